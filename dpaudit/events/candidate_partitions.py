@@ -31,7 +31,7 @@ from dpaudit.events.scores import (
     sum_fit,
     telling_columns,
 )
-from dpaudit.evidence.event import Coordinate, Extreme, Linear, Rows, Rule, Score, Ties
+from dpaudit.evidence.event import Coordinate, Deviation, Extreme, Linear, Rows, Rule, Score, Ties, Values
 from dpaudit.sampling.outputs import Outputs
 
 # numbers of cells and points are measured by benchmarks/goal_table.py (tuned on its seeds 0 to 99)
@@ -41,6 +41,9 @@ _TAIL_POINTS = 200
 _OUTER = 300  # outermost runs of each end that get a cell of their own
 _LEAST_BIN = 8  # runs in the outermost bins
 _COLUMNS_TRIED = 3
+_SCREENED, _SCREENED_NUMBERS = 20_000, 160_000  # of a side: runs, and numbers, in which rare leaks are looked for first
+_CLEARLY = 3.5  # standard deviations by which one side has more of the outermost runs
+_TIMES = 4  # that a value must occur to be listed
 _WATCHED = 32
 _FOLDS, _FEW_FOLDS, _MANY_NUMBERS = 5, 2, 500_000
 _FITTED_NUMBERS, _FITTED_RUNS = 1_250_000, 30_000  # of each side, the larger: more runs fit nearly the same score
@@ -165,7 +168,59 @@ def _vector_families(forms: list[Form], learn: str | None, quick: bool) -> Itera
     ties = main.along(Ties()).pooled
     if len(ties) and ties[-1] > ties[0]:
         yield _ranked("repeated numbers", [main], partial(_bins, score=Ties(), bins=64))
+    if main.columns > 1:
+        yield from _rare_families(main)
     yield from _telling_families(forms, main)
+
+
+def _rare_families(main: Form) -> Iterator[FittedPartition]:
+    """A rare leak anywhere in a vector: numbers that deviate, and values that occur exactly."""
+    center, scale = (tuple(own.tolist()) for own in main.standard)
+    score = Deviation(center, scale)
+    if _ends_differ(*(score_of(score, side[:_SCREENED]) for side in main.rows)):
+        yield _ordered("mean deviation", main, score)
+    values = occurring_values(main.rows)
+    if values:
+        edges = tuple((np.arange(len(values)) - 0.5).tolist())
+        yield _ranked("exact values", [main], lambda item: _listed_values(item, Values(values), edges))
+
+
+def _listed_values(item: Form, score: Values, edges: tuple[float, ...]) -> _Cut:
+    return _cut(item.form, score, item.along(score), edges)
+
+
+def _ends_differ(values0: Floats, values1: Floats) -> bool:
+    """Whether one side has clearly more of the outermost runs along a score, at either end."""
+    n, share = len(values0) + len(values1), len(values0) / max(len(values0) + len(values1), 1)
+    if not 0 < share < 1:
+        return False
+    at = _outer_positions(n // 2 + 1)
+    order = np.argsort(np.concatenate([values0, values1]), kind="stable")
+    for outermost in (order, order[::-1]):
+        of0 = np.cumsum(outermost < len(values0))[at - 1]
+        if np.any(np.abs(of0 - share * at) > _CLEARLY * np.sqrt(share * (1 - share) * at)):
+            return True
+    return False
+
+
+def occurring_values(rows: tuple[Floats, Floats]) -> tuple[float, ...]:
+    """Return values that repeat among numbers of which most do not, the rarest first; the sides are not looked at.
+
+    Args:
+        rows: of side 0 and side 1, (runs, numbers) each.
+
+    Returns:
+        At most as many values as a list should have, the most frequent ones.
+    """
+    most = min(_SCREENED, _SCREENED_NUMBERS // max(rows[0].shape[1], 1))
+    ordered = np.sort(np.concatenate([side[:most] for side in rows]), axis=None)
+    again = ordered[1:][ordered[1:] == ordered[:-1]]
+    if not len(again) or 2 * len(again) > len(ordered):
+        return ()
+    values, times = distinct_values(again)
+    values, times = values[times >= _TIMES - 1], times[times >= _TIMES - 1]
+    common = np.argsort(-times, kind="stable")[:_FEW_ROWS]
+    return tuple((values[common[::-1]] + 0.0).tolist())
 
 
 def _telling_families(forms: list[Form], main: Form) -> Iterator[FittedPartition]:
@@ -210,7 +265,7 @@ def _fits(columns: int, learn: str | None) -> Iterator[_Family]:
 
 def _fitted(item: Form, family: _Family) -> tuple[Score, Line]:
     """Fit a score to runs, and score all runs by fits that have not seen them."""
-    fit = family.make(*center_and_scale(item.rows))
+    fit = family.make(*item.standard)
     folds = _FEW_FOLDS if len(item) * item.columns > _MANY_NUMBERS else _FOLDS
     known = item.distinct
     with on_one_thread():

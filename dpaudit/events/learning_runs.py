@@ -12,6 +12,7 @@ import numpy as np
 
 from dpaudit.arrays import Floats, Integers
 from dpaudit.events.partition import counts_between, row_keys, score_of
+from dpaudit.events.scores import center_and_scale
 from dpaudit.evidence.event import Coordinate, Score
 from dpaudit.sampling.outputs import Outputs
 
@@ -83,6 +84,7 @@ class Form:
     of: tuple[int, int]
     _lines: dict[Score, Line] = field(default_factory=dict, compare=False)
     _found: list[Distinct | None] = field(default_factory=list, compare=False)
+    _standard: list[tuple[Floats, Floats]] = field(default_factory=list, compare=False)
 
     def __len__(self) -> int:
         return len(self.rows[0]) + len(self.rows[1])
@@ -98,6 +100,13 @@ class Form:
         if not self._found:
             self._found.append(_distinct(self))
         return self._found[0]
+
+    @property
+    def standard(self) -> tuple[Floats, Floats]:
+        """The median and the standard deviation of every number; computed only once."""
+        if not self._standard:
+            self._standard.append(center_and_scale(self.rows))
+        return self._standard[0]
 
     def along(self, score: Score) -> Line:
         """Return all runs along a score that was not fitted; sorted only once, since several families use it."""

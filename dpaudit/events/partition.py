@@ -16,7 +16,22 @@ import numpy as np
 from dpaudit.arrays import Floats, Integers
 from dpaudit.events.double_grid import are_sums, steps
 from dpaudit.events.trees import trees_score
-from dpaudit.evidence.event import Box, Coordinate, Event, Extreme, Linear, Reach, Rows, Rule, Score, Step, Ties, Trees
+from dpaudit.evidence.event import (
+    Box,
+    Coordinate,
+    Deviation,
+    Event,
+    Extreme,
+    Linear,
+    Reach,
+    Rows,
+    Rule,
+    Score,
+    Step,
+    Ties,
+    Trees,
+    Values,
+)
 from dpaudit.sampling.outputs import Outputs
 
 NUMBERS_AT_ONCE = 2**15  # that are worked on together, so that they stay in the cache of a processor
@@ -24,6 +39,7 @@ _FEW_ROWS = 16  # up to which comparing runs with each row is faster than lookin
 _FEW_EDGES = 8  # up to which counting edge by edge is faster than sorting the outputs
 
 
+_FARTHEST = 1e290  # at which a deviation counts, so that sums are finite
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # an odd constant that spreads bits (Knuth's multiplicative hashing)
 
 
@@ -96,6 +112,10 @@ def score_of(score: Score, numbers: Floats) -> Floats:
     if isinstance(score, Ties):
         ordered = np.sort(numbers, axis=1)
         return np.asarray(np.count_nonzero(ordered[:, 1:] == ordered[:, :-1], axis=1), dtype=np.float64)
+    if isinstance(score, Deviation):
+        return _deviations(score, numbers)
+    if isinstance(score, Values):
+        return _first_listed(score, numbers)
     if isinstance(score, Step):
         return steps(numbers[:, score.index], score.center)
     if isinstance(score, Reach):
@@ -105,6 +125,31 @@ def score_of(score: Score, numbers: Floats) -> Floats:
     if isinstance(score, Box):
         return _is_inside(score, numbers)
     return linear_score(score, numbers)
+
+
+def _deviations(score: Deviation, numbers: Floats) -> Floats:
+    center, scale = np.asarray(score.center), np.asarray(score.scale)
+    found, share = np.empty(len(numbers)), np.full(len(center), 1 / max(len(center), 1))
+    some = max(64, NUMBERS_AT_ONCE // max(numbers.shape[1], 1))
+    for start in range(0, len(numbers), some):
+        with np.errstate(over="ignore"):
+            apart = np.minimum(np.abs(numbers[start : start + some] - center) / scale, _FARTHEST)
+        found[start : start + some] = np.einsum("ij,j->i", apart, share, optimize=False)  # as in `linear_score`
+    return found
+
+
+def _first_listed(score: Values, numbers: Floats) -> Floats:
+    listed = np.asarray(score.values)
+    if len(listed) <= _FEW_EDGES:
+        found = np.full(len(numbers), -1.0)
+        for index in reversed(range(len(listed))):
+            found[(numbers == listed[index]).any(axis=1)] = index
+        return found
+    order = np.argsort(listed, kind="stable")
+    ordered = listed[order]
+    where = np.minimum(np.searchsorted(ordered, numbers), len(ordered) - 1)
+    first = np.where(ordered[where] == numbers, order[where], len(listed)).min(axis=1)
+    return np.where(first < len(listed), first, -1).astype(np.float64)
 
 
 def _is_inside(box: Box, numbers: Floats) -> Floats:

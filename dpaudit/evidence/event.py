@@ -33,6 +33,19 @@ class Ties(Record, frozen=True, tag="ties"):
     """The score is how many of the run's numbers repeat another of them."""
 
 
+class Deviation(Record, frozen=True, tag="deviation"):
+    """The score is the mean of |x_j − center_j|/scale_j over the run's numbers x_j, each counted as at most 1e290."""
+
+    center: tuple[float, ...]
+    scale: tuple[float, ...]
+
+
+class Values(Record, frozen=True, tag="values"):
+    """The score is the index of the first of these values that is among the run's numbers, or −1 if none is."""
+
+    values: tuple[float, ...]
+
+
 class Linear(Record, frozen=True, tag="linear"):
     """The score is Σ_t Σ_j weights[t][j] · clip((x_j − center_j)/scale_j, −clips[t], clips[t])."""
 
@@ -100,7 +113,7 @@ class Box(Record, frozen=True, tag="box"):
     high: tuple[float | None, ...]
 
 
-Score = Coordinate | Extreme | Ties | Linear | Trees | Rows | Step | Reach | Box
+Score = Coordinate | Extreme | Ties | Deviation | Values | Linear | Trees | Rows | Step | Reach | Box
 
 
 class Rule(Record, frozen=True):
@@ -176,11 +189,15 @@ def _describe_rule(rule: Rule, label: int) -> list[str]:
         return [rule.form]
     if isinstance(rule.score, Box):
         return [f"{rule.form} {_box(rule.score, inside=cell > 0)}" for cell in (0, 1) if rule.labels[cell] == label]
+    if isinstance(rule.score, Values):
+        return [f"{rule.form} {_listed(rule, cell)}" for cell, own in enumerate(rule.labels) if own == label]
     what = ""
     if isinstance(rule.score, Linear | Trees):
         what = "with a fitted score "
     elif isinstance(rule.score, Extreme):
         what = f"whose {'largest' if rule.score.largest else 'smallest'} number is "
+    elif isinstance(rule.score, Deviation):
+        what = "whose mean deviation is "
     elif isinstance(rule.score, Ties):
         what = "whose count of repeated numbers is "
     elif isinstance(rule.score, Step | Reach) and rule.form not in {"float", "int", "bool"}:
@@ -190,6 +207,20 @@ def _describe_rule(rule: Rule, label: int) -> list[str]:
     fitted = isinstance(rule.score, Linear | Trees)
     kind = f"{rule.form} " if rule.form not in {"float", "int", "bool"} else "a number " if fitted else ""
     return [kind + what + text for text in _intervals(rule, label)]
+
+
+def _listed(rule: Rule, cell: int) -> str:
+    """Say which values the runs of a cell hold, the first listed of which decides."""
+    values = rule.score.values if isinstance(rule.score, Values) else ()
+    first = math.ceil(rule.edges[cell - 1]) if cell else -1
+    last = math.ceil(rule.edges[cell]) if cell < len(rule.edges) else len(values)
+    within = [_short(value) for value in values[max(first, 0) : last]]
+    texts = ["without any listed value"] if first < 0 else []
+    if within:
+        more = f" or {len(within) - 4} more" if len(within) > 4 else ""
+        texts.append(f"with a number exactly {' or '.join(within[:4])}{more}")
+    text = " or ".join(texts)
+    return f"{text} (none of those listed before)" if first > 0 else text
 
 
 def _box(box: Box, *, inside: bool) -> str:

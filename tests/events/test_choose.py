@@ -13,7 +13,7 @@ import pytest
 from scipy.stats import laplace
 
 from dpaudit.events import Partition, choose, count_event, counts_by_degree
-from dpaudit.events.candidate_partitions import families, spread_points, watched
+from dpaudit.events.candidate_partitions import families, occurring_values, spread_points, watched
 from dpaudit.events.learning_runs import forms_of
 from dpaudit.events.likelihood_order import by_position, by_ratio, smoothed
 from dpaudit.events.partition import NUMBERS_AT_ONCE, linear_score
@@ -27,7 +27,7 @@ from dpaudit.events.scores import (
     sum_fit,
 )
 from dpaudit.events.select import _Design
-from dpaudit.evidence.event import Event, Rows
+from dpaudit.evidence.event import Event, Rows, Rule, Values
 from dpaudit.evidence.records import Counts
 from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
 from dpaudit.sampling.outputs import from_array, from_list
@@ -209,6 +209,50 @@ def test_what_tells_the_sides_apart_is_found(name, outputs, part):
         own = 0.05 * choice.share
         bounds.append(lower_bound(choice.method, counts, claim=PureDP(1), weight=choice.weight, error=own))
     assert max(bounds) > part
+
+
+def leaking_vector(rng, n, side, what, sides):
+    """Ten numbers with noise; in .002 of the runs of some sides, one of them gives itself away."""
+    rows = rng.laplace(0, 1, (n, 10))
+    hit = np.flatnonzero(rng.random(n) < 0.002) if side in sides else np.empty(0, dtype=int)
+    places = rng.integers(0, 10, len(hit))
+    if what == "exact":
+        rows[hit, places] = 0.25 + rng.integers(0, 3, len(hit)) / 8
+    else:
+        rows[hit] *= 6
+    return from_array(rows)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("what", "family"), [("exact", "exact values"), ("wide", "mean deviation")])
+def test_a_rare_leak_anywhere_in_a_vector_is_found_and_noise_of_the_same_shape_is_not(what, family):
+    rng, claim = np.random.default_rng(2), PureDP(1)
+    for sides, low, high in (((1,), 1.7, 9.0), ((0, 1), 0.0, 0.3)):
+        make = partial(leaking_vector, what=what, sides=sides)
+        chosen, _ = choose(make(rng, 30_000, 0), make(rng, 30_000, 1), claim=claim, measuring=120_000, error=0.05)
+        fresh = [make(rng, 60_000, side) for side in (0, 1)]
+        bounds = []
+        for choice in chosen:
+            toward = [count_event(choice.event, side) for side in fresh]
+            counts = Counts((60_000, 60_000), (toward[0][0], toward[1][0]), (toward[0][1], toward[1][1]))
+            own = 0.05 * choice.share
+            bounds.append(lower_bound(choice.method, counts, claim=claim, weight=choice.weight, error=own))
+        assert low <= max(bounds) <= high, bounds
+        assert sides == (0, 1) or any(family in choice.event.family for choice in chosen)
+
+
+def test_values_that_occur_are_listed_where_most_numbers_are_new():
+    rng = np.random.default_rng(4)
+    one, other = rng.random((2, 500, 4))
+    assert occurring_values((one, other)) == ()
+    one[:5, 1], other[::2, 3] = 7.0, -2.0
+    assert occurring_values((one, other)) == (7.0, -2.0)
+    assert occurring_values((np.round(one, 1), np.round(other, 1))) == ()
+    rule = Rule("(4,)", Values((7.0, -2.0, 3.0)), (-0.5, 0.5), (0, 1, -1))
+    assert str(Event("exact values", (rule,))) == (
+        "an output that is (4,) with a number exactly 7 speaks for side 0; "
+        "an output that is (4,) with a number exactly -2 or 3 (none of those listed before) speaks for side 1"
+    )
 
 
 def toward(event, cdf, side):

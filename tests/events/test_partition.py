@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from dpaudit.events import Partition, count_event
 from dpaudit.events.partition import score_of
-from dpaudit.evidence.event import Coordinate, Event, Linear, Rows, Rule
+from dpaudit.evidence.event import Coordinate, Deviation, Event, Linear, Rows, Rule, Values
 from dpaudit.sampling.outputs import from_array, from_list
 
 laws = settings(derandomize=True, max_examples=150, deadline=None)
@@ -32,6 +32,11 @@ def naive_score(score, row):
         return row[score.index]
     if isinstance(score, Rows):
         return float(score.rows.index(tuple(row))) if tuple(row) in score.rows else -1.0
+    if isinstance(score, Values):
+        return float(next((place for place, value in enumerate(score.values) if value in row), -1))
+    if isinstance(score, Deviation):
+        apart = [abs(x - c) / s for x, c, s in zip(row, score.center, score.scale, strict=True)]
+        return sum(apart) / len(apart)
     total = 0.0
     for clip, weights in zip(score.clips, score.weights, strict=True):
         for x, center, scale, weight in zip(row, score.center, score.scale, weights, strict=True):
@@ -53,6 +58,8 @@ def naive_label(event, form, row):
 scores = st.one_of(
     st.builds(Coordinate, st.integers(0, 2)),
     st.builds(lambda listed: Rows(tuple(dict.fromkeys(listed))), st.lists(rows, max_size=12)),
+    st.builds(lambda listed: Values(tuple(dict.fromkeys(listed))), st.lists(plain, max_size=12)),
+    st.builds(Deviation, rows, st.tuples(*[st.sampled_from([0.5, 1.0, 3.0])] * 3)),
     st.builds(
         Linear,
         rows,

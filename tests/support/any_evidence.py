@@ -27,6 +27,8 @@ scores = st.one_of(
     st.builds(parts.Coordinate, count),
     st.builds(parts.Linear, tuples(number), tuples(number), tuples(number), tuples(tuples(number))),
     st.builds(parts.Rows, tuples(tuples(number))),
+    st.builds(parts.Deviation, tuples(number), tuples(number)),
+    st.builds(parts.Values, tuples(number)),
     st.builds(parts.Step, count, number),
     st.builds(parts.Reach, count, number),
 )
