@@ -180,7 +180,7 @@ class _Course:
         self.claim = just_above(question.notion)
         count = len(question.pairs)
         limits = [total // count // 2 * 2 if seconds is None else _NEVER for _ in range(count)]
-        bettors = [PairProcess(question.notion, self.claim.value) for _ in limits]
+        bettors = [PairProcess(question.notion, (self.claim.value,)) for _ in limits]
         self.pairs = [_Pair(k, limit, own) for k, (limit, own) in enumerate(zip(limits, bettors, strict=True))]
         self.total, self.error = sum(limits), 1 - question.confidence
         self.enough = replace(question.rule, repeatable=False).at_once  # the level at which the claim is refuted
@@ -300,7 +300,7 @@ class _Course:
         looks = 2 * np.unique(np.linspace(0, twos, min(twos, _LOOKS) + 1).astype(np.int64)[1:])
         counts = pair.own + np.stack([_looked(sides, own, looks) for own in labels], axis=1)
         degrees = None if pair.graded is None else pair.graded.looked(sides, outputs, looks)
-        own = pair.bettors.watch(counts, degrees)
+        own = pair.bettors.watch(counts, degrees)[:, 0]
         others = np.delete(self.wealth, pair.number)
         together = own if not len(others) else np.logaddexp(own, np.logaddexp.reduce(others))
         for look in self._promising(together - math.log(len(self.pairs))) if self.question.claim is not None else ():

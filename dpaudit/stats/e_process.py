@@ -26,6 +26,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import islice
 
 import numpy as np
 from scipy.special import bdtrik
@@ -48,128 +49,128 @@ _CARRIED = 0.05  # share of the bettors who never change their bets
 _GRADED = 0.8  # starting wealth of graded bets, where there are any
 _LEAST, _MOST = 1 / 20, 100.0  # smallest value tried, as a part of the claimed one, and largest value
 _STEP, _LONG_STEP = 1.03, 1.08  # factor between two values; the longer one where points of a curve are slow to compute
+_AT_ONCE = 16  # values that are tried together
 _HAIR = 1e-6  # relative distance of the value just above the claim
 
 
 # --- one pair of datasets against one claim ---------------------------------------------------------------
 
 
-def _readings(counts: Integers, speaks: tuple[bool, bool]) -> list[tuple[Integers, Integers, Integers, int]]:
-    """Return the numbers of right, wrong and no guesses, and how many sides are guessed, for two readings of an event.
+def _readings(counts: Integers, speaks: Sequence[tuple[bool, bool]]) -> tuple[Integers, Integers]:
+    """Return how many guesses are right, wrong and not made, and of how many sides, for two readings of each event.
 
     The first reading is the event itself. In the second, if the event guesses one side only, every other output is a
     guess of the other side.
 
     Args:
-        counts: (…, 3, 2): runs, runs toward side 0 and toward side 1, of each side.
-        speaks: for each side, whether the event has an output that guesses it.
+        counts: (…, events, 3, 2): runs, runs toward side 0 and toward side 1, of each side.
+        speaks: for each event and each side, whether the event has an output that guesses it.
+
+    Returns:
+        Right, wrong and no guesses, (3, …, events, 2), and the sides, (events, 2).
     """
     runs, toward0, toward1 = counts[..., 0, :], counts[..., 1, :], counts[..., 2, :]
-    ways = [(toward0, toward1, sum(speaks))]
-    if speaks == (True, False):
-        ways.append((toward0, runs - toward0, 2))
-    elif speaks == (False, True):
-        ways.append((runs - toward1, toward1, 2))
-    else:
-        ways.append(ways[0])
-    found = []
-    for for0, for1, sides in ways:
-        right, wrong = for0[..., 0] + for1[..., 1], for0[..., 1] + for1[..., 0]
-        found.append((right, wrong, runs.sum(axis=-1) - right - wrong, sides))
-    return found
+    guessed = np.array(speaks, dtype=bool).reshape(-1, 2)
+    only0, only1 = guessed[:, :1] & ~guessed[:, 1:], guessed[:, 1:] & ~guessed[:, :1]
+    for0 = np.stack([toward0, np.where(only1, runs - toward1, toward0)], axis=-2)
+    for1 = np.stack([toward1, np.where(only0, runs - toward0, toward1)], axis=-2)
+    right, wrong = for0[..., 0] + for1[..., 1], for0[..., 1] + for1[..., 0]
+    sides = np.column_stack([guessed.sum(axis=1), np.where(only0 | only1, 2, guessed.sum(axis=1, keepdims=True))])
+    return np.stack([right, wrong, runs.sum(axis=-1)[..., None] - right - wrong]), sides
 
 
-def _log_wealths(claim: Claim, counts: Integers, speaks: tuple[bool, bool], doubt: int = 0) -> Floats:
-    """Return the log wealth of every bettor on an event, shape (…, 2 readings, points, fractions).
+class _Bettors:
+    """All bettors on some events, against several claims: what each makes of a right, a wrong and no guess."""
 
-    ``doubt`` wrong guesses are added to those that were counted.
-    """
-    epsilon, delta = points(claim)
-    odds = np.exp(epsilon)[:, None]
-    found = []
-    for right, wrong, rest, sides in _readings(counts, speaks):
-        share = delta[:, None] * sides / 2
+    def __init__(self, claims: Sequence[Claim], speaks: Sequence[tuple[bool, bool]]) -> None:
+        self._speaks = speaks
+        sides = _readings(np.zeros((len(speaks), 3, 2), dtype=np.int64), speaks)[1]
+        epsilon, delta = (np.stack(each) for each in zip(*map(points, claims), strict=True))
+        odds, share = np.exp(epsilon)[..., None], delta[..., None] * sides[..., None, None, None] / 2
         stake = FRACTIONS / (odds + share)
-        found.append(
-            right[..., None, None] * np.log1p(stake * (1 - share))
-            + (wrong + doubt)[..., None, None] * np.log1p(-stake * (odds + share))
-            + rest[..., None, None] * np.log1p(-stake * share)
-        )
-    return np.stack(found, axis=-3)
+        gains = np.log1p(stake * (1 - share)), np.log1p(-stake * (odds + share)), np.log1p(-stake * share)
+        self._gains = gains  # (events, 2 readings, claims, points, fractions) each
+
+    def log_wealths(self, counts: Integers, doubt: int = 0) -> Floats:
+        """Return the log wealth of every bettor after counts (…, events, 3, 2), of which ``doubt`` more are wrong.
+
+        Returns:
+            (…, events, 2 readings, claims, points, fractions)
+        """
+        right, wrong, rest = _readings(counts, self._speaks)[0][..., None, None, None]
+        of_right, of_wrong, of_rest = self._gains
+        return np.asarray(right * of_right + (wrong + doubt) * of_wrong + rest * of_rest)
+
+
+_BETTORS = (-5, -4, -2, -1)  # axes of the bettors against one claim
 
 
 class BettingProcess:
-    """The wealth of all bettors on one pair of datasets, against one claim.
+    """The wealth of all bettors on one pair of datasets, against each of several claims.
 
     A twentieth of it starts with bettors who never change. The others redistribute their wealth at the start of every
     epoch, in proportion to what each bet would have made of past runs. One wrong guess is added to the past, because
     the best threshold of many often stands just before a run that would have been a wrong guess.
     """
 
-    def __init__(self, claim: Claim) -> None:
-        self._claim = claim
+    def __init__(self, claims: Sequence[Claim]) -> None:
+        self._claims = claims
         self._carried: Floats | None = None
-        self._moved = 0.0
+        self._moved = np.zeros(len(claims))
         self._weights: Floats = np.zeros(0)
-        self._speaks: list[tuple[bool, bool]] = []
+        self._bettors = _Bettors(claims, [])
 
     def open(self, pasts: Sequence[tuple[Counts, tuple[bool, bool]]]) -> None:
         """Begin an epoch with events: counts of past runs, and the sides that each event guesses."""
-        self._speaks = [speaks for _, speaks in pasts]
-        past = self._each(np.stack([as_array(counts) for counts, _ in pasts]), doubt=1)
+        self._bettors = _Bettors(self._claims, [speaks for _, speaks in pasts])
+        past = self._bettors.log_wealths(np.stack([as_array(counts) for counts, _ in pasts]), doubt=1)
         if self._carried is None:
             self._carried = np.zeros_like(past)
         weights = _prior(past.shape) + past
-        self._weights = weights - _log_sum(weights)
+        self._weights = weights - _log_sum(weights, _BETTORS)[:, None, None]
 
     def watch(self, counts: Integers) -> Floats:
-        """Return the log wealth at several looks, from the epoch's own counts, (looks, events, 3, 2) → (looks,)."""
+        """Return the log wealth at several looks, (looks, claims), from counts of the epoch, (looks, events, 3, 2)."""
         assert self._carried is not None
-        own = self._each(counts)
-        axes = tuple(range(1, own.ndim))
-        moved = self._moved + _log_sum(own + self._weights, axis=axes)
-        return self._together(_log_sum(own + self._carried + _prior(own.shape[1:]), axis=axes), moved)
+        own = self._bettors.log_wealths(counts)
+        moved = self._moved + _log_sum(own + self._weights, _BETTORS)
+        return self._together(_log_sum(own + self._carried + _prior(own.shape[1:]), _BETTORS), moved)
 
     def leading(self, counts: Integers) -> int:
-        """Return the event whose bettors are wealthiest in this epoch, from its own counts."""
-        return int(np.argmax(_log_sum(self._each(counts) + self._weights, axis=(1, 2, 3))))
+        """Return the event whose bettors are wealthiest in this epoch, against all claims, from its own counts."""
+        return int(np.argmax(_log_sum(self._bettors.log_wealths(counts) + self._weights, (1, 2, 3, 4))))
 
     def close(self, counts: Integers) -> None:
         """End an epoch with its own counts, (events, 3, 2)."""
         assert self._carried is not None
-        own = self._each(counts)
-        self._moved += float(_log_sum(own + self._weights))
+        own = self._bettors.log_wealths(counts)
+        self._moved = self._moved + _log_sum(own + self._weights, _BETTORS)
         self._carried = self._carried + own
 
     @property
-    def log_wealth(self) -> float:
-        """The log wealth after the epochs that have ended."""
+    def log_wealth(self) -> Floats:
+        """The log wealth after the epochs that have ended, (claims,)."""
         if self._carried is None:
-            return 0.0
-        return float(self._together(_log_sum(self._carried + _prior(self._carried.shape)), np.array(self._moved)))
+            return self._moved
+        return self._together(_log_sum(self._carried + _prior(self._carried.shape), _BETTORS), self._moved)
 
     def _together(self, carried: Floats, moved: Floats) -> Floats:
         return np.asarray(np.logaddexp(math.log(_CARRIED) + carried, math.log1p(-_CARRIED) + moved))
 
-    def _each(self, counts: Integers, doubt: int = 0) -> Floats:
-        numbered = enumerate(self._speaks)
-        found = [_log_wealths(self._claim, counts[..., k, :, :], speaks, doubt) for k, speaks in numbered]
-        return np.stack(found, axis=-4)
 
-
-def _log_sum(logs: Floats, axis: tuple[int, ...] | None = None) -> Floats:
+def _log_sum(logs: Floats, axis: tuple[int, ...]) -> Floats:
     """log Σ exp along some axes: as SciPy's logsumexp, but much faster for few numbers."""
     most = np.max(logs, axis=axis, keepdims=True)
     return np.asarray(np.squeeze(most, axis) + np.log(np.sum(np.exp(logs - most), axis=axis)))
 
 
 def _prior(shape: tuple[int, ...]) -> Floats:
-    """Log weights of the bets of one pair, shape (events, readings, points, fractions)."""
-    events, readings, points, _ = shape
+    """Log weights of the bets of one pair, shape (events, readings, claims, points, fractions)."""
+    events, readings, _, points, _ = shape
     known = (each for each in (_OF_POINT, _OF_CURVE) if each.shape == (events, points))
     each = next(known, np.ones((events, points)))
     start = each / each.sum() / readings
-    return np.asarray(np.log(start)[:, None, :, None] + np.broadcast_to(np.log(_PRIOR / _PRIOR.sum()), shape))
+    return np.asarray(np.log(start)[:, None, None, :, None] + np.broadcast_to(np.log(_PRIOR / _PRIOR.sum()), shape))
 
 
 def as_array(counts: Counts) -> Integers:
@@ -185,13 +186,12 @@ class PairProcess:
 
     Args:
         claim: the claim that bets are made for.
-        value: the value of its parameter that they are made against; that of the claim if None.
+        values: of its parameter, each of which bets are made against.
     """
 
-    def __init__(self, claim: Claim, value: float | None = None) -> None:
-        tested = claim.value if value is None else value
-        self._events = BettingProcess(claim.with_value(tested))
-        self._grades = GradedProcess(claim.value, tested) if isinstance(claim, GaussianDP) else None
+    def __init__(self, claim: Claim, values: Sequence[float]) -> None:
+        self._events = BettingProcess([claim.with_value(value) for value in values])
+        self._grades = GradedProcess(claim.value, values) if isinstance(claim, GaussianDP) else None
 
     def open(self, pasts: Sequence[tuple[Counts, tuple[bool, bool]]]) -> None:
         """Begin an epoch with events: counts of past runs, and the sides that each event guesses."""
@@ -209,7 +209,7 @@ class PairProcess:
             bins: of the graded event, (looks, 2, bins).
 
         Returns:
-            (looks,)
+            (looks, values)
         """
         events = self._events.watch(counts)
         return events if self._grades is None or bins is None else _with_grades(events, self._grades.watch(bins))
@@ -225,10 +225,10 @@ class PairProcess:
             self._grades.close(bins)
 
     @property
-    def log_wealth(self) -> float:
-        """The log wealth after the epochs that have ended."""
-        events = np.array(self._events.log_wealth)
-        return float(events if self._grades is None else _with_grades(events, np.array(self._grades.log_wealth)))
+    def log_wealth(self) -> Floats:
+        """The log wealth after the epochs that have ended, (values,)."""
+        events = self._events.log_wealth
+        return events if self._grades is None else _with_grades(events, self._grades.log_wealth)
 
 
 def _with_grades(events: Floats, grades: Floats) -> Floats:
@@ -247,13 +247,19 @@ def log_wealth(epochs: Sequence[Epoch], pairs: int, claim: Claim, value: float |
     Returns:
         The natural logarithm of the wealth.
     """
+    return float(_log_wealths(epochs, pairs, claim, (claim.value if value is None else value,))[0])
+
+
+def _log_wealths(epochs: Sequence[Epoch], pairs: int, claim: Claim, values: tuple[float, ...]) -> Floats:
+    """Return the same against several values, (values,)."""
     own = [tuple(epoch for epoch in epochs if epoch.pair == pair) for pair in range(pairs)]
-    return float(_log_sum(np.array([_of_pair(each, claim, value) for each in own]))) - math.log(pairs)
+    each = np.stack([_of_pair(bet_on, claim, values) for bet_on in own])
+    return _log_sum(each, (0,)) - math.log(pairs)
 
 
 @lru_cache(maxsize=1024)  # what was refuted is asked for again by the result, and by whoever checks it
-def _of_pair(epochs: tuple[Epoch, ...], claim: Claim, value: float | None) -> float:
-    bettors = PairProcess(claim, value)
+def _of_pair(epochs: tuple[Epoch, ...], claim: Claim, values: tuple[float, ...]) -> Floats:
+    bettors = PairProcess(claim, values)
     for epoch in epochs:
         bettors.open([(stake.past, stake.speaks) for stake in epoch.stakes])
         own = [stake.own for stake in epoch.stakes]
@@ -288,17 +294,17 @@ def sequential_bound(epochs: Sequence[Epoch], pairs: int, claim: Claim, error: f
     """
     claimed, enough = just_above(claim).value, -math.log(error)
     against_claim = log_wealth(epochs, pairs, claim, claimed)
+    surely = against_claim >= enough + math.log(2)  # smaller values are rejected whatever their own wealth is
     found = 0.0
-    for value in _values(claim):
-        if value < claimed:
-            if against_claim >= enough + math.log(2):
-                continue  # rejected whatever its own wealth is
-            own = np.logaddexp(log_wealth(epochs, pairs, claim, value), against_claim) - math.log(2)
-        else:
-            own = against_claim if value == claimed else log_wealth(epochs, pairs, claim, value)
-        if own < enough:
+    ascending = (value for value in _values(claim) if not (surely and value < claimed))
+    while values := tuple(islice(ascending, _AT_ONCE)):
+        own = _log_wealths(epochs, pairs, claim, values)
+        own = np.where(np.array(values) < claimed, np.logaddexp(own, against_claim) - math.log(2), own)
+        kept = np.flatnonzero(~(own >= enough))
+        rejected = values[: kept[0]] if len(kept) else values
+        found = rejected[-1] if rejected else found
+        if len(kept):
             break
-        found = value
     return found
 
 
@@ -354,18 +360,19 @@ def foresee_sequential(epochs: Sequence[Epoch], runs: int, pairs: int, claim: Cl
 
 
 def _least_refuted(stake: Stake, place: tuple[int, int], ahead: int, share: float, claim: Claim, error: float) -> float:
-    right, wrong, rest, sides = (np.asarray(each) for each in _readings(as_array(stake.past), stake.speaks)[0])
-    made = int(right + wrong + rest)
+    guesses_of, sides_of = _readings(as_array(stake.past)[None], [stake.speaks])
+    (right, wrong, rest), sides = guesses_of[:, 0, 0].tolist(), int(sides_of[0, 0])
+    made = right + wrong + rest
     if not sides or not made:
         return math.inf
-    mass = min(max(float(right + wrong), 0.5) / made * 2 / int(sides), 1.0)
-    guesses = int(ahead * mass * int(sides) / 2)
+    mass = min(max(float(right + wrong), 0.5) / made * 2 / sides, 1.0)
+    guesses = int(ahead * mass * sides / 2)
 
     def refuted(value: float) -> bool:
         p = _likelier(claim.with_value(value), mass)
         hits = int(bdtrik(0.1, guesses, p / mass)) if guesses and p < mass else guesses
         counts = np.array([[ahead, 0], [hits, guesses - hits], [0, 0]])
-        own = _log_wealths(claim, counts, (True, bool(sides == 2)))[0]
+        own = _Bettors([claim], [(True, sides == 2)]).log_wealths(counts[None])[0, 0]
         start = math.log(share) + _prior((place[1], 2, *own.shape))[place[0], 0]
         return bool((own + start).max() >= -math.log(error))
 

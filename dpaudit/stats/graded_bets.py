@@ -21,6 +21,7 @@ Grünwald, de Heide & Koolen 2024, Theorem 1). Any x is valid, the best one only
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -38,15 +39,15 @@ _SLACK = 1e-9  # relative; above the rounding error of h
 Bins = tuple[tuple[int, ...], tuple[int, ...]]
 
 
-def fair_price(x: Floats, mu: float) -> float:
-    """Return h(x), an upper bound of the average pay of two runs, one of each side, if the claim holds.
+def fair_price(x: Floats, mu: Floats) -> Floats:
+    """Return h(x), an upper bound of the average pay of two runs, one of each side, if a claim holds.
 
     Args:
         x: (2, bins), the pay for a run of each side in each bin, ≥ 0.
-        mu: of the claim, > 0.
+        mu: of the claims, (claims,), > 0.
 
     Returns:
-        The bound, rounded up.
+        The bound against each claim, (claims,), rounded up.
     """
     order = np.lexsort((x[1], x[0]))
     hull: list[tuple[float, float, float]] = []  # slope, intercept, and the L from which on the line is the highest
@@ -62,10 +63,10 @@ def fair_price(x: Floats, mu: float) -> float:
         hull.append((slope, start, begin))
     slopes, starts, begins = np.array(hull).T
     with np.errstate(divide="ignore"):
-        at = np.log(np.maximum(begins, 0.0)) / mu + mu / 2
-    ends = np.append(at[1:], np.inf)
-    mean = slopes * (ndtr(ends - mu) - ndtr(at - mu)) + starts * (ndtr(ends) - ndtr(at))
-    return float(mean.sum() / 2) * (1 + _SLACK)
+        at = np.log(np.maximum(begins, 0.0)) / mu[:, None] + mu[:, None] / 2
+    ends = np.append(at[:, 1:], np.full((len(mu), 1), np.inf), axis=1)
+    mean = slopes * (ndtr(ends - mu[:, None]) - ndtr(at - mu[:, None])) + starts * (ndtr(ends) - ndtr(at))
+    return np.asarray(mean.sum(axis=1) / 2 * (1 + _SLACK))
 
 
 @lru_cache(maxsize=4096)
@@ -131,13 +132,13 @@ def _closest(law: Floats, mu: float) -> Floats:
 
 
 class GradedProcess:
-    """The wealth of graded bets on one pair of datasets, against one value of μ.
+    """The wealth of graded bets on one pair of datasets, against each of several values of μ.
 
     The bets are those for the claim; against another value they are paid out at its price.
     """
 
-    def __init__(self, claimed: float, value: float) -> None:
-        self._claimed, self._value = claimed, value
+    def __init__(self, claimed: float, values: Sequence[float]) -> None:
+        self._claimed, self._values = claimed, np.array(values)
         self._wealth: Floats | None = None
         self._start: Floats = np.zeros(0)
         self._pays: Floats = np.zeros(0)
@@ -145,22 +146,22 @@ class GradedProcess:
     def open(self, past: Bins) -> None:
         """Begin an epoch with the counts of earlier runs in its bins."""
         found = bets(past, self._claimed)
-        priced = [x / fair_price(x, self._value) for x in found]
-        self._pays = np.log(_HELD + (1 - _HELD) * np.stack(priced))
+        priced = [x / fair_price(x, self._values)[:, None, None] for x in found]
+        self._pays = np.log(_HELD + (1 - _HELD) * np.stack(priced, axis=1))  # (values, models, 2, bins)
         if self._wealth is None:
-            self._wealth = np.full(len(found), -math.log(len(found)))
-        even = np.logaddexp.reduce(self._wealth) - math.log(len(found))
+            self._wealth = np.full((len(self._values), len(found)), -math.log(len(found)))
+        even = np.logaddexp.reduce(self._wealth, axis=1, keepdims=True) - math.log(len(found))
         self._start = np.logaddexp(math.log(_MOVED) + even, math.log1p(-_MOVED) + self._wealth)
 
     def watch(self, own: Integers) -> Floats:
-        """Return the log wealth at several looks, from the epoch's own counts, (looks, 2, bins) → (looks,)."""
-        return np.asarray(np.logaddexp.reduce(self._start + np.einsum("lsb,msb->lm", own, self._pays), axis=1))
+        """Return the log wealth at several looks, (looks, values), from the epoch's own counts, (looks, 2, bins)."""
+        return np.asarray(np.logaddexp.reduce(self._start + np.einsum("lsb,vmsb->lvm", own, self._pays), axis=2))
 
     def close(self, own: Integers) -> None:
         """End an epoch with its own counts, (2, bins)."""
-        self._wealth = self._start + np.einsum("sb,msb->m", own, self._pays)
+        self._wealth = self._start + np.einsum("sb,vmsb->vm", own, self._pays)
 
     @property
-    def log_wealth(self) -> float:
-        """The log wealth after the epochs that have ended."""
-        return 0.0 if self._wealth is None else float(np.logaddexp.reduce(self._wealth))
+    def log_wealth(self) -> Floats:
+        """The log wealth after the epochs that have ended, (values,)."""
+        return np.zeros(len(self._values)) if self._wealth is None else np.logaddexp.reduce(self._wealth, axis=1)

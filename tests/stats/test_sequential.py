@@ -58,14 +58,14 @@ def mean_wealth(claim, law0, law1, speaks, runs, value=None):
         chance = math.prod((law0, law1)[side][output] / 2 for side, output in sequence)
         if chance == 0:
             continue
-        bettors = BettingProcess(claim if value is None else value)
+        bettors = BettingProcess([claim if value is None else value])
         past = PAST if speaks == (True, True) else ONE_SIDED_PAST if speaks[0] else Counts((20, 22), (0, 0), (4, 9))
         past = past if any(speaks) else Counts((20, 22), (0, 0), (0, 0))
         bettors.open([(past, speaks)])
         bettors.close(tally(sequence[:1], speaks)[None])
         after = Counts((21, 22), past.toward0, past.toward1)  # as if it were known by then
         bettors.open([(after, speaks)])
-        total += chance * math.exp(float(bettors.watch(tally(sequence[1:], speaks)[None, None])[0]))
+        total += chance * math.exp(bettors.watch(tally(sequence[1:], speaks)[None, None])[0, 0])
     return total
 
 
@@ -201,12 +201,13 @@ def test_the_bound_is_the_largest_value_that_is_rejected_with_all_smaller_ones()
 
 def test_a_value_is_not_rejected_past_one_that_is_not(monkeypatch):
     def wealth(low, high, claimed, elsewhere=50.0):
-        def stated(_epochs, _pairs, _claim, value):
-            if abs(value - 0.5) < 1e-3:
-                return claimed
-            return -5.0 if low < value < high else elsewhere
+        def stated(_epochs, _pairs, _claim, values):
+            values = np.array(values)
+            return np.where(
+                abs(values - 0.5) < 1e-3, claimed, np.where((low < values) & (values < high), -5, elsewhere)
+            )
 
-        monkeypatch.setattr(sequential, "log_wealth", stated)
+        monkeypatch.setattr(sequential, "_log_wealths", stated)
         return sequential_bound([], 1, PureDP(0.5), 0.05)
 
     assert 0.29 < wealth(0.3, 0.32, claimed=2.0) <= 0.3
