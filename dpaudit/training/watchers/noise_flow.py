@@ -8,7 +8,8 @@ lost is *not seen*. Nothing that the loop computes is changed.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -96,6 +97,18 @@ class NoiseFlow(TorchFunctionMode):
         super().__init__()
         self.tags: dict[int, tuple[Any, Tag]] = {}  # by id: a reference that takes the tag away with its tensor
         self.active = True
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Within it, calls do not even pass by, if no other mode was entered since."""
+        on_top = torch.overrides._get_current_function_mode() is self
+        if on_top:
+            self.__exit__(None, None, None)
+        try:
+            yield
+        finally:
+            if on_top:
+                self.__enter__()
 
     def tag(self, tensor: Any) -> Tag | None:
         """Return what is known of a tensor."""

@@ -123,7 +123,7 @@ class PlainWatcher:
         if self.gradient is None or not noisy or not 0 < records <= _MOST_RECORDS or not self.recorder.replays():
             return
         groups = self._groups(records)
-        with torch.enable_grad():
+        with torch.enable_grad(), self.flow.aside():
             rows = np.stack([self._sum_of(group) for group in groups])
         divisor = next(iter(noisy.values())).divisor
         total = np.concatenate(

@@ -19,7 +19,7 @@ from dpaudit.training.watchers.plain import PlainWatcher
 from dpaudit.training.watchers.recorder import Recorder, Undo
 
 _MIXING = ("BatchNorm", "SyncBatchNorm")
-_REPLAYS = {"hooks": (8, 0.125), "ghost": (2, 0.01), "plain": (2, 0.02)}
+_REPLAYS = {"hooks": (8, 0.125), "ghost": (1, 0.005), "plain": (2, 0.01)}
 _WATCHED = "_dpaudit_watched"
 
 
