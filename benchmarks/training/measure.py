@@ -79,7 +79,7 @@ def alarms(runs: int = 200) -> list[dict[str, Any]]:
     return list(rows.values())
 
 
-def cost(updates: int = 100, times: int = 9) -> list[dict[str, Any]]:
+def cost(updates: int = 300, times: int = 7) -> list[dict[str, Any]]:
     """CPU and wall time of the same training with and without the watch, in turns: the medians of their ratios."""
     rows = []
     for kind, make in KINDS.items():

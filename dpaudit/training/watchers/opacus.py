@@ -19,7 +19,6 @@ from dpaudit.training.watchers.recorder import Recorder, Undo
 SUM_CHANGED = "Something changed a sum of clipped gradients before it got its noise."
 _COARSE = 2.0**-8  # relative, of numbers that are rounded to bfloat16
 _DEEPEST = 4  # functions that wrap a hook
-_LOOKS = 0.1  # of the updates after the first ones: gradients are compared with the noisy sums
 _AT_ONCE = 32  # records that are differentiated together, of ghost clipping: 8 to 45 take about as long
 
 
@@ -247,7 +246,9 @@ class _Opacus:
                 if p.grad is not None and p.summed_grad is not None
             }
             self.noise = {name: part for name, part in found.items() if part.any()}
-            self.noisy = [None if p.grad is None else p.grad.detach().clone() for p in params] if self._looks() else []
+            self.noisy = (
+                [None if p.grad is None else p.grad.detach().clone() for p in params] if self.recorder.looks() else []
+            )
             if self.recorder.seen.adapting is not None:
                 self.recorder.seen.adapting.append(float(self.optimizer.unclipped_num))
 
@@ -291,10 +292,6 @@ class _Opacus:
                 each.bare += 1
             else:
                 each.unknown += 1
-
-    def _looks(self) -> bool:
-        """Decide whether the gradients of this update are compared with the noisy sums."""
-        return len(self.recorder.seen.updates) < self.recorder.often or self.recorder.rng.random() < _LOOKS
 
     def _altered(self) -> float:
         """How far gradients are from the noisy sums, after the divisor; 0.0 where they are not compared."""

@@ -89,10 +89,9 @@ class PlainWatcher:
         kept, seen, altered = None, 0, 0.0
         with torch._C.DisableTorchFunction():
             parts = {self.names[p]: values(tag.noise) for p, tag in noisy.items()}
-            altered = max(
-                (_apart(p.grad, tag, part) for (p, tag), part in zip(noisy.items(), parts.values(), strict=True)),
-                default=0.0,
-            )
+            if self.recorder.looks():
+                each = zip(noisy.items(), parts.values(), strict=True)
+                altered = max((_apart(p.grad, tag, part) for (p, tag), part in each), default=0.0)
         if parts and unit > 0:
             kept, seen = self.recorder.noise(parts, unit)
         divisor = next(iter(divisors)) if len(divisors) == 1 else None

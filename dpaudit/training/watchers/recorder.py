@@ -15,6 +15,7 @@ from dpaudit.training.seen import KEPT, MOST_KEPT, Parameter, Replay, Seen, Upda
 
 _COORDINATES = 64  # of each parameter, in a replayed sum
 _LEAST = 16  # of a small parameter beside large ones
+_LOOKS = 0.1  # of the updates after the first ones: gradients are compared with the noisy sums
 
 
 class Recorder:
@@ -75,6 +76,10 @@ class Recorder:
     def replays(self) -> bool:
         """Decide whether the next sum is replayed."""
         return len(self.seen.replays) < self.often or self.rng.random() < self.later
+
+    def looks(self) -> bool:
+        """Decide whether the gradients of this update are compared with the noisy sums."""
+        return len(self.seen.updates) < self.often or self.rng.random() < _LOOKS
 
     def coordinates(self, size: int, most: int = _COORDINATES) -> Integers:
         """Return the coordinates of a parameter that a replay looks at."""
