@@ -2,7 +2,8 @@
 
 Five shapes of mechanisms, up to 1e7 runs a side: the CPU time of the audit divided by that of drawing as many outputs
 with NumPy in blocks, measured alternately, as the median of the ratios. All programs are drawn by the best NumPy code
-that draws the same law. Also the time of a small audit, and peak memory.
+that draws the same law. Also the time of a small audit, peak memory, and what a second worker gains where
+one takes some seconds.
 """
 
 from __future__ import annotations
@@ -82,13 +83,28 @@ class Shape:
         return time.process_time() - clock
 
     def whole(self, runs: int, seed: int) -> float:
-        """Return the seconds for an audit of 2·runs runs in all."""
+        """Return the CPU seconds for an audit of 2·runs runs in all."""
         clock = time.process_time()
+        self._audit(runs, seed, 1)
+        return time.process_time() - clock
+
+    def wall(self, runs: int, seed: int, workers: int) -> float:
+        """Return the seconds that pass during the same audit."""
+        clock = time.perf_counter()
+        self._audit(runs, seed, workers)
+        return time.perf_counter() - clock
+
+    def _audit(self, runs: int, seed: int, workers: int) -> None:
         evidence = dp.audit(
-            self.target, claim="epsilon=1", pairs=[self.pair], relation="declared", runs=2 * runs, seed=seed
+            self.target,
+            claim="epsilon=1",
+            pairs=[self.pair],
+            relation="declared",
+            runs=2 * runs,
+            seed=seed,
+            workers=workers,
         )
         assert evidence.verdict is not dp.Verdict.INVALID
-        return time.process_time() - clock
 
 
 SHAPES = (
@@ -112,8 +128,36 @@ def peak(shape: int, runs: int) -> float:
     return int(done.stdout) / 1024
 
 
+MANY = (10**8, 10**8, 10**8, 2 * 10**7, 2 * 10**7)  # runs a side that take one worker some seconds
+
+
+def side_by_side(shape: int, runs: int) -> float:
+    """Return the seconds of the slower of two processes that audit at the same time, with one worker each."""
+    code = f"import overhead; s = overhead.SHAPES[{shape}]; s.whole(10_000, 0); print(s.wall({runs}, 0, 1))"
+    here = Path(__file__).parent
+    two = [subprocess.Popen([sys.executable, "-c", code], cwd=here, stdout=subprocess.PIPE, text=True) for _ in (1, 2)]
+    return max(float(each.communicate()[0]) for each in two)
+
+
+def of_two_workers(repeat: int) -> list[str]:
+    """Return the rows of wall times with one worker and with two, and what two processes of their own reach."""
+    lines = [
+        "\n| outputs | runs a side | one worker (s) | two workers (s) | two over one | two processes, half of the "
+        "slower over one |",
+        "|---|---|---|---|---|---|",
+    ]
+    for number, (shape, runs) in enumerate(zip(SHAPES, MANY, strict=True)):
+        pairs = [(shape.wall(runs, seed, 1), shape.wall(runs, seed, 2)) for seed in range(repeat)]
+        one, two = (statistics.median(side) for side in zip(*pairs, strict=True))
+        ratio = statistics.median(b / a for a, b in pairs)
+        limit = side_by_side(number, runs) / 2 / one
+        lines.append(f"| {shape.name} | {runs:.0e} | {one:.1f} | {two:.1f} | {ratio:.2f} | {limit:.2f} |")
+        print(lines[-1], flush=True)
+    return lines
+
+
 def main() -> None:
-    """Print the table and write it to results/."""
+    """Print the tables and write them to results/."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeat", type=int, default=5)
     arguments = parser.parse_args()
@@ -137,6 +181,8 @@ def main() -> None:
         "process that does one audit. Times of the ratio are CPU seconds of one process. Python "
         f"{sys.version.split()[0]}, NumPy {np.__version__}."
     )
+    lines += of_two_workers(3)
+    lines.append("\nSeconds that pass, medians of 3. The last column is what the machine's two cores allow.")
     text = "\n".join(lines) + "\n"
     print(text)
     Path(__file__).with_name("results").joinpath("overhead.md").write_text(text, encoding="utf-8")
