@@ -4,9 +4,9 @@ Soon: the median of all runs, including those that chose events, over audits wit
 mechanisms that just keep their claim, checked after every run (at 512 moments of longer blocks); how many are ever
 refuted before their limit, with a binomial test at the nominal rate. Both with the default false alarm probability of 1
 in 1,000, and with 5 %. The bets do not depend on that probability, so a true claim that is not refuted at 5 % is not at
-1 in 1,000 either: only those that are refuted, and the first fifty, are audited at both. Surely: an audit of a mechanism
-that keeps its claim says which violation it would have found; then audits of a mechanism with exactly that loss, with
-the same limit.
+1 in 1,000 either: only those that are refuted, and the first fifty, are audited at both. Surely: an audit of a
+mechanism that keeps its claim says which violation it would have found; then audits of a mechanism with exactly that
+loss, with the same limit.
 """
 
 from __future__ import annotations
