@@ -3,9 +3,15 @@
 Bounds: scores N(μ, 1) of members and N(0, 1) of others, at δ = 1e-5 and confidence 0.95; the truth is the ε of the
 Gaussian mechanism. The bound at the seed of the goal is reported next to the median of 50 other seeds; the learning
 share was tuned on yet other seeds. Unequal numbers: few of one side beside many of the other, on arrays of their own;
-bounds hold given both numbers, so all of them count. Errors: how often bounds of whole audits, including selection,
-exceed the truth, by an exact binomial test; one case treats scores of one model as independent, to show what that
-costs.
+bounds hold given both numbers, so all of them count. One model: n canaries in and n out, all scores of one model, on
+arrays of their own, for ε at δ and for μ; beside the formula of Steinke, Nasr & Jagielski (2023, Theorem 5.2) at the
+number of guesses that is best in the median of other arrays, which an audit cannot know. Errors: how often bounds of
+whole audits, including selection, exceed the truth, by an exact binomial test; one case treats scores of one model as
+independent, to show what that costs.
+
+    python benchmarks/scores.py [--repeats 500]
+
+prints the tables and writes benchmarks/results/scores.md.
 """
 
 from __future__ import annotations
@@ -14,14 +20,18 @@ import argparse
 import math
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import numpy as np
-from scipy.stats import binomtest
+from joblib import Parallel, delayed
+from scipy.stats import binomtest, norm
 
 import dpaudit as dp
 from dpaudit.auditing.scores.rates import gaussian_epsilon
+from dpaudit.stats.guess_steps import split_guesses
+from dpaudit.stats.one_run import one_run_bound
 
 DELTA = 1e-5
 GOALS = {
@@ -34,6 +44,22 @@ GOALS = {
 }
 UNEQUAL = {(500, 100_000): 5.82, (100_000, 500): 5.82, (500, 5_000): None, (500, 500): None}  # with μ = 2.5
 OTHER_SEEDS = 50
+ONE_MODEL = {  # n and μ → the ε at δ that bounds of μ are to stand for: 0.95 of what five to eight fixed plans reach
+    (1.0, 1_000): 0.95 * 1.970,
+    (1.0, 10_000): 0.95 * 2.959,
+    (1.0, 100_000): 0.95 * 3.093,
+    (2.0, 1_000): 0.95 * 4.779,
+    (2.0, 10_000): 0.95 * 5.740,
+    (2.0, 100_000): 0.95 * 6.673,
+}
+ONE_MODEL_SEEDS = 100
+
+
+def true_epsilon(mu: float) -> float:
+    """Return the ε of the μ-Gaussian mechanism at δ = 1e-5."""
+    found = gaussian_epsilon(mu, DELTA)
+    assert found is not None  # it is at δ = 0 alone
+    return found
 
 
 def gaussian(mu: float, n: int, *seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -44,7 +70,7 @@ def gaussian(mu: float, n: int, *seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def bounds(mu: float, n: int, goal: float) -> str:
-    truth = gaussian_epsilon(mu, DELTA)
+    truth = true_epsilon(mu)
     own = dp.audit_scores(*gaussian(mu, n), seed=0).lower.value
     clock = time.process_time()
     found = [dp.audit_scores(*gaussian(mu, n, 1 + seed), seed=0).lower.value for seed in range(OTHER_SEEDS)]
@@ -58,7 +84,7 @@ def bounds(mu: float, n: int, goal: float) -> str:
 
 def unequal(members: int, others: int, goal: float | None) -> str:
     """Return a row about unequal numbers of scores, by scores and by outputs."""
-    truth, found = gaussian_epsilon(2.5, DELTA), []
+    truth, found = true_epsilon(2.5), []
     for seed in range(OTHER_SEEDS):
         rng = np.random.default_rng([20261123, members, others, seed])
         scores = rng.normal(2.5, 1, members), rng.normal(0, 1, others)
@@ -70,6 +96,49 @@ def unequal(members: int, others: int, goal: float | None) -> str:
     return (
         f"| {members:,} | {others:,} | {'–' if goal is None else goal} | {own:.3f} | {np.min(found):.3f} "
         f"| {outputs:.3f} | {above} of {2 * OTHER_SEEDS} |"
+    )
+
+
+def right_guesses(members: np.ndarray, others: np.ndarray, guesses: list[int]) -> list[int]:
+    """Return how many guesses are right where the highest scores are guessed in, and equally many of the lowest out."""
+    scores = np.concatenate([members, others])
+    was_in = np.argsort(scores) < len(members)
+    highest, lowest = (np.concatenate([[0], np.cumsum(side)]) for side in (was_in[::-1], ~was_in))
+    return [int(highest[high] + lowest[low]) for high, low in map(split_guesses, guesses)]
+
+
+def best_known(mu: float, n: int, arrays: list[tuple[np.ndarray, np.ndarray]]) -> tuple[float, int]:
+    """Return the median bound of Theorem 5.2 on these arrays, and the number of guesses that was best on others."""
+    guesses = sorted({round(r) for r in np.geomspace(12, 2 * n, 30)})
+    known = [right_guesses(*one_array(mu, n, seed), guesses) for seed in range(ONE_MODEL_SEEDS, 5 * ONE_MODEL_SEEDS)]
+
+    def median(right: np.ndarray, r: int) -> float:
+        middle = np.sort(right)[[(len(right) - 1) // 2, len(right) // 2]]  # the bound increases with right guesses
+        return float(np.mean([one_run_bound(int(v), r, 2 * n, delta=DELTA, error=0.05) for v in middle]))
+
+    best = max(zip(np.transpose(known), guesses, strict=True), key=lambda pair: median(*pair))[1]
+    return median(np.array([right_guesses(*array, [best])[0] for array in arrays]), best), best
+
+
+def one_array(mu: float, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng([20261124, int(mu * 100), n, seed])
+    return rng.normal(mu, 1, n), rng.normal(0, 1, n)
+
+
+def one_run(mu: float, n: int, goal: float) -> str:
+    """Return a row about the canaries of one model."""
+    arrays = [one_array(mu, n, seed) for seed in range(ONE_MODEL_SEEDS)]
+    known, guesses = best_known(mu, n, arrays)
+    epsilons, mus = (
+        np.array([dp.audit_scores(*array, design="one-run", **notion, seed=0).lower.value for array in arrays])
+        for notion in ({"delta": DELTA}, {"claim": f"mu={mu:g}"})
+    )
+    truth, shown = true_epsilon(mu), true_epsilon(float(np.median(mus)))
+    ours = float(np.median(epsilons))
+    return (
+        f"| {mu:g} | {n:,} | {truth:.3f} | {known:.3f} ({guesses:,}) | {ours:.3f} | {ours / known:.2f} "
+        f"| {np.min(epsilons):.3f} | {goal:.2f} | {shown:.3f} | {true_epsilon(float(np.min(mus))):.3f} "
+        f"| {int((epsilons > truth).sum() + (mus > mu).sum())} of {2 * ONE_MODEL_SEEDS} |"
     )
 
 
@@ -118,45 +187,74 @@ def one_noise(mu: float, canaries: int) -> Draw:
     return draw
 
 
-CASES: dict[str, tuple[str, Draw, float, float]] = {
-    "null, 400 and 500 scores": ("independent", null, 0.0, DELTA),
-    "randomised response, ε = 1": ("independent", response(1.0, 0.0, 500, 500), 1.0, 0.0),
-    "the same, 200 members and 2,000 others": ("independent", response(1.0, 0.0, 200, 2_000), 1.0, 0.0),
-    "tight at (1, 0.05)": ("independent", response(1.0, 0.05, 500, 500), 1.0, 0.05),
-    "Gaussian, μ = 1": ("independent", lambda rng: (rng.normal(1, 1, 500), rng.normal(0, 1, 500)), 4.377, DELTA),
-    "one model, null": ("one-run", one_model(0.0, 0.0, 500), 0.0, DELTA),
-    "one model, randomised response, ε = 1": ("one-run", one_model(1.0, 0.0, 500), 1.0, 0.0),
-    "one model, all given away at once, (1, 0.01)": ("one-run", one_model(1.0, 0.01, 500), 1.0, 0.01),
-    "one model, shared noise, μ = 1": ("one-run", one_noise(1.0, 1_000), 4.377, DELTA),
-    "one model, all given away at once, (1, 0.2)": ("one-run", one_model(1.0, 0.2, 200), 1.0, 0.2),
-    "the same, treated as independent": ("independent", one_model(1.0, 0.2, 200), 1.0, 0.2),
-    "randomised response, ε = 1, 200 members and 20,000 others": (
-        "independent",
-        response(1.0, 0.0, 200, 20_000),
-        1.0,
-        0.0,
+def all_or_none(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Answer for all 500 canaries with probability .1621, at ε = 2, and else for none: 1-GDP for each of them.
+
+    To treat the canaries as independent channels would be wrong in 16 % of runs.
+    """
+    if rng.random() < 0.1621:
+        return one_model(2.0, 0.0, 500)(rng)
+    coins = rng.random(500) < 0.5
+    scores = rng.random(500)
+    return scores[coins], scores[~coins]
+
+
+@dataclass(frozen=True)
+class Case:
+    """Scores whose loss is known: ε at ``delta``, or μ where there is no δ."""
+
+    draw: Draw
+    truth: float
+    delta: float | None = DELTA
+    design: str = "independent"
+
+    def bound(self, number: int, seed: int) -> float:
+        """Return the bound by one draw of these scores."""
+        scores = self.draw(np.random.default_rng([7, number, seed]))
+        notion = {"claim": f"mu={self.truth:g}"} if self.delta is None else {"delta": self.delta}
+        return dp.audit_scores(*scores, design=self.design, seed=seed, **notion).lower.value
+
+
+one_run_case = partial(Case, design="one-run")
+TRUE_MU_1 = true_epsilon(1.0)
+CASES = {
+    "null, 400 and 500 scores": Case(null, 0.0),
+    "randomised response, ε = 1": Case(response(1.0, 0.0, 500, 500), 1.0, 0.0),
+    "the same, 200 members and 2,000 others": Case(response(1.0, 0.0, 200, 2_000), 1.0, 0.0),
+    "tight at (1, 0.05)": Case(response(1.0, 0.05, 500, 500), 1.0, 0.05),
+    "Gaussian, μ = 1": Case(lambda rng: (rng.normal(1, 1, 500), rng.normal(0, 1, 500)), TRUE_MU_1),
+    "one model, null": one_run_case(one_model(0.0, 0.0, 500), 0.0),
+    "one model, randomised response, ε = 1": one_run_case(one_model(1.0, 0.0, 500), 1.0, 0.0),
+    "one model, all given away at once, (1, 0.01)": one_run_case(one_model(1.0, 0.01, 500), 1.0, 0.01),
+    "one model, shared noise, μ = 1": one_run_case(one_noise(1.0, 1_000), TRUE_MU_1),
+    "one model, all given away at once, (1, 0.2)": one_run_case(one_model(1.0, 0.2, 200), 1.0, 0.2),
+    "the same, treated as independent": Case(one_model(1.0, 0.2, 200), 1.0, 0.2),
+    "randomised response, ε = 1, 200 members and 20,000 others": Case(response(1.0, 0.0, 200, 20_000), 1.0, 0.0),
+    "the same, 20,000 members and 200 others": Case(response(1.0, 0.0, 20_000, 200), 1.0, 0.0),
+    "tight at (1, 0.05), 200 members and 20,000 others": Case(response(1.0, 0.05, 200, 20_000), 1.0, 0.05),
+    "null, 500 and 100,000 scores": Case(partial(null, members=500, others=100_000), 0.0),
+    "one model, shared noise, bound of μ": one_run_case(one_noise(1.0, 1_000), 1.0, None),
+    "one model, tight randomised response, bound of μ": one_run_case(
+        one_model(math.log(norm.cdf(0.5) / norm.sf(0.5)), 0.0, 500), 1.0, None
     ),
-    "the same, 20,000 members and 200 others": ("independent", response(1.0, 0.0, 20_000, 200), 1.0, 0.0),
-    "tight at (1, 0.05), 200 members and 20,000 others": ("independent", response(1.0, 0.05, 200, 20_000), 1.0, 0.05),
-    "null, 500 and 100,000 scores": ("independent", partial(null, members=500, others=100_000), 0.0, DELTA),
+    "one model, answers for all canaries or none, bound of μ": one_run_case(all_or_none, 1.0, None),
 }
 
 
-def errors(repeats: int) -> Iterator[str]:
-    """Yield a row for every case: how often the bound at δ was above the true ε."""
-    for number, (name, (design, draw, epsilon, delta)) in enumerate(CASES.items()):
-        wrong = 0
-        for repeat in range(repeats):
-            scores = draw(np.random.default_rng([7, number, repeat]))
-            wrong += dp.audit_scores(*scores, delta=delta, design=design, seed=repeat).lower.value > epsilon
+def errors(repeats: int, jobs: int) -> Iterator[str]:
+    """Yield a row for every case: how often the bound was above the true loss."""
+    for number, (name, case) in enumerate(CASES.items()):
+        found = Parallel(n_jobs=jobs)(delayed(case.bound)(number, repeat) for repeat in range(repeats))
+        wrong = sum(bound > case.truth for bound in found)
         p = binomtest(wrong, repeats, 0.05, alternative="greater").pvalue
-        rate = wrong / repeats
-        yield f"| {name} | {design} | {epsilon:g} | {delta:g} | {wrong} of {repeats} | {rate:.1%} | {p:.2g} |"
+        loss = f"μ = {case.truth:g}" if case.delta is None else f"ε = {case.truth:.4g} at δ = {case.delta:g}"
+        yield f"| {name} | {case.design} | {loss} | {wrong} of {repeats} | {wrong / repeats:.1%} | {p:.2g} |"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=400, help="of each case of errors")
+    parser.add_argument("--jobs", type=int, default=2, help="audits of errors at a time")
     parser.add_argument("--write", type=Path, default=Path(__file__).parent / "results" / "scores.md")
     options = parser.parse_args()
     lines = [
@@ -168,18 +266,28 @@ def main() -> None:
         "|---|---|---|---|---|---|---|---|---|",
         *(bounds(mu, n, goal) for (mu, n), goal in GOALS.items()),
         "",
-        f"Unequal numbers, μ = 2.5, true ε {gaussian_epsilon(2.5, DELTA):.3f}, {OTHER_SEEDS} seeds: the same numbers "
+        f"Unequal numbers, μ = 2.5, true ε {true_epsilon(2.5):.3f}, {OTHER_SEEDS} seeds: the same numbers "
         "as scores and as outputs.",
         "",
         "| members | others | goal | median of scores | least of all | median of outputs | above the truth |",
         "|---|---|---|---|---|---|---|",
         *(unequal(*numbers, goal) for numbers, goal in UNEQUAL.items()),
         "",
+        f"One model, n canaries in and n out, {ONE_MODEL_SEEDS} seeds. Theorem 5.2: the median bound of ε by the "
+        "formula of Steinke, Nasr & Jagielski (2023) at the number of guesses (in brackets) that is best in the median "
+        f"of {4 * ONE_MODEL_SEEDS} other seeds; ours does not know it. Bounds of μ as the ε that they stand for at "
+        "δ = 1e-5, beside the goal.",
+        "",
+        "| μ | n | true ε | Theorem 5.2 | ε, median | over Theorem 5.2 | ε, least | goal of μ | μ, median | μ, least "
+        "| above the truth |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
+        *(one_run(mu, n, goal) for (mu, n), goal in ONE_MODEL.items()),
+        "",
         "Bounds above the truth, nominal 5 %; p is the chance of as many at 5 %.",
         "",
-        "| scores | design | true ε | δ | errors | rate | p |",
-        "|---|---|---|---|---|---|---|",
-        *errors(options.repeats),
+        "| scores | design | true loss | errors | rate | p |",
+        "|---|---|---|---|---|---|",
+        *errors(options.repeats, options.jobs),
     ]
     options.write.write_text("\n".join(lines) + "\n", encoding="utf-8")
     print("\n".join(lines))
