@@ -2,13 +2,14 @@
 
 Five shapes of mechanisms, up to 1e7 runs a side: the CPU time of the audit divided by that of drawing as many outputs
 with NumPy in blocks, measured alternately, as the median of the ratios. All programs are drawn by the best NumPy code
-that draws the same law. Also the time of a small audit, peak memory, and what a second worker gains where
-one takes some seconds.
+that draws the same law. Also the time of a small audit, peak memory, what a second worker gains where one takes some
+seconds, and what a run costs where every run is a call of its own.
 """
 
 from __future__ import annotations
 
 import argparse
+import random
 import statistics
 import subprocess
 import sys
@@ -71,7 +72,7 @@ class Shape:
     name: str
     target: Callable[..., Any]
     pair: tuple[Any, Any]
-    sampler: Callable[..., Array]
+    sampler: Callable[..., Any]
 
     def bare(self, runs: int) -> float:
         """Return the seconds to draw ``runs`` outputs of each side, in blocks that fit the cache."""
@@ -156,6 +157,41 @@ def of_two_workers(repeat: int) -> list[str]:
     return lines
 
 
+def own_randomness(data: float) -> float:
+    """One answer, with a generator of its own: both sides are run in the order of coins, and echoes are searched."""
+    return data + random.expovariate(1.0) - random.expovariate(1.0)
+
+
+def generator_given(data: float, rng: np.random.Generator) -> float:
+    """One answer, with the generator that it is given."""
+    return data + rng.laplace(0.0, 1.0)
+
+
+SINGLE = 1_000_000  # runs a side
+
+
+def of_single_calls(repeat: int) -> list[str]:
+    """Return the rows of functions that make one run a call."""
+    lines = ["\n| one run a call | bare (µs a run) | audit (µs a run) | ratio, median of pairs |", "|---|---|---|---|"]
+    for name, function, given in (
+        ("its own randomness", own_randomness, ()),
+        ("the generator that it is given", generator_given, (np.random.default_rng(0),)),
+    ):
+        shape = Shape(name, function, (0.0, 1.0), function)
+        shape.whole(10_000, 0)
+        pairs = []
+        for seed in range(repeat):
+            clock = time.process_time()
+            for data in shape.pair:
+                for _ in range(SINGLE):
+                    function(data, *given)
+            pairs.append((time.process_time() - clock, shape.whole(SINGLE, seed)))
+        bare, whole = (statistics.median(side) / (2 * SINGLE) * 1e6 for side in zip(*pairs, strict=True))
+        lines.append(f"| {name} | {bare:.2f} | {whole:.2f} | {statistics.median(b / a for a, b in pairs):.2f} |")
+        print(lines[-1], flush=True)
+    return lines
+
+
 def main() -> None:
     """Print the tables and write them to results/."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -181,6 +217,7 @@ def main() -> None:
         "process that does one audit. Times of the ratio are CPU seconds of one process. Python "
         f"{sys.version.split()[0]}, NumPy {np.__version__}."
     )
+    lines += of_single_calls(arguments.repeat)
     lines += of_two_workers(2)
     lines.append("\nSeconds that pass, medians of two. The last column is what the machine's two cores allow.")
     text = "\n".join(lines) + "\n"
