@@ -1,0 +1,255 @@
+"""Which calls draw randomness, and by which law? One row a distribution, one table for all sources.
+
+A *source* is a callable that draws: a function of `numpy.random`, `random` or `secrets`, a method of a generator, the
+``rvs`` of a distribution of `scipy.stats`. What is not in the table draws nothing that is known here.
+"""
+
+from __future__ import annotations
+
+import functools
+import random
+import secrets
+import sys
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+_REQUIRED = object()
+
+
+class Kind(Enum):
+    """Which library draws, and so which type a single draw has."""
+
+    GENERATOR = "numpy.random.Generator"
+    LEGACY = "numpy.random"
+    PYTHON = "random"
+    SCIPY = "scipy.stats"
+    SECRETS = "secrets"
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """A distribution that a function draws from.
+
+    Attributes:
+        name: of the kind of noise, as in `dpaudit.program.noise`, where it is location + noise of a scale; "uniform",
+            "choice", "bernoulli" where chances are known; "" for any other.
+        parameters: names of the arguments in their order, with their defaults; `size` is not among them.
+        location: which of them is added to the noise; "" if none.
+        scale: the arguments → the scale of the noise.
+    """
+
+    name: str
+    parameters: Mapping[str, Any]
+    location: str = ""
+    scale: Callable[..., Any] | None = None
+
+
+def _located(name: str, location: str = "loc", scale: str = "scale") -> Law:
+    return Law(name, {location: 0.0, scale: 1.0}, location, lambda **given: given[scale])
+
+
+def _unit(name: str) -> Law:
+    return Law(name, {}, "", lambda **_: 1.0)
+
+
+_UNIFORM = Law("uniform", {"low": 0.0, "high": 1.0}, "low", lambda low, high: high - low)
+OF_NUMPY: dict[str, Law] = {
+    "laplace": _located("laplace"),
+    "normal": _located("gaussian"),
+    "gumbel": _located("gumbel"),
+    "logistic": _located("logistic"),
+    "exponential": Law("exponential", {"scale": 1.0}, "", lambda scale: scale),
+    "uniform": _UNIFORM,
+    "standard_normal": _unit("gaussian"),
+    "standard_exponential": _unit("exponential"),
+    "random": _unit("uniform"),
+    "random_sample": _unit("uniform"),
+    "ranf": _unit("uniform"),
+    "sample": _unit("uniform"),
+    "geometric": Law("geometric", {"p": _REQUIRED}),
+    "binomial": Law("", {"n": _REQUIRED, "p": _REQUIRED}),
+    "poisson": Law("", {"lam": 1.0}),
+    "gamma": Law("", {"shape": _REQUIRED, "scale": 1.0}),
+    "standard_gamma": Law("", {"shape": _REQUIRED}),
+    "beta": Law("", {"a": _REQUIRED, "b": _REQUIRED}),
+    "chisquare": Law("", {"df": _REQUIRED}),
+    "f": Law("", {"dfnum": _REQUIRED, "dfden": _REQUIRED}),
+    "standard_t": Law("", {"df": _REQUIRED}),
+    "standard_cauchy": Law("", {}),
+    "lognormal": Law("", {"mean": 0.0, "sigma": 1.0}),
+    "triangular": Law("", {"left": _REQUIRED, "mode": _REQUIRED, "right": _REQUIRED}),
+    "weibull": Law("", {"a": _REQUIRED}),
+    "pareto": Law("", {"a": _REQUIRED}),
+    "power": Law("", {"a": _REQUIRED}),
+    "rayleigh": Law("", {"scale": 1.0}),
+    "vonmises": Law("", {"mu": _REQUIRED, "kappa": _REQUIRED}),
+    "wald": Law("", {"mean": _REQUIRED, "scale": _REQUIRED}),
+    "zipf": Law("", {"a": _REQUIRED}),
+    "logseries": Law("", {"p": _REQUIRED}),
+    "negative_binomial": Law("", {"n": _REQUIRED, "p": _REQUIRED}),
+    "hypergeometric": Law("", {"ngood": _REQUIRED, "nbad": _REQUIRED, "nsample": _REQUIRED}),
+}
+"""Distributions of NumPy whose arguments are numbers or arrays, and which take ``size`` after them."""
+OF_NUMPY_ALONE = (
+    "rand", "randn", "integers", "randint", "random_integers", "choice", "permutation", "permuted", "shuffle",
+    "multinomial", "dirichlet", "multivariate_normal", "multivariate_hypergeometric", "bytes",
+)  # fmt: skip
+"""Other draws of NumPy, each of which a call makes as it is."""
+OF_RANDOM: dict[str, Law] = {
+    "random": _unit("uniform"),
+    "uniform": Law("uniform", {"a": _REQUIRED, "b": _REQUIRED}, "a", lambda a, b: b - a),
+    "gauss": _located("gaussian", "mu", "sigma"),
+    "normalvariate": _located("gaussian", "mu", "sigma"),
+    "expovariate": Law("exponential", {"lambd": 1.0}, "", lambda lambd: 1.0 / lambd),
+}
+OF_RANDOM_ALONE = (
+    "choice", "choices", "sample", "shuffle", "randint", "randrange", "getrandbits", "randbytes", "betavariate",
+    "gammavariate", "lognormvariate", "paretovariate", "triangular", "vonmisesvariate", "weibullvariate",
+    "binomialvariate",
+)  # fmt: skip
+OF_SCIPY: dict[str, str] = {
+    "laplace": "laplace", "norm": "gaussian", "gumbel_r": "gumbel", "expon": "exponential", "logistic": "logistic",
+    "uniform": "uniform", "dlaplace": "", "geom": "", "bernoulli": "", "binom": "", "poisson": "", "randint": "",
+}  # fmt: skip
+"""Distributions of SciPy that are location + noise of a scale, by their names; "" where another law draws."""
+OF_SECRETS = ("choice", "randbelow", "randbits", "token_bytes", "token_hex")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a callable draws.
+
+    Attributes:
+        kind: the library.
+        name: of the function or method.
+        law: None where its arguments are not those of a row of a table, and a call is made as it is.
+        owner: the generator or distribution that a method belongs to; None for a function of a module.
+        seeded: whether the owner was made with a fixed seed, as far as is known.
+    """
+
+    kind: Kind
+    name: str
+    law: Law | None
+    owner: Any = None
+    seeded: bool = field(default=False, compare=False)
+
+    @property
+    def title(self) -> str:
+        """What people call it."""
+        module = {Kind.GENERATOR: "Generator", Kind.LEGACY: "np.random", Kind.SCIPY: "scipy.stats"}
+        return f"{module.get(self.kind, self.kind.value)}.{self.name}"
+
+    def bound(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[dict[str, Any], Any] | None:
+        """Return the arguments of a call by name, with defaults, and its ``size``.
+
+        Returns:
+            None where there is no law, or the call has arguments that are not of it (``out``, ``dtype``), or lacks one.
+        """
+        if self.law is None:
+            return None
+        names = list(self.law.parameters)
+        if len(args) > len(names) + (self.kind is not Kind.PYTHON):
+            return None
+        given = dict(zip(names, args, strict=False))
+        size = args[len(names)] if len(args) > len(names) else None
+        for name, value in keywords.items():
+            if name == "size" and self.kind is not Kind.PYTHON and size is None:
+                size = value
+            elif name in self.law.parameters and name not in given:
+                given[name] = value
+            elif name != "random_state" or value is not None:
+                return None
+        for name, default in self.law.parameters.items():
+            if name not in given:
+                if default is _REQUIRED:
+                    return None
+                given[name] = default
+        return {name: given[name] for name in names}, size
+
+
+@functools.cache
+def _by_identity() -> dict[int, tuple[Any, Source]]:
+    """Return the functions of modules that draw, by their identity."""
+    modules: tuple[tuple[types.ModuleType, Kind, Mapping[str, Law], tuple[str, ...]], ...] = (
+        (np.random, Kind.LEGACY, OF_NUMPY, OF_NUMPY_ALONE),
+        (random, Kind.PYTHON, OF_RANDOM, OF_RANDOM_ALONE),
+        (secrets, Kind.SECRETS, {}, OF_SECRETS),
+    )
+    rows = [
+        (getattr(module, name), Source(kind, name, laws.get(name)))
+        for module, kind, laws, alone in modules
+        for name in (*laws, *alone)
+        if hasattr(module, name)
+    ]
+    return {id(function): (function, source) for function, source in rows}
+
+
+MAKERS = (np.random.default_rng, np.random.Generator, np.random.RandomState, random.Random, random.SystemRandom)
+"""What makes a source: a generator."""
+SEEDERS = (np.random.seed, random.seed)
+"""What fixes the noise of the functions of a module: no noise is left."""
+
+
+def is_maker(function: Any) -> bool:
+    """Whether a call makes a generator."""
+    return any(function is each for each in MAKERS)
+
+
+def is_seeder(function: Any) -> bool:
+    """Whether a call seeds a generator that is there."""
+    if any(function == each for each in SEEDERS):
+        return True
+    owner = getattr(function, "__self__", None)
+    return getattr(function, "__name__", "") in ("seed", "setstate", "set_state") and isinstance(
+        owner, random.Random | np.random.RandomState
+    )
+
+
+def source_of(function: Any) -> Source | None:
+    """Return what a callable draws; None if it is no source that is known here."""
+    known = _by_identity().get(id(function))
+    if known is not None and known[0] is function:
+        return known[1]
+    owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
+    if owner is None or isinstance(owner, types.ModuleType) or type(function) not in _METHODS:
+        return None
+    if isinstance(owner, np.random.Generator) and name in (*OF_NUMPY, *OF_NUMPY_ALONE):
+        return Source(Kind.GENERATOR, name, OF_NUMPY.get(name), owner)
+    if isinstance(owner, np.random.RandomState) and name in (*OF_NUMPY, *OF_NUMPY_ALONE):
+        return Source(Kind.LEGACY, name, OF_NUMPY.get(name), owner)
+    if isinstance(owner, random.Random) and name in (*OF_RANDOM, *OF_RANDOM_ALONE):
+        return Source(Kind.PYTHON, name, OF_RANDOM.get(name), owner)
+    if name == "rvs":
+        return _of_scipy(owner)
+    return None
+
+
+_METHODS = (types.MethodType, types.BuiltinMethodType, type(np.random.default_rng(0).laplace))
+
+
+def _of_scipy(owner: Any) -> Source | None:
+    module = sys.modules.get("scipy.stats._distn_infrastructure")
+    if module is None:
+        return None
+    distribution, frozen = owner, None
+    if isinstance(owner, module.rv_frozen):
+        distribution, frozen = owner.dist, owner
+    if not isinstance(distribution, module.rv_generic):
+        return None
+    name = OF_SCIPY.get(distribution.name)
+    if not name:
+        return Source(Kind.SCIPY, distribution.name, None, owner)
+    if frozen is None:
+        law = Law(name, {"loc": 0.0, "scale": 1.0}, "loc", lambda loc, scale: scale)
+    else:
+        given = {**dict(zip(("loc", "scale"), frozen.args, strict=False)), **frozen.kwds}
+        loc, scale = given.get("loc", 0.0), given.get("scale", 1.0)
+        law = Law(name, {}, "", lambda: scale)
+        if np.any(np.asarray(loc) != 0):
+            return Source(Kind.SCIPY, distribution.name, None, owner)
+    return Source(Kind.SCIPY, distribution.name, law, owner)
