@@ -386,7 +386,7 @@ class Statements(Expressions):
         """``a += v`` → ``a = domain.inplace("add", a, v)``, really in place where Python does."""
         operator, target, value = constant(OPERATORS[type(node.op)]), node.target, self.visit(node.value)
         if isinstance(target, ast.Name):
-            return at(node, self.stored(target, ask("inplace", operator, read(target.id), value)))
+            return at(node, self.stored(target, ask("inplace", operator, self.visit(read(target.id)), value)))
         owner, out = self.temporary(), []
         out.append(ast.Assign([written(owner)], self.visit(target.value)))
         if isinstance(target, ast.Attribute):

@@ -1,0 +1,320 @@
+"""What does one operation give for all active runs?
+
+Runs that have the same plain operands share one call; numbers go through arrays where an operation has a form for
+arrays; for all other runs Python's own operation is called, run by run. So no type and no rare value is left to chance:
+what arrays would do differently is done by Python.
+"""
+
+from __future__ import annotations
+
+import itertools
+import types
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpaudit.reading.runs import joins
+from dpaudit.reading.runs.control import DeadError
+from dpaudit.reading.runs.values import (
+    ABSENT,
+    CONTENTS,
+    UNBOUND,
+    Alternatives,
+    Array,
+    Container,
+    Mask,
+    Member,
+    Numbers,
+    at,
+    differs,
+    holds_members,
+    members_of,
+    raw,
+    with_attributes,
+)
+
+if TYPE_CHECKING:
+    from dpaudit.reading.runs.domain import Runs
+
+Dense = Callable[..., Any]
+"""An operation on whole arrays; it returns NotImplemented where it does not do what Python does."""
+_FEW = 64
+"""Groups of runs that are made one by one, however few runs each has."""
+
+
+def alternatives_in(value: Any) -> Iterator[Alternatives]:
+    """Yield the alternatives within a value."""
+    kind: Any = type(value)
+    if kind is Alternatives:
+        yield value
+    elif kind is Container:
+        if not value.plain:
+            yield from alternatives_in(value.content)
+    elif kind is list or kind is tuple or kind is set or kind is frozenset:
+        for each in value:
+            yield from alternatives_in(each)
+    elif kind in CONTENTS:
+        for each in value.values():
+            yield from alternatives_in(each)
+    elif kind is slice:
+        yield from alternatives_in((value.start, value.stop, value.step))
+    elif kind is Member:
+        yield from alternatives_in(value.owner)
+    elif kind is types.MethodType or kind is types.BuiltinMethodType:
+        if type(value.__self__) is not types.ModuleType:
+            yield from alternatives_in(value.__self__)
+    elif issubclass(kind, tuple):
+        for each in tuple.__iter__(value):
+            yield from alternatives_in(each)
+    elif holds_members(kind):
+        for each in members_of(value):
+            yield from alternatives_in(each)
+
+
+def chosen_in(value: Any, run: int) -> Any:
+    """Return a value with its alternatives replaced by those that one run has."""
+    kind: Any = type(value)
+    if kind is Alternatives:
+        return chosen_in(value.values[value.codes[run]], run)
+    if kind is Container:
+        return value if value.plain else Container(chosen_in(value.content, run))
+    if kind is list or kind is tuple or kind is set or kind is frozenset:
+        return kind(chosen_in(each, run) for each in value) if differs(value) else value
+    if kind in CONTENTS:
+        if not differs(value):
+            return value
+        new = kind(value.default_factory) if hasattr(value, "default_factory") else kind()
+        for key, each in value.items():
+            own = chosen_in(each, run)
+            if own is not ABSENT:
+                new[key] = own
+        return new
+    if kind is slice:
+        return slice(chosen_in(value.start, run), chosen_in(value.stop, run), chosen_in(value.step, run))
+    if kind is Member:
+        return Member(chosen_in(value.owner, run), value.name)
+    if kind is types.BuiltinMethodType and differs(value):
+        return getattr(chosen_in(value.__self__, run), value.__name__)
+    if issubclass(kind, tuple) and differs(value):
+        parts = [chosen_in(each, run) for each in tuple.__iter__(value)]
+        return kind(*parts) if hasattr(kind, "_fields") else tuple.__new__(kind, parts)
+    if holds_members(kind) and differs(value):
+        return with_attributes(value, lambda each: chosen_in(each, run))
+    return value
+
+
+def groups_of(leaves: Iterable[Alternatives], mask: Mask, most: int) -> list[Array] | None:
+    """Return the active runs by which alternatives they have; None if there would be more groups than ``most``."""
+    places = mask.places
+    key: Array | None = None
+    for each in {id(leaf): leaf for leaf in leaves}.values():
+        codes = each.codes[places].astype(np.int64)
+        key = codes if key is None else np.unique(key, return_inverse=True)[1] * len(each.values) + codes
+    assert key is not None
+    known, inverse = np.unique(key, return_inverse=True)
+    if len(known) > most:
+        return None
+    order = np.argsort(inverse, kind="stable")
+    cuts = np.searchsorted(inverse[order], np.arange(len(known) + 1))
+    return [places[order[cuts[k] : cuts[k + 1]]] for k in range(len(known))]
+
+
+def apply(
+    domain: Runs,
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    keywords: dict[str, Any] | None = None,
+    dense: Dense | None = None,
+) -> Any:
+    """Return what a function that depends on its arguments alone, and changes nothing, gives for the active runs.
+
+    Args:
+        domain: whose runs are active; those for which the function raises leave.
+        function: of plain values.
+        args, keywords: values of any kind.
+        dense: the same on arrays, called with `Numbers` and plain values.
+    """
+    domain.alive()
+    keywords = keywords or {}
+    args = tuple([domain.present(each) for each in args])
+    if not any(map(differs, args)) and not any(map(differs, keywords.values())):
+        return plainly(domain, function, args, keywords)
+    if any(each is UNBOUND for each in args):
+        domain.leave(UnboundLocalError("cannot access local variable where it is not associated with a value"))
+    leaves = [leaf for each in (*args, *keywords.values()) for leaf in alternatives_in(each)]
+    if dense is not None and leaves:
+        numbers = tuple(joins.as_numbers(each, domain.active) if type(each) is Alternatives else each for each in args)
+        rest = [leaf for each in (*numbers, *keywords.values()) for leaf in alternatives_in(each)]
+        if len(rest) < len(leaves):
+            args, leaves = numbers, rest
+    if leaves:
+        groups = groups_of(leaves, domain.active, max(_FEW, domain.active.count // 4))
+        if groups is not None:
+            return _by_groups(domain, groups, function, args, keywords, dense)
+    elif dense is not None:
+        value = dense(*[opened(each) for each in args])
+        if value is not NotImplemented:
+            return value
+    return singly(domain, function, args, keywords)
+
+
+def opened(value: Any) -> Any:
+    """Return the content of a container of an array or a series; any other value as it is."""
+    if type(value) is Container and not isinstance(value.content, CONTENTS):
+        return value.content
+    return value
+
+
+def plainly(domain: Runs, function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """Call a function once, for all active runs."""
+    try:
+        value = function(*map(raw, args), **{name: raw(each) for name, each in keywords.items()})
+    except domain.control:
+        raise
+    except Exception as error:
+        domain.leave(error)
+        raise  # not reached: nobody is left
+    return joins.wrapped(value)
+
+
+def _by_groups(
+    domain: Runs,
+    groups: list[Array],
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    keywords: dict[str, Any],
+    dense: Dense | None,
+) -> Any:
+    def one(run: int) -> Any:
+        mine = tuple(chosen_in(each, run) for each in args)
+        more = {name: chosen_in(each, run) for name, each in keywords.items()}
+        return apply(domain, function, mine, more, dense)
+
+    return each_group(domain, groups, one, fresh=True)
+
+
+def each_group(domain: Runs, groups: list[Array], one: Callable[[int], Any], fresh: bool = False) -> Any:
+    """Return the value that each group of runs has, made under a mask of the group.
+
+    Args:
+        domain: whose runs are active.
+        groups: the numbers of their runs.
+        one: makes the value, from the number of one of the runs.
+        fresh: whether nobody else holds the values.
+    """
+    entry = domain.active
+    parts: list[tuple[Array, Any]] = []
+    whole = True
+    for runs in groups:
+        domain.let(domain.mask_of(runs))
+        try:
+            value = one(int(runs[0]))
+        except DeadError:
+            whole = False
+            continue
+        whole = whole and domain.active.count == len(runs)
+        parts.append((domain.active.places, value))
+    if whole:
+        domain.let(entry)
+    else:
+        domain.let(domain.mask_of(np.concatenate([runs for runs, _ in parts]) if parts else np.zeros(0, dtype=int)))
+        domain.alive()
+    return joins.gathered(parts, domain.count, fresh)
+
+
+def column(value: Any, places: Array) -> Iterable[Any]:
+    """Return the values of some runs, one by one; of a plain value, the same again and again."""
+    kind = type(value)
+    if kind is Container and type(value.content) is Numbers:
+        value, kind = value.content, Numbers
+    if kind is Numbers and value.labels is None:
+        part = value.array[places]
+        return part.tolist() if value.python else list(part)  # type: ignore[no-any-return]
+    if not differs(value):
+        return itertools.repeat(raw(value))
+    return [at(value, run) for run in places.tolist()]
+
+
+def singly(
+    domain: Runs,
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    keywords: dict[str, Any] | None = None,
+    once: bool = False,
+) -> Any:
+    """Call a function for each active run.
+
+    Args:
+        domain: whose runs are active.
+        function: of plain values.
+        args, keywords: values of any kind.
+        once: whether a call may not be repeated: it draws.
+    """
+    places, keywords = domain.active.places, keywords or {}
+    if not once and not keywords:
+        few = _few_values(args, places)
+        if few is not None:
+            return _of_few(domain, function, args, *few)
+    columns: list[Iterable[Any]] = [column(each, places) for each in args]
+    names = list(keywords)
+    if not once and not names:
+        try:
+            results = list(map(function, *columns)) if differs(args) else [function(*map(raw, args)) for _ in places]
+            return joins.packed(results, places, domain.count)
+        except domain.control:
+            raise
+        except Exception:
+            columns = [column(each, places) for each in args]  # some run raises: which, is found one by one
+    more = [column(each, places) for each in keywords.values()]
+    rows = zip(places.tolist(), *columns, *more, strict=False)
+    good: list[int] = []
+    results = []
+    errors: list[tuple[int, Exception]] = []
+    for run, *row in rows:
+        try:
+            results.append(function(*row[: len(args)], **dict(zip(names, row[len(args) :], strict=True))))
+            good.append(run)
+        except domain.control:
+            raise
+        except Exception as error:
+            errors.append((run, error))
+    if errors:
+        domain.leave_each(errors)
+    return joins.packed(results, np.array(good, dtype=np.int64), domain.count)
+
+
+def _few_values(args: tuple[Any, ...], places: Array) -> tuple[int, Array, Array] | None:
+    """Return which argument differs, its distinct values and their places, if one does, in few values."""
+    differing = [place for place, each in enumerate(args) if differs(each)]
+    if len(differing) != 1:
+        return None
+    value = args[differing[0]]
+    if type(value) is not Numbers or value.array.ndim != 1:
+        return None
+    own = value.array[places]
+    if own.dtype.kind == "f":
+        start = own[:256]
+        if len(np.unique(start)) > len(start) // 2:
+            return None
+        bits, inverse = np.unique(own.view(np.int64), return_inverse=True)  # −0.0 and 0.0 are two values
+        known = bits.view(np.float64)
+    else:
+        known, inverse = np.unique(own, return_inverse=True)
+    return None if len(known) > len(own) // 4 else (differing[0], known, inverse)
+
+
+def _of_few(
+    domain: Runs, function: Callable[..., Any], args: tuple[Any, ...], place: int, known: Array, inverse: Array
+) -> Any:
+    order = np.argsort(inverse, kind="stable")
+    cuts = np.searchsorted(inverse[order], np.arange(len(known) + 1))
+    places = domain.active.places
+    groups = [places[order[cuts[k] : cuts[k + 1]]] for k in range(len(known))]
+    python = args[place].python
+    values = iter([each.item() if python else each for each in known])
+
+    def one(run: int) -> Any:
+        return plainly(domain, function, (*args[:place], next(values), *args[place + 1 :]), {})
+
+    return each_group(domain, groups, one, fresh=True)

@@ -1,0 +1,371 @@
+"""What do the functions of Python itself do with values that differ by run?"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import itertools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpaudit.reading.runs import arrays, containers, tables
+from dpaudit.reading.runs.applied import apply, opened
+from dpaudit.reading.runs.control import Branch, Loop
+from dpaudit.reading.runs.values import Alternatives, Container, Member, Numbers, Table, differs, raw, signature
+
+if TYPE_CHECKING:
+    from dpaudit.reading.runs.domain import Runs
+
+BUILTINS: dict[Any, Callable[..., Any]] = {}
+"""What is done in place of a function of Python, by that function."""
+
+
+def _of(function: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def register(own: Callable[..., Any]) -> Callable[..., Any]:
+        BUILTINS[function] = own
+        return own
+
+    return register
+
+
+@_of(len)
+def _len(domain: Runs, value: Any) -> Any:
+    return domain.length(value)
+
+
+@_of(bool)
+def _bool(domain: Runs, value: Any = False) -> Any:
+    truth = domain.decided(value)
+    return truth if isinstance(truth, bool) else Numbers(truth, True)
+
+
+@_of(print)
+def _print(domain: Runs, *values: Any, **keywords: Any) -> None:
+    return None
+
+
+@_of(list)
+def _list(domain: Runs, value: Any = ()) -> Any:
+    value = domain.present(value)
+    if type(value) is Container:
+        return containers.each_content(domain, value, lambda content: Container(list(domain._members(content))))
+    if type(value) is Alternatives:
+        return domain.each_alternative(value, lambda each: _list(domain, each))
+    return Container(list(_taken(domain, value)))
+
+
+@_of(tuple)
+def _tuple(domain: Runs, value: Any = ()) -> Any:
+    value = domain.present(value)
+    if type(value) is Container:
+        return containers.each_content(domain, value, lambda content: tuple(domain._members(content)))
+    if type(value) is Alternatives:
+        return domain.each_alternative(value, lambda each: _tuple(domain, each))
+    return tuple(_taken(domain, value))
+
+
+def _taken(domain: Runs, value: Any) -> Any:
+    try:
+        return list(domain.iterate(value))
+    except domain.control:
+        raise
+    except Exception as error:
+        domain.leave(error)
+        raise
+
+
+@_of(dict)
+def _dict(domain: Runs, value: Any = (), **keywords: Any) -> Any:
+    value = domain.present(value)
+    if type(value) is Container and type(value.content) is not list:
+        made = containers.method(domain, value, "copy", (), {})
+    else:
+        pairs = [tuple(domain.unpack(pair, 2, None)) for pair in domain.iterate(value)]
+        made = domain.new_dict([(False, *pair) for pair in pairs])
+    if keywords:
+        containers.method(domain, made, "update", (Container(keywords),), {})
+    return made
+
+
+@_of(set)
+def _set(domain: Runs, value: Any = ()) -> Any:
+    value = domain.present(value)
+    if type(value) is Container and value.plain or not differs(value):
+        return apply(domain, set, (value,))
+    return domain.new_set(Container(list(domain.sequence(value))))
+
+
+@_of(range)
+def _range(domain: Runs, *parts: Any) -> Any:
+    values = [domain.present(each) for each in parts]
+    if any(type(each) is Numbers for each in values):
+        values = [domain.distinct(each) if type(each) is Numbers else each for each in values]
+    return apply(domain, range, tuple(values))
+
+
+@_of(enumerate)
+def _enumerate(domain: Runs, value: Any, start: int = 0) -> Any:
+    return enumerate(domain.iterate(value), start)
+
+
+@_of(zip)
+def _zip(domain: Runs, *values: Any, **keywords: Any) -> Any:
+    return zip(*(domain.iterate(each) for each in values), **keywords)
+
+
+@_of(reversed)
+def _reversed(domain: Runs, value: Any) -> Any:
+    value = domain.present(value)
+    return iter(list(domain.sequence(value))[::-1]) if differs(value) or type(value) is Container else reversed(value)
+
+
+@_of(map)
+def _map(domain: Runs, function: Any, *values: Any) -> Any:
+    return Container([domain.call(function, *each) for each in zip(*(domain.iterate(value) for value in values), strict=False)])
+
+
+@_of(filter)
+def _filter(domain: Runs, function: Any, value: Any) -> Any:
+    keep = (lambda each: each) if function is None else functools.partial(domain.call, function)
+    return domain.comprehension("list", 0, value, keep, lambda each: each, True)
+
+
+@_of(iter)
+def _iter(domain: Runs, value: Any, *more: Any) -> Any:
+    if more:
+        domain.give_up("iter() with a sentinel")
+    return iter(domain.iterate(value))
+
+
+@_of(next)
+def _next(domain: Runs, value: Any, *default: Any) -> Any:
+    if not domain.active.whole:
+        domain.give_up("next() that some runs take")
+    try:
+        return next(value, *default)
+    except domain.control:
+        raise
+    except Exception as error:
+        domain.leave(error)
+        raise
+
+
+@_of(any)
+def _any(domain: Runs, value: Any) -> Any:
+    if not differs(domain.present(value)) and type(value) is not Container:
+        return apply(domain, any, (value,))
+    return domain.comprehension("any", 0, value, lambda each: True, lambda each: each, True)
+
+
+@_of(all)
+def _all(domain: Runs, value: Any) -> Any:
+    if not differs(domain.present(value)) and type(value) is not Container:
+        return apply(domain, all, (value,))
+    return domain.comprehension("all", 0, value, lambda each: True, lambda each: each, True)
+
+
+@_of(sum)
+def _sum(domain: Runs, value: Any, start: Any = 0) -> Any:
+    value = domain.present(value)
+    if not differs(value) and not differs(start) and type(value) in (list, tuple, range, Container):
+        return apply(domain, sum, (value, start))
+    if type(value) is Numbers or (type(value) is Container and type(value.content) is Numbers):
+        value = Container(list(tables.members(domain, opened(value))))
+    loop, total = Loop(domain, value), start
+    while loop.go():
+        with loop.body():
+            total = domain.put(domain.binary("add", total, loop.item()), total)
+    loop.end()
+    return total
+
+
+def _extreme(function: Any, name: str) -> Callable[..., Any]:
+    """``max`` and ``min``: the first of the largest, by comparisons in their order."""
+
+    def found(domain: Runs, *values: Any, **keywords: Any) -> Any:
+        values = tuple(map(domain.present, values))
+        if not differs((values, tuple(keywords.values()))) and "key" not in keywords:
+            return apply(domain, function, values, keywords)
+        if len(values) == 1:
+            if keywords.keys() - {"key"}:
+                if keywords.keys() == {"default"} and not domain.decided(values[0]) is not True:
+                    return found(domain, *values)
+                domain.give_up(f"{function.__name__}() with a default")
+            members = list(domain.sequence(values[0]))
+        else:
+            members = list(values)
+        key = keywords.get("key")
+        if not members:
+            domain.leave(ValueError(f"{function.__name__}() iterable argument is empty"))
+        keys = members if key is None else [domain.call(key, each) for each in members]
+        best, best_key = members[0], keys[0]
+        for each, own in zip(members[1:], keys[1:], strict=True):
+            branch = Branch(domain, domain.decided(domain.compare(name, own, best_key)))
+            with branch.arm(True) as goes:
+                if goes:
+                    best, best_key = domain.put(each, best), domain.put(own, best_key)
+            branch.join()
+        return best
+
+    return found
+
+
+BUILTINS[max], BUILTINS[min] = _extreme(max, "gt"), _extreme(min, "lt")
+
+
+@_of(sorted)
+def _sorted(domain: Runs, value: Any, *, key: Any = None, reverse: Any = False) -> Any:
+    value = domain.present(value)
+    members = list(domain.sequence(value))
+    keys = members if key is None else [domain.call(key, each) for each in members]
+    if not any(map(differs, keys)):
+        if any(map(differs, members)):
+            order = sorted(range(len(keys)), key=lambda place: raw(keys[place]), reverse=bool(raw(reverse)))
+            return Container([members[place] for place in order])
+        return apply(domain, lambda own, by: [own[k] for k in sorted(range(len(by)), key=by.__getitem__, reverse=bool(raw(reverse)))], (Container(members), Container(list(keys))))
+    columns = arrays.stack(domain, keys)
+    if columns is None or differs(reverse):
+        return apply(domain, _by_keys, (Container(list(members)), Container(list(keys)), reverse))
+    active = columns[domain.active.chosen]
+    if np.isnan(active).any() if active.dtype.kind == "f" else False:
+        return apply(domain, _by_keys, (Container(list(members)), Container(list(keys)), reverse))
+    own = columns if not reverse else -columns if columns.dtype.kind != "b" else ~columns
+    order = np.argsort(own, axis=1, kind="stable")
+    return Container([_chosen_members(domain, members, order[:, place]) for place in range(len(members))])
+
+
+def _by_keys(members: list[Any], keys: list[Any], reverse: Any) -> list[Any]:
+    order = sorted(range(len(keys)), key=keys.__getitem__, reverse=bool(reverse))
+    return [members[place] for place in order]
+
+
+def _chosen_members(domain: Runs, members: list[Any], places: Any) -> Any:
+    """Return the member at a place that differs by run."""
+    kinds = {signature(each) for each in map(domain.present, members)}
+    stacked = arrays.stack(domain, members) if len(kinds) == 1 and None not in kinds else None
+    if stacked is not None:
+        ((_, _, python, _, _),) = kinds  # type: ignore[misc]
+        return Numbers(np.take_along_axis(stacked, places[:, None], axis=1)[:, 0], python)
+    return containers.member(domain, tuple(members), Numbers(places.astype(np.int64), True))
+
+
+@_of(isinstance)
+def _isinstance(domain: Runs, value: Any, kinds: Any) -> Any:
+    value = domain.present(value)
+    if type(value) is Alternatives:
+        return domain.each_alternative(value, lambda each: _isinstance(domain, each, kinds))
+    return isinstance(_typical(value), raw(kinds))
+
+
+@_of(type)
+def _type(domain: Runs, value: Any, *more: Any) -> Any:
+    if more:
+        domain.give_up("type() with three arguments")
+    value = domain.present(value)
+    if type(value) is Alternatives:
+        return domain.each_alternative(value, lambda each: _type(domain, each))
+    return type(_typical(value))
+
+
+@_of(callable)
+def _callable(domain: Runs, value: Any) -> Any:
+    return True if type(domain.present(value)) is Member else apply(domain, callable, (value,))
+
+
+def _typical(value: Any) -> Any:
+    """Return a plain value of the type that a value has in every run."""
+    if type(value) is Numbers:
+        if value.labels is not None:
+            import pandas as pd
+
+            return pd.Series(value.array[0], index=value.labels)
+        return value.array[0].item() if value.python else value.array[0]
+    if type(value) is Table:
+        import pandas as pd
+
+        return pd.DataFrame()
+    if type(value) is Container:
+        content = value.content.values[0] if type(value.content) is Alternatives else value.content
+        return _typical(content) if type(content) in (Numbers, Table) else content
+    return value
+
+
+@_of(getattr)
+def _getattr(domain: Runs, owner: Any, name: str, *default: Any) -> Any:
+    if default:
+        owner = domain.present(owner)
+        if differs(owner):
+            domain.give_up("getattr() with a default of what differs by run")
+        return apply(domain, getattr, (owner, name, *default))
+    return domain.attribute(owner, raw(name))
+
+
+@_of(abs)
+def _abs(domain: Runs, value: Any) -> Any:
+    def dense(number: Any) -> Any:
+        part = arrays.operand(number)
+        if part is None or part.dtype == bool:
+            return NotImplemented
+        found = number.like(np.abs(number.array))
+        return found if found.array.ndim == 1 else Container(found)
+
+    return apply(domain, abs, (value,), None, dense)
+
+
+@_of(int)
+def _int(domain: Runs, value: Any = 0, *base: Any) -> Any:
+    def dense(number: Any) -> Any:
+        if type(number) is not Numbers or number.array.ndim != 1:
+            return NotImplemented
+        own = np.where(domain.active.chosen, number.array, 0)
+        if own.dtype.kind == "f" and not (np.abs(own) < arrays.EXACT).all():
+            return NotImplemented
+        return Numbers(np.trunc(own).astype(np.int64), True)
+
+    return apply(domain, int, (value, *base), None, None if base else dense)
+
+
+@_of(float)
+def _float(domain: Runs, value: Any = 0.0) -> Any:
+    def dense(number: Any) -> Any:
+        if type(number) is not Numbers or number.array.ndim != 1:
+            return NotImplemented
+        return Numbers(number.array.astype(np.float64), True)
+
+    return apply(domain, float, (value,), None, dense)
+
+
+@_of(round)
+def _round(domain: Runs, value: Any, digits: Any = None) -> Any:
+    def whole(number: Any) -> Any:
+        if type(number) is not Numbers or number.array.ndim != 1 or number.array.dtype != np.float64:
+            return NotImplemented
+        own = np.where(domain.active.chosen, number.array, 0.0)
+        if not (np.abs(own) < arrays.EXACT).all():
+            return NotImplemented
+        return Numbers(np.rint(own).astype(np.int64), True)
+
+    def rounded(number: Any, places: Any) -> Any:
+        if type(number) is not Numbers or number.array.ndim != 1 or number.array.dtype != np.float64 or type(places) is not int:
+            return NotImplemented
+        return tables.rounded(domain, number, places)
+
+    args = (value,) if digits is None else (value, digits)
+    return apply(domain, round, args, None, whole if digits is None else rounded)
+
+
+@_of(functools.reduce)
+def _reduce(domain: Runs, function: Any, value: Any, *start: Any) -> Any:
+    members = itertools.chain(start, domain.iterate(value))
+    total = next(members)
+    for each in members:
+        total = domain.call(function, total, each)
+    return total
+
+
+@_of(builtins.divmod)
+def _divmod(domain: Runs, left: Any, right: Any) -> Any:
+    return domain.binary("floordiv", left, right), domain.binary("mod", left, right)
+

@@ -1,0 +1,383 @@
+"""What do lists, dicts, sets and arrays do whose content may differ by run?
+
+A change reaches the runs that are active; the others keep what was there.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpaudit.reading.runs import joins
+from dpaudit.reading.runs.applied import alternatives_in, apply, chosen_in, each_group, groups_of, singly
+from dpaudit.reading.runs.control import DeadError
+from dpaudit.reading.runs.values import (
+    CONTENTS,
+    UNBOUND,
+    Alternatives,
+    Array,
+    Container,
+    Mask,
+    Numbers,
+    differs,
+    raw,
+)
+
+if TYPE_CHECKING:
+    from dpaudit.reading.runs.domain import Runs
+
+_READS = {
+    list: frozenset(("copy", "index", "count")),
+    dict: frozenset(("get", "keys", "values", "items", "copy")),
+    set: frozenset(("copy", "union", "intersection", "difference", "symmetric_difference", "issubset", "issuperset", "isdisjoint")),
+}
+_WRITES = {
+    list: frozenset(("append", "extend", "insert", "pop", "remove", "clear", "reverse", "sort")),
+    dict: frozenset(("update", "setdefault", "pop", "popitem", "clear", "move_to_end")),
+    set: frozenset(("add", "discard", "remove", "pop", "clear", "update")),
+}  # fmt: skip
+
+
+def base_of(content: Any) -> type | None:
+    """Return whether a content is a list, a dict or a set."""
+    kind = type(content)
+    return dict if kind in (OrderedDict, defaultdict) else kind if kind in CONTENTS else None
+
+
+def contents(domain: Runs, container: Container) -> list[tuple[Mask, Any]]:
+    """Return the contents that active runs have, each of one shape for all of its runs."""
+    content = joins.by_keys(domain.present(container.content), domain.active, domain.count)
+    if type(content) is not Alternatives:
+        return [(domain.active, content)]
+    out = []
+    for code in np.unique(content.codes[domain.active.places]):
+        mask = Mask(domain.active.chosen & (content.codes == code))
+        out.append((mask, content.values[code]))
+    return out
+
+
+def each_content(domain: Runs, container: Container, one: Callable[[Any], Any]) -> Any:
+    """Return what is made of the content of each run."""
+    parts: list[tuple[Array, Any]] = []
+    left = np.zeros(domain.count, dtype=bool)
+    known = contents(domain, container)
+    if len(known) == 1:
+        return one(known[0][1])
+    for mask, content in known:
+        domain.let(mask)
+        try:
+            value = one(content)
+        except DeadError:
+            continue
+        parts.append((domain.active.places, value))
+        left |= domain.active.chosen
+    domain.let(Mask(left))
+    domain.alive()
+    return joins.gathered(parts, domain.count)
+
+
+def length(domain: Runs, value: Any) -> Any:
+    """``len(a)``."""
+    value = domain.present(value)
+    if type(value) is Numbers:
+        return value.array.shape[1] if value.array.ndim > 1 else apply(domain, len, (value,))
+    if type(value) is Container:
+        if base_of(value.content) is not None and (value.plain or type(value.content) is list):
+            return len(value.content)
+        if value.plain:
+            return apply(domain, len, (value,))
+        return each_content(domain, value, lambda content: _length(domain, content))
+    if type(value) is Alternatives:
+        return domain.each_alternative(value, lambda each: length(domain, each))
+    return len(value) if type(value) is tuple else apply(domain, len, (value,))
+
+
+def _length(domain: Runs, content: Any) -> Any:
+    if type(content) in CONTENTS:
+        return len(content)
+    return length(domain, content) if type(content) is Numbers else domain.table_length(content)
+
+
+def member(domain: Runs, value: Any, key: Any) -> Any:
+    """``a[k]`` of a list, tuple, dict or array."""
+    value, key = domain.present(value), domain.present(key)
+    if type(value) is Container and base_of(value.content if type(value.content) is not Alternatives else value.content.values[0]) is not None:
+        if value.plain and not differs(key):
+            return _plain_member(domain, value, key)
+        if type(key) is Alternatives and value.plain:
+            return domain.each_alternative(key, lambda each: member(domain, value, each))
+        return each_content(domain, value, lambda content: _of_content(domain, content, key))
+    if type(value) is Alternatives:
+        return domain.each_alternative(value, lambda each: domain.item(each, key))
+    if type(value) is tuple or type(value) is list:
+        return _of_content(domain, value, key)
+    return domain.array_item(value, key)
+
+
+def _plain_member(domain: Runs, container: Container, key: Any) -> Any:
+    content, key = container.content, raw(key)
+    try:
+        found = content[key]
+    except Exception as error:
+        domain.leave(error)
+        raise
+    return Container(found) if type(key) is slice and type(found) is list else found
+
+
+def _of_content(domain: Runs, content: Any, key: Any) -> Any:
+    if not differs(key):
+        try:
+            found = content[raw(key)]
+        except Exception as error:
+            domain.leave(error)
+            raise
+        return Container(found) if type(found) is list and type(key) is slice else found
+    if isinstance(content, list | tuple) and type(key) is Numbers and key.array.ndim == 1 and key.array.dtype.kind == "i":
+        return _by_place(domain, content, key)
+    leaves = list(alternatives_in(key))
+    if leaves:
+        groups = groups_of(leaves, domain.active, max(64, domain.active.count // 4))
+        if groups is not None:
+            return each_group(domain, groups, lambda run: _of_content(domain, content, chosen_in(key, run)))
+    return apply(domain, _get, (type(content)(content), key))
+
+
+def _get(content: Any, key: Any) -> Any:
+    return content[key]
+
+
+def _by_place(domain: Runs, content: Any, key: Numbers) -> Any:
+    """The member at a place that differs by run."""
+    size = len(content)
+    outside = domain.active.chosen & ~((key.array >= -size) & (key.array < size))
+    if outside.any():
+        kind = type(content).__name__
+        domain.leave(IndexError(f"{kind} index out of range"), outside)
+    codes = np.where(domain.active.chosen, key.array, 0) % max(size, 1)
+    found = joins.simplified(Alternatives(codes.astype(np.int32), list(content)))
+    if any(type(each) is Alternatives for each in content):
+        groups = groups_of([found], domain.active, size)
+        assert groups is not None
+        return each_group(domain, groups, lambda run: content[codes[run]])
+    return joins.as_numbers(found, domain.active) if len(content) > 64 else found
+
+
+# --- changes ----------------------------------------------------------------------------------------------
+
+
+def method(domain: Runs, container: Container, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """Call a method of a list, dict or set that was made in this call."""
+    first = container.content.values[0] if type(container.content) is Alternatives else container.content
+    base = base_of(first)
+    if base is None:
+        return domain.array_method(container, name, args, keywords)
+    if name in _READS[base]:
+        return _read(domain, container, name, args, keywords)
+    if name not in _WRITES[base]:
+        domain.give_up(f".{name}() of a {base.__name__}")
+    if name == "sort":
+        return _sorted_in_place(domain, container, keywords)
+    args = tuple(map(domain.present, args))
+    if name == "extend" or (name == "update" and args):
+        args = (_members(domain, args[0], name), *args[1:])
+        if args[0] is None:
+            return _by_run(domain, container, name, args, keywords)
+    place = args and name in ("pop", "insert", "setdefault", "remove", "discard", "add", "move_to_end") and differs(args[0])
+    if place or (name in ("remove", "discard", "add", "update") and base is not dict and not (container.plain and not any(map(differs, args)))):
+        return _changed_by_key(domain, container, name, args, keywords)
+    return _changed(domain, container, name, args, keywords)
+
+
+def _members(domain: Runs, value: Any, name: str) -> Any:
+    """Return what a list is extended by, or a dict updated with, as Python knows it."""
+    if type(value) is Container and base_of(value.content) is not None:
+        return value.content
+    if type(value) is Container and type(value.content) is Alternatives:
+        domain.split_by(value.content)
+    if name == "extend":
+        return list(domain.sequence(value))
+    return value
+
+
+def _read(domain: Runs, container: Container, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    def one(content: Any) -> Any:
+        if name in ("items", "keys", "values"):
+            return Container(list(getattr(content, name)()))
+        if name == "copy":
+            return Container(content.copy())
+        if name == "get" and args and differs(args[0]):
+            return _get_or(domain, content, *args)
+        if name in ("get",):
+            return getattr(content, name)(raw(args[0]), *args[1:])
+        return apply(domain, lambda own, *rest: getattr(own, name)(*rest), (content, *args), keywords)
+
+    return each_content(domain, container, one)
+
+
+def _get_or(domain: Runs, content: Any, key: Any, default: Any = None) -> Any:
+    leaves = list(alternatives_in(key))
+    groups = groups_of(leaves, domain.active, max(64, domain.active.count // 4)) if leaves else None
+    if groups is not None:
+        return each_group(domain, groups, lambda run: content.get(raw(chosen_in(key, run)), default))
+    return apply(domain, lambda own, *rest: own.get(*rest), (content, key, default))
+
+
+def _changed(domain: Runs, container: Container, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """Change the content of the active runs by a method whose keys are plain."""
+    if domain.active.whole and type(container.content) is not Alternatives:
+        content = joins.by_keys(container.content, domain.active, domain.count)
+        if type(content) is not Alternatives:
+            if content is not container.content:
+                container.content = content
+            try:
+                found = getattr(content, name)(*_keyed(name, args), **keywords)
+            except Exception as error:
+                domain.leave(error)
+                raise
+            container.added(*args, *keywords.values())
+            if name in ("extend", "update") and args:
+                container.change(content)
+            return found
+    parts: list[tuple[Mask, Any]] = []
+    results: list[tuple[Array, Any]] = []
+    left = np.zeros(domain.count, dtype=bool)
+    entry = domain.active
+    for mask, content in contents(domain, container):
+        new = content.copy()
+        domain.let(mask)
+        try:
+            found = getattr(new, name)(*_keyed(name, args), **keywords)
+        except Exception as error:
+            try:
+                domain.leave(error)
+            except DeadError:
+                continue
+        parts.append((mask, new))
+        results.append((mask.places, found))
+        left |= mask.chosen
+    domain.let(entry if np.array_equal(left, entry.chosen) else Mask(left))
+    old = container.content
+    for mask, new in parts:
+        old = joins.with_content(mask.chosen, new, old)
+    container.change(old)
+    domain.alive()
+    return joins.gathered(results, domain.count)
+
+
+def _keyed(name: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    return (raw(args[0]), *args[1:]) if args and name in ("pop", "insert", "setdefault", "move_to_end") else args
+
+
+def _changed_by_key(domain: Runs, container: Container, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """Change the content of each group of runs by a method whose keys differ by run, or are compared with members."""
+    leaves = [leaf for each in (container, *args) for leaf in alternatives_in(each)]
+    numbers = [each for each in args if type(each) is Numbers] or _numbers_in(container)
+    if numbers:
+        domain.split_by_values(numbers[0])
+    if not leaves:
+        return _changed(domain, container, name, tuple(map(raw, args)), keywords)
+    groups = groups_of(leaves, domain.active, max(64, domain.active.count // 4))
+    if groups is None:
+        domain.give_up(f".{name}() of what differs in nearly every run")
+    assert groups is not None
+
+    def one(run: int) -> Any:
+        return _changed(domain, container, name, tuple(chosen_in(each, run) for each in args), keywords)
+
+    return each_group(domain, groups, one)
+
+
+def _numbers_in(container: Container) -> list[Numbers]:
+    content = container.content
+    members = content if isinstance(content, list | set) else []
+    return [each for each in members if type(each) is Numbers]
+
+
+def _by_run(domain: Runs, container: Container, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    domain.give_up(f".{name}() by what differs in length by run")
+
+
+def _sorted_in_place(domain: Runs, container: Container, keywords: dict[str, Any]) -> None:
+    found = domain.call(sorted, Container(container.content, None), **keywords)
+    content = found.content if type(found) is Container else found
+    container.change(joins.with_content(domain.active.chosen, content, container.content))
+
+
+def set_item(domain: Runs, container: Container, key: Any, value: Any) -> None:
+    """``a[k] = v`` of a list or dict that was made in this call."""
+    key = domain.present(key)
+    if differs(key):
+        if type(key) is Numbers:
+            key = domain.distinct(key)
+        leaves = list(alternatives_in(key))
+        groups = groups_of(leaves, domain.active, max(64, domain.active.count // 4)) if leaves else None
+        if groups is None:
+            domain.give_up("an assignment to a key that differs in nearly every run")
+        assert groups is not None
+        each_group(domain, groups, lambda run: set_item(domain, container, chosen_in(key, run), value))
+        return
+    key = raw(key)
+    content = container.content
+    if domain.active.whole and type(content) is not Alternatives:
+        content = joins.by_keys(content, domain.active, domain.count)
+        if type(content) is not Alternatives:
+            container.content = content
+            try:
+                content[key] = value
+            except Exception as error:
+                domain.leave(error)
+                raise
+            container.added(value)
+            return
+    if isinstance(content, dict) and _is_short_of(content, key):
+        container.content = joins.by_keys(content, domain.all, domain.count)
+    entry, left, old = domain.active, np.zeros(domain.count, dtype=bool), None
+    for mask, own in contents(domain, container):
+        new = own.copy()
+        domain.let(mask)
+        try:
+            new[key] = value
+        except Exception as error:
+            try:
+                domain.leave(error)
+            except DeadError:
+                continue
+        left |= mask.chosen
+        old = joins.with_content(mask.chosen, new, container.content if old is None else old)
+    if old is not None:
+        container.change(old)
+    domain.let(entry if np.array_equal(left, entry.chosen) else Mask(left))
+    domain.alive()
+
+
+def _is_short_of(content: dict[Any, Any], key: Any) -> bool:
+    from dpaudit.reading.runs.values import is_gone
+
+    return key in content and is_gone(content[key])
+
+
+def delete_item(domain: Runs, container: Container, key: Any) -> None:
+    """``del a[k]``."""
+    if differs(key):
+        domain.give_up("del of what differs by run")
+    method_name = "pop"
+    _changed(domain, container, method_name, (key,), {})
+
+
+def is_in(domain: Runs, value: Any, container: Any) -> Any:
+    """``a in b``, where the members may differ by run."""
+    if type(container) is Container and not container.plain and base_of(container.content) in (dict, None):
+        if type(container.content) is dict or type(container.content) is Alternatives:
+            if not differs(value):
+                return each_content(domain, container, lambda content: raw(value) in content if base_of(content) is dict else singly(domain, _contains, (value, content)))
+    return apply(domain, _contains, (value, container))
+
+
+def _contains(value: Any, container: Any) -> bool:
+    return value in container
+
+
+__all__ = ["UNBOUND", "contents", "delete_item", "is_in", "length", "member", "method", "set_item"]

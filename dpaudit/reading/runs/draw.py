@@ -1,0 +1,284 @@
+"""How are draws made for many runs at once, by the law that the call asks for?
+
+The numbers come from the library's own method with a size of (runs, …), or from a call for each run where a method has
+no such form; always from generators that hang on the seed. What one run drew is kept as its tape: the function itself,
+given the tape, has to return what was read.
+"""
+
+from __future__ import annotations
+
+import functools
+import random
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpaudit.reading.draws import Kind, Source
+from dpaudit.reading.runs import joins
+from dpaudit.reading.runs.applied import alternatives_in, chosen_in, column, each_group, groups_of, opened
+from dpaudit.reading.runs.values import Alternatives, Array, Container, Numbers, differs, raw
+
+if TYPE_CHECKING:
+    from dpaudit.reading.runs.domain import Runs
+
+_SIZED = ("multinomial", "dirichlet", "multivariate_normal", "multivariate_hypergeometric")
+_MOST_NUMBERS = 2**26
+"""In one draw of all runs (512 MB); more is said before it is made."""
+
+
+@dataclass(slots=True)
+class Drawn:
+    """One draw of some runs.
+
+    Attributes:
+        places: (n,) their numbers.
+        title: of what drew.
+        values: (n, ...) what each drew, or a list of n values.
+        python: whether a number is Python's own.
+    """
+
+    places: Array
+    title: str
+    values: Any
+    python: bool
+
+
+class Streams:
+    """The generators of one pass, all on one stream of bits.
+
+    Args:
+        bits: where all randomness comes from.
+    """
+
+    def __init__(self, bits: np.random.BitGenerator) -> None:
+        self.generator = np.random.Generator(bits)
+        self.legacy = np.random.RandomState(bits)  # type: ignore[arg-type]
+        self._bits = bits
+
+    @functools.cached_property
+    def python(self) -> random.Random:
+        """The generator of `random`."""
+        return random.Random(int(self.generator.integers(2**63)))
+
+    def of(self, kind: Kind) -> Any:
+        """Return the generator whose methods have the names of a library."""
+        return {Kind.GENERATOR: self.generator, Kind.LEGACY: self.legacy, Kind.SCIPY: self.legacy}.get(kind) or self.python
+
+    def fresh(self) -> np.random.Generator:
+        """Return a generator of its own."""
+        return np.random.Generator(np.random.SFC64(int(self.generator.integers(2**63))))
+
+
+_RENAMED = {"random_sample": "random", "ranf": "random", "sample": "random", "random_integers": "integers"}
+_OF_SECRETS = {"randbelow": "randrange", "randbits": "getrandbits", "choice": "choice", "token_bytes": "randbytes"}
+
+
+def _method(source: Source, streams: Streams) -> Any:
+    own = streams.of(source.kind)
+    if source.kind is Kind.SCIPY:
+        return functools.partial(source.owner.rvs, random_state=own)
+    if source.kind is Kind.SECRETS:
+        return getattr(own, _OF_SECRETS.get(source.name, source.name))
+    if source.kind is Kind.GENERATOR or source.kind is Kind.LEGACY:
+        name = source.name if hasattr(own, source.name) else _RENAMED.get(source.name, source.name)
+        return getattr(own, name)
+    return getattr(own, source.name)
+
+
+def draw(domain: Runs, source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """Return what a call of a source draws for each active run."""
+    args = tuple(opened(domain.present(each)) for each in args)
+    keywords = {name: opened(domain.present(each)) for name, each in keywords.items() if name != "random_state"}
+    leaves = [leaf for each in (*args, *keywords.values()) for leaf in alternatives_in(each)]
+    if leaves:
+        numbers = [joins.as_numbers(each, domain.active) if type(each) is Alternatives else each for each in args]
+        more = {n: joins.as_numbers(e, domain.active) if type(e) is Alternatives else e for n, e in keywords.items()}
+        if not any(True for each in (*numbers, *more.values()) for _ in alternatives_in(each)):
+            return _drawn(domain, source, tuple(numbers), more)
+        groups = groups_of(leaves, domain.active, max(64, domain.active.count // 64))
+        if groups is None:
+            return _singly(domain, source, args, keywords)
+
+        def one(run: int) -> Any:
+            mine = tuple(chosen_in(each, run) for each in args)
+            return draw(domain, source, mine, {name: chosen_in(each, run) for name, each in keywords.items()})
+
+        return each_group(domain, groups, one, fresh=True)
+    return _drawn(domain, source, args, keywords)
+
+
+def _drawn(domain: Runs, source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    domain.alive()
+    streams = domain.streams
+    if not any(map(differs, (*args, *keywords.values()))):
+        args, keywords = tuple(map(raw, args)), {name: raw(each) for name, each in keywords.items()}
+        return _plain(domain, source, args, keywords, streams)
+    bound = source.bound(args, keywords)
+    if bound is None or source.kind is Kind.PYTHON or differs(bound[1]):
+        if source.name == "choice" and source.kind in (Kind.GENERATOR, Kind.LEGACY):
+            found = _choice_by_chances(domain, source, args, keywords)
+            if found is not NotImplemented:
+                return found
+        return _singly(domain, source, args, keywords)
+    return _with_numbers(domain, source, bound[0], bound[1], streams)
+
+
+def _probe(domain: Runs, source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """Return one draw for its type and shape; an exception is that of every run."""
+    try:
+        return _method(source, domain.probes)(*args, **keywords)
+    except Exception as error:
+        domain.leave(error)
+        raise
+
+
+def _plain(domain: Runs, source: Source, args: tuple[Any, ...], keywords: dict[str, Any], streams: Streams) -> Any:
+    if source.name in ("shuffle", "permuted"):
+        domain.give_up(f"{source.title}, which changes its argument")
+    one = _probe(domain, source, args, keywords)
+    count, places = domain.active.count, domain.active.places
+    shape = np.shape(one)
+    if count * int(np.prod(shape, dtype=np.int64)) > _MOST_NUMBERS:
+        domain.too_large(source, shape)
+    method = _method(source, streams)
+    if source.kind in (Kind.PYTHON, Kind.SECRETS):
+        return domain.note(Drawn(places, source.title, [method(*args, **keywords) for _ in range(count)], True))
+    sized = _sized_call(source, args, keywords, count, shape)
+    if sized is None:
+        return domain.note(Drawn(places, source.title, [method(*args, **keywords) for _ in range(count)], False))
+    values = method(*sized[0], **sized[1])
+    python = type(one) in (int, float, bool)
+    return domain.note(Drawn(places, source.title, values, python), like=one)
+
+
+def _sized_call(
+    source: Source, args: tuple[Any, ...], keywords: dict[str, Any], count: int, shape: tuple[int, ...]
+) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
+    """Return the arguments by which one call draws for all runs; None if there are none."""
+    bound = source.bound(args, keywords)
+    if bound is not None:
+        return (), {**bound[0], "size": (count, *shape)}
+    if source.name in ("rand", "randn") and not keywords:
+        return (count, *args), {}
+    if source.name == "choice":
+        rest = dict(zip(("a", "size", "replace", "p"), args, strict=False)) | keywords
+        if rest.get("replace", True) is not True or rest.keys() - {"a", "size", "replace", "p"} or np.ndim(rest["a"]) > 1:
+            return None
+        return (), {**rest, "size": (count, *shape)}
+    if source.name in ("integers", "randint", "random_integers"):
+        rest = dict(zip(("low", "high", "size"), args, strict=False)) | keywords
+        return ((), {**rest, "size": (count, *shape)}) if np.ndim(rest.get("low")) == np.ndim(rest.get("high")) == 0 else None
+    if source.name in _SIZED:
+        names = {"multinomial": ("n", "pvals"), "dirichlet": ("alpha",), "multivariate_normal": ("mean", "cov")}
+        rest = dict(zip((*names.get(source.name, ()), "size"), args, strict=False)) | keywords
+        if source.name == "multivariate_hypergeometric" or rest.get("size") is not None:
+            return None
+        return (), {**rest, "size": (count,)}
+    if source.kind is Kind.SCIPY:
+        rest = dict(keywords)
+        if len(args) or not rest.keys() <= {"loc", "scale", "size"}:
+            return None
+        return (), {**rest, "size": (count, *shape)}
+    return None
+
+
+def _with_numbers(
+    domain: Runs, source: Source, given: dict[str, Any], size: Any, streams: Streams
+) -> Any:
+    """Draw where arguments of the law differ by run."""
+    places = domain.active.places
+    own = () if size is None else tuple(size) if np.ndim(size) else (int(size),)
+    shapes = [each.shape if type(each) is Numbers else np.shape(each) for each in given.values()]
+    shape = own if size is not None else np.broadcast_shapes(*shapes)
+    parts: dict[str, Any] = {}
+    for name, each in given.items():
+        if type(each) is Numbers:
+            array = each.array[places]
+            parts[name] = array.reshape(len(places), *[1] * (len(shape) - array.ndim + 1), *array.shape[1:])
+        else:
+            parts[name] = each
+    first = {name: each[0] if type(given[name]) is Numbers else each for name, each in parts.items()}
+    first = {name: each.item() if isinstance(each, np.ndarray) and each.size == 1 and not shape else each for name, each in first.items()}
+    one = _probe_or_none(domain, source, first, size)
+    if one is NotImplemented:
+        return _singly(domain, source, (), {**given, **({} if size is None else {"size": size})})
+    try:
+        values = _method(source, streams)(**parts, size=(len(places), *shape))
+    except ValueError:  # of some run: which, is found run by run
+        return _singly(domain, source, (), {**given, **({} if size is None else {"size": size})})
+    return domain.note(Drawn(places, source.title, values, type(one) in (int, float, bool)), like=one)
+
+
+def _probe_or_none(domain: Runs, source: Source, given: dict[str, Any], size: Any) -> Any:
+    try:
+        return _method(source, domain.probes)(**given, **({} if size is None else {"size": size}))
+    except Exception:
+        return NotImplemented
+
+
+def _choice_by_chances(domain: Runs, source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """``choice(a, p=p)`` with chances that differ by run: by the distribution function, as NumPy does."""
+    given = dict(zip(("a", "size", "replace", "p"), args, strict=False)) | keywords
+    chances, options = given.get("p"), given["a"]
+    if given.keys() - {"a", "p", "size"} or given.get("size") is not None or differs(options):
+        return NotImplemented
+    if type(chances) is not Numbers or chances.array.ndim != 2:
+        return NotImplemented
+    options = raw(options)
+    table = np.arange(options) if isinstance(options, int | np.integer) else np.asarray(options)
+    places = domain.active.places
+    own = chances.array[places]
+    with np.errstate(all="ignore"):
+        good = (np.abs(own.sum(axis=1) - 1) < 1e-9) & (own >= 0).all(axis=1)
+    if table.ndim != 1 or own.shape[1] != len(table) or not good.all():
+        return NotImplemented
+    cumulated = np.cumsum(own, axis=1)
+    cumulated /= cumulated[:, -1:]
+    chosen = (cumulated <= domain.streams.generator.random((len(places), 1))).sum(axis=1)
+    return domain.note(Drawn(places, source.title, table[chosen], False), like=table[0])
+
+
+def _singly(domain: Runs, source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """Draw run by run."""
+    places = domain.active.places
+    columns = [column(each, places) for each in args]
+    more = [column(each, places) for each in keywords.values()]
+    method = _method(source, domain.streams)
+    values, errors, good = [], [], []
+    for run, *row in zip(places.tolist(), *columns, *more, strict=False):
+        try:
+            values.append(method(*row[: len(args)], **dict(zip(keywords, row[len(args) :], strict=True))))
+            good.append(run)
+        except Exception as error:
+            errors.append((run, error))
+    if errors:
+        domain.leave_each(errors)
+    return domain.note(Drawn(np.array(good, dtype=np.int64), source.title, values, False))
+
+
+def as_value(domain: Runs, drawn: Drawn, like: Any = None) -> Any:
+    """Return a draw as a value of the runs that made it."""
+    if isinstance(drawn.values, list):
+        return joins.packed(drawn.values, drawn.places, domain.count)
+    values = drawn.values
+    if values.dtype.kind not in "fiub":
+        known, inverse = np.unique(values, return_inverse=True)
+        if values.ndim > 1:
+            return joins.packed(list(values), drawn.places, domain.count)
+        codes = np.zeros(domain.count, dtype=np.int32)
+        codes[drawn.places] = inverse
+        options = list(known)
+        return options[0] if len(options) == 1 else Alternatives(codes, options)
+    array = np.zeros((domain.count, *values.shape[1:]), values.dtype)
+    array[drawn.places] = values
+    if values.ndim == 1 and values.dtype.kind in "iu" and values.dtype != np.int64:
+        return joins.packed(list(values), drawn.places, domain.count)
+    found = Numbers(array, drawn.python)
+    return found if array.ndim == 1 else Container(found)
+
+
+def one_draw(source: Source, args: tuple[Any, ...], keywords: dict[str, Any], streams: Streams) -> Any:
+    """Return what a call of a source draws in one run."""
+    more = {name: each for name, each in keywords.items() if name != "random_state"}
+    return _method(source, streams)(*args, **more)

@@ -1,0 +1,372 @@
+"""What is a value that differs by run?
+
+`Numbers` hold one number (or array, or row of labelled numbers) for each run; `Alternatives` hold a code for each run
+and the values that the codes stand for; a `Container` is a list, dict, set or array that was made in the call, the same
+object for all who hold it, whose content may differ by run. All else is plain: the same in every run.
+"""
+
+from __future__ import annotations
+
+import types
+import weakref
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+LARGE = 2**62  # integers from here on are no int64 that can be computed with
+PYTHON_NUMBERS = (int, float, bool)
+SCALARS = (int, float, bool, np.float64, np.int64, np.bool_)
+
+
+class Numbers:
+    """A number, or an array of numbers, for each run.
+
+    Attributes:
+        array: (runs, ...) the values; those of runs that are not there mean nothing.
+        python: whether a number is Python's own rather than NumPy's.
+        labels: of the last axis, where the value is a series of pandas; None for an array.
+        name: of the series.
+    """
+
+    __slots__ = ("array", "labels", "name", "python")
+    __array_ufunc__ = None
+
+    def __init__(self, array: Array, python: bool = False, labels: Any = None, name: Any = None) -> None:
+        self.array, self.python = array, python and array.ndim == 1
+        self.labels, self.name = labels, name
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the value of one run."""
+        return self.array.shape[1:]
+
+    @property
+    def signature(self) -> tuple[Any, ...]:
+        """What values must share to be held in one array."""
+        labels = None if self.labels is None else (id(type(self.labels)), tuple(self.labels))
+        return (self.array.dtype, self.shape, self.python, labels, self.name)
+
+    def like(self, array: Array, **changed: Any) -> Numbers:
+        """Return other numbers with the same labels."""
+        return Numbers(array, changed.get("python", self.python), self.labels, self.name)
+
+
+class Alternatives:
+    """A value of any kind for each run.
+
+    Attributes:
+        codes: (runs,) integers.
+        values: what each code stands for.
+    """
+
+    __slots__ = ("codes", "values")
+
+    def __init__(self, codes: Array, values: list[Any]) -> None:
+        self.codes, self.values = codes, values
+
+
+class Container:
+    """What was made in the call and may be changed: a list, dict, set, array, series or frame.
+
+    It is the same object for all who hold it; its content may differ by run.
+
+    Attributes:
+        content: a plain one of these, `Numbers`, a `Table`, or `Alternatives` of contents.
+        views: what was handed out that a change would reach too.
+    """
+
+    __slots__ = ("__weakref__", "_bare", "_plain", "_views", "content")
+
+    def __init__(self, content: Any, plain: bool | None = None) -> None:
+        self.content, self._plain = content, plain
+        self._bare = plain  # what a library made holds no container of ours
+        self._views: list[weakref.ref[Container]] = []
+
+    @property
+    def plain(self) -> bool:
+        """Whether the content is the same in every run."""
+        if self._plain is None:
+            self._plain = not differs(self.content)
+        return self._plain
+
+    @property
+    def bare(self) -> bool:
+        """Whether the content holds no other container."""
+        if self._bare is None:
+            self._bare = not _is_held(self.content)
+        return self._bare
+
+    def change(self, content: Any) -> None:
+        """Put another content in its place."""
+        self.content, self._plain, self._bare = content, None, None
+
+    def added(self, *values: Any) -> None:
+        """Say that values were put into the content as it is."""
+        if self._plain and any(map(differs, values)):
+            self._plain = None
+        if self._bare and any(map(_is_held, values)):
+            self._bare = None
+
+    def view(self, other: Container) -> Container:
+        """Note that another container shows a part of this one."""
+        self._views.append(weakref.ref(other))
+        return other
+
+    @property
+    def is_viewed(self) -> bool:
+        """Whether somebody holds a view of it still."""
+        self._views = [each for each in self._views if each() is not None]
+        return bool(self._views)
+
+
+class Member:
+    """A method of a value that differs by run, which is about to be called."""
+
+    __slots__ = ("name", "owner")
+
+    def __init__(self, owner: Any, name: str) -> None:
+        self.owner, self.name = owner, name
+
+
+class Table:
+    """A frame of pandas whose labels are plain and whose values differ by run.
+
+    Attributes:
+        columns: the values of each column by its label: `Numbers` of shape (rows,), or plain arrays of (rows,).
+        index: labels of the rows.
+    """
+
+    __slots__ = ("columns", "index")
+
+    def __init__(self, columns: dict[Any, Any], index: Any) -> None:
+        self.columns, self.index = columns, index
+
+
+class _Mark:
+    """Stands for the absence of a value."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+UNBOUND = _Mark("unbound")
+"""Of a name: it has no value yet."""
+ABSENT = _Mark("absent")
+"""Of a key: the dict does not have it."""
+DIFFERING = (Numbers, Alternatives, Table)
+
+
+class Mask:
+    """Which runs are active."""
+
+    def __init__(self, chosen: Array) -> None:
+        self.chosen = chosen
+        self.count = int(np.count_nonzero(chosen))
+
+    @cached_property
+    def places(self) -> Array:
+        """The numbers of the active runs."""
+        return np.flatnonzero(self.chosen)
+
+    @property
+    def whole(self) -> bool:
+        """Whether every run is active."""
+        return self.count == len(self.chosen)
+
+
+CONTENTS = (list, dict, set, OrderedDict, defaultdict)
+"""Containers of Python whose content is followed."""
+
+
+def differs(value: Any) -> bool:
+    """Whether a value may differ by run, or holds one that may."""
+    kind: Any = type(value)
+    if kind in DIFFERING:
+        return True
+    if kind is Container:
+        return not value.plain
+    if kind is list or kind is tuple or kind is set or kind is frozenset:
+        return any(map(differs, value))
+    if kind is dict or kind is OrderedDict or kind is defaultdict:
+        return any(map(differs, value.values()))
+    if kind is types.MethodType or kind is types.BuiltinMethodType:
+        return type(value.__self__) is not types.ModuleType and differs(value.__self__)
+    if kind is slice:
+        return differs(value.start) or differs(value.stop) or differs(value.step)
+    if kind is Member:
+        return differs(value.owner)
+    if issubclass(kind, tuple):
+        return any(map(differs, tuple.__iter__(value)))
+    return holds_members(kind) and any(map(differs, members_of(value)))
+
+
+_LOOKED_AT: set[int] = set()
+
+
+@cache
+def holds_members(kind: type) -> bool:
+    """Whether objects of a class hold what a function gave them: those of the user's classes."""
+    if kind.__module__.split(".")[0] in _OTHERS or issubclass(kind, type | BaseException):
+        return False
+    return bool(getattr(kind, "__dictoffset__", 0)) or any("__slots__" in vars(base) for base in kind.__mro__[:-1])
+
+
+_OTHERS = frozenset((
+    "builtins", "numpy", "pandas", "scipy", "logging", "datetime", "decimal", "fractions", "re", "random", "functools",
+    "itertools", "collections", "dpaudit", "pyarrow", "enum", "abc", "pathlib", "threading", "_thread", "io", "_io",
+))  # fmt: skip
+
+
+def members_of(value: Any) -> list[Any]:
+    """Return what an object of a user's class holds; nothing while it is being looked at, so that cycles end."""
+    if id(value) in _LOOKED_AT:
+        return []
+    _LOOKED_AT.add(id(value))
+    try:
+        return [each for each in attributes_of(value).values() if _holds_any(each)]
+    finally:
+        _LOOKED_AT.discard(id(value))
+
+
+def _holds_any(value: Any) -> bool:
+    kind: Any = type(value)
+    return not holds_members(kind) or differs(value)
+
+
+def attributes_of(value: Any) -> dict[str, Any]:
+    """Return the attributes of an object, in its dictionary and in its slots."""
+    out = dict(getattr(value, "__dict__", {}))
+    for base in type(value).__mro__[:-1]:
+        slots = vars(base).get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            if name not in ("__dict__", "__weakref__") and hasattr(value, name):
+                out[name] = getattr(value, name)
+    return out
+
+
+def with_attributes(value: Any, change: Callable[[Any], Any]) -> Any:
+    """Return an object of the same class with changed attributes."""
+    new = object.__new__(type(value))
+    for name, each in attributes_of(value).items():
+        object.__setattr__(new, name, change(each))
+    return new
+
+
+def raw(value: Any) -> Any:
+    """Return a value that does not differ by run as Python knows it, without containers of ours."""
+    kind = type(value)
+    if kind is Container:
+        return value.content if value.bare else raw(value.content)
+    if kind is list or kind is tuple or kind is set or kind is frozenset:
+        return kind(map(raw, value)) if any(map(_is_held, value)) else value
+    if kind is dict or kind is OrderedDict:
+        return kind((key, raw(each)) for key, each in value.items()) if any(map(_is_held, value.values())) else value
+    if kind is slice:
+        return slice(raw(value.start), raw(value.stop), raw(value.step))
+    if kind is Member:
+        return getattr(raw(value.owner), value.name)
+    if kind is types.BuiltinMethodType and type(value.__self__) is Container:
+        return getattr(raw(value.__self__), value.__name__)
+    if issubclass(kind, tuple) and any(map(_is_held, tuple.__iter__(value))):
+        parts = [raw(each) for each in tuple.__iter__(value)]
+        return kind(*parts) if hasattr(kind, "_fields") else tuple.__new__(kind, parts)
+    return value
+
+
+def _is_held(value: Any) -> bool:
+    kind = type(value)
+    if kind is Container:
+        return True
+    if kind is list or kind is tuple or kind is set:
+        return any(map(_is_held, value))
+    if kind is dict:
+        return any(map(_is_held, value.values()))
+    return issubclass(kind, tuple) and any(map(_is_held, tuple.__iter__(value)))
+
+
+def identity(value: Any) -> tuple[Any, Any]:
+    """Return a key by which equal plain values are one: by type and bits, so that 1, 1.0 and True are three."""
+    kind = type(value)
+    if kind is float:
+        return kind, value.hex()
+    if kind in (int, bool, str, types.NoneType, bytes):
+        return kind, value
+    if isinstance(value, np.floating):
+        return kind, float(value).hex()
+    if isinstance(value, np.generic) and value.dtype.kind in "biuSU":
+        return kind, value.item()
+    if kind is tuple:
+        return kind, tuple(map(identity, value))
+    return _Mark, id(value)
+
+
+def signature(value: Any) -> tuple[Any, ...] | None:
+    """Return what a value must share with others to be held in one array; None if it is no number."""
+    kind = type(value)
+    if kind is Numbers:
+        return value.signature  # type: ignore[no-any-return]
+    if kind in SCALARS and not (kind is int and abs(value) >= LARGE):
+        return (np.dtype(kind), (), kind in PYTHON_NUMBERS, None, None)
+    return None
+
+
+def at(value: Any, run: int) -> Any:
+    """Return the value of one run, as a plain value of its own."""
+    kind: Any = type(value)
+    if kind is Numbers:
+        found = value.array[run]
+        if value.labels is not None:
+            return _series(found.copy(), value.labels, value.name)
+        return found.item() if value.python else found.copy() if value.array.ndim > 1 else found
+    if kind is Alternatives:
+        return at(value.values[value.codes[run]], run)
+    if kind is Container:
+        return at(value.content, run)
+    if kind is Table:
+        import pandas as pd
+
+        columns = {label: _column(column, run) for label, column in value.columns.items()}
+        return pd.DataFrame(columns, index=value.index, columns=list(value.columns))
+    if kind is list or kind is tuple or kind is set or kind is frozenset:
+        return kind(at(each, run) for each in value)
+    if kind is dict or kind is OrderedDict or kind is defaultdict:
+        new = kind(value.default_factory) if kind is defaultdict else kind()
+        for key, each in value.items():
+            own = at(each, run)
+            if own is not ABSENT:
+                new[key] = own
+        return new
+    if kind is slice:
+        return slice(at(value.start, run), at(value.stop, run), at(value.step, run))
+    if kind is Member:
+        return getattr(at(value.owner, run), value.name)
+    if (kind is types.MethodType or kind is types.BuiltinMethodType) and differs(value):
+        return getattr(at(value.__self__, run), value.__name__)
+    if issubclass(kind, tuple) and differs(value):
+        parts = [at(each, run) for each in tuple.__iter__(value)]
+        return kind(*parts) if hasattr(kind, "_fields") else tuple.__new__(kind, parts)
+    if holds_members(kind) and differs(value):
+        return with_attributes(value, lambda each: at(each, run))
+    return value
+
+
+def _column(column: Any, run: int) -> Any:
+    return column.array[run].copy() if type(column) is Numbers else at(column, run)
+
+
+def _series(array: Array, labels: Any, name: Any) -> Any:
+    import pandas as pd
+
+    return pd.Series(array, index=labels, name=name)
+
+
+def is_gone(value: Any) -> bool:
+    """Whether a member of a dict is absent in some run."""
+    return value is ABSENT or (type(value) is Alternatives and any(each is ABSENT for each in value.values))
