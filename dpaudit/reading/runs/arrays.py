@@ -16,7 +16,7 @@ from dpaudit.reading.python import OPERATION
 from dpaudit.reading.runs import joins
 from dpaudit.reading.runs.applied import apply, singly
 from dpaudit.reading.runs.control import DeadError
-from dpaudit.reading.runs.values import LARGE, PYTHON_NUMBERS, Array, Container, Mask, Numbers
+from dpaudit.reading.runs.values import LARGE, PYTHON_NUMBERS, Array, Coded, Container, Mask, Numbers
 
 if TYPE_CHECKING:
     from dpaudit.reading.runs.domain import Runs
@@ -57,7 +57,7 @@ def operand(value: Any) -> Operand | None:
     """Return a value as a part of an operation on arrays; None if it is none, or of a type that is not read so."""
     kind = type(value)
     if kind is Numbers:
-        return Operand(value) if value.array.dtype in _DTYPES else None
+        return Operand(value) if value.array.dtype in _DTYPES and type(value.labels) is not Coded else None
     if kind in PYTHON_NUMBERS:
         return None if kind is int and abs(value) >= LARGE else Operand(value)
     if isinstance(value, np.generic) or kind is np.ndarray:

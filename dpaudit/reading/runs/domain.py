@@ -159,6 +159,12 @@ class Runs(Python):
         codes = np.unique(value.codes[self.active.places])
         return [(Mask(self.active.chosen & (value.codes == code)), value.values[code]) for code in codes]
 
+    def differs_nearly_everywhere(self, value: Any) -> bool:
+        """Whether a value has so many alternatives that it is looked at run by run."""
+        if type(value) is not Alternatives or len(value.values) <= 64:
+            return False
+        return len(np.unique(value.codes[self.active.places])) > max(64, self.active.count // 4)
+
     def each_alternative(self, value: Alternatives, one: Callable[[Any], Any]) -> Any:
         """Return what is made of each alternative, under a mask of its runs."""
         groups = groups_of([value], self.active, self.count)
@@ -510,6 +516,8 @@ class Runs(Python):
         self, owner: Any, name: str, args: tuple[Any, ...], keywords: dict[str, Any], bound: Any = None
     ) -> Any:
         owner = self.present(owner)
+        if self.differs_nearly_everywhere(owner) and not any(type(each) is Container and containers.base_of(each.content) for each in owner.values):
+            return apply(self, lambda own, *rest, **more: getattr(own, name)(*rest, **more), (owner, *args), keywords)
         if type(owner) is Alternatives:
             return self.each_alternative(owner, lambda each: self._method(each, name, args, keywords))
         if type(owner) is Container and not isinstance(owner.content, np.ndarray | Numbers | Table) and not joins.is_of_pandas(type(owner.content)):
@@ -642,6 +650,8 @@ class Runs(Python):
         owner = self.present(owner)
         kind = type(owner)
         if kind is Alternatives:
+            if self.differs_nearly_everywhere(owner):
+                return Member(owner, name)
             return self.each_alternative(owner, lambda each: self.attribute(each, name))
         if kind in (Container, Numbers, Table):
             return tables.attribute(self, owner, name)
