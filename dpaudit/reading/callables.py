@@ -32,7 +32,15 @@ _PURE_MODULES = frozenset((
     "calendar", "unicodedata", "copy", "pprint", "html", "urllib.parse", "zlib", "binascii", "struct", "_struct",
     "dataclasses", "functools", "_functools", "uuid",
 ))  # fmt: skip
-_PURE_LIBRARIES = ("numpy", "pandas", "scipy.special", "scipy.linalg", "scipy.interpolate", "scipy.optimize", "scipy.stats")
+_PURE_LIBRARIES = (
+    "numpy",
+    "pandas",
+    "scipy.special",
+    "scipy.linalg",
+    "scipy.interpolate",
+    "scipy.optimize",
+    "scipy.stats",
+)
 _NOT_PURE = frozenset((
     "now", "today", "utcnow", "uuid1", "uuid4", "seed", "default_rng", "rvs", "sample", "save", "savetxt", "load",
     "loadtxt", "to_csv", "to_parquet", "to_pickle", "to_sql", "to_json", "to_excel", "read_csv", "read_parquet",
@@ -63,7 +71,18 @@ def _of_module(module: str, name: str) -> Effect:
         return Effect.SILENT if name == "sleep" else Effect.ONCE
     if module in ("contextlib", "abc"):
         return Effect.ONCE
-    if name in ("put", "copyto", "place", "putmask", "fill_diagonal", "heappush", "heapify", "heappop", "setitem", "delitem"):
+    if name in (
+        "put",
+        "copyto",
+        "place",
+        "putmask",
+        "fill_diagonal",
+        "heappush",
+        "heapify",
+        "heappop",
+        "setitem",
+        "delitem",
+    ):
         return Effect.CHANGES
     if name in ("now", "today", "utcnow"):
         return Effect.ONCE
@@ -129,7 +148,13 @@ def _of_method_type(kind: type, name: str) -> Effect:
                  "symmetric_difference", "issubset", "issuperset", "isdisjoint", "most_common", "elements", "total")  # fmt: skip
         return Effect.PURE if name in reads else Effect.CHANGES
     if module.startswith("pandas"):
-        return Effect.UNKNOWN if name in _NOT_PURE - {"count", "repeat"} else Effect.CHANGES if name in _IN_PLACE_OF_FRAMES else Effect.PURE
+        return (
+            Effect.UNKNOWN
+            if name in _NOT_PURE - {"count", "repeat"}
+            else Effect.CHANGES
+            if name in _IN_PLACE_OF_FRAMES
+            else Effect.PURE
+        )
     if module.split(".")[0] == "logging":
         return Effect.SILENT if name not in ("getLogger", "getChild", "isEnabledFor") else Effect.ONCE
     if module in ("datetime", "decimal", "fractions", "re", "zoneinfo", "uuid", "string"):

@@ -102,9 +102,7 @@ class _Operands:
         return True, first.labels, first.name if same else None
 
 
-def elementwise(
-    domain: Runs, function: Callable[..., Any], name: str = "", python: bool = True
-) -> Callable[..., Any]:
+def elementwise(domain: Runs, function: Callable[..., Any], name: str = "", python: bool = True) -> Callable[..., Any]:
     """Return an operation on arrays, number by number.
 
     Args:
@@ -240,7 +238,22 @@ def unary(domain: Runs, name: str, value: Any) -> Any:
 
 # --- functions of NumPy -----------------------------------------------------------------------------------
 
-_OF_LAST_AXIS = ("sum", "mean", "max", "min", "amax", "amin", "argmax", "argmin", "prod", "any", "all", "std", "var", "median")
+_OF_LAST_AXIS = (
+    "sum",
+    "mean",
+    "max",
+    "min",
+    "amax",
+    "amin",
+    "argmax",
+    "argmin",
+    "prod",
+    "any",
+    "all",
+    "std",
+    "var",
+    "median",
+)
 _ALONG_LAST_AXIS = ("cumsum", "cumprod", "sort", "argsort")
 _BY_ELEMENT = ("clip", "where", "round", "around", "nan_to_num", "rint", "real")
 _STACKED = ("solve", "inv", "det", "eigh", "eigvalsh", "pinv", "cholesky")
@@ -269,7 +282,12 @@ def function_of_arrays(domain: Runs, function: Any, keywords: dict[str, Any]) ->
 
 def _along(function: Callable[..., Any]) -> Callable[..., Any]:
     def dense(*values: Any) -> Any:
-        if len(values) != 1 or type(values[0]) is not Numbers or values[0].array.ndim != 2 or values[0].labels is not None:
+        if (
+            len(values) != 1
+            or type(values[0]) is not Numbers
+            or values[0].array.ndim != 2
+            or values[0].labels is not None
+        ):
             return NotImplemented
         found = function(values[0].array, axis=-1)
         return Numbers(found) if found.ndim == 1 else Container(Numbers(found))
@@ -283,7 +301,10 @@ def _stacked(function: Callable[..., Any]) -> Callable[..., Any]:
         runs = next(len(each.array) for each in values if type(each) is Numbers)
         if any(type(each) is Numbers and each.labels is not None for each in values):
             return NotImplemented
-        arrays = [each if type(value) is Numbers else np.broadcast_to(each, (runs, *np.shape(each))) for each, value in zip(arrays, values, strict=True)]
+        arrays = [
+            each if type(value) is Numbers else np.broadcast_to(each, (runs, *np.shape(each)))
+            for each, value in zip(arrays, values, strict=True)
+        ]
         vector = len(arrays) == 2 and arrays[1].ndim == 2
         try:
             found = function(arrays[0], arrays[1][..., None])[..., 0] if vector else function(*arrays)

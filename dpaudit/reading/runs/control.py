@@ -144,7 +144,9 @@ class Loop:
         self._now: Any = None
         if through:
             value = domain.present(through[0])
-            if type(value) is Alternatives or (type(value) is Container and type(value.content) in (list, Alternatives)):
+            if type(value) is Alternatives or (
+                type(value) is Container and type(value.content) in (list, Alternatives)
+            ):
                 self._of = value
             else:
                 items = domain.iterate(value)

@@ -60,7 +60,9 @@ class Runs(Python):
 
     control = (DeadError, SplitError, GivenUpError)
 
-    def __init__(self, count: int, streams: draw.Streams, probes: draw.Streams, recorded: Recorded | None = None) -> None:
+    def __init__(
+        self, count: int, streams: draw.Streams, probes: draw.Streams, recorded: Recorded | None = None
+    ) -> None:
         super().__init__()
         self.count, self.streams, self.probes, self.recorded = count, streams, probes, recorded
         self.all = self.active = Mask(np.ones(count, dtype=bool))
@@ -275,7 +277,11 @@ class Runs(Python):
         if type(value) is bool:
             return value
         if type(value) is Container and not value.plain:
-            value = containers.length(self, value) if containers.base_of(value.content) or type(value.content) is Alternatives else value.content
+            value = (
+                containers.length(self, value)
+                if containers.base_of(value.content) or type(value.content) is Alternatives
+                else value.content
+            )
         if type(value) is Numbers:
             if value.array.ndim > 1:
                 value = apply(self, bool, (value,))
@@ -412,7 +418,9 @@ class Runs(Python):
 
     def _entered(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Call a rewritten function: exceptions cross from Python's control to that under masks, and back."""
-        closes = bool(function.__dict__.get("closes")) or (self.closes and "__dpaudit_frame__" not in function.__code__.co_varnames)
+        closes = bool(function.__dict__.get("closes")) or (
+            self.closes and "__dpaudit_frame__" not in function.__code__.co_varnames
+        )
         if closes == self.closes:
             return function(*args, **keywords)
         before, self.closes = self.closes, closes
@@ -498,7 +506,9 @@ class Runs(Python):
     def _draws_within(self, value: Any) -> bool:
         """Whether a generator is handed on."""
         args, keywords = value
-        return any(isinstance(each, np.random.Generator | np.random.RandomState) for each in (*args, *keywords.values()))
+        return any(
+            isinstance(each, np.random.Generator | np.random.RandomState) for each in (*args, *keywords.values())
+        )
 
     def _callbacks(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Return arguments whose functions a library may call: only what draws nothing, in one run at a time."""
@@ -512,15 +522,19 @@ class Runs(Python):
             return function
         return _Callback(self, function)
 
-    def _method(
-        self, owner: Any, name: str, args: tuple[Any, ...], keywords: dict[str, Any], bound: Any = None
-    ) -> Any:
+    def _method(self, owner: Any, name: str, args: tuple[Any, ...], keywords: dict[str, Any], bound: Any = None) -> Any:
         owner = self.present(owner)
-        if self.differs_nearly_everywhere(owner) and not any(type(each) is Container and containers.base_of(each.content) for each in owner.values):
+        if self.differs_nearly_everywhere(owner) and not any(
+            type(each) is Container and containers.base_of(each.content) for each in owner.values
+        ):
             return apply(self, lambda own, *rest, **more: getattr(own, name)(*rest, **more), (owner, *args), keywords)
         if type(owner) is Alternatives:
             return self.each_alternative(owner, lambda each: self._method(each, name, args, keywords))
-        if type(owner) is Container and not isinstance(owner.content, np.ndarray | Numbers | Table) and not joins.is_of_pandas(type(owner.content)):
+        if (
+            type(owner) is Container
+            and not isinstance(owner.content, np.ndarray | Numbers | Table)
+            and not joins.is_of_pandas(type(owner.content))
+        ):
             return containers.method(self, owner, name, args, keywords)
         if type(owner) in (Container, Numbers, Table):
             return self.array_method(owner, name, args, keywords)
@@ -780,7 +794,11 @@ class Runs(Python):
         if name in ("in_", "not_in"):
             right = self.present(right)
             method = dispatch.method(right, "__contains__")
-            found = self.call(bool, self.call(method, left)) if method is not None else containers.is_in(self, self.present(left), right)
+            found = (
+                self.call(bool, self.call(method, left))
+                if method is not None
+                else containers.is_in(self, self.present(left), right)
+            )
             return found if name == "in_" else self.not_(found)
         if name in ("is_", "is_not"):
             return self._is(name == "is_", self.present(left), self.present(right))

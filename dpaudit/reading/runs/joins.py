@@ -253,9 +253,16 @@ def _packed_alike(kind: type, results: list[Any], runs: Array, count: int) -> An
         return Container({key: packed([each[key] for each in results], runs, count) for key in first})
     if kind.__name__ == "Series" and kind.__module__.startswith("pandas"):
         labels = first.index
-        if len(first) * count > MOST_NUMBERS or first.dtype.kind not in "fiub" or first.dtype.hasobject or not isinstance(first.dtype, np.dtype):
+        if (
+            len(first) * count > MOST_NUMBERS
+            or first.dtype.kind not in "fiub"
+            or first.dtype.hasobject
+            or not isinstance(first.dtype, np.dtype)
+        ):
             return None
-        if not all(each.index.equals(labels) and each.dtype == first.dtype and each.name == first.name for each in results):
+        if not all(
+            each.index.equals(labels) and each.dtype == first.dtype and each.name == first.name for each in results
+        ):
             return None
         array = np.zeros((count, len(labels)), first.dtype)
         array[runs] = np.stack([each.to_numpy() for each in results])
@@ -394,4 +401,3 @@ def _there(member: Any) -> Any:
     places = np.zeros(len(member.values), dtype=np.int32)
     places[kept] = np.arange(len(kept))
     return Alternatives(places[member.codes], [member.values[code] for code in kept])
-

@@ -41,11 +41,13 @@ class Part:
         runs: (n,) their numbers in the block.
         value: what they returned, a value that may differ by run.
         places: (n,) their numbers in that value.
+        count: of all runs of that value.
     """
 
     runs: Array
     value: Any
     places: Array
+    count: int
 
     def of(self, place: int) -> Any:
         """Return the output of one run, by its place among these."""
@@ -53,7 +55,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class ReadBlock:
     """All runs of a block.
 
     Attributes:
@@ -74,7 +76,7 @@ def make(
     count: int,
     seeds: np.random.SeedSequence,
     repeated: int = REPEATED,
-) -> Block:
+) -> ReadBlock:
     """Make many runs of a function by reading it.
 
     Args:
@@ -106,12 +108,12 @@ def make(
                 if len(lanes):
                     waiting.append((runs[lanes], Recorded(domain.events, lanes, len(runs))))
             continue
-        mine = [Part(runs[places], value, places) for places, value in found if len(places)]
+        mine = [Part(runs[places], value, places, domain.count) for places, value in found if len(places)]
         for run in np.flatnonzero(domain.ejected).tolist():
             single[int(runs[run])] = _finished(domain, run, function, args, keywords)
         checked += _checked(domain, found, function, args, keywords, repeated)
         parts += mine
-    return Block(parts, single, checked)
+    return ReadBlock(parts, single, checked)
 
 
 def _pass(

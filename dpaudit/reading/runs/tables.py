@@ -13,7 +13,7 @@ import numpy as np
 from dpaudit.reading.callables import Effect, effect_of
 from dpaudit.reading.runs import arrays, joins
 from dpaudit.reading.runs.applied import apply, opened
-from dpaudit.reading.runs.values import Alternatives, Array, Coded, Container, Numbers, Table, differs, raw
+from dpaudit.reading.runs.values import Alternatives, Array, Coded, Container, Mask, Numbers, Table, differs, raw
 
 if TYPE_CHECKING:
     from dpaudit.reading.runs.domain import Runs
@@ -30,7 +30,13 @@ def _pandas() -> Any:
 
 def length(content: Any) -> Any:
     """``len`` of an array, a series or a frame."""
-    return len(content.index) if type(content) is Table else content.array.shape[1] if type(content) is Numbers else len(content)
+    return (
+        len(content.index)
+        if type(content) is Table
+        else content.array.shape[1]
+        if type(content) is Numbers
+        else len(content)
+    )
 
 
 def row(value: Numbers, place: int) -> Any:
@@ -109,7 +115,11 @@ def _series(domain: Runs, data: Any, index: Any, title: Any) -> Any:
                 return NotImplemented
             return Container(Numbers(data.array, False, data.labels, data.name if title is None else title))
         labels = pd.RangeIndex(data.array.shape[1]) if index is None else pd.Index(index)
-        return Container(Numbers(data.array, False, labels, title)) if len(labels) == data.array.shape[1] else NotImplemented
+        return (
+            Container(Numbers(data.array, False, labels, title))
+            if len(labels) == data.array.shape[1]
+            else NotImplemented
+        )
     content = data.content if type(data) is Container else data
     if type(content) is dict and index is None and content:
         stacked = arrays.stack(domain, list(content.values()))
@@ -132,7 +142,9 @@ def _frame_of_columns(domain: Runs, columns: dict[Any, Any], index: Any) -> Any:
         listed = own.content if type(own) is Container else own
         if type(listed) in (list, tuple, range):
             stacked = arrays.stack(domain, list(listed)) if differs(own) else None
-            own = Numbers(stacked) if stacked is not None else own if differs(own) else _plain_column(pd.Series(raw(own)))
+            own = (
+                Numbers(stacked) if stacked is not None else own if differs(own) else _plain_column(pd.Series(raw(own)))
+            )
         labels = own.labels if type(own) is Numbers else own.index if joins.is_of_pandas(type(own)) else None
         if type(own) is Numbers and own.array.ndim == 2:
             size = own.array.shape[1]
@@ -174,7 +186,11 @@ def method(domain: Runs, owner: Any, name: str, args: tuple[Any, ...], keywords:
     value = domain.present(opened(owner))
     if name == "reset_index" and keywords == {"drop": True} and not args and type(value) in (Numbers, Table):
         index = _pandas().RangeIndex(length(value))
-        return Container(Numbers(value.array, False, index, value.name) if type(value) is Numbers else Table(dict(value.columns), index))
+        return Container(
+            Numbers(value.array, False, index, value.name)
+            if type(value) is Numbers
+            else Table(dict(value.columns), index)
+        )
     if is_coded(value) and name not in _ANY_ORDER:
         value = regrouped(domain, value)
     if type(value) is Alternatives:
@@ -192,7 +208,9 @@ def method(domain: Runs, owner: Any, name: str, args: tuple[Any, ...], keywords:
     if type(value) is Numbers:
         if plain:
             dense = _of_series if value.labels is not None else _of_array
-            found = dense(domain, value, name, tuple(map(raw, args)), {key: raw(each) for key, each in keywords.items()})
+            found = dense(
+                domain, value, name, tuple(map(raw, args)), {key: raw(each) for key, each in keywords.items()}
+            )
             if found is not NotImplemented:
                 return found
         elif name in _OPERATORS and len(args) == 1 and not keywords:
@@ -200,7 +218,9 @@ def method(domain: Runs, owner: Any, name: str, args: tuple[Any, ...], keywords:
         elif name == "clip" and value.labels is None:
             return domain.call(np.clip, owner, *args, **keywords)
     elif type(value) is Table and plain:
-        found = _of_table(domain, value, name, tuple(map(raw, args)), {key: raw(each) for key, each in keywords.items()})
+        found = _of_table(
+            domain, value, name, tuple(map(raw, args)), {key: raw(each) for key, each in keywords.items()}
+        )
         if found is not NotImplemented:
             return found
     return apply(domain, lambda own, *rest, **more: getattr(own, name)(*rest, **more), (owner, *args), keywords)
@@ -259,7 +279,19 @@ def _listed(array: Array) -> Any:
 
 
 def _converted(domain: Runs, value: Numbers, kind: Any) -> Any:
-    wanted = {int: np.int64, float: np.float64, bool: np.bool_, "int": np.int64, "float": np.float64, "int64": np.int64, "float64": np.float64}.get(kind, kind if kind in (np.int64, np.float64) else None) if isinstance(kind, type | str) else None
+    wanted = (
+        {
+            int: np.int64,
+            float: np.float64,
+            bool: np.bool_,
+            "int": np.int64,
+            "float": np.float64,
+            "int64": np.int64,
+            "float64": np.float64,
+        }.get(kind, kind if kind in (np.int64, np.float64) else None)
+        if isinstance(kind, type | str)
+        else None
+    )
     if wanted is None:
         return NotImplemented
     array = value.array
@@ -303,7 +335,9 @@ def _of_series(domain: Runs, value: Numbers, name: str, args: tuple[Any, ...], k
     if name == "reindex" and not missing and not keywords.keys() - {"index"} and len(args) + len(keywords) == 1:
         wanted = _pandas().Index(args[0] if args else keywords["index"])
         places = labels.get_indexer(wanted) if labels.is_unique else np.array([-1])
-        return Container(Numbers(array[:, places], False, wanted, value.name)) if (places >= 0).all() else NotImplemented
+        return (
+            Container(Numbers(array[:, places], False, wanted, value.name)) if (places >= 0).all() else NotImplemented
+        )
     if missing:
         return NotImplemented
     if name in _SERIES_SUMS and not args and not keywords:
@@ -320,7 +354,9 @@ def _of_series(domain: Runs, value: Numbers, name: str, args: tuple[Any, ...], k
         return Container(value.like(found)) if found.dtype == array.dtype else NotImplemented
     if name in ("idxmax", "idxmin") and not args and not keywords:
         places = getattr(array, name.removeprefix("idx").join(["arg", ""]))(axis=1)
-        return joins.simplified(Alternatives(places.astype(np.int32), labels.tolist() if labels.dtype == object else list(labels)))
+        return joins.simplified(
+            Alternatives(places.astype(np.int32), labels.tolist() if labels.dtype == object else list(labels))
+        )
     if name in ("sort_values", "nlargest", "nsmallest") and array.dtype.kind == "f":
         return _sorted_series(domain, value, name, args, keywords)
     if name in ("head", "tail") and len(args) <= 1 and not keywords:
@@ -352,7 +388,17 @@ def _sorted_series(domain: Runs, value: Numbers, name: str, args: tuple[Any, ...
 
 
 def regrouped(domain: Runs, content: Any) -> Any:
+    """Return a series or frame in an order that differs by run as alternatives, for the active runs; see `regroup`."""
+    return regroup(content, domain.active, domain.count)
+
+
+def regroup(content: Any, mask: Mask, count: int) -> Any:
     """Return a series or frame in an order that differs by run as alternatives, each with plain labels.
+
+    Args:
+        content: `Numbers` or a `Table`.
+        mask: the runs that matter.
+        count: of all runs.
 
     Returns:
         The content itself if there would be too many.
@@ -361,7 +407,7 @@ def regrouped(domain: Runs, content: Any) -> Any:
     coded = [each for each in parts if type(each) is Coded]
     if not coded:
         return content
-    places = domain.active.places
+    places = mask.places
     key = np.zeros(len(places), dtype=np.int64)
     for each in {id(one.codes): one for one in coded}.values():
         for column in each.codes[places].T:
@@ -369,7 +415,7 @@ def regrouped(domain: Runs, content: Any) -> Any:
     known, first, inverse = np.unique(key, return_index=True, return_inverse=True)
     if len(known) > max(256, len(places) // 4):
         return content
-    codes = np.zeros(domain.count, dtype=np.int32)
+    codes = np.zeros(count, dtype=np.int32)
     codes[places] = inverse
 
     def plain(part: Any, run: int) -> Any:
@@ -412,7 +458,9 @@ def _of_table(domain: Runs, table: Table, name: str, args: tuple[Any, ...], keyw
         found = _of_series(domain, Numbers(column.array, False, index), name, args, keywords)
         return found if found is NotImplemented else Numbers(found.content.array)
 
-    if name in ("round", "clip", "abs", "astype", "fillna") and not any(type(each_arg) in (dict, list) for each_arg in (*args, *keywords.values())):
+    if name in ("round", "clip", "abs", "astype", "fillna") and not any(
+        type(each_arg) in (dict, list) for each_arg in (*args, *keywords.values())
+    ):
         return each(of_column)
     if name == "copy":
         return Container(Table(dict(table.columns), table.index))
@@ -503,7 +551,11 @@ def _sorted_table(domain: Runs, table: Table, args: tuple[Any, ...], keywords: d
     if given.keys() - {"by", "ascending"} or not isinstance(by, str) or type(given.get("ascending", True)) is not bool:
         return NotImplemented
     column = table.columns.get(by)
-    if type(column) is not Numbers or column.array.dtype.kind != "f" or np.isnan(column.array[domain.active.chosen]).any():
+    if (
+        type(column) is not Numbers
+        or column.array.dtype.kind != "f"
+        or np.isnan(column.array[domain.active.chosen]).any()
+    ):
         return NotImplemented
     down = not given.get("ascending", True)
     order = np.argsort(-column.array if down else column.array, axis=1, kind="stable")
@@ -543,7 +595,29 @@ class Located:
         set_item(self.domain, self.owner, key, value)
 
 
-_METHODS_OF_ARRAYS = frozenset(("shape", "ndim", "size", "T", "dtype", "flat", "real", "values", "index", "name", "columns", "empty", "loc", "iloc", "at", "iat", "str", "dt", "cat"))
+_METHODS_OF_ARRAYS = frozenset(
+    (
+        "shape",
+        "ndim",
+        "size",
+        "T",
+        "dtype",
+        "flat",
+        "real",
+        "values",
+        "index",
+        "name",
+        "columns",
+        "empty",
+        "loc",
+        "iloc",
+        "at",
+        "iat",
+        "str",
+        "dt",
+        "cat",
+    )
+)
 
 
 def attribute(domain: Runs, owner: Any, name: str) -> Any:
@@ -567,7 +641,11 @@ def attribute(domain: Runs, owner: Any, name: str) -> Any:
         if name == "size":
             return int(np.prod(value.shape, dtype=np.int64))
         if name == "T" and value.array.ndim >= 2:
-            turned = Container(Numbers(np.transpose(value.array, (0, *range(value.array.ndim - 1, 0, -1))), False, value.labels, value.name))
+            turned = Container(
+                Numbers(
+                    np.transpose(value.array, (0, *range(value.array.ndim - 1, 0, -1))), False, value.labels, value.name
+                )
+            )
             return owner.view(turned) if type(owner) is Container else turned
         if value.labels is not None:
             if name == "values":
@@ -589,14 +667,21 @@ def attribute(domain: Runs, owner: Any, name: str) -> Any:
             return item(domain, owner, name)
         if name in ("loc", "iloc", "at", "iat"):
             return Located(domain, owner, name)
-        return apply(domain, getattr, (owner, name)) if name in ("values", "T", "dtypes", "axes") else Member(owner, name)
+        return (
+            apply(domain, getattr, (owner, name)) if name in ("values", "T", "dtypes", "axes") else Member(owner, name)
+        )
     if not differs(value):
         try:
             found = getattr(raw(value), name)
         except Exception as error:
             domain.leave(error)
             raise
-        if callable(found) and not isinstance(found, type) and not joins.is_of_pandas(type(found)) and not hasattr(found, "__getitem__"):
+        if (
+            callable(found)
+            and not isinstance(found, type)
+            and not joins.is_of_pandas(type(found))
+            and not hasattr(found, "__getitem__")
+        ):
             return Member(owner, name)
         return joins.wrapped(found)
     return Member(owner, name)
@@ -817,13 +902,21 @@ def _set_numbers(domain: Runs, owner: Container, numbers: Numbers, key: Any, val
         if type(value) is Numbers or np.ndim(raw(value)):
             domain.give_up("an assignment of several values by a mask")
         own = np.asarray(raw(value))
-        if np.result_type(array.dtype, own.dtype) != array.dtype and not (array.dtype == np.float64 and own.dtype.kind in "iub"):
+        if np.result_type(array.dtype, own.dtype) != array.dtype and not (
+            array.dtype == np.float64 and own.dtype.kind in "iub"
+        ):
             domain.give_up("an assignment that changes the type")
         array[chosen] = own
         owner.change(numbers.like(array))
         return
     if differs(key):
-        if type(key) is Numbers and key.array.ndim == 1 and key.array.dtype.kind == "i" and array.ndim == 2 and numbers.labels is None:
+        if (
+            type(key) is Numbers
+            and key.array.ndim == 1
+            and key.array.dtype.kind == "i"
+            and array.ndim == 2
+            and numbers.labels is None
+        ):
             places, outside = _inside(domain, key.array, array.shape[1])
             if outside is not None:
                 domain.leave(IndexError(f"index out of bounds for axis 0 with size {array.shape[1]}"), outside)
@@ -913,4 +1006,3 @@ def binary(domain: Runs, name: str, left: Any, right: Any) -> Any:
             return NotImplemented
         columns[label] = found
     return Container(Table(columns, table.index))
-
