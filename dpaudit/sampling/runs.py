@@ -18,7 +18,7 @@ from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.neighbours.digest import digest
 from dpaudit.program.batch.reading import run_batch
 from dpaudit.program.outcome import raised
-from dpaudit.reading.runs.passes import UnreadError, make
+from dpaudit.reading.runs.passes import REPEATED, UnreadError, make
 from dpaudit.sampling.blocks import Block, Experiment, Phase, Reading, generator_of, loaded, sides_of
 from dpaudit.sampling.forms import reading_types
 from dpaudit.sampling.outputs import (
@@ -42,6 +42,7 @@ from dpaudit.targets.signature import Shape
 _LARGE = 50_000  # records
 _SINGLY = 6  # the streams of a sampler that is called for one run at a time
 _COMPILED, _BESIDE = 8, 10  # the streams of a compiled program, and of draws beyond those of its loop
+_REPEATED = 4  # runs of a block that the function itself repeats, in the first blocks
 _RAISED = "a sampler that raises, or returns one object for many runs, of which every call is one run"
 
 
@@ -75,7 +76,7 @@ def _outputs_of(
         singly = generator_of(experiment.seed, block, _SINGLY + side)
         try:
             if shape is Shape.READ:
-                outputs, reason = _read(mechanism, data[side], experiment.parameters, size, rng), None
+                outputs, reason = _read(mechanism, data[side], experiment, block, rng, size), None
             elif shape is Shape.PROGRAM:
                 outputs, reason = _program(mechanism, data[side], experiment, block, side, size)
             else:
@@ -143,13 +144,16 @@ def _program(
     return from_paths(result.paths, size), "; run by run: ".join(reasons) or None
 
 
-def _read(mechanism: Mechanism, data: Any, parameters: dict[str, Any], size: int, rng: np.random.Generator) -> Outputs:
+def _read(
+    mechanism: Mechanism, data: Any, experiment: Experiment, block: Block, rng: np.random.Generator, size: int
+) -> Outputs:
     """Make runs by reading the function; what it returns is read too."""
     seeds = rng.bit_generator.seed_seq
     assert isinstance(seeds, np.random.SeedSequence)
-    filled = {name: {"rng": rng, "size": 1}[name] for name in mechanism.asked}
+    keywords = {name: {"rng": rng, "size": 1}[name] for name in mechanism.asked} | experiment.parameters
+    repeated = REPEATED if block.phase is Phase.SETTLING else _REPEATED if block.index < _REPEATED else 1
     try:
-        return from_reading(make(mechanism.function, (data,), {**filled, **parameters}, size, seeds), size)
+        return from_reading(make(mechanism.function, (data,), keywords, size, seeds, repeated), size)
     except UnreadError as error:
         raise UnreadRunsError(str(error)) from None
 

@@ -92,7 +92,7 @@ def _dict(domain: Runs, value: Any = (), **keywords: Any) -> Any:
 @_of(set)
 def _set(domain: Runs, value: Any = ()) -> Any:
     value = domain.present(value)
-    if type(value) is Container and value.plain or not differs(value):
+    if (type(value) is Container and value.plain) or not differs(value):
         return apply(domain, set, (value,))
     return domain.new_set(Container(list(domain.sequence(value))))
 
@@ -112,7 +112,7 @@ def _enumerate(domain: Runs, value: Any, start: int = 0) -> Any:
 
 @_of(zip)
 def _zip(domain: Runs, *values: Any, **keywords: Any) -> Any:
-    return zip(*(domain.iterate(each) for each in values), **keywords)
+    return zip(*(domain.iterate(each) for each in values), strict=False, **keywords)
 
 
 @_of(reversed)

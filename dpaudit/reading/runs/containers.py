@@ -388,17 +388,16 @@ def delete_item(domain: Runs, container: Container, key: Any) -> None:
 def is_in(domain: Runs, value: Any, container: Any) -> Any:
     """``a in b``, where the members may differ by run."""
     if type(container) is Container and not container.plain and base_of(container.content) in (dict, None):
-        if type(container.content) is dict or type(container.content) is Alternatives:
-            if not differs(value):
-                return each_content(
-                    domain,
-                    container,
-                    lambda content: (
-                        raw(value) in content
-                        if base_of(content) is dict
-                        else singly(domain, _contains, (value, content))
-                    ),
-                )
+        if (type(container.content) is dict or type(container.content) is Alternatives) and not differs(value):
+            return each_content(
+                domain,
+                container,
+                lambda content: (
+                    raw(value) in content
+                    if base_of(content) is dict
+                    else singly(domain, _contains, (value, content))
+                ),
+            )
     return apply(domain, _contains, (value, container))
 
 

@@ -5,6 +5,7 @@ Every block of a rewritten function is entered with the runs that go through it,
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -59,10 +60,8 @@ class Frame:
     def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
         if kind is None:
             if self._domain.active.count:
-                try:
+                with contextlib.suppress(DeadError):
                     self.back(None)
-                except DeadError:
-                    pass
             return True
         return kind is DeadError
 

@@ -6,6 +6,7 @@ Data are what they are; a draw is a number for each run; runs that branch differ
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import types
 from collections.abc import Callable, Iterable, Sequence
@@ -99,7 +100,7 @@ class Runs(Python):
         chosen[places] = True
         return Mask(chosen)
 
-    def leave(self, error: BaseException, chosen: Array | None = None) -> NoReturn | None:
+    def leave(self, error: BaseException, chosen: Array | None = None) -> None:
         """Some runs, or all that are active, leave with an exception."""
         mine = self.active.chosen if chosen is None else chosen & self.active.chosen
         whole = chosen is None or np.array_equal(mine, self.active.chosen)
@@ -138,10 +139,8 @@ class Runs(Python):
         if type(value) is Alternatives:
             for mask, each in self.parted(value):
                 self.let(mask)
-                try:
+                with contextlib.suppress(DeadError):
                     self.throw(each, cause)
-                except DeadError:
-                    pass
             self.nobody()
             raise DeadError
         if isinstance(value, type) and issubclass(value, BaseException):
@@ -191,7 +190,7 @@ class Runs(Python):
         frame: Any = sys._getframe(1)
         while frame is not None and "__dpaudit__" not in frame.f_code.co_freevars:
             frame = frame.f_back
-        if frame is None or frame.f_code.co_filename.endswith(("domain.py",)) and not is_own(frame):
+        if frame is None or (frame.f_code.co_filename.endswith(("domain.py",)) and not is_own(frame)):
             return "" if frame is None else f", line {frame.f_lineno}"
         return f", line {frame.f_lineno}"
 

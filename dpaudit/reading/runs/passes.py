@@ -25,7 +25,7 @@ from dpaudit.reading.runs.draw import Drawn, Streams, one_draw
 from dpaudit.reading.runs.values import Alternatives, Array, at
 
 MOST_PASSES = 512
-REPEATED = 12
+REPEATED = 24
 """Runs of a pass that are repeated by the function itself: those most likely to differ, and two others."""
 
 
@@ -196,12 +196,11 @@ def _checked(
     owner = np.full(domain.count, -1, dtype=np.int64)
     for number, (places, _) in enumerate(found):
         owner[places] = number
-    firsts = [int(places[0]) for places, _ in found[:REPEATED] if len(places)]
-    spread = np.linspace(0, domain.count - 1, 3).astype(int).tolist()
-    wanted = dict.fromkeys([*firsts, *spread[1:2], *domain.witnesses, *spread])
+    firsts = [int(places[0]) for places, _ in found if len(places)]
+    wanted = dict.fromkeys([*firsts[:repeated], *domain.witnesses, domain.count // 2, domain.count - 1])
     made = 0
     for run in wanted:
-        if made >= max(repeated, len(firsts)):
+        if made >= repeated:
             break
         if owner[run] < 0 or domain.outside[run]:
             continue

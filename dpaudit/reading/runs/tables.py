@@ -887,7 +887,7 @@ def _set_column(domain: Runs, owner: Container, table: Table, key: Any, value: A
         column = _plain_column(_pandas().Series(raw(value), index=table.index))
     else:
         new = made_columns.content
-        labelled = type(value) is Numbers and value.labels is not None or joins.is_of_pandas(type(value))
+        labelled = (type(value) is Numbers and value.labels is not None) or joins.is_of_pandas(type(value))
         if len(new.index) != len(table.index) or (labelled and not new.index.equals(table.index)):
             domain.give_up("an assignment of a column with other labels")
         column = new.columns["column"]
