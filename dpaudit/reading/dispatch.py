@@ -102,6 +102,8 @@ def deleter(value: Any, name: str) -> Any:
 def _behind(value: Any, name: str, what: str) -> Any:
     kind: Any = type(value)
     if kind is super:  # what comes after a class in the order of methods
+        if value.__self_class__ is None or value.__self__ is value.__self_class__:
+            return None
         order: Any = value.__self_class__.__mro__
         after = order[order.index(value.__thisclass__) + 1 :]
         found = next((vars(base)[name] for base in after if name in vars(base)), None)
@@ -137,6 +139,8 @@ def operators(name: str, left: Any, right: Any, *, always: bool = False) -> list
     plain = f"__{name.strip('_')}__"
     mirrored = f"__{_MIRRORED[name]}__" if name in _MIRRORED else f"__r{plain[2:]}"
     first, second = in_class(kinds[0], plain), in_class(kinds[1], mirrored)
+    if _is_closed(kinds[0], plain) or _is_closed(kinds[1], mirrored):
+        return []
     if name == "ne":  # object's own is what __eq__ is not
         first, second = (
             Negated(equal) if found is object.__ne__ and _is_of_user(equal := in_class(kind, "__eq__")) else found
@@ -156,6 +160,11 @@ def operators(name: str, left: Any, right: Any, *, always: bool = False) -> list
     if kinds[0] in SEQUENCES and name in ("add", "mul"):  # a sequence is asked last
         return back + forward
     return forward + back
+
+
+def _is_closed(kind: type, name: str) -> bool:
+    """Whether a class says by None that it has no such method, whatever it derives from."""
+    return next((vars(base)[name] is None for base in kind.__mro__ if name in vars(base)), False)
 
 
 SEQUENCES = (list, tuple, str, bytes, bytearray)

@@ -54,17 +54,21 @@ def _by_identity(*each: Any) -> dict[int, Any]:
 _SEES_FRAMES = _by_identity(
     *(getattr(builtins, name) for name in SEES_FRAMES), sys._getframe, inspect.currentframe, inspect.stack
 )
-_CALLS_BACK = _by_identity(
-    sorted, min, max, map, filter, functools.reduce, itertools.accumulate, itertools.groupby, itertools.starmap,
-    itertools.takewhile, itertools.dropwhile, itertools.filterfalse, re.sub, re.subn,
-)  # fmt: skip
-"""What calls the functions that it is given, and shows them to nobody."""
-_GOES_THROUGH = _by_identity(
-    list, tuple, set, frozenset, sum, any, all, sorted, min, max, enumerate, zip, map, filter, functools.reduce,
-    itertools.accumulate, itertools.chain, itertools.islice, itertools.groupby, itertools.starmap,
-    itertools.takewhile, itertools.dropwhile, itertools.filterfalse, itertools.zip_longest, itertools.pairwise,
-)  # fmt: skip
-"""What goes through the objects that it is given, each once."""
+_TAKES: dict[int, tuple[Any, int | None, slice]] = {
+    id(function): (function, place, slice(start, stop))
+    for place, start, stop, functions in (
+        (None, 0, 1, (list, tuple, set, frozenset, sum, any, all, enumerate, itertools.islice)),
+        (None, 0, None, (zip, itertools.zip_longest, itertools.chain)),
+        (0, 1, None, (map,)),
+        (0, 1, 2, (filter, functools.reduce, itertools.starmap, itertools.takewhile, itertools.dropwhile)),
+        (0, 1, 2, (itertools.filterfalse,)),
+        (1, 0, 1, (itertools.accumulate, itertools.groupby)),
+        (1, 0, 0, (re.sub, re.subn)),
+    )
+    for function in functions
+}
+"""What calls a function that it is given, and shows it to nobody, or goes once through objects: their places."""
+_ORDERS = _by_identity(sorted, min, max)
 _GOING_THROUGH = frozenset(("extend", "join", "union", "difference", "intersection", "issubset", "issuperset"))
 """Methods of Python's own containers and texts that go through their argument."""
 _LOOKS_UP = _by_identity(warnings.warn, collections.namedtuple)
@@ -363,26 +367,26 @@ class Python:
         known = id(function)
         if known in _LOOKS_UP or isinstance(getattr(function, "__self__", None), logging.Logger):
             return self._of_caller(function, args, keywords)
-        if known in _SEES_FRAMES and not (function in (vars, dir) and args):
+        if known in _SEES_FRAMES and not (args and known in (id(vars), id(dir))):
             raise UnreadableError(f"{function.__name__}() sees more than its arguments")
         owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
-        sorts = type(owner) is list and name == "sort"
-        if known not in _CALLS_BACK and known not in _GOES_THROUGH and not sorts:
-            through = type(owner) in (list, str, set, frozenset, bytes) and (
-                name in _GOING_THROUGH or (name == "update" and type(owner) is set)
-            )
-            if through and args:
-                return tuple(map(self.iterate, args)), keywords
-            if type(owner) is re.Pattern and name in ("sub", "subn"):
-                return tuple(map(self.asking, args)), keywords
-            return args, keywords
-        if known in _CALLS_BACK or sorts:
-            if function in (sorted, min, max) or sorts:
-                keywords = self._ordered(owner if sorts else args[0] if len(args) == 1 else args, keywords)
-            else:
-                args = tuple(map(self.asking, args))
-        if known in _GOES_THROUGH and not (function in (min, max) and len(args) > 1):
-            args = tuple(map(self.iterate, args))
+        if type(owner) is list and name == "sort":
+            return args, self._ordered(owner, keywords)
+        if known in _ORDERS and args:
+            keywords = self._ordered(args[0] if len(args) == 1 else args, keywords)
+            return (tuple(map(self.iterate, args)) if len(args) == 1 else args), keywords
+        if known in _TAKES:
+            _, place, through = _TAKES[known]
+            taken = list(args)
+            taken[through] = map(self.iterate, taken[through])
+            if place is not None and place < len(taken):
+                taken[place] = self.asking(taken[place])
+            return tuple(taken), {each: self.asking(value) for each, value in keywords.items()}
+        going = name in _GOING_THROUGH or (name == "update" and type(owner) is set)
+        if going and type(owner) in (list, str, set, frozenset, bytes):
+            return tuple(map(self.iterate, args)), keywords
+        if type(owner) is re.Pattern and name in ("sub", "subn"):
+            return (self.asking(args[0]), *args[1:]) if args else args, keywords
         return args, keywords
 
     @staticmethod
@@ -533,11 +537,12 @@ class Python:
 
     def inplace(self, name: str, target: Any, value: Any) -> Any:
         """``a += b``."""
-        tries = dispatch.operators(name, target, value)
         special = f"__i{name.strip('_')}__"
+        changing = dispatch.in_class(type(target), special)
+        closed = changing is None and hasattr(type(target), special)
+        tries = [] if closed else dispatch.operators(name, target, value)
         if not tries and dispatch.method(target, special) is None:
             return IN_PLACE[name](target, value)
-        changing = dispatch.in_class(type(target), special)
         if changing is not None:
             own = (dispatch.bound(changing, target), value)
             last = type(target) in dispatch.SEQUENCES and name in ("add", "mul")  # a sequence is asked last
@@ -562,6 +567,10 @@ class Python:
             value = self.answered(iter, value, "__iter__", self.call(method))
         elif dispatch.in_class(kind, "__iter__") is None and dispatch.method(value, "__getitem__") is not None:
             return self._items(value)
+        elif dispatch.in_class(kind, "__iter__") is None or dispatch.method(value, "__next__") is None:
+            return value  # type: ignore[no-any-return]
+        else:
+            value = iter(value)
         return value if dispatch.method(value, "__next__") is None else _Iterating(self, value)
 
     def _items(self, value: Any) -> Iterable[Any]:
@@ -632,7 +641,7 @@ class Python:
         """
         if not type(value).__flags__ & _IS_SEQUENCE:
             return None
-        size = self.call(len, value)
+        size = count - 1 if star is not None and count == 1 else self.call(len, value)
         if size < count - (star is not None) or (star is None and size != count):
             return None
         return self.unpack(value, count, star) if unpacked else ()

@@ -264,3 +264,82 @@ def getattr_family():
     setattr(a, "p", 3)
     delattr(a, "zz")
     return getattr(a, "p"), hasattr(a, "p"), getattr(a, "q", 7), operator.attrgetter("p")(a)
+
+
+def comparisons_of_callables():
+    class Odd:
+        def __eq__(self, other):
+            raise ValueError("compared")
+
+        def __call__(self, x):
+            return x
+
+    K = functools.cmp_to_key(lambda a, b: a - b)
+    return Odd()(3), K(3) > K(2), sorted([3, 1], key=K), list(map(Odd(), [1]))
+
+
+def sum_with_a_start():
+    class V:
+        def __init__(self, *xs):
+            self.xs = xs
+
+        def __iter__(self):
+            return iter(self.xs)
+
+        def __add__(self, other):
+            return V(*self.xs, *other)
+
+        def __call__(self, x):
+            return x
+
+    return sum([V(1), V(2)], V(0)).xs, functools.reduce(V(5), [1]), list(map(V(1, 2), V(7, 8))), list(enumerate(V(1), 5))
+
+
+def iterator_without_iter():
+    class N:
+        def __next__(self):
+            return 1
+
+    out = []
+    for call in (lambda: [x for x in N()], lambda: list(N()), lambda: iter(N()), lambda: [*N()], lambda: next(N())):
+        try:
+            out.append(call())
+        except TypeError as error:
+            out.append(str(error))
+    return out
+
+
+def closed_by_none():
+    class A:
+        def __add__(self, other):
+            return "add"
+
+        def __iadd__(self, other):
+            return "iadd"
+
+        def __contains__(self, x):
+            return True
+
+    class B(A):
+        __iadd__ = None
+        __contains__ = None
+
+    class C(A):
+        __add__ = None
+
+    out = [A() + 1]
+    for k in range(4):
+        x, y = B(), C()
+        try:
+            if k == 0:
+                x += 1
+            elif k == 1:
+                out.append(x + 1)
+            elif k == 2:
+                out.append(1 in x)
+            else:
+                y + 1
+            out.append(x if isinstance(x, str) else "fine")
+        except TypeError as error:
+            out.append(str(error))
+    return out
