@@ -9,6 +9,7 @@ from __future__ import annotations
 import __future__
 
 import ast
+import collections
 import dis
 import functools
 import linecache
@@ -16,6 +17,7 @@ import os
 import sys
 import sysconfig
 import types
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -89,7 +91,7 @@ class Source:
     places: Mapping[types.CodeType, Place]
 
 
-_sources: dict[tuple[str, bool], Source] = {}
+_sources: dict[tuple[str, int, bool], Source] = {}
 
 
 def _source_of(function: types.FunctionType) -> Source:
@@ -101,22 +103,28 @@ def _source_of(function: types.FunctionType) -> Source:
             f"the source of {code.co_qualname} cannot be had ({code.co_filename}): "
             "write it in a file, and name it as FILE:function"
         )
-    by_pytest = type(names.get("__loader__")).__name__ == "AssertionRewritingHook"
-    found = _sources.get((code.co_filename, by_pytest))
+    lazy = code.co_flags & _LAZY  # a notebook compiles all cells alike, whatever stands in this one
+    hook = names.get("__loader__")
+    hook = hook if type(hook).__name__ == "AssertionRewritingHook" else None
+    key = code.co_filename, lazy, hook is not None
+    found = _sources.get(key)
     if found is None or found.lines is not lines:
-        found = Source(lines, _places("".join(lines), code.co_filename, names["__loader__"] if by_pytest else None))
-        _sources[code.co_filename, by_pytest] = found
+        found = _sources[key] = Source(lines, _places("".join(lines), code.co_filename, lazy, hook))
     return found
 
 
-def _places(text: str, file: str, hook: Any) -> dict[types.CodeType, Place]:
+def _places(text: str, file: str, lazy: int, hook: Any) -> dict[types.CodeType, Place]:
     """Return where the functions of a source stand, by the code that each compiles to."""
     try:
         tree = ast.parse(text, file)
-        whole = compile(text, file, "exec", dont_inherit=True, optimize=sys.flags.optimize)
+        whole = _compiled(text, file, lazy)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise UnreadableError(f"the source of {file} is no Python: {error}") from None
     standing = dict(_standing(tree))
+    lambdas = collections.Counter(key[0] for key in standing if len(key) == 4)
+    standing |= {
+        ("<lambda>", key[0]): standing[key] for key in list(standing) if lambdas[key[0]] == 1 and len(key) == 4
+    }
     places = {code: standing[key] for code, key in _functions(whole) if key in standing}
     if hook is not None:
         places.update(
@@ -131,7 +139,15 @@ def _asserting(text: str, file: str, hook: Any) -> types.CodeType:
 
     tree = ast.parse(text, file)
     rewrite_asserts(tree, text.encode(), file, hook.config)
-    return compile(tree, file, "exec", dont_inherit=True)
+    return _compiled(tree, file)
+
+
+def _compiled(source: str | ast.Module, file: str, flags: int = 0) -> types.CodeType:
+    """Compile what Python has compiled, and warned of, before."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        optimize = sys.flags.optimize
+        return compile(source, file, "exec", flags=flags, dont_inherit=True, optimize=optimize)  # type: ignore[no-any-return]
 
 
 _Key = tuple[Any, ...]
@@ -155,7 +171,8 @@ def _functions(code: types.CodeType) -> Iterator[tuple[types.CodeType, _Key]]:
     if lambdas:  # where the code around it makes the function, the whole of the lambda is said to stand
         for each in dis.get_instructions(code):
             if each.opname == "LOAD_CONST" and any(each.argval is one for one in lambdas) and each.positions:
-                yield each.argval, tuple(each.positions)
+                known = None not in each.positions  # not under -X no_debug_ranges
+                yield each.argval, tuple(each.positions) if known else ("<lambda>", each.argval.co_firstlineno)
     for one in inner:
         if one.co_name != "<lambda>":
             yield one, (one.co_name, one.co_firstlineno)
@@ -215,8 +232,7 @@ def _template(code: types.CodeType, rewriter: Rewriter, place: Place) -> types.C
     outer.type_params = []  # type: ignore[attr-defined]
     module = ast.Module([outer], [])
     located(module)
-    file, flags = code.co_filename, code.co_flags & _LAZY
-    whole = compile(module, file, "exec", flags=flags, dont_inherit=True, optimize=sys.flags.optimize)
+    whole = _compiled(module, code.co_filename, code.co_flags & _LAZY)
     for _ in range(2 if place.owner else 1):
         whole = _only(whole)
     made = _only(whole)
