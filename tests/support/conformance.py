@@ -18,6 +18,7 @@ import inspect
 import io
 import linecache
 import random
+import re
 import sys
 import types
 import warnings
@@ -146,7 +147,7 @@ class Description:
         kind = type(value)
         title = f"{kind.__module__}.{kind.__qualname__}"
         if value is None or kind in (bool, int, str, bytes, complex, float, type(...), type(NotImplemented)):
-            return title, repr(value)
+            return title, _ADDRESS.sub(" at 0x", repr(value))
         if isinstance(value, np.generic):
             return title, value.dtype.str, value.tobytes().hex()
         if id(value) in self._seen:
@@ -186,10 +187,10 @@ class Description:
             if own:
                 yield self(own)
             elif base is None and not _is_of_programs(kind):
-                text = repr(value)
-                yield "" if " at 0x" in text else text
+                yield _ADDRESS.sub(" at 0x", repr(value))
 
 
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 _PLAIN = (list, tuple, set, frozenset, dict, int, float, str, bytes, complex)
 
 
@@ -218,7 +219,7 @@ def _attributes(value: Any, base: type | None = None) -> dict[str, Any]:
 
 def _text(error: BaseException) -> str:
     try:
-        return str(error)
+        return _ADDRESS.sub(" at 0x", str(error))
     except Exception as other:
         return f"no text: {other!r}"
 

@@ -420,7 +420,12 @@ def enums():
     return (
         [Colour.RED.warm(), Colour(2), Colour["BLUE"], Colour.CRIMSON, list(Colour), Colour.best(), Colour.RED.shout],
         [Planet.EARTH.density, Planet.MARS.value],
-        [Rights.READ | Rights.WRITE, Rights.ALL & Rights.READ, Rights.READ in Rights.ALL, bool(Rights.READ & Rights.WRITE)],
+        [
+            Rights.READ | Rights.WRITE,
+            Rights.ALL & Rights.READ,
+            Rights.READ in Rights.ALL,
+            bool(Rights.READ & Rights.WRITE),
+        ],
         [Level.LOW < Level.HIGH, Level.HIGH + 1, str(Level.LOW), f"{Level.LOW}", max(Level)],
         [Local.A, str(Local.A), Local.A.value, [m.name for m in Local], f"{Local.B}"],
     )

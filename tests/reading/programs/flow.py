@@ -170,7 +170,12 @@ def generator_expressions():
     n = 2
     g = (x * n for x in range(4) if x % n or x)
     n = 3
-    return list(g), sum(x for x in range(5)), dict((k, v) for k, v in zip("ab", [1, 2])), next((x for x in [] if x), "none")
+    return (
+        list(g),
+        sum(x for x in range(5)),
+        dict((k, v) for k, v in zip("ab", [1, 2])),
+        next((x for x in [] if x), "none"),
+    )
 
 
 def generators_are_lazy():
@@ -225,7 +230,10 @@ def yield_in_iterable():
         return out
 
     it = g()
-    out = [next(it), it.send(None), ]
+    out = [
+        next(it),
+        it.send(None),
+    ]
     try:
         it.send("ab")
     except StopIteration as stop:
@@ -663,7 +671,16 @@ def _of_list(x):
 
 
 def decorated_in_the_module():
-    return _quadrupled(1), _quadrupled.__name__, _count_calls(5), _count_calls(6), _fibonacci(6), _kind(1), _kind([2, "x"]), _kind(True)
+    return (
+        _quadrupled(1),
+        _quadrupled.__name__,
+        _count_calls(5),
+        _count_calls(6),
+        _fibonacci(6),
+        _kind(1),
+        _kind([2, "x"]),
+        _kind(True),
+    )
 
 
 def single_dispatch_local():
@@ -709,7 +726,14 @@ def callbacks():
         list(itertools.starmap(add, [(1, 2)])),
     ]
     xs.sort(key=key)
-    return out, xs, functools.partial(add, 1)(2), list(map(functools.partial(add, b=1), xs)), list(map(Own, [1])), sorted(xs, key=functools.cmp_to_key(lambda a, b: a - b))
+    return (
+        out,
+        xs,
+        functools.partial(add, 1)(2),
+        list(map(functools.partial(add, b=1), xs)),
+        list(map(Own, [1])),
+        sorted(xs, key=functools.cmp_to_key(lambda a, b: a - b)),
+    )
 
 
 def methods_as_callbacks():
@@ -729,7 +753,12 @@ def methods_as_callbacks():
             return a + b
 
     c = C(-1)
-    return sorted([1, 2], key=c.key), [o.k for o in map(C.made, [1, 2])], functools.reduce(C.plus, [1, 2, 3]), list(map(C, [5]))[0].k
+    return (
+        sorted([1, 2], key=c.key),
+        [o.k for o in map(C.made, [1, 2])],
+        functools.reduce(C.plus, [1, 2, 3]),
+        list(map(C, [5]))[0].k,
+    )
 
 
 def partials():
@@ -829,7 +858,7 @@ def starred_everything():
     [e, [f], *_] = [1, [2], 3]
     *g, h = "abc"
     (i), (j,), k = 1, (2,), 3
-    *l, = range(3)
+    (*l,) = range(3)
     for m, *n in [(1, 2, 3)]:
         pass
     o = *a_range(), 9

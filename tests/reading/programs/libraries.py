@@ -35,13 +35,47 @@ def arrays():
     b += 1
     a[a > 5] = 0
     c = a[:, 1:].T @ a[:, :2]
-    return a, b is a, c, a.sum(axis=0), np.where(a > 1, a, -a), a[..., None].shape, a[np.newaxis].shape, -a, ~(a > 1), (a > 1) & (a < 9) | (a == 0), 2**a, 1 / (a + 1), a[-1, ::-1]
+    return (
+        a,
+        b is a,
+        c,
+        a.sum(axis=0),
+        np.where(a > 1, a, -a),
+        a[..., None].shape,
+        a[np.newaxis].shape,
+        -a,
+        ~(a > 1),
+        (a > 1) & (a < 9) | (a == 0),
+        2**a,
+        1 / (a + 1),
+        a[-1, ::-1],
+    )
 
 
 def numpy_scalars():
     x = np.float64(1.5)
     n = np.int64(3)
-    return x + 1, 1 + x, x * n, n / 2, n // 2, n**2, round(x), round(x, 1), f"{x:.3f}", int(x), x > 1, -n, n << 1, x == 1.5, not x, np.float32(1) + 1, n % 2, divmod(n, 2), abs(-x)
+    return (
+        x + 1,
+        1 + x,
+        x * n,
+        n / 2,
+        n // 2,
+        n**2,
+        round(x),
+        round(x, 1),
+        f"{x:.3f}",
+        int(x),
+        x > 1,
+        -n,
+        n << 1,
+        x == 1.5,
+        not x,
+        np.float32(1) + 1,
+        n % 2,
+        divmod(n, 2),
+        abs(-x),
+    )
 
 
 def truth_of_an_array():
@@ -74,7 +108,16 @@ def frames():
     df.index.name = "i"
     g = df.groupby("city")["n"].sum()
     out = df[df.city == "a"]["m"].tolist(), g.to_dict(), df.shape, df.n.clip(2, 4).mean(), list(df.columns)
-    return out, df, g, {c: d["n"].sum() for c, d in df.groupby("city")}, df.assign(k=lambda d: d.n + 1).k.tolist(), len(df), "n" in df, df["n"].map({1: "x"}).isna().sum()
+    return (
+        out,
+        df,
+        g,
+        {c: d["n"].sum() for c, d in df.groupby("city")},
+        df.assign(k=lambda d: d.n + 1).k.tolist(),
+        len(df),
+        "n" in df,
+        df["n"].map({1: "x"}).isna().sum(),
+    )
 
 
 def frames_call_back():
@@ -83,7 +126,12 @@ def frames_call_back():
     def double(x):
         return _t(x) * 2
 
-    return df["n"].apply(double).tolist(), df["n"].map(lambda x: x + 1).tolist(), df.groupby("city")["n"].agg(lambda s: s.max() - s.min()).to_dict(), df.pipe(lambda d: d.head(1)).shape
+    return (
+        df["n"].apply(double).tolist(),
+        df["n"].map(lambda x: x + 1).tolist(),
+        df.groupby("city")["n"].agg(lambda s: s.max() - s.min()).to_dict(),
+        df.pipe(lambda d: d.head(1)).shape,
+    )
 
 
 def draws_of_all_kinds():
@@ -132,15 +180,85 @@ def standard_library():
     chain = collections.ChainMap({"a": 1}, {"b": 2})
     return (
         [c, c.most_common(1), d, q, o, ns, dict(chain)],
-        [json.dumps({"a": [1, 2.5, None]}, sort_keys=True), json.loads("[1]"), re.sub(r"\d", lambda m: str(int(m[0]) + 1), "a1b2")],
-        [math.floor(2.5), math.sqrt(4), math.isclose(1, 1), operator.itemgetter(1)([1, 2]), operator.attrgetter("a")(ns)],
-        [list(itertools.product("ab", repeat=2)), list(itertools.chain([1], [2])), list(zip("ab", [1, 2], strict=True))],
-        [Path("a") / "b", string.ascii_letters[:3], io.StringIO("x").read(), "a,b".split(","), "x".join("ab"), " a ".strip()],
-        [int("5"), float("1e3"), bool([]), list("ab"), tuple([1]), set([1]), dict(a=1), str(1), bytes(2), complex(1, 2)],
-        [isinstance(1, (int, str)), issubclass(bool, int), callable(len), type(1), id(ns) == id(ns), hash(1), divmod(7, 2)],
-        [abs(-1), max(1, 2), min([3, 4]), sum([1, 2], 3), any([0]), all([]), sorted([2, 1]), list(reversed([1, 2])), round(2.567, 1), pow(2, 3, 5)],
-        [list(enumerate("a")), list(map(str, [1])), list(filter(None, [0, 1])), chr(97), ord("a"), hex(9), bin(2), list(range(3)), slice(1, 2)],
-        [getattr(ns, "zz", 1), hasattr(ns, "a"), setattr(ns, "c", 3), vars(ns), sorted(dir(ns))[-1], repr(ns), format(1.5, ".2f"), ascii("é")],
+        [
+            json.dumps({"a": [1, 2.5, None]}, sort_keys=True),
+            json.loads("[1]"),
+            re.sub(r"\d", lambda m: str(int(m[0]) + 1), "a1b2"),
+        ],
+        [
+            math.floor(2.5),
+            math.sqrt(4),
+            math.isclose(1, 1),
+            operator.itemgetter(1)([1, 2]),
+            operator.attrgetter("a")(ns),
+        ],
+        [
+            list(itertools.product("ab", repeat=2)),
+            list(itertools.chain([1], [2])),
+            list(zip("ab", [1, 2], strict=True)),
+        ],
+        [
+            Path("a") / "b",
+            string.ascii_letters[:3],
+            io.StringIO("x").read(),
+            "a,b".split(","),
+            "x".join("ab"),
+            " a ".strip(),
+        ],
+        [
+            int("5"),
+            float("1e3"),
+            bool([]),
+            list("ab"),
+            tuple([1]),
+            set([1]),
+            dict(a=1),
+            str(1),
+            bytes(2),
+            complex(1, 2),
+        ],
+        [
+            isinstance(1, (int, str)),
+            issubclass(bool, int),
+            callable(len),
+            type(1),
+            id(ns) == id(ns),
+            hash(1),
+            divmod(7, 2),
+        ],
+        [
+            abs(-1),
+            max(1, 2),
+            min([3, 4]),
+            sum([1, 2], 3),
+            any([0]),
+            all([]),
+            sorted([2, 1]),
+            list(reversed([1, 2])),
+            round(2.567, 1),
+            pow(2, 3, 5),
+        ],
+        [
+            list(enumerate("a")),
+            list(map(str, [1])),
+            list(filter(None, [0, 1])),
+            chr(97),
+            ord("a"),
+            hex(9),
+            bin(2),
+            list(range(3)),
+            slice(1, 2),
+        ],
+        [
+            getattr(ns, "zz", 1),
+            hasattr(ns, "a"),
+            setattr(ns, "c", 3),
+            vars(ns),
+            sorted(dir(ns))[-1],
+            repr(ns),
+            format(1.5, ".2f"),
+            ascii("é"),
+        ],
     )
 
 
@@ -214,7 +332,14 @@ def functions_in_containers():
         return x + 1
 
     table = {"f": f, "g": lambda x: x * 2, "h": str.upper, "i": [f]}
-    return table["f"](1), table["g"](2), table["h"]("a"), table["i"][0](3), [k for k, v in table.items() if v is f], f in table["i"]
+    return (
+        table["f"](1),
+        table["g"](2),
+        table["h"]("a"),
+        table["i"][0](3),
+        [k for k, v in table.items() if v is f],
+        f in table["i"],
+    )
 
 
 def files(tmp="/nowhere/to/be/found"):
@@ -226,17 +351,65 @@ def files(tmp="/nowhere/to/be/found"):
 
 
 def text_methods():
-    return "{:>5} {a!r} {0[0]} {b.real}".format([1], a="x", b=2) if False else "{:>5}|{a!r}|{b.real}".format("v", a="x", b=2), "%s %(a)s" % {"a": 1} if False else "%(a)s" % {"a": 1}, "%5.2f|%d|%r" % (1.5, 2, "x"), "a" "b" f"{1}" "c"
+    return (
+        "{:>5} {a!r} {0[0]} {b.real}".format([1], a="x", b=2)
+        if False
+        else "{:>5}|{a!r}|{b.real}".format("v", a="x", b=2),
+        "%s %(a)s" % {"a": 1} if False else "%(a)s" % {"a": 1},
+        "%5.2f|%d|%r" % (1.5, 2, "x"),
+        f"ab{1}c",
+    )
 
 
 def f_strings():
     x, w, name = 3.14159, 10, "n"
-    return f"{x:.2f}", f"{x:{w}.{w - 7}f}", f"{x=}", f"{x = :.1f}", f"{name!r:>{w}}", f"{{}}", f"{[k for k in 'ab']}", f"{'nested ' + f'{x:.0f}'}", f"{x:>{'10'}}", f"{(lambda: 5)()}", f"", f"{x!s}{name}", f"{ {'a': 1}['a'] }", f"{x if w else name}", f"{name:{'>' if w else '<'}{5}}", f"{w and x:.1f}", f"""a
-{x}"""
+    return (
+        f"{x:.2f}",
+        f"{x:{w}.{w - 7}f}",
+        f"{x=}",
+        f"{x = :.1f}",
+        f"{name!r:>{w}}",
+        f"{{}}",
+        f"{[k for k in 'ab']}",
+        f"{'nested ' + f'{x:.0f}'}",
+        f"{x:>{'10'}}",
+        f"{(lambda: 5)()}",
+        f"",
+        f"{x!s}{name}",
+        f"{ {'a': 1}['a'] }",
+        f"{x if w else name}",
+        f"{name:{'>' if w else '<'}{5}}",
+        f"{w and x:.1f}",
+        f"""a
+{x}""",
+    )
 
 
 def bytes_and_numbers():
-    return 0x10 + 0b11, 1_000, 1e3, 1j * 1j, b"a" + b"b", -(2**70), 7 // -2, -7 % 3, 2**-1, 1 / 3, 0.1 + 0.2, ~5, 1 << 70, True + True, 5 & 3 | 4 ^ 1, not 1 == 2, 3 .real, 10**20 // 3, float("nan") == float("nan"), -0.0, float("inf") - 1, ...
+    return (
+        0x10 + 0b11,
+        1_000,
+        1e3,
+        1j * 1j,
+        b"a" + b"b",
+        -(2**70),
+        7 // -2,
+        -7 % 3,
+        2**-1,
+        1 / 3,
+        0.1 + 0.2,
+        ~5,
+        1 << 70,
+        True + True,
+        5 & 3 | 4 ^ 1,
+        not 1 == 2,
+        (3).real,
+        10**20 // 3,
+        float("nan") == float("nan"),
+        -0.0,
+        float("inf") - 1,
+        ...,
+    )
 
 
 def sorted_stably():
@@ -292,7 +465,12 @@ def sum_with_a_start():
         def __call__(self, x):
             return x
 
-    return sum([V(1), V(2)], V(0)).xs, functools.reduce(V(5), [1]), list(map(V(1, 2), V(7, 8))), list(enumerate(V(1), 5))
+    return (
+        sum([V(1), V(2)], V(0)).xs,
+        functools.reduce(V(5), [1]),
+        list(map(V(1, 2), V(7, 8))),
+        list(enumerate(V(1), 5)),
+    )
 
 
 def iterator_without_iter():

@@ -371,7 +371,7 @@ def subject_forms():
     match *[1, 2], 3:
         case *a, b:
             out.append((a, b))
-    match (x := [5]):
+    match x := [5]:
         case [y]:
             out.append((x, y))
     return out

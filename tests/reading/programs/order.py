@@ -416,5 +416,5 @@ def for_target_each_time():
     o = _Loud(1)
     for o.x in [1, 2]:
         _t("body")
-    for (o.y, o[_t("k")]) in [(1, 2), (3, 4)]:
+    for o.y, o[_t("k")] in [(1, 2), (3, 4)]:
         pass

@@ -229,7 +229,14 @@ def class_with_conditions():
             l = [m or 9 for m in (flag and [0, 1])]
 
     names = sorted(n for n in vars(C) if not n.startswith("__"))
-    return [getattr(C, n) for n in names if n not in ("f", "D", "_C__g")], names, C().f(), C.D.k, C.D.l, sorted(vars(C.D))
+    return (
+        [getattr(C, n) for n in names if n not in ("f", "D", "_C__g")],
+        names,
+        C().f(),
+        C.D.k,
+        C.D.l,
+        sorted(vars(C.D)),
+    )
 
 
 def class_nonlocal():
@@ -419,12 +426,12 @@ def trivial_inner_functions():
 
 
 def lambdas_on_one_line():
-    a, b, c = lambda: 1, lambda x: x, lambda *a: (lambda: a)
-    return a(), b(2), c(3)(), (lambda: (lambda: (lambda: 4)))()()(), (lambda x=lambda: lambda: 5: x)()()()
+    a, b, c = lambda: 1, lambda x: x, lambda *a: lambda: a
+    return a(), b(2), c(3)(), (lambda: lambda: lambda: 4)()()(), (lambda x=lambda: lambda: 5: x)()()()
 
 
 _A, _B, _C = lambda: 1 + 0, lambda: 2 + 0, lambda f=lambda: 3 + 0: f
-_NEST = lambda: (lambda: (lambda: 4 + 0))
+_NEST = lambda: lambda: lambda: 4 + 0
 
 
 def lambdas_of_a_module_on_one_line():
@@ -470,8 +477,6 @@ def wrong_calls():
         except TypeError as error:
             out.append(str(error))
     return out
-
-
 
 
 def spread_errors():
@@ -559,3 +564,22 @@ def del_and_rebind_in_loop():
         out.append(x)
         del x
     return out
+
+
+def _counter(n):
+    def up():
+        nonlocal n
+        n += 1
+        return n
+
+    def seen():
+        return n
+
+    return up, seen
+
+
+_UP, _SEEN_BY = _counter(0)
+
+
+def closures_made_by_the_module():
+    return _UP(), _UP(), _SEEN_BY(), _UP.__closure__[0].cell_contents

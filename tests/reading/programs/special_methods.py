@@ -347,7 +347,14 @@ class Truthy:
 
 
 def truth():
-    return bool(Sized(0)), bool(Sized(2)), bool(Truthy()), not Truthy(), [x for x in [Sized(0), Sized(1)] if x] and 1, bool(Plain())
+    return (
+        bool(Sized(0)),
+        bool(Sized(2)),
+        bool(Truthy()),
+        not Truthy(),
+        [x for x in [Sized(0), Sized(1)] if x] and 1,
+        bool(Plain()),
+    )
 
 
 class Texts:
@@ -434,7 +441,27 @@ def containers():
     c[1] += 1
     del c[2]
     a, *b = c
-    return c[0], c[1:].items, c[-1], 5 in c, 9 not in c, list(c), [*c, 0], a, b, sum(c), len(c), reversed(c), max(c), sorted(c), dict(zip(c, c)), {**{1: 2}}, tuple(c), set(c), (lambda *x: x)(*c)
+    return (
+        c[0],
+        c[1:].items,
+        c[-1],
+        5 in c,
+        9 not in c,
+        list(c),
+        [*c, 0],
+        a,
+        b,
+        sum(c),
+        len(c),
+        reversed(c),
+        max(c),
+        sorted(c),
+        dict(zip(c, c)),
+        {**{1: 2}},
+        tuple(c),
+        set(c),
+        (lambda *x: x)(*c),
+    )
 
 
 class OldSequence:
@@ -483,7 +510,21 @@ def iterators():
         out.append("stop")
     a, b = Countdown(2)
     first, *rest = Countdown(4)
-    return out, a, b, first, rest, list(Countdown(2)), sum(Countdown(4)), [(x, y) for x, y in zip(Countdown(2), "abc")], 1 in Countdown(3), list(enumerate(Countdown(2))), max(Countdown(5)), dict.fromkeys(Countdown(2)), ",".join(str(x) for x in Countdown(3))
+    return (
+        out,
+        a,
+        b,
+        first,
+        rest,
+        list(Countdown(2)),
+        sum(Countdown(4)),
+        [(x, y) for x, y in zip(Countdown(2), "abc")],
+        1 in Countdown(3),
+        list(enumerate(Countdown(2))),
+        max(Countdown(5)),
+        dict.fromkeys(Countdown(2)),
+        ",".join(str(x) for x in Countdown(3)),
+    )
 
 
 def iteration_stops_early():
@@ -514,7 +555,14 @@ class EqualCallable(Callable):
 
 def calls():
     c = Callable(2)
-    return c(3), c(3, y=1), list(map(c, [1, 2])), functools.partial(c, y=5)(1), EqualCallable(2)(4), EqualCallable(2)(x=4)
+    return (
+        c(3),
+        c(3, y=1),
+        list(map(c, [1, 2])),
+        functools.partial(c, y=5)(1),
+        EqualCallable(2)(4),
+        EqualCallable(2)(x=4),
+    )
 
 
 class Manager:
@@ -604,7 +652,15 @@ def sorting():
     p.sort()
     p.sort(key=lambda v: (v.k % 2, v.k))
     t = [Total(2), Total(1)]
-    return out, p, max(t).k, t[0] >= t[1], t[0] <= t[1], sorted([(2, "b"), (1, "a")]), sorted("bca", key=lambda c: _t(c))
+    return (
+        out,
+        p,
+        max(t).k,
+        t[0] >= t[1],
+        t[0] <= t[1],
+        sorted([(2, "b"), (1, "a")]),
+        sorted("bca", key=lambda c: _t(c)),
+    )
 
 
 class Key:
@@ -624,7 +680,17 @@ def keys():
     d = {Key(1): "a", Key(2): "b"}
     d[Key(1)] = "c"
     s = {Key(1), Key(1), Key(3)}
-    return len(d), len(s), d[Key(1)], Key(2) in d, d.get(Key(5)), hash(Key(7)), [Key(1)].index(Key(1)), [Key(1)].count(Key(2)), {Key(1): v for v in "xy"}
+    return (
+        len(d),
+        len(s),
+        d[Key(1)],
+        Key(2) in d,
+        d.get(Key(5)),
+        hash(Key(7)),
+        [Key(1)].index(Key(1)),
+        [Key(1)].count(Key(2)),
+        {Key(1): v for v in "xy"},
+    )
 
 
 class Vector:
