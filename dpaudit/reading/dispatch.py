@@ -35,16 +35,19 @@ OF_BUILTINS: dict[Any, tuple[str, ...]] = {
 """The methods of its argument that a builtin calls, of which the first that there is."""
 
 
-@functools.lru_cache(maxsize=4096)
 def has_own_methods(kind: Any) -> bool:
     """Whether a class, or one that it derives from, is written in the user's modules."""
+    return _has_own_methods(kind)
+
+
+@functools.lru_cache(maxsize=4096)
+def _has_own_methods(kind: type) -> bool:
     return any(_is_of_user(member) for base in kind.__mro__ for member in _members(base))
 
 
 def is_of_own_class(value: Any) -> bool:
     """Whether a value is an object of such a class."""
-    kind: Any = type(value)
-    return has_own_methods(kind)
+    return has_own_methods(type(value))
 
 
 def _is_of_user(function: Any) -> bool:
@@ -126,7 +129,7 @@ def computed(value: Any, name: str) -> Any:
     return found.func if _is_of_user(found.func) else None
 
 
-def operators(name: str, left: Any, right: Any, *, always: bool = False) -> list[tuple[Any, Any]]:
+def attempts(name: str, left: Any, right: Any, *, always: bool = False) -> list[tuple[Any, Any]]:
     """Return what Python would try for an operator, each with its argument, in Python's order.
 
     Returns:
@@ -160,6 +163,12 @@ def operators(name: str, left: Any, right: Any, *, always: bool = False) -> list
     if kinds[0] in SEQUENCES and name in ("add", "mul"):  # a sequence is asked last
         return back + forward
     return forward + back
+
+
+def operators(name: str, left: Any, right: Any) -> list[tuple[types.MethodType, Any]]:
+    """Return the user's methods among them."""
+    found = attempts(name, left, right)
+    return [(each, other) for each, other in found if isinstance(each, types.MethodType) and _is_of_user(each.__func__)]
 
 
 def _is_closed(kind: type, name: str) -> bool:

@@ -21,7 +21,8 @@ from typing import Any
 
 from dpaudit.reading import dispatch
 from dpaudit.reading.rewrite import SEES_FRAMES, Statements, UnreadableError
-from dpaudit.reading.source import is_own, is_rewritten, rewritten
+from dpaudit.reading.source import is_own, rewritten
+from dpaudit.reading.source import is_rewritten as is_rewritten
 
 _IN_PLACE = {"and_": "iand", "or_": "ior"}
 OPERATION: dict[str, Callable[..., Any]] = {
@@ -194,13 +195,9 @@ class Python:
         if kind is types.FunctionType:
             if is_own(function):
                 return self.twin(function)(*args, **keywords)
-            if function.__code__ is _OF_CONTEXTLIB and is_own(getattr(function, "__wrapped__", None)):
-                return contextlib.contextmanager(self.twin(function.__wrapped__))(*args, **keywords)
-            if function.__code__ is _OF_SINGLEDISPATCH.__code__ and args:
-                return self.call(function.dispatch(type(args[0])), *args, **keywords)
         elif kind is types.MethodType:
             if is_own(function.__func__):
-                return self.twin(function.__func__)(function.__self__, *args, **keywords)
+                return self.call(function.__func__, function.__self__, *args, **keywords)
         elif kind is functools.partial:
             return self.call(function.func, *function.args, *args, **{**function.keywords, **keywords})
         elif issubclass(kind, type):
@@ -212,28 +209,38 @@ class Python:
             found = self._special(function, args)
             if found is not None:
                 return found()
-        return self.foreign(function, *self._prepared(function, args, keywords))
+        if id(function) in _SEES_FRAMES and not (args and id(function) in (id(vars), id(dir))):
+            raise UnreadableError(f"{function.__name__}() sees more than its arguments")
+        return self.foreign(function, args, keywords)
 
     def foreign(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        """Call what is not the user's: a library, or Python itself."""
+        """Call what is not the user's: a library, or Python itself; what that calls of the user's is called rewritten."""
+        code = function.__code__ if type(function) is types.FunctionType else None
+        if code is not None:
+            if code is _OF_CONTEXTLIB and is_own(getattr(function, "__wrapped__", None)):
+                return contextlib.contextmanager(self.twin(function.__wrapped__))(*args, **keywords)
+            if code is _OF_SINGLEDISPATCH.__code__ and args:
+                return self.call(function.dispatch(type(args[0])), *args, **keywords)
+        args, keywords = self._prepared(function, args, keywords)
         return function(*args, **keywords)
 
     def spread(self, function: Any, args: Iterable[Any], pairs: tuple[tuple[str | None, Any], ...]) -> Any:
         """``f(*a, b=c, **d)``: the last as (("b", c), (None, d))."""
-        if not (hasattr(type(args), "__iter__") or hasattr(type(args), "__getitem__")):
+        through = args if type(args) is tuple else self.iterate(args)
+        if not (hasattr(type(through), "__iter__") or hasattr(type(through), "__getitem__")):
             kind = type(args).__name__
             raise TypeError(f"{_called(function)} argument after * must be an iterable, not {kind}")
         keywords: dict[str, Any] = {}
         for name, value in pairs:
-            if name is None and not hasattr(value, "keys"):
+            more = {name: value} if name is not None else self.mapping(value)
+            if not hasattr(more, "keys"):
                 kind = type(value).__name__
                 raise TypeError(f"{_called(function)} argument after ** must be a mapping, not {kind}")
-            more = {name: value} if name is not None else self.mapping(value)
             for each in more:
                 if each in keywords:
                     raise TypeError(f"{_called(function)} got multiple values for keyword argument '{each}'")
             keywords.update(more)
-        return self.call(function, *self.iterate(args), **keywords)
+        return self.call(function, *through, **keywords)
 
     def decorator(self, function: Any) -> Any:
         """``@f``: what is called with the function, or the class, that stands below."""
@@ -308,7 +315,7 @@ class Python:
         own = isinstance(function, type) and dispatch.has_own_methods(function)
         return functools.partial(self.call, function) if own else function
 
-    def answered(self, function: Any, owner: Any, name: str, value: Any, *rest: Any) -> Any:
+    def checked(self, function: Any, owner: Any, name: str, value: Any, *rest: Any) -> Any:
         """What a builtin makes of what a user's method returned: it checks it.
 
         Args:
@@ -334,7 +341,7 @@ class Python:
         if function is next and dispatch.method(value, "__next__") is not None:
             return lambda: next(_Iterating(self, value), *rest)
         if function is iter and not rest and dispatch.method(value, "__iter__") is not None:
-            return lambda: self.answered(iter, value, "__iter__", self.call(dispatch.method(value, "__iter__")))
+            return lambda: self.checked(iter, value, "__iter__", self.call(dispatch.method(value, "__iter__")))
         if function is format:
             return lambda: self.format(value, -1, *(rest or [""]))
         if function is pow and len(rest) == 1:
@@ -344,7 +351,7 @@ class Python:
             if method is not None:
                 if function in (str, int, bytes) and rest:
                     return None
-                return lambda: self.answered(function, value, name, self.call(method, *rest), *rest)
+                return lambda: self.checked(function, value, name, self.call(method, *rest), *rest)
             if dispatch.in_class(type(value), name) not in (None, dispatch.in_class(object, name)):
                 return None
         return None
@@ -367,8 +374,6 @@ class Python:
         known = id(function)
         if known in _LOOKS_UP or isinstance(getattr(function, "__self__", None), logging.Logger):
             return self._of_caller(function, args, keywords)
-        if known in _SEES_FRAMES and not (args and known in (id(vars), id(dir))):
-            raise UnreadableError(f"{function.__name__}() sees more than its arguments")
         owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
         if type(owner) is list and name == "sort":
             return args, self._ordered(owner, keywords)
@@ -404,9 +409,9 @@ class Python:
         if function is collections.namedtuple:
             return args, {"module": frame.f_globals.get("__name__"), **keywords}
         if function is warnings.warn and len(args) > 2:
-            return (*args[:2], depth + 1, *args[3:]), keywords
+            return (*args[:2], depth, *args[3:]), keywords
         looks = function is warnings.warn or function.__name__ in _LOGS
-        return args, {**keywords, "stacklevel": depth + 1} if looks else keywords
+        return args, {**keywords, "stacklevel": depth} if looks else keywords
 
     def _ordered(self, values: Any, keywords: dict[str, Any]) -> dict[str, Any]:
         """Return what to sort by: asked of the domain where the user wrote the key, or how values compare."""
@@ -497,7 +502,7 @@ class Python:
 
     def binary(self, name: str, left: Any, right: Any) -> Any:
         """``a + b``."""
-        tries = dispatch.operators(name, left, right)
+        tries = dispatch.attempts(name, left, right)
         return self._tried(name, left, right, tries) if tries else OPERATION[name](left, right)
 
     def _tried(self, name: str, left: Any, right: Any, tries: list[tuple[Any, Any]], inplace: bool = False) -> Any:
@@ -540,13 +545,13 @@ class Python:
         special = f"__i{name.strip('_')}__"
         changing = dispatch.in_class(type(target), special)
         closed = changing is None and hasattr(type(target), special)
-        tries = [] if closed else dispatch.operators(name, target, value)
+        tries = [] if closed else dispatch.attempts(name, target, value)
         if not tries and dispatch.method(target, special) is None:
             return IN_PLACE[name](target, value)
         if changing is not None:
             own = (dispatch.bound(changing, target), value)
             last = type(target) in dispatch.SEQUENCES and name in ("add", "mul")  # a sequence is asked last
-            tries = dispatch.operators(name, target, value, always=True)
+            tries = dispatch.attempts(name, target, value, always=True)
             tries = [*tries[:-1], own] if last else [own, *tries]
         return self._tried(name, target, value, tries, inplace=True)
 
@@ -564,7 +569,7 @@ class Python:
             return value  # type: ignore[no-any-return]
         method = dispatch.method(value, "__iter__")
         if method is not None:
-            value = self.answered(iter, value, "__iter__", self.call(method))
+            value = self.checked(iter, value, "__iter__", self.call(method))
         elif dispatch.in_class(kind, "__iter__") is None and dispatch.method(value, "__getitem__") is not None:
             return self._items(value)
         elif dispatch.in_class(kind, "__iter__") is None or dispatch.method(value, "__next__") is None:
@@ -610,7 +615,7 @@ class Python:
             return format(self.call(CONVERSIONS[conversion], value), specification)
         method = dispatch.method(value, "__format__")
         if method is not None:
-            return self.answered(format, value, "__format__", self.call(method, specification))
+            return self.checked(format, value, "__format__", self.call(method, specification))
         kind: Any = type(value)
         plain = not specification and dispatch.in_class(kind, "__format__") is object.__dict__["__format__"]
         return self.call(str, value) if plain else format(value, specification)
