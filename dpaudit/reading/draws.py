@@ -98,8 +98,8 @@ OF_NUMPY: dict[str, Law] = {
 }
 """Distributions of NumPy whose arguments are numbers or arrays, and which take ``size`` after them."""
 OF_NUMPY_ALONE = (
-    "rand", "randn", "integers", "randint", "random_integers", "tomaxint", "choice", "permutation", "permuted", "shuffle",
-    "multinomial", "dirichlet", "multivariate_normal", "multivariate_hypergeometric", "bytes",
+    "rand", "randn", "integers", "randint", "random_integers", "tomaxint", "choice", "permutation", "permuted",
+    "shuffle",    "multinomial", "dirichlet", "multivariate_normal", "multivariate_hypergeometric", "bytes",
 )  # fmt: skip
 """Other draws of NumPy, each of which a call makes as it is."""
 OF_RANDOM: dict[str, Law] = {
@@ -234,7 +234,7 @@ def source_of(function: Any) -> Source | None:
 
 
 def _draws_as(owner: Any, kind: type) -> bool:
-    """Whether a generator draws as its library does: a class that was derived from it has no method of its own there."""
+    """Whether a generator draws as its library does: a derived class has no method of its own there."""
     known = {*OF_NUMPY, *OF_NUMPY_ALONE, *OF_RANDOM, *OF_RANDOM_ALONE}
     if not isinstance(owner, kind):
         return False

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import builtins
-import collections
 import contextlib
 import dataclasses
 import functools
 import inspect
 import itertools
-import logging
 import operator
-import os
-import re
 import sys
 import types
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from dpaudit.reading import dispatch
+from dpaudit.reading import callbacks, dispatch
 from dpaudit.reading.rewrite import SEES_FRAMES, Statements, UnreadableError
 from dpaudit.reading.source import is_own, rewritten
 from dpaudit.reading.source import is_rewritten as is_rewritten
@@ -48,35 +43,10 @@ CONVERSIONS: dict[int, Callable[[Any], Any]] = {115: str, 114: repr, 97: ascii}
 """What ``!s``, ``!r`` and ``!a`` do in a text, by their number in the syntax tree."""
 
 
-def _by_identity(*each: Any) -> dict[int, Any]:
-    return {id(one): one for one in each}
-
-
-_SEES_FRAMES = _by_identity(
+_SEES_FRAMES = callbacks.by_identity(
     *(getattr(builtins, name) for name in SEES_FRAMES), sys._getframe, inspect.currentframe, inspect.stack
 )
-_TAKES: dict[int, tuple[Any, int | None, slice]] = {
-    id(function): (function, place, slice(start, stop))
-    for place, start, stop, functions in (
-        (None, 0, 1, (list, tuple, set, frozenset, sum, any, all, enumerate, itertools.islice)),
-        (None, 0, None, (zip, itertools.zip_longest, itertools.chain)),
-        (0, 1, None, (map,)),
-        (0, 1, 2, (filter, functools.reduce, itertools.starmap, itertools.takewhile, itertools.dropwhile)),
-        (0, 1, 2, (itertools.filterfalse,)),
-        (1, 0, 1, (itertools.accumulate, itertools.groupby)),
-        (1, 0, 0, (re.sub, re.subn)),
-    )
-    for function in functions
-}
-"""What calls a function that it is given, and shows it to nobody, or goes once through objects: their places."""
-_ORDERS = _by_identity(sorted, min, max)
-_GOING_THROUGH = frozenset(("extend", "join", "union", "difference", "intersection", "issubset", "issuperset"))
-"""Methods of Python's own containers and texts that go through their argument."""
-_LOOKS_UP = _by_identity(warnings.warn, collections.namedtuple)
-"""What looks up who called it."""
-_HERE = os.path.dirname(__file__) + os.sep
-_LOGS = frozenset(("debug", "info", "warning", "error", "exception", "critical", "log"))
-_OF_BUILTINS = _by_identity(*dispatch.OF_BUILTINS)
+_OF_BUILTINS = callbacks.by_identity(*dispatch.OF_BUILTINS)
 _OF_CONTEXTLIB = contextlib.contextmanager(lambda: iter(())).__code__
 _OF_SINGLEDISPATCH: Any = functools.singledispatch(len)
 _DEPTH, _DEEPEST = 4, 12_000
@@ -99,55 +69,6 @@ def _called(function: Any) -> str:
     if name is None:
         return str(function)
     return f"{name}()" if module in (None, "builtins") else f"{module}.{name}()"
-
-
-class _Ordered:
-    """A key to sort by, whose comparisons are asked of a domain."""
-
-    def __init__(self, domain: Python, value: Any) -> None:
-        self._domain, self.value = domain, value
-
-    def __lt__(self, other: _Ordered) -> Any:
-        return self._domain.truth(self._domain.compare("lt", self.value, other.value))
-
-    def __gt__(self, other: _Ordered) -> Any:
-        return self._domain.truth(self._domain.compare("gt", self.value, other.value))
-
-
-class _Entered:
-    """A user's context manager, whose methods are called rewritten."""
-
-    def __init__(self, domain: Python, manager: Any) -> None:
-        self._domain, self._manager = domain, manager
-
-    def __enter__(self) -> Any:
-        method = dispatch.in_class(type(self._manager), "__enter__")
-        return self._domain.call(dispatch.bound(method, self._manager))
-
-    def __exit__(self, *what: Any) -> bool:
-        if what[0] is not None and issubclass(what[0], self._domain.control):
-            return False  # the domain leaves, and nobody stops it
-        method = dispatch.in_class(type(self._manager), "__exit__")
-        return bool(self._domain.truth(self._domain.call(dispatch.bound(method, self._manager), *what)))
-
-
-class _Iterating:
-    """A user's iterator, whose ``__next__`` is called rewritten; all else of it is the iterator's."""
-
-    def __init__(self, domain: Python, iterator: Any) -> None:
-        self._domain, self._iterator = domain, iterator
-
-    def __iter__(self) -> Any:
-        return self
-
-    def __next__(self) -> Any:
-        return self._domain.call(dispatch.method(self._iterator, "__next__"))
-
-    def __getattr__(self, name: str) -> Any:  # yield from sends and throws
-        if name in ("send", "throw", "close"):
-            found = self._domain.attribute(self._iterator, name)
-            return functools.partial(self._domain.call, found)
-        raise AttributeError(name)
 
 
 class Python:
@@ -214,14 +135,14 @@ class Python:
         return self.foreign(function, args, keywords)
 
     def foreign(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        """Call what is not the user's: a library, or Python itself; what that calls of the user's is called rewritten."""
+        """Call what is not the user's: a library, or Python itself; what that calls of the user's asks the domain."""
         code = function.__code__ if type(function) is types.FunctionType else None
         if code is not None:
             if code is _OF_CONTEXTLIB and is_own(getattr(function, "__wrapped__", None)):
                 return contextlib.contextmanager(self.twin(function.__wrapped__))(*args, **keywords)
             if code is _OF_SINGLEDISPATCH.__code__ and args:
                 return self.call(function.dispatch(type(args[0])), *args, **keywords)
-        args, keywords = self._prepared(function, args, keywords)
+        args, keywords = callbacks.prepared(self, function, args, keywords)
         return function(*args, **keywords)
 
     def spread(self, function: Any, args: Iterable[Any], pairs: tuple[tuple[str | None, Any], ...]) -> Any:
@@ -339,7 +260,7 @@ class Python:
         if function in (getattr, hasattr, setattr, delattr):
             return functools.partial(self._by_name, function, *args)
         if function is next and dispatch.method(value, "__next__") is not None:
-            return lambda: next(_Iterating(self, value), *rest)
+            return lambda: next(callbacks.Iterating(self, value), *rest)
         if function is iter and not rest and dispatch.method(value, "__iter__") is not None:
             return lambda: self.checked(iter, value, "__iter__", self.call(dispatch.method(value, "__iter__")))
         if function is format:
@@ -366,59 +287,6 @@ class Python:
                 raise
             return rest[0] if function is getattr else False
         return value if function is getattr else True
-
-    def _prepared(
-        self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]
-    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return the arguments of a call that is not the user's, as far as it calls them back, or goes through them."""
-        known = id(function)
-        if known in _LOOKS_UP or isinstance(getattr(function, "__self__", None), logging.Logger):
-            return self._of_caller(function, args, keywords)
-        owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
-        if type(owner) is list and name == "sort":
-            return args, self._ordered(owner, keywords)
-        if known in _ORDERS and args:
-            keywords = self._ordered(args[0] if len(args) == 1 else args, keywords)
-            return (tuple(map(self.iterate, args)) if len(args) == 1 else args), keywords
-        if known in _TAKES:
-            _, place, through = _TAKES[known]
-            taken = list(args)
-            taken[through] = map(self.iterate, taken[through])
-            if place is not None and place < len(taken):
-                taken[place] = self.asking(taken[place])
-            return tuple(taken), {each: self.asking(value) for each, value in keywords.items()}
-        going = name in _GOING_THROUGH or (name == "update" and type(owner) is set)
-        if going and type(owner) in (list, str, set, frozenset, bytes):
-            return tuple(map(self.iterate, args)), keywords
-        if type(owner) is re.Pattern and name in ("sub", "subn"):
-            return (self.asking(args[0]), *args[1:]) if args else args, keywords
-        return args, keywords
-
-    @staticmethod
-    def _of_caller(
-        function: Any, args: tuple[Any, ...], keywords: dict[str, Any]
-    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return the arguments of a call that looks up who called it: it is told of the rewritten function."""
-        given = args[2] if function is warnings.warn and len(args) > 2 else keywords.get("stacklevel", 1)
-        frame, depth, left = sys._getframe(2), 1, max(given, 1) if isinstance(given, int) else 1
-        while frame.f_back is not None:
-            left -= not frame.f_code.co_filename.startswith(_HERE)
-            if left == 0:
-                break
-            frame, depth = frame.f_back, depth + 1
-        if function is collections.namedtuple:
-            return args, {"module": frame.f_globals.get("__name__"), **keywords}
-        if function is warnings.warn and len(args) > 2:
-            return (*args[:2], depth, *args[3:]), keywords
-        looks = function is warnings.warn or function.__name__ in _LOGS
-        return args, {**keywords, "stacklevel": depth} if looks else keywords
-
-    def _ordered(self, values: Any, keywords: dict[str, Any]) -> dict[str, Any]:
-        """Return what to sort by: asked of the domain where the user wrote the key, or how values compare."""
-        key = keywords.get("key")
-        if type(values) in (list, tuple) and any(dispatch.is_of_own_class(each) for each in values):
-            return {**keywords, "key": lambda each: _Ordered(self, each if key is None else self.call(key, each))}
-        return keywords if key is None else {**keywords, "key": self.asking(key)}
 
     # --- values -------------------------------------------------------------------------------------------
 
@@ -576,7 +444,7 @@ class Python:
             return value  # type: ignore[no-any-return]
         else:
             value = iter(value)
-        return value if dispatch.method(value, "__next__") is None else _Iterating(self, value)
+        return value if dispatch.method(value, "__next__") is None else callbacks.Iterating(self, value)
 
     def _items(self, value: Any) -> Iterable[Any]:
         for place in itertools.count():
@@ -628,7 +496,7 @@ class Python:
         """``with a``: a user's manager is entered and left rewritten."""
         kind: Any = type(manager)
         both = [dispatch.in_class(kind, name) for name in ("__enter__", "__exit__")]
-        return _Entered(self, manager) if None not in both and any(map(is_own, both)) else manager
+        return callbacks.Entered(self, manager) if None not in both and any(map(is_own, both)) else manager
 
     def importing(self, name: str) -> None:
         """``import a`` within a function."""

@@ -9,6 +9,7 @@ true is refused by name, when the function is rewritten and not when the line is
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -270,7 +271,7 @@ class Expressions(ast.NodeTransformer):
 
     def _test_of_value(self, node: ast.expr, name: str, kept: bool) -> ast.expr:
         """Return a test of an operand that keeps the operand under a name where its truth is the given one."""
-        if not isinstance(node, ast.BoolOp):
+        if not isinstance(node, ast.BoolOp) or sys.version_info >= (3, 12):  # which asks some operands twice
             new: ast.expr = ask("truth", ast.NamedExpr(written(name), self.visit(node)))
         elif isinstance(node.op, ast.And) is kept:
             *others, last = node.values

@@ -268,7 +268,8 @@ def _keep_known(code: types.CodeType) -> None:
 
 def _copied(node: Any) -> Any:
     """Return a copy of a tree, which a rewriter may change."""
-    new = type(node)()
+    kind: Any = type(node)
+    new = kind.__new__(kind)
     for name, value in ast.iter_fields(node):
         if isinstance(value, list):
             copied: Any = [_copied(each) if isinstance(each, ast.AST) else each for each in value]
