@@ -163,8 +163,7 @@ def _vector_families(forms: list[Form], learn: str | None, quick: bool) -> Itera
         if single:
             yield _cross_fitted_tails(forms[0], family)
         else:
-            cut = partial(_fitted_bins, family=family)
-            yield _ranked(family.name, forms, lambda item, cut=cut: cut(item) if id(item) in frequent else _one(item))
+            yield _ranked(family.name, forms, partial(_fitted_if, family=family, fitted=frequent))
     main = max(forms, key=lambda item: (item.columns > 1) * len(item))
     yield _ordered("largest number", main, Extreme(largest=True))
     yield _ordered("smallest number", main, Extreme(largest=False))
@@ -290,6 +289,10 @@ def _cross_fitted_tails(item: Form, family: _Family) -> FittedPartition:
     score, line = _fitted(item, family)
     cut = _cut(item.form, score, line, spread_points(line.pooled, _TAIL_POINTS))
     return _whole(family.name, [item], [cut], ordered=True)
+
+
+def _fitted_if(item: Form, family: _Family, fitted: set[int]) -> _Cut:
+    return _fitted_bins(item, family) if id(item) in fitted else _one(item)
 
 
 def _fitted_bins(item: Form, family: _Family) -> _Cut:

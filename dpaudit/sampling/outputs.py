@@ -11,6 +11,7 @@ import dataclasses
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -193,7 +194,11 @@ def _taken_part(part: Part) -> Iterator[Any]:
         whole = OutputSnapshot(value)
         for where, one in whole.by_text() if whole.texts else ((np.arange(len(places)), whole),):
             mine = places[where]
-            yield _taken_whole(number[mine], one, lambda place, mine=mine: at(part.value, int(mine[place])))
+            yield _taken_whole(number[mine], one, partial(_output_of, part.value, mine))
+
+
+def _output_of(value: Any, places: np.ndarray[Any, Any], place: int) -> Any:
+    return at(value, int(places[place]))
 
 
 class _Collector:

@@ -94,7 +94,8 @@ class _Operands:
             return True, None, None
         first = labelled[0]
         for each in labelled[1:]:
-            if not (each.labels is first.labels or each.labels.equals(first.labels)):
+            same_labels = each.labels is first.labels or (each.labels is not None and each.labels.equals(first.labels))
+            if not same_labels:
                 return False, None, None
         if any(each.labels is None and len(each.shape) > 1 for each in self.parts):
             return False, None, None
@@ -129,7 +130,7 @@ def elementwise(domain: Runs, function: Callable[..., Any], name: str = "", pyth
         if own and name:
             odd = _odd(name, arrays, whole.active)
             if name not in COMPARISONS and not (name in _BITS and all(each.dtype == bool for each in whole.parts)):
-                arrays = [each.astype(np.int64) if getattr(each, "dtype", None) == bool else each for each in arrays]
+                arrays = [each.astype(np.int64) if _is_bool(each) else each for each in arrays]
                 arrays = [int(each) if isinstance(each, bool) else each for each in arrays]
         with np.errstate(all="ignore"):
             try:
@@ -213,6 +214,10 @@ def _odd(name: str, arrays: list[Any], active: Array) -> Array | None:
     return odd if odd.any() else None
 
 
+def _is_bool(array: Any) -> bool:
+    return isinstance(array, np.ndarray) and array.dtype == np.dtype(bool)
+
+
 def _float(array: Any) -> Any:
     return array.astype(np.float64) if isinstance(array, np.ndarray) else float(array)
 
@@ -262,10 +267,12 @@ _STACKED = ("solve", "inv", "det", "eigh", "eigvalsh", "pinv", "cholesky")
 def function_of_arrays(domain: Runs, function: Any, keywords: dict[str, Any]) -> Callable[..., Any] | None:
     """Return what a function of NumPy does to arrays of all runs; None if it has no such form."""
     name = getattr(function, "__name__", "")
+    if function is None:
+        return None
     if isinstance(function, np.ufunc):
         simple = not keywords and function.nout == 1 and function.signature is None and function is not np.matmul
         return elementwise(domain, function, python=False) if simple else None
-    if not (getattr(function, "__module__", "") or "").startswith("numpy"):
+    if not callable(function) or not (getattr(function, "__module__", "") or "").startswith("numpy"):
         return None
     if name in (*_OF_LAST_AXIS, *_ALONG_LAST_AXIS) and not keywords:
         return _along(getattr(np, name))
@@ -311,7 +318,7 @@ def _stacked(function: Callable[..., Any]) -> Callable[..., Any]:
         except np.linalg.LinAlgError:
             return NotImplemented
         if isinstance(found, tuple):
-            parts = [Container(Numbers(np.asarray(each))) for each in found]
+            parts: list[Any] = [Container(Numbers(np.asarray(each))) for each in found]
             return type(found)(*parts) if hasattr(found, "_fields") else tuple(parts)
         return Numbers(found) if found.ndim == 1 else Container(Numbers(found))
 

@@ -238,8 +238,8 @@ def _sorted(domain: Runs, value: Any, *, key: Any = None, reverse: Any = False) 
     if np.isnan(active).any() if active.dtype.kind == "f" else False:
         return apply(domain, _by_keys, (Container(list(members)), Container(list(keys)), reverse))
     own = columns if not reverse else -columns if columns.dtype.kind != "b" else ~columns
-    order = np.argsort(own, axis=1, kind="stable")
-    return Container([_chosen_members(domain, members, order[:, place]) for place in range(len(members))])
+    places = np.argsort(own, axis=1, kind="stable")
+    return Container([_chosen_members(domain, members, places[:, place]) for place in range(len(members))])
 
 
 def _by_keys(members: list[Any], keys: list[Any], reverse: Any) -> list[Any]:

@@ -29,14 +29,14 @@ from dpaudit.reading.runs.values import (
 if TYPE_CHECKING:
     from dpaudit.reading.runs.domain import Runs
 
-_READS = {
+_READS: dict[type, frozenset[str]] = {
     list: frozenset(("copy", "index", "count")),
     dict: frozenset(("get", "keys", "values", "items", "copy")),
     set: frozenset(
         ("copy", "union", "intersection", "difference", "symmetric_difference", "issubset", "issuperset", "isdisjoint")
     ),
 }
-_WRITES = {
+_WRITES: dict[type, frozenset[str]] = {
     list: frozenset(("append", "extend", "insert", "pop", "remove", "clear", "reverse", "sort")),
     dict: frozenset(("update", "setdefault", "pop", "popitem", "clear", "move_to_end")),
     set: frozenset(("add", "discard", "remove", "pop", "clear", "update")),
@@ -381,21 +381,19 @@ def delete_item(domain: Runs, container: Container, key: Any) -> None:
     """``del a[k]``."""
     if differs(key):
         domain.give_up("del of what differs by run")
-    method_name = "pop"
-    _changed(domain, container, method_name, (key,), {})
+    _changed(domain, container, "pop", (key,), {})
 
 
 def is_in(domain: Runs, value: Any, container: Any) -> Any:
     """``a in b``, where the members may differ by run."""
-    if type(container) is Container and not container.plain and base_of(container.content) in (dict, None):
-        if (type(container.content) is dict or type(container.content) is Alternatives) and not differs(value):
+    if type(container) is Container and not container.plain:
+        keyed = type(container.content) is dict or type(container.content) is Alternatives
+        if keyed and not differs(value):
             return each_content(
                 domain,
                 container,
                 lambda content: (
-                    raw(value) in content
-                    if base_of(content) is dict
-                    else singly(domain, _contains, (value, content))
+                    raw(value) in content if base_of(content) is dict else singly(domain, _contains, (value, content))
                 ),
             )
     return apply(domain, _contains, (value, container))

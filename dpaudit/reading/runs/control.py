@@ -250,7 +250,7 @@ class Trying:
 
     def body(self) -> Arm:
         """Return the block whose exceptions are kept."""
-        self._domain.raised.append(self._raised)
+        self._domain.leaving.append(self._raised)
         return _Watched(self._domain, self._entry, self._add)
 
     def orelse(self) -> Arm:
@@ -286,7 +286,7 @@ class Trying:
     def end(self) -> None:
         """Go on with what is left; what nobody handled goes further up."""
         domain = self._domain
-        domain.raised[-1].extend(self._raised)
+        domain.leaving[-1].extend(self._raised)
         domain.let(Mask(self._left))
         domain.alive()
 
@@ -295,5 +295,5 @@ class _Watched(Arm):
     """The block of a ``try``."""
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
-        self._domain.raised.pop()
+        self._domain.leaving.pop()
         return super().__exit__(kind, error, trace)

@@ -53,7 +53,7 @@ class Runs(Python):
 
     Attributes:
         active: the runs that are where the pass is now.
-        raised: for each block that handles exceptions, which runs raised what; the first is the whole function.
+        leaving: for each block that handles exceptions, which runs raised what; the first is the whole function.
         events: all draws, in their order.
         witnesses: runs that are most likely to show that the reading differs from the function.
         ejected: runs that the function itself has to make.
@@ -68,7 +68,7 @@ class Runs(Python):
         self.count, self.streams, self.probes, self.recorded = count, streams, probes, recorded
         self.all = self.active = Mask(np.ones(count, dtype=bool))
         self.none = Mask(np.zeros(count, dtype=bool))
-        self.raised: list[list[tuple[Array, Any]]] = [[]]
+        self.leaving: list[list[tuple[Array, Any]]] = [[]]
         self.handled: Any = None
         self.events: list[draw.Drawn] = []
         self.witnesses: dict[int, None] = {}
@@ -109,7 +109,7 @@ class Runs(Python):
                 raise error
             raise SplitError(mine)
         error.__traceback__ = None
-        self.raised[-1].append((mine.copy(), error))
+        self.leaving[-1].append((mine.copy(), error))
         self.let(self.none if whole else Mask(self.active.chosen & ~mine))
         self.alive()
         return None
@@ -440,7 +440,7 @@ class Runs(Python):
         """Call a function under masks from Python's own control: what its runs raised is raised there."""
         entry = self.active
         mine: list[tuple[Array, Any]] = []
-        self.raised.append(mine)
+        self.leaving.append(mine)
         try:
             value = function(*args, **keywords)
         except DeadError:
@@ -448,7 +448,7 @@ class Runs(Python):
                 raise
             value = None
         finally:
-            self.raised.pop()
+            self.leaving.pop()
         if mine:
             self.closes = before
             self.let(entry)
@@ -895,9 +895,9 @@ class Runs(Python):
     def unpack(self, value: Any, count: int, star: int | None) -> Sequence[Any]:
         """``a, b = v``."""
         value = self.present(value)
-        if type(value) is Alternatives and star is None:
-            if all(type(each) is tuple and len(each) == count for each in value.values):
-                return [self.item(value, place) for place in range(count)]
+        whole = type(value) is Alternatives and star is None
+        if whole and all(type(each) is tuple and len(each) == count for each in value.values):
+            return [self.item(value, place) for place in range(count)]
         try:
             return super().unpack(value, count, star)
         except self.control:
@@ -968,6 +968,34 @@ class Runs(Python):
     def enter(self, manager: Any) -> Any:
         """``with a``."""
         return super().enter(self.present(manager))
+
+    # --- patterns -----------------------------------------------------------------------------------------
+
+    def match_sequence(self, value: Any, count: int, star: int | None, unpacked: bool) -> Any:
+        """``case [a, *b]``."""
+        value = self._matched(value)
+        return super().match_sequence(value, count, star, unpacked)
+
+    def match_mapping(self, value: Any, keys: tuple[Any, ...], rest: bool) -> Any:
+        """``case {k: a}``."""
+        return super().match_mapping(self._matched(value), keys, rest)
+
+    def match_class(self, value: Any, kind: Any, places: int, names: tuple[str, ...]) -> Any:
+        """``case C(a)``."""
+        value = self.present(value)
+        if type(value) is Alternatives:
+            self.split_by(value)
+        if type(value) not in (Numbers, Container, Table):
+            return super().match_class(value, kind, places, names)
+        return [value] if self.call(isinstance, value, kind) and places == 1 and not names else None
+
+    def _matched(self, value: Any) -> Any:
+        value = self.present(value)
+        if type(value) is Container:
+            value = joins.by_keys(self.present(value.content), self.active, self.count)
+        if type(value) is Alternatives:
+            self.split_by(value)
+        return value
 
 
 _MIXED = object()
@@ -1083,7 +1111,7 @@ def _generator_like(function: Any, streams: draw.Streams) -> Any:
     import random
 
     if function is np.random.RandomState:
-        return np.random.RandomState(np.random.SFC64(int(streams.generator.integers(2**63))))  # type: ignore[arg-type]
+        return np.random.RandomState(np.random.SFC64(int(streams.generator.integers(2**63))))
     if isinstance(function, type) and issubclass(function, random.Random):
         return random.Random(int(streams.generator.integers(2**63)))
     return streams.fresh()

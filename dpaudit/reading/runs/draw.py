@@ -53,7 +53,7 @@ class Streams:
 
     def __init__(self, bits: np.random.BitGenerator) -> None:
         self.generator = np.random.Generator(bits)
-        self.legacy = np.random.RandomState(bits)  # type: ignore[arg-type]
+        self.legacy = np.random.RandomState(bits)
         self._bits = bits
 
     @functools.cached_property
@@ -174,11 +174,8 @@ def _sized_call(
         return (), {**rest, "size": (count, *shape)}
     if source.name in ("integers", "randint", "random_integers"):
         rest = dict(zip(("low", "high", "size"), args, strict=False)) | keywords
-        return (
-            ((), {**rest, "size": (count, *shape)})
-            if np.ndim(rest.get("low")) == np.ndim(rest.get("high")) == 0
-            else None
-        )
+        arrays = [each for each in (rest.get("low"), rest.get("high")) if each is not None and np.ndim(each)]
+        return None if arrays else ((), {**rest, "size": (count, *shape)})
     if source.name in _SIZED:
         names = {"multinomial": ("n", "pvals"), "dirichlet": ("alpha",), "multivariate_normal": ("mean", "cov")}
         rest = dict(zip((*names.get(source.name, ()), "size"), args, strict=False)) | keywords

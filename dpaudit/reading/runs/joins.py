@@ -361,7 +361,8 @@ def by_keys(content: Any, active: Mask, count: int) -> Any:
     if type(content) is Alternatives and any(
         type(each) is dict and any(map(is_gone, each.values())) for each in content.values
     ):
-        codes, out = np.zeros(count, dtype=np.int32), []
+        out: list[Any] = []
+        codes = np.zeros(count, dtype=np.int32)
         for code in np.unique(content.codes[active.places]):
             inside = Mask(active.chosen & (content.codes == code))
             one = by_keys(content.values[code], inside, count)

@@ -93,11 +93,11 @@ class Masked(Statements):
                 if name not in _WHOLE or len(node.args) > 1 + (name == "sum"):
                     raise unreadable(each, "a generator that is not taken at once, under a mask")
                 each.taken = True  # type: ignore[attr-defined]
-        if isinstance(node.func, ast.Name) and node.func.id in ("any", "all") and len(node.args) == 1:
-            if isinstance(node.args[0], ast.GeneratorExp):
-                if len(node.args[0].generators) > 1:
-                    raise unreadable(node, "any or all of a generator that goes through several, under a mask")
-                return self._comprehension(node.args[0], node.func.id)
+        lazy = isinstance(node.func, ast.Name) and node.func.id in ("any", "all") and len(node.args) == 1
+        if lazy and isinstance(node.args[0], ast.GeneratorExp):
+            if len(node.args[0].generators) > 1:
+                raise unreadable(node, "any or all of a generator that goes through several, under a mask")
+            return self._comprehension(node.args[0], node.func.id)  # type: ignore[attr-defined]
         return super().visit_Call(node)
 
     def _comprehension(self, node: Any, kind: str) -> Any:

@@ -137,11 +137,12 @@ def _pass(
         if not domain.closes and not _is_of_target(error):
             raise UnreadError(f"{type(error).__name__}: {error}") from error
         found = [(domain.active.places, raised(error))]
-    for chosen, error in domain.raised[0]:
-        errors = error.values if type(error) is Alternatives else [error]
-        for code, each in enumerate(errors):
-            mine = chosen if len(errors) == 1 else chosen & (error.codes == code)
-            found.append((np.flatnonzero(mine), raised(each)))
+    for chosen, exception in domain.leaving[0]:
+        if type(exception) is Alternatives:
+            for code, each in enumerate(exception.values):
+                found.append((np.flatnonzero(chosen & (exception.codes == code)), raised(each)))
+        else:
+            found.append((np.flatnonzero(chosen), raised(exception)))
     return found
 
 

@@ -78,7 +78,7 @@ def rounded(domain: Runs, number: Numbers, places: int) -> Any:
 
 
 def made(domain: Runs, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    """Return the series or frame that a call makes of values that differ by run; NotImplemented if it has no form here."""
+    """Return the series or frame that a call makes of values that differ by run; NotImplemented if it has none."""
     if not differs((args, tuple(keywords.values()))):
         return NotImplemented
     name, module = getattr(function, "__name__", ""), getattr(function, "__module__", "") or ""
@@ -177,7 +177,7 @@ def _plain_column(series: Any) -> Any:
 
 _ANY_ORDER = frozenset(("head", "tail", "round", "clip", "astype", "abs", "to_numpy", "tolist", "to_list", "copy"))
 """Methods that do the same in every order."""
-_SERIES_SUMS = {"sum": np.sum, "max": np.max, "min": np.min, "mean": np.mean}
+_SERIES_SUMS: dict[str, Callable[..., Any]] = {"sum": np.sum, "max": np.max, "min": np.min, "mean": np.mean}
 _SAME_AS_ARRAY = frozenset(("copy", "infer_objects"))
 
 

@@ -42,7 +42,7 @@ class Numbers:
     @property
     def shape(self) -> tuple[int, ...]:
         """Of the value of one run."""
-        return self.array.shape[1:]
+        return tuple(self.array.shape[1:])
 
     @property
     def signature(self) -> tuple[Any, ...]:
@@ -171,7 +171,7 @@ class Coded:
         return self.values[self.codes[run]]
 
     def __len__(self) -> int:
-        return self.codes.shape[1]
+        return int(self.codes.shape[1])
 
 
 class _Mark:
@@ -281,7 +281,7 @@ def attributes_of(value: Any) -> dict[str, Any]:
 
 def with_attributes(value: Any, change: Callable[[Any], Any]) -> Any:
     """Return an object of the same class with changed attributes."""
-    new = object.__new__(type(value))
+    new: Any = object.__new__(type(value))
     for name, each in attributes_of(value).items():
         object.__setattr__(new, name, change(each))
     return new
@@ -367,7 +367,7 @@ def at(value: Any, run: int) -> Any:
     if kind is list or kind is tuple or kind is set or kind is frozenset:
         return kind(at(each, run) for each in value)
     if kind is dict or kind is OrderedDict or kind is defaultdict:
-        new = kind(value.default_factory) if kind is defaultdict else kind()
+        new: Any = kind(value.default_factory) if kind is defaultdict else kind()
         for key, each in value.items():
             own = at(each, run)
             if own is not ABSENT:
