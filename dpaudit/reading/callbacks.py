@@ -104,9 +104,9 @@ def prepared(
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Return the arguments of a call that is not the user's, as far as it calls them back, or goes through them."""
     known = id(function)
-    if known in _LOOKS_UP or isinstance(getattr(function, "__self__", None), logging.Logger):
-        return _of_caller(function, args, keywords)
     owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
+    if known in _LOOKS_UP or issubclass(type(owner), logging.Logger):  # isinstance would ask the object
+        return _of_caller(function, args, keywords)
     if type(owner) is list and name == "sort":
         return args, _ordered(domain, owner, keywords)
     if known in _ORDERS and args:

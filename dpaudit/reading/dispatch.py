@@ -51,7 +51,7 @@ def is_of_own_class(value: Any) -> bool:
 
 
 def _is_of_user(function: Any) -> bool:
-    return isinstance(function, types.FunctionType) and is_of_user(function.__code__.co_filename)
+    return type(function) is types.FunctionType and is_of_user(function.__code__.co_filename)
 
 
 def _members(base: type) -> list[Any]:
@@ -59,7 +59,7 @@ def _members(base: type) -> list[Any]:
     for name, each in vars(base).items():
         if isinstance(each, staticmethod | classmethod):
             out.append(each.__func__)
-        elif isinstance(each, property):
+        elif type(each) is property:
             out += [each.fget, each.fset, each.fdel]
         elif isinstance(each, functools.cached_property):
             out.append(each.func)

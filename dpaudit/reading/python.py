@@ -169,7 +169,7 @@ class Python:
 
     def raised(self, exception: Any) -> Any:
         """``raise E``: what is raised; a user's class is called."""
-        own = isinstance(exception, type) and dispatch.has_own_methods(exception)
+        own = issubclass(type(exception), type) and dispatch.has_own_methods(exception)
         return self.call(exception) if own and issubclass(exception, BaseException) else exception
 
     def construct(self, kind: type, /, *args: Any, **keywords: Any) -> Any:
@@ -185,7 +185,7 @@ class Python:
             made = object.__new__(kind)
         else:
             made = self.foreign(kind.__new__, (kind, *args), keywords)
-        if not isinstance(made, kind):
+        if not issubclass(type(made), kind):
             return made
         init = dispatch.in_class(type(made), "__init__")
         found = self.call(dispatch.bound(init, made), *args, **keywords) if init is not object.__init__ else None
@@ -230,10 +230,10 @@ class Python:
         """Return a function to be called by others, which asks the domain if it is the user's."""
         if is_own(function):
             return self.twin(function)
-        called = isinstance(function, types.MethodType) and is_own(function.__func__)
+        called = type(function) is types.MethodType and is_own(function.__func__)
         if called or type(function) is functools.partial or dispatch.method(function, "__call__") is not None:
             return functools.partial(self.call, function)
-        own = isinstance(function, type) and dispatch.has_own_methods(function)
+        own = issubclass(type(function), type) and dispatch.has_own_methods(function)
         return functools.partial(self.call, function) if own else function
 
     def checked(self, function: Any, owner: Any, name: str, value: Any, *rest: Any) -> Any:
@@ -342,7 +342,7 @@ class Python:
         method = dispatch.method(owner, "__getitem__")
         if (
             method is None
-            and isinstance(owner, dict)
+            and issubclass(type(owner), dict)
             and (missing := dispatch.method(owner, "__missing__")) is not None
         ):
             return owner[key] if key in owner else self.call(missing, key)
@@ -465,7 +465,8 @@ class Python:
 
     def mapping(self, value: Any) -> Mapping[str, Any]:
         """``**a``."""
-        if not dispatch.is_of_own_class(value) or dispatch.method(value, "keys") is None:
+        plain = issubclass(type(value), dict) and dispatch.method(value, "__iter__") is None
+        if plain or not dispatch.is_of_own_class(value) or dispatch.method(value, "keys") is None:
             return value  # type: ignore[no-any-return]
         return {key: self.item(value, key) for key in self.iterate(self.call(self.attribute(value, "keys")))}
 
@@ -544,7 +545,7 @@ class Python:
 
     def match_class(self, value: Any, kind: Any, places: int, names: tuple[str, ...]) -> Sequence[Any] | None:
         """``case C(a, b=c)``: the attributes, or None."""
-        if not isinstance(kind, type):
+        if not issubclass(type(kind), type):
             match value:
                 case kind():  # raises as Python does
                     return None

@@ -355,9 +355,11 @@ class Expressions(ast.NodeTransformer):
         first, self.first = self.first, ""  # a scope of its own, in which super() has no object
         generators: list[ast.comprehension] = []
         for place, part in enumerate(node.generators):
-            values = through if place == 0 else ask("iterate", self.visit(part.iter))
-            if place and assigns_names(values):  # not allowed there by Python
-                values = ast.Call(thunk(values), [], [])
+            values: ast.expr = through if place == 0 else ask("iterate", self.visit(part.iter))
+            if place and assigns_names(values):  # not allowed there by Python, but in a condition before it
+                name = self.temporary()
+                generators[-1].ifs.append(ast.Tuple([ast.NamedExpr(written(name), values)], ast.Load()))
+                values = read(name)
             target, carried = self._carried(part.target)
             clauses = [ast.comprehension(target, values, [], 0), *carried]
             clauses[-1].ifs = [self.test(each) for each in part.ifs]

@@ -91,6 +91,7 @@ class _Code:
             f"len({v[0]})",
             f"f'{{{name}!r:>4}}{{{name}}}'",
             f"[({name}, i) for i in {through} if i or {name}]",
+            f"[(i, k) for i in {through} for k in {through} if {v[0]}]",
             f"sum(j for j in (1, 2, 3) if j != {name})",
             f"(lambda p, q={name}: (p, q))({v[0]})",
             f"sorted([{v[0]}, {v[1]}], key=lambda k: str(k))",
