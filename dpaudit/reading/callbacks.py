@@ -56,11 +56,15 @@ class _Ordered:
     def __init__(self, domain: Python, value: Any) -> None:
         self._domain, self.value = domain, value
 
-    def __lt__(self, other: _Ordered) -> Any:
-        return self._domain.truth(self._domain.compare("lt", self.value, other.value))
+    def __lt__(self, other: Any) -> Any:
+        return self._asked("lt", other)
 
-    def __gt__(self, other: _Ordered) -> Any:
-        return self._domain.truth(self._domain.compare("gt", self.value, other.value))
+    def __gt__(self, other: Any) -> Any:
+        return self._asked("gt", other)
+
+    def _asked(self, name: str, other: Any) -> Any:
+        right = other.value if type(other) is _Ordered else other
+        return self._domain.truth(self._domain.compare(name, self.value, right))
 
 
 class Entered:
@@ -150,6 +154,11 @@ def _of_caller(
 def _ordered(domain: Python, values: Any, keywords: dict[str, Any]) -> dict[str, Any]:
     """Return what to sort by: asked of the domain where the user wrote the key, or how values compare."""
     key = keywords.get("key")
-    if type(values) in (list, tuple) and any(dispatch.is_of_own_class(each) for each in values):
-        return {**keywords, "key": lambda each: _Ordered(domain, each if key is None else domain.call(key, each))}
-    return keywords if key is None else {**keywords, "key": domain.asking(key)}
+    if key is None and not (type(values) in (list, tuple) and any(map(dispatch.is_of_own_class, values))):
+        return keywords
+
+    def asking(each: Any) -> Any:
+        found = each if key is None else domain.call(key, each)
+        return _Ordered(domain, found) if dispatch.is_of_own_class(found) else found
+
+    return {**keywords, "key": asking}

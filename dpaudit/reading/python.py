@@ -136,6 +136,8 @@ class Python:
 
     def foreign(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Call what is not the user's: a library, or Python itself; what that calls of the user's asks the domain."""
+        if type(function) is types.MethodType and getattr(function.__func__, "__code__", None) is _OF_CONTEXTLIB:
+            return self.foreign(function.__func__, (function.__self__, *args), keywords)
         code = function.__code__ if type(function) is types.FunctionType else None
         if code is not None:
             if code is _OF_CONTEXTLIB and is_own(getattr(function, "__wrapped__", None)):

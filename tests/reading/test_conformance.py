@@ -23,6 +23,12 @@ PYTHON = Adapter(
     unread={f"refused.{each.name}": "" for each in programs() if each.file.stem == "refused"},
     alone=dict.fromkeys(
         (
+            "attacks_on_classes.b02",  # hash, equality and place
+            "attacks_on_classes.b05",  # dict.fromkeys
+            "attacks_on_classes.b10",  # dataclasses.replace
+            "attacks_on_classes.b12",  # a class with a metaclass, total_ordering, Generic[int](…)
+            "attacks_on_classes.b13",  # mixins of collections.abc
+            "attacks_on_classes.b14",  # operator.add
             "classes.data_classes",  # dataclasses.replace
             "classes.descriptors",  # __get__, __set__, __init_subclass__, __class_getitem__
             "classes.enums",  # format of an IntEnum

@@ -48,7 +48,11 @@ def functions():
         rows += [(Kind.LEGACY, getattr(legacy, name, None))]
     for name in OF_RANDOM:
         rows += [(Kind.PYTHON, getattr(random, name)), (Kind.PYTHON, getattr(own, name))]
-    return [pytest.param(kind, each, again, id=f"{kind.name} {each!r:.60}") for kind, each in rows if each is not None]
+    return [
+        pytest.param(kind, each, again, id=f"{kind.name}-{each.__name__}-{place}")
+        for place, (kind, each) in enumerate(rows)
+        if each is not None
+    ]
 
 
 def same(first, second):
