@@ -50,6 +50,7 @@ _NOT_PURE = frozenset((
     "iand", "ixor", "ifloordiv", "imod", "ipow", "ilshift", "irshift", "imatmul", "iconcat", "lru_cache", "cache",
     "cached_property", "singledispatch", "gaussian_kde", "shuffle", "permutation", "bootstrap", "permutation_test",
     "monte_carlo_test", "count", "cycle", "repeat", "tee", "from_iterable",
+    "cmp_to_key",
 ))  # fmt: skip
 _PURE_BUILTINS = frozenset((
     "abs", "all", "any", "ascii", "bin", "bool", "bytes", "callable", "chr", "complex", "dict", "divmod", "float",
@@ -120,7 +121,9 @@ def effect_of(function: Any, owner: Any = None, name: str = "") -> Effect:
         return Effect.PURE if name in _PURE_BUILTINS or error else Effect.UNKNOWN
     if kind is functools.partial:
         return effect_of(function.func)
-    if isinstance(function, type) and issubclass(function, BaseException):
+    if isinstance(function, type) and issubclass(function, BaseException | Enum):
+        return Effect.PURE
+    if isinstance(function, type) and issubclass(function, tuple) and hasattr(function, "_fields"):
         return Effect.PURE
     if kind.__module__ == "functools" and kind.__name__ == "_lru_cache_wrapper":
         return Effect.CHANGES

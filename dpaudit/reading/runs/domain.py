@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 import types
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
@@ -17,10 +18,10 @@ import numpy as np
 from dpaudit.reading import dispatch
 from dpaudit.reading.callables import Effect, effect_of
 from dpaudit.reading.draws import Source, is_maker, is_seeder, source_of
-from dpaudit.reading.python import CONVERSIONS, Python, is_rewritten
+from dpaudit.reading.python import CONVERSIONS, OF_CONTEXTLIB, Python, is_rewritten
 from dpaudit.reading.rewrite import Statements, UnreadableError
 from dpaudit.reading.runs import arrays, containers, draw, joins, tables
-from dpaudit.reading.runs.applied import apply, each_group, groups_of, plainly, singly
+from dpaudit.reading.runs.applied import apply, each_group, groups_of, plainly
 from dpaudit.reading.runs.builtin_calls import BUILTINS
 from dpaudit.reading.runs.control import Branch, DeadError, Frame, GivenUpError, Loop, SplitError, Trying
 from dpaudit.reading.runs.masked import Masked
@@ -59,7 +60,7 @@ class Runs(Python):
         ejected: runs that the function itself has to make.
     """
 
-    control = (DeadError, SplitError, GivenUpError)
+    control = (DeadError, SplitError, GivenUpError, UnreadableError)
 
     def __init__(
         self, count: int, streams: draw.Streams, probes: draw.Streams, recorded: Recorded | None = None
@@ -74,10 +75,10 @@ class Runs(Python):
         self.witnesses: dict[int, None] = {}
         self.ejected = np.zeros(count, dtype=bool)
         self.ejected_because = ""
-        self.outside = np.zeros(count, dtype=bool)
         self.closes = False  # whether Python's own control runs, so that exceptions are Python's
         self._made: dict[int, Any] = {}
         self._fixed: dict[int, Any] = {}
+        self._advanced: dict[int, tuple[Any, Array]] = {}
 
     # --- which runs are active ----------------------------------------------------------------------------
 
@@ -155,6 +156,13 @@ class Runs(Python):
         self.leave(value)
         return None
 
+    def advance(self, iterator: Any) -> None:
+        """The active runs take something of an iterator: those that are not where it is now cannot."""
+        known = self._advanced.get(id(iterator))
+        if known is not None and bool((self.active.chosen & ~known[1]).any()):
+            self.give_up("an iterator that only some runs advanced")
+        self._advanced[id(iterator)] = iterator, self.active.chosen
+
     def parted(self, value: Alternatives) -> list[tuple[Mask, Any]]:
         """Return the alternatives that active runs have, each with its runs."""
         codes = np.unique(value.codes[self.active.places])
@@ -223,17 +231,17 @@ class Runs(Python):
         """The same of a name that every run binds before it reads it."""
         return new if old is UNBOUND else self.put(new, old)
 
-    def got(self, value: Any, name: str) -> Any:
+    def got(self, value: Any, name: str, free: bool = False) -> Any:
         """The value of a name that some runs may not have bound."""
         value = self.present(value)
         if value is UNBOUND:
-            self.leave(_unbound(name))
+            self.leave(_unbound(name, free))
         if type(value) is Alternatives:
             for code, each in enumerate(value.values):
                 if each is UNBOUND:
                     chosen = self.active.chosen & (value.codes == code)
                     if chosen.any():
-                        self.leave(_unbound(name), chosen)
+                        self.leave(_unbound(name, free), chosen)
                     return self.present(value)
         return value
 
@@ -420,6 +428,8 @@ class Runs(Python):
         closes = bool(function.__dict__.get("closes")) or (
             self.closes and "__dpaudit_frame__" not in function.__code__.co_varnames
         )
+        if function.__code__.co_flags & inspect.CO_GENERATOR:
+            return Generating(self, function(*args, **keywords))
         if closes == self.closes:
             return function(*args, **keywords)
         before, self.closes = self.closes, closes
@@ -472,15 +482,28 @@ class Runs(Python):
             return self.drawn(source, args, keywords)
         if is_maker(function):
             return self._maker(function, args, keywords)
+        if type(function) is types.FunctionType and function.__code__ is OF_CONTEXTLIB:
+            return self._managed(function, args, keywords)
         bound = getattr(function, "__self__", None)
         if bound is not None and type(bound) is not types.ModuleType and not isinstance(bound, type):
             return self._method(bound, function.__name__, args, keywords, function)
         return self._function(function, args, keywords)
 
+    def _managed(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """A manager that ``contextlib.contextmanager`` makes of a user's generator."""
+        wrapped = getattr(function, "__wrapped__", None)
+        if not self.closes or not is_own(wrapped):
+            self.give_up(f"{_title(function)}, a manager")
+        return contextlib.contextmanager(functools.partial(self.call, wrapped))(*args, **keywords)
+
     def _function(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         effect = effect_of(function)
         if effect is Effect.SILENT:
             return None
+        if is_bare(function):
+            made = self._made_really(function, args, keywords)
+            self._made[id(made)] = made
+            return made
         args, keywords = self._callbacks(function, args, keywords)
         if effect is Effect.PURE and not self._draws_within((args, keywords)):
             made = tables.made(self, function, args, keywords)
@@ -491,16 +514,7 @@ class Runs(Python):
             return plainly(self, function, args, keywords)
         if effect is Effect.CHANGES:
             self.give_up(f"{getattr(function, '__name__', function)}(), which changes its argument")
-        return self._singly(function, args, keywords)
-
-    def _singly(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        """Call for each run what may draw by itself."""
-        self.outside |= self.active.chosen
-        self.beside(function)
-        return singly(self, function, args, keywords, once=True)
-
-    def beside(self, function: Any) -> None:
-        """Note that a library is called for each run."""
+        self.give_up(f"{_title(function)}, which may draw, or remember something, by itself")
 
     def _draws_within(self, value: Any) -> bool:
         """Whether a generator is handed on."""
@@ -551,7 +565,7 @@ class Runs(Python):
             return plainly(self, getattr(raw(owner), name), args, keywords)
         if effect is Effect.ONCE:
             self.give_up(f".{name}() of a {type(owner).__name__}")
-        return self._singly(lambda own, *rest, **more: getattr(own, name)(*rest, **more), (owner, *args), keywords)
+        self.give_up(f".{name}() of a {type(owner).__name__}, which may draw, or remember something, by itself")
 
     def array_method(self, owner: Any, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Call a method of an array, a series or a frame."""
@@ -560,6 +574,10 @@ class Runs(Python):
     def construct(self, kind: type, /, *args: Any, **keywords: Any) -> Any:
         """Make an object of a user's class."""
         init = dispatch.in_class(kind, "__init__")
+        if type(dispatch.in_class(kind, "__new__")) is staticmethod and is_own(
+            dispatch.in_class(kind, "__new__").__func__
+        ):
+            self.give_up(f"{_title(kind)}, which has a __new__ of its own")
         if dispatch.in_class(kind, "__new__") is not object.__dict__["__new__"] or not is_own(init):
             if init is object.__init__ or "__dataclass_fields__" in vars(kind):
                 made = self._made_really(kind, args, keywords)
@@ -670,11 +688,10 @@ class Runs(Python):
             return tables.attribute(self, owner, name)
         if owner is UNBOUND:
             self.leave(_unbound("a name"))
-        getter = dispatch.getter(owner, name)
-        if getter is not None:
-            return self.call(getter, owner)
+        if dispatch.computed(owner, name) is not None:
+            self.give_up(f".{name}, a cached property")
         try:
-            found = getattr(owner, name)
+            found = super().attribute(owner, name)
         except self.control:
             raise
         except Exception as error:
@@ -691,7 +708,11 @@ class Runs(Python):
         if type(owner) in (Container, Table):
             tables.set_attribute(self, owner, name, value)
             return
-        if id(owner) not in self._made:
+        method, setter = dispatch.method(owner, "__setattr__"), dispatch.setter(owner, name)
+        if method is not None or setter is not None:
+            self.call(method, name, value) if method is not None else self.call(setter, owner, value)
+            return
+        if id(owner) not in self._made or has_setter(type(owner), name):
             self.give_up(f"an assignment to .{name} of something that was not made in this call")
         old = owner.__dict__.get(name, UNBOUND) if hasattr(owner, "__dict__") else getattr(owner, name, UNBOUND)
         try:
@@ -890,6 +911,8 @@ class Runs(Python):
             return self.call(method)  # type: ignore[no-any-return]
         if type(value) in (Container, Numbers, Alternatives):
             return self.sequence(value)
+        if hasattr(type(value), "__next__"):
+            return _Watched(self, value)
         return value  # type: ignore[no-any-return]
 
     def unpack(self, value: Any, count: int, star: int | None) -> Sequence[Any]:
@@ -967,7 +990,10 @@ class Runs(Python):
 
     def enter(self, manager: Any) -> Any:
         """``with a``."""
-        return super().enter(self.present(manager))
+        manager = self.present(manager)
+        if type(manager) is Alternatives:
+            self.split_by(manager)
+        return super().enter(manager)
 
     # --- patterns -----------------------------------------------------------------------------------------
 
@@ -1074,6 +1100,59 @@ class Recorded:
         return draw.as_value(domain, drawn)
 
 
+class _Watched:
+    """An iterator, of which it is known which runs advanced it."""
+
+    def __init__(self, domain: Runs, iterator: Any) -> None:
+        self._domain, self.iterator = domain, iterator
+
+    def __iter__(self) -> _Watched:
+        return self
+
+    def __next__(self) -> Any:
+        self._domain.advance(self.iterator)
+        return next(self.iterator)
+
+
+class Generating:
+    """A generator, whose body runs under Python's own control whoever asks it for more.
+
+    Args:
+        domain: that its body asks.
+        generator: of a rewritten function.
+    """
+
+    def __init__(self, domain: Runs, generator: Any) -> None:
+        self._domain, self._generator = domain, generator
+
+    def __iter__(self) -> Generating:
+        return self
+
+    def __next__(self) -> Any:
+        return self._asked(self._generator.__next__)
+
+    def send(self, value: Any) -> Any:
+        """Go on with a value."""
+        return self._asked(self._generator.send, value)
+
+    def throw(self, *error: Any) -> Any:
+        """Go on with an exception."""
+        return self._asked(self._generator.throw, *error)
+
+    def close(self) -> Any:
+        """Leave it."""
+        return self._asked(self._generator.close)
+
+    def _asked(self, method: Callable[..., Any], *args: Any) -> Any:
+        domain = self._domain
+        domain.advance(self)
+        before, domain.closes = domain.closes, True
+        try:
+            return method(*args)
+        finally:
+            domain.closes = before
+
+
 class _Callback:
     """A user's function that a library calls: with plain values, and it may not draw.
 
@@ -1099,11 +1178,35 @@ class _Callback:
         return raw(value)
 
 
+def is_bare(kind: Any) -> bool:
+    """Whether a class is made as any object is, by nothing of its own."""
+    plain = type(kind) is type and kind.__flags__ & _IN_PYTHON
+    return bool(plain) and kind.__new__ is object.__new__ and kind.__init__ is object.__init__
+
+
+_IN_PYTHON = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+
+
+def has_setter(kind: type, name: str) -> bool:
+    """Whether something other than the object keeps an attribute."""
+    found = dispatch.in_class(kind, name)
+    return hasattr(type(found), "__set__") and type(found) is not types.MemberDescriptorType
+
+
 def _is_function(value: Any) -> bool:
     return isinstance(value, types.FunctionType | types.MethodType)
 
 
-def _unbound(name: str) -> UnboundLocalError:
+def _title(function: Any) -> str:
+    module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
+    return f"{name or type(function).__name__}()" if module in (None, "builtins") else f"{module}.{name}()"
+
+
+def _unbound(name: str, free: bool = False) -> NameError:
+    if free:
+        return NameError(
+            f"cannot access free variable '{name}' where it is not associated with a value in enclosing scope"
+        )
     return UnboundLocalError(f"cannot access local variable '{name}' where it is not associated with a value")
 
 

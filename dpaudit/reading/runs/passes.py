@@ -111,7 +111,10 @@ def make(
         mine = [Part(runs[places], value, places, domain.count) for places, value in found if len(places)]
         for run in np.flatnonzero(domain.ejected).tolist():
             single[int(runs[run])] = _finished(domain, run, function, args, keywords)
-        checked += _checked(domain, found, function, args, keywords, repeated)
+        try:
+            checked += _checked(domain, found, function, args, keywords, repeated)
+        except RecursionError:
+            raise UnreadError("it calls itself too deeply, or returns something that holds itself") from None
         parts += mine
     return ReadBlock(parts, single, checked)
 
@@ -203,7 +206,7 @@ def _checked(
     for run in wanted:
         if made >= repeated:
             break
-        if owner[run] < 0 or domain.outside[run]:
+        if owner[run] < 0:
             continue
         given = Given(tape_of(domain.events, run))
         value = found[owner[run]][1]
