@@ -132,8 +132,8 @@ class Runs(Python):
         if gone is not None:
             raise gone
 
-    def throw(self, value: Any, cause: Any = None) -> None:
-        """``raise a``."""
+    def throw(self, value: Any, *cause: Any) -> None:
+        """``raise a``, ``raise a from b``."""
         value = self.handled if value is None else self.present(value)
         if value is None:
             value = RuntimeError("No active exception to reraise")
@@ -141,17 +141,17 @@ class Runs(Python):
             for mask, each in self.parted(value):
                 self.let(mask)
                 with contextlib.suppress(DeadError):
-                    self.throw(each, cause)
+                    self.throw(each, *cause)
             self.nobody()
             raise DeadError
         if isinstance(value, type) and issubclass(value, BaseException):
             value = self.call(value)
-            return self.throw(value, cause)
+            return self.throw(value, *cause)
         if not isinstance(value, BaseException):
             value = TypeError("exceptions must derive from BaseException")
-        if cause is not None:
-            value.__cause__ = cause
-        elif type(self.handled) is not Alternatives and self.handled is not value and self.handled is not None:
+        if cause:
+            value.__cause__ = self.present(cause[0])
+        if type(self.handled) is not Alternatives and self.handled is not value and self.handled is not None:
             value.__context__ = self.handled
         self.leave(value)
         return None
@@ -581,6 +581,8 @@ class Runs(Python):
         if dispatch.in_class(kind, "__new__") is not object.__dict__["__new__"] or not is_own(init):
             if init is object.__init__ or "__dataclass_fields__" in vars(kind):
                 made = self._made_really(kind, args, keywords)
+            elif is_own(init):
+                self.give_up(f"{_title(kind)}, whose __init__ Python calls")
             else:
                 return self._function(kind, args, keywords)
         else:
@@ -599,6 +601,17 @@ class Runs(Python):
         except Exception as error:
             self.leave(error)
             raise
+
+    def _by_name(self, function: Any, owner: Any, name: Any, *rest: Any) -> Any:
+        if function not in (getattr, hasattr) or (function is getattr and not rest):
+            return super()._by_name(function, owner, name, *rest)
+        asked = any(dispatch.method(owner, each) is not None for each in ("__getattr__", "__getattribute__"))
+        if asked or dispatch.getter(owner, name) is not None or dispatch.computed(owner, name) is not None:
+            self.give_up(f"{function.__name__}() of what is computed")
+        value = getattr(owner, raw(name), UNBOUND)
+        if type(value) is Alternatives and any(each is UNBOUND for each in value.values):
+            self.give_up(f"{function.__name__}() of what some runs have")
+        return value is not UNBOUND if function is hasattr else rest[0] if value is UNBOUND else value
 
     # --- draws --------------------------------------------------------------------------------------------
 

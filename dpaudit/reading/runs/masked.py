@@ -273,7 +273,8 @@ class Masked(Statements):
 
     def visit_Raise(self, node: ast.Raise) -> Any:
         """The active runs leave with an exception."""
-        parts = [constant(None) if each is None else self.visit(each) for each in (node.exc, node.cause)]
+        parts = [constant(None) if node.exc is None else self.visit(node.exc)]
+        parts += [] if node.cause is None else [self.visit(node.cause)]
         return at(node, ast.Expr(ask("throw", *parts)))
 
     def visit_Try(self, node: ast.Try) -> Any:
