@@ -50,7 +50,7 @@ _NOT_PURE = frozenset((
     "iand", "ixor", "ifloordiv", "imod", "ipow", "ilshift", "irshift", "imatmul", "iconcat", "lru_cache", "cache",
     "cached_property", "singledispatch", "gaussian_kde", "shuffle", "permutation", "bootstrap", "permutation_test",
     "monte_carlo_test", "count", "cycle", "repeat", "tee", "from_iterable",
-    "cmp_to_key",
+    "cmp_to_key", "groupby",
 ))  # fmt: skip
 _PURE_BUILTINS = frozenset((
     "abs", "all", "any", "ascii", "bin", "bool", "bytes", "callable", "chr", "complex", "dict", "divmod", "float",
@@ -92,8 +92,8 @@ def _of_module(module: str, name: str) -> Effect:
         return Effect.CHANGES
     if name in ("now", "today", "utcnow"):
         return Effect.ONCE
-    if name in _NOT_PURE:
-        return Effect.UNKNOWN
+    if name in _NOT_PURE or (module, name) in (("copy", "copy"), ("dataclasses", "replace")):
+        return Effect.UNKNOWN  # the last two share what an object holds
     if module in _PURE_MODULES:
         return Effect.PURE
     known = any(module == each or module.startswith(each + ".") for each in _PURE_LIBRARIES)

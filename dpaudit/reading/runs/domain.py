@@ -34,11 +34,14 @@ from dpaudit.reading.runs.values import (
     Member,
     Numbers,
     Table,
+    at,
     differs,
     raw,
 )
 from dpaudit.reading.source import is_own, rewritten
 
+MOST_KEYS = 256
+"""Values of a number that is a key, or a length."""
 MOST_EJECTED = 0.02
 """Of the runs of a pass, which the function itself may make where the reading goes no further."""
 
@@ -299,7 +302,8 @@ class Runs(Python):
         if type(value) is Alternatives:
             value = self.each_alternative(value, self._one_truth)
             return self.decided(joins.as_numbers(value, self.active) if type(value) is Alternatives else value)
-        return bool(self._one_truth(value))
+        found = self._one_truth(value)
+        return self.decided(found) if differs(found) else bool(found)
 
     def _one_truth(self, value: Any) -> Any:
         if type(value) in (Container, Numbers) and differs(value):
@@ -489,6 +493,16 @@ class Runs(Python):
             return self._method(bound, function.__name__, args, keywords, function)
         return self._function(function, args, keywords)
 
+    def _gone_through(self, function: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return arguments with a list in place of an iterator, whose members may differ by run."""
+        if not any(hasattr(type(each), "__next__") for each in args):
+            return args
+        if getattr(function, "__module__", "") == "itertools" and any(type(each) is Generating for each in args):
+            self.give_up(f"{_title(function)} of a generator")
+        return tuple(
+            Container(list(self.iterate(each))) if hasattr(type(each), "__next__") else each for each in args
+        )
+
     def _managed(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """A manager that ``contextlib.contextmanager`` makes of a user's generator."""
         wrapped = getattr(function, "__wrapped__", None)
@@ -500,16 +514,19 @@ class Runs(Python):
         effect = effect_of(function)
         if effect is Effect.SILENT:
             return None
-        if is_bare(function):
+        if is_bare(function) or is_plain_dataclass(function):
             made = self._made_really(function, args, keywords)
             self._made[id(made)] = made
             return made
         args, keywords = self._callbacks(function, args, keywords)
+        args = self._gone_through(function, args)
         if effect is Effect.PURE and not self._draws_within((args, keywords)):
+            if keywords.get("out") is not None or (type(function) is np.ufunc and len(args) > function.nin):
+                self.give_up(f"{_title(function)} with out=")
             made = tables.made(self, function, args, keywords)
-            if made is not NotImplemented:
-                return made
-            return apply(self, function, args, keywords, arrays.function_of_arrays(self, function, keywords))
+            if made is NotImplemented:
+                made = apply(self, function, args, keywords, arrays.function_of_arrays(self, function, keywords))
+            return self.shown(getattr(function, "__name__", ""), args, made)
         if effect is Effect.ONCE and not differs((args, tuple(keywords.values()))):
             return plainly(self, function, args, keywords)
         if effect is Effect.CHANGES:
@@ -559,6 +576,7 @@ class Runs(Python):
                 self.give_up(f".{name}() of something that was not made in this call")
             self.give_up(f".{name}() of a {type(owner).__name__}")
         args, keywords = self._callbacks(bound, args, keywords)
+        args = self._gone_through(bound, args)
         if effect is Effect.PURE and not self._draws_within((args, keywords)):
             return apply(self, lambda own, *rest, **more: getattr(own, name)(*rest, **more), (owner, *args), keywords)
         if not differs((owner, args, tuple(keywords.values()))) and self.active.whole and effect is Effect.ONCE:
@@ -569,7 +587,15 @@ class Runs(Python):
 
     def array_method(self, owner: Any, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Call a method of an array, a series or a frame."""
-        return tables.method(self, owner, name, args, keywords)
+        return self.shown(name, (owner,), tables.method(self, owner, name, args, keywords))
+
+    def shown(self, name: str, args: tuple[Any, ...], made: Any) -> Any:
+        """Return what was made of arrays; it may show a part of them."""
+        if name in _SHOWING and type(made) is Container:
+            for each in args:
+                if type(each) is Container and each is not made:
+                    each.view(made)
+        return made
 
     def construct(self, kind: type, /, *args: Any, **keywords: Any) -> Any:
         """Make an object of a user's class."""
@@ -579,7 +605,7 @@ class Runs(Python):
         ):
             self.give_up(f"{_title(kind)}, which has a __new__ of its own")
         if dispatch.in_class(kind, "__new__") is not object.__dict__["__new__"] or not is_own(init):
-            if init is object.__init__ or "__dataclass_fields__" in vars(kind):
+            if init is object.__init__ or is_plain_dataclass(kind):
                 made = self._made_really(kind, args, keywords)
             elif is_own(init):
                 self.give_up(f"{_title(kind)}, whose __init__ Python calls")
@@ -695,7 +721,9 @@ class Runs(Python):
         kind = type(owner)
         if kind is Alternatives:
             if self.differs_nearly_everywhere(owner):
-                return Member(owner, name)
+                if callable(getattr(type(at(owner, int(self.active.places[0]))), name, None)):
+                    return Member(owner, name)
+                return apply(self, lambda own: getattr(own, name), (owner,))
             return self.each_alternative(owner, lambda each: self.attribute(each, name))
         if kind in (Container, Numbers, Table):
             return tables.attribute(self, owner, name)
@@ -896,7 +924,7 @@ class Runs(Python):
         places = self.active.places
         own = key.array[places]
         known, inverse = np.unique(own, return_inverse=True)
-        if key.array.ndim != 1 or len(known) > max(64, len(own) // 4):
+        if key.array.ndim != 1 or len(known) > MOST_KEYS:
             self.give_up("a key that differs in nearly every run")
         codes = np.zeros(self.count, dtype=np.int32)
         codes[places] = inverse
@@ -1197,6 +1225,19 @@ def is_bare(kind: Any) -> bool:
     return bool(plain) and kind.__new__ is object.__new__ and kind.__init__ is object.__init__
 
 
+def is_plain_dataclass(kind: Any) -> bool:
+    """Whether a class keeps what it is given, by a constructor that `dataclasses` wrote and nothing else."""
+    if not isinstance(kind, type) or "__dataclass_fields__" not in vars(kind):
+        return False
+    fields = vars(kind)["__dataclass_fields__"].values()
+    init = dispatch.in_class(kind, "__init__")
+    return not (
+        is_own(init)
+        or any(is_own(dispatch.in_class(kind, name)) for name in ("__post_init__", "__setattr__"))
+        or any(is_own(each.default_factory) for each in fields)
+    )
+
+
 _IN_PYTHON = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 
 
@@ -1233,4 +1274,10 @@ def _generator_like(function: Any, streams: draw.Streams) -> Any:
     return streams.fresh()
 
 
+_SHOWING = frozenset((
+    "reshape", "ravel", "transpose", "swapaxes", "moveaxis", "squeeze", "diagonal", "view", "asarray", "asanyarray",
+    "atleast_1d", "atleast_2d", "expand_dims", "broadcast_to", "flip", "fliplr", "flipud", "rot90", "rollaxis", "diag",
+    "ascontiguousarray", "asfarray", "matrix_transpose", "real", "imag", "astype", "nan_to_num", "require", "array",
+))  # fmt: skip
+"""Functions and methods of NumPy whose result may be a part of what they are given."""
 _HASHED = (types.BuiltinFunctionType, type, types.FunctionType)

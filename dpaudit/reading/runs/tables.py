@@ -202,7 +202,7 @@ def method(domain: Runs, owner: Any, name: str, args: tuple[Any, ...], keywords:
         return _in_place(domain, owner, name, args, keywords)
     args, keywords = domain._callbacks(None, args, keywords)
     if effect is not Effect.PURE:
-        return domain._singly(lambda own, *rest, **more: getattr(own, name)(*rest, **more), (owner, *args), keywords)
+        domain.give_up(f".{name}() of a table or array, which may draw, or remember something, by itself")
     dense = None
     plain = not differs((args, tuple(keywords.values())))
     if type(value) is Numbers:
