@@ -13,8 +13,8 @@ import numpy as np
 from dpaudit.reading.runs import arrays, containers, tables
 from dpaudit.reading.runs.applied import apply, opened
 from dpaudit.reading.runs.control import Branch, Loop
-from dpaudit.reading.source import is_rewritten
 from dpaudit.reading.runs.values import Alternatives, Container, Member, Numbers, Table, differs, raw, signature
+from dpaudit.reading.source import is_rewritten
 
 if TYPE_CHECKING:
     from dpaudit.reading.runs.domain import Runs
@@ -308,6 +308,9 @@ def _getattr(domain: Runs, owner: Any, name: str, *default: Any) -> Any:
         if differs(owner):
             domain.give_up("getattr() with a default of what differs by run")
         return apply(domain, getattr, (owner, name, *default))
+    name = domain.present(name)
+    if type(name) is Alternatives:
+        return domain.each_alternative(name, lambda each: domain.attribute(owner, each))
     return domain.attribute(owner, raw(name))
 
 

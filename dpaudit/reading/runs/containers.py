@@ -53,6 +53,12 @@ def base_of(content: Any) -> type | None:
     return dict if kind in (OrderedDict, defaultdict) else kind if kind in CONTENTS else None
 
 
+def base_within(container: Container) -> type | None:
+    """Return whether the content of a container is a list, a dict or a set, in the first way that it may be."""
+    content = container.content
+    return base_of(content.values[0] if type(content) is Alternatives else content)
+
+
 def contents(domain: Runs, container: Container) -> list[tuple[Mask, Any]]:
     """Return the contents that active runs have, each of one shape for all of its runs."""
     content = joins.by_keys(domain.present(container.content), domain.active, domain.count)
@@ -366,6 +372,8 @@ def set_item(domain: Runs, container: Container, key: Any, value: Any) -> None:
         each_group(domain, groups, lambda run: set_item(domain, container, chosen_in(key, run), value))
         return
     key = raw(key)
+    if type(key) is slice:
+        value = list(domain.sequence(value))
     content = container.content
     if domain.active.whole and type(content) is not Alternatives:
         content = joins.by_keys(content, domain.active, domain.count)

@@ -499,9 +499,7 @@ class Runs(Python):
             return args
         if getattr(function, "__module__", "") == "itertools" and any(type(each) is Generating for each in args):
             self.give_up(f"{_title(function)} of a generator")
-        return tuple(
-            Container(list(self.iterate(each))) if hasattr(type(each), "__next__") else each for each in args
-        )
+        return tuple(Container(list(self.iterate(each))) if hasattr(type(each), "__next__") else each for each in args)
 
     def _managed(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """A manager that ``contextlib.contextmanager`` makes of a user's generator."""
@@ -593,7 +591,7 @@ class Runs(Python):
         """Return what was made of arrays; it may show a part of them."""
         if name in _SHOWING and type(made) is Container:
             for each in args:
-                if type(each) is Container and each is not made:
+                if type(each) is Container and each is not made and containers.base_of(each.content) is None:
                     each.view(made)
         return made
 
@@ -783,12 +781,18 @@ class Runs(Python):
                 return containers.each_content(self, owner, lambda each: list(self._members(each))[place])
             if containers.base_of(content) is list:
                 return content[place]
-            members = list(self._members(content))
-            return members[place]
+            return list(self._shown_members(owner, content))[place]
         if type(owner) is Numbers and owner.labels is None:
             return tables.row(owner, place)
         members = list(self.sequence(owner))
         return members[place]
+
+    def _shown_members(self, owner: Container, content: Any) -> Iterable[Any]:
+        """The members of what a container holds; the rows of an array show parts of it."""
+        for each in self._members(content):
+            if type(each) is Container and containers.base_of(content) is None:
+                owner.view(each)
+            yield each
 
     def _members(self, content: Any) -> Iterable[Any]:
         if type(content) in (Numbers, Table) or joins.is_of_pandas(type(content)):
@@ -808,8 +812,7 @@ class Runs(Python):
         elif type(owner) is Alternatives:
             self.each_alternative(owner, lambda each: self.set_item(each, key, value))
         elif type(owner) is Container:
-            first = owner.content.values[0] if type(owner.content) is Alternatives else owner.content
-            if containers.base_of(first) is not None:
+            if containers.base_within(owner) is not None:
                 containers.set_item(self, owner, key, value)
             else:
                 tables.set_item(self, owner, key, value)
@@ -893,8 +896,7 @@ class Runs(Python):
         if type(target) is Alternatives and any(type(each) is Container for each in target.values):
             return self.each_alternative(target, lambda each: self.inplace(name, each, value))
         if type(target) is Container:
-            first = target.content.values[0] if type(target.content) is Alternatives else target.content
-            base = containers.base_of(first)
+            base = containers.base_within(target)
             if base is list and name == "add":
                 containers.method(self, target, "extend", (value,), {})
                 return target
@@ -937,7 +939,7 @@ class Runs(Python):
             content = joins.by_keys(self.present(value.content), self.active, self.count)
             if type(content) is Alternatives:
                 self.split_by(content)
-            return list(self._members(content))
+            return list(self._shown_members(value, content))
         if type(value) is Numbers:
             return list(tables.members(self, value))
         if type(value) is Alternatives:
@@ -1034,6 +1036,8 @@ class Runs(Python):
         manager = self.present(manager)
         if type(manager) is Alternatives:
             self.split_by(manager)
+        if type(manager) is np.errstate and _raises(manager):
+            self.give_up("a block where NumPy raises what it warns of elsewhere")
         return super().enter(manager)
 
     # --- patterns -----------------------------------------------------------------------------------------
@@ -1247,6 +1251,12 @@ def has_setter(kind: type, name: str) -> bool:
     return hasattr(type(found), "__set__") and type(found) is not types.MemberDescriptorType
 
 
+def _raises(state: Any) -> bool:
+    """Whether a state of NumPy does anything but warn."""
+    names = ("_all", "_divide", "_over", "_under", "_invalid")
+    return any(getattr(state, name, None) in ("raise", "call", "print", "log") for name in names)
+
+
 def _is_function(value: Any) -> bool:
     return isinstance(value, types.FunctionType | types.MethodType)
 
@@ -1277,7 +1287,7 @@ def _generator_like(function: Any, streams: draw.Streams) -> Any:
 _SHOWING = frozenset((
     "reshape", "ravel", "transpose", "swapaxes", "moveaxis", "squeeze", "diagonal", "view", "asarray", "asanyarray",
     "atleast_1d", "atleast_2d", "expand_dims", "broadcast_to", "flip", "fliplr", "flipud", "rot90", "rollaxis", "diag",
-    "ascontiguousarray", "asfarray", "matrix_transpose", "real", "imag", "astype", "nan_to_num", "require", "array",
+    "ascontiguousarray", "matrix_transpose", "real", "imag", "require", "to_numpy",
 ))  # fmt: skip
 """Functions and methods of NumPy whose result may be a part of what they are given."""
 _HASHED = (types.BuiltinFunctionType, type, types.FunctionType)

@@ -219,6 +219,8 @@ def _checked(
         owner[places] = number
     firsts = [int(places[0]) for places, _ in found if len(places)]
     wanted = dict.fromkeys([*firsts[:repeated], *domain.witnesses, domain.count // 2, domain.count - 1])
+    if repeated >= domain.count:
+        wanted |= dict.fromkeys(range(domain.count))
     made = 0
     for run in wanted:
         if made >= repeated:

@@ -648,8 +648,10 @@ def attribute(domain: Runs, owner: Any, name: str) -> Any:
             )
             return owner.view(turned) if type(owner) is Container else turned
         if value.labels is not None:
-            if name == "values":
-                return Container(Numbers(value.array))
+            if name == "values":  # which pandas lets nobody change
+                shown = Container(Numbers(value.array))
+                shown.is_part = True
+                return shown
             if name in ("index", "name", "empty"):
                 return {"index": value.labels, "name": value.name, "empty": not len(value.labels)}[name]
             if name in ("loc", "iloc", "at", "iat"):
