@@ -276,7 +276,7 @@ def function_of_arrays(domain: Runs, function: Any, keywords: dict[str, Any]) ->
         return None
     if name in (*_OF_LAST_AXIS, *_ALONG_LAST_AXIS) and not keywords:
         return _along(getattr(np, name))
-    if name in _BY_ELEMENT and getattr(np, name, None) is function and not keywords:
+    if name in _BY_ELEMENT and getattr(np, name) is function and not keywords:
         return elementwise(domain, function, python=False)
     if name in _STACKED and not keywords:
         return _stacked(function)

@@ -308,10 +308,10 @@ def _getattr(domain: Runs, owner: Any, name: str, *default: Any) -> Any:
         if differs(owner):
             domain.give_up("getattr() with a default of what differs by run")
         return apply(domain, getattr, (owner, name, *default))
-    name = domain.present(name)
-    if type(name) is Alternatives:
-        return domain.each_alternative(name, lambda each: domain.attribute(owner, each))
-    return domain.attribute(owner, raw(name))
+    asked: Any = domain.present(name)
+    if type(asked) is Alternatives:
+        return domain.each_alternative(asked, lambda each: domain.attribute(owner, each))
+    return domain.attribute(owner, raw(asked))
 
 
 @_of(abs)

@@ -489,6 +489,8 @@ class Runs(Python):
         if type(function) is types.FunctionType and function.__code__ is OF_CONTEXTLIB:
             return self._managed(function, args, keywords)
         bound = getattr(function, "__self__", None)
+        if type(bound) is Generating:
+            return self._made_really(function, args, keywords)
         if bound is not None and type(bound) is not types.ModuleType and not isinstance(bound, type):
             return self._method(bound, function.__name__, args, keywords, function)
         return self._function(function, args, keywords)
@@ -616,8 +618,8 @@ class Runs(Python):
         self._made[id(made)] = made
         return made
 
-    def _made_really(self, kind: type, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        """A dataclass keeps what it is given, whatever it is."""
+    def _made_really(self, kind: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """Call what keeps what it is given, whatever it is: a dataclass, or a generator."""
         try:
             return kind(*args, **keywords)
         except self.control:

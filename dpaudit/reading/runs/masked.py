@@ -384,8 +384,8 @@ class Masked(Statements):
         """A function within a function is a value that a name gets, after its decorators were called with it."""
         out: list[ast.stmt] = []
         decorators = [self.temporary() for _ in node.decorator_list]
-        for name, each in zip(decorators, node.decorator_list, strict=True):
-            out.append(ast.Assign([written(name)], self.visit(each)))
+        for place, decorator in zip(decorators, node.decorator_list, strict=True):
+            out.append(ast.Assign([written(place)], self.visit(decorator)))
         node.decorator_list = []
         new = super().visit_FunctionDef(node)
         name, new.name = new.name, self.temporary()
