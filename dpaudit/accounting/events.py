@@ -450,6 +450,6 @@ def _written(number: Fraction) -> str:
         near = float(number)
     except OverflowError:
         return f"'{number}'"
-    if Fraction(near) == number == number_of(near):
+    if Fraction(near) == number == number_of(near) == root_of(near):
         return repr(near)
     return f"'{near!r}'" if decimal_of(near) == number else f"'{number}'"

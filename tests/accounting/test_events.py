@@ -31,6 +31,7 @@ from dpaudit.errors import UsageError
 ONE_OF_EACH = [
     Gaussian("1.1"),
     Gaussian(Fraction(0.1)),
+    Gaussian(Fraction(3**-0.5)),
     Gaussian(3**-0.5, sensitivity=1 / 3),
     Gaussian(noise_multiplier="1.1"),
     Gaussian(noise_multiplier="1.1").poisson("0.01"),
