@@ -44,8 +44,9 @@ _SURPLUS = 2  # of the exponent of discrete Gaussian noise over the ε of random
 MOST_NOISE = Fraction(10**18)
 """Of noise to sensitivity: beyond, floating point does not see where to look."""
 
-LARGE = "The losses are beyond what curves reach: from below they are those of more noise, and from above not known."
-SMALL = "The losses are below what is accounted for: from above they are those of less noise."
+_UNIT = "Are noise and sensitivity in one unit?"
+LARGE = f"Losses are beyond what curves reach: from below they are those of more noise, from above not known. {_UNIT}"
+SMALL = f"Losses are below what is accounted for: from above they are those of less noise. {_UNIT}"
 
 
 class BeyondError(UsageError):
