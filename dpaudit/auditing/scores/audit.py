@@ -46,6 +46,7 @@ from dpaudit.evidence.records import (
 )
 from dpaudit.neighbours.digest import digest
 from dpaudit.privacy import ApproxDP, Claim, PureDP, parse_claim
+from dpaudit.request import known_keywords
 from dpaudit.sampling.forms import reading_types, refuse_types
 from dpaudit.sampling.outputs import Outputs, from_array
 from dpaudit.settings import own_settings
@@ -95,6 +96,7 @@ class ScoresRequest(msgspec.Struct, frozen=True):
         )
 
 
+@known_keywords
 @own_settings()
 def audit_scores(
     in_scores: Any,
@@ -163,6 +165,7 @@ def audit_scores(
     return msgspec.structs.replace(evidence, scores=scores, run=run_info(started, clock, 1))
 
 
+@known_keywords
 @own_settings()
 def audit_outputs(
     outputs0: Any,

@@ -11,6 +11,7 @@ from typing import Any
 
 from dpaudit.auditing.assumed import ASSUMED, LOST, RECORDED, assumed
 from dpaudit.auditing.verdict import TwoLooks, decide
+from dpaudit.decimals import limit_of
 from dpaudit.errors import UsageError
 from dpaudit.evidence.event import TYPES, types_agree
 from dpaudit.evidence.evidence import Evidence
@@ -24,7 +25,6 @@ from dpaudit.review.check.finding import Finding, answered, failing, unchecked
 from dpaudit.review.check.looks import looks_of
 from dpaudit.review.check.search import searched
 from dpaudit.targets.signature import Shape
-from dpaudit.verify.scope import as_decimal
 
 _READINGS = {Shape.PROGRAM: "batch", Shape.SAMPLER: "sampler"}
 
@@ -178,7 +178,7 @@ def _within(evidence: Evidence) -> bool:
         from dpaudit.verify.exact import exp_of
 
         return not exact(parse_exact(upper.exact[3:-1])) > exp_of(claim.value, upward=True)
-    return fraction(upper.exact) <= as_decimal(claim.value, toward=0.0)
+    return fraction(upper.exact) <= limit_of(claim.value, toward=0.0)
 
 
 def fraction(text: str | None) -> Fraction:
