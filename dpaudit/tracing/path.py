@@ -284,7 +284,7 @@ def _reached(target: Target, data: Any, run: Run, shift: Shift, seed: int) -> bo
     """Whether a run with the shifted noise returns what was recorded: otherwise not everything was followed."""
     assert shift.given is not None
     given = shift.given[drawn_columns(run.recorder)]
-    again = target.run(data, seed + 7919, given=given, choices=run.recorder.choices())
+    again = target.run(data, seed + 7919, given=given, choices=run.recorder.choices(), like=run)
     return again.output is not None and run.same_output(again)
 
 
