@@ -40,6 +40,7 @@ from dpaudit.evidence.records import (
 )
 from dpaudit.loading.named import load, public_name
 from dpaudit.neighbours.serialise import kept_text
+from dpaudit.reading.constants import constants_of
 from dpaudit.request import AuditRequest, TraceOptions, TraceRequest, taking
 from dpaudit.sampling.outputs import OutputSnapshot
 from dpaudit.settings import lent, own_settings
@@ -55,7 +56,6 @@ _LEAST_MEASURED = 1_000  # runs; fewer show nothing that a trace does not
 _REHEARSED = 3  # calls that say how long one takes
 _MOST_SHOWN = 40  # lines of draws in evidence
 _MOST_STEPS = 2_000
-_RUNS_OF_A_PATH, _RUNS_TO_BE_CERTAIN = 4, 28
 _FAR = 10
 
 
@@ -139,13 +139,13 @@ class _Looked:
                 domain=space.domain,
                 beyond=space.beyond,
                 seed=seed,
+                numbers=constants_of(question.mechanism.function),
                 most=most,
-                seconds=request.time_budget,
                 tell=lambda done, total: tell("tracing", done, total),
             )
             found, drawn = _drawn(target, question, found, seed)
             question = question.about(found.pair)
-        limit = _paths(target, question, request, None if found is None else found.seconds)
+        limit = request.paths
         traced = []
         for number, pair in enumerate(question.pairs):
             traced.append(trace_pair(target, pair, question.claim, seed=seed, paths=limit))
@@ -195,18 +195,6 @@ def _drawn(target: Target, question: Question, found: FoundPair, seed: int) -> t
     if pair is None:
         return found, drawn
     return replace(found, pair=pair, name=DRAWN_PAIR, rank=higher.rank), drawn
-
-
-def _paths(target: Target, question: Question, request: TraceRequest, each: float | None) -> int:
-    """Return how many paths are tried from either dataset: fewer than were asked for where a run takes long."""
-    most = whole("paths", request.paths, least=1)
-    if request.time_budget is None:
-        return most
-    if each is None:
-        target.run(question.pairs[0][0], 0)  # what is imported and cached the first time
-        each = target.run(question.pairs[0][0], 0).seconds
-    left = request.time_budget / max(each, 1e-9) / len(question.pairs) - _RUNS_TO_BE_CERTAIN
-    return max(min(most, int(left / (_RUNS_OF_A_PATH * 2))), 1)
 
 
 # --- what was found, as a record --------------------------------------------------------------------------

@@ -68,6 +68,20 @@ def trace_pair(
     return Traced(tried, sure, target.runs - before, seconds, list(unseen))
 
 
+def first_look(
+    target: Target, pair: tuple[Any, Any], claim: Claim | None, seed: int, known: list[tuple[Any, Run]]
+) -> Path:
+    """Return what one run shows that is frozen to a run on the first dataset.
+
+    Args:
+        target, pair, claim, seed: as for `trace_pair`.
+        known: the last first dataset and its run, which serves again while the dataset is the same.
+    """
+    if not known or known[0][0] is not pair[0]:
+        known[:] = [(pair[0], target.run(pair[0], seed))]
+    return follow_path(Task(target, pair, claim, seed, True), 0, known[0][1], seed, first=False)
+
+
 def _unfollowed(path: Path) -> bool:
     """Whether a path says that not all of the run was followed."""
     return any(each.word is Word.NOT_SEEN and "follow" in each.text for each in path.found)
