@@ -41,7 +41,7 @@ class Labelled:
         self._numbers, self._like = numbers, like
         self._closed: Any = None
 
-    @property
+    @property  # type: ignore[misc]
     def __class__(self) -> Any:
         """What it stands for, to `isinstance`."""
         return type(self._like)
@@ -266,7 +266,7 @@ for _name in (
     "rmatmul", "and", "or", "xor", "invert",
 ):  # fmt: skip
     setattr(Labelled, f"__{_name}__", _by_pandas(f"__{_name}__"))
-Labelled.__neg__ = lambda self: labelled(np.multiply, self, -1.0)  # type: ignore[attr-defined]
+setattr(Labelled, "__neg__", lambda self: labelled(np.multiply, self, -1.0))  # noqa: B010
 for _name in (
     "sort_index",
     "reindex",

@@ -25,6 +25,7 @@ DRAWN = 1 / 3
 """How many pairs over a domain are drawn for each candidate that was tried."""
 _FIRST = 8  # candidates that say whether noise is followed at all
 _AGAIN = 12  # of those that show most, how many are looked at again, from both sides and on all records
+_FAR_FETCHED = ("outlier", "odd value")  # kinds of change that say less than others where both break the claim
 _SLOW = 0.05  # seconds: a run on all records that takes longer is made for few candidates
 _NEAR = 0.5  # of what a part of the data shows, a pair of all records that shows so much is shown
 
@@ -105,7 +106,7 @@ def worst_neighbours(
     looks = _Looks.at(target, [each.pair for each in small], claim, seed, tell=tell)
     if looks.nothing_followed:
         return FoundPair(found[0].pair(), found[0].name, len(found), left_out, None)
-    again = looks.worst(_AGAIN)
+    again = looks.worst(_AGAIN, {place for place, each in enumerate(found) if each.kind in _FAR_FETCHED})
     place, rank = _again(target, small, again, claim, seed)
     in_part = small[place] is not found[place]
     if in_part:
@@ -122,7 +123,12 @@ def _again(
 ) -> tuple[int, tuple[int, float]]:
     """Return which of these pairs shows most when it is looked at from both sides, and its rank."""
     ranks = [trace_pair(target, pairs[place].pair(), claim, seed=seed, quick=True).worst.rank for place in places]
-    best = max(range(len(places)), key=ranks.__getitem__)
+
+    def told(number: int) -> tuple[int, bool, float]:
+        word, cost = ranks[number]
+        return word, word < Word.NOT_SUPPORTED or pairs[places[number]].kind not in _FAR_FETCHED, cost
+
+    best = max(range(len(places)), key=told)
     return places[best], ranks[best]
 
 
@@ -149,18 +155,22 @@ def worst_pair(
     looks = _Looks.at(target, pairs, claim, seed, most=most, tell=tell)
     if looks.nothing_followed:
         return None
-    place = looks.worst(1)[0]
+    place = looks.worst(1, set())[0]
     path = looks.paths[place]
     return Worst(place, path.word, len(looks.paths), target.runs - before, path.rank)
 
 
+def is_edge(pair: tuple[Any, Any], path: Path) -> bool:
+    """Whether a side holds no record, and no price but an exception, NaN or another form of the output tells of it.
+
+    That is an edge that many functions share: it is said once, and does not hide what else there is.
+    """
+    return path.price is None and any(hasattr(side, "__len__") and not len(side) for side in pair)
+
+
 @dataclass(slots=True)
 class _Looks:
-    """What first looks at pairs showed: a path of each.
-
-    Where a side holds no record, and no price but an exception, NaN or another form of the output tells the sides
-    apart, that is an edge that many functions share: it is said once, and does not hide what else there is.
-    """
+    """What first looks at pairs showed: a path of each, and whether it is an edge (`is_edge`)."""
 
     paths: list[Path] = field(default_factory=list)
     edges: list[bool] = field(default_factory=list)
@@ -182,9 +192,8 @@ class _Looks:
         for number, make in enumerate(pairs):
             pair = make()
             path = first_look(target, pair, claim, seed, known)
-            empty = any(hasattr(side, "__len__") and not len(side) for side in pair)
             looks.paths.append(path)
-            looks.edges.append(empty and path.price is None)
+            looks.edges.append(is_edge(pair, path))
             tell(number + 1, len(pairs))
             if (number + 1 == _FIRST and looks.nothing_followed) or (most is not None and target.runs - before >= most):
                 break
@@ -195,12 +204,16 @@ class _Looks:
         """Whether no noise was followed on any pair."""
         return all(path.word is Word.NOT_SEEN for path in self.paths)
 
-    def worst(self, count: int) -> list[int]:
-        """Return which pairs show most, no two of one rank; edges only where there is nothing else."""
+    def worst(self, count: int, last: set[int]) -> list[int]:
+        """Return which pairs show most, no two of one rank; edges only where there is nothing else.
+
+        Where several do not keep the claim, those in ``last`` come after all others.
+        """
         places = [place for place, edge in enumerate(self.edges) if not edge] or list(range(len(self.paths)))
-        first: dict[tuple[int, float], int] = {}
+        first: dict[tuple[int, bool, float], int] = {}
         for place in places:
-            first.setdefault(self.paths[place].rank, place)
+            word, cost = self.paths[place].rank
+            first.setdefault((word, word < Word.NOT_SUPPORTED or place not in last, cost), place)
         return [first[rank] for rank in sorted(first, reverse=True)[:count]]
 
     def edge(self, rank: tuple[int, float]) -> str:

@@ -27,7 +27,7 @@ from dpaudit.neighbours.domain import blank, column_domains, outside, pattern_of
 from dpaudit.neighbours.records import Dataset
 from dpaudit.neighbours.relation import Relation, parse_relation
 
-__all__ = ["KINDS", "LazyPair", "candidates", "smaller"]
+__all__ = ["KINDS", "LazyPair", "candidates", "count_outside", "smaller"]
 
 _LISTED = 500  # tiny pairs that are listed, of which some are tried; takes a fraction of a second
 KINDS = ("extreme", "code", "outlier", "odd value", "copy", "removal", "order", "base", "tiny")
@@ -109,6 +109,14 @@ def chosen(
             "could change within its type and domain; declare a wider domain, or give pairs"
         )
     return _limited(found, limit)
+
+
+def count_outside(data: Any, domain: Any) -> int:
+    """Return how many records of the data lie outside of a declared domain."""
+    if data is None or domain is None:
+        return 0
+    dataset = _read(data, domain)
+    return int(np.count_nonzero(outside(dataset, column_domains(domain, dataset))))
 
 
 def _tiny(data: Any, relation: Relation, domain: Any, limit: int) -> list[LazyPair]:

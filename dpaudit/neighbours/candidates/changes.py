@@ -200,7 +200,7 @@ class Changes:
                 title = self.dataset.columns[number].title
                 for order, where in {**_ORDERS, "": "after all others"}.items():
                     name = f"a copy of record {places[0]} added {where}, but with {title} {end.words}"
-                    yield self._pair(name, "order", Side(added=made, order=order), f"contrary {order}")
+                    yield self._pair(name, "copy", Side(added=made, order=order), f"contrary {order}")
 
     def _newcomers(self, records: Sequence[Made]) -> tuple[Made, ...]:
         """These records once for each step, each time of a new person; empty if there are no names left."""
