@@ -22,6 +22,7 @@ import numpy as np
 
 from dpaudit.auditing.audit import audited
 from dpaudit.auditing.leads import leads_of
+from dpaudit.auditing.pair import may_be_read
 from dpaudit.auditing.question import LEAST_RUNS, Question, SearchSpace, validated, whole
 from dpaudit.auditing.recorded import subject_of
 from dpaudit.auditing.search import DRAWN_PAIR
@@ -392,6 +393,8 @@ def _affordable(question: Question, runs: int, seconds: float | None) -> int:
     """Return how many runs measure the pair: fewer than were asked for where a call takes long, and none where few."""
     least = max(_LEAST_MEASURED, LEAST_RUNS * len(question.pairs))
     if not runs or seconds is None or question.mechanism.shape in (Shape.PROGRAM, Shape.SAMPLER):
+        return runs
+    if may_be_read(question):
         return runs
     each = _seconds_of_a_call(question, seconds / least)
     may = int(seconds / max(each, 1e-9))
