@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Unpack
@@ -32,14 +32,16 @@ from dpaudit.events import Lead
 from dpaudit.evidence.build import at_whole, no_bound, run_info
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Attempt, Bound, Histogram, Led, Target, Verdict
-from dpaudit.loading.named import public_name
-from dpaudit.request import AuditOptions, AuditRequest, taking
+from dpaudit.loading.named import load, public_name
+from dpaudit.reading.source import is_own
+from dpaudit.request import AuditOptions, AuditRequest, TraceRequest, taking
 from dpaudit.sampling.blocks import Phase, Reading
 from dpaudit.sampling.outputs import Outputs
 from dpaudit.sampling.progress import Session
 from dpaudit.settings import own_settings
 from dpaudit.stats.power import Detectable, foresee
 from dpaudit.targets.mechanism import Mechanism
+from dpaudit.targets.signature import Shape
 
 _LOW_BITS_SHARE = 0.2  # of the error level, if the low-order bits decide too; chosen to cost the other bound little
 
@@ -63,6 +65,10 @@ def audit(target: str | Mechanism | Callable[..., Any], **options: Unpack[AuditO
 
 def audited(request: AuditRequest, leads: tuple[tuple[Lead, ...], ...] = ()) -> Evidence:
     """Carry out an audit; ``leads`` are what a trace of each pair points to."""
+    if not leads and _is_of_function_as_it_is(request):
+        from dpaudit.auditing.trace import traced  # which measures by an audit of the pair that it finds
+
+        return traced(_as_trace(request))
     refuse_budget(request)
     started, clock = datetime.now(UTC), time.perf_counter()
     question = replace(validated(replace(request, seed=seed_for(request))), leads=leads)
@@ -95,6 +101,34 @@ def audited(request: AuditRequest, leads: tuple[tuple[Lead, ...], ...] = ()) -> 
     named = question.mechanism.reference is not None or public_name(question.mechanism) != question.mechanism.name
     run = msgspec.structs.replace(run_info(started, clock, question.engine.count), named=named)
     return msgspec.structs.replace(evidence, run=run)
+
+
+def _is_of_function_as_it_is(request: AuditRequest) -> bool:
+    """Whether a function of the user's own is asked about on data or a domain, with no wish of how runs are made.
+
+    Then its source is read: the pair is that on which its noise has to hide most, and one pass makes many runs.
+    """
+    if request.pairs is not None or (request.data is None and request.domain is None):
+        return False
+    usual = AuditRequest(request.target)
+    if any(getattr(request, name) != getattr(usual, name) for name in _RUNS_ALONE):
+        return False
+    mechanism = load(request.target)
+    own = is_own(mechanism.function) and mechanism.query is None and request.query is None
+    return own and mechanism.shape in (Shape.OPAQUE, Shape.SEEDED)
+
+
+_RUNS_ALONE = (
+    "sequential", "curve", "learn", "observe", "fixed", "resume", "shards", "time_budget", "block_size", "reading",
+    "floating_point", "types", "search", "query", "sensitivity",
+)  # fmt: skip
+"""What is asked of runs alone."""
+
+
+def _as_trace(request: AuditRequest) -> TraceRequest:
+    names = {each.name for each in fields(TraceRequest)} & {each.name for each in fields(AuditRequest)}
+    shared = {name: getattr(request, name) for name in names - {"time_budget"}}
+    return TraceRequest(**shared, time_budget=None)
 
 
 def _answered(

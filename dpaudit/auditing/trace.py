@@ -79,8 +79,12 @@ def trace(target: str | Mechanism | Callable[..., Any], **options: Unpack[TraceO
     Raises:
         UsageError: if the request cannot be carried out as it stands.
     """
+    return traced(TraceRequest(target, **options))
+
+
+def traced(request: TraceRequest) -> Evidence:
+    """Carry out a trace."""
     started, clock = datetime.now(UTC), time.perf_counter()
-    request = TraceRequest(target, **options)
     runs = whole("runs", request.runs, least=0)
     most = whole("candidates", request.candidates, least=1)
     whole("paths", request.paths, least=1)
