@@ -38,6 +38,7 @@ from dpaudit.evidence.records import (
     Verdict,
     round_outward,
 )
+from dpaudit.evidence.worst import settled
 from dpaudit.loading.named import load, public_name
 from dpaudit.neighbours.serialise import kept_text
 from dpaudit.request import AuditRequest, TraceOptions, TraceRequest, taking
@@ -84,7 +85,7 @@ def trace(target: str | Mechanism | Callable[..., Any], **options: Unpack[TraceO
     evidence = _concluded(question, looked, request, runs)
     named = question.mechanism.reference is not None or public_name(question.mechanism) != question.mechanism.name
     run = msgspec.structs.replace(run_info(started, clock, question.engine.count), named=named)
-    return msgspec.structs.replace(evidence, run=run)
+    return settled(msgspec.structs.replace(evidence, run=run))
 
 
 def _question(request: TraceRequest) -> Question:

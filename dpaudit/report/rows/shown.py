@@ -17,6 +17,7 @@ from dpaudit.report.text.bound_kinds import (
     is_proof,
     proved_for,
     sampled_lower,
+    unconfirmed,
     without_bound,
 )
 from dpaudit.report.text.chain import chain
@@ -127,7 +128,10 @@ def _exact(evidence: Evidence) -> Iterator[Row]:
 
 def _sampled(evidence: Evidence) -> Iterator[Row]:
     bound = sampled_lower(evidence)
-    if bound is not None:
+    if bound is not None and unconfirmed(evidence):
+        name, text = "Lower bound, counted in runs", "more than is claimed at first; fresh runs did not confirm it"
+        yield Row("sampled", "sampled", name, "not confirmed", text, text, "", Importance.SUMMARY, "bounds", 0.0)
+    elif bound is not None:
         line = f"{_shown(bound, evidence)} ({certainty(bound)})"
         yield _lower("sampled", "sampled", "counted in runs", bound, evidence, line)
     elif evidence.verdict is not Verdict.INVALID:

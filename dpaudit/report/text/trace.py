@@ -23,7 +23,6 @@ MEANINGS = {
     "pair that were looked at; nothing is said of others",
     "not seen": "no noise that is followed was met, or every run raised",
 }
-URGENT = ("leaks", "violated, given the stated laws", "not supported")
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,11 +30,13 @@ def planned_share(evidence: Evidence) -> float:
 
 def is_certain(evidence: Evidence) -> bool:
     """Whether the claim is exceeded without sampling, or against a proof, which has its own second look."""
-    lower, upper, claim = evidence.lower, evidence.upper, evidence.claimed
+    exact, upper, claim = evidence.exact, evidence.upper, evidence.claimed
     if evidence.proof is None or claim is None:
         return False
-    contradicts = upper is not None and lower.kind == "sampled" and lower.value > upper.value
-    return lower.kind == "exact" or lower.value <= claim.value or contradicts
+    real = [attempt.bound.value for attempt in evidence.attempts if attempt.bound.arithmetic == "real"]
+    most = max(real, default=0.0)
+    known = exact is not None and exact.value >= most
+    return known or most <= claim.value or (upper is not None and most > upper.value)
 
 
 def looks_of(evidence: Evidence) -> TwoLooks | None:
