@@ -25,6 +25,9 @@ SPEAKS_AGAINST = ("leaks", "violated, given the stated laws", "not supported")
 
 SUPPORTED = "supported on this path"
 
+LOWERED = "A finding speaks against the claim, and refutes nothing by itself"
+"""How the reason begins where a finding made a green verdict INCONCLUSIVE."""
+
 _GREEN = (Verdict.PROVED, Verdict.NOT_VIOLATED)
 _NO_PROOF = " This is not a proof of privacy."
 
@@ -95,5 +98,19 @@ def lowered(verdict: Verdict, reason: str, finding: str) -> tuple[Verdict, str]:
     """Return the verdict and the reason that bounds gave, after a finding; both are as they were where none counts."""
     if verdict not in _GREEN or not finding:
         return verdict, reason
-    said = reason.removesuffix(_NO_PROOF)
-    return Verdict.INCONCLUSIVE, f"A finding speaks against the claim, and refutes nothing by itself: {finding}. {said}"
+    return Verdict.INCONCLUSIVE, f"{LOWERED}: {finding}. {reason.removesuffix(_NO_PROOF)}"
+
+
+def exit_code(evidence: Evidence, require: str | None = None) -> int:
+    """Return the exit code of a command that found this evidence.
+
+    Args:
+        evidence: what was found.
+        require: "supported" where the trace has to support the claim: what it finds against the claim is 1 then, and
+            what it could not follow or price is 3, as for an inconclusive audit; None for the verdict alone.
+    """
+    code = evidence.verdict.exit_code
+    word = None if evidence.trace is None else evidence.trace.word
+    if require is None or word == SUPPORTED or evidence.verdict is Verdict.INVALID:
+        return code
+    return 1 if word in SPEAKS_AGAINST else code or Verdict.INCONCLUSIVE.exit_code

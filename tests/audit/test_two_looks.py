@@ -45,8 +45,9 @@ def confirmed():
 
 
 def test_one_unlucky_look_is_no_violation(unlucky):
-    assert unlucky.lower.value > 1 and unlucky.verdict is dp.Verdict.NOT_VIOLATED
+    assert max(each.bound.value for each in unlucky.attempts) > 1 and unlucky.verdict is dp.Verdict.NOT_VIOLATED
     assert unlucky.verdict.exit_code == 0
+    assert 0.8 < unlucky.lower.value <= 1 and unlucky.lower.confidence == 1 - FALSE_ALARM / 2  # what decides
     second = unlucky.second
     assert not second.confirmed and sum(second.counts.runs) == 2 * unlucky.measuring
     assert unlucky.runs == 4_000 + 2 * unlucky.measuring and unlucky.budget == 4_000
@@ -58,7 +59,7 @@ def test_one_unlucky_look_is_no_violation(unlucky):
 def test_it_does_not_read_as_private(unlucky):
     for text in (summary(unlucky), markdown([unlucky])):
         flat = " ".join(text.split())
-        assert "was confirmed" in flat and "above the claim" in flat and "did not confirm" in flat
+        assert "was confirmed" in flat and "more than is claimed" in flat and "did not confirm" in flat
         assert "No violation of the claim ε = 1 was found" not in flat
     said = plain_words(unlucky)
     assert (said.found, said.means) == (FOUND_ONCE, MEANS_ONCE)
@@ -82,7 +83,7 @@ def test_one_look_at_the_confidence_where_that_is_asked_for(unlucky, alarm):
     evidence = dp.audit(laplace, seed=UNLUCKY, false_alarm=alarm, **ASKED)
     assert evidence.verdict is dp.Verdict.VIOLATED
     assert (evidence.second, evidence.false_alarm) == (None, None)
-    assert evidence.lower == unlucky.lower and evidence.attempts == unlucky.attempts
+    assert evidence.lower.value > 1 and evidence.attempts == unlucky.attempts
     assert "second" not in evidence.record() and passes(check(evidence))
     assert "--false-alarm 0.05" in summary(evidence)
 
@@ -126,7 +127,7 @@ def test_a_tight_mechanism_is_hardly_ever_red():
     """Tens of them are at first; the rule is held to its word over 10,000 audits by benchmarks/validity.py."""
     asked = {"claim": f"epsilon={math.log(3)!r}", "pairs": [(1, 0)], "runs": 300, "floating_point": "ignore"}
     found = [dp.audit(response, seed=seed, **asked) for seed in range(40)]
-    first = sum(each.lower.value > math.log(3) for each in found)
+    first = sum(max(one.bound.value for one in each.attempts) > math.log(3) for each in found)
     red = sum(each.verdict is dp.Verdict.VIOLATED for each in found)
     assert first >= 1 and binomtest(first, 40, 0.05, alternative="greater").pvalue > 1e-3
     assert red == 0

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Bound, Verdict
-from dpaudit.evidence.worst import against, low_bits_show_more
+from dpaudit.evidence.worst import LOWERED, against, low_bits_show_more
 from dpaudit.report.text import training
 from dpaudit.report.text.accounting import accounting_of, verdict_words
 from dpaudit.report.text.bound_kinds import (
@@ -90,7 +90,8 @@ def reason_says_more(evidence: Evidence) -> bool:
     """Whether the recorded reason says more than the claim and the lower bound."""
     upper, sampled = evidence.upper, sampled_lower(evidence)
     disputed = upper is not None and sampled is not None and sampled.value > upper.value
-    return evidence.verdict in {Verdict.INVALID, Verdict.INCONCLUSIVE} or disputed
+    said_above = evidence.reason.startswith(LOWERED)
+    return (evidence.verdict in {Verdict.INVALID, Verdict.INCONCLUSIVE} and not said_above) or disputed
 
 
 def decisive(evidence: Evidence) -> Bound:
