@@ -193,6 +193,7 @@ _ANY = (Run(Gaussian(1), 1),)
 
 
 def _relation(events: Events, asked: str | None) -> str:
+    asked = {"replace": "replace-one"}.get(asked or "", asked)  # audits and proofs call it so
     if asked is None:
         sampled = any(isinstance(event, Sampled) for event, _ in events.parts)
         return events.relations[0] if sampled else "sensitivity"

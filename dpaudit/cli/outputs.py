@@ -92,7 +92,7 @@ class Results:
             self._outputs.say(text)
 
     def tell(self, evidence: Evidence, require: str | None = None) -> int:
-        """Write the evidence and its page, print a summary, and return the exit code; ``require`` as for `exit_code`."""
+        """Write evidence and page, print a summary, and return the exit code, by what is required (`exit_code`)."""
         from dpaudit.evidence.worst import exit_code
 
         outputs = self._outputs

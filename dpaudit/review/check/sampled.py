@@ -232,7 +232,7 @@ def _headline(evidence: Evidence) -> Finding:
         bounds = [attempt.bound for attempt in evidence.attempts if attempt.bound.arithmetic == "real"]
         decided = headline_of(bounds, evidence.confidence, looks_of(evidence), evidence.claimed)
         known = exact is not None and exact.value >= decided.value
-        holds = stated == best or (stated == exact if known else _alike(stated, decided))
+        holds = stated == best or (stated == exact if known else _same_bound(stated, decided))
         if upper is not None and best.value > upper.value:  # by chance, since a second look did not confirm it
             holds |= stated == (exact or msgspec.structs.replace(best, value=0.0))
     how = "is" if holds else "is not"
@@ -248,12 +248,12 @@ def _low_bits(evidence: Evidence) -> Finding:
     if shown and evidence.low_bits == "verdict":
         bounds = [attempt.bound for attempt in evidence.attempts if attempt.bound.arithmetic == "float"]
         decided = headline_of(bounds, evidence.confidence, looks_of(evidence), evidence.claimed)
-        holds = holds or _alike(stated, decided)
+        holds = holds or _same_bound(stated, decided)
     how = "is" if holds else "is not"
     return answered("low-order bits", holds, f"their lower bound {stated.value:.10g} {how} the best that was shown")
 
 
-def _alike(stated: Bound, again: Bound) -> bool:
+def _same_bound(stated: Bound, again: Bound) -> bool:
     """Whether two bounds are the same but for the last digits of a value that was computed again."""
     return stated == msgspec.structs.replace(again, value=stated.value) and agrees(again.value, stated.value)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.auditing.assumed import ASSUMED, LOST, RECORDED, assumed
+from dpaudit.auditing.assumed import ASSUMED, LOST, RECORDED, SOME_CANARIES, assumed
 from dpaudit.auditing.verdict import TwoLooks, decide
 from dpaudit.errors import UsageError
 from dpaudit.evidence.event import TYPES, types_agree
@@ -256,7 +256,9 @@ def _assumptions(evidence: Evidence) -> Finding:
     asks, stated = evidence.target.asks, evidence.assumptions
     if asks in RECORDED:
         design = "outputs" if evidence.scores is None else evidence.scores.design
-        known = [ASSUMED[design]] if design == "one-run" else [ASSUMED[design], (*ASSUMED[design], LOST)]
+        some = evidence.scores is not None and evidence.scores.canaries is not None
+        design = SOME_CANARIES if some else design
+        known = [ASSUMED[design]] if design.startswith("one-run") else [ASSUMED[design], (*ASSUMED[design], LOST)]
     else:
         declared = parse_relation(evidence.relation).kind == "declared"
         own = Shape(asks) is Shape.OPAQUE or (Shape(asks) is not Shape.PROGRAM and _own_randomness(evidence))
