@@ -32,13 +32,13 @@ from dpaudit.sampling.outputs import Outputs
 
 _FEWEST = 10  # numbers that repeat on one side alone; fewer may be all that a function without noise returns
 _SHARE = 0.1  # of the outputs of a side, which fewer copies change hardly
-_OTHER_SIDE = 10  # numbers that the other side would have to share
+_OTHER_SIDE = 5  # numbers that the other side would have to share
 _NEAR = 1e-3  # of the mean distance to neighbours; independent numbers are so near in one of a thousand
 _AROUND = (8, 32, 128, 512)  # neighbours
 _EQUAL_STEPS = 1e-3  # relative difference of two steps of a grid
 _ON_A_GRID = 0.01  # share of equal steps; of independent numbers it is .0005
-_MANY = 100  # outcomes that occur equally often
-_MEETINGS = 40
+_MANY = 20  # outcomes that occur equally often
+_MEETINGS = 64
 _ASKED = (
     "{}. Are these the same outputs in another order, copied, or drawn again from fewer runs (a bootstrap)? A bound "
     "holds for outputs of runs of their own: hand in every run once"
@@ -123,7 +123,9 @@ def _of_counts(counts: Integers, values: Floats, sizes: tuple[int, int]) -> str:
         alone = repeated & (other == 0)
         share = own[alone].sum() / max(sizes[side], 1)
         ratio = sizes[1 - side] / max(sizes[side], 1)
-        expected = float(-np.expm1(-ratio * own[repeated]).sum())  # of the numbers that the other side would share
+        # numbers that the other side would share if its law were the same: each as often as numbers come back (Good 1953)
+        often = float(own[own >= 3].sum()) / max(int(np.count_nonzero(repeated)), 1)
+        expected = -math.expm1(-ratio * often) * np.count_nonzero(repeated)
         missed = np.count_nonzero(repeated & (other > 0)) <= 0.1 * expected and expected >= _OTHER_SIDE
         if np.count_nonzero(alone) >= _FEWEST and share >= _SHARE and missed:
             return (
