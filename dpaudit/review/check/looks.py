@@ -22,6 +22,10 @@ def rule_of(evidence: Evidence) -> LooksRule | None:
     return LooksRule(1 - evidence.confidence, evidence.false_alarm, again)
 
 
+def _is_possible(rule: LooksRule) -> bool:
+    return 0 < rule.false_alarm < rule.error < 1
+
+
 def planned_share(evidence: Evidence) -> float:
     """Return the share of the error level at which a single look detects as much as the rule."""
     rule = rule_of(evidence)
@@ -42,7 +46,7 @@ def is_certain(evidence: Evidence) -> bool:
 def looks_of(evidence: Evidence) -> TwoLooks | None:
     """Return the result of both looks: the first from the counts, the second as stated (`check_looks` checks it)."""
     rule, claim = rule_of(evidence), evidence.claimed
-    if rule is None or claim is None or not evidence.attempts:
+    if rule is None or claim is None or not evidence.attempts or not _is_possible(rule):
         return None
     if is_certain(evidence):
         return TwoLooks(rule, None)
@@ -67,7 +71,7 @@ def check_looks(evidence: Evidence, impossible: Callable[[Evidence, Bound, Count
         if second is not None or evidence.false_alarm is not None:
             yield failing("second look", "there is a second look, or a false alarm, and nothing that asks for it")
         return
-    if not 0 < rule.false_alarm < rule.error < 1:
+    if not _is_possible(rule):
         yield failing("second look", f"a false alarm of {rule.false_alarm} asks for no other look than one")
         return
     looks = looks_of(evidence)
