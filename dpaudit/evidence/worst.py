@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from dpaudit.errors import UsageError
 from dpaudit.evidence.records import Curve, Trace, Verdict, round_outward
 from dpaudit.privacy import Claim
 from dpaudit.privacy.claims import number_text
@@ -34,7 +35,10 @@ _NO_PROOF = " This is not a proof of privacy."
 
 def against(evidence: Evidence) -> str:
     """Return the worst finding that no green verdict may stand above, without a full stop; empty if there is none."""
-    claim, moved = evidence.claimed, evidence.sensitivity
+    try:
+        claim, moved = evidence.claimed, evidence.sensitivity
+    except UsageError:  # no claim that can be read: a check says so
+        return ""
     if claim is None:
         return ""
     if evidence.trace is not None and evidence.trace.word in SPEAKS_AGAINST:

@@ -58,6 +58,7 @@ class Relation:
     person: str | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "kind", _ALSO_CALLED.get(self.kind, self.kind))
         if self.movement not in _MOVEMENTS.get(self.kind, ()):
             raise UsageError(f"no relation {self.kind!r} with the movement {self.movement!r}; write {FORMS}")
         if isinstance(self.group, bool) or not isinstance(self.group, int) or self.group < 1:
