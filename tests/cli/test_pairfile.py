@@ -45,7 +45,7 @@ def test_a_file_that_may_mean_two_things_is_refused_and_says_what_to_write(tmp_p
     """Two datasets of two list records each, or two pairs, where the relation allows both: nobody can tell."""
     records = [[[1, 2], [3, 4]], [[1, 2], [3, 5]]]
     (tmp_path / "pair.json").write_text(json.dumps(records), encoding="utf-8")
-    with pytest.raises(dp.UsageError, match=r"one pair of datasets with two records each, or two pairs.*\[\[data0"):
+    with pytest.raises(UsageError, match=r"one pair of datasets with two records each, or two pairs.*\[\[data0"):
         read_pairs([tmp_path / "pair.json"], neighbouring("declared"))
     assert read_pairs([tmp_path / "pair.json"], neighbouring("replace")) == [(records[0], records[1])]
     (tmp_path / "one.json").write_text(json.dumps([records]), encoding="utf-8")

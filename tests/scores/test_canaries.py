@@ -22,7 +22,7 @@ def drawn(seed, canaries, mu=3.0):
 
 
 def test_the_order_is_the_least_favourable_one():
-    """Against every way in which the coins of four canaries without a score may have fallen, at every number of guesses."""
+    """Against every way in which the coins without a score may have fallen, at every number of guesses."""
     rng = np.random.default_rng(0)
     for size, missing in itertools.product((5, 6, 9), (1, 2, 3, 4)):
         coins = rng.random(size) < 0.5

@@ -36,7 +36,7 @@ _OTHER_SIDE = 5  # numbers that the other side would have to share
 _NEAR = 1e-3  # of the mean distance to neighbours; independent numbers are so near in one of a thousand
 _AROUND = (8, 32, 128, 512)  # neighbours
 _EQUAL_STEPS = 1e-3  # relative difference of two steps of a grid
-_ON_A_GRID = 0.01  # share of equal steps; of independent numbers it is .0005
+_ON_A_GRID = 0.02  # share of equal steps; of independent numbers it is .0005
 _MANY = 20  # outcomes that occur equally often
 _MEETINGS = 64
 _ASKED = (
@@ -123,7 +123,7 @@ def _of_counts(counts: Integers, values: Floats, sizes: tuple[int, int]) -> str:
         alone = repeated & (other == 0)
         share = own[alone].sum() / max(sizes[side], 1)
         ratio = sizes[1 - side] / max(sizes[side], 1)
-        # numbers that the other side would share if its law were the same: each as often as numbers come back (Good 1953)
+        # what the other side would share if its law were the same: each as often as numbers come back (Good 1953)
         often = float(own[own >= 3].sum()) / max(int(np.count_nonzero(repeated)), 1)
         expected = -math.expm1(-ratio * often) * np.count_nonzero(repeated)
         missed = np.count_nonzero(repeated & (other > 0)) <= 0.1 * expected and expected >= _OTHER_SIDE
@@ -155,7 +155,7 @@ def _on_a_grid(values: Floats) -> bool:
     if len(steps) < 2:
         return True
     alike = np.abs(np.diff(steps)) <= _EQUAL_STEPS * np.minimum(steps[1:], steps[:-1])
-    return bool(np.count_nonzero(alike) >= max(_ON_A_GRID * len(alike), 1))
+    return bool(np.count_nonzero(alike) >= max(_ON_A_GRID * len(alike), min(3, len(alike))))
 
 
 def _too_regular(counts: Integers) -> int:

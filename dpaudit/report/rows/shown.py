@@ -149,8 +149,10 @@ def events(evidence: Evidence) -> Iterator[Row]:
     other = decided.event if violated and decided.counts is not None and decided.event != event else None
     scores = None if is_proof(evidence) else evidence.scores
     if scores is not None:
-        some = "" if scores.canaries is None else f"; {count_text(scores.canaries)} canaries, not all with a score"
-        yield _score("design", "design", "Design", _DESIGNS.get(scores.design, scores.design) + some)
+        design = _DESIGNS.get(scores.design, scores.design)
+        if scores.canaries is not None:
+            design = f"one model; a fair coin for each of {count_text(scores.canaries)} canaries, not all with a score"
+        yield _score("design", "design", "Design", design)
     if scores is not None and scores.design == "one-run":
         yield _score("guesses", "guesses", "Guesses", guesses_text(evidence.lower))
     elif event is not None:
