@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
 
 import numpy as np
 import pytest
 from scipy.stats import binomtest
 
 import dpaudit as dp
+from dpaudit.gate.as_json import gate_json
+from dpaudit.gate.console import summary as gate_summary
+from dpaudit.gate.junit import junit
+from dpaudit.gate.markdown import markdown as gate_markdown
+from dpaudit.gate.result import GateResult, Outcome, OutcomeRule, TargetResult
+from dpaudit.gate.sarif import sarif_text
 from dpaudit.processes.handover import Asked, other_question
+from dpaudit.report import html_page
 from dpaudit.report.console import summary
 from dpaudit.report.formats.markdown import markdown
 from dpaudit.report.text.plain_words import FOUND_ONCE, MEANS_ONCE, plain_words
@@ -63,6 +72,22 @@ def test_it_does_not_read_as_private(unlucky):
         assert "No violation of the claim ε = 1 was found" not in flat
     said = plain_words(unlucky)
     assert (said.found, said.means) == (FOUND_ONCE, MEANS_ONCE)
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_no_format_shows_a_bound_above_the_claim_beside_a_verdict_that_acquits(unlucky):
+    page = re.sub(
+        r"<style.*?</style>|<script.*?</script>|<pre.*?</pre>|&#34;.*?&#34;", "", html_page(unlucky), flags=re.S
+    )
+    attempts = page.index('<section id="attempts">')
+    page = page[:attempts] + page[page.index("</section>", attempts) :]  # its table says that it was not confirmed
+    target = TargetResult("laplace", "a.py:f", Outcome.PASSED, OutcomeRule.PASSED, unlucky.reason, unlucky)
+    gate = GateResult((target,), 0.95, 1, 1.0)
+    formats = summary(unlucky), markdown([unlucky]), page, junit(gate), gate_markdown(gate), gate_json(gate)
+    for text in (*formats, json.dumps(json.loads(sarif_text(gate)), ensure_ascii=False), gate_summary(gate)):
+        flat = text.replace("\u00a0", " ")
+        assert "0.9243" in flat or '"results": []' in flat  # of targets that pass SARIF says nothing
+        assert not re.search(r"1\.00[78]", flat)
 
 
 def test_a_violation_that_is_found_twice(confirmed):
