@@ -89,14 +89,13 @@ def _of_form(numbers0: Floats, numbers1: Floats, sizes: tuple[int, int]) -> str:
     width = max(numbers0.shape[1], numbers1.shape[1])
     both = [each if each.size else np.empty((0, width)) for each in (numbers0, numbers1)]
     joined = np.concatenate(both)
-    column = max(range(width), key=lambda place: len(np.unique(joined[:, place])))
-    values = joined[:, column]
-    order = np.argsort(values, kind="stable")
-    places = np.empty(len(values), dtype=np.int64)
-    places[order] = np.concatenate([[0], np.cumsum(~_near(values[order]))])
-    of_side = np.arange(len(values)) >= len(both[0])
-    counts = np.stack([np.bincount(places[of_side == side], minlength=int(places.max()) + 1) for side in (0, 1)])
-    return _of_counts(counts, values[order][np.unique(places[order], return_index=True)[1]], sizes)
+    column = 0 if width == 1 else max(range(width), key=lambda place: len(np.unique(joined[:, place])))
+    order = np.argsort(joined[:, column])
+    values, of_side1 = joined[order, column], order >= len(both[0])
+    first = np.concatenate([[True], ~_near(values)])  # of numbers that count as equal
+    places = np.cumsum(first) - 1
+    counts = np.stack([np.bincount(places[of_side1 == side], minlength=int(places[-1]) + 1) for side in (0, 1)])
+    return _of_counts(counts, values[first], sizes)
 
 
 def _of_counts(counts: Integers, values: Floats, sizes: tuple[int, int]) -> str:
@@ -137,24 +136,26 @@ def _of_counts(counts: Integers, values: Floats, sizes: tuple[int, int]) -> str:
 
 def _near(values: Floats) -> Booleans:
     """Return whether each number is far nearer to the next than numbers around it are to one another, (n − 1,)."""
-    steps = np.diff(values)
-    near = steps == 0
-    for around in _AROUND:
-        if around > _AROUND[0] and around > len(steps) // 20:
-            break
-        total = np.concatenate([[0.0], np.cumsum(steps)])
-        places = np.arange(len(steps))
-        first, last = np.maximum(places - around // 2, 0), np.minimum(places + around // 2 + 1, len(steps))
-        near |= steps <= _NEAR * (total[last] - total[first]) / (last - first)
+    with np.errstate(over="ignore"):  # of numbers that lie 1e308 apart
+        steps, places = np.diff(values), np.arange(len(values) - 1)
+        near = steps == 0
+        for around in _AROUND:
+            if around > _AROUND[0] and around > len(steps) // 20:
+                break
+            first, last = np.maximum(places - around // 2, 0), np.minimum(places + around // 2 + 1, len(steps))
+            near |= steps <= _NEAR * (values[last] - values[first]) / (last - first)
     return np.asarray(near)
 
 
 def _on_a_grid(values: Floats) -> bool:
     """Whether neighbouring numbers are equally far from one another, as those of a grid are, also of a bent one."""
-    steps = np.diff(values)
+    with np.errstate(over="ignore"):
+        steps = np.diff(values)
     if len(steps) < 2:
         return True
-    alike = np.abs(np.diff(steps)) <= _EQUAL_STEPS * np.minimum(steps[1:], steps[:-1])
+    with np.errstate(invalid="ignore"):
+        apart = np.abs(np.diff(steps))
+    alike = apart <= _EQUAL_STEPS * np.minimum(steps[1:], steps[:-1])
     return bool(np.count_nonzero(alike) >= max(_ON_A_GRID * len(alike), min(3, len(alike))))
 
 
