@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from dpaudit.errors import UsageError
-from dpaudit.evidence.records import Curve, Trace, Verdict, round_outward
+from dpaudit.evidence.records import Curve, Trace, TraceFinding, Verdict, round_outward
 from dpaudit.privacy import Claim
 from dpaudit.privacy.claims import number_text
 
@@ -41,8 +41,10 @@ def against(evidence: Evidence) -> str:
         return ""
     if claim is None:
         return ""
-    if evidence.trace is not None and evidence.trace.word in SPEAKS_AGAINST:
-        return _of_trace(evidence.trace, claim)
+    if evidence.trace is not None and (worst := _worst_of(evidence.trace)) is not None:
+        where = f", at {worst.where}" if worst.where else ""
+        what = ": ".join(filter(None, (worst.word, worst.text)))
+        return f"{what}, for a claim of {claim.symbol} = {number_text(claim.value)}{where}"
     if moved is not None and moved.exceeded:
         by = number_text(moved.largest) if moved.largest < float("inf") else "any distance"
         most = "" if moved.claimed is None else f", and {number_text(moved.claimed)} is declared"
@@ -58,11 +60,12 @@ def against(evidence: Evidence) -> str:
     return ""
 
 
-def _of_trace(trace: Trace, claim: Claim) -> str:
-    found = next((each for each in trace.findings if each.word == trace.word), None)
-    what = trace.word if found is None else f"{trace.word}: {found.text}"
-    where = f", at {found.where}" if found is not None and found.where else ""
-    return f"{what}, for a claim of {claim.symbol} = {number_text(claim.value)}{where}"
+def _worst_of(trace: Trace) -> TraceFinding | None:
+    """Return what a trace found against the claim, whether its word or only a finding says so; None if nothing."""
+    found = [each for each in trace.findings if each.word in SPEAKS_AGAINST]
+    if not found and trace.word in SPEAKS_AGAINST:
+        return TraceFinding(trace.word, "", "")
+    return min(found, key=lambda each: SPEAKS_AGAINST.index(each.word), default=None)
 
 
 def beyond_claim(curve: Curve, claim: Claim | None) -> str:
@@ -113,8 +116,10 @@ def exit_code(evidence: Evidence, require: str | None = None) -> int:
         require: "supported" where the trace has to support the claim: what it finds against the claim is 1 then, and
             what it could not follow or price is 3, as for an inconclusive audit; None for the verdict alone.
     """
-    code = evidence.verdict.exit_code
-    word = None if evidence.trace is None else evidence.trace.word
-    if require is None or word == SUPPORTED or evidence.verdict is Verdict.INVALID:
+    code, trace = evidence.verdict.exit_code, evidence.trace
+    if require is None or evidence.verdict is Verdict.INVALID:
         return code
-    return 1 if word in SPEAKS_AGAINST else code or Verdict.INCONCLUSIVE.exit_code
+    if trace is not None and _worst_of(trace) is not None:
+        return 1
+    supported = trace is not None and trace.word == SUPPORTED
+    return code if supported else code or Verdict.INCONCLUSIVE.exit_code

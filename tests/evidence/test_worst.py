@@ -60,6 +60,11 @@ def green(**found: Any) -> Evidence:
 CONTRADICTED = {
     "trace": (green(trace=trace()), LINE),
     "leak": (green(trace=trace("leaks")), LINE),
+    "a finding that the word hides": (
+        green(trace=msgspec.structs.replace(trace(), word="supported on this path")),
+        LINE,
+    ),
+    "a word without a finding": (green(trace=msgspec.structs.replace(trace(), findings=())), "not supported"),
     "sensitivity": (green(sensitivity=moved()), "moves by 2"),
     "curve": (green(curve=Curve(0.95, (), (0.0, 1.0), (0.4, 0.2), (), (), 0.0)), "δ ≥ 0.2 at ε = 1"),
     "search": (green(search=searched("not supported")), "dpaudit trace names the line"),
