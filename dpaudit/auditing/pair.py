@@ -45,7 +45,7 @@ from dpaudit.sampling.engines import Processes
 from dpaudit.sampling.first_error import first_exception
 from dpaudit.sampling.outputs import Outputs, concatenate
 from dpaudit.sampling.play import play, repeats
-from dpaudit.sampling.runs import RaisedTogetherError
+from dpaudit.sampling.runs import RaisedTogetherError, UnreadRunsError, outputs_of
 from dpaudit.sampling.timed import untimed
 from dpaudit.sampling.workers import why_alone
 from dpaudit.targets.signature import Shape
@@ -56,6 +56,7 @@ _FEW_RUNS = 50_000  # up to which learning gets the larger share
 _FEW_VALUES, _MANY_VALUES = 12, 256
 _LEARNING_CAP, _LATER_CAP = 500_000, 2_000_000  # both sides together; the second for outputs that need more runs
 _LEARNING_NUMBERS = 20_000_000  # bounds memory: outputs of many numbers are learned from fewer runs
+_READ_PAIRS, _READ_RUNS = 8, 4_096  # of which runs show whether a function is read
 _SETTLING_RUNS = {Shape.SAMPLER: 256, Shape.SEEDED: 8}  # made twice, before all others
 _EARLY = 2_048  # runs before a mechanism that always raises is given up
 _PICTURE_RUNS = 400_000  # measuring runs, of both sides, for the histogram, drift and low-order bits; bounds time
@@ -115,6 +116,8 @@ def with_call_style(question: Question, pair: int = 0) -> Question:
     A function that receives a generator has randomness or state of its own if the same generator gives different
     outputs. A sampler that raises is called for one run at a time.
     """
+    if question.may_be_read:
+        question = _read_if_possible(question)
     if question.runs_as not in (Shape.SAMPLER, Shape.SEEDED) or question.made_as is not None:
         return question
 
@@ -134,6 +137,20 @@ def with_call_style(question: Question, pair: int = 0) -> Question:
         raise UsageError(f"the blocks of this audit cannot be shared: {why}")
     alone = None if not question.engine.apart else why_alone(question.mechanism, made_as=Shape.OPAQUE)
     return replace(question, made_as=Shape.OPAQUE, alone=question.alone or alone)
+
+
+def _read_if_possible(question: Question) -> Question:
+    """Return the question with runs that are made by reading the function; with the reason, if they cannot be."""
+    alone = None if question.mechanism.reference is not None else question.alone  # each worker reads it
+    read = replace(question, made_as=Shape.READ, alone=alone)
+    for pair in range(min(len(question.pairs), _READ_PAIRS)):
+        try:
+            outputs_of(replace(read.experiment, mechanism=read.mechanism), Block(Phase.SETTLING, pair, 0, _READ_RUNS))
+        except UnreadRunsError as error:
+            return replace(question, unread=error.why)
+        except UsageError:
+            return question  # as it is said when the function is called
+    return read
 
 
 def few_blocks(question: Question, runs: int) -> str | None:
@@ -230,7 +247,7 @@ def _learn(question: Question, pair: int, runs: int, error: float, further: Furt
         leads=question.leads_of(pair),
     )
     homogeneity = None
-    if shape is not Shape.PROGRAM:
+    if shape not in (Shape.PROGRAM, Shape.READ):
         homogeneity = homogeneity_cells(outputs, question.observe)
         looked = [untimed(side) if question.observe else side for side in outputs]
         most = [min(len(side), _PICTURE_RUNS // 2) for side in looked]

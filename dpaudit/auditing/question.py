@@ -91,6 +91,7 @@ class Question:
     session: Session | None = None  # progress, and the file of finished blocks
     false_alarm: float = FALSE_ALARM  # how often a mechanism that keeps its claim may be called violated
     made_as: Shape | None = None  # the call style of runs, if it was found not to be the function's own
+    unread: str | None = None  # why runs are calls, though the function might have been read
     leads: tuple[tuple[Lead, ...], ...] = ()  # of each pair, what a trace points to
     watch: RepeatDetector = field(default_factory=RepeatDetector, compare=False, repr=False)  # over all runs
 
@@ -143,8 +144,16 @@ class Question:
         return Shape.OPAQUE if self.observe or self.own_randomness else self.made_as or self.mechanism.shape
 
     @property
+    def may_be_read(self) -> bool:
+        """Whether runs may be made by reading the function's source."""
+        calls = self.reading is Reading.CALLS or self.observe or self.made_as is not None
+        return not calls and self.mechanism.shape in (Shape.OPAQUE, Shape.SEEDED)
+
+    @property
     def own_randomness(self) -> bool:
         """Whether outputs depend on more than the noise or the generator that the function receives."""
+        if self.made_as is Shape.READ:
+            return False  # every draw is made here, by the law that the function asks for
         return self.mechanism.own_randomness or self.made_as is Shape.OPAQUE
 
     @property
@@ -294,8 +303,10 @@ def _reading(asked: str | None, mechanism: Mechanism, observed: tuple[str, ...])
     """Return how runs of a program are to be read; raise `UsageError` if they cannot be read so."""
     if asked is None:
         return Reading.BATCH
+    if asked == str(Reading.CALLS):
+        return Reading.CALLS
     if asked != str(Reading.COMPILED):
-        raise UsageError(f"reading is 'compiled', or left out for the usual one, not {asked!r:.40}")
+        raise UsageError(f"reading is 'compiled' or 'calls', or left out for the usual one, not {asked!r:.40}")
     if mechanism.shape is not Shape.PROGRAM:
         raise UsageError(
             f"only programs, which draw all their randomness from noise, are compiled, and {mechanism.name} is "

@@ -19,7 +19,10 @@ from dpaudit.targets.signature import Shape
 def target_of(question: Question) -> Target:
     """Return the record that describes the audited mechanism."""
     mechanism = question.mechanism
-    reading = {Shape.PROGRAM: str(question.reading), Shape.SAMPLER: "sampler"}.get(question.runs_as, "run by run")
+    usual = "run by run" if question.unread is None else f"run by run: {question.unread}"
+    programs = str(question.reading) if question.reading is not Reading.CALLS else "run by run"
+    kinds = {Shape.PROGRAM: programs, Shape.SAMPLER: "sampler", Shape.READ: "rewritten"}
+    reading = kinds.get(question.runs_as, usual)
     own_pairs = not question.given_pairs
     return Target(
         name=public_name(mechanism),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
 
-from dpaudit.evidence.build import NOTHING, at_whole
+from dpaudit.evidence.build import at_whole
 from dpaudit.evidence.records import Bound, SecondLook, Verdict
 from dpaudit.privacy import Claim
 from dpaudit.privacy.claims import number_text
@@ -232,8 +232,11 @@ def _too_few(claim: Claim, lower: Bound, detectable: float | None, looks: TwoLoo
 
 def _nothing(claim: Claim, claimed: str, lower: Bound, looks: TwoLooks | None) -> str:
     """Why no violation would reliably have been shown, however large, and what would help."""
-    if lower.method == NOTHING:
-        return f"Nothing was measured, so that no violation of {claimed} could have been shown: ask for runs."
+    if looks is None and lower.counts is None:
+        return (
+            f"No runs measured anything, so that they could not have shown a violation of {claimed}; what was looked "
+            "at stands beside. Measuring runs settle it: dpaudit audit, or dpaudit trace with more --runs."
+        )
     if looks is None or not looks.rule.doubts:
         return f"These runs could not have shown any violation of {claimed}, however large; use more runs."
     if looks.rule.repeatable or lower.method == SEQUENTIAL:

@@ -73,7 +73,7 @@ class Checked:
         sentences: what was checked and what was not, for people to read.
     """
 
-    bound: Fraction
+    bound: Fraction | float
     kind: str
     mechanism: dict[str, str]
     scope: dict[str, Any]

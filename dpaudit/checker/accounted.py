@@ -102,6 +102,6 @@ def check_accounted(given: object, needed: Sequence[Listed], delta: Fraction) ->
         if not same or not is_at_least(name, stated, loss):
             raise ForgedError(f"{where} loses less than the releases, or is another one")
     found = check_account(account)
-    if found.at > delta:
-        raise ForgedError("the account is at a larger δ than there is")
+    if found.at > delta or isinstance(found.high, float):
+        raise ForgedError("the account is at a larger δ than there is, or bounds nothing from above")
     return found.high

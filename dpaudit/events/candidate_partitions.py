@@ -47,6 +47,7 @@ _TIMES = 4  # that a value must occur to be listed
 _WATCHED = 32
 _FOLDS, _FEW_FOLDS, _MANY_NUMBERS = 5, 2, 500_000
 _FITTED_NUMBERS, _FITTED_RUNS = 1_250_000, 30_000  # of each side, the larger: more runs fit nearly the same score
+_FORMS_FITTED = 48  # of texts that nearly all differ, each has hardly a run
 _SUM_CLIPS = (13 / 256, 77 / 256, 1.0)  # about 0.05 and 0.3, with few binary digits (see `scores._linear`)
 _WIDEST_SOLVED = 300  # largest number of numbers for which linear systems are solved for weights
 
@@ -156,12 +157,13 @@ def _all_few(forms: list[Form]) -> bool:
 
 def _vector_families(forms: list[Form], learn: str | None, quick: bool) -> Iterator[FittedPartition]:
     single = len(forms) == 1
+    frequent = {id(item) for item in sorted(forms, key=len)[-_FORMS_FITTED:]}
     fits = _quick_fits if quick else partial(_fits, learn=learn)
     for family in fits(max(item.columns for item in forms)):
         if single:
             yield _cross_fitted_tails(forms[0], family)
         else:
-            yield _ranked(family.name, forms, partial(_fitted_bins, family=family))
+            yield _ranked(family.name, forms, partial(_fitted_if, family=family, fitted=frequent))
     main = max(forms, key=lambda item: (item.columns > 1) * len(item))
     yield _ordered("largest number", main, Extreme(largest=True))
     yield _ordered("smallest number", main, Extreme(largest=False))
@@ -287,6 +289,10 @@ def _cross_fitted_tails(item: Form, family: _Family) -> FittedPartition:
     score, line = _fitted(item, family)
     cut = _cut(item.form, score, line, spread_points(line.pooled, _TAIL_POINTS))
     return _whole(family.name, [item], [cut], ordered=True)
+
+
+def _fitted_if(item: Form, family: _Family, fitted: set[int]) -> _Cut:
+    return _fitted_bins(item, family) if id(item) in fitted else _one(item)
 
 
 def _fitted_bins(item: Form, family: _Family) -> _Cut:

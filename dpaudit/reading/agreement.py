@@ -52,10 +52,10 @@ class Given(Python):
             return self._next(source, args, keywords)
         if function is print:
             return None
-        made = function(*self._called_back(args), **keywords)
-        if is_maker(function) and any(each is not None for each in (*args, *keywords.values())):
-            if not isinstance(args[0] if args else None, np.random.Generator):
-                self._fixed[id(made)] = made
+        made = super().foreign(function, self._called_back(args), keywords)
+        given = next((each for each in (*args, *keywords.values()) if each is not None), None)
+        if is_maker(function) and given is not None and not isinstance(given, np.random.Generator):
+            self._fixed[id(made)] = made
         return made
 
     def _called_back(self, args: tuple[Any, ...]) -> tuple[Any, ...]:

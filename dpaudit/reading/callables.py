@@ -25,14 +25,23 @@ class Effect(Enum):
     UNKNOWN = "not known"
 
 
-_PURE_MODULES = frozenset((
+_PURE_MODULES = frozenset((  # of Python
     "math", "cmath", "operator", "_operator", "statistics", "_statistics", "json", "json.encoder", "json.decoder", "re",
     "string", "textwrap", "datetime", "_datetime", "_pydatetime", "decimal", "_decimal", "_pydecimal", "fractions",
-    "itertools", "collections", "_collections", "typing", "enum", "bisect", "_bisect", "hashlib", "_hashlib", "base64", "numbers",
+    "itertools", "collections", "_collections", "typing", "enum", "bisect", "_bisect", "hashlib", "_hashlib", "base64",
+    "numbers",
     "calendar", "unicodedata", "copy", "pprint", "html", "urllib.parse", "zlib", "binascii", "struct", "_struct",
     "dataclasses", "functools", "_functools", "uuid",
 ))  # fmt: skip
-_PURE_LIBRARIES = ("numpy", "pandas", "scipy.special", "scipy.linalg", "scipy.interpolate", "scipy.optimize", "scipy.stats")
+_PURE_LIBRARIES = (
+    "numpy",
+    "pandas",
+    "scipy.special",
+    "scipy.linalg",
+    "scipy.interpolate",
+    "scipy.optimize",
+    "scipy.stats",
+)
 _NOT_PURE = frozenset((
     "now", "today", "utcnow", "uuid1", "uuid4", "seed", "default_rng", "rvs", "sample", "save", "savetxt", "load",
     "loadtxt", "to_csv", "to_parquet", "to_pickle", "to_sql", "to_json", "to_excel", "read_csv", "read_parquet",
@@ -47,6 +56,10 @@ _PURE_BUILTINS = frozenset((
     "format", "frozenset", "getattr", "hasattr", "hash", "hex", "int", "isinstance", "issubclass", "len", "list",
     "max", "min", "oct", "ord", "pow", "range", "repr", "reversed", "round", "set", "slice", "sorted", "str", "sum",
     "tuple", "type", "zip", "enumerate", "object",
+))  # fmt: skip
+_READS_OF_CONTAINERS = frozenset((
+    "copy", "index", "count", "get", "keys", "values", "items", "union", "intersection", "difference",
+    "symmetric_difference", "issubset", "issuperset", "isdisjoint", "most_common", "elements", "total",
 ))  # fmt: skip
 _IN_PLACE_OF_ARRAYS = frozenset(("sort", "fill", "put", "resize", "partition", "setflags", "itemset", "byteswap"))
 _IN_PLACE_OF_FRAMES = frozenset(("insert", "pop", "update", "drop_inplace"))
@@ -63,7 +76,18 @@ def _of_module(module: str, name: str) -> Effect:
         return Effect.SILENT if name == "sleep" else Effect.ONCE
     if module in ("contextlib", "abc"):
         return Effect.ONCE
-    if name in ("put", "copyto", "place", "putmask", "fill_diagonal", "heappush", "heapify", "heappop", "setitem", "delitem"):
+    if name in (
+        "put",
+        "copyto",
+        "place",
+        "putmask",
+        "fill_diagonal",
+        "heappush",
+        "heapify",
+        "heappop",
+        "setitem",
+        "delitem",
+    ):
         return Effect.CHANGES
     if name in ("now", "today", "utcnow"):
         return Effect.ONCE
@@ -114,7 +138,8 @@ def _of_method(owner: Any, name: str) -> Effect:
         if name in ("now", "today", "utcnow"):
             return Effect.ONCE
         return effect_of(owner)
-    return _of_method_type(type(owner), name)
+    kind: Any = type(owner)
+    return _of_method_type(kind, name)
 
 
 @functools.cache
@@ -125,11 +150,11 @@ def _of_method_type(kind: type, name: str) -> Effect:
     if issubclass(kind, np.ndarray):
         return Effect.CHANGES if name in _IN_PLACE_OF_ARRAYS else Effect.PURE
     if issubclass(kind, list | dict | set):
-        reads = ("copy", "index", "count", "get", "keys", "values", "items", "union", "intersection", "difference",
-                 "symmetric_difference", "issubset", "issuperset", "isdisjoint", "most_common", "elements", "total")  # fmt: skip
-        return Effect.PURE if name in reads else Effect.CHANGES
+        return Effect.PURE if name in _READS_OF_CONTAINERS else Effect.CHANGES
     if module.startswith("pandas"):
-        return Effect.UNKNOWN if name in _NOT_PURE - {"count", "repeat"} else Effect.CHANGES if name in _IN_PLACE_OF_FRAMES else Effect.PURE
+        if name in _NOT_PURE - {"count", "repeat"}:
+            return Effect.UNKNOWN
+        return Effect.CHANGES if name in _IN_PLACE_OF_FRAMES else Effect.PURE
     if module.split(".")[0] == "logging":
         return Effect.SILENT if name not in ("getLogger", "getChild", "isEnabledFor") else Effect.ONCE
     if module in ("datetime", "decimal", "fractions", "re", "zoneinfo", "uuid", "string"):
@@ -143,4 +168,4 @@ def _of_method_type(kind: type, name: str) -> Effect:
     return Effect.UNKNOWN
 
 
-_VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
+_VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))

@@ -2,51 +2,69 @@
 
 Python calls methods of classes without naming them: of operators, ``len``, ``with``, properties, constructors. What it
 would call is called as a rewritten function, so that nothing of the user's runs unasked (Python Language Reference,
-3.3 Special method names).
+3.3 Special method names). What a builtin makes of the answer is left to it: it is asked about an object that answers
+with what the user's method returned.
 """
 
 from __future__ import annotations
 
 import functools
+import math
+import operator
 import types
+from dataclasses import dataclass
 from typing import Any
 
 from dpaudit.reading.source import is_of_user
 
-_ARITHMETIC = (
-    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor", "lshift", "rshift",
-)  # fmt: skip
-REFLECTED = {name: f"__r{name.strip('_')}__" for name in _ARITHMETIC} | {
-    "lt": "__gt__", "le": "__ge__", "gt": "__lt__", "ge": "__le__", "eq": "__eq__", "ne": "__ne__",
+SYMBOLS = {
+    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "** or pow()",
+    "matmul": "@", "and_": "&", "or_": "|", "xor": "^", "lshift": "<<", "rshift": ">>", "divmod": "divmod()",
+    "lt": "<", "le": "<=", "gt": ">", "ge": ">=",
 }  # fmt: skip
-"""The method of the right operand that Python tries where the left one has no answer."""
-OF_BUILTINS: dict[Any, str] = {
-    len: "__len__", str: "__str__", repr: "__repr__", bool: "__bool__", iter: "__iter__", next: "__next__",
-    abs: "__abs__", int: "__int__", float: "__float__", round: "__round__", hash: "__hash__", reversed: "__reversed__",
+"""What Python calls an operator in its errors."""
+_MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
+OF_BUILTINS: dict[Any, tuple[str, ...]] = {
+    len: ("__len__",), repr: ("__repr__",), str: ("__str__", "__repr__"), ascii: ("__repr__",),
+    bool: ("__bool__", "__len__"), iter: (), next: (), reversed: ("__reversed__",), hash: ("__hash__",),
+    abs: ("__abs__",), int: ("__int__", "__index__", "__trunc__"), float: ("__float__", "__index__"),
+    complex: ("__complex__", "__float__", "__index__"), round: ("__round__",), bytes: ("__bytes__",), format: (),
+    math.floor: ("__floor__",), math.ceil: ("__ceil__",), math.trunc: ("__trunc__",), operator.index: ("__index__",),
+    pow: (), divmod: (), sum: (), getattr: (), hasattr: (), setattr: (), delattr: (),
 }  # fmt: skip
-"""The method of its argument that a builtin calls."""
+"""The methods of its argument that a builtin calls, of which the first that there is."""
 
 
-@functools.cache
-def has_own_methods(kind: type) -> bool:
+def has_own_methods(kind: Any) -> bool:
     """Whether a class, or one that it derives from, is written in the user's modules."""
-    return any(
-        isinstance(member, types.FunctionType) and is_of_user(member.__code__.co_filename)
-        for base in kind.__mro__
-        if base.__module__ not in ("builtins", "numpy")
-        for member in _members(base)
-    )
+    return _has_own_methods(kind)
+
+
+@functools.lru_cache(maxsize=4096)
+def _has_own_methods(kind: type) -> bool:
+    return any(_is_of_user(member) for base in kind.__mro__ for member in _members(base))
+
+
+def is_of_own_class(value: Any) -> bool:
+    """Whether a value is an object of such a class."""
+    return has_own_methods(type(value))
+
+
+def _is_of_user(function: Any) -> bool:
+    return type(function) is types.FunctionType and is_of_user(function.__code__.co_filename)
 
 
 def _members(base: type) -> list[Any]:
     out: list[Any] = []
-    for each in vars(base).values():
+    for name, each in vars(base).items():
         if isinstance(each, staticmethod | classmethod):
             out.append(each.__func__)
-        elif isinstance(each, property):
-            out += [each.fget, each.fset]
+        elif type(each) is property:
+            out += [each.fget, each.fset, each.fdel]
         elif isinstance(each, functools.cached_property):
             out.append(each.func)
+        elif name == "__dataclass_fields__":
+            out += [field.default_factory for field in each.values()]
         else:
             out.append(each)
     return out
@@ -66,31 +84,142 @@ def method(value: Any, name: str) -> types.MethodType | None:
     if not has_own_methods(kind):
         return None
     found = in_class(kind, name)
-    if isinstance(found, types.FunctionType) and is_of_user(found.__code__.co_filename):
-        return types.MethodType(found, value)
-    return None
+    return types.MethodType(found, value) if _is_of_user(found) else None
 
 
 def getter(value: Any, name: str) -> Any:
     """Return the user's function behind a property; None if the attribute is none."""
+    return _behind(value, name, "fget")
+
+
+def setter(value: Any, name: str) -> Any:
+    """Return the user's function that sets a property; None if the attribute is none."""
+    return _behind(value, name, "fset")
+
+
+def deleter(value: Any, name: str) -> Any:
+    """Return the user's function that deletes a property; None if the attribute is none."""
+    return _behind(value, name, "fdel")
+
+
+def _behind(value: Any, name: str, what: str) -> Any:
     kind: Any = type(value)
-    if not has_own_methods(kind):
+    if kind is super:  # what comes after a class in the order of methods
+        if value.__self_class__ is None or value.__self__ is value.__self_class__:
+            return None
+        order: Any = value.__self_class__.__mro__
+        after = order[order.index(value.__thisclass__) + 1 :]
+        found = next((vars(base)[name] for base in after if name in vars(base)), None)
+    elif has_own_methods(kind) and not _is_of_user(in_class(kind, "__getattribute__")):
+        found = in_class(kind, name)
+    else:
+        return None
+    function = getattr(found, what) if type(found) is property else None
+    return function if _is_of_user(function) else None
+
+
+def computed(value: Any, name: str) -> Any:
+    """Return the user's function behind a cached property that is not computed yet; None if there is none."""
+    kind: Any = type(value)
+    if not has_own_methods(kind) or _is_of_user(in_class(kind, "__getattribute__")):
         return None
     found = in_class(kind, name)
-    if isinstance(found, property) and isinstance(found.fget, types.FunctionType):
-        return found.fget if is_of_user(found.fget.__code__.co_filename) else None
-    return None
+    if type(found) is not functools.cached_property or name in getattr(value, "__dict__", {name: None}):
+        return None
+    return found.func if _is_of_user(found.func) else None
+
+
+def attempts(name: str, left: Any, right: Any, *, always: bool = False) -> list[tuple[Any, Any]]:
+    """Return what Python would try for an operator, each with its argument, in Python's order.
+
+    Returns:
+        Empty where none of it is the user's, unless all are wanted. Else the methods of both, those of others as they
+        are: each may answer with NotImplemented.
+    """
+    kinds: tuple[Any, Any] = (type(left), type(right))
+    if not (always or has_own_methods(kinds[0]) or has_own_methods(kinds[1])):
+        return []
+    plain = f"__{name.strip('_')}__"
+    mirrored = f"__{_MIRRORED[name]}__" if name in _MIRRORED else f"__r{plain[2:]}"
+    first, second = in_class(kinds[0], plain), in_class(kinds[1], mirrored)
+    if _is_closed(kinds[0], plain) or _is_closed(kinds[1], mirrored):
+        return []
+    if name == "ne":  # object's own is what __eq__ is not
+        first, second = (
+            Negated(equal) if found is object.__ne__ and _is_of_user(equal := in_class(kind, "__eq__")) else found
+            for found, kind in zip((first, second), kinds, strict=True)
+        )
+    if not always and not any(_is_of_user(each) or type(each) is Negated for each in (first, second)):
+        return []
+    forward = [(bound(first, left), right)] if first is not None else []
+    back = [(bound(second, right), left)] if second is not None else []
+    if name in _MIRRORED:
+        prior = kinds[0] is not kinds[1] and issubclass(kinds[1], kinds[0])
+        return back + forward if prior else forward + back
+    if kinds[0] is kinds[1]:
+        return forward
+    if issubclass(kinds[1], kinds[0]) and in_class(kinds[0], mirrored) is not second:
+        return back + forward
+    if kinds[0] in SEQUENCES and name in ("add", "mul"):  # a sequence is asked last
+        return back + forward
+    return forward + back
 
 
 def operators(name: str, left: Any, right: Any) -> list[tuple[types.MethodType, Any]]:
-    """Return the user's methods that Python would try for an operator, each with its argument, in Python's order."""
-    out = []
-    first, second = method(left, f"__{name.strip('_')}__"), None
-    if name in REFLECTED and (type(left) is not type(right) or name in ("eq", "ne")):
-        second = method(right, REFLECTED[name])
-    if first is not None:
-        out.append((first, right))
-    if second is not None:
-        prior = type(right) is not type(left) and issubclass(type(right), type(left))
-        out.insert(0 if prior else len(out), (second, left))
-    return out
+    """Return the user's methods among them."""
+    found = attempts(name, left, right)
+    return [(each, other) for each, other in found if isinstance(each, types.MethodType) and _is_of_user(each.__func__)]
+
+
+def _is_closed(kind: type, name: str) -> bool:
+    """Whether a class says by None that it has no such method, whatever it derives from."""
+    return next((vars(base)[name] is None for base in kind.__mro__ if name in vars(base)), False)
+
+
+SEQUENCES = (list, tuple, str, bytes, bytearray)
+
+
+@dataclass(frozen=True, slots=True)
+class Negated:
+    """What ``!=`` calls of a class that has ``__eq__`` alone."""
+
+    equal: Any
+
+    def __get__(self, value: Any, kind: type) -> Negated:
+        return Negated(types.MethodType(self.equal, value))
+
+
+def bound(found: Any, value: Any) -> Any:
+    """Return what a class has under a name as Python gets it from an object."""
+    return found.__get__(value, type(value)) if hasattr(type(found), "__get__") else found
+
+
+def no_operator(name: str, left: Any, right: Any, inplace: bool = False) -> TypeError:
+    """Return the error that Python raises where nobody knows an operator."""
+    symbol = SYMBOLS[name]
+    names = f"'{_title(type(left))}' and '{_title(type(right))}'"
+    if name in _MIRRORED:
+        return TypeError(f"'{symbol}' not supported between instances of {names}")
+    symbol = f"{symbol.partition(' ')[0]}=" if inplace else symbol
+    return TypeError(f"unsupported operand type(s) for {symbol}: {names}")
+
+
+def _title(kind: type) -> str:
+    """What Python calls a type in its errors: one written in C with its module."""
+    written_in_python = kind.__flags__ & (1 << 9)
+    return kind.__name__ if written_in_python or kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+
+
+@functools.lru_cache(maxsize=1024)
+def _answering(title: str, name: str) -> type:
+    return type(title, (), {name: lambda self, *_: self.answer})
+
+
+def answering(title: str, name: str, answer: Any) -> Any:
+    """Return an object, of a class of the given name, of which one special method returns the given answer.
+
+    A builtin that is asked about it checks the answer as it checks that of the object which it stands for.
+    """
+    made = _answering(title, name)()
+    made.answer = answer
+    return made

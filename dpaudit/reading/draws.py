@@ -79,6 +79,8 @@ OF_NUMPY: dict[str, Law] = {
     "beta": Law("", {"a": _REQUIRED, "b": _REQUIRED}),
     "chisquare": Law("", {"df": _REQUIRED}),
     "f": Law("", {"dfnum": _REQUIRED, "dfden": _REQUIRED}),
+    "noncentral_chisquare": Law("", {"df": _REQUIRED, "nonc": _REQUIRED}),
+    "noncentral_f": Law("", {"dfnum": _REQUIRED, "dfden": _REQUIRED, "nonc": _REQUIRED}),
     "standard_t": Law("", {"df": _REQUIRED}),
     "standard_cauchy": Law("", {}),
     "lognormal": Law("", {"mean": 0.0, "sigma": 1.0}),
@@ -96,8 +98,8 @@ OF_NUMPY: dict[str, Law] = {
 }
 """Distributions of NumPy whose arguments are numbers or arrays, and which take ``size`` after them."""
 OF_NUMPY_ALONE = (
-    "rand", "randn", "integers", "randint", "random_integers", "choice", "permutation", "permuted", "shuffle",
-    "multinomial", "dirichlet", "multivariate_normal", "multivariate_hypergeometric", "bytes",
+    "rand", "randn", "integers", "randint", "random_integers", "tomaxint", "choice", "permutation", "permuted",
+    "shuffle",    "multinomial", "dirichlet", "multivariate_normal", "multivariate_hypergeometric", "bytes",
 )  # fmt: skip
 """Other draws of NumPy, each of which a call makes as it is."""
 OF_RANDOM: dict[str, Law] = {
@@ -105,7 +107,9 @@ OF_RANDOM: dict[str, Law] = {
     "uniform": Law("uniform", {"a": _REQUIRED, "b": _REQUIRED}, "a", lambda a, b: b - a),
     "gauss": _located("gaussian", "mu", "sigma"),
     "normalvariate": _located("gaussian", "mu", "sigma"),
-    "expovariate": Law("exponential", {"lambd": 1.0}, "", lambda lambd: 1.0 / lambd),
+    "expovariate": Law(
+        "exponential", {"lambd": 1.0 if sys.version_info >= (3, 12) else _REQUIRED}, "", lambda lambd: 1.0 / lambd
+    ),
 }
 OF_RANDOM_ALONE = (
     "choice", "choices", "sample", "shuffle", "randint", "randrange", "getrandbits", "randbytes", "betavariate",
@@ -117,7 +121,7 @@ OF_SCIPY: dict[str, str] = {
     "uniform": "uniform", "dlaplace": "", "geom": "", "bernoulli": "", "binom": "", "poisson": "", "randint": "",
 }  # fmt: skip
 """Distributions of SciPy that are location + noise of a scale, by their names; "" where another law draws."""
-OF_SECRETS = ("choice", "randbelow", "randbits", "token_bytes", "token_hex")
+OF_SECRETS = ("choice", "randbelow", "randbits", "token_bytes", "token_hex", "token_urlsafe")
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,15 +222,24 @@ def source_of(function: Any) -> Source | None:
     owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
     if owner is None or isinstance(owner, types.ModuleType) or type(function) not in _METHODS:
         return None
-    if isinstance(owner, np.random.Generator) and name in (*OF_NUMPY, *OF_NUMPY_ALONE):
+    if _draws_as(owner, np.random.Generator) and name in (*OF_NUMPY, *OF_NUMPY_ALONE):
         return Source(Kind.GENERATOR, name, OF_NUMPY.get(name), owner)
-    if isinstance(owner, np.random.RandomState) and name in (*OF_NUMPY, *OF_NUMPY_ALONE):
+    if _draws_as(owner, np.random.RandomState) and name in (*OF_NUMPY, *OF_NUMPY_ALONE):
         return Source(Kind.LEGACY, name, OF_NUMPY.get(name), owner)
-    if isinstance(owner, random.Random) and name in (*OF_RANDOM, *OF_RANDOM_ALONE):
+    if _draws_as(owner, random.Random) and name in (*OF_RANDOM, *OF_RANDOM_ALONE):
         return Source(Kind.PYTHON, name, OF_RANDOM.get(name), owner)
     if name == "rvs":
         return _of_scipy(owner)
     return None
+
+
+def _draws_as(owner: Any, kind: type) -> bool:
+    """Whether a generator draws as its library does: a derived class has no method of its own there."""
+    known = {*OF_NUMPY, *OF_NUMPY_ALONE, *OF_RANDOM, *OF_RANDOM_ALONE}
+    if not issubclass(type(owner), kind):  # isinstance would ask the object
+        return False
+    own = type(owner).__mro__[: type(owner).__mro__.index(kind)]
+    return not any(known & vars(each).keys() for each in own if each is not random.SystemRandom)
 
 
 _METHODS = (types.MethodType, types.BuiltinMethodType, type(np.random.default_rng(0).laplace))

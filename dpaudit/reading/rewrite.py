@@ -9,6 +9,7 @@ true is refused by name, when the function is rewritten and not when the line is
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -22,8 +23,8 @@ OPERATORS: dict[type, str] = {
     ast.Eq: "eq", ast.NotEq: "ne", ast.Is: "is_", ast.IsNot: "is_not", ast.In: "in_", ast.NotIn: "not_in",
     ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "invert",
 }  # fmt: skip
-_SIMPLE = (ast.Name, ast.Constant)
-_SEES_FRAMES = frozenset(("locals", "vars", "eval", "exec", "compile", "globals", "dir", "breakpoint", "__import__"))
+SEES_FRAMES = frozenset(("locals", "vars", "eval", "exec", "compile", "globals", "dir", "breakpoint", "__import__"))
+"""Functions of Python that see more than their arguments; ``vars`` and ``dir`` only where they have none."""
 
 
 class UnreadableError(Exception):
@@ -55,18 +56,39 @@ def constant(value: Any) -> ast.Constant:
     return ast.Constant(value)
 
 
+def named(**values: ast.expr) -> list[ast.keyword]:
+    """Return arguments by name: they are evaluated in the order that is written here, whatever that of parameters."""
+    return [ast.keyword(name, value) for name, value in values.items()]
+
+
 def thunk(body: ast.expr, *names: str) -> ast.Lambda:
     """Return a function of the given names that evaluates an expression."""
     return ast.Lambda(ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, []), body)
 
 
 def at(node: ast.AST, new: Any) -> Any:
-    """Return new nodes with the place in the file of the node that they stand for."""
+    """Return new nodes with the place in the file of the node that they stand for.
+
+    What is new within them has the place of what is around it (`located`, once, at the end).
+    """
     for each in new if isinstance(new, list) else [new]:
-        for inner in ast.walk(each):
-            if "lineno" in inner._attributes and not hasattr(inner, "lineno"):
-                ast.copy_location(inner, node)
+        if "lineno" in each._attributes and not hasattr(each, "lineno"):
+            ast.copy_location(each, node)
     return new
+
+
+def located(node: ast.AST, line: int = 1, column: int = 0, end: int = 1, end_column: int = 0) -> None:
+    """Give every node within a tree that has no place in the file that of the node around it."""
+    for child in ast.iter_child_nodes(node):
+        place = line, column, end, end_column
+        if "lineno" in child._attributes:
+            if hasattr(child, "lineno"):
+                place = child.lineno, child.col_offset, child.end_lineno, child.end_col_offset  # type: ignore[attr-defined]
+            else:
+                if isinstance(child, ast.Attribute):  # a method of the domain: else Python names the last line of it
+                    place = line, column, line, column
+                child.lineno, child.col_offset, child.end_lineno, child.end_col_offset = place  # type: ignore[attr-defined]
+        located(child, *place)
 
 
 def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
@@ -77,22 +99,82 @@ def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
             yield from own_nodes(child)
 
 
+def assigns_names(node: ast.AST) -> bool:
+    """Whether a name is assigned within an expression."""
+    return any(isinstance(each, ast.NamedExpr) for each in ast.walk(node))
+
+
+def refuse_what_is_ours(function: ast.FunctionDef | ast.Lambda) -> None:
+    """Refuse a function that uses a name of the rewriting, or writes a global one.
+
+    Raises:
+        UnreadableError: with the line.
+    """
+    for node in ast.walk(function):
+        if isinstance(node, ast.Global):
+            raise_if_written(function, node)
+        for field in ("id", "arg", "name", "asname", "names"):
+            names = getattr(node, field, None)
+            for name in names if isinstance(names, list) else [names]:
+                if isinstance(name, str) and name.startswith("__dpaudit"):
+                    raise unreadable(node, f"{name} is a name of dpaudit's own")
+
+
+def raise_if_written(function: ast.AST, declared: ast.Global) -> None:
+    """Refuse a function that assigns to a global name; one that is only read is one name like others."""
+    scopes = [each for each in ast.walk(function) if isinstance(each, _SCOPES) and declared in own_nodes(each)]
+    for node in own_nodes(scopes[0]):
+        stored: list[str | None] = []
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            stored = [node.id]
+        elif isinstance(node, _BY_NAME):
+            stored = [node.name]
+        elif isinstance(node, ast.MatchMapping):
+            stored = [node.rest]
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            stored = [each.asname or each.name.partition(".")[0] for each in node.names]
+        if set(stored) & set(declared.names):
+            raise unreadable(node, f"global {', '.join(declared.names)}: kept from one call to the next")
+
+
+_BY_NAME = (
+    ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar,
+)  # fmt: skip
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
 class Expressions(ast.NodeTransformer):
     """Rewrites expressions.
 
     Args:
         mangled: the name of the class whose method is rewritten, by which Python changes private names; "" for none.
         first: the first parameter of the method, which ``super()`` stands for.
+
+    Attributes:
+        names: that the function, or one around it, binds itself, so that they are not Python's own.
+        lazy: whether annotations are not evaluated, and stay as they are.
     """
 
     def __init__(self, mangled: str = "", first: str = "") -> None:
         self.mangled, self.first = mangled.lstrip("_"), first
+        self.names: frozenset[str] = frozenset()
+        self.lazy = False
         self._temporaries = 0
+        self._of_class: list[str] | None = None
+
+    def within(self, mangled: str, first: str = "") -> Any:
+        """Return what rewrites a function or class within this one."""
+        inside = type(self)(mangled, first)
+        inside.names, inside.lazy = self.names, self.lazy
+        return inside
 
     def temporary(self) -> str:
         """Return a name that the function does not use."""
         self._temporaries += 1
-        return f"__dpaudit_{self._temporaries}__"
+        name = f"__dpaudit_{self._temporaries}__"
+        if self._of_class is not None:
+            self._of_class.append(name)
+        return name
 
     def private(self, name: str) -> str:
         """Return an attribute's name as Python stores it."""
@@ -106,22 +188,33 @@ class Expressions(ast.NodeTransformer):
     # --- what is asked of the domain ----------------------------------------------------------------------
 
     def visit_Call(self, node: ast.Call) -> Any:
-        """``f(x)`` → ``domain.call(f, x)``."""
+        """``f(x)`` → ``domain.call(f, x)``; ``f(*a, **b)`` → ``domain.spread(f, a, ((None, b),))``."""
         function = node.func
-        if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id == DOMAIN:
-            node.args = [self.visit(each) for each in node.args]
-            return node
-        if isinstance(function, ast.Name):
-            if function.id in _SEES_FRAMES and not (function.id in ("vars", "dir") and node.args):
+        if isinstance(function, ast.Name) and function.id not in self.names:
+            if function.id in SEES_FRAMES and not (function.id in ("vars", "dir") and node.args):
                 raise unreadable(node, f"{function.id}() sees more than its arguments")
             if function.id == "super" and not node.args:
+                if not self.first or not self.mangled:
+                    raise unreadable(node, "super() where there is no class, or no first parameter")
                 return ask("call", read("super"), read("__class__"), read(self.first))
+        if isinstance(function, ast.Attribute) and function.lineno != function.end_lineno:
+            self._at_last_line(node, function)
         self.generic_visit(node)
-        args = [self.spread_out(each) for each in node.args]
-        for keyword in node.keywords:
-            if keyword.arg is None:
-                keyword.value = ask("mapping", keyword.value)
-        return ask("call", node.func, *args, keywords=node.keywords)
+        if not any(isinstance(each, ast.Starred) for each in node.args) and all(each.arg for each in node.keywords):
+            return ask("call", node.func, *node.args, keywords=node.keywords)
+        if len(node.args) == 1 and isinstance(node.args[0], ast.Starred):
+            args: ast.expr = node.args[0].value
+        else:
+            args = ast.Tuple([self.spread_out(each) for each in node.args], ast.Load())
+        pairs: list[ast.expr] = [ast.Tuple([constant(each.arg), each.value], ast.Load()) for each in node.keywords]
+        return ask("spread", node.func, args, ast.Tuple(pairs, ast.Load()))
+
+    @staticmethod
+    def _at_last_line(node: ast.expr, attribute: ast.Attribute) -> None:
+        """Where an expression goes over lines, a traceback names the line of the attribute."""
+        assert attribute.end_lineno is not None and attribute.end_col_offset is not None
+        node.lineno = attribute.end_lineno
+        node.col_offset = max(attribute.end_col_offset - len(attribute.attr.encode()), 0)
 
     def spread_out(self, node: ast.expr) -> ast.expr:
         """``*x`` → ``*domain.iterate(x)``."""
@@ -129,14 +222,14 @@ class Expressions(ast.NodeTransformer):
 
     def visit_Attribute(self, node: ast.Attribute) -> Any:
         """``o.a`` → ``domain.attribute(o, "a")``."""
-        self.generic_visit(node)
-        node.attr = self.private(node.attr)
-        return ask("attribute", node.value, constant(node.attr)) if isinstance(node.ctx, ast.Load) else node
+        if node.lineno != node.end_lineno:
+            self._at_last_line(node, node)
+        value = self.visit(node.value)
+        return ask("attribute", value, constant(self.private(node.attr)))
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         """``o[k]`` → ``domain.item(o, k)``."""
-        self.generic_visit(node)
-        return ask("item", node.value, node.slice) if isinstance(node.ctx, ast.Load) else node
+        return ask("item", self.visit(node.value), self.visit(node.slice))
 
     def visit_Slice(self, node: ast.Slice) -> Any:
         """``a:b:c`` → ``domain.slice(a, b, c)``."""
@@ -151,7 +244,7 @@ class Expressions(ast.NodeTransformer):
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
         """``-a`` → ``domain.unary("neg", a)``; ``not a`` → ``not domain.truth(a)``."""
         if isinstance(node.op, ast.Not):
-            return ast.UnaryOp(node.op, self.test(node.operand))
+            return ast.UnaryOp(node.op, ask("truth", self.visit(node.operand)))
         self.generic_visit(node)
         return ask("unary", constant(OPERATORS[type(node.op)]), node.operand)
 
@@ -161,38 +254,52 @@ class Expressions(ast.NodeTransformer):
             new: ast.expr = ast.BoolOp(node.op, [self.test(value) for value in node.values])
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             new = ast.UnaryOp(node.op, self.test(node.operand))
+        elif isinstance(node, ast.Compare) and len(node.ops) > 1:
+            new = ast.BoolOp(ast.And(), [ask("truth", each) for each in self._comparisons(node)])
         else:
             new = ask("truth", self.visit(node))
-        at(node, new)
-        return new
+        return at(node, new)  # type: ignore[no-any-return]
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Any:
         """``a and b`` → ``b if domain.truth(t := a) else t``."""
-        values = [self.visit(value) for value in node.values]
-        out = values[-1]
-        for value in reversed(values[:-1]):
-            name = self.temporary()
-            test = ask("truth", ast.NamedExpr(written(name), value))
-            arms = (out, read(name)) if isinstance(node.op, ast.And) else (read(name), out)
-            out = ast.IfExp(test, *arms)
-        return out
+        conjunction = isinstance(node.op, ast.And)
+        first, name = node.values[0], self.temporary()
+        rest = node.values[1] if len(node.values) == 2 else at(node, ast.BoolOp(node.op, node.values[1:]))
+        test = self._test_of_value(first, name, not conjunction)
+        out = self.visit(rest)
+        return ast.IfExp(test, out, read(name)) if conjunction else ast.IfExp(test, read(name), out)
+
+    def _test_of_value(self, node: ast.expr, name: str, kept: bool) -> ast.expr:
+        """Return a test of an operand that keeps the operand under a name where its truth is the given one."""
+        if not isinstance(node, ast.BoolOp) or sys.version_info >= (3, 12):  # which asks some operands twice
+            new: ast.expr = ask("truth", ast.NamedExpr(written(name), self.visit(node)))
+        elif isinstance(node.op, ast.And) is kept:
+            *others, last = node.values
+            tests = [*(self.test(each) for each in others), self._test_of_value(last, name, kept)]
+            new = ast.BoolOp(node.op, tests)
+        else:
+            new = ast.BoolOp(node.op, [self._test_of_value(each, name, kept) for each in node.values])
+        return at(node, new)  # type: ignore[no-any-return]
 
     def visit_Compare(self, node: ast.Compare) -> Any:
         """``a < b < c`` → as ``a < b and b < c`` with ``b`` evaluated once."""
-        self.generic_visit(node)
-        left, tests = node.left, []
-        for operator, right in zip(node.ops, node.comparators, strict=True):
-            again = right
-            if right is not node.comparators[-1] and not isinstance(right, _SIMPLE):
-                name = self.temporary()
-                right, again = ast.NamedExpr(written(name), right), read(name)
-            tests.append(ask("compare", constant(OPERATORS[type(operator)]), left, right))
-            left = again
-        out: ast.expr = tests[-1]
+        tests = self._comparisons(node)
+        out = tests[-1]
         for test in reversed(tests[:-1]):
             name = self.temporary()
             out = ast.IfExp(ask("truth", ast.NamedExpr(written(name), test)), out, read(name))
         return out
+
+    def _comparisons(self, node: ast.Compare) -> list[ast.expr]:
+        left, tests = self.visit(node.left), []
+        for place, (operator, right) in enumerate(zip(node.ops, node.comparators, strict=True)):
+            new = again = self.visit(right)
+            if place < len(node.ops) - 1 and not isinstance(right, ast.Constant):
+                name = self.temporary()
+                new, again = ast.NamedExpr(written(name), new), read(name)
+            tests.append(at(node, ask("compare", constant(OPERATORS[type(operator)]), left, new)))
+            left = again
+        return tests
 
     def visit_IfExp(self, node: ast.IfExp) -> Any:
         """``a if c else b`` → ``a if domain.truth(c) else b``."""
@@ -240,43 +347,93 @@ class Expressions(ast.NodeTransformer):
         node.keys = [None if key is None else ask("key", key) for key in node.keys]
         return ask("new", node)
 
-    def comprehension(self, node: Any) -> Any:
-        """Rewrite what a comprehension goes through and by what it selects; it stays a comprehension."""
-        for part in node.generators:
-            if part.is_async:
-                raise unreadable(node, "an asynchronous comprehension")
-            if any(isinstance(each, ast.Attribute | ast.Subscript) for each in ast.walk(part.target)):
-                raise unreadable(node, "a comprehension that assigns to an attribute or an item")
-            through = self.visit(part.iter)
-            if any(isinstance(each, ast.NamedExpr) for each in ast.walk(through)):  # not allowed there by Python
-                through = ast.Call(thunk(through), [], [])
-            part.iter = ask("iterate", through)
-            part.ifs = [self.test(each) for each in part.ifs]
-        return node
+    def comprehension(self, node: Any, *fields: str) -> ast.expr:
+        """Rewrite what a comprehension goes through and what it makes of it; it stays a comprehension."""
+        if any(part.is_async for part in node.generators):
+            raise unreadable(node, "an asynchronous comprehension")
+        through = ask("iterate", self.visit(node.generators[0].iter))
+        first, self.first = self.first, ""  # a scope of its own, in which super() has no object
+        generators: list[ast.comprehension] = []
+        for place, part in enumerate(node.generators):
+            values: ast.expr = through if place == 0 else ask("iterate", self.visit(part.iter))
+            if place and assigns_names(values):  # not allowed there by Python, but in a condition before it
+                name = self.temporary()
+                generators[-1].ifs.append(ast.Tuple([ast.NamedExpr(written(name), values)], ast.Load()))
+                values = read(name)
+            target, carried = self._carried(part.target)
+            clauses = [ast.comprehension(target, values, [], 0), *carried]
+            clauses[-1].ifs = [self.test(each) for each in part.ifs]
+            generators += clauses
+        node.generators = generators
+        for field in fields:
+            setattr(node, field, self.visit(getattr(node, field)))
+        self.first = first
+        inside = [*(getattr(node, field) for field in fields), *generators[1:], *generators[0].ifs]
+        if self._of_class is not None and any(assigns_names(each) for each in inside):
+            # Python lets no name be assigned within a comprehension of a class; in a function within the class it does
+            generators[0].iter = read("__dpaudit_through__")
+            return ast.Call(thunk(node, "__dpaudit_through__"), [through], [])
+        if assigns_names(through):
+            name = self.temporary()
+            generators[0].iter = read(name)
+            both = ast.Tuple([ast.NamedExpr(written(name), through), node], ast.Load())
+            return ast.Subscript(both, constant(1), ast.Load())
+        return node  # type: ignore[no-any-return]
+
+    def _carried(self, target: ast.expr) -> tuple[ast.expr, list[ast.comprehension]]:
+        """Return a name for a comprehension to go by, and the clauses that carry it on from there to a target."""
+        if isinstance(target, ast.Name):
+            return target, []
+        name = self.temporary()
+        taken: ast.expr
+        if isinstance(target, ast.Tuple | ast.List):
+            parts = [self._carried(each.value if isinstance(each, ast.Starred) else each) for each in target.elts]
+            taken = ask("unpack", read(name), *self.shape(target))
+            carried = [ast.comprehension(ast.List([part for part, _ in parts], ast.Store()), taken, [], 0)]
+            carried += [clause for _, clauses in parts for clause in clauses]
+        else:
+            taken = self.put_into(target, read(name))
+            carried = [ast.comprehension(written(self.temporary()), taken, [], 0)]
+        carried[0].iter = ast.Tuple([at(target, taken)], ast.Load())
+        return written(name), carried
+
+    @staticmethod
+    def shape(target: Any) -> tuple[ast.Constant, ast.Constant]:
+        """Return how many parts a target has, and which of them is starred."""
+        stars = [place for place, each in enumerate(target.elts) if isinstance(each, ast.Starred)]
+        return constant(len(target.elts)), constant(stars[0] if stars else None)
+
+    def put_into(self, target: ast.expr, value: ast.expr) -> ast.expr:
+        """Return the expression that assigns a value to an attribute or an item."""
+        if isinstance(target, ast.Attribute):
+            owner, name = self.visit(target.value), constant(self.private(target.attr))
+            new = ask("set_attribute", keywords=named(value=value, owner=owner, name=name))
+        elif isinstance(target, ast.Subscript):
+            owner, key = self.visit(target.value), self.visit(target.slice)
+            new = ask("set_item", keywords=named(value=value, owner=owner, key=key))
+        else:
+            raise unreadable(target, "a target that is no name, attribute, item or tuple of them")
+        return at(target, new)  # type: ignore[no-any-return]
 
     def visit_ListComp(self, node: ast.ListComp) -> Any:
         """``[e for x in y]`` → ``domain.new([e for x in domain.iterate(y)])``."""
-        node = self.comprehension(node)
-        node.elt = self.visit(node.elt)
-        return ask("new", node)
+        return ask("new", self.comprehension(node, "elt"))
 
     def visit_SetComp(self, node: ast.SetComp) -> Any:
         """A set: its members are keys."""
-        node = self.comprehension(node)
-        node.elt = ask("key", self.visit(node.elt))
-        return ask("new", node)
+        new = self.comprehension(node, "elt")
+        node.elt = ask("key", node.elt)
+        return ask("new", new)
 
     def visit_DictComp(self, node: ast.DictComp) -> Any:
         """A dict: what it goes by are keys."""
-        node = self.comprehension(node)
-        node.key, node.value = ask("key", self.visit(node.key)), self.visit(node.value)
-        return ask("new", node)
+        new = self.comprehension(node, "key", "value")
+        node.key = ask("key", node.key)
+        return ask("new", new)
 
     def visit_GeneratorExp(self, node: ast.GeneratorExp) -> Any:
         """A generator stays one: it is Python that goes on with it."""
-        node = self.comprehension(node)
-        node.elt = self.visit(node.elt)
-        return node
+        return self.comprehension(node, "elt")
 
     def visit_YieldFrom(self, node: ast.YieldFrom) -> Any:
         """``yield from a`` → ``yield from domain.iterate(a)``."""
@@ -290,8 +447,17 @@ class Expressions(ast.NodeTransformer):
 
     def visit_Lambda(self, node: ast.Lambda) -> Any:
         """A function within a function is rewritten with it."""
-        self.generic_visit(node)
+        node.args = self.visit(node.args)
+        first, self.first = self.first, first_parameter(node.args)
+        node.body = self.visit(node.body)
+        self.first = first
         return node
+
+
+def first_parameter(args: ast.arguments) -> str:
+    """Return the name of the first parameter, or ""."""
+    every = [*args.posonlyargs, *args.args]
+    return every[0].arg if every else args.vararg.arg if args.vararg else ""
 
 
 class Statements(Expressions):
@@ -327,15 +493,15 @@ class Statements(Expressions):
         return node
 
     def visit_With(self, node: ast.With) -> Any:
-        """``with a as b`` → ``with domain.enter(a) as b``."""
+        """``with a as b`` → ``with domain.enter(a) as b``; several are one within the other."""
+        item, *others = node.items
+        body = [at(node, ast.With(others, node.body))] if others else node.body
+        item.context_expr = at(item.context_expr, ask("enter", self.visit(item.context_expr)))
         after: list[ast.stmt] = []
-        for item in node.items:
-            item.context_expr = ask("enter", self.visit(item.context_expr))
-            if item.optional_vars is not None:
-                if after:
-                    raise unreadable(node, "several targets of one with")
-                item.optional_vars, after = self.target(item.optional_vars)
-        node.body = [*at(node, after), *self.block(node.body)]
+        if item.optional_vars is not None:
+            item.optional_vars, after = self.target(item.optional_vars)
+        node.items = [item]
+        node.body = [*after, *self.block(body)]
         return node
 
     # --- stores: one statement a target, from left to right -----------------------------------------------
@@ -351,21 +517,14 @@ class Statements(Expressions):
         """Return the statements that assign a value to a target."""
         if isinstance(target, ast.Name):
             return [ast.Assign([target], value)]
-        if isinstance(target, ast.Attribute):
-            attribute = constant(self.private(target.attr))
-            return [ast.Expr(ask("set_attribute", self.visit(target.value), attribute, value))]
-        if isinstance(target, ast.Subscript):
-            return [ast.Expr(ask("set_item", self.visit(target.value), self.visit(target.slice), value))]
-        if isinstance(target, ast.Tuple | ast.List):
-            stars = [place for place, each in enumerate(target.elts) if isinstance(each, ast.Starred)]
-            name = self.temporary()
-            count, star = constant(len(target.elts)), constant(stars[0] if stars else None)
-            out: list[ast.stmt] = [ast.Assign([written(name)], ask("unpack", value, count, star))]
-            for place, each in enumerate(target.elts):
-                inner = each.value if isinstance(each, ast.Starred) else each
-                out += self.stored(inner, ast.Subscript(read(name), constant(place), ast.Load()))
-            return out
-        raise unreadable(target, "a target that is no name, attribute, item or tuple of them")
+        if not isinstance(target, ast.Tuple | ast.List):
+            return at(target, [ast.Expr(self.put_into(target, value))])  # type: ignore[no-any-return]
+        name = self.temporary()
+        out: list[ast.stmt] = [ast.Assign([written(name)], at(target, ask("unpack", value, *self.shape(target))))]
+        for place, each in enumerate(target.elts):
+            inner = each.value if isinstance(each, ast.Starred) else each
+            out += self.stored(inner, ast.Subscript(read(name), constant(place), ast.Load()))
+        return at(target, out)  # type: ignore[no-any-return]
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         """``a = b.c = v``: the value once, then each target."""
@@ -379,8 +538,26 @@ class Statements(Expressions):
         return at(node, out)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
-        """``a: T = v`` → ``a = v``; in a function nothing keeps the annotation."""
-        return [ast.Pass()] if node.value is None else at(node, self.stored(node.target, self.visit(node.value)))
+        """``a: T = v`` → ``a = v``: in a function nothing keeps the annotation, but the name is the function's."""
+        if self._of_class is not None:
+            return self._kept_annotation(node)
+        target = node.target
+        if node.value is not None:
+            return at(node, self.stored(target, self.visit(node.value)))
+        if isinstance(target, ast.Name):
+            node.annotation = constant(None)
+            return node
+        parts = [target.value, target.slice] if isinstance(target, ast.Subscript) else [target.value]
+        return [ast.Expr(self.visit(each)) for each in parts]
+
+    def _kept_annotation(self, node: ast.AnnAssign) -> Any:
+        value = None if node.value is None else self.visit(node.value)
+        annotation = node.annotation if self.lazy else self.visit(node.annotation)
+        if isinstance(node.target, ast.Name):
+            node.value, node.annotation = value, annotation
+            return node
+        stored = [] if value is None else self.stored(node.target, value)
+        return at(node, stored if self.lazy else [*stored, ast.Expr(annotation)]) or ast.Pass()
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         """``a += v`` → ``a = domain.inplace("add", a, v)``, really in place where Python does."""
@@ -410,8 +587,9 @@ class Statements(Expressions):
             elif isinstance(target, ast.Attribute):
                 name = constant(self.private(target.attr))
                 out.append(ast.Expr(ask("delete_attribute", self.visit(target.value), name)))
-            else:
-                raise unreadable(node, "del of several targets in brackets")
+            elif isinstance(target, ast.Tuple | ast.List):
+                out += self.visit_Delete(ast.Delete(target.elts)) if target.elts else [ast.Pass()]
+            at(target, out[-1])
         return at(node, out)
 
     # --- control ------------------------------------------------------------------------------------------
@@ -435,7 +613,14 @@ class Statements(Expressions):
         """``match`` → ``if`` with the tests that each pattern stands for."""
         from dpaudit.reading.patterns import as_tests
 
-        return self.block(at(node, as_tests(node, self.temporary)))
+        return as_tests(node, self)
+
+    def visit_Raise(self, node: ast.Raise) -> Any:
+        """``raise E`` → ``raise domain.raised(E)``: a class is called."""
+        self.generic_visit(node)
+        if node.exc is not None:
+            node.exc = at(node, ask("raised", node.exc))
+        return node
 
     def visit_Import(self, node: ast.Import) -> Any:
         """The domain is told which modules a function imports."""
@@ -444,10 +629,6 @@ class Statements(Expressions):
     def visit_ImportFrom(self, node: ast.ImportFrom) -> Any:
         """The domain is told which modules a function imports."""
         return [ast.Expr(ask("importing", constant(node.module or "."))), node]
-
-    def visit_Global(self, node: ast.Global) -> Any:
-        """What is kept from one call to the next is not read."""
-        raise unreadable(node, f"global {', '.join(node.names)}: kept from one call to the next")
 
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> Any:
         """Nothing asynchronous is read."""
@@ -460,43 +641,53 @@ class Statements(Expressions):
     visit_AsyncWith: Callable[..., Any] = visit_AsyncFor  # noqa: N815
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
-        """A function within a function: its decorators and defaults are evaluated by the outer one."""
-        node.decorator_list = [self.visit(each) for each in node.decorator_list]
+        """A function within a function: its decorators, defaults and annotations are evaluated by the outer one."""
+        self.decorated(node)
         node.args = self.visit(node.args)
-        node.returns = None
+        node.returns = node.returns if self.lazy or node.returns is None else self.visit(node.returns)
         return self.inner(node, self.mangled)
+
+    def visit_arg(self, node: ast.arg) -> Any:
+        """A parameter: its annotation is evaluated, if Python does."""
+        if node.annotation is not None and not self.lazy:
+            node.annotation = self.visit(node.annotation)
+        return node
+
+    def decorated(self, node: Any) -> None:
+        """``@d`` → ``@domain.decorator(d)``: it is called like any other function."""
+        node.decorator_list = [at(each, ask("decorator", self.visit(each))) for each in node.decorator_list]
 
     def inner(self, node: ast.FunctionDef, mangled: str) -> ast.FunctionDef:
         """Return a function with its body rewritten."""
-        first = (node.args.posonlyargs + node.args.args)[:1]
-        inside = type(self)(mangled, first[0].arg if first else "")
+        inside: Statements = self.within(mangled, first_parameter(node.args))
+        own = {each.id for each in own_nodes(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+        inside.names |= own | {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}
         return inside.function(node)
 
     def function(self, node: ast.FunctionDef) -> ast.FunctionDef:
         """Rewrite the body of a function."""
-        for each in [*node.args.args, *node.args.posonlyargs, *node.args.kwonlyargs, node.args.vararg, node.args.kwarg]:
-            if each is not None:
-                each.annotation = None
         node.body = self.block(node.body)
         return node
 
     def visit_ClassDef(self, node: ast.ClassDef) -> Any:
-        """A class within a function: its body is run by Python, its methods are rewritten."""
-        node.decorator_list = [self.visit(each) for each in node.decorator_list]
-        node.bases = [self.visit(each) for each in node.bases]
-        if node.keywords:
-            raise unreadable(node, "a class with a metaclass or keywords")
-        body: list[ast.stmt] = []
-        for each in node.body:
-            if isinstance(each, ast.FunctionDef):
-                each.decorator_list = [self.visit(one) for one in each.decorator_list]
-                each.args = self.visit(each.args)
-                body.append(self.inner(each, node.name))
-            elif isinstance(each, ast.AnnAssign):  # dataclasses read annotations
-                each.value = None if each.value is None else self.visit(each.value)
-                body.append(each)
-            else:
-                new = self.visit(each)
-                body += new if isinstance(new, list) else [new]
-        node.body = body
-        return node
+        """A class within a function: Python runs its body, rewritten; its methods are rewritten too."""
+        self.decorated(node)
+        node.bases = [self.spread_out(self.visit(each)) for each in node.bases]
+        for keyword in node.keywords:
+            if keyword.arg in ("metaclass", None):
+                raise unreadable(node, "a class with a metaclass")
+            keyword.value = self.visit(keyword.value)
+        inside: Statements = self.within(node.name)
+        inside._temporaries, inside._of_class = self._temporaries, []
+        doc = node.body[:1] if ast.get_docstring(node, clean=False) is not None else []
+        body = inside.block(node.body[len(doc) :])
+        used, self._temporaries = inside._of_class, inside._temporaries
+        if not used:
+            node.body = [*doc, *body]
+            return node
+        # what the rewriting needs to remember stands in the function around the class, not in the class
+        node.body = [*doc, ast.Nonlocal(list(used)), *body]
+        if self._of_class is not None:
+            self._of_class += used
+            return node
+        return [*(ast.Assign([written(name)], constant(None)) for name in used), node]

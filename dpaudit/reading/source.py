@@ -6,19 +6,30 @@ imported. The rewritten function has the globals, the defaults and the closure o
 """
 
 from __future__ import annotations
+import __future__
 
 import ast
+import collections
+import dis
 import functools
 import linecache
 import os
 import sys
 import sysconfig
 import types
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dpaudit.reading.rewrite import DOMAIN, Statements, UnreadableError
+from dpaudit.reading.rewrite import (
+    DOMAIN,
+    Statements,
+    UnreadableError,
+    first_parameter,
+    located,
+    refuse_what_is_ours,
+)
 
 Rewriter = Callable[[str, str], Statements]
 """Makes what rewrites one function, from the name of its class and its first parameter."""
@@ -30,13 +41,15 @@ _LIBRARIES = tuple(
 )
 _OWN = os.path.dirname(os.path.dirname(os.path.realpath(__file__))) + os.sep
 _CATALOGUE = ("dpaudit_mechanisms", "mechanisms")
+_AROUND = "__dpaudit_around__"
+_LAZY = __future__.annotations.compiler_flag
 
 
 @functools.cache
 def is_of_user(file: str) -> bool:
     """Whether a file is the user's own, rather than of Python, of an installed library or of dpaudit."""
-    if file.startswith("<") and not file.startswith(("<ipython", "<stdin")):  # "<string>": made by a library
-        return False
+    if file.startswith("<"):  # "<string>": made by a library; what is typed has a source that can be had
+        return file.startswith(_TYPED)
     path = os.path.realpath(file)
     if path.startswith(_OWN):
         return False
@@ -45,77 +58,125 @@ def is_of_user(file: str) -> bool:
     return not path.startswith(_LIBRARIES)
 
 
+_TYPED = ("<ipython", "<stdin", "<python-input", "<doctest", "<console")
+
+
 def is_own(function: Any) -> bool:
     """Whether this is a Python function of the user's own modules."""
     return type(function) is types.FunctionType and is_of_user(function.__code__.co_filename)
 
 
-@dataclass(frozen=True, slots=True)
+def is_rewritten(running: types.FunctionType | types.FrameType) -> bool:
+    """Whether a function, or what runs in a frame, asks a domain already: so does all within a rewritten function."""
+    code = running.f_code if isinstance(running, types.FrameType) else running.__code__
+    return _rewritten_codes.get(id(code)) is code
+
+
+_rewritten_codes: dict[int, types.CodeType] = {}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Place:
-    """A function in a source: its node, the classes and functions around it, and the name of its own class."""
+    """A function in a source: its node, and the name of its class, which Python puts before private names."""
 
     node: ast.FunctionDef | ast.Lambda
     owner: str
 
-    @property
-    def first(self) -> str:
-        """The name of its first parameter, or ""."""
-        every = [*self.node.args.posonlyargs, *self.node.args.args]
-        return every[0].arg if every else ""
-
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file: its tree, and the code of every function that it compiles to."""
+    """A file: where each function stands that it compiles to."""
 
-    tree: ast.Module
-    codes: frozenset[types.CodeType]
+    lines: list[str]
+    places: Mapping[types.CodeType, Place]
 
 
-def _text(code: types.CodeType, names: dict[str, Any]) -> str:
+_sources: dict[tuple[str, int, bool], Source] = {}
+
+
+def _source_of(function: types.FunctionType) -> Source:
+    """Return the source of a function, as it is known now."""
+    code, names = function.__code__, function.__globals__
     lines = linecache.getlines(code.co_filename, names)
     if not lines:
         raise UnreadableError(
             f"the source of {code.co_qualname} cannot be had ({code.co_filename}): "
             "write it in a file, and name it as FILE:function"
         )
-    return "".join(lines)
+    lazy = code.co_flags & _LAZY  # a notebook compiles all cells alike, whatever stands in this one
+    hook = names.get("__loader__")
+    hook = hook if type(hook).__name__ == "AssertionRewritingHook" else None
+    key = code.co_filename, lazy, hook is not None
+    found = _sources.get(key)
+    if found is None or found.lines is not lines:
+        found = _sources[key] = Source(lines, _places("".join(lines), code.co_filename, lazy, hook))
+    return found
 
 
-@functools.lru_cache(maxsize=256)
-def _parsed(text: str, file: str) -> Source:
+def _places(text: str, file: str, lazy: int, hook: Any) -> dict[types.CodeType, Place]:
+    """Return where the functions of a source stand, by the code that each compiles to."""
     try:
         tree = ast.parse(text, file)
-        whole = compile(text, file, "exec", dont_inherit=True, optimize=sys.flags.optimize)
-    except (SyntaxError, ValueError) as error:
+        whole = _compiled(text, file, lazy)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise UnreadableError(f"the source of {file} is no Python: {error}") from None
-    return Source(tree, frozenset(_codes(whole)))
+    standing = dict(_standing(tree))
+    lambdas = collections.Counter(key[0] for key in standing if len(key) == 4)
+    standing |= {
+        ("<lambda>", key[0]): standing[key] for key in list(standing) if lambdas[key[0]] == 1 and len(key) == 4
+    }
+    places = {code: standing[key] for code, key in _functions(whole) if key in standing}
+    if hook is not None:
+        places.update(
+            (code, standing[key]) for code, key in _functions(_asserting(text, file, hook)) if key in standing
+        )
+    return places
 
 
-def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
-    for each in code.co_consts:
-        if isinstance(each, types.CodeType):
-            yield each
-            yield from _codes(each)
+def _asserting(text: str, file: str, hook: Any) -> types.CodeType:
+    """Return what pytest makes of a test module: asserts that say what they compared. What they decide is the same."""
+    from _pytest.assertion.rewrite import rewrite_asserts
+
+    tree = ast.parse(text, file)
+    rewrite_asserts(tree, text.encode(), file, hook.config)
+    return _compiled(tree, file)
 
 
-def _places(node: ast.AST, owner: str = "") -> Iterator[Place]:
+def _compiled(source: str | ast.Module, file: str, flags: int = 0) -> types.CodeType:
+    """Compile what Python has compiled, and warned of, before."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        optimize = sys.flags.optimize
+        return compile(source, file, "exec", flags=flags, dont_inherit=True, optimize=optimize)  # type: ignore[no-any-return]
+
+
+_Key = tuple[Any, ...]
+
+
+def _standing(node: ast.AST, owner: str = "") -> Iterator[tuple[_Key, Place]]:
+    """Yield the functions of a tree, by what tells them apart: name and first line, or the span of a lambda."""
     for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.FunctionDef | ast.Lambda):
-            yield Place(child, owner)
-        yield from _places(child, child.name if isinstance(child, ast.ClassDef) else owner)
+        if isinstance(child, ast.FunctionDef):
+            first = min([child.lineno, *(each.lineno for each in child.decorator_list)])
+            yield (child.name, first), Place(child, owner)
+        elif isinstance(child, ast.Lambda):
+            yield (child.lineno, child.end_lineno, child.col_offset, child.end_col_offset), Place(child, owner)
+        yield from _standing(child, child.name if isinstance(child, ast.ClassDef) else owner)
 
 
-def _spans(code: types.CodeType, node: ast.AST) -> bool:
-    """Whether all instructions of a code lie within a node."""
-    first = (node.lineno, node.col_offset)  # type: ignore[attr-defined]
-    last = (node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
-    for line, end, column, end_column in code.co_positions():
-        if None in (line, end, column, end_column) or (line == code.co_firstlineno and column == end_column == 0):
-            continue
-        if not (first <= (line, column) and (end, end_column) <= last):
-            return False
-    return True
+def _functions(code: types.CodeType) -> Iterator[tuple[types.CodeType, _Key]]:
+    """Yield the codes within one, by what tells them apart."""
+    inner = [each for each in code.co_consts if isinstance(each, types.CodeType)]
+    lambdas = [each for each in inner if each.co_name == "<lambda>"]
+    if lambdas:  # where the code around it makes the function, the whole of the lambda is said to stand
+        for each in dis.get_instructions(code):
+            if each.opname == "LOAD_CONST" and any(each.argval is one for one in lambdas) and each.positions:
+                known = None not in each.positions  # not under -X no_debug_ranges
+                yield each.argval, tuple(each.positions) if known else ("<lambda>", each.argval.co_firstlineno)
+    for one in inner:
+        if one.co_name != "<lambda>":
+            yield one, (one.co_name, one.co_firstlineno)
+        yield from _functions(one)
 
 
 def place_of(function: types.FunctionType) -> Place:
@@ -125,78 +186,90 @@ def place_of(function: types.FunctionType) -> Place:
         UnreadableError: if the source cannot be had, or is not what the function runs.
     """
     code = function.__code__
-    source = _parsed(_text(code, function.__globals__), code.co_filename)
-    if code not in source.codes:
+    place = _source_of(function).places.get(code)
+    if place is None:
+        linecache.checkcache(code.co_filename)
+        place = _source_of(function).places.get(code)
+    if place is None:
         raise UnreadableError(
             f"the source of {code.co_qualname} is not what runs ({code.co_filename}): it was changed since, or the "
             "function was made by another tool"
         )
-    wanted = ast.Lambda if code.co_name == "<lambda>" else ast.FunctionDef
-    fitting = [
-        each
-        for each in _places(source.tree)
-        if isinstance(each.node, wanted)
-        and (isinstance(each.node, ast.Lambda) or each.node.name == code.co_name)
-        and _first_line(each.node) == code.co_firstlineno
-        and _spans(code, each.node)
-    ]
-    if fitting and isinstance(fitting[0].node, ast.Lambda):  # a lambda within a lambda: the innermost
-        fitting = fitting[-1:]
-    if len(fitting) != 1:
-        raise UnreadableError(f"{code.co_qualname} cannot be told from other functions of {code.co_filename}")
-    return fitting[0]
-
-
-def _first_line(node: ast.FunctionDef | ast.Lambda) -> int:
-    decorators = getattr(node, "decorator_list", [])
-    return int(min([node.lineno, *(each.lineno for each in decorators)]))
+    return place
 
 
 @functools.lru_cache(maxsize=4096)
-def _template(function_code: types.CodeType, text: str, rewriter: Rewriter, place: _Placed) -> types.CodeType:
+def _template(code: types.CodeType, rewriter: Rewriter, place: Place) -> types.CodeType:
     """Return the code of the rewritten function; its domain is a free variable."""
-    node = _copied(place.place.node)
-    inside = rewriter(place.place.owner, place.place.first)
+    refuse_what_is_ours(place.node)
+    node = _copied(place.node)
+    node.args.defaults = [ast.Constant(None) for _ in node.args.defaults]
+    node.args.kw_defaults = [None if each is None else ast.Constant(None) for each in node.args.kw_defaults]
+    inside = rewriter(place.owner, first_parameter(node.args))
+    inside.names = frozenset((*code.co_varnames, *code.co_cellvars, *code.co_freevars))
+    inside.lazy = bool(code.co_flags & _LAZY) or sys.version_info >= (3, 14)
     if isinstance(node, ast.Lambda):
-        body: ast.stmt = ast.Return(inside.visit(node))
-        name = "<lambda>"
+        body: ast.stmt = ast.Expr(inside.visit(node))
     else:
-        node.decorator_list, node.returns = [], None
-        node.args.defaults = [ast.Constant(None) for _ in node.args.defaults]
-        node.args.kw_defaults = [None if each is None else ast.Constant(None) for each in node.args.kw_defaults]
-        body, name = inside.function(node), node.name
-    free = [each for each in function_code.co_freevars if each != DOMAIN]
-    if "__class__" in free or place.place.owner:
-        free = list(dict.fromkeys([*free, "__class__"])) if _needs_class(body) else free
-    arguments = ast.arguments([], [ast.arg(each) for each in (DOMAIN, *free)], None, [], [], None, [])
-    around = ast.FunctionDef("__dpaudit_around__", arguments, [body, ast.Pass()], [], None)
-    around.type_params = []  # type: ignore[attr-defined]
-    module = ast.fix_missing_locations(ast.Module([around], []))
-    whole = compile(module, function_code.co_filename, "exec", dont_inherit=True, optimize=sys.flags.optimize)
-    outer = next(each for each in whole.co_consts if isinstance(each, types.CodeType))
-    return next(each for each in outer.co_consts if isinstance(each, types.CodeType) and each.co_name == name)
+        first = ast.Constant(
+            None, lineno=code.co_firstlineno, col_offset=0, end_lineno=code.co_firstlineno, end_col_offset=0
+        )
+        node.decorator_list = [first] if node.decorator_list else []  # the code begins in its line
+        node.returns = None
+        for each in ast.walk(node.args):
+            if isinstance(each, ast.arg):
+                each.annotation = None
+        if hasattr(node, "type_params"):
+            node.type_params = []  # they are in the closure
+        node.name = _AROUND  # its own name would hide the global one from it
+        body = inside.function(node)
+    around: ast.stmt = body
+    if place.owner:  # private names, whatever underscores their class begins with, and __class__
+        around = ast.ClassDef("_" * 9 + place.owner, [], [], [body], [])
+        around.type_params = []  # type: ignore[attr-defined]
+    free = [ast.arg(each) for each in (DOMAIN, *code.co_freevars) if each != "__class__" or not place.owner]
+    outer = ast.FunctionDef(_AROUND, ast.arguments([], free, None, [], [], None, []), [around], [], None)
+    outer.type_params = []  # type: ignore[attr-defined]
+    module = ast.Module([outer], [])
+    located(module)
+    whole = _compiled(module, code.co_filename, code.co_flags & _LAZY)
+    for _ in range(2 if place.owner else 1):
+        whole = _only(whole)
+    made = _only(whole)
+    named = _named(made, made.co_qualname, code.co_qualname).replace(co_name=code.co_name)
+    _keep_known(named)
+    return named
 
 
-def _needs_class(body: ast.AST) -> bool:
-    return any(isinstance(each, ast.Name) and each.id == "__class__" for each in ast.walk(body))
+def _only(code: types.CodeType) -> types.CodeType:
+    return next(each for each in code.co_consts if isinstance(each, types.CodeType))
 
 
-@dataclass(frozen=True, slots=True)
-class _Placed:
-    """A place that is told from others by its identity."""
+def _named(code: types.CodeType, old: str, new: str) -> types.CodeType:
+    """Return a code of which all that is within has the names of the original, and is known to be rewritten."""
+    consts = tuple(
+        _named(each, old, new)
+        if isinstance(each, types.CodeType)
+        else new + each.removeprefix(old)
+        if isinstance(each, str) and each.startswith(old)
+        else each
+        for each in code.co_consts
+    )
+    return code.replace(co_consts=consts, co_qualname=new + code.co_qualname.removeprefix(old))
 
-    place: Place
 
-    def __hash__(self) -> int:
-        return id(self.place.node)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Placed) and other.place.node is self.place.node
+def _keep_known(code: types.CodeType) -> None:
+    """Remember a code, and all codes within, as rewritten."""
+    _rewritten_codes[id(code)] = code
+    for each in code.co_consts:
+        if isinstance(each, types.CodeType):
+            _keep_known(each)
 
 
 def _copied(node: Any) -> Any:
     """Return a copy of a tree, which a rewriter may change."""
-    new = type(node)()
+    kind: Any = type(node)
+    new = kind.__new__(kind)
     for name, value in ast.iter_fields(node):
         if isinstance(value, list):
             copied: Any = [_copied(each) if isinstance(each, ast.AST) else each for each in value]
@@ -220,9 +293,7 @@ def rewritten(function: types.FunctionType, rewriter: Rewriter, domain: Any) -> 
     Raises:
         UnreadableError: if its source cannot be had, or is not read.
     """
-    place = place_of(function)
-    text = _text(function.__code__, function.__globals__)
-    code = _template(function.__code__, text, rewriter, _Placed(place))
+    code = _template(function.__code__, rewriter, place_of(function))
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     cells[DOMAIN] = types.CellType(domain)
     missing = [name for name in code.co_freevars if name not in cells]

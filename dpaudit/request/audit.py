@@ -26,7 +26,16 @@ from dpaudit.request.shared import (
 )
 
 if TYPE_CHECKING:
+    from dpaudit.evidence.evidence import Evidence
     from dpaudit.privacy import Claim
+
+
+def _reading_of(evidence: Evidence) -> str | None:
+    """Return how the runs of evidence have to be made so that they come again."""
+    target = evidence.target
+    if target.reading.startswith("compiled"):
+        return "compiled"
+    return "calls" if target.asks in ("seeded", "opaque") and target.reading == "run by run" else None
 
 
 @dataclass(frozen=True)
@@ -80,10 +89,12 @@ class AuditRequest:
         block_size: the largest number of runs in a block, at least 32. A worker takes whole blocks, usually of up to
             2,048 single calls: where runs are slow and workers many, smaller ones keep all of them busy. Other blocks
             draw other runs, and dependence is looked for over fewer calls; the evidence records their size.
-        reading: "compiled" makes the runs of a program by one loop of machine code, written from the tree of its paths:
-            for programs that branch, and ten million runs or more (extra ``compiled``; `dpaudit.program.compiled`).
-            Other draws are made, so the evidence is another one, and names the reading. A program that cannot be
-            compiled is read as usual, in batches, and the evidence says why.
+        reading: by default the source of a function that draws by itself, or from ``rng``, is read, so that one pass
+            makes many runs (`dpaudit.reading`), where that can be done; "calls" makes each run a call, as of anything
+            that is not read. "compiled" makes the runs of a program by one loop of machine code, written from the tree
+            of its paths: for programs that branch, and ten million runs or more (extra ``compiled``;
+            `dpaudit.program.compiled`). Other draws are made, so the evidence is another one, and names the reading. A
+            program that cannot be compiled is read as usual, in batches, and the evidence says why.
         workers: processes, or jobs of a batch system; they do not change the evidence.
         backend: what makes the runs: "processes" of this machine, or an engine of many machines, "dask", "ray" or
             "submitit" (`dpaudit.sampling.engines`); it does not change the evidence. None: the engine that joblib was
@@ -243,11 +254,11 @@ class AuditRequest:
     reading: str | None = field(
         default=None,
         metadata=described(
-            "Compile a program to one loop: for ten million runs and more.",
+            "Compile a program to one loop (for ten million runs and more), or make each run a call.",
             kind="choice",
-            allowed=("compiled",),
-            asked="how a program is read",
-            recorded=lambda evidence: "compiled" if evidence.target.reading.startswith("compiled") else None,
+            allowed=("compiled", "calls"),
+            asked="how a function is read",
+            recorded=_reading_of,
         ),
     )
     workers: int = field(default=1, metadata=WORKERS)

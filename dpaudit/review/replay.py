@@ -26,7 +26,7 @@ from dpaudit.loading.named import load, public_name
 from dpaudit.loading.trust import load_trusted
 from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.serialise import read_kept
-from dpaudit.request import AccountRequest, AuditRequest, ProofRequest, TraceRequest, recorded
+from dpaudit.request import AccountRequest, AuditRequest, ProofRequest, TraceRequest, known_keywords, recorded
 from dpaudit.review.differences import CHANGED, ReplayDifference, differences, reasons, record_of
 from dpaudit.review.recounts import Recount, counted_again, occurrences
 from dpaudit.sampling.progress import Listener
@@ -88,6 +88,7 @@ class Replay:
             )
 
 
+@known_keywords
 @own_settings()
 def replay(
     evidence: Evidence | str | Path,
@@ -271,7 +272,7 @@ def _searched(
 
 def _accounted_again(before: Evidence, accounting: Accounting) -> Replay:
     """Account for the same releases again; nothing of anybody's is loaded or run."""
-    stated, events = accounting.statements, events_of(accounting.releases)
+    stated, events = accounting.statements, events_of(accounting.releases, before.relation)
     named = before.target.name != name_of(accounting.releases)
     numbers = {each.parameter: each.at for each in stated if each.claim is None}
     runs = zip(events_in(accounting.releases), accounting.releases, strict=True)

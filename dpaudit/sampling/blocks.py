@@ -20,9 +20,10 @@ from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
 
 # speed and memory are measured by benchmarks/overhead.py; other sizes would draw other runs
-_BLOCK = {Shape.PROGRAM: 2**16, Shape.SAMPLER: 2**18, Shape.SEEDED: 2**11, Shape.OPAQUE: 2**11}
+_BLOCK = {Shape.PROGRAM: 2**16, Shape.SAMPLER: 2**18, Shape.SEEDED: 2**11, Shape.OPAQUE: 2**11, Shape.READ: 2**17}
 _COMPILED_BLOCK = 2**19  # each is read and checked anew, for which small ones are too short
 _FIRST_BLOCK = 256
+_FIRST_READ = 2**13  # a pass over the data costs as much for one run as for thousands
 LEAST_BLOCK = 32  # of which each side's outputs can still be recognised, should they come again
 _MOST_NUMBERS = 2**22  # in the outputs of a block; bounds memory
 
@@ -43,10 +44,11 @@ class Phase(IntEnum):
 
 
 class Reading(Enum):
-    """How a program is read."""
+    """How a program is read; every other function, where it can be, unless each run is to be a call."""
 
     BATCH = "batch"
     COMPILED = "compiled"
+    CALLS = "calls"
 
     def __str__(self) -> str:
         return self.value
@@ -130,11 +132,12 @@ def ramp_of(
     Returns:
         Blocks numbered from 0.
     """
-    sizes, size = [], min(_FIRST_BLOCK, block_size(shape, 1, most))
+    is_read = shape is Shape.READ
+    sizes, size = [], min(_FIRST_READ if is_read else _FIRST_BLOCK, block_size(shape, 1, most))
     while runs > 0:
         sizes.append(min(size, runs))
         runs -= sizes[-1]
-        size = min(2 * size, block_size(shape, width, most, reading))
+        size = min((16 if is_read else 2) * size, block_size(shape, width, most, reading))
     return [Block(phase, pair, index, size) for index, size in enumerate(sizes)]
 
 

@@ -31,6 +31,7 @@ from dpaudit.errors import UsageError
 from dpaudit.evidence.event import TYPES
 from dpaudit.program.batch.value import BatchValue, entries
 from dpaudit.program.outcome import Raised, is_told, raised
+from dpaudit.reading.runs.outputs import ManyArrays, ManyFrames, ManyNumbers, ManyTexts
 from dpaudit.sampling.texts import is_minus_zero, read_text
 
 EXACT = 2**53  # the largest integers that a float holds are numbers; larger ones are categories
@@ -66,14 +67,20 @@ def kind_of(dtype: np.dtype[Any]) -> str | None:
     return _KINDS.get(dtype.name, dtype.name) if dtype.kind in "biuf" and dtype.char not in "g" else None
 
 
-def read_form(output: Any, columns: list[Column]) -> str:
+PLACE = "\ue000{}\ue001"
+"""Stands in a form for a text that differs by run, by its number."""
+
+
+def read_form(output: Any, columns: list[Column], texts: list[ManyTexts] | None = None) -> str:
     """Return the form of an output, and append its numbers to ``columns``; `BatchValue` entries are one column each.
+
+    Texts that differ by run are appended to ``texts``, and `PLACE` stands for each in the form.
 
     Raises:
         UsageError: if the output cannot be compared with another one.
     """
     try:
-        return _Reader(columns, _COUNT.get()).form(output)
+        return _Reader(columns, _COUNT.get(), texts).form(output)
     except UsageError:
         raise
     except RecursionError:
@@ -110,12 +117,23 @@ def is_number(values: Any) -> Any:
 class _Reader:
     columns: list[Column]
     types: bool
+    texts: list[ManyTexts] | None = None
 
     def form(self, output: Any) -> str:
         kind = type(output)  # which an output cannot forge
         if kind is BatchValue:
             self.columns.append(entries(output))
             return self._named(str(_KINDS[self.columns[-1].dtype.name]))
+        if kind is ManyNumbers:
+            self.columns.append(output.array)
+            return self._named(str(kind_of(output.array.dtype)))
+        if kind is ManyTexts and self.texts is not None:
+            self.texts.append(output)
+            return PLACE.format(len(self.texts) - 1)
+        if kind is ManyArrays:
+            return self._many_arrays(output)
+        if kind is ManyFrames:
+            return self._labelled(output.kind, output.index, output.columns, output.name, output.dtypes, output.cells)
         if issubclass(kind, Enum):
             name, value = (object.__getattribute__(output, member) for member in ("_name_", "_value_"))
             return f"{kind.__name__}.{name or self.label(value)}" + ("" if name is None else f" = {self.label(value)}")
@@ -287,6 +305,14 @@ class _Reader:
         items = plain.ravel().tolist() if dtype.name in _KINDS or dtype.kind in "OUS" else plain.flat
         return f"{name} of {self.listed(items)}"
 
+    def _many_arrays(self, output: ManyArrays) -> str:
+        array = output.array
+        form = form_of_arrays(array.dtype, array.shape[1:]) if self.types else None
+        if form is None or not math.prod(array.shape[1:]):
+            return self.form(output.listed())
+        self.columns += list(array.reshape(len(array), -1).T)
+        return form
+
     def _set_order(self, item: Any) -> tuple[Any, ...]:
         kind = type(item)
         if issubclass(kind, int | float):
@@ -346,17 +372,28 @@ class _Reader:
         return form if attributes else ""
 
     def _frame(self, output: Any) -> str:
-        parts = [type(output).__name__, self._labels(output.index)]
+        name, attributes = type(output).__name__, getattr(output, "attrs", None)
         if hasattr(output, "columns"):
-            parts.append(self._labels(output.columns))
             series = [output.iloc[:, position] for position in range(output.shape[1])]
             cells: list[Any] = [column.tolist() for column in series]
-        else:
-            parts.append(self.label(output.name))
-            series, cells = [output], output.tolist()
-        parts += [text for column in series if (text := self._dtype(column.dtype))]
-        if getattr(output, "attrs", None):
-            parts.append(self.label(output.attrs))
+            dtypes = [column.dtype for column in series]
+            return self._labelled(name, output.index, output.columns, None, dtypes, cells, attributes)
+        return self._labelled(name, output.index, None, output.name, [output.dtype], output.tolist(), attributes)
+
+    def _labelled(
+        self,
+        name: str,
+        index: Any,
+        columns: Any,
+        title: Any,
+        dtypes: list[Any],
+        cells: list[Any],
+        attributes: Any = None,
+    ) -> str:
+        parts = [name, self._labels(index), self.label(title) if columns is None else self._labels(columns)]
+        parts += [text for dtype in dtypes if (text := self._dtype(dtype))]
+        if attributes:
+            parts.append(self.label(attributes))
         return f"{' '.join(parts)} {self.form(cells)}"
 
     def _labels(self, index: Any) -> str:

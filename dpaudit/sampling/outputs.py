@@ -8,8 +8,10 @@ and bool, in order, one row per run. All later steps see only this.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,8 +19,11 @@ import numpy as np
 from dpaudit.arrays import Floats
 from dpaudit.program.batch.path import ImpureError
 from dpaudit.program.batch.reading import PathOutputs
-from dpaudit.program.outcome import entry
-from dpaudit.sampling.forms import Column, embedded, form_of_arrays, is_number, read_form
+from dpaudit.program.outcome import Raised, entry
+from dpaudit.reading.runs.outputs import ManyTexts, parts_of
+from dpaudit.reading.runs.passes import Part, ReadBlock
+from dpaudit.reading.runs.values import at
+from dpaudit.sampling.forms import PLACE, Column, embedded, form_of_arrays, is_number, read_form
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -104,11 +109,28 @@ def only(outputs: Any) -> Any:
 class OutputSnapshot:
     """The form and the numbers of an output when it was returned; a number, or an array with one for each run."""
 
-    __slots__ = ("form", "numbers")
+    __slots__ = ("form", "numbers", "texts")
 
     def __init__(self, output: Any) -> None:
         self.numbers: list[Column] = []
-        self.form = read_form(output, self.numbers)
+        self.texts: list[ManyTexts] = []
+        self.form = read_form(output, self.numbers, self.texts)
+
+    def by_text(self) -> Iterator[tuple[np.ndarray[Any, Any], OutputSnapshot]]:
+        """Yield the places of runs that have all texts in common, with what they returned."""
+        key = np.zeros(len(self.texts[0].codes), dtype=np.int64)
+        for each in self.texts:
+            key = np.unique(key, return_inverse=True)[1] * len(each.texts) + each.codes
+        order = np.argsort(key, kind="stable")
+        cuts = np.flatnonzero(np.diff(key[order])) + 1
+        numbers = [column[order] if isinstance(column, np.ndarray) else column for column in self.numbers]
+        for first, last in itertools.pairwise((0, *cuts.tolist(), len(order))):
+            one = OutputSnapshot.__new__(OutputSnapshot)
+            one.form, one.texts = self.form, []
+            for number, each in enumerate(self.texts):
+                one.form = one.form.replace(PLACE.format(number), repr(each.texts[each.codes[order[first]]]))
+            one.numbers = [column[first:last] if isinstance(column, np.ndarray) else column for column in numbers]
+            yield order[first:last], one
 
 
 FIXED = frozenset({float, int, bool, str, type(None)})
@@ -135,14 +157,48 @@ def taken_path(runs: np.ndarray[Any, Any], output: Any) -> TakenPath | tuple[int
     if len(runs) == 1:
         return int(runs[0]), taken(entry(output, 0))
     whole = OutputSnapshot(output)
+    if any(isinstance(column, np.ndarray) and len(column) != len(runs) for column in whole.numbers):
+        raise ImpureError("returned noise of an earlier call")
+    return _taken_whole(runs, whole, lambda run: entry(output, run))
+
+
+def _taken_whole(runs: np.ndarray[Any, Any], whole: OutputSnapshot, one: Callable[[int], Any]) -> TakenPath:
+    """Return what many runs returned, of which those with numbers that are not finite are read one by one."""
     finite = np.ones(len(runs), dtype=bool)
     for column in whole.numbers:
-        if isinstance(column, np.ndarray) and len(column) != len(runs):
-            raise ImpureError("returned noise of an earlier call")
         if isinstance(column, np.ndarray):
             finite &= is_number(column)
     whole.numbers = [embedded(column) if isinstance(column, np.ndarray) else column for column in whole.numbers]
-    return TakenPath(runs, whole, finite, tuple(taken(entry(output, int(run))) for run in np.flatnonzero(~finite)))
+    return TakenPath(runs, whole, finite, tuple(taken(one(int(run))) for run in np.flatnonzero(~finite)))
+
+
+def from_reading(block: ReadBlock, size: int) -> Outputs:
+    """Return the outputs of runs that were read, in their order."""
+    paths: list[Any] = [(run, taken(output)) for run, output in block.single.items()]
+    for part in block.parts:
+        paths += _taken_part(part)
+    return from_paths(paths, size)
+
+
+def _taken_part(part: Part) -> Iterator[Any]:
+    if isinstance(part.value, Raised):
+        yield TakenPath(part.runs, OutputSnapshot(part.value), np.ones(len(part.runs), dtype=bool), ())
+        return
+    parts = parts_of(part.value, part.places, part.count)
+    if parts is None:
+        yield from ((int(run), taken(part.of(place))) for place, run in enumerate(part.runs))
+        return
+    number = np.zeros(part.count, dtype=np.int64)
+    number[part.places] = part.runs
+    for places, value in parts:
+        whole = OutputSnapshot(value)
+        for where, one in whole.by_text() if whole.texts else ((np.arange(len(places)), whole),):
+            mine = places[where]
+            yield _taken_whole(number[mine], one, partial(_output_of, part.value, mine))
+
+
+def _output_of(value: Any, places: np.ndarray[Any, Any], place: int) -> Any:
+    return at(value, int(places[place]))
 
 
 class _Collector:

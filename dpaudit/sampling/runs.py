@@ -18,6 +18,7 @@ from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.neighbours.digest import digest
 from dpaudit.program.batch.reading import run_batch
 from dpaudit.program.outcome import raised
+from dpaudit.reading.runs.passes import REPEATED, UnreadError, make
 from dpaudit.sampling.blocks import Block, Experiment, Phase, Reading, generator_of, loaded, sides_of
 from dpaudit.sampling.forms import reading_types
 from dpaudit.sampling.outputs import (
@@ -26,6 +27,7 @@ from dpaudit.sampling.outputs import (
     from_array,
     from_list,
     from_paths,
+    from_reading,
     how_many,
     only,
     taken,
@@ -40,6 +42,7 @@ from dpaudit.targets.signature import Shape
 _LARGE = 50_000  # records
 _SINGLY = 6  # the streams of a sampler that is called for one run at a time
 _COMPILED, _BESIDE = 8, 10  # the streams of a compiled program, and of draws beyond those of its loop
+_REPEATED = 4  # runs of a block that the function itself repeats, in the first blocks
 _RAISED = "a sampler that raises, or returns one object for many runs, of which every call is one run"
 
 
@@ -72,7 +75,9 @@ def _outputs_of(
         # unseen draws for a sampler whose joint call failed
         singly = generator_of(experiment.seed, block, _SINGLY + side)
         try:
-            if shape is Shape.PROGRAM:
+            if shape is Shape.READ:
+                outputs, reason = _read(mechanism, data[side], experiment, block, rng, size), None
+            elif shape is Shape.PROGRAM:
                 outputs, reason = _program(mechanism, data[side], experiment, block, side, size)
             else:
                 own = rng if shape is mechanism.shape else singly
@@ -137,6 +142,30 @@ def _program(
     result = run_batch(lambda noise: function(data, noise=noise, **parameters), size, rng, taken_path)
     reasons = [each for each in (reason, result.fallback_reason) if each is not None]
     return from_paths(result.paths, size), "; run by run: ".join(reasons) or None
+
+
+def _read(
+    mechanism: Mechanism, data: Any, experiment: Experiment, block: Block, rng: np.random.Generator, size: int
+) -> Outputs:
+    """Make runs by reading the function; what it returns is read too."""
+    seeds = rng.bit_generator.seed_seq
+    assert isinstance(seeds, np.random.SeedSequence)
+    keywords = {name: {"rng": rng, "size": 1}[name] for name in mechanism.asked} | experiment.parameters
+    repeated = REPEATED if block.phase is Phase.SETTLING else _REPEATED if block.index < _REPEATED else 1
+    try:
+        return from_reading(make(mechanism.function, (data,), keywords, size, seeds, repeated), size)
+    except UnreadError as error:
+        raise UnreadRunsError(str(error)) from None
+
+
+class UnreadRunsError(InvalidRunsError):
+    """The function that was to be read does something that is not read, or its reading differs from it."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(
+            f"the function cannot be read in many runs at once ({why}); make each run a call: reading='calls'"
+        )
+        self.why = why
 
 
 def _run(

@@ -31,6 +31,7 @@ class Shape(Enum):
     SAMPLER = "sampler"
     SEEDED = "seeded"
     OPAQUE = "opaque"
+    READ = "read"  # of runs alone: a seeded or opaque function whose source is read, so that one pass makes many
 
     def __str__(self) -> str:
         return self.value
@@ -127,9 +128,9 @@ def stated(shape: str | Shape, names: Mapping[str, Any], anything: bool, title: 
     """Return the call style that was stated explicitly, and what such a function receives."""
     try:
         kind = Shape(str(shape))
-    except ValueError:
-        raise UsageError(f"shape is one of {', '.join(map(str, Shape))}, not {shape!r}") from None
-    needed = _NEEDED[kind]
+        needed = _NEEDED[kind]
+    except (ValueError, KeyError):
+        raise UsageError(f"shape is one of {', '.join(map(str, _NEEDED))}, not {shape!r}") from None
     if needed is not None and needed not in names and not anything:
         raise UsageError(f"{title} cannot run as {kind}: it does not take {needed}; write {FORMS}")
     given = {"size", "rng"} if kind is Shape.SAMPLER else {needed}

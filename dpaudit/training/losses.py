@@ -20,6 +20,7 @@ from fractions import Fraction
 
 from dpaudit.accounting import Gaussian
 from dpaudit.accounting.events import Event
+from dpaudit.decimals import number_of
 from dpaudit.errors import UsageError
 from dpaudit.evidence.training import Training, TrainingFact
 from dpaudit.training.facts.finding import Finding
@@ -129,12 +130,13 @@ def unbounded(findings: Sequence[Finding] | Sequence[TrainingFact]) -> tuple[str
     return "", False
 
 
-def listed(parts: Parts, *, up: bool) -> list[tuple[Event, int]] | None:
+def listed(parts: Parts, *, up: bool, stored: bool = False) -> list[tuple[Event, int]] | None:
     """Return the events that bound what was seen, from above or below; None where there are none.
 
     Args:
         parts: what was seen.
         up: from above.
+        stored: whether multipliers and rates are what floats store, as in earlier evidence.
 
     Raises:
         UsageError: for numbers that no event has.
@@ -145,10 +147,11 @@ def listed(parts: Parts, *, up: bool) -> list[tuple[Event, int]] | None:
     if not parts.steps or not 0 < factor < math.inf or not 0 < scale < math.inf:
         return None
     found: list[tuple[Event, int]] = []
+    read = Fraction if stored else number_of
     for sigma, rate, updates in parts.steps:
         if not sigma > 0:
             return None
-        event, count = _event(parts, Fraction(sigma) * Fraction(scale), Fraction(factor), rate, updates, up=up)
+        event, count = _event(parts, read(sigma) * Fraction(scale), Fraction(factor), read(rate), updates, up=up)
         if event is None:
             return None
         if count:
@@ -157,7 +160,7 @@ def listed(parts: Parts, *, up: bool) -> list[tuple[Event, int]] | None:
 
 
 def _event(
-    parts: Parts, sigma: Fraction, factor: Fraction, rate: float, updates: int, *, up: bool
+    parts: Parts, sigma: Fraction, factor: Fraction, rate: Fraction, updates: int, *, up: bool
 ) -> tuple[Event | None, int]:
     if rate == UNKNOWN and parts.sampler == "poisson":  # whatever the rate is, all records lose no less
         return (Gaussian(sigma, sensitivity=factor * parts.together), updates) if up else (None, 0)
@@ -165,7 +168,7 @@ def _event(
         times = parts.together
         if times > _MOST_TOGETHER:
             return (Gaussian(sigma, sensitivity=factor * times), updates) if up else (None, 0)
-        share = 1 - (1 - Fraction(rate)) ** times if times > 1 else Fraction(rate)
+        share = 1 - (1 - rate) ** times if times > 1 else rate
         if times > 1:
             share = _outward(share, up=up)
             factor = factor * (times if up else 1)

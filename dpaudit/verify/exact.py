@@ -14,11 +14,11 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations
 from typing import Any, cast
 
+from dpaudit.decimals import short_decimal
 from dpaudit.errors import UsageError
 from dpaudit.neighbours.relation import Relation, parse_relation
 from dpaudit.program.enumerate import (
@@ -26,16 +26,15 @@ from dpaudit.program.enumerate import (
     Exact,
     OutputLaw,
     Weight,
-    decimal_of,
     exact,
     exact_reading,
     output_text,
+    parameter_of,
     parse_exact,
 )
 from dpaudit.targets.mechanism import Mechanism
 
 Number = int | float | str | Fraction | Exact
-_DECIMAL_DIGITS = 15  # every decimal of up to 15 digits survives as a float; a float that needs more was rounded
 _MOST_LETTERS = 200_000  # of all laws in a record, so that evidence stays readable
 _ROUNDINGS = 8  # how far the logarithm of a rounded quotient may be off, in units in the last place
 
@@ -125,7 +124,7 @@ class ExactLoss:
 # --- numbers ---------------------------------------------------------------------------------------------
 
 
-def number_of(value: Number) -> Exact:
+def exact_number(value: Number) -> Exact:
     """Return a number exactly: a text is read, and a float counts as the decimal that Python writes."""
     if isinstance(value, str):
         try:
@@ -136,7 +135,7 @@ def number_of(value: Number) -> Exact:
         return exact(value)
     if not math.isfinite(value):
         raise UsageError(f"a number must be finite, not {value!r}")
-    return decimal_of(value)
+    return parameter_of(value)
 
 
 def exp_of(epsilon: Number, *, upward: bool = False) -> Exact:
@@ -147,18 +146,14 @@ def exp_of(epsilon: Number, *, upward: bool = False) -> Exact:
     the largest number that it may stand for, 8 units in the last place more.
     """
     if isinstance(epsilon, str) and epsilon.strip().startswith("ln(") and epsilon.strip().endswith(")"):
-        found = number_of(epsilon.strip()[3:-1])
+        found = exact_number(epsilon.strip()[3:-1])
         if not found > 0:
             raise UsageError(f"cannot read the number {epsilon!r}: a logarithm is of a number above 0")
         return found
-    number = number_of(epsilon)
-    if upward and isinstance(epsilon, float) and _digits(epsilon) > _DECIMAL_DIGITS:
+    number = exact_number(epsilon)
+    if upward and isinstance(epsilon, float) and short_decimal(epsilon) is None:
         number = Exact(Fraction(epsilon) + _ROUNDINGS * Fraction(math.ulp(epsilon)))
     return Exact.exponential(number)
-
-
-def _digits(value: float) -> int:
-    return len(Decimal(repr(float(value))).normalize().as_tuple().digits)
 
 
 def log_interval(value: Weight) -> tuple[float, float]:

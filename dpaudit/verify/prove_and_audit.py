@@ -27,6 +27,7 @@ from dpaudit.auditing.recorded import measured_bound, subject_of
 from dpaudit.auditing.second_look import two_looks
 from dpaudit.auditing.seeds import given_or_fresh
 from dpaudit.auditing.verdict import TwoLooks, decide, headline_of, shown
+from dpaudit.decimals import limit_of
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.events import event_weight
 from dpaudit.evidence.build import at_whole, certain_bound, run_info
@@ -57,7 +58,7 @@ from dpaudit.verify.fold import FoldProof, prove_fold
 from dpaudit.verify.prove import AlignmentProof, prove_program
 from dpaudit.verify.releases.alone import prices_alone
 from dpaudit.verify.releases.derive import derive
-from dpaudit.verify.scope import as_decimal, rounded
+from dpaudit.verify.scope import rounded
 
 if TYPE_CHECKING:
     from dpaudit.verify.counterexample.counterexample import ExactCounterexample
@@ -164,7 +165,7 @@ class _Found:
     def least(self, delta: float) -> tuple[Fraction | None, str]:
         """A certain lower bound of ε at δ (None if infinite, 0 if nothing is known), and its text."""
         if self.exact_counterexample is not None:
-            found = self.exact_counterexample.least(as_decimal(delta, toward=1.0))
+            found = self.exact_counterexample.least(limit_of(delta, toward=1.0))
             return found, "infinite" if found is None else str(found)
         if self.loss is None or delta > 0:
             return Fraction(0), "0"
@@ -176,7 +177,7 @@ class _Found:
         """Whether the upper bound is at most the claim, decided exactly."""
         if self.loss is not None:
             return self.loss.within(claim.value)
-        return self.upper is not None and self.upper <= as_decimal(claim.value, toward=0.0)
+        return self.upper is not None and self.upper <= limit_of(claim.value, toward=0.0)
 
 
 def _aligned(

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
 from typing import Any, Literal
 
+from dpaudit.decimals import short_decimal
 from dpaudit.evidence.canonical_json import plain_value
 from dpaudit.neighbours.relation import Relation
-from dpaudit.program.symbolic.linear import short_decimal
 
 VALUES = ("real", "integer")
 _DIGITS = 10  # of a rounded bound, as in `dpaudit.evidence.records.round_outward`
@@ -48,12 +47,6 @@ def as_text(value: Any) -> str:
     value = plain_value(value)
     exact = short_decimal(value) if isinstance(value, float) else None
     return str(value if exact is None else exact)
-
-
-def as_decimal(value: float, *, toward: float) -> Fraction:
-    """Return the decimal that Python writes for a float; if it was rounded, that of the next float ``toward``."""
-    written = short_decimal(value)
-    return Fraction(math.nextafter(value, toward)) if written is None else written
 
 
 def rounded(value: Fraction, side: Literal["lower", "upper"]) -> float:

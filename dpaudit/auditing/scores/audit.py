@@ -46,6 +46,7 @@ from dpaudit.evidence.records import (
 )
 from dpaudit.neighbours.digest import digest
 from dpaudit.privacy import ApproxDP, Claim, PureDP, parse_claim
+from dpaudit.request import known_keywords
 from dpaudit.sampling.forms import reading_types, refuse_types
 from dpaudit.sampling.outputs import Outputs, from_array
 from dpaudit.settings import own_settings
@@ -98,6 +99,7 @@ class ScoresRequest(msgspec.Struct, frozen=True):
         )
 
 
+@known_keywords
 @own_settings()
 def audit_scores(
     in_scores: Any,
@@ -190,6 +192,7 @@ def _missing(canaries: int | None, design: str, scores: int) -> int:
     return canaries - scores
 
 
+@known_keywords
 @own_settings()
 def audit_outputs(
     outputs0: Any,

@@ -24,7 +24,7 @@ from dpaudit.privacy import Claim
 from dpaudit.tracing.findings import Word
 from dpaudit.tracing.pair import trace_pair
 from dpaudit.tracing.runs import Target
-from dpaudit.tracing.search import Worst
+from dpaudit.tracing.search import Worst, is_edge
 
 # chosen for small datasets; no benchmark measures climbing alone
 _TRIALS = 160
@@ -105,7 +105,7 @@ def climb_by_replay(
     def look(pair: Pair) -> float:
         nonlocal best, found
         worst = trace_pair(target, pair, claim, seed=seed, quick=True).worst
-        if worst.rank > found.rank:
+        if worst.rank > found.rank and not is_edge(pair, worst):
             best, found = pair, Worst(0, worst.word, 0, 0, worst.rank)
         priced = worst.price is not None or worst.stretch > 0
         return min(worst.rank[1], _HIGHEST) if priced and worst.word is not Word.NOT_PRICED else -math.inf

@@ -230,7 +230,7 @@ def column(value: Any, places: Array) -> Iterable[Any]:
         value, kind = value.content, Numbers
     if kind is Numbers and value.labels is None:
         part = value.array[places]
-        return part.tolist() if value.python else list(part)  # type: ignore[no-any-return]
+        return part.tolist() if value.python else list(part)
     if not differs(value):
         return itertools.repeat(raw(value))
     return [at(value, run) for run in places.tolist()]

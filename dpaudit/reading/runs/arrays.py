@@ -16,7 +16,7 @@ from dpaudit.reading.python import OPERATION
 from dpaudit.reading.runs import joins
 from dpaudit.reading.runs.applied import apply, singly
 from dpaudit.reading.runs.control import DeadError
-from dpaudit.reading.runs.values import LARGE, PYTHON_NUMBERS, Array, Container, Mask, Numbers
+from dpaudit.reading.runs.values import LARGE, PYTHON_NUMBERS, Array, Coded, Container, Mask, Numbers
 
 if TYPE_CHECKING:
     from dpaudit.reading.runs.domain import Runs
@@ -57,7 +57,7 @@ def operand(value: Any) -> Operand | None:
     """Return a value as a part of an operation on arrays; None if it is none, or of a type that is not read so."""
     kind = type(value)
     if kind is Numbers:
-        return Operand(value) if value.array.dtype in _DTYPES else None
+        return Operand(value) if value.array.dtype in _DTYPES and type(value.labels) is not Coded else None
     if kind in PYTHON_NUMBERS:
         return None if kind is int and abs(value) >= LARGE else Operand(value)
     if isinstance(value, np.generic) or kind is np.ndarray:
@@ -94,7 +94,8 @@ class _Operands:
             return True, None, None
         first = labelled[0]
         for each in labelled[1:]:
-            if not (each.labels is first.labels or each.labels.equals(first.labels)):
+            same_labels = each.labels is first.labels or (each.labels is not None and each.labels.equals(first.labels))
+            if not same_labels:
                 return False, None, None
         if any(each.labels is None and len(each.shape) > 1 for each in self.parts):
             return False, None, None
@@ -102,9 +103,7 @@ class _Operands:
         return True, first.labels, first.name if same else None
 
 
-def elementwise(
-    domain: Runs, function: Callable[..., Any], name: str = "", python: bool = True
-) -> Callable[..., Any]:
+def elementwise(domain: Runs, function: Callable[..., Any], name: str = "", python: bool = True) -> Callable[..., Any]:
     """Return an operation on arrays, number by number.
 
     Args:
@@ -131,7 +130,7 @@ def elementwise(
         if own and name:
             odd = _odd(name, arrays, whole.active)
             if name not in COMPARISONS and not (name in _BITS and all(each.dtype == bool for each in whole.parts)):
-                arrays = [each.astype(np.int64) if getattr(each, "dtype", None) == bool else each for each in arrays]
+                arrays = [each.astype(np.int64) if _is_bool(each) else each for each in arrays]
                 arrays = [int(each) if isinstance(each, bool) else each for each in arrays]
         with np.errstate(all="ignore"):
             try:
@@ -215,6 +214,10 @@ def _odd(name: str, arrays: list[Any], active: Array) -> Array | None:
     return odd if odd.any() else None
 
 
+def _is_bool(array: Any) -> bool:
+    return isinstance(array, np.ndarray) and array.dtype == np.dtype(bool)
+
+
 def _float(array: Any) -> Any:
     return array.astype(np.float64) if isinstance(array, np.ndarray) else float(array)
 
@@ -240,7 +243,22 @@ def unary(domain: Runs, name: str, value: Any) -> Any:
 
 # --- functions of NumPy -----------------------------------------------------------------------------------
 
-_OF_LAST_AXIS = ("sum", "mean", "max", "min", "amax", "amin", "argmax", "argmin", "prod", "any", "all", "std", "var", "median")
+_OF_LAST_AXIS = (
+    "sum",
+    "mean",
+    "max",
+    "min",
+    "amax",
+    "amin",
+    "argmax",
+    "argmin",
+    "prod",
+    "any",
+    "all",
+    "std",
+    "var",
+    "median",
+)
 _ALONG_LAST_AXIS = ("cumsum", "cumprod", "sort", "argsort")
 _BY_ELEMENT = ("clip", "where", "round", "around", "nan_to_num", "rint", "real")
 _STACKED = ("solve", "inv", "det", "eigh", "eigvalsh", "pinv", "cholesky")
@@ -249,10 +267,12 @@ _STACKED = ("solve", "inv", "det", "eigh", "eigvalsh", "pinv", "cholesky")
 def function_of_arrays(domain: Runs, function: Any, keywords: dict[str, Any]) -> Callable[..., Any] | None:
     """Return what a function of NumPy does to arrays of all runs; None if it has no such form."""
     name = getattr(function, "__name__", "")
+    if function is None:
+        return None
     if isinstance(function, np.ufunc):
         simple = not keywords and function.nout == 1 and function.signature is None and function is not np.matmul
         return elementwise(domain, function, python=False) if simple else None
-    if not (getattr(function, "__module__", "") or "").startswith("numpy"):
+    if not callable(function) or not (getattr(function, "__module__", "") or "").startswith("numpy"):
         return None
     if name in (*_OF_LAST_AXIS, *_ALONG_LAST_AXIS) and not keywords:
         return _along(getattr(np, name))
@@ -269,7 +289,12 @@ def function_of_arrays(domain: Runs, function: Any, keywords: dict[str, Any]) ->
 
 def _along(function: Callable[..., Any]) -> Callable[..., Any]:
     def dense(*values: Any) -> Any:
-        if len(values) != 1 or type(values[0]) is not Numbers or values[0].array.ndim != 2 or values[0].labels is not None:
+        if (
+            len(values) != 1
+            or type(values[0]) is not Numbers
+            or values[0].array.ndim != 2
+            or values[0].labels is not None
+        ):
             return NotImplemented
         found = function(values[0].array, axis=-1)
         return Numbers(found) if found.ndim == 1 else Container(Numbers(found))
@@ -283,14 +308,17 @@ def _stacked(function: Callable[..., Any]) -> Callable[..., Any]:
         runs = next(len(each.array) for each in values if type(each) is Numbers)
         if any(type(each) is Numbers and each.labels is not None for each in values):
             return NotImplemented
-        arrays = [each if type(value) is Numbers else np.broadcast_to(each, (runs, *np.shape(each))) for each, value in zip(arrays, values, strict=True)]
+        arrays = [
+            each if type(value) is Numbers else np.broadcast_to(each, (runs, *np.shape(each)))
+            for each, value in zip(arrays, values, strict=True)
+        ]
         vector = len(arrays) == 2 and arrays[1].ndim == 2
         try:
             found = function(arrays[0], arrays[1][..., None])[..., 0] if vector else function(*arrays)
         except np.linalg.LinAlgError:
             return NotImplemented
         if isinstance(found, tuple):
-            parts = [Container(Numbers(np.asarray(each))) for each in found]
+            parts: list[Any] = [Container(Numbers(np.asarray(each))) for each in found]
             return type(found)(*parts) if hasattr(found, "_fields") else tuple(parts)
         return Numbers(found) if found.ndim == 1 else Container(Numbers(found))
 

@@ -92,7 +92,7 @@ def _dict(domain: Runs, value: Any = (), **keywords: Any) -> Any:
 @_of(set)
 def _set(domain: Runs, value: Any = ()) -> Any:
     value = domain.present(value)
-    if type(value) is Container and value.plain or not differs(value):
+    if (type(value) is Container and value.plain) or not differs(value):
         return apply(domain, set, (value,))
     return domain.new_set(Container(list(domain.sequence(value))))
 
@@ -112,7 +112,7 @@ def _enumerate(domain: Runs, value: Any, start: int = 0) -> Any:
 
 @_of(zip)
 def _zip(domain: Runs, *values: Any, **keywords: Any) -> Any:
-    return zip(*(domain.iterate(each) for each in values), **keywords)
+    return zip(*(domain.iterate(each) for each in values), strict=False, **keywords)
 
 
 @_of(reversed)
@@ -123,7 +123,9 @@ def _reversed(domain: Runs, value: Any) -> Any:
 
 @_of(map)
 def _map(domain: Runs, function: Any, *values: Any) -> Any:
-    return Container([domain.call(function, *each) for each in zip(*(domain.iterate(value) for value in values), strict=False)])
+    return Container(
+        [domain.call(function, *each) for each in zip(*(domain.iterate(value) for value in values), strict=False)]
+    )
 
 
 @_of(filter)
@@ -224,7 +226,11 @@ def _sorted(domain: Runs, value: Any, *, key: Any = None, reverse: Any = False) 
         if any(map(differs, members)):
             order = sorted(range(len(keys)), key=lambda place: raw(keys[place]), reverse=bool(raw(reverse)))
             return Container([members[place] for place in order])
-        return apply(domain, lambda own, by: [own[k] for k in sorted(range(len(by)), key=by.__getitem__, reverse=bool(raw(reverse)))], (Container(members), Container(list(keys))))
+        return apply(
+            domain,
+            lambda own, by: [own[k] for k in sorted(range(len(by)), key=by.__getitem__, reverse=bool(raw(reverse)))],
+            (Container(members), Container(list(keys))),
+        )
     columns = arrays.stack(domain, keys)
     if columns is None or differs(reverse):
         return apply(domain, _by_keys, (Container(list(members)), Container(list(keys)), reverse))
@@ -232,8 +238,8 @@ def _sorted(domain: Runs, value: Any, *, key: Any = None, reverse: Any = False) 
     if np.isnan(active).any() if active.dtype.kind == "f" else False:
         return apply(domain, _by_keys, (Container(list(members)), Container(list(keys)), reverse))
     own = columns if not reverse else -columns if columns.dtype.kind != "b" else ~columns
-    order = np.argsort(own, axis=1, kind="stable")
-    return Container([_chosen_members(domain, members, order[:, place]) for place in range(len(members))])
+    places = np.argsort(own, axis=1, kind="stable")
+    return Container([_chosen_members(domain, members, places[:, place]) for place in range(len(members))])
 
 
 def _by_keys(members: list[Any], keys: list[Any], reverse: Any) -> list[Any]:
@@ -348,7 +354,12 @@ def _round(domain: Runs, value: Any, digits: Any = None) -> Any:
         return Numbers(np.rint(own).astype(np.int64), True)
 
     def rounded(number: Any, places: Any) -> Any:
-        if type(number) is not Numbers or number.array.ndim != 1 or number.array.dtype != np.float64 or type(places) is not int:
+        if (
+            type(number) is not Numbers
+            or number.array.ndim != 1
+            or number.array.dtype != np.float64
+            or type(places) is not int
+        ):
             return NotImplemented
         return tables.rounded(domain, number, places)
 
@@ -368,4 +379,3 @@ def _reduce(domain: Runs, function: Any, value: Any, *start: Any) -> Any:
 @_of(builtins.divmod)
 def _divmod(domain: Runs, left: Any, right: Any) -> Any:
     return domain.binary("floordiv", left, right), domain.binary("mod", left, right)
-

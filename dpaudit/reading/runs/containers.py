@@ -29,12 +29,14 @@ from dpaudit.reading.runs.values import (
 if TYPE_CHECKING:
     from dpaudit.reading.runs.domain import Runs
 
-_READS = {
+_READS: dict[type, frozenset[str]] = {
     list: frozenset(("copy", "index", "count")),
     dict: frozenset(("get", "keys", "values", "items", "copy")),
-    set: frozenset(("copy", "union", "intersection", "difference", "symmetric_difference", "issubset", "issuperset", "isdisjoint")),
+    set: frozenset(
+        ("copy", "union", "intersection", "difference", "symmetric_difference", "issubset", "issuperset", "isdisjoint")
+    ),
 }
-_WRITES = {
+_WRITES: dict[type, frozenset[str]] = {
     list: frozenset(("append", "extend", "insert", "pop", "remove", "clear", "reverse", "sort")),
     dict: frozenset(("update", "setdefault", "pop", "popitem", "clear", "move_to_end")),
     set: frozenset(("add", "discard", "remove", "pop", "clear", "update")),
@@ -104,7 +106,10 @@ def _length(domain: Runs, content: Any) -> Any:
 def member(domain: Runs, value: Any, key: Any) -> Any:
     """``a[k]`` of a list, tuple, dict or array."""
     value, key = domain.present(value), domain.present(key)
-    if type(value) is Container and base_of(value.content if type(value.content) is not Alternatives else value.content.values[0]) is not None:
+    if (
+        type(value) is Container
+        and base_of(value.content if type(value.content) is not Alternatives else value.content.values[0]) is not None
+    ):
         if value.plain and not differs(key):
             return _plain_member(domain, value, key)
         if type(key) is Alternatives and value.plain:
@@ -135,7 +140,12 @@ def _of_content(domain: Runs, content: Any, key: Any) -> Any:
             domain.leave(error)
             raise
         return Container(found) if type(found) is list and type(key) is slice else found
-    if isinstance(content, list | tuple) and type(key) is Numbers and key.array.ndim == 1 and key.array.dtype.kind == "i":
+    if (
+        isinstance(content, list | tuple)
+        and type(key) is Numbers
+        and key.array.ndim == 1
+        and key.array.dtype.kind == "i"
+    ):
         return _by_place(domain, content, key)
     leaves = list(alternatives_in(key))
     if leaves:
@@ -185,8 +195,14 @@ def method(domain: Runs, container: Container, name: str, args: tuple[Any, ...],
         args = (_members(domain, args[0], name), *args[1:])
         if args[0] is None:
             return _by_run(domain, container, name, args, keywords)
-    place = args and name in ("pop", "insert", "setdefault", "remove", "discard", "add", "move_to_end") and differs(args[0])
-    if place or (name in ("remove", "discard", "add", "update") and base is not dict and not (container.plain and not any(map(differs, args)))):
+    place = (
+        args and name in ("pop", "insert", "setdefault", "remove", "discard", "add", "move_to_end") and differs(args[0])
+    )
+    if place or (
+        name in ("remove", "discard", "add", "update")
+        and base is not dict
+        and not (container.plain and not any(map(differs, args)))
+    ):
         return _changed_by_key(domain, container, name, args, keywords)
     return _changed(domain, container, name, args, keywords)
 
@@ -271,7 +287,9 @@ def _keyed(name: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
     return (raw(args[0]), *args[1:]) if args and name in ("pop", "insert", "setdefault", "move_to_end") else args
 
 
-def _changed_by_key(domain: Runs, container: Container, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def _changed_by_key(
+    domain: Runs, container: Container, name: str, args: tuple[Any, ...], keywords: dict[str, Any]
+) -> Any:
     """Change the content of each group of runs by a method whose keys differ by run, or are compared with members."""
     leaves = [leaf for each in (container, *args) for leaf in alternatives_in(each)]
     numbers = [each for each in args if type(each) is Numbers] or _numbers_in(container)
@@ -363,16 +381,21 @@ def delete_item(domain: Runs, container: Container, key: Any) -> None:
     """``del a[k]``."""
     if differs(key):
         domain.give_up("del of what differs by run")
-    method_name = "pop"
-    _changed(domain, container, method_name, (key,), {})
+    _changed(domain, container, "pop", (key,), {})
 
 
 def is_in(domain: Runs, value: Any, container: Any) -> Any:
     """``a in b``, where the members may differ by run."""
-    if type(container) is Container and not container.plain and base_of(container.content) in (dict, None):
-        if type(container.content) is dict or type(container.content) is Alternatives:
-            if not differs(value):
-                return each_content(domain, container, lambda content: raw(value) in content if base_of(content) is dict else singly(domain, _contains, (value, content)))
+    if type(container) is Container and not container.plain:
+        keyed = type(container.content) is dict or type(container.content) is Alternatives
+        if keyed and not differs(value):
+            return each_content(
+                domain,
+                container,
+                lambda content: (
+                    raw(value) in content if base_of(content) is dict else singly(domain, _contains, (value, content))
+                ),
+            )
     return apply(domain, _contains, (value, container))
 
 

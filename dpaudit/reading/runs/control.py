@@ -5,6 +5,7 @@ Every block of a rewritten function is entered with the runs that go through it,
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -59,10 +60,8 @@ class Frame:
     def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
         if kind is None:
             if self._domain.active.count:
-                try:
+                with contextlib.suppress(DeadError):
                     self.back(None)
-                except DeadError:
-                    pass
             return True
         return kind is DeadError
 
@@ -144,7 +143,9 @@ class Loop:
         self._now: Any = None
         if through:
             value = domain.present(through[0])
-            if type(value) is Alternatives or (type(value) is Container and type(value.content) in (list, Alternatives)):
+            if type(value) is Alternatives or (
+                type(value) is Container and type(value.content) in (list, Alternatives)
+            ):
                 self._of = value
             else:
                 items = domain.iterate(value)
@@ -249,7 +250,7 @@ class Trying:
 
     def body(self) -> Arm:
         """Return the block whose exceptions are kept."""
-        self._domain.raised.append(self._raised)
+        self._domain.leaving.append(self._raised)
         return _Watched(self._domain, self._entry, self._add)
 
     def orelse(self) -> Arm:
@@ -285,7 +286,7 @@ class Trying:
     def end(self) -> None:
         """Go on with what is left; what nobody handled goes further up."""
         domain = self._domain
-        domain.raised[-1].extend(self._raised)
+        domain.leaving[-1].extend(self._raised)
         domain.let(Mask(self._left))
         domain.alive()
 
@@ -294,5 +295,5 @@ class _Watched(Arm):
     """The block of a ``try``."""
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
-        self._domain.raised.pop()
+        self._domain.leaving.pop()
         return super().__exit__(kind, error, trace)

@@ -6,6 +6,7 @@ Data are what they are; a draw is a number for each run; runs that branch differ
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import types
 from collections.abc import Callable, Iterable, Sequence
@@ -52,7 +53,7 @@ class Runs(Python):
 
     Attributes:
         active: the runs that are where the pass is now.
-        raised: for each block that handles exceptions, which runs raised what; the first is the whole function.
+        leaving: for each block that handles exceptions, which runs raised what; the first is the whole function.
         events: all draws, in their order.
         witnesses: runs that are most likely to show that the reading differs from the function.
         ejected: runs that the function itself has to make.
@@ -60,12 +61,14 @@ class Runs(Python):
 
     control = (DeadError, SplitError, GivenUpError)
 
-    def __init__(self, count: int, streams: draw.Streams, probes: draw.Streams, recorded: Recorded | None = None) -> None:
+    def __init__(
+        self, count: int, streams: draw.Streams, probes: draw.Streams, recorded: Recorded | None = None
+    ) -> None:
         super().__init__()
         self.count, self.streams, self.probes, self.recorded = count, streams, probes, recorded
         self.all = self.active = Mask(np.ones(count, dtype=bool))
         self.none = Mask(np.zeros(count, dtype=bool))
-        self.raised: list[list[tuple[Array, Any]]] = [[]]
+        self.leaving: list[list[tuple[Array, Any]]] = [[]]
         self.handled: Any = None
         self.events: list[draw.Drawn] = []
         self.witnesses: dict[int, None] = {}
@@ -97,7 +100,7 @@ class Runs(Python):
         chosen[places] = True
         return Mask(chosen)
 
-    def leave(self, error: BaseException, chosen: Array | None = None) -> NoReturn | None:
+    def leave(self, error: BaseException, chosen: Array | None = None) -> None:
         """Some runs, or all that are active, leave with an exception."""
         mine = self.active.chosen if chosen is None else chosen & self.active.chosen
         whole = chosen is None or np.array_equal(mine, self.active.chosen)
@@ -106,7 +109,7 @@ class Runs(Python):
                 raise error
             raise SplitError(mine)
         error.__traceback__ = None
-        self.raised[-1].append((mine.copy(), error))
+        self.leaving[-1].append((mine.copy(), error))
         self.let(self.none if whole else Mask(self.active.chosen & ~mine))
         self.alive()
         return None
@@ -136,10 +139,8 @@ class Runs(Python):
         if type(value) is Alternatives:
             for mask, each in self.parted(value):
                 self.let(mask)
-                try:
+                with contextlib.suppress(DeadError):
                     self.throw(each, cause)
-                except DeadError:
-                    pass
             self.nobody()
             raise DeadError
         if isinstance(value, type) and issubclass(value, BaseException):
@@ -158,6 +159,12 @@ class Runs(Python):
         """Return the alternatives that active runs have, each with its runs."""
         codes = np.unique(value.codes[self.active.places])
         return [(Mask(self.active.chosen & (value.codes == code)), value.values[code]) for code in codes]
+
+    def differs_nearly_everywhere(self, value: Any) -> bool:
+        """Whether a value has so many alternatives that it is looked at run by run."""
+        if type(value) is not Alternatives or len(value.values) <= 64:
+            return False
+        return len(np.unique(value.codes[self.active.places])) > max(64, self.active.count // 4)
 
     def each_alternative(self, value: Alternatives, one: Callable[[Any], Any]) -> Any:
         """Return what is made of each alternative, under a mask of its runs."""
@@ -183,7 +190,7 @@ class Runs(Python):
         frame: Any = sys._getframe(1)
         while frame is not None and "__dpaudit__" not in frame.f_code.co_freevars:
             frame = frame.f_back
-        if frame is None or frame.f_code.co_filename.endswith(("domain.py",)) and not is_own(frame):
+        if frame is None or (frame.f_code.co_filename.endswith(("domain.py",)) and not is_own(frame)):
             return "" if frame is None else f", line {frame.f_lineno}"
         return f", line {frame.f_lineno}"
 
@@ -269,7 +276,11 @@ class Runs(Python):
         if type(value) is bool:
             return value
         if type(value) is Container and not value.plain:
-            value = containers.length(self, value) if containers.base_of(value.content) or type(value.content) is Alternatives else value.content
+            value = (
+                containers.length(self, value)
+                if containers.base_of(value.content) or type(value.content) is Alternatives
+                else value.content
+            )
         if type(value) is Numbers:
             if value.array.ndim > 1:
                 value = apply(self, bool, (value,))
@@ -406,7 +417,9 @@ class Runs(Python):
 
     def _entered(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Call a rewritten function: exceptions cross from Python's control to that under masks, and back."""
-        closes = bool(function.__dict__.get("closes")) or (self.closes and "__dpaudit_frame__" not in function.__code__.co_varnames)
+        closes = bool(function.__dict__.get("closes")) or (
+            self.closes and "__dpaudit_frame__" not in function.__code__.co_varnames
+        )
         if closes == self.closes:
             return function(*args, **keywords)
         before, self.closes = self.closes, closes
@@ -427,7 +440,7 @@ class Runs(Python):
         """Call a function under masks from Python's own control: what its runs raised is raised there."""
         entry = self.active
         mine: list[tuple[Array, Any]] = []
-        self.raised.append(mine)
+        self.leaving.append(mine)
         try:
             value = function(*args, **keywords)
         except DeadError:
@@ -435,7 +448,7 @@ class Runs(Python):
                 raise
             value = None
         finally:
-            self.raised.pop()
+            self.leaving.pop()
         if mine:
             self.closes = before
             self.let(entry)
@@ -492,7 +505,9 @@ class Runs(Python):
     def _draws_within(self, value: Any) -> bool:
         """Whether a generator is handed on."""
         args, keywords = value
-        return any(isinstance(each, np.random.Generator | np.random.RandomState) for each in (*args, *keywords.values()))
+        return any(
+            isinstance(each, np.random.Generator | np.random.RandomState) for each in (*args, *keywords.values())
+        )
 
     def _callbacks(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Return arguments whose functions a library may call: only what draws nothing, in one run at a time."""
@@ -506,13 +521,19 @@ class Runs(Python):
             return function
         return _Callback(self, function)
 
-    def _method(
-        self, owner: Any, name: str, args: tuple[Any, ...], keywords: dict[str, Any], bound: Any = None
-    ) -> Any:
+    def _method(self, owner: Any, name: str, args: tuple[Any, ...], keywords: dict[str, Any], bound: Any = None) -> Any:
         owner = self.present(owner)
+        if self.differs_nearly_everywhere(owner) and not any(
+            type(each) is Container and containers.base_of(each.content) for each in owner.values
+        ):
+            return apply(self, lambda own, *rest, **more: getattr(own, name)(*rest, **more), (owner, *args), keywords)
         if type(owner) is Alternatives:
             return self.each_alternative(owner, lambda each: self._method(each, name, args, keywords))
-        if type(owner) is Container and not isinstance(owner.content, np.ndarray | Numbers | Table) and not joins.is_of_pandas(type(owner.content)):
+        if (
+            type(owner) is Container
+            and not isinstance(owner.content, np.ndarray | Numbers | Table)
+            and not joins.is_of_pandas(type(owner.content))
+        ):
             return containers.method(self, owner, name, args, keywords)
         if type(owner) in (Container, Numbers, Table):
             return self.array_method(owner, name, args, keywords)
@@ -642,6 +663,8 @@ class Runs(Python):
         owner = self.present(owner)
         kind = type(owner)
         if kind is Alternatives:
+            if self.differs_nearly_everywhere(owner):
+                return Member(owner, name)
             return self.each_alternative(owner, lambda each: self.attribute(each, name))
         if kind in (Container, Numbers, Table):
             return tables.attribute(self, owner, name)
@@ -770,7 +793,11 @@ class Runs(Python):
         if name in ("in_", "not_in"):
             right = self.present(right)
             method = dispatch.method(right, "__contains__")
-            found = self.call(bool, self.call(method, left)) if method is not None else containers.is_in(self, self.present(left), right)
+            found = (
+                self.call(bool, self.call(method, left))
+                if method is not None
+                else containers.is_in(self, self.present(left), right)
+            )
             return found if name == "in_" else self.not_(found)
         if name in ("is_", "is_not"):
             return self._is(name == "is_", self.present(left), self.present(right))
@@ -868,9 +895,9 @@ class Runs(Python):
     def unpack(self, value: Any, count: int, star: int | None) -> Sequence[Any]:
         """``a, b = v``."""
         value = self.present(value)
-        if type(value) is Alternatives and star is None:
-            if all(type(each) is tuple and len(each) == count for each in value.values):
-                return [self.item(value, place) for place in range(count)]
+        whole = type(value) is Alternatives and star is None
+        if whole and all(type(each) is tuple and len(each) == count for each in value.values):
+            return [self.item(value, place) for place in range(count)]
         try:
             return super().unpack(value, count, star)
         except self.control:
@@ -878,6 +905,10 @@ class Runs(Python):
         except (ValueError, TypeError) as error:
             self.leave(error)
             raise
+
+    def checked(self, function: Any, owner: Any, name: str, value: Any, *rest: Any) -> Any:
+        """What a builtin makes of the answer of a user's method: what differs by run is not checked."""
+        return value if differs(value) else super().checked(function, owner, name, value, *rest)
 
     def slice(self, *parts: Any) -> Any:
         """``a:b:c``."""
@@ -937,6 +968,34 @@ class Runs(Python):
     def enter(self, manager: Any) -> Any:
         """``with a``."""
         return super().enter(self.present(manager))
+
+    # --- patterns -----------------------------------------------------------------------------------------
+
+    def match_sequence(self, value: Any, count: int, star: int | None, unpacked: bool) -> Any:
+        """``case [a, *b]``."""
+        value = self._matched(value)
+        return super().match_sequence(value, count, star, unpacked)
+
+    def match_mapping(self, value: Any, keys: tuple[Any, ...], rest: bool) -> Any:
+        """``case {k: a}``."""
+        return super().match_mapping(self._matched(value), keys, rest)
+
+    def match_class(self, value: Any, kind: Any, places: int, names: tuple[str, ...]) -> Any:
+        """``case C(a)``."""
+        value = self.present(value)
+        if type(value) is Alternatives:
+            self.split_by(value)
+        if type(value) not in (Numbers, Container, Table):
+            return super().match_class(value, kind, places, names)
+        return [value] if self.call(isinstance, value, kind) and places == 1 and not names else None
+
+    def _matched(self, value: Any) -> Any:
+        value = self.present(value)
+        if type(value) is Container:
+            value = joins.by_keys(self.present(value.content), self.active, self.count)
+        if type(value) is Alternatives:
+            self.split_by(value)
+        return value
 
 
 _MIXED = object()
@@ -1052,7 +1111,7 @@ def _generator_like(function: Any, streams: draw.Streams) -> Any:
     import random
 
     if function is np.random.RandomState:
-        return np.random.RandomState(np.random.SFC64(int(streams.generator.integers(2**63))))  # type: ignore[arg-type]
+        return np.random.RandomState(np.random.SFC64(int(streams.generator.integers(2**63))))
     if isinstance(function, type) and issubclass(function, random.Random):
         return random.Random(int(streams.generator.integers(2**63)))
     return streams.fresh()

@@ -53,7 +53,7 @@ class Streams:
 
     def __init__(self, bits: np.random.BitGenerator) -> None:
         self.generator = np.random.Generator(bits)
-        self.legacy = np.random.RandomState(bits)  # type: ignore[arg-type]
+        self.legacy = np.random.RandomState(bits)
         self._bits = bits
 
     @functools.cached_property
@@ -63,7 +63,9 @@ class Streams:
 
     def of(self, kind: Kind) -> Any:
         """Return the generator whose methods have the names of a library."""
-        return {Kind.GENERATOR: self.generator, Kind.LEGACY: self.legacy, Kind.SCIPY: self.legacy}.get(kind) or self.python
+        return {Kind.GENERATOR: self.generator, Kind.LEGACY: self.legacy, Kind.SCIPY: self.legacy}.get(
+            kind
+        ) or self.python
 
     def fresh(self) -> np.random.Generator:
         """Return a generator of its own."""
@@ -163,12 +165,17 @@ def _sized_call(
         return (count, *args), {}
     if source.name == "choice":
         rest = dict(zip(("a", "size", "replace", "p"), args, strict=False)) | keywords
-        if rest.get("replace", True) is not True or rest.keys() - {"a", "size", "replace", "p"} or np.ndim(rest["a"]) > 1:
+        if (
+            rest.get("replace", True) is not True
+            or rest.keys() - {"a", "size", "replace", "p"}
+            or np.ndim(rest["a"]) > 1
+        ):
             return None
         return (), {**rest, "size": (count, *shape)}
     if source.name in ("integers", "randint", "random_integers"):
         rest = dict(zip(("low", "high", "size"), args, strict=False)) | keywords
-        return ((), {**rest, "size": (count, *shape)}) if np.ndim(rest.get("low")) == np.ndim(rest.get("high")) == 0 else None
+        arrays = [each for each in (rest.get("low"), rest.get("high")) if each is not None and np.ndim(each)]
+        return None if arrays else ((), {**rest, "size": (count, *shape)})
     if source.name in _SIZED:
         names = {"multinomial": ("n", "pvals"), "dirichlet": ("alpha",), "multivariate_normal": ("mean", "cov")}
         rest = dict(zip((*names.get(source.name, ()), "size"), args, strict=False)) | keywords
@@ -183,9 +190,7 @@ def _sized_call(
     return None
 
 
-def _with_numbers(
-    domain: Runs, source: Source, given: dict[str, Any], size: Any, streams: Streams
-) -> Any:
+def _with_numbers(domain: Runs, source: Source, given: dict[str, Any], size: Any, streams: Streams) -> Any:
     """Draw where arguments of the law differ by run."""
     places = domain.active.places
     own = () if size is None else tuple(size) if np.ndim(size) else (int(size),)
@@ -199,7 +204,10 @@ def _with_numbers(
         else:
             parts[name] = each
     first = {name: each[0] if type(given[name]) is Numbers else each for name, each in parts.items()}
-    first = {name: each.item() if isinstance(each, np.ndarray) and each.size == 1 and not shape else each for name, each in first.items()}
+    first = {
+        name: each.item() if isinstance(each, np.ndarray) and each.size == 1 and not shape else each
+        for name, each in first.items()
+    }
     one = _probe_or_none(domain, source, first, size)
     if one is NotImplemented:
         return _singly(domain, source, (), {**given, **({} if size is None else {"size": size})})

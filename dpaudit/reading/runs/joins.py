@@ -18,6 +18,7 @@ from dpaudit.reading.runs.values import (
     SCALARS,
     Alternatives,
     Array,
+    Coded,
     Container,
     Mask,
     Numbers,
@@ -146,23 +147,38 @@ def gathered(parts: Sequence[tuple[Array, Any]], count: int, fresh: bool = False
                 chosen[runs] = True
                 content = with_content(chosen, value.content, content)
             return Container(content)
-    if not any(type(value) in (Alternatives, Numbers, Container, Table) for _, value in parts):
-        known: dict[Any, int] = {}
-        values: list[Any] = []
-        codes = np.zeros(count, dtype=np.int32)
-        for runs, value in parts:
-            key = identity(value)
-            if key not in known:
-                known[key] = len(values)
-                values.append(value)
-            codes[runs] = known[key]
-        return values[0] if len(values) == 1 else simplified(Alternatives(codes, values))
-    out = parts[0][1]
-    for runs, value in parts[1:]:
-        chosen = np.zeros(count, dtype=bool)
-        chosen[runs] = True
-        out = joined(chosen, value, out)
-    return out
+    known: dict[Any, int] = {}
+    values: list[Any] = []
+    owned: set[int] = set()
+    codes = np.zeros(count, dtype=np.int32)
+
+    def place(value: Any, runs: Array) -> int:
+        key = ("numbers", value.signature) if type(value) is Numbers else identity(value)
+        if key not in known:
+            known[key] = len(values)
+            values.append(value)
+        where = known[key]
+        base = values[where]
+        if type(value) is Numbers and base is not value:  # numbers of one kind share one array
+            if where not in owned:
+                owned.add(where)
+                values[where] = base = base.like(base.array.copy())
+            base.array[runs] = value.array[runs]
+        return where
+
+    for runs, value in parts:
+        if type(value) is Alternatives:
+            own = value.codes[runs]
+            for code in np.unique(own):
+                mine = runs[own == code]
+                codes[mine] = place(value.values[code], mine)
+        else:
+            codes[runs] = place(value, runs)
+    if len(values) > 1 and all(type(each) is tuple and len(each) == len(values[0]) for each in values):
+        whole = [(runs, value) for runs, value in parts if type(value) is tuple]
+        if len(whole) == len(parts):
+            return tuple(gathered([(runs, value[k]) for runs, value in parts], count) for k in range(len(values[0])))
+    return values[0] if len(values) == 1 else simplified(Alternatives(codes, values))
 
 
 def wrapped(value: Any) -> Any:
@@ -237,9 +253,16 @@ def _packed_alike(kind: type, results: list[Any], runs: Array, count: int) -> An
         return Container({key: packed([each[key] for each in results], runs, count) for key in first})
     if kind.__name__ == "Series" and kind.__module__.startswith("pandas"):
         labels = first.index
-        if len(first) * count > MOST_NUMBERS or first.dtype.kind not in "fiub" or first.dtype.hasobject or not isinstance(first.dtype, np.dtype):
+        if (
+            len(first) * count > MOST_NUMBERS
+            or first.dtype.kind not in "fiub"
+            or first.dtype.hasobject
+            or not isinstance(first.dtype, np.dtype)
+        ):
             return None
-        if not all(each.index.equals(labels) and each.dtype == first.dtype and each.name == first.name for each in results):
+        if not all(
+            each.index.equals(labels) and each.dtype == first.dtype and each.name == first.name for each in results
+        ):
             return None
         array = np.zeros((count, len(labels)), first.dtype)
         array[runs] = np.stack([each.to_numpy() for each in results])
@@ -248,7 +271,9 @@ def _packed_alike(kind: type, results: list[Any], runs: Array, count: int) -> An
 
 
 def _joined_tables(chosen: Array, new: Table, old: Table) -> Table | None:
-    if list(new.columns) != list(old.columns) or not new.index.equals(old.index):
+    if list(new.columns) != list(old.columns) or type(new.index) is Coded or type(old.index) is Coded:
+        return None
+    if not new.index.equals(old.index):
         return None
     columns = {label: joined(chosen, new.columns[label], old.columns[label]) for label in new.columns}
     fits = all(type(each) is Numbers or isinstance(each, np.ndarray) for each in columns.values())
@@ -336,7 +361,8 @@ def by_keys(content: Any, active: Mask, count: int) -> Any:
     if type(content) is Alternatives and any(
         type(each) is dict and any(map(is_gone, each.values())) for each in content.values
     ):
-        codes, out = np.zeros(count, dtype=np.int32), []
+        out: list[Any] = []
+        codes = np.zeros(count, dtype=np.int32)
         for code in np.unique(content.codes[active.places]):
             inside = Mask(active.chosen & (content.codes == code))
             one = by_keys(content.values[code], inside, count)
@@ -376,4 +402,3 @@ def _there(member: Any) -> Any:
     places = np.zeros(len(member.values), dtype=np.int32)
     places[kept] = np.arange(len(kept))
     return Alternatives(places[member.codes], [member.values[code] for code in kept])
-

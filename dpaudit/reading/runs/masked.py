@@ -46,7 +46,9 @@ class Masked(Statements):
     def visit_BoolOp(self, node: ast.BoolOp) -> Any:
         """``a and b`` → ``domain.bool_op(True, lambda: a, lambda: b)``."""
         self._no_walrus(node)
-        return ask("bool_op", constant(isinstance(node.op, ast.And)), *(thunk(self.visit(each)) for each in node.values))
+        return ask(
+            "bool_op", constant(isinstance(node.op, ast.And)), *(thunk(self.visit(each)) for each in node.values)
+        )
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
         """``not a`` → ``domain.not_(a)``."""
@@ -91,11 +93,11 @@ class Masked(Statements):
                 if name not in _WHOLE or len(node.args) > 1 + (name == "sum"):
                     raise unreadable(each, "a generator that is not taken at once, under a mask")
                 each.taken = True  # type: ignore[attr-defined]
-        if isinstance(node.func, ast.Name) and node.func.id in ("any", "all") and len(node.args) == 1:
-            if isinstance(node.args[0], ast.GeneratorExp):
-                if len(node.args[0].generators) > 1:
-                    raise unreadable(node, "any or all of a generator that goes through several, under a mask")
-                return self._comprehension(node.args[0], node.func.id)
+        lazy = isinstance(node.func, ast.Name) and node.func.id in ("any", "all") and len(node.args) == 1
+        if lazy and isinstance(node.args[0], ast.GeneratorExp):
+            if len(node.args[0].generators) > 1:
+                raise unreadable(node, "any or all of a generator that goes through several, under a mask")
+            return self._comprehension(node.args[0], node.func.id)  # type: ignore[attr-defined]
         return super().visit_Call(node)
 
     def _comprehension(self, node: Any, kind: str) -> Any:
@@ -146,7 +148,11 @@ class Masked(Statements):
         """``{a: b}`` → ``domain.new_dict([(a, b)])``: keys may differ by run."""
         pairs: list[ast.expr] = []
         for key, value in zip(node.keys, node.values, strict=True):
-            parts = [constant(None), ask("mapping", self.visit(value))] if key is None else [self.visit(key), self.visit(value)]
+            parts = (
+                [constant(None), ask("mapping", self.visit(value))]
+                if key is None
+                else [self.visit(key), self.visit(value)]
+            )
             pairs.append(ast.Tuple([constant(key is None), *parts], ast.Load()))
         return ask("new_dict", ast.List(pairs, ast.Load()))
 
@@ -438,7 +444,11 @@ class Definite:
             self._reads(node, bound | {node.name} | set(_parameters_within(node)))
             return bound | {node.name}
         self._reads(node, bound)
-        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id in self._names - bound:
+        if (
+            isinstance(node, ast.AugAssign)
+            and isinstance(node.target, ast.Name)
+            and node.target.id in self._names - bound
+        ):
             self._maybe.add(node.target.id)
         if isinstance(node, ast.Return | ast.Raise | ast.Break | ast.Continue):
             return None
@@ -451,4 +461,3 @@ def _assigned(node: ast.AST) -> set[str]:
 
 def _parameters_within(node: ast.AST) -> Iterable[str]:
     return [each.arg for each in ast.walk(node) if isinstance(each, ast.arg)]
-

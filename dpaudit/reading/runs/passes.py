@@ -25,7 +25,7 @@ from dpaudit.reading.runs.draw import Drawn, Streams, one_draw
 from dpaudit.reading.runs.values import Alternatives, Array, at
 
 MOST_PASSES = 512
-REPEATED = 12
+REPEATED = 24
 """Runs of a pass that are repeated by the function itself: those most likely to differ, and two others."""
 
 
@@ -41,11 +41,13 @@ class Part:
         runs: (n,) their numbers in the block.
         value: what they returned, a value that may differ by run.
         places: (n,) their numbers in that value.
+        count: of all runs of that value.
     """
 
     runs: Array
     value: Any
     places: Array
+    count: int
 
     def of(self, place: int) -> Any:
         """Return the output of one run, by its place among these."""
@@ -53,7 +55,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class ReadBlock:
     """All runs of a block.
 
     Attributes:
@@ -74,7 +76,7 @@ def make(
     count: int,
     seeds: np.random.SeedSequence,
     repeated: int = REPEATED,
-) -> Block:
+) -> ReadBlock:
     """Make many runs of a function by reading it.
 
     Args:
@@ -106,12 +108,12 @@ def make(
                 if len(lanes):
                     waiting.append((runs[lanes], Recorded(domain.events, lanes, len(runs))))
             continue
-        mine = [Part(runs[places], value, places) for places, value in found if len(places)]
+        mine = [Part(runs[places], value, places, domain.count) for places, value in found if len(places)]
         for run in np.flatnonzero(domain.ejected).tolist():
             single[int(runs[run])] = _finished(domain, run, function, args, keywords)
         checked += _checked(domain, found, function, args, keywords, repeated)
         parts += mine
-    return Block(parts, single, checked)
+    return ReadBlock(parts, single, checked)
 
 
 def _pass(
@@ -135,11 +137,12 @@ def _pass(
         if not domain.closes and not _is_of_target(error):
             raise UnreadError(f"{type(error).__name__}: {error}") from error
         found = [(domain.active.places, raised(error))]
-    for chosen, error in domain.raised[0]:
-        errors = error.values if type(error) is Alternatives else [error]
-        for code, each in enumerate(errors):
-            mine = chosen if len(errors) == 1 else chosen & (error.codes == code)
-            found.append((np.flatnonzero(mine), raised(each)))
+    for chosen, exception in domain.leaving[0]:
+        if type(exception) is Alternatives:
+            for code, each in enumerate(exception.values):
+                found.append((np.flatnonzero(chosen & (exception.codes == code)), raised(each)))
+        else:
+            found.append((np.flatnonzero(chosen), raised(exception)))
     return found
 
 
@@ -194,12 +197,11 @@ def _checked(
     owner = np.full(domain.count, -1, dtype=np.int64)
     for number, (places, _) in enumerate(found):
         owner[places] = number
-    firsts = [int(places[0]) for places, _ in found[:REPEATED] if len(places)]
-    spread = np.linspace(0, domain.count - 1, 3).astype(int).tolist()
-    wanted = dict.fromkeys([*firsts, *spread[1:2], *domain.witnesses, *spread])
+    firsts = [int(places[0]) for places, _ in found if len(places)]
+    wanted = dict.fromkeys([*firsts[:repeated], *domain.witnesses, domain.count // 2, domain.count - 1])
     made = 0
     for run in wanted:
-        if made >= max(repeated, len(firsts)):
+        if made >= repeated:
             break
         if owner[run] < 0 or domain.outside[run]:
             continue

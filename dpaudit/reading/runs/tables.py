@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpaudit.reading.callables import Effect, effect_of
-from dpaudit.reading.python import OPERATION
 from dpaudit.reading.runs import arrays, joins
-from dpaudit.reading.runs.applied import apply, opened, singly
-from dpaudit.reading.runs.values import Alternatives, Array, Container, Mask, Numbers, Table, differs, raw
+from dpaudit.reading.runs.applied import apply, opened
+from dpaudit.reading.runs.values import Alternatives, Array, Coded, Container, Mask, Numbers, Table, differs, raw
 
 if TYPE_CHECKING:
     from dpaudit.reading.runs.domain import Runs
@@ -31,7 +30,13 @@ def _pandas() -> Any:
 
 def length(content: Any) -> Any:
     """``len`` of an array, a series or a frame."""
-    return len(content.index) if type(content) is Table else content.array.shape[1] if type(content) is Numbers else len(content)
+    return (
+        len(content.index)
+        if type(content) is Table
+        else content.array.shape[1]
+        if type(content) is Numbers
+        else len(content)
+    )
 
 
 def row(value: Numbers, place: int) -> Any:
@@ -73,7 +78,7 @@ def rounded(domain: Runs, number: Numbers, places: int) -> Any:
 
 
 def made(domain: Runs, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    """Return the series or frame that a call makes of values that differ by run; NotImplemented if it has no form here."""
+    """Return the series or frame that a call makes of values that differ by run; NotImplemented if it has none."""
     if not differs((args, tuple(keywords.values()))):
         return NotImplemented
     name, module = getattr(function, "__name__", ""), getattr(function, "__module__", "") or ""
@@ -110,7 +115,11 @@ def _series(domain: Runs, data: Any, index: Any, title: Any) -> Any:
                 return NotImplemented
             return Container(Numbers(data.array, False, data.labels, data.name if title is None else title))
         labels = pd.RangeIndex(data.array.shape[1]) if index is None else pd.Index(index)
-        return Container(Numbers(data.array, False, labels, title)) if len(labels) == data.array.shape[1] else NotImplemented
+        return (
+            Container(Numbers(data.array, False, labels, title))
+            if len(labels) == data.array.shape[1]
+            else NotImplemented
+        )
     content = data.content if type(data) is Container else data
     if type(content) is dict and index is None and content:
         stacked = arrays.stack(domain, list(content.values()))
@@ -130,17 +139,19 @@ def _frame_of_columns(domain: Runs, columns: dict[Any, Any], index: Any) -> Any:
     rows = None if index is None else pd.Index(index)
     for label, value in columns.items():
         own = opened(domain.present(value))
-        if type(own) is Container and type(own.content) is list:
-            stacked = arrays.stack(domain, own.content) if differs(own) else None
-            own = Numbers(stacked) if stacked is not None else own if differs(own) else np.asarray(raw(own))
+        listed = own.content if type(own) is Container else own
+        if type(listed) in (list, tuple, range):
+            stacked = arrays.stack(domain, list(listed)) if differs(own) else None
+            own = (
+                Numbers(stacked) if stacked is not None else own if differs(own) else _plain_column(pd.Series(raw(own)))
+            )
         labels = own.labels if type(own) is Numbers else own.index if joins.is_of_pandas(type(own)) else None
         if type(own) is Numbers and own.array.ndim == 2:
             size = own.array.shape[1]
-        elif isinstance(own, np.ndarray) and own.ndim == 1:
+        elif type(own) is not Numbers and labels is not None and own.ndim == 1:
+            size, own = len(own), _plain_column(own)
+        elif isinstance(own, np.ndarray | pd.api.extensions.ExtensionArray) and own.ndim == 1:
             size = len(own)
-        elif labels is not None and own.ndim == 1:
-            size = len(own)
-            own = own if own.dtype == object else own
         else:
             return NotImplemented
         if labels is not None and (rows is None or isinstance(rows, pd.RangeIndex)) and index is None:
@@ -157,17 +168,35 @@ def _frame_of_columns(domain: Runs, columns: dict[Any, Any], index: Any) -> Any:
     return NotImplemented if rows is None else Container(Table(out, rows))
 
 
+def _plain_column(series: Any) -> Any:
+    """Return the values of a plain series as a column of a frame, with their type."""
+    return series.to_numpy() if isinstance(series.dtype, np.dtype) and series.dtype.kind in "fiub" else series.array
+
+
 # --- methods ----------------------------------------------------------------------------------------------
 
-_SERIES_SUMS = {"sum": np.sum, "max": np.max, "min": np.min, "mean": np.mean}
+_ANY_ORDER = frozenset(("head", "tail", "round", "clip", "astype", "abs", "to_numpy", "tolist", "to_list", "copy"))
+"""Methods that do the same in every order."""
+_SERIES_SUMS: dict[str, Callable[..., Any]] = {"sum": np.sum, "max": np.max, "min": np.min, "mean": np.mean}
 _SAME_AS_ARRAY = frozenset(("copy", "infer_objects"))
 
 
 def method(domain: Runs, owner: Any, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """Call a method of an array, a series or a frame."""
     value = domain.present(opened(owner))
+    if name == "reset_index" and keywords == {"drop": True} and not args and type(value) in (Numbers, Table):
+        index = _pandas().RangeIndex(length(value))
+        return Container(
+            Numbers(value.array, False, index, value.name)
+            if type(value) is Numbers
+            else Table(dict(value.columns), index)
+        )
+    if is_coded(value) and name not in _ANY_ORDER:
+        value = regrouped(domain, value)
     if type(value) is Alternatives:
         return domain.each_alternative(value, lambda each: method(domain, Container(each), name, args, keywords))
+    if is_coded(value) and name not in _ANY_ORDER:
+        return apply(domain, lambda own, *rest, **more: getattr(own, name)(*rest, **more), (owner, *args), keywords)
     effect = effect_of(None, value if type(value) not in (Numbers, Table) else _typed(value), name)
     if effect is Effect.CHANGES or keywords.get("inplace") or "out" in keywords:
         return _in_place(domain, owner, name, args, keywords)
@@ -179,7 +208,9 @@ def method(domain: Runs, owner: Any, name: str, args: tuple[Any, ...], keywords:
     if type(value) is Numbers:
         if plain:
             dense = _of_series if value.labels is not None else _of_array
-            found = dense(domain, value, name, tuple(map(raw, args)), {key: raw(each) for key, each in keywords.items()})
+            found = dense(
+                domain, value, name, tuple(map(raw, args)), {key: raw(each) for key, each in keywords.items()}
+            )
             if found is not NotImplemented:
                 return found
         elif name in _OPERATORS and len(args) == 1 and not keywords:
@@ -187,7 +218,9 @@ def method(domain: Runs, owner: Any, name: str, args: tuple[Any, ...], keywords:
         elif name == "clip" and value.labels is None:
             return domain.call(np.clip, owner, *args, **keywords)
     elif type(value) is Table and plain:
-        found = _of_table(domain, value, name, tuple(map(raw, args)), {key: raw(each) for key, each in keywords.items()})
+        found = _of_table(
+            domain, value, name, tuple(map(raw, args)), {key: raw(each) for key, each in keywords.items()}
+        )
         if found is not NotImplemented:
             return found
     return apply(domain, lambda own, *rest, **more: getattr(own, name)(*rest, **more), (owner, *args), keywords)
@@ -246,7 +279,19 @@ def _listed(array: Array) -> Any:
 
 
 def _converted(domain: Runs, value: Numbers, kind: Any) -> Any:
-    wanted = {int: np.int64, float: np.float64, bool: np.bool_, "int": np.int64, "float": np.float64, "int64": np.int64, "float64": np.float64}.get(kind, kind if kind in (np.int64, np.float64) else None) if isinstance(kind, type | str) else None
+    wanted = (
+        {
+            int: np.int64,
+            float: np.float64,
+            bool: np.bool_,
+            "int": np.int64,
+            "float": np.float64,
+            "int64": np.int64,
+            "float64": np.float64,
+        }.get(kind, kind if kind in (np.int64, np.float64) else None)
+        if isinstance(kind, type | str)
+        else None
+    )
     if wanted is None:
         return NotImplemented
     array = value.array
@@ -287,12 +332,12 @@ def _of_series(domain: Runs, value: Numbers, name: str, args: tuple[Any, ...], k
             new = _pandas().Series(0.0, index=labels).rename(mapper).index
             return Container(Numbers(array, False, new, value.name))
         return Container(Numbers(array, False, labels, mapper))
-    if name == "reset_index" and keywords == {"drop": True} and not args:
-        return Container(Numbers(array, False, _pandas().RangeIndex(len(labels)), value.name))
     if name == "reindex" and not missing and not keywords.keys() - {"index"} and len(args) + len(keywords) == 1:
         wanted = _pandas().Index(args[0] if args else keywords["index"])
         places = labels.get_indexer(wanted) if labels.is_unique else np.array([-1])
-        return Container(Numbers(array[:, places], False, wanted, value.name)) if (places >= 0).all() else NotImplemented
+        return (
+            Container(Numbers(array[:, places], False, wanted, value.name)) if (places >= 0).all() else NotImplemented
+        )
     if missing:
         return NotImplemented
     if name in _SERIES_SUMS and not args and not keywords:
@@ -309,12 +354,14 @@ def _of_series(domain: Runs, value: Numbers, name: str, args: tuple[Any, ...], k
         return Container(value.like(found)) if found.dtype == array.dtype else NotImplemented
     if name in ("idxmax", "idxmin") and not args and not keywords:
         places = getattr(array, name.removeprefix("idx").join(["arg", ""]))(axis=1)
-        return joins.simplified(Alternatives(places.astype(np.int32), labels.tolist() if labels.dtype == object else list(labels)))
+        return joins.simplified(
+            Alternatives(places.astype(np.int32), labels.tolist() if labels.dtype == object else list(labels))
+        )
     if name in ("sort_values", "nlargest", "nsmallest") and array.dtype.kind == "f":
         return _sorted_series(domain, value, name, args, keywords)
     if name in ("head", "tail") and len(args) <= 1 and not keywords:
         part = slice(None, args[0] if args else 5) if name == "head" else slice(-args[0] if args else -5, None)
-        return Container(Numbers(array[:, part], False, labels[part], value.name))
+        return Container(Numbers(array[:, part], False, _part(labels, part), value.name))
     return NotImplemented
 
 
@@ -337,23 +384,58 @@ def _sorted_series(domain: Runs, value: Numbers, name: str, args: tuple[Any, ...
     ties = (best[:, 1:] == best[:, :-1]).any(axis=1) & active
     if ties.any():
         return NotImplemented  # pandas' order of equal values is its own
-    order, best = order[:, :count], best[:, :count]
-    return by_orders(domain, order, lambda places: Numbers(best, False, value.labels[places], value.name))
+    return Container(Numbers(best[:, :count], False, Coded(order[:, :count], value.labels), value.name))
 
 
-def by_orders(domain: Runs, order: Array, one: Callable[[Any], Any]) -> Any:
-    """Return what is made of each order that active runs have."""
-    places = domain.active.places
+def regrouped(domain: Runs, content: Any) -> Any:
+    """Return a series or frame in an order that differs by run as alternatives, for the active runs; see `regroup`."""
+    return regroup(content, domain.active, domain.count)
+
+
+def regroup(content: Any, mask: Mask, count: int) -> Any:
+    """Return a series or frame in an order that differs by run as alternatives, each with plain labels.
+
+    Args:
+        content: `Numbers` or a `Table`.
+        mask: the runs that matter.
+        count: of all runs.
+
+    Returns:
+        The content itself if there would be too many.
+    """
+    parts = [content.labels] if type(content) is Numbers else [content.index, *content.columns.values()]
+    coded = [each for each in parts if type(each) is Coded]
+    if not coded:
+        return content
+    places = mask.places
     key = np.zeros(len(places), dtype=np.int64)
-    for column in order[places].T:
-        key = np.unique(key, return_inverse=True)[1] * (int(column.max(initial=0)) + 1) + column
+    for each in {id(one.codes): one for one in coded}.values():
+        for column in each.codes[places].T:
+            key = np.unique(key, return_inverse=True)[1] * (int(column.max(initial=0)) + 1) + column
     known, first, inverse = np.unique(key, return_index=True, return_inverse=True)
     if len(known) > max(256, len(places) // 4):
-        return NotImplemented
-    codes = np.zeros(domain.count, dtype=np.int32)
+        return content
+    codes = np.zeros(count, dtype=np.int32)
     codes[places] = inverse
-    values = [one(order[places[place]]) for place in first]
-    return Container(values[0] if len(values) == 1 else Alternatives(codes, values))
+
+    def plain(part: Any, run: int) -> Any:
+        return part.of(run) if type(part) is Coded else part
+
+    def one(run: int) -> Any:
+        if type(content) is Numbers:
+            return Numbers(content.array, False, plain(content.labels, run), content.name)
+        columns = {label: plain(column, run) for label, column in content.columns.items()}
+        return Table(columns, plain(content.index, run))
+
+    values = [one(int(places[place])) for place in first]
+    return values[0] if len(values) == 1 else Alternatives(codes, values)
+
+
+def is_coded(content: Any) -> bool:
+    """Whether a series or frame stands in an order that differs by run."""
+    if type(content) is Numbers:
+        return type(content.labels) is Coded
+    return type(content) is Table and any(type(each) is Coded for each in (content.index, *content.columns.values()))
 
 
 def _of_table(domain: Runs, table: Table, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
@@ -367,19 +449,21 @@ def _of_table(domain: Runs, table: Table, name: str, args: tuple[Any, ...], keyw
         return Container(Table(columns, table.index))
 
     def of_column(column: Any) -> Any:
+        if type(column) is Coded:
+            return column if name in ("round", "copy") else NotImplemented
         if type(column) is not Numbers:
             series = _pandas().Series(column, index=table.index)
-            found = getattr(series, name)(*args, **keywords)
-            return found.array if found.dtype == object else found.to_numpy()
-        found = _of_series(domain, Numbers(column.array, False, table.index), name, args, keywords)
+            return _plain_column(getattr(series, name)(*args, **keywords))
+        index = _pandas().RangeIndex(len(table.index))
+        found = _of_series(domain, Numbers(column.array, False, index), name, args, keywords)
         return found if found is NotImplemented else Numbers(found.content.array)
 
-    if name in ("round", "clip", "abs", "astype", "fillna") and not any(type(each_arg) in (dict, list) for each_arg in (*args, *keywords.values())):
+    if name in ("round", "clip", "abs", "astype", "fillna") and not any(
+        type(each_arg) in (dict, list) for each_arg in (*args, *keywords.values())
+    ):
         return each(of_column)
     if name == "copy":
         return Container(Table(dict(table.columns), table.index))
-    if name == "reset_index" and keywords == {"drop": True} and not args:
-        return Container(Table(dict(table.columns), _pandas().RangeIndex(len(table.index))))
     if name == "head" and len(args) <= 1 and not keywords:
         return _rows(table, slice(None, args[0] if args else 5))
     if name == "sort_values":
@@ -403,12 +487,16 @@ def _of_table(domain: Runs, table: Table, name: str, args: tuple[Any, ...], keyw
     return NotImplemented
 
 
+def _part(labels: Any, rows: Any) -> Any:
+    return labels.part(rows) if type(labels) is Coded else labels[rows]
+
+
 def _rows(table: Table, part: Any) -> Any:
     columns = {
-        label: Numbers(column.array[:, part]) if type(column) is Numbers else column[part]
+        label: Numbers(column.array[:, part]) if type(column) is Numbers else _part(column, part)
         for label, column in table.columns.items()
     }
-    return Container(Table(columns, table.index[part]))
+    return Container(Table(columns, _part(table.index, part)))
 
 
 def _merged(table: Table, other: Any, on: str) -> Any:
@@ -427,7 +515,7 @@ def _merged(table: Table, other: Any, on: str) -> Any:
     }
     for label in other.columns:
         if label != on:
-            columns[label] = met[label].array if met[label].dtype == object else met[label].to_numpy()
+            columns[label] = _plain_column(met[label])
     return Container(Table(columns, met.index))
 
 
@@ -463,7 +551,11 @@ def _sorted_table(domain: Runs, table: Table, args: tuple[Any, ...], keywords: d
     if given.keys() - {"by", "ascending"} or not isinstance(by, str) or type(given.get("ascending", True)) is not bool:
         return NotImplemented
     column = table.columns.get(by)
-    if type(column) is not Numbers or column.array.dtype.kind != "f" or np.isnan(column.array[domain.active.chosen]).any():
+    if (
+        type(column) is not Numbers
+        or column.array.dtype.kind != "f"
+        or np.isnan(column.array[domain.active.chosen]).any()
+    ):
         return NotImplemented
     down = not given.get("ascending", True)
     order = np.argsort(-column.array if down else column.array, axis=1, kind="stable")
@@ -476,19 +568,11 @@ def _sorted_table(domain: Runs, table: Table, args: tuple[Any, ...], keywords: d
         if type(each) is Numbers
     }
 
-    def one(places: Any) -> Any:
-        columns = {
-            label: Numbers(numbers[label]) if label in numbers else _taken(each, places)
-            for label, each in table.columns.items()
-        }
-        return Table(columns, table.index[places])
-
-    found = by_orders(domain, order, one)
-    return _few_rows(domain, table, order, numbers) if found is NotImplemented else found
-
-
-def _few_rows(domain: Runs, table: Table, order: Array, numbers: dict[Any, Array]) -> Any:
-    return NotImplemented
+    columns = {
+        label: Numbers(numbers[label]) if label in numbers else Coded(order, each)
+        for label, each in table.columns.items()
+    }
+    return Container(Table(columns, Coded(order, table.index)))
 
 
 # --- attributes and items ---------------------------------------------------------------------------------
@@ -511,7 +595,29 @@ class Located:
         set_item(self.domain, self.owner, key, value)
 
 
-_METHODS_OF_ARRAYS = frozenset(("shape", "ndim", "size", "T", "dtype", "flat", "real", "values", "index", "name", "columns", "empty", "loc", "iloc", "at", "iat", "str", "dt", "cat"))
+_METHODS_OF_ARRAYS = frozenset(
+    (
+        "shape",
+        "ndim",
+        "size",
+        "T",
+        "dtype",
+        "flat",
+        "real",
+        "values",
+        "index",
+        "name",
+        "columns",
+        "empty",
+        "loc",
+        "iloc",
+        "at",
+        "iat",
+        "str",
+        "dt",
+        "cat",
+    )
+)
 
 
 def attribute(domain: Runs, owner: Any, name: str) -> Any:
@@ -519,6 +625,10 @@ def attribute(domain: Runs, owner: Any, name: str) -> Any:
     from dpaudit.reading.runs.values import Member
 
     value = domain.present(opened(owner))
+    if is_coded(value) and name in ("index", "loc", "iloc", "at", "iat", "T"):
+        value = regrouped(domain, value)
+        if is_coded(value):
+            return apply(domain, getattr, (owner, name))
     if type(value) is Alternatives:
         if name not in _METHODS_OF_ARRAYS:
             return Member(owner, name)
@@ -531,7 +641,11 @@ def attribute(domain: Runs, owner: Any, name: str) -> Any:
         if name == "size":
             return int(np.prod(value.shape, dtype=np.int64))
         if name == "T" and value.array.ndim >= 2:
-            turned = Container(Numbers(np.transpose(value.array, (0, *range(value.array.ndim - 1, 0, -1))), False, value.labels, value.name))
+            turned = Container(
+                Numbers(
+                    np.transpose(value.array, (0, *range(value.array.ndim - 1, 0, -1))), False, value.labels, value.name
+                )
+            )
             return owner.view(turned) if type(owner) is Container else turned
         if value.labels is not None:
             if name == "values":
@@ -553,14 +667,21 @@ def attribute(domain: Runs, owner: Any, name: str) -> Any:
             return item(domain, owner, name)
         if name in ("loc", "iloc", "at", "iat"):
             return Located(domain, owner, name)
-        return apply(domain, getattr, (owner, name)) if name in ("values", "T", "dtypes", "axes") else Member(owner, name)
+        return (
+            apply(domain, getattr, (owner, name)) if name in ("values", "T", "dtypes", "axes") else Member(owner, name)
+        )
     if not differs(value):
         try:
             found = getattr(raw(value), name)
         except Exception as error:
             domain.leave(error)
             raise
-        if callable(found) and not isinstance(found, type) and not joins.is_of_pandas(type(found)) and not hasattr(found, "__getitem__"):
+        if (
+            callable(found)
+            and not isinstance(found, type)
+            and not joins.is_of_pandas(type(found))
+            and not hasattr(found, "__getitem__")
+        ):
             return Member(owner, name)
         return joins.wrapped(found)
     return Member(owner, name)
@@ -568,10 +689,14 @@ def attribute(domain: Runs, owner: Any, name: str) -> Any:
 
 def item(domain: Runs, owner: Any, key: Any) -> Any:
     """``a[k]`` of an array, a series, a frame, a text."""
+    if type(owner) is Located:
+        return _located(domain, owner, domain.present(key))
     value = domain.present(opened(owner))
     key = domain.present(key)
-    if type(owner) is Located:
-        return _located(domain, owner, key)
+    if is_coded(value) and not (type(value) is Table and isinstance(key, list)):
+        value = regrouped(domain, value)
+        if is_coded(value):
+            return apply(domain, _get, (owner, key))
     if type(value) is Alternatives:
         return domain.each_alternative(value, lambda each: item(domain, Container(each), key))
     if type(value) is Numbers and not differs(key):
@@ -747,8 +872,7 @@ def set_item(domain: Runs, owner: Container, key: Any, value: Any) -> None:
 
 
 def _table_of(frame: Any) -> Table:
-    columns = {label: frame[label].array if frame[label].dtype == object else frame[label].to_numpy() for label in frame}
-    return Table(columns, frame.index)
+    return Table({label: _plain_column(frame[label]) for label in frame}, frame.index)
 
 
 def _set_column(domain: Runs, owner: Container, table: Table, key: Any, value: Any) -> None:
@@ -760,10 +884,10 @@ def _set_column(domain: Runs, owner: Container, table: Table, key: Any, value: A
     elif made_columns is NotImplemented:
         if differs(value):
             domain.give_up("an assignment of this to a column")
-        column = _pandas().Series(raw(value), index=table.index).to_numpy()
+        column = _plain_column(_pandas().Series(raw(value), index=table.index))
     else:
         new = made_columns.content
-        labelled = type(value) is Numbers and value.labels is not None or joins.is_of_pandas(type(value))
+        labelled = (type(value) is Numbers and value.labels is not None) or joins.is_of_pandas(type(value))
         if len(new.index) != len(table.index) or (labelled and not new.index.equals(table.index)):
             domain.give_up("an assignment of a column with other labels")
         column = new.columns["column"]
@@ -778,13 +902,21 @@ def _set_numbers(domain: Runs, owner: Container, numbers: Numbers, key: Any, val
         if type(value) is Numbers or np.ndim(raw(value)):
             domain.give_up("an assignment of several values by a mask")
         own = np.asarray(raw(value))
-        if np.result_type(array.dtype, own.dtype) != array.dtype and not (array.dtype == np.float64 and own.dtype.kind in "iub"):
+        if np.result_type(array.dtype, own.dtype) != array.dtype and not (
+            array.dtype == np.float64 and own.dtype.kind in "iub"
+        ):
             domain.give_up("an assignment that changes the type")
         array[chosen] = own
         owner.change(numbers.like(array))
         return
     if differs(key):
-        if type(key) is Numbers and key.array.ndim == 1 and key.array.dtype.kind == "i" and array.ndim == 2 and numbers.labels is None:
+        if (
+            type(key) is Numbers
+            and key.array.ndim == 1
+            and key.array.dtype.kind == "i"
+            and array.ndim == 2
+            and numbers.labels is None
+        ):
             places, outside = _inside(domain, key.array, array.shape[1])
             if outside is not None:
                 domain.leave(IndexError(f"index out of bounds for axis 0 with size {array.shape[1]}"), outside)
@@ -874,6 +1006,3 @@ def binary(domain: Runs, name: str, left: Any, right: Any) -> Any:
             return NotImplemented
         columns[label] = found
     return Container(Table(columns, table.index))
-
-
-__all__ = ["OPERATION", "Located", "Mask", "attribute", "binary", "item", "length", "made", "members", "method", "replace", "rounded", "row", "set_attribute", "set_item", "singly"]

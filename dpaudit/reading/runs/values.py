@@ -42,12 +42,15 @@ class Numbers:
     @property
     def shape(self) -> tuple[int, ...]:
         """Of the value of one run."""
-        return self.array.shape[1:]
+        return tuple(self.array.shape[1:])
 
     @property
     def signature(self) -> tuple[Any, ...]:
         """What values must share to be held in one array."""
-        labels = None if self.labels is None else (id(type(self.labels)), tuple(self.labels))
+        labels: Any = None
+        if self.labels is not None:
+            own = self.labels
+            labels = id(own) if type(own) is Coded else (id(type(own)), tuple(own))
         return (self.array.dtype, self.shape, self.python, labels, self.name)
 
     def like(self, array: Array, **changed: Any) -> Numbers:
@@ -144,6 +147,31 @@ class Table:
 
     def __init__(self, columns: dict[Any, Any], index: Any) -> None:
         self.columns, self.index = columns, index
+
+
+class Coded:
+    """Plain values in an order that differs by run: labels, or a column of a frame, that was sorted by numbers.
+
+    Attributes:
+        codes: (runs, rows) which value stands in each row.
+        values: an index or array of pandas or NumPy.
+    """
+
+    __slots__ = ("codes", "values")
+
+    def __init__(self, codes: Array, values: Any) -> None:
+        self.codes, self.values = codes, values
+
+    def part(self, rows: Any) -> Coded:
+        """Return some of the rows."""
+        return Coded(self.codes[:, rows], self.values)
+
+    def of(self, run: int) -> Any:
+        """Return the values of one run."""
+        return self.values[self.codes[run]]
+
+    def __len__(self) -> int:
+        return int(self.codes.shape[1])
 
 
 class _Mark:
@@ -253,7 +281,7 @@ def attributes_of(value: Any) -> dict[str, Any]:
 
 def with_attributes(value: Any, change: Callable[[Any], Any]) -> Any:
     """Return an object of the same class with changed attributes."""
-    new = object.__new__(type(value))
+    new: Any = object.__new__(type(value))
     for name, each in attributes_of(value).items():
         object.__setattr__(new, name, change(each))
     return new
@@ -323,7 +351,8 @@ def at(value: Any, run: int) -> Any:
     if kind is Numbers:
         found = value.array[run]
         if value.labels is not None:
-            return _series(found.copy(), value.labels, value.name)
+            labels = value.labels.of(run) if type(value.labels) is Coded else value.labels
+            return _series(found.copy(), labels, value.name)
         return found.item() if value.python else found.copy() if value.array.ndim > 1 else found
     if kind is Alternatives:
         return at(value.values[value.codes[run]], run)
@@ -333,11 +362,12 @@ def at(value: Any, run: int) -> Any:
         import pandas as pd
 
         columns = {label: _column(column, run) for label, column in value.columns.items()}
-        return pd.DataFrame(columns, index=value.index, columns=list(value.columns))
+        index = value.index.of(run) if type(value.index) is Coded else value.index
+        return pd.DataFrame(columns, index=index, columns=list(value.columns))
     if kind is list or kind is tuple or kind is set or kind is frozenset:
         return kind(at(each, run) for each in value)
     if kind is dict or kind is OrderedDict or kind is defaultdict:
-        new = kind(value.default_factory) if kind is defaultdict else kind()
+        new: Any = kind(value.default_factory) if kind is defaultdict else kind()
         for key, each in value.items():
             own = at(each, run)
             if own is not ABSENT:
@@ -358,7 +388,7 @@ def at(value: Any, run: int) -> Any:
 
 
 def _column(column: Any, run: int) -> Any:
-    return column.array[run].copy() if type(column) is Numbers else at(column, run)
+    return column.array[run].copy() if type(column) is Numbers else column.of(run) if type(column) is Coded else column
 
 
 def _series(array: Array, labels: Any, name: Any) -> Any:

@@ -249,7 +249,7 @@ def _account_command(evidence: Evidence, accounting: Accounting) -> str | None:
 
 
 _LONGEST = 4_000  # characters of releases that somebody may type
-_SHELL = re.compile(r"[^\w.'()+*=, -]|\n")  # what a shell obeys within double quotes, and much else
+_SHELL = re.compile(r"[^\w.'()+*=,/ -]|\n")  # what a shell obeys within double quotes, and much else
 
 _IN_OTHER_WORDS: dict[str, Callable[[Evidence], list[str]]] = {
     "parameters": _parameters,

@@ -25,6 +25,7 @@ from dpaudit.report.text.bound_kinds import (
 from dpaudit.report.text.numerals import count_text, error_text
 from dpaudit.report.text.phrases import bound_text, certainty, claim_words, detectable_sentence, full_text, symbol
 from dpaudit.report.text.second_look import doubt_sentence, doubted
+from dpaudit.report.text.trace import trace_story
 
 NO_PROOF = "This is not a proof of privacy."
 
@@ -129,8 +130,9 @@ def _violated(evidence: Evidence, claim: str) -> tuple[str, str]:
             f"{error_text(bound.confidence if alarm is None else 1 - alarm)}.",
         )
     if evidence.trace is not None:
+        first = f"The claim {claim} does not hold, {certainty(bound)}: {bound_text(bound, evidence.claimed)}."
         return (
-            f"The claim {claim} does not hold, {certainty(bound)}: {bound_text(bound, evidence.claimed)}.",
+            " ".join([first, *trace_story(evidence)]),
             "This is about the audited pair, in real arithmetic, as far as all that is done with the noise was "
             "followed; it rests on no sampling.",
         )

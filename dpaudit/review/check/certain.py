@@ -12,6 +12,7 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any, Literal
 
+from dpaudit.decimals import limit_of
 from dpaudit.errors import UsageError
 from dpaudit.evidence.build import certain_bound
 from dpaudit.evidence.evidence import Evidence
@@ -21,7 +22,7 @@ from dpaudit.review.check.certificate import certificate_finding
 from dpaudit.review.check.counterexample import event_probabilities, leaves_of, misread, of_older_fold, scope_of, unlike
 from dpaudit.review.check.finding import Finding, answered, failing, unchecked
 from dpaudit.review.check.stated import fraction, open_ends
-from dpaudit.verify.scope import as_decimal, rounded
+from dpaudit.verify.scope import rounded
 
 _PLACES = Decimal("1e-18")  # for an exact bound, which has 20 decimals, from probabilities with 30 digits
 _LAST = Decimal("1e-28")  # relative, for a probability, which has 30 digits
@@ -81,7 +82,7 @@ def _counterexample(evidence: Evidence) -> Finding:
         return failing("counterexample", wrong)
     delta = 0.0 if evidence.claimed is None else evidence.claimed.delta
     try:
-        value = _loss(found.probability0[0], found.probability1[1], as_decimal(delta, toward=1.0))
+        value = _loss(found.probability0[0], found.probability1[1], limit_of(delta, toward=1.0))
         holds = value <= 0 if exact is None else exact.delta == delta and _is_lower(exact, value)
         pure = _loss(found.probability0[0], found.probability1[1], Fraction(0))
         holds = holds and _is_stated(found.record.get("epsilon"), pure)
@@ -212,7 +213,7 @@ def _proof(evidence: Evidence) -> Finding:
         wrong = unlike_releases(evidence, checked)
         return failing("certificate", wrong) if wrong else finding
     bound, scope = checked.bound, scope_of(checked.scope)
-    if upper.exact != str(bound) or upper.value != rounded(bound, "upper"):
+    if upper.exact != str(bound) or upper.value != rounded(Fraction(bound), "upper"):
         stated = upper.exact if upper.exact != str(bound) else f"{upper.value:.10g} as a decimal"
         return failing("certificate", f"the certificate shows ε ≤ {bound}, and {stated} is stated")
     if proof.method != ("induction" if scope.length == "any" else "alignment"):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from dpaudit.checker import Checked
+from dpaudit.decimals import limit_of
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.privacy import PureDP
 from dpaudit.review.check.counterexample import another_program, same_parameter
 from dpaudit.verify.releases.alone import prices_alone
 from dpaudit.verify.releases.derive import NOTIONS, scope_text
-from dpaudit.verify.scope import as_decimal, rounded
+from dpaudit.verify.scope import rounded
 
 
 def unlike_releases(evidence: Evidence, checked: Checked) -> str:
@@ -17,9 +20,9 @@ def unlike_releases(evidence: Evidence, checked: Checked) -> str:
     proof, upper = evidence.proof, evidence.upper
     assert proof is not None and upper is not None
     claim = evidence.claimed or PureDP(0.0)
-    if upper.exact != str(checked.bound) or upper.value != rounded(checked.bound, "upper"):
+    if upper.exact != str(checked.bound) or upper.value != rounded(Fraction(checked.bound), "upper"):
         return f"the certificate shows {checked.statement}, and {upper.exact} is stated"
-    if NOTIONS.get(type(claim)) != checked.notion or as_decimal(claim.delta, toward=0.0) < checked.delta:
+    if NOTIONS.get(type(claim)) != checked.notion or limit_of(claim.delta, toward=0.0) < checked.delta:
         return f"the certificate is about {checked.statement}, and the claim is {claim}"
     scope = checked.scope
     relation = Relation(scope["relation"], group=scope["group"], person=scope["person"])

@@ -11,6 +11,7 @@ from typing import Any
 
 from dpaudit.auditing.assumed import ASSUMED, LOST, RECORDED, SOME_CANARIES, assumed
 from dpaudit.auditing.verdict import TwoLooks, decide
+from dpaudit.decimals import limit_of
 from dpaudit.errors import UsageError
 from dpaudit.evidence.event import TYPES, types_agree
 from dpaudit.evidence.evidence import Evidence
@@ -25,7 +26,6 @@ from dpaudit.review.check.finding import Finding, answered, failing, unchecked
 from dpaudit.review.check.looks import looks_of
 from dpaudit.review.check.search import searched
 from dpaudit.targets.signature import Shape
-from dpaudit.verify.scope import as_decimal
 
 _READINGS = {Shape.PROGRAM: "batch", Shape.SAMPLER: "sampler"}
 
@@ -183,7 +183,7 @@ def _within(evidence: Evidence) -> bool:
         from dpaudit.verify.exact import exp_of
 
         return not exact(parse_exact(upper.exact[3:-1])) > exp_of(claim.value, upward=True)
-    return fraction(upper.exact) <= as_decimal(claim.value, toward=0.0)
+    return fraction(upper.exact) <= limit_of(claim.value, toward=0.0)
 
 
 def fraction(text: str | None) -> Fraction:
@@ -217,6 +217,8 @@ def _target(evidence: Evidence) -> Finding:
     except ValueError:
         return failing("target", f"no function is of the kind {target.asks!r}")
     own_randomness = _own_randomness(evidence)
+    if target.reading == "rewritten":
+        return _rewritten(evidence, shape, own_randomness)
     reading = "run by run" if own_randomness or evidence.observed else _READINGS.get(shape, "run by run")
     readings = [reading, *(["compiled"] if reading == "batch" else [])]
     fallbacks = ("run by run: ", "compiled, in part as a batch: ") if reading == "batch" else ("run by run: ",)
@@ -246,6 +248,22 @@ def _target(evidence: Evidence) -> Finding:
     return answered("target", not wrong, wrong or f"a {shape}, read as {target.reading.partition(':')[0]}")
 
 
+def _rewritten(evidence: Evidence, shape: Shape, own_randomness: bool) -> Finding:
+    """Check what follows where the source of a function was read: every draw hangs on the seed."""
+    wrong = _types(evidence)
+    if shape not in (Shape.OPAQUE, Shape.SEEDED) or evidence.observed:
+        wrong = f"a function of the kind {shape} is not read as 'rewritten'"
+    elif own_randomness or not evidence.reproducible:
+        wrong = "where the source is read, every draw hangs on the seed"
+    elif evidence.low_bits not in ("ignore", "report", "verdict"):
+        wrong = f"low-order bits of a {shape} count for {evidence.low_bits!r}"
+    elif (evidence.floating_point is None) != (evidence.low_bits == "ignore") and _judged(evidence):
+        wrong = "low-order bits are examined, and nothing is said of them, or the other way round"
+    elif min(evidence.seed, evidence.learning, evidence.measuring) < 0:
+        wrong = "a seed and numbers of runs are not negative"
+    return answered("target", not wrong, wrong or f"a {shape}, its source read")
+
+
 def _own_randomness(evidence: Evidence) -> bool:
     """Whether the runs depend on more than the seed, as those of opaque functions and some others do."""
     return any("own randomness" in it for it in evidence.assumptions)
@@ -262,6 +280,7 @@ def _assumptions(evidence: Evidence) -> Finding:
     else:
         declared = parse_relation(evidence.relation).kind == "declared"
         own = Shape(asks) is Shape.OPAQUE or (Shape(asks) is not Shape.PROGRAM and _own_randomness(evidence))
+        own = own and evidence.target.reading != "rewritten"
         known = [
             assumed(own, declared=declared, observed=bool(evidence.observed), repeated=repeated)
             for repeated in (False, True)

@@ -14,13 +14,16 @@ from fractions import Fraction
 import numpy as np
 
 from dpaudit.accounting import Events
+from dpaudit.accounting.balls import outward
+from dpaudit.accounting.beyond import loses_no_more
 from dpaudit.accounting.certificate import written
-from dpaudit.accounts.conclude import at_of, number, outward
+from dpaudit.accounting.decide import number
+from dpaudit.accounts.conclude import at_of, events_in
 from dpaudit.auditing.scores.checking import is_planned
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.installed import installed_version
-from dpaudit.evidence.records import Counts, Release, round_outward
+from dpaudit.evidence.records import Counts, round_outward
 from dpaudit.evidence.training import Training, TrainingCanaries, TrainingLoss
 from dpaudit.privacy import Claim, GaussianDP
 from dpaudit.review.check.certificate import numbered
@@ -107,20 +110,24 @@ def _loss(training: Training, loss: TrainingLoss, claim: Claim | None, why: str,
     if claim is None or (infinite and not up):
         expected = nothing if claim is None else math.inf
         return "" if loss.value == expected and not loss.releases else "it is another than follows from the findings"
-    events = None if up and why else listed(parts_of(training), up=up)
+    seen = [None] if up and why else [listed(parts_of(training), up=up, stored=stored) for stored in (False, True)]
     if loss.certificate is None:
         if loss.value != nothing:
             return "a bound has no certificate"
         return "" if loss.why or up else "nothing is certified, and why is not said"
-    if events is None:
+    if seen[0] is None:
         return "nothing is accounted for by what was seen, and a bound is stated"
-    if loss.releases != tuple(Release(str(event), count) for event, count in events):
+    events = list(zip(events_in(loss.releases), [each.steps for each in loss.releases], strict=True))
+    if events not in seen:
         return "other steps are accounted for than were seen"
     certificate = training.certificates[loss.certificate]
     own = [written(event, count) for event, count in Events(tuple(events)).parts]
-    if certificate.get("events") != own:
+    if certificate.get("events") != own and (up or not loses_no_more(certificate.get("events"), own)):
         return "a certificate is about other steps"
-    if certificate["parameter"] != "epsilon" or Fraction(str(certificate["at"])) != at_of(claim):
+    if certificate["parameter"] != "epsilon" or Fraction(str(certificate["at"])) not in (
+        at_of(claim),
+        Fraction(claim.delta),
+    ):
         return "a certificate is about another δ"
     value = outward(number(str(certificate["high" if up else "low"])), up=up)
     return "" if value == loss.value else "a bound is not that of its certificate"

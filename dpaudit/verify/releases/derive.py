@@ -9,6 +9,7 @@ from typing import Any
 
 from dpaudit.checker import CertificateError, check_certificate
 from dpaudit.checker.reading import MOST_DIGITS
+from dpaudit.decimals import limit_of
 from dpaudit.errors import UsageError
 from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.privacy import ApproxDP, Claim, GaussianDP, PureDP, ZeroConcentratedDP
@@ -24,7 +25,7 @@ from dpaudit.verify.releases.certificate import release_certificate
 from dpaudit.verify.releases.frames import column_domains
 from dpaudit.verify.releases.given import given_frame
 from dpaudit.verify.releases.prices import price
-from dpaudit.verify.scope import as_decimal, as_text
+from dpaudit.verify.scope import as_text
 
 NOTIONS: dict[type[Claim], str] = {PureDP: "epsilon", ApproxDP: "epsilon", ZeroConcentratedDP: "rho", GaussianDP: "mu"}
 
@@ -185,7 +186,7 @@ def _notion(claim: Claim | None) -> tuple[str, Fraction]:
     notion = NOTIONS.get(type(claim))
     if notion is None:
         raise UsageError(f"the releases of a program bound ε, (ε, δ), ρ or μ, and not {claim}; claim one of these")
-    return notion, as_decimal(claim.delta, toward=0.0)
+    return notion, limit_of(claim.delta, toward=0.0)
 
 
 def _refuse_relation(relation: Relation, columns: Mapping[str, ColumnDomain]) -> None:

@@ -1,0 +1,213 @@
+"""What do runs that were read return, as values that hold one array for all of them?
+
+A value is parted by its alternatives, until each part has one shape for all of its runs: plain values, and arrays with
+one row a run.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpaudit.reading.runs.applied import alternatives_in, chosen_in, groups_of
+from dpaudit.reading.runs.joins import by_keys
+from dpaudit.reading.runs.tables import is_coded, regroup
+from dpaudit.reading.runs.values import (
+    Alternatives,
+    Array,
+    Coded,
+    Container,
+    Mask,
+    Numbers,
+    Table,
+    differs,
+    holds_members,
+    raw,
+    with_attributes,
+)
+
+MOST_PARTS = 4096
+"""Of the runs of a block; what differs in more ways is read run by run."""
+
+
+@dataclass(frozen=True, slots=True)
+class ManyNumbers:
+    """A number for each run: (runs,)."""
+
+    array: Array
+
+
+@dataclass(frozen=True, slots=True)
+class ManyArrays:
+    """An array for each run: (runs, ...)."""
+
+    array: Array
+
+    def listed(self) -> Any:
+        """Return nested lists of numbers."""
+        return _listed(self.array)
+
+
+@dataclass(frozen=True, slots=True)
+class ManyFrames:
+    """A series or frame of pandas for each run.
+
+    Attributes:
+        kind: "Series" or "DataFrame".
+        index: labels of the rows.
+        columns: labels of the columns; None for a series.
+        name: of a series.
+        cells: (columns, rows) numbers or plain values; of a series (rows,).
+        dtypes: of each column.
+    """
+
+    kind: str
+    index: Any
+    columns: Any
+    name: Any
+    cells: list[Any]
+    dtypes: list[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ManyTexts:
+    """A text for each run.
+
+    Attributes:
+        codes: (runs,) which of them.
+        texts: distinct.
+    """
+
+    codes: Array
+    texts: list[str]
+
+
+class _Texts:
+    """Texts that differ by run, where their form is that of the text alone."""
+
+    def __init__(self, value: Alternatives) -> None:
+        self.value = value
+
+
+def _listed(array: Array) -> Any:
+    if array.ndim == 1:
+        return ManyNumbers(array)
+    return [_listed(array[:, place]) for place in range(array.shape[1])]
+
+
+def parts_of(value: Any, places: Array, count: int) -> Iterator[tuple[Array, Any]] | None:
+    """Yield runs and the value that they share.
+
+    Args:
+        value: of any kind.
+        places: (n,) the runs whose value is asked for.
+        count: of all runs that the value has.
+
+    Returns:
+        Pairs of the numbers of runs and a value whose leaves are plain, or hold one row for each of these runs; None
+        if there would be too many parts.
+    """
+    chosen = np.zeros(count, dtype=bool)
+    chosen[places] = True
+    mask = Mask(chosen)
+    value = _with_texts(_settled(value, mask, count))
+    leaves = list(alternatives_in(value))
+    if not leaves:
+        return iter([(places, of_runs(value, places))])
+    groups = groups_of(leaves, mask, min(MOST_PARTS, max(64, len(places) // 4)))
+    if groups is None:
+        return None
+    return _each(value, groups, count)
+
+
+def _each(value: Any, groups: list[Array], count: int) -> Iterator[tuple[Array, Any]]:
+    for runs in groups:
+        own = chosen_in(value, int(runs[0]))
+        inner = parts_of(own, runs, count) if next(alternatives_in(own), None) is not None or _any_coded(own) else None
+        if inner is None:
+            yield runs, of_runs(own, runs)
+        else:
+            yield from inner
+
+
+def _any_coded(value: Any) -> bool:
+    return type(value) is Container and is_coded(value.content)
+
+
+def _settled(value: Any, mask: Mask, count: int) -> Any:
+    """Return a value with labels and keys that differ by run as alternatives."""
+    kind = type(value)
+    if kind is Container:
+        content = value.content
+        if is_coded(content):
+            return Container(regroup(content, mask, count))
+        if not value.plain and type(content) in (dict, Alternatives):
+            content = by_keys(content, mask, count)
+        if type(content) is dict:
+            return Container({key: _settled(each, mask, count) for key, each in content.items()}, value._plain)
+        if type(content) is list and not value.plain:
+            return Container([_settled(each, mask, count) for each in content])
+        return value if content is value.content else Container(content)
+    if kind is Alternatives:
+        return Alternatives(value.codes, [_settled(each, mask, count) for each in value.values])
+    if kind is tuple and differs(value):
+        return tuple(_settled(each, mask, count) for each in value)
+    return value
+
+
+def _with_texts(value: Any) -> Any:
+    """Mark texts that differ by run: a whole output, or members of dicts, whose form no neighbour changes."""
+    if type(value) is Alternatives and all(type(each) is str for each in value.values):
+        return _Texts(value)
+    if type(value) is Container and type(value.content) is dict and not value.plain:
+        return Container({key: _with_texts(each) for key, each in value.content.items()}, False)
+    return value
+
+
+def of_runs(value: Any, runs: Array) -> Any:
+    """Return a value without alternatives as one whose leaves hold one row for each of some runs."""
+    kind: Any = type(value)
+    if kind is _Texts:
+        return ManyTexts(value.value.codes[runs], value.value.values)
+    if not differs(value):
+        return raw(value)
+    if kind is Container:
+        return of_runs(value.content, runs)
+    if kind is Numbers:
+        array = value.array[runs]
+        if value.labels is not None:
+            return ManyFrames("Series", value.labels, None, value.name, _listed(array), [array.dtype])
+        return ManyNumbers(array) if array.ndim == 1 else ManyArrays(array)
+    if kind is Table:
+        return _frame(value, runs)
+    if kind is list or kind is tuple:
+        return kind(of_runs(each, runs) for each in value)
+    if kind in (dict, OrderedDict, defaultdict):
+        return {key: of_runs(each, runs) for key, each in value.items()}
+    if issubclass(kind, tuple):
+        parts = [of_runs(each, runs) for each in tuple.__iter__(value)]
+        return kind(*parts) if hasattr(kind, "_fields") else tuple.__new__(kind, parts)
+    if holds_members(kind):
+        return with_attributes(value, lambda each: of_runs(each, runs))
+    raise TypeError(f"a {kind.__name__} that differs by run")
+
+
+def _frame(table: Table, runs: Array) -> Any:
+    import pandas as pd
+
+    cells, dtypes = [], []
+    for column in table.columns.values():
+        if type(column) is Numbers:
+            cells.append(_listed(column.array[runs]))
+            dtypes.append(column.array.dtype)
+        elif type(column) is Coded:
+            raise TypeError("a column in an order that differs by run")
+        else:
+            series = pd.Series(column, index=table.index)
+            cells.append(series.tolist())
+            dtypes.append(series.dtype)
+    return ManyFrames("DataFrame", table.index, pd.Index(list(table.columns)), None, cells, dtypes)

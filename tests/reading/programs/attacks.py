@@ -1,0 +1,885 @@
+"""Attacks that were written after all other programs, against what was built by then."""
+
+import collections, contextlib, copy, dataclasses, enum, functools, itertools, operator, typing, types, weakref, abc, math, re, json, random
+
+LOG = []
+
+
+def _t(x):
+    LOG.append(x)
+    return x
+
+
+class _L:
+    def __init__(self, v):
+        self.v = v
+
+    def __bool__(self):
+        LOG.append(("b", self.v))
+        return bool(self.v)
+
+    def __repr__(self):
+        return f"L{self.v}"
+
+
+def a01():
+    x = [1, 2, 3]
+    for x[0] in range(3):
+        pass
+    for x[_t(1)], x[2] in [(7, 8)]:
+        pass
+    return x
+
+
+def a02():
+    with contextlib.ExitStack() as s, contextlib.suppress(KeyError) as n:
+        s.callback(lambda: _t("cb"))
+        {}["k"]
+    return n
+
+
+def a03():
+    d = {}
+    d["a"], d["b"], *d["c"] = (_t(k) for k in range(5))
+    (d["x"]), [d["y"]] = 1, [2]
+    return d
+
+
+def a04():
+    def f(*, a, **k):
+        return a, k
+
+    return f(**{"a": 1, "b": 2}), f(a=3, **{}), f(**{"a": _t(1)}, **{"z": _t(2)}, y=_t(3))
+
+
+def a05():
+    class A:
+        def __iter__(self):
+            yield from (1, 2)
+
+        def __getitem__(self, k):
+            return ("item", k)
+
+        def keys(self):
+            return ["p"]
+
+    def f(*a, **k):
+        return a, k
+
+    return f(*A(), **A()), [*A()], {**A()}, [y for y in A()]
+
+
+def a06():
+    return [(i, j, k) for i in range(2) for j in (i, i + 1) if i or j for k in ([j] or [0]) if (m := k + i)], m
+
+
+def a07():
+    f = [lambda x=x, *, y=x + 1: (x, y, z) for x in range(2) for z in [x * 10]]
+    return [g() for g in f]
+
+
+def a08():
+    def outer():
+        def gen():
+            try:
+                while True:
+                    x = yield (x if False else 1) or 2
+                    if x:
+                        return x and "ret"
+            except GeneratorExit:
+                _t("exit")
+                raise
+            finally:
+                _t("fin")
+
+        r = yield from gen()
+        return r, (yield "last")
+
+    g = outer()
+    out = [next(g), next(g), g.send(5)]
+    try:
+        g.send(6)
+    except StopIteration as e:
+        out.append(e.value)
+    return out
+
+
+def a09():
+    class M(type):
+        pass
+
+    return 1
+
+
+def a10():
+    class Meta(type):
+        def __call__(cls, *a):
+            _t("meta call")
+            return super().__call__(*a)
+
+        def __len__(cls):
+            return 5
+
+        def __getitem__(cls, k):
+            return k
+
+        def __iter__(cls):
+            return iter([1, 2])
+
+        def __contains__(cls, x):
+            return x == 3
+
+        @property
+        def p(cls):
+            return "meta p"
+
+    C = Meta("C", (), {"__init__": lambda self, x=1: setattr(self, "x", x)})
+    return C(3).x, len(C), C["k"], list(C), 3 in C, C.p, [v for v in C], bool(C)
+
+
+def a11():
+    class V:
+        def __set_name__(self, o, n):
+            _t(n)
+
+        def __get__(self, i, o):
+            return _t("got")
+
+    class A:
+        v = V()
+
+    class B(A):
+        def __getattr__(self, n):
+            return n
+
+        v2 = property(lambda self: self.nope + self.v)
+
+    return A().v, A.v, B().v2, B().zzz, getattr(B(), "q"), hasattr(B(), "anything")
+
+
+def a12():
+    class A:
+        x = 1
+
+        def f(self):
+            return self.x
+
+        def __init_subclass__(cls, k=None):
+            cls.k = k
+
+    class B(A, k=[1] and 2):
+        x = A.x + 1
+        locals_ = [x for _ in (1,)] if False else None
+
+        def f(self):
+            return super().f() + __class__.x
+
+    return B().f(), B.k, B.x
+
+
+def a13():
+    try:
+        try:
+            raise ValueError("a")
+        except ValueError as e:
+            raise KeyError("b")
+        finally:
+            _t("f")
+    except KeyError as e:
+        return repr(e.__context__), e.__cause__, e.__suppress_context__
+
+
+def a14():
+    out = []
+    for k in range(4):
+        try:
+            try:
+                if k == 0:
+                    continue
+                if k == 1:
+                    break_ = 1
+                    raise OSError
+                if k == 2:
+                    return out, k
+            finally:
+                out.append(k)
+        except OSError:
+            out.append("os")
+
+
+def a15():
+    x = 5
+
+    def f():
+        try:
+            return x
+        finally:
+
+            def g():
+                return x
+
+            _t(g())
+
+    del_ = f()
+    del x
+    try:
+        f()
+    except NameError as e:
+        return str(e), del_
+
+
+def a16():
+    return f"{1 if 0 else 2:{'>' + str(4)}}|{'ab'!r}|{[*range(3)]}|{ {1: 2}[1] }|{(lambda x: x)(3)}|{_t('q')=}|{3.0:.2f}|{_L(2)}|{_L(2)!s:>5}|{{}}"
+
+
+def a17():
+    a = b = c = []
+    a += [1]
+    b = b + [2]
+    c.extend(x for x in (3,))
+    a[len(a) :] = [9]
+    a[:0] = [0]
+    del a[1:2]
+    return a, b, c, a is c
+
+
+def a18():
+    s = {3, 1}
+    t = s
+    s |= {2}
+    s -= {1}
+    t ^= {9}
+    d = {"a": 1}
+    e = d
+    d |= {"b": 2}
+    n = 10
+    n >>= 1
+    n |= 8
+    n &= 12
+    n ^= 3
+    n @= 1 if False else _Mat()
+    return s, t is s, d, e is d, n
+
+
+class _Mat:
+    def __rmatmul__(self, o):
+        return ("rmatmul", o)
+
+
+def a19():
+    class A:
+        def __eq__(self, o):
+            _t("eq")
+            return True
+
+        __hash__ = object.__hash__
+
+        def __ne__(self, o):
+            _t("ne")
+            return False
+
+    return A() == 1, 1 == A(), A() != 1, 1 != A(), A() in [1], [1] == [A()], A() is A()
+
+
+def a20():
+    class A(int):
+        def __add__(self, o):
+            return A(int.__add__(self, o))
+
+        def __radd__(self, o):
+            return ("radd", o)
+
+        def __index__(self):
+            return 7
+
+        def __bool__(self):
+            return False
+
+    a = A(3)
+    return (
+        a + 1,
+        1 + a,
+        type(a + 1).__name__,
+        a * 2,
+        not a,
+        a or "f",
+        [0] * a,
+        sum([a, a]),
+        -a,
+        a > 2,
+        int(a),
+        f"{a}",
+        {3: 1}[a],
+    )
+
+
+def a21():
+    class S(str):
+        def __add__(self, o):
+            return "S" + str.__add__(self, o)
+
+        def __mod__(self, o):
+            return "mod"
+
+        def __len__(self):
+            return 99
+
+    s = S("ab")
+    return s + "c", "c" + s, s % 3, len(s), s.upper(), s[0], f"{s}", s == "ab", "a" in s, [*s], s * 2
+
+
+def a22():
+    class D(dict):
+        def __getitem__(self, k):
+            return ("got", k)
+
+        def __contains__(self, k):
+            return True
+
+        def keys(self):
+            return ["over"]
+
+    d = D(a=1)
+    return d["zz"], "q" in d, d.get("a"), {**d}, dict(d), (lambda **k: k)(**d), list(d), len(d)
+
+
+def a23():
+    class L(list):
+        def __iter__(self):
+            return iter(["own"])
+
+        def __len__(self):
+            return 0
+
+        def append(self, x):
+            super().append(x * 2)
+
+    l = L([1])
+    l.append(2)
+    (a,) = l
+    return list(l), [*l], len(l), bool(l), l[1], a, [x for x in l], sorted(l), tuple(l), l + [1], (lambda *x: x)(*l)
+
+
+def a24():
+    p = functools.partial(lambda *a, **k: (a, k), 1, x=2)
+    return p(2, y=3), functools.partial(p, 5, x=9)(6), p.keywords
+
+
+def a25():
+    @functools.wraps(len)
+    def f(x):
+        return len(x) + 1
+
+    return f("ab"), f.__name__, f.__wrapped__ is len
+
+
+def a26():
+    def deco(cls):
+        cls.extra = lambda self: self.v and "extra"
+        return cls
+
+    @deco
+    @dataclasses.dataclass(eq=True, unsafe_hash=True)
+    class P:
+        v: int = dataclasses.field(default_factory=lambda: _t(3))
+        w: typing.Optional[int] = None
+
+        def __post_init__(self):
+            self.w = self.w or self.v
+
+    return P().extra(), P(0).w, P(1) == P(1), len({P(1), P(1)}), P(2)
+
+
+def a27():
+    @dataclasses.dataclass
+    class A:
+        x: int
+
+        def __post_init__(self):
+            _t("A")
+
+    @dataclasses.dataclass
+    class B(A):
+        y: int = 2
+
+        def __post_init__(self):
+            super().__post_init__()
+            _t("B")
+            self.z = self.x + self.y
+
+    return B(1), B(1, y=5).z, LOG
+
+
+def a28():
+    class C:
+        def __init__(self):
+            self._x = 0
+
+        @property
+        def x(self):
+            return self._x
+
+        @x.setter
+        def x(self, v):
+            self._x = _t(v)
+
+        @x.deleter
+        def x(self):
+            _t("del")
+            self._x = -1
+
+    c = C()
+    c.x = 1
+    c.x += 5
+    a, c.x = 1, 9
+    del c.x
+    for c.x in (4, 5):
+        pass
+    with contextlib.nullcontext(7) as c.x:
+        pass
+    [0 for c.x in (11,)]
+    return c.x
+
+
+def a29():
+    class F(enum.Flag):
+        A = enum.auto()
+        B = enum.auto()
+        C = A | B
+
+        @property
+        def n(self):
+            return self.value or 0
+
+    class N(enum.Enum):
+        X = [1, 2]
+        Y = (3,) and 4
+
+        def __len__(self):
+            return 2
+
+        @staticmethod
+        def s():
+            return "s"
+
+    return F.C.n, F.A | F.B is F.C, N.X.value, len(N.Y), N.s(), N("zz") if False else N(4), [*N], F(3)
+
+
+def a30():
+    try:
+        return enum.Enum("E", "A B")(7)
+    except ValueError as e:
+        return str(e)
+
+
+def a31():
+    x = 0
+
+    class A:
+        x = 1
+
+        def get(self):
+            return x
+
+        class B:
+            y = [x for _ in range(1)]
+
+            def get(self):
+                return x
+
+    return A().get(), A.B().get(), A.B.y
+
+
+def a32():
+    return (lambda: (yield))().send(None), [*(lambda: (yield from [1, 2]))()]
+
+
+def a33():
+    def f(a, b=[], /, c=None, *d, e=1 or 2, **g):
+        b.append(a)
+        return a, b, c, d, e, g
+
+    return f(1), f(2, c=3), f(1, [9], 3, 4, e=5, h=6), f.__kwdefaults__, f.__defaults__
+
+
+def a34():
+    def f(n):
+        return n if n < 2 else f(n - 1) + f(n - 2)
+
+    g = f
+    f = lambda n: 0
+    return g(5)
+
+
+def a35():
+    out = []
+    it = iter([1, 2, 3, 4])
+    for a in it:
+        b = next(it, None)
+        out.append((a, b))
+    return out, list(zip(it, it)), next(it, "d")
+
+
+def a36():
+    def gen():
+        for i in range(3):
+            got = yield i
+            if got:
+                yield ("got", got)
+
+    g = gen()
+    out = []
+    for v in g:
+        out.append(v)
+        if v == 1:
+            out.append(g.send("x"))
+    return out
+
+
+def a37():
+    class It:
+        def __init__(self):
+            self.n = 0
+
+        def __iter__(self):
+            _t("iter")
+            return self
+
+        def __next__(self):
+            self.n += 1
+            if self.n > 3:
+                raise StopIteration
+            return self.n
+
+    i = It()
+    return (
+        [x for x in i if x != 2],
+        list(map(lambda x: x + 1, It())),
+        sum(It()),
+        max(It()),
+        2 in It(),
+        tuple(enumerate(It(), 1)),
+        dict(zip("abc", It())),
+        [*zip(It(), It())],
+        sorted(It(), reverse=True),
+        list(itertools.chain(It(), It())),
+        "".join(str(x) for x in It()),
+        any(It()),
+        set(It()),
+        list(reversed(list(It()))),
+        functools.reduce(operator.add, It()),
+    )
+
+
+def a38():
+    match {"a": [1, {"b": (2, 3)}], "c": None}:
+        case {"a": [x, {"b": (y, *z)}], "c": None, **rest} if (w := x + y) > 2:
+            return x, y, z, rest, w
+
+
+def a39():
+    out = []
+    for v in (1, 1.0, True, "1", b"1", None, [1], (1,), {1: 1}, {1}, 1j):
+        match v:
+            case bool():
+                out.append("bool")
+            case int() | float() as n if n == 1:
+                out.append(("num", n))
+            case complex(real=r, imag=i):
+                out.append((r, i))
+            case str(s) | bytes(s):
+                out.append(s)
+            case None:
+                out.append("none")
+            case [y] | {1: y}:
+                out.append(("seq", y))
+            case _:
+                out.append("other")
+    return out
+
+
+def a40():
+    class P:
+        __match_args__ = ("x",)
+
+        def __init__(self, x):
+            self.x = x
+
+        def __getattr__(self, n):
+            _t(n)
+            raise AttributeError(n)
+
+    match P(P(5)):
+        case P(x=P(y, z=1)):
+            return "no"
+        case P(P(int(y))):
+            return y
+
+
+def a41():
+    a = [3, 1, 2]
+    b = a.sort(key=lambda x: -x)
+    a.sort(key=functools.cmp_to_key(lambda x, y: x - y))
+    return (
+        a,
+        b,
+        max(a, key=lambda x: x % 3),
+        min("b", "a", key=ord),
+        sorted(a, key=None),
+        max([], default=_t("d")),
+        sorted([_L(2), _L(1)], key=lambda l: l.v),
+    )
+
+
+def a42():
+    class A:
+        def __lt__(self, o):
+            return NotImplemented
+
+        def __gt__(self, o):
+            return "gt"
+
+    try:
+        sorted([A(), A()])
+    except TypeError as e:
+        t = str(e)
+    else:
+        t = "fine"
+    return A() < A(), A() < 3 if False else t
+
+
+def a43():
+    import os.path, sys as system
+    from collections import OrderedDict as O, deque
+
+    return O(a=1), deque([1]), os.path.join("a", "b"), system.maxsize > 0
+
+
+def a44():
+    try:
+        from collections import nothing
+    except ImportError as e:
+        return str(e)[:30]
+
+
+def a45():
+    def f():
+        x: int
+        y: int = 1
+
+        def g():
+            nonlocal x
+            x = y + 1
+
+        g()
+        return x
+
+    return f()
+
+
+def a46():
+    w = weakref.WeakValueDictionary()
+
+    class A:
+        pass
+
+    a = A()
+    w["k"] = a
+    return "k" in w, w["k"] is a
+
+
+def a47():
+    a = _L(0)
+    b = _L(1)
+    x = a and b or _L(2)
+    y = (a or b) and _L(0) or a
+    if a and b or not a and b:
+        _t("y")
+    z = not (a and b), not a or b
+    return x.v, y.v, z[0], [i for i in (a, b) if i and i], (a if b else b).v, (a if a else b).v
+
+
+def a48():
+    return 1 < 2 < 3, 1 < 3 < 2 < 1, 1 == 1 in [1], 1 in [1] in [[1]], _t is _t is not None, not 1 < 2, 3 > 2 == True
+
+
+def a49():
+    class A:
+        def __getattribute__(self, n):
+            _t(n)
+            if n == "dyn":
+                return 5
+            return super().__getattribute__(n)
+
+        def m(self):
+            return self.dyn
+
+        def __call__(self):
+            return "called"
+
+        def __enter__(self):
+            return 1
+
+        def __exit__(self, *a):
+            return True
+
+    a = A()
+    a.q = 1
+    with a as k:
+        1 / 0
+    return a.m(), a(), a.q, k
+
+
+def a50():
+    def f(**kw):
+        return list(kw.items())
+
+    return (
+        f(b=1, a=2, **{"z": 0, "y": 1}),
+        f(**collections.OrderedDict([("q", 1)])),
+        f(**types.MappingProxyType({"m": 1})),
+    )
+
+
+def a51():
+    x = 1
+
+    def f():
+        nonlocal x
+        x = [x for x in (x, x + 1)]
+        return x
+
+    return f(), x
+
+
+def a52():
+    def f():
+        for i in range(3):
+            try:
+                yield i
+            except KeyError:
+                yield "caught"
+            else:
+                _t("else")
+            finally:
+                _t("fin")
+
+    g = f()
+    a = next(g)
+    b = g.throw(KeyError)
+    c = next(g)
+    g.close()
+    return a, b, c
+
+
+def a53():
+    return (
+        copy.deepcopy([_L(1), {"a": _L(2)}])[1]["a"].v,
+        json.dumps({"a": [1, (2,)]}),
+        re.sub("a", lambda m: m[0].upper(), "banana"),
+        re.compile("n").sub(lambda m: "N", "banana"),
+    )
+
+
+def a54():
+    out = []
+
+    def f(x, *, acc=out):
+        acc.append(x)
+        return f
+
+    f(1)(2)(3, acc=(o2 := []))
+    return out, o2
+
+
+def a55():
+    t = ([],)
+    try:
+        t[0] += [1]
+    except TypeError as e:
+        return t, str(e)
+
+
+def a56():
+    try:
+        a, b = _t([1]), _t(2)
+        c, (d, e) = 1, 2
+    except TypeError as x:
+        return a, b, str(x)
+
+
+def a57():
+    n = 0
+    while True:
+        n += 1
+        try:
+            if n < 3:
+                continue
+            elif n == 4:
+                break
+        finally:
+            if n == 2:
+                _t("two")
+    else:
+        _t("never")
+    return n
+
+
+def a58():
+    class A:
+        def __init__(self):
+            self.items = []
+
+        def __enter__(self):
+            self.items.append("in")
+            return self.items
+
+        def __exit__(self, t, v, tb):
+            self.items.append(t.__name__ if t else None)
+            return t is KeyError
+
+    a = A()
+    for k in range(3):
+        with a as b, a:
+            if k == 0:
+                continue
+            if k == 1:
+                raise KeyError
+            break
+
+    def f():
+        with a:
+            return "r"
+
+    return f(), b
+
+
+def a59():
+    class A:
+        __slots__ = ("__x", "y")
+
+        def __init__(self):
+            self.__x = 1
+
+        def get(self):
+            return self.__x, hasattr(self, "y"), getattr(self, "_A__x")
+
+        def put(self):
+            self.y = self.__x + 1
+            del self.__x
+            return hasattr(self, "_A__x"), self.y
+
+    a = A()
+    return a.get(), a.put()
+
+
+def a60():
+    return (
+        eval.__name__,
+        vars(types.SimpleNamespace(a=1)),
+        [*map(len, ["a", "bb"])],
+        (lambda *a, k=len: k(a))(1, 2),
+        max(map(lambda x: x and -x, [1, 2, 0])),
+        list(filter(lambda x: x, [0, 1])),
+        [f(2) for f in (lambda x: x, str, float)],
+    )

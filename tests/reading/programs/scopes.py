@@ -1,0 +1,585 @@
+"""Which name means what?"""
+
+COUNT = 7
+_SEEN = []
+
+
+def shared_cell():
+    n = 0
+
+    def up():
+        nonlocal n
+        n += 1
+        return n
+
+    def seen():
+        return n
+
+    return up(), up(), seen(), n
+
+
+def loop_variable_is_shared():
+    fs = [lambda: i for i in range(3)]
+    gs = []
+    for j in range(3):
+        gs.append(lambda: j)
+    hs = [lambda k=k: k for k in range(3)]
+    return [f() for f in fs], [g() for g in gs], [h() for h in hs], j
+
+
+def comprehension_has_its_own():
+    x = "outer"
+    y = [x for x in range(3)]
+    return x, y
+
+
+def walrus_of_a_comprehension():
+    total = 0
+    out = [total := total + v for v in range(5)]
+    any((found := v) > 2 for v in range(5))
+    return out, total, found
+
+
+def walrus_in_nested_comprehension():
+    out = [[last := (i, j) for j in range(2) if (i and j) or i] for i in range(3)]
+    return out, last
+
+
+def walrus_in_lambda():
+    f = lambda a: (b := a + 1) and b * 2
+    return f(3), "b" in f.__code__.co_varnames
+
+
+def walrus_with_and():
+    return [(y, z) for x in range(4) if (y := x) and (z := y * 2)]
+
+
+def unbound_local():
+    if not COUNT:
+        x = 1
+    return x
+
+
+def unbound_by_annotation():
+    COUNT: int
+    return COUNT
+
+
+def annotation_with_value():
+    x: int = 3
+    y: list[int]
+    (z): int = 4
+    return x, z
+
+
+def annotation_of_attribute():
+    class C:
+        pass
+
+    c = C()
+    c.x: int = 3
+    c.x: _SEEN.append(1)
+    _SEEN.append(c.x)
+    return _SEEN, c.x
+
+
+def unbound_in_closure():
+    def f():
+        return late
+
+    try:
+        f()
+    except NameError as error:
+        told = str(error)
+    late = 1
+    return told, f()
+
+
+def deleted_name():
+    x = 1
+    del x
+    try:
+        return x
+    except UnboundLocalError as error:
+        return str(error)
+
+
+def deleted_cell():
+    x = 1
+
+    def f():
+        return x
+
+    del x
+    try:
+        f()
+    except NameError as error:
+        return str(error)
+
+
+def exception_name_goes():
+    error = "before"
+    try:
+        1 / 0
+    except ZeroDivisionError as error:
+        pass
+    return error
+
+
+def global_that_is_read():
+    global COUNT
+    return COUNT + 1
+
+
+def global_read_in_inner():
+    COUNT = "local"
+
+    def f():
+        global COUNT
+        return COUNT
+
+    return f(), COUNT
+
+
+def names_of_python_shadowed():
+    def len(x):
+        return "mine"
+
+    list, dict, vars = 1, 2, lambda: 3
+    return len([]), list, dict, vars()
+
+
+def parameter_called_locals(locals=lambda: 5, eval=str):
+    return locals(), eval(3)
+
+
+def nested_deeply():
+    def a():
+        x = 1
+
+        def b():
+            def c():
+                nonlocal x
+                x += 1
+                return lambda: (x, [x for _ in range(2)])
+
+            return c()
+
+        return b()
+
+    return a()()
+
+
+def class_scope_is_not_seen():
+    x = "function"
+
+    class C:
+        x = "class"
+        y = x
+        z = [x for _ in range(1)]
+
+        def f(self):
+            return x
+
+        w = (lambda: x)()
+        first = [v for v in x]
+
+    return C.y, C.z, C().f(), C.w, C.first
+
+
+def class_scope_falls_back():
+    x = 1
+
+    class C:
+        y = x
+        x = 2
+        z = x
+        del x
+
+    return C.y, C.z, hasattr(C, "x")
+
+
+def class_with_conditions():
+    flag = [1]
+
+    class C:
+        a = flag and "yes" or "no"
+        b = 1 < len(flag) < 3
+        c = [v and a for v in (flag or [2])] if False else [v or 3 for v in (flag and [0])]
+        d = {k: (v or k) for k, v in {1: 0}.items()}
+        if a:
+            e = "e"
+
+            def f(self):
+                return self.__g()
+
+        for g in range(3):
+            pass
+        try:
+            h = 1 / 0
+        except ZeroDivisionError as error:
+            h = str(error)
+        with_tuple, (i, *j) = 1, (2, 3, 4)
+
+        def __g(self):
+            return "private"
+
+        class D:
+            k = flag and 5
+            l = [m or 9 for m in (flag and [0, 1])]
+
+    names = sorted(n for n in vars(C) if not n.startswith("__"))
+    return (
+        [getattr(C, n) for n in names if n not in ("f", "D", "_C__g")],
+        names,
+        C().f(),
+        C.D.k,
+        C.D.l,
+        sorted(vars(C.D)),
+    )
+
+
+def class_nonlocal():
+    x = 1
+
+    class C:
+        nonlocal x
+        x = 2
+
+    return x
+
+
+def private_names():
+    class C:
+        __a = 1
+
+        def __init__(self, __b=2):
+            self.__c = __b
+            __d = 3
+            self.e = lambda: (self.__c, __d)
+
+        def __f(self, __x):
+            return __x
+
+        def all(self):
+            class __Inner:
+                pass
+
+            def __g():
+                return self.__a
+
+            other = {"__h": 1}
+            return self.__a, self.__c, self.__f(5), __g(), other, self.e(), __Inner.__name__
+
+        def keyword(self):
+            return self.__f(_C__x=1)
+
+    c = C()
+    return c.all(), c.keyword(), sorted(vars(c)), C._C__a
+
+
+class _Private:
+    __shared = 10
+
+    def __init__(self, __x):
+        self.__x = __x
+        self.__dunder__ = 1
+
+    def get(self):
+        def inner(__y):
+            return self.__x + __y + self.__shared
+
+        return inner(1), [self.__x for __z in range(1)], (lambda __w: __w + self.__x)(2)
+
+    def set(self, value):
+        self.__x += value
+        del self.__dunder__
+        __k = {}
+        __k["a"] = 1
+        for __i in range(2):
+            pass
+        return self.__x, __k, __i
+
+    def deco(self):
+        __s = 0
+
+        def up():
+            nonlocal __s
+            __s += 1
+            return __s
+
+        return up(), __s
+
+
+def private_names_of_a_module_class():
+    p = _Private(3)
+    return p.get(), p.set(4), p.deco(), sorted(vars(p))
+
+
+class __Under:
+    def __init__(self):
+        self.__v = 1
+
+    def v(self):
+        return self.__v
+
+
+def private_names_with_underscores_before():
+    return vars(globals_of_module()["__Under"]())
+
+
+def globals_of_module():
+    import sys
+
+    return vars(sys.modules[__name__])
+
+
+def mutable_default():
+    def f(x, seen=[]):
+        seen.append(x)
+        return seen
+
+    return f(1), f(2), f.__defaults__
+
+
+def _remembering(x, seen=[]):
+    seen.append(x)
+    return list(seen)
+
+
+def mutable_default_of_a_module():
+    return _remembering(1), _remembering(2), _remembering.__defaults__
+
+
+def defaults_changed():
+    old = _remembering.__defaults__
+    _remembering.__defaults__ = ([9],)
+    try:
+        return _remembering(1)
+    finally:
+        _remembering.__defaults__ = old
+
+
+def function_attributes():
+    def f():
+        f.calls += 1
+        return f.calls
+
+    f.calls = 0
+    return f(), f(), f.calls
+
+
+def _counted():
+    _counted.calls = getattr(_counted, "calls", 0) + 1
+    return _counted.calls
+
+
+def function_attributes_of_a_module():
+    return _counted(), _counted(), _counted.calls
+
+
+def star_import_names():
+    import os.path as p
+    from math import floor, ceil as up
+    import collections.abc
+
+    return p.basename("a/b"), floor(1.5), up(1.5), collections.abc.Sized.__name__
+
+
+def recursion():
+    def f(n):
+        return 1 if n == 0 else n * f(n - 1)
+
+    return f(20)
+
+
+def _depth(n):
+    return 0 if n == 0 else 1 + _depth(n - 1)
+
+
+def recursion_deep():
+    return _depth(800)
+
+
+def mutual_recursion():
+    def even(n):
+        return True if n == 0 else odd(n - 1)
+
+    def odd(n):
+        return False if n == 0 else even(n - 1)
+
+    return even(50)
+
+
+def trivial_inner_functions():
+    def f():
+        pass
+
+    def g():
+        return 1
+
+    def h(x):
+        return x
+
+    k = lambda: None
+    return f(), g(), h(2), k(), list(map(h, [1]))
+
+
+def lambdas_on_one_line():
+    a, b, c = lambda: 1, lambda x: x, lambda *a: lambda: a
+    return a(), b(2), c(3)(), (lambda: lambda: lambda: 4)()()(), (lambda x=lambda: lambda: 5: x)()()()
+
+
+_A, _B, _C = lambda: 1 + 0, lambda: 2 + 0, lambda f=lambda: 3 + 0: f
+_NEST = lambda: lambda: lambda: 4 + 0
+
+
+def lambdas_of_a_module_on_one_line():
+    return _A(), _B(), _C()(), _NEST()()()
+
+
+def qualified_names():
+    class C:
+        def f(self):
+            return lambda: 0
+
+        class D:
+            pass
+
+    def g():
+        def h():
+            yield 1
+
+        return h
+
+    names = [C.__qualname__, C.f.__qualname__, C().f().__qualname__, C.D.__qualname__, g().__qualname__]
+    return names, g()().__qualname__, repr(C), C.__module__, g.__name__, (lambda: 0).__qualname__
+
+
+def _names_of_a_call(a, b=2, *args, c, d=4, **keywords):
+    return a
+
+
+def wrong_calls():
+    out = []
+    for args, keywords in [((), {}), ((1, 2, 3), {"x": 1}), ((1,), {"c": 1, "a": 2})]:
+        try:
+            _names_of_a_call(*args, **keywords)
+        except TypeError as error:
+            out.append(str(error))
+
+    def f(a, /, b):
+        pass
+
+    for call in (lambda: f(), lambda: f(1, 2, 3), lambda: f(a=1, b=2), lambda: f(1, b=2, c=3)):
+        try:
+            call()
+        except TypeError as error:
+            out.append(str(error))
+    return out
+
+
+def spread_errors():
+    def f(*a, **k):
+        return a, k
+
+    out = []
+    for call in (
+        lambda: f(*3),
+        lambda: f(**3),
+        lambda: f(1, *3),
+        lambda: f(a=1, **{"a": 2}),
+        lambda: f(**{"a": 1}, **{"a": 2}),
+        lambda: len(*3),
+        lambda: dict(**[1]),
+        lambda: f(**{1: 2}),
+    ):
+        try:
+            call()
+        except TypeError as error:
+            out.append(str(error))
+    return out
+
+
+def docstrings():
+    def f():
+        """Of f."""
+
+    class C:
+        """Of C."""
+
+        x = 1 and 2
+
+    def g():
+        "a" and "b"
+
+    return f.__doc__, C.__doc__, g.__doc__
+
+
+def debug_name():
+    assert True
+    return __debug__, __name__ == __name__
+
+
+def annotations_of_a_class():
+    class C:
+        x: int
+        y: list[int] = [1]
+        z: "later" = 3
+
+        def f(self, a: int) -> str: ...
+
+    return C.__annotations__, C.f.__annotations__, C.y
+
+
+def conditional_definition():
+    if COUNT:
+
+        def f():
+            return "a"
+    else:
+
+        def f():
+            return "b"
+
+    return f()
+
+
+def redefined():
+    def f():
+        return 1
+
+    g = f
+
+    def f():
+        return 2
+
+    return g(), f()
+
+
+def del_and_rebind_in_loop():
+    out = []
+    for i in range(3):
+        x = i
+        out.append(x)
+        del x
+    return out
+
+
+def _counter(n):
+    def up():
+        nonlocal n
+        n += 1
+        return n
+
+    def seen():
+        return n
+
+    return up, seen
+
+
+_UP, _SEEN_BY = _counter(0)
+
+
+def closures_made_by_the_module():
+    return _UP(), _UP(), _SEEN_BY(), _UP.__closure__[0].cell_contents
