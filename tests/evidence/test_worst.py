@@ -64,7 +64,6 @@ CONTRADICTED = {
         green(trace=msgspec.structs.replace(trace(), word="supported on this path")),
         LINE,
     ),
-    "a word without a finding": (green(trace=msgspec.structs.replace(trace(), findings=())), "not supported"),
     "sensitivity": (green(sensitivity=moved()), "moves by 2"),
     "curve": (green(curve=Curve(0.95, (), (0.0, 1.0), (0.4, 0.2), (), (), 0.0)), "δ ≥ 0.2 at ε = 1"),
     "search": (green(search=searched("not supported")), "dpaudit trace names the line"),
@@ -112,7 +111,7 @@ def test_a_file_is_read_so_and_keeps_its_id(name: str) -> None:
 
 def test_a_green_word_that_was_put_above_a_finding_is_noticed() -> None:
     record = dp.trace(
-        _ratio, pairs=[([1.0], [1.0, 1.0])], relation="add-remove", claim="epsilon=1", runs=2_000, seed=0
+        _both, pairs=[([0.0, 1.0], [3.0, 1.0])], relation="replace", claim="epsilon=4", runs=20_000, seed=1
     ).record()
     assert record["verdict"] == "inconclusive" and not noticed(record)
     forged = {**record, "verdict": "not violated"}
@@ -120,9 +119,14 @@ def test_a_green_word_that_was_put_above_a_finding_is_noticed() -> None:
     assert noticed(forged)
 
 
-def _ratio(data: Any, noise: Any) -> Any:
-    """Noise for the records that are there: its scale depends on the data."""
-    return sum(data) + noise.laplace(50.0 + len(data))
+def _both(data: Any, noise: Any) -> bool:
+    """Two decisions whose noise has to move by 3 and by 6, on outputs that hardly ever differ."""
+    first, second = sum(data) + noise.laplace(1.0), 2 * sum(data) + noise.laplace(1.0)
+    return bool(first > 50) and bool(second > 50)
+
+
+def test_a_word_without_a_finding_counts_too() -> None:
+    assert settled(green(trace=msgspec.structs.replace(trace(), findings=()))).verdict is Verdict.INCONCLUSIVE
 
 
 GREEN = re.compile(r"NOT VIOLATED|not violated|PROVED\b|\bPASSED|\bpassed:? [1-9]")
