@@ -205,6 +205,7 @@ def resolved(plan: AccountPlan) -> tuple[Events, str]:
 
 def _relation(events: Events, asked: str | None) -> str:
     """Which datasets are neighbours: those asked for, else the first for which everything is known."""
+    asked = {"replace": "replace-one"}.get(asked or "", asked)  # audits and proofs call it so
     if asked is None:
         needed = any(isinstance(event, Sampled) or event.clipped for event, _ in events.parts)
         return events.relations[0] if needed else SENSITIVITY

@@ -26,12 +26,13 @@ from dpaudit.auditing.search import find, first_of, least_of, with_search
 from dpaudit.auditing.second_look import two_looks
 from dpaudit.auditing.sensitivity import exposing, sensitivity_of
 from dpaudit.auditing.sequential import audit_sequentially
-from dpaudit.auditing.verdict import TwoLooks, decide
+from dpaudit.auditing.verdict import TwoLooks, decide, headline_of
 from dpaudit.errors import InvalidRunsError, Notice
 from dpaudit.events import Lead
-from dpaudit.evidence.build import at_whole, no_bound, run_info
+from dpaudit.evidence.build import no_bound, run_info
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Attempt, Bound, Histogram, Led, Target, Verdict
+from dpaudit.evidence.worst import settled
 from dpaudit.loading.named import load, public_name
 from dpaudit.reading.source import is_own
 from dpaudit.request import AuditOptions, AuditRequest, TraceRequest, taking
@@ -100,7 +101,7 @@ def audited(request: AuditRequest, leads: tuple[tuple[Lead, ...], ...] = ()) -> 
         evidence = msgspec.structs.replace(evidence, sensitivity=moved.record())
     named = question.mechanism.reference is not None or public_name(question.mechanism) != question.mechanism.name
     run = msgspec.structs.replace(run_info(started, clock, question.engine.count), named=named)
-    return msgspec.structs.replace(evidence, run=run)
+    return settled(msgspec.structs.replace(evidence, run=run))
 
 
 def _is_of_function_as_it_is(request: AuditRequest) -> bool:
@@ -111,7 +112,8 @@ def _is_of_function_as_it_is(request: AuditRequest) -> bool:
     if request.pairs is not None or (request.data is None and request.domain is None):
         return False
     usual = AuditRequest(request.target)
-    if any(getattr(request, name) != getattr(usual, name) for name in _RUNS_ALONE):
+    asked = ((getattr(request, name), getattr(usual, name)) for name in _RUNS_ALONE)
+    if any((own or None) != (other or None) for own, other in asked):
         return False
     mechanism = load(request.target)
     own = is_own(mechanism.function) and mechanism.query is None and request.query is None
@@ -271,8 +273,8 @@ def _evidence(
 ) -> Evidence:
     real = [attempt for attempt in attempts if attempt.bound.arithmetic == "real"]
     best = max(real, key=lambda attempt: attempt.bound.value)
-    lower = at_whole(best.bound, question.confidence)
-    low_bits = _low_bits(question, attempts)
+    lower = headline_of([attempt.bound for attempt in real], question.confidence, looks, question.claim)
+    low_bits = _low_bits(question, attempts, looks)
     if foreseen is None and question.claim is not None:
         foreseen = foresee(question.claim, real, learning, question.rule.planned / question.rule.error)
     decides = question.floating_point == "verdict"
@@ -301,10 +303,12 @@ def _evidence(
     )
 
 
-def _low_bits(question: Question, attempts: list[Attempt]) -> Bound | None:
+def _low_bits(question: Question, attempts: list[Attempt], looks: TwoLooks | None) -> Bound | None:
     """The best bound from the low-order bits: 0 if no output has any, None if they are not examined."""
     if not question.reads_low_bits:
         return None
     found = [attempt.bound for attempt in attempts if attempt.bound.arithmetic == "float"]
-    best = max(found, key=lambda bound: bound.value, default=no_bound(question.notion, question.confidence, "float"))
-    return at_whole(best, question.confidence)
+    if not found:
+        return no_bound(question.notion, question.confidence, "float")
+    decides = question.floating_point == "verdict"
+    return headline_of(found, question.confidence, looks if decides else None, question.claim)

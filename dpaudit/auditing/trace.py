@@ -41,6 +41,7 @@ from dpaudit.evidence.records import (
     Verdict,
     round_outward,
 )
+from dpaudit.evidence.worst import settled
 from dpaudit.loading.named import load, public_name
 from dpaudit.neighbours.candidates.candidates import count_outside
 from dpaudit.neighbours.change import change_in_words
@@ -93,7 +94,7 @@ def traced(request: TraceRequest) -> Evidence:
     evidence = _concluded(question, looked, request, runs)
     named = question.mechanism.reference is not None or public_name(question.mechanism) != question.mechanism.name
     run = msgspec.structs.replace(run_info(started, clock, question.engine.count), named=named)
-    return msgspec.structs.replace(evidence, run=run)
+    return settled(msgspec.structs.replace(evidence, run=run))
 
 
 def _question(request: TraceRequest) -> Question:

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
 
+from dpaudit.evidence.build import at_whole
 from dpaudit.evidence.records import Bound, SecondLook, Verdict
 from dpaudit.privacy import Claim
 from dpaudit.privacy.claims import number_text
 from dpaudit.stats.methods import SEQUENTIAL, method_of
 from dpaudit.stats.sharp_one_run import is_limited_by_delta
-from dpaudit.stats.two_looks import FirstLook, LooksRule
+from dpaudit.stats.two_looks import FirstLook, LooksRule, at_deciding
 
 NO_PROOF = "This is not a proof of privacy."
 TRACE, LEAK = "trace", "leak"
@@ -65,6 +66,25 @@ class TwoLooks:
         """The same as fields of the evidence."""
         false_alarm = self.rule.false_alarm if self.rule.doubts else None
         return {"false_alarm": false_alarm, "second": self.second, "decided_in": self.decided_in}
+
+
+def headline_of(bounds: Sequence[Bound], confidence: float, looks: TwoLooks | None, claim: Claim | None) -> Bound:
+    """Return the largest of several bounds, at the confidence of the whole audit.
+
+    Where a bound at that confidence is above the claim and fresh runs did not confirm it, the bounds are shown at the
+    confidence that decided: no verdict stands beside a number that contradicts it.
+
+    Args:
+        bounds: of attempts, each with its share of the error level.
+        confidence: of the audit.
+        looks: one look or two; None without a claim.
+        claim: the claim, or None.
+    """
+    if claim is None or looks is None or looks.second is None or looks.violated:
+        shown = [at_whole(bound, confidence) for bound in bounds]
+    else:
+        shown = [at_deciding(looks.rule, bound, claim) for bound in bounds]
+    return max(shown, key=lambda bound: bound.value)
 
 
 def decide(
@@ -168,16 +188,18 @@ def _doubted(
     first, second, rule = looks.first, looks.second, looks.rule
     real = first.arithmetic == "real" or low_bits is None
     bound, reader = (lower, "") if real or low_bits is None else (low_bits, f" for someone who {READS_LOW_BITS}")
-    text = (
-        f"The lower bound of {claim.symbol}{reader}, {shown(bound.value)} at {lower.confidence:.6g} confidence, is "
-        f"above the claimed {number_text(claim.value)}, as it is by chance in up to one of {_times(rule.error)} audits "
-        "of a mechanism that just keeps its claim"
-    )
+    chance = f"in up to one of {_times(rule.error)} audits of a mechanism that just keeps its claim"
     if second is not None:
         return (
-            f"{text} (p ≤ {first.p:.3g}). {sum(second.counts.runs):,} fresh runs of the same event did not confirm it "
-            f"(p > {second.level:.3g}), so no violation was found."
+            f"{claim.symbol} is at least {shown(bound.value)}{reader}, at {bound.confidence:.6g} confidence. At "
+            f"{1 - rule.error:.6g} confidence the runs show more than the claimed {number_text(claim.value)}, as they "
+            f"do by chance {chance} (p ≤ {first.p:.3g}). {sum(second.counts.runs):,} fresh runs of the same event did "
+            f"not confirm it (p > {second.level:.3g}), so no violation was found."
         )
+    text = (
+        f"The lower bound of {claim.symbol}{reader}, {shown(bound.value)} at {lower.confidence:.6g} confidence, is "
+        f"above the claimed {number_text(claim.value)}, as it is by chance {chance}"
+    )
     less = f"a violation is called one where chance does this in at most one of {_times(rule.false_alarm)}"
     if lower.method == SEQUENTIAL:
         return f"{text}; {less}. Allow more runs: the same audit goes on from there."

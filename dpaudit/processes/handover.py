@@ -79,7 +79,9 @@ def _claim(evidence: Evidence, request: Any) -> Compared:
 
 
 def _relation(evidence: Evidence, request: Any) -> Compared:
-    if request.relation is not None:
+    if request.relation is not None and evidence.accounting is not None:  # accountants have a name of their own
+        yield "the relation", evidence.relation, {"replace": "replace-one"}.get(request.relation, request.relation)
+    elif request.relation is not None:
         yield "the relation", evidence.relation, str(parse_relation(request.relation))
 
 

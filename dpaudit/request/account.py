@@ -24,7 +24,7 @@ class AccountRequest:
         claim: a claim or its text, or several: pure or (ε, δ). By default those of the plan file; without any the
             verdict is NO CLAIM.
         tolerance: the width of the interval that is wished for, in ε.
-        relation: which datasets are neighbours, where the events allow several: "add-remove", "replace-one" or
+        relation: which datasets are neighbours, where the events allow several: "add-remove", "replace" or
             "zero-out".
         memory: the most memory to use, in GiB, about.
         alone: whether no other accountant that is installed is asked too.
@@ -59,9 +59,9 @@ class AccountRequest:
     relation: str | None = field(
         default=None,
         metadata=described(
-            "Which datasets are neighbours, where the events allow several.",
+            "Which datasets are neighbours, where the events allow several; replace and replace-one are the same.",
             kind="choice",
-            allowed=("add-remove", "replace-one", "zero-out"),
+            allowed=("add-remove", "replace", "replace-one", "zero-out"),
             asked="the relation",
             recorded=lambda evidence: evidence.relation,
         ),

@@ -26,7 +26,7 @@ from dpaudit.auditing.question import Question, validated, whole
 from dpaudit.auditing.recorded import measured_bound, subject_of
 from dpaudit.auditing.second_look import two_looks
 from dpaudit.auditing.seeds import given_or_fresh
-from dpaudit.auditing.verdict import TwoLooks, decide, shown
+from dpaudit.auditing.verdict import TwoLooks, decide, headline_of, shown
 from dpaudit.decimals import limit_of
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.events import event_weight
@@ -381,6 +381,10 @@ def _judged(question: Question, found: _Found, runs: int, request: ProofRequest)
             by_runs = lower.kind == "sampled" and lower.value > claim.value and not contradicts
             session = Session(request.listen, total=evidence.runs, before=evidence.runs)
             looks = two_looks(replace(question, session=session), evidence.attempts if by_runs else ())
+            if looks is not None and looks.second is not None and not looks.violated:
+                real = [each.bound for each in evidence.attempts if each.bound.arithmetic == "real"]
+                lower = headline_of(real, question.confidence, looks, claim)
+                lower = exact if exact is not None and exact.value >= lower.value else lower
     except InvalidRunsError as error:
         evidence = _unsampled(question, str(error))
         lower, contradicts = exact or evidence.lower, False

@@ -167,6 +167,11 @@ def test_neighbours_are_those_of_the_sampler():
     poisson = dp.Gaussian(2).poisson("0.1").times(3)
     assert accounted(poisson, delta="0.001").relation == "add-remove"
     assert accounted(poisson, delta="0.001", relation="zero-out").relation == "zero-out"
+    fixed = {"delta": "0.001"}
+    one, other = (
+        accounted("Gaussian(2).fixed_size(10, 100)", **fixed, relation=name) for name in ("replace", "replace-one")
+    )
+    assert one.id == other.id
     with pytest.raises(UsageError, match="the neighbours do not fit"):
         accounted(poisson, delta="0.001", relation="replace-one")
 

@@ -9,9 +9,11 @@ replay finds is the height, for a few runs a pair.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -148,7 +150,25 @@ def _climbed(
         if math.isfinite(seen):
             target(seen)
 
-    search()
+    with _nothing_kept():
+        search()
     if stopped:
         raise stopped[0]
     return best, tried
+
+
+@contextlib.contextmanager
+def _nothing_kept() -> Iterator[None]:
+    """Let Hypothesis keep its tables of characters and constants in a folder that is gone afterwards.
+
+    Otherwise it makes a folder ``.hypothesis`` in the user's working directory, which nobody asked for.
+    """
+    from hypothesis import configuration
+
+    before = getattr(configuration, "__hypothesis_home_directory", None)
+    with tempfile.TemporaryDirectory(prefix="dpaudit-") as folder:
+        configuration.set_hypothesis_home_dir(folder)
+        try:
+            yield
+        finally:
+            configuration.set_hypothesis_home_dir(before)

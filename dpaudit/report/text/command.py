@@ -219,6 +219,7 @@ def _scores_command(evidence: Evidence, scores: Scores) -> str:
     words += [] if evidence.claim is None else ["--claim", evidence.claim]
     words += ["--delta", number_text(scores.delta)]
     words += ["--confidence", number_text(evidence.confidence), "--design", scores.design]
+    words += [] if scores.canaries is None else ["--canaries", str(scores.canaries)]
     words += ["--seed", str(evidence.seed), *_false_alarm(evidence)]
     return visible(shlex.join(words), one_line=True)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Trace, TracedCall, TraceFinding
+from dpaudit.evidence.worst import SPEAKS_AGAINST
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.text.numerals import count_text
 from dpaudit.report.text.phrases import claim_words
@@ -24,7 +25,6 @@ MEANINGS = {
     "pair that were looked at; nothing is said of others",
     "not seen": "no noise that is followed was met, or every run raised",
 }
-URGENT = ("leaks", "violated, given the stated laws", "not supported")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def trace_story(evidence: Evidence) -> list[str]:
         Sentences; none where nothing speaks against it, or nothing of that is recorded.
     """
     trace = evidence.trace
-    if trace is None or trace.word not in URGENT:
+    if trace is None or trace.word not in SPEAKS_AGAINST:
         return []
     found = [f"The pair: {trace.change}."] if trace.change else []
     moved = [call for call in trace.calls if call.moved]
