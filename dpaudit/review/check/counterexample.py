@@ -185,8 +185,8 @@ def _probability(tree: ProgramTree, event: Mapping[str, Any], data: Sequence[Fra
     low = high = Fraction(0)
     for group in classes(tree):
         limits = _limits(group[0].output, event)
-        if limits is None:
-            continue
+        if limits is None or not all(limit.holds({}) for limit in limits if limit.expression.is_constant):
+            continue  # the event misses it whatever is drawn, so that its conditions need not be integrated
         found = _of_class(group, tree, limits, point)
         if found is None:
             return None
