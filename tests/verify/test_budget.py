@@ -139,9 +139,9 @@ def test_without_a_budget_there_is_no_limit():
 def test_a_long_vector_is_proved_without_a_search_that_takes_its_time(monkeypatch):
     pytest.importorskip("flint")
     asked = {"length": 20, "relation": "queries", "claim": "epsilon=20", "runs": 0}
-    monkeypatch.setattr("dpaudit.verify.prove_and_audit._MOST_DRAWS", 20)
+    monkeypatch.setattr("dpaudit.verify.proofs.answers._MOST_DRAWS", 20)
     assert dp.prove(vector, **asked).exact.value > 19
-    monkeypatch.setattr("dpaudit.verify.prove_and_audit._MOST_DRAWS", 19)
+    monkeypatch.setattr("dpaudit.verify.proofs.answers._MOST_DRAWS", 19)
     found = dp.prove(vector, **asked)
     assert (found.exact, str(found.verdict)) == (None, "proved")
 
