@@ -15,6 +15,9 @@ from dpaudit.privacy import ApproxDP, Claim, GaussianDP, PureDP, ZeroConcentrate
 from dpaudit.program.symbolic.linear import short_decimal
 
 VALUES = ("real", "integer")
+WITNESS, WITNESS_VERSION = "dpaudit-witness", 1
+"""The form in which a counterexample is recorded."""
+
 NOTIONS: dict[type[Claim], str] = {PureDP: "epsilon", ApproxDP: "epsilon", ZeroConcentratedDP: "rho", GaussianDP: "mu"}
 """What a proof from records bounds, by the claim."""
 

@@ -25,12 +25,16 @@ from dpaudit.verify.counterexample.shapes import read_output
 from dpaudit.verify.merging import classes, merge
 from dpaudit.verify.proofs.answers import leaves_of, scope_of, unlike_relation, unlike_scope
 from dpaudit.verify.proofs.kind import unlike_target
-from dpaudit.verify.scope import VALUES
+from dpaudit.verify.scope import VALUES, WITNESS, WITNESS_VERSION
+
+_RECORD = {"format", "version", "mechanism", "scope", "nodes", "pair", "event", "probabilities", "epsilon"}
 
 
 def misread(evidence: Evidence, found: Counterexample) -> str:
     """Say what differs between a counterexample and the record that it was computed from; empty if nothing does."""
     record, given = found.record, scope_of(found.record["scope"])
+    if record.keys() != _RECORD or (record["format"], record["version"]) != (WITNESS, WITNESS_VERSION):
+        return f"its record is none of the format {WITNESS!r}, version {WITNESS_VERSION}"
     pair = [[rational(value, "the pair") for value in data] for data in record["pair"]]
     answer = int if given.values == "integer" else float
     data = [[answer(value) for value in side] for side in pair]

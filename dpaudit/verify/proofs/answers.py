@@ -13,7 +13,6 @@ from fractions import Fraction
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from dpaudit.checker.couplings import MOST_REALS
 from dpaudit.checker.reading import Steps
 from dpaudit.checker.tree import ALIGNED, Leaf, Tree
 from dpaudit.errors import UsageError
@@ -49,7 +48,7 @@ _COUNTEREXAMPLE_LENGTHS = (4, 2, 1)  # answers in a counterexample to a proof fo
 _WHOLE = "whole-number"  # in the scope of a proof about whole numbers
 _EXTRA: tuple[set[str], frozenset[str]] = (set(), ALIGNED)
 _ENDING: tuple[set[str], frozenset[str]] = ({"next", "state"}, ALIGNED)
-_ANY = {"x": 1, "s": MOST_REALS}  # what the parts of a fold may depend on
+_ANY = {"x": 1, "s": 1_000}  # what the parts of a fold may depend on
 
 
 # --- proved and recorded ------------------------------------------------------------------------------------

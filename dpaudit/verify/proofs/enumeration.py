@@ -81,7 +81,12 @@ def _check(evidence: Evidence, proof: Proof) -> Shown:
         return Shown(("nothing is stated of what was not read whole",))
     if not _RECORD <= record.keys() <= _RECORD | {"every"}:
         raise NotShownError("its record has other members than that of an enumeration")
-    if record["traces"] != proof.paths or record["enumerated"] is not True or proof.prices:
+    if (
+        record["traces"] != proof.paths
+        or record["enumerated"] is not True
+        or proof.prices
+        or (record["datasets"] == 2 and record["pairs"] != 1)
+    ):
         raise NotShownError("its record is of another reading")
     try:
         check_record(record)

@@ -36,15 +36,16 @@ def _prove(asked: Asked) -> Found:
     mechanism, given, domain = asked.mechanism, asked.parameters, asked.domain
     claim = asked.claim if asked.claim is not None else mechanism.claim_for(given)
     found = derive(mechanism, given, domain=domain, relation=asked.relation, claim=claim, data=asked.data)
+    read = 0 if found.releases is None else found.releases.read
     return Found(
         proof=Proof(
             method="releases",
             scope=found.scope,
             length=None,
-            paths=0 if found.releases is None else found.releases.read,
+            paths=read,
             certificate=found.certificate,
             domain=kept_text(dict(domain)),
-            comparison=Comparison(found.runs, found.passed_over, 0, 0, found.open_ends),
+            comparison=Comparison(found.runs, found.passed_over, 0, read, found.open_ends),
             prices=() if found.certificate is None else prices_alone(found.certificate),
         ),
         kind="proof",
@@ -61,6 +62,8 @@ def _prove(asked: Asked) -> Found:
 
 def _check(evidence: Evidence, proof: Proof) -> Shown:
     certificate, relation = proof.certificate, parse_relation(evidence.relation)
+    if proof.comparison is not None and proof.comparison.paths not in (0, proof.paths):  # 0 in older evidence
+        raise NotShownError(f"{proof.paths} paths are said to be read, and there to be {proof.comparison.paths}")
     parameters = {name: as_text(value) for name, value in evidence.target.parameters.items()}
     if certificate is None:
         if proof.length is not None or not proof.scope.startswith(scope_of_records(relation, {})) or proof.prices:
