@@ -36,6 +36,7 @@ from dpaudit.alone.elements import (  # noqa: F401 - names that modules of the c
     minimum,
     nan_to_num,
     nextafter,
+    round,  # noqa: A004
     signbit,
     smaller,
     sqrt,
@@ -144,6 +145,22 @@ def concatenate(parts: Any, axis: int = 0) -> ndarray:
     return ndarray(found, (len(found),))
 
 
+def column_stack(parts: Any) -> ndarray:
+    """Columns beside each other: those of tables, and lists that are one column each."""
+    listed = [asarray(part) for part in parts]
+    listed = [part if len(part.shape) == 2 else ndarray(part.values, (len(part.values), 1)) for part in listed]
+    rows, widths = listed[0].shape[0], [part.shape[1] for part in listed]
+    if _builtin_any(len(part.shape) != 2 or part.shape[0] != rows for part in listed):
+        raise ValueError("all input arrays must have the same number of rows")
+    found = [
+        value
+        for row in range(rows)
+        for part, width in zip(listed, widths, strict=True)
+        for value in part.values[row * width : (row + 1) * width]
+    ]
+    return ndarray(found, (rows, _builtin_sum(widths)))
+
+
 def broadcast_arrays(*given: Any) -> list[ndarray]:
     """All in one shape."""
     parts = [parts_of(each) for each in given]
@@ -174,7 +191,7 @@ def stack(parts: Any, axis: int = 0) -> ndarray:
     inner = math.prod(shape[at:])
     found = [
         value
-        for start in range(0, math.prod(shape), inner)
+        for start in range(0, math.prod(shape), inner or 1)
         for part in listed
         for value in part.values[start : start + inner]
     ]
