@@ -56,6 +56,12 @@ class Proof(Record, frozen=True):
     comparison: Comparison | None = None
     prices: tuple[str, ...] = ()
 
+    @property
+    def is_refused(self) -> bool:
+        """Whether a bound was found, and the checker did not accept its certificate."""
+        ends = () if self.comparison is None else self.comparison.open_ends
+        return bool(ends) and ends[0].startswith(NOT_ACCEPTED)
+
 
 class Counterexample(Record, frozen=True):
     """Two neighbouring datasets and an event whose probabilities are known with certainty.

@@ -121,8 +121,7 @@ def _sentence(evidence: Evidence, proof: Proof, upper: Bound | None, claim: Clai
     letter = symbol(evidence)
     open_ends = () if proof.comparison is None else proof.comparison.open_ends
     if open_ends:
-        refused = open_ends[0].startswith(NOT_ACCEPTED)
-        why = open_ends[0] if refused else "not all that can run of the program was read"
+        why = open_ends[0] if proof.is_refused else "not all that can run of the program was read"
         return f"Nothing is proved of {letter}: {why}."
     if upper is None:
         text = f"No finite upper bound of {letter} was found; {without_bound(evidence)}."

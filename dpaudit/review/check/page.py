@@ -69,7 +69,7 @@ _EMPTY = ("meta", "link", "br", "img", "hr", "input", "wbr")
 
 
 class _Shown(HTMLParser):
-    """Collects what a page shows as its title, as its verdict, and as the word of it; all of them where it has several."""
+    """Collects what a page shows as its title, its verdict, and the word of it; all of them where it has several."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)

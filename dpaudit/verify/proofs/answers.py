@@ -144,6 +144,8 @@ def _as_float(epsilon: Fraction | None) -> float:
 
 def _check(evidence: Evidence, proof: Proof) -> Shown:
     found, certificate = evidence.counterexample, proof.certificate
+    kinds = ("tree",) if proof.method == "alignment" else ("fold", "selection")
+    checked = None if certificate is None else certified(evidence, proof, kinds)
     trees = [] if found is None else [found.record]
     if proof.method == "alignment" and certificate is not None and "values" not in certificate:
         trees.append(certificate)  # a tree of values has fewer paths
@@ -153,15 +155,11 @@ def _check(evidence: Evidence, proof: Proof) -> Shown:
         raise NotShownError("answers have no domain of their own, and no prices of releases")
     if proof.method == "alignment" and proof.comparison is not None and proof.comparison.paths != proof.paths:
         raise NotShownError(f"{proof.paths} paths are stated, and runs compared with {proof.comparison.paths}")
-    if certificate is None:
+    if certificate is None or checked is None:
         if not any(proof.scope.startswith(text) for text in _heads(evidence, proof)):
             raise NotShownError(f"{proof.scope:.200} is stated, and {_heads(evidence, proof)[0]} was asked")
         return Shown(("no upper bound is stated",))
-    length = proof.length is not None
-    checked = certified(evidence, proof, ("tree",) if length else ("fold", "selection"))
     scope = scope_of(checked.scope)
-    if (scope.length != "any") != (proof.method == "alignment"):
-        raise NotShownError(f"the certificate is none by {proof.method}")
     refuse(unlike_scope(evidence, scope))
     if proof.method == "alignment":
         if (

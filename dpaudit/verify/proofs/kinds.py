@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from dpaudit.checker import CertificateError
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Proof
@@ -58,6 +59,8 @@ def check_proof(evidence: Evidence) -> Shown:
         if evidence.upper is not None and open_ends(proof):
             raise NotShownError("an upper bound is stated, and not all that can run was read")
         return kind.check(evidence, proof)
+    except CertificateError as error:
+        raise NotShownError(str(error)) from None
     except (UsageError, *UNREADABLE) as error:
         raise NotShownError(f"it cannot be read: {error or type(error).__name__}") from None
 
