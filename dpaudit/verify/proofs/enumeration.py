@@ -25,8 +25,18 @@ from dpaudit.verify.exact import (
     log_interval,
     read_name,
 )
-from dpaudit.verify.proofs.kind import UNREADABLE, Asked, Found, NotShownError, ProofKind, Shown
-from dpaudit.verify.scope import rounded
+from dpaudit.verify.proofs.kind import (
+    UNREADABLE,
+    Asked,
+    Found,
+    NotShownError,
+    ProofKind,
+    Shown,
+    refuse,
+    unlike_target,
+    untied,
+)
+from dpaudit.verify.scope import as_text, rounded
 
 _RECORD = {"exp_epsilon", "pair", "output", "laws", "datasets", "pairs", "enumerated", "traces", "digest"}
 
@@ -55,7 +65,7 @@ def _prove(asked: Asked) -> Found:
             scope=_scope(len(loss.scope.datasets), str(relation)),
             length=None,
             paths=loss.scope.traces,
-            certificate=None if looks else loss.record(),
+            certificate=None if looks else {**loss.record(), **_about(asked, relation)},
             domain=kept_text(list(domain)) if asked.keep else None,
             comparison=Comparison(0, 0, 0, loss.scope.traces, looks) if looks else None,
         ),
@@ -66,6 +76,16 @@ def _prove(asked: Asked) -> Found:
         pair=(domain[first], domain[second]),
         loss=None if looks else loss,
     )
+
+
+def _about(asked: Asked, relation: Relation) -> dict[str, Any]:
+    """Say which program the laws are those of."""
+    digest = asked.mechanism.digest
+    parameters = {name: as_text(value) for name, value in asked.parameters.items()}
+    return {
+        "mechanism": {"name": asked.mechanism.name, "source": f"sha256:{digest}" if digest else ""},
+        "scope": {"relation": str(relation), "parameters": parameters},
+    }
 
 
 def _scope(datasets: Any, relation: str) -> str:
@@ -79,8 +99,9 @@ def _check(evidence: Evidence, proof: Proof) -> Shown:
         if not open_ends or exact is not None:
             raise NotShownError("there is no record of the laws")
         return Shown(("nothing is stated of what was not read whole",))
-    if not _RECORD <= record.keys() <= _RECORD | {"every"}:
+    if not _RECORD <= record.keys() <= _RECORD | {"every", "mechanism", "scope"}:
         raise NotShownError("its record has other members than that of an enumeration")
+    unseen = _unlike_asked(evidence, record) if "mechanism" in record or "scope" in record else ""
     if (
         record["traces"] != proof.paths
         or record["enumerated"] is not True
@@ -109,18 +130,26 @@ def _check(evidence: Evidence, proof: Proof) -> Shown:
     _refuse_data(evidence, proof, record)
     said = "the laws of the worst pair have the stated ratio"
     if upper is None:
-        return Shown((said,))
+        return Shown((said,), unseen)
     try:
         complete = check_every(record, evidence.relation, _domain(proof))
     except (UsageError, *UNREADABLE) as error:
         raise NotShownError(str(error)) from None
-    if complete:
-        return Shown(
-            (said, f"the laws on all {record['datasets']} datasets are there, and no other pair of them is worse")
-        )
-    return Shown(
-        (said,), "that no other pair of the domain is worse is not in the file: a second reading would show it"
-    )
+    if not complete:
+        return Shown((said,), "that no other pair of the domain is worse is not in the file: a second reading shows it")
+    all_of_them = f"the laws on all {record['datasets']} datasets are there, and no other pair of them is worse"
+    return Shown((said, all_of_them), unseen)
+
+
+def _unlike_asked(evidence: Evidence, record: dict[str, Any]) -> str:
+    """Refuse laws of another program, or under another relation; return what older records leave open."""
+    scope = record["scope"]
+    if scope.keys() != {"relation", "parameters"} or record["mechanism"].keys() != {"name", "source"}:
+        raise NotShownError("its record has other members than that of an enumeration")
+    if scope["relation"] != evidence.relation:
+        raise NotShownError(f"the record is under {scope['relation']!r:.80}, and {evidence.relation} is stated")
+    refuse(unlike_target(evidence, record["mechanism"], scope["parameters"]))
+    return untied(evidence, record["mechanism"])
 
 
 def _refuse_data(evidence: Evidence, proof: Proof, record: dict[str, Any]) -> None:
