@@ -159,12 +159,14 @@ def _refuse_data(evidence: Evidence, proof: Proof, record: dict[str, Any]) -> No
         if data is not UNREAD and digest(data) != own:
             raise NotShownError(f"the worst pair holds {name:.80}, and the pair of the evidence does not")
     kept = _domain(proof)
-    if kept is not None:
-        named = [read_name(name) for name, _ in record["every"]] if "every" in record else kept
-        if not len(named) == len(kept) == record["datasets"] or any(
-            data is not UNREAD and digest(data) != digest(own) for data, own in zip(named, kept, strict=True)
-        ):
-            raise NotShownError("the domain that is kept is not that of the record")
+    if kept is None:
+        return
+    owns = list(map(digest, kept))
+    named = [read_name(name) for name, _ in record.get("every", ())]
+    found = [digest(data) if data is not UNREAD else own for data, own in zip(named, owns, strict=False)]
+    pair = {evidence.pairs[0].digest0, evidence.pairs[0].digest1}
+    if len(owns) != record["datasets"] or (named and found != owns) or not pair <= set(owns):
+        raise NotShownError("the domain that is kept is not that of the record")
 
 
 def _read_again(evidence: Evidence, proof: Proof, asked: Asked) -> bool | None:

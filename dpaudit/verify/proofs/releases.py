@@ -62,8 +62,9 @@ def _prove(asked: Asked) -> Found:
 
 def _check(evidence: Evidence, proof: Proof) -> Shown:
     certificate, relation = proof.certificate, parse_relation(evidence.relation)
-    if proof.comparison is not None and proof.comparison.paths not in (0, proof.paths):  # 0 in older evidence
-        raise NotShownError(f"{proof.paths} paths are said to be read, and there to be {proof.comparison.paths}")
+    compared = proof.comparison
+    if compared is not None and (compared.compared or compared.paths not in (0, proof.paths)):  # 0 in older evidence
+        raise NotShownError(f"{proof.paths} paths are said to be read, and runs compared with {compared.paths}")
     parameters = {name: as_text(value) for name, value in evidence.target.parameters.items()}
     if certificate is None:
         if proof.length is not None or not proof.scope.startswith(scope_of_records(relation, {})) or proof.prices:

@@ -70,7 +70,7 @@ def test_a_proof_is_recorded_checked_and_read_again(name: str, tmp_path: Path) -
 
 
 def test_there_is_an_honest_proof_of_every_kind_and_every_certificate() -> None:
-    found = {proved(name).proof for name in HONEST}
+    found = [proved(name).proof for name in HONEST]
     assert {proof.method for proof in found} == set(KINDS)
     kinds = {(proof.certificate or {}).get("kind") for proof in found}
     assert {"tree", "fold", "selection", "releases"} <= kinds
@@ -193,9 +193,10 @@ EXCUSED = ("confidence", "proof.prices", "proof.certificate.releases.*.line", "p
 TRUE = "proof.certificate.releases.*.values.*"  # a release that is said to move less than it does, within the bound
 
 
+@pytest.mark.usefixtures("remembering")
 @pytest.mark.parametrize("name", HONEST)
 def test_evidence_that_contradicts_itself_fails(name: str) -> None:
-    """Two places of every kind, each with other values: what passes stands in the table of docs/evidence.md."""
+    """A place of every kind, with other values: what passes stands in the table of docs/evidence.md."""
     record, chance = record_of(name), random.Random(name)
     assert code_of(record) == 0
     kinds: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
@@ -204,17 +205,15 @@ def test_evidence_that_contradicts_itself_fails(name: str) -> None:
     patterns = [*unrevealed(), *EXCUSED]
     tried, unseen = 0, []
     for kind, paths in kinds.items():
-        if is_unrevealed(paths[0], patterns) or kind in OMITTED or kind.startswith(TRUE):
+        if is_unrevealed(paths[0], patterns) or kind in OMITTED or kind.startswith((TRUE, "versions")):
             continue
-        for path in chance.sample(paths, min(2, len(paths))):
-            for other in others(at(record, path)):
-                if other == at(record, path) or (kind == "versions" or kind.startswith("versions.")):
-                    continue
-                tried += 1
-                if code_of(forged(record, path, other)) not in (1, 2):
-                    unseen.append((kind, at(record, path), other))
+        path = chance.choice(paths)
+        for other in others(at(record, path)):
+            tried += 1
+            if code_of(forged(record, path, other)) not in (1, 2):
+                unseen.append((kind, at(record, path), other))
     assert not unseen, unseen
-    assert tried > 60
+    assert tried > 100
 
 
 def test_a_proof_of_another_program_is_none_of_this_one() -> None:
