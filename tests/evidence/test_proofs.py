@@ -124,7 +124,7 @@ def test_a_law_that_the_checker_does_not_know_proves_nothing(
 
 
 def test_a_counterexample_whose_tree_the_checker_cannot_read_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = {"length": 2, "relation": "queries(norm=1)", "runs": 0, "seed": 1, "claim": "epsilon=1/4"}
+    asked = {"length": 2, "relation": "queries(norm=1)", "runs": 0, "seed": 1, "claim": "epsilon=0.25"}
     assert dp.prove(target_of("values"), **asked).verdict is dp.Verdict.VIOLATED
     monkeypatch.delitem(LAWS, "laplace")
     evidence = dp.prove(target_of("values"), **asked)
