@@ -55,6 +55,7 @@ from dpaudit.alone.kinds import (  # noqa: F401 - names that modules of the chec
     integer,
     longdouble,
     number,
+    random,
     timedelta64,
     uint8,
     uint64,

@@ -129,3 +129,26 @@ class Absent(type):
 
     def __instancecheck__(cls, value: Any) -> bool:
         return False
+
+
+class Generator:
+    """A source of randomness, which modules may make when they are loaded, and of which nothing can be drawn."""
+
+    def __init__(self, *given: Any) -> None:
+        """Nothing is kept of the seed."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+
+        def unusable(*given: Any, **named: Any) -> Any:
+            raise missing(f"numpy.random.Generator.{name}")
+
+        return unusable
+
+
+class random(metaclass=Absent):  # noqa: N801
+    """The module of randomness."""
+
+    default_rng = Generator
+    Generator = Generator
