@@ -62,7 +62,8 @@ from dpaudit.alone.kinds import (  # noqa: F401 - names that modules of the chec
 )
 from dpaudit.alone.missing import missing
 from dpaudit.alone.ndarray import array as array
-from dpaudit.alone.ndarray import asarray, broadcast, groups, ndarray, parts_of, spread, take, typed
+from dpaudit.alone.ndarray import asarray, groups, ndarray, parts_of, spread, take, typed
+from dpaudit.alone.ndarray import broadcast as _together
 
 inf, nan, pi = math.inf, math.nan, math.pi
 __version__ = "0 (a stand-in)"
@@ -162,10 +163,15 @@ def column_stack(parts: Any) -> ndarray:
     return ndarray(found, (rows, _builtin_sum(widths)))
 
 
+def broadcast(*given: Any) -> ndarray:
+    """Something in the shape that all have together."""
+    return zeros(_together([asarray(each).shape for each in given]))
+
+
 def broadcast_arrays(*given: Any) -> list[ndarray]:
     """All in one shape."""
     parts = [parts_of(each) for each in given]
-    whole = broadcast([shape for _, shape in parts])
+    whole = _together([shape for _, shape in parts])
     return [ndarray(spread(values, shape, whole), whole) for values, shape in parts]
 
 
