@@ -13,7 +13,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
 
 from dpaudit.evidence.build import at_whole
-from dpaudit.evidence.records import Bound, SecondLook, Verdict
+from dpaudit.evidence.records import NOT_ACCEPTED, Bound, SecondLook, Verdict
 from dpaudit.privacy import Claim
 from dpaudit.privacy.claims import number_text
 from dpaudit.stats.methods import SEQUENTIAL, method_of
@@ -112,7 +112,8 @@ def decide(
         within: whether ``upper`` is at most the claim, compared exactly.
         scope: what ``upper`` holds for.
         contradicts: whether ``lower`` was sampled, exceeds ``upper``, and did so again at a much smaller error level.
-        open_ends: parts of a program that can run and were not read, so that nothing is proved about it.
+        open_ends: parts of a program that can run and were not read, so that nothing is proved about it; or why its
+            certificate was not accepted.
 
     Returns:
         The verdict, and its reason.
@@ -142,10 +143,12 @@ def decide(
         )
     if open_ends:
         more = "" if len(open_ends) == 1 else f" (and {len(open_ends) - 1} more)"
+        why = "because not all that can run was read:"
+        if open_ends[0].startswith(NOT_ACCEPTED):
+            why = "although a bound was found;"
         return (
             Verdict.INCONCLUSIVE,
-            f"Nothing is proved, because not all that can run was read: {open_ends[0]}{more}. {symbol} is at least "
-            f"{shown(lower.value)}, {sure}.",
+            f"Nothing is proved, {why} {open_ends[0]}{more}. {symbol} is at least {shown(lower.value)}, {sure}.",
         )
     doubted = _doubted(claim, lower, low_bits, looks, detectable)
     if upper is not None and within:

@@ -14,6 +14,8 @@ from dpaudit.checker.accounting import check_account
 from dpaudit.checker.bounded import check_tree
 from dpaudit.checker.fold import check_fold
 from dpaudit.checker.reading import (
+    FORMAT,
+    VERSION,
     CertificateError,
     ForgedError,
     Steps,
@@ -43,8 +45,6 @@ __all__ = [
     "tree",
 ]
 
-FORMAT = "dpaudit-certificate"
-VERSION = 1
 _HEAD = {"format", "version", "kind", "mechanism", "scope", "bound"}
 _BODY = {
     "tree": {"nodes", "classes"},

@@ -15,6 +15,9 @@ from functools import lru_cache
 from math import gcd, lcm
 from typing import Any
 
+FORMAT = "dpaudit-certificate"
+VERSION = 1
+
 MOST_TEXT = 16 * 2**20
 MOST_STEPS = 20_000_000
 MOST_DIGITS = 60

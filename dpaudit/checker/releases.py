@@ -119,7 +119,7 @@ def check_releases(given: dict[str, Any], relation: str, group: int, steps: Step
                 steps.spend(sum(len(value.terms) + 1 for release, _ in listed for value in release.values))
                 found = _by_rules(_price(listed, samples, added, removed), notion, delta, alone=alone)
                 worst = [_larger(one, more) for one, more in zip(worst, found, strict=True)]
-    if given.get("account") is not None:
+    if "account" in given:
         if not delta or not alone:
             raise CertificateError("an account is one of ε at a δ above 0, of releases on one path")
         worst.append(_accounted(given["account"], listed, samples, (kinds, relation == "replace"), delta))

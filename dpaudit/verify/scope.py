@@ -11,8 +11,15 @@ from typing import Any, Literal
 from dpaudit.decimals import short_decimal
 from dpaudit.evidence.canonical_json import plain_value
 from dpaudit.neighbours.relation import Relation
+from dpaudit.privacy import ApproxDP, Claim, GaussianDP, PureDP, ZeroConcentratedDP
 
 VALUES = ("real", "integer")
+WITNESS, WITNESS_VERSION = "dpaudit-witness", 1
+"""The form in which a counterexample is recorded."""
+
+NOTIONS: dict[type[Claim], str] = {PureDP: "epsilon", ApproxDP: "epsilon", ZeroConcentratedDP: "rho", GaussianDP: "mu"}
+"""What a proof from records bounds, by the claim."""
+
 _DIGITS = 10  # of a rounded bound, as in `dpaudit.evidence.records.round_outward`
 
 
@@ -40,6 +47,13 @@ class Scope:
         return f"all data of {many} {values} {noun}, under {self.relation}" + (
             f", with {parameters}" if parameters else ""
         )
+
+
+def scope_of_records(relation: Relation, parameters: Mapping[str, str]) -> str:
+    """Say what a bound for records holds for."""
+    listed = ", ".join(f"{name} = {value}" for name, value in parameters.items())
+    told = f"data frames of any length over the declared domain, under {relation}"
+    return told + (f", with {listed}" if listed else "")
 
 
 def as_text(value: Any) -> str:

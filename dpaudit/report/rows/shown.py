@@ -109,7 +109,8 @@ def _proved(evidence: Evidence) -> Iterator[Row]:
             yield Row("chain", "released", "Releases", links.brief, importance=Importance.SUMMARY)
     elif proof is not None:
         why = without_bound(evidence)
-        line, name = f"no finite bound{_read(proof)}; {why}", "Upper bound, proved"
+        what = "a bound that is not accepted" if proof.is_refused else "no finite bound"
+        line, name = f"{what}{_read(proof)}; {why}", "Upper bound, proved"
         yield Row("upper", "proved", name, "none found", line, f"none; {why}", "", Importance.SUMMARY, "bounds")
 
 

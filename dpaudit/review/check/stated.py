@@ -26,14 +26,9 @@ from dpaudit.review.check.finding import Finding, answered, failing, unchecked
 from dpaudit.review.check.looks import looks_of
 from dpaudit.review.check.search import searched
 from dpaudit.targets.signature import Shape
+from dpaudit.verify.proofs.kinds import open_ends
 
 _READINGS = {Shape.PROGRAM: "batch", Shape.SAMPLER: "sampler"}
-
-
-def open_ends(evidence: Evidence) -> tuple[str, ...]:
-    """Return what can run of a program but was not read, as far as it is recorded."""
-    comparison = None if evidence.proof is None else evidence.proof.comparison
-    return () if comparison is None else comparison.open_ends
 
 
 def stated(evidence: Evidence) -> Iterator[Finding]:
@@ -134,7 +129,7 @@ def _verdict(evidence: Evidence) -> Iterator[Finding]:
             within=_within(evidence),
             scope="" if evidence.proof is None else evidence.proof.scope,
             contradicts=contradicts,
-            open_ends=open_ends(evidence),
+            open_ends=open_ends(evidence.proof),
         )
     except (ValueError, ArithmeticError) as error:
         yield failing("verdict", str(error))

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.checker import CertificateError, check_certificate
 from dpaudit.checker.reading import MOST_DIGITS
 from dpaudit.decimals import limit_of
 from dpaudit.errors import UsageError
 from dpaudit.neighbours import Relation, parse_relation
-from dpaudit.privacy import ApproxDP, Claim, GaussianDP, PureDP, ZeroConcentratedDP
+from dpaudit.privacy import Claim
 from dpaudit.program.coverage.watching import WatchedProgram
 from dpaudit.program.symbolic.budget import now
 from dpaudit.program.tracked.path import RefusedReading, UnknownColumnError
@@ -25,9 +24,7 @@ from dpaudit.verify.releases.certificate import release_certificate
 from dpaudit.verify.releases.frames import column_domains
 from dpaudit.verify.releases.given import given_frame
 from dpaudit.verify.releases.prices import price
-from dpaudit.verify.scope import as_text
-
-NOTIONS: dict[type[Claim], str] = {PureDP: "epsilon", ApproxDP: "epsilon", ZeroConcentratedDP: "rho", GaussianDP: "mu"}
+from dpaudit.verify.scope import NOTIONS, as_text, scope_of_records
 
 
 @dataclass(frozen=True)
@@ -154,12 +151,8 @@ def derive(
             delta=delta,
             account=None if known is None else known[1],
         )
-        try:
-            check_certificate(certificate)
-        except CertificateError as error:
-            raise RuntimeError(f"the certificate of {mechanism.name} is refused by its checker: {error}") from None
     return Derivation(
-        scope=scope_text(which, {name: as_text(value) for name, value in parameters.items()}),
+        scope=scope_of_records(which, {name: as_text(value) for name, value in parameters.items()}),
         relation=which,
         releases=releases,
         bound=bound,
@@ -169,14 +162,6 @@ def derive(
         runs=compared.runs if refused is None else 0,
         passed_over=compared.passed_over if refused is None else 0,
         pair=compared.worst,
-    )
-
-
-def scope_text(relation: Relation, parameters: Mapping[str, str]) -> str:
-    """Say what a bound holds for."""
-    listed = ", ".join(f"{name} = {value}" for name, value in parameters.items())
-    return f"data frames of any length over the declared domain, under {relation}" + (
-        f", with {listed}" if listed else ""
     )
 
 
@@ -198,4 +183,4 @@ def _refuse_relation(relation: Relation, columns: Mapping[str, ColumnDomain]) ->
         raise UsageError(f"the domain names no column {relation.person!r}, which tells persons apart; add it")
 
 
-__all__ = ["Derivation", "derive", "scope_text"]
+__all__ = ["Derivation", "derive"]
