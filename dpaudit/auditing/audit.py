@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Unpack
@@ -35,7 +35,7 @@ from dpaudit.evidence.records import Attempt, Bound, Histogram, Led, Target, Ver
 from dpaudit.evidence.worst import settled
 from dpaudit.loading.named import load, public_name
 from dpaudit.reading.source import is_own
-from dpaudit.request import AuditOptions, AuditRequest, TraceRequest, taking
+from dpaudit.request import AuditOptions, AuditRequest, TraceRequest, taking, trace_for
 from dpaudit.sampling.blocks import Phase, Reading
 from dpaudit.sampling.outputs import Outputs
 from dpaudit.sampling.progress import Session
@@ -66,10 +66,11 @@ def audit(target: str | Mechanism | Callable[..., Any], **options: Unpack[AuditO
 
 def audited(request: AuditRequest, leads: tuple[tuple[Lead, ...], ...] = ()) -> Evidence:
     """Carry out an audit; ``leads`` are what a trace of each pair points to."""
-    if not leads and _is_of_function_as_it_is(request):
+    asked = None if leads else _as_trace(request)
+    if asked is not None:
         from dpaudit.auditing.trace import traced  # which measures by an audit of the pair that it finds
 
-        return traced(_as_trace(request))
+        return traced(asked)
     refuse_budget(request)
     started, clock = datetime.now(UTC), time.perf_counter()
     question = replace(validated(replace(request, seed=seed_for(request))), leads=leads)
@@ -104,33 +105,14 @@ def audited(request: AuditRequest, leads: tuple[tuple[Lead, ...], ...] = ()) -> 
     return settled(msgspec.structs.replace(evidence, run=run))
 
 
-def _is_of_function_as_it_is(request: AuditRequest) -> bool:
-    """Whether a function of the user's own is asked about on data or a domain, with no wish of how runs are made.
-
-    Then its source is read: the pair is that on which its noise has to hide most, and one pass makes many runs.
-    """
-    if request.pairs is not None or (request.data is None and request.domain is None):
-        return False
-    usual = AuditRequest(request.target)
-    asked = ((getattr(request, name), getattr(usual, name)) for name in _RUNS_ALONE)
-    if any((own or None) != (other or None) for own, other in asked):
-        return False
+def _as_trace(request: AuditRequest) -> TraceRequest | None:
+    """Return the trace that answers an audit of a function of the user's own, which is read; None for any other."""
+    asked = trace_for(request)
+    if asked is None:
+        return None
     mechanism = load(request.target)
-    own = is_own(mechanism.function) and mechanism.query is None and request.query is None
-    return own and mechanism.shape in (Shape.OPAQUE, Shape.SEEDED)
-
-
-_RUNS_ALONE = (
-    "sequential", "curve", "learn", "observe", "fixed", "resume", "shards", "time_budget", "block_size", "reading",
-    "floating_point", "types", "search", "query", "sensitivity",
-)  # fmt: skip
-"""What is asked of runs alone."""
-
-
-def _as_trace(request: AuditRequest) -> TraceRequest:
-    names = {each.name for each in fields(TraceRequest)} & {each.name for each in fields(AuditRequest)}
-    shared = {name: getattr(request, name) for name in names - {"time_budget"}}
-    return TraceRequest(**shared, time_budget=None)
+    own = is_own(mechanism.function) and mechanism.query is None
+    return asked if own and mechanism.shape in (Shape.OPAQUE, Shape.SEEDED) else None
 
 
 def _answered(

@@ -10,7 +10,7 @@ from dpaudit.request.account import AccountOptions, AccountRequest, ReleaseReque
 from dpaudit.request.audit import AuditOptions, AuditRequest
 from dpaudit.request.option import Option, default_of, known_keywords, options_of, recorded, taking
 from dpaudit.request.proof import ProofOptions, ProofRequest
-from dpaudit.request.trace import TraceOptions, TraceRequest
+from dpaudit.request.trace import TraceOptions, TraceRequest, trace_for
 from dpaudit.request.training import TrainingOptions, TrainingRequest
 
 Request = AuditRequest | ProofRequest | AccountRequest | ReleaseRequest | TraceRequest | TrainingRequest
@@ -34,4 +34,5 @@ __all__ = [
     "options_of",
     "recorded",
     "taking",
+    "trace_for",
 ]

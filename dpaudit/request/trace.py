@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from dpaudit.request.audit import AuditRequest
 from dpaudit.request.option import described
 from dpaudit.request.shared import (
     BACKEND,
@@ -145,3 +146,28 @@ class TraceOptions(TypedDict, total=False):
     scheduler: str | None
     time_budget: float | None
     listen: Callable[[str, int, int], None] | None
+
+
+_RUNS_ALONE = (
+    "sequential", "curve", "learn", "observe", "fixed", "resume", "shards", "time_budget", "block_size", "reading",
+    "search", "query", "sensitivity",
+)  # fmt: skip
+"""What is asked of runs alone."""
+
+
+def trace_for(request: AuditRequest) -> TraceRequest | None:
+    """Return the trace that answers an audit on data or a domain, where the function's source is read.
+
+    The pair is that on which its noise has to hide most, and one pass over the source makes many runs.
+
+    Returns:
+        None where pairs are given, or where something is asked of runs alone.
+    """
+    usual = AuditRequest(request.target)
+    asked = ((getattr(request, name), getattr(usual, name)) for name in (*_RUNS_ALONE, "floating_point", "types"))
+    if request.pairs or (request.data is None and request.domain is None):
+        return None
+    if any((own or None) != (other or None) for own, other in asked):
+        return None
+    shared = {each.name for each in fields(TraceRequest)} & {each.name for each in fields(AuditRequest)}
+    return TraceRequest(**{name: getattr(request, name) for name in shared - {"time_budget"}})
