@@ -111,7 +111,7 @@ def _as_trace(request: AuditRequest) -> TraceRequest | None:
     if asked is None:
         return None
     mechanism = load(request.target)
-    own = is_own(mechanism.function) and mechanism.query is None
+    own = is_own(getattr(mechanism.function, "__func__", mechanism.function)) and mechanism.query is None
     return asked if own and mechanism.shape in (Shape.OPAQUE, Shape.SEEDED) else None
 
 
