@@ -55,7 +55,7 @@ class TraceRequest:
         backend: as for `dpaudit.audit`.
         scheduler: as for `dpaudit.audit`.
         time_budget: seconds, about, for measuring runs of a function that is called once a run: where they would take
-            longer, fewer are made. None for as long as it takes. Candidates and paths are counted, and no clock is asked.
+            longer, fewer are made. None for as long as it takes. Candidates and paths are counted: no clock is asked.
         listen: called with (stage, runs done, runs in all).
     """
 

@@ -50,7 +50,7 @@ class Block:
         site: the line of the draw.
         made: how derived values come from samples of the noise behind them; None where they were drawn.
         sources: columns of the noise behind derived values.
-        alone: whether no number but noise is in them: those that are made of uniform noise, or of noise as it was drawn.
+        alone: whether no number but noise is in them: they are made of uniform noise, or of noise as it was drawn.
     """
 
     first: int
