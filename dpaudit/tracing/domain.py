@@ -174,7 +174,7 @@ def _kind(value: Any) -> type:
     """Return the type that a followed value stands for."""
     if type(value) is FollowedFloat:
         return float
-    return np.ndarray if type(value) is FollowedArray else value.__class__  # type: ignore[no-any-return]
+    return np.ndarray if type(value) is FollowedArray else value.__class__
 
 
 def released(value: Any, depth: int = 0) -> Any:
