@@ -237,8 +237,8 @@ def _nothing(claim: Claim, claimed: str, lower: Bound, looks: TwoLooks | None) -
     """Why no violation would reliably have been shown, however large, and what would help."""
     if looks is None and lower.counts is None:
         return (
-            f"No runs measured anything, so that they could not have shown a violation of {claimed}; what was looked "
-            "at stands beside. Measuring runs settle it: dpaudit audit, or dpaudit trace with more --runs."
+            f"No runs measured anything, so that none could have shown a violation of {claimed}; what was looked at "
+            "stands beside. Measuring runs settle it: dpaudit audit, or dpaudit trace with more --runs."
         )
     if looks is None or not looks.rule.doubts:
         return f"These runs could not have shown any violation of {claimed}, however large; use more runs."

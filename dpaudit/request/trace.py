@@ -54,9 +54,8 @@ class TraceRequest:
         workers: processes, or jobs of a batch system, that make the measuring runs.
         backend: as for `dpaudit.audit`.
         scheduler: as for `dpaudit.audit`.
-        time_budget: seconds, about, for trying candidates, and again for measuring runs of a function that is called
-            once a run: where they would take longer, fewer are made, and fewer paths are tried. None for as long as it
-            takes.
+        time_budget: seconds, about, for measuring runs of a function that is called once a run: where they would take
+            longer, fewer are made. None for as long as it takes. Candidates and paths are counted: no clock is asked.
         listen: called with (stage, runs done, runs in all).
     """
 
@@ -119,7 +118,7 @@ class TraceRequest:
     scheduler: str | None = field(default=None, metadata=SCHEDULER)
     time_budget: float | None = field(
         default=30.0,
-        metadata=described("For candidates, and for measuring, about.", kind="number", shown="SECONDS"),
+        metadata=described("For measuring, about.", kind="number", shown="SECONDS"),
     )
     listen: Callable[[str, int, int], None] | None = field(default=None, metadata=described("In Python only.", kind=""))
 

@@ -271,7 +271,8 @@ def _of_linear(one: _Side, two: _Side, claim: Claim | None) -> Certain | None:
     if not alike or not np.all(close(*matrices)):
         return _of_scales(one, two, kept, claim)
     matrix = matrices[0]
-    change: Floats = first.offset - second.offset
+    with np.errstate(invalid="ignore", over="ignore"):
+        change: Floats = first.offset - second.offset
     change[close(first.offset, second.offset)] = 0.0
     if not change.any():
         return None
@@ -308,7 +309,9 @@ def _of_scales(
                 own.append((law, scale * abs(float(side.form.coefficient[terms[0]])), site))
         if len(own) < 2 or own[0][0] is not own[1][0] or bool(close(np.float64(own[0][1]), np.float64(own[1][1]))):
             continue
-        by = float(one.form.offset[row] - two.form.offset[row])
+        by = float(one.form.offset[row]) - float(two.form.offset[row])
+        if not math.isfinite(by):
+            continue
         found = loss_of((Step(own[0][0], own[0][1], by, own[0][2], own[1][1]),), claim)
         if found is not None and (best is None or found.epsilon > best.epsilon):
             best = found

@@ -63,8 +63,11 @@ class Following(Python):
         """Call what is not the user's."""
         if active() is None:
             return function(*args, **keywords)
-        if function is float and len(args) == 1 and type(args[0]) is FollowedFloat:
-            return args[0]
+        if len(args) == 1 and type(args[0]) in _FOLLOWED:
+            if function is float and type(args[0]) is FollowedFloat:
+                return args[0]
+            if function is type:
+                return _kind(args[0])
         if id(function) in _KEEPS:
             given = {name: self._callable(each) for name, each in keywords.items()}
             return function(*map(self._callable, args), **given)
@@ -105,6 +108,10 @@ class Following(Python):
         return function
 
     # --- values -------------------------------------------------------------------------------------------
+
+    def attribute(self, owner: Any, name: str) -> Any:
+        """``o.a``."""
+        return _kind(owner) if name == "__class__" and type(owner) in _FOLLOWED else super().attribute(owner, name)
 
     def binary(self, name: str, left: Any, right: Any) -> Any:
         """``a + b``: a series or frame beside noise is followed with its labels."""
@@ -161,6 +168,13 @@ class Following(Python):
     def key(self, value: Any) -> Any:
         """What a dict or set goes by."""
         return released(value)
+
+
+def _kind(value: Any) -> type:
+    """Return the type that a followed value stands for."""
+    if type(value) is FollowedFloat:
+        return float
+    return np.ndarray if type(value) is FollowedArray else value.__class__
 
 
 def released(value: Any, depth: int = 0) -> Any:

@@ -39,7 +39,7 @@ from dpaudit.tracing.primitives import (
     told,
 )
 from dpaudit.tracing.recording import active, site
-from dpaudit.tracing.values import closed, is_followed
+from dpaudit.tracing.values import closed, is_followed, plain
 
 _MISSING = object()
 # these names stand for the followed ones while a run is made
@@ -146,6 +146,7 @@ def _of_math(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
     def function(*args: Any, **keywords: Any) -> Any:
         if active() is None or not any(map(is_followed, args)):
             return original(*args, **keywords)
+        original(*map(plain, args), **keywords)  # it raises where NumPy returns NaN
         if ufunc is not None and len(args) == 1:
             return operate(ufunc, args)
         if name == "log" and len(args) == 1:

@@ -173,6 +173,7 @@ def _judged(task: Task, path: Path, run: Run, frozen: Run, seed: int) -> None:
     if task.target.closes is Closing.DIVERGES:
         asked.generous.append("all that data come to counts as released, since decisions on it cannot be told apart")
     shift = path.shift = cheapest(asked, noises, run.recorder.noise())
+    asked.generous += [asked.conditioned[each.column] for each in shift.moved if each.column in asked.conditioned]
     path.stretch = asked.stretch
     for where in dict.fromkeys(asked.scales):
         path.found.append(

@@ -20,7 +20,7 @@ import numpy as np
 
 from dpaudit.arrays import Floats
 from dpaudit.tracing.forms import Form, close
-from dpaudit.tracing.laws import UNKNOWN, NoiseLaw
+from dpaudit.tracing.laws import UNIFORM, UNKNOWN, NoiseLaw
 
 MOST_EVENTS = 200_000  # of one run: a run with more is not followed
 MOST_NOISES = 2_000_000
@@ -50,6 +50,7 @@ class Block:
         site: the line of the draw.
         made: how derived values come from samples of the noise behind them; None where they were drawn.
         sources: columns of the noise behind derived values.
+        alone: whether no number but noise is in them: they are made of uniform noise, or of noise as it was drawn.
     """
 
     first: int
@@ -59,6 +60,7 @@ class Block:
     site: str
     made: Callable[[Callable[[int], Floats]], Floats] | None = None
     sources: tuple[int, ...] = ()
+    alone: bool = True
 
 
 @dataclass(slots=True, eq=False)
@@ -199,6 +201,9 @@ class Recorder:
             return _asarray(function(*(_sampled(form, sample) for form in kept)), dtype=np.float64)
 
         first = self._new(UNKNOWN, np.full(len(values), np.nan), values, site, made, sources)
+        behind = [self.block(column) for column in sources]
+        bare = not any(form.offset.any() for form in forms)
+        self.blocks[-1].alone = all(block.alone and (bare or block.law in (UNIFORM, UNKNOWN)) for block in behind)
         return Form.noise(np.zeros(len(values)), first), values
 
     def _new(
@@ -222,10 +227,13 @@ class Recorder:
         """(columns,) all noise so far."""
         return _concatenate([block.values for block in self.blocks]) if self.blocks else np.zeros(0)
 
+    def block(self, column: int) -> Block:
+        """Return the block that a column is in."""
+        return self.blocks[bisect.bisect_right(self.blocks, column, key=lambda block: block.first) - 1]
+
     def drawn(self, column: int) -> tuple[NoiseLaw, float]:
         """Return the law of the noise of a column as it was drawn, and its scale."""
-        place = bisect.bisect_right(self.blocks, column, key=lambda block: block.first) - 1
-        block = self.blocks[place]
+        block = self.block(column)
         return block.law, float(block.scale[column - block.first])
 
     # --- what is done with it -------------------------------------------------------------------------------

@@ -24,9 +24,8 @@ PART = 1_000
 DRAWN = 1 / 3
 """How many pairs over a domain are drawn for each candidate that was tried."""
 _FIRST = 8  # candidates that say whether noise is followed at all
-_AGAIN = 12  # of those that show most, how many are looked at again, from both sides and on all records
+_AGAIN, _WHOLE = 12, 3  # of those that show most, how many are looked at from both sides, and of these on all records
 _FAR_FETCHED = ("outlier", "odd value")  # kinds of change that say less than others where both break the claim
-_SLOW = 0.05  # seconds: a run on all records that takes longer is made for few candidates
 _NEAR = 0.5  # of what a part of the data shows, a pair of all records that shows so much is shown
 
 
@@ -110,8 +109,8 @@ def worst_neighbours(
     place, rank = _again(target, small, again, claim, seed)
     in_part = small[place] is not found[place]
     if in_part:
-        target.run(found[0].pair()[0], seed)
-        whole, higher = _again(target, found, again if target.seconds < _SLOW else [place], claim, seed)
+        ahead = [place, *(each for each in again if each != place)]
+        whole, higher = _again(target, found, ahead[:_WHOLE], claim, seed)
         if higher[0] > rank[0] or (higher[0] == rank[0] and higher[1] >= _NEAR * rank[1]):
             place, rank, in_part = whole, higher, False
     pair = (small if in_part else found)[place]

@@ -279,7 +279,7 @@ def of_a_clock(data, rng):
     ("target", "word", "why"),
     [
         (beside_its_text, Word.NOT_PRICED, "no shift of the noise hides the change"),
-        (kind_of_number, Word.NOT_SEEN, "a run that is followed raises"),
+        (kind_of_number, Word.SUPPORTED, "the shift costs ε = 1"),
         (of_a_clock, Word.NOT_SEEN, "randomness that was not followed"),
     ],
 )

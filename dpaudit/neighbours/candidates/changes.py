@@ -12,6 +12,7 @@ import numpy as np
 from dpaudit.neighbours.candidates.edge_values import (
     CODE,
     EXTREME,
+    ODD,
     EdgeValue,
     edge_values,
     seen_in,
@@ -192,15 +193,13 @@ class Changes:
         """Copies of a column's extreme record with the value of its other end: what is kept of two that are alike?"""
         for number, seen in self.seen.items():
             for places, lean in ((seen.highs, -1), (seen.lows, 1)):
-                ends = (each for each in self.values[number] if each.kind == EXTREME and each.lean == lean)
-                end = next(ends, None)
-                if not places or end is None:
-                    continue
-                made = (Made(places[0], {number: end.value}),)
-                title = self.dataset.columns[number].title
-                for order, where in {**_ORDERS, "": "after all others"}.items():
-                    name = f"a copy of record {places[0]} added {where}, but with {title} {end.words}"
-                    yield self._pair(name, "copy", Side(added=made, order=order), f"contrary {order}")
+                ends = [each for each in self.values[number] if each.kind != ODD and each.lean == lean]
+                for end in ends[:2] if places else []:  # of the domain or the data, and beyond
+                    made = (Made(places[0], {number: end.value}),)
+                    title = self.dataset.columns[number].title
+                    for order, where in {**_ORDERS, "": "after all others"}.items():
+                        name = f"a copy of record {places[0]} added {where}, but with {title} {end.words}"
+                        yield self._pair(name, "copy", Side(added=made, order=order), f"contrary {end.kind} {order}")
 
     def _newcomers(self, records: Sequence[Made]) -> tuple[Made, ...]:
         """These records once for each step, each time of a new person; empty if there are no names left."""

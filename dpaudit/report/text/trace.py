@@ -13,7 +13,6 @@ from dpaudit.evidence.records import Trace, TracedCall, TraceFinding
 from dpaudit.evidence.worst import SPEAKS_AGAINST
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.text.numerals import count_text
-from dpaudit.report.text.phrases import claim_words
 
 MEANINGS = {
     "leaks": "certain, by the flow of data alone, whatever the laws of the noise are",
@@ -80,7 +79,10 @@ def trace_story(evidence: Evidence) -> list[str]:
     if len(moved) > 1 and trace.epsilon is not None and (trace.epsilon or trace.mu):
         price = _price(trace)
         claim = evidence.claimed
-        parts.append(f"together {price}" + ("" if claim is None else f" for a claim of {claim_words(claim)}"))
+        parts.append(
+            f"together {price}"
+            + ("" if claim is None else f" for a claim of {claim.symbol} = {number_text(claim.value)}")
+        )
     scales = trace.loss is not None and any(step.other is not None for step in trace.loss.steps)
     said = _told(trace.findings[0]) if scales or not parts else "; ".join(parts)
     found.append(f"{said[0].upper()}{said[1:]}.")
