@@ -21,10 +21,10 @@ from dpaudit.training import canaries, per_step
 from dpaudit.training.conclude import UNCLAIMED
 from dpaudit.training.facts.batches import Sampler
 from dpaudit.training.facts.checklist import checklist, several
+from dpaudit.training.facts.deliveries import use_of
 from dpaudit.training.facts.finding import Finding
 from dpaudit.training.facts.noise import Scale, least_update, scale_of
-from dpaudit.training.facts.updates import most_batches
-from dpaudit.training.losses import Parts, factors_of, listed, refused, steps_of, unbounded
+from dpaudit.training.losses import Parts, factors_of, groups_of, listed, refused, rounds_of_use, steps_of, unbounded
 from dpaudit.training.seen import Seen
 
 _TOLERANCE = 1e-3  # of the claim's ε, or of 1 where that is more
@@ -73,6 +73,9 @@ def judged(
         assumed=seen.assumed,
         sampler=sampler.kind if sampler is not None else "",
         steps=parts.steps,
+        groups=None if parts.apart else parts.groups,
+        loose=parts.loose,
+        rounds=parts.rounds,
         clip=clip,
         low=low,
         high=high,
@@ -106,12 +109,17 @@ def _parts(seen: Seen, by_fact: dict[str, Finding], sampler: Sampler | None, err
     if several(seen):  # nobody knows how much noise all of them add
         low = min(low, 1.0)
     batch = None if not seen.batches else int(np.median([len(each) for each in seen.batches]))
+    use = use_of(seen)
+    groups, loose = groups_of(seen, use, rate)
+    epochs = rounds_of_use(seen, use, kind == "fixed order") if kind in ("shuffled", "fixed order") else None
     return Parts(
         kind,
         steps_of(seen, rate),
         _scales(seen, by_fact["noise"], error),
         (low, high),
-        most_batches(seen.updates, seen.delivered),
+        groups,
+        loose,
+        epochs,
         batch,
         seen.records,
         seen.epoch,
@@ -217,11 +225,7 @@ def _if_gaussian(parts: Parts, claim: Claim | None, scale: Scale | None) -> floa
     """ε from below, of Gaussian noise as large as the interval of its scale allows."""
     if claim is None or scale is None:
         return None
-    seen = Parts(
-        parts.sampler, parts.steps, (scale.high, scale.low), parts.factors, parts.together, parts.batch, parts.records,
-        parts.epoch, parts.replaced,
-    )  # fmt: skip
-    events = listed(seen, up=False)
+    events = listed(replace(parts, scale=(scale.high, scale.low)), up=False)
     try:
         return None if events is None else certified(events, claim, COARSE).low
     except UsageError:
@@ -238,7 +242,7 @@ def _step(seen: Seen, parts: Parts, claim: Claim | None, error: float) -> Traini
     below = per_step.counted(kept, sigma)
     found = per_step.certified(below, kept.size, sigma, error)
     delta = 0.0 if claim is None else claim.delta
-    together = parts.sampler == "poisson" and claim is not None and parts.together == 1
+    together = parts.sampler == "poisson" and claim is not None and parts.apart
     return TrainingStep(
         sigma,
         rate,

@@ -15,6 +15,7 @@ import torch
 from dpaudit.arrays import Floats
 from dpaudit.training.seen import Update
 from dpaudit.training.watchers.recorder import Recorder, Undo
+from dpaudit.training.watchers.rows import Given
 
 SUM_CHANGED = "Something changed a sum of clipped gradients before it got its noise."
 _COARSE = 2.0**-8  # relative, of numbers that are rounded to bfloat16
@@ -64,10 +65,9 @@ def watch_opacus(
     names: dict[Any, str],
     accountant: Any,
     sigma: float | None,
-    reached: Callable[[], int],
     undo: Undo,
-) -> None:
-    """Wrap what one optimizer of Opacus does.
+) -> Callable[[Given, bool], None]:
+    """Wrap what one optimizer of Opacus does; return what is to be told of the rows that the model is given.
 
     Args:
         optimizer: of Opacus.
@@ -75,10 +75,9 @@ def watch_opacus(
         names: of the parameters that are trained.
         accountant: counts steps, or None.
         sigma: the noise multiplier that is claimed, where it is not the one that is accounted for.
-        reached: returns how many batches had reached the loop.
         undo: where the way back is added.
     """
-    watcher = _Opacus(optimizer, recorder, names, accountant, sigma, reached)
+    watcher = _Opacus(optimizer, recorder, names, accountant, sigma)
     for name in ("accumulate" if is_ghost(optimizer) else "clip_and_accumulate", "add_noise", "scale_grad"):
         held = optimizer.__dict__.get(name)
         setattr(optimizer, name, getattr(watcher, name)(getattr(optimizer, name)))
@@ -87,6 +86,7 @@ def watch_opacus(
         watcher.watch_ghost(undo)
     handle = optimizer.original_optimizer.register_step_pre_hook(watcher.at_step)
     undo.append(handle.remove)
+    return watcher.gave
 
 
 def given_back(optimizer: Any, name: str, held: Any) -> Callable[[], None]:
@@ -111,10 +111,10 @@ class _Opacus:
         names: dict[Any, str],
         accountant: Any,
         sigma: float | None,
-        reached: Callable[[], int],
     ) -> None:
         self.optimizer, self.recorder, self.names = optimizer, recorder, names
-        self.accountant, self.reached = accountant, reached
+        self.accountant = accountant
+        self.passes: list[Given] = []
         self.given = sigma
         self.sigma, self.clip = float(optimizer.noise_multiplier if sigma is None else sigma), norm_of(optimizer)
         self.noise: dict[str, np.ndarray[Any, Any]] | None = None
@@ -136,12 +136,26 @@ class _Opacus:
 
     # --- clipping ---
 
+    def gave(self, given: Given, training: bool) -> None:
+        """Remember which rows the model was given, for a backward pass."""
+        if training:
+            self.passes.append(given)
+
+    def _took(self, rows: int) -> None:
+        """Write down that so many rows were clipped, and whose, if they are all that the model was given."""
+        passes, self.passes = self.passes, []
+        if passes and all(each.number is not None for each in passes) and sum(each.rows for each in passes) == rows:
+            for each in passes:
+                self.recorder.took(each.rows, each.number, each.first)
+        else:
+            self.recorder.took(rows)
+
     def clip_and_accumulate(self, original: Callable[[], None]) -> Callable[[], None]:
         def clip_and_accumulate() -> None:
             params = self.params
             replay = self.recorder.replays()
             rows = [self.optimizer._get_flat_grad_sample(p) for p in (params if replay else params[:1])]
-            self.recorder.clipped(len(rows[0]) if rows else 0)
+            self._took(len(rows[0]) if rows else 0)
             before = [None if p.summed_grad is None else p.summed_grad.clone() for p in params] if replay else []
             clip = self._claimed()
             original()
@@ -185,7 +199,7 @@ class _Opacus:
 
         def backward(loss: Any) -> Any:
             if loss.optimizer is self.optimizer:
-                self.recorder.clipped(len(loss.loss_per_sample))
+                self._took(len(loss.loss_per_sample))
                 self.singles = self._singles(loss.module, loss.loss_per_sample) if self.recorder.replays() else None
             return original(loss)
 
@@ -279,7 +293,7 @@ class _Opacus:
                 kept, values = self.recorder.noise(self.noise, unit)
             altered = self._altered()
         self._note_bare()
-        self.recorder.update(Update(self.reached(), None, sigma, clip, rate, self.divisor, altered, kept, values))
+        self.recorder.update(Update(0, None, sigma, clip, rate, self.divisor, altered, kept, values))
         self.noise, self.noisy, self.divisor = None, [], None
 
     def _note_bare(self) -> None:

@@ -10,10 +10,13 @@ import torch
 
 from dpaudit.arrays import Floats, Integers
 from dpaudit.errors import UsageError
-from dpaudit.training.seen import Update
+from dpaudit.training.facts.clipping import TOLERANCE, replayed
+from dpaudit.training.seen import Replay, Update
+from dpaudit.training.watchers.loader import rows_of
 from dpaudit.training.watchers.noise_flow import Lost, Noise, NoiseFlow, Noisy
 from dpaudit.training.watchers.opacus import values
 from dpaudit.training.watchers.recorder import Recorder, Undo, length
+from dpaudit.training.watchers.rows import Given
 
 NOISE_LOST = (
     "The noise could not be followed from its draw to the gradient: an operation on the way is not known, or it was "
@@ -23,9 +26,18 @@ NO_GRADIENT = (
     "Gradients of single records of a plain loop are not seen without gradient=, a function that returns the clipped "
     "sum of a batch."
 )
+PRESUMED = (
+    "The model was not called with rows of a batch, and no sum was compared: which batches the updates hold was not "
+    "seen."
+)
+CHANGED = (
+    "The model was given what the loop makes of a batch, and not the batch: its sums could not be compared with those of "
+    "gradient=. Let the loader, or the function, do what the loop does."
+)
 OF_OTHERS = "A sum may hold what other processes added, so that it was not compared with those of single records."
 _COORDINATES = 1024  # of a sum that is replayed
 _MOST_RECORDS = 100_000  # of a batch whose sum is replayed
+_MOST_ASKED = 8  # updates that are replayed since it is not certain what they hold
 _ALONE = 8  # records of a batch that are replayed alone
 
 
@@ -38,7 +50,6 @@ class PlainWatcher:
         names: of the parameters that are trained.
         sigma, clip: as they are claimed.
         gradient: returns the clipped sum of a batch, a tensor for each parameter in their order; or None.
-        reached: returns how many batches had reached the loop.
     """
 
     def __init__(
@@ -49,12 +60,13 @@ class PlainWatcher:
         sigma: float,
         clip: float,
         gradient: Callable[[Any], Any] | None,
-        reached: Callable[[], int],
     ) -> None:
         self.recorder, self.flow, self.names, self.gradient = recorder, flow, names, gradient
-        self.sigma, self.clip, self.reached = sigma, clip, reached
-        self.batches: list[Any] = []
-        self.lost = self.found = 0
+        self.sigma, self.clip = sigma, clip
+        self.batches: dict[int, Any] = {}
+        self.passes: list[tuple[Given, bool]] = []
+        self.lost = self.found = self.asked = 0
+        self.presumed, self.all_of_them = False, True
 
     def watch(self, optimizer: Any, undo: Undo) -> None:
         """Look at every step of an optimizer, before it changes parameters."""
@@ -63,13 +75,13 @@ class PlainWatcher:
         self.flow.__enter__()
         undo.append(lambda: self.flow.__exit__(None, None, None))
 
-    def reach(self, batch: Any) -> None:
+    def reach(self, batch: Any, number: int) -> None:
         """Remember a batch that reached the loop, until the next update."""
-        self.batches.append(batch)
-        with torch._C.DisableTorchFunction():
-            records = _records(batch)
-        if records or self.recorder.rows is not None or not self.recorder.seen.updates:
-            self.recorder.clipped(records)
+        self.batches[number] = batch
+
+    def gave(self, given: Given, training: bool) -> None:
+        """Remember which rows the model was given, for a gradient or for another purpose."""
+        self.passes.append((given, training))
 
     def at_step(self, *_: Any) -> None:
         """Look at the gradients of a step."""
@@ -79,12 +91,12 @@ class PlainWatcher:
                 self._at_step()
         finally:
             self.flow.active = True
-            self.batches = []
+            self.batches, self.passes = {}, []
 
     def _at_step(self) -> None:
         with torch._C.DisableTorchFunction():
             noisy = self._noisy()
-        self._replay(noisy)
+        self._took(noisy)
         unit, divisors = self.sigma * self.clip, {round(tag.divisor, 9) for tag in noisy.values()}
         kept, seen, altered = None, 0, 0.0
         with torch._C.DisableTorchFunction():
@@ -95,7 +107,7 @@ class PlainWatcher:
         if parts and unit > 0:
             kept, seen = self.recorder.noise(parts, unit)
         divisor = next(iter(divisors)) if len(divisors) == 1 else None
-        self.recorder.update(Update(self.reached(), None, self.sigma, self.clip, None, divisor, altered, kept, seen))
+        self.recorder.update(Update(0, None, self.sigma, self.clip, None, divisor, altered, kept, seen))
 
     def _noisy(self) -> dict[Any, Noisy]:
         """The gradients that noise was followed to."""
@@ -113,27 +125,88 @@ class PlainWatcher:
         self.found += len(noisy)
         return noisy
 
-    def _replay(self, noisy: Mapping[Any, Noisy]) -> None:
-        """Compare the sum of an update with those of its records, some alone and the others in two groups.
+    # --- which rows, and how they were clipped ---
 
-        A sum of clipped records is the sum over any groups of them; one that is clipped or averaged otherwise is not.
+    def _took(self, noisy: Mapping[Any, Noisy]) -> None:
+        """Write down which rows the update holds, and compare its sum with those of its records.
+
+        What the model was given is what a gradient may have been made of; a sum that was compared says of what it was.
+        Of several batches without such a sum, nobody knows: one of them may have been looked at only.
         """
-        records = sum(map(_records, self.batches))
-        if self.gradient is None or not noisy or not 0 < records <= _MOST_RECORDS or not self.recorder.replays():
-            return
-        groups = self._groups(records)
-        with torch.enable_grad(), self.flow.aside():
-            rows = np.stack([self._sum_of(group) for group in groups])
+        recorder, numbers = self.recorder, list(self.batches)
+        given = [each for each, training in self.passes if training] or [each for each, _ in self.passes]
+        shown = _union([each for each in given if each.number is not None])
+        ways = [shown] if shown else []
+        if len(shown) != 1 and numbers:
+            ways += [{number: np.arange(rows_of(self.batches[number]) or 0) for number in own}
+                     for own in ([numbers[-1]], numbers)]  # fmt: skip
+        ambiguous = len(shown) > 1 or (not shown and len(numbers) > 1)
+        sure, asks = None, recorder.replays() or (ambiguous and self.asked < _MOST_ASKED)
+        if asks:
+            sure = self._replay(noisy, ways, ambiguous, bool(given) and not shown)
+            self.asked += ambiguous
+            self.all_of_them &= not ambiguous or sure is shown
+        if sure is None and shown and (not ambiguous or (not asks and self.all_of_them)):
+            sure = shown
+        if sure is not None:
+            for number, rows in sure.items():
+                for first, last in _runs(rows):
+                    recorder.took(last - first, number, first)
+        elif given and len(numbers) == 1 and not shown:
+            own = recorder.seen.deliveries[numbers[0]].rows
+            sizes = sum(each.rows for each in given), max(each.rows for each in given)
+            recorder.took(own if own in sizes else max(sizes))
+        elif len(numbers) == 1 and not given:
+            recorder.took(recorder.seen.deliveries[numbers[0]].rows)
+            self.presumed = True
+        else:
+            recorder.unknown()
+
+    def _replay(
+        self, noisy: Mapping[Any, Noisy], ways: Sequence[Mapping[int, Integers]], ambiguous: bool, changed: bool
+    ) -> Mapping[int, Integers] | None:
+        """Compare the sum of an update with those of records; return of which it is, if it is.
+
+        A sum of clipped records is the sum over any groups of them: some alone and the others in two groups. One that
+        is clipped or averaged otherwise is not.
+        """
+        if self.gradient is None or not noisy:
+            return None
         divisor = next(iter(noisy.values())).divisor
         total = np.concatenate(
             [_flat(noisy[p].total) if p in noisy else _flat(p.grad) * divisor for p in self.names if p.grad is not None]
         )
+        found: list[tuple[Replay, Mapping[int, Integers]]] = []
+        for way in ways:
+            if not all(number in self.batches for number in way):
+                continue
+            if not 0 < sum(map(len, way.values())) <= _MOST_RECORDS:
+                continue
+            replay = self._compared(way, total)
+            if replay is not None:
+                found.append((replay, way))
+                if replay.deviation <= TOLERANCE:
+                    break
+        if not found:
+            return None
+        replay, way = found[-1] if found[-1][0].deviation <= TOLERANCE else found[0]
+        if changed and not replay.deviation <= TOLERANCE:
+            self.recorder.seen.silent["clipping"] = CHANGED
+            return None
+        self.recorder.seen.replays.append(replay)
+        return way if replay.deviation <= TOLERANCE or not ambiguous else None
+
+    def _compared(self, way: Mapping[int, Integers], total: Floats) -> Replay | None:
+        """Compare a sum with that of some rows of some batches."""
+        groups = self._groups(sum(map(len, way.values())))
+        with torch.enable_grad(), self.flow.aside():
+            rows = np.stack([self._sum_of(group, way) for group in groups])
         if len(total) != rows.shape[1]:
-            return
+            return None
         at = self.recorder.coordinates(len(total), _COORDINATES)
         alone = np.array([len(group) == 1 for group in groups])  # several records have no norm in common
         norms, whole = np.where(alone, np.linalg.norm(rows, axis=1), 0.0), float(np.linalg.norm(total))
-        self.recorder.replay(rows[:, at], norms, total[at], self.clip, whole=whole, before=False)
+        return replayed(rows[:, at], norms, total[at], self.clip, whole=whole, before=False)
 
     def _groups(self, records: int) -> list[Integers]:
         """Some records alone, drawn at random, and the others in two groups."""
@@ -142,15 +215,14 @@ class PlainWatcher:
         rest = [np.sort(group) for group in np.array_split(order[some:], 2) if len(group)]
         return [*order[:some, None], *rest]
 
-    def _sum_of(self, group: Integers) -> Floats:
-        """The clipped sum of some records of the batches since the update before."""
+    def _sum_of(self, group: Integers, way: Mapping[int, Integers]) -> Floats:
+        """The clipped sum of some of the rows of some batches."""
         total, start = np.zeros(sum(p.numel() for p in self.names)), 0
-        for batch in self.batches:
-            size = _records(batch)
-            own = group[(group >= start) & (group < start + size)] - start
+        for number, rows in way.items():
+            own = rows[group[(group >= start) & (group < start + len(rows))] - start]
             if len(own):
-                total += self._sum(_some(batch, own))
-            start += size
+                total += self._sum(_some(self.batches[number], own))
+            start += len(rows)
         return total
 
     def _sum(self, batch: Any) -> Floats:
@@ -175,6 +247,8 @@ class PlainWatcher:
         seen = self.recorder.seen
         if not self.found or self.lost:
             seen.silent |= dict.fromkeys(("noise", "divisor", "parameters"), NOISE_LOST)
+        if self.presumed and (self.gradient is None or not seen.replays):
+            seen.silent["steps"] = PRESUMED
         if self.gradient is None:
             seen.silent["clipping"] = NO_GRADIENT
         elif (seen.processes or 1) > 1:
@@ -192,16 +266,21 @@ def _apart(gradient: Any, tag: Noisy, noise: np.ndarray[Any, Any]) -> float:
     return apart / size if size else apart
 
 
-def _records(batch: Any) -> int:
-    """How many records a batch holds; 0 where that is not known."""
-    if isinstance(batch, torch.Tensor):
-        return len(batch) if batch.ndim else 0
-    if isinstance(batch, Mapping):
-        batch = list(batch.values())
-    if isinstance(batch, list | tuple) and batch:
-        sizes = {_records(each) for each in batch}
-        return sizes.pop() if len(sizes) == 1 else 0
-    return 0
+def _union(given: Sequence[Given]) -> dict[int, Integers]:
+    """The rows of each delivery that a model was given, however often."""
+    found: dict[int, list[Integers]] = {}
+    for each in given:
+        assert each.number is not None
+        found.setdefault(each.number, []).append(np.arange(each.first, each.first + each.rows))
+    return {number: np.unique(np.concatenate(rows)) for number, rows in sorted(found.items())}
+
+
+def _runs(rows: Integers) -> list[tuple[int, int]]:
+    """Cut ascending numbers into runs: (first, past the last) of each."""
+    if not len(rows):
+        return [(0, 0)]
+    ends = np.flatnonzero(np.diff(rows) != 1) + 1
+    return [(int(part[0]), int(part[-1]) + 1) for part in np.split(rows, ends)]
 
 
 def _some(batch: Any, at: Integers) -> Any:

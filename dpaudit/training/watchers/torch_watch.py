@@ -17,6 +17,7 @@ from dpaudit.training.watchers.noise_flow import NoiseFlow
 from dpaudit.training.watchers.opacus import accountant_of, is_ghost, is_opacus, norm_of, watch_opacus
 from dpaudit.training.watchers.plain import PlainWatcher
 from dpaudit.training.watchers.recorder import Recorder, Undo
+from dpaudit.training.watchers.rows import Given, RowsOfBatches
 
 _MIXING = ("BatchNorm", "SyncBatchNorm")
 _REPLAYS = {"hooks": (8, 0.125), "ghost": (1, 0.005), "plain": (2, 0.01)}
@@ -73,11 +74,13 @@ class TorchWatch:
         self.score = canary_scores
         if canaries is not None:
             self._choose(canaries, seed)
-        self.given, self.gradient, self.reached = sigma, gradient, 0
+        self.given, self.gradient = sigma, gradient
+        self.rows = RowsOfBatches()
         self.undo: Undo = []
         self.packages = ("torch", "opacus", "python-flint") if self.opacus else ("torch", "python-flint")
         self.plain: PlainWatcher | None = None
         self.between: Between | None = None
+        self.taken: Callable[[Given, bool], None] = lambda given, training: None
 
     def _check(self, sigma: float | None, clip: float | None) -> None:
         if not isinstance(self.model, torch.nn.Module):
@@ -142,22 +145,13 @@ class TorchWatch:
         loaders.record_batches(self.loader, self.recorder, self.undo)
         if self.seen.canaries is not None:
             self._insert(self.seen.canaries)
-        loaders.record_deliveries(self.loader, self._reached, self.undo)
+        loaders.record_deliveries(self.loader, self.recorder, self._reached, self.undo)
         if self.opacus:
-            watch_opacus(
-                self.optimizer,
-                self.recorder,
-                self.names,
-                self.accountant,
-                self.given,
-                lambda: self.reached,
-                self.undo,
-            )
+            self.taken = watch_opacus(self.optimizer, self.recorder, self.names, self.accountant, self.given, self.undo)
         else:
             flow = NoiseFlow()
-            self.plain = PlainWatcher(
-                self.recorder, flow, self.names, self.sigma, self.clip, self.gradient, lambda: self.reached
-            )
+            self.plain = PlainWatcher(self.recorder, flow, self.names, self.sigma, self.clip, self.gradient)
+            self.taken = self.plain.gave
             self.plain.watch(self.base, self.undo)
         self.between = Between(self.seen, self.names)
         self.between.watch(self.base, self.undo)
@@ -188,10 +182,10 @@ class TorchWatch:
         self._end()
         return self.seen
 
-    def _reached(self, batch: Any) -> None:
-        self.reached += 1
+    def _reached(self, batch: Any, number: int) -> None:
+        self.rows.reach(batch, number, self.seen.deliveries[number].rows)
         if self.plain is not None:
-            self.plain.reach(batch)
+            self.plain.reach(batch, number)
 
     def _start(self) -> None:
         seen = self.seen
@@ -213,11 +207,15 @@ class TorchWatch:
         seen.processes = _processes()
         if hasattr(self.optimizer, "target_unclipped_quantile"):
             seen.adapting = []
-        self.undo.append(self.model.register_forward_pre_hook(self._forward).remove)
+        self.undo.append(self.model.register_forward_pre_hook(self._forward, with_kwargs=True).remove)
         self.steps_before = self._steps()
 
-    def _forward(self, *_: Any) -> None:
+    def _forward(self, model: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
         with torch._C.DisableTorchFunction():
+            if torch.is_grad_enabled():
+                found = self.rows.given((*args, *named.values()))
+                if found is not None:
+                    self.taken(found, model.training)
             kind = next(iter(self.names)).device.type
             if torch.is_autocast_enabled(kind):
                 self.seen.cast = str(torch.get_autocast_dtype(kind)).removeprefix("torch.")
