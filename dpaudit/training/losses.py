@@ -174,6 +174,8 @@ def factors_of(seen: Seen, finding: Finding) -> tuple[float, float]:
     if finding.name == "clipped per batch":  # two sums of norm C at most
         return 1.0, 2.0
     largest = [each.largest for each in seen.replays if each.looks == finding.name and math.isfinite(each.largest)]
+    if finding.name == "clipped by layer" and largest:  # as the loop states it: no record shows
+        return math.floor(max(largest) * 1e6) / 1e6, math.ceil(max(largest) * 1e6) / 1e6
     if finding.name in ("not clipped", "another norm") and largest:
         seen_most = min(max(largest), MOST_SEEN)
         low = 2.0 ** math.floor(math.log2(seen_most)) if seen_most > 0 else 0.0

@@ -104,6 +104,21 @@ class Replay:
     finite: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What an update showed that was played again with half of its records replaced.
+
+    Attributes:
+        where: records are mixed; empty where they are not.
+        change: of what makes the gradients of the other records, relative.
+        blind: why nothing was seen; empty where something was.
+    """
+
+    where: str = ""
+    change: float = 0.0
+    blind: str = ""
+
+
 @dataclass(slots=True)
 class Parameter:
     """A parameter, or other state of the model.
@@ -148,6 +163,9 @@ class Seen:
         names: which coordinates belong to which parameter: (name, start, stop).
         ranks: noise over σ·C at the same coordinates on several machines, (machines, k); None with one.
         accounted: (noise multiplier, rate, steps) as an accountant recorded them; None without one.
+        played: what updates showed that were played again.
+        asked: what the training set, and what puts batches together, showed, by name; empty where none was asked.
+        alone: how many sums were those of their records, each given to the loop's own gradient function alone.
         mixing: layers that compute across the records of a batch, by kind.
         rounded: the type of gradients with fewer digits than float32; empty where there is none.
         cast: the type that the forward pass is cast to; empty where it is not.
@@ -178,6 +196,9 @@ class Seen:
     names: list[tuple[str, int, int]] = field(default_factory=list)
     ranks: Floats | None = None
     accounted: list[tuple[float, float, int]] | None = None
+    played: list[Played] = field(default_factory=list)
+    asked: dict[str, Played] = field(default_factory=dict)
+    alone: int = 0
     mixing: tuple[str, ...] = ()
     rounded: str = ""
     cast: str = ""

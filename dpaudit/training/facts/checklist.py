@@ -17,6 +17,7 @@ from dpaudit.training.facts.clipping import clipping_finding, finite_finding
 from dpaudit.training.facts.deliveries import use_of
 from dpaudit.training.facts.finding import Finding
 from dpaudit.training.facts.noise import independence_finding, noise_finding, repetition_finding
+from dpaudit.training.facts.records import records_finding
 from dpaudit.training.facts.surroundings import (
     adaptive_finding,
     generator_finding,
@@ -27,7 +28,6 @@ from dpaudit.training.facts.updates import (
     altered_finding,
     divisor_finding,
     parameters_finding,
-    records_finding,
     steps_finding,
 )
 from dpaudit.training.seen import Seen
@@ -76,7 +76,7 @@ def checklist(seen: Seen, error: float, seed: int = 0) -> tuple[list[Finding], S
         divisor_finding(seen.updates, seen.records, seen.sampled, seen.silent.get("divisor", "")),
         steps_finding(seen.updates, use_of(seen), seen.accounted, seen.rate, seen.silent.get("steps", "")),
         _unless_silent(parameters_finding(seen.parameters, len(seen.updates)), seen),
-        records_finding(seen.parameters, seen.mixing),
+        records_finding(seen.parameters, seen.mixing, seen.played, seen.asked, seen.alone),
         finite_finding(seen.replays, len(seen.updates), _empty(seen)),
         adaptive_finding(seen.updates, seen.adapting, seen.silent.get("clipping", "")),
         precision_finding(seen.rounded, seen.cast, seen.rounded_after, len(seen.updates)),

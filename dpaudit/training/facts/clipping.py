@@ -26,6 +26,8 @@ LOOKS = {
     "clipped per batch": "the sum of the whole batch, clipped once",
     "a mean": "a mean: the sum of clipped records over the size of the batch, before noise is added",
     "another norm": "clipped at another norm than the noise is scaled to",
+    "hangs on others": "a sum in which what a record adds hangs on the others of its batch",
+    "clipped by layer": "clipped layer by layer, to norms that together are larger than the one the noise is scaled to",
     "no such sum": "no sum of records that are clipped to the norm that the noise is scaled to",
 }
 

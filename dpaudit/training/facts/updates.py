@@ -210,27 +210,6 @@ def parameters_finding(parameters: Mapping[str, Parameter], updates: int) -> Fin
     )
 
 
-def records_finding(parameters: Mapping[str, Parameter], mixing: Sequence[str]) -> Finding:
-    """Say whether state of the model hangs on several records at once.
-
-    Args:
-        parameters: by name, with the state of layers.
-        mixing: layers that compute across records, by kind.
-    """
-    state = [name for name, each in parameters.items() if each.state and each.moved]
-    if state:
-        text = f"{_named(state)} changed while training without noise: state of a layer is released with the model."
-        return Finding("records", "wrong", "state without noise", text)
-    if mixing:
-        kinds = ", ".join(mixing)
-        text = f"A layer computes across the records of a batch ({kinds}): clipping single records bounds nothing."
-        return Finding("records", "wrong", "records are mixed", text)
-    text = (
-        "No layer is known to mix records, and no state of a layer changed. Other ways to mix them were not looked for."
-    )
-    return Finding("records", "not seen", "no mixing is known", text)
-
-
 def altered_finding(updates: Sequence[Update]) -> Finding | None:
     """Say that gradients were changed after the noise; None where they were not."""
     if max((each.altered for each in updates), default=0.0) <= _ALTERED:

@@ -16,6 +16,7 @@ import numpy as np
 
 from dpaudit.arrays import Floats
 from dpaudit.errors import UsageError
+from dpaudit.training.facts.clipping import TOLERANCE
 from dpaudit.training.seen import Parameter, Seen, Update
 from dpaudit.training.watchers.alone import Alone, is_random, records_of
 from dpaudit.training.watchers.pure import (
@@ -340,7 +341,8 @@ class JaxWatch:
             )
             return
         rows, norms = np.concatenate([each for each, _ in found]), np.concatenate([each for _, each in found])
-        self.recorder.replay(rows, norms, total[self.at], self.clip, whole=length(total), before=False)
+        found = self.recorder.replay(rows, norms, total[self.at], self.clip, whole=length(total), before=False)
+        self.seen.alone += found.deviation <= TOLERANCE and len(rows) > 1
 
 
 class _Batches:

@@ -71,8 +71,13 @@ def record_batches(loader: Any, recorder: Recorder, undo: Undo) -> None:
     _become(sampler, kind, {"__iter__": recording}, undo)
 
 
-def record_deliveries(loader: Any, recorder: Recorder, reached: Callable[[Any, int], object], undo: Undo) -> None:
-    """Number every batch that a loader hands to the loop, and call ``reached(batch, number)`` with it."""
+def record_deliveries(
+    loader: Any, recorder: Recorder, reached: Callable[[Any, int], object], over: Callable[[], object], undo: Undo
+) -> None:
+    """Number every batch that a loader hands to the loop.
+
+    ``reached(batch, number)`` is called with it, and ``over()`` when the loop asks for the next or for no more.
+    """
     if loader is None or not hasattr(type(loader), "__iter__"):
         return
     kind: Any = type(loader)
@@ -100,9 +105,28 @@ def record_deliveries(loader: Any, recorder: Recorder, reached: Callable[[Any, i
             if rows is None and own is not None and recorder.seen.batches is not None:
                 rows = len(recorder.seen.batches[own])
             reached(batch, recorder.deliver(rows or 0, own))
-            yield batch
+            try:
+                yield batch
+            finally:
+                over()
 
     _become(loader, kind, {"__iter__": delivering}, undo)
+
+
+def record_parts(loader: Any, reached: Callable[[Any], object], undo: Undo) -> None:
+    """Call ``reached(batch)`` with every batch of other loaders over the same training set, such as parts of batches."""
+    from torch.utils.data.dataloader import _BaseDataLoaderIter
+
+    original, dataset = _BaseDataLoaderIter.__next__, getattr(loader, "dataset", None)
+
+    def following(self: Any) -> Any:
+        batch = original(self)
+        if dataset is not None and self._dataset is dataset:
+            reached(batch)
+        return batch
+
+    _BaseDataLoaderIter.__next__ = following
+    undo.append(lambda: setattr(_BaseDataLoaderIter, "__next__", original))
 
 
 def rows_of(batch: Any) -> int | None:

@@ -6,6 +6,7 @@ so some batches are differentiated once more, record by record, before their own
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,8 @@ import numpy as np
 import torch
 
 from dpaudit.arrays import Floats
-from dpaudit.training.seen import Update
+from dpaudit.training.facts.clipping import TOLERANCE
+from dpaudit.training.seen import Replay, Update
 from dpaudit.training.watchers.recorder import Recorder, Undo
 from dpaudit.training.watchers.rows import Given
 
@@ -66,6 +68,7 @@ def watch_opacus(
     accountant: Any,
     sigma: float | None,
     undo: Undo,
+    at_loss: Callable[[Any], object] = lambda loss: None,
 ) -> Callable[[Given, bool], None]:
     """Wrap what one optimizer of Opacus does; return what is to be told of the rows that the model is given.
 
@@ -76,6 +79,7 @@ def watch_opacus(
         accountant: counts steps, or None.
         sigma: the noise multiplier that is claimed, where it is not the one that is accounted for.
         undo: where the way back is added.
+        at_loss: is called with the losses of records, of ghost clipping, before their backward pass.
     """
     watcher = _Opacus(optimizer, recorder, names, accountant, sigma)
     for name in ("accumulate" if is_ghost(optimizer) else "clip_and_accumulate", "add_noise", "scale_grad"):
@@ -83,7 +87,7 @@ def watch_opacus(
         setattr(optimizer, name, getattr(watcher, name)(getattr(optimizer, name)))
         undo.append(given_back(optimizer, name, held))
     if is_ghost(optimizer):
-        watcher.watch_ghost(undo)
+        watcher.watch_ghost(undo, at_loss)
     handle = optimizer.original_optimizer.register_step_pre_hook(watcher.at_step)
     undo.append(handle.remove)
     return watcher.gave
@@ -188,10 +192,13 @@ class _Opacus:
             sums = torch.cat([total.reshape(-1)[at] for total, at in zip(totals, picked, strict=True)])
             whole = torch.stack([total.norm() for total in totals]).norm()
             self.recorder.replay(_array(rows), _array(norms), _array(sums), norm, whole=float(whole))
+        joint = math.sqrt(sum(norm**2 for _, norm in parts))
+        if joint > clip * (1 + TOLERANCE):  # of a record that is clipped in every layer
+            self.recorder.seen.replays.append(Replay(joint / clip - 1, True, "clipped by layer", joint, joint / clip))
 
     # --- ghost clipping ---
 
-    def watch_ghost(self, undo: Undo) -> None:
+    def watch_ghost(self, undo: Undo, at_loss: Callable[[Any], object]) -> None:
         """Differentiate some batches record by record before their own backward pass."""
         from opacus.utils.fast_gradient_clipping_utils import DPTensorFastGradientClipping as Loss
 
@@ -199,6 +206,7 @@ class _Opacus:
 
         def backward(loss: Any) -> Any:
             if loss.optimizer is self.optimizer:
+                at_loss(loss.loss_per_sample)
                 self._took(len(loss.loss_per_sample))
                 self.singles = self._singles(loss.module, loss.loss_per_sample) if self.recorder.replays() else None
             return original(loss)

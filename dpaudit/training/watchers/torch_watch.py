@@ -17,10 +17,13 @@ from dpaudit.training.watchers.noise_flow import NoiseFlow
 from dpaudit.training.watchers.opacus import accountant_of, is_ghost, is_opacus, norm_of, watch_opacus
 from dpaudit.training.watchers.plain import PlainWatcher
 from dpaudit.training.watchers.recorder import Recorder, Undo
+from dpaudit.training.watchers.records import in_set, together
 from dpaudit.training.watchers.rows import Given, RowsOfBatches
+from dpaudit.training.watchers.tape import Tape
 
 _MIXING = ("BatchNorm", "SyncBatchNorm")
 _REPLAYS = {"hooks": (8, 0.125), "ghost": (1, 0.005), "plain": (2, 0.01)}
+_PLAYED, _TAPED, _PLAYED_LATER = 4, 40, 0.01  # updates that are played again: at first, of so many batches, and later
 _WATCHED = "_dpaudit_watched"
 
 
@@ -80,6 +83,8 @@ class TorchWatch:
         self.packages = ("torch", "opacus", "python-flint") if self.opacus else ("torch", "python-flint")
         self.plain: PlainWatcher | None = None
         self.between: Between | None = None
+        self.tape: Tape | None = None
+        self.taped = 0
         self.taken: Callable[[Given, bool], None] = lambda given, training: None
 
     def _check(self, sigma: float | None, clip: float | None) -> None:
@@ -145,7 +150,12 @@ class TorchWatch:
         loaders.record_batches(self.loader, self.recorder, self.undo)
         if self.seen.canaries is not None:
             self._insert(self.seen.canaries)
-        loaders.record_deliveries(self.loader, self.recorder, self._reached, self.undo)
+        loaders.record_deliveries(self.loader, self.recorder, self._reached, self._over, self.undo)
+        if self.opacus:
+            loaders.record_parts(self.loader, self._tape, self.undo)
+            self.tape = Tape(self.recorder.rng, [*self.inner.parameters(), *self.names])
+            self.tape.at_backward = self._played
+            self.undo.append(self.tape.stop)
         if self.opacus:
             self.taken = watch_opacus(self.optimizer, self.recorder, self.names, self.accountant, self.given, self.undo)
         else:
@@ -182,6 +192,22 @@ class TorchWatch:
         self._end()
         return self.seen
 
+    def _tape(self, batch: Any) -> None:
+        """Write down what the loop makes of a batch, for some of them."""
+        seen = [each for each in self.seen.played if not each.blind]
+        wanted = len(seen) < _PLAYED and self.taped < _TAPED
+        if self.tape is not None and (wanted or self.recorder.rng.random() < _PLAYED_LATER):
+            self.taped += 1
+            self.tape.begin(batch, loaders.rows_of(batch) or 0)
+
+    def _over(self) -> None:
+        if self.tape is not None:
+            self.tape.stop()
+
+    def _played(self, loss: Any) -> None:
+        if self.tape is not None and self.tape.active:
+            self.seen.played.append(self.tape.play(loss))
+
     def _reached(self, batch: Any, number: int) -> None:
         self.rows.reach(batch, number, self.seen.deliveries[number].rows)
         if self.plain is not None:
@@ -213,6 +239,8 @@ class TorchWatch:
     def _forward(self, model: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
         with torch._C.DisableTorchFunction():
             if torch.is_grad_enabled():
+                if self.tape is not None:
+                    self.tape.given((*args, *named.values()))
                 found = self.rows.given((*args, *named.values()))
                 if found is not None:
                     self.taken(found, model.training)
@@ -234,6 +262,7 @@ class TorchWatch:
             now = after.get(name)
             seen.parameters[name].moved = now is None or not torch.equal(now.detach(), value)
         self.before = {}
+        self._ask()
         if self.plain is not None:
             self.plain.conclude()
         if self.accountant is not None:
@@ -241,6 +270,17 @@ class TorchWatch:
             before = sum(steps for _, _, steps in self.steps_before)
             if before and not seen.partial:
                 seen.partial = f"{before:,} steps were accounted for before it was watched"
+
+    def _ask(self) -> None:
+        """Ask the training set, and what puts batches together, for some records once more."""
+        dataset = getattr(self.loader, "dataset", None)
+        if dataset is None or not hasattr(dataset, "__getitem__") or self.seen.records is None:
+            return
+        rng = self.recorder.rng
+        self.seen.asked = {
+            "the training set": in_set(dataset, rng),
+            "what puts records together": together(getattr(self.loader, "collate_fn", None), dataset, rng),
+        }
 
     def _steps(self) -> list[tuple[float, float, int]]:
         history = getattr(self.accountant, "history", None) or []
