@@ -1,4 +1,4 @@
-"""Are records kept apart until each is clipped? Clipping bounds what a record adds only if it moves no other's gradient.
+"""Are records kept apart until each is clipped? Clipping bounds a record only if it moves no other's gradient.
 
 Nothing here is random but which records are exchanged: what is found is so.
 """

@@ -341,8 +341,8 @@ class JaxWatch:
             )
             return
         rows, norms = np.concatenate([each for each, _ in found]), np.concatenate([each for _, each in found])
-        found = self.recorder.replay(rows, norms, total[self.at], self.clip, whole=length(total), before=False)
-        self.seen.alone += found.deviation <= TOLERANCE and len(rows) > 1
+        replay = self.recorder.replay(rows, norms, total[self.at], self.clip, whole=length(total), before=False)
+        self.seen.alone += replay.deviation <= TOLERANCE and len(rows) > 1
 
 
 class _Batches:

@@ -114,7 +114,7 @@ def record_deliveries(
 
 
 def record_parts(loader: Any, reached: Callable[[Any], object], undo: Undo) -> None:
-    """Call ``reached(batch)`` with every batch of other loaders over the same training set, such as parts of batches."""
+    """Call ``reached(batch)`` with every batch of any loader over the training set, parts of batches included."""
     from torch.utils.data.dataloader import _BaseDataLoaderIter
 
     original, dataset = _BaseDataLoaderIter.__next__, getattr(loader, "dataset", None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -32,9 +32,10 @@ PRESUMED = (
     "seen."
 )
 CHANGED = (
-    "The model was given what the loop makes of a batch, and not the batch: its sums could not be compared with those of "
-    "gradient=. Let the loader, or the function, do what the loop does."
+    "The model was given what the loop makes of a batch, and not the batch: its sums could not be compared with those "
+    "of gradient=. Let the loader, or the function, do what the loop does."
 )
+OF_THE_LOSS = "The sums of parameters that are not the model's were not compared with those of single records."
 OF_OTHERS = "A sum may hold what other processes added, so that it was not compared with those of single records."
 _COORDINATES = 1024  # of a sum that is replayed
 _MOST_RECORDS = 100_000  # of a batch whose sum is replayed
@@ -51,6 +52,7 @@ class PlainWatcher:
         names: of the parameters that are trained.
         sigma, clip: as they are claimed.
         gradient: returns the clipped sum of a batch, a tensor for each parameter in their order; or None.
+        others: those of the parameters that are not the model's: no function returns their sums.
     """
 
     def __init__(
@@ -61,9 +63,12 @@ class PlainWatcher:
         sigma: float,
         clip: float,
         gradient: Callable[[Any], Any] | None,
+        others: Collection[Any] = (),
     ) -> None:
         self.recorder, self.flow, self.names, self.gradient = recorder, flow, names, gradient
         self.sigma, self.clip = sigma, clip
+        self.others = others
+        self.own = [p for p in names if p not in others]
         self.batches: dict[int, Any] = {}
         self.passes: list[tuple[Given, bool]] = []
         self.lost = self.found = self.asked = 0
@@ -175,7 +180,7 @@ class PlainWatcher:
             return None
         divisor = next(iter(noisy.values())).divisor
         total = np.concatenate(
-            [_flat(noisy[p].total) if p in noisy else _flat(p.grad) * divisor for p in self.names if p.grad is not None]
+            [_flat(noisy[p].total) if p in noisy else _flat(p.grad) * divisor for p in self.own if p.grad is not None]
         )
         found: list[tuple[Replay, Mapping[int, Integers]]] = []
         for way in ways:
@@ -225,7 +230,7 @@ class PlainWatcher:
 
     def _sum_of(self, group: Integers, way: Mapping[int, Integers]) -> Floats:
         """The clipped sum of some of the rows of some batches."""
-        total, start = np.zeros(sum(p.numel() for p in self.names)), 0
+        total, start = np.zeros(sum(p.numel() for p in self.own)), 0
         for number, rows in way.items():
             own = rows[group[(group >= start) & (group < start + len(rows))] - start]
             if len(own):
@@ -243,10 +248,10 @@ class PlainWatcher:
         if not isinstance(found, Sequence) or not all(isinstance(each, torch.Tensor) for each in found):
             raise UsageError("gradient returns the clipped sum of a batch: a tensor for each parameter, in their order")
         flat = np.concatenate([_flat(each) for each in found])
-        if len(flat) != sum(p.numel() for p in self.names):
+        if len(flat) != sum(p.numel() for p in self.own):
             raise UsageError(
                 f"gradient returned {len(flat):,} numbers, and the parameters that are trained have "
-                f"{sum(p.numel() for p in self.names):,}: return a tensor for each of them, in their order"
+                f"{sum(p.numel() for p in self.own):,}: return a tensor for each of them, in their order"
             )
         return flat
 
@@ -259,6 +264,8 @@ class PlainWatcher:
             seen.silent["steps"] = PRESUMED
         if self.gradient is None:
             seen.silent["clipping"] = NO_GRADIENT
+        elif self.others:
+            seen.silent["clipping"] = OF_THE_LOSS
         elif (seen.processes or 1) > 1:
             seen.replays.clear()
             seen.silent["clipping"] = OF_OTHERS

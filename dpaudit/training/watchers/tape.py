@@ -1,4 +1,4 @@
-"""Does what a record contributes hang on the others of its batch? The loop's own calls, played once more on other records.
+"""Does what a record contributes hang on the others of its batch? The loop's own calls, played again on others.
 
 Between a batch and its backward pass, the functions of PyTorch that the loop calls are written down. They are played
 again with one half of the batch replaced by copies of a record of the other half: labels, shapes and draws stay as they
@@ -63,13 +63,16 @@ class Tape(TorchFunctionMode):
     """Writes down what a loop makes of one batch.
 
     Args:
+        at_backward: is called with the loss, before its backward pass.
         rng: draws the half that is replaced.
         parameters: of the model and its buffers, which nothing should change on the way.
     """
 
-    def __init__(self, rng: np.random.Generator, parameters: Sequence[Any]) -> None:
+    def __init__(
+        self, at_backward: Callable[[Any], object], rng: np.random.Generator, parameters: Sequence[Any]
+    ) -> None:
         super().__init__()
-        self.rng = rng
+        self.at_backward, self.rng = at_backward, rng
         self.fixed = {id(p): p for p in parameters}
         self.memory = {p.untyped_storage().data_ptr() for p in parameters if p.requires_grad}
         self.active = False
@@ -128,7 +131,7 @@ class Tape(TorchFunctionMode):
         if name == "backward" and args and isinstance(args[0], _T):
             self.at_backward(args[0])
             return func(*args, **named)
-        given = [each for each in _tensors((args, named))]
+        given = list(_tensors((args, named)))
         hangs = any(id(each) in self.tainted for each in given)
         if name in _LEAVES:
             if hangs:
@@ -153,9 +156,6 @@ class Tape(TorchFunctionMode):
                 if hangs:
                     self.tainted.add(id(each))
         return made
-
-    def at_backward(self, loss: Any) -> None:
-        """Is called with the loss; whoever records replaces it."""
 
     def _is_weight(self, tensor: Any) -> bool:
         return bool(tensor.numel()) and tensor.untyped_storage().data_ptr() in self.memory
@@ -254,7 +254,7 @@ class Tape(TorchFunctionMode):
                 values[key] = changed[key].clone()
             elif key in self.copies:
                 own = self.copies[key].clone()
-                source = self.roots.get(key, self.outside.get(key))
+                source = self.roots[key] if key in self.roots else self.outside[key]
                 values[key] = own.requires_grad_() if source.requires_grad else own
             else:
                 values[key] = self.outside[key]

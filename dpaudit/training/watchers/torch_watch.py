@@ -24,6 +24,7 @@ from dpaudit.training.watchers.tape import Tape
 _MIXING = ("BatchNorm", "SyncBatchNorm")
 _REPLAYS = {"hooks": (8, 0.125), "ghost": (1, 0.005), "plain": (2, 0.01)}
 _PLAYED, _TAPED, _PLAYED_LATER = 4, 40, 0.01  # updates that are played again: at first, of so many batches, and later
+OTHER = "parameter {} of the optimizer, which is not the model's,"
 _WATCHED = "_dpaudit_watched"
 
 
@@ -64,6 +65,7 @@ class TorchWatch:
         self.accountant = getattr(accountant, "accountant", accountant)
         if self.accountant is None and self.opacus:
             self.accountant = accountant_of(optimizer)
+        self.others: dict[Any, str] = {}
         self.names = self._names()
         how = "Opacus, ghost clipping" if self.ghost else "Opacus, hooks" if self.opacus else "PyTorch, no library"
         self.seen = Seen(how, assumed=sampling)
@@ -134,13 +136,17 @@ class TorchWatch:
 
     def _names(self) -> dict[Any, str]:
         """The parameters that the optimizer holds and that ask for gradients, by name."""
-        held = {id(p) for group in self.optimizer.param_groups for p in group["params"]}
+        held = {id(p): p for group in self.optimizer.param_groups for p in group["params"]}
         named = {p: name for name, p in self.inner.named_parameters() if id(p) in held and p.requires_grad}
         if not named:
             raise UsageError(
                 "the optimizer holds no parameter of this model that is trained: give the model and the optimizer of "
                 "one loop"
             )
+        own = {id(p) for p in self.inner.parameters()}
+        for number, (key, p) in enumerate(held.items()):
+            if key not in own and p.requires_grad:  # of a loss, perhaps: it is released all the same
+                self.others[p] = named[p] = OTHER.format(number)
         return named
 
     def __enter__(self) -> TorchWatch:
@@ -153,17 +159,18 @@ class TorchWatch:
         loaders.record_deliveries(self.loader, self.recorder, self._reached, self._over, self.undo)
         if self.opacus:
             loaders.record_parts(self.loader, self._tape, self.undo)
-            self.tape = Tape(self.recorder.rng, [*self.inner.parameters(), *self.names])
-            self.tape.at_backward = self._played
+            self.tape = Tape(self._played, self.recorder.rng, [*self.inner.parameters(), *self.names])
             self.undo.append(self.tape.stop)
         if self.opacus:
             self.taken = watch_opacus(self.optimizer, self.recorder, self.names, self.accountant, self.given, self.undo)
         else:
             flow = NoiseFlow()
-            self.plain = PlainWatcher(self.recorder, flow, self.names, self.sigma, self.clip, self.gradient)
+            self.plain = PlainWatcher(
+                self.recorder, flow, self.names, self.sigma, self.clip, self.gradient, set(self.others)
+            )
             self.taken = self.plain.gave
             self.plain.watch(self.base, self.undo)
-        self.between = Between(self.seen, self.names)
+        self.between = Between(self.seen, self.names, set(self.inner.parameters()))
         self.between.watch(self.base, self.undo)
         return self
 
@@ -216,7 +223,7 @@ class TorchWatch:
     def _start(self) -> None:
         seen = self.seen
         trained = set(self.names.values())
-        held = dict(self.inner.named_parameters())
+        held = {**dict(self.inner.named_parameters()), **{name: p for p, name in self.others.items()}}
         self.before = {name: p.detach().clone() for name, p in (*held.items(), *self.inner.named_buffers())}
         for name, p in held.items():
             seen.parameters[name] = Parameter(p.numel(), name in trained)
@@ -258,6 +265,7 @@ class TorchWatch:
         seen = self.seen
         seen.processes = max(seen.processes or 1, _processes())
         after = dict((*self.inner.named_parameters(), *self.inner.named_buffers()))
+        after |= {name: p for p, name in self.others.items()}
         for name, value in self.before.items():
             now = after.get(name)
             seen.parameters[name].moved = now is None or not torch.equal(now.detach(), value)
