@@ -345,7 +345,7 @@ class _Singles:
 
     def add(self, gradients: list[Any]) -> None:
         """Add records by their gradients, (b, ...) for each parameter."""
-        flat = [each.reshape(len(each), -1) for each in gradients]
+        flat = [each.reshape(len(each), math.prod(each.shape[1:])) for each in gradients]
         self.rows.append([each[:, at] for each, at in zip(flat, self.picked, strict=True)])
         self.norms.append(torch.stack([each.norm(dim=1) for each in flat], 1))
 

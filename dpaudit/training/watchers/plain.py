@@ -76,8 +76,8 @@ class PlainWatcher:
 
     def watch(self, optimizer: Any, undo: Undo) -> None:
         """Look at every step of an optimizer, before it changes parameters."""
-        handle = optimizer.register_step_pre_hook(self.at_step)
-        undo.append(handle.remove)
+        undo.append(optimizer.register_step_pre_hook(self.at_step).remove)
+        undo.append(optimizer.register_step_post_hook(self._after_step).remove)
         self.flow.__enter__()
         undo.append(lambda: self.flow.__exit__(None, None, None))
 
@@ -90,14 +90,16 @@ class PlainWatcher:
         self.passes.append((given, training))
 
     def at_step(self, *_: Any) -> None:
-        """Look at the gradients of a step."""
+        """Look at the gradients of a step. Weights that have got noise are no noise: the step itself is not followed."""
         self.flow.active = False
         try:
             with torch.no_grad():
                 self._at_step()
         finally:
-            self.flow.active = True
             self.batches, self.passes = {}, []
+
+    def _after_step(self, *_: Any) -> None:
+        self.flow.active = True
 
     def _at_step(self) -> None:
         with torch._C.DisableTorchFunction():

@@ -43,7 +43,7 @@ class RowsOfBatches:
     """Knows the tensors of the batches that were delivered and still exist."""
 
     def __init__(self) -> None:
-        self.leaves: dict[int, _Leaf | None] = {}  # by the address of their memory; None where two share it
+        self.leaves_by: dict[int, _Leaf | None] = {}  # by the address of their memory; None where two share it
 
     def reach(self, batch: Any, number: int, rows: int) -> None:
         """Remember the tensors of a batch, as long as they exist."""
@@ -53,17 +53,22 @@ class RowsOfBatches:
             place = leaf.untyped_storage().data_ptr()
             if not place:
                 continue
-            before = self.leaves.get(place)
+            before = self.leaves_by.get(place)
             if before is not None and before.held() is not None and before.held() is not leaf:
-                self.leaves[place] = None
+                self.leaves_by[place] = None
                 continue
             held = weakref.ref(leaf, partial(self._forget, place))
-            self.leaves[place] = _Leaf(held, number, leaf.storage_offset(), leaf.stride(0), rows)
+            self.leaves_by[place] = _Leaf(held, number, leaf.storage_offset(), leaf.stride(0), rows)
 
     def _forget(self, place: int, held: Any) -> None:
-        leaf = self.leaves.get(place)
+        leaf = self.leaves_by.get(place)
         if leaf is None or leaf.held is held:
-            self.leaves.pop(place, None)
+            self.leaves_by.pop(place, None)
+
+    def leaves(self, number: int) -> list[Any]:
+        """Return the tensors of a delivery that still exist."""
+        found = (leaf.held() for leaf in self.leaves_by.values() if leaf is not None and leaf.number == number)
+        return [each for each in found if each is not None]
 
     def given(self, values: Iterable[Any]) -> Given | None:
         """Return whose rows are among the arguments of a model; None where there are none."""
@@ -84,7 +89,7 @@ class RowsOfBatches:
             tensor = _FUNCTORCH.get_unwrapped(tensor)
         if not tensor.ndim or type(tensor) not in (torch.Tensor, torch.nn.Parameter):
             return None
-        leaf = self.leaves.get(tensor.untyped_storage().data_ptr())
+        leaf = self.leaves_by.get(tensor.untyped_storage().data_ptr())
         if leaf is None or leaf.held() is None:
             return Given(None, 0, width or len(tensor))
         apart = tensor.storage_offset() - leaf.offset

@@ -12,7 +12,7 @@ or where the tape does not give what the loop got, nothing is concluded.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,10 +22,12 @@ from torch.overrides import TorchFunctionMode
 
 from dpaudit.training.seen import Played
 from dpaudit.training.watchers.loader import leaves_of
+from dpaudit.training.watchers.rows import Given
 
 _T = torch.Tensor
 SAME = 1e-3
 """The relative change that rounding explains: of right loops, less than 1e-6; of wrong ones, hundredths and more."""
+_HOOK = "BackwardHookFunction"
 _MOST = 20_000  # calls of one update
 _LEAVES = {"item", "tolist", "numpy", "__array__", "__bool__", "__float__", "__int__", "__index__", "__dlpack__"}
 _MAKES = {"tensor", "as_tensor", "from_numpy", "asarray", "frombuffer", "new_tensor", "FloatTensor", "LongTensor"}
@@ -40,7 +42,7 @@ CARRIED = (
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """A call, what it made, and under which modes: gradients, and the type of autocast for a kind of device."""
+    """A call, what it made, and how: gradients, the type of autocast for a kind of device, the generator's state."""
 
     function: Callable[..., Any]
     args: tuple[Any, ...]
@@ -48,11 +50,18 @@ class _Call:
     made: tuple[Any, ...]
     grad: bool
     cast: tuple[str, Any] | None
+    state: Any
+
+    @property
+    def hooked(self) -> bool:
+        """Whether a hook of a module hands on what was made; it is no function of its own."""
+        return not self.grad and any(_HOOK in type(each.grad_fn).__name__ for each in self.made)
 
     def again(self, values: Mapping[int, Any]) -> Any:
         """Make it once more, of other values by id."""
         args, named = _mapped((self.args, self.named), values)
-        with torch.set_grad_enabled(self.grad):
+        torch.set_rng_state(self.state)
+        with torch.set_grad_enabled(self.grad or self.hooked):
             if self.cast is None:
                 return self.function(*args, **named)
             with torch.autocast(self.cast[0], self.cast[1], cache_enabled=False):
@@ -75,7 +84,7 @@ class Tape(TorchFunctionMode):
         self.at_backward, self.rng = at_backward, rng
         self.fixed = {id(p): p for p in parameters}
         self.memory = {p.untyped_storage().data_ptr() for p in parameters if p.requires_grad}
-        self.active = False
+        self.active = self.entered = False
         self.carried: dict[int, Any] = {}  # what the batch before left, by id, weakly
         self.constants: list[Any] | None = None
         self._clear()
@@ -86,44 +95,46 @@ class Tape(TorchFunctionMode):
         self.copies: dict[int, Any] = {}
         self.outside: dict[int, Any] = {}
         self.tainted: set[int] = set()
+        self.innocent: dict[int, Any] = {}  # what functions made of no data, and is kept until the end
         self.made: dict[int, Any] = {}
         self.left: list[int] = []
-        self.why, self.rows = "", 0
-        self.state: Any = None
+        self.why, self.rows, self.first, self.looked = "", 0, 0, 0
         self.entry: list[int] = []
 
     # --- recording ---
 
-    def begin(self, batch: Any, rows: int) -> None:
-        """Begin with a batch that the loop is given."""
+    def begin(self, leaves: Iterable[Any], rows: int) -> None:
+        """Begin with the tensors of a batch of so many records."""
         self.stop()
-        roots = [leaf for leaf in leaves_of(batch) if leaf.ndim and len(leaf) == rows]
+        roots = [leaf for leaf in leaves if leaf.ndim and len(leaf) == rows]
         if rows < 2 or not roots:
             return
         self.roots = {id(leaf): leaf for leaf in roots}
         self.copies = {id(leaf): leaf.detach().clone() for leaf in roots}
         self.tainted = set(self.roots)
-        self.rows, self.state = rows, torch.get_rng_state()
-        self.active = True
+        self.rows = self.looked = rows
+        self.active = self.entered = True
         self.__enter__()
 
     def stop(self) -> None:
-        """End without a word."""
-        if self.active:
-            self.active = False
-            if torch.overrides._get_current_function_mode() is self:
-                self.__exit__(None, None, None)
+        """End, with what was not played forgotten."""
+        self.active = False
+        if self.entered and torch.overrides._get_current_function_mode() is self:
+            self.__exit__(None, None, None)
+            self.entered = False
         self._clear()
 
-    def given(self, values: Sequence[Any]) -> None:
-        """Remember what the model was given first."""
+    def given(self, values: Sequence[Any], rows: Given | None) -> None:
+        """Remember what the model was given first, and which rows of the batch these are, if they are a part of it."""
         if self.active and not self.entry:
             self.entry = [id(each) for value in values for each in leaves_of(value)]
+            if rows is not None and rows.number is not None and rows.first + rows.rows <= self.rows:
+                self.first, self.looked = rows.first, rows.rows
 
     def __torch_function__(
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
-        """Call the function, and write down what it was given and what it made."""
+        """Call the function, and write down what it was given and what it made, if that hangs on the batch."""
         named = kwargs or {}
         if not self.active:
             return func(*args, **named)
@@ -137,10 +148,19 @@ class Tape(TorchFunctionMode):
             if hangs:
                 self.left.append(id(args[0]))
             return func(*args, **named)
-        if hangs and _in_place(name, named) and any(self._is_weight(each) for each in given[:1]):
-            self.why = "something computed from records changes weights in place"
+        if _in_place(name, named) and given:
+            if hangs and self._is_weight(given[0]):
+                self.why = "something computed from records changes weights in place"
+            if not hangs and id(given[0]) in self.outside:
+                self.why = "something is changed on the way"
+        if not hangs:
+            made = func(*args, **named)
+            if name not in _MAKES:
+                self.innocent |= {id(each): each for each in _tensors(made) if id(each) not in self.outside}
+            return made
         for each in given:
             self._meet(each)
+        state = torch.get_rng_state()
         made = func(*args, **named)
         outputs = tuple(_tensors(made))
         if not outputs:
@@ -150,15 +170,17 @@ class Tape(TorchFunctionMode):
         elif not self.why:
             kind = outputs[0].device.type
             cast = (kind, torch.get_autocast_dtype(kind)) if torch.is_autocast_enabled(kind) else None
-            self.calls.append(_Call(func, args, dict(named), outputs, torch.is_grad_enabled(), cast))
-            for each in outputs:
-                self.made[id(each)] = each
-                if hangs:
-                    self.tainted.add(id(each))
+            self.calls.append(_Call(func, args, dict(named), outputs, torch.is_grad_enabled(), cast, state))
+            self.made |= {id(each): each for each in outputs}
+            self.tainted |= {id(each) for each in outputs}
         return made
 
     def _is_weight(self, tensor: Any) -> bool:
         return bool(tensor.numel()) and tensor.untyped_storage().data_ptr() in self.memory
+
+    def _is_parameter(self, tensor: Any) -> bool:
+        """Whether it is one that is trained, or was made of such."""
+        return bool(tensor.requires_grad) and id(tensor) in self.outside
 
     def _meet(self, tensor: Any) -> None:
         """Copy what comes from outside when it is first used: later calls may change it."""
@@ -168,7 +190,7 @@ class Tape(TorchFunctionMode):
         if key in self.fixed and tensor.requires_grad:
             self.outside[key] = tensor
             return
-        if tensor.grad_fn is not None and not tensor.is_leaf:
+        if tensor.grad_fn is not None and key not in self.innocent:
             self.why = self.why or "a tensor came from a function that is not seen"
         self.outside[key] = tensor
         self.copies[key] = tensor.detach().clone()
@@ -177,10 +199,7 @@ class Tape(TorchFunctionMode):
 
     def play(self, loss: Any) -> Played:
         """Play what was written down, as it was and with other records, and forget it."""
-        self.active = False
-        on_top = torch.overrides._get_current_function_mode() is self
-        if on_top:
-            self.__exit__(None, None, None)
+        self.active = False  # it is left with the batch: now its own function is being called
         now = torch.get_rng_state()
         try:
             with torch._C.DisableTorchFunction():
@@ -199,24 +218,31 @@ class Tape(TorchFunctionMode):
         if id(loss) not in self.tainted:
             return Played(blind="its loss does not come from the batch by functions of PyTorch")
         needed = self._needed(loss)
-        constants = [each for number in sorted(needed) for each in _constants(self.calls[number])]
+        own = (each for call in self.calls if not call.grad and not call.hooked for each in call.made)
+        if any(each.grad_fn is not None for each in own):
+            return Played(blind="a function has a backward pass of its own")
+        constants = [each for number in sorted(needed) for each in self._constants(self.calls[number])]
         before, self.constants = self.constants, constants
-        if any(key != id(loss) for key in self.left) and self._comes_back(needed, before):
+        if any(key != id(loss) for key in self.left) and not _same(before, constants):
             return Played(blind="numbers leave PyTorch, and come back otherwise in each update")
         base = self._run(loss, {})
         if not base.layers or not base.exact:
             return Played(blind="it gives something else the second time" if base.layers else "no layer was called")
-        order = self.rng.permutation(self.rows)
-        stay, go = np.sort(order[: self.rows // 2]), np.sort(order[self.rows // 2 :])
-        other = self._run(loss, {key: _replaced(self.copies[key], stay, go) for key in self.roots})
-        inputs = [_by_record(a.given, b.given, self.rows) for a, b in zip(base.layers, other.layers, strict=True)]
-        backs = [_by_record(a.back, b.back, self.rows) for a, b in zip(base.layers, other.layers, strict=True)]
+        order = self.rng.permutation(self.looked)
+        stay, go = np.sort(order[: self.looked // 2]), np.sort(order[self.looked // 2 :])
+        replaced = {key: _replaced(self.copies[key], self.first + stay, self.first + go) for key in self.roots}
+        other = self._run(loss, replaced)
+        pairs = list(zip(base.layers, other.layers, strict=True))
+        inputs = [_by_record(a.given, b.given, self.looked) for a, b in pairs]
+        backs = [_by_record(a.back, b.back, self.looked) for a, b in pairs if a.back is not None and b.back is not None]
+        if not any(pair is not None and bool(pair[0].any()) for pair in backs):
+            return Played(blind="no layer has a gradient")
         if not any(pair is not None and bool((pair[0][go] != pair[1][go]).any()) for pair in inputs):
             return Played(blind="what the model is given does not come from the batch by functions of PyTorch")
-        for pairs in (inputs, backs):
-            change = max((_change(pair[0][stay], pair[1][stay]) for pair in pairs if pair is not None), default=0.0)
+        for of in (inputs, backs):
+            change = max((_change(pair[0][stay], pair[1][stay]) for pair in of if pair is not None), default=0.0)
             if change > SAME:
-                return Played(AFTER if pairs is backs else self._where(base, other, stay), change)
+                return Played(AFTER if of is backs else self._where(base, other, stay), change)
         carried = self._carried(loss, base)
         return Played(CARRIED, carried) if carried > SAME else Played(change=change)
 
@@ -239,15 +265,16 @@ class Tape(TorchFunctionMode):
                 wanted |= {id(each) for each in _tensors((call.args, call.named))}
         return found
 
-    def _comes_back(self, needed: set[int], before: list[Any] | None) -> bool:
-        """Whether numbers that left may be among those that the loss is made of: they differ between updates."""
-        if any(getattr(self.calls[number].function, "__name__", "") in _MAKES for number in needed):
-            return True
-        return before is None or before != self.constants
+    def _constants(self, call: _Call) -> list[Any]:
+        """What a call is given beside the batch, the weights and what PyTorch made of no data."""
+        found: list[Any] = [each for each in (*call.args, *call.named.values()) if isinstance(each, float)]
+        for each in _tensors((call.args, call.named)):
+            if id(each) in self.copies and id(each) not in self.roots and id(each) not in self.innocent:
+                found.append(self.copies[id(each)])
+        return found
 
     def _run(self, loss: Any, changed: Mapping[int, Any]) -> _Run:
         """Make all calls again, of copies; ``changed`` are values by id."""
-        torch.set_rng_state(self.state)
         values: dict[int, Any] = {}
         for key in (*self.roots, *self.outside):
             if key in changed:
@@ -262,21 +289,18 @@ class Tape(TorchFunctionMode):
         with torch.enable_grad():
             for call in self.calls:
                 given = [each for each in _tensors((call.args, call.named)) if id(each) in self.tainted]
-                weights = [each for each in _tensors((call.args, call.named)) if id(each) in self.fixed]
+                weights = [each for each in _tensors((call.args, call.named)) if self._is_parameter(each)]
                 inputs = [values[id(each)].detach().clone() for each in given] if weights else []
                 made = tuple(_tensors(call.again(values)))
                 if len(made) != len(call.made):
                     raise ValueError("another number of tensors")
                 for then, now in zip(call.made, made, strict=True):
                     values[id(then)] = now
-                if inputs and any(each.requires_grad for each in weights) and made and made[0].requires_grad:
+                if inputs and made and made[0].requires_grad:
                     layers.append((inputs[0], made[0]))
             total = values[id(loss)]
             backs = torch.autograd.grad(total.sum(), [made for _, made in layers], allow_unused=True) if layers else ()
-        found = [
-            _Layer(given, torch.zeros_like(made) if back is None else back)
-            for (given, made), back in zip(layers, backs, strict=True)
-        ]
+        found = [_Layer(given, back) for (given, _), back in zip(layers, backs, strict=True)]
         close = torch.allclose(total.detach(), loss.detach(), rtol=1e-3, atol=1e-6)
         return _Run(found, values, bool(close) or bool(changed))
 
@@ -292,7 +316,7 @@ class Tape(TorchFunctionMode):
             return 0.0
         other = self._run(loss, {key: value * 0.5 + 0.25 * (1 + value.abs().max()) for key, value in old.items()})
         pairs = zip(base.layers, other.layers, strict=True)
-        return max(max(_change(a.given, b.given), _change(a.back, b.back)) for a, b in pairs)
+        return max(max(_change(a.given, b.given), _change(a.back, b.back)) for a, b in pairs if a.back is not None)
 
     def _remember(self) -> None:
         """Remember, weakly, what this batch left."""
@@ -341,9 +365,14 @@ def _mapped(value: Any, values: Mapping[int, Any]) -> Any:
     return value
 
 
-def _constants(call: _Call) -> list[Any]:
-    """The plain numbers among the arguments of a call."""
-    return [each for each in (*call.args, *call.named.values()) if isinstance(each, float)]
+def _same(before: list[Any] | None, now: list[Any]) -> bool:
+    """Whether two updates were given the same numbers and tensors; of the first, nobody knows."""
+    if before is None or len(before) != len(now):
+        return False
+    return all(
+        isinstance(a, _T) == isinstance(b, _T) and (torch.equal(a, b) if isinstance(a, _T) else bool(a == b))
+        for a, b in zip(before, now, strict=True)
+    )
 
 
 def _in_place(name: str, named: Mapping[str, Any]) -> bool:

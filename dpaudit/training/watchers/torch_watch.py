@@ -205,7 +205,8 @@ class TorchWatch:
         wanted = len(seen) < _PLAYED and self.taped < _TAPED
         if self.tape is not None and (wanted or self.recorder.rng.random() < _PLAYED_LATER):
             self.taped += 1
-            self.tape.begin(batch, loaders.rows_of(batch) or 0)
+            leaves = list(loaders.leaves_of(batch))
+            self.tape.begin(leaves, loaders.rows_of(leaves) or 0)
 
     def _over(self) -> None:
         if self.tape is not None:
@@ -246,9 +247,12 @@ class TorchWatch:
     def _forward(self, model: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
         with torch._C.DisableTorchFunction():
             if torch.is_grad_enabled():
+                values = (*args, *named.values())
+                found = self.rows.given(values)
                 if self.tape is not None:
-                    self.tape.given((*args, *named.values()))
-                found = self.rows.given((*args, *named.values()))
+                    if found is not None and found.number is not None and not self.tape.active:  # of a list, perhaps
+                        self._tape(self.rows.leaves(found.number))
+                    self.tape.given(values, found)
                 if found is not None:
                     self.taken(found, model.training)
             kind = next(iter(self.names)).device.type
