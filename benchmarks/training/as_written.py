@@ -6,7 +6,7 @@ Each is a function of a seed that returns a `Loop`. A wrong one says which findi
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from opacus.schedulers import ExponentialNoise
 from opacus.utils.batch_memory_manager import BatchMemoryManager
 from opacus.utils.uniform_sampler import UniformWithReplacementSampler
 from torch import nn
-from torch.nn import functional as F
+from torch.nn import functional
 from torch.utils.data import DataLoader, Dataset, TensorDataset, default_collate
 
 Step = Callable[[Any, Any], None]
@@ -35,6 +35,7 @@ class Written:
 
     @property
     def right(self) -> bool:
+        """Whether nothing is wrong with it."""
         return not self.named
 
 
@@ -374,7 +375,7 @@ def by_records(seed: int, times: int = 1, cut: int | None = None, extra: Callabl
         sums = [torch.zeros_like(p) for p in params]
         for x, y in zip(*batch, strict=True):
             out = model(x[None])
-            grads = torch.autograd.grad(F.cross_entropy(out, y[None]), params)
+            grads = torch.autograd.grad(functional.cross_entropy(out, y[None]), params)
             size = torch.stack([g.norm() for g in grads]).norm()
             for total, g in zip(sums, grads, strict=True):
                 total += g * (1.0 / (size + 1e-6)).clamp(max=1)
@@ -385,7 +386,7 @@ def by_records(seed: int, times: int = 1, cut: int | None = None, extra: Callabl
             for _ in range(times):
                 sums = clipped((x[:cut], y[:cut]))
                 if extra is not None:
-                    head.grad = torch.autograd.grad(F.cross_entropy(model(x) * head, y), head)[0]
+                    head.grad = torch.autograd.grad(functional.cross_entropy(model(x) * head, y), head)[0]
                 for p, total in zip(params, sums, strict=True):
                     p.grad = (total + torch.randn_like(total)) / 64
                 optimizer.step()
@@ -436,7 +437,7 @@ def convolution(seed: int) -> Loop:
     model = nn.Sequential(
         nn.Conv2d(1, 8, 3, padding=1), nn.GroupNorm(2, 8), nn.ReLU(), nn.Flatten(), nn.Linear(512, 10)
     )
-    return with_loss(seed, lambda m, x, y: F.cross_entropy(m((x.view(-1, 1, 8, 8) - 0.3) / 0.38), y), model)
+    return with_loss(seed, lambda m, x, y: functional.cross_entropy(m((x.view(-1, 1, 8, 8) - 0.3) / 0.38), y), model)
 
 
 @right("images are flipped and shifted at random in the loop, record by record")
@@ -444,7 +445,7 @@ def augmented(seed: int) -> Loop:
     def loss(model: Any, x: Any, y: Any) -> Any:
         images = x.view(-1, 8, 8)
         flipped = torch.where(torch.rand(len(x), 1, 1) < 0.5, images.flip(2), images)
-        return F.cross_entropy(model(flipped.reshape(-1, 64) + 0.01 * torch.randn(len(x), 64)), y)
+        return functional.cross_entropy(model(flipped.reshape(-1, 64) + 0.01 * torch.randn(len(x), 64)), y)
 
     return with_loss(seed, loss)
 
@@ -474,7 +475,7 @@ def weighed(seed: int) -> Loop:
     public = torch.linspace(0.5, 1.5, 10)
 
     def loss(model: Any, x: Any, y: Any) -> Any:
-        return F.cross_entropy(model(x), y, weight=public, label_smoothing=0.1, reduction="none").mean()
+        return functional.cross_entropy(model(x), y, weight=public, label_smoothing=0.1, reduction="none").mean()
 
     return with_loss(seed, loss)
 
@@ -488,6 +489,7 @@ class Text(nn.Module):
         self.query, self.key, self.out = nn.Linear(16, 16), nn.Linear(16, 16), nn.Linear(16, 10)
 
     def forward(self, x: Any) -> Any:
+        """Return scores of classes."""
         words = (x.view(-1, 8, 8).mean(2) * 16).long()
         h = self.words(words) + self.places(torch.arange(8).expand(len(x), 8))
         weights = (self.query(h) @ self.key(h).transpose(1, 2) / 4).softmax(-1)
@@ -604,19 +606,6 @@ def half_updates(seed: int) -> Loop:
     return Loop(model, optimizer, loader, train)
 
 
-@wrong("a batch goes through the model twice in an update", AGAIN)
-def twice(seed: int) -> Loop:
-    model, optimizer, loader, loss_of = private(seed)
-
-    def step(x: Any, y: Any) -> None:
-        optimizer.zero_grad()
-        loss_of(model(x), y).backward()
-        loss_of(model(x), y).backward()
-        optimizer.step()
-
-    return Loop(model, optimizer, loader, epochs(loader, step))
-
-
 @wrong("two batches in an update, accounted for as one", ("steps", "uncounted accumulation"))
 def accumulated(seed: int) -> Loop:
     return opacus("uncounted accumulation", seed, EPOCH)
@@ -634,7 +623,7 @@ def mixup(seed: int) -> Loop:
     def loss(model: Any, x: Any, y: Any) -> Any:
         share, order = np.random.beta(1.0, 1.0), torch.randperm(len(x))  # noqa: NPY002
         out = model(share * x + (1 - share) * x[order])
-        return share * F.cross_entropy(out, y) + (1 - share) * F.cross_entropy(out, y[order])
+        return share * functional.cross_entropy(out, y) + (1 - share) * functional.cross_entropy(out, y[order])
 
     return with_loss(seed, loss)
 
@@ -672,7 +661,7 @@ def mixup_in_collate(seed: int) -> Loop:
 
 @wrong("standardised by the mean and deviation of the batch", MIXED)
 def standardised(seed: int) -> Loop:
-    return with_loss(seed, lambda m, x, y: F.cross_entropy(m((x - x.mean(0)) / (x.std(0) + 1e-3)), y))
+    return with_loss(seed, lambda m, x, y: functional.cross_entropy(m((x - x.mean(0)) / (x.std(0) + 1e-3)), y))
 
 
 class Normalised(nn.Module):
@@ -683,6 +672,7 @@ class Normalised(nn.Module):
         self.first, self.last, self.keep, self.mean = nn.Linear(64, 32), nn.Linear(32, 10), keep, torch.zeros(32)
 
     def forward(self, x: Any) -> Any:
+        """Return scores of classes."""
         h = self.first(x)
         if self.keep:
             shifted = h - self.mean
@@ -694,7 +684,7 @@ class Normalised(nn.Module):
 
 @wrong("batch normalisation by hand", MIXED)
 def normalised(seed: int) -> Loop:
-    return with_loss(seed, lambda m, x, y: F.cross_entropy(m(x), y), Normalised())
+    return with_loss(seed, lambda m, x, y: functional.cross_entropy(m(x), y), Normalised())
 
 
 @wrong("batch normalisation by hand, ghost clipping", MIXED)
@@ -705,13 +695,13 @@ def normalised_ghost(seed: int) -> Loop:
 
 @wrong("a mean that runs on from batch to batch, kept in an attribute", MIXED)
 def running(seed: int) -> Loop:
-    return with_loss(seed, lambda m, x, y: F.cross_entropy(m(x), y), Normalised(keep=True))
+    return with_loss(seed, lambda m, x, y: functional.cross_entropy(m(x), y), Normalised(keep=True))
 
 
 @wrong("a contrastive loss", MIXED)
 def contrastive(seed: int) -> Loop:
     def loss(model: Any, x: Any, y: Any) -> Any:
-        z = F.normalize(model(x), dim=1)
+        z = functional.normalize(model(x), dim=1)
         alike = z @ z.T / 0.5 - 1e9 * torch.eye(len(z))
         same = (y[:, None] == y[None]).float() - torch.eye(len(z))
         return -(alike.log_softmax(1) * same).sum(1).div(same.sum(1).clamp(min=1)).mean()
@@ -723,7 +713,7 @@ def contrastive(seed: int) -> Loop:
 def weighed_by_batch(seed: int) -> Loop:
     def loss(model: Any, x: Any, y: Any) -> Any:
         weights = len(y) / (10 * torch.bincount(y, minlength=10).clamp(min=1))
-        return (F.cross_entropy(model(x), y, reduction="none") * weights[y]).mean()
+        return (functional.cross_entropy(model(x), y, reduction="none") * weights[y]).mean()
 
     return with_loss(seed, loss)
 
@@ -731,13 +721,13 @@ def weighed_by_batch(seed: int) -> Loop:
 @wrong("class weights with reduction='mean', which divides by the weights of the batch", MIXED)
 def weighed_mean(seed: int) -> Loop:
     public = torch.linspace(0.2, 3.0, 10)
-    return with_loss(seed, lambda m, x, y: F.cross_entropy(m(x), y, weight=public))
+    return with_loss(seed, lambda m, x, y: functional.cross_entropy(m(x), y, weight=public))
 
 
 @wrong("hard examples: the half of the batch with the largest loss", MIXED)
 def hard(seed: int) -> Loop:
     def loss(model: Any, x: Any, y: Any) -> Any:
-        each = F.cross_entropy(model(x), y, reduction="none")
+        each = functional.cross_entropy(model(x), y, reduction="none")
         return (each * (each >= each.median())).mean()
 
     return with_loss(seed, loss)
@@ -767,8 +757,3 @@ def per_batch(seed: int) -> Loop:
 @wrong("a seed set in the loop", ("repetition", "noise repeated"))
 def seeded(seed: int) -> Loop:
     return opacus("noise repeated", seed, EPOCH)
-
-
-def each(loops: list[Written]) -> Iterator[tuple[int, Written]]:
-    """Yield the loops with their numbers."""
-    yield from enumerate(loops, start=1)

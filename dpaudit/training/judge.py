@@ -24,11 +24,22 @@ from dpaudit.training.facts.checklist import checklist, several
 from dpaudit.training.facts.deliveries import use_of
 from dpaudit.training.facts.finding import Finding
 from dpaudit.training.facts.noise import Scale, least_update, scale_of
-from dpaudit.training.losses import Parts, factors_of, groups_of, listed, refused, rounds_of_use, steps_of, unbounded
+from dpaudit.training.losses import (
+    DEPENDENT,
+    Parts,
+    factors_of,
+    groups_of,
+    listed,
+    refused,
+    rounds_of_use,
+    steps_of,
+    unbounded,
+)
 from dpaudit.training.seen import Seen
 
 _TOLERANCE = 1e-3  # of the claim's ε, or of 1 where that is more
 _WIDE = 0.01
+_EXACT = 2  # kinds of steps that are certified so narrowly: many take minutes
 _AT_ONCE = 1.0  # σ over the sensitivity, of which many steps are certified in seconds
 _FAINT = 1 / 8  # of the noise that is claimed: below, a bound from above is of no use, and takes minutes
 _EXCEEDED = "the claim is exceeded from below"
@@ -139,10 +150,12 @@ def _rate(seen: Seen, error: float) -> tuple[float, float]:
 
 def _scales(seen: Seen, finding: Finding, error: float) -> tuple[float, float]:
     """The noise over σ·C, for the loss from below and from above: as claimed, unless less was seen."""
-    if finding.status != "wrong" or finding.name != "too little noise":
+    if finding.name not in ("too little noise", "more noise than claimed"):
         return 1.0, 1.0
     found = [scale_of(seen.squares[a:b], seen.counts[a:b], error / len(seen.names)) for _, a, b in seen.names]
     least = min((each for each in found if each is not None), key=lambda each: each.high)
+    if finding.name == "more noise than claimed":
+        return max(1.0, least.high), 1.0
     return least.high, min(least.low, least_update(seen.each_update(), error))
 
 
@@ -180,7 +193,10 @@ def _losses(
         none = "no δ was given to account for it at"
         return TrainingLoss((), 0.0, None, none), TrainingLoss((), math.inf, None, none), ()
     faint = parts.scale[1] < _FAINT
-    below, above = listed(parts, up=False), None if why or faint else listed(parts, up=True)
+    below, above = (
+        None if why == DEPENDENT else listed(parts, up=False),
+        None if why or faint else listed(parts, up=True),
+    )
     if infinite:
         low = TrainingLoss((), math.inf, None, why)
         return low, TrainingLoss((), math.inf, None, why), ()
@@ -194,7 +210,7 @@ def _losses(
         text = str(Events(tuple(events)))
         try:
             if text not in done:
-                done[text] = certified(events, claim, _TOLERANCE)
+                done[text] = certified(events, claim, _TOLERANCE if len(events) <= _EXACT else COARSE)
                 certificates.append(done[text].certificate)
         except UsageError as error:
             return TrainingLoss((), nothing, None, refused(error))
@@ -203,7 +219,7 @@ def _losses(
         place = certificates.index(found.certificate) if math.isfinite(value) else None
         return TrainingLoss(_releases(events), value, place)
 
-    low = loss(below, up=False, other="")
+    low = loss(below, up=False, other=why if why == DEPENDENT else "")
     if low.value > claim.value and str(below) != str(above):
         above, why = None, why or _EXCEEDED
     return low, loss(above, up=True, other=why or _above(parts)), tuple(certificates)
@@ -223,7 +239,7 @@ def _releases(events: Sequence[tuple[Event, int]]) -> tuple[Release, ...]:
 
 def _if_gaussian(parts: Parts, claim: Claim | None, scale: Scale | None) -> float | None:
     """ε from below, of Gaussian noise as large as the interval of its scale allows."""
-    if claim is None or scale is None:
+    if claim is None or scale is None or len(parts.groups) > _EXACT:
         return None
     events = listed(replace(parts, scale=(scale.high, scale.low)), up=False)
     try:

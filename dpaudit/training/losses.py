@@ -26,13 +26,18 @@ from dpaudit.accounting.events import Event
 from dpaudit.errors import UsageError
 from dpaudit.evidence.training import Training, TrainingFact
 from dpaudit.training.facts.batches import rounds_of
+from dpaudit.training.facts.clipping import DIGITS, ROUNDED
 from dpaudit.training.facts.deliveries import Use
 from dpaudit.training.facts.finding import Finding
+from dpaudit.training.facts.noise import CORRELATED
 from dpaudit.training.facts.updates import UNEXPLAINED
 from dpaudit.training.seen import Seen, Update
 
 _MOST_TOGETHER = 64  # batches of one update: of more, no sampling is accounted for
+_MOST_KINDS = 8  # of steps, which are composed with each other
 _MOST_FACTOR = 8  # of the sensitivity, for a bound from above: beyond, an ε is of no use, and takes minutes
+DEPENDENT = "the noise of one update hangs on that of others, and no such noise is accounted for"
+"""Why nothing is certified of it, from below either."""
 UNKNOWN = 0.0
 """The rate of records whose sampling is not known."""
 MOST_SEEN = 8.0
@@ -164,16 +169,17 @@ def _rate_of(update: Update, rate: float | None) -> float:
     return own if own is not None else UNKNOWN
 
 
-def factors_of(seen: Seen, finding: Finding) -> tuple[float, float]:
+def factors_of(seen: Seen | None, finding: Finding | TrainingFact) -> tuple[float, float]:
     """Return how far a record moves a sum, over C: certainly at least on some data, and at most.
 
     What records of this training moved it by is rounded to a power of 2, so that no gradient shows.
     """
     if finding.status != "wrong":
-        return 1.0, 1.0
+        return 1.0, 1 + max(DIGITS.values()) if finding.name == ROUNDED else 1.0
     if finding.name == "clipped per batch":  # two sums of norm C at most
         return 1.0, 2.0
-    largest = [each.largest for each in seen.replays if each.looks == finding.name and math.isfinite(each.largest)]
+    replays = [] if seen is None else seen.replays
+    largest = [each.largest for each in replays if each.looks == finding.name and math.isfinite(each.largest)]
     if finding.name == "clipped by layer" and largest:  # as the loop states it: no record shows
         return math.floor(max(largest) * 1e6) / 1e6, math.ceil(max(largest) * 1e6) / 1e6
     if finding.name in ("not clipped", "another norm") and largest:
@@ -200,6 +206,8 @@ def unbounded(findings: Sequence[Finding] | Sequence[TrainingFact]) -> tuple[str
         return "the noise is not Gaussian of one scale", False
     if "independence" in by_fact:
         return "the noise is not independent", False
+    if any(each.fact == "independence" and each.name == CORRELATED for each in findings):
+        return DEPENDENT, False
     if "divisor" in by_fact:
         return "the divisor tells how many records a batch has", False
     steps = next((each for each in findings if each.fact == "steps"), None)
@@ -231,15 +239,32 @@ def listed(parts: Parts, *, up: bool) -> list[tuple[Event, int]] | None:
     if parts.sampler in ("shuffled", "fixed order"):
         found = _in_epochs(parts, Fraction(factor), Fraction(scale), up=up)
         return found or None
-    for sigma, rate, together, square, groups in parts.groups:
-        if not sigma > 0:
-            return None
+    if not all(sigma > 0 for sigma, _, _, _, _ in parts.groups):
+        return None
+    for sigma, rate, together, square, groups in _few(parts.groups, up=up):
         event = _event(parts, Fraction(sigma) * Fraction(scale), Fraction(factor), rate, together, square, up=up)
         if event is None and up:
             return None
         if event is not None and groups:
             found.append((event, groups))
     return found or None
+
+
+def _few(groups: Sequence[tuple[float, float, int, int, int]], *, up: bool) -> list[tuple[float, float, int, int, int]]:
+    """The same groups, of few noise multipliers: of those that lie close, the smallest for a bound from above.
+
+    Each kind of step is composed by itself, so that a plan with another multiplier each time would take minutes.
+    """
+    if len(groups) <= _MOST_KINDS:
+        return list(groups)
+    logs = [math.log(sigma) for sigma, _, _, _, _ in groups]
+    width = (max(logs) - min(logs)) / _MOST_KINDS or 1.0
+    found: dict[tuple[int, float, int, int], tuple[float, int]] = {}
+    for sigma, rate, together, square, count in groups:
+        key = min(_MOST_KINDS - 1, int((math.log(sigma) - min(logs)) / width)), rate, together, square
+        before, others = found.get(key, (sigma, 0))
+        found[key] = (min if up else max)(before, sigma), others + count
+    return [(sigma, rate, together, square, count) for (_, rate, together, square), (sigma, count) in found.items()]
 
 
 def _event(

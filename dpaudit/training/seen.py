@@ -94,6 +94,7 @@ class Replay:
         norm: the clip norm that explains it, for "another norm"; else NaN.
         largest: the largest contribution of a record, over the clip norm.
         finite: whether all gradients were numbers.
+        slack: the relative distance that rounding explains.
     """
 
     deviation: float
@@ -102,6 +103,12 @@ class Replay:
     norm: float = float("nan")
     largest: float = 0.0
     finite: bool = True
+    slack: float = 1e-3
+
+    @property
+    def fits(self) -> bool:
+        """Whether the sum is that of its clipped records."""
+        return self.finite and self.deviation <= self.slack
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +180,7 @@ class Seen:
         secure: whether the loop asks for a generator for cryptography; None where it says nothing.
         readable: whether the state of its generator can be read, or it holds none.
         adapting: counts to which the clip norm adapts, after their noise; None where it adapts to none.
+        planned: noise multipliers of a public plan, one for each update; 0 without one.
         processes: that train together, and devices: that hold parameters of this one; None where not known.
         partial: why not all of the loop was seen; empty where it was.
         silent: why a fact could not be seen, by its name.
@@ -206,6 +214,7 @@ class Seen:
     secure: bool | None = None
     readable: bool = True
     adapting: list[float] | None = None
+    planned: int = 0
     processes: int | None = None
     devices: int = 1
     partial: str = ""

@@ -32,7 +32,7 @@ from dpaudit.training import canaries, per_step
 from dpaudit.training.conclude import UNCLAIMED, concluded
 from dpaudit.training.facts.checklist import EARLIER, FACTS
 from dpaudit.training.judge import COARSE, certified
-from dpaudit.training.losses import listed, parts_of, unbounded
+from dpaudit.training.losses import DEPENDENT, factors_of, listed, parts_of, unbounded
 
 _UNREADABLE = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, UsageError)
 _STATUSES = ("right", "wrong", "note", "not seen")
@@ -81,7 +81,7 @@ def _facts(training: Training, false_alarm: float) -> str:
     low, high = training.scales  # more noise than was seen loses less
     if by_fact["noise"].name != "too little noise" and not (low >= 1 and high == 1):
         return "the noise is accounted for otherwise than it was seen"
-    if by_fact["clipping"].status != "wrong" and training.factors != (1.0, 1.0):
+    if by_fact["clipping"].status != "wrong" and training.factors != factors_of(None, by_fact["clipping"]):
         return "clipping is accounted for otherwise than it was seen"
     kinds = {"right": training.sampler == training.assumed, "not seen": not training.sampler}
     if not kinds.get(by_fact["batches"].status, training.sampler != training.assumed):
@@ -136,7 +136,7 @@ def _loss(training: Training, loss: TrainingLoss, claim: Claim | None, why: str,
     if claim is None or (infinite and not up):
         expected = nothing if claim is None else math.inf
         return "" if loss.value == expected and not loss.releases else "it is another than follows from the findings"
-    events = None if up and why else listed(parts_of(training), up=up)
+    events = None if (why and up) or why == DEPENDENT else listed(parts_of(training), up=up)
     if loss.certificate is None:
         if loss.value != nothing:
             return "a bound has no certificate"

@@ -78,7 +78,7 @@ def checklist(seen: Seen, error: float, seed: int = 0) -> tuple[list[Finding], S
         _unless_silent(parameters_finding(seen.parameters, len(seen.updates)), seen),
         records_finding(seen.parameters, seen.mixing, seen.played, seen.asked, seen.alone),
         finite_finding(seen.replays, len(seen.updates), _empty(seen)),
-        adaptive_finding(seen.updates, seen.adapting, seen.silent.get("clipping", "")),
+        adaptive_finding(seen.updates, seen.adapting, seen.silent.get("clipping", ""), seen.planned),
         precision_finding(seen.rounded, seen.cast, seen.rounded_after, len(seen.updates)),
         generator_finding(seen.secure, seen.readable),
         machines_finding(seen.processes, seen.devices, len(seen.updates)),

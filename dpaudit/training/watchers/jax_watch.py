@@ -16,7 +16,6 @@ import numpy as np
 
 from dpaudit.arrays import Floats
 from dpaudit.errors import UsageError
-from dpaudit.training.facts.clipping import TOLERANCE
 from dpaudit.training.seen import Parameter, Seen, Update
 from dpaudit.training.watchers.alone import Alone, is_random, records_of
 from dpaudit.training.watchers.pure import (
@@ -342,7 +341,7 @@ class JaxWatch:
             return
         rows, norms = np.concatenate([each for each, _ in found]), np.concatenate([each for _, each in found])
         replay = self.recorder.replay(rows, norms, total[self.at], self.clip, whole=length(total), before=False)
-        self.seen.alone += replay.deviation <= TOLERANCE and len(rows) > 1
+        self.seen.alone += replay.fits and len(rows) > 1
 
 
 class _Batches:

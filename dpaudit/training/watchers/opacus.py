@@ -295,6 +295,7 @@ class _Opacus:
             counted, rate = (float(each) for each in self.accountant.history[-1][:2])
             sigma = sigma if self.given is not None else counted
         kept, values, altered = None, 0, 0.0
+        sigma = self.recorder.sigma(sigma)
         if self.noise is not None:
             unit = sigma * clip
             if unit > 0:

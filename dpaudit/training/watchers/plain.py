@@ -90,7 +90,7 @@ class PlainWatcher:
         self.passes.append((given, training))
 
     def at_step(self, *_: Any) -> None:
-        """Look at the gradients of a step. Weights that have got noise are no noise: the step itself is not followed."""
+        """Look at the gradients of a step, which itself is not followed: weights that have got noise are no noise."""
         self.flow.active = False
         try:
             with torch.no_grad():
@@ -105,7 +105,8 @@ class PlainWatcher:
         with torch._C.DisableTorchFunction():
             noisy = self._noisy()
         self._took(noisy)
-        unit, divisors = self.sigma * self.clip, {round(tag.divisor, 9) for tag in noisy.values()}
+        sigma = self.recorder.sigma(self.sigma)
+        unit, divisors = sigma * self.clip, {round(tag.divisor, 9) for tag in noisy.values()}
         kept, seen, altered = None, 0, 0.0
         with torch._C.DisableTorchFunction():
             parts = {self.names[p]: values(tag.noise) for p, tag in noisy.items()}
@@ -115,7 +116,7 @@ class PlainWatcher:
         if parts and unit > 0:
             kept, seen = self.recorder.noise(parts, unit)
         divisor = next(iter(divisors)) if len(divisors) == 1 else None
-        self.recorder.update(Update(0, None, self.sigma, self.clip, None, divisor, altered, kept, seen))
+        self.recorder.update(Update(0, None, sigma, self.clip, None, divisor, altered, kept, seen))
 
     def _noisy(self) -> dict[Any, Noisy]:
         """The gradients that noise was followed to."""
@@ -193,16 +194,16 @@ class PlainWatcher:
             replay = self._compared(way, total)
             if replay is not None:
                 found.append((replay, way))
-                if replay.deviation <= TOLERANCE:
+                if replay.fits:
                     break
         if not found:
             return None
-        replay, way = found[-1] if found[-1][0].deviation <= TOLERANCE else found[0]
-        if changed and not replay.deviation <= TOLERANCE:
+        replay, way = found[-1] if found[-1][0].fits else found[0]
+        if changed and not replay.fits:
             self.recorder.seen.silent["clipping"] = CHANGED
             return None
         self.recorder.seen.replays.append(replay)
-        return way if replay.deviation <= TOLERANCE or not ambiguous else None
+        return way if replay.fits or not ambiguous else None
 
     def _compared(self, way: Mapping[int, Integers], total: Floats) -> Replay | None:
         """Compare a sum with that of some rows of some batches."""
@@ -214,13 +215,15 @@ class PlainWatcher:
         at = self.recorder.coordinates(len(total), _COORDINATES)
         alone = np.array([len(group) == 1 for group in groups])  # several records have no norm in common
         norms, whole = np.where(alone, np.linalg.norm(rows, axis=1), 0.0), float(np.linalg.norm(total))
-        found = replayed(rows[:, at], norms, total[at], self.clip, whole=whole, before=False)
+        found = replayed(
+            rows[:, at], norms, total[at], self.clip, whole=whole, before=False, cast=self.recorder.seen.cast
+        )
         if found.looks == "no such sum":
             with torch.enable_grad(), self.flow.aside():
                 together = self._sum_of(np.arange(sum(map(len, way.values()))), way)
             if float(np.linalg.norm(together - total)) <= TOLERANCE * whole:
                 return replace(found, looks="hangs on others")
-        self.recorder.seen.alone += found.deviation <= TOLERANCE and len(groups) > 1
+        self.recorder.seen.alone += found.fits and len(groups) > 1
         return found
 
     def _groups(self, records: int) -> list[Integers]:

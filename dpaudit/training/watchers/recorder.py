@@ -39,6 +39,7 @@ class Recorder:
         self.seen.counts = np.zeros(int(ends[-1]), dtype=np.int64)
         self.where = kept_coordinates(int(ends[-1]), KEPT)
         self.taken: list[Taken] | None = None
+        self.plan: tuple[float, ...] = ()
         self.linking: list[list[int]] | None = None
         self.at_first: Callable[[], None] = lambda: None
         self.at_batch: Callable[[Integers], object] = lambda batch: None
@@ -95,6 +96,10 @@ class Recorder:
         """Write down that nobody saw what the next update holds."""
         self.taken = None
 
+    def sigma(self, otherwise: float) -> float:
+        """Return the noise multiplier of the next update: by the plan, if there is one."""
+        return self.plan[min(len(self.seen.updates), len(self.plan) - 1)] if self.plan else otherwise
+
     def replays(self) -> bool:
         """Decide whether the next sum is replayed."""
         return len(self.seen.replays) < self.often or self.rng.random() < self.later
@@ -124,7 +129,7 @@ class Recorder:
         before: bool = True,
     ) -> Replay:
         """Compare a sum with that of clipped records (`replayed`), and write it down."""
-        found = replayed(rows, norms, total, clip, whole=whole, before=before)
+        found = replayed(rows, norms, total, clip, whole=whole, before=before, cast=self.seen.cast)
         self.seen.replays.append(found)
         return found
 

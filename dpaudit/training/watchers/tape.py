@@ -268,10 +268,8 @@ class Tape(TorchFunctionMode):
     def _constants(self, call: _Call) -> list[Any]:
         """What a call is given beside the batch, the weights and what PyTorch made of no data."""
         found: list[Any] = [each for each in (*call.args, *call.named.values()) if isinstance(each, float)]
-        for each in _tensors((call.args, call.named)):
-            if id(each) in self.copies and id(each) not in self.roots and id(each) not in self.innocent:
-                found.append(self.copies[id(each)])
-        return found
+        other = self.copies.keys() - self.roots.keys() - self.innocent.keys()
+        return found + [self.copies[id(each)] for each in _tensors((call.args, call.named)) if id(each) in other]
 
     def _run(self, loss: Any, changed: Mapping[int, Any]) -> _Run:
         """Make all calls again, of copies; ``changed`` are values by id."""

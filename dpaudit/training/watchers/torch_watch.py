@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -47,7 +47,7 @@ class TorchWatch:
         optimizer: Any,
         loader: Any,
         *,
-        sigma: float | None,
+        sigma: float | Sequence[float] | None,
         clip: float | None,
         rate: float | None,
         sampling: str,
@@ -74,12 +74,16 @@ class TorchWatch:
         often, later = _REPLAYS["ghost" if self.ghost else "hooks" if self.opacus else "plain"]
         sizes = {name: p.numel() for p, name in self.names.items()}
         self.recorder = Recorder(self.seen, sizes, seed=seed, often=often, later=later)
-        self.sigma = float(sigma if sigma is not None else optimizer.noise_multiplier)
+        if isinstance(sigma, list | tuple):
+            self.recorder.plan = tuple(map(float, sigma))
+            self.seen.planned, sigma = len(sigma), self.recorder.plan[0]
+        self.sigma = float(optimizer.noise_multiplier if sigma is None else sigma)  # type: ignore[arg-type]
         self.clip = float(clip if clip is not None else norm_of(optimizer))
         self.score = canary_scores
         if canaries is not None:
             self._choose(canaries, seed)
-        self.given, self.gradient = sigma, gradient
+        self.given: float | None = None if sigma is None else self.sigma
+        self.gradient = gradient
         self.rows = RowsOfBatches()
         self.undo: Undo = []
         self.packages = ("torch", "opacus", "python-flint") if self.opacus else ("torch", "python-flint")
@@ -89,7 +93,7 @@ class TorchWatch:
         self.taped = 0
         self.taken: Callable[[Given, bool], None] = lambda given, training: None
 
-    def _check(self, sigma: float | None, clip: float | None) -> None:
+    def _check(self, sigma: Any, clip: float | None) -> None:
         if not isinstance(self.model, torch.nn.Module):
             raise UsageError(
                 f"the model of a PyTorch loop is a torch.nn.Module, not {type(self.model).__name__}; give the model "
