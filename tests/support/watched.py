@@ -13,7 +13,7 @@ from dpaudit.training import judge
 from dpaudit.training.conclude import concluded
 from dpaudit.training.facts.clipping import replayed
 from dpaudit.training.judge import judged
-from dpaudit.training.seen import Delivery, Parameter, Seen, Taken, Update
+from dpaudit.training.seen import Delivery, Parameter, Played, Seen, Taken, Update
 
 RECORDS, RATE, EPOCH, WEIGHTS = 400, 0.05, 20, 600
 CLAIM = parse_claim("epsilon=4, delta=1e-5")
@@ -39,7 +39,7 @@ def seen_loop(seed=0, updates=EPOCH, *, batches=None, noise=None, divisor=None, 
         seen.counts += 1
         for each in seen.parameters.values():
             each.noised += 1
-        by = 20.0 if divisor is None else divisor(len(batch))
+        by = 25.0 if divisor is None else divisor(len(batch))
         kept = values.astype(np.float32)
         seen.updates.append(
             Update(
@@ -50,6 +50,7 @@ def seen_loop(seed=0, updates=EPOCH, *, batches=None, noise=None, divisor=None, 
         rows = rng.normal(size=(20, 50)) * rng.uniform(0.01, 1, size=(20, 1))
         norms = np.linalg.norm(rows, axis=1)
         seen.replays.append(replayed(rows, norms, np.minimum(1, clip / norms) @ rows, 1.0))
+    seen.played, seen.asked = [Played()], {"the training set": Played()}
     seen.accounted = [(1.0, RATE, updates)]
     return seen
 
