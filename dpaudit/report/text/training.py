@@ -49,7 +49,7 @@ PITFALLS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (
         "Operations across records",
         ("records",),
-        "known layers and state are looked at; what else mixes records is not",
+        "some updates are looked at; records that are mixed in others are not seen",
     ),
     ("Auxiliary information", (), "losses, norms and logs that are released beside the model are not seen"),
     (
