@@ -1,0 +1,164 @@
+"""What does a reading by the universe say in the words of a certificate? Releases, and what each kind of records adds.
+
+A kind of records is told by its cell in each column: a value, or an open interval between two. What does not hang on a
+column is said without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpaudit.program.tracked.magnitude import of
+from dpaudit.program.tracked.movement import Condition, Linear, Part, Term
+from dpaudit.program.tracked.path import RefusedReading, Release, Sample
+from dpaudit.program.tracked.reading import Releases
+from dpaudit.program.tracked.rows import ColumnDomain
+from dpaudit.reading.universe.cells import Axis, Declared, simple
+from dpaudit.reading.universe.drive import Reading
+from dpaudit.reading.universe.state import Released
+
+MOST_TERMS = 50_000
+
+
+def as_releases(reading: Reading) -> Releases:
+    """Return what was read, for prices and the certificate.
+
+    Raises:
+        RefusedReading: where it is too much to be written down.
+    """
+    writer = _Writer(reading)
+    paths: dict[tuple[Release, ...], None] = {}
+    for path in reading.paths:
+        found: list[Release] = []
+        samples: dict[int, Sample] = {}
+        for each in path:
+            found += writer.releases(each, samples)
+        paths.setdefault(tuple(found))
+    lines = {release: frozenset((release.line,)) for path in paths for release in path}
+    return Releases(tuple(paths), lines, len(reading.paths), writer.columns)
+
+
+class _Writer:
+    def __init__(self, reading: Reading) -> None:
+        self._declared, self._cuts = reading.columns, reading.cuts
+        self._axes: dict[str, Axis] = {}
+        self._parts: dict[tuple[str, str], list[Part]] = {}
+        self._known: dict[int, tuple[Any, list[Release]]] = {}
+        self.columns: dict[str, ColumnDomain] = {}
+        self._terms = 0
+
+    def releases(self, each: Released, samples: dict[int, Sample]) -> list[Release]:
+        """Return a release, split by the scales of its noise."""
+        sample = None
+        if each.sample is not None:
+            number, rate = each.sample
+            sample = samples.setdefault(number, Sample(len(samples), simple(rate), 1))
+        key = (id(each), sample)
+        known = self._known.get(hash(key))
+        if known is not None and known[0] == key:
+            return known[1]
+        scales: dict[float, list[int]] = {}
+        for place, scale in enumerate(np.broadcast_to(each.scales, each.low.shape[1:]).tolist()):
+            scales.setdefault(scale, []).append(place)
+        found = [
+            Release(
+                each.law,
+                simple(scale),
+                (),
+                tuple(self._movement(each, place) for place in places),
+                sample,
+                1,
+                each.line,
+                tuple((name, simple(value)) for name, value in each.details),
+            )
+            for scale, places in scales.items()
+        ]
+        self._known[hash(key)] = (key, found)
+        return found
+
+    def _movement(self, each: Released, place: int) -> Linear:
+        kind, times, number = each.selection
+        low, high = each.low[:, place], each.high[:, place]
+        if kind == "record":
+            return Linear(tuple(self._terms_of(each.axes, low, high, "{}")))
+        if kind == "total":
+            return Linear(tuple(self._terms_of((), low[:1], high[:1], "{}")))
+        low, high = np.minimum(low * times, 0), np.maximum(high * times, 0)
+        coming = f"{{}} of rows {number}"
+        if kind == "person":
+            return Linear(tuple(self._terms_of(each.axes, low, high, coming)))
+        goes = f"a row of rows {number} goes"
+        self.columns[goes] = ColumnDomain(values=(False, True))
+        gone = Condition(goes, "==", True, True)
+        into = self._terms_of(each.axes, low, high, coming)
+        out = self._terms_of(each.axes, -high, -low, f"{{}} of a row of rows {number} that goes")
+        return Linear((*into, *(Term(term.part | {gone}, term.low, term.high) for term in out)))
+
+    def _terms_of(self, axes: tuple[str, ...], low: Any, high: Any, name: str) -> Iterator[Term]:
+        """Yield what each kind adds, over the columns on which it hangs."""
+        cells = [self._axis(axis) for axis in axes]
+        shape = [axis.size for axis in cells]
+        low, high, left = low.reshape(shape), high.reshape(shape), list(axes)
+        for place in reversed(range(len(left))):
+            if all(np.array_equal(end, np.broadcast_to(np.take(end, [0], place), end.shape)) for end in (low, high)):
+                low, high = np.take(low, 0, place), np.take(high, 0, place)
+                del left[place]
+        parts = [self._part(axis, name) for axis in left]
+        for place in zip(*np.nonzero((low != 0) | (high != 0)), strict=True) if left else [()]:
+            first, last = simple(low[place]), simple(high[place])
+            if not first and not last:
+                continue
+            self._terms += 1
+            if self._terms > MOST_TERMS:
+                raise RefusedReading(f"what records add takes more than {MOST_TERMS:,} lines to write; use fewer kinds of records")
+            part: Part = frozenset().union(*(each[k] for each, k in zip(parts, place, strict=True)))
+            yield Term(part, of(first), of(last))
+
+    def _axis(self, name: str) -> Axis:
+        if name not in self._axes:
+            self._axes[name] = Axis(self._declared[name], self._cuts.get(name, ()))
+        return self._axes[name]
+
+    def _part(self, axis: str, name: str) -> list[Part]:
+        """Return the conditions for each cell of a column."""
+        found = self._parts.get((axis, name))
+        if found is None:
+            declared, column = self._declared[axis], name.format(axis)
+            self.columns[column] = column_domain(declared)
+            found = []
+            for low, high in self._axis(axis).cells:
+                if low == high:
+                    found.append(frozenset((Condition(column, "==", _exact(low), True),)))
+                    continue
+                ends = self._ends(axis, low, high)
+                found.append(frozenset((Condition(column, "<=", ends[0], False), Condition(column, "<", ends[1], True))))
+            if declared.missing:
+                found.append(frozenset((Condition(column, "missing", None, True),)))
+            self._parts[axis, name] = found
+        return found
+
+    def _ends(self, axis: str, low: Any, high: Any) -> tuple[Fraction, Fraction]:
+        declared = self._declared[axis]
+        points = sorted({declared.low, declared.high, *self._cuts.get(axis, ())})
+        return simple(max(each for each in points if each < low)), simple(min(each for each in points if each > high))
+
+
+def _exact(value: Any) -> Any:
+    if isinstance(value, bool | str):
+        return value
+    return str(value.isoformat()) if hasattr(value, "isoformat") else simple(value)
+
+
+def column_domain(declared: Declared) -> ColumnDomain:
+    """Return what a column holds, in the words of a certificate."""
+    if declared.values is None:
+        return ColumnDomain(simple(declared.low), simple(declared.high), missing=declared.missing)
+    whole = declared.kind == "int64"
+    return ColumnDomain(values=tuple(map(_exact, declared.values)), missing=declared.missing, whole=whole)
+
+
+__all__ = ["Mapping", "as_releases", "column_domain"]
