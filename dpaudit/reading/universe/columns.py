@@ -125,15 +125,17 @@ class Column(Private):
         space: the kinds that are told apart: those of the rows, and more.
         low, high: series or arrays, one item a kind; the same object where every cell is a point.
         source: the name of the column of the data that this is; "" for anything computed.
+        chain: for what is computed of one such column and rises or falls on every cell: its name, and the computation.
         is_stable: whether its type is the same whatever records there are, also without any.
     """
 
-    __slots__ = ("rows", "space", "low", "high", "source", "is_stable")
+    __slots__ = ("rows", "space", "low", "high", "source", "is_stable", "chain")
     noun = "private column"
 
     def __init__(self, rows: Rows, space: Space, low: Any, high: Any, source: str = "", *, is_stable: bool = True) -> None:
         self.rows, self.space, self.low, self.high = rows, space, low, high
         self.source, self.is_stable = source, is_stable
+        self.chain: tuple[str, Callable[[Any], Any]] | None = (source, _itself) if source else None
 
     @property
     def is_exact(self) -> bool:
@@ -165,9 +167,10 @@ class Column(Private):
         """Return the values on fewer rows."""
         space, mine, _ = self.space.join(rows.space)
         low = taken(self.low, mine)
-        return Column(
-            rows, space, low, low if self.is_exact else taken(self.high, mine), self.source, is_stable=self.is_stable
-        )
+        high = low if self.is_exact else taken(self.high, mine)
+        found = Column(rows, space, low, high, self.source, is_stable=self.is_stable)
+        found.chain = self.chain
+        return found
 
     def constant(self, value: Any) -> Column:
         """Return one value for all records."""
@@ -234,19 +237,31 @@ class Column(Private):
         if name in COMPARISONS or name in ("between", "digitize", "cut"):
             return self._compared(name, columns, others, space, (low, high), is_stable)
         if name in _SAME_AT_BOTH_ENDS and bool(np.all(same(low, high))):
-            if name != "isin" or self.source:
+            if name != "isin" or self.chain is not None:
                 if name == "isin":
                     self.cut([each for each in np.ravel(np.asarray(others[0], object)) if _is_number(each)])
                 return self.with_values(space, low, is_stable=is_stable)
+        chain = self._chained(function, columns, others)
         if name in _RISING:
             if not (_finite(low) and _finite(high)):
                 refuse(f"{name} of values for which it may be missing or infinite", ".clip(low, high) first")
             if name in ("clip", "maximum", "minimum"):
                 self.cut([each for each in others if _is_number(each)])
-            return self.with_values(space, low, high, is_stable=is_stable)
+            found = self.with_values(space, low, high, is_stable=is_stable)
+            found.chain = chain
+            return found
         if name in _CORNERS:
-            return self.with_values(space, *self._corners(name, function, at, columns, others), is_stable=is_stable)
+            found = self.with_values(space, *self._corners(name, function, at, columns, others), is_stable=is_stable)
+            found.chain = chain if name in ("neg", "sub", "mul", "truediv") else None
+            return found
         refuse(f"{name} of values that cannot be listed", "the values that are possible, in the domain")
+
+    def _chained(self, function: Callable[..., Any], columns: list[Column], others: Sequence[Any]) -> Any:
+        """Return the column of the data that this comes from, and how, where there is one and the rest is constant."""
+        if self.chain is None or len(columns) > 1:
+            return None
+        source, before = self.chain
+        return source, lambda values: function(before(values), *others)
 
     def _fits(self, value: Any) -> bool:
         """Whether an array has one number for each number of a record's row."""
@@ -268,14 +283,41 @@ class Column(Private):
         return len(low) <= 300 or low.dtype.kind in "ifb"
 
     def cut(self, values: Sequence[Any]) -> None:
-        """Ask for cells of the column that end at these values."""
-        if not self.source or self.is_exact:
+        """Ask for cells that end where the column comes to these values."""
+        if self.chain is None or self.is_exact:
             return
+        source, function = self.chain
         universe = self.space.universe
-        known, column = universe.cuts.get(self.source, frozenset()), universe.columns[self.source]
-        new = [float(each) for each in values if column.low < each < column.high and float(each) not in known]
+        known, column = universe.cuts.get(source, frozenset()), universe.columns[source]
+        points = {float(each) for each in values}
+        if not self.source:
+            near = {each for each in points if each not in known}  # where it is the column itself, as within a clip
+            points = near | {found for each in points & known for found in self._reached(each, source, function)}
+        new = [each for each in points if column.low < each < column.high and each not in known]
         if new:
-            current().cut(self.source, new)
+            current().cut(source, new)
+
+    def _reached(self, value: float, source: str, function: Callable[[Any], Any]) -> list[float]:
+        """Return, for the cells in which it passes a value, where it does: the last float on either side."""
+        axis = self.space.universe.axis(source)
+        wrap = pd.Series if isinstance(axis.low, pd.Series) else np.array
+
+        def at(point: float) -> float:
+            return float(plain(computed("this of one value", function, wrap(np.array([point], axis.low.dtype))))[0])
+
+        found = []
+        for low, high in axis.cells:
+            first, last = at(low), at(high)
+            if low == high or not min(first, last) <= value <= max(first, last) or first == last:
+                continue
+            rises, below, above = first < last, float(low), float(high)
+            while (middle := (below + above) / 2) not in (below, above):
+                if (at(middle) < value) == rises:
+                    below = middle
+                else:
+                    above = middle
+            found += [below, above]
+        return found
 
     def _compared(
         self, name: str, columns: list[Column], others: Sequence[Any], space: Space, ends: Any, is_stable: bool
@@ -285,7 +327,7 @@ class Column(Private):
         for each in columns:
             each.cut([x for x in constants if _is_number(x)])
         low, high = ends
-        alone = len(columns) == 1 and bool(self.source)
+        alone = len(columns) == 1 and self.chain is not None
         if np.all(same(low, high)) and (alone or name in ("lt", "le", "gt", "ge")):
             return self.with_values(space, low, is_stable=is_stable)
         if name in ("eq", "ne") and len(columns) == 1 and len(constants) == 1:
@@ -339,6 +381,10 @@ class Column(Private):
     def kept(self, mask: Column) -> Column:
         """Return the values of the rows for which a mask holds."""
         return self.on(self.rows.kept(self.where_true(mask)))
+
+
+def _itself(values: Any) -> Any:
+    return values
 
 
 def _is_number(value: Any) -> bool:

@@ -276,7 +276,9 @@ class Universe(Python):
             return contextlib._GeneratorContextManager(self.twin(inner) if is_own(inner) else inner, args, keywords)
         if isinstance(function, type) and issubclass(function, enum.Enum):
             return self._public(function, args, keywords)
-        if args and not keywords and function in (iter, next, hash):
+        if isinstance(function, type) and dispatch.has_own_methods(function):
+            return self.construct(function, *args, **keywords)
+        if args and not keywords and (function is iter or function is next):
             return self.foreign(function, args, keywords)
         return super().call(function, *args, **keywords)
 
@@ -349,6 +351,10 @@ class Universe(Python):
         owner = getattr(function, "__self__", None)
         if owner is not None and not isinstance(owner, types.ModuleType) and not isinstance(function, type):
             return self._method_of_public(function, owner, name, args, keywords)
+        if kind.__module__.startswith("scipy.stats") and hasattr(function, "rvs"):
+            if sort_of((args, keywords)) != PUBLIC:
+                refuse("a distribution with arguments that are not public", "a public scale")
+            return function(*args, **keywords)
         if function is functools.reduce:
             return self._reduce(*args, **keywords)
         module = getattr(function, "__module__", "") or ""
@@ -370,7 +376,7 @@ class Universe(Python):
     def _row(self, function: Any, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """A function whose result is made of its arguments alone."""
         sort = sort_of((args, keywords))
-        bad = calls.NEVER & keywords.keys()
+        bad = calls.NEVER & keywords.keys() - ({"default"} if name == "select" else set())
         of_numpy = isinstance(function, np.ufunc) or getattr(function, "__module__", "") in ("numpy", "numpy.linalg")
         if bad or (isinstance(function, np.ufunc) and len(args) > function.nin) or (of_numpy and len(args) > calls.POSITIONAL.get(name, 9)):
             refuse(f"{name} with {', '.join(sorted(bad)) or 'an argument that may be changed'}", f"the result of {name}")
@@ -1000,6 +1006,8 @@ class Universe(Python):
             refuse(f".{name} of a function")
         if name.startswith("_"):
             refuse(f"the attribute {name}")
+        if name == "rvs" and source_of(getattr(owner, name, None)) is not None:
+            return getattr(owner, name)
         if sort_of(owner) == PRIVATE and kind not in calls.READS and kind not in (types.SimpleNamespace,):
             refuse(f".{name} of a {kind.__name__} is not known here")
         if kind is types.SimpleNamespace:
@@ -1252,12 +1260,12 @@ class Universe(Python):
         for each in (left, right):
             if not isinstance(each, Private | Token) and sort_of(each) != PUBLIC:
                 refuse("an operator on a private value and a collection that is not public", "the values one by one")
-        if isinstance(left, Draw) or isinstance(right, Draw):
-            return self._with_draw(name, left, right)
         if isinstance(left, Half) or isinstance(right, Half):
             if name in ("add", "sub") and isinstance(left, Half):
                 return left.meets(right, 1 if name == "add" else -1)
             refuse("noise of one side alone, by which some outputs are impossible", "np.random.laplace(0, scale)")
+        if isinstance(left, Draw) or isinstance(right, Draw):
+            return self._with_draw(name, left, right)
         if isinstance(left, Coins) or isinstance(right, Coins):
             if name in ("lt", "le") and isinstance(left, Coins):
                 return left.below(right)

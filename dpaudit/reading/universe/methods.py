@@ -67,7 +67,7 @@ def c_astype(x: Column, dtype: Any) -> Column:
     kind = CASTS.get(dtype) if dtype is None or isinstance(dtype, str | type) else None
     if kind is None and not (dtype in (str, "str", "category") or isinstance(dtype, pd.CategoricalDtype)):
         refuse(f"a conversion to {dtype}, which may wrap", ".astype(float) or .astype(int)")
-    if dtype == "category":
+    if isinstance(dtype, str) and dtype == "category":
         refuse("categories that are those of the data", "pd.CategoricalDtype([…])")
     if kind is None:
         if not x.is_exact or (dtype in (str, "str") and (pd.isna(plain(x.low)).any() or plain(x.low).dtype.kind in "fO" and not isinstance(x.low.dtype, pd.StringDtype))):
@@ -114,7 +114,7 @@ def c_abs(x: Column) -> Column:
 
 def c_copy(x: Column) -> Column:
     """``copy()``."""
-    return x.with_values(x.space, x.low, x.high, is_stable=x.is_stable) if not x.source else x
+    return x
 
 
 def c_to_numpy(x: Column, dtype: Any = None) -> Column:
@@ -126,7 +126,9 @@ def c_to_numpy(x: Column, dtype: Any = None) -> Column:
     if not x.is_series:
         return x
     low = x.low.to_numpy()
-    return Column(x.rows, x.space, low, low if x.is_exact else x.high.to_numpy(), x.source)
+    found = Column(x.rows, x.space, low, low if x.is_exact else x.high.to_numpy(), x.source)
+    found.chain = x.chain
+    return found
 
 
 def c_map(x: Column, arg: Any) -> Column:
@@ -612,8 +614,7 @@ def np_histogram(a: Any, bins: Any = 10, range: Any = None) -> Any:
     values = plain(a.low).astype(float)
     if np.isnan(values).any():
         refuse("np.histogram of values that may be missing", ".dropna() first")
-    if not a.is_exact:
-        a.cut([float(each) for each in edges])
+    a.cut([float(each) for each in edges])
     ends = []
     for end in (a.low, a.high):
         values = plain(end).astype(float)

@@ -160,7 +160,7 @@ def items(token: Token) -> Sequence[Token] | None:
         return None
     if token.kinds == frozenset(("array",)):
         one = number("np.float64") if len(token.shape) == 1 else None
-        return [one or array(token.shape[1:]) for _ in range(token.shape[0])]
+        return [array(token.shape[1:]) if one is None else one for _ in range(token.shape[0])]
     if token.kinds == frozenset(("series",)) and len(token.shape) == 1:
         return [number("float") for _ in range(token.shape[0])]
     return None

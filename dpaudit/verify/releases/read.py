@@ -144,19 +144,21 @@ class _Writer:
     def _ends(self, axis: str, low: Any, high: Any) -> tuple[Fraction, Fraction]:
         declared = self._declared[axis]
         points = sorted({declared.low, declared.high, *self._cuts.get(axis, ())})
-        return simple(max(each for each in points if each < low)), simple(min(each for each in points if each > high))
+        return _exact(max(each for each in points if each < low)), _exact(min(each for each in points if each > high))
 
 
 def _exact(value: Any) -> Any:
     if isinstance(value, bool | str):
         return value
-    return str(value.isoformat()) if hasattr(value, "isoformat") else simple(value)
+    if hasattr(value, "isoformat"):
+        return str(value.isoformat())
+    return Fraction(value) if isinstance(value, int) else Fraction(repr(float(value)))  # floats apart stay apart
 
 
 def column_domain(declared: Declared) -> ColumnDomain:
     """Return what a column holds, in the words of a certificate."""
     if declared.values is None:
-        return ColumnDomain(simple(declared.low), simple(declared.high), missing=declared.missing)
+        return ColumnDomain(_exact(declared.low), _exact(declared.high), missing=declared.missing)
     whole = declared.kind == "int64"
     return ColumnDomain(values=tuple(map(_exact, declared.values)), missing=declared.missing, whole=whole)
 
