@@ -105,13 +105,13 @@ READS: dict[type, frozenset[str]] = {
         "sum mean max min idxmax idxmin abs round clip astype copy to_dict to_list tolist to_numpy items keys get head tail "
         "nlargest nsmallest sort_values sort_index rename reindex isin between where mask fillna dropna isna notna add sub mul "
         "div cumsum cumprod median std var quantile value_counts unique nunique any all eq ne lt le gt ge to_frame "
-        "reset_index drop count diff shift rank to_string prod truediv map apply".split()
+        "reset_index drop count diff shift rank to_string prod truediv map".split()
     ),
     pd.DataFrame: frozenset(
         "sum mean max min abs round clip astype copy to_dict to_numpy items keys get head tail nlargest nsmallest sort_values "
         "sort_index rename reindex isin where mask fillna dropna isna notna add sub mul div cumsum set_index reset_index drop "
         "groupby pivot_table pivot melt stack unstack merge assign iterrows itertuples any all count to_records transpose "
-        "to_string to_csv join apply agg query rename_axis".split()
+        "to_string join agg rename_axis".split()
     ),
     pd.Index: frozenset("tolist to_list to_numpy get_loc isin copy astype unique sort_values map".split()),
     pd.Timestamp: frozenset("isoformat strftime weekday isoweekday date".split()),

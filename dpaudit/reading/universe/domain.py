@@ -16,6 +16,7 @@ import io
 import logging
 import operator
 import os
+import random
 import sys
 import time
 import traceback
@@ -135,6 +136,8 @@ class Universe(Python):
         state.domain = self  # type: ignore[attr-defined]
         self._mine: dict[int, tuple[Any, int]] = {}
         self.tainted: dict[int, tuple[Any, Token]] = {}
+        self._generators: dict[Any, Any] = {}
+        self._made_generators: list[Any] = []
 
     # --- what was made here -------------------------------------------------------------------------------
 
@@ -380,12 +383,12 @@ class Universe(Python):
         of_numpy = isinstance(function, np.ufunc) or getattr(function, "__module__", "") in ("numpy", "numpy.linalg")
         if bad or (isinstance(function, np.ufunc) and len(args) > function.nin) or (of_numpy and len(args) > calls.POSITIONAL.get(name, 9)):
             refuse(f"{name} with {', '.join(sorted(bad)) or 'an argument that may be changed'}", f"the result of {name}")
+        if name in ("copy", "deepcopy"):
+            return self._copied(args[0], name) if len(args) == 1 and not keywords else refuse(f"{name} in this form")
         if sort == PRIVATE:
             return self._row_of_private(function, name, args, keywords)
         if sort == PUBLIC:
             return self._public(function, args, keywords)
-        if function in (dict, list) or name in ("deepcopy",):
-            refuse(f"{name} of released values")
         if name == "SimpleNamespace":
             return self.born(function(*args, **keywords))
         self.raises("any")
@@ -407,6 +410,26 @@ class Universe(Python):
                 return array(first.shape or ())
         self._certain(args, keywords)
         return Token()
+
+    def _copied(self, value: Any, name: str) -> Any:
+        """A copy of containers, arrays and tables; no copy of a generator, which would draw the same again."""
+        kind = type(value)
+        if kind in (int, float, str, bool, bytes, type(None), tuple) and name == "copy":
+            return value
+        if isinstance(value, Frame | Column | Number):
+            return methods.c_copy(value) if isinstance(value, Column) else value.m_copy() if isinstance(value, Frame) else methods.n_copy(value)
+        if name == "copy" and kind in (list, dict, set):
+            return self.born(value.copy())
+        if kind in (list, tuple):
+            found = [self._copied(each, name) for each in value]
+            return self.born(found) if kind is list else tuple(found)
+        if kind is dict:
+            return self.born({key: self._copied(each, name) for key, each in value.items()})
+        if kind in (np.ndarray, pd.Series, pd.DataFrame) and sort_of(value) == PUBLIC:
+            return self.born(value.copy())
+        if kind in (int, float, str, bool, bytes, type(None), Token):
+            return value
+        return refuse(f"{name} of a {kind.__name__}", "the values themselves")
 
     def _certain(self, *values: Any) -> None:
         """Refuse a number whose type hangs on the data where its type may be seen."""
@@ -484,14 +507,25 @@ class Universe(Python):
         seed = [each for each in (*args, *keywords.values()) if each is not None]
         if function in (np.random.Generator,) or seed:
             refuse("a fixed seed: the noise is the same in every run, which is none", "np.random.default_rng()")
-        return function()
+        made = function()
+        self._made_generators.append(made)
+        return made
 
     def _not_seeded(self, source: Any) -> None:
+        """Refuse a generator of which it is not known that it was made without a seed, and by itself."""
         owner = source.owner
         if isinstance(owner, np.random.Generator):
-            entropy = getattr(owner.bit_generator.seed_seq, "entropy", None)
+            seeds = owner.bit_generator.seed_seq
+            entropy = getattr(seeds, "entropy", None)
             if not isinstance(entropy, int) or entropy < 2**80:
                 refuse("a generator with a fixed seed: the noise is the same in every run, which is none", "np.random.default_rng()")
+            known = self._generators.setdefault((entropy, getattr(seeds, "spawn_key", ())), owner)
+            if known is not owner:
+                refuse("a copy of a generator, which draws the same noise again", "one generator")
+        elif isinstance(owner, np.random.RandomState | random.Random):
+            is_shared = owner is np.random.mtrand._rand or owner is getattr(random, "_inst", None)
+            if not is_shared and type(owner) is not random.SystemRandom and not any(owner is each for each in self._made_generators):
+                refuse("a generator of which it is not known whether it has a fixed seed", "np.random.default_rng()")
 
     def _reduce(self, function: Any, values: Any, *start: Any) -> Any:
         listed = list(self.iterate(values))

@@ -21,7 +21,7 @@ from dpaudit.reading.universe.columns import Column, Rows, plain, taken
 from dpaudit.reading.universe.frames import Frame, current_domain
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.released import Token
-from dpaudit.reading.universe.state import Private, current, refuse
+from dpaudit.reading.universe.state import Left, Private, Refusal, current, refuse
 from dpaudit.reading.universe.values import PUBLIC, sort_of
 
 MOST_CALLS = 20_000
@@ -268,6 +268,16 @@ def one_record() -> Iterator[None]:
         state.record = before
 
 
+def _for_a_record(function: Callable[..., Any], *args: Any) -> Any:
+    """Call what is done with a record; if it raises, whether it does is private."""
+    try:
+        return function(*args)
+    except (Left, Refusal, UnboundLocalError):
+        raise
+    except Exception as error:
+        return refuse(f"it raises {type(error).__name__} for some records of the domain: whether it does is private")
+
+
 def applied(function: Any, column: Column, name: str) -> Column:
     """Return ``column.apply(function)``: a function of one record."""
     if isinstance(function, type) and function not in (int, float, str, bool):
@@ -300,9 +310,9 @@ def comprehended(records: Records, element: Callable[[Any], Any], keep: Callable
     low, high, kept = [], [], []
     for place, each in enumerate(records.values):
         with one_record():
-            if keep is not None and not keep(each):
+            if keep is not None and not _for_a_record(keep, each):
                 continue
-            found = element(each)
+            found = _for_a_record(element, each)
         first, last = (found.low, found.high) if isinstance(found, Cell) else (found, found)
         if sort_of(first) != PUBLIC or isinstance(first, list | dict | set):
             refuse("a comprehension over records of something that is no single value", "a number")
@@ -341,14 +351,11 @@ def folded(records: Records, body: Callable[..., Any], before: Sequence[Any]) ->
     touched: set[Any] = set()
     for number, record in enumerate(records.values):
         with one_record():
-            state = current()
-            mine = [dict(each) if isinstance(each, dict) and each is not before[place] else each for place, each in enumerate(given)]
-            domain = current_domain()
-            for each in mine:
-                if isinstance(each, dict):
-                    domain.born(each)
-            after = body(record, *mine)
-            del state
+            is_mine = [isinstance(each, dict) and each is not before[place] for place, each in enumerate(given)]
+            mine = [
+                current_domain().born(dict(each)) if new else each for new, each in zip(is_mine, given, strict=True)
+            ]
+            after = _for_a_record(body, record, *mine)
         for place, (first, each) in enumerate(zip(mine, after, strict=True)):
             if isinstance(first, dict) and given[place] is not before[place]:
                 if each is not first or list(first) != list(given[place]):

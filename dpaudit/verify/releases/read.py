@@ -107,16 +107,66 @@ class _Writer:
             if all(np.array_equal(end, np.broadcast_to(np.take(end, [0], place), end.shape)) for end in (low, high)):
                 low, high = np.take(low, 0, place), np.take(high, 0, place)
                 del left[place]
-        parts = [self._part(axis, name) for axis in left]
-        for place in zip(*np.nonzero((low != 0) | (high != 0)), strict=True) if left else [()]:
-            first, last = simple(low[place]), simple(high[place])
-            if not first and not last:
-                continue
-            self._terms += 1
-            if self._terms > MOST_TERMS:
-                raise RefusedReading(f"what records add takes more than {MOST_TERMS:,} lines to write; use fewer kinds of records")
-            part: Part = frozenset().union(*(each[k] for each, k in zip(parts, place, strict=True)))
-            yield Term(part, of(first), of(last))
+        if not left:
+            first, last = simple(low[()]), simple(high[()])
+            if first or last:
+                yield Term(frozenset(), of(first), of(last))
+            return
+        along = max(range(len(left)), key=lambda k: (self._is_ordered(left[k]), low.shape[k]))
+        low, high = np.moveaxis(low, along, -1), np.moveaxis(high, along, -1)
+        runs, others = left.pop(along), [self._part(axis, name) for axis in left]
+        for place in np.ndindex(low.shape[:-1]):
+            around: Part = frozenset().union(*(each[k] for each, k in zip(others, place, strict=True)))
+            for start, stop in self._runs(runs, low[place], high[place]):
+                first, last = simple(low[place][start]), simple(high[place][start])
+                if not first and not last:
+                    continue
+                self._terms += 1
+                if self._terms > MOST_TERMS:
+                    raise RefusedReading(
+                        f"what records add takes more than {MOST_TERMS:,} lines to write; use fewer kinds of records"
+                    )
+                yield Term(around | self._run(runs, name, start, stop), of(first), of(last))
+
+    def _is_ordered(self, axis: str) -> bool:
+        return self._declared[axis].kind in ("int64", "float64")
+
+    def _runs(self, axis: str, low: Any, high: Any) -> Iterator[tuple[int, int]]:
+        """Yield from where to where, in the order of its cells, a column adds the same."""
+        cells = len(self._axis(axis).cells)
+        order = self._order(axis)
+        start = 0
+        for stop in range(1, cells + 1):
+            ends = stop == cells or not self._is_ordered(axis)
+            if ends or (low[order[stop]], high[order[stop]]) != (low[order[start]], high[order[start]]):
+                yield order[start], order[stop - 1]
+                start = stop
+        if len(low) > cells:
+            yield cells, cells
+
+    def _order(self, axis: str) -> list[int]:
+        cells = self._axis(axis).cells
+        if not self._is_ordered(axis):
+            return list(range(len(cells)))
+        return sorted(range(len(cells)), key=lambda place: float(cells[place][0]))
+
+    def _run(self, axis: str, name: str, start: int, stop: int) -> Part:
+        parts = self._part(axis, name)
+        if start == stop:
+            return parts[start]
+        column, cells = name.format(axis), self._axis(axis).cells
+        (first, open_), (last, end) = cells[start], cells[stop]
+        lower = (
+            Condition(column, "<", _exact(first), False)
+            if first == open_
+            else Condition(column, "<=", self._ends(axis, first, open_)[0], False)
+        )
+        upper = (
+            Condition(column, "<=", _exact(end), True)
+            if last == end
+            else Condition(column, "<", self._ends(axis, last, end)[1], True)
+        )
+        return frozenset((lower, upper))
 
     def _axis(self, name: str) -> Axis:
         if name not in self._axes:
