@@ -302,17 +302,17 @@ class Column(Private):
         axis = self.space.universe.axis(source)
         wrap = pd.Series if isinstance(axis.low, pd.Series) else np.array
 
-        def at(point: float) -> float:
-            return float(plain(computed("this of one value", function, wrap(np.array([point], axis.low.dtype))))[0])
+        def at(points: Any) -> Any:
+            return plain(computed("this of one value", function, wrap(np.array(points, axis.low.dtype)))).astype(float)
 
+        starts, ends = ([cell[side] for cell in axis.cells] for side in (0, 1))
         found = []
-        for low, high in axis.cells:
-            first, last = at(low), at(high)
+        for low, high, first, last in zip(starts, ends, at(starts), at(ends), strict=True):
             if low == high or not min(first, last) <= value <= max(first, last) or first == last:
                 continue
             rises, below, above = first < last, float(low), float(high)
             while (middle := (below + above) / 2) not in (below, above):
-                if (at(middle) < value) == rises:
+                if (at([middle])[0] < value) == rises:
                     below = middle
                 else:
                     above = middle
@@ -324,9 +324,10 @@ class Column(Private):
     ) -> Column:
         """A comparison: cells are cut at what they are compared with, so that both ends agree."""
         constants = [x for each in others if not isinstance(each, Column) for x in np.ravel(np.asarray(each, object))]
-        for each in columns:
-            each.cut([x for x in constants if _is_number(x)])
         low, high = ends
+        if name in ("eq", "ne", "between") or not np.all(same(low, high)):
+            for each in columns:
+                each.cut([x for x in constants if _is_number(x)])
         alone = len(columns) == 1 and self.chain is not None
         if np.all(same(low, high)) and (alone or name in ("lt", "le", "gt", "ge")):
             return self.with_values(space, low, is_stable=is_stable)

@@ -7,6 +7,7 @@ told through a pipe; the paths are put together from what each process tells sin
 from __future__ import annotations
 
 import dis
+import gc
 import os
 import pickle
 import select
@@ -139,6 +140,8 @@ def _one_round(
     if child == 0:
         code = 1
         try:
+            gc.freeze()  # a collection would touch every object, which every process would then copy
+            gc.disable()
             os.setsid()
             os.close(reading)
             code = _pass(function, columns, arguments, cuts, used, person, replaced, writing)

@@ -614,7 +614,6 @@ def np_histogram(a: Any, bins: Any = 10, range: Any = None) -> Any:
     values = plain(a.low).astype(float)
     if np.isnan(values).any():
         refuse("np.histogram of values that may be missing", ".dropna() first")
-    a.cut([float(each) for each in edges])
     ends = []
     for end in (a.low, a.high):
         values = plain(end).astype(float)
@@ -623,6 +622,7 @@ def np_histogram(a: Any, bins: Any = 10, range: Any = None) -> Any:
         place[(values < edges[0]) | (values > edges[-1])] = -1
         ends.append(place)
     if not np.array_equal(*ends):
+        a.cut([float(each) for each in edges])
         refuse("np.histogram of values of which only bounds are known", "a histogram of the column itself")
     hits = (ends[0][:, None] == np.arange(len(edges) - 1)).astype(float)
     counts = numbers.summed_of(a.rows, a.space, hits, hits, whole=True, labels=None, columns=None, kinds=_INT)
@@ -665,7 +665,8 @@ def np_digitize(x: Any, bins: Any, right: bool = False) -> Any:
     """``np.digitize``."""
     if not isinstance(x, Column) or isinstance(bins, Private | Token):
         refuse("np.digitize in this form")
-    x.cut([float(each) for each in bins])
+    if not np.array_equal(*(np.digitize(plain(end), bins, right) for end in (x.low, x.high))):
+        x.cut([float(each) for each in bins])
     return c_to_numpy(x).apply("digitize", lambda v: np.digitize(v, bins, right))
 
 
@@ -774,7 +775,8 @@ def pd_cut(x: Any, bins: Any, right: bool = True, labels: Any = None, include_lo
         refuse("pd.cut of this")
     if np.ndim(bins) == 0:
         refuse("pd.cut takes its edges from the data", "bins=[0, 18, 65, 121]")
-    x.cut([float(each) for each in bins])
+    if not x.is_exact and not np.array_equal(*(np.searchsorted(bins, plain(end).astype(float)) for end in (x.low, x.high))):
+        x.cut([float(each) for each in bins])
     return x.apply("cut", lambda v: pd.cut(v, bins, right=right, labels=labels, include_lowest=include_lowest))
 
 
