@@ -96,10 +96,10 @@ def prove(target: str | Mechanism | Any, **options: Unpack[ProofOptions]) -> Evi
     total = whole("runs", request.runs, least=0)
     if 0 < total < _LEAST_RUNS:
         raise UsageError(f"runs is 0, for none, or at least {_LEAST_RUNS}, not {total}")
-    if mechanism.shape is not Shape.PROGRAM:
+    if mechanism.shape is not Shape.PROGRAM and not isinstance(domain, Mapping):
         raise UsageError(
-            f"{mechanism.name} is of the kind '{mechanism.shape}': only a program, "
-            "f(data, noise, **parameters), can be proved"
+            f"{mechanism.name} draws its own noise, and is proved from records: say what each column of its data frame "
+            "may hold, such as domain={'age': (0, 120)} (--domain 'age=[0, 120]')"
         )
     given = mechanism.parameters_with(request.parameters)
     root = whole("seed", given_or_fresh(request.seed), least=0)

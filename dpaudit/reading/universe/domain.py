@@ -138,6 +138,7 @@ class Universe(Python):
         self.tainted: dict[int, tuple[Any, Token]] = {}
         self._generators: dict[Any, Any] = {}
         self._made_generators: list[Any] = []
+        self._guesses: set[str] = set()
 
     # --- what was made here -------------------------------------------------------------------------------
 
@@ -210,13 +211,11 @@ class Universe(Python):
 
     def loop(self, value: Any) -> Any:
         """What a loop goes through: records, or what Python goes through."""
-        if type(value) is Unknown:
-            self.state.leave()
         try:
             found = records.records_of(value) if isinstance(value, Private) else None
         except Refusal as why:
             self.state.note(Refused(line(), *why.args))
-            self.state.leave()
+            return iter((Unknown(),))
         return self.iterate(value) if found is None else found
 
     def is_records(self, value: Any) -> bool:
@@ -242,7 +241,7 @@ class Universe(Python):
             self.state.note(Refused(line(), *why.args))
         except UnboundLocalError as why:
             self.state.note(Refused(line(), f"a loop over records that keeps {why.name!r} from one record to the next", "sums: total += x"))
-        return self.state.leave()
+        return [Unknown() for _ in before]
 
     @_hook
     def comprehended(self, through: Records, element: Callable[[Any], Any], keep: Any) -> Any:
@@ -1514,7 +1513,7 @@ class Universe(Python):
         if kind is bool:
             return value
         if kind is Unknown:
-            self.state.leave()
+            return self._guessed()
         value = self.seen(value)
         if isinstance(value, Token):
             try:
@@ -1525,11 +1524,12 @@ class Universe(Python):
                 return value.decided()
             except Refusal as why:
                 self.state.note(Refused(line(), *why.args))
-                self.state.leave()
+                return self._guessed()
         if isinstance(value, Private):
             if isinstance(value, Cell):
                 return value.compared("ne", 0, is_left=True)
-            refuse_and_leave(f"a branch on a {value.noun}", "noise first, and the branch on what is released")
+            self.state.note(Refused(line(), f"a branch on a {value.noun}", "noise first, and the branch on what is released"))
+            return self._guessed()
         if kind in (list, tuple, dict, set, str, frozenset, collections.deque, collections.defaultdict, collections.OrderedDict, collections.Counter):
             return bool(value)
         for name in ("__bool__", "__len__"):
@@ -1540,16 +1540,23 @@ class Universe(Python):
             refuse_and_leave("a branch on something that is not public", "noise first, and the branch on what is released")
         return bool(value)
 
+    def _guessed(self) -> bool:
+        """Go on where the reading is refused anyway, for what else there is to say: into a part, once."""
+        where = line()
+        known = where in self._guesses
+        self._guesses.add(where)
+        return not known
+
     def iterate(self, value: Any) -> Any:
         """``for x in a``."""
         self.state.step()
         if type(value) is Unknown:
-            self.state.leave()
+            return iter((value,))
         try:
             return self._iterated(self.seen(value))
         except Refusal as why:
             self.state.note(Refused(line(), *why.args))
-            return self.state.leave()
+            return iter((Unknown(),))
 
     def _iterated(self, value: Any) -> Any:
         kind = type(value)

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpaudit.errors import UsageError
+from dpaudit.reading.forking import fork
 from dpaudit.reading.source import is_of_user, is_own
 from dpaudit.reading.universe import calls
 from dpaudit.reading.universe.cells import Declared, Universe
@@ -136,7 +137,7 @@ def _one_round(
     reading, writing = os.pipe()
     sys.stdout.flush()
     sys.stderr.flush()
-    child = os.fork()
+    child = fork()
     if child == 0:
         code = 1
         try:

@@ -13,19 +13,24 @@ import math
 import os
 import pickle
 import random
+import select
 import signal
+import time
 import types
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from dpaudit.reading.forking import fork
 from dpaudit.reading.universe.cells import Declared
 
 SIZES = (0, 1, 2, 3, 8, 40)
 PAIRS = 24
+SECONDS = 30.0
 _SLACK = 1e-6
 
 
@@ -465,6 +470,35 @@ class Frames:
         return [column.high, *(column.low + k for k in range(20))]
 
 
+@dataclass(frozen=True)
+class Compared:
+    """What real runs showed.
+
+    Attributes:
+        runs: how many.
+        disagreement: the first thing that does not agree with what was read; None where all agrees.
+        pair: neighbours for which the noise has to shift most.
+        raised: how many runs raised an exception.
+    """
+
+    runs: int
+    disagreement: str | None
+    pair: tuple[Any, Any]
+    raised: int = 0
+
+
+def compared(function: Callable[..., Any], columns: Mapping[str, Declared], cuts: Any, **known: Any) -> Compared:
+    """Hold a bound against real runs, in a process of their own; the arguments are those of `disagreement`."""
+    try:
+        found: Compared = in_a_process(lambda: disagreement(function, columns, cuts, **known), SECONDS)
+        return found
+    except (RuntimeError, TimeoutError) as error:
+        frames = Frames(columns, cuts, np.random.default_rng(1))
+        first, second, _, _ = frames.pair(2, known.get("person"), bool(known.get("replaced")))
+        why = str(error) or f"real runs take more than {SECONDS:g} s"
+        return Compared(0, f"the function could not be run on frames of the domain ({why})", (first, second))
+
+
 def disagreement(
     function: Callable[..., Any],
     columns: Mapping[str, Declared],
@@ -478,8 +512,8 @@ def disagreement(
     replaced: bool = False,
     pairs: int = PAIRS,
     seed: int = 1,
-) -> str | None:
-    """Return what the first pair shows that does not agree with a bound; None if all agree.
+) -> Compared:
+    """Hold a bound against real runs on neighbouring frames.
 
     Args:
         function: takes a data frame and the parameters.
@@ -492,32 +526,47 @@ def disagreement(
         pairs: how many.
         seed: of the frames and the noise.
     """
-    rng = np.random.default_rng(seed)
-    frames = Frames(columns, cuts, rng)
+    frames = Frames(columns, cuts, np.random.default_rng(seed))
+    worst, most, raised, why = None, -1.0, 0, None
     for number in range(pairs):
         first, second, of_first, of_second = frames.pair(number, person, replaced)
-        where = f"pair {number + 1} of {pairs} ({len(first)} and {len(second)} records)"
+        worst = worst or (first, second)
         one = Run(number, new=of_first, size=len(first))
+        two = Run(number, new=of_second, size=len(second), before=one)
         try:
             before = _once(function, first, one, parameters, asks)
-            two = Run(number, new=of_second, size=len(second), before=one)
             after = _once(function, second, two, parameters, asks)
-        except Differs as why:
-            return f"{where}: {why}"
-        if len(one.met) > two.draws:
-            return f"{where}: another number of draws"
-        if before[0] != after[0] or not alike(before[1], after[1]):
-            return f"{where}: {str(before)[:80]} and {str(after)[:80]}, though all noisy numbers are the same"
-        most, far = (0.0, 0.0) if two.is_sampled else (epsilon, squares)
-        if two.cost > most * (1 + _SLACK) + 1e-7 or two.squares > far * (1 + _SLACK) + 1e-12:
-            return f"{where}: the noise has to shift by more than was read (ε {two.cost:.4g} of {most:.4g}, μ² {two.squares:.4g} of {far:.4g})"
+            raised += (before[0] == "raises") + (after[0] == "raises")
+            told = _differs(before, after, one, two, epsilon, squares)
+        except Differs as error:
+            told = str(error)
+        far = math.inf if told else two.cost + math.sqrt(two.squares)
+        if far > most and len(first) + len(second):
+            worst, most = (first, second), far
+        if told and why is None:
+            why = f"pair {number + 1} of {pairs} ({len(first)} and {len(second)} records): {told}"
+    assert worst is not None
+    return Compared(2 * pairs, why, worst, raised)
+
+
+def _differs(before: Any, after: Any, one: Run, two: Run, epsilon: float, squares: float) -> str | None:
+    if len(one.met) > two.draws:
+        return "another number of draws"
+    if before[0] != after[0] or not alike(before[1], after[1]):
+        return f"{str(before)[:80]} and {str(after)[:80]}, though all noisy numbers are the same"
+    most, far = (0.0, 0.0) if two.is_sampled else (epsilon, squares)
+    if two.cost > most * (1 + _SLACK) + 1e-7 or two.squares > far * (1 + _SLACK) + 1e-12:
+        return (
+            f"the noise has to shift by more than was read (ε {two.cost:.4g} of {most:.4g}, μ² {two.squares:.4g} of "
+            f"{far:.4g})"
+        )
     return None
 
 
 def in_a_process(work: Callable[[], Any], seconds: float) -> Any:
     """Return what some work gives, done in a process that forks for it; an exception where it dies or takes too long."""
     reading, writing = os.pipe()
-    child = os.fork()
+    child = fork()
     if child == 0:
         try:
             os.close(reading)
@@ -531,12 +580,6 @@ def in_a_process(work: Callable[[], Any], seconds: float) -> Any:
         finally:
             os._exit(0)
     os.close(writing)
-
-    def late(*_: Any) -> None:
-        raise TimeoutError
-
-    import select
-    import time
 
     deadline, data = time.monotonic() + seconds, b""
     try:
@@ -552,7 +595,6 @@ def in_a_process(work: Callable[[], Any], seconds: float) -> Any:
     finally:
         os.close(reading)
         os.waitpid(child, 0)
-    del late
     is_fine, found = pickle.loads(data) if data else (False, "it ended without an answer")
     if not is_fine:
         raise RuntimeError(found)

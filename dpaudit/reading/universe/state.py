@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
+from dpaudit.reading.forking import fork
 from dpaudit.reading.source import is_of_user
 
 MOST_FORKS = 60  # decisions on one path
@@ -129,7 +130,7 @@ class Pass:
         before.ended = "forked"
         self.tell()
         for way in ways[1:]:
-            child = os.fork()
+            child = fork()
             if child == 0:
                 self.told = Told(_node(), before.node)
                 return way

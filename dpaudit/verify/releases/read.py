@@ -6,6 +6,7 @@ column is said without it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
@@ -22,6 +23,7 @@ from dpaudit.reading.universe.drive import Reading
 from dpaudit.reading.universe.state import Released
 
 MOST_TERMS = 50_000
+_FINEST = 10**24
 
 
 def as_releases(reading: Reading) -> Releases:
@@ -108,7 +110,7 @@ class _Writer:
                 low, high = np.take(low, 0, place), np.take(high, 0, place)
                 del left[place]
         if not left:
-            first, last = simple(low[()]), simple(high[()])
+            first, last = outward(low[()], -1), outward(high[()], 1)
             if first or last:
                 yield Term(frozenset(), of(first), of(last))
             return
@@ -118,7 +120,7 @@ class _Writer:
         for place in np.ndindex(low.shape[:-1]):
             around: Part = frozenset().union(*(each[k] for each, k in zip(others, place, strict=True)))
             for start, stop in self._runs(runs, low[place], high[place]):
-                first, last = simple(low[place][start]), simple(high[place][start])
+                first, last = outward(low[place][start], -1), outward(high[place][start], 1)
                 if not first and not last:
                     continue
                 self._terms += 1
@@ -203,6 +205,15 @@ def _exact(value: Any) -> Any:
     if hasattr(value, "isoformat"):
         return str(value.isoformat())
     return Fraction(value) if isinstance(value, int) else Fraction(repr(float(value)))  # floats apart stay apart
+
+
+def outward(value: float, sign: int) -> Fraction:
+    """Return what a record adds at most (sign 1) or at least (-1), with few digits."""
+    found = simple(value)
+    if found.denominator <= _FINEST and abs(found.numerator) < _FINEST**2:
+        return found
+    whole = found * _FINEST
+    return Fraction(math.ceil(whole) if sign > 0 else math.floor(whole), _FINEST)
 
 
 def column_domain(declared: Declared) -> ColumnDomain:
