@@ -19,6 +19,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Unpack
 
 import msgspec
+import numpy as np
 
 from dpaudit.auditing.audit import audit
 from dpaudit.auditing.pair import measure_event
@@ -47,7 +48,7 @@ from dpaudit.program.symbolic.budget import SpentError, beside, budget, now
 from dpaudit.request import AuditRequest, ProofOptions, ProofRequest, taking
 from dpaudit.sampling.blocks import Phase
 from dpaudit.sampling.progress import Session
-from dpaudit.settings import own_settings
+from dpaudit.settings import lent, own_settings
 from dpaudit.stats.methods import JOINT, plain
 from dpaudit.stats.power import foresee
 from dpaudit.stats.statement import lower_bound
@@ -68,6 +69,8 @@ RELEASES = "releases"
 
 _EVENT_SHARE = 0.5  # of the error and of the runs go to the counterexample's event; an even split
 _AGAIN = 1e-6  # the error at which a bound that contradicts a proof is measured again
+_DEFAULT_RUNS = 100_000
+_MEASURING, _TIMED_CALLS = 10.0, 20  # seconds for runs of a function as it is, and calls by which they are foreseen
 _LEAST_RUNS = 400  # below this a bound shows next to nothing
 _NEARLY = 0.8  # of the largest exact loss, for an event that runs can confirm; chosen, not tuned
 _MOST_DRAWS = 256  # on a path, for which a counterexample is looked for: some 20 s of a proof's 60
@@ -117,6 +120,8 @@ def prove(target: str | Mechanism | Any, **options: Unpack[ProofOptions]) -> Evi
             found = _aligned(mechanism, given, relation, length, domain, total, root)
         else:
             found = _enumerated(mechanism, given, relation, domain, request.keep_data)
+    if mechanism.shape is not Shape.PROGRAM and total == _DEFAULT_RUNS:
+        total = _affordable(mechanism, given, found.pair[1], total)
     question = validated(
         AuditRequest(
             mechanism,
@@ -141,6 +146,21 @@ def prove(target: str | Mechanism | Any, **options: Unpack[ProofOptions]) -> Evi
     if evidence.verdict is Verdict.INVALID:
         evidence = msgspec.structs.replace(evidence, asked=total)
     return msgspec.structs.replace(evidence, run=run_info(started, clock, request.workers))
+
+
+def _affordable(mechanism: Mechanism, given: Mapping[str, Any], data: Any, runs: int) -> int:
+    """Return how many runs of a function, one a call, take about as long as its proof may; none where few would do."""
+    start, calls, suppressed = time.perf_counter(), 0, 0
+    more = {"rng": np.random.default_rng()} if "rng" in mechanism.asked else {}
+    with lent():
+        while calls < _TIMED_CALLS and time.perf_counter() - start < 1.0:
+            try:
+                mechanism(data.copy(), **given, **more)
+            except Exception:  # what it raises is an output
+                suppressed += 1
+            calls += 1
+    fitting = int(_MEASURING * calls / max(time.perf_counter() - start, 1e-6))
+    return 0 if fitting < _LEAST_RUNS else min(runs, fitting)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,4 +5,19 @@ record by itself is done by pandas and NumPy on it; sums over records are known 
 at a price. Private data are no object of the process.
 """
 
-__all__ = ["calls", "cells", "columns", "domain", "drive", "frames", "methods", "noise", "numbers", "records", "released", "rewriting", "state", "values"]
+__all__ = [
+    "calls",
+    "cells",
+    "columns",
+    "domain",
+    "drive",
+    "frames",
+    "methods",
+    "noise",
+    "numbers",
+    "records",
+    "released",
+    "rewriting",
+    "state",
+    "values",
+]

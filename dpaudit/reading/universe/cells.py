@@ -89,7 +89,9 @@ def declared(name: str, given: Any, dtype: Any = None) -> Declared:
     if sorts == {"int64", "float64"}:
         sorts = {"float64"}
     if len(sorts) != 1 or None in sorts:
-        raise UsageError(f"the domain of {name!r} lists values of several types, or of one that is not known: {given!r:.60}")
+        raise UsageError(
+            f"the domain of {name!r} lists values of several types, or of one that is not known: {given!r:.60}"
+        )
     (kind,) = sorts
     if kind == "int64" and (missing or (dtype is not None and getattr(dtype, "kind", "") == "f")):
         kind = "float64"  # as pandas does
@@ -254,7 +256,9 @@ class Space:
             within = np.arange(len(mine)) - np.repeat(np.cumsum(many) - many, many)
             theirs = order[np.repeat(start, many) + within]
         more = [name for name in other.axes if name not in self.axes]
-        codes = np.concatenate([self.codes[:, mine], *(other.codes[[other.axes.index(name)]][:, theirs] for name in more)])
+        codes = np.concatenate(
+            [self.codes[:, mine], *(other.codes[[other.axes.index(name)]][:, theirs] for name in more)]
+        )
         return Space(self.universe, (*self.axes, *more), codes), mine, theirs
 
     def records(self) -> tuple[tuple[str, ...], Ids]:

@@ -29,7 +29,14 @@ CASTS: dict[Any, str] = {
     bool: "bool", "bool": "bool", np.bool_: "bool",
 }  # fmt: skip
 """Types that a column is converted to."""
-COMPARISONS = {"lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge, "eq": operator.eq, "ne": operator.ne}
+COMPARISONS = {
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+    "eq": operator.eq,
+    "ne": operator.ne,
+}
 _RISING = frozenset(
     ("clip", "fillna", "round", "floor", "ceil", "rint", "trunc", "exp", "log", "log2", "log10", "log1p", "expm1", "sqrt",
      "cbrt", "add", "maximum", "minimum", "astype", "tanh", "arctan", "pos", "copy", "where")
@@ -82,7 +89,9 @@ def computed(name: str, function: Callable[..., Any], *args: Any) -> Any:
             warnings.simplefilter("ignore")
             return function(*args)
     except Exception as error:
-        return refuse(f"{name} raises {type(error).__name__} for some records of the domain: whether it does is private ({error})")
+        return refuse(
+            f"{name} raises {type(error).__name__} for some records of the domain: whether it does is private ({error})"
+        )
 
 
 class Rows(Private):
@@ -96,10 +105,12 @@ class Rows(Private):
         has_all: whether these are all rows of the data: then there are none only where there are no data.
     """
 
-    __slots__ = ("space", "selection", "sample", "order", "has_all")
+    __slots__ = ("has_all", "order", "sample", "selection", "space")
     noun = "index of private rows"
 
-    def __init__(self, space: Space, selection: Any, sample: Any = None, order: int = 0, *, has_all: bool = False) -> None:
+    def __init__(
+        self, space: Space, selection: Any, sample: Any = None, order: int = 0, *, has_all: bool = False
+    ) -> None:
         self.space, self.selection, self.sample, self.order, self.has_all = space, selection, sample, order, has_all
 
     def same(self, other: Any) -> bool:
@@ -129,10 +140,12 @@ class Column(Private):
         is_stable: whether its type is the same whatever records there are, also without any.
     """
 
-    __slots__ = ("rows", "space", "low", "high", "source", "is_stable", "chain")
+    __slots__ = ("chain", "high", "is_stable", "low", "rows", "source", "space")
     noun = "private column"
 
-    def __init__(self, rows: Rows, space: Space, low: Any, high: Any, source: str = "", *, is_stable: bool = True) -> None:
+    def __init__(
+        self, rows: Rows, space: Space, low: Any, high: Any, source: str = "", *, is_stable: bool = True
+    ) -> None:
         self.rows, self.space, self.low, self.high = rows, space, low, high
         self.source, self.is_stable = source, is_stable
         self.chain: tuple[str, Callable[[Any], Any]] | None = (source, _itself) if source else None
@@ -182,7 +195,9 @@ class Column(Private):
         """Refuse what looks at other records."""
         if name in LOOKS_AT_OTHERS:
             refuse(f".{name} of a private column {LOOKS_AT_OTHERS[name]}", INSTEAD.get(name, ""))
-        refuse(f".{name} of a private column is not known to treat each record by itself", "a row of its table, or columns")
+        refuse(
+            f".{name} of a private column is not known to treat each record by itself", "a row of its table, or columns"
+        )
 
     # --- what treats each record by itself ----------------------------------------------------------------
 
@@ -271,7 +286,9 @@ class Column(Private):
         """Whether the type of a result is the same whatever records there are."""
         if not isinstance(low, pd.Series):
             return True
-        none = computed("this of no records", function, *(each[:0] if isinstance(each, pd.Series) else each for each in given))
+        none = computed(
+            "this of no records", function, *(each[:0] if isinstance(each, pd.Series) else each for each in given)
+        )
         if none.dtype != low.dtype:
             return False
         if low.dtype == object:
@@ -342,7 +359,12 @@ class Column(Private):
         )
 
     def _corners(
-        self, name: str, function: Callable[..., Any], at: Callable[[str], list[Any]], columns: list[Column], others: Any
+        self,
+        name: str,
+        function: Callable[..., Any],
+        at: Callable[[str], list[Any]],
+        columns: list[Column],
+        others: Any,
     ) -> tuple[Any, Any]:
         """Return the least and the most at the corners of the cells (interval arithmetic, Moore 1966)."""
         lows, highs = at("low"), at("high")
@@ -376,7 +398,10 @@ class Column(Private):
     def where_true(self, mask: Column) -> Space:
         """Return the kinds for which a mask of these rows holds."""
         if not mask.is_mask or not mask.rows.same(self.rows):
-            refuse("a choice of rows by something that is no mask of these rows", "a comparison of columns of the same frame")
+            refuse(
+                "a choice of rows by something that is no mask of these rows",
+                "a comparison of columns of the same frame",
+            )
         return mask.space.take(np.flatnonzero(plain(mask.low)))
 
     def kept(self, mask: Column) -> Column:
@@ -389,7 +414,11 @@ def _itself(values: Any) -> Any:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool) and math.isfinite(value)
+    return (
+        isinstance(value, int | float | np.integer | np.floating)
+        and not isinstance(value, bool)
+        and math.isfinite(value)
+    )
 
 
 def _finite(values: Any) -> bool:

@@ -63,7 +63,23 @@ _RAISES: dict[str, tuple[type[Exception], ...]] = {
 }
 _VIEWS = (type({}.keys()), type({}.values()), type({}.items()), enumerate, zip, map, filter, type(reversed([])))
 _INDEXERS = frozenset(("_LocIndexer", "_iLocIndexer", "_AtIndexer", "_iAtIndexer"))
-_DUNDERS = frozenset(("__name__", "__doc__", "__qualname__", "__init__", "__class__", "__members__", "__post_init__", "__len__", "__enter__", "__exit__", "__call__", "__str__", "__eq__"))
+_DUNDERS = frozenset(
+    (
+        "__name__",
+        "__doc__",
+        "__qualname__",
+        "__init__",
+        "__class__",
+        "__members__",
+        "__post_init__",
+        "__len__",
+        "__enter__",
+        "__exit__",
+        "__call__",
+        "__str__",
+        "__eq__",
+    )
+)
 _CONTEXT_HELPER = contextlib.contextmanager(lambda: iter(())).__code__  # type: ignore[attr-defined,arg-type,return-value]
 _MANAGERS = (contextlib.nullcontext, np.errstate, warnings.catch_warnings)
 
@@ -71,7 +87,7 @@ _MANAGERS = (contextlib.nullcontext, np.errstate, warnings.catch_warnings)
 class Bound:
     """A method of a private or released value, not yet called."""
 
-    __slots__ = ("owner", "name")
+    __slots__ = ("name", "owner")
 
     def __init__(self, owner: Any, name: str) -> None:
         self.owner, self.name = owner, name
@@ -161,13 +177,26 @@ class Universe(Python):
     def fresh(self, value: Any, *given: Any) -> Any:
         """Note a result of a library that is no part of what it was given."""
         kind = type(value)
-        if kind in (list, dict, set, collections.OrderedDict, collections.Counter, collections.deque, collections.defaultdict, types.SimpleNamespace):
+        if kind in (
+            list,
+            dict,
+            set,
+            collections.OrderedDict,
+            collections.Counter,
+            collections.deque,
+            collections.defaultdict,
+            types.SimpleNamespace,
+        ):
             if all(value is not each for each in given):
                 self.born(value)
         elif kind in (np.ndarray, pd.Series, pd.DataFrame):
             base = getattr(value, "base", None)
             if all(value is not each for each in given):
-                if base is None and not any(isinstance(each, np.ndarray) and np.shares_memory(value, each) for each in given if kind is np.ndarray):
+                if base is None and not any(
+                    isinstance(each, np.ndarray) and np.shares_memory(value, each)
+                    for each in given
+                    if kind is np.ndarray
+                ):
                     self.born(value)
                 else:  # a view: neither may be changed from here on
                     self._mine.pop(id(base), None)
@@ -205,6 +234,12 @@ class Universe(Python):
         frame = sys._getframe(1)
         self.state.told.ran.add((frame.f_code.co_filename, where))
 
+    @_hook
+    def outer(self, names: str) -> None:
+        """A function that sets names of a function around it is entered."""
+        if self.state.record:
+            refuse(f"a function that sets {names}, from outside of it, for each record", "sums: total += x in the loop")
+
     def trying(self, step: int) -> None:
         """Enter or leave a part in which exceptions are seen."""
         self.state.attempts += step
@@ -240,7 +275,13 @@ class Universe(Python):
         except Refusal as why:
             self.state.note(Refused(line(), *why.args))
         except UnboundLocalError as why:
-            self.state.note(Refused(line(), f"a loop over records that keeps {why.name!r} from one record to the next", "sums: total += x"))
+            self.state.note(
+                Refused(
+                    line(),
+                    f"a loop over records that keeps {why.name!r} from one record to the next",
+                    "sums: total += x",
+                )
+            )
         return [Unknown() for _ in before]
 
     @_hook
@@ -255,7 +296,9 @@ class Universe(Python):
         except Left:
             raise
         except Exception as error:
-            return refuse(f"it raises {type(error).__name__} for some records of the domain: whether it does is private")
+            return refuse(
+                f"it raises {type(error).__name__} for some records of the domain: whether it does is private"
+            )
 
     # --- calls --------------------------------------------------------------------------------------------
 
@@ -278,7 +321,7 @@ class Universe(Python):
             return contextlib._GeneratorContextManager(self.twin(inner) if is_own(inner) else inner, args, keywords)
         if isinstance(function, type) and issubclass(function, enum.Enum):
             return self._public(function, args, keywords)
-        if isinstance(function, type) and dispatch.has_own_methods(function):
+        if isinstance(function, type) and is_of_users_class(function):
             return self.construct(function, *args, **keywords)
         if args and not keywords and (function is iter or function is next):
             return self.foreign(function, args, keywords)
@@ -299,7 +342,11 @@ class Universe(Python):
             self.born(made)
             self.call(init, made, *args, **keywords)
             return made
-        elif hasattr(kind, "__dataclass_fields__") and isinstance(init, types.FunctionType) and init.__code__.co_filename == "<string>":
+        elif (
+            hasattr(kind, "__dataclass_fields__")
+            and isinstance(init, types.FunctionType)
+            and init.__code__.co_filename == "<string>"
+        ):
             return self._dataclass(kind, init, args, keywords)
         elif issubclass(kind, BaseException):
             made = naturally(kind, *args, **keywords)
@@ -372,7 +419,10 @@ class Universe(Python):
             refuse("functools.wraps within the function", "the decorator without it")
         row = calls.pure(function)
         if row is None:
-            refuse(f"what {module + '.' if module not in ('', 'builtins') else ''}{name} does is not known here", "a function of NumPy, pandas or the standard library that is")
+            refuse(
+                f"what {module + '.' if module not in ('', 'builtins') else ''}{name} does is not known here",
+                "a function of NumPy, pandas or the standard library that is",
+            )
         return self._row(function, row, args, keywords)
 
     def _row(self, function: Any, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
@@ -380,8 +430,14 @@ class Universe(Python):
         sort = sort_of((args, keywords))
         bad = calls.NEVER & keywords.keys() - ({"default"} if name == "select" else set())
         of_numpy = isinstance(function, np.ufunc) or getattr(function, "__module__", "") in ("numpy", "numpy.linalg")
-        if bad or (isinstance(function, np.ufunc) and len(args) > function.nin) or (of_numpy and len(args) > calls.POSITIONAL.get(name, 9)):
-            refuse(f"{name} with {', '.join(sorted(bad)) or 'an argument that may be changed'}", f"the result of {name}")
+        if (
+            bad
+            or (isinstance(function, np.ufunc) and len(args) > function.nin)
+            or (of_numpy and len(args) > calls.POSITIONAL.get(name, 9))
+        ):
+            refuse(
+                f"{name} with {', '.join(sorted(bad)) or 'an argument that may be changed'}", f"the result of {name}"
+            )
         if name in ("copy", "deepcopy"):
             return self._copied(args[0], name) if len(args) == 1 and not keywords else refuse(f"{name} in this form")
         if sort == PRIVATE:
@@ -393,19 +449,52 @@ class Universe(Python):
         self.raises("any")
         first = self.seen(args[0]) if args else None
         if of_numpy and isinstance(first, Token) and first.is_array and not keywords:
-            if name in ("clip", "round", "around", "abs", "absolute", "nan_to_num", "floor", "ceil", "rint", "exp", "log", "sqrt", "square", "argsort", "sort", "cumsum"):
+            if name in (
+                "clip",
+                "round",
+                "around",
+                "abs",
+                "absolute",
+                "nan_to_num",
+                "floor",
+                "ceil",
+                "rint",
+                "exp",
+                "log",
+                "sqrt",
+                "square",
+                "argsort",
+                "sort",
+                "cumsum",
+            ):
                 return array(first.shape or ())
             if name in ("sum", "mean", "max", "min", "median", "std", "var", "argmax", "argmin") and len(args) == 1:
                 return number("np.float64")
-        if isinstance(function, np.ufunc) and len(args) == 2 and name in ("maximum", "minimum", "add", "subtract", "multiply", "divide"):
+        if (
+            isinstance(function, np.ufunc)
+            and len(args) == 2
+            and name in ("maximum", "minimum", "add", "subtract", "multiply", "divide")
+        ):
             return combined({"subtract": "sub", "multiply": "mul", "divide": "truediv"}.get(name, "add"), *args)
         if name in ("clip", "maximum", "minimum", "round") and isinstance(first, Token) and first.is_number:
             return number("np.float64")
-        if of_numpy and name in ("array", "asarray") and isinstance(first, list | tuple) and all(isinstance(each, Token) and each.is_number or type(each) in (int, float) for each in first):
+        if (
+            of_numpy
+            and name in ("array", "asarray")
+            and isinstance(first, list | tuple)
+            and all((isinstance(each, Token) and each.is_number) or type(each) in (int, float) for each in first)
+        ):
             return array((len(first),))
         if name in ("where", "clip", "array", "asarray") and isinstance(first, Token) and first.is_array:
-            others = [each for each in args[1:] if not isinstance(each, Token) or not each.is_array or each.shape != first.shape]
-            if all(each is None or isinstance(each, int | float) or (isinstance(each, Token) and each.is_number) for each in others):
+            others = [
+                each
+                for each in args[1:]
+                if not isinstance(each, Token) or not each.is_array or each.shape != first.shape
+            ]
+            if all(
+                each is None or isinstance(each, int | float) or (isinstance(each, Token) and each.is_number)
+                for each in others
+            ):
                 return array(first.shape or ())
         self._certain(args, keywords)
         return Token()
@@ -416,7 +505,13 @@ class Universe(Python):
         if kind in (int, float, str, bool, bytes, type(None), tuple) and name == "copy":
             return value
         if isinstance(value, Frame | Column | Number):
-            return methods.c_copy(value) if isinstance(value, Column) else value.m_copy() if isinstance(value, Frame) else methods.n_copy(value)
+            return (
+                methods.c_copy(value)
+                if isinstance(value, Column)
+                else value.m_copy()
+                if isinstance(value, Frame)
+                else methods.n_copy(value)
+            )
         if name == "copy" and kind in (list, dict, set):
             return self.born(value.copy())
         if kind in (list, tuple):
@@ -471,7 +566,10 @@ class Universe(Python):
         else:
             found = None
         if found is None:
-            refuse(f"{name} of private values is not known to treat each record by itself, nor how far it moves", NOISE_FIRST)
+            refuse(
+                f"{name} of private values is not known to treat each record by itself, nor how far it moves",
+                NOISE_FIRST,
+            )
         return self._with_signature(found, name, args, keywords)
 
     def _table(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
@@ -483,7 +581,9 @@ class Universe(Python):
                 return found.like(found.low, found.high, labels=pd.Index(list(given)))
         return refuse("a table of private values", "noise on each of them first")
 
-    def _with_signature(self, function: Callable[..., Any], name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    def _with_signature(
+        self, function: Callable[..., Any], name: str, args: tuple[Any, ...], keywords: dict[str, Any]
+    ) -> Any:
         """Call a row of a table, whose signature says which arguments are read."""
         try:
             inspect.signature(function).bind(*args, **keywords)
@@ -491,7 +591,12 @@ class Universe(Python):
             shown = ", ".join([f"{each}=" for each in keywords]) or f"{len(args)} arguments"
             refuse(f"{name} with {shown} is not read in this form")
         for each in (*args[1:], *keywords.values()):
-            if isinstance(each, list | dict | tuple) and sort_of(each) == PRIVATE and name not in ("select", "stack", "concatenate", "array", "asarray", "assign", "agg", "pipe", "aggregate"):
+            if (
+                isinstance(each, list | dict | tuple)
+                and sort_of(each) == PRIVATE
+                and name
+                not in ("select", "stack", "concatenate", "array", "asarray", "assign", "agg", "pipe", "aggregate")
+            ):
                 refuse(f"{name} with a collection of private values")
         try:
             return function(*args, **keywords)
@@ -517,13 +622,20 @@ class Universe(Python):
             seeds = owner.bit_generator.seed_seq
             entropy = getattr(seeds, "entropy", None)
             if not isinstance(entropy, int) or entropy < 2**80:
-                refuse("a generator with a fixed seed: the noise is the same in every run, which is none", "np.random.default_rng()")
+                refuse(
+                    "a generator with a fixed seed: the noise is the same in every run, which is none",
+                    "np.random.default_rng()",
+                )
             known = self._generators.setdefault((entropy, getattr(seeds, "spawn_key", ())), owner)
             if known is not owner:
                 refuse("a copy of a generator, which draws the same noise again", "one generator")
         elif isinstance(owner, np.random.RandomState | random.Random):
             is_shared = owner is np.random.mtrand._rand or owner is getattr(random, "_inst", None)
-            if not is_shared and type(owner) is not random.SystemRandom and not any(owner is each for each in self._made_generators):
+            if (
+                not is_shared
+                and type(owner) is not random.SystemRandom
+                and not any(owner is each for each in self._made_generators)
+            ):
                 refuse("a generator of which it is not known whether it has a fixed seed", "np.random.default_rng()")
 
     def _reduce(self, function: Any, values: Any, *start: Any) -> Any:
@@ -567,7 +679,12 @@ class Universe(Python):
         if isinstance(owner, Number):
             function = methods.number_method(owner, name)
             if function is None:
-                if name in calls.READS[pd.Series] and name in methods._OPERATORS.values() | {"div", "add", "sub", "mul"}:
+                if name in calls.READS[pd.Series] and name in methods._OPERATORS.values() | {
+                    "div",
+                    "add",
+                    "sub",
+                    "mul",
+                }:
                     return self.binary({"div": "truediv"}.get(name, name), owner, *args)
                 refuse(f".{name} of a private number is not known", NOISE_FIRST)
             return self._with_signature(function, name, (owner, *args), keywords)
@@ -584,9 +701,16 @@ class Universe(Python):
         self._certain(args, keywords)
         self.raises("any")
         if owner.is_array or (owner.kinds and owner.kinds <= frozenset(("series", "frame"))):
-            if name in ("clip", "round", "astype", "copy", "abs", "fillna", "cumsum") and not any(isinstance(each, pd.Series) for each in args):
+            if name in ("clip", "round", "astype", "copy", "abs", "fillna", "cumsum") and not any(
+                isinstance(each, pd.Series) for each in args
+            ):
                 return Token(owner.shape, owner.kinds, owner.labels, owner.columns)
-            if name in ("sum", "mean", "max", "min", "std", "median") and not args and not keywords and owner.columns is None:
+            if (
+                name in ("sum", "mean", "max", "min", "std", "median")
+                and not args
+                and not keywords
+                and owner.columns is None
+            ):
                 return number("np.float64")
             if name in ("to_numpy",) and owner.shape is not None:
                 return array(owner.shape)
@@ -601,7 +725,9 @@ class Universe(Python):
             return number("number")
         return Token()
 
-    def _method_of_public(self, function: Any, owner: Any, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    def _method_of_public(
+        self, function: Any, owner: Any, name: str, args: tuple[Any, ...], keywords: dict[str, Any]
+    ) -> Any:
         """A method of an object of a library, or of a container of anything."""
         if isinstance(owner, logging.Logger) and name in calls.LOGGING:
             self._quiet(function, args, keywords)
@@ -613,7 +739,11 @@ class Universe(Python):
             kind = pd.Index
         reads, writes = calls.READS.get(kind, frozenset()), calls.WRITES.get(kind, frozenset())
         bad = calls.NEVER & (keywords.keys() - ({"where"} if kind in (pd.Series, pd.DataFrame) else set()))
-        if name not in reads and name not in writes or bad or (kind is np.ndarray and len(args) > (2 if name in ("clip", "reshape", "transpose") else 1)):
+        if (
+            (name not in reads and name not in writes)
+            or bad
+            or (kind is np.ndarray and len(args) > (2 if name in ("clip", "reshape", "transpose") else 1))
+        ):
             refuse(f".{name}({', '.join(sorted(bad))}) of a {kind.__name__} is not known here")
         owner_ = self.seen(owner)
         if isinstance(owner_, Token):
@@ -634,7 +764,9 @@ class Universe(Python):
                 args = (list(self.iterate(args[0])),)
             found = naturally(function, *args)
             return self.born(found) if name == "copy" else found
-        if kind in (dict, collections.OrderedDict, collections.defaultdict) and (name in calls.MOVES_ALONE or name in ("get", "setdefault", "update")):
+        if kind in (dict, collections.OrderedDict, collections.defaultdict) and (
+            name in calls.MOVES_ALONE or name in ("get", "setdefault", "update")
+        ):
             if args and name in ("get", "setdefault", "pop") and sort_of(args[0]) != PUBLIC:
                 if sort_of(args[0]) == RELEASED and within <= RELEASED and name == "get":
                     return Token()
@@ -657,7 +789,9 @@ class Universe(Python):
             return Token()
         return refuse(f".{name} with values that are not public", NOISE_FIRST)
 
-    def _class_method(self, function: Any, owner: type, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    def _class_method(
+        self, function: Any, owner: type, name: str, args: tuple[Any, ...], keywords: dict[str, Any]
+    ) -> Any:
         sort = sort_of((args, keywords))
         if name in ("now", "today", "utcnow") and owner.__module__ == "datetime":
             return Token()
@@ -703,7 +837,11 @@ class Universe(Python):
             found = methods.column_sum(values)
             kind = plain(values.low).dtype.kind
             kinds = {"i": {"int"}, "b": {"int"}, "f": {"int", "float"}}[kind]
-            return found.like(found.low, found.high, kinds=frozenset(kinds if values.is_series or values.is_stable else kinds | {"np.float64", "np.int64"}))
+            return found.like(
+                found.low,
+                found.high,
+                kinds=frozenset(kinds if values.is_series or values.is_stable else kinds | {"np.float64", "np.int64"}),
+            )
         for each in self.iterate(values):
             start = self.binary("add", start, each)
         return start
@@ -733,7 +871,10 @@ class Universe(Python):
                 refuse(f"{function.__name__}() of private values in this form", NOISE_FIRST)
             return among(values)
         self._certain(values)
-        if all(isinstance(each, Token) and each.is_number or type(each) in (int, float, np.float64, np.int64) for each in values):
+        if all(
+            (isinstance(each, Token) and each.is_number) or type(each) in (int, float, np.float64, np.int64)
+            for each in values
+        ):
             kinds = {kind for each in values if isinstance(each, Token) for kind in each.kinds or ()}
             kinds |= {"float" if type(each) is float else "int" for each in values if not isinstance(each, Token)}
             return number(kinds.pop() if len(kinds) == 1 else "number")
@@ -766,7 +907,11 @@ class Universe(Python):
         """``round``."""
         if isinstance(value, Token):
             self.raises("int")
-            return number("int" if digits is None and value.kinds in ({"float"}, {"int"}, {"np.float64"}) else "number") if value.is_number else Token()
+            return (
+                number("int" if digits is None and value.kinds in ({"float"}, {"int"}, {"np.float64"}) else "number")
+                if value.is_number
+                else Token()
+            )
         if isinstance(value, Private):
             refuse("round() of a private value, which jumps where it does not", "round after the noise")
         return naturally(round, value) if digits is None else naturally(round, value, digits)
@@ -834,7 +979,11 @@ class Universe(Python):
             return Token()
         pairs = list(values.items()) if isinstance(values, dict) else list(self.iterate(values))
         if any(isinstance(each, Token) for each in pairs):
-            return Token() if sort_of((pairs, keywords)) == RELEASED else refuse("a dict of released keys and private values")
+            return (
+                Token()
+                if sort_of((pairs, keywords)) == RELEASED
+                else refuse("a dict of released keys and private values")
+            )
         both = [tuple(self.unpack(each, 2, None)) for each in pairs]
         return self.born(dict([(self._key(key), value) for key, value in both], **keywords))
 
@@ -891,7 +1040,9 @@ class Universe(Python):
 
     def b_filter(self, function: Any, values: Any) -> Any:
         """``filter``."""
-        return filter(lambda each: self.truth(each if function is None else self.call(function, each)), self.iterate(values))
+        return filter(
+            lambda each: self.truth(each if function is None else self.call(function, each)), self.iterate(values)
+        )
 
     def b_any(self, values: Any) -> Any:
         """``any``."""
@@ -912,7 +1063,9 @@ class Universe(Python):
 
     def b_next(self, iterator: Any, *default: Any) -> Any:
         """``next``."""
-        known = isinstance(iterator, types.GeneratorType | map | filter | zip | enumerate) or type(iterator).__name__.endswith("iterator")
+        known = isinstance(iterator, types.GeneratorType | map | filter | zip | enumerate) or type(
+            iterator
+        ).__name__.endswith("iterator")
         if not known:
             refuse("next() of this", "a loop")
         if self.state.record:
@@ -952,7 +1105,7 @@ class Universe(Python):
 
     def b_getattr(self, value: Any, name: Any, *default: Any) -> Any:
         """``getattr``."""
-        if type(name) is not str or default and not isinstance(value, Private | Token) and not hasattr(value, name):
+        if type(name) is not str or (default and not isinstance(value, Private | Token) and not hasattr(value, name)):
             return default[0] if default and type(name) is str else refuse("getattr() by a name that is not public")
         return self.attribute(value, name)
 
@@ -1056,7 +1209,11 @@ class Universe(Python):
         if isinstance(owner, Frame) and name in ("iterrows", "itertuples"):
             return Bound(owner, name)
         if isinstance(owner, Column):
-            return Bound(owner, name) if methods.column_method(owner, name) is not None else methods.column_attribute(owner, name)
+            return (
+                Bound(owner, name)
+                if methods.column_method(owner, name) is not None
+                else methods.column_attribute(owner, name)
+            )
         if isinstance(owner, Number):
             known = methods.number_method(owner, name) is not None or name in ("add", "sub", "mul", "div")
             return Bound(owner, name) if known else methods.number_attribute(owner, name)
@@ -1085,8 +1242,19 @@ class Universe(Python):
             if dispatch.method(owner, "__getattr__") is not None:
                 return self.call(dispatch.method(owner, "__getattr__"), name)
             return naturally(getattr, owner, name)
-        known = (types.FunctionType, staticmethod, classmethod, types.MemberDescriptorType, types.WrapperDescriptorType, types.MethodDescriptorType)
-        if not isinstance(found, known) and hasattr(type(found), "__get__") and not (isinstance(owner, tuple | enum.Enum)):
+        known = (
+            types.FunctionType,
+            staticmethod,
+            classmethod,
+            types.MemberDescriptorType,
+            types.WrapperDescriptorType,
+            types.MethodDescriptorType,
+        )
+        if (
+            not isinstance(found, known)
+            and hasattr(type(found), "__get__")
+            and not (isinstance(owner, tuple | enum.Enum))
+        ):
             refuse(f".{name}, a descriptor of a kind that is not known here", "a property")
         return naturally(getattr, owner, name)
 
@@ -1149,10 +1317,23 @@ class Universe(Python):
                 self.own(owner)
                 owner[key] = self.call(owner.default_factory)
             return owner[key]
-        if kind in (list, tuple, dict, str, bytes, range, collections.OrderedDict, collections.Counter, collections.deque, types.MappingProxyType) or isinstance(owner, tuple):
+        if kind in (
+            list,
+            tuple,
+            dict,
+            str,
+            bytes,
+            range,
+            collections.OrderedDict,
+            collections.Counter,
+            collections.deque,
+            types.MappingProxyType,
+        ) or isinstance(owner, tuple):
             found = naturally(operator.getitem, owner, key)
             return self.born(found) if isinstance(key, slice) and kind is list else found
-        if kind.__name__ in _INDEXERS or (isinstance(owner, np.ndarray | pd.Series | pd.Index | pd.DataFrame | type) and sort_of(owner) == PUBLIC):
+        if kind.__name__ in _INDEXERS or (
+            isinstance(owner, np.ndarray | pd.Series | pd.Index | pd.DataFrame | type) and sort_of(owner) == PUBLIC
+        ):
             if kind.__name__ in _INDEXERS and sort_of(owner.obj) != PUBLIC:
                 refuse("a part of a table that is not public")
             return self.fresh(naturally(operator.getitem, owner, key), owner)
@@ -1176,7 +1357,13 @@ class Universe(Python):
         if isinstance(key, Sampling):
             rows = key.of(owner.rows)
             return Column(rows, owner.space, owner.low, owner.high, owner.source, is_stable=owner.is_stable)
-        if owner.width and isinstance(key, tuple) and len(key) == 2 and key[0] == slice(None) and isinstance(key[1], int | slice):
+        if (
+            owner.width
+            and isinstance(key, tuple)
+            and len(key) == 2
+            and key[0] == slice(None)
+            and isinstance(key[1], int | slice)
+        ):
             low = owner.low[key]
             return owner.with_values(owner.space, low, None if owner.is_exact else owner.high[key])
         return refuse("a choice of rows by place: which record stands where is private", "a mask: x[x > 0]")
@@ -1185,7 +1372,14 @@ class Universe(Python):
         if sort == PRIVATE:
             refuse("a released value that a private one chooses", NOISE_FIRST)
         self._certain(owner)
-        if sort == PUBLIC and owner.is_array and owner.shape and type(key) is int and len(owner.shape) == 1 and -owner.shape[0] <= key < owner.shape[0]:
+        if (
+            sort == PUBLIC
+            and owner.is_array
+            and owner.shape
+            and type(key) is int
+            and len(owner.shape) == 1
+            and -owner.shape[0] <= key < owner.shape[0]
+        ):
             return number("np.float64")
         if sort == PUBLIC and owner.is_array and owner.shape:
             try:
@@ -1193,9 +1387,21 @@ class Universe(Python):
                 return array(shape) if shape else number("np.float64")
             except (IndexError, TypeError, ValueError):
                 pass
-        if sort == PUBLIC and owner.labels is not None and owner.columns is None and not isinstance(key, list | slice | np.ndarray) and key in owner.labels:
+        if (
+            sort == PUBLIC
+            and owner.labels is not None
+            and owner.columns is None
+            and not isinstance(key, list | slice | np.ndarray)
+            and key in owner.labels
+        ):
             return number("np.float64")
-        if sort == PUBLIC and owner.columns is not None and isinstance(key, str) and key in owner.columns and owner.shape:
+        if (
+            sort == PUBLIC
+            and owner.columns is not None
+            and isinstance(key, str)
+            and key in owner.columns
+            and owner.shape
+        ):
             return Token(owner.shape[:1], frozenset(("series",)), owner.labels)
         self.raises("any")
         return Token()
@@ -1225,7 +1431,17 @@ class Universe(Python):
         kind, target = type(owner), owner
         if kind.__name__ in _INDEXERS:
             kind, owner = type(owner.obj), owner.obj
-        if kind not in (list, dict, np.ndarray, pd.Series, pd.DataFrame, collections.OrderedDict, collections.Counter, collections.defaultdict, collections.deque):
+        if kind not in (
+            list,
+            dict,
+            np.ndarray,
+            pd.Series,
+            pd.DataFrame,
+            collections.OrderedDict,
+            collections.Counter,
+            collections.defaultdict,
+            collections.deque,
+        ):
             refuse(f"an assignment into a {kind.__name__}")
         self.own(owner)
         if of_key != PUBLIC:
@@ -1281,7 +1497,10 @@ class Universe(Python):
 
     def _raising(self, name: str, left: Any, right: Any) -> None:
         """An operator on released values that may raise."""
-        numeric = all(isinstance(each, Token) and (each.is_number or each.is_array) or isinstance(each, int | float | np.number) for each in (left, right))
+        numeric = all(
+            (isinstance(each, Token) and (each.is_number or each.is_array)) or isinstance(each, int | float | np.number)
+            for each in (left, right)
+        )
         if not numeric:
             self.raises("any")
         elif name in ("truediv", "floordiv", "mod"):
@@ -1327,7 +1546,9 @@ class Universe(Python):
         if isinstance(left, PerPerson) and name in COMPARISONS and isinstance(right, int | float):
             return left.test()
         if isinstance(left, Exponentials):
-            return left.over(right) if name == "truediv" else refuse("arithmetic of exponentials of scores", "e / e.sum()")
+            return (
+                left.over(right) if name == "truediv" else refuse("arithmetic of exponentials of scores", "e / e.sum()")
+            )
         if isinstance(left, Shifted) or isinstance(right, Shifted):
             shifted, factor = (left, right) if isinstance(left, Shifted) else (right, left)
             if name == "mul" or (name == "truediv" and shifted is left):
@@ -1376,7 +1597,11 @@ class Universe(Python):
             if name == "matmul":
                 if not left.width or not left.is_exact or isinstance(right, Private):
                     refuse("a product of rows with what is no public vector", "sums of columns, times constants")
-                return left.apply("matmul", operator.matmul, right) if np.shape(right) == (left.width,) else refuse("a product of rows with what has another shape")
+                return (
+                    left.apply("matmul", operator.matmul, right)
+                    if np.shape(right) == (left.width,)
+                    else refuse("a product of rows with what has another shape")
+                )
             if name in ("and_", "or_", "xor"):
                 if not left.is_mask or not (isinstance(right, Column) and right.is_mask):
                     refuse("&, | or ^ of what are no masks", "comparisons of columns, in brackets")
@@ -1410,7 +1635,9 @@ class Universe(Python):
             return left.over(right)
         if name in COMPARISONS:
             refuse("a comparison of a private number", "noise first, and the comparison of what is released")
-        return refuse(f"an operator ({name}) on a private number, which may move it farther than a record does", NOISE_FIRST)
+        return refuse(
+            f"an operator ({name}) on a private number, which may move it farther than a record does", NOISE_FIRST
+        )
 
     @_hook
     def compare(self, name: str, left: Any, right: Any) -> Any:
@@ -1443,7 +1670,11 @@ class Universe(Python):
             return member in container.columns if isinstance(member, str) else refuse("'in' of the data")
         if isinstance(container, Private) or isinstance(member, Private):
             refuse("'in' of a private value", "isin([…]) of a column, or noise first")
-        if type(container) in (dict, collections.OrderedDict, collections.defaultdict) and sort_of(member) == PUBLIC and sort_of(list(container)) == PUBLIC:
+        if (
+            type(container) in (dict, collections.OrderedDict, collections.defaultdict)
+            and sort_of(member) == PUBLIC
+            and sort_of(list(container)) == PUBLIC
+        ):
             return member in container
         sort = max(sort_of(member), sort_of(container))
         if sort == PRIVATE:
@@ -1528,16 +1759,31 @@ class Universe(Python):
         if isinstance(value, Private):
             if isinstance(value, Cell):
                 return value.compared("ne", 0, is_left=True)
-            self.state.note(Refused(line(), f"a branch on a {value.noun}", "noise first, and the branch on what is released"))
+            self.state.note(
+                Refused(line(), f"a branch on a {value.noun}", "noise first, and the branch on what is released")
+            )
             return self._guessed()
-        if kind in (list, tuple, dict, set, str, frozenset, collections.deque, collections.defaultdict, collections.OrderedDict, collections.Counter):
+        if kind in (
+            list,
+            tuple,
+            dict,
+            set,
+            str,
+            frozenset,
+            collections.deque,
+            collections.defaultdict,
+            collections.OrderedDict,
+            collections.Counter,
+        ):
             return bool(value)
         for name in ("__bool__", "__len__"):
             method = dispatch.method(value, name)
             if method is not None:
                 return self.truth(self.call(method))
         if sort_of(value) != PUBLIC:
-            refuse_and_leave("a branch on something that is not public", "noise first, and the branch on what is released")
+            refuse_and_leave(
+                "a branch on something that is not public", "noise first, and the branch on what is released"
+            )
         return bool(value)
 
     def _guessed(self) -> bool:
@@ -1560,7 +1806,24 @@ class Universe(Python):
 
     def _iterated(self, value: Any) -> Any:
         kind = type(value)
-        if kind in (list, tuple, dict, set, str, range, frozenset, types.GeneratorType, collections.deque, collections.OrderedDict, collections.Counter, collections.defaultdict) or kind in _VIEWS:
+        if (
+            kind
+            in (
+                list,
+                tuple,
+                dict,
+                set,
+                str,
+                range,
+                frozenset,
+                types.GeneratorType,
+                collections.deque,
+                collections.OrderedDict,
+                collections.Counter,
+                collections.defaultdict,
+            )
+            or kind in _VIEWS
+        ):
             return value
         method = dispatch.method(value, "__iter__")
         if method is not None:
@@ -1568,7 +1831,10 @@ class Universe(Python):
         if isinstance(value, Token):
             found = items(value)
             if found is None:
-                refuse("a loop over something released of which the length is not known", "a loop over public keys or places")
+                refuse(
+                    "a loop over something released of which the length is not known",
+                    "a loop over public keys or places",
+                )
             return iter(found)
         if isinstance(value, Number | Draw):
             return iter(value.parts())
@@ -1580,9 +1846,16 @@ class Universe(Python):
                 "record to the next cannot be followed",
                 "columns, or total += x in a plain loop",
             )
-        if kind.__module__ == "itertools" or kind.__name__.endswith("iterator") or isinstance(value, enum.EnumMeta) or isinstance(value, tuple):
+        if (
+            kind.__module__ == "itertools"
+            or kind.__name__.endswith("iterator")
+            or isinstance(value, enum.EnumMeta)
+            or isinstance(value, tuple)
+        ):
             return value
-        if sort_of(value) == PUBLIC and isinstance(value, np.ndarray | pd.Index | pd.Series | pd.DataFrame | types.MappingProxyType):
+        if sort_of(value) == PUBLIC and isinstance(
+            value, np.ndarray | pd.Index | pd.Series | pd.DataFrame | types.MappingProxyType
+        ):
             return value
         return refuse(f"a loop over a {kind.__name__} is not known here", "a list")
 
@@ -1636,9 +1909,15 @@ class Universe(Python):
             return Token()
         if dispatch.has_own_methods(type(value)) or is_of_users_class(type(value)):
             method = dispatch.method(value, "__format__") if specification else None
-            method = method or dispatch.method(value, "__repr__" if conversion == 114 else "__str__") or dispatch.method(value, "__repr__")
+            method = (
+                method
+                or dispatch.method(value, "__repr__" if conversion == 114 else "__str__")
+                or dispatch.method(value, "__repr__")
+            )
             if method is not None:
-                found = self.call(method, specification) if method.__func__.__name__ == "__format__" else self.call(method)
+                found = (
+                    self.call(method, specification) if method.__func__.__name__ == "__format__" else self.call(method)
+                )
                 return found if not isinstance(found, str) else format(found, specification)
         if "0x" in repr(value) if not isinstance(value, str | int | float) else False:
             refuse("the text of an object that shows where it is stored")
@@ -1648,7 +1927,13 @@ class Universe(Python):
     def join(self, parts: list[Any]) -> Any:
         """The parts of a text."""
         sort = sort_of(parts)
-        return "".join(parts) if sort == PUBLIC else Token((), frozenset(("str",))) if sort == RELEASED else refuse("the text of a private value", NOISE_FIRST)
+        return (
+            "".join(parts)
+            if sort == PUBLIC
+            else Token((), frozenset(("str",)))
+            if sort == RELEASED
+            else refuse("the text of a private value", NOISE_FIRST)
+        )
 
     def enter(self, manager: Any) -> Any:
         """``with a``."""
@@ -1656,7 +1941,9 @@ class Universe(Python):
             return super().enter(manager)
         if isinstance(manager, contextlib._GeneratorContextManager) or type(manager) in _MANAGERS:
             return manager
-        self.state.note(Refused(line(), f"with {type(manager).__name__}, which is not known here", "the statements without it"))
+        self.state.note(
+            Refused(line(), f"with {type(manager).__name__}, which is not known here", "the statements without it")
+        )
         return contextlib.nullcontext(Unknown())
 
     def importing(self, name: str) -> None:
@@ -1684,4 +1971,4 @@ class Universe(Python):
         return value
 
 
-__all__ = ["Bound", "Universe", "io", "length_of", "Mapping"]
+__all__ = ["Bound", "Mapping", "Universe", "io", "length_of"]

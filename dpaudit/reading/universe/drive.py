@@ -89,7 +89,14 @@ def read(
     used = frozenset(_texts(function))
     for _ in range(MOST_ROUNDS):
         told = _one_round(
-            function, columns, {**(parameters or {}), **(given or {})}, cuts, used, person, replaced, seconds - (time.monotonic() - started)
+            function,
+            columns,
+            {**(parameters or {}), **(given or {})},
+            cuts,
+            used,
+            person,
+            replaced,
+            seconds - (time.monotonic() - started),
         )
         asked = {name: values for each in told for name, values in each.cuts.items()}
         if isinstance(told, str) or not asked:
@@ -99,7 +106,11 @@ def read(
                 cuts[name] = cuts.get(name, frozenset()) | values
     taken = time.monotonic() - started
     if asked:
-        why = Refused("?", f"a column is compared with more than {MOST_ROUNDS} values that are met one after another", "a list of edges: pd.cut(x, EDGES)")
+        why = Refused(
+            "?",
+            f"a column is compared with more than {MOST_ROUNDS} values that are met one after another",
+            "a list of edges: pd.cut(x, EDGES)",
+        )
         return Reading(columns, cuts, (), (why,), seconds=taken)
     refused = list(dict.fromkeys(why for each in told for why in each.refused))
     unknown = next((each.unknown_column for each in told if each.unknown_column), "")
@@ -155,12 +166,18 @@ def _one_round(
         for each in _messages(reading, time.monotonic() + max(seconds, 0.1)):
             told.append(each)
             if len(told) > 2 * MOST_PATHS:
-                why = Refused("?", f"more than {MOST_PATHS:,} paths", "fewer decisions on released values: a loop with a bound")
+                why = Refused(
+                    "?", f"more than {MOST_PATHS:,} paths", "fewer decisions on released values: a loop with a bound"
+                )
                 break
     except TimeoutError:
         paths = sum(each.ended != "forked" for each in told)
         at = told[-1].refused[-1].line if told and told[-1].refused else "?"
-        why = Refused(at, f"reading takes longer than {seconds:.3g} s; {paths:,} paths were read", "fewer decisions on released values, coarser columns, or --seconds 60")
+        why = Refused(
+            at,
+            f"reading takes longer than {seconds:.3g} s; {paths:,} paths were read",
+            "fewer decisions on released values, coarser columns, or --seconds 60",
+        )
     finally:
         os.close(reading)
         if why is not None:
@@ -219,7 +236,9 @@ def _pass(
         state.told.refused.append(Refused("?", "the function calls itself without end", ""))
         ended = "left"
     except BaseException as error:  # a mistake of the reader is no exception of the function
-        state.told.refused.append(Refused(_place(error), f"the reading fails here ({type(error).__name__}: {error})", ""))
+        state.told.refused.append(
+            Refused(_place(error), f"the reading fails here ({type(error).__name__}: {error})", "")
+        )
         if os.environ.get("DPAUDIT_TRACE_READING"):
             traceback.print_exc()
         ended = "left"
@@ -239,7 +258,9 @@ def _called(domain: Domain, function: Any, frame: Any, arguments: Mapping[str, A
         if not is_natural(error):
             raise
         if sort_of(error) == PRIVATE:
-            state.note(Refused(_place(error), f"raises {type(error).__name__} with a private value", "a text without it"))
+            state.note(
+                Refused(_place(error), f"raises {type(error).__name__} with a private value", "a text without it")
+            )
         return "raised"
     if state.is_over or state.told.refused:
         return "left"

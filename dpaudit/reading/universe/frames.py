@@ -66,10 +66,12 @@ def array_of_ones(space: Space) -> Any:
 class Frame(Private):
     """A data frame of any length."""
 
-    __slots__ = ("rows", "columns", "is_given", "universe", "columns_are")
+    __slots__ = ("columns", "columns_are", "is_given", "rows", "universe")
     noun = "private data frame"
 
-    def __init__(self, universe: Universe, rows: Rows, columns: dict[str, Column | None], *, is_given: bool = False) -> None:
+    def __init__(
+        self, universe: Universe, rows: Rows, columns: dict[str, Column | None], *, is_given: bool = False
+    ) -> None:
         self.universe, self.rows, self.columns, self.is_given = universe, rows, columns, is_given
 
     def column(self, name: Any) -> Column:
@@ -118,11 +120,18 @@ class Frame(Private):
         if not hasattr(pd.DataFrame, name):
             return self.column(name)
         if name == "shape":
-            return (numbers.length_of(self.rows) if self.rows.selection.kind != "unbounded" else Length(self), len(self.columns))
+            return (
+                numbers.length_of(self.rows) if self.rows.selection.kind != "unbounded" else Length(self),
+                len(self.columns),
+            )
         if name == "columns":
             return pd.Index(list(self.columns))
         if name in ("loc", "iloc", "at", "iat"):
-            return Loc(self) if name == "loc" else refuse(f".{name} hangs on the order of the records", 'df[df["age"] > 40]')
+            return (
+                Loc(self)
+                if name == "loc"
+                else refuse(f".{name} hangs on the order of the records", 'df[df["age"] > 40]')
+            )
         if name == "values":
             return self.matrix()
         if name == "index":
@@ -219,13 +228,18 @@ class Frame(Private):
         columns: dict[str, Column | None] = {}
         for name in self.columns:
             column = self.column(name)
-            columns[name] = Column(rows, column.space, column.low, column.high, column.source, is_stable=column.is_stable)
+            columns[name] = Column(
+                rows, column.space, column.low, column.high, column.source, is_stable=column.is_stable
+            )
         return Frame(self.universe, rows, columns)
 
     def m_sample(self, *, frac: Any = None) -> Frame:
         """``sample(frac=1)``: another order."""
         if frac != 1:
-            refuse("a sample of a size that hangs on the data", "df[np.random.random(len(df)) < 0.1], a coin for each record")
+            refuse(
+                "a sample of a size that hangs on the data",
+                "df[np.random.random(len(df)) < 0.1], a coin for each record",
+            )
         return self.reordered(self.rows.selection)
 
     def m_groupby(
@@ -260,7 +274,13 @@ class Frame(Private):
         return self.first_of_each([self.column(name) for name in names], 1)
 
     def m_pivot_table(
-        self, values: Any = None, index: Any = None, columns: Any = None, aggfunc: Any = "mean", *, fill_value: Any = None
+        self,
+        values: Any = None,
+        index: Any = None,
+        columns: Any = None,
+        aggfunc: Any = "mean",
+        *,
+        fill_value: Any = None,
     ) -> Keyed:
         """``pivot_table(values, index, columns, aggfunc="sum")``."""
         if not all(isinstance(name, str) for name in (values, index, columns)) or aggfunc not in ("sum", "count"):
@@ -300,17 +320,25 @@ class Frame(Private):
             old = self.column(name)
             moved, mine, _ = old.space.join(space)
             low = taken(old.low, mine)
-            columns[name] = Column(rows, moved, low, low if old.is_exact else taken(old.high, mine), old.source, is_stable=old.is_stable)
+            columns[name] = Column(
+                rows, moved, low, low if old.is_exact else taken(old.high, mine), old.source, is_stable=old.is_stable
+            )
         for name in new:
             values = pd.Series(joined[name].array)
-            changes = how == "left" and values.dtype != right[name].dtype  # a city without a row: whole numbers become floats
+            changes = (
+                how == "left" and values.dtype != right[name].dtype
+            )  # a city without a row: whole numbers become floats
             columns[name] = Column(rows, space, values, values, is_stable=not changes)
         return Frame(self.universe, rows, columns)
 
     def m_to_numpy(self, dtype: Any = None) -> Column:
         """``to_numpy()``."""
         found = self.matrix()
-        return found if dtype is None or dtype in (float, "float", "float64", np.float64) else refuse("to_numpy of another type", "dtype=float")
+        return (
+            found
+            if dtype is None or dtype in (float, "float", "float64", np.float64)
+            else refuse("to_numpy of another type", "dtype=float")
+        )
 
     def m_pipe(self, function: Any, *args: Any, **keywords: Any) -> Any:
         """``pipe(f)``: f(frame)."""
@@ -340,7 +368,9 @@ class Frame(Private):
 
     def m_clip(self, lower: Any = None, upper: Any = None) -> Frame:
         """``clip(low, high)`` of every column."""
-        found = {name: self.column(name).apply("clip", lambda v, a, b: v.clip(a, b), lower, upper) for name in self.columns}
+        found = {
+            name: self.column(name).apply("clip", lambda v, a, b: v.clip(a, b), lower, upper) for name in self.columns
+        }
         return Frame(self.universe, self.rows, dict(found))
 
     def m_fillna(self, value: Any) -> Frame:
@@ -350,7 +380,9 @@ class Frame(Private):
 
     def m_head(self, n: int = 5) -> Any:
         """Refused."""
-        return refuse(f".head({n}) hangs on the order of the records", "groupby(person).head(k), or a sample by a coin for each")
+        return refuse(
+            f".head({n}) hangs on the order of the records", "groupby(person).head(k), or a sample by a coin for each"
+        )
 
 
 _INT = frozenset(("np.int64",))
@@ -382,7 +414,9 @@ def beside(listed: Sequence[Column]) -> Column:
         refuse("an array of columns whose type hangs on the data", ".astype(float)")
 
     def at(end: str) -> Any:
-        return np.stack([plain(getattr(each, end)).astype(float)[place] for each, place in zip(listed, places, strict=True)], 1)
+        return np.stack(
+            [plain(getattr(each, end)).astype(float)[place] for each, place in zip(listed, places, strict=True)], 1
+        )
 
     low = at("low")
     return listed[0].with_values(space, low, None if all(each.is_exact for each in listed) else at("high"))
@@ -450,13 +484,15 @@ class Loc(Private):
         if isinstance(value, Private | Token):
             refuse("an assignment of what is not public to some rows", "x.where(mask, other)")
         old = self.frame.column(key[1])
-        self.frame.store(key[1], old.apply("mask", lambda values, mask: values.mask(mask, value), key[0], dtype_hangs=True))
+        self.frame.store(
+            key[1], old.apply("mask", lambda values, mask: values.mask(mask, value), key[0], dtype_hangs=True)
+        )
 
 
 class Sampling(Private):
     """A coin for each row: in, or not."""
 
-    __slots__ = ("rate", "rows", "number", "low")
+    __slots__ = ("low", "number", "rate", "rows")
     noun = "coin of each record"
 
     def __init__(self, rate: float, rows: Rows) -> None:
@@ -492,7 +528,10 @@ class Groups(Private):
         if name in self.frame.columns and self.name is None and not hasattr(pd.core.groupby.DataFrameGroupBy, name):
             return self.select(name)
         if name in ("mean", "std", "var", "median"):
-            refuse(f"groupby(…).{name} divides by a private number", "noisy sums and noisy counts by key, and their quotient")
+            refuse(
+                f"groupby(…).{name} divides by a private number",
+                "noisy sums and noisy counts by key, and their quotient",
+            )
         return refuse(f"groupby(…).{name} is no sum of what each record adds", "sums and counts by key")
 
     def method(self, name: str) -> Any:
@@ -501,7 +540,11 @@ class Groups(Private):
 
     def _is_of_persons(self) -> bool:
         state = current()
-        return self.frame.rows.selection.kind == "unbounded" and len(self.keys) == 1 and self.keys[0].source == state.person
+        return (
+            self.frame.rows.selection.kind == "unbounded"
+            and len(self.keys) == 1
+            and self.keys[0].source == state.person
+        )
 
     def part(self, how: Any, name: Any = None) -> Column:
         """Return what each row adds."""
@@ -537,7 +580,9 @@ class Groups(Private):
 
     def m_nunique(self) -> Any:
         """Refused."""
-        return refuse("groupby(…).nunique(): a person may be counted in every group", "counts after groupby(person).head(1)")
+        return refuse(
+            "groupby(…).nunique(): a person may be counted in every group", "counts after groupby(person).head(1)"
+        )
 
     def m_agg(self, how: Any = None, **named: Any) -> Any:
         """``agg("sum")``, ``agg({"x": "sum"})``, ``agg(total=("x", "sum"))``."""
@@ -588,7 +633,9 @@ def summand_of(function: Any, column: Column) -> Column:
     """Return what each record adds to a sum that a user's function computes of a column; refused for anything else."""
     found = current_domain().call(function, column)
     if not isinstance(found, Number) or found.summand is None or found.selection is not column.rows.selection:
-        refuse("an aggregate by a function that is no sum over the records of the group", 'agg("sum") of a computed column')
+        refuse(
+            "an aggregate by a function that is no sum over the records of the group", 'agg("sum") of a computed column'
+        )
     made: Column = found.summand
     return made
 
@@ -596,11 +643,17 @@ def summand_of(function: Any, column: Column) -> Column:
 class Keyed(Private):
     """Sums by keys that the data hold: which keys there are is private until they are named."""
 
-    __slots__ = ("keys", "parts", "single", "is_table", "has_holes")
+    __slots__ = ("has_holes", "is_table", "keys", "parts", "single")
     noun = "private table by keys of the data"
 
     def __init__(
-        self, keys: list[Column], parts: dict[str, Column], single: Any, *, is_table: bool = False, has_holes: bool = False
+        self,
+        keys: list[Column],
+        parts: dict[str, Column],
+        single: Any,
+        *,
+        is_table: bool = False,
+        has_holes: bool = False,
     ) -> None:
         self.keys, self.parts, self.single = keys, parts, single
         self.is_table, self.has_holes = is_table, has_holes
@@ -643,7 +696,11 @@ class Keyed(Private):
 
     def m_astype(self, kind: Any) -> Keyed:
         """``astype(float)``."""
-        return self if kind in (float, "float", "float64", np.float64) else refuse("this type for a private table", ".astype(float)")
+        return (
+            self
+            if kind in (float, "float", "float64", np.float64)
+            else refuse("this type for a private table", ".astype(float)")
+        )
 
     def m_get(self, key: Any, default: Any = None) -> Number:
         """``get(key, 0)``."""
@@ -663,7 +720,10 @@ class Keyed(Private):
         if filled and (type(fill_value) not in (int, float) or fill_value != 0):
             refuse("reindex with another value than 0 for a key that is not there", REINDEX)
         if self.has_holes:
-            refuse("cells of pairs of keys that do not occur together are missing, whatever reindex fills in", "fill_value=0 in unstack or pivot_table, or .fillna(0)")
+            refuse(
+                "cells of pairs of keys that do not occur together are missing, whatever reindex fills in",
+                "fill_value=0 in unstack or pivot_table, or .fillna(0)",
+            )
         index_, hits, space = self._hits(wanted, columns)
         if self.single is None:
             listed = {name: self._number(part, space, hits, index_, None) for name, part in self.parts.items()}
@@ -671,7 +731,9 @@ class Keyed(Private):
             low, high = np.moveaxis(found.low, 1, -1), np.moveaxis(found.high, 1, -1)
             found = found.like(low, high, labels=index_, columns=pd.Index(list(listed)))
         else:
-            found = self._number(self.parts[self.single], space, hits, index_, None if columns is None else pd.Index(columns))
+            found = self._number(
+                self.parts[self.single], space, hits, index_, None if columns is None else pd.Index(columns)
+            )
         return found if filled else Holes(found)
 
     def _hits(self, wanted: Any, columns: Any) -> tuple[Any, Any, Space]:
@@ -681,7 +743,10 @@ class Keyed(Private):
             space, mine, theirs = space.join(each.space)
             places = [place[mine] for place in places] + [theirs]
         if not all(each.is_exact for each in self.keys):
-            refuse("keys of which only bounds are known", "pd.cut(x, EDGES), or the values that are possible, in the domain")
+            refuse(
+                "keys of which only bounds are known",
+                "pd.cut(x, EDGES), or the values that are possible, in the domain",
+            )
         labels = wanted if isinstance(wanted, pd.Index) else pd.Index(list(wanted))
         if self.is_table:
             heads = columns if isinstance(columns, pd.Index) else pd.Index(list(columns))
@@ -708,10 +773,18 @@ class Keyed(Private):
         is_whole = low.dtype.kind in "ib"
         shape = (-1, *[1] * (hits.ndim - 1))
         least, most = (
-            np.where(np.isnan(v := end.astype(float)[theirs]), 0.0, v).reshape(shape) * hits[mine] for end in (low, high)
+            np.where(np.isnan(v := end.astype(float)[theirs]), 0.0, v).reshape(shape) * hits[mine]
+            for end in (low, high)
         )
         return numbers.summed_of(
-            part.rows, joined, least, most, whole=is_whole, labels=labels, columns=columns, kinds=_INT if is_whole else None
+            part.rows,
+            joined,
+            least,
+            most,
+            whole=is_whole,
+            labels=labels,
+            columns=columns,
+            kinds=_INT if is_whole else None,
         )
 
 
@@ -752,7 +825,7 @@ class Holes(Private):
 class PerPerson(Private):
     """A number for each person, of which only bounds are known."""
 
-    __slots__ = ("frame", "low", "high", "is_whole")
+    __slots__ = ("frame", "high", "is_whole", "low")
     noun = "number of each person"
 
     def __init__(self, frame: Frame, low: float, high: float, *, is_whole: bool = False) -> None:
@@ -816,7 +889,9 @@ def query(frame: Frame, text: str) -> Any:
                 found = domain.binary("and_" if isinstance(node.op, ast.And) else "or_", found, mask(each))
             return found
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd | ast.BitOr):
-            return domain.binary("and_" if isinstance(node.op, ast.BitAnd) else "or_", mask(node.left), mask(node.right))
+            return domain.binary(
+                "and_" if isinstance(node.op, ast.BitAnd) else "or_", mask(node.left), mask(node.right)
+            )
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not | ast.Invert):
             return domain.unary("invert", mask(node.operand))
         if isinstance(node, ast.Compare) and all(type(each) in tests for each in node.ops):

@@ -70,7 +70,13 @@ def c_astype(x: Column, dtype: Any) -> Column:
     if isinstance(dtype, str) and dtype == "category":
         refuse("categories that are those of the data", "pd.CategoricalDtype([…])")
     if kind is None:
-        if not x.is_exact or (dtype in (str, "str") and (pd.isna(plain(x.low)).any() or plain(x.low).dtype.kind in "fO" and not isinstance(x.low.dtype, pd.StringDtype))):
+        if not x.is_exact or (
+            dtype in (str, "str")
+            and (
+                pd.isna(plain(x.low)).any()
+                or (plain(x.low).dtype.kind in "fO" and not isinstance(x.low.dtype, pd.StringDtype))
+            )
+        ):
             refuse("texts of values that cannot be listed, or may be missing", "comparisons of numbers")
         if isinstance(dtype, pd.CategoricalDtype) and (dtype.categories is None or not x.is_series):
             refuse("categories that are those of the data", "pd.CategoricalDtype([…])")
@@ -99,7 +105,13 @@ def _mask(cond: Any) -> None:
 
 def _chosen(x: Column, cond: Column, yes: Any, no: Any) -> Column:
     """Return what NumPy's or pandas' where gives, at both ends."""
-    return x.apply("where", lambda v, c, other: v.where(c, other) if yes is x else v.mask(c, other), cond, no if yes is x else yes, dtype_hangs=True)
+    return x.apply(
+        "where",
+        lambda v, c, other: v.where(c, other) if yes is x else v.mask(c, other),
+        cond,
+        no if yes is x else yes,
+        dtype_hangs=True,
+    )
 
 
 def c_round(x: Column, decimals: int = 0) -> Column:
@@ -228,11 +240,20 @@ def c_nunique(x: Column) -> Number:
         if x.source != state.person:
             selection.allows_sums()
         one = numbers.Number(
-            x.space.universe, (), np.zeros(1), np.ones(1), _totals(), x.rows.sample, is_whole=True, kinds=frozenset(("int",))
+            x.space.universe,
+            (),
+            np.zeros(1),
+            np.ones(1),
+            _totals(),
+            x.rows.sample,
+            is_whole=True,
+            kinds=frozenset(("int",)),
         )
         return one
     ones = np.ones(len(x.space))
-    return numbers.summed_of(x.rows, x.space, 0 * ones, ones, whole=True, labels=None, columns=None, kinds=frozenset(("int",)))
+    return numbers.summed_of(
+        x.rows, x.space, 0 * ones, ones, whole=True, labels=None, columns=None, kinds=frozenset(("int",))
+    )
 
 
 def _totals() -> Selection:
@@ -251,7 +272,9 @@ def c_value_counts(x: Column, *, sort: bool = True, dropna: bool = True) -> Any:
     found = Keyed([x], {"count": x.with_values(x.space, ones)}, "count")
     categories = getattr(getattr(x.low, "dtype", None), "categories", None)
     if categories is not None and sort is False:
-        return found.m_reindex(pd.CategoricalIndex(categories, categories=categories, ordered=x.low.dtype.ordered), fill_value=0)
+        return found.m_reindex(
+            pd.CategoricalIndex(categories, categories=categories, ordered=x.low.dtype.ordered), fill_value=0
+        )
     return found
 
 
@@ -283,7 +306,10 @@ def c_tolist(x: Column) -> Any:
 COLUMN: dict[str, Function] = {
     name[2:]: function for name, function in list(globals().items()) if name.startswith("c_") and callable(function)
 }
-COLUMN |= {name: _operator(name) for name in ("add", "sub", "mul", "floordiv", "mod", "pow", "lt", "le", "gt", "ge", "eq", "ne")}
+COLUMN |= {
+    name: _operator(name)
+    for name in ("add", "sub", "mul", "floordiv", "mod", "pow", "lt", "le", "gt", "ge", "eq", "ne")
+}
 COLUMN |= {
     "div": _operator("truediv"), "truediv": _operator("truediv"), "isnull": c_isna, "notnull": c_notna,
     "to_list": c_tolist, "multiply": _operator("mul"), "subtract": _operator("sub"),
@@ -354,7 +380,22 @@ _TEXT = {
     "endswith": 1, "contains": 1, "isdigit": 0, "isalpha": 0, "isnumeric": 0, "slice": 2, "zfill": 1, "count": 1, "get": 1,
     "replace": 2,
 }  # fmt: skip
-_TIME = frozenset(("year", "month", "day", "hour", "minute", "second", "dayofweek", "weekday", "quarter", "dayofyear", "is_month_end", "is_month_start"))
+_TIME = frozenset(
+    (
+        "year",
+        "month",
+        "day",
+        "hour",
+        "minute",
+        "second",
+        "dayofweek",
+        "weekday",
+        "quarter",
+        "dayofyear",
+        "is_month_end",
+        "is_month_start",
+    )
+)
 
 
 class Accessor(Private):
@@ -459,7 +500,12 @@ def n_sort_index(x: Number) -> Number:
 def n_reindex(x: Number, labels: Any, *, fill_value: Any = None) -> Number:
     """``reindex(labels, fill_value=0)`` of a table whose labels are public."""
     wanted = pd.Index(list(labels))
-    if x.labels is None or x.columns is not None or not wanted.is_unique or any(each not in x.labels for each in wanted):
+    if (
+        x.labels is None
+        or x.columns is not None
+        or not wanted.is_unique
+        or any(each not in x.labels for each in wanted)
+    ):
         refuse("reindex of this private table", "labels that it has")
     places = [int(x.labels.get_loc(each)) for each in wanted]
     return x.like(x.low[:, places], x.high[:, places], labels=wanted)
@@ -482,7 +528,13 @@ def n_round(x: Number, *_: Any) -> Any:
 NUMBER: dict[str, Function] = {
     name[2:]: function for name, function in list(globals().items()) if name.startswith("n_") and callable(function)
 }
-NUMBER |= {"min": n_max, "to_list": n_tolist, "item": lambda x: x, "flatten": lambda x: n_reshape(x, -1), "ravel": lambda x: n_reshape(x, -1)}
+NUMBER |= {
+    "min": n_max,
+    "to_list": n_tolist,
+    "item": lambda x: x,
+    "flatten": lambda x: n_reshape(x, -1),
+    "ravel": lambda x: n_reshape(x, -1),
+}
 
 
 def number_method(x: Number, name: str) -> Function | None:
@@ -554,7 +606,14 @@ def np_where(condition: Any, x: Any = None, y: Any = None) -> Any:
     if not isinstance(condition, Column) or not condition.is_mask or x is None or y is None:
         refuse("np.where in this form", "np.where(mask, a, b) of columns of one frame")
     base = c_to_numpy(condition)
-    sides = [each if isinstance(each, Column) else base.constant(each) if np.ndim(each) == 0 else refuse("np.where with an array of a length of its own") for each in (x, y)]
+    sides = [
+        each
+        if isinstance(each, Column)
+        else base.constant(each)
+        if np.ndim(each) == 0
+        else refuse("np.where with an array of a length of its own")
+        for each in (x, y)
+    ]
     return base.apply("where", lambda c, a, b: np.where(c, a, b), *[c_to_numpy(each) for each in sides])
 
 
@@ -642,12 +701,16 @@ def np_bincount(x: Any, *, minlength: int = 0) -> Any:
 
 def np_stack(arrays: Any, axis: int = 0) -> Any:
     """``np.stack`` of private arrays."""
-    return numbers.stacked(arrays) if axis == 0 and isinstance(arrays, list | tuple) else refuse("np.stack in this form")
+    return (
+        numbers.stacked(arrays) if axis == 0 and isinstance(arrays, list | tuple) else refuse("np.stack in this form")
+    )
 
 
 def np_concatenate(arrays: Any) -> Any:
     """``np.concatenate`` of private arrays."""
-    if not isinstance(arrays, list | tuple) or not all(isinstance(each, Number) and len(each.shape) == 1 for each in arrays):
+    if not isinstance(arrays, list | tuple) or not all(
+        isinstance(each, Number) and len(each.shape) == 1 for each in arrays
+    ):
         refuse("np.concatenate in this form", "arrays of private counts")
     return numbers.stacked([part for each in arrays for part in each.as_array().parts()])
 
@@ -689,7 +752,13 @@ def np_round(a: Any, decimals: int = 0) -> Any:
 
 def np_max(a: Any) -> Any:
     """``np.max``."""
-    return a.extreme() if isinstance(a, Number) else a.refuse_others("max") if isinstance(a, Column) else refuse("np.max of this")
+    return (
+        a.extreme()
+        if isinstance(a, Number)
+        else a.refuse_others("max")
+        if isinstance(a, Column)
+        else refuse("np.max of this")
+    )
 
 
 def np_isin(element: Any, test_elements: Any) -> Any:
@@ -707,14 +776,39 @@ def np_abs(x: Any) -> Any:
 NUMPY: dict[str, Function] = {
     name[3:]: function for name, function in list(globals().items()) if name.startswith("np_") and callable(function)
 }
-NUMPY |= {"asarray": np_array, "around": np_round, "absolute": np_abs, "fabs": np_abs, "min": np_max, "amax": np_max, "amin": np_max}
+NUMPY |= {
+    "asarray": np_array,
+    "around": np_round,
+    "absolute": np_abs,
+    "fabs": np_abs,
+    "min": np_max,
+    "amax": np_max,
+    "amin": np_max,
+}
 _OPERATORS = {
     "add": "add", "subtract": "sub", "multiply": "mul", "divide": "truediv", "true_divide": "truediv", "power": "pow",
     "floor_divide": "floordiv", "remainder": "mod", "mod": "mod", "less": "lt", "less_equal": "le", "greater": "gt",
     "greater_equal": "ge", "equal": "eq", "not_equal": "ne", "logical_and": "and_", "logical_or": "or_", "bitwise_and": "and_",
     "bitwise_or": "or_", "logical_xor": "xor", "matmul": "matmul",
 }  # fmt: skip
-_ELEMENTWISE = ("sqrt", "cbrt", "log", "log2", "log10", "log1p", "expm1", "floor", "ceil", "rint", "trunc", "tanh", "arctan", "sign", "square", "isfinite")
+_ELEMENTWISE = (
+    "sqrt",
+    "cbrt",
+    "log",
+    "log2",
+    "log10",
+    "log1p",
+    "expm1",
+    "floor",
+    "ceil",
+    "rint",
+    "trunc",
+    "tanh",
+    "arctan",
+    "sign",
+    "square",
+    "isfinite",
+)
 
 
 def elementwise(name: str, function: Any) -> Function:
@@ -775,7 +869,9 @@ def pd_cut(x: Any, bins: Any, right: bool = True, labels: Any = None, include_lo
         refuse("pd.cut of this")
     if np.ndim(bins) == 0:
         refuse("pd.cut takes its edges from the data", "bins=[0, 18, 65, 121]")
-    if not x.is_exact and not np.array_equal(*(np.searchsorted(bins, plain(end).astype(float)) for end in (x.low, x.high))):
+    if not x.is_exact and not np.array_equal(
+        *(np.searchsorted(bins, plain(end).astype(float)) for end in (x.low, x.high))
+    ):
         x.cut([float(each) for each in bins])
     return x.apply("cut", lambda v: pd.cut(v, bins, right=right, labels=labels, include_lowest=include_lowest))
 
@@ -848,7 +944,11 @@ class DummyFrame(Private):
         sums = []
         for each in self.columns.values():
             values = plain(each.low).astype(float)
-            sums.append(numbers.summed_of(each.rows, each.space, values, values, whole=True, labels=None, columns=None, kinds=_INT))
+            sums.append(
+                numbers.summed_of(
+                    each.rows, each.space, values, values, whole=True, labels=None, columns=None, kinds=_INT
+                )
+            )
         found = numbers.stacked(sums)
         return found.like(found.low, found.high, labels=pd.Index(list(self.columns)))
 
@@ -858,4 +958,17 @@ PANDAS: dict[str, Function] = {
 }
 PANDAS |= {"isnull": pd_isna, "notnull": pd_notna}
 
-__all__ = ["COLUMN", "NUMBER", "NUMPY", "PANDAS", "Half", "PerPerson", "array", "column_attribute", "column_method", "length", "number_attribute", "number_method"]
+__all__ = [
+    "COLUMN",
+    "NUMBER",
+    "NUMPY",
+    "PANDAS",
+    "Half",
+    "PerPerson",
+    "array",
+    "column_attribute",
+    "column_method",
+    "length",
+    "number_attribute",
+    "number_method",
+]

@@ -23,6 +23,7 @@ from dpaudit.reading.universe.frames import Frame, Length, Sampling
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.released import Token, array, joined, number
 from dpaudit.reading.universe.state import NOISE_FIRST, Private, Released, current, line, refuse
+from dpaudit.reading.universe.values import PRIVATE, PUBLIC, RELEASED, sort_of
 
 _TWO_SIDED = ("laplace", "gaussian", "discrete_laplace")
 ONE_DRAW_EACH = "size=len(x), one draw of noise for each number"
@@ -39,7 +40,7 @@ class Draw(Private):
         places: of these among all draws of the call.
     """
 
-    __slots__ = ("law", "scales", "used", "kind", "places")
+    __slots__ = ("kind", "law", "places", "scales", "used")
     noun = "noise"
 
     def __init__(self, law: str, scales: Any, used: Any, kind: str, places: Any) -> None:
@@ -65,7 +66,11 @@ class Draw(Private):
         """Return a multiple by public numbers."""
         if self.law not in ("laplace", "gaussian"):
             refuse(f"a multiple of {self.law} noise", "its scale")
-        if isinstance(factor, Private | Token) or not _is_finite(factor) or isinstance(factor, pd.Series | pd.DataFrame):
+        if (
+            isinstance(factor, Private | Token)
+            or not _is_finite(factor)
+            or isinstance(factor, pd.Series | pd.DataFrame)
+        ):
             refuse("noise times what is no finite public number", "the scale of the noise")
         if np.broadcast_shapes(np.shape(factor), self.shape) != self.shape:
             refuse("one draw of noise in several places", ONE_DRAW_EACH)
@@ -111,7 +116,7 @@ class Perturbed(Private):
 class Half(Private):
     """A private number with the first of two draws, whose difference is noise of two sides."""
 
-    __slots__ = ("number", "draw", "sign")
+    __slots__ = ("draw", "number", "sign")
     noun = "number with noise of one side"
 
     def __init__(self, exact: Number, draw: Draw, sign: int) -> None:
@@ -120,9 +125,16 @@ class Half(Private):
     def meets(self, other: Any, sign: int) -> Any:
         """Return the sum with the second draw."""
         law = self.draw.law
-        fits = isinstance(other, Draw) and other.law == law and sign == -self.sign and np.array_equal(other.scales, self.draw.scales)
+        fits = (
+            isinstance(other, Draw)
+            and other.law == law
+            and sign == -self.sign
+            and np.array_equal(other.scales, self.draw.scales)
+        )
         if not fits:
-            refuse(f"{law} noise of one side alone, by which some outputs are impossible", "np.random.laplace(0, scale)")
+            refuse(
+                f"{law} noise of one side alone, by which some outputs are impossible", "np.random.laplace(0, scale)"
+            )
         other.use()
         return release(self.number, _difference(self.draw))
 
@@ -138,7 +150,12 @@ class Exponentials(Private):
 
     def over(self, other: Any) -> Exponentials:
         """``e / e.sum()``."""
-        if isinstance(other, Exponentials) and other.what == "sum" and other.scores is self.scores and self.what == "each":
+        if (
+            isinstance(other, Exponentials)
+            and other.what == "sum"
+            and other.scores is self.scores
+            and self.what == "each"
+        ):
             return Exponentials(self.scores, "chances")
         return refuse("a quotient of exponentials other than e / e.sum()", "p = e / e.sum()")
 
@@ -173,7 +190,9 @@ class Coins(Private):
     def below(self, rate: Any) -> Sampling:
         """``u < rate``."""
         if isinstance(rate, bool) or not isinstance(rate, int | float | np.floating | np.integer) or not 0 < rate <= 1:
-            refuse("a rate of sampling that is no public number above 0 and at most 1", "np.random.random(len(df)) < 0.1")
+            refuse(
+                "a rate of sampling that is no public number above 0 and at most 1", "np.random.random(len(df)) < 0.1"
+            )
         return Sampling(float(rate), self.rows)
 
 
@@ -195,7 +214,7 @@ def drawn(source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> An
     """Return what a call of a source of randomness gives."""
     if "random_state" in keywords and keywords["random_state"] is not None:
         refuse("a fixed seed: the noise is the same in every run, which is none", "the call without random_state")
-    if any(isinstance(each, Token) for each in (*args, *keywords.values())):
+    if sort_of((args, keywords)) == RELEASED or any(isinstance(each, Token) for each in (*args, *keywords.values())):
         return _by_released(source, args, keywords)
     if source.name == "choice" and source.kind in (Kind.GENERATOR, Kind.LEGACY):
         return _chosen(args, keywords)
@@ -207,16 +226,32 @@ def drawn(source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> An
     given, size = found
     law = source.law
     assert law is not None
-    if any(isinstance(each, Private) and not (name == law.location and isinstance(each, Number)) for name, each in given.items()):
-        refuse(f"{source.title} with an argument that is private", "a public scale; the private number only as its location")
+    if any(
+        isinstance(each, Private) and not (name == law.location and isinstance(each, Number))
+        for name, each in given.items()
+    ):
+        refuse(
+            f"{source.title} with an argument that is private",
+            "a public scale; the private number only as its location",
+        )
     location = given.get(law.location, 0.0) if law.location else 0.0
+    if isinstance(location, list | tuple) and any(isinstance(each, Private) for each in location):
+        if not all(isinstance(each, Number) for each in location):
+            refuse(f"{source.title} at a list of private and other values", "noise on each of them")
+        location = numbers.stacked(location)
+    others = [each for name, each in given.items() if name != law.location]
+    if sort_of(others) == PRIVATE or (not isinstance(location, Number) and sort_of(location) != PUBLIC):
+        refuse(f"{source.title} with an argument that is not public", "a public scale")
     if law.name == "geometric":
         return _drawn("geometric", {"scale": given["p"]}, 0.0, size, source)
     if not law.name or law.name not in ("laplace", "gaussian", "gumbel", "exponential", "uniform", "logistic"):
         return _unbound(source, args, keywords)
     if law.name == "uniform" and isinstance(size, Number):
         if size.rows is None or tuple(given.values()) not in ((), (0.0, 1.0), (0, 1)):
-            refuse("random numbers for other rows than those of a frame, or between other ends than 0 and 1", "np.random.random(len(df))")
+            refuse(
+                "random numbers for other rows than those of a frame, or between other ends than 0 and 1",
+                "np.random.random(len(df))",
+            )
         return Coins(size.rows)
     assert law.scale is not None
     scale = law.scale(**given)
@@ -234,13 +269,19 @@ def _drawn(law: str, given: dict[str, Any], location: Any, size: Any, source: So
     if isinstance(scale, pd.Series | pd.DataFrame) or not _is_finite(scale) or isinstance(scale, bool):
         refuse("noise of a scale that is no finite number", "a positive scale")
     if law in ("uniform", "logistic"):
-        return Token() if isinstance(location, Number) is False else refuse(f"{law} noise on a private number", "Laplace or Gaussian noise")
+        return (
+            Token()
+            if isinstance(location, Number) is False
+            else refuse(f"{law} noise on a private number", "Laplace or Gaussian noise")
+        )
     if np.any(np.asarray(scale, float) <= 0) or (law == "geometric" and np.any(np.asarray(scale, float) >= 1)):
         refuse("noise of a scale that is not positive", "a positive scale")
     if size is not None:
         shape = tuple(int(each) for each in size) if np.ndim(size) else (int(size),)
     else:
-        shape = np.broadcast_shapes(np.shape(scale), location.shape if isinstance(location, Number) else np.shape(location))
+        shape = np.broadcast_shapes(
+            np.shape(scale), location.shape if isinstance(location, Number) else np.shape(location)
+        )
     scales = np.broadcast_to(np.asarray(scale, float), shape).copy()
     count = int(scales.size)
     python = source.kind is Kind.PYTHON or not shape
@@ -256,18 +297,15 @@ def _drawn(law: str, given: dict[str, Any], location: Any, size: Any, source: So
 
 
 def _by_released(source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    if any(isinstance(each, Private) for each in (*args, *keywords.values())):
+    if sort_of((args, keywords)) == PRIVATE:
         refuse(f"{source.title} of a private number, with a released scale or size", "a public scale")
     return Token()
 
 
 def _unbound(source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    from dpaudit.reading.universe.values import PUBLIC, RELEASED, sort_of
-
     sort = sort_of((args, keywords))
     if sort > RELEASED:
         refuse(f"{source.title} of a private value, whose price is not known", NOISE_FIRST)
-    del PUBLIC
     if source.name in ("shuffle",):
         refuse(f"{source.title}, which changes its argument", "rng.permutation(x)")
     return Token()
@@ -275,8 +313,6 @@ def _unbound(source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) ->
 
 def _chosen(args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """``choice(a, size=None, replace=True, p=None)``."""
-    from dpaudit.reading.universe.values import RELEASED, sort_of
-
     names = dict(zip(("a", "size", "replace", "p"), args, strict=False)) | keywords
     chances = names.get("p")
     if isinstance(chances, Exponentials):
@@ -285,12 +321,20 @@ def _chosen(args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
             refuse("a choice by private chances in this form", "np.random.choice(options, p=e / e.sum())")
         if sort_of(options) > RELEASED:
             refuse("a choice among private options", "public options")
-        many = int(options) if isinstance(options, int | np.integer) else len(options) if isinstance(options, list | tuple | range | np.ndarray | pd.Index) else -1
+        many = (
+            int(options)
+            if isinstance(options, int | np.integer)
+            else len(options)
+            if isinstance(options, list | tuple | range | np.ndarray | pd.Index)
+            else -1
+        )
         if many != chances.scores.shape[0]:
             refuse("a choice among another number of options than there are chances")
         return select(chances.scores, 1.0)
     if any(sort_of(each) > RELEASED for each in names.values()):
-        refuse("a choice by private chances", "e = np.exp(scores * epsilon / 2); np.random.choice(options, p=e / e.sum())")
+        refuse(
+            "a choice by private chances", "e = np.exp(scores * epsilon / 2); np.random.choice(options, p=e / e.sum())"
+        )
     return Token()
 
 
@@ -299,13 +343,20 @@ def meet(draw: Draw, other: Any, sign: int) -> Any:
     if isinstance(other, Number):
         return release(other, draw, sign)
     if isinstance(other, Draw):
-        if draw.law == other.law and draw.law in ("exponential", "geometric") and sign < 0 and np.array_equal(draw.scales, other.scales):
+        if (
+            draw.law == other.law
+            and draw.law in ("exponential", "geometric")
+            and sign < 0
+            and np.array_equal(draw.scales, other.scales)
+        ):
             other.use()
             draw.use()
             return _difference(draw)
         refuse("a sum of two draws, whose law is not known here", "one draw for each number")
     if isinstance(other, Private):
         refuse(f"noise together with a {other.noun}", "a sum or count first, and noise on it")
+    if not isinstance(other, Token) and sort_of(other) != PUBLIC:
+        refuse("noise on a collection that is not public", "noise on each of its values")
     shape = other.shape if isinstance(other, Token) else np.shape(other)
     draw.use()
     if isinstance(other, Token):
@@ -323,9 +374,14 @@ def meet(draw: Draw, other: Any, sign: int) -> Any:
 
 def release(exact: Number, draw: Draw, sign: int = 1) -> Any:
     """Add noise to a private number, and note what it costs."""
+    if not np.all(np.isfinite(draw.scales)) or np.any(draw.scales <= 0):
+        refuse("noise of a scale that is not positive and finite", "a positive scale")
     if draw.law == "gumbel":
         if sign < 0 or np.ptp(draw.scales) > 0 or draw.shape not in ((), exact.shape):
-            refuse("Gumbel noise of several scales, or of one draw for several scores", "np.random.gumbel(0, scale, size=len(scores))")
+            refuse(
+                "Gumbel noise of several scales, or of one draw for several scores",
+                "np.random.gumbel(0, scale, size=len(scores))",
+            )
         if draw.shape != exact.shape:
             refuse("one draw of noise for several numbers", ONE_DRAW_EACH)
         draw.use()
@@ -366,8 +422,14 @@ def _note(law: str, exact: Number, scales: Any) -> None:
     selection = exact.selection
     current().told.releases.append(
         Released(
-            law, exact.axes, low, high, np.broadcast_to(scales, exact.shape).reshape(-1).astype(float),
-            (selection.kind, selection.times, selection.number), exact.sample, line(),
+            law,
+            exact.axes,
+            low,
+            high,
+            np.broadcast_to(scales, exact.shape).reshape(-1).astype(float),
+            (selection.kind, selection.times, selection.number),
+            exact.sample,
+            line(),
         )  # fmt: skip
     )
 
@@ -393,4 +455,19 @@ def largest(perturbed: Sequence[Any]) -> Token:
     return select(numbers.stacked([each.number for each in perturbed]), 1.0 / perturbed[0].scale)
 
 
-__all__ = ["Coins", "Column", "Draw", "Exponentials", "Frame", "Half", "Length", "Perturbed", "Shifted", "drawn", "largest", "meet", "release", "select"]
+__all__ = [
+    "Coins",
+    "Column",
+    "Draw",
+    "Exponentials",
+    "Frame",
+    "Half",
+    "Length",
+    "Perturbed",
+    "Shifted",
+    "drawn",
+    "largest",
+    "meet",
+    "release",
+    "select",
+]

@@ -36,7 +36,21 @@ class Number(Private):
         summand: the column whose plain sum it is; None for any other.
     """
 
-    __slots__ = ("axes", "low", "high", "selection", "sample", "kinds", "labels", "columns", "is_whole", "rows", "universe", "summand", "largest_of")
+    __slots__ = (
+        "axes",
+        "columns",
+        "high",
+        "is_whole",
+        "kinds",
+        "labels",
+        "largest_of",
+        "low",
+        "rows",
+        "sample",
+        "selection",
+        "summand",
+        "universe",
+    )
     noun = "private number"
 
     def __init__(
@@ -81,7 +95,11 @@ class Number(Private):
         if isinstance(other, Token):
             if not other.is_number and not (other.is_array and other.shape == self.shape):
                 refuse("a private number and a released value of which the shape is not known", NOISE_FIRST)
-            kinds = frozenset(joined(one, two) for one in self.kinds for two in other.kinds or ()) if not self.shape else self.kinds
+            kinds = (
+                frozenset(joined(one, two) for one in self.kinds for two in other.kinds or ())
+                if not self.shape
+                else self.kinds
+            )
             return self.like(self.low, self.high, is_whole=False, kinds=kinds)
         _finite(other)
         shape = np.shape(other)
@@ -106,8 +124,14 @@ class Number(Private):
             theirs = [other.index]
         elif isinstance(other, pd.DataFrame):
             theirs = [other.index, other.columns]
-        if mine and theirs and (len(mine) != len(theirs) or not all(a.equals(b) for a, b in zip(mine, theirs, strict=True))):
-            refuse("two tables of other labels, which pandas lines up by label", ".reindex(LABELS, fill_value=0) of both")
+        if (
+            mine
+            and theirs
+            and (len(mine) != len(theirs) or not all(a.equals(b) for a, b in zip(mine, theirs, strict=True)))
+        ):
+            refuse(
+                "two tables of other labels, which pandas lines up by label", ".reindex(LABELS, fill_value=0) of both"
+            )
 
     def _sum(self, other: Number, sign: int) -> Number:
         if other.selection is not self.selection or other.sample != self.sample:
@@ -123,7 +147,11 @@ class Number(Private):
         least, most = _padded(least, len(shape)), _padded(most, len(shape))
         first, last = (low + least, high + most) if sign > 0 else (low - most, high - least)
         labelled = self if self.labels is not None or other.labels is None else other
-        kinds = self.kinds if self.shape or other.shape else frozenset(joined(a, b) for a in self.kinds for b in other.kinds)
+        kinds = (
+            self.kinds
+            if self.shape or other.shape
+            else frozenset(joined(a, b) for a in self.kinds for b in other.kinds)
+        )
         found = labelled.like(first, last, is_whole=self.is_whole and other.is_whole, kinds=kinds)
         found.axes = axes
         return found
@@ -168,7 +196,9 @@ class Number(Private):
                 if np.ndim(each):
                     refuse("a private number that is clipped at arrays", "constants")
                 _finite(each)
-        hangs = self.kinds if self.shape else self.kinds | frozenset(filter(None, (kind_of_plain(each) for each in ends)))
+        hangs = (
+            self.kinds if self.shape else self.kinds | frozenset(filter(None, (kind_of_plain(each) for each in ends)))
+        )
         whole = self.is_whole and all(each is None or each == round(each) for each in ends)
         return self.like(np.minimum(self.low, 0), np.maximum(self.high, 0), is_whole=whole, kinds=hangs)
 
@@ -188,7 +218,11 @@ class Number(Private):
 
     def of_array(self) -> frozenset[str]:
         """Return the type of one number of an array."""
-        return frozenset(("np.int64",)) if self.is_whole and self.kinds == frozenset(("np.int64",)) else frozenset(("np.float64",))
+        return (
+            frozenset(("np.int64",))
+            if self.is_whole and self.kinds == frozenset(("np.int64",))
+            else frozenset(("np.float64",))
+        )
 
     def total(self, axis: Any = None) -> Number:
         """Return the sum over one axis, or over all."""
@@ -259,8 +293,13 @@ class Number(Private):
             scalar = "float" if kind is float and not self.shape else "np.float64"
             return self.like(self.low, self.high, is_whole=self.is_whole, kinds=frozenset((scalar,)))
         if name == "int64" and self.is_whole:
-            return self.like(self.low, self.high, kinds=frozenset(("int" if kind is int and not self.shape else "np.int64",)))
-        return refuse("a private sum as whole numbers, which jump where the sum does not, or as a type that wraps", ".astype(float)")
+            return self.like(
+                self.low, self.high, kinds=frozenset(("int" if kind is int and not self.shape else "np.int64",))
+            )
+        return refuse(
+            "a private sum as whole numbers, which jump where the sum does not, or as a type that wraps",
+            ".astype(float)",
+        )
 
 
 def on_common_axes(first: Number, second: Number) -> tuple[tuple[str, ...], Any, Any, Any, Any]:
@@ -297,7 +336,9 @@ def _finite(value: Any) -> None:
         refuse("a private number together with what is infinite, missing or no number", "finite numbers")
 
 
-def summed(column: Column, *, whole: bool = False, labels: Any = None, columns: Any = None, kinds: Any = None) -> Number:
+def summed(
+    column: Column, *, whole: bool = False, labels: Any = None, columns: Any = None, kinds: Any = None
+) -> Number:
     """Return the sum of a column of numbers over its rows; a missing value has to be dealt with before.
 
     Args:
@@ -310,7 +351,14 @@ def summed(column: Column, *, whole: bool = False, labels: Any = None, columns: 
     if low.dtype == object:
         refuse("a sum of a column of objects, whose type hangs on the data", ".astype(float).sum()")
     return summed_of(
-        column.rows, column.space, low.astype(float), high.astype(float), whole=whole, labels=labels, columns=columns, kinds=kinds
+        column.rows,
+        column.space,
+        low.astype(float),
+        high.astype(float),
+        whole=whole,
+        labels=labels,
+        columns=columns,
+        kinds=kinds,
     )
 
 
@@ -375,7 +423,13 @@ def stacked(numbers: Iterable[Number]) -> Number:
     low = np.stack([widened(each, axes, "low") for each in listed], 1)
     high = np.stack([widened(each, axes, "high") for each in listed], 1)
     whole = all(each.is_whole for each in listed)
-    kinds = frozenset(("np.int64" if whole and all(k in ("int", "np.int64", "bool") for e in listed for k in e.kinds) else "np.float64",))
+    kinds = frozenset(
+        (
+            "np.int64"
+            if whole and all(k in ("int", "np.int64", "bool") for e in listed for k in e.kinds)
+            else "np.float64",
+        )
+    )
     return Number(first.universe, axes, low, high, first.selection, first.sample, is_whole=whole, kinds=kinds)
 
 

@@ -42,7 +42,7 @@ class Cell(Private):
         column: whose cell it is, to cut it; None of a computed number.
     """
 
-    __slots__ = ("low", "high", "column")
+    __slots__ = ("column", "high", "low")
     noun = "value of a record"
 
     def __init__(self, low: float, high: float, column: Column | None = None) -> None:
@@ -62,7 +62,9 @@ class Cell(Private):
         if self.column is not None:
             self.column.cut([other])
         ends = [bool(test(end, other) if is_left else test(other, end)) for end in (self.low, self.high)]
-        if ends[0] == ends[1] and (name in ("lt", "le", "gt", "ge") or self.column is not None or not self.low <= other <= self.high):
+        if ends[0] == ends[1] and (
+            name in ("lt", "le", "gt", "ge") or self.column is not None or not self.low <= other <= self.high
+        ):
             return ends[0]
         return refuse("a comparison of values of which only bounds are known", "a comparison of the value itself")
 
@@ -77,7 +79,10 @@ class Cell(Private):
         else:
             return refuse(f"a number of a record together with a {type(other).__name__}")
         if name not in ("add", "sub", "mul", "truediv", "pow"):
-            refuse(f"this operator on values of which only bounds are known ({name})", "the values that are possible, in the domain")
+            refuse(
+                f"this operator on values of which only bounds are known ({name})",
+                "the values that are possible, in the domain",
+            )
         if name == "truediv" and (not is_left or other == 0):
             refuse("a quotient by a value of a record of which only bounds are known", "a constant in its place")
         if name == "pow" and not (is_left and type(other) is int and other >= 0):
@@ -120,7 +125,7 @@ def extreme(function: Callable[..., Any], values: Sequence[Any]) -> Any:
 class Adding(Private):
     """A number from before a loop over records, and what the record adds to it."""
 
-    __slots__ = ("key", "low", "high", "kinds")
+    __slots__ = ("high", "key", "kinds", "low")
     noun = "number that a loop over records adds to"
 
     def __init__(self, key: Any, low: float, high: float, kinds: frozenset[str]) -> None:
@@ -174,7 +179,7 @@ class Index(Private):
 class Row(Private):
     """A record, as ``iterrows`` and ``itertuples`` give it: a column that it asks for is looked at."""
 
-    __slots__ = ("values", "kind")
+    __slots__ = ("kind", "values")
     noun = "record"
 
     def __init__(self, values: dict[str, Any], kind: str) -> None:
@@ -182,7 +187,9 @@ class Row(Private):
 
     def _value(self, name: Any) -> Any:
         if name not in self.values:
-            refuse(f"no column {name!r:.40}; there are {', '.join(map(repr, self.values))}", "--domain, which declares it")
+            refuse(
+                f"no column {name!r:.40}; there are {', '.join(map(repr, self.values))}", "--domain, which declares it"
+            )
         return self.values[name]
 
     def select(self, key: Any) -> Any:
@@ -232,7 +239,9 @@ def zipped(values: Sequence[Any]) -> Records:
             refuse("zip of columns of different rows", "columns of one frame")
         space, mine, theirs = space.join(each.space)
         places = [place[mine] for place in places] + [theirs]
-    found = [tuple(each.values[place[k]] for each, place in zip(columns, places, strict=True)) for k in range(len(space))]
+    found = [
+        tuple(each.values[place[k]] for each, place in zip(columns, places, strict=True)) for k in range(len(space))
+    ]
     return Records(columns[0].rows, space, found)
 
 
@@ -241,7 +250,10 @@ def of_frame(frame: Frame, kind: str, used: Sequence[str]) -> Records:
     names = [name for name in frame.columns if name in used] or list(frame.columns)[:1]
     if kind == "iterrows" and all(_is_number(frame.column(name)) for name in frame.columns):
         columns = [frame.column(name) for name in names]
-        columns = [each.apply("astype", lambda values: values.astype("float64")) if plain(each.low).dtype.kind != "f" else each for each in columns]
+        columns = [
+            each.apply("astype", lambda values: values.astype("float64")) if plain(each.low).dtype.kind != "f" else each
+            for each in columns
+        ]
     else:
         columns = [frame.column(name) for name in names]
     both = zipped(columns)
@@ -297,9 +309,17 @@ def applied(function: Any, column: Column, name: str) -> Column:
 
 def _collected(column: Column, low: list[Any], high: list[Any]) -> Column:
     first = pd.Series(low)
-    last = first if all(a is b for a, b in zip(low, high, strict=True)) else pd.Series(high, dtype=first.dtype if first.dtype.kind == "f" else None)
+    last = (
+        first
+        if all(a is b for a, b in zip(low, high, strict=True))
+        else pd.Series(high, dtype=first.dtype if first.dtype.kind == "f" else None)
+    )
     kinds = {type(each) for each in low + high}
-    is_stable = len(kinds) == 1 and kinds <= {int, float, bool, str} and first.dtype == column.low.dtype if column.is_series else False
+    is_stable = (
+        len(kinds) == 1 and kinds <= {int, float, bool, str} and first.dtype == column.low.dtype
+        if column.is_series
+        else False
+    )
     if not column.rows.has_all and kinds and len(kinds) == 1 and first.dtype == column.low.dtype and column.is_series:
         is_stable = True
     return column.with_values(column.space, first, last, is_stable=is_stable)
@@ -359,7 +379,10 @@ def folded(records: Records, body: Callable[..., Any], before: Sequence[Any]) ->
         for place, (first, each) in enumerate(zip(mine, after, strict=True)):
             if isinstance(first, dict) and given[place] is not before[place]:
                 if each is not first or list(first) != list(given[place]):
-                    refuse("a loop over records that changes which keys a dict has", "a dict with all keys: {c: 0 for c in CITIES}")
+                    refuse(
+                        "a loop over records that changes which keys a dict has",
+                        "a dict with all keys: {c: 0 for c in CITIES}",
+                    )
                 pairs = [((place, key), value) for key, value in first.items()]
             elif isinstance(first, Adding):
                 pairs = [((place, None), each)]
@@ -372,7 +395,9 @@ def folded(records: Records, body: Callable[..., Any], before: Sequence[Any]) ->
                     changed.add(place)
                     continue
                 touched.add(place)
-                low, high, kinds = added.setdefault(key, (np.zeros(len(records.values)), np.zeros(len(records.values)), set()))
+                low, high, kinds = added.setdefault(
+                    key, (np.zeros(len(records.values)), np.zeros(len(records.values)), set())
+                )
                 low[number], high[number] = value.low, value.high
                 kinds.update(value.kinds)
     out: list[Any] = []
@@ -380,7 +405,9 @@ def folded(records: Records, body: Callable[..., Any], before: Sequence[Any]) ->
         if place in changed:
             out.append(Gone())
         elif isinstance(given[place], dict) and given[place] is not each:
-            out.append(current_domain().born({key: _added(records, each[key], added.get((place, key))) for key in each}))
+            out.append(
+                current_domain().born({key: _added(records, each[key], added.get((place, key))) for key in each})
+            )
         elif isinstance(given[place], Adding):
             out.append(_added(records, each, added.get((place, None))))
         else:
@@ -406,9 +433,31 @@ def _added(records: Records, start: Any, what: Any) -> Any:
         return start
     whole = bool(np.all(low == np.round(low)) and np.all(high == np.round(high))) and kinds <= {"int", "np.int64"}
     total = numbers.summed_of(
-        records.rows, records.space, low, high, whole=whole, labels=None, columns=None, kinds=frozenset(kinds) | _kinds(start)
+        records.rows,
+        records.space,
+        low,
+        high,
+        whole=whole,
+        labels=None,
+        columns=None,
+        kinds=frozenset(kinds) | _kinds(start),
     )
     return total.plus(start, 1) if isinstance(start, Number) or start else total
 
 
-__all__ = ["Adding", "Cell", "Gone", "Records", "Row", "Token", "UNBOUND", "applied", "comprehended", "folded", "of_frame", "records_of", "taken", "zipped"]
+__all__ = [
+    "UNBOUND",
+    "Adding",
+    "Cell",
+    "Gone",
+    "Records",
+    "Row",
+    "Token",
+    "applied",
+    "comprehended",
+    "folded",
+    "of_frame",
+    "records_of",
+    "taken",
+    "zipped",
+]

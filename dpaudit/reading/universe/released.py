@@ -29,7 +29,7 @@ class Token:
         holds_plain: whether its type is the same for all data with the same released values.
     """
 
-    __slots__ = ("shape", "kinds", "labels", "columns", "_decided", "__weakref__")
+    __slots__ = ("__weakref__", "_decided", "columns", "kinds", "labels", "shape")
 
     def __init__(
         self,
@@ -128,9 +128,7 @@ def combined(name: str, first: Any, second: Any) -> Token:
             return number("np.bool" if is_numpy else "bool")
     elif shape == other == ():
         if name in ("add", "sub", "mul", "truediv"):
-            return Token(
-                (), frozenset(joined(one, two, division=name == "truediv") for one in kinds for two in others)
-            )
+            return Token((), frozenset(joined(one, two, division=name == "truediv") for one in kinds for two in others))
         return Token((), None)
     try:
         both = np.broadcast_shapes(shape, other)
@@ -151,7 +149,9 @@ def combined(name: str, first: Any, second: Any) -> Token:
 
 def refuse_uncertain() -> None:
     """Refuse what shows the type of a number that hangs on the data."""
-    refuse("a released number whose type (int, float or one of NumPy's) hangs on the data is looked at", "float(…) of it")
+    refuse(
+        "a released number whose type (int, float or one of NumPy's) hangs on the data is looked at", "float(…) of it"
+    )
 
 
 def items(token: Token) -> Sequence[Token] | None:

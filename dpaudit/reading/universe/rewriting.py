@@ -12,7 +12,18 @@ from typing import Any
 
 from dpaudit.reading.rewrite import Statements, ask, at, constant, own_nodes, read, thunk, written
 
-_LEAVES = (ast.Return, ast.Break, ast.Yield, ast.YieldFrom, ast.Global, ast.Nonlocal, ast.Await, ast.Try, ast.With, ast.Delete)
+_LEAVES = (
+    ast.Return,
+    ast.Break,
+    ast.Yield,
+    ast.YieldFrom,
+    ast.Global,
+    ast.Nonlocal,
+    ast.Await,
+    ast.Try,
+    ast.With,
+    ast.Delete,
+)
 
 
 class Continued(ast.NodeTransformer):
@@ -65,12 +76,39 @@ class Rewriter(Statements):
             out.insert(1 if is_text else 0, told)
         return out
 
+    def function(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        """Rewrite the body of a function."""
+        self._around = copy.deepcopy(node)
+        return super().function(node)
+
+    _around: ast.AST | None = None
+
+    def _is_captured(self, names: list[str], loop: ast.For) -> bool:
+        """Whether a function that was made outside of a loop may look at a name that the loop sets."""
+        found: set[str] = set()
+        pending: list[ast.AST] = [] if self._around is None else [self._around]
+        place = (loop.lineno, loop.col_offset)
+        while pending:
+            for each in ast.iter_child_nodes(pending.pop()):
+                if isinstance(each, ast.For) and (each.lineno, each.col_offset) == place:
+                    continue
+                if isinstance(each, ast.FunctionDef | ast.Lambda | ast.GeneratorExp | ast.ClassDef):
+                    found |= {one.id for one in ast.walk(each) if isinstance(one, ast.Name)}
+                pending.append(each)
+        return bool(found & set(names))
+
+    def visit_Nonlocal(self, node: ast.Nonlocal) -> Any:
+        """A name of a function around: what is done with a record may not set it."""
+        return [node, at(node, ast.Expr(ask("outer", constant(", ".join(node.names)))))]
+
     def visit_For(self, node: ast.For) -> Any:
         """A loop over records is one over every kind of them."""
         inner = [each for statement in node.body for each in [statement, *own_nodes(statement)]]
         if node.orelse or any(isinstance(each, _LEAVES) for each in inner):
             return super().visit_For(node)
         names = list(dict.fromkeys([*_stored(node.body, node.target), *_touched(node.body)]))
+        if self._is_captured(names, node):
+            return super().visit_For(node)
         through, given, found = self.temporary(), self.temporary(), self.temporary()
         body_name = self.temporary()
         end = ast.Return(ast.Tuple([ask("bound", thunk(read(name))) for name in names], ast.Load()))
@@ -118,7 +156,11 @@ class Rewriter(Statements):
                 return inner
             return thunk(ast.Call(inner, [ast.Starred(copy.deepcopy(around), ast.Load())], []), given)
 
-        keep = function(self.test(ast.BoolOp(ast.And(), tests) if len(tests) > 1 else tests[0])) if tests else constant(None)
+        keep = (
+            function(self.test(ast.BoolOp(ast.And(), tests) if len(tests) > 1 else tests[0]))
+            if tests
+            else constant(None)
+        )
         through = ask("loop", self.visit(part.iter))
         over = ask("comprehended", read(name), function(self.visit(element)), keep)
         part.iter = read(name)

@@ -63,7 +63,7 @@ _NOW: list[Run] = []
 
 
 class _Drawn:
-    __slots__ = ("number", "law", "value", "is_used", "rate")
+    __slots__ = ("is_used", "law", "number", "rate", "value")
 
     def __init__(self, law: str, rate: float = 1.0) -> None:
         run = _NOW[-1]
@@ -121,7 +121,13 @@ class Pending:
     def _two(self, other: Pending, sign: float) -> Any:
         first, second = self.draw, other.draw
         fits = first.law == second.law and sign < 0 and self.factor == other.factor and first.rate == second.rate
-        if fits and first.law in ("exponential", "geometric") and not first.is_used and not second.is_used and first is not second:
+        if (
+            fits
+            and first.law in ("exponential", "geometric")
+            and not first.is_used
+            and not second.is_used
+            and first is not second
+        ):
             first.law = "laplace" if first.law == "exponential" else "discrete"
             first.value, second.is_used = first.value - second.value, True
             return self
@@ -172,13 +178,17 @@ class Pending:
         return np.asarray(self.plain(), dtype)
 
     def __array_ufunc__(self, function: Any, method: str, *args: Any, **keywords: Any) -> Any:
-        known = {"add": "__add__", "subtract": "__sub__", "multiply": "__mul__", "divide": "__truediv__"}.get(function.__name__)
+        known = {"add": "__add__", "subtract": "__sub__", "multiply": "__mul__", "divide": "__truediv__"}.get(
+            function.__name__
+        )
         if known and method == "__call__" and not keywords:
             if isinstance(args[0], Pending):
                 return getattr(args[0], known)(args[1])
             if known != "__truediv__":
                 return getattr(self, "__r" + known[2:])(args[0])
-        return getattr(function, method)(*[each.plain() if isinstance(each, Pending) else each for each in args], **keywords)
+        return getattr(function, method)(
+            *[each.plain() if isinstance(each, Pending) else each for each in args], **keywords
+        )
 
     def __getattr__(self, name: str) -> Any:
         if name[:1] == "_":
@@ -193,7 +203,19 @@ def _compared(name: str) -> Callable[[Any, Any], Any]:
     return compare
 
 
-for _name in ("__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__", "__mod__", "__rmod__", "__pow__", "__rtruediv__", "__floordiv__"):
+for _name in (
+    "__lt__",
+    "__le__",
+    "__gt__",
+    "__ge__",
+    "__eq__",
+    "__ne__",
+    "__mod__",
+    "__rmod__",
+    "__pow__",
+    "__rtruediv__",
+    "__floordiv__",
+):
     setattr(Pending, _name, _compared(_name))
 
 
@@ -223,7 +245,9 @@ for _name in ("sum", "mean", "max", "min", "round", "clip", "tolist", "astype", 
 
 def _settled(values: Any) -> Any:
     if isinstance(values, np.ndarray) and values.dtype == object:
-        return np.array([each.plain() if isinstance(each, Pending) else each for each in values.view(np.ndarray).ravel()]).reshape(values.shape)
+        return np.array(
+            [each.plain() if isinstance(each, Pending) else each for each in values.view(np.ndarray).ravel()]
+        ).reshape(values.shape)
     if isinstance(values, list):
         return [_settled(each) for each in values]
     return values.plain() if isinstance(values, Pending) else values
@@ -318,7 +342,10 @@ def _patched(function: Any) -> Iterator[None]:
 
     made: list[tuple[Any, str, Any]] = [(np.random, name, each) for name, each in _SOURCES.items()]
     made += [(np.random, "default_rng", _Generator), (np.random, "RandomState", _Generator)]
-    made += [(np.random, "rand", lambda *size: _uniform(size or None)), (np.random, "randn", lambda *size: _noise("gaussian", 0.0, 1.0, size or None))]
+    made += [
+        (np.random, "rand", lambda *size: _uniform(size or None)),
+        (np.random, "randn", lambda *size: _noise("gaussian", 0.0, 1.0, size or None)),
+    ]
     made += [
         (random, "expovariate", lambda lambd=1.0: _noise("exponential", 0.0, 1 / lambd, None)),
         (random, "gauss", lambda mu=0.0, sigma=1.0: _noise("gaussian", mu, sigma, None)),
@@ -358,7 +385,9 @@ def _same_order(frame: Any, n: Any = None, frac: Any = None, **more: Any) -> Any
     return frame.iloc[np.argsort([hash(repr(row)) for row in frame.itertuples(index=False)], kind="stable")]
 
 
-def _once(function: Callable[..., Any], frame: Any, run: Run, parameters: Mapping[str, Any], asks: str) -> tuple[str, Any]:
+def _once(
+    function: Callable[..., Any], frame: Any, run: Run, parameters: Mapping[str, Any], asks: str
+) -> tuple[str, Any]:
     _NOW[:] = [run]
     given = frame.copy()
     with _patched(function), warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -388,7 +417,11 @@ def _plain(value: Any) -> Any:
 def alike(first: Any, second: Any) -> bool:
     """Whether two outputs are the same, up to the rounding of shifted draws."""
     if isinstance(first, dict):
-        return isinstance(second, dict) and list(first) == list(second) and all(alike(first[key], second[key]) for key in first)
+        return (
+            isinstance(second, dict)
+            and list(first) == list(second)
+            and all(alike(first[key], second[key]) for key in first)
+        )
     if isinstance(first, list | tuple):
         return isinstance(second, list | tuple) and len(first) == len(second) and all(map(alike, first, second))
     if isinstance(first, pd.DataFrame | pd.Series):
@@ -412,7 +445,9 @@ def alike(first: Any, second: Any) -> bool:
 class Frames:
     """Makes frames of a domain, and neighbours of them."""
 
-    def __init__(self, columns: Mapping[str, Declared], cuts: Mapping[str, frozenset[float]], rng: np.random.Generator) -> None:
+    def __init__(
+        self, columns: Mapping[str, Declared], cuts: Mapping[str, frozenset[float]], rng: np.random.Generator
+    ) -> None:
         self.columns, self.cuts, self.rng = columns, cuts, rng
 
     def frame(self, size: int) -> Any:
@@ -421,19 +456,27 @@ class Frames:
 
     def _column(self, column: Declared, size: int) -> Any:
         rng = self.rng
-        dtype = {"int64": "int64", "float64": "float64", "text": "str", "truth": "bool", "time": "datetime64[us]"}[column.kind]
+        dtype = {"int64": "int64", "float64": "float64", "text": "str", "truth": "bool", "time": "datetime64[us]"}[
+            column.kind
+        ]
         values: list[Any]
         if column.values is None:
             marks = [column.low, column.high, (column.low + column.high) / 2]
             for each in self.cuts.get(column.name, ()):
                 marks += [math.nextafter(each, -math.inf), each, math.nextafter(each, math.inf)]
             marks += [each for each in (0.0, 1.0, 30.0) if column.low <= each <= column.high]
-            values = [marks[rng.integers(len(marks))] if rng.random() < 0.7 else rng.uniform(column.low, column.high) for _ in range(size)]
+            values = [
+                marks[rng.integers(len(marks))] if rng.random() < 0.7 else rng.uniform(column.low, column.high)
+                for _ in range(size)
+            ]
             if column.kind == "int64":
                 values = [min(max(round(each), math.ceil(column.low)), math.floor(column.high)) for each in values]
         else:
             listed = column.values
-            values = [listed[rng.integers(len(listed))] if rng.random() < 0.7 else listed[(0, -1)[rng.integers(2)]] for _ in range(size)]
+            values = [
+                listed[rng.integers(len(listed))] if rng.random() < 0.7 else listed[(0, -1)[rng.integers(2)]]
+                for _ in range(size)
+            ]
         if column.missing:
             values = [None if rng.random() < 0.2 else each for each in values]
         return pd.Series(values, dtype=dtype)
@@ -448,7 +491,9 @@ class Frames:
         more, other = self.frame(rows), self.frame(rows)
         if person:
             names = self._persons(person)
-            small[person] = pd.Series([names[1 + k // 3 % max(1, len(names) - 1)] for k in range(size)], dtype=small[person].dtype)
+            small[person] = pd.Series(
+                [names[1 + k // 3 % max(1, len(names) - 1)] for k in range(size)], dtype=small[person].dtype
+            )
             more[person] = other[person] = pd.Series([names[0]] * rows, dtype=small[person].dtype)
         at = int(rng.integers(0, size + 1)) if number % 2 else size
         where = list(range(at, at + rows))
@@ -456,7 +501,9 @@ class Frames:
         def with_rows(added: Any) -> Any:
             if not size:
                 return added
-            return pd.concat([small.iloc[:at], added, small.iloc[at:]], ignore_index=True).astype(small.dtypes.to_dict())
+            return pd.concat([small.iloc[:at], added, small.iloc[at:]], ignore_index=True).astype(
+                small.dtypes.to_dict()
+            )
 
         if replaced:
             return with_rows(more), with_rows(other), where, where

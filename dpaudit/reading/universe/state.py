@@ -251,8 +251,8 @@ def both(state: Pass) -> bool:
 
 
 __all__ = [
-    "Left",
     "NOISE_FIRST",
+    "Left",
     "Pass",
     "Private",
     "Refusal",

@@ -14,6 +14,7 @@ import fractions
 import functools
 import logging
 import re
+import sys
 import types
 from typing import Any
 
@@ -35,9 +36,12 @@ _NOTHING_WITHIN = frozenset(
     )
 )  # fmt: skip
 _LISTS = frozenset((list, tuple, set, frozenset, collections.deque))
-_DICTS = frozenset((dict, collections.OrderedDict, collections.defaultdict, collections.Counter, types.MappingProxyType))
+_DICTS = frozenset(
+    (dict, collections.OrderedDict, collections.defaultdict, collections.Counter, types.MappingProxyType)
+)
 _ITERATORS = tuple(type(each) for each in (iter([]), iter(()), iter(range(0)), iter("")))
 PLAIN_ARRAYS = "biufcUSmM"
+_BASES = (tuple, int, str, enum.Enum, enum.IntEnum, enum.StrEnum, enum.ReprEnum, enum.Flag, Exception, ValueError)
 
 
 def sort_of(value: Any) -> int:
@@ -71,13 +75,32 @@ def _sort(value: Any, seen: set[int] | None) -> int:
     if kind is np.ndarray:
         if value.dtype.kind in PLAIN_ARRAYS and value.dtype.metadata is None and value.dtype.fields is None:
             return PUBLIC
-        return max((_sort(each, seen) for each in value.ravel().tolist()), default=PUBLIC) if value.dtype.kind == "O" else PRIVATE
-    if kind in (pd.Series, pd.Index, pd.RangeIndex, pd.DatetimeIndex, pd.CategoricalIndex, pd.MultiIndex, pd.IntervalIndex, pd.Categorical):
+        return (
+            max((_sort(each, seen) for each in value.ravel().tolist()), default=PUBLIC)
+            if value.dtype.kind == "O"
+            else PRIVATE
+        )
+    if kind in (
+        pd.Series,
+        pd.Index,
+        pd.RangeIndex,
+        pd.DatetimeIndex,
+        pd.CategoricalIndex,
+        pd.MultiIndex,
+        pd.IntervalIndex,
+        pd.Categorical,
+    ):
         return _sort_of_pandas(value, seen)
     if kind is pd.DataFrame:
         if not value.columns.is_unique or value.attrs:
             return PRIVATE
-        return max([_sort(value.columns, seen), _sort(value.index, seen), *(_sort(value[name], seen) for name in value.columns)])
+        return max(
+            [
+                _sort(value.columns, seen),
+                _sort(value.index, seen),
+                *(_sort(value[name], seen) for name in value.columns),
+            ]
+        )
     if kind is types.FunctionType:
         return _sort_of_function(value, seen)
     if kind is types.MethodType:
@@ -105,15 +128,16 @@ def _sort(value: Any, seen: set[int] | None) -> int:
 
 def is_of_users_class(kind: type) -> bool:
     """Whether objects of a class are looked through by their attributes: written by the user, of known bases."""
+    is_users = False
     for base in kind.__mro__[:-1]:
-        if base in (tuple, enum.Enum, enum.IntEnum, enum.StrEnum, int, str, enum.ReprEnum, enum.Flag) or base.__module__ in ("abc", "typing"):
+        if base in _BASES or base.__module__ in ("abc", "typing"):
             continue
-        module = __import__("sys").modules.get(base.__module__)
-        file = getattr(module, "__file__", None) or ""
+        file = getattr(sys.modules.get(base.__module__), "__file__", None) or ""
         made = [each for each in vars(base).values() if isinstance(each, types.FunctionType)]
         if not (file and is_of_user(file)) and not any(is_of_user(each.__code__.co_filename) for each in made):
             return False
-    return True
+        is_users = True
+    return is_users
 
 
 def _sort_of_object(value: Any, seen: set[int]) -> int:
@@ -188,7 +212,10 @@ def _check(value: Any, where: str, above: list[int]) -> None:
     kind = type(value)
     if kind is Token:
         if not value.is_certain:
-            refuse(f"{where} a released number whose type (int, float or one of NumPy's) hangs on the data", "return float(…)")
+            refuse(
+                f"{where} a released number whose type (int, float or one of NumPy's) hangs on the data",
+                "return float(…)",
+            )
         return
     if kind in OUTPUTS or (issubclass(kind, np.generic) and kind not in (np.void, np.object_)):
         return
@@ -210,7 +237,10 @@ def _check(value: Any, where: str, above: list[int]) -> None:
         return
     if is_of_users_class(kind) and not isinstance(value, type):
         if sort_of(value) == PRIVATE:
-            refuse(f"{where} an object that holds private values, noise, or what is not looked through", "released numbers alone")
+            refuse(
+                f"{where} an object that holds private values, noise, or what is not looked through",
+                "released numbers alone",
+            )
         for each in [*getattr(value, "__dict__", {}).values(), *(value if isinstance(value, tuple) else ())]:
             if isinstance(each, Token):
                 _check(each, where, above)

@@ -17,7 +17,6 @@ from dpaudit.checker import CertificateError, check_certificate
 from dpaudit.checker.reading import MOST_DIGITS
 from dpaudit.errors import UsageError
 from dpaudit.neighbours import Relation
-from dpaudit.program.symbolic.budget import now
 from dpaudit.program.tracked.path import RefusedReading
 from dpaudit.program.tracked.reading import Releases
 from dpaudit.reading.universe.cells import Declared, declared
@@ -125,8 +124,13 @@ def second_net(
 
 def _limits(releases: Releases, replaced: bool) -> tuple[float, float]:
     """Return what all noise but Gaussian costs at most, and the μ² of Gaussian noise."""
-    gaussian, other = ([tuple(each for each in path if (each.law == "gaussian") is is_it) for path in releases.paths] for is_it in (True, False))
-    epsilon = price(replace(releases, paths=tuple(_whole(path) for path in other)), replace=replaced, group=1, notion="epsilon").bound
+    gaussian, other = (
+        [tuple(each for each in path if (each.law == "gaussian") is is_it) for path in releases.paths]
+        for is_it in (True, False)
+    )
+    epsilon = price(
+        replace(releases, paths=tuple(_whole(path) for path in other)), replace=replaced, group=1, notion="epsilon"
+    ).bound
     mu = price(replace(releases, paths=tuple(gaussian)), replace=replaced, group=1, notion="mu").bound
     return float("inf") if epsilon is None else float(epsilon), float("inf") if mu is None else float(mu) ** 2
 

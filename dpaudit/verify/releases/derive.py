@@ -17,7 +17,6 @@ from dpaudit.program.coverage.watching import WatchedProgram
 from dpaudit.program.symbolic.budget import now
 from dpaudit.program.tracked.path import RefusedReading, UnknownColumnError
 from dpaudit.program.tracked.reading import Releases, read_releases
-from dpaudit.program.tracked.rows import ColumnDomain
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
 from dpaudit.verify.releases import as_is

@@ -187,7 +187,9 @@ class _Writer:
                     found.append(frozenset((Condition(column, "==", _exact(low), True),)))
                     continue
                 ends = self._ends(axis, low, high)
-                found.append(frozenset((Condition(column, "<=", ends[0], False), Condition(column, "<", ends[1], True))))
+                found.append(
+                    frozenset((Condition(column, "<=", ends[0], False), Condition(column, "<", ends[1], True)))
+                )
             if declared.missing:
                 found.append(frozenset((Condition(column, "missing", None, True),)))
             self._parts[axis, name] = found
