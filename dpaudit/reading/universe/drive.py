@@ -24,9 +24,9 @@ from dpaudit.errors import UsageError
 from dpaudit.reading.forking import fork
 from dpaudit.reading.source import is_of_user, is_own
 from dpaudit.reading.universe import calls
+from dpaudit.reading.universe.base import is_natural
 from dpaudit.reading.universe.cells import Declared, Universe
 from dpaudit.reading.universe.domain import Universe as Domain
-from dpaudit.reading.universe.domain import is_natural
 from dpaudit.reading.universe.frames import Selection, given_frame
 from dpaudit.reading.universe.state import AGAIN, Left, Pass, Refusal, Refused, Released, Told, begin
 from dpaudit.reading.universe.values import PRIVATE, check_output, sort_of
