@@ -56,6 +56,18 @@ def naturally(function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
         raise
 
 
+_CONTAINERS = (
+    list,
+    dict,
+    set,
+    collections.OrderedDict,
+    collections.Counter,
+    collections.deque,
+    collections.defaultdict,
+    types.SimpleNamespace,
+)
+
+
 class Base(Python):
     """What was made in this call, and which operations on released values may raise."""
 
@@ -88,35 +100,25 @@ class Base(Python):
             refuse("this changes, for each record, something that was there before it", "a sum: total += x")
 
     def fresh(self, value: Any, *given: Any) -> Any:
-        """Note a result of a library that is no part of what it was given."""
+        """Note a result of a library that is no part of what it was given; of a view, neither side may be changed."""
         kind = type(value)
-        if kind in (
-            list,
-            dict,
-            set,
-            collections.OrderedDict,
-            collections.Counter,
-            collections.deque,
-            collections.defaultdict,
-            types.SimpleNamespace,
-        ):
-            if all(value is not each for each in given):
+        is_new = all(value is not each for each in given)
+        if kind in _CONTAINERS and is_new:
+            self.born(value)
+        if kind in (np.ndarray, pd.Series, pd.DataFrame) and is_new:
+            arrays = [each for each in given if isinstance(each, np.ndarray)]
+            tables = [each for each in given if isinstance(each, pd.Series | pd.DataFrame)]
+            if kind is not np.ndarray:
+                shared = arrays
+            elif value.base is None and not any(np.shares_memory(value, each) for each in arrays):
+                shared = []
+            else:
+                shared = [*arrays, *tables, value.base]
+            if not shared or kind is not np.ndarray:
                 self.born(value)
-        elif kind in (np.ndarray, pd.Series, pd.DataFrame):
-            base = getattr(value, "base", None)
-            if all(value is not each for each in given):
-                if base is None and not any(
-                    isinstance(each, np.ndarray) and np.shares_memory(value, each)
-                    for each in given
-                    if kind is np.ndarray
-                ):
-                    self.born(value)
-                else:  # a view: neither may be changed from here on
-                    self._mine.pop(id(base), None)
-                    for each in given:
-                        if isinstance(each, np.ndarray):
-                            self._mine.pop(id(each), None)
-        elif kind is tuple:
+            for each in shared:
+                self._mine.pop(id(each), None)
+        elif kind in (tuple, list):
             for each in value:
                 if isinstance(each, np.ndarray | list | dict):
                     self.fresh(each, *given)

@@ -40,6 +40,8 @@ from dpaudit.reading.universe.values import PRIVATE, PUBLIC, RELEASED, is_of_use
 
 _CONTEXT_HELPER = contextlib.contextmanager(lambda: iter(())).__code__  # type: ignore[attr-defined,arg-type,return-value]
 
+_ITERATORS = (types.GeneratorType, enumerate, zip, map, filter, type(iter([])), type(iter(())), type(iter(range(0))))
+
 
 class Calls(Operators):
     """Calls of functions of the user, of libraries, and of methods."""
@@ -67,7 +69,8 @@ class Calls(Operators):
             return self.construct(function, *args, **keywords)
         if args and not keywords and (function is iter or function is next):
             return self.foreign(function, args, keywords)
-        return super().call(function, *args, **keywords)
+        found = super().call(function, *args, **keywords)
+        return self.born(found) if type(found) in _ITERATORS else found
 
     def construct(self, kind: type, /, *args: Any, **keywords: Any) -> Any:
         """Make an object of a user's class."""
@@ -478,6 +481,8 @@ class Calls(Operators):
                 self.own(owner)
                 return None
             return self._method_of_token(owner_, name, args, keywords)
+        if name in ("join", "extend", "update") and len(args) == 1 and type(args[0]) in _ITERATORS:
+            args = (list(self.iterate(args[0])),)
         sort, within = sort_of((args, keywords)), sort_of(owner)
         if name in writes:
             self.own(owner)

@@ -33,22 +33,31 @@ import pandas as pd
 from dpaudit.reading.source import is_of_user
 
 _PURE: dict[Any, str] = {
-    np: "array asarray zeros ones full empty zeros_like ones_like full_like arange linspace logspace geomspace eye identity log "
-    "log2 log10 exp exp2 sqrt cbrt log1p expm1 abs absolute fabs sign floor ceil rint trunc round around clip sum nansum mean "
-    "max min amax amin prod cumsum cumprod argsort sort argmax argmin where maximum minimum isin unique concatenate stack "
-    "vstack hstack column_stack diff dot outer inner matmul histogram searchsorted digitize isnan isfinite isinf nan_to_num "
-    "median quantile percentile std var any all count_nonzero flatnonzero nonzero tile repeat reshape ravel transpose squeeze "
-    "expand_dims bincount meshgrid add subtract multiply divide true_divide floor_divide power negative square hypot sin cos "
-    "tan arctan arctan2 tanh logical_and logical_or logical_not logical_xor equal not_equal less less_equal greater "
-    "greater_equal interp average trace diag triu tril polyfit polyval select ptp isclose allclose array_equal remainder mod "
-    "histogram_bin_edges ndim shape size broadcast_to atleast_1d triu_indices tril_indices cross roll flip bitwise_and "
-    "bitwise_or invert split array_split insert append delete swapaxes moveaxis maximum_sctype indices nanmean nanmax nanmin",
+    np: (
+        "array asarray zeros ones full empty zeros_like ones_like full_like arange linspace logspace geomspace "
+        "eye identity log log2 log10 exp exp2 sqrt cbrt log1p expm1 abs absolute fabs sign floor ceil rint trunc "
+        "round around clip sum nansum mean max min amax amin prod cumsum cumprod argsort sort argmax argmin where "
+        "maximum minimum isin unique concatenate stack vstack hstack column_stack diff dot outer inner matmul "
+        "histogram searchsorted digitize isnan isfinite isinf nan_to_num median quantile percentile std var any "
+        "all count_nonzero flatnonzero nonzero tile repeat reshape ravel transpose squeeze expand_dims bincount "
+        "meshgrid add subtract multiply divide true_divide floor_divide power negative square hypot sin cos tan "
+        "arctan arctan2 tanh logical_and logical_or logical_not logical_xor equal not_equal less less_equal "
+        "greater greater_equal interp average trace diag triu tril polyfit polyval select ptp isclose allclose "
+        "array_equal remainder mod histogram_bin_edges ndim shape size broadcast_to atleast_1d triu_indices "
+        "tril_indices cross roll flip bitwise_and bitwise_or invert split array_split insert append delete "
+        "swapaxes moveaxis maximum_sctype indices nanmean nanmax nanmin"
+    ),
     np.linalg: "solve inv norm det lstsq pinv eigh eigvalsh cholesky",
-    pd: "date_range to_datetime to_timedelta to_numeric cut qcut concat isna notna isnull notnull merge get_dummies crosstab "
-    "unique interval_range period_range",
+    pd: (
+        "date_range to_datetime to_timedelta to_numeric cut qcut concat isna notna isnull notnull merge "
+        "get_dummies crosstab unique interval_range period_range"
+    ),
     math: " ".join(each for each in dir(math) if each[0] != "_"),
     cmath: "exp log sqrt phase polar",
-    operator: "add sub mul truediv floordiv mod pow neg pos abs lt le gt ge eq ne not_ and_ or_ xor index truth contains getitem",
+    operator: (
+        "add sub mul truediv floordiv mod pow neg pos abs lt le gt ge eq ne not_ and_ or_ xor index truth "
+        "contains getitem"
+    ),
     json: "dumps loads",
     re: "compile match search sub split findall fullmatch escape",
     statistics: "mean median fmean pstdev stdev variance pvariance quantiles mode",
@@ -57,7 +66,7 @@ _PURE: dict[Any, str] = {
     textwrap: "dedent fill indent shorten wrap",
     string: "capwords",
     datetime.date: "fromisoformat",
-}  # fmt: skip
+}
 _TYPES = (
     complex, bytes, frozenset, range, slice, np.float64, np.int64, np.bool_, np.float32, np.int32, pd.Series, pd.DataFrame,
     pd.Index, pd.RangeIndex, pd.MultiIndex, pd.Timestamp, pd.Timedelta, pd.Categorical, pd.CategoricalDtype, pd.Interval,
@@ -72,285 +81,74 @@ _TYPES = (
 _ITERATING = (itertools.product, itertools.combinations, itertools.permutations, itertools.chain, itertools.islice,
               itertools.pairwise, itertools.zip_longest)  # fmt: skip
 
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 PURE: dict[int, tuple[Any, str]] = {}
 """Functions and types of libraries whose result is made of their arguments alone, by their identity."""
 
 READS: dict[type, frozenset[str]] = {
-    list: frozenset(["index", "count", "copy"]),
-    tuple: frozenset(["index", "count"]),
-    dict: frozenset(["get", "keys", "values", "items", "copy"]),
-    collections.OrderedDict: frozenset(["get", "keys", "values", "items", "copy"]),
-    collections.Counter: frozenset(["get", "keys", "values", "items", "copy", "most_common", "total", "elements"]),
-    collections.defaultdict: frozenset(["keys", "values", "items", "copy"]),
-    collections.deque: frozenset(["index", "count", "copy"]),
-    set: frozenset(
-        ["copy", "union", "intersection", "difference", "symmetric_difference", "issubset", "issuperset", "isdisjoint"]
-    ),
-    frozenset: frozenset(
-        ["copy", "union", "intersection", "difference", "symmetric_difference", "issubset", "issuperset", "isdisjoint"]
-    ),
-    range: frozenset(["index", "count"]),
+    list: _words("index count copy"),
+    tuple: _words("index count"),
+    dict: _words("get keys values items copy"),
+    collections.OrderedDict: _words("get keys values items copy"),
+    collections.Counter: _words("get keys values items copy most_common total elements"),
+    collections.defaultdict: _words("keys values items copy"),
+    collections.deque: _words("index count copy"),
+    set: _words("copy union intersection difference symmetric_difference issubset issuperset isdisjoint"),
+    frozenset: _words("copy union intersection difference symmetric_difference issubset issuperset isdisjoint"),
+    range: _words("index count"),
     str: frozenset(each for each in dir(str) if each[0] != "_"),
-    bytes: frozenset(["decode", "hex", "split", "strip", "startswith", "endswith"]),
-    int: frozenset(["bit_length", "to_bytes", "conjugate", "as_integer_ratio", "is_integer"]),
-    float: frozenset(["is_integer", "as_integer_ratio", "hex", "conjugate"]),
-    re.Pattern: frozenset(["match", "search", "sub", "split", "findall", "fullmatch", "finditer"]),
-    re.Match: frozenset(["group", "groups", "groupdict", "start", "end", "span"]),
-    decimal.Decimal: frozenset(["quantize", "sqrt", "ln", "exp", "normalize"]),
-    fractions.Fraction: frozenset(["limit_denominator"]),
-    datetime.date: frozenset(["isoformat", "strftime", "weekday", "isoweekday", "replace", "toordinal"]),
-    datetime.datetime: frozenset(
-        ["isoformat", "strftime", "weekday", "isoweekday", "replace", "date", "time", "timestamp"]
+    bytes: _words("decode hex split strip startswith endswith"),
+    int: _words("bit_length to_bytes conjugate as_integer_ratio is_integer"),
+    float: _words("is_integer as_integer_ratio hex conjugate"),
+    re.Pattern: _words("match search sub split findall fullmatch finditer"),
+    re.Match: _words("group groups groupdict start end span"),
+    decimal.Decimal: _words("quantize sqrt ln exp normalize"),
+    fractions.Fraction: _words("limit_denominator"),
+    datetime.date: _words("isoformat strftime weekday isoweekday replace toordinal"),
+    datetime.datetime: _words("isoformat strftime weekday isoweekday replace date time timestamp"),
+    datetime.timedelta: _words("total_seconds"),
+    np.ndarray: _words(
+        "sum mean max min std var any all argsort argmax argmin cumsum cumprod round clip copy astype tolist "
+        "item reshape ravel flatten transpose squeeze dot prod ptp repeat nonzero trace diagonal searchsorted"
     ),
-    datetime.timedelta: frozenset(["total_seconds"]),
-    np.ndarray: frozenset(
-        [
-            "sum",
-            "mean",
-            "max",
-            "min",
-            "std",
-            "var",
-            "any",
-            "all",
-            "argsort",
-            "argmax",
-            "argmin",
-            "cumsum",
-            "cumprod",
-            "round",
-            "clip",
-            "copy",
-            "astype",
-            "tolist",
-            "item",
-            "reshape",
-            "ravel",
-            "flatten",
-            "transpose",
-            "squeeze",
-            "dot",
-            "prod",
-            "ptp",
-            "repeat",
-            "nonzero",
-            "trace",
-            "diagonal",
-            "searchsorted",
-        ]
+    pd.Series: _words(
+        "sum mean max min idxmax idxmin abs round clip astype copy to_dict to_list tolist to_numpy items keys "
+        "get head tail nlargest nsmallest sort_values sort_index rename reindex isin between where mask "
+        "fillna dropna isna notna add sub mul div cumsum cumprod median std var quantile value_counts unique "
+        "nunique any all eq ne lt le gt ge to_frame reset_index drop count diff shift rank to_string prod "
+        "truediv map"
     ),
-    pd.Series: frozenset(
-        [
-            "sum",
-            "mean",
-            "max",
-            "min",
-            "idxmax",
-            "idxmin",
-            "abs",
-            "round",
-            "clip",
-            "astype",
-            "copy",
-            "to_dict",
-            "to_list",
-            "tolist",
-            "to_numpy",
-            "items",
-            "keys",
-            "get",
-            "head",
-            "tail",
-            "nlargest",
-            "nsmallest",
-            "sort_values",
-            "sort_index",
-            "rename",
-            "reindex",
-            "isin",
-            "between",
-            "where",
-            "mask",
-            "fillna",
-            "dropna",
-            "isna",
-            "notna",
-            "add",
-            "sub",
-            "mul",
-            "div",
-            "cumsum",
-            "cumprod",
-            "median",
-            "std",
-            "var",
-            "quantile",
-            "value_counts",
-            "unique",
-            "nunique",
-            "any",
-            "all",
-            "eq",
-            "ne",
-            "lt",
-            "le",
-            "gt",
-            "ge",
-            "to_frame",
-            "reset_index",
-            "drop",
-            "count",
-            "diff",
-            "shift",
-            "rank",
-            "to_string",
-            "prod",
-            "truediv",
-            "map",
-        ]
+    pd.DataFrame: _words(
+        "sum mean max min abs round clip astype copy to_dict to_numpy items keys get head tail nlargest "
+        "nsmallest sort_values sort_index rename reindex isin where mask fillna dropna isna notna add sub mul "
+        "div cumsum set_index reset_index drop groupby pivot_table pivot melt stack unstack merge assign "
+        "iterrows itertuples any all count to_records transpose to_string join agg rename_axis"
     ),
-    pd.DataFrame: frozenset(
-        [
-            "sum",
-            "mean",
-            "max",
-            "min",
-            "abs",
-            "round",
-            "clip",
-            "astype",
-            "copy",
-            "to_dict",
-            "to_numpy",
-            "items",
-            "keys",
-            "get",
-            "head",
-            "tail",
-            "nlargest",
-            "nsmallest",
-            "sort_values",
-            "sort_index",
-            "rename",
-            "reindex",
-            "isin",
-            "where",
-            "mask",
-            "fillna",
-            "dropna",
-            "isna",
-            "notna",
-            "add",
-            "sub",
-            "mul",
-            "div",
-            "cumsum",
-            "set_index",
-            "reset_index",
-            "drop",
-            "groupby",
-            "pivot_table",
-            "pivot",
-            "melt",
-            "stack",
-            "unstack",
-            "merge",
-            "assign",
-            "iterrows",
-            "itertuples",
-            "any",
-            "all",
-            "count",
-            "to_records",
-            "transpose",
-            "to_string",
-            "join",
-            "agg",
-            "rename_axis",
-        ]
-    ),
-    pd.Index: frozenset(
-        ["tolist", "to_list", "to_numpy", "get_loc", "isin", "copy", "astype", "unique", "sort_values", "map"]
-    ),
-    pd.Timestamp: frozenset(["isoformat", "strftime", "weekday", "isoweekday", "date"]),
+    pd.Index: _words("tolist to_list to_numpy get_loc isin copy astype unique sort_values map"),
+    pd.Timestamp: _words("isoformat strftime weekday isoweekday date"),
 }
 """Methods that read their owner, by its exact type (or that of a base, for pandas)."""
 WRITES: dict[type, frozenset[str]] = {
-    list: frozenset(["append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse"]),
-    dict: frozenset(["update", "setdefault", "pop", "popitem", "clear"]),
-    collections.OrderedDict: frozenset(["update", "setdefault", "pop", "popitem", "clear", "move_to_end"]),
-    collections.Counter: frozenset(["update", "subtract", "pop", "clear"]),
-    collections.defaultdict: frozenset(["update", "setdefault", "pop", "popitem", "clear", "get"]),
-    collections.deque: frozenset(["append", "appendleft", "pop", "popleft", "extend", "clear", "rotate"]),
-    set: frozenset(["add", "discard", "remove", "pop", "clear", "update"]),
-    np.ndarray: frozenset(["fill", "sort"]),
+    list: _words("append extend insert pop remove clear sort reverse"),
+    dict: _words("update setdefault pop popitem clear"),
+    collections.OrderedDict: _words("update setdefault pop popitem clear move_to_end"),
+    collections.Counter: _words("update subtract pop clear"),
+    collections.defaultdict: _words("update setdefault pop popitem clear get"),
+    collections.deque: _words("append appendleft pop popleft extend clear rotate"),
+    set: _words("add discard remove pop clear update"),
+    np.ndarray: _words("fill sort"),
 }
 """Methods that change their owner."""
-MOVES_ALONE = frozenset(
-    [
-        "append",
-        "appendleft",
-        "extend",
-        "insert",
-        "pop",
-        "popleft",
-        "reverse",
-        "clear",
-        "copy",
-        "keys",
-        "values",
-        "items",
-        "rotate",
-    ]
-)
+MOVES_ALONE = _words("append appendleft extend insert pop popleft reverse clear copy keys values items rotate")
 """Methods of containers that look at no value within: they may hold what is not public."""
-READS_OF_TOKENS = frozenset(
-    [
-        "clip",
-        "round",
-        "astype",
-        "copy",
-        "sum",
-        "mean",
-        "max",
-        "min",
-        "std",
-        "var",
-        "median",
-        "tolist",
-        "to_list",
-        "to_dict",
-        "to_numpy",
-        "items",
-        "keys",
-        "values",
-        "reindex",
-        "sort_values",
-        "sort_index",
-        "head",
-        "tail",
-        "nlargest",
-        "nsmallest",
-        "argsort",
-        "argmax",
-        "argmin",
-        "idxmax",
-        "idxmin",
-        "abs",
-        "fillna",
-        "cumsum",
-        "reshape",
-        "flatten",
-        "ravel",
-        "item",
-        "get",
-        "rename",
-        "where",
-        "mask",
-        "map",
-        "apply",
-        "append",
-    ]
+READS_OF_TOKENS = _words(
+    "clip round astype copy sum mean max min std var median tolist to_list to_dict to_numpy items keys "
+    "values reindex sort_values sort_index head tail nlargest nsmallest argsort argmax argmin idxmax "
+    "idxmin abs fillna cumsum reshape flatten ravel item get rename where mask map apply append"
 )
 POSITIONAL = {
     "clip": 3, "where": 3, "interp": 3, "linspace": 3, "arange": 3, "histogram": 2, "searchsorted": 2, "round": 2, "around": 2,
@@ -360,23 +158,7 @@ POSITIONAL = {
     "nanmean": 1, "nanmax": 1, "nanmin": 1, "nansum": 1, "norm": 1, "ptp": 1, "squeeze": 2,
 }  # fmt: skip
 """How many arguments of a function of NumPy may be given by place, of which none is ``out``."""
-NEVER = frozenset(
-    [
-        "out",
-        "where",
-        "inplace",
-        "casting",
-        "order",
-        "subok",
-        "signature",
-        "dtype_backend",
-        "engine",
-        "parser",
-        "object_hook",
-        "default",
-        "cls",
-    ]
-)
+NEVER = _words("out where inplace casting order subok signature dtype_backend engine parser object_hook default cls")
 """Keywords that no function of a table is given: they change what is given, or call what is not known."""
 
 
@@ -467,42 +249,12 @@ BUILTINS = {
     ]
 }
 """Builtins that are handled by name."""
-CLOCK = frozenset(["time", "perf_counter", "monotonic", "process_time", "time_ns", "perf_counter_ns", "monotonic_ns"])
-LOGGING = frozenset(["debug", "info", "warning", "error", "exception", "critical", "log", "isEnabledFor"])
-MODULES = frozenset(
-    [
-        "numpy",
-        "pandas",
-        "math",
-        "cmath",
-        "statistics",
-        "random",
-        "secrets",
-        "scipy",
-        "itertools",
-        "functools",
-        "operator",
-        "collections",
-        "re",
-        "json",
-        "string",
-        "datetime",
-        "decimal",
-        "fractions",
-        "textwrap",
-        "copy",
-        "bisect",
-        "typing",
-        "dataclasses",
-        "enum",
-        "abc",
-        "logging",
-        "warnings",
-        "time",
-        "contextlib",
-        "numbers",
-        "types",
-    ]
+CLOCK = _words("time perf_counter monotonic process_time time_ns perf_counter_ns monotonic_ns")
+LOGGING = _words("debug info warning error exception critical log isEnabledFor")
+MODULES = _words(
+    "numpy pandas math cmath statistics random secrets scipy itertools functools operator collections re "
+    "json string datetime decimal fractions textwrap copy bisect typing dataclasses enum abc logging "
+    "warnings time contextlib numbers types"
 )
 """Modules that a function may name."""
 __all__ = [

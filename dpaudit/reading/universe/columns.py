@@ -308,8 +308,9 @@ class Column(Private):
         known, column = universe.cuts.get(source, frozenset()), universe.columns[source]
         points = {float(each) for each in values}
         if not self.source:
-            near = {each for each in points if each not in known}  # where it is the column itself, as within a clip
-            points = near | {found for each in points & known for found in self._reached(each, source, function)}
+            inside = {each for each in points if column.low < each < column.high}
+            near = inside - known  # where it is the column itself, as within a clip
+            points = near | {found for each in points - near for found in self._reached(each, source, function)}
         new = [each for each in points if column.low < each < column.high and each not in known]
         if new:
             current().cut(source, new)

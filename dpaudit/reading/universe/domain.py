@@ -192,7 +192,7 @@ class Universe(Calls):
         if kind is types.SimpleNamespace:
             return naturally(getattr, owner, name)
         found = naturally(getattr, owner, name)
-        if isinstance(owner, np.ndarray) and isinstance(found, np.ndarray):
+        if isinstance(found, np.ndarray):
             self.fresh(found, owner)
         return found
 
@@ -648,6 +648,8 @@ class Universe(Calls):
 
     def _iterated(self, value: Any) -> Any:
         kind = type(value)
+        if self.state.record and hasattr(kind, "__next__"):  # who goes on with it changes it
+            self.own(value)
         if (
             kind
             in (

@@ -504,6 +504,8 @@ class Sampling(Private):
         """Return the rows whose coin says so."""
         if not self.rows.same(rows):
             refuse("coins of other rows than these", "np.random.random(len(df)) < 0.1 of the same df")
+        if rows.selection.kind != "record":
+            refuse("a sample of rows of which a person has several, or of which one takes the place of another", "a sample of the data")
         if rows.sample is not None:
             refuse("a sample of a sample", "one sample, at the product of both rates")
         return Rows(rows.space, rows.selection, (self.number, self.rate), rows.order)

@@ -106,11 +106,11 @@ class Draw(Private):
 class Perturbed(Private):
     """Private scores with Gumbel noise: which is largest may be seen, at a price."""
 
-    __slots__ = ("number", "scale")
+    __slots__ = ("number", "scale", "is_used")
     noun = "score with Gumbel noise"
 
     def __init__(self, scores: Number, scale: float) -> None:
-        self.number, self.scale = scores, scale
+        self.number, self.scale, self.is_used = scores, scale, False
 
 
 class Half(Private):
@@ -181,11 +181,11 @@ class Shifted(Private):
 class Coins(Private):
     """A uniform number for each row."""
 
-    __slots__ = ("rows",)
+    __slots__ = ("rows", "is_used")
     noun = "random number of each record"
 
     def __init__(self, rows: Any) -> None:
-        self.rows = rows
+        self.rows, self.is_used = rows, False
 
     def below(self, rate: Any) -> Sampling:
         """``u < rate``."""
@@ -193,6 +193,9 @@ class Coins(Private):
             refuse(
                 "a rate of sampling that is no public number above 0 and at most 1", "np.random.random(len(df)) < 0.1"
             )
+        if self.is_used:
+            refuse("random numbers of records that are compared twice: the samples overlap", "random numbers of its own for each")
+        self.is_used = True
         return Sampling(float(rate), self.rows)
 
 
@@ -306,6 +309,8 @@ def _unbound(source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) ->
     sort = sort_of((args, keywords))
     if sort > RELEASED:
         refuse(f"{source.title} of a private value, whose price is not known", NOISE_FIRST)
+    if "out" in keywords:
+        refuse(f"{source.title} with out=", "its result")
     if source.name in ("shuffle",):
         refuse(f"{source.title}, which changes its argument", "rng.permutation(x)")
     return Token()
@@ -448,6 +453,10 @@ def largest(perturbed: Sequence[Any]) -> Token:
     """Release which of several scores with Gumbel noise is largest."""
     if not all(isinstance(each, Perturbed) for each in perturbed) or len({each.scale for each in perturbed}) > 1:
         refuse("the largest of scores with noise of several kinds or scales", "Gumbel noise of one scale on each score")
+    if any(each.is_used for each in perturbed):
+        refuse("Gumbel noise that is looked at twice", "noise of its own for each choice")
+    for each in perturbed:
+        each.is_used = True
     if len(perturbed) == 1:
         if not perturbed[0].number.shape:
             refuse("the largest of one score")

@@ -180,9 +180,9 @@ class Rewriter(Statements):
         """A generator over records is a column."""
         found = self._comprehension(node)
         if found is None:
-            return super().visit_GeneratorExp(node)
+            return ask("new", super().visit_GeneratorExp(node))
         through, name, over, plain = found
-        return ast.IfExp(ask("is_records", ast.NamedExpr(written(name), through)), over, plain)
+        return ast.IfExp(ask("is_records", ast.NamedExpr(written(name), through)), over, ask("new", plain))
 
     def visit_Try(self, node: ast.Try) -> Any:
         """Within it, whether an operation on released values raises is seen."""
