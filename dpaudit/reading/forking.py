@@ -1,4 +1,7 @@
-"""Which forks of the process are the reading's own? A target that forks would draw the same noise twice; a reading draws none."""
+"""Which forks of the process are the reading's own?
+
+A target that forks would draw the same noise twice; a reading draws none.
+"""
 
 from __future__ import annotations
 

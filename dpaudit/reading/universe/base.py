@@ -20,7 +20,7 @@ from dpaudit.reading.universe.released import Token, refuse_uncertain
 from dpaudit.reading.universe.state import (
     Left,
     Pass,
-    Refusal,
+    RefusalError,
     Refused,
     Unknown,
     line,
@@ -82,6 +82,18 @@ class Base(Python):
         self._generators: dict[Any, Any] = {}
         self._made_generators: list[Any] = []
         self._guesses: set[str] = set()
+
+    def _quiet(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """What goes to a log."""
+        raise NotImplementedError
+
+    def _public(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """What a library does with public values."""
+        raise NotImplementedError
+
+    def _callback(self, value: Any) -> Any:
+        """What a library may call."""
+        raise NotImplementedError
 
     def born(self, value: Any) -> Any:
         """Note that a value was made in this call, and for this record."""
@@ -183,7 +195,7 @@ def hook(function: Callable[..., Any]) -> Callable[..., Any]:
                 return each
         try:
             return function(self, *args, **keywords)
-        except Refusal as why:
+        except RefusalError as why:
             self.state.note(Refused(line(), *why.args))
         except UnreadableError as why:
             self.state.note(Refused(line(), str(why)))

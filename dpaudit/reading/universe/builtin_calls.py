@@ -11,7 +11,7 @@ import pandas as pd
 from dpaudit.reading.universe import methods, records
 from dpaudit.reading.universe.base import Base, naturally
 from dpaudit.reading.universe.columns import Column, plain
-from dpaudit.reading.universe.frames import Frame
+from dpaudit.reading.universe.frames import Frame, column_sum
 from dpaudit.reading.universe.noise import Perturbed, largest
 from dpaudit.reading.universe.numbers import Number, among
 from dpaudit.reading.universe.records import Cell, Records
@@ -22,6 +22,8 @@ from dpaudit.reading.universe.state import (
     refuse,
 )
 from dpaudit.reading.universe.values import PRIVATE, PUBLIC, RELEASED, sort_of
+
+_ROUNDED = [frozenset((name,)) for name in ("float", "int", "np.float64")]
 
 
 class Builtins(Base):
@@ -45,7 +47,7 @@ class Builtins(Base):
                 refuse("sum of records with a start", "the start added to the sum")
             if np.isnan(plain(values.low).astype(float)).any():
                 refuse("sum() of values that may be missing", ".sum(), which leaves them out, or .fillna(0)")
-            found = methods.column_sum(values)
+            found = column_sum(values)
             kind = plain(values.low).dtype.kind
             kinds = {"i": {"int"}, "b": {"int"}, "f": {"int", "float"}}[kind]
             return found.like(
@@ -74,7 +76,7 @@ class Builtins(Base):
         if isinstance(value, Token):
             self.raises("int")
             return (
-                number("int" if digits is None and value.kinds in ({"float"}, {"int"}, {"np.float64"}) else "number")
+                number("int" if digits is None and value.kinds in _ROUNDED else "number")
                 if value.is_number
                 else Token()
             )

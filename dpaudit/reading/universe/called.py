@@ -26,21 +26,30 @@ from dpaudit.reading.universe.base import Bound, hook, naturally
 from dpaudit.reading.universe.columns import Column
 from dpaudit.reading.universe.frames import Frame
 from dpaudit.reading.universe.noise import Draw, drawn
-from dpaudit.reading.universe.numbers import Number
+from dpaudit.reading.universe.numbers import Number, stacked
 from dpaudit.reading.universe.operators import Operators
 from dpaudit.reading.universe.released import Token, array, combined, number, refuse_uncertain
 from dpaudit.reading.universe.state import (
     NOISE_FIRST,
     Left,
     Private,
-    Refusal,
+    RefusalError,
     refuse,
 )
 from dpaudit.reading.universe.values import PRIVATE, PUBLIC, RELEASED, is_of_users_class, sort_of
 
-_CONTEXT_HELPER = contextlib.contextmanager(lambda: iter(())).__code__  # type: ignore[attr-defined,arg-type,return-value]
+_CONTEXT_HELPER = contextlib.contextmanager(lambda: iter(())).__code__
 
-_ITERATORS = (types.GeneratorType, enumerate, zip, map, filter, type(iter([])), type(iter(())), type(iter(range(0))))
+_ITERATORS: tuple[type, ...] = (
+    types.GeneratorType,
+    enumerate,
+    zip,
+    map,
+    filter,
+    type(iter([])),
+    type(iter(())),
+    type(iter(range(0))),
+)
 
 
 class Calls(Operators):
@@ -306,11 +315,11 @@ class Calls(Operators):
 
     def _table(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """A series or frame of private numbers."""
-        given = args[0] if args else None
-        if function is pd.Series and len(args) == 1 and type(given) is dict and not keywords and given:
-            if all(isinstance(each, Number) and not each.shape for each in given.values()):
-                found = methods.numbers.stacked(given.values())
-                return found.like(found.low, found.high, labels=pd.Index(list(given)))
+        given: Any = args[0] if args else None
+        is_series = function is pd.Series and len(args) == 1 and type(given) is dict and not keywords and given
+        if is_series and all(isinstance(each, Number) and not each.shape for each in given.values()):
+            found = stacked(given.values())
+            return found.like(found.low, found.high, labels=pd.Index(list(given)))
         return refuse("a table of private values", "noise on each of them first")
 
     def _with_signature(
@@ -332,7 +341,7 @@ class Calls(Operators):
                 refuse(f"{name} with a collection of private values")
         try:
             return function(*args, **keywords)
-        except (Refusal, Left):
+        except (RefusalError, Left):
             raise
         except IndexError:
             raise
@@ -409,7 +418,8 @@ class Calls(Operators):
         if isinstance(owner, Number):
             function = methods.number_method(owner, name)
             if function is None:
-                if name in calls.READS[pd.Series] and name in methods._OPERATORS.values() | {
+                if name in calls.READS[pd.Series] and name in {
+                    *methods._OPERATORS.values(),
                     "div",
                     "add",
                     "sub",
@@ -527,8 +537,10 @@ class Calls(Operators):
         sort = sort_of((args, keywords))
         if name in ("now", "today", "utcnow") and owner.__module__ == "datetime":
             return Token()
-        known = {(dict, "fromkeys"), (pd.MultiIndex, "from_product"), (pd.MultiIndex, "from_tuples"), (pd.DataFrame, "from_dict"),
-                 (pd.DataFrame, "from_records"), (pd.IntervalIndex, "from_breaks"), (str, "maketrans"), (float, "fromhex")}  # fmt: skip
+        known = {
+            (dict, "fromkeys"), (pd.MultiIndex, "from_product"), (pd.MultiIndex, "from_tuples"), (str, "maketrans"),
+            (pd.DataFrame, "from_dict"), (pd.DataFrame, "from_records"), (pd.IntervalIndex, "from_breaks"),
+        }  # fmt: skip
         if (owner, name) not in known or (sort == PRIVATE and name != "fromkeys"):
             refuse(f"{owner.__name__}.{name} is not known here")
         if sort == RELEASED and name != "fromkeys":

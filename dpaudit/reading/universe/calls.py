@@ -68,14 +68,16 @@ _PURE: dict[Any, str] = {
     datetime.date: "fromisoformat",
 }
 _TYPES = (
-    complex, bytes, frozenset, range, slice, np.float64, np.int64, np.bool_, np.float32, np.int32, pd.Series, pd.DataFrame,
-    pd.Index, pd.RangeIndex, pd.MultiIndex, pd.Timestamp, pd.Timedelta, pd.Categorical, pd.CategoricalDtype, pd.Interval,
+    complex, bytes, frozenset, range, slice, np.float64, np.int64, np.bool_, np.float32, np.int32, pd.Series,
+    pd.DataFrame, pd.Index, pd.RangeIndex, pd.MultiIndex, pd.Timestamp, pd.Timedelta, pd.Categorical,
+    pd.CategoricalDtype, pd.Interval,
     datetime.date, datetime.datetime, datetime.timedelta, decimal.Decimal, fractions.Fraction, collections.OrderedDict,
     collections.Counter, collections.deque, collections.defaultdict, types.SimpleNamespace, types.MappingProxyType,
     itertools.product, itertools.combinations, itertools.permutations, itertools.chain, itertools.islice,
     itertools.pairwise, itertools.repeat, itertools.zip_longest, itertools.accumulate, itertools.count, itertools.cycle,
     ValueError, TypeError, KeyError, RuntimeError, Exception, AssertionError, IndexError, ZeroDivisionError,
-    NotImplementedError, ArithmeticError, LookupError, OverflowError, AttributeError, OSError, UserWarning, RuntimeWarning,
+    NotImplementedError, ArithmeticError, LookupError, OverflowError, AttributeError, OSError,
+    UserWarning, RuntimeWarning,
     operator.itemgetter, operator.attrgetter,
 )  # fmt: skip
 _ITERATING = (itertools.product, itertools.combinations, itertools.permutations, itertools.chain, itertools.islice,
@@ -151,9 +153,12 @@ READS_OF_TOKENS = _words(
     "idxmin abs fillna cumsum reshape flatten ravel item get rename where mask map apply append"
 )
 POSITIONAL = {
-    "clip": 3, "where": 3, "interp": 3, "linspace": 3, "arange": 3, "histogram": 2, "searchsorted": 2, "round": 2, "around": 2,
-    "argsort": 1, "sort": 1, "cumsum": 1, "cumprod": 1, "sum": 2, "mean": 2, "max": 2, "min": 2, "amax": 2, "amin": 2, "prod": 2,
-    "any": 2, "all": 2, "argmax": 2, "argmin": 2, "nan_to_num": 1, "median": 2, "std": 2, "var": 2, "dot": 2, "outer": 2,
+    "clip": 3, "where": 3, "interp": 3, "linspace": 3, "arange": 3, "histogram": 2, "searchsorted": 2, "round": 2,
+    "around": 2,
+    "argsort": 1, "sort": 1, "cumsum": 1, "cumprod": 1, "sum": 2, "mean": 2, "max": 2, "min": 2, "amax": 2,
+    "amin": 2, "prod": 2,
+    "any": 2, "all": 2, "argmax": 2, "argmin": 2, "nan_to_num": 1, "median": 2, "std": 2, "var": 2, "dot": 2,
+    "outer": 2,
     "quantile": 2, "percentile": 2, "array": 2, "asarray": 2, "concatenate": 2, "stack": 2, "trace": 1, "average": 1,
     "nanmean": 1, "nanmax": 1, "nanmin": 1, "nansum": 1, "norm": 1, "ptp": 1, "squeeze": 2,
 }  # fmt: skip
@@ -178,8 +183,8 @@ def _is_what_it_says(found: Any, name: str) -> bool:
     if code is not None and is_of_user(code.co_filename):
         return False
     module = getattr(found, "__module__", None) or ""
-    known = ("numpy", "pandas", "math", "cmath", "_operator", "operator", "json", "re", "statistics", "copy", "_bisect", "bisect",
-             "textwrap", "string", "datetime", "builtins", "")  # fmt: skip
+    known = ("numpy", "pandas", "math", "cmath", "_operator", "operator", "json", "re", "statistics", "copy", "_bisect",
+             "bisect", "textwrap", "string", "datetime", "builtins", "")  # fmt: skip
     return isinstance(found, type) or module.split(".")[0] in known
 
 

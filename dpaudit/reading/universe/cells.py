@@ -1,12 +1,14 @@
 """Which records does a declared domain allow, and which of them are told apart?
 
 A column is an *axis* of cells: listed values, and of ranges points and the open intervals between them, cut where the
-function compares. Records that are in the same cells of all columns that are looked at are one kind. A *space* holds the
-kinds that some rows can have, over the columns that meet in it: columns that are never used together need no product.
+function compares. Records that are in the same cells of all columns that are looked at are one kind. A *space* holds
+the kinds that some rows can have, over the columns that meet in it: columns that are never used together need no
+product.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -130,7 +132,7 @@ class Axis:
             inside = sorted({cut for cut in cuts if column.low < cut < column.high})
             points = [column.low, *inside, column.high]
             cells = [(points[0], points[0])]
-            for low, high in zip(points, points[1:], strict=False):
+            for low, high in itertools.pairwise(points):
                 first, last = self._after(low), self._before(high)
                 if first <= last:
                     cells.append((first, last))

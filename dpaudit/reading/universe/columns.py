@@ -1,8 +1,8 @@
 """What does a value of each record become? Columns: the real result of pandas or NumPy for every kind of record.
 
-What treats each record by itself is done by the library, on one row for every kind. Of a cell that is no point both ends
-are computed, where the operation keeps order, or the four corners. An operation that stands in no table is refused, and
-so is every argument that is not accounted for.
+What treats each record by itself is done by the library, on one row for every kind. Of a cell that is no point both
+ends are computed, where the operation keeps order, or the four corners. An operation that stands in no table is
+refused, and so is every argument that is not accounted for.
 """
 
 from __future__ import annotations
@@ -38,20 +38,22 @@ COMPARISONS = {
     "ne": operator.ne,
 }
 _RISING = frozenset(
-    ("clip", "fillna", "round", "floor", "ceil", "rint", "trunc", "exp", "log", "log2", "log10", "log1p", "expm1", "sqrt",
-     "cbrt", "add", "maximum", "minimum", "astype", "tanh", "arctan", "pos", "copy", "where")
+    ("clip", "fillna", "round", "floor", "ceil", "rint", "trunc", "exp", "log", "log2", "log10", "log1p", "expm1",
+     "sqrt", "cbrt", "add", "maximum", "minimum", "astype", "tanh", "arctan", "pos", "copy", "where")
 )  # fmt: skip
 _CORNERS = {"neg", "sub", "mul", "pow", "abs", "truediv"}
 _SAME_AT_BOTH_ENDS = frozenset(("isin", "isna", "notna"))
 LOOKS_AT_OTHERS = {
     "mean": "divides by a private number", "median": "is a value of one record", "std": "divides by a private number",
     "var": "divides by a private number", "max": "is a value of one record", "min": "is a value of one record",
-    "quantile": "is a value of one record", "mode": "is a value of one record", "unique": "shows which values there are",
+    "quantile": "is a value of one record", "mode": "is a value of one record",
+    "unique": "shows which values there are",
     "head": "hangs on the order of the records", "tail": "hangs on the order of the records",
     "iloc": "hangs on the order of the records", "sort_values": "hangs on other records",
     "cumsum": "adds up records before", "shift": "looks at the record before", "diff": "looks at the record before",
     "rank": "looks at other records", "rolling": "looks at other records", "ffill": "looks at the record before",
-    "describe": "shows values of single records", "empty": "shows whether there are records", "idxmax": "shows a record",
+    "describe": "shows values of single records", "empty": "shows whether there are records",
+    "idxmax": "shows a record",
 }  # fmt: skip
 INSTEAD = {
     "mean": "total = x.sum() + laplace(…); n = len(x) + laplace(…); total / max(n, 1)",
@@ -222,9 +224,9 @@ class Column(Private):
                 refuse(f"{name} of a private column with a released value", "a constant in its place")
             if isinstance(each, Private) and not isinstance(each, Column):
                 refuse(f"{name} of a private column with another {each.noun}", NOISE_FIRST)
-            if isinstance(each, pd.Series | pd.Index | pd.DataFrame) or (np.ndim(each) and not self._fits(each)):
-                if name not in ("isin", "between"):
-                    refuse(f"{name} of a private column with an array of a length of its own", "a single value")
+            is_long = isinstance(each, pd.Series | pd.Index | pd.DataFrame) or (np.ndim(each) and not self._fits(each))
+            if is_long and name not in ("isin", "between"):
+                refuse(f"{name} of a private column with an array of a length of its own", "a single value")
         space, places = self.space, [np.arange(len(self.space))]
         for each in columns[1:]:
             space, mine, theirs = space.join(each.space)
@@ -251,11 +253,11 @@ class Column(Private):
         high = computed(name, function, *at("high"))
         if name in COMPARISONS or name in ("between", "digitize", "cut"):
             return self._compared(name, columns, others, space, (low, high), is_stable)
-        if name in _SAME_AT_BOTH_ENDS and bool(np.all(same(low, high))):
-            if name != "isin" or self.chain is not None:
-                if name == "isin":
-                    self.cut([each for each in np.ravel(np.asarray(others[0], object)) if _is_number(each)])
-                return self.with_values(space, low, is_stable=is_stable)
+        is_same = name in _SAME_AT_BOTH_ENDS and bool(np.all(same(low, high)))
+        if is_same and (name != "isin" or self.chain is not None):
+            if name == "isin":
+                self.cut([each for each in np.ravel(np.asarray(others[0], object)) if _is_number(each)])
+            return self.with_values(space, low, is_stable=is_stable)
         chain = self._chained(function, columns, others)
         if name in _RISING:
             if not (_finite(low) and _finite(high)):

@@ -38,7 +38,7 @@ from dpaudit.reading.universe.rewriting import Rewriter
 from dpaudit.reading.universe.state import (
     NOISE_FIRST,
     Private,
-    Refusal,
+    RefusalError,
     Refused,
     Unknown,
     line,
@@ -47,7 +47,16 @@ from dpaudit.reading.universe.state import (
 )
 from dpaudit.reading.universe.values import PRIVATE, PUBLIC, RELEASED, is_of_users_class, sort_of
 
-_VIEWS = (type({}.keys()), type({}.values()), type({}.items()), enumerate, zip, map, filter, type(reversed([])))
+_VIEWS: tuple[type, ...] = (
+    type({}.keys()),
+    type({}.values()),
+    type({}.items()),
+    enumerate,
+    zip,
+    map,
+    filter,
+    type(reversed([])),
+)
 _INDEXERS = frozenset(("_LocIndexer", "_iLocIndexer", "_AtIndexer", "_iAtIndexer"))
 _DUNDERS = frozenset(
     (
@@ -93,7 +102,7 @@ class Universe(Calls):
         """What a loop goes through: records, or what Python goes through."""
         try:
             found = records.records_of(value) if isinstance(value, Private) else None
-        except Refusal as why:
+        except RefusalError as why:
             self.state.note(Refused(line(), *why.args))
             return iter((Unknown(),))
         return self.iterate(value) if found is None else found
@@ -117,7 +126,7 @@ class Universe(Calls):
         """A loop over records."""
         try:
             return records.folded(through, body, before)
-        except Refusal as why:
+        except RefusalError as why:
             self.state.note(Refused(line(), *why.args))
         except UnboundLocalError as why:
             self.state.note(
@@ -602,7 +611,7 @@ class Universe(Calls):
                 if value.shape is None:
                     self.raises("any")
                 return value.decided()
-            except Refusal as why:
+            except RefusalError as why:
                 self.state.note(Refused(line(), *why.args))
                 return self._guessed()
         if isinstance(value, Private):
@@ -642,7 +651,7 @@ class Universe(Calls):
             return iter((value,))
         try:
             return self._iterated(self.seen(value))
-        except Refusal as why:
+        except RefusalError as why:
             self.state.note(Refused(line(), *why.args))
             return iter((Unknown(),))
 
@@ -693,8 +702,7 @@ class Universe(Calls):
         if (
             kind.__module__ == "itertools"
             or kind.__name__.endswith("iterator")
-            or isinstance(value, enum.EnumMeta)
-            or isinstance(value, tuple)
+            or isinstance(value, enum.EnumMeta | tuple)
         ):
             return value
         if sort_of(value) == PUBLIC and isinstance(
@@ -725,7 +733,7 @@ class Universe(Calls):
         """What a dict or set goes by."""
         try:
             return self._key(value)
-        except Refusal as why:
+        except RefusalError as why:
             self.state.note(Refused(line(), *why.args))
             return self.state.leave()
 
@@ -746,7 +754,7 @@ class Universe(Calls):
                 self._certain(value)
             self.raises("any")
             return Token()
-        if dispatch.has_own_methods(type(value)) or is_of_users_class(type(value)):
+        if is_of_users_class(type(value)):
             method = dispatch.method(value, "__format__") if specification else None
             method = (
                 method

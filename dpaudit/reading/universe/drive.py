@@ -1,7 +1,7 @@
 """How is a function read on every path? Each pass in processes of its own, which fork where a released value decides.
 
-A pass that meets a constant inside a cell starts again with cells that end there. What a process released and refused is
-told through a pipe; the paths are put together from what each process tells since it forked.
+A pass that meets a constant inside a cell starts again with cells that end there. What a process released and refused
+is told through a pipe; the paths are put together from what each process tells since it forked.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from dpaudit.reading.universe.base import is_natural
 from dpaudit.reading.universe.cells import Declared, Universe
 from dpaudit.reading.universe.domain import Universe as Domain
 from dpaudit.reading.universe.frames import Selection, given_frame
-from dpaudit.reading.universe.state import AGAIN, Left, Pass, Refusal, Refused, Released, Told, begin
+from dpaudit.reading.universe.state import AGAIN, Left, Pass, RefusalError, Refused, Released, Told, begin
 from dpaudit.reading.universe.values import PRIVATE, check_output, sort_of
 
 MOST_PATHS = 2_000
@@ -229,7 +229,7 @@ def _pass(
         ended = _called(domain, function, frame, arguments)
     except Left:
         ended = "left"
-    except Refusal as why:
+    except RefusalError as why:
         state.note(Refused("?", *why.args))
         ended = "left"
     except RecursionError:
@@ -266,7 +266,7 @@ def _called(domain: Domain, function: Any, frame: Any, arguments: Mapping[str, A
         return "left"
     try:
         check_output(domain.seen(output))
-    except Refusal as why:
+    except RefusalError as why:
         state.note(Refused(_end_of(function), *why.args))
     return "returned"
 

@@ -48,7 +48,7 @@ class Selection:
             person = current().person
             refuse(
                 "a person may have any number of rows here",
-                f'a bound on them first: df.groupby({person!r}).head(3), or .groupby({person!r})["x"].sum().clip(0, 10).sum()',
+                f"a bound on them first: df.groupby({person!r}).head(3)",
             )
 
     def swapped(self) -> Selection:
@@ -505,7 +505,10 @@ class Sampling(Private):
         if not self.rows.same(rows):
             refuse("coins of other rows than these", "np.random.random(len(df)) < 0.1 of the same df")
         if rows.selection.kind != "record":
-            refuse("a sample of rows of which a person has several, or of which one takes the place of another", "a sample of the data")
+            refuse(
+                "a sample of rows of which a person has several, or of which one takes the place of another",
+                "a sample of the data",
+            )
         if rows.sample is not None:
             refuse("a sample of a sample", "one sample, at the product of both rates")
         return Rows(rows.space, rows.selection, (self.number, self.rate), rows.order)
@@ -708,7 +711,7 @@ class Keyed(Private):
         """``get(key, 0)``."""
         if type(default) is not int or default != 0 or len(self.keys) > 1:
             refuse(".get(key) of a table whose keys are those of the data", ".get(key, 0)")
-        found = self.m_reindex([key], fill_value=0).at(key)
+        found: Number = self.m_reindex([key], fill_value=0).at(key)
         return found.like(found.low, found.high, kinds=found.kinds | {"int"})
 
     def m_reindex(self, labels: Any = None, *, index: Any = None, columns: Any = None, fill_value: Any = None) -> Any:
@@ -882,7 +885,7 @@ def query(frame: Frame, text: str) -> Any:
     if not isinstance(text, str):
         refuse("query of what is no public text", 'df[df["age"] > 40]')
     domain = current_domain()
-    tests = {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne"}
+    tests: dict[type, str] = {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne"}
 
     def mask(node: ast.expr) -> Any:
         if isinstance(node, ast.BoolOp):
@@ -896,11 +899,11 @@ def query(frame: Frame, text: str) -> Any:
             )
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not | ast.Invert):
             return domain.unary("invert", mask(node.operand))
-        if isinstance(node, ast.Compare) and all(type(each) in tests for each in node.ops):
+        if isinstance(node, ast.Compare) and all(type(test) in tests for test in node.ops):
             sides = [value(each) for each in (node.left, *node.comparators)]
             found = None
-            for left, each, right in zip(sides, node.ops, sides[1:], strict=False):
-                one = domain.binary(tests[type(each)], left, right)
+            for left, test, right in zip(sides, node.ops, sides[1:], strict=False):
+                one = domain.binary(tests[type(test)], left, right)
                 found = one if found is None else domain.binary("and_", found, one)
             return found
         return refuse("query with calls, names from outside or arithmetic", 'a mask: df[df["age"] > 40]')

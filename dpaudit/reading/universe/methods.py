@@ -376,8 +376,10 @@ class Turned(Private):
 
 
 _TEXT = {
-    "len": 0, "lower": 0, "upper": 0, "strip": 0, "lstrip": 0, "rstrip": 0, "title": 0, "capitalize": 0, "startswith": 1,
-    "endswith": 1, "contains": 1, "isdigit": 0, "isalpha": 0, "isnumeric": 0, "slice": 2, "zfill": 1, "count": 1, "get": 1,
+    "len": 0, "lower": 0, "upper": 0, "strip": 0, "lstrip": 0, "rstrip": 0, "title": 0, "capitalize": 0,
+    "startswith": 1,
+    "endswith": 1, "contains": 1, "isdigit": 0, "isalpha": 0, "isnumeric": 0, "slice": 2, "zfill": 1, "count": 1,
+    "get": 1,
     "replace": 2,
 }  # fmt: skip
 _TIME = frozenset(
@@ -663,7 +665,7 @@ def np_exp(x: Any) -> Any:
     return elementwise("exp", np.exp)(x)
 
 
-def np_histogram(a: Any, bins: Any = 10, range: Any = None) -> Any:
+def np_histogram(a: Any, bins: Any = 10, range: Any = None) -> Any:  # noqa: A002 – its name in NumPy
     """``np.histogram(x, bins=[…])``."""
     if not isinstance(a, Column) or isinstance(bins, Private | Token):
         refuse("np.histogram of this")
@@ -788,7 +790,8 @@ NUMPY |= {
 _OPERATORS = {
     "add": "add", "subtract": "sub", "multiply": "mul", "divide": "truediv", "true_divide": "truediv", "power": "pow",
     "floor_divide": "floordiv", "remainder": "mod", "mod": "mod", "less": "lt", "less_equal": "le", "greater": "gt",
-    "greater_equal": "ge", "equal": "eq", "not_equal": "ne", "logical_and": "and_", "logical_or": "or_", "bitwise_and": "and_",
+    "greater_equal": "ge", "equal": "eq", "not_equal": "ne", "logical_and": "and_", "logical_or": "or_",
+    "bitwise_and": "and_",
     "bitwise_or": "or_", "logical_xor": "xor", "matmul": "matmul",
 }  # fmt: skip
 _ELEMENTWISE = (
@@ -859,8 +862,11 @@ def _extreme(name: str, function: Any, first: Any, second: Any) -> Any:
 NUMPY |= {"maximum": np_maximum, "minimum": np_minimum}
 NUMPY |= {name: _binary(name, operation) for name, operation in _OPERATORS.items()}
 NUMPY |= {name: elementwise(name, getattr(np, name)) for name in _ELEMENTWISE}
-NUMPY |= {"negative": lambda x: current_domain().unary("neg", x), "logical_not": lambda x: current_domain().unary("invert", x),
-          "invert": lambda x: current_domain().unary("invert", x)}  # fmt: skip
+NUMPY |= {
+    "negative": lambda x: current_domain().unary("neg", x),
+    "logical_not": lambda x: current_domain().unary("invert", x),
+    "invert": lambda x: current_domain().unary("invert", x),
+}
 
 
 def pd_cut(x: Any, bins: Any, right: bool = True, labels: Any = None, include_lowest: bool = False) -> Any:

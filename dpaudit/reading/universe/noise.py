@@ -2,8 +2,8 @@
 
 A draw is a law and a scale. Added to a private number of known movement it gives a released value, and the price is
 noted; added to anything else it is a random number that says nothing of the data. Laws: Laplace (Dwork, McSherry,
-Nissim & Smith 2006), Gauss (Dwork & Roth 2014, Appendix A; Bun & Steinke 2016), the difference of two exponential or two
-geometric draws (Ghosh, Roughgarden & Sundararajan 2009), the largest score with Gumbel noise and choices by
+Nissim & Smith 2006), Gauss (Dwork & Roth 2014, Appendix A; Bun & Steinke 2016), the difference of two exponential or
+two geometric draws (Ghosh, Roughgarden & Sundararajan 2009), the largest score with Gumbel noise and choices by
 exponentials of scores (McSherry & Talwar 2007).
 """
 
@@ -74,7 +74,8 @@ class Draw(Private):
             refuse("noise times what is no finite public number", "the scale of the noise")
         if np.broadcast_shapes(np.shape(factor), self.shape) != self.shape:
             refuse("one draw of noise in several places", ONE_DRAW_EACH)
-        found = self.like(np.abs(np.asarray(factor, float)) * self.scales)
+        with np.errstate(over="ignore"):  # an infinite scale is refused where the noise is added
+            found = self.like(np.abs(np.asarray(factor, float)) * self.scales)
         found.kind = joined(self.kind, "np.float64" if isinstance(factor, np.generic) else "float")
         return found
 
@@ -106,7 +107,7 @@ class Draw(Private):
 class Perturbed(Private):
     """Private scores with Gumbel noise: which is largest may be seen, at a price."""
 
-    __slots__ = ("number", "scale", "is_used")
+    __slots__ = ("is_used", "number", "scale")
     noun = "score with Gumbel noise"
 
     def __init__(self, scores: Number, scale: float) -> None:
@@ -181,7 +182,7 @@ class Shifted(Private):
 class Coins(Private):
     """A uniform number for each row."""
 
-    __slots__ = ("rows", "is_used")
+    __slots__ = ("is_used", "rows")
     noun = "random number of each record"
 
     def __init__(self, rows: Any) -> None:
@@ -194,7 +195,10 @@ class Coins(Private):
                 "a rate of sampling that is no public number above 0 and at most 1", "np.random.random(len(df)) < 0.1"
             )
         if self.is_used:
-            refuse("random numbers of records that are compared twice: the samples overlap", "random numbers of its own for each")
+            refuse(
+                "random numbers of records that are compared twice: the samples overlap",
+                "random numbers of its own for each",
+            )
         self.is_used = True
         return Sampling(float(rate), self.rows)
 
@@ -374,7 +378,11 @@ def meet(draw: Draw, other: Any, sign: int) -> Any:
         return Token()
     if not draw.shape and not shape and isinstance(other, int | float | np.generic):
         return number(joined(draw.kind, "np.float64" if isinstance(other, np.generic) else "float"))
-    return array(np.broadcast_shapes(draw.shape, shape)) if isinstance(other, np.ndarray) or not shape else Token()
+    return (
+        array(np.broadcast_shapes(draw.shape, np.shape(other)))
+        if isinstance(other, np.ndarray) or not shape
+        else Token()
+    )
 
 
 def release(exact: Number, draw: Draw, sign: int = 1) -> Any:
@@ -435,7 +443,7 @@ def _note(law: str, exact: Number, scales: Any) -> None:
             (selection.kind, selection.times, selection.number),
             exact.sample,
             line(),
-        )  # fmt: skip
+        )
     )
 
 

@@ -21,7 +21,7 @@ from dpaudit.reading.universe.columns import Column, Rows, plain, taken
 from dpaudit.reading.universe.frames import Frame, current_domain
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.released import Token
-from dpaudit.reading.universe.state import Left, Private, Refusal, current, refuse
+from dpaudit.reading.universe.state import Left, Private, RefusalError, current, refuse
 from dpaudit.reading.universe.values import PUBLIC, sort_of
 
 MOST_CALLS = 20_000
@@ -284,7 +284,7 @@ def _for_a_record(function: Callable[..., Any], *args: Any) -> Any:
     """Call what is done with a record; if it raises, whether it does is private."""
     try:
         return function(*args)
-    except (Left, Refusal, UnboundLocalError):
+    except (Left, RefusalError, UnboundLocalError):
         raise
     except Exception as error:
         return refuse(f"it raises {type(error).__name__} for some records of the domain: whether it does is private")

@@ -47,7 +47,7 @@ class Token:
     def __bool__(self) -> bool:
         raise AssertionError("a released value is asked by its domain alone")
 
-    __iter__ = __len__ = __index__ = __int__ = __float__ = __bool__  # type: ignore[assignment]
+    __iter__ = __len__ = __index__ = __int__ = __float__ = __bool__
 
     @property
     def is_certain(self) -> bool:

@@ -1,4 +1,4 @@
-"""How is a function rewritten for the universe? As for any domain; and loops over records, handlers and blocks are told.
+"""How is a function rewritten for the universe? As for any domain; and loops over records and handlers are told.
 
 A loop over private records stands for every record at once: its body is called for each kind of records, and what it
 adds to numbers is kept. All other loops stay what they are.
@@ -40,7 +40,10 @@ class Continued(ast.NodeTransformer):
         """An inner loop has its own."""
         return node
 
-    visit_While = visit_FunctionDef = visit_Lambda = visit_ClassDef = visit_For  # noqa: N815
+    visit_While: Any = visit_For  # noqa: N815 – names of the syntax tree
+    visit_FunctionDef: Any = visit_For  # noqa: N815
+    visit_Lambda: Any = visit_For  # noqa: N815
+    visit_ClassDef: Any = visit_For  # noqa: N815
 
 
 def _stored(body: list[ast.stmt], target: ast.expr) -> list[str]:
@@ -97,11 +100,11 @@ class Rewriter(Statements):
                 pending.append(each)
         return bool(found & set(names))
 
-    def visit_Nonlocal(self, node: ast.Nonlocal) -> Any:
+    def visit_Nonlocal(self, node: ast.Nonlocal) -> Any:  # noqa: N802
         """A name of a function around: what is done with a record may not set it."""
         return [node, at(node, ast.Expr(ask("outer", constant(", ".join(node.names)))))]
 
-    def visit_For(self, node: ast.For) -> Any:
+    def visit_For(self, node: ast.For) -> Any:  # noqa: N802
         """A loop over records is one over every kind of them."""
         inner = [each for statement in node.body for each in [statement, *own_nodes(statement)]]
         if node.orelse or any(isinstance(each, _LEAVES) for each in inner):
@@ -168,7 +171,7 @@ class Rewriter(Statements):
         node.elt = self.visit(node.elt)
         return through, name, over, node
 
-    def visit_ListComp(self, node: ast.ListComp) -> Any:
+    def visit_ListComp(self, node: ast.ListComp) -> Any:  # noqa: N802
         """A list of what becomes of each record is a column."""
         found = self._comprehension(node)
         if found is None:
@@ -176,7 +179,7 @@ class Rewriter(Statements):
         through, name, over, plain = found
         return ast.IfExp(ask("is_records", ast.NamedExpr(written(name), through)), over, ask("new", plain))
 
-    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> Any:
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> Any:  # noqa: N802
         """A generator over records is a column."""
         found = self._comprehension(node)
         if found is None:
@@ -184,13 +187,13 @@ class Rewriter(Statements):
         through, name, over, plain = found
         return ast.IfExp(ask("is_records", ast.NamedExpr(written(name), through)), over, ask("new", plain))
 
-    def visit_Try(self, node: ast.Try) -> Any:
+    def visit_Try(self, node: ast.Try) -> Any:  # noqa: N802
         """Within it, whether an operation on released values raises is seen."""
         node = super().visit_Try(node)
         node.body = self._watched(node, node.body)
         return node
 
-    def visit_With(self, node: ast.With) -> Any:
+    def visit_With(self, node: ast.With) -> Any:  # noqa: N802
         """A context manager sees what is raised within it."""
         node = super().visit_With(node)
         node.body = self._watched(node, node.body)

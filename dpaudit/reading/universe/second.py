@@ -34,7 +34,7 @@ SECONDS = 30.0
 _SLACK = 1e-6
 
 
-class Differs(Exception):
+class DiffersError(Exception):
     """A run on the neighbour does something else; the text says what."""
 
 
@@ -53,8 +53,9 @@ class Run:
     def drawn(self, law: str) -> Any:
         """Return a draw of scale 1."""
         rng = self.rng
-        made = {
-            "laplace": rng.laplace, "gaussian": rng.standard_normal, "gumbel": rng.gumbel, "exponential": rng.standard_exponential,
+        made: dict[str, Callable[[], Any]] = {
+            "laplace": rng.laplace, "gaussian": rng.standard_normal, "gumbel": rng.gumbel,
+            "exponential": rng.standard_exponential,
         }  # fmt: skip
         return float(made[law]())
 
@@ -93,13 +94,13 @@ class Pending:
             return int(value) if draw.law == "discrete" else value
         known = run.before.met.get(draw.number)
         if known is None:
-            raise Differs("another number of draws, or a number that was not noisy")
+            raise DiffersError("another number of draws, or a number that was not noisy")
         law, scale, value = known
         if law != draw.law or not math.isclose(abs(scale), abs(factor), rel_tol=1e-9):
-            raise Differs(f"noise of another law or scale ({law} {abs(scale):.4g}, {draw.law} {abs(factor):.4g})")
+            raise DiffersError(f"noise of another law or scale ({law} {abs(scale):.4g}, {draw.law} {abs(factor):.4g})")
         needed = (value - start) / factor
         if not math.isfinite(needed):
-            raise Differs("a noisy number that is not finite on one side")
+            raise DiffersError("a noisy number that is not finite on one side")
         apart = abs(needed - draw.value)
         if draw.law in ("laplace", "exponential"):
             run.cost += apart
@@ -228,7 +229,7 @@ def _each(values: Any, function: Callable[[Any], Any]) -> Any:
 class Pendings(np.ndarray[Any, Any]):
     """An array of pending numbers."""
 
-    def __array_ufunc__(self, function: Any, method: str, *args: Any, **keywords: Any) -> Any:
+    def __array_ufunc__(self, function: Any, method: Any, *args: Any, **keywords: Any) -> Any:  # type: ignore[override]
         args = tuple(each.view(np.ndarray) if isinstance(each, Pendings) else each for each in args)
         if method == "__call__" and function in (np.add, np.subtract, np.multiply, np.divide, np.negative):
             found = np.asarray(function(*[np.asarray(each, object) for each in args]), object)
@@ -300,10 +301,10 @@ def _choice(options: Any, size: Any = None, replace: bool = True, p: Any = None)
     place = min(int(np.searchsorted(np.cumsum(chances), run.rng.random())), len(chances) - 1)
     if run.before is not None:
         if len(run.choices) >= len(run.before.choices):
-            raise Differs("another number of choices")
+            raise DiffersError("another number of choices")
         place, other = run.before.choices[len(run.choices)]
         if len(other) != len(chances) or np.any((other > 0) != (chances > 0)):
-            raise Differs("a choice among others")
+            raise DiffersError("a choice among others")
         inside = chances > 0
         run.cost += float(np.max(np.abs(np.log(chances[inside] / other[inside]))))
     run.choices.append((place, chances))
@@ -395,12 +396,12 @@ def _once(
         try:
             more = {asks: _Generator()} if asks else {}
             out = ("returns", _plain(function(frame, **parameters, **more)))
-        except Differs:
+        except DiffersError:
             raise
         except Exception as error:
             out = ("raises", type(error).__name__)
     if not given.equals(frame) or list(given.columns) != list(frame.columns):
-        raise Differs("it changes the data that it is given")
+        raise DiffersError("it changes the data that it is given")
     return out
 
 
@@ -585,7 +586,7 @@ def disagreement(
             after = _once(function, second, two, parameters, asks)
             raised += (before[0] == "raises") + (after[0] == "raises")
             told = _differs(before, after, one, two, epsilon, squares)
-        except Differs as error:
+        except DiffersError as error:
             told = str(error)
         far = math.inf if told else two.cost + math.sqrt(two.squares)
         if far > most and len(first) + len(second):
@@ -611,7 +612,7 @@ def _differs(before: Any, after: Any, one: Run, two: Run, epsilon: float, square
 
 
 def in_a_process(work: Callable[[], Any], seconds: float) -> Any:
-    """Return what some work gives, done in a process that forks for it; an exception where it dies or takes too long."""
+    """Return what some work gives in a process that forks for it; an exception where it dies or takes too long."""
     reading, writing = os.pipe()
     child = fork()
     if child == 0:

@@ -24,7 +24,7 @@ MOST_STEPS = 2_000_000
 AGAIN = 3  # the exit code of a process that asks for another pass
 
 
-class Refusal(Exception):
+class RefusalError(Exception):
     """A table does not know what happens; caught by the hook, which notes it and goes on with an unknown value."""
 
 
@@ -197,7 +197,7 @@ def refuse(what: str, instead: str = "") -> NoReturn:
         what: was written, and why it is not read.
         instead: a line to write in its place.
     """
-    raise Refusal(what, instead)
+    raise RefusalError(what, instead)
 
 
 def refuse_and_leave(what: str, instead: str) -> NoReturn:
@@ -214,6 +214,7 @@ class Private:
     noun = "private value"
 
     def __new__(cls, *_: Any, **__: Any) -> Any:
+        """Make a value of the pass that is read."""
         made = super().__new__(cls)
         if _NOW:
             _NOW[-1].alive.add(made)
@@ -232,7 +233,7 @@ class Private:
         return None
 
     def get(self, name: str) -> Any:
-        """Return an attribute, or raise `Refusal`."""
+        """Return an attribute, or raise `RefusalError`."""
         refuse(f".{name} of a {self.noun} is not known", NOISE_FIRST)
 
 
@@ -255,7 +256,7 @@ __all__ = [
     "Left",
     "Pass",
     "Private",
-    "Refusal",
+    "RefusalError",
     "Refused",
     "Released",
     "Told",

@@ -1,4 +1,4 @@
-"""What is a value: public, released or private? By a closed set of exact types, which are looked through; all else is private.
+"""What is a value: public, released or private? By a closed set of exact types, looked through; all else is private.
 
 A value of which only some parts are known is private. An object of a class of the user's is what its attributes are; a
 function is what its free variables and defaults are.
@@ -115,8 +115,8 @@ def _sort(value: Any, seen: set[int] | None) -> int:
     if kind is np.ufunc or kind.__name__ in ("_ArrayFunctionDispatcher", "method_descriptor", "wrapper_descriptor"):
         return PUBLIC
     if isinstance(value, BaseException):
-        inner = [*value.args, *vars(value).values(), value.__cause__, value.__context__]
-        return max((_sort(each, seen) for each in inner if each is not None), default=PUBLIC)
+        within = [*value.args, *vars(value).values(), value.__cause__, value.__context__]
+        return max((_sort(each, seen) for each in within if each is not None), default=PUBLIC)
     if kind in _ITERATORS or kind is types.GeneratorType:
         return PRIVATE
     if is_of_users_class(kind):
@@ -199,8 +199,8 @@ def _is_domain(value: Any) -> bool:
     return isinstance(value, Python)
 
 
-OUTPUTS = frozenset((int, float, complex, str, bytes, bool, type(None), datetime.date, datetime.datetime, datetime.timedelta,
-                     decimal.Decimal, fractions.Fraction, pd.Timestamp, pd.Timedelta))  # fmt: skip
+OUTPUTS = frozenset((int, float, complex, str, bytes, bool, type(None), datetime.date, datetime.datetime,
+                     datetime.timedelta, decimal.Decimal, fractions.Fraction, pd.Timestamp, pd.Timedelta))  # fmt: skip
 
 
 def check_output(value: Any, *, where: str = "returns") -> None:

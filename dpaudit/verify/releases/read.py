@@ -105,10 +105,10 @@ class _Writer:
         cells = [self._axis(axis) for axis in axes]
         shape = [axis.size for axis in cells]
         low, high, left = low.reshape(shape), high.reshape(shape), list(axes)
-        for place in reversed(range(len(left))):
-            if all(np.array_equal(end, np.broadcast_to(np.take(end, [0], place), end.shape)) for end in (low, high)):
-                low, high = np.take(low, 0, place), np.take(high, 0, place)
-                del left[place]
+        for number in reversed(range(len(left))):
+            if all(np.array_equal(end, np.broadcast_to(np.take(end, [0], number), end.shape)) for end in (low, high)):
+                low, high = np.take(low, 0, number), np.take(high, 0, number)
+                del left[number]
         if not left:
             first, last = outward(low[()], -1), outward(high[()], 1)
             if first or last:

@@ -1,3 +1,4 @@
+"""Wrong functions: what was released, views, iterators, samples and scores that are used twice."""
 import numpy as np, pandas as pd, random, itertools, functools
 DOMAIN = {"age": list(range(121)), "city": list("abc"), "x": (0.0, 120.0)}
 CITIES = ["a","b","c"]

@@ -1,3 +1,4 @@
+"""Wrong functions: loops over records that do more than add to numbers."""
 import numpy as np
 DOMAIN = {"age": list(range(121)), "city": list("abc")}
 def lap(s=1.0, n=None): return np.random.laplace(0, s, n)
