@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import dataclasses
 import enum
 import functools
 import inspect
@@ -110,8 +111,6 @@ class Calls(Operators):
 
     def _dataclass(self, kind: Any, init: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """A dataclass: its fields, with what their factories make, and ``__post_init__`` rewritten."""
-        import dataclasses
-
         given = naturally(inspect.signature(init).bind, None, *args, **keywords)
         made = object.__new__(kind)
         self.born(made)
@@ -160,6 +159,10 @@ class Calls(Operators):
             return function(*args, **keywords)
         if function is functools.reduce:
             return self._reduce(*args, **keywords)
+        if function is functools.partial:
+            return naturally(functools.partial, *args, **keywords)
+        if function is dataclasses.asdict and len(args) == 1 and not keywords:
+            return self._as_dict(args[0])
         module = getattr(function, "__module__", "") or ""
         if module == "time" and name in calls.CLOCK:
             return number("float")
@@ -221,6 +224,8 @@ class Calls(Operators):
                 "sort",
                 "cumsum",
             ):
+                return array(first.shape or ())
+            if name in ("zeros_like", "ones_like"):
                 return array(first.shape or ())
             if name in ("sum", "mean", "max", "min", "median", "std", "var", "argmax", "argmin") and len(args) == 1:
                 return number("np.float64")
@@ -378,6 +383,24 @@ class Calls(Operators):
                 and not any(owner is each for each in self._made_generators)
             ):
                 refuse("a generator of which it is not known whether it has a fixed seed", "np.random.default_rng()")
+
+    def _as_dict(self, value: Any) -> Any:
+        """``dataclasses.asdict``: of lists, tuples, dicts and dataclasses a copy, all else as it is."""
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            return self.born(
+                {each.name: self._as_dict(self.attribute(value, each.name)) for each in dataclasses.fields(value)}
+            )
+        if type(value) in (list, tuple):
+            return (
+                self.born([self._as_dict(each) for each in value])
+                if type(value) is list
+                else tuple(map(self._as_dict, value))
+            )
+        if type(value) is dict:
+            return self.born({key: self._as_dict(each) for key, each in value.items()})
+        if isinstance(value, Token | Number | int | float | str | None):
+            return value
+        return refuse(f"dataclasses.asdict of a {type(value).__name__}", "a dict of what is released")
 
     def _reduce(self, function: Any, values: Any, *start: Any) -> Any:
         listed = list(self.iterate(values))

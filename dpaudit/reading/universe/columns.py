@@ -242,7 +242,7 @@ class Column(Private):
                     found.append(each)
             return found
 
-        is_stable = all(each.is_stable for each in columns) or name == "astype"
+        is_stable = all(each.is_stable for each in columns) or name in ("astype", "eq", "ne")
         low = computed(name, function, *at("low"))
         if len(plain(low)) != len(space):
             refuse(f"{name} of a private column, which does not treat each record by itself")

@@ -57,6 +57,10 @@ _VIEWS: tuple[type, ...] = (
     filter,
     type(reversed([])),
 )
+_VALUES = frozenset(
+    ("T", "dtype", "name", "real", "imag", "str", "dt", "args", "index", "columns", "values", "size", "empty")
+)
+"""Attributes of released values that are no methods."""
 _INDEXERS = frozenset(("_LocIndexer", "_iLocIndexer", "_AtIndexer", "_iAtIndexer"))
 _DUNDERS = frozenset(
     (
@@ -162,7 +166,7 @@ class Universe(Calls):
                 return owner_ if name in ("loc", "at") else Token()
             if name[:2] == "__":
                 refuse(f"the attribute {name}")
-            if name not in ("T", "dtype", "name", "real", "imag", "str", "dt", "args"):
+            if name not in _VALUES:
                 return Bound(owner_, name)
             self._certain(owner_)
             self.raises("any")
