@@ -159,8 +159,8 @@ class Calls(Operators):
             return function(*args, **keywords)
         if function is functools.reduce:
             return self._reduce(*args, **keywords)
-        if function is functools.partial:
-            return naturally(functools.partial, *args, **keywords)
+        if function is functools.partial or function in (dataclasses.dataclass, dataclasses.field):
+            return naturally(function, *args, **keywords)
         if function is dataclasses.asdict and len(args) == 1 and not keywords:
             return self._as_dict(args[0])
         module = getattr(function, "__module__", "") or ""
@@ -364,6 +364,8 @@ class Calls(Operators):
     def _not_seeded(self, source: Any) -> None:
         """Refuse a generator of which it is not known that it was made without a seed, and by itself."""
         owner = source.owner
+        if any(owner is each for each in self._made_generators):
+            return
         if isinstance(owner, np.random.Generator):
             seeds = owner.bit_generator.seed_seq
             entropy = getattr(seeds, "entropy", None)

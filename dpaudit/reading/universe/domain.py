@@ -741,6 +741,10 @@ class Universe(Calls):
             self.state.note(Refused(line(), *why.args))
             return self.state.leave()
 
+    def checked(self, function: Any, owner: Any, name: str, value: Any, /, *rest: Any) -> Any:
+        """What a user's method gives a builtin: what is released stays so."""
+        return value if isinstance(value, Token | Private) else super().checked(function, owner, name, value, *rest)
+
     def new(self, value: Any) -> Any:
         """A list, set or dict that was written down."""
         return self.born(value)
