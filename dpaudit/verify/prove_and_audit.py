@@ -101,8 +101,9 @@ def prove(target: str | Mechanism | Any, **options: Unpack[ProofOptions]) -> Evi
         raise UsageError(f"runs is 0, for none, or at least {_LEAST_RUNS}, not {total}")
     if mechanism.shape is not Shape.PROGRAM and not isinstance(domain, Mapping):
         raise UsageError(
-            f"{mechanism.name} draws its own noise, and is proved from records: say what each column of its data frame "
-            "may hold, such as domain={'age': (0, 120)} (--domain 'age=[0, 120]')"
+            f"{mechanism.name} is of the kind '{mechanism.shape}': only a program, f(data, noise, **parameters), is "
+            "proved of answers; a function that draws its own noise is proved from records: say what each column of "
+            "its data frame may hold, such as domain={'age': (0, 120)} (--domain 'age=[0, 120]')"
         )
     given = mechanism.parameters_with(request.parameters)
     root = whole("seed", given_or_fresh(request.seed), least=0)

@@ -6,6 +6,9 @@ at a price. Private data are no object of the process.
 """
 
 __all__ = [
+    "base",
+    "builtin_calls",
+    "called",
     "calls",
     "cells",
     "columns",
@@ -15,9 +18,11 @@ __all__ = [
     "methods",
     "noise",
     "numbers",
+    "operators",
     "records",
     "released",
     "rewriting",
+    "second",
     "state",
     "values",
 ]
