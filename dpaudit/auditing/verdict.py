@@ -24,6 +24,7 @@ NO_PROOF = "This is not a proof of privacy."
 TRACE, LEAK = "trace", "leak"
 """The methods of a bound that follows from the laws of the noise as a trace saw it, or from the flow of data alone."""
 
+_TOLD = 6  # open ends that a sentence lists
 _SURE = {TRACE: "given the stated laws of its noise", LEAK: "whatever its noise is"}
 READS_LOW_BITS = "reads the low-order bits"
 
@@ -142,7 +143,8 @@ def decide(
             f"of the output: at least {shown(low_bits.value)}, at {low_bits.confidence:.6g} confidence{again}.",
         )
     if open_ends:
-        more = "" if len(open_ends) == 1 else f" (and {len(open_ends) - 1} more)"
+        more = "".join(f"; {each}" for each in open_ends[1:_TOLD])
+        more += "" if len(open_ends) <= _TOLD else f" (and {len(open_ends) - _TOLD} more)"
         why = "because not all that can run was read:"
         if open_ends[0].startswith(NOT_ACCEPTED):
             why = "although a bound was found;"

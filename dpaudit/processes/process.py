@@ -27,6 +27,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
+from dpaudit.reading.forking import is_ours
+
 FORKED = (
     "it forks: a copy of the process would draw the same noise once more; start other programs with subprocess, "
     "or draw in one process"
@@ -426,7 +428,10 @@ def received() -> tuple[Any, Answering]:
 def refuse_forks(answering: Answering, answer: Any) -> None:
     """End a forked copy of this process at once, and give an answer that says so."""
     if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=lambda: os._exit(0), after_in_parent=lambda: answering.hand_over(answer))
+        os.register_at_fork(
+            after_in_child=lambda: None if is_ours() else os._exit(0),
+            after_in_parent=lambda: None if is_ours() else answering.hand_over(answer),
+        )
 
 
 def took_too_much() -> bool:

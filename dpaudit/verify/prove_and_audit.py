@@ -51,6 +51,8 @@ from dpaudit.verify.scope import rounded
 
 _EVENT_SHARE = 0.5  # of the error and of the runs go to the counterexample's event; an even split
 _AGAIN = 1e-6  # the error at which a bound that contradicts a proof is measured again
+_DEFAULT_RUNS = 100_000
+_MEASURING, _TIMED_CALLS = 10.0, 20  # seconds for runs of a function as it is, and calls by which they are foreseen
 _LEAST_RUNS = 400  # below this a bound shows next to nothing
 
 
@@ -76,10 +78,11 @@ def prove(target: str | Mechanism | Any, **options: Unpack[ProofOptions]) -> Evi
     total = whole("runs", request.runs, least=0)
     if 0 < total < _LEAST_RUNS:
         raise UsageError(f"runs is 0, for none, or at least {_LEAST_RUNS}, not {total}")
-    if mechanism.shape is not Shape.PROGRAM:
+    if mechanism.shape is not Shape.PROGRAM and not isinstance(domain, Mapping):
         raise UsageError(
-            f"{mechanism.name} is of the kind '{mechanism.shape}': only a program, "
-            "f(data, noise, **parameters), can be proved"
+            f"{mechanism.name} is of the kind '{mechanism.shape}': only a program, f(data, noise, **parameters), is "
+            "proved of answers; a function that draws its own noise is proved from records: say what each column of "
+            "its data frame may hold, such as domain={'age': (0, 120)} (--domain 'age=[0, 120]')"
         )
     given = mechanism.parameters_with(request.parameters)
     root = whole("seed", given_or_fresh(request.seed), least=0)

@@ -16,8 +16,9 @@ from dpaudit.program.coverage.watching import WatchedProgram
 from dpaudit.program.symbolic.budget import now
 from dpaudit.program.tracked.path import RefusedReading, UnknownColumnError
 from dpaudit.program.tracked.reading import Releases, read_releases
-from dpaudit.program.tracked.rows import ColumnDomain
 from dpaudit.targets.mechanism import Mechanism
+from dpaudit.targets.signature import Shape
+from dpaudit.verify.releases import as_is
 from dpaudit.verify.releases.accounted import account
 from dpaudit.verify.releases.agreement import PAIRS, compare
 from dpaudit.verify.releases.certificate import release_certificate
@@ -84,6 +85,8 @@ def derive(
             not declare, data that contradict it, and a function that changes its data.
     """
     which = parse_relation(relation or mechanism.relation_for(parameters) or "add-remove")
+    if mechanism.shape is not Shape.PROGRAM:
+        return _as_it_is(mechanism, parameters, domain, which, claim, data)
     columns = column_domains(domain)
     _refuse_relation(which, columns)
     frame = None if data is None else given_frame(data, domain)
@@ -165,6 +168,55 @@ def derive(
     )
 
 
+def _as_it_is(
+    mechanism: Mechanism,
+    parameters: Mapping[str, Any],
+    domain: Mapping[str, Any],
+    which: Relation,
+    claim: Claim | None,
+    data: Any,
+) -> Derivation:
+    """Derive a bound from what a function that draws its own noise releases of its records."""
+    columns = as_is.columns_of(domain, None if data is None else given_frame(data, domain))
+    _refuse_relation(which, columns)
+    notion, delta = _notion(claim)
+    now("reading what it releases")
+    reading = as_is.read_as_it_is(mechanism, parameters, which, columns)
+    open_ends = tuple(map(str, reading.refused))
+    releases = bound = certificate = known = None
+    if not open_ends:
+        now("pricing its releases")
+        try:
+            replaced = which.kind == "replace"
+            releases, bound, known = as_is.priced(
+                reading, replaced=replaced, group=which.group, notion=notion, delta=delta
+            )
+        except RefusedReading as why:
+            open_ends = (str(why),)
+    now("comparing runs on neighbouring frames with it")
+    found = as_is.second_net(mechanism, parameters, which, reading, releases)
+    if not open_ends and found.disagreement is not None:
+        open_ends = (f"what was read does not agree with runs: {found.disagreement}",)
+    if not open_ends and releases is not None and bound is not None:
+        certificate, refused = as_is.certified(
+            releases, bound, mechanism, parameters, which, notion=notion, delta=delta, known=known
+        )
+        open_ends = (refused,) if refused else ()
+    texts = {name: as_text(value) for name, value in parameters.items()}
+    return Derivation(
+        scope=scope_of_records(which, texts),
+        relation=which,
+        releases=releases,
+        bound=bound if certificate is not None else None,
+        certificate=certificate,
+        refused=open_ends[0] if reading.refused else None,
+        open_ends=open_ends,
+        runs=0 if reading.refused else found.runs,
+        passed_over=0,
+        pair=found.pair,
+    )
+
+
 def _notion(claim: Claim | None) -> tuple[str, Fraction]:
     if claim is None:
         return "epsilon", Fraction(0)
@@ -174,7 +226,7 @@ def _notion(claim: Claim | None) -> tuple[str, Fraction]:
     return notion, limit_of(claim.delta, toward=0.0)
 
 
-def _refuse_relation(relation: Relation, columns: Mapping[str, ColumnDomain]) -> None:
+def _refuse_relation(relation: Relation, columns: Mapping[str, Any]) -> None:
     if relation.kind not in ("add-remove", "replace"):
         raise UsageError(
             f"a proof from records holds under 'add-remove' (also of persons) or 'replace', not under {str(relation)!r}"
