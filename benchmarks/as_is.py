@@ -37,7 +37,9 @@ def main() -> None:
     for table in RIGHT:
         found = [row(case) for case in cases(table) if case.is_right]
         slowest = max(seconds for _, seconds, _ in found)
-        said.append(f"`{table}`: {sum(within for within, _, _ in found)} of {len(found)} right functions, the slowest in {slowest:.1f} s.")
+        said.append(
+            f"`{table}`: {sum(within for within, _, _ in found)} of {len(found)} right functions, the slowest in {slowest:.1f} s."
+        )
         parts.append(f"## {table}\n\n{head}\n" + "\n".join(line for _, _, line in found))
     for table in ("forty", *WRONG):
         wrong = [case for case in cases(table) if not case.is_right]

@@ -1,4 +1,4 @@
-"""Functions as people write them, and wrong ones, as the tables of tests and benchmarks: each with its domain and claim.
+"""Functions as people write them, and wrong ones: tables of tests and benchmarks, with domain and claim.
 
 `p…` is right, with the ε of theory as its claim in ``CLAIM`` (1 where it is not there); `w…` is wrong at its claim.
 """
