@@ -2,8 +2,8 @@
 
     .venv/bin/python benchmarks/as_is.py        writes benchmarks/results/as_is.md
 
-Right functions of `tests/support/asis` count where the bound is that of theory. Of wrong ones the reading alone and real
-runs alone (second net, with the claim as the bound) are counted. Seconds are of the wall clock of a loaded machine.
+Right functions of `tests/support/asis` count where the bound is that of theory. Of wrong ones the reading alone and
+real runs alone (second net, with the claim as the bound) are counted. Seconds are of the wall clock of a loaded machine.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def main() -> None:
         by_reading = sum(row(case)[0] for case in wrong)
         by_runs = sum(second(case, case.claim, case.claim**2) is None for case in wrong)
         said.append(
-            f"`{table}`: of {len(wrong)} wrong functions the reading alone would prove {by_reading}; real runs alone stop "
-            f"{len(wrong) - by_runs}."
+            f"`{table}`: of {len(wrong)} wrong functions the reading alone would prove {by_reading}; real runs alone "
+            f"stop {len(wrong) - by_runs}."
         )
     text = "# Functions as they are\n\n" + "\n".join(f"- {each}" for each in said) + "\n\n" + "\n\n".join(parts) + "\n"
     RESULTS.write_text(text, encoding="utf-8")
