@@ -1,4 +1,4 @@
-"""How many functions as people write them are proved, at which bound, how fast; how many wrong ones by either net alone?
+"""Which functions as people write them are proved, how fast; how many wrong ones does either net alone let through?
 
     .venv/bin/python benchmarks/as_is.py        writes benchmarks/results/as_is.md
 
