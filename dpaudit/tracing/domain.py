@@ -49,12 +49,18 @@ class Following(Python):
 
     control = (DivergedError, TooLongError)
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._unread: set[types.FunctionType] = set()
+
     def twin(self, function: types.FunctionType) -> types.FunctionType:
         """Return a user's function rewritten, or as it is where its source cannot be read."""
+        if function in self._unread:
+            return function
         try:
             return super().twin(function)
         except UnreadableError:
-            self._twins[function] = function
+            self._unread.add(function)
             return function
 
     # --- calls --------------------------------------------------------------------------------------------

@@ -148,7 +148,7 @@ class Target:
             filled = self._filled(seed)
             with recording(recorder):
                 try:
-                    returned = self._domain.call(self.mechanism.function, own, **filled, **self.parameters)
+                    returned = self._domain.run(self.mechanism.function, own, **filled, **self.parameters)
                 except (DivergedError, TooLongError):
                     pass
                 except KeyboardInterrupt:
