@@ -135,7 +135,7 @@ class InProcess:
         evidence = msgspec.convert(report.evidence["evidence"], Evidence, strict=False)
         claim = evidence.claimed
         assert claim is not None
-        self.red |= evidence.lower.value > claim.value
+        self.red |= max(each.bound.value for each in evidence.attempts) > claim.value
         for attempt in evidence.attempts:
             bound = attempt.bound
             assert bound.counts is not None

@@ -71,9 +71,12 @@ def gaussian(mu: float, n: int, *seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 def bounds(mu: float, n: int, goal: float) -> str:
     truth = true_epsilon(mu)
-    own = dp.audit_scores(*gaussian(mu, n), seed=0).lower.value
+    own = dp.audit_scores(*gaussian(mu, n), seed=0, design="independent").lower.value
     clock = time.process_time()
-    found = [dp.audit_scores(*gaussian(mu, n, 1 + seed), seed=0).lower.value for seed in range(OTHER_SEEDS)]
+    found = [
+        dp.audit_scores(*gaussian(mu, n, 1 + seed), seed=0, design="independent").lower.value
+        for seed in range(OTHER_SEEDS)
+    ]
     seconds = (time.process_time() - clock) / OTHER_SEEDS
     above = sum(value > truth for value in found)
     return (
@@ -89,7 +92,10 @@ def unequal(members: int, others: int, goal: float | None) -> str:
         rng = np.random.default_rng([20261123, members, others, seed])
         scores = rng.normal(2.5, 1, members), rng.normal(0, 1, others)
         found.append(
-            [audit(*scores, delta=DELTA, seed=seed).lower.value for audit in (dp.audit_scores, dp.audit_outputs)]
+            [
+                audit(*scores, delta=DELTA, seed=seed).lower.value
+                for audit in (partial(dp.audit_scores, design="independent"), dp.audit_outputs)
+            ]
         )
     own, outputs = np.median(found, axis=0)
     above = int((np.array(found) > truth).sum())

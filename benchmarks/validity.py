@@ -93,7 +93,9 @@ def batch(row: Row, first: int, count: int) -> Tally:
         evidence, loss = row.audit(repetition)
         invalid = evidence.verdict is dp.Verdict.INVALID
         found.audits += 1
-        found.wrong += not invalid and not evidence.lower.value <= loss  # NaN would be an error
+        shown = [each.bound.value for each in evidence.attempts if each.bound.arithmetic == "real"]
+        # at the stated confidence: after a second look the headline is that of a higher one; NaN would be an error
+        found.wrong += not invalid and not max(shown, default=evidence.lower.value) <= loss
         found.violated += evidence.verdict is dp.Verdict.VIOLATED and keeps(evidence, loss)
         found.invalid += invalid
         found.spent += evidence.runs / max(evidence.budget, 1)

@@ -180,7 +180,9 @@ def _recorded_three(seed: int, fresh: np.random.Generator) -> dp.Evidence:
 
 
 def _scores(seed: int, fresh: np.random.Generator) -> dp.Evidence:
-    return dp.audit_scores(fresh.normal(size=500), fresh.normal(size=500), delta=0, confidence=CONFIDENCE, seed=seed)
+    return dp.audit_scores(
+        fresh.normal(size=500), fresh.normal(size=500), delta=0, confidence=CONFIDENCE, seed=seed, design="independent"
+    )
 
 
 def _canaries(seed: int, fresh: np.random.Generator, *, delta: float = 0.0, spread: float = 0.5) -> dp.Evidence:

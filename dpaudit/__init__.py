@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from dpaudit.evidence.registered import register
 
 if TYPE_CHECKING:
+    __version__: str
+
     from dpaudit import strategies
     from dpaudit.accounting import (
         Block,
@@ -127,6 +129,7 @@ __all__ = [
     "UsageError",
     "Verdict",
     "ZeroConcentratedDP",
+    "__version__",
     "account",
     "audit",
     "audit_outputs",
@@ -153,6 +156,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         found = importlib.import_module(f"dpaudit.{_MODULES[name]}")
+    elif name == "__version__":
+        found = importlib.import_module("importlib.metadata").version("dpaudit")
     elif name in _HOMES:
         found = getattr(importlib.import_module(f"dpaudit.{_HOMES[name]}"), name)
     else:

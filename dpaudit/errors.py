@@ -37,3 +37,16 @@ def nearest(word: str, known: Iterable[str]) -> str:
         return "there are none"
     shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
     return f"known: {shown}"
+
+
+def refuse_unknown(name: str, given: Iterable[str], known: Iterable[str]) -> None:
+    """Refuse keywords that a public function does not have.
+
+    Raises:
+        UsageError: with the nearest one.
+    """
+    names = list(known)
+    for keyword in given:
+        if keyword not in names:
+            found = difflib.get_close_matches(keyword, names, n=1)
+            raise UsageError(f"{name} takes no {keyword!r}; {nearest(keyword, found or names)}")

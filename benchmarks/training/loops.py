@@ -67,7 +67,7 @@ MISTAKES: dict[str, tuple[str, tuple[str, ...]]] = {
     "another sensitivity": ("clipping", ("another norm",)),
     "frozen layer without noise": ("parameters", ("never moved", "moved without noise", "no noise was seen in it")),
     "steps not counted": ("steps", ("steps that are not accounted for",)),
-    "mean of microbatches": ("clipping", ("no such sum", "a mean")),
+    "mean of microbatches": ("clipping", ("no such sum", "a mean", "hangs on others")),
 }
 
 

@@ -1,6 +1,6 @@
 """What does the watch of a training loop find, how often is a right loop called wrong, and what does it cost?
 
-    python benchmarks/training/measure.py [--only mistakes|alarms|cost|step]…
+    python benchmarks/training/measure.py [--only mistakes|written|alarms|cost|step]…
 
 Needs torch, opacus and scikit-learn beside dpaudit; `make test-training` makes an environment for it. Each part writes
 its rows into results.json, from which the tables of results.md are drawn.
@@ -16,6 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import as_written
 import loops
 import torch
 
@@ -59,6 +60,38 @@ def mistakes(seeds: int = 3) -> list[dict[str, Any]]:
                 also |= {f"{each.fact}: {each.name}" for each in found}
             rows.append({"mistake": mistake, "loop": kind, "named": named, "of": seeds, "found": sorted(also)})
             print(rows[-1], flush=True)
+    return rows
+
+
+def written(seed: int = 3) -> list[dict[str, Any]]:
+    """Watch loops as people write them, each once, against a claim; of wrong ones, whether their mistake is named."""
+    rows = []
+    for each in (*as_written.RIGHT, *as_written.WRONG):
+        loop, ended = each.make(seed), ""
+        with dp.watch_training(
+            loop.model, loop.optimizer, loop.loader, claim=CLAIM, seed=seed, **loop.options
+        ) as watch:
+            try:
+                loop.train()
+            except Exception as error:
+                ended = type(error).__name__
+        found = watch.evidence
+        wrong = [(fact.fact, fact.name) for fact in watch.findings if fact.status == "wrong"]
+        rows.append(
+            {
+                "loop": each.what,
+                "right": each.right,
+                "good": not ended and (
+                    not wrong and str(found.verdict) != "violated" if each.right else bool({*wrong} & {*each.named})
+                ),
+                "verdict": str(found.verdict),
+                "wrong": [name for _, name in wrong],
+                "noted": [fact.name for fact in watch.findings if fact.status == "note"],
+                "not looked at": [fact.fact for fact in watch.findings if fact.status == "not seen"],
+                "ended": ended,
+            }
+        )  # fmt: skip
+        print(rows[-1], flush=True)
     return rows
 
 
@@ -154,6 +187,16 @@ def table(found: dict[str, list[dict[str, Any]]]) -> str:
         lines += ["|---|---|---|---|"]
         lines += [f"| {r['mistake']} | {r['loop']} | {r['named']} of {r['of']} | {'; '.join(r['found'])} |"
                   for r in found["mistakes"]]  # fmt: skip
+    if "written" in found:
+        for right, title in ((True, "Right loops as people write them"), (False, "Wrong loops as people write them")):
+            rows = [row for row in found["written"] if row["right"] == right]
+            good = f"{sum(row['good'] for row in rows)} of {len(rows)}"
+            said = f"not accused, and not ended: {good}" if right else f"mistake named: {good}"
+            lines += ["", f"## {title}: {said}", "", "| loop | verdict | seen wrong | to note | not looked at |"]
+            lines += ["|---|---|---|---|---|"]
+            for row in rows:
+                shown = (row["verdict"], *(", ".join(row[name]) for name in ("wrong", "noted", "not looked at")))
+                lines.append(f"| {row['loop']} | {' | '.join(shown)} |")
     if "alarms" in found:
         rows = found["alarms"]
         total = {key: sum(row[key] for row in rows) for key in ("runs", "at 1 %", "at 0.1 %")}
@@ -194,7 +237,7 @@ def table(found: dict[str, list[dict[str, Any]]]) -> str:
 
 def main() -> None:
     """Measure what is asked for and draw the tables."""
-    parts = {"mistakes": mistakes, "alarms": alarms, "cost": cost, "step": step}
+    parts = {"mistakes": mistakes, "written": written, "alarms": alarms, "cost": cost, "step": step}
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--only", action="append", choices=list(parts))
     asked = parser.parse_args()

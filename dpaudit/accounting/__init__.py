@@ -38,6 +38,7 @@ __all__ = [
     "RandomisedResponse",
     "as_events",
     "balls",
+    "beyond",
     "calibrate",
     "certificate",
     "certify",

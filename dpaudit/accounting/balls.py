@@ -7,6 +7,7 @@ in whole numbers; floating point only chooses where to look.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
@@ -92,9 +93,14 @@ def short(value: Fraction, *, up: bool) -> Fraction:
     return Fraction(math.ceil(value * scale) if up else math.floor(value * scale), scale)
 
 
-def outward(value: Fraction, *, up: bool) -> float:
-    """Return the nearest float that is not inside of an interval with this end."""
-    found = float(value)
+def outward(value: Fraction | None, *, up: bool) -> float:
+    """Return the nearest float that is not inside of an interval with this end; None is infinity."""
+    if value is None:
+        return math.inf
+    try:
+        found = float(value)
+    except OverflowError:
+        return math.inf if up else sys.float_info.max
     if up and found < value:
         return math.nextafter(found, math.inf)
     return math.nextafter(found, -math.inf) if not up and found > value else found

@@ -10,11 +10,11 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
-from fractions import Fraction
 
 from dpaudit.accounting.certify import MEMORY, TOLERANCE, Account
 from dpaudit.accounting.decide import PROVED, VIOLATED, Decision, decide
 from dpaudit.accounting.events import Event, Events, as_events
+from dpaudit.decimals import number_of
 from dpaudit.errors import UsageError
 from dpaudit.privacy import Claim
 from dpaudit.privacy.claims import as_claim
@@ -202,7 +202,7 @@ class _Search:
     def _expected(self, value: Decimal) -> float:
         """The excess that is expected, in floating point."""
         account = Account(as_events(self.events(value)), TOLERANCE, self.memory)
-        return _log(account.expected(Fraction(repr(float(self.claim.delta)))), self.claim.value)
+        return _log(account.expected(number_of(self.claim.delta)), self.claim.value)
 
     def _refined(self, place: float) -> tuple[float, float]:
         """One step of Newton from a coarse interval, and how far it went."""

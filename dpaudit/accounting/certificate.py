@@ -27,8 +27,8 @@ from dpaudit.accounting.events import (
     RandomisedResponse,
     Sampled,
     Shuffled,
-    stated,
 )
+from dpaudit.decimals import number_of, root_of
 from dpaudit.errors import UsageError
 from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, ZeroConcentratedDP
 
@@ -44,7 +44,7 @@ def certificate(
     events: Events,
     parameter: str,
     at: Fraction,
-    interval: tuple[Decimal, Decimal] | tuple[Fraction, Fraction],
+    interval: tuple[Decimal, Decimal] | tuple[Fraction | None, Fraction | None],
     digits: int,
     ends: list[dict[str, Any]],
 ) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def certificate(
         events: what was accounted.
         parameter: "epsilon" or "delta": what the interval is about.
         at: the other one.
-        interval: its ends.
+        interval: its ends; None is infinity.
         digits: masses are whole numbers of 10^−digits.
         ends: the compositions that show it.
     """
@@ -72,20 +72,20 @@ def certificate(
     }
 
 
-def text(number: Fraction | Decimal) -> str:
+def text(number: Fraction | Decimal | None) -> str:
     """Return a rational as the certificate writes it: in lowest terms, or "infinity"."""
-    if isinstance(number, Decimal) and not number.is_finite():
+    if number is None or (isinstance(number, Decimal) and not number.is_finite()):
         return "infinity"
     return str(Fraction(number))
 
 
-def written(event: Event, count: int, number: Callable[[float], Fraction] = stated) -> dict[str, Any]:
+def written(event: Event, count: int, *, stored: bool = False) -> dict[str, Any]:
     """Return an event as the certificate writes it.
 
     Args:
         event: the event.
         count: how often it is run.
-        number: how the numbers of claims are read; earlier certificates have those that floats store.
+        stored: whether the numbers of claims are those that floats store, as in earlier certificates.
 
     Raises:
         UsageError: for an event that certificates do not know.
@@ -93,17 +93,22 @@ def written(event: Event, count: int, number: Callable[[float], Fraction] = stat
     mechanism = event.mechanism if isinstance(event, Sampled) else event
     if not isinstance(mechanism, Mechanism):
         raise UsageError(f"certificates know nothing of the event {event!r}")
-    found = {"mechanism": _mechanism(mechanism, number), "count": count}
+    found = {
+        "mechanism": _mechanism(mechanism, Fraction if stored else number_of, Fraction if stored else root_of),
+        "count": count,
+    }
     if isinstance(event, Sampled):
         found["sampling"] = _sampling(event)
     return found
 
 
-def _mechanism(mechanism: Mechanism, number: Callable[[float], Fraction]) -> dict[str, Any]:
+def _mechanism(
+    mechanism: Mechanism, number: Callable[[float], Fraction], root: Callable[[float], Fraction]
+) -> dict[str, Any]:
     if isinstance(mechanism, Gaussian):
-        return {"name": "gaussian", "noise": text(mechanism.sigma / mechanism.sensitivity)}
+        return {"name": "gaussian", "noise": text(mechanism.ratio)}
     if isinstance(mechanism, Laplace):
-        return {"name": "laplace", "noise": text(mechanism.scale / mechanism.sensitivity)}
+        return {"name": "laplace", "noise": text(mechanism.ratio)}
     if isinstance(mechanism, DiscreteLaplace):
         return {"name": "discrete laplace", "noise": text(mechanism.scale), "sensitivity": mechanism.sensitivity}
     if isinstance(mechanism, DiscreteGaussian):
@@ -116,7 +121,7 @@ def _mechanism(mechanism: Mechanism, number: Callable[[float], Fraction]) -> dic
     if isinstance(claim, PureDP | ApproxDP):
         return {"name": "claim", "epsilon": text(number(claim.epsilon)), "delta": text(number(claim.delta))}
     if isinstance(claim, GaussianDP):
-        return {"name": "gaussian", "noise": text(1 / number(claim.mu))}
+        return {"name": "gaussian", "noise": text(1 / root(claim.mu))}
     if isinstance(claim, ZeroConcentratedDP):
         return {"name": "concentrated claim", "rho": text(number(claim.rho))}
     raise UsageError(f"certificates know nothing of the mechanism {mechanism!r}")

@@ -9,23 +9,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 from dpaudit.accounting import gaussian
 from dpaudit.accounting.balls import ball, decimal, middle, outward, precision, short
+from dpaudit.accounting.beyond import (
+    LARGE,
+    MOST_NOISE,
+    SMALL,
+    BelowError,
+    BeyondError,
+    with_less_noise,
+    with_more_noise,
+)
 from dpaudit.accounting.bounds import Tail
 from dpaudit.accounting.certificate import certificate, ending, text
 from dpaudit.accounting.compose import Composition
 from dpaudit.accounting.concentrated import Order, best_order, total
 from dpaudit.accounting.discretise import Grid, Masses
-from dpaudit.accounting.events import Block, Event, Events, Number, Sampled, as_events, exact
+from dpaudit.accounting.events import Block, DiscreteGaussian, Event, Events, Gaussian, Sampled, as_events
 from dpaudit.accounting.lattice import Step, step_for
 from dpaudit.accounting.losses import Atoms, Continuous, Law
 from dpaudit.accounting.pairs import Pairs, apart, attained, largest_losses, pairs
 from dpaudit.accounting.plan import Tilt, tilted
+from dpaudit.decimals import Number, read_number
 from dpaudit.errors import UsageError
 from dpaudit.privacy import GaussianDP, ZeroConcentratedDP
 
@@ -44,10 +54,11 @@ _FORCED = 0.1  # of the width: what it may cost to bring several laws to one lat
 _COARSER = 2  # the other direction is first composed on a step so many times as wide
 _BY_ORDER = "A claim of ρ is known from above by one order of its divergence, and from below by Gaussian noise."
 _MOST_LOSS = 3_000  # a curve beyond it could not be checked, and promises nothing
-_NOISE = (
-    Fraction(1, 10**9),
-    Fraction(10**18),
-)  # of noise to sensitivity: beyond, floating point does not see where to look
+_MOST_BY_FORMULA = Fraction(2048)  # of one step: about the loss that a list out of reach is brought to by more noise,
+_MOST_COMPOSED = Fraction(16)  # where it is composed, in seconds
+_MOST_DISCRETE = 500  # 1/2σ² of discrete Gaussian noise, whose lattice then has too many places
+_COARSE = 0.1  # the width of such an interval, of which one end is used
+_LEAST_NOISE = Fraction(1, 10**9)  # of noise to sensitivity
 _LEAST_DELTA = Fraction(1, 10**150)
 
 
@@ -128,22 +139,54 @@ def certify(
     Raises:
         UsageError: for δ = 0 where ε is infinite, numbers out of range, too little memory, or without python-flint.
     """
-    listed = as_events(events)
+    listed = as_events(events).under()
     if (delta is None) == (epsilon is None):
         raise UsageError("give one of delta and epsilon: ε is certified at a δ, or δ at an ε")
     if not (isinstance(tolerance, float | int) and 0 < tolerance <= 1):
         raise UsageError(f"tolerance is a width in ε, above 0 and at most 1, not {tolerance!r}")
     if delta is not None:
-        at = exact("delta", delta)
+        at = read_number("delta", delta)
         if not 0 <= at < 1:
             raise UsageError(f"delta is at least 0 and below 1, not {float(at):g}")
         if at and at < _LEAST_DELTA:
             raise UsageError(f"delta is 0, or at least 1e-150, not {float(at):g}")
-        return Account(listed, tolerance, memory).epsilon(at, points)
-    at = exact("epsilon", epsilon if epsilon is not None else 0)
+        return _within(listed, tolerance, lambda own, width: Account(own, width, memory).epsilon(at, points))
+    at = read_number("epsilon", epsilon if epsilon is not None else 0)
     if not 0 <= at <= _MOST_LOSS:
         raise UsageError(f"epsilon is at least 0 and at most {_MOST_LOSS:,}, not {float(at):g}")
-    return Account(listed, tolerance, memory).delta(at, points)
+    return _within(listed, tolerance, lambda own, width: Account(own, width, memory).delta(at, points))
+
+
+def _within(events: Events, tolerance: float, certified: Callable[[Events, float], Certified]) -> Certified:
+    """Return what is certain of a list; of one whose losses are out of reach, what is certain of more or less noise."""
+    try:
+        return certified(events, tolerance)
+    except BelowError:
+        return _one_end(certified(with_less_noise(events), tolerance), events, tolerance, up=True)
+    except BeyondError as error:
+        for own in with_more_noise(events, _MOST_BY_FORMULA if gaussian.square_of_mu(events) else _MOST_COMPOSED):
+            try:
+                return _one_end(certified(own, _COARSE), events, tolerance, up=False)
+            except BeyondError:
+                continue
+        raise UsageError(str(error)) from None
+
+
+def _one_end(found: Certified, events: Events, tolerance: float, *, up: bool) -> Certified:
+    """Return one end of an interval of other noise, as one of these events."""
+    most = 1.0 if found.parameter == "delta" else math.inf
+    ends = [end for end in found.certificate["ends"] if (end["side"] == "above") == up]
+    other = {"low": "0"} if up else {"high": "1" if found.parameter == "delta" else "infinity"}
+    return replace(
+        found,
+        events=events,
+        low=0.0 if up else found.low,
+        high=found.high if up else most,
+        certificate={**found.certificate, **other, "ends": ends},
+        tolerance=tolerance,
+        curve=tuple((at, 0.0 if up else low, high if up else 1.0) for at, low, high in found.curve),
+        note=SMALL if up else LARGE,
+    )
 
 
 class Account:
@@ -256,16 +299,6 @@ class Account:
         self._open(log_delta)
         with precision(self.bits):
             return tilted(self._counted(self.main), log_delta=log_delta).epsilon
-
-    def unbounded(self) -> bool:
-        """Whether a loss of an attained pair has no bound, so that ε is infinite at δ = 0."""
-        self._open(math.log(1e-12))
-        for law in self.laws["remove", False]:
-            if isinstance(law, Atoms) and (law.infinite or law.lost or law.spare):
-                return True
-            if isinstance(law, Continuous) and law.ends() is None:
-                return True
-        return False
 
     def _counted(self, key: tuple[str, bool]) -> list[tuple[Law, int]]:
         return list(zip(self.laws[key], self.counts, strict=True))
@@ -397,7 +430,7 @@ class Account:
             at,
             (low, high),
             self.digits,
-            [ending(end, high, low, at, parameter) for end in ends if end.up or low > 0]
+            [ending(end, high, low, at, parameter) for end in ends if (high.is_finite() if end.up else low > 0)]
             + ([] if order is None else [_by_order(order)]),
         )
 
@@ -424,6 +457,8 @@ class Account:
         if all(own is not None for own, _ in known):
             low, high = (sum(own[side] * count for own, count in known if own is not None) for side in (0, 1))
             return self._summed(Fraction(low), Fraction(high))
+        if any(_unbounded(event) for event, _ in self.events.parts):
+            return self._summed(None, None)
         self._open(math.log(1e-12))
         with precision(self.bits):
             sums = []
@@ -439,8 +474,10 @@ class Account:
                 sums.append(added)
             return self._summed(Fraction(decimal(sums[0], up=False)), Fraction(decimal(sums[1], up=True)))
 
-    def _summed(self, low: Fraction, high: Fraction) -> Certified:
-        low, high = short(low, up=False), short(high, up=True)
+    def _summed(self, low: Fraction | None, high: Fraction | None) -> Certified:
+        """Return the interval between two sums; None is infinity."""
+        low = None if low is None else short(low, up=False)
+        high = None if high is None else short(high, up=True)
         return Certified(
             self.events,
             "epsilon",
@@ -454,20 +491,21 @@ class Account:
 
 
 def _refuse_extremes(events: Events) -> None:
-    """Refuse noise that is so much smaller or larger than the sensitivity that nothing is to be told of it."""
+    """Refuse noise that is so much smaller or larger than the sensitivity that no curve is composed."""
     for event, _ in events.parts:
         mechanism = event.mechanism if isinstance(event, Sampled) else event
         ratio = _noise(mechanism)
-        if ratio is not None and not _NOISE[0] <= ratio <= _NOISE[1]:
-            raise UsageError(
-                f"{f'{event}':.80}: noise from {float(_NOISE[0]):g} to {float(_NOISE[1]):g} times the sensitivity is "
-                f"accounted for, not {_power(ratio)}; are both in one unit?"
+        if ratio is not None and ratio > MOST_NOISE:
+            raise BelowError(f"{f'{event}':.80}: noise of {_power(ratio)} times the sensitivity tells nothing")
+        if ratio is not None and ratio < _LEAST_NOISE:
+            raise BeyondError(
+                f"{f'{event}':.80}: noise of {_power(ratio)} times the sensitivity hides nothing; are both in one unit?"
             )
+        if isinstance(mechanism, DiscreteGaussian) and 1 / mechanism.sigma**2 / 2 > _MOST_DISCRETE:
+            raise BeyondError(f"{f'{event}':.80}: noise of so small a σ is nearly always 0, and hides nothing")
         claimed = getattr(getattr(mechanism, "claim", mechanism), "epsilon", 0)
         if claimed > _MOST_CLAIMED:
-            raise UsageError(
-                f"{f'{event}':.80}: an ε above {_MOST_CLAIMED:,} promises nothing, and is added at δ = 0 alone"
-            )
+            raise BeyondError(f"{f'{event}':.80}: an ε above {_MOST_CLAIMED:,} promises nothing")
 
 
 def _noise(mechanism: Event) -> Fraction | None:
@@ -477,12 +515,20 @@ def _noise(mechanism: Event) -> Fraction | None:
         if isinstance(claim, ZeroConcentratedDP) and claim.rho:
             return Fraction(1 / math.sqrt(2 * claim.rho))
         return 1 / Fraction(claim.mu) if isinstance(claim, GaussianDP) and claim.mu else None
-    noise = getattr(mechanism, "sigma", getattr(mechanism, "scale", None))
-    return None if noise is None else noise / mechanism.sensitivity  # type: ignore[attr-defined]
+    return getattr(mechanism, "ratio", None)
 
 
 def _power(number: Fraction) -> str:
     return f"1e{len(str(number.numerator)) - len(str(number.denominator))}, about"
+
+
+def _unbounded(event: Event) -> bool:
+    """Whether a loss of the attained pair has no bound, so that ε is infinite at δ = 0."""
+    mechanism = event.mechanism if isinstance(event, Sampled) else event
+    if isinstance(mechanism, Block):
+        claim = mechanism.claim
+        return bool(claim.delta) or (isinstance(claim, GaussianDP | ZeroConcentratedDP) and claim.value > 0)
+    return isinstance(mechanism, Gaussian | DiscreteGaussian)
 
 
 def _largest(law: Law, event: Event) -> Any:
@@ -499,17 +545,11 @@ def _epsilon(low: Decimal, high: Decimal) -> float:
 
 
 def _outward(value: Decimal, *, up: bool) -> float:
-    """Return the nearest float that is not inside of the interval."""
-    if not value.is_finite():
-        return math.inf
-    found = float(value)
-    if up and found < value:
-        return math.nextafter(found, math.inf)
-    return math.nextafter(found, -math.inf) if not up and found > value else found
+    return outward(Fraction(value) if value.is_finite() else None, up=up)
 
 
 def _refuse_loss(about: float) -> None:
-    raise UsageError(
+    raise BeyondError(
         f"ε is about {about:,.0f}, which promises nothing, and curves are accounted for up to {_MOST_LOSS:,}; "
         "is the noise in the units of the answers, and the sensitivity that of one record?"
     )

@@ -21,10 +21,10 @@ from dpaudit.accounting.events import (
     Laplace,
     RandomisedResponse,
     Sampled,
-    stated,
 )
 from dpaudit.accounting.losses import Atoms
 from dpaudit.accounting.pairs import attained
+from dpaudit.decimals import number_of, root_of
 from dpaudit.errors import UsageError
 from dpaudit.privacy import GaussianDP, PureDP, ZeroConcentratedDP
 
@@ -55,13 +55,9 @@ def concentrated(event: Event) -> Concentrated | None:
     ε-bounded range ε²/8 (Cesar & Rogers 2021, Lemma 3.2).
     """
     if isinstance(event, Gaussian):
-        return Concentrated((event.sensitivity / event.sigma) ** 2 / 2, exact=True, gaussian=True)
-    if isinstance(event, DiscreteGaussian):
-        return Concentrated((event.sensitivity / event.sigma) ** 2 / 2)
-    if isinstance(event, Laplace):
-        return Concentrated((event.sensitivity / event.scale) ** 2 / 2)
-    if isinstance(event, DiscreteLaplace):
-        return Concentrated((event.sensitivity / event.scale) ** 2 / 2)
+        return Concentrated(1 / event.ratio**2 / 2, exact=True, gaussian=True)
+    if isinstance(event, DiscreteGaussian | Laplace | DiscreteLaplace):
+        return Concentrated(1 / event.ratio**2 / 2)
     if isinstance(event, RandomisedResponse):
         return Concentrated(event.epsilon**2 / 2)
     if isinstance(event, Exponential):
@@ -72,10 +68,10 @@ def concentrated(event: Event) -> Concentrated | None:
 def _claimed(block: Block) -> Concentrated | None:
     claim = block.claim
     if isinstance(claim, ZeroConcentratedDP):
-        return Concentrated(stated(claim.rho), exact=True)
+        return Concentrated(number_of(claim.rho), exact=True)
     if isinstance(claim, GaussianDP):
-        return Concentrated(stated(claim.mu) ** 2 / 2, exact=True, gaussian=True)
-    return Concentrated(stated(claim.epsilon) ** 2 / 2) if isinstance(claim, PureDP) else None
+        return Concentrated(root_of(claim.mu) ** 2 / 2, exact=True, gaussian=True)
+    return Concentrated(number_of(claim.epsilon) ** 2 / 2) if isinstance(claim, PureDP) else None
 
 
 def least(event: Event) -> Fraction:
@@ -91,7 +87,7 @@ def least(event: Event) -> Fraction:
         return own.rho
     with precision(_BITS):
         if isinstance(event, Laplace):
-            loss = ball(event.sensitivity / event.scale)
+            loss = ball(1 / event.ratio)
             found = loss + (-loss).expm1()
         else:
             law = attained(event, 0)

@@ -6,13 +6,14 @@ stands INCONCLUSIVE.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
-from dpaudit.accounting.added import certify_added, sums
+from dpaudit.accounting.added import certify_added
 from dpaudit.accounting.certify import MEMORY, TOLERANCE, Certified, certify
-from dpaudit.accounting.events import Event, Events, as_events, stated
+from dpaudit.accounting.events import Event, Events, as_events
+from dpaudit.decimals import number_of, root_of
 from dpaudit.errors import UsageError
 from dpaudit.privacy import ApproxDP, Claim, GaussianDP, PureDP, ZeroConcentratedDP
 from dpaudit.privacy.claims import as_claim, number_text
@@ -69,47 +70,43 @@ def decide(
 
 
 def _in_epsilon(events: Events, claim: Claim, tolerance: float, points: int, memory: int) -> Decision:
-    try:
-        found = certify(events, delta=claim.delta, tolerance=tolerance, points=points, memory=memory)
-    except UsageError:
-        if claim.delta or not _unbounded(events):
-            raise
-        reason = "Some losses have no bound, so that no finite ε holds at δ = 0; a claim with a δ above 0 could hold."
-        return Decision(VIOLATED, claim, reason, None, math.inf, math.inf)
-    verdict, reason = _judged(found.low, found.high, claim.value, "ε", f" at δ = {number_text(claim.delta)}")
+    found = certify(events, delta=number_of(claim.delta), tolerance=tolerance, points=points, memory=memory)
+    verdict, reason = _judged(found, claim, f" at δ = {number_text(claim.delta)}")
     return Decision(verdict, claim, reason, found, found.low, found.high)
 
 
-def _unbounded(events: Events) -> bool:
-    from dpaudit.accounting.certify import Account
+def judged(claim: Claim, low: Fraction | None, high: Fraction | None) -> str:
+    """Return the verdict on a claim whose parameter certainly lies between two numbers, of which None is infinity."""
+    claimed = root_of(claim.value) if isinstance(claim, GaussianDP) else number_of(claim.value)
+    if high is not None and high <= claimed:
+        return PROVED
+    return VIOLATED if low is None or low > claimed else INCONCLUSIVE
 
-    return Account(events, TOLERANCE, MEMORY).unbounded()
 
-
-def _judged(low: float, high: float, claimed: float, symbol: str, at: str) -> tuple[str, str]:
-    """A float that is claimed is the number that it stores, and the ends are rounded outward."""
-    if high <= claimed:
+def _judged(found: Certified, claim: Claim, at: str) -> tuple[str, str]:
+    verdict = judged(claim, *(number(found.certificate[end]) for end in ("low", "high")))
+    symbol, low, high, claimed = claim.symbol, found.low, found.high, claim.value
+    if verdict == PROVED:
         return PROVED, f"{symbol} ≤ {high:.6g}{at} for all neighbours, which is within {claimed:.6g}."
-    if low > claimed:
-        return VIOLATED, f"Some data with some queries lose {symbol} ≥ {low:.6g}{at}, more than {claimed:.6g}."
-    return INCONCLUSIVE, f"{symbol} is between {low:.6g} and {high:.6g}{at}, with {claimed:.6g} between them."
+    if verdict == VIOLATED:
+        return VIOLATED, f"Some data with some queries have {symbol} ≥ {low:.6g}{at}, more than {claimed:.6g}."
+    return verdict, f"{symbol} is between {low:.6g} and {high:.6g}{at}, with {claimed:.6g} between them."
+
+
+def number(text: str) -> Fraction | None:
+    """Return a number as certificates write it; None for "infinity"."""
+    if text == "infinity":
+        return None
+    if "e" in text.lower():  # an exponent could ask for any number of digits
+        raise ValueError(f"{text!r} is no fraction")
+    return Fraction(text)
 
 
 def _concentrated(events: Events, claim: Claim) -> Decision:
     """μ and ρ add up as squares and as they are; for Gaussian noise this is exact."""
-    gaussian = isinstance(claim, GaussianDP)
-    parameter = "mu" if gaussian else "rho"
-    most, least = sums(events, parameter)
-    found = certify_added(events, parameter)
-    limit = stated(claim.value) ** 2 if gaussian else stated(claim.value)
-    symbol, low, high = claim.symbol, found.low, found.high
-    if most <= limit:
-        return Decision(PROVED, claim, f"{symbol} ≤ {high:.6g} for all neighbours.", found, low, high)
-    if least > limit:
-        reason = f"Some data with some queries have {symbol} ≥ {low:.6g}, more than {claim.value:.6g}."
-        return Decision(VIOLATED, claim, reason, found, low, high)
-    reason = f"{symbol} is between {low:.6g} and {high:.6g}, with {claim.value:.6g} between them."
-    return Decision(INCONCLUSIVE, claim, reason, found, low, high)
+    found = certify_added(events, "mu" if isinstance(claim, GaussianDP) else "rho")
+    verdict, reason = _judged(found, claim, "")
+    return Decision(verdict, claim, reason, found, found.low, found.high)
 
 
-__all__ = ["INCONCLUSIVE", "PROVED", "VIOLATED", "Decision", "decide"]
+__all__ = ["INCONCLUSIVE", "PROVED", "VIOLATED", "Decision", "decide", "judged", "number"]

@@ -4,66 +4,34 @@ An event says nothing of data: it is a mechanism with its noise (`Gaussian(2)`),
 into it (`.poisson("0.01")`) and how often it is run (`.times(1000)`); `a + b` runs both. Later events may be
 chosen after seeing what earlier ones returned, but the list itself is fixed beforehand.
 
-Numbers are kept exactly. A float is the number that it stores, a text is the decimal or the fraction that it
-writes: ``Gaussian(0.1)`` and ``Gaussian("0.1")`` differ by 5.6e-18.
+Noise has one of two units. ``sigma`` and ``scale`` stand beside ``sensitivity``, how far one record moves the answer. A
+``noise_multiplier`` is noise over the norm that each record's part of a sum is clipped to, as DP-SGD states it. How far
+a record moves the sum then hangs on which datasets are neighbours, and is known under a relation (`Events.under`): by
+that norm where a record comes, goes or contributes nothing, by twice that norm where it is replaced.
+
+Numbers are kept exactly: a text is the decimal or the fraction that it writes, a float the number that it stands for
+(`dpaudit.decimals`).
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from decimal import Decimal
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import ClassVar
 
+from dpaudit.decimals import Number, decimal_of, number_of, read_number, root_of
 from dpaudit.errors import UsageError
 from dpaudit.privacy import Claim
 from dpaudit.privacy.claims import as_claim
 
-Number = int | float | str | Fraction | Decimal
-
 RELATIONS = ("add-remove", "replace-one", "zero-out")
-_MOST_DIGITS = 400  # of a numerator or denominator: what a certificate holds
+_NORMS = {"add-remove": 1, "replace-one": 2, "zero-out": 1}  # a record moves a sum by so many norms of clipping
 _MOST_STEPS = 10**9
-_DECIMAL = 15  # digits up to which a float is the decimal that it is written as
-
-
-def exact(name: str, value: Number) -> Fraction:
-    """Return the number that was given, exactly.
-
-    Raises:
-        UsageError: for what is no finite number, or has more than 400 digits.
-    """
-    if isinstance(value, bool) or not isinstance(value, int | float | str | Fraction | Decimal):
-        raise UsageError(f"{name} must be a number, or a text such as '0.1' or '1/3', not {value!r}")
-    try:
-        if isinstance(value, str) and _exponent(value) > _MOST_DIGITS:
-            raise UsageError(f"{name}: {value!r} has more than {_MOST_DIGITS} digits; fewer are as good")
-        number = Fraction(value)
-    except UsageError:
-        raise
-    except (ValueError, ZeroDivisionError, OverflowError):
-        raise UsageError(f"{name} must be a finite number, such as 0.1, '0.1' or '1/3', not {value!r}") from None
-    if max(abs(number.numerator), number.denominator) >= 10**_MOST_DIGITS:
-        raise UsageError(f"{name} has more than {_MOST_DIGITS} digits; fewer are as good")
-    return number
-
-
-def stated(value: float) -> Fraction:
-    """Return the decimal that a number of a claim was written as; of more than 15 digits the number that it stores."""
-    written = Decimal(repr(float(value)))
-    return Fraction(written) if len(written.normalize().as_tuple().digits) <= _DECIMAL else Fraction(value)
-
-
-def _exponent(text: str) -> int:
-    """The size of the exponent of ten of a text: ``Fraction("1e999999999")`` would fill all memory."""
-    _, e, digits = text.lower().strip().partition("e")
-    return abs(int(digits)) if e else 0
 
 
 def _positive(name: str, value: Number) -> Fraction:
-    number = exact(name, value)
+    number = read_number(name, value)
     if number <= 0:
         raise UsageError(f"{name} must be above 0, not {value!r}")
     return number
@@ -133,6 +101,15 @@ class Event:
         """The relations of neighbours for which something is proved of it."""
         return RELATIONS
 
+    def under(self, norms: int) -> Event:
+        """Return the same where a record moves a sum by so many norms that its part is clipped to."""
+        return self
+
+    @property
+    def clipped(self) -> bool:
+        """Whether its noise is told by a multiplier of a norm of clipping."""
+        return self.under(1) is not self
+
     def times(self, count: int) -> Events:
         """Run it so many times."""
         return Events(((self, _whole("the number of steps", count)),))
@@ -146,13 +123,17 @@ class Mechanism(Event):
 
     __slots__ = ()
 
+    def under(self, norms: int) -> Mechanism:
+        """Return the same where a record moves a sum by so many norms that its part is clipped to."""
+        return self
+
     def poisson(self, rate: Number) -> Sampled:
         """Let each record take part with probability ``rate``, independently (add-remove neighbours).
 
         Raises:
             UsageError: for a rate that is not above 0 and at most 1.
         """
-        number = exact("rate", rate)
+        number = read_number("rate", rate)
         if not 0 < number <= 1:
             raise UsageError(f"a sampling rate is above 0 and at most 1, not {rate!r}")
         return Sampled(self, Poisson(number))
@@ -180,6 +161,11 @@ class Sampled(Event):
     def relations(self) -> tuple[str, ...]:
         """The relations of neighbours for which something is proved of this sampling."""
         return self.sampling.relations
+
+    def under(self, norms: int) -> Event:
+        """Return the same where a record moves a sum by so many norms that its part is clipped to."""
+        mechanism = self.mechanism.under(norms)
+        return self if mechanism is self.mechanism else replace(self, mechanism=mechanism)
 
     def __str__(self) -> str:
         return f"{self.mechanism}{self.sampling}"
@@ -211,6 +197,30 @@ class Events:
     def relations(self) -> tuple[str, ...]:
         """The relations of neighbours for which the whole list is accounted."""
         return tuple(name for name in RELATIONS if all(name in event.relations for event, _ in self.parts))
+
+    def under(self, relation: str | None = None) -> Events:
+        """Return the same with every noise multiplier as noise and a sensitivity, as it is between these neighbours.
+
+        Args:
+            relation: one of `relations`; None where all of them, by how records come in, say the same.
+
+        Raises:
+            UsageError: where they do not, or for another relation.
+        """
+        if not any(event.clipped for event, _ in self.parts):
+            return self
+        if relation is not None and relation not in self.relations:
+            raise UsageError(
+                f"the neighbours do not fit: a noise multiplier is read under {' or '.join(map(repr, self.relations))} "
+                f"here, not {relation!r:.40}"
+            )
+        norms = {_NORMS[name] for name in ((relation,) if relation is not None else self.relations)}
+        if len(norms) > 1:
+            raise UsageError(
+                f"{self!s:.80} has a noise multiplier, and how far a record moves a sum hangs on the neighbours: name "
+                f"them, {' or '.join(map(repr, self.relations))} ('replace-one' is twice as far)"
+            )
+        return Events(tuple((event.under(min(norms)), count) for event, count in self.parts))
 
     @property
     def steps(self) -> int:
@@ -249,14 +259,29 @@ def as_events(value: object) -> Events:
 
 @dataclass(frozen=True, slots=True)
 class Gaussian(Mechanism):
-    """Gaussian noise of standard deviation ``sigma`` on answers that move by ``sensitivity`` (Euclidean norm)."""
+    """Gaussian noise of standard deviation ``sigma`` on answers that move by ``sensitivity`` (Euclidean norm).
+
+    ``Gaussian(noise_multiplier=1.1)`` is noise of 1.1 times the norm that each record's part of a sum is clipped to.
+    """
 
     sigma: Fraction
-    sensitivity: Fraction = field(default=Fraction(1), kw_only=True)
+    sensitivity: Fraction | None = field(default=Fraction(1), kw_only=True)
 
-    def __init__(self, sigma: Number, *, sensitivity: Number = 1) -> None:
-        object.__setattr__(self, "sigma", _positive("sigma", sigma))
-        object.__setattr__(self, "sensitivity", _positive("the sensitivity", sensitivity))
+    def __init__(
+        self, sigma: Number | None = None, *, sensitivity: Number | None = None, noise_multiplier: Number | None = None
+    ) -> None:
+        noise, moved = _noise("sigma", sigma, sensitivity, noise_multiplier)
+        object.__setattr__(self, "sigma", noise)
+        object.__setattr__(self, "sensitivity", moved)
+
+    @property
+    def ratio(self) -> Fraction:
+        """The noise over how far one record moves the answer."""
+        return self.sigma / _known(self.sensitivity)
+
+    def under(self, norms: int) -> Gaussian:
+        """Return the same where a record moves a sum by so many norms that its part is clipped to."""
+        return self if self.sensitivity is not None else Gaussian(self.sigma, sensitivity=norms)
 
     def __str__(self) -> str:
         return _called("Gaussian", self.sigma, self.sensitivity)
@@ -264,14 +289,30 @@ class Gaussian(Mechanism):
 
 @dataclass(frozen=True, slots=True)
 class Laplace(Mechanism):
-    """Laplace noise of this scale on one answer that moves by ``sensitivity``."""
+    """Laplace noise of this scale on one answer that moves by ``sensitivity``.
+
+    ``Laplace(noise_multiplier=2)`` is noise of twice the norm (the sum of absolute values) that each record's part of a
+    sum is clipped to.
+    """
 
     scale: Fraction
-    sensitivity: Fraction = field(default=Fraction(1), kw_only=True)
+    sensitivity: Fraction | None = field(default=Fraction(1), kw_only=True)
 
-    def __init__(self, scale: Number, *, sensitivity: Number = 1) -> None:
-        object.__setattr__(self, "scale", _positive("scale", scale))
-        object.__setattr__(self, "sensitivity", _positive("the sensitivity", sensitivity))
+    def __init__(
+        self, scale: Number | None = None, *, sensitivity: Number | None = None, noise_multiplier: Number | None = None
+    ) -> None:
+        noise, moved = _noise("scale", scale, sensitivity, noise_multiplier)
+        object.__setattr__(self, "scale", noise)
+        object.__setattr__(self, "sensitivity", moved)
+
+    @property
+    def ratio(self) -> Fraction:
+        """The noise over how far one record moves the answer."""
+        return self.scale / _known(self.sensitivity)
+
+    def under(self, norms: int) -> Laplace:
+        """Return the same where a record moves a sum by so many norms that its part is clipped to."""
+        return self if self.sensitivity is not None else Laplace(self.scale, sensitivity=norms)
 
     def __str__(self) -> str:
         return _called("Laplace", self.scale, self.sensitivity)
@@ -288,6 +329,11 @@ class DiscreteLaplace(Mechanism):
         object.__setattr__(self, "scale", _positive("scale", scale))
         object.__setattr__(self, "sensitivity", _whole("the sensitivity of a whole number", sensitivity))
 
+    @property
+    def ratio(self) -> Fraction:
+        """The noise over how far one record moves the answer."""
+        return self.scale / self.sensitivity
+
     def __str__(self) -> str:
         return _called("DiscreteLaplace", self.scale, Fraction(self.sensitivity))
 
@@ -300,8 +346,13 @@ class DiscreteGaussian(Mechanism):
     sensitivity: int = field(default=1, kw_only=True)
 
     def __init__(self, sigma: Number, *, sensitivity: int = 1) -> None:
-        object.__setattr__(self, "sigma", _positive("sigma", sigma))
+        object.__setattr__(self, "sigma", _noise("sigma", sigma, None, None)[0])
         object.__setattr__(self, "sensitivity", _whole("the sensitivity of a whole number", sensitivity))
+
+    @property
+    def ratio(self) -> Fraction:
+        """The noise over how far one record moves the answer."""
+        return self.sigma / self.sensitivity
 
     def __str__(self) -> str:
         return _called("DiscreteGaussian", self.sigma, Fraction(self.sensitivity))
@@ -352,7 +403,41 @@ class Block(Mechanism):
         return f"Block('{self.claim}')"
 
 
-def _called(name: str, noise: Fraction, sensitivity: Fraction) -> str:
+def _noise(
+    name: str, noise: Number | None, sensitivity: Number | None, multiplier: Number | None
+) -> tuple[Fraction, Fraction | None]:
+    """Noise with how far a record moves the answer; with None beside a multiplier, where that hangs on neighbours."""
+    if multiplier is not None:
+        if noise is not None or sensitivity is not None:
+            raise UsageError(
+                f"a noise multiplier is noise over the norm of clipping, and stands alone: give it, or {name} with the "
+                "sensitivity, how far one record moves the answer"
+            )
+        return _positive("the noise multiplier", multiplier), None
+    if noise is None:
+        raise UsageError(f"give {name}, the noise in the units of the sensitivity, or noise_multiplier")
+    read = _positive(name, noise) if name != "sigma" or not isinstance(noise, float) else _sigma(noise)
+    return read, _positive("the sensitivity", 1 if sensitivity is None else sensitivity)
+
+
+def _known(sensitivity: Fraction | None) -> Fraction:
+    if sensitivity is None:
+        raise UsageError(
+            "how far a record moves a sum, in norms of clipping, hangs on which datasets are neighbours: name them, as "
+            "in events.under('add-remove')"
+        )
+    return sensitivity
+
+
+def _sigma(value: float) -> Fraction:
+    """A standard deviation; one that was computed is often a root, σ = Δ/√(2ρ)."""
+    _positive("sigma", value)
+    return root_of(value)
+
+
+def _called(name: str, noise: Fraction, sensitivity: Fraction | None) -> str:
+    if sensitivity is None:
+        return f"{name}(noise_multiplier={_written(noise)})"
     more = "" if sensitivity == 1 else f", sensitivity={_written(sensitivity)}"
     return f"{name}({_written(noise)}{more})"
 
@@ -361,8 +446,10 @@ def _written(number: Fraction) -> str:
     """A number that reads back as itself: as a number where a float holds it, else as a text in quotes."""
     if number.denominator == 1:
         return str(number.numerator)
-    near = float(number)
-    if math.isfinite(near) and Fraction(near) == number:
+    try:
+        near = float(number)
+    except OverflowError:
+        return f"'{number}'"
+    if Fraction(near) == number == number_of(near) == root_of(near):
         return repr(near)
-    decimal = repr(near)
-    return f"'{decimal}'" if Fraction(decimal) == number else f"'{number}'"
+    return f"'{near!r}'" if decimal_of(near) == number else f"'{number}'"

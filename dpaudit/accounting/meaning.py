@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 from dpaudit.accounting.events import (
+    RELATIONS,
     Block,
     DiscreteGaussian,
     DiscreteLaplace,
@@ -34,20 +36,23 @@ _NEIGHBOURS = {
 }
 
 
-def meaning(events: Events | Event | Sequence[Event]) -> tuple[str, ...]:
+def meaning(events: Events | Event | Sequence[Event], relation: str | None = None) -> tuple[str, ...]:
     """Return what an account of these events is about, in sentences.
 
     Args:
         events: a list of events, or one.
+        relation: which datasets are neighbours; None for all those that the events allow.
     """
     listed = as_events(events)
     told = [f"{_times(count)}: {_event(event)}." for event, count in listed.parts]
-    sampled = any(isinstance(event, Sampled) for event, _ in listed.parts)
-    if sampled:
-        neighbours = ", or ".join(_NEIGHBOURS[name] for name in listed.relations)
-        told.append(f"Neighbours are datasets of which {neighbours}.")
+    clipped = any(event.clipped for event, _ in listed.parts)
+    names = listed.relations if relation not in RELATIONS else (relation,)
+    if clipped or any(isinstance(event, Sampled) for event, _ in listed.parts):
+        told.append(f"Neighbours are datasets of which {', or '.join(_NEIGHBOURS[name] for name in names)}.")
     else:
         told.append("Neighbours are those for which the sensitivities, or the claims, hold.")
+    if clipped:
+        told.append(f"So {' or '.join(dict.fromkeys(_MOVED[name] for name in names))} that its part is clipped to.")
     told += [
         "The list is fixed beforehand; what a step asks may depend on what earlier ones returned.",
         "Assumed are exact noise, sampling as it is described, and contributions within the sensitivity.",
@@ -56,6 +61,13 @@ def meaning(events: Events | Event | Sequence[Event]) -> tuple[str, ...]:
     if any(isinstance(_plain(event), Block) for event, _ in listed.parts):
         told.append(WORST)
     return tuple(told)
+
+
+_MOVED = {
+    "add-remove": "a record moves a sum by the norm",
+    "replace-one": "a record moves a sum by twice the norm",
+    "zero-out": "a record moves a sum by the norm",
+}
 
 
 def _plain(event: Event) -> Event:
@@ -87,14 +99,18 @@ def _sampling(sampling: Sampling) -> str:
 def _mechanism(mechanism: Mechanism) -> str:
     if isinstance(mechanism, Gaussian | DiscreteGaussian):
         name = "Gaussian noise" if isinstance(mechanism, Gaussian) else "discrete Gaussian noise"
-        return f"{name} of σ = {float(mechanism.sigma):.6g} on answers that move by {float(mechanism.sensitivity):.6g}"
+        return f"{name} of {_amount('σ =', mechanism.sigma, mechanism.sensitivity)}"
     if isinstance(mechanism, Laplace | DiscreteLaplace):
         name = "Laplace noise" if isinstance(mechanism, Laplace) else "discrete Laplace noise"
-        return (
-            f"{name} of scale {float(mechanism.scale):.6g} on answers that move by {float(mechanism.sensitivity):.6g}"
-        )
+        return f"{name} of {_amount('scale', mechanism.scale, mechanism.sensitivity)}"
     if isinstance(mechanism, RandomisedResponse):
         return f"randomised response with ε = {float(mechanism.epsilon):.6g}"
     if isinstance(mechanism, Exponential):
         return f"the exponential mechanism, e^(ε·u/2Δ) with ε = {float(mechanism.epsilon):.6g}"
     return f"a mechanism that keeps {mechanism.claim}" if isinstance(mechanism, Block) else str(mechanism)
+
+
+def _amount(name: str, noise: Fraction, sensitivity: Fraction | int | None) -> str:
+    if sensitivity is None:
+        return f"{float(noise):.6g} times the norm that each record's part of a sum is clipped to"
+    return f"{name} {float(noise):.6g} on answers that move by {float(sensitivity):.6g}"

@@ -24,7 +24,6 @@ from dpaudit.accounting.events import (
     RandomisedResponse,
     Sampled,
     Shuffled,
-    stated,
 )
 from dpaudit.accounting.losses import (
     Atoms,
@@ -40,6 +39,7 @@ from dpaudit.accounting.losses import (
     randomised_response,
 )
 from dpaudit.accounting.shuffled import LargestLaw
+from dpaudit.decimals import number_of, root_of
 from dpaudit.errors import UsageError
 from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, ZeroConcentratedDP
 
@@ -80,13 +80,13 @@ def apart(events: Events) -> str:
 def largest_losses(event: Event) -> tuple[Fraction, Fraction] | None:
     """Return the largest loss of an event, of the pairs from below and from above; None where it is no rational."""
     if isinstance(event, Laplace | DiscreteLaplace):
-        return (event.sensitivity / event.scale,) * 2
+        return (1 / event.ratio,) * 2
     if isinstance(event, RandomisedResponse):
         return event.epsilon, event.epsilon
     if isinstance(event, Exponential):
         return event.epsilon / 2, event.epsilon
     if isinstance(event, Block) and isinstance(event.claim, PureDP) and event.claim.epsilon:
-        return (stated(event.claim.epsilon),) * 2
+        return (number_of(event.claim.epsilon),) * 2
     return None
 
 
@@ -143,9 +143,9 @@ def _shuffled(event: Sampled, own: Pairs, sampling: Shuffled) -> Pairs:
 
 def _mechanism(mechanism: Mechanism, digits: int) -> Pairs:
     if isinstance(mechanism, Gaussian):
-        return _one(GaussianLaw((mechanism.sigma / mechanism.sensitivity) ** 2))
+        return _one(GaussianLaw((mechanism.ratio) ** 2))
     if isinstance(mechanism, Laplace):
-        return _one(LaplaceLaw(mechanism.scale / mechanism.sensitivity))
+        return _one(LaplaceLaw(mechanism.ratio))
     if isinstance(mechanism, RandomisedResponse):
         return _one(randomised_response(mechanism.epsilon))
     if isinstance(mechanism, DiscreteLaplace):
@@ -163,14 +163,14 @@ def _mechanism(mechanism: Mechanism, digits: int) -> Pairs:
 def attained(event: Event, digits: int) -> Law:
     """Return the law from below; of a claim of ρ that of Gaussian noise with s² = 1/2ρ, which keeps it."""
     if isinstance(event, Block) and isinstance(event.claim, ZeroConcentratedDP) and event.claim.rho:
-        return GaussianLaw(1 / (2 * stated(event.claim.rho)))
+        return GaussianLaw(1 / (2 * number_of(event.claim.rho)))
     return pairs(event, digits).below
 
 
 def _block(block: Block) -> Pairs:
     claim = block.claim
     if isinstance(claim, PureDP | ApproxDP):
-        epsilon, delta = stated(claim.epsilon), stated(claim.delta)
+        epsilon, delta = number_of(claim.epsilon), number_of(claim.delta)
         if not epsilon:
             raise UsageError(f"{block}: a claim with ε = 0 adds only its δ; leave the event out, and add δ yourself")
         if delta >= 1:
@@ -179,7 +179,7 @@ def _block(block: Block) -> Pairs:
     if isinstance(claim, GaussianDP):
         if not claim.mu:
             raise UsageError(f"{block}: a claim of μ = 0 adds nothing; leave the event out")
-        return _one(GaussianLaw(1 / stated(claim.mu) ** 2))
+        return _one(GaussianLaw(1 / root_of(claim.mu) ** 2))
     if isinstance(claim, ZeroConcentratedDP) and not claim.rho:
         raise UsageError(f"{block}: a claim of ρ = 0 adds nothing; leave the event out")
     raise UsageError(

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpaudit.accounting.beyond import BeyondError
 from dpaudit.accounting.losses import Atoms, Law, Sketch
-from dpaudit.errors import UsageError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -223,7 +223,7 @@ def thresholds(sketch: Sketch, corners: Sequence[float], ends: Sequence[float]) 
             continue
         # nothing below the first cells makes up for a mean above their corner: let it be a little below
         if corner > _LARGE:
-            raise UsageError(
+            raise BeyondError(
                 f"one step loses up to {corner:,.0f}, too much to account for with sampled records; is the noise in "
                 "the units of the answers, and the sensitivity that of one record?"
             )

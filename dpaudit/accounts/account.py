@@ -17,13 +17,14 @@ from typing import Any, Unpack
 import msgspec
 
 from dpaudit.accounting import ADDED, Certified, Events, Gaussian, as_events, certify, certify_added
-from dpaudit.accounting.events import Event, Sampled, exact
-from dpaudit.accounts.conclude import about, concluded, headline, statement
+from dpaudit.accounting.events import Event, Sampled
+from dpaudit.accounts.conclude import SENSITIVITY, about, concluded, headline, statement
 from dpaudit.accounts.expression import parse_events
 from dpaudit.accounts.others import others_say
 from dpaudit.accounts.plan import AccountPlan, Run, plan_of
 from dpaudit.accounts.plan_file import is_plan_file, read_plan
 from dpaudit.accounts.recorded import recorded_plan
+from dpaudit.decimals import read_number
 from dpaudit.errors import UsageError
 from dpaudit.evidence.build import run_info
 from dpaudit.evidence.evidence import Evidence
@@ -61,8 +62,7 @@ def carry_out(request: AccountRequest) -> Evidence:
     clock, started = time.perf_counter(), datetime.now(UTC)
     plan = plan_for(request)
     tolerance = plan.tolerance if plan.tolerance is not None else default_of(AccountRequest, "tolerance")
-    events = plan.events
-    relation = _relation(events, plan.relation)
+    events, relation = resolved(plan)
     found: dict[tuple[str, Fraction], Certified] = {}
     asked, memory = asked_of(plan), memory_of(request)
     for parameter, at, _ in asked:
@@ -158,7 +158,7 @@ def asked_of(plan: AccountPlan) -> list[tuple[str, Fraction, Claim | None]]:
     Raises:
         UsageError: for claims of other notions, and where nothing is asked.
     """
-    delta = None if plan.delta is None else exact("delta", plan.delta)
+    delta = None if plan.delta is None else read_number("delta", plan.delta)
     asked: list[tuple[str, Fraction, Claim | None]] = []
     for text in plan.claims:
         claim = as_claim(text)
@@ -173,7 +173,7 @@ def asked_of(plan: AccountPlan) -> list[tuple[str, Fraction, Claim | None]]:
     if delta is not None and not any((name, at) == ("epsilon", delta) for name, at, _ in asked):
         asked.append(("epsilon", delta, None))
     if plan.epsilon is not None:
-        asked.append(("delta", exact("epsilon", plan.epsilon), None))
+        asked.append(("delta", read_number("epsilon", plan.epsilon), None))
     if not asked:
         raise UsageError(
             "say what is asked: a claim such as 'epsilon=3, delta=1e-5', the δ at which ε is asked for, or the ε at "
@@ -192,10 +192,23 @@ def claims_in(request: AccountRequest) -> list[Claim]:
 _ANY = (Run(Gaussian(1), 1),)
 
 
+def resolved(plan: AccountPlan) -> tuple[Events, str]:
+    """Return the events of a plan as they are between its neighbours, and which these are.
+
+    Raises:
+        UsageError: for neighbours for which they are not accounted for.
+    """
+    events = plan.events
+    relation = _relation(events, plan.relation)
+    return (events if relation == SENSITIVITY else events.under(relation)), relation
+
+
 def _relation(events: Events, asked: str | None) -> str:
+    """Which datasets are neighbours: those asked for, else the first for which everything is known."""
+    asked = {"replace": "replace-one"}.get(asked or "", asked)  # audits and proofs call it so
     if asked is None:
-        sampled = any(isinstance(event, Sampled) for event, _ in events.parts)
-        return events.relations[0] if sampled else "sensitivity"
+        needed = any(isinstance(event, Sampled) or event.clipped for event, _ in events.parts)
+        return events.relations[0] if needed else SENSITIVITY
     if asked not in events.relations:
         raise UsageError(
             f"the neighbours do not fit: {asked!r} was asked for, and these events are accounted for "

@@ -7,13 +7,14 @@ from dataclasses import replace
 
 from dpaudit.accounting import Calibrated, Events, calibrate, decide
 from dpaudit.accounting.decide import PROVED
-from dpaudit.accounts.account import claims_in, memory_of
+from dpaudit.accounts.account import claims_in, memory_of, resolved
 from dpaudit.accounts.plan import NOISE, AccountPlan, Run
 from dpaudit.errors import UsageError
 from dpaudit.request import AccountRequest
 
 STEPS = "steps"
-WHAT = ("gaussian", "laplace", "discrete-gaussian", "discrete-laplace", STEPS)
+_MULTIPLIER = "noise-multiplier"
+WHAT = ("gaussian", _MULTIPLIER, "laplace", "discrete-gaussian", "discrete-laplace", STEPS)
 """What can be found: the noise of a mechanism, or how often it may be run."""
 
 
@@ -33,7 +34,7 @@ def calibrated(what: str, run: Callable[[str], Run], request: AccountRequest) ->
         raise UsageError("calibration needs a claim, such as --claim 'epsilon=3, delta=1e-5'")
 
     def events(value: object) -> Events:
-        return AccountPlan((run(str(value)),)).events
+        return resolved(AccountPlan((run(str(value)),), relation=request.relation))[0]
 
     memory, steps = memory_of(request), what == STEPS
     found: Calibrated | None = None
@@ -57,7 +58,7 @@ def _told(found: Calibrated, what: str) -> str:
         told = f"{count:,} {'step keeps' if count == 1 else 'steps keep'} the claim, certified"
         beyond = "" if least is None else f"{int(least):,} break it on some data"
     else:
-        name = "σ" if NOISE[what][1] == "sigma" else "scale"
+        name = "noise multiplier" if what == _MULTIPLIER else "σ" if NOISE[what][1] == "sigma" else "scale"
         told = f"{name} = {found.enough:f} keeps the claim, certified"
         beyond = "" if least is None else f"{name} = {least:f} breaks it on some data"
     return f"{told}; {beyond or 'where it breaks is not known'}."

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from decimal import Decimal
 from fractions import Fraction
 
 from dpaudit.accounting import Event, Events
-from dpaudit.accounting.events import stated
-from dpaudit.accounts.expression import parse_events
+from dpaudit.accounting.balls import outward
+from dpaudit.accounting.decide import judged, number
+from dpaudit.accounts.expression import is_plain, parse_events
+from dpaudit.decimals import number_of
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Accounting, Bound, Release, Statement, Target, Verdict, round_outward
@@ -23,7 +24,9 @@ from dpaudit.privacy.claims import number_text
 METHOD = "accounting"
 ASKS = "events"
 _LETTERS = {"epsilon": "ε", "delta": "δ", "mu": "μ", "rho": "ρ"}
-_DIGITS = 15  # up to which a float is the decimal that it is written as
+SENSITIVITY = "sensitivity"
+"""The relation of neighbours for which sensitivities and claims hold, whatever it is."""
+
 _LONGEST = 120  # characters of a name
 _WORST = (Verdict.VIOLATED, Verdict.INCONCLUSIVE, Verdict.PROVED, Verdict.NO_CLAIM)
 
@@ -31,13 +34,6 @@ REAL = "real arithmetic: noise is drawn exactly, and nothing is rounded"
 NOT_CHECKED = "that what runs is what is listed: no program was looked at"
 FIXED = "the list was fixed beforehand; what is asked of the data may hang on earlier answers"
 POISSON = "{} records its steps without saying how records come in; its accountants assume Poisson sampling"
-
-
-def decimal(value: float, *, toward: float) -> Fraction:
-    """Return the decimal that a number was written as; the next float ``toward`` a side where it was rounded."""
-    written = Decimal(repr(float(value)))
-    short = len(written.normalize().as_tuple().digits) <= _DIGITS
-    return Fraction(written) if short else Fraction(math.nextafter(value, toward))
 
 
 def about(claim: Claim) -> tuple[str, Fraction]:
@@ -53,7 +49,7 @@ def about(claim: Claim) -> tuple[str, Fraction]:
             f"a list of releases is accounted for in ε and δ, μ or ρ, and the claim {claim} is {claim.notion}; claim "
             "for example 'epsilon=3, delta=1e-5'"
         )
-    return "epsilon", stated(claim.delta)
+    return "epsilon", number_of(claim.delta)
 
 
 def at_of(claim: Claim) -> Fraction:
@@ -71,32 +67,9 @@ def at_of(claim: Claim) -> Fraction:
     return at
 
 
-def number(text: str) -> Fraction | None:
-    """Return a number as certificates write it; None for "infinity"."""
-    if text == "infinity":
-        return None
-    if "e" in text.lower():  # an exponent could ask for any number of digits
-        raise ValueError(f"{text!r} is no fraction")
-    return Fraction(text)
-
-
-def outward(value: Fraction | None, *, up: bool) -> float:
-    """Return the nearest float that is not inside of the interval; None stands for infinity."""
-    if value is None:
-        return math.inf
-    found = float(value)
-    if up and found < value:
-        return math.nextafter(found, math.inf)
-    return math.nextafter(found, -math.inf) if not up and found > value else found
-
-
 def verdict_of(claim: Claim, low: Fraction | None, high: Fraction | None) -> Verdict:
     """Return the verdict on a claim: PROVED needs the bound from above, VIOLATED the one from below."""
-    if high is not None and high <= decimal(claim.value, toward=0.0):
-        return Verdict.PROVED
-    if low is None or low > decimal(claim.value, toward=math.inf):
-        return Verdict.VIOLATED
-    return Verdict.INCONCLUSIVE
+    return Verdict[judged(claim, low, high)]
 
 
 def statement(claim: Claim | None, certificate: dict[str, object], place: int) -> Statement:
@@ -124,13 +97,14 @@ def headline(statements: Sequence[Statement]) -> Statement:
     return min(statements, key=lambda each: _WORST.index(each.verdict))
 
 
-def events_of(releases: Sequence[Release]) -> Events:
-    """Return what was run.
+def events_of(releases: Sequence[Release], relation: str) -> Events:
+    """Return what was run, as it is between these neighbours.
 
     Raises:
-        UsageError: where a release cannot be read.
+        UsageError: where a release cannot be read, or says nothing under this relation.
     """
-    return Events(tuple(zip(events_in(releases), [each.steps for each in releases], strict=True)))
+    events = Events(tuple(zip(events_in(releases), [each.steps for each in releases], strict=True)))
+    return events.under(None if relation == SENSITIVITY else relation)
 
 
 def events_in(releases: Sequence[Release]) -> list[Event]:
@@ -139,13 +113,18 @@ def events_in(releases: Sequence[Release]) -> list[Event]:
     Raises:
         UsageError: where one cannot be read.
     """
-    found = []
-    for each in releases:
-        event, count = parse_events(each.event).parts[0]
-        if f"{event}" != each.event or count != 1:
-            raise UsageError(f"a release is one event, as it is written, not {each.event!r:.80}")
-        found.append(event)
-    return found
+    return [_event(each.event) for each in releases]
+
+
+def _event(text: str) -> Event:
+    event, count = parse_events(text).parts[0]
+    if f"{event}" != text:  # earlier evidence writes what floats store as they are written
+        if not is_plain(text):
+            raise UsageError(f"a release is one event, as it is written, not {text!r:.80}")
+        event, count = parse_events(text, stored=True).parts[0]
+    if count != 1:
+        raise UsageError(f"a release is one event, and how often it is run stands beside it, not {text!r:.80}")
+    return event
 
 
 def name_of(releases: Sequence[Release]) -> str:
@@ -239,6 +218,7 @@ def _sentence(stated: Statement) -> str:
         return f"{letter} is certainly at most {high}{where}, and {claimed} is claimed."
     if stated.verdict is Verdict.VIOLATED:
         least = f"at least {low}" if math.isfinite(stated.low) else "infinite"
-        return f"{letter} is certainly {least}{where} on some data, and {claimed} is claimed."
+        more = "" if math.isfinite(stated.low) or Fraction(stated.at) else "; a claim with a δ above 0 could hold"
+        return f"{letter} is certainly {least}{where} on some data, and {claimed} is claimed{more}."
     more = ": a smaller tolerance may decide" if where else ""
     return f"{letter} lies between {low} and {high}{where}, and {claimed} is claimed{more}."

@@ -46,11 +46,7 @@ def _is_common(event: Event) -> bool:
     mechanism = event.mechanism if isinstance(event, Sampled) else event
     if isinstance(event, Sampled) and not isinstance(event.sampling, Poisson):
         return False
-    if isinstance(mechanism, Gaussian):
-        return mechanism.sigma / mechanism.sensitivity >= _LEAST_NOISE
-    if isinstance(mechanism, Laplace | DiscreteLaplace):
-        return mechanism.scale / mechanism.sensitivity >= _LEAST_NOISE
-    return False
+    return isinstance(mechanism, Gaussian | Laplace | DiscreteLaplace) and mechanism.ratio >= _LEAST_NOISE
 
 
 @contextlib.contextmanager
@@ -105,9 +101,9 @@ def _as_dp_event(library: Any, event: Event) -> Any:
         assert isinstance(event.sampling, Poisson)
         return library.PoissonSampledDpEvent(float(event.sampling.rate), _as_dp_event(library, event.mechanism))
     if isinstance(event, Gaussian):
-        return library.GaussianDpEvent(float(event.sigma / event.sensitivity))
+        return library.GaussianDpEvent(float(event.ratio))
     if isinstance(event, Laplace):
-        return library.LaplaceDpEvent(float(event.scale / event.sensitivity))
+        return library.LaplaceDpEvent(float(event.ratio))
     assert isinstance(event, DiscreteLaplace)
     return library.DiscreteLaplaceDpEvent(float(1 / event.scale), event.sensitivity)
 
@@ -136,7 +132,7 @@ def _noise_and_rate(event: Event) -> tuple[float | None, float]:
     mechanism, rate = event, Fraction(1)
     if isinstance(event, Sampled) and isinstance(event.sampling, Poisson):
         mechanism, rate = event.mechanism, event.sampling.rate
-    return (float(mechanism.sigma / mechanism.sensitivity) if isinstance(mechanism, Gaussian) else None), float(rate)
+    return (float(mechanism.ratio) if isinstance(mechanism, Gaussian) else None), float(rate)
 
 
 # --- prv-accountant ---------------------------------------------------------------------------------------
@@ -160,7 +156,7 @@ def _prv(events: Events, parameter: str, at: float, about: float) -> Iterator[Ot
 
 def _as_prv(library: Any, event: Event) -> Any:
     if isinstance(event, Laplace):
-        return library.LaplaceMechanism(mu=float(event.sensitivity / event.scale))
+        return library.LaplaceMechanism(mu=float(1 / event.ratio))
     noise, rate = _noise_and_rate(event)
     if noise is None:
         return None

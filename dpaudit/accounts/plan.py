@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpaudit.accounting import Events
-from dpaudit.accounting.events import Event, Mechanism
+from dpaudit.accounting.events import Event, Mechanism, Sampled, Shuffled
 from dpaudit.accounts.expression import MECHANISMS
+from dpaudit.decimals import read_whole
 from dpaudit.errors import UsageError, nearest
 
 MOST_RELEASES = 10_000
@@ -28,6 +29,8 @@ NOISE = {
 }
 """For the name of a mechanism its class, and what its one parameter is called."""
 
+MULTIPLIER = "noise_multiplier"
+_CLIPPED = ("gaussian", "laplace")  # whose noise may be told by a multiplier of the norm of clipping
 _SAMPLING = ("rate", "batch", "records", "batches")
 _WAYS = (
     "records come in in one way: rate (Poisson), batch and records (without replacement), or batches (shuffled data)"
@@ -87,14 +90,15 @@ def plan_of(events: Events, **more: Any) -> AccountPlan:
     return AccountPlan(tuple(Run(event, count) for event, count in events.parts), **more)
 
 
-def release(given: Mapping[str, Any], steps: Any = 1, name: str = "") -> Run:
+def release(given: Mapping[str, Any], steps: Any = None, name: str = "", *, epochs: Any = None) -> Run:
     """Return a release from plain values.
 
     Args:
-        given: ``mechanism`` with its parameter, ``sensitivity``, and how records come in: ``rate``, ``batch`` and
-            ``records``, or ``batches``.
-        steps: how often it is run.
+        given: ``mechanism`` with its parameter and ``sensitivity``, or ``noise_multiplier``; and how records come in:
+            ``rate``, ``batch`` and ``records``, or ``batches``.
+        steps: how often it is run; 1 by default.
         name: what people call it.
+        epochs: how often shuffled data are gone through, instead of steps.
 
     Raises:
         UsageError: for what cannot be run, with the key.
@@ -108,22 +112,41 @@ def release(given: Mapping[str, Any], steps: Any = 1, name: str = "") -> Run:
         if key in ("sampler", "sampling"):
             raise UsageError(f"a release has no key {key!r}: {_WAYS}")
         if key not in known and key != "mechanism":
-            raise UsageError(f"a {kind} release has no key {key!r:.60}; {nearest(key, [*known, 'steps', 'name'])}")
+            raise UsageError(
+                f"a {kind} release has no key {key!r:.60}; {nearest(key, [*known, 'steps', 'epochs', 'name'])}"
+            )
     cls, parameter = NOISE[kind]
-    if parameter not in given:
-        raise UsageError(f"a {kind} release needs {parameter}, such as {parameter} = {_EXAMPLES[parameter]}")
-    more = {} if "sensitivity" not in given else {"sensitivity": given["sensitivity"]}
-    if kind.startswith("discrete") and more:
-        more = {"sensitivity": _whole("the sensitivity of a whole number", more["sensitivity"])}
-    mechanism: Mechanism = MECHANISMS[cls](given[parameter], **more)
-    return Run(_sampled(mechanism, given), _whole("steps", steps), name)
+    if parameter not in given and MULTIPLIER not in given:
+        other = ", or noise_multiplier, the noise over the norm of clipping" if kind in _CLIPPED else ""
+        raise UsageError(f"a {kind} release needs {parameter}, such as {parameter} = {_EXAMPLES[parameter]}{other}")
+    noise = {name: given[name] for name in (parameter, MULTIPLIER, "sensitivity") if name in given}
+    if kind.startswith("discrete") and "sensitivity" in noise:
+        noise["sensitivity"] = _whole("the sensitivity of a whole number", noise["sensitivity"])
+    mechanism: Mechanism = MECHANISMS[cls](**noise)
+    event = _sampled(mechanism, given)
+    return Run(event, _times(event, steps, epochs), name)
+
+
+def _times(event: Event, steps: Any, epochs: Any) -> int:
+    """How often an event is run. Of shuffled data it is an epoch, of which each batch is a step."""
+    shuffled = isinstance(event, Sampled) and isinstance(event.sampling, Shuffled)
+    if epochs is not None and not shuffled:
+        raise UsageError("epochs are of shuffled data, with batches; of other releases say steps")
+    if steps is not None and shuffled:
+        raise UsageError(
+            "of shuffled data say epochs, how often all batches are gone through, not steps: 2340 steps of 234 batches "
+            "are 10 epochs"
+        )
+    given = epochs if shuffled else steps
+    return 1 if given is None else _whole("epochs" if shuffled else "steps", given)
 
 
 _EXAMPLES = {"sigma": '"1.1"', "scale": '"2"', "epsilon": '"0.5"', "claim": '"epsilon=1, delta=1e-6"'}
 
 
 def _keys(kind: str) -> list[str]:
-    return [NOISE[kind][1], *([] if kind in _WITHOUT_SENSITIVITY else ["sensitivity"]), *_SAMPLING]
+    multiplier = [MULTIPLIER] if kind in _CLIPPED else []
+    return [NOISE[kind][1], *multiplier, *([] if kind in _WITHOUT_SENSITIVITY else ["sensitivity"]), *_SAMPLING]
 
 
 def _sampled(mechanism: Mechanism, given: Mapping[str, Any]) -> Event:
@@ -141,18 +164,7 @@ def _sampled(mechanism: Mechanism, given: Mapping[str, Any]) -> Event:
 
 def _whole(name: str, value: Any) -> int:
     """A whole number, which files also write as 1e4 or 14000.0."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
+    found = read_whole(value)
+    if found is None:
         raise UsageError(f"{name} must be a whole number, not {value!r:.60}")
-    if isinstance(value, int):
-        return value
-    text = str(value).strip()
-    mantissa, _, exponent = text.lower().partition("e")
-    try:
-        if len(text) > 40 or (exponent and abs(int(exponent)) > 40):
-            raise ValueError
-        number = float(text) if exponent or "." in mantissa else int(text)
-        if number != int(number):
-            raise ValueError
-    except (ValueError, OverflowError):
-        raise UsageError(f"{name} must be a whole number, not {value!r:.60}") from None
-    return int(number)
+    return found

@@ -92,7 +92,7 @@ _EXAMPLE = '[[release]]\nmechanism = "gaussian"\nsigma = "1.1"\nrate = 0.004\nst
 def _run(item: Any, place: str) -> Run:
     if not isinstance(item, dict):
         raise UsageError(f"{place}: it is a table, such as\n{_EXAMPLE}")
-    given = {key: value for key, value in item.items() if key not in ("steps", "name")}
+    given = {key: value for key, value in item.items() if key not in ("steps", "epochs", "name")}
     for key, value in item.items():
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             raise UsageError(f"{place}, {key}: it is a number or a text, not {value!r:.60}")
@@ -100,7 +100,7 @@ def _run(item: Any, place: str) -> Run:
     if not isinstance(name, str):
         raise UsageError(f"{place}, name: it is a text, not {name!r:.60}")
     try:
-        return release(_decimals(given), item.get("steps", 1), name)
+        return release(_decimals(given), item.get("steps"), name, epochs=item.get("epochs"))
     except UsageError as error:
         raise UsageError(f"{place}: {error}") from None
 

@@ -1,14 +1,19 @@
 """What did another library record that it ran? Histories of Opacus, and events of dp-accounting.
 
 Both are read by their documented form, as objects or as JSON, and nothing of these libraries is imported. What is not
-known is refused by its name, never guessed. Their numbers are doubles, and stand for exactly these.
+known is refused by its name, never guessed.
+
+Both state noise as a multiplier of the norm that each record's part of a sum is clipped to, not of the sensitivity: how
+far a record moves the sum hangs on the neighbours, which neither records. Where records are replaced, as in batches of
+one size, it is twice that norm.
 
 Opacus: ``accountant.history`` is a list of (noise multiplier, sampling rate, steps), and ``accountant.state_dict()``
 has it as "history" beside "mechanism". It says nothing of the data loader: the accountants of Opacus assume that
 records come in by Poisson sampling, and so does this reading.
 
-dp-accounting: a ``DpEvent`` is a class with plain fields; as JSON it is ``{"class_name": …, field: …}``, what
-``to_named_tuple()._asdict()`` gives.
+dp-accounting, whose events JAX Privacy and TensorFlow Privacy make too: a ``DpEvent`` is a class with plain fields; as
+JSON it is ``{"class_name": …, field: …}``, what ``to_named_tuple()._asdict()`` gives. The noise multiplier of its
+Gaussian and Laplace events is "s/C" where "the norms of the values are bounded ‖v_i‖ ≤ C" (dp_event.py).
 """
 
 from __future__ import annotations
@@ -20,8 +25,9 @@ from pathlib import Path
 from typing import Any
 
 from dpaudit.accounting import Block, DiscreteLaplace, Events, Gaussian, Laplace
-from dpaudit.accounting.events import Event, Mechanism, exact
+from dpaudit.accounting.events import Event, Mechanism
 from dpaudit.accounts.plan import AccountPlan, Run, plan_of
+from dpaudit.decimals import read_number
 from dpaudit.errors import UsageError
 from dpaudit.evidence.canonical_json import read_text
 from dpaudit.privacy import ZeroConcentratedDP
@@ -112,8 +118,8 @@ def _step(item: Any, number: int) -> Run:
     if isinstance(steps, float) and steps.is_integer():
         steps = int(steps)
     try:
-        # all records take part with a rate of 1, and nothing is sampled; the neighbours stay those of Opacus
-        event = Gaussian(sigma).poisson(rate)
+        # with a rate of 1 all records take part: as Poisson sampling, so that the neighbours stay those of Opacus
+        event = Gaussian(noise_multiplier=sigma).poisson(rate)
         return Run(event, event.times(steps).steps)
     except UsageError as error:
         raise UsageError(f"entry {number} of the history of Opacus: {error}") from None
@@ -176,7 +182,7 @@ _REFUSED = {
 
 
 def _discrete_laplace(event: Any) -> Mechanism:
-    rate = exact("noise_parameter", _field(event, "noise_parameter"))
+    rate = read_number("noise_parameter", _field(event, "noise_parameter"))
     if rate <= 0:
         raise UsageError(f"the noise_parameter of DiscreteLaplaceDpEvent is above 0, not {rate}")
     return DiscreteLaplace(Fraction(1) / rate, sensitivity=_whole(_field(event, "sensitivity")))
@@ -187,13 +193,13 @@ def _concentrated(event: Any) -> Mechanism:
         raise UsageError(
             f"the event ZCDpEvent of dp-accounting has xi = {event_xi!r:.60}, and only ξ = 0 is known here"
         )
-    rho = exact("rho", _field(event, "rho"))
+    rho = read_number("rho", _field(event, "rho"))
     return Block(ZeroConcentratedDP(float(rho)))
 
 
 _MECHANISMS: Mapping[str, Callable[[Any], Mechanism]] = {
-    "GaussianDpEvent": lambda event: Gaussian(_field(event, "noise_multiplier")),
-    "LaplaceDpEvent": lambda event: Laplace(_field(event, "noise_multiplier")),
+    "GaussianDpEvent": lambda event: Gaussian(noise_multiplier=_field(event, "noise_multiplier")),
+    "LaplaceDpEvent": lambda event: Laplace(noise_multiplier=_field(event, "noise_multiplier")),
     "DiscreteLaplaceDpEvent": _discrete_laplace,
     "ZCDpEvent": _concentrated,
 }

@@ -36,6 +36,7 @@ from dpaudit.alone.elements import (  # noqa: F401 - names that modules of the c
     minimum,
     nan_to_num,
     nextafter,
+    round,  # noqa: A004
     signbit,
     smaller,
     sqrt,
@@ -54,13 +55,15 @@ from dpaudit.alone.kinds import (  # noqa: F401 - names that modules of the chec
     integer,
     longdouble,
     number,
+    random,
     timedelta64,
     uint8,
     uint64,
 )
 from dpaudit.alone.missing import missing
 from dpaudit.alone.ndarray import array as array
-from dpaudit.alone.ndarray import asarray, broadcast, groups, ndarray, parts_of, spread, take, typed
+from dpaudit.alone.ndarray import asarray, groups, ndarray, parts_of, spread, take, typed
+from dpaudit.alone.ndarray import broadcast as _together
 
 inf, nan, pi = math.inf, math.nan, math.pi
 __version__ = "0 (a stand-in)"
@@ -144,10 +147,31 @@ def concatenate(parts: Any, axis: int = 0) -> ndarray:
     return ndarray(found, (len(found),))
 
 
+def column_stack(parts: Any) -> ndarray:
+    """Columns beside each other: those of tables, and lists that are one column each."""
+    listed = [asarray(part) for part in parts]
+    listed = [part if len(part.shape) == 2 else ndarray(part.values, (len(part.values), 1)) for part in listed]
+    rows, widths = listed[0].shape[0], [part.shape[1] for part in listed]
+    if _builtin_any(len(part.shape) != 2 or part.shape[0] != rows for part in listed):
+        raise ValueError("all input arrays must have the same number of rows")
+    found = [
+        value
+        for row in range(rows)
+        for part, width in zip(listed, widths, strict=True)
+        for value in part.values[row * width : (row + 1) * width]
+    ]
+    return ndarray(found, (rows, _builtin_sum(widths)))
+
+
+def broadcast(*given: Any) -> ndarray:
+    """Something in the shape that all have together."""
+    return zeros(_together([asarray(each).shape for each in given]))
+
+
 def broadcast_arrays(*given: Any) -> list[ndarray]:
     """All in one shape."""
     parts = [parts_of(each) for each in given]
-    whole = broadcast([shape for _, shape in parts])
+    whole = _together([shape for _, shape in parts])
     return [ndarray(spread(values, shape, whole), whole) for values, shape in parts]
 
 
@@ -174,7 +198,7 @@ def stack(parts: Any, axis: int = 0) -> ndarray:
     inner = math.prod(shape[at:])
     found = [
         value
-        for start in range(0, math.prod(shape), inner)
+        for start in range(0, math.prod(shape), inner or 1)
         for part in listed
         for value in part.values[start : start + inner]
     ]

@@ -31,6 +31,7 @@ _ROOTS = (
     "dpaudit.review.check.certificate",
     "dpaudit.review.check.page",
     "dpaudit.report.html.embedded_json",
+    "dpaudit.report.view",
     "dpaudit.review.check.accounting",
     "dpaudit.review.check.second",
     "dpaudit.review.check.sequential",

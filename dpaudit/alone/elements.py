@@ -75,6 +75,7 @@ maximum, minimum, fmax, fmin, logaddexp = map(elementwise, (larger, smaller, _fm
 abs = elementwise(builtins.abs)  # noqa: A001
 isnan, isinf, isfinite = map(elementwise, (math.isnan, math.isinf, math.isfinite))
 ceil, floor, isneginf = map(elementwise, (math.ceil, math.floor, lambda x: x == -math.inf))
+round = elementwise(lambda x: float(builtins.round(x)) if math.isfinite(x) else x)  # noqa: A001
 nan_to_num = elementwise(lambda x: 0.0 if x != x else larger(-_LARGEST, smaller(x, _LARGEST)))
 signbit = elementwise(lambda x: math.copysign(1.0, x) < 0)
 nextafter = elementwise(math.nextafter)

@@ -22,8 +22,23 @@ class generic(metaclass=_Kind):  # noqa: N801
 
 
 class _Number(generic):
+    """A number of a type that is not here: it can be made, as modules do when they are loaded, and not used."""
+
     def __init__(self, value: Any = 0) -> None:
-        raise missing("a number of NumPy")
+        """Nothing is kept of it."""
+
+
+def _unusable(self: Any, *given: Any) -> Any:
+    raise missing("a number of NumPy")
+
+
+for _name in (
+    "int", "float", "index", "bool", "add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "floordiv",
+    "rfloordiv", "mod", "rmod", "pow", "rpow", "and", "rand", "or", "ror", "xor", "rxor", "lshift", "rlshift",
+    "rshift", "rrshift", "neg", "pos", "abs", "invert", "eq", "ne", "lt", "le", "gt", "ge", "hash", "str", "repr",
+    "len", "iter", "getitem", "format",
+):  # fmt: skip
+    setattr(_Number, f"__{_name}__", _unusable)
 
 
 class bool_(_Number): ...  # noqa: N801, D101
@@ -114,3 +129,26 @@ class Absent(type):
 
     def __instancecheck__(cls, value: Any) -> bool:
         return False
+
+
+class Generator:
+    """A source of randomness, which modules may make when they are loaded, and of which nothing can be drawn."""
+
+    def __init__(self, *given: Any) -> None:
+        """Nothing is kept of the seed."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+
+        def unusable(*given: Any, **named: Any) -> Any:
+            raise missing(f"numpy.random.Generator.{name}")
+
+        return unusable
+
+
+class random(metaclass=Absent):  # noqa: N801
+    """The module of randomness."""
+
+    default_rng = Generator
+    Generator = Generator

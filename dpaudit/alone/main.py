@@ -45,9 +45,17 @@ def stand_in() -> None:
             "rfc8785": canonical,
         }
     )
+    sys.modules["cloudpickle"] = absent = ModuleType("cloudpickle")  # nothing is run, and so nothing sent to workers
+    vars(absent)["__getattr__"] = _missing
     from dpaudit.evidence import installed
 
     vars(installed)["installed_version"] = _installed
+
+
+def _missing(name: str) -> Any:
+    from dpaudit.alone.missing import missing
+
+    raise missing(name)
 
 
 def _without_library(finding: Any) -> Any:

@@ -6,6 +6,7 @@ RECORDED = ("scores", "outputs")
 """The values of ``target.asks`` for data that were recorded elsewhere; nothing is run for them."""
 
 _DECLARED = "the two datasets are neighbours: declared, not checked"
+SOME_CANARIES = "one-run, not all canaries"
 ASSUMED = {
     "independent": (
         "each score comes from its own training run, and all scores of a side are draws of one law",
@@ -15,6 +16,12 @@ ASSUMED = {
     "one-run": (
         "all scores come from one model: a fair coin of its own put each canary into the training data or left it out",
         "no score was computed with knowledge of the coins, and every canary is handed in, on its side",
+        "training data that differ by one canary are neighbours: declared, not checked",
+    ),
+    SOME_CANARIES: (
+        "all scores come from one model: a fair coin of its own put each canary into the training data or left it out",
+        "no score was computed, and none was left out, with knowledge of the coins; each is on its side, and canaries "
+        "without one were guessed wrong",
         "training data that differ by one canary are neighbours: declared, not checked",
     ),
     "outputs": ("outputs of a side are independent draws of one law", _DECLARED),

@@ -26,20 +26,23 @@ from dpaudit.auditing.search import find, first_of, least_of, with_search
 from dpaudit.auditing.second_look import two_looks
 from dpaudit.auditing.sensitivity import exposing, sensitivity_of
 from dpaudit.auditing.sequential import audit_sequentially
-from dpaudit.auditing.verdict import TwoLooks, decide
+from dpaudit.auditing.verdict import TwoLooks, decide, headline_of
 from dpaudit.errors import InvalidRunsError, Notice
 from dpaudit.events import Lead
-from dpaudit.evidence.build import at_whole, no_bound, run_info
+from dpaudit.evidence.build import no_bound, run_info
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Attempt, Bound, Histogram, Led, Target, Verdict
-from dpaudit.loading.named import public_name
-from dpaudit.request import AuditOptions, AuditRequest, taking
+from dpaudit.evidence.worst import settled
+from dpaudit.loading.named import load, public_name
+from dpaudit.reading.source import is_own
+from dpaudit.request import AuditOptions, AuditRequest, TraceRequest, taking, trace_for
 from dpaudit.sampling.blocks import Phase, Reading
 from dpaudit.sampling.outputs import Outputs
 from dpaudit.sampling.progress import Session
 from dpaudit.settings import own_settings
 from dpaudit.stats.power import Detectable, foresee
 from dpaudit.targets.mechanism import Mechanism
+from dpaudit.targets.signature import Shape
 
 _LOW_BITS_SHARE = 0.2  # of the error level, if the low-order bits decide too; chosen to cost the other bound little
 
@@ -63,6 +66,11 @@ def audit(target: str | Mechanism | Callable[..., Any], **options: Unpack[AuditO
 
 def audited(request: AuditRequest, leads: tuple[tuple[Lead, ...], ...] = ()) -> Evidence:
     """Carry out an audit; ``leads`` are what a trace of each pair points to."""
+    asked = None if leads else _as_trace(request)
+    if asked is not None:
+        from dpaudit.auditing.trace import traced  # which measures by an audit of the pair that it finds
+
+        return traced(asked)
     refuse_budget(request)
     started, clock = datetime.now(UTC), time.perf_counter()
     question = replace(validated(replace(request, seed=seed_for(request))), leads=leads)
@@ -94,7 +102,17 @@ def audited(request: AuditRequest, leads: tuple[tuple[Lead, ...], ...] = ()) -> 
         evidence = msgspec.structs.replace(evidence, sensitivity=moved.record())
     named = question.mechanism.reference is not None or public_name(question.mechanism) != question.mechanism.name
     run = msgspec.structs.replace(run_info(started, clock, question.engine.count), named=named)
-    return msgspec.structs.replace(evidence, run=run)
+    return settled(msgspec.structs.replace(evidence, run=run))
+
+
+def _as_trace(request: AuditRequest) -> TraceRequest | None:
+    """Return the trace that answers an audit of a function of the user's own, which is read; None for any other."""
+    asked = trace_for(request)
+    if asked is None:
+        return None
+    mechanism = load(request.target)
+    own = is_own(getattr(mechanism.function, "__func__", mechanism.function)) and mechanism.query is None
+    return asked if own and mechanism.shape in (Shape.OPAQUE, Shape.SEEDED) else None
 
 
 def _answered(
@@ -237,8 +255,8 @@ def _evidence(
 ) -> Evidence:
     real = [attempt for attempt in attempts if attempt.bound.arithmetic == "real"]
     best = max(real, key=lambda attempt: attempt.bound.value)
-    lower = at_whole(best.bound, question.confidence)
-    low_bits = _low_bits(question, attempts)
+    lower = headline_of([attempt.bound for attempt in real], question.confidence, looks, question.claim)
+    low_bits = _low_bits(question, attempts, looks)
     if foreseen is None and question.claim is not None:
         foreseen = foresee(question.claim, real, learning, question.rule.planned / question.rule.error)
     decides = question.floating_point == "verdict"
@@ -267,10 +285,12 @@ def _evidence(
     )
 
 
-def _low_bits(question: Question, attempts: list[Attempt]) -> Bound | None:
+def _low_bits(question: Question, attempts: list[Attempt], looks: TwoLooks | None) -> Bound | None:
     """The best bound from the low-order bits: 0 if no output has any, None if they are not examined."""
     if not question.reads_low_bits:
         return None
     found = [attempt.bound for attempt in attempts if attempt.bound.arithmetic == "float"]
-    best = max(found, key=lambda bound: bound.value, default=no_bound(question.notion, question.confidence, "float"))
-    return at_whole(best, question.confidence)
+    if not found:
+        return no_bound(question.notion, question.confidence, "float")
+    decides = question.floating_point == "verdict"
+    return headline_of(found, question.confidence, looks if decides else None, question.claim)

@@ -56,7 +56,7 @@ _FEW_RUNS = 50_000  # up to which learning gets the larger share
 _FEW_VALUES, _MANY_VALUES = 12, 256
 _LEARNING_CAP, _LATER_CAP = 500_000, 2_000_000  # both sides together; the second for outputs that need more runs
 _LEARNING_NUMBERS = 20_000_000  # bounds memory: outputs of many numbers are learned from fewer runs
-_READ_PAIRS, _READ_RUNS = 8, 4_096  # of which runs show whether a function is read
+_READ_PAIRS, _READ_RUNS, _FEW_READ = 8, 4_096, 64  # of which runs show whether a function is read
 _SETTLING_RUNS = {Shape.SAMPLER: 256, Shape.SEEDED: 8}  # made twice, before all others
 _EARLY = 2_048  # runs before a mechanism that always raises is given up
 _PICTURE_RUNS = 400_000  # measuring runs, of both sides, for the histogram, drift and low-order bits; bounds time
@@ -117,7 +117,7 @@ def with_call_style(question: Question, pair: int = 0) -> Question:
     outputs. A sampler that raises is called for one run at a time.
     """
     if question.may_be_read:
-        question = _read_if_possible(question)
+        question = _read_if_possible(question, _READ_RUNS)
     if question.runs_as not in (Shape.SAMPLER, Shape.SEEDED) or question.made_as is not None:
         return question
 
@@ -139,13 +139,18 @@ def with_call_style(question: Question, pair: int = 0) -> Question:
     return replace(question, made_as=Shape.OPAQUE, alone=question.alone or alone)
 
 
-def _read_if_possible(question: Question) -> Question:
+def may_be_read(question: Question) -> bool:
+    """Whether the runs of a question can be made by reading the function, as far as a handful shows it."""
+    return question.may_be_read and _read_if_possible(question, _FEW_READ).made_as is Shape.READ
+
+
+def _read_if_possible(question: Question, runs: int) -> Question:
     """Return the question with runs that are made by reading the function; with the reason, if they cannot be."""
     alone = None if question.mechanism.reference is not None else question.alone  # each worker reads it
     read = replace(question, made_as=Shape.READ, alone=alone)
     for pair in range(min(len(question.pairs), _READ_PAIRS)):
         try:
-            outputs_of(replace(read.experiment, mechanism=read.mechanism), Block(Phase.SETTLING, pair, 0, _READ_RUNS))
+            outputs_of(replace(read.experiment, mechanism=read.mechanism), Block(Phase.SETTLING, pair, 0, runs))
         except UnreadRunsError as error:
             return replace(question, unread=error.why)
         except UsageError:

@@ -25,7 +25,7 @@ from dpaudit.loading.named import public_name
 from dpaudit.neighbours import Relation
 from dpaudit.privacy import Claim, parse_claim
 from dpaudit.privacy.claims import number_text
-from dpaudit.request import AuditRequest
+from dpaudit.request import AuditRequest, known_keywords
 from dpaudit.sampling.play import RepeatDetector
 from dpaudit.sampling.progress import Listener, Session
 from dpaudit.settings import own_settings
@@ -87,6 +87,7 @@ class Plan:
         return sentence
 
 
+@known_keywords
 @own_settings()
 def plan(
     target: str | Mechanism | Callable[..., Any],

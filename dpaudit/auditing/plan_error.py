@@ -23,7 +23,7 @@ from dpaudit.errors import UsageError
 from dpaudit.evidence.records import Accuracy
 from dpaudit.loading.named import load, public_name
 from dpaudit.neighbours import Relation
-from dpaudit.request import AuditRequest
+from dpaudit.request import AuditRequest, known_keywords
 from dpaudit.sampling.blocks import Phase, blocks_of
 from dpaudit.sampling.outputs import Outputs
 from dpaudit.settings import own_settings
@@ -63,6 +63,7 @@ class ErrorPlan:
     spent: int
 
 
+@known_keywords
 @own_settings()
 def plan_error(
     target: str | Mechanism | Callable[..., Any],

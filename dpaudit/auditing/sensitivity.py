@@ -18,12 +18,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from dpaudit.auditing.question import Question, whole
 from dpaudit.auditing.seeds import given_or_fresh
+from dpaudit.decimals import limit_of
 from dpaudit.errors import UsageError
 from dpaudit.loading.named import load, public_name
 from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.neighbours.answers import AnswerMovement, QueryAnswer, answer_of, movement, norm_of, same
 from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.inferred import as_pairs, inferred
+from dpaudit.request import known_keywords
 from dpaudit.settings import own_settings
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
@@ -154,6 +156,7 @@ class Sensitivity:
         )
 
 
+@known_keywords
 @own_settings()
 def sensitivity(
     query: str | Mechanism | Callable[..., Any],
@@ -299,7 +302,7 @@ def search(
         query=name,
         relation=relation,
         norm=measured,
-        claimed=None if claimed is None else float(_exact(claimed)),
+        claimed=None if claimed is None else float(claimed),
         largest=best.size,
         finite=None if numeric is None else found[numeric].size,
         finite_candidate="" if numeric is None else tried[numeric].name,
@@ -456,13 +459,16 @@ def _smaller(pair: tuple[Any, Any], relation: Relation) -> Iterable[tuple[Any, A
 
 
 def _exact(claimed: Any) -> Fraction:
-    """A declared sensitivity as an exact number, a float by its decimal notation; raises `UsageError` for anything
-    else.
+    """Return a declared sensitivity exactly: the largest number that a float may stand for.
+
+    Raises:
+        UsageError: for anything else.
     """
     try:
         if isinstance(claimed, bool):
             raise TypeError
-        exact = Fraction(claimed) if isinstance(claimed, int | Fraction | Decimal) else Fraction(repr(float(claimed)))
+        plain = isinstance(claimed, int | Fraction | Decimal)
+        exact = Fraction(claimed) if plain else limit_of(float(claimed), toward=math.inf)
     except (TypeError, ValueError, OverflowError):
         exact = Fraction(-1)
     if exact < 0:

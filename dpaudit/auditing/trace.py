@@ -8,7 +8,9 @@ finds stands beside the verdict.
 
 from __future__ import annotations
 
+import linecache
 import math
+import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +22,8 @@ import numpy as np
 
 from dpaudit.auditing.audit import audited
 from dpaudit.auditing.leads import leads_of
-from dpaudit.auditing.question import LEAST_RUNS, Question, validated, whole
+from dpaudit.auditing.pair import may_be_read
+from dpaudit.auditing.question import LEAST_RUNS, Question, SearchSpace, validated, whole
 from dpaudit.auditing.recorded import subject_of
 from dpaudit.auditing.search import DRAWN_PAIR
 from dpaudit.auditing.seeds import given_or_fresh
@@ -38,8 +41,12 @@ from dpaudit.evidence.records import (
     Verdict,
     round_outward,
 )
+from dpaudit.evidence.worst import settled
 from dpaudit.loading.named import load, public_name
+from dpaudit.neighbours.candidates.candidates import count_outside
+from dpaudit.neighbours.change import change_in_words
 from dpaudit.neighbours.serialise import kept_text
+from dpaudit.reading.constants import constants_of
 from dpaudit.request import AuditRequest, TraceOptions, TraceRequest, taking
 from dpaudit.sampling.outputs import OutputSnapshot
 from dpaudit.settings import lent, own_settings
@@ -55,7 +62,6 @@ _LEAST_MEASURED = 1_000  # runs; fewer show nothing that a trace does not
 _REHEARSED = 3  # calls that say how long one takes
 _MOST_SHOWN = 40  # lines of draws in evidence
 _MOST_STEPS = 2_000
-_RUNS_OF_A_PATH, _RUNS_TO_BE_CERTAIN = 4, 28
 _FAR = 10
 
 
@@ -74,8 +80,12 @@ def trace(target: str | Mechanism | Callable[..., Any], **options: Unpack[TraceO
     Raises:
         UsageError: if the request cannot be carried out as it stands.
     """
+    return traced(TraceRequest(target, **options))
+
+
+def traced(request: TraceRequest) -> Evidence:
+    """Carry out a trace."""
     started, clock = datetime.now(UTC), time.perf_counter()
-    request = TraceRequest(target, **options)
     runs = whole("runs", request.runs, least=0)
     most = whole("candidates", request.candidates, least=1)
     whole("paths", request.paths, least=1)
@@ -84,7 +94,7 @@ def trace(target: str | Mechanism | Callable[..., Any], **options: Unpack[TraceO
     evidence = _concluded(question, looked, request, runs)
     named = question.mechanism.reference is not None or public_name(question.mechanism) != question.mechanism.name
     run = msgspec.structs.replace(run_info(started, clock, question.engine.count), named=named)
-    return msgspec.structs.replace(evidence, run=run)
+    return settled(msgspec.structs.replace(evidence, run=run))
 
 
 def _question(request: TraceRequest) -> Question:
@@ -139,24 +149,25 @@ class _Looked:
                 domain=space.domain,
                 beyond=space.beyond,
                 seed=seed,
+                numbers=constants_of(question.mechanism.function),
                 most=most,
-                seconds=request.time_budget,
                 tell=lambda done, total: tell("tracing", done, total),
             )
             found, drawn = _drawn(target, question, found, seed)
             question = question.about(found.pair)
-        limit = _paths(target, question, request, None if found is None else found.seconds)
+        limit = whole("paths", request.paths, least=1)
         traced = []
         for number, pair in enumerate(question.pairs):
             traced.append(trace_pair(target, pair, question.claim, seed=seed, paths=limit))
             tell("tracing", number + 1, len(question.pairs))
         worst = worst_of(traced)
-        record = msgspec.structs.replace(_record(traced[worst], worst), limit=limit)
+        record = msgspec.structs.replace(_record(traced[worst], worst, question), limit=limit)
         record = msgspec.structs.replace(
             record,
             source="given" if request.pairs is not None else "mechanism",
             tried=len(traced),
             runs=sum(each.runs for each in traced),
+            change=change_in_words(question.pairs[worst], question.relation, valued=question.keep_data),
         )
         if space is not None and found is not None:
             record = msgspec.structs.replace(
@@ -170,8 +181,38 @@ class _Looked:
                 domain=None if space.domain is None else kept_text(space.domain),
                 beyond=space.beyond,
                 kept=kept_text(space.data) if question.keep_data and space.data is not None else None,
+                change=_change(question, found, space.data is None),
+                beside=_beside(found, space),
             )
         return cls(question, traced, record)
+
+
+def _change(question: Question, found: FoundPair, made: bool) -> str:
+    """Return the two datasets in one line: with all values where none is of the user's data, or they are kept."""
+    valued = made or found.name == DRAWN_PAIR or question.keep_data
+    line = change_in_words(question.pairs[0], question.relation, valued=valued)
+    if valued or not line:
+        return line
+    _, colon, words = found.name.partition(": ")
+    return f"{line} ({words if colon else found.name})"
+
+
+def _beside(found: FoundPair, space: SearchSpace) -> tuple[str, ...]:
+    """Say what else was seen, or left out, of the neighbours of the data."""
+    said = []
+    if found.edge:
+        said.append(f"where no record is left, {found.edge}")
+    if found.in_part:
+        said.append(
+            f"the pair is of a part of the data, which shows more than the same change of all {len(space.data):,}"
+        )
+    outside = 0 if space.beyond else count_outside(space.data, space.domain)
+    if outside:
+        said.append(
+            f"{outside:,} records of the data lie outside of the declared domain, and stayed as they are; "
+            "--beyond-domain changes them too"
+        )
+    return tuple(said)
 
 
 def _drawn(target: Target, question: Question, found: FoundPair, seed: int) -> tuple[FoundPair, int]:
@@ -197,23 +238,12 @@ def _drawn(target: Target, question: Question, found: FoundPair, seed: int) -> t
     return replace(found, pair=pair, name=DRAWN_PAIR, rank=higher.rank), drawn
 
 
-def _paths(target: Target, question: Question, request: TraceRequest, each: float | None) -> int:
-    """Return how many paths are tried from either dataset: fewer than were asked for where a run takes long."""
-    most = whole("paths", request.paths, least=1)
-    if request.time_budget is None:
-        return most
-    if each is None:
-        target.run(question.pairs[0][0], 0)  # what is imported and cached the first time
-        each = target.run(question.pairs[0][0], 0).seconds
-    left = request.time_budget / max(each, 1e-9) / len(question.pairs) - _RUNS_TO_BE_CERTAIN
-    return max(min(most, int(left / (_RUNS_OF_A_PATH * 2))), 1)
-
-
 # --- what was found, as a record --------------------------------------------------------------------------
 
 
-def _record(traced: Traced, number: int) -> Trace:
+def _record(traced: Traced, number: int, question: Question) -> Trace:
     """Return what was found on a pair; whoever calls says where the pair came from."""
+    code = getattr(question.mechanism.function, "__code__", None)
     worst = traced.worst
     findings = dict.fromkeys(
         TraceFinding(str(each.word), each.text, each.where, each.met)
@@ -231,17 +261,30 @@ def _record(traced: Traced, number: int) -> Trace:
         limit=0,
         pair=number,
         findings=tuple(list(findings)[:_MOST_SHOWN]),
-        calls=_calls(worst),
+        calls=_calls(worst, "" if code is None else code.co_filename),
         epsilon=None if price is None or not math.isfinite(price.epsilon) else _rounded(price.epsilon),
         mu=None if price is None or not math.isfinite(price.mu) else _rounded(price.mu),
         chance=None if price is None or worst.shift is None else _finite(worst.shift.chance),
         checked=worst.checked,
         loss=_loss(traced.certain),
         unseen=tuple(traced.unseen),
+        instead=next((each.instead for each in worst.found if each.instead), ""),
     )
 
 
-def _calls(path: Path) -> tuple[TracedCall, ...]:
+_ASSIGNED = re.compile(r"\s*(?:return\s+)?([\w.]+(?:\[[\w\"']+\])?)\s*\+?=(?!=)")
+
+
+def _assigned(file: str, site: str) -> str:
+    """Return what a line of the target's file assigns to; "" where it is another file, or it does not."""
+    shown, _, line = site.partition(" (")[0].rpartition(":")
+    if not shown or not file.endswith(shown) or not line.isdecimal():
+        return ""
+    found = _ASSIGNED.match(linecache.getline(file, int(line)))
+    return "" if found is None else found[1]
+
+
+def _calls(path: Path, file: str) -> tuple[TracedCall, ...]:
     """Return the draws of a path by their lines, those that cost most first."""
     if path.recorder is None:
         return ()
@@ -275,6 +318,7 @@ def _calls(path: Path) -> tuple[TracedCall, ...]:
             by=_rounded(by),
             cost=_rounded(paid) if math.isfinite(paid) else None,
             recognised=any(each.recognised for each in inside) or (before is not None and before.recognised),
+            name=_assigned(file, block.site),
         )
     every = [*found.values(), *_stated_calls(path)]
     return tuple(sorted(every, key=lambda call: -(call.cost or 0.0))[:_MOST_SHOWN])
@@ -305,7 +349,7 @@ def _stated_calls(path: Path) -> list[TracedCall]:
 def _loss(certain: Certain | None) -> TraceLoss | None:
     if certain is None or len(certain.steps) > _MOST_STEPS:
         return None
-    steps = tuple(TraceStep(each.law.name, each.scale, each.by, each.site) for each in certain.steps)
+    steps = tuple(TraceStep(each.law.name, each.scale, each.by, each.site, each.other) for each in certain.steps)
     value = round_outward(certain.epsilon, "lower")
     return TraceLoss(certain.why, certain.where, value, steps, certain.leaks)
 
@@ -354,6 +398,8 @@ def _affordable(question: Question, runs: int, seconds: float | None) -> int:
     """Return how many runs measure the pair: fewer than were asked for where a call takes long, and none where few."""
     least = max(_LEAST_MEASURED, LEAST_RUNS * len(question.pairs))
     if not runs or seconds is None or question.mechanism.shape in (Shape.PROGRAM, Shape.SAMPLER):
+        return runs
+    if may_be_read(question):
         return runs
     each = _seconds_of_a_call(question, seconds / least)
     may = int(seconds / max(each, 1e-9))

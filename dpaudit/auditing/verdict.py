@@ -12,17 +12,19 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
 
-from dpaudit.evidence.records import Bound, SecondLook, Verdict
+from dpaudit.evidence.build import at_whole
+from dpaudit.evidence.records import NOT_ACCEPTED, Bound, SecondLook, Verdict
 from dpaudit.privacy import Claim
 from dpaudit.privacy.claims import number_text
 from dpaudit.stats.methods import SEQUENTIAL, method_of
 from dpaudit.stats.sharp_one_run import is_limited_by_delta
-from dpaudit.stats.two_looks import FirstLook, LooksRule
+from dpaudit.stats.two_looks import FirstLook, LooksRule, at_deciding
 
 NO_PROOF = "This is not a proof of privacy."
 TRACE, LEAK = "trace", "leak"
 """The methods of a bound that follows from the laws of the noise as a trace saw it, or from the flow of data alone."""
 
+_TOLD = 6  # open ends that a sentence lists
 _SURE = {TRACE: "given the stated laws of its noise", LEAK: "whatever its noise is"}
 READS_LOW_BITS = "reads the low-order bits"
 
@@ -67,6 +69,25 @@ class TwoLooks:
         return {"false_alarm": false_alarm, "second": self.second, "decided_in": self.decided_in}
 
 
+def headline_of(bounds: Sequence[Bound], confidence: float, looks: TwoLooks | None, claim: Claim | None) -> Bound:
+    """Return the largest of several bounds, at the confidence of the whole audit.
+
+    Where a bound at that confidence is above the claim and fresh runs did not confirm it, the bounds are shown at the
+    confidence that decided: no verdict stands beside a number that contradicts it.
+
+    Args:
+        bounds: of attempts, each with its share of the error level.
+        confidence: of the audit.
+        looks: one look or two; None without a claim.
+        claim: the claim, or None.
+    """
+    if claim is None or looks is None or looks.second is None or looks.violated:
+        shown = [at_whole(bound, confidence) for bound in bounds]
+    else:
+        shown = [at_deciding(looks.rule, bound, claim) for bound in bounds]
+    return max(shown, key=lambda bound: bound.value)
+
+
 def decide(
     claim: Claim | None,
     lower: Bound,
@@ -92,7 +113,8 @@ def decide(
         within: whether ``upper`` is at most the claim, compared exactly.
         scope: what ``upper`` holds for.
         contradicts: whether ``lower`` was sampled, exceeds ``upper``, and did so again at a much smaller error level.
-        open_ends: parts of a program that can run and were not read, so that nothing is proved about it.
+        open_ends: parts of a program that can run and were not read, so that nothing is proved about it; or why its
+            certificate was not accepted.
 
     Returns:
         The verdict, and its reason.
@@ -121,11 +143,14 @@ def decide(
             f"of the output: at least {shown(low_bits.value)}, at {low_bits.confidence:.6g} confidence{again}.",
         )
     if open_ends:
-        more = "" if len(open_ends) == 1 else f" (and {len(open_ends) - 1} more)"
+        more = "".join(f"; {each}" for each in open_ends[1:_TOLD])
+        more += "" if len(open_ends) <= _TOLD else f" (and {len(open_ends) - _TOLD} more)"
+        why = "because not all that can run was read:"
+        if open_ends[0].startswith(NOT_ACCEPTED):
+            why = "although a bound was found;"
         return (
             Verdict.INCONCLUSIVE,
-            f"Nothing is proved, because not all that can run was read: {open_ends[0]}{more}. {symbol} is at least "
-            f"{shown(lower.value)}, {sure}.",
+            f"Nothing is proved, {why} {open_ends[0]}{more}. {symbol} is at least {shown(lower.value)}, {sure}.",
         )
     doubted = _doubted(claim, lower, low_bits, looks, detectable)
     if upper is not None and within:
@@ -168,16 +193,18 @@ def _doubted(
     first, second, rule = looks.first, looks.second, looks.rule
     real = first.arithmetic == "real" or low_bits is None
     bound, reader = (lower, "") if real or low_bits is None else (low_bits, f" for someone who {READS_LOW_BITS}")
-    text = (
-        f"The lower bound of {claim.symbol}{reader}, {shown(bound.value)} at {lower.confidence:.6g} confidence, is "
-        f"above the claimed {number_text(claim.value)}, as it is by chance in up to one of {_times(rule.error)} audits "
-        "of a mechanism that just keeps its claim"
-    )
+    chance = f"in up to one of {_times(rule.error)} audits of a mechanism that just keeps its claim"
     if second is not None:
         return (
-            f"{text} (p ≤ {first.p:.3g}). {sum(second.counts.runs):,} fresh runs of the same event did not confirm it "
-            f"(p > {second.level:.3g}), so no violation was found."
+            f"{claim.symbol} is at least {shown(bound.value)}{reader}, at {bound.confidence:.6g} confidence. At "
+            f"{1 - rule.error:.6g} confidence the runs show more than the claimed {number_text(claim.value)}, as they "
+            f"do by chance {chance} (p ≤ {first.p:.3g}). {sum(second.counts.runs):,} fresh runs of the same event did "
+            f"not confirm it (p > {second.level:.3g}), so no violation was found."
         )
+    text = (
+        f"The lower bound of {claim.symbol}{reader}, {shown(bound.value)} at {lower.confidence:.6g} confidence, is "
+        f"above the claimed {number_text(claim.value)}, as it is by chance {chance}"
+    )
     less = f"a violation is called one where chance does this in at most one of {_times(rule.false_alarm)}"
     if lower.method == SEQUENTIAL:
         return f"{text}; {less}. Allow more runs: the same audit goes on from there."
@@ -210,6 +237,11 @@ def _too_few(claim: Claim, lower: Bound, detectable: float | None, looks: TwoLoo
 
 def _nothing(claim: Claim, claimed: str, lower: Bound, looks: TwoLooks | None) -> str:
     """Why no violation would reliably have been shown, however large, and what would help."""
+    if looks is None and lower.counts is None:
+        return (
+            f"No runs measured anything, so that none could have shown a violation of {claimed}; what was looked at "
+            "stands beside. Measuring runs settle it: dpaudit audit, or dpaudit trace with more --runs."
+        )
     if looks is None or not looks.rule.doubts:
         return f"These runs could not have shown any violation of {claimed}, however large; use more runs."
     if looks.rule.repeatable or lower.method == SEQUENTIAL:

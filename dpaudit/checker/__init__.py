@@ -12,8 +12,11 @@ from typing import Any
 
 from dpaudit.checker.accounting import check_account
 from dpaudit.checker.bounded import check_tree
+from dpaudit.checker.derived import BODY, Derivation
 from dpaudit.checker.fold import check_fold
 from dpaudit.checker.reading import (
+    FORMAT,
+    VERSION,
     CertificateError,
     ForgedError,
     Steps,
@@ -30,6 +33,7 @@ from dpaudit.checker.shifts import MOST_GROUP, MOST_LENGTH, MOVEMENTS, Movement
 from dpaudit.checker.values import check_values
 
 __all__ = [
+    "DERIVED_VERSION",
     "FORMAT",
     "VERSION",
     "CertificateError",
@@ -38,13 +42,14 @@ __all__ = [
     "accounted",
     "check_certificate",
     "check_text",
+    "derived",
     "reading",
     "releases",
     "tree",
 ]
 
-FORMAT = "dpaudit-certificate"
-VERSION = 1
+DERIVED_VERSION = 2
+"""Of releases that are derived from the records."""
 _HEAD = {"format", "version", "kind", "mechanism", "scope", "bound"}
 _BODY = {
     "tree": {"nodes", "classes"},
@@ -71,21 +76,24 @@ class Checked:
         mechanism: its name and the digest of its source, as given.
         scope: what the bound holds for, as plain data.
         sentences: what was checked and what was not, for people to read.
+        given: what the bound takes for granted, such as what a library computes.
     """
 
-    bound: Fraction
+    bound: Fraction | float
     kind: str
     mechanism: dict[str, str]
     scope: dict[str, Any]
     sentences: tuple[str, ...]
     notion: str = "epsilon"
     delta: Fraction = Fraction(0)
+    given: tuple[str, ...] = ()
 
     @property
     def statement(self) -> str:
         """What is bounded, and by how much."""
         at = f" at δ = {self.delta}" if self.delta else ""
-        return f"{_SYMBOLS[self.notion]} ≤ {self.bound}{at}"
+        granted = f", given that {'; '.join(self.given)}" if self.given else ""
+        return f"{_SYMBOLS[self.notion]} ≤ {self.bound}{at}{granted}"
 
 
 def check_text(content: str | bytes) -> Checked:
@@ -104,9 +112,10 @@ def check_certificate(certificate: object) -> Checked:
         raise CertificateError(f"a certificate is a JSON object, not {shown(certificate)}")
     if certificate.get("format") != FORMAT:
         raise CertificateError(f"the format must be {FORMAT!r}")
-    if type(certificate.get("version")) is not int or certificate["version"] != VERSION:
-        raise CertificateError(f"this checker reads version {VERSION}, not {shown(certificate.get('version'))}")
-    kind = certificate.get("kind")
+    kind, version = certificate.get("kind"), certificate.get("version")
+    versions = (VERSION, DERIVED_VERSION) if kind == "releases" and type(kind) is str else (VERSION,)
+    if type(version) is not int or version not in versions:
+        raise CertificateError(f"this checker reads version {' and '.join(map(str, versions))}, not {shown(version)}")
     if kind == "account" and type(kind) is str:
         return _account(certificate)
     if type(kind) is not str or kind not in _BODY:
@@ -114,7 +123,8 @@ def check_certificate(certificate: object) -> Checked:
             f"the kind must be 'tree', 'fold', 'selection', 'releases' or 'account', not {shown(kind)}"
         )
     told = {"releases": {"account"}, "tree": {"values"}}.get(kind, set()) & certificate.keys()
-    given = fields(certificate, _HEAD | _BODY[kind] | told, "the certificate")
+    body = BODY if version == DERIVED_VERSION else _BODY[kind]
+    given = fields(certificate, _HEAD | body | told, "the certificate")
     mechanism = fields(given["mechanism"], {"name", "source"}, "mechanism")
     mechanism = {name: text(mechanism[name], f"mechanism: {name}") for name in ("name", "source")}
     bound = rational(given["bound"], "bound")
@@ -164,11 +174,18 @@ def _check_releases(given: dict[str, Any], mechanism: dict[str, str], bound: Fra
     group = whole(scope["group"], "scope: the group", 1, MOST_GROUP)
     person = None if scope["person"] is None else text(scope["person"], "scope: the person")
     scope = {**scope, "parameters": _parameters(scope["parameters"])}
-    found, sentences = check_releases(given, scope["relation"], group, Steps())
+    granted: tuple[str, ...] = ()
+    if given["version"] == DERIVED_VERSION:
+        derivation = Derivation(given)
+        found, granted, untold = derivation.bound(given, group), tuple(derivation.given), _UNTOLD_OF_DERIVED
+        sentences, scope = derivation.sentences(), {**scope, "columns": derivation.domain()}
+    else:
+        found, sentences = check_releases(given, scope["relation"], group, Steps())
+        untold = _UNTOLD_OF_RELEASES
     if not found <= bound <= found * (1 + _ROUNDED):
         raise ForgedError(f"the releases show the bound {found}, not {bound}")
     notion, delta = given["notion"], rational(given["delta"], "delta")
-    checked = Checked(bound, "releases", mechanism, scope, (), notion, delta)
+    checked = Checked(bound, "releases", mechanism, scope, (), notion, delta, granted)
     parameters = ", ".join(f"{name}={value}" for name, value in scope["parameters"].items()) or "none"
     unit = "one record" if person is None else f"all records of one person, named by {person!r},"
     times = "" if group == 1 else f", {group} times"
@@ -183,9 +200,13 @@ def _check_releases(given: dict[str, Any], mechanism: dict[str, str], bound: Fra
         f"{checked.statement} for {mechanism['name']} (source {mechanism['source']}; parameters: {parameters}).",
         f"It holds for any number of records, where {unit} {how}{times}.",
     )
-    return replace(checked, sentences=(*told, *sentences, _UNTOLD_OF_RELEASES))
+    return replace(checked, sentences=(*told, *sentences, untold))
 
 
+_UNTOLD_OF_DERIVED = (
+    "That the program computes these expressions, rows and numbers and makes these releases and no others is not "
+    "checked here: it rests on the reading of the program."
+)
 _UNTOLD_OF_RELEASES = (
     "That the program makes these releases and no others, and that a record moves them no farther, is not checked "
     "here: it rests on the reading of the program."

@@ -13,7 +13,7 @@ from typing import Any
 
 from dpaudit.checker.accounting import check_account
 from dpaudit.checker.accounting_laws import rational
-from dpaudit.checker.reading import CertificateError, ForgedError, fields, items
+from dpaudit.checker.reading import FORMAT, VERSION, CertificateError, ForgedError, fields, items
 
 ACCOUNT = {"format", "version", "kind", "events", "parameter", "at", "low", "high", "digits", "ends"}
 _NUMBER = {"gaussian": "noise", "laplace": "noise", "randomised response": "epsilon"}
@@ -84,6 +84,8 @@ def check_accounted(given: object, needed: Sequence[Listed], delta: Fraction) ->
         ForgedError: it is one of other events, or at another δ, or does not show what it says.
     """
     account: dict[str, Any] = fields(given, ACCOUNT, "the account")
+    if account["format"] != FORMAT or type(account["version"]) is not int or account["version"] != VERSION:
+        raise CertificateError(f"the account is a certificate of the format {FORMAT!r}, version {VERSION}")
     if account["kind"] != "account" or account["parameter"] != "epsilon":
         raise CertificateError("the account of releases is one of ε at a δ")
     listed = items(account["events"], "the account: events", 100_000)
@@ -102,6 +104,6 @@ def check_accounted(given: object, needed: Sequence[Listed], delta: Fraction) ->
         if not same or not is_at_least(name, stated, loss):
             raise ForgedError(f"{where} loses less than the releases, or is another one")
     found = check_account(account)
-    if found.at > delta:
-        raise ForgedError("the account is at a larger δ than there is")
+    if found.at > delta or isinstance(found.high, float):
+        raise ForgedError("the account is at a larger δ than there is, or bounds nothing from above")
     return found.high

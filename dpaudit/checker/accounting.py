@@ -6,6 +6,7 @@ again, in whole numbers, and the sums from which the interval follows; the theor
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ MOST_EVENTS = 1_000
 MOST_DIGITS = 400
 MOST_CORNERS = 2_000_000
 MOST_ORDERS = 100_000
+Number = Fraction | float  # a fraction, or infinity
 _GUARDS = (25, 60)  # digits of the intervals beyond those of the masses: more where a mass is too close to call
 _ENDS = "the upper end for all neighbours, the lower one for some"
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,1999}", re.ASCII)
@@ -37,7 +39,7 @@ class Account:
     Attributes:
         parameter: "epsilon", "delta", "mu" or "rho".
         at: of ε and δ the other one.
-        low, high: the interval of the parameter.
+        low, high: the interval of the parameter; ``math.inf`` where an end is infinite.
         sentences: what was checked, for people.
         relations: for which neighbours.
         events: what was accounted, for people.
@@ -45,8 +47,8 @@ class Account:
 
     parameter: str
     at: Fraction
-    low: Fraction
-    high: Fraction
+    low: Number
+    high: Number
     sentences: tuple[str, ...]
     relations: tuple[str, ...]
     events: tuple[str, ...]
@@ -62,9 +64,11 @@ def check_account(given: dict[str, Any]) -> Account:
     parameter = given["parameter"]
     if type(parameter) is not str or parameter not in ("epsilon", "delta", *ADDED):
         raise CertificateError(f"the parameter is 'epsilon', 'delta', 'mu' or 'rho', not {shown(parameter)}")
-    at, low, high = (rational(given[name], name) for name in ("at", "low", "high"))
+    at, low, high = rational(given["at"], "at"), _bound(given["low"], "low"), _bound(given["high"], "high")
     if not 0 <= low <= high:
         raise CertificateError("the interval begins at 0 or above, and does not end before it begins")
+    if math.inf in (low, high) and parameter != "epsilon":
+        raise CertificateError("of all that is accounted for, ε alone may be infinite")
     if at < 0 or (parameter == "epsilon" and at >= 1) or (parameter == "delta" and high > 1):
         raise CertificateError("δ is at least 0 and at most 1 (below 1 where ε is asked for), and ε at least 0")
     digits = whole(given["digits"], "digits", 0, MOST_DIGITS)
@@ -83,7 +87,7 @@ def check_account(given: dict[str, Any]) -> Account:
         elif parameter == "delta" or at:
             told = _by_formula(listed, steps, ends, parameter, at, low, high)
         else:
-            told = exact_sum(listed, parameter, (at, low, high), ends) or _summed(steps, ends, low, high, field)
+            told = _summed(listed, steps, ends, low, high, field)
         name = ADDED.get(parameter, "ε" if parameter == "epsilon" else "δ")
         other = "" if parameter in ADDED else f" at δ = {at}" if parameter == "epsilon" else f" at ε = {at}"
         return Account(
@@ -100,6 +104,16 @@ def check_account(given: dict[str, Any]) -> Account:
         )
 
 
+def _bound(value: object, where: str) -> Number:
+    """Return an end of an interval: a rational, or infinity."""
+    return math.inf if value == "infinity" and type(value) is str else rational(value, where)
+
+
+def _open(parameter: str, high: Number) -> bool:
+    """Whether an interval says nothing from above."""
+    return high == (1 if parameter == "delta" else math.inf)
+
+
 @contextmanager
 def _numbers() -> Iterator[None]:
     """Let whole numbers of many digits become texts, which Python limits; refuse numbers beyond all ranges."""
@@ -114,7 +128,7 @@ def _numbers() -> Iterator[None]:
 
 
 def _by_formula(
-    listed: list[Any], steps: list[Step], ends: list[Any], parameter: str, at: Fraction, low: Fraction, high: Fraction
+    listed: list[Any], steps: list[Step], ends: list[Any], parameter: str, at: Fraction, low: Number, high: Number
 ) -> list[str]:
     """Without masses the formula of Gaussian noise shows both ends, or one order the upper one and it the lower."""
     told = []
@@ -123,20 +137,34 @@ def _by_formula(
         if number:
             raise CertificateError(f"{where}: without digits there is at most one end, an order")
         told.append(_ordered(steps, found, where, parameter, at, high, 0))
-    return [*told, *gaussian_sum(listed, parameter, (at, low, high), bounded=bool(ends))]
+    return [*told, *gaussian_sum(listed, parameter, (at, low, high), bounded=bool(ends) or _open(parameter, high))]
 
 
-def _summed(steps: list[Step], ends: list[Any], low: Fraction, high: Fraction, field: Field) -> list[str]:
-    """At δ = 0, ε is the sum of the largest losses."""
+def _summed(
+    listed: list[Any], steps: list[Step], ends: list[Any], low: Number, high: Number, field: Field
+) -> list[str]:
+    """At δ = 0, ε is the sum of the largest losses, and infinite where one of them is."""
     if ends:
         raise CertificateError("at δ = 0 the largest losses are added, and there are no ends")
+    if isinstance(low, float):
+        if not any(_unbounded(one.below) for one in steps):
+            raise ForgedError("no loss is shown to have no bound")
+        return ["Some losses have no bound, so that no finite ε holds at δ = 0."]
+    if told := exact_sum(listed, "epsilon", (Fraction(0), low, high), ends):
+        return told
     total = [field(0), field(0)]
     for one in steps:
         for side, law in enumerate((one.below, one.above)):
-            total[side] = total[side] + _largest(law) * one.count
-    if not total[0].low >= field(low).high or not total[1].high <= field(high).low:
+            if not side or not isinstance(high, float):
+                total[side] = total[side] + _largest(law) * one.count
+    within = isinstance(high, float) or total[1].high <= field(high).low
+    if not total[0].low >= field(low).high or not within:
         raise ForgedError("the largest losses do not add up to the interval")
     return ["The largest losses of all steps were added."]
+
+
+def _unbounded(law: Law) -> bool:
+    return bool(law.infinite or law.spare) if isinstance(law, Discrete) else law.high is None
 
 
 def _largest(law: Law) -> Real:
@@ -155,8 +183,8 @@ def _composed(
     ends: list[Any],
     parameter: str,
     at: Fraction,
-    low: Fraction,
-    high: Fraction,
+    low: Number,
+    high: Number,
     digits: int,
 ) -> list[str]:
     symmetric = all(one.symmetric for one in steps)
@@ -166,9 +194,13 @@ def _composed(
     curved = all(one.curved for one in steps)
     if not curved:
         wanted = {("order", "above")} | (wanted & {("remove", "below")})
+    if _open(parameter, high):
+        wanted &= {("remove", "below")}
     told, seen = [], set()
     for number, end in enumerate(ends):
         where = f"end {number}"
+        if high == math.inf and type(end) is dict and end.get("side") == "above":
+            raise CertificateError(f"{where}: nothing is claimed from above, and here is a composition")
         if type(end) is dict and "order" in end:
             if ("order", "above") in seen:
                 raise CertificateError(f"{where}: an order is there twice")
@@ -185,7 +217,7 @@ def _composed(
         seen.add(key)
         claimed = (high if key[1] == "above" else low) if parameter == "epsilon" else at
         sums = _end(listed, found, where, key == ("add", "above"), key[1] == "above", digits, claimed)
-        value = sums.delta(claimed)
+        value = sums.at_infinity() if isinstance(claimed, float) else sums.delta(claimed)
         if key[1] == "above":
             limit = at if parameter == "epsilon" else high
             if not Fraction(value) <= limit:
@@ -202,12 +234,14 @@ def _composed(
 
 
 def _ordered(
-    steps: list[Step], end: dict[str, Any], where: str, parameter: str, at: Fraction, high: Fraction, digits: int
+    steps: list[Step], end: dict[str, Any], where: str, parameter: str, at: Fraction, high: Number, digits: int
 ) -> str:
     """δ ≤ e^((α − 1)(αρ − ε))·(1 − 1/α)^(α − 1)/α (Canonne, Kamath & Steinke 2020, Proposition 12)."""
     alpha = rational(end["order"], f"{where}: order")
     if end["side"] != "above" or alpha <= 1:
         raise CertificateError(f"{where}: an order is above 1, and bounds from above")
+    if isinstance(high, float):
+        raise CertificateError(f"{where}: an order bounds from above, and nothing is claimed there")
     rho = Fraction(0)
     for one in steps:
         if one.rho is None:
@@ -223,7 +257,7 @@ def _ordered(
 
 
 def _end(
-    listed: list[Any], found: dict[str, Any], where: str, add: bool, up: bool, digits: int, claimed: Fraction
+    listed: list[Any], found: dict[str, Any], where: str, add: bool, up: bool, digits: int, claimed: Number
 ) -> Sums:
     """Compute one composition again, and compare digest and sums."""
     corners = [
@@ -249,11 +283,16 @@ def _end(
         raise ForgedError(f"{where}: the masses are not those of the digest")
     sums = Sums(factors, lattice)
     given = fields(found["sums"], {"place", "above", "infinite"}, f"{where}: sums")
+    above, infinite = (_number(given[name], f"{where}: sums") for name in ("above", "infinite"))
+    if isinstance(claimed, float):
+        whole(given["place"], f"{where}: the place of no finite loss", -1, -1)
+        if above or infinite != sums.infinite:
+            raise ForgedError(f"{where}: the sums are others")
+        return sums
     place = whole(given["place"], f"{where}: the place", 0, 10**12)
     near = sums.places(lattice.field(claimed))
     if not near[0] - 1 <= place <= near[-1] + 1:  # a claim may be at a place itself
         raise ForgedError(f"{where}: the first loss above the claim is at another place")
-    above, infinite = (_number(given[name], f"{where}: sums") for name in ("above", "infinite"))
     if above != sums.above(place) or infinite != sums.infinite:
         raise ForgedError(f"{where}: the sums are others")
     return sums

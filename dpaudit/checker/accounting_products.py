@@ -256,6 +256,10 @@ class Sums:
         low, high = (int(end.to_integral_value(rounding="ROUND_FLOOR")) + 1 for end in (offset.low, offset.high))
         return range(max(0, low), max(0, high) + 1)
 
+    def at_infinity(self) -> Fraction:
+        """Return the mass of infinite losses: δ(ε) is above it, or below, at every ε."""
+        return Fraction(self.infinite, self.lattice.unit**2)
+
     def delta(self, epsilon: Fraction) -> Decimal:
         """Return a number that δ(ε) does not exceed (from above), or is not below (from below)."""
         field, up = self.lattice.field, self.lattice.up

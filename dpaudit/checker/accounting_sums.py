@@ -25,7 +25,7 @@ def check_sum(
     listed: list[Any],
     steps: list[Step],
     parameter: str,
-    given: tuple[Fraction, Fraction, Fraction, int],
+    given: tuple[Fraction, Fraction | float, Fraction | float, int],
     ends: list[Any],
 ) -> list[str]:
     """Return what was checked, for people.
@@ -42,6 +42,8 @@ def check_sum(
         CertificateError: where there is more than a sum needs.
     """
     at, low, high, digits = given
+    if isinstance(low, float) or isinstance(high, float):
+        raise CertificateError("μ and ρ that add up are finite")
     if at or digits or ends:
         raise CertificateError("μ and ρ add up: they are at no δ, and there are no digits and no ends")
     total = exactly = Fraction(0)
@@ -65,7 +67,7 @@ def check_sum(
 def gaussian_sum(
     listed: list[Any],
     parameter: str,
-    given: tuple[Fraction, Fraction, Fraction],
+    given: tuple[Fraction, Fraction | float, Fraction | float],
     bounded: bool,
 ) -> list[str]:
     """Return what was checked of ε or δ of a list by the formula of Gaussian noise.
@@ -84,12 +86,16 @@ def gaussian_sum(
         CertificateError: where an ε is too large to check.
     """
     at, low, high = given
+    if isinstance(low, float):
+        raise ForgedError("ε of Gaussian noise is finite at every δ above 0")
     if not bounded and any(event["mechanism"]["name"] != "gaussian" or "sampling" in event for event in listed):
         raise ForgedError("without masses only Gaussian noise and claims of μ, of all records, have a bound from above")
     square = sum((_square(event["mechanism"]) * event["count"] for event in listed if _attained(event)), Fraction(0))
     if low and not square:
         raise ForgedError("without masses only Gaussian noise and claims of μ and ρ have a bound from below")
-    shown = [] if bounded else [(high, at, "at most") if parameter == "epsilon" else (at, high, "at most")]
+    shown = []
+    if not bounded and not isinstance(high, float):
+        shown = [(high, at, "at most") if parameter == "epsilon" else (at, high, "at most")]
     shown += [(low, at, "above") if parameter == "epsilon" else (at, low, "above")] if low else []
     for epsilon, delta, side in shown:
         if epsilon > MOST_LOSS:
@@ -147,7 +153,7 @@ def _delta(mu: Real, epsilon: Real) -> Real:
 
 
 def exact_sum(
-    listed: list[Any], parameter: str, given: tuple[Fraction, Fraction, Fraction], ends: list[Any]
+    listed: list[Any], parameter: str, given: tuple[Fraction, Fraction, Fraction | float], ends: list[Any]
 ) -> list[str]:
     """Return what was checked of ε at δ = 0, where all largest losses are rational; nothing where one is not.
 

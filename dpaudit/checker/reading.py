@@ -15,6 +15,9 @@ from functools import lru_cache
 from math import gcd, lcm
 from typing import Any
 
+FORMAT = "dpaudit-certificate"
+VERSION = 1
+
 MOST_TEXT = 16 * 2**20
 MOST_STEPS = 20_000_000
 MOST_DIGITS = 60
@@ -25,7 +28,7 @@ DIGITS_OF_EXPRESSION = 200  # of the common denominator of an expression
 DIGITS_OF_VECTOR = 1_000  # of the common denominator of multipliers, or of a difference and its shift
 
 _RATIONAL = re.compile(r"(-?(?:0|[1-9][0-9]{0,59}))(?:/([1-9][0-9]{0,59}))?", re.ASCII)
-_VARIABLE = re.compile(r"([qhs])(0|[1-9][0-9]{0,5})", re.ASCII)
+_VARIABLE = re.compile(r"([qhsn])(0|[1-9][0-9]{0,5})", re.ASCII)
 
 
 class CertificateError(ValueError):
@@ -40,13 +43,13 @@ class Steps:
     """Counts the work, so that no file can keep the checker busy for long."""
 
     def __init__(self, most: int = MOST_STEPS) -> None:
-        self.left = most
+        self.most = self.left = most
 
     def spend(self, number: int) -> None:
         """Count ``number`` steps; raise `CertificateError` if there are too many in all."""
         self.left -= number
         if self.left < 0:
-            raise CertificateError(f"the certificate takes more than {MOST_STEPS:,} steps to check")
+            raise CertificateError(f"the certificate takes more than {self.most:,} steps to check")
 
 
 def shown(value: object) -> str:

@@ -43,7 +43,7 @@ _GROUPS = {  # in the order of the help, which imports none of them
         "report": "Draw evidence as a summary, a page or another format.",
         "history": "How did the evidence about a target change over time?",
         "dossier": "One page about a release, from all evidence about it.",
-        "explain": "What does a verdict, a rule of the gate or a finding mean?",
+        "explain": "What does a verdict, a rule of the gate, a finding or a term mean?",
     },
     "Guard a repository": {
         "init": "Give a project a gate.",

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
+from dpaudit.decimals import read_whole
 from dpaudit.request import Option, Request, default_of, options_of
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -19,15 +20,10 @@ class Count(click.ParamType[int]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Read the number."""
-        from decimal import Decimal, InvalidOperation
-
-        try:
-            number = Decimal(str(value))
-            if not number.is_finite() or number.adjusted() > 99 or number != int(number):
-                raise InvalidOperation
-        except InvalidOperation:
+        number = read_whole(value)
+        if number is None:
             self.fail(f"{value!r} is no whole number; write 400000, 4e5 or 400_000", param, ctx)
-        return int(number)
+        return number
 
 
 class RunSplit(click.ParamType[tuple[int, int]]):

@@ -91,8 +91,10 @@ class Results:
         if not self.quiet:
             self._outputs.say(text)
 
-    def tell(self, evidence: Evidence) -> int:
-        """Write the evidence and its page, print a summary, and return the exit code."""
+    def tell(self, evidence: Evidence, require: str | None = None) -> int:
+        """Write evidence and page, print a summary, and return the exit code, by what is required (`exit_code`)."""
+        from dpaudit.evidence.worst import exit_code
+
         outputs = self._outputs
         assert outputs is not None
         if self._json is not None:
@@ -108,7 +110,7 @@ class Results:
             for label, path in (("evidence", self._json), ("page", self._html)):
                 if path not in (None, "-"):
                     self.say(f"  {label:<13}{path}\n")
-        return evidence.verdict.exit_code
+        return exit_code(evidence, require)
 
 
 def results(command: Callable[..., int]) -> Callable[..., int]:

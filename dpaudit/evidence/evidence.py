@@ -42,6 +42,7 @@ from dpaudit.evidence.records import (
 )
 from dpaudit.evidence.registered import draw
 from dpaudit.evidence.training import Training
+from dpaudit.evidence.worst import settled
 from dpaudit.privacy import Claim, parse_claim
 
 
@@ -169,7 +170,7 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
     def record(self) -> dict[str, Any]:
         """Return the hashed record as JSON values (infinities and large integers as text)."""
         own = dict(json_values(as_written(self)))
-        if self.written is not None and json_values(as_written(_understood(self.written))) == own:
+        if self.written is not None and json_values(as_written(settled(_understood(self.written)))) == own:
             return self.written
         return own
 
@@ -226,7 +227,10 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
             raise UsageError(
                 f"{name} is not the evidence that this dpaudit reads: a value stands there in another type"
             )
-        found = msgspec.structs.replace(evidence, run=told, written=None if again == record else record)
+        # a file may be older than the rule that the worst finding is the verdict: its record stays, its word does not
+        meant = settled(evidence)
+        kept = None if again == record and meant is evidence else record
+        found = msgspec.structs.replace(meant, run=told, written=kept)
         vars(found)["id"] = identity  # it was computed above
         return found
 

@@ -106,6 +106,11 @@ class Training(Record, frozen=True):
         scales: what the accounting takes for it: (for ``low``, for ``high``).
         factors: the sensitivity over C, from below and above, as far as it was seen.
         together: the largest number of batches in one update.
+        groups: what is accounted for: (noise multiplier, rate, batches k in one update, Σm² over the updates into which
+            one batch came m times, how many such groups); None where each step is of ``together`` batches, that are in
+            no other.
+        loose: updates in none of these groups, of which it is not known what they hold.
+        rounds: of shuffled or fixed batches, (the least Σm² of the batches of an epoch, the most, how many epochs).
         low, high: what all steps lose together, certified from below (on some data) and from above.
         certificates: what shows them (``docs/certificate.md``).
         gaussian: ``low`` of Gaussian noise at the upper bound of the scale, which rests on the noise alone; None where
@@ -138,3 +143,6 @@ class Training(Record, frozen=True):
     stated: float | None = None
     partial: str = ""
     canaries: TrainingCanaries | None = None
+    groups: tuple[tuple[float, float, int, int, int], ...] | None = None
+    loose: int = 0
+    rounds: tuple[tuple[int, int, int], ...] | None = None

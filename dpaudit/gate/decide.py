@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Verdict
+from dpaudit.evidence.worst import against
 from dpaudit.gate.result import BaselineComparison, Outcome, OutcomeRule
 from dpaudit.gate.schema import TargetSettings
 from dpaudit.report.text.numerals import lower_text, upper_text
@@ -41,6 +42,9 @@ def decide(
         # this refutes nothing, and only a refuted claim ends with exit code 1
         why = f"no proof: {unproved}" if unproved else evidence.reason
         return Outcome.INCONCLUSIVE, OutcomeRule.NOT_PROVED, f"Not proved, and the policy asks for a proof; {why}"
+    if verdict is Verdict.INCONCLUSIVE and target.inconclusive == "pass" and against(evidence):
+        # a policy may tolerate what was not decided, but no word that passes stands above what speaks against the claim
+        return Outcome.INCONCLUSIVE, OutcomeRule.INCONCLUSIVE, evidence.reason
     if verdict is Verdict.INCONCLUSIVE:
         return _INCONCLUSIVE[target.inconclusive or "report"], OutcomeRule.INCONCLUSIVE, evidence.reason
     return Outcome.PASSED, OutcomeRule.PASSED, evidence.reason

@@ -191,6 +191,7 @@ class Auditor:
         Returns:
             The evidence.
         """
+        from dpaudit.evidence.worst import against
         from dpaudit.report.view import view
 
         asked = {
@@ -252,7 +253,8 @@ class Auditor:
         passes = "proved" if proved or (account is not None and expect == "not violated") else expect
         tolerates = (expect, tolerated) == ("not violated", "pass") and (account is not None or not proved)
         accepted = {passes, "inconclusive"} if tolerates else {passes}
-        failed = str(evidence.verdict) not in accepted
+        spoken = expect == "not violated" and bool(against(evidence))  # no test passes beside what speaks against it
+        failed = str(evidence.verdict) not in accepted or spoken
         page = self._page(evidence) if failed or _setting(self._item.config, "html") is not None else None
         if failed:
             more = [("run alone", self._alone(asked)), ("page", page or "")]
@@ -414,6 +416,7 @@ class Auditor:
 
 def _message(shown: View, expect: str, named: bool, more: Sequence[tuple[str, str]], required: str = "") -> str:
     """Return the verdict, what was audited, which event showed most on which pair, and how to reproduce it."""
+    from dpaudit.evidence.worst import against
     from dpaudit.report.rows import Importance
 
     head = shown.headline
@@ -422,6 +425,8 @@ def _message(shown: View, expect: str, named: bool, more: Sequence[tuple[str, st
         sentences.append("This test expects that a violation is found.")
     if str(shown.evidence.verdict) == "inconclusive" and expect != "violated" and shown.evidence.accounting is not None:
         sentences.append("Give the test a smaller tolerance=…, or inconclusive='pass' to let it pass as it is.")
+    elif against(shown.evidence):
+        sentences.append("More runs do not answer a finding: look at its line, or claim what it costs.")
     elif str(shown.evidence.verdict) == "inconclusive" and expect != "violated" and not required:
         sentences.append("Give the test more runs, or inconclusive='pass' to let it pass as it is.")
     lines = [line for text in sentences for line in textwrap.wrap(_plain(text), _WIDTH)]

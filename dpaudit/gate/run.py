@@ -469,6 +469,8 @@ def _over_nights(
         outcome, rule = Outcome.FAILED, OutcomeRule.VIOLATION_MISSING
     elif evidence.verdict is Verdict.INCONCLUSIVE:
         outcome, rule = result.outcome, result.rule
+    elif evidence.verdict is Verdict.VIOLATED:  # nothing passes beside its own rejection
+        outcome, rule = Outcome.INCONCLUSIVE, OutcomeRule.INCONCLUSIVE
     else:
         outcome, rule = Outcome.PASSED, OutcomeRule.PASSED
     return replace(result, outcome=outcome, rule=rule, sentence=said, notes=notes)

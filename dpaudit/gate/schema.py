@@ -33,7 +33,8 @@ TimeLimit = Annotated[
     Meta(
         gt=0,
         le=86_400,
-        description="Seconds that the runs of a target may take; a second look has twice as long to itself.",
+        description="Seconds after which a target that hangs is ended; a second look has twice as long to itself. "
+        "It is no budget: runs are counted, so that a busy machine decides nothing.",
     ),
 ]
 MemoryLimit = Annotated[float, Meta(gt=0, description="MiB of memory that the process of a target may use.")]
@@ -160,7 +161,7 @@ class _OfGates(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=
     ) = None
     require: Require = "audited"
     inconclusive: Inconclusive = "report"
-    time_limit: TimeLimit = 120.0
+    time_limit: TimeLimit = 3_600.0
     memory_limit: MemoryLimit = 2048.0
     context: Annotated[
         dict[str, Any],

@@ -6,6 +6,7 @@ __all__ = [
     "Relation",
     "answers",
     "candidates",
+    "change",
     "data_files",
     "dataset",
     "digest",

@@ -36,7 +36,7 @@ def read_pairs(files: Sequence[str | Path], neighbouring: Callable[[Pair], bool]
                 pairs.append((waiting[0], waiting[1]))
                 waiting.clear()
         else:
-            pairs += _chosen(readings(_json(name), name), neighbouring)
+            pairs += _chosen(readings(_json(name), name), neighbouring, name)
     if waiting:
         last = next(name for name in reversed(files) if str(name).lower().endswith(_DATASETS))
         raise UsageError(f"'{last}' holds one dataset, and a pair needs two; a pair is {FORMS}")
@@ -47,7 +47,8 @@ def readings(value: Any, name: str | Path) -> list[list[Pair]]:
     """Return the ways to read a JSON value as pairs, the likelier first.
 
     A list of two is one pair; if both of its entries are lists of two as well, it may be two pairs. That is the
-    likelier reading if all the inner values are lists, and so look like datasets.
+    likelier reading if all the inner values are lists, and so look like datasets. Which is meant the relation says;
+    where it allows both, the file is refused.
     """
     one = [[(value[0], value[1])]] if isinstance(value, list) and len(value) == 2 else []
     several = []
@@ -59,12 +60,16 @@ def readings(value: Any, name: str | Path) -> list[list[Pair]]:
     return several + one if all(isinstance(data, list) for data in inner) else one + several
 
 
-def _chosen(possible: list[list[Pair]], neighbouring: Callable[[Pair], bool] | None) -> list[Pair]:
-    if neighbouring is not None and len(possible) > 1:
-        for pairs in possible:
-            if all(map(neighbouring, pairs)):
-                return pairs
-    return possible[0]
+def _chosen(possible: list[list[Pair]], neighbouring: Callable[[Pair], bool] | None, name: str | Path) -> list[Pair]:
+    if neighbouring is None or len(possible) == 1:
+        return possible[0]
+    meant = [pairs for pairs in possible if all(map(neighbouring, pairs))]
+    if len(meant) > 1:
+        raise UsageError(
+            f"the pair file '{name}' may hold one pair of datasets with two records each, or two pairs, and both would "
+            "be neighbours: write one pair as [[data0, data1]], and two pairs each in a file of its own"
+        )
+    return meant[0] if meant else possible[0]
 
 
 def _json(name: str | Path) -> Any:

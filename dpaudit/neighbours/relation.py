@@ -36,6 +36,7 @@ _MOVEMENTS = {
     "queries": ("all", "one", "monotone", "norm=1", "norm=2"),
     "declared": ("all",),
 }
+_ALSO_CALLED = {"replace-one": "replace"}  # as accountants say
 _NAME = r"(?!\s)[^(),\r\n]+(?<!\s)"  # of a column of persons, so that the text of a relation reads back
 _SLACK = 1e-9  # tolerance for rounding of differences between real answers
 
@@ -57,6 +58,7 @@ class Relation:
     person: str | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "kind", _ALSO_CALLED.get(self.kind, self.kind))
         if self.movement not in _MOVEMENTS.get(self.kind, ()):
             raise UsageError(f"no relation {self.kind!r} with the movement {self.movement!r}; write {FORMS}")
         if isinstance(self.group, bool) or not isinstance(self.group, int) or self.group < 1:
@@ -243,9 +245,10 @@ def parse_relation(text: str | Relation) -> Relation:
     if isinstance(text, Relation):
         return text
     match = re.fullmatch(r"\s*([a-z-]+)\s*(?:\(([^()]*)\))?\s*", str(text))
-    if match is None or match[1] not in _MOVEMENTS:
+    kind = None if match is None else _ALSO_CALLED.get(match[1], match[1])
+    if match is None or kind not in _MOVEMENTS:
         raise UsageError(f"no relation {text!r}; write {FORMS}")
-    kind, given = match[1], {}
+    given: dict[str, str] = {}
     for part in filter(None, map(str.strip, (match[2] or "").split(","))):
         option = part.replace(" ", "")
         named = re.fullmatch(r"person\s*=\s*(.+)", part)

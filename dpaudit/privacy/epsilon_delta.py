@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -131,7 +131,7 @@ class ApproxDP(Claim):
     """(ε, δ)-DP: P(S) ≤ e^ε·Q(S) + δ for every S, both ways (Dwork, Kenthapadi, McSherry, Mironov & Naor 2006)."""
 
     epsilon: float
-    delta: float
+    delta: float = field()  # `Claim.delta` is no default
     parameter: ClassVar[str] = "epsilon"
     symbol: ClassVar[str] = "ε"
     notion: ClassVar[str] = "approximate differential privacy"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,11 @@ from dpaudit.neighbours import parse_relation
 from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.serialise import kept_text
 from dpaudit.privacy import parse_claim
-from dpaudit.request import AuditRequest, ProofRequest, Request, TraceRequest, options_of
+from dpaudit.request import AuditRequest, ProofRequest, Request, TraceRequest, options_of, trace_for
 
 Digests = Sequence[tuple[str, str]]
 Compared = Iterator[tuple[str, Any, Any]]
+_READ = ("seeded", "opaque")  # whose source is read, so that an audit may be a trace
 _NOISE_ALONE = "program"  # stands for its mathematics, so it has no low-order bits
 
 
@@ -41,6 +42,8 @@ class Asked:
 def other_question(evidence: Evidence, asked: Asked) -> str | None:
     """Say how evidence deviates from the request; None if it answers the request."""
     proved = evidence.proof is not None or evidence.counterexample is not None
+    if evidence.trace is not None and asked.audit is not None and evidence.target.asks in _READ:
+        asked = replace(asked, trace=asked.trace or trace_for(asked.audit))
     if (evidence.trace is not None) != (asked.trace is not None):
         return f"whether it is a trace is {evidence.trace is not None}, and {asked.trace is not None} was asked for"
     request = asked.trace or (asked.proof if proved else asked.audit)
@@ -79,7 +82,9 @@ def _claim(evidence: Evidence, request: Any) -> Compared:
 
 
 def _relation(evidence: Evidence, request: Any) -> Compared:
-    if request.relation is not None:
+    if request.relation is not None and evidence.accounting is not None:  # accountants have a name of their own
+        yield "the relation", evidence.relation, {"replace": "replace-one"}.get(request.relation, request.relation)
+    elif request.relation is not None:
         yield "the relation", evidence.relation, str(parse_relation(request.relation))
 
 

@@ -27,6 +27,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
+from dpaudit.reading.forking import is_ours
+
 FORKED = (
     "it forks: a copy of the process would draw the same noise once more; start other programs with subprocess, "
     "or draw in one process"
@@ -34,6 +36,7 @@ FORKED = (
 LONGER = 2  # times the time limit, for a second look
 SPARE = 2  # times the memory limit, at which the system refuses more
 
+_AT_MOST = 9  # times the time limit that a process may wait for a processor on top of it
 _LOOK = 0.05  # seconds between checks of a process
 _ROUNDS = 50  # attempts to find and end all descendants
 _PATIENCE = 3.0  # seconds for an interrupted process to clean up
@@ -156,7 +159,12 @@ def _watch(
             raise KeyboardInterrupt
         if limits.seconds is not None and over == "time" and again.exists():
             clock, over, seconds = time.perf_counter(), "second look", LONGER * limits.seconds
-        if seconds is not None and time.perf_counter() - clock > seconds:
+        spent = time.perf_counter() - clock
+        if (
+            seconds is not None
+            and spent > seconds
+            and spent - min(queued_of(process.pid), _AT_MOST * seconds) > seconds
+        ):
             return over
         if limits.memory is not None and memory_of(process.pid) > limits.memory:
             return "memory"
@@ -222,6 +230,18 @@ def _death(code: int, last: str) -> str:
     else:
         how = f"its process ended by itself with exit code {code}, before the work was over"
     return how + (f"; it said last: {last}" if last else "")
+
+
+def queued_of(pid: int) -> float:
+    """Return the seconds that a process and all below it waited for a processor at most; 0 where that is not known.
+
+    Others who keep the machine busy are no fault of a target.
+    """
+    most = 0
+    for each in (pid, *_below(pid)):
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            most = max(most, int(Path(f"/proc/{each}/schedstat").read_text().split()[1]))
+    return most / 1e9
 
 
 def memory_of(pid: int) -> float:
@@ -408,7 +428,10 @@ def received() -> tuple[Any, Answering]:
 def refuse_forks(answering: Answering, answer: Any) -> None:
     """End a forked copy of this process at once, and give an answer that says so."""
     if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=lambda: os._exit(0), after_in_parent=lambda: answering.hand_over(answer))
+        os.register_at_fork(
+            after_in_child=lambda: None if is_ours() else os._exit(0),
+            after_in_parent=lambda: None if is_ours() else answering.hand_over(answer),
+        )
 
 
 def took_too_much() -> bool:

@@ -4,4 +4,7 @@ Its source is rewritten so that every operation on a value is asked of a domain,
 closures, the order of evaluation, generators and exceptions are Python's own. What a value is depends on the domain.
 """
 
-__all__ = ["agreement", "callables", "dispatch", "draws", "patterns", "python", "rewrite", "runs", "source"]
+__all__ = [
+    "agreement", "callables", "callbacks", "constants", "dispatch", "draws", "forking", "patterns", "python",
+    "rewrite", "runs", "source", "universe",
+]  # fmt: skip

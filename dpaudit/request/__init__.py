@@ -8,9 +8,9 @@ and the printed command are derived from it.
 
 from dpaudit.request.account import AccountOptions, AccountRequest, ReleaseRequest
 from dpaudit.request.audit import AuditOptions, AuditRequest
-from dpaudit.request.option import Option, default_of, options_of, recorded, taking
+from dpaudit.request.option import Option, default_of, known_keywords, options_of, recorded, taking
 from dpaudit.request.proof import ProofOptions, ProofRequest
-from dpaudit.request.trace import TraceOptions, TraceRequest
+from dpaudit.request.trace import TraceOptions, TraceRequest, trace_for
 from dpaudit.request.training import TrainingOptions, TrainingRequest
 
 Request = AuditRequest | ProofRequest | AccountRequest | ReleaseRequest | TraceRequest | TrainingRequest
@@ -30,7 +30,9 @@ __all__ = [
     "TrainingOptions",
     "TrainingRequest",
     "default_of",
+    "known_keywords",
     "options_of",
     "recorded",
     "taking",
+    "trace_for",
 ]

@@ -24,7 +24,7 @@ class AccountRequest:
         claim: a claim or its text, or several: pure or (ε, δ). By default those of the plan file; without any the
             verdict is NO CLAIM.
         tolerance: the width of the interval that is wished for, in ε.
-        relation: which datasets are neighbours, where the events allow several: "add-remove", "replace-one" or
+        relation: which datasets are neighbours, where the events allow several: "add-remove", "replace" or
             "zero-out".
         memory: the most memory to use, in GiB, about.
         alone: whether no other accountant that is installed is asked too.
@@ -59,9 +59,9 @@ class AccountRequest:
     relation: str | None = field(
         default=None,
         metadata=described(
-            "Which datasets are neighbours, where the events allow several.",
+            "Which datasets are neighbours, where the events allow several; replace and replace-one are the same.",
             kind="choice",
-            allowed=("add-remove", "replace-one", "zero-out"),
+            allowed=("add-remove", "replace", "replace-one", "zero-out"),
             asked="the relation",
             recorded=lambda evidence: evidence.relation,
         ),
@@ -89,17 +89,27 @@ class ReleaseRequest:
     """One release in plain options: as the command line types it. A plan file lists several.
 
     Attributes:
-        gaussian, laplace, discrete_laplace, discrete_gaussian, randomised_response, exponential, block: the mechanism,
-            by the parameter of its noise or its claim; one of them.
+        gaussian, noise_multiplier, laplace, discrete_laplace, discrete_gaussian, randomised_response, exponential,
+            block: the mechanism, by the parameter of its noise or its claim; one of them.
         sensitivity: how far one record moves the answer.
         rate: of Poisson sampling. batch, records: of sampling without replacement. batches: of shuffled data.
-        steps: how often it is run; of shuffled data, the epochs.
+        steps: how often it is run. epochs: how often shuffled data are gone through.
     """
 
     gaussian: str | None = field(
-        default=None, metadata=described("Gaussian noise of this standard deviation.", shown="SIGMA")
+        default=None,
+        metadata=described("Gaussian noise of this σ, in units of --sensitivity.", shown="SIGMA"),
     )
-    laplace: str | None = field(default=None, metadata=described("Laplace noise of this scale.", shown="SCALE"))
+    noise_multiplier: str | None = field(
+        default=None,
+        metadata=described(
+            "Gaussian noise over the norm that each record's part of a sum is clipped to, as DP-SGD states it.",
+            shown="NUMBER",
+        ),
+    )
+    laplace: str | None = field(
+        default=None, metadata=described("Laplace noise of this scale, in units of --sensitivity.", shown="SCALE")
+    )
     discrete_laplace: str | None = field(
         default=None, metadata=described("Whole-number noise, P(k) ∝ e^(−|k|/SCALE).", shown="SCALE")
     )
@@ -127,3 +137,6 @@ class ReleaseRequest:
         default=None, metadata=described("Batches that shuffled data are cut into, for each epoch.", kind="count")
     )
     steps: int | None = field(default=None, metadata=described("How often it is run.", kind="count"))
+    epochs: int | None = field(
+        default=None, metadata=described("How often shuffled data are gone through, with --batches.", kind="count")
+    )

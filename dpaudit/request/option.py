@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+
+from dpaudit.errors import refuse_unknown
 
 if TYPE_CHECKING:
     from dpaudit.evidence.evidence import Evidence
@@ -76,7 +79,7 @@ def recorded(kind: type[Any], evidence: Evidence) -> dict[str, Any]:
 def taking(kind: type[Any]) -> Callable[[Function], Function]:
     """Give a function that takes the options of a request their names, defaults and meanings, for help and editors."""
 
-    def decorated(function: Function) -> Function:
+    def decorated(own: Function) -> Function:
         keywords = [
             inspect.Parameter(
                 each.name,
@@ -86,11 +89,26 @@ def taking(kind: type[Any]) -> Callable[[Function], Function]:
             )
             for each in fields(kind)
         ]
-        returned = inspect.signature(function).return_annotation
-        function.__signature__ = inspect.Signature(keywords, return_annotation=returned)  # type: ignore[attr-defined]
+        returned = inspect.signature(own).return_annotation
+        own.__signature__ = inspect.Signature(keywords, return_annotation=returned)  # type: ignore[attr-defined]
+        function = known_keywords(own)
         if function.__doc__ and kind.__doc__:  # there is none with python -OO
             meanings = inspect.cleandoc(kind.__doc__).partition("Attributes:\n")[2]
             function.__doc__ = inspect.cleandoc(function.__doc__).replace("    {options}", meanings)
         return function
 
     return decorated
+
+
+def known_keywords(function: Function) -> Function:
+    """Let a public function refuse keywords that it does not have, by their names."""
+    signature = inspect.signature(function)
+    known = [name for name, each in signature.parameters.items() if each.kind is not each.POSITIONAL_ONLY]
+
+    @functools.wraps(function)
+    def checked(*given: Any, **options: Any) -> Any:
+        refuse_unknown(function.__name__, options, known)
+        return function(*given, **options)
+
+    checked.__signature__ = signature  # type: ignore[attr-defined]
+    return cast(Function, checked)

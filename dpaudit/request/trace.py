@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from dpaudit.request.audit import AuditRequest
 from dpaudit.request.option import described
 from dpaudit.request.shared import (
     BACKEND,
@@ -53,9 +54,8 @@ class TraceRequest:
         workers: processes, or jobs of a batch system, that make the measuring runs.
         backend: as for `dpaudit.audit`.
         scheduler: as for `dpaudit.audit`.
-        time_budget: seconds, about, for trying candidates, and again for measuring runs of a function that is called
-            once a run: where they would take longer, fewer are made, and fewer paths are tried. None for as long as it
-            takes.
+        time_budget: seconds, about, for measuring runs of a function that is called once a run: where they would take
+            longer, fewer are made. None for as long as it takes. Candidates and paths are counted: no clock is asked.
         listen: called with (stage, runs done, runs in all).
     """
 
@@ -118,7 +118,7 @@ class TraceRequest:
     scheduler: str | None = field(default=None, metadata=SCHEDULER)
     time_budget: float | None = field(
         default=30.0,
-        metadata=described("For candidates, and for measuring, about.", kind="number", shown="SECONDS"),
+        metadata=described("For measuring, about.", kind="number", shown="SECONDS"),
     )
     listen: Callable[[str, int, int], None] | None = field(default=None, metadata=described("In Python only.", kind=""))
 
@@ -145,3 +145,28 @@ class TraceOptions(TypedDict, total=False):
     scheduler: str | None
     time_budget: float | None
     listen: Callable[[str, int, int], None] | None
+
+
+_RUNS_ALONE = (
+    "sequential", "curve", "learn", "observe", "fixed", "resume", "shards", "time_budget", "block_size", "reading",
+    "search", "query", "sensitivity",
+)  # fmt: skip
+"""What is asked of runs alone."""
+
+
+def trace_for(request: AuditRequest) -> TraceRequest | None:
+    """Return the trace that answers an audit on data or a domain, where the function's source is read.
+
+    The pair is that on which its noise has to hide most, and one pass over the source makes many runs.
+
+    Returns:
+        None where pairs are given, or where something is asked of runs alone.
+    """
+    usual = AuditRequest(request.target)
+    asked = ((getattr(request, name), getattr(usual, name)) for name in (*_RUNS_ALONE, "floating_point", "types"))
+    if request.pairs or (request.data is None and request.domain is None):
+        return None
+    if any((own or None) != (other or None) for own, other in asked):
+        return None
+    shared = {each.name for each in fields(TraceRequest)} & {each.name for each in fields(AuditRequest)}
+    return TraceRequest(**{name: getattr(request, name) for name in shared - {"time_budget"}})

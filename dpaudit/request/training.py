@@ -24,8 +24,8 @@ class TrainingRequest:
         loader: whose batches are watched; None where there is none to watch. Of JAX, a strategy of
             ``jax_privacy.batch_selection``, or whatever yields record indices.
         claim: of ε at a δ, such as "epsilon=8, delta=1e-5". Without one nothing is judged.
-        sigma: the noise multiplier, and clip: the norm that records are clipped to; by default those that an optimizer
-            of Opacus states. A plain loop does not say them.
+        sigma: the noise multiplier, or a list of those of all updates, which is a public plan; and clip: the norm that
+            records are clipped to; by default those that an optimizer of Opacus states. A plain loop does not say them.
         rate: at which records are sampled; by default as the loader states it.
         records: how many there are in the training set, where batches of JAX do not say it.
         sampling: how records come in, as the claim's accounting assumes: "poisson", "fixed-size" or "shuffled".
@@ -51,7 +51,7 @@ class TrainingRequest:
     optimizer: Any
     loader: Any = None
     claim: Claim | str | None = field(default=None, metadata=CLAIM)
-    sigma: float | None = field(
+    sigma: float | Sequence[float] | None = field(
         default=None,
         metadata=described("The noise multiplier; else as the optimizer states it.", kind="number", gate="table"),
     )
@@ -112,7 +112,7 @@ class TrainingOptions(TypedDict, total=False):
     """The options of a `TrainingRequest`, as keyword arguments of `dpaudit.watch_training`; a test keeps both alike."""
 
     claim: Claim | str | None
-    sigma: float | None
+    sigma: float | Sequence[float] | None
     clip: float | None
     rate: float | None
     records: int | None

@@ -42,6 +42,11 @@ def differences(before: Evidence, after: Evidence, renamed: Mapping[str, str]) -
         new = json.loads(json.dumps(new).replace(text, older))
     for record in (old, new):
         del record["versions"]
+        for named in (
+            (record.get("proof") or {}).get("certificate"),
+            (record.get("counterexample") or {}).get("record"),
+        ):
+            (named or {}).get("mechanism", {}).pop("name", None)  # that of the target, as it was called then
     if _query_unknown(before, after):
         del old["sensitivity"]
         for record in (old, new):

@@ -26,16 +26,16 @@ from dpaudit.loading.named import load, public_name
 from dpaudit.loading.trust import load_trusted
 from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.serialise import read_kept
-from dpaudit.request import AccountRequest, AuditRequest, ProofRequest, TraceRequest, recorded
+from dpaudit.request import AccountRequest, AuditRequest, ProofRequest, TraceRequest, known_keywords, recorded
 from dpaudit.review.differences import CHANGED, ReplayDifference, differences, reasons, record_of
 from dpaudit.review.recounts import Recount, counted_again, occurrences
 from dpaudit.sampling.progress import Listener
 from dpaudit.settings import own_settings
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
+from dpaudit.verify.proofs.enumeration import ENUMERATION
+from dpaudit.verify.proofs.kinds import KINDS
 from dpaudit.verify.prove_and_audit import prove
-
-_WHOLE = "whole-number"  # in the scope of a proof about whole numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +88,7 @@ class Replay:
             )
 
 
+@known_keywords
 @own_settings()
 def replay(
     evidence: Evidence | str | Path,
@@ -211,16 +212,15 @@ def _of_proof(evidence: Evidence, domain: Sequence[Any] | None) -> dict[str, Any
     """Return the options of `prove` from the evidence."""
     proof = evidence.proof
     assert proof is not None
-    which: Any = "integer" if _WHOLE in proof.scope else None
-    if proof.method == "enumeration":
-        which = domain if domain is not None else None if proof.domain is None else read_kept(proof.domain)
-        if which is None:
-            raise UsageError(
-                "the evidence does not hold the domain that was enumerated; give it: --domain, or "
-                "dp.replay(evidence, domain=…). Evidence made with --keep-data holds it"
-            )
-    if proof.method == "releases":
-        which = read_kept(proof.domain or "null")
+    kind = KINDS[proof.method]
+    which = kind.domain(proof)
+    if domain is not None and kind is ENUMERATION:
+        which = domain
+    if which is None and kind is ENUMERATION:
+        raise UsageError(
+            "the evidence does not hold the domain that was enumerated; give it: --domain, or "
+            "dp.replay(evidence, domain=…). Evidence made with --keep-data holds it"
+        )
     return {**recorded(ProofRequest, evidence), "domain": which, "steps": None}
 
 
@@ -271,7 +271,7 @@ def _searched(
 
 def _accounted_again(before: Evidence, accounting: Accounting) -> Replay:
     """Account for the same releases again; nothing of anybody's is loaded or run."""
-    stated, events = accounting.statements, events_of(accounting.releases)
+    stated, events = accounting.statements, events_of(accounting.releases, before.relation)
     named = before.target.name != name_of(accounting.releases)
     numbers = {each.parameter: each.at for each in stated if each.claim is None}
     runs = zip(events_in(accounting.releases), accounting.releases, strict=True)

@@ -42,6 +42,7 @@ from dpaudit.targets.signature import Shape
 _LARGE = 50_000  # records
 _SINGLY = 6  # the streams of a sampler that is called for one run at a time
 _COMPILED, _BESIDE = 8, 10  # the streams of a compiled program, and of draws beyond those of its loop
+_SETTLED = 256  # runs of which one is repeated, where it is settled whether a function is read
 _REPEATED = 4  # runs of a block that the function itself repeats, in the first blocks
 _RAISED = "a sampler that raises, or returns one object for many runs, of which every call is one run"
 
@@ -151,7 +152,9 @@ def _read(
     seeds = rng.bit_generator.seed_seq
     assert isinstance(seeds, np.random.SeedSequence)
     keywords = {name: {"rng": rng, "size": 1}[name] for name in mechanism.asked} | experiment.parameters
-    repeated = REPEATED if block.phase is Phase.SETTLING else _REPEATED if block.index < _REPEATED else 1
+    repeated = _REPEATED if block.index < _REPEATED else 1
+    if block.phase is Phase.SETTLING:
+        repeated = max(1, min(REPEATED, block.size // _SETTLED))
     try:
         return from_reading(make(mechanism.function, (data,), keywords, size, seeds, repeated), size)
     except UnreadError as error:

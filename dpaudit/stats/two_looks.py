@@ -28,6 +28,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
+import msgspec
 from scipy.special import ndtr, ndtri
 
 from dpaudit.evidence.records import Bound, Counts, SecondLook, round_outward
@@ -163,6 +164,21 @@ def first_look(rule: LooksRule, bounds: Iterable[tuple[int, Bound]], claim: Clai
         if best is None or p < best.p:
             best = FirstLook(number, bound.arithmetic, p, False)
     return best
+
+
+def at_deciding(rule: LooksRule, bound: Bound, claim: Claim) -> Bound:
+    """Return the same bound at the confidence at which one look is enough, stated for the whole audit.
+
+    Args:
+        rule: of the whole audit.
+        bound: of an attempt, with its share of the error level.
+        claim: the notion that is bounded; its own value is not used.
+    """
+    if bound.counts is None:  # nothing was measured
+        return msgspec.structs.replace(bound, confidence=1 - rule.at_once)
+    own = (1 - bound.confidence) * (rule.at_once / rule.error)
+    value = lower_bound(bound.method, bound.counts, claim=claim, weight=bound.weight, error=own)
+    return msgspec.structs.replace(bound, value=round_outward(value, "lower"), confidence=1 - rule.at_once)
 
 
 def second_method(bound: Bound) -> tuple[str, int]:

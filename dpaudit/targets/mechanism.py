@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypedDict, Unpack, overload
 
-from dpaudit.errors import UsageError, nearest
+from dpaudit.errors import UsageError, nearest, refuse_unknown
 from dpaudit.privacy.claims import Claim, as_claim
 from dpaudit.targets.signature import (
     FORMS,
@@ -304,6 +304,7 @@ def mechanism(function: Callable[..., Any] | None = None, **options: Unpack[Mech
     Raises:
         UsageError: for a callable without a readable signature or in none of the supported forms.
     """
+    refuse_unknown("mechanism", options, MechanismOptions.__annotations__)
     if function is None:
         return functools.partial(mechanism, **options)
     if not callable(function):

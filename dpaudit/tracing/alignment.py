@@ -62,6 +62,8 @@ class Conditions:
         differs: what differs and holds no noise that could hide it, with its line or place.
         scales: lines where the scale of noise differs between the data; stretch: ln of the largest ratio of two.
         unpriced: why no price is known at all; ``generous``: why the price may be more than is lost.
+        conditioned: of noise that is compared with a constant, its column with that line: if it has to move, the price
+            may be more than is lost.
         coins: lines of choices whose chances differ.
         stated: what mechanisms of libraries lose by their own statement.
     """
@@ -76,6 +78,7 @@ class Conditions:
     stretch: float = 0.0
     unpriced: list[str] = field(default_factory=list)
     generous: list[str] = field(default_factory=list)
+    conditioned: dict[int, str] = field(default_factory=dict)
     coins: list[str] = field(default_factory=list)
     stated: list[Spent] = field(default_factory=list)
 
@@ -132,7 +135,8 @@ def _released(
     for number in np.flatnonzero(~noisy & ~same):
         place = places[number] if places is not None else site
         found.differs.append((place, f"{value[number]:.6g} and {theirs[number]:.6g}"))
-    broken = noisy & ~np.isfinite(value - theirs) & ~same
+    with np.errstate(invalid="ignore", over="ignore"):
+        broken = noisy & ~np.isfinite(value - theirs) & ~same
     for number in np.flatnonzero(broken):
         place = places[number] if places is not None else site
         found.differs.append((place, f"{value[number]:.6g} and {theirs[number]:.6g}"))
@@ -184,7 +188,9 @@ def _event(found: Conditions, one: Event, two: Event, noise: Floats, noises: Noi
         if one.scale is not None and two.scale is not None and not np.all(close(one.scale, two.scale)):
             found.scales.append(one.site)
         _released(found, one.forms[0], two.forms[0], noise, one.site)
-        if not one.forms[0].offset.any() and not two.forms[0].offset.any():  # what noise decides by itself
+        bare = not one.forms[0].offset.any() and not two.forms[0].offset.any()
+        if bare and all(noises.block(column).alone for column in one.forms[0].column.tolist()):
+            # what noise decides by itself
             found.generous.append(f"noise goes where it is not followed, at {one.site}")
     elif one.kind == "derived":
         moved = np.zeros(len(one.outcome), dtype=bool)
@@ -267,7 +273,9 @@ def _compared(found: Conditions, one: Event, two: Event, noise: Floats, noises: 
         else:
             single[number] = False
             if not _moved(own.take(np.array([number])), other.take(np.array([number]))).any():
-                found.generous.append(f"noise is compared with a constant, at {one.site}")
+                behind = noises.sources(column) if noises.is_derived(column) else ()
+                for each in (column, *behind):
+                    found.conditioned.setdefault(each, f"noise is compared with a constant, at {one.site}")
     rest = np.flatnonzero(~single)
     less = one.what in ("less", "less_equal")
     sign = np.where(outcome == less, -1.0, 1.0)[rest]

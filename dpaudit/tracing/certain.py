@@ -5,6 +5,7 @@ and output, on both sides and in every run that was made, the output *is* Rn + r
 
 * what holds no noise and differs, or is there on one side alone, tells the sides apart in every run;
 * where r − r′ is no value of R, the outputs of the two sides lie on parallel planes that do not meet: likewise;
+* where one noise has another scale on either side, its loss has no limit at δ = 0, and a closed form at δ > 0;
 * where R has full column rank the output determines the noise, everywhere and not only near by (R is linear), so that
   with Rc = r − r′ the loss is that of all noises shifted by c, exactly: Σ|c|/b for Laplace noise, and the certified
   accounting of the composition where δ > 0.
@@ -15,9 +16,11 @@ program: a function that is neither sum nor multiple makes the run one of which 
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -47,12 +50,13 @@ _SAME_DRAWS = 4  # runs that have to agree before noise is called constant
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Noise of a law and scale that moves by so much."""
+    """Noise of a law and scale that moves by so much; ``other``: its scale on the other side, where that differs."""
 
     law: NoiseLaw
     scale: float
     by: float
     site: str
+    other: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +124,17 @@ def _value(number: float) -> str:
     return "NaN" if math.isnan(number) else f"{number:.6g}"
 
 
+def raised_kind(output: Output) -> str:
+    """Return the kind of exception that a run ended in; empty where it returned."""
+    raised = output.structure[1:3]
+    is_raised = len(raised) == 2 and raised[0] == ("the output[0]", "'raises'")
+    return raised[1][1].strip("'\"").partition(":")[0] if is_raised else ""
+
+
 def _unlike(one: Output, two: Output) -> tuple[str, str]:
+    kinds = raised_kind(one), raised_kind(two)
+    if any(kinds) and not all(kinds):
+        return f"it raises {kinds[0] or kinds[1]} on one side and returns on the other", "the output"
     for (place, text), (other, theirs) in zip(one.structure, two.structure, strict=False):
         if (place, text) != (other, theirs):
             return f"it has another form on either side, whatever the noise is: {text[:80]}, and {theirs[:80]}", place
@@ -255,9 +269,10 @@ def _of_linear(one: _Side, two: _Side, claim: Claim | None) -> Certain | None:
     laws = [[side.laws[column] for column in own] for side, own in zip((one, two), columns, strict=True)]
     alike = all(a[0] is b[0] and bool(close(np.float64(a[1]), np.float64(b[1]))) for a, b in zip(*laws, strict=True))
     if not alike or not np.all(close(*matrices)):
-        return None
+        return _of_scales(one, two, kept, claim)
     matrix = matrices[0]
-    change: Floats = first.offset - second.offset
+    with np.errstate(invalid="ignore", over="ignore"):
+        change: Floats = first.offset - second.offset
     change[close(first.offset, second.offset)] = 0.0
     if not change.any():
         return None
@@ -278,6 +293,29 @@ def _of_linear(one: _Side, two: _Side, claim: Claim | None) -> Certain | None:
         if abs(by) > 1e-9 * abs(exact).max()
     )
     return loss_of(steps, claim)
+
+
+def _of_scales(
+    one: _Side, two: _Side, kept: np.ndarray[Any, np.dtype[np.int64]], claim: Claim | None
+) -> Certain | None:
+    """Return what the number tells by itself whose one noise has another scale on either side, the most of all."""
+    best: Certain | None = None
+    for row in kept.tolist():
+        own: list[tuple[NoiseLaw, float, str]] = []
+        for side in (one, two):
+            terms = np.flatnonzero(side.form.row == row)
+            if len(terms) == 1:
+                law, scale, site = side.laws[int(side.form.column[terms[0]])]
+                own.append((law, scale * abs(float(side.form.coefficient[terms[0]])), site))
+        if len(own) < 2 or own[0][0] is not own[1][0] or bool(close(np.float64(own[0][1]), np.float64(own[1][1]))):
+            continue
+        by = float(one.form.offset[row]) - float(two.form.offset[row])
+        if not math.isfinite(by):
+            continue
+        found = loss_of((Step(own[0][0], own[0][1], by, own[0][2], own[1][1]),), claim)
+        if found is not None and (best is None or found.epsilon > best.epsilon):
+            best = found
+    return best
 
 
 def _matrix(form: Form, columns: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Floats:
@@ -319,6 +357,8 @@ def loss_of(steps: Sequence[Step], claim: Claim | None) -> Certain | None:
     """
     if not steps or any(not (0 < step.scale < math.inf) for step in steps):
         return None
+    if any(step.other is not None for step in steps):
+        return _of_two_scales(steps[0], claim) if len(steps) == 1 else None
     where = max(steps, key=lambda step: abs(step.by) / step.scale).site
     delta = 0.0 if claim is None else claim.delta
     if any(step.law.whole and abs(step.by - round(step.by)) > _CLEARLY for step in steps):
@@ -341,6 +381,99 @@ def loss_of(steps: Sequence[Step], claim: Claim | None) -> Certain | None:
     if not laws <= {LAPLACE, GAUSSIAN, DISCRETE_LAPLACE}:
         return None
     return _certified(steps, delta, where)
+
+
+def _of_two_scales(step: Step, claim: Claim | None) -> Certain | None:
+    """Return the loss of one noise that has another scale on either side, from below.
+
+    At δ = 0 it has no limit: far out, the density of the wider one is any number of times that of the other. With
+    δ > 0 it is the ε at which the larger of the two hockey-stick divergences δ(ε) = ∫ (p − e^ε·q)₊ is the claim's δ:
+    in closed form, as p/q is monotone between few points (Laplace), or a quadratic decides (Gaussian).
+    """
+    other = step.other
+    if other is None or not 0 < other < math.inf or bool(close(np.float64(step.scale), np.float64(other))):
+        return None
+    sides = f"{step.law.name} noise has scale {step.scale:.6g} on one side and {other:.6g} on the other"
+    delta = 0.0 if claim is None else claim.delta
+    if claim is not None and not isinstance(claim, PureDP | ApproxDP):
+        return None
+    if delta == 0:
+        limitless = Certain(f"{sides}: its loss has no limit", step.site, math.inf, (step,), leaks=False)
+        return limitless if step.law in _KNOWN else None
+    if step.law not in (LAPLACE, GAUSSIAN):
+        return None
+    divergence = _laplace_divergence if step.law is LAPLACE else _gaussian_divergence
+    ways = ((step.scale, other), (other, step.scale))
+
+    def most(epsilon: float) -> float:
+        return max(divergence(p, q, step.by, epsilon) for p, q in ways)
+
+    low, high = 0.0, 1.0
+    if most(low) * (1 - 1e-6) <= delta:
+        return None
+    while most(high) * (1 - 1e-6) > delta and high < 500:
+        low, high = high, 2 * high
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if most(middle) * (1 - 1e-6) > delta else (low, middle)
+    return Certain(sides, step.site, low * (1 - 1e-9), (step,), leaks=False)
+
+
+def _laplace_divergence(p: float, q: float, by: float, epsilon: float) -> float:
+    """δ(ε) of Laplace noise of scale p against one of scale q that is shifted: ∫ (f − e^ε·g)₊.
+
+    ln f/g = ln(q/p) − |x|/p + |x − c|/q is linear between 0, c and the points where it is ε, so that both cumulative
+    distributions at these say all.
+    """
+    from scipy.stats import laplace
+
+    shift = abs(by)
+
+    def loss(x: float) -> float:
+        return math.log(q / p) - abs(x) / p + abs(x - shift) / q
+
+    # where each of the three lines meets ε; one outside of its own piece only cuts another in two
+    start = math.log(q / p) - epsilon
+    lines = (
+        (1 / p - 1 / q, start + shift / q),
+        (-1 / p - 1 / q, start + shift / q),
+        (1 / q - 1 / p, start - shift / q),
+    )
+    cuts = sorted({0.0, shift, *(-rest / slope for slope, rest in lines if slope)})
+    total = 0.0
+    for low, high in itertools.pairwise([-math.inf, *cuts, math.inf]):
+        inside = high - 1.0 if low == -math.inf else low + 1.0 if high == math.inf else (low + high) / 2
+        if loss(inside) > epsilon:
+            mass = _between(laplace, low, high, 0.0, p) - math.exp(epsilon) * _between(laplace, low, high, shift, q)
+            total += max(mass, 0.0)
+    return total
+
+
+def _between(law: Any, low: float, high: float, loc: float, scale: float) -> float:
+    """P(low < x < high), without loss of digits in a far tail."""
+    if low >= loc:
+        return float(law.sf(low, loc, scale) - law.sf(high, loc, scale))
+    return float(law.cdf(high, loc, scale) - law.cdf(low, loc, scale))
+
+
+def _gaussian_divergence(p: float, q: float, by: float, epsilon: float) -> float:
+    """δ(ε) of Gaussian noise of scale p against one of scale q that is shifted: ∫ (f − e^ε·g)₊.
+
+    ln f/g = ln(q/p) − x²/2p² + (x − c)²/2q² is quadratic, so that it is above ε between its two roots, or beyond them.
+    """
+    from scipy.stats import norm
+
+    square, linear = 1 / (2 * q * q) - 1 / (2 * p * p), -by / (q * q)
+    rest = by * by / (2 * q * q) + math.log(q / p) - epsilon
+    inner = linear * linear - 4 * square * rest
+    if inner <= 0:
+        return 0.0 if square < 0 else max(1.0 - math.exp(min(epsilon, 700.0)), 0.0)
+    roots = sorted((-linear + sign * math.sqrt(inner)) / (2 * square) for sign in (-1, 1))
+    pieces = [(roots[0], roots[1])] if square < 0 else [(-math.inf, roots[0]), (roots[1], math.inf)]
+    return sum(
+        max(_between(norm, low, high, 0.0, p) - math.exp(epsilon) * _between(norm, low, high, by, q), 0.0)
+        for low, high in pieces
+    )
 
 
 _KNOWN = {*_EXACT, *_ONE_SIDED, GAUSSIAN, DISCRETE_GAUSSIAN}

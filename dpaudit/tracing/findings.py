@@ -51,12 +51,14 @@ class Found:
         text: in a sentence, without a full stop.
         where: the line, or the place of the output.
         met: the line of the first operation by which data that differ came to the noise; empty where it is not known.
+        instead: what to write instead, as a sentence; empty where that is not known.
     """
 
     word: Word
     text: str
     where: str = ""
     met: str = ""
+    instead: str = ""
 
 
 @dataclass(slots=True)
@@ -96,7 +98,8 @@ class Path:
     def rank(self) -> tuple[int, float]:
         """By which the worst of several paths is the largest."""
         cost = 0.0 if self.price is None else self.price.epsilon + self.price.mu
-        return int(self.word), (cost if cost == cost else 0.0) + self.stretch
+        # what rounding makes of one price on two pairs is one price
+        return int(self.word), float(f"{(cost if cost == cost else 0.0) + self.stretch:.9g}")
 
 
 @dataclass(slots=True)

@@ -125,8 +125,9 @@ class Form:
 
     def at(self, noise: Floats) -> Floats:
         """(n,) the numbers at this noise."""
-        terms = self.coefficient * noise[self.column]
-        return _asarray(self.offset + _bincount(self.row, weights=terms, minlength=len(self)), dtype=np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):  # of the largest floats
+            terms = self.coefficient * noise[self.column]
+            return _asarray(self.offset + _bincount(self.row, weights=terms, minlength=len(self)), dtype=np.float64)
 
     def same_terms(self, other: Form) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """(n,) whether each number has the same noise with the same coefficients in both, up to rounding."""

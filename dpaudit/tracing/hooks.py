@@ -28,7 +28,6 @@ import numpy as np
 from dpaudit.tracing import libraries
 from dpaudit.tracing.array_functions import array_of, extreme
 from dpaudit.tracing.elementwise import operate
-from dpaudit.tracing.kept_generators import draws, kept_generators
 from dpaudit.tracing.primitives import (
     CHOICES_OF_NUMPY,
     CHOICES_OF_RANDOM,
@@ -40,7 +39,7 @@ from dpaudit.tracing.primitives import (
     told,
 )
 from dpaudit.tracing.recording import active, site
-from dpaudit.tracing.values import closed, is_followed
+from dpaudit.tracing.values import closed, is_followed, plain
 
 _MISSING = object()
 # these names stand for the followed ones while a run is made
@@ -147,6 +146,7 @@ def _of_math(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
     def function(*args: Any, **keywords: Any) -> Any:
         if active() is None or not any(map(is_followed, args)):
             return original(*args, **keywords)
+        original(*map(plain, args), **keywords)  # it raises where NumPy returns NaN
         if ufunc is not None and len(args) == 1:
             return operate(ufunc, args)
         if name == "log" and len(args) == 1:
@@ -204,14 +204,9 @@ def _extreme_of(original: Callable[..., Any], sign: int) -> Callable[..., Any]:
 
 
 class Hooks:
-    """All replacements, made and undone as often as is needed; ``generator`` makes a followed generator.
+    """All replacements, made and undone as often as is needed; ``generator`` makes a followed generator."""
 
-    Args:
-        *roots: the target and its parameters, whose own generators are followed too.
-    """
-
-    def __init__(self, *roots: Any) -> None:
-        self._kept = list(kept_generators(*roots))
+    def __init__(self) -> None:
         self._undo: list[tuple[Any, Any, Any]] = []
         self._modules: list[Any] = []
         self._searched: list[tuple[str, dict[str, Any]]] = []
@@ -220,7 +215,6 @@ class Hooks:
         self._units: dict[tuple[int, str], Any] = {}
         self._present: tuple[str, ...] = ()
         self._made: tuple[Any, dict[int, tuple[Any, Any]]] | None = None
-        self.unfollowed = ""
 
     @staticmethod
     def generator(bits: np.random.BitGenerator) -> np.random.Generator:
@@ -340,14 +334,7 @@ class Hooks:
             if id(value) in new:
                 self._set(space, key, new[id(value)][1])
             else:
-                self._set(space, key, _followed(value, new))
-        self.unfollowed = ""
-        for owner, key, known in self._kept:
-            if owner is None:
-                self.unfollowed = "a generator is kept in a set, or where nothing can be replaced"
-                continue
-            if _read(owner, key) is known:
-                self._set(owner, key, _followed(known, new))
+                self._set(space, key, followed_generator(value))
 
     def _names_of_others(self) -> list[tuple[str, dict[str, Any]]]:
         """The names in all modules but those of dpaudit and of large libraries; gone through again if one came."""
@@ -396,30 +383,23 @@ def _is_described(owner: Any, name: str) -> bool:
     return inspect.isdatadescriptor(inspect.getattr_static(type(owner), name, None))
 
 
-def _read(owner: Any, name: Any) -> Any:
-    try:
-        return owner[name] if isinstance(owner, _CONTAINERS) else getattr(owner, name, None)
-    except (KeyError, IndexError, ValueError):  # it is gone; a cell that was emptied
-        return None
-
-
-def _followed(value: Any, new: dict[int, tuple[Any, Any]]) -> Any:
-    """Return what is followed in place of what draws, with the same state; anything else as it is."""
-    if id(value) in new:
-        return new[id(value)][1]
-    if isinstance(value, tuple):
-        parts = [_followed(part, new) for part in value]
-        return value._make(parts) if hasattr(value, "_make") else tuple(parts)
+def followed_generator(value: Any) -> Any:
+    """Return a followed generator in place of one of NumPy, with the same state; anything else as it is."""
     if type(value) is _Generator:
         return _followed_generator()(value.bit_generator)
-    if type(value) is _RandomState:
-        return _followed_state()(value._bit_generator)
-    owner, name = getattr(value, "__self__", None), getattr(value, "__name__", "")
-    if type(owner) in _HANDED_OUT and draws(value):
-        return getattr(_followed(owner, new), name, value)
-    if draws(value) and name in (*OF_RANDOM, *CHOICES_OF_RANDOM):
-        return of_random(name, value, bound=False)
-    return value
+    return _followed_state()(value._bit_generator) if type(value) is _RandomState else value
+
+
+def followed_method(owner: Any, function: Any) -> Callable[..., Any] | None:
+    """Return the followed version of a generator's method, which gets the generator first; None for anything else."""
+    name = getattr(function, "__name__", "")
+    for base, followed in ((_Generator, _followed_generator), (_RandomState, _followed_state)):
+        if isinstance(owner, base) and followed() not in type(owner).__mro__:
+            own = getattr(type(owner), name, None) is getattr(base, name, _MISSING)
+            return getattr(followed(), name) if own and (name in _NAMES or name == "shuffle") else None
+    if type(owner) is random.Random and name in (*OF_RANDOM, *CHOICES_OF_RANDOM):
+        return getattr(random.Random, name)  # type: ignore[no-any-return]
+    return None
 
 
 def _noting_seed_of(original: Callable[..., Any]) -> Callable[..., Any]:

@@ -19,12 +19,14 @@ from dpaudit.tracing.certain import Certain, certain, constant_choice, constant_
 from dpaudit.tracing.enumerated import enumerated
 from dpaudit.tracing.findings import Found, Path, Traced, Word
 from dpaudit.tracing.forced import forced, noises
-from dpaudit.tracing.path import DIVERGED, Task, follow_path
+from dpaudit.tracing.path import DIVERGED, Task, follow_path, wider
 from dpaudit.tracing.runs import Closing, Run, Target
 from dpaudit.tracing.telling import LEAST
 
 PATHS = 24
 """Paths of each direction that are tried where code branches on noise."""
+_UNSEEDED = "Draw from a generator that is given no seed."
+_PUBLIC_KEYS = "Release the same keys and shape for all data: those of a public list, with 0 where there is nothing."
 _FRESH = 4  # runs with noise of their own that say what is constant
 _RARER = 8  # times as many runs where what is seldom may tell the sides apart
 _EXTREMES = (1e-9, 1e-3, 0.5, 1 - 1e-3, 1 - 1e-9)
@@ -68,6 +70,20 @@ def trace_pair(
     return Traced(tried, sure, target.runs - before, seconds, list(unseen))
 
 
+def first_look(
+    target: Target, pair: tuple[Any, Any], claim: Claim | None, seed: int, known: list[tuple[Any, Run]]
+) -> Path:
+    """Return what one run shows that is frozen to a run on the first dataset.
+
+    Args:
+        target, pair, claim, seed: as for `trace_pair`.
+        known: the last first dataset and its run, which serves again while the dataset is the same.
+    """
+    if not known or known[0][0] is not pair[0]:
+        known[:] = [(pair[0], target.run(pair[0], seed))]
+    return follow_path(Task(target, pair, claim, seed, True), 0, known[0][1], seed, first=False)
+
+
 def _unfollowed(path: Path) -> bool:
     """Whether a path says that not all of the run was followed."""
     return any(each.word is Word.NOT_SEEN and "follow" in each.text for each in path.found)
@@ -81,7 +97,8 @@ def _say_constant(tried: list[Path], recorded: tuple[list[Run], list[Run]]) -> N
         path = next(path for path in tried if path.side == side)
         if where is not None and path.word < Word.LEAKS:
             seeds = next((f", seeded with {seed} at {line}" for line, seed in own[0].seeds), "")
-            path.found.insert(0, Found(Word.NOT_SUPPORTED, f"the noise is the same in every run{seeds}", where))
+            text = f"the noise is the same in every run{seeds}"
+            path.found.insert(0, Found(Word.NOT_SUPPORTED, text, where, instead=_UNSEEDED))
 
 
 def _say_certain(tried: list[Path], sure: Certain, claim: Claim | None) -> None:
@@ -90,7 +107,16 @@ def _say_certain(tried: list[Path], sure: Certain, claim: Claim | None) -> None:
     violated = claim is not None and sure.epsilon > claim.value
     if violated or sure.epsilon == math.inf:
         word = Word.LEAKS if sure.leaks else Word.VIOLATED
-        worst.found.insert(0, Found(word, sure.why, sure.where, _met_first(worst)))
+        constant = next((each for each in worst.found if each.instead == _UNSEEDED), None)
+        if constant is None:
+            keys = _PUBLIC_KEYS if sure.where and "another form" in sure.why else ""
+            instead = (
+                keys or next((each.instead for each in worst.found if each.instead), "") or wider(sure.steps, claim)
+            )
+            worst.found.insert(0, Found(word, sure.why, sure.where, _met_first(worst), instead))
+        else:  # its line says more than the place in the output
+            text = f"{constant.text}: {sure.where} holds {sure.why}" if not sure.steps else constant.text
+            worst.found.insert(0, Found(word, text, constant.where, _met_first(worst), constant.instead))
     elif sure.whole and claim is not None:
         for path in tried:
             path.found = [Found(Word.SUPPORTED, f"all ways through its choices were tried: ε = {sure.epsilon:.4g}")]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.privacy import Claim
+from dpaudit.privacy import Claim, PureDP
 from dpaudit.tracing.alignment import Conditions, Spent, conditions
 from dpaudit.tracing.certain import repeated
 from dpaudit.tracing.findings import Found, Path, Word
@@ -21,6 +21,9 @@ from dpaudit.tracing.telling import LEAST, telling_place
 
 _SITES = 2  # further lines that a sentence names
 
+_PUBLIC = "Take the scale from what is public: bounds that are declared or clipped to, not read from the data."
+_FRESH = "Add noise to it, or compute it from numbers that have noise."
+_OWN = "Draw a noise of its own for each number that is released."
 DIVERGED = "on the other side it draws or decides something else"
 
 
@@ -33,7 +36,7 @@ class Task:
         pair: two neighbouring datasets.
         claim: what is claimed; None where nothing is.
         seed: of the noise.
-        quick: whether as few runs are made as say which of many pairs to look at.
+        quick: whether as few runs are made as say which of many pairs to look at; no shifted noise is tried.
         most: how many runs of a side say which part of the output tells the sides apart.
     """
 
@@ -142,7 +145,7 @@ def _without_noise(task: Task, side: int, run: Run, seed: int) -> Found:
     place = task.distinguishing_place
     if place is None:
         return Found(Word.NOT_SEEN, "no noise was met that is followed, and the output differs")
-    return Found(Word.NOT_SUPPORTED, "no noise was met, and the output tells the sides apart", place)
+    return Found(Word.NOT_SUPPORTED, "no noise was met, and the output tells the sides apart", place, instead=_FRESH)
 
 
 def _diverged(task: Task, frozen: Run) -> Found:
@@ -156,7 +159,10 @@ def _distinguished(task: Task, where: str) -> Found | None:
     if place is None:
         return None
     return Found(
-        Word.NOT_SUPPORTED, f"{place} tells the sides apart: what is often there on one side is not on the other", where
+        Word.NOT_SUPPORTED,
+        f"{place} tells the sides apart: what is often there on one side is not on the other",
+        where,
+        instead=_FRESH,
     )
 
 
@@ -167,11 +173,14 @@ def _judged(task: Task, path: Path, run: Run, frozen: Run, seed: int) -> None:
     if task.target.closes is Closing.DIVERGES:
         asked.generous.append("all that data come to counts as released, since decisions on it cannot be told apart")
     shift = path.shift = cheapest(asked, noises, run.recorder.noise())
+    asked.generous += [asked.conditioned[each.column] for each in shift.moved if each.column in asked.conditioned]
     path.stretch = asked.stretch
     for where in dict.fromkeys(asked.scales):
-        path.found.append(Found(Word.NOT_SUPPORTED, "the scale of the noise depends on the data", where))
+        path.found.append(
+            Found(Word.NOT_SUPPORTED, "the scale of the noise depends on the data", where, instead=_PUBLIC)
+        )
     if shift.trouble:
-        path.found.append(_trouble(task, asked, shift, run))
+        path.found.append(_trouble(task, asked, shift, run, frozen))
         return
     if asked.scales:
         path.stretch += _moved_beside(asked, run.recorder)
@@ -182,7 +191,7 @@ def _judged(task: Task, path: Path, run: Run, frozen: Run, seed: int) -> None:
     spent = max(asked.stated, key=lambda each: each.loss.epsilon + each.loss.mu, default=None)
     where = moved.site if moved is not None else (spent.site if spent else (asked.coins[0] if asked.coins else ""))
     met = "" if moved is None else brought(run, frozen, moved)
-    if shift.testable and (shift.moved or asked.coins or asked.stated):
+    if not task.quick and shift.testable and (shift.moved or asked.coins or asked.stated):
         path.checked = _reached(task.target, task.pair[1 - path.side], run, shift, seed)
     if shift.unpriced:
         path.found.append(Found(Word.NOT_PRICED, shift.unpriced[0], where, met))
@@ -211,7 +220,8 @@ def _judged(task: Task, path: Path, run: Run, frozen: Run, seed: int) -> None:
         )
     elif price.answer == OVER:
         beside = _beside(moved, shift.moved)
-        path.found.append(Found(Word.NOT_SUPPORTED, f"{_far(moved)}{beside}; {_costs(price)}", where, met))
+        text = f"{_far(moved)}{beside}; {_costs(price)}"
+        path.found.append(Found(Word.NOT_SUPPORTED, text, where, met, instead=wider(shift.moved, claim)))
     elif price.answer == OPEN and claim is not None:
         path.found.append(
             Found(Word.NOT_PRICED, f"{_costs(price)}; whether the claim allows that is not worked out", where, met)
@@ -260,9 +270,12 @@ def _costs(price: Price) -> str:
     return f"the shift costs {' and '.join(parts)}"
 
 
-def _trouble(task: Task, asked: Conditions, shift: Shift, run: Run) -> Found:
+def _trouble(task: Task, asked: Conditions, shift: Shift, run: Run, theirs: Run) -> Found:
     if shift.trouble == "differs":
         place, values = asked.differs[0]
+        if bool(run.raised) != bool(theirs.raised):
+            kind = (run.raised or theirs.raised).partition(":")[0]
+            place, values = "what it does", f"it raises {kind} on one side and returns on the other"
         distinguished = _distinguished(task, shift.where)
         if distinguished is not None:
             return distinguished
@@ -277,14 +290,34 @@ def _trouble(task: Task, asked: Conditions, shift: Shift, run: Run) -> Found:
     text = "no shift of the noise hides the change"
     if doubts:
         return Found(Word.NOT_PRICED, f"{text}, and {doubts[0]}", shift.where)
-    return Found(Word.NOT_SUPPORTED, f"{text}: one noise for several values, or noise that goes one way", shift.where)
+    why = "one noise for several values, or noise that goes one way"
+    return Found(Word.NOT_SUPPORTED, f"{text}: {why}", shift.where, instead=_OWN)
+
+
+def wider(moved: Sequence[Any], claim: Claim | None) -> str:
+    """Say which scales of pure noise would keep a claim: they are as many times wider as the price is too high.
+
+    Args:
+        moved: noises with their ``law``, ``scale``, ``by`` and ``site``.
+        claim: what is claimed.
+    """
+    spent = sum(abs(each.by) / each.scale for each in moved if each.scale > 0)
+    pure = all(each.law.cost == "pure" and each.scale > 0 for each in moved)
+    if claim is None or not isinstance(claim, PureDP) or not pure or not claim.value < spent < float("inf"):
+        return ""
+    sites = dict.fromkeys(each.site.partition(" (")[0] for each in moved)
+    if len(moved) == 1:
+        scale = f"{abs(moved[0].by) / claim.value:,.6g}"
+        return f"A scale of {scale} at {next(iter(sites))} would keep the claim on this pair."
+    lines = ", ".join(list(sites)[:_SITES]) + (", …" if len(sites) > _SITES else "")
+    return f"Scales {spent / claim.value:.3g} times as wide at {lines} would keep the claim on this pair."
 
 
 def _reached(target: Target, data: Any, run: Run, shift: Shift, seed: int) -> bool:
     """Whether a run with the shifted noise returns what was recorded: otherwise not everything was followed."""
     assert shift.given is not None
     given = shift.given[drawn_columns(run.recorder)]
-    again = target.run(data, seed + 7919, given=given, choices=run.recorder.choices())
+    again = target.run(data, seed + 7919, given=given, choices=run.recorder.choices(), like=run)
     return again.output is not None and run.same_output(again)
 
 

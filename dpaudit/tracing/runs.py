@@ -6,6 +6,7 @@ import copy
 import dataclasses
 import random
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import Enum
@@ -19,8 +20,10 @@ from dpaudit.errors import UsageError
 from dpaudit.program.scalar import ScalarNoise
 from dpaudit.settings import lent
 from dpaudit.targets.mechanism import Mechanism
+from dpaudit.tracing.domain import Following, unlabelled
 from dpaudit.tracing.forms import Form, close
 from dpaudit.tracing.hooks import Hooks
+from dpaudit.tracing.labelled import Labelled
 from dpaudit.tracing.own_noise import FollowedNoise
 from dpaudit.tracing.recording import DivergedError, Recorder, TooLongError, recording
 from dpaudit.tracing.values import is_followed, plain
@@ -100,7 +103,8 @@ class Target:
     ) -> None:
         self.mechanism, self.parameters = mechanism, dict(parameters)
         self._keep = keep
-        self.hooks = Hooks(mechanism.function, self.parameters)
+        self.hooks = Hooks()
+        self._domain = Following()
         self.runs = 0
         self.seconds = 0.0
         self.closes = Closing.NO
@@ -114,6 +118,7 @@ class Target:
         reference: Run | None = None,
         given: Floats | None = None,
         choices: Sequence[Any] = (),
+        like: Run | None = None,
         forced: Sequence[int] | None = None,
     ) -> Run:
         """Run it once.
@@ -122,10 +127,15 @@ class Target:
             data: a dataset; the run works on a copy.
             seed: of all noise that can be seeded.
             reference: the run whose path and noise this one is frozen to.
-            given, choices, forced: as in `Recorder`.
+            given, choices, like, forced: as in `Recorder`.
         """
         recorder = Recorder(
-            None if reference is None else reference.recorder, given, choices, forced, self.closes is not Closing.NO
+            None if reference is None else reference.recorder,
+            given,
+            choices,
+            None if like is None else like.recorder,
+            forced,
+            self.closes is not Closing.NO,
         )
         own = copy.deepcopy(data)
         self.runs += 1
@@ -133,13 +143,12 @@ class Target:
         kept, unread = None, ""
         raised = ""
         began = time.perf_counter()
-        with _seeded(seed), lent(), self.hooks.following():
+        with _seeded(seed), lent(), self.hooks.following(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # hundreds of runs on odd data would say the same
             filled = self._filled(seed)
-            if self.hooks.unfollowed:
-                recorder.unseen[self.hooks.unfollowed] = None
             with recording(recorder):
                 try:
-                    returned = self.mechanism.function(own, **filled, **self.parameters)
+                    returned = self._domain.run(self.mechanism.function, own, **filled, **self.parameters)
                 except (DivergedError, TooLongError):
                     pass
                 except KeyboardInterrupt:
@@ -149,9 +158,9 @@ class Target:
                     output = _taken_apart(("raises", raised))
                 else:
                     with recorder.own_work():
-                        output, (kept, unread) = _taken_apart(returned), self._read(returned)
+                        output, (kept, unread) = _taken_apart(returned), self._read(unlabelled(returned))
         if self.hooks.came_late:  # the target imported it itself: from now on it is there
-            return self.run(data, seed, reference=reference, given=given, choices=choices, forced=forced)
+            return self.run(data, seed, reference=reference, given=given, choices=choices, like=like, forced=forced)
         if recorder.diverged is not None or recorder.too_long:
             output = None
         elif reference is not None and len(recorder.events) < len(reference.recorder.events):
@@ -271,7 +280,9 @@ def _taken_apart(returned: Any) -> Output:
             structure.append((place, f"length {len(value)}"))
             for number, each in enumerate(value):
                 visit(f"{place}[{number}]", each, depth + 1)
-        elif type(value).__module__.partition(".")[0] in ("pandas", "polars") and hasattr(value, "to_numpy"):
+        elif type(value) is Labelled or (
+            type(value).__module__.partition(".")[0] in ("pandas", "polars") and hasattr(value, "to_numpy")
+        ):
             structure.append(
                 (place, f"{list(getattr(value, 'columns', ()))} {list(getattr(value, 'index', ()))}"[:2000])
             )

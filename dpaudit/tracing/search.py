@@ -1,23 +1,32 @@
-"""On which neighbours does the noise have to move farthest? A few runs for each candidate, the worst of them."""
+"""On which neighbours does the noise have to move farthest? One run for each candidate, and more for the worst of them.
+
+Large data are looked at in a part first, which holds every record that a candidate names: there each change is tried.
+Those that show most are then tried on the data themselves. What is tried is counted in executions, and no clock is
+asked, so that the same seed gives the same answer.
+"""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from dpaudit.neighbours import Relation
 from dpaudit.neighbours.candidates.candidates import LazyPair, chosen
+from dpaudit.neighbours.candidates.lazy_pair import on_fewer_records
 from dpaudit.privacy import Claim
-from dpaudit.tracing.findings import Traced, Word
-from dpaudit.tracing.pair import trace_pair
-from dpaudit.tracing.runs import Target
+from dpaudit.tracing.findings import Path, Traced, Word
+from dpaudit.tracing.pair import first_look, trace_pair
+from dpaudit.tracing.runs import Run, Target
 
-_FIRST = 8  # candidates whose time says how many can be tried
-_LEAST = 20
+PART = 1_000
+"""Records of large data that are looked at first, beside those that candidates name."""
 DRAWN = 1 / 3
 """How many pairs over a domain are drawn for each candidate that was tried."""
+_FIRST = 8  # candidates that say whether noise is followed at all
+_AGAIN, _WHOLE = 12, 3  # of those that show most, how many are looked at from both sides, and of these on all records
+_FAR_FETCHED = ("outlier", "odd value")  # kinds of change that say less than others where both break the claim
+_NEAR = 0.5  # of what a part of the data shows, a pair of all records that shows so much is shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +38,8 @@ class FoundPair:
         name: what changes between them, without a value of the data.
         tried: how many candidates were traced; left_out: how many more were thought of.
         rank: by which the worst of several is the largest (`Path.rank`); None where no noise was followed.
-        seconds: how long the last run took.
+        edge: what was found where one side holds no record at all, and nothing like it elsewhere; empty where nothing.
+        in_part: whether it is a pair of a part of the data.
     """
 
     pair: tuple[Any, Any]
@@ -37,51 +47,8 @@ class FoundPair:
     tried: int
     left_out: int
     rank: tuple[int, float] | None
-    seconds: float
-
-
-def worst_neighbours(
-    target: Target,
-    data: Any,
-    relation: Relation,
-    claim: Claim | None,
-    *,
-    domain: Any,
-    beyond: bool,
-    seed: int,
-    most: int,
-    seconds: float | None,
-    tell: Callable[[int, int], None],
-) -> FoundPair:
-    """Return the neighbours of a dataset on which a few runs show most.
-
-    Args:
-        target: what is run.
-        data: the dataset; None where there is a domain alone.
-        relation: which datasets are neighbours.
-        claim: what is claimed.
-        domain, beyond: what records may hold, as for `dpaudit.audit`.
-        seed: of the noise, and of the sample of records.
-        most: how many candidates are tried at most.
-        seconds: how long that may take, about; None for as long as it takes.
-        tell: called with how many are done, and of how many.
-
-    Raises:
-        UsageError: for data that have no neighbours under the relation.
-    """
-
-    def listed(limit: int) -> tuple[list[LazyPair], int]:
-        return chosen(data, relation, domain=domain, beyond_domain=beyond, seed=seed, limit=limit)
-
-    found, left_out = listed(most)
-    if seconds is not None:
-        affordable = _affordable(target, found, claim, seed, seconds if domain is None else seconds / (1 + DRAWN))
-        if affordable < len(found):
-            found, left_out = listed(affordable)
-    best = worst_pair(target, [each.pair for each in found], claim, seed=seed, tell=tell)
-    chosen_pair = found[0 if best is None else best.place]
-    rank = None if best is None else best.rank
-    return FoundPair(chosen_pair.pair(), chosen_pair.name, len(found), left_out, rank, target.seconds)
+    edge: str = ""
+    in_part: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +67,68 @@ class Worst:
     tried: int
     runs: int
     rank: tuple[int, float] = (-1, 0.0)
+
+
+def worst_neighbours(
+    target: Target,
+    data: Any,
+    relation: Relation,
+    claim: Claim | None,
+    *,
+    domain: Any,
+    beyond: bool,
+    numbers: Sequence[Any] = (),
+    seed: int,
+    most: int,
+    tell: Callable[[int, int], None],
+) -> FoundPair:
+    """Return the neighbours of a dataset on which a few runs show most.
+
+    Args:
+        target: what is run.
+        data: the dataset; None where there is a domain alone.
+        relation: which datasets are neighbours.
+        claim: what is claimed.
+        domain, beyond: what records may hold, as for `dpaudit.audit`.
+        numbers: numbers and texts in the code, near which it may go wrong.
+        seed: of the noise, and of the sample of records.
+        most: how many candidates are tried at most.
+        tell: called with how many are done, and of how many.
+
+    Raises:
+        UsageError: for data that have no neighbours under the relation.
+    """
+    found, left_out = chosen(
+        data, relation, domain=domain, beyond_domain=beyond, seed=seed, limit=most, numbers=numbers
+    )
+    small = on_fewer_records(found, PART)
+    looks = _Looks.at(target, [each.pair for each in small], claim, seed, tell=tell)
+    if looks.nothing_followed:
+        return FoundPair(found[0].pair(), found[0].name, len(found), left_out, None)
+    again = looks.worst(_AGAIN, {place for place, each in enumerate(found) if each.kind in _FAR_FETCHED})
+    place, rank = _again(target, small, again, claim, seed)
+    in_part = small[place] is not found[place]
+    if in_part:
+        ahead = [place, *(each for each in again if each != place)]
+        whole, higher = _again(target, found, ahead[:_WHOLE], claim, seed)
+        if higher[0] > rank[0] or (higher[0] == rank[0] and higher[1] >= _NEAR * rank[1]):
+            place, rank, in_part = whole, higher, False
+    pair = (small if in_part else found)[place]
+    return FoundPair(pair.pair(), pair.name, len(found), left_out, rank, looks.edge(rank), in_part)
+
+
+def _again(
+    target: Target, pairs: Sequence[LazyPair], places: Sequence[int], claim: Claim | None, seed: int
+) -> tuple[int, tuple[int, float]]:
+    """Return which of these pairs shows most when it is looked at from both sides, and its rank."""
+    ranks = [trace_pair(target, pairs[place].pair(), claim, seed=seed, quick=True).worst.rank for place in places]
+
+    def told(number: int) -> tuple[int, bool, float]:
+        word, cost = ranks[number]
+        return word, word < Word.NOT_SUPPORTED or pairs[places[number]].kind not in _FAR_FETCHED, cost
+
+    best = max(range(len(places)), key=told)
+    return places[best], ranks[best]
 
 
 def worst_pair(
@@ -121,32 +150,78 @@ def worst_pair(
         most: after how many executions no further pair is looked at; None for no limit.
         tell: called with how many are done, and of how many.
     """
-    best, word, rank, before = 0, Word.NOT_SEEN, (-1, 0.0), target.runs
-    for number, make in enumerate(pairs):
-        worst = trace_pair(target, make(), claim, seed=seed, quick=True).worst
-        if worst.rank > rank:
-            best, word, rank = number, worst.word, worst.rank
-        tell(number + 1, len(pairs))
-        if number + 1 == _FIRST and word is Word.NOT_SEEN:
-            return None
-        if most is not None and target.runs - before >= most:
-            break
-    return Worst(best, word, number + 1, target.runs - before, rank) if pairs else None
+    before = target.runs
+    looks = _Looks.at(target, pairs, claim, seed, most=most, tell=tell)
+    if looks.nothing_followed:
+        return None
+    place = looks.worst(1, set())[0]
+    path = looks.paths[place]
+    return Worst(place, path.word, len(looks.paths), target.runs - before, path.rank)
 
 
-def _affordable(target: Target, found: Sequence[LazyPair], claim: Claim | None, seed: int, seconds: float) -> int:
-    """Return how many pairs can be tried in about so many seconds; where a run is slow, in half of them."""
-    began, took = time.perf_counter(), 0.0
-    for number, each in enumerate(found[:_FIRST]):
-        _quick(target, each, claim, seed)
-        took = (time.perf_counter() - began) / (number + 1)
-        if took * _LEAST > seconds:  # what follows takes the other half: the pair itself has six times as many runs
-            return max(int(seconds / 2 / took), 1)
-    return max(int(seconds / max(took, 1e-9)), _LEAST)
+def is_edge(pair: tuple[Any, Any], path: Path) -> bool:
+    """Whether a side holds no record, and no price but an exception, NaN or another form of the output tells of it.
+
+    That is an edge that many functions share: it is said once, and does not hide what else there is.
+    """
+    return path.price is None and any(hasattr(side, "__len__") and not len(side) for side in pair)
 
 
-def _quick(target: Target, each: LazyPair, claim: Claim | None, seed: int) -> None:
-    trace_pair(target, each.pair(), claim, seed=seed, quick=True)
+@dataclass(slots=True)
+class _Looks:
+    """What first looks at pairs showed: a path of each, and whether it is an edge (`is_edge`)."""
+
+    paths: list[Path] = field(default_factory=list)
+    edges: list[bool] = field(default_factory=list)
+
+    @classmethod
+    def at(
+        cls,
+        target: Target,
+        pairs: Sequence[Callable[[], tuple[Any, Any]]],
+        claim: Claim | None,
+        seed: int,
+        *,
+        most: int | None = None,
+        tell: Callable[[int, int], None],
+    ) -> _Looks:
+        """Look at pairs, one after the other; at no more than the first few where no noise is followed."""
+        looks, before = cls(), target.runs
+        known: list[tuple[Any, Run]] = []
+        for number, make in enumerate(pairs):
+            pair = make()
+            path = first_look(target, pair, claim, seed, known)
+            looks.paths.append(path)
+            looks.edges.append(is_edge(pair, path))
+            tell(number + 1, len(pairs))
+            if (number + 1 == _FIRST and looks.nothing_followed) or (most is not None and target.runs - before >= most):
+                break
+        return looks
+
+    @property
+    def nothing_followed(self) -> bool:
+        """Whether no noise was followed on any pair."""
+        return all(path.word is Word.NOT_SEEN for path in self.paths)
+
+    def worst(self, count: int, last: set[int]) -> list[int]:
+        """Return which pairs show most, no two of one rank; edges only where there is nothing else.
+
+        Where several do not keep the claim, those in ``last`` come after all others.
+        """
+        places = [place for place, edge in enumerate(self.edges) if not edge] or list(range(len(self.paths)))
+        first: dict[tuple[int, bool, float], int] = {}
+        for place in places:
+            word, cost = self.paths[place].rank
+            first.setdefault((word, word < Word.NOT_SUPPORTED or place not in last, cost), place)
+        return [first[rank] for rank in sorted(first, reverse=True)[:count]]
+
+    def edge(self, rank: tuple[int, float]) -> str:
+        """Say what was found where a side is empty, if that is more than was found elsewhere; else nothing."""
+        if rank[0] >= Word.NOT_SUPPORTED:
+            return ""
+        found = [path for path, edge in zip(self.paths, self.edges, strict=True) if edge and path.word > rank[0]]
+        worst = max(found, key=lambda path: path.rank, default=None)
+        return "" if worst is None else worst.found[0].text
 
 
 def worst_of(traced: Sequence[Traced]) -> int:

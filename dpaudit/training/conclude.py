@@ -10,10 +10,11 @@ import math
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Bound, Target, Verdict, round_outward
-from dpaudit.evidence.training import Training
+from dpaudit.evidence.training import Training, TrainingFact
 from dpaudit.privacy import ApproxDP, Claim
 from dpaudit.privacy.claims import number_text
 from dpaudit.training.canaries import ASSUMED
+from dpaudit.training.facts.records import NOT_LOOKED_AT
 
 ASKS = "training"
 METHOD = "training"
@@ -29,6 +30,18 @@ CORE = {
     "altered": "what changes gradients after the noise",
 }
 """Facts without which nothing is said to be kept, in words."""
+
+OTHERS = {
+    "independence": "whether noise is independent",
+    "divisor": "what the noisy sums are divided by",
+    "records": "whether records are kept apart",
+    "numbers": "whether gradients are numbers",
+    "precision": "digits of sums and noise",
+    "generator": "whether the generator of the noise can be predicted",
+}
+"""The other facts, in words."""
+NO_MIXING = "no mixing is known"
+"""What evidence said of records before they were looked at."""
 
 SEES_ALL = "whoever attacks sees every noisy sum, as accountants assume; the last weights alone may tell less"
 REAL = "real arithmetic: noise is drawn exactly, and nothing is rounded"
@@ -49,8 +62,7 @@ def verdict_of(training: Training, claim: Claim | None) -> Verdict:
         return Verdict.NO_CLAIM
     if training.low.value > claim.value or _found_out(training, claim):
         return Verdict.VIOLATED
-    unseen = [each for each in training.facts if each.fact in CORE and each.status == "not seen"]
-    if training.partial or unseen or not training.high.value <= claim.value:
+    if training.partial or any(map(_blocks, training.facts)) or not training.high.value <= claim.value:
         return Verdict.INCONCLUSIVE
     return Verdict.NOT_VIOLATED
 
@@ -61,31 +73,55 @@ def _found_out(training: Training, claim: Claim) -> bool:
 
 
 def reason_of(training: Training, claim: Claim | None) -> str:
-    """Return why, in a sentence or two."""
-    wrong = [each for each in training.facts if each.status == "wrong"]
-    unseen = [CORE[each.fact] for each in training.facts if each.status == "not seen" and each.fact in CORE]
-    what = f"Seen wrong: {', '.join(each.name for each in wrong)}." if wrong else "Nothing was seen wrong."
+    """Return why, in a sentence or two. The first names all that was not looked at, the last what was."""
+    wrong = [each.name for each in training.facts if each.status == "wrong"]
+    unseen = [_words(each.fact) for each in training.facts if each.status == "not seen"]
+    looked = [_words(each.fact) for each in training.facts if each.status in ("right", "note")]
+    earlier = any(each.name == NO_MIXING for each in training.facts)  # evidence that says less keeps its words
+    rest = f"; not looked at: {', '.join(unseen)}" if unseen and not earlier else ""
+    what = (
+        "Nothing was seen wrong." if earlier else f"Nothing was seen wrong in what was looked at: {', '.join(looked)}."
+    )
+    if wrong:
+        what = f"Seen wrong: {', '.join(wrong)}."
+    elif not looked:
+        what = "Nothing was looked at."
     if training.partial:
         what = f"Only a part of the loop was seen: {training.partial}. {what}"
     if claim is None:
-        return what
+        return f"Nothing was claimed{rest}. {what}" if rest else what
+    return f"{_because(training, claim)}{rest}. {what}"
+
+
+def _because(training: Training, claim: Claim) -> str:
+    """What decides the verdict, without a full stop."""
     verdict, low, high = verdict_of(training, claim), training.low, training.high
     claimed = number_text(claim.value)
     if verdict is Verdict.VIOLATED and not low.value > claim.value:
         assert training.canaries is not None
         least = _lower(training.canaries.sure)
-        return f"The canaries of this run show ε ≥ {least}, and ε = {claimed} is claimed. {what}"
+        return f"The canaries of this run show ε ≥ {least}, and ε = {claimed} is claimed"
     if verdict is Verdict.VIOLATED:
         least = "any ε" if math.isinf(low.value) else f"at least {_lower(low.value)}"
         why = f" ({low.why})" if low.why else ""
-        return f"What was seen loses {least} on some data{why}, and ε = {claimed} is claimed. {what}"
+        return f"What was seen loses {least} on some data{why}, and ε = {claimed} is claimed"
     if verdict is Verdict.NOT_VIOLATED:
         most = number_text(round_outward(high.value, "upper", 7))
-        return f"What was seen loses at most {most}, and ε = {claimed} is claimed. {what}"
+        return f"What was seen loses at most {most}, and ε = {claimed} is claimed"
     if not high.value <= claim.value:
         most = f"nothing bounds the loss: {high.why}" if high.why else f"ε may be up to {_upper(high.value)}"
-        return f"The claim of ε = {claimed} does not follow from what was seen, for {most}. {what}"
-    return f"The claim rests on what was not seen: {', '.join(unseen) or 'the rest of the loop'}. {what}"
+        return f"The claim of ε = {claimed} does not follow from what was seen, for {most}"
+    core = [_words(each.fact) for each in training.facts if _blocks(each)]
+    return f"The claim rests on what was not seen: {', '.join(core) or 'the rest of the loop'}"
+
+
+def _words(fact: str) -> str:
+    return CORE.get(fact) or OTHERS.get(fact, fact)
+
+
+def _blocks(fact: TrainingFact) -> bool:
+    """Whether nothing is said to be kept without a fact: one of the core, or records that nobody looked at."""
+    return fact.status == "not seen" and (fact.fact in CORE or fact.name == NOT_LOOKED_AT)
 
 
 def _lower(value: float) -> str:

@@ -21,14 +21,25 @@ from dpaudit.training import canaries, per_step
 from dpaudit.training.conclude import UNCLAIMED
 from dpaudit.training.facts.batches import Sampler
 from dpaudit.training.facts.checklist import checklist, several
+from dpaudit.training.facts.deliveries import use_of
 from dpaudit.training.facts.finding import Finding
 from dpaudit.training.facts.noise import Scale, least_update, scale_of
-from dpaudit.training.facts.updates import most_batches
-from dpaudit.training.losses import Parts, factors_of, listed, refused, steps_of, unbounded
+from dpaudit.training.losses import (
+    DEPENDENT,
+    Parts,
+    factors_of,
+    groups_of,
+    listed,
+    refused,
+    rounds_of_use,
+    steps_of,
+    unbounded,
+)
 from dpaudit.training.seen import Seen
 
 _TOLERANCE = 1e-3  # of the claim's ε, or of 1 where that is more
 _WIDE = 0.01
+_EXACT = 2  # kinds of steps that are certified so narrowly: many take minutes
 _AT_ONCE = 1.0  # σ over the sensitivity, of which many steps are certified in seconds
 _FAINT = 1 / 8  # of the noise that is claimed: below, a bound from above is of no use, and takes minutes
 _EXCEEDED = "the claim is exceeded from below"
@@ -73,6 +84,9 @@ def judged(
         assumed=seen.assumed,
         sampler=sampler.kind if sampler is not None else "",
         steps=parts.steps,
+        groups=None if parts.apart else parts.groups,
+        loose=parts.loose,
+        rounds=parts.rounds,
         clip=clip,
         low=low,
         high=high,
@@ -106,12 +120,17 @@ def _parts(seen: Seen, by_fact: dict[str, Finding], sampler: Sampler | None, err
     if several(seen):  # nobody knows how much noise all of them add
         low = min(low, 1.0)
     batch = None if not seen.batches else int(np.median([len(each) for each in seen.batches]))
+    use = use_of(seen)
+    groups, loose = groups_of(seen, use, rate)
+    epochs = rounds_of_use(seen, use, kind == "fixed order") if kind in ("shuffled", "fixed order") else None
     return Parts(
         kind,
         steps_of(seen, rate),
         _scales(seen, by_fact["noise"], error),
         (low, high),
-        most_batches(seen.updates, seen.delivered),
+        groups,
+        loose,
+        epochs,
         batch,
         seen.records,
         seen.epoch,
@@ -131,10 +150,12 @@ def _rate(seen: Seen, error: float) -> tuple[float, float]:
 
 def _scales(seen: Seen, finding: Finding, error: float) -> tuple[float, float]:
     """The noise over σ·C, for the loss from below and from above: as claimed, unless less was seen."""
-    if finding.status != "wrong" or finding.name != "too little noise":
+    if finding.name not in ("too little noise", "more noise than claimed"):
         return 1.0, 1.0
     found = [scale_of(seen.squares[a:b], seen.counts[a:b], error / len(seen.names)) for _, a, b in seen.names]
     least = min((each for each in found if each is not None), key=lambda each: each.high)
+    if finding.name == "more noise than claimed":
+        return max(1.0, least.high), 1.0
     return least.high, min(least.low, least_update(seen.each_update(), error))
 
 
@@ -172,7 +193,10 @@ def _losses(
         none = "no δ was given to account for it at"
         return TrainingLoss((), 0.0, None, none), TrainingLoss((), math.inf, None, none), ()
     faint = parts.scale[1] < _FAINT
-    below, above = listed(parts, up=False), None if why or faint else listed(parts, up=True)
+    below, above = (
+        None if why == DEPENDENT else listed(parts, up=False),
+        None if why or faint else listed(parts, up=True),
+    )
     if infinite:
         low = TrainingLoss((), math.inf, None, why)
         return low, TrainingLoss((), math.inf, None, why), ()
@@ -186,7 +210,7 @@ def _losses(
         text = str(Events(tuple(events)))
         try:
             if text not in done:
-                done[text] = certified(events, claim, _TOLERANCE)
+                done[text] = certified(events, claim, _TOLERANCE if len(events) <= _EXACT else COARSE)
                 certificates.append(done[text].certificate)
         except UsageError as error:
             return TrainingLoss((), nothing, None, refused(error))
@@ -195,7 +219,7 @@ def _losses(
         place = certificates.index(found.certificate) if math.isfinite(value) else None
         return TrainingLoss(_releases(events), value, place)
 
-    low = loss(below, up=False, other="")
+    low = loss(below, up=False, other=why if why == DEPENDENT else "")
     if low.value > claim.value and str(below) != str(above):
         above, why = None, why or _EXCEEDED
     return low, loss(above, up=True, other=why or _above(parts)), tuple(certificates)
@@ -215,13 +239,9 @@ def _releases(events: Sequence[tuple[Event, int]]) -> tuple[Release, ...]:
 
 def _if_gaussian(parts: Parts, claim: Claim | None, scale: Scale | None) -> float | None:
     """ε from below, of Gaussian noise as large as the interval of its scale allows."""
-    if claim is None or scale is None:
+    if claim is None or scale is None or len(parts.groups) > _EXACT:
         return None
-    seen = Parts(
-        parts.sampler, parts.steps, (scale.high, scale.low), parts.factors, parts.together, parts.batch, parts.records,
-        parts.epoch, parts.replaced,
-    )  # fmt: skip
-    events = listed(seen, up=False)
+    events = listed(replace(parts, scale=(scale.high, scale.low)), up=False)
     try:
         return None if events is None else certified(events, claim, COARSE).low
     except UsageError:
@@ -238,7 +258,7 @@ def _step(seen: Seen, parts: Parts, claim: Claim | None, error: float) -> Traini
     below = per_step.counted(kept, sigma)
     found = per_step.certified(below, kept.size, sigma, error)
     delta = 0.0 if claim is None else claim.delta
-    together = parts.sampler == "poisson" and claim is not None and parts.together == 1
+    together = parts.sampler == "poisson" and claim is not None and parts.apart
     return TrainingStep(
         sigma,
         rate,

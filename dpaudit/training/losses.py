@@ -8,25 +8,37 @@ Records that may come into an update k times, by k batches drawn at rate q: they
 1 − (1 − q)^k, and move the sum by C to k·C. A larger shift of one mixture component is easier to tell in both
 directions, since the likelihood ratio rises with the output; so a shift of C bounds from below and one of k·C from
 above.
+
+A batch that is trained on t times moves t sums of the records that were drawn for it, together by √t·C: the same draw
+decides of all of them.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from dpaudit.accounting import Gaussian
 from dpaudit.accounting.events import Event
+from dpaudit.decimals import number_of
 from dpaudit.errors import UsageError
 from dpaudit.evidence.training import Training, TrainingFact
+from dpaudit.training.facts.batches import rounds_of
+from dpaudit.training.facts.clipping import DIGITS, ROUNDED
+from dpaudit.training.facts.deliveries import Use
 from dpaudit.training.facts.finding import Finding
-from dpaudit.training.seen import Seen
+from dpaudit.training.facts.noise import CORRELATED
+from dpaudit.training.facts.updates import UNEXPLAINED
+from dpaudit.training.seen import Seen, Update
 
 _MOST_TOGETHER = 64  # batches of one update: of more, no sampling is accounted for
+_MOST_KINDS = 8  # of steps, which are composed with each other
 _MOST_FACTOR = 8  # of the sensitivity, for a bound from above: beyond, an ε is of no use, and takes minutes
+DEPENDENT = "the noise of one update hangs on that of others, and no such noise is accounted for"
+"""Why nothing is certified of it, from below either."""
 UNKNOWN = 0.0
 """The rate of records whose sampling is not known."""
 MOST_SEEN = 8.0
@@ -49,7 +61,10 @@ class Parts:
         steps: (noise multiplier, sampling rate, updates).
         scale: bounds of the noise over what is claimed, from above and below: (for the lower loss, for the upper one).
         factors: the sensitivity over the clip norm, (for the lower loss, for the upper one).
-        together: batches in one update.
+        groups: (noise multiplier, sampling rate, batches k in one update, Σm² of the updates into which a batch comes
+            m times, how many such groups); an update of which it is not known is in none.
+        loose: how many updates are in no group.
+        rounds: of shuffled or fixed batches, (least Σm², most Σm², how many epochs); None where not known.
         batch, records, epoch: where the sampler needs them.
         replaced: whether the claim is about records that are replaced, as the accounting of batches of one size is.
     """
@@ -58,11 +73,23 @@ class Parts:
     steps: tuple[tuple[float, float, int], ...]
     scale: tuple[float, float] = (1.0, 1.0)
     factors: tuple[float, float] = (1.0, 1.0)
-    together: int = 1
+    groups: tuple[tuple[float, float, int, int, int], ...] = ()
+    loose: int = 0
+    rounds: tuple[tuple[int, int, int], ...] | None = None
     batch: int | None = None
     records: int | None = None
     epoch: int | None = None
     replaced: bool = False
+
+    @property
+    def together(self) -> int:
+        """The largest number of batches in one update."""
+        return max([1, *(together for _, _, together, _, _ in self.groups)])
+
+    @property
+    def apart(self) -> bool:
+        """Whether every update is of one batch, which is in no other."""
+        return not self.loose and all(together == square == 1 for _, _, together, square, _ in self.groups)
 
 
 def parts_of(training: Training) -> Parts:
@@ -72,7 +99,11 @@ def parts_of(training: Training) -> Parts:
         training.steps,
         training.scales,
         training.factors,
-        training.together,
+        tuple((sigma, rate, training.together, 1, count) for sigma, rate, count in training.steps)
+        if training.groups is None
+        else training.groups,
+        training.loose,
+        training.rounds,
         training.batch,
         training.records,
         training.epoch,
@@ -82,24 +113,76 @@ def parts_of(training: Training) -> Parts:
 
 def steps_of(seen: Seen, rate: float | None) -> tuple[tuple[float, float, int], ...]:
     """Return (noise multiplier, sampling rate, updates) of all updates; the rate is one for all where it is given."""
-    counts: Counter[tuple[float, float]] = Counter()
-    for each in seen.updates:
-        own = rate if rate is not None else each.rate
-        if each.sigma is not None:
-            counts[each.sigma, own if own is not None else UNKNOWN] += 1
-    return tuple((sigma, own, count) for (sigma, own), count in counts.items())
+    counts = Counter((each.sigma, _rate_of(each, rate)) for each in seen.updates if each.sigma is not None)
+    return tuple((sigma, own, count) for (sigma, own), count in counts.items() if sigma is not None)
 
 
-def factors_of(seen: Seen, finding: Finding) -> tuple[float, float]:
+def groups_of(
+    seen: Seen, use: Use | None, rate: float | None
+) -> tuple[tuple[tuple[float, float, int, int, int], ...], int]:
+    """Return the groups of `Parts`, and how many updates are in none; of batches that were not seen, each is one."""
+    if use is None:
+        return tuple((sigma, own, 1, 1, count) for sigma, own, count in steps_of(seen, rate)), 0
+    found, loose = use.groups()
+    counts: Counter[tuple[float, float, int, int]] = Counter()
+    rest = len(loose)
+    for numbers, together, square in found:
+        noises = {seen.updates[number].sigma for number in numbers}
+        sigma = noises.pop()
+        if noises or sigma is None:
+            rest += len(numbers)
+        else:
+            counts[sigma, _rate_of(seen.updates[numbers[0]], rate), together, square] += 1
+    return tuple((*each, count) for each, count in counts.items()), rest
+
+
+def rounds_of_use(seen: Seen, use: Use | None, fixed: bool) -> tuple[tuple[int, int, int], ...] | None:
+    """Return (least, most, how many) of the Σm² of the batches of an epoch; None where batches were not seen.
+
+    Args:
+        seen: what was recorded.
+        use: which batches the updates hold.
+        fixed: whether epochs have the same batches, so that what all of them did with one adds up.
+    """
+    if use is None or not seen.epoch or seen.batches is None:
+        return None
+    squares, alone = use.squares(), use.alone()
+    of = {each.drawn: squares[number] for number, each in enumerate(seen.deliveries) if each.drawn is not None}
+    sure = {each.drawn for number, each in enumerate(seen.deliveries) if number in alone}
+    epochs = rounds_of(seen.passes, seen.epoch, len(seen.batches))
+    if fixed:
+        places = range(seen.epoch)
+        totals = [sum(of.get(one[at], 0) for one in epochs if at < len(one)) for at in places]
+        certain = [sum(of.get(one[at], 0) for one in epochs if at < len(one) and one[at] in sure) for at in places]
+        return ((max(certain), max(totals), 1),)
+    counts = Counter(
+        (
+            min(of.get(each, 0) if each in sure else 0 for each in one) if len(one) == seen.epoch else 0,
+            max(of.get(each, 0) for each in one),
+        )
+        for one in epochs
+    )
+    return tuple((least, most, count) for (least, most), count in counts.items() if most)
+
+
+def _rate_of(update: Update, rate: float | None) -> float:
+    own = rate if rate is not None else update.rate
+    return own if own is not None else UNKNOWN
+
+
+def factors_of(seen: Seen | None, finding: Finding | TrainingFact) -> tuple[float, float]:
     """Return how far a record moves a sum, over C: certainly at least on some data, and at most.
 
     What records of this training moved it by is rounded to a power of 2, so that no gradient shows.
     """
     if finding.status != "wrong":
-        return 1.0, 1.0
+        return 1.0, 1 + max(DIGITS.values()) if finding.name == ROUNDED else 1.0
     if finding.name == "clipped per batch":  # two sums of norm C at most
         return 1.0, 2.0
-    largest = [each.largest for each in seen.replays if each.looks == finding.name and math.isfinite(each.largest)]
+    replays = [] if seen is None else seen.replays
+    largest = [each.largest for each in replays if each.looks == finding.name and math.isfinite(each.largest)]
+    if finding.name == "clipped by layer" and largest:  # as the loop states it: no record shows
+        return math.floor(max(largest) * 1e6) / 1e6, math.ceil(max(largest) * 1e6) / 1e6
     if finding.name in ("not clipped", "another norm") and largest:
         seen_most = min(max(largest), MOST_SEEN)
         low = 2.0 ** math.floor(math.log2(seen_most)) if seen_most > 0 else 0.0
@@ -124,17 +207,25 @@ def unbounded(findings: Sequence[Finding] | Sequence[TrainingFact]) -> tuple[str
         return "the noise is not Gaussian of one scale", False
     if "independence" in by_fact:
         return "the noise is not independent", False
+    if any(each.fact == "independence" and each.name == CORRELATED for each in findings):
+        return DEPENDENT, False
     if "divisor" in by_fact:
         return "the divisor tells how many records a batch has", False
+    steps = next((each for each in findings if each.fact == "steps"), None)
+    if steps is not None and steps.name == "batches are cut":
+        return "a record more moves others in or out of batches that are cut", False
+    if steps is not None and steps.name == UNEXPLAINED:
+        return "which records some updates hold was not seen", False
     return "", False
 
 
-def listed(parts: Parts, *, up: bool) -> list[tuple[Event, int]] | None:
+def listed(parts: Parts, *, up: bool, stored: bool = False) -> list[tuple[Event, int]] | None:
     """Return the events that bound what was seen, from above or below; None where there are none.
 
     Args:
         parts: what was seen.
         up: from above.
+        stored: whether multipliers and rates are what floats store, as in earlier evidence.
 
     Raises:
         UsageError: for numbers that no event has.
@@ -145,43 +236,89 @@ def listed(parts: Parts, *, up: bool) -> list[tuple[Event, int]] | None:
     if not parts.steps or not 0 < factor < math.inf or not 0 < scale < math.inf:
         return None
     found: list[tuple[Event, int]] = []
-    for sigma, rate, updates in parts.steps:
-        if not sigma > 0:
+    if up and parts.loose:
+        return None
+    read = Fraction if stored else number_of
+    if parts.sampler in ("shuffled", "fixed order"):
+        found = _in_epochs(parts, Fraction(factor), Fraction(scale), read, up=up)
+        return found or None
+    if not all(sigma > 0 for sigma, _, _, _, _ in parts.groups):
+        return None
+    for sigma, rate, together, square, groups in _few(parts.groups, up=up):
+        noise = read(sigma) * Fraction(scale)
+        event = _event(parts, noise, Fraction(factor), read(rate), together, square, up=up)
+        if event is None and up:
             return None
-        event, count = _event(parts, Fraction(sigma) * Fraction(scale), Fraction(factor), rate, updates, up=up)
-        if event is None:
-            return None
-        if count:
-            found.append((event, count))
+        if event is not None and groups:
+            found.append((event, groups))
     return found or None
 
 
+def _few(groups: Sequence[tuple[float, float, int, int, int]], *, up: bool) -> list[tuple[float, float, int, int, int]]:
+    """The same groups, of few noise multipliers: of those that lie close, the smallest for a bound from above.
+
+    Each kind of step is composed by itself, so that a plan with another multiplier each time would take minutes.
+    """
+    if len(groups) <= _MOST_KINDS:
+        return list(groups)
+    logs = [math.log(sigma) for sigma, _, _, _, _ in groups]
+    width = (max(logs) - min(logs)) / _MOST_KINDS or 1.0
+    found: dict[tuple[int, float, int, int], tuple[float, int]] = {}
+    for sigma, rate, together, square, count in groups:
+        key = min(_MOST_KINDS - 1, int((math.log(sigma) - min(logs)) / width)), rate, together, square
+        before, others = found.get(key, (sigma, 0))
+        found[key] = (min if up else max)(before, sigma), others + count
+    return [(sigma, rate, together, square, count) for (_, rate, together, square), (sigma, count) in found.items()]
+
+
 def _event(
-    parts: Parts, sigma: Fraction, factor: Fraction, rate: float, updates: int, *, up: bool
-) -> tuple[Event | None, int]:
+    parts: Parts, sigma: Fraction, factor: Fraction, rate: Fraction, together: int, square: int, *, up: bool
+) -> Event | None:
+    """What a group of updates loses; None where nothing is accounted for."""
+    moved = factor * _root(square, up=up)
     if rate == UNKNOWN and parts.sampler == "poisson":  # whatever the rate is, all records lose no less
-        return (Gaussian(sigma, sensitivity=factor * parts.together), updates) if up else (None, 0)
+        return Gaussian(sigma, sensitivity=moved * together) if up else None
     if parts.sampler in ("poisson", "another rate"):
-        times = parts.together
-        if times > _MOST_TOGETHER:
-            return (Gaussian(sigma, sensitivity=factor * times), updates) if up else (None, 0)
-        share = 1 - (1 - Fraction(rate)) ** times if times > 1 else Fraction(rate)
-        if times > 1:
-            share = _outward(share, up=up)
-            factor = factor * (times if up else 1)
-        return Gaussian(sigma, sensitivity=factor).poisson(share), updates
-    if parts.together > 1:
-        return None, 0
-    if parts.sampler == "fixed-size" and parts.batch and parts.records:
-        # a record that is replaced moves the sum by what it gave and by what it gives; one that gave nothing, by C
-        moved = 2 * factor if up or parts.replaced else factor
-        return Gaussian(sigma, sensitivity=moved).fixed_size(parts.batch, parts.records), updates
-    epochs = 0 if not parts.epoch else -(-updates // parts.epoch) if up else updates // parts.epoch
-    if parts.sampler == "shuffled" and parts.epoch:
-        return Gaussian(sigma, sensitivity=factor).shuffled(parts.epoch), epochs
-    if parts.sampler == "fixed order" and parts.epoch:
-        return Gaussian(sigma, sensitivity=factor), epochs
-    return None, 0
+        if together > _MOST_TOGETHER:
+            return Gaussian(sigma, sensitivity=moved * together) if up else None
+        share = _outward(1 - (1 - rate) ** together, up=up) if together > 1 else rate
+        return Gaussian(sigma, sensitivity=moved * (together if up else 1)).poisson(share)
+    if together > 1 or parts.sampler != "fixed-size" or not parts.batch or not parts.records:
+        return None
+    # a record that is replaced moves the sum by what it gave and by what it gives; one that gave nothing, by C
+    moved = 2 * moved if up or parts.replaced else moved
+    return Gaussian(sigma, sensitivity=moved).fixed_size(parts.batch, parts.records)
+
+
+def _in_epochs(
+    parts: Parts, factor: Fraction, scale: Fraction, read: Callable[[float], Fraction], *, up: bool
+) -> list[tuple[Event, int]]:
+    """What shuffled or fixed batches lose: each record is in one batch of an epoch."""
+    noises = {sigma for sigma, _, _, _, _ in parts.groups}
+    if not parts.epoch or parts.together > 1 or not noises or not min(noises) > 0:
+        return []
+    sigma = read(min(noises) if up else max(noises)) * scale
+    updates = sum(groups for _, _, _, _, groups in parts.groups)
+    rounds = parts.rounds
+    if rounds is None:
+        epochs = -(-updates // parts.epoch) if up else updates // parts.epoch
+        rounds = ((1, 1, epochs),)
+    found: list[tuple[Event, int]] = []
+    for least, most, epochs in rounds:
+        square = most if up else least
+        if not square or not epochs:
+            continue
+        noise = Gaussian(sigma, sensitivity=factor * _root(square, up=up))
+        found.append((noise.shuffled(parts.epoch) if parts.sampler == "shuffled" else noise, epochs))
+    return found
+
+
+def _root(square: int, *, up: bool) -> Fraction:
+    """√square, exactly where it is whole, else to 12 decimals and no smaller, or no larger."""
+    whole = math.isqrt(square)
+    if whole * whole == square:
+        return Fraction(whole)
+    return Fraction(math.isqrt(square * 10**24) + up, 10**12)
 
 
 def _outward(value: Fraction, *, up: bool) -> Fraction:

@@ -1,7 +1,8 @@
 """What was seen of a training run? Plain arrays, in memory alone: nothing of a record leaves it.
 
-A *batch* is what the sampler drew, as records' indices. An *update* is a step of the optimizer with noise, which may
-take the records of several batches. A *replay* compares a sum of gradients with that of clipped records.
+A *batch* is what the sampler drew, as records' indices. A *delivery* is a batch that reached the loop, which may train
+on it, or not, or twice. An *update* is a step of the optimizer with noise, and holds rows of deliveries. A *replay*
+compares a sum of gradients with that of clipped records.
 """
 
 from __future__ import annotations
@@ -22,13 +23,40 @@ MOST_KEPT = 2**23
 Signature = np.ndarray[Any, np.dtype[np.float32]]
 
 
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """A batch that reached the loop.
+
+    Attributes:
+        rows: records in it.
+        drawn: which of the batches it is, in the order drawn; None where that is not known.
+    """
+
+    rows: int
+    drawn: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Rows that an update holds.
+
+    Attributes:
+        delivery: whose rows they are, where the tensors themselves showed it; None where only their number is known.
+        rows: how many; first: from which on.
+    """
+
+    delivery: int | None
+    rows: int
+    first: int = 0
+
+
 @dataclass(slots=True)
 class Update:
     """One step with noise.
 
     Attributes:
-        drawn: how many batches had reached the loop.
-        rows: how many records were clipped since the update before; None where this was not seen.
+        delivered: how many batches had reached the loop.
+        taken: the rows that were clipped since the update before; None where nothing of it was seen.
         sigma, clip: the noise multiplier that was accounted for, and the clip norm; None where neither is known.
         rate: the sampling rate that was accounted for.
         divisor: of the noisy sum; None where it was not seen.
@@ -38,8 +66,8 @@ class Update:
         square: the sum over these of (noise/σC)²; None where it was not seen.
     """
 
-    drawn: int
-    rows: int | None = None
+    delivered: int = 0
+    taken: tuple[Taken, ...] | None = None
     sigma: float | None = None
     clip: float | None = None
     rate: float | None = None
@@ -48,6 +76,11 @@ class Update:
     kept: Signature | None = None
     values: int = 0
     square: float | None = None
+
+    @property
+    def rows(self) -> int | None:
+        """How many rows were clipped; None where this was not seen."""
+        return None if self.taken is None else sum(each.rows for each in self.taken)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +94,7 @@ class Replay:
         norm: the clip norm that explains it, for "another norm"; else NaN.
         largest: the largest contribution of a record, over the clip norm.
         finite: whether all gradients were numbers.
+        slack: the relative distance that rounding explains.
     """
 
     deviation: float
@@ -69,6 +103,27 @@ class Replay:
     norm: float = float("nan")
     largest: float = 0.0
     finite: bool = True
+    slack: float = 1e-3
+
+    @property
+    def fits(self) -> bool:
+        """Whether the sum is that of its clipped records."""
+        return self.finite and self.deviation <= self.slack
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What an update showed that was played again with half of its records replaced.
+
+    Attributes:
+        where: records are mixed; empty where they are not.
+        change: of what makes the gradients of the other records, relative.
+        blind: why nothing was seen; empty where something was.
+    """
+
+    where: str = ""
+    change: float = 0.0
+    blind: str = ""
 
 
 @dataclass(slots=True)
@@ -108,11 +163,16 @@ class Seen:
         share: of all records in a batch, where the loader states a size instead.
         assumed: the sampling that the claim's accounting assumes: "poisson", "fixed-size" or "shuffled".
         batches: record indices of each batch, in the order drawn; None where they cannot be seen.
+        passes: which batches belong to each pass of the sampler, in the order drawn; empty where it has none.
+        deliveries: the batches that reached the loop, in that order.
         updates, replays, parameters: see there.
         squares: the sum over updates of (noise/σC)², (d,), and how often each coordinate got noise, (d,).
         names: which coordinates belong to which parameter: (name, start, stop).
         ranks: noise over σ·C at the same coordinates on several machines, (machines, k); None with one.
         accounted: (noise multiplier, rate, steps) as an accountant recorded them; None without one.
+        played: what updates showed that were played again.
+        asked: what the training set, and what puts batches together, showed, by name; empty where none was asked.
+        alone: how many sums were those of their records, each given to the loop's own gradient function alone.
         mixing: layers that compute across the records of a batch, by kind.
         rounded: the type of gradients with fewer digits than float32; empty where there is none.
         cast: the type that the forward pass is cast to; empty where it is not.
@@ -120,11 +180,11 @@ class Seen:
         secure: whether the loop asks for a generator for cryptography; None where it says nothing.
         readable: whether the state of its generator can be read, or it holds none.
         adapting: counts to which the clip norm adapts, after their noise; None where it adapts to none.
+        planned: noise multipliers of a public plan, one for each update; 0 without one.
         processes: that train together, and devices: that hold parameters of this one; None where not known.
         partial: why not all of the loop was seen; empty where it was.
         silent: why a fact could not be seen, by its name.
         canaries: those of the loop; None without.
-        left_out: how many canaries each batch lost by their coins; empty where none could.
     """
 
     how: str
@@ -134,6 +194,8 @@ class Seen:
     share: float | None = None
     assumed: str = "poisson"
     batches: list[Integers] | None = None
+    passes: list[list[int]] = field(default_factory=list)
+    deliveries: list[Delivery] = field(default_factory=list)
     updates: list[Update] = field(default_factory=list)
     replays: list[Replay] = field(default_factory=list)
     parameters: dict[str, Parameter] = field(default_factory=dict)
@@ -142,6 +204,9 @@ class Seen:
     names: list[tuple[str, int, int]] = field(default_factory=list)
     ranks: Floats | None = None
     accounted: list[tuple[float, float, int]] | None = None
+    played: list[Played] = field(default_factory=list)
+    asked: dict[str, Played] = field(default_factory=dict)
+    alone: int = 0
     mixing: tuple[str, ...] = ()
     rounded: str = ""
     cast: str = ""
@@ -149,12 +214,12 @@ class Seen:
     secure: bool | None = None
     readable: bool = True
     adapting: list[float] | None = None
+    planned: int = 0
     processes: int | None = None
     devices: int = 1
     partial: str = ""
     silent: dict[str, str] = field(default_factory=dict)
     canaries: Canaries | None = None
-    left_out: list[int] = field(default_factory=list)
 
     @property
     def sampled(self) -> float | None:
@@ -162,13 +227,6 @@ class Seen:
         if self.rate is not None:
             return self.rate
         return min((rate for _, rate, _ in self.accounted or ()), default=self.share)
-
-    @property
-    def delivered(self) -> list[Integers] | None:
-        """The batches as they reached the loop: without canaries that a coin left out, whichever those were."""
-        if self.batches is None or not self.left_out:
-            return self.batches
-        return [batch[out:] for batch, out in zip(self.batches, self.left_out, strict=True)]
 
     def each_update(self) -> tuple[Floats, Integers]:
         """Return the sum of (noise/σC)² of each update that has noise, and of how many values, (t,) each."""

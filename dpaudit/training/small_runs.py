@@ -23,11 +23,13 @@ import numpy as np
 
 from dpaudit.arrays import Floats
 from dpaudit.errors import UsageError
+from dpaudit.request import known_keywords
 from dpaudit.targets.signature import title_of
 
 _SEED = 2**32  # of NumPy's global generator, the narrowest
 
 
+@known_keywords
 def trains(function: Callable[..., Any]) -> Callable[..., Any]:
     """Turn a function that trains into one that an audit can run: seeded, and with parameters as a list of numbers.
 

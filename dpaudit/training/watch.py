@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import platform
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError
 from types import TracebackType
@@ -175,6 +176,8 @@ def _watcher(request: TrainingRequest, seed: int) -> Any:
                     "canaries are for loops of PyTorch: of a loop of JAX, hand the scores of yours to "
                     "dp.audit_scores, with design='one-run'"
                 )
+            if isinstance(request.sigma, list | tuple):
+                raise UsageError("a plan of noise multipliers is for loops of PyTorch: of JAX, give one number")
             from dpaudit.training.watchers.jax_watch import JaxWatch
 
             return JaxWatch(request.model, request.optimizer, request.loader, **options, seed=seed)
@@ -214,6 +217,10 @@ def _claim(given: Claim | str | None) -> Claim | None:
     )
 
 
+def _is_positive(value: Any) -> bool:
+    return not isinstance(value, bool) and isinstance(value, int | float) and 0 < value < math.inf
+
+
 def check_request(request: TrainingRequest) -> Claim | None:
     """Return the claim of a request whose options can be followed, whatever its loop is.
 
@@ -227,11 +234,15 @@ def check_request(request: TrainingRequest) -> Claim | None:
         )
     if request.sampling not in _SAMPLING:
         raise UsageError(f"sampling is one of {', '.join(_SAMPLING)}, not {request.sampling!r}")
+    if isinstance(request.sigma, list | tuple):
+        if not request.sigma or not all(_is_positive(each) for each in request.sigma):
+            raise UsageError("sigma is a number above 0, or a list of such numbers, one for each update")
+        request = replace(request, sigma=float(request.sigma[0]))
     for name in ("sigma", "clip", "rate", "confidence", "false_alarm"):
         value = getattr(request, name)
         if value is None:
             continue
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+        if not _is_positive(value):
             raise UsageError(f"{name} is a number above 0, not {value!r}")
         if name in ("rate", "confidence", "false_alarm") and value > 1 - (name != "rate") * 1e-12:
             raise UsageError(f"{name} is below 1, not {value!r}")

@@ -7,6 +7,7 @@ __all__ = [
     "exact",
     "fold",
     "merging",
+    "proofs",
     "prove",
     "prove_and_audit",
     "releases",

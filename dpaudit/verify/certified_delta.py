@@ -20,7 +20,7 @@ from dpaudit.accounting.losses import discrete_laplace as discrete_laplace_law
 from dpaudit.accounting.losses import randomised_response as randomised_response_law
 from dpaudit.enclosure import Enclosure
 from dpaudit.errors import UsageError
-from dpaudit.verify.exact import Number, exp_of, number_of
+from dpaudit.verify.exact import Number, exact_number, exp_of
 
 _MOST_VALUES = 2_000_000  # of discrete noise, on each side; more would not fit into memory
 
@@ -41,7 +41,7 @@ def _level(epsilon: Number) -> Level:
 
 
 def _positive(name: str, value: Number) -> Fraction:
-    number = None if isinstance(value, bool) else number_of(value).fraction
+    number = None if isinstance(value, bool) else exact_number(value).fraction
     if number is None or number <= 0:
         raise UsageError(f"{name} must be a positive rational number, not {value!r}")
     return number

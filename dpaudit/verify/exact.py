@@ -14,11 +14,11 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations
 from typing import Any, cast
 
+from dpaudit.decimals import short_decimal
 from dpaudit.errors import UsageError
 from dpaudit.neighbours.relation import Relation, parse_relation
 from dpaudit.program.enumerate import (
@@ -26,17 +26,16 @@ from dpaudit.program.enumerate import (
     Exact,
     OutputLaw,
     Weight,
-    decimal_of,
     exact,
     exact_reading,
     output_text,
+    parameter_of,
     parse_exact,
 )
 from dpaudit.targets.mechanism import Mechanism
 
 Number = int | float | str | Fraction | Exact
-_DECIMAL_DIGITS = 15  # every decimal of up to 15 digits survives as a float; a float that needs more was rounded
-_MOST_LETTERS = 200_000  # of all laws in a record, so that evidence stays readable
+_MOST_LETTERS = 2_000_000  # of all laws in a record: without them nobody can check it
 _ROUNDINGS = 8  # how far the logarithm of a rounded quotient may be off, in units in the last place
 
 
@@ -125,7 +124,7 @@ class ExactLoss:
 # --- numbers ---------------------------------------------------------------------------------------------
 
 
-def number_of(value: Number) -> Exact:
+def exact_number(value: Number) -> Exact:
     """Return a number exactly: a text is read, and a float counts as the decimal that Python writes."""
     if isinstance(value, str):
         try:
@@ -136,7 +135,7 @@ def number_of(value: Number) -> Exact:
         return exact(value)
     if not math.isfinite(value):
         raise UsageError(f"a number must be finite, not {value!r}")
-    return decimal_of(value)
+    return parameter_of(value)
 
 
 def exp_of(epsilon: Number, *, upward: bool = False) -> Exact:
@@ -147,18 +146,14 @@ def exp_of(epsilon: Number, *, upward: bool = False) -> Exact:
     the largest number that it may stand for, 8 units in the last place more.
     """
     if isinstance(epsilon, str) and epsilon.strip().startswith("ln(") and epsilon.strip().endswith(")"):
-        found = number_of(epsilon.strip()[3:-1])
+        found = exact_number(epsilon.strip()[3:-1])
         if not found > 0:
             raise UsageError(f"cannot read the number {epsilon!r}: a logarithm is of a number above 0")
         return found
-    number = number_of(epsilon)
-    if upward and isinstance(epsilon, float) and _digits(epsilon) > _DECIMAL_DIGITS:
+    number = exact_number(epsilon)
+    if upward and isinstance(epsilon, float) and short_decimal(epsilon) is None:
         number = Exact(Fraction(epsilon) + _ROUNDINGS * Fraction(math.ulp(epsilon)))
     return Exact.exponential(number)
-
-
-def _digits(value: float) -> int:
-    return len(Decimal(repr(float(value))).normalize().as_tuple().digits)
 
 
 def log_interval(value: Weight) -> tuple[float, float]:
@@ -347,10 +342,11 @@ def enumerated_privacy(
 
 
 def _distinct(domain: Sequence[Any]) -> list[str]:
-    names = list(map(output_text, domain))
-    if len(set(names)) < len(names):
+    texts = list(map(output_text, domain))
+    if len(set(texts)) < len(texts):
         raise UsageError("the domain holds a dataset twice")
-    return names
+    # a tuple of one number reads back from what Python writes, and not from the text of an output
+    return [text if read_name(text) is not UNREAD else repr(data) for text, data in zip(texts, domain, strict=True)]
 
 
 # --- the check -------------------------------------------------------------------------------------------
@@ -375,11 +371,24 @@ def check_record(record: Mapping[str, Any]) -> None:
         raise UsageError("the laws of the record have a larger ratio than the stated one")
 
 
-def check_every(record: Mapping[str, Any], relation: str) -> bool:
+UNREAD = object()
+"""What is read of a name that does not show its dataset."""
+
+
+def read_name(name: str) -> Any:
+    """Return the dataset that a record names; `UNREAD` where its name does not show all of it."""
+    try:
+        data = ast.literal_eval(name)
+        return data if name in (output_text(data), repr(data)) and "{" not in name else UNREAD
+    except (ValueError, SyntaxError, MemoryError, RecursionError, UsageError):
+        return UNREAD
+
+
+def check_every(record: Mapping[str, Any], relation: str, domain: Sequence[Any] | None = None) -> bool:
     """Whether the record holds the laws on every dataset, and no pair of neighbours is worse than the stated one.
 
     False if it does not hold all laws, or does not show which datasets are neighbours; `UsageError` if another pair
-    is worse.
+    is worse. ``domain``: the datasets, in the order of the record, where they are known.
     """
     every = record.get("every")
     if every is None and record["datasets"] == 2 and record["pairs"] == 1:
@@ -395,11 +404,10 @@ def check_every(record: Mapping[str, Any], relation: str) -> bool:
         raise UsageError("the laws on all datasets are not as many as stated, or have another digest")
     if [texts[names.index(name)] for name in record["pair"]] != record["laws"]:
         raise UsageError("the laws of the worst pair are not those of its datasets")
-    try:
-        domain = list(map(ast.literal_eval, names))
-    except (ValueError, SyntaxError):
+    listed = list(map(read_name, names)) if domain is None else list(domain)
+    if any(each is UNREAD for each in listed):
         return False
-    pairs = neighbouring(domain, relation)
+    pairs = neighbouring(listed, relation)
     if len(pairs) != record["pairs"]:
         raise UsageError(f"{len(pairs)} pairs of the datasets are neighbours, and {record['pairs']} are stated")
     laws = list(map(_read_law, texts))

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
 from typing import Any, Literal
 
+from dpaudit.decimals import short_decimal
 from dpaudit.evidence.canonical_json import plain_value
 from dpaudit.neighbours.relation import Relation
-from dpaudit.program.symbolic.linear import short_decimal
+from dpaudit.privacy import ApproxDP, Claim, GaussianDP, PureDP, ZeroConcentratedDP
 
 VALUES = ("real", "integer")
+WITNESS, WITNESS_VERSION = "dpaudit-witness", 1
+"""The form in which a counterexample is recorded."""
+
+NOTIONS: dict[type[Claim], str] = {PureDP: "epsilon", ApproxDP: "epsilon", ZeroConcentratedDP: "rho", GaussianDP: "mu"}
+"""What a proof from records bounds, by the claim."""
+
 _DIGITS = 10  # of a rounded bound, as in `dpaudit.evidence.records.round_outward`
 
 
@@ -43,17 +49,18 @@ class Scope:
         )
 
 
+def scope_of_records(relation: Relation, parameters: Mapping[str, str]) -> str:
+    """Say what a bound for records holds for."""
+    listed = ", ".join(f"{name} = {value}" for name, value in parameters.items())
+    told = f"data frames of any length over the declared domain, under {relation}"
+    return told + (f", with {listed}" if listed else "")
+
+
 def as_text(value: Any) -> str:
     """Write a parameter as evidence does; a float becomes the fraction of the decimal that Python writes."""
     value = plain_value(value)
     exact = short_decimal(value) if isinstance(value, float) else None
     return str(value if exact is None else exact)
-
-
-def as_decimal(value: float, *, toward: float) -> Fraction:
-    """Return the decimal that Python writes for a float; if it was rounded, that of the next float ``toward``."""
-    written = short_decimal(value)
-    return Fraction(math.nextafter(value, toward)) if written is None else written
 
 
 def rounded(value: Fraction, side: Literal["lower", "upper"]) -> float:

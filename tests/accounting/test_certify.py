@@ -39,9 +39,8 @@ def test_gaussian_noise_of_every_size_has_its_formula():
     assert certify(quiet, delta="0.3").low == pytest.approx(2997.92, abs=0.01)
     assert certify(Gaussian(1), delta="1e-150").low == pytest.approx(26.4966, abs=1e-3)
     assert certify(Gaussian("1e-9"), epsilon=3000).high == 1
-    for events, told in ((Gaussian("0.01"), "promises nothing"), (Gaussian(1) + Block("mu=0"), "adds nothing")):
-        with pytest.raises(UsageError, match=told):
-            certify(events, delta="1e-6")
+    with pytest.raises(UsageError, match="adds nothing"):
+        certify(Gaussian(1) + Block("mu=0"), delta="1e-6")
 
 
 @pytest.mark.parametrize("epsilon", [0, 1, 2])

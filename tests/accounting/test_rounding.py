@@ -16,10 +16,11 @@ from dpaudit.accounting.bounds import Tail
 from dpaudit.accounting.certify import _outward
 from dpaudit.accounting.compose import Block
 from dpaudit.accounting.concentrated import best_order
-from dpaudit.accounting.decide import _judged
+from dpaudit.accounting.decide import judged
 from dpaudit.accounting.discretise import Grid, _lowered, _split, above, below
 from dpaudit.accounting.lattice import Step
 from dpaudit.accounting.losses import GaussianLaw, SampledLaw, discrete_gaussian, randomised_response
+from dpaudit.privacy import PureDP
 
 NUMBERS = [Fraction(1, 3), Fraction(2, 3), Fraction(1, 10), Fraction(3, 10), Fraction(10**70, 3 * 10**69 + 1)]
 
@@ -167,7 +168,7 @@ def test_sums_of_many_digits_are_rounded_outward():
 )
 def test_only_a_larger_loss_violates_and_only_a_smaller_bound_proves(events, claim, verdict):
     assert decide(events, claim).verdict == verdict
-    assert _judged(1.0, 2.0, 1.0, "ε", "")[0] == "INCONCLUSIVE"
+    assert judged(PureDP(1.0), Fraction(1), Fraction(2)) == "INCONCLUSIVE"
 
 
 def ends(found):

@@ -82,9 +82,10 @@ def test_a_claim_is_the_decimal_that_it_is_written_as():
     assert conclude.verdict_of(PureDP(0.3), third, third).value == "proved"
     assert conclude.verdict_of(PureDP(0.3), third, third + Fraction(1, 10**30)).value == "inconclusive"
     assert conclude.verdict_of(PureDP(0.3), third + Fraction(1, 10**30), None).value == "violated"
-    logarithm = math.log(3)  # a float that stands for no decimal: neither neighbour of it is decided
+    logarithm = math.log(3)  # a float that stands for no decimal is what it stores, in a claim as in a release
     near = Fraction(logarithm)
-    assert conclude.verdict_of(PureDP(logarithm), near, near).value == "inconclusive"
+    assert conclude.verdict_of(PureDP(logarithm), near, near).value == "proved"
+    assert conclude.verdict_of(PureDP(logarithm), near + Fraction(1, 10**30), None).value == "violated"
     assert conclude.about(ApproxDP(1.0, 1e-5)) == ("epsilon", Fraction(1, 10**5))
 
 
@@ -166,6 +167,11 @@ def test_neighbours_are_those_of_the_sampler():
     poisson = dp.Gaussian(2).poisson("0.1").times(3)
     assert accounted(poisson, delta="0.001").relation == "add-remove"
     assert accounted(poisson, delta="0.001", relation="zero-out").relation == "zero-out"
+    fixed = {"delta": "0.001"}
+    one, other = (
+        accounted("Gaussian(2).fixed_size(10, 100)", **fixed, relation=name) for name in ("replace", "replace-one")
+    )
+    assert one.id == other.id
     with pytest.raises(UsageError, match="the neighbours do not fit"):
         accounted(poisson, delta="0.001", relation="replace-one")
 
@@ -193,9 +199,12 @@ def test_what_cannot_be_asked_is_refused(options, said):
 
 
 def test_at_no_delta_gaussian_noise_has_no_epsilon():
-    for options in ({"delta": 0}, {"claim": "epsilon=3"}):
-        with pytest.raises(UsageError, match="infinite"):
-            accounted(dp.Gaussian(1), **options)
+    for events in (dp.Gaussian(1), dp.Block("rho=1"), dp.Gaussian("1e30"), dp.Block("epsilon=1, delta=1e-6")):
+        evidence = accounted(events, claim="epsilon=3")
+        assert evidence.verdict.value == "violated" and evidence.lower.exact == "infinite"
+        assert "a δ above 0 could hold" in evidence.reason
+        assert exit_code(check(evidence)) == 0
+    assert accounted(dp.Gaussian(1), delta=0).verdict.value == "no claim"
 
 
 def test_what_is_no_list_is_refused():

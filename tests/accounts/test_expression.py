@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpaudit as dp
+from dpaudit.accounts.conclude import events_in
 from dpaudit.accounts.expression import parse_events
 from dpaudit.errors import UsageError
+from dpaudit.evidence.records import Release
 
 positive = st.fractions(min_value="1/1000", max_value=1000) | st.floats(0.001, 1000)
 mechanisms = st.one_of(
@@ -32,9 +36,21 @@ def test_a_text_reads_back_as_the_same_events(listed):
     assert parse_events(str(listed)) == listed
 
 
-def test_numbers_are_read_as_python_reads_them():
-    assert parse_events("Gaussian(0.1)") == dp.Gaussian(0.1).times(1)
-    assert parse_events("Gaussian('0.1')") == dp.Gaussian("1/10").times(1) != dp.Gaussian(0.1).times(1)
+def test_a_number_is_the_same_as_a_float_and_as_a_text():
+    for text in ("Gaussian(0.1)", "Gaussian('0.1')", "Gaussian('1/10')"):
+        assert parse_events(text) == dp.Gaussian(0.1).times(1) == dp.Gaussian("1/10").times(1)
+
+
+def test_earlier_evidence_wrote_what_floats_store():
+    assert parse_events("Gaussian(0.1)", stored=True) == dp.Gaussian(Fraction(0.1)).times(1)
+    assert parse_events("Gaussian('0.1')", stored=True) == dp.Gaussian("0.1").times(1)
+    for text, count in (("Gaussian(0.1)", 3), ("Gaussian(0.3333333333333333)", 1), ("Gaussian('0.1')", 2)):
+        (event,) = events_in([Release(text, count)])
+        number = text[9:-1]
+        assert event.sigma == (Fraction(number.strip("'")) if "'" in number else Fraction(float(number)))
+    for text in ("Gaussian( 0.1)", "laplace(epsilon=0.5)", "Gaussian(0.10)", "Gaussian(1).times(2)"):
+        with pytest.raises(UsageError, match="a release is one event"):
+            events_in([Release(text, 1)])
 
 
 def test_sums_may_stand_in_brackets_and_be_repeated():
@@ -55,7 +71,7 @@ def test_sums_may_stand_in_brackets_and_be_repeated():
         ("Gaussian(1).__class__(2)", "has no '__class__'"),
         ("Gaussian(1).relations()", "has no 'relations'"),
         ("Gaussian(1).times(2).poisson(0.5)", "has no 'poisson'"),
-        ("Gaussian()", "is not how Gaussian is written"),
+        ("Gaussian()", "give sigma"),
         ("Gaussian(1, 2)", "is not how Gaussian is written"),
         ("Gaussian(**{'sigma': 1})", "cannot read the events"),
         ("Gaussian(1).poisson(1.5)", "a sampling rate is above 0 and at most 1"),

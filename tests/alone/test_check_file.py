@@ -107,7 +107,7 @@ def test_it_says_what_the_check_says_and_never_more(check_pyz: Path, tmp_path: P
 
 def test_the_same_tree_gives_the_same_small_file(check_pyz: Path) -> None:
     assert check_pyz.read_bytes() == built()
-    assert len(check_pyz.read_bytes()) < 700_000
+    assert len(check_pyz.read_bytes()) < 900_000
 
 
 def test_a_reader_computes_the_digest_of_the_site(
@@ -179,3 +179,51 @@ def test_what_stand_in_arrays_do_not_understand_is_missing() -> None:
     ):
         with pytest.raises((MissingError, TypeError)):
             asked()
+
+
+PAGE = ROOT / "reports" / "pages" / "refuted-sparse-vector.html"
+EDITS = {
+    "another word": lambda page: page.replace("Verdict: </span>VIOLATED", "Verdict: </span>PROVED"),
+    "another title": lambda page: page.replace("<title>VIOLATED", "<title>PROVED"),
+    "another tone of the sentence": lambda page: page.replace('<p class="sentence">', '<p class="sentence">Not that '),
+    "a second word": lambda page: page.replace("</h2>", "</h2><h2 id='verdict-word'>Verdict: PROVED</h2>", 1),
+    "a word before the verdict": lambda page: page.replace('<div class="banner">', '<div class="banner">PROVED', 1),
+    "the evidence of another verdict": lambda page: page.replace(
+        page.partition('id="dpaudit-evidence">')[2].partition("</script>")[0],
+        (ROOT / "reports" / "pages" / "proved-sparse-vector.html")
+        .read_text(encoding="utf-8")
+        .partition('id="dpaudit-evidence">')[2]
+        .partition("</script>")[0],
+    ),
+}
+
+
+@pytest.mark.slow
+def test_a_page_that_shows_another_verdict_fails_and_others_name_the_command_that_compares_them(
+    check_pyz: Path, tmp_path: Path
+) -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    for name, edit in EDITS.items():
+        file = tmp_path / f"{name}.html"
+        file.write_text(edit(page), encoding="utf-8")
+        assert edit(page) != page, name
+        found = said(check_pyz, str(file))
+        assert found.returncode == 1 and found.stdout.startswith("fails        page"), name
+    whole = said(check_pyz, str(PAGE))
+    assert whole.returncode == 3
+    assert "the verdict that it shows is that of its evidence" in whole.stdout and "dpaudit check" in whole.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "file",
+    [
+        *(ROOT / "reports" / "evidence" / f"{name}.json" for name in ("half_sensitivity", "partial_sum_half_noise")),
+        *(OLD / f"{name}.json" for name in ("sequential", "scores", "one_run", "outputs", "proved_from_records")),
+        ROOT / "reports" / "pages" / "model-scores.json",
+    ],
+    ids=lambda file: file.stem,
+)
+def test_red_audits_scores_and_proofs_from_records_are_computed_again(check_pyz: Path, file: Path) -> None:
+    found = said(check_pyz, str(file))
+    assert found.returncode == 0, found.stdout

@@ -19,6 +19,7 @@ from dpaudit.review.check import check, exit_code
 from dpaudit.sampling.blocks import Phase
 from dpaudit.targets.mechanism import mechanism
 from dpaudit.verify import prove_and_audit as prover
+from dpaudit.verify.proofs import answers
 
 pytestmark = pytest.mark.slow
 
@@ -199,7 +200,7 @@ def test_no_runs_are_no_runs(monkeypatch):
 
 
 def test_without_runs_and_without_a_counterexample_nothing_is_shown_from_below(monkeypatch):
-    monkeypatch.setattr(prover, "find_spec", lambda _: None)
+    monkeypatch.setattr(answers, "find_spec", lambda _: None)
     evidence = proved(claim="epsilon=1", runs=0)
     assert evidence.verdict is dp.Verdict.PROVED
     assert (evidence.lower.value, evidence.lower.method, evidence.exact) == (0, "none", None)
@@ -207,7 +208,7 @@ def test_without_runs_and_without_a_counterexample_nothing_is_shown_from_below(m
 
 
 def test_without_a_counterexample_the_pair_lies_within_the_proof(monkeypatch):
-    monkeypatch.setattr(prover, "find_spec", lambda _: None)
+    monkeypatch.setattr(answers, "find_spec", lambda _: None)
     evidence = proved("above_threshold", length=3)  # the entry's own pair is longer
     assert evidence.verdict is dp.Verdict.PROVED
     assert evidence.runs == RUNS
@@ -245,8 +246,12 @@ def test_evidence_survives_json():
 @pytest.fixture
 def runs_of_another(monkeypatch):
     """What is run loses five times what is proved."""
-    real = prover.validated
-    monkeypatch.setattr(prover, "validated", lambda asked: replace(real(asked), mechanism=mechanism(leakier)))
+    real = prover._judged
+
+    def judged(question, *found):
+        return real(replace(question, mechanism=mechanism(leakier)), *found)
+
+    monkeypatch.setattr(prover, "_judged", judged)
 
 
 @pytest.mark.parametrize("claim", ["epsilon=1", "epsilon=20"])
@@ -290,7 +295,7 @@ def test_a_contradiction_twice_is_one(monkeypatch):
 
 
 def test_a_counterexample_above_a_proof_is_a_fault_of_ours(monkeypatch):
-    monkeypatch.setattr(prover._Found, "least", lambda *_: (Fraction(2), "2"))
+    monkeypatch.setattr(prover.Found, "least", lambda *_: (Fraction(2), "2"))
     with pytest.raises(RuntimeError, match=r"at most 1\.0 and at least 2"):
         dp.prove(laplace, length=1, relation="queries", runs=0)
 

@@ -61,7 +61,7 @@ def test_no_function_has_a_seed_of_its_own(function):
         lambda **seed: dp.audit(release, sequential=True, **{**QUICK, "runs": 200}, **seed),
         lambda **seed: dp.prove(program, claim="epsilon=1", relation="queries", length=1, runs=0, **seed),
         lambda **seed: dp.audit_outputs(*map(outputs, map(np.random.default_rng, (1, 2))), **seed),
-        lambda **seed: dp.audit_scores(*map(outputs, map(np.random.default_rng, (1, 2))), **seed),
+        lambda **seed: dp.audit_scores(*map(outputs, map(np.random.default_rng, (1, 2))), **seed, design="independent"),
         lambda **seed: dp.audit_scores(*map(outputs, map(np.random.default_rng, (1, 2))), design="one-run", **seed),
     ],
 )

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dpaudit.checker import CertificateError, check_certificate
-from dpaudit.checker.releases import amplified, exponential, gaussian_epsilon, logarithm, logarithm_below, root
+from dpaudit.checker.prices import amplified, exponential, gaussian_epsilon, logarithm, logarithm_below, root
 
 
 def term(low="1", high="1", conditions=()):

@@ -169,10 +169,10 @@ def test_pairs_from_json_npy_and_csv(run):
     assert len(learned(shapes, *several, run=run)["pairs"]) == 4
 
 
-@pytest.mark.parametrize(
-    ("relation", "pairs"), [("replace", 1), ("declared", 2)], ids=["the relation decides", "lists are datasets"]
-)
-def test_a_pair_file_that_can_be_read_in_two_ways(relation, pairs, run):
+def test_a_pair_file_that_can_be_read_in_two_ways(run):
+    """The relation decides; where it allows both, nobody does."""
     Path("twice.json").write_text("[[[1, 2], [3, 4]], [[1, 2], [3, 5]]]", encoding="utf-8")
     Path("rows.py").write_text("def f(data, noise):\n    return len(data) + noise.laplace(1)\n", encoding="utf-8")
-    assert len(learned("rows.py:f", "--pair", "twice.json", "--relation", relation, run=run)["pairs"]) == pairs
+    assert len(learned("rows.py:f", "--pair", "twice.json", "--relation", "replace-one", run=run)["pairs"]) == 1
+    done = run("audit", "rows.py:f", "--pair", "twice.json", "--relation", "declared", "--claim", "epsilon=1")
+    assert done.exit_code == 2 and "one pair of datasets with two records each, or two pairs" in done.stderr

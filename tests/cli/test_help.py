@@ -54,11 +54,14 @@ def test_a_shell_completes_options(monkeypatch: pytest.MonkeyPatch, capsys: pyte
 
 
 def test_a_word_is_explained_and_a_mistyped_one_gets_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
-    for words, code in ((["claim-violated"], 0), (["Not Violated"], 0), ([], 0), (["leakyer"], 2)):
+    known = (["claim-violated"], 0), (["Not Violated"], 0), (["epsilon"], 0), (["Δ".lower()], 0), (["Replace-One"], 0)
+    for words, code in (*known, (["low bits"], 0), (["inconclusive"], 0), ([], 0), (["leakyer"], 2)):
         with pytest.raises(SystemExit) as end:
             cli.main(["explain", *words])
         assert end.value.code == code
     shown = capsys.readouterr()
     assert "Look at the event in the report" in shown.out
     assert "Nobody can try every dataset" in shown.out
+    assert "e^ε times as likely" in shown.out and "Both names are read everywhere" in shown.out
+    assert "The last digits of floating-point noise" in shown.out
     assert "did you mean 'leak" in shown.err

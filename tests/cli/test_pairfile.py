@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from dpaudit import UsageError
+from dpaudit.neighbours.inferred import neighbouring
 from dpaudit.neighbours.pair_files import read_pairs
 
 
@@ -38,6 +39,21 @@ def test_where_two_readings_are_possible_the_one_of_neighbours_is_taken(tmp_path
     names = [tmp_path / "pair.json"]
     assert read_pairs(names) == read_pairs(names, lambda pair: False) == [([0, 1], [5, 6])]
     assert read_pairs(names, lambda pair: isinstance(pair[0], int)) == [(0, 1), (5, 6)]
+
+
+def test_a_file_that_may_mean_two_things_is_refused_and_says_what_to_write(tmp_path):
+    """Two datasets of two list records each, or two pairs, where the relation allows both: nobody can tell."""
+    records = [[[1, 2], [3, 4]], [[1, 2], [3, 5]]]
+    (tmp_path / "pair.json").write_text(json.dumps(records), encoding="utf-8")
+    with pytest.raises(UsageError, match=r"one pair of datasets with two records each, or two pairs.*\[\[data0"):
+        read_pairs([tmp_path / "pair.json"], neighbouring("declared"))
+    assert read_pairs([tmp_path / "pair.json"], neighbouring("replace")) == [(records[0], records[1])]
+    (tmp_path / "one.json").write_text(json.dumps([records]), encoding="utf-8")
+    assert read_pairs([tmp_path / "one.json"], neighbouring("declared")) == [(records[0], records[1])]
+    for number, pair in enumerate(records):
+        (tmp_path / f"{number}.json").write_text(json.dumps([pair]), encoding="utf-8")
+    names = [tmp_path / "0.json", tmp_path / "1.json"]
+    assert read_pairs(names, neighbouring("declared")) == [tuple(pair) for pair in records]
 
 
 def test_arrays_and_tables(tmp_path):

@@ -130,7 +130,7 @@ def test_scores_name_their_files(here):
     rng = np.random.default_rng(0)
     np.save("a b.npy", rng.normal(1, 1, 300))
     np.save("out.npy", rng.normal(0, 1, 300))
-    first = run(["scores", "a b.npy", "out.npy", *CLAIM], here, "first.json")
+    first = run(["scores", "a b.npy", "out.npy", "--design", "independent", *CLAIM], here, "first.json")
     assert run(typed(first), here, "again.json").id == first.id
 
 

@@ -21,9 +21,12 @@ FILES = {
     "data": ("[[1.0], [0.0], [1.0]]", ["sensitivity", "ask.py:total", "--data", "FILE.json", "--claim", "9"]),
     "frame": ("a,b\n1,2\n3,4\n", ["sensitivity", "ask.py:rows", "--data", "FILE.csv", "--claim", "9"]),
     "numbers": ("1,2\n3,4\n", ["sensitivity", "ask.py:rows", "--data", "FILE.csv", "--claim", "9"]),
-    "scores": (f"[{SCORES.replace(chr(10), ',')}]", ["scores", "FILE.json", "FILE.json", "--seed", "0"]),
-    "column": (SCORES, ["scores", "FILE.csv", "FILE.csv", "--seed", "0"]),
-    "lines": (SCORES, ["scores", "FILE.jsonl", "FILE.jsonl", "--seed", "0"]),
+    "scores": (
+        f"[{SCORES.replace(chr(10), ',')}]",
+        ["scores", "FILE.json", "FILE.json", "--design", "independent", "--seed", "0"],
+    ),
+    "column": (SCORES, ["scores", "FILE.csv", "FILE.csv", "--design", "independent", "--seed", "0"]),
+    "lines": (SCORES, ["scores", "FILE.jsonl", "FILE.jsonl", "--design", "independent", "--seed", "0"]),
     "gate": ('[[targets]]\ntarget = "laplace"\nruns = 400\n', ["gate", "--config", "FILE", "nobody"]),
     "context": ('model_name = "Local"', ["report", "e.json", "--format", "registry-yaml", "--context", "FILE"]),
 }

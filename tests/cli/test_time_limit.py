@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import subprocess
 from types import SimpleNamespace
 
@@ -33,8 +34,8 @@ answering.hand_over(said)
 def ended(tmp_path, monkeypatch):
     """Which limit ends a process, on a clock that only its parent's looks at it move."""
 
-    def call(*, begins, answers, limits=LIMIT):
-        clock, place = [0.0], tmp_path / f"answer to {begins}, {answers}"
+    def call(*, begins, answers, limits=LIMIT, queued=0.0):
+        clock, place = [0.0], tmp_path / f"answer to {begins}, {answers}, {queued}"
 
         def wait(seconds):
             clock[0] = round(clock[0] + seconds, 6)
@@ -46,6 +47,7 @@ def ended(tmp_path, monkeypatch):
 
         with monkeypatch.context() as patch:
             patch.setattr(process, "time", SimpleNamespace(perf_counter=lambda: clock[0]))
+            patch.setattr(process, "queued_of", lambda pid: queued * clock[0])
             return process._watch(SimpleNamespace(wait=wait, pid=0), place, limits, 0.0, None), clock[0]
 
     return call
@@ -58,6 +60,18 @@ def test_a_second_look_has_as_long_as_its_runs_need(ended):
     assert ended(begins=1.4, answers=4.2) == (None, 4.2)
     assert ended(begins=1.25, answers=never) == ("second look", 4.3)
     assert ended(begins=1.4, answers=9, limits=Limits()) == (None, 9)
+
+
+def test_a_busy_machine_takes_no_time_from_a_target(ended):
+    """Of four seconds, three went by in which others had the processor; but nobody waits for ever."""
+    assert ended(begins=math.inf, answers=5.5, queued=0.75) == (None, 5.5)
+    assert ended(begins=math.inf, answers=7, queued=0.75)[0] == "time"
+    assert ended(begins=math.inf, answers=math.inf, queued=1.0) == ("time", 15.05)
+
+
+def test_what_a_process_waited_for_is_read_where_it_is_told():
+    assert 0 <= process.queued_of(os.getpid()) < 1e6
+    assert process.queued_of(2**30) == 0
 
 
 @pytest.mark.slow

@@ -30,7 +30,9 @@ def remembered() -> list[tuple[Any, str, Callable[..., Any]]]:
     wanted = {
         "review.check.sampled": ("foresee", "lower_bound"),
         "review.check.second": ("second_opinion",),
-        "review.check.certain": ("event_probabilities", "leaves_of"),
+        "review.check.certain": ("event_probabilities",),
+        "verify.proofs.answers": ("leaves_of",),
+        "verify.proofs.kind": ("check_certificate",),
         "review.check.sequential": ("log_wealth", "sequential_bound", "foresee_sequential"),
         "review.check.certificate": ("check_certificate",),
         "review.check.accounting": ("others_say",),

@@ -37,6 +37,7 @@ IDS = {
     "proved": "dpa1:b2f8d022d4926cfc7b15cf17d3e321e0bbb8bf47a85056a421654bfd0e86afae",
     "proved_any_length": "dpa1:ea8729e3621ab70040da92b1265e356e688eba7a9a0bf72fbf9fb90587259ce7",
     "proved_at_delta": "dpa1:29841209b965e71729d7003fcc5875e35b35fce2f00afe99c30f2d7292749642",
+    "proved_from_records": "dpa1:b022271db9e8ad73dba02f1a1ce817ba42491f12ad471f2dcb84748210f539d5",
     "proved_without_runs": "dpa1:4538094349744b34f35aae0773e16770d93288d120bdb307e623248fa70aefb2",
     "randomised_response": "dpa1:54bf5bfcf55fb917d0cdbe7fba007fcb79d62acc6296e0f26a8b153826ddd0f7",
     "randomised_response_before_proofs": "dpa1:48cd933b9d09fe688e8e3cc56e3375e6be673e14a030939c7df69dcbe165d553",

@@ -75,7 +75,7 @@ def test_what_cannot_be_proved_about_data_is_audited_on_them(tmp_path):
     lines = ('data = "people.csv"', "domain = { age = [0, 99] }", 'require = "proved"', 'relation = "add-remove"')
     found = projects.only(projects.gated(project(tmp_path, *lines)))
     assert (found.rule, found.evidence.search.source) == (OutcomeRule.NOT_PROVED, "data")
-    assert "only a program" in found.sentence
+    assert "prove the function of one output" in found.sentence
     found = projects.only(projects.gated(project(tmp_path, *lines[1:2])))
     assert (found.rule, 'with data = "FILE" it is audited' in found.sentence) == (OutcomeRule.CANNOT_RUN, True)
 

@@ -13,6 +13,7 @@ from scipy.stats import binomtest
 from support import gate_projects as projects
 
 from dpaudit.errors import UsageError
+from dpaudit.evidence.records import Verdict
 from dpaudit.gate import nightly
 from dpaudit.gate.nightly import Ledger
 from dpaudit.gate.result import Outcome, OutcomeRule
@@ -195,6 +196,17 @@ def test_nights_accumulate_and_fail_together(tmp_path, monkeypatch):
     assert third.rule is OutcomeRule.CANNOT_RUN
     assert '"begun": []' in (tmp_path / nightly.FILE).read_text()
     assert not (tmp_path / ".dpaudit" / "gate").exists()
+
+
+@pytest.mark.slow
+def test_a_night_that_rejects_by_itself_passes_nothing(tmp_path, monkeypatch):
+    """Among many nights some do by chance, so it fails nothing either."""
+    wrong = projects.target("response", "parameters = { epsilon = 3.0 }")
+    configuration = projects.project(tmp_path, wrong, gate="runs = 2000")
+    result = projects.gated(configuration, Nights(monkeypatch, {"esponse": 1.0}), nightly=True)
+    assert projects.only(result).evidence.verdict is Verdict.VIOLATED
+    assert projects.only(result).outcome is Outcome.INCONCLUSIVE and result.exit_code == 3
+    assert any("Tonight alone would reject the claim" in note for note in projects.only(result).notes)
 
 
 @pytest.mark.slow

@@ -228,3 +228,10 @@ def test_strangers_are_refused_with_the_reason_and_a_way_out(relation: str, left
         parse_relation(relation).check(left, right)
     assert relation in str(refusal.value)
     assert "declared" in str(refusal.value)
+
+
+@pytest.mark.parametrize("options", ["", "(group=3)", "(person=user_id)", "(person=user_id, group=2)"])
+def test_replace_one_is_replace(options: str) -> None:
+    assert parse_relation(f"replace-one{options}") == parse_relation(f"replace{options}")
+    assert str(parse_relation(f"replace-one{options}")) == f"replace{options}"
+    assert Relation("replace-one") == Relation("replace")

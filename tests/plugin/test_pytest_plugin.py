@@ -226,7 +226,7 @@ def test_a_bound_above_the_claim_alone_fails_no_test_and_is_told(run):
     result.stdout.fnmatch_lines(
         [
             "*dpaudit: bounds above the claim that are no violation*",
-            "*::test_release: seed 0: *is above the claim, as it is by chance * fresh runs * did not confirm it.",
+            "*::test_release: seed 0: *show more than is claimed, as they do by chance*fresh runs*did not confirm it.",
         ]
     )
     run(body, "--dp-false-alarm", "0.4").assert_outcomes(failed=1)  # as rare as the bound: one look

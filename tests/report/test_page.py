@@ -416,7 +416,7 @@ def test_low_order_bits_are_shown_plainly() -> None:
     text = low_bits_page(value=7.5)
     assert "reads the low-order bits of the output learns more: ε ≥ 7.5 at 95 % confidence" in text
     assert "the verdict is about the mathematics" in text
-    assert "No violation of the claim ε = 1 was found." in text
+    assert "No violation of the claim ε = 1 was found in outputs read as real numbers." in text
     assert "The low-order bits Numbers in a computer lie on a grid" in text
     assert "An output that is no sum of 1 and a double speaks for side 0." in text
     assert "64,500" in text

@@ -35,7 +35,7 @@ def faults(evidence):
     [(1, 1_000, 0.98, 4.377), (1, 10_000, 2.2, 4.377), (2, 1_000, 2.7, 9.997), (2, 100_000, 5.4, 9.997)],
 )
 def test_scores_of_a_gaussian_mechanism_show_this_much(mu, n, least, truth):
-    found = dp.audit_scores(*gaussian(mu, n))
+    found = dp.audit_scores(*gaussian(mu, n), design="independent")
     assert least <= found.lower.value < truth
     assert (found.lower.delta, found.verdict) == (1e-5, dp.Verdict.NO_CLAIM)
     assert found.scores.epsilon_if_gaussian == pytest.approx(truth, rel=0.1)
@@ -43,22 +43,22 @@ def test_scores_of_a_gaussian_mechanism_show_this_much(mu, n, least, truth):
 
 def test_a_claim_is_violated_or_not():
     scores = gaussian(1, 10_000)
-    assert dp.audit_scores(*scores, claim="epsilon=1, delta=1e-5").verdict is dp.Verdict.VIOLATED
-    held = dp.audit_scores(*scores, claim="mu=1")
+    assert dp.audit_scores(*scores, claim="epsilon=1, delta=1e-5", design="independent").verdict is dp.Verdict.VIOLATED
+    held = dp.audit_scores(*scores, claim="mu=1", design="independent")
     assert (held.verdict, held.lower.parameter) == (dp.Verdict.NOT_VIOLATED, "mu")
-    assert dp.audit_scores(*scores, claim="mu=0.8").verdict is dp.Verdict.VIOLATED
+    assert dp.audit_scores(*scores, claim="mu=0.8", design="independent").verdict is dp.Verdict.VIOLATED
 
 
 def test_the_gaussian_estimate_never_decides():
     rng = np.random.default_rng(3)
     members, others = ((rng.random(20_000) < chance).astype(float) for chance in (0.73, 0.27))  # ε = 0.995
-    found = dp.audit_scores(members, others, claim="epsilon=1, delta=1e-5")
+    found = dp.audit_scores(members, others, claim="epsilon=1, delta=1e-5", design="independent")
     assert found.scores.epsilon_if_gaussian > 3
     assert found.verdict is dp.Verdict.NOT_VIOLATED
 
 
 def test_scores_measure_that_did_not_choose():
-    found = dp.audit_scores(*gaussian(1, 300)[:2])
+    found = dp.audit_scores(*gaussian(1, 300)[:2], design="independent")
     assert found.measuring == sum(found.lower.counts.runs) == 420
     assert found.learning + found.measuring == 600
     assert found.scores.measured == found.lower.counts.runs == found.histogram.runs
@@ -73,7 +73,7 @@ def test_what_chose_the_event_is_not_counted(monkeypatch):
 
     monkeypatch.setattr("dpaudit.auditing.scores.audit.choose", spy)
     members, others = gaussian(1, 400)
-    found = dp.audit_scores(members, others)
+    found = dp.audit_scores(members, others, design="independent")
     rest = [np.setdiff1d(side, own) for side, own in zip((members, others), learned, strict=True)]
     assert found.lower.counts.runs == (len(rest[0]), len(rest[1]))
     counted = [count_event(found.lower.event, from_array(side)) for side in rest]
@@ -83,30 +83,33 @@ def test_what_chose_the_event_is_not_counted(monkeypatch):
 
 def test_the_evidence_hangs_on_scores_and_seed_alone():
     members, others = gaussian(1, 400)
-    one, again = dp.audit_scores(members, others), dp.audit_scores(members.tolist(), others.tolist())
+    one, again = (
+        dp.audit_scores(members, others, design="independent"),
+        dp.audit_scores(members.tolist(), others.tolist(), design="independent"),
+    )
     assert one.id == again.id
-    assert one.id != dp.audit_scores(members, others, seed=1).id
-    assert one.pairs[0].digest0 != dp.audit_scores(-members, others).pairs[0].digest0
+    assert one.id != dp.audit_scores(members, others, seed=1, design="independent").id
+    assert one.pairs[0].digest0 != dp.audit_scores(-members, others, design="independent").pairs[0].digest0
 
 
 def test_sorted_scores_show_as_much():
     members, others = gaussian(1, 5_000)
-    found = dp.audit_scores(np.sort(members), np.sort(others))
+    found = dp.audit_scores(np.sort(members), np.sort(others), design="independent")
     assert found.lower.value > 1.8
 
 
 def test_scores_that_say_the_opposite_are_found_too():
     members, others = gaussian(2, 1_000)
-    assert dp.audit_scores(-members, -others).lower.value > 2
+    assert dp.audit_scores(-members, -others, design="independent").lower.value > 2
 
 
 def test_nan_is_an_output_of_its_own():
     members, others = np.random.default_rng(0).normal(size=(2, 500))
     members[np.random.default_rng(1).random(500) < 0.25] = np.nan
-    found = dp.audit_scores(members, others, claim="epsilon=1", seed=0)
+    found = dp.audit_scores(members, others, claim="epsilon=1", seed=0, design="independent")
     assert found.verdict is dp.Verdict.VIOLATED
     assert "nan" in found.lower.event.describe(0)
-    assert dp.audit_scores(members, others[::-1]).scores.mu == pytest.approx(0, abs=0.2)
+    assert dp.audit_scores(members, others[::-1], design="independent").scores.mu == pytest.approx(0, abs=0.2)
 
 
 @pytest.mark.parametrize("design", ["independent", "one-run"])
@@ -185,7 +188,7 @@ def test_the_design_is_stated():
 
 
 def test_page_and_console_say_what_is_exact_and_what_an_estimate():
-    found = dp.audit_scores(*gaussian(1, 500), claim="epsilon=1, delta=1e-5")
+    found = dp.audit_scores(*gaussian(1, 500), claim="epsilon=1, delta=1e-5", design="independent")
     page, console = html_page(found), console_summary(found)
     assert "It is no bound and decided nothing" in page and "an estimate that decides nothing" in console
     assert "all of the true curve lies within the grey region" in page
@@ -250,7 +253,7 @@ def replaced(evidence, **scores):
 
 
 def test_a_check_finds_what_does_not_follow():
-    found = dp.audit_scores(*canaries(1, 400))
+    found = dp.audit_scores(*canaries(1, 400), design="independent")
     rate = found.scores.rates[0]
     better = msgspec.structs.replace(rate, limits=(rate.limits[0] + 0.01, rate.limits[1]))
     assert faults(replaced(found, rates=(better, *found.scores.rates[1:])))
@@ -297,7 +300,10 @@ FINE = list(range(30))
         ((FINE, FINE, 3), "a claim is"),
         ((FINE, FINE, None, 2.0), "delta"),
         ((FINE, FINE, None, 0.0, 1.0), "confidence"),
-        ((FINE, FINE, None, 0.0, 0.9, "both"), "'independent' or 'one-run'"),
+        (
+            (FINE, FINE, None, 0.0, 0.9, "both"),
+            "'both' is no design of scores.*'independent': every score.*'one-run': all scores",
+        ),
         ((FINE, FINE, "rho=0.5", 0.0, 0.9, "one-run"), "another notion"),
         ((FINE, list(range(200)), None, 0.0, 0.9, "one-run"), "no fair coin"),
         ((FINE, FINE, None, 0.0, 0.9, "independent", -1), "seed"),
@@ -305,7 +311,7 @@ FINE = list(range(30))
 )
 def test_what_cannot_be_used_is_refused_with_a_sentence(arguments, said):
     with pytest.raises(dp.UsageError, match=said):
-        dp.audit_scores(*arguments)
+        dp.audit_scores(*arguments, **({} if len(arguments) > 5 else {"design": "independent"}))
 
 
 @pytest.mark.parametrize(("outputs", "said"), [("abc", "one entry a run"), ([1], "only 1"), (5, "one entry a run")])
@@ -316,7 +322,7 @@ def test_outputs_that_cannot_be_used_are_refused(outputs, said):
 
 # --- what can never be violated ---------------------------------------------------------------------------
 
-FAR = np.arange(1_000.0) + 10_000  # scores in that lie above all scores out
+FAR = np.arange(5_000.0) + 10_000  # scores in that lie above all scores out
 SAYS_DELTA, SAYS_FEW = (
     "more canaries change little. Claim a smaller δ, or allow a larger false alarm.",
     "So few canaries",
@@ -341,7 +347,7 @@ SAYS_DELTA, SAYS_FEW = (
 )
 def test_canaries_that_no_guess_could_make_a_violation_say_so(count, claim, alarm, says):
     """Every guess is right, which no other outcome beats: either that is VIOLATED, or nothing is."""
-    scores = np.resize(FAR, count), np.arange(1.0 * count)
+    scores = FAR[:count], np.arange(1.0 * count)
     evidence = dp.audit_scores(*scores, claim=claim, design="one-run", false_alarm=alarm, seed=0)
     assert (evidence.verdict is dp.Verdict.VIOLATED) == (says is None)
     assert np.isinf(evidence.detectable) == (says is not None)

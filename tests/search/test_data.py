@@ -75,7 +75,8 @@ def test_a_weak_spot_far_from_the_data_is_climbed_to():
     """No record of the data, and no extreme of the domain, is anywhere near 37."""
 
     def bump(data, size, rng):
-        return np.sum(3 * np.exp(-(((np.asarray(data) - 37) / 4) ** 2))) + rng.laplace(0, 1, size)
+        spot = np.sqrt(1369)  # 37, which stands nowhere in the code
+        return np.sum(3 * np.exp(-(((np.asarray(data) - spot) / 4) ** 2))) + rng.laplace(0, 1, size)
 
     data = [float(value) for value in range(10)]
     evidence = audited(bump, data, domain=(0.0, 100.0), runs=40_000)

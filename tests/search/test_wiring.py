@@ -96,3 +96,16 @@ def test_a_search_among_the_mechanisms_own_pairs_is_replayed():
     evidence = dp.audit(made, search=True, runs=4_000)
     assert evidence.search.source == "mechanism"
     assert dp.replay(evidence, target=made).identical
+
+
+def test_climbing_leaves_nothing_in_the_working_directory(tmp_path, monkeypatch):
+    """Hypothesis keeps tables in a folder of the working directory, unless it is told where else."""
+    from hypothesis import configuration
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(configuration, "__hypothesis_home_directory", None)
+    monkeypatch.setattr(configuration, "__hypothesis_home_directory_default", tmp_path / ".hypothesis")
+    _climbed(lambda pair: float(len(pair[0])), None, ["a", "b"], dp.Relation("add-remove"), 20)
+    _climbed(lambda pair: float(len(pair[0])), None, (0, 9), dp.Relation("add-remove"), 20)
+    assert list(tmp_path.iterdir()) == []
+    assert getattr(configuration, "__hypothesis_home_directory") is None

@@ -13,7 +13,7 @@ from dpaudit.training import judge
 from dpaudit.training.conclude import concluded
 from dpaudit.training.facts.clipping import replayed
 from dpaudit.training.judge import judged
-from dpaudit.training.seen import Parameter, Seen, Update
+from dpaudit.training.seen import Delivery, Parameter, Played, Seen, Taken, Update
 
 RECORDS, RATE, EPOCH, WEIGHTS = 400, 0.05, 20, 600
 CLAIM = parse_claim("epsilon=4, delta=1e-5")
@@ -28,6 +28,8 @@ def seen_loop(seed=0, updates=EPOCH, *, batches=None, noise=None, divisor=None, 
     rng = np.random.default_rng(seed)
     seen = Seen("drawn by NumPy", records=RECORDS, epoch=EPOCH, rate=RATE, processes=1)
     seen.batches = [poisson(rng) for _ in range(updates)] if batches is None else batches(rng, updates)
+    seen.passes = [list(range(len(seen.batches)))]
+    seen.deliveries = [Delivery(len(each), number) for number, each in enumerate(seen.batches)]
     seen.names = [("weight", 0, WEIGHTS - 100), ("bias", WEIGHTS - 100, WEIGHTS)]
     seen.squares, seen.counts = np.zeros(WEIGHTS), np.zeros(WEIGHTS, dtype=np.int64)
     seen.parameters = {name: Parameter(b - a, True, moved=True) for name, a, b in seen.names}
@@ -37,15 +39,18 @@ def seen_loop(seed=0, updates=EPOCH, *, batches=None, noise=None, divisor=None, 
         seen.counts += 1
         for each in seen.parameters.values():
             each.noised += 1
-        by = 20.0 if divisor is None else divisor(len(batch))
+        by = 25.0 if divisor is None else divisor(len(batch))
         kept = values.astype(np.float32)
         seen.updates.append(
-            Update(step + 1, len(batch), 1.0, 1.0, RATE, by, 0.0, kept, WEIGHTS, np.vdot(values, values))
+            Update(
+                step + 1, (Taken(None, len(batch)),), 1.0, 1.0, RATE, by, 0.0, kept, WEIGHTS, np.vdot(values, values)
+            )
         )
     for _ in range(replays):
         rows = rng.normal(size=(20, 50)) * rng.uniform(0.01, 1, size=(20, 1))
         norms = np.linalg.norm(rows, axis=1)
         seen.replays.append(replayed(rows, norms, np.minimum(1, clip / norms) @ rows, 1.0))
+    seen.played, seen.asked = [Played()], {"the training set": Played()}
     seen.accounted = [(1.0, RATE, updates)]
     return seen
 

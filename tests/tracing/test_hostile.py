@@ -230,8 +230,8 @@ def put_into_an_earlier_run(data, rng):
     return kept @ [1.0, 0.0, 0.0] + kept.sum() + np.argmax(kept)
 
 
-HIDDEN = [of_a_subclass, held_elsewhere, drawn_before, of_the_system, of_a_secret, copied, pickled, numbers_of_draws,
-          through_a_buffer, through_c, through_text, into_an_array_of_the_caller]  # fmt: skip
+HIDDEN = [drawn_before, of_the_system, of_a_secret, numbers_of_draws, through_a_buffer, through_c, through_text,
+          into_an_array_of_the_caller]  # fmt: skip
 
 
 @pytest.mark.parametrize("target", HIDDEN, ids=lambda target: target.__name__)
@@ -239,6 +239,13 @@ def test_noise_that_is_not_followed_is_never_called_supported_or_certain(target)
     found = trace_pair(Target(mechanism(target), {}), PAIR, dp.parse_claim("epsilon=1"), seed=0, paths=2)
     assert found.certain is None
     assert found.worst.word in (Word.NOT_SEEN, Word.NOT_PRICED)
+
+
+@pytest.mark.parametrize("target", [copied, pickled], ids=lambda target: target.__name__)
+def test_noise_of_a_copied_generator_is_drawn_twice_and_counts_once(target):
+    found = traced(target).worst
+    assert found.word is Word.NOT_SUPPORTED
+    assert any("drawn twice" in each.text for each in found.found)
 
 
 @pytest.mark.parametrize("target", [of_an_earlier_run, put_into_an_earlier_run])
@@ -271,8 +278,8 @@ def of_a_clock(data, rng):
 @pytest.mark.parametrize(
     ("target", "word", "why"),
     [
-        (beside_its_text, Word.NOT_PRICED, "the shifted noise does not give the same output"),
-        (kind_of_number, Word.NOT_SEEN, "a run that is followed raises"),
+        (beside_its_text, Word.NOT_PRICED, "no shift of the noise hides the change"),
+        (kind_of_number, Word.SUPPORTED, "the shift costs ε = 1"),
         (of_a_clock, Word.NOT_SEEN, "randomness that was not followed"),
     ],
 )
@@ -405,7 +412,8 @@ def beside_the_rude(data):
 
 @pytest.mark.parametrize("target", [KEEPER.own, KEEPER.others, Keeper.shared, of_an_object, beside_the_rude,
                                     of_a_closure(np.random.default_rng(4)), Frozen(np.random.default_rng(9)).release,
-                                    of_a_tuple, of_a_method, of_a_default, of_a_factory])  # fmt: skip
+                                    of_a_tuple, of_a_method, of_a_default, of_a_factory, of_a_subclass,
+                                    held_elsewhere])  # fmt: skip
 def test_generators_that_a_target_keeps_are_followed_and_put_back(target):
     before = (*KEEPER.generators(), NESTED["deep"], METHOD, of_a_default.__defaults__)
     assert traced(target).worst.word is Word.SUPPORTED

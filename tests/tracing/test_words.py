@@ -212,9 +212,9 @@ def threshold_without_noise(data, rng):
 
 
 @pytest.mark.parametrize("target", [scale_of_the_data, noise_times_data], ids=lambda target: target.__name__)
-def test_a_scale_that_depends_on_the_data_is_not_supported_at_its_line(target):
+def test_a_scale_that_depends_on_the_data_is_certain_at_its_line(target):
     found = traced(target).worst
-    assert found.word is Word.NOT_SUPPORTED
+    assert found.word is Word.VIOLATED
     assert target.__name__ in found.found[0].where
 
 

@@ -12,8 +12,11 @@ from support.watched import RATE, certified_once, evidence_of, seen_loop
 from dpaudit.auditing.scores.canaries import guessed
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.records import Verdict
 from dpaudit.privacy import ApproxDP, GaussianDP, parse_claim
 from dpaudit.report import html_page
+from dpaudit.report.console import summary
+from dpaudit.report.text.training import canaries_words
 from dpaudit.report.view import view
 from dpaudit.review.check import check, passes
 from dpaudit.training.canaries import Canaries, best, chosen, coins_of, evidence_for_in, scored
@@ -67,7 +70,7 @@ def test_a_canary_that_is_out_never_reaches_the_loop_and_batches_are_judged_as_t
     recorder = Recorder(seen, {"weight": 3}, seed=0, often=1, later=0.0)
     recorder.out = np.array([1, 5])
     assert [recorder.batch([5, 2, 1]), recorder.batch([3])] == [[2], [3]]
-    assert [len(each) for each in seen.batches] == [3, 1] and [len(each) for each in seen.delivered] == [1, 1]
+    assert [len(each) for each in seen.batches] == [3, 1]
 
 
 def test_a_right_loop_keeps_its_claim_and_its_canaries_pass_their_check():
@@ -88,6 +91,17 @@ def test_canaries_alone_decide_where_no_fact_is_seen_wrong_and_the_reason_says_s
     assert str(found.verdict) == "violated" and "canaries of this run show" in found.reason
     assert "fair coins alone" in view(found).headline.caution
     assert passes(list(check(found)))
+
+
+def test_beside_a_claim_that_stands_they_show_what_is_sure_enough_to_decide():
+    """At 95 % confidence they may show more than is claimed, as chance does; no green word stands beside that."""
+    found = with_canaries()
+    told = msgspec.structs.replace(found.training.canaries, epsilon=4.12, sure=3.71)
+    found = msgspec.structs.replace(found, training=msgspec.structs.replace(found.training, canaries=told))
+    said = summary(found) + " ".join(canaries_words(told, found))
+    assert "4.12" not in said and said.count("3.71") == 2
+    violated = msgspec.structs.replace(found, verdict=Verdict.VIOLATED)
+    assert "4.12" in canaries_words(told, violated)[0]
 
 
 @pytest.mark.parametrize("name", ["epsilon", "sure", "given", "bins", "mu", "dropped", "guessed"])

@@ -161,7 +161,7 @@ def test_recorded_outputs_that_share_their_noise_are_invalid(seed):
 def test_recorded_outputs_that_were_sorted_say_that_their_order_is_lost():
     rng = np.random.default_rng(0)
     scores = np.sort(rng.normal(size=400)), np.sort(rng.normal(size=400))
-    evidence = dp.audit_scores(*scores, claim="epsilon=1, delta=1e-5", seed=0)
+    evidence = dp.audit_scores(*scores, claim="epsilon=1, delta=1e-5", seed=0, design="independent")
     assert evidence.verdict is not dp.Verdict.INVALID
     assert any("sorted" in assumption for assumption in evidence.assumptions)
     assert passes(list(check(evidence)))
@@ -235,7 +235,7 @@ def test_sides_that_share_their_noise_are_invalid(seed, sequential):
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_recorded_sides_that_share_their_noise_are_invalid(seed):
     noise = np.random.default_rng(seed).normal(size=400)
-    evidence = dp.audit_scores(noise, 1 + noise, claim="mu=1", seed=seed)
+    evidence = dp.audit_scores(noise, 1 + noise, claim="mu=1", seed=seed, design="independent")
     assert evidence.verdict is dp.Verdict.INVALID and "of the two sides hang together" in evidence.reason
 
 

@@ -106,7 +106,8 @@ def above(name, seed, confidence, condemned):
         floating_point="ignore",
     )
     assert evidence.verdict is not dp.Verdict.INVALID
-    wrong = evidence.lower.value > claim.value
+    # the headline after a second look is that of a higher confidence, which errs more rarely
+    wrong = max(each.bound.value for each in evidence.attempts if each.bound.arithmetic == "real") > claim.value
     if evidence.verdict is dp.Verdict.VIOLATED:
         assert wrong
         condemned.append(seed)

@@ -84,7 +84,7 @@ def clock_that_stops(monkeypatch, after):
         clock[0] = 61.0 if after in doing else clock[0]
         budget.now(doing)
 
-    monkeypatch.setattr("dpaudit.verify.prove_and_audit.now", now)
+    monkeypatch.setattr("dpaudit.verify.proofs.answers.now", now)
     monkeypatch.setattr("dpaudit.verify.prove.now", now)
 
 
@@ -104,16 +104,16 @@ def test_seconds_are_over_before_there_is_a_proof(monkeypatch):
 
 
 def test_a_shorter_program_than_four_answers_stands_beside_a_proof_for_any_number(monkeypatch):
-    from dpaudit.verify import prove_and_audit
+    from dpaudit.verify import prove
 
-    lengths, real = [], prove_and_audit.prove_program
+    lengths, real = [], prove.prove_program
 
     def proved(*given, length, **options):
         lengths.append(length)
         budget.spend(10**9 if length > 1 else 1)
         return real(*given, length=length, **options)
 
-    monkeypatch.setattr(prove_and_audit, "prove_program", proved)
+    monkeypatch.setattr(prove, "prove_program", proved)
     found = dp.prove("prefix_sum", claim="epsilon=1", runs=0, seed=0)
     assert (str(found.verdict), lengths) == ("proved", [4, 2, 1])
 
@@ -139,9 +139,9 @@ def test_without_a_budget_there_is_no_limit():
 def test_a_long_vector_is_proved_without_a_search_that_takes_its_time(monkeypatch):
     pytest.importorskip("flint")
     asked = {"length": 20, "relation": "queries", "claim": "epsilon=20", "runs": 0}
-    monkeypatch.setattr("dpaudit.verify.prove_and_audit._MOST_DRAWS", 20)
+    monkeypatch.setattr("dpaudit.verify.proofs.answers._MOST_DRAWS", 20)
     assert dp.prove(vector, **asked).exact.value > 19
-    monkeypatch.setattr("dpaudit.verify.prove_and_audit._MOST_DRAWS", 19)
+    monkeypatch.setattr("dpaudit.verify.proofs.answers._MOST_DRAWS", 19)
     found = dp.prove(vector, **asked)
     assert (found.exact, str(found.verdict)) == (None, "proved")
 

@@ -1,6 +1,8 @@
 """How many of the penguins are Adelies? With the noise that ε asks for."""
 
+import numpy as np
 
-def adelies(penguins, noise, *, epsilon=0.1):
+
+def adelies(penguins, epsilon=0.1):
     count = (penguins["species"] == "Adelie").sum()
-    return count + noise.laplace(1 / epsilon)
+    return count + np.random.laplace(0, 1 / epsilon)

@@ -1,8 +1,8 @@
 """Are the runs of each side independent draws from one distribution?
 
 Nobody can be certain of this for a function that keeps a state of its own. But it can be detected that outputs drift
-over the course of the calls (`drift`) or depend on one another (`dependence`). In
-either case no bound is valid, and the runs are refused. Programs need no such check: they are called again on the same
+over the course of the calls (`drift`), depend on one another (`dependence`), or were handed in twice (`copies`). In
+each case no bound is valid, and the runs are refused. Programs need no such check: they are called again on the same
 draws, and keep no state.
 """
 
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.arrays import Integers
+from dpaudit.auditing.independence.copies import refuse_copies
 from dpaudit.auditing.independence.dependence import (
     CLASSES,
     COME_BACK,
@@ -45,6 +46,7 @@ __all__ = [
     "by_event",
     "homogeneity_cells",
     "outputs_in",
+    "refuse_copies",
     "refuse_inhomogeneous",
     "refuse_repeated",
 ]

@@ -14,9 +14,9 @@ import msgspec
 import numpy as np
 
 from dpaudit.arrays import Floats
-from dpaudit.auditing.assumed import ASSUMED, LOST
+from dpaudit.auditing.assumed import ASSUMED, LOST, SOME_CANARIES
 from dpaudit.auditing.histogram import histogram_cells
-from dpaudit.auditing.independence import are_constant, homogeneity_cells
+from dpaudit.auditing.independence import are_constant, homogeneity_cells, refuse_copies
 from dpaudit.auditing.question import whole
 from dpaudit.auditing.recorded import attempt_of
 from dpaudit.auditing.scores.canaries import (
@@ -46,13 +46,17 @@ from dpaudit.evidence.records import (
 )
 from dpaudit.neighbours.digest import digest
 from dpaudit.privacy import ApproxDP, Claim, PureDP, parse_claim
+from dpaudit.request import known_keywords
 from dpaudit.sampling.forms import reading_types, refuse_types
 from dpaudit.sampling.outputs import Outputs, from_array
 from dpaudit.settings import own_settings
 from dpaudit.stats.power import Detectable, foresee
 from dpaudit.stats.two_looks import FALSE_ALARM, LooksRule, first_look
 
-DESIGNS = ("independent", "one-run")
+DESIGNS = {
+    "independent": "every score comes from a training run of its own",
+    "one-run": "all scores come from one model, in whose training data a fair coin of its own put each canary, or not",
+}
 
 
 class ScoresRequest(msgspec.Struct, frozen=True):
@@ -95,6 +99,7 @@ class ScoresRequest(msgspec.Struct, frozen=True):
         )
 
 
+@known_keywords
 @own_settings()
 def audit_scores(
     in_scores: Any,
@@ -102,11 +107,12 @@ def audit_scores(
     claim: Claim | str | None = None,
     delta: float = 1e-5,
     confidence: float = 0.95,
-    design: str = "independent",
+    design: str | None = None,
     seed: int | None = None,
     *,
     name: str = "scores",
     false_alarm: float = FALSE_ALARM,
+    canaries: int | None = None,
 ) -> Evidence:
     """Audit a model by the scores of an attack on it: membership inference, or canaries.
 
@@ -118,16 +124,18 @@ def audit_scores(
         delta: the δ of the bound if no claim is given, and of the estimate for a Gaussian mechanism if the claim has
             none of its own.
         confidence: of the bound, and of every other exact statement by itself.
-        design: "independent": each score comes from a training run of its own. A random order that depends on the seed
-            decides which scores choose the event; the others measure it. "one-run": all scores come from one model, in
-            whose training data each canary was included by a fair coin; the bound is of ε at a δ, or of μ
-            (docs/one-run.md). At a large δ even correct guesses may never be sure enough for VIOLATED; then the reason
-            says so, and what would help.
+        design: decides which bound holds, and has no default. "independent": each score comes from a training run of
+            its own. A random order that depends on the seed decides which scores choose the event; the others measure
+            it. "one-run": all scores come from one model, in whose training data each canary was included by a fair
+            coin; the bound is of ε at a δ, or of μ (docs/one-run.md). At a large δ even correct guesses may never be
+            sure enough for VIOLATED; then the reason says so, and what would help.
         seed: determines that order; by default a fresh one. Canaries of one model need none: equal scores among them
             are guessed in the least favourable way, so a score with few values shows less than a finer one.
         name: what was scored, for the report.
         false_alarm: the chance that a model that keeps its claim is called VIOLATED. Recorded data cannot be run again,
             so there is one look: a bound above the claim that is not sure enough is INCONCLUSIVE.
+        canaries: of the one model, how many had a coin, where not all of them have a score here. Those without one are
+            in the middle of the order, and are guessed wrong where they are guessed. None if all are handed in.
 
     Returns:
         The evidence; ``evidence.scores`` holds the ROC, true positive rates and an estimate, none of which decides.
@@ -136,8 +144,8 @@ def audit_scores(
         UsageError: if the scores or the design cannot be used.
     """
     started, clock = datetime.now(UTC), time.perf_counter()
-    if design not in DESIGNS:
-        raise UsageError(f"design is 'independent' or 'one-run', not {design!r}")
+    refuse_design(design)
+    assert design is not None
     members, others = as_scores(in_scores, "the scores in"), as_scores(out_scores, "the scores out")
     target = Target(name, None, {"design": design}, "scores", "recorded")
     case = _case(
@@ -150,12 +158,14 @@ def audit_scores(
         seed,
         false_alarm,
     )
-    case = msgspec.structs.replace(case, assumptions=ASSUMED[design])
+    missing = _missing(canaries, design, len(members) + len(others))
+    case = msgspec.structs.replace(case, assumptions=ASSUMED[SOME_CANARIES if missing else design])
     refuse_only_nan(members, others)
     at_delta = case.notion.delta or delta
     if design == "one-run":
-        evidence = _one_run(case, members, others)
+        evidence = _one_run(case, members, others, missing)
         scores = _beside(design, members, others, None, at_delta, None)
+        scores = msgspec.structs.replace(scores, canaries=canaries if missing else None)
     else:
         cut = _split(case)
         evidence, cut = _independent_in_order(case, cut)
@@ -163,6 +173,26 @@ def audit_scores(
     return msgspec.structs.replace(evidence, scores=scores, run=run_info(started, clock, 1))
 
 
+def refuse_design(design: Any) -> None:
+    """Raise `UsageError` unless a design is named; the error says which there are."""
+    if design not in DESIGNS:
+        given = "say how the scores came about" if design is None else f"{design!r:.60} is no design of scores"
+        listed = "; ".join(f"'{name}': {meaning}" for name, meaning in DESIGNS.items())
+        raise UsageError(f"{given}, because it decides which bound holds. The designs are {listed}")
+
+
+def _missing(canaries: int | None, design: str, scores: int) -> int:
+    """Return how many canaries have no score here."""
+    if canaries is None:
+        return 0
+    if design != "one-run":
+        raise UsageError("canaries= counts those of one model, and belongs to the design 'one-run'")
+    if whole("canaries", canaries, least=1) < scores:
+        raise UsageError(f"canaries={canaries} is how many had a coin, and {scores} scores are given: it is no fewer")
+    return canaries - scores
+
+
+@known_keywords
 @own_settings()
 def audit_outputs(
     outputs0: Any,
@@ -253,7 +283,8 @@ def _independent_in_order(case: ScoresRequest, cut: IndexSplit) -> tuple[Evidenc
 
 
 def _refuse_unsteady(case: ScoresRequest) -> ScoresRequest:
-    """Raise if recorded outputs drift or depend on one another; sorted outputs cannot show this, and say so."""
+    """Raise if recorded outputs were copied, drift or depend on one another; sorted ones cannot show the last two."""
+    refuse_copies(case.sides)
     if any(map(_sorted, case.sides)):
         return msgspec.structs.replace(case, assumptions=(*case.assumptions, LOST))
     homogeneity_cells(case.sides)
@@ -320,11 +351,15 @@ def _attempt(case: ScoresRequest, choice: SelectedEvent, measuring: Sequence[Out
 # --- one model --------------------------------------------------------------------------------------------
 
 
-def _one_run(case: ScoresRequest, members: Floats, others: Floats) -> Evidence:
+def _one_run(case: ScoresRequest, members: Floats, others: Floats, missing: int) -> Evidence:
     refuse_other_notions(case.notion)
-    refuse_no_coin(len(members), len(others))
-    canaries = len(members) + len(others)
-    attempts = guessed(members, others, case.notion, case.confidence, case.assumptions)
+    refuse_no_coin(len(members), len(others), missing)
+    try:
+        refuse_copies(case.sides)
+    except InvalidRunsError as error:
+        return case.subject.invalid(str(error))
+    canaries = len(members) + len(others) + missing
+    attempts = guessed(members, others, case.notion, case.confidence, case.assumptions, missing)
     foreseen = None
     if case.claim is not None:
         share = case.rule.planned / case.rule.error

@@ -62,17 +62,24 @@ def _shrinking(most: int) -> list[int]:
     return found
 
 
-def ranked_members(members: Floats, others: Floats) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Return whether each score is a member's, by descending score; others first among ties, NaN in the middle."""
+def ranked_members(members: Floats, others: Floats, missing: int = 0) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Return whether each score is a member's, by descending score; others first among ties, NaN in the middle.
+
+    Canaries without a score are in the middle too, in the half that is guessed in as others, and in the half that is
+    guessed out as members: whatever their coins were, at least as many guesses were right.
+    """
     scores, own = np.concatenate([members, others]), np.repeat([True, False], [len(members), len(others)])
     own = own[np.lexsort((own, -scores))]  # NaN comes last
     numbers = len(scores) - int(np.count_nonzero(np.isnan(scores)))
     upper = numbers - numbers // 2
-    return np.concatenate([own[:upper], own[numbers:], own[upper:numbers]])
+    ranked = np.concatenate([own[:upper], own[numbers:], own[upper:numbers]])
+    whole, half = len(ranked) + missing, len(ranked) - len(ranked) // 2
+    without = np.arange(missing) >= whole - whole // 2 - half  # those of the lower half
+    return np.concatenate([ranked[:half], without, ranked[half:]])
 
 
 def guessed(
-    members: Floats, others: Floats, notion: Claim, confidence: float, assumes: tuple[str, ...]
+    members: Floats, others: Floats, notion: Claim, confidence: float, assumes: tuple[str, ...], missing: int = 0
 ) -> list[Attempt]:
     """Return the guesses that the number of canaries fixes, each with its bound.
 
@@ -82,8 +89,9 @@ def guessed(
         notion: a claim about ε at a δ, or about μ; its own value is not used.
         confidence: of all bounds together.
         assumes: what they rest on.
+        missing: canaries without a score.
     """
-    ranked, method, attempts = ranked_members(members, others), method_name(notion), []
+    ranked, method, attempts = ranked_members(members, others, missing), method_name(notion), []
     for planned in plan_guesses(len(ranked), notion, 1 - confidence):
         error = (1 - confidence) * planned.share
         counts = count_guesses(ranked, planned, notion, 1 - (1 - error))
@@ -120,10 +128,17 @@ def refuse_other_notions(notion: Claim) -> None:
         )
 
 
-def refuse_no_coin(members: int, others: int) -> None:
-    """Raise `UsageError` if fair coins would practically never have produced these numbers."""
-    if 2 * float(bdtr(min(members, others), members + others, 0.5)) < _NO_COIN:
+def refuse_no_coin(members: int, others: int, missing: int = 0) -> None:
+    """Raise `UsageError` if fair coins would practically never have produced these numbers.
+
+    Those of ``missing`` canaries are not known: they are taken to have evened the numbers out.
+    """
+    fewer = min(min(members, others) + missing, (members + others + missing) // 2)
+    if 2 * float(bdtr(fewer, members + others + missing, 0.5)) < _NO_COIN:
+        more = f", even if the {missing} without a score were all {'out' if others < members else 'in'}"
         raise UsageError(
-            f"{members} canaries were in and {others} out: no fair coin decided that. The design 'one-run' needs every "
-            "canary of the model, each included with probability ½; for one training run a score use 'independent'"
+            f"{members} canaries were in and {others} out{more if missing else ''}: no fair coin decided that. The "
+            "design 'one-run' needs every canary of the model, each included with probability ½ (say how many there "
+            "were, with canaries= or --canaries, where not all have a score); for one training run a score use "
+            "'independent'"
         )

@@ -12,7 +12,7 @@ from dpaudit.auditing.scores.guess_plan import cuts, method_name, plan_guesses
 from dpaudit.auditing.scores.rates import gaussian_epsilon, rate_limits, roc_limits
 from dpaudit.auditing.scores.reading import LEAST
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import Attempt, Bound, Rate, RocPoint, Scores
+from dpaudit.evidence.records import Attempt, Bound, Rate, RocPoint, Scores, Verdict
 from dpaudit.privacy import Claim, parse_claim
 from dpaudit.stats.guess_steps import StepsBound, right_guesses, split_guesses
 from dpaudit.stats.methods import ONE_RUN, method_of
@@ -29,9 +29,11 @@ def recomputed(evidence: Evidence) -> Iterator[tuple[bool, str]]:
         return
     if evidence.target.parameters != {"design": scores.design}:
         yield False, f"the target's design is {evidence.target.parameters}, and {scores.design!r} is stated"
+    if evidence.verdict is Verdict.INVALID:  # nothing was measured
+        return
     yield _methods(evidence, scores)
     independent = scores.design == "independent"
-    rocs = scores.measured == _measured(evidence) and all(
+    rocs = scores.measured == (_measured(evidence) if scores.canaries is None else scores.given) and all(
         _roc(point, evidence, scores) if independent else point.limits is None for point in scores.roc
     )
     yield rocs, f"the limits of the ROC {_follow(rocs)} from its {len(scores.roc)} counts"
@@ -51,12 +53,24 @@ def _methods(evidence: Evidence, scores: Scores) -> tuple[bool, str]:
     methods = {attempt.bound.method for attempt in evidence.attempts}
     if scores.design != "one-run":
         holds = not any(method_of(name).canaries for name in methods)
+        holds = holds and scores.canaries is None
         return holds, "scores with a training run each are bounded as independent ones"
     counted = [attempt.bound.counts for attempt in evidence.attempts]
-    holds = bool(counted) and all(counts is not None and counts.runs == scores.given for counts in counted)
+    runs = _counted(scores)
+    holds = bool(counted) and runs is not None
+    holds = holds and all(counts is not None and counts.runs == runs for counts in counted)
     holds = holds and (_earlier_plan(evidence, scores) if methods == {ONE_RUN} else _planned(evidence, scores))
     how = "are" if holds else "are not"
-    return holds, f"the guesses {how} those that {sum(scores.given)} canaries of one model fix"
+    return holds, f"the guesses {how} those that {scores.canaries or sum(scores.given)} canaries of one model fix"
+
+
+def _counted(scores: Scores) -> tuple[int, int] | None:
+    """Return as how many members and others the canaries count; None if there cannot be so few."""
+    missing = 0 if scores.canaries is None else scores.canaries - sum(scores.given)
+    if missing < 0 or (scores.canaries is not None and missing == 0):
+        return None
+    upper = -(-(sum(scores.given) + missing) // 2) - -(-sum(scores.given) // 2)  # counted as others
+    return scores.given[0] + missing - upper, scores.given[1] + upper
 
 
 def _earlier_plan(evidence: Evidence, scores: Scores) -> bool:
@@ -67,7 +81,7 @@ def _earlier_plan(evidence: Evidence, scores: Scores) -> bool:
 
 
 def _planned(evidence: Evidence, scores: Scores) -> bool:
-    return is_planned(evidence.attempts, sum(scores.given), 1 - evidence.confidence)
+    return is_planned(evidence.attempts, scores.canaries or sum(scores.given), 1 - evidence.confidence)
 
 
 def is_planned(attempts: Sequence[Attempt], canaries: int, error: float) -> bool:

@@ -9,9 +9,11 @@ replay finds is the height, for a few runs a pair.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +24,7 @@ from dpaudit.privacy import Claim
 from dpaudit.tracing.findings import Word
 from dpaudit.tracing.pair import trace_pair
 from dpaudit.tracing.runs import Target
-from dpaudit.tracing.search import Worst
+from dpaudit.tracing.search import Worst, is_edge
 
 # chosen for small datasets; no benchmark measures climbing alone
 _TRIALS = 160
@@ -103,7 +105,7 @@ def climb_by_replay(
     def look(pair: Pair) -> float:
         nonlocal best, found
         worst = trace_pair(target, pair, claim, seed=seed, quick=True).worst
-        if worst.rank > found.rank:
+        if worst.rank > found.rank and not is_edge(pair, worst):
             best, found = pair, Worst(0, worst.word, 0, 0, worst.rank)
         priced = worst.price is not None or worst.stretch > 0
         return min(worst.rank[1], _HIGHEST) if priced and worst.word is not Word.NOT_PRICED else -math.inf
@@ -148,7 +150,25 @@ def _climbed(
         if math.isfinite(seen):
             target(seen)
 
-    search()
+    with _nothing_kept():
+        search()
     if stopped:
         raise stopped[0]
     return best, tried
+
+
+@contextlib.contextmanager
+def _nothing_kept() -> Iterator[None]:
+    """Let Hypothesis keep its tables of characters and constants in a folder that is gone afterwards.
+
+    Otherwise it makes a folder ``.hypothesis`` in the user's working directory, which nobody asked for.
+    """
+    from hypothesis import configuration
+
+    before = getattr(configuration, "__hypothesis_home_directory", None)
+    with tempfile.TemporaryDirectory(prefix="dpaudit-") as folder:
+        configuration.set_hypothesis_home_dir(folder)
+        try:
+            yield
+        finally:
+            configuration.set_hypothesis_home_dir(before)

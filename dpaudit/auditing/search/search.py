@@ -26,6 +26,7 @@ from dpaudit.evidence.records import Search, Tried
 from dpaudit.neighbours.candidates.candidates import chosen, smaller
 from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.serialise import kept_text
+from dpaudit.reading.constants import constants_of
 from dpaudit.sampling.first_error import first_exception
 from dpaudit.sampling.outputs import OutputSnapshot
 
@@ -177,6 +178,7 @@ def _pairs(question: Question, space: SearchSpace, total: int) -> tuple[list[Rac
             beyond_domain=space.beyond,
             seed=question.seed,
             limit=most if query is None else _MOST_CANDIDATES,
+            numbers=constants_of(question.mechanism.function),
         )
         if query is not None:  # candidates that move the query farthest are always compared
             worst = [made[place] for place in worst_by_query(made, query)]

@@ -13,6 +13,7 @@ from dpaudit.request import AccountRequest, ReleaseRequest, options_of
 
 _MECHANISMS = (
     "gaussian",
+    "noise_multiplier",
     "laplace",
     "discrete_laplace",
     "discrete_gaussian",
@@ -31,6 +32,7 @@ class _OneRelease(Command):
     cls=_OneRelease,
     epilog=examples(
         "dpaudit account --gaussian 1.1 --rate 0.004 --steps 14000 --claim 'epsilon=3.2, delta=1e-5'",
+        "dpaudit account --noise-multiplier 1 --batch 256 --records 60000 --steps 1000 --delta 1e-5",
         "dpaudit account --rate 0.004 --steps 14000 --calibrate --claim 'epsilon=3, delta=1e-5'",
     ),
 )
@@ -43,8 +45,8 @@ class _OneRelease(Command):
     is_flag=False,
     flag_value="gaussian",
     metavar="[NOISE|steps]",
-    help="Find the smallest noise that is certified to keep the claims (gaussian, where nothing is said; laplace, "
-    "discrete-gaussian, discrete-laplace), or the most steps.",
+    help="Find the smallest noise that is certified to keep the claims (gaussian, where nothing is said; "
+    "noise-multiplier, laplace, discrete-gaussian, discrete-laplace), or the most steps.",
 )
 @results
 def command(plan: str | None, record: str | None, calibrate: str | None, to: Results, **options: Any) -> int:
@@ -99,7 +101,7 @@ def _given(plan: str | None, record: str | None, typed: dict[str, Any]) -> Any:
 
 def _release(typed: dict[str, Any]) -> Any:
     """Return the release that options describe."""
-    from dpaudit.accounts.plan import NOISE, release
+    from dpaudit.accounts.plan import MULTIPLIER, NOISE, release
     from dpaudit.errors import UsageError
 
     kinds = [name for name in _MECHANISMS if typed[name] is not None]
@@ -110,13 +112,19 @@ def _release(typed: dict[str, Any]) -> Any:
             "stand in a plan file"
         )
     kind = kinds[0].replace("_", "-")
-    steps = 1 if typed["steps"] is None else typed["steps"]
-    return release({"mechanism": kind, NOISE[kind][1]: typed[kinds[0]], **_beside(typed)}, steps)
+    noise = {"mechanism": kind, NOISE.get(kind, ("", ""))[1]: typed[kinds[0]]}
+    if kinds[0] == MULTIPLIER:
+        noise = {"mechanism": "gaussian", MULTIPLIER: typed[MULTIPLIER]}
+    return release({**noise, **_beside(typed)}, typed["steps"], epochs=typed["epochs"])
 
 
 def _beside(typed: dict[str, Any]) -> dict[str, Any]:
     """What is said of a release beside its mechanism and its steps."""
-    return {name: value for name, value in typed.items() if name not in (*_MECHANISMS, "steps") and value is not None}
+    return {
+        name: value
+        for name, value in typed.items()
+        if name not in (*_MECHANISMS, "steps", "epochs") and value is not None
+    }
 
 
 def _calibrated(
@@ -124,7 +132,7 @@ def _calibrated(
 ) -> tuple[AccountRequest, str]:
     """Return the request with the noise, or the steps, that were found, and a sentence about them."""
     from dpaudit.accounts.calibrate import STEPS, WHAT, calibrated
-    from dpaudit.accounts.plan import NOISE, release
+    from dpaudit.accounts.plan import MULTIPLIER, NOISE, release
     from dpaudit.errors import UsageError
 
     if what not in WHAT:
@@ -135,16 +143,19 @@ def _calibrated(
             f"{given!r:.60}"
         )
     if what == STEPS:
-        if typed["steps"] is not None:
-            raise UsageError("--calibrate steps finds how often it may be run: leave out --steps")
-        return calibrated(what, lambda steps: _release({**typed, "steps": int(steps)}), request)
+        if typed["steps"] is not None or typed["epochs"] is not None:
+            raise UsageError("--calibrate steps finds how often it may be run: leave out --steps and --epochs")
+        counted = "epochs" if typed["batches"] is not None else "steps"
+        return calibrated(what, lambda times: _release({**typed, counted: int(times)}), request)
     if said := [name for name in _MECHANISMS if typed[name] is not None]:
         raise UsageError(
             f"--calibrate finds the noise: leave out --{said[0].replace('_', '-')}, or find how often it may be run "
             "with --calibrate steps"
         )
-    steps = 1 if typed["steps"] is None else typed["steps"]
-    parameter = NOISE[what][1]
-    return calibrated(
-        what, lambda noise: release({"mechanism": what, parameter: noise, **_beside(typed)}, steps), request
-    )
+    kind, parameter = ("gaussian", MULTIPLIER) if what == "noise-multiplier" else (what, NOISE[what][1])
+
+    def with_noise(noise: str) -> Any:
+        given = {"mechanism": kind, parameter: noise, **_beside(typed)}
+        return release(given, typed["steps"], epochs=typed["epochs"])
+
+    return calibrated(what, with_noise, request)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,6 +13,9 @@ from dpaudit.cli.messages import at_work
 from dpaudit.cli.options import all_asked
 from dpaudit.cli.outputs import Results, results
 from dpaudit.request import ProofRequest
+
+if TYPE_CHECKING:
+    from dpaudit.evidence.evidence import Evidence
 
 
 @click.command(
@@ -46,7 +49,28 @@ def command(target: str, to: Results, apart: Apart, **options: Any) -> int:
     evidence = apart.evidence(proved, {"target": target, "quiet": to.quiet, **options})
     options["domain"] = _domain(options["domain"])
     refuse_other(evidence, proof=ProofRequest(target, **options))
+    _refuse_unproved(evidence)
     return to.tell(evidence.with_files(read))
+
+
+def _refuse_unproved(evidence: Evidence) -> None:
+    """Refuse a verdict of PROVED whose proof this process, which never loads the target, does not accept."""
+    from dpaudit.errors import UsageError
+    from dpaudit.evidence.records import Verdict
+    from dpaudit.verify.proofs.kind import NotShownError
+    from dpaudit.verify.proofs.kinds import check_proof
+
+    if evidence.verdict is not Verdict.PROVED:
+        return
+    try:
+        why = check_proof(evidence).unseen
+    except NotShownError as error:
+        why = str(error)
+    if why:
+        raise UsageError(
+            f"there is no verdict: a proof was handed over that is not accepted: {why}. What a target does to its "
+            "process is part of it"
+        )
 
 
 def proved(

@@ -8,7 +8,7 @@ import click
 
 from dpaudit.cli.help import Command, examples
 from dpaudit.cli.messages import prints_to_standard_error
-from dpaudit.cli.options import asked
+from dpaudit.cli.options import Count, asked
 from dpaudit.cli.outputs import Results, results
 from dpaudit.request import AuditRequest
 
@@ -17,8 +17,8 @@ from dpaudit.request import AuditRequest
     "scores",
     cls=Command,
     epilog=examples(
-        "dpaudit scores in.npy out.npy --claim 'epsilon=4, delta=1e-5'",
-        "dpaudit scores in.npy out.npy --design one-run",
+        "dpaudit scores in.npy out.npy --design one-run --claim 'epsilon=4, delta=1e-5'",
+        "dpaudit scores in.npy out.npy --design independent",
     ),
 )
 @click.argument("in_file", metavar="IN")
@@ -28,11 +28,12 @@ from dpaudit.request import AuditRequest
 @asked(AuditRequest, "confidence")
 @click.option(
     "--design",
-    type=click.Choice(["independent", "one-run"]),
-    default="independent",
-    show_default=True,
+    metavar="[independent|one-run]",
     help="A training run for every score, or canaries of one model, each included by a fair coin (which at a large δ, "
-    "such as 1e-4 at ε = 1, show nothing surely enough for VIOLATED).",
+    "such as 1e-4 at ε = 1, show nothing surely enough for VIOLATED). Has to be said.",
+)
+@click.option(
+    "--canaries", type=Count(), metavar="N", help="How many the one model had, where not all of them have a score."
 )
 @asked(AuditRequest, "seed", help="Root of the split of the scores; by default a fresh one, which is recorded.")
 @asked(AuditRequest, "false_alarm")
@@ -43,7 +44,8 @@ def command(
     claim: str | None,
     delta: float,
     confidence: float,
-    design: str,
+    design: str | None,
+    canaries: int | None,
     seed: int | None,
     false_alarm: float,
     to: Results,
@@ -54,9 +56,10 @@ def command(
     """
     to.check()
     with prints_to_standard_error():
-        from dpaudit.auditing.scores.audit import audit_scores
+        from dpaudit.auditing.scores.audit import audit_scores, refuse_design
         from dpaudit.auditing.scores.reading import read_scores
 
+        refuse_design(design)
         members, others = read_scores(in_file), read_scores(out_file)
         evidence = audit_scores(
             members,
@@ -66,6 +69,7 @@ def command(
             false_alarm=false_alarm,
             confidence=confidence,
             design=design,
+            canaries=canaries,
             seed=seed,
             name=f"scores in {Path(in_file).name} and {Path(out_file).name}",
         )

@@ -20,9 +20,14 @@ from dpaudit.request import TraceRequest
 )
 @click.argument("target")
 @all_asked(TraceRequest, confidence={"help": "Of what the measuring runs show."})
+@click.option(
+    "--require",
+    type=click.Choice(["supported"]),
+    help="Exit code 1 where the trace does not support the claim, 3 where it could not follow or price all of it.",
+)
 @own_process(limit="End it after so long, without a verdict.")
 @results
-def command(target: str, to: Results, apart: Apart, **options: Any) -> int:
+def command(target: str, require: str | None, to: Results, apart: Apart, **options: Any) -> int:
     """Follow the noise of a few runs of TARGET, and name the line where it does not hide a change of the data.
 
     Each run is recorded on one dataset and replayed on a neighbour. TARGET runs in a process of its own, which is ended
@@ -33,7 +38,7 @@ def command(target: str, to: Results, apart: Apart, **options: Any) -> int:
     evidence = apart.evidence(traced, {"target": target, "quiet": to.quiet, **options})
     asked = {**options, "data": dataset_in(options["data"]), "domain": domain_of(options["domain"])}
     refuse_other(evidence, trace=TraceRequest(target, **asked), pairs=digests_of(options["pairs"], evidence.relation))
-    return to.tell(evidence.with_files(read))
+    return to.tell(evidence.with_files(read), require)
 
 
 def traced(target: str, quiet: bool, **options: Any) -> dict[str, Any]:

@@ -24,11 +24,12 @@ from dpaudit.evidence.records.measured import (
     Sequential,
     Stake,
 )
-from dpaudit.evidence.records.proof import Comparison, Counterexample, Proof
+from dpaudit.evidence.records.proof import NOT_ACCEPTED, Comparison, Counterexample, Proof
 from dpaudit.evidence.records.subject import PairRecord, RunInfo, Search, Target, Tried
 from dpaudit.evidence.records.trace import Trace, TracedCall, TraceFinding, TraceLoss, TraceStep
 
 __all__ = [
+    "NOT_ACCEPTED",
     "Accounting",
     "AccountingCurve",
     "Accuracy",

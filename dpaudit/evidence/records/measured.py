@@ -196,6 +196,8 @@ class Scores(Record, frozen=True):
         mu: the distance of the means in standard deviations, or None if it is not defined.
         epsilon_if_gaussian: ε at δ if the scores were those of a Gaussian mechanism with this μ: an estimate under an
             assumption that was not checked.
+        canaries: all canaries of the one model, if not each has a score; those without one are counted as guessed
+            wrong, in the upper half as others and in the lower half as members.
     """
 
     design: str
@@ -206,6 +208,7 @@ class Scores(Record, frozen=True):
     rates: tuple[Rate, ...]
     mu: float | None = None
     epsilon_if_gaussian: float | None = None
+    canaries: int | None = None
 
 
 class Errors(Record, frozen=True):

@@ -6,6 +6,9 @@ from typing import Any, ClassVar
 
 from dpaudit.evidence.event import Event, Record
 
+NOT_ACCEPTED = "its certificate was not accepted:"
+"""How an open end begins that is none of the program: a bound was found, and the checker refuses what shows it."""
+
 
 class Comparison(Record, frozen=True):
     """How runs of the program compare with what was read of it, and what can run but was not read.
@@ -16,7 +19,8 @@ class Comparison(Record, frozen=True):
         compared: how many of ``paths`` were compared with a run.
         paths: all paths that runs can take; for a fold, those of its start, its steps in every state, and its end.
         open_ends: code that no path executed, what the program uses besides data, noise and parameters, and paths that
-            no run could be compared with; in words. Nothing is proved if there are any.
+            no run could be compared with; or that the checker did not accept the certificate; in words. Nothing is
+            proved if there are any.
     """
 
     runs: int
@@ -51,6 +55,12 @@ class Proof(Record, frozen=True):
     domain: str | None = None
     comparison: Comparison | None = None
     prices: tuple[str, ...] = ()
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether a bound was found, and the checker did not accept its certificate."""
+        ends = () if self.comparison is None else self.comparison.open_ends
+        return bool(ends) and ends[0].startswith(NOT_ACCEPTED)
 
 
 class Counterexample(Record, frozen=True):

@@ -16,6 +16,7 @@ class TracedCall(Record, frozen=True):
         by: how far the one moves that costs most.
         cost: Σ|by|/scale of all that move; of Gaussian noise √Σ(by/scale)². None where it is not known.
         recognised: whether law and scale were recognised from a sample of what a formula makes of other noise.
+        name: what the line assigns to, where the code says; "" where it does not.
     """
 
     where: str
@@ -27,6 +28,7 @@ class TracedCall(Record, frozen=True):
     by: float
     cost: float | None
     recognised: bool = False
+    name: str = ""
 
 
 class TraceFinding(Record, frozen=True):
@@ -39,12 +41,13 @@ class TraceFinding(Record, frozen=True):
 
 
 class TraceStep(Record, frozen=True):
-    """Noise of a law and scale that moves by so much between the two datasets."""
+    """Noise of a law and scale that moves by so much between the two datasets; ``other``: its scale on the second."""
 
     law: str
     scale: float
     by: float
     where: str
+    other: float | None = None
 
 
 class TraceLoss(Record, frozen=True):
@@ -86,6 +89,9 @@ class Trace(Record, frozen=True):
         unseen: what was not followed, in words.
         data, domain, beyond, kept: as in `Search`.
         drawn: further pairs, drawn over the domain where noise has to move farther.
+        change: the two datasets in one line, where a record or a person is all that differs; it holds values.
+        beside: what else was seen or left out: an edge that many functions share, records outside of the domain.
+        instead: what to write instead, where that is known.
     """
 
     word: str
@@ -110,3 +116,6 @@ class Trace(Record, frozen=True):
     kept: str | None = None
     chance: float | None = None
     drawn: int = 0
+    change: str = ""
+    beside: tuple[str, ...] = ()
+    instead: str = ""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -27,10 +27,10 @@ from dpaudit.neighbours.domain import blank, column_domains, outside, pattern_of
 from dpaudit.neighbours.records import Dataset
 from dpaudit.neighbours.relation import Relation, parse_relation
 
-__all__ = ["KINDS", "LazyPair", "candidates", "smaller"]
+__all__ = ["KINDS", "LazyPair", "candidates", "count_outside", "smaller"]
 
 _LISTED = 500  # tiny pairs that are listed, of which some are tried; takes a fraction of a second
-KINDS = ("extreme", "outlier", "odd value", "copy", "removal", "order", "base", "tiny")
+KINDS = ("extreme", "code", "outlier", "odd value", "copy", "removal", "order", "base", "tiny")
 
 
 def candidates(
@@ -61,6 +61,7 @@ def chosen(
     beyond_domain: bool = False,
     seed: int = 0,
     limit: int = 500,
+    numbers: Sequence[Any] = (),
 ) -> tuple[list[LazyPair], int]:
     """Return pairs of neighbours of the data, the likely worst first, and how many more were left out.
 
@@ -73,6 +74,7 @@ def chosen(
         beyond_domain: whether records outside the declared domain are tried too.
         seed: of the sample of records, if there are more than can be tried.
         limit: the largest number of candidates; every kind keeps its share, and one of each sort comes first.
+        numbers: numbers and texts in the code of the release, near which it may go wrong.
 
     Returns:
         The candidates, and the number of those left out.
@@ -99,7 +101,7 @@ def chosen(
         )
     domains = column_domains(domain, dataset)
     usable = np.ones(dataset.size, dtype=bool) if beyond_domain else ~outside(dataset, domains)
-    changes = Changes(dataset, relation, domains, usable, beyond_domain, np.random.default_rng(seed))
+    changes = Changes(dataset, relation, domains, usable, beyond_domain, np.random.default_rng(seed), numbers)
     found = [*_possible(changes.found(limit), dataset, relation), *_tiny(data, relation, domain, listed)]
     if not found:
         raise UsageError(
@@ -107,6 +109,14 @@ def chosen(
             "could change within its type and domain; declare a wider domain, or give pairs"
         )
     return _limited(found, limit)
+
+
+def count_outside(data: Any, domain: Any) -> int:
+    """Return how many records of the data lie outside of a declared domain."""
+    if data is None or domain is None:
+        return 0
+    dataset = _read(data, domain)
+    return int(np.count_nonzero(outside(dataset, column_domains(domain, dataset))))
 
 
 def _tiny(data: Any, relation: Relation, domain: Any, limit: int) -> list[LazyPair]:
@@ -140,7 +150,7 @@ def _possible(found: Iterable[LazyPair], dataset: Dataset, relation: Relation) -
     if isinstance(dataset.data, set | frozenset):
         return [one for one in found if relation.accepts(*one.pair())]
     if isinstance(dataset, Single):
-        return [one for one in found if one.kind in ("extreme", "outlier", "odd value")]
+        return [one for one in found if one.kind in ("extreme", "code", "outlier", "odd value")]
     return list(found)
 
 

@@ -9,7 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.neighbours.candidates.edge_values import EXTREME, EdgeValue, edge_values, seen_in
+from dpaudit.neighbours.candidates.edge_values import (
+    CODE,
+    EXTREME,
+    ODD,
+    EdgeValue,
+    edge_values,
+    seen_in,
+    values_near,
+)
 from dpaudit.neighbours.candidates.lazy_pair import LazyPair, Side, made_of
 from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.domain import Allowed, Range, Values
@@ -26,7 +34,12 @@ _FIRST_RECORDS = (1, 2, 3, 4, 5, 8, 10, 15, 20, 30, 50, 100)  # sizes of dataset
 _HALF = 5
 _ODD_FIRST = ("NaN", "missing", "inf", "new category", "-inf", "empty text", "long text")
 _ODD_LAST = ("0", "1", "-1", str(2**53 + 1), "-0.0", "0.0", "denormal", "odd text")
+_CROSSED = 120  # records of one, two and three values that stand in a function's code
 _COPIES = 60  # pairs in which one extreme record replaces another
+
+
+_ORDERS = {"first": "before all others", "between": "in the middle of all others"}
+"""Where records that join are put, beside the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +65,7 @@ class Changes:
         usable: np.ndarray[Any, Any],
         beyond: bool,
         rng: np.random.Generator,
+        numbers: Sequence[Any] = (),
     ) -> None:
         self.dataset, self.relation, self.rng = dataset, relation, rng
         self.steps = relation.group
@@ -68,6 +82,12 @@ class Changes:
             number: edge_values(dataset, number, self.seen[number], domains.get(number), beyond=beyond)
             for number in columns
         }
+        self.near = {
+            number: values_near(
+                numbers, dataset, number, self.seen[number], domains.get(number) if not beyond else None
+            )
+            for number in columns
+        }
         self.spreads: dict[int, list[Any]] = {}
         self.typical = self._typical()
         self.plain = (
@@ -75,7 +95,7 @@ class Changes:
             if self.typical is not None
             else {number: self.values[number][0].value for number in domains if self.values.get(number)}
         )
-        self.tries = list(self._tries())
+        self.tries = [*self._tries(), *self._crossed()]
 
     def found(self, limit: int) -> Iterator[LazyPair]:
         """Yield candidates, those of each kind best first, and at most ``limit`` removals."""
@@ -116,6 +136,24 @@ class Changes:
                 words = f"{self.dataset.columns[number].title} {value.words}"
                 yield Try(value.kind, words, self.plain | {number: value.value}, number, value.lean, level)
 
+    def _crossed(self) -> Iterator[Try]:
+        """Yield records with values that stand in a function's code, in one column, and in two or three at once."""
+        near = {number: values for number, values in self.near.items() if values}
+        for count in (1, 2, 3):
+            every = [
+                dict(zip(columns, values, strict=True))
+                for columns in itertools.combinations(near, count)
+                for values in itertools.product(*(near[number] for number in columns))
+            ]
+            if len(every) > _CROSSED:
+                every = [
+                    every[place] for place in sorted(self.rng.choice(len(every), _CROSSED, replace=False).tolist())
+                ]
+            for fields in every:
+                titles = (f"{self.dataset.columns[number].title} = {value!s:.40}" for number, value in fields.items())
+                words = f"{', '.join(titles)}, near what stands in the code"
+                yield Try(CODE, words, self.plain | fields, next(iter(fields)), 0, f"code {count}")
+
     def _notable(self) -> list[tuple[int, ...]]:
         """Places of the extreme records of all columns (as many as the group has), and of a typical and a last one."""
         found = [places for seen in self.seen.values() for places in seen.groups]
@@ -127,25 +165,41 @@ class Changes:
     def _added(self) -> Iterator[LazyPair]:
         times = "" if self.steps == 1 else f", {self.steps} times"
         for one in self.tries:
-            for many in (1,) if self.people.column is None else (1, _MANY_RECORDS):
+            for many in (1,) if self.people.column is None or one.kind == CODE else (1, _MANY_RECORDS):
                 records = self._newcomers([Made(self.typical, one.fields)] * many)
                 if not records:
                     continue
                 of_many = "" if many == 1 else f" with {many} records"
                 name = f"{self.unit} added{of_many}{times}: {one.words}"
                 yield self._pair(name, one.kind, Side(added=records), f"{one.level}{of_many}")
-                different = self._different(one, many)
+                different = () if one.kind == CODE else self._newcomers(self._different(one, many))
                 if different:
                     name = f"{self.unit} added with {many} different records{times}: {one.words}"
-                    yield self._pair(name, one.kind, Side(added=self._newcomers(different)), f"{one.level} different")
-                if one.kind == EXTREME and many == 1 and self.dataset.size:
-                    name = f"{self.unit} added before all others{times}: {one.words}"
-                    yield self._pair(name, "order", Side(added=records, order="first"), one.level)
+                    yield self._pair(name, one.kind, Side(added=different), f"{one.level} different")
+                if one.kind == EXTREME and self.dataset.size and (many == 1 or different):
+                    joining, which = (records, "") if many == 1 else (different, f" with {many} different records")
+                    for order, where in _ORDERS.items():
+                        name = f"{self.unit} added {where}{which}{times}: {one.words}"
+                        yield self._pair(name, "order", Side(added=joining, order=order), f"{one.level}{which} {order}")
         for places in self._notable():
             own = self.people.of(places[0])
             records = self._newcomers([Made(place) for place in own])
             if records:
                 yield self._pair(f"a copy of {self.people.words([own])} added{times}", "copy", Side(added=records))
+        if self.people.column is None and self.steps == 1:
+            yield from self._contrary()
+
+    def _contrary(self) -> Iterator[LazyPair]:
+        """Copies of a column's extreme record with the value of its other end: what is kept of two that are alike?"""
+        for number, seen in self.seen.items():
+            for places, lean in ((seen.highs, -1), (seen.lows, 1)):
+                ends = [each for each in self.values[number] if each.kind != ODD and each.lean == lean]
+                for end in ends[:2] if places else []:  # of the domain or the data, and beyond
+                    made = (Made(places[0], {number: end.value}),)
+                    title = self.dataset.columns[number].title
+                    for order, where in {**_ORDERS, "": "after all others"}.items():
+                        name = f"a copy of record {places[0]} added {where}, but with {title} {end.words}"
+                        yield self._pair(name, "copy", Side(added=made, order=order), f"contrary {end.kind} {order}")
 
     def _newcomers(self, records: Sequence[Made]) -> tuple[Made, ...]:
         """These records once for each step, each time of a new person; empty if there are no names left."""
@@ -349,13 +403,13 @@ class Changes:
                     yield from self._beside(low, high)
         if self.relation.kind == "replace":
             for one in self.tries:
-                if self._unusual(one.fields):
+                if one.kind != CODE and self._unusual(one.fields):
                     record0, record1 = Made(self.typical, self.plain), Made(self.typical, one.fields)
                     name = f"one record alone, and replaced: {one.words}"
                     yield from self._base(name, [], [record1], [record0], one.level)
         else:
             for one in self.tries:
-                if one.kind != EXTREME:
+                if one.kind not in (EXTREME, CODE):
                     record = Made(self.typical, one.fields)
                     yield from self._base(f"no record, or one: {one.words}", [], [record], sort=one.level)
 

@@ -1,8 +1,9 @@
 """On which values is a release most likely to be wrong?
 
 Ends of the domain and of the data, far outliers, and odd values of the column's own type: NaN, infinities, −0.0,
-denormals, the largest integers, empty and very long texts, unused categories. The type of a column never changes, and a
-value outside a declared domain is offered only on request.
+denormals, the largest integers, empty and very long texts, unused categories; and what stands in a function's code. The
+type of a column never changes; a value outside a declared domain is offered only on request, and a missing one where
+the data or the domain have one, or on request.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,10 +20,11 @@ import numpy as np
 from dpaudit.neighbours.domain import Allowed, Range, Values
 from dpaudit.neighbours.records import ABSENT, Column, Dataset, Sort, is_missing
 
-EXTREME, OUTLIER, ODD = "extreme", "outlier", "odd value"
+EXTREME, OUTLIER, ODD, CODE = "extreme", "outlier", "odd value", "code"
 _FAR = 1000  # factor of a far outlier over the largest magnitude or the width of the domain
 _LONG = 100_000  # characters of a very long text
 _SHOWN_VALUES = 12  # largest number of allowed values of a column that are tried
+_MOST_OF_CODE = 24  # largest number of values of a column that follow from a function's code
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,15 +138,68 @@ def edge_values(dataset: Dataset, number: int, seen: Seen, allowed: Allowed | No
     column = dataset.columns[number]
     found: list[EdgeValue] = []
     taken: set[tuple[str, str]] = set()
+    missing = beyond or _has_missing(dataset, number, allowed)
     for value in _offered(dataset, number, seen, allowed):
         if allowed is not None and not beyond and value.value not in allowed:
             continue
         key = (type(value.value).__name__, repr(value.value)[:200])
-        if key not in taken:
+        if key not in taken and (missing or not is_missing(value.value)):
             taken.add(key)
             found.append(value)
     kinds = [EXTREME, OUTLIER, ODD]
     return sorted(found, key=lambda value: kinds.index(value.kind)) if column.sort is not Sort.OTHER else []
+
+
+def values_near(
+    numbers: Sequence[Any], dataset: Dataset, number: int, seen: Seen, allowed: Allowed | None
+) -> list[Any]:
+    """Return values of a column that a function's code may treat in a way of their own.
+
+    Numbers in the code, those between two of them, so that one lies in every band that has its ends there, and texts.
+
+    Args:
+        numbers: numbers and texts in the code.
+        dataset, number, seen, allowed: as for `edge_values`.
+    """
+    column = dataset.columns[number]
+    if column.sort in (Sort.TEXT, Sort.CHOICE):
+        held = set(column.choices) | ({dataset.value(place, number) for group in seen.groups for place in group})
+        texts = [each for each in numbers if isinstance(each, str)]
+        known = [
+            each
+            for each in texts
+            if (each in allowed if allowed is not None else each in held or _holds(dataset, number, each))
+        ]
+        return known[:_MOST_OF_CODE]
+    if column.sort not in (Sort.WHOLE, Sort.REAL):
+        return []
+    low, high = column.ends
+    if allowed is None and seen.lows and seen.highs:  # of other columns' numbers, those that suit this one
+        ends = [float(dataset.value(places[0], number)) for places in (seen.lows, seen.highs)]
+        span = max(ends[1] - ends[0], 1.0)
+        low, high = max(low, ends[0] - span), min(high, ends[1] + span)
+    points = sorted({float(each) for each in numbers if isinstance(each, int | float) and low <= each <= high})
+    between = [(one + two) / 2 for one, two in itertools.pairwise(points)]
+    found = [math.floor(each) if column.sort is Sort.WHOLE else each for each in (*points, *between)]
+    suiting = [each for each in dict.fromkeys(found) if allowed is None or each in allowed]
+    return [column.cast(each) for each in suiting[:_MOST_OF_CODE]]
+
+
+def _holds(dataset: Dataset, number: int, text: str) -> bool:
+    values = dataset.values(number)
+    return bool(np.any(values == text)) if isinstance(values, np.ndarray) else text in values
+
+
+def _has_missing(dataset: Dataset, number: int, allowed: Allowed | None) -> bool:
+    """Whether the data, or what is declared, have a missing value in a column."""
+    if isinstance(allowed, Range) and allowed.missing:
+        return True
+    if isinstance(allowed, Values) and None in allowed.values:
+        return True
+    values = dataset.values(number)
+    if isinstance(values, np.ndarray) and values.dtype.kind in "fM":
+        return bool((values != values).any())
+    return any(map(is_missing, values.tolist() if isinstance(values, np.ndarray) else values))
 
 
 def _offered(dataset: Dataset, number: int, seen: Seen, allowed: Allowed | None) -> Iterator[EdgeValue]:

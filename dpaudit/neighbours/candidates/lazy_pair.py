@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -23,12 +23,14 @@ class LazyPair:
         kind: "extreme", "outlier", "odd value", "copy", "removal", "order", "base" or "tiny".
         make: makes the two datasets.
         sort: the sort of change within its kind: if only a few can be tried, one of each sort comes first.
+        sides: the records that both sides are made from, and how; None where they are made in another way.
     """
 
     name: str
     kind: str
     make: Callable[[], tuple[Any, Any]] = field(repr=False)
     sort: str = ""
+    sides: tuple[Dataset, Side, Side] | None = field(default=None, repr=False)
 
     def pair(self) -> tuple[Any, Any]:
         """Make the pair; a side that needs no change is the user's own object."""
@@ -44,8 +46,8 @@ class Side:
         dropped: places of records that are left out.
         put: made records by the places that they take.
         added: made records after all others.
-        order: "" for the usual order, "first" if added records come first, "reversed" if the data's own order is
-            reversed.
+        order: "" for the usual order, "first" if added records come first, "between" if they come in the middle,
+            "reversed" if the data's own order is reversed.
     """
 
     own: np.ndarray[Any, Any] | tuple[int, ...] | None = None
@@ -54,9 +56,18 @@ class Side:
     added: tuple[Made, ...] = ()
     order: str = ""
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is the data themselves."""
+        return self.own is None and not (self.dropped or self.put or self.added or self.order)
+
     def parts(self, size: int) -> list[Part]:
         """Return the parts that the side is built from."""
         added: list[Part] = [list(self.added)] if self.added else []
+        if self.order == "between":
+            places = np.arange(size) if self.own is None else np.asarray(self.own, dtype=np.intp)
+            half = len(places) // 2
+            return [places[:half], *added, places[half:]]
         return added + self._kept(size) if self.order == "first" else self._kept(size) + added
 
     def _kept(self, size: int) -> list[Part]:
@@ -91,8 +102,55 @@ def made_of(dataset: Dataset, name: str, kind: str, side0: Side, side1: Side, so
     Returns:
         The candidate, not yet built.
     """
-    return LazyPair(name, kind, partial(_built, dataset, side0, side1), sort)
+    return LazyPair(name, kind, partial(_built, dataset, side0, side1), sort, (dataset, side0, side1))
 
 
 def _built(dataset: Dataset, side0: Side, side1: Side) -> tuple[Any, Any]:
     return dataset.build(side0.parts(dataset.size)), dataset.build(side1.parts(dataset.size))
+
+
+def on_fewer_records(pairs: Sequence[LazyPair], most: int) -> list[LazyPair]:
+    """Return the same changes on a part of the data: on all records that a change names, and others evenly among them.
+
+    Args:
+        pairs: candidates of one dataset.
+        most: how many records the others are; data of twice as many are left whole.
+
+    Returns:
+        One pair for each. Those of which a side is the data share that side.
+    """
+    dataset = next((each.sides[0] for each in pairs if each.sides is not None), None)
+    if dataset is None or dataset.size <= 2 * most:
+        return list(pairs)
+    named = {place for each in pairs for place in _named(each)}
+    kept = np.union1d(np.linspace(0, dataset.size - 1, most).astype(np.intp), np.array(sorted(named), dtype=np.intp))
+    if 2 * len(kept) > dataset.size:
+        return list(pairs)
+    base = Side(own=kept)
+    whole = cache(lambda: dataset.build(base.parts(dataset.size)))
+
+    def build(side: Side) -> Any:
+        return whole() if side.is_whole else dataset.build(_on(side, kept).parts(dataset.size))
+
+    return [
+        each
+        if each.sides is None or all(side.own is not None for side in each.sides[1:])
+        else replace(each, make=partial(_both, build, each.sides[1], each.sides[2]), sides=None)
+        for each in pairs
+    ]
+
+
+def _on(side: Side, kept: np.ndarray[Any, Any]) -> Side:
+    return replace(side, own=kept) if side.own is None else side
+
+
+def _both(build: Callable[[Side], Any], side0: Side, side1: Side) -> tuple[Any, Any]:
+    return build(side0), build(side1)
+
+
+def _named(pair: LazyPair) -> Iterator[int]:
+    """Yield the places of the records that a pair changes or copies."""
+    for side in () if pair.sides is None else pair.sides[1:]:
+        yield from side.dropped
+        yield from (place for place, _ in side.put)
+        yield from (made.like for made in (*side.added, *(made for _, made in side.put)) if made.like is not None)

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.arrays import Floats
+from dpaudit.decimals import short_decimal
 from dpaudit.errors import UsageError
 from dpaudit.program.compiled.refused import DifferentError, UncompiledError
 from dpaudit.program.compiled.source import loop_of
@@ -31,7 +32,6 @@ from dpaudit.program.noise import Noise
 from dpaudit.program.outcome import run_once
 from dpaudit.program.scalar import Asked, ScalarNoise, Tape
 from dpaudit.program.symbolic.budget import budget
-from dpaudit.program.symbolic.linear import short_decimal
 from dpaudit.program.symbolic.reading import read
 from dpaudit.program.symbolic.tree import NoiseDraw, ProgramPath, ProgramTree, draw_name, program_value
 

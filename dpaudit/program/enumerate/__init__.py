@@ -12,7 +12,7 @@ digits.
 """
 
 from dpaudit.program.enumerate.given import Whole
-from dpaudit.program.enumerate.number import Exact, decimal_of, exact, parse_exact
+from dpaudit.program.enumerate.number import Exact, exact, parameter_of, parse_exact
 from dpaudit.program.enumerate.reading import OutputLaw, exact_reading, output_text
 from dpaudit.program.enumerate.traces import MOST_TRACES, Weight
 
@@ -22,9 +22,9 @@ __all__ = [
     "OutputLaw",
     "Weight",
     "Whole",
-    "decimal_of",
     "exact",
     "exact_reading",
     "output_text",
+    "parameter_of",
     "parse_exact",
 ]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.program.enumerate.number import USUAL, Exact, decimal_of, exponential_of
+from dpaudit.program.enumerate.number import USUAL, Exact, exponential_of, parameter_of
 from dpaudit.program.enumerate.refusal import READING
 
 _LOCK = threading.RLock()
@@ -54,7 +54,7 @@ def exactly(value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):
-        return decimal_of(value) if math.isfinite(value) else value
+        return parameter_of(value) if math.isfinite(value) else value
     if type(value) in (list, tuple):
         return type(value)(map(exactly, value))
     if type(value) is dict:

@@ -8,17 +8,16 @@ import re
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from dpaudit.decimals import decimal_of, short_decimal
 from dpaudit.errors import UsageError
 from dpaudit.program.enumerate.refusal import refuse
 from dpaudit.program.enumerate.sums import ONE, Sum, bounds_of, divided, exponential_bounds, plus, sign_of, times
 
 _BOUND_BITS = 128
-_DIGITS = 15  # every decimal of up to 15 digits survives as a float
 USUAL = {"exp": math.exp, "expm1": math.expm1}
 
 
@@ -338,13 +337,6 @@ def _rational(value: Any) -> Fraction:
     return found
 
 
-@lru_cache(maxsize=4096)
-def short_decimal(value: float) -> Fraction | None:
-    """Return the decimal that Python writes for a float, or None if it has more than 15 digits."""
-    decimal = Decimal(repr(value))
-    return Fraction(decimal) if len(decimal.normalize().as_tuple().digits) <= _DIGITS else None
-
-
 def _operand(value: Any) -> Exact | None:
     if isinstance(value, Exact):
         return value
@@ -358,9 +350,9 @@ def exact(value: Any) -> Exact:
     return value if isinstance(value, Exact) else Exact(value)
 
 
-def decimal_of(value: float) -> Exact:
-    """Return the decimal that Python writes for a float, whatever its length; this is what a parameter means."""
-    return Exact(Fraction(repr(float(value))))._zero(minus=math.copysign(1, value) < 0)
+def parameter_of(value: float) -> Exact:
+    """Return what a float means as a parameter: the decimal that Python writes for it, whatever its length."""
+    return Exact(decimal_of(float(value)))._zero(minus=math.copysign(1, value) < 0)
 
 
 def exponential_of(value: Any) -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.decimals import decimal_of
 from dpaudit.errors import UsageError
 from dpaudit.program.enumerate.given import Whole, exact_exponentials, exact_parameters, exactly
 from dpaudit.program.enumerate.number import Exact, exact
@@ -95,7 +96,7 @@ def _float_text(output: Exact) -> str:
         near = number.numerator / number.denominator if number else output.approximate()
     except OverflowError:
         near = math.inf
-    if math.isfinite(near) and Fraction(repr(near)) == number:
+    if math.isfinite(near) and decimal_of(near) == number:
         return repr(near)
     return str(output) + (".0" if number.denominator == 1 else "")
 

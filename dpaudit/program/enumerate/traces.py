@@ -10,9 +10,10 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
+from dpaudit.decimals import short_decimal
 from dpaudit.errors import UsageError
 from dpaudit.program.enumerate.given import Whole
-from dpaudit.program.enumerate.number import Exact, exact, short_decimal
+from dpaudit.program.enumerate.number import Exact, exact
 from dpaudit.program.enumerate.refusal import READING, NotExactError, refuse
 from dpaudit.program.fold import Reached
 from dpaudit.program.laws import LAWS

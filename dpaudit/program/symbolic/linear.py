@@ -10,14 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from typing import Literal
 
 from dpaudit.program.symbolic.budget import spend
 from dpaudit.program.symbolic.simplex import LinearProgram, Rational, whole_where_possible
-
-_SURVIVE = 15  # every decimal of up to 15 digits survives as a float
 
 _LEAST = 1e-290  # below it, rounding is no longer relative
 
@@ -243,9 +240,3 @@ def adds_up(conditions: Sequence[Constraint], vector: Farkas, continuous: Iterab
         mentions = not smooth.isdisjoint(condition.expression.terms)
         strict |= multiplier > 0 and (condition.sign == ">" or (condition.sign == ">=" and mentions))
     return total.is_constant and (total.constant < 0 or (total.constant == 0 and strict))
-
-
-def short_decimal(value: float) -> Fraction | None:
-    """Return the decimal that Python writes for a finite float, or None if it has more than 15 digits."""
-    written = Decimal(repr(float(value)))
-    return Fraction(written) if len(written.as_tuple().digits) <= _SURVIVE else None

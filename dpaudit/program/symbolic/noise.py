@@ -17,12 +17,13 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from dpaudit.decimals import short_decimal
 from dpaudit.errors import UsageError
 from dpaudit.program.coverage.instructions import Unfollowed
 from dpaudit.program.laws import LAWS, Support
 from dpaudit.program.noise import Noise
 from dpaudit.program.symbolic.budget import count_branch, spend
-from dpaudit.program.symbolic.linear import Affine, Constraint, contradiction, short_decimal
+from dpaudit.program.symbolic.linear import Affine, Constraint, contradiction
 from dpaudit.program.symbolic.simplex import whole_where_possible
 from dpaudit.program.symbolic.tree import (
     NOT_READ,

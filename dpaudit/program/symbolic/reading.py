@@ -17,12 +17,12 @@ import struct
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from fractions import Fraction
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from dpaudit.decimals import decimal_of
 from dpaudit.program.coverage.watching import WatchedProgram
 from dpaudit.program.outcome import Raised, raised
 from dpaudit.program.symbolic.budget import count_path
@@ -215,9 +215,7 @@ def _output(result: Any, noise: SymbolicNoise, depth: int = 0) -> Output:
         if math.isnan(number) and struct.pack(">d", number) != struct.pack(">d", math.nan):
             noise.refuse("an output that is NaN with a payload")
         # a constant is compared with other constants only, so its decimal may be long
-        return "float", Affine({}, whole_where_possible(Fraction(repr(number)))) if math.isfinite(number) else str(
-            number
-        )
+        return "float", Affine({}, whole_where_possible(decimal_of(number))) if math.isfinite(number) else str(number)
     if kind is str:
         if any("\ud800" <= letter <= "\udfff" for letter in result):
             noise.refuse("a text with a lone surrogate, which is no Unicode")

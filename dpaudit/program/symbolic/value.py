@@ -27,9 +27,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from dpaudit.decimals import short_decimal
 from dpaudit.program.coverage.instructions import Unfollowed
 from dpaudit.program.symbolic.budget import spend
-from dpaudit.program.symbolic.linear import Affine, short_decimal
+from dpaudit.program.symbolic.linear import Affine
 from dpaudit.program.symbolic.simplex import Rational, whole_where_possible
 
 if TYPE_CHECKING:

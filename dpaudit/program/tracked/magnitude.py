@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from dpaudit.decimals import number_of
 from dpaudit.program.tracked.path import PATH, Unit, refuse
 
 
@@ -81,7 +81,7 @@ def exact(value: Any) -> Fraction:
     if isinstance(value, bool | int | np.bool_ | np.integer):
         return Fraction(int(value))
     if isinstance(value, float | np.floating) and math.isfinite(value):
-        return Fraction(Decimal(repr(float(value))))
+        return number_of(float(value))
     if isinstance(value, float | np.floating):
         refuse(f"the number {float(value)!r}, which bounds nothing")
     return refuse(f"a {type(value).__name__} where a public number is known")
@@ -98,11 +98,6 @@ def hull(values: Iterable[Magnitude]) -> tuple[Magnitude, Magnitude]:
         refuse("a bound made of a released number that may be negative; test that it is above 0 first")
     coefficients = [each.coefficient for each in listed]
     return of(min(coefficients), unit), of(max(coefficients), unit)
-
-
-def decimal_of(value: float) -> Fraction:
-    """Return the decimal that Python writes for a finite number."""
-    return Fraction(value) if isinstance(value, int) else Fraction(Decimal(repr(float(value))))
 
 
 def widened(low: Magnitude, high: Magnitude) -> tuple[Magnitude, Magnitude]:

@@ -272,12 +272,14 @@ def function_of_arrays(domain: Runs, function: Any, keywords: dict[str, Any]) ->
     if isinstance(function, np.ufunc):
         simple = not keywords and function.nout == 1 and function.signature is None and function is not np.matmul
         return elementwise(domain, function, python=False) if simple else None
-    if not callable(function) or not (getattr(function, "__module__", "") or "").startswith("numpy"):
+    module: str = getattr(function, "__module__", "") or ""
+    if not module.startswith("numpy"):
         return None
     if name in (*_OF_LAST_AXIS, *_ALONG_LAST_AXIS) and not keywords:
         return _along(getattr(np, name))
-    if name in _BY_ELEMENT and getattr(np, name) is function and not keywords:
-        return elementwise(domain, function, python=False)
+    if name in _BY_ELEMENT and getattr(np, name, None) is function and not keywords:
+        by_element: Callable[..., Any] = getattr(np, name)
+        return elementwise(domain, by_element, python=False)
     if name in _STACKED and not keywords:
         return _stacked(function)
     if name in ("array", "asarray") and not keywords:

@@ -175,7 +175,7 @@ def _upper(evidence: Evidence, claim: Claim | None) -> list[tuple[LineRow, Mark 
     if upper is None:
         if proof is None:
             return []
-        how = f"{proof.method} gave no finite bound"
+        how = f"{proof.method} gave no {'bound that is accepted' if proof.is_refused else 'finite bound'}"
         return [(LineRow(name, "none found", how, "–", without_bound(evidence)), None)]
     row = _row(name, upper, claim, f"{letter} is certainly at most this, within the scope of the proof", letter)
     if proof is not None:

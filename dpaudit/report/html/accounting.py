@@ -110,7 +110,7 @@ def accounting_part(evidence: Evidence, accounting: Accounting) -> AccountingPar
         ],
         left_out=max(0, len(accounting.releases) - _MOST),
         steps=count_text(sum(each.steps for each in accounting.releases)),
-        neighbours=neighbours_words(evidence.relation),
+        neighbours=neighbours_words(evidence.relation, accounting),
         recorded_by=accounting.recorded_by,
         others=[
             OtherRow(

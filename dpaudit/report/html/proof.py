@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import Attempt, Bound, Counterexample, Proof, Verdict
+from dpaudit.evidence.records import NOT_ACCEPTED, Attempt, Bound, Counterexample, Proof, Verdict
 from dpaudit.privacy import Claim
 from dpaudit.report.figures.loss_bins import frequency_interval
 from dpaudit.report.html.difference import Piece, differences
@@ -99,7 +99,9 @@ def proof_part(evidence: Evidence, claim: Claim | None) -> ProofPart | None:
             )
         )
     if compared is not None:
-        facts += [("Not read", each) for each in compared.open_ends]
+        facts += [
+            ("Not accepted" if each.startswith(NOT_ACCEPTED) else "Not read", each) for each in compared.open_ends
+        ]
     certificate = None
     if proof.certificate is not None:
         size = len(json.dumps(proof.certificate, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"))
@@ -117,8 +119,10 @@ def proof_part(evidence: Evidence, claim: Claim | None) -> ProofPart | None:
 
 def _sentence(evidence: Evidence, proof: Proof, upper: Bound | None, claim: Claim | None) -> str:
     letter = symbol(evidence)
-    if proof.comparison is not None and proof.comparison.open_ends:
-        return f"Nothing is proved of {letter}: not all that can run of the program was read."
+    open_ends = () if proof.comparison is None else proof.comparison.open_ends
+    if open_ends:
+        why = open_ends[0] if proof.is_refused else "not all that can run of the program was read"
+        return f"Nothing is proved of {letter}: {why}."
     if upper is None:
         text = f"No finite upper bound of {letter} was found; {without_bound(evidence)}."
         exact = exact_lower(evidence)

@@ -87,7 +87,7 @@ def training_part(evidence: Evidence, training: Training) -> TrainingPart:
         all=loss_text(training),
         step=_step(training),
         gaussian="" if training.gaussian is None else number_text(float(f"{training.gaussian:.5g}")),
-        canaries=None if training.canaries is None else canaries_words(training.canaries, evidence.confidence),
+        canaries=None if training.canaries is None else canaries_words(training.canaries, evidence),
         pitfalls=pitfalls(training),
         certificates=f"{count_text(max(1, round(size / 1000)))} kB of JSON" if training.certificates else "none",
     )

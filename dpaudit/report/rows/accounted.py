@@ -53,7 +53,7 @@ def _listed(evidence: Evidence, accounting: Accounting) -> Iterator[Row]:
 
 
 def _neighbours(evidence: Evidence, accounting: Accounting) -> Iterator[Row]:
-    words = neighbours_words(evidence.relation)
+    words = neighbours_words(evidence.relation, accounting)
     importance, section = Importance.SUMMARY, "scope"
     yield Row("relation", "neighbours", "Neighbours", words, importance=importance, section=section)
     unit = evidence.unit or "not stated"

@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterator
 from dpaudit.evidence.build import NOTHING
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Curve, Verdict, round_outward
-from dpaudit.privacy import Claim
+from dpaudit.evidence.worst import SPEAKS_AGAINST, beyond_claim, low_bits_show_more
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.rows import Importance, Row
 from dpaudit.report.text.numerals import confidence_text
 from dpaudit.report.text.phrases import bound_text, certainty, low_bits_sentence, symbol
 from dpaudit.report.text.sensitivity import sensitivity_line, sensitivity_part
-from dpaudit.report.text.trace import URGENT, trace_line, trace_part
+from dpaudit.report.text.trace import trace_line, trace_part
 
 
 def findings(evidence: Evidence) -> Iterator[Row]:
@@ -40,7 +40,7 @@ def _curve(evidence: Evidence) -> Iterator[Row]:
     curve = evidence.curve
     if curve is None or evidence.verdict is Verdict.INVALID:
         return
-    beyond = _beyond(curve, evidence.claimed)
+    beyond = beyond_claim(curve, evidence.claimed)
     how = f"all at once, at {confidence_text(curve.confidence)} confidence"
     shown = f"{_places(curve)} ({how})"
     line = f"{beyond}, more than is claimed; {shown}" if beyond else shown
@@ -58,18 +58,6 @@ def _places(curve: Curve) -> str:
     return f"δ ≥ {listed}" if listed else "no δ above 0 was shown at any ε"
 
 
-def _beyond(curve: Curve, claim: Claim | None) -> str:
-    """Say where the curve exceeds a claim; empty if it does not, or if the two cannot be compared."""
-    if claim is not None and claim.parameter == "mu":
-        return "" if curve.mu <= claim.value else f"μ ≥ {number_text(round_outward(curve.mu, 'lower', 3))}"
-    if claim is None or not claim.is_point:
-        return ""
-    for epsilon, delta in zip(curve.epsilons, curve.deltas, strict=True):
-        if epsilon >= claim.value and not delta <= claim.delta:
-            return f"δ ≥ {_delta(delta)} at ε = {number_text(epsilon)}"
-    return ""
-
-
 def _delta(value: float) -> str:
     return number_text(round_outward(value, "lower", 3))
 
@@ -82,8 +70,7 @@ def _low_bits(evidence: Evidence) -> Iterator[Row]:
     if text is None or bound is None:
         return
     claim = evidence.claimed
-    more = bound.method != NOTHING and not bound.value <= evidence.lower.value
-    is_urgent = more and evidence.low_bits != "verdict" and (claim is None or not bound.value <= claim.value)
+    is_urgent = low_bits_show_more(evidence)
     if bound.method == NOTHING:
         yield _finding("low bits", "Low-order bits", "the outputs have none to read", text, is_urgent)
         return
@@ -129,7 +116,7 @@ def _trace(evidence: Evidence) -> Iterator[Row]:
     line, part = trace_line(evidence), trace_part(evidence)
     if line is None or part is None or evidence.trace is None:
         return
-    is_urgent = evidence.trace.word in URGENT
+    is_urgent = evidence.trace.word in SPEAKS_AGAINST
     yield _finding("trace", "Trace", line, " ".join(part.sentences), is_urgent, evidence.trace.word)
 
 

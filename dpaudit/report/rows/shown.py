@@ -17,6 +17,7 @@ from dpaudit.report.text.bound_kinds import (
     is_proof,
     proved_for,
     sampled_lower,
+    unconfirmed,
     without_bound,
 )
 from dpaudit.report.text.chain import chain
@@ -108,7 +109,8 @@ def _proved(evidence: Evidence) -> Iterator[Row]:
             yield Row("chain", "released", "Releases", links.brief, importance=Importance.SUMMARY)
     elif proof is not None:
         why = without_bound(evidence)
-        line, name = f"no finite bound{_read(proof)}; {why}", "Upper bound, proved"
+        what = "a bound that is not accepted" if proof.is_refused else "no finite bound"
+        line, name = f"{what}{_read(proof)}; {why}", "Upper bound, proved"
         yield Row("upper", "proved", name, "none found", line, f"none; {why}", "", Importance.SUMMARY, "bounds")
 
 
@@ -127,7 +129,10 @@ def _exact(evidence: Evidence) -> Iterator[Row]:
 
 def _sampled(evidence: Evidence) -> Iterator[Row]:
     bound = sampled_lower(evidence)
-    if bound is not None:
+    if bound is not None and unconfirmed(evidence):
+        name, text = "Lower bound, counted in runs", "more than is claimed at first; fresh runs did not confirm it"
+        yield Row("sampled", "sampled", name, "not confirmed", text, text, "", Importance.SUMMARY, "bounds", 0.0)
+    elif bound is not None:
         line = f"{_shown(bound, evidence)} ({certainty(bound)})"
         yield _lower("sampled", "sampled", "counted in runs", bound, evidence, line)
     elif evidence.verdict is not Verdict.INVALID:
@@ -145,7 +150,10 @@ def events(evidence: Evidence) -> Iterator[Row]:
     other = decided.event if violated and decided.counts is not None and decided.event != event else None
     scores = None if is_proof(evidence) else evidence.scores
     if scores is not None:
-        yield _score("design", "design", "Design", _DESIGNS.get(scores.design, scores.design))
+        design = _DESIGNS.get(scores.design, scores.design)
+        if scores.canaries is not None:
+            design = f"one model; a fair coin for each of {count_text(scores.canaries)} canaries, not all with a score"
+        yield _score("design", "design", "Design", design)
     if scores is not None and scores.design == "one-run":
         yield _score("guesses", "guesses", "Guesses", guesses_text(evidence.lower))
     elif event is not None:

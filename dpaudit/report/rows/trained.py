@@ -62,7 +62,7 @@ def _noise(evidence: Evidence, training: Training) -> Iterator[Row]:
             text += f"; if steps are independent, ε{NBSP}≥{NBSP}{number_text(float(f'{step.epsilon:.4g}'))} in all"
         yield Row("step", "a step", "The audit of a step", text, importance=Importance.SUMMARY)
     if training.canaries is not None:
-        text = canaries_text(training.canaries)
+        text = canaries_text(training.canaries, evidence)
         yield Row("canaries", "canaries", "Canaries of one run", text, importance=Importance.SUMMARY)
     if training.stated is not None:
         text = f"ε{NBSP}={NBSP}{number_text(float(f'{training.stated:.5g}'))}"

@@ -55,11 +55,19 @@ def release_words(release: Release) -> str:
         return f"{release.event}, {count_text(release.steps)} times"
 
 
-def neighbours_words(relation: str) -> str:
-    """Say which datasets are neighbours."""
-    return _NEIGHBOURS.get(relation, relation)
+def neighbours_words(relation: str, accounting: Accounting | None = None) -> str:
+    """Say which datasets are neighbours, and what that means for noise multipliers."""
+    words = _NEIGHBOURS.get(relation, relation)
+    if accounting is None:
+        return words
+    if not any("(noise_multiplier=" in each.event for each in accounting.releases):
+        noisy = any(each.event.startswith(("Gaussian(", "Laplace(")) for each in accounting.releases)
+        return f"{words}{_TWO_NORMS}" if noisy and relation == "replace-one" else words
+    norms = "twice the norm" if relation == "replace-one" else "the norm"
+    return f"{words}; so a record moves a sum by {norms} that its part is clipped to"
 
 
+_TWO_NORMS = "; records that are clipped lie two norms apart then, which the sensitivity has to say"
 _NEIGHBOURS = {
     "add-remove": "one dataset has a record that the other has not (add-remove)",
     "replace-one": "one record is replaced by another (replace-one)",

@@ -9,6 +9,8 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+import msgspec
+
 from dpaudit.evidence.build import at_whole
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Attempt, Bound, Proof, Verdict
@@ -42,7 +44,18 @@ def sampled_lower(evidence: Evidence) -> Bound | None:
     if evidence.lower.kind == "sampled":
         return evidence.lower if evidence.measuring > 0 or evidence.lower.value > 0 else None
     best = sampled_attempt(evidence)
-    return None if best is None else at_whole(best.bound, evidence.confidence)
+    if best is None:
+        return None
+    bound = at_whole(best.bound, evidence.confidence)
+    return msgspec.structs.replace(bound, value=0.0) if unconfirmed(evidence) else bound
+
+
+def unconfirmed(evidence: Evidence) -> bool:
+    """Whether runs showed more than is certain or claimed, and fresh runs did not confirm it: then it is not shown."""
+    claim, best = evidence.claimed, sampled_attempt(evidence)
+    if claim is None or best is None or evidence.lower.kind != "exact" or evidence.verdict is Verdict.VIOLATED:
+        return False
+    return best.bound.value > claim.value
 
 
 def counterexample_attempt(evidence: Evidence) -> Attempt | None:

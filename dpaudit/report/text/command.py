@@ -219,6 +219,7 @@ def _scores_command(evidence: Evidence, scores: Scores) -> str:
     words += [] if evidence.claim is None else ["--claim", evidence.claim]
     words += ["--delta", number_text(scores.delta)]
     words += ["--confidence", number_text(evidence.confidence), "--design", scores.design]
+    words += [] if scores.canaries is None else ["--canaries", str(scores.canaries)]
     words += ["--seed", str(evidence.seed), *_false_alarm(evidence)]
     return visible(shlex.join(words), one_line=True)
 
@@ -248,7 +249,7 @@ def _account_command(evidence: Evidence, accounting: Accounting) -> str | None:
 
 
 _LONGEST = 4_000  # characters of releases that somebody may type
-_SHELL = re.compile(r"[^\w.'()+*=, -]|\n")  # what a shell obeys within double quotes, and much else
+_SHELL = re.compile(r"[^\w.'()+*=,/ -]|\n")  # what a shell obeys within double quotes, and much else
 
 _IN_OTHER_WORDS: dict[str, Callable[[Evidence], list[str]]] = {
     "parameters": _parameters,

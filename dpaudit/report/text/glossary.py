@@ -1,4 +1,4 @@
-"""What do verdicts and findings mean, apart from any evidence? For those who meet a word and look it up."""
+"""What do verdicts, findings and terms mean, apart from any evidence? For those who meet a word and look it up."""
 
 from __future__ import annotations
 
@@ -22,3 +22,65 @@ def verdicts_and_findings() -> dict[str, tuple[str, ...]]:
     return verdicts | {
         f"{word} (trace)": (f"{meaning[0].upper()}{meaning[1:]}.",) for word, meaning in MEANINGS.items()
     }
+
+
+TERMS = {
+    (
+        "epsilon",
+        "ε",
+        "eps",
+    ): "How much one person's data may change what is seen: under ε-differential privacy, any set "
+    "of outputs is at most e^ε times as likely on one dataset as on its neighbour. Smaller is more private.",
+    ("delta", "δ"): "What the promise of ε may miss: P(S) ≤ e^ε·Q(S) + δ for every set S of outputs. It belongs far "
+    "below one in the number of people.",
+    (
+        "mu",
+        "μ",
+    ): "The parameter of Gaussian differential privacy: telling two neighbours apart is no easier than telling "
+    "a normal law from one that is shifted by μ standard deviations.",
+    ("rho", "ρ"): "The parameter of zero-concentrated differential privacy, which limits the Rényi divergence of every "
+    "order α by ρ·α.",
+    ("order", "alpha", "α"): "Of a Rényi claim: at which order the divergence is limited.",
+    (
+        "claim",
+    ): "What is said of a mechanism's privacy, such as 'epsilon=1' or 'epsilon=1, delta=1e-6'. Bounds are held "
+    "against it.",
+    ("mechanism", "target"): "The randomised function that is audited.",
+    ("neighbours", "relation", "pair", "sides"): "Which two datasets the promise compares: a pair, called side 0 and "
+    "side 1. A relation says which are neighbours: add-remove, replace, queries, or declared.",
+    ("add-remove",): "Neighbours differ in one record that is there or not; with a column, as in "
+    "'add-remove(person=user_id)', in all records of one person.",
+    ("replace", "replace-one"): "Neighbours have equally many records, and one of them is another. Both names are read "
+    "everywhere; a sum moves by up to twice as much as under add-remove.",
+    ("zero-out",): "Neighbours differ in one record that counts or counts as nothing; releases alone are accounted for "
+    "under it.",
+    ("queries",): "Neighbours are lists of exact answers that one record moves by at most 1 each.",
+    ("declared",): "A pair that is taken to be neighbouring because somebody vouches for it; nothing checks it.",
+    ("unit", "unit of privacy"): "What one record stands for: a person, a visit, a household.",
+    ("runs",): "How often the mechanism was executed, for all sides and purposes together.",
+    ("event",): "A set of outputs, fixed before the runs that measure it.",
+    (
+        "lower bound",
+    ): "The parameter is at least this, at a stated confidence. It says nothing of how much larger it is.",
+    ("upper bound",): "The parameter is at most this, by proof, within the proof's scope.",
+    ("confidence",): "1 minus the chance that a statement is wrong.",
+    (
+        "false alarm",
+    ): "The chance that a mechanism that keeps its claim is called violated: 1 in 1,000 unless another is asked for.",
+    ("second look",): "Fresh runs of an event whose bound was above the claim, before it is called a violation.",
+    ("privacy loss",): "ln(p/q) of an output: how much it tells the two sides apart.",
+    ("detectable",): "The smallest violation that would have been found with probability 0.9.",
+    (
+        "low-order bits",
+        "low bits",
+        "floating point",
+    ): "The last digits of floating-point noise, which may tell the sides "
+    "apart although the mathematics does not. A finding beside the verdict, unless it is asked to decide.",
+    ("sensitivity",): "How far one record may move the exact answer, which says how much noise it needs.",
+    ("design",): "How recorded scores came about: a training run for every score (independent), or one model whose "
+    "canaries were put in by fair coins (one-run). It decides which bound holds.",
+    ("canary", "canaries"): "A record whose coin decides whether it is in the training data, so that guesses of coins "
+    "bound what the model gives away.",
+    ("evidence",): "The one frozen record of an audit, from which every report is drawn.",
+}
+"""Terms, each under all names that it is looked up by."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Bound, Verdict
+from dpaudit.evidence.worst import LOWERED, against, low_bits_show_more
 from dpaudit.report.text import training
 from dpaudit.report.text.accounting import accounting_of, verdict_words
 from dpaudit.report.text.bound_kinds import (
@@ -24,6 +25,7 @@ from dpaudit.report.text.bound_kinds import (
 from dpaudit.report.text.numerals import count_text, error_text
 from dpaudit.report.text.phrases import bound_text, certainty, claim_words, detectable_sentence, full_text, symbol
 from dpaudit.report.text.second_look import doubt_sentence, doubted
+from dpaudit.report.text.trace import trace_story
 
 NO_PROOF = "This is not a proof of privacy."
 
@@ -60,7 +62,8 @@ def headline(evidence: Evidence) -> Headline:
         sentence = f"No violation of the claim {claim} was confirmed. {doubt_sentence(evidence)}"
         caution = f"{NO_PROOF} {detectable_sentence(evidence)}".strip()
     elif verdict is Verdict.NOT_VIOLATED:
-        sentence = f"No violation of the claim {claim} was found. {_shown(evidence)} {proof_sentence(evidence)}"
+        where = " in outputs read as real numbers" if low_bits_show_more(evidence) else ""
+        sentence = f"No violation of the claim {claim} was found{where}. {_shown(evidence)} {proof_sentence(evidence)}"
         caution = f"{NO_PROOF} {detectable_sentence(evidence)}".strip()
     elif verdict is Verdict.INVALID:
         sentence = "Nothing was concluded from these runs."
@@ -72,6 +75,10 @@ def headline(evidence: Evidence) -> Headline:
         caution = "A lower bound says how much is lost at least. It does not say how much is lost at most."
         if evidence.upper is not None:
             caution = "A lower bound says how much is lost at least, and an upper bound how much at most, in its scope."
+    elif against(evidence):
+        shown = doubt_sentence(evidence) or _shown(evidence)
+        sentence = f"A finding speaks against the claim {claim}: {against(evidence)}. {shown}"
+        caution = "It refutes nothing by itself. Neither a violation nor the absence of one may be concluded."
     else:
         target = f"the claim {claim}" if claim else "the mechanism"
         sentence = f"The audit could not decide on {target}. {doubt_sentence(evidence) or _shown(evidence)}"
@@ -84,7 +91,8 @@ def reason_says_more(evidence: Evidence) -> bool:
     """Whether the recorded reason says more than the claim and the lower bound."""
     upper, sampled = evidence.upper, sampled_lower(evidence)
     disputed = upper is not None and sampled is not None and sampled.value > upper.value
-    return evidence.verdict in {Verdict.INVALID, Verdict.INCONCLUSIVE} or disputed
+    said_above = evidence.reason.startswith(LOWERED)
+    return (evidence.verdict in {Verdict.INVALID, Verdict.INCONCLUSIVE} and not said_above) or disputed
 
 
 def decisive(evidence: Evidence) -> Bound:
@@ -122,8 +130,9 @@ def _violated(evidence: Evidence, claim: str) -> tuple[str, str]:
             f"{error_text(bound.confidence if alarm is None else 1 - alarm)}.",
         )
     if evidence.trace is not None:
+        first = f"The claim {claim} does not hold, {certainty(bound)}: {bound_text(bound, evidence.claimed)}."
         return (
-            f"The claim {claim} does not hold, {certainty(bound)}: {bound_text(bound, evidence.claimed)}.",
+            " ".join([first, *trace_story(evidence)]),
             "This is about the audited pair, in real arithmetic, as far as all that is done with the noise was "
             "followed; it rests on no sampling.",
         )

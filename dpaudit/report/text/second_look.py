@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Bound, Verdict
-from dpaudit.report.text.numerals import count_text, estimate_text
+from dpaudit.report.text.numerals import confidence_text, count_text, estimate_text
 from dpaudit.report.text.phrases import bound_text, certainty
 
 
@@ -28,6 +28,13 @@ def doubt_sentence(evidence: Evidence) -> str:
     reader = " for someone who reads the low-order bits" if bound.arithmetic == "float" else ""
     by_chance = estimate_text(1 / (1 - evidence.confidence))
     shown = f"{bound_text(bound, evidence.claimed)} {certainty(bound)}{reader}"
+    claim = evidence.claimed
+    if second is not None and claim is not None and bound.value <= claim.value:
+        return (
+            f"The audit shows {shown}. At {confidence_text(evidence.confidence)} confidence the runs show more than "
+            f"is claimed, as they do by chance in up to one of {by_chance} audits of a mechanism that just keeps its "
+            f"claim; {count_text(sum(second.counts.runs))} fresh runs of the same event did not confirm it."
+        )
     text = (
         f"The bound that is shown, {shown}, is above the claim, as it is by chance in up to one of {by_chance} audits "
         "of a mechanism that just keeps its claim"

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Trace, TracedCall, TraceFinding
+from dpaudit.evidence.worst import SPEAKS_AGAINST
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.text.numerals import count_text
 
@@ -23,7 +24,6 @@ MEANINGS = {
     "pair that were looked at; nothing is said of others",
     "not seen": "no noise that is followed was met, or every run raised",
 }
-URGENT = ("leaks", "violated, given the stated laws", "not supported")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,60 @@ def trace_line(evidence: Evidence) -> str | None:
     first = trace.findings[0] if trace.findings else None
     if first is None:
         return trace.word
-    return f"{trace.word}: {_told(first)}{'; not all was followed' if _left_out(trace) else ''}"
+    tried = f" ({_tried(trace)})" if trace.found else ""
+    # in a verdict that it decides, the story stands in the first lines
+    story = trace_story(evidence) if trace.word == "not supported" else []
+    said = " ".join(story) or f"{_told(first)}{'; not all was followed' if _left_out(trace) else ''}"
+    return "; ".join([f"{trace.word}{tried}: {said}", *trace.beside])
+
+
+def _tried(trace: Trace) -> str:
+    """How many of how many neighbours were tried."""
+    of = f" of {count_text(trace.tried + trace.left_out)}" if trace.left_out else ""
+    return f"{count_text(trace.tried)}{of} neighbours tried"
+
+
+def trace_story(evidence: Evidence) -> list[str]:
+    """Return what speaks against the claim, in sentences: the two datasets, what moves at which price, what to write.
+
+    Returns:
+        Sentences; none where nothing speaks against it, or nothing of that is recorded.
+    """
+    trace = evidence.trace
+    if trace is None or trace.word not in SPEAKS_AGAINST:
+        return []
+    found = [f"The pair: {trace.change}."] if trace.change else []
+    moved = [call for call in trace.calls if call.moved]
+    parts = [_moving(call) for call in moved]
+    if len(moved) > 1 and trace.epsilon is not None and (trace.epsilon or trace.mu):
+        price = _price(trace)
+        claim = evidence.claimed
+        parts.append(
+            f"together {price}"
+            + ("" if claim is None else f" for a claim of {claim.symbol} = {number_text(claim.value)}")
+        )
+    scales = trace.loss is not None and any(step.other is not None for step in trace.loss.steps)
+    said = _told(trace.findings[0]) if scales or not parts else "; ".join(parts)
+    found.append(f"{said[0].upper()}{said[1:]}.")
+    return [*found, trace.instead] if trace.instead else found
+
+
+def _moving(call: TracedCall) -> str:
+    """What moves at a line, what hides it, and at which price."""
+    what = f"`{call.name}`" if call.name else "what is released"
+    several = f" {count_text(call.moved)} times, by up to {abs(call.by):,.6g}" if call.moved > 1 else ""
+    by = several or f" by {abs(call.by):,.6g}"
+    letter = "μ" if "Gaussian" in call.law else "ε"
+    cost = "" if call.cost is None else f": {letter} = {number_text(call.cost)}"
+    where = call.where.partition(" (")[0]
+    about = "about " if call.recognised else ""
+    return f"{what} moves{by}, hidden by {call.law} noise of scale {about}{call.scale:,.6g}{cost}, at {where}"
+
+
+def _price(trace: Trace) -> str:
+    parts = [f"ε = {number_text(trace.epsilon or 0.0)}"] if trace.epsilon or not trace.mu else []
+    parts += [f"μ = {number_text(trace.mu)}"] if trace.mu else []
+    return " and ".join(parts)
 
 
 def _left_out(trace: Trace) -> list[str]:
@@ -72,12 +125,14 @@ def trace_part(evidence: Evidence) -> TracePart | None:
     if trace is None:
         return None
     sentences = [f"{trace.word.capitalize()}: {MEANINGS.get(trace.word, '')}."]
-    if trace.findings:
-        sentences.insert(0, f"{_told(trace.findings[0])}.")
+    told = [f"{_told(trace.findings[0])}."] if trace.findings else []
+    story = trace_story(evidence)
+    sentences = [*story, *(each for each in told if each[1:] not in {one[1:] for one in story}), *sentences]
     met = next((each.met for each in trace.findings if each.met and each.met != each.where), "")
     if met:
         sentences.append(f"The first operation that brought data which differ to the noise is at {met}.")
     sentences += [f"Not all was followed: {_left_out(trace)[0]}."] if _left_out(trace) else []
+    sentences += [f"{each}." for each in trace.beside]
     sentences += led_sentences(evidence)
     return TracePart(
         sentences=[text[0].upper() + text[1:] for text in sentences],
@@ -131,9 +186,7 @@ def _facts(evidence: Evidence, trace: Trace) -> list[tuple[str, str]]:
     facts.append(("Tried", f"{_many(trace.tried, 'pair')}{drawn}, {_many(trace.paths, 'path')} on this one{left}"))
     facts.append(("Runs", count_text(trace.runs)))
     if trace.epsilon is not None and (trace.epsilon or trace.mu):
-        parts = [f"ε = {number_text(trace.epsilon)}"] if trace.epsilon or not trace.mu else []
-        parts += [f"μ = {number_text(trace.mu)}"] if trace.mu else []
-        facts.append(("Price of the shift", f"{' and '.join(parts)}, of one way to hide the change"))
+        facts.append(("Price of the shift", f"{_price(trace)}, of one way to hide the change"))
     if trace.checked is not None:
         facts.append(
             ("Checked", "a run with the shifted noise returned the recorded output" if trace.checked else
@@ -143,6 +196,7 @@ def _facts(evidence: Evidence, trace: Trace) -> list[tuple[str, str]]:
         on = "whatever the noise is" if trace.loss.leaks else "given the stated laws"
         facts.append(("Certain", f"{trace.loss.why} ({on})"))
     facts += [("Not followed", each) for each in trace.unseen]
+    facts += [("Beside", each) for each in trace.beside]
     return facts
 
 

@@ -49,7 +49,7 @@ PITFALLS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (
         "Operations across records",
         ("records",),
-        "known layers and state are looked at; what else mixes records is not",
+        "some updates are looked at; records that are mixed in others are not seen",
     ),
     ("Auxiliary information", (), "losses, norms and logs that are released beside the model are not seen"),
     (
@@ -158,14 +158,23 @@ def verdict_words(evidence: Evidence, training: Training) -> tuple[str, str]:
     return f"No claim was given, so there is nothing to judge: {seen}.", "Facts were tested, not proved."
 
 
-def canaries_text(canaries: TrainingCanaries) -> str:
+def _least(canaries: TrainingCanaries, evidence: Evidence) -> tuple[float, str]:
+    """Return the ε that canaries show, and how surely: above a claim that stands, only as surely as decides."""
+    claim = evidence.claimed
+    if claim is None or evidence.verdict is Verdict.VIOLATED or not canaries.epsilon > claim.value:
+        return canaries.epsilon, f"at a confidence of {number_text(evidence.confidence)}"
+    return canaries.sure, "as surely as a violation has to be shown (more at a lower confidence, as by chance)"
+
+
+def canaries_text(canaries: TrainingCanaries, evidence: Evidence) -> str:
     """Say what canaries show, by numbers."""
-    least = number_text(round_outward(canaries.epsilon, "lower", 5))
+    least = number_text(round_outward(_least(canaries, evidence)[0], "lower", 5))
     return f"ε{NBSP}≥{NBSP}{least} by {count_text(sum(canaries.given))} canaries of this run"
 
 
-def canaries_words(canaries: TrainingCanaries, confidence: float) -> tuple[str, str]:
+def canaries_words(canaries: TrainingCanaries, evidence: Evidence) -> tuple[str, str]:
     """Return what canaries show in sentences, and what they cannot show."""
+    least, sure = _least(canaries, evidence)
     all_of = count_text(sum(canaries.given))
     kind = (
         f"{all_of} records gave their place to gradients that are easiest to tell, half of them by fair coins"
@@ -174,9 +183,9 @@ def canaries_words(canaries: TrainingCanaries, confidence: float) -> tuple[str, 
     )
     scored = "the noisy sums of all updates" if canaries.kind == "gradients" else "scores after the training"
     found = (
-        f"{kind}: {count_text(canaries.given[0])} were in. Guessing coins by {scored} shows, at a confidence of "
-        f"{number_text(confidence)}, that the run loses at least "
-        f"ε = {number_text(round_outward(canaries.epsilon, 'lower', 5))} at the claim's δ; and if it keeps μ-GDP, μ is "
+        f"{kind}: {count_text(canaries.given[0])} were in. Guessing coins by {scored} shows, "
+        f"{sure}, that the run loses at least "
+        f"ε = {number_text(round_outward(least, 'lower', 5))} at the claim's δ; and if it keeps μ-GDP, μ is "
         f"at least {number_text(round_outward(canaries.mu, 'lower', 4))}."
     )
     seen = (

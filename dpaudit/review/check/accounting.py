@@ -9,19 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import Any
 
-from dpaudit.accounting import ADDED, Certified, Events, certify, certify_added
+from dpaudit.accounting import ADDED, Certified, Event, Events, Gaussian, Laplace, certify, certify_added
+from dpaudit.accounting.beyond import loses_no_more
 from dpaudit.accounting.certificate import written
-from dpaudit.accounting.events import stated
+from dpaudit.accounting.events import FixedSize, Sampled
 from dpaudit.accounts.account import POINTS
-from dpaudit.accounts.conclude import about, concluded, events_of, headline, name_of, statement
+from dpaudit.accounts.conclude import SENSITIVITY, about, concluded, events_in, events_of, headline, name_of, statement
 from dpaudit.accounts.expression import parse_events
 from dpaudit.accounts.others import others_say
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.installed import installed_version
 from dpaudit.evidence.records import Accounting, AccountingCurve
-from dpaudit.privacy import parse_claim
+from dpaudit.privacy import Claim, parse_claim
 from dpaudit.review.check.certificate import numbered
 from dpaudit.review.check.finding import Finding, agrees, answered, failing, unchecked
 
@@ -41,7 +43,7 @@ def accounted(evidence: Evidence, *, again: bool = True) -> Iterator[Finding]:
     accounting = evidence.accounting
     assert accounting is not None
     try:
-        events = events_of(accounting.releases)
+        events = events_of(accounting.releases, evidence.relation)
         wrong = _listed(evidence, accounting, events)
     except _UNREADABLE as error:
         yield failing("releases", f"what was run cannot be read: {error}")
@@ -61,16 +63,21 @@ def accounted(evidence: Evidence, *, again: bool = True) -> Iterator[Finding]:
 
 def _listed(evidence: Evidence, accounting: Accounting, events: Events) -> str:
     """What is wrong with the releases, beside the certificates; empty where nothing is."""
-    known = [[written(event, count, number) for event, count in events.parts] for number in (stated, Fraction)]
+    known = [[written(event, count, stored=stored) for event, count in events.parts] for stored in (False, True)]
     used = {each.certificate for each in accounting.statements}
     if used != set(range(len(accounting.certificates))):
         return "there is a certificate that no statement rests on, or the other way round"
-    if any(each.get("events") not in known for each in accounting.certificates):
+    if any(not _is_about(each, known) for each in accounting.certificates):
         return "a certificate is about other releases"
     sampled = any(
         ".poisson(" in each.event or ".fixed" in each.event or ".shuff" in each.event for each in accounting.releases
     )
-    relations = events.relations if sampled else (*events.relations, "sensitivity")
+    if accounting.recorded_by and any(_misread(each) for each in events_in(accounting.releases)):
+        return (
+            "an earlier dpaudit read the noise multipliers of the record as noise over the sensitivity, and "
+            "records that are replaced lie two norms of clipping apart; account for the record again"
+        )
+    relations = events.relations if sampled else (*events.relations, SENSITIVITY)
     if evidence.relation not in relations:
         return f"these releases are not accounted for under the relation {evidence.relation!r:.40}"
     name = evidence.target.name
@@ -83,13 +90,34 @@ def _listed(evidence: Evidence, accounting: Accounting, events: Events) -> str:
     return ""
 
 
+def _is_about(certificate: dict[str, Any], known: list[list[dict[str, Any]]]) -> bool:
+    """Whether a certificate is about these events; or about more noise, from below, or about less, from above."""
+    events = certificate.get("events")
+    if events in known:
+        return True
+    open_above = certificate["high"] == "infinity" or (
+        certificate["parameter"] == "delta" and certificate["high"] == "1"
+    )
+    return any(
+        (open_above and loses_no_more(events, own))
+        or (certificate["low"] == "0" and isinstance(events, list) and loses_no_more(own, events))
+        for own in known
+    )
+
+
+def _misread(event: Event) -> bool:
+    if not isinstance(event, Sampled) or not isinstance(event.sampling, FixedSize):
+        return False
+    return isinstance(event.mechanism, Gaussian | Laplace) and not event.clipped
+
+
 def _stated(accounting: Accounting) -> Iterator[Finding]:
     """Whether every statement is what its certificate says."""
     for number, each in enumerate(accounting.statements):
         claim = None if each.claim is None else parse_claim(each.claim)
         certificate = accounting.certificates[each.certificate]
         own = statement(claim, certificate, each.certificate)
-        holds = own == each and (claim is None or about(claim) == (own.parameter, Fraction(own.at)))
+        holds = own == each and (claim is None or (own.parameter, Fraction(own.at)) in (about(claim), _stored(claim)))
         which = f"statement {number}" if each.claim is None else f"the claim {each.claim}"
         said = f"{which} is {each.verdict} by its certificate" if holds else f"{which} does not follow"
         yield answered("statement", holds, said)
@@ -112,6 +140,11 @@ def _concluded(evidence: Evidence, accounting: Accounting) -> Iterator[Finding]:
         other = []
     said = f"{evidence.verdict} follows from the bounds" if not other else f"other values follow for {', '.join(other)}"
     yield answered("verdict", not other, said)
+
+
+def _stored(claim: Claim) -> tuple[str, Fraction]:
+    """What a claim is about, as earlier evidence reads a δ of more than 15 digits: what the float stores."""
+    return about(claim)[0], Fraction(claim.delta)
 
 
 # --- carried out again ------------------------------------------------------------------------------------

@@ -6,23 +6,18 @@ the program today with those of the record. Only a replay can show that the coun
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from typing import Any
 
-from dpaudit.checker.tree import ALIGNED
 from dpaudit.errors import UsageError
 from dpaudit.evidence.canonical_json import json_values, plain_value
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Proof
 from dpaudit.loading.named import load, public_name
-from dpaudit.review.check.counterexample import scope_of
 from dpaudit.review.check.finding import Finding, answered, failing, unchecked
 from dpaudit.targets.mechanism import Mechanism
-from dpaudit.verify.certificate import nodes_as_data
-from dpaudit.verify.exact import digest_of_laws, laws_of
-from dpaudit.verify.fold import prove_fold
-from dpaudit.verify.prove import prove_program
+from dpaudit.verify.proofs.kind import UNREADABLE, Asked
+from dpaudit.verify.proofs.kinds import KINDS
 
 
 def against(evidence: Evidence, name: str) -> Iterator[Finding]:
@@ -63,43 +58,14 @@ def against(evidence: Evidence, name: str) -> Iterator[Finding]:
 
 
 def _read_again(evidence: Evidence, proof: Proof, mechanism: Mechanism, given: dict[str, Any]) -> Finding:
+    kind = KINDS.get(proof.method)
+    if kind is None:
+        return failing("program", f"there are no proofs by {proof.method!r:.40}")
     try:
-        same = _is_same_program(evidence, proof, mechanism, given)
-    except (UsageError, LookupError, TypeError, AttributeError, ValueError) as error:
+        same = kind.read_again(evidence, proof, Asked(mechanism, given, evidence.relation, claim=evidence.claimed))
+    except (*UNREADABLE, UsageError) as error:
         return failing("program", f"the program cannot be read as it was: {error}")
     if same is None:
         return unchecked("program", "the record does not hold what the program could be compared with", decides=True)
     how = "has" if same else "does not have"
-    return answered("program", same, f"read again, the program {how} the {_READ[proof.method]} of the record")
-
-
-_READ = {"alignment": "tree", "induction": "fold", "enumeration": "laws"}
-
-
-def _is_same_program(evidence: Evidence, proof: Proof, mechanism: Mechanism, given: dict[str, Any]) -> bool | None:
-    """Whether the program has the tree, the fold or the laws of the record; None if the record has none."""
-    record = proof.certificate or ({} if evidence.counterexample is None else evidence.counterexample.record)
-    if not record:
-        return None
-    if proof.method == "enumeration":
-        names = [name for name, _ in record["every"]] if "every" in record else record["pair"]
-        laws = laws_of(mechanism.function, list(map(ast.literal_eval, names)), given)
-        orders = [laws, laws[::-1]] if "every" not in record else [laws]
-        return len(names) == record["datasets"] and record["digest"] in map(digest_of_laws, orders)
-    scope = scope_of(record["scope"])
-    domain = "integer" if scope.values == "integer" else None
-    if scope.length == "any":
-        fold = prove_fold(mechanism, given, relation=scope.relation, domain=domain).certificate
-        return fold is not None and all(_bare(fold[part]) == _bare(record[part]) for part in ("init", "states"))
-    read = prove_program(mechanism, given, length=scope.length, relation=scope.relation, domain=domain)
-    if "values" in record:
-        again = read.certificate
-        return again is not None and all(_bare(again.get(part)) == _bare(record[part]) for part in ("nodes", "values"))
-    return bool(nodes_as_data(read.tree, {}) == _bare(record["nodes"]))
-
-
-def _bare(nodes: Any) -> Any:
-    """Return the nodes of a tree without their shifts."""
-    if isinstance(nodes, dict):
-        return {name: _bare(part) for name, part in nodes.items() if name not in ALIGNED}
-    return list(map(_bare, nodes)) if isinstance(nodes, list) else nodes
+    return answered("program", same, f"read again, the program {how} the {kind.reads} of the record")

@@ -1,7 +1,8 @@
 """Do certain bounds follow from their proofs?
 
-Certificates are checked by `dpaudit.checker`; the probabilities of a counterexample are recomputed from its tree by
-exact integration (`dpaudit.review.check.counterexample`), and the loss of enumerated laws from the laws.
+Every kind of proof checks its own record (`dpaudit.verify.proofs`), with certificates by `dpaudit.checker`; the
+probabilities of a counterexample are recomputed from its tree by exact integration
+(`dpaudit.review.check.counterexample`).
 """
 
 from __future__ import annotations
@@ -12,16 +13,18 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any, Literal
 
+from dpaudit.decimals import limit_of
 from dpaudit.errors import UsageError
 from dpaudit.evidence.build import certain_bound
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Bound, Counterexample, Verdict
 from dpaudit.privacy import Claim, PureDP
-from dpaudit.review.check.certificate import certificate_finding
-from dpaudit.review.check.counterexample import event_probabilities, leaves_of, misread, of_older_fold, scope_of, unlike
+from dpaudit.review.check.counterexample import event_probabilities, misread
 from dpaudit.review.check.finding import Finding, answered, failing, unchecked
-from dpaudit.review.check.stated import fraction, open_ends
-from dpaudit.verify.scope import as_decimal, rounded
+from dpaudit.review.check.stated import fraction
+from dpaudit.verify.proofs.kind import UNREADABLE, NotShownError, untied
+from dpaudit.verify.proofs.kinds import KINDS, check_proof
+from dpaudit.verify.scope import rounded
 
 _PLACES = Decimal("1e-18")  # for an exact bound, which has 20 decimals, from probabilities with 30 digits
 _LAST = Decimal("1e-28")  # relative, for a probability, which has 30 digits
@@ -31,24 +34,45 @@ _PRECISE = Context(prec=60)
 def certain(evidence: Evidence) -> Iterator[Finding]:
     """Yield a finding for every statement that does not rest on sampling."""
     yield from _forms(evidence)
-    enumerated = evidence.proof is not None and evidence.proof.method == "enumeration"
-    if enumerated:
-        yield from _enumeration(evidence)
-    elif evidence.trace is not None:
+    proof, counterexample = evidence.proof, evidence.counterexample
+    if evidence.trace is not None:
         from dpaudit.review.check.trace import traced
 
         yield from traced(evidence)
-    elif evidence.exact is not None or evidence.counterexample is not None:
+    elif counterexample is not None or (
+        evidence.exact is not None and (proof is None or proof.method != "enumeration")
+    ):
         yield _counterexample(evidence)
-        if evidence.counterexample is not None:
-            yield _probabilities(evidence.counterexample)
-    if not enumerated and (evidence.upper is not None or evidence.proof is not None):
-        yield _proof(evidence)
-    trees = [] if evidence.proof is None or enumerated else [evidence.proof.certificate]
-    trees += [] if evidence.counterexample is None else [evidence.counterexample.record]
-    if any(tree is not None and of_older_fold(evidence, tree["mechanism"]) for tree in trees):
-        said = "the proof is of a fold that an older dpaudit kept beside the target; nothing ties them: prove it again"
-        yield unchecked("certificate", said, decides=True)
+        if counterexample is not None:
+            yield _probabilities(counterexample)
+            yield from _untied(evidence, counterexample)
+    if evidence.upper is not None or proof is not None:
+        yield from _proof(evidence)
+
+
+def _untied(evidence: Evidence, found: Counterexample) -> Iterator[Finding]:
+    try:
+        why = untied(evidence, found.record["mechanism"])
+    except UNREADABLE:
+        return  # which `misread` has said
+    if why:
+        yield unchecked("counterexample", why, decides=True)
+
+
+def _proof(evidence: Evidence) -> Iterator[Finding]:
+    """Yield what the proof shows, by the check that every kind of proof has."""
+    kind = None if evidence.proof is None else KINDS.get(evidence.proof.method)
+    title = "certificate" if kind is None else kind.title
+    try:
+        shown = check_proof(evidence)
+    except NotShownError as error:
+        yield failing(title, str(error))
+        return
+    for sentence in shown.sentences:
+        yield answered(title, True, sentence)
+    if shown.unseen:
+        rests = evidence.upper is not None and evidence.verdict is not Verdict.VIOLATED
+        yield unchecked(title, shown.unseen, decides=rests or evidence.counterexample is not None)
 
 
 def _forms(evidence: Evidence) -> Iterator[Finding]:
@@ -75,13 +99,13 @@ def _counterexample(evidence: Evidence) -> Finding:
         return failing("counterexample", "its probabilities are not those that it was computed with")
     try:
         wrong = misread(evidence, found)
-    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, UsageError) as error:
+    except (*UNREADABLE, UsageError) as error:
         wrong = f"its record cannot be read: {error}"
     if wrong:
         return failing("counterexample", wrong)
     delta = 0.0 if evidence.claimed is None else evidence.claimed.delta
     try:
-        value = _loss(found.probability0[0], found.probability1[1], as_decimal(delta, toward=1.0))
+        value = _loss(found.probability0[0], found.probability1[1], limit_of(delta, toward=1.0))
         holds = value <= 0 if exact is None else exact.delta == delta and _is_lower(exact, value)
         pure = _loss(found.probability0[0], found.probability1[1], Fraction(0))
         holds = holds and _is_stated(found.record.get("epsilon"), pure)
@@ -96,7 +120,7 @@ def _probabilities(found: Counterexample) -> Finding:
     """Check that the probabilities of a counterexample are those of its event in its tree."""
     try:
         again = event_probabilities(found)
-    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, UsageError) as error:
+    except (*UNREADABLE, UsageError) as error:
         return failing("probabilities", f"the tree of the counterexample cannot be read: {error}")
     if again is None:
         return failing("probabilities", "the tree is none whose probabilities can be known for certain, as is stated")
@@ -140,108 +164,3 @@ def _is_lower(exact: Bound, value: Decimal) -> bool:
     stated = fraction(exact.exact)
     written = _PRECISE.divide(stated.numerator, stated.denominator)
     return abs(written - value) <= _PLACES * max(Decimal(1), value) and exact.value == rounded(stated, "lower")
-
-
-def _enumeration(evidence: Evidence) -> Iterator[Finding]:
-    from dpaudit.program.enumerate import parse_exact
-    from dpaudit.verify.exact import check_every, check_record, log_interval
-
-    assert evidence.proof is not None
-    record, upper, exact = evidence.proof.certificate or {}, evidence.upper, evidence.exact
-    if open_ends(evidence):
-        silent = not record and upper is None and exact is None
-        yield answered("enumeration", silent, "nothing is stated of what was not read whole")
-        return
-    if record.get("traces") != evidence.proof.paths or record.get("enumerated") is not True:
-        yield failing("enumeration", "its record is of another reading")
-        return
-    try:
-        check_record(record)
-        ratio = str(record["exp_epsilon"])
-        low, high = (0.0, 0.0) if ratio == "inf" else log_interval(parse_exact(ratio))
-    except (UsageError, ValueError, ArithmeticError) as error:
-        yield failing("enumeration", str(error))
-        return
-    text = "infinite" if ratio == "inf" else f"ln({ratio})"
-    wanted = rounded(Fraction(low), "lower"), rounded(Fraction(high), "upper")
-    if ratio == "inf":
-        wanted = math.inf, math.inf
-    stated = [(bound, value) for bound, value in zip((exact, upper), wanted, strict=True) if bound is not None]
-    holds = all(bound.exact == text and bound.value == value for bound, value in stated)
-    holds = holds and (upper is None) == (ratio == "inf")
-    if not holds:
-        yield failing("enumeration", f"the laws of the worst pair give {text}, and another number is stated")
-        return
-    scope = f"the {record.get('datasets')} datasets of the domain that was given, under {evidence.relation}"
-    if (evidence.proof.scope, evidence.proof.length) != (scope, None):
-        yield failing("enumeration", f"the record is of {scope}, and {evidence.proof.scope} is stated")
-        return
-    yield answered("enumeration", True, "the laws of the worst pair have the stated ratio")
-    if upper is None:
-        return
-    try:
-        complete = check_every(record, evidence.relation)
-    except (UsageError, LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
-        yield failing("enumeration", str(error))
-        return
-    if complete:
-        said = f"the laws on all {record['datasets']} datasets are there, and no other pair of them is worse"
-        yield answered("enumeration", True, said)
-    else:
-        said = "that no other pair of the domain is worse is not in the file: a second reading would show it"
-        yield unchecked("enumeration", said, decides=evidence.verdict in (Verdict.PROVED, Verdict.INCONCLUSIVE))
-
-
-def _proof(evidence: Evidence) -> Finding:
-    proof, upper = evidence.proof, evidence.upper
-    if proof is None:
-        return failing("certificate", "an upper bound is stated, and there is no proof")
-    if not _counted_paths(evidence):
-        return failing("certificate", f"{proof.paths} paths are stated, and the tree has another number")
-    if upper is None:
-        holds = proof.certificate is None
-        return answered("certificate", holds, "no upper bound is stated" + ("" if holds else ", and there is a proof"))
-    finding, checked = certificate_finding(proof.certificate)
-    if checked is None:
-        return finding
-    if (proof.method == "releases") != (checked.kind == "releases"):
-        return failing("certificate", f"the certificate is none by {proof.method}")
-    if checked.kind == "releases":
-        from dpaudit.review.check.releases import unlike_releases
-
-        wrong = unlike_releases(evidence, checked)
-        return failing("certificate", wrong) if wrong else finding
-    bound, scope = checked.bound, scope_of(checked.scope)
-    if upper.exact != str(bound) or upper.value != rounded(bound, "upper"):
-        stated = upper.exact if upper.exact != str(bound) else f"{upper.value:.10g} as a decimal"
-        return failing("certificate", f"the certificate shows ε ≤ {bound}, and {stated} is stated")
-    if proof.method != ("induction" if scope.length == "any" else "alignment"):
-        return failing("certificate", f"the certificate is none by {proof.method}")
-    wrong = unlike(evidence, scope, checked.mechanism)
-    if wrong:
-        return failing("certificate", wrong)
-    if proof.method == "alignment" and not _same_tree(evidence):
-        return failing("certificate", "the certificate and the counterexample are of different programs")
-    return finding
-
-
-def _counted_paths(evidence: Evidence) -> bool:
-    """Whether the stated number of paths is that of the tree; a tree of values has fewer."""
-    proof, found = evidence.proof, evidence.counterexample
-    assert proof is not None
-    trees = [] if found is None else [found.record]
-    if proof.method == "alignment" and proof.certificate is not None and "values" not in proof.certificate:
-        trees.append(proof.certificate)
-    try:
-        return all(len(leaves_of(tree["nodes"], tree["scope"]["length"])) == proof.paths for tree in trees)
-    except (LookupError, TypeError, AttributeError, ValueError):
-        return False
-
-
-def _same_tree(evidence: Evidence) -> bool:
-    """Whether the certificate and the counterexample have the same tree; a tree of values cannot be compared."""
-    found, proof = evidence.counterexample, evidence.proof
-    if found is None or proof is None or proof.certificate is None or "values" in proof.certificate:
-        return True
-    nodes = [{"leaf": node["leaf"]} if "leaf" in node else node for node in proof.certificate["nodes"]]
-    return bool(nodes == found.record.get("nodes"))

@@ -22,6 +22,10 @@ def rule_of(evidence: Evidence) -> LooksRule | None:
     return LooksRule(1 - evidence.confidence, evidence.false_alarm, again)
 
 
+def _is_possible(rule: LooksRule) -> bool:
+    return 0 < rule.false_alarm < rule.error < 1
+
+
 def planned_share(evidence: Evidence) -> float:
     """Return the share of the error level at which a single look detects as much as the rule."""
     rule = rule_of(evidence)
@@ -30,17 +34,19 @@ def planned_share(evidence: Evidence) -> float:
 
 def is_certain(evidence: Evidence) -> bool:
     """Whether the claim is exceeded without sampling, or against a proof, which has its own second look."""
-    lower, upper, claim = evidence.lower, evidence.upper, evidence.claimed
+    exact, upper, claim = evidence.exact, evidence.upper, evidence.claimed
     if evidence.proof is None or claim is None:
         return False
-    contradicts = upper is not None and lower.kind == "sampled" and lower.value > upper.value
-    return lower.kind == "exact" or lower.value <= claim.value or contradicts
+    real = [attempt.bound.value for attempt in evidence.attempts if attempt.bound.arithmetic == "real"]
+    most = max(real, default=0.0)
+    known = exact is not None and exact.value >= most
+    return known or most <= claim.value or (upper is not None and most > upper.value)
 
 
 def looks_of(evidence: Evidence) -> TwoLooks | None:
     """Return the result of both looks: the first from the counts, the second as stated (`check_looks` checks it)."""
     rule, claim = rule_of(evidence), evidence.claimed
-    if rule is None or claim is None or not evidence.attempts:
+    if rule is None or claim is None or not evidence.attempts or not _is_possible(rule):
         return None
     if is_certain(evidence):
         return TwoLooks(rule, None)
@@ -65,7 +71,7 @@ def check_looks(evidence: Evidence, impossible: Callable[[Evidence, Bound, Count
         if second is not None or evidence.false_alarm is not None:
             yield failing("second look", "there is a second look, or a false alarm, and nothing that asks for it")
         return
-    if not 0 < rule.false_alarm < rule.error < 1:
+    if not _is_possible(rule):
         yield failing("second look", f"a false alarm of {rule.false_alarm} asks for no other look than one")
         return
     looks = looks_of(evidence)

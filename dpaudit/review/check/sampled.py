@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from dpaudit.auditing.assumed import RECORDED
+from dpaudit.auditing.verdict import headline_of
 from dpaudit.evidence.build import at_whole, no_bound
 from dpaudit.evidence.event import Trees
 from dpaudit.evidence.evidence import Evidence
@@ -19,7 +20,7 @@ from dpaudit.evidence.records import Attempt, Bound, Counts, Power, Verdict, rou
 from dpaudit.privacy import ApproxDP, Claim, PureDP, parse_claim
 from dpaudit.report.text.bound_kinds import COUNTEREXAMPLE
 from dpaudit.review.check.finding import DIGITS, Finding, agrees, answered, failing, unchecked
-from dpaudit.review.check.looks import check_looks, planned_share
+from dpaudit.review.check.looks import check_looks, looks_of, planned_share
 from dpaudit.stats.methods import method_of
 from dpaudit.stats.power import Detectable, foresee
 from dpaudit.stats.statement import lower_bound
@@ -228,7 +229,10 @@ def _headline(evidence: Evidence) -> Finding:
     elif best is None or (exact is not None and exact.value >= best.value):
         holds = stated == exact
     else:
-        holds = stated == best
+        bounds = [attempt.bound for attempt in evidence.attempts if attempt.bound.arithmetic == "real"]
+        decided = headline_of(bounds, evidence.confidence, looks_of(evidence), evidence.claimed)
+        known = exact is not None and exact.value >= decided.value
+        holds = stated == best or (stated == exact if known else _same_bound(stated, decided))
         if upper is not None and best.value > upper.value:  # by chance, since a second look did not confirm it
             holds |= stated == (exact or msgspec.structs.replace(best, value=0.0))
     how = "is" if holds else "is not"
@@ -239,9 +243,19 @@ def _low_bits(evidence: Evidence) -> Finding:
     shown = _shown(evidence, "float")
     stated = evidence.floating_point
     assert stated is not None
-    holds = stated == max(shown, key=lambda bound: bound.value, default=_nothing(evidence, "float"))
+    best = max(shown, key=lambda bound: bound.value, default=_nothing(evidence, "float"))
+    holds = stated == best
+    if shown and evidence.low_bits == "verdict":
+        bounds = [attempt.bound for attempt in evidence.attempts if attempt.bound.arithmetic == "float"]
+        decided = headline_of(bounds, evidence.confidence, looks_of(evidence), evidence.claimed)
+        holds = holds or _same_bound(stated, decided)
     how = "is" if holds else "is not"
     return answered("low-order bits", holds, f"their lower bound {stated.value:.10g} {how} the best that was shown")
+
+
+def _same_bound(stated: Bound, again: Bound) -> bool:
+    """Whether two bounds are the same but for the last digits of a value that was computed again."""
+    return stated == msgspec.structs.replace(again, value=stated.value) and agrees(again.value, stated.value)
 
 
 def _shown(evidence: Evidence, arithmetic: str) -> list[Bound]:

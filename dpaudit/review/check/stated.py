@@ -9,13 +9,15 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.auditing.assumed import ASSUMED, LOST, RECORDED, assumed
+from dpaudit.auditing.assumed import ASSUMED, LOST, RECORDED, SOME_CANARIES, assumed
 from dpaudit.auditing.verdict import TwoLooks, decide
+from dpaudit.decimals import limit_of
 from dpaudit.errors import UsageError
 from dpaudit.evidence.event import TYPES, types_agree
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.installed import installed_version
 from dpaudit.evidence.records import PairRecord, Verdict
+from dpaudit.evidence.worst import against, lowered
 from dpaudit.neighbours import parse_relation
 from dpaudit.neighbours.answers import ROUNDING
 from dpaudit.neighbours.digest import digest
@@ -24,15 +26,9 @@ from dpaudit.review.check.finding import Finding, answered, failing, unchecked
 from dpaudit.review.check.looks import looks_of
 from dpaudit.review.check.search import searched
 from dpaudit.targets.signature import Shape
-from dpaudit.verify.scope import as_decimal
+from dpaudit.verify.proofs.kinds import open_ends
 
 _READINGS = {Shape.PROGRAM: "batch", Shape.SAMPLER: "sampler"}
-
-
-def open_ends(evidence: Evidence) -> tuple[str, ...]:
-    """Return what can run of a program but was not read, as far as it is recorded."""
-    comparison = None if evidence.proof is None else evidence.proof.comparison
-    return () if comparison is None else comparison.open_ends
 
 
 def stated(evidence: Evidence) -> Iterator[Finding]:
@@ -120,6 +116,7 @@ def _verdict(evidence: Evidence) -> Iterator[Finding]:
             yield failing("verdict", "runs that could not be trusted show nothing, and these do")
         return
     lower, upper, looks = evidence.lower, evidence.upper, looks_of(evidence)
+    stated = evidence.verdict if evidence.written is None else Verdict(evidence.written["verdict"])
     contradicts = upper is not None and lower.kind == "sampled" and lower.value > upper.value
     try:
         verdict, reason = decide(
@@ -132,16 +129,19 @@ def _verdict(evidence: Evidence) -> Iterator[Finding]:
             within=_within(evidence),
             scope="" if evidence.proof is None else evidence.proof.scope,
             contradicts=contradicts,
-            open_ends=open_ends(evidence),
+            open_ends=open_ends(evidence.proof),
         )
     except (ValueError, ArithmeticError) as error:
         yield failing("verdict", str(error))
         return
     if contradicts and verdict is Verdict.PROVED:
         verdict, reason = Verdict.VIOLATED, evidence.reason
-    holds = verdict is evidence.verdict
+    finding = against(evidence)
+    verdict, reason = lowered(verdict, reason, finding)
+    holds = verdict is stated
     how = "follows" if holds else "does not follow"
-    yield answered("verdict", holds, f"{evidence.verdict} {how} from the bounds and the claim")
+    also = f", and from what was found: {finding}" if finding and verdict is Verdict.INCONCLUSIVE else ""
+    yield answered("verdict", holds, f"{stated} {how} from the bounds and the claim{also}")
     yield from _decided(evidence, looks)
     # other versions may word the reason differently, but not with different numbers
     same = evidence.versions.get("dpaudit") == installed_version("dpaudit")
@@ -178,7 +178,7 @@ def _within(evidence: Evidence) -> bool:
         from dpaudit.verify.exact import exp_of
 
         return not exact(parse_exact(upper.exact[3:-1])) > exp_of(claim.value, upward=True)
-    return fraction(upper.exact) <= as_decimal(claim.value, toward=0.0)
+    return fraction(upper.exact) <= limit_of(claim.value, toward=0.0)
 
 
 def fraction(text: str | None) -> Fraction:
@@ -269,7 +269,9 @@ def _assumptions(evidence: Evidence) -> Finding:
     asks, stated = evidence.target.asks, evidence.assumptions
     if asks in RECORDED:
         design = "outputs" if evidence.scores is None else evidence.scores.design
-        known = [ASSUMED[design]] if design == "one-run" else [ASSUMED[design], (*ASSUMED[design], LOST)]
+        some = evidence.scores is not None and evidence.scores.canaries is not None
+        design = SOME_CANARIES if some else design
+        known = [ASSUMED[design]] if design.startswith("one-run") else [ASSUMED[design], (*ASSUMED[design], LOST)]
     else:
         declared = parse_relation(evidence.relation).kind == "declared"
         own = Shape(asks) is Shape.OPAQUE or (Shape(asks) is not Shape.PROGRAM and _own_randomness(evidence))

@@ -51,7 +51,7 @@ def traced(evidence: Evidence) -> Iterator[Finding]:
         yield unchecked("certain", said, decides=evidence.verdict is Verdict.VIOLATED and _rests_on(evidence))
     else:
         try:
-            steps = [Step(LAWS[each.law], each.scale, each.by, each.where) for each in loss.steps]
+            steps = [Step(LAWS[each.law], each.scale, each.by, each.where, each.other) for each in loss.steps]
         except KeyError as error:
             yield failing("certain", f"no law of noise is called {error}")
             return

@@ -8,19 +8,24 @@ from its counts, verdict and reason.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
 from dpaudit.accounting import Events
+from dpaudit.accounting.balls import outward
+from dpaudit.accounting.beyond import loses_no_more
 from dpaudit.accounting.certificate import written
-from dpaudit.accounts.conclude import at_of, number, outward
+from dpaudit.accounting.decide import number
+from dpaudit.accounts.conclude import at_of, events_in
 from dpaudit.auditing.scores.checking import is_planned
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.installed import installed_version
-from dpaudit.evidence.records import Counts, Release, round_outward
+from dpaudit.evidence.records import Counts, round_outward
 from dpaudit.evidence.training import Training, TrainingCanaries, TrainingLoss
 from dpaudit.privacy import Claim, GaussianDP
 from dpaudit.review.check.certificate import numbered
@@ -30,7 +35,7 @@ from dpaudit.training import canaries, per_step
 from dpaudit.training.conclude import UNCLAIMED, concluded
 from dpaudit.training.facts.checklist import EARLIER, FACTS
 from dpaudit.training.judge import COARSE, certified
-from dpaudit.training.losses import listed, parts_of, unbounded
+from dpaudit.training.losses import DEPENDENT, factors_of, listed, parts_of, unbounded
 
 _UNREADABLE = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, UsageError)
 _STATUSES = ("right", "wrong", "note", "not seen")
@@ -79,14 +84,41 @@ def _facts(training: Training, false_alarm: float) -> str:
     low, high = training.scales  # more noise than was seen loses less
     if by_fact["noise"].name != "too little noise" and not (low >= 1 and high == 1):
         return "the noise is accounted for otherwise than it was seen"
-    if by_fact["clipping"].status != "wrong" and training.factors != (1.0, 1.0):
+    if by_fact["clipping"].status != "wrong" and training.factors != factors_of(None, by_fact["clipping"]):
         return "clipping is accounted for otherwise than it was seen"
     kinds = {"right": training.sampler == training.assumed, "not seen": not training.sampler}
     if not kinds.get(by_fact["batches"].status, training.sampler != training.assumed):
         return "the sampler is another one than was seen"
-    if training.together > 1 and by_fact["steps"].status != "wrong":
-        return "batches are accumulated, and the steps are called right"
-    return ""
+    return _grouped(training, by_fact["steps"].status)
+
+
+def _grouped(training: Training, status: str) -> str:
+    """What is wrong with how updates are put together; empty where nothing is."""
+    if training.groups is None:
+        alone = training.together == 1
+    else:
+        made, known = Counter[tuple[float, float]](), Counter[tuple[float, float]]()
+        for sigma, rate, updates in training.steps:
+            made[sigma, rate] += updates
+        for sigma, rate, together, square, groups in training.groups:
+            known[sigma, rate] += groups
+            if min(together, square, groups) < 1 or max(together, square) > _MOST_STEPS:
+                return "updates are put together in a way that there is none of"
+        if any(known[each] > made[each] for each in known) or not 0 <= training.loose <= sum(made.values()):
+            return "more updates are accounted for than were made"
+        alone = all(together == square == 1 for _, _, together, square, _ in training.groups) and not training.loose
+        if alone and known != made:
+            return "fewer updates are accounted for than were made"
+        if training.together != max([1, *(together for _, _, together, _, _ in training.groups)]):
+            return "batches are put together otherwise than is stated"
+    unlike = any(max(each[:2]) > 1 for each in training.rounds or ())
+    if training.loose and not alone and status == "not seen":
+        return ""
+    return (
+        ""
+        if (alone and not unlike) or status == "wrong"
+        else "batches are used otherwise than once, and the steps are called right"
+    )
 
 
 def _losses(training: Training, claim: Claim | None) -> Iterator[Finding]:
@@ -107,20 +139,25 @@ def _loss(training: Training, loss: TrainingLoss, claim: Claim | None, why: str,
     if claim is None or (infinite and not up):
         expected = nothing if claim is None else math.inf
         return "" if loss.value == expected and not loss.releases else "it is another than follows from the findings"
-    events = None if up and why else listed(parts_of(training), up=up)
+    silent = (why and up) or why == DEPENDENT
+    seen = [None] if silent else [listed(parts_of(training), up=up, stored=stored) for stored in (False, True)]
     if loss.certificate is None:
         if loss.value != nothing:
             return "a bound has no certificate"
         return "" if loss.why or up else "nothing is certified, and why is not said"
-    if events is None:
+    if seen[0] is None:
         return "nothing is accounted for by what was seen, and a bound is stated"
-    if loss.releases != tuple(Release(str(event), count) for event, count in events):
+    events = list(zip(events_in(loss.releases), [each.steps for each in loss.releases], strict=True))
+    if events not in seen:
         return "other steps are accounted for than were seen"
     certificate = training.certificates[loss.certificate]
     own = [written(event, count) for event, count in Events(tuple(events)).parts]
-    if certificate.get("events") != own:
+    if certificate.get("events") != own and (up or not loses_no_more(certificate.get("events"), own)):
         return "a certificate is about other steps"
-    if certificate["parameter"] != "epsilon" or Fraction(str(certificate["at"])) != at_of(claim):
+    if certificate["parameter"] != "epsilon" or Fraction(str(certificate["at"])) not in (
+        at_of(claim),
+        Fraction(claim.delta),
+    ):
         return "a certificate is about another δ"
     value = outward(number(str(certificate["high" if up else "low"])), up=up)
     return "" if value == loss.value else "a bound is not that of its certificate"
@@ -203,9 +240,7 @@ def _gaussian(training: Training, claim: Claim | None) -> Iterator[Finding]:
     if training.scale is None or claim is None:
         yield failing("gaussian", "there is no scale or no claim that it could follow from")
         return
-    parts = parts_of(training)
-    parts = type(parts)(**{**{name: getattr(parts, name) for name in parts.__slots__}, "scale": training.scale[::-1]})
-    events = listed(parts, up=False)
+    events = listed(replace(parts_of(training), scale=training.scale[::-1]), up=False)
     try:
         assert events is not None
         own = certified(events, claim, COARSE).low

@@ -52,7 +52,13 @@ class Sampler:
 
 
 def recognised(
-    batches: Sequence[Integers], records: int, rate: float, epoch: int, error: float, seed: int = 0
+    batches: Sequence[Integers],
+    records: int,
+    rate: float,
+    epoch: int,
+    error: float,
+    seed: int = 0,
+    rounds: Sequence[Sequence[int]] = (),
 ) -> Sampler:
     """Return how records came in.
 
@@ -63,21 +69,23 @@ def recognised(
         epoch: batches in an epoch.
         error: the probability with which Poisson sampling is taken for something else, at most.
         seed: of the Monte Carlo tests.
+        rounds: the batches of each epoch that was begun, by number; by default so many in a row.
     """
     if any(len(np.unique(batch)) < len(batch) for batch in batches):
         return Sampler("repeated", {}, 0.0)
     share = error / TESTS
     batches = batches[: max(2, _MOST_MEMBERS // records)]
+    rounds = [[each for each in one if each < len(batches)] for one in rounds or rounds_of((), epoch, len(batches))]
     members = np.zeros((len(batches), records), dtype=bool)
     for row, batch in zip(members, batches, strict=True):
         row[batch] = True
     sizes = members.sum(1)
-    p, old, seldom = _tested(members, sizes, rate, epoch, share, seed)
+    p, old, seldom = _tested(members, sizes, rate, epoch, rounds, share, seed)
     low = {name for name, value in p.items() if value < share}
     if low:
-        kind = _kind(members, sizes, epoch, low, seldom)
+        kind = _kind(members, epoch, rounds, low, seldom)
         if kind == "other" and "rate" in low:
-            again, _, _ = _tested(members, sizes, float(sizes.mean()) / records, epoch, share, seed)
+            again, _, _ = _tested(members, sizes, float(sizes.mean()) / records, epoch, rounds, share, seed)
             kind = "another rate" if min(again.values()) >= share else kind
         return Sampler(kind, p, error)
     # a mistake must have been able to show: would equal sizes, and records that never return, have been rejected?
@@ -86,11 +94,17 @@ def recognised(
 
 
 def _tested(
-    members: Booleans, sizes: Integers, rate: float, epoch: int, share: float, seed: int
+    members: Booleans,
+    sizes: Integers,
+    rate: float,
+    epoch: int,
+    rounds: Sequence[Sequence[int]],
+    share: float,
+    seed: int,
 ) -> tuple[dict[str, float], int, bool]:
     """The p-value of every test, how many records could have returned, and whether fewer did than expected."""
     batches, records = members.shape
-    returned, old = _returns(members, epoch)
+    returned, old = _returns(members, rounds)
     lagged, of = _lagged(members, epoch)
     rng = np.random.default_rng((seed, batches))
     draws = math.ceil(_DRAWS / share)
@@ -112,22 +126,27 @@ def _peak(records: int, rate: float) -> float:
     return float(stats.binom.pmf(math.floor((records + 1) * rate), records, rate))
 
 
-def _kind(members: Booleans, sizes: Integers, epoch: int, low: set[str], seldom: bool) -> str:
-    again = len(members) > epoch and all(
-        np.array_equal(now, then) for now, then in zip(members[epoch:], members, strict=False)
-    )
-    if again:
+def _kind(members: Booleans, epoch: int, rounds: Sequence[Sequence[int]], low: set[str], seldom: bool) -> str:
+    again = [(place, each) for one in rounds[1:] for place, each in zip(rounds[0], one, strict=False)]
+    if again and all(np.array_equal(members[then], members[now]) for then, now in again):
         return "fixed order"
-    if "returns" in low and seldom and ("equal sizes" in low or _covers(members, epoch)):
+    if "returns" in low and seldom and ("equal sizes" in low or _covers(members, epoch, rounds)):
         return "shuffled"
     if "equal sizes" in low and "returns" not in low and "an epoch ago" not in low:
         return "fixed-size"
     return "other"
 
 
-def _covers(members: Booleans, epoch: int) -> bool:
-    """Whether the batches of the first epoch have no record in common, and all of them."""
-    return len(members) >= epoch and bool(np.all(members[:epoch].sum(0) == 1))
+def _covers(members: Booleans, epoch: int, rounds: Sequence[Sequence[int]]) -> bool:
+    """Whether the batches of the first whole epoch have no record in common, and all of them."""
+    whole = next((one for one in rounds if len(one) == epoch), None)
+    return whole is not None and bool(np.all(members[list(whole)].sum(0) == 1))
+
+
+def rounds_of(passes: Sequence[Sequence[int]], epoch: int, batches: int) -> list[list[int]]:
+    """Cut batches into epochs: the passes of a sampler, or so many in a row where it goes on and on."""
+    passes = [each for each in passes if each] or [range(batches)]
+    return [list(each[start : start + epoch]) for each in passes for start in range(0, len(each), epoch)]
 
 
 def _two_sided(hits: int, of: int, rate: float) -> float:
@@ -137,15 +156,15 @@ def _two_sided(hits: int, of: int, rate: float) -> float:
     return min(1.0, 2 * float(min(stats.binom.cdf(hits, of, rate), stats.binom.sf(hits - 1, of, rate))))
 
 
-def _returns(members: Booleans, epoch: int) -> tuple[int, int]:
+def _returns(members: Booleans, rounds: Sequence[Sequence[int]]) -> tuple[int, int]:
     """How many members an earlier batch of their epoch had, of how many records that could return."""
     returned = old = 0
-    for start in range(0, len(members), epoch):
+    for one in rounds:
         before = np.zeros(members.shape[1], dtype=bool)
-        for batch in members[start : start + epoch]:
+        for each in one:
             old += int(before.sum())
-            returned += int(np.sum(batch & before))
-            before |= batch
+            returned += int(np.sum(members[each] & before))
+            before |= members[each]
     return returned, old
 
 

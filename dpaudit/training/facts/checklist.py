@@ -12,10 +12,12 @@ import numpy as np
 
 from dpaudit.arrays import Floats
 from dpaudit.training.facts import batches, noise
-from dpaudit.training.facts.batches import Sampler, batch_finding, recognised
+from dpaudit.training.facts.batches import Sampler, batch_finding, recognised, rounds_of
 from dpaudit.training.facts.clipping import clipping_finding, finite_finding
+from dpaudit.training.facts.deliveries import use_of
 from dpaudit.training.facts.finding import Finding
 from dpaudit.training.facts.noise import independence_finding, noise_finding, repetition_finding
+from dpaudit.training.facts.records import records_finding
 from dpaudit.training.facts.surroundings import (
     adaptive_finding,
     generator_finding,
@@ -26,7 +28,6 @@ from dpaudit.training.facts.updates import (
     altered_finding,
     divisor_finding,
     parameters_finding,
-    records_finding,
     steps_finding,
 )
 from dpaudit.training.seen import Seen
@@ -73,11 +74,11 @@ def checklist(seen: Seen, error: float, seed: int = 0) -> tuple[list[Finding], S
         _unless_silent(clipping_finding(seen.replays, seen.silent.get("clipping", "")), seen),
         *_noise(seen, share),
         divisor_finding(seen.updates, seen.records, seen.sampled, seen.silent.get("divisor", "")),
-        steps_finding(seen.updates, seen.delivered, seen.accounted, seen.rate),
+        steps_finding(seen.updates, use_of(seen), seen.accounted, seen.rate, seen.silent.get("steps", "")),
         _unless_silent(parameters_finding(seen.parameters, len(seen.updates)), seen),
-        records_finding(seen.parameters, seen.mixing),
+        records_finding(seen.parameters, seen.mixing, seen.played, seen.asked, seen.alone),
         finite_finding(seen.replays, len(seen.updates), _empty(seen)),
-        adaptive_finding(seen.updates, seen.adapting, seen.silent.get("clipping", "")),
+        adaptive_finding(seen.updates, seen.adapting, seen.silent.get("clipping", ""), seen.planned),
         precision_finding(seen.rounded, seen.cast, seen.rounded_after, len(seen.updates)),
         generator_finding(seen.secure, seen.readable),
         machines_finding(seen.processes, seen.devices, len(seen.updates)),
@@ -112,7 +113,9 @@ def sampler_of(seen: Seen, error: float, seed: int = 0) -> Sampler | None:
     if not 0 < rate < 1 or len(seen.batches) < 2:
         return Sampler("", {}, error)
     epoch = seen.epoch or max(1, round(1 / rate))
-    return recognised(seen.batches, seen.records, rate, epoch, error, seed)
+    return recognised(
+        seen.batches, seen.records, rate, epoch, error, seed, rounds_of(seen.passes, epoch, len(seen.batches))
+    )
 
 
 def _unless_silent(found: Finding, seen: Seen) -> Finding:

@@ -22,6 +22,8 @@ from scipy import stats
 from dpaudit.arrays import Floats, Integers
 from dpaudit.training.facts.finding import Finding
 
+CORRELATED = "correlated between updates"
+"""What noise is called of which some updates hang on others: it may be meant so."""
 SIGNATURE = 256
 """Values of an update that are compared with those of every other update."""
 _SAME = 0.99  # of a cosine: the same noise, up to scale and rounding
@@ -265,6 +267,12 @@ def independence_finding(
     }
     detail = ", ".join(f"{name} p = {min(1.0, p):.2g}" for name, p in tested.items())
     low = [name for name, p in tested.items() if p < share]
+    if low and not set(low) - {"updates", "some updates"}:
+        text = (
+            "The noise of one update hangs on that of others, as noise does that is meant to cancel out. Whether it "
+            "was accounted for in this way was not seen."
+        )
+        return Finding("independence", "not seen", CORRELATED, text, detail)
     if low:
         text = f"The noise hangs together between {' and '.join(low)}."
         return Finding("independence", "wrong", "dependent noise", text, detail, error)

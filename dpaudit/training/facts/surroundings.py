@@ -15,7 +15,9 @@ from dpaudit.training.seen import Update
 _SAME = 1e-6  # relative, of two clip norms
 
 
-def adaptive_finding(updates: Sequence[Update], counts: Sequence[float] | None, silent: str = "") -> Finding:
+def adaptive_finding(
+    updates: Sequence[Update], counts: Sequence[float] | None, silent: str = "", planned: int = 0
+) -> Finding:
     """Say whether the clip norm, or the noise multiplier, hangs on records.
 
     Args:
@@ -23,6 +25,7 @@ def adaptive_finding(updates: Sequence[Update], counts: Sequence[float] | None, 
         counts: of a clip norm that adapts to how many records are below it: these counts as they are used, after
             their noise; None where none adapts it.
         silent: why clipping could not be seen; then the clip norm is only what is claimed.
+        planned: noise multipliers of a plan that was stated beforehand; 0 without one.
     """
     norms = np.array([each.clip for each in updates if each.clip is not None])
     if counts is not None:
@@ -43,6 +46,14 @@ def adaptive_finding(updates: Sequence[Update], counts: Sequence[float] | None, 
         text = "The clip norm changed between updates; whether by a public plan or by records, was not seen."
         return Finding("adaptive", "not seen", "another norm each time", text)
     sigmas = np.array([each.sigma for each in updates if each.sigma is not None])
+    if planned and planned < len(updates):
+        text = f"The plan states {planned:,} noise multipliers, and {len(updates):,} updates were made."
+        return Finding("adaptive", "not seen", "a plan that is too short", text)
+    if planned:
+        text = (
+            "The clip norm was the same in every update, and the noise multiplier is that of the plan that was given."
+        )
+        return Finding("adaptive", "right", "a public plan", text)
     if len(sigmas) and np.ptp(sigmas) > _SAME * sigmas.max():
         text = "The noise multiplier changed between updates; whether by a public plan or by records, was not seen."
         return Finding("adaptive", "not seen", "another noise each time", text)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 
 import numpy as np
 
-from dpaudit.arrays import Integers
+from dpaudit.training.facts.deliveries import Use
 from dpaudit.training.facts.finding import Finding
 from dpaudit.training.seen import Parameter, Update
 
 _SAME = 1e-3  # relative, of two divisors
 _ALTERED = 1e-3
+UNEXPLAINED = "not explained by batches"
+"""What the steps are called of which nobody knows the batches that they hold."""
 
 
 def divisor_finding(updates: Sequence[Update], records: int | None, rate: float | None, silent: str = "") -> Finding:
@@ -47,107 +48,124 @@ def divisor_finding(updates: Sequence[Update], records: int | None, rate: float 
 
 def _constant(divisor: float, records: int | None, rate: float | None, detail: str) -> Finding:
     expected = None if records is None or rate is None else records * rate
-    by_data = (
-        expected is not None
-        and not math.isclose(expected, round(expected), rel_tol=1e-9)
-        and math.isclose(divisor, math.floor(expected), rel_tol=1e-6)
-    )
-    if by_data:
+    whole = expected is not None and math.isclose(expected, round(expected), rel_tol=1e-9)
+    if expected is not None and not whole and math.isclose(divisor, math.floor(expected), rel_tol=1e-6):
         text = (
             "The divisor is the whole part of (number of records)·(sampling rate), a function of the number of "
             "records: that matters where neighbours have one record more or less. State a public number instead."
         )
         return Finding("divisor", "note", "whole part of N·q", text, detail)
+    if expected is not None and any(
+        math.isclose(divisor, each, rel_tol=1e-6) for each in (expected, round(expected), math.ceil(expected))
+    ):
+        text = (
+            "Every noisy sum was divided by one constant, which is (number of records)·(sampling rate). Whether it was "
+            "computed from the number of records, which may be private, or is a public number, was not seen."
+        )
+        return Finding("divisor", "not seen", "equals N·q", text, detail)
     return Finding("divisor", "right", "a constant divisor", "Every noisy sum was divided by one constant.", detail)
 
 
 # --- steps --------------------------------------------------------------------------------------------------
 
 
-def taken(updates: Sequence[Update], batches: Sequence[Integers] | None) -> list[tuple[int, int, bool]]:
-    """Return the batches of each update, (first, past the last), and whether all of their records were clipped in it.
-
-    A loader may draw ahead, so batches are matched in their order by how many records were clipped. Where that was not
-    seen, an update took what reached the loop since the one before.
-    """
-    if batches is None:
-        return []
-    if any(each.rows is None for each in updates):
-        ends = [min(each.drawn, len(batches)) for each in updates]
-        return [(start, end, True) for start, end in pairwise([0, *ends])]
-    found, at = [], 0
-    for each in updates:
-        rows = each.rows or 0
-        start, total = at, 0
-        while at < len(batches) and (total < rows or at == start):
-            total, at = total + len(batches[at]), at + 1
-        found.append((start, at, total == rows))
-    return found
-
-
-def most_batches(updates: Sequence[Update], batches: Sequence[Integers] | None) -> int:
-    """Return the largest number of batches in one update, at least 1."""
-    return max([1, *(end - start for start, end, _ in taken(updates, batches))])
-
-
 def steps_finding(
     updates: Sequence[Update],
-    batches: Sequence[Integers] | None,
+    use: Use | None,
     accounted: Sequence[tuple[float, float, int]] | None,
     rate: float | None,
+    silent: str = "",
 ) -> Finding:
-    """Say whether the updates that were made are those that were accounted for.
+    """Say whether the updates that were made are those that were accounted for, each of one batch of its own.
 
     Args:
         updates: all steps with noise.
-        batches: that were drawn.
+        use: which batches they hold; None where none was seen.
         accounted: (noise multiplier, rate, steps) of an accountant, or None.
         rate: at which batches are drawn, or None.
+        silent: why it could not be seen what they hold.
     """
-    spans = taken(updates, batches)
-    several = max((end - start for start, end, _ in spans), default=1)
-    detail = f"{len(updates)} updates, of up to {several} batches"
-    if several > 1:
+    detail = f"{len(updates)} updates" if use is None else (
+        f"{len(updates)} updates, of up to {use.together} batches; {use.again()} batches in more than one, {use.cut} "
+        f"updates of a part of one, {use.left} batches in none, {use.unexplained} updates unexplained"
+    )  # fmt: skip
+    if not updates:
+        return Finding("steps", "not seen", "no updates", "No update with noise was made.", detail)
+    if use is not None:
+        found = _held_wrongly(use, accounted, rate, detail)
+        if found is not None:
+            return found
+    if accounted is not None:
+        total = sum(steps for _, _, steps in accounted)
+        if total < len(updates):
+            text = f"{len(updates):,} updates with noise were made, and {total:,} are accounted for."
+            return Finding("steps", "wrong", "steps that are not accounted for", text, detail)
+        rates = {each for _, each, _ in accounted}
+        other = rate is not None and rates and max(abs(each - rate) for each in rates) > 1e-9 + 1e-6 * rate
+        if other and rate is not None and min(rates) < rate:
+            text = f"Batches are drawn at the rate {rate:.6g}, and {min(rates):.6g} is accounted for."
+            return Finding("steps", "wrong", "another rate is accounted for", text, detail)
+    if silent or (use is not None and use.unexplained):
+        text = silent or (
+            f"In {use.unexplained if use else 0} of {len(updates)} updates the numbers of records are not those of the "
+            "batches that were drawn: what these updates hold was not seen."
+        )
+        return Finding("steps", "not seen", UNEXPLAINED, text, detail)
+    if use is not None and use.left:
         text = (
-            f"An update takes the records of up to {several} batches that were drawn independently, so that one record "
-            f"may come into it {several} times: it then moves the sum by {several}·C. "
+            f"{use.left:,} of the batches that reached the loop were not trained on. That costs no privacy, unless it "
+            "hung on records which; that was not seen."
         )
-        counted = _counted(accounted, rate)
-        name = "accumulated batches" if counted in (None, several) else "uncounted accumulation"
-        text += (
-            f"Accounting for it as one batch drawn at {several} times the rate counts too little."
-            if counted == several
-            else "An accountant has to know that."
-            if counted is None
-            else f"It was accounted for as {counted} of them."
-        )
-        return Finding("steps", "wrong", name, text, detail)
-    if any(not whole for _, _, whole in spans):
-        text = "Updates took other numbers of records than the batches that were drawn hold."
-        return Finding("steps", "note", "records left out of updates", text, detail)
+        return Finding("steps", "note", "batches left out", text, detail)
     if accounted is None:
         text = f"{len(updates):,} updates with noise were made; no accountant counts them beside."
-        return Finding("steps", "right" if updates else "not seen", "counted", text, detail)
-    total = sum(steps for _, _, steps in accounted)
-    if total != len(updates):
+        return Finding("steps", "right", "counted", text, detail)
+    if total > len(updates):
         text = f"{len(updates):,} updates with noise were made, and {total:,} are accounted for."
-        if total > len(updates):
-            return Finding("steps", "note", "fewer steps than accounted for", text, detail)
-        return Finding("steps", "wrong", "steps that are not accounted for", text, detail)
-    rates = {each for _, each, _ in accounted}
-    if rate is not None and rates and max(abs(each - rate) for each in rates) > 1e-9 + 1e-6 * rate:
+        return Finding("steps", "note", "fewer steps than accounted for", text, detail)
+    if other and rate is not None:
         text = f"Batches are drawn at the rate {rate:.6g}, and {min(rates):.6g} is accounted for."
-        if min(rates) >= rate:
-            return Finding("steps", "note", "a larger rate is accounted for", text, detail)
-        return Finding("steps", "wrong", "another rate is accounted for", text, detail)
-    return Finding(
-        "steps",
-        "right",
-        "steps as accounted",
+        return Finding("steps", "note", "a larger rate is accounted for", text, detail)
+    text = (
         f"All {total:,} updates with noise are accounted for. Whether their number hung on what was trained was not "
-        "seen.",
-        detail,
+        "seen."
     )
+    return Finding("steps", "right", "steps as accounted", text, detail)
+
+
+def _held_wrongly(
+    use: Use, accounted: Sequence[tuple[float, float, int]] | None, rate: float | None, detail: str
+) -> Finding | None:
+    """What is wrong with the batches that updates hold; None where nothing is."""
+    if use.cut:
+        text = (
+            f"In {use.cut} of {len(use.held)} updates a part of a batch was trained on. Which part a record is in "
+            "hangs on how many come before it, so that one record more moves others in or out, too."
+        )
+        return Finding("steps", "wrong", "batches are cut", text, detail)
+    if use.again():
+        text = (
+            f"{use.again():,} batches were trained on more than once: a record that was drawn comes into several "
+            "updates for sure, and not with the rate of each."
+        )
+        return Finding("steps", "wrong", "batches are used again", text, detail)
+    several = use.together
+    if several == 1:
+        return None
+    text = (
+        f"An update takes the records of up to {several} batches that were drawn independently, so that one record "
+        f"may come into it {several} times: it then moves the sum by {several}·C. "
+    )
+    counted = _counted(accounted, rate)
+    name = "accumulated batches" if counted in (None, several) else "uncounted accumulation"
+    text += (
+        f"Accounting for it as one batch drawn at {several} times the rate counts too little."
+        if counted == several
+        else "An accountant has to know that."
+        if counted is None
+        else f"It was accounted for as {counted} of them."
+    )
+    return Finding("steps", "wrong", name, text, detail)
 
 
 def _counted(accounted: Sequence[tuple[float, float, int]] | None, rate: float | None) -> int | None:
@@ -190,27 +208,6 @@ def parameters_finding(parameters: Mapping[str, Parameter], updates: int) -> Fin
     return Finding(
         "parameters", "right", "all moved with noise", "Every parameter that moved got noise in every update."
     )
-
-
-def records_finding(parameters: Mapping[str, Parameter], mixing: Sequence[str]) -> Finding:
-    """Say whether state of the model hangs on several records at once.
-
-    Args:
-        parameters: by name, with the state of layers.
-        mixing: layers that compute across records, by kind.
-    """
-    state = [name for name, each in parameters.items() if each.state and each.moved]
-    if state:
-        text = f"{_named(state)} changed while training without noise: state of a layer is released with the model."
-        return Finding("records", "wrong", "state without noise", text)
-    if mixing:
-        kinds = ", ".join(mixing)
-        text = f"A layer computes across the records of a batch ({kinds}): clipping single records bounds nothing."
-        return Finding("records", "wrong", "records are mixed", text)
-    text = (
-        "No layer is known to mix records, and no state of a layer changed. Other ways to mix them were not looked for."
-    )
-    return Finding("records", "not seen", "no mixing is known", text)
 
 
 def altered_finding(updates: Sequence[Update]) -> Finding | None:

@@ -6,12 +6,12 @@ compared within the step, too: a hook or a closure may put others there after th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import torch
 
-from dpaudit.training.seen import Seen
+from dpaudit.training.seen import Parameter, Seen
 from dpaudit.training.watchers.recorder import Undo
 
 
@@ -21,12 +21,14 @@ class Between:
     Args:
         seen: where what is found is written down.
         names: of the parameters that are trained.
+        own: all parameters of the model.
     """
 
-    def __init__(self, seen: Seen, names: Mapping[Any, str]) -> None:
-        self.seen, self.names = seen, names
+    def __init__(self, seen: Seen, names: Mapping[Any, str], own: Collection[Any]) -> None:
+        self.seen, self.names, self.own = seen, names, {*names, *own}
         self.after = {p: p.detach().clone() for p in names}
         self.given: dict[Any, tuple[Any, int]] = {}
+        self.strange: dict[Any, str] = {}
 
     def watch(self, optimizer: Any, undo: Undo) -> None:
         """Look before and after every step; call it last, so that other hooks of the watch come before."""
@@ -40,10 +42,19 @@ class Between:
                 if _differ(p.detach(), then):
                     self.seen.parameters[self.names[p]].outside += 1
 
-    def _before_step(self, *_: Any) -> None:
+    def _before_step(self, optimizer: Any, *_: Any) -> None:
         self.compare()
         with torch._C.DisableTorchFunction():
+            self._strangers(optimizer)
             self.given = {p: (p.grad, p.grad._version) for p in self.names if p.grad is not None}
+
+    def _strangers(self, optimizer: Any) -> None:
+        """Write down parameters that this step moves and that were not among those that are followed."""
+        for number, p in enumerate(p for group in optimizer.param_groups for p in group["params"]):
+            if p not in self.own and p.grad is not None and p.grad.any():
+                name = self.strange.setdefault(p, f"parameter {number} of the optimizer, which came later,")
+                each = self.seen.parameters.setdefault(name, Parameter(p.numel(), True, moved=True))
+                each.outside += 1
 
     def _after_step(self, *_: Any) -> None:
         with torch.no_grad(), torch._C.DisableTorchFunction():

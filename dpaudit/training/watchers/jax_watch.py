@@ -113,7 +113,7 @@ class JaxWatch:
         self.ratios: list[float] = []
         self.coarse = ""
         self.alone = Alone(gradient, params)
-        self.nonlinear = self.strayed = self.raw = self.calls = self.drawn = 0
+        self.nonlinear = self.strayed = self.raw = self.calls = 0
 
     def _check(self, sizes: dict[str, int], sigma: float | None, clip: float | None) -> None:
         leaves = jax.tree.leaves(self.params)
@@ -172,12 +172,14 @@ class JaxWatch:
             seen.epoch = max(1, round(1 / seen.rate))
         return _Batches(batches, self)
 
-    def draw(self, indices: Any) -> None:
+    def draw(self, indices: Any, drawn_in: list[int]) -> None:
         """Write down a batch that was drawn; indices below 0 stand for padding."""
         if self.open:
             found = np.asarray(indices).reshape(-1)
-            self.drawn += 1
-            self.recorder.batch(found[found >= 0].tolist() if found.dtype.kind in "iu" else [-1])
+            real = found[found >= 0].tolist() if found.dtype.kind in "iu" else [-1]
+            drawn = len(self.seen.batches or ())
+            self.recorder.batch(real, drawn_in)
+            self.recorder.deliver(len(real), drawn)
 
     def _asked(self, call: Asked) -> None:
         """Write down a call of the gradient function: its parameters are those that the update before led to."""
@@ -186,7 +188,7 @@ class JaxWatch:
         self._moved(flat(call.leaves[: len(self.names)]))
         self.calls += 1
         self.asked.append(call)
-        self.recorder.clipped(records_of(call))
+        self.recorder.took(records_of(call))
 
     # --- updates ---
 
@@ -217,7 +219,7 @@ class JaxWatch:
             kept, values = self.recorder.noise(parts, self.sigma * self.clip) if parts else (None, 0)
         if self.asked and self._holds():
             self.held.append((self.asked, total))
-        self.recorder.update(Update(self.drawn, None, self.sigma, self.clip, None, divisor, 0.0, kept, values))
+        self.recorder.update(Update(0, None, self.sigma, self.clip, None, divisor, 0.0, kept, values))
         self.last = self.now, flat(handed.final), noisy, total
         self.asked = []
 
@@ -255,7 +257,7 @@ class JaxWatch:
         batches = self.seen.batches
         real = int(np.sum(found))
         if real == len(found) or (batches and real == len(batches[-1])):
-            self.recorder.clipped(real)
+            self.recorder.took(real)
 
     def _moved(self, now: Floats) -> None:
         """See by what the parameters moved since the update before."""
@@ -338,7 +340,8 @@ class JaxWatch:
             )
             return
         rows, norms = np.concatenate([each for each, _ in found]), np.concatenate([each for _, each in found])
-        self.recorder.replay(rows, norms, total[self.at], self.clip, whole=length(total), before=False)
+        replay = self.recorder.replay(rows, norms, total[self.at], self.clip, whole=length(total), before=False)
+        self.seen.alone += replay.fits and len(rows) > 1
 
 
 class _Batches:
@@ -348,8 +351,9 @@ class _Batches:
         self._batches, self._watch = batches, watch
 
     def __iter__(self) -> Iterator[Any]:
+        drawn = self._watch.recorder.begin()
         for batch in self._batches:
-            self._watch.draw(batch)
+            self._watch.draw(batch, drawn)
             yield batch
 
     def __len__(self) -> int:
@@ -374,8 +378,9 @@ class _Strategy:
             seen.rate = float(rate)
         seen.epoch = max(1, round(1 / seen.rate)) if seen.rate and cycle == 1 else cycle if cycle > 1 else None
         seen.batches = seen.batches or []
+        drawn = self._watch.recorder.begin()
         for batch in strategy.batch_iterator(num_examples, rng):
-            self._watch.draw(batch)
+            self._watch.draw(batch, drawn)
             yield batch
 
 

@@ -6,7 +6,7 @@ the batches that were drawn, before they are split.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from dpaudit.training.seen import Seen
@@ -55,31 +55,98 @@ def record_batches(loader: Any, recorder: Recorder, undo: Undo) -> None:
     kind: Any = type(sampler)
 
     def recording(self: Any) -> Iterator[Any]:
+        drawn = recorder.begin()
+        linked = recorder.linking is not None  # its batches are delivered by the loader that asks for them
+        if recorder.linking is not None:
+            recorder.linking.append(drawn)
+        return batches(self, drawn, linked)
+
+    def batches(self: Any, drawn: list[int], linked: bool) -> Iterator[Any]:
         for batch in kind.__iter__(self):
-            yield recorder.batch(batch)
+            found = recorder.batch(batch, drawn)
+            if not linked:  # a manager of memory asks for them, and splits them
+                recorder.deliver(len(found), drawn[-1] if drawn else None)
+            yield found
 
     _become(sampler, kind, {"__iter__": recording}, undo)
 
 
-def record_deliveries(loader: Any, reached: Any, undo: Undo) -> None:
-    """Call ``reached(batch)`` with every batch that a loader hands to the loop."""
+def record_deliveries(
+    loader: Any, recorder: Recorder, reached: Callable[[Any, int], object], over: Callable[[], object], undo: Undo
+) -> None:
+    """Number every batch that a loader hands to the loop.
+
+    ``reached(batch, number)`` is called with it, and ``over()`` when the loop asks for the next or for no more.
+    """
     if loader is None or not hasattr(type(loader), "__iter__"):
         return
     kind: Any = type(loader)
     import torch
 
     def delivering(self: Any) -> Iterator[Any]:
-        source = iter(kind.__iter__(self))
+        source: Any
+        linked: list[list[int]]
+        source, linked = None, []
+        place = 0
         while True:
+            before, recorder.linking = recorder.linking, linked  # some loaders begin a pass with their first batch
             with torch._C.DisableTorchFunction():  # what a loader does with records is not followed
                 try:
+                    source = source or iter(kind.__iter__(self))
                     batch = next(source)
                 except StopIteration:
                     return
-            reached(batch)
-            yield batch
+                finally:
+                    recorder.linking = before
+            drawn = linked[0] if linked else []
+            own = drawn[place] if place < len(drawn) else None
+            place += 1
+            rows = rows_of(batch)
+            if rows is None and own is not None and recorder.seen.batches is not None:
+                rows = len(recorder.seen.batches[own])
+            reached(batch, recorder.deliver(rows or 0, own))
+            try:
+                yield batch
+            finally:
+                over()
 
     _become(loader, kind, {"__iter__": delivering}, undo)
+
+
+def record_parts(loader: Any, reached: Callable[[Any], object], undo: Undo) -> None:
+    """Call ``reached(batch)`` with every batch of any loader over the training set, parts of batches included."""
+    from torch.utils.data.dataloader import _BaseDataLoaderIter
+
+    original, dataset = _BaseDataLoaderIter.__next__, getattr(loader, "dataset", None)
+
+    def following(self: Any) -> Any:
+        batch = original(self)
+        if dataset is not None and self._dataset is dataset:
+            reached(batch)
+        return batch
+
+    _BaseDataLoaderIter.__next__ = following
+    undo.append(lambda: setattr(_BaseDataLoaderIter, "__next__", original))
+
+
+def rows_of(batch: Any) -> int | None:
+    """How many records a batch holds; None where that is not known."""
+    sizes = {len(each) for each in leaves_of(batch) if each.ndim}
+    return sizes.pop() if len(sizes) == 1 else None
+
+
+def leaves_of(batch: Any) -> Iterator[Any]:
+    """Yield the tensors of a batch."""
+    import torch
+
+    if isinstance(batch, torch.Tensor):
+        yield batch
+    elif isinstance(batch, Mapping):
+        for each in batch.values():
+            yield from leaves_of(each)
+    elif isinstance(batch, list | tuple):
+        for each in batch:
+            yield from leaves_of(each)
 
 
 def _become(instance: Any, kind: Any, methods: dict[str, Any], undo: Undo) -> None:

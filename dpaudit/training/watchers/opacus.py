@@ -6,6 +6,7 @@ so some batches are differentiated once more, record by record, before their own
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -13,8 +14,10 @@ import numpy as np
 import torch
 
 from dpaudit.arrays import Floats
-from dpaudit.training.seen import Update
+from dpaudit.training.facts.clipping import TOLERANCE
+from dpaudit.training.seen import Replay, Update
 from dpaudit.training.watchers.recorder import Recorder, Undo
+from dpaudit.training.watchers.rows import Given
 
 SUM_CHANGED = "Something changed a sum of clipped gradients before it got its noise."
 _COARSE = 2.0**-8  # relative, of numbers that are rounded to bfloat16
@@ -64,10 +67,10 @@ def watch_opacus(
     names: dict[Any, str],
     accountant: Any,
     sigma: float | None,
-    reached: Callable[[], int],
     undo: Undo,
-) -> None:
-    """Wrap what one optimizer of Opacus does.
+    at_loss: Callable[[Any], object] = lambda loss: None,
+) -> Callable[[Given, bool], None]:
+    """Wrap what one optimizer of Opacus does; return what is to be told of the rows that the model is given.
 
     Args:
         optimizer: of Opacus.
@@ -75,18 +78,19 @@ def watch_opacus(
         names: of the parameters that are trained.
         accountant: counts steps, or None.
         sigma: the noise multiplier that is claimed, where it is not the one that is accounted for.
-        reached: returns how many batches had reached the loop.
         undo: where the way back is added.
+        at_loss: is called with the losses of records, of ghost clipping, before their backward pass.
     """
-    watcher = _Opacus(optimizer, recorder, names, accountant, sigma, reached)
+    watcher = _Opacus(optimizer, recorder, names, accountant, sigma)
     for name in ("accumulate" if is_ghost(optimizer) else "clip_and_accumulate", "add_noise", "scale_grad"):
         held = optimizer.__dict__.get(name)
         setattr(optimizer, name, getattr(watcher, name)(getattr(optimizer, name)))
         undo.append(given_back(optimizer, name, held))
     if is_ghost(optimizer):
-        watcher.watch_ghost(undo)
+        watcher.watch_ghost(undo, at_loss)
     handle = optimizer.original_optimizer.register_step_pre_hook(watcher.at_step)
     undo.append(handle.remove)
+    return watcher.gave
 
 
 def given_back(optimizer: Any, name: str, held: Any) -> Callable[[], None]:
@@ -111,10 +115,10 @@ class _Opacus:
         names: dict[Any, str],
         accountant: Any,
         sigma: float | None,
-        reached: Callable[[], int],
     ) -> None:
         self.optimizer, self.recorder, self.names = optimizer, recorder, names
-        self.accountant, self.reached = accountant, reached
+        self.accountant = accountant
+        self.passes: list[Given] = []
         self.given = sigma
         self.sigma, self.clip = float(optimizer.noise_multiplier if sigma is None else sigma), norm_of(optimizer)
         self.noise: dict[str, np.ndarray[Any, Any]] | None = None
@@ -136,12 +140,26 @@ class _Opacus:
 
     # --- clipping ---
 
+    def gave(self, given: Given, training: bool) -> None:
+        """Remember which rows the model was given, for a backward pass."""
+        if training:
+            self.passes.append(given)
+
+    def _took(self, rows: int) -> None:
+        """Write down that so many rows were clipped, and whose, if they are all that the model was given."""
+        passes, self.passes = self.passes, []
+        if passes and all(each.number is not None for each in passes) and sum(each.rows for each in passes) == rows:
+            for each in passes:
+                self.recorder.took(each.rows, each.number, each.first)
+        else:
+            self.recorder.took(rows)
+
     def clip_and_accumulate(self, original: Callable[[], None]) -> Callable[[], None]:
         def clip_and_accumulate() -> None:
             params = self.params
             replay = self.recorder.replays()
             rows = [self.optimizer._get_flat_grad_sample(p) for p in (params if replay else params[:1])]
-            self.recorder.clipped(len(rows[0]) if rows else 0)
+            self._took(len(rows[0]) if rows else 0)
             before = [None if p.summed_grad is None else p.summed_grad.clone() for p in params] if replay else []
             clip = self._claimed()
             original()
@@ -174,10 +192,13 @@ class _Opacus:
             sums = torch.cat([total.reshape(-1)[at] for total, at in zip(totals, picked, strict=True)])
             whole = torch.stack([total.norm() for total in totals]).norm()
             self.recorder.replay(_array(rows), _array(norms), _array(sums), norm, whole=float(whole))
+        joint = math.sqrt(sum(norm**2 for _, norm in parts))
+        if joint > clip * (1 + TOLERANCE):  # of a record that is clipped in every layer
+            self.recorder.seen.replays.append(Replay(joint / clip - 1, True, "clipped by layer", joint, joint / clip))
 
     # --- ghost clipping ---
 
-    def watch_ghost(self, undo: Undo) -> None:
+    def watch_ghost(self, undo: Undo, at_loss: Callable[[Any], object]) -> None:
         """Differentiate some batches record by record before their own backward pass."""
         from opacus.utils.fast_gradient_clipping_utils import DPTensorFastGradientClipping as Loss
 
@@ -185,7 +206,8 @@ class _Opacus:
 
         def backward(loss: Any) -> Any:
             if loss.optimizer is self.optimizer:
-                self.recorder.clipped(len(loss.loss_per_sample))
+                at_loss(loss.loss_per_sample)
+                self._took(len(loss.loss_per_sample))
                 self.singles = self._singles(loss.module, loss.loss_per_sample) if self.recorder.replays() else None
             return original(loss)
 
@@ -273,13 +295,14 @@ class _Opacus:
             counted, rate = (float(each) for each in self.accountant.history[-1][:2])
             sigma = sigma if self.given is not None else counted
         kept, values, altered = None, 0, 0.0
+        sigma = self.recorder.sigma(sigma)
         if self.noise is not None:
             unit = sigma * clip
             if unit > 0:
                 kept, values = self.recorder.noise(self.noise, unit)
             altered = self._altered()
         self._note_bare()
-        self.recorder.update(Update(self.reached(), None, sigma, clip, rate, self.divisor, altered, kept, values))
+        self.recorder.update(Update(0, None, sigma, clip, rate, self.divisor, altered, kept, values))
         self.noise, self.noisy, self.divisor = None, [], None
 
     def _note_bare(self) -> None:
@@ -323,7 +346,7 @@ class _Singles:
 
     def add(self, gradients: list[Any]) -> None:
         """Add records by their gradients, (b, ...) for each parameter."""
-        flat = [each.reshape(len(each), -1) for each in gradients]
+        flat = [each.reshape(len(each), math.prod(each.shape[1:])) for each in gradients]
         self.rows.append([each[:, at] for each, at in zip(flat, self.picked, strict=True)])
         self.norms.append(torch.stack([each.norm(dim=1) for each in flat], 1))
 

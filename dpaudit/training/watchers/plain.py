@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,13 @@ import torch
 
 from dpaudit.arrays import Floats, Integers
 from dpaudit.errors import UsageError
-from dpaudit.training.seen import Update
+from dpaudit.training.facts.clipping import TOLERANCE, replayed
+from dpaudit.training.seen import Replay, Update
+from dpaudit.training.watchers.loader import rows_of
 from dpaudit.training.watchers.noise_flow import Lost, Noise, NoiseFlow, Noisy
 from dpaudit.training.watchers.opacus import values
 from dpaudit.training.watchers.recorder import Recorder, Undo, length
+from dpaudit.training.watchers.rows import Given
 
 NOISE_LOST = (
     "The noise could not be followed from its draw to the gradient: an operation on the way is not known, or it was "
@@ -23,9 +27,19 @@ NO_GRADIENT = (
     "Gradients of single records of a plain loop are not seen without gradient=, a function that returns the clipped "
     "sum of a batch."
 )
+PRESUMED = (
+    "The model was not called with rows of a batch, and no sum was compared: which batches the updates hold was not "
+    "seen."
+)
+CHANGED = (
+    "The model was given what the loop makes of a batch, and not the batch: its sums could not be compared with those "
+    "of gradient=. Let the loader, or the function, do what the loop does."
+)
+OF_THE_LOSS = "The sums of parameters that are not the model's were not compared with those of single records."
 OF_OTHERS = "A sum may hold what other processes added, so that it was not compared with those of single records."
 _COORDINATES = 1024  # of a sum that is replayed
 _MOST_RECORDS = 100_000  # of a batch whose sum is replayed
+_MOST_ASKED = 8  # updates that are replayed since it is not certain what they hold
 _ALONE = 8  # records of a batch that are replayed alone
 
 
@@ -38,7 +52,7 @@ class PlainWatcher:
         names: of the parameters that are trained.
         sigma, clip: as they are claimed.
         gradient: returns the clipped sum of a batch, a tensor for each parameter in their order; or None.
-        reached: returns how many batches had reached the loop.
+        others: those of the parameters that are not the model's: no function returns their sums.
     """
 
     def __init__(
@@ -49,43 +63,50 @@ class PlainWatcher:
         sigma: float,
         clip: float,
         gradient: Callable[[Any], Any] | None,
-        reached: Callable[[], int],
+        others: Collection[Any] = (),
     ) -> None:
         self.recorder, self.flow, self.names, self.gradient = recorder, flow, names, gradient
-        self.sigma, self.clip, self.reached = sigma, clip, reached
-        self.batches: list[Any] = []
-        self.lost = self.found = 0
+        self.sigma, self.clip = sigma, clip
+        self.others = others
+        self.own = [p for p in names if p not in others]
+        self.batches: dict[int, Any] = {}
+        self.passes: list[tuple[Given, bool]] = []
+        self.lost = self.found = self.asked = 0
+        self.presumed, self.all_of_them = False, True
 
     def watch(self, optimizer: Any, undo: Undo) -> None:
         """Look at every step of an optimizer, before it changes parameters."""
-        handle = optimizer.register_step_pre_hook(self.at_step)
-        undo.append(handle.remove)
+        undo.append(optimizer.register_step_pre_hook(self.at_step).remove)
+        undo.append(optimizer.register_step_post_hook(self._after_step).remove)
         self.flow.__enter__()
         undo.append(lambda: self.flow.__exit__(None, None, None))
 
-    def reach(self, batch: Any) -> None:
+    def reach(self, batch: Any, number: int) -> None:
         """Remember a batch that reached the loop, until the next update."""
-        self.batches.append(batch)
-        with torch._C.DisableTorchFunction():
-            records = _records(batch)
-        if records or self.recorder.rows is not None or not self.recorder.seen.updates:
-            self.recorder.clipped(records)
+        self.batches[number] = batch
+
+    def gave(self, given: Given, training: bool) -> None:
+        """Remember which rows the model was given, for a gradient or for another purpose."""
+        self.passes.append((given, training))
 
     def at_step(self, *_: Any) -> None:
-        """Look at the gradients of a step."""
+        """Look at the gradients of a step, which itself is not followed: weights that have got noise are no noise."""
         self.flow.active = False
         try:
             with torch.no_grad():
                 self._at_step()
         finally:
-            self.flow.active = True
-            self.batches = []
+            self.batches, self.passes = {}, []
+
+    def _after_step(self, *_: Any) -> None:
+        self.flow.active = True
 
     def _at_step(self) -> None:
         with torch._C.DisableTorchFunction():
             noisy = self._noisy()
-        self._replay(noisy)
-        unit, divisors = self.sigma * self.clip, {round(tag.divisor, 9) for tag in noisy.values()}
+        self._took(noisy)
+        sigma = self.recorder.sigma(self.sigma)
+        unit, divisors = sigma * self.clip, {round(tag.divisor, 9) for tag in noisy.values()}
         kept, seen, altered = None, 0, 0.0
         with torch._C.DisableTorchFunction():
             parts = {self.names[p]: values(tag.noise) for p, tag in noisy.items()}
@@ -95,7 +116,7 @@ class PlainWatcher:
         if parts and unit > 0:
             kept, seen = self.recorder.noise(parts, unit)
         divisor = next(iter(divisors)) if len(divisors) == 1 else None
-        self.recorder.update(Update(self.reached(), None, self.sigma, self.clip, None, divisor, altered, kept, seen))
+        self.recorder.update(Update(0, None, sigma, self.clip, None, divisor, altered, kept, seen))
 
     def _noisy(self) -> dict[Any, Noisy]:
         """The gradients that noise was followed to."""
@@ -113,27 +134,97 @@ class PlainWatcher:
         self.found += len(noisy)
         return noisy
 
-    def _replay(self, noisy: Mapping[Any, Noisy]) -> None:
-        """Compare the sum of an update with those of its records, some alone and the others in two groups.
+    # --- which rows, and how they were clipped ---
 
-        A sum of clipped records is the sum over any groups of them; one that is clipped or averaged otherwise is not.
+    def _took(self, noisy: Mapping[Any, Noisy]) -> None:
+        """Write down which rows the update holds, and compare its sum with those of its records.
+
+        What the model was given is what a gradient may have been made of; a sum that was compared says of what it was.
+        Of several batches without such a sum, nobody knows: one of them may have been looked at only.
         """
-        records = sum(map(_records, self.batches))
-        if self.gradient is None or not noisy or not 0 < records <= _MOST_RECORDS or not self.recorder.replays():
-            return
-        groups = self._groups(records)
-        with torch.enable_grad(), self.flow.aside():
-            rows = np.stack([self._sum_of(group) for group in groups])
+        recorder, numbers = self.recorder, list(self.batches)
+        given = [each for each, training in self.passes if training] or [each for each, _ in self.passes]
+        shown = _union([each for each in given if each.number is not None])
+        ways = [shown] if shown else []
+        if len(shown) != 1 and numbers:
+            ways += [{number: np.arange(rows_of(self.batches[number]) or 0) for number in own}
+                     for own in ([numbers[-1]], numbers)]  # fmt: skip
+        ambiguous = len(shown) > 1 or (not shown and len(numbers) > 1)
+        sure, asks = None, recorder.replays() or (ambiguous and self.asked < _MOST_ASKED)
+        if asks:
+            sure = self._replay(noisy, ways, ambiguous, bool(given) and not shown)
+            self.asked += ambiguous
+            self.all_of_them &= not ambiguous or sure is shown
+        if sure is None and shown and (not ambiguous or (not asks and self.all_of_them)):
+            sure = shown
+        if sure is not None:
+            for number, rows in sure.items():
+                for first, last in _runs(rows):
+                    recorder.took(last - first, number, first)
+        elif given and len(numbers) == 1 and not shown:
+            own = recorder.seen.deliveries[numbers[0]].rows
+            sizes = sum(each.rows for each in given), max(each.rows for each in given)
+            recorder.took(own if own in sizes else max(sizes))
+        elif len(numbers) == 1 and not given:
+            recorder.took(recorder.seen.deliveries[numbers[0]].rows)
+            self.presumed = True
+        else:
+            recorder.unknown()
+
+    def _replay(
+        self, noisy: Mapping[Any, Noisy], ways: Sequence[Mapping[int, Integers]], ambiguous: bool, changed: bool
+    ) -> Mapping[int, Integers] | None:
+        """Compare the sum of an update with those of records; return of which it is, if it is.
+
+        A sum of clipped records is the sum over any groups of them: some alone and the others in two groups. One that
+        is clipped or averaged otherwise is not.
+        """
+        if self.gradient is None or not noisy:
+            return None
         divisor = next(iter(noisy.values())).divisor
         total = np.concatenate(
-            [_flat(noisy[p].total) if p in noisy else _flat(p.grad) * divisor for p in self.names if p.grad is not None]
+            [_flat(noisy[p].total) if p in noisy else _flat(p.grad) * divisor for p in self.own if p.grad is not None]
         )
+        found: list[tuple[Replay, Mapping[int, Integers]]] = []
+        for way in ways:
+            if not all(number in self.batches for number in way):
+                continue
+            if not 0 < sum(map(len, way.values())) <= _MOST_RECORDS:
+                continue
+            replay = self._compared(way, total)
+            if replay is not None:
+                found.append((replay, way))
+                if replay.fits:
+                    break
+        if not found:
+            return None
+        replay, way = found[-1] if found[-1][0].fits else found[0]
+        if changed and not replay.fits:
+            self.recorder.seen.silent["clipping"] = CHANGED
+            return None
+        self.recorder.seen.replays.append(replay)
+        return way if replay.fits or not ambiguous else None
+
+    def _compared(self, way: Mapping[int, Integers], total: Floats) -> Replay | None:
+        """Compare a sum with that of some rows of some batches."""
+        groups = self._groups(sum(map(len, way.values())))
+        with torch.enable_grad(), self.flow.aside():
+            rows = np.stack([self._sum_of(group, way) for group in groups])
         if len(total) != rows.shape[1]:
-            return
+            return None
         at = self.recorder.coordinates(len(total), _COORDINATES)
         alone = np.array([len(group) == 1 for group in groups])  # several records have no norm in common
         norms, whole = np.where(alone, np.linalg.norm(rows, axis=1), 0.0), float(np.linalg.norm(total))
-        self.recorder.replay(rows[:, at], norms, total[at], self.clip, whole=whole, before=False)
+        found = replayed(
+            rows[:, at], norms, total[at], self.clip, whole=whole, before=False, cast=self.recorder.seen.cast
+        )
+        if found.looks == "no such sum":
+            with torch.enable_grad(), self.flow.aside():
+                together = self._sum_of(np.arange(sum(map(len, way.values()))), way)
+            if float(np.linalg.norm(together - total)) <= TOLERANCE * whole:
+                return replace(found, looks="hangs on others")
+        self.recorder.seen.alone += found.fits and len(groups) > 1
+        return found
 
     def _groups(self, records: int) -> list[Integers]:
         """Some records alone, drawn at random, and the others in two groups."""
@@ -142,15 +233,14 @@ class PlainWatcher:
         rest = [np.sort(group) for group in np.array_split(order[some:], 2) if len(group)]
         return [*order[:some, None], *rest]
 
-    def _sum_of(self, group: Integers) -> Floats:
-        """The clipped sum of some records of the batches since the update before."""
-        total, start = np.zeros(sum(p.numel() for p in self.names)), 0
-        for batch in self.batches:
-            size = _records(batch)
-            own = group[(group >= start) & (group < start + size)] - start
+    def _sum_of(self, group: Integers, way: Mapping[int, Integers]) -> Floats:
+        """The clipped sum of some of the rows of some batches."""
+        total, start = np.zeros(sum(p.numel() for p in self.own)), 0
+        for number, rows in way.items():
+            own = rows[group[(group >= start) & (group < start + len(rows))] - start]
             if len(own):
-                total += self._sum(_some(batch, own))
-            start += size
+                total += self._sum(_some(self.batches[number], own))
+            start += len(rows)
         return total
 
     def _sum(self, batch: Any) -> Floats:
@@ -163,10 +253,10 @@ class PlainWatcher:
         if not isinstance(found, Sequence) or not all(isinstance(each, torch.Tensor) for each in found):
             raise UsageError("gradient returns the clipped sum of a batch: a tensor for each parameter, in their order")
         flat = np.concatenate([_flat(each) for each in found])
-        if len(flat) != sum(p.numel() for p in self.names):
+        if len(flat) != sum(p.numel() for p in self.own):
             raise UsageError(
                 f"gradient returned {len(flat):,} numbers, and the parameters that are trained have "
-                f"{sum(p.numel() for p in self.names):,}: return a tensor for each of them, in their order"
+                f"{sum(p.numel() for p in self.own):,}: return a tensor for each of them, in their order"
             )
         return flat
 
@@ -175,8 +265,12 @@ class PlainWatcher:
         seen = self.recorder.seen
         if not self.found or self.lost:
             seen.silent |= dict.fromkeys(("noise", "divisor", "parameters"), NOISE_LOST)
+        if self.presumed and (self.gradient is None or not seen.replays):
+            seen.silent["steps"] = PRESUMED
         if self.gradient is None:
             seen.silent["clipping"] = NO_GRADIENT
+        elif self.others:
+            seen.silent["clipping"] = OF_THE_LOSS
         elif (seen.processes or 1) > 1:
             seen.replays.clear()
             seen.silent["clipping"] = OF_OTHERS
@@ -192,16 +286,21 @@ def _apart(gradient: Any, tag: Noisy, noise: np.ndarray[Any, Any]) -> float:
     return apart / size if size else apart
 
 
-def _records(batch: Any) -> int:
-    """How many records a batch holds; 0 where that is not known."""
-    if isinstance(batch, torch.Tensor):
-        return len(batch) if batch.ndim else 0
-    if isinstance(batch, Mapping):
-        batch = list(batch.values())
-    if isinstance(batch, list | tuple) and batch:
-        sizes = {_records(each) for each in batch}
-        return sizes.pop() if len(sizes) == 1 else 0
-    return 0
+def _union(given: Sequence[Given]) -> dict[int, Integers]:
+    """The rows of each delivery that a model was given, however often."""
+    found: dict[int, list[Integers]] = {}
+    for each in given:
+        assert each.number is not None
+        found.setdefault(each.number, []).append(np.arange(each.first, each.first + each.rows))
+    return {number: np.unique(np.concatenate(rows)) for number, rows in sorted(found.items())}
+
+
+def _runs(rows: Integers) -> list[tuple[int, int]]:
+    """Cut ascending numbers into runs: (first, past the last) of each."""
+    if not len(rows):
+        return [(0, 0)]
+    ends = np.flatnonzero(np.diff(rows) != 1) + 1
+    return [(int(part[0]), int(part[-1]) + 1) for part in np.split(rows, ends)]
 
 
 def _some(batch: Any, at: Integers) -> Any:

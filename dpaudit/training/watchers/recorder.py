@@ -11,7 +11,7 @@ import numpy as np
 from dpaudit.arrays import Floats, Integers
 from dpaudit.training.facts.checklist import kept_coordinates
 from dpaudit.training.facts.clipping import replayed
-from dpaudit.training.seen import KEPT, MOST_KEPT, Parameter, Replay, Seen, Update
+from dpaudit.training.seen import KEPT, MOST_KEPT, Delivery, Parameter, Replay, Seen, Taken, Update
 
 _COORDINATES = 64  # of each parameter, in a replayed sum
 _LEAST = 16  # of a small parameter beside large ones
@@ -38,7 +38,9 @@ class Recorder:
         self.seen.squares = np.zeros(int(ends[-1]))
         self.seen.counts = np.zeros(int(ends[-1]), dtype=np.int64)
         self.where = kept_coordinates(int(ends[-1]), KEPT)
-        self.rows: int | None = None
+        self.taken: list[Taken] | None = None
+        self.plan: tuple[float, ...] = ()
+        self.linking: list[list[int]] | None = None
         self.at_first: Callable[[], None] = lambda: None
         self.at_batch: Callable[[Integers], object] = lambda batch: None
         self.out: Integers = np.zeros(0, dtype=np.int64)
@@ -46,8 +48,13 @@ class Recorder:
 
     # --- batches ---
 
-    def batch(self, indices: Iterable[int]) -> list[Any]:
-        """Write down a batch that a sampler drew; return it without the canaries that their coins leave out."""
+    def batch(self, indices: Iterable[int], drawn: list[int] | None = None) -> list[Any]:
+        """Write down a batch that a sampler drew; return it without the canaries that their coins leave out.
+
+        Args:
+            indices: what was drawn.
+            drawn: the batches of the same pass, to which this one is added.
+        """
         indices = list(indices)
         if self.seen.batches is None:
             return indices
@@ -59,19 +66,39 @@ class Recorder:
             self.seen.batches = None
             self.seen.silent["batches"] = "The sampler of this loader draws something else than numbers of records."
             return indices
+        if drawn is not None:
+            drawn.append(len(self.seen.batches))
         self.seen.batches.append(found)
         self.at_batch(found)
         if not len(self.out):
             return indices
-        stays = ~np.isin(found, self.out)
-        self.seen.left_out.append(int(np.count_nonzero(~stays)))
-        return [each for each, kept in zip(indices, stays, strict=True) if kept]
+        return [each for each, kept in zip(indices, ~np.isin(found, self.out), strict=True) if kept]
+
+    def begin(self) -> list[int]:
+        """Begin a pass of the sampler; return the list of its batches."""
+        self.seen.passes.append([])
+        return self.seen.passes[-1]
+
+    def deliver(self, rows: int, drawn: int | None = None) -> int:
+        """Write down that a batch reached the loop; return its number."""
+        self.seen.deliveries.append(Delivery(rows, drawn))
+        return len(self.seen.deliveries) - 1
 
     # --- clipping ---
 
-    def clipped(self, rows: int) -> None:
-        """Write down that so many records were clipped."""
-        self.rows = (self.rows or 0) + rows
+    def took(self, rows: int, delivery: int | None = None, first: int = 0) -> None:
+        """Write down that rows were clipped: so many, of a delivery if it is known."""
+        if self.taken is None:
+            self.taken = []
+        self.taken.append(Taken(delivery, rows, first))
+
+    def unknown(self) -> None:
+        """Write down that nobody saw what the next update holds."""
+        self.taken = None
+
+    def sigma(self, otherwise: float) -> float:
+        """Return the noise multiplier of the next update: by the plan, if there is one."""
+        return self.plan[min(len(self.seen.updates), len(self.plan) - 1)] if self.plan else otherwise
 
     def replays(self) -> bool:
         """Decide whether the next sum is replayed."""
@@ -102,7 +129,7 @@ class Recorder:
         before: bool = True,
     ) -> Replay:
         """Compare a sum with that of clipped records (`replayed`), and write it down."""
-        found = replayed(rows, norms, total, clip, whole=whole, before=before)
+        found = replayed(rows, norms, total, clip, whole=whole, before=before, cast=self.seen.cast)
         self.seen.replays.append(found)
         return found
 
@@ -141,9 +168,9 @@ class Recorder:
         """Write down an update, with the records that were clipped since the one before."""
         if not self.seen.updates:
             self.at_first()
-        update.rows = self.rows
+        update.delivered, update.taken = len(self.seen.deliveries), None if self.taken is None else tuple(self.taken)
         update.square, self._square = self._square if update.values else None, 0.0
-        self.rows = None if self.rows is None else 0
+        self.taken = None if self.taken is None else []
         self.seen.updates.append(update)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -17,9 +17,14 @@ from dpaudit.training.watchers.noise_flow import NoiseFlow
 from dpaudit.training.watchers.opacus import accountant_of, is_ghost, is_opacus, norm_of, watch_opacus
 from dpaudit.training.watchers.plain import PlainWatcher
 from dpaudit.training.watchers.recorder import Recorder, Undo
+from dpaudit.training.watchers.records import in_set, together
+from dpaudit.training.watchers.rows import Given, RowsOfBatches
+from dpaudit.training.watchers.tape import Tape
 
 _MIXING = ("BatchNorm", "SyncBatchNorm")
 _REPLAYS = {"hooks": (8, 0.125), "ghost": (1, 0.005), "plain": (2, 0.01)}
+_PLAYED, _TAPED, _PLAYED_LATER = 4, 40, 0.01  # updates that are played again: at first, of so many batches, and later
+OTHER = "parameter {} of the optimizer, which is not the model's,"
 _WATCHED = "_dpaudit_watched"
 
 
@@ -42,7 +47,7 @@ class TorchWatch:
         optimizer: Any,
         loader: Any,
         *,
-        sigma: float | None,
+        sigma: float | Sequence[float] | None,
         clip: float | None,
         rate: float | None,
         sampling: str,
@@ -60,6 +65,7 @@ class TorchWatch:
         self.accountant = getattr(accountant, "accountant", accountant)
         if self.accountant is None and self.opacus:
             self.accountant = accountant_of(optimizer)
+        self.others: dict[Any, str] = {}
         self.names = self._names()
         how = "Opacus, ghost clipping" if self.ghost else "Opacus, hooks" if self.opacus else "PyTorch, no library"
         self.seen = Seen(how, assumed=sampling)
@@ -68,18 +74,26 @@ class TorchWatch:
         often, later = _REPLAYS["ghost" if self.ghost else "hooks" if self.opacus else "plain"]
         sizes = {name: p.numel() for p, name in self.names.items()}
         self.recorder = Recorder(self.seen, sizes, seed=seed, often=often, later=later)
-        self.sigma = float(sigma if sigma is not None else optimizer.noise_multiplier)
+        if isinstance(sigma, list | tuple):
+            self.recorder.plan = tuple(map(float, sigma))
+            self.seen.planned, sigma = len(sigma), self.recorder.plan[0]
+        self.sigma = float(optimizer.noise_multiplier if sigma is None else sigma)  # type: ignore[arg-type]
         self.clip = float(clip if clip is not None else norm_of(optimizer))
         self.score = canary_scores
         if canaries is not None:
             self._choose(canaries, seed)
-        self.given, self.gradient, self.reached = sigma, gradient, 0
+        self.given: float | None = None if sigma is None else self.sigma
+        self.gradient = gradient
+        self.rows = RowsOfBatches()
         self.undo: Undo = []
         self.packages = ("torch", "opacus", "python-flint") if self.opacus else ("torch", "python-flint")
         self.plain: PlainWatcher | None = None
         self.between: Between | None = None
+        self.tape: Tape | None = None
+        self.taped = 0
+        self.taken: Callable[[Given, bool], None] = lambda given, training: None
 
-    def _check(self, sigma: float | None, clip: float | None) -> None:
+    def _check(self, sigma: Any, clip: float | None) -> None:
         if not isinstance(self.model, torch.nn.Module):
             raise UsageError(
                 f"the model of a PyTorch loop is a torch.nn.Module, not {type(self.model).__name__}; give the model "
@@ -126,13 +140,17 @@ class TorchWatch:
 
     def _names(self) -> dict[Any, str]:
         """The parameters that the optimizer holds and that ask for gradients, by name."""
-        held = {id(p) for group in self.optimizer.param_groups for p in group["params"]}
+        held = {id(p): p for group in self.optimizer.param_groups for p in group["params"]}
         named = {p: name for name, p in self.inner.named_parameters() if id(p) in held and p.requires_grad}
         if not named:
             raise UsageError(
                 "the optimizer holds no parameter of this model that is trained: give the model and the optimizer of "
                 "one loop"
             )
+        own = {id(p) for p in self.inner.parameters()}
+        for number, (key, p) in enumerate(held.items()):
+            if key not in own and p.requires_grad:  # of a loss, perhaps: it is released all the same
+                self.others[p] = named[p] = OTHER.format(number)
         return named
 
     def __enter__(self) -> TorchWatch:
@@ -142,24 +160,21 @@ class TorchWatch:
         loaders.record_batches(self.loader, self.recorder, self.undo)
         if self.seen.canaries is not None:
             self._insert(self.seen.canaries)
-        loaders.record_deliveries(self.loader, self._reached, self.undo)
+        loaders.record_deliveries(self.loader, self.recorder, self._reached, self._over, self.undo)
         if self.opacus:
-            watch_opacus(
-                self.optimizer,
-                self.recorder,
-                self.names,
-                self.accountant,
-                self.given,
-                lambda: self.reached,
-                self.undo,
-            )
+            loaders.record_parts(self.loader, self._tape, self.undo)
+            self.tape = Tape(self._played, self.recorder.rng, [*self.inner.parameters(), *self.names])
+            self.undo.append(self.tape.stop)
+        if self.opacus:
+            self.taken = watch_opacus(self.optimizer, self.recorder, self.names, self.accountant, self.given, self.undo)
         else:
             flow = NoiseFlow()
             self.plain = PlainWatcher(
-                self.recorder, flow, self.names, self.sigma, self.clip, self.gradient, lambda: self.reached
+                self.recorder, flow, self.names, self.sigma, self.clip, self.gradient, set(self.others)
             )
+            self.taken = self.plain.gave
             self.plain.watch(self.base, self.undo)
-        self.between = Between(self.seen, self.names)
+        self.between = Between(self.seen, self.names, set(self.inner.parameters()))
         self.between.watch(self.base, self.undo)
         return self
 
@@ -188,15 +203,32 @@ class TorchWatch:
         self._end()
         return self.seen
 
-    def _reached(self, batch: Any) -> None:
-        self.reached += 1
+    def _tape(self, batch: Any) -> None:
+        """Write down what the loop makes of a batch, for some of them."""
+        seen = [each for each in self.seen.played if not each.blind]
+        wanted = len(seen) < _PLAYED and self.taped < _TAPED
+        if self.tape is not None and (wanted or self.recorder.rng.random() < _PLAYED_LATER):
+            self.taped += 1
+            leaves = list(loaders.leaves_of(batch))
+            self.tape.begin(leaves, loaders.rows_of(leaves) or 0)
+
+    def _over(self) -> None:
+        if self.tape is not None:
+            self.tape.stop()
+
+    def _played(self, loss: Any) -> None:
+        if self.tape is not None and self.tape.active:
+            self.seen.played.append(self.tape.play(loss))
+
+    def _reached(self, batch: Any, number: int) -> None:
+        self.rows.reach(batch, number, self.seen.deliveries[number].rows)
         if self.plain is not None:
-            self.plain.reach(batch)
+            self.plain.reach(batch, number)
 
     def _start(self) -> None:
         seen = self.seen
         trained = set(self.names.values())
-        held = dict(self.inner.named_parameters())
+        held = {**dict(self.inner.named_parameters()), **{name: p for p, name in self.others.items()}}
         self.before = {name: p.detach().clone() for name, p in (*held.items(), *self.inner.named_buffers())}
         for name, p in held.items():
             seen.parameters[name] = Parameter(p.numel(), name in trained)
@@ -213,11 +245,20 @@ class TorchWatch:
         seen.processes = _processes()
         if hasattr(self.optimizer, "target_unclipped_quantile"):
             seen.adapting = []
-        self.undo.append(self.model.register_forward_pre_hook(self._forward).remove)
+        self.undo.append(self.model.register_forward_pre_hook(self._forward, with_kwargs=True).remove)
         self.steps_before = self._steps()
 
-    def _forward(self, *_: Any) -> None:
+    def _forward(self, model: Any, args: tuple[Any, ...], named: dict[str, Any]) -> None:
         with torch._C.DisableTorchFunction():
+            if torch.is_grad_enabled():
+                values = (*args, *named.values())
+                found = self.rows.given(values)
+                if self.tape is not None:
+                    if found is not None and found.number is not None and not self.tape.active:  # of a list, perhaps
+                        self._tape(self.rows.leaves(found.number))
+                    self.tape.given(values, found)
+                if found is not None:
+                    self.taken(found, model.training)
             kind = next(iter(self.names)).device.type
             if torch.is_autocast_enabled(kind):
                 self.seen.cast = str(torch.get_autocast_dtype(kind)).removeprefix("torch.")
@@ -232,10 +273,12 @@ class TorchWatch:
         seen = self.seen
         seen.processes = max(seen.processes or 1, _processes())
         after = dict((*self.inner.named_parameters(), *self.inner.named_buffers()))
+        after |= {name: p for p, name in self.others.items()}
         for name, value in self.before.items():
             now = after.get(name)
             seen.parameters[name].moved = now is None or not torch.equal(now.detach(), value)
         self.before = {}
+        self._ask()
         if self.plain is not None:
             self.plain.conclude()
         if self.accountant is not None:
@@ -243,6 +286,17 @@ class TorchWatch:
             before = sum(steps for _, _, steps in self.steps_before)
             if before and not seen.partial:
                 seen.partial = f"{before:,} steps were accounted for before it was watched"
+
+    def _ask(self) -> None:
+        """Ask the training set, and what puts batches together, for some records once more."""
+        dataset = getattr(self.loader, "dataset", None)
+        if dataset is None or not hasattr(dataset, "__getitem__") or self.seen.records is None:
+            return
+        rng = self.recorder.rng
+        self.seen.asked = {
+            "the training set": in_set(dataset, rng),
+            "what puts records together": together(getattr(self.loader, "collate_fn", None), dataset, rng),
+        }
 
     def _steps(self) -> list[tuple[float, float, int]]:
         history = getattr(self.accountant, "history", None) or []

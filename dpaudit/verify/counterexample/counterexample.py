@@ -38,9 +38,7 @@ from dpaudit.verify.counterexample.search import (
 from dpaudit.verify.counterexample.shapes import LEAST, MOST, EventShape, read_output, shapes
 from dpaudit.verify.differences import Difference
 from dpaudit.verify.prove import AlignmentProof
-
-FORMAT = "dpaudit-witness"
-VERSION = 1
+from dpaudit.verify.scope import WITNESS, WITNESS_VERSION
 
 _DIGITS = 30  # of a recorded probability: more than any reader needs
 _UNIT = 10**20  # a bound is rounded down to a multiple of 1/_UNIT
@@ -104,8 +102,8 @@ class ExactCounterexample:
         (rule,) = self.event.rules
         low, high = (rule.score.low, rule.score.high) if isinstance(rule.score, Box) else ((), ())
         return {
-            "format": FORMAT,
-            "version": VERSION,
+            "format": WITNESS,
+            "version": WITNESS_VERSION,
             "mechanism": {"name": self.proof.name, "source": self.proof.source},
             "scope": {
                 "data": "queries",

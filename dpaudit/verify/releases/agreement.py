@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.decimals import number_of
 from dpaudit.neighbours import Relation
 from dpaudit.program.coverage.watching import WatchedProgram
 from dpaudit.program.outcome import Raised, same
 from dpaudit.program.symbolic.budget import spend
-from dpaudit.program.tracked.magnitude import decimal_of
 from dpaudit.program.tracked.movement import Ball
 from dpaudit.program.tracked.reading import Releases
 from dpaudit.program.tracked.rows import ColumnDomain
@@ -140,7 +140,7 @@ def _marks(releases: Releases | None, watched: WatchedProgram | None) -> list[Fr
         if isinstance(value, tuple | frozenset):
             pending += value
         elif type(value) is int or (type(value) is float and math.isfinite(value)):
-            found.setdefault(decimal_of(value))
+            found.setdefault(number_of(value))
     return list(found)
 
 

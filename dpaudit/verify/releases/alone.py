@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
+from dpaudit.checker import DERIVED_VERSION
+from dpaudit.checker.derived import Derivation
 from dpaudit.checker.reading import Steps
 from dpaudit.checker.releases import check_releases
 
@@ -21,13 +24,29 @@ def prices_alone(certificate: Mapping[str, Any]) -> tuple[str, ...]:
     Raises:
         CertificateError: if the certificate cannot be read.
     """
+    if certificate["version"] == DERIVED_VERSION:
+        return _derived(certificate)
     return tuple(_price(certificate, release) for release in certificate["releases"][:MOST_PRICED])
 
 
+def _derived(certificate: Mapping[str, Any]) -> tuple[str, ...]:
+    derivation = Derivation(certificate)
+    found = []
+    for number, release in enumerate(certificate["releases"][:MOST_PRICED]):
+        notion = _notion(certificate, release)
+        delta = Fraction(certificate["delta"]) if release["law"] in _SPENDING else Fraction(0)
+        found.append(f"{notion}={derivation.alone(number, notion, delta)}")
+    return tuple(found)
+
+
+def _notion(certificate: Mapping[str, Any], release: Mapping[str, Any]) -> str:
+    """Return what a release is priced in: there is no ε of Gaussian noise without a δ."""
+    notion: str = certificate["notion"]
+    return "rho" if notion == "epsilon" and release["law"] in _GAUSSIAN else notion
+
+
 def _price(certificate: Mapping[str, Any], release: Mapping[str, Any]) -> str:
-    notion, law = certificate["notion"], release["law"]
-    if notion == "epsilon" and law in _GAUSSIAN:
-        notion = "rho"  # there is no ε without a δ
+    notion, law = _notion(certificate, release), release["law"]
     alone = {
         "columns": certificate["columns"],
         "samples": [],

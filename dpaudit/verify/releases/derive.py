@@ -7,26 +7,25 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.checker import CertificateError, check_certificate
 from dpaudit.checker.reading import MOST_DIGITS
+from dpaudit.decimals import limit_of
 from dpaudit.errors import UsageError
 from dpaudit.neighbours import Relation, parse_relation
-from dpaudit.privacy import ApproxDP, Claim, GaussianDP, PureDP, ZeroConcentratedDP
+from dpaudit.privacy import Claim
 from dpaudit.program.coverage.watching import WatchedProgram
 from dpaudit.program.symbolic.budget import now
 from dpaudit.program.tracked.path import RefusedReading, UnknownColumnError
 from dpaudit.program.tracked.reading import Releases, read_releases
-from dpaudit.program.tracked.rows import ColumnDomain
 from dpaudit.targets.mechanism import Mechanism
+from dpaudit.targets.signature import Shape
+from dpaudit.verify.releases import as_is
 from dpaudit.verify.releases.accounted import account
 from dpaudit.verify.releases.agreement import PAIRS, compare
 from dpaudit.verify.releases.certificate import release_certificate
 from dpaudit.verify.releases.frames import column_domains
 from dpaudit.verify.releases.given import given_frame
 from dpaudit.verify.releases.prices import price
-from dpaudit.verify.scope import as_decimal, as_text
-
-NOTIONS: dict[type[Claim], str] = {PureDP: "epsilon", ApproxDP: "epsilon", ZeroConcentratedDP: "rho", GaussianDP: "mu"}
+from dpaudit.verify.scope import NOTIONS, as_text, scope_of_records
 
 
 @dataclass(frozen=True)
@@ -86,6 +85,8 @@ def derive(
             not declare, data that contradict it, and a function that changes its data.
     """
     which = parse_relation(relation or mechanism.relation_for(parameters) or "add-remove")
+    if mechanism.shape is not Shape.PROGRAM:
+        return _as_it_is(mechanism, parameters, domain, which, claim, data)
     columns = column_domains(domain)
     _refuse_relation(which, columns)
     frame = None if data is None else given_frame(data, domain)
@@ -153,12 +154,8 @@ def derive(
             delta=delta,
             account=None if known is None else known[1],
         )
-        try:
-            check_certificate(certificate)
-        except CertificateError as error:
-            raise RuntimeError(f"the certificate of {mechanism.name} is refused by its checker: {error}") from None
     return Derivation(
-        scope=scope_text(which, {name: as_text(value) for name, value in parameters.items()}),
+        scope=scope_of_records(which, {name: as_text(value) for name, value in parameters.items()}),
         relation=which,
         releases=releases,
         bound=bound,
@@ -171,11 +168,52 @@ def derive(
     )
 
 
-def scope_text(relation: Relation, parameters: Mapping[str, str]) -> str:
-    """Say what a bound holds for."""
-    listed = ", ".join(f"{name} = {value}" for name, value in parameters.items())
-    return f"data frames of any length over the declared domain, under {relation}" + (
-        f", with {listed}" if listed else ""
+def _as_it_is(
+    mechanism: Mechanism,
+    parameters: Mapping[str, Any],
+    domain: Mapping[str, Any],
+    which: Relation,
+    claim: Claim | None,
+    data: Any,
+) -> Derivation:
+    """Derive a bound from what a function that draws its own noise releases of its records."""
+    columns = as_is.columns_of(domain, None if data is None else given_frame(data, domain))
+    _refuse_relation(which, columns)
+    notion, delta = _notion(claim)
+    now("reading what it releases")
+    reading = as_is.read_as_it_is(mechanism, parameters, which, columns)
+    open_ends = tuple(map(str, reading.refused))
+    releases = bound = certificate = known = None
+    if not open_ends:
+        now("pricing its releases")
+        try:
+            replaced = which.kind == "replace"
+            releases, bound, known = as_is.priced(
+                reading, replaced=replaced, group=which.group, notion=notion, delta=delta
+            )
+        except RefusedReading as why:
+            open_ends = (str(why),)
+    now("comparing runs on neighbouring frames with it")
+    found = as_is.second_net(mechanism, parameters, which, reading, releases)
+    if not open_ends and found.disagreement is not None:
+        open_ends = (f"what was read does not agree with runs: {found.disagreement}",)
+    if not open_ends and releases is not None and bound is not None:
+        certificate, refused = as_is.certified(
+            releases, bound, mechanism, parameters, which, notion=notion, delta=delta, known=known
+        )
+        open_ends = (refused,) if refused else ()
+    texts = {name: as_text(value) for name, value in parameters.items()}
+    return Derivation(
+        scope=scope_of_records(which, texts),
+        relation=which,
+        releases=releases,
+        bound=bound if certificate is not None else None,
+        certificate=certificate,
+        refused=open_ends[0] if reading.refused else None,
+        open_ends=open_ends,
+        runs=0 if reading.refused else found.runs,
+        passed_over=0,
+        pair=found.pair,
     )
 
 
@@ -185,10 +223,10 @@ def _notion(claim: Claim | None) -> tuple[str, Fraction]:
     notion = NOTIONS.get(type(claim))
     if notion is None:
         raise UsageError(f"the releases of a program bound ε, (ε, δ), ρ or μ, and not {claim}; claim one of these")
-    return notion, as_decimal(claim.delta, toward=0.0)
+    return notion, limit_of(claim.delta, toward=0.0)
 
 
-def _refuse_relation(relation: Relation, columns: Mapping[str, ColumnDomain]) -> None:
+def _refuse_relation(relation: Relation, columns: Mapping[str, Any]) -> None:
     if relation.kind not in ("add-remove", "replace"):
         raise UsageError(
             f"a proof from records holds under 'add-remove' (also of persons) or 'replace', not under {str(relation)!r}"
@@ -197,4 +235,4 @@ def _refuse_relation(relation: Relation, columns: Mapping[str, ColumnDomain]) ->
         raise UsageError(f"the domain names no column {relation.person!r}, which tells persons apart; add it")
 
 
-__all__ = ["Derivation", "derive", "scope_text"]
+__all__ = ["Derivation", "derive"]

@@ -1,0 +1,401 @@
+"""Does a certificate that derives everything from the records prove its bound? Releases, version 2.
+
+The certificate says what the program computes: of the cells of columns expressions, of rows and expressions numbers,
+of numbers and noise releases. All of it is computed again here, for every kind of records.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from dpaudit.checker.cells import read_columns
+from dpaudit.checker.expressions import Expressions
+from dpaudit.checker.numbers import AllNumbers, Made, Moves, Numbers, Scope, read_rows
+from dpaudit.checker.prices import (
+    LAWS,
+    MOST_RELEASES,
+    RULES,
+    Accounted,
+    Amount,
+    Noise,
+    Price,
+    Sample,
+    Spent,
+    by_account,
+    by_rules,
+    larger,
+    read_noise,
+    read_notion,
+    read_sample,
+)
+from dpaudit.checker.reading import CertificateError, ForgedError, Steps, fields, items, shown, text, whole
+
+BODY = {"notion", "delta", "columns", "expressions", "rows", "numbers", "samples", "releases", "paths"}
+_MOST_STEPS = 4_000_000
+MOST_PATHS = 20_000
+MOST_KINDS = 20_000  # that the releases of a path tell apart, of rows of one origin
+_MOST_DEAREST = 5_000  # prices of which none is at least another
+_STEPS_OF_CURVE = 50_000  # that one conversion of Gaussian noise counts for
+_DISCRETE = ("discrete_laplace", "discrete_gaussian")
+_SPECIAL = {
+    ("ball 1", "laplace"),
+    ("ball 2", "gaussian"),
+    ("any_key", "laplace_threshold"),
+    ("reports", "randomised_response"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """Noise on a number, or a choice by its places."""
+
+    noise: Noise
+    number: int
+
+
+@dataclass(slots=True)
+class Part:
+    """Releases of a path that hang on the same columns or samples, and so on one kind of record together."""
+
+    variables: set[tuple[Any, ...]]
+    releases: dict[int, int] = field(default_factory=dict)
+
+
+class Derivation:
+    """A certificate of releases, read and computed: what each release costs for each kind of records.
+
+    Its head and scope are taken to be read.
+
+    Attributes:
+        given: sentences about what the bound takes for granted.
+        most_kinds: how many kinds of records the releases of a path tell apart, at most.
+    """
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        scope = Scope(given["scope"]["relation"] == "replace", given["scope"]["person"])
+        steps = Steps(_MOST_STEPS)
+        self.steps, self.scope, self.most_kinds = steps, scope, 1
+        columns = read_columns(given["columns"])
+        if scope.person is not None and scope.person not in {each.name for each in columns}:
+            raise CertificateError(f"the column {shown(scope.person)}, which tells persons apart, is not declared")
+        self.samples: list[Sample] = []
+        units = []
+        for number, each in enumerate(items(given["samples"], "samples", MOST_RELEASES)):
+            each = fields(each, {"rate", "times", "of"}, f"sample {number}")
+            self.samples.append(read_sample(each, f"sample {number}"))
+            if each["of"] not in ("records", "persons") or type(each["of"]) is not str:
+                raise CertificateError(f"sample {number}: it is one of records or persons, not {shown(each['of'])}")
+            units.append(each["of"])
+        self.expressions = Expressions(columns, given["expressions"], steps)
+        self.rows = read_rows(given["rows"], self.expressions, units, scope)
+        self.numbers = AllNumbers(given["numbers"], self.expressions, self.rows, scope, steps)
+        self.releases = [
+            self._release(each, f"release {number}")
+            for number, each in enumerate(items(given["releases"], "releases", MOST_RELEASES))
+        ]
+        self.paths = [
+            Counter(whole(each, where, 0, len(self.releases) - 1) for each in items(path, where, MOST_RELEASES))
+            for where, path in (
+                (f"path {number}", path) for number, path in enumerate(items(given["paths"], "paths", MOST_PATHS, 1))
+            )
+        ]
+        self._refuse_unused(given)
+        used = {each for number in self.numbers.of for each in number.used}
+        self.expressions.settle(used | {mask for rows in self.rows for mask in rows.masks})
+        self.numbers.settle()
+        self._needed = [sorted(self.numbers.needed([release.number])) for release in self.releases]
+        self._priced: dict[tuple[Any, ...], Price] = {}
+        self._dearest: dict[frozenset[tuple[int, int]], list[Spent]] = {}
+        tables = sum(self.expressions.tables.values())
+        self.given = [f"{each} ({many} table{'s' * (many > 1)})" for each, many in self.expressions.tables.items()]
+        self.given = [*self.numbers.given, *(self.given if tables else ())]
+
+    def _release(self, value: object, where: str) -> Release:
+        given = fields(value, {"law", "scale", "unit", "number", "times", "line", "details"}, where)
+        number = whole(given["number"], f"{where}: number", 0, len(self.numbers.of) - 1)
+        of = self.numbers.of[number]
+        noise = read_noise(given, of.sample, where)
+        unit = None if given["unit"] is None else text(given["unit"], f"{where}: unit")
+        if unit != of.unit:
+            raise CertificateError(f"{where}: its scale is in other units than the number")
+        if noise.law in _DISCRETE and not of.whole:
+            raise CertificateError(f"{where}: discrete noise on what may be no whole number")
+        if noise.law == "laplace_threshold" and not (
+            of.special == "any_key" or (of.kind in ("sum", "sums") and of.given["of"] is None)
+        ):
+            raise CertificateError(f"{where}: a threshold is one on counts of rows by key")
+        is_special = bool(of.special) or noise.law == "randomised_response"
+        if is_special and (of.special, noise.law) not in _SPECIAL:
+            raise CertificateError(f"{where}: {noise.law} noise hides no number of kind {of.kind!r}")
+        return Release(noise, number)
+
+    def _refuse_unused(self, given: Mapping[str, Any]) -> None:
+        """Raise unless everything that is listed leads to a release on a path."""
+        releases = set().union(*self.paths)
+        numbers = self.numbers.needed(self.releases[each].number for each in releases)
+        rows = {0}
+        waiting = [self.numbers.of[each].rows for each in numbers]
+        while waiting:
+            number = waiting.pop()
+            if number is not None and number not in rows:
+                rows.add(number)
+                waiting.append(given["rows"][number].get("of"))
+        expressions = {each for number in numbers for each in self.numbers.of[number].used}
+        expressions |= {mask for number in rows for mask in self.rows[number].masks}
+        todo = list(expressions)
+        while todo:
+            before = set(self.expressions.of[todo.pop()].of) - expressions
+            expressions |= before
+            todo += before
+        samples = {given["rows"][number].get("sample") for number in rows} - {None}
+        used = {
+            "releases": releases, "numbers": numbers, "rows": rows, "expressions": expressions, "samples": samples
+        }  # fmt: skip
+        for name, of in used.items():
+            unused = set(range(len(given[name]))) - of
+            if unused:
+                raise CertificateError(f"nothing that is released is made of {name} {max(unused)}")
+
+    # --- what a path costs -------------------------------------------------------------------------------------
+
+    def dearest(self, path: Counter[int]) -> list[Spent]:
+        """Return what the releases of a path cost at most: for any kind of records, one of these is at least that."""
+        parts = [self._dearest_part(part) for part in self._parts(path)]
+        found = [Spent()]
+        for part in parts:
+            found = self._largest([one.joined(other) for one in found for other in part])
+        return found
+
+    def _parts(self, path: Counter[int]) -> list[Part]:
+        """Return the releases of a path in parts that share no column of rows of one origin, and no sample."""
+        owner: dict[tuple[Any, ...], Part] = {}
+        for release, counted in sorted(path.items()):
+            made, sample = self._made(release).values(), self.releases[release].noise.sample
+            variables: set[tuple[Any, ...]] = {(each.origin, column) for each in made for column in each.columns}
+            variables |= set() if sample is None else {("sample", sample)}
+            part = Part(variables or {("release", release)}, {release: counted})
+            for before in {id(owner[each]): owner[each] for each in part.variables if each in owner}.values():
+                if len(before.variables) > len(part.variables):
+                    part, before = before, part
+                part.variables |= before.variables
+                part.releases.update(before.releases)
+                self.steps.spend(len(before.variables))
+            owner.update(dict.fromkeys(part.variables, part))
+            self.steps.spend(len(part.variables))
+        return list({id(part): part for part in owner.values()}.values())
+
+    def _made(self, release: int) -> dict[int, Made]:
+        """Return the numbers made of rows that a release is made of."""
+        found = {each: self.numbers.of[each].made for each in self._needed[release]}
+        return {number: made for number, made in found.items() if made is not None}
+
+    def _dearest_part(self, part: Part) -> list[Spent]:
+        key = frozenset(part.releases.items())
+        if key in self._dearest:
+            return self._dearest[key]
+        spent = []
+        for moved in self._moved(part.releases):
+            each = Spent()
+            for release, counted in part.releases.items():
+                noise, price = self.releases[release].noise, self._price(release, moved)
+                each.add(noise, price, counted, self.samples, is_replaced=self.scope.is_replaced)
+            spent.append(each)
+        made = [each for release in part.releases for each in self._made(release).values()]
+        if any(max(each.coming, each.going) > 1 for each in made):
+            # several rows: each sum is largest where all are of one kind, but not all sums for the same kind
+            found = [Spent.largest(spent)]
+        else:
+            found = self._largest(spent)
+        self._dearest[key] = found
+        return found
+
+    def _moved(self, releases: Iterable[int]) -> Iterator[dict[int, Moves]]:
+        """Yield how far the numbers that releases are made of move, for each kind of records."""
+        releases = list(releases)
+        made = {number: each for release in releases for number, each in self._made(release).items()}
+        origins: dict[tuple[str, int], list[int]] = {}
+        for number, each in made.items():
+            origins.setdefault(each.origin, []).append(number)
+        options, kinds = [], 1
+        for numbers in origins.values():
+            rows = self._distinct([made[number] for number in numbers])
+            kinds *= len(rows)
+            first = made[numbers[0]]
+            coming = [[_times(adds, first.coming, first.exact) for adds in row] for row in rows]
+            if first.going:
+                going = [[_times(adds, -first.going, first.exact) for adds in row] for row in rows]
+                self.steps.spend(len(rows) ** 2)
+                pairs = itertools.product(coming, going)
+            else:
+                pairs = itertools.product(coming, [[{} for _ in numbers]])
+            options.append((numbers, pairs))
+        self.most_kinds = max(self.most_kinds, kinds)
+        needed = sorted(set().union(*(self._needed[release] for release in releases)))
+        for chosen in itertools.product(*(pairs for _, pairs in options)):
+            moved = {}
+            for (numbers, _), (coming_row, going_row) in zip(options, chosen, strict=True):
+                for number, come, go in zip(numbers, coming_row, going_row, strict=True):
+                    moved[number] = _sum(come, go) if go else come
+                    self.steps.spend(1 + len(come) + len(go))
+            self.steps.spend(10)
+            yield self.numbers.moves(needed, moved)
+
+    def _distinct(self, made: list[Made]) -> list[tuple[Moves, ...]]:
+        """Return what a row of each kind adds to numbers of one origin; kinds that add the same are one."""
+        columns = sorted({column for each in made for column in each.columns})
+        places = [[columns.index(column) for column in each.columns] for each in made]
+        found: dict[tuple[Any, ...], tuple[Moves, ...]] = {}
+        for cells in self.expressions.cells_of(columns):
+            row = tuple(
+                each.adds.get(tuple(cells[place] for place in own), {}) for each, own in zip(made, places, strict=True)
+            )
+            self.steps.spend(sum(map(len, row)) + len(row))
+            found.setdefault(tuple(tuple(adds.items()) for adds in row), row)
+            if len(found) > MOST_KINDS:
+                raise CertificateError(f"the releases of a path tell more than {MOST_KINDS:,} kinds of records apart")
+        return list(found.values())
+
+    def _price(self, release: int, moved: dict[int, Moves]) -> Price:
+        noise, number = self.releases[release].noise, self.releases[release].number
+        moves, of = moved[number], self.numbers.of[number]
+        key = (release, tuple(sorted(moves.items())))
+        self.steps.spend(10 + len(moves))
+        found = self._priced.get(key)
+        if found is None:
+            self.steps.spend(10 + 4 * len(moves))
+            if noise.law == "laplace_threshold":
+                found = self._price_by_threshold(release, moves, of)
+            else:
+                # places that do not move count where there are any: for spreads
+                listed = [*moves.values(), *[(0, 0)] * min(2, of.size - len(moves))]
+                ends = [(Fraction(low), Fraction(high)) for low, high in listed]
+                found = LAWS[noise.law](noise, ends, self.scope.is_replaced)
+            if len(self._priced) < MOST_KINDS:
+                self._priced[key] = found
+        return found
+
+    def _price_by_threshold(self, release: int, moves: Moves, of: Numbers) -> Price:
+        """Return the price of counts of which small ones are dropped, of keys that the data hold."""
+        noise, made = self.releases[release].noise, list(self._made(release).values())
+        if any(each.going for each in made):
+            raise CertificateError("the threshold rule is about records that come or go")
+        rows = sum({each.origin: each.coming for each in made}.values())
+        ends = [(Fraction(low), Fraction(high)) for low, high in moves.values()] or [(Fraction(0), Fraction(0))]
+        if rows <= 1:
+            return LAWS[noise.law](noise, ends, False)
+        if not of.special:
+            raise CertificateError("a threshold on counts of which several rows of a person may change several")
+        far = max(abs(end) for end in ends[0])
+        law = LAWS[noise.law]
+        # all rows have one key, or each its own
+        one, other = law(noise, ends, False), Price().plus(law(noise, [(-far / rows, far / rows)], False), rows)
+        return one if one.delta >= other.delta else other
+
+    def _largest(self, spent: list[Spent]) -> list[Spent]:
+        """Return those of which no other is at least as large in every sum."""
+        found: list[tuple[tuple[Amount, ...], Spent]] = []
+        distinct = {each.amounts(len(self.samples)): each for each in spent}
+        for amounts, each in sorted(distinct.items(), key=lambda entry: _size(entry[0]), reverse=True):
+            self.steps.spend(len(found) + 1)
+            if not any(_at_least(other, amounts) for other, _ in found):
+                found.append((amounts, each))
+                if len(found) > _MOST_DEAREST:
+                    raise CertificateError(
+                        f"more than {_MOST_DEAREST:,} kinds of records, of which none is the dearest"
+                    )
+        return [each for _, each in found]
+
+    # --- what all paths cost -----------------------------------------------------------------------------------
+
+    def bound(self, given: dict[str, Any], group: int) -> Fraction:
+        """Return the bound that the releases show.
+
+        Raises:
+            ForgedError: if they show none.
+        """
+        notion, delta = read_notion(given, group)
+        alone = len(self.paths) == 1
+        worst: list[Amount] = [Fraction(0)] * RULES
+        converted = set[tuple[Amount, Fraction]]()
+        for path in self.paths:
+            for spent in self.dearest(path):
+                total = spent.total(self.samples)
+                if delta and (total.gaussian, total.delta) not in converted:
+                    converted.add((total.gaussian, total.delta))
+                    self.steps.spend(_STEPS_OF_CURVE)
+                found = by_rules(total, notion, delta, alone=alone)
+                worst = [larger(one, more) for one, more in zip(worst, found, strict=True)]
+        if "account" in given:
+            if not delta or not alone:
+                raise CertificateError("an account is one of ε at a δ above 0, of releases on one path")
+            accounted = [
+                Accounted(self.releases[each].noise, counted, self._size(each), self._prices(each))
+                for each, counted in self.paths[0].items()
+            ]
+            is_replaced = self.scope.is_replaced
+            worst.append(by_account(given["account"], accounted, self.samples, delta, is_replaced=is_replaced))
+        known = [each for each in worst if each is not None]
+        if not known:
+            raise ForgedError(f"its releases show no finite bound of {notion}")
+        return min(known) * (group**2 if notion == "rho" else group)
+
+    def sentences(self) -> list[str]:
+        """Say what was computed, for people to read, once the bound was."""
+        typed = [f"{each.name} ({each.told['type']})" for each in self.expressions.columns if not each.match]
+        return [
+            f"There are {len(self.releases):,} releases on {len(self.paths):,} paths. What a record adds to them was "
+            f"computed from {len(self.expressions.of):,} expressions, and at most {self.most_kinds:,} kinds of records "
+            "were told apart by releases that hang together; every one, and every pair of them, was priced.",
+            f"The columns of the data are {', '.join(typed) or 'none'}.",
+        ]
+
+    def domain(self) -> list[dict[str, Any]]:
+        """Return the declared domain: what each column of the data may hold."""
+        return [each.told for each in self.expressions.columns if not each.match]
+
+    def _size(self, release: int) -> int:
+        of = self.numbers.of[self.releases[release].number]
+        return 2 if of.special else of.size
+
+    def alone(self, release: int, notion: str, delta: Fraction) -> Amount:
+        """Return what a release costs by itself: of whole data, once, for a group of one."""
+        worst: list[Amount] = [Fraction(0)] * RULES
+        for price in self._prices(release):
+            found = by_rules(price, notion, delta, alone=True)
+            worst = [larger(one, more) for one, more in zip(worst, found, strict=True)]
+        return min((each for each in worst if each is not None), default=None)
+
+    def _prices(self, release: int) -> list[Price]:
+        return [self._price(release, moved) for moved in self._moved([release])]
+
+
+def _times(adds: Moves, times: int, exact: bool) -> Moves:
+    """Return what so many rows add, all of one kind; fewer where it is not ``exact``; for a negative number they go."""
+    found = {}
+    for place, (low, high) in adds.items():
+        ends = (low * times, high * times) if times > 0 else (high * times, low * times)
+        found[place] = ends if exact else (min(ends[0], 0), max(ends[1], 0))
+    return {place: ends for place, ends in found.items() if any(ends)}
+
+
+def _sum(one: Moves, other: Moves) -> Moves:
+    found = dict(one)
+    for place, (low, high) in other.items():
+        before = found.get(place, (0, 0))
+        found[place] = before[0] + low, before[1] + high
+    return {place: ends for place, ends in found.items() if any(ends)}
+
+
+def _at_least(one: tuple[Amount, ...], other: tuple[Amount, ...]) -> bool:
+    return all(a is None or (b is not None and a >= b) for a, b in zip(one, other, strict=True))
+
+
+def _size(amounts: tuple[Amount, ...]) -> tuple[int, float]:
+    finite = [float(min(each, Fraction(10**100))) for each in amounts if each is not None]
+    return len(amounts) - len(finite), math.fsum(finite)

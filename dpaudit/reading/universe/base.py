@@ -1,0 +1,210 @@
+"""What does the domain of the universe keep of a pass? What was made in it, what was written into, what was guessed."""
+
+from __future__ import annotations
+
+import collections
+import functools
+import os
+import traceback
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpaudit.reading.python import Python
+from dpaudit.reading.rewrite import UnreadableError
+from dpaudit.reading.source import is_of_user
+from dpaudit.reading.universe.released import Token, refuse_uncertain
+from dpaudit.reading.universe.state import (
+    Left,
+    Pass,
+    RefusalError,
+    Refused,
+    Unknown,
+    line,
+    refuse,
+)
+
+_RAISES: dict[str, tuple[type[Exception], ...]] = {
+    "division": (ZeroDivisionError,),
+    "power": (ZeroDivisionError, OverflowError),
+    "int": (ValueError, OverflowError),
+    "any": (TypeError, ValueError, ZeroDivisionError, OverflowError, IndexError, KeyError, AttributeError),
+}
+
+
+def is_natural(error: BaseException) -> bool:
+    """Whether an exception is one of the function: raised by it, or by Python or a library from public values."""
+    if getattr(error, "_dpaudit_natural", False):
+        return True
+    at = error.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    return at is not None and is_of_user(at.tb_frame.f_code.co_filename)
+
+
+def naturally(function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
+    """Let Python or a library do something with public values; what it raises, the function may catch."""
+    try:
+        return function(*args, **keywords)
+    except Left:
+        raise
+    except Exception as error:
+        error._dpaudit_natural = True  # type: ignore[attr-defined]
+        raise
+
+
+_CONTAINERS = (
+    list,
+    dict,
+    set,
+    collections.OrderedDict,
+    collections.Counter,
+    collections.deque,
+    collections.defaultdict,
+    types.SimpleNamespace,
+)
+
+
+class Base(Python):
+    """What was made in this call, and which operations on released values may raise."""
+
+    control = (Left,)
+
+    def __init__(self, state: Pass, used: frozenset[str] = frozenset()) -> None:
+        super().__init__()
+        self.state, self.used = state, used
+        state.domain = self  # type: ignore[attr-defined]
+        self._mine: dict[int, tuple[Any, int]] = {}
+        self.tainted: dict[int, tuple[Any, Token]] = {}
+        self._generators: dict[Any, Any] = {}
+        self._made_generators: list[Any] = []
+        self._guesses: set[str] = set()
+
+    def _quiet(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """What goes to a log."""
+        raise NotImplementedError
+
+    def _public(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """What a library does with public values."""
+        raise NotImplementedError
+
+    def _callback(self, value: Any) -> Any:
+        """What a library may call."""
+        raise NotImplementedError
+
+    def born(self, value: Any) -> Any:
+        """Note that a value was made in this call, and for this record."""
+        self._mine[id(value)] = (value, self.state.record)
+        return value
+
+    def own(self, value: Any) -> None:
+        """Refuse a change of what was not made here, or not for this record."""
+        known = self._mine.get(id(value))
+        if known is None or known[0] is not value:
+            refuse(
+                "this changes something that was not made in this call (a global, a default, an argument, a view)",
+                "a copy of it, and the change of that",
+            )
+        if known[1] != self.state.record:
+            refuse("this changes, for each record, something that was there before it", "a sum: total += x")
+
+    def fresh(self, value: Any, *given: Any) -> Any:
+        """Note a result of a library that is no part of what it was given; of a view, neither side may be changed."""
+        kind = type(value)
+        is_new = all(value is not each for each in given)
+        if kind in _CONTAINERS and is_new:
+            self.born(value)
+        if kind in (np.ndarray, pd.Series, pd.DataFrame) and is_new:
+            arrays = [each for each in given if isinstance(each, np.ndarray)]
+            tables = [each for each in given if isinstance(each, pd.Series | pd.DataFrame)]
+            if kind is not np.ndarray:
+                shared = arrays
+            elif value.base is None and not any(np.shares_memory(value, each) for each in arrays):
+                shared = []
+            else:
+                shared = [*arrays, *tables, value.base]
+            if not shared or kind is not np.ndarray:
+                self.born(value)
+            for each in shared:
+                self._mine.pop(id(each), None)
+        elif kind in (tuple, list):
+            for each in value:
+                if isinstance(each, np.ndarray | list | dict):
+                    self.fresh(each, *given)
+        return value
+
+    def seen(self, value: Any) -> Any:
+        """Return what an array that was written into stands for."""
+        if self.tainted:
+            known = self.tainted.get(id(value))
+            if known is not None and known[0] is value:
+                return known[1]
+        return value
+
+    def raises(self, what: str) -> None:
+        """Decide whether an operation on released values raises, where the function could see it."""
+        if self.state.attempts and not self.state.record:
+            kinds = _RAISES[what]
+            way = self.state.decide((None, *kinds))
+            if way is not None:
+                error = way(Token())
+                error._dpaudit_natural = True
+                raise error
+
+    def _certain(self, *values: Any) -> None:
+        """Refuse a number whose type hangs on the data where its type may be seen."""
+        pending = list(values)
+        while pending:
+            each = pending.pop()
+            if isinstance(each, Token):
+                if not each.is_certain:
+                    refuse_uncertain()
+            elif type(each) in (list, tuple, set):
+                pending += list(each)
+            elif type(each) is dict:
+                pending += list(each.values())
+
+    def _guessed(self) -> bool:
+        """Go on where the reading is refused anyway, for what else there is to say: into a part, once."""
+        where = line()
+        known = where in self._guesses
+        self._guesses.add(where)
+        return not known
+
+
+class Bound:
+    """A method of a private or released value, not yet called."""
+
+    __slots__ = ("name", "owner")
+
+    def __init__(self, owner: Any, name: str) -> None:
+        self.owner, self.name = owner, name
+
+
+def hook(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Note what the tables refuse, and go on with an unknown value."""
+
+    @functools.wraps(function)
+    def asked(self: Base, /, *args: Any, **keywords: Any) -> Any:
+        self.state.step()
+        for each in args:
+            if type(each) is Unknown:
+                return each
+        try:
+            return function(self, *args, **keywords)
+        except RefusalError as why:
+            self.state.note(Refused(line(), *why.args))
+        except UnreadableError as why:
+            self.state.note(Refused(line(), str(why)))
+        except Exception as error:
+            if is_natural(error):
+                raise
+            self.state.note(Refused(line(), f"the reading fails here ({type(error).__name__}: {error})"))
+            if os.environ.get("DPAUDIT_TRACE_READING"):
+                traceback.print_exc()
+        return Unknown()
+
+    return asked

@@ -1,0 +1,369 @@
+"""What do Python's builtins do with private, released and public values? One method a builtin, by its name."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpaudit.reading.universe import methods, records
+from dpaudit.reading.universe.base import Base, naturally
+from dpaudit.reading.universe.columns import Column, plain
+from dpaudit.reading.universe.frames import Frame, column_sum
+from dpaudit.reading.universe.noise import Perturbed, largest
+from dpaudit.reading.universe.numbers import Number, among
+from dpaudit.reading.universe.records import Cell, Records
+from dpaudit.reading.universe.released import Token, items, number
+from dpaudit.reading.universe.state import (
+    NOISE_FIRST,
+    Private,
+    refuse,
+)
+from dpaudit.reading.universe.values import PRIVATE, PUBLIC, RELEASED, sort_of
+
+_ROUNDED = [frozenset((name,)) for name in ("float", "int", "np.float64")]
+
+
+class Builtins(Base):
+    """Each method ``b_name`` stands for the builtin of this name."""
+
+    def b_len(self, value: Any) -> Any:
+        """``len``."""
+        if isinstance(value, Token):
+            self.raises("any")
+            return value.shape[0] if value.shape and value.kinds is not None else Token()
+        if isinstance(value, Private):
+            return methods.length(value)
+        return naturally(len, value)
+
+    def b_sum(self, values: Any, start: Any = 0) -> Any:
+        """``sum``."""
+        if isinstance(values, Token):
+            return number("number")
+        if isinstance(values, Column):
+            if type(start) is not int or start:
+                refuse("sum of records with a start", "the start added to the sum")
+            if np.isnan(plain(values.low).astype(float)).any():
+                refuse("sum() of values that may be missing", ".sum(), which leaves them out, or .fillna(0)")
+            found = column_sum(values)
+            kind = plain(values.low).dtype.kind
+            kinds = {"i": {"int"}, "b": {"int"}, "f": {"int", "float"}}[kind]
+            return found.like(
+                found.low,
+                found.high,
+                kinds=frozenset(kinds if values.is_series or values.is_stable else kinds | {"np.float64", "np.int64"}),
+            )
+        for each in self.iterate(values):
+            start = self.binary("add", start, each)
+        return start
+
+    def b_min(self, *args: Any, **keywords: Any) -> Any:
+        """``min``."""
+        return self._extreme(min, args, keywords)
+
+    def b_max(self, *args: Any, **keywords: Any) -> Any:
+        """``max``."""
+        return self._extreme(max, args, keywords)
+
+    def b_abs(self, value: Any) -> Any:
+        """``abs``."""
+        return self.absolute(value)
+
+    def b_round(self, value: Any, digits: Any = None) -> Any:
+        """``round``."""
+        if isinstance(value, Token):
+            self.raises("int")
+            return (
+                number("int" if digits is None and value.kinds in _ROUNDED else "number")
+                if value.is_number
+                else Token()
+            )
+        if isinstance(value, Private):
+            refuse("round() of a private value, which jumps where it does not", "round after the noise")
+        return naturally(round, value) if digits is None else naturally(round, value, digits)
+
+    def b_int(self, *args: Any) -> Any:
+        """``int``."""
+        return self._converted(int, args)
+
+    def b_float(self, *args: Any) -> Any:
+        """``float``."""
+        if args and isinstance(args[0], Number) and not args[0].shape:
+            return args[0].cast(float)
+        return self._converted(float, args)
+
+    def b_bool(self, value: Any = False) -> Any:
+        """``bool``."""
+        if isinstance(value, Token):
+            return number("bool")
+        return self.truth(value)
+
+    def b_str(self, *args: Any) -> Any:
+        """``str``."""
+        return self.format(args[0], -1, "") if len(args) == 1 else self._plain_builtin(str, *args)
+
+    def b_repr(self, value: Any) -> Any:
+        """``repr``."""
+        return self.format(value, 114, "")
+
+    def b_list(self, values: Any = ()) -> Any:
+        """``list``."""
+        found = records.records_of(values) if isinstance(values, Private) else None
+        if isinstance(values, Column):
+            return methods.c_to_numpy(values) if values.is_series else values
+        if found is not None:
+            return found
+        if isinstance(values, Token) and items(values) is None:
+            self.raises("any")
+            return Token()
+        return self.born(list(self.iterate(values)))
+
+    def b_tuple(self, values: Any = ()) -> Any:
+        """``tuple``."""
+        if isinstance(values, Token) and items(values) is None:
+            self.raises("any")
+            return Token()
+        return tuple(self.iterate(values))
+
+    def b_dict(self, values: Any = (), **keywords: Any) -> Any:
+        """``dict``."""
+        if isinstance(values, Token):
+            self.raises("any")
+            return Token()
+        pairs = list(values.items()) if isinstance(values, dict) else list(self.iterate(values))
+        if any(isinstance(each, Token) for each in pairs):
+            return (
+                Token()
+                if sort_of((pairs, keywords)) == RELEASED
+                else refuse("a dict of released keys and private values")
+            )
+        both = [tuple(self.unpack(each, 2, None)) for each in pairs]
+        return self.born(dict([(self._key(key), value) for key, value in both], **keywords))
+
+    def b_set(self, values: Any = ()) -> Any:
+        """``set``."""
+        if isinstance(values, Private):
+            refuse("a set of what records hold", "the set of values that are possible")
+        listed = list(self.iterate(values))
+        if sort_of(listed) == RELEASED:
+            self._certain(listed)
+            return Token()
+        return self.born(set(map(self._key, listed)))
+
+    def b_sorted(self, values: Any, *, key: Any = None, reverse: Any = False) -> Any:
+        """``sorted``."""
+        if isinstance(values, Private):
+            refuse("sorted() of private values", NOISE_FIRST)
+        if isinstance(values, Token) and items(values) is None:
+            self.raises("any")
+            return Token()
+        listed = list(self.iterate(values))
+        keys = [each if key is None else self.call(key, each) for each in listed]
+        sort = max(sort_of(keys), sort_of(reverse))
+        if sort == PRIVATE or sort_of(listed) == PRIVATE:
+            refuse("sorting of or by private values", "sorting by released values")
+        if sort == PUBLIC:
+            order = sorted(range(len(listed)), key=keys.__getitem__, reverse=bool(reverse))
+            return self.born([listed[place] for place in order])
+        self._certain(keys, listed)
+        self.raises("any")
+        kinds = {each.kinds if isinstance(each, Token) and each.is_number else None for each in listed}
+        one = next(iter(kinds)) if len(kinds) == 1 else None
+        return self.born([Token((), one) if one is not None else Token() for _ in listed])
+
+    def b_enumerate(self, values: Any, start: int = 0) -> Any:
+        """``enumerate``."""
+        if records.records_of(values) is not None if isinstance(values, Private) else False:
+            refuse("enumerate() of records, whose order is private", "a loop without numbers")
+        return enumerate(self.iterate(values), start)
+
+    def b_zip(self, *values: Any, strict: bool = False) -> Any:
+        """``zip``."""
+        if any(isinstance(each, Column | Records) for each in values):
+            return records.zipped(values)
+        return zip(*[self.iterate(each) for each in values], strict=strict)
+
+    def b_map(self, function: Any, *values: Any) -> Any:
+        """``map``."""
+        if len(values) == 1 and isinstance(values[0], Column):
+            return records.applied(function, values[0], "map")
+        return map(lambda *each: self.call(function, *each), *[self.iterate(each) for each in values])
+
+    def b_filter(self, function: Any, values: Any) -> Any:
+        """``filter``."""
+        return filter(
+            lambda each: self.truth(each if function is None else self.call(function, each)), self.iterate(values)
+        )
+
+    def b_any(self, values: Any) -> Any:
+        """``any``."""
+        if isinstance(values, Token):
+            return number("bool")
+        return any(self.truth(each) for each in self.iterate(values))
+
+    def b_all(self, values: Any) -> Any:
+        """``all``."""
+        if isinstance(values, Token):
+            return number("bool")
+        return all(self.truth(each) for each in self.iterate(values))
+
+    def b_iter(self, values: Any) -> Any:
+        """``iter``."""
+        found = self.iterate(values)
+        return found if isinstance(found, types.GeneratorType) else iter(found)
+
+    def b_next(self, iterator: Any, *default: Any) -> Any:
+        """``next``."""
+        known = isinstance(iterator, types.GeneratorType | map | filter | zip | enumerate) or type(
+            iterator
+        ).__name__.endswith("iterator")
+        if not known:
+            refuse("next() of this", "a loop")
+        if self.state.record:
+            refuse("next() for each record", "a sum")
+        return naturally(next, iterator, *default)
+
+    def b_reversed(self, values: Any) -> Any:
+        """``reversed``."""
+        if type(values) not in (list, tuple, range, str, dict):
+            refuse("reversed() of this", "reversed(list(x))")
+        return reversed(values)
+
+    def b_range(self, *args: Any) -> Any:
+        """``range``."""
+        if sort_of(args) == RELEASED:
+            return Token()
+        return range(*args) if sort_of(args) == PUBLIC else refuse("a range of a private length", NOISE_FIRST)
+
+    def b_isinstance(self, value: Any, kind: Any) -> Any:
+        """``isinstance``."""
+        if isinstance(value, Frame):
+            return kind is pd.DataFrame if isinstance(kind, type) else refuse("isinstance() of the data in this form")
+        if isinstance(value, Column) and isinstance(kind, type):
+            return kind is (pd.Series if value.is_series else np.ndarray)
+        if isinstance(value, Token):
+            self._certain(value)
+            return Token()
+        if isinstance(value, Private):
+            refuse("isinstance() of a private value, whose type may hang on the data", "no test of its type")
+        return isinstance(value, kind)
+
+    def b_hasattr(self, value: Any, name: Any) -> Any:
+        """``hasattr``."""
+        if sort_of((value, name)) != PUBLIC or type(name) is not str or name[:1] == "_":
+            refuse("hasattr() of what is not public")
+        return hasattr(value, name)
+
+    def b_getattr(self, value: Any, name: Any, *default: Any) -> Any:
+        """``getattr``."""
+        if type(name) is not str or (default and not isinstance(value, Private | Token) and not hasattr(value, name)):
+            return default[0] if default and type(name) is str else refuse("getattr() by a name that is not public")
+        return self.attribute(value, name)
+
+    def b_setattr(self, value: Any, name: Any, new: Any) -> None:
+        """``setattr``."""
+        if type(name) is not str:
+            refuse("setattr() by a name that is not public")
+        self.set_attribute(value, name, new)
+
+    def b_type(self, value: Any, *more: Any) -> Any:
+        """``type``."""
+        if more or isinstance(value, Private | Token):
+            refuse("type() of what is not public", "no test of its type")
+        return type(value)
+
+    def b_super(self, *args: Any) -> Any:
+        """``super``."""
+        return super(*args) if len(args) == 2 else refuse("super() in this form")
+
+    def b_print(self, *args: Any, **keywords: Any) -> None:
+        """``print``: an output."""
+        if set(keywords) - {"sep", "end", "flush"}:
+            refuse("print to a file", "print without file=")
+        self._quiet(print, args, keywords)
+
+    def b_callable(self, value: Any) -> Any:
+        """``callable``."""
+        return callable(value) if sort_of(value) == PUBLIC else refuse("callable() of what is not public")
+
+    def b_format(self, value: Any, specification: Any = "") -> Any:
+        """``format``."""
+        return self.format(value, -1, specification)
+
+    def _plain_builtin(self, function: Any, *args: Any, **keywords: Any) -> Any:
+        sort = sort_of((args, keywords))
+        name = function.__name__
+        if sort == PRIVATE:
+            refuse(f"{name}() of a private value", NOISE_FIRST)
+        if sort == PUBLIC:
+            return self._public(function, args, keywords)
+        self._certain(args, keywords)
+        self.raises("any")
+        return Token()
+
+    def _extreme(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        values = list(self.iterate(args[0])) if len(args) == 1 and not isinstance(args[0], Private) else list(args)
+        if len(args) == 1 and isinstance(args[0], Number):
+            return args[0].extreme()
+        if len(args) == 1 and isinstance(args[0], Private) and isinstance(args[0], Column):
+            args[0].refuse_others("max")
+        if any(isinstance(each, Cell) for each in values) and not keywords:
+            return records.extreme(function, values)
+        if set(keywords) == {"key"} and all(sort_of(each) == PUBLIC for each in values) and values:
+            found = [self.call(keywords["key"], each) for each in values]
+            if all(isinstance(each, Perturbed) for each in found) and function is max:
+                return largest(found)
+            if max(map(sort_of, found)) == RELEASED:
+                return Token()
+            if max(map(sort_of, found)) == PRIVATE:
+                refuse(f"{function.__name__}() by private values", "Gumbel noise on each of them")
+            return values[found.index(function(found))]
+        sort = sort_of((values, keywords))
+        if sort == PUBLIC:
+            return function(values, **{name: self._callback(each) for name, each in keywords.items()})
+        if sort == PRIVATE:
+            if keywords or not all(isinstance(each, Number | int | float | np.number) for each in values):
+                refuse(f"{function.__name__}() of private values in this form", NOISE_FIRST)
+            return among(values)
+        self._certain(values)
+        if all(
+            (isinstance(each, Token) and each.is_number) or type(each) in (int, float, np.float64, np.int64)
+            for each in values
+        ):
+            kinds = {kind for each in values if isinstance(each, Token) for kind in each.kinds or ()}
+            kinds |= {"float" if type(each) is float else "int" for each in values if not isinstance(each, Token)}
+            return number(kinds.pop() if len(kinds) == 1 else "number")
+        self.raises("any")
+        return Token()
+
+    def absolute(self, value: Any) -> Any:
+        """``abs(x)``."""
+        if isinstance(value, Token):
+            return Token(value.shape, value.kinds, value.labels, value.columns)
+        if isinstance(value, Column):
+            return methods.c_abs(value)
+        if isinstance(value, Number | Cell):
+            return value.absolute()
+        return abs(value) if sort_of(value) == PUBLIC else refuse("abs() of this", NOISE_FIRST)
+
+    def _converted(self, kind: type, args: tuple[Any, ...]) -> Any:
+        if args and isinstance(args[0], Token):
+            if not args[0].is_number:
+                self.raises("any")
+            elif kind is int:
+                self.raises("int")
+            return number(kind.__name__)
+        if args and isinstance(args[0], Number) and args[0].is_whole and kind is int:
+            return args[0].cast(int)
+        if sort_of(args) != PUBLIC:
+            refuse(f"{kind.__name__}() of a private value", NOISE_FIRST)
+        return naturally(kind, *args)
+
+    def _key(self, value: Any) -> Any:
+        if sort_of(value) != PUBLIC:
+            refuse("a key that is not public", "public keys")
+        return value
+
+    b_frozenset = b_set

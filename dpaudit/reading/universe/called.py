@@ -1,0 +1,584 @@
+"""What does a call do with private, released and public values? The function is found in the tables, or refused."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import dataclasses
+import enum
+import functools
+import inspect
+import logging
+import random
+import time
+import types
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpaudit.reading import dispatch
+from dpaudit.reading.draws import is_maker, is_seeder, source_of
+from dpaudit.reading.source import is_own
+from dpaudit.reading.universe import calls, methods, records
+from dpaudit.reading.universe.base import Bound, hook, naturally
+from dpaudit.reading.universe.columns import Column
+from dpaudit.reading.universe.frames import Frame
+from dpaudit.reading.universe.noise import Draw, drawn
+from dpaudit.reading.universe.numbers import Number, stacked
+from dpaudit.reading.universe.operators import Operators
+from dpaudit.reading.universe.released import Token, array, combined, number, refuse_uncertain
+from dpaudit.reading.universe.state import (
+    NOISE_FIRST,
+    Left,
+    Private,
+    RefusalError,
+    refuse,
+)
+from dpaudit.reading.universe.values import PRIVATE, PUBLIC, RELEASED, is_of_users_class, sort_of
+
+_CONTEXT_HELPER = contextlib.contextmanager(lambda: iter(())).__code__
+
+_ITERATORS: tuple[type, ...] = (
+    types.GeneratorType,
+    enumerate,
+    zip,
+    map,
+    filter,
+    type(iter([])),
+    type(iter(())),
+    type(iter(range(0))),
+)
+
+
+class Calls(Operators):
+    """Calls of functions of the user, of libraries, and of methods."""
+
+    @hook
+    def call(self, function: Any, /, *args: Any, **keywords: Any) -> Any:
+        """``f(x)``."""
+        args = tuple(map(self.seen, args))
+        kind = type(function)
+        if kind is Bound:
+            return self._method(function.owner, function.name, args, keywords)
+        if kind is Token:
+            if any(sort_of(each) == PRIVATE for each in (*args, *keywords.values())):
+                refuse("a private value that is handed to something released", NOISE_FIRST)
+            self.raises("any")
+            return Token()
+        if issubclass(kind, Private):
+            refuse(f"a call of a {function.noun}")
+        if kind is types.FunctionType and function.__code__ is _CONTEXT_HELPER:
+            inner = function.__wrapped__
+            return contextlib._GeneratorContextManager(self.twin(inner) if is_own(inner) else inner, args, keywords)
+        if isinstance(function, type) and issubclass(function, enum.Enum):
+            return self._public(function, args, keywords)
+        if isinstance(function, type) and is_of_users_class(function):
+            return self.construct(function, *args, **keywords)
+        if args and not keywords and (function is iter or function is next):
+            return self.foreign(function, args, keywords)
+        found = super().call(function, *args, **keywords)
+        return self.born(found) if type(found) in _ITERATORS else found
+
+    def construct(self, kind: type, /, *args: Any, **keywords: Any) -> Any:
+        """Make an object of a user's class."""
+        if not is_of_users_class(kind):
+            refuse(f"the class {kind.__name__}, which is made of what is not read")
+        new = dispatch.in_class(kind, "__new__")
+        if is_own(new):
+            refuse(f"{kind.__name__}.__new__", "__init__")
+        init = dispatch.in_class(kind, "__init__")
+        if issubclass(kind, tuple) or init is object.__dict__["__init__"]:
+            made: Any = naturally(kind, *args, **keywords)
+        elif is_own(init):
+            made = object.__new__(kind)
+            self.born(made)
+            self.call(init, made, *args, **keywords)
+            return made
+        elif (
+            hasattr(kind, "__dataclass_fields__")
+            and isinstance(init, types.FunctionType)
+            and init.__code__.co_filename == "<string>"
+        ):
+            return self._dataclass(kind, init, args, keywords)
+        elif issubclass(kind, BaseException):
+            made = naturally(kind, *args, **keywords)
+        else:
+            refuse(f"how an object of the class {kind.__name__} is made")
+        return self.born(made)
+
+    def _dataclass(self, kind: Any, init: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """A dataclass: its fields, with what their factories make, and ``__post_init__`` rewritten."""
+        given = naturally(inspect.signature(init).bind, None, *args, **keywords)
+        made = object.__new__(kind)
+        self.born(made)
+        later = []
+        for each in dataclasses.fields(kind):
+            if each.init and each.name in given.arguments:
+                value = given.arguments[each.name]
+            elif each.default is not dataclasses.MISSING:
+                value = each.default
+            elif each.default_factory is not dataclasses.MISSING:
+                value = self.call(each.default_factory)
+            else:
+                continue
+            object.__setattr__(made, each.name, value)
+        for name, each in kind.__dataclass_fields__.items():
+            if each._field_type is dataclasses._FIELD_INITVAR:  # type: ignore[attr-defined]
+                later.append(given.arguments.get(name, each.default))
+        after = dispatch.method(made, "__post_init__")
+        if after is not None:
+            self.call(after, *later)
+        return made
+
+    def foreign(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """Call what is not the user's."""
+        kind = type(function)
+        name = getattr(function, "__name__", kind.__name__)
+        if is_seeder(function):
+            refuse("a fixed seed: the noise is the same in every run, which is none", "no call of seed")
+        if is_maker(function):
+            return self._maker(function, args, keywords)
+        source = source_of(function)
+        if source is not None:
+            if self.state.record:
+                refuse("a draw for each record", "noise on the sum, or a sample: df[np.random.random(len(df)) < 0.1]")
+            self._not_seeded(source)
+            return drawn(source, args, keywords)
+        handled = calls.BUILTINS.get(id(function))
+        if handled is not None:
+            return getattr(self, f"b_{handled}", functools.partial(self._plain_builtin, function))(*args, **keywords)
+        owner = getattr(function, "__self__", None)
+        if owner is not None and not isinstance(owner, types.ModuleType) and not isinstance(function, type):
+            return self._method_of_public(function, owner, name, args, keywords)
+        if kind.__module__.startswith("scipy.stats") and hasattr(function, "rvs"):
+            if sort_of((args, keywords)) != PUBLIC:
+                refuse("a distribution with arguments that are not public", "a public scale")
+            return function(*args, **keywords)
+        if function is functools.reduce:
+            return self._reduce(*args, **keywords)
+        if function is functools.partial or function in (dataclasses.dataclass, dataclasses.field):
+            return naturally(function, *args, **keywords)
+        if function is dataclasses.asdict and len(args) == 1 and not keywords:
+            return self._as_dict(args[0])
+        module = getattr(function, "__module__", "") or ""
+        if module == "time" and name in calls.CLOCK:
+            return number("float")
+        if function is warnings.warn or (module == "logging" and name == "getLogger"):
+            return self._quiet(function, args, keywords)
+        if function is time.sleep:
+            return None
+        if id(function) in calls.ITERATING:
+            return function(*[self.iterate(each) if not isinstance(each, int) else each for each in args], **keywords)
+        if kind is types.FunctionType and name in ("wraps", "update_wrapper") and module == "functools":
+            refuse("functools.wraps within the function", "the decorator without it")
+        row = calls.pure(function)
+        if row is None:
+            refuse(
+                f"what {module + '.' if module not in ('', 'builtins') else ''}{name} does is not known here",
+                "a function of NumPy, pandas or the standard library that is",
+            )
+        return self._row(function, row, args, keywords)
+
+    def _row(self, function: Any, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """A function whose result is made of its arguments alone."""
+        sort = sort_of((args, keywords))
+        bad = calls.NEVER & keywords.keys() - ({"default"} if name == "select" else set())
+        of_numpy = isinstance(function, np.ufunc) or getattr(function, "__module__", "") in ("numpy", "numpy.linalg")
+        if (
+            bad
+            or (isinstance(function, np.ufunc) and len(args) > function.nin)
+            or (of_numpy and len(args) > calls.POSITIONAL.get(name, 9))
+        ):
+            refuse(
+                f"{name} with {', '.join(sorted(bad)) or 'an argument that may be changed'}", f"the result of {name}"
+            )
+        if name in ("copy", "deepcopy"):
+            return self._copied(args[0], name) if len(args) == 1 and not keywords else refuse(f"{name} in this form")
+        if sort == PRIVATE:
+            return self._row_of_private(function, name, args, keywords)
+        if sort == PUBLIC:
+            return self._public(function, args, keywords)
+        if name == "SimpleNamespace":
+            return self.born(function(*args, **keywords))
+        self.raises("any")
+        first = self.seen(args[0]) if args else None
+        if of_numpy and isinstance(first, Token) and first.is_array and not keywords:
+            if name in (
+                "clip",
+                "round",
+                "around",
+                "abs",
+                "absolute",
+                "nan_to_num",
+                "floor",
+                "ceil",
+                "rint",
+                "exp",
+                "log",
+                "sqrt",
+                "square",
+                "argsort",
+                "sort",
+                "cumsum",
+            ):
+                return array(first.shape or ())
+            if name in ("zeros_like", "ones_like"):
+                return array(first.shape or ())
+            if name in ("sum", "mean", "max", "min", "median", "std", "var", "argmax", "argmin") and len(args) == 1:
+                return number("np.float64")
+        if (
+            isinstance(function, np.ufunc)
+            and len(args) == 2
+            and name in ("maximum", "minimum", "add", "subtract", "multiply", "divide")
+        ):
+            return combined({"subtract": "sub", "multiply": "mul", "divide": "truediv"}.get(name, "add"), *args)
+        if name in ("clip", "maximum", "minimum", "round") and isinstance(first, Token) and first.is_number:
+            return number("np.float64")
+        if (
+            of_numpy
+            and name in ("array", "asarray")
+            and isinstance(first, list | tuple)
+            and all((isinstance(each, Token) and each.is_number) or type(each) in (int, float) for each in first)
+        ):
+            return array((len(first),))
+        if name in ("where", "clip", "array", "asarray") and isinstance(first, Token) and first.is_array:
+            others = [
+                each
+                for each in args[1:]
+                if not isinstance(each, Token) or not each.is_array or each.shape != first.shape
+            ]
+            if all(
+                each is None or isinstance(each, int | float) or (isinstance(each, Token) and each.is_number)
+                for each in others
+            ):
+                return array(first.shape or ())
+        self._certain(args, keywords)
+        return Token()
+
+    def _copied(self, value: Any, name: str) -> Any:
+        """A copy of containers, arrays and tables; no copy of a generator, which would draw the same again."""
+        kind = type(value)
+        if kind in (int, float, str, bool, bytes, type(None), tuple) and name == "copy":
+            return value
+        if isinstance(value, Frame | Column | Number):
+            return (
+                methods.c_copy(value)
+                if isinstance(value, Column)
+                else value.m_copy()
+                if isinstance(value, Frame)
+                else methods.n_copy(value)
+            )
+        if name == "copy" and kind in (list, dict, set):
+            return self.born(value.copy())
+        if kind in (list, tuple):
+            found = [self._copied(each, name) for each in value]
+            return self.born(found) if kind is list else tuple(found)
+        if kind is dict:
+            return self.born({key: self._copied(each, name) for key, each in value.items()})
+        if kind in (np.ndarray, pd.Series, pd.DataFrame) and sort_of(value) == PUBLIC:
+            return self.born(value.copy())
+        if kind in (int, float, str, bool, bytes, type(None), Token):
+            return value
+        return refuse(f"{name} of a {kind.__name__}", "the values themselves")
+
+    def _public(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """Python or a library does it, with callbacks rewritten."""
+        given = [self._callback(each) for each in args]
+        named = {name: self._callback(each) for name, each in keywords.items()}
+        return self.fresh(naturally(function, *given, **named), *args, *keywords.values())
+
+    def _callback(self, value: Any) -> Any:
+        if isinstance(value, types.FunctionType | types.MethodType | functools.partial):
+            return functools.partial(self.call, value)
+        return value
+
+    def _row_of_private(self, function: Any, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        module = (getattr(function, "__module__", "") or "").split(".")[0]
+        if isinstance(function, np.ufunc) or module == "numpy":
+            found = methods.NUMPY.get(name)
+            listed = [each for each in args if isinstance(each, Draw | Token)]
+            if found is not None and any(isinstance(each, Draw) for each in args) and name in methods._OPERATORS:
+                return self.binary(methods._OPERATORS[name], *args)
+            del listed
+        elif module == "pandas":
+            found = methods.PANDAS.get(name)
+            if function in (pd.Series, pd.DataFrame):
+                return self._table(function, args, keywords)
+        elif name == "SimpleNamespace" and not args:
+            return self.born(function(**keywords))
+        else:
+            found = None
+        if found is None:
+            refuse(
+                f"{name} of private values is not known to treat each record by itself, nor how far it moves",
+                NOISE_FIRST,
+            )
+        return self._with_signature(found, name, args, keywords)
+
+    def _table(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """A series or frame of private numbers."""
+        given: Any = args[0] if args else None
+        is_series = function is pd.Series and len(args) == 1 and type(given) is dict and not keywords and given
+        if is_series and all(isinstance(each, Number) and not each.shape for each in given.values()):
+            found = stacked(given.values())
+            return found.like(found.low, found.high, labels=pd.Index(list(given)))
+        return refuse("a table of private values", "noise on each of them first")
+
+    def _with_signature(
+        self, function: Callable[..., Any], name: str, args: tuple[Any, ...], keywords: dict[str, Any]
+    ) -> Any:
+        """Call a row of a table, whose signature says which arguments are read."""
+        try:
+            inspect.signature(function).bind(*args, **keywords)
+        except TypeError:
+            shown = ", ".join([f"{each}=" for each in keywords]) or f"{len(args)} arguments"
+            refuse(f"{name} with {shown} is not read in this form")
+        for each in (*args[1:], *keywords.values()):
+            if (
+                isinstance(each, list | dict | tuple)
+                and sort_of(each) == PRIVATE
+                and name
+                not in ("select", "stack", "concatenate", "array", "asarray", "assign", "agg", "pipe", "aggregate")
+            ):
+                refuse(f"{name} with a collection of private values")
+        try:
+            return function(*args, **keywords)
+        except (RefusalError, Left):
+            raise
+        except IndexError:
+            raise
+        except Exception as error:
+            return refuse(f"{name} in a form that is not known here ({type(error).__name__}: {str(error)[:80]})")
+
+    def _maker(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        seed = [each for each in (*args, *keywords.values()) if each is not None]
+        if function in (np.random.Generator,) or seed:
+            refuse("a fixed seed: the noise is the same in every run, which is none", "np.random.default_rng()")
+        made = function()
+        self._made_generators.append(made)
+        return made
+
+    def _not_seeded(self, source: Any) -> None:
+        """Refuse a generator of which it is not known that it was made without a seed, and by itself."""
+        owner = source.owner
+        if any(owner is each for each in self._made_generators):
+            return
+        if isinstance(owner, np.random.Generator):
+            seeds = owner.bit_generator.seed_seq
+            entropy = getattr(seeds, "entropy", None)
+            if not isinstance(entropy, int) or entropy < 2**80:
+                refuse(
+                    "a generator with a fixed seed: the noise is the same in every run, which is none",
+                    "np.random.default_rng()",
+                )
+            known = self._generators.setdefault((entropy, getattr(seeds, "spawn_key", ())), owner)
+            if known is not owner:
+                refuse("a copy of a generator, which draws the same noise again", "one generator")
+        elif isinstance(owner, np.random.RandomState | random.Random):
+            is_shared = owner is np.random.mtrand._rand or owner is getattr(random, "_inst", None)
+            if (
+                not is_shared
+                and type(owner) is not random.SystemRandom
+                and not any(owner is each for each in self._made_generators)
+            ):
+                refuse("a generator of which it is not known whether it has a fixed seed", "np.random.default_rng()")
+
+    def _as_dict(self, value: Any) -> Any:
+        """``dataclasses.asdict``: of lists, tuples, dicts and dataclasses a copy, all else as it is."""
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            return self.born(
+                {each.name: self._as_dict(self.attribute(value, each.name)) for each in dataclasses.fields(value)}
+            )
+        if type(value) in (list, tuple):
+            return (
+                self.born([self._as_dict(each) for each in value])
+                if type(value) is list
+                else tuple(map(self._as_dict, value))
+            )
+        if type(value) is dict:
+            return self.born({key: self._as_dict(each) for key, each in value.items()})
+        if isinstance(value, Token | Number | int | float | str | None):
+            return value
+        return refuse(f"dataclasses.asdict of a {type(value).__name__}", "a dict of what is released")
+
+    def _reduce(self, function: Any, values: Any, *start: Any) -> Any:
+        listed = list(self.iterate(values))
+        found = start[0] if start else listed.pop(0)
+        for each in listed:
+            found = self.call(function, found, each)
+        return found
+
+    def _quiet(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """What goes to a log is an output."""
+        if sort_of((args, keywords)) == PRIVATE:
+            refuse("a private value that goes to a log", "the released value")
+        if self.state.record:
+            refuse("a message for each record", "no message there")
+        self._certain(args, keywords)
+        return function(*args, **keywords) if getattr(function, "__name__", "") == "getLogger" else None
+
+    def _method(self, owner: Any, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """A method of a private or released value."""
+        bad = calls.NEVER & (keywords.keys() - {"where"})
+        if bad:
+            refuse(f".{name}({', '.join(sorted(bad))}=)", f"the result of .{name}()")
+        if isinstance(owner, Token):
+            return self._method_of_token(owner, name, args, keywords)
+        if isinstance(owner, Frame) and name in ("iterrows", "itertuples"):
+            if args or set(keywords) - {"index", "name"}:
+                refuse(f".{name} in this form")
+            used = [each for each in owner.columns if each in self.used or not self.used]
+            found = records.of_frame(owner, name, used)
+            if name == "itertuples" and keywords.get("index", True) is False:
+                return found
+            return found
+        if isinstance(owner, Column):
+            function = methods.column_method(owner, name)
+            if function is None:
+                owner.refuse_others(name)
+            return self._with_signature(function, name, (owner, *args), keywords)
+        if isinstance(owner, Number):
+            function = methods.number_method(owner, name)
+            if function is None:
+                if name in calls.READS[pd.Series] and name in {
+                    *methods._OPERATORS.values(),
+                    "div",
+                    "add",
+                    "sub",
+                    "mul",
+                }:
+                    return self.binary({"div": "truediv"}.get(name, name), owner, *args)
+                refuse(f".{name} of a private number is not known", NOISE_FIRST)
+            return self._with_signature(function, name, (owner, *args), keywords)
+        function = owner.method(name)
+        if function is None:
+            return owner.get(name)
+        return self._with_signature(function, name, args, keywords)
+
+    def _method_of_token(self, owner: Token, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        if sort_of((args, keywords)) == PRIVATE:
+            refuse("a private value that is handed to something released", NOISE_FIRST)
+        if not owner.is_certain and name not in ("__float__",):
+            refuse_uncertain()
+        self._certain(args, keywords)
+        self.raises("any")
+        if owner.is_array or (owner.kinds and owner.kinds <= frozenset(("series", "frame"))):
+            if name in ("clip", "round", "astype", "copy", "abs", "fillna", "cumsum") and not any(
+                isinstance(each, pd.Series) for each in args
+            ):
+                return Token(owner.shape, owner.kinds, owner.labels, owner.columns)
+            if (
+                name in ("sum", "mean", "max", "min", "std", "median")
+                and not args
+                and not keywords
+                and owner.columns is None
+            ):
+                return number("np.float64")
+            if name in ("to_numpy",) and owner.shape is not None:
+                return array(owner.shape)
+            if name in ("tolist", "to_list") and owner.shape is not None and len(owner.shape) == 1:
+                return self.born([number("float") for _ in range(owner.shape[0])])
+            if name in ("to_dict", "items") and owner.labels is not None and owner.columns is None:
+                pairs = [(label, number("float")) for label in owner.labels]
+                return self.born(dict(pairs)) if name == "to_dict" else pairs
+            if name in ("where", "mask") and owner.labels is not None:
+                return Token(owner.shape, owner.kinds, owner.labels, owner.columns)
+        if owner.is_number and name in ("item", "clip", "round"):
+            return number("number")
+        return Token()
+
+    def _method_of_public(
+        self, function: Any, owner: Any, name: str, args: tuple[Any, ...], keywords: dict[str, Any]
+    ) -> Any:
+        """A method of an object of a library, or of a container of anything."""
+        if isinstance(owner, logging.Logger) and name in calls.LOGGING:
+            self._quiet(function, args, keywords)
+            return Token() if name == "isEnabledFor" else None
+        if isinstance(owner, type):
+            return self._class_method(function, owner, name, args, keywords)
+        kind = type(owner)
+        if isinstance(owner, pd.Index):
+            kind = pd.Index
+        reads, writes = calls.READS.get(kind, frozenset()), calls.WRITES.get(kind, frozenset())
+        bad = calls.NEVER & (keywords.keys() - ({"where"} if kind in (pd.Series, pd.DataFrame) else set()))
+        if (
+            (name not in reads and name not in writes)
+            or bad
+            or (kind is np.ndarray and len(args) > (2 if name in ("clip", "reshape", "transpose") else 1))
+        ):
+            refuse(f".{name}({', '.join(sorted(bad))}) of a {kind.__name__} is not known here")
+        owner_ = self.seen(owner)
+        if isinstance(owner_, Token):
+            if name in writes:
+                self.own(owner)
+                return None
+            return self._method_of_token(owner_, name, args, keywords)
+        if name in ("join", "extend", "update") and len(args) == 1 and type(args[0]) in _ITERATORS:
+            args = (list(self.iterate(args[0])),)
+        sort, within = sort_of((args, keywords)), sort_of(owner)
+        if name in writes:
+            self.own(owner)
+        if sort == within == PUBLIC:
+            named = {key: self._callback(each) for key, each in keywords.items()}
+            return self.fresh(naturally(function, *map(self._callback, args), **named), owner, *args)
+        if kind in (list, collections.deque) and name in calls.MOVES_ALONE and not keywords:
+            if name in ("insert", "pop", "rotate") and args and sort_of(args[0]) != PUBLIC:
+                refuse(f".{name} at a place that is not public")
+            if name == "extend":
+                args = (list(self.iterate(args[0])),)
+            found = naturally(function, *args)
+            return self.born(found) if name == "copy" else found
+        if kind in (dict, collections.OrderedDict, collections.defaultdict) and (
+            name in calls.MOVES_ALONE or name in ("get", "setdefault", "update")
+        ):
+            if args and name in ("get", "setdefault", "pop") and sort_of(args[0]) != PUBLIC:
+                if sort_of(args[0]) == RELEASED and within <= RELEASED and name == "get":
+                    return Token()
+                refuse("a key that is not public", "public keys")
+            if name == "update":
+                pairs = args[0] if args else {}
+                if type(pairs) is not dict:
+                    refuse("update by something else than a dict")
+                owner.update(pairs, **keywords)
+                return None
+            found = naturally(function, *args)
+            return self.born(found) if name == "copy" else found
+        if kind is list and name == "sort" and max(sort, within) == RELEASED:
+            self._certain(owner)
+            owner[:] = [Token() for _ in owner]
+            return None
+        if max(sort, within) == RELEASED and name not in writes:
+            self._certain(args, keywords, owner)
+            self.raises("any")
+            return Token()
+        return refuse(f".{name} with values that are not public", NOISE_FIRST)
+
+    def _class_method(
+        self, function: Any, owner: type, name: str, args: tuple[Any, ...], keywords: dict[str, Any]
+    ) -> Any:
+        sort = sort_of((args, keywords))
+        if name in ("now", "today", "utcnow") and owner.__module__ == "datetime":
+            return Token()
+        known = {
+            (dict, "fromkeys"), (pd.MultiIndex, "from_product"), (pd.MultiIndex, "from_tuples"), (str, "maketrans"),
+            (pd.DataFrame, "from_dict"), (pd.DataFrame, "from_records"), (pd.IntervalIndex, "from_breaks"),
+        }  # fmt: skip
+        if (owner, name) not in known or (sort == PRIVATE and name != "fromkeys"):
+            refuse(f"{owner.__name__}.{name} is not known here")
+        if sort == RELEASED and name != "fromkeys":
+            return Token()
+        return self.fresh(function(*args, **keywords))
+
+    def call_of_record(self, function: Any, value: Any) -> Any:
+        """Call a function of one record."""
+        try:
+            return self.call(function, value)
+        except Left:
+            raise
+        except Exception as error:
+            return refuse(
+                f"it raises {type(error).__name__} for some records of the domain: whether it does is private"
+            )

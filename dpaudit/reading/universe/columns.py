@@ -1,0 +1,429 @@
+"""What does a value of each record become? Columns: the real result of pandas or NumPy for every kind of record.
+
+What treats each record by itself is done by the library, on one row for every kind. Of a cell that is no point both
+ends are computed, where the operation keeps order, or the four corners. An operation that stands in no table is
+refused, and so is every argument that is not accounted for.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import operator
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpaudit.reading.universe.cells import Space
+from dpaudit.reading.universe.released import Token
+from dpaudit.reading.universe.state import NOISE_FIRST, Private, current, refuse
+
+Truths = npt.NDArray[np.bool_]
+CASTS: dict[Any, str] = {
+    float: "float64", "float": "float64", "float64": "float64", np.float64: "float64",
+    int: "int64", "int": "int64", "int64": "int64", np.int64: "int64",
+    bool: "bool", "bool": "bool", np.bool_: "bool",
+}  # fmt: skip
+"""Types that a column is converted to."""
+COMPARISONS = {
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+    "eq": operator.eq,
+    "ne": operator.ne,
+}
+_RISING = frozenset(
+    ("clip", "fillna", "round", "floor", "ceil", "rint", "trunc", "exp", "log", "log2", "log10", "log1p", "expm1",
+     "sqrt", "cbrt", "add", "maximum", "minimum", "astype", "tanh", "arctan", "pos", "copy", "where")
+)  # fmt: skip
+_CORNERS = {"neg", "sub", "mul", "pow", "abs", "truediv"}
+_SAME_AT_BOTH_ENDS = frozenset(("isin", "isna", "notna"))
+LOOKS_AT_OTHERS = {
+    "mean": "divides by a private number", "median": "is a value of one record", "std": "divides by a private number",
+    "var": "divides by a private number", "max": "is a value of one record", "min": "is a value of one record",
+    "quantile": "is a value of one record", "mode": "is a value of one record",
+    "unique": "shows which values there are",
+    "head": "hangs on the order of the records", "tail": "hangs on the order of the records",
+    "iloc": "hangs on the order of the records", "sort_values": "hangs on other records",
+    "cumsum": "adds up records before", "shift": "looks at the record before", "diff": "looks at the record before",
+    "rank": "looks at other records", "rolling": "looks at other records", "ffill": "looks at the record before",
+    "describe": "shows values of single records", "empty": "shows whether there are records",
+    "idxmax": "shows a record",
+}  # fmt: skip
+INSTEAD = {
+    "mean": "total = x.sum() + laplace(…); n = len(x) + laplace(…); total / max(n, 1)",
+    "std": "noisy sums of x, of x * x, and of 1", "var": "noisy sums of x, of x * x, and of 1",
+    "max": "clip(low, high) with constants", "min": "clip(low, high) with constants",
+    "median": "a noisy choice among a public grid, by np.random.gumbel and argmax",
+    "quantile": "a noisy choice among a public grid, by np.random.gumbel and argmax",
+    "unique": "the list of values that are possible", "mode": "a noisy count of each value that is possible",
+    "empty": "a noisy count, and a decision on that", "describe": "noisy sums and counts",
+}  # fmt: skip
+
+
+def plain(values: Any) -> Any:
+    """Return the values of a series or array as an array."""
+    return values.to_numpy() if isinstance(values, pd.Series | pd.Index) else np.asarray(values)
+
+
+def same(first: Any, second: Any) -> Truths:
+    """Return where two results are the same, a missing value with itself."""
+    one, other = plain(first), plain(second)
+    return np.asarray((one == other) | (pd.isna(one) & pd.isna(other)), bool)
+
+
+def taken(values: Any, places: Any) -> Any:
+    """Return the values at some places, with labels of their own."""
+    if isinstance(values, pd.Series):
+        return pd.Series(values.array.take(places), name=values.name)
+    return values[places]
+
+
+def computed(name: str, function: Callable[..., Any], *args: Any) -> Any:
+    """Return what a library does with the universe; where it raises, whether it does is private."""
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            return function(*args)
+    except Exception as error:
+        return refuse(
+            f"{name} raises {type(error).__name__} for some records of the domain: whether it does is private ({error})"
+        )
+
+
+class Rows(Private):
+    """Which rows a table has.
+
+    Attributes:
+        space: the kinds that they can have.
+        selection: what one record, or person, does to them.
+        sample: number and rate of the Poisson sample that they are of; None for all.
+        order: rows in another order, or under other labels, line up with no others.
+        has_all: whether these are all rows of the data: then there are none only where there are no data.
+    """
+
+    __slots__ = ("has_all", "order", "sample", "selection", "space")
+    noun = "index of private rows"
+
+    def __init__(
+        self, space: Space, selection: Any, sample: Any = None, order: int = 0, *, has_all: bool = False
+    ) -> None:
+        self.space, self.selection, self.sample, self.order, self.has_all = space, selection, sample, order, has_all
+
+    def same(self, other: Any) -> bool:
+        """Whether these are the same rows in the same order."""
+        return self is other or (
+            isinstance(other, Rows)
+            and self.selection is other.selection
+            and self.sample is other.sample
+            and self.order == other.order
+            and self.space.same(other.space)
+        )
+
+    def kept(self, space: Space) -> Rows:
+        """Return those of some kinds."""
+        return Rows(space, self.selection, self.sample, self.order)
+
+
+class Column(Private):
+    """A value, or a row of values, for each record: at the lower and at the upper end of the cell of every kind.
+
+    Attributes:
+        rows: whose values they are.
+        space: the kinds that are told apart: those of the rows, and more.
+        low, high: series or arrays, one item a kind; the same object where every cell is a point.
+        source: the name of the column of the data that this is; "" for anything computed.
+        chain: for what is computed of one such column and rises or falls on every cell: its name, and the computation.
+        is_stable: whether its type is the same whatever records there are, also without any.
+    """
+
+    __slots__ = ("chain", "high", "is_stable", "low", "rows", "source", "space")
+    noun = "private column"
+
+    def __init__(
+        self, rows: Rows, space: Space, low: Any, high: Any, source: str = "", *, is_stable: bool = True
+    ) -> None:
+        self.rows, self.space, self.low, self.high = rows, space, low, high
+        self.source, self.is_stable = source, is_stable
+        self.chain: tuple[str, Callable[[Any], Any]] | None = (source, _itself) if source else None
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether each kind has one value."""
+        return self.low is self.high
+
+    @property
+    def is_series(self) -> bool:
+        """Whether it is of pandas."""
+        return isinstance(self.low, pd.Series)
+
+    @property
+    def width(self) -> int:
+        """Numbers in the row of a record; 0 where a record has one value."""
+        return int(self.low.shape[1]) if np.ndim(self.low) == 2 else 0
+
+    @property
+    def is_mask(self) -> bool:
+        """Whether it says of each record whether something holds."""
+        return self.is_exact and np.ndim(self.low) == 1 and plain(self.low).dtype == bool
+
+    def with_values(self, space: Space, low: Any, high: Any = None, *, is_stable: bool = True) -> Column:
+        """Return other values of the same rows."""
+        if high is not None and high is not low and bool(np.all(same(low, high))):
+            high = None
+        return Column(self.rows, space, low, low if high is None else high, is_stable=is_stable)
+
+    def on(self, rows: Rows) -> Column:
+        """Return the values on fewer rows."""
+        space, mine, _ = self.space.join(rows.space)
+        low = taken(self.low, mine)
+        high = low if self.is_exact else taken(self.high, mine)
+        found = Column(rows, space, low, high, self.source, is_stable=self.is_stable)
+        found.chain = self.chain
+        return found
+
+    def constant(self, value: Any) -> Column:
+        """Return one value for all records."""
+        array = np.full(len(self.space), value)
+        low = pd.Series(array) if self.is_series else array
+        return Column(self.rows, self.space, low, low)
+
+    def refuse_others(self, name: str) -> NoReturn:
+        """Refuse what looks at other records."""
+        if name in LOOKS_AT_OTHERS:
+            refuse(f".{name} of a private column {LOOKS_AT_OTHERS[name]}", INSTEAD.get(name, ""))
+        refuse(
+            f".{name} of a private column is not known to treat each record by itself", "a row of its table, or columns"
+        )
+
+    # --- what treats each record by itself ----------------------------------------------------------------
+
+    def apply(self, name: str, function: Callable[..., Any], *others: Any, dtype_hangs: bool = False) -> Column:
+        """Return function(values, *others), done by the library for every kind.
+
+        Args:
+            name: of the operation in the tables.
+            function: takes values of kinds, and those of the other columns in place of these.
+            others: columns of the same rows, and public values.
+            dtype_hangs: whether its type hangs on which values there are.
+        """
+        columns = [self, *(each for each in others if isinstance(each, Column))]
+        for each in columns:
+            if not each.rows.same(self.rows):
+                refuse(
+                    f"{name} of columns of different rows, which pandas lines up by index",
+                    "columns of one frame: make both before or both after the rows are chosen",
+                )
+        for each in others:
+            if isinstance(each, Token):
+                refuse(f"{name} of a private column with a released value", "a constant in its place")
+            if isinstance(each, Private) and not isinstance(each, Column):
+                refuse(f"{name} of a private column with another {each.noun}", NOISE_FIRST)
+            is_long = isinstance(each, pd.Series | pd.Index | pd.DataFrame) or (np.ndim(each) and not self._fits(each))
+            if is_long and name not in ("isin", "between"):
+                refuse(f"{name} of a private column with an array of a length of its own", "a single value")
+        space, places = self.space, [np.arange(len(self.space))]
+        for each in columns[1:]:
+            space, mine, theirs = space.join(each.space)
+            places = [place[mine] for place in places] + [theirs]
+
+        def at(end: str) -> list[Any]:
+            found, number = [], 0
+            for each in (self, *others):
+                if isinstance(each, Column):
+                    found.append(taken(getattr(each, end), places[number]))
+                    number += 1
+                else:
+                    found.append(each)
+            return found
+
+        is_stable = all(each.is_stable for each in columns) or name in ("astype", "eq", "ne")
+        low = computed(name, function, *at("low"))
+        if len(plain(low)) != len(space):
+            refuse(f"{name} of a private column, which does not treat each record by itself")
+        if is_stable and dtype_hangs:
+            is_stable = self._is_stable(low, function, at("low"))
+        if all(each.is_exact for each in columns):
+            return self.with_values(space, low, is_stable=is_stable)
+        high = computed(name, function, *at("high"))
+        if name in COMPARISONS or name in ("between", "digitize", "cut"):
+            return self._compared(name, columns, others, space, (low, high), is_stable)
+        is_same = name in _SAME_AT_BOTH_ENDS and bool(np.all(same(low, high)))
+        if is_same and (name != "isin" or self.chain is not None):
+            if name == "isin":
+                self.cut([each for each in np.ravel(np.asarray(others[0], object)) if _is_number(each)])
+            return self.with_values(space, low, is_stable=is_stable)
+        chain = self._chained(function, columns, others)
+        if name in _RISING:
+            if not (_finite(low) and _finite(high)):
+                refuse(f"{name} of values for which it may be missing or infinite", ".clip(low, high) first")
+            if name in ("clip", "maximum", "minimum"):
+                self.cut([each for each in others if _is_number(each)])
+            found = self.with_values(space, low, high, is_stable=is_stable)
+            found.chain = chain
+            return found
+        if name in _CORNERS:
+            found = self.with_values(space, *self._corners(name, function, at, columns, others), is_stable=is_stable)
+            found.chain = chain if name in ("neg", "sub", "mul", "truediv") else None
+            return found
+        refuse(f"{name} of values that cannot be listed", "the values that are possible, in the domain")
+
+    def _chained(self, function: Callable[..., Any], columns: list[Column], others: Sequence[Any]) -> Any:
+        """Return the column of the data that this comes from, and how, where there is one and the rest is constant."""
+        if self.chain is None or len(columns) > 1:
+            return None
+        source, before = self.chain
+        return source, lambda values: function(before(values), *others)
+
+    def _fits(self, value: Any) -> bool:
+        """Whether an array has one number for each number of a record's row."""
+        return bool(self.width and np.shape(value) == (self.width,))
+
+    def _is_stable(self, low: Any, function: Callable[..., Any], given: list[Any]) -> bool:
+        """Whether the type of a result is the same whatever records there are."""
+        if not isinstance(low, pd.Series):
+            return True
+        none = computed(
+            "this of no records", function, *(each[:0] if isinstance(each, pd.Series) else each for each in given)
+        )
+        if none.dtype != low.dtype:
+            return False
+        if low.dtype == object:
+            return False
+        for place in range(len(low)) if len(low) <= 300 else np.linspace(0, len(low) - 1, 300).astype(int):
+            one = [each.iloc[place : place + 1] if isinstance(each, pd.Series) else each for each in given]
+            if computed("this of one record", function, *one).dtype != low.dtype:
+                return False
+        return len(low) <= 300 or low.dtype.kind in "ifb"
+
+    def cut(self, values: Sequence[Any]) -> None:
+        """Ask for cells that end where the column comes to these values."""
+        if self.chain is None or self.is_exact:
+            return
+        source, function = self.chain
+        universe = self.space.universe
+        known, column = universe.cuts.get(source, frozenset()), universe.columns[source]
+        points = {float(each) for each in values}
+        if not self.source:
+            inside = {each for each in points if column.low < each < column.high}
+            near = inside - known  # where it is the column itself, as within a clip
+            points = near | {found for each in points - near for found in self._reached(each, source, function)}
+        new = [each for each in points if column.low < each < column.high and each not in known]
+        if new:
+            current().cut(source, new)
+
+    def _reached(self, value: float, source: str, function: Callable[[Any], Any]) -> list[float]:
+        """Return, for the cells in which it passes a value, where it does: the last float on either side."""
+        axis = self.space.universe.axis(source)
+        wrap = pd.Series if isinstance(axis.low, pd.Series) else np.array
+
+        def at(points: Any) -> Any:
+            return plain(computed("this of one value", function, wrap(np.array(points, axis.low.dtype)))).astype(float)
+
+        starts, ends = ([cell[side] for cell in axis.cells] for side in (0, 1))
+        found = []
+        for low, high, first, last in zip(starts, ends, at(starts), at(ends), strict=True):
+            if low == high or not min(first, last) <= value <= max(first, last) or first == last:
+                continue
+            rises, below, above = first < last, float(low), float(high)
+            while (middle := (below + above) / 2) not in (below, above):
+                if (at([middle])[0] < value) == rises:
+                    below = middle
+                else:
+                    above = middle
+            found += [below, above]
+        return found
+
+    def _compared(
+        self, name: str, columns: list[Column], others: Sequence[Any], space: Space, ends: Any, is_stable: bool
+    ) -> Column:
+        """A comparison: cells are cut at what they are compared with, so that both ends agree."""
+        constants = [x for each in others if not isinstance(each, Column) for x in np.ravel(np.asarray(each, object))]
+        low, high = ends
+        if name in ("eq", "ne", "between") or not np.all(same(low, high)):
+            for each in columns:
+                each.cut([x for x in constants if _is_number(x)])
+        alone = len(columns) == 1 and self.chain is not None
+        if np.all(same(low, high)) and (alone or name in ("lt", "le", "gt", "ge")):
+            return self.with_values(space, low, is_stable=is_stable)
+        if name in ("eq", "ne") and len(columns) == 1 and len(constants) == 1:
+            first, last = plain(self.low), plain(self.high)
+            value = constants[0]
+            if _is_number(value) and np.all((first == last) | (last < value) | (first > value)):
+                return self.with_values(space, low, is_stable=is_stable)
+        return refuse(
+            f"{name} of values of which only bounds are known",
+            "a comparison of the column itself, or the values that are possible, in the domain",
+        )
+
+    def _corners(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        at: Callable[[str], list[Any]],
+        columns: list[Column],
+        others: Any,
+    ) -> tuple[Any, Any]:
+        """Return the least and the most at the corners of the cells (interval arithmetic, Moore 1966)."""
+        lows, highs = at("low"), at("high")
+        second = others[0] if others else None
+        if name == "truediv" and (isinstance(second, Column) or np.any(np.asarray(second) == 0)):
+            refuse("a quotient by a column whose values cannot be listed", NOISE_FIRST)
+        if name == "pow" and not (isinstance(second, int) and not isinstance(second, bool) and second >= 0):
+            refuse("a power of values that cannot be listed", "whole numbers as powers, from 0 on")
+        choices = [[low] if low is high else [low, high] for low, high in zip(lows, highs, strict=True)]
+        found = [plain(computed(name, function, *corner)).astype(float) for corner in itertools.product(*choices)]
+        least, most = np.min(found, 0), np.max(found, 0)
+        if name in ("pow", "abs"):
+            first, last = plain(lows[0]).astype(float), plain(highs[0]).astype(float)
+            bottom = 1.0 if name == "pow" and second == 0 else 0.0
+            least = np.where((first <= 0) & (last >= 0), np.minimum(least, bottom), least)
+        missing = np.zeros(len(least), bool).reshape(-1, *[1] * (least.ndim - 1))
+        for each in (*lows, *highs):
+            if isinstance(each, pd.Series | np.ndarray) and len(each) == len(least):
+                missing = missing | pd.isna(plain(each)).reshape(len(least), -1).any(1).reshape(missing.shape)
+        if np.any((~np.isfinite(least) | ~np.isfinite(most)) & ~missing):
+            refuse(f"{name} of values for which it may be missing or infinite", ".clip(low, high) first")
+        whole = plain(found[0]).dtype
+        if plain(lows[0]).dtype.kind == "i" and max(np.max(np.abs(least)), np.max(np.abs(most))) > 2**53:
+            refuse(f"{name} of whole numbers so large that it may wrap", ".astype(float) first")
+        del whole
+        wrap = pd.Series if isinstance(lows[0], pd.Series) or self.is_series else np.asarray
+        return wrap(least), wrap(most)
+
+    # --- rows ---------------------------------------------------------------------------------------------
+
+    def where_true(self, mask: Column) -> Space:
+        """Return the kinds for which a mask of these rows holds."""
+        if not mask.is_mask or not mask.rows.same(self.rows):
+            refuse(
+                "a choice of rows by something that is no mask of these rows",
+                "a comparison of columns of the same frame",
+            )
+        return mask.space.take(np.flatnonzero(plain(mask.low)))
+
+    def kept(self, mask: Column) -> Column:
+        """Return the values of the rows for which a mask holds."""
+        return self.on(self.rows.kept(self.where_true(mask)))
+
+
+def _itself(values: Any) -> Any:
+    return values
+
+
+def _is_number(value: Any) -> bool:
+    return (
+        isinstance(value, int | float | np.integer | np.floating)
+        and not isinstance(value, bool)
+        and math.isfinite(value)
+    )
+
+
+def _finite(values: Any) -> bool:
+    array = plain(values)
+    return array.dtype.kind in "iub" or bool(np.all(np.isfinite(array.astype(float))))

@@ -1,0 +1,827 @@
+"""What does every operation of a function do with private, released and public values? The domain of the universe.
+
+Every operation is asked here. Of public values Python does it; what is made of released and public values is released;
+what private values do stands in tables, and all else is refused, with the line. Refusals stay, and the reading goes on
+after one with an unknown value, so that all of them are told at once.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import enum
+import functools
+import operator
+import sys
+import types
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpaudit.reading import dispatch
+from dpaudit.reading.draws import source_of
+from dpaudit.reading.python import CONVERSIONS, IN_PLACE, OPERATION
+from dpaudit.reading.source import is_of_user
+from dpaudit.reading.universe import calls, methods, records
+from dpaudit.reading.universe.base import Bound, hook, naturally
+from dpaudit.reading.universe.called import Calls
+from dpaudit.reading.universe.columns import Column
+from dpaudit.reading.universe.frames import Frame, Groups, Keyed, Loc, Sampling
+from dpaudit.reading.universe.noise import Draw
+from dpaudit.reading.universe.numbers import Number
+from dpaudit.reading.universe.records import UNBOUND, Cell, Records, Row, Unbound
+from dpaudit.reading.universe.released import Token, array, combined, items, number, refuse_uncertain
+from dpaudit.reading.universe.rewriting import Rewriter
+from dpaudit.reading.universe.state import (
+    NOISE_FIRST,
+    Private,
+    RefusalError,
+    Refused,
+    Unknown,
+    line,
+    refuse,
+    refuse_and_leave,
+)
+from dpaudit.reading.universe.values import PRIVATE, PUBLIC, RELEASED, is_of_users_class, sort_of
+
+_VIEWS: tuple[type, ...] = (
+    type({}.keys()),
+    type({}.values()),
+    type({}.items()),
+    enumerate,
+    zip,
+    map,
+    filter,
+    type(reversed([])),
+)
+_VALUES = frozenset(
+    ("T", "dtype", "name", "real", "imag", "str", "dt", "args", "index", "columns", "values", "size", "empty")
+)
+"""Attributes of released values that are no methods."""
+_INDEXERS = frozenset(("_LocIndexer", "_iLocIndexer", "_AtIndexer", "_iAtIndexer"))
+_DUNDERS = frozenset(
+    (
+        "__name__",
+        "__doc__",
+        "__qualname__",
+        "__init__",
+        "__class__",
+        "__members__",
+        "__post_init__",
+        "__len__",
+        "__enter__",
+        "__exit__",
+        "__call__",
+        "__str__",
+        "__eq__",
+    )
+)
+_MANAGERS = (contextlib.nullcontext, np.errstate, warnings.catch_warnings)
+
+
+class Universe(Calls):
+    """Reads a function for all data of a declared domain."""
+
+    rewriter = Rewriter
+
+    def ran(self, where: int) -> None:
+        """Note that a block is run."""
+        frame = sys._getframe(1)
+        self.state.told.ran.add((frame.f_code.co_filename, where))
+
+    @hook
+    def outer(self, names: str) -> None:
+        """A function that sets names of a function around it is entered."""
+        if self.state.record:
+            refuse(f"a function that sets {names}, from outside of it, for each record", "sums: total += x in the loop")
+
+    def trying(self, step: int) -> None:
+        """Enter or leave a part in which exceptions are seen."""
+        self.state.attempts += step
+
+    def loop(self, value: Any) -> Any:
+        """What a loop goes through: records, or what Python goes through."""
+        try:
+            found = records.records_of(value) if isinstance(value, Private) else None
+        except RefusalError as why:
+            self.state.note(Refused(line(), *why.args))
+            return iter((Unknown(),))
+        return self.iterate(value) if found is None else found
+
+    def is_records(self, value: Any) -> bool:
+        """Whether a loop goes through private records."""
+        return type(value) is Records
+
+    def bound(self, value: Callable[[], Any]) -> Any:
+        """Return the value of a name, or `UNBOUND`."""
+        try:
+            return value()
+        except NameError:
+            return UNBOUND
+
+    def unbound(self, value: Any) -> bool:
+        """Whether a name has no value."""
+        return type(value) is Unbound
+
+    def fold(self, through: Records, body: Callable[..., Any], *before: Any) -> Any:
+        """A loop over records."""
+        try:
+            return records.folded(through, body, before)
+        except RefusalError as why:
+            self.state.note(Refused(line(), *why.args))
+        except UnboundLocalError as why:
+            self.state.note(
+                Refused(
+                    line(),
+                    f"a loop over records that keeps {why.name!r} from one record to the next",
+                    "sums: total += x",
+                )
+            )
+        return [Unknown() for _ in before]
+
+    @hook
+    def comprehended(self, through: Records, element: Callable[[Any], Any], keep: Any) -> Any:
+        """A comprehension over records."""
+        return records.comprehended(through, element, keep)
+
+    @hook
+    def attribute(self, owner: Any, name: str) -> Any:
+        """``o.a``."""
+        owner_ = self.seen(owner)
+        if isinstance(owner_, Token):
+            if name == "shape" and owner_.shape is not None and owner_.kinds is not None:
+                return owner_.shape
+            if name == "size" and owner_.shape is not None and owner_.kinds is not None:
+                return int(np.prod(owner_.shape))
+            if name == "index" and owner_.labels is not None:
+                return owner_.labels
+            if name == "columns" and owner_.columns is not None:
+                return owner_.columns
+            if name == "values" and owner_.kinds and owner_.kinds <= frozenset(("series", "frame")):
+                return array(owner_.shape or ())
+            if name in ("loc", "iloc", "at", "iat") and not isinstance(owner, np.ndarray):
+                return owner_ if name in ("loc", "at") else Token()
+            if name[:2] == "__":
+                refuse(f"the attribute {name}")
+            if name not in _VALUES:
+                return Bound(owner_, name)
+            self._certain(owner_)
+            self.raises("any")
+            return Token()
+        if isinstance(owner, Private):
+            return self._attribute_of_private(owner, name)
+        if name[:2] == "__" and name not in _DUNDERS:
+            refuse(f"the attribute {name}")
+        if isinstance(owner, types.ModuleType):
+            top = owner.__name__.split(".")[0]
+            file = getattr(owner, "__file__", None)
+            if top not in calls.MODULES and not (file and is_of_user(file)):
+                refuse(f"the module {owner.__name__} is not known here")
+            return naturally(getattr, owner, name)
+        kind = type(owner)
+        if is_of_users_class(kind) and kind is not type:
+            return self._attribute_of_object(owner, name)
+        if isinstance(owner, type):
+            return naturally(getattr, owner, name)
+        if isinstance(owner, super):
+            return naturally(getattr, owner, name)
+        if isinstance(owner, BaseException):
+            if name != "args":
+                refuse(f".{name} of an exception")
+            return owner.args
+        if isinstance(owner, types.FunctionType | types.MethodType | functools.partial):
+            if name in ("__name__", "__qualname__", "__doc__"):
+                return naturally(getattr, owner, name)
+            refuse(f".{name} of a function")
+        if name.startswith("_"):
+            refuse(f"the attribute {name}")
+        if name == "rvs" and source_of(getattr(owner, name, None)) is not None:
+            return getattr(owner, name)
+        if sort_of(owner) == PRIVATE and kind not in calls.READS and kind not in (types.SimpleNamespace,):
+            refuse(f".{name} of a {kind.__name__} is not known here")
+        if kind is types.SimpleNamespace:
+            return naturally(getattr, owner, name)
+        found = naturally(getattr, owner, name)
+        if isinstance(found, np.ndarray):
+            self.fresh(found, owner)
+        return found
+
+    def _attribute_of_private(self, owner: Private, name: str) -> Any:
+        if name.startswith("_"):
+            refuse(f"the attribute {name}")
+        if isinstance(owner, Frame) and name in ("iterrows", "itertuples"):
+            return Bound(owner, name)
+        if isinstance(owner, Column):
+            return (
+                Bound(owner, name)
+                if methods.column_method(owner, name) is not None
+                else methods.column_attribute(owner, name)
+            )
+        if isinstance(owner, Number):
+            known = methods.number_method(owner, name) is not None or name in ("add", "sub", "mul", "div")
+            return Bound(owner, name) if known else methods.number_attribute(owner, name)
+        if isinstance(owner, Draw):
+            return owner.shape if name == "shape" else refuse(f".{name} of noise", "the noise added to a number")
+        if owner.method(name) is not None:
+            return Bound(owner, name)
+        return owner.get(name)
+
+    def _attribute_of_object(self, owner: Any, name: str) -> Any:
+        """An attribute of an object of the user's; what Python would run for it is called rewritten."""
+        kind = type(owner)
+        found = dispatch.in_class(kind, name)
+        mine = getattr(owner, "__dict__", {})
+        if isinstance(found, property):
+            return self.call(found.fget, owner)
+        if isinstance(found, functools.cached_property):
+            if name not in mine:
+                value = self.call(found.func, owner)
+                self.own(owner)
+                mine[name] = value
+            return mine[name]
+        if name in mine:
+            return mine[name]
+        if found is None:
+            if dispatch.method(owner, "__getattr__") is not None:
+                return self.call(dispatch.method(owner, "__getattr__"), name)
+            return naturally(getattr, owner, name)
+        known = (
+            types.FunctionType,
+            staticmethod,
+            classmethod,
+            types.MemberDescriptorType,
+            types.WrapperDescriptorType,
+            types.MethodDescriptorType,
+        )
+        if (
+            not isinstance(found, known)
+            and hasattr(type(found), "__get__")
+            and not (isinstance(owner, tuple | enum.Enum))
+        ):
+            refuse(f".{name}, a descriptor of a kind that is not known here", "a property")
+        return naturally(getattr, owner, name)
+
+    @hook
+    def set_attribute(self, owner: Any, name: str, value: Any) -> None:
+        """``o.a = v``."""
+        kind = type(owner)
+        if isinstance(owner, Frame):
+            refuse("a column that is set as an attribute", f'df["{name}"] = …')
+        if name[:2] == "__" or isinstance(owner, type | types.ModuleType | types.FunctionType):
+            refuse(f"an assignment to the attribute {name}, which lasts", "a local name")
+        if kind is not types.SimpleNamespace and not is_of_users_class(kind):
+            refuse(f"an assignment to an attribute of a {kind.__name__}")
+        self.own(owner)
+        found = dispatch.in_class(kind, name)
+        if isinstance(found, property):
+            if found.fset is None:
+                naturally(setattr, owner, name, value)
+            if found.fset is None:
+                raise AttributeError(f"property {name!r} of {kind.__name__!r} object has no setter")
+            self.call(found.fset, owner, value)
+            return
+        setter = dispatch.method(owner, "__setattr__")
+        if setter is not None:
+            self.call(setter, name, value)
+            return
+        naturally(setattr, owner, name, value)
+
+    @hook
+    def delete_attribute(self, owner: Any, name: str) -> None:
+        """``del o.a``."""
+        self.own(owner)
+        delattr(owner, name)
+
+    @hook
+    def item(self, owner: Any, key: Any) -> Any:
+        """``o[k]``."""
+        method = dispatch.method(owner, "__getitem__")
+        if method is not None:
+            return self.call(method, key)
+        owner = self.seen(owner)
+        if isinstance(owner, Private):
+            return self._item_of_private(owner, key)
+        sort = sort_of(key)
+        if isinstance(owner, Token):
+            return self._item_of_token(owner, key, sort)
+        if isinstance(key, Sampling | Column):
+            refuse("a choice by a private mask of what is not of the same rows", "a mask of the same frame")
+        if sort == PRIVATE:
+            refuse("a choice by a private value", NOISE_FIRST)
+        if sort == RELEASED:
+            if sort_of(owner) == PRIVATE:
+                refuse("a private value that a released one chooses", "noise on all of them first")
+            self._certain(key)
+            self.raises("any")
+            return Token()
+        kind = type(owner)
+        if kind is collections.defaultdict:
+            if key not in owner:
+                self.own(owner)
+                owner[key] = self.call(owner.default_factory)
+            return owner[key]
+        if kind in (
+            list,
+            tuple,
+            dict,
+            str,
+            bytes,
+            range,
+            collections.OrderedDict,
+            collections.Counter,
+            collections.deque,
+            types.MappingProxyType,
+        ) or isinstance(owner, tuple):
+            found = naturally(operator.getitem, owner, key)
+            return self.born(found) if isinstance(key, slice) and kind is list else found
+        if kind.__name__ in _INDEXERS or (
+            isinstance(owner, np.ndarray | pd.Series | pd.Index | pd.DataFrame | type) and sort_of(owner) == PUBLIC
+        ):
+            if kind.__name__ in _INDEXERS and sort_of(owner.obj) != PUBLIC:
+                refuse("a part of a table that is not public")
+            return self.fresh(naturally(operator.getitem, owner, key), owner)
+        if isinstance(owner, pd.DataFrame | pd.Series) and sort_of(owner) == RELEASED:
+            self.raises("any")
+            return Token()
+        return refuse(f"an item of a {kind.__name__} is not known here")
+
+    def _item_of_private(self, owner: Private, key: Any) -> Any:
+        if isinstance(owner, Column):
+            return self._item_of_column(owner, key)
+        if isinstance(owner, Number | Draw):
+            return owner.at(key)
+        if isinstance(owner, Frame | Groups | Keyed | Loc | Row):
+            return owner.select(key)
+        return refuse(f"an item of a {owner.noun}", NOISE_FIRST)
+
+    def _item_of_column(self, owner: Column, key: Any) -> Any:
+        if isinstance(key, Column):
+            return owner.kept(key)
+        if isinstance(key, Sampling):
+            rows = key.of(owner.rows)
+            return Column(rows, owner.space, owner.low, owner.high, owner.source, is_stable=owner.is_stable)
+        if (
+            owner.width
+            and isinstance(key, tuple)
+            and len(key) == 2
+            and key[0] == slice(None)
+            and isinstance(key[1], int | slice)
+        ):
+            low = owner.low[key]
+            return owner.with_values(owner.space, low, None if owner.is_exact else owner.high[key])
+        return refuse("a choice of rows by place: which record stands where is private", "a mask: x[x > 0]")
+
+    def _item_of_token(self, owner: Token, key: Any, sort: int) -> Any:
+        if sort == PRIVATE:
+            refuse("a released value that a private one chooses", NOISE_FIRST)
+        self._certain(owner)
+        if (
+            sort == PUBLIC
+            and owner.is_array
+            and owner.shape
+            and type(key) is int
+            and len(owner.shape) == 1
+            and -owner.shape[0] <= key < owner.shape[0]
+        ):
+            return number("np.float64")
+        if sort == PUBLIC and owner.is_array and owner.shape:
+            try:
+                shape = np.broadcast_to(0.0, owner.shape)[key].shape
+                return array(shape) if shape else number("np.float64")
+            except (IndexError, TypeError, ValueError):
+                pass
+        if (
+            sort == PUBLIC
+            and owner.labels is not None
+            and owner.columns is None
+            and not isinstance(key, list | slice | np.ndarray)
+            and key in owner.labels
+        ):
+            return number("np.float64")
+        if (
+            sort == PUBLIC
+            and owner.columns is not None
+            and isinstance(key, str)
+            and key in owner.columns
+            and owner.shape
+        ):
+            return Token(owner.shape[:1], frozenset(("series",)), owner.labels)
+        self.raises("any")
+        return Token()
+
+    @hook
+    def set_item(self, owner: Any, key: Any, value: Any) -> None:
+        """``o[k] = v``."""
+        method = dispatch.method(owner, "__setitem__")
+        if method is not None:
+            self.call(method, key, value)
+            return
+        if isinstance(owner, Frame | Loc):
+            owner.store(key, value)
+            return
+        owner_ = self.seen(owner)
+        if isinstance(owner_, Private):
+            refuse(f"an assignment into a {owner_.noun}", "x.where(mask, other)")
+        sort, of_key = sort_of(value), sort_of(key)
+        if isinstance(owner_, Token):
+            if max(sort, of_key) == PRIVATE:
+                refuse("a private value that is put into a released one", NOISE_FIRST)
+            self._certain(key, value)
+            self.raises("any")
+            if not owner_.is_array:
+                owner_.shape = owner_.kinds = owner_.labels = owner_.columns = None
+            return
+        kind, target = type(owner), owner
+        if kind.__name__ in _INDEXERS:
+            kind, owner = type(owner.obj), owner.obj
+        if kind not in (
+            list,
+            dict,
+            np.ndarray,
+            pd.Series,
+            pd.DataFrame,
+            collections.OrderedDict,
+            collections.Counter,
+            collections.defaultdict,
+            collections.deque,
+        ):
+            refuse(f"an assignment into a {kind.__name__}")
+        self.own(owner)
+        if of_key != PUBLIC:
+            refuse("a key or place that is not public", "public keys")
+        if kind in (np.ndarray, pd.Series, pd.DataFrame):
+            if sort == PRIVATE:
+                refuse("a private value that is put into an array or table", "noise first, or np.array([…]) of all")
+            if sort == RELEASED:
+                if kind is np.ndarray and owner.base is not None:
+                    refuse("a released value that is put into a view of an array", "an array of its own")
+                self._certain(value)
+                token = array(owner.shape) if kind is np.ndarray and owner.dtype.kind == "f" else Token()
+                if kind is pd.Series and key in owner.index and owner.index.is_unique:
+                    token = Token(owner.shape, frozenset(("series",)), owner.index)
+                self.tainted[id(owner)] = (owner, token)
+                return
+        naturally(operator.setitem, target, key, value)
+
+    @hook
+    def delete_item(self, owner: Any, key: Any) -> None:
+        """``del o[k]``."""
+        if sort_of(key) != PUBLIC or type(owner) not in (list, dict, collections.OrderedDict):
+            refuse("del of this")
+        self.own(owner)
+        naturally(operator.delitem, owner, key)
+
+    def slice(self, *parts: Any) -> Any:
+        """``a:b:c``."""
+        return slice(*parts)
+
+    @hook
+    def binary(self, name: str, left: Any, right: Any) -> Any:
+        """``a + b``."""
+        for method, other in dispatch.operators(name, left, right):
+            value = self.call(method, other)
+            if value is not NotImplemented:
+                return value
+        left, right = self.seen(left), self.seen(right)
+        if isinstance(left, Private) or isinstance(right, Private):
+            return self._binary_of_private(name, left, right)
+        sorts = sort_of(left), sort_of(right)
+        if max(sorts) == PUBLIC:
+            return self.fresh(naturally(OPERATION[name], left, right), left, right)
+        if name in ("add", "mul") and type(left) in (list, tuple) and type(right) in (list, tuple, int):
+            found = OPERATION[name](left, right)
+            return self.born(found) if type(found) is list else found
+        if name == "or_" and type(left) is dict and type(right) is dict:
+            return self.born(left | right)
+        if max(sorts) == PRIVATE:
+            refuse("an operator on a collection that holds private values", "the values one by one")
+        self._raising(name, left, right)
+        return combined(name, left, right)
+
+    @hook
+    def compare(self, name: str, left: Any, right: Any) -> Any:
+        """``a < b``, ``a is b``, ``a in b``."""
+        if name in ("in_", "not_in"):
+            method = dispatch.method(right, "__contains__")
+            if method is not None:
+                return self.truth(self.call(method, left)) == (name == "in_")
+            return self._contains(left, right) if name == "in_" else self._negated(self._contains(left, right))
+        if name not in ("is_", "is_not"):
+            return self.binary(name, left, right)
+        for each, other in ((left, right), (right, left)):
+            if isinstance(each, Token):
+                if other is None and each.kinds is not None:
+                    return name == "is_not"
+                self._certain(each)
+                return Token()
+            if isinstance(each, Frame | Column | Number) and other is None:
+                return name == "is_not"
+            if isinstance(each, Private):
+                refuse("'is' of a private value")
+        return OPERATION[name](left, right)
+
+    def _negated(self, value: Any) -> Any:
+        return number("bool") if isinstance(value, Token) else not value
+
+    def _contains(self, member: Any, container: Any) -> Any:
+        container = self.seen(container)
+        if isinstance(container, Frame):
+            return member in container.columns if isinstance(member, str) else refuse("'in' of the data")
+        if isinstance(container, Private) or isinstance(member, Private):
+            refuse("'in' of a private value", "isin([…]) of a column, or noise first")
+        if (
+            type(container) in (dict, collections.OrderedDict, collections.defaultdict)
+            and sort_of(member) == PUBLIC
+            and sort_of(list(container)) == PUBLIC
+        ):
+            return member in container
+        sort = max(sort_of(member), sort_of(container))
+        if sort == PRIVATE:
+            refuse("'in' of a collection that holds private values", NOISE_FIRST)
+        if sort == RELEASED:
+            self._certain(member, container)
+            self.raises("any")
+            return number("bool")
+        return naturally(OPERATION["in_"], member, container)
+
+    @hook
+    def unary(self, name: str, value: Any) -> Any:
+        """``-a``."""
+        method = dispatch.method(value, f"__{name.strip('_')}__")
+        if method is not None:
+            return self.call(method)
+        value = self.seen(value)
+        if isinstance(value, Token):
+            if not (value.is_number or value.is_array):
+                self._certain(value)
+                self.raises("any")
+            return Token(value.shape, value.kinds, value.labels, value.columns)
+        if isinstance(value, Column):
+            if name == "invert" and not value.is_mask:
+                refuse("~ of what is no mask", "~(x > 0)")
+            return value.apply(name, OPERATION[name])
+        if isinstance(value, Number) and name in ("neg", "pos"):
+            return value.times(-1) if name == "neg" else value
+        if isinstance(value, Draw) and name == "neg":
+            return value.negative()
+        if isinstance(value, Cell) and name == "neg":
+            return value.negative()
+        if sort_of(value) != PUBLIC:
+            refuse(f"an operator ({name}) on what is not public", NOISE_FIRST)
+        return self.fresh(naturally(OPERATION[name], value), value)
+
+    @hook
+    def inplace(self, name: str, target: Any, value: Any) -> Any:
+        """``a += b``."""
+        method = dispatch.method(target, f"__i{name.strip('_')}__")
+        if method is not None:
+            found = self.call(method, value)
+            if found is not NotImplemented:
+                return found
+        seen = self.seen(target)
+        if type(target) is list and name == "add":
+            self.own(target)
+            target += list(self.iterate(value))
+            return target
+        if isinstance(seen, Token):
+            if isinstance(value, Private) and not isinstance(value, Draw):
+                refuse("a private value that is added to a released one in place", NOISE_FIRST)
+            return self.binary(name, seen, value)
+        if isinstance(target, np.ndarray | pd.Series | pd.DataFrame | set | dict | collections.deque | bytearray):
+            if sort_of((target, value)) == PUBLIC:
+                self.own(target)
+                return naturally(IN_PLACE[name], target, value)
+            refuse("an array or container that is changed in place by what is not public", "a = a + b")
+        if isinstance(target, Column):
+            return self.binary(name, target, value)
+        return self.binary(name, target, value)
+
+    def truth(self, value: Any) -> Any:
+        """``if a``."""
+        self.state.step()
+        kind = type(value)
+        if kind is bool:
+            return value
+        if kind is Unknown:
+            return self._guessed()
+        value = self.seen(value)
+        if isinstance(value, Token):
+            try:
+                if not value.is_certain and not value.is_number:
+                    refuse_uncertain()
+                if value.shape is None:
+                    self.raises("any")
+                return value.decided()
+            except RefusalError as why:
+                self.state.note(Refused(line(), *why.args))
+                return self._guessed()
+        if isinstance(value, Private):
+            if isinstance(value, Cell):
+                return value.compared("ne", 0, is_left=True)
+            self.state.note(
+                Refused(line(), f"a branch on a {value.noun}", "noise first, and the branch on what is released")
+            )
+            return self._guessed()
+        if kind in (
+            list,
+            tuple,
+            dict,
+            set,
+            str,
+            frozenset,
+            collections.deque,
+            collections.defaultdict,
+            collections.OrderedDict,
+            collections.Counter,
+        ):
+            return bool(value)
+        for name in ("__bool__", "__len__"):
+            method = dispatch.method(value, name)
+            if method is not None:
+                return self.truth(self.call(method))
+        if sort_of(value) != PUBLIC:
+            refuse_and_leave(
+                "a branch on something that is not public", "noise first, and the branch on what is released"
+            )
+        return bool(value)
+
+    def iterate(self, value: Any) -> Any:
+        """``for x in a``."""
+        self.state.step()
+        if type(value) is Unknown:
+            return iter((value,))
+        try:
+            return self._iterated(self.seen(value))
+        except RefusalError as why:
+            self.state.note(Refused(line(), *why.args))
+            return iter((Unknown(),))
+
+    def _iterated(self, value: Any) -> Any:
+        kind = type(value)
+        if self.state.record and hasattr(kind, "__next__"):  # who goes on with it changes it
+            self.own(value)
+        if (
+            kind
+            in (
+                list,
+                tuple,
+                dict,
+                set,
+                str,
+                range,
+                frozenset,
+                types.GeneratorType,
+                collections.deque,
+                collections.OrderedDict,
+                collections.Counter,
+                collections.defaultdict,
+            )
+            or kind in _VIEWS
+        ):
+            return value
+        method = dispatch.method(value, "__iter__")
+        if method is not None:
+            return self.call(method)
+        if isinstance(value, Token):
+            found = items(value)
+            if found is None:
+                refuse(
+                    "a loop over something released of which the length is not known",
+                    "a loop over public keys or places",
+                )
+            return iter(found)
+        if isinstance(value, Number | Draw):
+            return iter(value.parts())
+        if isinstance(value, Frame):
+            return iter(list(value.columns))
+        if isinstance(value, Private):
+            refuse(
+                f"a loop over a {value.noun} that does more than add to numbers, or ends early: what it keeps from one "
+                "record to the next cannot be followed",
+                "columns, or total += x in a plain loop",
+            )
+        if (
+            kind.__module__ == "itertools"
+            or kind.__name__.endswith("iterator")
+            or isinstance(value, enum.EnumMeta | tuple)
+        ):
+            return value
+        if sort_of(value) == PUBLIC and isinstance(
+            value, np.ndarray | pd.Index | pd.Series | pd.DataFrame | types.MappingProxyType
+        ):
+            return value
+        return refuse(f"a loop over a {kind.__name__} is not known here", "a list")
+
+    def unpack(self, value: Any, count: int, star: int | None) -> Sequence[Any]:
+        """``a, *b = v``."""
+        value = self.seen(value)
+        if type(value) is Unknown:
+            return [value] * count
+        if isinstance(value, Token) and items(value) is None:
+            if star is not None:
+                self.state.note(Refused(line(), "a starred target of something released of unknown length", ""))
+                self.state.leave()
+            self.raises("any")
+            return [Token() for _ in range(count)]
+        return super().unpack(value, count, star)
+
+    @hook
+    def mapping(self, value: Any) -> Any:
+        """``**a``."""
+        return value if type(value) is dict else refuse("** of something that is no dict")
+
+    def key(self, value: Any) -> Any:
+        """What a dict or set goes by."""
+        try:
+            return self._key(value)
+        except RefusalError as why:
+            self.state.note(Refused(line(), *why.args))
+            return self.state.leave()
+
+    def checked(self, function: Any, owner: Any, name: str, value: Any, /, *rest: Any) -> Any:
+        """What a user's method gives a builtin: what is released stays so."""
+        return value if isinstance(value, Token | Private) else super().checked(function, owner, name, value, *rest)
+
+    def new(self, value: Any) -> Any:
+        """A list, set or dict that was written down."""
+        return self.born(value)
+
+    @hook
+    def format(self, value: Any, conversion: int, specification: Any) -> Any:
+        """``{a!r:>5}`` in a text."""
+        value = self.seen(value)
+        sort = max(sort_of(value), sort_of(specification))
+        if sort == PRIVATE:
+            refuse("the text of a private value", NOISE_FIRST)
+        if sort == RELEASED:
+            is_shown_alike = isinstance(value, Token) and value.is_number and conversion in (-1, 115) and specification
+            if not is_shown_alike:
+                self._certain(value)
+            self.raises("any")
+            return Token()
+        if is_of_users_class(type(value)):
+            method = dispatch.method(value, "__format__") if specification else None
+            method = (
+                method
+                or dispatch.method(value, "__repr__" if conversion == 114 else "__str__")
+                or dispatch.method(value, "__repr__")
+            )
+            if method is not None:
+                found = (
+                    self.call(method, specification) if method.__func__.__name__ == "__format__" else self.call(method)
+                )
+                return found if not isinstance(found, str) else format(found, specification)
+        if "0x" in repr(value) if not isinstance(value, str | int | float) else False:
+            refuse("the text of an object that shows where it is stored")
+        return format(CONVERSIONS[conversion](value) if conversion != -1 else value, specification)
+
+    @hook
+    def join(self, parts: list[Any]) -> Any:
+        """The parts of a text."""
+        sort = sort_of(parts)
+        return (
+            "".join(parts)
+            if sort == PUBLIC
+            else Token((), frozenset(("str",)))
+            if sort == RELEASED
+            else refuse("the text of a private value", NOISE_FIRST)
+        )
+
+    def enter(self, manager: Any) -> Any:
+        """``with a``."""
+        if dispatch.method(manager, "__enter__") is not None:
+            return super().enter(manager)
+        if isinstance(manager, contextlib._GeneratorContextManager) or type(manager) in _MANAGERS:
+            return manager
+        self.state.note(
+            Refused(line(), f"with {type(manager).__name__}, which is not known here", "the statements without it")
+        )
+        return contextlib.nullcontext(Unknown())
+
+    def importing(self, name: str) -> None:
+        """``import a`` within a function."""
+        if name.split(".")[0] not in calls.MODULES:
+            self.state.note(Refused(line(), f"import {name} within the function", "the import at the top of the file"))
+
+    def match_sequence(self, value: Any, count: int, star: int | None, unpacked: bool) -> Sequence[Any] | None:
+        """``case [a, *b]``."""
+        return super().match_sequence(self._matched(value), count, star, unpacked)
+
+    def match_mapping(self, value: Any, keys: tuple[Any, ...], rest: bool) -> Sequence[Any] | None:
+        """``case {k: a}``."""
+        return super().match_mapping(self._matched(value), keys, rest)
+
+    def match_class(self, value: Any, kind: Any, places: int, names: tuple[str, ...]) -> Sequence[Any] | None:
+        """``case C(a)``."""
+        return super().match_class(self._matched(value), kind, places, names)
+
+    def _matched(self, value: Any) -> Any:
+        if isinstance(self.seen(value), Token | Private):
+            refuse_and_leave("a match of something that is not public", "if and comparisons")
+        return value
+
+
+__all__ = ["Bound", "Universe"]

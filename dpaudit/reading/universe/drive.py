@@ -1,0 +1,341 @@
+"""How is a function read on every path? Each pass in processes of its own, which fork where a released value decides.
+
+A pass that meets a constant inside a cell starts again with cells that end there. What a process released and refused
+is told through a pipe; the paths are put together from what each process tells since it forked.
+"""
+
+from __future__ import annotations
+
+import dis
+import gc
+import os
+import pickle
+import select
+import signal
+import sys
+import time
+import traceback
+import types
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dpaudit.errors import UsageError
+from dpaudit.reading.forking import fork
+from dpaudit.reading.source import is_of_user, is_own
+from dpaudit.reading.universe import calls
+from dpaudit.reading.universe.base import is_natural
+from dpaudit.reading.universe.cells import Declared, Universe
+from dpaudit.reading.universe.domain import Universe as Domain
+from dpaudit.reading.universe.frames import Selection, given_frame
+from dpaudit.reading.universe.state import AGAIN, Left, Pass, RefusalError, Refused, Released, Told, begin
+from dpaudit.reading.universe.values import PRIVATE, check_output, sort_of
+
+MOST_PATHS = 2_000
+MOST_ROUNDS = 60
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a function releases.
+
+    Attributes:
+        columns: what each column holds.
+        cuts: where the cells of a column end, beside the ends of its range.
+        paths: what is released on each path.
+        refused: what is not read; nothing is known of the function where there is anything.
+        not_run: lines at which a part begins that no pass ran.
+        seconds: that it took.
+    """
+
+    columns: Mapping[str, Declared]
+    cuts: Mapping[str, frozenset[float]]
+    paths: tuple[tuple[Released, ...], ...]
+    refused: tuple[Refused, ...]
+    not_run: tuple[str, ...] = ()
+    seconds: float = 0.0
+    unknown_column: str = ""
+
+
+def read(
+    function: Callable[..., Any],
+    columns: Mapping[str, Declared],
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    person: str | None = None,
+    replaced: bool = False,
+    seconds: float = 10.0,
+    given: Mapping[str, Any] | None = None,
+) -> Reading:
+    """Read a function on every path.
+
+    Args:
+        function: takes a data frame and the parameters.
+        columns: what each column of the frame holds.
+        parameters: public.
+        person: the column that tells persons apart, where neighbours differ in all rows of one person.
+        replaced: whether a neighbour replaces a record, or the rows of a person.
+        seconds: of wall-clock time, after which the reading is refused.
+        given: further arguments by name, such as a generator.
+
+    Raises:
+        UsageError: on a platform without `os.fork`.
+    """
+    if not hasattr(os, "fork"):
+        raise UsageError("functions as they are can be proved only where processes fork: on Linux and macOS")
+    calls.build()
+    started = time.monotonic()
+    cuts: dict[str, frozenset[float]] = {}
+    used = frozenset(_texts(function))
+    for _ in range(MOST_ROUNDS):
+        told = _one_round(
+            function,
+            columns,
+            {**(parameters or {}), **(given or {})},
+            cuts,
+            used,
+            person,
+            replaced,
+            seconds - (time.monotonic() - started),
+        )
+        asked = {name: values for each in told for name, values in each.cuts.items()}
+        if isinstance(told, str) or not asked:
+            break
+        for each in told:
+            for name, values in each.cuts.items():
+                cuts[name] = cuts.get(name, frozenset()) | values
+    taken = time.monotonic() - started
+    if asked:
+        why = Refused(
+            "?",
+            f"a column is compared with more than {MOST_ROUNDS} values that are met one after another",
+            "a list of edges: pd.cut(x, EDGES)",
+        )
+        return Reading(columns, cuts, (), (why,), seconds=taken)
+    refused = list(dict.fromkeys(why for each in told for why in each.refused))
+    unknown = next((each.unknown_column for each in told if each.unknown_column), "")
+    if refused:
+        return Reading(columns, cuts, (), tuple(refused), seconds=taken, unknown_column=unknown)
+    ran = set().union(*(each.ran for each in told))
+    blocks = set().union(*(each.blocks for each in told))
+    not_run = tuple(f"{os.path.basename(file)}:{line}" for file, line in sorted(blocks - ran))
+    return Reading(columns, cuts, tuple(_paths(told)), (), not_run, taken)
+
+
+def _paths(told: list[Told]) -> Iterator[tuple[Released, ...]]:
+    by_node = {each.node: each for each in told}
+    for each in told:
+        if each.ended == "forked":
+            continue
+        chain, node = [each], each
+        while node.parent:
+            node = by_node[node.parent]
+            chain.append(node)
+        yield tuple(release for one in reversed(chain) for release in one.releases)
+
+
+def _one_round(
+    function: Any,
+    columns: Mapping[str, Declared],
+    arguments: Mapping[str, Any],
+    cuts: Mapping[str, frozenset[float]],
+    used: frozenset[str],
+    person: str | None,
+    replaced: bool,
+    seconds: float,
+) -> list[Told]:
+    """Run one pass, and return what its processes tell."""
+    reading, writing = os.pipe()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    child = fork()
+    if child == 0:
+        code = 1
+        try:
+            gc.freeze()  # a collection would touch every object, which every process would then copy
+            gc.disable()
+            os.setsid()
+            os.close(reading)
+            code = _pass(function, columns, arguments, cuts, used, person, replaced, writing)
+        finally:
+            os._exit(code)
+    os.close(writing)
+    told: list[Told] = []
+    why = None
+    try:
+        for each in _messages(reading, time.monotonic() + max(seconds, 0.1)):
+            told.append(each)
+            if len(told) > 2 * MOST_PATHS:
+                why = Refused(
+                    "?", f"more than {MOST_PATHS:,} paths", "fewer decisions on released values: a loop with a bound"
+                )
+                break
+    except TimeoutError:
+        paths = sum(each.ended != "forked" for each in told)
+        at = told[-1].refused[-1].line if told and told[-1].refused else "?"
+        why = Refused(
+            at,
+            f"reading takes longer than {seconds:.3g} s; {paths:,} paths were read",
+            "fewer decisions on released values, coarser columns, or --seconds 60",
+        )
+    finally:
+        os.close(reading)
+        if why is not None:
+            os.killpg(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+    asks = any(each.cuts for each in told)
+    if why is None and not asks and os.waitstatus_to_exitcode(status) not in (0, AGAIN):
+        why = Refused("?", "the process that reads the function ended without an answer", "")
+    if why is not None:
+        told.append(Told("", "", refused=[why], ended="left"))
+        for each in told:
+            each.cuts = {}
+    return told
+
+
+def _messages(pipe: int, deadline: float) -> Iterator[Told]:
+    buffer = b""
+    while True:
+        left = deadline - time.monotonic()
+        if left <= 0 or not select.select([pipe], [], [], left)[0]:
+            raise TimeoutError
+        data = os.read(pipe, 1 << 20)
+        if not data:
+            return
+        buffer += data
+        while len(buffer) >= 8 and len(buffer) >= 8 + (size := int.from_bytes(buffer[:8], "big")):
+            yield pickle.loads(buffer[8 : 8 + size])
+            buffer = buffer[8 + size :]
+
+
+def _pass(
+    function: Any,
+    columns: Mapping[str, Declared],
+    arguments: Mapping[str, Any],
+    cuts: Mapping[str, frozenset[float]],
+    used: frozenset[str],
+    person: str | None,
+    replaced: bool,
+    pipe: int,
+) -> int:
+    """Read one pass, in a process of its own; return its exit code."""
+    state = Pass(pipe, person=person, persons=person is not None, replaced=replaced)
+    begin(state)
+    domain = Domain(state, used)
+    try:
+        universe = Universe(columns, cuts)
+        selection = Selection("record" if person is None else "unbounded", 1, 0)
+        frame = given_frame(universe, selection)
+        ended = _called(domain, function, frame, arguments)
+    except Left:
+        ended = "left"
+    except RefusalError as why:
+        state.note(Refused("?", *why.args))
+        ended = "left"
+    except RecursionError:
+        state.told.refused.append(Refused("?", "the function calls itself without end", ""))
+        ended = "left"
+    except BaseException as error:  # a mistake of the reader is no exception of the function
+        state.told.refused.append(
+            Refused(_place(error), f"the reading fails here ({type(error).__name__}: {error})", "")
+        )
+        if os.environ.get("DPAUDIT_TRACE_READING"):
+            traceback.print_exc()
+        ended = "left"
+    state.told.ended = ended
+    state.told.blocks = set(_blocks(domain))
+    state.tell()
+    return AGAIN if state.told.cuts else 0
+
+
+def _called(domain: Domain, function: Any, frame: Any, arguments: Mapping[str, Any]) -> str:
+    state = domain.state
+    try:
+        output = domain.call(function, frame, **arguments)
+    except Left:
+        raise
+    except (Exception, SystemExit) as error:
+        if not is_natural(error):
+            raise
+        if sort_of(error) == PRIVATE:
+            state.note(
+                Refused(_place(error), f"raises {type(error).__name__} with a private value", "a text without it")
+            )
+        return "raised"
+    if state.is_over or state.told.refused:
+        return "left"
+    try:
+        check_output(domain.seen(output))
+    except RefusalError as why:
+        state.note(Refused(_end_of(function), *why.args))
+    return "returned"
+
+
+def _place(error: BaseException) -> str:
+    found, at = "?", error.__traceback__
+    while at is not None:
+        if is_of_user(at.tb_frame.f_code.co_filename):
+            found = f"{os.path.basename(at.tb_frame.f_code.co_filename)}:{at.tb_lineno}"
+        at = at.tb_next
+    return found
+
+
+def _end_of(function: Any) -> str:
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return "?"
+    last = max((line for _, _, line in code.co_lines() if line), default=code.co_firstlineno)
+    return f"{os.path.basename(code.co_filename)}:{last}"
+
+
+def _blocks(domain: Domain) -> Iterator[tuple[str, int]]:
+    """Yield where the parts of the functions begin that were read."""
+    pending = [twin.__code__ for twin in domain._twins.values()]
+    while pending:
+        code = pending.pop()
+        told = False
+        for each in dis.get_instructions(code):
+            if each.argval == "ran":
+                told = True
+            elif told and each.opname == "LOAD_CONST" and isinstance(each.argval, int):
+                yield code.co_filename, each.argval
+                told = False
+        pending += [each for each in code.co_consts if isinstance(each, types.CodeType)]
+
+
+def _texts(function: Any) -> Iterator[str]:
+    """Yield the texts in a function and in functions of the user's that it names."""
+    seen: set[types.CodeType] = set()
+    pending = [function]
+    while pending:
+        one = pending.pop()
+        one = getattr(one, "__wrapped__", getattr(one, "func", one))
+        if not is_own(one):
+            continue
+        names = one.__globals__
+        codes = [one.__code__]
+        while codes:
+            code = codes.pop()
+            if code in seen:
+                continue
+            seen.add(code)
+            yield from code.co_names
+            constants = list(code.co_consts)
+            while constants:
+                each = constants.pop()
+                if isinstance(each, types.CodeType):
+                    codes.append(each)
+                elif isinstance(each, str):
+                    yield each
+                elif isinstance(each, tuple | frozenset):
+                    constants += list(each)
+            for name in code.co_names:
+                value = names.get(name)
+                if isinstance(value, str):
+                    yield value
+                elif isinstance(value, list | tuple | set | dict):
+                    yield from (each for each in value if isinstance(each, str))
+                elif is_own(value):
+                    pending.append(value)
+                elif isinstance(value, type):
+                    pending += [each for each in vars(value).values() if is_own(each)]

@@ -1,0 +1,490 @@
+"""What does noise hide? Draws, which are linear and protect one private number once, and what is released by them.
+
+A draw is a law and a scale. Added to a private number of known movement it gives a released value, and the price is
+noted; added to anything else it is a random number that says nothing of the data. Laws: Laplace (Dwork, McSherry,
+Nissim & Smith 2006), Gauss (Dwork & Roth 2014, Appendix A; Bun & Steinke 2016), the difference of two exponential or
+two geometric draws (Ghosh, Roughgarden & Sundararajan 2009), the largest score with Gumbel noise and choices by
+exponentials of scores (McSherry & Talwar 2007).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpaudit.reading.draws import Kind, Source
+from dpaudit.reading.universe import numbers
+from dpaudit.reading.universe.columns import Column
+from dpaudit.reading.universe.frames import Frame, Length, Sampling
+from dpaudit.reading.universe.numbers import Number
+from dpaudit.reading.universe.released import Token, array, joined, number
+from dpaudit.reading.universe.state import NOISE_FIRST, Private, Released, current, line, refuse
+from dpaudit.reading.universe.values import PRIVATE, PUBLIC, RELEASED, sort_of
+
+_TWO_SIDED = ("laplace", "gaussian", "discrete_laplace")
+ONE_DRAW_EACH = "size=len(x), one draw of noise for each number"
+
+
+class Draw(Private):
+    """Noise that was drawn and added to nothing yet.
+
+    Attributes:
+        law: its name.
+        scales: of each draw: an array of the shape of the noise.
+        used: which draws were used; shared by all that is taken out of one call.
+        kind: the type of a single draw.
+        places: of these among all draws of the call.
+    """
+
+    __slots__ = ("kind", "law", "places", "scales", "used")
+    noun = "noise"
+
+    def __init__(self, law: str, scales: Any, used: Any, kind: str, places: Any) -> None:
+        self.law, self.scales, self.used, self.kind, self.places = law, scales, used, kind, places
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the noise."""
+        return tuple(self.scales.shape)
+
+    def use(self) -> None:
+        """Use every draw, of which none may have been used."""
+        places = np.ravel(self.places)
+        if self.used[places].any() or len(set(places.tolist())) < len(places):
+            refuse("one draw of noise that is used twice", ONE_DRAW_EACH)
+        self.used[places] = True
+
+    def like(self, scales: Any, places: Any = None) -> Draw:
+        """Return the same draws at other scales."""
+        return Draw(self.law, scales, self.used, self.kind, self.places if places is None else places)
+
+    def times(self, factor: Any) -> Draw:
+        """Return a multiple by public numbers."""
+        if self.law not in ("laplace", "gaussian"):
+            refuse(f"a multiple of {self.law} noise", "its scale")
+        if (
+            isinstance(factor, Private | Token)
+            or not _is_finite(factor)
+            or isinstance(factor, pd.Series | pd.DataFrame)
+        ):
+            refuse("noise times what is no finite public number", "the scale of the noise")
+        if np.broadcast_shapes(np.shape(factor), self.shape) != self.shape:
+            refuse("one draw of noise in several places", ONE_DRAW_EACH)
+        with np.errstate(over="ignore"):  # an infinite scale is refused where the noise is added
+            found = self.like(np.abs(np.asarray(factor, float)) * self.scales)
+        found.kind = joined(self.kind, "np.float64" if isinstance(factor, np.generic) else "float")
+        return found
+
+    def negative(self) -> Draw:
+        """Return minus the noise."""
+        return self if self.law in _TWO_SIDED else refuse(f"minus {self.law} noise", "noise of two sides")
+
+    def at(self, key: Any) -> Draw:
+        """Return some of the draws, by public places."""
+        keys = key if isinstance(key, tuple) else (key,)
+        if not all(type(each) is int or isinstance(each, slice | np.integer) for each in keys):
+            refuse("a choice among draws by a list or a mask, which may take one draw twice", "places: z[0], z[1:3]")
+        if not self.shape:
+            refuse("a part of a single draw", "size=…")
+        found = self.like(np.asarray(self.scales[key]), np.asarray(self.places[key]))
+        found.kind = "np.float64" if not found.shape else self.kind
+        return found
+
+    def parts(self) -> list[Draw]:
+        """Return the draws one by one."""
+        return [self.at(place) for place in range(self.shape[0])] if self.shape else refuse("a loop over a single draw")
+
+    def alone(self) -> Token:
+        """Return the draws as random numbers that hide nothing."""
+        self.use()
+        return array(self.shape) if self.shape else number(self.kind)
+
+
+class Perturbed(Private):
+    """Private scores with Gumbel noise: which is largest may be seen, at a price."""
+
+    __slots__ = ("is_used", "number", "scale")
+    noun = "score with Gumbel noise"
+
+    def __init__(self, scores: Number, scale: float) -> None:
+        self.number, self.scale, self.is_used = scores, scale, False
+
+
+class Half(Private):
+    """A private number with the first of two draws, whose difference is noise of two sides."""
+
+    __slots__ = ("draw", "number", "sign")
+    noun = "number with noise of one side"
+
+    def __init__(self, exact: Number, draw: Draw, sign: int) -> None:
+        self.number, self.draw, self.sign = exact, draw, sign
+
+    def meets(self, other: Any, sign: int) -> Any:
+        """Return the sum with the second draw."""
+        law = self.draw.law
+        fits = (
+            isinstance(other, Draw)
+            and other.law == law
+            and sign == -self.sign
+            and np.array_equal(other.scales, self.draw.scales)
+        )
+        if not fits:
+            refuse(
+                f"{law} noise of one side alone, by which some outputs are impossible", "np.random.laplace(0, scale)"
+            )
+        other.use()
+        return release(self.number, _difference(self.draw))
+
+
+class Exponentials(Private):
+    """exp of private scores; divided by their own sum they are the chances of the exponential mechanism."""
+
+    __slots__ = ("scores", "what")
+    noun = "exponentials of private scores"
+
+    def __init__(self, scores: Number, what: str = "each") -> None:
+        self.scores, self.what = scores, what
+
+    def over(self, other: Any) -> Exponentials:
+        """``e / e.sum()``."""
+        if (
+            isinstance(other, Exponentials)
+            and other.what == "sum"
+            and other.scores is self.scores
+            and self.what == "each"
+        ):
+            return Exponentials(self.scores, "chances")
+        return refuse("a quotient of exponentials other than e / e.sum()", "p = e / e.sum()")
+
+    def total(self) -> Exponentials:
+        """``e.sum()``."""
+        return Exponentials(self.scores, "sum") if self.what == "each" else refuse("a sum of chances")
+
+    def method(self, name: str) -> Any:
+        """Return a method."""
+        return {"sum": self.total}.get(name)
+
+
+class Shifted(Private):
+    """Private scores less their own largest: as good as the scores in the exponential mechanism."""
+
+    __slots__ = ("scores",)
+    noun = "scores less the largest"
+
+    def __init__(self, scores: Number) -> None:
+        self.scores = scores
+
+
+class Coins(Private):
+    """A uniform number for each row."""
+
+    __slots__ = ("is_used", "rows")
+    noun = "random number of each record"
+
+    def __init__(self, rows: Any) -> None:
+        self.rows, self.is_used = rows, False
+
+    def below(self, rate: Any) -> Sampling:
+        """``u < rate``."""
+        if isinstance(rate, bool) or not isinstance(rate, int | float | np.floating | np.integer) or not 0 < rate <= 1:
+            refuse(
+                "a rate of sampling that is no public number above 0 and at most 1", "np.random.random(len(df)) < 0.1"
+            )
+        if self.is_used:
+            refuse(
+                "random numbers of records that are compared twice: the samples overlap",
+                "random numbers of its own for each",
+            )
+        self.is_used = True
+        return Sampling(float(rate), self.rows)
+
+
+def _is_finite(value: Any) -> bool:
+    try:
+        return bool(np.all(np.isfinite(np.asarray(value, float))))
+    except (TypeError, ValueError):
+        return False
+
+
+def _difference(draw: Draw) -> Draw:
+    law = "laplace" if draw.law == "exponential" else "discrete_laplace"
+    found = draw.like(draw.scales if draw.law == "exponential" else -1 / np.log1p(-draw.scales), draw.places)
+    found.law, found.used = law, np.zeros(int(draw.used.size), bool)
+    return found
+
+
+def drawn(source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """Return what a call of a source of randomness gives."""
+    if "random_state" in keywords and keywords["random_state"] is not None:
+        refuse("a fixed seed: the noise is the same in every run, which is none", "the call without random_state")
+    if sort_of((args, keywords)) == RELEASED or any(isinstance(each, Token) for each in (*args, *keywords.values())):
+        return _by_released(source, args, keywords)
+    if source.name == "choice" and source.kind in (Kind.GENERATOR, Kind.LEGACY):
+        return _chosen(args, keywords)
+    if source.name in ("rand", "randn") and not keywords:
+        return _drawn("uniform" if source.name == "rand" else "gaussian", {"scale": 1.0}, 0.0, args or None, source)
+    found = source.bound(args, keywords)
+    if found is None:
+        return _unbound(source, args, keywords)
+    given, size = found
+    law = source.law
+    assert law is not None
+    if any(
+        isinstance(each, Private) and not (name == law.location and isinstance(each, Number))
+        for name, each in given.items()
+    ):
+        refuse(
+            f"{source.title} with an argument that is private",
+            "a public scale; the private number only as its location",
+        )
+    location = given.get(law.location, 0.0) if law.location else 0.0
+    if isinstance(location, list | tuple) and any(isinstance(each, Private) for each in location):
+        if not all(isinstance(each, Number) for each in location):
+            refuse(f"{source.title} at a list of private and other values", "noise on each of them")
+        location = numbers.stacked(location)
+    others = [each for name, each in given.items() if name != law.location]
+    if sort_of(others) == PRIVATE or (not isinstance(location, Number) and sort_of(location) != PUBLIC):
+        refuse(f"{source.title} with an argument that is not public", "a public scale")
+    if law.name == "geometric":
+        return _drawn("geometric", {"scale": given["p"]}, 0.0, size, source)
+    if not law.name or law.name not in ("laplace", "gaussian", "gumbel", "exponential", "uniform", "logistic"):
+        return _unbound(source, args, keywords)
+    if law.name == "uniform" and isinstance(size, Number):
+        if size.rows is None or tuple(given.values()) not in ((), (0.0, 1.0), (0, 1)):
+            refuse(
+                "random numbers for other rows than those of a frame, or between other ends than 0 and 1",
+                "np.random.random(len(df))",
+            )
+        return Coins(size.rows)
+    assert law.scale is not None
+    scale = law.scale(**given)
+    return _drawn(law.name, {"scale": scale}, location, size, source)
+
+
+def _drawn(law: str, given: dict[str, Any], location: Any, size: Any, source: Source) -> Any:
+    scale = given["scale"]
+    if isinstance(size, Number) and size.rows is not None:
+        if law == "uniform":
+            return Coins(size.rows)
+        refuse("noise for every record", "noise on the sum, or reports of each record under the relation replace")
+    if isinstance(size, Private | Token):
+        refuse("so many draws as something private or released says", "a public size")
+    if isinstance(scale, pd.Series | pd.DataFrame) or not _is_finite(scale) or isinstance(scale, bool):
+        refuse("noise of a scale that is no finite number", "a positive scale")
+    if law in ("uniform", "logistic"):
+        return (
+            Token()
+            if isinstance(location, Number) is False
+            else refuse(f"{law} noise on a private number", "Laplace or Gaussian noise")
+        )
+    if np.any(np.asarray(scale, float) <= 0) or (law == "geometric" and np.any(np.asarray(scale, float) >= 1)):
+        refuse("noise of a scale that is not positive", "a positive scale")
+    if size is not None:
+        shape = tuple(int(each) for each in size) if np.ndim(size) else (int(size),)
+    else:
+        shape = np.broadcast_shapes(
+            np.shape(scale), location.shape if isinstance(location, Number) else np.shape(location)
+        )
+    scales = np.broadcast_to(np.asarray(scale, float), shape).copy()
+    count = int(scales.size)
+    python = source.kind is Kind.PYTHON or not shape
+    kind = "int" if law == "geometric" and not shape else "float"
+    if source.kind is Kind.SCIPY and not shape:
+        kind = "np.float64"
+    draw = Draw(law, scales, np.zeros(count, bool), kind if python else "np.float64", np.arange(count).reshape(shape))
+    if not isinstance(location, Number) and not np.any(np.asarray(location) != 0):
+        return draw
+    found = meet(draw, location.as_array() if isinstance(location, Number) else location, 1)
+    of_numpy = source.kind in (Kind.GENERATOR, Kind.LEGACY)
+    return number("float") if of_numpy and isinstance(found, Token) and not shape else found
+
+
+def _by_released(source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    if sort_of((args, keywords)) == PRIVATE:
+        refuse(f"{source.title} of a private number, with a released scale or size", "a public scale")
+    return Token()
+
+
+def _unbound(source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    sort = sort_of((args, keywords))
+    if sort > RELEASED:
+        refuse(f"{source.title} of a private value, whose price is not known", NOISE_FIRST)
+    if "out" in keywords:
+        refuse(f"{source.title} with out=", "its result")
+    if source.name in ("shuffle",):
+        refuse(f"{source.title}, which changes its argument", "rng.permutation(x)")
+    return Token()
+
+
+def _chosen(args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """``choice(a, size=None, replace=True, p=None)``."""
+    names = dict(zip(("a", "size", "replace", "p"), args, strict=False)) | keywords
+    chances = names.get("p")
+    if isinstance(chances, Exponentials):
+        options = names.get("a")
+        if chances.what != "chances" or names.get("size") is not None or set(names) - {"a", "p", "size"}:
+            refuse("a choice by private chances in this form", "np.random.choice(options, p=e / e.sum())")
+        if sort_of(options) > RELEASED:
+            refuse("a choice among private options", "public options")
+        many = (
+            int(options)
+            if isinstance(options, int | np.integer)
+            else len(options)
+            if isinstance(options, list | tuple | range | np.ndarray | pd.Index)
+            else -1
+        )
+        if many != chances.scores.shape[0]:
+            refuse("a choice among another number of options than there are chances")
+        return select(chances.scores, 1.0)
+    if any(sort_of(each) > RELEASED for each in names.values()):
+        refuse(
+            "a choice by private chances", "e = np.exp(scores * epsilon / 2); np.random.choice(options, p=e / e.sum())"
+        )
+    return Token()
+
+
+def meet(draw: Draw, other: Any, sign: int) -> Any:
+    """Return the sum of a draw (with its sign) and something."""
+    if isinstance(other, Number):
+        return release(other, draw, sign)
+    if isinstance(other, Draw):
+        if (
+            draw.law == other.law
+            and draw.law in ("exponential", "geometric")
+            and sign < 0
+            and np.array_equal(draw.scales, other.scales)
+        ):
+            other.use()
+            draw.use()
+            return _difference(draw)
+        refuse("a sum of two draws, whose law is not known here", "one draw for each number")
+    if isinstance(other, Private):
+        refuse(f"noise together with a {other.noun}", "a sum or count first, and noise on it")
+    if not isinstance(other, Token) and sort_of(other) != PUBLIC:
+        refuse("noise on a collection that is not public", "noise on each of its values")
+    shape = other.shape if isinstance(other, Token) else np.shape(other)
+    draw.use()
+    if isinstance(other, Token):
+        if other.is_number and not draw.shape:
+            return Token((), frozenset(joined(each, draw.kind) for each in other.kinds or ()))
+        if other.is_array and shape == draw.shape:
+            return array(draw.shape)
+        if other.kinds == frozenset(("series",)) and shape == draw.shape:
+            return Token(shape, other.kinds, other.labels)
+        return Token()
+    if not draw.shape and not shape and isinstance(other, int | float | np.generic):
+        return number(joined(draw.kind, "np.float64" if isinstance(other, np.generic) else "float"))
+    return (
+        array(np.broadcast_shapes(draw.shape, np.shape(other)))
+        if isinstance(other, np.ndarray) or not shape
+        else Token()
+    )
+
+
+def release(exact: Number, draw: Draw, sign: int = 1) -> Any:
+    """Add noise to a private number, and note what it costs."""
+    if not np.all(np.isfinite(draw.scales)) or np.any(draw.scales <= 0):
+        refuse("noise of a scale that is not positive and finite", "a positive scale")
+    if draw.law == "gumbel":
+        if sign < 0 or np.ptp(draw.scales) > 0 or draw.shape not in ((), exact.shape):
+            refuse(
+                "Gumbel noise of several scales, or of one draw for several scores",
+                "np.random.gumbel(0, scale, size=len(scores))",
+            )
+        if draw.shape != exact.shape:
+            refuse("one draw of noise for several numbers", ONE_DRAW_EACH)
+        draw.use()
+        return Perturbed(exact, float(np.max(draw.scales)))
+    if draw.law in ("exponential", "geometric"):
+        if draw.law == "geometric" and not exact.is_whole:
+            refuse("whole noise on a number that need not be whole", "np.random.laplace(0, scale)")
+        draw.use()
+        return Half(exact, draw, sign)
+    if draw.law not in _TWO_SIDED:
+        refuse(f"{draw.law} noise on a private number, which has no finite price", "Laplace or Gaussian noise")
+    shape = np.broadcast_shapes(exact.shape, draw.shape)
+    if draw.shape != shape:
+        refuse("one draw of noise for several numbers", ONE_DRAW_EACH)
+    if exact.shape != shape:
+        refuse("one private number with several draws of noise", "one draw for each number")
+    if draw.law == "discrete_laplace" and not exact.is_whole:
+        refuse("whole noise on a number that need not be whole", "np.random.laplace(0, scale)")
+    draw.use()
+    _note(draw.law, exact, draw.scales)
+    if not shape:
+        if "?" in exact.kinds:
+            return Token((), frozenset(("float", "np.float64")))
+        return Token((), frozenset(joined(each, draw.kind) for each in exact.kinds))
+    if exact.columns is not None:
+        return Token(shape, frozenset(("frame",)), exact.labels, exact.columns)
+    if exact.labels is not None:
+        return Token(shape, frozenset(("series",)), exact.labels)
+    return array(shape)
+
+
+def _note(law: str, exact: Number, scales: Any) -> None:
+    if current().record:
+        refuse("noise within what is done with each record", "noise on the sum")
+    low, high = exact.low.reshape(len(exact.low), -1), exact.high.reshape(len(exact.high), -1)
+    if not (np.all(np.isfinite(low)) and np.all(np.isfinite(high))):
+        refuse("a private number that may be missing or infinite", ".fillna(0).clip(low, high) first")
+    selection = exact.selection
+    current().told.releases.append(
+        Released(
+            law,
+            exact.axes,
+            low,
+            high,
+            np.broadcast_to(scales, exact.shape).reshape(-1).astype(float),
+            (selection.kind, selection.times, selection.number),
+            exact.sample,
+            line(),
+        )
+    )
+
+
+def select(scores: Number, factor: float) -> Token:
+    """Release which score is largest, by exp(factor · score): the exponential mechanism."""
+    if len(scores.shape) != 1 or not scores.shape[0]:
+        refuse("a choice by something else than a list of scores")
+    if not 0 < factor < math.inf:
+        refuse("a choice by scores at a factor that is not positive")
+    _note("select", scores, 1.0 / factor)
+    return Token((), None)
+
+
+def largest(perturbed: Sequence[Any]) -> Token:
+    """Release which of several scores with Gumbel noise is largest."""
+    if not all(isinstance(each, Perturbed) for each in perturbed) or len({each.scale for each in perturbed}) > 1:
+        refuse("the largest of scores with noise of several kinds or scales", "Gumbel noise of one scale on each score")
+    if any(each.is_used for each in perturbed):
+        refuse("Gumbel noise that is looked at twice", "noise of its own for each choice")
+    for each in perturbed:
+        each.is_used = True
+    if len(perturbed) == 1:
+        if not perturbed[0].number.shape:
+            refuse("the largest of one score")
+        return select(perturbed[0].number, 1.0 / perturbed[0].scale)
+    return select(numbers.stacked([each.number for each in perturbed]), 1.0 / perturbed[0].scale)
+
+
+__all__ = [
+    "Coins",
+    "Column",
+    "Draw",
+    "Exponentials",
+    "Frame",
+    "Half",
+    "Length",
+    "Perturbed",
+    "Shifted",
+    "drawn",
+    "largest",
+    "meet",
+    "release",
+    "select",
+]

@@ -1,0 +1,437 @@
+"""How far does one record move a number? A private number: what each kind of records adds to it, at least and at most.
+
+Whatever the data: if a record of a kind comes, the number moves by something from ``low`` to ``high`` of this kind; if
+it goes, by the opposite. Sums of such numbers, and functions that never move farther than their argument, are such
+numbers. Everything else is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpaudit.reading.universe.columns import CASTS, Column, Rows, plain
+from dpaudit.reading.universe.released import Token, joined, kind_of_plain
+from dpaudit.reading.universe.state import NOISE_FIRST, Private, current, refuse
+
+MOST_NUMBERS = 20_000_000  # of one table, kinds times numbers
+RATIO = "noisy = a + laplace(…); size = b + laplace(…); noisy / max(size, 1)"
+
+
+class Number(Private):
+    """A private number, or an array, series or frame of them.
+
+    Attributes:
+        axes: the columns by whose cells records are told apart, sorted.
+        low, high: (kinds, *shape), kinds in the order of the whole product of the axes.
+        selection: by whose rows it is made.
+        sample: number and rate of the sample that it is made of; None for all records.
+        kinds: names of the types that a single number may have.
+        labels, columns: of a series or frame; None of a number or an array.
+        is_whole: whether it is a whole number for all data.
+        rows: whose length it is, for one draw a record; None for any other.
+        summand: the column whose plain sum it is; None for any other.
+    """
+
+    __slots__ = (
+        "axes",
+        "columns",
+        "high",
+        "is_whole",
+        "kinds",
+        "labels",
+        "largest_of",
+        "low",
+        "rows",
+        "sample",
+        "selection",
+        "summand",
+        "universe",
+    )
+    noun = "private number"
+
+    def __init__(
+        self,
+        universe: Any,
+        axes: tuple[str, ...],
+        low: Any,
+        high: Any,
+        selection: Any,
+        sample: Any,
+        *,
+        kinds: frozenset[str] = frozenset(("np.float64",)),
+        labels: Any = None,
+        columns: Any = None,
+        is_whole: bool = False,
+        rows: Rows | None = None,
+    ) -> None:
+        self.universe, self.axes, self.low, self.high = universe, axes, low, high
+        self.selection, self.sample, self.kinds = selection, sample, kinds
+        self.labels, self.columns, self.is_whole, self.rows = labels, columns, is_whole, rows
+        self.summand: Column | None = None
+        self.largest_of: Number | None = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the numbers."""
+        return tuple(self.low.shape[1:])
+
+    def like(self, low: Any, high: Any, **changes: Any) -> Number:
+        """Return another number of the same rows."""
+        known: dict[str, Any] = {
+            "kinds": self.kinds, "labels": self.labels, "columns": self.columns, "is_whole": self.is_whole,
+        }  # fmt: skip
+        return Number(self.universe, self.axes, low, high, self.selection, self.sample, **{**known, **changes})
+
+    # --- sums and multiples -------------------------------------------------------------------------------
+
+    def plus(self, other: Any, sign: int) -> Number:
+        """Return the sum with another number, or with a public or released one that stays where it is."""
+        if isinstance(other, Number):
+            return self._sum(other, sign)
+        if isinstance(other, Token):
+            if not other.is_number and not (other.is_array and other.shape == self.shape):
+                refuse("a private number and a released value of which the shape is not known", NOISE_FIRST)
+            kinds = (
+                frozenset(joined(one, two) for one in self.kinds for two in other.kinds or ())
+                if not self.shape
+                else self.kinds
+            )
+            return self.like(self.low, self.high, is_whole=False, kinds=kinds)
+        _finite(other)
+        shape = np.shape(other)
+        self._labelled_alike(other)
+        if np.broadcast_shapes(shape, self.shape) != self.shape:
+            refuse("a private number in several places of an array", "an array of as many numbers")
+        whole = self.is_whole and bool(np.all(np.asarray(other) == np.round(np.asarray(other, float))))
+        return self.like(self.low, self.high, is_whole=whole, kinds=self._kinds_with(other))
+
+    def _kinds_with(self, other: Any, *, division: bool = False) -> frozenset[str]:
+        kind = kind_of_plain(other)
+        if self.shape or kind is None:
+            return self.kinds
+        return frozenset(joined(each, kind, division=division) for each in self.kinds)
+
+    def _labelled_alike(self, other: Any) -> None:
+        mine = [each for each in (self.labels, self.columns) if each is not None]
+        theirs = []
+        if isinstance(other, Number):
+            theirs = [each for each in (other.labels, other.columns) if each is not None]
+        elif isinstance(other, pd.Series):
+            theirs = [other.index]
+        elif isinstance(other, pd.DataFrame):
+            theirs = [other.index, other.columns]
+        if (
+            mine
+            and theirs
+            and (len(mine) != len(theirs) or not all(a.equals(b) for a, b in zip(mine, theirs, strict=True)))
+        ):
+            refuse(
+                "two tables of other labels, which pandas lines up by label", ".reindex(LABELS, fill_value=0) of both"
+            )
+
+    def _sum(self, other: Number, sign: int) -> Number:
+        if other.selection is not self.selection or other.sample != self.sample:
+            refuse("a sum of numbers of differently chosen rows", "noise of its own for each")
+        self._labelled_alike(other)
+        if self.labels is None and other.labels is not None and self.shape:
+            refuse("a sum of an array and a table with labels", ".to_numpy() of the table")
+        shape = np.broadcast_shapes(self.shape, other.shape)
+        if shape not in (self.shape, other.shape):
+            refuse("a sum of arrays of other shapes")
+        axes, low, high, least, most = on_common_axes(self, other)
+        low, high = _padded(low, len(shape)), _padded(high, len(shape))
+        least, most = _padded(least, len(shape)), _padded(most, len(shape))
+        first, last = (low + least, high + most) if sign > 0 else (low - most, high - least)
+        labelled = self if self.labels is not None or other.labels is None else other
+        kinds = (
+            self.kinds
+            if self.shape or other.shape
+            else frozenset(joined(a, b) for a in self.kinds for b in other.kinds)
+        )
+        found = labelled.like(first, last, is_whole=self.is_whole and other.is_whole, kinds=kinds)
+        found.axes = axes
+        return found
+
+    def times(self, other: Any) -> Number:
+        """Return a multiple by public numbers."""
+        if isinstance(other, Private):
+            refuse("a product of private numbers", "noise for both, and the product of those")
+        if isinstance(other, Token):
+            refuse("a private number times a released one", "noise first, and the product after it")
+        _finite(other)
+        if isinstance(other, int | np.integer) and abs(int(other)) > 2**31:
+            refuse("a product with so large a whole number, which may wrap", "a float: 1e18 for 10 ** 18")
+        self._labelled_alike(other)
+        if np.broadcast_shapes(np.shape(other), self.shape) != self.shape:
+            refuse("a private number in several places of an array", "an array of as many numbers")
+        factor = np.asarray(other, float)
+        ends = self.low * factor, self.high * factor
+        whole = self.is_whole and bool(np.all(factor == np.round(factor)))
+        return self.like(np.minimum(*ends), np.maximum(*ends), is_whole=whole, kinds=self._kinds_with(other))
+
+    def over(self, other: Any) -> Number:
+        """Return the quotient by public numbers."""
+        if isinstance(other, Private):
+            refuse("a ratio of private numbers", RATIO)
+        if isinstance(other, Token):
+            refuse("a private number divided by a released one", "noise first, and the quotient after it")
+        _finite(other)
+        if np.any(np.asarray(other) == 0):
+            refuse("a quotient by 0")
+        found = self.times(1.0 / np.asarray(other, float) if np.ndim(other) else 1.0 / float(other))
+        return found.like(found.low, found.high, is_whole=False, kinds=self._kinds_with(other, division=True))
+
+    # --- functions that never move farther ----------------------------------------------------------------
+
+    def clipped(self, *ends: Any) -> Number:
+        """Return the number within public ends."""
+        for each in ends:
+            if each is not None:
+                if isinstance(each, Private | Token):
+                    refuse("a private number that is clipped at what is not public", "constants")
+                if np.ndim(each):
+                    refuse("a private number that is clipped at arrays", "constants")
+                _finite(each)
+        hangs = (
+            self.kinds if self.shape else self.kinds | frozenset(filter(None, (kind_of_plain(each) for each in ends)))
+        )
+        whole = self.is_whole and all(each is None or each == round(each) for each in ends)
+        return self.like(np.minimum(self.low, 0), np.maximum(self.high, 0), is_whole=whole, kinds=hangs)
+
+    def absolute(self) -> Number:
+        """Return its distance from 0."""
+        most = np.maximum(np.abs(self.low), np.abs(self.high))
+        return self.like(-most, most)
+
+    def extreme(self) -> Number:
+        """Return the largest or the smallest of an array: it moves no farther than one of them."""
+        if not self.shape or self.columns is not None:
+            refuse("the largest of a private table in this form", ".to_numpy().max()")
+        low, high = self.low.reshape(len(self.low), -1), self.high.reshape(len(self.high), -1)
+        found = self.like(low.min(1), high.max(1), labels=None, kinds=self.of_array())
+        found.largest_of = self
+        return found
+
+    def of_array(self) -> frozenset[str]:
+        """Return the type of one number of an array."""
+        return (
+            frozenset(("np.int64",))
+            if self.is_whole and self.kinds == frozenset(("np.int64",))
+            else frozenset(("np.float64",))
+        )
+
+    def total(self, axis: Any = None) -> Number:
+        """Return the sum over one axis, or over all."""
+        if not self.shape:
+            return self
+        if self.columns is not None:
+            axis = 0 if axis is None else axis
+            labels = self.columns if axis == 0 else self.labels
+            return self.like(self.low.sum(axis + 1), self.high.sum(axis + 1), labels=labels, columns=None)
+        if axis is None:
+            every = tuple(range(1, self.low.ndim))
+            return self.like(self.low.sum(every), self.high.sum(every), labels=None, kinds=self.of_array())
+        if type(axis) is not int or not -len(self.shape) <= axis < len(self.shape):
+            refuse("a sum over an axis that is not there")
+        axis %= len(self.shape)
+        found = self.like(self.low.sum(axis + 1), self.high.sum(axis + 1), labels=None)
+        return found if found.shape else found.like(found.low, found.high, kinds=self.of_array())
+
+    # --- parts --------------------------------------------------------------------------------------------
+
+    def at(self, key: Any) -> Number:
+        """Return one number of several, by a public place or label."""
+        if isinstance(key, Private | Token):
+            refuse("a private number chosen by what is not public", "a constant")
+        if self.columns is not None:
+            if isinstance(key, str | int) and key in self.columns:
+                place = self.columns.get_loc(key)
+                if isinstance(place, int):
+                    return self.like(self.low[:, :, place], self.high[:, :, place], columns=None)
+            if isinstance(key, list) and all(each in self.columns for each in key) and len(set(key)) == len(key):
+                places = [self.columns.get_loc(each) for each in key]
+                return self.like(self.low[:, :, places], self.high[:, :, places], columns=self.columns[places])
+            refuse("a part of a table of private numbers in this form", "one column: table[name]")
+        if self.labels is not None:
+            if isinstance(key, list) and len(set(key)) == len(key) and all(each in self.labels for each in key):
+                places = [int(self.labels.get_loc(each)) for each in key]
+                return self.like(self.low[:, places], self.high[:, places], labels=self.labels[places])
+            if isinstance(key, list | slice | np.ndarray) or key not in self.labels:
+                refuse(f"a label {key!r:.30} that the table does not have", "one of its labels")
+            place = self.labels.get_loc(key)
+            if not isinstance(place, int):
+                refuse("a label that occurs twice")
+            return self.like(self.low[:, place], self.high[:, place], labels=None, kinds=self.of_array())
+        keys = key if isinstance(key, tuple) else (key,)
+        if not self.shape or not all(type(each) is int or isinstance(each, slice | np.integer) for each in keys):
+            refuse("a part of an array of private numbers by something else than places", "a place: x[0], x[1:3]")
+        try:
+            low, high = self.low[(slice(None), *keys)], self.high[(slice(None), *keys)]
+        except IndexError:
+            raise IndexError("index out of bounds") from None
+        return self.like(low, high) if low.ndim > 1 else self.like(low, high, kinds=self.of_array())
+
+    def parts(self) -> list[Number]:
+        """Return the numbers one by one."""
+        if not self.shape or self.columns is not None:
+            refuse("a loop over this table of private numbers", "a loop over .to_numpy(), or over one column")
+        kinds = self.of_array() if len(self.shape) == 1 else self.kinds
+        return [self.like(self.low[:, k], self.high[:, k], labels=None, kinds=kinds) for k in range(self.shape[0])]
+
+    def as_array(self) -> Number:
+        """Return the numbers without labels."""
+        return self.like(self.low, self.high, labels=None, columns=None)
+
+    def cast(self, kind: Any) -> Number:
+        """Return the number as another type."""
+        name = CASTS.get(kind)
+        if name == "float64":
+            scalar = "float" if kind is float and not self.shape else "np.float64"
+            return self.like(self.low, self.high, is_whole=self.is_whole, kinds=frozenset((scalar,)))
+        if name == "int64" and self.is_whole:
+            return self.like(
+                self.low, self.high, kinds=frozenset(("int" if kind is int and not self.shape else "np.int64",))
+            )
+        return refuse(
+            "a private sum as whole numbers, which jump where the sum does not, or as a type that wraps",
+            ".astype(float)",
+        )
+
+
+def on_common_axes(first: Number, second: Number) -> tuple[tuple[str, ...], Any, Any, Any, Any]:
+    """Return both tables for the kinds of all their axes."""
+    axes = tuple(sorted({*first.axes, *second.axes}))
+    return axes, *(widened(each, axes, end) for each in (first, second) for end in ("low", "high"))
+
+
+def widened(number: Number, axes: tuple[str, ...], end: str) -> Any:
+    """Return what kinds of more axes add."""
+    table = getattr(number, end)
+    if axes == number.axes:
+        return table
+    space = number.universe.whole(axes)
+    if len(space) * max(1, int(np.prod(table.shape[1:]))) > MOST_NUMBERS:
+        refuse("so many private numbers of so many kinds of records in one expression", "fewer columns at once")
+    return table[space.keys(number.axes)]
+
+
+def _padded(table: Any, dimensions: int) -> Any:
+    return table.reshape(len(table), *[1] * (dimensions - table.ndim + 1), *table.shape[1:])
+
+
+def _finite(value: Any) -> None:
+    if isinstance(value, Private):
+        refuse(f"a private number together with a {value.noun}", NOISE_FIRST)
+    if not isinstance(value, int | float | np.number | np.ndarray | pd.Series | pd.DataFrame | list | tuple):
+        refuse(f"a private number together with a {type(value).__name__}", NOISE_FIRST)
+    try:
+        fine = bool(np.all(np.isfinite(np.asarray(value, float))))
+    except (TypeError, ValueError):
+        fine = False
+    if not fine:
+        refuse("a private number together with what is infinite, missing or no number", "finite numbers")
+
+
+def summed(
+    column: Column, *, whole: bool = False, labels: Any = None, columns: Any = None, kinds: Any = None
+) -> Number:
+    """Return the sum of a column of numbers over its rows; a missing value has to be dealt with before.
+
+    Args:
+        column: of numbers, one or a row of them for each record.
+        whole: whether all are whole numbers.
+        labels, columns: of the sums, where a record has a row of numbers.
+        kinds: the type of a single sum.
+    """
+    low, high = plain(column.low), plain(column.high)
+    if low.dtype == object:
+        refuse("a sum of a column of objects, whose type hangs on the data", ".astype(float).sum()")
+    return summed_of(
+        column.rows,
+        column.space,
+        low.astype(float),
+        high.astype(float),
+        whole=whole,
+        labels=labels,
+        columns=columns,
+        kinds=kinds,
+    )
+
+
+def summed_of(rows: Rows, space: Any, low: Any, high: Any, **known: Any) -> Number:
+    """Return the sum over rows of what each row adds, at least and at most."""
+    rows.selection.allows_sums()
+    if not (np.all(np.isfinite(low)) and np.all(np.isfinite(high))):
+        refuse("a sum in which a value may be missing or infinite", ".fillna(0).clip(low, high).sum()")
+    axes, places = space.records()
+    universe = space.universe
+    kinds = int(np.prod([universe.sizes[name] for name in axes])) if axes else 1
+    if kinds * max(1, int(np.prod(low.shape[1:]))) > MOST_NUMBERS:
+        refuse("so many private numbers of so many kinds of records in one expression", "fewer columns at once")
+    least, most = np.zeros((kinds, *low.shape[1:])), np.zeros((kinds, *high.shape[1:]))
+    np.add.at(least, places, low)
+    np.add.at(most, places, high)
+    scalar = known.pop("kinds") or frozenset(("np.float64",))
+    return Number(
+        universe, axes, least, most, rows.selection, rows.sample,
+        kinds=scalar, labels=known["labels"], columns=known["columns"], is_whole=known["whole"],
+    )  # fmt: skip
+
+
+def length_of(rows: Rows) -> Number:
+    """Return how many rows there are."""
+    ones = np.ones(len(rows.space))
+    found = summed_of(rows, rows.space, ones, ones, whole=True, labels=None, columns=None, kinds=frozenset(("int",)))
+    found.rows = rows
+    return found
+
+
+def among(numbers: Sequence[Any]) -> Number:
+    """Return the largest or smallest of private and public numbers: it moves no farther than one of them."""
+    private = [each for each in numbers if isinstance(each, Number)]
+    public = [each for each in numbers if not isinstance(each, Number)]
+    for each in public:
+        _finite(each)
+    if any(each.shape for each in private):
+        refuse("the largest of private arrays", "np.maximum, or .max() of one array")
+    found = private[0]
+    for each in private[1:]:
+        if each.selection is not found.selection or each.sample != found.sample:
+            refuse("the largest of numbers of differently chosen rows", "noise of its own for each")
+        axes, low, high, least, most = on_common_axes(found, each)
+        found = found.like(np.minimum(low, least), np.maximum(high, most), kinds=found.kinds | each.kinds)
+        found.axes = axes
+    if public:
+        kinds = found.kinds | frozenset(kind_of_plain(each) or "?" for each in public)
+        found = found.like(np.minimum(found.low, 0), np.maximum(found.high, 0), kinds=kinds, is_whole=False)
+    return found
+
+
+def stacked(numbers: Iterable[Number]) -> Number:
+    """Return an array of private numbers of one shape."""
+    listed = list(numbers)
+    first = listed[0]
+    if any(each.selection is not first.selection or each.sample != first.sample for each in listed):
+        refuse("an array of numbers of differently chosen rows", "noise of its own for each")
+    if any(each.shape != first.shape for each in listed):
+        refuse("an array of private numbers of several shapes")
+    axes = tuple(sorted({name for each in listed for name in each.axes}))
+    low = np.stack([widened(each, axes, "low") for each in listed], 1)
+    high = np.stack([widened(each, axes, "high") for each in listed], 1)
+    whole = all(each.is_whole for each in listed)
+    kinds = frozenset(
+        (
+            "np.int64"
+            if whole and all(k in ("int", "np.int64", "bool") for e in listed for k in e.kinds)
+            else "np.float64",
+        )
+    )
+    return Number(first.universe, axes, low, high, first.selection, first.sample, is_whole=whole, kinds=kinds)
+
+
+Function = Callable[..., Any]
+__all__ = ["Number", "among", "current", "length_of", "stacked", "summed", "summed_of"]

@@ -1,0 +1,172 @@
+"""What do operators do with private values? By what meets what: columns, numbers, noise."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from dpaudit.reading.python import OPERATION
+from dpaudit.reading.universe import methods
+from dpaudit.reading.universe.builtin_calls import Builtins
+from dpaudit.reading.universe.columns import COMPARISONS, Column
+from dpaudit.reading.universe.frames import PerPerson
+from dpaudit.reading.universe.noise import Coins, Draw, Exponentials, Half, Shifted, meet
+from dpaudit.reading.universe.numbers import Number
+from dpaudit.reading.universe.records import Adding, Cell
+from dpaudit.reading.universe.released import Token, combined
+from dpaudit.reading.universe.state import (
+    NOISE_FIRST,
+    Private,
+    refuse,
+)
+from dpaudit.reading.universe.values import PUBLIC, sort_of
+
+
+class Operators(Builtins):
+    """Arithmetic and comparisons of private values."""
+
+    def _raising(self, name: str, left: Any, right: Any) -> None:
+        """An operator on released values that may raise."""
+        numeric = all(
+            (isinstance(each, Token) and (each.is_number or each.is_array)) or isinstance(each, int | float | np.number)
+            for each in (left, right)
+        )
+        if not numeric:
+            self.raises("any")
+        elif name in ("truediv", "floordiv", "mod"):
+            self.raises("division")
+        elif name == "pow":
+            self.raises("power")
+
+    def _binary_of_private(self, name: str, left: Any, right: Any) -> Any:
+        for each in (left, right):
+            if not isinstance(each, Private | Token) and sort_of(each) != PUBLIC:
+                refuse("an operator on a private value and a collection that is not public", "the values one by one")
+        if isinstance(left, Half) or isinstance(right, Half):
+            if name in ("add", "sub") and isinstance(left, Half):
+                return left.meets(right, 1 if name == "add" else -1)
+            refuse("noise of one side alone, by which some outputs are impossible", "np.random.laplace(0, scale)")
+        if isinstance(left, Draw) or isinstance(right, Draw):
+            return self._with_draw(name, left, right)
+        if isinstance(left, Coins) or isinstance(right, Coins):
+            if name in ("lt", "le") and isinstance(left, Coins):
+                return left.below(right)
+            if name in ("gt", "ge") and isinstance(right, Coins):
+                return right.below(left)
+            refuse("a random number of each record other than compared with a rate", "np.random.random(len(df)) < 0.1")
+        if isinstance(left, Cell) or isinstance(right, Cell):
+            if isinstance(left, Adding) and name in ("add", "sub"):
+                return left.plus(right, 1 if name == "add" else -1)
+            if isinstance(right, Adding) and name == "add":
+                return right.plus(left, 1)
+            first, other = (left, right) if isinstance(left, Cell) else (right, left)
+            if name in COMPARISONS:
+                return first.compared(name, other, is_left=first is left)
+            return first.combined(name, other, is_left=first is left)
+        if isinstance(left, Adding) or isinstance(right, Adding):
+            if name in ("add", "sub") and isinstance(left, Adding):
+                return left.plus(right, 1 if name == "add" else -1)
+            if name == "add" and isinstance(right, Adding):
+                return right.plus(left, 1)
+            refuse("a loop over records that does more than add to a number", "sums: total += x")
+        if isinstance(left, methods.Turned) and name == "matmul":
+            return left.times(right)
+        if isinstance(left, Column) or isinstance(right, Column):
+            return self._of_columns(name, left, right)
+        if isinstance(left, PerPerson) and name in COMPARISONS and isinstance(right, int | float):
+            return left.test()
+        if isinstance(left, Exponentials):
+            return (
+                left.over(right) if name == "truediv" else refuse("arithmetic of exponentials of scores", "e / e.sum()")
+            )
+        if isinstance(left, Shifted) or isinstance(right, Shifted):
+            shifted, factor = (left, right) if isinstance(left, Shifted) else (right, left)
+            if name == "mul" or (name == "truediv" and shifted is left):
+                return Shifted(shifted.scores.times(factor) if name == "mul" else shifted.scores.over(factor))
+            refuse("arithmetic of scores less their largest")
+        if isinstance(left, Number) or isinstance(right, Number):
+            return self._of_numbers(name, left, right)
+        noun = (left if isinstance(left, Private) else right).noun
+        return refuse(f"an operator on a {noun}", NOISE_FIRST)
+
+    def _with_draw(self, name: str, left: Any, right: Any) -> Any:
+        draw, other = (left, right) if isinstance(left, Draw) else (right, left)
+        if name == "add":
+            return meet(draw, other, 1)
+        if name == "sub":
+            if isinstance(left, Draw) and isinstance(right, Draw):
+                return meet(left, right, -1)
+            if draw is right:
+                if draw.law in ("exponential", "geometric") and isinstance(other, Number):
+                    return meet(draw, other, -1)
+                return meet(draw.negative(), other, 1)
+            negative = other if isinstance(other, Token) else self.unary("neg", other)
+            return meet(draw, negative, 1)
+        if name == "mul":
+            if isinstance(other, Private | Token):
+                return self._drawn_alone(draw, other, name)
+            return draw.times(other)
+        if name == "truediv" and draw is left:
+            if isinstance(other, Private | Token):
+                return self._drawn_alone(draw, other, name)
+            return draw.times(1 / np.asarray(other, float) if np.ndim(other) else 1 / other)
+        return self._drawn_alone(draw, other, name)
+
+    def _drawn_alone(self, draw: Draw, other: Any, name: str) -> Any:
+        """Noise that hides nothing is a random number."""
+        if isinstance(other, Private):
+            if isinstance(other, Draw):
+                return combined(name, draw.alone(), other.alone())
+            refuse("noise together with a private value in another way than a sum", "x + noise")
+        return combined(name, draw.alone(), other)
+
+    def _of_columns(self, name: str, left: Any, right: Any) -> Any:
+        if isinstance(left, Column):
+            if isinstance(right, Number):
+                refuse("a private column with a private number, by which every record moves", "a constant in its place")
+            if name == "matmul":
+                if not left.width or not left.is_exact or isinstance(right, Private):
+                    refuse("a product of rows with what is no public vector", "sums of columns, times constants")
+                return (
+                    left.apply("matmul", operator.matmul, right)
+                    if np.shape(right) == (left.width,)
+                    else refuse("a product of rows with what has another shape")
+                )
+            if name in ("and_", "or_", "xor"):
+                if not left.is_mask or not (isinstance(right, Column) and right.is_mask):
+                    refuse("&, | or ^ of what are no masks", "comparisons of columns, in brackets")
+                return left.apply("and", OPERATION[name], right)
+            if name == "mul" and right is left and not left.is_exact:
+                return left.apply("pow", operator.pow, 2)
+            return left.apply(name, OPERATION[name], right)
+        function = OPERATION[name]
+        if isinstance(left, Number):
+            refuse("a private column with a private number, by which every record moves", "a constant in its place")
+        reflected = {"add": "add", "mul": "mul", "sub": "sub"} | {each: each for each in COMPARISONS}
+        found = reflected.get(name, f"reflected {name}")
+        flipped = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
+        if name in COMPARISONS:
+            return right.apply(flipped.get(name, name), OPERATION[flipped.get(name, name)], left)
+        return right.apply(found, lambda values, other: function(other, values), left)
+
+    def _of_numbers(self, name: str, left: Any, right: Any) -> Any:
+        exact, other = (left, right) if isinstance(left, Number) else (right, left)
+        if isinstance(other, Private) and not isinstance(other, Number):
+            refuse(f"a private number together with a {other.noun}", NOISE_FIRST)
+        if name == "sub" and isinstance(left, Number) and isinstance(right, Number) and right.largest_of is left:
+            return Shifted(left)
+        if name == "add":
+            return exact.plus(other, 1)
+        if name == "sub":
+            return left.plus(right, -1) if isinstance(left, Number) else right.times(-1).plus(left, 1)
+        if name == "mul":
+            return exact.times(other)
+        if name == "truediv" and isinstance(left, Number):
+            return left.over(right)
+        if name in COMPARISONS:
+            refuse("a comparison of a private number", "noise first, and the comparison of what is released")
+        return refuse(
+            f"an operator ({name}) on a private number, which may move it farther than a record does", NOISE_FIRST
+        )

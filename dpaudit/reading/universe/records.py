@@ -1,0 +1,463 @@
+"""What does a function do with each record? It is called for every kind of records, each by itself.
+
+What it is given are plain values, or cells between two ends. So within it nothing older than the record may change, be
+printed or drawn, and nothing but its result leaves it; it may add to numbers that were there before (a fold). An
+operation on a cell whose outcome is not one for all its values cuts it or is refused.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpaudit.reading.universe import numbers
+from dpaudit.reading.universe.columns import Column, Rows, plain, taken
+from dpaudit.reading.universe.frames import Frame, current_domain
+from dpaudit.reading.universe.numbers import Number
+from dpaudit.reading.universe.released import Token
+from dpaudit.reading.universe.state import Left, Private, RefusalError, current, refuse
+from dpaudit.reading.universe.values import PUBLIC, sort_of
+
+MOST_CALLS = 20_000
+
+
+class Unbound:
+    """What stands for a local name that has no value."""
+
+
+UNBOUND = Unbound()
+
+
+class Cell(Private):
+    """A number of one record, between two ends.
+
+    Attributes:
+        low, high: its ends.
+        column: whose cell it is, to cut it; None of a computed number.
+    """
+
+    __slots__ = ("column", "high", "low")
+    noun = "value of a record"
+
+    def __init__(self, low: float, high: float, column: Column | None = None) -> None:
+        self.low, self.high, self.column = low, high, column
+
+    def compared(self, name: str, other: Any, *, is_left: bool) -> bool:
+        """Return the outcome of a comparison, which has to be one for the whole cell."""
+        test = getattr(operator, name)
+        if isinstance(other, Cell):
+            pairs = [(a, b) for a in (self.low, self.high) for b in (other.low, other.high)]
+            found = {bool(test(a, b) if is_left else test(b, a)) for a, b in pairs}
+            if len(found) == 1 and name in ("lt", "le", "gt", "ge"):
+                return found.pop()
+            refuse("a comparison of two values of a record of which only bounds are known", "constants")
+        if not _is_plain_number(other):
+            refuse(f"a comparison of a number of a record with a {type(other).__name__}")
+        if self.column is not None:
+            self.column.cut([other])
+        ends = [bool(test(end, other) if is_left else test(other, end)) for end in (self.low, self.high)]
+        if ends[0] == ends[1] and (
+            name in ("lt", "le", "gt", "ge") or self.column is not None or not self.low <= other <= self.high
+        ):
+            return ends[0]
+        return refuse("a comparison of values of which only bounds are known", "a comparison of the value itself")
+
+    def combined(self, name: str, other: Any, *, is_left: bool) -> Any:
+        """Return the least and the most of an operator's result."""
+        if isinstance(other, Cell):
+            if name == "truediv":
+                refuse("a quotient of two values of a record of which only bounds are known")
+            ends = [(a, b) for a in (self.low, self.high) for b in (other.low, other.high)]
+        elif _is_plain_number(other):
+            ends = [(self.low, other), (self.high, other)]
+        else:
+            return refuse(f"a number of a record together with a {type(other).__name__}")
+        if name not in ("add", "sub", "mul", "truediv", "pow"):
+            refuse(
+                f"this operator on values of which only bounds are known ({name})",
+                "the values that are possible, in the domain",
+            )
+        if name == "truediv" and (not is_left or other == 0):
+            refuse("a quotient by a value of a record of which only bounds are known", "a constant in its place")
+        if name == "pow" and not (is_left and type(other) is int and other >= 0):
+            refuse("a power of values of which only bounds are known", "whole numbers as powers")
+        function = getattr(operator, name)
+        found = [float(function(*pair) if is_left else function(*pair[::-1])) for pair in ends]
+        least, most = min(found), max(found)
+        if name == "pow" and self.low <= 0 <= self.high and other:
+            least = min(least, 0.0)
+        if name == "mul" and other is self:
+            least = max(least, 0.0) if self.low > 0 or self.high < 0 else 0.0
+        return Cell(least, most)
+
+    def negative(self) -> Cell:
+        """``-x``."""
+        return Cell(-self.high, -self.low)
+
+    def absolute(self) -> Cell:
+        """``abs(x)``."""
+        ends = abs(self.low), abs(self.high)
+        return Cell(0.0 if self.low <= 0 <= self.high else min(ends), max(ends))
+
+
+def _is_plain_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating) and math.isfinite(value)
+
+
+def extreme(function: Callable[..., Any], values: Sequence[Any]) -> Any:
+    """Return the least or the most of cells and numbers, which keeps order."""
+    for each in values:
+        if not isinstance(each, Cell) and not _is_plain_number(each):
+            refuse(f"the least or the most of a value of a record and a {type(each).__name__}")
+        if isinstance(each, Cell) and each.column is not None:
+            each.column.cut([other for other in values if not isinstance(other, Cell)])
+    low = function(each.low if isinstance(each, Cell) else each for each in values)
+    high = function(each.high if isinstance(each, Cell) else each for each in values)
+    return low if low == high else Cell(low, high)
+
+
+class Adding(Private):
+    """A number from before a loop over records, and what the record adds to it."""
+
+    __slots__ = ("high", "key", "kinds", "low")
+    noun = "number that a loop over records adds to"
+
+    def __init__(self, key: Any, low: float, high: float, kinds: frozenset[str]) -> None:
+        self.key, self.low, self.high, self.kinds = key, low, high, kinds
+
+    def plus(self, other: Any, sign: int) -> Adding:
+        """Return it with something more added."""
+        low, high, kind = _ends(other)
+        if sign < 0:
+            low, high = -high, -low
+        from dpaudit.reading.universe.released import joined
+
+        kinds = frozenset(joined(each, kind) for each in self.kinds)
+        return Adding(self.key, self.low + low, self.high + high, kinds | self.kinds)
+
+
+def _ends(value: Any) -> tuple[float, float, str]:
+    if isinstance(value, Cell):
+        return value.low, value.high, "float"
+    if not _is_plain_number(value):
+        refuse(f"a loop over records that adds a {type(value).__name__} to a number", "numbers")
+    from dpaudit.reading.universe.released import kind_of_plain
+
+    return float(value), float(value), kind_of_plain(value) or "?"
+
+
+class Gone(Private):
+    """What a loop over records leaves behind: the last record's, which is private."""
+
+    __slots__ = ()
+    noun = "value of the last record of a loop"
+
+
+class Records(Private):
+    """What a loop over records goes through: for each kind, what the loop sees."""
+
+    __slots__ = ("rows", "space", "values")
+    noun = "list of records"
+
+    def __init__(self, rows: Rows, space: Any, values: list[Any]) -> None:
+        self.rows, self.space, self.values = rows, space, values
+
+
+class Index(Private):
+    """The label of a record."""
+
+    __slots__ = ()
+    noun = "label of a record"
+
+
+class Row(Private):
+    """A record, as ``iterrows`` and ``itertuples`` give it: a column that it asks for is looked at."""
+
+    __slots__ = ("kind", "values")
+    noun = "record"
+
+    def __init__(self, values: dict[str, Any], kind: str) -> None:
+        self.values, self.kind = values, kind
+
+    def _value(self, name: Any) -> Any:
+        if name not in self.values:
+            refuse(
+                f"no column {name!r:.40}; there are {', '.join(map(repr, self.values))}", "--domain, which declares it"
+            )
+        return self.values[name]
+
+    def select(self, key: Any) -> Any:
+        """``row[name]``, or ``row[place]`` of itertuples."""
+        if self.kind == "iterrows":
+            return self._value(key)
+        return refuse("a place of a record", "row.name")
+
+    def get(self, name: str) -> Any:
+        """``row.name``."""
+        return self._value(name)
+
+
+def records_of(value: Any) -> Records | None:
+    """Return what a loop over a private value goes through; None if it is no loop over records."""
+    if isinstance(value, Records):
+        return value
+    if isinstance(value, Column) and not value.width:
+        if not value.is_stable:
+            refuse("a loop over a column whose type hangs on the data", ".astype(float)")
+        return Records(value.rows, value.space, list(cells_of(value)))
+    return None
+
+
+def cells_of(column: Column) -> Iterator[Any]:
+    """Yield the value of each kind, as Python sees it in a loop."""
+    low, high = plain(column.low), plain(column.high)
+    if len(low) > MOST_CALLS:
+        refuse(f"a loop over more than {MOST_CALLS:,} kinds of records", "columns instead of a loop")
+    listed = column.low.tolist() if column.is_series else list(low)
+    highs = listed if column.is_exact else column.high.tolist() if column.is_series else list(high)
+    source = column if column.source else None
+    for first, last in zip(listed, highs, strict=True):
+        is_point = first is last or first == last or first != first
+        yield first if is_point else Cell(float(first), float(last), source)
+
+
+def zipped(values: Sequence[Any]) -> Records:
+    """Return what a loop over several columns of the same rows goes through."""
+    listed = [records_of(each) for each in values]
+    columns = [each for each in listed if each is not None]
+    if len(columns) < len(values):
+        refuse("zip of private columns and of something else", "columns of one frame")
+    space, places = columns[0].space, [np.arange(len(columns[0].space))]
+    for each in columns[1:]:
+        if not each.rows.same(columns[0].rows):
+            refuse("zip of columns of different rows", "columns of one frame")
+        space, mine, theirs = space.join(each.space)
+        places = [place[mine] for place in places] + [theirs]
+    found = [
+        tuple(each.values[place[k]] for each, place in zip(columns, places, strict=True)) for k in range(len(space))
+    ]
+    return Records(columns[0].rows, space, found)
+
+
+def of_frame(frame: Frame, kind: str, used: Sequence[str]) -> Records:
+    """Return what ``iterrows()`` or ``itertuples()`` gives, with the columns that the function names."""
+    names = [name for name in frame.columns if name in used] or list(frame.columns)[:1]
+    if kind == "iterrows" and all(_is_number(frame.column(name)) for name in frame.columns):
+        columns = [frame.column(name) for name in names]
+        columns = [
+            each.apply("astype", lambda values: values.astype("float64")) if plain(each.low).dtype.kind != "f" else each
+            for each in columns
+        ]
+    else:
+        columns = [frame.column(name) for name in names]
+    both = zipped(columns)
+    rows: list[Any] = [Row(dict(zip(names, each, strict=True)), kind) for each in both.values]
+    return Records(both.rows, both.space, [(Index(), row) for row in rows] if kind == "iterrows" else rows)
+
+
+def _is_number(column: Column) -> bool:
+    return plain(column.low).dtype.kind in "ifb"
+
+
+@contextmanager
+def one_record() -> Iterator[None]:
+    """Within this, something is done with one record."""
+    state = current()
+    before = state.record
+    if before:
+        refuse("something done with each record within something done with each record", "columns")
+    state.records += 1
+    state.record = state.records
+    try:
+        yield
+    finally:
+        state.record = before
+
+
+def _for_a_record(function: Callable[..., Any], *args: Any) -> Any:
+    """Call what is done with a record; if it raises, whether it does is private."""
+    try:
+        return function(*args)
+    except (Left, RefusalError, UnboundLocalError):
+        raise
+    except Exception as error:
+        return refuse(f"it raises {type(error).__name__} for some records of the domain: whether it does is private")
+
+
+def applied(function: Any, column: Column, name: str) -> Column:
+    """Return ``column.apply(function)``: a function of one record."""
+    if isinstance(function, type) and function not in (int, float, str, bool):
+        refuse(f"{name} of a class", "a function")
+    low, high = [], []
+    domain = current_domain()
+    for each in cells_of(column):
+        with one_record():
+            found = domain.call_of_record(function, each)
+        first, last = (found.low, found.high) if isinstance(found, Cell) else (found, found)
+        if sort_of(first) != PUBLIC or isinstance(first, list | dict | set | tuple):
+            refuse(f"{name} of a function that returns no single value", "a number or a text")
+        low.append(first)
+        high.append(last)
+    return _collected(column, low, high)
+
+
+def _collected(column: Column, low: list[Any], high: list[Any]) -> Column:
+    first = pd.Series(low)
+    last = (
+        first
+        if all(a is b for a, b in zip(low, high, strict=True))
+        else pd.Series(high, dtype=first.dtype if first.dtype.kind == "f" else None)
+    )
+    kinds = {type(each) for each in low + high}
+    is_stable = (
+        len(kinds) == 1 and kinds <= {int, float, bool, str} and first.dtype == column.low.dtype
+        if column.is_series
+        else False
+    )
+    if not column.rows.has_all and kinds and len(kinds) == 1 and first.dtype == column.low.dtype and column.is_series:
+        is_stable = True
+    return column.with_values(column.space, first, last, is_stable=is_stable)
+
+
+def comprehended(records: Records, element: Callable[[Any], Any], keep: Callable[[Any], Any] | None) -> Column:
+    """Return a comprehension over records as an array with a value for each that is kept."""
+    low, high, kept = [], [], []
+    for place, each in enumerate(records.values):
+        with one_record():
+            if keep is not None and not _for_a_record(keep, each):
+                continue
+            found = _for_a_record(element, each)
+        first, last = (found.low, found.high) if isinstance(found, Cell) else (found, found)
+        if sort_of(first) != PUBLIC or isinstance(first, list | dict | set):
+            refuse("a comprehension over records of something that is no single value", "a number")
+        low.append(first)
+        high.append(last)
+        kept.append(place)
+    space = records.space.take(np.array(kept, int))
+    rows = records.rows if len(kept) == len(records.values) else records.rows.kept(space)
+    values = np.array(low) if low else np.zeros(0)
+    if values.dtype == object:
+        refuse("a comprehension over records of several types", "numbers")
+    last_values = values if all(a is b for a, b in zip(low, high, strict=True)) else np.array(high)
+    found_column = Column(rows, space, values, last_values)
+    found_column.is_stable = True
+    return found_column
+
+
+def folded(records: Records, body: Callable[..., Any], before: Sequence[Any]) -> list[Any]:
+    """Return what a loop over records makes of the names that it sets: numbers it adds to, or nothing that may be used.
+
+    Args:
+        records: what it goes through.
+        body: takes a record and the values of the names, and returns their values after it.
+        before: the values of the names; `UNBOUND` where one has none.
+    """
+    given: list[Any] = []
+    for place, each in enumerate(before):
+        if type(each) is dict and each and all(_can_add(value) for value in each.values()):
+            given.append({key: Adding((place, key), 0.0, 0.0, _kinds(value)) for key, value in each.items()})
+        elif _can_add(each):
+            given.append(Adding((place, None), 0.0, 0.0, _kinds(each)))
+        else:
+            given.append(each)
+    added: dict[Any, Any] = {}
+    changed: set[int] = set()
+    touched: set[Any] = set()
+    for number, record in enumerate(records.values):
+        with one_record():
+            is_mine = [isinstance(each, dict) and each is not before[place] for place, each in enumerate(given)]
+            mine = [
+                current_domain().born(dict(each)) if new else each for new, each in zip(is_mine, given, strict=True)
+            ]
+            after = _for_a_record(body, record, *mine)
+        for place, (first, each) in enumerate(zip(mine, after, strict=True)):
+            if isinstance(first, dict) and given[place] is not before[place]:
+                if each is not first or list(first) != list(given[place]):
+                    refuse(
+                        "a loop over records that changes which keys a dict has",
+                        "a dict with all keys: {c: 0 for c in CITIES}",
+                    )
+                pairs = [((place, key), value) for key, value in first.items()]
+            elif isinstance(first, Adding):
+                pairs = [((place, None), each)]
+            else:
+                if each is not first:
+                    changed.add(place)
+                continue
+            for key, value in pairs:
+                if not isinstance(value, Adding) or value.key != key:
+                    changed.add(place)
+                    continue
+                touched.add(place)
+                low, high, kinds = added.setdefault(
+                    key, (np.zeros(len(records.values)), np.zeros(len(records.values)), set())
+                )
+                low[number], high[number] = value.low, value.high
+                kinds.update(value.kinds)
+    out: list[Any] = []
+    for place, each in enumerate(before):
+        if place in changed:
+            out.append(Gone())
+        elif isinstance(given[place], dict) and given[place] is not each:
+            out.append(
+                current_domain().born({key: _added(records, each[key], added.get((place, key))) for key in each})
+            )
+        elif isinstance(given[place], Adding):
+            out.append(_added(records, each, added.get((place, None))))
+        else:
+            out.append(each)
+    return out
+
+
+def _can_add(value: Any) -> bool:
+    return type(value) in (int, float, np.int64, np.float64) or (isinstance(value, Number) and not value.shape)
+
+
+def _kinds(value: Any) -> frozenset[str]:
+    from dpaudit.reading.universe.released import kind_of_plain
+
+    return value.kinds if isinstance(value, Number) else frozenset((kind_of_plain(value) or "?",))
+
+
+def _added(records: Records, start: Any, what: Any) -> Any:
+    if what is None:
+        return start
+    low, high, kinds = what
+    if not (np.any(low) or np.any(high)) and not isinstance(start, Number) and kinds <= _kinds(start):
+        return start
+    whole = bool(np.all(low == np.round(low)) and np.all(high == np.round(high))) and kinds <= {"int", "np.int64"}
+    total = numbers.summed_of(
+        records.rows,
+        records.space,
+        low,
+        high,
+        whole=whole,
+        labels=None,
+        columns=None,
+        kinds=frozenset(kinds) | _kinds(start),
+    )
+    return total.plus(start, 1) if isinstance(start, Number) or start else total
+
+
+__all__ = [
+    "UNBOUND",
+    "Adding",
+    "Cell",
+    "Gone",
+    "Records",
+    "Row",
+    "Token",
+    "applied",
+    "comprehended",
+    "folded",
+    "of_frame",
+    "records_of",
+    "taken",
+    "zipped",
+]

@@ -1,0 +1,207 @@
+"""How is a function rewritten for the universe? As for any domain; and loops over records and handlers are told.
+
+A loop over private records stands for every record at once: its body is called for each kind of records, and what it
+adds to numbers is kept. All other loops stay what they are.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from typing import Any
+
+from dpaudit.reading.rewrite import Statements, ask, at, constant, own_nodes, read, thunk, written
+
+_LEAVES = (
+    ast.Return,
+    ast.Break,
+    ast.Yield,
+    ast.YieldFrom,
+    ast.Global,
+    ast.Nonlocal,
+    ast.Await,
+    ast.Try,
+    ast.With,
+    ast.Delete,
+)
+
+
+class Continued(ast.NodeTransformer):
+    """Replaces ``continue`` of a loop by the end of the function that its body becomes."""
+
+    def __init__(self, end: ast.stmt) -> None:
+        self.end = end
+
+    def visit_Continue(self, node: ast.Continue) -> Any:
+        """``continue`` → ``return …``."""
+        return copy.deepcopy(self.end)
+
+    def visit_For(self, node: ast.For) -> Any:
+        """An inner loop has its own."""
+        return node
+
+    visit_While: Any = visit_For  # noqa: N815 – names of the syntax tree
+    visit_FunctionDef: Any = visit_For  # noqa: N815
+    visit_Lambda: Any = visit_For  # noqa: N815
+    visit_ClassDef: Any = visit_For  # noqa: N815
+
+
+def _stored(body: list[ast.stmt], target: ast.expr) -> list[str]:
+    found: dict[str, None] = {}
+    for each in [*body, target]:
+        for node in [each, *own_nodes(each)]:
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                found.setdefault(node.id)
+            elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+                found.setdefault(node.name)
+    return list(found)
+
+
+def _touched(body: list[ast.stmt]) -> list[str]:
+    """Return the names of containers of which an item is assigned."""
+    found: dict[str, None] = {}
+    for each in body:
+        for node in [each, *own_nodes(each)]:
+            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name):
+                found.setdefault(node.value.id)
+    return list(found)
+
+
+class Rewriter(Statements):
+    """Rewrites for the universe."""
+
+    def block(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        """Rewrite some statements, and tell that they are run."""
+        out = super().block(body)
+        if body and not isinstance(body[0], ast.Pass):
+            told = at(body[0], ast.Expr(ask("ran", constant(body[0].lineno))))
+            is_text = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
+            out.insert(1 if is_text else 0, told)
+        return out
+
+    def function(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        """Rewrite the body of a function."""
+        self._around = copy.deepcopy(node)
+        return super().function(node)
+
+    _around: ast.AST | None = None
+
+    def _is_captured(self, names: list[str], loop: ast.For) -> bool:
+        """Whether a function that was made outside of a loop may look at a name that the loop sets."""
+        found: set[str] = set()
+        pending: list[ast.AST] = [] if self._around is None else [self._around]
+        place = (loop.lineno, loop.col_offset)
+        while pending:
+            for each in ast.iter_child_nodes(pending.pop()):
+                if isinstance(each, ast.For) and (each.lineno, each.col_offset) == place:
+                    continue
+                if isinstance(each, ast.FunctionDef | ast.Lambda | ast.GeneratorExp | ast.ClassDef):
+                    found |= {one.id for one in ast.walk(each) if isinstance(one, ast.Name)}
+                pending.append(each)
+        return bool(found & set(names))
+
+    def visit_Nonlocal(self, node: ast.Nonlocal) -> Any:  # noqa: N802
+        """A name of a function around: what is done with a record may not set it."""
+        return [node, at(node, ast.Expr(ask("outer", constant(", ".join(node.names)))))]
+
+    def visit_For(self, node: ast.For) -> Any:  # noqa: N802
+        """A loop over records is one over every kind of them."""
+        inner = [each for statement in node.body for each in [statement, *own_nodes(statement)]]
+        if node.orelse or any(isinstance(each, _LEAVES) for each in inner):
+            return super().visit_For(node)
+        names = list(dict.fromkeys([*_stored(node.body, node.target), *_touched(node.body)]))
+        if self._is_captured(names, node):
+            return super().visit_For(node)
+        through, given, found = self.temporary(), self.temporary(), self.temporary()
+        body_name = self.temporary()
+        end = ast.Return(ast.Tuple([ask("bound", thunk(read(name))) for name in names], ast.Load()))
+        at(node, end)
+        body = [Continued(end).visit(each) for each in copy.deepcopy(node.body)]
+        unbound: list[ast.stmt] = [
+            ast.If(ask("unbound", read(name)), [ast.Delete([ast.Name(name, ast.Del())])], []) for name in names
+        ]
+        arguments = ast.arguments([], [ast.arg(given), *map(ast.arg, names)], None, [], [], None, [])
+        each_record = ast.FunctionDef(body_name, arguments, [], [], None)
+        each_record.type_params = []  # type: ignore[attr-defined]
+        each_record.body = [*unbound, *self.stored(copy.deepcopy(node.target), read(given)), *self.block(body), end]
+        folded = ask("fold", read(through), read(body_name), *(ask("bound", thunk(read(name))) for name in names))
+        after: list[ast.stmt] = [each_record, ast.Assign([written(found)], folded)]
+        for place, name in enumerate(names):
+            after.append(ast.Assign([written(name)], ast.Subscript(read(found), constant(place), ast.Load())))
+            after.append(ast.If(ask("unbound", read(name)), [ast.Delete([ast.Name(name, ast.Del())])], []))
+        iterable = ask("loop", self.visit(node.iter))
+        node.iter = ast.Name(through, ast.Load())
+        target, first = self.target(node.target)
+        node.target, node.body = target, [*at(node, first), *self.block(node.body)]
+        start = ast.Assign([written(through)], iterable)
+        gone = ast.Assign([written(through)], constant(None))
+        return at(node, [start, ast.If(ask("is_records", read(through)), after, [node]), gone])
+
+    def _comprehension(self, node: Any) -> Any:
+        part = node.generators[0]
+        walrus = any(isinstance(each, ast.NamedExpr) for each in ast.walk(node))
+        if len(node.generators) != 1 or walrus or part.is_async:
+            return None
+        name, given = self.temporary(), self.temporary()
+        element, tests, target = copy.deepcopy(node.elt), copy.deepcopy(part.ifs), part.target
+        parameters: list[str]
+        if isinstance(target, ast.Name):
+            parameters, around = [target.id], None
+        elif isinstance(target, ast.Tuple) and all(isinstance(each, ast.Name) for each in target.elts):
+            parameters = [each.id for each in target.elts if isinstance(each, ast.Name)]
+            around = ask("unpack", read(given), constant(len(parameters)), constant(None))
+        else:
+            return None
+
+        def function(body: ast.expr) -> ast.expr:
+            inner = thunk(body, *parameters)
+            if around is None:
+                return inner
+            return thunk(ast.Call(inner, [ast.Starred(copy.deepcopy(around), ast.Load())], []), given)
+
+        keep = (
+            function(self.test(ast.BoolOp(ast.And(), tests) if len(tests) > 1 else tests[0]))
+            if tests
+            else constant(None)
+        )
+        through = ask("loop", self.visit(part.iter))
+        over = ask("comprehended", read(name), function(self.visit(element)), keep)
+        part.iter = read(name)
+        part.ifs = [self.test(each) for each in part.ifs]
+        node.elt = self.visit(node.elt)
+        return through, name, over, node
+
+    def visit_ListComp(self, node: ast.ListComp) -> Any:  # noqa: N802
+        """A list of what becomes of each record is a column."""
+        found = self._comprehension(node)
+        if found is None:
+            return super().visit_ListComp(node)
+        through, name, over, plain = found
+        return ast.IfExp(ask("is_records", ast.NamedExpr(written(name), through)), over, ask("new", plain))
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> Any:  # noqa: N802
+        """A generator over records is a column."""
+        found = self._comprehension(node)
+        if found is None:
+            return ask("new", super().visit_GeneratorExp(node))
+        through, name, over, plain = found
+        return ast.IfExp(ask("is_records", ast.NamedExpr(written(name), through)), over, ask("new", plain))
+
+    def visit_Try(self, node: ast.Try) -> Any:  # noqa: N802
+        """Within it, whether an operation on released values raises is seen."""
+        node = super().visit_Try(node)
+        node.body = self._watched(node, node.body)
+        return node
+
+    def visit_With(self, node: ast.With) -> Any:  # noqa: N802
+        """A context manager sees what is raised within it."""
+        node = super().visit_With(node)
+        node.body = self._watched(node, node.body)
+        return node
+
+    @staticmethod
+    def _watched(node: ast.stmt, body: list[ast.stmt]) -> list[ast.stmt]:
+        before, after = (ast.Expr(ask("trying", constant(step))) for step in (1, -1))
+        inner = ast.Try(body, [], [], [after])
+        found: list[ast.stmt] = at(node, [before, inner])
+        return found

@@ -1,0 +1,248 @@
+"""What is a value: public, released or private? By a closed set of exact types, looked through; all else is private.
+
+A value of which only some parts are known is private. An object of a class of the user's is what its attributes are; a
+function is what its free variables and defaults are.
+"""
+
+from __future__ import annotations
+
+import collections
+import datetime
+import decimal
+import enum
+import fractions
+import functools
+import logging
+import re
+import sys
+import types
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpaudit.reading.source import is_of_user, is_own
+from dpaudit.reading.universe.released import Token
+from dpaudit.reading.universe.state import Private, refuse
+
+PUBLIC, RELEASED, PRIVATE = 0, 1, 2
+_NOTHING_WITHIN = frozenset(
+    (
+        int, float, complex, str, bytes, bool, type(None), type(Ellipsis), type(NotImplemented), range,
+        datetime.date, datetime.datetime, datetime.time, datetime.timedelta, datetime.timezone, decimal.Decimal,
+        fractions.Fraction, re.Pattern, re.Match, pd.Timestamp, pd.Timedelta, type(pd.NaT), type(pd.NA), pd.DateOffset,
+        logging.Logger, pd.CategoricalDtype, pd.StringDtype, types.ModuleType, np.dtype,
+        np.random.Generator, np.random.RandomState,
+    )
+)  # fmt: skip
+_LISTS = frozenset((list, tuple, set, frozenset, collections.deque))
+_DICTS = frozenset(
+    (dict, collections.OrderedDict, collections.defaultdict, collections.Counter, types.MappingProxyType)
+)
+_ITERATORS = tuple(type(each) for each in (iter([]), iter(()), iter(range(0)), iter("")))
+PLAIN_ARRAYS = "biufcUSmM"
+_BASES = (tuple, int, str, enum.Enum, enum.IntEnum, enum.StrEnum, enum.ReprEnum, enum.Flag, Exception, ValueError)
+
+
+def sort_of(value: Any) -> int:
+    """Return what a value is, looked through."""
+    return _sort(value, None)
+
+
+def _sort(value: Any, seen: set[int] | None) -> int:
+    kind = type(value)
+    if kind in _NOTHING_WITHIN:
+        return PUBLIC
+    if kind is Token:
+        return RELEASED
+    if issubclass(kind, Private):
+        return PRIVATE
+    if issubclass(kind, np.generic):
+        return PRIVATE if kind is np.void or kind is np.object_ else PUBLIC
+    seen = set() if seen is None else seen
+    if id(value) in seen:
+        return PUBLIC
+    seen.add(id(value))
+    if kind in _LISTS:
+        return max((_sort(each, seen) for each in value), default=PUBLIC)
+    if kind in _DICTS:
+        inner = max((_sort(each, seen) for pair in value.items() for each in pair), default=PUBLIC)
+        if kind is collections.defaultdict:
+            inner = max(inner, _sort(value.default_factory, seen))
+        return inner
+    if kind is slice:
+        return max(_sort(each, seen) for each in (value.start, value.stop, value.step))
+    if kind is np.ndarray:
+        if value.dtype.kind in PLAIN_ARRAYS and value.dtype.metadata is None and value.dtype.fields is None:
+            return PUBLIC
+        return (
+            max((_sort(each, seen) for each in value.ravel().tolist()), default=PUBLIC)
+            if value.dtype.kind == "O"
+            else PRIVATE
+        )
+    if kind in (
+        pd.Series,
+        pd.Index,
+        pd.RangeIndex,
+        pd.DatetimeIndex,
+        pd.CategoricalIndex,
+        pd.MultiIndex,
+        pd.IntervalIndex,
+        pd.Categorical,
+    ):
+        return _sort_of_pandas(value, seen)
+    if kind is pd.DataFrame:
+        if not value.columns.is_unique or value.attrs:
+            return PRIVATE
+        return max(
+            [
+                _sort(value.columns, seen),
+                _sort(value.index, seen),
+                *(_sort(value[name], seen) for name in value.columns),
+            ]
+        )
+    if kind is types.FunctionType:
+        return _sort_of_function(value, seen)
+    if kind is types.MethodType:
+        return max(_sort(value.__self__, seen), _sort(value.__func__, seen))
+    if kind in (types.BuiltinFunctionType, types.BuiltinMethodType):
+        owner = value.__self__
+        return PUBLIC if owner is None or isinstance(owner, types.ModuleType) else _sort(owner, seen)
+    if kind is functools.partial:
+        return max(_sort(each, seen) for each in (value.func, value.args, value.keywords))
+    if isinstance(value, type):
+        return PUBLIC
+    if kind is np.ufunc or kind.__name__ in ("_ArrayFunctionDispatcher", "method_descriptor", "wrapper_descriptor"):
+        return PUBLIC
+    if isinstance(value, BaseException):
+        within = [*value.args, *vars(value).values(), value.__cause__, value.__context__]
+        return max((_sort(each, seen) for each in within if each is not None), default=PUBLIC)
+    if kind in _ITERATORS or kind is types.GeneratorType:
+        return PRIVATE
+    if is_of_users_class(kind):
+        return _sort_of_object(value, seen)
+    if isinstance(value, types.SimpleNamespace):
+        return max((_sort(each, seen) for each in vars(value).values()), default=PUBLIC)
+    return PRIVATE
+
+
+def is_of_users_class(kind: type) -> bool:
+    """Whether objects of a class are looked through by their attributes: written by the user, of known bases."""
+    is_users = False
+    for base in kind.__mro__[:-1]:
+        if base in _BASES or base.__module__ in ("abc", "typing"):
+            continue
+        file = getattr(sys.modules.get(base.__module__), "__file__", None) or ""
+        made = [each for each in vars(base).values() if isinstance(each, types.FunctionType)]
+        if not (file and is_of_user(file)) and not any(is_of_user(each.__code__.co_filename) for each in made):
+            return False
+        is_users = True
+    return is_users
+
+
+def _sort_of_object(value: Any, seen: set[int]) -> int:
+    inner = list(getattr(value, "__dict__", {}).values())
+    for base in type(value).__mro__:
+        slots = base.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            if name not in ("__dict__", "__weakref__"):
+                member = base.__dict__.get(name)
+                if isinstance(member, types.MemberDescriptorType):
+                    try:
+                        inner.append(member.__get__(value))
+                    except AttributeError:
+                        continue
+    if isinstance(value, tuple):
+        inner += list(tuple.__iter__(value))
+    return max((_sort(each, seen) for each in inner), default=PUBLIC)
+
+
+def _sort_of_pandas(value: Any, seen: set[int]) -> int:
+    if isinstance(value, pd.MultiIndex):
+        return max(_sort(value.get_level_values(level), seen) for level in range(value.nlevels))
+    parts = [getattr(value, "name", None)]
+    if isinstance(value, pd.Series):
+        if value.attrs:
+            return PRIVATE
+        parts.append(value.index)
+    if isinstance(value, pd.Categorical | pd.CategoricalIndex):
+        parts.append(value.categories)
+    dtype = value.dtype
+    if isinstance(dtype, np.dtype) and dtype.kind in "biufcmM":
+        return max((_sort(each, seen) for each in parts), default=PUBLIC)
+    return max((_sort(each, seen) for each in [*parts, *list(value)]), default=PUBLIC)
+
+
+def _sort_of_function(value: Any, seen: set[int]) -> int:
+    inner = [*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values(), *vars(value).values()]
+    for cell in value.__closure__ or ():
+        try:
+            inner.append(cell.cell_contents)
+        except ValueError:
+            continue
+    own = [each for each in inner if not _is_domain(each)]
+    if not is_own(value) and not is_library(value):
+        return PRIVATE
+    if not is_own(value):
+        return PUBLIC if not own or value.__module__ else PRIVATE
+    return max((_sort(each, seen) for each in own), default=PUBLIC)
+
+
+def is_library(function: Any) -> bool:
+    """Whether a function is Python code of a library."""
+    return isinstance(function, types.FunctionType) and not is_of_user(function.__code__.co_filename)
+
+
+def _is_domain(value: Any) -> bool:
+    from dpaudit.reading.python import Python
+
+    return isinstance(value, Python)
+
+
+OUTPUTS = frozenset((int, float, complex, str, bytes, bool, type(None), datetime.date, datetime.datetime,
+                     datetime.timedelta, decimal.Decimal, fractions.Fraction, pd.Timestamp, pd.Timedelta))  # fmt: skip
+
+
+def check_output(value: Any, *, where: str = "returns") -> None:
+    """Refuse an output that is not made of known types, or shows a type that hangs on the data."""
+    _check(value, where, [])
+
+
+def _check(value: Any, where: str, above: list[int]) -> None:
+    kind = type(value)
+    if kind is Token:
+        if not value.is_certain:
+            refuse(
+                f"{where} a released number whose type (int, float or one of NumPy's) hangs on the data",
+                "return float(…)",
+            )
+        return
+    if kind in OUTPUTS or (issubclass(kind, np.generic) and kind not in (np.void, np.object_)):
+        return
+    if id(value) in above:
+        refuse(f"{where} something that holds itself")
+    above = [*above, id(value)]
+    if kind in _LISTS or kind in _DICTS:
+        if kind is collections.defaultdict:
+            refuse(f"{where} a defaultdict, which holds a function", "dict(…)")
+        for each in value.items() if kind in _DICTS else value:
+            for one in each if kind in _DICTS else (each,):
+                _check(one, where, above)
+        return
+    if issubclass(kind, Private):
+        refuse(f"{where} a {value.noun}", "noise on it: x + np.random.laplace(0, scale)")
+    if kind in (np.ndarray, pd.Series, pd.DataFrame) or isinstance(value, pd.Index):
+        if sort_of(value) == PRIVATE:
+            refuse(f"{where} an array or table that holds private values", "noise on them")
+        return
+    if is_of_users_class(kind) and not isinstance(value, type):
+        if sort_of(value) == PRIVATE:
+            refuse(
+                f"{where} an object that holds private values, noise, or what is not looked through",
+                "released numbers alone",
+            )
+        for each in [*getattr(value, "__dict__", {}).values(), *(value if isinstance(value, tuple) else ())]:
+            if isinstance(each, Token):
+                _check(each, where, above)
+        return
+    refuse(f"{where} a {kind.__name__}, which is not looked through", "numbers, texts, lists, dicts, arrays or tables")

@@ -1,0 +1,249 @@
+"""What is one kind of proof? What it is asked, what it finds, and what its record must say for it to hold.
+
+A kind is one object: it proves, it checks the record that it wrote, and it reads the program of a record again. What
+several kinds have in common stands here: how a certificate is held against the evidence around it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from dpaudit.checker import CertificateError, Checked, check_certificate
+from dpaudit.decimals import limit_of
+from dpaudit.evidence.canonical_json import plain_value
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.records import Counterexample, Proof
+from dpaudit.neighbours import Relation
+from dpaudit.privacy import Claim, PureDP
+from dpaudit.targets.mechanism import Mechanism
+from dpaudit.targets.source_digest import PREFIX as REACHED
+from dpaudit.verify.scope import as_text, rounded
+
+if TYPE_CHECKING:
+    from dpaudit.verify.counterexample.counterexample import ExactCounterexample
+    from dpaudit.verify.exact import ExactLoss
+
+UNREADABLE = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError)
+"""What reading a record raises that is not what it should be."""
+
+
+class NotShownError(Exception):
+    """The record of a proof does not show what the evidence states; the message says where."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a proof is asked.
+
+    Attributes:
+        mechanism: a program.
+        parameters: all of them.
+        relation: which data are neighbours; None for the mechanism's own.
+        length: how many answers; None for any number of them.
+        domain: "real" or "integer" answers, what each column of a frame holds, or all datasets; None for real answers.
+        claim: whose notion is bounded, where a kind bounds several.
+        runs: what runs are meant for a counterexample to be confirmed by; 0 for none.
+        seed: of the search for one.
+        data: a frame that has to be within the domain.
+        keep: whether the datasets of a domain are kept.
+    """
+
+    mechanism: Mechanism
+    parameters: Mapping[str, Any]
+    relation: str | Relation | None = None
+    length: int | None = None
+    domain: Any = None
+    claim: Claim | None = None
+    runs: int = 0
+    seed: int = 0
+    data: Any = None
+    keep: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was found without sampling: a proof, its bound, and a counterexample.
+
+    ``upper`` is None without a finite bound. ``pair`` is the pair to audit, within the scope of the proof. A proof may
+    come with an ``exact_counterexample``, and an enumeration comes with its ``loss``.
+    """
+
+    proof: Proof
+    kind: str  # of the upper bound: "proof" or "exact"
+    relation: Relation
+    upper: Fraction | None  # in nats; for an exact loss, a float above it
+    upper_text: str | None
+    pair: tuple[Any, Any]
+    counterexample: Counterexample | None = None
+    exact_counterexample: ExactCounterexample | None = None
+    loss: ExactLoss | None = None
+    notion: Claim = field(default_factory=lambda: PureDP(0.0))  # what the upper bound bounds
+
+    def least(self, delta: float) -> tuple[Fraction | None, str]:
+        """A certain lower bound of ε at δ (None if infinite, 0 if nothing is known), and its text."""
+        if self.exact_counterexample is not None:
+            found = self.exact_counterexample.least(limit_of(delta, toward=1.0))
+            return found, "infinite" if found is None else str(found)
+        if self.loss is None or delta > 0:
+            return Fraction(0), "0"
+        if self.loss.exp_epsilon is None:
+            return None, "infinite"
+        return Fraction(self.loss.epsilon[0]), f"ln({self.loss.exp_epsilon})"
+
+    def within(self, claim: Claim) -> bool:
+        """Whether the upper bound is at most the claim, decided exactly."""
+        if self.upper is None:
+            return False
+        if self.loss is not None:
+            return self.loss.within(claim.value)
+        return bool(self.upper <= limit_of(claim.value, toward=0.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What the record of a proof shows, having been checked.
+
+    Attributes:
+        sentences: what was checked, for people to read.
+        unseen: what of the proof is not in the file, so that nobody can check it; empty where all of it is.
+    """
+
+    sentences: tuple[str, ...]
+    unseen: str = ""
+
+
+@dataclass(frozen=True)
+class ProofKind:
+    """One kind of proof.
+
+    Attributes:
+        method: what evidence calls it.
+        title: what findings about it are called.
+        reads: what of the program stands in a record.
+        prove: from what is asked to what is found; its record is ``proof``.
+        check: whether the record of evidence shows what the evidence states. Raises `NotShownError` where it does not,
+            and any of `UNREADABLE` where it is none.
+        read_again: whether the program of now is that of the record; None where the record does not hold it.
+        domain: the domain that a proof was asked for, as far as its record says it; None where it does not.
+        only_epsilon: whether nothing but ε is bounded.
+    """
+
+    method: str
+    title: str
+    reads: str
+    prove: Callable[[Asked], Found]
+    check: Callable[[Evidence, Proof], Shown]
+    read_again: Callable[[Evidence, Proof, Asked], bool | None]
+    domain: Callable[[Proof], Any]
+    only_epsilon: bool = True
+
+
+def named(found: Found, name: str) -> Found:
+    """Return what was found, with records that call the program what the evidence calls it."""
+    record = None if found.counterexample is None else found.counterexample.record
+    for each in (found.proof.certificate, record):
+        if each is not None and "mechanism" in each:
+            each["mechanism"]["name"] = name
+    return found
+
+
+# --- a certificate, and the evidence around it --------------------------------------------------------------
+
+
+def certified(evidence: Evidence, proof: Proof, kinds: tuple[str, ...]) -> Checked:
+    """Return what the certificate of a proof shows, having compared it with what is stated of program and bound.
+
+    Args:
+        evidence: with an upper bound.
+        proof: its proof.
+        kinds: the kinds of certificates that it may have.
+
+    Raises:
+        NotShownError: if the checker refuses the certificate, or it shows something else than is stated.
+    """
+    try:
+        checked = check_certificate(proof.certificate)
+    except CertificateError as error:
+        raise NotShownError(str(error)) from None
+    if checked.kind not in kinds:
+        raise NotShownError(f"the certificate is none by {proof.method}")
+    upper = evidence.upper
+    if upper is None or (upper.exact, upper.value) != (str(checked.bound), rounded(Fraction(checked.bound), "upper")):
+        stated = "nothing" if upper is None else upper.exact
+        if upper is not None and upper.exact == str(checked.bound):
+            stated = f"{upper.value:.10g} as a decimal"
+        raise NotShownError(f"the certificate shows {checked.statement}, and {stated} is stated")
+    refuse(unlike_target(evidence, checked.mechanism, checked.scope["parameters"]))
+    return checked
+
+
+def refuse(why: str) -> None:
+    """Raise `NotShownError` unless there is nothing to say."""
+    if why:
+        raise NotShownError(why)
+
+
+def unlike_target(evidence: Evidence, mechanism: Mapping[str, Any], parameters: Mapping[str, Any]) -> str:
+    """Say why a certificate or counterexample is about another program than the target; empty if nothing suggests it.
+
+    Args:
+        evidence: the evidence.
+        mechanism: name and source digest in the certificate or counterexample.
+        parameters: of its scope, as texts.
+    """
+    target = evidence.target
+    own = f"sha256:{target.digest}" if target.digest else ""
+    if mechanism["source"] != own and not is_of_older_fold(evidence, mechanism):
+        return "it is of another source than the target"
+    if mechanism["name"] != target.name and not _is_of_older_name(evidence, mechanism):
+        return f"it is of {mechanism['name']!r:.80}, and the target is {target.name}"
+    for name, value in target.parameters.items():
+        if name not in parameters or not _same_parameter(parameters[name], value):
+            return f"it is not for {name} = {value!r:.80}"
+    more = parameters.keys() - target.parameters.keys()
+    return f"it is for a parameter {min(more)!r:.80} that is not stated" if more else ""
+
+
+def untied(evidence: Evidence, mechanism: Mapping[str, Any]) -> str:
+    """Say why nothing ties what an older dpaudit wrote to the target; empty where something does."""
+    if is_of_older_fold(evidence, mechanism):
+        return "the proof is of a fold that an older dpaudit kept beside the target; nothing ties them: prove it again"
+    own = evidence.target.name.rpartition(":")[2]
+    if _is_of_older_name(evidence, mechanism) and mechanism["name"] != own:
+        named = f"{mechanism['name']!r:.80}"
+        return f"the proof is of {named}, and nothing ties that to {evidence.target.name}: prove it again"
+    return ""
+
+
+def _is_of_older_name(evidence: Evidence, mechanism: Mapping[str, Any]) -> bool:
+    """Whether a record calls a function in a file what it is called there; today it is called as the target is."""
+    return ":" in evidence.target.name and ":" not in mechanism["name"]
+
+
+def is_of_older_fold(evidence: Evidence, mechanism: Mapping[str, Any]) -> bool:
+    """Whether a proof for any length may be about a fold with its own source, which nothing links to the target.
+
+    Older versions of dpaudit kept such folds next to the entries of a catalogue.
+    """
+    proof, digest = evidence.proof, evidence.target.digest
+    older = digest is not None and not digest.startswith(REACHED) and mechanism["source"] != f"sha256:{digest}"
+    return older and proof is not None and proof.method == "induction"
+
+
+def _same_parameter(text: Any, value: Any) -> bool:
+    """Whether a parameter of a scope equals the stated one.
+
+    Older certificates write tuples as Python does, and older evidence does so for fractions.
+    """
+    if text == as_text(value):
+        return True
+    try:
+        if isinstance(value, str) and value.startswith("Fraction("):
+            return repr(Fraction(text)) == value
+        return isinstance(value, list) and plain_value(ast.literal_eval(text)) == value
+    except (ValueError, ZeroDivisionError, SyntaxError, MemoryError, RecursionError, TypeError):
+        return False

@@ -1,0 +1,168 @@
+"""How is a bound for records derived from what a program releases, checked, and held against its program?
+
+A certificate of version 1 lists releases, with how far each kind of record moves what they are made of. One of version
+2 lists what the program computes of its records, and what a record moves is derived from that by the checker.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from dpaudit.checker import Checked
+from dpaudit.decimals import limit_of
+from dpaudit.errors import UsageError
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.records import Comparison, Proof
+from dpaudit.neighbours import Relation, parse_relation
+from dpaudit.neighbours.domain import Range, allowed_of
+from dpaudit.neighbours.serialise import kept_text, read_kept
+from dpaudit.privacy import PureDP
+from dpaudit.verify.proofs.kind import Asked, Found, NotShownError, ProofKind, Shown, certified, untied
+from dpaudit.verify.releases.alone import prices_alone
+from dpaudit.verify.scope import NOTIONS, as_text, scope_of_records
+
+_COPY = re.compile(r"( of rows [0-9]+)+\Z")  # of a column: that of some rows of each person
+_COMPUTED = "="  # how a column begins that the program computed
+
+
+def _prove(asked: Asked) -> Found:
+    from dpaudit.verify.releases.derive import derive
+
+    if asked.length is not None:
+        raise UsageError("a proof from records holds for any number of them; leave out the length")
+    mechanism, given, domain = asked.mechanism, asked.parameters, asked.domain
+    claim = asked.claim if asked.claim is not None else mechanism.claim_for(given)
+    found = derive(mechanism, given, domain=domain, relation=asked.relation, claim=claim, data=asked.data)
+    read = 0 if found.releases is None else found.releases.read
+    return Found(
+        proof=Proof(
+            method="releases",
+            scope=found.scope,
+            length=None,
+            paths=read,
+            certificate=found.certificate,
+            domain=kept_text(dict(domain)),
+            comparison=Comparison(found.runs, found.passed_over, 0, read, found.open_ends),
+            prices=() if found.certificate is None else prices_alone(found.certificate),
+        ),
+        kind="proof",
+        relation=found.relation,
+        upper=found.bound,
+        upper_text=None if found.bound is None else str(found.bound),
+        pair=found.pair,
+        notion=PureDP(0.0) if claim is None else claim,
+    )
+
+
+# --- checked ------------------------------------------------------------------------------------------------
+
+
+def _check(evidence: Evidence, proof: Proof) -> Shown:
+    certificate, relation = proof.certificate, parse_relation(evidence.relation)
+    compared = proof.comparison
+    if compared is not None and (compared.compared or compared.paths not in (0, proof.paths)):  # 0 in older evidence
+        raise NotShownError(f"{proof.paths} paths are said to be read, and runs compared with {compared.paths}")
+    parameters = {name: as_text(value) for name, value in evidence.target.parameters.items()}
+    if certificate is None:
+        if proof.length is not None or not proof.scope.startswith(scope_of_records(relation, {})) or proof.prices:
+            raise NotShownError(f"{proof.scope:.200} is stated, and {scope_of_records(relation, parameters)} was asked")
+        return Shown(("no upper bound is stated",))
+    checked = certified(evidence, proof, ("releases",))
+    claim = evidence.claimed or PureDP(0.0)
+    if (NOTIONS.get(type(claim)), limit_of(claim.delta, toward=0.0)) != (checked.notion, checked.delta):
+        raise NotShownError(f"the certificate is about {checked.statement}, and the claim is {claim}")
+    scope = checked.scope
+    proved = Relation(scope["relation"], group=scope["group"], person=scope["person"])
+    if proved != relation:
+        raise NotShownError(f"it holds under {proved}, and {evidence.relation} is stated")
+    text = scope_of_records(relation, scope["parameters"])
+    if (proof.scope, proof.length) != (text, None):
+        raise NotShownError(f"it holds for {text}, and {proof.scope:.200} is stated")
+    if proof.paths < len(certificate["paths"]):
+        raise NotShownError(
+            f"{proof.paths} paths are said to be read, and {len(certificate['paths'])} release something"
+        )
+    if proof.prices and proof.prices != prices_alone(certificate):
+        raise NotShownError("its releases have other prices than are stated")
+    _refuse_columns(certificate["columns"], read_kept(proof.domain or "null"))
+    return Shown((_said(checked),), untied(evidence, checked.mechanism))
+
+
+def _said(checked: Checked) -> str:
+    return f"{checked.statement}: " + " ".join(checked.sentences)
+
+
+def _refuse_columns(columns: list[dict[str, Any]], domain: Any) -> None:
+    """Refuse columns that hold something else than the declared domain says.
+
+    What the program computes of columns is none of the domain's; its name says so, and that it holds rests on the
+    reading, as the releases do.
+    """
+    if type(domain) is not dict:
+        raise NotShownError("the certificate is about a declared domain, and none is stated")
+    declared = {str(name): given for name, given in domain.items()}
+    for column in columns:
+        name = _COPY.sub("", column["name"])
+        if name.startswith(_COMPUTED) or column.get("type") == "match":  # a row of a table is no column of the data
+            continue
+        if name not in declared:
+            raise NotShownError(f"the certificate is about a column {name!r:.80}, which the domain does not declare")
+        wanted = _column(name, declared[name])
+        if {**{field: column[field] for field in wanted}, "name": name} != wanted:
+            raise NotShownError(f"the certificate is about other values of {name!r:.80} than the domain declares")
+
+
+def _column(name: str, given: Any) -> dict[str, Any]:
+    """Return a column of a declared domain as a certificate has it."""
+    allowed = allowed_of(given)
+    if isinstance(allowed, Range):
+        low, high = (str(_exact(end)) for end in (allowed.low, allowed.high))
+        return {"name": name, "low": low, "high": high, "values": None, "missing": allowed.missing}
+    present = [_point(value) for value in allowed.values if value is not None]
+    missing = len(present) < len(allowed.values)
+    return {"name": name, "low": None, "high": None, "values": present, "missing": missing}
+
+
+def _point(value: Any) -> list[Any]:
+    if isinstance(value, bool):
+        return ["truth", value]
+    return ["text", value] if isinstance(value, str) else ["number", str(_exact(value))]
+
+
+def _exact(value: float) -> Fraction:
+    return Fraction(value) if isinstance(value, int) else Fraction(Decimal(repr(value)))
+
+
+# --- read again ---------------------------------------------------------------------------------------------
+
+
+def _read_again(evidence: Evidence, proof: Proof, asked: Asked) -> bool | None:
+    from dpaudit.verify.releases.derive import derive
+
+    if proof.certificate is None or proof.domain is None:
+        return None
+    again = derive(
+        asked.mechanism, asked.parameters, domain=_domain(proof), relation=asked.relation, claim=evidence.claimed
+    )
+    if again.certificate is None or again.releases is None:
+        return False
+    return (again.releases.read, _program(again.certificate)) == (proof.paths, _program(proof.certificate))
+
+
+def _program(certificate: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what of a certificate is the program: what is released, of what, on which paths."""
+    parts = ("columns", "expressions", "rows", "numbers", "samples", "paths")
+    found = {name: certificate[name] for name in parts if name in certificate}
+    # a line moves where something is written above it, and is then the same line
+    return {**found, "releases": [{**each, "line": None} for each in certificate["releases"]]}
+
+
+def _domain(proof: Proof) -> Any:
+    return None if proof.domain is None else read_kept(proof.domain)
+
+
+RELEASES = ProofKind("releases", "certificate", "releases", _prove, _check, _read_again, _domain, only_epsilon=False)

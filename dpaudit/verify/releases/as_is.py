@@ -1,0 +1,174 @@
+"""What bound do the releases of a function as it is prove? Read on every kind of record, and held against real runs.
+
+Two nets, and neither leans on the other: the reading derives what is released and how far a record moves it; real runs
+of the function on neighbouring frames, whose draws are shifted by as much, have to give the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpaudit.checker import CertificateError, check_certificate
+from dpaudit.checker.reading import MOST_DIGITS
+from dpaudit.errors import UsageError
+from dpaudit.neighbours import Relation
+from dpaudit.program.tracked.path import RefusedReading
+from dpaudit.program.tracked.reading import Releases
+from dpaudit.reading.universe.cells import Declared, declared
+from dpaudit.reading.universe.drive import Reading, read
+from dpaudit.reading.universe.second import PAIRS, Compared, compared
+from dpaudit.targets.mechanism import Mechanism
+from dpaudit.targets.signature import Shape
+from dpaudit.verify.releases.accounted import account
+from dpaudit.verify.releases.certificate import release_certificate
+from dpaudit.verify.releases.prices import price
+from dpaudit.verify.releases.read import as_releases
+from dpaudit.verify.scope import as_text
+
+SECONDS = 60.0
+"""For the reading, on a machine that does other things as well; most functions are read within a second."""
+
+
+def columns_of(domain: Mapping[str, Any], frame: Any) -> dict[str, Declared]:
+    """Return what each column holds, in the types of given data where there are any.
+
+    Raises:
+        UsageError: for a domain that cannot be read, and for data of other types than those of the proof.
+    """
+    found = {}
+    for name, given in domain.items():
+        dtype = None if frame is None else frame[str(name)].dtype
+        found[str(name)] = each = declared(str(name), given, dtype)
+        wanted = {"int64": "int64", "float64": "float64", "text": "str", "truth": "bool"}.get(each.kind)
+        if dtype is not None and wanted is not None and str(dtype) != wanted:
+            raise UsageError(
+                f"the data contradict the domain: {str(name)!r} is of the type {dtype}, and the proof is of {wanted}; "
+                f"convert it: data.astype({{{str(name)!r}: {wanted!r}}})"
+            )
+    return found
+
+
+def read_as_it_is(
+    mechanism: Mechanism,
+    parameters: Mapping[str, Any],
+    relation: Relation,
+    columns: Mapping[str, Declared],
+    *,
+    seconds: float = SECONDS,
+) -> Reading:
+    """Read a function that draws its own noise.
+
+    Raises:
+        UsageError: for a function of another form, and for a column that the domain does not declare.
+    """
+    if mechanism.shape is Shape.SAMPLER:
+        raise UsageError(
+            f"{mechanism.name} returns many outputs a call (size), of which a proof says nothing; prove the function "
+            "of one output, f(data, **parameters)"
+        )
+    given = {"rng": np.random.default_rng()} if "rng" in mechanism.asked else {}
+    reading = read(
+        mechanism.function,
+        columns,
+        parameters,
+        person=relation.person,
+        replaced=relation.kind == "replace",
+        seconds=seconds,
+        given=given,
+    )
+    if reading.unknown_column:
+        raise UsageError(f"{reading.refused[0]}. A domain declares every column that the function uses")
+    return reading
+
+
+def priced(
+    reading: Reading, *, replaced: bool, group: int, notion: str, delta: Fraction
+) -> tuple[Releases, Fraction | None, dict[str, Any] | None]:
+    """Return the releases, the bound, and the account that it is of, if any.
+
+    Raises:
+        RefusedReading: where there are too many of them, or a rule does not apply.
+    """
+    releases = as_releases(reading)
+    bound = price(releases, replace=replaced, group=group, notion=notion, delta=delta).bound
+    known = account(releases, replace=replaced, delta=delta) if delta else None
+    if known is not None and (bound is None or known[0] < bound):
+        return releases, known[0], known[1]
+    return releases, bound, None
+
+
+def second_net(
+    mechanism: Mechanism, parameters: Mapping[str, Any], relation: Relation, reading: Reading, releases: Releases | None
+) -> Compared:
+    """Hold the reading against real runs; without one, look for a pair alone."""
+    replaced = relation.kind == "replace"
+    epsilon, squares = (np.inf, np.inf) if releases is None else _limits(releases, replaced)
+    return compared(
+        mechanism.function,
+        reading.columns,
+        reading.cuts,
+        epsilon=epsilon,
+        squares=squares,
+        parameters=parameters,
+        asks="rng" if "rng" in mechanism.asked else "",
+        person=relation.person,
+        replaced=replaced,
+        pairs=PAIRS,
+    )
+
+
+def _limits(releases: Releases, replaced: bool) -> tuple[float, float]:
+    """Return what all noise but Gaussian costs at most, and the μ² of Gaussian noise."""
+    gaussian, other = (
+        [tuple(each for each in path if (each.law == "gaussian") is is_it) for path in releases.paths]
+        for is_it in (True, False)
+    )
+    epsilon = price(
+        replace(releases, paths=tuple(_whole(path) for path in other)), replace=replaced, group=1, notion="epsilon"
+    ).bound
+    mu = price(replace(releases, paths=tuple(gaussian)), replace=replaced, group=1, notion="mu").bound
+    return float("inf") if epsilon is None else float(epsilon), float("inf") if mu is None else float(mu) ** 2
+
+
+def _whole(path: Any) -> Any:
+    return tuple(replace(each, sample=None) for each in path)
+
+
+def certified(
+    releases: Releases,
+    bound: Fraction,
+    mechanism: Mechanism,
+    parameters: Mapping[str, Any],
+    relation: Relation,
+    *,
+    notion: str,
+    delta: Fraction,
+    known: Mapping[str, Any] | None,
+) -> tuple[dict[str, Any] | None, str]:
+    """Return the certificate, which its checker accepted; or None, and why it did not."""
+    if max(bound.numerator, bound.denominator) >= 10**MOST_DIGITS:
+        return None, f"the bound has more than {MOST_DIGITS} digits: give rounder numbers"
+    certificate = release_certificate(
+        releases,
+        bound,
+        name=mechanism.name,
+        source=f"sha256:{mechanism.digest}" if mechanism.digest else "",
+        relation=relation,
+        parameters={name: as_text(value) for name, value in parameters.items()},
+        notion=notion,
+        delta=delta,
+        account=known,
+    )
+    try:
+        check_certificate(certificate)
+    except CertificateError as error:
+        return None, f"a bound was found, and its certificate was not accepted: {error}"
+    return certificate, ""
+
+
+__all__ = ["RefusedReading", "certified", "columns_of", "priced", "read_as_it_is", "second_net"]

@@ -1,0 +1,229 @@
+"""What does a reading by the universe say in the words of a certificate? Releases, and what each kind of records adds.
+
+A kind of records is told by its cell in each column: a value, or an open interval between two. What does not hang on a
+column is said without it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpaudit.program.tracked.magnitude import of
+from dpaudit.program.tracked.movement import Condition, Linear, Part, Term
+from dpaudit.program.tracked.path import RefusedReading, Release, Sample
+from dpaudit.program.tracked.reading import Releases
+from dpaudit.program.tracked.rows import ColumnDomain
+from dpaudit.reading.universe.cells import Axis, Declared, simple
+from dpaudit.reading.universe.drive import Reading
+from dpaudit.reading.universe.state import Released
+
+MOST_TERMS = 50_000
+_FINEST = 10**24
+
+
+def as_releases(reading: Reading) -> Releases:
+    """Return what was read, for prices and the certificate.
+
+    Raises:
+        RefusedReading: where it is too much to be written down.
+    """
+    writer = _Writer(reading)
+    paths: dict[tuple[Release, ...], None] = {}
+    for path in reading.paths:
+        found: list[Release] = []
+        samples: dict[int, Sample] = {}
+        for each in path:
+            found += writer.releases(each, samples)
+        paths.setdefault(tuple(found))
+    lines = {release: frozenset((release.line,)) for path in paths for release in path}
+    return Releases(tuple(paths), lines, len(reading.paths), writer.columns)
+
+
+class _Writer:
+    def __init__(self, reading: Reading) -> None:
+        self._declared, self._cuts = reading.columns, reading.cuts
+        self._axes: dict[str, Axis] = {}
+        self._parts: dict[tuple[str, str], list[Part]] = {}
+        self._known: dict[int, tuple[Any, list[Release]]] = {}
+        self.columns: dict[str, ColumnDomain] = {}
+        self._terms = 0
+
+    def releases(self, each: Released, samples: dict[int, Sample]) -> list[Release]:
+        """Return a release, split by the scales of its noise."""
+        sample = None
+        if each.sample is not None:
+            number, rate = each.sample
+            sample = samples.setdefault(number, Sample(len(samples), simple(rate), 1))
+        key = (id(each), sample)
+        known = self._known.get(hash(key))
+        if known is not None and known[0] == key:
+            return known[1]
+        scales: dict[float, list[int]] = {}
+        for place, scale in enumerate(np.broadcast_to(each.scales, each.low.shape[1:]).tolist()):
+            scales.setdefault(scale, []).append(place)
+        found = [
+            Release(
+                each.law,
+                simple(scale),
+                (),
+                tuple(self._movement(each, place) for place in places),
+                sample,
+                1,
+                each.line,
+                tuple((name, simple(value)) for name, value in each.details),
+            )
+            for scale, places in scales.items()
+        ]
+        self._known[hash(key)] = (key, found)
+        return found
+
+    def _movement(self, each: Released, place: int) -> Linear:
+        kind, times, number = each.selection
+        low, high = each.low[:, place], each.high[:, place]
+        if kind == "record":
+            return Linear(tuple(self._terms_of(each.axes, low, high, "{}")))
+        if kind == "total":
+            return Linear(tuple(self._terms_of((), low[:1], high[:1], "{}")))
+        low, high = np.minimum(low * times, 0), np.maximum(high * times, 0)
+        coming = f"{{}} of rows {number}"
+        if kind == "person":
+            return Linear(tuple(self._terms_of(each.axes, low, high, coming)))
+        goes = f"a row of rows {number} goes"
+        self.columns[goes] = ColumnDomain(values=(False, True))
+        gone = Condition(goes, "==", True, True)
+        into = self._terms_of(each.axes, low, high, coming)
+        out = self._terms_of(each.axes, -high, -low, f"{{}} of a row of rows {number} that goes")
+        return Linear((*into, *(Term(term.part | {gone}, term.low, term.high) for term in out)))
+
+    def _terms_of(self, axes: tuple[str, ...], low: Any, high: Any, name: str) -> Iterator[Term]:
+        """Yield what each kind adds, over the columns on which it hangs."""
+        cells = [self._axis(axis) for axis in axes]
+        shape = [axis.size for axis in cells]
+        low, high, left = low.reshape(shape), high.reshape(shape), list(axes)
+        for number in reversed(range(len(left))):
+            if all(np.array_equal(end, np.broadcast_to(np.take(end, [0], number), end.shape)) for end in (low, high)):
+                low, high = np.take(low, 0, number), np.take(high, 0, number)
+                del left[number]
+        if not left:
+            first, last = outward(low[()], -1), outward(high[()], 1)
+            if first or last:
+                yield Term(frozenset(), of(first), of(last))
+            return
+        along = max(range(len(left)), key=lambda k: (self._is_ordered(left[k]), low.shape[k]))
+        low, high = np.moveaxis(low, along, -1), np.moveaxis(high, along, -1)
+        runs, others = left.pop(along), [self._part(axis, name) for axis in left]
+        for place in np.ndindex(low.shape[:-1]):
+            around: Part = frozenset().union(*(each[k] for each, k in zip(others, place, strict=True)))
+            for start, stop in self._runs(runs, low[place], high[place]):
+                first, last = outward(low[place][start], -1), outward(high[place][start], 1)
+                if not first and not last:
+                    continue
+                self._terms += 1
+                if self._terms > MOST_TERMS:
+                    raise RefusedReading(
+                        f"what records add takes more than {MOST_TERMS:,} lines to write; use fewer kinds of records"
+                    )
+                yield Term(around | self._run(runs, name, start, stop), of(first), of(last))
+
+    def _is_ordered(self, axis: str) -> bool:
+        return self._declared[axis].kind in ("int64", "float64")
+
+    def _runs(self, axis: str, low: Any, high: Any) -> Iterator[tuple[int, int]]:
+        """Yield from where to where, in the order of its cells, a column adds the same."""
+        cells = len(self._axis(axis).cells)
+        order = self._order(axis)
+        start = 0
+        for stop in range(1, cells + 1):
+            ends = stop == cells or not self._is_ordered(axis)
+            if ends or (low[order[stop]], high[order[stop]]) != (low[order[start]], high[order[start]]):
+                yield order[start], order[stop - 1]
+                start = stop
+        if len(low) > cells:
+            yield cells, cells
+
+    def _order(self, axis: str) -> list[int]:
+        cells = self._axis(axis).cells
+        if not self._is_ordered(axis):
+            return list(range(len(cells)))
+        return sorted(range(len(cells)), key=lambda place: float(cells[place][0]))
+
+    def _run(self, axis: str, name: str, start: int, stop: int) -> Part:
+        parts = self._part(axis, name)
+        if start == stop:
+            return parts[start]
+        column, cells = name.format(axis), self._axis(axis).cells
+        (first, open_), (last, end) = cells[start], cells[stop]
+        lower = (
+            Condition(column, "<", _exact(first), False)
+            if first == open_
+            else Condition(column, "<=", self._ends(axis, first, open_)[0], False)
+        )
+        upper = (
+            Condition(column, "<=", _exact(end), True)
+            if last == end
+            else Condition(column, "<", self._ends(axis, last, end)[1], True)
+        )
+        return frozenset((lower, upper))
+
+    def _axis(self, name: str) -> Axis:
+        if name not in self._axes:
+            self._axes[name] = Axis(self._declared[name], self._cuts.get(name, ()))
+        return self._axes[name]
+
+    def _part(self, axis: str, name: str) -> list[Part]:
+        """Return the conditions for each cell of a column."""
+        found = self._parts.get((axis, name))
+        if found is None:
+            declared, column = self._declared[axis], name.format(axis)
+            self.columns[column] = column_domain(declared)
+            found = []
+            for low, high in self._axis(axis).cells:
+                if low == high:
+                    found.append(frozenset((Condition(column, "==", _exact(low), True),)))
+                    continue
+                ends = self._ends(axis, low, high)
+                found.append(
+                    frozenset((Condition(column, "<=", ends[0], False), Condition(column, "<", ends[1], True)))
+                )
+            if declared.missing:
+                found.append(frozenset((Condition(column, "missing", None, True),)))
+            self._parts[axis, name] = found
+        return found
+
+    def _ends(self, axis: str, low: Any, high: Any) -> tuple[Fraction, Fraction]:
+        declared = self._declared[axis]
+        points = sorted({declared.low, declared.high, *self._cuts.get(axis, ())})
+        return _exact(max(each for each in points if each < low)), _exact(min(each for each in points if each > high))
+
+
+def _exact(value: Any) -> Any:
+    if isinstance(value, bool | str):
+        return value
+    if hasattr(value, "isoformat"):
+        return str(value.isoformat())
+    return Fraction(value) if isinstance(value, int) else Fraction(repr(float(value)))  # floats apart stay apart
+
+
+def outward(value: float, sign: int) -> Fraction:
+    """Return what a record adds at most (sign 1) or at least (-1), with few digits."""
+    found = simple(value)
+    if found.denominator <= _FINEST and abs(found.numerator) < _FINEST**2:
+        return found
+    whole = found * _FINEST
+    return Fraction(math.ceil(whole) if sign > 0 else math.floor(whole), _FINEST)
+
+
+def column_domain(declared: Declared) -> ColumnDomain:
+    """Return what a column holds, in the words of a certificate."""
+    if declared.values is None:
+        return ColumnDomain(_exact(declared.low), _exact(declared.high), missing=declared.missing)
+    whole = declared.kind == "int64"
+    return ColumnDomain(values=tuple(map(_exact, declared.values)), missing=declared.missing, whole=whole)
+
+
+__all__ = ["Mapping", "as_releases", "column_domain"]

@@ -1,0 +1,168 @@
+"""Are functions as people write them read with the bound of theory, and none of the wrong ones?"""
+# ruff: noqa: NPY002 – people draw from np.random
+
+import numpy as np
+import pandas as pd
+import pytest
+from support.asis import RIGHT, WRONG, cases, read, second
+
+import dpaudit as dp
+from dpaudit.reading.universe import columns, frames, methods, numbers
+from dpaudit.reading.universe.cells import declared
+from dpaudit.reading.universe.drive import read as read_function
+
+REFUSED_RIGHTLY = {"p38_map"}  # of an empty table the sum of a column of texts is a text
+
+
+def listed(tables, right):
+    return [
+        pytest.param(case, id=f"{table}-{case.name}")
+        for table in tables
+        for case in cases(table)
+        if case.is_right is right and case.name not in REFUSED_RIGHTLY
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", listed(("forty", "forty_more", "realistic"), True))
+def test_a_right_function_has_the_bound_of_theory(case):
+    reading, bound = read(case)
+    assert not reading.refused, reading.refused
+    assert float(bound) <= case.claim * (1 + 1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", listed(("forty", *WRONG), False))
+def test_a_wrong_function_is_not_proved(case):
+    reading, bound = read(case)
+    assert reading.refused or bound is None or float(bound) > case.claim * (1 + 1e-9)
+
+
+def test_a_right_function_agrees_with_real_runs_and_a_wrong_one_does_not():
+    by_name = {case.name: case for table in RIGHT[:1] for case in cases(table)}
+    assert second(by_name["p06_mean"], 1.0) is None
+    assert "shift" in second(by_name["w01_mask"], 1.0)
+    assert second(by_name["p38_map"], 1.0) is not None
+
+
+# --- refusals --------------------------------------------------------------------------------------------
+
+
+def two_mistakes(df):
+    mean = df["age"].mean()
+    top = df["age"].max()
+    return mean, top
+
+
+def test_all_that_is_not_read_is_told_at_once_with_line_and_what_to_write_instead():
+    found = read_function(two_mistakes, {"age": declared("age", list(range(3)))})
+    lines = [str(each) for each in found.refused]
+    assert len(lines) >= 2
+    assert all("test_universe.py:" in each for each in lines)
+    assert "write instead" in lines[0]
+
+
+def unknown_column(df):
+    return len(df[df["size"] > 3]) + np.random.laplace()
+
+
+def test_a_column_that_the_domain_does_not_declare_is_named():
+    with pytest.raises(dp.UsageError, match=r"no column 'size'.*declares every column"):
+        dp.prove(unknown_column, domain={"age": (0, 3)}, claim="epsilon=1", relation="add-remove", runs=0)
+
+
+# --- prove -----------------------------------------------------------------------------------------------
+
+
+def report(people, epsilon=1.0):
+    total = people["age"].clip(0, 100).sum() + np.random.laplace(0, 200 / epsilon)
+    size = len(people) + np.random.laplace(0, 2 / epsilon)
+    return total / max(size, 1)
+
+
+def test_prove_reads_a_function_as_it_is():
+    found = dp.prove(report, domain={"age": (0, 150)}, claim="epsilon=1", relation="add-remove", runs=0)
+    assert found.verdict.value == "proved"
+    assert found.upper.exact == "1"
+
+
+def test_data_of_another_type_than_the_proof_are_refused():
+    data = pd.DataFrame({"age": np.array([1, 2], "int32")})
+    with pytest.raises(dp.UsageError, match="int32"):
+        dp.prove(report, domain={"age": (0, 150)}, data=data, claim="epsilon=1", relation="add-remove", runs=0)
+
+
+def test_without_a_claim_the_bound_is_told():
+    found = dp.prove(report, domain={"age": (0, 150)}, relation="add-remove", runs=0)
+    assert found.upper.exact == "1"
+
+
+# --- mistakes that are planted in the tables: real runs stop each of them ------------------------------------
+
+
+def halved(original):
+    def found(*args, **more):
+        number = original(*args, **more)
+        return number.like(number.low / 2, number.high / 2)
+
+    return found
+
+
+def forgotten_axis(x, axis=None):
+    zeros = 0.0 * columns.plain(x.low)
+    return numbers.summed_of(x.rows, x.space, zeros, zeros, whole=False, labels=None, columns=None, kinds=None)
+
+
+def unfiltered(self, mask):
+    return mask.space
+
+
+def column_row(name, row):
+    return methods, "COLUMN", {**methods.COLUMN, name: row}
+
+
+def numpy_row(name, row):
+    return methods, "NUMPY", {**methods.NUMPY, name: row}
+
+
+PLANTED = {
+    "a sum moves by half": (frames, "column_sum", halved(frames.column_sum), "p39_std_clip"),
+    "a length moves by half": (numbers, "length_of", halved(numbers.length_of), "p02_len"),
+    "a column's sum does not move": (*column_row("sum", forgotten_axis), "p01_mask"),
+    "clip is 0": (*column_row("clip", lambda x, lower=None, upper=None: x.constant(0)), "p21_columns"),
+    "fillna is 0": (*column_row("fillna", lambda x, value: x.constant(0)), "p37_fillna"),
+    "isin is never true": (*column_row("isin", lambda x, values: x.constant(False)), "p08_isin"),
+    "where is always the other": (*numpy_row("where", lambda c, x, y: c.constant(0)), "p27_where"),
+    "a histogram does not move": (
+        *numpy_row("histogram", lambda a, bins: (np_zeros(a, bins), bins)),
+        "p10_np_histogram",
+    ),
+    "nunique does not move": (*column_row("nunique", forgotten_axis), "p40_nunique"),
+    "a factor is forgotten": (numbers.Number, "times", lambda self, other: self, "w_times"),
+}
+
+
+def np_zeros(a, bins):
+    zeros = np.zeros((len(a.space), len(bins) - 1))
+    return numbers.summed_of(a.rows, a.space, zeros, zeros, whole=True, labels=None, columns=None, kinds=None)
+
+
+def w_times(df):
+    return len(df) * 3 + np.random.laplace(0, 1)
+
+
+@pytest.mark.parametrize("planted", PLANTED)
+def test_a_mistake_in_a_table_is_stopped_by_real_runs(planted, monkeypatch):
+    owner, name, wrong, program = PLANTED[planted]
+    monkeypatch.setattr(owner, name, wrong)
+    if name == "column_sum":
+        monkeypatch.setattr(methods, "column_sum", wrong)
+    by_name = {case.name: case for case in cases("forty")}
+    if program == "w_times":
+        found = dp.prove(w_times, domain={"age": (0, 3)}, claim="epsilon=1", relation="add-remove", runs=0)
+        assert found.verdict.value != "proved"
+        return
+    case = by_name[program]
+    reading, bound = read(case)
+    if not reading.refused and bound is not None:
+        assert second(case, float(bound)) is not None

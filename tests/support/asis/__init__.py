@@ -1,0 +1,84 @@
+"""Functions as people write them, and wrong ones: tables of tests and benchmarks, with domain and claim.
+
+`p…` is right, with the ε of theory as its claim in ``CLAIM`` (1 where it is not there); `w…` is wrong at its claim.
+"""
+
+from __future__ import annotations
+
+import importlib
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from dpaudit.neighbours import parse_relation
+from dpaudit.reading.universe import calls
+from dpaudit.reading.universe.drive import Reading
+from dpaudit.targets.mechanism import mechanism
+from dpaudit.verify.releases import as_is
+
+DOMAIN = {"age": list(range(121)), "city": list("abc"), "income": (-1e6, 1e6), "person": (0.0, 1e9)}
+DELTA = Fraction(1, 10**5)
+RIGHT = ("forty", "forty_more", "realistic", "realistic_own")
+WRONG = ("attacks", "attacks_more", "attacks_loops", "attacks_released", "attacks_objects")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A function with what is said of it."""
+
+    table: str
+    name: str
+    function: Any
+    domain: dict[str, Any]
+    claim: float
+    person: str | None
+
+    @property
+    def is_right(self) -> bool:
+        """Whether its claim holds."""
+        return self.name[0] == "p"
+
+
+def cases(table: str) -> Iterator[Case]:
+    """Yield the functions of a table."""
+    calls.build()
+    module: types.ModuleType = importlib.import_module(f"support.asis.{table}")
+    for name, function in list(vars(module).items()):
+        if name[:1] in "pw" and name[1:3].isdigit() and callable(function):
+            number = name[1:].split("_")[0]
+            yield Case(
+                table,
+                name,
+                function,
+                getattr(module, "DOMAIN", DOMAIN),
+                getattr(module, "CLAIM", {}).get(number, 1.0),
+                "person" if number in getattr(module, "PERSON", ()) else None,
+            )
+
+
+def read(case: Case, seconds: float = 60.0) -> tuple[Reading, Fraction | None]:
+    """Read a function; return what was read and its ε, at δ = 1e-5 where noise is Gaussian."""
+    relation = parse_relation("add-remove" if case.person is None else f"add-remove(person={case.person})")
+    made = mechanism(case.function)
+    reading = as_is.read_as_it_is(made, {}, relation, as_is.columns_of(case.domain, None), seconds=seconds)
+    if reading.refused:
+        return reading, None
+    try:
+        _, bound, _ = as_is.priced(reading, replaced=False, group=1, notion="epsilon", delta=Fraction(0))
+        if bound is None:
+            _, bound, _ = as_is.priced(reading, replaced=False, group=1, notion="epsilon", delta=DELTA)
+    except as_is.RefusedReading:
+        return reading, None
+    return reading, bound
+
+
+def second(case: Case, epsilon: float, squares: float = 0.0) -> str | None:
+    """Return what real runs on neighbouring frames show against a bound; None if they agree."""
+    from dpaudit.reading.universe.second import compared
+
+    return compared(
+        case.function, as_is.columns_of(case.domain, None), {}, epsilon=epsilon, squares=squares, parameters={},
+        person=case.person, pairs=40,
+    ).disagreement  # fmt: skip

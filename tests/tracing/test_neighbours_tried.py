@@ -1,0 +1,252 @@
+# ruff: noqa: NPY002 – targets draw from what people draw from
+"""Is the pair found on which a function goes wrong, is what is tried counted, and does an edge hide nothing?"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import dpaudit as dp
+from dpaudit.neighbours.candidates.candidates import chosen
+from dpaudit.neighbours.candidates.lazy_pair import on_fewer_records
+from dpaudit.neighbours.change import change_in_words
+from dpaudit.neighbours.relation import parse_relation
+from dpaudit.report.text.trace import trace_line, trace_story
+from dpaudit.review.check import check, passes
+from dpaudit.targets.mechanism import mechanism
+from dpaudit.tracing.certain import Step, loss_of
+from dpaudit.tracing.laws import DISCRETE_LAPLACE, EXPONENTIAL, GAUSSIAN, LAPLACE
+from dpaudit.tracing.runs import Target
+from dpaudit.tracing.search import worst_pair
+
+RNG = np.random.default_rng(5)
+PEOPLE = pd.DataFrame({
+    "age": RNG.integers(18, 90, 60), "pay": np.round(RNG.normal(50, 9, 60), 1), "who": RNG.integers(0, 30, 60),
+    "city": RNG.choice(list("abc"), 60),
+})  # fmt: skip
+
+
+def traced(function, data=PEOPLE, **more):
+    return dp.trace(function, **{"data": data, "claim": "epsilon=1", "runs": 0, "seed": 1, "candidates": 200, **more})
+
+
+def band(df):
+    inside = df["age"].between(61, 64) & df["pay"].between(70, 75) & (df["city"] == "b")
+    return inside.sum() + np.random.laplace(0, 0.5)
+
+
+def first_of_each(df):
+    return df.drop_duplicates("who")["pay"].clip(-100, 100).sum() + np.random.laplace(0, 100)
+
+
+def first_row_counts_twice(df):
+    pay = df["pay"].clip(0, 100).to_numpy()
+    return pay.sum() + pay[len(pay) // 2] + np.random.laplace(0, 100)
+
+
+def half(df):
+    return len(df) + np.random.laplace(0, 0.5)
+
+
+def mean_of_some(df):
+    return df["pay"].clip(0, 100).sum() / len(df) * 10 + np.random.laplace(0, 1000) if len(df) else "nobody"
+
+
+def gaps(df):
+    return df["pay"].clip(0, 100).sum(skipna=False) + np.random.laplace(0, 100)
+
+
+@pytest.mark.parametrize("function", [band, first_of_each, first_row_counts_twice], ids=lambda each: each.__name__)
+def test_values_in_the_code_places_in_the_order_and_contrary_copies_are_candidates(function):
+    trace = traced(function).trace
+    assert trace.word in ("violated, given the stated laws", "leaks"), trace.findings
+    assert function.__name__ in trace.findings[0].where
+
+
+def test_an_edge_of_an_empty_table_is_said_and_is_no_alarm():
+    trace = traced(mean_of_some).trace
+    assert trace.word == "supported on this path"
+    assert any("where no record is left" in each for each in trace.beside)
+
+
+def test_an_edge_does_not_hide_what_else_there_is():
+    def wrong(df):
+        return df["pay"].clip(0, 100).sum() + np.random.laplace(0, 10) if len(df) else "nobody"
+
+    trace = traced(wrong).trace
+    assert trace.word == "violated, given the stated laws" and not trace.beside
+    assert "an empty" not in trace.change
+
+
+def test_a_missing_value_is_tried_where_there_is_one_or_on_request():
+    names = {"kept": chosen(PEOPLE, "add-remove", limit=5000)[0]}
+    names["missing"] = chosen(PEOPLE.assign(pay=PEOPLE["pay"].where(PEOPLE["age"] > 25)), "add-remove", limit=5000)[0]
+    names["asked"] = chosen(PEOPLE, "add-remove", limit=5000, beyond_domain=True)[0]
+    names["declared"] = chosen(PEOPLE, "add-remove", domain={"pay": [(0.0, 99.0), None]}, limit=5000)[0]
+    odd = {key: any("NaN" in each.name or "missing" in each.name for each in found) for key, found in names.items()}
+    assert odd == {"kept": False, "missing": True, "asked": True, "declared": True}
+    assert traced(gaps).trace.word == "supported on this path"
+
+
+def test_the_same_seed_gives_the_same_answer_and_what_was_tried_is_said():
+    one, two = (traced(half, candidates=40) for _ in range(2))
+    assert (one.trace, one.id) == (two.trace, two.id)
+    assert one.trace.tried == 40 and one.trace.left_out > 0
+    assert f"40 of {40 + one.trace.left_out:,} neighbours tried" in trace_line(one)
+
+
+def test_a_candidate_is_looked_at_by_one_run():
+    target = Target(mechanism(half), {})
+    found, _ = chosen(PEOPLE, "add-remove", limit=60)
+    worst = worst_pair(target, [each.pair for each in found], dp.parse_claim("epsilon=1"), seed=0)
+    assert worst.tried == len(found) == 60
+    assert worst.runs <= 2 * len(found)  # a run on the first dataset too, where it is not that of the pair before
+
+
+def test_records_outside_of_the_domain_are_named():
+    trace = traced(half, domain={"age": (18, 60)}).trace
+    outside = int((PEOPLE["age"] > 60).sum())
+    assert any(f"{outside} records of the data lie outside" in each for each in trace.beside)
+    assert not traced(half, domain={"age": (0, 120)}).trace.beside
+
+
+def test_large_data_are_looked_at_in_a_part_that_holds_what_candidates_name():
+    data = pd.DataFrame({"x": np.arange(10_000.0), "k": ["a"] * 9_999 + ["rare"]})
+    found, _ = chosen(data, "add-remove", limit=200)
+    small = on_fewer_records(found, 300)
+    assert [each.name for each in small] == [each.name for each in found]
+    sizes = [tuple(map(len, each.pair())) for each in small]
+    assert max(map(max, sizes)) < 1_000
+    relation = parse_relation("add-remove")
+    for whole, part in zip(found, small, strict=True):
+        one, two = part.pair()
+        assert abs(len(one) - len(two)) == 1 and relation.accepts(one, two), part.name
+        assert len(whole.pair()[0]) - len(whole.pair()[1]) == len(one) - len(two)
+    shared = [each.pair()[0] for each in small if each.kind == "removal"]
+    assert all(each is shared[0] for each in shared) and "rare" in set(shared[0]["k"])
+
+    def rarest(df):
+        return (df["k"] == "rare").sum() + np.random.laplace(0, 0.4)
+
+    trace = traced(rarest, data, candidates=100).trace
+    assert trace.word == "violated, given the stated laws"
+    assert trace.change.startswith("the same table of 10,000 records")
+
+
+# --- the first lines ------------------------------------------------------------------------------------------------
+
+
+def report(df):
+    n = len(df) + np.random.laplace(0, 1)
+    total = df["pay"].clip(0, 200).sum() + np.random.laplace(0, 200)
+    return {"n": n, "total": total}
+
+
+def test_a_red_answer_says_first_what_differs_what_moves_at_which_price_and_what_to_write():
+    domain = {"age": (0, 120), "pay": (0.0, 500.0), "who": (0, 99), "city": list("abc")}
+    evidence = traced(report, domain=domain, keep_data=True)
+    first, moves, advice = trace_story(evidence)
+    assert "the same table of" in first and "one more record {" in first and "pay: " in first
+    assert "`n` moves by 1, hidden by Laplace noise of scale 1: ε = 1" in moves
+    assert "`total` moves by 200, hidden by Laplace noise of scale 200: ε = 1" in moves
+    assert "together ε = 2 for a claim of ε = 1" in moves
+    assert "2 times as wide" in advice
+    assert passes([each for each in check(evidence, second=False) if not each.what.startswith("runs of")])
+
+
+def test_without_leave_no_value_of_the_data_is_written_out():
+    secret = PEOPLE.assign(pay=PEOPLE["pay"] + 0.123456)
+    evidence = traced(half, secret)
+    assert ".123456" not in evidence.to_json() and evidence.trace.change
+    assert ".123456" in traced(half, secret, keep_data=True, candidates=20).trace.kept
+
+
+CHANGES = [
+    ([1, 2], [1, 2, 3], "add-remove", "the same data, and one more record 3"),
+    ([1, 2, 3], [1, 2], "add-remove", "the same data, and without record 3"),
+    ([1, 2, 3], [1, 9, 3], "replace", "the same data, and with record 9 in place of record 2"),
+    ([], [{"a": 1}], "add-remove", "an empty data, and one more record {a: 1}"),
+    ([{"p": 1, "x": 2}], [{"p": 1, "x": 2}, {"p": 2, "x": 3}, {"p": 2, "x": 4}], "add-remove(person=p)",
+     "the same data, and one more person with 2 records {p: 2, x: 3}, {p: 2, x: 4}"),
+    ([1, 2], [2, 1], "add-remove", "the same data in another order"),
+    (3, 4, "replace", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("one", "two", "relation", "words"), CHANGES, ids=lambda each: str(each)[:20])
+def test_two_datasets_in_one_line(one, two, relation, words):
+    assert change_in_words((one, two), parse_relation(relation), valued=True) == words
+    assert "9" not in change_in_words((one, two), parse_relation(relation), valued=False)
+
+
+# --- two scales of one noise ----------------------------------------------------------------------------------------
+
+
+def scaled(df):
+    return df["pay"].clip(0, 100).sum() + np.random.laplace(0, df["pay"].max())
+
+
+def spread(df):
+    return df["pay"].clip(0, 100).sum() + np.random.laplace(0, 1) * len(df)
+
+
+@pytest.mark.parametrize("function", [scaled, spread], ids=lambda each: each.__name__)
+def test_a_scale_that_depends_on_the_data_is_certain_and_names_its_line(function):
+    evidence = traced(function)
+    assert evidence.verdict is dp.Verdict.VIOLATED and evidence.exact.value == math.inf
+    assert function.__name__ in evidence.trace.loss.where
+    assert "scale" in evidence.trace.findings[0].text
+    answers = {each.what: each.fails for each in check(evidence, second=False)}
+    assert not any(answers.values())
+
+
+LAWS = [(LAPLACE, stats.laplace), (GAUSSIAN, stats.norm)]
+
+
+@pytest.mark.parametrize("number", range(12))
+@pytest.mark.parametrize(("law", "known"), LAWS, ids=["Laplace", "Gaussian"])
+def test_the_loss_of_two_scales_is_that_of_a_numerical_integral(law, known, number):
+    rng = np.random.default_rng([number, 7])
+    p, q = np.exp(rng.normal(0, 0.7, 2))
+    by, delta = rng.normal() * 2, float(10 ** rng.uniform(-6, -1))
+    found = loss_of((Step(law, p, by, "here", q),), dp.parse_claim(f"epsilon=1, delta={delta!r}"))
+    x = np.linspace(-60, 60, 400_001) * max(p, q)
+
+    def divergence(epsilon):
+        one, two = known.pdf(x, 0, p), known.pdf(x, by, q)
+        return max(np.trapezoid(np.maximum(a - math.exp(epsilon) * b, 0), x) for a, b in ((one, two), (two, one)))
+
+    if found is None:
+        assert divergence(0.0) <= delta * (1 + 1e-4)
+        return
+    assert divergence(found.epsilon) == pytest.approx(delta, rel=2e-3)
+    assert divergence(found.epsilon) >= delta * (1 - 2e-3)
+
+
+def test_at_delta_0_two_scales_have_no_limit_and_one_scale_has():
+    for law in (LAPLACE, GAUSSIAN, EXPONENTIAL, DISCRETE_LAPLACE):
+        assert loss_of((Step(law, 1.0, 1.0, "here", 1.5),), dp.parse_claim("epsilon=1")).epsilon == math.inf
+    assert loss_of((Step(LAPLACE, 1.0, 1.0, "here", 1.0 + 1e-12),), dp.parse_claim("epsilon=1")) is None
+    assert loss_of((Step(LAPLACE, 1.0, 1.0, "here"),), dp.parse_claim("epsilon=1")).epsilon == pytest.approx(1.0)
+
+
+def test_a_fixed_seed_is_named_with_its_line():
+    def seeded(df):
+        rng = np.random.default_rng(7)
+        return {"n": len(df) + rng.laplace(0, 1)}
+
+    evidence = traced(seeded)
+    assert evidence.verdict is dp.Verdict.VIOLATED
+    first = evidence.trace.findings[0]
+    assert "seeded with 7" in first.text and "(seeded)" in first.where
+    assert "no seed" in evidence.trace.instead
+
+
+def test_without_runs_nobody_is_told_to_use_more_of_them():
+    evidence = traced(lambda df: round(len(df) + np.random.laplace(0, 2)))
+    assert evidence.verdict is dp.Verdict.INCONCLUSIVE
+    assert "use more runs" not in evidence.reason and "dpaudit audit" in evidence.reason
