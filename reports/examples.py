@@ -110,11 +110,11 @@ EXAMPLES = (
     Example(
         "invalid",
         "runs that cannot be trusted",
-        lambda: dp.audit("reports/examples.py:tiring_count", runs=20_000, seed=SEED),
+        lambda: dp.audit("reports/examples.py:tiring_count", runs=20_000, seed=SEED, reading="calls"),
     ),
     Example(
         "inconclusive",
         "too few runs to decide anything",
-        lambda: dp.audit("reports/examples.py:slow_count", runs=100, seed=SEED),
+        lambda: dp.audit("reports/examples.py:slow_count", runs=100, seed=SEED, reading="calls"),
     ),
 )

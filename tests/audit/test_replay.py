@@ -152,7 +152,7 @@ def test_what_an_old_file_could_not_say_is_no_difference():
 
 def test_a_function_with_randomness_of_its_own_is_counted_again():
     random.seed(1)
-    evidence = audited(opaque)
+    evidence = audited(opaque, reading="calls")
     found = dp.replay(evidence, target=opaque)
     assert found.holds and found.after is None and not found.identical
     assert len(found.recounts) == len([each for each in evidence.attempts if each.bound.counts])
@@ -163,7 +163,7 @@ def test_a_function_with_randomness_of_its_own_is_counted_again():
 
 def test_one_that_changed_is_noticed(monkeypatch):
     random.seed(1)
-    evidence = audited(opaque)
+    evidence = audited(opaque, reading="calls")
     monkeypatch.setitem(globals(), "SCALE", [2.0])
     found = dp.replay(evidence, target=opaque)
     assert not found.holds

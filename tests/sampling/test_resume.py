@@ -149,12 +149,12 @@ def test_several_workers_go_on_alike(tmp_path):
 
 def test_a_function_with_randomness_of_its_own_goes_on_and_says_what_that_assumes(tmp_path):
     file = tmp_path / "blocks"
-    interrupted(opaque, file, 5_000)
-    evidence = dp.audit(opaque, resume=file, **ASKED)
+    interrupted(opaque, file, 5_000, reading="calls")
+    evidence = dp.audit(opaque, resume=file, reading="calls", **ASKED)
     assert evidence.verdict is not dp.Verdict.INVALID
     assert any("the same noise in every process" in text for text in evidence.assumptions)
     assert all(attempt.bound.assumes == evidence.assumptions for attempt in evidence.attempts)
-    fresh = dp.audit(opaque, resume=tmp_path / "other", **ASKED)
+    fresh = dp.audit(opaque, resume=tmp_path / "other", reading="calls", **ASKED)
     assert not any("the same noise in every process" in text for text in fresh.assumptions)
 
 
@@ -222,14 +222,14 @@ def test_a_record_that_was_damaged_is_run_again_with_what_follows(tmp_path):
 def test_nothing_half_written_is_ever_added_to(tmp_path):
     """Whatever is cut off, what is appended later stands after whole records."""
     file = tmp_path / "blocks"
-    interrupted(seeded, file, 1_500)
+    interrupted(seeded, file, 1_500, reading="calls")
     file.write_bytes(file.read_bytes()[:-3])
-    interrupted(seeded, file, 4_000)
+    interrupted(seeded, file, 4_000, reading="calls")
     before = file.stat().st_size
-    dp.audit(seeded, resume=file, **ASKED)
+    dp.audit(seeded, resume=file, reading="calls", **ASKED)
     after = file.stat().st_size
     assert after > before
-    dp.audit(seeded, resume=file, **ASKED)
+    dp.audit(seeded, resume=file, reading="calls", **ASKED)
     assert file.stat().st_size == after
 
 

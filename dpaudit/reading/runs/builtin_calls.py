@@ -148,6 +148,7 @@ def _iter(domain: Runs, value: Any, *more: Any) -> Any:
 def _next(domain: Runs, value: Any, *default: Any) -> Any:
     if not domain.active.whole:
         domain.give_up("next() that some runs take")
+    domain.advance(value)
     try:
         return next(value, *default)
     except domain.control:

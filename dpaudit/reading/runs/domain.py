@@ -81,6 +81,7 @@ class Runs(Python):
         self.closes = False  # whether Python's own control runs, so that exceptions are Python's
         self._made: dict[int, Any] = {}
         self._fixed: dict[int, Any] = {}
+        self._born: dict[int, Any] = {}  # iterators
         self._advanced: dict[int, tuple[Any, Array]] = {}
 
     # --- which runs are active ----------------------------------------------------------------------------
@@ -161,6 +162,11 @@ class Runs(Python):
 
     def advance(self, iterator: Any) -> None:
         """The active runs take something of an iterator: those that are not where it is now cannot."""
+        ours = type(iterator) is Generating or (
+            type(iterator) is types.GeneratorType and iterator.gi_frame is not None and is_rewritten(iterator.gi_frame)
+        )
+        if not ours and id(iterator) not in self._born:
+            self.give_up("an iterator that was not made in this call")
         known = self._advanced.get(id(iterator))
         if known is not None and bool((self.active.chosen & ~known[1]).any()):
             self.give_up("an iterator that only some runs advanced")
@@ -425,7 +431,10 @@ class Runs(Python):
             return self.each_alternative(function, lambda each: self.call(each, *args, **keywords))
         elif function is UNBOUND:
             self.leave(_unbound("a function"))
-        return super().call(function, *args, **keywords)
+        made = super().call(function, *args, **keywords)
+        if hasattr(type(made), "__next__"):
+            self._born[id(made)] = made
+        return made
 
     def _entered(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Call a rewritten function: exceptions cross from Python's control to that under masks, and back."""

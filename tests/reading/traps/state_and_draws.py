@@ -683,3 +683,20 @@ def a99(df):
     a[a < 0] = 0
     a[::-1].sort()
     return a.tolist()
+
+
+COUNTING = itertools.count()
+KEPT = iter(range(10**9))
+
+
+def h01(df):
+    return next(COUNTING) + lap()
+
+
+def h02(df):
+    for each in KEPT:
+        return each + lap()
+
+
+def h03(df, kept=(k for k in range(10**9))):
+    return next(kept) + lap()
