@@ -119,7 +119,8 @@ class Question:
     def experiment(self) -> Experiment:
         """What is run. Its mechanism is given by name if workers can load it themselves."""
         digests = tuple((record.digest0, record.digest1) for record in self.records)
-        shared = self.engine.apart and self.alone is None
+        copied = self.mechanism.reference is None  # a copy has no source to be read
+        shared = self.engine.apart and self.alone is None and not (copied and self.made_as is Shape.READ)
         mechanism = self.mechanism.reference if shared else None
         copied = shared and mechanism is None
         return Experiment(

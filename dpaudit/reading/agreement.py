@@ -19,6 +19,7 @@ import numpy as np
 from dpaudit.program.outcome import raised
 from dpaudit.reading.draws import Source, is_maker, source_of
 from dpaudit.reading.python import Python
+from dpaudit.reading.rewrite import UnreadableError
 
 
 class OtherDrawsError(BaseException):
@@ -33,7 +34,7 @@ class Given(Python):
         beyond: makes a draw after the end of the tape; None where there may be none.
     """
 
-    control = (OtherDrawsError,)
+    control = (OtherDrawsError, UnreadableError)
 
     def __init__(self, tape: list[tuple[str, Any]], beyond: Callable[[Source, Any, Any], Any] | None = None) -> None:
         super().__init__()

@@ -50,7 +50,10 @@ _NOT_PURE = frozenset((
     "iand", "ixor", "ifloordiv", "imod", "ipow", "ilshift", "irshift", "imatmul", "iconcat", "lru_cache", "cache",
     "cached_property", "singledispatch", "gaussian_kde", "shuffle", "permutation", "bootstrap", "permutation_test",
     "monte_carlo_test", "count", "cycle", "repeat", "tee", "from_iterable",
+    "cmp_to_key",
 ))  # fmt: skip
+_SHARING = (("copy", "copy"), ("dataclasses", "replace"), ("itertools", "groupby"))
+"""What they return shares something with what they are given, which changes later."""
 _PURE_BUILTINS = frozenset((
     "abs", "all", "any", "ascii", "bin", "bool", "bytes", "callable", "chr", "complex", "dict", "divmod", "float",
     "format", "frozenset", "getattr", "hasattr", "hash", "hex", "int", "isinstance", "issubclass", "len", "list",
@@ -70,7 +73,9 @@ _PURE_TYPES: tuple[type, ...] = (
 
 @functools.cache
 def _of_module(module: str, name: str) -> Effect:
-    if module in ("logging", "warnings"):
+    if module == "warnings" and name in ("simplefilter", "filterwarnings"):
+        return Effect.UNKNOWN  # they may turn a warning into an exception
+    if module in ("logging", "warnings", "_warnings"):
         return Effect.ONCE if name in ("getLogger", "catch_warnings", "basicConfig") else Effect.SILENT
     if module == "time":
         return Effect.SILENT if name == "sleep" else Effect.ONCE
@@ -91,7 +96,7 @@ def _of_module(module: str, name: str) -> Effect:
         return Effect.CHANGES
     if name in ("now", "today", "utcnow"):
         return Effect.ONCE
-    if name in _NOT_PURE:
+    if name in _NOT_PURE or (module, name) in _SHARING:
         return Effect.UNKNOWN
     if module in _PURE_MODULES:
         return Effect.PURE
@@ -120,7 +125,9 @@ def effect_of(function: Any, owner: Any = None, name: str = "") -> Effect:
         return Effect.PURE if name in _PURE_BUILTINS or error else Effect.UNKNOWN
     if kind is functools.partial:
         return effect_of(function.func)
-    if isinstance(function, type) and issubclass(function, BaseException):
+    if isinstance(function, type) and issubclass(function, BaseException | Enum):
+        return Effect.PURE
+    if isinstance(function, type) and issubclass(function, tuple) and hasattr(function, "_fields"):
         return Effect.PURE
     if kind.__module__ == "functools" and kind.__name__ == "_lru_cache_wrapper":
         return Effect.CHANGES

@@ -47,7 +47,7 @@ _SEES_FRAMES = callbacks.by_identity(
     *(getattr(builtins, name) for name in SEES_FRAMES), sys._getframe, inspect.currentframe, inspect.stack
 )
 _OF_BUILTINS = callbacks.by_identity(*dispatch.OF_BUILTINS)
-_OF_CONTEXTLIB = contextlib.contextmanager(lambda: iter(())).__code__
+OF_CONTEXTLIB = contextlib.contextmanager(lambda: iter(())).__code__
 _OF_SINGLEDISPATCH: Any = functools.singledispatch(len)
 _DEPTH, _DEEPEST = 4, 12_000
 """How many calls of Python one call of a rewritten function takes, and how many the stack of a process bears."""
@@ -136,11 +136,11 @@ class Python:
 
     def foreign(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Call what is not the user's: a library, or Python itself; what that calls of the user's asks the domain."""
-        if type(function) is types.MethodType and getattr(function.__func__, "__code__", None) is _OF_CONTEXTLIB:
+        if type(function) is types.MethodType and getattr(function.__func__, "__code__", None) is OF_CONTEXTLIB:
             return self.foreign(function.__func__, (function.__self__, *args), keywords)
         code = function.__code__ if type(function) is types.FunctionType else None
         if code is not None:
-            if code is _OF_CONTEXTLIB and is_own(getattr(function, "__wrapped__", None)):
+            if code is OF_CONTEXTLIB and is_own(getattr(function, "__wrapped__", None)):
                 return contextlib.contextmanager(self.twin(function.__wrapped__))(*args, **keywords)
             if code is _OF_SINGLEDISPATCH.__code__ and args:
                 return self.call(function.dispatch(type(args[0])), *args, **keywords)

@@ -22,7 +22,7 @@ def test_a_function_of_each_shape_in_a_file_is_audited(name, audit):
     assert evidence.verdict is dp.Verdict.NOT_VIOLATED
     assert evidence.runs == 20_000
     assert 0.8 < evidence.lower.value <= 1
-    assert evidence.reproducible == (name != "opaque")
+    assert evidence.reproducible  # a function with randomness of its own too: it is read
     assert evidence.id in done.stdout
     assert done.stderr == ""
 

@@ -57,7 +57,7 @@ def test_data_that_were_not_kept_are_given(made):
 
 
 def test_a_function_with_randomness_of_its_own(made):
-    replay = made("opaque", "--keep-data")
+    replay = made("opaque", "--keep-data", "--reading", "calls")
     result = replay()
     assert result.exit_code == 0
     assert "as often as before" in result.stdout

@@ -22,7 +22,7 @@ def noisy(data, rng, scale=1.0):
 @pytest.fixture(scope="module")
 def both():
     """The headline is a little above the claim, and the low-order bits are above it for sure."""
-    return dp.audit(noisy, parameters={"scale": 0.93}, claim="epsilon=1", runs=4_000, seed=2, **ASKED)
+    return dp.audit(noisy, parameters={"scale": 0.93}, claim="epsilon=1", runs=4_000, seed=2, reading="calls", **ASKED)
 
 
 @pytest.fixture(scope="module")

@@ -120,7 +120,7 @@ def test_other_reasons_to_stay_in_one_process():
 def test_an_audit_says_it_and_finds_the_same():
     function = _generator()
     with pytest.warns(Notice, match="runs in one process"):
-        evidence = dp.audit(function, workers=2, **ASKED)
+        evidence = dp.audit(function, workers=2, reading="calls", **ASKED)
     assert evidence.verdict is not dp.Verdict.INVALID
     with warnings.catch_warnings():
         warnings.simplefilter("error")

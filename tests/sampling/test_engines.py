@@ -70,7 +70,7 @@ def fake(monkeypatch):
 
 @pytest.mark.parametrize("function", [noisy, raises, "laplace"])
 def test_an_engine_finds_what_this_process_finds(fake, monkeypatch, function):
-    asked = ASKED if callable(function) else {"runs": 3_000, "seed": 3}
+    asked = {**ASKED, "reading": "calls"} if callable(function) else {"runs": 3_000, "seed": 3}
     found = dp.audit(function, **asked)
     assert fake.made >= 3 and fake.closed
     monkeypatch.undo()
@@ -166,10 +166,10 @@ def test_a_backend_of_joblib_that_the_user_chose_is_used(monkeypatch):
     monkeypatch.setattr(processes, "answer", lambda *sent: answered.append(sent) or task.answer(*sent))
     register_parallel_backend("elsewhere", Elsewhere)
     with parallel_config(backend="elsewhere"):
-        found = dp.audit(noisy, **ASKED)
+        found = dp.audit(noisy, reading="calls", **ASKED)
         assert isinstance(engine_for(2, "processes"), Processes)  # asked for by name, they are used
     assert len(answered) >= 3
-    assert found.id == dp.audit(noisy, **ASKED).id
+    assert found.id == dp.audit(noisy, reading="calls", **ASKED).id
 
 
 def test_opaque_functions_stay_here(fake):
@@ -177,7 +177,7 @@ def test_opaque_functions_stay_here(fake):
         return len(data) + np.random.default_rng().laplace()
 
     with pytest.warns(Notice, match="runs in one process"):
-        dp.audit(opaque, **{**ASKED, "runs": 400})
+        dp.audit(opaque, reading="calls", **{**ASKED, "runs": 400})
     assert fake.made == 0
 
 

@@ -77,7 +77,8 @@ def test_a_listener_hears_within_the_first_block_of_a_slow_function(asks):
 
     function = slow if asks == "rng" else lambda data: slow(data, __import__("random"))
     with pytest.raises(KeyboardInterrupt):
-        dp.audit(function, claim="epsilon=1", pairs=[([1], [])], relation="add-remove", runs=5_000, listen=listen)
+        dp.audit(function, claim="epsilon=1", pairs=[([1], [])], relation="add-remove", runs=5_000, listen=listen,
+                 reading="calls")  # fmt: skip
     runs = [done for _, done, _ in told]
     assert runs == sorted(set(runs))
     assert 0 < runs[-1] < 256

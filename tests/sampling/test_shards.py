@@ -200,7 +200,7 @@ def test_what_cannot_be_shared_is_refused(tmp_path):
         (hidden, "randomness of its own"),
     ]:
         with pytest.raises(dp.UsageError, match=f"cannot be shared: .*{why}"):
-            dp.audit(function, shards=tmp_path / str(next(stream)), **ASKED)
+            dp.audit(function, shards=tmp_path / str(next(stream)), reading="calls", **ASKED)
     for asked, why in [
         ({"observe": "time"}, "run times are measured in one process"),
         ({"resume": tmp_path / "file"}, "leave out resume"),

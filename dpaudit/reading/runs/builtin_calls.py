@@ -14,6 +14,7 @@ from dpaudit.reading.runs import arrays, containers, tables
 from dpaudit.reading.runs.applied import apply, opened
 from dpaudit.reading.runs.control import Branch, Loop
 from dpaudit.reading.runs.values import Alternatives, Container, Member, Numbers, Table, differs, raw, signature
+from dpaudit.reading.source import is_rewritten
 
 if TYPE_CHECKING:
     from dpaudit.reading.runs.domain import Runs
@@ -80,7 +81,9 @@ def _taken(domain: Runs, value: Any) -> Any:
 def _dict(domain: Runs, value: Any = (), **keywords: Any) -> Any:
     value = domain.present(value)
     if type(value) is Container and type(value.content) is not list:
-        made = containers.method(domain, value, "copy", (), {})
+        made = containers.each_content(
+            domain, value, lambda content: Container(dict(content) if isinstance(content, dict) else content.copy())
+        )
     else:
         pairs = [tuple(domain.unpack(pair, 2, None)) for pair in domain.iterate(value)]
         made = domain.new_dict([(False, *pair) for pair in pairs])
@@ -305,7 +308,10 @@ def _getattr(domain: Runs, owner: Any, name: str, *default: Any) -> Any:
         if differs(owner):
             domain.give_up("getattr() with a default of what differs by run")
         return apply(domain, getattr, (owner, name, *default))
-    return domain.attribute(owner, raw(name))
+    asked: Any = domain.present(name)
+    if type(asked) is Alternatives:
+        return domain.each_alternative(asked, lambda each: domain.attribute(owner, each))
+    return domain.attribute(owner, raw(asked))
 
 
 @_of(abs)
@@ -374,6 +380,43 @@ def _reduce(domain: Runs, function: Any, value: Any, *start: Any) -> Any:
     for each in members:
         total = domain.call(function, total, each)
     return total
+
+
+@_of(functools.partial)
+def _partial(domain: Runs, function: Any, *args: Any, **keywords: Any) -> Any:
+    return functools.partial(function, *args, **keywords)
+
+
+@_of(functools.wraps)
+def _wraps(domain: Runs, wrapped: Any, *args: Any, **keywords: Any) -> Any:
+    return functools.wraps(wrapped, *args, **keywords)
+
+
+@_of(functools.update_wrapper)
+def _update_wrapper(domain: Runs, wrapper: Any, wrapped: Any, *args: Any, **keywords: Any) -> Any:
+    if not is_rewritten(wrapper):
+        domain.give_up("update_wrapper() of a function that was not made in this call")
+    return functools.update_wrapper(wrapper, wrapped, *args, **keywords)
+
+
+def _described(kind: Any) -> None:
+    @_of(kind)
+    def made(domain: Runs, *args: Any, **keywords: Any) -> Any:
+        return kind(*args, **keywords)
+
+
+for _kind in (property, classmethod, staticmethod):
+    _described(_kind)
+
+
+@_of(functools.singledispatch)
+def _singledispatch(domain: Runs, function: Any) -> Any:
+    domain.give_up("singledispatch()")
+
+
+@_of(functools.partialmethod)
+def _partialmethod(domain: Runs, *args: Any, **keywords: Any) -> Any:
+    domain.give_up("partialmethod()")
 
 
 @_of(builtins.divmod)

@@ -13,7 +13,7 @@ import numpy as np
 
 from dpaudit.reading.runs import joins
 from dpaudit.reading.runs.applied import alternatives_in, apply, chosen_in, each_group, groups_of, singly
-from dpaudit.reading.runs.control import DeadError
+from dpaudit.reading.runs.control import Branch, DeadError
 from dpaudit.reading.runs.values import (
     CONTENTS,
     UNBOUND,
@@ -43,10 +43,20 @@ _WRITES: dict[type, frozenset[str]] = {
 }  # fmt: skip
 
 
+MOST_CONTENTS = 1024
+"""Ways in which the content of one container may differ by run, and groups of runs by which it is changed."""
+
+
 def base_of(content: Any) -> type | None:
     """Return whether a content is a list, a dict or a set."""
     kind = type(content)
     return dict if kind in (OrderedDict, defaultdict) else kind if kind in CONTENTS else None
+
+
+def base_within(container: Container) -> type | None:
+    """Return whether the content of a container is a list, a dict or a set, in the first way that it may be."""
+    content = container.content
+    return base_of(content.values[0] if type(content) is Alternatives else content)
 
 
 def contents(domain: Runs, container: Container) -> list[tuple[Mask, Any]]:
@@ -55,7 +65,10 @@ def contents(domain: Runs, container: Container) -> list[tuple[Mask, Any]]:
     if type(content) is not Alternatives:
         return [(domain.active, content)]
     out = []
-    for code in np.unique(content.codes[domain.active.places]):
+    known = np.unique(content.codes[domain.active.places])
+    if len(known) > MOST_CONTENTS:
+        domain.give_up(f"a list, dict or set whose content differs in more than {MOST_CONTENTS:,} ways")
+    for code in known:
         mask = Mask(domain.active.chosen & (content.codes == code))
         out.append((mask, content.values[code]))
     return out
@@ -110,6 +123,16 @@ def member(domain: Runs, value: Any, key: Any) -> Any:
         type(value) is Container
         and base_of(value.content if type(value.content) is not Alternatives else value.content.values[0]) is not None
     ):
+        if type(value.content) is defaultdict or (
+            type(value.content) is Alternatives and any(type(each) is defaultdict for each in value.content.values)
+        ):
+            key = domain.distinct(key) if type(key) is Numbers else key
+            if differs(key):
+                groups = groups_of(list(alternatives_in(key)), domain.active, MOST_CONTENTS)
+                if groups is None:
+                    domain.give_up("a key that differs in nearly every run")
+                return each_group(domain, groups, lambda run: member(domain, value, chosen_in(key, run)))
+            _fill(domain, value, key)
         if value.plain and not differs(key):
             return _plain_member(domain, value, key)
         if type(key) is Alternatives and value.plain:
@@ -120,6 +143,17 @@ def member(domain: Runs, value: Any, key: Any) -> Any:
     if type(value) is tuple or type(value) is list:
         return _of_content(domain, value, key)
     return domain.array_item(value, key)
+
+
+def _fill(domain: Runs, container: Container, key: Any) -> None:
+    """What is read of a `defaultdict` and is not there is put there first."""
+    branch = Branch(domain, domain.decided(domain.not_(is_in(domain, key, container))))
+    with branch.arm(True) as goes:
+        if goes:
+            first = container.content.values[0] if type(container.content) is Alternatives else container.content
+            if first.default_factory is not None:
+                set_item(domain, container, key, domain.call(first.default_factory))
+    branch.join()
 
 
 def _plain_member(domain: Runs, container: Container, key: Any) -> Any:
@@ -297,7 +331,7 @@ def _changed_by_key(
         domain.split_by_values(numbers[0])
     if not leaves:
         return _changed(domain, container, name, tuple(map(raw, args)), keywords)
-    groups = groups_of(leaves, domain.active, max(64, domain.active.count // 4))
+    groups = groups_of(leaves, domain.active, MOST_CONTENTS)
     if groups is None:
         domain.give_up(f".{name}() of what differs in nearly every run")
     assert groups is not None
@@ -331,13 +365,15 @@ def set_item(domain: Runs, container: Container, key: Any, value: Any) -> None:
         if type(key) is Numbers:
             key = domain.distinct(key)
         leaves = list(alternatives_in(key))
-        groups = groups_of(leaves, domain.active, max(64, domain.active.count // 4)) if leaves else None
+        groups = groups_of(leaves, domain.active, MOST_CONTENTS) if leaves else None
         if groups is None:
             domain.give_up("an assignment to a key that differs in nearly every run")
         assert groups is not None
         each_group(domain, groups, lambda run: set_item(domain, container, chosen_in(key, run), value))
         return
     key = raw(key)
+    if type(key) is slice:
+        value = list(domain.sequence(value))
     content = container.content
     if domain.active.whole and type(content) is not Alternatives:
         content = joins.by_keys(content, domain.active, domain.count)

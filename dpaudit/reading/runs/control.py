@@ -261,7 +261,13 @@ class Trying:
     def handler(self, kinds: Callable[[], Any]) -> Arm:
         """Return the block of the runs that raised one of some kinds and were not handled yet."""
         domain = self._domain
+        if not self._raised:
+            return Arm(domain, None, self._add)
+        raised = np.logical_or.reduce([runs for runs, _ in self._raised])
+        domain.let(Mask(raised))
         wanted = kinds()
+        if domain.active.count < np.count_nonzero(raised):
+            domain.give_up("the kinds of exceptions that are handled raise in some runs")
         hit = [each for each in self._raised if isinstance(each[1], wanted)]
         self._raised[:] = [each for each in self._raised if not any(each is one for one in hit)]
         if not hit:
@@ -281,7 +287,18 @@ class Trying:
 
     def final(self) -> Arm:
         """Return the block of all runs, whatever became of them."""
-        return Arm(self._domain, self._entry, lambda mask: None)
+        return Arm(self._domain, self._entry, self._ended)
+
+    def _ended(self, left: Mask) -> None:
+        """What a ``finally`` raised takes the place of what was raised before it."""
+        gone = self._entry.chosen & ~left.chosen
+        if not gone.any():
+            return
+        waiting = np.logical_or.reduce([self._left, *(runs for runs, _ in self._raised)])
+        if (gone & ~waiting).any():
+            raise GivenUpError(f"a finally that raises after a return{self._domain.where()}")
+        self._left &= ~gone
+        self._raised = [(runs & ~gone, error) for runs, error in self._raised]
 
     def end(self) -> None:
         """Go on with what is left; what nobody handled goes further up."""

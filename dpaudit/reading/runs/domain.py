@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 import types
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
@@ -17,10 +18,10 @@ import numpy as np
 from dpaudit.reading import dispatch
 from dpaudit.reading.callables import Effect, effect_of
 from dpaudit.reading.draws import Source, is_maker, is_seeder, source_of
-from dpaudit.reading.python import CONVERSIONS, Python, is_rewritten
+from dpaudit.reading.python import CONVERSIONS, OF_CONTEXTLIB, Python, is_rewritten
 from dpaudit.reading.rewrite import Statements, UnreadableError
 from dpaudit.reading.runs import arrays, containers, draw, joins, tables
-from dpaudit.reading.runs.applied import apply, each_group, groups_of, plainly, singly
+from dpaudit.reading.runs.applied import apply, each_group, groups_of, plainly
 from dpaudit.reading.runs.builtin_calls import BUILTINS
 from dpaudit.reading.runs.control import Branch, DeadError, Frame, GivenUpError, Loop, SplitError, Trying
 from dpaudit.reading.runs.masked import Masked
@@ -33,11 +34,14 @@ from dpaudit.reading.runs.values import (
     Member,
     Numbers,
     Table,
+    at,
     differs,
     raw,
 )
 from dpaudit.reading.source import is_own, rewritten
 
+MOST_KEYS = 256
+"""Values of a number that is a key, or a length."""
 MOST_EJECTED = 0.02
 """Of the runs of a pass, which the function itself may make where the reading goes no further."""
 
@@ -59,7 +63,7 @@ class Runs(Python):
         ejected: runs that the function itself has to make.
     """
 
-    control = (DeadError, SplitError, GivenUpError)
+    control = (DeadError, SplitError, GivenUpError, UnreadableError)
 
     def __init__(
         self, count: int, streams: draw.Streams, probes: draw.Streams, recorded: Recorded | None = None
@@ -74,10 +78,10 @@ class Runs(Python):
         self.witnesses: dict[int, None] = {}
         self.ejected = np.zeros(count, dtype=bool)
         self.ejected_because = ""
-        self.outside = np.zeros(count, dtype=bool)
         self.closes = False  # whether Python's own control runs, so that exceptions are Python's
         self._made: dict[int, Any] = {}
         self._fixed: dict[int, Any] = {}
+        self._advanced: dict[int, tuple[Any, Array]] = {}
 
     # --- which runs are active ----------------------------------------------------------------------------
 
@@ -131,8 +135,8 @@ class Runs(Python):
         if gone is not None:
             raise gone
 
-    def throw(self, value: Any, cause: Any = None) -> None:
-        """``raise a``."""
+    def throw(self, value: Any, *cause: Any) -> None:
+        """``raise a``, ``raise a from b``."""
         value = self.handled if value is None else self.present(value)
         if value is None:
             value = RuntimeError("No active exception to reraise")
@@ -140,20 +144,27 @@ class Runs(Python):
             for mask, each in self.parted(value):
                 self.let(mask)
                 with contextlib.suppress(DeadError):
-                    self.throw(each, cause)
+                    self.throw(each, *cause)
             self.nobody()
             raise DeadError
         if isinstance(value, type) and issubclass(value, BaseException):
             value = self.call(value)
-            return self.throw(value, cause)
+            return self.throw(value, *cause)
         if not isinstance(value, BaseException):
             value = TypeError("exceptions must derive from BaseException")
-        if cause is not None:
-            value.__cause__ = cause
-        elif type(self.handled) is not Alternatives and self.handled is not value and self.handled is not None:
+        if cause:
+            value.__cause__ = self.present(cause[0])
+        if type(self.handled) is not Alternatives and self.handled is not value and self.handled is not None:
             value.__context__ = self.handled
         self.leave(value)
         return None
+
+    def advance(self, iterator: Any) -> None:
+        """The active runs take something of an iterator: those that are not where it is now cannot."""
+        known = self._advanced.get(id(iterator))
+        if known is not None and bool((self.active.chosen & ~known[1]).any()):
+            self.give_up("an iterator that only some runs advanced")
+        self._advanced[id(iterator)] = iterator, self.active.chosen
 
     def parted(self, value: Alternatives) -> list[tuple[Mask, Any]]:
         """Return the alternatives that active runs have, each with its runs."""
@@ -223,17 +234,17 @@ class Runs(Python):
         """The same of a name that every run binds before it reads it."""
         return new if old is UNBOUND else self.put(new, old)
 
-    def got(self, value: Any, name: str) -> Any:
+    def got(self, value: Any, name: str, free: bool = False) -> Any:
         """The value of a name that some runs may not have bound."""
         value = self.present(value)
         if value is UNBOUND:
-            self.leave(_unbound(name))
+            self.leave(_unbound(name, free))
         if type(value) is Alternatives:
             for code, each in enumerate(value.values):
                 if each is UNBOUND:
                     chosen = self.active.chosen & (value.codes == code)
                     if chosen.any():
-                        self.leave(_unbound(name), chosen)
+                        self.leave(_unbound(name, free), chosen)
                     return self.present(value)
         return value
 
@@ -291,7 +302,8 @@ class Runs(Python):
         if type(value) is Alternatives:
             value = self.each_alternative(value, self._one_truth)
             return self.decided(joins.as_numbers(value, self.active) if type(value) is Alternatives else value)
-        return bool(self._one_truth(value))
+        found = self._one_truth(value)
+        return self.decided(found) if differs(found) else bool(found)
 
     def _one_truth(self, value: Any) -> Any:
         if type(value) in (Container, Numbers) and differs(value):
@@ -420,6 +432,8 @@ class Runs(Python):
         closes = bool(function.__dict__.get("closes")) or (
             self.closes and "__dpaudit_frame__" not in function.__code__.co_varnames
         )
+        if function.__code__.co_flags & inspect.CO_GENERATOR:
+            return Generating(self, function(*args, **keywords))
         if closes == self.closes:
             return function(*args, **keywords)
         before, self.closes = self.closes, closes
@@ -472,35 +486,52 @@ class Runs(Python):
             return self.drawn(source, args, keywords)
         if is_maker(function):
             return self._maker(function, args, keywords)
+        if type(function) is types.FunctionType and function.__code__ is OF_CONTEXTLIB:
+            return self._managed(function, args, keywords)
         bound = getattr(function, "__self__", None)
+        if type(bound) is Generating:
+            return self._made_really(function, args, keywords)
         if bound is not None and type(bound) is not types.ModuleType and not isinstance(bound, type):
             return self._method(bound, function.__name__, args, keywords, function)
         return self._function(function, args, keywords)
+
+    def _gone_through(self, function: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return arguments with a list in place of an iterator, whose members may differ by run."""
+        if not any(hasattr(type(each), "__next__") for each in args):
+            return args
+        if getattr(function, "__module__", "") == "itertools" and any(type(each) is Generating for each in args):
+            self.give_up(f"{_title(function)} of a generator")
+        return tuple(Container(list(self.iterate(each))) if hasattr(type(each), "__next__") else each for each in args)
+
+    def _managed(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """A manager that ``contextlib.contextmanager`` makes of a user's generator."""
+        wrapped = getattr(function, "__wrapped__", None)
+        if not self.closes or not is_own(wrapped):
+            self.give_up(f"{_title(function)}, a manager")
+        return contextlib.contextmanager(functools.partial(self.call, wrapped))(*args, **keywords)
 
     def _function(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         effect = effect_of(function)
         if effect is Effect.SILENT:
             return None
+        if is_bare(function) or is_plain_dataclass(function):
+            made = self._made_really(function, args, keywords)
+            self._made[id(made)] = made
+            return made
         args, keywords = self._callbacks(function, args, keywords)
+        args = self._gone_through(function, args)
         if effect is Effect.PURE and not self._draws_within((args, keywords)):
+            if keywords.get("out") is not None or (type(function) is np.ufunc and len(args) > function.nin):
+                self.give_up(f"{_title(function)} with out=")
             made = tables.made(self, function, args, keywords)
-            if made is not NotImplemented:
-                return made
-            return apply(self, function, args, keywords, arrays.function_of_arrays(self, function, keywords))
+            if made is NotImplemented:
+                made = apply(self, function, args, keywords, arrays.function_of_arrays(self, function, keywords))
+            return self.shown(getattr(function, "__name__", ""), args, made)
         if effect is Effect.ONCE and not differs((args, tuple(keywords.values()))):
             return plainly(self, function, args, keywords)
         if effect is Effect.CHANGES:
             self.give_up(f"{getattr(function, '__name__', function)}(), which changes its argument")
-        return self._singly(function, args, keywords)
-
-    def _singly(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        """Call for each run what may draw by itself."""
-        self.outside |= self.active.chosen
-        self.beside(function)
-        return singly(self, function, args, keywords, once=True)
-
-    def beside(self, function: Any) -> None:
-        """Note that a library is called for each run."""
+        self.give_up(f"{_title(function)}, which may draw, or remember something, by itself")
 
     def _draws_within(self, value: Any) -> bool:
         """Whether a generator is handed on."""
@@ -545,24 +576,39 @@ class Runs(Python):
                 self.give_up(f".{name}() of something that was not made in this call")
             self.give_up(f".{name}() of a {type(owner).__name__}")
         args, keywords = self._callbacks(bound, args, keywords)
+        args = self._gone_through(bound, args)
         if effect is Effect.PURE and not self._draws_within((args, keywords)):
             return apply(self, lambda own, *rest, **more: getattr(own, name)(*rest, **more), (owner, *args), keywords)
         if not differs((owner, args, tuple(keywords.values()))) and self.active.whole and effect is Effect.ONCE:
             return plainly(self, getattr(raw(owner), name), args, keywords)
         if effect is Effect.ONCE:
             self.give_up(f".{name}() of a {type(owner).__name__}")
-        return self._singly(lambda own, *rest, **more: getattr(own, name)(*rest, **more), (owner, *args), keywords)
+        self.give_up(f".{name}() of a {type(owner).__name__}, which may draw, or remember something, by itself")
 
     def array_method(self, owner: Any, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Call a method of an array, a series or a frame."""
-        return tables.method(self, owner, name, args, keywords)
+        return self.shown(name, (owner,), tables.method(self, owner, name, args, keywords))
+
+    def shown(self, name: str, args: tuple[Any, ...], made: Any) -> Any:
+        """Return what was made of arrays; it may show a part of them."""
+        if name in _SHOWING and type(made) is Container:
+            for each in args:
+                if type(each) is Container and each is not made and containers.base_of(each.content) is None:
+                    each.view(made)
+        return made
 
     def construct(self, kind: type, /, *args: Any, **keywords: Any) -> Any:
         """Make an object of a user's class."""
         init = dispatch.in_class(kind, "__init__")
+        if type(dispatch.in_class(kind, "__new__")) is staticmethod and is_own(
+            dispatch.in_class(kind, "__new__").__func__
+        ):
+            self.give_up(f"{_title(kind)}, which has a __new__ of its own")
         if dispatch.in_class(kind, "__new__") is not object.__dict__["__new__"] or not is_own(init):
-            if init is object.__init__ or "__dataclass_fields__" in vars(kind):
+            if init is object.__init__ or is_plain_dataclass(kind):
                 made = self._made_really(kind, args, keywords)
+            elif is_own(init):
+                self.give_up(f"{_title(kind)}, whose __init__ Python calls")
             else:
                 return self._function(kind, args, keywords)
         else:
@@ -572,8 +618,8 @@ class Runs(Python):
         self._made[id(made)] = made
         return made
 
-    def _made_really(self, kind: type, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        """A dataclass keeps what it is given, whatever it is."""
+    def _made_really(self, kind: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """Call what keeps what it is given, whatever it is: a dataclass, or a generator."""
         try:
             return kind(*args, **keywords)
         except self.control:
@@ -581,6 +627,17 @@ class Runs(Python):
         except Exception as error:
             self.leave(error)
             raise
+
+    def _by_name(self, function: Any, owner: Any, name: Any, *rest: Any) -> Any:
+        if function not in (getattr, hasattr) or (function is getattr and not rest):
+            return super()._by_name(function, owner, name, *rest)
+        asked = any(dispatch.method(owner, each) is not None for each in ("__getattr__", "__getattribute__"))
+        if asked or dispatch.getter(owner, name) is not None or dispatch.computed(owner, name) is not None:
+            self.give_up(f"{function.__name__}() of what is computed")
+        value = getattr(owner, raw(name), UNBOUND)
+        if type(value) is Alternatives and any(each is UNBOUND for each in value.values):
+            self.give_up(f"{function.__name__}() of what some runs have")
+        return value is not UNBOUND if function is hasattr else rest[0] if value is UNBOUND else value
 
     # --- draws --------------------------------------------------------------------------------------------
 
@@ -664,17 +721,18 @@ class Runs(Python):
         kind = type(owner)
         if kind is Alternatives:
             if self.differs_nearly_everywhere(owner):
-                return Member(owner, name)
+                if callable(getattr(type(at(owner, int(self.active.places[0]))), name, None)):
+                    return Member(owner, name)
+                return apply(self, lambda own: getattr(own, name), (owner,))
             return self.each_alternative(owner, lambda each: self.attribute(each, name))
         if kind in (Container, Numbers, Table):
             return tables.attribute(self, owner, name)
         if owner is UNBOUND:
             self.leave(_unbound("a name"))
-        getter = dispatch.getter(owner, name)
-        if getter is not None:
-            return self.call(getter, owner)
+        if dispatch.computed(owner, name) is not None:
+            self.give_up(f".{name}, a cached property")
         try:
-            found = getattr(owner, name)
+            found = super().attribute(owner, name)
         except self.control:
             raise
         except Exception as error:
@@ -691,7 +749,11 @@ class Runs(Python):
         if type(owner) in (Container, Table):
             tables.set_attribute(self, owner, name, value)
             return
-        if id(owner) not in self._made:
+        method, setter = dispatch.method(owner, "__setattr__"), dispatch.setter(owner, name)
+        if method is not None or setter is not None:
+            self.call(method, name, value) if method is not None else self.call(setter, owner, value)
+            return
+        if id(owner) not in self._made or has_setter(type(owner), name):
             self.give_up(f"an assignment to .{name} of something that was not made in this call")
         old = owner.__dict__.get(name, UNBOUND) if hasattr(owner, "__dict__") else getattr(owner, name, UNBOUND)
         try:
@@ -721,12 +783,18 @@ class Runs(Python):
                 return containers.each_content(self, owner, lambda each: list(self._members(each))[place])
             if containers.base_of(content) is list:
                 return content[place]
-            members = list(self._members(content))
-            return members[place]
+            return list(self._shown_members(owner, content))[place]
         if type(owner) is Numbers and owner.labels is None:
             return tables.row(owner, place)
         members = list(self.sequence(owner))
         return members[place]
+
+    def _shown_members(self, owner: Container, content: Any) -> Iterable[Any]:
+        """The members of what a container holds; the rows of an array show parts of it."""
+        for each in self._members(content):
+            if type(each) is Container and containers.base_of(content) is None:
+                owner.view(each)
+            yield each
 
     def _members(self, content: Any) -> Iterable[Any]:
         if type(content) in (Numbers, Table) or joins.is_of_pandas(type(content)):
@@ -746,8 +814,7 @@ class Runs(Python):
         elif type(owner) is Alternatives:
             self.each_alternative(owner, lambda each: self.set_item(each, key, value))
         elif type(owner) is Container:
-            first = owner.content.values[0] if type(owner.content) is Alternatives else owner.content
-            if containers.base_of(first) is not None:
+            if containers.base_within(owner) is not None:
                 containers.set_item(self, owner, key, value)
             else:
                 tables.set_item(self, owner, key, value)
@@ -831,8 +898,7 @@ class Runs(Python):
         if type(target) is Alternatives and any(type(each) is Container for each in target.values):
             return self.each_alternative(target, lambda each: self.inplace(name, each, value))
         if type(target) is Container:
-            first = target.content.values[0] if type(target.content) is Alternatives else target.content
-            base = containers.base_of(first)
+            base = containers.base_within(target)
             if base is list and name == "add":
                 containers.method(self, target, "extend", (value,), {})
                 return target
@@ -862,7 +928,7 @@ class Runs(Python):
         places = self.active.places
         own = key.array[places]
         known, inverse = np.unique(own, return_inverse=True)
-        if key.array.ndim != 1 or len(known) > max(64, len(own) // 4):
+        if key.array.ndim != 1 or len(known) > MOST_KEYS:
             self.give_up("a key that differs in nearly every run")
         codes = np.zeros(self.count, dtype=np.int32)
         codes[places] = inverse
@@ -875,7 +941,7 @@ class Runs(Python):
             content = joins.by_keys(self.present(value.content), self.active, self.count)
             if type(content) is Alternatives:
                 self.split_by(content)
-            return list(self._members(content))
+            return list(self._shown_members(value, content))
         if type(value) is Numbers:
             return list(tables.members(self, value))
         if type(value) is Alternatives:
@@ -890,6 +956,8 @@ class Runs(Python):
             return self.call(method)  # type: ignore[no-any-return]
         if type(value) in (Container, Numbers, Alternatives):
             return self.sequence(value)
+        if hasattr(type(value), "__next__"):
+            return _Watched(self, value)
         return value  # type: ignore[no-any-return]
 
     def unpack(self, value: Any, count: int, star: int | None) -> Sequence[Any]:
@@ -967,7 +1035,12 @@ class Runs(Python):
 
     def enter(self, manager: Any) -> Any:
         """``with a``."""
-        return super().enter(self.present(manager))
+        manager = self.present(manager)
+        if type(manager) is Alternatives:
+            self.split_by(manager)
+        if type(manager) is np.errstate and _raises(manager):
+            self.give_up("a block where NumPy raises what it warns of elsewhere")
+        return super().enter(manager)
 
     # --- patterns -----------------------------------------------------------------------------------------
 
@@ -1074,6 +1147,59 @@ class Recorded:
         return draw.as_value(domain, drawn)
 
 
+class _Watched:
+    """An iterator, of which it is known which runs advanced it."""
+
+    def __init__(self, domain: Runs, iterator: Any) -> None:
+        self._domain, self.iterator = domain, iterator
+
+    def __iter__(self) -> _Watched:
+        return self
+
+    def __next__(self) -> Any:
+        self._domain.advance(self.iterator)
+        return next(self.iterator)
+
+
+class Generating:
+    """A generator, whose body runs under Python's own control whoever asks it for more.
+
+    Args:
+        domain: that its body asks.
+        generator: of a rewritten function.
+    """
+
+    def __init__(self, domain: Runs, generator: Any) -> None:
+        self._domain, self._generator = domain, generator
+
+    def __iter__(self) -> Generating:
+        return self
+
+    def __next__(self) -> Any:
+        return self._asked(self._generator.__next__)
+
+    def send(self, value: Any) -> Any:
+        """Go on with a value."""
+        return self._asked(self._generator.send, value)
+
+    def throw(self, *error: Any) -> Any:
+        """Go on with an exception."""
+        return self._asked(self._generator.throw, *error)
+
+    def close(self) -> Any:
+        """Leave it."""
+        return self._asked(self._generator.close)
+
+    def _asked(self, method: Callable[..., Any], *args: Any) -> Any:
+        domain = self._domain
+        domain.advance(self)
+        before, domain.closes = domain.closes, True
+        try:
+            return method(*args)
+        finally:
+            domain.closes = before
+
+
 class _Callback:
     """A user's function that a library calls: with plain values, and it may not draw.
 
@@ -1099,11 +1225,54 @@ class _Callback:
         return raw(value)
 
 
+def is_bare(kind: Any) -> bool:
+    """Whether a class is made as any object is, by nothing of its own."""
+    plain = type(kind) is type and kind.__flags__ & _IN_PYTHON
+    return bool(plain) and kind.__new__ is object.__new__ and kind.__init__ is object.__init__
+
+
+def is_plain_dataclass(kind: Any) -> bool:
+    """Whether a class keeps what it is given, by a constructor that `dataclasses` wrote and nothing else."""
+    if not isinstance(kind, type) or "__dataclass_fields__" not in vars(kind):
+        return False
+    fields = vars(kind)["__dataclass_fields__"].values()
+    init = dispatch.in_class(kind, "__init__")
+    return not (
+        is_own(init)
+        or any(is_own(dispatch.in_class(kind, name)) for name in ("__post_init__", "__setattr__"))
+        or any(is_own(each.default_factory) for each in fields)
+    )
+
+
+_IN_PYTHON = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+
+
+def has_setter(kind: type, name: str) -> bool:
+    """Whether something other than the object keeps an attribute."""
+    found = dispatch.in_class(kind, name)
+    return hasattr(type(found), "__set__") and type(found) is not types.MemberDescriptorType
+
+
+def _raises(state: Any) -> bool:
+    """Whether a state of NumPy does anything but warn."""
+    names = ("_all", "_divide", "_over", "_under", "_invalid")
+    return any(getattr(state, name, None) in ("raise", "call", "print", "log") for name in names)
+
+
 def _is_function(value: Any) -> bool:
     return isinstance(value, types.FunctionType | types.MethodType)
 
 
-def _unbound(name: str) -> UnboundLocalError:
+def _title(function: Any) -> str:
+    module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
+    return f"{name or type(function).__name__}()" if module in (None, "builtins") else f"{module}.{name}()"
+
+
+def _unbound(name: str, free: bool = False) -> NameError:
+    if free:
+        return NameError(
+            f"cannot access free variable '{name}' where it is not associated with a value in enclosing scope"
+        )
     return UnboundLocalError(f"cannot access local variable '{name}' where it is not associated with a value")
 
 
@@ -1117,4 +1286,10 @@ def _generator_like(function: Any, streams: draw.Streams) -> Any:
     return streams.fresh()
 
 
+_SHOWING = frozenset((
+    "reshape", "ravel", "transpose", "swapaxes", "moveaxis", "squeeze", "diagonal", "view", "asarray", "asanyarray",
+    "atleast_1d", "atleast_2d", "expand_dims", "broadcast_to", "flip", "fliplr", "flipud", "rot90", "rollaxis", "diag",
+    "ascontiguousarray", "matrix_transpose", "real", "imag", "require", "to_numpy",
+))  # fmt: skip
+"""Functions and methods of NumPy whose result may be a part of what they are given."""
 _HASHED = (types.BuiltinFunctionType, type, types.FunctionType)

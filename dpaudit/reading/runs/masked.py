@@ -40,6 +40,13 @@ class Masked(Statements):
         self._loops: list[str] = []
         self._maybe: set[str] = set()
         self._mine: set[str] = set()
+        self._outer: set[str] = set()  # of functions around this one, which may not have bound them when it is called
+
+    def within(self, mangled: str, first: str = "") -> Any:
+        """Return what rewrites a function within this one."""
+        inside = super().within(mangled, first)
+        inside._outer = self._outer | self._mine
+        return inside
 
     # --- expressions: what decides by truth is asked with its arms as functions ---------------------------
 
@@ -102,6 +109,10 @@ class Masked(Statements):
 
     def _comprehension(self, node: Any, kind: str) -> Any:
         self._no_walrus(node)
+        bound = {each.id for part in node.generators for each in ast.walk(part.target) if isinstance(each, ast.Name)}
+        for each in ast.walk(node):
+            if isinstance(each, ast.Lambda) and bound & {one.id for one in ast.walk(each) if isinstance(one, ast.Name)}:
+                raise unreadable(node, "a function made in a comprehension, under a mask")
         element: ast.expr = ast.Tuple([node.key, node.value], ast.Load()) if kind == "dict" else node.elt
         element = self.visit(element)
         for place in reversed(range(len(node.generators))):
@@ -168,14 +179,17 @@ class Masked(Statements):
 
     def visit_Name(self, node: ast.Name) -> Any:
         """A name that some runs may not have bound yet is looked at."""
-        if isinstance(node.ctx, ast.Load) and node.id in self._maybe:
-            return ask("got", node, constant(node.id))
+        if isinstance(node.ctx, ast.Load):
+            if node.id in self._maybe:
+                return ask("got", node, constant(node.id))
+            if node.id in self._outer and node.id not in self._mine:
+                return ask("got", node, constant(node.id), constant(True))
         return node
 
     def visit_Lambda(self, node: ast.Lambda) -> Any:
         """A function within: its parameters are bound."""
-        inside = type(self)(self.mangled, self.first)
-        inside._maybe = self._maybe - set(parameters(node.args))
+        inside = self.within(self.mangled, self.first)
+        inside._mine = set(parameters(node.args))
         node.args = self.visit(node.args)
         node.body = inside.visit(node.body)
         return node
@@ -259,7 +273,8 @@ class Masked(Statements):
 
     def visit_Raise(self, node: ast.Raise) -> Any:
         """The active runs leave with an exception."""
-        parts = [constant(None) if each is None else self.visit(each) for each in (node.exc, node.cause)]
+        parts = [constant(None) if node.exc is None else self.visit(node.exc)]
+        parts += [] if node.cause is None else [self.visit(node.cause)]
         return at(node, ast.Expr(ask("throw", *parts)))
 
     def visit_Try(self, node: ast.Try) -> Any:
@@ -269,9 +284,12 @@ class Masked(Statements):
         out += self.under(name, "body", self.block(node.body), asks=False)
         out += self.under(name, "orelse", self.block(node.orelse))
         for handler in node.handlers:
-            bound = [] if handler.name is None else self.stored(written(handler.name), ask("raised", owner=name))
+            bound, unbound = [], []
+            if handler.name is not None:
+                bound = self.stored(written(handler.name), ask("raised", owner=name))
+                unbound = self.stored(written(handler.name), ask("unbound"))
             kind = read("BaseException") if handler.type is None else self.visit(handler.type)
-            out += self.under(name, "handler", [*bound, *self.block(handler.body)], thunk(kind))
+            out += self.under(name, "handler", [*bound, *self.block(handler.body), *unbound], thunk(kind))
         if node.finalbody:
             leaves = (ast.Return, ast.Break, ast.Continue)
             if any(isinstance(each, leaves) for part in node.finalbody for each in [part, *own_nodes(part)]):
@@ -331,7 +349,8 @@ class Masked(Statements):
         assigned = {
             each.id for each in own_nodes(node) if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)
         }
-        assigned |= {each.name for each in own_nodes(node) if isinstance(each, ast.ExceptHandler) and each.name}
+        handled = {each.name for each in own_nodes(node) if isinstance(each, ast.ExceptHandler) and each.name}
+        assigned |= handled
         assigned |= {each.name for each in own_nodes(node) if isinstance(each, ast.FunctionDef)}
         imported = {
             (each.asname or each.name).partition(".")[0]
@@ -340,7 +359,7 @@ class Masked(Statements):
             for each in part.names
         }
         self._mine = (assigned | names) - away
-        self._maybe = Definite(self._mine - imported).of(node, names)
+        self._maybe = Definite(self._mine - imported).of(node, names) | handled
         for each in [*node.args.args, *node.args.posonlyargs, *node.args.kwonlyargs, node.args.vararg, node.args.kwarg]:
             if each is not None:
                 each.annotation = None
@@ -362,11 +381,18 @@ class Masked(Statements):
         return node
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
-        """A function within a function is a value that a name gets."""
+        """A function within a function is a value that a name gets, after its decorators were called with it."""
+        out: list[ast.stmt] = []
+        decorators = [self.temporary() for _ in node.decorator_list]
+        for place, decorator in zip(decorators, node.decorator_list, strict=True):
+            out.append(ast.Assign([written(place)], self.visit(decorator)))
+        node.decorator_list = []
         new = super().visit_FunctionDef(node)
         name, new.name = new.name, self.temporary()
-        bound = self._put(name, ask("named", read(new.name), constant(name)))
-        return at(node, [new, ast.Assign([written(name)], bound)])
+        value: ast.expr = ask("named", read(new.name), constant(name))
+        for each in reversed(decorators):
+            value = ask("call", read(each), value)
+        return at(node, [*out, new, ast.Assign([written(name)], self._put(name, value))])
 
 
 def parameters(args: ast.arguments) -> Iterable[str]:
@@ -444,6 +470,8 @@ class Definite:
             self._reads(node, bound | {node.name} | set(_parameters_within(node)))
             return bound | {node.name}
         self._reads(node, bound)
+        if isinstance(node, ast.AnnAssign) and node.value is None:
+            return bound
         if (
             isinstance(node, ast.AugAssign)
             and isinstance(node.target, ast.Name)

@@ -8,6 +8,8 @@ difference: one difference, and nothing of the reading is used.
 
 from __future__ import annotations
 
+import functools
+import types
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.program.outcome import Raised, raised, same
+from dpaudit.reading import dispatch
 from dpaudit.reading.agreement import Given, OtherDrawsError, made_by_python
 from dpaudit.reading.draws import Source
 from dpaudit.reading.rewrite import UnreadableError
@@ -23,6 +26,7 @@ from dpaudit.reading.runs.control import DeadError, GivenUpError, SplitError
 from dpaudit.reading.runs.domain import Recorded, Runs
 from dpaudit.reading.runs.draw import Drawn, Streams, one_draw
 from dpaudit.reading.runs.values import Alternatives, Array, at
+from dpaudit.reading.source import is_own
 
 MOST_PASSES = 512
 REPEATED = 24
@@ -89,6 +93,8 @@ def make(
     Raises:
         UnreadError: if it is not read so, or the function itself returns something else.
     """
+    if not is_of_user(function):
+        raise UnreadError("it is not written in modules of yours")
     waiting: list[tuple[Array, Recorded | None]] = [(np.arange(count), None)]
     parts: list[Part] = []
     single: dict[int, Any] = {}
@@ -111,9 +117,23 @@ def make(
         mine = [Part(runs[places], value, places, domain.count) for places, value in found if len(places)]
         for run in np.flatnonzero(domain.ejected).tolist():
             single[int(runs[run])] = _finished(domain, run, function, args, keywords)
-        checked += _checked(domain, found, function, args, keywords, repeated)
+        try:
+            checked += _checked(domain, found, function, args, keywords, repeated)
+        except RecursionError:
+            raise UnreadError("it calls itself too deeply, or returns something that holds itself") from None
         parts += mine
     return ReadBlock(parts, single, checked)
+
+
+def is_of_user(function: Any) -> bool:
+    """Whether what is called is written in the user's modules, so that it can be read."""
+    while type(function) is functools.partial:
+        function = function.func
+    if type(function) is types.MethodType:
+        function = function.__func__
+    if type(function) is types.FunctionType:
+        return is_own(function)
+    return dispatch.has_own_methods(function if isinstance(function, type) else type(function))
 
 
 def _pass(
@@ -199,11 +219,13 @@ def _checked(
         owner[places] = number
     firsts = [int(places[0]) for places, _ in found if len(places)]
     wanted = dict.fromkeys([*firsts[:repeated], *domain.witnesses, domain.count // 2, domain.count - 1])
+    if repeated >= domain.count:
+        wanted |= dict.fromkeys(range(domain.count))
     made = 0
     for run in wanted:
         if made >= repeated:
             break
-        if owner[run] < 0 or domain.outside[run]:
+        if owner[run] < 0:
             continue
         given = Given(tape_of(domain.events, run))
         value = found[owner[run]][1]

@@ -202,7 +202,7 @@ def method(domain: Runs, owner: Any, name: str, args: tuple[Any, ...], keywords:
         return _in_place(domain, owner, name, args, keywords)
     args, keywords = domain._callbacks(None, args, keywords)
     if effect is not Effect.PURE:
-        return domain._singly(lambda own, *rest, **more: getattr(own, name)(*rest, **more), (owner, *args), keywords)
+        domain.give_up(f".{name}() of a table or array, which may draw, or remember something, by itself")
     dense = None
     plain = not differs((args, tuple(keywords.values())))
     if type(value) is Numbers:
@@ -648,8 +648,10 @@ def attribute(domain: Runs, owner: Any, name: str) -> Any:
             )
             return owner.view(turned) if type(owner) is Container else turned
         if value.labels is not None:
-            if name == "values":
-                return Container(Numbers(value.array))
+            if name == "values":  # which pandas lets nobody change
+                shown = Container(Numbers(value.array))
+                shown.is_part = True
+                return shown
             if name in ("index", "name", "empty"):
                 return {"index": value.labels, "name": value.name, "empty": not len(value.labels)}[name]
             if name in ("loc", "iloc", "at", "iat"):

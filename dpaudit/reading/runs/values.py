@@ -7,6 +7,7 @@ object for all who hold it, whose content may differ by run. All else is plain: 
 
 from __future__ import annotations
 
+import sys
 import types
 import weakref
 from collections import OrderedDict, defaultdict
@@ -80,14 +81,16 @@ class Container:
     Attributes:
         content: a plain one of these, `Numbers`, a `Table`, or `Alternatives` of contents.
         views: what was handed out that a change would reach too.
+        is_part: whether it shows a part of another one.
     """
 
-    __slots__ = ("__weakref__", "_bare", "_plain", "_views", "content")
+    __slots__ = ("__weakref__", "_bare", "_plain", "_views", "content", "is_part")
 
     def __init__(self, content: Any, plain: bool | None = None) -> None:
         self.content, self._plain = content, plain
         self._bare = plain  # what a library made holds no container of ours
         self._views: list[weakref.ref[Container]] = []
+        self.is_part = False
 
     @property
     def plain(self) -> bool:
@@ -117,13 +120,18 @@ class Container:
     def view(self, other: Container) -> Container:
         """Note that another container shows a part of this one."""
         self._views.append(weakref.ref(other))
+        other.is_part = True
         return other
 
     @property
     def is_viewed(self) -> bool:
-        """Whether somebody holds a view of it still."""
+        """Whether somebody holds a view of it still, or it is a view itself: a change would reach others."""
         self._views = [each for each in self._views if each() is not None]
-        return bool(self._views)
+        if type(self.content) is np.ndarray:  # NumPy's views hold what they show
+            shared = not self.content.flags.owndata or sys.getrefcount(self.content) > 2
+        else:
+            shared = False
+        return shared or self.is_part or bool(self._views)
 
 
 class Member:
