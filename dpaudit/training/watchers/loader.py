@@ -92,7 +92,8 @@ def record_deliveries(
             before, recorder.linking = recorder.linking, linked  # some loaders begin a pass with their first batch
             with torch._C.DisableTorchFunction():  # what a loader does with records is not followed
                 try:
-                    source = source or iter(kind.__iter__(self))
+                    if source is None:
+                        source = iter(kind.__iter__(self))
                     batch = next(source)
                 except StopIteration:
                     return

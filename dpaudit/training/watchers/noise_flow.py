@@ -229,7 +229,7 @@ def _number(value: Any) -> float | None:
         return None
     if isinstance(value, int | float):
         return float(value)
-    return float(value) if isinstance(value, _T) and value.ndim == 0 else None
+    return float(value.detach()) if isinstance(value, _T) and value.ndim == 0 else None
 
 
 def _scaled(func: Any, first: Any, other: Any, tags: tuple[Tag | None, Tag | None]) -> Tag | None:
