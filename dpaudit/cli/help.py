@@ -8,6 +8,7 @@ _SECTIONS = {
     "What is released": (
         *(
             "gaussian",
+            "noise_multiplier",
             "laplace",
             "discrete_laplace",
             "discrete_gaussian",
@@ -15,7 +16,7 @@ _SECTIONS = {
             "exponential",
             "block",
         ),
-        *("sensitivity", "rate", "batch", "records", "batches", "steps", "record"),
+        *("sensitivity", "rate", "batch", "records", "batches", "epochs", "steps", "record"),
     ),
     "What is asked": (
         *(

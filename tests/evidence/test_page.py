@@ -94,11 +94,13 @@ def test_a_page_without_just_one_evidence_is_refused(name: str, page: str, tmp_p
 @pytest.mark.parametrize(
     "other", ["dpaudit 99, Jinja2 1, matplotlib 1, numpy 1", "", f"{drawn_with()}, beside dpa1:00"]
 )
-def test_a_page_that_others_drew_is_not_checked_and_does_not_pass(other: str, page: str, tmp_path: Path) -> None:
-    edited = page.replace(drawn_with(), other).replace("NOT VIOLATED", "PROVED")
-    assert code_of(edited, tmp_path) == 3
+def test_a_page_that_others_drew_is_not_compared_but_for_its_verdict(other: str, page: str, tmp_path: Path) -> None:
+    drawn = page.replace(drawn_with(), other)
+    assert code_of(drawn, tmp_path) == 3
     first = check_file(tmp_path / "page.html")[0]
-    assert first.answer is CheckResult.NOT_CHECKED and "was not checked" in first.sentence
+    assert first.answer is CheckResult.NOT_CHECKED and "the rest of the page was not compared" in first.sentence
+    assert code_of(drawn.replace("NOT VIOLATED", "PROVED"), tmp_path) == 1
+    assert "does not show the verdict" in check_file(tmp_path / "page.html")[0].sentence
 
 
 @pytest.mark.parametrize(
