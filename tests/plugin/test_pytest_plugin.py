@@ -298,7 +298,8 @@ def test_a_page_that_cannot_be_written_hides_no_verdict(run, pytester):
 
 def test_warnings_as_errors_change_nothing(run):
     body = (
-        called('warns, claim="epsilon=1", pairs=PAIRS, runs=2_000') + "    assert dp_audit.evidence.lower.value > 0.4\n"
+        called('warns, claim="epsilon=1", pairs=PAIRS, runs=2_000, reading="calls"')
+        + "    assert dp_audit.evidence.lower.value > 0.4\n"
     )
     run(body, "-W", "error").assert_outcomes(passed=1, warnings=1)
     run(called(BAD), "-W", "error", pages=True).stdout.fnmatch_lines(["VIOLATED: *", "  page        .dpaudit/*"])
