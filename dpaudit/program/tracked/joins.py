@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpaudit.decimals import number_of
+from dpaudit.decimals import decimal_of
 from dpaudit.program.tracked.columns import Column
 from dpaudit.program.tracked.path import PATH, refuse
 from dpaudit.program.tracked.rows import ColumnDomain, Mask, Rows
@@ -122,5 +122,5 @@ def plain_cell(value: Any) -> Any:
     if type(value) is str:
         return value
     if type(value) in (int, float) and math.isfinite(value):
-        return number_of(value)
+        return decimal_of(value)
     return refuse(f"a table that holds a {type(value).__name__}; known are finite numbers and texts")

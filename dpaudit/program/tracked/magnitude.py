@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.decimals import number_of
+from dpaudit.decimals import decimal_of
 from dpaudit.program.tracked.path import PATH, Unit, refuse
 
 
@@ -81,7 +81,7 @@ def exact(value: Any) -> Fraction:
     if isinstance(value, bool | int | np.bool_ | np.integer):
         return Fraction(int(value))
     if isinstance(value, float | np.floating) and math.isfinite(value):
-        return number_of(float(value))
+        return decimal_of(float(value))
     if isinstance(value, float | np.floating):
         refuse(f"the number {float(value)!r}, which bounds nothing")
     return refuse(f"a {type(value).__name__} where a public number is known")

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.decimals import number_of
+from dpaudit.decimals import decimal_of
 from dpaudit.neighbours import Relation
 from dpaudit.program.coverage.watching import WatchedProgram
 from dpaudit.program.outcome import Raised, same
@@ -140,7 +140,7 @@ def _marks(releases: Releases | None, watched: WatchedProgram | None) -> list[Fr
         if isinstance(value, tuple | frozenset):
             pending += value
         elif type(value) is int or (type(value) is float and math.isfinite(value)):
-            found.setdefault(number_of(value))
+            found.setdefault(decimal_of(value))
     return list(found)
 
 

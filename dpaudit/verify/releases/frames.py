@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.decimals import number_of
+from dpaudit.decimals import decimal_of
 from dpaudit.errors import UsageError
 from dpaudit.neighbours import Relation
 from dpaudit.neighbours.domain import Range, Values, allowed_of, by_columns
@@ -53,7 +53,7 @@ def _column(allowed: Range | Values, name: str) -> ColumnDomain:
         ends = [allowed.low, allowed.high]
         if any(isinstance(end, bool) or not isinstance(end, int | float) for end in ends):
             raise UsageError(f"the domain of {name!r} has the ends {ends[0]!r} and {ends[1]!r}; give numbers")
-        low, high = map(number_of, ends)
+        low, high = map(decimal_of, ends)
         return ColumnDomain(low, high, missing=allowed.missing)
     present = [value for value in allowed.values if value is not None]
     kinds = {bool if isinstance(value, bool) else str if isinstance(value, str) else float for value in present}
@@ -61,7 +61,7 @@ def _column(allowed: Range | Values, name: str) -> ColumnDomain:
         raise UsageError(
             f"the domain of {name!r} lists values that are no numbers, no texts and no truth values, or mixes them"
         )
-    values = tuple(value if isinstance(value, bool | str) else number_of(value) for value in present)
+    values = tuple(value if isinstance(value, bool | str) else decimal_of(value) for value in present)
     whole = all(isinstance(value, int) and not isinstance(value, bool) for value in present)
     return ColumnDomain(values=values, missing=len(present) < len(allowed.values), whole=whole)
 
