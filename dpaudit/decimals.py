@@ -7,8 +7,8 @@ one was computed, and its readers differ by what they need:
   one, and else the number that it stores;
 - `short_decimal`, what a proof may use: nothing;
 - `limit_of`, what a bound is held against: the next float on the safe side;
-- `decimal_of`, what is compared, also with values of data, or shown: the digits that Python writes, which are others for
-  every float. A threshold of 0.1 * 3 is another one than 0.3.
+- `decimal_of`, what is compared, also with values of data, or shown: the digits that Python writes, which differ for
+  every two floats: a threshold of 0.1 * 3 is not 0.3.
 
 A text is the decimal or the fraction that it writes (`read_number`).
 
