@@ -39,7 +39,7 @@ def test_a_domain_is_read_from_the_command_line(run):
     options = ("--domain", "body_mass_g=[2500, 6500]", "--relation", "add-remove", "--runs", "5000")
     result = _audit(run, "total_mass", *options, "--quiet", "--json", "-")
 
-    assert json.loads(result.stdout)["evidence"]["search"]["domain"] == '{"body_mass_g":{"$tuple":[2500,6500]}}'
+    assert json.loads(result.stdout)["evidence"]["trace"]["domain"] == '{"body_mass_g":{"$tuple":[2500,6500]}}'
 
 
 def test_a_file_of_pairs_is_searched_when_asked(run):
