@@ -36,6 +36,7 @@ from dpaudit.reading.runs.values import (
     differs,
     raw,
 )
+from dpaudit.reading.seeded import Seeded, seeded_by
 from dpaudit.reading.source import is_own, rewritten
 
 MOST_EJECTED = 0.02
@@ -78,6 +79,10 @@ class Runs(Python):
         self.closes = False  # whether Python's own control runs, so that exceptions are Python's
         self._made: dict[int, Any] = {}
         self._fixed: dict[int, Any] = {}
+
+    @functools.cached_property
+    def _seeded(self) -> Seeded:
+        return seeded_by(self._twins)
 
     # --- which runs are active ----------------------------------------------------------------------------
 
@@ -469,6 +474,9 @@ class Runs(Python):
         if source is not None:
             if source.owner is not None and id(source.owner) in self._fixed:
                 return self._of_fixed(function, args, keywords)
+            place = "its random_state" if source.has_own_state else self._seeded.place(source)
+            if place:
+                self.give_up(f"noise that is the same in every process: seeded by {place}, before it is called")
             return self.drawn(source, args, keywords)
         if is_maker(function):
             return self._maker(function, args, keywords)
