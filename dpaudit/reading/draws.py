@@ -20,7 +20,7 @@ import numpy as np
 
 _REQUIRED = object()
 _OF_NUMPY_STATE = np.random.mtrand._rand
-_OF_PYTHON_STATE: Any = random._inst  # type: ignore[attr-defined]
+_OF_PYTHON_STATE: Any = random._inst
 
 
 class Kind(Enum):
@@ -269,9 +269,9 @@ def _of_scipy(owner: Any) -> Source | None:
     frozen = None
     if isinstance(owner, module.rv_frozen):
         distribution, frozen = owner.dist, owner
-    if not isinstance(distribution, module.rv_generic):
+    if distribution is None or not isinstance(distribution, module.rv_generic):
         return None
-    known = getattr(sys.modules["scipy.stats"], str(distribution.name), None)
+    known = getattr(sys.modules["scipy.stats"], str(getattr(distribution, "name", "")), None)
     if type(distribution) is not type(known):
         return None  # a class of the user's that has the name
     name = OF_SCIPY.get(distribution.name)

@@ -84,7 +84,7 @@ def seeded_by(functions: Iterable[types.FunctionType]) -> Seeded:
             named.setdefault(name, []).append((each, node))
     found = {"numpy": "", "python": "", "kept": ""}
     seen: set[int] = set()
-    pending = [(each, node) for each in modules for node in each.tree.body]
+    pending: list[tuple[_Module, ast.AST]] = [(each, node) for each in modules for node in each.tree.body]
     while pending:
         module, node = pending.pop()
         if id(node) in seen:
