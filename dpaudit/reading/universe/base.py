@@ -15,6 +15,7 @@ import pandas as pd
 
 from dpaudit.reading.python import Python
 from dpaudit.reading.rewrite import UnreadableError
+from dpaudit.reading.seeded import Seeded
 from dpaudit.reading.source import is_rewritten
 from dpaudit.reading.universe.released import Token, refuse_uncertain
 from dpaudit.reading.universe.state import (
@@ -82,6 +83,7 @@ class Base(Python):
         self._generators: dict[Any, Any] = {}
         self._made_generators: list[Any] = []
         self._guesses: set[str] = set()
+        self._seeded: tuple[int, Seeded] | None = None  # by the modules of so many functions
 
     def _quiet(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """What goes to a log."""

@@ -369,7 +369,9 @@ class Calls(Operators):
             return
         if source.has_own_state:
             refuse("a distribution with a random_state of its own, which may be a fixed seed", "np.random.laplace()")
-        place = seeded_by(self._twins).place(source)
+        if self._seeded is None or self._seeded[0] != len(self._twins):
+            self._seeded = len(self._twins), seeded_by(self._twins)
+        place = self._seeded[1].place(source)
         if place:
             refuse(
                 f"noise that is the same in every process: it is seeded at {place}, while the module is imported",
