@@ -265,11 +265,9 @@ def _of_scipy(owner: Any) -> Source | None:
     module = sys.modules.get("scipy.stats._distn_infrastructure")
     if module is None:
         return None
-    distribution: Any = owner
-    frozen = None
-    if isinstance(owner, module.rv_frozen):
-        distribution, frozen = owner.dist, owner
-    if distribution is None or not isinstance(distribution, module.rv_generic):
+    frozen: Any = owner if isinstance(owner, module.rv_frozen) else None
+    distribution: Any = owner if frozen is None else owner.dist
+    if not isinstance(distribution, module.rv_generic):
         return None
     known = getattr(sys.modules["scipy.stats"], str(getattr(distribution, "name", "")), None)
     if type(distribution) is not type(known):
