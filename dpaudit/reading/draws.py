@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 _REQUIRED = object()
+_SEED = np.random.seed
 _OF_NUMPY_STATE = np.random.mtrand._rand
 _OF_PYTHON_STATE: Any = random._inst
 
@@ -206,6 +207,8 @@ def _is_of_library(function: Any) -> bool:
     """Whether a function of a module draws from the state of that module: what a user put there does something else."""
     if type(function) is types.FunctionType:
         return function.__code__.co_filename == secrets.__file__
+    if getattr(function, "__module__", "") == _SEED.__module__ and type(function) is type(_SEED):
+        return True
     return getattr(function, "__self__", None) in (_OF_NUMPY_STATE, _OF_PYTHON_STATE, secrets._sysrand)  # type: ignore[attr-defined]
 
 
@@ -269,12 +272,13 @@ def _of_scipy(owner: Any) -> Source | None:
     distribution: Any = owner if frozen is None else owner.dist
     if not isinstance(distribution, module.rv_generic):
         return None
-    known = getattr(sys.modules["scipy.stats"], str(getattr(distribution, "name", "")), None)
+    named = str(getattr(distribution, "name", ""))
+    known = getattr(sys.modules["scipy.stats"], named, None)
     if type(distribution) is not type(known):
         return None  # a class of the user's that has the name
-    name = OF_SCIPY.get(distribution.name)
+    name = OF_SCIPY.get(named)
     if not name:
-        return Source(Kind.SCIPY, distribution.name, None, owner)
+        return Source(Kind.SCIPY, named, None, owner)
     if frozen is None:
         law = Law(name, {"loc": 0.0, "scale": 1.0}, "loc", lambda loc, scale: scale)
     else:
@@ -282,5 +286,5 @@ def _of_scipy(owner: Any) -> Source | None:
         loc, scale = given.get("loc", 0.0), given.get("scale", 1.0)
         law = Law(name, {}, "", lambda: scale)
         if np.any(np.asarray(loc) != 0):
-            return Source(Kind.SCIPY, distribution.name, None, owner)
-    return Source(Kind.SCIPY, distribution.name, law, owner)
+            return Source(Kind.SCIPY, named, None, owner)
+    return Source(Kind.SCIPY, named, law, owner)
