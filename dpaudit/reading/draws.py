@@ -19,6 +19,9 @@ from typing import Any
 import numpy as np
 
 _REQUIRED = object()
+_SEED = np.random.seed
+_OF_NUMPY_STATE = np.random.mtrand._rand
+_OF_PYTHON_STATE: Any = random._inst
 
 
 class Kind(Enum):
@@ -143,6 +146,13 @@ class Source:
     seeded: bool = field(default=False, compare=False)
 
     @property
+    def has_own_state(self) -> bool:
+        """Whether a distribution of SciPy draws from a generator that was given to it."""
+        if self.kind is not Kind.SCIPY:
+            return False
+        return getattr(self.owner, "random_state", None) is not _OF_NUMPY_STATE
+
+    @property
     def title(self) -> str:
         """What people call it."""
         module = {Kind.GENERATOR: "Generator", Kind.LEGACY: "np.random", Kind.SCIPY: "scipy.stats"}
@@ -188,9 +198,18 @@ def _by_identity() -> dict[int, tuple[Any, Source]]:
         (getattr(module, name), Source(kind, name, laws.get(name)))
         for module, kind, laws, alone in modules
         for name in (*laws, *alone)
-        if hasattr(module, name)
+        if _is_of_library(getattr(module, name, None))
     ]
     return {id(function): (function, source) for function, source in rows}
+
+
+def _is_of_library(function: Any) -> bool:
+    """Whether a function of a module draws from the state of that module: what a user put there does something else."""
+    if type(function) is types.FunctionType:
+        return function.__code__.co_filename == secrets.__file__
+    if getattr(function, "__module__", "") == _SEED.__module__ and type(function) is type(_SEED):
+        return True
+    return getattr(function, "__self__", None) in (_OF_NUMPY_STATE, _OF_PYTHON_STATE, secrets._sysrand)  # type: ignore[attr-defined]
 
 
 MAKERS = (np.random.default_rng, np.random.Generator, np.random.RandomState, random.Random, random.SystemRandom)
@@ -249,14 +268,17 @@ def _of_scipy(owner: Any) -> Source | None:
     module = sys.modules.get("scipy.stats._distn_infrastructure")
     if module is None:
         return None
-    distribution, frozen = owner, None
-    if isinstance(owner, module.rv_frozen):
-        distribution, frozen = owner.dist, owner
+    frozen: Any = owner if isinstance(owner, module.rv_frozen) else None
+    distribution: Any = owner if frozen is None else owner.dist
     if not isinstance(distribution, module.rv_generic):
         return None
-    name = OF_SCIPY.get(distribution.name)
+    named = str(getattr(distribution, "name", ""))
+    known = getattr(sys.modules["scipy.stats"], named, None)
+    if type(distribution) is not type(known):
+        return None  # a class of the user's that has the name
+    name = OF_SCIPY.get(named)
     if not name:
-        return Source(Kind.SCIPY, distribution.name, None, owner)
+        return Source(Kind.SCIPY, named, None, owner)
     if frozen is None:
         law = Law(name, {"loc": 0.0, "scale": 1.0}, "loc", lambda loc, scale: scale)
     else:
@@ -264,5 +286,5 @@ def _of_scipy(owner: Any) -> Source | None:
         loc, scale = given.get("loc", 0.0), given.get("scale", 1.0)
         law = Law(name, {}, "", lambda: scale)
         if np.any(np.asarray(loc) != 0):
-            return Source(Kind.SCIPY, distribution.name, None, owner)
-    return Source(Kind.SCIPY, distribution.name, law, owner)
+            return Source(Kind.SCIPY, named, None, owner)
+    return Source(Kind.SCIPY, named, law, owner)

@@ -61,7 +61,7 @@ def trace_pair(
     open_ = target.closes is not Closing.NO or any(_unfollowed(path) or path.checked is False for path in tried)
     sure = None if quick or open_ else _certain(task, recorded)
     if not quick:
-        _say_constant(tried, recorded)
+        _say_constant(tried, recorded, target.seeded_at_import(pair[0], seed))
     if sure is not None:
         _say_certain(tried, sure, claim)
     tried.sort(key=lambda path: path.rank, reverse=True)
@@ -89,8 +89,8 @@ def _unfollowed(path: Path) -> bool:
     return any(each.word is Word.NOT_SEEN and "follow" in each.text for each in path.found)
 
 
-def _say_constant(tried: list[Path], recorded: tuple[list[Run], list[Run]]) -> None:
-    """Say where noise is the same in every run: it hides nothing, whatever its scale."""
+def _say_constant(tried: list[Path], recorded: tuple[list[Run], list[Run]], at_import: str) -> None:
+    """Say where noise is the same in every run, or process: it hides nothing, whatever its scale."""
     for side, runs in enumerate(recorded):
         own = [each.recorder for each in runs if each.recorder.given is None]
         where = constant_line(own) or constant_choice(own)
@@ -99,6 +99,9 @@ def _say_constant(tried: list[Path], recorded: tuple[list[Run], list[Run]]) -> N
             seeds = next((f", seeded with {seed} at {line}" for line, seed in own[0].seeds), "")
             text = f"the noise is the same in every run{seeds}"
             path.found.insert(0, Found(Word.NOT_SUPPORTED, text, where, instead=_UNSEEDED))
+        elif at_import and path.word < Word.LEAKS:
+            text = "the noise is the same in every process: a fixed seed, as the module is imported"
+            path.found.insert(0, Found(Word.NOT_SUPPORTED, text, at_import, instead=_UNSEEDED))
 
 
 def _say_certain(tried: list[Path], sure: Certain, claim: Claim | None) -> None:

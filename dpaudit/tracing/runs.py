@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import dataclasses
+import inspect
 import random
 import time
 import warnings
@@ -18,6 +20,8 @@ import dpaudit.tracing.operators  # noqa: F401  numbers get their operators
 from dpaudit.arrays import Floats
 from dpaudit.errors import UsageError
 from dpaudit.program.scalar import ScalarNoise
+from dpaudit.reading.seeded import Seeded, seeded_by
+from dpaudit.reading.source import is_own
 from dpaudit.settings import lent
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.tracing.domain import Following, unlabelled
@@ -188,6 +192,35 @@ class Target:
             except BaseException as error:
                 return type(error).__name__
         return ""
+
+    def seeded_at_import(self, data: Any, seed: int) -> str:
+        """Return where a module seeds, while it is imported, a state that a run draws from; empty if it does not."""
+        function = inspect.unwrap(self.mechanism.function)
+        function = getattr(function, "__func__", function)
+        found = seeded_by([function]) if is_own(function) else Seeded()
+        if not found:
+            return ""
+
+        def states() -> dict[str, str]:
+            kept = {place: str(each.bit_generator.state) for each, place in found.generators}
+            numpy = [str(np.asarray(each).tolist()) for each in np.random.get_state()]  # noqa: NPY002
+            shared = {found.numpy: str(numpy), found.python: str(random.getstate())}
+            return {place: state for place, state in {**kept, **shared}.items() if place}
+
+        rng = np.random.Generator(np.random.PCG64(seed))
+        filled = {"noise": ScalarNoise(rng), "rng": rng, "size": 1}
+        with _seeded(seed), lent(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            before = states()
+            with contextlib.suppress(Exception):
+                self.mechanism.function(
+                    copy.deepcopy(data),
+                    **{name: filled[name] for name in self.mechanism.asked},
+                    **self.parameters,
+                )
+            after = states()
+        self.runs += 1
+        return next((place for place in before if before[place] != after[place]), "")
 
     def wants_floats(self, data: Any, seed: int) -> bool:
         """Whether code raises that meets numbers with noise, and would not with plain floats: from now on runs close.

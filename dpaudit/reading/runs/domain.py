@@ -38,6 +38,7 @@ from dpaudit.reading.runs.values import (
     differs,
     raw,
 )
+from dpaudit.reading.seeded import Seeded, seeded_by
 from dpaudit.reading.source import is_own, rewritten
 
 MOST_KEYS = 256
@@ -83,6 +84,10 @@ class Runs(Python):
         self._fixed: dict[int, Any] = {}
         self._born: dict[int, Any] = {}  # iterators
         self._advanced: dict[int, tuple[Any, Array]] = {}
+
+    @functools.cached_property
+    def _seeded(self) -> Seeded:
+        return seeded_by(self._twins)
 
     # --- which runs are active ----------------------------------------------------------------------------
 
@@ -492,6 +497,9 @@ class Runs(Python):
         if source is not None:
             if source.owner is not None and id(source.owner) in self._fixed:
                 return self._of_fixed(function, args, keywords)
+            place = "its random_state" if source.has_own_state else self._seeded.place(source)
+            if place:
+                self.give_up(f"noise that is the same in every process: seeded by {place}, before it is called")
             return self.drawn(source, args, keywords)
         if is_maker(function):
             return self._maker(function, args, keywords)

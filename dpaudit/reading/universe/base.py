@@ -15,7 +15,8 @@ import pandas as pd
 
 from dpaudit.reading.python import Python
 from dpaudit.reading.rewrite import UnreadableError
-from dpaudit.reading.source import is_of_user
+from dpaudit.reading.seeded import Seeded
+from dpaudit.reading.source import is_rewritten
 from dpaudit.reading.universe.released import Token, refuse_uncertain
 from dpaudit.reading.universe.state import (
     Left,
@@ -42,7 +43,7 @@ def is_natural(error: BaseException) -> bool:
     at = error.__traceback__
     while at is not None and at.tb_next is not None:
         at = at.tb_next
-    return at is not None and is_of_user(at.tb_frame.f_code.co_filename)
+    return at is not None and is_rewritten(at.tb_frame)  # what is not rewritten asks nobody what its values are
 
 
 def naturally(function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
@@ -82,6 +83,7 @@ class Base(Python):
         self._generators: dict[Any, Any] = {}
         self._made_generators: list[Any] = []
         self._guesses: set[str] = set()
+        self._seeded: tuple[int, Seeded] | None = None  # by the modules of so many functions
 
     def _quiet(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """What goes to a log."""

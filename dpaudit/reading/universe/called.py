@@ -21,6 +21,7 @@ import pandas as pd
 
 from dpaudit.reading import dispatch
 from dpaudit.reading.draws import is_maker, is_seeder, source_of
+from dpaudit.reading.seeded import has_fixed_seed, seeded_by
 from dpaudit.reading.source import is_own
 from dpaudit.reading.universe import calls, methods, records
 from dpaudit.reading.universe.base import Bound, hook, naturally
@@ -366,10 +367,20 @@ class Calls(Operators):
         owner = source.owner
         if any(owner is each for each in self._made_generators):
             return
+        if source.has_own_state:
+            refuse("a distribution with a random_state of its own, which may be a fixed seed", "np.random.laplace()")
+        if self._seeded is None or self._seeded[0] != len(self._twins):
+            self._seeded = len(self._twins), seeded_by(self._twins)
+        place = self._seeded[1].place(source)
+        if place:
+            refuse(
+                f"noise that is the same in every process: it is seeded at {place}, while the module is imported",
+                "no seed there, or np.random.default_rng(0) for what is no noise",
+            )
         if isinstance(owner, np.random.Generator):
             seeds = owner.bit_generator.seed_seq
             entropy = getattr(seeds, "entropy", None)
-            if not isinstance(entropy, int) or entropy < 2**80:
+            if has_fixed_seed(owner):
                 refuse(
                     "a generator with a fixed seed: the noise is the same in every run, which is none",
                     "np.random.default_rng()",

@@ -22,6 +22,7 @@ import numpy as np
 import pandas as pd
 
 from dpaudit.reading import dispatch
+from dpaudit.reading.callbacks import Iterating
 from dpaudit.reading.draws import source_of
 from dpaudit.reading.python import CONVERSIONS, IN_PLACE, OPERATION
 from dpaudit.reading.source import is_of_user
@@ -684,7 +685,8 @@ class Universe(Calls):
             return value
         method = dispatch.method(value, "__iter__")
         if method is not None:
-            return self.call(method)
+            value = self.call(method)
+            return self._iterated(value) if dispatch.method(value, "__next__") is None else Iterating(self, value)
         if isinstance(value, Token):
             found = items(value)
             if found is None:

@@ -222,6 +222,12 @@ class Private:
 
     __hash__ = object.__hash__
 
+    def __bool__(self) -> bool:
+        """Whatever decides by it, and did not ask the domain, is refused."""
+        if _NOW:
+            _NOW[-1].note(Refused("?", f"a branch on a {self.noun}", NOISE_FIRST))
+        return True
+
     def __repr__(self) -> str:
         return f"<{self.noun}>"
 

@@ -21,7 +21,7 @@ from dpaudit.verify.releases import as_is
 DOMAIN = {"age": list(range(121)), "city": list("abc"), "income": (-1e6, 1e6), "person": (0.0, 1e9)}
 DELTA = Fraction(1, 10**5)
 RIGHT = ("forty", "forty_more", "realistic", "realistic_own")
-WRONG = ("attacks", "attacks_more", "attacks_loops", "attacks_released", "attacks_objects")
+WRONG = ("attacks", "attacks_more", "attacks_loops", "attacks_released", "attacks_objects", "attacks_hooks")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,329 @@
+"""Is noise the same in every process, as a module of the user's seeds it while it is imported?
+
+What runs at import is read and not run again: the code of a module outside of its functions, and the functions and
+classes that such code names, in the module itself and in all modules of the user's that it imports. It is enough that a
+seeder is named there: what is not understood counts as seeded.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import linecache
+import os
+import pickle
+import random
+import sys
+import types
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpaudit.reading.draws import MAKERS, Kind, Source, is_seeder
+from dpaudit.reading.source import is_of_user
+
+_SEEDERS = frozenset(("seed", "set_state", "setstate", "set_bit_generator"))
+_BITS = ("SeedSequence", "PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
+_KEPT = frozenset(("default_rng", "RandomState", "Random", *_BITS))
+_BY_NAME = frozenset(("getattr", "attrgetter", "methodcaller", "__getattribute__"))
+_UNKNOWN = object()
+_set_bits = getattr(np.random, "set_bit_generator", None)
+_OF_CALLABLES = (type(np.random.seed).__module__, "builtins")
+_ENTROPY = 2**80
+"""Less than this many values of a seed are told from fresh ones by the generator itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seeded:
+    """Where the modules of a function seed what it may draw from; "" for nowhere.
+
+    Attributes:
+        numpy: the state of the functions of `numpy.random`.
+        python: the state of the functions of `random`.
+        kept: a generator that is kept.
+        generators: of NumPy, with a fixed seed, in the names of a module; and where.
+    """
+
+    numpy: str = ""
+    python: str = ""
+    kept: str = ""
+    generators: tuple[tuple[np.random.Generator, str], ...] = ()
+
+    def place(self, source: Source) -> str:
+        """Return where the state is seeded that a source draws from; "" if nowhere, or if it is made fresh."""
+        owner = source.owner
+        if source.kind is Kind.SECRETS or type(owner) is random.SystemRandom:
+            return ""
+        if source.kind is Kind.SCIPY or owner is None or _is_shared(owner):
+            return self.python if source.kind is Kind.PYTHON else self.numpy
+        return next((place for each, place in self.generators if each is owner), self.kept)
+
+    def __bool__(self) -> bool:
+        """Whether anything is seeded."""
+        return bool(self.numpy or self.python or self.kept or self.generators)
+
+
+def has_fixed_seed(generator: np.random.Generator) -> bool:
+    """Whether a generator was made with a seed, as far as it tells."""
+    entropy = getattr(generator.bit_generator.seed_seq, "entropy", None)
+    return not isinstance(entropy, int) or entropy < _ENTROPY
+
+
+def _is_shared(owner: Any) -> bool:
+    return owner is np.random.mtrand._rand or owner is getattr(random, "_inst", None)
+
+
+def seeded_by(functions: Iterable[types.FunctionType]) -> Seeded:
+    """Return what the modules of some functions of the user's, and what they import, seed while they are imported."""
+    modules = list(_modules(functions))
+    named: dict[str, list[tuple[_Module, ast.AST]]] = {}
+    for each in modules:
+        for name, node in each.defined:
+            named.setdefault(name, []).append((each, node))
+    found = {"numpy": "", "python": "", "kept": ""}
+    seen: set[int] = set()
+    pending: list[tuple[_Module, ast.AST]] = [(each, node) for each in modules for node in each.tree.body]
+    while pending:
+        module, node = pending.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        for name in _Importing(module, found).of(node):
+            pending += [(other, inner) for other, whole in named.get(name, ()) for inner in _within(whole)]
+    generators = tuple(
+        (value, f"{name} in {os.path.basename(each.file)}")
+        for each in modules
+        for name, value in list(each.names.items())
+        if type(value) is np.random.Generator and has_fixed_seed(value)
+    )
+    return Seeded(**found, generators=generators)
+
+
+def _within(node: Any) -> list[ast.AST]:
+    """Return what runs when a function is called, or any method of a class."""
+    if isinstance(node, ast.ClassDef):
+        return [inner for each in node.body for inner in (_within(each) if _is_function(each) else [each])]
+    return node.body if isinstance(node.body, list) else [node.body]
+
+
+def _is_function(node: ast.AST) -> bool:
+    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Module:
+    """A module: its file, its tree, its names, and the functions and classes that it defines."""
+
+    file: str
+    tree: ast.Module
+    names: Mapping[str, Any]
+    defined: list[tuple[str, Any]]
+
+
+@functools.lru_cache(maxsize=512)
+def _parsed(text: str) -> ast.Module:
+    return ast.parse(text)
+
+
+def _modules(functions: Iterable[types.FunctionType]) -> Iterator[_Module]:
+    pending = [(each.__globals__, each.__code__.co_filename) for each in functions]
+    seen: set[tuple[int, str]] = set()
+    while pending:
+        names, file = pending.pop()
+        if (id(names), file) in seen or not is_of_user(file):
+            continue
+        seen.add((id(names), file))
+        try:
+            tree = _parsed("".join(linecache.getlines(file, dict(names))))
+        except (SyntaxError, ValueError, RecursionError):
+            continue
+        defined: list[tuple[str, Any]] = [
+            (each.name, each)
+            for each in ast.walk(tree)
+            if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        ]
+        yield _Module(file, tree, names, defined)
+        if not names.get("__file__"):  # the other cells of a notebook
+            pending += [(names, each) for each in list(linecache.cache) if _is_cell(each)]
+        for other in _imported(tree, names):
+            if getattr(other, "__file__", None):
+                pending.append((vars(other), other.__file__ or ""))
+        for value in list(names.values()):
+            made_in = value if isinstance(value, types.ModuleType) else sys.modules.get(_module_of(value))
+            if made_in is not None and getattr(made_in, "__file__", None):
+                pending.append((vars(made_in), made_in.__file__ or ""))
+
+
+def _module_of(value: Any) -> str:
+    owner = value if isinstance(value, type | types.FunctionType) else type(value)
+    name = owner.__module__
+    return name if isinstance(name, str) else ""
+
+
+def _is_cell(file: str) -> bool:
+    return file.startswith("<ipython") or f"{os.sep}ipykernel_" in file
+
+
+def _imported(tree: ast.Module, names: Mapping[str, Any]) -> Iterator[types.ModuleType]:
+    """Yield the modules that a module may import, as far as they are there."""
+    wanted: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            wanted |= {each.name for each in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            package = str(names.get("__package__") or "").split(".")
+            above = package[: len(package) - node.level + 1] if node.level else []
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            wanted |= {base, *(f"{base}.{each.name}" for each in node.names)}
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value != "__main__":
+            wanted.add(node.value)
+    for name in wanted:
+        parts = name.split(".")
+        for count in range(1, len(parts) + 1):
+            module = sys.modules.get(".".join(parts[:count]))
+            if isinstance(module, types.ModuleType):
+                yield module
+
+
+class _Importing(ast.NodeVisitor):
+    """Goes through what runs at import, notes what seeds, and gathers the names that may be called."""
+
+    def __init__(self, module: _Module, found: dict[str, str]) -> None:
+        self.module, self.found, self.names = module, found, set[str]()
+        self.aliases = {
+            each.asname or each.name: each.name
+            for node in ast.walk(module.tree)
+            if isinstance(node, ast.ImportFrom)
+            for each in node.names
+        }
+
+    def of(self, node: ast.AST) -> set[str]:
+        """Return the names in a part of what runs."""
+        self.visit(node)
+        return self.names
+
+    def note(self, node: Any, *kinds: str) -> None:
+        """Keep the first line for each kind."""
+        for kind in kinds:
+            self.found[kind] = self.found[kind] or f"{os.path.basename(self.module.file)}:{node.lineno}"
+
+    def value(self, node: ast.AST) -> Any:
+        """Return what a dotted name is now, without calling anything of the user's."""
+        if isinstance(node, ast.Name):
+            return self.module.names.get(node.id, _UNKNOWN)
+        if isinstance(node, ast.Attribute):
+            owner = self.value(node.value)
+            if isinstance(owner, types.ModuleType | type | np.random.RandomState | np.random.Generator | random.Random):
+                return getattr(owner, node.attr, _UNKNOWN)
+        return _UNKNOWN
+
+    def visit_If(self, node: ast.If) -> None:
+        """What stands under the name of a script does not run where it is imported."""
+        test = node.test
+        is_script = (
+            isinstance(test, ast.Compare)
+            and isinstance(test.left, ast.Name)
+            and test.left.id == "__name__"
+            and isinstance(test.ops[0], ast.Eq)
+            and isinstance(test.comparators[0], ast.Constant)
+            and test.comparators[0].value == "__main__"
+        )
+        if is_script and self.module.names.get("__name__") != "__main__":
+            for each in node.orelse:
+                self.visit(each)
+        else:
+            self.generic_visit(node)
+
+    def visit_FunctionDef(self, node: Any) -> None:
+        """Of a function only its decorators and defaults run."""
+        for each in (*node.decorator_list, *node.args.defaults, *node.args.kw_defaults):
+            if each is not None:
+                self.visit(each)
+
+    visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815 – named as the visitor asks
+
+    def visit_Call(self, node: ast.Call) -> None:
+        """A call seeds by the name of what is called, or of a text that names it."""
+        given = [each for each in (*node.args, *(each.value for each in node.keywords)) if not _is_none(each)]
+        called = node.func
+        name = called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
+        name = self.aliases.get(name, name)
+        value = self.value(called)
+        if value is exec or value is eval or (value is _UNKNOWN and name in ("exec", "eval")):
+            self.note(node, "numpy", "python", "kept")
+        texts = [each.value for each in node.args if isinstance(each, ast.Constant)]
+        if name in _BY_NAME and any(each in _SEEDERS or each in _KEPT for each in texts):
+            self.note(node, "numpy", "python", "kept")
+        seeds = _seeds(value) if value is not _UNKNOWN else name in _SEEDERS
+        if seeds and not given and name == "seed":
+            return  # it is made fresh
+        if seeds and value is _UNKNOWN:
+            self.note(node, "numpy", "python", "kept")
+        if (_is_kept(value) if value is not _UNKNOWN else name in _KEPT) and not all(
+            self._is_told(each, name) for each in given
+        ):
+            self.note(node, "kept")
+        self.generic_visit(node)
+
+    def _is_told(self, node: ast.AST, maker: str) -> bool:
+        """Whether a seed is seen in the generator itself, or judged by itself."""
+        if isinstance(node, ast.Call):
+            value = self.value(node.func)
+            name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            return _is_kept(value) if value is not _UNKNOWN else name in _KEPT
+        is_small = isinstance(node, ast.Constant) and type(node.value) is int and 0 <= node.value < _ENTROPY
+        return is_small and maker not in ("RandomState", "Random")
+
+    def visit_Name(self, node: ast.Name) -> None:
+        """A name seeds that is a seeder, whatever it is called."""
+        self.names |= {node.id, self.aliases.get(node.id, node.id)}
+        self._named(node)
+        if self.value(node) is _UNKNOWN and self.aliases.get(node.id) in _SEEDERS:
+            self.note(node, "numpy", "python")
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        """So does an attribute."""
+        self.names.add(node.attr)
+        self._named(node)
+        if node.attr == "bit_generator":
+            self.note(node, "kept")
+        is_hidden = (
+            node.attr in _SEEDERS and self.value(node) is _UNKNOWN and ast.unparse(node.value).endswith("random")
+        )
+        if is_hidden or node.attr == "_rand":
+            self.note(node, "numpy", "python")
+        self.generic_visit(node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> None:
+        """So does what is looked up in the names of a module."""
+        looked = isinstance(node.slice, ast.Constant) and node.slice.value in _SEEDERS
+        if looked and not isinstance(self.value(node.value), dict):
+            self.note(node, "numpy", "python", "kept")
+        self.generic_visit(node)
+
+    def _named(self, node: ast.Name | ast.Attribute) -> None:
+        value = self.value(node)
+        if value is _UNKNOWN:
+            return
+        if value is pickle:
+            self.note(node, "kept")
+        if _seeds(value) or value is _set_bits:
+            owner = getattr(value, "__self__", None)
+            shared = owner is None or isinstance(owner, types.ModuleType) or _is_shared(owner)
+            is_python = isinstance(owner, random.Random)
+            self.note(node, "kept" if not shared else "python" if is_python else "numpy")
+
+
+def _seeds(value: Any) -> bool:
+    return not isinstance(value, type) and type(value).__module__ in _OF_CALLABLES and is_seeder(value)
+
+
+def _is_kept(value: Any) -> bool:
+    kinds = (*MAKERS, *(getattr(np.random, name) for name in _BITS))
+    return any(value is each for each in kinds if each is not np.random.Generator)
+
+
+def _is_none(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
