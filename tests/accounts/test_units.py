@@ -106,7 +106,9 @@ def test_the_watch_of_training_and_an_import_account_for_the_same():
     step = event("Gaussian", noise_multiplier=1.0)
     step = event("SampledWithoutReplacement", sample_size=256, source_dataset_size=60_000, event=step)
     record = event("SelfComposed", count=1000, event=step)
-    seen = Parts("fixed-size", ((1.0, 256 / 60_000, 1000),), batch=256, records=60_000, replaced=True)
+    rate = 256 / 60_000
+    groups = ((1.0, rate, 1, 1, 1000),)
+    seen = Parts("fixed-size", ((1.0, rate, 1000),), groups=groups, batch=256, records=60_000, replaced=True)
     watched = [written(each, count) for each, count in listed(seen, up=True)]
     imported = dp_event_plan(record).events.under("replace-one")
     assert [written(each, count) for each, count in imported.parts] == watched

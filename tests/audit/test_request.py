@@ -112,7 +112,7 @@ def test_functions_show_their_options(function, kind):
     assert inspect.signature(function).parameters["confidence"].default == 0.95
     meanings = inspect.getdoc(function)
     assert all(f"\n    {name}: " in meanings for name in names), meanings
-    with pytest.raises(TypeError, match="unexpected keyword argument 'parameter'"):
+    with pytest.raises(dp.UsageError, match="takes no 'parameter'; did you mean 'parameters'"):
         function("laplace", parameter={})
 
 

@@ -63,7 +63,7 @@ def test_the_folder_changes_nothing_and_is_merged_without_runs(tmp_path, functio
 
 def test_searched_pairs_are_shared_too(tmp_path):
     asked = {"claim": "epsilon=1", "relation": "add-remove", "data": [3.0, 41.5, 17.25], "domain": (0.0, 100.0)}
-    asked |= {"runs": 1_200, "seed": 0}
+    asked |= {"runs": 1_200, "seed": 0, "reading": "calls"}  # a search by runs
 
     def clipped_sum(data, rng):
         return sum(min(max(x, 0), 50.0) for x in data) + rng.laplace(0, 40)

@@ -244,5 +244,8 @@ def _checked(
 
 
 def _short(value: Any) -> str:
-    text = " ".join(repr(value).split())
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # of an object of the user's
+        text = f"a {type(value).__name__}"
     return text if len(text) <= 60 else text[:57] + "…"
