@@ -77,8 +77,9 @@ def test_every_seeded_shape_is_audited_and_reproducible(function):
 
 
 def test_an_opaque_function_is_audited_and_says_that_it_cannot_be_reproduced():
-    evidence = dp.audit(opaque, claim="epsilon=1", pairs=PAIR, runs=20_000)
+    evidence = dp.audit(opaque, claim="epsilon=1", pairs=PAIR, runs=20_000, reading="calls")
     assert not evidence.reproducible
+    assert dp.audit(opaque, claim="epsilon=1", pairs=PAIR, runs=2_000).reproducible  # its source is read
     assert 0.8 < evidence.lower.value < 1.2
     assert dp.audit(opaque, parameters={"epsilon": 2}, claim="epsilon=1", pairs=PAIR, runs=20_000).verdict is (
         dp.Verdict.VIOLATED

@@ -256,7 +256,7 @@ def test_what_the_seed_does_not_decide_is_not_called_reproducible(function):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         found = dp.audit(function, **asked, workers=2)
-    assert not found.reproducible and found.target.reading == "run by run"
+    assert not found.reproducible and found.target.reading.startswith("run by run")
     assert "randomness of its own" in str(said[0].message)
     assert any("own randomness" in assumed for assumed in found.assumptions)
     assert passes(check(found))
@@ -408,6 +408,8 @@ def test_reused_containers_leave_the_evidence_that_copies_leave_seed_by_seed(own
         )
         assert all(one.equals(other) for one, other in zip(sides, others, strict=True))
     asked = {"claim": "epsilon=1", "pairs": [(0, 1)], "relation": "declared", "runs": 300, "floating_point": "ignore"}
+    if own is fresh:  # what keeps a list from call to call is not read
+        asked["reading"] = "calls"
     found, again = (dp.audit(function, **asked, seed=0) for function in (own, reused))
     assert msgspec.structs.replace(found, target=again.target).id == again.id
 

@@ -125,6 +125,7 @@ def test_a_search_goes_on_too(tmp_path):
 
     file = tmp_path / "blocks"
     asked = {"claim": "epsilon=1", "relation": "add-remove", "data": [3.0, 41.5, 17.25, 90.0], "domain": (0.0, 100.0)}
+    asked["reading"] = "calls"  # a search by runs
 
     def listen(stage, done, total):
         if stage == "searching" and done > 1_000:

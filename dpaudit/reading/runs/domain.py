@@ -26,6 +26,7 @@ from dpaudit.reading.runs.builtin_calls import BUILTINS
 from dpaudit.reading.runs.control import Branch, DeadError, Frame, GivenUpError, Loop, SplitError, Trying
 from dpaudit.reading.runs.masked import Masked
 from dpaudit.reading.runs.values import (
+    CONTENTS,
     UNBOUND,
     Alternatives,
     Array,
@@ -755,7 +756,11 @@ class Runs(Python):
         except Exception as error:
             self.leave(error)
             raise
-        return joins.wrapped(found) if joins.is_of_pandas(kind) else found
+        if not joins.is_of_pandas(kind):
+            return found
+        if isinstance(found, CONTENTS):
+            self.give_up(f".{name} of a frame")
+        return joins.wrapped(found)
 
     def set_attribute(self, owner: Any, name: str, value: Any) -> None:
         """``o.a = v`` of an object that was made in this call."""

@@ -13,7 +13,18 @@ import numpy as np
 from dpaudit.reading.callables import Effect, effect_of
 from dpaudit.reading.runs import arrays, joins
 from dpaudit.reading.runs.applied import apply, opened
-from dpaudit.reading.runs.values import Alternatives, Array, Coded, Container, Mask, Numbers, Table, differs, raw
+from dpaudit.reading.runs.values import (
+    CONTENTS,
+    Alternatives,
+    Array,
+    Coded,
+    Container,
+    Mask,
+    Numbers,
+    Table,
+    differs,
+    raw,
+)
 
 if TYPE_CHECKING:
     from dpaudit.reading.runs.domain import Runs
@@ -685,6 +696,8 @@ def attribute(domain: Runs, owner: Any, name: str) -> Any:
             and not hasattr(found, "__getitem__")
         ):
             return Member(owner, name)
+        if isinstance(found, CONTENTS):  # such as attrs: who changes it changes what it belongs to
+            domain.give_up(f".{name} of an array or a frame")
         return joins.wrapped(found)
     return Member(owner, name)
 
