@@ -432,12 +432,15 @@ class Runs(Python):
                 new = function if is_rewritten(function) else self.twin(function)
                 return self._entered(new, args, keywords)
         elif kind is Member:
-            return self._method(function.owner, function.name, args, keywords)
+            return self._bearing(self._method(function.owner, function.name, args, keywords))
         elif kind is Alternatives:
             return self.each_alternative(function, lambda each: self.call(each, *args, **keywords))
         elif function is UNBOUND:
             self.leave(_unbound("a function"))
-        made = super().call(function, *args, **keywords)
+        return self._bearing(super().call(function, *args, **keywords))
+
+    def _bearing(self, made: Any) -> Any:
+        """Return what a call made; an iterator is of this call."""
         if hasattr(type(made), "__next__"):
             self._born[id(made)] = made
         return made
