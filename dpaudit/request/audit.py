@@ -35,7 +35,8 @@ def _reading_of(evidence: Evidence) -> str | None:
     target = evidence.target
     if target.reading.startswith("compiled"):
         return "compiled"
-    return "calls" if target.asks in ("seeded", "opaque") and target.reading == "run by run" else None
+    called = target.asks in ("seeded", "opaque") and target.reading == "run by run"
+    return "calls" if called and not evidence.observed else None
 
 
 @dataclass(frozen=True)
