@@ -57,7 +57,7 @@ def test_a_certain_loss_is_red_and_names_its_line(gated):
     assert half.location.file == "release.py"
     assert ratio.rule is OutcomeRule.CLAIM_VIOLATED  # two scales of one noise are a certain loss
     assert ratio.evidence.trace.loss is not None
-    assert 'failures="2"' in junit(result)
+    assert 'failures="2"' in junit(result) and ratio.evidence.trace.loss.why in junit(result)
 
 
 def test_what_a_trace_does_not_know_is_refused(tmp_path):
