@@ -126,8 +126,30 @@ def test_the_runs_are_calls(name, function_of):
         make(function_of(WRONG[name]), (DATA,), {}, 8, np.random.SeedSequence(1))
 
 
+NAMED = {
+    "in a list": "def other():\n    np.random.seed(0)\nALL = [other]\n",
+    "in an argument": "def other():\n    np.random.seed(0)\nKEPT = sorted([other], key=id)\n",
+    "under a condition": "import sys\nif len(sys.argv) > 10**9:\n    np.random.seed(0)\n",
+    "of another module": "import seeds_when_called\ndef setup(): pass\nsetup()\n",
+    "in a method": "class A:\n    def other(self): np.random.seed(0)\nX = A()\n",
+}
+
+
+@pytest.mark.parametrize("text", NAMED.values(), ids=NAMED)
+def test_nobody_is_accused_of_what_he_only_names(text, function_of):
+    found = dp.trace(function_of(text + NUMPY), data=DATA, claim="epsilon=1", relation="add-remove").trace.findings
+    assert not any("process" in each.text for each in found)
+
+
 @pytest.mark.parametrize(
-    ("name", "where"), [("plain", ".py:3"), ("helper", "seeds_it.py:2"), ("kept", "rng in seeded_")]
+    ("name", "where"),
+    [
+        ("plain", ".py:3"),
+        ("helper", "seeds_it.py:2"),
+        ("kept", "rng in seeded_"),
+        ("constructor", ".py:4"),
+        ("random", ".py:3"),
+    ],
 )
 def test_the_trace_tells_the_line(name, where, function_of):
     first = dp.trace(function_of(WRONG[name]), data=DATA, claim="epsilon=1", relation="add-remove").trace.findings[0]
