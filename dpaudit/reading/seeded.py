@@ -163,7 +163,10 @@ def _modules(functions: Iterable[types.FunctionType]) -> Iterator[_Module]:
         for other in _imported(tree, names):
             if getattr(other, "__file__", None):
                 pending.append((vars(other), other.__file__ or ""))
+        calls = any(isinstance(each, ast.Call) for each in ast.walk(tree))
         for value in list(names.values()):
+            if not calls and _is(value, types.ModuleType):
+                continue  # imported by its text, which was followed, or a part of a package that others imported
             made_in = value if _is(value, types.ModuleType) else sys.modules.get(_module_of(value))
             if made_in is not None and getattr(made_in, "__file__", None):
                 pending.append((vars(made_in), made_in.__file__ or ""))
