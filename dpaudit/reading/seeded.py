@@ -87,11 +87,11 @@ def seeded_by(functions: Iterable[types.FunctionType], *, surely: bool = False) 
     modules = list(_modules(functions))
     named: dict[str, list[tuple[_Module, ast.AST]]] = {}
     for each in modules:
-        for name, node in each.defined:
+        for name, node in each.text.defined:
             named.setdefault(name, []).append((each, node))
     found = {"numpy": "", "python": "", "kept": ""}
     seen: set[int] = set()
-    pending: list[tuple[_Module, ast.AST]] = [(each, node) for each in modules for node in each.tree.body]
+    pending: list[tuple[_Module, ast.AST]] = [(each, node) for each in modules for node in each.text.body]
     while pending:
         module, node = pending.pop()
         if id(node) in seen:
@@ -125,19 +125,50 @@ def _is_function(node: ast.AST) -> bool:
     return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
 
 
+class _Text:
+    """What the text of a module says.
+
+    Attributes:
+        body: its statements.
+        defined: the functions and classes, by name, wherever they stand.
+        aliases: of what it imports from modules.
+        imports: the statements that import.
+        texts: constants that may name a module.
+        calls: whether anything is called.
+    """
+
+    def __init__(self, text: str) -> None:
+        tree = ast.parse(text)
+        self.body = tree.body
+        self.defined: list[tuple[str, Any]] = []
+        self.aliases: dict[str, str] = {}
+        self.imports: list[ast.Import | ast.ImportFrom] = []
+        self.texts: set[str] = set()
+        self.calls = False
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                self.defined.append((node.name, node))
+            elif isinstance(node, ast.Import | ast.ImportFrom):
+                self.imports.append(node)
+                if isinstance(node, ast.ImportFrom):
+                    self.aliases |= {each.asname or each.name: each.name for each in node.names}
+            elif isinstance(node, ast.Constant):
+                if isinstance(node.value, str) and node.value != "__main__":
+                    self.texts.add(node.value)
+            elif isinstance(node, ast.Call):
+                self.calls = True
+
+
+_read = functools.lru_cache(maxsize=512)(_Text)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Module:
-    """A module: its file, its tree, its names, and the functions and classes that it defines."""
+    """A module: its file, its text, and its names."""
 
     file: str
-    tree: ast.Module
+    text: _Text
     names: Mapping[str, Any]
-    defined: list[tuple[str, Any]]
-
-
-@functools.lru_cache(maxsize=512)
-def _parsed(text: str) -> ast.Module:
-    return ast.parse(text)
 
 
 def _modules(functions: Iterable[types.FunctionType]) -> Iterator[_Module]:
@@ -149,23 +180,17 @@ def _modules(functions: Iterable[types.FunctionType]) -> Iterator[_Module]:
             continue
         seen.add((id(names), file))
         try:
-            tree = _parsed("".join(linecache.getlines(file, dict(names))))
+            text = _read("".join(linecache.getlines(file, dict(names))))
         except (SyntaxError, ValueError, RecursionError):
             continue
-        defined: list[tuple[str, Any]] = [
-            (each.name, each)
-            for each in ast.walk(tree)
-            if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-        ]
-        yield _Module(file, tree, names, defined)
+        yield _Module(file, text, names)
         if not names.get("__file__"):  # the other cells of a notebook
             pending += [(names, each) for each in list(linecache.cache) if _is_cell(each)]
-        for other in _imported(tree, names):
+        for other in _imported(text, names):
             if getattr(other, "__file__", None):
                 pending.append((vars(other), other.__file__ or ""))
-        calls = any(isinstance(each, ast.Call) for each in ast.walk(tree))
         for value in list(names.values()):
-            if not calls and _is(value, types.ModuleType):
+            if not text.calls and _is(value, types.ModuleType):
                 continue  # imported by its text, which was followed, or a part of a package that others imported
             made_in = value if _is(value, types.ModuleType) else sys.modules.get(_module_of(value))
             if made_in is not None and getattr(made_in, "__file__", None):
@@ -191,19 +216,17 @@ def _is_cell(file: str) -> bool:
     return file.startswith("<ipython") or f"{os.sep}ipykernel_" in file
 
 
-def _imported(tree: ast.Module, names: Mapping[str, Any]) -> Iterator[types.ModuleType]:
+def _imported(text: _Text, names: Mapping[str, Any]) -> Iterator[types.ModuleType]:
     """Yield the modules that a module may import, as far as they are there."""
-    wanted: set[str] = set()
-    for node in ast.walk(tree):
+    wanted = set(text.texts)
+    for node in text.imports:
         if isinstance(node, ast.Import):
             wanted |= {each.name for each in node.names}
-        elif isinstance(node, ast.ImportFrom):
+        else:
             package = str(names.get("__package__") or "").split(".")
             above = package[: len(package) - node.level + 1] if node.level else []
             base = ".".join([*above, *([node.module] if node.module else [])])
             wanted |= {base, *(f"{base}.{each.name}" for each in node.names)}
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value != "__main__":
-            wanted.add(node.value)
     for name in wanted:
         parts = name.split(".")
         for count in range(1, len(parts) + 1):
@@ -220,12 +243,7 @@ class _Importing(ast.NodeVisitor):
 
     def __init__(self, module: _Module, found: dict[str, str]) -> None:
         self.module, self.found, self.names = module, found, set[tuple[str, str | None]]()
-        self.aliases = {
-            each.asname or each.name: each.name
-            for node in ast.walk(module.tree)
-            if isinstance(node, ast.ImportFrom)
-            for each in node.names
-        }
+        self.aliases = module.text.aliases
 
     def of(self, node: ast.AST) -> set[tuple[str, str | None]]:
         """Return the names in a part of what runs, and the modules they are of."""
