@@ -173,6 +173,7 @@ class _Looked:
                 seed=seed,
                 numbers=constants_of(question.mechanism.function),
                 most=most,
+                seconds=request.time_budget,
                 tell=lambda done, total: tell("tracing", done, total),
             )
             found, drawn = _drawn(target, question, found, seed)

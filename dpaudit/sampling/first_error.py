@@ -12,6 +12,8 @@ from dpaudit.settings import lent
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
 
+_MOST_NAMED = 12  # columns
+
 
 def first_exception(mechanism: Mechanism, data: Any, parameters: Mapping[str, Any]) -> str:
     """Call the mechanism once and describe the exception that it raises.
@@ -37,6 +39,9 @@ def first_exception(mechanism: Mechanism, data: Any, parameters: Mapping[str, An
 def _another_kind(data: Any, error: BaseException, mechanism: Mechanism) -> str:
     """Advice for a function that seems to expect data of another kind; empty otherwise."""
     kind, text = type(data).__name__, str(error)
+    columns = [str(each) for each in getattr(data, "columns", ())]
+    if isinstance(error, KeyError) and columns and str(error.args[:1] and error.args[0]) not in columns:
+        return f"; the data have the columns {', '.join(map(repr, columns[:_MOST_NAMED]))}"
     if isinstance(error, AttributeError):
         meant = type(error.obj) is type(data)
     else:

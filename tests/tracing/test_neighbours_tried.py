@@ -250,3 +250,20 @@ def test_without_runs_nobody_is_told_to_use_more_of_them():
     evidence = traced(lambda df: round(len(df) + np.random.laplace(0, 2)))
     assert evidence.verdict is dp.Verdict.INCONCLUSIVE
     assert "use more runs" not in evidence.reason and "dpaudit audit" in evidence.reason
+
+
+@pytest.mark.parametrize(("seconds", "few"), [(1e-6, True), (None, False)])
+def test_of_a_slow_function_fewer_neighbours_are_tried_and_their_number_is_said(seconds, few, monkeypatch):
+    monkeypatch.setattr("dpaudit.tracing.search._SLOW", 0.0)
+    data = pd.DataFrame({"age": range(40)})
+    found = dp.trace(lambda df: len(df) + np.random.laplace(), data=data, claim="epsilon=1", runs=0, seed=1,
+                     relation="add-remove", time_budget=seconds)  # fmt: skip
+    assert (found.trace.tried == 20) == few
+
+
+def test_a_column_that_the_data_do_not_have_is_told_with_those_that_they_have():
+    data = pd.DataFrame({"age": [1, 2], "city": ["a", "b"]})
+    with pytest.raises(dp.UsageError, match="'salary'; the data have the columns 'age', 'city'"):
+        dp.audit(
+            lambda df: df["salary"].sum() + np.random.laplace(), data=data, claim="epsilon=1", relation="add-remove"
+        )
