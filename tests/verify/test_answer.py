@@ -68,6 +68,12 @@ def test_without_a_domain_it_says_which_columns_to_declare_and_nothing_of_what_t
     assert dp.audit(report, data=DATA.assign(age=DATA["age"] / 3), **ASKED).trace.unproved == found.trace.unproved
 
 
+def test_what_is_said_of_a_proof_that_came_to_nothing_stays_in_a_replay():
+    found = dp.audit(report, data=DATA, **{**ASKED, "runs": 4_000})
+    assert found.trace.unproved
+    assert dp.replay(found, target=report, data=DATA).identical
+
+
 def test_without_a_claim_both_bounds_are_told():
     found = dp.audit(report, domain=DOMAIN, **{**ASKED, "claim": None})
     assert found.verdict is dp.Verdict.NO_CLAIM
