@@ -14,9 +14,10 @@ from dpaudit.report.text.headline import headline
 from dpaudit.report.view import view
 from dpaudit.verify import prove_and_audit
 
+pytestmark = pytest.mark.slow
 DOMAIN = {"age": (0, 100), "city": ["a", "b"]}
 DATA = pd.DataFrame({"age": [20, 40, 100, 0], "city": ["a", "b", "a", "a"]})
-ASKED = {"claim": "epsilon=1", "relation": "add-remove", "seed": 3, "runs": 20_000}
+ASKED = {"claim": "epsilon=1", "relation": "add-remove", "seed": 3, "runs": 8_000}
 
 
 def report(df, epsilon=1.0):
@@ -89,7 +90,6 @@ def test_a_proof_that_the_trace_contradicts_is_none(monkeypatch):
     assert "prover is wrong" in found.trace.unproved
 
 
-@pytest.mark.slow
 def test_the_command_line_hands_the_proof_over_and_its_evidence_is_checked(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     text = "import numpy as np\ndef f(df): return len(df) + np.random.laplace()\n"
