@@ -16,6 +16,11 @@ _MOST_NAMED = 12  # columns
 
 
 def first_exception(mechanism: Mechanism, data: Any, parameters: Mapping[str, Any]) -> str:
+    """Describe the exception of a call of what raised in every run; the arguments are those of `raised`."""
+    return raised(mechanism, data, parameters) or "an exception that a single call does not raise again"
+
+
+def raised(mechanism: Mechanism, data: Any, parameters: Mapping[str, Any]) -> str:
     """Call the mechanism once and describe the exception that it raises.
 
     Args:
@@ -24,7 +29,8 @@ def first_exception(mechanism: Mechanism, data: Any, parameters: Mapping[str, An
         parameters: all of them.
 
     Returns:
-        The exception as text, with advice if the data seem to be of another kind than the function expects.
+        The exception as text, with advice if the data seem to be of another kind than the function expects; empty
+        where the call raises none.
     """
     rng = np.random.default_rng(0)
     filled = {"noise": ScalarNoise(rng), "rng": rng, "size": 1}
@@ -33,7 +39,7 @@ def first_exception(mechanism: Mechanism, data: Any, parameters: Mapping[str, An
             mechanism.function(data, **{name: filled[name] for name in mechanism.asked}, **parameters)
     except (Exception, SystemExit) as error:
         return f"{type(error).__name__}: {error}{_another_kind(data, error, mechanism)}"
-    return "an exception that a single call does not raise again"
+    return ""
 
 
 def _another_kind(data: Any, error: BaseException, mechanism: Mechanism) -> str:

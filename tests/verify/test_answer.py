@@ -98,7 +98,7 @@ def test_the_command_line_hands_the_proof_over_and_its_evidence_is_checked(tmp_p
     asked = ["own.py:f", "--data", "people.csv", "--domain", "age=[0, 100]", "--domain", 'city=["a", "b"]']
     codes = []
     for command in (
-        ["audit", *asked, "--claim", "epsilon=1", "--runs", "4000", "--json", "e.json", "--quiet"],
+        ["audit", *asked, "--claim", "epsilon=1", "--runs", "30000", "--json", "e.json", "--quiet"],
         ["check", "e.json"],
         ["replay", "e.json", "--trust"],
     ):
