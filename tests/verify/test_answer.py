@@ -10,6 +10,7 @@ import pytest
 
 import dpaudit as dp
 from dpaudit.cli.main import main
+from dpaudit.neighbours.serialise import read_kept
 from dpaudit.report.text.headline import headline
 from dpaudit.report.view import view
 from dpaudit.verify import prove_and_audit
@@ -60,6 +61,21 @@ def test_what_is_not_proved_is_traced_and_says_why():
     line = next(row.line for row in view(found).beside if row.label == "no proof")
     assert re.search(r"line [0-9]+: eval\(\) sees more .*dpaudit prove", line)
     assert "?" not in line
+
+
+def by_day(df):
+    return [(df["day"].dt.dayofweek == day).sum() + np.random.laplace() for day in range(7)]
+
+
+def test_dates_are_declared_kept_and_proved():
+    days = pd.date_range("2024-01-01", periods=7)
+    data = pd.DataFrame({"day": days.append(days)})
+    for given in (None, data):
+        found = dp.audit(by_day, domain={"day": list(days)}, data=given, **ASKED)
+        assert found.verdict is dp.Verdict.PROVED
+        assert read_kept(found.proof.domain) == {"day": list(days)}
+    other = data.astype({"day": "datetime64[s]"})
+    assert "times of the type" in dp.audit(by_day, domain={"day": list(days)}, data=other, **ASKED).trace.unproved
 
 
 def test_without_a_domain_it_says_which_columns_to_declare_and_nothing_of_what_they_hold():
