@@ -18,9 +18,10 @@ import numpy as np
 from dpaudit.reading import dispatch
 from dpaudit.reading.callables import Effect, effect_of
 from dpaudit.reading.draws import Source, is_maker, is_seeder, source_of
+from dpaudit.reading.loops import Looped, Looping, Plan
 from dpaudit.reading.python import CONVERSIONS, OF_CONTEXTLIB, Python, is_rewritten
-from dpaudit.reading.rewrite import Statements, UnreadableError
-from dpaudit.reading.runs import arrays, containers, draw, joins, tables
+from dpaudit.reading.rewrite import UnreadableError
+from dpaudit.reading.runs import arrays, containers, draw, joins, loops, tables
 from dpaudit.reading.runs.applied import apply, each_group, groups_of, plainly
 from dpaudit.reading.runs.builtin_calls import BUILTINS
 from dpaudit.reading.runs.control import Branch, DeadError, Frame, GivenUpError, Loop, SplitError, Trying
@@ -285,6 +286,20 @@ class Runs(Python):
         """``for x in a``, or ``while``."""
         return Loop(self, *through)
 
+    def left_to_python(
+        self, plan: tuple[Any, ...], function: Callable[..., Any], values: Callable[[], Any]
+    ) -> Looped | None:
+        """``for x in y: …``, if it is left to Python as it stands."""
+        try:
+            return loops.looped(self, Plan(*plan), function, values())
+        except NameError:  # of a name that has no value yet
+            return None
+
+    def left(self, error: Exception | None) -> None:
+        """Such a loop is over."""
+        if error is not None:
+            self.leave(error)
+
     def trying(self) -> Trying:
         """``try``."""
         return Trying(self)
@@ -416,7 +431,7 @@ class Runs(Python):
                 found = rewritten(function, Masked, self)
             except UnreadableError:
                 try:
-                    found = rewritten(function, Statements, self)
+                    found = rewritten(function, Looping, self)
                 except UnreadableError as error:
                     self.give_up(str(error))
                 found.__dict__["closes"] = True

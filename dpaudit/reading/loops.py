@@ -1,0 +1,340 @@
+"""Which loops are left to Python as they stand? Those that read plain values alone, by operations that are listed here.
+
+A loop over the rows of a table asks a domain some hundred thousand times what Python knows. So a loop that is written
+with nothing but these statements, expressions, methods and builtins is kept beside its rewriting; where all that it
+reads is plain when it is reached, Python runs it. It draws nothing then, calls nothing of the user's, and changes only
+containers of this call. The same loop on equal values is run once.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import hashlib
+import math
+import pickle
+import types
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dpaudit.reading.definite import Definite
+from dpaudit.reading.rewrite import Statements, ask, at, constant, read, thunk, written
+
+_NODES = (
+    ast.For, ast.While, ast.If, ast.Assign, ast.AugAssign, ast.Expr, ast.Pass, ast.Break, ast.Continue, ast.Name,
+    ast.Constant, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Subscript, ast.Slice, ast.Tuple,
+    ast.List, ast.Dict, ast.Call, ast.Attribute, ast.keyword, ast.JoinedStr, ast.FormattedValue, ast.expr_context,
+    ast.operator, ast.unaryop, ast.boolop, ast.cmpop,
+)  # fmt: skip
+_KEYWORDS = frozenset(("index", "name", "strict", "start", "default", "ndigits"))
+_READS = frozenset((
+    "iterrows", "itertuples", "items", "keys", "values", "get", "tolist", "to_list", "to_numpy", "lower", "upper",
+    "strip", "lstrip", "rstrip", "split", "startswith", "endswith", "title", "capitalize", "isdigit", "isalpha",
+    "find", "index", "count", "join", "sum", "min", "max", "mean", "item", "is_integer", "bit_length",
+))  # fmt: skip
+_WRITES = frozenset(("append", "add", "extend", "setdefault", "insert", "discard", "remove"))
+_KNOWN_METHODS = _READS | _WRITES
+_BUILTINS = (
+    abs, all, any, bool, divmod, enumerate, float, int, len, max, min, ord, pow, range, reversed, round, str, sum,
+    tuple, zip,
+)  # fmt: skip
+_OF_PANDAS = frozenset(("isna", "notna", "isnull", "notnull"))
+_SCALARS = frozenset(
+    (int, float, bool, str, bytes, types.NoneType, np.float64, np.int64, np.bool_, np.int32, np.float32)
+)
+_FLAT = (list, dict, set, defaultdict, OrderedDict)
+_FACTORIES = (int, float, list, dict, set, None)
+_MOST_KNOWN = 64
+_KNOWN: OrderedDict[bytes, Any] = OrderedDict()
+
+
+class Plan(NamedTuple):
+    """What has to hold of the values that a loop reads.
+
+    Attributes:
+        text: the source of the loop.
+        names: that it reads before it assigns them.
+        stored: that it assigns.
+        called: of those it reads, that are called.
+        added: of those it reads, that are changed by an operator, so that they have to be scalars.
+        changed: of those it reads, into which it writes.
+        modules: of those it reads, that have to be modules: with a function that is called, and of how many arguments.
+        bare: of those it reads, that stand for themselves somewhere, and so are no modules.
+    """
+
+    text: str
+    names: tuple[str, ...]
+    stored: tuple[str, ...]
+    called: tuple[str, ...]
+    added: tuple[str, ...]
+    changed: tuple[str, ...]
+    modules: tuple[tuple[str, str, int], ...]
+    bare: tuple[str, ...]
+
+
+def plan_of(loop: ast.For, maybe: Callable[[ast.For, set[str]], set[str]]) -> Plan | None:
+    """Return what has to hold where a loop is left to Python; None if it is not written so.
+
+    Args:
+        loop: as it stands in the source.
+        maybe: returns which of some names may be read in a loop before they are assigned there.
+    """
+    nodes = list(ast.walk(loop))
+    if not all(isinstance(each, _NODES) for each in nodes) or not all(map(_is_listed, nodes)):
+        return None
+    names = [each for each in nodes if isinstance(each, ast.Name)]
+    stored = {each.id for each in names if isinstance(each.ctx, ast.Store)}
+    calls = [each for each in nodes if isinstance(each, ast.Call)]
+    called = {each.func.id for each in calls if isinstance(each.func, ast.Name)}
+    methods = [(each.func, each) for each in calls if isinstance(each.func, ast.Attribute)]
+    writes = [method.value for method, _ in methods if method.attr in _WRITES]
+    writes += [each for each in nodes if isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Store)]
+    others = [
+        (method.value, method.attr, len(call.args)) for method, call in methods if method.attr not in _KNOWN_METHODS
+    ]
+    modules = {(owner.id, name, count) for owner, name, count in others if isinstance(owner, ast.Name)}
+    changed = {root for root in map(_root, writes) if root is not None}
+    added = {each.target.id for each in nodes if isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name)}
+    if (
+        any(not isinstance(owner, ast.Name) for owner, *_ in others)
+        or None in map(_root, writes)
+        or stored & (changed | called | {name for name, *_ in modules})
+        or added & _otherwise_assigned(nodes)
+    ):
+        return None
+    owners = {id(owner) for owner, *_ in others} | {id(each.func) for each in calls}
+    wanted = {each.id for each in names} - (stored - maybe(loop, stored))
+    bare = {each.id for each in names if id(each) not in owners and each.id in wanted}
+    reads, stores, calls_, adds, changes, stands = (
+        tuple(sorted(each)) for each in (wanted, stored, called, added, changed, bare)
+    )
+    return Plan(ast.unparse(loop), reads, stores, calls_, adds, changes, tuple(sorted(modules)), stands)
+
+
+def _is_listed(node: ast.AST) -> bool:
+    """Whether a node is no more than what is listed: no private name, no other keyword, no attribute that is stored."""
+    if isinstance(node, ast.Name):
+        return not node.id.startswith("__")
+    if isinstance(node, ast.Attribute):
+        return isinstance(node.ctx, ast.Load) and not node.attr.startswith("_")
+    if isinstance(node, ast.Call):
+        named = [each.arg for each in node.keywords]
+        module = isinstance(node.func, ast.Attribute) and node.func.attr not in _KNOWN_METHODS
+        return (
+            _KEYWORDS.issuperset(named) and not (module and named) and isinstance(node.func, ast.Name | ast.Attribute)
+        )
+    return True
+
+
+def _root(node: ast.expr) -> str | None:
+    """Return the name of what is changed by a change of a part of it."""
+    while True:
+        if isinstance(node, ast.Subscript):
+            node = node.value
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "setdefault":
+            node = node.func.value
+        else:
+            return node.id if isinstance(node, ast.Name) else None
+
+
+def _otherwise_assigned(nodes: list[ast.AST]) -> set[str]:
+    """Return the names that get something else than a constant."""
+    out: set[str] = set()
+    for node in nodes:
+        targets: list[ast.expr] = []
+        if isinstance(node, ast.Assign) and not isinstance(node.value, ast.Constant):
+            targets = node.targets
+        elif isinstance(node, ast.For):
+            targets = [node.target]
+        out |= {each.id for part in targets for each in ast.walk(part) if isinstance(each, ast.Name)}
+    return out
+
+
+class Looping(Statements):
+    """Keeps such a loop beside its rewriting; to be mixed into what rewrites statements."""
+
+    def through(self, node: ast.For) -> Any:
+        """Rewrite a loop."""
+        return super().visit_For(node)
+
+    def visit_For(self, node: ast.For) -> Any:  # noqa: N802 – a name of the syntax tree
+        """``for x in y: …`` → ``k = domain.left_to_python(plan, loop, names)``; where that is None, rewritten."""
+        plan = None
+        if self._of_class is None:
+            plan = plan_of(node, lambda loop, stored: Definite(stored).of(ast.Module([loop], []), set()))  # type: ignore[arg-type]
+        if plan is None:
+            return self.through(node)
+        kept, name, function = copy.deepcopy(node), self.temporary(), self.temporary()
+        rest = self.through(node)
+        seen, error = "__dpaudit_locals__", "__dpaudit_error__"
+        both = ast.Tuple([ast.Call(read(seen), [], []), read(error)], ast.Load())
+        handler = ast.ExceptHandler(read("Exception"), error, [ast.Return(both)])
+        ended = ast.Return(ast.Tuple([ast.Call(read(seen), [], []), constant(None)], ast.Load()))
+        args = ast.arguments([], [ast.arg(each) for each in (seen, *plan.names)], None, [], [], None, [])
+        body: list[ast.stmt] = [ast.Try([kept], [handler], [], []), ended]
+        taken: list[ast.stmt] = []
+        for each in plan.stored:
+            value = ast.Subscript(ast.Attribute(read(name), "names", ast.Load()), constant(each), ast.Load())
+            bound = ast.Compare(constant(each), [ast.In()], [ast.Attribute(read(name), "names", ast.Load())])
+            taken.append(ast.If(bound, self.stored(written(each), value), []))
+        values = thunk(ast.Tuple([read(each) for each in plan.names], ast.Load()))
+        asked = ask("left_to_python", constant(tuple(plan)), read(function), values)
+        again = ast.Compare(read(name), [ast.Is()], [constant(None)])
+        return at(
+            node,
+            [
+                ast.FunctionDef(function, args, body, [], None, None),
+                ast.Assign([written(name)], asked),
+                ast.If(
+                    again,
+                    rest if isinstance(rest, list) else [rest],
+                    [*taken, ast.Expr(ask("left", ast.Attribute(read(name), "error", ast.Load())))],
+                ),
+            ],
+        )
+
+
+@dataclass(slots=True)
+class Looped:
+    """What a loop did.
+
+    Attributes:
+        names: that it assigned, with their values.
+        error: that it raised, or None.
+    """
+
+    names: dict[str, Any]
+    error: Exception | None
+
+
+def looped(plan: Plan, function: Callable[..., Any], values: tuple[Any, ...]) -> Looped | None:
+    """Run a loop on values as Python knows them; None if not all of them are plain.
+
+    Args:
+        plan: what has to hold.
+        function: the loop, which takes what sees its names, and the values.
+        values: of the names of the plan.
+    """
+    given = dict(zip(plan.names, values, strict=True))
+    if not _holds(plan, given):
+        return None
+    changed = [given[name] for name in plan.changed]
+    key = _key(plan, given) if all(is_flat(each) for each in changed) else None
+    if key is not None and key in _KNOWN:
+        _KNOWN.move_to_end(key)
+        known, contents, error = copy.deepcopy(_KNOWN[key])
+        for own, content in zip(changed, contents, strict=True):
+            _fill(own, content)
+        return Looped(known, error)
+    found, error = function(locals, *values)
+    names = {name: found[name] for name in plan.stored if name in found}
+    kept = not any(type(each) in _FLAT for each in names.values()) and all(map(is_flat, changed))
+    if key is not None and kept:
+        try:
+            _KNOWN[key] = copy.deepcopy((names, changed, None if error is None else error.with_traceback(None)))
+        except Exception:  # what cannot be copied is made again
+            return Looped(names, error)
+        if len(_KNOWN) > _MOST_KNOWN:
+            _KNOWN.popitem(last=False)
+    return Looped(names, error)
+
+
+def _holds(plan: Plan, given: dict[str, Any]) -> bool:
+    """Whether every value that a loop reads is one with which it does what is listed, and nothing else."""
+    for name in plan.called:
+        if not any(given[name] is each for each in _BUILTINS):
+            return False
+    if not all(type(given[name]) in _SCALARS for name in plan.added if name in given):
+        return False
+    if not all(type(given[name]) in _FLAT for name in plan.changed):
+        return False
+    if not all(_is_pure(given[name], attribute, count) for name, attribute, count in plan.modules):
+        return False
+    modules = {name for name, *_ in plan.modules} - set(plan.bare)
+    return is_plain(value for name, value in given.items() if name not in plan.called and name not in modules)
+
+
+def _is_pure(module: Any, name: str, count: int) -> bool:
+    if type(module) is not types.ModuleType:
+        return False
+    function = getattr(module, name, None)
+    if module is math:
+        return isinstance(function, types.BuiltinFunctionType)
+    if module is np:
+        return type(function) is np.ufunc and count <= function.nin  # the next one would be written to
+    return module.__name__ == "pandas" and name in _OF_PANDAS
+
+
+def is_flat(value: Any) -> bool:
+    """Whether a container holds no other."""
+    return all(type(each) in _SCALARS for each in (value.values() if isinstance(value, dict) else value))
+
+
+def is_plain(values: Iterable[Any]) -> bool:
+    """Whether values are of exact types whose methods are Python's, NumPy's and pandas' own, to the bottom."""
+    waiting = list(values)
+    while waiting:
+        value = waiting.pop()
+        kind = type(value)
+        if kind in _SCALARS or kind is range:
+            continue
+        if kind in (list, tuple, set, frozenset):
+            waiting += [each for each in value if type(each) not in _SCALARS]
+        elif kind in (dict, OrderedDict, defaultdict):
+            if kind is defaultdict and value.default_factory not in _FACTORIES:
+                return False
+            waiting += [each for pair in value.items() for each in pair if type(each) not in _SCALARS]
+        elif kind is np.ndarray:
+            if value.dtype.kind not in "fiubUS" and not (value.dtype == object and _SCALARS.issuperset(_kinds(value))):
+                return False
+        elif not _is_plain_table(value, kind):
+            return False
+    return True
+
+
+def _kinds(values: Any) -> set[type]:
+    return set(map(type, values.ravel().tolist() if isinstance(values, np.ndarray) else values))
+
+
+def _is_plain_table(value: Any, kind: type) -> bool:
+    import pandas as pd
+
+    if kind is pd.DataFrame:
+        columns = [value.iloc[:, place] for place in range(value.shape[1])]
+        return all(map(_is_plain_column, [value.index, value.columns, *columns]))
+    return kind is pd.Series and _is_plain_column(value) and _is_plain_column(value.index)
+
+
+def _is_plain_column(column: Any) -> bool:
+    import pandas as pd
+
+    if isinstance(column, pd.MultiIndex):
+        return False
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return _is_plain_column(column.dtype.categories)
+    if column.dtype == object:
+        return _SCALARS.issuperset(_kinds(column.tolist()))
+    return isinstance(column.dtype, pd.StringDtype) or (
+        isinstance(column.dtype, np.dtype) and column.dtype.kind in "fiubM"
+    )
+
+
+def _key(plan: Plan, given: dict[str, Any]) -> bytes | None:
+    """Return a text by which equal loops on equal values are one; None if there is none."""
+    parts = [
+        (name, value.__name__ if type(value) is types.ModuleType else value) for name, value in sorted(given.items())
+    ]
+    try:
+        return hashlib.blake2b(pickle.dumps((tuple(plan), parts), 5)).digest()
+    except Exception:
+        return None
+
+
+def _fill(own: Any, content: Any) -> None:
+    """Put another content into a container."""
+    own.clear()
+    own.extend(content) if type(own) is list else own.update(content)

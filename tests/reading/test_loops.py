@@ -1,0 +1,242 @@
+"""Is a loop that is left to Python what it is in the function, and is one that is more than plain never left?"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpaudit.program.outcome import same
+from dpaudit.reading import loops
+from dpaudit.reading.runs.passes import UnreadError, make
+
+PUBLIC = [1, 2]
+NESTED = [[1], [2]]
+
+
+def _data():
+    rng = np.random.default_rng(3)
+    return pd.DataFrame({
+        "age": rng.integers(0, 100, 40), "income": rng.uniform(0, 1000, 40), "city": rng.choice(list("abc"), 40),
+    })  # fmt: skip
+
+
+def counted_by_rows(df):
+    total, n = 0.0, {}
+    for _, row in df.iterrows():
+        if row["age"] > 30:
+            n[row["city"]] = n.get(row["city"], 0) + 1
+            total += min(row["income"], 500.0)
+    return total, n, row["city"], np.random.random() > 2
+
+
+def tuples(df):
+    old = 0
+    for row in df.itertuples(index=False):
+        old += row.age >= 65
+    return old, row.age, np.random.random() > 2
+
+
+def grouped(df):
+    groups, last = {}, None
+    for city, age in zip(df["city"], df["age"]):  # noqa: B905
+        groups.setdefault(city, []).append(age)
+        last = groups
+    same_one = groups["a"]
+    same_one.append(7)
+    groups["b"] += [8]
+    return groups, last is groups, last["a"][-1], np.random.random() > 2
+
+
+def lists_of_before(df):
+    first = []
+    groups = {"a": first, "b": [], "c": []}
+    for city in df["city"].tolist():
+        groups[city].append(math.floor(len(groups[city]) / 2))
+    first.append(1)
+    return groups, np.random.random() > 2
+
+
+def default(df):
+    counts = defaultdict(int)
+    for city in df["city"]:
+        counts[city] += 1
+    return dict(counts), np.random.random() > 2
+
+
+def broken_off(df):
+    for place, age in enumerate(df["age"]):
+        if age > 90:
+            break
+    else:
+        place = -1
+    return place, age, np.random.random() > 2
+
+
+def raises(df):
+    seen = []
+    try:
+        for age in df["age"]:
+            seen.append(age)
+            done = math.fmod(1, age - df["age"].iloc[3])
+    except ValueError as error:
+        return str(error), len(seen), done, np.random.random() > 2
+
+
+def never_bound(df):
+    try:
+        for age in []:
+            last = age
+        return last, np.random.random()
+    except UnboundLocalError as error:
+        return str(error), np.random.random() > 2
+
+
+def some_runs(df):
+    seen, n = [], 0
+    if np.random.random() < 0.5:
+        for age in df["age"]:
+            seen.append(age)
+            n += 1
+    return len(seen) - n
+
+
+def twice(df):
+    first, second = [], []
+    for age in df["age"]:
+        first.append(age)
+    for age in df["age"]:
+        second.append(age)
+    second.append(0)
+    return first, second, np.random.random() > 2
+
+
+def keeps_public(df):
+    seen = []
+    for age in df["age"]:
+        seen.append(PUBLIC)
+    return seen[3] is PUBLIC, np.random.random() > 2
+
+
+LEFT = [counted_by_rows, tuples, grouped, lists_of_before, default, broken_off, raises, never_bound, some_runs, twice,
+        keeps_public]  # fmt: skip
+
+
+@pytest.mark.parametrize("function", LEFT)
+def test_all_runs_return_what_the_function_returns(function):
+    """Its draws are of no account, so that each run returns what a call does; twice, as the second time it is known."""
+    data = _data()
+    for _ in range(2):
+        found = make(function, (data,), {}, 40, np.random.SeedSequence(1), 40)
+        for part in found.parts:
+            assert all(same(part.of(place), function(data)) for place in range(len(part.runs)))
+
+
+@pytest.mark.parametrize("function", [counted_by_rows, tuples, grouped, lists_of_before, default, broken_off, twice])
+def test_it_is_left_to_python(function, monkeypatch):
+    """The loop is no row-by-row reading of ours."""
+    made = []
+    known = loops.looped
+    monkeypatch.setattr(loops, "looped", lambda *args: made.append(known(*args)) or made[-1])
+    make(function, (_data(),), {}, 10, np.random.SeedSequence(1), 0)
+    assert made and all(each is not None for each in made)
+
+
+class Odd(float):
+    """A number that draws."""
+
+    def __add__(self, other):
+        return np.random.random()
+
+    __radd__ = __add__
+
+
+ODD = [Odd(1.0), Odd(2.0)]
+TABLE = pd.DataFrame({"odd": pd.Series(ODD, dtype=object)})
+
+
+def draws_by_operator(df):
+    total = 0.0
+    for each in ODD:
+        total += each
+    return total
+
+
+def draws_by_cell(df):
+    total = 0.0
+    for _, row in TABLE.iterrows():
+        total += row["odd"]
+    return total
+
+
+def draws_by_name(df):
+    total, sum = 0.0, np.random.random
+    for _ in range(3):
+        total += sum()
+    return total
+
+
+def draws_of_frame(df):
+    total = 0.0
+    for _ in range(3):
+        total += df.sample(1)["income"].sum()
+    return total
+
+
+def draws_by_module(df):
+    total = 0.0
+    for _ in range(3):
+        total += np.random.random()
+    return total
+
+
+@pytest.mark.parametrize("function", [draws_by_operator, draws_by_cell, draws_by_name, draws_of_frame, draws_by_module])
+def test_what_draws_is_not_left(function):
+    """Each run has draws of its own, or it is not read."""
+    try:
+        found = make(function, (_data(),), {}, 20, np.random.SeedSequence(1))
+    except UnreadError:
+        return
+    (part,) = found.parts
+    assert len({part.of(place) for place in range(20)}) > 1
+
+
+def writes_what_is_not_its_own(df):
+    for each in df["age"]:
+        PUBLIC.append(each)
+    return np.random.random()
+
+
+def writes_by_third_argument(df):
+    out = np.zeros(2)
+    other = out
+    for each in (1.0, 2.0):
+        np.add(each, each, out)
+    return other[0] + np.random.random()
+
+
+def writes_into_a_part(df):
+    for each in NESTED:
+        each.append(1)
+    return np.random.random()
+
+
+def writes_through_a_list(df):
+    kept = []
+    for each in NESTED:
+        kept.append(each)
+    kept[0].append(5)
+    return np.random.random()
+
+
+@pytest.mark.parametrize(
+    "function", [writes_what_is_not_its_own, writes_by_third_argument, writes_into_a_part, writes_through_a_list]
+)
+def test_what_changes_something_else_is_not_left(function):
+    """What was there before the call stays as it is."""
+    with pytest.raises(UnreadError):
+        make(function, (_data(),), {}, 20, np.random.SeedSequence(1), 0)
+    assert PUBLIC == [1, 2] and NESTED == [[1], [2]]
