@@ -33,7 +33,7 @@ _NODES = (
 _KEYWORDS = frozenset(("index", "name", "strict", "start", "default", "ndigits"))
 _READS = frozenset((
     "iterrows", "itertuples", "items", "keys", "values", "get", "tolist", "to_list", "to_numpy", "lower", "upper",
-    "strip", "lstrip", "rstrip", "split", "startswith", "endswith", "title", "capitalize", "isdigit", "isalpha",
+    "to_dict", "strip", "lstrip", "rstrip", "split", "startswith", "endswith", "title", "capitalize", "isdigit", "isalpha",
     "find", "index", "count", "join", "sum", "min", "max", "mean", "item", "is_integer", "bit_length",
 ))  # fmt: skip
 _WRITES = frozenset(("append", "add", "extend", "setdefault", "insert", "discard", "remove"))

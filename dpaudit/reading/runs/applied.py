@@ -41,6 +41,8 @@ Dense = Callable[..., Any]
 """An operation on whole arrays; it returns NotImplemented where it does not do what Python does."""
 _FEW = 64
 """Groups of runs that are made one by one, however few runs each has."""
+_LOOKED_AT = 4096
+"""Runs by which it is told whether numbers have few values: more than that many leaves of a search."""
 
 
 def alternatives_in(value: Any) -> Iterator[Alternatives]:
@@ -294,7 +296,7 @@ def _few_values(args: tuple[Any, ...], places: Array) -> tuple[int, Array, Array
         return None
     own = value.array[places]
     if own.dtype.kind == "f":
-        start = own[:256]
+        start = own[:_LOOKED_AT]
         if len(np.unique(start)) > len(start) // 2:
             return None
         bits, inverse = np.unique(own.view(np.int64), return_inverse=True)  # −0.0 and 0.0 are two values

@@ -75,7 +75,7 @@ class _Operands:
         self.python = all(each.python for each in parts)
         self.scalar = not any(each.shape for each in parts)
         mask = domain.active
-        self.few: Mask | None = mask if self.scalar and mask.count < domain.count // 4 else None
+        self.few: Mask | None = mask if mask.count < domain.count // 4 else None
         axes = max(len(each.shape) for each in parts)
         self.arrays: list[Any] = []
         for each in parts:

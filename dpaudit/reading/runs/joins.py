@@ -277,7 +277,7 @@ def _joined_tables(chosen: Array, new: Table, old: Table) -> Table | None:
         return None
     columns = {label: joined(chosen, new.columns[label], old.columns[label]) for label in new.columns}
     fits = all(type(each) is Numbers or isinstance(each, np.ndarray) for each in columns.values())
-    return Table(columns, new.index) if fits else None
+    return new.like(columns) if fits and new.title == old.title else None
 
 
 # --- the contents of containers ---------------------------------------------------------------------------

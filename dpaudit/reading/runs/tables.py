@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpaudit.reading.callables import Effect, effect_of
-from dpaudit.reading.runs import arrays, joins
+from dpaudit.reading.runs import arrays, joins, shapes
 from dpaudit.reading.runs.applied import apply, opened
 from dpaudit.reading.runs.values import (
     CONTENTS,
@@ -107,6 +107,9 @@ def made(domain: Runs, function: Any, args: tuple[Any, ...], keywords: dict[str,
     if given.keys() - {"columns"}:
         return NotImplemented
     columns = raw(given.get("columns"))
+    if type(data) is Container and type(data.content) is list and columns is None:
+        rows = shapes.of_rows(domain, data.content, index)
+        return NotImplemented if rows is NotImplemented else _frame_of_columns(domain, *rows)
     if type(data) is Container and type(data.content) is dict and columns is None:
         return _frame_of_columns(domain, data.content, index)
     if type(data) is Numbers and data.labels is None and data.array.ndim == 3:
@@ -200,7 +203,7 @@ def method(domain: Runs, owner: Any, name: str, args: tuple[Any, ...], keywords:
         return Container(
             Numbers(value.array, False, index, value.name)
             if type(value) is Numbers
-            else Table(dict(value.columns), index)
+            else value.like(dict(value.columns), index)
         )
     if is_coded(value) and name not in _ANY_ORDER:
         value = regrouped(domain, value)
@@ -232,6 +235,10 @@ def method(domain: Runs, owner: Any, name: str, args: tuple[Any, ...], keywords:
         found = _of_table(
             domain, value, name, tuple(map(raw, args)), {key: raw(each) for key, each in keywords.items()}
         )
+        if found is not NotImplemented:
+            return found
+    elif type(value) is Table and name in ("div", "divide", "truediv") and len(args) == 1:
+        found = shapes.divided(domain, value, domain.present(args[0]), keywords)
         if found is not NotImplemented:
             return found
     return apply(domain, lambda own, *rest, **more: getattr(own, name)(*rest, **more), (owner, *args), keywords)
@@ -343,6 +350,8 @@ def _of_series(domain: Runs, value: Numbers, name: str, args: tuple[Any, ...], k
             new = _pandas().Series(0.0, index=labels).rename(mapper).index
             return Container(Numbers(array, False, new, value.name))
         return Container(Numbers(array, False, labels, mapper))
+    if name == "unstack":
+        return shapes.unstacked(value, args, keywords)
     if name == "reindex" and not missing and not keywords.keys() - {"index"} and len(args) + len(keywords) == 1:
         wanted = _pandas().Index(args[0] if args else keywords["index"])
         places = labels.get_indexer(wanted) if labels.is_unique else np.array([-1])
@@ -436,7 +445,7 @@ def regroup(content: Any, mask: Mask, count: int) -> Any:
         if type(content) is Numbers:
             return Numbers(content.array, False, plain(content.labels, run), content.name)
         columns = {label: plain(column, run) for label, column in content.columns.items()}
-        return Table(columns, plain(content.index, run))
+        return content.like(columns, plain(content.index, run))
 
     values = [one(int(places[place])) for place in first]
     return values[0] if len(values) == 1 else Alternatives(codes, values)
@@ -457,7 +466,7 @@ def _of_table(domain: Runs, table: Table, name: str, args: tuple[Any, ...], keyw
             if new is NotImplemented:
                 return NotImplemented
             columns[label] = new
-        return Container(Table(columns, table.index))
+        return Container(table.like(columns))
 
     def of_column(column: Any) -> Any:
         if type(column) is Coded:
@@ -474,7 +483,11 @@ def _of_table(domain: Runs, table: Table, name: str, args: tuple[Any, ...], keyw
     ):
         return each(of_column)
     if name == "copy":
-        return Container(Table(dict(table.columns), table.index))
+        return Container(table.like(dict(table.columns)))
+    if name in ("sum", "mean", "max", "min"):
+        return shapes.along(domain, table, name, args, keywords)
+    if name in ("to_numpy",) and not args and not keywords:
+        return _as_array(domain, table)
     if name == "head" and len(args) <= 1 and not keywords:
         return _rows(table, slice(None, args[0] if args else 5))
     if name == "sort_values":
@@ -485,7 +498,7 @@ def _of_table(domain: Runs, table: Table, name: str, args: tuple[Any, ...], keyw
     if name == "merge" and len(args) == 1 and keywords.keys() == {"on"} and isinstance(keywords["on"], str):
         return _merged(table, args[0], keywords["on"])
     if name == "assign" and not args:
-        new = Container(Table(dict(table.columns), table.index))
+        new = Container(table.like(dict(table.columns)))
         for label, value in keywords.items():
             set_item(domain, new, label, domain.call(value, new) if callable(value) else value)
         return new
@@ -498,6 +511,13 @@ def _of_table(domain: Runs, table: Table, name: str, args: tuple[Any, ...], keyw
     return NotImplemented
 
 
+def _as_array(domain: Runs, table: Table) -> Any:
+    columns = list(table.columns.values())
+    if not columns or not all(type(each) is Numbers and each.array.dtype == np.float64 for each in columns):
+        return NotImplemented
+    return Container(Numbers(np.stack([each.array for each in columns], axis=2)))
+
+
 def _part(labels: Any, rows: Any) -> Any:
     return labels.part(rows) if type(labels) is Coded else labels[rows]
 
@@ -507,7 +527,7 @@ def _rows(table: Table, part: Any) -> Any:
         label: Numbers(column.array[:, part]) if type(column) is Numbers else _part(column, part)
         for label, column in table.columns.items()
     }
-    return Container(Table(columns, _part(table.index, part)))
+    return Container(table.like(columns, _part(table.index, part)))
 
 
 def _merged(table: Table, other: Any, on: str) -> Any:
@@ -583,7 +603,7 @@ def _sorted_table(domain: Runs, table: Table, args: tuple[Any, ...], keywords: d
         label: Numbers(numbers[label]) if label in numbers else Coded(order, each)
         for label, each in table.columns.items()
     }
-    return Container(Table(columns, Coded(order, table.index)))
+    return Container(table.like(columns, Coded(order, table.index)))
 
 
 # --- attributes and items ---------------------------------------------------------------------------------
@@ -675,7 +695,7 @@ def attribute(domain: Runs, owner: Any, name: str) -> Any:
             size = (len(value.index), len(value.columns))
             return {"index": value.index, "shape": size, "empty": 0 in size, "size": size[0] * size[1]}[name]
         if name == "columns":
-            return _pandas().Index(list(value.columns))
+            return _pandas().Index(list(value.columns), name=value.title)
         if name in value.columns and not hasattr(_pandas().DataFrame, name):
             return item(domain, owner, name)
         if name in ("loc", "iloc", "at", "iat"):
@@ -801,7 +821,7 @@ def _item_of_table(table: Table, key: Any) -> Any:
     if isinstance(key, list):
         if not all(each in table.columns for each in key) or len(set(key)) < len(key):
             return NotImplemented
-        return Container(Table({each: table.columns[each] for each in key}, table.index))
+        return Container(table.like({each: table.columns[each] for each in key}))
     try:
         column = table.columns[key]
     except (KeyError, TypeError):
@@ -887,7 +907,7 @@ def set_item(domain: Runs, owner: Container, key: Any, value: Any) -> None:
 
 
 def _table_of(frame: Any) -> Table:
-    return Table({label: _plain_column(frame[label]) for label in frame}, frame.index)
+    return Table({label: _plain_column(frame[label]) for label in frame}, frame.index, frame.columns.name)
 
 
 def _set_column(domain: Runs, owner: Container, table: Table, key: Any, value: Any) -> None:
@@ -906,7 +926,7 @@ def _set_column(domain: Runs, owner: Container, table: Table, key: Any, value: A
         if len(new.index) != len(table.index) or (labelled and not new.index.equals(table.index)):
             domain.give_up("an assignment of a column with other labels")
         column = new.columns["column"]
-    owner.change(Table({**table.columns, raw(key): column}, table.index))
+    owner.change(table.like({**table.columns, raw(key): column}))
 
 
 def _set_numbers(domain: Runs, owner: Container, numbers: Numbers, key: Any, value: Any) -> None:
@@ -1000,14 +1020,24 @@ def set_attribute(domain: Runs, owner: Any, name: str, value: Any) -> None:
 def binary(domain: Runs, name: str, left: Any, right: Any) -> Any:
     """An operator between a frame whose values differ by run and a number, column by column."""
     parts = [domain.present(opened(each)) for each in (left, right)]
+    is_grid = [type(each) is Numbers and each.labels is None and each.array.ndim == 3 for each in parts]
+    frames = [each for each in parts if type(each) is _pandas().DataFrame]
+    if any(is_grid) and frames and frames[0].columns.is_unique:
+        parts = [_table_of(each) if each is frames[0] else each for each in parts]
     if not any(type(each) is Table for each in parts):
         return NotImplemented
     table = next(each for each in parts if type(each) is Table)
     other = parts[1] if table is parts[0] else parts[0]
+    if any(is_grid) and (name not in shapes.ADDED or other.shape != (len(table.index), len(table.columns))):
+        return NotImplemented
     columns = {}
-    for label, column in table.columns.items():
+    for place, (label, column) in enumerate(table.columns.items()):
         own = Container(Numbers(column.array)) if type(column) is Numbers else joins.wrapped(column)
-        if type(other) is Table:
+        if any(is_grid):
+            two: Any = Container(Numbers(other.array[:, :, place]))
+        elif type(other) is Table:
+            if table.title != other.title:
+                return NotImplemented
             if list(other.columns) != list(table.columns) or not other.index.equals(table.index):
                 return NotImplemented
             two = other.columns[label]
@@ -1020,4 +1050,4 @@ def binary(domain: Runs, name: str, left: Any, right: Any) -> Any:
         if type(found) is not Numbers and not isinstance(found, np.ndarray):
             return NotImplemented
         columns[label] = found
-    return Container(Table(columns, table.index))
+    return Container(table.like(columns))

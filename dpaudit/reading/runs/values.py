@@ -149,12 +149,17 @@ class Table:
     Attributes:
         columns: the values of each column by its label: `Numbers` of shape (rows,), or plain arrays of (rows,).
         index: labels of the rows.
+        title: what the labels of the columns are called, as in a table of counts by two columns.
     """
 
-    __slots__ = ("columns", "index")
+    __slots__ = ("columns", "index", "title")
 
-    def __init__(self, columns: dict[Any, Any], index: Any) -> None:
-        self.columns, self.index = columns, index
+    def __init__(self, columns: dict[Any, Any], index: Any, title: Any = None) -> None:
+        self.columns, self.index, self.title = columns, index, title
+
+    def like(self, columns: dict[Any, Any], index: Any = None) -> Table:
+        """Return a frame with other columns, and the same rows unless they are given."""
+        return Table(columns, self.index if index is None else index, self.title)
 
 
 class Coded:
@@ -371,7 +376,8 @@ def at(value: Any, run: int) -> Any:
 
         columns = {label: _column(column, run) for label, column in value.columns.items()}
         index = value.index.of(run) if type(value.index) is Coded else value.index
-        return pd.DataFrame(columns, index=index, columns=list(value.columns))
+        labels = list(value.columns) if value.title is None else pd.Index(list(value.columns), name=value.title)
+        return pd.DataFrame(columns, index=index, columns=labels)
     if kind is list or kind is tuple or kind is set or kind is frozenset:
         return kind(at(each, run) for each in value)
     if kind is dict or kind is OrderedDict or kind is defaultdict:

@@ -1,0 +1,104 @@
+# ruff: noqa: NPY002 – functions as people write them
+"""Is a frame of noisy numbers, in each run, the frame that pandas makes?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpaudit.reading.runs.passes import UnreadError, make
+
+
+def _data():
+    rng = np.random.default_rng(3)
+    return pd.DataFrame({"n": rng.integers(0, 100, 60), "city": rng.choice(list("abc"), 60), "sex": ["f", "m"] * 30})
+
+
+def crossed(df):
+    counts = pd.crosstab(df["city"], df["sex"])
+    return counts + np.random.laplace(0, 1, size=counts.shape)
+
+
+def pivoted(df):
+    counts = df.pivot_table(index="city", columns="sex", values="n", aggfunc="count", fill_value=0)
+    return (np.random.laplace(0, 1, size=counts.shape) + counts).round().astype(int).clip(lower=0)
+
+
+def shares(df):
+    counts = df.groupby(["city", "sex"]).size().unstack(fill_value=0)
+    noisy = counts - np.random.laplace(0, 1, size=counts.shape)
+    return noisy.div(noisy.sum(axis=1), axis=0), noisy.max(), noisy.min(axis=1), noisy.mean(), noisy[["m"]]
+
+
+def unstacked(df):
+    noisy = df.groupby(["city", "sex"]).size() + np.random.laplace(0, 1, size=6)
+    return noisy.unstack(), noisy.unstack().to_numpy(), list(noisy.unstack().columns)
+
+
+def rows(df):
+    out = []
+    for city in "abc":
+        n = (df["city"] == city).sum() + np.random.laplace(0, 1)
+        out.append({"city": city, "n": n, "share": n / len(df), "where": "here"})
+    return pd.DataFrame(out)
+
+
+def some(df):
+    counts = pd.crosstab(df["city"], df["sex"])
+    noisy = counts + np.random.laplace(0, 1, size=counts.shape)
+    if noisy.loc["a", "f"] > 10:
+        noisy = noisy * 2
+    return noisy
+
+
+def of_text(df):
+    return pd.DataFrame({"a": ["x", "y"], "b": ["z", "z"]}) + np.random.laplace(0, 1, size=(2, 2))
+
+
+def divided_by_zero(df):
+    return pd.DataFrame({"a": [0, 1], "b": [2.0, 0.0]}) / np.zeros((2, 2)) * np.random.laplace(0, 1, size=(2, 2))
+
+
+def floored(df):
+    return pd.DataFrame({"a": [0, 1], "b": [2.0, -1.0]}) // np.round(np.random.laplace(0, 1, size=(2, 2)))
+
+
+def of_another_shape(df):
+    return pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]}) + np.random.laplace(0, 1, size=(3, 2))
+
+
+def nothing(df):
+    return (df == np.random.laplace(0, 1, size=df.shape)).sum() is None or pd.crosstab(df["city"], df["sex"]) is None
+
+
+def with_gaps(df):
+    few = df[(df["city"] != "a") | (df["sex"] != "f")]
+    return (few.groupby(["city", "sex"]).size() + np.random.laplace(0, 1, size=5)).unstack()
+
+
+def many_rows(df):
+    noisy = df.groupby("n")[["n"]].count() + np.random.laplace(0, 1, size=(df["n"].nunique(), 1))
+    return noisy.sum(), noisy.mean()
+
+
+@pytest.mark.parametrize(
+    "function",
+    [crossed, pivoted, shares, unstacked, rows, some, of_text, divided_by_zero, floored, of_another_shape, nothing,
+     with_gaps, many_rows],
+)  # fmt: skip
+def test_each_run_is_what_pandas_makes(function):
+    """All runs are repeated by the function itself, with their draws."""
+    assert make(function, (_data(),), {}, 60, np.random.SeedSequence(1), 60).repeated == 60
+
+
+@pytest.mark.parametrize("function", [crossed, pivoted, shares, unstacked, rows])
+def test_frames_are_made_once(function, monkeypatch):
+    """None is made run by run."""
+    import dpaudit.reading.runs.applied as applied
+
+    def refused(*args, **keywords):
+        raise UnreadError("run by run")
+
+    monkeypatch.setattr(applied, "singly", refused)
+    make(function, (_data(),), {}, 60, np.random.SeedSequence(1), 0)
