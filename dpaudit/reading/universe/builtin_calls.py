@@ -221,8 +221,8 @@ class Builtins(Base):
         ).__name__.endswith("iterator")
         if not known:
             refuse("next() of this", "a loop")
-        if self.state.record:
-            refuse("next() for each record", "a sum")
+        if self.state.record or self.state.level:
+            refuse("next() for each record, or in each repeated step", "a sum, or the state that the step returns")
         return naturally(next, iterator, *default)
 
     def b_reversed(self, values: Any) -> Any:

@@ -31,6 +31,7 @@ from dpaudit.reading.universe.base import Bound, hook, naturally
 from dpaudit.reading.universe.called import Calls
 from dpaudit.reading.universe.columns import Column
 from dpaudit.reading.universe.frames import Frame, Groups, Keyed, Loc, Sampling
+from dpaudit.reading.universe.keys import Noisy
 from dpaudit.reading.universe.noise import Draw
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.records import UNBOUND, Cell, Records, Row, Unbound
@@ -98,6 +99,8 @@ class Universe(Calls):
         """A function that sets names of a function around it is entered."""
         if self.state.record:
             refuse(f"a function that sets {names}, from outside of it, for each record", "sums: total += x in the loop")
+        if self.state.level:
+            refuse(f"a repeated step that sets {names}, from outside of it", "the state that it returns")
 
     def trying(self, step: int) -> None:
         """Enter or leave a part in which exceptions are seen."""
@@ -354,7 +357,7 @@ class Universe(Calls):
             return self._item_of_column(owner, key)
         if isinstance(owner, Number | Draw):
             return owner.at(key)
-        if isinstance(owner, Frame | Groups | Keyed | Loc | Row):
+        if isinstance(owner, Frame | Groups | Keyed | Loc | Row | Noisy):
             return owner.select(key)
         return refuse(f"an item of a {owner.noun}", NOISE_FIRST)
 
@@ -662,7 +665,7 @@ class Universe(Calls):
 
     def _iterated(self, value: Any) -> Any:
         kind = type(value)
-        if self.state.record and hasattr(kind, "__next__"):  # who goes on with it changes it
+        if (self.state.record or self.state.level) and hasattr(kind, "__next__"):  # who goes on with it changes it
             self.own(value)
         if (
             kind

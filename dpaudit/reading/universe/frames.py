@@ -222,9 +222,9 @@ class Frame(Private):
             refuse("reset_index makes the places of records a column", ".reset_index(drop=True)")
         return self.reordered(self.rows.selection)
 
-    def reordered(self, selection: Any) -> Frame:
+    def reordered(self, selection: Any, distinct: frozenset[str] | None = None) -> Frame:
         """Return the rows in another order, or under other labels, perhaps of another selection."""
-        rows = Rows(self.rows.space, selection, self.rows.sample, next(_ORDERS))
+        rows = Rows(self.rows.space, selection, self.rows.sample, next(_ORDERS), distinct=distinct)
         columns: dict[str, Column | None] = {}
         for name in self.columns:
             column = self.column(name)
@@ -265,13 +265,17 @@ class Frame(Private):
         if selection.kind == "unbounded" and len(keys) == 1 and person and keys[0].source == person:
             if self.universe.columns[person].missing:
                 refuse("persons whose name may be missing", "a domain in which every record has one")
-            return self.reordered(Selection("person", most))
+            return self.reordered(Selection("person", most), self.rows.distinct)
         return self.reordered(selection.swapped())
 
     def m_drop_duplicates(self, subset: Any = None) -> Frame:
         """``drop_duplicates(names)``: the first of each."""
         names = list(self.columns) if subset is None else [subset] if isinstance(subset, str) else list(subset)
-        return self.first_of_each([self.column(name) for name in names], 1)
+        columns = [self.column(name) for name in names]
+        sources, person = {each.source for each in columns}, current().person
+        if self.rows.selection.kind == "unbounded" and person in sources and "" not in sources:
+            return self.reordered(self.rows.selection, frozenset(sources - {person}))  # each of a person's own rows
+        return self.first_of_each(columns, 1)
 
     def m_pivot_table(
         self,
@@ -492,13 +496,14 @@ class Loc(Private):
 class Sampling(Private):
     """A coin for each row: in, or not."""
 
-    __slots__ = ("low", "number", "rate", "rows")
+    __slots__ = ("number", "rate", "rows", "times")
     noun = "coin of each record"
 
     def __init__(self, rate: float, rows: Rows) -> None:
         state = current()
         state.samples += 1
-        self.rate, self.rows, self.number = rate, rows, state.samples
+        state.sampled[state.samples] = state.level
+        self.rate, self.rows, self.number, self.times = rate, rows, state.samples, state.times
 
     def of(self, rows: Rows) -> Rows:
         """Return the rows whose coin says so."""
@@ -511,7 +516,7 @@ class Sampling(Private):
             )
         if rows.sample is not None:
             refuse("a sample of a sample", "one sample, at the product of both rates")
-        return Rows(rows.space, rows.selection, (self.number, self.rate), rows.order)
+        return Rows(rows.space, rows.selection, (self.number, self.rate, self.times), rows.order)
 
 
 class Groups(Private):

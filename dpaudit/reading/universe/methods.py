@@ -16,6 +16,7 @@ import pandas as pd
 from dpaudit.reading.universe import numbers, records
 from dpaudit.reading.universe.columns import CASTS, Column, plain
 from dpaudit.reading.universe.frames import Frame, Keyed, PerPerson, Selection, column_sum, current_domain, row_sum
+from dpaudit.reading.universe.keys import HowMany
 from dpaudit.reading.universe.noise import Draw, Exponentials, Half, Perturbed, Shifted, largest
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.released import Token, array
@@ -216,7 +217,7 @@ def length(value: Any) -> Any:
     if isinstance(value, Number | Draw):
         return value.shape[0] if value.shape else refuse("len() of a number")
     if isinstance(value, Keyed):
-        refuse("how many keys the data hold is private", "reindex(LABELS, fill_value=0)")
+        return HowMany(value)
     return refuse(f"len() of a {value.noun}")
 
 

@@ -21,6 +21,7 @@ from dpaudit.program.tracked.path import RefusedReading
 from dpaudit.program.tracked.reading import Releases
 from dpaudit.reading.universe.cells import Declared, declared
 from dpaudit.reading.universe.drive import Reading, read
+from dpaudit.reading.universe.given import Given
 from dpaudit.reading.universe.second import PAIRS, Compared, compared
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
@@ -71,7 +72,9 @@ def read_as_it_is(
             f"{mechanism.name} returns many outputs a call (size), of which a proof says nothing; prove the function "
             "of one output, f(data, **parameters)"
         )
-    given = {"rng": np.random.default_rng()} if "rng" in mechanism.asked else {}
+    given: dict[str, Any] = {"rng": np.random.default_rng()} if "rng" in mechanism.asked else {}
+    if mechanism.shape is Shape.PROGRAM:
+        given["noise"] = Given()
     reading = read(
         mechanism.function,
         columns,

@@ -57,8 +57,8 @@ class _Writer:
         """Return a release, split by the scales of its noise."""
         sample = None
         if each.sample is not None:
-            number, rate = each.sample
-            sample = samples.setdefault(number, Sample(len(samples), simple(rate), 1))
+            number, rate, times = each.sample
+            sample = samples.setdefault(number, Sample(len(samples), simple(rate), times))
         key = (id(each), sample)
         known = self._known.get(hash(key))
         if known is not None and known[0] == key:
@@ -73,7 +73,7 @@ class _Writer:
                 (),
                 tuple(self._movement(each, place) for place in places),
                 sample,
-                1,
+                each.times,
                 each.line,
                 tuple((name, simple(value)) for name, value in each.details),
             )
