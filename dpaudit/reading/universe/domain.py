@@ -48,6 +48,7 @@ from dpaudit.reading.universe.state import (
     refuse_and_leave,
 )
 from dpaudit.reading.universe.values import PRIVATE, PUBLIC, RELEASED, is_of_users_class, sort_of
+from dpaudit.reading.universe.vectors import Lengths, Vectors, vectors_of
 
 _VIEWS: tuple[type, ...] = (
     type({}.keys()),
@@ -357,7 +358,7 @@ class Universe(Calls):
             return self._item_of_column(owner, key)
         if isinstance(owner, Number | Draw):
             return owner.at(key)
-        if isinstance(owner, Frame | Groups | Keyed | Loc | Row | Noisy):
+        if isinstance(owner, Frame | Groups | Keyed | Loc | Row | Noisy | Vectors | Lengths):
             return owner.select(key)
         return refuse(f"an item of a {owner.noun}", NOISE_FIRST)
 
@@ -376,6 +377,8 @@ class Universe(Calls):
         ):
             low = owner.low[key]
             return owner.with_values(owner.space, low, None if owner.is_exact else owner.high[key])
+        if not owner.is_series and isinstance(key, tuple) and None in key:
+            return vectors_of(owner).select(key)
         return refuse("a choice of rows by place: which record stands where is private", "a mask: x[x > 0]")
 
     def _item_of_token(self, owner: Token, key: Any, sort: int) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.reading.python import OPERATION
-from dpaudit.reading.universe import keys, methods, reports
+from dpaudit.reading.universe import keys, methods, reports, vectors
 from dpaudit.reading.universe.builtin_calls import Builtins
 from dpaudit.reading.universe.columns import COMPARISONS, Column
 from dpaudit.reading.universe.frames import Keyed, PerPerson
@@ -47,6 +47,8 @@ class Operators(Builtins):
         for each in (left, right):
             if not isinstance(each, Private | Token) and sort_of(each) != PUBLIC:
                 refuse("an operator on a private value and a collection that is not public", "the values one by one")
+        if isinstance(left, vectors.OF_ROWS) or isinstance(right, vectors.OF_ROWS):
+            return vectors.operated(name, left, right)
         if isinstance(left, _OF_KEYS) or isinstance(right, _OF_KEYS):
             return keys.operated(name, left, right)
         if isinstance(left, reports.Flips) or isinstance(right, reports.Flips):
@@ -130,6 +132,10 @@ class Operators(Builtins):
         return combined(name, draw.alone(), other)
 
     def _of_columns(self, name: str, left: Any, right: Any) -> Any:
+        if isinstance(left, Token) or isinstance(right, Token):
+            column = left if isinstance(left, Column) else right
+            if not column.is_series:
+                return vectors.operated(name, left, right)
         if isinstance(left, Column):
             if isinstance(right, Number):
                 refuse("a private column with a private number, by which every record moves", "a constant in its place")
@@ -172,6 +178,8 @@ class Operators(Builtins):
             return exact.times(other)
         if name == "truediv" and isinstance(left, Number):
             return left.over(right)
+        if name == "matmul":
+            return exact.product(other, is_left=exact is right)
         if name in COMPARISONS:
             refuse("a comparison of a private number", "noise first, and the comparison of what is released")
         return refuse(

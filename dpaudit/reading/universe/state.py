@@ -112,7 +112,7 @@ class Pass:
         self.depth = self.steps = self.samples = self.attempts = self.record = self.records = 0
         self.is_over = False
         self.times = 1
-        self.levels = 0  # of repeated steps so far
+        self.levels = self.places = 0  # repeated steps, and computed columns, so far
         self.level: tuple[int, ...] = ()  # within which repeated steps this is
         self.sampled: dict[int, tuple[int, ...]] = {}  # within which each sample is drawn
         self.alive: weakref.WeakSet[Any] = weakref.WeakSet()

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from dpaudit.program.tracked.magnitude import of
-from dpaudit.program.tracked.movement import Condition, Linear, Part, Term
+from dpaudit.program.tracked.movement import Ball, Condition, Linear, Part, Term
 from dpaudit.program.tracked.path import RefusedReading, Release, Sample
 from dpaudit.program.tracked.reading import Releases
 from dpaudit.program.tracked.rows import ColumnDomain
-from dpaudit.reading.universe.cells import Axis, Declared, simple
+from dpaudit.reading.universe.cells import Axis, Declared, place_of, simple
 from dpaudit.reading.universe.drive import Reading
 from dpaudit.reading.universe.state import Released
 
@@ -71,7 +71,7 @@ class _Writer:
                 each.law,
                 simple(scale),
                 (),
-                tuple(self._movement(each, place) for place in places),
+                (self._ball(each),) if each.is_ball else tuple(self._movement(each, place) for place in places),
                 sample,
                 each.times,
                 each.line,
@@ -81,6 +81,15 @@ class _Writer:
         ]
         self._known[hash(key)] = (key, found)
         return found
+
+    def _ball(self, each: Released) -> Ball:
+        """Return how far a vector moves: of some kinds of records, where they are told by one condition on each column."""
+        kind, times, number = each.selection
+        rows = 2 * times if kind == "swapped" else times  # a row comes, and another one goes
+        name = "{}" if kind == "record" else f"{{}} of rows {number}"
+        terms = [] if kind == "swapped" else list(self._terms_of(each.axes, each.low[:, 0], each.high[:, 0], name))
+        radius = of(rows * outward(float(each.high.max()), 1))
+        return Ball(terms[0].part if len(terms) == 1 else frozenset(), radius)
 
     def _movement(self, each: Released, place: int) -> Linear:
         kind, times, number = each.selection
@@ -130,8 +139,11 @@ class _Writer:
                     )
                 yield Term(around | self._run(runs, name, start, stop), of(first), of(last))
 
+    def _domain(self, axis: str) -> Declared:
+        return self._declared[axis] if axis in self._declared else place_of(axis)
+
     def _is_ordered(self, axis: str) -> bool:
-        return self._declared[axis].kind in ("int64", "float64")
+        return self._domain(axis).kind in ("int64", "float64")
 
     def _runs(self, axis: str, low: Any, high: Any) -> Iterator[tuple[int, int]]:
         """Yield from where to where, in the order of its cells, a column adds the same."""
@@ -172,14 +184,14 @@ class _Writer:
 
     def _axis(self, name: str) -> Axis:
         if name not in self._axes:
-            self._axes[name] = Axis(self._declared[name], self._cuts.get(name, ()))
+            self._axes[name] = Axis(self._domain(name), self._cuts.get(name, ()))
         return self._axes[name]
 
     def _part(self, axis: str, name: str) -> list[Part]:
         """Return the conditions for each cell of a column."""
         found = self._parts.get((axis, name))
         if found is None:
-            declared, column = self._declared[axis], name.format(axis)
+            declared, column = self._domain(axis), name.format(axis)
             self.columns[column] = column_domain(declared)
             found = []
             for low, high in self._axis(axis).cells:
@@ -196,7 +208,7 @@ class _Writer:
         return found
 
     def _ends(self, axis: str, low: Any, high: Any) -> tuple[Fraction, Fraction]:
-        declared = self._declared[axis]
+        declared = self._domain(axis)
         points = sorted({declared.low, declared.high, *self._cuts.get(axis, ())})
         return _exact(max(each for each in points if each < low)), _exact(min(each for each in points if each > high))
 
