@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         RandomisedResponse,
     )
     from dpaudit.accounts.account import account
-    from dpaudit.auditing.audit import audit, privacy_curve
+    from dpaudit.auditing.audit import privacy_curve
     from dpaudit.auditing.plan import Plan, plan
     from dpaudit.auditing.plan_error import ErrorPlan, plan_error
     from dpaudit.auditing.scores.audit import audit_outputs, audit_scores
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from dpaudit.training.small_runs import trains
     from dpaudit.training.watch import watch_training
     from dpaudit.verify import certified_delta
+    from dpaudit.verify.answer import audit
     from dpaudit.verify.prove_and_audit import prove
 
 register("page", "dpaudit.report:html_page")
@@ -71,7 +72,7 @@ _HOMES = {
     "Gaussian": "accounting",
     "Laplace": "accounting",
     "RandomisedResponse": "accounting",
-    "audit": "auditing.audit",
+    "audit": "verify.answer",
     "audit_outputs": "auditing.scores.audit",
     "audit_scores": "auditing.scores.audit",
     "privacy_curve": "auditing.audit",

@@ -201,7 +201,7 @@ class _Search:
 
     def _expected(self, value: Decimal) -> float:
         """The excess that is expected, in floating point."""
-        account = Account(as_events(self.events(value)), TOLERANCE, self.memory)
+        account = Account(as_events(self.events(value)), self.memory, TOLERANCE)
         return _log(account.expected(number_of(self.claim.delta)), self.claim.value)
 
     def _refined(self, place: float) -> tuple[float, float]:

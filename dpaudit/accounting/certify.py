@@ -57,7 +57,7 @@ _MOST_LOSS = 3_000  # a curve beyond it could not be checked, and promises nothi
 _MOST_BY_FORMULA = Fraction(2048)  # of one step: about the loss that a list out of reach is brought to by more noise,
 _MOST_COMPOSED = Fraction(16)  # where it is composed, in seconds
 _MOST_DISCRETE = 500  # 1/2σ² of discrete Gaussian noise, whose lattice then has too many places
-_COARSE = 0.1  # the width of such an interval, of which one end is used
+_COARSE, _FEW = 0.1, 2  # the width of such an interval, of which one end is used, and how many lattices are tried
 _LEAST_NOISE = Fraction(1, 10**9)  # of noise to sensitivity
 _LEAST_DELTA = Fraction(1, 10**150)
 
@@ -150,23 +150,23 @@ def certify(
             raise UsageError(f"delta is at least 0 and below 1, not {float(at):g}")
         if at and at < _LEAST_DELTA:
             raise UsageError(f"delta is 0, or at least 1e-150, not {float(at):g}")
-        return _within(listed, tolerance, lambda own, width: Account(own, width, memory).epsilon(at, points))
+        return _within(listed, tolerance, lambda own, *how: Account(own, memory, *how).epsilon(at, points))
     at = read_number("epsilon", epsilon if epsilon is not None else 0)
     if not 0 <= at <= _MOST_LOSS:
         raise UsageError(f"epsilon is at least 0 and at most {_MOST_LOSS:,}, not {float(at):g}")
-    return _within(listed, tolerance, lambda own, width: Account(own, width, memory).delta(at, points))
+    return _within(listed, tolerance, lambda own, *how: Account(own, memory, *how).delta(at, points))
 
 
-def _within(events: Events, tolerance: float, certified: Callable[[Events, float], Certified]) -> Certified:
+def _within(events: Events, tolerance: float, certified: Callable[[Events, float, int], Certified]) -> Certified:
     """Return what is certain of a list; of one whose losses are out of reach, what is certain of more or less noise."""
     try:
-        return certified(events, tolerance)
+        return certified(events, tolerance, _ATTEMPTS)
     except BelowError:
-        return _one_end(certified(with_less_noise(events), tolerance), events, tolerance, up=True)
+        return _one_end(certified(with_less_noise(events), tolerance, _ATTEMPTS), events, tolerance, up=True)
     except BeyondError as error:
         for own in with_more_noise(events, _MOST_BY_FORMULA if gaussian.square_of_mu(events) else _MOST_COMPOSED):
             try:
-                return _one_end(certified(own, _COARSE), events, tolerance, up=False)
+                return _one_end(certified(own, _COARSE, _FEW), events, tolerance, up=False)
             except BeyondError:
                 continue
         raise UsageError(str(error)) from None
@@ -194,12 +194,13 @@ class Account:
 
     Args:
         events: the list.
-        tolerance: the width that is wished for, in ε.
         memory: the most bytes to use, about.
+        tolerance: the width that is wished for, in ε.
+        tries: how many lattices are tried, each finer than the one before.
     """
 
-    def __init__(self, events: Events, tolerance: float, memory: int) -> None:
-        self.events, self.tolerance, self.memory = events, tolerance, memory
+    def __init__(self, events: Events, memory: int, tolerance: float, tries: int = _ATTEMPTS) -> None:
+        self.events, self.memory, self.tolerance, self.tries = events, memory, tolerance, tries
         self.counts = [count for _, count in events.parts]
 
     def _open(self, log_delta: float) -> None:
@@ -346,7 +347,7 @@ class Account:
         step = self._first_step()
         best: tuple[list[End], Decimal, Decimal] | None = None
         reached = math.inf
-        for _ in range(_ATTEMPTS):
+        for _ in range(self.tries):
             try:
                 upper, lower = self._compose("remove", True, step), self._compose("remove", False, step)
                 ends, high, low = [upper, lower], bound(upper), bound(lower)

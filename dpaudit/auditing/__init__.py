@@ -3,6 +3,7 @@
 __all__ = [
     "assumed",
     "audit",
+    "calibration",
     "pair",
     "plan",
     "plan_error",

@@ -33,44 +33,19 @@ from dpaudit.evidence.build import no_bound, run_info
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Attempt, Bound, Histogram, Led, Target, Verdict
 from dpaudit.evidence.worst import settled
-from dpaudit.loading.named import load, public_name
-from dpaudit.reading.source import is_own
-from dpaudit.request import AuditOptions, AuditRequest, TraceRequest, taking, trace_for
+from dpaudit.loading.named import public_name
+from dpaudit.request import AuditOptions, AuditRequest, taking
 from dpaudit.sampling.blocks import Phase, Reading
 from dpaudit.sampling.outputs import Outputs
 from dpaudit.sampling.progress import Session
-from dpaudit.settings import own_settings
 from dpaudit.stats.power import Detectable, foresee
 from dpaudit.targets.mechanism import Mechanism
-from dpaudit.targets.signature import Shape
 
 _LOW_BITS_SHARE = 0.2  # of the error level, if the low-order bits decide too; chosen to cost the other bound little
 
 
-@taking(AuditRequest)
-@own_settings()
-def audit(target: str | Mechanism | Callable[..., Any], **options: Unpack[AuditOptions]) -> Evidence:
-    """Audit a mechanism: compute a certified lower bound of its privacy loss and compare it with the claim.
-
-    Args:
-        {options}
-
-    Returns:
-        The evidence. Its verdict is INVALID if the runs cannot be trusted.
-
-    Raises:
-        UsageError: if the request cannot be carried out as it stands.
-    """
-    return audited(AuditRequest(target, **options))
-
-
 def audited(request: AuditRequest, leads: tuple[tuple[Lead, ...], ...] = ()) -> Evidence:
-    """Carry out an audit; ``leads`` are what a trace of each pair points to."""
-    asked = None if leads else _as_trace(request)
-    if asked is not None:
-        from dpaudit.auditing.trace import traced  # which measures by an audit of the pair that it finds
-
-        return traced(asked)
+    """Carry out an audit by runs; ``leads`` are what a trace of each pair points to."""
     refuse_budget(request)
     started, clock = datetime.now(UTC), time.perf_counter()
     question = replace(validated(replace(request, seed=seed_for(request))), leads=leads)
@@ -103,16 +78,6 @@ def audited(request: AuditRequest, leads: tuple[tuple[Lead, ...], ...] = ()) -> 
     named = question.mechanism.reference is not None or public_name(question.mechanism) != question.mechanism.name
     run = msgspec.structs.replace(run_info(started, clock, question.engine.count), named=named)
     return settled(msgspec.structs.replace(evidence, run=run))
-
-
-def _as_trace(request: AuditRequest) -> TraceRequest | None:
-    """Return the trace that answers an audit of a function of the user's own, which is read; None for any other."""
-    asked = trace_for(request)
-    if asked is None:
-        return None
-    mechanism = load(request.target)
-    own = is_own(getattr(mechanism.function, "__func__", mechanism.function)) and mechanism.query is None
-    return asked if own and mechanism.shape in (Shape.OPAQUE, Shape.SEEDED) else None
 
 
 def _answered(
@@ -160,7 +125,7 @@ def privacy_curve(target: str | Mechanism | Callable[..., Any], **options: Unpac
         InvalidRunsError: if the runs cannot be trusted.
     """
     options["curve"] = True
-    return PrivacyCurve(audit(target, **options))
+    return PrivacyCurve(audited(AuditRequest(target, **options)))
 
 
 def _carry_out(question: Question, target: Target, total: int, curve: bool) -> Evidence:

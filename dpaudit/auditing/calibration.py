@@ -15,7 +15,10 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 
-from dpaudit.auditing.question import Question
+import numpy as np
+
+from dpaudit.auditing.pair import may_be_read
+from dpaudit.auditing.question import LEAST_RUNS, Question
 from dpaudit.auditing.search import first_of
 from dpaudit.auditing.seeds import fresh_seed
 from dpaudit.errors import InvalidRunsError, Notice
@@ -23,12 +26,17 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Verdict
 from dpaudit.sampling.blocks import Block, Phase
 from dpaudit.sampling.play import RepeatDetector, play
+from dpaudit.settings import lent
+from dpaudit.targets.signature import Shape
 
 # chosen by taste: rehearsals should cost little, and a run of bad luck should not exceed the budget
 _SHARE, _LONGEST = 0.1, 10.0  # no longer rehearsal begins after this share of the time, or after so many seconds
 _USED = 0.9  # share of the remaining time that is planned for
 _GROWTH = 10  # largest factor between two rehearsals
 _CALLS = 2
+_LEAST_MEASURED = 1_000  # runs; fewer show nothing that a trace does not
+_REHEARSED = 3  # calls that say how long one takes
+_FAR = 10
 
 
 def runs_within(seconds: float, question: Question, least: int, audit: Callable[[Question, int], Evidence]) -> int:
@@ -86,3 +94,43 @@ def _of_a_call(question: Question) -> float:
 
 def _nothing(side0: object, side1: object) -> None:
     """Discard the outputs of a block."""
+
+
+def affordable(question: Question, runs: int, seconds: float | None) -> int:
+    """Return how many runs measure a pair that is known: fewer than asked for where a call takes long, none where few.
+
+    Args:
+        question: about the pair.
+        runs: asked for.
+        seconds: for them, about; None for as long as it takes.
+    """
+    least = max(_LEAST_MEASURED, LEAST_RUNS * len(question.pairs))
+    if not runs or seconds is None or question.mechanism.shape in (Shape.PROGRAM, Shape.SAMPLER):
+        return runs
+    if may_be_read(question):
+        return runs
+    each = _seconds_of_a_call(question, seconds / least)
+    may = int(seconds / max(each, 1e-9))
+    if may >= runs:
+        return runs
+    return 0 if may < least else int(float(f"{may:.2g}"))
+
+
+def _seconds_of_a_call(question: Question, enough: float) -> float:
+    """Return how long a call takes, the shortest of a few; the first, where that is far more than ``enough``."""
+    mechanism = question.mechanism
+    rng = np.random.default_rng(0)
+    filled = {"rng": rng, "size": 1}
+    took = []
+    for number in range(_REHEARSED):
+        data = question.pairs[0][number % 2]
+        began = time.perf_counter()
+        try:
+            with lent():
+                mechanism.function(data, **{name: filled[name] for name in mechanism.asked}, **question.parameters)
+        except (Exception, SystemExit):
+            pass  # an exception is an output, and takes its time too
+        took.append(time.perf_counter() - began)
+        if took[-1] > _FAR * enough:
+            break
+    return min(took)

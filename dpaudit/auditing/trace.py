@@ -18,12 +18,11 @@ from datetime import UTC, datetime
 from typing import Any, Unpack
 
 import msgspec
-import numpy as np
 
 from dpaudit.auditing.audit import audited
+from dpaudit.auditing.calibration import affordable
 from dpaudit.auditing.leads import leads_of
-from dpaudit.auditing.pair import may_be_read
-from dpaudit.auditing.question import LEAST_RUNS, Question, SearchSpace, validated, whole
+from dpaudit.auditing.question import Question, SearchSpace, validated, whole
 from dpaudit.auditing.recorded import subject_of
 from dpaudit.auditing.search import DRAWN_PAIR
 from dpaudit.auditing.seeds import given_or_fresh
@@ -49,20 +48,16 @@ from dpaudit.neighbours.serialise import kept_text
 from dpaudit.reading.constants import constants_of
 from dpaudit.request import AuditRequest, TraceOptions, TraceRequest, taking
 from dpaudit.sampling.outputs import OutputSnapshot
-from dpaudit.settings import lent, own_settings
+from dpaudit.settings import own_settings
 from dpaudit.targets.mechanism import Mechanism
-from dpaudit.targets.signature import Shape
 from dpaudit.tracing.certain import Certain
 from dpaudit.tracing.findings import Path, Traced, Word
 from dpaudit.tracing.pair import trace_pair
 from dpaudit.tracing.runs import Target
 from dpaudit.tracing.search import DRAWN, FoundPair, worst_neighbours, worst_of
 
-_LEAST_MEASURED = 1_000  # runs; fewer show nothing that a trace does not
-_REHEARSED = 3  # calls that say how long one takes
 _MOST_SHOWN = 40  # lines of draws in evidence
 _MOST_STEPS = 2_000
-_FAR = 10
 
 
 @taking(TraceRequest)
@@ -85,16 +80,43 @@ def trace(target: str | Mechanism | Callable[..., Any], **options: Unpack[TraceO
 
 def traced(request: TraceRequest) -> Evidence:
     """Carry out a trace."""
-    started, clock = datetime.now(UTC), time.perf_counter()
-    runs = whole("runs", request.runs, least=0)
-    most = whole("candidates", request.candidates, least=1)
-    whole("paths", request.paths, least=1)
-    question = _question(request)
-    looked = _Looked.on(question, request, most)
-    evidence = _concluded(question, looked, request, runs)
-    named = question.mechanism.reference is not None or public_name(question.mechanism) != question.mechanism.name
-    run = msgspec.structs.replace(run_info(started, clock, question.engine.count), named=named)
-    return settled(msgspec.structs.replace(evidence, run=run))
+    return Tracing.of(request).concluded()
+
+
+@dataclass(frozen=True, slots=True)
+class Tracing:
+    """A trace that found its pair, before runs measure it.
+
+    Attributes:
+        request: what was asked.
+        looked: what was found.
+        started: when, and on the clock that counts seconds.
+    """
+
+    request: TraceRequest
+    looked: _Looked
+    started: tuple[datetime, float]
+
+    @classmethod
+    def of(cls, request: TraceRequest) -> Tracing:
+        """Trace the pairs that were asked for, or find the worst.
+
+        Raises:
+            UsageError: as `trace`.
+        """
+        started = datetime.now(UTC), time.perf_counter()
+        whole("runs", request.runs, least=0)
+        most = whole("candidates", request.candidates, least=1)
+        whole("paths", request.paths, least=1)
+        return cls(request, _Looked.on(_question(request), request, most), started)
+
+    def concluded(self, *, measured: bool = True) -> Evidence:
+        """Return the evidence, with what runs show unless they are left out."""
+        question, runs = self.looked.question, whole("runs", self.request.runs, least=0)
+        evidence = _concluded(question, self.looked, self.request, runs if measured else 0)
+        named = question.mechanism.reference is not None or public_name(question.mechanism) != question.mechanism.name
+        run = msgspec.structs.replace(run_info(*self.started, question.engine.count), named=named)
+        return settled(msgspec.structs.replace(evidence, run=run))
 
 
 def _question(request: TraceRequest) -> Question:
@@ -370,7 +392,7 @@ def _concluded(question: Question, looked: _Looked, request: TraceRequest, runs:
     question = looked.question
     exact = _exact(question, looked.record)
     refuted = exact is not None and question.claim is not None and exact.value > question.claim.value
-    measured = 0 if refuted else _affordable(question, runs, request.time_budget)
+    measured = 0 if refuted else affordable(question, runs, request.time_budget)
     evidence = _measured(question, looked, request, measured) if measured else _unmeasured(question)
     drew = {"hypothesis": installed_version("hypothesis")} if looked.record.drawn else {}
     evidence = msgspec.structs.replace(
@@ -392,40 +414,6 @@ def _exact(question: Question, record: Trace) -> Bound | None:
     if loss is None or not loss.value > 0:
         return None
     return exact_bound(loss.value, question.notion, method=LEAK if loss.leaks else TRACE, pair=record.pair)
-
-
-def _affordable(question: Question, runs: int, seconds: float | None) -> int:
-    """Return how many runs measure the pair: fewer than were asked for where a call takes long, and none where few."""
-    least = max(_LEAST_MEASURED, LEAST_RUNS * len(question.pairs))
-    if not runs or seconds is None or question.mechanism.shape in (Shape.PROGRAM, Shape.SAMPLER):
-        return runs
-    if may_be_read(question):
-        return runs
-    each = _seconds_of_a_call(question, seconds / least)
-    may = int(seconds / max(each, 1e-9))
-    if may >= runs:
-        return runs
-    return 0 if may < least else int(float(f"{may:.2g}"))
-
-
-def _seconds_of_a_call(question: Question, enough: float) -> float:
-    """Return how long a call takes, the shortest of a few; the first, where that is far more than ``enough``."""
-    mechanism = question.mechanism
-    rng = np.random.default_rng(0)
-    filled = {"rng": rng, "size": 1}
-    took = []
-    for number in range(_REHEARSED):
-        data = question.pairs[0][number % 2]
-        began = time.perf_counter()
-        try:
-            with lent():
-                mechanism.function(data, **{name: filled[name] for name in mechanism.asked}, **question.parameters)
-        except (Exception, SystemExit):
-            pass  # an exception is an output, and takes its time too
-        took.append(time.perf_counter() - began)
-        if took[-1] > _FAR * enough:
-            break
-    return min(took)
 
 
 def _measured(question: Question, looked: _Looked, request: TraceRequest, runs: int) -> Evidence:

@@ -48,6 +48,7 @@ _SECTIONS = {
         "scheduler",
         "steps",
         "time_budget",
+        "seconds",
         "resume",
         "shards",
         "shard",

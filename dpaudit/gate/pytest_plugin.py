@@ -268,9 +268,9 @@ class Auditor:
         return given if given is not None else _setting(self._item.config, name)
 
     def _audit(self, target: Any, asked: dict[str, Any], traced: bool) -> Evidence:
-        from dpaudit.auditing.audit import audit
         from dpaudit.auditing.trace import trace
         from dpaudit.errors import UsageError, nearest
+        from dpaudit.verify.answer import audit
 
         conduct = trace if traced else audit
         known = inspect.signature(conduct).parameters

@@ -195,7 +195,7 @@ def _pairs(request: Request, own_relation: str | None) -> list[tuple[Any, Any]] 
 
 def _found(request: Request, mechanism: Any, pairs: list[tuple[Any, Any]] | None) -> tuple[Any, str | None]:
     """Return the evidence, and why there is no proof if one was asked for but the program cannot be read."""
-    from dpaudit.auditing.audit import audit
+    from dpaudit.verify.answer import audit
 
     unproved = None
     if request.prove:

@@ -14,11 +14,11 @@ from dpaudit.neighbours import parse_relation
 from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.serialise import kept_text
 from dpaudit.privacy import parse_claim
-from dpaudit.request import AuditRequest, ProofRequest, Request, TraceRequest, options_of, trace_for
+from dpaudit.request import AuditRequest, ProofRequest, Request, TraceRequest, options_of, proof_for, trace_for
 
 Digests = Sequence[tuple[str, str]]
 Compared = Iterator[tuple[str, Any, Any]]
-_READ = ("seeded", "opaque")  # whose source is read, so that an audit may be a trace
+_READ = ("seeded", "opaque")  # whose source is read, so that an audit may be a trace, or a proof
 _NOISE_ALONE = "program"  # stands for its mathematics, so it has no low-order bits
 
 
@@ -42,8 +42,12 @@ class Asked:
 def other_question(evidence: Evidence, asked: Asked) -> str | None:
     """Say how evidence deviates from the request; None if it answers the request."""
     proved = evidence.proof is not None or evidence.counterexample is not None
-    if evidence.trace is not None and asked.audit is not None and evidence.target.asks in _READ:
-        asked = replace(asked, trace=asked.trace or trace_for(asked.audit))
+    if asked.audit is not None and asked.proof is None and asked.trace is None and evidence.target.asks in _READ:
+        trace = trace_for(asked.audit)
+        if evidence.trace is not None:
+            asked = replace(asked, trace=trace)
+        elif trace is not None and proved:
+            asked = replace(asked, proof=proof_for(trace))
     if (evidence.trace is not None) != (asked.trace is not None):
         return f"whether it is a trace is {evidence.trace is not None}, and {asked.trace is not None} was asked for"
     request = asked.trace or (asked.proof if proved else asked.audit)

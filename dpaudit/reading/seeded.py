@@ -1,8 +1,9 @@
 """Is noise the same in every process, as a module of the user's seeds it while it is imported?
 
 What runs at import is read and not run again: the code of a module outside of its functions, and the functions and
-classes that such code names, in the module itself and in all modules of the user's that it imports. It is enough that a
-seeder is named there: what is not understood counts as seeded.
+classes that such code names, in the module itself and in all modules of the user's that it imports. For a proof it is
+enough that a seeder is named there: what is not understood counts as seeded. Nobody is accused of what he only names: a
+trace asks for what is `surely` seeded, by a call that runs whenever the module is imported.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import sys
 import types
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -75,23 +76,34 @@ def _is_shared(owner: Any) -> bool:
     return owner is np.random.mtrand._rand or owner is getattr(random, "_inst", None)
 
 
-def seeded_by(functions: Iterable[types.FunctionType]) -> Seeded:
-    """Return what the modules of some functions of the user's, and what they import, seed while they are imported."""
+def seeded_by(functions: Iterable[types.FunctionType], *, surely: bool = False) -> Seeded:
+    """Return what the modules of some functions of the user's, and what they import, seed while they are imported.
+
+    Args:
+        functions: of the user's.
+        surely: whether to tell only what certainly runs, and is certainly a seeder.
+    """
+    reader = _Called if surely else _Importing
     modules = list(_modules(functions))
     named: dict[str, list[tuple[_Module, ast.AST]]] = {}
     for each in modules:
-        for name, node in each.defined:
+        for name, node in each.text.defined:
             named.setdefault(name, []).append((each, node))
     found = {"numpy": "", "python": "", "kept": ""}
     seen: set[int] = set()
-    pending: list[tuple[_Module, ast.AST]] = [(each, node) for each in modules for node in each.tree.body]
+    pending: list[tuple[_Module, ast.AST]] = [(each, node) for each in modules for node in each.text.body]
     while pending:
         module, node = pending.pop()
         if id(node) in seen:
             continue
         seen.add(id(node))
-        for name in _Importing(module, found).of(node):
-            pending += [(other, inner) for other, whole in named.get(name, ()) for inner in _within(whole)]
+        for name, owner in reader(module, found).of(node):
+            pending += [
+                (other, inner)
+                for other, whole in named.get(name, ())
+                if owner is None or owner == other.names.get("__name__")
+                for inner in _within(whole, reader.methods)
+            ]
     generators = tuple(
         (value, f"{name} in {os.path.basename(each.file)}")
         for each in modules
@@ -101,10 +113,11 @@ def seeded_by(functions: Iterable[types.FunctionType]) -> Seeded:
     return Seeded(**found, generators=generators)
 
 
-def _within(node: Any) -> list[ast.AST]:
-    """Return what runs when a function is called, or any method of a class."""
+def _within(node: Any, methods: frozenset[str] | None) -> list[ast.AST]:
+    """Return what runs when a function is called, or some methods of a class, or all of them."""
     if isinstance(node, ast.ClassDef):
-        return [inner for each in node.body for inner in (_within(each) if _is_function(each) else [each])]
+        called = [each for each in node.body if methods is None or getattr(each, "name", "__init__") in methods]
+        return [inner for each in called for inner in (_within(each, methods) if _is_function(each) else [each])]
     return node.body if isinstance(node.body, list) else [node.body]
 
 
@@ -112,19 +125,50 @@ def _is_function(node: ast.AST) -> bool:
     return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
 
 
+class _Text:
+    """What the text of a module says.
+
+    Attributes:
+        body: its statements.
+        defined: the functions and classes, by name, wherever they stand.
+        aliases: of what it imports from modules.
+        imports: the statements that import.
+        texts: constants that may name a module.
+        calls: whether anything is called.
+    """
+
+    def __init__(self, text: str) -> None:
+        tree = ast.parse(text)
+        self.body = tree.body
+        self.defined: list[tuple[str, Any]] = []
+        self.aliases: dict[str, str] = {}
+        self.imports: list[ast.Import | ast.ImportFrom] = []
+        self.texts: set[str] = set()
+        self.calls = False
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                self.defined.append((node.name, node))
+            elif isinstance(node, ast.Import | ast.ImportFrom):
+                self.imports.append(node)
+                if isinstance(node, ast.ImportFrom):
+                    self.aliases |= {each.asname or each.name: each.name for each in node.names}
+            elif isinstance(node, ast.Constant):
+                if isinstance(node.value, str) and node.value != "__main__":
+                    self.texts.add(node.value)
+            elif isinstance(node, ast.Call):
+                self.calls = True
+
+
+_read = functools.lru_cache(maxsize=512)(_Text)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Module:
-    """A module: its file, its tree, its names, and the functions and classes that it defines."""
+    """A module: its file, its text, and its names."""
 
     file: str
-    tree: ast.Module
+    text: _Text
     names: Mapping[str, Any]
-    defined: list[tuple[str, Any]]
-
-
-@functools.lru_cache(maxsize=512)
-def _parsed(text: str) -> ast.Module:
-    return ast.parse(text)
 
 
 def _modules(functions: Iterable[types.FunctionType]) -> Iterator[_Module]:
@@ -136,71 +180,73 @@ def _modules(functions: Iterable[types.FunctionType]) -> Iterator[_Module]:
             continue
         seen.add((id(names), file))
         try:
-            tree = _parsed("".join(linecache.getlines(file, dict(names))))
+            text = _read("".join(linecache.getlines(file, dict(names))))
         except (SyntaxError, ValueError, RecursionError):
             continue
-        defined: list[tuple[str, Any]] = [
-            (each.name, each)
-            for each in ast.walk(tree)
-            if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-        ]
-        yield _Module(file, tree, names, defined)
+        yield _Module(file, text, names)
         if not names.get("__file__"):  # the other cells of a notebook
             pending += [(names, each) for each in list(linecache.cache) if _is_cell(each)]
-        for other in _imported(tree, names):
+        for other in _imported(text, names):
             if getattr(other, "__file__", None):
                 pending.append((vars(other), other.__file__ or ""))
         for value in list(names.values()):
-            made_in = value if isinstance(value, types.ModuleType) else sys.modules.get(_module_of(value))
+            if not text.calls and _is(value, types.ModuleType):
+                continue  # imported by its text, which was followed, or a part of a package that others imported
+            made_in = value if _is(value, types.ModuleType) else sys.modules.get(_module_of(value))
             if made_in is not None and getattr(made_in, "__file__", None):
                 pending.append((vars(made_in), made_in.__file__ or ""))
 
 
+def _is(value: Any, *kinds: type) -> bool:
+    """Whether a value is of some kinds; no code of the value is run, as `isinstance` may."""
+    return issubclass(type(value), kinds)
+
+
 def _module_of(value: Any) -> str:
-    owner = value if isinstance(value, type | types.FunctionType) else type(value)
-    name = owner.__module__
-    return name if isinstance(name, str) else ""
+    """Return the module that a class, a function, or the class of a value is of; no code of the value is run."""
+    kind = type(value)
+    if kind is types.FunctionType:
+        name = value.__module__
+    else:
+        name = type.__getattribute__(value if issubclass(kind, type) else kind, "__module__")
+    return name if type(name) is str else ""
 
 
 def _is_cell(file: str) -> bool:
     return file.startswith("<ipython") or f"{os.sep}ipykernel_" in file
 
 
-def _imported(tree: ast.Module, names: Mapping[str, Any]) -> Iterator[types.ModuleType]:
+def _imported(text: _Text, names: Mapping[str, Any]) -> Iterator[types.ModuleType]:
     """Yield the modules that a module may import, as far as they are there."""
-    wanted: set[str] = set()
-    for node in ast.walk(tree):
+    wanted = set(text.texts)
+    for node in text.imports:
         if isinstance(node, ast.Import):
             wanted |= {each.name for each in node.names}
-        elif isinstance(node, ast.ImportFrom):
+        else:
             package = str(names.get("__package__") or "").split(".")
             above = package[: len(package) - node.level + 1] if node.level else []
             base = ".".join([*above, *([node.module] if node.module else [])])
             wanted |= {base, *(f"{base}.{each.name}" for each in node.names)}
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value != "__main__":
-            wanted.add(node.value)
     for name in wanted:
         parts = name.split(".")
         for count in range(1, len(parts) + 1):
             module = sys.modules.get(".".join(parts[:count]))
-            if isinstance(module, types.ModuleType):
+            if module is not None and _is(module, types.ModuleType):
                 yield module
 
 
 class _Importing(ast.NodeVisitor):
-    """Goes through what runs at import, notes what seeds, and gathers the names that may be called."""
+    """Goes through what runs at import, notes what seeds, and gathers what may be called: a name, and its module."""
+
+    methods: ClassVar[frozenset[str] | None] = None
+    """What runs of a class that is called; None for all of it."""
 
     def __init__(self, module: _Module, found: dict[str, str]) -> None:
-        self.module, self.found, self.names = module, found, set[str]()
-        self.aliases = {
-            each.asname or each.name: each.name
-            for node in ast.walk(module.tree)
-            if isinstance(node, ast.ImportFrom)
-            for each in node.names
-        }
+        self.module, self.found, self.names = module, found, set[tuple[str, str | None]]()
+        self.aliases = module.text.aliases
 
-    def of(self, node: ast.AST) -> set[str]:
-        """Return the names in a part of what runs."""
+    def of(self, node: ast.AST) -> set[tuple[str, str | None]]:
+        """Return the names in a part of what runs, and the modules they are of."""
         self.visit(node)
         return self.names
 
@@ -215,7 +261,9 @@ class _Importing(ast.NodeVisitor):
             return self.module.names.get(node.id, _UNKNOWN)
         if isinstance(node, ast.Attribute):
             owner = self.value(node.value)
-            if isinstance(owner, types.ModuleType | type | np.random.RandomState | np.random.Generator | random.Random):
+            if type(owner) is type or _is(
+                owner, types.ModuleType, np.random.RandomState, np.random.Generator, random.Random
+            ):
                 return getattr(owner, node.attr, _UNKNOWN)
         return _UNKNOWN
 
@@ -278,14 +326,14 @@ class _Importing(ast.NodeVisitor):
 
     def visit_Name(self, node: ast.Name) -> None:
         """A name seeds that is a seeder, whatever it is called."""
-        self.names |= {node.id, self.aliases.get(node.id, node.id)}
+        self.names |= {(node.id, None), (self.aliases.get(node.id, node.id), None)}
         self._named(node)
         if self.value(node) is _UNKNOWN and self.aliases.get(node.id) in _SEEDERS:
             self.note(node, "numpy", "python")
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         """So does an attribute."""
-        self.names.add(node.attr)
+        self.names.add((node.attr, None))
         self._named(node)
         if node.attr == "bit_generator":
             self.note(node, "kept")
@@ -299,7 +347,7 @@ class _Importing(ast.NodeVisitor):
     def visit_Subscript(self, node: ast.Subscript) -> None:
         """So does what is looked up in the names of a module."""
         looked = isinstance(node.slice, ast.Constant) and node.slice.value in _SEEDERS
-        if looked and not isinstance(self.value(node.value), dict):
+        if looked and not _is(self.value(node.value), dict):
             self.note(node, "numpy", "python", "kept")
         self.generic_visit(node)
 
@@ -310,14 +358,51 @@ class _Importing(ast.NodeVisitor):
         if value is pickle:
             self.note(node, "kept")
         if _seeds(value) or value is _set_bits:
-            owner = getattr(value, "__self__", None)
-            shared = owner is None or isinstance(owner, types.ModuleType) or _is_shared(owner)
-            is_python = isinstance(owner, random.Random)
-            self.note(node, "kept" if not shared else "python" if is_python else "numpy")
+            self.note(node, _seeded_state(value))
+
+
+class _Called(_Importing):
+    """Goes through what surely runs at import: it notes known seeders that are called, and gathers what is called."""
+
+    methods = frozenset(("__init__", "__new__", "__post_init__"))
+
+    def visit_Call(self, node: ast.Call) -> None:
+        """A call seeds that is given a seed, or runs what it calls."""
+        value = self.value(node.func)
+        given = [each for each in (*node.args, *(each.value for each in node.keywords)) if not _is_none(each)]
+        if given and value is not _UNKNOWN and _seeds(value):
+            self.note(node, _seeded_state(value))
+        elif type(value) in (types.FunctionType, type):
+            self.names.add((value.__name__, _module_of(value)))
+        self.generic_visit(node)
+
+    def visit_Name(self, node: ast.Name) -> None:
+        """A name runs nothing."""
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        """Nor does an attribute, as far as is known."""
+        self.visit(node.value)
+
+    def visit_Subscript(self, node: ast.Subscript) -> None:
+        """Nor an item."""
+        self.generic_visit(node)
+
+    def visit(self, node: ast.AST) -> None:
+        """Go on in what runs whatever happens."""
+        if not isinstance(node, ast.Lambda | ast.If | ast.IfExp | ast.Try | ast.While | ast.Match):
+            super().visit(node)
+
+
+def _seeded_state(seeder: Any) -> str:
+    """Return which state of `Seeded` a seeder sets."""
+    owner = getattr(seeder, "__self__", None)
+    if owner is not None and not _is(owner, types.ModuleType) and not _is_shared(owner):
+        return "kept"
+    return "python" if _is(owner, random.Random) else "numpy"
 
 
 def _seeds(value: Any) -> bool:
-    return not isinstance(value, type) and type(value).__module__ in _OF_CALLABLES and is_seeder(value)
+    return not _is(value, type) and _module_of(type(value)) in _OF_CALLABLES and is_seeder(value)
 
 
 def _is_kept(value: Any) -> bool:

@@ -9,7 +9,7 @@ and the printed command are derived from it.
 from dpaudit.request.account import AccountOptions, AccountRequest, ReleaseRequest
 from dpaudit.request.audit import AuditOptions, AuditRequest
 from dpaudit.request.option import Option, default_of, known_keywords, options_of, recorded, taking
-from dpaudit.request.proof import ProofOptions, ProofRequest
+from dpaudit.request.proof import ProofOptions, ProofRequest, proof_for
 from dpaudit.request.trace import TraceOptions, TraceRequest, trace_for
 from dpaudit.request.training import TrainingOptions, TrainingRequest
 
@@ -32,6 +32,7 @@ __all__ = [
     "default_of",
     "known_keywords",
     "options_of",
+    "proof_for",
     "recorded",
     "taking",
     "trace_for",

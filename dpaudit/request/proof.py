@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from dpaudit.request.audit import AuditRequest
 from dpaudit.request.option import described
 from dpaudit.request.shared import (
     BACKEND,
@@ -18,9 +19,13 @@ from dpaudit.request.shared import (
     SEED,
     WORKERS,
 )
+from dpaudit.request.trace import TraceRequest
 
 if TYPE_CHECKING:
     from dpaudit.privacy import Claim
+
+SECONDS = 10.0
+"""About, for measuring beside a proof; and for the proof that is tried in an audit."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,8 @@ class ProofRequest:
             too large. A counterexample is looked for with as many again, and left where they do not suffice. None for
             no limit.
         time_budget: seconds for the same; by default there is no limit, so that no answer depends on the machine.
+        seconds: about, for measuring runs of a function that is called once a run: where they would take longer, fewer
+            are made. None for as long as it takes.
         listen: called with (stage, runs done, runs in all).
     """
 
@@ -115,6 +122,9 @@ class ProofRequest:
     time_budget: float | None = field(
         default=None, metadata=described("Seconds for reading and proving, too.", kind="number", shown="SECONDS")
     )
+    seconds: float | None = field(
+        default=SECONDS, metadata=described("For measuring beside the proof, about.", kind="number", shown="SECONDS")
+    )
     listen: Callable[[str, int, int], None] | None = field(default=None, metadata=described("In Python only.", kind=""))
 
 
@@ -137,4 +147,17 @@ class ProofOptions(TypedDict, total=False):
     scheduler: str | None
     steps: int | None
     time_budget: float | None
+    seconds: float | None
     listen: Callable[[str, int, int], None] | None
+
+
+def proof_for(request: AuditRequest | TraceRequest) -> ProofRequest | None:
+    """Return the proof that may answer an audit of a function on declared columns; None where none are declared.
+
+    What is read, and what is measured beside it, have `SECONDS` each: the answer is one of an audit.
+    """
+    if not isinstance(request.domain, Mapping):
+        return None
+    shared = {each.name for each in fields(ProofRequest)} & {each.name for each in fields(TraceRequest)}
+    given = {name: getattr(request, name) for name in shared - {"time_budget", "keep_data"}}
+    return ProofRequest(**given, time_budget=SECONDS)

@@ -17,7 +17,7 @@ import msgspec
 from dpaudit.accounts.account import carry_out
 from dpaudit.accounts.conclude import events_in, events_of, name_of
 from dpaudit.accounts.plan import AccountPlan, Run
-from dpaudit.auditing.audit import audit
+from dpaudit.auditing.audit import audited
 from dpaudit.auditing.trace import trace
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.evidence.evidence import Evidence
@@ -35,6 +35,7 @@ from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
 from dpaudit.verify.proofs.enumeration import ENUMERATION
 from dpaudit.verify.proofs.kinds import KINDS
+from dpaudit.verify.proofs.releases import RELEASES, typed_frame
 from dpaudit.verify.prove_and_audit import prove
 
 
@@ -141,7 +142,8 @@ def replay(
         given, space = _searched(before, pairs, data) if searched else (_pairs(before, pairs), None)
         if not before.reproducible and before.attempts:
             return _recounted(before, mechanism, given, workers)
-        after = audit(mechanism, **{**_of_audit(before, given), "data": space, "workers": workers, "listen": listen})
+        asked_again = {**_of_audit(before, given), "data": space, "workers": workers, "listen": listen}
+        after = audited(AuditRequest(mechanism, **asked_again))
     if not before.reproducible and before.verdict is after.verdict is Verdict.INVALID:
         return Replay(before, after, (), (), ("the runs could not be trusted then, and cannot be now",))
     if target is not None:  # whatever its name is now
@@ -221,7 +223,8 @@ def _of_proof(evidence: Evidence, domain: Sequence[Any] | None) -> dict[str, Any
             "the evidence does not hold the domain that was enumerated; give it: --domain, or "
             "dp.replay(evidence, domain=…). Evidence made with --keep-data holds it"
         )
-    return {**recorded(ProofRequest, evidence), "domain": which, "steps": None}
+    frame = typed_frame(proof) if kind is RELEASES else None
+    return {**recorded(ProofRequest, evidence), "domain": which, "data": frame, "steps": None, "seconds": None}
 
 
 def _pairs(evidence: Evidence, given: Sequence[tuple[Any, Any]] | None) -> list[tuple[Any, Any]] | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import dataclasses
 import inspect
@@ -197,7 +196,7 @@ class Target:
         """Return where a module seeds, while it is imported, a state that a run draws from; empty if it does not."""
         function = inspect.unwrap(self.mechanism.function)
         function = getattr(function, "__func__", function)
-        found = seeded_by([function]) if is_own(function) else Seeded()
+        found = seeded_by([function], surely=True) if is_own(function) else Seeded()
         if not found:
             return ""
 
@@ -209,15 +208,16 @@ class Target:
 
         rng = np.random.Generator(np.random.PCG64(seed))
         filled = {"noise": ScalarNoise(rng), "rng": rng, "size": 1}
-        with _seeded(seed), lent(), warnings.catch_warnings():
+        own = copy.deepcopy(data)
+        with _seeded(seed), lent(), self.hooks.following(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             before = states()
-            with contextlib.suppress(Exception):
-                self.mechanism.function(
-                    copy.deepcopy(data),
-                    **{name: filled[name] for name in self.mechanism.asked},
-                    **self.parameters,
-                )
+            try:
+                self.mechanism.function(own, **{name: filled[name] for name in self.mechanism.asked}, **self.parameters)
+            except KeyboardInterrupt:
+                raise
+            except BaseException:
+                pass
             after = states()
         self.runs += 1
         return next((place for place in before if before[place] != after[place]), "")

@@ -11,13 +11,14 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Unpack
 
 import msgspec
 
-from dpaudit.auditing.audit import audit
+from dpaudit.auditing.audit import audited
+from dpaudit.auditing.calibration import affordable
 from dpaudit.auditing.pair import measure_event
 from dpaudit.auditing.question import Question, validated, whole
 from dpaudit.auditing.recorded import measured_bound, subject_of
@@ -52,7 +53,6 @@ from dpaudit.verify.scope import rounded
 _EVENT_SHARE = 0.5  # of the error and of the runs go to the counterexample's event; an even split
 _AGAIN = 1e-6  # the error at which a bound that contradicts a proof is measured again
 _DEFAULT_RUNS = 100_000
-_MEASURING, _TIMED_CALLS = 10.0, 20  # seconds for runs of a function as it is, and calls by which they are foreseen
 _LEAST_RUNS = 400  # below this a bound shows next to nothing
 
 
@@ -70,9 +70,67 @@ def prove(target: str | Mechanism | Any, **options: Unpack[ProofOptions]) -> Evi
     Raises:
         UsageError: if the program cannot be read (the sentence names its line), or the request cannot be carried out.
     """
-    started, clock = datetime.now(UTC), time.perf_counter()
-    request = ProofRequest(target, **options)
-    length, domain = request.length, request.domain
+    return proving(ProofRequest(target, **options)).measured()
+
+
+@dataclass(frozen=True, slots=True)
+class Proving:
+    """What is certain of a program, before runs show more.
+
+    Attributes:
+        request: what was asked.
+        question: about the pair that the proof ended in.
+        found: the proof, as far as its check accepted it.
+        runs: how many were asked for.
+        started: when, and on the clock that counts seconds.
+    """
+
+    request: ProofRequest
+    question: Question
+    found: Found
+    runs: int
+    started: tuple[datetime, float]
+
+    @property
+    def keeps_claim(self) -> bool:
+        """Whether an upper bound was found, and is at most the claim if there is one."""
+        claim = self.question.claim
+        return self.found.upper is not None and (claim is None or self.found.within(claim))
+
+    @property
+    def why_not(self) -> str:
+        """Why the claim is not proved, without a full stop; empty where it is."""
+        if self.keeps_claim:
+            return ""
+        if self.found.upper is not None:
+            return f"what is proved, {self.found.notion.symbol} ≤ {self.found.upper_text}, is more than the claim"
+        ends = open_ends(self.found.proof)
+        return ends[0] if ends else "no finite bound was found"
+
+    def measured(self) -> Evidence:
+        """Return the evidence, with what runs show of the pair."""
+        question = self.question
+        try:
+            evidence = _judged(question, self.found, self._affordable(), self.request)
+        finally:
+            question.engine.close()
+        if evidence.verdict is Verdict.INVALID:
+            evidence = msgspec.structs.replace(evidence, asked=self.runs)
+        return msgspec.structs.replace(evidence, run=run_info(*self.started, self.request.workers))
+
+    def _affordable(self) -> int:
+        """Return how many runs are made: fewer than were asked for of a slow function that draws its own noise."""
+        return affordable(self.question, self.runs, self.request.seconds)
+
+
+def proving(request: ProofRequest) -> Proving:
+    """Carry out the part of a proof that needs no runs of the target for its numbers.
+
+    Raises:
+        UsageError: as `prove`.
+    """
+    target, length, domain = request.target, request.length, request.domain
+    started = datetime.now(UTC), time.perf_counter()
     mechanism = load(target)
     mechanism.digest  # noqa: B018 – of the code as it is before it is read
     total = whole("runs", request.runs, least=0)
@@ -125,13 +183,7 @@ def prove(target: str | Mechanism | Any, **options: Unpack[ProofOptions]) -> Evi
     )
     if question.claim is not None and not question.claim.is_point and kind.only_epsilon:
         raise UsageError(f"a proof bounds ε, which says nothing of {question.claim}; give an epsilon=… claim")
-    try:
-        evidence = _judged(question, _accepted(question, found), total, request)
-    finally:
-        question.engine.close()
-    if evidence.verdict is Verdict.INVALID:
-        evidence = msgspec.structs.replace(evidence, asked=total)
-    return msgspec.structs.replace(evidence, run=run_info(started, clock, request.workers))
+    return Proving(request, question, _accepted(question, found), total, started)
 
 
 def _accepted(question: Question, found: Found) -> Found:
@@ -254,7 +306,7 @@ def _sampled(question: Question, found: Found, runs: int, request: ProofRequest)
     own = 0 if exact_counterexample is None else int(runs * _EVENT_SHARE)
     error = 1 - question.confidence
     share = _EVENT_SHARE if own else 0.0
-    evidence = audit(
+    asked = AuditRequest(
         question.mechanism,
         parameters=question.parameters,
         claim=question.claim,
@@ -269,6 +321,7 @@ def _sampled(question: Question, found: Found, runs: int, request: ProofRequest)
         listen=request.listen,
         false_alarm=error,  # one look only: a second is decided on once the counterexample's event is counted, too
     )
+    evidence = audited(asked)
     evidence = msgspec.structs.replace(evidence, confidence=question.confidence)
     if question.claim is not None and evidence.verdict is not Verdict.INVALID:
         evidence = _foreseen(question, question.claim, evidence)

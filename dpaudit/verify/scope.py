@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
@@ -49,11 +49,13 @@ class Scope:
         )
 
 
-def scope_of_records(relation: Relation, parameters: Mapping[str, str]) -> str:
-    """Say what a bound for records holds for."""
+def scope_of_records(relation: Relation, parameters: Mapping[str, str], whole: Sequence[str] = ()) -> str:
+    """Say what a bound for records holds for; ``whole`` names columns whose range is read as whole numbers."""
     listed = ", ".join(f"{name} = {value}" for name, value in parameters.items())
-    told = f"data frames of any length over the declared domain, under {relation}"
-    return told + (f", with {listed}" if listed else "")
+    told = "data frames of any length over the declared domain"
+    if whole:
+        told += f" with whole numbers in {', '.join(map(repr, whole))}"
+    return f"{told}, under {relation}" + (f", with {listed}" if listed else "")
 
 
 def as_text(value: Any) -> str:

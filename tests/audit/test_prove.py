@@ -191,7 +191,7 @@ def test_no_runs_are_no_runs(monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("something was run")
 
-    monkeypatch.setattr(prover, "audit", refuse)
+    monkeypatch.setattr(prover, "audited", refuse)
     monkeypatch.setattr(prover, "measure_event", refuse)
     evidence = proved(claim="epsilon=1", runs=0)
     assert evidence.verdict is dp.Verdict.PROVED

@@ -134,7 +134,7 @@ def test_an_installation_that_cannot_start_is_not_a_violation(tmp_path):
     ],
 )
 def test_results_that_lead_to_one_file_are_refused_before_anything_runs(options, says, run, folder, monkeypatch):
-    monkeypatch.setattr("dpaudit.auditing.audit.audit", None)
+    monkeypatch.setattr("dpaudit.verify.answer.audit", None)
     (folder / "other").mkdir()
     (folder / "e").write_text("mine")
     (folder / "link").symlink_to("e")

@@ -139,7 +139,7 @@ def test_an_unwritable_output_is_refused_before_anything_is_run(audit, monkeypat
     def runs(*_, **__):
         raise AssertionError("it was run")
 
-    monkeypatch.setattr("dpaudit.auditing.audit.audit", runs)
+    monkeypatch.setattr("dpaudit.verify.answer.audit", runs)
     assert audit("program", "--json", "none/e.json").exit_code == 2
 
 
@@ -162,7 +162,7 @@ def test_whatever_happens_inside_is_never_exit_code_1(error, audit, monkeypatch)
     def fails(*_, **__):
         raise error
 
-    monkeypatch.setattr("dpaudit.auditing.audit.audit", fails)
+    monkeypatch.setattr("dpaudit.verify.answer.audit", fails)
     done = audit("program", "--json", "e.json")
     assert done.exit_code == 2
     assert not Path("e.json").exists()
@@ -172,7 +172,7 @@ def test_whatever_happens_inside_is_never_exit_code_1(error, audit, monkeypatch)
 
 @pytest.mark.parametrize("debug", ["", "1"])
 def test_a_fault_of_dpaudit_is_a_sentence_and_a_traceback_where_it_is_asked_for(debug, audit, monkeypatch):
-    monkeypatch.setattr("dpaudit.auditing.audit.audit", None)
+    monkeypatch.setattr("dpaudit.verify.answer.audit", None)
     monkeypatch.setenv("DPAUDIT_DEBUG", debug)
     done = audit("program")
     assert done.exit_code == 2

@@ -25,6 +25,15 @@ HELPERS = {
     "seeds_when_called": "import numpy as np\ndef setup():\n    np.random.seed(0)\n",
     "imports_one": "from seeds_it import X\nY = 1\n",
 }
+SEEDS, PLAIN = HELPERS["seeds_it"], "X = 1\n"
+PACKAGES = {
+    "whole": {"__init__": "", "seeding": SEEDS, "plain": PLAIN},
+    "calling": {
+        "__init__": "from importlib import import_module\nimport_module(__name__ + '.seeding')\n",
+        "seeding": SEEDS,
+        "plain": PLAIN,
+    },
+}
 SHARED = {
     "plain": "np.random.seed(0)\n",
     "by keyword": "np.random.seed(seed=0)\n",
@@ -52,6 +61,7 @@ SHARED = {
     "a helper's name": "from seeds_it import X\n",
     "a helper of a helper": "from imports_one import Y\n",
     "a helper's function": "from seeds_when_called import setup as go\ngo()\n",
+    "a part that its package imports": "from calling.plain import X\n",
     "imported by name": "importlib.import_module('seeds_it')\n",
 }
 WRONG = {
@@ -77,6 +87,7 @@ RIGHT = {
     "data": "data = np.random.default_rng(7).normal(size=3)\n" + NUMPY,
     "settings": "CONFIG = {'seed': 0}\nclass A: seed = 3\nX = A.seed\nY = CONFIG['seed']\n" + NUMPY,
     "fresh": "np.random.seed()\nrandom.seed(None)\n" + NUMPY,
+    "another part of a package": "from whole.plain import X\n" + NUMPY,
     "a fresh generator": "np.random.seed(0)\nrng = np.random.default_rng()\n" + KEPT,
     "data beside a fresh one": "data = np.random.default_rng(7).normal(size=3)\nrng = np.random.default_rng()\n" + KEPT,
 }
@@ -93,6 +104,12 @@ def function_of(tmp_path, monkeypatch):
     for name, text in HELPERS.items():
         (tmp_path / f"{name}.py").write_text(text)
     made = list(HELPERS)
+    for name, parts in PACKAGES.items():
+        (tmp_path / name).mkdir()
+        made += [name, *(f"{name}.{part}" for part in parts)]
+        for part, text in parts.items():
+            (tmp_path / name / f"{part}.py").write_text(text)
+    importlib.import_module("whole.seeding")  # by somebody else
 
     def function(text):
         made.append(f"seeded_{next(_NUMBER)}")
@@ -126,8 +143,30 @@ def test_the_runs_are_calls(name, function_of):
         make(function_of(WRONG[name]), (DATA,), {}, 8, np.random.SeedSequence(1))
 
 
+NAMED = {
+    "in a list": "def other():\n    np.random.seed(0)\nALL = [other]\n",
+    "in an argument": "def other():\n    np.random.seed(0)\nKEPT = sorted([other], key=id)\n",
+    "under a condition": "import sys\nif len(sys.argv) > 10**9:\n    np.random.seed(0)\n",
+    "of another module": "import seeds_when_called\ndef setup(): pass\nsetup()\n",
+    "in a method": "class A:\n    def other(self): np.random.seed(0)\nX = A()\n",
+}
+
+
+@pytest.mark.parametrize("text", NAMED.values(), ids=NAMED)
+def test_nobody_is_accused_of_what_he_only_names(text, function_of):
+    found = dp.trace(function_of(text + NUMPY), data=DATA, claim="epsilon=1", relation="add-remove").trace.findings
+    assert not any("process" in each.text for each in found)
+
+
 @pytest.mark.parametrize(
-    ("name", "where"), [("plain", ".py:3"), ("helper", "seeds_it.py:2"), ("kept", "rng in seeded_")]
+    ("name", "where"),
+    [
+        ("plain", ".py:3"),
+        ("helper", "seeds_it.py:2"),
+        ("kept", "rng in seeded_"),
+        ("constructor", ".py:4"),
+        ("random", ".py:3"),
+    ],
 )
 def test_the_trace_tells_the_line(name, where, function_of):
     first = dp.trace(function_of(WRONG[name]), data=DATA, claim="epsilon=1", relation="add-remove").trace.findings[0]

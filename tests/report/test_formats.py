@@ -471,6 +471,7 @@ def test_without_the_library_a_pdf_says_how_to_get_it(monkeypatch):
         pdf("<p>x</p>")
 
 
+@pytest.mark.filterwarnings("ignore:HarfBuzz-Subset:DeprecationWarning")  # of the library, on its own future
 @pytest.mark.slow
 def test_a_pdf_is_the_page_and_loads_nothing():
     try:

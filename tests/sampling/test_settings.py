@@ -23,8 +23,8 @@ import pytest
 
 import dpaudit as dp
 from dpaudit import settings  # the first with all the filters of warnings that libraries add
-from dpaudit.auditing import audit as conductor
 from dpaudit.loading.named import load
+from dpaudit.verify import answer as conductor
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("all_own_functions")]
 

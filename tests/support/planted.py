@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import itertools
 import types
 from typing import Any
 
@@ -218,7 +219,7 @@ _domain(
     inplace=lambda s, name, t, v: IN_PLACE[name](list(t) if type(t) is tuple else t, v),
 )
 _domain("truth is that of the length", truth=lambda s, v: bool(len(v)) if hasattr(v, "__len__") else bool(v))
-_domain("loops go through a copy", iterate=lambda s, v: list(Python.iterate(s, v)))
+_domain("loops go through a copy", iterate=lambda s, v: list(itertools.islice(Python.iterate(s, v), 1000)))
 _domain(
     "the starred part is a tuple",
     unpack=lambda s, v, c, star: tuple(

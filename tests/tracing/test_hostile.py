@@ -151,7 +151,7 @@ def test_nothing_is_imported_for_a_trace():
     assert told.strip() == "[]"
 
 
-MODULE_GENERATOR = np.random.default_rng(5)
+MODULE_GENERATOR = np.random.default_rng()
 SUBCLASSED = type("Own", (np.random.Generator,), {})(np.random.PCG64(3))
 HELD = {np.random.default_rng(2)}
 CACHED = iter(np.random.default_rng(1).laplace(size=10_000).tolist())

@@ -58,7 +58,7 @@ def note(target: str, options: Mapping[str, Any]) -> None:
 def audited(target: str, quiet: bool, **options: Any) -> dict[str, Any]:
     """Return the evidence of an audit as a document."""
     with at_work(quiet, estimate=options["time_budget"] is None) as listen:
-        from dpaudit.auditing.audit import audit
+        from dpaudit.verify.answer import audit
 
         if options["resume"] is not None:
             options["resume"] = Path(options["resume"]).absolute()  # a mechanism may change the working directory

@@ -58,7 +58,7 @@ def worked(folder: str, quiet: bool, **options: Any) -> str:
     if not isinstance(target, str) or not isinstance(given, dict):
         raise UsageError(f"{folder!r} does not say what is audited; ask for the audit again")
     with at_work(quiet) as listen:
-        from dpaudit.auditing.audit import audit
+        from dpaudit.verify.answer import audit
 
         with contextlib.suppress(OSError, TypeError):  # else the target is looked for here
             os.chdir(said["folder"])

@@ -44,6 +44,7 @@ class Proof(Record, frozen=True):
             text.
         comparison: of runs with what was read; None if it was not recorded.
         prices: of the first releases of a certificate of releases, each by itself, such as "epsilon=1/2".
+        whole: columns that are declared as ranges, and hold whole numbers, as those of given data do.
     """
 
     stored_as: ClassVar[str] = "proof"
@@ -55,6 +56,7 @@ class Proof(Record, frozen=True):
     domain: str | None = None
     comparison: Comparison | None = None
     prices: tuple[str, ...] = ()
+    whole: tuple[str, ...] = ()
 
     @property
     def is_refused(self) -> bool:

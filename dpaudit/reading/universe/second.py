@@ -589,8 +589,10 @@ def disagreement(
         except DiffersError as error:
             told = str(error)
         far = math.inf if told else two.cost + math.sqrt(two.squares)
-        if far > most and len(first) + len(second):
-            worst, most = (first, second), far
+        records, best = len(first) + len(second), sum(map(len, worst)) or math.inf
+        is_more = far > most * (1 + _SLACK) or (far >= most * (1 - _SLACK) and records < best)
+        if is_more and records:  # of pairs that lose as much, the smaller one hides less of it
+            worst, most = (first, second), max(far, most)
         if told and why is None:
             why = f"pair {number + 1} of {pairs} ({len(first)} and {len(second)} records): {told}"
     assert worst is not None

@@ -22,8 +22,16 @@ from dpaudit.report.text.bound_kinds import (
     sampled_lower,
     without_bound,
 )
-from dpaudit.report.text.numerals import count_text, error_text
-from dpaudit.report.text.phrases import bound_text, certainty, claim_words, detectable_sentence, full_text, symbol
+from dpaudit.report.text.numerals import NBSP, count_text, error_text
+from dpaudit.report.text.phrases import (
+    bound_text,
+    certainty,
+    claim_words,
+    detectable_sentence,
+    full_text,
+    symbol,
+    value_text,
+)
 from dpaudit.report.text.second_look import doubt_sentence, doubted
 from dpaudit.report.text.trace import trace_story
 
@@ -169,10 +177,20 @@ def _proved(evidence: Evidence, upper: Bound, claim: str) -> tuple[str, str]:
     rounded = claimed is not None and upper.value > claimed.value
     note = " The bound is written rounded up; exactly, it does not exceed the claim." if rounded else ""
     return (
-        f"The claim is {claim}, and {full_text(upper, claimed)} is proved {proved_for(proof)}.{note}{scope}",
+        f"The claim is {claim}, and {full_text(upper, claimed)} is proved {proved_for(proof)}.{_at_least(evidence)}"
+        f"{note}{scope}",
         "A proof covers the mechanism as modelled, in real arithmetic and with perfect sampling, not the system in "
         "which it is used.",
     )
+
+
+def _at_least(evidence: Evidence) -> str:
+    """Return both bounds in one inequality, where something is known from below."""
+    lower, upper, claimed = evidence.lower, evidence.upper, evidence.claimed
+    if upper is None or not 0 < lower.value <= upper.value:
+        return ""
+    low, letter = value_text(lower, claimed), bound_text(upper, claimed)
+    return f" So {low}{NBSP}≤{NBSP}{letter}, from below {certainty(lower)}."
 
 
 def proof_sentence(evidence: Evidence) -> str:

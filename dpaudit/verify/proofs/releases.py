@@ -6,6 +6,7 @@ A certificate of version 1 lists releases, with how far each kind of record move
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from decimal import Decimal
@@ -26,6 +27,7 @@ from dpaudit.verify.releases.alone import prices_alone
 from dpaudit.verify.scope import NOTIONS, as_text, scope_of_records
 
 _COPY = re.compile(r"( of rows [0-9]+)+\Z")  # of a column: that of some rows of each person
+_MOST_LISTED = 10_000  # whole numbers of a range
 _COMPUTED = "="  # how a column begins that the program computed
 
 
@@ -38,16 +40,18 @@ def _prove(asked: Asked) -> Found:
     claim = asked.claim if asked.claim is not None else mechanism.claim_for(given)
     found = derive(mechanism, given, domain=domain, relation=asked.relation, claim=claim, data=asked.data)
     read = 0 if found.releases is None else found.releases.read
+    texts = {name: as_text(value) for name, value in given.items()}
     return Found(
         proof=Proof(
             method="releases",
-            scope=found.scope,
+            scope=scope_of_records(found.relation, texts, found.whole),
             length=None,
             paths=read,
             certificate=found.certificate,
             domain=kept_text(dict(domain)),
             comparison=Comparison(found.runs, found.passed_over, 0, read, found.open_ends),
             prices=() if found.certificate is None else prices_alone(found.certificate),
+            whole=found.whole,
         ),
         kind="proof",
         relation=found.relation,
@@ -68,7 +72,11 @@ def _check(evidence: Evidence, proof: Proof) -> Shown:
         raise NotShownError(f"{proof.paths} paths are said to be read, and runs compared with {compared.paths}")
     parameters = {name: as_text(value) for name, value in evidence.target.parameters.items()}
     if certificate is None:
-        if proof.length is not None or not proof.scope.startswith(scope_of_records(relation, {})) or proof.prices:
+        if (
+            proof.length is not None
+            or not proof.scope.startswith(scope_of_records(relation, {}, proof.whole))
+            or proof.prices
+        ):
             raise NotShownError(f"{proof.scope:.200} is stated, and {scope_of_records(relation, parameters)} was asked")
         return Shown(("no upper bound is stated",))
     checked = certified(evidence, proof, ("releases",))
@@ -79,7 +87,7 @@ def _check(evidence: Evidence, proof: Proof) -> Shown:
     proved = Relation(scope["relation"], group=scope["group"], person=scope["person"])
     if proved != relation:
         raise NotShownError(f"it holds under {proved}, and {evidence.relation} is stated")
-    text = scope_of_records(relation, scope["parameters"])
+    text = scope_of_records(relation, scope["parameters"], proof.whole)
     if (proof.scope, proof.length) != (text, None):
         raise NotShownError(f"it holds for {text}, and {proof.scope:.200} is stated")
     if proof.paths < len(certificate["paths"]):
@@ -88,7 +96,9 @@ def _check(evidence: Evidence, proof: Proof) -> Shown:
         )
     if proof.prices and proof.prices != prices_alone(certificate):
         raise NotShownError("its releases have other prices than are stated")
-    _refuse_columns(certificate["columns"], read_kept(proof.domain or "null"))
+    domain = read_kept(proof.domain or "null")
+    _refuse_columns(certificate["columns"], domain, proof.whole)
+    _refuse_whole(proof.whole, certificate["columns"], domain)
     return Shown((_said(checked),), untied(evidence, checked.mechanism))
 
 
@@ -96,7 +106,7 @@ def _said(checked: Checked) -> str:
     return f"{checked.statement}: " + " ".join(checked.sentences)
 
 
-def _refuse_columns(columns: list[dict[str, Any]], domain: Any) -> None:
+def _refuse_columns(columns: list[dict[str, Any]], domain: Any, whole: tuple[str, ...]) -> None:
     """Refuse columns that hold something else than the declared domain says.
 
     What the program computes of columns is none of the domain's; its name says so, and that it holds rests on the
@@ -112,8 +122,42 @@ def _refuse_columns(columns: list[dict[str, Any]], domain: Any) -> None:
         if name not in declared:
             raise NotShownError(f"the certificate is about a column {name!r:.80}, which the domain does not declare")
         wanted = _column(name, declared[name])
+        if name in whole and column["values"] is not None:
+            wanted = {**wanted, "low": None, "high": None, "values": _whole_numbers(allowed_of(declared[name]))}
         if {**{field: column[field] for field in wanted}, "name": name} != wanted:
             raise NotShownError(f"the certificate is about other values of {name!r:.80} than the domain declares")
+
+
+def _refuse_whole(whole: tuple[str, ...], columns: list[dict[str, Any]], domain: Any) -> None:
+    """Refuse whole numbers in what is no range, and a range that is listed where whole numbers are not said."""
+    ranges = {str(name) for name, given in domain.items() if isinstance(allowed_of(given), Range)}
+    if other := sorted(set(whole) - ranges):
+        raise NotShownError(f"{other[0]!r:.80} is said to be a range of whole numbers, and is none")
+    listed = {_COPY.sub("", column["name"]) for column in columns if column.get("values") is not None}
+    if other := sorted((listed & ranges) - set(whole)):
+        raise NotShownError(f"the certificate is about whole numbers in {other[0]!r:.80}, which is not said")
+
+
+def typed_frame(proof: Proof) -> Any:
+    """Return a frame without records in the types of the data that a proof was of; None where it needed none."""
+    if not proof.whole:
+        return None
+    import pandas
+
+    from dpaudit.reading.universe.cells import declared
+
+    types = {"text": str, "truth": bool, "int64": "int64", "float64": "float64", "time": "datetime64[ns]"}
+    kinds = {name: declared(name, given).kind for name, given in _domain(proof).items()}
+    kinds |= dict.fromkeys(proof.whole, "int64")
+    return pandas.DataFrame({name: pandas.Series([], dtype=types[kind]) for name, kind in kinds.items()})
+
+
+def _whole_numbers(allowed: Any) -> list[list[Any]]:
+    """Return all whole numbers of a range, as a certificate has them."""
+    low, high = math.ceil(_exact(allowed.low)), math.floor(_exact(allowed.high))
+    if high - low >= _MOST_LISTED:
+        raise NotShownError(f"{high - low + 1:,} whole numbers are too many to list")
+    return [_point(value) for value in range(low, high + 1)]
 
 
 def _column(name: str, given: Any) -> dict[str, Any]:
@@ -146,7 +190,12 @@ def _read_again(evidence: Evidence, proof: Proof, asked: Asked) -> bool | None:
     if proof.certificate is None or proof.domain is None:
         return None
     again = derive(
-        asked.mechanism, asked.parameters, domain=_domain(proof), relation=asked.relation, claim=evidence.claimed
+        asked.mechanism,
+        asked.parameters,
+        domain=_domain(proof),
+        relation=asked.relation,
+        claim=evidence.claimed,
+        data=typed_frame(proof),
     )
     if again.certificate is None or again.releases is None:
         return False

@@ -17,6 +17,7 @@ from dpaudit.checker import CertificateError, check_certificate
 from dpaudit.checker.reading import MOST_DIGITS
 from dpaudit.errors import UsageError
 from dpaudit.neighbours import Relation
+from dpaudit.neighbours.domain import Range, allowed_of
 from dpaudit.program.tracked.path import RefusedReading
 from dpaudit.program.tracked.reading import Releases
 from dpaudit.reading.universe.cells import Declared, declared
@@ -52,6 +53,15 @@ def columns_of(domain: Mapping[str, Any], frame: Any) -> dict[str, Declared]:
                 f"convert it: data.astype({{{str(name)!r}: {wanted!r}}})"
             )
     return found
+
+
+def whole_columns(domain: Mapping[str, Any], columns: Mapping[str, Declared]) -> tuple[str, ...]:
+    """Return the columns that are declared as ranges, and hold whole numbers."""
+    return tuple(
+        str(name)
+        for name, given in domain.items()
+        if isinstance(allowed_of(given), Range) and columns[str(name)].kind == "int64"
+    )
 
 
 def read_as_it_is(
@@ -174,4 +184,4 @@ def certified(
     return certificate, ""
 
 
-__all__ = ["RefusedReading", "certified", "columns_of", "priced", "read_as_it_is", "second_net"]
+__all__ = ["RefusedReading", "certified", "columns_of", "priced", "read_as_it_is", "second_net", "whole_columns"]

@@ -43,6 +43,7 @@ class Derivation:
         runs: how many runs on neighbouring frames were compared with what was read; 0 where nothing was.
         passed_over: how many runs were not, because a threshold cut keys of one side alone.
         pair: neighbouring frames that lose most, of those that were tried.
+        whole: columns that are declared as ranges, and were read as whole numbers, as those of given data are.
     """
 
     scope: str
@@ -55,6 +56,7 @@ class Derivation:
     runs: int
     passed_over: int
     pair: tuple[Any, Any]
+    whole: tuple[str, ...] = ()
 
 
 def derive(
@@ -214,6 +216,7 @@ def _as_it_is(
         runs=0 if reading.refused else found.runs,
         passed_over=0,
         pair=found.pair,
+        whole=as_is.whole_columns(domain, columns),
     )
 
 

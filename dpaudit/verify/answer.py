@@ -1,0 +1,118 @@
+"""What can be said of a claim at once? That it is proved, where it is; else what a trace and runs show.
+
+a function as it is → a proof, where a domain is declared → a trace → runs that measure the pair of one of the two
+
+Two readings that share nothing but the rewriting have to agree before an audit says PROVED: the proof over all data,
+and the trace of runs on neighbours. Everything else that is audited is audited by runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Unpack
+
+import msgspec
+
+from dpaudit.auditing.audit import audited
+from dpaudit.auditing.seeds import given_or_fresh
+from dpaudit.errors import UsageError
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.records import Verdict
+from dpaudit.evidence.worst import against
+from dpaudit.loading.named import load
+from dpaudit.reading.source import is_own
+from dpaudit.request import AuditOptions, AuditRequest, TraceRequest, proof_for, taking, trace_for
+from dpaudit.settings import own_settings
+from dpaudit.targets.mechanism import Mechanism
+from dpaudit.targets.signature import Shape
+
+if TYPE_CHECKING:
+    from dpaudit.auditing.trace import Tracing
+    from dpaudit.verify.prove_and_audit import Proving
+
+_UNDECLARED = (
+    "nothing was proved, as no domain is declared: say what each column of the data may hold, such as "
+    "--domain 'age=[0, 120]', and a proof for all such data is tried too"
+)
+
+_CONTRADICTS = (
+    "the reading for all data found that the claim is kept, and this contradicts it, so that nothing is proved: "
+    "implementation, arithmetic or prover is wrong"
+)
+_FEW = 50  # candidates for the worst neighbours that a trace tries beside a proof of the claim
+_CERTAINLY, _IN_WORDS = "certainly", "in words"
+
+
+@taking(AuditRequest)
+@own_settings()
+def audit(target: str | Mechanism | Callable[..., Any], **options: Unpack[AuditOptions]) -> Evidence:
+    """Audit a mechanism: compute a certified lower bound of its privacy loss and compare it with the claim.
+
+    A function as it is, with noise of its own, is traced and measured on the neighbours of its data. Where a domain of
+    columns is declared, its claim is proved for all such data, if it can be.
+
+    Args:
+        {options}
+
+    Returns:
+        The evidence. Its verdict is INVALID if the runs cannot be trusted.
+
+    Raises:
+        UsageError: if the request cannot be carried out as it stands.
+    """
+    request = AuditRequest(target, **options)
+    asked = _as_trace(request)
+    return audited(request) if asked is None else _answer(asked)
+
+
+def _as_trace(request: AuditRequest) -> TraceRequest | None:
+    """Return the trace that answers an audit of a function of the user's own, which is read; None for any other."""
+    asked = trace_for(request)
+    if asked is None:
+        return None
+    mechanism = load(request.target)
+    own = is_own(getattr(mechanism.function, "__func__", mechanism.function)) and mechanism.query is None
+    return asked if own and mechanism.shape in (Shape.OPAQUE, Shape.SEEDED) else None
+
+
+def _answer(asked: TraceRequest) -> Evidence:
+    """Return the evidence of the proof or of the trace: which one is settled before anything is measured."""
+    from dpaudit.auditing.trace import Tracing  # an audit of anything else starts without them
+    from dpaudit.verify.prove_and_audit import proving
+
+    asked = replace(asked, seed=given_or_fresh(asked.seed))
+    wanted = proof_for(asked)
+    if wanted is None:
+        return _told(Tracing.of(asked).concluded(), "" if asked.data is None else _UNDECLARED)
+    try:
+        found = proving(wanted)
+    except UsageError as error:
+        return _told(Tracing.of(asked).concluded(), f"nothing was proved: {error}")
+    said = f"for all data {found.why_not} (dpaudit prove)"
+    if found.found.upper is not None:
+        few = Tracing.of(replace(asked, candidates=min(asked.candidates, _FEW)))
+        spoken = _speaks_against(few, found)
+        if spoken == ("" if found.keeps_claim else _IN_WORDS):
+            return found.measured()  # on the pair of the proof, which is small, and shows more
+        said = _CONTRADICTS if found.keeps_claim else said
+    found.question.engine.close()
+    return _told(Tracing.of(asked).concluded(), said)
+
+
+def _speaks_against(tracing: Tracing, found: Proving) -> str:
+    """Say whether a trace speaks against the claim or the bound: with certainty, or in words alone; "" for not."""
+    seen, most = tracing.concluded(measured=False), found.found.upper
+    if seen.relation != str(found.question.relation):
+        return _CERTAINLY
+    if seen.verdict in (Verdict.VIOLATED, Verdict.INVALID) or (most is not None and seen.lower.value > most):
+        return _CERTAINLY
+    return _IN_WORDS if against(seen) else ""
+
+
+def _told(evidence: Evidence, said: str) -> Evidence:
+    """Return the evidence of a trace that also says what came of the proof."""
+    if not said or evidence.trace is None:
+        return evidence
+    trace = msgspec.structs.replace(evidence.trace, beside=(*evidence.trace.beside, said.removesuffix(".")))
+    return msgspec.structs.replace(evidence, trace=trace)

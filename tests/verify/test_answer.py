@@ -1,0 +1,99 @@
+"""Does an audit of a function as it is say PROVED where it is proved, and nowhere else?"""
+
+# ruff: noqa: NPY002
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpaudit as dp
+from dpaudit.cli.main import main
+from dpaudit.report.text.headline import headline
+from dpaudit.verify import prove_and_audit
+
+DOMAIN = {"age": (0, 100), "city": ["a", "b"]}
+DATA = pd.DataFrame({"age": [20, 40, 100, 0], "city": ["a", "b", "a", "a"]})
+ASKED = {"claim": "epsilon=1", "relation": "add-remove", "seed": 3, "runs": 20_000}
+
+
+def report(df, epsilon=1.0):
+    total = df["age"].clip(0, 100).sum() + np.random.laplace(0, 200 / epsilon)
+    return total, len(df) + np.random.laplace(0, 2 / epsilon)
+
+
+def twice(df):
+    total, size = report(df, 2.0)
+    return total / max(size, 1)
+
+
+def unread(df):
+    return eval("len(df)") + np.random.laplace()
+
+
+@pytest.mark.parametrize("data", [None, DATA], ids=["domain", "data"])
+def test_a_proof_within_the_claim_is_the_answer_with_both_bounds_on_one_line(data):
+    found = dp.audit(report, domain=DOMAIN, data=data, **ASKED)
+    assert found.verdict is dp.Verdict.PROVED
+    assert found.upper.exact == "1"
+    assert 0 < found.lower.value <= 1
+    assert re.search(r"So 0\.\d+\s≤\sε\s≤\s1, from below at 95", headline(found).sentence)
+
+
+def test_the_proof_says_of_which_numbers_it_is():
+    told = [dp.audit(report, domain=DOMAIN, data=data, **ASKED).proof.scope for data in (None, DATA)]
+    assert ["whole numbers in 'age'" in each for each in told] == [False, True]
+
+
+def test_a_proof_above_the_claim_is_measured_on_its_own_pair():
+    found = dp.audit(twice, domain=DOMAIN, data=DATA, **ASKED)
+    assert found.upper.exact == "2"
+    assert found.verdict in (dp.Verdict.VIOLATED, dp.Verdict.INCONCLUSIVE)
+
+
+def test_what_is_not_proved_is_traced_and_says_why():
+    found = dp.audit(unread, domain=DOMAIN, data=DATA, **ASKED)
+    assert found.proof is None
+    assert "nothing was proved" in " ".join(found.trace.beside) or "for all data" in " ".join(found.trace.beside)
+    assert "dpaudit prove" in " ".join(found.trace.beside)
+
+
+def test_without_a_domain_it_says_what_to_declare():
+    found = dp.audit(report, data=DATA, **ASKED)
+    assert found.verdict is not dp.Verdict.PROVED
+    assert "--domain" in " ".join(found.trace.beside)
+
+
+def test_without_a_claim_both_bounds_are_told():
+    found = dp.audit(report, domain=DOMAIN, **{**ASKED, "claim": None})
+    assert found.verdict is dp.Verdict.NO_CLAIM
+    assert found.lower.value <= float(found.upper.exact) == 1
+
+
+def test_a_proof_that_the_trace_contradicts_is_none(monkeypatch):
+    monkeypatch.setattr(prove_and_audit.Proving, "keeps_claim", property(lambda self: True))
+    found = dp.audit(twice, domain=DOMAIN, data=DATA, **ASKED)
+    assert found.verdict not in (dp.Verdict.PROVED, dp.Verdict.NOT_VIOLATED)
+    assert found.proof is None
+    assert "prover is wrong" in " ".join(found.trace.beside)
+
+
+@pytest.mark.slow
+def test_the_command_line_hands_the_proof_over_and_its_evidence_is_checked(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    text = "import numpy as np\ndef f(df): return len(df) + np.random.laplace()\n"
+    (tmp_path / "own.py").write_text(text)
+    DATA.to_csv(tmp_path / "people.csv", index=False)
+    asked = ["own.py:f", "--data", "people.csv", "--domain", "age=[0, 100]", "--domain", 'city=["a", "b"]']
+    codes = []
+    for command in (
+        ["audit", *asked, "--claim", "epsilon=1", "--runs", "4000", "--json", "e.json", "--quiet"],
+        ["check", "e.json"],
+        ["replay", "e.json", "--trust"],
+    ):
+        with pytest.raises(SystemExit) as end:
+            main(command)
+        codes.append(end.value.code)
+    assert codes == [0, 0, 0], capsys.readouterr().out
+    assert dp.Evidence.load(tmp_path / "e.json").verdict is dp.Verdict.PROVED
