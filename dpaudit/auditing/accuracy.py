@@ -106,7 +106,7 @@ def accuracy(question: Question, sampled: Outputs | None, total: int) -> Accurac
         answer = exact_answer(question.mechanism, question.pairs[0][0], question.parameters)
         return None if answer is None else accuracy_of(sampled, answer, 0, 0)
     own = min(total // 50, _MOST_OWN)
-    answer = None if space.data is None else exact_answer(question.mechanism, space.data, question.parameters)
+    answer = None if space.source == "domain" else exact_answer(question.mechanism, space.data, question.parameters)
     if answer is None or own < _LEAST_OWN:
         return None
     experiment = replace(question.experiment, pairs=((space.data, space.data),), digests=(), session=None)

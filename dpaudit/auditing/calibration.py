@@ -34,7 +34,7 @@ _SHARE, _LONGEST = 0.1, 10.0  # no longer rehearsal begins after this share of t
 _USED = 0.9  # share of the remaining time that is planned for
 _GROWTH = 10  # largest factor between two rehearsals
 _CALLS = 2
-_LEAST_MEASURED = 1_000  # runs; fewer show nothing that a trace does not
+_LEAST_MEASURED = 60  # runs; fewer show not even that outputs tell the sides apart
 _REHEARSED = 3  # calls that say how long one takes
 _FAR = 10
 

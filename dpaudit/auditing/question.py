@@ -18,6 +18,7 @@ from dpaudit.evidence.records import PairRecord
 from dpaudit.loading.named import load
 from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.neighbours.digest import digest
+from dpaudit.neighbours.domain import by_columns, pattern_of
 from dpaudit.neighbours.inferred import as_pairs, inferred
 from dpaudit.neighbours.serialise import kept_text
 from dpaudit.privacy import Claim, PureDP
@@ -26,6 +27,7 @@ from dpaudit.program.compiled.installed import is_installed
 from dpaudit.request import AuditRequest
 from dpaudit.sampling.blocks import LEAST_BLOCK, Experiment, Reading
 from dpaudit.sampling.engines import Engine, engine_for
+from dpaudit.sampling.first_error import raised
 from dpaudit.sampling.forms import refuse_types
 from dpaudit.sampling.play import RepeatDetector
 from dpaudit.sampling.progress import Session
@@ -46,7 +48,8 @@ class SearchSpace:
     Attributes:
         source: neighbours of one dataset ("data"), small datasets over a "domain" alone, or pairs that were "given" or
             are the "mechanism"'s own.
-        data: the dataset, or the pairs; None if there is only a domain.
+        data: the dataset, or the pairs; of a domain alone a frame without records where the function takes frames,
+            else None: datasets are lists.
         digest: of ``data``; None for the mechanism's own pairs, and if there are no data.
         domain: what records may hold, or None.
         beyond: whether records outside the domain are tried too.
@@ -236,6 +239,22 @@ def whole(name: str, value: Any, *, least: int) -> int:
     return int(value)
 
 
+def _blank_frame(mechanism: Mechanism, parameters: Mapping[str, Any], domain: Any) -> Any:
+    """Return a frame of the columns of a domain, for a function that takes a frame and no list; None for any other.
+
+    The function is called on a record in a list, and where that raises, on the same in a frame.
+    """
+    if not by_columns(domain) or mechanism.shape is Shape.SAMPLER:
+        return None
+    record = pattern_of(domain)
+    if not raised(mechanism, [dict(record)], parameters):
+        return None
+    import pandas
+
+    frame = pandas.DataFrame([record])
+    return None if raised(mechanism, frame.copy(), parameters) else frame.iloc[:0]
+
+
 def validated(request: AuditRequest) -> Question:
     """Return the question that a request asks, ready to run; raises `UsageError` if something is wrong with it."""
     pairs, data, domain = request.pairs, request.data, request.domain
@@ -267,7 +286,7 @@ def validated(request: AuditRequest) -> Question:
     if data is not None:
         space = SearchSpace("data", data, digest(data), domain, request.beyond_domain)
     elif made:
-        space = SearchSpace("domain", None, None, domain)
+        space = SearchSpace("domain", _blank_frame(mechanism, merged, domain), None, domain)
     elif request.search:
         space = SearchSpace("given", used, digest(used)) if pairs is not None else SearchSpace("mechanism", used, None)
         used = ()

@@ -173,6 +173,7 @@ class _Looked:
                 seed=seed,
                 numbers=constants_of(question.mechanism.function),
                 most=most,
+                seconds=request.time_budget,
                 tell=lambda done, total: tell("tracing", done, total),
             )
             found, drawn = _drawn(target, question, found, seed)
@@ -202,8 +203,8 @@ class _Looked:
                 data=space.digest,
                 domain=None if space.domain is None else kept_text(space.domain),
                 beyond=space.beyond,
-                kept=kept_text(space.data) if question.keep_data and space.data is not None else None,
-                change=_change(question, found, space.data is None),
+                kept=kept_text(space.data) if question.keep_data and space.source == "data" else None,
+                change=_change(question, found, space.source == "domain"),
                 beside=_beside(found, space),
             )
         return cls(question, traced, record)

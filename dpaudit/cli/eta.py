@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 _LOOK, _LONG = 2.0, 20.0  # seconds: when the estimate is made, and the remaining time from which it is worth printing
+_VERY_LONG = 600.0  # seconds, from which on another way is told
 _FEW = 3  # runs; fewer give no estimate
 NOT_RUNS = ("resumed", "sensitivity", "candidates")  # stages without runs
 
@@ -17,6 +18,7 @@ class Estimator:
         self._clock = clock
         self._since: float | None = None
         self._from = 0
+        self._stage = ""
         self._said = False
 
     def update(self, stage: str, done: int, total: int) -> str | None:
@@ -28,8 +30,9 @@ class Estimator:
             total: all runs.
         """
         now = self._clock()
-        if stage in NOT_RUNS or self._since is None:
-            self._since, self._from = now, done
+        other = stage != self._stage and self._stage not in NOT_RUNS  # between them anything may take time
+        if stage in NOT_RUNS or self._since is None or other:
+            self._since, self._from, self._stage = now, done, stage
             return None
         made, spent = done - self._from, now - self._since
         if self._said or made < _FEW or spent < _LOOK or total <= done:
@@ -39,15 +42,21 @@ class Estimator:
         left = each * (total - done)
         if left < _LONG:
             return None
-        return f"about {duration(left)} to go, for {total - done:,} runs at {_each(each)} each"
+        told = f"about {duration(left)} to go, for {total - done:,} runs at {_each(each)} each"
+        return told if left < _VERY_LONG else f"{told}; --time-budget 60 looks with as many as fit into a minute"
 
 
 def duration(seconds: float) -> str:
     """Return a duration in words with two digits, such as "4.2 minutes"."""
     for unit, size in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
         if seconds >= 2 * size:
-            return f"{seconds / size:.2g} {unit}"
-    return f"{max(seconds, 0.1):.2g} seconds"
+            return f"{_digits(seconds / size)} {unit}"
+    return f"{_digits(max(seconds, 0.1))} seconds"
+
+
+def _digits(value: float) -> str:
+    """Return two digits, and all of a whole number."""
+    return f"{value:.2g}" if value < 10 else f"{value:.0f}"
 
 
 def _each(seconds: float) -> str:

@@ -252,7 +252,8 @@ class Auditor:
         self._item.user_properties += told
         passes = "proved" if proved or (account is not None and expect == "not violated") else expect
         tolerates = (expect, tolerated) == ("not violated", "pass") and (account is not None or not proved)
-        accepted = {passes, "inconclusive"} if tolerates else {passes}
+        accepted = {passes, "proved"} if passes == "not violated" else {passes}  # a proof is more than was asked for
+        accepted |= {"inconclusive"} if tolerates else set()
         spoken = expect == "not violated" and bool(against(evidence))  # no test passes beside what speaks against it
         failed = str(evidence.verdict) not in accepted or spoken
         page = self._page(evidence) if failed or _setting(self._item.config, "html") is not None else None

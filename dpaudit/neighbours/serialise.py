@@ -7,6 +7,7 @@ the digest of what was written, or it is refused.
 
 from __future__ import annotations
 
+import datetime
 import json
 import math
 from typing import Any
@@ -16,7 +17,7 @@ import numpy as np
 from dpaudit.errors import UsageError
 from dpaudit.neighbours.digest import digest
 
-KINDS = "numbers, texts, lists, tuples, dicts, sets, NumPy arrays and data frames"
+KINDS = "numbers, texts, dates, lists, tuples, dicts, sets, NumPy arrays and data frames"
 
 
 def kept_text(data: Any) -> str:
@@ -66,6 +67,10 @@ def _plain(data: Any) -> Any:
     if kind is np.ndarray:
         values = [str(item) for item in data.ravel()] if data.dtype.kind in "Mm" else data.ravel().tolist()
         return {"$array": [str(data.dtype), list(data.shape), _plain(values)]}
+    if kind.__name__ == "Timestamp" and kind.__module__.partition(".")[0] == "pandas":
+        return {"$timestamp": [data.isoformat(), data.unit]}
+    if kind in (datetime.date, datetime.datetime):
+        return {f"${kind.__name__}": data.isoformat()}
     if hasattr(data, "to_dict") and hasattr(data, "columns"):
         columns = [[_plain(name), _plain(np.asarray(data[name]))] for name in data.columns]
         return {"$frame": [_plain(np.asarray(data.index)), columns]}
@@ -90,6 +95,11 @@ def _read(value: Any) -> Any:
     if mark == "$array":
         kind, shape, values = inner
         return np.array(_read(values), dtype=np.dtype(kind)).reshape(shape)
+    if mark == "$timestamp":
+        import pandas
+
+        time, unit = inner
+        return pandas.Timestamp(time).as_unit(unit)
     if mark == "$frame":
         import pandas
 
@@ -99,4 +109,7 @@ def _read(value: Any) -> Any:
     raise ValueError(f"nothing is written as {mark}")
 
 
-_MADE: dict[str, Any] = {"$tuple": tuple, "$set": set, "$frozenset": frozenset}
+_MADE: dict[str, Any] = {
+    "$tuple": tuple, "$set": set, "$frozenset": frozenset, "$date": datetime.date.fromisoformat,
+    "$datetime": datetime.datetime.fromisoformat,
+}  # fmt: skip

@@ -224,9 +224,32 @@ def same(left: Any, right: Any) -> bool:
     if _is_record(left):
         return all(same(getattr(left, f.name), getattr(right, f.name)) for f in dataclasses.fields(left))
     if hasattr(left, "to_numpy") and hasattr(left, "index"):  # of pandas
-        labels = [[list(axis) for axis in (each.index, getattr(each, "columns", ()))] for each in (left, right)]
-        return same(*labels) and same(left.to_numpy(), right.to_numpy())
+        return same(_beside_values(left), _beside_values(right)) and same(left.to_numpy(), right.to_numpy())
+    if not same(_attributes(left), _attributes(right)):  # whatever its own == says
+        return False
     try:
         return bool(left == right) or repr(left) == repr(right)
     except Exception:
         return False
+
+
+def _beside_values(output: Any) -> list[Any]:
+    """Return what a series or frame of pandas holds besides its values: labels, names, types, attributes, flags."""
+    is_frame = hasattr(output, "columns")
+    axes = [output.index, output.columns] if is_frame else [output.index]
+    types = [*(output.dtypes if is_frame else [output.dtype]), *(axis.dtype for axis in axes)]
+    return [
+        [[type(axis).__name__, list(axis.names), list(axis)] for axis in axes],
+        [[str(each), list(getattr(each, "categories", ())), getattr(each, "ordered", None)] for each in types],
+        None if is_frame else output.name,
+        dict(output.attrs),
+        output.flags.allows_duplicate_labels,
+    ]
+
+
+def _attributes(output: Any) -> dict[str, Any]:
+    """Return what an object of a class in Python keeps in its own dictionary."""
+    try:
+        return dict(object.__getattribute__(output, "__dict__"))
+    except (AttributeError, TypeError):
+        return {}

@@ -46,7 +46,7 @@ _GOING_THROUGH = frozenset(("extend", "join", "union", "difference", "intersecti
 """Methods of Python's own containers and texts that go through their argument."""
 _LOOKS_UP = by_identity(warnings.warn, collections.namedtuple)
 """What looks up who called it."""
-_HERE = os.path.dirname(__file__) + os.sep
+_HERE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 _LOGS = frozenset(("debug", "info", "warning", "error", "exception", "critical", "log"))
 
 
@@ -103,13 +103,18 @@ class Iterating:
         raise AttributeError(name)
 
 
+def looks_up(function: Any) -> bool:
+    """Whether a call that is not the user's looks up who called it."""
+    return id(function) in _LOOKS_UP or issubclass(type(getattr(function, "__self__", None)), logging.Logger)
+
+
 def prepared(
     domain: Python, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Return the arguments of a call that is not the user's, as far as it calls them back, or goes through them."""
     known = id(function)
     owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
-    if known in _LOOKS_UP or issubclass(type(owner), logging.Logger):  # isinstance would ask the object
+    if looks_up(function):
         return _of_caller(function, args, keywords)
     if type(owner) is list and name == "sort":
         return args, _ordered(domain, owner, keywords)

@@ -137,6 +137,9 @@ def replay(
     elif before.trace is not None and (before.reproducible or not before.attempts):
         asked = _of_trace(before, pairs, data)
         after = trace(mechanism, **{**asked, "workers": workers, "listen": listen})
+        if after.trace is not None:  # a proof that came to nothing is not tried again
+            kept = msgspec.structs.replace(after.trace, unproved=before.trace.unproved)
+            after = msgspec.structs.replace(after, trace=kept)
     else:
         searched = before.search is not None and before.reproducible
         given, space = _searched(before, pairs, data) if searched else (_pairs(before, pairs), None)

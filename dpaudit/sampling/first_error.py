@@ -12,8 +12,15 @@ from dpaudit.settings import lent
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
 
+_MOST_NAMED = 12  # columns
+
 
 def first_exception(mechanism: Mechanism, data: Any, parameters: Mapping[str, Any]) -> str:
+    """Describe the exception of a call of what raised in every run; the arguments are those of `raised`."""
+    return raised(mechanism, data, parameters) or "an exception that a single call does not raise again"
+
+
+def raised(mechanism: Mechanism, data: Any, parameters: Mapping[str, Any]) -> str:
     """Call the mechanism once and describe the exception that it raises.
 
     Args:
@@ -22,7 +29,8 @@ def first_exception(mechanism: Mechanism, data: Any, parameters: Mapping[str, An
         parameters: all of them.
 
     Returns:
-        The exception as text, with advice if the data seem to be of another kind than the function expects.
+        The exception as text, with advice if the data seem to be of another kind than the function expects; empty
+        where the call raises none.
     """
     rng = np.random.default_rng(0)
     filled = {"noise": ScalarNoise(rng), "rng": rng, "size": 1}
@@ -31,12 +39,15 @@ def first_exception(mechanism: Mechanism, data: Any, parameters: Mapping[str, An
             mechanism.function(data, **{name: filled[name] for name in mechanism.asked}, **parameters)
     except (Exception, SystemExit) as error:
         return f"{type(error).__name__}: {error}{_another_kind(data, error, mechanism)}"
-    return "an exception that a single call does not raise again"
+    return ""
 
 
 def _another_kind(data: Any, error: BaseException, mechanism: Mechanism) -> str:
     """Advice for a function that seems to expect data of another kind; empty otherwise."""
     kind, text = type(data).__name__, str(error)
+    columns = [str(each) for each in getattr(data, "columns", ())]
+    if isinstance(error, KeyError) and columns and str(error.args[:1] and error.args[0]) not in columns:
+        return f"; the data have the columns {', '.join(map(repr, columns[:_MOST_NAMED]))}"
     if isinstance(error, AttributeError):
         meant = type(error.obj) is type(data)
     else:

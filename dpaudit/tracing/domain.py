@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.reading.callbacks import looks_up
 from dpaudit.reading.python import Python
 from dpaudit.reading.rewrite import UnreadableError
 from dpaudit.reading.source import is_own
@@ -67,6 +68,8 @@ class Following(Python):
 
     def foreign(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Call what is not the user's."""
+        if looks_up(function):
+            return super().foreign(function, args, keywords)
         if active() is None:
             return function(*args, **keywords)
         if len(args) == 1 and type(args[0]) in _FOLLOWED:

@@ -1,12 +1,14 @@
 """On which neighbours does the noise have to move farthest? One run for each candidate, and more for the worst of them.
 
 Large data are looked at in a part first, which holds every record that a candidate names: there each change is tried.
-Those that show most are then tried on the data themselves. What is tried is counted in executions, and no clock is
-asked, so that the same seed gives the same answer.
+Those that show most are then tried on the data themselves. What is tried is counted in executions, so that the same
+seed gives the same answer; of a function that takes a tenth of a second and more, as many are tried as there is time
+for, and evidence says how many.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,6 +25,8 @@ PART = 1_000
 """Records of large data that are looked at first, beside those that candidates name."""
 DRAWN = 1 / 3
 """How many pairs over a domain are drawn for each candidate that was tried."""
+_SLOW = 0.1  # seconds of a run; all others are counted, and no clock is asked
+_LEAST_TRIED, _SHARE = 20, 0.3  # candidates of a slow function, and their share of the time: what follows looks again
 _FIRST = 8  # candidates that say whether noise is followed at all
 _AGAIN, _WHOLE = 12, 3  # of those that show most, how many are looked at from both sides, and of these on all records
 _FAR_FETCHED = ("outlier", "odd value")  # kinds of change that say less than others where both break the claim
@@ -80,6 +84,7 @@ def worst_neighbours(
     numbers: Sequence[Any] = (),
     seed: int,
     most: int,
+    seconds: float | None = None,
     tell: Callable[[int, int], None],
 ) -> FoundPair:
     """Return the neighbours of a dataset on which a few runs show most.
@@ -93,6 +98,7 @@ def worst_neighbours(
         numbers: numbers and texts in the code, near which it may go wrong.
         seed: of the noise, and of the sample of records.
         most: how many candidates are tried at most.
+        seconds: about, for all of them: of a slow function fewer are tried. None for as long as it takes.
         tell: called with how many are done, and of how many.
 
     Raises:
@@ -101,6 +107,12 @@ def worst_neighbours(
     found, left_out = chosen(
         data, relation, domain=domain, beyond_domain=beyond, seed=seed, limit=most, numbers=numbers
     )
+    if seconds is not None and found:
+        fit = _fitting(target, found[0].pair()[0], seed, seconds)
+        if fit < min(most, len(found)):
+            found, left_out = chosen(
+                data, relation, domain=domain, beyond_domain=beyond, seed=seed, limit=fit, numbers=numbers
+            )
     small = on_fewer_records(found, PART)
     looks = _Looks.at(target, [each.pair for each in small], claim, seed, tell=tell)
     if looks.nothing_followed:
@@ -165,6 +177,16 @@ def is_edge(pair: tuple[Any, Any], path: Path) -> bool:
     That is an edge that many functions share: it is said once, and does not hide what else there is.
     """
     return path.price is None and any(hasattr(side, "__len__") and not len(side) for side in pair)
+
+
+def _fitting(target: Target, data: Any, seed: int, seconds: float) -> int:
+    """Return how many candidates may be tried in some seconds; these runs are no part of what is recorded."""
+    before = target.runs
+    target.run(data, seed)
+    if target.seconds >= _SLOW:  # the first call may make what later ones find
+        target.run(data, seed)
+    target.runs = before
+    return sys.maxsize if target.seconds < _SLOW else max(_LEAST_TRIED, int(_SHARE * seconds / target.seconds))
 
 
 @dataclass(slots=True)

@@ -31,16 +31,12 @@ if TYPE_CHECKING:
     from dpaudit.auditing.trace import Tracing
     from dpaudit.verify.prove_and_audit import Proving
 
-_UNDECLARED = (
-    "nothing was proved, as no domain is declared: say what each column of the data may hold, such as "
-    "--domain 'age=[0, 120]', and a proof for all such data is tried too"
-)
-
 _CONTRADICTS = (
     "the reading for all data found that the claim is kept, and this contradicts it, so that nothing is proved: "
     "implementation, arithmetic or prover is wrong"
 )
 _FEW = 50  # candidates for the worst neighbours that a trace tries beside a proof of the claim
+_MOST_NAMED = 6  # columns that a sentence lists
 _CERTAINLY, _IN_WORDS = "certainly", "in words"
 
 
@@ -84,12 +80,12 @@ def _answer(asked: TraceRequest) -> Evidence:
     asked = replace(asked, seed=given_or_fresh(asked.seed))
     wanted = proof_for(asked)
     if wanted is None:
-        return _told(Tracing.of(asked).concluded(), "" if asked.data is None else _UNDECLARED)
+        return _told(Tracing.of(asked).concluded(), "" if asked.data is None else _undeclared(asked.data))
     try:
         found = proving(wanted)
     except UsageError as error:
-        return _told(Tracing.of(asked).concluded(), f"nothing was proved: {error}")
-    said = f"for all data {found.why_not} (dpaudit prove)"
+        return _told(Tracing.of(asked).concluded(), str(error))
+    said = f"{found.why_not} (dpaudit prove tells more)"
     if found.found.upper is not None:
         few = Tracing.of(replace(asked, candidates=min(asked.candidates, _FEW)))
         spoken = _speaks_against(few, found)
@@ -110,9 +106,19 @@ def _speaks_against(tracing: Tracing, found: Proving) -> str:
     return _IN_WORDS if against(seen) else ""
 
 
+def _undeclared(data: Any) -> str:
+    """Say what to declare: the columns by name, and never what the data hold."""
+    kinds = getattr(data, "dtypes", None)
+    listed = [] if kinds is None or getattr(data, "ndim", 0) != 2 else list(kinds.items())
+    forms = [f"'{name}={'[LOW, HIGH]' if kind.kind in 'iuf' else '[VALUES]'}'" for name, kind in listed[:_MOST_NAMED]]
+    more = " …" if len(listed) > _MOST_NAMED else ""
+    given = " ".join(f"--domain {form}" for form in forms or ["'age=[0, 120]'"])
+    return f"no domain is declared; say what the columns that are used may hold, whatever the data are: {given}{more}"
+
+
 def _told(evidence: Evidence, said: str) -> Evidence:
     """Return the evidence of a trace that also says what came of the proof."""
     if not said or evidence.trace is None:
         return evidence
-    trace = msgspec.structs.replace(evidence.trace, beside=(*evidence.trace.beside, said.removesuffix(".")))
+    trace = msgspec.structs.replace(evidence.trace, unproved=said.removesuffix("."))
     return msgspec.structs.replace(evidence, trace=trace)

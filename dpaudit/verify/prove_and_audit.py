@@ -342,7 +342,8 @@ def _sampled(question: Question, found: Found, runs: int, request: ProofRequest)
 def _foreseen(question: Question, claim: Claim, evidence: Evidence) -> Evidence:
     """Predict what the audit can detect under the rule of two looks."""
     share = question.rule.planned / question.rule.error
-    foreseen = foresee(claim, evidence.attempts, evidence.learning, share)
+    real = [each for each in evidence.attempts if each.bound.arithmetic == "real"]
+    foreseen = foresee(claim, real, evidence.learning, share)
     return msgspec.structs.replace(evidence, **foreseen.members)
 
 

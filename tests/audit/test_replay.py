@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import random
+from datetime import date, datetime
 from pathlib import Path
 
 import msgspec
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import binomtest
 
@@ -240,6 +242,8 @@ DATA = {
     "arrays": lambda: [np.arange(6, dtype=np.int16).reshape(2, 3), np.array([0.5, np.nan]), np.array(["a", "bc"])],
     "no rows": lambda: np.zeros((0, 3)),
     "a frame": lambda: frame(1, 2, 3),
+    "dates": lambda: [date(2024, 2, 29), datetime(2024, 2, 29, 1, 2, 3, 4)],
+    "times of pandas": lambda: [pd.Timestamp("2024-02-29"), pd.Timestamp("2024-02-29 01:02:03.000000004", tz="UTC")],
 }
 
 
@@ -261,7 +265,13 @@ def test_what_cannot_be_read_back_is_not_kept(data):
         kept_text(data)
 
 
-@pytest.mark.parametrize("text", ["", "{", '{"$no": 1}', '{"$array": 1}', '{"$float": "x"}', '{"$set": 1, "$x": 2}'])
+UNREADABLE = [
+    "", "{", '{"$no": 1}', '{"$array": 1}', '{"$float": "x"}', '{"$set": 1, "$x": 2}', '{"$date": "x"}',
+    '{"$timestamp": ["x", "us"]}', '{"$timestamp": ["2024-01-01", "y"]}',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", UNREADABLE)
 def test_what_was_not_kept_so_cannot_be_read(text):
     with pytest.raises(dp.UsageError, match="cannot be read"):
         read_kept(text)

@@ -82,6 +82,18 @@ def test_a_release_that_keeps_its_claim_passes_and_gives_its_evidence(run):
 
 
 @pytest.mark.slow
+def test_a_function_that_is_proved_passes_where_no_violation_is_asked_for(run):
+    asked = 'claim="epsilon={}", domain={{"age": (0.0, 9.0)}}, relation="add-remove", runs=2_000'
+    done = run(
+        "import numpy as np\n"
+        "def count(df): return len(df[df['age'] > 3]) + np.random.laplace()\n"
+        f"def test_kept(dp_audit): assert str(dp_audit(count, {asked.format(1)}).verdict) == 'proved'\n"
+        f"def test_broken(dp_audit): dp_audit(count, {asked.format('0.2')})\n"
+        f"def test_known(dp_audit): dp_audit(count, {asked.format(1)}, expect='violated')\n"
+    )
+    done.assert_outcomes(passed=1, failed=2)
+
+
 def test_a_release_that_does_not_fails_without_a_traceback(run, pytester):
     result = run(called(BAD), pages=True)
     result.assert_outcomes(failed=1)

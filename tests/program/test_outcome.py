@@ -162,3 +162,46 @@ def test_tables_are_the_same_with_the_same_labels_and_entries():
     frame = pandas.DataFrame({"a": [1, 2], "b": ["x", None]})
     assert same(frame, frame.copy())
     assert not same(frame, frame.rename(columns={"a": "c"}))
+
+
+def _changed(change):
+    pandas = pytest.importorskip("pandas")
+    index = pandas.Index(["x", "y"], name="key")
+    frame = pandas.DataFrame({"a": [1, 2], "b": pandas.Categorical(["u", "v"])}, index=index)
+    return frame, change(frame.copy())
+
+
+CHANGES = {
+    "attributes": lambda frame: frame.attrs.update(n=3) or frame,
+    "flags": lambda frame: frame.set_flags(allows_duplicate_labels=False),
+    "name of the index": lambda frame: frame.rename_axis("other"),
+    "name of the columns": lambda frame: frame.rename_axis("other", axis=1),
+    "type of a column": lambda frame: frame.astype({"a": "int32"}),
+    "categories nobody has": lambda frame: frame.assign(b=frame["b"].cat.add_categories("w")),
+    "order of categories": lambda frame: frame.assign(b=frame["b"].cat.as_ordered()),
+    "order of columns": lambda frame: frame[["b", "a"]],
+    "name of a series": lambda frame: frame["a"].rename("c"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_tables_differ_by_all_that_they_hold(change):
+    frame, other = _changed(change)
+    if not hasattr(other, "columns"):
+        frame = frame["a"]
+    assert same(frame, frame.copy())
+    assert not same(frame, other) and not same(other, frame)
+
+
+def test_an_object_that_equals_everything_is_compared_by_what_it_holds():
+    class Agrees:
+        def __init__(self, value):
+            self.value = value
+
+        def __eq__(self, other):
+            return True
+
+        __hash__ = None
+
+    assert same(Agrees(1), Agrees(1))
+    assert not same(Agrees(1), Agrees(2))

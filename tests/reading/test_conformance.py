@@ -8,6 +8,7 @@ import unittest
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 from support.conformance import PROGRAMS, Adapter, called_alone, difference, outcome, program_of, programs
 from support.planted import MISTAKES
@@ -15,6 +16,8 @@ from support.random_code import random_code
 
 from dpaudit.reading.python import Python
 from dpaudit.reading.rewrite import UnreadableError
+from dpaudit.reading.runs.passes import UnreadError, make
+from dpaudit.tracing.domain import Following
 
 _FROM_C = "called from C, or by a library, past the domain"
 PYTHON = Adapter(
@@ -48,7 +51,10 @@ PYTHON = Adapter(
         _FROM_C,
     ),
 )
-ADAPTERS = [PYTHON]
+PAIR = Adapter("pair", lambda function: Following().run(function), PYTHON.unread)
+ADAPTERS = [PYTHON, PAIR]
+REFUSING = [PYTHON]
+"""Those that refuse what they do not read; the others run it as it is, and follow its draws."""
 FILES = sorted(PROGRAMS.glob("*.py"))
 
 
@@ -66,7 +72,7 @@ def test_a_domain_does_what_python_does(adapter, file, references):
             assert not difference(each, adapter, references[each])
 
 
-@pytest.mark.parametrize("adapter", ADAPTERS, ids=lambda adapter: adapter.name)
+@pytest.mark.parametrize("adapter", REFUSING, ids=lambda adapter: adapter.name)
 def test_what_is_not_read_is_refused_in_words(adapter, capsys):
     for each in programs():
         if each.title in adapter.unread:
@@ -78,7 +84,7 @@ def test_what_is_not_read_is_refused_in_words(adapter, capsys):
         print(f"\n{adapter.name} does not read {len(adapter.unread)} programs:", *sorted(adapter.unread), sep="\n  ")
 
 
-@pytest.mark.parametrize("adapter", ADAPTERS, ids=lambda adapter: adapter.name)
+@pytest.mark.parametrize("adapter", REFUSING, ids=lambda adapter: adapter.name)
 def test_functions_that_run_past_the_domain_are_listed(adapter, capsys):
     read = [each for each in programs() if each.title not in adapter.unread]
     found = {each.title: names for each in read if (names := called_alone(each, adapter))}
@@ -179,3 +185,19 @@ def _ends(case, run):
     except (Exception, unittest.SkipTest) as error:
         return f"{type(error).__name__}: {error}"
     return "passes"
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_many_runs_are_what_the_function_returns_or_are_refused_in_words(file, references):
+    """Every run is repeated by the function itself, so that what is read is right, or said not to be."""
+    for each in references:
+        if each.file == file:
+            try:
+                block = make(getattr(each.fresh(), each.name), (), {}, 6, np.random.SeedSequence(1), 6)
+            except UnreadError as why:
+                told = str(why)
+            else:
+                told = f"{sum(len(part.runs) for part in block.parts) + len(block.single)} runs are made"
+            assert told == "6 runs are made" or "line" in told or len(told.split()) > 3

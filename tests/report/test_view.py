@@ -51,7 +51,15 @@ def whole(**changes: object) -> Evidence:
         curve=curve,
         constant=(0,),
         trace=Trace(
-            "not supported", "given", 1, 16, 2, 12, 0, (TraceFinding("not supported", "it moves far", "a.py:3 (f)"),)
+            "not supported",
+            "given",
+            1,
+            16,
+            2,
+            12,
+            0,
+            (TraceFinding("not supported", "it moves far", "a.py:3 (f)"),),
+            unproved="no domain is declared",
         ),
     )
     assert evidence.verdict is Verdict.NOT_VIOLATED

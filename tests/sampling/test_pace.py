@@ -30,7 +30,7 @@ def heard(steps, total):
 
 def test_a_slow_function_is_foreseen_from_its_first_few_runs():
     assert heard([(1, "learning", 1), (2, "learning", 2), (3, "learning", 3), (4, "learning", 4)], 400_004) == [
-        "about 4.6 days to go, for 400,000 runs at 1 s each"
+        "about 4.6 days to go, for 400,000 runs at 1 s each; --time-budget 60 looks with as many as fit into a minute"
     ]
     assert heard([(0.5, "learning", 500), (3, "learning", 3_000)], 403_000) == [
         "about 6.7 minutes to go, for 400,000 runs at 1 ms each"
@@ -50,7 +50,8 @@ def test_nothing_is_said_of_what_is_soon_over_or_not_yet_known():
 
 def test_finished_blocks_tell_nothing_of_the_speed():
     assert heard([(1, "resumed", 50_000), (2, "resumed", 100_000), (6, "learning", 100_400)], 200_400) == [
-        "about 17 minutes to go, for 100,000 runs at 10 ms each"
+        "about 17 minutes to go, for 100,000 runs at 10 ms each; "
+        "--time-budget 60 looks with as many as fit into a minute"
     ]
 
 

@@ -250,3 +250,56 @@ def test_without_runs_nobody_is_told_to_use_more_of_them():
     evidence = traced(lambda df: round(len(df) + np.random.laplace(0, 2)))
     assert evidence.verdict is dp.Verdict.INCONCLUSIVE
     assert "use more runs" not in evidence.reason and "dpaudit audit" in evidence.reason
+
+
+@pytest.mark.parametrize(("seconds", "few"), [(1e-6, True), (None, False)])
+def test_of_a_slow_function_fewer_neighbours_are_tried_and_their_number_is_said(seconds, few, monkeypatch):
+    monkeypatch.setattr("dpaudit.tracing.search._SLOW", 0.0)
+    data = pd.DataFrame({"age": range(40)})
+    found = dp.trace(lambda df: len(df) + np.random.laplace(), data=data, claim="epsilon=1", runs=0, seed=1,
+                     relation="add-remove", time_budget=seconds)  # fmt: skip
+    assert (found.trace.tried == 20) == few
+
+
+def test_a_column_that_the_data_do_not_have_is_told_with_those_that_they_have():
+    data = pd.DataFrame({"age": [1, 2], "city": ["a", "b"]})
+    with pytest.raises(dp.UsageError, match="'salary'; the data have the columns 'age', 'city'"):
+        dp.audit(
+            lambda df: df["salary"].sum() + np.random.laplace(), data=data, claim="epsilon=1", relation="add-remove"
+        )
+
+
+def of_a_frame(df):
+    return df["age"].clip(0, 100).sum() + np.random.laplace(0, 100)
+
+
+def of_records(records):
+    return sum(min(each["age"], 100) for each in records) + np.random.laplace(0, 100)
+
+
+def of_both(data):
+    return len(data) + np.random.laplace()
+
+
+KINDS = {"frame": of_a_frame, "list": of_records, "a list, where both are taken": of_both}
+
+
+@pytest.mark.parametrize("sequential", [False, True])
+@pytest.mark.parametrize("function", KINDS.values(), ids=KINDS)
+def test_a_domain_alone_gives_the_data_that_a_function_takes(function, sequential):
+    asked = {"domain": {"age": (0.0, 120.0)}, "claim": "epsilon=1", "relation": "add-remove", "seed": 1}
+    if sequential:
+        found = dp.audit(function, runs=20_000, sequential=True, keep_data=True, **asked)
+    else:
+        found = dp.trace(function, runs=0, keep_data=True, **asked)
+    assert found.verdict is not dp.Verdict.VIOLATED
+    assert ("DataFrame" in found.pairs[0].data0 or "frame" in found.pairs[0].data0) == (function is of_a_frame)
+
+
+def test_what_takes_neither_says_what_it_raised():
+    with pytest.raises(dp.UsageError, match="no such luck"):
+        dp.audit(fails, domain={"age": (0, 120)}, claim="epsilon=1", runs=2_000)
+
+
+def fails(data):
+    raise ValueError("no such luck")

@@ -81,7 +81,7 @@ def find(question: Question, total: int) -> SearchResult:
     if total < _LEAST_TOTAL:
         raise UsageError(f"a search for the worst pair takes at least {_LEAST_TOTAL:,} runs, not {total:,}; give more")
     own = _own(question, space)
-    unchanged = _Unchanged(own if space.data is None else space.data, space.digest)
+    unchanged = _Unchanged(own if space.source == "domain" else space.data, space.digest)
     race = Race(question, space.data if space.source == "data" else None)
     _probe(race, space, own)
     unchanged.check()

@@ -92,6 +92,7 @@ class Trace(Record, frozen=True):
         change: the two datasets in one line, where a record or a person is all that differs; it holds values.
         beside: what else was seen or left out: an edge that many functions share, records outside of the domain.
         instead: what to write instead, where that is known.
+        unproved: why no proof is stated, where an audit tried one or could have, and what to do.
     """
 
     word: str
@@ -119,3 +120,4 @@ class Trace(Record, frozen=True):
     change: str = ""
     beside: tuple[str, ...] = ()
     instead: str = ""
+    unproved: str = ""

@@ -981,7 +981,7 @@ class Runs(Python):
             return self.call(method)  # type: ignore[no-any-return]
         if type(value) in (Container, Numbers, Alternatives):
             return self.sequence(value)
-        if hasattr(type(value), "__next__"):
+        if hasattr(type(value), "__next__") and hasattr(type(value), "__iter__"):
             return _Watched(self, value)
         return value  # type: ignore[no-any-return]
 

@@ -37,7 +37,7 @@ class Refused:
     """Something that is not read.
 
     Attributes:
-        line: where, such as "release.py:7".
+        line: where, such as "release.py:7"; "?" where that is not known, or said by `what`.
         what: what was written, and why it is not read.
         instead: what to write in its place; "" where nothing is known.
     """
@@ -47,7 +47,8 @@ class Refused:
     instead: str = ""
 
     def __str__(self) -> str:
-        return f"{self.line}: {self.what}" + (f"; write instead: {self.instead}" if self.instead else "")
+        where = "" if self.line == "?" else f"{self.line}: "
+        return f"{where}{self.what}" + (f"; write instead: {self.instead}" if self.instead else "")
 
 
 @dataclass(frozen=True)

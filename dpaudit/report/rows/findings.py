@@ -120,4 +120,18 @@ def _trace(evidence: Evidence) -> Iterator[Row]:
     yield _finding("trace", "Trace", line, " ".join(part.sentences), is_urgent, evidence.trace.word)
 
 
-FINDINGS: tuple[Callable[[Evidence], Iterator[Row]], ...] = (_curve, _low_bits, _sensitivity, _trace, _constant)
+def _unproved(evidence: Evidence) -> Iterator[Row]:
+    """Yield why an audit of a function as it is states no proof."""
+    said = "" if evidence.trace is None else evidence.trace.unproved
+    if said:
+        yield _finding("no proof", "Why there is no proof", said, f"Nothing is proved for all data: {said}.", False)
+
+
+FINDINGS: tuple[Callable[[Evidence], Iterator[Row]], ...] = (
+    _curve,
+    _low_bits,
+    _sensitivity,
+    _trace,
+    _unproved,
+    _constant,
+)

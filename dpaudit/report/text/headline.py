@@ -79,7 +79,12 @@ def headline(evidence: Evidence) -> Headline:
         if is_proof(evidence):
             caution = "No number of these runs says anything. What is proved or exact does not rest on them."
     elif verdict is Verdict.NO_CLAIM:
-        sentence = f"No claim was given, so there is nothing to judge. {_shown(evidence)} {proof_sentence(evidence)}"
+        between = _between(evidence)
+        known = f"{_shown(evidence)} {proof_sentence(evidence)}"
+        if between and evidence.proof is not None:
+            certain = certainty(evidence.lower)
+            known = f"It is {between}: from below {certain}, from above proved {proved_for(evidence.proof)}."
+        sentence = f"No claim was given, so there is nothing to judge. {known}"
         caution = "A lower bound says how much is lost at least. It does not say how much is lost at most."
         if evidence.upper is not None:
             caution = "A lower bound says how much is lost at least, and an upper bound how much at most, in its scope."
@@ -185,12 +190,17 @@ def _proved(evidence: Evidence, upper: Bound, claim: str) -> tuple[str, str]:
 
 
 def _at_least(evidence: Evidence) -> str:
-    """Return both bounds in one inequality, where something is known from below."""
+    """Return a sentence with both bounds beside a proof, where something is known from below."""
+    between = _between(evidence)
+    return f" So {between}, from below {certainty(evidence.lower)}." if between else ""
+
+
+def _between(evidence: Evidence) -> str:
+    """Return both bounds in one inequality; empty where nothing is known from below, or the two contradict."""
     lower, upper, claimed = evidence.lower, evidence.upper, evidence.claimed
     if upper is None or not 0 < lower.value <= upper.value:
         return ""
-    low, letter = value_text(lower, claimed), bound_text(upper, claimed)
-    return f" So {low}{NBSP}≤{NBSP}{letter}, from below {certainty(lower)}."
+    return f"{value_text(lower, claimed)}{NBSP}≤{NBSP}{bound_text(upper, claimed)}"
 
 
 def proof_sentence(evidence: Evidence) -> str:

@@ -174,6 +174,8 @@ def _column(name: str, given: Any) -> dict[str, Any]:
 def _point(value: Any) -> list[Any]:
     if isinstance(value, bool):
         return ["truth", value]
+    if hasattr(value, "isoformat"):
+        return ["text", str(value.isoformat())]
     return ["text", value] if isinstance(value, str) else ["number", str(_exact(value))]
 
 

@@ -67,6 +67,9 @@ def _refuse_type(dtype: Any, name: str, allowed: Range | Values) -> None:
     present = () if isinstance(allowed, Range) else [value for value in allowed.values if value is not None]
     kind = type(present[0]) if present else float
     right, said, instead = _TYPES.get(kind, _NUMBERS)
+    if (unit := getattr(present[0] if present else None, "unit", None)) is not None:  # a time of pandas
+        instead = f"datetime64[{unit}]"
+        right, said = (instead,), f"times of the type {instead}"
     if str(dtype) in right:
         return
     narrow = isinstance(dtype, np.dtype) and dtype.kind in "iuf" and said == _NUMBERS[1]
@@ -78,7 +81,7 @@ def _refuse_type(dtype: Any, name: str, allowed: Range | Values) -> None:
 
 
 def _refuse_values(column: Any, name: str, allowed: Range | Values) -> None:
-    values = column.to_numpy()
+    values = list(column) if getattr(column.dtype, "kind", "") == "M" else column.to_numpy()
     outside = np.flatnonzero(~allowed.holds(values))
     if not len(outside):
         return

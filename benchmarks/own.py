@@ -1,0 +1,148 @@
+"""What does an audit say of functions as people write them, and what do 400,000 runs of each cost?
+
+    .venv/bin/python benchmarks/own.py        writes benchmarks/results/own/TABLE.md; `--table forty` measures one table
+
+Every function of `tests/support/asis` that is right is audited at its claim on 50,000 rows with its domain, and so is
+every wrong twin of `forty`. Red is VIOLATED; amber is INCONCLUSIVE with the line of a finding; green are PROVED and NOT
+VIOLATED. Seconds are of the CPU: of the audit, and of 400,000 runs that are made by reading (beside it, of how many
+single calls, where a function is not read).
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import time
+import types
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from support.asis import RIGHT, Case, cases
+
+import dpaudit as dp
+from dpaudit.evidence.worst import against
+from dpaudit.reading.runs.passes import UnreadError, make
+
+RESULTS = Path(__file__).parent / "results" / "own"
+ROWS, RUNS, BLOCK = 50_000, 400_000, 2**17
+SECONDS = 60
+GAUSSIAN = {"normal", "standard_normal", "gauss", "normalvariate", "norm"}
+
+
+def frame(domain: dict[str, Any]) -> pd.DataFrame:
+    """Return 50,000 rows over a domain, the same in each call."""
+    rng = np.random.default_rng(1)
+    columns = {}
+    for name, given in domain.items():
+        if isinstance(given, tuple) and len(given) == 2 and not isinstance(given[0], str):
+            persons = rng.integers(0, ROWS // 3, ROWS).astype(float)
+            columns[name] = persons if name == "person" else rng.uniform(*given, ROWS).round(2)
+        else:
+            columns[name] = rng.choice(list(given), ROWS)
+    return pd.DataFrame(columns)
+
+
+def names_of(code: types.CodeType) -> set[str]:
+    """Return the names in some code, and in all code within."""
+    return set(code.co_names).union(*(names_of(each) for each in code.co_consts if isinstance(each, types.CodeType)))
+
+
+class LateError(BaseException):
+    """Too long; no function, and nothing that calls one, catches it."""
+
+
+def late(*_: Any) -> None:
+    """End what takes too long."""
+    raise LateError
+
+
+def runs(case: Case, data: pd.DataFrame) -> str:
+    """Return the CPU seconds of all runs by reading, or why there are none."""
+    began = time.process_time()
+    try:
+        for number, start in enumerate(range(0, RUNS, BLOCK)):
+            make(case.function, (data,), {}, min(BLOCK, RUNS - start), np.random.SeedSequence(number))
+    except UnreadError as error:
+        return f"run by run: {str(error)[:60]}"
+    except LateError:
+        return f"more than {SECONDS}"
+    return f"{time.process_time() - began:.2f}"
+
+
+def audited(case: Case, data: pd.DataFrame) -> tuple[str, str, float]:
+    """Return a colour, a verdict in a few words, and CPU seconds."""
+    began = time.process_time()
+    relation = "add-remove" if case.person is None else f"add-remove(person={case.person})"
+    code = getattr(case.function, "__code__", None)
+    is_gaussian = code is not None and not GAUSSIAN.isdisjoint(names_of(code))
+    claim = f"epsilon={case.claim}" + (", delta=1e-5" if is_gaussian else "")
+    try:
+        found = dp.audit(case.function, data=data, domain=case.domain, claim=claim, relation=relation, seed=1)
+    except LateError:
+        return "late", f"no answer in {SECONDS} s", time.process_time() - began
+    except dp.UsageError as error:
+        return "none", f"{type(error).__name__}: {str(error)[:60]}", time.process_time() - began
+    colours = {"violated": "red", "proved": "green", "not violated": "green"}
+    colour = colours.get(str(found.verdict), "amber" if against(found) or found.upper is not None else "grey")
+    bounds = f"{found.lower.value:.3g} ≤ ε" + ("" if found.upper is None else f" ≤ {found.upper.value:.4g}")
+    return colour, f"{found.verdict}, {bounds}", time.process_time() - began
+
+
+def row(case: Case, data: pd.DataFrame, *, timed: bool) -> tuple[str, str, float, str]:
+    """Return the colour, the seconds of runs and of the audit, and a row of the table."""
+    signal.alarm(SECONDS)
+    made = runs(case, data) if timed else ""
+    signal.alarm(SECONDS)
+    colour, said, took = audited(case, data)
+    signal.alarm(0)
+    cells = (case.name, f"{case.claim:.4g}", colour, said, f"{took:.1f}", made)
+    return colour, made, took, "| " + " | ".join(each.replace("|", "/").replace("\n", " ") for each in cells) + " |"
+
+
+def main() -> None:
+    """Measure, and write the table."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--table", choices=RIGHT)
+    chosen = parser.parse_args().table
+    signal.signal(signal.SIGALRM, late)
+    warnings.simplefilter("ignore")
+    for table in RIGHT if chosen is None else (chosen,):
+        text = measured(table)
+        sys.stdout.write(text)
+        RESULTS.mkdir(exist_ok=True)
+        (RESULTS / f"{table}.md").write_text(text, encoding="utf-8")
+
+
+def measured(table: str) -> str:
+    """Measure one table; return its page."""
+    head = "| function | claim | colour | verdict | audit, CPU s | 400,000 runs, CPU s |\n|---|---|---|---|---|---|"
+    said, parts = [], []
+    for right in (True, False) if table == "forty" else (True,):
+        found = [row(case, frame(case.domain), timed=right) for case in cases(table) if case.is_right is right]
+        colours = [each[0] for each in found]
+        counted = ", ".join(f"{colours.count(each)} {each}" for each in dict.fromkeys(colours))
+        proved = sum("| proved," in each[-1] for each in found)
+        seconds = sorted(float(each[1]) for each in found if each[1][:1].isdigit())
+        told = (
+            f" ({proved} PROVED); {len(seconds)} read in time, {sum(each <= 5 for each in seconds)} of them within 5 s"
+        )
+        took = sorted(each[2] for each in found)
+        title = "right" if right else "wrong"
+        said.append(
+            f"{len(found)} {title} functions: {counted}{told}; audits take {took[len(took) // 2]:.1f} s in the median, "
+            f"{sum(each <= 15 for each in took)} at most 15 s."
+        )
+        parts.append(f"## {title.capitalize()}\n\n{head}\n" + "\n".join(each[-1] for each in found))
+    listed = "\n".join(f"- {each}" for each in said)
+    return f"# Audits of functions as they are: `{table}`\n\n{listed}\n\n" + "\n\n".join(parts) + "\n"
+
+
+if __name__ == "__main__":
+    main()
