@@ -34,7 +34,7 @@ from dpaudit.reading.universe.frames import Frame, Groups, Keyed, Loc, Sampling
 from dpaudit.reading.universe.keys import Noisy
 from dpaudit.reading.universe.noise import Draw
 from dpaudit.reading.universe.numbers import Number
-from dpaudit.reading.universe.records import UNBOUND, Cell, Records, Row, Unbound
+from dpaudit.reading.universe.records import UNBOUND, Adding, Cell, Records, Row, Unbound
 from dpaudit.reading.universe.released import Token, array, combined, items, number, refuse_uncertain
 from dpaudit.reading.universe.rewriting import Rewriter
 from dpaudit.reading.universe.state import (
@@ -602,9 +602,17 @@ class Universe(Calls):
                 self.own(target)
                 return naturally(IN_PLACE[name], target, value)
             refuse("an array or container that is changed in place by what is not public", "a = a + b")
-        if isinstance(target, Column):
-            return self.binary(name, target, value)
+        is_alone = isinstance(target, Number | Draw) and not target.shape  # a number is no object that others keep
+        if isinstance(target, Private) and not (is_alone or isinstance(target, Cell | Adding)):
+            if not (isinstance(target, Number) and isinstance(value, Draw)):
+                refuse(f"a {target.noun} that is changed in place, wherever else it is kept", "x = x + 1")
         return self.binary(name, target, value)
+
+    def inplace_item(self, name: str, owner: Any, target: Any, value: Any) -> Any:
+        """``a[k] += b``: what a table of pandas gives as its column is no part of it."""
+        if isinstance(owner, Frame) and isinstance(target, Column):
+            return self.binary(name, target, value)
+        return self.inplace(name, target, value)
 
     def truth(self, value: Any) -> Any:
         """``if a``."""

@@ -66,13 +66,14 @@ def array_of_ones(space: Space) -> Any:
 class Frame(Private):
     """A data frame of any length."""
 
-    __slots__ = ("columns", "columns_are", "is_given", "rows", "universe")
+    __slots__ = ("columns", "is_given", "rows", "scope", "universe")
     noun = "private data frame"
 
     def __init__(
         self, universe: Universe, rows: Rows, columns: dict[str, Column | None], *, is_given: bool = False
     ) -> None:
         self.universe, self.rows, self.columns, self.is_given = universe, rows, columns, is_given
+        self.scope = current().scope
 
     def column(self, name: Any) -> Column:
         """Return a column."""
@@ -169,6 +170,8 @@ class Frame(Private):
         """``frame[name] = value``, of a frame of the function's own."""
         if self.is_given:
             refuse("this changes the caller's data", "df = df.copy() before it")
+        if self.scope != current().scope:
+            refuse("a frame that is changed within a loop over records or a repeated step", "df.assign(x=…)")
         if not isinstance(name, str):
             refuse("an assignment to rows, or to several columns", "x.where(mask, other) of one column")
         if isinstance(value, Column):
@@ -514,6 +517,8 @@ class Sampling(Private):
                 "a sample of rows of which a person has several, or of which one takes the place of another",
                 "a sample of the data",
             )
+        if len(np.unique(places := rows.space.records()[1])) < len(places):
+            refuse("a sample of rows of which a record has several", "a sample of the data, before they are merged")
         if rows.sample is not None:
             refuse("a sample of a sample", "one sample, at the product of both rates")
         return Rows(rows.space, rows.selection, (self.number, self.rate, self.times), rows.order)
@@ -803,6 +808,8 @@ def _hit(values: Any, labels: Any) -> Any:
     if labels.hasnans:
         refuse("a missing value among the labels")
     array = pd.Index(values if isinstance(values, pd.Series) else pd.Series(values))
+    if (array.inferred_type == "boolean") != all(isinstance(each, bool | np.bool_) for each in labels):
+        refuse("truth values among other labels, or others among them, which match in some tables", "[True, False]")
     known = array.unique().dropna()
     found = np.zeros((len(array), len(labels)), bool)
     places = known.get_indexer(labels)
