@@ -23,15 +23,19 @@ from dpaudit.program.tracked.reading import Releases
 from dpaudit.reading.universe.cells import Declared, declared
 from dpaudit.reading.universe.drive import Reading, read
 from dpaudit.reading.universe.given import Given
-from dpaudit.reading.universe.second import PAIRS, Compared, compared
+from dpaudit.reading.universe.second import PAIRS, Compared, Generator, compared
+from dpaudit.reading.universe.second_noise import GivenNoise
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
 from dpaudit.verify.releases.accounted import account
 from dpaudit.verify.releases.certificate import release_certificate
-from dpaudit.verify.releases.prices import price
+from dpaudit.verify.releases.prices import WITH_DELTA, price
 from dpaudit.verify.releases.read import as_releases
 from dpaudit.verify.scope import as_text
 
+_GAUSSIAN = ("gaussian", "discrete_gaussian")
+_PURE = {"laplace_threshold": "laplace", "truncated_laplace": "laplace", "propose_test_release": "select"}
+"""What releases at a δ are apart from it."""
 SECONDS = 60.0
 """For the reading, on a machine that does other things as well; most functions are read within a second."""
 
@@ -82,9 +86,7 @@ def read_as_it_is(
             f"{mechanism.name} returns many outputs a call (size), of which a proof says nothing; prove the function "
             "of one output, f(data, **parameters)"
         )
-    given: dict[str, Any] = {"rng": np.random.default_rng()} if "rng" in mechanism.asked else {}
-    if mechanism.shape is Shape.PROGRAM:
-        given["noise"] = Given()
+    given = {name: make() for name, make in _makers(mechanism, np.random.default_rng, Given).items()}
     reading = read(
         mechanism.function,
         columns,
@@ -128,7 +130,8 @@ def second_net(
         epsilon=epsilon,
         squares=squares,
         parameters=parameters,
-        asks="rng" if "rng" in mechanism.asked else "",
+        given=_makers(mechanism, Generator, GivenNoise),
+        spends=releases is not None and any(each.law in WITH_DELTA for path in releases.paths for each in path),
         person=relation.person,
         replaced=replaced,
         pairs=PAIRS,
@@ -136,20 +139,24 @@ def second_net(
 
 
 def _limits(releases: Releases, replaced: bool) -> tuple[float, float]:
-    """Return what all noise but Gaussian costs at most, and the μ² of Gaussian noise."""
+    """Return what all noise but Gaussian costs at most, without what a δ pays for, and the μ² of Gaussian noise."""
     gaussian, other = (
-        [tuple(each for each in path if (each.law == "gaussian") is is_it) for path in releases.paths]
+        [
+            tuple(replace(each, law=_PURE.get(each.law, each.law), sample=None) for each in path if (each.law in _GAUSSIAN) is is_it)
+            for path in releases.paths
+        ]
         for is_it in (True, False)
     )
-    epsilon = price(
-        replace(releases, paths=tuple(_whole(path) for path in other)), replace=replaced, group=1, notion="epsilon"
-    ).bound
-    mu = price(replace(releases, paths=tuple(gaussian)), replace=replaced, group=1, notion="mu").bound
-    return float("inf") if epsilon is None else float(epsilon), float("inf") if mu is None else float(mu) ** 2
+    epsilon = price(replace(releases, paths=tuple(other)), replace=replaced, group=1, notion="epsilon").bound
+    rho = price(replace(releases, paths=tuple(gaussian)), replace=replaced, group=1, notion="rho").bound
+    return float("inf") if epsilon is None else float(epsilon), float("inf") if rho is None else 2 * float(rho)
 
 
-def _whole(path: Any) -> Any:
-    return tuple(replace(each, sample=None) for each in path)
+def _makers(mechanism: Mechanism, generator: Any, noise: Any) -> dict[str, Any]:
+    """Return what makes the further arguments of a function, by name."""
+    if mechanism.shape is Shape.PROGRAM:
+        return {"noise": noise}
+    return {"rng": generator} if "rng" in mechanism.asked else {}
 
 
 def certified(
