@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dpaudit as dp
-from dpaudit.verify.releases.given import given_frame
+from dpaudit.verify.releases.columns import given_frame
 
 pandas = pytest.importorskip("pandas")
 

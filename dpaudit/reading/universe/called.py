@@ -280,11 +280,12 @@ class Calls(Operators):
         ):
             return array((len(first),))
         if name == "where" and len(args) == 3 and not keywords and all(map(_is_of_numbers, args)):
+            shapes = [each.shape if isinstance(each, Token) else np.shape(each) for each in args]
             try:
-                shape = np.broadcast_shapes(*[each.shape if isinstance(each, Token) else np.shape(each) for each in args])
+                shape = np.broadcast_shapes(*(each for each in shapes if each is not None))
             except ValueError:
                 return Token()
-            return array(shape) if shape else Token()
+            return array(shape) if shape and None not in shapes else Token()
         if name in ("clip", "array", "asarray") and isinstance(first, Token) and first.is_array:
             others = [
                 each

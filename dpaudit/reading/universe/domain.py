@@ -603,9 +603,9 @@ class Universe(Calls):
                 return naturally(IN_PLACE[name], target, value)
             refuse("an array or container that is changed in place by what is not public", "a = a + b")
         is_alone = isinstance(target, Number | Draw) and not target.shape  # a number is no object that others keep
-        if isinstance(target, Private) and not (is_alone or isinstance(target, Cell | Adding)):
-            if not (isinstance(target, Number) and isinstance(value, Draw)):
-                refuse(f"a {target.noun} that is changed in place, wherever else it is kept", "x = x + 1")
+        is_released = isinstance(target, Number) and isinstance(value, Draw)
+        if isinstance(target, Private) and not (is_alone or is_released or isinstance(target, Cell | Adding)):
+            refuse(f"a {target.noun} that is changed in place, wherever else it is kept", "x = x + 1")
         return self.binary(name, target, value)
 
     def inplace_item(self, name: str, owner: Any, target: Any, value: Any) -> Any:

@@ -166,10 +166,14 @@ class Frame(Private):
             found.store(name, current_domain().call(value, found) if callable(value) else value)
         return found
 
-    def store(self, name: Any, value: Any) -> None:
-        """``frame[name] = value``, of a frame of the function's own."""
+    def refuse_given(self) -> None:
+        """Refuse a change of the data that the function is given."""
         if self.is_given:
             refuse("this changes the caller's data", "df = df.copy() before it")
+
+    def store(self, name: Any, value: Any) -> None:
+        """``frame[name] = value``, of a frame of the function's own."""
+        self.refuse_given()
         if self.scope != current().scope:
             refuse("a frame that is changed within a loop over records or a repeated step", "df.assign(x=…)")
         if not isinstance(name, str):
@@ -486,6 +490,7 @@ class Loc(Private):
 
     def store(self, key: Any, value: Any) -> None:
         """``loc[mask, name] = constant``."""
+        self.frame.refuse_given()
         if not (isinstance(key, tuple) and len(key) == 2 and isinstance(key[0], Column) and isinstance(key[1], str)):
             refuse("an assignment to rows in this form", 'df.loc[mask, "age"] = 0')
         if isinstance(value, Private | Token):

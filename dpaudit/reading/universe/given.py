@@ -1,4 +1,4 @@
-"""What does a program draw from the noise that it is given? The methods of `dpaudit.program.noise.Noise`, in the universe.
+"""What does a program draw from the noise that it is given? Each method of `dpaudit.program.noise.Noise`.
 
 Noise that is added to private numbers is a draw like that of any library. What is chosen among options is one way of
 each of several, all of which are read, so that an option is a public value afterwards. A step that is repeated is read

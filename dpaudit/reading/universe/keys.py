@@ -52,7 +52,7 @@ class Noisy(Private):
     def __init__(self, table: Keyed, draw: DrawOfKeys) -> None:
         self.table, self.draw, self.is_cut = table, draw, False
 
-    def select(self, mask: Any) -> Kept:
+    def select(self, mask: Any) -> Any:
         """``noisy[noisy >= threshold]``."""
         if not isinstance(mask, Above) or mask.noisy is not self:
             refuse("a choice among noisy counts by something else than their own threshold", _CUT)
@@ -117,13 +117,22 @@ def _one_each(table: Keyed) -> tuple[numbers.Number, int]:
         if not rows.distinct <= {key.source for key in table.keys if key.source}:
             refuse("a threshold for counts in which a person may be more than once", _DISTINCT)
         times, selection = selection.times, Selection("person", 1, selection.number)
-    elif selection.kind != "record":
+    elif selection.kind == "record":
+        if not _is_each_once(part.space):
+            refuse("a threshold for counts in which a record may be more than once", "counts before the join")
+    else:
         refuse("a threshold for counts in which a person may be more than once", _DISTINCT)
     exact = numbers.summed_of(
         rows, part.space, ones, ones, whole=True, labels=None, columns=None, kinds=frozenset(("np.int64",))
     )
     exact.selection = selection
     return exact, times
+
+
+def _is_each_once(space: Any) -> bool:
+    """Whether a record has one row at most, as it has not in a join that matches it several times."""
+    _, places = space.records()
+    return len(np.unique(places)) == len(places)
 
 
 _DISTINCT = 'df[[person, "key"]].drop_duplicates().groupby(person).head(3)["key"].value_counts()'

@@ -68,9 +68,7 @@ class Draw(Private):
 
     def like(self, scales: Any, places: Any = None) -> Draw:
         """Return the same draws at other scales."""
-        found = Draw(
-            self.law, scales, self.used, self.kind, self.places if places is None else places, self.details
-        )
+        found = Draw(self.law, scales, self.used, self.kind, self.places if places is None else places, self.details)
         found.level = self.level
         return found
 
@@ -321,9 +319,7 @@ def _drawn(law: str, given: dict[str, Any], location: Any, size: Any, source: So
     return number("float") if of_numpy and isinstance(found, Token) and not shape else found
 
 
-def fresh(
-    law: str, scale: Any, shape: tuple[int, ...], kind: str, details: tuple[tuple[str, float], ...] = ()
-) -> Draw:
+def fresh(law: str, scale: Any, shape: tuple[int, ...], kind: str, details: tuple[tuple[str, float], ...] = ()) -> Draw:
     """Return draws that nobody has seen."""
     scales = np.broadcast_to(np.asarray(scale, float), shape).copy()
     count = int(scales.size)

@@ -7,6 +7,7 @@ numbers. Everything else is refused.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -406,6 +407,24 @@ def summed_of(rows: Rows, space: Any, low: Any, high: Any, **known: Any) -> Numb
         universe, axes, least, most, rows.selection, rows.sample,
         kinds=scalar, labels=known["labels"], columns=known["columns"], is_whole=known["whole"],
     )  # fmt: skip
+
+
+def beyond(column: Column, start: Any, sign: int) -> Number:
+    """Return the largest (sign 1) or smallest (-1) of a public number and the values of an array.
+
+    A record that comes moves it by no more than its value is beyond the number, and never back.
+    """
+    low, high = plain(column.low), plain(column.high)
+    starts = (int,) if low.dtype.kind == "i" else (int, float)  # NumPy cuts a float to the type of whole numbers
+    if type(start) not in starts or not math.isfinite(start) or column.width or low.dtype.kind not in "if":
+        refuse("an extreme of a private array in this form", ".max(initial=0) of numbers")
+    far = np.maximum(high - start, 0.0) if sign > 0 else np.minimum(low - start, 0.0)
+    none = np.zeros(len(far))
+    kind = "np.int64" if low.dtype == np.int64 and type(start) is int else "np.float64"
+    ends = (none, far) if sign > 0 else (far, none)
+    return summed_of(
+        column.rows, column.space, *ends, whole=kind == "np.int64", labels=None, columns=None, kinds=frozenset((kind,))
+    )
 
 
 def length_of(rows: Rows) -> Number:

@@ -23,7 +23,6 @@ from dpaudit.reading.universe.state import (
 )
 from dpaudit.reading.universe.values import PUBLIC, sort_of
 
-
 _OF_KEYS = (Keyed, keys.DrawOfKeys, keys.Noisy)
 
 

@@ -37,13 +37,15 @@ _SLACK = 1e-6
 
 
 Given = Mapping[str, Callable[[], Any]]
+Limits = tuple[float, float]
+"""The ε that all noise but Gaussian costs at most, and the μ² of Gaussian noise."""
 
 
 class DiffersError(Exception):
     """A run on the neighbour does something else; the text says what."""
 
 
-class PassedOver(Exception):
+class PassedOverError(Exception):
     """No run on the neighbour does the same, as a rule allows at a δ: nothing is seen of ε."""
 
 
@@ -80,7 +82,7 @@ class Run:
     def labelled(self, keys: tuple[Any, ...]) -> None:
         """Note under which keys numbers meet noise: those of the run before, or no shift is known."""
         if self.before is not None and self.before.keys[len(self.keys) : len(self.keys) + 1] != [keys]:
-            raise PassedOver("noise under other keys of the data, or in another order of them")
+            raise PassedOverError("noise under other keys of the data, or in another order of them")
         self.keys.append(keys)
 
 
@@ -153,7 +155,7 @@ class Pending:
             raise DiffersError("a noisy number that is not finite on one side")
         apart = abs(needed - draw.value)
         if abs(needed) > draw.most * (1 + 1e-9):
-            raise PassedOver("noise that would have to be larger than it can be")
+            raise PassedOverError("noise that would have to be larger than it can be")
         if draw.law in _SQUARED:
             run.squares += (apart * draw.unit) ** 2
         elif draw.law != "gumbel":
@@ -428,7 +430,7 @@ def _patched(function: Any) -> Iterator[None]:
 
 def _labelled(function: Any) -> Any:
     def added(series: Any, other: Any) -> Any:
-        if isinstance(other, Pendings):
+        if isinstance(other, Pendings) or (isinstance(other, np.ndarray) and not len(series) and not len(other)):
             now().labelled(tuple(series.index))
         return function(series, other)
 
@@ -458,7 +460,7 @@ def _once(
         try:
             more = {name: make() for name, make in given.items()}
             out = ("returns", _plain(function(frame, **parameters, **more)))
-        except (DiffersError, PassedOver):
+        except (DiffersError, PassedOverError):
             raise
         except Exception as error:
             out = ("raises", type(error).__name__)
@@ -616,8 +618,8 @@ def disagreement(
     columns: Mapping[str, Declared],
     cuts: Mapping[str, frozenset[float]],
     *,
-    epsilon: float,
-    squares: float,
+    limits: Limits,
+    unsampled: Limits,
     parameters: Mapping[str, Any],
     given: Given | None = None,
     spends: bool = False,
@@ -631,8 +633,8 @@ def disagreement(
     Args:
         function: takes a data frame and the parameters.
         columns, cuts: the domain, and where something changes.
-        epsilon: that all noise but Gaussian costs at most.
-        squares: μ² that Gaussian noise costs at most.
+        limits: what all noise costs at most.
+        unsampled: what noise on other than samples costs at most.
         parameters: public.
         given: what makes its further arguments, such as a generator, by name.
         spends: whether a rule was read by which runs may differ at a δ.
@@ -653,10 +655,10 @@ def disagreement(
             before = _once(function, first, one, parameters, given or {})
             after = _once(function, second, two, parameters, given or {})
             raised += (before[0] == "raises") + (after[0] == "raises")
-            told = _differs(before, after, one, two, epsilon, squares)
+            told = _differs(before, after, one, two, unsampled if two.is_sampled else limits)
         except DiffersError as error:
             told = str(error)
-        except PassedOver as error:
+        except PassedOverError as error:
             over += 2
             told = None if spends else str(error)
         draws += one.draws + two.draws
@@ -671,12 +673,12 @@ def disagreement(
     return Compared(2 * number - over, why, worst, raised, over)
 
 
-def _differs(before: Any, after: Any, one: Run, two: Run, epsilon: float, squares: float) -> str | None:
+def _differs(before: Any, after: Any, one: Run, two: Run, limits: Limits) -> str | None:
     if len(one.met) > two.draws:
         return "another number of draws"
     if before[0] != after[0] or not alike(before[1], after[1]):
         return f"{str(before)[:80]} and {str(after)[:80]}, though all noisy numbers are the same"
-    most, far = (0.0, 0.0) if two.is_sampled else (epsilon, squares)
+    most, far = limits
     if two.cost > most * (1 + _SLACK) + 1e-7 or two.squares > far * (1 + _SLACK) + 1e-12:
         return (
             f"the noise has to shift by more than was read (ε {two.cost:.4g} of {most:.4g}, μ² {two.squares:.4g} of "

@@ -61,7 +61,7 @@ class GivenNoise(Noise):
         if before is not None:
             known, was_told, far = before
             if known != first:
-                raise second.PassedOver("another option leads")
+                raise second.PassedOverError("another option leads")
             is_told, run.cost = was_told, run.cost + abs(lead - far) / float(scale)
         run.choices.append((first, is_told, lead))
         return listed[first] if is_told else None

@@ -28,9 +28,10 @@ _LENGTHS = (97, 89)  # of two stand-ins: what fits both by its shape treats ever
 _CLIP = "x / np.maximum(1, np.linalg.norm(x, axis=1, keepdims=True) / radius)"
 _ALONG = {"sum": np.sum, "mean": np.mean, "max": np.max, "min": np.min, "argmin": np.argmin, "argmax": np.argmax}
 _EACH = (
-    "exp expm1 log log1p log2 log10 sqrt cbrt square tanh sin cos arctan sign absolute abs fabs negative floor ceil "
-    "rint trunc maximum minimum add subtract multiply divide true_divide positive power clip isfinite isnan matmul"
-).split()
+    "exp", "expm1", "log", "log1p", "log2", "log10", "sqrt", "cbrt", "square", "tanh", "sin", "cos", "arctan",
+    "sign", "absolute", "abs", "fabs", "negative", "floor", "ceil", "rint", "trunc", "maximum", "minimum", "add",
+    "subtract", "multiply", "divide", "true_divide", "positive", "power", "clip", "isfinite", "isnan", "matmul",
+)  # fmt: skip
 _OPERATORS = ("add", "sub", "mul", "truediv", "pow", "matmul")
 
 
@@ -86,7 +87,8 @@ class Vectors(Private):
         axes = axis if isinstance(axis, tuple) else (axis,)
         if any(type(one) is not int or one % (len(self.tail) + 1) == 0 for one in axes):
             refuse(f"{name} over records of rows of which no bounds are known", f"{_CLIP}, and .sum(axis=0)")
-        tail = _tail(name, lambda values: _ALONG[name](values, axis=axis, keepdims=keepdims), self)
+        along: Any = _ALONG[name]
+        tail = _tail(name, lambda values: along(values, axis=axis, keepdims=keepdims), self)
         if name in ("argmin", "argmax") and not tail and len(self.tail) == 1:
             return self._places(self.tail[0])
         return Vectors(self.rows, tail)
@@ -142,7 +144,13 @@ class Lengths(Private):
     noun = "length of a row of each record"
 
     def __init__(
-        self, of: Any, *, has_axis: bool, over: float | None = None, radius: float | None = None, is_factor: bool = False
+        self,
+        of: Any,
+        *,
+        has_axis: bool,
+        over: float | None = None,
+        radius: float | None = None,
+        is_factor: bool = False,
     ) -> None:
         self.of, self.has_axis, self.over, self.radius, self.is_factor = of, has_axis, over, radius, is_factor
 
@@ -190,10 +198,10 @@ class Ball(Private):
         """Noise on it, or a multiple by a public number."""
         if name in ("add", "sub") and isinstance(other, Draw):
             return self._released(other)
-        if isinstance(other, int | float | np.number) and not isinstance(other, bool) and math.isfinite(other):
-            if name == "mul" or (name == "truediv" and is_left and other):
-                factor = abs(float(other)) if name == "mul" else 1 / abs(float(other))
-                return Ball(self.rows, self.radius * factor, self.shape)
+        is_number = isinstance(other, int | float | np.number) and not isinstance(other, bool) and math.isfinite(other)
+        if is_number and (name == "mul" or (name == "truediv" and is_left and other)):
+            factor = abs(float(other)) if name == "mul" else 1 / abs(float(other))
+            return Ball(self.rows, self.radius * factor, self.shape)
         return refuse("a sum of rows of a known length in this form", "Gaussian noise on it, of its shape")
 
     def _released(self, draw: Draw) -> Token:
@@ -268,7 +276,7 @@ def each(function: Callable[..., Any], *values: Any) -> Vectors:
 
 def _tail(what: str, function: Callable[..., Any], *values: Any) -> tuple[int, ...]:
     """Return the shape of what a function gives for each record, which it has to treat by itself."""
-    tails = []
+    tails: list[tuple[int, ...]] = []
     for length in _LENGTHS:
         stand_ins = [
             np.ones((length, *one.tail))
@@ -286,7 +294,9 @@ def _tail(what: str, function: Callable[..., Any], *values: Any) -> tuple[int, .
         if not shape or shape[0] != length:
             refuse(f"{what} that does not treat each record by itself", "an axis from 1 on")
         tails.append(shape[1:])
-    return tails[0] if tails[0] == tails[1] else refuse(f"{what} that brings records together", "[:, None]")
+    if tails[0] != tails[1]:
+        refuse(f"{what} that brings records together", "[:, None]")
+    return tails[0]
 
 
 def of_numpy(name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:

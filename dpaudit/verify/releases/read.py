@@ -7,20 +7,27 @@ column is said without it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from dpaudit.program.tracked.magnitude import of
-from dpaudit.program.tracked.movement import Ball, Condition, Linear, Part, Term
-from dpaudit.program.tracked.path import RefusedReading, Release, Sample
-from dpaudit.program.tracked.reading import Releases
-from dpaudit.program.tracked.rows import ColumnDomain
 from dpaudit.reading.universe.cells import Axis, Declared, place_of, simple
 from dpaudit.reading.universe.drive import Reading
 from dpaudit.reading.universe.state import Released
+from dpaudit.verify.releases.movement import (
+    Ball,
+    ColumnDomain,
+    Condition,
+    Linear,
+    Part,
+    RefusedError,
+    Release,
+    Releases,
+    Sample,
+    Term,
+)
 
 MOST_TERMS = 50_000
 _FINEST = 10**24
@@ -30,7 +37,7 @@ def as_releases(reading: Reading) -> Releases:
     """Return what was read, for prices and the certificate.
 
     Raises:
-        RefusedReading: where it is too much to be written down.
+        RefusedError: where it is too much to be written down.
     """
     writer = _Writer(reading)
     paths: dict[tuple[Release, ...], None] = {}
@@ -40,8 +47,7 @@ def as_releases(reading: Reading) -> Releases:
         for each in path:
             found += writer.releases(each, samples)
         paths.setdefault(tuple(found))
-    lines = {release: frozenset((release.line,)) for path in paths for release in path}
-    return Releases(tuple(paths), lines, len(reading.paths), writer.columns)
+    return Releases(tuple(paths), len(reading.paths), writer.columns)
 
 
 class _Writer:
@@ -70,7 +76,6 @@ class _Writer:
             Release(
                 each.law,
                 simple(scale),
-                (),
                 (self._ball(each),) if each.is_ball else tuple(self._movement(each, place) for place in places),
                 sample,
                 each.times,
@@ -83,12 +88,12 @@ class _Writer:
         return found
 
     def _ball(self, each: Released) -> Ball:
-        """Return how far a vector moves: of some kinds of records, where they are told by one condition on each column."""
+        """Return how far a vector moves, by some kinds of records where one condition on each column tells them."""
         kind, times, number = each.selection
         rows = 2 * times if kind == "swapped" else times  # a row comes, and another one goes
         name = "{}" if kind == "record" else f"{{}} of rows {number}"
         terms = [] if kind == "swapped" else list(self._terms_of(each.axes, each.low[:, 0], each.high[:, 0], name))
-        radius = of(rows * outward(float(each.high.max()), 1))
+        radius = rows * outward(float(each.high.max()), 1)
         return Ball(terms[0].part if len(terms) == 1 else frozenset(), radius)
 
     def _movement(self, each: Released, place: int) -> Linear:
@@ -121,7 +126,7 @@ class _Writer:
         if not left:
             first, last = outward(low[()], -1), outward(high[()], 1)
             if first or last:
-                yield Term(frozenset(), of(first), of(last))
+                yield Term(frozenset(), first, last)
             return
         along = max(range(len(left)), key=lambda k: (self._is_ordered(left[k]), low.shape[k]))
         low, high = np.moveaxis(low, along, -1), np.moveaxis(high, along, -1)
@@ -134,10 +139,10 @@ class _Writer:
                     continue
                 self._terms += 1
                 if self._terms > MOST_TERMS:
-                    raise RefusedReading(
+                    raise RefusedError(
                         f"what records add takes more than {MOST_TERMS:,} lines to write; use fewer kinds of records"
                     )
-                yield Term(around | self._run(runs, name, start, stop), of(first), of(last))
+                yield Term(around | self._run(runs, name, start, stop), first, last)
 
     def _domain(self, axis: str) -> Declared:
         return self._declared[axis] if axis in self._declared else place_of(axis)
@@ -238,4 +243,4 @@ def column_domain(declared: Declared) -> ColumnDomain:
     return ColumnDomain(values=tuple(map(_exact, declared.values)), missing=declared.missing, whole=whole)
 
 
-__all__ = ["Mapping", "as_releases", "column_domain"]
+__all__ = ["as_releases", "column_domain"]
