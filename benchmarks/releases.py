@@ -44,7 +44,7 @@ def derived(row: Row) -> Any:
     made = mechanism(row.program)
     with np.errstate(all="ignore"):
         return derive(
-            made, made.parameters_with({}), domain=DOMAIN, relation=row.relation, claim=as_claim(row.claim), seed=0
+            made, made.parameters_with({}), domain=DOMAIN, relation=row.relation, claim=as_claim(row.claim)
         )
 
 

@@ -58,6 +58,8 @@ class _Writer:
         self._known: dict[int, tuple[Any, list[Release]]] = {}
         self.columns: dict[str, ColumnDomain] = {}
         self._terms = 0
+        self._listed = list({id(each): each for path in reading.paths for each in path}.values())
+        self._nearest: dict[str, dict[int, int]] = {}
 
     def releases(self, each: Released, samples: dict[int, Sample]) -> list[Release]:
         """Return a release, split by the scales of its noise."""
@@ -129,7 +131,13 @@ class _Writer:
                 yield Term(frozenset(), first, last)
             return
         along = max(range(len(left)), key=lambda k: (self._is_ordered(left[k]), low.shape[k]))
-        low, high = np.moveaxis(low, along, -1), np.moveaxis(high, along, -1)
+        low, high = np.moveaxis(low, along, -1).copy(), np.moveaxis(high, along, -1).copy()
+        within = self._within_others(left[along])
+        for point, cell in within.items():
+            low[..., cell] = np.minimum(low[..., cell], low[..., point])
+            high[..., cell] = np.maximum(high[..., cell], high[..., point])
+        for point, cell in within.items():
+            low[..., point], high[..., point] = low[..., cell], high[..., cell]
         runs, others = left.pop(along), [self._part(axis, name) for axis in left]
         for place in np.ndindex(low.shape[:-1]):
             around: Part = frozenset().union(*(each[k] for each, k in zip(others, place, strict=True)))
@@ -143,6 +151,36 @@ class _Writer:
                         f"what records add takes more than {MOST_TERMS:,} lines to write; use fewer kinds of records"
                     )
                 yield Term(around | self._run(runs, name, start, stop), first, last)
+
+    def _within_others(self, axis: str) -> dict[int, int]:
+        """Return the values of a column at which nothing moves farther than in a cell beside them, with that cell.
+
+        A record at such an end costs no more than one beyond it, whatever is released: it need not be told apart.
+        """
+        if axis in self._nearest:
+            return self._nearest[axis]
+        found: dict[int, int] = {}
+        cells, order = self._axis(axis).cells, self._order(axis) if self._is_ordered(axis) else []
+        tables = [self._along(each, axis) for each in self._listed if axis in each.axes]
+        for place, point in enumerate(order):
+            if cells[point][0] != cells[point][1]:
+                continue
+            for beside in (place - 1, place + 1):
+                if not 0 <= beside < len(order) or cells[order[beside]][0] == cells[order[beside]][1]:
+                    continue
+                cell = order[beside]
+                if all(_within(low[point], high[point], low[cell], high[cell]) for low, high in tables):
+                    found[point] = cell
+                    break
+        self._nearest[axis] = found
+        return found
+
+    def _along(self, each: Released, axis: str) -> tuple[Any, Any]:
+        """Return what records add, with the cells of one column first."""
+        shape = [self._axis(name).size for name in each.axes]
+        place = each.axes.index(axis)
+        low, high = (np.moveaxis(end.reshape(*shape, -1), place, 0) for end in (each.low, each.high))
+        return low, high
 
     def _domain(self, axis: str) -> Declared:
         return self._declared[axis] if axis in self._declared else place_of(axis)
@@ -185,6 +223,12 @@ class _Writer:
             if last == end
             else Condition(column, "<", self._ends(axis, last, end)[1], True)
         )
+        order = self._order(axis)
+        reached = start == order[0], stop == order[-1]  # an end of the domain, beyond which there is nothing
+        if reached == (True, False):
+            return frozenset((upper,))
+        if reached == (False, True) and not self._domain(axis).missing:  # which is not below anything
+            return frozenset((lower,))
         return frozenset((lower, upper))
 
     def _axis(self, name: str) -> Axis:
@@ -216,6 +260,13 @@ class _Writer:
         declared = self._domain(axis)
         points = sorted({declared.low, declared.high, *self._cuts.get(axis, ())})
         return _exact(max(each for each in points if each < low)), _exact(min(each for each in points if each > high))
+
+
+def _within(low: Any, high: Any, least: Any, most: Any) -> bool:
+    """Whether intervals are within others, or beyond by the next float alone, at which an open cell begins."""
+    return bool(
+        np.all(low >= least - 2 * np.spacing(np.abs(least))) and np.all(high <= most + 2 * np.spacing(np.abs(most)))
+    )
 
 
 def _exact(value: Any) -> Any:
