@@ -18,7 +18,7 @@ import signal
 import time
 import types
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,11 +26,14 @@ import numpy as np
 import pandas as pd
 
 from dpaudit.program.laws import LAWS
+from dpaudit.reading.constants import constants_of
 from dpaudit.reading.forking import fork
 from dpaudit.reading.universe.cells import Declared
 
 SIZES = (0, 1, 2, 3, 8, 40)
 PAIRS = 24
+MORE = 8  # pairs of each further size, at numbers that stand in the function
+_LARGEST, _MOST_SIZES = 200, 6
 MOST_DRAWS = 20_000  # after which no further pair is tried, beyond one of each size
 SECONDS = 30.0
 _SLACK = 1e-6
@@ -154,6 +157,8 @@ class Pending:
         if not math.isfinite(needed):
             raise DiffersError("a noisy number that is not finite on one side")
         apart = abs(needed - draw.value)
+        if draw.law in _INTEGERS and abs(apart - round(apart)) > _SLACK * max(1.0, abs(needed)):
+            raise DiffersError("whole noise that would have to shift by no whole number")
         if abs(needed) > draw.most * (1 + 1e-9):
             raise PassedOverError("noise that would have to be larger than it can be")
         if draw.law in _SQUARED:
@@ -511,9 +516,13 @@ class Frames:
     """Makes frames of a domain, and neighbours of them."""
 
     def __init__(
-        self, columns: Mapping[str, Declared], cuts: Mapping[str, frozenset[float]], rng: np.random.Generator
+        self,
+        columns: Mapping[str, Declared],
+        cuts: Mapping[str, frozenset[float]],
+        rng: np.random.Generator,
+        sizes: Sequence[int] = SIZES,
     ) -> None:
-        self.columns, self.cuts, self.rng = columns, cuts, rng
+        self.columns, self.cuts, self.rng, self.sizes = columns, cuts, rng, sizes
 
     def frame(self, size: int) -> Any:
         """Return a frame of so many records, in which edge values are frequent."""
@@ -548,7 +557,7 @@ class Frames:
 
     def pair(self, number: int, person: str | None, replaced: bool) -> tuple[Any, Any, list[int], list[int]]:
         """Return two neighbours, and the places of the rows in which each differs from the other."""
-        rng, size = self.rng, SIZES[number % len(SIZES)]
+        rng, size = self.rng, self.sizes[number % len(self.sizes)]
         small = self.frame(size)
         if person is None and size and number % 3 == 1:
             small = pd.concat([small.iloc[:1]] * size, ignore_index=True)
@@ -592,6 +601,7 @@ class Compared:
         pair: neighbours for which the noise has to shift most.
         raised: how many runs raised an exception.
         passed_over: how many runs were compared with none, as a rule allows at a δ.
+        spending: neighbours of such runs, of which δ alone speaks; None without any.
     """
 
     runs: int
@@ -599,6 +609,7 @@ class Compared:
     pair: tuple[Any, Any]
     raised: int = 0
     passed_over: int = 0
+    spending: tuple[Any, Any] | None = None
 
 
 def compared(function: Callable[..., Any], columns: Mapping[str, Declared], cuts: Any, **known: Any) -> Compared:
@@ -642,8 +653,11 @@ def disagreement(
         pairs: how many.
         seed: of the frames and the noise.
     """
-    frames = Frames(columns, cuts, np.random.default_rng(seed))
+    sizes = (*SIZES, *_sizes_of(function, parameters))
+    frames = Frames(columns, cuts, np.random.default_rng(seed), sizes)
+    pairs += MORE * (len(sizes) - len(SIZES))
     worst, most, raised, why, over, draws = None, -1.0, 0, None, 0, 0
+    spending: tuple[Any, Any] | None = None
     number = 0
     while number < pairs and (draws < MOST_DRAWS or number < len(SIZES)):
         first, second, of_first, of_second = frames.pair(number, person, replaced)
@@ -660,6 +674,7 @@ def disagreement(
             told = str(error)
         except PassedOverError as error:
             over += 2
+            spending = spending or (first, second)
             told = None if spends else str(error)
         draws += one.draws + two.draws
         far = math.inf if told else two.cost + math.sqrt(two.squares)
@@ -670,7 +685,15 @@ def disagreement(
         if told and why is None:
             why = f"pair {number} of {pairs} ({len(first)} and {len(second)} records): {told}"
     assert worst is not None
-    return Compared(2 * number - over, why, worst, raised, over)
+    return Compared(2 * number - over, why, worst, raised, over, spending)
+
+
+def _sizes_of(function: Callable[..., Any], parameters: Mapping[str, Any]) -> list[int]:
+    """Return the numbers of records near which a function may decide something: those in it, and one less."""
+    named = [*parameters.values(), *constants_of(function)]
+    whole = [int(each) for each in named if isinstance(each, int | float) and each == each and each in range(_LARGEST)]
+    found = dict.fromkeys(size for each in whole for size in (each, each - 1) if size > 0 and size not in SIZES)
+    return list(found)[:_MOST_SIZES]
 
 
 def _differs(before: Any, after: Any, one: Run, two: Run, limits: Limits) -> str | None:

@@ -141,7 +141,7 @@ def derive(
         open_ends=open_ends,
         runs=0 if reading.refused else found.runs,
         passed_over=found.passed_over,
-        pair=found.pair,
+        pair=found.spending if bound is None and delta and found.spending is not None else found.pair,
         whole=whole_columns(domain, columns),
     )
 
