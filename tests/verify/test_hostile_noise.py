@@ -156,7 +156,7 @@ def rep_state_str(people, noise):
 @loses()
 def rep_state_list_grows(people, noise):
     def step(s):
-        return s + [len(people) + noise.laplace(10 ** (2 - len(s)))]
+        return [*s, len(people) + noise.laplace(10 ** (2 - len(s)))]
 
     return noise.repeat(5, step, [])
 
