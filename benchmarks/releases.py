@@ -43,9 +43,7 @@ def derived(row: Row) -> Any:
         return prove_fold(row.program, relation=row.relation)
     made = mechanism(row.program)
     with np.errstate(all="ignore"):
-        return derive(
-            made, made.parameters_with({}), domain=DOMAIN, relation=row.relation, claim=as_claim(row.claim)
-        )
+        return derive(made, made.parameters_with({}), domain=DOMAIN, relation=row.relation, claim=as_claim(row.claim))
 
 
 def measured(row: Row) -> tuple[bool, bool, list[str]]:
