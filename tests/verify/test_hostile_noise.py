@@ -693,6 +693,59 @@ def cumsum_rows(people, noise):
     return people["size"].cumsum().sum() + noise.laplace(100)
 
 
+# --- classes whose methods Python calls by other names
+
+
+@loses()
+def text_by_format(people, noise):
+    size = len(people)
+
+    class Shown:
+        def __format__(self, how):
+            return str(size)
+
+        def __str__(self):
+            return "nothing"
+
+    return f"{Shown()}"
+
+
+@loses()
+def text_by_percent(people, noise):
+    size = len(people)
+
+    class Shown:
+        def __rmod__(self, other):
+            return "nothing"
+
+        def __str__(self):
+            return str(size)
+
+    return "%s" % Shown()  # noqa: UP031
+
+
+@loses()
+def object_by_new(people, noise):
+    size = len(people)
+
+    class Made:
+        def __new__(cls):
+            made = super().__new__(cls)
+            made.text = str(size)
+            return made
+
+    return getattr(Made(), "text", "nothing")
+
+
+@loses()
+def asked_by_each_value(people, noise):
+    class Adding:
+        def __radd__(self, other):
+            return other if isinstance(other, float) else 0.0
+
+    return (people["age"] + Adding()).sum() + noise.laplace(0.001)
+
+
 @pytest.mark.parametrize(("program", "true", "relation", "notion"), PROGRAMS)
 def test_no_bound_is_below_what_is_lost(program, true, relation, notion):
     which, made = parse_relation(relation), mechanism(program)

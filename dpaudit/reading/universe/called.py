@@ -122,10 +122,10 @@ class Calls(Operators):
         if not is_of_users_class(kind):
             refuse(f"the class {kind.__name__}, which is made of what is not read")
         new = dispatch.in_class(kind, "__new__")
-        if is_own(new):
+        if is_own(getattr(new, "__func__", new)):
             refuse(f"{kind.__name__}.__new__", "__init__")
         init = dispatch.in_class(kind, "__init__")
-        if issubclass(kind, tuple) or init is object.__dict__["__init__"]:
+        if init is object.__dict__["__init__"]:
             made: Any = naturally(kind, *args, **keywords)
         elif is_own(init):
             made = object.__new__(kind)

@@ -85,6 +85,10 @@ _DUNDERS = frozenset(
 _MANAGERS = (contextlib.nullcontext, np.errstate, warnings.catch_warnings)
 
 
+_LEAVING = frozenset((int, float, bool, complex, str, bytes, list, tuple, dict, set, frozenset, type(None)))
+"""Types that leave an operator to an object of a class that they do not know, but for texts and %."""
+
+
 class Universe(Calls):
     """Reads a function for all data of a declared domain."""
 
@@ -488,10 +492,16 @@ class Universe(Calls):
     @hook
     def binary(self, name: str, left: Any, right: Any) -> Any:
         """``a + b``."""
-        for method, other in dispatch.operators(name, left, right):
-            value = self.call(method, other)
+        for method, other in dispatch.attempts(name, left, right):
+            negated = type(method) is dispatch.Negated
+            if not negated and not dispatch.is_users(method):
+                self._leaves(name, getattr(method, "__self__", None), other)
+                continue
+            if isinstance(other, Private | Token) and not negated and method.__self__ is right and left is other:
+                self._alone(name, left)
+            value = self.call(method.equal if negated else method, other)
             if value is not NotImplemented:
-                return value
+                return self._negated(self.truth(value)) if negated else value
         left, right = self.seen(left), self.seen(right)
         if isinstance(left, Private) or isinstance(right, Private):
             return self._binary_of_private(name, left, right)
@@ -508,10 +518,27 @@ class Universe(Calls):
         self._raising(name, left, right)
         return combined(name, left, right)
 
+    def _leaves(self, name: str, owner: Any, other: Any) -> None:
+        """Refuse what a library does with an object of a user's class, unless it leaves the answer to that class."""
+        is_left = type(owner) in _LEAVING and not (name == "mod" and isinstance(owner, str | bytes))
+        if is_of_users_class(type(other)) and not is_left and not is_of_users_class(type(owner)):
+            refuse(f"{name} of a {type(owner).__name__} and an object of a class of its own", "a method of the class")
+
+    def _alone(self, name: str, value: Any) -> None:
+        """Refuse what tables and arrays do with an object of a user's class: they ask it for each of their values."""
+        if not (isinstance(value, Token) and value.is_number) and not (isinstance(value, Number) and not value.shape):
+            refuse(f"{name} of a table or array and an object of a class of its own", "numbers")
+
+    def _open(self, value: Any, name: str) -> None:
+        """Refuse an object whose class says by None that it has no such method."""
+        if dispatch.is_closed(type(value), name):
+            refuse(f"{name} of a {type(value).__name__}, which is None")
+
     @hook
     def compare(self, name: str, left: Any, right: Any) -> Any:
         """``a < b``, ``a is b``, ``a in b``."""
         if name in ("in_", "not_in"):
+            self._open(right, "__contains__")
             method = dispatch.method(right, "__contains__")
             if method is not None:
                 return self.truth(self.call(method, left)) == (name == "in_")
@@ -583,6 +610,7 @@ class Universe(Calls):
     @hook
     def inplace(self, name: str, target: Any, value: Any) -> Any:
         """``a += b``."""
+        self._open(target, f"__i{name.strip('_')}__")
         method = dispatch.method(target, f"__i{name.strip('_')}__")
         if method is not None:
             found = self.call(method, value)
@@ -779,20 +807,32 @@ class Universe(Calls):
             self.raises("any")
             return Token()
         if is_of_users_class(type(value)):
-            method = dispatch.method(value, "__format__") if specification else None
-            method = (
-                method
-                or dispatch.method(value, "__repr__" if conversion == 114 else "__str__")
-                or dispatch.method(value, "__repr__")
-            )
-            if method is not None:
-                found = (
-                    self.call(method, specification) if method.__func__.__name__ == "__format__" else self.call(method)
-                )
-                return found if not isinstance(found, str) else format(found, specification)
+            found = self._text_of(value, conversion, specification)
+            if found is not None:
+                return found
         if "0x" in repr(value) if not isinstance(value, str | int | float) else False:
             refuse("the text of an object that shows where it is stored")
         return format(CONVERSIONS[conversion](value) if conversion != -1 else value, specification)
+
+    def _text_of(self, value: Any, conversion: int, specification: Any) -> Any:
+        """The text of an object by the method of its class that Python would call; None where that is a library's."""
+        kind: Any = type(value)
+        derived = dispatch.in_class(kind, "__format__")
+        if conversion == -1 and derived is not object.__dict__["__format__"]:
+            method = dispatch.method(value, "__format__")
+            if method is not None:
+                found = self.call(method, specification)
+                return found if isinstance(found, Token) else self.checked(format, value, "__format__", found)
+            if dispatch.method(value, "__str__") or dispatch.method(value, "__repr__"):
+                refuse("the text of an object of a class that derives how it is formatted", "str(x)")
+            return None
+        if conversion == -1 and specification:
+            return None  # which raises
+        found = self.shown(value, "__repr__" if conversion in (114, 97) else "__str__")
+        if found is None or isinstance(found, Token):
+            return found
+        text = found.encode("ascii", "backslashreplace").decode() if conversion == 97 else found
+        return format(text, specification)
 
     @hook
     def join(self, parts: list[Any]) -> Any:
