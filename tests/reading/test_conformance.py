@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import sys
 import unittest
@@ -196,7 +197,17 @@ _SEEN = (
 )
 
 
+@pytest.fixture
+def few_objects():
+    """They collect garbage often, which takes the longer the more objects the other tests left."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_objects")
 @pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="differences are known for 3.11")
 @pytest.mark.parametrize("name", OF_CPYTHON)
 @pytest.mark.filterwarnings("ignore")
