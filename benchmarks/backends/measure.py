@@ -113,56 +113,6 @@ def rows_of_ids(folder: Path) -> Iterator[tuple[str, str, float, list[int]]]:
     with killing(lambda: processes(f"submitit.core._submit {folder}"), killed):
         evidence, seconds = audited("waits", backend="submitit", scheduler=where, workers=2, **FEW)
     yield "submitit, one of 2 jobs killed", evidence.id, seconds, killed
-    yield shared(folder / "shared", kill=False)
-    yield shared(folder / "killed", kill=True)
-
-
-def shared(folder: Path, *, kill: bool) -> tuple[str, str, float, list[int]]:
-    """Share the blocks among two workers, one of which may be killed."""
-    folder.mkdir(parents=True)
-    (folder / "pair.json").write_text("[0.0, 1.0]")
-    dpaudit = [sys.executable, "-m", "dpaudit"]
-    asked = [
-        *(*dpaudit, "audit", f"{HERE / 'slow.py'}:waits", "--claim", "epsilon=1", "--relation", "queries"),
-        *("--seed", "0", "--floating-point", "ignore", "--pair", "pair.json"),
-        *(
-            "--runs",
-            str(FEW["runs"]),
-            "--block-size",
-            str(FEW["block_size"]),
-            "--shards",
-            "blocks",
-            "--workers",
-            "0",
-            "--quiet",
-        ),
-        *("--json", "found.json"),
-    ]
-    clock = time.perf_counter()
-    subprocess.run(asked, cwd=folder, stderr=subprocess.DEVNULL, check=False)
-    work = [*dpaudit, "work", "blocks", "--quiet", "--in-process"]
-    workers = [subprocess.Popen([*work, "--shard", f"{number}/2"], cwd=folder) for number in (1, 2)]
-    killed: list[int] = []
-    if kill:
-        while not any(f"-{workers[0].pid}-" in text(each) for each in (folder / "blocks" / "claims").glob("*")):
-            time.sleep(0.02)
-        time.sleep(2.0)
-        workers[0].kill()
-        killed.append(workers[0].pid)
-    for worker in workers:
-        worker.wait()
-    subprocess.run(asked, cwd=folder, check=True, stdout=subprocess.DEVNULL)
-    seconds = time.perf_counter() - clock
-    found = dp.Evidence.load(folder / "found.json").id
-    return f"dpaudit work, {'one of 2 workers killed' if kill else '2 workers'}", found, seconds, killed
-
-
-def text(path: Path) -> str:
-    """What a file holds that may be gone."""
-    try:
-        return path.read_text()
-    except OSError:
-        return ""
 
 
 def speeds() -> Iterator[tuple[str, float, float, float]]:

@@ -1,9 +1,9 @@
-"""How does an interrupted audit continue where it stopped, and how do several processes share one?
+"""How does an interrupted audit continue where it stopped?
 
-Finished blocks are kept in a file (`dpaudit.sampling.checkpoint`), or in a folder that processes share
-(`dpaudit.sampling.shards`). Every random draw depends only on the seed and on the number of its block, so the missing
-blocks are run exactly as they would have been, by whoever runs them, and the evidence equals that of an uninterrupted
-audit. This holds only for the same question, so everything that the answer depends on is stored with the blocks.
+Finished blocks are kept in a file (`dpaudit.sampling.checkpoint`). Every random draw depends only on the seed and on
+the number of its block, so the missing blocks are run exactly as they would have been, and the evidence equals that of
+an uninterrupted audit. This holds only for the same question, so everything that the answer depends on is stored with
+the blocks.
 """
 
 from __future__ import annotations
@@ -17,16 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from dpaudit.auditing.question import Question
-from dpaudit.auditing.seeds import fresh_seed
 from dpaudit.errors import UsageError
 from dpaudit.evidence.canonical_json import plain_value
 from dpaudit.neighbours.digest import digest
 from dpaudit.request import AuditRequest, options_of
 from dpaudit.sampling.checkpoint import Checkpoint, question_in
-from dpaudit.sampling.engines import code_of_dpaudit
 from dpaudit.sampling.progress import Session
-from dpaudit.sampling.shards import Shards, seed_of
-from dpaudit.sampling.workers import why_alone
 
 
 def session_of(
@@ -48,10 +44,6 @@ def session_of(
         UsageError: if the file belongs to another question, or holds no finished blocks.
     """
     session = Session(request.listen, runs)
-    if request.shards is not None:
-        _refuse_own_randomness(question)
-        asked = {**described(question, request, runs, versions), "code of dpaudit": code_of_dpaudit()}
-        session.shards = Shards(request.shards, asked, shard=_shard(request.shard), merging=request.workers == 0)
     if request.resume is not None:
         session.checkpoint = Checkpoint(Path(request.resume).absolute(), described(question, request, runs, versions))
     return replace(question, session=session), session
@@ -101,26 +93,8 @@ def _file_digest(function: Any) -> str | None:
         return None
 
 
-def _refuse_own_randomness(question: Question) -> None:
-    why = why_alone(question.mechanism, timed=bool(question.observe), made_as=question.made_as)
-    if why is not None:
-        raise UsageError(f"the blocks of this audit cannot be shared: {why}")
-
-
-def _shard(text: str | None) -> tuple[int, int] | None:
-    """Read "i/n"."""
-    if text is None:
-        return None
-    number, _, count = str(text).partition("/")
-    if not (number.strip().isdecimal() and count.strip().isdecimal() and 1 <= int(number) <= int(count)):
-        raise UsageError(f"a shard is I/N, such as 1/8 to 8/8, not {text!r}")
-    return int(number), int(count)
-
-
 def seed_for(request: AuditRequest) -> int | None:
     """Return the requested seed; without one, the seed in the file of finished blocks, or None if there is none."""
-    if request.seed is None and request.shards is not None:
-        return seed_of(request.shards, fresh_seed())
     if request.seed is not None or request.resume is None:
         return request.seed
     begun = question_in(Path(request.resume).absolute())
@@ -129,19 +103,14 @@ def seed_for(request: AuditRequest) -> int | None:
 
 
 def refuse_budget(request: AuditRequest) -> None:
-    """Raise `UsageError` if blocks cannot be kept as asked, or a time budget cannot determine the number of runs."""
-    if request.shards is not None and request.resume is not None:
-        raise UsageError("the folder of shards keeps finished blocks by itself; leave out resume")
-    if request.shard is not None and request.shards is None:
-        raise UsageError("a shard is a part of the blocks in a folder; name the folder: shards")
+    """Raise `UsageError` if a time budget cannot determine the number of runs."""
     seconds = request.time_budget
     if seconds is None:
         return
-    kept = "resume" if request.resume is not None else "shards" if request.shards is not None else None
-    if kept is not None:
+    if request.resume is not None:
         raise UsageError(
             "with a time budget the number of runs depends on the speed of the machine, so that an audit cannot be "
-            f"{'resumed' if kept == 'resume' else 'shared'}; give runs, or leave out {kept}"
+            "resumed; give runs, or leave out resume"
         )
     if request.fixed:
         raise UsageError(

@@ -132,9 +132,6 @@ def with_call_style(question: Question, pair: int = 0) -> Question:
         found = same(question)
     if found:
         return question
-    if question.session is not None and question.session.shards is not None:
-        why = why_alone(question.mechanism, made_as=Shape.OPAQUE)
-        raise UsageError(f"the blocks of this audit cannot be shared: {why}")
     alone = None if not question.engine.apart else why_alone(question.mechanism, made_as=Shape.OPAQUE)
     return replace(question, made_as=Shape.OPAQUE, alone=question.alone or alone)
 

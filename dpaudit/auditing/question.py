@@ -291,8 +291,8 @@ def validated(request: AuditRequest) -> Question:
         space = SearchSpace("given", used, digest(used)) if pairs is not None else SearchSpace("mechanism", used, None)
         used = ()
     watched = observed(request.observe)
-    workers = whole("workers", request.workers, least=1 if request.shards is None else 0)
-    engine = engine_for(max(workers, 1), request.backend, request.scheduler)
+    workers = whole("workers", request.workers, least=1)
+    engine = engine_for(workers, request.backend, request.scheduler)
     origin, keep = "given" if pairs is not None else "mechanism", request.keep_data
     return Question(
         mechanism=mechanism,

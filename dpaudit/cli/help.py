@@ -50,8 +50,6 @@ _SECTIONS = {
         "time_budget",
         "seconds",
         "resume",
-        "shards",
-        "shard",
         "time_limit",
         "memory_limit",
         "memory",

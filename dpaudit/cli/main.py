@@ -29,7 +29,6 @@ _GROUPS = {  # in the order of the help, which imports none of them
         "prove": "Bound what a program loses from above, or refute its claim.",
         "sensitivity": "Search for neighbours that move a query too far.",
         "plan": "How many runs find a violation of a given size?",
-        "work": "Take part in an audit whose blocks many machines share.",
         "list": "The mechanisms of the catalogue, or what is known of one.",
     },
     "Examine releases and models": {
@@ -149,8 +148,6 @@ def _seen_by_us() -> Iterator[None]:
 def _kept(args: Sequence[str] | None) -> str:
     """Say which files an interrupted command leaves behind."""
     words = list(sys.argv[1:] if args is None else args)
-    if words[:1] == ["work"] or any(word.partition("=")[0] == "--shards" for word in words):
-        return "finished blocks are kept in the folder, and the same command goes on from there"
     file = next((after for word, after in itertools.pairwise(words) if word == "--resume"), None)
     file = file or next((word.partition("=")[2] for word in words if word.startswith("--resume=")), None)
     if file is None:

@@ -12,5 +12,4 @@ __all__ = [
     "scalar",
     "silent",
     "symbolic",
-    "tracked",
 ]

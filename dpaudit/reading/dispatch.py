@@ -142,7 +142,7 @@ def attempts(name: str, left: Any, right: Any, *, always: bool = False) -> list[
     plain = f"__{name.strip('_')}__"
     mirrored = f"__{_MIRRORED[name]}__" if name in _MIRRORED else f"__r{plain[2:]}"
     first, second = in_class(kinds[0], plain), in_class(kinds[1], mirrored)
-    if _is_closed(kinds[0], plain) or _is_closed(kinds[1], mirrored):
+    if is_closed(kinds[0], plain) or is_closed(kinds[1], mirrored):
         return []
     if name == "ne":  # object's own is what __eq__ is not
         first, second = (
@@ -168,10 +168,15 @@ def attempts(name: str, left: Any, right: Any, *, always: bool = False) -> list[
 def operators(name: str, left: Any, right: Any) -> list[tuple[types.MethodType, Any]]:
     """Return the user's methods among them."""
     found = attempts(name, left, right)
-    return [(each, other) for each, other in found if isinstance(each, types.MethodType) and _is_of_user(each.__func__)]
+    return [(each, other) for each, other in found if is_users(each)]
 
 
-def _is_closed(kind: type, name: str) -> bool:
+def is_users(method: Any) -> bool:
+    """Whether a bound method is the user's."""
+    return isinstance(method, types.MethodType) and _is_of_user(method.__func__)
+
+
+def is_closed(kind: type, name: str) -> bool:
     """Whether a class says by None that it has no such method, whatever it derives from."""
     return next((vars(base)[name] is None for base in kind.__mro__ if name in vars(base)), False)
 

@@ -33,8 +33,8 @@ _NODES = (
 _KEYWORDS = frozenset(("index", "name", "strict", "start", "default", "ndigits"))
 _READS = frozenset((
     "iterrows", "itertuples", "items", "keys", "values", "get", "tolist", "to_list", "to_numpy", "lower", "upper",
-    "to_dict", "strip", "lstrip", "rstrip", "split", "startswith", "endswith", "title", "capitalize", "isdigit", "isalpha",
-    "find", "index", "count", "join", "sum", "min", "max", "mean", "item", "is_integer", "bit_length",
+    "to_dict", "strip", "lstrip", "rstrip", "split", "startswith", "endswith", "title", "capitalize", "isdigit",
+    "isalpha", "find", "index", "count", "join", "sum", "min", "max", "mean", "item", "is_integer", "bit_length",
 ))  # fmt: skip
 _WRITES = frozenset(("append", "add", "extend", "setdefault", "insert", "discard", "remove"))
 _KNOWN_METHODS = _READS | _WRITES

@@ -573,8 +573,12 @@ class Statements(Expressions):
             place = self.temporary()
             out.append(ast.Assign([written(place)], self.visit(target.slice)))
             key, get, put = read(place), "item", "set_item"
-        new = ask("inplace", operator, ask(get, read(owner), key), value)
+        new = self.inplace_item(operator, read(owner), ask(get, read(owner), key), value)
         return at(node, [*out, ast.Expr(ask(put, read(owner), key, new))])
+
+    def inplace_item(self, operator: ast.expr, owner: ast.expr, found: ast.expr, value: ast.expr) -> ast.expr:
+        """What is stored for ``a[k] += v`` and ``a.b += v``, of what was found there."""
+        return ask("inplace", operator, found, value)
 
     def visit_Delete(self, node: ast.Delete) -> Any:
         """``del a[k]`` → ``domain.delete_item(a, k)``."""

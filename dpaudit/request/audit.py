@@ -21,7 +21,6 @@ from dpaudit.request.shared import (
     RELATION,
     SCHEDULER,
     SEED,
-    SHARD,
     WORKERS,
 )
 
@@ -106,10 +105,6 @@ class AuditRequest:
             (`dpaudit.auditing.calibration`). If the machine turns out to be slower, the audit takes longer.
         resume: a file in which finished blocks of runs are kept, so that the same audit, repeated after an
             interruption, continues from there (`dpaudit.auditing.checkpoint`). Not with a time budget.
-        shards: a folder in which many processes share the blocks of this audit (`dpaudit.sampling.shards`): each that
-            names it runs blocks that nobody else does, and ends with the same evidence. With ``workers=0`` this one
-            runs none: it writes down what is to be run, and merges what others have run (``dpaudit work``).
-        shard: "i/n": of the shared blocks, the i-th of n parts comes first here.
         query: the deterministic function within the mechanism, of the data and of parameters, before any noise; by
             default the mechanism's own.
         sensitivity: its declared sensitivity, a number or (number, norm). If there is a query, neighbours are searched
@@ -271,13 +266,6 @@ class AuditRequest:
     resume: str | Path | None = field(
         default=None, metadata=described("Keep finished blocks of runs there, and go on from them.", kind="file")
     )
-    shards: str | Path | None = field(
-        default=None,
-        metadata=described(
-            "A folder in which other processes share the blocks of runs; see dpaudit work.", kind="file", shown="FOLDER"
-        ),
-    )
-    shard: str | None = field(default=None, metadata=SHARD)
     query: Callable[..., Any] | None = field(default=None, metadata=described("In Python only.", kind=""))
     sensitivity: Any = field(default=None, metadata=described("In Python only.", kind=""))
     listen: Callable[[str, int, int], None] | None = field(default=None, metadata=described("In Python only.", kind=""))
@@ -313,8 +301,6 @@ class AuditOptions(TypedDict, total=False):
     scheduler: str | None
     time_budget: float | None
     resume: str | Path | None
-    shards: str | Path | None
-    shard: str | None
     query: Callable[..., Any] | None
     sensitivity: Any
     listen: Callable[[str, int, int], None] | None

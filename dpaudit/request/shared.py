@@ -55,7 +55,6 @@ BACKEND = described(
     allowed=("processes", "dask", "ray", "submitit"),
 )
 SCHEDULER = described("Where the engine is, such as tcp://HOST:8786.", shown="ADDRESS")
-SHARD = described("Begin with this part of the shared blocks.", shown="I/N")
 PAIRS = described(
     "Neighbouring datasets: JSON, or two .npy/.csv.",
     kind="file",

@@ -148,7 +148,7 @@ class TraceOptions(TypedDict, total=False):
 
 
 _RUNS_ALONE = (
-    "sequential", "curve", "learn", "observe", "fixed", "resume", "shards", "time_budget", "block_size", "reading",
+    "sequential", "curve", "learn", "observe", "fixed", "resume", "time_budget", "block_size", "reading",
     "search", "query", "sensitivity",
 )  # fmt: skip
 """What is asked of runs alone."""

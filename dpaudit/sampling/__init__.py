@@ -10,7 +10,6 @@ __all__ = [
     "play",
     "progress",
     "runs",
-    "shards",
     "timed",
     "workers",
 ]

@@ -22,7 +22,7 @@ from dpaudit.sampling.blocks import Block, Experiment
 from dpaudit.sampling.engines import Engine, Processes
 from dpaudit.sampling.outputs import Outputs, information
 from dpaudit.sampling.progress import Session
-from dpaudit.sampling.runs import RaisedTogetherError, is_large, outputs_of, refuse_if_changed
+from dpaudit.sampling.runs import is_large, outputs_of, refuse_if_changed
 from dpaudit.sampling.timed import untimed
 from dpaudit.settings import own_settings
 
@@ -140,14 +140,6 @@ def _repeats(experiment: Experiment, block: Block) -> bool:
     return all(one.equals(other) for one, other in zip(first, again, strict=True))
 
 
-def _settled(experiment: Experiment, block: Block) -> BlockResult[str]:
-    try:
-        found = "same" if _repeats(experiment, block) else "differs"
-    except RaisedTogetherError as error:
-        found = str(error)
-    return BlockResult(block, found, (block.size, 0), (None, None), None)
-
-
 def repeats(experiment: Experiment, block: Block, *, workers: int | Engine = 1) -> bool:
     """Whether a block that is run twice in one process gives the same outputs both times.
 
@@ -161,15 +153,7 @@ def repeats(experiment: Experiment, block: Block, *, workers: int | Engine = 1) 
     Returns:
         Whether all outputs are equal, to the last bit.
     """
-    session, experiment = experiment.session, replace(experiment, session=None)
-    engine = _engine(workers)
-    if session is not None and session.shards is not None:  # all who share the blocks go by the same answer
-        carried = engine if _shareable(experiment, engine) else Processes(1)
-        run = partial(carried.run, _settled)
-        found = str(next(session.shards.play([(experiment, block)], _settled, run, lambda *_: None)).result)
-        if found not in ("same", "differs"):
-            raise RaisedTogetherError(found)
-        return found == "same"
+    experiment, engine = replace(experiment, session=None), _engine(workers)
     if not _shareable(experiment, engine):
         return _repeats(experiment, block)
     return next(iter(engine.run(_repeats, [(experiment, block)])))
@@ -228,9 +212,7 @@ def play_each(
     if first is None:
         return
     session, engine = first[0].session, _engine(workers)
-    if session is not None and session.shards is not None:
-        playing = session.shards.play(every, reduce, lambda own: _fresh(own, reduce, engine), session.elsewhere)
-    elif session is not None and session.checkpoint is not None:
+    if session is not None and session.checkpoint is not None:
         playing = _kept(every, reduce, engine, session, session.checkpoint)
     else:
         playing = _fresh(every, reduce, engine)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from dpaudit.sampling.blocks import Block, Phase
     from dpaudit.sampling.checkpoint import Checkpoint
-    from dpaudit.sampling.shards import Shards
 
 Item = TypeVar("Item")
 Listener = Callable[[str, int, int], None]
@@ -36,7 +35,6 @@ class Session:
         total: runs in all, as far as known.
         before: runs made before this session.
         checkpoint: stores finished blocks, or None.
-        shards: the folder of blocks that other processes share, or None.
         restored: whether the last block had been finished in an earlier session.
         repeated: how many runs such blocks hold in all.
     """
@@ -45,7 +43,6 @@ class Session:
     total: int = 0
     before: int = 0
     checkpoint: Checkpoint | None = None
-    shards: Shards | None = None
     restored: bool = False
     repeated: int = 0
     _blocks: dict[tuple[Phase, int, int], int] = field(default_factory=dict)  # runs of each that came back
@@ -62,10 +59,6 @@ class Session:
         self._blocks[key] = block.size
         self.tell(RESUMED if self.restored else _stage(block), self.before + self._done)
 
-    def elsewhere(self, block: Block, runs: int) -> None:
-        """Report how many runs of a step are finished, by anyone; they are counted as they come back."""
-        self.tell(_stage(block), self.before + self._done + runs)
-
     def tell(self, stage: str, done: int | None = None, total: int | None = None) -> None:
         """Report how far the audit has come.
 
@@ -79,11 +72,9 @@ class Session:
             self.listen(stage, done, max(self.total, done) if total is None else total)
 
     def close(self) -> None:
-        """Close the file of finished blocks, or leave their folder."""
+        """Close the file of finished blocks."""
         if self.checkpoint is not None:
             self.checkpoint.close()
-        if self.shards is not None:
-            self.shards.close()
 
     def under_way(self, block: Block, runs: Iterable[Item], begun: int) -> Iterator[Item]:
         """Yield the runs of a block one after another, and report progress from time to time.

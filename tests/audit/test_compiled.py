@@ -40,7 +40,6 @@ def test_evidence_names_the_reading_and_is_the_same_however_it_is_made(tmp_path)
     once = dp.audit("above_threshold", resume=file, **COMPILED)
     assert once.target.reading == "compiled" and "numba" in once.versions
     assert dp.audit("above_threshold", resume=file, **COMPILED).id == once.id
-    assert dp.audit("above_threshold", shards=tmp_path / "shards", **COMPILED).id == once.id
     batch = dp.audit("above_threshold", runs=20_000, seed=3)
     assert batch.target.reading == "batch" and batch.lower.counts != once.lower.counts
     with pytest.raises(UsageError, match='reading was "compiled" and is null'):

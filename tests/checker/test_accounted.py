@@ -10,14 +10,16 @@ import pytest
 from dpaudit.checker import CertificateError, check_certificate
 from dpaudit.checker.accounted import Moved, events_of, is_at_least
 from dpaudit.neighbours import parse_relation
-from dpaudit.program.tracked.reading import read_releases
+from dpaudit.reading.universe.cells import declared
+from dpaudit.targets.mechanism import mechanism
 from dpaudit.verify.releases.accounted import account
 from dpaudit.verify.releases.certificate import release_certificate
-from dpaudit.verify.releases.frames import column_domains
+from dpaudit.verify.releases.derive import read_function
 from dpaudit.verify.releases.prices import price
+from dpaudit.verify.releases.read import as_releases
 
 pytest.importorskip("flint")
-COLUMNS = column_domains({"age": (0, 120)})
+COLUMNS = {"age": declared("age", (0, 120))}
 DELTA = Fraction(1, 10**6)
 
 
@@ -33,11 +35,12 @@ def by_steps(people, noise):
 
 
 def certified(program, *, replace=False):
-    read = read_releases(program, COLUMNS, {})
+    relation = parse_relation("replace" if replace else "add-remove")
+    read = as_releases(read_function(mechanism(program), {}, relation, COLUMNS))
     found = account(read, replace=replace, delta=DELTA)
     assert found is not None
     made = release_certificate(
-        read, found[0], name="release", source="", relation=parse_relation("replace" if replace else "add-remove"),
+        read, found[0], name="release", source="", relation=relation,
         parameters={}, notion="epsilon", delta=DELTA, account=found[1],
     )  # fmt: skip
     return found[0], made, price(read, replace=replace, group=1, notion="epsilon", delta=DELTA).bound

@@ -189,7 +189,7 @@ def test_a_release_of_records_is_proved_checked_and_replayed(folder, run):
     checked = run("check", "proof.json")
     assert "holds        certificate     ε ≤ 1" in checked.stdout
     assert run("replay", "proof.json").exit_code == 0
-    assert "tracked data" in (folder / "proof.html").read_text()
+    assert "one row for every kind of record" in (folder / "proof.html").read_text()
 
 
 @pytest.mark.slow

@@ -50,7 +50,7 @@ def test_a_release_from_records_is_proved_and_its_page_shows_how(tmp_path, monke
     assert links.records == ("data frames of any length", "age: from 0 to 100", "neighbours: add-remove")
     assert [(each.moves, each.law, each.price) for each in links.releases] == [
         ("a record adds 1 if age ≥ 65", "Laplace noise of scale 2", "ε = 1/2"),
-        ("a record adds 0 to 100 if age ≥ 65", "Laplace noise of scale 200", "ε = 1/2"),
+        ("a record adds 65 to 100 if age ≥ 65", "Laplace noise of scale 200", "ε = 1/2"),
     ]
     assert links.composition == ("all releases of a path add up, for the kind of records for which they are largest",)
     assert (links.bound, links.claim) == (
@@ -60,7 +60,7 @@ def test_a_release_from_records_is_proved_and_its_page_shows_how(tmp_path, monke
     assert links.keeps_claim
     page, told = html_page(found.evidence), console_summary(found.evidence)
     assert 'aria-labelledby="chain-title" aria-describedby="chain-text"' in page
-    assert "a record adds 0 to 100 if age ≥ 65" in page
+    assert "a record adds 65 to 100 if age ≥ 65" in page
     assert "release.py:4 Laplace noise of scale 2, ε = 1/2" in told
     # prices are checked, and what is no certificate is drawn as none
     assert found.evidence.proof.prices == ("epsilon=1/2", "epsilon=1/2")

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from dpaudit.program.coverage.watching import WatchedProgram
-from dpaudit.program.tracked.path import RefusedReading
-from dpaudit.program.tracked.reading import read_releases
-from dpaudit.verify.releases.frames import column_domains
-from dpaudit.verify.releases.prices import price
+from fractions import Fraction
 
-COLUMNS = column_domains(
-    {
+import numpy as np
+
+from dpaudit.errors import UsageError
+from dpaudit.neighbours import parse_relation
+from dpaudit.reading.universe.cells import declared
+from dpaudit.targets.mechanism import mechanism
+from dpaudit.verify.releases.derive import read_function
+from dpaudit.verify.releases.movement import RefusedError
+from dpaudit.verify.releases.prices import price
+from dpaudit.verify.releases.read import as_releases
+
+COLUMNS = {
+    name: declared(name, given)
+    for name, given in {
         "age": (0, 120), "x": (-5, 5), "y": (-3, 3), "city": ["bern", "oslo"], "children": list(range(8)),
         "smoker": [True, False], "size": (0, 1), "weight": [10.0, 60.0, None], "person": list(range(9)), "2": (0, 3),
-    }
-)  # fmt: skip
+    }.items()
+}  # fmt: skip
 
 
 def size(people, noise):
@@ -24,15 +32,24 @@ def twice(pandas):
     return pandas.DataFrame({"city": ["bern", "bern"], "rank": [1, 2]})
 
 
-def told(program, **parameters):
-    """Return why nothing is proved of a program; empty where it is read as a whole."""
-    watched = WatchedProgram(program, parameters, strict=True)
+def bound(program, relation="add-remove", **parameters):
+    """Return the ε of a program by its reading alone; None without one, and why, where it is refused."""
+    which = parse_relation(relation)
+    made = mechanism(program)
+    with np.errstate(all="ignore"):
+        try:
+            reading = read_function(made, made.parameters_with(parameters), which, COLUMNS)
+        except UsageError as why:
+            return str(why)
+    if reading.refused:
+        return "; ".join(map(str, reading.refused))
     try:
-        read_releases(program, COLUMNS, parameters, watched=watched)
-    except RefusedReading as why:
+        return price(as_releases(reading), replace=which.kind == "replace", group=1, notion="epsilon").bound
+    except RefusedError as why:
         return str(why)
-    return "; ".join(watched.open())
 
 
-def bound(program, **parameters):
-    return price(read_releases(program, COLUMNS, parameters), replace=False, group=1, notion="epsilon").bound
+def told(program, relation="add-remove", **parameters):
+    """Return why nothing is proved of a program; empty where it has a bound."""
+    found = bound(program, relation, **parameters)
+    return "" if isinstance(found, Fraction) else str(found)

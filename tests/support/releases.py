@@ -674,7 +674,7 @@ TWINS = [
     Row(20, vector_and_its_noise, "queries", "epsilon=1", None),
     Row(21, gaussian_pair_with_laplace, _AR, "rho=0.25", Fraction(14401, 8)),
     Row(22, gaussian_histogram, _R, "rho=0.125", Fraction(1, 4)),
-    Row(23, regression_without_clipping, _AR, "rho=0.0625", None),
+    Row(23, regression_without_clipping, _AR, "rho=0.0625", Fraction(289, 128)),
     Row(24, k_means_over_true_counts, _AR, "rho=0.3125", None),
     Row(25, sgd_with_nan, _AR, "rho=0.5", None),
     Row(26, gaussian_tree, _AR, "rho=0.02", Fraction(1, 10)),
@@ -698,7 +698,7 @@ TWINS = [
     Row(38, sampled_sgd_over_the_true_size, _AR, "epsilon=1.8283, delta=1e-5", None),
     Row(39, sampled_at_a_private_rate, _AR, "epsilon=1, delta=2.072e-4", None),
     Row(40, keys_and_total, _AR, "epsilon=2, delta=2.92e-6", ("2", "2.001")),
-    Row(0, parallel_that_overlaps, _AR, "epsilon=1", Fraction(2)),
+    Row(0, parallel_that_overlaps, _AR, "epsilon=1", Fraction(31, 20)),
     Row(0, retry_without_end, _AR, "epsilon=1", None),
     Row(0, text_of_the_data, _AR, "epsilon=1", None),
 ]

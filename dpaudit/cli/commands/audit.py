@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -44,17 +43,6 @@ def command(target: str, to: Results, apart: Apart, **options: Any) -> int:
     return to.tell(evidence.with_files(read))
 
 
-_HERE = ("shards", "shard", "workers", "backend", "scheduler", "resume")  # how this process takes part
-
-
-def note(target: str, options: Mapping[str, Any]) -> None:
-    """Write down how the audit was asked for, so that `dpaudit work` can ask the same."""
-    from dpaudit.sampling.shards import note_command
-
-    asked = {name: value for name, value in options.items() if name not in _HERE}
-    note_command(options["shards"], {"target": target, "folder": str(Path.cwd()), "options": asked})
-
-
 def audited(target: str, quiet: bool, **options: Any) -> dict[str, Any]:
     """Return the evidence of an audit as a document."""
     with at_work(quiet, estimate=options["time_budget"] is None) as listen:
@@ -62,8 +50,5 @@ def audited(target: str, quiet: bool, **options: Any) -> dict[str, Any]:
 
         if options["resume"] is not None:
             options["resume"] = Path(options["resume"]).absolute()  # a mechanism may change the working directory
-        if options["shards"] is not None:
-            options["shards"] = Path(options["shards"]).absolute()
-            note(target, options)
         mechanism, found = loaded(target, options)
         return audit(mechanism, **found, listen=listen).document()

@@ -35,9 +35,6 @@ _PURE = {
 _STRANGE = {"id", "hash", "vars", "dir", "globals", "locals", "eval", "exec", "compile", "open", "input", "__import__",
             "breakpoint", "memoryview"}  # fmt: skip
 _LOOKS = {"type", "hasattr", "getattr", "callable", "issubclass"}
-_REPLACED = ("len", "max", "min", "isinstance", "array", "asarray")
-"""Names that the tracked reading replaces while it reads: whatever looks at them could tell."""
-_CALLING = (map, filter, sorted, max, min, functools.reduce)
 _OUTSIDE = {
     "now", "today", "Timestamp", "datetime64", "to_datetime", "get_option", "option_context", "load", "loadtxt",
     "genfromtxt", "fromfile", "memmap", "geterr", "geterrcall", "get_printoptions", "getcontext",
@@ -50,17 +47,12 @@ _HIDDEN = {
     "cache_info", "cache_clear", "gi_frame", "f_back", "f_locals", "f_globals", "tb_frame", "tb_next",
     "__class__",
 }  # fmt: skip
-_READINGS = tuple(
-    f"dpaudit.program.{name}" for name in ("symbolic", "enumerate", "tracked")
-)  # modules that define numbers
+_READINGS = tuple(f"dpaudit.program.{name}" for name in ("symbolic", "enumerate"))  # modules that define numbers
 _MOST = 50_000  # values of a state that are compared, to bound the time
 
 
-def other_inputs(coverage: Coverage, dependence: Dependence, *, strict: bool = False) -> list[str]:
-    """Return what a program uses besides data, noise and parameters, each with its line.
-
-    ``strict``: name too what only differs where data, parameters and noise have other types in a reading than in a run.
-    """
+def other_inputs(coverage: Coverage, dependence: Dependence) -> list[str]:
+    """Return what a program uses besides data, noise and parameters, each with its line."""
     found: dict[str, None] = {}
     for code, ran in coverage.ran.items():
         node = dependence.function_of(code)
@@ -70,9 +62,7 @@ def other_inputs(coverage: Coverage, dependence: Dependence, *, strict: bool = F
                 found[f"{code.co_name} has no source that could be read"] = None
             continue
         for part in ast.walk(node):
-            why = _why_strange(part, ran.names, dependence) or (
-                _why_typed(part, ran.names, dependence) if strict else None
-            )
+            why = _why_strange(part, ran.names, dependence)
             if why is not None:
                 found[f"{line_of_node(code, part)} {why}"] = None
     return list(found)
@@ -141,52 +131,6 @@ def _is_outside(part: ast.AST, names: Mapping[str, Any]) -> bool:
 def _is_single(node: ast.AST) -> bool:
     """Whether a piece of source is None, True, False or …, of which there is one each."""
     return isinstance(node, ast.Constant) and (node.value is None or node.value is ... or type(node.value) is bool)
-
-
-def _why_typed(part: ast.AST, names: Mapping[str, Any], dependence: Dependence) -> str | None:
-    if isinstance(part, ast.Compare) and any(isinstance(each, ast.Is | ast.IsNot) for each in part.ops):
-        sides = [part.left, *part.comparators]
-        if any(isinstance(each, ast.Constant) and type(each.value) is bool for each in sides):
-            return "looks at whether two values are one object"
-    if isinstance(part, ast.Call) and isinstance(part.func, ast.Name):
-        if part.func.id == "type" and len(part.args) == 1:
-            return "looks at the type of a value (type)"
-        if part.func.id in ("setattr", "delattr"):
-            return "changes an attribute"
-    if _named(part) in _REPLACED and isinstance(part, ast.Name | ast.Attribute) and not _is_used(part, names):
-        return f"hands on {_named(part)}"
-    if isinstance(part, ast.Attribute):
-        if part.attr in ("is_", "is_not", "isinstance"):
-            return "looks at whether two values are one object"
-        root: ast.AST = part.value
-        while isinstance(root, ast.Attribute):
-            root = root.value
-        if not isinstance(part.ctx, ast.Load) and not (isinstance(root, ast.Name) and root.id in ("self", "cls")):
-            return "changes an attribute"
-    if isinstance(part, ast.ImportFrom) and any(each.name in ("is_", "is_not") for each in part.names):
-        return "looks at whether two values are one object"
-    if isinstance(part, ast.Import | ast.ImportFrom):
-        listed = [part.module or ""] if isinstance(part, ast.ImportFrom) else [each.name for each in part.names]
-        return "looks at the module builtins" if "builtins" in listed else None
-    return None
-
-
-def _is_used(part: ast.Name | ast.Attribute, names: Mapping[str, Any]) -> bool:
-    """Whether a name that a reading replaces is only called, or handed to what calls it, or is one of the program's."""
-    above = getattr(part, "_parent", None)
-    if isinstance(part, ast.Attribute) and not isinstance(module_value(part.value, names), types.ModuleType):
-        return True  # a method
-    if isinstance(part, ast.Name) and _is_local(part):
-        return True
-    if not isinstance(above, ast.Call | ast.keyword):
-        return False
-    if isinstance(above, ast.Call) and above.func is part:
-        return True
-    call = above if isinstance(above, ast.Call) else getattr(above, "_parent", None)
-    if not isinstance(call, ast.Call) or _named(part) == "isinstance":
-        return False
-    is_own = isinstance(call.func, ast.Name) and _is_local(call.func)
-    return not is_own and any(module_value(call.func, names) is each for each in _CALLING)
 
 
 def _named(part: ast.AST) -> str:

@@ -26,11 +26,8 @@ class WatchedProgram:
         runs: what concrete runs executed.
     """
 
-    def __init__(
-        self, function: Callable[..., Any], parameters: Iterable[str], *, is_fold: bool = False, strict: bool = False
-    ) -> None:
-        """Watch a program; ``strict`` where the types of numbers are other ones in the reading than in a run."""
-        self._strict = strict
+    def __init__(self, function: Callable[..., Any], parameters: Iterable[str], *, is_fold: bool = False) -> None:
+        """Watch a program."""
         self.coverage = Coverage(function)
         self.runs = Coverage(function, self.coverage)
         self._function, self._parameters, self._is_fold = function, tuple(parameters), is_fold
@@ -73,14 +70,14 @@ class WatchedProgram:
 
     def looks(self) -> tuple[str, ...]:
         """Return what the program uses besides data, noise and parameters, in words."""
-        return tuple(other_inputs(self.coverage, self._dependence(), strict=self._strict))
+        return tuple(other_inputs(self.coverage, self._dependence()))
 
     def open(self) -> tuple[str, ...]:
         """Return what can run and was not read, in words; nothing is proved if there is any."""
         found = dict.fromkeys(self._gaps())
         for code, offset in self.runs.beyond(self.coverage):
             found.setdefault(f"not covered: {line_at(code, offset)}, which a run came through")
-        return (*found, *other_inputs(self.coverage, self._dependence(), strict=self._strict))
+        return (*found, *other_inputs(self.coverage, self._dependence()))
 
     def _dependence(self) -> Dependence:
         ran = self.coverage.ran.values()

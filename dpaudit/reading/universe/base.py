@@ -78,7 +78,7 @@ class Base(Python):
         super().__init__()
         self.state, self.used = state, used
         state.domain = self  # type: ignore[attr-defined]
-        self._mine: dict[int, tuple[Any, int]] = {}
+        self._mine: dict[int, tuple[Any, tuple[int, ...]]] = {}
         self.tainted: dict[int, tuple[Any, Token]] = {}
         self._generators: dict[Any, Any] = {}
         self._made_generators: list[Any] = []
@@ -98,20 +98,22 @@ class Base(Python):
         raise NotImplementedError
 
     def born(self, value: Any) -> Any:
-        """Note that a value was made in this call, and for this record."""
-        self._mine[id(value)] = (value, self.state.record)
+        """Note that a value was made in this call, for this record, and in this step."""
+        self._mine[id(value)] = (value, self.state.scope)
         return value
 
     def own(self, value: Any) -> None:
-        """Refuse a change of what was not made here, or not for this record."""
+        """Refuse a change of what was not made here, or not for this record, or not in this step."""
         known = self._mine.get(id(value))
         if known is None or known[0] is not value:
             refuse(
                 "this changes something that was not made in this call (a global, a default, an argument, a view)",
                 "a copy of it, and the change of that",
             )
-        if known[1] != self.state.record:
+        if known[1][0] != self.state.record:
             refuse("this changes, for each record, something that was there before it", "a sum: total += x")
+        if known[1] != self.state.scope:
+            refuse("a repeated step that changes something that was made outside of it", "the state that it returns")
 
     def fresh(self, value: Any, *given: Any) -> Any:
         """Note a result of a library that is no part of what it was given; of a view, neither side may be changed."""

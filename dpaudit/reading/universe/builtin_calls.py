@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dpaudit.reading import dispatch
 from dpaudit.reading.universe import methods, records
 from dpaudit.reading.universe.base import Base, naturally
 from dpaudit.reading.universe.columns import Column, plain
@@ -21,7 +22,7 @@ from dpaudit.reading.universe.state import (
     Private,
     refuse,
 )
-from dpaudit.reading.universe.values import PRIVATE, PUBLIC, RELEASED, sort_of
+from dpaudit.reading.universe.values import PRIVATE, PUBLIC, RELEASED, is_of_users_class, sort_of
 
 _ROUNDED = [frozenset((name,)) for name in ("float", "int", "np.float64")]
 
@@ -102,7 +103,21 @@ class Builtins(Base):
 
     def b_str(self, *args: Any) -> Any:
         """``str``."""
-        return self.format(args[0], -1, "") if len(args) == 1 else self._plain_builtin(str, *args)
+        if len(args) != 1:
+            return self._plain_builtin(str, *args)
+        found = self.shown(args[0], "__str__") if is_of_users_class(type(args[0])) else None
+        return self.format(args[0], 115, "") if found is None else found
+
+    def shown(self, value: Any, name: str) -> Any:
+        """``str(x)`` or ``repr(x)`` of an object of a user's class; None where it is a library's."""
+        is_repr = name == "__str__" and dispatch.in_class(type(value), name) is object.__dict__["__str__"]
+        method = dispatch.method(value, "__repr__" if is_repr else name)
+        if method is None:
+            return None
+        found = self.call(method)
+        return (
+            found if isinstance(found, Token) else self.checked(repr if is_repr else str, value, method.__name__, found)
+        )
 
     def b_repr(self, value: Any) -> Any:
         """``repr``."""
@@ -221,8 +236,8 @@ class Builtins(Base):
         ).__name__.endswith("iterator")
         if not known:
             refuse("next() of this", "a loop")
-        if self.state.record:
-            refuse("next() for each record", "a sum")
+        if self.state.record or self.state.level:
+            refuse("next() for each record, or in each repeated step", "a sum, or the state that the step returns")
         return naturally(next, iterator, *default)
 
     def b_reversed(self, values: Any) -> Any:

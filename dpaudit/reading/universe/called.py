@@ -23,7 +23,7 @@ from dpaudit.reading import dispatch
 from dpaudit.reading.draws import is_maker, is_seeder, source_of
 from dpaudit.reading.seeded import has_fixed_seed, seeded_by
 from dpaudit.reading.source import is_own
-from dpaudit.reading.universe import calls, methods, records
+from dpaudit.reading.universe import calls, methods, records, vectors
 from dpaudit.reading.universe.base import Bound, hook, naturally
 from dpaudit.reading.universe.columns import Column
 from dpaudit.reading.universe.frames import Frame
@@ -52,6 +52,40 @@ _ITERATORS: tuple[type, ...] = (
     type(iter(())),
     type(iter(range(0))),
 )
+
+
+def _is_of_numbers(value: Any) -> bool:
+    """Whether a value is a number or an array of numbers for certain."""
+    if isinstance(value, Token):
+        return value.is_array or value.is_number
+    return isinstance(value, bool | int | float | np.number) or (
+        type(value) is np.ndarray and value.dtype.kind in "iufb"
+    )
+
+
+_SHAPED = frozenset(
+    ("stack", "concatenate", "vstack", "hstack", "column_stack", "outer", "dot", "inner", "matmul", "reshape", "ravel",
+     "transpose", "squeeze", "expand_dims", "diag", "trace", "tril", "triu", "cumsum", "sum", "mean", "max", "min",
+     "add", "subtract", "multiply", "divide", "maximum", "minimum")
+)  # fmt: skip
+"""Functions of NumPy of which the shape of the result is made of shapes alone."""
+
+
+def _shaped(function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Token:
+    """Return what a function of NumPy makes of released arrays, with its shape where those of all are known."""
+
+    def stand_in(value: Any) -> Any:
+        if isinstance(value, list | tuple):
+            return type(value)(map(stand_in, value)) if type(value) in (list, tuple) else None
+        if not _is_of_numbers(value):
+            raise ValueError
+        return np.ones(value.shape) if isinstance(value, Token) else value
+
+    try:
+        shape = np.shape(function(*map(stand_in, args), **keywords))
+    except (ValueError, TypeError, IndexError):
+        return Token()
+    return array(shape) if shape else number("np.float64")
 
 
 class Calls(Operators):
@@ -88,10 +122,10 @@ class Calls(Operators):
         if not is_of_users_class(kind):
             refuse(f"the class {kind.__name__}, which is made of what is not read")
         new = dispatch.in_class(kind, "__new__")
-        if is_own(new):
+        if is_own(getattr(new, "__func__", new)):
             refuse(f"{kind.__name__}.__new__", "__init__")
         init = dispatch.in_class(kind, "__init__")
-        if issubclass(kind, tuple) or init is object.__dict__["__init__"]:
+        if init is object.__dict__["__init__"]:
             made: Any = naturally(kind, *args, **keywords)
         elif is_own(init):
             made = object.__new__(kind)
@@ -245,7 +279,14 @@ class Calls(Operators):
             and all((isinstance(each, Token) and each.is_number) or type(each) in (int, float) for each in first)
         ):
             return array((len(first),))
-        if name in ("where", "clip", "array", "asarray") and isinstance(first, Token) and first.is_array:
+        if name == "where" and len(args) == 3 and not keywords and all(map(_is_of_numbers, args)):
+            shapes = [each.shape if isinstance(each, Token) else np.shape(each) for each in args]
+            try:
+                shape = np.broadcast_shapes(*(each for each in shapes if each is not None))
+            except ValueError:
+                return Token()
+            return array(shape) if shape and None not in shapes else Token()
+        if name in ("clip", "array", "asarray") and isinstance(first, Token) and first.is_array:
             others = [
                 each
                 for each in args[1:]
@@ -256,6 +297,8 @@ class Calls(Operators):
                 for each in others
             ):
                 return array(first.shape or ())
+        if of_numpy and name in _SHAPED:
+            return _shaped(function, args, keywords)
         self._certain(args, keywords)
         return Token()
 
@@ -299,6 +342,10 @@ class Calls(Operators):
     def _row_of_private(self, function: Any, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         module = (getattr(function, "__module__", "") or "").split(".")[0]
         if isinstance(function, np.ufunc) or module == "numpy":
+            if name == "norm" or any(isinstance(each, vectors.OF_ROWS) for each in args):
+                return vectors.of_numpy(name, args, keywords)
+            if any(isinstance(each, Token) for each in args) and any(isinstance(each, Column) for each in args):
+                return vectors.of_numpy(name, args, keywords)
             found = methods.NUMPY.get(name)
             listed = [each for each in args if isinstance(each, Draw | Token)]
             if found is not None and any(isinstance(each, Draw) for each in args) and name in methods._OPERATORS:

@@ -37,7 +37,7 @@ _PURE: dict[Any, str] = {
         "array asarray zeros ones full empty zeros_like ones_like full_like arange linspace logspace geomspace "
         "eye identity log log2 log10 exp exp2 sqrt cbrt log1p expm1 abs absolute fabs sign floor ceil rint trunc "
         "round around clip sum nansum mean max min amax amin prod cumsum cumprod argsort sort argmax argmin where "
-        "maximum minimum isin unique concatenate stack vstack hstack column_stack diff dot outer inner matmul "
+        "maximum minimum positive isin unique concatenate stack vstack hstack column_stack diff dot outer inner matmul "
         "histogram searchsorted digitize isnan isfinite isinf nan_to_num median quantile percentile std var any "
         "all count_nonzero flatnonzero nonzero tile repeat reshape ravel transpose squeeze expand_dims bincount "
         "meshgrid add subtract multiply divide true_divide floor_divide power negative square hypot sin cos tan "

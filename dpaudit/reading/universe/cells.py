@@ -108,6 +108,11 @@ def declared(name: str, given: Any, dtype: Any = None) -> Declared:
     return Declared(name, kind, values=tuple(present), missing=missing)
 
 
+def place_of(name: str) -> Declared:
+    """Return what a column holds that says which of several places is the smallest or largest of a record's row."""
+    return Declared(name, "int64", values=tuple(range(int(name.rpartition(" of ")[2]))))
+
+
 def _sort_of(value: Any) -> str | None:
     if isinstance(value, bool | np.bool_):
         return "truth"

@@ -105,14 +105,17 @@ class Rows(Private):
         sample: number and rate of the Poisson sample that they are of; None for all.
         order: rows in another order, or under other labels, line up with no others.
         has_all: whether these are all rows of the data: then there are none only where there are no data.
+        distinct: columns of the data in which two rows of one person differ; None where they may be alike.
     """
 
-    __slots__ = ("has_all", "order", "sample", "selection", "space")
+    __slots__ = ("distinct", "has_all", "order", "sample", "selection", "space")
     noun = "index of private rows"
 
     def __init__(
-        self, space: Space, selection: Any, sample: Any = None, order: int = 0, *, has_all: bool = False
-    ) -> None:
+        self, space: Space, selection: Any, sample: Any = None, order: int = 0, *, has_all: bool = False,
+        distinct: frozenset[str] | None = None,
+    ) -> None:  # fmt: skip
+        self.distinct = distinct
         self.space, self.selection, self.sample, self.order, self.has_all = space, selection, sample, order, has_all
 
     def same(self, other: Any) -> bool:
@@ -127,7 +130,7 @@ class Rows(Private):
 
     def kept(self, space: Space) -> Rows:
         """Return those of some kinds."""
-        return Rows(space, self.selection, self.sample, self.order)
+        return Rows(space, self.selection, self.sample, self.order, distinct=self.distinct)
 
 
 class Column(Private):

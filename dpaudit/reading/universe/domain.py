@@ -31,9 +31,10 @@ from dpaudit.reading.universe.base import Bound, hook, naturally
 from dpaudit.reading.universe.called import Calls
 from dpaudit.reading.universe.columns import Column
 from dpaudit.reading.universe.frames import Frame, Groups, Keyed, Loc, Sampling
+from dpaudit.reading.universe.keys import Noisy
 from dpaudit.reading.universe.noise import Draw
 from dpaudit.reading.universe.numbers import Number
-from dpaudit.reading.universe.records import UNBOUND, Cell, Records, Row, Unbound
+from dpaudit.reading.universe.records import UNBOUND, Adding, Cell, Records, Row, Unbound
 from dpaudit.reading.universe.released import Token, array, combined, items, number, refuse_uncertain
 from dpaudit.reading.universe.rewriting import Rewriter
 from dpaudit.reading.universe.state import (
@@ -47,6 +48,7 @@ from dpaudit.reading.universe.state import (
     refuse_and_leave,
 )
 from dpaudit.reading.universe.values import PRIVATE, PUBLIC, RELEASED, is_of_users_class, sort_of
+from dpaudit.reading.universe.vectors import Lengths, Vectors, vectors_of
 
 _VIEWS: tuple[type, ...] = (
     type({}.keys()),
@@ -83,6 +85,10 @@ _DUNDERS = frozenset(
 _MANAGERS = (contextlib.nullcontext, np.errstate, warnings.catch_warnings)
 
 
+_LEAVING = frozenset((int, float, bool, complex, str, bytes, list, tuple, dict, set, frozenset, type(None)))
+"""Types that leave an operator to an object of a class that they do not know, but for texts and %."""
+
+
 class Universe(Calls):
     """Reads a function for all data of a declared domain."""
 
@@ -98,6 +104,8 @@ class Universe(Calls):
         """A function that sets names of a function around it is entered."""
         if self.state.record:
             refuse(f"a function that sets {names}, from outside of it, for each record", "sums: total += x in the loop")
+        if self.state.level:
+            refuse(f"a repeated step that sets {names}, from outside of it", "the state that it returns")
 
     def trying(self, step: int) -> None:
         """Enter or leave a part in which exceptions are seen."""
@@ -354,7 +362,7 @@ class Universe(Calls):
             return self._item_of_column(owner, key)
         if isinstance(owner, Number | Draw):
             return owner.at(key)
-        if isinstance(owner, Frame | Groups | Keyed | Loc | Row):
+        if isinstance(owner, Frame | Groups | Keyed | Loc | Row | Noisy | Vectors | Lengths):
             return owner.select(key)
         return refuse(f"an item of a {owner.noun}", NOISE_FIRST)
 
@@ -373,6 +381,8 @@ class Universe(Calls):
         ):
             low = owner.low[key]
             return owner.with_values(owner.space, low, None if owner.is_exact else owner.high[key])
+        if not owner.is_series and isinstance(key, tuple) and None in key:
+            return vectors_of(owner).select(key)
         return refuse("a choice of rows by place: which record stands where is private", "a mask: x[x > 0]")
 
     def _item_of_token(self, owner: Token, key: Any, sort: int) -> Any:
@@ -482,10 +492,16 @@ class Universe(Calls):
     @hook
     def binary(self, name: str, left: Any, right: Any) -> Any:
         """``a + b``."""
-        for method, other in dispatch.operators(name, left, right):
-            value = self.call(method, other)
+        for method, other in dispatch.attempts(name, left, right):
+            negated = type(method) is dispatch.Negated
+            if not negated and not dispatch.is_users(method):
+                self._leaves(name, getattr(method, "__self__", None), other)
+                continue
+            if isinstance(other, Private | Token) and not negated and method.__self__ is right and left is other:
+                self._alone(name, left)
+            value = self.call(method.equal if negated else method, other)
             if value is not NotImplemented:
-                return value
+                return self._negated(self.truth(value)) if negated else value
         left, right = self.seen(left), self.seen(right)
         if isinstance(left, Private) or isinstance(right, Private):
             return self._binary_of_private(name, left, right)
@@ -502,10 +518,27 @@ class Universe(Calls):
         self._raising(name, left, right)
         return combined(name, left, right)
 
+    def _leaves(self, name: str, owner: Any, other: Any) -> None:
+        """Refuse what a library does with an object of a user's class, unless it leaves the answer to that class."""
+        is_left = type(owner) in _LEAVING and not (name == "mod" and isinstance(owner, str | bytes))
+        if is_of_users_class(type(other)) and not is_left and not is_of_users_class(type(owner)):
+            refuse(f"{name} of a {type(owner).__name__} and an object of a class of its own", "a method of the class")
+
+    def _alone(self, name: str, value: Any) -> None:
+        """Refuse what tables and arrays do with an object of a user's class: they ask it for each of their values."""
+        if not (isinstance(value, Token) and value.is_number) and not (isinstance(value, Number) and not value.shape):
+            refuse(f"{name} of a table or array and an object of a class of its own", "numbers")
+
+    def _open(self, value: Any, name: str) -> None:
+        """Refuse an object whose class says by None that it has no such method."""
+        if dispatch.is_closed(type(value), name):
+            refuse(f"{name} of a {type(value).__name__}, which is None")
+
     @hook
     def compare(self, name: str, left: Any, right: Any) -> Any:
         """``a < b``, ``a is b``, ``a in b``."""
         if name in ("in_", "not_in"):
+            self._open(right, "__contains__")
             method = dispatch.method(right, "__contains__")
             if method is not None:
                 return self.truth(self.call(method, left)) == (name == "in_")
@@ -577,6 +610,7 @@ class Universe(Calls):
     @hook
     def inplace(self, name: str, target: Any, value: Any) -> Any:
         """``a += b``."""
+        self._open(target, f"__i{name.strip('_')}__")
         method = dispatch.method(target, f"__i{name.strip('_')}__")
         if method is not None:
             found = self.call(method, value)
@@ -596,9 +630,17 @@ class Universe(Calls):
                 self.own(target)
                 return naturally(IN_PLACE[name], target, value)
             refuse("an array or container that is changed in place by what is not public", "a = a + b")
-        if isinstance(target, Column):
-            return self.binary(name, target, value)
+        is_alone = isinstance(target, Number | Draw) and not target.shape  # a number is no object that others keep
+        is_released = isinstance(target, Number) and isinstance(value, Draw)
+        if isinstance(target, Private) and not (is_alone or is_released or isinstance(target, Cell | Adding)):
+            refuse(f"a {target.noun} that is changed in place, wherever else it is kept", "x = x + 1")
         return self.binary(name, target, value)
+
+    def inplace_item(self, name: str, owner: Any, target: Any, value: Any) -> Any:
+        """``a[k] += b``: what a table of pandas gives as its column is no part of it."""
+        if isinstance(owner, Frame) and isinstance(target, Column):
+            return self.binary(name, target, value)
+        return self.inplace(name, target, value)
 
     def truth(self, value: Any) -> Any:
         """``if a``."""
@@ -662,7 +704,7 @@ class Universe(Calls):
 
     def _iterated(self, value: Any) -> Any:
         kind = type(value)
-        if self.state.record and hasattr(kind, "__next__"):  # who goes on with it changes it
+        if (self.state.record or self.state.level) and hasattr(kind, "__next__"):  # who goes on with it changes it
             self.own(value)
         if (
             kind
@@ -765,20 +807,32 @@ class Universe(Calls):
             self.raises("any")
             return Token()
         if is_of_users_class(type(value)):
-            method = dispatch.method(value, "__format__") if specification else None
-            method = (
-                method
-                or dispatch.method(value, "__repr__" if conversion == 114 else "__str__")
-                or dispatch.method(value, "__repr__")
-            )
-            if method is not None:
-                found = (
-                    self.call(method, specification) if method.__func__.__name__ == "__format__" else self.call(method)
-                )
-                return found if not isinstance(found, str) else format(found, specification)
+            found = self._text_of(value, conversion, specification)
+            if found is not None:
+                return found
         if "0x" in repr(value) if not isinstance(value, str | int | float) else False:
             refuse("the text of an object that shows where it is stored")
         return format(CONVERSIONS[conversion](value) if conversion != -1 else value, specification)
+
+    def _text_of(self, value: Any, conversion: int, specification: Any) -> Any:
+        """The text of an object by the method of its class that Python would call; None where that is a library's."""
+        kind: Any = type(value)
+        derived = dispatch.in_class(kind, "__format__")
+        if conversion == -1 and derived is not object.__dict__["__format__"]:
+            method = dispatch.method(value, "__format__")
+            if method is not None:
+                found = self.call(method, specification)
+                return found if isinstance(found, Token) else self.checked(format, value, "__format__", found)
+            if dispatch.method(value, "__str__") or dispatch.method(value, "__repr__"):
+                refuse("the text of an object of a class that derives how it is formatted", "str(x)")
+            return None
+        if conversion == -1 and specification:
+            return None  # which raises
+        found = self.shown(value, "__repr__" if conversion in (114, 97) else "__str__")
+        if found is None or isinstance(found, Token):
+            return found
+        text = found.encode("ascii", "backslashreplace").decode() if conversion == 97 else found
+        return format(text, specification)
 
     @hook
     def join(self, parts: list[Any]) -> Any:

@@ -86,7 +86,7 @@ def read(
     calls.build()
     started = time.monotonic()
     cuts: dict[str, frozenset[float]] = {}
-    used = frozenset(_texts(function))
+    used = frozenset(texts_in(function))
     for _ in range(MOST_ROUNDS):
         told = _one_round(
             function,
@@ -303,7 +303,7 @@ def _blocks(domain: Domain) -> Iterator[tuple[str, int]]:
         pending += [each for each in code.co_consts if isinstance(each, types.CodeType)]
 
 
-def _texts(function: Any) -> Iterator[str]:
+def texts_in(function: Any) -> Iterator[str]:
     """Yield the texts in a function and in functions of the user's that it names."""
     seen: set[types.CodeType] = set()
     pending = [function]

@@ -66,13 +66,14 @@ def array_of_ones(space: Space) -> Any:
 class Frame(Private):
     """A data frame of any length."""
 
-    __slots__ = ("columns", "columns_are", "is_given", "rows", "universe")
+    __slots__ = ("columns", "is_given", "rows", "scope", "universe")
     noun = "private data frame"
 
     def __init__(
         self, universe: Universe, rows: Rows, columns: dict[str, Column | None], *, is_given: bool = False
     ) -> None:
         self.universe, self.rows, self.columns, self.is_given = universe, rows, columns, is_given
+        self.scope = current().scope
 
     def column(self, name: Any) -> Column:
         """Return a column."""
@@ -165,10 +166,16 @@ class Frame(Private):
             found.store(name, current_domain().call(value, found) if callable(value) else value)
         return found
 
-    def store(self, name: Any, value: Any) -> None:
-        """``frame[name] = value``, of a frame of the function's own."""
+    def refuse_given(self) -> None:
+        """Refuse a change of the data that the function is given."""
         if self.is_given:
             refuse("this changes the caller's data", "df = df.copy() before it")
+
+    def store(self, name: Any, value: Any) -> None:
+        """``frame[name] = value``, of a frame of the function's own."""
+        self.refuse_given()
+        if self.scope != current().scope:
+            refuse("a frame that is changed within a loop over records or a repeated step", "df.assign(x=…)")
         if not isinstance(name, str):
             refuse("an assignment to rows, or to several columns", "x.where(mask, other) of one column")
         if isinstance(value, Column):
@@ -222,9 +229,9 @@ class Frame(Private):
             refuse("reset_index makes the places of records a column", ".reset_index(drop=True)")
         return self.reordered(self.rows.selection)
 
-    def reordered(self, selection: Any) -> Frame:
+    def reordered(self, selection: Any, distinct: frozenset[str] | None = None) -> Frame:
         """Return the rows in another order, or under other labels, perhaps of another selection."""
-        rows = Rows(self.rows.space, selection, self.rows.sample, next(_ORDERS))
+        rows = Rows(self.rows.space, selection, self.rows.sample, next(_ORDERS), distinct=distinct)
         columns: dict[str, Column | None] = {}
         for name in self.columns:
             column = self.column(name)
@@ -265,13 +272,17 @@ class Frame(Private):
         if selection.kind == "unbounded" and len(keys) == 1 and person and keys[0].source == person:
             if self.universe.columns[person].missing:
                 refuse("persons whose name may be missing", "a domain in which every record has one")
-            return self.reordered(Selection("person", most))
+            return self.reordered(Selection("person", most), self.rows.distinct)
         return self.reordered(selection.swapped())
 
     def m_drop_duplicates(self, subset: Any = None) -> Frame:
         """``drop_duplicates(names)``: the first of each."""
         names = list(self.columns) if subset is None else [subset] if isinstance(subset, str) else list(subset)
-        return self.first_of_each([self.column(name) for name in names], 1)
+        columns = [self.column(name) for name in names]
+        sources, person = {each.source for each in columns}, current().person
+        if self.rows.selection.kind == "unbounded" and person in sources and "" not in sources:
+            return self.reordered(self.rows.selection, frozenset(sources - {person}))  # each of a person's own rows
+        return self.first_of_each(columns, 1)
 
     def m_pivot_table(
         self,
@@ -479,6 +490,7 @@ class Loc(Private):
 
     def store(self, key: Any, value: Any) -> None:
         """``loc[mask, name] = constant``."""
+        self.frame.refuse_given()
         if not (isinstance(key, tuple) and len(key) == 2 and isinstance(key[0], Column) and isinstance(key[1], str)):
             refuse("an assignment to rows in this form", 'df.loc[mask, "age"] = 0')
         if isinstance(value, Private | Token):
@@ -492,13 +504,14 @@ class Loc(Private):
 class Sampling(Private):
     """A coin for each row: in, or not."""
 
-    __slots__ = ("low", "number", "rate", "rows")
+    __slots__ = ("number", "rate", "rows", "times")
     noun = "coin of each record"
 
     def __init__(self, rate: float, rows: Rows) -> None:
         state = current()
         state.samples += 1
-        self.rate, self.rows, self.number = rate, rows, state.samples
+        state.sampled[state.samples] = state.level
+        self.rate, self.rows, self.number, self.times = rate, rows, state.samples, state.times
 
     def of(self, rows: Rows) -> Rows:
         """Return the rows whose coin says so."""
@@ -509,9 +522,11 @@ class Sampling(Private):
                 "a sample of rows of which a person has several, or of which one takes the place of another",
                 "a sample of the data",
             )
+        if len(np.unique(places := rows.space.records()[1])) < len(places):
+            refuse("a sample of rows of which a record has several", "a sample of the data, before they are merged")
         if rows.sample is not None:
             refuse("a sample of a sample", "one sample, at the product of both rates")
-        return Rows(rows.space, rows.selection, (self.number, self.rate), rows.order)
+        return Rows(rows.space, rows.selection, (self.number, self.rate, self.times), rows.order)
 
 
 class Groups(Private):
@@ -798,6 +813,8 @@ def _hit(values: Any, labels: Any) -> Any:
     if labels.hasnans:
         refuse("a missing value among the labels")
     array = pd.Index(values if isinstance(values, pd.Series) else pd.Series(values))
+    if (array.inferred_type == "boolean") != all(isinstance(each, bool | np.bool_) for each in labels):
+        refuse("truth values among other labels, or others among them, which match in some tables", "[True, False]")
     known = array.unique().dropna()
     found = np.zeros((len(array), len(labels)), bool)
     places = known.get_indexer(labels)

@@ -16,6 +16,7 @@ import pandas as pd
 from dpaudit.reading.universe import numbers, records
 from dpaudit.reading.universe.columns import CASTS, Column, plain
 from dpaudit.reading.universe.frames import Frame, Keyed, PerPerson, Selection, column_sum, current_domain, row_sum
+from dpaudit.reading.universe.keys import HowMany
 from dpaudit.reading.universe.noise import Draw, Exponentials, Half, Perturbed, Shifted, largest
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.released import Token, array
@@ -202,6 +203,16 @@ def c_sum(x: Column, axis: Any = None) -> Any:
     return column_sum(x) if axis in (None, 0) else refuse("a sum over an axis that is not there")
 
 
+def c_max(x: Column, *, initial: Any = None) -> Number:
+    """``max(initial=0)`` of an array."""
+    return x.refuse_others("max") if x.is_series or initial is None else numbers.beyond(x, initial, 1)
+
+
+def c_min(x: Column, *, initial: Any = None) -> Number:
+    """``min(initial=0)`` of an array."""
+    return x.refuse_others("min") if x.is_series or initial is None else numbers.beyond(x, initial, -1)
+
+
 def c_count(x: Column) -> Number:
     """``count()``: how many are not missing."""
     return column_sum(c_notna(x))
@@ -216,7 +227,7 @@ def length(value: Any) -> Any:
     if isinstance(value, Number | Draw):
         return value.shape[0] if value.shape else refuse("len() of a number")
     if isinstance(value, Keyed):
-        refuse("how many keys the data hold is private", "reindex(LABELS, fill_value=0)")
+        return HowMany(value)
     return refuse(f"len() of a {value.noun}")
 
 
@@ -314,7 +325,7 @@ COLUMN |= {
     "div": _operator("truediv"), "truediv": _operator("truediv"), "isnull": c_isna, "notnull": c_notna,
     "to_list": c_tolist, "multiply": _operator("mul"), "subtract": _operator("sub"),
 }  # fmt: skip
-_OF_ARRAYS = frozenset(("clip", "round", "astype", "copy", "sum", "tolist"))
+_OF_ARRAYS = frozenset(("clip", "round", "astype", "copy", "sum", "tolist", "max", "min"))
 
 
 def column_method(x: Column, name: str) -> Function | None:
@@ -448,6 +459,19 @@ def n_sum(x: Number, axis: Any = None) -> Number:
 def n_max(x: Number) -> Number:
     """``max()``."""
     return x.extreme()
+
+
+def n_median(x: Number) -> Number:
+    """``median()`` of an array: as any of a place in their order, it moves no farther than one of them."""
+    found = x.extreme()
+    return found.like(found.low, found.high, is_whole=False, kinds=frozenset(("np.float64",)))
+
+
+def n_cumsum(x: Number) -> Number:
+    """``cumsum()``."""
+    if len(x.shape) != 1:
+        refuse("cumsum of a private table", "one row of it")
+    return x.like(x.low.cumsum(1), x.high.cumsum(1))
 
 
 def n_to_numpy(x: Number, dtype: Any = None) -> Number:
@@ -669,6 +693,8 @@ def np_histogram(a: Any, bins: Any = 10, range: Any = None) -> Any:  # noqa: A00
     """``np.histogram(x, bins=[…])``."""
     if not isinstance(a, Column) or isinstance(bins, Private | Token):
         refuse("np.histogram of this")
+    if not a.is_stable:
+        refuse("np.histogram of a column whose type hangs on the data", ".astype(float)")
     if np.ndim(bins) == 0 and range is None:
         refuse("np.histogram takes its edges from the data", "bins=[…], or range=(low, high)")
     edges = np.histogram_bin_edges(np.zeros(0), bins, range)
@@ -694,6 +720,8 @@ def np_bincount(x: Any, *, minlength: int = 0) -> Any:
     """``np.bincount(x, minlength=…)``."""
     if not isinstance(x, Column) or not x.is_exact or plain(x.low).dtype.kind != "i" or len(x.low) == 0:
         refuse("np.bincount of values that are no whole numbers that can be listed", "np.histogram(x, bins=[…])")
+    if not x.is_stable:
+        refuse("np.bincount of a column whose type hangs on the data", ".astype(int)")
     values = plain(x.low)
     if values.min() < 0 or values.max() >= minlength:
         refuse("np.bincount grows with the largest value", "minlength=…, above every value that is possible")
@@ -752,15 +780,30 @@ def np_round(a: Any, decimals: int = 0) -> Any:
     return a.apply("round", lambda v: np.round(v, decimals)) if isinstance(a, Column) else n_round(a)
 
 
-def np_max(a: Any) -> Any:
-    """``np.max``."""
-    return (
-        a.extreme()
-        if isinstance(a, Number)
-        else a.refuse_others("max")
-        if isinstance(a, Column)
-        else refuse("np.max of this")
-    )
+def np_max(a: Any, *, initial: Any = None) -> Any:
+    """``np.max``, of a column from a public number on."""
+    if isinstance(a, Column):
+        return c_max(a, initial=initial)
+    return a.extreme() if isinstance(a, Number) and initial is None else refuse("np.max of this")
+
+
+def np_min(a: Any, *, initial: Any = None) -> Any:
+    """``np.min``, of a column from a public number on."""
+    return c_min(a, initial=initial) if isinstance(a, Column) else np_max(a, initial=initial)
+
+
+def np_median(a: Any) -> Any:
+    """``np.median``."""
+    if isinstance(a, Column):
+        a.refuse_others("median")
+    return n_median(a) if isinstance(a, Number) else refuse("np.median of this")
+
+
+def np_cumsum(a: Any) -> Any:
+    """``np.cumsum``."""
+    if isinstance(a, Column):
+        a.refuse_others("cumsum")
+    return n_cumsum(a) if isinstance(a, Number) else refuse("np.cumsum of this")
 
 
 def np_isin(element: Any, test_elements: Any) -> Any:
@@ -783,9 +826,8 @@ NUMPY |= {
     "around": np_round,
     "absolute": np_abs,
     "fabs": np_abs,
-    "min": np_max,
     "amax": np_max,
-    "amin": np_max,
+    "amin": np_min,
 }
 _OPERATORS = {
     "add": "add", "subtract": "sub", "multiply": "mul", "divide": "truediv", "true_divide": "truediv", "power": "pow",

@@ -25,7 +25,9 @@ from dpaudit.reading.universe.released import Token, array, joined, number
 from dpaudit.reading.universe.state import NOISE_FIRST, Private, Released, current, line, refuse
 from dpaudit.reading.universe.values import PRIVATE, PUBLIC, RELEASED, sort_of
 
-_TWO_SIDED = ("laplace", "gaussian", "discrete_laplace")
+_TWO_SIDED = ("laplace", "gaussian", "discrete_laplace", "discrete_gaussian", "truncated_laplace")
+_WHOLE = ("discrete_laplace", "discrete_gaussian", "geometric")
+ANOTHER_STEP = "noise drawn in the step that adds it"
 ONE_DRAW_EACH = "size=len(x), one draw of noise for each number"
 
 
@@ -38,13 +40,18 @@ class Draw(Private):
         used: which draws were used; shared by all that is taken out of one call.
         kind: the type of a single draw.
         places: of these among all draws of the call.
+        details: further numbers of the law, by name.
+        level: within which repeated steps it was drawn.
     """
 
-    __slots__ = ("kind", "law", "places", "scales", "used")
+    __slots__ = ("details", "kind", "law", "level", "places", "scales", "used")
     noun = "noise"
 
-    def __init__(self, law: str, scales: Any, used: Any, kind: str, places: Any) -> None:
+    def __init__(
+        self, law: str, scales: Any, used: Any, kind: str, places: Any, details: tuple[tuple[str, float], ...] = ()
+    ) -> None:
         self.law, self.scales, self.used, self.kind, self.places = law, scales, used, kind, places
+        self.details, self.level = details, current().level
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -53,6 +60,7 @@ class Draw(Private):
 
     def use(self) -> None:
         """Use every draw, of which none may have been used."""
+        same_step(self.level)
         places = np.ravel(self.places)
         if self.used[places].any() or len(set(places.tolist())) < len(places):
             refuse("one draw of noise that is used twice", ONE_DRAW_EACH)
@@ -60,7 +68,9 @@ class Draw(Private):
 
     def like(self, scales: Any, places: Any = None) -> Draw:
         """Return the same draws at other scales."""
-        return Draw(self.law, scales, self.used, self.kind, self.places if places is None else places)
+        found = Draw(self.law, scales, self.used, self.kind, self.places if places is None else places, self.details)
+        found.level = self.level
+        return found
 
     def times(self, factor: Any) -> Draw:
         """Return a multiple by public numbers."""
@@ -107,11 +117,11 @@ class Draw(Private):
 class Perturbed(Private):
     """Private scores with Gumbel noise: which is largest may be seen, at a price."""
 
-    __slots__ = ("is_used", "number", "scale")
+    __slots__ = ("is_used", "level", "number", "scale")
     noun = "score with Gumbel noise"
 
     def __init__(self, scores: Number, scale: float) -> None:
-        self.number, self.scale, self.is_used = scores, scale, False
+        self.number, self.scale, self.is_used, self.level = scores, scale, False, current().level
 
 
 class Half(Private):
@@ -126,6 +136,7 @@ class Half(Private):
     def meets(self, other: Any, sign: int) -> Any:
         """Return the sum with the second draw."""
         law = self.draw.law
+        same_step(self.draw.level)
         fits = (
             isinstance(other, Draw)
             and other.law == law
@@ -182,14 +193,15 @@ class Shifted(Private):
 class Coins(Private):
     """A uniform number for each row."""
 
-    __slots__ = ("is_used", "rows")
+    __slots__ = ("is_used", "level", "rows")
     noun = "random number of each record"
 
     def __init__(self, rows: Any) -> None:
-        self.rows, self.is_used = rows, False
+        self.rows, self.is_used, self.level = rows, False, current().level
 
     def below(self, rate: Any) -> Sampling:
         """``u < rate``."""
+        same_step(self.level)
         if isinstance(rate, bool) or not isinstance(rate, int | float | np.floating | np.integer) or not 0 < rate <= 1:
             refuse(
                 "a rate of sampling that is no public number above 0 and at most 1", "np.random.random(len(df)) < 0.1"
@@ -201,6 +213,12 @@ class Coins(Private):
             )
         self.is_used = True
         return Sampling(float(rate), self.rows)
+
+
+def same_step(level: tuple[int, ...]) -> None:
+    """Refuse noise of another repeated step, which many of its rounds would share, or which would serve many."""
+    if level != current().level:
+        refuse("noise that is drawn outside of a repeated step and used in it, or the other way round", ANOTHER_STEP)
 
 
 def _is_finite(value: Any) -> bool:
@@ -289,18 +307,23 @@ def _drawn(law: str, given: dict[str, Any], location: Any, size: Any, source: So
         shape = np.broadcast_shapes(
             np.shape(scale), location.shape if isinstance(location, Number) else np.shape(location)
         )
-    scales = np.broadcast_to(np.asarray(scale, float), shape).copy()
-    count = int(scales.size)
     python = source.kind is Kind.PYTHON or not shape
     kind = "int" if law == "geometric" and not shape else "float"
     if source.kind is Kind.SCIPY and not shape:
         kind = "np.float64"
-    draw = Draw(law, scales, np.zeros(count, bool), kind if python else "np.float64", np.arange(count).reshape(shape))
+    draw = fresh(law, scale, shape, kind if python else "np.float64")
     if not isinstance(location, Number) and not np.any(np.asarray(location) != 0):
         return draw
     found = meet(draw, location.as_array() if isinstance(location, Number) else location, 1)
     of_numpy = source.kind in (Kind.GENERATOR, Kind.LEGACY)
     return number("float") if of_numpy and isinstance(found, Token) and not shape else found
+
+
+def fresh(law: str, scale: Any, shape: tuple[int, ...], kind: str, details: tuple[tuple[str, float], ...] = ()) -> Draw:
+    """Return draws that nobody has seen."""
+    scales = np.broadcast_to(np.asarray(scale, float), shape).copy()
+    count = int(scales.size)
+    return Draw(law, scales, np.zeros(count, bool), kind, np.arange(count).reshape(shape), details)
 
 
 def _by_released(source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
@@ -411,10 +434,10 @@ def release(exact: Number, draw: Draw, sign: int = 1) -> Any:
         refuse("one draw of noise for several numbers", ONE_DRAW_EACH)
     if exact.shape != shape:
         refuse("one private number with several draws of noise", "one draw for each number")
-    if draw.law == "discrete_laplace" and not exact.is_whole:
+    if draw.law in _WHOLE and not exact.is_whole:
         refuse("whole noise on a number that need not be whole", "np.random.laplace(0, scale)")
     draw.use()
-    _note(draw.law, exact, draw.scales)
+    note(draw.law, exact, draw.scales, draw.details)
     if not shape:
         if "?" in exact.kinds:
             return Token((), frozenset(("float", "np.float64")))
@@ -426,14 +449,30 @@ def release(exact: Number, draw: Draw, sign: int = 1) -> Any:
     return array(shape)
 
 
-def _note(law: str, exact: Number, scales: Any) -> None:
-    if current().record:
+def note(
+    law: str, exact: Number, scales: Any, details: tuple[tuple[str, float], ...] = (), *, is_ball: bool = False,
+    times: int = 1,
+) -> None:  # fmt: skip
+    """Note a release.
+
+    Args:
+        law: of the noise.
+        exact: the private numbers that it hides.
+        scales: of each number, or one of all.
+        details: further numbers of the law.
+        is_ball: whether the numbers are the Euclidean length of how far an array moves.
+        times: how often a record pays for it.
+    """
+    state = current()
+    if state.record:
         refuse("noise within what is done with each record", "noise on the sum")
     low, high = exact.low.reshape(len(exact.low), -1), exact.high.reshape(len(exact.high), -1)
     if not (np.all(np.isfinite(low)) and np.all(np.isfinite(high))):
         refuse("a private number that may be missing or infinite", ".fillna(0).clip(low, high) first")
-    selection = exact.selection
-    current().told.releases.append(
+    selection, sample = exact.selection, exact.sample
+    if sample is not None and state.sampled[sample[0]] != state.level[: len(state.sampled[sample[0]])]:
+        refuse("a sample that is drawn anew in a repeated step, and used outside of it", "a sample of its own")
+    state.told.releases.append(
         Released(
             law,
             exact.axes,
@@ -441,8 +480,11 @@ def _note(law: str, exact: Number, scales: Any) -> None:
             high,
             np.broadcast_to(scales, exact.shape).reshape(-1).astype(float),
             (selection.kind, selection.times, selection.number),
-            exact.sample,
+            sample,
             line(),
+            details,
+            state.times * times,
+            is_ball,
         )
     )
 
@@ -453,7 +495,7 @@ def select(scores: Number, factor: float) -> Token:
         refuse("a choice by something else than a list of scores")
     if not 0 < factor < math.inf:
         refuse("a choice by scores at a factor that is not positive")
-    _note("select", scores, 1.0 / factor)
+    note("select", scores, 1.0 / factor)
     return Token((), None)
 
 
@@ -461,6 +503,8 @@ def largest(perturbed: Sequence[Any]) -> Token:
     """Release which of several scores with Gumbel noise is largest."""
     if not all(isinstance(each, Perturbed) for each in perturbed) or len({each.scale for each in perturbed}) > 1:
         refuse("the largest of scores with noise of several kinds or scales", "Gumbel noise of one scale on each score")
+    for each in perturbed:
+        same_step(each.level)
     if any(each.is_used for each in perturbed):
         refuse("Gumbel noise that is looked at twice", "noise of its own for each choice")
     for each in perturbed:
@@ -483,8 +527,11 @@ __all__ = [
     "Perturbed",
     "Shifted",
     "drawn",
+    "fresh",
     "largest",
     "meet",
+    "note",
     "release",
+    "same_step",
     "select",
 ]

@@ -7,6 +7,7 @@ numbers. Everything else is refused.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -184,6 +185,32 @@ class Number(Private):
             refuse("a quotient by 0")
         found = self.times(1.0 / np.asarray(other, float) if np.ndim(other) else 1.0 / float(other))
         return found.like(found.low, found.high, is_whole=False, kinds=self._kinds_with(other, division=True))
+
+    def product(self, matrix: Any, *, is_left: bool) -> Number:
+        """Return ``matrix @ self``, or ``self @ matrix``, by a public matrix: a sum of multiples for each number."""
+        if isinstance(matrix, Private | Token):
+            refuse("a matrix product of private numbers with what is not public", "a public matrix")
+        _finite(matrix)
+        if isinstance(matrix, pd.Series | pd.DataFrame) or (self.labels is not None and self.shape):
+            refuse("a matrix product with a table, which pandas lines up by label", ".to_numpy()")
+        factor = np.asarray(matrix, float)
+        up, down = np.maximum(factor, 0), np.minimum(factor, 0)
+
+        def times(given: Any, table: Any) -> Any:
+            if not is_left:
+                return table @ given
+            return table @ given.T if table.ndim == 2 else given @ table
+
+        try:
+            np.zeros(factor.shape) @ np.zeros(self.shape) if is_left else np.zeros(self.shape) @ np.zeros(factor.shape)
+        except ValueError:
+            refuse("a matrix product of shapes that do not fit", "a matrix with one column for each number")
+        if factor.ndim > 2 or len(self.shape) > 2:
+            refuse("a product of arrays of more than two axes", "matrices")
+        low, high = times(up, self.low) + times(down, self.high), times(up, self.high) + times(down, self.low)
+        whole = self.is_whole and bool(np.all(factor == np.round(factor))) and np.asarray(matrix).dtype.kind in "iu"
+        found = self.like(low, high, labels=None, is_whole=whole)
+        return found if found.shape else found.like(low, high, kinds=self.of_array())
 
     # --- functions that never move farther ----------------------------------------------------------------
 
@@ -380,6 +407,24 @@ def summed_of(rows: Rows, space: Any, low: Any, high: Any, **known: Any) -> Numb
         universe, axes, least, most, rows.selection, rows.sample,
         kinds=scalar, labels=known["labels"], columns=known["columns"], is_whole=known["whole"],
     )  # fmt: skip
+
+
+def beyond(column: Column, start: Any, sign: int) -> Number:
+    """Return the largest (sign 1) or smallest (-1) of a public number and the values of an array.
+
+    A record that comes moves it by no more than its value is beyond the number, and never back.
+    """
+    low, high = plain(column.low), plain(column.high)
+    starts = (int,) if low.dtype.kind == "i" else (int, float)  # NumPy cuts a float to the type of whole numbers
+    if type(start) not in starts or not math.isfinite(start) or column.width or low.dtype.kind not in "if":
+        refuse("an extreme of a private array in this form", ".max(initial=0) of numbers")
+    far = np.maximum(high - start, 0.0) if sign > 0 else np.minimum(low - start, 0.0)
+    none = np.zeros(len(far))
+    kind = "np.int64" if low.dtype == np.int64 and type(start) is int else "np.float64"
+    ends = (none, far) if sign > 0 else (far, none)
+    return summed_of(
+        column.rows, column.space, *ends, whole=kind == "np.int64", labels=None, columns=None, kinds=frozenset((kind,))
+    )
 
 
 def length_of(rows: Rows) -> Number:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from dpaudit.reading.python import OPERATION
-from dpaudit.reading.universe import methods
+from dpaudit.reading.universe import keys, methods, reports, vectors
 from dpaudit.reading.universe.builtin_calls import Builtins
 from dpaudit.reading.universe.columns import COMPARISONS, Column
-from dpaudit.reading.universe.frames import PerPerson
+from dpaudit.reading.universe.frames import Keyed, PerPerson
 from dpaudit.reading.universe.noise import Coins, Draw, Exponentials, Half, Shifted, meet
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.records import Adding, Cell
@@ -22,6 +22,8 @@ from dpaudit.reading.universe.state import (
     refuse,
 )
 from dpaudit.reading.universe.values import PUBLIC, sort_of
+
+_OF_KEYS = (Keyed, keys.DrawOfKeys, keys.Noisy)
 
 
 class Operators(Builtins):
@@ -44,6 +46,12 @@ class Operators(Builtins):
         for each in (left, right):
             if not isinstance(each, Private | Token) and sort_of(each) != PUBLIC:
                 refuse("an operator on a private value and a collection that is not public", "the values one by one")
+        if isinstance(left, vectors.OF_ROWS) or isinstance(right, vectors.OF_ROWS):
+            return vectors.operated(name, left, right)
+        if isinstance(left, _OF_KEYS) or isinstance(right, _OF_KEYS):
+            return keys.operated(name, left, right)
+        if isinstance(left, reports.Flips) or isinstance(right, reports.Flips):
+            return reports.operated(name, left, right)
         if isinstance(left, Half) or isinstance(right, Half):
             if name in ("add", "sub") and isinstance(left, Half):
                 return left.meets(right, 1 if name == "add" else -1)
@@ -123,6 +131,10 @@ class Operators(Builtins):
         return combined(name, draw.alone(), other)
 
     def _of_columns(self, name: str, left: Any, right: Any) -> Any:
+        if isinstance(left, Token) or isinstance(right, Token):
+            column = left if isinstance(left, Column) else right
+            if not column.is_series:
+                return vectors.operated(name, left, right)
         if isinstance(left, Column):
             if isinstance(right, Number):
                 refuse("a private column with a private number, by which every record moves", "a constant in its place")
@@ -165,6 +177,8 @@ class Operators(Builtins):
             return exact.times(other)
         if name == "truediv" and isinstance(left, Number):
             return left.over(right)
+        if name == "matmul":
+            return exact.product(other, is_left=exact is right)
         if name in COMPARISONS:
             refuse("a comparison of a private number", "noise first, and the comparison of what is released")
         return refuse(

@@ -100,6 +100,10 @@ class Rewriter(Statements):
                 pending.append(each)
         return bool(found & set(names))
 
+    def inplace_item(self, operator: ast.expr, owner: ast.expr, found: ast.expr, value: ast.expr) -> ast.expr:
+        """Whose item it is says whether others keep it."""
+        return ask("inplace_item", operator, owner, found, value)
+
     def visit_Nonlocal(self, node: ast.Nonlocal) -> Any:  # noqa: N802
         """A name of a function around: what is done with a record may not set it."""
         return [node, at(node, ast.Expr(ask("outer", constant(", ".join(node.names)))))]

@@ -18,24 +18,38 @@ import signal
 import time
 import types
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from dpaudit.program.laws import LAWS
+from dpaudit.reading.constants import constants_of
 from dpaudit.reading.forking import fork
 from dpaudit.reading.universe.cells import Declared
 
 SIZES = (0, 1, 2, 3, 8, 40)
 PAIRS = 24
+MORE = 8  # pairs of each further size, at numbers that stand in the function
+_LARGEST, _MOST_SIZES = 200, 6
+MOST_DRAWS = 20_000  # after which no further pair is tried, beyond one of each size
 SECONDS = 30.0
 _SLACK = 1e-6
 
 
+Given = Mapping[str, Callable[[], Any]]
+Limits = tuple[float, float]
+"""The ε that all noise but Gaussian costs at most, and the μ² of Gaussian noise."""
+
+
 class DiffersError(Exception):
     """A run on the neighbour does something else; the text says what."""
+
+
+class PassedOverError(Exception):
+    """No run on the neighbour does the same, as a rule allows at a δ: nothing is seen of ε."""
 
 
 class Run:
@@ -46,7 +60,8 @@ class Run:
         self.draws = 0
         self.new, self.size, self.before = new, size, before
         self.met: dict[int, tuple[str, float, float]] = {}
-        self.choices: list[tuple[int, Any]] = []
+        self.choices: list[tuple[Any, ...]] = []
+        self.keys: list[tuple[Any, ...]] = []
         self.cost = self.squares = 0.0
         self.is_sampled = False
 
@@ -59,17 +74,57 @@ class Run:
         }  # fmt: skip
         return float(made[law]())
 
+    def repeated(self) -> tuple[Any, ...] | None:
+        """Return the choice that the run before made here; None where there is no such run."""
+        if self.before is None:
+            return None
+        if len(self.choices) >= len(self.before.choices):
+            raise DiffersError("another number of choices")
+        return self.before.choices[len(self.choices)]
+
+    def labelled(self, keys: tuple[Any, ...]) -> None:
+        """Note under which keys numbers meet noise: those of the run before, or no shift is known."""
+        if self.before is not None and self.before.keys[len(self.keys) : len(self.keys) + 1] != [keys]:
+            raise PassedOverError("noise under other keys of the data, or in another order of them")
+        self.keys.append(keys)
+
 
 _NOW: list[Run] = []
 
 
-class _Drawn:
-    __slots__ = ("is_used", "law", "number", "rate", "value")
+def now() -> Run:
+    """Return the run that is made."""
+    return _NOW[-1]
 
-    def __init__(self, law: str, rate: float = 1.0) -> None:
+
+WHOLE = ("discrete_laplace", "discrete_gaussian")
+_SQUARED = ("gaussian", "discrete_gaussian")
+_INTEGERS = ("discrete", *WHOLE)
+
+
+class Drawn:
+    """A draw: of scale 1, or a whole number.
+
+    Attributes:
+        unit: what a shift by 1 costs: in ε, or as the root of a μ² for Gaussian laws.
+        most: beyond which there is no draw.
+    """
+
+    __slots__ = ("is_used", "law", "most", "number", "unit", "value")
+
+    def __init__(self, law: str, *given: float) -> None:
         run = _NOW[-1]
-        self.number, self.law, self.rate, self.is_used = run.draws, law, rate, False
-        self.value = float(run.rng.geometric(rate)) if law == "geometric" else run.drawn(law)
+        self.number, self.law, self.is_used, self.unit, self.most = run.draws, law, False, 1.0, math.inf
+        if law == "geometric":
+            self.value, self.unit = float(run.rng.geometric(given[0])), -math.log1p(-given[0])
+        elif law in (*WHOLE, "truncated_laplace"):
+            self.value = float(LAWS[law].sample(run.rng, 1, *map(float, given))[0])
+            if law in WHOLE:
+                self.unit = 1 / float(given[0])
+            else:
+                self.value, self.most = self.value / float(given[0]), float(given[1]) / float(given[0])
+        else:
+            self.value = run.drawn(law)
         run.draws += 1
 
 
@@ -79,7 +134,7 @@ class Pending:
     __slots__ = ("draw", "factor", "shift")
     __array_priority__ = 1e9
 
-    def __init__(self, draw: _Drawn, factor: float = 1.0, shift: float = 0.0) -> None:
+    def __init__(self, draw: Drawn, factor: float = 1.0, shift: float = 0.0) -> None:
         self.draw, self.factor, self.shift = draw, factor, shift
 
     def _met(self, other: Any, sign: float = 1.0) -> Any:
@@ -91,7 +146,7 @@ class Pending:
         if run.before is None:
             value = start + factor * draw.value
             run.met[draw.number] = (draw.law, factor, value)
-            return int(value) if draw.law == "discrete" else value
+            return int(value) if draw.law in _INTEGERS else value
         known = run.before.met.get(draw.number)
         if known is None:
             raise DiffersError("another number of draws, or a number that was not noisy")
@@ -102,14 +157,16 @@ class Pending:
         if not math.isfinite(needed):
             raise DiffersError("a noisy number that is not finite on one side")
         apart = abs(needed - draw.value)
-        if draw.law in ("laplace", "exponential"):
-            run.cost += apart
-        elif draw.law == "discrete":
-            run.cost += apart * -math.log1p(-draw.rate)
-        elif draw.law == "gaussian":
-            run.squares += apart**2
+        if draw.law in _INTEGERS and abs(apart - round(apart)) > _SLACK * max(1.0, abs(needed)):
+            raise DiffersError("whole noise that would have to shift by no whole number")
+        if abs(needed) > draw.most * (1 + 1e-9):
+            raise PassedOverError("noise that would have to be larger than it can be")
+        if draw.law in _SQUARED:
+            run.squares += (apart * draw.unit) ** 2
+        elif draw.law != "gumbel":
+            run.cost += apart * draw.unit
         run.met[draw.number] = (law, factor, value)
-        return int(value) if draw.law == "discrete" else value
+        return int(value) if draw.law in _INTEGERS else value
 
     def plain(self) -> Any:
         """The draw by itself."""
@@ -121,7 +178,7 @@ class Pending:
 
     def _two(self, other: Pending, sign: float) -> Any:
         first, second = self.draw, other.draw
-        fits = first.law == second.law and sign < 0 and self.factor == other.factor and first.rate == second.rate
+        fits = first.law == second.law and sign < 0 and self.factor == other.factor and first.unit == second.unit
         if (
             fits
             and first.law in ("exponential", "geometric")
@@ -222,7 +279,7 @@ for _name in (
 
 def _each(values: Any, function: Callable[[Any], Any]) -> Any:
     array = np.asarray(values)
-    made = _array_of([function(each) for each in array.ravel()], array.shape)
+    made = array_of([function(each) for each in array.ravel()], array.shape)
     return type(values)(made, index=values.index) if isinstance(values, pd.Series) else made
 
 
@@ -233,7 +290,7 @@ class Pendings(np.ndarray[Any, Any]):
         args = tuple(each.view(np.ndarray) if isinstance(each, Pendings) else each for each in args)
         if method == "__call__" and function in (np.add, np.subtract, np.multiply, np.divide, np.negative):
             found = np.asarray(function(*[np.asarray(each, object) for each in args]), object)
-            return _array_of(list(found.ravel()), found.shape)
+            return array_of(list(found.ravel()), found.shape)
         return getattr(function, method)(*map(_settled, args), **keywords)
 
     def __array_function__(self, function: Any, kinds: Any, args: Any, keywords: Any) -> Any:
@@ -254,7 +311,8 @@ def _settled(values: Any) -> Any:
     return values.plain() if isinstance(values, Pending) else values
 
 
-def _array_of(values: list[Any], shape: tuple[int, ...]) -> Any:
+def array_of(values: list[Any], shape: tuple[int, ...]) -> Any:
+    """Return an array of numbers, some of which are pending."""
     if not any(isinstance(each, Pending) for each in values):
         return np.array(values).reshape(shape)
     made = np.empty(len(values), object)
@@ -268,20 +326,21 @@ def _noise(law: str, location: Any, scale: Any, size: Any) -> Any:
         shape = np.broadcast_shapes(np.shape(location), np.shape(scale))
     else:
         shape = (int(size),) if np.ndim(size) == 0 else tuple(size)
-    rate = float(scale) if law == "geometric" else 1.0
+    rate = (float(scale),) if law == "geometric" else ()
     if shape == ():
-        made = Pending(_Drawn(law, rate)) * (1.0 if law == "geometric" else scale)
+        made = Pending(Drawn(law, *rate)) * (1.0 if law == "geometric" else scale)
         return made + location if np.any(np.asarray(location) != 0) else made
     count = int(np.prod(shape))
     scales = np.broadcast_to(np.asarray(1.0 if law == "geometric" else scale, float), shape).ravel()
     starts = np.broadcast_to(np.asarray(location), shape).ravel()
-    each = [Pending(_Drawn(law, rate)) * scales[place] for place in range(count)]
+    each = [Pending(Drawn(law, *rate)) * scales[place] for place in range(count)]
     if np.any(np.asarray(location) != 0):
         each = [one + start for one, start in zip(each, starts, strict=True)]
-    return _array_of(each, shape)
+    return array_of(each, shape)
 
 
-def _uniform(size: Any = None) -> Any:
+def uniform(size: Any = None) -> Any:
+    """Return random numbers: of one for each record those of the same records in both runs."""
     run = _NOW[-1]
     if size is None:
         return float(run.rng.random())
@@ -292,17 +351,17 @@ def _uniform(size: Any = None) -> Any:
     return run.rng.random(size)
 
 
-def _choice(options: Any, size: Any = None, replace: bool = True, p: Any = None) -> Any:
+def choice(options: Any, size: Any = None, replace: bool = True, p: Any = None) -> Any:
+    """Return one of several by their chances: in a run on a neighbour the same as before, at its price."""
     run = _NOW[-1]
     if p is None or size is not None:
         return run.rng.choice(options, size, replace, p)
     listed = np.arange(options) if np.ndim(options) == 0 else options
     chances = np.asarray(p, float)
     place = min(int(np.searchsorted(np.cumsum(chances), run.rng.random())), len(chances) - 1)
-    if run.before is not None:
-        if len(run.choices) >= len(run.before.choices):
-            raise DiffersError("another number of choices")
-        place, other = run.before.choices[len(run.choices)]
+    before = run.repeated()
+    if before is not None:
+        place, other = before
         if len(other) != len(chances) or np.any((other > 0) != (chances > 0)):
             raise DiffersError("a choice among others")
         inside = chances > 0
@@ -321,12 +380,12 @@ _SOURCES: dict[str, Any] = {
     "geometric": lambda p, size=None: _noise("geometric", 0.0, p, size),
     "standard_normal": lambda size=None: _noise("gaussian", 0.0, 1.0, size),
     "standard_exponential": lambda size=None: _noise("exponential", 0.0, 1.0, size),
-    "random": _uniform, "random_sample": _uniform, "choice": _choice,
-    "uniform": lambda low=0.0, high=1.0, size=None: low + (high - low) * _uniform(size),
+    "random": uniform, "random_sample": uniform, "choice": choice,
+    "uniform": lambda low=0.0, high=1.0, size=None: low + (high - low) * uniform(size),
 }  # fmt: skip
 
 
-class _Generator:
+class Generator:
     """Stands for a generator."""
 
     def __init__(self, seed: Any = None) -> None:
@@ -342,25 +401,26 @@ def _patched(function: Any) -> Iterator[None]:
     import scipy.stats as stats
 
     made: list[tuple[Any, str, Any]] = [(np.random, name, each) for name, each in _SOURCES.items()]
-    made += [(np.random, "default_rng", _Generator), (np.random, "RandomState", _Generator)]
+    made += [(np.random, "default_rng", Generator), (np.random, "RandomState", Generator)]
     made += [
-        (np.random, "rand", lambda *size: _uniform(size or None)),
+        (np.random, "rand", lambda *size: uniform(size or None)),
         (np.random, "randn", lambda *size: _noise("gaussian", 0.0, 1.0, size or None)),
     ]
     made += [
         (random, "expovariate", lambda lambd=1.0: _noise("exponential", 0.0, 1 / lambd, None)),
         (random, "gauss", lambda mu=0.0, sigma=1.0: _noise("gaussian", mu, sigma, None)),
         (random, "normalvariate", lambda mu=0.0, sigma=1.0: _noise("gaussian", mu, sigma, None)),
-        (random, "random", _uniform),
+        (random, "random", uniform),
     ]
     for name, law in {"laplace": "laplace", "norm": "gaussian", "gumbel_r": "gumbel", "expon": "exponential"}.items():
         made.append((getattr(stats, name), "rvs", _scipy(law)))
     made.append((pd.DataFrame, "sample", _same_order))
+    made += [(pd.Series, name, _labelled(getattr(pd.Series, name))) for name in ("__add__", "__radd__")]
     names = getattr(function, "__globals__", {})
     originals = {id(getattr(owner, name)): new for owner, name, new in made}
     for name, value in list(names.items()):
         if isinstance(value, np.random.Generator | np.random.RandomState):
-            made.append((names, name, _Generator()))
+            made.append((names, name, Generator()))
         elif id(value) in originals and callable(value) and not isinstance(value, types.ModuleType):
             made.append((names, name, originals[id(value)]))
     before = [owner[name] if isinstance(owner, dict) else getattr(owner, name) for owner, name, _ in made]
@@ -371,6 +431,15 @@ def _patched(function: Any) -> Iterator[None]:
     finally:
         for (owner, name, _), old in zip(made, before, strict=True):
             owner.__setitem__(name, old) if isinstance(owner, dict) else setattr(owner, name, old)
+
+
+def _labelled(function: Any) -> Any:
+    def added(series: Any, other: Any) -> Any:
+        if isinstance(other, Pendings) or (isinstance(other, np.ndarray) and not len(series) and not len(other)):
+            now().labelled(tuple(series.index))
+        return function(series, other)
+
+    return added
 
 
 def _scipy(law: str) -> Callable[..., Any]:
@@ -387,20 +456,20 @@ def _same_order(frame: Any, n: Any = None, frac: Any = None, **more: Any) -> Any
 
 
 def _once(
-    function: Callable[..., Any], frame: Any, run: Run, parameters: Mapping[str, Any], asks: str
+    function: Callable[..., Any], frame: Any, run: Run, parameters: Mapping[str, Any], given: Given
 ) -> tuple[str, Any]:
     _NOW[:] = [run]
-    given = frame.copy()
+    before = frame.copy()
     with _patched(function), warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
-            more = {asks: _Generator()} if asks else {}
+            more = {name: make() for name, make in given.items()}
             out = ("returns", _plain(function(frame, **parameters, **more)))
-        except DiffersError:
+        except (DiffersError, PassedOverError):
             raise
         except Exception as error:
             out = ("raises", type(error).__name__)
-    if not given.equals(frame) or list(given.columns) != list(frame.columns):
+    if not before.equals(frame) or list(before.columns) != list(frame.columns):
         raise DiffersError("it changes the data that it is given")
     return out
 
@@ -447,9 +516,13 @@ class Frames:
     """Makes frames of a domain, and neighbours of them."""
 
     def __init__(
-        self, columns: Mapping[str, Declared], cuts: Mapping[str, frozenset[float]], rng: np.random.Generator
+        self,
+        columns: Mapping[str, Declared],
+        cuts: Mapping[str, frozenset[float]],
+        rng: np.random.Generator,
+        sizes: Sequence[int] = SIZES,
     ) -> None:
-        self.columns, self.cuts, self.rng = columns, cuts, rng
+        self.columns, self.cuts, self.rng, self.sizes = columns, cuts, rng, sizes
 
     def frame(self, size: int) -> Any:
         """Return a frame of so many records, in which edge values are frequent."""
@@ -484,7 +557,7 @@ class Frames:
 
     def pair(self, number: int, person: str | None, replaced: bool) -> tuple[Any, Any, list[int], list[int]]:
         """Return two neighbours, and the places of the rows in which each differs from the other."""
-        rng, size = self.rng, SIZES[number % len(SIZES)]
+        rng, size = self.rng, self.sizes[number % len(self.sizes)]
         small = self.frame(size)
         if person is None and size and number % 3 == 1:
             small = pd.concat([small.iloc[:1]] * size, ignore_index=True)
@@ -527,12 +600,16 @@ class Compared:
         disagreement: the first thing that does not agree with what was read; None where all agrees.
         pair: neighbours for which the noise has to shift most.
         raised: how many runs raised an exception.
+        passed_over: how many runs were compared with none, as a rule allows at a δ.
+        spending: neighbours of such runs, of which δ alone speaks; None without any.
     """
 
     runs: int
     disagreement: str | None
     pair: tuple[Any, Any]
     raised: int = 0
+    passed_over: int = 0
+    spending: tuple[Any, Any] | None = None
 
 
 def compared(function: Callable[..., Any], columns: Mapping[str, Declared], cuts: Any, **known: Any) -> Compared:
@@ -552,10 +629,11 @@ def disagreement(
     columns: Mapping[str, Declared],
     cuts: Mapping[str, frozenset[float]],
     *,
-    epsilon: float,
-    squares: float,
+    limits: Limits,
+    unsampled: Limits,
     parameters: Mapping[str, Any],
-    asks: str = "",
+    given: Given | None = None,
+    spends: bool = False,
     person: str | None = None,
     replaced: bool = False,
     pairs: int = PAIRS,
@@ -566,45 +644,64 @@ def disagreement(
     Args:
         function: takes a data frame and the parameters.
         columns, cuts: the domain, and where something changes.
-        epsilon: that all noise but Gaussian costs at most.
-        squares: μ² that Gaussian noise costs at most.
+        limits: what all noise costs at most.
+        unsampled: what noise on other than samples costs at most.
         parameters: public.
-        asks: the name under which it asks for a generator; "" for none.
+        given: what makes its further arguments, such as a generator, by name.
+        spends: whether a rule was read by which runs may differ at a δ.
         person, replaced: the relation.
         pairs: how many.
         seed: of the frames and the noise.
     """
-    frames = Frames(columns, cuts, np.random.default_rng(seed))
-    worst, most, raised, why = None, -1.0, 0, None
-    for number in range(pairs):
+    sizes = (*SIZES, *_sizes_of(function, parameters))
+    frames = Frames(columns, cuts, np.random.default_rng(seed), sizes)
+    pairs += MORE * (len(sizes) - len(SIZES))
+    worst, most, raised, why, over, draws = None, -1.0, 0, None, 0, 0
+    spending: tuple[Any, Any] | None = None
+    number = 0
+    while number < pairs and (draws < MOST_DRAWS or number < len(SIZES)):
         first, second, of_first, of_second = frames.pair(number, person, replaced)
         worst = worst or (first, second)
         one = Run(number, new=of_first, size=len(first))
         two = Run(number, new=of_second, size=len(second), before=one)
+        number += 1
         try:
-            before = _once(function, first, one, parameters, asks)
-            after = _once(function, second, two, parameters, asks)
+            before = _once(function, first, one, parameters, given or {})
+            after = _once(function, second, two, parameters, given or {})
             raised += (before[0] == "raises") + (after[0] == "raises")
-            told = _differs(before, after, one, two, epsilon, squares)
+            told = _differs(before, after, one, two, unsampled if two.is_sampled else limits)
         except DiffersError as error:
             told = str(error)
+        except PassedOverError as error:
+            over += 2
+            spending = spending or (first, second)
+            told = None if spends else str(error)
+        draws += one.draws + two.draws
         far = math.inf if told else two.cost + math.sqrt(two.squares)
         records, best = len(first) + len(second), sum(map(len, worst)) or math.inf
         is_more = far > most * (1 + _SLACK) or (far >= most * (1 - _SLACK) and records < best)
         if is_more and records:  # of pairs that lose as much, the smaller one hides less of it
             worst, most = (first, second), max(far, most)
         if told and why is None:
-            why = f"pair {number + 1} of {pairs} ({len(first)} and {len(second)} records): {told}"
+            why = f"pair {number} of {pairs} ({len(first)} and {len(second)} records): {told}"
     assert worst is not None
-    return Compared(2 * pairs, why, worst, raised)
+    return Compared(2 * number - over, why, worst, raised, over, spending)
 
 
-def _differs(before: Any, after: Any, one: Run, two: Run, epsilon: float, squares: float) -> str | None:
+def _sizes_of(function: Callable[..., Any], parameters: Mapping[str, Any]) -> list[int]:
+    """Return the numbers of records near which a function may decide something: those in it, and one less."""
+    named = [*parameters.values(), *constants_of(function)]
+    whole = [int(each) for each in named if isinstance(each, int | float) and each == each and each in range(_LARGEST)]
+    found = dict.fromkeys(size for each in whole for size in (each, each - 1) if size > 0 and size not in SIZES)
+    return list(found)[:_MOST_SIZES]
+
+
+def _differs(before: Any, after: Any, one: Run, two: Run, limits: Limits) -> str | None:
     if len(one.met) > two.draws:
         return "another number of draws"
     if before[0] != after[0] or not alike(before[1], after[1]):
         return f"{str(before)[:80]} and {str(after)[:80]}, though all noisy numbers are the same"
-    most, far = (0.0, 0.0) if two.is_sampled else (epsilon, squares)
+    most, far = limits
     if two.cost > most * (1 + _SLACK) + 1e-7 or two.squares > far * (1 + _SLACK) + 1e-12:
         return (
             f"the noise has to shift by more than was read (ε {two.cost:.4g} of {most:.4g}, μ² {two.squares:.4g} of "

@@ -61,9 +61,11 @@ class Released:
         low, high: what each kind adds to each number: (kinds, numbers).
         scales: of each number.
         selection: by whose rows the numbers are made: see `frames.Selection`.
-        sample: number and rate of the Poisson sample that they are made of; None for all.
+        sample: number, rate and times of the Poisson sample that they are made of; None for all.
         line: where.
         details: further numbers of the law.
+        times: how often it is done, within steps that are repeated.
+        is_ball: whether ``high`` is how far each kind moves all numbers together, as a vector in Euclidean length.
     """
 
     law: str
@@ -72,9 +74,11 @@ class Released:
     high: Any
     scales: Any
     selection: Any
-    sample: tuple[int, float] | None
+    sample: tuple[int, float, int] | None
     line: str
     details: tuple[tuple[str, float], ...] = ()
+    times: int = 1
+    is_ball: bool = False
 
 
 @dataclass
@@ -108,7 +112,16 @@ class Pass:
         self.told = Told(_node(), "")
         self.depth = self.steps = self.samples = self.attempts = self.record = self.records = 0
         self.is_over = False
+        self.times = 1
+        self.levels = self.places = 0  # repeated steps, and computed columns, so far
+        self.level: tuple[int, ...] = ()  # within which repeated steps this is
+        self.sampled: dict[int, tuple[int, ...]] = {}  # within which each sample is drawn
         self.alive: weakref.WeakSet[Any] = weakref.WeakSet()
+
+    @property
+    def scope(self) -> tuple[int, ...]:
+        """Within which record and which repeated steps this is: what was made elsewhere may not be changed here."""
+        return (self.record, *self.level)
 
     def tell(self) -> None:
         """Send what this process found."""

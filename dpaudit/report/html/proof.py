@@ -155,12 +155,12 @@ _METHODS = {
         "nothing is rounded."
     ),
     "releases": (
-        "The program is read on tracked data in place of a frame: every value is public, or private with the most that "
-        "one record of each kind can move it, or released, because noise was added. Branches and outputs depend on "
-        "public and released values only, so that what is lost is the sum of the releases along a path, for the kind "
-        "of record for which it is largest; of all paths the largest sum counts. Prices and sums are computed in "
-        "fractions, and again by a checker of its own. How far an operation moves a value rests on the reading and its "
-        "tests, and on runs on neighbouring frames that were compared with it."
+        "The program is read on one row for every kind of record that the domain allows: every value is public, or "
+        "private with the most that one record of each kind can move it, or released, because noise was added. "
+        "Branches and outputs depend on public and released values only, so that what is lost is the sum of the "
+        "releases along a path, for the kind of record for which it is largest; of all paths the largest sum counts. "
+        "Prices and sums are computed in fractions, and again by a checker of its own. How far an operation moves a "
+        "value rests on the reading and its tests, and on runs on neighbouring frames that were compared with it."
     ),
     "induction": (
         "The program reads one answer after the other. For every step the noise is shifted so that a run on one "

@@ -9,9 +9,8 @@ from importlib.util import find_spec
 from dpaudit.errors import UsageError, nearest
 from dpaudit.sampling.engines.engine import Engine
 from dpaudit.sampling.engines.processes import Joblib, Processes
-from dpaudit.sampling.engines.task import code_of_dpaudit
 
-__all__ = ["BACKENDS", "Engine", "Processes", "code_of_dpaudit", "engine_for"]
+__all__ = ["BACKENDS", "Engine", "Processes", "engine_for"]
 
 BACKENDS = ("processes", "dask", "ray", "submitit")
 """What may carry out blocks; all but the first are engines of other libraries, imported when they are used."""

@@ -14,9 +14,8 @@ from typing import Any
 
 from dpaudit.checker.accounted import Listed, Moved, events_of, is_at_least
 from dpaudit.errors import UsageError
-from dpaudit.program.tracked.path import Release
-from dpaudit.program.tracked.reading import Releases
 from dpaudit.verify.releases.kinds import Kind, kinds_of, moved
+from dpaudit.verify.releases.movement import Release, Releases
 from dpaudit.verify.releases.prices import WITH_DELTA, priced_alone
 
 TOLERANCE = 2e-4  # in ε, so that a thousand sampled steps are checked within a second

@@ -8,11 +8,8 @@ from typing import Any
 
 from dpaudit.checker import FORMAT, VERSION
 from dpaudit.neighbours import Relation
-from dpaudit.program.tracked.movement import Ball, Bent, Condition, Movement, Part
-from dpaudit.program.tracked.path import Release
-from dpaudit.program.tracked.reading import Releases
-from dpaudit.program.tracked.rows import ColumnDomain
 from dpaudit.verify.releases.kinds import conditions_of
+from dpaudit.verify.releases.movement import Ball, ColumnDomain, Condition, Movement, Part, Releases
 
 
 def release_certificate(
@@ -98,19 +95,8 @@ def _point(value: Any) -> list[Any]:
 
 def _movement(movement: Movement, columns: Mapping[str, int]) -> dict[str, Any]:
     if isinstance(movement, Ball):
-        radius = movement.radius.coefficient
-        return {"ball": _term(movement.part, -radius, radius, columns)}
-    return {
-        "terms": [_term(each.part, each.low.coefficient, each.high.coefficient, columns) for each in movement.terms],
-        "bent": [
-            {"kind": each.kind, "factor": str(each.factor), "inner": _inner(each, columns)} for each in movement.bent
-        ],
-    }
-
-
-def _inner(bent: Bent, columns: Mapping[str, int]) -> Any:
-    found = [_movement(each, columns) for each in bent.inner]
-    return found if bent.kind == "among" else found[0]
+        return {"ball": _term(movement.part, -movement.radius, movement.radius, columns)}
+    return {"terms": [_term(each.part, each.low, each.high, columns) for each in movement.terms], "bent": []}
 
 
 def _term(part: Part, low: Fraction, high: Fraction, columns: Mapping[str, int]) -> dict[str, Any]:
@@ -123,4 +109,4 @@ def _condition(condition: Condition, columns: Mapping[str, int]) -> list[Any]:
     return [columns[condition.column], condition.operator, operand, condition.holds]
 
 
-__all__ = ["Release", "release_certificate"]
+__all__ = ["release_certificate"]

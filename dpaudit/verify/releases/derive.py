@@ -1,45 +1,59 @@
-"""What bound do the releases of a program prove? From a function on records to a bound with its certificate."""
+"""What bound do the releases of a function prove? Read on every kind of record, and held against real runs.
+
+Two nets, and neither leans on the other: the reading derives what is released and how far a record moves it; real runs
+of the function on neighbouring frames, whose draws are shifted by as much, have to give the same. The independent
+checker of certificates is the third.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
+from dpaudit.checker import CertificateError, check_certificate
 from dpaudit.checker.reading import MOST_DIGITS
 from dpaudit.decimals import limit_of
 from dpaudit.errors import UsageError
 from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.privacy import Claim
-from dpaudit.program.coverage.watching import WatchedProgram
 from dpaudit.program.symbolic.budget import now
-from dpaudit.program.tracked.path import RefusedReading, UnknownColumnError
-from dpaudit.program.tracked.reading import Releases, read_releases
+from dpaudit.reading.universe.drive import Reading, read
+from dpaudit.reading.universe.given import Given
+from dpaudit.reading.universe.second import Compared, Generator, Limits, compared
+from dpaudit.reading.universe.second_noise import GivenNoise
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
-from dpaudit.verify.releases import as_is
 from dpaudit.verify.releases.accounted import account
-from dpaudit.verify.releases.agreement import PAIRS, compare
 from dpaudit.verify.releases.certificate import release_certificate
-from dpaudit.verify.releases.frames import column_domains
-from dpaudit.verify.releases.given import given_frame
-from dpaudit.verify.releases.prices import price
+from dpaudit.verify.releases.columns import columns_of, given_frame, whole_columns
+from dpaudit.verify.releases.movement import RefusedError, Releases
+from dpaudit.verify.releases.prices import WITH_DELTA, price
+from dpaudit.verify.releases.read import as_releases
 from dpaudit.verify.scope import NOTIONS, as_text, scope_of_records
+
+SECONDS = 60.0
+"""For the reading, on a machine that does other things as well; most functions are read within a second."""
+_GAUSSIAN = ("gaussian", "discrete_gaussian")
+_PURE = {"laplace_threshold": "laplace", "truncated_laplace": "laplace", "propose_test_release": "select"}
+"""What releases at a δ are apart from it."""
 
 
 @dataclass(frozen=True)
 class Derivation:
-    """What the release calculus says of a program.
+    """What the releases of a function prove.
 
     Attributes:
         scope: what the bound holds for, as a sentence.
         relation: which data are neighbours.
-        releases: what was read; None where the program was refused.
+        releases: what was read; None where the function was refused.
         bound: of the claim's parameter; None without a finite one.
-        certificate: the derivation as plain data for JSON, which `dpaudit.checker` checks; None without a bound.
+        certificate: the derivation as plain data for JSON, which `dpaudit.checker` accepted; None without a bound.
         refused: why nothing was derived, with the line; None where something was.
-        open_ends: what can run and was not read, or does not agree with runs; nothing is proved where there is any.
+        open_ends: what was not read, or does not agree with runs; nothing is proved where there is any.
         runs: how many runs on neighbouring frames were compared with what was read; 0 where nothing was.
         passed_over: how many runs were not, because a threshold cut keys of one side alone.
         pair: neighbouring frames that lose most, of those that were tried.
@@ -66,145 +80,57 @@ def derive(
     domain: Any,
     relation: str | Relation | None,
     claim: Claim | None,
-    seed: int = 0,
-    pairs: int = PAIRS,
     data: Any = None,
 ) -> Derivation:
-    """Derive a bound from what a program releases of its records.
+    """Derive a bound from what a function releases of its records.
 
     Args:
-        mechanism: a program, ``f(frame, noise, **parameters)``.
+        mechanism: takes a data frame, and a generator or `Noise` where it asks for them.
         parameters: numbers are exact: a float counts as the decimal that is written.
         domain: what each column holds, as for `dpaudit.audit`.
         relation: "add-remove" or "replace", also of persons or groups; by default the mechanism's own.
         claim: whose notion is bounded; pure ε where None.
-        seed: of the frames that the reading is compared on.
-        pairs: how many pairs of frames that is.
-        data: a frame that has to hold what the domain says; the reading is compared on neighbours of it, too.
+        data: a frame that has to hold what the domain says; its types are those that the reading is of.
 
     Raises:
         UsageError: for a domain, a relation or a claim that the calculus does not know, a column that the domain does
-            not declare, data that contradict it, and a function that changes its data.
+            not declare, data that contradict it, and a function of another form.
     """
     which = parse_relation(relation or mechanism.relation_for(parameters) or "add-remove")
-    if mechanism.shape is not Shape.PROGRAM:
-        return _as_it_is(mechanism, parameters, domain, which, claim, data)
-    columns = column_domains(domain)
-    _refuse_relation(which, columns)
-    frame = None if data is None else given_frame(data, domain)
-    notion, delta = _notion(claim)
-    now("reading what it releases")
-    watched = WatchedProgram(mechanism.function, parameters, strict=True)
-    releases, priced, refused, known = None, None, None, None
-    try:
-        releases = read_releases(
-            mechanism.function,
-            columns,
-            parameters,
-            person=which.person,
-            replaced=which.kind == "replace",
-            watched=watched,
-        )
-        now("pricing its releases")
-        priced = price(releases, replace=which.kind == "replace", group=which.group, notion=notion, delta=delta)
-        if delta:
-            now("accounting of its releases")
-            known = account(releases, replace=which.kind == "replace", delta=delta)
-    except UnknownColumnError as why:
-        raise UsageError(f"{why} A domain declares every column that the function uses") from None
-    except RefusedReading as why:
-        refused = str(why)
-    now("comparing runs on neighbouring frames with it")
-    compared = compare(
-        mechanism.function,
-        parameters,
-        columns,
-        which,
-        releases if refused is None else None,
-        notion=notion,
-        watched=watched if refused is None else None,
-        seed=seed,
-        pairs=pairs,
-        data=frame,
-    )
-    if compared.changed:
-        raise UsageError(
-            f"{mechanism.name} changes the frame that it is given, which is the caller's: write "
-            "frame.assign(column=…), which makes another one" + ("" if refused is None else f" ({refused})")
-        )
-    open_ends = () if refused is None else (refused,)
-    if refused is None:
-        told = () if compared.disagreement is None else (compared.disagreement,)
-        open_ends = (*told, *watched.open())
-    bound = None if priced is None or open_ends else priced.bound
-    if known is not None and (priced is None or priced.bound is None or known[0] < priced.bound):
-        bound = None if open_ends else known[0]
-    else:
-        known = None
-    if bound is not None and max(bound.numerator, bound.denominator) >= 10**MOST_DIGITS:
-        bound, open_ends = None, (f"the bound has more than {MOST_DIGITS} digits: give rounder numbers",)
-    certificate = None
-    if bound is not None and releases is not None:
-        certificate = release_certificate(
-            releases,
-            bound,
-            name=mechanism.name,
-            source=f"sha256:{mechanism.digest}" if mechanism.digest else "",
-            relation=which,
-            parameters={name: as_text(value) for name, value in parameters.items()},
-            notion=notion,
-            delta=delta,
-            account=None if known is None else known[1],
-        )
-    return Derivation(
-        scope=scope_of_records(which, {name: as_text(value) for name, value in parameters.items()}),
-        relation=which,
-        releases=releases,
-        bound=bound,
-        certificate=certificate,
-        refused=refused,
-        open_ends=open_ends,
-        runs=compared.runs if refused is None else 0,
-        passed_over=compared.passed_over if refused is None else 0,
-        pair=compared.worst,
-    )
-
-
-def _as_it_is(
-    mechanism: Mechanism,
-    parameters: Mapping[str, Any],
-    domain: Mapping[str, Any],
-    which: Relation,
-    claim: Claim | None,
-    data: Any,
-) -> Derivation:
-    """Derive a bound from what a function that draws its own noise releases of its records."""
-    columns = as_is.columns_of(domain, None if data is None else given_frame(data, domain))
+    columns = columns_of(domain, None if data is None else given_frame(data, domain))
     _refuse_relation(which, columns)
     notion, delta = _notion(claim)
     now("reading what it releases")
-    reading = as_is.read_as_it_is(mechanism, parameters, which, columns)
+    reading = read_function(mechanism, parameters, which, columns)
     open_ends = tuple(map(str, reading.refused))
     releases = bound = certificate = known = None
     if not open_ends:
         now("pricing its releases")
         try:
-            replaced = which.kind == "replace"
-            releases, bound, known = as_is.priced(
-                reading, replaced=replaced, group=which.group, notion=notion, delta=delta
+            releases, bound, known = priced(
+                reading, replaced=which.kind == "replace", group=which.group, notion=notion, delta=delta
             )
-        except RefusedReading as why:
+        except RefusedError as why:
             open_ends = (str(why),)
     now("comparing runs on neighbouring frames with it")
-    found = as_is.second_net(mechanism, parameters, which, reading, releases)
+    found = second_net(mechanism, parameters, which, reading, releases)
     if not open_ends and found.disagreement is not None:
         open_ends = (f"what was read does not agree with runs: {found.disagreement}",)
-    if not open_ends and releases is not None and bound is not None:
-        certificate, refused = as_is.certified(
-            releases, bound, mechanism, parameters, which, notion=notion, delta=delta, known=known
-        )
-        open_ends = (refused,) if refused else ()
     texts = {name: as_text(value) for name, value in parameters.items()}
+    if not open_ends and releases is not None and bound is not None:
+        written = release_certificate(
+            releases,
+            bound,
+            name=mechanism.name,
+            source=f"sha256:{mechanism.digest}" if mechanism.digest else "",
+            relation=which,
+            parameters=texts,
+            notion=notion,
+            delta=delta,
+            account=known,
+        )
+        certificate, refused = _accepted(written, bound)
+        open_ends = (refused,) if refused else ()
     return Derivation(
         scope=scope_of_records(which, texts),
         relation=which,
@@ -214,10 +140,114 @@ def _as_it_is(
         refused=open_ends[0] if reading.refused else None,
         open_ends=open_ends,
         runs=0 if reading.refused else found.runs,
-        passed_over=0,
-        pair=found.pair,
-        whole=as_is.whole_columns(domain, columns),
+        passed_over=found.passed_over,
+        pair=found.spending if bound is None and delta and found.spending is not None else found.pair,
+        whole=whole_columns(domain, columns),
     )
+
+
+def read_function(
+    mechanism: Mechanism,
+    parameters: Mapping[str, Any],
+    relation: Relation,
+    columns: Mapping[str, Any],
+    *,
+    seconds: float = SECONDS,
+) -> Reading:
+    """Read what a function releases.
+
+    Raises:
+        UsageError: for a function of another form, and for a column that the domain does not declare.
+    """
+    if mechanism.shape is Shape.SAMPLER:
+        raise UsageError(
+            f"{mechanism.name} returns many outputs a call (size), of which a proof says nothing; prove the function "
+            "of one output, f(data, **parameters)"
+        )
+    reading = read(
+        mechanism.function,
+        columns,
+        parameters,
+        person=relation.person,
+        replaced=relation.kind == "replace",
+        seconds=seconds,
+        given={name: make() for name, make in _makers(mechanism, np.random.default_rng, Given).items()},
+    )
+    if reading.unknown_column:
+        raise UsageError(f"{reading.refused[0]}. A domain declares every column that the function uses")
+    return reading
+
+
+def priced(
+    reading: Reading, *, replaced: bool, group: int, notion: str, delta: Fraction
+) -> tuple[Releases, Fraction | None, dict[str, Any] | None]:
+    """Return the releases, the bound, and the account that it is of, if any.
+
+    Raises:
+        RefusedError: where there are too many of them, or a rule does not apply.
+    """
+    releases = as_releases(reading)
+    bound = price(releases, replace=replaced, group=group, notion=notion, delta=delta).bound
+    known = account(releases, replace=replaced, delta=delta) if delta else None
+    if known is not None and (bound is None or known[0] < bound):
+        return releases, known[0], known[1]
+    return releases, bound, None
+
+
+def second_net(
+    mechanism: Mechanism, parameters: Mapping[str, Any], relation: Relation, reading: Reading, releases: Releases | None
+) -> Compared:
+    """Hold the reading against real runs; without one, look for a pair alone."""
+    paths = () if releases is None else releases.paths
+    anything = (np.inf, np.inf)
+    return compared(
+        mechanism.function,
+        reading.columns,
+        reading.cuts,
+        limits=anything if releases is None else _limits(releases, relation),
+        unsampled=anything if releases is None else _limits(releases, relation, is_sampled=False),
+        parameters=parameters,
+        given=_makers(mechanism, Generator, GivenNoise),
+        spends=any(each.law in WITH_DELTA for path in paths for each in path),
+        person=relation.person,
+        replaced=relation.kind == "replace",
+    )
+
+
+def _limits(releases: Releases, relation: Relation, *, is_sampled: bool = True) -> Limits:
+    """Return what all noise but Gaussian costs at most, without what a δ pays for, and the μ² of Gaussian noise."""
+
+    def bound(notion: str, *, gaussian: bool) -> float:
+        paths = tuple(
+            tuple(
+                replace(each, law=_PURE.get(each.law, each.law), sample=None)
+                for each in path
+                if (each.law in _GAUSSIAN) is gaussian and (is_sampled or each.sample is None)
+            )
+            for path in releases.paths
+        )
+        found = price(replace(releases, paths=paths), replace=relation.kind == "replace", group=1, notion=notion).bound
+        return float("inf") if found is None else float(found)
+
+    return bound("epsilon", gaussian=False), 2 * bound("rho", gaussian=True)
+
+
+def _makers(mechanism: Mechanism, generator: Any, noise: Any) -> dict[str, Any]:
+    """Return what makes the further arguments of a function, by name."""
+    if mechanism.shape is Shape.PROGRAM:
+        return {"noise": noise}
+    return {"rng": generator} if "rng" in mechanism.asked else {}
+
+
+def _accepted(certificate: dict[str, Any], bound: Fraction) -> tuple[dict[str, Any] | None, str]:
+    """Return the certificate, which its checker accepted; or None, and why it did not."""
+    if max(bound.numerator, bound.denominator) >= 10**MOST_DIGITS:
+        return None, f"the bound has more than {MOST_DIGITS} digits: give rounder numbers"
+    try:
+        check_certificate(certificate)
+    except CertificateError as error:
+        return None, f"a bound was found, and its certificate was not accepted: {error}"
+    return certificate, ""
 
 
 def _notion(claim: Claim | None) -> tuple[str, Fraction]:
@@ -225,7 +255,7 @@ def _notion(claim: Claim | None) -> tuple[str, Fraction]:
         return "epsilon", Fraction(0)
     notion = NOTIONS.get(type(claim))
     if notion is None:
-        raise UsageError(f"the releases of a program bound ε, (ε, δ), ρ or μ, and not {claim}; claim one of these")
+        raise UsageError(f"the releases of a function bound ε, (ε, δ), ρ or μ, and not {claim}; claim one of these")
     return notion, limit_of(claim.delta, toward=0.0)
 
 

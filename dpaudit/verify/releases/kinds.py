@@ -8,9 +8,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.program.tracked.movement import Ball, Condition, Linear, Movement, Part
-from dpaudit.program.tracked.path import RefusedReading, Release
-from dpaudit.program.tracked.rows import ColumnDomain
+from dpaudit.verify.releases.movement import (
+    Ball,
+    ColumnDomain,
+    Condition,
+    Linear,
+    Movement,
+    Part,
+    RefusedError,
+    Release,
+)
 
 MOST_KINDS = 5_000
 Kind = Mapping[str, Any]
@@ -25,16 +32,13 @@ def conditions_of(movement: Movement) -> Iterator[Condition]:
         return
     for term in movement.terms:
         yield from term.part
-    for bent in movement.bent:
-        for inner in bent.inner:
-            yield from conditions_of(inner)
 
 
 def kinds_of(releases: Iterable[Release], columns: Mapping[str, ColumnDomain]) -> list[Kind]:
     """Return every kind of records that releases tell apart.
 
     Raises:
-        RefusedReading: where there are more than `MOST_KINDS`.
+        RefusedError: where there are more than `MOST_KINDS`.
     """
     tests: dict[str, dict[tuple[str, Any], None]] = {}
     for release in releases:
@@ -43,7 +47,7 @@ def kinds_of(releases: Iterable[Release], columns: Mapping[str, ColumnDomain]) -
                 tests.setdefault(each.column, {}).setdefault((each.operator, each.operand))
     points = {column: _points(columns[column], list(asked)) for column, asked in sorted(tests.items())}
     if math.prod(map(len, points.values())) > MOST_KINDS:
-        raise RefusedReading(
+        raise RefusedError(
             f"the conditions tell more than {MOST_KINDS:,} kinds of records apart, by {', '.join(points)}; use fewer"
         )
     return [dict(zip(points, chosen, strict=True)) for chosen in itertools.product(*points.values())]
@@ -87,7 +91,7 @@ def moved(movement: Movement, added: Kind, removed: Kind | None) -> tuple[Fracti
     """Return how far a number moves where a record of one kind comes, and one of another goes; a ball: its radius."""
     if isinstance(movement, Ball):
         here = [kind for kind in (added, removed) if kind is not None and is_in(kind, movement.part)]
-        length = len(here) * movement.radius.coefficient
+        length = len(here) * movement.radius
         return -length, length
     return _linear(movement, added, removed)
 
@@ -95,19 +99,9 @@ def moved(movement: Movement, added: Kind, removed: Kind | None) -> tuple[Fracti
 def _linear(movement: Linear, added: Kind, removed: Kind | None) -> tuple[Fraction, Fraction]:
     low, high = _ZERO, _ZERO
     for term in movement.terms:
-        least, most = term.low.coefficient, term.high.coefficient
+        least, most = term.low, term.high
         if is_in(added, term.part):
             low, high = low + least, high + most
         if removed is not None and is_in(removed, term.part):
             low, high = low - most, high - least
-    for bent in movement.bent:
-        ends = [_linear(inner, added, removed) for inner in bent.inner]
-        least, most = min(low for low, _ in ends), max(high for _, high in ends)
-        if bent.kind == "abs":
-            far = max(-least, most, _ZERO)
-            least, most = -far, far
-        if bent.kind != "among":
-            least, most = min(least, _ZERO), max(most, _ZERO)
-        least, most = sorted((least * bent.factor, most * bent.factor))
-        low, high = low + least, high + most
     return low, high

@@ -18,9 +18,8 @@ from functools import lru_cache
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from dpaudit.program.tracked.path import RefusedReading, Release, Sample
-from dpaudit.program.tracked.reading import Releases
 from dpaudit.verify.releases.kinds import Kind, kinds_of, moved
+from dpaudit.verify.releases.movement import RefusedError, Release, Releases, Sample
 
 WITH_DELTA = ("laplace_threshold", "propose_test_release", "truncated_laplace")
 """Releases that lose a δ of their own."""
@@ -95,20 +94,20 @@ def priced_alone(
         # a key that one side lacks passes with probability ½e^{−(τ − Δ)/b} (Korolova et al. 2009)
         above = dict(release.details)["threshold"] / release.scale - far[0]
         if above < 0:
-            raise RefusedReading(f"{release.line}: a threshold below what one record adds")
+            raise RefusedError(f"{release.line}: a threshold below what one record adds")
         return far[0], None, None, above_exp(-above) / 2
     if release.law == "propose_test_release":
         # the lead is at most the spread η of the movements where the first one changes (Vadhan 2017, Section 3.2)
         eta = (max(high for _, high in moves) - min(low for low, _ in moves)) / release.scale
         above = dict(release.details)["threshold"] / release.scale - eta
         if above < 0:
-            raise RefusedReading(f"{release.line}: a threshold below what one record does to the lead")
+            raise RefusedError(f"{release.line}: a threshold below what one record does to the lead")
         return eta, None, None, above_exp(-above) / 2 if eta else _ZERO
     if release.law == "truncated_laplace":
         # where only one of both has values: ½(e^d − 1)/(e^{A/b} − 1) each (Geng, Ding, Guo & Kumar 2020, Theorem 1)
         end = dict(release.details)["bound"] / release.scale
         if max(far) > end:
-            raise RefusedReading(f"{release.line}: noise that is truncated below what one record adds")
+            raise RefusedError(f"{release.line}: noise that is truncated below what one record adds")
         lost = sum((above_exp(each) - 1 for each in far if each), _ZERO) / (
             2 * (below_exp(min(end, Fraction(1_000))) - 1)
         )
@@ -118,7 +117,7 @@ def priced_alone(
         flips = dict(release.details)["probability"]
         epsilon = far[0] * above_log(max(1 - flips, flips) / min(1 - flips, flips))
         return epsilon, epsilon * epsilon / 2, None, _ZERO
-    raise RefusedReading(f"{release.line}: the price of {release.law} noise is not known")
+    raise RefusedError(f"{release.line}: the price of {release.law} noise is not known")
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,10 +221,10 @@ def price(releases: Releases, *, replace: bool, group: int, notion: str, delta: 
         delta: the δ at which ε is meant.
 
     Raises:
-        RefusedReading: where the work is too much, or a rule does not apply.
+        RefusedError: where the work is too much, or a rule does not apply.
     """
     if group > 1 and delta:
-        raise RefusedReading("groups at a δ above 0; claim pure ε, ρ or μ")
+        raise RefusedError("groups at a δ above 0; claim pure ε, ρ or μ")
     alone, work = len(releases.paths) == 1, 0
     worst: dict[str, Priced] | None = None
     for path in releases.paths:
@@ -235,7 +234,7 @@ def price(releases: Releases, *, replace: bool, group: int, notion: str, delta: 
         pairs = ((one, other) for one in kinds for other in (kinds if replace else (None,)))
         work += len(kinds) * (len(kinds) if replace else 1) * sum(len(release.values) for release in counted)
         if work > _MOST_PRICES:
-            raise RefusedReading("there are too many paths, kinds of records and releases to price them all")
+            raise RefusedError("there are too many paths, kinds of records and releases to price them all")
         for added, removed in pairs:
             bounds = composed(_spent(counted, added, removed), notion, delta, alone=alone)
             here = {rule: Priced(bound, path, added, removed) for rule, bound in bounds.items()}
@@ -258,15 +257,15 @@ def _spent(counted: Mapping[Release, int], added: Kind, removed: Kind | None) ->
     spent = Spent()
     for release, times in counted.items():
         if removed is not None and release.law == "laplace_threshold":
-            raise RefusedReading(
+            raise RefusedError(
                 f"{release.line}: the threshold rule is about records that come or go, not replaced ones"
             )
         if removed is None and release.law == "randomised_response":
-            raise RefusedReading(
+            raise RefusedError(
                 f"{release.line}: a report of every record, of which the number is private; claim it under 'replace'"
             )
         if release.law in WITH_DELTA and release.sample is not None:
-            raise RefusedReading(f"{release.line}: a release with a δ of its own on a sample")
+            raise RefusedError(f"{release.line}: a release with a δ of its own on a sample")
         moves = [moved(each, added, removed) for each in release.values]
         spent.add(release, moves, times * release.times, sampled=removed is None)
     return spent

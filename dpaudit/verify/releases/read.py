@@ -7,20 +7,27 @@ column is said without it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from dpaudit.program.tracked.magnitude import of
-from dpaudit.program.tracked.movement import Condition, Linear, Part, Term
-from dpaudit.program.tracked.path import RefusedReading, Release, Sample
-from dpaudit.program.tracked.reading import Releases
-from dpaudit.program.tracked.rows import ColumnDomain
-from dpaudit.reading.universe.cells import Axis, Declared, simple
+from dpaudit.reading.universe.cells import Axis, Declared, place_of, simple
 from dpaudit.reading.universe.drive import Reading
 from dpaudit.reading.universe.state import Released
+from dpaudit.verify.releases.movement import (
+    Ball,
+    ColumnDomain,
+    Condition,
+    Linear,
+    Part,
+    RefusedError,
+    Release,
+    Releases,
+    Sample,
+    Term,
+)
 
 MOST_TERMS = 50_000
 _FINEST = 10**24
@@ -30,7 +37,7 @@ def as_releases(reading: Reading) -> Releases:
     """Return what was read, for prices and the certificate.
 
     Raises:
-        RefusedReading: where it is too much to be written down.
+        RefusedError: where it is too much to be written down.
     """
     writer = _Writer(reading)
     paths: dict[tuple[Release, ...], None] = {}
@@ -40,8 +47,7 @@ def as_releases(reading: Reading) -> Releases:
         for each in path:
             found += writer.releases(each, samples)
         paths.setdefault(tuple(found))
-    lines = {release: frozenset((release.line,)) for path in paths for release in path}
-    return Releases(tuple(paths), lines, len(reading.paths), writer.columns)
+    return Releases(tuple(paths), len(reading.paths), writer.columns)
 
 
 class _Writer:
@@ -52,13 +58,15 @@ class _Writer:
         self._known: dict[int, tuple[Any, list[Release]]] = {}
         self.columns: dict[str, ColumnDomain] = {}
         self._terms = 0
+        self._listed = list({id(each): each for path in reading.paths for each in path}.values())
+        self._nearest: dict[str, dict[int, int]] = {}
 
     def releases(self, each: Released, samples: dict[int, Sample]) -> list[Release]:
         """Return a release, split by the scales of its noise."""
         sample = None
         if each.sample is not None:
-            number, rate = each.sample
-            sample = samples.setdefault(number, Sample(len(samples), simple(rate), 1))
+            number, rate, times = each.sample
+            sample = samples.setdefault(number, Sample(len(samples), simple(rate), times))
         key = (id(each), sample)
         known = self._known.get(hash(key))
         if known is not None and known[0] == key:
@@ -70,10 +78,9 @@ class _Writer:
             Release(
                 each.law,
                 simple(scale),
-                (),
-                tuple(self._movement(each, place) for place in places),
+                (self._ball(each),) if each.is_ball else tuple(self._movement(each, place) for place in places),
                 sample,
-                1,
+                each.times,
                 each.line,
                 tuple((name, simple(value)) for name, value in each.details),
             )
@@ -81,6 +88,15 @@ class _Writer:
         ]
         self._known[hash(key)] = (key, found)
         return found
+
+    def _ball(self, each: Released) -> Ball:
+        """Return how far a vector moves, by some kinds of records where one condition on each column tells them."""
+        kind, times, number = each.selection
+        rows = 2 * times if kind == "swapped" else times  # a row comes, and another one goes
+        name = "{}" if kind == "record" else f"{{}} of rows {number}"
+        terms = [] if kind == "swapped" else list(self._terms_of(each.axes, each.low[:, 0], each.high[:, 0], name))
+        radius = rows * outward(float(each.high.max()), 1)
+        return Ball(terms[0].part if len(terms) == 1 else frozenset(), radius)
 
     def _movement(self, each: Released, place: int) -> Linear:
         kind, times, number = each.selection
@@ -112,10 +128,16 @@ class _Writer:
         if not left:
             first, last = outward(low[()], -1), outward(high[()], 1)
             if first or last:
-                yield Term(frozenset(), of(first), of(last))
+                yield Term(frozenset(), first, last)
             return
         along = max(range(len(left)), key=lambda k: (self._is_ordered(left[k]), low.shape[k]))
-        low, high = np.moveaxis(low, along, -1), np.moveaxis(high, along, -1)
+        low, high = np.moveaxis(low, along, -1).copy(), np.moveaxis(high, along, -1).copy()
+        within = self._within_others(left[along])
+        for point, cell in within.items():
+            low[..., cell] = np.minimum(low[..., cell], low[..., point])
+            high[..., cell] = np.maximum(high[..., cell], high[..., point])
+        for point, cell in within.items():
+            low[..., point], high[..., point] = low[..., cell], high[..., cell]
         runs, others = left.pop(along), [self._part(axis, name) for axis in left]
         for place in np.ndindex(low.shape[:-1]):
             around: Part = frozenset().union(*(each[k] for each, k in zip(others, place, strict=True)))
@@ -125,13 +147,46 @@ class _Writer:
                     continue
                 self._terms += 1
                 if self._terms > MOST_TERMS:
-                    raise RefusedReading(
+                    raise RefusedError(
                         f"what records add takes more than {MOST_TERMS:,} lines to write; use fewer kinds of records"
                     )
-                yield Term(around | self._run(runs, name, start, stop), of(first), of(last))
+                yield Term(around | self._run(runs, name, start, stop), first, last)
+
+    def _within_others(self, axis: str) -> dict[int, int]:
+        """Return the values of a column at which nothing moves farther than in a cell beside them, with that cell.
+
+        A record at such an end costs no more than one beyond it, whatever is released: it need not be told apart.
+        """
+        if axis in self._nearest:
+            return self._nearest[axis]
+        found: dict[int, int] = {}
+        cells, order = self._axis(axis).cells, self._order(axis) if self._is_ordered(axis) else []
+        tables = [self._along(each, axis) for each in self._listed if axis in each.axes]
+        for place, point in enumerate(order):
+            if cells[point][0] != cells[point][1]:
+                continue
+            for beside in (place - 1, place + 1):
+                if not 0 <= beside < len(order) or cells[order[beside]][0] == cells[order[beside]][1]:
+                    continue
+                cell = order[beside]
+                if all(_within(low[point], high[point], low[cell], high[cell]) for low, high in tables):
+                    found[point] = cell
+                    break
+        self._nearest[axis] = found
+        return found
+
+    def _along(self, each: Released, axis: str) -> tuple[Any, Any]:
+        """Return what records add, with the cells of one column first."""
+        shape = [self._axis(name).size for name in each.axes]
+        place = each.axes.index(axis)
+        low, high = (np.moveaxis(end.reshape(*shape, -1), place, 0) for end in (each.low, each.high))
+        return low, high
+
+    def _domain(self, axis: str) -> Declared:
+        return self._declared[axis] if axis in self._declared else place_of(axis)
 
     def _is_ordered(self, axis: str) -> bool:
-        return self._declared[axis].kind in ("int64", "float64")
+        return self._domain(axis).kind in ("int64", "float64")
 
     def _runs(self, axis: str, low: Any, high: Any) -> Iterator[tuple[int, int]]:
         """Yield from where to where, in the order of its cells, a column adds the same."""
@@ -168,18 +223,24 @@ class _Writer:
             if last == end
             else Condition(column, "<", self._ends(axis, last, end)[1], True)
         )
+        order = self._order(axis)
+        reached = start == order[0], stop == order[-1]  # an end of the domain, beyond which there is nothing
+        if reached == (True, False):
+            return frozenset((upper,))
+        if reached == (False, True) and not self._domain(axis).missing:  # which is not below anything
+            return frozenset((lower,))
         return frozenset((lower, upper))
 
     def _axis(self, name: str) -> Axis:
         if name not in self._axes:
-            self._axes[name] = Axis(self._declared[name], self._cuts.get(name, ()))
+            self._axes[name] = Axis(self._domain(name), self._cuts.get(name, ()))
         return self._axes[name]
 
     def _part(self, axis: str, name: str) -> list[Part]:
         """Return the conditions for each cell of a column."""
         found = self._parts.get((axis, name))
         if found is None:
-            declared, column = self._declared[axis], name.format(axis)
+            declared, column = self._domain(axis), name.format(axis)
             self.columns[column] = column_domain(declared)
             found = []
             for low, high in self._axis(axis).cells:
@@ -196,9 +257,16 @@ class _Writer:
         return found
 
     def _ends(self, axis: str, low: Any, high: Any) -> tuple[Fraction, Fraction]:
-        declared = self._declared[axis]
+        declared = self._domain(axis)
         points = sorted({declared.low, declared.high, *self._cuts.get(axis, ())})
         return _exact(max(each for each in points if each < low)), _exact(min(each for each in points if each > high))
+
+
+def _within(low: Any, high: Any, least: Any, most: Any) -> bool:
+    """Whether intervals are within others, or beyond by the next float alone, at which an open cell begins."""
+    return bool(
+        np.all(low >= least - 2 * np.spacing(np.abs(least))) and np.all(high <= most + 2 * np.spacing(np.abs(most)))
+    )
 
 
 def _exact(value: Any) -> Any:
@@ -226,4 +294,4 @@ def column_domain(declared: Declared) -> ColumnDomain:
     return ColumnDomain(values=tuple(map(_exact, declared.values)), missing=declared.missing, whole=whole)
 
 
-__all__ = ["Mapping", "as_releases", "column_domain"]
+__all__ = ["as_releases", "column_domain"]

@@ -16,7 +16,9 @@ from dpaudit.neighbours import parse_relation
 from dpaudit.reading.universe import calls
 from dpaudit.reading.universe.drive import Reading
 from dpaudit.targets.mechanism import mechanism
-from dpaudit.verify.releases import as_is
+from dpaudit.verify.releases.columns import columns_of
+from dpaudit.verify.releases.derive import priced, read_function
+from dpaudit.verify.releases.movement import RefusedError
 
 DOMAIN = {"age": list(range(121)), "city": list("abc"), "income": (-1e6, 1e6), "person": (0.0, 1e9)}
 DELTA = Fraction(1, 10**5)
@@ -62,14 +64,14 @@ def read(case: Case, seconds: float = 60.0) -> tuple[Reading, Fraction | None]:
     """Read a function; return what was read and its ε, at δ = 1e-5 where noise is Gaussian."""
     relation = parse_relation("add-remove" if case.person is None else f"add-remove(person={case.person})")
     made = mechanism(case.function)
-    reading = as_is.read_as_it_is(made, {}, relation, as_is.columns_of(case.domain, None), seconds=seconds)
+    reading = read_function(made, {}, relation, columns_of(case.domain, None), seconds=seconds)
     if reading.refused:
         return reading, None
     try:
-        _, bound, _ = as_is.priced(reading, replaced=False, group=1, notion="epsilon", delta=Fraction(0))
+        _, bound, _ = priced(reading, replaced=False, group=1, notion="epsilon", delta=Fraction(0))
         if bound is None:
-            _, bound, _ = as_is.priced(reading, replaced=False, group=1, notion="epsilon", delta=DELTA)
-    except as_is.RefusedReading:
+            _, bound, _ = priced(reading, replaced=False, group=1, notion="epsilon", delta=DELTA)
+    except RefusedError:
         return reading, None
     return reading, bound
 
@@ -79,6 +81,7 @@ def second(case: Case, epsilon: float, squares: float = 0.0) -> str | None:
     from dpaudit.reading.universe.second import compared
 
     return compared(
-        case.function, as_is.columns_of(case.domain, None), {}, epsilon=epsilon, squares=squares, parameters={},
+        case.function, columns_of(case.domain, None), {}, limits=(epsilon, squares),
+        unsampled=(epsilon, squares), parameters={},
         person=case.person, pairs=40,
     ).disagreement  # fmt: skip

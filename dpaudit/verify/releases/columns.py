@@ -1,4 +1,4 @@
-"""Do given data hold what their declared domain says, in types that the reading is of? A proof is of such data."""
+"""What does each column hold, as it is declared and as given data have it? A proof is of data of these types."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from dpaudit.errors import UsageError, nearest
-from dpaudit.neighbours.domain import Range, Values, allowed_of
+from dpaudit.neighbours.domain import Range, Values, allowed_of, by_columns
 from dpaudit.neighbours.records import is_missing
+from dpaudit.reading.universe.cells import Declared, declared
 
 _NUMBERS = (("int64", "float64"), "numbers of 64 bits", "float64")
 _TYPES = {
@@ -17,6 +18,53 @@ _TYPES = {
     bool: (("bool", "object"), "truth values", "bool"),
 }
 """By the kind of values: which types a column may have, what they are called, and one to convert to."""
+
+
+def columns_of(domain: Any, frame: Any) -> dict[str, Declared]:
+    """Return what each column holds, in the types of given data where there are any.
+
+    Raises:
+        UsageError: for a domain that cannot be read, and for data of other types than those of the proof.
+    """
+    if not by_columns(domain) or not domain:
+        raise UsageError(
+            "a proof from records needs a domain by columns, such as domain={'age': (0, 120), 'city': ['Bern', 'Oslo']}"
+        )
+    found = {}
+    for key, given in domain.items():
+        name = str(key)
+        if name.startswith("="):
+            raise UsageError(f"the column {name!r} begins with '=', as what a certificate computes does; rename it")
+        _refuse_half_a_range(given, name)
+        dtype = None if frame is None else frame[name].dtype
+        found[name] = each = declared(name, given, dtype)
+        wanted = {"int64": "int64", "float64": "float64", "text": "str", "truth": "bool"}.get(each.kind)
+        if dtype is not None and wanted is not None and str(dtype) != wanted:
+            raise UsageError(
+                f"the data contradict the domain: {name!r} is of the type {dtype}, and the proof is of {wanted}; "
+                f"convert it: data.astype({{{name!r}: {wanted!r}}})"
+            )
+    return found
+
+
+def _refuse_half_a_range(given: Any, name: str) -> None:
+    if not isinstance(given, list | tuple) or len(given) != 2 or sum(each is None for each in given) != 1:
+        return
+    if any(isinstance(each, int | float) and not isinstance(each, bool) for each in given):
+        raise UsageError(
+            f"the domain of {name!r} has one number and a null: write [0, 1e6] for a range (a wide one where the end "
+            "is not known: clip(a, b) says what counts), [[0, 1e6], null] for one in which values may be missing, or "
+            '{"values": [0, null]} for the number or nothing'
+        )
+
+
+def whole_columns(domain: Mapping[str, Any], columns: Mapping[str, Declared]) -> tuple[str, ...]:
+    """Return the columns that are declared as ranges, and hold whole numbers."""
+    return tuple(
+        str(name)
+        for name, given in domain.items()
+        if isinstance(allowed_of(given), Range) and columns[str(name)].kind == "int64"
+    )
 
 
 def given_frame(data: Any, domain: Mapping[str, Any]) -> Any:
@@ -97,3 +145,6 @@ def _refuse_values(column: Any, name: str, allowed: Range | Values) -> None:
         f"the data contradict the domain: {name!r} {holds} in row {place} (the first is row 0), and its domain is "
         f"{said}{others}; widen the domain, or leave such rows out before"
     )
+
+
+__all__ = ["columns_of", "given_frame", "whole_columns"]

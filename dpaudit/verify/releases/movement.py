@@ -1,0 +1,153 @@
+"""What does a function release of its records? Noise on numbers, and how far each kind of record moves them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, Literal
+
+Operator = Literal["<", "<=", "==", "missing"]
+
+
+class RefusedError(Exception):
+    """There is no bound of what was read; the message says why, and names the line where it is of one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnDomain:
+    """What a column may hold: numbers between two ends, or the values that are listed.
+
+    Attributes:
+        low, high: both ends; None of a column whose values are listed.
+        values: what is listed: fractions, texts or truth values; None of a range.
+        missing: whether a value may be missing.
+        whole: whether all are whole numbers.
+    """
+
+    low: Fraction | None = None
+    high: Fraction | None = None
+    values: tuple[Any, ...] | None = None
+    missing: bool = False
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What holds of a record: a test of one of its columns comes out true, or not.
+
+    Attributes:
+        column: its name.
+        operator: "<", "<=" and "==" with the operand, which a missing value never meets, or "missing".
+        operand: a fraction, a text or a truth value; None for "missing".
+        holds: whether the test comes out true.
+    """
+
+    column: str
+    operator: Operator
+    operand: Any
+    holds: bool
+
+    @property
+    def negation(self) -> Condition:
+        """The same test, the other way."""
+        return replace(self, holds=not self.holds)
+
+
+Part = frozenset[Condition]
+"""Records that meet all of these conditions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """What one record adds to a number if it meets all conditions: something from low to high."""
+
+    part: Part
+    low: Fraction
+    high: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """How a number moves: the sum of what a record adds in all terms."""
+
+    terms: tuple[Term, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ball:
+    """How an array moves: by a vector of at most this Euclidean length, if the record meets all conditions."""
+
+    part: Part
+    radius: Fraction
+
+
+Movement = Linear | Ball
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A Poisson sample: each record is in it with this probability, by itself.
+
+    Attributes:
+        number: which sample of the path; each is drawn afresh.
+        rate: the probability.
+        times: how often it is drawn (`Noise.repeat`).
+    """
+
+    number: int
+    rate: Fraction
+    times: int
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """Noise on private numbers, or a choice by private scores.
+
+    Attributes:
+        law: of the noise, by its name in `dpaudit.program.laws`; "select" for the exponential mechanism.
+        scale: of the noise; 1/rate for "select".
+        values: what moves: the numbers that the noise was added to, or the scores.
+        sample: what they are made of; None for all records.
+        times: how often this is done (`Noise.repeat`).
+        line: where it is done.
+        details: further numbers of the law, by name.
+    """
+
+    law: str
+    scale: Fraction
+    values: tuple[Movement, ...]
+    sample: Sample | None
+    times: int
+    line: str = field(compare=False)
+    details: tuple[tuple[str, Fraction], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Releases:
+    """What a function releases.
+
+    Attributes:
+        paths: the releases of each path, without repetitions.
+        read: how many paths were read.
+        columns: the columns that conditions name, with what they may hold.
+    """
+
+    paths: tuple[tuple[Release, ...], ...]
+    read: int
+    columns: Mapping[str, ColumnDomain]
+
+
+__all__ = [
+    "Ball",
+    "ColumnDomain",
+    "Condition",
+    "Linear",
+    "Movement",
+    "Part",
+    "RefusedError",
+    "Release",
+    "Releases",
+    "Sample",
+    "Term",
+]
