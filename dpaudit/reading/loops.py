@@ -13,6 +13,7 @@ import copy
 import hashlib
 import math
 import pickle
+import sys
 import types
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
@@ -44,10 +45,12 @@ _BUILTINS = (
 )  # fmt: skip
 _OF_PANDAS = frozenset(("isna", "notna", "isnull", "notnull"))
 _SCALARS = frozenset(
-    (int, float, bool, str, bytes, types.NoneType, np.float64, np.int64, np.bool_, np.int32, np.float32)
+    map(id, (int, float, bool, str, bytes, types.NoneType, np.float64, np.int64, np.bool_, np.int32, np.float32))
 )
-_FLAT = (list, dict, set, defaultdict, OrderedDict)
-_FACTORIES = (int, float, list, dict, set, None)
+"""Types by identity: a type is not asked what it is equal to."""
+_OF_NUMPY = tuple(each for each in vars(np).values() if type(each) is np.ufunc)
+_FLAT = frozenset(map(id, (list, dict, set, defaultdict, OrderedDict)))
+_FACTORIES = frozenset(map(id, (int, float, list, dict, set, None)))
 _MOST_KNOWN = 64
 _KNOWN: OrderedDict[bytes, Any] = OrderedDict()
 
@@ -232,7 +235,7 @@ def looped(plan: Plan, function: Callable[..., Any], values: tuple[Any, ...]) ->
         return Looped(known, error)
     found, error = function(locals, *values)
     names = {name: found[name] for name in plan.stored if name in found}
-    kept = not any(type(each) in _FLAT for each in names.values()) and all(map(is_flat, changed))
+    kept = not any(id(type(each)) in _FLAT for each in names.values()) and all(map(is_flat, changed))
     if key is not None and kept:
         try:
             _KNOWN[key] = copy.deepcopy((names, changed, None if error is None else error.with_traceback(None)))
@@ -248,9 +251,9 @@ def _holds(plan: Plan, given: dict[str, Any]) -> bool:
     for name in plan.called:
         if not any(given[name] is each for each in _BUILTINS):
             return False
-    if not all(type(given[name]) in _SCALARS for name in plan.added if name in given):
+    if not all(id(type(given[name])) in _SCALARS for name in plan.added if name in given):
         return False
-    if not all(type(given[name]) in _FLAT for name in plan.changed):
+    if not all(id(type(given[name])) in _FLAT for name in plan.changed):
         return False
     if not all(_is_pure(given[name], attribute, count) for name, attribute, count in plan.modules):
         return False
@@ -261,17 +264,18 @@ def _holds(plan: Plan, given: dict[str, Any]) -> bool:
 def _is_pure(module: Any, name: str, count: int) -> bool:
     if type(module) is not types.ModuleType:
         return False
-    function = getattr(module, name, None)
+    function: Any = getattr(module, name, None)
     if module is math:
-        return isinstance(function, types.BuiltinFunctionType)
-    if module is np:
-        return type(function) is np.ufunc and count <= function.nin  # the next one would be written to
-    return module.__name__ == "pandas" and name in _OF_PANDAS
+        return type(function) is types.BuiltinFunctionType and function.__self__ is math
+    if module is np:  # one that numpy made, and without a place to write to
+        return any(function is each for each in _OF_NUMPY) and count <= function.nin
+    pandas = sys.modules.get("pandas")
+    return module is pandas and name in _OF_PANDAS and function is getattr(pandas.core.dtypes.missing, name)
 
 
 def is_flat(value: Any) -> bool:
     """Whether a container holds no other."""
-    return all(type(each) in _SCALARS for each in (value.values() if isinstance(value, dict) else value))
+    return all(id(type(each)) in _SCALARS for each in (value.values() if isinstance(value, dict) else value))
 
 
 def is_plain(values: Iterable[Any]) -> bool:
@@ -280,14 +284,14 @@ def is_plain(values: Iterable[Any]) -> bool:
     while waiting:
         value = waiting.pop()
         kind = type(value)
-        if kind in _SCALARS or kind is range:
+        if id(kind) in _SCALARS or kind is range:
             continue
-        if kind in (list, tuple, set, frozenset):
-            waiting += [each for each in value if type(each) not in _SCALARS]
-        elif kind in (dict, OrderedDict, defaultdict):
-            if kind is defaultdict and value.default_factory not in _FACTORIES:
+        if kind is list or kind is tuple or kind is set or kind is frozenset:
+            waiting += [each for each in value if id(type(each)) not in _SCALARS]
+        elif kind is dict or kind is OrderedDict or kind is defaultdict:
+            if kind is defaultdict and id(value.default_factory) not in _FACTORIES:
                 return False
-            waiting += [each for pair in value.items() for each in pair if type(each) not in _SCALARS]
+            waiting += [each for pair in value.items() for each in pair if id(type(each)) not in _SCALARS]
         elif kind is np.ndarray:
             if value.dtype.kind not in "fiubUS" and not (value.dtype == object and _SCALARS.issuperset(_kinds(value))):
                 return False
@@ -296,8 +300,8 @@ def is_plain(values: Iterable[Any]) -> bool:
     return True
 
 
-def _kinds(values: Any) -> set[type]:
-    return set(map(type, values.ravel().tolist() if isinstance(values, np.ndarray) else values))
+def _kinds(values: Any) -> set[int]:
+    return set(map(id, map(type, values.ravel().tolist() if isinstance(values, np.ndarray) else values)))
 
 
 def _is_plain_table(value: Any, kind: type) -> bool:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import types
 from collections import defaultdict
 
 import numpy as np
@@ -173,6 +174,56 @@ def draws_by_cell(df):
     return total
 
 
+class Like(type):
+    """What says that it is float."""
+
+    def __eq__(cls, other):
+        return True
+
+    def __hash__(cls):
+        return hash(float)
+
+
+class Forged(float, metaclass=Like):
+    def __radd__(self, other):
+        return np.random.random()
+
+
+def draws_by_forged_type(df):
+    total = 0.0
+    for each in FORGED:
+        total += each
+    return total
+
+
+class Factory:
+    def __eq__(self, other):
+        return True
+
+    __hash__ = None
+
+    def __call__(self):
+        return np.random.random()
+
+
+def draws_by_factory(df):
+    found, total = defaultdict(FACTORY), 0.0
+    for each in (1, 2):
+        total += found[each]
+    return total
+
+
+FORGED, FACTORY, pandas = [Forged(1.0)], Factory(), types.ModuleType("pandas")
+pandas.isna = lambda value: np.random.random()
+
+
+def draws_by_forged_module(df):
+    total = 0.0
+    for each in (1, 2):
+        total += pandas.isna(each)
+    return total
+
+
 def draws_by_name(df):
     total, sum = 0.0, np.random.random
     for _ in range(3):
@@ -194,7 +245,11 @@ def draws_by_module(df):
     return total
 
 
-@pytest.mark.parametrize("function", [draws_by_operator, draws_by_cell, draws_by_name, draws_of_frame, draws_by_module])
+@pytest.mark.parametrize(
+    "function",
+    [draws_by_operator, draws_by_cell, draws_by_name, draws_of_frame, draws_by_module, draws_by_forged_type,
+     draws_by_factory, draws_by_forged_module],
+)  # fmt: skip
 def test_what_draws_is_not_left(function):
     """Each run has draws of its own, or it is not read."""
     try:
