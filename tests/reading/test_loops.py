@@ -1,4 +1,4 @@
-# ruff: noqa: NPY002, PERF401, PERF402, B007, A001 – functions as people write them
+# ruff: noqa: NPY002, PERF401, PERF402, B007, A001, RUF024 – functions as people write them
 """Is a loop that is left to Python what it is in the function, and is one that is more than plain never left?"""
 
 from __future__ import annotations
@@ -62,6 +62,15 @@ def lists_of_before(df):
     return groups, np.random.random() > 2
 
 
+def keys_of_one_list(df):
+    found, one = dict.fromkeys("ab", 0), dict.fromkeys(["a", "b"], [])
+    for city in df["city"]:
+        if city in found:
+            found[city] += 1
+    one["a"].append(3)
+    return found, one["b"], one["a"] is one["b"], dict.fromkeys("aa"), np.random.random() > 2
+
+
 def default(df):
     counts = defaultdict(int)
     for city in df["city"]:
@@ -123,8 +132,20 @@ def keeps_public(df):
     return seen[3] is PUBLIC, np.random.random() > 2
 
 
-LEFT = [counted_by_rows, tuples, grouped, lists_of_before, default, broken_off, raises, never_bound, some_runs, twice,
-        keeps_public]  # fmt: skip
+LEFT = [
+    keys_of_one_list,
+    counted_by_rows,
+    tuples,
+    grouped,
+    lists_of_before,
+    default,
+    broken_off,
+    raises,
+    never_bound,
+    some_runs,
+    twice,
+    keeps_public,
+]
 
 
 @pytest.mark.parametrize("function", LEFT)

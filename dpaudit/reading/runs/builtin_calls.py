@@ -92,6 +92,11 @@ def _dict(domain: Runs, value: Any = (), **keywords: Any) -> Any:
     return made
 
 
+@_of(dict.fromkeys)
+def _fromkeys(domain: Runs, keys: Any, value: Any = None, /) -> Any:
+    return domain.new_dict([(False, key, value) for key in domain.iterate(keys)])
+
+
 @_of(set)
 def _set(domain: Runs, value: Any = ()) -> Any:
     value = domain.present(value)
