@@ -33,7 +33,7 @@ from dpaudit.targets.signature import Shape
 _SHARE, _LONGEST = 0.1, 10.0  # no longer rehearsal begins after this share of the time, or after so many seconds
 _USED = 0.9  # share of the remaining time that is planned for
 _GROWTH = 10  # largest factor between two rehearsals
-_CALLS = 2
+_CALLS, _FEW_CALLS = 2, 400
 _LEAST_MEASURED = 60  # runs; fewer show not even that outputs tell the sides apart
 _REHEARSED = 3  # calls that say how long one takes
 _FAR = 10
@@ -81,15 +81,15 @@ def runs_within(seconds: float, question: Question, least: int, audit: Callable[
     return max(int(_USED * left / each), least)
 
 
-def _of_a_call(question: Question) -> float:
+def _of_a_call(question: Question, calls: int = _CALLS) -> float:
     """Return how many seconds a call takes. Measured twice, because the first calls may include preparation."""
     spent = 0.0
     for index in range(2):
         clock = time.perf_counter()
         with contextlib.suppress(InvalidRunsError):
-            list(play(question.experiment, [Block(Phase.SETTLING, 0, index, _CALLS)], _nothing))
+            list(play(question.experiment, [Block(Phase.SETTLING, 0, index, calls)], _nothing))
         spent = time.perf_counter() - clock
-    return spent / _CALLS
+    return spent / calls
 
 
 def _nothing(side0: object, side1: object) -> None:
@@ -105,11 +105,16 @@ def affordable(question: Question, runs: int, seconds: float | None) -> int:
         seconds: for them, about; None for as long as it takes.
     """
     least = max(_LEAST_MEASURED, LEAST_RUNS * len(question.pairs))
-    if not runs or seconds is None or question.mechanism.shape in (Shape.PROGRAM, Shape.SAMPLER):
+    shape = question.mechanism.shape
+    of_records = hasattr(question.pairs[0][0], "columns")
+    if not runs or seconds is None or shape is Shape.SAMPLER or (shape is Shape.PROGRAM and not of_records):
         return runs
-    if may_be_read(question):
+    if shape is Shape.PROGRAM:
+        each = _of_a_call(first_of(question), _FEW_CALLS)  # one call for all of them, where its noise is read so
+    elif may_be_read(question):
         return runs
-    each = _seconds_of_a_call(question, seconds / least)
+    else:
+        each = _seconds_of_a_call(question, seconds / least)
     may = int(seconds / max(each, 1e-9))
     if may >= runs:
         return runs
