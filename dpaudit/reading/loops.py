@@ -52,7 +52,17 @@ _OF_NUMPY = tuple(each for each in vars(np).values() if type(each) is np.ufunc)
 _FLAT = frozenset(map(id, (list, dict, set, defaultdict, OrderedDict)))
 _FACTORIES = frozenset(map(id, (int, float, list, dict, set, None)))
 _MOST_KNOWN = 64
-_KNOWN: OrderedDict[bytes, Any] = OrderedDict()
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What a loop left: names, containers and exception, as a text; and whether a second run of it left the same."""
+
+    left: bytes
+    is_confirmed: bool
+
+
+_KNOWN: OrderedDict[bytes, _Known] = OrderedDict()
 
 
 class Plan(NamedTuple):
@@ -227,23 +237,30 @@ def looped(plan: Plan, function: Callable[..., Any], values: tuple[Any, ...]) ->
         return None
     changed = [given[name] for name in plan.changed]
     key = _key(plan, given) if all(is_flat(each) for each in changed) else None
-    if key is not None and key in _KNOWN:
+    known = None if key is None else _KNOWN.get(key)
+    if key is not None and known is not None and known.is_confirmed:
         _KNOWN.move_to_end(key)
-        known, contents, error = copy.deepcopy(_KNOWN[key])
+        names, contents, error = pickle.loads(known.left)
         for own, content in zip(changed, contents, strict=True):
             _fill(own, content)
-        return Looped(known, error)
+        return Looped(names, error)
     found, error = function(locals, *values)
     names = {name: found[name] for name in plan.stored if name in found}
     kept = not any(id(type(each)) in _FLAT for each in names.values()) and all(map(is_flat, changed))
     if key is not None and kept:
-        try:
-            _KNOWN[key] = copy.deepcopy((names, changed, None if error is None else error.with_traceback(None)))
-        except Exception:  # what cannot be copied is made again
-            return Looped(names, error)
-        if len(_KNOWN) > _MOST_KNOWN:
-            _KNOWN.popitem(last=False)
+        _keep(key, (names, changed, error), known)
     return Looped(names, error)
+
+
+def _keep(key: bytes, left: Any, known: _Known | None) -> None:
+    """Keep what a loop left, if it left the same before; what it leaves for the first time has to be confirmed."""
+    try:
+        text = pickle.dumps(left, 5)
+    except Exception:  # it is made again
+        return
+    _KNOWN[key] = _Known(text, known is not None and known.left == text)
+    if len(_KNOWN) > _MOST_KNOWN:
+        _KNOWN.popitem(last=False)
 
 
 def _holds(plan: Plan, given: dict[str, Any]) -> bool:
