@@ -18,7 +18,7 @@ import numpy as np
 
 from dpaudit.program.outcome import raised
 from dpaudit.reading.draws import Source, is_maker, source_of
-from dpaudit.reading.loops import Looped, Looping, Plan, looped
+from dpaudit.reading.loops import PlainLoops
 from dpaudit.reading.python import Python
 from dpaudit.reading.rewrite import UnreadableError
 
@@ -27,7 +27,7 @@ class OtherDrawsError(BaseException):
     """The function asked for another draw than the reading did."""
 
 
-class Given(Python):
+class Given(PlainLoops, Python):
     """Python's own domain, in which draws are those of a tape.
 
     Args:
@@ -36,7 +36,6 @@ class Given(Python):
     """
 
     control = (OtherDrawsError, UnreadableError)
-    rewriter = Looping
 
     def __init__(self, tape: list[tuple[str, Any]], beyond: Callable[[Source, Any, Any], Any] | None = None) -> None:
         super().__init__()
@@ -60,20 +59,6 @@ class Given(Python):
         if is_maker(function) and given is not None and not isinstance(given, np.random.Generator):
             self._fixed[id(made)] = made
         return made
-
-    def left_to_python(
-        self, plan: tuple[Any, ...], function: Callable[..., Any], values: Callable[[], Any]
-    ) -> Looped | None:
-        """``for x in y: …``, if it is left to Python as it stands."""
-        try:
-            return looped(Plan(*plan), function, values())
-        except NameError:  # of a name that has no value yet
-            return None
-
-    def left(self, error: Exception | None) -> None:
-        """Such a loop is over."""
-        if error is not None:
-            raise error
 
     def _called_back(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return arguments whose functions ask this domain when a library calls them."""

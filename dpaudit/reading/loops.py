@@ -224,6 +224,26 @@ class Looped:
     error: Exception | None
 
 
+class PlainLoops:
+    """A domain whose values are Python's own wherever nothing is drawn: such loops are left to Python."""
+
+    rewriter = Looping
+
+    def left_to_python(
+        self, plan: tuple[Any, ...], function: Callable[..., Any], values: Callable[[], Any]
+    ) -> Looped | None:
+        """``for x in y: …``, if it is left to Python as it stands."""
+        try:
+            return looped(Plan(*plan), function, values())
+        except NameError:  # of a name that has no value yet
+            return None
+
+    def left(self, error: Exception | None) -> None:
+        """Such a loop is over."""
+        if error is not None:
+            raise error
+
+
 def looped(plan: Plan, function: Callable[..., Any], values: tuple[Any, ...]) -> Looped | None:
     """Run a loop on values as Python knows them; None if not all of them are plain.
 

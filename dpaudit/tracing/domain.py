@@ -12,17 +12,18 @@ import collections
 import functools
 import sys
 import types
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from dpaudit.reading.callbacks import looks_up
+from dpaudit.reading.loops import Looped, PlainLoops
 from dpaudit.reading.python import Python
 from dpaudit.reading.rewrite import UnreadableError
 from dpaudit.reading.source import is_own
 from dpaudit.tracing.array_functions import array_of
-from dpaudit.tracing.hooks import followed_generator, followed_method
+from dpaudit.tracing.hooks import followed_generator, followed_method, original_of
 from dpaudit.tracing.labelled import LINEAR, Labelled, is_of_pandas, labelled
 from dpaudit.tracing.recording import DivergedError, TooLongError, active
 from dpaudit.tracing.values import FollowedArray, FollowedFloat, closed, is_followed, plain
@@ -45,7 +46,7 @@ _CLOSING = frozenset(("numpy", "scipy", "pandas", "polars", "sklearn", "statsmod
 _DEEPEST = 6
 
 
-class Following(Python):
+class Following(PlainLoops, Python):
     """Own functions are called rewritten; what they do with followed numbers is followed, or releases these."""
 
     control = (DivergedError, TooLongError)
@@ -63,6 +64,12 @@ class Following(Python):
         except UnreadableError:
             self._unread.add(function)
             return function
+
+    def left_to_python(
+        self, plan: tuple[Any, ...], function: Callable[..., Any], values: Callable[[], Any]
+    ) -> Looped | None:
+        """``for x in y: …`` of plain values, with Python's own ``max`` and ``min``."""
+        return super().left_to_python(plan, function, lambda: tuple(map(original_of, values())))
 
     # --- calls --------------------------------------------------------------------------------------------
 

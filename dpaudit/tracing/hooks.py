@@ -15,6 +15,7 @@ import random
 import subprocess
 import sys
 import threading
+import types
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -200,7 +201,16 @@ def _extreme_of(original: Callable[..., Any], sign: int) -> Callable[..., Any]:
             return original(items, **keywords)
         return items[extreme(array_of(keys), sign)]
 
+    _ORIGINALS[function] = original
     return function
+
+
+_ORIGINALS: dict[Callable[..., Any], Callable[..., Any]] = {}
+
+
+def original_of(value: Any) -> Any:
+    """Return what Python has in the place of a ``max`` or ``min`` of ours; anything else as it is."""
+    return _ORIGINALS.get(value, value) if type(value) is types.FunctionType else value
 
 
 class Hooks:
