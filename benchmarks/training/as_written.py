@@ -27,7 +27,10 @@ Step = Callable[[Any, Any], None]
 
 @dataclass(frozen=True)
 class Written:
-    """A loop as somebody wrote it: what it does, how it is made, and the (fact, name) that name its mistake."""
+    """A loop as somebody wrote it: what it does, how it is made, and the (fact, name) that name its mistake.
+
+    Where a watch cannot look at the mistake, they name what it says that it has not seen.
+    """
 
     what: str
     make: Callable[[int], Loop]

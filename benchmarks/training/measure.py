@@ -19,6 +19,7 @@ from typing import Any
 import as_written
 import loops
 import torch
+import written_since  # noqa: F401
 
 import dpaudit as dp
 from dpaudit.training.facts.checklist import checklist
@@ -77,12 +78,15 @@ def written(seed: int = 3) -> list[dict[str, Any]]:
                 ended = type(error).__name__
         found = watch.evidence
         wrong = [(fact.fact, fact.name) for fact in watch.findings if fact.status == "wrong"]
+        unseen = [(fact.fact, fact.name) for fact in watch.findings if fact.status == "not seen"]
+        kept, named = str(found.verdict) == "not violated", {*each.named}
         rows.append(
             {
                 "loop": each.what,
                 "right": each.right,
                 "good": not ended and (
-                    not wrong and str(found.verdict) != "violated" if each.right else bool({*wrong} & {*each.named})
+                    not wrong and str(found.verdict) != "violated" if each.right
+                    else bool({*wrong} & named) or (bool({*unseen} & named) and not kept)
                 ),
                 "verdict": str(found.verdict),
                 "wrong": [name for _, name in wrong],

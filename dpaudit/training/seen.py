@@ -185,6 +185,8 @@ class Seen:
         partial: why not all of the loop was seen; empty where it was.
         silent: why a fact could not be seen, by its name.
         canaries: those of the loop; None without.
+        options: of the optimizer's steps, which the loop changed between them by no schedule of the library.
+        copies: records of the training set that stand in it more than once, certainly.
     """
 
     how: str
@@ -220,6 +222,8 @@ class Seen:
     partial: str = ""
     silent: dict[str, str] = field(default_factory=dict)
     canaries: Canaries | None = None
+    options: set[str] = field(default_factory=set)
+    copies: int = 0
 
     @property
     def sampled(self) -> float | None:

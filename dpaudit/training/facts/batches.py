@@ -37,6 +37,7 @@ NAMES = {
     "shuffled": "shuffled batches",
     "fixed order": "the same batches in every epoch",
     "repeated": "records twice in a batch",
+    "copies": "records twice in the training set",
     "another rate": "Poisson sampling at another rate",
     "other": "neither Poisson sampling, nor batches of one size, nor shuffled ones",
 }

@@ -85,7 +85,7 @@ def checklist(seen: Seen, error: float, seed: int = 0) -> tuple[list[Finding], S
     ]
     if several(seen):
         return [_of_one(each, seen) for each in found], None
-    more = altered_finding(seen.updates)
+    more = altered_finding(seen.updates, seen.options)
     return [*found, *([more] if more else [])], sampler
 
 
@@ -109,6 +109,8 @@ def sampler_of(seen: Seen, error: float, seed: int = 0) -> Sampler | None:
     """Return how records came in; None where batches were not seen, or nothing is known of them."""
     if not seen.batches or not seen.records:
         return None
+    if seen.copies:
+        return Sampler("copies", {}, 0.0)
     rate = seen.sampled or float(np.mean([len(each) for each in seen.batches])) / seen.records
     if not 0 < rate < 1 or len(seen.batches) < 2:
         return Sampler("", {}, error)

@@ -31,6 +31,7 @@ _LAGS = (1, 2, 3, 5, 8)
 _MOST_TESTED = 100_000  # values for the distance of distribution functions
 _MOST_COMPARED = 1_000  # updates whose signatures are compared, all with all
 _LEAST = 16  # values below which two vectors are not compared
+_MANY = 1000  # values whose fourth moment is nearly normal
 REPEATS, SCALE, LAW, INDEPENDENCE = 1, 3, 1, 5
 TESTS = REPEATS + SCALE + LAW + INDEPENDENCE
 
@@ -174,6 +175,12 @@ def noise_finding(
     parts = [part for part in parts if part[2]]
     p = np.array([stats.chi2.cdf(total, number) for _, total, number in parts])
     small = [name for (name, _, _), value in zip(parts, p, strict=True) if value < share / len(parts)]
+    weak = _weak(updates, share)
+    large = stats.chi2.sf(float(squares.sum()), int(counts.sum())) < share
+    values = kept.ravel()[:: max(1, kept.size // _MOST_TESTED)][:_MOST_TESTED]
+    if (small or len(weak) or large) and _is_flat(values, share):
+        text = "The noise has another scale than is claimed, and too few large values for Gaussian noise of any scales."
+        return Finding("noise", "wrong", "another law", text, detail, share)
     if small:
         which = "" if len(small) == len(parts) else f" at {_listed(small)}"
         text = (
@@ -181,7 +188,6 @@ def noise_finding(
             "claimed. Either σ is smaller by that factor, or the noise is scaled to another sensitivity than C."
         )
         return Finding("noise", "wrong", "too little noise", text, detail, share)
-    weak = _weak(updates, share)
     if len(weak):
         text = (
             f"In {len(weak)} of {len(updates[0])} updates the noise is too small, down to {float(np.min(weak)):.3g} of "
@@ -194,11 +200,9 @@ def noise_finding(
         text = f"At {int(np.sum(least < share / np.sum(seen)))} coordinates the noise is too small, or is missing."
         name = "coordinates without noise" if np.any(squares[seen] == 0) else "too little noise at some coordinates"
         return Finding("noise", "wrong", name, text, detail, share)
-    large = stats.chi2.sf(float(squares.sum()), int(counts.sum())) < share
     if large:
         text = f"The noise is larger than claimed, by a factor of {scale.ratio:.4g}: that costs accuracy, not privacy."
         return Finding("noise", "note", "more noise than claimed", text, detail, share)
-    values = kept.ravel()[:: max(1, kept.size // _MOST_TESTED)][:_MOST_TESTED]
     if len(values) >= _LEAST:
         law = stats.kstest(values, "norm")
         if law.pvalue < share:
@@ -209,6 +213,14 @@ def noise_finding(
         f"from {scale.values:,} values."
     )
     return Finding("noise", "right", "noise as claimed", text, detail, error)
+
+
+def _is_flat(values: Floats, error: float) -> bool:
+    """Whether the fourth moment is below that of Gaussian noise, which is 3σ⁴ of one scale and more of several."""
+    if len(values) < _MANY or not values.any():
+        return False
+    kurtosis = float(np.mean(values**4) / np.mean(values**2) ** 2)
+    return bool(stats.norm.cdf((kurtosis - 3) / np.sqrt(24 / len(values))) < error)
 
 
 def _weak(updates: tuple[Floats, Integers], error: float) -> Floats:

@@ -54,6 +54,9 @@ def records_finding(
         blind.append(_OF_SUMS)
     looked = f"{len(shown)} updates were played again" if shown else f"{sums} sums were compared"
     detail = f"{looked}, largest change {max((each.change for each in shown), default=0.0):.2g}"
+    unplayed = [each.blind for each in played if each.blind]
+    if len(unplayed) > len(shown):
+        blind.append(f"{len(unplayed)} of {len(played)} updates ({max(unplayed, key=unplayed.count)})")
     if blind or not asked:
         rest = ", ".join(blind) or "the training set and what puts batches together"
         text = f"Gradients of records do not hang on the others of their batch. Not looked at: {rest}."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -210,12 +210,19 @@ def parameters_finding(parameters: Mapping[str, Parameter], updates: int) -> Fin
     )
 
 
-def altered_finding(updates: Sequence[Update]) -> Finding | None:
-    """Say that gradients were changed after the noise; None where they were not."""
-    if max((each.altered for each in updates), default=0.0) <= _ALTERED:
+def altered_finding(updates: Sequence[Update], options: Collection[str] = ()) -> Finding | None:
+    """Say that gradients, or the steps made of them, were changed after the noise; None where they were not."""
+    if max((each.altered for each in updates), default=0.0) > _ALTERED:
+        text = "Gradients were changed after the noise was added; whether only by what has noise, was not seen."
+        return Finding("altered", "not seen", "changed after the noise", text)
+    if not options:
         return None
-    text = "Gradients were changed after the noise was added; whether only by what has noise, was not seen."
-    return Finding("altered", "not seen", "changed after the noise", text)
+    text = (
+        f"The loop itself changed {', '.join(sorted(options))} of the optimizer between updates. What it hangs on, a "
+        "loss perhaps, is released with the weights, and was not seen; a schedule of torch.optim.lr_scheduler, which "
+        "knows nothing but the number of updates, is recognised."
+    )
+    return Finding("altered", "not seen", "steps changed by the loop", text)
 
 
 def _named(names: Sequence[str]) -> str:

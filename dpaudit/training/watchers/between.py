@@ -6,7 +6,7 @@ compared within the step, too: a hook or a closure may put others there after th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import torch
@@ -22,10 +22,14 @@ class Between:
         seen: where what is found is written down.
         names: of the parameters that are trained.
         own: all parameters of the model.
+        scheduled: whether a schedule of PyTorch, which knows the number of updates alone, changes options of the steps.
     """
 
-    def __init__(self, seen: Seen, names: Mapping[Any, str], own: Collection[Any]) -> None:
-        self.seen, self.names, self.own = seen, names, {*names, *own}
+    def __init__(
+        self, seen: Seen, names: Mapping[Any, str], own: Collection[Any], scheduled: Callable[[], bool]
+    ) -> None:
+        self.seen, self.names, self.own, self.scheduled = seen, names, {*names, *own}, scheduled
+        self.options: list[dict[str, Any]] | None = None
         self.after = {p: p.detach().clone() for p in names}
         self.given: dict[Any, tuple[Any, int]] = {}
         self.strange: dict[Any, str] = {}
@@ -35,18 +39,30 @@ class Between:
         undo.append(optimizer.register_step_pre_hook(self._before_step).remove)
         undo.append(optimizer.register_step_post_hook(self._after_step).remove)
 
-    def compare(self) -> None:
-        """Write down which weights are others than after the step before."""
+    def moved(self) -> list[str]:
+        """Return the names of weights that are others than after the step before."""
         with torch.no_grad(), torch._C.DisableTorchFunction():
-            for p, then in self.after.items():
-                if _differ(p.detach(), then):
-                    self.seen.parameters[self.names[p]].outside += 1
+            return [self.names[p] for p, then in self.after.items() if _differ(p.detach(), then)]
+
+    def compare(self) -> None:
+        """Write these down."""
+        for name in self.moved():
+            self.seen.parameters[name].outside += 1
 
     def _before_step(self, optimizer: Any, *_: Any) -> None:
         self.compare()
+        self._options(optimizer)
         with torch._C.DisableTorchFunction():
             self._strangers(optimizer)
             self.given = {p: (p.grad, p.grad._version) for p in self.names if p.grad is not None}
+
+    def _options(self, optimizer: Any) -> None:
+        """Write down which options of a step are others than in the step before, by no schedule of PyTorch."""
+        now = [{name: each for name, each in group.items() if name != "params"} for group in optimizer.param_groups]
+        if self.options is not None and not self.scheduled():
+            for then, group in zip(self.options, now, strict=False):
+                self.seen.options |= {name for name in group if name in then and not _is_same(group[name], then[name])}
+        self.options = [{name: _value(each) for name, each in group.items()} for group in now]
 
     def _strangers(self, optimizer: Any) -> None:
         """Write down parameters that this step moves and that were not among those that are followed."""
@@ -68,6 +84,15 @@ class Between:
                 else:
                     self.after[p] = p.detach().clone()
         self.given = {}
+
+
+def _value(option: Any) -> Any:
+    """An option as a plain value, which stays what it is."""
+    return option.item() if isinstance(option, torch.Tensor) and option.numel() == 1 else option
+
+
+def _is_same(one: Any, two: Any) -> bool:
+    return bool(_value(one) == _value(two))
 
 
 def _differ(now: Any, then: Any) -> bool:

@@ -180,6 +180,8 @@ class NoiseFlow(TorchFunctionMode):
             return self._shaped(func, args, named, tags[0])
         if func in _MANY or all(tag is None or isinstance(tag, Divided) for tag in (*tags, *self._tags_of(args))):
             return None
+        if all(isinstance(tag, Noise) for tag in self._tags_of((*args, *named.values()))):
+            return Noise()  # what is made of noise alone holds nothing else, whatever its law
         return Lost()
 
     def _tag_of(self, value: Any) -> Tag | None:
@@ -214,10 +216,10 @@ def _tensors(args: tuple[Any, ...]) -> list[Any]:
 
 
 def _draws_gaussian(func: Any, args: tuple[Any, ...], named: Mapping[str, Any]) -> bool:
-    """Whether a draw is around 0; the mean of a normal draw may be a tensor of data."""
+    """Whether a draw is around 0; a mean that is a tensor may be one of data."""
     if func is torch.normal:
         mean = args[0] if args else named.get("mean", 0.0)
-        return not isinstance(mean, _T) and float(mean) == 0
+        return not bool(mean.any()) if isinstance(mean, _T) else float(mean) == 0
     if func in (_T.normal_, torch.nn.init.normal_):
         mean = args[1] if len(args) > 1 else named.get("mean", 0.0)
         return float(mean) == 0

@@ -36,6 +36,10 @@ CHANGED = (
     "of gradient=. Let the loader, or the function, do what the loop does."
 )
 OF_THE_LOSS = "The sums of parameters that are not the model's were not compared with those of single records."
+MOVED = (
+    "Weights were changed between the gradient and the step, or after the step before: at which weights a sum was made "
+    "was not seen, so that it could not be compared with that of single records."
+)
 OF_OTHERS = "A sum may hold what other processes added, so that it was not compared with those of single records."
 _COORDINATES = 1024  # of a sum that is replayed
 _MOST_RECORDS = 100_000  # of a batch whose sum is replayed
@@ -73,6 +77,7 @@ class PlainWatcher:
         self.passes: list[tuple[Given, bool]] = []
         self.lost = self.found = self.asked = 0
         self.presumed, self.all_of_them = False, True
+        self.moved: Callable[[], Sequence[str]] = tuple
 
     def watch(self, optimizer: Any, undo: Undo) -> None:
         """Look at every step of an optimizer, before it changes parameters."""
@@ -201,6 +206,9 @@ class PlainWatcher:
         replay, way = found[-1] if found[-1][0].fits else found[0]
         if changed and not replay.fits:
             self.recorder.seen.silent["clipping"] = CHANGED
+            return None
+        if not replay.fits and self.moved():
+            self.recorder.seen.silent["clipping"] = MOVED
             return None
         self.recorder.seen.replays.append(replay)
         return way if replay.fits or not ambiguous else None

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import copy
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import torch
+from torch.utils.data import ConcatDataset, Subset, TensorDataset
 
 from dpaudit.arrays import Integers
 from dpaudit.training.seen import Played
@@ -26,6 +28,8 @@ _ASKED = 8  # records, of a set
 _TIMES = 4  # with others in the place of the rest: a set may mix a record with one other at random
 _DEEP = 3  # sets within sets
 _MOST = 2**26  # values that are copied
+_COPIES = 8  # of all records of a set, at most, that are looked for
+_DISTINCT, _LOOKED_AT = 20, 10_000  # records that differ before their order shows copies, and that are compared
 
 
 def in_set(dataset: Any, rng: np.random.Generator) -> Played:
@@ -61,6 +65,56 @@ def in_set(dataset: Any, rng: np.random.Generator) -> Played:
             return Played() if moved else Played(blind="where it keeps its records is not known")
     except Exception as error:  # of somebody else's code
         return Played(blind=f"{type(error).__name__} when it was asked again")
+
+
+def copies_in(dataset: Any) -> int:
+    """Return how many records stand in a training set more than once, as far as that is certain.
+
+    Numbers that repeat in a subset, and one set put together with itself, are certain; so are tensors whose rows are
+    many others once more, in their order. Single records with equal values may be those of two people.
+    """
+    try:
+        places = Counter(_places(dataset))
+    except Exception:  # of somebody else's code
+        return 0
+    return sum(times > 1 for times in places.values())
+
+
+def _places(dataset: Any) -> Iterator[tuple[int, int]]:
+    """Yield where each record of a set comes from: the innermost set, and its number there."""
+    if type(dataset) is Subset:
+        inner = list(_places(dataset.dataset))
+        for number in dataset.indices:
+            yield inner[number]
+    elif type(dataset) is ConcatDataset:
+        for each in dataset.datasets:
+            yield from _places(each)
+    else:
+        size = len(dataset)
+        period, apart = _period(dataset) if type(dataset) is TensorDataset else (size, True)
+        for number in range(size):
+            yield id(dataset), number % period if apart else number // (size // period)
+
+
+def _period(dataset: Any) -> tuple[int, bool]:
+    """After how many records they begin anew, or, with False, how many there are of which each comes several times."""
+    size = len(dataset)
+    for times in range(2, _COPIES + 1):
+        period = size // times
+        if size % times or period < _DISTINCT:
+            continue
+        for apart in (True, False):
+            parts = [each.reshape(times, period, -1) if apart else each.reshape(period, times, -1).transpose(0, 1)
+                     for each in dataset.tensors]  # fmt: skip
+            if all(torch.equal(part[:1].expand_as(part), part) for part in parts) and _is_various(parts):
+                return period, apart
+    return size, True
+
+
+def _is_various(parts: list[Any]) -> bool:
+    """Whether most of the rows are different ones, so that it is no chance that they come in this order again."""
+    rows = torch.cat([part[0, :_LOOKED_AT].double() for part in parts], dim=1)
+    return len(torch.unique(rows, dim=0)) > max(_DISTINCT, len(rows) // 2) - 1
 
 
 def together(collate: Callable[[list[Any]], Any] | None, dataset: Any, rng: np.random.Generator) -> Played:

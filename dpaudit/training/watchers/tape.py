@@ -38,6 +38,14 @@ AFTER = "after the model: what the loss makes of a record hangs on the others of
 CARRIED = (
     "from one batch to the next: what earlier batches left, beside the parameters, changes gradients of later ones"
 )
+REDUCED = {
+    "mean": "after the model: the loss is a sum of records, and with loss_reduction='mean' every gradient hangs on how "
+    "many they are",
+    "sum": "after the model: the loss is a mean of records, and with loss_reduction='sum' every gradient hangs on how "
+    "many they are",
+}
+_OWN = "what earlier batches left changes gradients of some records of later ones, which may have left it themselves"
+_MOST_OF_THEM = 0.9  # of records that change, where what is carried is not of single records
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +71,11 @@ class _Call:
         torch.set_rng_state(self.state)
         with torch.set_grad_enabled(self.grad or self.hooked):
             if self.cast is None:
-                return self.function(*args, **named)
-            with torch.autocast(self.cast[0], self.cast[1], cache_enabled=False):
-                return self.function(*args, **named)
+                made = self.function(*args, **named)
+            else:
+                with torch.autocast(self.cast[0], self.cast[1], cache_enabled=False):
+                    made = self.function(*args, **named)
+        return args[0] if made is None else made  # ``x[i] = y`` returns nothing, and changes its first argument
 
 
 class Tape(TorchFunctionMode):
@@ -75,17 +85,22 @@ class Tape(TorchFunctionMode):
         at_backward: is called with the loss, before its backward pass.
         rng: draws the half that is replaced.
         parameters: of the model and its buffers, which nothing should change on the way.
+        reduction: what the loss is said to be of those of its records, "mean" or "sum"; empty where nothing is said.
     """
 
     def __init__(
-        self, at_backward: Callable[[Any], object], rng: np.random.Generator, parameters: Sequence[Any]
+        self,
+        at_backward: Callable[[Any], object],
+        rng: np.random.Generator,
+        parameters: Sequence[Any],
+        reduction: str = "",
     ) -> None:
         super().__init__()
-        self.at_backward, self.rng = at_backward, rng
+        self.at_backward, self.rng, self.reduction = at_backward, rng, reduction
         self.fixed = {id(p): p for p in parameters}
         self.memory = {p.untyped_storage().data_ptr() for p in parameters if p.requires_grad}
         self.active = self.entered = False
-        self.carried: dict[int, Any] = {}  # what the batch before left, by id, weakly
+        self.carried: dict[int, Any] = {}  # what earlier batches left, by id, weakly
         self.constants: list[Any] | None = None
         self._clear()
 
@@ -143,7 +158,7 @@ class Tape(TorchFunctionMode):
             self.at_backward(args[0])
             return func(*args, **named)
         given = list(_tensors((args, named)))
-        hangs = any(id(each) in self.tainted for each in given)
+        hangs = any(id(each) in self.tainted or self._is_carried(each) for each in given)
         if name in _LEAVES:
             if hangs:
                 self.left.append(id(args[0]))
@@ -162,7 +177,7 @@ class Tape(TorchFunctionMode):
             self._meet(each)
         state = torch.get_rng_state()
         made = func(*args, **named)
-        outputs = tuple(_tensors(made))
+        outputs = tuple(_tensors(given[0] if made is None and _in_place(name, named) else made))
         if not outputs:
             return made
         if len(self.calls) >= _MOST:
@@ -174,6 +189,11 @@ class Tape(TorchFunctionMode):
             self.made |= {id(each): each for each in outputs}
             self.tainted |= {id(each) for each in outputs}
         return made
+
+    def _is_carried(self, tensor: Any) -> bool:
+        """Whether an earlier batch left it."""
+        held = self.carried.get(id(tensor))
+        return held is not None and held() is tensor
 
     def _is_weight(self, tensor: Any) -> bool:
         return bool(tensor.numel()) and tensor.untyped_storage().data_ptr() in self.memory
@@ -243,8 +263,7 @@ class Tape(TorchFunctionMode):
             change = max((_change(pair[0][stay], pair[1][stay]) for pair in of if pair is not None), default=0.0)
             if change > SAME:
                 return Played(AFTER if of is backs else self._where(base, other, stay), change)
-        carried = self._carried(loss, base)
-        return Played(CARRIED, carried) if carried > SAME else Played(change=change)
+        return self._carried(loss, base) or self._otherwise_reduced(loss, base, stay) or Played(change=change)
 
     def _where(self, base: _Run, other: _Run, stay: Any) -> str:
         """Whether records were mixed before the model was given them, or by it."""
@@ -299,26 +318,72 @@ class Tape(TorchFunctionMode):
             total = values[id(loss)]
             backs = torch.autograd.grad(total.sum(), [made for _, made in layers], allow_unused=True) if layers else ()
         found = [_Layer(given, back) for (given, _), back in zip(layers, backs, strict=True)]
-        close = torch.allclose(total.detach(), loss.detach(), rtol=1e-3, atol=1e-6)
+        rounding = 1e-3 if any(call.cast for call in self.calls) else 1e-5
+        close = torch.allclose(total.detach(), loss.detach(), rtol=rounding, atol=1e-6)
         return _Run(found, values, bool(close) or bool(changed))
 
-    def _carried(self, loss: Any, base: _Run) -> float:
-        """How far gradients hang on what an earlier batch left outside of the parameters."""
+    def _carried(self, loss: Any, base: _Run) -> Played | None:
+        """Whether gradients hang on what earlier batches left outside of the parameters; None where they do not.
+
+        One half of it is changed. Where that changes some records only, a record may meet what it left itself.
+        """
         old = {
             key: self.copies[key]
             for key, value in self.outside.items()
-            if key in self.copies and key in self.carried and self.carried[key]() is value
-            and self.copies[key].is_floating_point()
-        }  # fmt: skip
+            if key in self.copies and self._is_carried(value) and self.copies[key].is_floating_point() and value.numel()
+        }
         if not old:
-            return 0.0
-        other = self._run(loss, {key: value * 0.5 + 0.25 * (1 + value.abs().max()) for key, value in old.items()})
-        pairs = zip(base.layers, other.layers, strict=True)
-        return max(max(_change(a.given, b.given), _change(a.back, b.back)) for a, b in pairs if a.back is not None)
+            return None
+        other = self._run(loss, {key: self._half_changed(value) for key, value in old.items()})
+        moved, rows = 0.0, np.zeros(self.looked, dtype=bool)
+        for a, b in zip(base.layers, other.layers, strict=True):
+            for one, two in ((a.given, b.given), (a.back, b.back)):
+                pair = None if one is None or two is None else _by_record(one, two, self.looked)
+                if pair is not None:
+                    moved = max(moved, _change(*pair))
+                    rows |= np.array([_change(*each) > SAME for each in zip(*pair, strict=True)])
+        if moved <= SAME:
+            return None
+        return Played(CARRIED, moved) if rows.mean() > _MOST_OF_THEM else Played(blind=_OWN)
+
+    def _otherwise_reduced(self, loss: Any, base: _Run, stay: Any) -> Played | None:
+        """Whether the loss is the mean where a sum was promised, or the other way round; None where nothing shows that.
+
+        Without one half of the batch, gradients of the other stay the same in a sum, and grow with its share in a mean.
+        A number of records that the loop wrote into a call would stay, so that such calls show nothing.
+        """
+        if not self.reduction or self.looked != self.rows or self._numbers() & {self.rows, 1 / self.rows}:
+            return None
+        rows = torch.as_tensor(stay)
+        try:
+            other = self._run(loss, {key: self.copies[key][rows] for key in self.roots})
+        except Exception:  # other tensors are as long as the batch
+            return None
+        pairs = [(a.back, b.back) for a, b in zip(base.layers, other.layers, strict=True)]
+        if not all(a is not None and b is not None and len(a) == self.rows and len(b) == len(rows) for a, b in pairs):
+            return None
+        own, now = torch.cat([a[rows].flatten() for a, _ in pairs]), torch.cat([b.flatten() for _, b in pairs])
+        as_mean = _change(now, own * (self.rows / len(rows)))
+        wrong, right = (_change(now, own), as_mean) if self.reduction == "mean" else (as_mean, _change(now, own))
+        return Played(REDUCED[self.reduction], right) if wrong < SAME < right else None
+
+    def _numbers(self) -> set[float]:
+        """The numbers that calls are given."""
+        given = (each for call in self.calls for each in (*call.args, *call.named.values()))
+        plain = {float(each) for each in given if type(each) in (int, float)}
+        return plain | {float(each) for key, each in self.copies.items() if key not in self.roots and each.numel() == 1}
+
+    def _half_changed(self, value: Any) -> Any:
+        """What an earlier batch left, with one half of its rows changed."""
+        other = value * 0.5 + 0.25 * (1 + value.abs().max())
+        if value.ndim and len(value) > 1:
+            stay = torch.as_tensor(self.rng.permutation(len(value))[: len(value) // 2])
+            other[stay] = value[stay]
+        return other
 
     def _remember(self) -> None:
         """Remember, weakly, what this batch left."""
-        kept: dict[int, Any] = {}
+        kept = {key: held for key, held in self.carried.items() if held() is not None}
         for key in self.tainted - set(self.roots):
             tensor = self.made.get(key)
             if tensor is not None and key not in self.fixed:

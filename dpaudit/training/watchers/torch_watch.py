@@ -17,7 +17,7 @@ from dpaudit.training.watchers.noise_flow import NoiseFlow
 from dpaudit.training.watchers.opacus import accountant_of, is_ghost, is_opacus, norm_of, watch_opacus
 from dpaudit.training.watchers.plain import PlainWatcher
 from dpaudit.training.watchers.recorder import Recorder, Undo
-from dpaudit.training.watchers.records import in_set, together
+from dpaudit.training.watchers.records import copies_in, in_set, together
 from dpaudit.training.watchers.rows import Given, RowsOfBatches
 from dpaudit.training.watchers.tape import Tape
 
@@ -163,7 +163,8 @@ class TorchWatch:
         loaders.record_deliveries(self.loader, self.recorder, self._reached, self._over, self.undo)
         if self.opacus:
             loaders.record_parts(self.loader, self._tape, self.undo)
-            self.tape = Tape(self._played, self.recorder.rng, [*self.inner.parameters(), *self.names])
+            reduction = "" if self.ghost else getattr(self.optimizer, "loss_reduction", "")
+            self.tape = Tape(self._played, self.recorder.rng, [*self.inner.parameters(), *self.names], reduction)
             self.undo.append(self.tape.stop)
         if self.opacus:
             self.taken = watch_opacus(self.optimizer, self.recorder, self.names, self.accountant, self.given, self.undo)
@@ -174,9 +175,15 @@ class TorchWatch:
             )
             self.taken = self.plain.gave
             self.plain.watch(self.base, self.undo)
-        self.between = Between(self.seen, self.names, set(self.inner.parameters()))
+        self.between = Between(self.seen, self.names, set(self.inner.parameters()), self._is_scheduled)
         self.between.watch(self.base, self.undo)
+        if self.plain is not None:
+            self.plain.moved = self.between.moved
         return self
+
+    def _is_scheduled(self) -> bool:
+        """Whether a schedule counts the steps; one that follows a loss does not."""
+        return any(getattr(each.step, "_wrapped_by_lr_sched", False) for each in (self.optimizer, self.base))
 
     def _insert(self, canaries: Canaries) -> None:
         """Let canaries into the loop, or keep them out of it."""
@@ -293,6 +300,7 @@ class TorchWatch:
         if dataset is None or not hasattr(dataset, "__getitem__") or self.seen.records is None:
             return
         rng = self.recorder.rng
+        self.seen.copies = copies_in(dataset)
         self.seen.asked = {
             "the training set": in_set(dataset, rng),
             "what puts records together": together(getattr(self.loader, "collate_fn", None), dataset, rng),
