@@ -195,7 +195,12 @@ def table(found: dict[str, list[dict[str, Any]]]) -> str:
         for right, title in ((True, "Right loops as people write them"), (False, "Wrong loops as people write them")):
             rows = [row for row in found["written"] if row["right"] == right]
             good = f"{sum(row['good'] for row in rows)} of {len(rows)}"
-            said = f"not accused, and not ended: {good}" if right else f"mistake named: {good}"
+            seen = sum(row["good"] and bool(row["wrong"]) for row in rows)
+            said = (
+                f"not accused, and not ended: {good}"
+                if right
+                else f"mistake named as wrong: {seen} of {len(rows)}, or as not looked at, without a green word: {good}"
+            )
             lines += ["", f"## {title}: {said}", "", "| loop | verdict | seen wrong | to note | not looked at |"]
             lines += ["|---|---|---|---|---|"]
             for row in rows:
