@@ -42,7 +42,7 @@ def release_certificate(
     used = dict.fromkeys(
         each.column for release in listed for movement in release.values for each in conditions_of(movement)
     )
-    columns = {column: number for number, column in enumerate(sorted(used))}
+    columns = {column: number for number, column in enumerate(sorted({*used, *releases.columns}))}
     return {
         "format": FORMAT,
         "version": VERSION,

@@ -30,6 +30,7 @@ from dpaudit.verify.releases.movement import (
 )
 
 MOST_TERMS = 50_000
+MOST_STATED = 1_000  # values of a column on which nothing hangs
 _FINEST = 10**24
 
 
@@ -47,7 +48,13 @@ def as_releases(reading: Reading) -> Releases:
         for each in path:
             found += writer.releases(each, samples)
         paths.setdefault(tuple(found))
-    return Releases(tuple(paths), len(reading.paths), writer.columns)
+    stated = {name: column_domain(each) for name, each in reading.columns.items() if _is_stated(each)}
+    return Releases(tuple(paths), len(reading.paths), {**stated, **writer.columns})
+
+
+def _is_stated(column: Declared) -> bool:
+    """Whether what a column holds is said though no condition names it, so that a proof says of which domain it is."""
+    return len(column.values) <= MOST_STATED if column.values is not None else column.kind != "int64"
 
 
 class _Writer:
