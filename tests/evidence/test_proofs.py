@@ -302,4 +302,4 @@ def test_a_proof_is_of_the_domain_that_is_stated_also_where_nothing_hangs_on_it(
     assert exit_code(check(evidence)) == 0
     stated = evidence.proof.domain.replace(told, instead)
     forged = msgspec.structs.replace(evidence, proof=msgspec.structs.replace(evidence.proof, domain=stated))
-    assert any(each.fails and "other values of" in each.text for each in check(forged))
+    assert any(each.fails and "other values of" in each.sentence for each in check(forged))
