@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import os
 import re
+from collections.abc import Iterator
 
 from dpaudit.errors import UsageError
 
@@ -30,14 +33,28 @@ def pdf(html: str) -> bytes:
     paper = weasyprint.CSS(string=".record { display: none }")  # the raw record, which browsers print collapsed
     try:
         opened = html.replace('<details class="part"', '<details open class="part"')
-        printed: bytes = weasyprint.HTML(string=_self_contained(opened), url_fetcher=nothing).write_pdf(
-            stylesheets=[paper]
-        )
+        with _without_clock():
+            printed: bytes = weasyprint.HTML(string=_self_contained(opened), url_fetcher=nothing).write_pdf(
+                stylesheets=[paper]
+            )
     finally:
         logger.setLevel(before)
     return printed
 
 
+@contextlib.contextmanager
+def _without_clock() -> Iterator[None]:
+    """Give the fonts within a page one date, so that a page printed twice is the same file."""
+    before = os.environ.get(_DATE)
+    os.environ[_DATE] = "0" if before is None else before
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_DATE]
+
+
+_DATE = "SOURCE_DATE_EPOCH"  # of what is built; fontTools keeps to it
 _DRAWING = re.compile(r"(<svg\b[^>]*>)(.*?)(</svg>)", re.DOTALL)  # ours: text of the evidence has no "<"
 _SHEET = re.compile(r"<style>(.*?)</style>", re.DOTALL)
 _NESTED = re.compile(r"@[^{;]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}")  # rules for some media only
