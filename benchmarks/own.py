@@ -33,7 +33,7 @@ from dpaudit.reading.runs.passes import UnreadError, make
 RESULTS = Path(__file__).parent / "results" / "own"
 ROWS, RUNS, BLOCK = 50_000, 400_000, 2**17
 SECONDS = 60
-TABLES = (*RIGHT, "rows")
+TABLES = (*RIGHT, "rows", "analysts")
 GAUSSIAN = {"normal", "standard_normal", "gauss", "normalvariate", "norm"}
 
 

@@ -40,6 +40,7 @@ from dpaudit.sampling.outputs import Outputs
 from dpaudit.sampling.progress import Session
 from dpaudit.stats.power import Detectable, foresee
 from dpaudit.targets.mechanism import Mechanism
+from dpaudit.targets.signature import Shape
 
 _LOW_BITS_SHARE = 0.2  # of the error level, if the low-order bits decide too; chosen to cost the other bound little
 
@@ -233,7 +234,7 @@ def _evidence(
         looks=looks,
     )
     read = target
-    if fallback_reason is not None:
+    if fallback_reason is not None and question.made_as is not Shape.READ:
         how = "run by run" if question.reading is Reading.BATCH else "compiled, in part as a batch"
         read = msgspec.structs.replace(target, reading=f"{how}: {fallback_reason}")
     return subject_of(question, read, question.learn).evidence(

@@ -17,7 +17,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dpaudit.auditing.pair import may_be_read
+from dpaudit.auditing.pair import read_of
 from dpaudit.auditing.question import LEAST_RUNS, Question
 from dpaudit.auditing.search import first_of
 from dpaudit.auditing.seeds import fresh_seed
@@ -37,6 +37,7 @@ _CALLS, _FEW_CALLS = 2, 400
 _LEAST_MEASURED = 60  # runs; fewer show not even that outputs tell the sides apart
 _REHEARSED = 3  # calls that say how long one takes
 _FAR = 10
+_READ_CALLS, _MUCH = (64, 1024), 2  # runs of a block, and how much longer than asked for runs that are read may take
 
 
 def runs_within(seconds: float, question: Question, least: int, audit: Callable[[Question, int], Evidence]) -> int:
@@ -111,14 +112,22 @@ def affordable(question: Question, runs: int, seconds: float | None) -> int:
         return runs
     if shape is Shape.PROGRAM:
         each = _of_a_call(first_of(question), _FEW_CALLS)  # one call for all of them, where its noise is read so
-    elif may_be_read(question):
-        return runs
+    elif (read := read_of(question)) is not None:
+        each = _seconds_of_a_read_run(first_of(read))
+        if each * runs < _MUCH * seconds:
+            return runs
     else:
         each = _seconds_of_a_call(question, seconds / least)
     may = int(seconds / max(each, 1e-9))
     if may >= runs:
         return runs
     return 0 if may < least else int(float(f"{may:.2g}"))
+
+
+def _seconds_of_a_read_run(question: Question) -> float:
+    """Return how long one more run takes where all are read at once."""
+    few, many = _READ_CALLS
+    return (many * _of_a_call(question, many) - few * _of_a_call(question, few)) / (many - few)
 
 
 def _seconds_of_a_call(question: Question, enough: float) -> float:

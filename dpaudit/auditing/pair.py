@@ -136,23 +136,31 @@ def with_call_style(question: Question, pair: int = 0) -> Question:
     return replace(question, made_as=Shape.OPAQUE, alone=question.alone or alone)
 
 
-def may_be_read(question: Question) -> bool:
-    """Whether the runs of a question can be made by reading the function, as far as a handful shows it."""
-    return question.may_be_read and _read_if_possible(question, _FEW_READ).made_as is Shape.READ
+def read_of(question: Question) -> Question | None:
+    """Return the question with runs that are made by reading the function, as far as a handful shows; None if not."""
+    read = _read_if_possible(question, _FEW_READ) if question.may_be_read else question
+    return read if read.made_as is Shape.READ else None
 
 
 def _read_if_possible(question: Question, runs: int) -> Question:
     """Return the question with runs that are made by reading the function; with the reason, if they cannot be."""
     alone = None if question.mechanism.reference is not None else question.alone  # each worker reads it
     read = replace(question, made_as=Shape.READ, alone=alone)
+    called = None
     for pair in range(min(len(question.pairs), _READ_PAIRS)):
         try:
-            outputs_of(replace(read.experiment, mechanism=read.mechanism), Block(Phase.SETTLING, pair, 0, runs))
+            _, reason = outputs_of(
+                replace(read.experiment, mechanism=read.mechanism), Block(Phase.SETTLING, pair, 0, runs)
+            )
         except UnreadRunsError as error:
             return replace(question, unread=error.why)
         except UsageError:
             return question  # as it is said when the function is called
-    return read
+        called = called or reason
+    if called is None:
+        return read
+    alone = why_alone(question.mechanism, made_as=Shape.OPAQUE) if question.engine.apart else None
+    return replace(read, called=called, alone=alone)
 
 
 def few_blocks(question: Question, runs: int) -> str | None:

@@ -95,6 +95,7 @@ class Question:
     false_alarm: float = FALSE_ALARM  # how often a mechanism that keeps its claim may be called violated
     made_as: Shape | None = None  # the call style of runs, if it was found not to be the function's own
     unread: str | None = None  # why runs are calls, though the function might have been read
+    called: str | None = None  # the libraries that draw by themselves, and are called in each run that is read
     leads: tuple[tuple[Lead, ...], ...] = ()  # of each pair, what a trace points to
     watch: RepeatDetector = field(default_factory=RepeatDetector, compare=False, repr=False)  # over all runs
 
@@ -145,6 +146,8 @@ class Question:
         """How runs are made: as for an opaque function if run times are observed or the function has its own
         randomness.
         """
+        if self.made_as is Shape.READ:
+            return Shape.READ
         return Shape.OPAQUE if self.observe or self.own_randomness else self.made_as or self.mechanism.shape
 
     @property
@@ -157,13 +160,13 @@ class Question:
     def own_randomness(self) -> bool:
         """Whether outputs depend on more than the noise or the generator that the function receives."""
         if self.made_as is Shape.READ:
-            return False  # every draw is made here, by the law that the function asks for
+            return self.called is not None  # every other draw is made here, by the law that the function asks for
         return self.mechanism.own_randomness or self.made_as is Shape.OPAQUE
 
     @property
     def reproducible(self) -> bool:
         """Whether the seed alone determines every output."""
-        return self.runs_as is not Shape.OPAQUE
+        return self.runs_as is not Shape.OPAQUE and self.called is None
 
     @property
     def reads_low_bits(self) -> bool:

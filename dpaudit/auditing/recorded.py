@@ -21,7 +21,8 @@ def target_of(question: Question) -> Target:
     mechanism = question.mechanism
     usual = "run by run" if question.unread is None else f"run by run: {question.unread}"
     programs = str(question.reading) if question.reading is not Reading.CALLS else "run by run"
-    kinds = {Shape.PROGRAM: programs, Shape.SAMPLER: "sampler", Shape.READ: "rewritten"}
+    rewritten = "rewritten" if question.called is None else f"rewritten; called in each run: {question.called}"
+    kinds = {Shape.PROGRAM: programs, Shape.SAMPLER: "sampler", Shape.READ: rewritten}
     reading = kinds.get(question.runs_as, usual)
     own_pairs = not question.given_pairs
     return Target(

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from dpaudit.program.outcome import raised
-from dpaudit.reading.draws import Source, is_maker, source_of
+from dpaudit.reading import libraries
+from dpaudit.reading.draws import Failed, Source, is_maker, source_of
 from dpaudit.reading.loops import PlainLoops
 from dpaudit.reading.python import Python
 from dpaudit.reading.rewrite import UnreadableError
@@ -52,6 +53,8 @@ class Given(PlainLoops, Python):
         source = source_of(function)
         if source is not None and (source.owner is None or id(source.owner) not in self._fixed):
             return self._next(source, args, keywords)
+        if self._place < len(self._tape) and self._tape[self._place][0] == libraries.title_of(function):
+            return self._taken()
         if function is print:
             return None
         made = super().foreign(function, self._called_back(args), keywords)
@@ -73,14 +76,20 @@ class Given(PlainLoops, Python):
 
     def _next(self, source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         if self._place < len(self._tape):
-            title, value = self._tape[self._place]
+            title = self._tape[self._place][0]
             if title != source.title:
                 raise OtherDrawsError(f"asks for {source.title} where the reading asked for {title}")
-            self._place += 1
-            return value
+            return self._taken()
         if self._beyond is None:
             raise OtherDrawsError(f"asks for {source.title} after the last draw of the reading")
         return self._beyond(source, args, keywords)
+
+    def _taken(self) -> Any:
+        value = self._tape[self._place][1]
+        self._place += 1
+        if type(value) is Failed:
+            raise value.error
+        return value
 
 
 _LIBRARIES = frozenset(("numpy", "pandas", "builtins", "functools"))

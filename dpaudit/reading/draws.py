@@ -128,6 +128,13 @@ OF_SECRETS = ("choice", "randbelow", "randbits", "token_bytes", "token_hex", "to
 
 
 @dataclass(frozen=True, slots=True)
+class Failed:
+    """Stands on a tape for a draw that raised."""
+
+    error: Exception
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """What a callable draws.
 

@@ -31,7 +31,7 @@ from dpaudit.errors import UsageError
 from dpaudit.evidence.event import TYPES
 from dpaudit.program.batch.value import BatchValue, entries
 from dpaudit.program.outcome import Raised, is_told, raised
-from dpaudit.reading.runs.outputs import ManyArrays, ManyFrames, ManyNumbers, ManyTexts
+from dpaudit.reading.runs.outputs import ManyArrays, ManyFrames, ManyLabels, ManyNumbers, ManyTexts
 from dpaudit.sampling.texts import is_minus_zero, read_text
 
 EXACT = 2**53  # the largest integers that a float holds are numbers; larger ones are categories
@@ -397,7 +397,11 @@ class _Reader:
         return f"{' '.join(parts)} {self.form(cells)}"
 
     def _labels(self, index: Any) -> str:
-        labels = type(index).__name__ + "[" + ", ".join(map(self.label, index.tolist())) + "]"
+        if type(index) is ManyLabels:
+            members, index = map(self.form, index.texts), index.like
+        else:
+            members = map(self.label, index.tolist())
+        labels = type(index).__name__ + "[" + ", ".join(members) + "]"
         names = [name for name in index.names if name is not None]
         levels = "".join(map(self._labels, index.levels)) if hasattr(index, "levels") else ""  # of no row too
         return labels + (f" named {self.label(list(index.names))}" if names else "") + levels + self._dtype(index.dtype)

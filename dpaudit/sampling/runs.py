@@ -52,7 +52,7 @@ class RaisedTogetherError(InvalidRunsError):
 
 
 def outputs_of(experiment: Experiment, block: Block) -> tuple[tuple[Outputs, Outputs], str | None]:
-    """Run a block; return the outputs of side 0 and side 1, and why a program was run one call at a time (or None)."""
+    """Run a block; return the outputs of side 0 and side 1, and what was called run by run (or None)."""
     mechanism = loaded(experiment.mechanism) if isinstance(experiment.mechanism, str) else experiment.mechanism
     with reading_types(experiment.types), lent():
         return _outputs_of(mechanism, experiment, block)
@@ -77,7 +77,7 @@ def _outputs_of(
         singly = generator_of(experiment.seed, block, _SINGLY + side)
         try:
             if shape is Shape.READ:
-                outputs, reason = _read(mechanism, data[side], experiment, block, rng, size), None
+                outputs, reason = _read(mechanism, data[side], experiment, block, rng, size)
             elif shape is Shape.PROGRAM:
                 outputs, reason = _program(mechanism, data[side], experiment, block, side, size)
             else:
@@ -147,8 +147,8 @@ def _program(
 
 def _read(
     mechanism: Mechanism, data: Any, experiment: Experiment, block: Block, rng: np.random.Generator, size: int
-) -> Outputs:
-    """Make runs by reading the function; what it returns is read too."""
+) -> tuple[Outputs, str | None]:
+    """Make runs by reading the function, and read what it returns; name the libraries that are called in each run."""
     seeds = rng.bit_generator.seed_seq
     assert isinstance(seeds, np.random.SeedSequence)
     keywords = {name: {"rng": rng, "size": 1}[name] for name in mechanism.asked} | experiment.parameters
@@ -156,9 +156,10 @@ def _read(
     if block.phase is Phase.SETTLING:
         repeated = max(1, min(REPEATED, block.size // _SETTLED))
     try:
-        return from_reading(make(mechanism.function, (data,), keywords, size, seeds, repeated), size)
+        made = make(mechanism.function, (data,), keywords, size, seeds, repeated)
     except UnreadError as error:
         raise UnreadRunsError(str(error)) from None
+    return from_reading(made, size), ", ".join(made.libraries) or None
 
 
 class UnreadRunsError(InvalidRunsError):

@@ -19,6 +19,7 @@ from dpaudit.reading.runs.control import DeadError
 from dpaudit.reading.runs.values import (
     ABSENT,
     CONTENTS,
+    SCALARS,
     UNBOUND,
     Alternatives,
     Array,
@@ -29,6 +30,7 @@ from dpaudit.reading.runs.values import (
     at,
     differs,
     holds_members,
+    is_gone,
     members_of,
     raw,
     with_attributes,
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 
 Dense = Callable[..., Any]
 """An operation on whole arrays; it returns NotImplemented where it does not do what Python does."""
+_IMMUTABLE = {*SCALARS, str, bytes, types.NoneType}
 _FEW = 64
 """Groups of runs that are made one by one, however few runs each has."""
 _LOOKED_AT = 4096
@@ -122,6 +125,13 @@ def groups_of(leaves: Iterable[Alternatives], mask: Mask, most: int) -> list[Arr
     return [places[order[cuts[k] : cuts[k + 1]]] for k in range(len(known))]
 
 
+def _is_as_coarse(leaves: list[Alternatives], rest: list[Alternatives], mask: Mask) -> bool:
+    """Whether runs that agree in some alternatives agree in all: then each group has plain values."""
+    most = max(_FEW, mask.count // 4)
+    fewer, groups = groups_of(rest, mask, most), groups_of(leaves, mask, most)
+    return fewer is not None and groups is not None and len(groups) == len(fewer)
+
+
 def apply(
     domain: Runs,
     function: Callable[..., Any],
@@ -148,7 +158,7 @@ def apply(
     if dense is not None and leaves:
         numbers = tuple(joins.as_numbers(each, domain.active) if type(each) is Alternatives else each for each in args)
         rest = [leaf for each in (*numbers, *keywords.values()) for leaf in alternatives_in(each)]
-        if len(rest) < len(leaves):
+        if len(rest) < len(leaves) and not (rest and _is_as_coarse(leaves, rest, domain.active)):
             args, leaves = numbers, rest
     if leaves:
         groups = groups_of(leaves, domain.active, max(_FEW, domain.active.count // 4))
@@ -227,14 +237,29 @@ def each_group(domain: Runs, groups: list[Array], one: Callable[[int], Any], fre
 
 def column(value: Any, places: Array) -> Iterable[Any]:
     """Return the values of some runs, one by one; of a plain value, the same again and again."""
+    return _columns(value, places) if differs(value) else itertools.repeat(raw(value))
+
+
+def _columns(value: Any, places: Array) -> list[Any]:
+    """Return the values of some runs: what is held in members, member by member; what is plain anew for each run."""
     kind = type(value)
-    if kind is Container and type(value.content) is Numbers:
-        value, kind = value.content, Numbers
+    if kind is Container and type(value.content) in (list, tuple, dict, Numbers, Alternatives):
+        value, kind = value.content, type(value.content)
     if kind is Numbers and value.labels is None:
         part = value.array[places]
-        return part.tolist() if value.python else list(part)
-    if not differs(value):
-        return itertools.repeat(raw(value))
+        return part.tolist() if value.python and value.array.ndim == 1 else list(part)
+    if kind is Alternatives and all(type(each) in _IMMUTABLE for each in value.values):
+        options = value.values
+        return [options[code] for code in value.codes[places].tolist()]
+    if (kind is list or kind is tuple) and value:
+        rows = zip(*[_columns(each, places) for each in value], strict=True)
+        return list(map(list, rows)) if kind is list else list(rows)
+    if kind is dict and value and not any(map(is_gone, value.values())):
+        keys = list(value)
+        rows = zip(*[_columns(each, places) for each in value.values()], strict=True)
+        return [dict(zip(keys, row, strict=True)) for row in rows]
+    if kind in _IMMUTABLE:
+        return [value] * len(places)
     return [at(value, run) for run in places.tolist()]
 
 

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from dpaudit.reading import dispatch
+from dpaudit.reading import dispatch, libraries
 from dpaudit.reading.callables import Effect, effect_of
 from dpaudit.reading.draws import Source, is_maker, is_seeder, source_of
 from dpaudit.reading.loops import Looped, Looping, Plan
@@ -64,6 +64,7 @@ class Runs(Python):
         events: all draws, in their order.
         witnesses: runs that are most likely to show that the reading differs from the function.
         ejected: runs that the function itself has to make.
+        libraries: the calls of libraries that draw by themselves.
     """
 
     control = (DeadError, SplitError, GivenUpError, UnreadableError)
@@ -81,6 +82,7 @@ class Runs(Python):
         self.witnesses: dict[int, None] = {}
         self.ejected = np.zeros(count, dtype=bool)
         self.ejected_because = ""
+        self.libraries: dict[str, None] = {}
         self.closes = False  # whether Python's own control runs, so that exceptions are Python's
         self._made: dict[int, Any] = {}
         self._fixed: dict[int, Any] = {}
@@ -449,6 +451,9 @@ class Runs(Python):
         elif kind is Member:
             return self._bearing(self._method(function.owner, function.name, args, keywords))
         elif kind is Alternatives:
+            title = self._title_of_all(function)
+            if title is not None:
+                return self._of_library(_calling, title, (function, *args), keywords)
             return self.each_alternative(function, lambda each: self.call(each, *args, **keywords))
         elif function is UNBOUND:
             self.leave(_unbound("a function"))
@@ -524,6 +529,11 @@ class Runs(Python):
             return self._maker(function, args, keywords)
         if type(function) is types.FunctionType and function.__code__ is OF_CONTEXTLIB:
             return self._managed(function, args, keywords)
+        if not differs((args, tuple(keywords.values()))) and libraries.makes(function, args, keywords):
+            return plainly(self, function, args, keywords)
+        title = libraries.title_of(function)
+        if title is not None:
+            return self._of_library(function, title, args, keywords)
         bound = getattr(function, "__self__", None)
         if type(bound) is Generating:
             return self._made_really(function, args, keywords)
@@ -588,8 +598,20 @@ class Runs(Python):
             return function
         return _Callback(self, function)
 
+    def _title_of_all(self, owner: Alternatives, name: str = "") -> str | None:
+        """Return the name of a call that is made in each run, if it is that of every object of a library."""
+        values = owner.values
+        if not libraries.is_of_library(values[0]) or len(set(map(type, values))) > 1:
+            return None
+        found = {libraries.title_of(getattr(each, name) if name else each) for each in values}
+        return found.pop() if len(found) == 1 else None
+
     def _method(self, owner: Any, name: str, args: tuple[Any, ...], keywords: dict[str, Any], bound: Any = None) -> Any:
         owner = self.present(owner)
+        if type(owner) is Alternatives:
+            title = self._title_of_all(owner, name)
+            if title is not None:
+                return self._of_library(functools.partial(_calling_method, name), title, (owner, *args), keywords)
         if self.differs_nearly_everywhere(owner) and not any(
             type(each) is Container and containers.base_of(each.content) for each in owner.values
         ):
@@ -679,17 +701,23 @@ class Runs(Python):
 
     def drawn(self, source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Return what a source draws for the active runs, or what they drew in an earlier pass."""
-        self.alive()
-        if self.recorded is not None:
-            found = self.recorded.take(self, source.title)
-            if found is not None:
-                return found if found is not _MIXED else self._each_recorded(source, args, keywords)
-        return draw.draw(self, source, args, keywords)
+        return self._next(source.title, lambda: draw.draw(self, source, args, keywords))
 
-    def _each_recorded(self, source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    def _next(self, title: str, make: Callable[[], Any]) -> Any:
+        self.alive()
+        found = None if self.recorded is None else self.recorded.take(self, title)
+        if found is None:
+            return make()
+        if found is not _MIXED:
+            return found
         assert self.recorded is not None
         groups = self.recorded.groups(self.active.places)
-        return each_group(self, groups, lambda run: self.drawn(source, args, keywords), fresh=True)
+        return each_group(self, groups, lambda run: self._next(title, make), fresh=True)
+
+    def _of_library(self, function: Any, title: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """Call a library that draws by itself, for each run."""
+        self.libraries[title] = None
+        return self._next(title, lambda: draw.called(self, title, function, args, keywords))
 
     def note(self, drawn: draw.Drawn, like: Any = None) -> Any:
         """Keep a draw, and return it as a value."""
@@ -1112,6 +1140,14 @@ class Runs(Python):
 
 
 _MIXED = object()
+
+
+def _calling(function: Any, *args: Any, **keywords: Any) -> Any:
+    return function(*args, **keywords)
+
+
+def _calling_method(name: str, owner: Any, *args: Any, **keywords: Any) -> Any:
+    return getattr(owner, name)(*args, **keywords)
 
 
 class Recorded:

@@ -7,17 +7,20 @@ given the tape, has to return what was read.
 
 from __future__ import annotations
 
+import copy
 import functools
 import random
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpaudit.reading.draws import Kind, Source
+from dpaudit.reading.draws import Failed, Kind, Source
+from dpaudit.reading.libraries import is_taken
 from dpaudit.reading.runs import joins
 from dpaudit.reading.runs.applied import alternatives_in, chosen_in, column, each_group, groups_of, opened
-from dpaudit.reading.runs.values import Alternatives, Array, Container, Numbers, differs, raw
+from dpaudit.reading.runs.values import Alternatives, Array, Container, Numbers, at, differs, raw
 
 if TYPE_CHECKING:
     from dpaudit.reading.runs.domain import Runs
@@ -34,7 +37,7 @@ class Drawn:
     Attributes:
         places: (n,) their numbers.
         title: of what drew.
-        values: (n, ...) what each drew, or a list of n values.
+        values: (n, ...) what each drew, or a list of n values; of draws that raised, all are `Failed`.
         python: whether a number is Python's own.
     """
 
@@ -100,7 +103,7 @@ def draw(domain: Runs, source: Source, args: tuple[Any, ...], keywords: dict[str
             return _drawn(domain, source, tuple(numbers), more)
         groups = groups_of(leaves, domain.active, max(64, domain.active.count // 64))
         if groups is None:
-            return _singly(domain, source, args, keywords)
+            return _singly(domain, source.title, _method(source, domain.streams), args, keywords)
 
         def one(run: int) -> Any:
             mine = tuple(chosen_in(each, run) for each in args)
@@ -122,7 +125,7 @@ def _drawn(domain: Runs, source: Source, args: tuple[Any, ...], keywords: dict[s
             found = _choice_by_chances(domain, source, args, keywords)
             if found is not NotImplemented:
                 return found
-        return _singly(domain, source, args, keywords)
+        return _singly(domain, source.title, _method(source, domain.streams), args, keywords)
     return _with_numbers(domain, source, bound[0], bound[1], streams)
 
 
@@ -131,8 +134,9 @@ def _probe(domain: Runs, source: Source, args: tuple[Any, ...], keywords: dict[s
     try:
         return _method(source, domain.probes)(*args, **keywords)
     except Exception as error:
-        domain.leave(error)
-        raise
+        places = domain.active.places
+        domain.note(Drawn(places, source.title, [Failed(error)] * len(places), False))
+        raise  # not reached: nobody is left
 
 
 def _plain(domain: Runs, source: Source, args: tuple[Any, ...], keywords: dict[str, Any], streams: Streams) -> Any:
@@ -208,13 +212,14 @@ def _with_numbers(domain: Runs, source: Source, given: dict[str, Any], size: Any
         name: each.item() if isinstance(each, np.ndarray) and each.size == 1 and not shape else each
         for name, each in first.items()
     }
+    asked = {**given, **({} if size is None else {"size": size})}
     one = _probe_or_none(domain, source, first, size)
     if one is NotImplemented:
-        return _singly(domain, source, (), {**given, **({} if size is None else {"size": size})})
+        return _singly(domain, source.title, _method(source, domain.streams), (), asked)
     try:
         values = _method(source, streams)(**parts, size=(len(places), *shape))
     except ValueError:  # of some run: which, is found run by run
-        return _singly(domain, source, (), {**given, **({} if size is None else {"size": size})})
+        return _singly(domain, source.title, _method(source, domain.streams), (), asked)
     return domain.note(Drawn(places, source.title, values, type(one) in (int, float, bool)), like=one)
 
 
@@ -247,28 +252,49 @@ def _choice_by_chances(domain: Runs, source: Source, args: tuple[Any, ...], keyw
     return domain.note(Drawn(places, source.title, table[chosen], False), like=table[0])
 
 
-def _singly(domain: Runs, source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def called(domain: Runs, title: str, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """Return what a library that draws by itself returns: it is called for each active run."""
+    first = int(domain.active.places[0])
+    args = tuple(domain.present(each) for each in args)
+    keywords = {name: domain.present(each) for name, each in keywords.items()}
+    if not all(is_taken(at(each, first)) for each in (*args, *keywords.values())):
+        domain.give_up(f"{title}, which is given more than plain values")
+    return _singly(domain, title, function, args, keywords)
+
+
+def _singly(
+    domain: Runs, title: str, method: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]
+) -> Any:
     """Draw run by run."""
     places = domain.active.places
     columns = [column(each, places) for each in args]
     more = [column(each, places) for each in keywords.values()]
-    method = _method(source, domain.streams)
-    values, errors, good = [], [], []
+    values: list[Any] = []
+    failed: list[Failed] = []
+    good: list[int] = []
+    bad: list[int] = []
     for run, *row in zip(places.tolist(), *columns, *more, strict=False):
         try:
             values.append(method(*row[: len(args)], **dict(zip(keywords, row[len(args) :], strict=True))))
             good.append(run)
         except Exception as error:
-            errors.append((run, error))
-    if errors:
-        domain.leave_each(errors)
-    return domain.note(Drawn(np.array(good, dtype=np.int64), source.title, values, False))
+            bad.append(run)
+            failed.append(Failed(error))
+    value = domain.note(Drawn(np.array(good, dtype=np.int64), title, values, False)) if good else None
+    if bad:
+        domain.note(Drawn(np.array(bad, dtype=np.int64), title, failed, False))
+    return value
 
 
 def as_value(domain: Runs, drawn: Drawn, like: Any = None) -> Any:
-    """Return a draw as a value of the runs that made it."""
+    """Return a draw as a value of the runs that made it; those of which it raised leave."""
     if isinstance(drawn.values, list):
-        return joins.packed(drawn.values, drawn.places, domain.count)
+        if type(drawn.values[0]) is Failed:
+            domain.leave_each(
+                [(run, each.error) for run, each in zip(drawn.places.tolist(), drawn.values, strict=True)]
+            )
+            return None
+        return joins.packed(list(map(_own, drawn.values)), drawn.places, domain.count)
     values = drawn.values
     if values.dtype.kind not in "fiub":
         known, inverse = np.unique(values, return_inverse=True)
@@ -284,6 +310,11 @@ def as_value(domain: Runs, drawn: Drawn, like: Any = None) -> Any:
         return joins.packed(list(values), drawn.places, domain.count)
     found = Numbers(array, drawn.python)
     return found if array.ndim == 1 else Container(found)
+
+
+def _own(value: Any) -> Any:
+    """Return what was drawn as the function's own, who may change it: the tape keeps what it was."""
+    return copy.deepcopy(value) if type(value) in (list, dict, set) else value
 
 
 def one_draw(source: Source, args: tuple[Any, ...], keywords: dict[str, Any], streams: Streams) -> Any:

@@ -24,8 +24,10 @@ from dpaudit.reading.runs.values import (
     Mask,
     Numbers,
     Table,
+    at,
     differs,
     holds_members,
+    members_of,
     raw,
     with_attributes,
 )
@@ -58,7 +60,7 @@ class ManyFrames:
 
     Attributes:
         kind: "Series" or "DataFrame".
-        index: labels of the rows.
+        index: labels of the rows; `ManyLabels` where they differ by run.
         columns: labels of the columns; None for a series.
         name: of a series.
         cells: (columns, rows) numbers or plain values; of a series (rows,).
@@ -84,6 +86,19 @@ class ManyTexts:
 
     codes: Array
     texts: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ManyLabels:
+    """Labels in an order that differs by run.
+
+    Attributes:
+        like: an index of the same type, name and dtype.
+        texts: one a row.
+    """
+
+    like: Any
+    texts: list[ManyTexts]
 
 
 class _Texts:
@@ -117,7 +132,7 @@ def parts_of(value: Any, places: Array, count: int) -> Iterator[tuple[Array, Any
     value = _with_texts(_settled(value, mask, count))
     leaves = list(alternatives_in(value))
     if not leaves:
-        return iter([(places, of_runs(value, places))])
+        return None if _has_coded(value) else iter([(places, of_runs(value, places))])
     groups = groups_of(leaves, mask, min(MOST_PARTS, max(64, len(places) // 4)))
     if groups is None:
         return None
@@ -127,15 +142,45 @@ def parts_of(value: Any, places: Array, count: int) -> Iterator[tuple[Array, Any
 def _each(value: Any, groups: list[Array], count: int) -> Iterator[tuple[Array, Any]]:
     for runs in groups:
         own = chosen_in(value, int(runs[0]))
-        inner = parts_of(own, runs, count) if next(alternatives_in(own), None) is not None or _any_coded(own) else None
-        if inner is None:
+        if next(alternatives_in(own), None) is None and not _has_coded(own):
             yield runs, of_runs(own, runs)
-        else:
-            yield from inner
+            continue
+        inner = parts_of(own, runs, count)
+        yield from [(runs[k : k + 1], at(own, run)) for k, run in enumerate(runs.tolist())] if inner is None else inner
 
 
-def _any_coded(value: Any) -> bool:
-    return type(value) is Container and is_coded(value.content)
+def _has_coded(value: Any) -> bool:
+    """Whether a series or frame within stands in an order that differs by run."""
+    kind: Any = type(value)
+    if kind is Container:
+        return not value.plain and _has_coded(value.content)
+    if kind is list or (issubclass(kind, tuple) and differs(value)):
+        return any(map(_has_coded, value))
+    if kind in (dict, OrderedDict, defaultdict):
+        return any(map(_has_coded, value.values()))
+    if holds_members(kind) and differs(value):
+        return any(map(_has_coded, members_of(value)))
+    return is_coded(value) and not _is_of_texts(value)
+
+
+def _is_of_texts(content: Any) -> bool:
+    """Whether all that stands in an order that differs by run are texts whose form is that of each alone."""
+    parts = [content.labels] if type(content) is Numbers else [content.index, *content.columns.values()]
+    for each in parts:
+        if type(each) is Coded:
+            alone = (each.codes[:, 1:] != each.codes[:, :-1]).all()  # equal neighbours are counted
+            if not alone or len(set(each.values)) < len(each.values) or set(map(type, each.values)) != {str}:
+                return False
+    return True
+
+
+def _texts(coded: Coded, runs: Array) -> list[ManyTexts]:
+    values = list(coded.values)
+    return [ManyTexts(codes, values) for codes in coded.codes[runs].T]
+
+
+def _labels(labels: Any, runs: Array) -> Any:
+    return ManyLabels(labels.of(int(runs[0])), _texts(labels, runs)) if type(labels) is Coded else labels
 
 
 def _settled(value: Any, mask: Mask, count: int) -> Any:
@@ -143,7 +188,7 @@ def _settled(value: Any, mask: Mask, count: int) -> Any:
     kind = type(value)
     if kind is Container:
         content = value.content
-        if is_coded(content):
+        if is_coded(content) and not _is_of_texts(content):
             return Container(regroup(content, mask, count))
         if not value.plain and type(content) in (dict, Alternatives):
             content = by_keys(content, mask, count)
@@ -180,7 +225,7 @@ def of_runs(value: Any, runs: Array) -> Any:
     if kind is Numbers:
         array = value.array[runs]
         if value.labels is not None:
-            return ManyFrames("Series", value.labels, None, value.name, _listed(array), [array.dtype])
+            return ManyFrames("Series", _labels(value.labels, runs), None, value.name, _listed(array), [array.dtype])
         return ManyNumbers(array) if array.ndim == 1 else ManyArrays(array)
     if kind is Table:
         return _frame(value, runs)
@@ -205,9 +250,10 @@ def _frame(table: Table, runs: Array) -> Any:
             cells.append(_listed(column.array[runs]))
             dtypes.append(column.array.dtype)
         elif type(column) is Coded:
-            raise TypeError("a column in an order that differs by run")
+            cells.append(_texts(column, runs))
+            dtypes.append(pd.Series(column.of(int(runs[0]))).dtype)
         else:
-            series = pd.Series(column, index=table.index)
+            series = pd.Series(column)
             cells.append(series.tolist())
             dtypes.append(series.dtype)
-    return ManyFrames("DataFrame", table.index, pd.Index(list(table.columns)), None, cells, dtypes)
+    return ManyFrames("DataFrame", _labels(table.index, runs), pd.Index(list(table.columns)), None, cells, dtypes)

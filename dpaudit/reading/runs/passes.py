@@ -66,11 +66,13 @@ class ReadBlock:
         parts: of runs that were read.
         single: outputs of runs that the function itself made, by their numbers.
         repeated: how many runs were repeated by the function itself, and agreed.
+        libraries: calls of libraries that draw by themselves, each made for each run.
     """
 
     parts: list[Part]
     single: dict[int, Any]
     repeated: int
+    libraries: tuple[str, ...] = ()
 
 
 def make(
@@ -99,6 +101,7 @@ def make(
     parts: list[Part] = []
     single: dict[int, Any] = {}
     passes = checked = 0
+    called: dict[str, None] = {}
     while waiting:
         runs, recorded = waiting.pop()
         passes += 1
@@ -122,7 +125,8 @@ def make(
         except RecursionError:
             raise UnreadError("it calls itself too deeply, or returns something that holds itself") from None
         parts += mine
-    return ReadBlock(parts, single, checked)
+        called |= domain.libraries
+    return ReadBlock(parts, single, checked, tuple(called))
 
 
 def is_of_user(function: Any) -> bool:

@@ -16,7 +16,7 @@ from dpaudit.errors import UsageError
 from dpaudit.evidence.event import TYPES, types_agree
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.installed import installed_version
-from dpaudit.evidence.records import PairRecord, Verdict
+from dpaudit.evidence.records import PairRecord, Target, Verdict
 from dpaudit.evidence.worst import against, lowered
 from dpaudit.neighbours import parse_relation
 from dpaudit.neighbours.answers import ROUNDING
@@ -212,7 +212,7 @@ def _target(evidence: Evidence) -> Finding:
     except ValueError:
         return failing("target", f"no function is of the kind {target.asks!r}")
     own_randomness = _own_randomness(evidence)
-    if target.reading == "rewritten":
+    if _is_rewritten(target):
         return _rewritten(evidence, shape, own_randomness)
     reading = "run by run" if own_randomness or evidence.observed else _READINGS.get(shape, "run by run")
     readings = [reading, *(["compiled"] if reading == "batch" else [])]
@@ -244,11 +244,13 @@ def _target(evidence: Evidence) -> Finding:
 
 
 def _rewritten(evidence: Evidence, shape: Shape, own_randomness: bool) -> Finding:
-    """Check what follows where the source of a function was read: every draw hangs on the seed."""
-    wrong = _types(evidence)
+    """Check what follows where the source of a function was read: every draw hangs on the seed, but a library's own."""
+    wrong, called = _types(evidence), evidence.target.reading != "rewritten"
     if shape not in (Shape.OPAQUE, Shape.SEEDED) or evidence.observed:
         wrong = f"a function of the kind {shape} is not read as 'rewritten'"
-    elif own_randomness or not evidence.reproducible:
+    elif called and (not own_randomness or evidence.reproducible):
+        wrong = "a library that is called in each run has randomness of its own, which no seed repeats"
+    elif not called and (own_randomness or not evidence.reproducible):
         wrong = "where the source is read, every draw hangs on the seed"
     elif evidence.low_bits not in ("ignore", "report", "verdict"):
         wrong = f"low-order bits of a {shape} count for {evidence.low_bits!r}"
@@ -257,6 +259,10 @@ def _rewritten(evidence: Evidence, shape: Shape, own_randomness: bool) -> Findin
     elif min(evidence.seed, evidence.learning, evidence.measuring) < 0:
         wrong = "a seed and numbers of runs are not negative"
     return answered("target", not wrong, wrong or f"a {shape}, its source read")
+
+
+def _is_rewritten(target: Target) -> bool:
+    return target.reading == "rewritten" or target.reading.startswith("rewritten; called in each run: ")
 
 
 def _own_randomness(evidence: Evidence) -> bool:
@@ -275,7 +281,7 @@ def _assumptions(evidence: Evidence) -> Finding:
     else:
         declared = parse_relation(evidence.relation).kind == "declared"
         own = Shape(asks) is Shape.OPAQUE or (Shape(asks) is not Shape.PROGRAM and _own_randomness(evidence))
-        own = own and evidence.target.reading != "rewritten"
+        own = _own_randomness(evidence) if _is_rewritten(evidence.target) else own
         known = [
             assumed(own, declared=declared, observed=bool(evidence.observed), repeated=repeated)
             for repeated in (False, True)

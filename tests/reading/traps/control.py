@@ -1,6 +1,8 @@
 """Control flow under masks, and five functions as analysts write them."""
 
 import math, random
+import random
+
 import numpy as np, pandas as pd
 
 CITIES = [f"c{i}" for i in range(20)]
@@ -323,3 +325,44 @@ def t55_retry(df, epsilon=1.0):
         except ValueError as e:
             out.append(None)
     return out if None not in out else [x for x in out if x is not None]
+
+
+def t56_draw_raises_for_all(df, epsilon=1.0):
+    n = len(df) + np.random.laplace(0, 1 / epsilon)
+    try:
+        chosen = np.random.choice(["a", "b"], p=[float("nan"), 0.5])
+    except ValueError as e:
+        chosen = f"{e}: {np.random.laplace() > 0}"
+    return n, chosen
+
+
+def t57_draw_raises_for_some(df, epsilon=1.0):
+    scale = 1.0 + np.random.laplace(0, 1 / epsilon)
+    try:
+        found = np.random.laplace(0, scale)
+    except ValueError:
+        found = np.random.normal()
+    return found, np.random.uniform()
+
+
+def t58_draw_raises_in_a_generator(df, epsilon=1.0):
+
+    def noisy():
+        for _ in range(3):
+            yield np.random.exponential(np.random.laplace(0.5, 1 / epsilon))
+
+    out = []
+    try:
+        for each in noisy():
+            out.append(each)
+    except ValueError as e:
+        out.append(str(e))
+    return out, np.random.uniform()
+
+
+def t59_randrange_of_nothing(df, epsilon=1.0):
+    k = round(np.random.laplace(0, 2 / epsilon))
+    try:
+        return random.randrange(k)
+    except ValueError as e:
+        return type(e).__name__, random.random() < 0.5
