@@ -53,8 +53,10 @@ def is_of_user(file: str) -> bool:
     path = os.path.realpath(file)
     if path.startswith(_OWN):
         return False
-    if any(f"{os.sep}{name}{os.sep}" in path for name in ("site-packages", "dist-packages")):
-        return any(f"{os.sep}{name}{os.sep}" in path for name in _CATALOGUE)
+    for name in ("site-packages", "dist-packages"):
+        _, installed, rest = path.rpartition(f"{os.sep}{name}{os.sep}")
+        if installed:
+            return rest.partition(os.sep)[0] in _CATALOGUE
     return not path.startswith(_LIBRARIES)
 
 

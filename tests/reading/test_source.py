@@ -6,6 +6,7 @@ import importlib.util
 import linecache
 import subprocess
 import sys
+import sysconfig
 import textwrap
 import threading
 import traceback
@@ -14,7 +15,7 @@ import pytest
 
 from dpaudit.reading.python import Python
 from dpaudit.reading.rewrite import UnreadableError
-from dpaudit.reading.source import is_rewritten
+from dpaudit.reading.source import is_of_user, is_rewritten
 
 
 def module_of(text, folder, name="written"):
@@ -210,3 +211,9 @@ def test_inner_functions_are_rewritten_with_the_outer_one(tmp_path):
     made = Python().run(module.f)
     assert all(is_rewritten(getattr(each, "__func__", each)) for each in made)
     assert not is_rewritten(module.f)
+
+
+def test_a_module_of_an_installed_library_is_not_the_users_whatever_its_name():
+    packages = sysconfig.get_path("purelib")
+    assert not is_of_user(f"{packages}/diffprivlib/mechanisms/laplace.py")
+    assert is_of_user(f"{packages}/dpaudit_mechanisms/laplace.py")
