@@ -180,6 +180,20 @@ def from_reading(block: ReadBlock, size: int) -> Outputs:
     return from_paths(paths, size)
 
 
+def agree(outputs: Outputs, returned: dict[int, Any]) -> bool:
+    """Whether what single runs returned is what is kept of them, by form and numbers."""
+    runs = sorted(returned)
+    alone, kept = from_list([taken(returned[run]) for run in runs]), outputs.take(np.array(runs, dtype=np.int64))
+    for code, form in enumerate(alone.forms):
+        if form not in kept.forms:
+            return False
+        other = kept.forms.index(form)
+        same = np.array_equal(alone.codes == code, kept.codes == other)
+        if not same or not np.array_equal(alone.numbers[code], kept.numbers[other]):
+            return False
+    return True
+
+
 def _taken_part(part: Part) -> Iterator[Any]:
     if isinstance(part.value, Raised):
         yield TakenPath(part.runs, OutputSnapshot(part.value), np.ones(len(part.runs), dtype=bool), ())

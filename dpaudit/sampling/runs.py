@@ -24,6 +24,7 @@ from dpaudit.sampling.forms import reading_types
 from dpaudit.sampling.outputs import (
     FIXED,
     Outputs,
+    agree,
     from_array,
     from_list,
     from_paths,
@@ -159,7 +160,10 @@ def _read(
         made = make(mechanism.function, (data,), keywords, size, seeds, repeated)
     except UnreadError as error:
         raise UnreadRunsError(str(error)) from None
-    return from_reading(made, size), ", ".join(made.libraries) or None
+    outputs = from_reading(made, size)
+    if not agree(outputs, made.repeated):
+        raise UnreadRunsError("what it returned in a run that the function itself repeated is kept as something else")
+    return outputs, ", ".join(made.libraries) or None
 
 
 class UnreadRunsError(InvalidRunsError):

@@ -20,6 +20,7 @@ import pytest
 from dpaudit.reading.runs.domain import Runs
 from dpaudit.reading.runs.passes import UnreadError, make
 from dpaudit.reading.runs.values import Container
+from dpaudit.sampling.outputs import agree, from_reading
 
 TRAPS = Path(__file__).parent / "traps"
 RUNS = 500
@@ -50,9 +51,10 @@ def _data():
 def _ends(function, runs, repeated, data, seed=5):
     """How the reading of a function ends: "" or why it is not read."""
     try:
-        make(function, (data,), {}, runs, np.random.SeedSequence(seed), repeated)
+        made = make(function, (data,), {}, runs, np.random.SeedSequence(seed), repeated)
     except UnreadError as error:
         return str(error)
+    assert agree(from_reading(made, runs), made.repeated), "what it returns is kept as something else"
     return ""
 
 

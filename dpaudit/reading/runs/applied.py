@@ -78,10 +78,13 @@ def alternatives_in(value: Any) -> Iterator[Alternatives]:
 
 
 def chosen_in(value: Any, run: int) -> Any:
-    """Return a value with its alternatives replaced by those that one run has."""
+    """Return a value with its alternatives replaced by those that one run has.
+
+    What an alternative holds itself stays as it is: runs that have it in common may differ in that.
+    """
     kind: Any = type(value)
     if kind is Alternatives:
-        return chosen_in(value.values[value.codes[run]], run)
+        return value.values[value.codes[run]]
     if kind is Container:
         return value if value.plain else Container(chosen_in(value.content, run))
     if kind is list or kind is tuple or kind is set or kind is frozenset:

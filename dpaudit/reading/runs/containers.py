@@ -268,10 +268,12 @@ def _read(domain: Runs, container: Container, name: str, args: tuple[Any, ...], 
 
 
 def _get_or(domain: Runs, content: Any, key: Any, default: Any = None) -> Any:
+    if not differs(key):
+        return content.get(raw(key), default)
     leaves = list(alternatives_in(key))
     groups = groups_of(leaves, domain.active, max(64, domain.active.count // 4)) if leaves else None
     if groups is not None:
-        return each_group(domain, groups, lambda run: content.get(raw(chosen_in(key, run)), default))
+        return each_group(domain, groups, lambda run: _get_or(domain, content, chosen_in(key, run), default))
     return apply(domain, lambda own, *rest: own.get(*rest), (content, key, default))
 
 
@@ -337,7 +339,9 @@ def _changed_by_key(
     assert groups is not None
 
     def one(run: int) -> Any:
-        return _changed(domain, container, name, tuple(chosen_in(each, run) for each in args), keywords)
+        mine = tuple(chosen_in(each, run) for each in args)
+        change = _changed_by_key if any(True for each in mine for _ in alternatives_in(each)) else _changed
+        return change(domain, container, name, mine, keywords)
 
     return each_group(domain, groups, one)
 

@@ -342,9 +342,9 @@ def _joined_contents(runs: Array, new: Any, old: Any) -> Any:
 def _with_absent(parts: list[tuple[Array, Any]]) -> dict[Any, Any] | None:
     """Return dicts of which some lack keys as one, in the order that all of them share; None where they share none."""
     longest = max((value for _, value in parts), key=len)
-    places = {key: place for place, key in enumerate(longest)}
+    places = {identity(key): place for place, key in enumerate(longest)}  # 1, 1.0 and True are three keys
     for _, value in parts:
-        order = [places.get(key, -1) for key in value]
+        order = [places.get(identity(key), -1) for key in value]
         if -1 in order or order != sorted(order):
             return None
     out: dict[Any, Any] = {}

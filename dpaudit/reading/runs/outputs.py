@@ -193,7 +193,7 @@ def _settled(value: Any, mask: Mask, count: int) -> Any:
         if not value.plain and type(content) in (dict, Alternatives):
             content = by_keys(content, mask, count)
         if type(content) is dict:
-            return Container({key: _settled(each, mask, count) for key, each in content.items()}, value._plain)
+            return Container({key: _settled(each, mask, count) for key, each in content.items()})
         if type(content) is list and not value.plain:
             return Container([_settled(each, mask, count) for each in content])
         return value if content is value.content else Container(content)
@@ -256,4 +256,6 @@ def _frame(table: Table, runs: Array) -> Any:
             series = pd.Series(column)
             cells.append(series.tolist())
             dtypes.append(series.dtype)
-    return ManyFrames("DataFrame", _labels(table.index, runs), pd.Index(list(table.columns)), None, cells, dtypes)
+    return ManyFrames(
+        "DataFrame", _labels(table.index, runs), pd.Index(list(table.columns), name=table.title), None, cells, dtypes
+    )

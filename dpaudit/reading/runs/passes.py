@@ -65,13 +65,13 @@ class ReadBlock:
     Attributes:
         parts: of runs that were read.
         single: outputs of runs that the function itself made, by their numbers.
-        repeated: how many runs were repeated by the function itself, and agreed.
+        repeated: what the function itself returned in runs that it repeated, which agreed, by their numbers.
         libraries: calls of libraries that draw by themselves, each made for each run.
     """
 
     parts: list[Part]
     single: dict[int, Any]
-    repeated: int
+    repeated: dict[int, Any]
     libraries: tuple[str, ...] = ()
 
 
@@ -100,7 +100,7 @@ def make(
     waiting: list[tuple[Array, Recorded | None]] = [(np.arange(count), None)]
     parts: list[Part] = []
     single: dict[int, Any] = {}
-    passes = checked = 0
+    passes, checked = 0, dict[int, Any]()
     called: dict[str, None] = {}
     while waiting:
         runs, recorded = waiting.pop()
@@ -121,7 +121,8 @@ def make(
         for run in np.flatnonzero(domain.ejected).tolist():
             single[int(runs[run])] = _finished(domain, run, function, args, keywords)
         try:
-            checked += _checked(domain, found, function, args, keywords, repeated)
+            again = _checked(domain, found, function, args, keywords, repeated)
+            checked |= {int(runs[place]): returned for place, returned in again.items()}
         except RecursionError:
             raise UnreadError("it calls itself too deeply, or returns something that holds itself") from None
         parts += mine
@@ -212,8 +213,8 @@ def _checked(
     args: tuple[Any, ...],
     keywords: dict[str, Any],
     repeated: int,
-) -> int:
-    """Repeat some runs by the function itself; return how many.
+) -> dict[int, Any]:
+    """Repeat some runs by the function itself; return what it returned, by the runs' numbers.
 
     Raises:
         UnreadError: if one of them returns something else.
@@ -225,9 +226,9 @@ def _checked(
     wanted = dict.fromkeys([*firsts[:repeated], *domain.witnesses, domain.count // 2, domain.count - 1])
     if repeated >= domain.count:
         wanted |= dict.fromkeys(range(domain.count))
-    made = 0
+    made: dict[int, Any] = {}
     for run in wanted:
-        if made >= repeated:
+        if len(made) >= repeated:
             break
         if owner[run] < 0:
             continue
@@ -238,7 +239,7 @@ def _checked(
             returned = made_by_python(given, function, args, keywords)
         except OtherDrawsError as error:
             raise UnreadError(f"its reading differs from the function: given the same draws, it {error}") from None
-        made += 1
+        made[run] = returned
         if not given.is_done or not same(returned, expected):
             raise UnreadError(
                 f"its reading differs from the function: given the same draws, it returns {_short(returned)} and not "

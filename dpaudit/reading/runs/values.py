@@ -23,6 +23,11 @@ PYTHON_NUMBERS = (int, float, bool)
 SCALARS = (int, float, bool, np.float64, np.int64, np.bool_)
 
 
+_OF_PYTHON = {"f": np.float64, "i": np.int64, "u": np.int64, "b": np.bool_}
+_EXACT = frozenset(map(np.dtype, (np.float64, np.int64, np.uint64, np.bool_)))
+"""Types whose numbers Python's own are held in as they are; a narrower one has the same values."""
+
+
 class Numbers:
     """A number, or an array of numbers, for each run.
 
@@ -37,7 +42,8 @@ class Numbers:
     __array_ufunc__ = None
 
     def __init__(self, array: Array, python: bool = False, labels: Any = None, name: Any = None) -> None:
-        self.array, self.python = array, python and array.ndim == 1
+        self.python = python and array.ndim == 1
+        self.array = array.astype(_OF_PYTHON[array.dtype.kind]) if self.python and array.dtype not in _EXACT else array
         self.labels, self.name = labels, name
 
     @property
@@ -94,8 +100,8 @@ class Container:
 
     @property
     def plain(self) -> bool:
-        """Whether the content is the same in every run."""
-        if self._plain is None:
+        """Whether the content is the same in every run; what it holds may have been changed since it was asked."""
+        if self._plain is None or (self._plain and not self.bare):
             self._plain = not differs(self.content)
         return self._plain
 

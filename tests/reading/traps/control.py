@@ -366,3 +366,20 @@ def t59_randrange_of_nothing(df, epsilon=1.0):
         return random.randrange(k)
     except ValueError as e:
         return type(e).__name__, random.random() < 0.5
+
+
+def t60_keys_above_a_threshold(df, epsilon=1.0):
+
+    def noisy():
+        for c in sorted(set(df["city"]))[:4]:
+            yield c, int((df["city"] == c).sum() + np.random.laplace(0, 8 / epsilon))
+
+    return {c: n for c, n in noisy() if n >= 9}
+
+
+def t61_keys_in_a_list(df, epsilon=1.0):
+    out = []
+    for _ in range(2):
+        kept = {c: 1 for c in ("a", "b", "c") if np.random.laplace() > 0.3}
+        out.append(kept)
+    return out, [each for each in out if each]
