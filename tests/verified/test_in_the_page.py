@@ -9,6 +9,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from support import made_evidence as made
+from support.drawings import undrawn
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.report import html_page
@@ -192,3 +194,15 @@ def test_hostile_names_stay_text(opened):
     assert (word, complaints) == ("PROVED", [])
     assert name in line
     assert page.locator("#recheck img").count() == 0
+
+
+@pytest.mark.parametrize(
+    "kind", ["proved", "proved for any length", "refuted", "above the claim", "enumerated", "laplace"]
+)
+def test_a_page_has_its_line_where_something_was_proved(kind):
+    evidence = made.KINDS[kind]()
+    with undrawn():
+        html = html_page(evidence)
+    proved = evidence.proof is not None and evidence.proof.certificate is not None and evidence.upper is not None
+    assert html.count('id="recheck"') == proved
+    assert html.count("<script>") == (proved and kind != "enumerated")

@@ -8,7 +8,7 @@ setTimeout(() => {
     [word, said] = ["NOT COVERED", "the checker stopped"];
   }
   const about = {
-    PROVED: ". Checked in this browser, when the page was opened, from the certificate in it, by a program whose soundness is proved by machine. That the program is what the certificate describes is not checked here.",
+    PROVED: ". Checked in this browser just now, by a checker that is proved by machine. That the program is what the certificate describes is not checked here.",
     REFUSED: ". Do not rely on this page; dpaudit check FILE says more.",
     "NOT COVERED": ". Nothing was checked here; dpaudit check FILE does.",
   };
