@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from support import hostile_certificates as hostile
 from support import made_evidence as made
 from support.drawings import undrawn
 
@@ -126,6 +127,15 @@ def test_what_is_not_covered_says_so(opened, drawn, change):
     line, word, complaints, _ = opened(forged(drawn("proved"), change))
     assert (word, complaints) == ("NOT COVERED", [])
     assert "Nothing was checked here; dpaudit check FILE does." in line
+
+
+def test_a_hostile_certificate_ends_with_a_sentence(opened, drawn):
+    def heavy(evidence):
+        evidence["proof"]["certificate"] = hostile.heavy()
+
+    line, word, complaints, _ = opened(forged(drawn("proved"), heavy))
+    assert (word, complaints) == ("NOT COVERED", [])
+    assert "it takes more steps than a page may" in line
 
 
 def test_a_broken_file_is_a_sentence_and_no_exception(opened, drawn):

@@ -9,6 +9,7 @@ import json
 from pathlib import Path
 
 import pytest
+from support import hostile_certificates as hostile
 from support import made_certificates as made
 
 from dpaudit.checker import CertificateError, check_certificate
@@ -193,47 +194,12 @@ def test_a_certificate_elsewhere_in_evidence_proves_nothing(ask):
 # --- hostile certificates -----------------------------------------------------------------------------------
 
 
-def heavy(queries=60, depth=50, coefficient="12345678901234567/1000000007"):
-    """Every shift keeps every row, so that all of the work is done: some 300 million products of long fractions."""
-    row = {f"{letter}{number}": coefficient for letter in "qh" for number in range(queries)}
-    nodes = [made.draw("laplace", "1", number + 1) for number in range(queries)]
-    nodes += [{"compare": row, "<": queries + at + 1, ">=": queries + depth + at + 1} for at in range(depth)]
-    axes = [["1" if at == number else "0" for at in range(queries)] for number in range(queries)]
-    nodes.append({"leaf": ["none"], "shifts": [{"difference": axis, "shift": ["-1"] * queries} for axis in axes]})
-    nodes += [{"dead": [[0, "1"]]}] * depth
-    return made.tree(queries, "60", nodes, movement="norm=1")
-
-
-def many_answers():
-    """One comparison of 60 answers has 2^60 worst differences."""
-    row = {f"{letter}{number}": ["1", "-1"][number % 2] for letter in "qh" for number in range(60)}
-    nodes = [*(made.draw("laplace", "1", number + 1) for number in range(60)), {"compare": row, "<": 61, ">=": 62}]
-    return made.tree(60, "1", [*nodes, *({"leaf": ["none"], "shifts": []} for _ in range(2))])
-
-
-def many_vectors():
-    """Thirty branches of a value have 900 pairs, of twenty values."""
-    nodes = []
-    for number in range(29):
-        nodes.append({"compare": {"q0": "1", "1": str(number + 1)}, "<": 2 * number + 1, ">=": 2 * number + 2})
-        nodes.append({"leaf": ["float", {"q0": "1", "1": str(number + 1)}]})
-    value = {"nodes": [*nodes, {"leaf": ["float", {"q0": "-1"}]}], "pairs": [[[k, "1"] for k in range(60)]] * 900}
-    one = made.tree(50, "1", [made.draw("laplace", "1", 1), {"leaf": ["float", made.e("q0 + h0")], "shifts": []}])
-    return one | {"values": [value] * 7}
-
-
-def long_fractions():
-    primes = [each for each in range(10**6, 10**6 + 800) if all(each % other for other in range(2, 1_001))]
-    leaves = [{"dead": [[0, f"1/{prime}"] for prime in primes]}, {"dead": [[0, "1"]]}]
-    return made.tree(1, "1", [made.draw("laplace", "1", 1), {"compare": made.e("q0 + h0"), "<": 2, ">=": 3}, *leaves])
-
-
 HOSTILE = {
-    "heavy": (heavy, "NOT COVERED"),
-    "heavy, long numbers": (lambda: heavy(coefficient="9" * 60), "NOT COVERED"),
-    "many answers": (many_answers, "REFUSED"),
-    "many vectors": (many_vectors, "NOT COVERED"),
-    "long fractions": (long_fractions, "NOT COVERED"),
+    "heavy": (hostile.heavy, "NOT COVERED"),
+    "heavy, long numbers": (lambda: hostile.heavy(coefficient="9" * 60), "NOT COVERED"),
+    "many answers": (hostile.many_answers, "REFUSED"),
+    "many vectors": (hostile.many_vectors, "NOT COVERED"),
+    "long fractions": (hostile.long_fractions, "NOT COVERED"),
     "long text": (lambda: "[" + '{"a":1},' * 1_500_000 + "1]", "NOT COVERED"),
 }
 
