@@ -103,7 +103,7 @@ Definition flat (l : fleaf) (n : nat) : bool := match next l with None => true |
 Definition step_ok (c : case) (j k : nat) (p : list draw * list cond * fleaf) : bool :=
   let '(ds, cs, l) := p in
   match dead l with
-  | Some v => farkas (cs ++ supports 0 ds) v
+  | Some v => dead_ok ds cs v
   | None => null ds cs || (
       let rows := map lin_of cs in let eqs := kept cs l (distances c) in
       let es := nth j (shifts l) [] in let dl := fun n => n :: distances c in
@@ -120,7 +120,7 @@ Definition step_ok (c : case) (j k : nat) (p : list draw * list cond * fleaf) : 
 Definition end_ok (c : case) (j k : nat) (p : list draw * list cond * fleaf) : bool :=
   let '(ds, cs, l) := p in
   match dead l with
-  | Some v => farkas (cs ++ supports 0 ds) v
+  | Some v => dead_ok ds cs v
   | None => null ds cs ||
       forallb (fun m => covers ds (map lin_of cs) (equalities cs ++ map without (released l))
                           (left_from c m (Some k)) (fun _ => distances c) (nth j (shifts l) []) [0%Q]) (flags (way c))
@@ -128,7 +128,7 @@ Definition end_ok (c : case) (j k : nat) (p : list draw * list cond * fleaf) : b
 Definition init_ok (c : case) (j : nat) (bound : Q) (p : list draw * list cond * fleaf) : bool :=
   let '(ds, cs, l) := p in
   match dead l with
-  | Some v => farkas (cs ++ supports 0 ds) v
+  | Some v => dead_ok ds cs v
   | None => null ds cs || (
       flat l (length (distances c)) &&
       covers ds (map lin_of cs) (kept cs l (distances c)) (bound - left_from c false (next l)) (fun _ => []) (nth j (shifts l) []) [0%Q])

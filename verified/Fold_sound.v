@@ -356,9 +356,7 @@ Proof.
     + apply (align I _ t s (vadd s dist) _ _ B B); [intros; apply Hf|intros; apply Hf|apply wfb_wf; auto|].
       intros [[ds cs] l] Hin. assert (Hp := wfb_pos _ _ _ (Hw t eq_refl) _ _ _ Hin). assert (Hq := Hl1 t _ _ _ eq_refl Hin).
       specialize (He t _ eq_refl Hin). unfold end_ok in He. destruct (dead l) as [v|] eqn:Dl.
-      * apply (leaf_dead I _ _ _ _ _ _ _ _ B B); [intros; apply Hf|intros; apply Hf|].
-        intros r Hr Ha. apply (farkas_sound _ _ He s r). apply Forall_app. split; auto.
-        apply (supports_hold I ds [] r s); auto.
+      * apply (leaf_never I _ _ _ _ _ _ _ _ B B _ v); [auto|intros; apply Hf|intros; apply Hf|auto].
       * apply orb_true_iff in He. destruct He as [He|He].
         { apply (leaf_null I _ _ _ _ _ _ _ _ B B); [auto|intros; apply Hf|intros; apply Hf|auto]. }
         rewrite forallb_forall in He.
@@ -401,9 +399,7 @@ Proof.
     { apply wfb_wf. auto. }
     intros [[ds cs] l] Hin. assert (Hp := wfb_pos _ _ _ (Hws k) _ _ _ Hin). assert (Hq := Hls' _ _ _ _ Hin).
     specialize (Hstep k _ Hin). unfold step_ok in Hstep. destruct (dead l) as [v|] eqn:Dl.
-    { apply (leaf_dead I _ _ _ _ _ _ _ _ (B + B1) (B + B2)); auto.
-      intros r Hr Ha. apply (farkas_sound _ _ Hstep (a :: s) r). apply Forall_app. split; auto.
-      apply (supports_hold I ds [] r (a :: s)); auto. }
+    { apply (leaf_never I _ _ _ _ _ _ _ _ (B + B1) (B + B2) _ v); auto. }
     apply orb_true_iff in Hstep. destruct Hstep as [Hstep|Hstep].
     { apply (leaf_null I _ _ _ _ _ _ _ _ (B + B1) (B + B2)); auto. }
     rewrite !andb_true_iff in Hstep. destruct Hstep as [[Hflat Hends] Hone].
@@ -470,9 +466,7 @@ Proof.
   intros [[ds cs] l] Hin. assert (Hp := wfb_pos _ _ _ Hwi _ _ _ Hin).
   assert (Hq : Forall (lawful1 I) ds) by (eapply HL; eauto).
   specialize (Hinit _ Hin). unfold init_ok in Hinit. destruct (dead l) as [v|] eqn:Dl.
-  { apply (leaf_dead I _ _ _ _ _ _ _ _ (B + B1) (B + B2)); auto.
-    intros r Hr Ha. apply (farkas_sound _ _ Hinit [] r). apply Forall_app. split; auto.
-    apply (supports_hold I ds [] r []); auto. }
+  { apply (leaf_never I _ _ _ _ _ _ _ _ (B + B1) (B + B2) _ v); auto. }
   apply orb_true_iff in Hinit. destruct Hinit as [Hinit|Hinit].
   { apply (leaf_null I _ _ _ _ _ _ _ _ (B + B1) (B + B2)); auto. }
   apply andb_true_iff in Hinit. destruct Hinit as [Hflat Hc].

@@ -297,21 +297,6 @@ Proof.
     rewrite Rmult_assoc. apply Rmult_le_compat_l; [left; apply exp_pos|].
     apply (integ_shift ds dv c k B'); auto.
 Qed.
-
-(* A leaf that no run reaches. *)
-Lemma leaf_dead : forall L ds cs (l : L) env env' F F' B B' V,
-  (forall l r, 0 <= F l r <= B) -> (forall l r, 0 <= F' l r <= B') ->
-  (forall r, insupp ds r -> ~ all_hold cs env r) ->
-  term env [] F (ds, cs, l) <= exp V * term env' [] F' (ds, cs, l).
-Proof.
-  intros. unfold term. simpl. apply Rle_trans with 0.
-  - apply Rle_trans with (integ ds (fun _ => 0)).
-    + apply (integ_mono _ _ _ B 0); [intros; apply ind_mult_range; auto|intros; lra|].
-      intros r Hr. destruct (ind_01 cs env r) as [[_ Ha]|[Hi _]]; [exfalso; eapply H1; eauto|rewrite Hi; lra].
-    + apply (integ_range ds (fun _ => 0) 0). intros; lra.
-  - apply Rmult_le_pos; [left; apply exp_pos|].
-    apply (integ_range ds _ B'). intros. apply ind_mult_range. auto.
-Qed.
 End Semantics.
 
 (* ---- what the format calls compare, and that it is a branch ---- *)

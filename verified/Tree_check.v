@@ -76,7 +76,7 @@ Definition tkept cs (l : tree_leaf) := equalities cs ++ map without (treleased l
 Definition leaf_ok (c : tree_certificate) (p : list draw * list cond * tree_leaf) : bool :=
   let '(ds, cs, l) := p in
   match tdead l with
-  | Some v => farkas (cs ++ supports 0 ds) v
+  | Some v => dead_ok ds cs v
   | None => null ds cs || (
       let disc := existsb discreteb ds in
       (tintegers c || negb disc) &&

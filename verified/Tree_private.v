@@ -274,9 +274,7 @@ Proof.
   apply (align I _ (tprogram c) x y _ _ B B); [intros; apply Hf|intros; apply Hf|apply wfb_wf; auto|].
   intros [[ds cs] l] Hin. assert (Hp := wfb_pos _ _ _ Hw _ _ _ Hin). assert (Hq := HL _ _ _ Hin).
   specialize (Hleaf _ Hin). unfold leaf_ok in Hleaf. destruct (tdead l) as [v|] eqn:Dl.
-  { apply (leaf_dead I _ _ _ _ _ _ _ _ B B); [intros; apply Hf|intros; apply Hf|].
-    intros r Hr Ha. apply (farkas_sound _ _ Hleaf x r). apply Forall_app. split; auto.
-    apply (supports_hold I ds [] r x); auto. }
+  { apply (leaf_never I _ _ _ _ _ _ _ _ B B _ v); [auto|intros; apply Hf|intros; apply Hf|auto]. }
   apply orb_true_iff in Hleaf. destruct Hleaf as [Hleaf|Hleaf].
   { apply (leaf_null I _ _ _ _ _ _ _ _ B B); [auto|intros; apply Hf|intros; apply Hf|auto]. }
   apply andb_true_iff in Hleaf. destruct Hleaf as [Hleaf Hneed]. apply andb_true_iff in Hleaf. destruct Hleaf as [Hi _].

@@ -38,7 +38,8 @@ let overstated (evidence, upper) certificate bound =
         | _ -> Some "a smaller bound is stated than the certificate has")
     | _ -> Some "the bound that is stated is no number"
 
-(* A `>=` of a continuous draw holds as `>` but for probability 0, which the format uses and the check does not. *)
+(* A `>=` counts as strict where it names a continuous draw; in the check, where the last draw that it names is one.  A
+   certificate that is refused only for this difference is not covered. *)
 let rec strict smooth tree =
   let continuous ds e = List.exists2 (fun d a -> d && a.qnum <> Z0)
       (List.filteri (fun i _ -> i < List.length e.lh) ds) (List.filteri (fun i _ -> i < List.length ds) e.lh) in

@@ -99,6 +99,27 @@ def test_a_cheaper_shift_than_is_needed_is_refused(ask):
     assert ask(one | {"bound": "1/2"})[0][0] == "REFUSED"
 
 
+def test_a_boundary_of_a_continuous_draw_has_probability_0(ask):
+    """Both sides of a comparison at once: without noise that is possible, with whole numbers too, else almost never."""
+    either = made.e("q0 + h0")
+    nodes = [
+        made.draw("laplace", "1", 1),
+        {"compare": either, "<": 2, ">=": 3},
+        made.leaf(["none"], ("1", "-1")),
+        {"compare": either, "<=": 4, ">": 5},
+        {"dead": [[0, "1"], [1, "1"]]},
+        made.leaf(["none"], ("-1", "1")),
+    ]
+    one = made.tree(1, "1", nodes)
+    assert (made.accepted(one), ask(one)[0][0]) == (True, "PROVED")
+    nodes[0] = made.draw("discrete_laplace", "1", 1)
+    one = made.tree(1, "1", nodes, values="integer")
+    assert (made.accepted(one), ask(one)[0][0]) == (False, "REFUSED")
+    nodes[1] = {"compare": made.e("q0"), "<": 2, ">=": 3}
+    nodes[3] = {"compare": made.e("q0"), "<=": 4, ">": 5}
+    assert (made.accepted(made.tree(1, "1", nodes)), ask(made.tree(1, "1", nodes))[0][0]) == (False, "REFUSED")
+
+
 NOT_READ = [
     ("", "it cannot be read"),
     ("[", "it cannot be read"),

@@ -4,23 +4,23 @@ globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurab
 b(){var
 b=this||self;b.globalThis=b;delete
 a.prototype._T_}}(Object));(function(f){"use strict";var
-iE="a shift of a part is about its queries and draws",hi="Invalid_argument",gV="up",hg="nothing follows an end",hh="no pair of a dict",c5='"',gU="a leaf that goes on gives every number of the state, any other none",hf="@[",ee="=",ef=1255,hZ="<",ex="compare",h0="Fatal error: exception %s\n",iD=192,gT=255,hX=">=",hY=0x800,iC="state",ed="jsError",aB=0x8000,he="%ni",ew="no rational in lowest terms: ",hW="%X",ca="values",c4=256,iB="the length of a fold is any",aY="dead",gS="End_of_file",hV="integer",gR="an output of more than 20 levels",ec="Failure",iA="parameters",aX=0xff,gQ="\n",ev="ENOENT",iz="a proof that gives no bound",cW="half of a surrogate pair",eu="no rational in lowest terms: %s",gP="there is no variable %s here",V="0",hT=200,hU="([^/]+)",gO="no noise is drawn for a value",et=0xf,bl="shifts",iy="upper",da="difference",aq=128,cS=-48,gN=0xdc00,hd="Sys_blocked_io",hS="a smaller bound is stated than the certificate has",ix="fd ",hR="ENOTEMPTY",B=248,hQ="cases",gM="zero coefficients are left out",c3="bound",iw="a case gives every distance and every allowance",eb="dpaudit-certificate",I="camlinternalFormat.ml",hc="group",hP="Division_by_zero",iu="distances",iv=">",gL="there are no cases",is="float",it=1027,gK="Sys_error",hO="x",gJ=1114111,hb=246,hN="next",gI="no vector",ha="%u",c2="mechanism",gH="EEXIST",hL="a proof without a certificate",hM="its version is not 1",es="%d",gG="Printexc.handle_uncaught_exception",hK="a group is at least 1",c1="buffer.ml",eD=20000,cR="int_of_string",cV=127,bK=1024,hJ=104,gF="scale",g$="@{",bj="name",hI="allowances",eB="1",eC="e",gE=120,ea=103,g9="no such draw",g_=" : flags Open_rdonly and Open_wronly are not compatible",hH=102,gD=512,bk="-",hG="parameters are an object",gC=0x7ff0,hF="draws",ir="movement",eA=": Not a directory",g8=" : file already exists",er=101,aW=0xffffff,hE=8000000,eq="slopes",d$="0x",hD="real",c$="nodes",iq="Out_of_memory",ej="reading.ml",io="the data of a scope are queries",ip="inf",gB="the length is at least 1",c0=254,ez="index out of bounds",g7="a tree has 1 to 100,000 nodes",ep=100,im="scope",gA="end",c_="_bigarr02",gz="%Li",hC=" : flags Open_text and Open_binary are not compatible",gy="states",g6=", characters ",il="values are real or integer",aD=0xffff,gx="a list is expected",ik=" here",gw="source",g5=12520,gv="down",ei=20000000,ii="no certificate, and no evidence",ij="a text is expected",ih="an argmax has a way for each of at least two",eo="Unix.Unix_error",ig="no output",b_=2000,hB="init",ie="infinity",hA=100000,d_="mkdir",eh="draw",bb=1000,hz="a comparison has at least one variable",e="",hy="Stack_overflow",c9="then",g4="^",cQ=": No such file or directory",cZ="merged classes",hx="/static/",bJ=0x3f,hw=-97,hv="Not_found",g3="Match_failure",hu=", %d times",bH=", ",id="the format is dpaudit-certificate",gu=600,ic=-10,ib="more than ",c8=252,ht="pairs",ey="argmax",g1="an allowance is one number, or one before and one after what moves",g2="there is no variable ",bm=".",bI="+",gs="query",gt="an expression is an object",en="rmdir",h$="kind",ia=0xf0,d9="parts",h_=" times",g0="data",hs="evidence without a proof",h8=110,h9="one",gr="whole-number noise on values",hr=9999,h6=116,h7="a value is a number",gZ="%li",hq=1026,h5="there is one vector for each pair of leaves",gq="a record that is no certificate of dpaudit's format",hp="classes",h4=56320,gp=2047,ba="leaf",cY="monotone",ho="false",go=-34,c7="shift",b$="couplings",h3=-32,gm="Pervasives.do_at_exit",gn="utf8",aV=" ",em="Fatal error: exception ",ap=0x80,gl="Undefined_recursive_module",hn="length",gj="step",gk="the text ends in an escape",cU="nan",el="queries",gY=0xe0,hm="slope",h2="a node is not reached",gX=0xdfff,hk="version",hl="_",aC="/",ek="compare: functional value",h1="Assert_failure",gi="%i",c6="format",eg="ENOTDIR",gh="an object is expected",gW=1073741823,cX="all",hj="true",cT=250;function
-sG(b,d,c,e){for(var
+iG="a shift of a part is about its queries and draws",hk="Invalid_argument",gX="up",hi="nothing follows an end",hj="no pair of a dict",c5='"',gW="a leaf that goes on gives every number of the state, any other none",hh="@[",ee="=",ef=1255,h1="<",ex="compare",h2="Fatal error: exception %s\n",iF=192,gV=255,hZ=">=",h0=0x800,iE="state",ed="jsError",aB=0x8000,hg="%ni",ew="no rational in lowest terms: ",hY="%X",b$="values",c4=256,iD="the length of a fold is any",aY="dead",gU="End_of_file",hX="integer",gT="an output of more than 20 levels",ec="Failure",iC="parameters",aX=0xff,gS="\n",ev="ENOENT",iB="a proof that gives no bound",cW="half of a surrogate pair",eu="no rational in lowest terms: %s",gR="there is no variable %s here",V="0",hV=200,hW="([^/]+)",gQ="no noise is drawn for a value",et=0xf,bk="shifts",iA="upper",da="difference",aq=128,cS=-48,gP=0xdc00,hf="Sys_blocked_io",hU="a smaller bound is stated than the certificate has",iz="fd ",hT="ENOTEMPTY",B=248,hS="cases",gO="zero coefficients are left out",c3="bound",iy="a case gives every distance and every allowance",eb="dpaudit-certificate",I="camlinternalFormat.ml",he="group",hR="Division_by_zero",iw="distances",ix=">",gN="there are no cases",iu="float",iv=1027,gM="Sys_error",hQ="x",gL=1114111,hd=246,hP="next",gK="no vector",hc="%u",c2="mechanism",gJ="EEXIST",hN="a proof without a certificate",hO="its version is not 1",es="%d",gI="Printexc.handle_uncaught_exception",hM="a group is at least 1",c1="buffer.ml",eD=20000,cR="int_of_string",cV=127,bJ=1024,hL=104,gH="scale",hb="@{",bi="name",hK="allowances",eB="1",eC="e",gG=120,ea=103,g$="no such draw",ha=" : flags Open_rdonly and Open_wronly are not compatible",hJ=102,gF=512,bj="-",hI="parameters are an object",gE=0x7ff0,hH="draws",it="movement",eA=": Not a directory",g_=" : file already exists",er=101,aW=0xffffff,hG=8000000,eq="slopes",d$="0x",hF="real",c$="nodes",is="Out_of_memory",ej="reading.ml",iq="the data of a scope are queries",ir="inf",gD="the length is at least 1",c0=254,ez="index out of bounds",g9="a tree has 1 to 100,000 nodes",ep=100,ip="scope",gC="end",c_="_bigarr02",gB="%Li",hE=" : flags Open_text and Open_binary are not compatible",gA="states",g8=", characters ",io="values are real or integer",aD=0xffff,gz="a list is expected",im=" here",gy="source",g7=12520,gx="down",ei=20000000,ik="no certificate, and no evidence",il="a text is expected",ij="an argmax has a way for each of at least two",eo="Unix.Unix_error",ii="no output",b9=2000,hD="init",ih="infinity",hC=100000,d_="mkdir",eh="draw",ba=1000,hB="a comparison has at least one variable",e="",hA="Stack_overflow",c9="then",g6="^",cQ=": No such file or directory",cZ="merged classes",hz="/static/",bI=0x3f,hy=-97,hx="Not_found",g5="Match_failure",hw=", %d times",bG=", ",ig="the format is dpaudit-certificate",gw=600,ie=-10,id="more than ",c8=252,hv="pairs",ey="argmax",g3="an allowance is one number, or one before and one after what moves",g4="there is no variable ",bl=".",bH="+",gu="query",gv="an expression is an object",en="rmdir",ib="kind",ic=0xf0,d9="parts",ia=" times",g2="data",hu="evidence without a proof",h_=110,h$="one",gt="whole-number noise on values",ht=9999,h8=116,h9="a value is a number",g1="%li",hs=1026,h7="there is one vector for each pair of leaves",gs="a record that is no certificate of dpaudit's format",hr="classes",h6=56320,gr=2047,a$="leaf",cY="monotone",hq="false",gq=-34,c7="shift",b_="couplings",h5=-32,go="Pervasives.do_at_exit",gp="utf8",aV=" ",em="Fatal error: exception ",ap=0x80,gn="Undefined_recursive_module",hp="length",gl="step",gm="the text ends in an escape",cU="nan",el="queries",g0=0xe0,ho="slope",h4="a node is not reached",gZ=0xdfff,hm="version",hn="_",aC="/",ek="compare: functional value",h3="Assert_failure",gk="%i",c6="format",eg="ENOTDIR",gj="an object is expected",gY=1073741823,cX="all",hl="true",cT=250;function
+sI(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-sJ(e,f,d){var
+sL(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
 di(c,b,a){var
 d=String.fromCharCode;if(b==0&&a<=4096&&a==c.length)return d.apply(null,c);var
-f=e;for(;0<a;b+=bK,a-=bK)f+=d.apply(null,c.slice(b,b+Math.min(a,bK)));return f}function
+f=e;for(;0<a;b+=bJ,a-=bJ)f+=d.apply(null,c.slice(b,b+Math.min(a,bJ)));return f}function
 db(b){if(f.Uint8Array)var
 c=new(f.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-bd(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?di(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+bc(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?di(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
 if(b.t==2&&f==b.c.length){b.c+=d.t==4?di(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)db(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
@@ -29,38 +29,38 @@ a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
 au(a){return a}function
-aG(a,b,c,d,e){bd(au(a),b,c,d,e);return 0}function
-ty(b,a){throw[0,b,a]}function
-bP(b,a){if(b==0)return e;if(a.repeat)return a.repeat(b);var
+aG(a,b,c,d,e){bc(au(a),b,c,d,e);return 0}function
+tA(b,a){throw[0,b,a]}function
+bO(b,a){if(b==0)return e;if(a.repeat)return a.repeat(b);var
 d=e,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-bo(a){if(a.t==2)a.c+=bP(a.l-a.c.length,"\0");else
+bn(a){if(a.t==2)a.c+=bO(a.l-a.c.length,"\0");else
 a.c=di(a.c,0,a.c.length);a.t=0}function
-i7(a){if(a.length<24){for(var
+i9(a){if(a.length<24){for(var
 b=0;b<a.length;b++)if(a.charCodeAt(b)>cV)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
 eT(f){for(var
 k=e,c=e,h,g,i,a,b=0,j=f.length;b<j;b++){g=f.charCodeAt(b);if(g<ap){for(var
-d=b+1;d<j&&(g=f.charCodeAt(d))<ap;d++);if(d-b>gD){c.substr(0,1);k+=c;c=e;k+=f.slice(b,d)}else
-c+=f.slice(b,d);if(d==j)break;b=d}a=1;if(++b<j&&((i=f.charCodeAt(b))&-64)==aq){h=i+(g<<6);if(g<gY){a=h-0x3080;if(a<ap)a=1}else{a=2;if(++b<j&&((i=f.charCodeAt(b))&-64)==aq){h=i+(h<<6);if(g<ia){a=h-0xe2080;if(a<hY||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<j&&((i=f.charCodeAt(b))&-64)==aq&&g<0xf5){a=i-0x3c82080+(h<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>aD)c+=String.fromCharCode(0xd7c0+(a>>10),gN+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>bK){c.substr(0,1);k+=c;c=e}}return k+c}function
+d=b+1;d<j&&(g=f.charCodeAt(d))<ap;d++);if(d-b>gF){c.substr(0,1);k+=c;c=e;k+=f.slice(b,d)}else
+c+=f.slice(b,d);if(d==j)break;b=d}a=1;if(++b<j&&((i=f.charCodeAt(b))&-64)==aq){h=i+(g<<6);if(g<g0){a=h-0x3080;if(a<ap)a=1}else{a=2;if(++b<j&&((i=f.charCodeAt(b))&-64)==aq){h=i+(h<<6);if(g<ic){a=h-0xe2080;if(a<h0||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<j&&((i=f.charCodeAt(b))&-64)==aq&&g<0xf5){a=i-0x3c82080+(h<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>aD)c+=String.fromCharCode(0xd7c0+(a>>10),gP+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>bJ){c.substr(0,1);k+=c;c=e}}return k+c}function
 aE(c,a,b){this.t=c;this.c=a;this.l=b}aE.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:bo(this);case
-0:if(i7(this.c)){this.t=9;return this.c}this.t=8;case
+9:return this.c;default:bn(this);case
+0:if(i9(this.c)){this.t=9;return this.c}this.t=8;case
 8:return this.c}};aE.prototype.toUtf16=function(){var
 a=this.toString();if(this.t==9)return a;return eT(a)};aE.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
 aE(this.t,a,this.l)};function
-iO(a){return new
+iQ(a){return new
 aE(0,a,a.length)}function
-a(a){return iO(a)}function
-eQ(c,b){ty(c,a(b))}var
+a(a){return iQ(a)}function
+eQ(c,b){tA(c,a(b))}var
 w=[0];function
 J(a){eQ(w.Invalid_argument,a)}function
-iM(){J(ez)}function
+iO(){J(ez)}function
 l(a,c,b){b&=aX;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}db(a)}a.c[c]=b;return 0}function
-bn(b,a,c){if(a>>>0>=b.l)iM();return l(b,a,c)}function
-bM(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+bm(b,a,c){if(a>>>0>=b.l)iO();return l(b,a,c)}function
+bL(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
 av(c,a){if(c.fun)return av(c.fun,a);if(typeof
@@ -73,20 +73,20 @@ e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
 b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return av(c,d)}}function
-cb(){J(ez)}function
-t(a,b){if(b>>>0>=a.length-1)cb();return a}function
-sQ(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
-a0(a){a.t&6&&bo(a);return a.c}var
-tI=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-tH(a){if(tI)return Math.floor(Math.log2(a));var
+ca(){J(ez)}function
+t(a,b){if(b>>>0>=a.length-1)ca();return a}function
+sS(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+a0(a){a.t&6&&bn(a);return a.c}var
+tK=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+tJ(a){if(tK)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
 eK(c){var
 a=new(f.Float32Array)(1);a[0]=c;var
 b=new(f.Int32Array)(a.buffer);return b[0]|0}var
-iU=Math.pow(2,-24);function
-i1(a){throw a}function
-dg(){i1(w.Division_by_zero)}function
+iW=Math.pow(2,-24);function
+i3(a){throw a}function
+dg(){i3(w.Division_by_zero)}function
 g(b,c,a){this.lo=b&aW;this.mi=c&aW;this.hi=a&aD}g.prototype.caml_custom="_j";g.prototype.copy=function(){return new
 g(this.lo,this.mi,this.hi)};g.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};g.prototype.compare=function(a){var
 b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};g.prototype.neg=function(){var
@@ -96,7 +96,7 @@ b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
 g(b,c,d)};g.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
 g(b,c,d)};g.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*iU|0)+this.mi*a.lo+this.lo*a.mi,d=(c*iU|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+b=this.lo*a.lo,c=(b*iW|0)+this.mi*a.lo+this.lo*a.mi,d=(c*iW|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
 g(b,c,d)};g.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};g.prototype.isNeg=function(){return this.hi<<16<0};g.prototype.and=function(a){return new
 g(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};g.prototype.or=function(a){return new
 g(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};g.prototype.xor=function(a){return new
@@ -122,14 +122,14 @@ d=a.hi;if(a.hi&aB)a=a.neg();if(b.hi&aB)b=b.neg();var
 c=a.udivmod(b).modulus;if(d&aB)c=c.neg();return c};g.prototype.toInt=function(){return this.lo|this.mi<<24};g.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};g.prototype.toArray=function(){return[this.hi>>8,this.hi&aX,this.mi>>16,this.mi>>8&aX,this.mi&aX,this.lo>>16,this.lo>>8&aX,this.lo&aX]};g.prototype.lo32=function(){return this.lo|(this.mi&aX)<<24};g.prototype.hi32=function(){return this.mi>>>8&aD|this.hi<<16};function
 dd(b,c,a){return new
 g(b,c,a)}function
-dc(a){if(!isFinite(a)){if(isNaN(a))return dd(1,0,gC);return a>0?dd(0,0,gC):dd(0,0,0xfff0)}var
+dc(a){if(!isFinite(a)){if(isNaN(a))return dd(1,0,gE);return a>0?dd(0,0,gE):dd(0,0,0xfff0)}var
 f=a==0&&1/a==-Infinity?aB:a>=0?0:aB;if(f)a=-a;var
-b=tH(a)+1023;if(b<=0){b=0;a/=Math.pow(2,-hq)}else{a/=Math.pow(2,b-it);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+b=tJ(a)+1023;if(b<=0){b=0;a/=Math.pow(2,-hs)}else{a/=Math.pow(2,b-iv);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
 g=a|0;c=c&et|f|b<<4;return dd(g,e,c)}function
-ch(a){return a.toArray()}function
-iL(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==c_)for(var
+cg(a){return a.toArray()}function
+iN(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==c_)for(var
 a=0;a<b.dims.length;a++)if(b.dims[a]<aD)c.write(16,b.dims[a]);else{c.write(16,aD);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
@@ -147,11 +147,11 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=ch(b.get(a));for(var
+e=cg(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=ch(dc(b.get(a)));for(var
+e=cg(dc(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
@@ -161,15 +161,15 @@ a=0;a<b.data.length/2;a++){var
 d=b.get(a);c.write(32,eK(d[1]));c.write(32,eK(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=ch(dc(f[1]));for(var
+f=b.get(a),e=cg(dc(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=ch(dc(f[2]));for(var
+e=cg(dc(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-iJ(a){switch(a){case
+iL(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-sK(c,e){var
+sM(c,e){var
 b=f,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
@@ -185,40 +185,40 @@ b=f,a;switch(c){case
 11:a=b.Float64Array;break;case
 12:a=b.Uint8Array;break}if(!a)J("Bigarray.create: unsupported kind");var
 d=new
-a(e*iJ(c));return d}function
+a(e*iL(c));return d}function
 eL(c){var
 a=new(f.Int32Array)(1);a[0]=c;var
 b=new(f.Float32Array)(a.buffer);return b[0]}function
-cg(a){return new
+cf(a){return new
 g(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
 eM(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==gp)return(f|g|b&et)==0?b&aB?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&et);if(c>0){a+=16;a*=Math.pow(2,c-it)}else
-a*=Math.pow(2,-hq);if(b&aB)a=-a;return a}function
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==gr)return(f|g|b&et)==0?b&aB?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&et);if(c>0){a+=16;a*=Math.pow(2,c-iv)}else
+a*=Math.pow(2,-hs);if(b&aB)a=-a;return a}function
 eE(b){var
 d=b.length,c=1;for(var
 a=0;a<d;a++){if(b[a]<0)J("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-s8(b,a){return new
+s_(b,a){return new
 g(b&aW,b>>>24&aX|(a&aD)<<8,a>>>16&aD)}function
 eN(a){return a.hi32()}function
 eO(a){return a.lo32()}var
-sL=c_;function
-bc(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bc.prototype.caml_custom=sL;bc.prototype.offset=function(b){var
+sN=c_;function
+bb(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bb.prototype.caml_custom=sN;bb.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
 Array))J("bigarray.js: invalid offset");if(this.dims.length!=b.length)J("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])cb();c=c*this.dims[a]+b[a]}else
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])ca();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])cb();c=c*this.dims[a]+(b[a]-1)}return c};bc.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])ca();c=c*this.dims[a]+(b[a]-1)}return c};bb.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return s8(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return s_(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[c0,e,c];default:return this.data[a]}};bc.prototype.set=function(a,b){switch(this.kind){case
+e=this.data[a*2+0],c=this.data[a*2+1];return[c0,e,c];default:return this.data[a]}};bb.prototype.set=function(a,b){switch(this.kind){case
 7:this.data[a*2+0]=eO(b);this.data[a*2+1]=eN(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bc.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bb.prototype.fill=function(b){switch(this.kind){case
 7:var
 c=eO(b),e=eN(b);if(c==e)this.data.fill(c);else
 for(var
@@ -227,7 +227,7 @@ a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};bc.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};bb.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -247,18 +247,18 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-bL(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bL.prototype=new
-bc();bL.prototype.offset=function(a){if(typeof
+bK(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bK.prototype=new
+bb();bK.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-J("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])cb();return a};bL.prototype.get=function(a){return this.data[a]};bL.prototype.set=function(a,b){this.data[a]=b;return 0};bL.prototype.fill=function(a){this.data.fill(a);return 0};function
-iH(c,d,a,b){var
-e=iJ(c);if(eE(a)*e!=b.length)J("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-bL(c,d,a,b);return new
-bc(c,d,a,b)}function
+J("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])ca();return a};bK.prototype.get=function(a){return this.data[a]};bK.prototype.set=function(a,b){this.data[a]=b;return 0};bK.prototype.fill=function(a){this.data.fill(a);return 0};function
+iJ(c,d,a,b){var
+e=iL(c);if(eE(a)*e!=b.length)J("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+bK(c,d,a,b);return new
+bb(c,d,a,b)}function
 aw(b){if(!w.Failure)w.Failure=[B,a(ec),-3];eQ(w.Failure,b)}function
-iI(b,v,r){var
+iK(b,v,r){var
 i=b.read32s();if(i<0||i>16)aw("input_value: wrong number of bigarray dimensions");var
 p=b.read32s(),j=p&aX,o=p>>8&1,h=[];if(r==c_)for(var
 a=0;a<i;a++){var
@@ -266,7 +266,7 @@ n=b.read16u();if(n==aD){var
 t=b.read32u(),u=b.read32u();if(t!=0)aw("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=eE(h),f=sK(j,d),g=iH(j,o,h,f);switch(j){case
+d=eE(h),f=sM(j,d),g=iJ(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -287,13 +287,13 @@ e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=cg(e);g.set(a,q)}break;case
+q=cf(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=eM(cg(e));g.set(a,k)}break;case
+k=eM(cf(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
 k=eL(b.read32s());g.set(a,k)}break;case
@@ -305,15 +305,15 @@ e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=eM(cg(e));for(var
+m=eM(cf(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=eM(cg(e));g.set(a,[c0,m,l])}break}v[0]=(4+i)*4;return iH(j,o,h,f)}function
-iG(a,b,c){return a.compare(b,c)}function
+l=eM(cf(e));g.set(a,[c0,m,l])}break}v[0]=(4+i)*4;return iJ(j,o,h,f)}function
+iI(a,b,c){return a.compare(b,c)}function
 aJ(a,b){return Math.imul(a,b)}function
 W(b,a){a=aJ(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aJ(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-s3(a,b){a=W(a,eO(b));a=W(a,eN(b));return a}function
-eI(a,b){return s3(a,dc(b))}function
-iK(c){var
+s5(a,b){a=W(a,eO(b));a=W(a,eN(b));return a}function
+eI(a,b){return s5(a,dc(b))}function
+iM(c){var
 b=eE(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
@@ -338,44 +338,44 @@ a=0;a<b;a++)d=eI(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
 a=0;a<b;a++)d=eI(d,c.data[a]);break}return d}function
-s6(a,b){b[0]=4;return a.read32s()}function
-ts(a,b){switch(a.read8u()){case
+s8(a,b){b[0]=4;return a.read32s()}function
+tu(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
 2:aw("input_value: native integer value too large");default:aw("input_value: ill-formed native integer")}}function
-tf(c,d){var
+th(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return cg(b)}function
-tb(e,d,b){var
-c=ch(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return cf(b)}function
+td(e,d,b){var
+c=cg(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-s7(a,b,c){return a.compare(b)}function
-s_(a){return a.lo32()^a.hi32()}var
-ce={"_j":{deserialize:tf,serialize:tb,fixed_length:8,compare:s7,hash:s_},"_i":{deserialize:s6,fixed_length:4},"_n":{deserialize:ts,fixed_length:4},"_bigarray":{deserialize:function(a,b){return iI(a,b,"_bigarray")},serialize:iL,compare:iG,hash:iK},"_bigarr02":{deserialize:function(a,b){return iI(a,b,c_)},serialize:iL,compare:iG,hash:iK}};function
-eF(a){return ce[a.caml_custom]&&ce[a.caml_custom].compare}function
-iP(f,c,d,e){var
+s9(a,b,c){return a.compare(b)}function
+ta(a){return a.lo32()^a.hi32()}var
+cd={"_j":{deserialize:th,serialize:td,fixed_length:8,compare:s9,hash:ta},"_i":{deserialize:s8,fixed_length:4},"_n":{deserialize:tu,fixed_length:4},"_bigarray":{deserialize:function(a,b){return iK(a,b,"_bigarray")},serialize:iN,compare:iI,hash:iM},"_bigarr02":{deserialize:function(a,b){return iK(a,b,c_)},serialize:iN,compare:iI,hash:iM}};function
+eF(a){return cd[a.caml_custom]&&cd[a.caml_custom].compare}function
+iR(f,c,d,e){var
 b=eF(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-cj(a){return a
+ci(a){return a
 instanceof
 aE}function
-de(a){return cj(a)}function
-iQ(a){if(typeof
-a==="number")return bb;else
-if(cj(a))return c8;else
+de(a){return ci(a)}function
+iS(a){if(typeof
+a==="number")return ba;else
+if(ci(a))return c8;else
 if(de(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=gT){var
+Array&&a[0]===a[0]>>>0&&a[0]<=gV){var
 b=a[0]|0;return b==c0?0:b}else
 if(a
 instanceof
-String)return g5;else
+String)return g7;else
 if(typeof
-a=="string")return g5;else
+a=="string")return g7;else
 if(a
 instanceof
-Number)return bb;else
+Number)return ba;else
 if(a&&a.caml_custom)return ef;else
 if(a&&a.compare)return 1256;else
 if(typeof
@@ -383,12 +383,12 @@ a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
 aa(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-iN(a,b){a.t&6&&bo(a);b.t&6&&bo(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-tL(a,b){return iN(a,b)}function
-cc(a,b,d){var
+iP(a,b){a.t&6&&bn(a);b.t&6&&bn(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+tN(a,b){return iP(a,b)}function
+cb(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=iQ(a);if(f==cT){a=a[1];continue}var
-g=iQ(b);if(g==cT){b=b[1];continue}if(f!==g){if(f==bb){if(g==ef)return iP(a,b,-1,d);return-1}if(g==bb){if(f==ef)return iP(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+f=iS(a);if(f==cT){a=a[1];continue}var
+g=iS(b);if(g==cT){b=b[1];continue}if(f!==g){if(f==ba){if(g==ef)return iR(a,b,-1,d);return-1}if(g==ba){if(f==ef)return iR(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
 247:J(ek);break;case
 248:var
 c=aa(a[2],b[2]);if(c!=0)return c|0;break;case
@@ -396,7 +396,7 @@ c=aa(a[2],b[2]);if(c!=0)return c|0;break;case
 250:J("equal: got Forward_tag, should not happen");break;case
 251:J("equal: abstract value");break;case
 252:if(a!==b){var
-c=iN(a,b);if(c!=0)return c|0}break;case
+c=iP(a,b);if(c!=0)return c|0}break;case
 253:J("equal: got Double_tag, should not happen");break;case
 254:J("equal: got Double_array_tag, should not happen");break;case
 255:J("equal: got Custom_tag, should not happen");break;case
@@ -416,162 +416,162 @@ a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;ca
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-aZ(a,b){return cc(a,b,true)}function
-sR(){return[0]}function
+aZ(a,b){return cb(a,b,true)}function
+sT(){return[0]}function
 F(a){if(a<0)J("Bytes.create");return new
 aE(a?2:9,e,a)}function
-sT(b,a){if(a==0)dg();return b/a|0}function
-sU(a,b){return+(cc(a,b,false)==0)}function
-sV(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=e;a.t=2}else{a.c=bP(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)db(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+sV(b,a){if(a==0)dg();return b/a|0}function
+sW(a,b){return+(cb(a,b,false)==0)}function
+sX(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=e;a.t=2}else{a.c=bO(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)db(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
 eP(d){d=a0(d);var
 e=d.length;if(e>31)J("format_int: format too long");var
-a={justify:bI,signstyle:bk,filler:aV,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+a={justify:bH,signstyle:bj,filler:aV,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=bk;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=V;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+b=d.charAt(c);switch(b){case"-":a.justify=bj;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=V;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
 eG(b,g){if(b.uppercase)g=g.toUpperCase();var
-f=g.length;if(b.signedconv&&(b.sign<0||b.signstyle!=bk))f++;if(b.alternate){if(b.base==8)f+=1;if(b.base==16)f+=2}var
-c=e;if(b.justify==bI&&b.filler==aV)for(var
-d=f;d<b.width;d++)c+=aV;if(b.signedconv)if(b.sign<0)c+=bk;else
-if(b.signstyle!=bk)c+=b.signstyle;if(b.alternate&&b.base==8)c+=V;if(b.alternate&&b.base==16)c+=d$;if(b.justify==bI&&b.filler==V)for(var
-d=f;d<b.width;d++)c+=V;c+=g;if(b.justify==bk)for(var
+f=g.length;if(b.signedconv&&(b.sign<0||b.signstyle!=bj))f++;if(b.alternate){if(b.base==8)f+=1;if(b.base==16)f+=2}var
+c=e;if(b.justify==bH&&b.filler==aV)for(var
+d=f;d<b.width;d++)c+=aV;if(b.signedconv)if(b.sign<0)c+=bj;else
+if(b.signstyle!=bj)c+=b.signstyle;if(b.alternate&&b.base==8)c+=V;if(b.alternate&&b.base==16)c+=d$;if(b.justify==bH&&b.filler==V)for(var
+d=f;d<b.width;d++)c+=V;c+=g;if(b.justify==bj)for(var
 d=f;d<b.width;d++)c+=aV;return a(c)}function
 eH(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(bI)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(V);if(b>0)a=a+bm+new
+c=parseInt(a.toString().split(bH)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(V);if(b>0)a=a+bl+new
 Array(b+1).join(V);return a}else
 return a.toFixed(b)}}var
 a,e=eP(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=cU;e.filler=aV}else
-if(!isFinite(c)){a=ip;e.filler=aV}else
+if(!isFinite(c)){a=ir;e.filler=aV}else
 switch(e.conv){case"e":var
 a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==eC)a=a.slice(0,b-1)+V+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
 h=a.indexOf(eC),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==V)b--;if(a.charAt(b)==bm)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==eC)a=a.slice(0,b-1)+V+a.slice(b-1);break}else{var
+b=h-1;while(a.charAt(b)==V)b--;if(a.charAt(b)==bl)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==eC)a=a.slice(0,b-1)+V+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==V)b--;if(a.charAt(b)==bm)b--;a=a.slice(0,b+1)}}break}return eG(e,a)}function
-cf(f,c){if(a0(f)==es)return a(e+c);var
+b=a.length-1;while(a.charAt(b)==V)b--;if(a.charAt(b)==bl)b--;a=a.slice(0,b+1)}}break}return eG(e,a)}function
+ce(f,c){if(a0(f)==es)return a(e+c);var
 b=eP(f);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
 c>>>=0;var
 d=c.toString(b.base);if(b.prec>=0){b.filler=aV;var
-g=b.prec-d.length;if(g>0)d=bP(g,V)+d}return eG(b,d)}var
-tu=0;function
-bN(){return tu++}function
+g=b.prec-d.length;if(g>0)d=bO(g,V)+d}return eG(b,d)}var
+tw=0;function
+bM(){return tw++}function
 df(a){return a.toUtf16()}function
-cl(){return typeof
+ck(){return typeof
 f.process!=="undefined"&&typeof
 f.process.versions!=="undefined"&&typeof
 f.process.versions.node!=="undefined"}function
-tJ(){function
+tL(){function
 a(a){if(a.charAt(0)===aC)return[e,a.substring(1)];return}function
 b(c){var
 h=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=h.exec(c),b=a[1]||e,f=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||f)){var
-d=a[1]||e,g=a[2]||e;return[d,c.substring(d.length+g.length)]}return}return cl()&&f.process&&f.process.platform?f.process.platform==="win32"?b:a:a}var
-eU=tJ();function
-i5(a){return a.slice(-1)!==aC?a+aC:a}if(cl()&&f.process&&f.process.cwd)var
-cd=f.process.cwd().replace(/\\/g,aC);else
+d=a[1]||e,g=a[2]||e;return[d,c.substring(d.length+g.length)]}return}return ck()&&f.process&&f.process.platform?f.process.platform==="win32"?b:a:a}var
+eU=tL();function
+i7(a){return a.slice(-1)!==aC?a+aC:a}if(ck()&&f.process&&f.process.cwd)var
+cc=f.process.cwd().replace(/\\/g,aC);else
 var
-cd="/static";cd=i5(cd);function
-tk(a){a=df(a);if(!eU(a))a=cd+a;var
+cc="/static";cc=i7(cc);function
+tm(a){a=df(a);if(!eU(a))a=cc+a;var
 e=eU(a),d=e[1].split(aC),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-tE(f){for(var
+tG(f){for(var
 g=e,b=g,a,i,c=0,h=f.length;c<h;c++){a=f.charCodeAt(c);if(a<ap){for(var
-d=c+1;d<h&&(a=f.charCodeAt(d))<ap;d++);if(d-c>gD){b.substr(0,1);g+=b;b=e;g+=f.slice(c,d)}else
-b+=f.slice(c,d);if(d==h)break;c=d}if(a<hY){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(ap|a&bJ)}else
-if(a<0xd800||a>=gX)b+=String.fromCharCode(gY|a>>12,ap|a>>6&bJ,ap|a&bJ);else
-if(a>=0xdbff||c+1==h||(i=f.charCodeAt(c+1))<gN||i>gX)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+i-0x35fdc00;b+=String.fromCharCode(ia|a>>18,ap|a>>12&bJ,ap|a>>6&bJ,ap|a&bJ)}if(b.length>bK){b.substr(0,1);g+=b;b=e}}return g+b}function
-sP(a){var
-b=9;if(!i7(a))b=8,a=tE(a);return new
+d=c+1;d<h&&(a=f.charCodeAt(d))<ap;d++);if(d-c>gF){b.substr(0,1);g+=b;b=e;g+=f.slice(c,d)}else
+b+=f.slice(c,d);if(d==h)break;c=d}if(a<h0){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(ap|a&bI)}else
+if(a<0xd800||a>=gZ)b+=String.fromCharCode(g0|a>>12,ap|a>>6&bI,ap|a&bI);else
+if(a>=0xdbff||c+1==h||(i=f.charCodeAt(c+1))<gP||i>gZ)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+i-0x35fdc00;b+=String.fromCharCode(ic|a>>18,ap|a>>12&bI,ap|a>>6&bI,ap|a&bI)}if(b.length>bJ){b.substr(0,1);g+=b;b=e}}return g+b}function
+sR(a){var
+b=9;if(!i9(a))b=8,a=tG(a);return new
 aE(b,a,a.length)}function
-ai(a){return sP(a)}var
-tK=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",gH,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",ev,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",eg,hR,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-bs(d,g,f,a){var
-b=tK.indexOf(d);if(b<0){if(a==null)a=-hr;b=[0,a]}var
+ai(a){return sR(a)}var
+tM=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",gJ,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",ev,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",eg,hT,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+br(d,g,f,a){var
+b=tM.indexOf(d);if(b<0){if(a==null)a=-ht;b=[0,a]}var
 c=[b,ai(g||e),ai(f||e)];return c}var
-iZ={};function
-bp(a){return iZ[a]}function
-bq(b,a){throw[0,b].concat(a)}function
-sO(a){return new
+i1={};function
+bo(a){return i1[a]}function
+bp(b,a){throw[0,b].concat(a)}function
+sQ(a){return new
 aE(4,a,a.length)}function
-p(a){eQ(w.Sys_error,a)}function
-tw(a){p(a+cQ)}function
-sN(b,a){if(a>>>0>=b.l)iM();return bM(b,a)}function
+o(a){eQ(w.Sys_error,a)}function
+ty(a){o(a+cQ)}function
+sP(b,a){if(a>>>0>=b.l)iO();return bL(b,a)}function
 ah(a){return a.l}function
-iF(){}function
+iH(){}function
 N(a){this.data=a}N.prototype=new
-iF();N.prototype.truncate=function(a){var
-b=this.data;this.data=F(a|0);bd(b,0,this.data,0,a)};N.prototype.length=function(){return ah(this.data)};N.prototype.write=function(b,d,g,a){var
+iH();N.prototype.truncate=function(a){var
+b=this.data;this.data=F(a|0);bc(b,0,this.data,0,a)};N.prototype.length=function(){return ah(this.data)};N.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=F(b+a),f=this.data;this.data=e;bd(f,0,this.data,0,c)}aG(d,g,this.data,b,a);return 0};N.prototype.read=function(c,a,d,b){var
-e=this.length();bd(this.data,c,a,d,b);return 0};N.prototype.read_one=function(a){return sN(this.data,a)};N.prototype.close=function(){};N.prototype.constructor=N;function
+e=F(b+a),f=this.data;this.data=e;bc(f,0,this.data,0,c)}aG(d,g,this.data,b,a);return 0};N.prototype.read=function(c,a,d,b){var
+e=this.length();bc(this.data,c,a,d,b);return 0};N.prototype.read_one=function(a){return sP(this.data,a)};N.prototype.close=function(){};N.prototype.constructor=N;function
 Z(b,a){this.content={};this.root=b;this.lookupFun=a}Z.prototype.nm=function(a){return this.root+a};Z.prototype.create_dir_if_needed=function(d){var
 c=d.split(aC),b=e;for(var
 a=0;a<c.length-1;a++){b+=c[a]+aC;if(this.content[b])continue;this.content[b]=Symbol("directory")}};Z.prototype.slash=function(a){return/\/$/.test(a)?a:a+aC};Z.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
 c=this.lookupFun(a(this.root),a(b));if(c!==0){this.create_dir_if_needed(b);this.content[b]=new
 N(au(c[1]))}}};Z.prototype.exists=function(a){if(a==e)return 1;var
 b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};Z.prototype.mkdir=function(c,f,d){var
-b=d&&bp(eo);if(this.exists(c))if(b)bq(b,bs(gH,d_,this.nm(c)));else
-p(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||e;if(!this.exists(a))if(b)bq(b,bs(ev,d_,this.nm(a)));else
-p(a+cQ);if(!this.is_dir(a))if(b)bq(b,bs(eg,d_,this.nm(a)));else
-p(a+eA);this.create_dir_if_needed(this.slash(c))};Z.prototype.rmdir=function(a,g){var
-b=g&&bp(eo),c=a==e?e:this.slash(a),f=new
-RegExp(g4+c+hU);if(!this.exists(a))if(b)bq(b,bs(ev,en,this.nm(a)));else
-p(a+cQ);if(!this.is_dir(a))if(b)bq(b,bs(eg,en,this.nm(a)));else
-p(a+eA);for(var
+b=d&&bo(eo);if(this.exists(c))if(b)bp(b,br(gJ,d_,this.nm(c)));else
+o(c+": File exists");var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||e;if(!this.exists(a))if(b)bp(b,br(ev,d_,this.nm(a)));else
+o(a+cQ);if(!this.is_dir(a))if(b)bp(b,br(eg,d_,this.nm(a)));else
+o(a+eA);this.create_dir_if_needed(this.slash(c))};Z.prototype.rmdir=function(a,g){var
+b=g&&bo(eo),c=a==e?e:this.slash(a),f=new
+RegExp(g6+c+hW);if(!this.exists(a))if(b)bp(b,br(ev,en,this.nm(a)));else
+o(a+cQ);if(!this.is_dir(a))if(b)bp(b,br(eg,en,this.nm(a)));else
+o(a+eA);for(var
 d
 in
-this.content)if(d.match(f))if(b)bq(b,bs(hR,en,this.nm(a)));else
-p(this.nm(a)+": Directory not empty");delete
+this.content)if(d.match(f))if(b)bp(b,br(hT,en,this.nm(a)));else
+o(this.nm(a)+": Directory not empty");delete
 this.content[c]};Z.prototype.readdir=function(a){var
-g=a==e?e:this.slash(a);if(!this.exists(a))p(a+cQ);if(!this.is_dir(a))p(a+eA);var
+g=a==e?e:this.slash(a);if(!this.exists(a))o(a+cQ);if(!this.is_dir(a))o(a+eA);var
 h=new
-RegExp(g4+g+hU),d={},c=[];for(var
+RegExp(g6+g+hW),d={},c=[];for(var
 f
 in
 this.content){var
 b=f.match(h);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};Z.prototype.is_dir=function(a){if(a==e)return true;var
 b=this.slash(a);return this.content[b]?1:0};Z.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};Z.prototype.open=function(a,b){if(b.rdonly&&b.wronly)p(this.nm(a)+g_);if(b.text&&b.binary)p(this.nm(a)+hC);this.lookup(a);if(this.content[a]){if(this.is_dir(a))p(this.nm(a)+" : is a directory");if(b.create&&b.excl)p(this.nm(a)+g8);var
+this.content[a];return b};Z.prototype.open=function(a,b){if(b.rdonly&&b.wronly)o(this.nm(a)+ha);if(b.text&&b.binary)o(this.nm(a)+hE);this.lookup(a);if(this.content[a]){if(this.is_dir(a))o(this.nm(a)+" : is a directory");if(b.create&&b.excl)o(this.nm(a)+g_);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
 N(F(0));return this.content[a]}else
-tw(this.nm(a))};Z.prototype.register=function(c,a){var
-b;if(this.content[c])p(this.nm(c)+g8);if(cj(a))b=new
+ty(this.nm(a))};Z.prototype.register=function(c,a){var
+b;if(this.content[c])o(this.nm(c)+g_);if(ci(a))b=new
 N(a);if(de(a))b=new
 N(au(a));else
 if(a
 instanceof
 Array)b=new
-N(sO(a));else
+N(sQ(a));else
 if(typeof
 a==="string")b=new
-N(iO(a));else
+N(iQ(a));else
 if(a.toString){var
 d=au(ai(a.toString()));b=new
 N(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-p(this.nm(c)+" : registering file with invalid content type")};Z.prototype.constructor=Z;function
+o(this.nm(c)+" : registering file with invalid content type")};Z.prototype.constructor=Z;function
 h(a){return ah(a)}function
-aj(b,a){return bM(b,a)}function
-sI(d){var
+aj(b,a){return bL(b,a)}function
+sK(d){var
 c=h(d),b=new
 Array(c),a=0;for(;a<c;a++)b[a]=aj(d,a);return b}function
-sH(a){if(a.t!=4)db(a);return a.c}function
+sJ(a){if(a.t!=4)db(a);return a.c}function
 aF(a){this.fs=require("fs");this.fd=a}aF.prototype=new
-iF();aF.prototype.truncate=function(a){try{this.fs.ftruncateSync(this.fd,a|0)}catch(a){p(a.toString())}};aF.prototype.length=function(){try{return this.fs.fstatSync(this.fd).size}catch(a){p(a.toString())}};aF.prototype.write=function(g,b,c,e){var
-a=sI(b);if(!(a
+iH();aF.prototype.truncate=function(a){try{this.fs.ftruncateSync(this.fd,a|0)}catch(a){o(a.toString())}};aF.prototype.length=function(){try{return this.fs.fstatSync(this.fd).size}catch(a){o(a.toString())}};aF.prototype.write=function(g,b,c,e){var
+a=sK(b);if(!(a
 instanceof
 f.Uint8Array))a=new(f.Uint8Array)(a);var
-d=f.Buffer.from(a);try{this.fs.writeSync(this.fd,d,c,e,g)}catch(a){p(a.toString())}return 0};aF.prototype.read=function(h,d,c,g){var
-a=sH(d);if(!(a
+d=f.Buffer.from(a);try{this.fs.writeSync(this.fd,d,c,e,g)}catch(a){o(a.toString())}return 0};aF.prototype.read=function(h,d,c,g){var
+a=sJ(d);if(!(a
 instanceof
 f.Uint8Array))a=new(f.Uint8Array)(a);var
-e=f.Buffer.from(a);try{this.fs.readSync(this.fd,e,c,g,h)}catch(a){p(a.toString())}for(var
-b=0;b<g;b++)bn(d,c+b,e[c+b]);return 0};aF.prototype.read_one=function(c){var
-b=new(f.Uint8Array)(1),a=f.Buffer.from(b);try{this.fs.readSync(this.fd,a,0,1,c)}catch(a){p(a.toString())}return a[0]};aF.prototype.close=function(){try{this.fs.closeSync(this.fd)}catch(a){p(a.toString())}};aF.prototype.constructor=aF;function
-O(a){this.fs=require("fs");this.root=a}O.prototype.nm=function(a){return this.root+a};O.prototype.exists=function(a){try{return this.fs.existsSync(this.nm(a))?1:0}catch(a){return 0}};O.prototype.mkdir=function(b,a,c){try{this.fs.mkdirSync(this.nm(b),{mode:a});return 0}catch(a){this.raise_nodejs_error(a,c)}};O.prototype.rmdir=function(a,b){try{this.fs.rmdirSync(this.nm(a));return 0}catch(a){this.raise_nodejs_error(a,b)}};O.prototype.readdir=function(a,b){try{return this.fs.readdirSync(this.nm(a))}catch(a){this.raise_nodejs_error(a,b)}};O.prototype.is_dir=function(a){try{return this.fs.statSync(this.nm(a)).isDirectory()?1:0}catch(a){p(a.toString())}};O.prototype.unlink=function(a,c){try{var
+e=f.Buffer.from(a);try{this.fs.readSync(this.fd,e,c,g,h)}catch(a){o(a.toString())}for(var
+b=0;b<g;b++)bm(d,c+b,e[c+b]);return 0};aF.prototype.read_one=function(c){var
+b=new(f.Uint8Array)(1),a=f.Buffer.from(b);try{this.fs.readSync(this.fd,a,0,1,c)}catch(a){o(a.toString())}return a[0]};aF.prototype.close=function(){try{this.fs.closeSync(this.fd)}catch(a){o(a.toString())}};aF.prototype.constructor=aF;function
+O(a){this.fs=require("fs");this.root=a}O.prototype.nm=function(a){return this.root+a};O.prototype.exists=function(a){try{return this.fs.existsSync(this.nm(a))?1:0}catch(a){return 0}};O.prototype.mkdir=function(b,a,c){try{this.fs.mkdirSync(this.nm(b),{mode:a});return 0}catch(a){this.raise_nodejs_error(a,c)}};O.prototype.rmdir=function(a,b){try{this.fs.rmdirSync(this.nm(a));return 0}catch(a){this.raise_nodejs_error(a,b)}};O.prototype.readdir=function(a,b){try{return this.fs.readdirSync(this.nm(a))}catch(a){this.raise_nodejs_error(a,b)}};O.prototype.is_dir=function(a){try{return this.fs.statSync(this.nm(a)).isDirectory()?1:0}catch(a){o(a.toString())}};O.prototype.unlink=function(a,c){try{var
 b=this.fs.existsSync(this.nm(a))?1:0;this.fs.unlinkSync(this.nm(a));return b}catch(a){this.raise_nodejs_error(a,c)}};O.prototype.open=function(f,c,g){var
 a=require("constants"),b=0;for(var
 e
@@ -581,10 +581,10 @@ d=this.fs.openSync(this.nm(f),b);return new
 aF(d)}catch(a){this.raise_nodejs_error(a,g)}};O.prototype.rename=function(b,a,c){try{this.fs.renameSync(this.nm(b),this.nm(a))}catch(a){this.raise_nodejs_error(a,c)}};O.prototype.stat=function(b,c){try{var
 a=this.fs.statSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};O.prototype.lstat=function(b,c){try{var
 a=this.fs.lstatSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};O.prototype.symlink=function(d,c,a,b){try{this.fs.symlinkSync(this.nm(c),this.nm(a),d?"dir":"file");return 0}catch(a){this.raise_nodejs_error(a,b)}};O.prototype.readlink=function(b,c){try{var
-a=this.fs.readlinkSync(this.nm(b),gn);return ai(a)}catch(a){this.raise_nodejs_error(a,c)}};O.prototype.raise_nodejs_error=function(a,d){var
-b=bp(eo);if(d&&b){var
-c=bs(a.code,a.syscall,a.path,a.errno);bq(b,c)}else
-p(a.toString())};O.prototype.stats_from_js=function(a){var
+a=this.fs.readlinkSync(this.nm(b),gp);return ai(a)}catch(a){this.raise_nodejs_error(a,c)}};O.prototype.raise_nodejs_error=function(a,d){var
+b=bo(eo);if(d&&b){var
+c=br(a.code,a.syscall,a.path,a.errno);bp(b,c)}else
+o(a.toString())};O.prototype.stats_from_js=function(a){var
 b;if(a.isFile())b=0;else
 if(a.isDirectory())b=1;else
 if(a.isCharacterDevice())b=2;else
@@ -592,88 +592,88 @@ if(a.isBlockDevice())b=3;else
 if(a.isSymbolicLink())b=4;else
 if(a.isFIFO())b=5;else
 if(a.isSocket())b=6;return[0,a.dev,a.ino,b,a.mode,a.nlink,a.uid,a.gid,a.rdev,a.size,a.atimeMs,a.mtimeMs,a.ctimeMs]};O.prototype.constructor=O;function
-iT(b){var
+iV(b){var
 a=eU(b);if(!a)return;return a[0]+aC}var
-dh=iT(cd)||aw("unable to compute caml_root"),bQ=[];if(cl())bQ.push({path:dh,device:new
+dh=iV(cc)||aw("unable to compute caml_root"),bP=[];if(ck())bP.push({path:dh,device:new
 O(dh)});else
-bQ.push({path:dh,device:new
-Z(dh)});bQ.push({path:hx,device:new
-Z(hx)});function
-i8(b){var
-g=tk(b),b=g.join(aC),f=i5(b),c;for(var
-e=0;e<bQ.length;e++){var
-a=bQ[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&cl()){var
-d=iT(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+bP.push({path:dh,device:new
+Z(dh)});bP.push({path:hz,device:new
+Z(hz)});function
+i_(b){var
+g=tm(b),b=g.join(aC),f=i7(b),c;for(var
+e=0;e<bP.length;e++){var
+a=bP[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&ck()){var
+d=iV(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-O(d)};bQ.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;p("no device found for "+f)}function
-sS(c,b){var
-a=i8(c);if(!a.device.register)aw("cannot register file");a.device.register(a.rest,b);return 0}function
-i6(c,b){var
-c=a(c),b=a(b);return sS(c,b)}function
-sX(){var
+O(d)};bP.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;o("no device found for "+f)}function
+sU(c,b){var
+a=i_(c);if(!a.device.register)aw("cannot register file");a.device.register(a.rest,b);return 0}function
+i8(c,b){var
+c=a(c),b=a(b);return sU(c,b)}function
+sZ(){var
 b=f.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)i6(b[a].name,b[a].content);f.jsoo_create_file=i6;f.caml_fs_tmp=[];return 0}function
-iS(){return[0]}function
-sY(a,b){return+(cc(a,b,false)>=0)}function
+a=0;a<b.length;a++)i8(b[a].name,b[a].content);f.jsoo_create_file=i8;f.caml_fs_tmp=[];return 0}function
+iU(){return[0]}function
+s0(a,b){return+(cb(a,b,false)>=0)}function
 eJ(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=W(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
 1:c|=b.charCodeAt(a);d=W(d,c)}d^=e;return d}function
-s4(a,b){return eJ(a,a0(b))}function
-s1(d,b){var
+s6(a,b){return eJ(a,a0(b))}function
+s3(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=W(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
 1:c|=b[a];d=W(d,c)}d^=e;return d}function
-iV(a){switch(a.t&6){default:bo(a);case
+iX(a){switch(a.t&6){default:bn(a);case
 0:return a.c;case
 4:return a.c}}function
-s0(b,c){var
-a=iV(c);return typeof
-a==="string"?eJ(b,a):s1(b,a)}function
-s2(a){a^=a>>>16;a=aJ(a,0x85ebca6b|0);a^=a>>>13;a=aJ(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-sZ(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>c4)d=c4;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(ce[a.caml_custom]&&ce[a.caml_custom].hash){var
-k=ce[a.caml_custom].hash(a);b=W(b,k);c--}}else
+s2(b,c){var
+a=iX(c);return typeof
+a==="string"?eJ(b,a):s3(b,a)}function
+s4(a){a^=a>>>16;a=aJ(a,0x85ebca6b|0);a^=a>>>13;a=aJ(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+s1(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>c4)d=c4;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(cd[a.caml_custom]&&cd[a.caml_custom].hash){var
+k=cd[a.caml_custom].hash(a);b=W(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
 248:b=W(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
 o=a.length-1<<10|a[0];b=W(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(cj(a)){b=s0(b,a);c--}else
-if(de(a)){b=s4(b,a);c--}else
+if(ci(a)){b=s2(b,a);c--}else
+if(de(a)){b=s6(b,a);c--}else
 if(typeof
 a==="string"){b=eJ(b,a);c--}else
 if(a===(a|0)){b=W(b,a+a+1);c--}else
-if(a===+a){b=eI(b,a);c--}}b=s2(b);return b&0x3FFFFFFF}function
-s5(a,c,l){if(!isFinite(a)){if(isNaN(a))return ai(cU);return ai(a>0?ie:"-infinity")}var
+if(a===+a){b=eI(b,a);c--}}b=s4(b);return b&0x3FFFFFFF}function
+s7(a,c,l){if(!isFinite(a)){if(isNaN(a))return ai(cU);return ai(a>0?ih:"-infinity")}var
 j=a==0&&1/a==-Infinity?1:a>=0?0:1;if(j)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-k=d<0?e:bI,f=e;if(j)f=bk;else
+k=d<0?e:bH,f=e;if(j)f=bj;else
 switch(l){case
-43:f=bI;break;case
+43:f=bH;break;case
 32:f=aV;break;default:break}if(c>=0&&c<13){var
 h=Math.pow(2,c*4);a=Math.round(a*h)/h}var
 b=a.toString(16);if(c>=0){var
-i=b.indexOf(bm);if(i<0)b+=bm+bP(c,V);else{var
-g=i+1+c;if(b.length<g)b+=bP(g-b.length,V);else
+i=b.indexOf(bl);if(i<0)b+=bl+bO(c,V);else{var
+g=i+1+c;if(b.length<g)b+=bO(g-b.length,V);else
 b=b.substr(0,g)}}return ai(f+d$+b+"p"+k+d.toString(10))}function
-ta(a){return+a.isZero()}function
-td(a){return new
+tc(a){return+a.isZero()}function
+tf(a){return new
 g(a&aW,a>>24&aW,a>>31&aD)}function
-te(a){return a.toInt()}function
-s$(a){return+a.isNeg()}function
-tc(a){return a.neg()}function
-s9(h,c){var
-a=eP(h);if(a.signedconv&&s$(c)){a.sign=-1;c=tc(c)}var
-b=e,i=td(a.base),g="0123456789abcdef";do{var
-f=c.udivmod(i);c=f.quotient;b=g.charAt(te(f.modulus))+b}while(!ta(c));if(a.prec>=0){a.filler=aV;var
-d=a.prec-b.length;if(d>0)b=bP(d,V)+b}return eG(a,b)}function
-tv(c){var
+tg(a){return a.toInt()}function
+tb(a){return+a.isNeg()}function
+te(a){return a.neg()}function
+s$(h,c){var
+a=eP(h);if(a.signedconv&&tb(c)){a.sign=-1;c=te(c)}var
+b=e,i=tf(a.base),g="0123456789abcdef";do{var
+f=c.udivmod(i);c=f.quotient;b=g.charAt(tg(f.modulus))+b}while(!tc(c));if(a.prec>=0){a.filler=aV;var
+d=a.prec-b.length;if(d>0)b=bO(d,V)+b}return eG(a,b)}function
+tx(c){var
 a=0,e=h(c),b=10,d=1;if(e>0)switch(aj(c,a)){case
 45:a++;d=-1;break;case
 43:a++;d=1;break}if(a+1<e&&aj(c,a)==48)switch(aj(c,a+1)){case
@@ -685,24 +685,24 @@ a=0,e=h(c),b=10,d=1;if(e>0)switch(aj(c,a)){case
 66:b=2;a+=2;break;case
 117:case
 85:a+=2;break}return[a,d,b]}function
-i0(a){if(a>=48&&a<=57)return a-48;if(a>=65&&a<=90)return a-55;if(a>=97&&a<=122)return a-87;return-1}function
-ci(f){var
-i=tv(f),c=i[0],j=i[1],d=i[2],g=h(f),k=-1>>>0,e=c<g?aj(f,c):0,b=i0(e);if(b<0||b>=d)aw(cR);var
-a=b;for(c++;c<g;c++){e=aj(f,c);if(e==95)continue;b=i0(e);if(b<0||b>=d)break;a=d*a+b;if(a>k)aw(cR)}if(c!=g)aw(cR);a=j*a;if(d==10&&(a|0)!=a)aw(cR);return a|0}function
-th(a){return a.slice(1)}function
-ti(d){return function(){var
+i2(a){if(a>=48&&a<=57)return a-48;if(a>=65&&a<=90)return a-55;if(a>=97&&a<=122)return a-87;return-1}function
+ch(f){var
+i=tx(f),c=i[0],j=i[1],d=i[2],g=h(f),k=-1>>>0,e=c<g?aj(f,c):0,b=i2(e);if(b<0||b>=d)aw(cR);var
+a=b;for(c++;c<g;c++){e=aj(f,c);if(e==95)continue;b=i2(e);if(b<0||b>=d)break;a=d*a+b;if(a>k)aw(cR)}if(c!=g)aw(cR);a=j*a;if(d==10&&(a|0)!=a)aw(cR);return a|0}function
+tj(a){return a.slice(1)}function
+tk(d){return function(){var
 b=arguments.length;if(b>0){var
 c=new
 Array(b);for(var
 a=0;a<b;a++)c[a]=arguments[a];return av(d,c)}else
 return av(d,[undefined])}}function
-tj(a,b){return+(cc(a,b,false)<=0)}function
-aH(a,d){if(a<0)cb();var
+tl(a,b){return+(cb(a,b,false)<=0)}function
+aH(a,d){if(a<0)ca();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-tB(b){return a(di(b,0,b.length))}var
-tl=function(){function
+tD(b){return a(di(b,0,b.length))}var
+tn=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -717,34 +717,34 @@ o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=iV(i);if(typeof
+e=[],h=iX(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return tB(k(e,f))}}();function
-tm(c,b,a){return tl(au(c),b,a)}function
-tn(){return 0}var
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return tD(k(e,f))}}();function
+to(c,b,a){return tn(au(c),b,a)}function
+tp(){return 0}var
 aI=new
 Array();function
-bO(c){var
-a=aI[c];if(!a.opened)p("Cannot flush a closed channel");if(!a.buffer||a.buffer==e)return 0;if(a.fd&&w.fds[a.fd]&&w.fds[a.fd].output){var
+bN(c){var
+a=aI[c];if(!a.opened)o("Cannot flush a closed channel");if(!a.buffer||a.buffer==e)return 0;if(a.fd&&w.fds[a.fd]&&w.fds[a.fd].output){var
 b=w.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=e;return 0}function
-i3(e,f){var
+i5(e,f){var
 b=aI[e],d=a(f),c=h(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
-tF(a){var
+tH(a){var
 a=eT(a),b=f;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-tG(a){var
+tI(a){var
 a=eT(a),b=f;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
 dj(c,e,d,a){if(w.fds===undefined)w.fds=new
 Array();a=a?a:{};var
 b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;w.fds[c]=b;if(!w.fd_last_idx||c>w.fd_last_idx)w.fd_last_idx=c;return c}function
-tM(c,b,g){var
+tO(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -754,56 +754,56 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)p(a0(c)+g_);if(a.text&&a.binary)p(a0(c)+hC);var
-d=i8(c),e=d.device.open(d.rest,a),f=w.fd_last_idx?w.fd_last_idx:0;return dj(f+1,i3,e,a)}dj(0,i3,new
-N(F(0)));dj(1,tG,new
-N(F(0)));dj(2,tF,new
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)o(a0(c)+ha);if(a.text&&a.binary)o(a0(c)+hE);var
+d=i_(c),e=d.device.open(d.rest,a),f=w.fd_last_idx?w.fd_last_idx:0;return dj(f+1,i5,e,a)}dj(0,i5,new
+N(F(0)));dj(1,tI,new
+N(F(0)));dj(2,tH,new
 N(F(0)));function
-to(a){var
-c=w.fds[a];if(c.flags.wronly)p(ix+a+" is writeonly");var
-d=null;if(a==0&&cl()){var
-e=require("fs");d=function(){return ai(e.readFileSync(0,gn))}}var
+tq(a){var
+c=w.fds[a];if(c.flags.wronly)o(iz+a+" is writeonly");var
+d=null;if(a==0&&ck()){var
+e=require("fs");d=function(){return ai(e.readFileSync(0,gp))}}var
 b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};aI[b.fd]=b;return b.fd}function
-iW(c){var
-b=w.fds[c];if(b.flags.rdonly)p(ix+c+" is readonly");var
+iY(c){var
+b=w.fds[c];if(b.flags.rdonly)o(iz+c+" is readonly");var
 a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:e};aI[a.fd]=a;return a.fd}function
-tp(){var
+tr(){var
 b=0;for(var
 a=0;a<aI.length;a++)if(aI[a]&&aI[a].opened&&aI[a].out)b=[0,aI[a].fd,b];return b}function
 S(a){return a}function
-tq(g,d,h,f){var
-b=aI[g];if(!b.opened)p("Cannot output to a closed channel");var
-a;if(h==0&&ah(d)==f)a=d;else{a=F(f);bd(d,h,a,0,f)}var
-i=S(a),c=a0(i),e=c.lastIndexOf(gQ);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);bO(g);b.buffer+=c.substr(e+1)}return 0}function
-iX(b,a,d,c){return tq(b,au(a),d,c)}function
-iY(c,b){var
-d=a(String.fromCharCode(b));iX(c,d,0,1);return 0}function
-tr(b,a){if(a==0)dg();return b%a}function
-ax(a,b){return+(cc(a,b,false)!=0)}function
-tt(a,b){a[0]=cT;a[1]=b;return 0}function
-ck(a){if(a
+ts(g,d,h,f){var
+b=aI[g];if(!b.opened)o("Cannot output to a closed channel");var
+a;if(h==0&&ah(d)==f)a=d;else{a=F(f);bc(d,h,a,0,f)}var
+i=S(a),c=a0(i),e=c.lastIndexOf(gS);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);bN(g);b.buffer+=c.substr(e+1)}return 0}function
+iZ(b,a,d,c){return ts(b,au(a),d,c)}function
+i0(c,b){var
+d=a(String.fromCharCode(b));iZ(c,d,0,1);return 0}function
+tt(b,a){if(a==0)dg();return b%a}function
+ax(a,b){return+(cb(a,b,false)!=0)}function
+tv(a,b){a[0]=cT;a[1]=b;return 0}function
+cj(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(cj(a))return c8;else
+if(ci(a))return c8;else
 if(de(a))return c8;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return gT;else
-return bb}function
+if(a&&a.caml_custom)return gV;else
+return ba}function
 ar(b,c,a){if(a&&f.toplevelReloc)b=f.toplevelReloc(a);w[b+1]=c;if(a)w[a]=c}function
-eR(a,b){iZ[a0(a)]=b;return 0}function
-sM(a,b){if(a===b)return 1;a.t&6&&bo(a);b.t&6&&bo(b);return a.c==b.c?1:0}function
-br(a,b){return sM(a,b)}function
-tA(){J(ez)}function
-x(b,a){if(a>>>0>=h(b))tA();return aj(b,a)}function
-m(a,b){return 1-br(a,b)}function
-tC(){return 0x7FFFFFFF/4|0}function
-tx(){i1(w.Not_found)}function
-i4(c){var
-a=f,b=df(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return ai(a.process.env[b]);if(f.jsoo_static_env&&f.jsoo_static_env[b])return ai(f.jsoo_static_env[b]);tx()}function
-tD(){if(f.crypto)if(typeof
+eR(a,b){i1[a0(a)]=b;return 0}function
+sO(a,b){if(a===b)return 1;a.t&6&&bn(a);b.t&6&&bn(b);return a.c==b.c?1:0}function
+bq(a,b){return sO(a,b)}function
+tC(){J(ez)}function
+x(b,a){if(a>>>0>=h(b))tC();return aj(b,a)}function
+m(a,b){return 1-bq(a,b)}function
+tE(){return 0x7FFFFFFF/4|0}function
+tz(){i3(w.Not_found)}function
+i6(c){var
+a=f,b=df(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return ai(a.process.env[b]);if(f.jsoo_static_env&&f.jsoo_static_env[b])return ai(f.jsoo_static_env[b]);tz()}function
+tF(){if(f.crypto)if(typeof
 f.crypto.getRandomValues==="function"){var
 a=new(f.Uint32Array)(1);f.crypto.getRandomValues(a);return[0,a[0]]}else
 if(f.crypto.randomBytes==="function"){var
@@ -813,23 +813,23 @@ Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
 eS(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
 P(b,a){return{joo_tramp:b,joo_args:a}}function
-i2(a){return a}function
+i4(a){return a}function
 aK(a){if(a
 instanceof
 Array)return a;if(f.RangeError&&a
 instanceof
-f.RangeError&&a.message&&a.message.match(/maximum call stack/i))return i2(w.Stack_overflow);if(f.InternalError&&a
+f.RangeError&&a.message&&a.message.match(/maximum call stack/i))return i4(w.Stack_overflow);if(f.InternalError&&a
 instanceof
-f.InternalError&&a.message&&a.message.match(/too much recursion/i))return i2(w.Stack_overflow);if(a
+f.InternalError&&a.message&&a.message.match(/too much recursion/i))return i4(w.Stack_overflow);if(a
 instanceof
-f.Error&&bp(ed))return[0,bp(ed),a];return[0,w.Failure,ai(String(a))]}function
-tg(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-sW(b){var
-a=e;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&tg(b[1]))var
+f.Error&&bo(ed))return[0,bo(ed),a];return[0,w.Failure,ai(String(a))]}function
+ti(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+sY(b){var
+a=e;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&ti(b[1]))var
 f=b[2],g=1;else
 var
 g=2,f=b;a+="(";for(var
-d=g;d<f.length;d++){if(d>g)a+=bH;var
+d=g;d<f.length;d++){if(d>g)a+=bG;var
 c=f[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
@@ -837,25 +837,25 @@ instanceof
 aE)a+=c5+c.toString()+c5;else
 if(typeof
 c=="string")a+=c5+c.toString()+c5;else
-a+=hl}a+=")"}else
+a+=hn}a+=")"}else
 if(b[0]==B)a+=b[1];return a}function
-iR(a){if(a
+iT(a){if(a
 instanceof
 Array&&(a[0]==0||a[0]==B)){var
-c=bp(gG);if(c)c(a,false);else{var
-d=sW(a),b=bp(gm);if(b)b(0);f.console.error(em+d+gQ)}}else
+c=bo(gI);if(c)c(a,false);else{var
+d=sY(a),b=bo(go);if(b)b(0);f.console.error(em+d+gS)}}else
 throw a}function
-tz(){var
-a=f;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){iR(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)iR(a.error)})}tz();function
+tB(){var
+a=f;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){iT(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)iT(a.error)})}tB();function
 b(a,b){return a.length==1?a(b):av(a,[b])}function
 H(a,b,c){return a.length==2?a(b,c):av(a,[b,c])}function
-sE(a,b,c,d){return a.length==3?a(b,c,d):av(a,[b,c,d])}function
-sF(a,b,c,d,e){return a.length==4?a(b,c,d,e):av(a,[b,c,d,e])}function
+sG(a,b,c,d){return a.length==3?a(b,c,d):av(a,[b,c,d])}function
+sH(a,b,c,d,e){return a.length==4?a(b,c,d,e):av(a,[b,c,d,e])}function
 d8(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):av(a,[b,c,d,e,f])}function
-sD(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):av(a,[b,c,d,e,f,g,h])}sX();var
-dk=[B,a(iq),-1],eY=[B,a(gK),-2],eW=[B,a(ec),-3],eV=[B,a(hi),-4],a1=[B,a(hv),-7],eX=[B,a(g3),-8],dl=[B,a(hy),-9],q=[B,a(h1),-11],eZ=[B,a(gl),-12],sC=[4,0,0,0,[12,45,[4,0,0,0,0]]],dx=[0,[11,a('File "'),[2,0,[11,a('", line '),[4,0,0,0,[11,a(g6),[4,0,0,0,[12,45,[4,0,0,0,[11,a(": "),[2,0,0]]]]]]]]]],a('File "%s", line %d, characters %d-%d: %s')],b5=[0,0,0];ar(11,eZ,gl);ar(10,q,h1);ar(9,[B,a(hd),ic],hd);ar(8,dl,hy);ar(7,eX,g3);ar(6,a1,hv);ar(5,[B,a(hP),-6],hP);ar(4,[B,a(gS),-5],gS);ar(3,eV,hi);ar(2,eW,ec);ar(1,eY,gK);ar(0,dk,iq);var
-jb=a("%.12g"),ja=a(bm),i_=a(hj),i$=a(ho),jc=a("option is None"),je=a("\\\\"),jf=a("\\'"),jg=a("\\b"),jh=a("\\t"),ji=a("\\n"),jj=a("\\r"),jm=a(" is not an Unicode scalar value"),jn=a(hW),jo=a("List.exists2"),jp=a("List.combine"),js=a("String.blit / Bytes.blit_string"),jr=a("Bytes.blit"),jq=a("String.sub / Bytes.sub"),jx=a("String.contains_from / Bytes.contains_from"),ju=a(e),jt=a("String.concat"),jz=a("Array.fill"),jA=a("CamlinternalLazy.Undefined"),jI=[0,a(c1),138,19],jH=[0,a(c1),171,8],jG=a("Buffer.add: cannot grow buffer"),jF=[0,a(c1),93,2],jE=[0,a(c1),94,2],jR=a("%c"),jS=a("%s"),jT=a(gi),jU=a(gZ),jV=a(he),jW=a(gz),jX=a("%f"),jY=a("%B"),jZ=a("%{"),j0=a("%}"),j1=a("%("),j2=a("%)"),j3=a("%a"),j4=a("%t"),j5=a("%?"),j6=a("%r"),j7=a("%_r"),j8=[0,a(I),850,23],kh=[0,a(I),814,21],j$=[0,a(I),815,21],ki=[0,a(I),818,21],ka=[0,a(I),819,21],kj=[0,a(I),822,19],kb=[0,a(I),823,19],kk=[0,a(I),826,22],kc=[0,a(I),827,22],kl=[0,a(I),831,30],kd=[0,a(I),832,30],kf=[0,a(I),836,26],j9=[0,a(I),837,26],kg=[0,a(I),846,28],j_=[0,a(I),847,28],ke=[0,a(I),851,23],lo=a(ha),lm=[0,a(I),1558,4],ln=a("Printf: bad conversion %["),lp=[0,a(I),1626,39],lq=[0,a(I),1649,31],lr=[0,a(I),1650,31],ls=a("Printf: bad conversion %_"),lt=a(g$),lu=a(hf),lv=a(g$),lw=a(hf),lk=a(cU),li=a("neg_infinity"),lj=a(ie),lh=a(bm),lc=[0,ea],k2=a("%+nd"),k3=a("% nd"),k5=a("%+ni"),k6=a("% ni"),k7=a("%nx"),k8=a("%#nx"),k9=a("%nX"),k_=a("%#nX"),k$=a("%no"),la=a("%#no"),k1=a("%nd"),k4=a(he),lb=a("%nu"),kP=a("%+ld"),kQ=a("% ld"),kS=a("%+li"),kT=a("% li"),kU=a("%lx"),kV=a("%#lx"),kW=a("%lX"),kX=a("%#lX"),kY=a("%lo"),kZ=a("%#lo"),kO=a("%ld"),kR=a(gZ),k0=a("%lu"),kC=a("%+Ld"),kD=a("% Ld"),kF=a("%+Li"),kG=a("% Li"),kH=a("%Lx"),kI=a("%#Lx"),kJ=a("%LX"),kK=a("%#LX"),kL=a("%Lo"),kM=a("%#Lo"),kB=a("%Ld"),kE=a(gz),kN=a("%Lu"),kp=a("%+d"),kq=a("% d"),ks=a("%+i"),kt=a("% i"),ku=a("%x"),kv=a("%#x"),kw=a(hW),kx=a("%#X"),ky=a("%o"),kz=a("%#o"),ko=a(es),kr=a(gi),kA=a(ha),jJ=a("@]"),jK=a("@}"),jL=a("@?"),jM=a("@\n"),jN=a("@."),jO=a("@@"),jP=a("@%"),jQ=a("@"),km=a("CamlinternalFormat.Type_mismatch"),lA=a(e),lB=[0,[11,a(bH),[2,0,[2,0,0]]],a(", %s%s")],l0=[0,[11,a(em),[2,0,[12,10,0]]],a(h0)],l1=[0,[11,a("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],a("Fatal error in uncaught exception handler: exception %s\n")],lZ=a("Fatal error: out of memory in uncaught exception handler"),lX=[0,[11,a(em),[2,0,[12,10,0]]],a(h0)],lT=[0,[2,0,[12,10,0]],a("%s\n")],lL=a("Raised at"),lM=a("Re-raised at"),lN=a("Raised by primitive operation at"),lO=a("Called from"),lP=a(" (inlined)"),lR=a(e),lQ=[0,[2,0,[12,32,[2,0,[11,a(' in file "'),[2,0,[12,34,[2,0,[11,a(", line "),[4,0,0,0,[11,a(g6),sC]]]]]]]]]],a('%s %s in file "%s"%s, line %d, characters %d-%d')],lS=[0,[2,0,[11,a(" unknown location"),0]],a("%s unknown location")],lG=a("Out of memory"),lH=a("Stack overflow"),lI=a("Pattern matching failed"),lJ=a("Assertion failed"),lK=a("Undefined recursive module"),lC=[0,[12,40,[2,0,[2,0,[12,41,0]]]],a("(%s%s)")],lD=a(e),lE=a(e),lF=[0,[12,40,[2,0,[12,41,0]]],a("(%s)")],lz=[0,[4,0,0,0,0],a(es)],lx=[0,[3,0,0],a("%S")],ly=a(hl),lU=[0,a(e),a("(Cannot print locations:\n bytecode executable program file not found)"),a("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),a("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),a("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],l2=a(hO),l5=a("Hashtbl: unsupported hash table format"),sA=a("OCAMLRUNPARAM"),sy=a("CAMLRUNPARAM"),l3=a(e),l6=a("Jsoo_runtime.Error.Exn"),l7=a(ed),l9=a("Steps.Too_many"),mC=[0,0,0],mG=[0,0,0],mH=[0,0,0],mL=[0,0,0],mM=[0,0,0],mR=[0,0,0],mS=[0,[0,[0,[0,0,0],0,0],0]],mW=[0,[0,[0,0],0],0],mX=[0,0,0],mY=[0,0,0],mZ=[0,[0,[1,0],0],0],m0=[0,0,0],m1=[0,[0,[0,0],0],0],m2=[0,0,0],m3=[0,0,0],m4=[0,0,0],ns=[0,0,0],nu=[0,0,0],nv=[0,0],nM=[0,0,0],nN=[0,[0,0],0],nL=[0,0,0],nK=[0,0,0],nI=[0,0,0],nJ=[0,0,0],nE=[0,0,0],nF=[0,[0,0],0],nG=[0,0,0],nH=[0,0,0],nD=[0,[1,0],0],nB=[0,[1,0],0],nC=[0,[0,0],0],nA=[0,0,0],nz=[0,0,0],ny=[0,0,0],nw=[0,0,0],nx=[0,0,0],nt=[0,0],nr=[0,0,0],nq=[0,0,0],np=[0,0,0],no=[0,0,0],nn=[0,0,0],nl=[0,0,0],nm=[0,0,0],nk=[0,[0,0,0],0],nj=[0,[0,0,0],0],ni=[0,0],ng=[0,[0,0,0],0],nh=[0,[0,0,0],0],ne=[0,0,[0,1,0]],nf=[0,0,0],nc=[0,[0,0,0],[0,0,0]],nd=[0,0,0],nb=[0,0],na=[0,0,0],m$=[0,0,0],m_=[0,0,0],m9=[0,0,0],m8=[0,0,0],m7=[0,0,0],m5=[0,[1,0],0],mV=[0,0,0],mU=[0,0,0],mQ=[0,0,0],mP=[0,0,0],mO=[0,0,0],mN=[0,0,0],mK=[0,0,0],mJ=[0,0,0],mB=[0,0,0],mm=[0,[1,0]],mn=[0,0,[0,0]],mo=[0,[0,0],0],mp=[0,0],mq=[0,[1,0]],mr=[0,[1,0]],ms=[0,0],mt=[0,[1,0]],mu=[0,[1,0]],mv=[0,[1,0]],mw=[0,0],mx=[0,[1,0]],my=[0,0,0],mz=[0,0],mA=[0,0],mk=[0,0],ml=[1,0],mj=[1,0],mi=[0,0],ma=[1,0],mb=[1,0],mc=[0,0],me=[0,0],mg=[0,0,0],mh=[0,0],md=[0,0],og=[0,[11,a("unknown field "),[2,0,0]],a("unknown field %s")],of=[0,[11,a(gh),0],a(gh)],oe=[0,[11,a(ij),0],a(ij)],od=[0,[11,a(gx),0],a(gx)],oc=[0,[11,a("the field "),[2,0,[11,a(" is missing"),0]]],a("the field %s is missing")],ob=[0,[11,a("there is no object that has "),[2,0,0]],a("there is no object that has %s")],n9=[0,[11,a("no number at character "),[4,0,0,0,0]],a("no number at character %d")],n8=[0,[11,a("a key twice: "),[2,0,0]],a("a key twice: %s")],n3=[0,[11,a(ib),[4,0,0,0,[11,a(" levels"),0]]],a("more than %d levels")],n6=[0,1],n7=a(hj),n4=a("null"),n_=[0,0],n$=a(ho),n5=[0,[11,a("no value at character "),[4,0,0,0,0]],a("no value at character %d")],n2=[0,[11,a("a control character, or the end, in a text at character "),[4,0,0,0,0]],a("a control character, or the end, in a text at character %d")],n1=[0,[11,a(cW),0],a(cW)],n0=[0,[11,a(cW),0],a(cW)],nZ=[0,[11,a("no escape at character "),[4,0,0,0,0]],a("no escape at character %d")],nW=[0,[11,a(gk),0],a(gk)],nX=[0,[11,a("no escape: "),[2,0,0]],a("no escape: %s")],nY=a(d$),nV=[0,[1,[11,a(" is expected at character "),[4,0,0,0,0]]],a("%C is expected at character %d")],nU=[0,[11,a("a text of more than "),[4,0,0,0,[11,a(" characters"),0]]],a("a text of more than %d characters")],oa=[0,[11,a("something follows the end, at character "),[4,0,0,0,0]],a("something follows the end, at character %d")],nQ=a("..."),nO=a("Json.Unreadable"),nP=a("Json.Uncovered"),os=a(eB),ot=a(e),or=[0,[11,a("its numbers have a common denominator of more than "),[4,0,0,0,[11,a(" bits"),0]]],a("its numbers have a common denominator of more than %d bits")],op=[0,[11,a(ew),[2,0,0]],a(eu)],oq=[0,[11,a(ew),[2,0,0]],a(eu)],ok=a(e),om=a(V),ol=[0,[11,a(ew),[2,0,0]],a(eu)],oj=[0,[11,a("a whole number from 0 to "),[4,0,0,0,[11,a(" is expected"),0]]],a("a whole number from 0 to %d is expected")],oh=a(e),oi=a(V),oP=[0,[11,a(hh),0],a(hh)],oB=[0,[11,a(gR),0],a(gR)],oD=a("bool"),oE=a("dict"),oF=a("exception"),oG=a(is),oH=a("int"),oI=a("list"),oJ=a("none"),oK=a("str"),oL=a("tuple"),oM=a("-inf"),oN=a(ip),oO=a(cU),oC=[0,[11,a(ig),0],a(ig)],o5=a(ex),oU=[0,[11,a("node "),[4,0,0,0,[11,a(" is no later node that is free"),0]]],a("node %d is no later node that is free")],oV=[0,[11,a("a path has more than "),[4,0,0,0,[11,a(" conditions or draws"),0]]],a("a path has more than %d conditions or draws")],oW=a(eh),oX=[0,a(eh),[0,a(gF),[0,a(c9),0]]],o1=a(eh),oY=[0,[11,a(g9),0],a(g9)],oZ=a(c9),o0=a(gF),o2=a(ex),o3=a(ex),o4=[0,[11,a(hz),0],a(hz)],o6=a(ee),o7=[0,a(hZ),[0,a(ee),[0,a(iv),0]]],o8=[0,a(ej),79,98],o9=a(hX),o_=[0,a(hZ),[0,a(hX),0]],o$=[0,a(ej),80,97],pa=[0,a("<="),[0,a(iv),0]],pb=[0,a(ej),81,73],pc=a(ey),pd=[0,a(ey),[0,a(c9),0]],pe=a(ey),pf=a(c9),pg=[0,[11,a(ih),0],a(ih)],oT=[0,[11,a(g7),0],a(g7)],ph=[1,a(V)],pi=[0,[11,a(h2),0],a(h2)],oR=[0,[11,a(gI),0],a(gI)],oz=[0,[11,a(gM),0],a(gM)],oA=a(eB),oy=[0,[11,a(gt),0],a(gt)],ox=[0,[11,a(g2),[2,0,[11,a(ik),0]]],a(gP)],ov=a(hO),ou=[0,[11,a(g2),[2,0,[11,a(ik),0]]],a(gP)],oQ=[0,[0,a("laplace"),0],[0,[0,a("exponential"),1],[0,[0,a("gumbel"),2],[0,[0,a("uniform"),3],[0,[0,a("discrete_laplace"),4],0]]]]],p9=a(ee),p_=a(bH),pR=a(cX),pS=a(cY),pT=a(h9),p1=a(e),p3=[0,[11,a(bH),[4,0,0,0,[11,a(h_),0]]],a(hu)],p2=[0,[11,a("one query moves by at most 1"),[2,0,0]],a("one query moves by at most 1%s")],p4=a(e),p6=[0,[11,a(bH),[4,0,0,0,[11,a(h_),0]]],a(hu)],p5=[0,[11,a("all queries move in one direction by at most 1"),[2,0,0]],a("all queries move in one direction by at most 1%s")],p7=[0,[11,a("each query moves by at most "),[4,0,0,0,0]],a("each query moves by at most %d")],pU=[0,[11,a("the queries move by at most "),[4,0,0,0,[11,a(" in sum"),0]]],a("the queries move by at most %d in sum")],pV=a(hV),p0=a(hD),pY=[0,[4,0,0,0,[11,a(" queries"),0]],a("%d queries")],pW=a("1 query"),pZ=a("any number of queries"),pX=[0,[2,0,[11,a(bH),[2,0,[11,a(" numbers, where "),[2,0,0]]]]],a("%s, %s numbers, where %s")],pF=[0,a(c6),[0,a(hk),[0,a(h$),[0,a(c2),[0,a(im),[0,a(c3),0]]]]]],pG=[2,a(eb)],pH=a(c6),pI=[0,[11,a(id),0],a(id)],pJ=[1,a(eB)],pK=a(hk),pL=[0,[11,a(hM),0],a(hM)],pM=a(c2),pN=[0,a(bj),[0,a(gw),0]],pO=a(bj),pP=a(gw),pm=a(im),pn=[0,a(g0),[0,a(hn),[0,a(ca),[0,a(ir),[0,a(hc),[0,a(iA),0]]]]]],po=[2,a(el)],pp=a(g0),pq=[0,[11,a(io),0],a(io)],pr=a(hn),pE=a("any"),ps=[0,[11,a(iB),0],a(iB)],pD=[0,[11,a(gB),0],a(gB)],pt=a(ca),pB=a(hV),pC=a(hD),pu=[0,[11,a(il),0],a(il)],pv=a(ir),pw=a(hc),px=[0,[11,a("no movement: "),[2,0,0]],a("no movement: %s")],py=[0,[11,a(hK),0],a(hK)],pz=a(iA),pA=[0,[11,a(hG),0],a(hG)],pj=[0,a(cX),[0,a(h9),[0,a(cY),[0,a("norm=1"),0]]]],qD=[0,[11,a(hg),0],a(hg)],qE=[0,[11,a("there is no state "),[4,0,0,0,0]],a("there is no state %d")],qJ=a(gA),qG=[0,a(bj),[0,a(gj),[0,a(gA),0]]],qH=a(bj),qI=a(gj),qC=[0,[11,a(iw),0],a(iw)],qy=[0,[11,a(g1),0],a(g1)],qx=[0,a(iu),[0,a(hI),0]],qz=a(hI),qA=a(iu),qt=a(b$),qp=[0,a(hB),[0,a(gy),[0,a(hQ),0]]],qq=a(cX),qr=a(cY),qs=a(hQ),qu=[0,[11,a(b$),0],a(b$)],qv=a(gy),qw=[0,[11,a(ib),[4,0,0,0,[11,a(" states"),0]]],a("more than %d states")],qL=[0,[11,a(gL),0],a(gL)],qB=[0,[11,a("a state of more than "),[4,0,0,0,[11,a(" numbers"),0]]],a("a state of more than %d numbers")],qF=a(hB),qK=a(c3),qi=a("from"),qj=[0,[11,a(b$),0],a(b$)],qk=[0,a(da),[0,a(c7),0]],ql=a(c7),qm=a(da),qb=a(aY),qc=[0,a(aY),0],qd=a(aY),qe=[0,a(ba),[0,a(hN),[0,a(iC),[0,a(bl),0]]]],qf=a(hN),qg=a(iC),qh=[0,[11,a(gU),0],a(gU)],qn=a(bl),qo=a(ba),qQ=[0,0,0],ry=a(ca),rz=[0,a(ca),0],rA=[0,a(c$),[0,a(hp),0]],rB=a(cX),rC=a(cY),rD=a(ca),rF=a(eq),rE=[0,[11,a(gr),0],a(gr)],rr=[0,a(gs),[0,a(hm),[0,a(gV),[0,a(gv),0]]]],rs=a(gv),rt=a(gV),ru=a(hm),rv=a(gs),rp=[0,[11,a(h5),0],a(h5)],rf=[0,[11,a(gO),0],a(gO)],rg=a(aY),rh=[0,a(aY),0],ri=a(aY),rj=[0,a(ba),0],rk=a(ba),rm=a(is),rl=[0,[11,a(h7),0],a(h7)],rd=a(eq),rx=a(ht),re=a(c$),rn=a(c$),ro=[0,[11,a("a value of more than "),[4,0,0,0,[11,a(" leaves"),0]]],a("a value of more than %d leaves")],rq=a(eq),rw=a(ht),q_=a(hp),q$=[0,[11,a(cZ),0],a(cZ)],ra=a(c$),rb=[0,[11,a("a sum of more than "),[4,0,0,0,[11,a(" whole-number points"),0]]],a("a sum of more than %d whole-number points")],rc=a(c3),qX=a(aY),qY=[0,a(aY),0],qZ=a(aY),q0=a("class"),q1=[0,[11,a(cZ),0],a(cZ)],q2=a(ba),q3=a(d9),q4=[0,a(ba),[0,a(d9),0]],q5=a(d9),q6=a(bl),q7=[0,a(ba),[0,a(bl),0]],q8=a(bl),q9=[0,a(ba),0],qU=[0,[11,a(iE),0],a(iE)],qR=[0,a(el),[0,a(hF),[0,a(bl),0]]],qS=a(el),qT=a(hF),qV=a(bl),qW=[0,[11,a("parts of more than "),[4,0,0,0,[11,a(" shifts together"),0]]],a("parts of more than %d shifts together")],qN=[0,a(da),[0,a(c7),0]],qO=a(c7),qP=a(da),sn=a(c3),so=a(e),sp=a(e),sw=a(" with "),sq=a(bj),sr=a(c2),ss=[0,[11,a("\xce\xb5 \xe2\x89\xa4 "),[2,0,[11,a(" for "),[2,0,[2,0,[11,a(", for "),[2,0,0]]]]]]],a("\xce\xb5 \xe2\x89\xa4 %s for %s%s, for %s")],su=[0,2,a("vectors that need a boundary of probability 0")],sv=a("the certificate does not show "),st=a("; the certificate shows "),sk=a("it cannot be read: "),sl=[0,2,a("it takes more steps than a page may")],sm=[0,2,a("it is nested too deeply")],r_=a(eb),r$=a(c6),sa=[0,[11,a(gq),0],a(gq)],sb=a(h$),sc=a("account"),sd=a("fold"),se=a("releases"),sf=a("selection"),sg=a("tree"),sh=[0,[11,a("a kind that is not known: "),[2,0,0]],a("a kind that is not known: %s")],si=[0,[11,a("kind "),[2,0,0]],a("kind %s")],rU=a(bj),rV=a(c2),rW=a(bj),rX=a("target"),rY=[0,a("the certificate is of another mechanism")],rZ=[2,a("epsilon")],r0=a("parameter"),r2=[2,a(iy)],r3=a("side"),r1=[0,a("the bound that is stated is no upper bound of epsilon")],r4=a("value"),r7=a("exact"),r8=[0,a(hS)],r6=[0,a(hS)],r5=[0,a("the bound that is stated is no number")],rK=a(eb),rL=a(c6),rM=a("evidence"),rN=a("proof"),rO=a("certificate"),rS=[0,[11,a(hs),0],a(hs)],rP=a(iy),rQ=[0,[11,a(iz),0],a(iz)],rR=[0,[11,a(hL),0],a(hL)],rT=[0,[11,a(ii),0],a(ii)],rG=a("PROVED"),rH=a("REFUSED"),rI=a("NOT COVERED"),sx=a("dpaudit_check");function
+sF(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):av(a,[b,c,d,e,f,g,h])}sZ();var
+dk=[B,a(is),-1],eY=[B,a(gM),-2],eW=[B,a(ec),-3],eV=[B,a(hk),-4],a1=[B,a(hx),-7],eX=[B,a(g5),-8],dl=[B,a(hA),-9],p=[B,a(h3),-11],eZ=[B,a(gn),-12],sE=[4,0,0,0,[12,45,[4,0,0,0,0]]],dx=[0,[11,a('File "'),[2,0,[11,a('", line '),[4,0,0,0,[11,a(g8),[4,0,0,0,[12,45,[4,0,0,0,[11,a(": "),[2,0,0]]]]]]]]]],a('File "%s", line %d, characters %d-%d: %s')],b4=[0,0,0];ar(11,eZ,gn);ar(10,p,h3);ar(9,[B,a(hf),ie],hf);ar(8,dl,hA);ar(7,eX,g5);ar(6,a1,hx);ar(5,[B,a(hR),-6],hR);ar(4,[B,a(gU),-5],gU);ar(3,eV,hk);ar(2,eW,ec);ar(1,eY,gM);ar(0,dk,is);var
+jd=a("%.12g"),jc=a(bl),ja=a(hl),jb=a(hq),je=a("option is None"),jg=a("\\\\"),jh=a("\\'"),ji=a("\\b"),jj=a("\\t"),jk=a("\\n"),jl=a("\\r"),jo=a(" is not an Unicode scalar value"),jp=a(hY),jq=a("List.exists2"),jr=a("List.combine"),ju=a("String.blit / Bytes.blit_string"),jt=a("Bytes.blit"),js=a("String.sub / Bytes.sub"),jz=a("String.contains_from / Bytes.contains_from"),jw=a(e),jv=a("String.concat"),jB=a("Array.fill"),jC=a("CamlinternalLazy.Undefined"),jK=[0,a(c1),138,19],jJ=[0,a(c1),171,8],jI=a("Buffer.add: cannot grow buffer"),jH=[0,a(c1),93,2],jG=[0,a(c1),94,2],jT=a("%c"),jU=a("%s"),jV=a(gk),jW=a(g1),jX=a(hg),jY=a(gB),jZ=a("%f"),j0=a("%B"),j1=a("%{"),j2=a("%}"),j3=a("%("),j4=a("%)"),j5=a("%a"),j6=a("%t"),j7=a("%?"),j8=a("%r"),j9=a("%_r"),j_=[0,a(I),850,23],kj=[0,a(I),814,21],kb=[0,a(I),815,21],kk=[0,a(I),818,21],kc=[0,a(I),819,21],kl=[0,a(I),822,19],kd=[0,a(I),823,19],km=[0,a(I),826,22],ke=[0,a(I),827,22],kn=[0,a(I),831,30],kf=[0,a(I),832,30],kh=[0,a(I),836,26],j$=[0,a(I),837,26],ki=[0,a(I),846,28],ka=[0,a(I),847,28],kg=[0,a(I),851,23],lq=a(hc),lo=[0,a(I),1558,4],lp=a("Printf: bad conversion %["),lr=[0,a(I),1626,39],ls=[0,a(I),1649,31],lt=[0,a(I),1650,31],lu=a("Printf: bad conversion %_"),lv=a(hb),lw=a(hh),lx=a(hb),ly=a(hh),lm=a(cU),lk=a("neg_infinity"),ll=a(ih),lj=a(bl),le=[0,ea],k4=a("%+nd"),k5=a("% nd"),k7=a("%+ni"),k8=a("% ni"),k9=a("%nx"),k_=a("%#nx"),k$=a("%nX"),la=a("%#nX"),lb=a("%no"),lc=a("%#no"),k3=a("%nd"),k6=a(hg),ld=a("%nu"),kR=a("%+ld"),kS=a("% ld"),kU=a("%+li"),kV=a("% li"),kW=a("%lx"),kX=a("%#lx"),kY=a("%lX"),kZ=a("%#lX"),k0=a("%lo"),k1=a("%#lo"),kQ=a("%ld"),kT=a(g1),k2=a("%lu"),kE=a("%+Ld"),kF=a("% Ld"),kH=a("%+Li"),kI=a("% Li"),kJ=a("%Lx"),kK=a("%#Lx"),kL=a("%LX"),kM=a("%#LX"),kN=a("%Lo"),kO=a("%#Lo"),kD=a("%Ld"),kG=a(gB),kP=a("%Lu"),kr=a("%+d"),ks=a("% d"),ku=a("%+i"),kv=a("% i"),kw=a("%x"),kx=a("%#x"),ky=a(hY),kz=a("%#X"),kA=a("%o"),kB=a("%#o"),kq=a(es),kt=a(gk),kC=a(hc),jL=a("@]"),jM=a("@}"),jN=a("@?"),jO=a("@\n"),jP=a("@."),jQ=a("@@"),jR=a("@%"),jS=a("@"),ko=a("CamlinternalFormat.Type_mismatch"),lC=a(e),lD=[0,[11,a(bG),[2,0,[2,0,0]]],a(", %s%s")],l2=[0,[11,a(em),[2,0,[12,10,0]]],a(h2)],l3=[0,[11,a("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],a("Fatal error in uncaught exception handler: exception %s\n")],l1=a("Fatal error: out of memory in uncaught exception handler"),lZ=[0,[11,a(em),[2,0,[12,10,0]]],a(h2)],lV=[0,[2,0,[12,10,0]],a("%s\n")],lN=a("Raised at"),lO=a("Re-raised at"),lP=a("Raised by primitive operation at"),lQ=a("Called from"),lR=a(" (inlined)"),lT=a(e),lS=[0,[2,0,[12,32,[2,0,[11,a(' in file "'),[2,0,[12,34,[2,0,[11,a(", line "),[4,0,0,0,[11,a(g8),sE]]]]]]]]]],a('%s %s in file "%s"%s, line %d, characters %d-%d')],lU=[0,[2,0,[11,a(" unknown location"),0]],a("%s unknown location")],lI=a("Out of memory"),lJ=a("Stack overflow"),lK=a("Pattern matching failed"),lL=a("Assertion failed"),lM=a("Undefined recursive module"),lE=[0,[12,40,[2,0,[2,0,[12,41,0]]]],a("(%s%s)")],lF=a(e),lG=a(e),lH=[0,[12,40,[2,0,[12,41,0]]],a("(%s)")],lB=[0,[4,0,0,0,0],a(es)],lz=[0,[3,0,0],a("%S")],lA=a(hn),lW=[0,a(e),a("(Cannot print locations:\n bytecode executable program file not found)"),a("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),a("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),a("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],l4=a(hQ),l7=a("Hashtbl: unsupported hash table format"),sC=a("OCAMLRUNPARAM"),sA=a("CAMLRUNPARAM"),l5=a(e),l8=a("Jsoo_runtime.Error.Exn"),l9=a(ed),l$=a("Steps.Too_many"),mE=[0,0,0],mI=[0,0,0],mJ=[0,0,0],mN=[0,0,0],mO=[0,0,0],mT=[0,0,0],mU=[0,[0,[0,[0,0,0],0,0],0]],mY=[0,[0,[0,0],0],0],mZ=[0,0,0],m0=[0,0,0],m1=[0,[0,[1,0],0],0],m2=[0,0,0],m3=[0,[0,[0,0],0],0],m4=[0,0,0],m5=[0,0,0],m6=[0,0,0],nu=[0,0,0],nw=[0,0,0],nx=[0,0],nO=[0,0,0],nP=[0,[0,0],0],nN=[0,0,0],nM=[0,0,0],nK=[0,0,0],nL=[0,0,0],nG=[0,0,0],nH=[0,[0,0],0],nI=[0,0,0],nJ=[0,0,0],nF=[0,[1,0],0],nD=[0,[1,0],0],nE=[0,[0,0],0],nC=[0,0,0],nB=[0,0,0],nA=[0,0,0],ny=[0,0,0],nz=[0,0,0],nv=[0,0],nt=[0,0,0],ns=[0,0,0],nr=[0,0,0],nq=[0,0,0],np=[0,0,0],nn=[0,0,0],no=[0,0,0],nm=[0,[0,0,0],0],nl=[0,[0,0,0],0],nk=[0,0],ni=[0,[0,0,0],0],nj=[0,[0,0,0],0],ng=[0,0,[0,1,0]],nh=[0,0,0],ne=[0,[0,0,0],[0,0,0]],nf=[0,0,0],nd=[0,0],nc=[0,0,0],nb=[0,0,0],na=[0,0,0],m$=[0,0,0],m_=[0,0,0],m9=[0,0,0],m7=[0,[1,0],0],mX=[0,0,0],mW=[0,0,0],mS=[0,0,0],mR=[0,0,0],mQ=[0,0,0],mP=[0,0,0],mM=[0,0,0],mL=[0,0,0],mD=[0,0,0],mo=[0,[1,0]],mp=[0,0,[0,0]],mq=[0,[0,0],0],mr=[0,0],ms=[0,[1,0]],mt=[0,[1,0]],mu=[0,0],mv=[0,[1,0]],mw=[0,[1,0]],mx=[0,[1,0]],my=[0,0],mz=[0,[1,0]],mA=[0,0,0],mB=[0,0],mC=[0,0],mm=[0,0],mn=[1,0],ml=[1,0],mk=[0,0],mc=[1,0],md=[1,0],me=[0,0],mg=[0,0],mi=[0,0,0],mj=[0,0],mf=[0,0],oi=[0,[11,a("unknown field "),[2,0,0]],a("unknown field %s")],oh=[0,[11,a(gj),0],a(gj)],og=[0,[11,a(il),0],a(il)],of=[0,[11,a(gz),0],a(gz)],oe=[0,[11,a("the field "),[2,0,[11,a(" is missing"),0]]],a("the field %s is missing")],od=[0,[11,a("there is no object that has "),[2,0,0]],a("there is no object that has %s")],n$=[0,[11,a("no number at character "),[4,0,0,0,0]],a("no number at character %d")],n_=[0,[11,a("a key twice: "),[2,0,0]],a("a key twice: %s")],n5=[0,[11,a(id),[4,0,0,0,[11,a(" levels"),0]]],a("more than %d levels")],n8=[0,1],n9=a(hl),n6=a("null"),oa=[0,0],ob=a(hq),n7=[0,[11,a("no value at character "),[4,0,0,0,0]],a("no value at character %d")],n4=[0,[11,a("a control character, or the end, in a text at character "),[4,0,0,0,0]],a("a control character, or the end, in a text at character %d")],n3=[0,[11,a(cW),0],a(cW)],n2=[0,[11,a(cW),0],a(cW)],n1=[0,[11,a("no escape at character "),[4,0,0,0,0]],a("no escape at character %d")],nY=[0,[11,a(gm),0],a(gm)],nZ=[0,[11,a("no escape: "),[2,0,0]],a("no escape: %s")],n0=a(d$),nX=[0,[1,[11,a(" is expected at character "),[4,0,0,0,0]]],a("%C is expected at character %d")],nW=[0,[11,a("a text of more than "),[4,0,0,0,[11,a(" characters"),0]]],a("a text of more than %d characters")],oc=[0,[11,a("something follows the end, at character "),[4,0,0,0,0]],a("something follows the end, at character %d")],nS=a("..."),nQ=a("Json.Unreadable"),nR=a("Json.Uncovered"),ou=a(eB),ov=a(e),ot=[0,[11,a("its numbers have a common denominator of more than "),[4,0,0,0,[11,a(" bits"),0]]],a("its numbers have a common denominator of more than %d bits")],or=[0,[11,a(ew),[2,0,0]],a(eu)],os=[0,[11,a(ew),[2,0,0]],a(eu)],om=a(e),oo=a(V),on=[0,[11,a(ew),[2,0,0]],a(eu)],ol=[0,[11,a("a whole number from 0 to "),[4,0,0,0,[11,a(" is expected"),0]]],a("a whole number from 0 to %d is expected")],oj=a(e),ok=a(V),oR=[0,[11,a(hj),0],a(hj)],oD=[0,[11,a(gT),0],a(gT)],oF=a("bool"),oG=a("dict"),oH=a("exception"),oI=a(iu),oJ=a("int"),oK=a("list"),oL=a("none"),oM=a("str"),oN=a("tuple"),oO=a("-inf"),oP=a(ir),oQ=a(cU),oE=[0,[11,a(ii),0],a(ii)],o7=a(ex),oW=[0,[11,a("node "),[4,0,0,0,[11,a(" is no later node that is free"),0]]],a("node %d is no later node that is free")],oX=[0,[11,a("a path has more than "),[4,0,0,0,[11,a(" conditions or draws"),0]]],a("a path has more than %d conditions or draws")],oY=a(eh),oZ=[0,a(eh),[0,a(gH),[0,a(c9),0]]],o3=a(eh),o0=[0,[11,a(g$),0],a(g$)],o1=a(c9),o2=a(gH),o4=a(ex),o5=a(ex),o6=[0,[11,a(hB),0],a(hB)],o8=a(ee),o9=[0,a(h1),[0,a(ee),[0,a(ix),0]]],o_=[0,a(ej),79,98],o$=a(hZ),pa=[0,a(h1),[0,a(hZ),0]],pb=[0,a(ej),80,97],pc=[0,a("<="),[0,a(ix),0]],pd=[0,a(ej),81,73],pe=a(ey),pf=[0,a(ey),[0,a(c9),0]],pg=a(ey),ph=a(c9),pi=[0,[11,a(ij),0],a(ij)],oV=[0,[11,a(g9),0],a(g9)],pj=[1,a(V)],pk=[0,[11,a(h4),0],a(h4)],oT=[0,[11,a(gK),0],a(gK)],oB=[0,[11,a(gO),0],a(gO)],oC=a(eB),oA=[0,[11,a(gv),0],a(gv)],oz=[0,[11,a(g4),[2,0,[11,a(im),0]]],a(gR)],ox=a(hQ),ow=[0,[11,a(g4),[2,0,[11,a(im),0]]],a(gR)],oS=[0,[0,a("laplace"),0],[0,[0,a("exponential"),1],[0,[0,a("gumbel"),2],[0,[0,a("uniform"),3],[0,[0,a("discrete_laplace"),4],0]]]]],p$=a(ee),qa=a(bG),pT=a(cX),pU=a(cY),pV=a(h$),p3=a(e),p5=[0,[11,a(bG),[4,0,0,0,[11,a(ia),0]]],a(hw)],p4=[0,[11,a("one query moves by at most 1"),[2,0,0]],a("one query moves by at most 1%s")],p6=a(e),p8=[0,[11,a(bG),[4,0,0,0,[11,a(ia),0]]],a(hw)],p7=[0,[11,a("all queries move in one direction by at most 1"),[2,0,0]],a("all queries move in one direction by at most 1%s")],p9=[0,[11,a("each query moves by at most "),[4,0,0,0,0]],a("each query moves by at most %d")],pW=[0,[11,a("the queries move by at most "),[4,0,0,0,[11,a(" in sum"),0]]],a("the queries move by at most %d in sum")],pX=a(hX),p2=a(hF),p0=[0,[4,0,0,0,[11,a(" queries"),0]],a("%d queries")],pY=a("1 query"),p1=a("any number of queries"),pZ=[0,[2,0,[11,a(bG),[2,0,[11,a(" numbers, where "),[2,0,0]]]]],a("%s, %s numbers, where %s")],pH=[0,a(c6),[0,a(hm),[0,a(ib),[0,a(c2),[0,a(ip),[0,a(c3),0]]]]]],pI=[2,a(eb)],pJ=a(c6),pK=[0,[11,a(ig),0],a(ig)],pL=[1,a(eB)],pM=a(hm),pN=[0,[11,a(hO),0],a(hO)],pO=a(c2),pP=[0,a(bi),[0,a(gy),0]],pQ=a(bi),pR=a(gy),po=a(ip),pp=[0,a(g2),[0,a(hp),[0,a(b$),[0,a(it),[0,a(he),[0,a(iC),0]]]]]],pq=[2,a(el)],pr=a(g2),ps=[0,[11,a(iq),0],a(iq)],pt=a(hp),pG=a("any"),pu=[0,[11,a(iD),0],a(iD)],pF=[0,[11,a(gD),0],a(gD)],pv=a(b$),pD=a(hX),pE=a(hF),pw=[0,[11,a(io),0],a(io)],px=a(it),py=a(he),pz=[0,[11,a("no movement: "),[2,0,0]],a("no movement: %s")],pA=[0,[11,a(hM),0],a(hM)],pB=a(iC),pC=[0,[11,a(hI),0],a(hI)],pl=[0,a(cX),[0,a(h$),[0,a(cY),[0,a("norm=1"),0]]]],qF=[0,[11,a(hi),0],a(hi)],qG=[0,[11,a("there is no state "),[4,0,0,0,0]],a("there is no state %d")],qL=a(gC),qI=[0,a(bi),[0,a(gl),[0,a(gC),0]]],qJ=a(bi),qK=a(gl),qE=[0,[11,a(iy),0],a(iy)],qA=[0,[11,a(g3),0],a(g3)],qz=[0,a(iw),[0,a(hK),0]],qB=a(hK),qC=a(iw),qv=a(b_),qr=[0,a(hD),[0,a(gA),[0,a(hS),0]]],qs=a(cX),qt=a(cY),qu=a(hS),qw=[0,[11,a(b_),0],a(b_)],qx=a(gA),qy=[0,[11,a(id),[4,0,0,0,[11,a(" states"),0]]],a("more than %d states")],qN=[0,[11,a(gN),0],a(gN)],qD=[0,[11,a("a state of more than "),[4,0,0,0,[11,a(" numbers"),0]]],a("a state of more than %d numbers")],qH=a(hD),qM=a(c3),qk=a("from"),ql=[0,[11,a(b_),0],a(b_)],qm=[0,a(da),[0,a(c7),0]],qn=a(c7),qo=a(da),qd=a(aY),qe=[0,a(aY),0],qf=a(aY),qg=[0,a(a$),[0,a(hP),[0,a(iE),[0,a(bk),0]]]],qh=a(hP),qi=a(iE),qj=[0,[11,a(gW),0],a(gW)],qp=a(bk),qq=a(a$),qS=[0,0,0],rA=a(b$),rB=[0,a(b$),0],rC=[0,a(c$),[0,a(hr),0]],rD=a(cX),rE=a(cY),rF=a(b$),rH=a(eq),rG=[0,[11,a(gt),0],a(gt)],rt=[0,a(gu),[0,a(ho),[0,a(gX),[0,a(gx),0]]]],ru=a(gx),rv=a(gX),rw=a(ho),rx=a(gu),rr=[0,[11,a(h7),0],a(h7)],rh=[0,[11,a(gQ),0],a(gQ)],ri=a(aY),rj=[0,a(aY),0],rk=a(aY),rl=[0,a(a$),0],rm=a(a$),ro=a(iu),rn=[0,[11,a(h9),0],a(h9)],rf=a(eq),rz=a(hv),rg=a(c$),rp=a(c$),rq=[0,[11,a("a value of more than "),[4,0,0,0,[11,a(" leaves"),0]]],a("a value of more than %d leaves")],rs=a(eq),ry=a(hv),ra=a(hr),rb=[0,[11,a(cZ),0],a(cZ)],rc=a(c$),rd=[0,[11,a("a sum of more than "),[4,0,0,0,[11,a(" whole-number points"),0]]],a("a sum of more than %d whole-number points")],re=a(c3),qZ=a(aY),q0=[0,a(aY),0],q1=a(aY),q2=a("class"),q3=[0,[11,a(cZ),0],a(cZ)],q4=a(a$),q5=a(d9),q6=[0,a(a$),[0,a(d9),0]],q7=a(d9),q8=a(bk),q9=[0,a(a$),[0,a(bk),0]],q_=a(bk),q$=[0,a(a$),0],qW=[0,[11,a(iG),0],a(iG)],qT=[0,a(el),[0,a(hH),[0,a(bk),0]]],qU=a(el),qV=a(hH),qX=a(bk),qY=[0,[11,a("parts of more than "),[4,0,0,0,[11,a(" shifts together"),0]]],a("parts of more than %d shifts together")],qP=[0,a(da),[0,a(c7),0]],qQ=a(c7),qR=a(da),sp=a(c3),sq=a(e),sr=a(e),sy=a(" with "),ss=a(bi),st=a(c2),su=[0,[11,a("\xce\xb5 \xe2\x89\xa4 "),[2,0,[11,a(" for "),[2,0,[2,0,[11,a(", for "),[2,0,0]]]]]]],a("\xce\xb5 \xe2\x89\xa4 %s for %s%s, for %s")],sw=[0,2,a("vectors that need a boundary of probability 0")],sx=a("the certificate does not show "),sv=a("; the certificate shows "),sm=a("it cannot be read: "),sn=[0,2,a("it takes more steps than a page may")],so=[0,2,a("it is nested too deeply")],sa=a(eb),sb=a(c6),sc=[0,[11,a(gs),0],a(gs)],sd=a(ib),se=a("account"),sf=a("fold"),sg=a("releases"),sh=a("selection"),si=a("tree"),sj=[0,[11,a("a kind that is not known: "),[2,0,0]],a("a kind that is not known: %s")],sk=[0,[11,a("kind "),[2,0,0]],a("kind %s")],rW=a(bi),rX=a(c2),rY=a(bi),rZ=a("target"),r0=[0,a("the certificate is of another mechanism")],r1=[2,a("epsilon")],r2=a("parameter"),r4=[2,a(iA)],r5=a("side"),r3=[0,a("the bound that is stated is no upper bound of epsilon")],r6=a("value"),r9=a("exact"),r_=[0,a(hU)],r8=[0,a(hU)],r7=[0,a("the bound that is stated is no number")],rM=a(eb),rN=a(c6),rO=a("evidence"),rP=a("proof"),rQ=a("certificate"),rU=[0,[11,a(hu),0],a(hu)],rR=a(iA),rS=[0,[11,a(iB),0],a(iB)],rT=[0,[11,a(hN),0],a(hN)],rV=[0,[11,a(ik),0],a(ik)],rI=a("PROVED"),rJ=a("REFUSED"),rK=a("NOT COVERED"),sz=a("dpaudit_check");function
 y(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -940,42 +940,42 @@ F=a[1];return[21,F,u(a[2],b)];case
 G=a[1];return[23,G,u(a[2],b)];default:var
 H=a[2],I=a[1];return[24,I,H,u(a[3],b)]}}function
 ak(a){throw[0,eV,a]}function
-e0(b,a){return tj(b,a)?b:a}function
-cm(b,a){return sY(b,a)?b:a}function
-be(a){return 0<=a?a:-a|0}function
+e0(b,a){return tl(b,a)?b:a}function
+cl(b,a){return s0(b,a)?b:a}function
+bd(a){return 0<=a?a:-a|0}function
 T(d,c){var
 a=h(d),e=h(c),b=F(a+e|0);aG(d,0,b,0,a);aG(c,0,b,a,e);return S(b)}function
-i9(a){return a?i_:i$}function
-cn(a,b){if(a){var
-c=a[1];return[0,c,cn(a[2],b)]}return b}to(0);iW(1);var
-aL=iW(2);function
-bR(b,a){return iX(b,a,0,h(a))}function
-e1(a){bR(aL,a);iY(aL,10);return bO(aL)}function
+i$(a){return a?ja:jb}function
+cm(a,b){if(a){var
+c=a[1];return[0,c,cm(a[2],b)]}return b}tq(0);iY(1);var
+aL=iY(2);function
+bQ(b,a){return iZ(b,a,0,h(a))}function
+e1(a){bQ(aL,a);i0(aL,10);return bN(aL)}function
 dm(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{bO(d)}catch(a){a=aK(a);if(a[1]!==eY)throw a;var
+c=a[2],d=a[1];try{bN(d)}catch(a){a=aK(a);if(a[1]!==eY)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(tp(0))}eR(a(gm),dm);function
-jd(a,c){return a?b(c,a[1]):0}function
-jk(a){return 25<a-65>>>0?a:a+32|0}function
-jl(a){return 25<a+hw>>>0?a:a+h3|0}function
+a=c;continue}return 0}}return a(tr(0))}eR(a(go),dm);function
+jf(a,c){return a?b(c,a[1]):0}function
+jm(a){return 25<a-65>>>0?a:a+32|0}function
+jn(a){return 25<a+hy>>>0?a:a+h5|0}function
 e2(a){var
 b=0<=a?1:0,c=b?a<=55295?1:0:b;if(c)var
 d=c;else
 var
-e=57344<=a?1:0,d=e?a<=gJ?1:0:e;return d}var
-dn=tC(0),bS=(4*dn|0)-1|0;function
+e=57344<=a?1:0,d=e?a<=gL?1:0:e;return d}var
+dn=tE(0),bR=(4*dn|0)-1|0;function
 v(c){var
 b=0,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-bt(d,c){var
+bs(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-dp(a){return bt(a,0)}function
+dp(a){return bs(a,0)}function
 k(c,a){if(a){var
 d=a[2],e=b(c,a[1]);return[0,e,k(c,d)]}return 0}function
-bu(d,c){var
+bt(d,c){var
 a=c;for(;;){if(a){var
 e=a[2];b(d,a[1]);var
 a=e;continue}return 0}}function
@@ -997,59 +997,59 @@ a=e;continue}return 0}}function
 e7(f,e){var
 c=0,b=0,a=e;for(;;){if(a){var
 d=a[1],g=a[2],h=H(f,c,d)?[0,d,b]:b,c=c+1|0,b=h,a=g;continue}return dp(b)}}function
-bT(e,d){var
+bS(e,d){var
 c=0,a=d;for(;;){if(a){var
-f=a[2],c=bt(b(e,a[1]),c),a=f;continue}return dp(c)}}function
+f=a[2],c=bs(b(e,a[1]),c),a=f;continue}return dp(c)}}function
 dq(b,a){if(b){if(a){var
 c=a[1],d=b[1];return[0,[0,d,c],dq(b[2],a[2])]}}else
-if(!a)return 0;return ak(jp)}function
+if(!a)return 0;return ak(jr)}function
 e8(b,a){return a<=b?b:a}function
-bf(a,c){var
-b=F(a);sV(b,0,a,c);return b}function
+be(a,c){var
+b=F(a);sX(b,0,a,c);return b}function
 e9(c,b,a){if(0<=b&&0<=a&&!((ah(c)-a|0)<b)){var
-d=F(a);bd(c,b,d,0,a);return d}return ak(jq)}function
+d=F(a);bc(c,b,d,0,a);return d}return ak(js)}function
 e_(c,b,a){return S(e9(c,b,a))}function
-e$(e,c,d,b,a){if(0<=a&&0<=c&&!((ah(e)-a|0)<c)&&0<=b&&!((ah(d)-a|0)<b))return bd(e,c,d,b,a);return ak(jr)}function
-aM(e,c,d,b,a){if(0<=a&&0<=c&&!((h(e)-a|0)<c)&&0<=b&&!((ah(d)-a|0)<b))return aG(e,c,d,b,a);return ak(js)}function
+e$(e,c,d,b,a){if(0<=a&&0<=c&&!((ah(e)-a|0)<c)&&0<=b&&!((ah(d)-a|0)<b))return bc(e,c,d,b,a);return ak(jt)}function
+aM(e,c,d,b,a){if(0<=a&&0<=c&&!((h(e)-a|0)<c)&&0<=b&&!((ah(d)-a|0)<b))return aG(e,c,d,b,a);return ak(ju)}function
 fa(g,c){var
 d=ah(c);if(0===d)return c;var
 e=F(d),f=d-1|0,h=0;if(!(f<0)){var
-a=h;for(;;){l(e,a,b(g,bM(c,a)));var
+a=h;for(;;){l(e,a,b(g,bL(c,a)));var
 i=a+1|0;if(f!==a){var
 a=i;continue}break}}return e}function
-fb(b,a){return S(bf(b,a))}function
+fb(b,a){return S(be(b,a))}function
 Y(c,b,a){return S(e9(au(c),b,a))}function
 fc(f,e){var
-c=au(e),a=0,d=ah(c);for(;;){if(a===d)return 1;if(b(f,bM(c,a))){var
+c=au(e),a=0,d=ah(c);for(;;){if(a===d)return 1;if(b(f,bL(c,a))){var
 a=a+1|0;continue}return 0}}function
-jv(e,d,c,b){var
+jx(e,d,c,b){var
 a=c;for(;;){if(d<=a)throw a1;if(aj(e,a)===b)return a;var
 a=a+1|0;continue}}function
 dr(b,c){var
 a=0,d=h(b);for(;;){if(d<=a)return 0;if(aj(b,a)===c)return[0,a];var
 a=a+1|0;continue}}function
-jw(b,a,d){var
-c=h(b);if(0<=a&&!(c<a))try{jv(b,c,a,d);var
-e=1;return e}catch(a){a=aK(a);if(a===a1)return 0;throw a}return ak(jx)}function
-jy(b,a){return jw(b,0,a)}function
+jy(b,a,d){var
+c=h(b);if(0<=a&&!(c<a))try{jx(b,c,a,d);var
+e=1;return e}catch(a){a=aK(a);if(a===a1)return 0;throw a}return ak(jz)}function
+jA(b,a){return jy(b,0,a)}function
 fd(c){var
 a=c.length-1-1|0,b=0;for(;;){if(0<=a){var
 d=[0,c[1+a],b],a=a-1|0,b=d;continue}return b}}var
-jB=[B,jA,bN(0)];function
-jC(a){throw jB}function
-jD(a){var
-d=a[1];a[1]=jC;try{var
-c=b(d,0);tt(a,c);return c}catch(b){b=aK(b);a[1]=function(a){throw b};throw b}}function
+jD=[B,jC,bM(0)];function
+jE(a){throw jD}function
+jF(a){var
+d=a[1];a[1]=jE;try{var
+c=b(d,0);tv(a,c);return c}catch(b){b=aK(b);a[1]=function(a){throw b};throw b}}function
 fe(a){var
-b=1<=a?a:1,c=bS<b?bS:b,d=F(c);return[0,d,0,c,d]}function
+b=1<=a?a:1,c=bR<b?bR:b,d=F(c);return[0,d,0,c,d]}function
 ff(a){return e_(a[1],0,a[2])}function
-bU(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(bS<b[1]){if(!((d+c|0)<=bS))throw[0,eW,jG];b[1]=bS}var
-e=F(b[1]);e$(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,q,jE]}throw[0,q,jF]}}function
+bT(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(bR<b[1]){if(!((d+c|0)<=bR))throw[0,eW,jI];b[1]=bR}var
+e=F(b[1]);e$(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,p,jG]}throw[0,p,jH]}}function
 aN(a,c){var
-b=a[2];if(a[3]<=b)bU(a,1);l(a[1],b,c);a[2]=b+1|0;return 0}function
-bV(a,c){var
-b=h(c),d=a[2]+b|0;if(a[3]<d)bU(a,b);aG(c,0,a[1],a[2],b);a[2]=d;return 0}function
+b=a[2];if(a[3]<=b)bT(a,1);l(a[1],b,c);a[2]=b+1|0;return 0}function
+bU(a,c){var
+b=h(c),d=a[2]+b|0;if(a[3]<d)bT(a,b);aG(c,0,a[1],a[2],b);a[2]=d;return 0}function
 ds(a){return 5===a[2]?12:-6}function
 fg(a){return[0,0,F(a)]}function
 fh(a,g){var
@@ -1058,68 +1058,68 @@ e=F(e8(b*2|0,c));e$(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-bv(a,b){fh(a,1);bn(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+bu(a,b){fh(a,1);bm(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
 Q(a,c){var
 b=h(c);fh(a,b);aM(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
 fi(a){return e_(a[2],0,a[1])}function
 fj(a){if(typeof
 a==="number")switch(a){case
-0:return jJ;case
-1:return jK;case
-2:return jL;case
-3:return jM;case
-4:return jN;case
-5:return jO;default:return jP}else
+0:return jL;case
+1:return jM;case
+2:return jN;case
+3:return jO;case
+4:return jP;case
+5:return jQ;default:return jR}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return T(jQ,fb(1,a[1]))}}function
+1:return a[1];default:return T(jS,fb(1,a[1]))}}function
 dt(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];Q(b,jR);var
+d=a[1];Q(b,jT);var
 a=d;continue;case
 1:var
-e=a[1];Q(b,jS);var
+e=a[1];Q(b,jU);var
 a=e;continue;case
 2:var
-f=a[1];Q(b,jT);var
+f=a[1];Q(b,jV);var
 a=f;continue;case
 3:var
-g=a[1];Q(b,jU);var
+g=a[1];Q(b,jW);var
 a=g;continue;case
 4:var
-h=a[1];Q(b,jV);var
+h=a[1];Q(b,jX);var
 a=h;continue;case
 5:var
-i=a[1];Q(b,jW);var
+i=a[1];Q(b,jY);var
 a=i;continue;case
 6:var
-j=a[1];Q(b,jX);var
+j=a[1];Q(b,jZ);var
 a=j;continue;case
 7:var
-k=a[1];Q(b,jY);var
+k=a[1];Q(b,j0);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];Q(b,jZ);dt(b,m);Q(b,j0);var
+l=a[2],m=a[1];Q(b,j1);dt(b,m);Q(b,j2);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];Q(b,j1);dt(b,o);Q(b,j2);var
+n=a[3],o=a[1];Q(b,j3);dt(b,o);Q(b,j4);var
 a=n;continue;case
 10:var
-p=a[1];Q(b,j3);var
+p=a[1];Q(b,j5);var
 a=p;continue;case
 11:var
-q=a[1];Q(b,j4);var
+q=a[1];Q(b,j6);var
 a=q;continue;case
 12:var
-r=a[1];Q(b,j5);var
+r=a[1];Q(b,j7);var
 a=r;continue;case
 13:var
-s=a[1];Q(b,j6);var
+s=a[1];Q(b,j8);var
 a=s;continue;default:var
-t=a[1];Q(b,j7);var
+t=a[1];Q(b,j9);var
 a=t;continue}}function
 C(a){if(typeof
 a==="number")return 0;else
@@ -1184,7 +1184,7 @@ switch(c[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,q,j8]}else
+9:a=6;break;default:throw[0,p,j_]}else
 switch(d[0]){case
 0:var
 e=0,u=d[1];if(typeof
@@ -1290,7 +1290,7 @@ F=c[1],H=G(D,c[2]);return[8,G(E,F),H];case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,q,kf];break;case
+14:a=4;break;default:m=1}if(m)throw[0,p,kh];break;case
 9:var
 n=0,I=d[3],J=d[2],K=d[1];if(typeof
 c==="number")n=1;else
@@ -1302,23 +1302,23 @@ L=c[3],M=c[2],N=c[1],t=R(G(C(J),N)),O=t[4];b(t[2],0);b(O,0);return[9,K,M,G(I,L)]
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,q,kg];break;case
+14:a=4;break;default:n=1}if(n)throw[0,p,ki];break;case
 10:var
 P=d[1];if(typeof
-c!=="number"&&10===c[0])return[10,G(P,c[1])];throw[0,q,kh];case
+c!=="number"&&10===c[0])return[10,G(P,c[1])];throw[0,p,kj];case
 11:var
 o=0,Q=d[1];if(typeof
 c==="number")o=1;else
 switch(c[0]){case
 10:break;case
-11:return[11,G(Q,c[1])];default:o=1}if(o)throw[0,q,ki];break;case
+11:return[11,G(Q,c[1])];default:o=1}if(o)throw[0,p,kk];break;case
 12:var
-p=0,S=d[1];if(typeof
-c==="number")p=1;else
+q=0,S=d[1];if(typeof
+c==="number")q=1;else
 switch(c[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,G(S,c[1])];default:p=1}if(p)throw[0,q,kj];break;case
+12:return[12,G(S,c[1])];default:q=1}if(q)throw[0,p,kl];break;case
 13:var
 r=0,T=d[1];if(typeof
 c==="number")r=1;else
@@ -1326,7 +1326,7 @@ switch(c[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,G(T,c[1])];default:r=1}if(r)throw[0,q,kk];break;default:var
+13:return[13,G(T,c[1])];default:r=1}if(r)throw[0,p,km];break;default:var
 s=0,U=d[1];if(typeof
 c==="number")s=1;else
 switch(c[0]){case
@@ -1334,25 +1334,25 @@ switch(c[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,G(U,c[1])];default:s=1}if(s)throw[0,q,kl]}switch(a){case
-0:throw[0,q,j$];case
-1:throw[0,q,ka];case
-2:throw[0,q,kb];case
-3:throw[0,q,kc];case
-4:throw[0,q,kd];case
-5:throw[0,q,j9];case
-6:throw[0,q,j_];default:throw[0,q,ke]}}var
-K=[B,km,bN(0)];function
-co(b,a){if(typeof
+14:return[14,G(U,c[1])];default:s=1}if(s)throw[0,p,kn]}switch(a){case
+0:throw[0,p,kb];case
+1:throw[0,p,kc];case
+2:throw[0,p,kd];case
+3:throw[0,p,ke];case
+4:throw[0,p,kf];case
+5:throw[0,p,j$];case
+6:throw[0,p,ka];default:throw[0,p,kg]}}var
+K=[B,ko,bM(0)];function
+cn(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
 a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw K}}function
-bW(e,b,d){var
-a=co(e,d);if(typeof
+bV(e,b,d){var
+a=cn(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
 c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw K}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
 _(c,d,a){if(typeof
-c==="number")return[0,0,r(d,a)];else
+c==="number")return[0,0,q(d,a)];else
 switch(c[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
@@ -1386,7 +1386,7 @@ p=_(z,d,x);return[0,[8,o,p[1]],p[2]]}break;case
 a!=="number"&&9===a[0]){var
 e=a[2],f=a[1],A=a[3],B=c[3],D=c[2],E=c[1],F=[0,y(f)];if(ax([0,y(E)],F))throw K;var
 H=[0,y(e)];if(ax([0,y(D)],H))throw K;var
-q=R(G(C(f),e)),I=q[4];b(q[2],0);b(I,0);var
+r=R(G(C(f),e)),I=r[4];b(r[2],0);b(I,0);var
 s=_(y(B),d,A),J=s[2];return[0,[9,f,e,C(s[1])],J]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
@@ -1400,82 +1400,82 @@ v=_(c[1],d,a[1]);return[0,[13,v[1]],v[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
 w=_(c[1],d,a[1]);return[0,[14,w[1]],w[2]]}break}throw K}function
-r(b,a){if(typeof
+q(b,a){if(typeof
 b==="number")return[0,0,a];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-t=r(b[1],a[1]);return[0,[0,t[1]],t[2]]}break;case
+t=q(b[1],a[1]);return[0,[0,t[1]],t[2]]}break;case
 1:if(typeof
 a!=="number"&&0===a[0]){var
-u=r(b[1],a[1]);return[0,[1,u[1]],u[2]]}break;case
+u=q(b[1],a[1]);return[0,[1,u[1]],u[2]]}break;case
 2:var
-af=b[2],v=co(b[1],a),e=v[2],ag=v[1];if(typeof
+af=b[2],v=cn(b[1],a),e=v[2],ag=v[1];if(typeof
 e!=="number"&&1===e[0]){var
-w=r(af,e[1]);return[0,[2,ag,w[1]],w[2]]}throw K;case
+w=q(af,e[1]);return[0,[2,ag,w[1]],w[2]]}throw K;case
 3:var
-ah=b[2],x=co(b[1],a),f=x[2],ai=x[1];if(typeof
+ah=b[2],x=cn(b[1],a),f=x[2],ai=x[1];if(typeof
 f!=="number"&&1===f[0]){var
-z=r(ah,f[1]);return[0,[3,ai,z[1]],z[2]]}throw K;case
+z=q(ah,f[1]);return[0,[3,ai,z[1]],z[2]]}throw K;case
 4:var
-aj=b[4],ak=b[1],g=bW(b[2],b[3],a),h=g[3],al=g[1];if(typeof
+aj=b[4],ak=b[1],g=bV(b[2],b[3],a),h=g[3],al=g[1];if(typeof
 h!=="number"&&2===h[0]){var
-am=g[2],A=r(aj,h[1]);return[0,[4,ak,al,am,A[1]],A[2]]}throw K;case
+am=g[2],A=q(aj,h[1]);return[0,[4,ak,al,am,A[1]],A[2]]}throw K;case
 5:var
-an=b[4],ao=b[1],i=bW(b[2],b[3],a),j=i[3],ap=i[1];if(typeof
+an=b[4],ao=b[1],i=bV(b[2],b[3],a),j=i[3],ap=i[1];if(typeof
 j!=="number"&&3===j[0]){var
-aq=i[2],B=r(an,j[1]);return[0,[5,ao,ap,aq,B[1]],B[2]]}throw K;case
+aq=i[2],B=q(an,j[1]);return[0,[5,ao,ap,aq,B[1]],B[2]]}throw K;case
 6:var
-ar=b[4],as=b[1],k=bW(b[2],b[3],a),l=k[3],at=k[1];if(typeof
+ar=b[4],as=b[1],k=bV(b[2],b[3],a),l=k[3],at=k[1];if(typeof
 l!=="number"&&4===l[0]){var
-au=k[2],C=r(ar,l[1]);return[0,[6,as,at,au,C[1]],C[2]]}throw K;case
+au=k[2],C=q(ar,l[1]);return[0,[6,as,at,au,C[1]],C[2]]}throw K;case
 7:var
-av=b[4],aw=b[1],m=bW(b[2],b[3],a),n=m[3],ay=m[1];if(typeof
+av=b[4],aw=b[1],m=bV(b[2],b[3],a),n=m[3],ay=m[1];if(typeof
 n!=="number"&&5===n[0]){var
-az=m[2],D=r(av,n[1]);return[0,[7,aw,ay,az,D[1]],D[2]]}throw K;case
+az=m[2],D=q(av,n[1]);return[0,[7,aw,ay,az,D[1]],D[2]]}throw K;case
 8:var
-aA=b[4],aB=b[1],o=bW(b[2],b[3],a),p=o[3],aC=o[1];if(typeof
+aA=b[4],aB=b[1],o=bV(b[2],b[3],a),p=o[3],aC=o[1];if(typeof
 p!=="number"&&6===p[0]){var
-aD=o[2],E=r(aA,p[1]);return[0,[8,aB,aC,aD,E[1]],E[2]]}throw K;case
+aD=o[2],E=q(aA,p[1]);return[0,[8,aB,aC,aD,E[1]],E[2]]}throw K;case
 9:var
-aE=b[2],F=co(b[1],a),q=F[2],aF=F[1];if(typeof
-q!=="number"&&7===q[0]){var
-G=r(aE,q[1]);return[0,[9,aF,G[1]],G[2]]}throw K;case
+aE=b[2],F=cn(b[1],a),r=F[2],aF=F[1];if(typeof
+r!=="number"&&7===r[0]){var
+G=q(aE,r[1]);return[0,[9,aF,G[1]],G[2]]}throw K;case
 10:var
-H=r(b[1],a);return[0,[10,H[1]],H[2]];case
+H=q(b[1],a);return[0,[10,H[1]],H[2]];case
 11:var
-aG=b[1],I=r(b[2],a);return[0,[11,aG,I[1]],I[2]];case
+aG=b[1],I=q(b[2],a);return[0,[11,aG,I[1]],I[2]];case
 12:var
-aH=b[1],J=r(b[2],a);return[0,[12,aH,J[1]],J[2]];case
+aH=b[1],J=q(b[2],a);return[0,[12,aH,J[1]],J[2]];case
 13:if(typeof
 a!=="number"&&8===a[0]){var
 L=a[1],aI=a[2],aJ=b[3],aK=b[1];if(ax([0,b[2]],[0,L]))throw K;var
-M=r(aJ,aI);return[0,[13,aK,L,M[1]],M[2]]}break;case
+M=q(aJ,aI);return[0,[13,aK,L,M[1]],M[2]]}break;case
 14:if(typeof
 a!=="number"&&9===a[0]){var
 N=a[1],aL=a[3],aM=b[3],aN=b[2],aO=b[1],aP=[0,y(N)];if(ax([0,y(aN)],aP))throw K;var
-O=r(aM,y(aL));return[0,[14,aO,N,O[1]],O[2]]}break;case
+O=q(aM,y(aL));return[0,[14,aO,N,O[1]],O[2]]}break;case
 15:if(typeof
 a!=="number"&&10===a[0]){var
-P=r(b[1],a[1]);return[0,[15,P[1]],P[2]]}break;case
+P=q(b[1],a[1]);return[0,[15,P[1]],P[2]]}break;case
 16:if(typeof
 a!=="number"&&11===a[0]){var
-Q=r(b[1],a[1]);return[0,[16,Q[1]],Q[2]]}break;case
+Q=q(b[1],a[1]);return[0,[16,Q[1]],Q[2]]}break;case
 17:var
-aQ=b[1],R=r(b[2],a);return[0,[17,aQ,R[1]],R[2]];case
+aQ=b[1],R=q(b[2],a);return[0,[17,aQ,R[1]],R[2]];case
 18:var
 S=b[2],s=b[1];if(0===s[0]){var
-W=s[1],aU=W[2],X=r(W[1],a),aV=X[1],Y=r(S,X[2]);return[0,[18,[0,[0,aV,aU]],Y[1]],Y[2]]}var
-Z=s[1],aW=Z[2],$=r(Z[1],a),aX=$[1],aa=r(S,$[2]);return[0,[18,[1,[0,aX,aW]],aa[1]],aa[2]];case
+W=s[1],aU=W[2],X=q(W[1],a),aV=X[1],Y=q(S,X[2]);return[0,[18,[0,[0,aV,aU]],Y[1]],Y[2]]}var
+Z=s[1],aW=Z[2],$=q(Z[1],a),aX=$[1],aa=q(S,$[2]);return[0,[18,[1,[0,aX,aW]],aa[1]],aa[2]];case
 19:if(typeof
 a!=="number"&&13===a[0]){var
-T=r(b[1],a[1]);return[0,[19,T[1]],T[2]]}break;case
+T=q(b[1],a[1]);return[0,[19,T[1]],T[2]]}break;case
 20:if(typeof
 a!=="number"&&1===a[0]){var
-aR=b[2],aS=b[1],U=r(b[3],a[1]);return[0,[20,aS,aR,U[1]],U[2]]}break;case
+aR=b[2],aS=b[1],U=q(b[3],a[1]);return[0,[20,aS,aR,U[1]],U[2]]}break;case
 21:if(typeof
 a!=="number"&&2===a[0]){var
-aT=b[1],V=r(b[2],a[1]);return[0,[21,aT,V[1]],V[2]]}break;case
+aT=b[1],V=q(b[2],a[1]);return[0,[21,aT,V[1]],V[2]]}break;case
 23:var
 d=b[2],c=b[1];if(typeof
 c==="number")switch(c){case
@@ -1483,7 +1483,7 @@ c==="number")switch(c){case
 1:return ab(c,d,a);case
 2:if(typeof
 a!=="number"&&14===a[0]){var
-ac=r(d,a[1]);return[0,[23,2,ac[1]],ac[2]]}throw K;default:return ab(c,d,a)}else
+ac=q(d,a[1]);return[0,[23,2,ac[1]],ac[2]]}throw K;default:return ab(c,d,a)}else
 switch(c[0]){case
 0:return ab(c,d,a);case
 1:return ab(c,d,a);case
@@ -1498,43 +1498,43 @@ switch(c[0]){case
 aY=c[1],ad=_(c[2],d,a),ae=ad[2];return[0,[23,[9,aY,ad[1]],ae[1]],ae[2]];case
 10:return ab(c,d,a);default:return ab(c,d,a)}}throw K}function
 ab(d,c,b){var
-a=r(c,b);return[0,[23,d,a[1]],a[2]]}function
+a=q(c,b);return[0,[23,d,a[1]],a[2]]}function
 ac(l,g,a){var
-b=h(a),i=0<=g?l:0,d=be(g);if(d<=b)return a;var
-m=2===i?48:32,c=bf(d,m);switch(i){case
+b=h(a),i=0<=g?l:0,d=bd(g);if(d<=b)return a;var
+m=2===i?48:32,c=be(d,m);switch(i){case
 0:aM(a,0,c,0,b);break;case
 1:aM(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-j=0;if(43!==x(a,0)&&45!==x(a,0)&&32!==x(a,0)){e=1;j=1}if(!j){bn(c,0,x(a,0));aM(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+j=0;if(43!==x(a,0)&&45!==x(a,0)&&32!==x(a,0)){e=1;j=1}if(!j){bm(c,0,x(a,0));aM(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
 f=0;if(1<b&&48===x(a,0)){var
-k=0;if(gE!==x(a,1)&&88!==x(a,1)){f=1;k=1}if(!k){bn(c,1,x(a,1));aM(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+k=0;if(gG!==x(a,1)&&88!==x(a,1)){f=1;k=1}if(!k){bm(c,1,x(a,1));aM(a,2,c,(d-b|0)+2|0,b-2|0)}}else
 f=1;if(f)aM(a,0,c,d-b|0,b)}}return S(c)}function
-bw(l,b){var
-c=be(l),a=h(b),d=x(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+hw>>>0))e=1}else
+bv(l,b){var
+c=bd(l),a=h(b),d=x(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+hy>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-k=0;if(gE===x(b,1)||88===x(b,1))k=1;if(k){var
-i=bf(c+2|0,48);bn(i,1,x(b,1));aM(b,2,i,(c-a|0)+4|0,a-2|0);return S(i)}}e=1;f=1;break;case
+k=0;if(gG===x(b,1)||88===x(b,1))k=1;if(k){var
+i=be(c+2|0,48);bm(i,1,x(b,1));aM(b,2,i,(c-a|0)+4|0,a-2|0);return S(i)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=bf(c+1|0,48);bn(g,0,d);aM(b,1,g,(c-a|0)+2|0,a-1|0);return S(g)}}if(e&&a<c){var
-j=bf(c,48);aM(b,0,j,c-a|0,a);return S(j)}return b}function
-kn(m){var
+g=be(c+1|0,48);bm(g,0,d);aM(b,1,g,(c-a|0)+2|0,a-1|0);return S(g)}}if(e&&a<c){var
+j=be(c,48);aM(b,0,j,c-a|0,a);return S(j)}return b}function
+kp(m){var
 k=0,E=h(m);for(;;){if(E<=k)var
 q=m;else{var
-p=aj(m,k)+h3|0,r=0;if(59<p>>>0){if(33<p-61>>>0)r=1}else
+p=aj(m,k)+h5|0,r=0;if(59<p>>>0){if(33<p-61>>>0)r=1}else
 if(2===p)r=1;if(!r){var
 k=k+1|0;continue}var
 e=au(m),a=[0,0],v=ah(e)-1|0,A=0;if(!(v<0)){var
 j=A;for(;;){var
-f=bM(e,j),g=0;if(32<=f){var
-n=f+go|0,s=0;if(58<n>>>0){if(93<=n)s=1}else
+f=bL(e,j),g=0;if(32<=f){var
+n=f+gq|0,s=0;if(58<n>>>0){if(93<=n)s=1}else
 if(56<n-1>>>0){g=1;s=1}if(!s){var
 o=1;g=2}}else
 if(11<=f){if(13===f)g=1}else
@@ -1545,12 +1545,12 @@ o=4;break;case
 o=2;break}a[1]=a[1]+o|0;var
 D=j+1|0;if(v!==j){var
 j=D;continue}break}}if(a[1]===ah(e)){var
-t=ah(e),u=F(t);bd(e,0,u,0,t);var
+t=ah(e),u=F(t);bc(e,0,u,0,t);var
 x=u}else{var
 b=F(a[1]);a[1]=0;var
 w=ah(e)-1|0,B=0;if(!(w<0)){var
 i=B;for(;;){var
-c=bM(e,i),d=0;if(35<=c)if(92===c)d=2;else
+c=bL(e,i),d=0;if(35<=c)if(92===c)d=2;else
 if(cV<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
@@ -1558,8 +1558,8 @@ d=3;else
 if(14<=c)d=1;else
 switch(c){case
 8:l(b,a[1],92);a[1]++;l(b,a[1],98);break;case
-9:l(b,a[1],92);a[1]++;l(b,a[1],h6);break;case
-10:l(b,a[1],92);a[1]++;l(b,a[1],h8);break;case
+9:l(b,a[1],92);a[1]++;l(b,a[1],h8);break;case
+10:l(b,a[1],92);a[1]++;l(b,a[1],h_);break;case
 13:l(b,a[1],92);a[1]++;l(b,a[1],114);break;default:d=1}switch(d){case
 1:l(b,a[1],92);a[1]++;l(b,a[1],48+(c/ep|0)|0);a[1]++;l(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;l(b,a[1],48+(c%10|0)|0);break;case
 2:l(b,a[1],92);a[1]++;l(b,a[1],c);break;case
@@ -1568,11 +1568,11 @@ C=i+1|0;if(w!==i){var
 i=C;continue}break}}var
 x=b}var
 q=S(x)}var
-y=h(q),z=bf(y+2|0,34);aG(q,0,z,1,y);return S(z)}}function
+y=h(q),z=be(y+2|0,34);aG(q,0,z,1,y);return S(z)}}function
 fk(d,g){var
-h=be(g),f=lc[1];switch(d[2]){case
+h=bd(g),f=le[1];switch(d[2]){case
 0:var
-b=hH;break;case
+b=hJ;break;case
 1:var
 b=er;break;case
 2:var
@@ -1584,144 +1584,144 @@ b=71;break;case
 5:var
 b=f;break;case
 6:var
-b=hJ;break;case
+b=hL;break;case
 7:var
 b=72;break;default:var
 b=70}var
-c=fg(16);bv(c,37);switch(d[1]){case
+c=fg(16);bu(c,37);switch(d[1]){case
 0:break;case
-1:bv(c,43);break;default:bv(c,32)}if(8<=d[2])bv(c,35);bv(c,46);Q(c,a(e+h));bv(c,b);return fi(c)}function
-cp(n,a){if(13<=n){var
+1:bu(c,43);break;default:bu(c,32)}if(8<=d[2])bu(c,35);bu(c,46);Q(c,a(e+h));bu(c,b);return fi(c)}function
+co(n,a){if(13<=n){var
 g=[0,0],i=h(a)-1|0,o=0;if(!(i<0)){var
 c=o;for(;;){if(!(9<aj(a,c)+cS>>>0))g[1]++;var
 r=c+1|0;if(i!==c){var
 c=r;continue}break}}var
-j=g[1],k=F(h(a)+((j-1|0)/3|0)|0),l=[0,0],d=function(a){bn(k,l[1],a);l[1]++;return 0},e=[0,((j-1|0)%3|0)+1|0],m=h(a)-1|0,p=0;if(!(m<0)){var
+j=g[1],k=F(h(a)+((j-1|0)/3|0)|0),l=[0,0],d=function(a){bm(k,l[1],a);l[1]++;return 0},e=[0,((j-1|0)%3|0)+1|0],m=h(a)-1|0,p=0;if(!(m<0)){var
 b=p;for(;;){var
 f=aj(a,b);if(9<f+cS>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 q=b+1|0;if(m!==b){var
 b=q;continue}break}}return S(k)}return a}function
-ld(b,c){switch(b){case
-1:var
-a=kp;break;case
-2:var
-a=kq;break;case
-4:var
-a=ks;break;case
-5:var
-a=kt;break;case
-6:var
-a=ku;break;case
-7:var
-a=kv;break;case
-8:var
-a=kw;break;case
-9:var
-a=kx;break;case
-10:var
-a=ky;break;case
-11:var
-a=kz;break;case
-0:case
-13:var
-a=ko;break;case
-3:case
-14:var
-a=kr;break;default:var
-a=kA}return cp(b,cf(a,c))}function
-le(b,c){switch(b){case
-1:var
-a=kP;break;case
-2:var
-a=kQ;break;case
-4:var
-a=kS;break;case
-5:var
-a=kT;break;case
-6:var
-a=kU;break;case
-7:var
-a=kV;break;case
-8:var
-a=kW;break;case
-9:var
-a=kX;break;case
-10:var
-a=kY;break;case
-11:var
-a=kZ;break;case
-0:case
-13:var
-a=kO;break;case
-3:case
-14:var
-a=kR;break;default:var
-a=k0}return cp(b,cf(a,c))}function
 lf(b,c){switch(b){case
 1:var
-a=k2;break;case
+a=kr;break;case
 2:var
-a=k3;break;case
+a=ks;break;case
 4:var
-a=k5;break;case
+a=ku;break;case
 5:var
-a=k6;break;case
+a=kv;break;case
 6:var
-a=k7;break;case
+a=kw;break;case
 7:var
-a=k8;break;case
+a=kx;break;case
 8:var
-a=k9;break;case
+a=ky;break;case
 9:var
-a=k_;break;case
+a=kz;break;case
 10:var
-a=k$;break;case
+a=kA;break;case
 11:var
-a=la;break;case
+a=kB;break;case
 0:case
 13:var
-a=k1;break;case
+a=kq;break;case
 3:case
 14:var
-a=k4;break;default:var
-a=lb}return cp(b,cf(a,c))}function
+a=kt;break;default:var
+a=kC}return co(b,ce(a,c))}function
 lg(b,c){switch(b){case
 1:var
-a=kC;break;case
+a=kR;break;case
 2:var
-a=kD;break;case
+a=kS;break;case
 4:var
-a=kF;break;case
+a=kU;break;case
 5:var
-a=kG;break;case
+a=kV;break;case
 6:var
-a=kH;break;case
+a=kW;break;case
 7:var
-a=kI;break;case
+a=kX;break;case
 8:var
-a=kJ;break;case
+a=kY;break;case
 9:var
-a=kK;break;case
+a=kZ;break;case
 10:var
-a=kL;break;case
+a=k0;break;case
 11:var
-a=kM;break;case
+a=k1;break;case
 0:case
 13:var
-a=kB;break;case
+a=kQ;break;case
 3:case
 14:var
-a=kE;break;default:var
-a=kN}return cp(b,s9(a,c))}function
+a=kT;break;default:var
+a=k2}return co(b,ce(a,c))}function
+lh(b,c){switch(b){case
+1:var
+a=k4;break;case
+2:var
+a=k5;break;case
+4:var
+a=k7;break;case
+5:var
+a=k8;break;case
+6:var
+a=k9;break;case
+7:var
+a=k_;break;case
+8:var
+a=k$;break;case
+9:var
+a=la;break;case
+10:var
+a=lb;break;case
+11:var
+a=lc;break;case
+0:case
+13:var
+a=k3;break;case
+3:case
+14:var
+a=k6;break;default:var
+a=ld}return co(b,ce(a,c))}function
+li(b,c){switch(b){case
+1:var
+a=kE;break;case
+2:var
+a=kF;break;case
+4:var
+a=kH;break;case
+5:var
+a=kI;break;case
+6:var
+a=kJ;break;case
+7:var
+a=kK;break;case
+8:var
+a=kL;break;case
+9:var
+a=kM;break;case
+10:var
+a=kN;break;case
+11:var
+a=kO;break;case
+0:case
+13:var
+a=kD;break;case
+3:case
+14:var
+a=kG;break;default:var
+a=kP}return co(b,s$(a,c))}function
 aO(b,e,a){function
 f(d){switch(b[1]){case
 0:var
 c=45;break;case
 1:var
 c=43;break;default:var
-c=32}return s5(a,e,c)}function
+c=32}return s7(a,e,c)}function
 k(c){var
-b=sQ(a);return 3===b?a<0.?li:lj:4<=b?lk:c}switch(b[2]){case
+b=sS(a);return 3===b?a<0.?lk:ll:4<=b?lm:c}switch(b[2]){case
 5:var
 d=eH(fk(b,e),a),c=0,l=h(d);for(;;){if(c===l)var
 j=0;else{var
@@ -1729,11 +1729,11 @@ g=x(d,c)-46|0,i=0;if(23<g>>>0){if(55===g)i=1}else
 if(21<g-1>>>0)i=1;if(!i){var
 c=c+1|0;continue}var
 j=1}var
-m=j?d:T(d,lh);return k(m)}case
+m=j?d:T(d,lj);return k(m)}case
 6:return f(0);case
-7:return S(fa(jl,au(f(0))));case
+7:return S(fa(jn,au(f(0))));case
 8:return k(f(0));default:return eH(fk(b,e),a)}}function
-b9(e,I,G,E){var
+b8(e,I,G,E){var
 c=I,a=G,d=E;for(;;)if(typeof
 d==="number")return b(c,a);else
 switch(d[0]){case
@@ -1742,36 +1742,36 @@ J=d[1];return function(b){return i(c,[5,a,b],J)};case
 1:var
 L=d[1];return function(b){var
 e=0;if(40<=b)if(92===b)var
-d=je;else
+d=jg;else
 if(cV<=b)e=1;else
 e=2;else
 if(32<=b)if(39<=b)var
-d=jf;else
+d=jh;else
 e=2;else
 if(14<=b)e=1;else
 switch(b){case
 8:var
-d=jg;break;case
-9:var
-d=jh;break;case
-10:var
 d=ji;break;case
+9:var
+d=jj;break;case
+10:var
+d=jk;break;case
 13:var
-d=jj;break;default:e=1}switch(e){case
+d=jl;break;default:e=1}switch(e){case
 1:var
 f=F(4);l(f,0,92);l(f,1,48+(b/ep|0)|0);l(f,2,48+((b/10|0)%10|0)|0);l(f,3,48+(b%10|0)|0);var
 d=S(f);break;case
 2:var
 g=F(1);l(g,0,b);var
 d=S(g);break}var
-j=h(d),k=bf(j+2|0,39);aG(d,0,k,1,j);return i(c,[4,a,S(k)],L)};case
+j=h(d),k=be(j+2|0,39);aG(d,0,k,1,j);return i(c,[4,a,S(k)],L)};case
 2:var
 M=d[2],N=d[1];return du(c,a,M,N,function(a){return a});case
-3:return du(c,a,d[2],d[1],kn);case
-4:return cq(c,a,d[4],d[2],d[3],ld,d[1]);case
-5:return cq(c,a,d[4],d[2],d[3],le,d[1]);case
-6:return cq(c,a,d[4],d[2],d[3],lf,d[1]);case
-7:return cq(c,a,d[4],d[2],d[3],lg,d[1]);case
+3:return du(c,a,d[2],d[1],kp);case
+4:return cp(c,a,d[4],d[2],d[3],lf,d[1]);case
+5:return cp(c,a,d[4],d[2],d[3],lg,d[1]);case
+6:return cp(c,a,d[4],d[2],d[3],lh,d[1]);case
+7:return cp(c,a,d[4],d[2],d[3],li,d[1]);case
 8:var
 j=d[4],k=d[3],m=d[2],g=d[1];if(typeof
 m==="number"){if(typeof
@@ -1783,7 +1783,7 @@ ag=k[1];return function(b){return i(c,[4,a,ac(t,s,aO(g,ag,b))],j)}}var
 v=m[1];if(typeof
 k==="number")return k?function(e,d,b){return i(c,[4,a,ac(v,e,aO(g,d,b))],j)}:function(d,b){return i(c,[4,a,ac(v,d,aO(g,ds(g),b))],j)};var
 ah=k[1];return function(d,b){return i(c,[4,a,ac(v,d,aO(g,ah,b))],j)}}case
-9:return du(c,a,d[2],d[1],i9);case
+9:return du(c,a,d[2],d[1],i$);case
 10:var
 a=[7,a],d=d[1];continue;case
 11:var
@@ -1795,7 +1795,7 @@ O=d[3],Q=d[2],w=fg(16);dt(w,Q);var
 D=fi(w);return function(b){return i(c,[4,a,D],O)};case
 14:var
 R=d[3],T=d[2];return function(d){var
-e=d[1],b=r(e,y(C(T)));if(typeof
+e=d[1],b=q(e,y(C(T)));if(typeof
 b[2]==="number")return i(c,a,u(b[1],R));throw K};case
 15:var
 U=d[1];return function(d,b){return i(c,[6,a,function(a){return H(d,a,b)}],U)};case
@@ -1804,38 +1804,38 @@ V=d[1];return function(b){return i(c,[6,a,b],V)};case
 17:var
 a=[0,a,d[1]],d=d[2];continue;case
 18:var
-p=d[1];if(0===p[0]){var
-W=d[2],X=p[1][1],Y=0,c=function(b,c,d){return function(a){return i(c,[1,b,[0,a]],d)}}(a,c,W),a=Y,d=X;continue}var
-Z=d[2],_=p[1][1],$=0,c=function(b,c,d){return function(a){return i(c,[1,b,[1,a]],d)}}(a,c,Z),a=$,d=_;continue;case
-19:throw[0,q,lm];case
+r=d[1];if(0===r[0]){var
+W=d[2],X=r[1][1],Y=0,c=function(b,c,d){return function(a){return i(c,[1,b,[0,a]],d)}}(a,c,W),a=Y,d=X;continue}var
+Z=d[2],_=r[1][1],$=0,c=function(b,c,d){return function(a){return i(c,[1,b,[1,a]],d)}}(a,c,Z),a=$,d=_;continue;case
+19:throw[0,p,lo];case
 20:var
-aa=d[3],ab=[8,a,ln];return function(a){return i(c,ab,aa)};case
+aa=d[3],ab=[8,a,lp];return function(a){return i(c,ab,aa)};case
 21:var
-ad=d[2];return function(b){return i(c,[4,a,cf(lo,b)],ad)};case
+ad=d[2];return function(b){return i(c,[4,a,ce(lq,b)],ad)};case
 22:var
 ae=d[1];return function(b){return i(c,[5,a,b],ae)};case
 23:var
-f=d[2],n=d[1];if(typeof
-n==="number")switch(n){case
-0:return e<50?o(e+1|0,c,a,f):P(o,[0,c,a,f]);case
-1:return e<50?o(e+1|0,c,a,f):P(o,[0,c,a,f]);case
-2:throw[0,q,lp];default:return e<50?o(e+1|0,c,a,f):P(o,[0,c,a,f])}else
-switch(n[0]){case
-0:return e<50?o(e+1|0,c,a,f):P(o,[0,c,a,f]);case
-1:return e<50?o(e+1|0,c,a,f):P(o,[0,c,a,f]);case
-2:return e<50?o(e+1|0,c,a,f):P(o,[0,c,a,f]);case
-3:return e<50?o(e+1|0,c,a,f):P(o,[0,c,a,f]);case
-4:return e<50?o(e+1|0,c,a,f):P(o,[0,c,a,f]);case
-5:return e<50?o(e+1|0,c,a,f):P(o,[0,c,a,f]);case
-6:return e<50?o(e+1|0,c,a,f):P(o,[0,c,a,f]);case
-7:return e<50?o(e+1|0,c,a,f):P(o,[0,c,a,f]);case
-8:return e<50?o(e+1|0,c,a,f):P(o,[0,c,a,f]);case
+f=d[2],o=d[1];if(typeof
+o==="number")switch(o){case
+0:return e<50?n(e+1|0,c,a,f):P(n,[0,c,a,f]);case
+1:return e<50?n(e+1|0,c,a,f):P(n,[0,c,a,f]);case
+2:throw[0,p,lr];default:return e<50?n(e+1|0,c,a,f):P(n,[0,c,a,f])}else
+switch(o[0]){case
+0:return e<50?n(e+1|0,c,a,f):P(n,[0,c,a,f]);case
+1:return e<50?n(e+1|0,c,a,f):P(n,[0,c,a,f]);case
+2:return e<50?n(e+1|0,c,a,f):P(n,[0,c,a,f]);case
+3:return e<50?n(e+1|0,c,a,f):P(n,[0,c,a,f]);case
+4:return e<50?n(e+1|0,c,a,f):P(n,[0,c,a,f]);case
+5:return e<50?n(e+1|0,c,a,f):P(n,[0,c,a,f]);case
+6:return e<50?n(e+1|0,c,a,f):P(n,[0,c,a,f]);case
+7:return e<50?n(e+1|0,c,a,f):P(n,[0,c,a,f]);case
+8:return e<50?n(e+1|0,c,a,f):P(n,[0,c,a,f]);case
 9:var
-B=n[2];return e<50?d7(e+1|0,c,a,B,f):P(d7,[0,c,a,B,f]);case
-10:return e<50?o(e+1|0,c,a,f):P(o,[0,c,a,f]);default:return e<50?o(e+1|0,c,a,f):P(o,[0,c,a,f])}default:var
+B=o[2];return e<50?d7(e+1|0,c,a,B,f):P(d7,[0,c,a,B,f]);case
+10:return e<50?n(e+1|0,c,a,f):P(n,[0,c,a,f]);default:return e<50?n(e+1|0,c,a,f):P(n,[0,c,a,f])}default:var
 x=d[3],z=d[1],A=b(d[2],0);return e<50?d6(e+1|0,c,a,x,z,A):P(d6,[0,c,a,x,z,A])}}function
 d7(e,d,c,a,b){if(typeof
-a==="number")return e<50?o(e+1|0,d,c,b):P(o,[0,d,c,b]);else
+a==="number")return e<50?n(e+1|0,d,c,b):P(n,[0,d,c,b]);else
 switch(a[0]){case
 0:var
 f=a[1];return function(a){return al(d,c,f,b)};case
@@ -1854,80 +1854,80 @@ l=a[1];return function(a){return al(d,c,l,b)};case
 7:var
 m=a[1];return function(a){return al(d,c,m,b)};case
 8:var
-n=a[2];return function(a){return al(d,c,n,b)};case
+o=a[2];return function(a){return al(d,c,o,b)};case
 9:var
-p=a[3],r=a[2],s=G(C(a[1]),r);return function(a){return al(d,c,X(s,p),b)};case
+q=a[3],r=a[2],s=G(C(a[1]),r);return function(a){return al(d,c,X(s,q),b)};case
 10:var
 t=a[1];return function(e,a){return al(d,c,t,b)};case
 11:var
 u=a[1];return function(a){return al(d,c,u,b)};case
 12:var
 v=a[1];return function(a){return al(d,c,v,b)};case
-13:throw[0,q,lq];default:throw[0,q,lr]}}function
-o(d,b,e,a){var
-c=[8,e,ls];return d<50?b9(d+1|0,b,c,a):P(b9,[0,b,c,a])}function
+13:throw[0,p,ls];default:throw[0,p,lt]}}function
+n(d,b,e,a){var
+c=[8,e,lu];return d<50?b8(d+1|0,b,c,a):P(b8,[0,b,c,a])}function
 d6(h,c,f,a,e,d){if(e){var
-i=e[1];return function(e){return ll(c,f,a,i,b(d,e))}}var
-g=[4,f,d];return h<50?b9(h+1|0,c,g,a):P(b9,[0,c,g,a])}function
-i(a,b,c){return eS(b9(0,a,b,c))}function
+i=e[1];return function(e){return ln(c,f,a,i,b(d,e))}}var
+g=[4,f,d];return h<50?b8(h+1|0,c,g,a):P(b8,[0,c,g,a])}function
+i(a,b,c){return eS(b8(0,a,b,c))}function
 al(a,b,c,d){return eS(d7(0,a,b,c,d))}function
-ll(a,b,c,d,e){return eS(d6(0,a,b,c,d,e))}function
+ln(a,b,c,d,e){return eS(d6(0,a,b,c,d,e))}function
 du(f,e,d,a,c){if(typeof
 a==="number")return function(a){return i(f,[4,e,b(c,a)],d)};else{if(0===a[0]){var
 g=a[2],h=a[1];return function(a){return i(f,[4,e,ac(h,g,b(c,a))],d)}}var
 j=a[1];return function(g,a){return i(f,[4,e,ac(j,g,b(c,a))],d)}}}function
-cq(f,e,d,g,c,b,a){if(typeof
+cp(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return i(f,[4,e,bw(g,H(b,a,c))],d)}:function(c){return i(f,[4,e,H(b,a,c)],d)};var
-l=c[1];return function(c){return i(f,[4,e,bw(l,H(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return i(f,[4,e,bv(g,H(b,a,c))],d)}:function(c){return i(f,[4,e,H(b,a,c)],d)};var
+l=c[1];return function(c){return i(f,[4,e,bv(l,H(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],j=g[1];if(typeof
-c==="number")return c?function(g,c){return i(f,[4,e,ac(j,h,bw(g,H(b,a,c)))],d)}:function(c){return i(f,[4,e,ac(j,h,H(b,a,c))],d)};var
-m=c[1];return function(c){return i(f,[4,e,ac(j,h,bw(m,H(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return i(f,[4,e,ac(j,h,bv(g,H(b,a,c)))],d)}:function(c){return i(f,[4,e,ac(j,h,H(b,a,c))],d)};var
+m=c[1];return function(c){return i(f,[4,e,ac(j,h,bv(m,H(b,a,c)))],d)}}var
 k=g[1];if(typeof
-c==="number")return c?function(h,g,c){return i(f,[4,e,ac(k,h,bw(g,H(b,a,c)))],d)}:function(g,c){return i(f,[4,e,ac(k,g,H(b,a,c))],d)};var
-n=c[1];return function(g,c){return i(f,[4,e,ac(k,g,bw(n,H(b,a,c)))],d)}}}function
+c==="number")return c?function(h,g,c){return i(f,[4,e,ac(k,h,bv(g,H(b,a,c)))],d)}:function(g,c){return i(f,[4,e,ac(k,g,H(b,a,c))],d)};var
+n=c[1];return function(g,c){return i(f,[4,e,ac(k,g,bv(n,H(b,a,c)))],d)}}}function
 aP(c,f){var
 a=f;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=fj(a[2]);aP(c,g);return bR(c,h);case
+g=a[1],h=fj(a[2]);aP(c,g);return bQ(c,h);case
 1:var
 d=a[2],e=a[1];if(0===d[0]){var
-i=d[1];aP(c,e);bR(c,lt);var
+i=d[1];aP(c,e);bQ(c,lv);var
 a=i;continue}var
-j=d[1];aP(c,e);bR(c,lu);var
+j=d[1];aP(c,e);bQ(c,lw);var
 a=j;continue;case
 6:var
 m=a[2];aP(c,a[1]);return b(m,c);case
-7:aP(c,a[1]);return bO(c);case
+7:aP(c,a[1]);return bN(c);case
 8:var
 n=a[2];aP(c,a[1]);return ak(n);case
 2:case
 4:var
-k=a[2];aP(c,a[1]);return bR(c,k);default:var
-l=a[2];aP(c,a[1]);return iY(c,l)}}function
+k=a[2];aP(c,a[1]);return bQ(c,k);default:var
+l=a[2];aP(c,a[1]);return i0(c,l)}}function
 a2(c,f){var
 a=f;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=fj(a[2]);a2(c,g);return bV(c,h);case
+g=a[1],h=fj(a[2]);a2(c,g);return bU(c,h);case
 1:var
 d=a[2],e=a[1];if(0===d[0]){var
-i=d[1];a2(c,e);bV(c,lv);var
+i=d[1];a2(c,e);bU(c,lx);var
 a=i;continue}var
-j=d[1];a2(c,e);bV(c,lw);var
+j=d[1];a2(c,e);bU(c,ly);var
 a=j;continue;case
 6:var
-m=a[2];a2(c,a[1]);return bV(c,b(m,0));case
+m=a[2];a2(c,a[1]);return bU(c,b(m,0));case
 7:var
 a=a[1];continue;case
 8:var
 n=a[2];a2(c,a[1]);return ak(n);case
 2:case
 4:var
-k=a[2];a2(c,a[1]);return bV(c,k);default:var
+k=a[2];a2(c,a[1]);return bU(c,k);default:var
 l=a[2];a2(c,a[1]);return aN(c,l)}}function
 fl(d,c){var
 a=c[1],b=0;return i(function(a){aP(d,a);return 0},b,a)}function
@@ -1936,93 +1936,93 @@ dw(c,a){var
 d=a[1];return i(function(d){var
 a=fe(64);a2(a,d);return b(c,ff(a))},0,d)}function
 L(a){return dw(function(a){return a},a)}var
-cr=[0,0];function
+cq=[0,0];function
 dy(j,i){var
 a=j[1+i];if(1-(typeof
-a==="number"?1:0)){if(ck(a)===c8)return b(L(lx),a);if(ck(a)===253){var
-d=eH(jb,a),c=0,g=h(d);for(;;){if(g<=c)return T(d,ja);var
+a==="number"?1:0)){if(cj(a)===c8)return b(L(lz),a);if(cj(a)===253){var
+d=eH(jd,a),c=0,g=h(d);for(;;){if(g<=c)return T(d,jc);var
 e=x(d,c),f=0;if(48<=e){if(!(58<=e))f=1}else
 if(45===e)f=1;if(f){var
-c=c+1|0;continue}return d}}return ly}return b(L(lz),a)}function
-fm(b,a){if(b.length-1<=a)return lA;var
-c=fm(b,a+1|0),d=dy(b,a);return H(L(lB),d,c)}function
+c=c+1|0;continue}return d}}return lA}return b(L(lB),a)}function
+fm(b,a){if(b.length-1<=a)return lC;var
+c=fm(b,a+1|0),d=dy(b,a);return H(L(lD),d,c)}function
 dz(a){function
 o(f){var
 c=f;for(;;){if(c){var
 g=c[2],h=c[1];try{var
 e=0,d=b(h,a);e=1}catch(a){}if(e&&d)return[0,d[1]];var
 c=g;continue}return 0}}var
-h=o(cr[1]);if(h)return h[1];if(a===dk)return lG;if(a===dl)return lH;if(a[1]===eX){var
-d=a[2],i=d[3],p=d[2],r=d[1];return d8(L(dx),r,p,i,i+5|0,lI)}if(a[1]===q){var
-e=a[2],j=e[3],s=e[2],t=e[1];return d8(L(dx),t,s,j,j+6|0,lJ)}if(a[1]===eZ){var
-f=a[2],k=f[3],u=f[2],v=f[1];return d8(L(dx),v,u,k,k+6|0,lK)}if(0===ck(a)){var
+h=o(cq[1]);if(h)return h[1];if(a===dk)return lI;if(a===dl)return lJ;if(a[1]===eX){var
+d=a[2],i=d[3],q=d[2],r=d[1];return d8(L(dx),r,q,i,i+5|0,lK)}if(a[1]===p){var
+e=a[2],j=e[3],s=e[2],t=e[1];return d8(L(dx),t,s,j,j+6|0,lL)}if(a[1]===eZ){var
+f=a[2],k=f[3],u=f[2],v=f[1];return d8(L(dx),v,u,k,k+6|0,lM)}if(0===cj(a)){var
 g=a.length-1,w=a[1][1];if(2<g>>>0)var
-l=fm(a,2),m=dy(a,1),c=H(L(lC),m,l);else
+l=fm(a,2),m=dy(a,1),c=H(L(lE),m,l);else
 switch(g){case
 0:var
-c=lD;break;case
+c=lF;break;case
 1:var
-c=lE;break;default:var
-n=dy(a,1),c=b(L(lF),n)}return T(w,c)}return a[1]}function
+c=lG;break;default:var
+n=dy(a,1),c=b(L(lH),n)}return T(w,c)}return a[1]}function
 dA(u,s){var
-e=sR(s),g=e.length-1-1|0,p=0;if(!(g<0)){var
+e=sT(s),g=e.length-1-1|0,p=0;if(!(g<0)){var
 c=p;for(;;){var
-a=t(e,c)[1+c],f=function(a){return function(b){return b?0===a?lL:lM:0===a?lN:lO}}(c);if(0===a[0])var
-h=a[5],i=a[4],j=a[3],k=a[6]?lP:lR,l=a[2],m=a[7],n=f(a[1]),d=[0,sD(L(lQ),n,m,l,k,j,i,h)];else
+a=t(e,c)[1+c],f=function(a){return function(b){return b?0===a?lN:lO:0===a?lP:lQ}}(c);if(0===a[0])var
+h=a[5],i=a[4],j=a[3],k=a[6]?lR:lT,l=a[2],m=a[7],n=f(a[1]),d=[0,sF(L(lS),n,m,l,k,j,i,h)];else
 if(a[1])var
 d=0;else
 var
-o=f(0),d=[0,b(L(lS),o)];if(d){var
-q=d[1];b(fl(u,lT),q)}var
+o=f(0),d=[0,b(L(lU),o)];if(d){var
+q=d[1];b(fl(u,lV),q)}var
 r=c+1|0;if(g!==c){var
 c=r;continue}break}}return 0}function
 fn(c){for(;;){var
-a=cr[1],d=[0,c,a],e=cr[1]===a?(cr[1]=d,1):0,b=1-e;if(b)continue;return b}}var
-lV=lU.slice();function
-lW(e,d){var
-f=dz(e);b(dv(lX),f);dA(aL,d);var
-a=tn(0);if(a<0){var
-c=be(a);e1(t(lV,c)[1+c])}return bO(aL)}var
-lY=[0];eR(a(gG),function(e,i){try{try{var
-c=i?lY:iS(0);try{dm(0)}catch(a){}try{var
-a=lW(e,c),d=a}catch(a){a=aK(a);var
-g=dz(e);b(dv(l0),g);dA(aL,c);var
-h=dz(a);b(dv(l1),h);dA(aL,iS(0));var
-d=bO(aL)}var
+a=cq[1],d=[0,c,a],e=cq[1]===a?(cq[1]=d,1):0,b=1-e;if(b)continue;return b}}var
+lX=lW.slice();function
+lY(e,d){var
+f=dz(e);b(dv(lZ),f);dA(aL,d);var
+a=tp(0);if(a<0){var
+c=bd(a);e1(t(lX,c)[1+c])}return bN(aL)}var
+l0=[0];eR(a(gI),function(e,i){try{try{var
+c=i?l0:iU(0);try{dm(0)}catch(a){}try{var
+a=lY(e,c),d=a}catch(a){a=aK(a);var
+g=dz(e);b(dv(l2),g);dA(aL,c);var
+h=dz(a);b(dv(l3),h);dA(aL,iU(0));var
+d=bN(aL)}var
 f=d}catch(a){a=aK(a);if(a!==dk)throw a;var
-f=e1(lZ)}return f}catch(a){return 0}});try{var
-sB=i4(sA),fp=sB}catch(a){a=aK(a);if(a!==a1)throw a;try{var
-sz=i4(sy),fo=sz}catch(a){a=aK(a);if(a!==a1)throw a;var
-fo=l3}var
+f=e1(l1)}return f}catch(a){return 0}});try{var
+sD=i6(sC),fp=sD}catch(a){a=aK(a);if(a!==a1)throw a;try{var
+sB=i6(sA),fo=sB}catch(a){a=aK(a);if(a!==a1)throw a;var
+fo=l5}var
 fp=fo}var
-l4=jy(fp,82),cs=[hb,function(A){var
-o=tD(0),c=[0,aH(55,0),0],k=0===o.length-1?[0,0]:o,l=k.length-1,b=0;for(;;){t(c[1],b)[1+b]=b;var
+l6=jA(fp,82),cr=[hd,function(A){var
+o=tF(0),c=[0,aH(55,0),0],k=0===o.length-1?[0,0]:o,l=k.length-1,b=0;for(;;){t(c[1],b)[1+b]=b;var
 z=b+1|0;if(54!==b){var
 b=z;continue}var
-i=[0,l2],m=54+e8(55,l)|0,u=0;if(!(m<0)){var
+i=[0,l4],m=54+e8(55,l)|0,u=0;if(!(m<0)){var
 d=u;for(;;){var
-f=d%55|0,n=tr(d,l),v=t(k,n)[1+n],j=T(i[1],a(e+v));i[1]=tm(j,0,h(j));var
-g=i[1],p=x(g,3)<<24,q=x(g,2)<<16,r=x(g,1)<<8,s=((x(g,0)+r|0)+q|0)+p|0,w=(t(c[1],f)[1+f]^s)&gW;t(c[1],f)[1+f]=w;var
+f=d%55|0,n=tt(d,l),v=t(k,n)[1+n],j=T(i[1],a(e+v));i[1]=to(j,0,h(j));var
+g=i[1],p=x(g,3)<<24,q=x(g,2)<<16,r=x(g,1)<<8,s=((x(g,0)+r|0)+q|0)+p|0,w=(t(c[1],f)[1+f]^s)&gY;t(c[1],f)[1+f]=w;var
 y=d+1|0;if(m!==d){var
 d=y;continue}break}}c[2]=0;return c}}];function
 fq(h,k){var
-l=h?h[1]:l4,b=16;for(;;){if(!(k<=b)&&!(dn<(b*2|0))){var
+l=h?h[1]:l6,b=16;for(;;){if(!(k<=b)&&!(dn<(b*2|0))){var
 b=b*2|0;continue}if(l){var
-i=ck(cs),a=cT===i?cs[1]:hb===i?jD(cs):cs;a[2]=(a[2]+1|0)%55|0;var
-c=a[2],d=t(a[1],c)[1+c],e=(a[2]+24|0)%55|0,f=(t(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&gW,g=a[2];t(a[1],g)[1+g]=f;var
+i=cj(cr),a=cT===i?cr[1]:hd===i?jF(cr):cr;a[2]=(a[2]+1|0)%55|0;var
+c=a[2],d=t(a[1],c)[1+c],e=(a[2]+24|0)%55|0,f=(t(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&gY,g=a[2];t(a[1],g)[1+g]=f;var
 j=f}else
 var
 j=0;return[0,0,aH(b,0),j,b]}}function
-ct(a,b){return 4<=a.length-1?sZ(10,ep,a[3],b)&(a[2].length-1-1|0):ak(l5)}function
+cs(a,b){return 4<=a.length-1?s1(10,ep,a[3],b)&(a[2].length-1-1|0):ak(l7)}function
 fr(a,v,F){var
-f=ct(a,v),G=[0,v,F,t(a[2],f)[1+f]];t(a[2],f)[1+f]=G;a[1]=a[1]+1|0;var
+f=cs(a,v),G=[0,v,F,t(a[2],f)[1+f]];t(a[2],f)[1+f]=G;a[1]=a[1]+1|0;var
 w=a[2].length-1<<1<a[1]?1:0;if(w){var
 i=a[2],s=(i.length-1)*2|0,u=s<dn?1:0;if(u){var
 j=aH(s,0),x=a.length-1<4?1:0,y=x||(a[4]<0?1:0),k=1-y;a[2]=j;var
 l=j.length-1,g=aH(l,0),o=i.length-1-1|0,B=0;if(!(o<0)){var
 e=B;a:for(;;){var
 b=t(i,e)[1+e];for(;;){if(b){var
-m=b[1],z=b[2],A=b[3],h=k?b:[0,m,z,0],c=ct(a,m),n=t(g,c)[1+c];if(n)n[3]=h;else
+m=b[1],z=b[2],A=b[3],h=k?b:[0,m,z,0],c=cs(a,m),n=t(g,c)[1+c];if(n)n[3]=h;else
 t(j,c)[1+c]=h;t(g,c)[1+c]=h;var
 b=A;continue}var
 E=e+1|0;if(o!==e){var
@@ -2035,26 +2035,26 @@ d=D;continue}break}}var
 q=0}else
 var
 q=k;return q}return u}return w}var
-fs=[B,l6,bN(0)];(function(b,a){var
-c=ck(a)===B?a:a[1];return eR(b,c)}(l7,[0,fs,[0]]));(function(a){throw a});var
-ft=f,l8=ft.Array;fn(function(a){return a[1]===fs?[0,ai(a[2].toString())]:0});fn(function(a){return a
+fs=[B,l8,bM(0)];(function(b,a){var
+c=cj(a)===B?a:a[1];return eR(b,c)}(l9,[0,fs,[0]]));(function(a){throw a});var
+ft=f,l_=ft.Array;fn(function(a){return a[1]===fs?[0,ai(a[2].toString())]:0});fn(function(a){return a
 instanceof
-l8?0:[0,ai(a.toString())]});var
-dB=[B,l9,bN(0)],cu=[0,ei],dC=[0,1],l_=ei;function
-l$(a){cu[1]=l_;dC[1]=1;return 0}function
-ay(b){cu[1]=cu[1]-b|0;var
-a=cu[1]<0?1:0;if(a)throw dB;return a}function
-aQ(a,b){if(0<a&&sT(ei,a)<b)throw dB;return ay(aJ(a,b))}function
-bg(a){return a?0:1}function
+l_?0:[0,ai(a.toString())]});var
+dB=[B,l$,bM(0)],ct=[0,ei],dC=[0,1],ma=ei;function
+mb(a){ct[1]=ma;dC[1]=1;return 0}function
+ay(b){ct[1]=ct[1]-b|0;var
+a=ct[1]<0?1:0;if(a)throw dB;return a}function
+aQ(a,b){if(0<a&&sV(ei,a)<b)throw dB;return ay(aJ(a,b))}function
+bf(a){return a?0:1}function
 ad(a){var
 b=a?[0,ad(a[2])]:a;return b}function
-n(a,b){if(a){var
-c=n(a[2],b);return[0,a[1],c]}return b}function
-bX(b,a){return b?[0,bX(b[1],a)]:a}function
+s(a,b){if(a){var
+c=s(a[2],b);return[0,a[1],c]}return b}function
+bW(b,a){return b?[0,bW(b[1],a)]:a}function
 fu(d,c){var
 a=d,b=c;for(;;){if(a){if(b){var
 a=a[1],b=b[1];continue}return a}return a}}function
-bh(d,c){var
+bg(d,c){var
 b=d,a=c;for(;;){if(b){if(a){var
 b=b[1],a=a[1];continue}return a}return a?0:1}}function
 fv(d,c){var
@@ -2062,51 +2062,51 @@ b=d,a=c;for(;;){if(b){if(a){var
 b=b[1],a=a[1];continue}return a}return 1}}function
 fw(b,a){return b?a?[0,fw(b[1],a[1])]:b:a}function
 a3(a){return typeof
-a==="number"?ma:0===a[0]?[1,a3(a[1])]:[0,a[1]]}function
-cv(b,a){if(typeof
+a==="number"?mc:0===a[0]?[1,a3(a[1])]:[0,a[1]]}function
+cu(b,a){if(typeof
 b==="number")return typeof
-a==="number"?mc:0===a[0]?[0,a3(a[1])]:[1,a3(a[1])];else{if(0===b[0]){var
+a==="number"?me:0===a[0]?[0,a3(a[1])]:[1,a3(a[1])];else{if(0===b[0]){var
 c=b[1];return typeof
-a==="number"?[0,a3(c)]:0===a[0]?[0,cv(c,a[1])]:[1,cv(c,a[1])]}var
+a==="number"?[0,a3(c)]:0===a[0]?[0,cu(c,a[1])]:[1,cu(c,a[1])]}var
 d=b[1];return typeof
-a==="number"?[1,a3(d)]:0===a[0]?[1,cv(d,a[1])]:[0,aR(d,a[1])]}}function
+a==="number"?[1,a3(d)]:0===a[0]?[1,cu(d,a[1])]:[0,aR(d,a[1])]}}function
 aR(b,a){if(typeof
 b==="number")return typeof
-a==="number"?mb:0===a[0]?[1,a3(a[1])]:[0,a[1]];else{if(0===b[0]){var
+a==="number"?md:0===a[0]?[1,a3(a[1])]:[0,a[1]];else{if(0===b[0]){var
 c=b[1];return typeof
-a==="number"?[1,a3(c)]:0===a[0]?[1,cv(c,a[1])]:[0,aR(c,a[1])]}var
+a==="number"?[1,a3(c)]:0===a[0]?[1,cu(c,a[1])]:[0,aR(c,a[1])]}var
 d=b[1];return typeof
 a==="number"?[0,d]:0===a[0]?[0,aR(d,a[1])]:[1,aR(d,a[1])]}}function
 a4(a){return typeof
 a==="number"?0:0===a[0]?[0,[1,a[1]]]:[0,a4(a[1])]}function
+cv(a){return typeof
+a==="number"?a?1:mf:[0,[0,a[1]]]}function
 cw(a){return typeof
-a==="number"?a?1:md:[0,[0,a[1]]]}function
-cx(a){return typeof
 a==="number"?a:[0,[1,a[1]]]}function
-cy(c,a){if(typeof
+cx(c,a){if(typeof
 c==="number")return 1;else{if(0===c[0]){var
 d=c[1];return typeof
-a==="number"?[0,a4(d)]:0===a[0]?cw(cy(d,a[1])):cx(bY(d,a[1]))}var
+a==="number"?[0,a4(d)]:0===a[0]?cv(cx(d,a[1])):cw(bX(d,a[1]))}var
 b=c[1];return typeof
 a==="number"?typeof
-b==="number"?0:0===b[0]?[0,[1,[1,b[1]]]]:[0,[1,a4(b[1])]]:0===a[0]?cx(cy(b,a[1])):cw(cy(b,a[1]))}}function
-bY(b,a){if(typeof
+b==="number"?0:0===b[0]?[0,[1,[1,b[1]]]]:[0,[1,a4(b[1])]]:0===a[0]?cw(cx(b,a[1])):cv(cx(b,a[1]))}}function
+bX(b,a){if(typeof
 b==="number")return typeof
 a==="number"?0:1;else{if(0===b[0]){var
 c=b[1];return typeof
-a==="number"?[0,[1,c]]:0===a[0]?cx(bY(c,a[1])):cw(bY(c,a[1]))}var
+a==="number"?[0,[1,c]]:0===a[0]?cw(bX(c,a[1])):cv(bX(c,a[1]))}var
 d=b[1];return typeof
-a==="number"?[0,a4(d)]:0===a[0]?cw(cy(d,a[1])):cx(bY(d,a[1]))}}function
+a==="number"?[0,a4(d)]:0===a[0]?cv(cx(d,a[1])):cw(bX(d,a[1]))}}function
 fx(c,b){var
-a=bY(c,b);return typeof
+a=bX(c,b);return typeof
 a==="number"?0:a[1]}function
 aS(b,a){return typeof
 b==="number"?a:0===b[0]?aR(a,[1,aS(b[1],a)]):[1,aS(b[1],a)]}function
 dD(a){return typeof
-a==="number"?me:[0,dD(a[1])]}var
-mf=0;function
-cz(f,g){var
-c=mf,b=f,a=g;for(;;)if(typeof
+a==="number"?mg:[0,dD(a[1])]}var
+mh=0;function
+cy(f,g){var
+c=mh,b=f,a=g;for(;;)if(typeof
 b==="number")return typeof
 a==="number"?c:1;else{if(0===b[0]){var
 d=b[1];if(typeof
@@ -2126,23 +2126,23 @@ a!=="number"&&0===a[0]){var
 b=b[1],a=a[1];continue}return 0}if(typeof
 a!=="number"&&1===a[0]){var
 b=b[1],a=a[1];continue}return 0}}function
-bx(f,b,a){if(f){var
+bw(f,b,a){if(f){var
 c=f[1];if(typeof
 b==="number")return[0,0,[0,0,a]];else{if(0===b[0]){var
 d=b[1];if(typeof
 a==="number")return[0,0,[0,b,0]];else{if(0===a[0]){var
-e=a[1];switch(cz(d,e)){case
-0:return[0,b,mg];case
+e=a[1];switch(cy(d,e)){case
+0:return[0,b,mi];case
 1:var
-g=bx(c,fx(e,d),b),h=g[2],i=h[2],s=[0,i,aR(i,[1,h[1]])];return[0,g[1],s];default:var
-j=bx(c,fx(d,e),a),k=j[2],l=k[2],t=[0,aR(l,[1,k[1]]),l];return[0,j[1],t]}}var
-m=bx(c,b,a[1]),n=m[2];return[0,m[1],[0,n[1],[1,n[2]]]]}}var
+g=bw(c,fx(e,d),b),h=g[2],i=h[2],s=[0,i,aR(i,[1,h[1]])];return[0,g[1],s];default:var
+j=bw(c,fx(d,e),a),k=j[2],l=k[2],t=[0,aR(l,[1,k[1]]),l];return[0,j[1],t]}}var
+m=bw(c,b,a[1]),n=m[2];return[0,m[1],[0,n[1],[1,n[2]]]]}}var
 o=b[1];if(typeof
 a==="number")return[0,0,[0,b,0]];else{if(0===a[0]){var
-p=bx(c,o,a),q=p[2];return[0,p[1],[0,[1,q[1]],q[2]]]}var
-r=bx(c,o,a[1]);return[0,[1,r[1]],r[2]]}}}return[0,0,[0,b,a]]}function
-cA(b,a){var
-c=dD(a);return bx(bX(dD(b),c),b,a)}function
+p=bw(c,o,a),q=p[2];return[0,p[1],[0,[1,q[1]],q[2]]]}var
+r=bw(c,o,a[1]);return[0,[1,r[1]],r[2]]}}}return[0,0,[0,b,a]]}function
+cz(b,a){var
+c=dD(a);return bw(bW(dD(b),c),b,a)}function
 fz(c,e,d){var
 b=e,a=d;for(;;)if(typeof
 b==="number")return a;else{if(0===b[0]){var
@@ -2150,30 +2150,30 @@ f=H(c,a,a);return H(c,a,fz(c,b[1],f))}var
 g=H(c,a,a),b=b[1],a=g;continue}}function
 dE(a){return a?a3(dE(a[1])):a}function
 fA(b,a){if(b)var
-c=a?cz(b[1],a[1]):2;else
+c=a?cy(b[1],a[1]):2;else
 var
 d=a?1:a,c=d;return 2<=c?0:1}function
 dF(a){var
 b=a?[0,dE(a[1])]:a;return b}function
 fB(a){return typeof
 a==="number"?0:0===a[0]?[0,[1,a[1]]]:[1,[1,a[1]]]}function
-by(b,a){if(typeof
+bx(b,a){if(typeof
 b==="number")return typeof
 a==="number"?0:0===a[0]?[1,[1,a[1]]]:[1,a4(a[1])];else{if(0===b[0]){var
 e=b[1];if(typeof
-a==="number")return[0,[1,e]];else{if(0===a[0])return fB(by(e,a[1]));var
-c=by(e,a[1]);return typeof
-c==="number"?mi:0===c[0]?[0,[0,c[1]]]:[1,a4(c[1])]}}var
+a==="number")return[0,[1,e]];else{if(0===a[0])return fB(bx(e,a[1]));var
+c=bx(e,a[1]);return typeof
+c==="number"?mk:0===c[0]?[0,[0,c[1]]]:[1,a4(c[1])]}}var
 f=b[1];if(typeof
 a==="number")return[0,a4(f)];else{if(0===a[0]){var
-d=by(f,a[1]);return typeof
-d==="number"?mj:0===d[0]?[0,a4(d[1])]:[1,[0,d[1]]]}return fB(by(f,a[1]))}}}function
+d=bx(f,a[1]);return typeof
+d==="number"?ml:0===d[0]?[0,a4(d[1])]:[1,[0,d[1]]]}return fB(bx(f,a[1]))}}}function
 ae(b,a){if(typeof
 b==="number")return a;else{if(0===b[0]){var
 c=b[1];return typeof
-a==="number"?b:0===a[0]?[0,aR(c,a[1])]:by(c,a[1])}var
+a==="number"?b:0===a[0]?[0,aR(c,a[1])]:bx(c,a[1])}var
 d=b[1];return typeof
-a==="number"?b:0===a[0]?by(a[1],d):[1,aR(d,a[1])]}}function
+a==="number"?b:0===a[0]?bx(a[1],d):[1,aR(d,a[1])]}}function
 U(a){return typeof
 a==="number"?0:0===a[0]?[1,a[1]]:[0,a[1]]}function
 aT(b,a){return ae(b,U(a))}function
@@ -2186,12 +2186,12 @@ a==="number"?0:0===a[0]?[1,aS(d,a[1])]:[0,aS(d,a[1])]}}function
 dG(b,a){if(typeof
 b==="number")return typeof
 a==="number"?0:0===a[0]?1:2;else{if(0===b[0]){if(typeof
-a!=="number"&&0===a[0])return cz(b[1],a[1]);return 2}if(typeof
-a!=="number"&&1===a[0])switch(cz(b[1],a[1])){case
+a!=="number"&&0===a[0])return cy(b[1],a[1]);return 2}if(typeof
+a!=="number"&&1===a[0])switch(cy(b[1],a[1])){case
 0:return 0;case
 1:return 2;default:return 1}return 1}}function
 dH(a){return typeof
-a==="number"?0:0===a[0]?mk:ml}function
+a==="number"?0:0===a[0]?mm:mn}function
 fC(b,a){return 2<=dG(b,a)?0:1}function
 dI(b,a){return 1===dG(b,a)?1:0}function
 dJ(b,a){if(typeof
@@ -2200,28 +2200,28 @@ c=typeof
 a==="number"?1:0,d=c?1:c;return d}else{if(0===b[0]){if(typeof
 a!=="number"&&0===a[0])return fy(b[1],a[1]);return 0}if(typeof
 a!=="number"&&1===a[0])return fy(b[1],a[1]);return 0}}function
-bZ(a){if(typeof
+bY(a){if(typeof
 a!=="number"&&1===a[0])return[0,a[1]];return a}function
 fD(a){if(typeof
-a!=="number"&&0===a[0])return fz(bX,a[1],mh);return 0}function
+a!=="number"&&0===a[0])return fz(bW,a[1],mj);return 0}function
 z(a){var
 b=a?[0,dE(a[1])]:a;return b}function
-bz(b,a){if(typeof
-b==="number")return fC(mm,a)?mn:mo;else{if(0===b[0]){var
-e=bz(b[1],a),f=e[1],c=ae(M(mq,e[2]),mp);if(dI(c,a))return[0,M(mr,f),c];var
-i=aT(c,a);return[0,ae(M(mt,f),ms),i]}var
-g=bz(b[1],a),h=g[1],d=M(mu,g[2]);if(dI(d,a))return[0,M(mv,h),d];var
-j=aT(d,a);return[0,ae(M(mx,h),mw),j]}}function
+by(b,a){if(typeof
+b==="number")return fC(mo,a)?mp:mq;else{if(0===b[0]){var
+e=by(b[1],a),f=e[1],c=ae(M(ms,e[2]),mr);if(dI(c,a))return[0,M(mt,f),c];var
+i=aT(c,a);return[0,ae(M(mv,f),mu),i]}var
+g=by(b[1],a),h=g[1],d=M(mw,g[2]);if(dI(d,a))return[0,M(mx,h),d];var
+j=aT(d,a);return[0,ae(M(mz,h),my),j]}}function
 a5(e,d,c){var
 b=e,a=d;for(;;){if(b){if(a){var
 b=b[1],a=a[2];continue}return c}return a?a[1]:c}}function
-s(c,a){if(a)var
-e=s(c,a[2]),d=[0,b(c,a[1]),e];else
+r(c,a){if(a)var
+e=r(c,a[2]),d=[0,b(c,a[1]),e];else
 var
 d=a;return d}function
-bi(c,a){if(a){var
-d=bi(c,a[2]);return n(b(c,a[1]),d)}return a}function
-bA(f,e){var
+bh(c,a){if(a){var
+d=bh(c,a[2]);return s(b(c,a[1]),d)}return a}function
+bz(f,e){var
 a=e;for(;;){if(a){var
 c=b(f,a[1]);if(!c){var
 a=a[2];continue}var
@@ -2243,7 +2243,7 @@ c=a;else
 var
 c=b;return c}function
 fG(a,b){if(a){var
-c=a[1],d=fG(a[2],b);return n(s(function(a){return[0,c,a]},b),d)}return a}function
+c=a[1],d=fG(a[2],b);return s(r(function(a){return[0,c,a]},b),d)}return a}function
 az(b,a){var
 c=a?[0,b,az([0,b],a[1])]:a;return c}function
 a6(b,a){var
@@ -2255,94 +2255,94 @@ af(b,a){var
 c=M(a[1],[0,b[2]]);return fC(M(b[1],[0,a[2]]),c)}function
 fH(b,a){var
 c=aS(b[2],a[2]),d=M(a[1],[0,b[2]]);return[0,ae(M(b[1],[0,a[2]]),d),c]}function
-cB(b,a){var
+cA(b,a){var
 c=aS(b[2],a[2]);return[0,M(b[1],a[1]),c]}function
-bB(a){var
+bA(a){var
 b=a[2];return[0,U(a[1]),b]}function
-cC(b,a){return fH(b,bB(a))}function
-bC(o){var
+cB(b,a){return fH(b,bA(a))}function
+bB(o){var
 a=[0,o[2]],b=o[1];if(typeof
 b==="number")var
-s=[0,0,dH(a)],c=[0,bZ(a),s];else
+s=[0,0,dH(a)],c=[0,bY(a),s];else
 if(0===b[0]){var
 e=b[1];if(typeof
 a==="number")var
-t=[0,dH(b),0],c=[0,bZ(b),t];else
+t=[0,dH(b),0],c=[0,bY(b),t];else
 if(0===a[0])var
-f=cA(e,a[1]),g=f[2],c=[0,[0,f[1]],[0,[0,g[1]],[0,g[2]]]];else
+f=cz(e,a[1]),g=f[2],c=[0,[0,f[1]],[0,[0,g[1]],[0,g[2]]]];else
 var
-h=cA(e,a[1]),i=h[2],c=[0,[0,h[1]],[0,[0,i[1]],[1,i[2]]]]}else{var
+h=cz(e,a[1]),i=h[2],c=[0,[0,h[1]],[0,[0,i[1]],[1,i[2]]]]}else{var
 j=b[1];if(typeof
 a==="number")var
-u=[0,dH(b),0],c=[0,bZ(b),u];else
+u=[0,dH(b),0],c=[0,bY(b),u];else
 if(0===a[0])var
-k=cA(j,a[1]),l=k[2],c=[0,[0,k[1]],[0,[1,l[1]],[0,l[2]]]];else
+k=cz(j,a[1]),l=k[2],c=[0,[0,k[1]],[0,[1,l[1]],[0,l[2]]]];else
 var
-m=cA(j,a[1]),n=m[2],c=[0,[0,m[1]],[0,[1,n[1]],[1,n[2]]]]}var
+m=cz(j,a[1]),n=m[2],c=[0,[0,m[1]],[0,[1,n[1]],[1,n[2]]]]}var
 p=c[2],d=p[2],r=0;if(typeof
 d!=="number"&&0===d[0]){var
 q=d[1];r=1}if(!r)var
 q=0;return[0,p[1],q]}function
-bD(a){return a[1]}function
+bC(a){return a[1]}function
 aA(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,[0,mC,a[1]],0];case
+0:return[0,[0,mE,a[1]],0];case
 1:var
-c=a[1],b=aA(a[2]);return s(function(a){var
+c=a[1],b=aA(a[2]);return r(function(a){var
 b=a[1];return[0,[0,[0,c,b[1]],b[2]],a[2]]},b);default:var
-d=a[1],e=aA(a[3]),f=aA(a[2]);return n(s(function(a){var
-b=a[1],c=a[2],e=n(d,b[2]);return[0,[0,b[1],e],c]},f),e)}}function
-cD(a){var
-b=s(bB,a[3]),c=s(bB,a[2]);return[0,bB(a[1]),c,b]}function
-mD(a,c,b){return[2,[0,[0,cD(a)],0],c,[2,[0,[1,a],0],b,0]]}function
-mE(a,c,b){return[2,[0,[1,cD(a)],0],c,[2,[0,[0,a],0],b,0]]}function
-mF(a,d,c,b){return[2,[0,[0,cD(a)],0],d,[2,[0,[2,a],0],c,[2,[0,[0,a],0],b,0]]]}function
-a7(b,a){return bC(fH(b,a))}function
+d=a[1],e=aA(a[3]),f=aA(a[2]);return s(r(function(a){var
+b=a[1],c=a[2],e=s(d,b[2]);return[0,[0,b[1],e],c]},f),e)}}function
+cC(a){var
+b=r(bA,a[3]),c=r(bA,a[2]);return[0,bA(a[1]),c,b]}function
+mF(a,c,b){return[2,[0,[0,cC(a)],0],c,[2,[0,[1,a],0],b,0]]}function
+mG(a,c,b){return[2,[0,[1,cC(a)],0],c,[2,[0,[0,a],0],b,0]]}function
+mH(a,d,c,b){return[2,[0,[0,cC(a)],0],d,[2,[0,[2,a],0],c,[2,[0,[0,a],0],b,0]]]}function
+a7(b,a){return bB(fH(b,a))}function
 a8(a){return typeof
 a[1]==="number"?(ay(1),1):(ay(20*dC[1]|0),0)}function
 dK(h,g){var
 b=h,a=g;for(;;){if(b){if(a){var
 c=a[2],d=a[1],e=b[2],f=b[1];if(!a8(f)&&!a8(d)){var
-i=dK(e,c);return a7(cB(f,d),i)}var
-b=e,a=c;continue}return mG}return mH}}function
+i=dK(e,c);return a7(cA(f,d),i)}var
+b=e,a=c;continue}return mI}return mJ}}function
 fI(a,c,b){var
 d=dK(a[3],b);return a7(dK(a[2],c),d)}function
-mI(r,d){switch(r[1]){case
+mK(r,d){switch(r[1]){case
 0:return 1;case
-3:return am(d,mK);case
+3:return am(d,mM);case
 4:var
 a=[0,d[2]],c=d[1],q=0;if(typeof
 c==="number")var
-b=my;else
+b=mA;else
 if(0===c[0]){var
 e=c[1];if(typeof
 a==="number")var
 b=[0,0,c];else
 if(0===a[0])var
-b=bz(e,a);else{var
-f=bz(e,[0,a[1]]),g=f[2],h=f[1];if(typeof
+b=by(e,a);else{var
+f=by(e,[0,a[1]]),g=f[2],h=f[1];if(typeof
 g==="number")var
 b=[0,U(h),0];else
 var
-n=ae(a,g),b=[0,U(ae(h,mz)),n]}}else{var
+n=ae(a,g),b=[0,U(ae(h,mB)),n]}}else{var
 i=c[1];if(typeof
 a==="number")var
 b=[0,0,c];else
 if(0===a[0]){var
-j=bz(i,a),k=j[2],l=j[1];if(typeof
+j=by(i,a),k=j[2],l=j[1];if(typeof
 k==="number")var
 b=[0,U(l),0];else
 var
-o=aT(a,k),b=[0,U(ae(l,mA)),o]}else
+o=aT(a,k),b=[0,U(ae(l,mC)),o]}else
 var
-m=bz(i,[0,a[1]]),p=U(m[2]),b=[0,m[1],p]}return dJ(b[2],q);default:return af(mJ,d)}}function
+m=by(i,[0,a[1]]),p=U(m[2]),b=[0,m[1],p]}return dJ(b[2],q);default:return af(mL,d)}}function
 fJ(l,k){var
 c=l,b=k;for(;;){if(c){if(b){var
 f=b[2],d=b[1],g=c[2];if(a8(d)){var
 c=g,b=f;continue}var
-m=fJ(g,f),e=c[1][2],i=d[2],j=[0,bZ(d[1]),i],a=e[1],h=typeof
-a==="number"?mB:0===a[0]?[0,[0,e[2]],a[1]]:[0,[1,e[2]],a[1]];return a7(cB(j,h),m)}return mL}return mM}}function
+m=fJ(g,f),e=c[1][2],i=d[2],j=[0,bY(d[1]),i],a=e[1],h=typeof
+a==="number"?mD:0===a[0]?[0,[0,e[2]],a[1]]:[0,[1,e[2]],a[1]];return a7(cA(j,h),m)}return mN}return mO}}function
 dL(g,f,e){var
 b=f,a=e;for(;;){if(b){if(a){var
 c=H(g,b[1],a[1]);if(c){var
@@ -2351,15 +2351,15 @@ d=c}else
 var
 d=a;return d}return a?0:1}}function
 dM(c,i,h,g,b,a){var
-d=dL(mI,c,a),e=d?af(fJ(c,a),g):d,f=e?j(function(c){return af(mN,fI(c,b,a))},i):e;return f?j(function(c){var
-d=fI(c,b,a);return am(a7(c[1],d),mO)},h):f}function
+d=dL(mK,c,a),e=d?af(fJ(c,a),g):d,f=e?j(function(c){return af(mP,fI(c,b,a))},i):e;return f?j(function(c){var
+d=fI(c,b,a);return am(a7(c[1],d),mQ)},h):f}function
 dN(b,a){if(b){if(a){var
 c=a[1],d=b[1],e=dN(b[2],a[2]),f=a8(d)?c:a8(c)?d:a7(d,c);return[0,f,e]}return b}return a}function
-fK(b,a){return s(function(a){return a8(a)?mP:bC(cB(b,a))},a)}function
-cE(c,b,a){var
-d=a[3],e=dN(fK(c,b[3]),d),f=a[2],g=dN(fK(c,b[2]),f),h=a[1];return[0,a7(cB(c,b[1]),h),g,e]}function
-dO(a){return bg(af(a,mQ))}function
-cF(c,g){if(g){var
+fK(b,a){return r(function(a){return a8(a)?mR:bB(cA(b,a))},a)}function
+cD(c,b,a){var
+d=a[3],e=dN(fK(c,b[3]),d),f=a[2],g=dN(fK(c,b[2]),f),h=a[1];return[0,a7(cA(c,b[1]),h),g,e]}function
+dO(a){return bf(af(a,mS))}function
+cE(c,g){if(g){var
 l=g[1],b=l[2],h=g[2],a=c,f=l[1];for(;;){if(f){if(a){var
 a=a[2],f=f[1];continue}var
 d=a}else
@@ -2367,199 +2367,200 @@ var
 u=a?[0,a[1]]:a,d=u;if(d){var
 e=d[1];switch(e[0]){case
 0:var
-i=cF(c,h);if(i)var
-m=dO(b),n=m?[0,[0,cE(b,e[1],i[1][1]),1]]:m;else
+i=cE(c,h);if(i)var
+m=dO(b),n=m?[0,[0,cD(b,e[1],i[1][1]),1]]:m;else
 var
 n=i;return n;case
 1:var
-j=cF(c,h);if(j){var
-o=j[1],p=af(mR,b);if(p)var
-v=o[2],q=[0,[0,cE(b,e[1],o[1]),v]];else
+j=cE(c,h);if(j){var
+o=j[1],p=af(mT,b);if(p)var
+v=o[2],q=[0,[0,cD(b,e[1],o[1]),v]];else
 var
 q=p;var
 r=q}else
 var
 r=j;return r;default:var
-k=cF(c,h);if(k)var
-s=k[1],w=s[2],t=[0,[0,cE(b,e[1],s[1]),w]];else
+k=cE(c,h);if(k)var
+s=k[1],w=s[2],t=[0,[0,cD(b,e[1],s[1]),w]];else
 var
-t=k;return t}}return d}}return mS}function
-mT(a){return am(a,mU)}function
-dP(a){return j(mT,a)}function
-a9(k,j){var
-b=cF(k,j);if(b){var
+t=k;return t}}return d}}return mU}function
+mV(a){return am(a,mW)}function
+dP(a){return j(mV,a)}function
+bZ(k,j){var
+b=cE(k,j);if(b){var
 d=b[1],a=d[1],e=dP(a[2]),f=e?dP(a[3]):e;if(f){var
-g=dO(bB(a[1]));if(g)var
+g=dO(bA(a[1]));if(g)var
 c=g;else{var
-i=d[2];if(i)return am(a[1],mV);var
+i=d[2];if(i)return am(a[1],mX);var
 c=i}}else
 var
 c=f;var
 h=c}else
 var
 h=b;return h}function
-b0(b,a){if(a){var
-c=a[1],i=b0([0,b],a[2]),d=c[1]-1|0,g=0;if(!(2<d>>>0)){var
+fL(b,a){if(a){var
+c=a[1],i=fL([0,b],a[2]),d=c[1]-1|0,g=0;if(!(2<d>>>0)){var
 h=0;switch(d){case
 0:var
-f=[0,[1,[0,mY,0,n(a6(mX,b),mW)]],0];break;case
+f=[0,[1,[0,m0,0,s(a6(mZ,b),mY)]],0];break;case
 1:h=1;break;default:var
-j=n(a6(m0,b),mZ),k=[0,[0,[0,c[2],0,j]],0],f=[0,[1,[0,m3,0,n(a6(m2,b),m1)]],k]}if(!h){var
+j=s(a6(m2,b),m1),k=[0,[0,[0,c[2],0,j]],0],f=[0,[1,[0,m5,0,s(a6(m4,b),m3)]],k]}if(!h){var
 e=f;g=1}}if(!g)var
-e=0;return n(e,i)}return a}function
-cG(h,a){return bA(function(g){if(2===g[0]){var
-b=h,a=g[1][3];for(;;){if(b){if(a){var
+e=0;return s(e,i)}return a}function
+fM(h,g){var
+b=h,a=g;for(;;){if(b){if(a){var
 c=a[2];if(dP(c)){var
-d=bg(am(a[1],m4));if(d){if(4<=b[1][1])return 0;var
+d=bf(am(a[1],m6));if(d){if(4<=b[1][1])return 0;var
 e=1}else
 var
 e=d;return e}var
 b=b[2],a=c;continue}var
 f=a}else
 var
-f=b;return f}}return 0},a)}function
-bE(b,a){return cE(m5,a,b)}function
-fL(e,b,a){if(b)if(a)var
-f=b[2],c=b[1],h=a[2],i=fL(n(e,[0,c,0]),f,h),j=a[1],g=s(function(a){return[1,bE(c,a)]},f),d=[2,n(s(function(a){return[0,bE(c,a)]},e),g),j,i];else
+f=b;return f}}function
+cF(b,a){return bz(function(a){return 2===a[0]?fM(b,a[1][3]):0},a)}function
+cG(c,b,a){var
+d=fL(0,c);return bZ(s(r(function(a){if(1===a[0]){var
+b=a[1];return fM(c,b[3])?[0,b]:a}return a},b),d),a)}function
+bD(b,a){return cD(m7,a,b)}function
+fN(e,b,a){if(b)if(a)var
+f=b[2],c=b[1],h=a[2],i=fN(s(e,[0,c,0]),f,h),j=a[1],g=r(function(a){return[1,bD(c,a)]},f),d=[2,s(r(function(a){return[0,bD(c,a)]},e),g),j,i];else
 var
 d=a;else
 var
 d=b;return d}function
-m6(b,a){return fL(0,b,a)}function
-b1(g,f){var
+m8(b,a){return fN(0,b,a)}function
+b0(g,f){var
 a=g,b=f;for(;;){if(typeof
 a!=="number")switch(a[0]){case
 1:var
 c=dO(a[1][2]);if(c){var
 a=a[2],b=[0,b];continue}return c;case
 2:var
-h=a[1],d=j(function(b){return function(a){return fv(ad(a[1][3]),b)}}(b),h),e=d?b1(a[2],b):d;if(e){var
+h=a[1],d=j(function(b){return function(a){return fv(ad(a[1][3]),b)}}(b),h),e=d?b0(a[2],b):d;if(e){var
 a=a[3];continue}return e}return 1}}function
-cH(a){return[0,m7,a[2],a[3]]}function
-dQ(a){return bi(function(a){return 2===a[0]?[0,cH(a[1]),0]:0},a)}function
-fM(b,a){if(b)if(a)var
-d=b[1],e=fM(b[2],a[2]),f=d[3],g=d[2],c=[0,[0,bB(a[1]),g,f],e];else
+cH(a){return[0,m9,a[2],a[3]]}function
+dQ(a){return bh(function(a){return 2===a[0]?[0,cH(a[1]),0]:0},a)}function
+fO(b,a){if(b)if(a)var
+d=b[1],e=fO(b[2],a[2]),f=d[3],g=d[2],c=[0,[0,bA(a[1]),g,f],e];else
 var
 c=a;else
 var
 c=b;return c}function
-fN(d,a,c){var
-b=a[3],e=b?fM(a[4],c):b,f=n(s(cH,a[2]),e);return n(dQ(d),f)}function
+fP(d,a,c){var
+b=a[3],e=b?fO(a[4],c):b,f=s(r(cH,a[2]),e);return s(dQ(d),f)}function
 cI(b){var
-a=b[2];return a?a[1]:m8}function
+a=b[2];return a?a[1]:m_}function
 dR(b){var
 a=4<=b[1]?1:0,c=a?1:a;return c}function
-fO(a,b){var
-c=az(0,fD(ae(aT(b,a),nb)));return s(function(b){return as(ae(a,z(b)))},c)}function
-b2(i,h,g,f,e,c,a){return j(function(a){return bA(function(c){var
+fQ(a,b){var
+c=az(0,fD(ae(aT(b,a),nd)));return r(function(b){return as(ae(a,z(b)))},c)}function
+b1(i,h,g,f,e,c,a){return j(function(a){return bz(function(c){var
 d=am(c[1],a);if(d){var
 j=c[2];return dM(i,h,g,f,b(e,a),j)}return d},c)},a)}function
-a_(d,c,a){if(a){var
-b=a5(a[1],d[3],nc);return c?b[2]:b[1]}return nd}function
-fP(a,b){return a[3]?bh(ad(a[4]),b):1}function
-fQ(a,b){switch(a[0]){case
+a9(d,c,a){if(a){var
+b=a5(a[1],d[3],ne);return c?b[2]:b[1]}return nf}function
+fR(a,b){return a[3]?bg(ad(a[4]),b):1}function
+fS(a,b){switch(a[0]){case
 0:var
 c=a[1],f=z(c);return[0,[0,0,b,U(z(c)),f],0];case
 1:var
-d=a[1],g=az(0,[0,d]);return s(function(a){var
+d=a[1],g=az(0,[0,d]);return r(function(a){var
 c=z(a),e=z(d);return[0,0,b,aT(z(a),e),c]},g);default:var
 e=a[1],h=z(e);return[0,[0,1,b,U(z(e)),h],0]}}function
-fR(a){var
-C=ad(fQ(a[1],a[2])),q=bh(ad(a[5]),C);if(q){var
-z=a[5],A=fF(fQ(a[1],a[2]),z),B=s(function(a){return[0,a[1],a[2][1],a[2][2]]},A),b=a[4],e=0,d=B,D=a[3];for(;;){if(d){var
-c=d[1],m=bg(c[1][1]);if(m)var
+fT(a){var
+C=ad(fS(a[1],a[2])),p=bg(ad(a[5]),C);if(p){var
+z=a[5],A=fF(fS(a[1],a[2]),z),B=r(function(a){return[0,a[1],a[2][1],a[2][2]]},A),b=a[4],e=0,d=B,D=a[3];for(;;){if(d){var
+c=d[1],m=bf(c[1][1]);if(m)var
 f=m;else
 var
-y=U(c[1][4]),p=dJ(c[1][3],y),f=p?dI(0,c[1][4]):p;if(f)var
-r=c[3],g=j(function(a){var
-b=af(nl,a[1]);return b?af(nm,a[2]):b},r);else
+y=U(c[1][4]),o=dJ(c[1][3],y),f=o?dI(0,c[1][4]):o;if(f)var
+q=c[3],g=j(function(a){var
+b=af(nn,a[1]);return b?af(no,a[2]):b},q);else
 var
 g=f;var
-o=g?b1(b[1],0):g;if(o)var
-t=b[2],h=j(function(a){return b1(a,0)},t);else
+n=g?b0(b[1],0):g;if(n)var
+t=b[2],h=j(function(a){return b0(a,0)},t);else
 var
-h=o;if(h)var
-u=b[3],i=j(function(a){return a?b1(a[1],0):1},u);else
+h=n;if(h)var
+u=b[3],i=j(function(a){return a?b0(a[1],0):1},u);else
 var
 i=h;if(i)var
-v=aA(b[1]),k=j(function(q,d){return function(j){var
-e=j[1],b=e[2],c=e[1],a=j[2],f=a[6];if(f){var
-k=f[1];return a9(n(b,b0(0,c)),k)}var
-g=cG(c,b);if(g)var
+v=aA(b[1]),k=j(function(o,d){return function(j){var
+e=j[1],b=e[2],c=e[1],a=j[2],f=a[6];if(f)return cG(c,b,f[1]);var
+g=cF(c,b);if(g)var
 h=g;else{var
-i=fP(a,ad(d[2]));if(i){var
-l=a5(q,a[5],0),m=function(a){return 0},o=cC(D,a_(d,0,a[3])),p=fN(b,a,d[2]);return b2(c,s(bD,b),p,o,m,l,nk)}var
+i=fR(a,ad(d[2]));if(i){var
+k=a5(o,a[5],0),l=function(a){return 0},m=cB(D,a9(d,0,a[3])),n=fP(b,a,d[2]);return b1(c,r(bC,b),n,m,l,k,nm)}var
 h=i}return h}}(e,c),v);else
 var
 k=i;if(k)var
-w=ad(b[3]),x=az(0,fw(ad(b[2]),w)),l=j(function(F,a){return function(f){var
-g=aA(a5(f,b[2],0)),c=j(function(E){var
-v=E[1],i=v[2],b=v[1],c=E[2],w=c[6];if(w){var
-K=w[1];return a9(n(i,b0(0,b)),K)}var
-x=cG(b,i);if(x)var
-y=x;else{var
-g=s(bD,i),h=fN(i,c,a[2]),k=a5(F,c[5],0),l=function(b){return[0,b,a[2]]},z=fP(c,ad(a[2]));if(z){var
-d=a[1],r=j(function(a){return af(m9,cI(a))},g),G=r?j(function(a){return am(cI(a),m_)},h):r;if(G)var
+w=ad(b[3]),x=az(0,fw(ad(b[2]),w)),l=j(function(E,a){return function(f){var
+g=aA(a5(f,b[2],0)),c=j(function(D){var
+u=D[1],i=u[2],b=u[1],c=D[2],v=c[6];if(v)return cG(b,i,v[1]);var
+w=cF(b,i);if(w)var
+x=w;else{var
+g=r(bC,i),h=fP(i,c,a[2]),k=a5(E,c[5],0),l=function(b){return[0,b,a[2]]},y=fR(c,ad(a[2]));if(y){var
+d=a[1],q=j(function(a){return af(m$,cI(a))},g),F=q?j(function(a){return am(cI(a),na)},h):q;if(F)var
 e=[0,[0,as(d[3]),0]];else{var
-t=j(function(a){return af(cI(a),m$)},g),H=t?j(function(a){return am(cI(a),na)},h):t;if(H)var
+s=j(function(a){return af(cI(a),nb)},g),G=s?j(function(a){return am(cI(a),nc)},h):s;if(G)var
 e=[0,[0,as(d[4]),0]];else
-if(bA(dR,b))var
-u=d[2],I=u?[0,fO(d[3],d[4])]:u,e=I;else
+if(bz(dR,b))var
+t=d[2],H=t?[0,fQ(d[3],d[4])]:t,e=H;else
 var
-J=[0,as(d[4]),0],e=[0,[0,as(d[3]),J]]}if(e)var
-L=e[1],M=a_(a,a[1][1],c[3]),A=b2(b,g,h,cC(a_(a,0,[0,f]),M),l,k,L);else
+I=[0,as(d[4]),0],e=[0,[0,as(d[3]),I]]}if(e)var
+J=e[1],K=a9(a,a[1][1],c[3]),z=b1(b,g,h,cB(a9(a,0,[0,f]),K),l,k,J);else
 var
-A=e;var
-m=A}else
+z=e;var
+m=z}else
 var
-m=z;if(m){var
-B=bg(a[1][1]);if(B)var
-o=B;else{var
-C=bg(bA(dR,b));if(C)var
-p=C;else
+m=y;if(m){var
+A=bf(a[1][1]);if(A)var
+n=A;else{var
+B=bf(bz(dR,b));if(B)var
+o=B;else
 var
-D=a[1][2],p=D?dJ(a[1][4],ni):D;if(p)var
-N=a_(a,0,c[3]),q=b2(b,g,h,cC(a_(a,0,[0,f]),N),l,k,ng);else
+C=a[1][2],o=C?dJ(a[1][4],nk):C;if(o)var
+L=a9(a,0,c[3]),p=b1(b,g,h,cB(a9(a,0,[0,f]),L),l,k,ni);else
 var
-q=p;if(q){var
-O=a_(a,1,c[3]);return b2(b,g,h,cC(a_(a,1,[0,f]),O),l,k,nh)}var
-o=q}}else
+p=o;if(p){var
+M=a9(a,1,c[3]);return b1(b,g,h,cB(a9(a,1,[0,f]),M),l,k,nj)}var
+n=p}}else
 var
-o=m;var
-y=o}return y},g);if(c){var
+n=m;var
+x=n}return x},g);if(c){var
 d=a5(f,b[3],0);if(d){var
 h=aA(d[1]);return j(function(i){var
-e=i[1],b=e[2],c=e[1],d=i[2],g=d[6];if(g){var
-k=g[1];return a9(n(b,b0(0,c)),k)}var
-h=cG(c,b);if(h)return h;var
-l=a[1][1]?ne:nf;return j(function(e){var
-g=a5(F,d[5],0);function
+e=i[1],b=e[2],c=e[1],d=i[2],g=d[6];if(g)return cG(c,b,g[1]);var
+h=cF(c,b);if(h)return h;var
+k=a[1][1]?ng:nh;return j(function(e){var
+g=a5(E,d[5],0);function
 h(b){return a[2]}var
-i=a_(a,e,[0,f]),j=s(cH,d[2]),k=n(dQ(b),j);return b2(c,s(bD,b),k,i,h,g,nj)},l)},h)}var
+i=a9(a,e,[0,f]),j=r(cH,d[2]),k=s(dQ(b),j);return b1(c,r(bC,b),k,i,h,g,nl)},k)},h)}var
 e=1}else
 var
 e=c;return e}}(e,c),x);else
 var
 l=k;if(l){var
-e=[0,e],d=d[2];continue}return l}return 1}}return q}function
-bF(b,a){return a5(b,a[2],nn)}function
+e=[0,e],d=d[2];continue}return l}return 1}}return p}function
+bE(b,a){return a5(b,a[2],np)}function
 dS(a,d,c){var
-b=j(function(b){return af(no,bF(a,b))},d);return b?j(function(b){return am(bF(a,b),np)},c):b}function
-fS(a,d,c){var
-b=j(function(b){return af(bF(a,b),nq)},d);return b?j(function(b){return am(bF(a,b),nr)},c):b}function
-b3(b,a,f,e,d,c){if(dS(c,e,d))return[0,as(b),0];if(fS(c,e,d))return[0,as(a),0];if(f)return fO(b,a);var
+b=j(function(b){return af(nq,bE(a,b))},d);return b?j(function(b){return am(bE(a,b),nr)},c):b}function
+fU(a,d,c){var
+b=j(function(b){return af(bE(a,b),ns)},d);return b?j(function(b){return am(bE(a,b),nt)},c):b}function
+b2(b,a,f,e,d,c){if(dS(c,e,d))return[0,as(b),0];if(fU(c,e,d))return[0,as(a),0];if(f)return fQ(b,a);var
 g=[0,as(a),0];return[0,as(b),g]}function
 dT(d,c,a){if(a){var
-e=a[1],f=b(d,c);return bi(function(a){var
-b=dT(d,[0,c],e);return s(function(b){return[0,a,b]},b)},f)}return ns}function
-fT(d,c,b,e,a){if(e){var
-i=e[1],j=dS(b,d,c)?0:a,f=dS(b,d,c)?U(a):fS(b,d,c)?0:U(a),g=az(0,fD(ae(aT(j,f),nt))),h=s(function(a){return ae(f,z(a))},g);return bi(function(e){var
-f=fT(d,c,[0,b],i,aT(a,bZ(e)));return s(function(a){return[0,as(e),a]},f)},h)}return nu}function
+e=a[1],f=b(d,c);return bh(function(a){var
+b=dT(d,[0,c],e);return r(function(b){return[0,a,b]},b)},f)}return nu}function
+fV(d,c,b,e,a){if(e){var
+i=e[1],j=dS(b,d,c)?0:a,f=dS(b,d,c)?U(a):fU(b,d,c)?0:U(a),g=az(0,fD(ae(aT(j,f),nv))),h=r(function(a){return ae(f,z(a))},g);return bh(function(e){var
+f=fV(d,c,[0,b],i,aT(a,bY(e)));return r(function(a){return[0,as(e),a]},f)},h)}return nw}function
 dU(f,e,d){if(d){var
-a=dU(f,[0,e],d[1]),c=dF(ad(b(f,e))),g=c?a?[0,aS(c[1],a[1])]:a:c;return g}return nv}function
-fU(b,a){return dL(function(b,a){return a8(b)?a8(a):am(b,a)},b,a)}function
+a=dU(f,[0,e],d[1]),c=dF(ad(b(f,e))),g=c?a?[0,aS(c[1],a[1])]:a:c;return g}return nx}function
+fW(b,a){return dL(function(b,a){return a8(b)?a8(a):am(b,a)},b,a)}function
 dV(b,a){var
-c=s(cH,a[2]);return n(dQ(b),c)}function
+c=r(cH,a[2]);return s(dQ(b),c)}function
 dW(a){var
 c=a[3],d=c?1:c;if(d){var
 e=a[1];if(2===e[0])var
@@ -2569,130 +2570,129 @@ f=1;var
 b=f}else
 var
 b=d;var
-g=b?b1(a[5],0):b;if(g){var
+g=b?b0(a[5],0):b;if(g){var
 i=aA(a[5]);return j(function(K){var
-w=K[1],b=w[2],e=w[1],c=K[2],x=c[4];if(x){var
-W=x[1];return a9(n(b,b0(0,e)),W)}var
-y=cG(e,b);if(y)var
+w=K[1],b=w[2],e=w[1],c=K[2],x=c[4];if(x)return cG(e,b,x[1]);var
+y=cF(e,b);if(y)var
 A=y;else{var
-d=bA(dR,e),X=a[2],B=X||bg(d);if(B){var
-C=ad(c[3]),D=dV(b,c),E=s(bD,b),F=a[3],m=a[1];switch(m[0]){case
+d=bz(dR,e),W=a[2],B=W||bf(d);if(B){var
+C=ad(c[3]),D=dV(b,c),E=r(bC,b),F=a[3],m=a[1];switch(m[0]){case
 0:var
-q=m[1],L=dF(C),N=z(q),M=0,O=U(z(q)),o=fA(dU(function(a){return b3(O,N,d,E,D,a)},M,F),L);break;case
+p=m[1],L=dF(C),N=z(p),M=0,O=U(z(p)),n=fA(dU(function(a){return b2(O,N,d,E,D,a)},M,F),L);break;case
 1:var
-r=m[1],P=az(0,[0,r]),o=j(function(a){var
-b=dF(C),e=z(a),f=z(r),c=0,g=aT(z(a),f);return fA(dU(function(a){return b3(g,e,d,E,D,a)},c,F),b)},P);break;default:var
-o=1}var
-p=o}else
+q=m[1],P=az(0,[0,q]),n=j(function(a){var
+b=dF(C),e=z(a),f=z(q),c=0,g=aT(z(a),f);return fA(dU(function(a){return b2(g,e,d,E,D,a)},c,F),b)},P);break;default:var
+n=1}var
+o=n}else
 var
-p=B;if(p){var
-g=dV(b,c),h=s(bD,b),f=a[3],i=a[1];switch(i[0]){case
+o=B;if(o){var
+g=dV(b,c),h=r(bC,b),f=a[3],i=a[1];switch(i[0]){case
 0:var
-t=i[1],R=z(t),Q=0,S=U(z(t)),k=[0,dT(function(a){return b3(S,R,d,h,g,a)},Q,f)];break;case
+t=i[1],R=z(t),Q=0,S=U(z(t)),k=[0,dT(function(a){return b2(S,R,d,h,g,a)},Q,f)];break;case
 1:var
-u=i[1],T=az(0,[0,u]),k=[0,bi(function(a){var
-c=z(a),e=z(u),b=0,i=aT(z(a),e);return dT(function(a){return b3(i,c,d,h,g,a)},b,f)},T)];break;default:var
+u=i[1],T=az(0,[0,u]),k=[0,bh(function(a){var
+c=z(a),e=z(u),b=0,i=aT(z(a),e);return dT(function(a){return b2(i,c,d,h,g,a)},b,f)},T)];break;default:var
 l=i[1];if(d)var
-k=[0,fT(h,g,0,f,z(l))];else
+k=[0,fV(h,g,0,f,z(l))];else
 var
-V=az(0,f),k=[0,bi(function(a){var
-b=z(l),c=b3(U(z(l)),b,0,h,g,a);return s(function(c){var
-b=[0,c,a6(nw,fu(f,[0,a]))];return n(a6(nx,a),b)},c)},V)]}var
-G=k[1],H=s(bD,b),I=dV(b,c),Y=c[3],Z=a[4],v=dL(function(b,a){var
-c=fU(b[1],a);return c?dM(e,H,I,Z,a,b[2]):c},Y,G);if(!v){var
-_=c[3],$=a[4];return j(function(c){return bA(function(a){var
-b=fU(a[1],c);return b?dM(e,H,I,$,c,a[2]):b},_)},G)}var
+V=az(0,f),k=[0,bh(function(a){var
+b=z(l),c=b2(U(z(l)),b,0,h,g,a);return r(function(c){var
+b=[0,c,a6(ny,fu(f,[0,a]))];return s(a6(nz,a),b)},c)},V)]}var
+G=k[1],H=r(bC,b),I=dV(b,c),X=c[3],Y=a[4],v=dL(function(b,a){var
+c=fW(b[1],a);return c?dM(e,H,I,Y,a,b[2]):c},X,G);if(!v){var
+Z=c[3],_=a[4];return j(function(c){return bz(function(a){var
+b=fW(a[1],c);return b?dM(e,H,I,_,c,a[2]):b},Z)},G)}var
 J=v}else
 var
-J=p;var
+J=o;var
 A=J}return A},i)}return g}function
-fV(b,a){return n(a,a6(ny,fu(b,ad(a))))}function
-fW(b,a){var
-c=a[2],d=n(fV(b,a[2]),c);return[0,a[1],d,0]}function
-fX(c,b,a){var
-d=[0,a5(b,a[2],nz),0],e=n(fV(c,a[2]),d);return[0,a[1],e,0]}function
-fY(c,a){switch(a[0]){case
+fX(b,a){return s(a,a6(nA,fu(b,ad(a))))}function
+fY(b,a){var
+c=a[2],d=s(fX(b,a[2]),c);return[0,a[1],d,0]}function
+fZ(c,b,a){var
+d=[0,a5(b,a[2],nB),0],e=s(fX(c,a[2]),d);return[0,a[1],e,0]}function
+f0(c,a){switch(a[0]){case
 0:return[0,b(c,a[1])];case
 1:return[1,b(c,a[1])];default:return[2,b(c,a[1])]}}function
-fZ(b,a){return fv(ad(a[2]),b)}function
+f1(b,a){return fv(ad(a[2]),b)}function
 dX(b,d,c){var
 a=fE(function(a){var
-b=bh(a[1][1],d);return b?bh(a[1][2],c):b},b);return a?a[1][2]:a}function
-b4(c,b,a){return[0,a,n(a6(nA,c),[0,b,0]),0]}function
-f0(b,a){var
-c=b[3];return fE(function(b){return bh(b[1],a)},c)}function
-f1(a){return fG(a,a)}function
-f2(a){if(a){var
-b=f2(a[2]);return a7(a[1],b)}return nM}function
-f3(a){var
-b=a[2],f=dW(a[5]),g=f?bg(a[5][2]):f;if(g)var
-o=ad(a[4]),c=bh(a[5][3],o);else
+b=bg(a[1][1],d);return b?bg(a[1][2],c):b},b);return a?a[1][2]:a}function
+b3(c,b,a){return[0,a,s(a6(nC,c),[0,b,0]),0]}function
+f2(b,a){var
+c=b[3];return fE(function(b){return bg(b[1],a)},c)}function
+f3(a){return fG(a,a)}function
+f4(a){if(a){var
+b=f4(a[2]);return a7(a[1],b)}return nO}function
+f5(a){var
+b=a[2],f=dW(a[5]),g=f?bf(a[5][2]):f;if(g)var
+n=ad(a[4]),c=bg(a[5][3],n);else
 var
 c=g;if(c)var
-p=a[4],d=j(function(c){var
+o=a[4],d=j(function(c){var
 a=aA(c[1]);return j(function(a){var
-c=a[1],d=c[2],e=a[2],f=c[1]?0:1,g=f?j(function(a){return fZ(b,a[1])},d):f,h=g?fZ(b,e[2]):g;if(h){var
-i=e[3];if(i)return a9(d,i[1]);var
+c=a[1],d=c[2],e=a[2],f=c[1]?0:1,g=f?j(function(a){return f1(b,a[1])},d):f,h=g?f1(b,e[2]):g;if(h){var
+i=e[3];if(i)return bZ(d,i[1]);var
 k=1}else
 var
-k=h;return k},a)},p);else
+k=h;return k},a)},o);else
 var
 d=c;if(d){if(a[3]){var
 h=a[1];if(2===h[0]){var
 i=a[5][1];if(2===i[0]){var
-k=bh(h[1],i[1]);if(k){var
-q=az(0,b);return j(function(c){var
+k=bg(h[1],i[1]);if(k){var
+p=az(0,b);return j(function(c){var
 e=a[4],d=j(function(g){var
-d=aA(g[1]),e=f0(g,c);if(e){var
-a=e[1],f=af(nL,a[2]);if(f){var
-h=f1(d);return j(function(i){var
+d=aA(g[1]),e=f2(g,c);if(e){var
+a=e[1],f=af(nN,a[2]);if(f){var
+h=f3(d);return j(function(i){var
 j=i[2],k=i[1],d=j[2],e=k[2];if(e[3])return 1;if(d[3])return 1;var
-l=e[2],f=bE(fX(b,c,d[2]),l),m=[0,[1,b4(b,nF,nE)],0],o=j[1][2];function
-p(a){return fX(b,c,a)}var
-q=n(s(function(a){return fY(p,a)},o),m),g=n(k[1][2],q),r=dX(a[3],e[1],d[1]),h=a9(n(g,[0,[0,bE(f,b4(b,a[2],nG))],0]),r);if(h){var
-t=dX(a[4],e[1],d[1]),u=b4(b,a[2],nH);return a9(n(g,[0,[0,bE(cD(f),u)],0]),t)}return h},h)}return f}return j(function(b){var
-d=b[1][2],a=j(function(a){return am(bF(c,a[1]),nI)},d);return a?am(bF(c,b[2][2]),nJ):a},d)},e);if(d){var
-f=a[4];return af(f2(s(function(b){var
-a=f0(b,c);return a?a[1][2]:nK},f)),nN)}return d},q)}return k}return 0}return 0}var
+l=e[2],f=bD(fZ(b,c,d[2]),l),m=[0,[1,b3(b,nH,nG)],0],n=j[1][2];function
+o(a){return fZ(b,c,a)}var
+p=s(r(function(a){return f0(o,a)},n),m),g=s(k[1][2],p),q=dX(a[3],e[1],d[1]),h=bZ(s(g,[0,[0,bD(f,b3(b,a[2],nI))],0]),q);if(h){var
+t=dX(a[4],e[1],d[1]),u=b3(b,a[2],nJ);return bZ(s(g,[0,[0,bD(cC(f),u)],0]),t)}return h},h)}return f}return j(function(b){var
+d=b[1][2],a=j(function(a){return am(bE(c,a[1]),nK)},d);return a?am(bE(c,b[2][2]),nL):a},d)},e);if(d){var
+f=a[4];return af(f4(r(function(b){var
+a=f2(b,c);return a?a[1][2]:nM},f)),nP)}return d},p)}return k}return 0}return 0}var
 l=a[5][1];if(0===l[0]){var
 e=l[1];if(e){if(e[1])return 0;var
-r=a[4];return j(function(f){var
-c=f1(aA(f[1]));return j(function(g){var
+q=a[4];return j(function(f){var
+c=f3(aA(f[1]));return j(function(g){var
 h=g[2],i=g[1],j=as(z(a[1][1])),c=h[2],d=i[2];if(d[3])return 1;if(c[3])return 1;var
-o=dX(f[2],d[1],c[1]),p=d[2],e=bE(fW(b,c[2]),p),k=e[3],l=e[2],q=[0,[0,[0,a7(e[1],nD),l,k]],0],m=az(0,b),r=n(bi(function(a){var
-c=[0,[1,b4(bX(b,a),nB,j)],0];return[0,[1,b4(bX(b,a),nC,j)],c]},m),q),t=h[1][2];function
-u(a){return fW(b,a)}var
-v=n(s(function(a){return fY(u,a)},t),r);return a9(n(i[1][2],v),o)},c)},r)}return e}var
+n=dX(f[2],d[1],c[1]),o=d[2],e=bD(fY(b,c[2]),o),k=e[3],l=e[2],p=[0,[0,[0,a7(e[1],nF),l,k]],0],m=az(0,b),q=s(bh(function(a){var
+c=[0,[1,b3(bW(b,a),nD,j)],0];return[0,[1,b3(bW(b,a),nE,j)],c]},m),p),t=h[1][2];function
+u(a){return fY(b,a)}var
+v=s(r(function(a){return f0(u,a)},t),q);return bZ(s(i[1][2],v),n)},c)},q)}return e}var
 m=0}else
 var
 m=d;return m}var
-f4=[B,nO,bN(0)],f5=[B,nP,bN(0)];function
-d(a){return dw(function(a){throw[0,f4,a]},a)}function
-D(a){return dw(function(a){throw[0,f5,a]},a)}function
+f6=[B,nQ,bM(0)],f7=[B,nR,bM(0)];function
+d(a){return dw(function(a){throw[0,f6,a]},a)}function
+D(a){return dw(function(a){throw[0,f7,a]},a)}function
 aU(b){if(60<h(b)){var
-a=60;for(;;){if(0<a&&aq===(x(b,a)&iD)){var
-a=a-1|0;continue}return T(Y(b,0,a),nQ)}}return b}var
-nR=hT,nS=hE;function
+a=60;for(;;){if(0<a&&aq===(x(b,a)&iF)){var
+a=a-1|0;continue}return T(Y(b,0,a),nS)}}return b}var
+nT=hV,nU=hG;function
 dY(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;return c}function
-nT(g){var
-i=h(g),a=[0,0];if(hE<i)b(D(nU),nS);function
+nV(g){var
+i=h(g),a=[0,0];if(hG<i)b(D(nW),nU);function
 f(b){return a[1]<i?x(g,a[1]):0}function
 e(d){for(;;){var
 b=f(0)-9|0,c=0;if(4<b>>>0){if(23===b)c=1}else
 if(1<b-2>>>0)c=1;if(c){a[1]++;continue}return 0}}function
 j(b){if(f(0)===b){a[1]++;return 0}var
-c=a[1];return H(d(nV),b,c)}function
-u(e){if(i<(a[1]+4|0))d(nW);var
+c=a[1];return H(d(nX),b,c)}function
+u(e){if(i<(a[1]+4|0))d(nY);var
 c=Y(g,a[1],4);if(1-fc(function(c){var
 a=c+cS|0,b=0;if(22<a>>>0){if(!(5<a-49>>>0))b=1}else
-if(6<a+ic>>>0)b=1;return b?1:0},c))b(d(nX),c);a[1]=a[1]+4|0;return ci(T(nY,c))}function
+if(6<a+ie>>>0)b=1;return b?1:0},c))b(d(nZ),c);a[1]=a[1]+4|0;return ch(T(n0,c))}function
 v(e){j(34);var
 c=fe(16);(function(B){for(;;){var
 m=f(0);if(34===m){a[1]++;return 0}if(92===m){a[1]++;var
 t=f(0);a[1]++;var
-p=t+go|0,o=0;if(13<p>>>0){var
-v=p-58|0;if(!(25<v>>>0)){var
+q=t+gq|0,o=0;if(13<q>>>0){var
+v=q-58|0;if(!(25<v>>>0)){var
 s=0;switch(v){case
 0:o=2;s=1;break;case
 6:aN(c,8);break;case
@@ -2701,47 +2701,47 @@ s=0;switch(v){case
 22:aN(c,13);break;case
 24:aN(c,9);break;case
 25:var
-n=u(0),w=0;if(55296<=n&&!(h4<=n)){j(92);j(117);var
-r=u(0),y=r<h4?1:0,z=y||(57343<r?1:0);if(z)d(n1);var
-i=(65536+((n-55296|0)*bK|0)|0)+(r-56320|0)|0;w=1}if(!w)var
-i=n;if(1-e2(i))d(n0);var
-e=e2(i)?i:ak(T(cf(jn,i),jm));if(!(0<=e))throw[0,q,jI];if(cV<e)if(gp<e)if(65535<e){if(gJ<e)throw[0,q,jH];var
-g=c[2];if(c[3]<(g+4|0))bU(c,4);l(c[1],g,240|e>>>18|0);l(c[1],g+1|0,aq|(e>>>12|0)&63);l(c[1],g+2|0,aq|(e>>>6|0)&63);l(c[1],g+3|0,aq|e&63);c[2]=g+4|0}else{var
-h=c[2];if(c[3]<(h+3|0))bU(c,3);l(c[1],h,224|e>>>12|0);l(c[1],h+1|0,aq|(e>>>6|0)&63);l(c[1],h+2|0,aq|e&63);c[2]=h+3|0}else{var
-k=c[2];if(c[3]<(k+2|0))bU(c,2);l(c[1],k,iD|e>>>6|0);l(c[1],k+1|0,aq|e&63);c[2]=k+2|0}else
+n=u(0),w=0;if(55296<=n&&!(h6<=n)){j(92);j(117);var
+r=u(0),y=r<h6?1:0,z=y||(57343<r?1:0);if(z)d(n3);var
+i=(65536+((n-55296|0)*bJ|0)|0)+(r-56320|0)|0;w=1}if(!w)var
+i=n;if(1-e2(i))d(n2);var
+e=e2(i)?i:ak(T(ce(jp,i),jo));if(!(0<=e))throw[0,p,jK];if(cV<e)if(gr<e)if(65535<e){if(gL<e)throw[0,p,jJ];var
+g=c[2];if(c[3]<(g+4|0))bT(c,4);l(c[1],g,240|e>>>18|0);l(c[1],g+1|0,aq|(e>>>12|0)&63);l(c[1],g+2|0,aq|(e>>>6|0)&63);l(c[1],g+3|0,aq|e&63);c[2]=g+4|0}else{var
+h=c[2];if(c[3]<(h+3|0))bT(c,3);l(c[1],h,224|e>>>12|0);l(c[1],h+1|0,aq|(e>>>6|0)&63);l(c[1],h+2|0,aq|e&63);c[2]=h+3|0}else{var
+k=c[2];if(c[3]<(k+2|0))bT(c,2);l(c[1],k,iF|e>>>6|0);l(c[1],k+1|0,aq|e&63);c[2]=k+2|0}else
 aN(c,e);break;default:s=1}if(!s)o=1}}else
-if(11<p-1>>>0)o=2;switch(o){case
+if(11<q-1>>>0)o=2;switch(o){case
 0:var
-x=a[1];b(d(nZ),x);break;case
+x=a[1];b(d(n1),x);break;case
 2:aN(c,t);break}continue}if(32<=m){aN(c,m);a[1]++;continue}var
-A=a[1];return b(d(n2),A)}}(0));return ff(c)}function
+A=a[1];return b(d(n4),A)}}(0));return ff(c)}function
 w(c,h){a[1]++;e(0);if(f(0)===c){a[1]++;return 0}var
 d=0;for(;;){var
 g=[0,b(h,0),d];e(0);if(44===f(0)){a[1]++;e(0);var
 d=g;continue}j(c);return dp(g)}}function
-m(l){if(hT<l)b(d(n3),nR);e(0);var
-c=f(0),s=0;if(ea<=c)if(h8===c)var
-n=0,k=n4;else
-if(h6===c)var
-n=n6,k=n7;else{if(123===c){var
+m(l){if(hV<l)b(d(n5),nT);e(0);var
+c=f(0),s=0;if(ea<=c)if(h_===c)var
+n=0,k=n6;else
+if(h8===c)var
+n=n8,k=n9;else{if(123===c){var
 p=fq(0,8);return[4,w(125,function(n){var
-a=v(0),g=ct(p,a),c=t(p[2],g)[1+g];for(;;){if(c){var
+a=v(0),g=cs(p,a),c=t(p[2],g)[1+g];for(;;){if(c){var
 i=c[3],f=0===aZ(c[1],a)?1:0;if(!f){var
 c=i;continue}var
 h=f}else
 var
 h=0;if(h){var
-k=aU(a);b(d(n8),k)}fr(p,a,0);e(0);j(58);return[0,a,m(l+1|0)]}})]}s=1}else{if(34===c)return[2,v(0)];if(91===c)return[3,w(93,function(a){return m(l+1|0)})];if(hH<=c)var
-n=n_,k=n$;else
+k=aU(a);b(d(n_),k)}fr(p,a,0);e(0);j(58);return[0,a,m(l+1|0)]}})]}s=1}else{if(34===c)return[2,v(0)];if(91===c)return[3,w(93,function(a){return m(l+1|0)})];if(hJ<=c)var
+n=oa,k=ob;else
 s=1}if(s){var
-q=a[1],r=function(c){if(1-dY(f(0)))b(d(n9),q);for(;;){if(dY(f(0))){a[1]++;continue}return 0}};if(45===f(0))a[1]++;if(48===f(0))a[1]++;else
+q=a[1],r=function(c){if(1-dY(f(0)))b(d(n$),q);for(;;){if(dY(f(0))){a[1]++;continue}return 0}};if(45===f(0))a[1]++;if(48===f(0))a[1]++;else
 r(0);if(46===f(0)){a[1]++;r(0)}var
 u=f(0),y=0;if(69!==u&&er!==u)y=1;if(!y){a[1]++;var
 x=f(0),z=0;if(43!==x&&45!==x)z=1;if(!z)a[1]++;r(0)}return[1,Y(g,q,a[1]-q|0)]}var
-o=h(k);if((a[1]+o|0)<=i&&br(Y(g,a[1],o),k)){a[1]=a[1]+o|0;return n}var
-A=a[1];return b(d(n5),A)}var
+o=h(k);if((a[1]+o|0)<=i&&bq(Y(g,a[1],o),k)){a[1]=a[1]+o|0;return n}var
+A=a[1];return b(d(n7),A)}var
 c=m(0);e(0);if(a[1]<i){var
-k=a[1];b(d(oa),k)}return c}function
+k=a[1];b(d(oc),k)}return c}function
 $(b,e){if(typeof
 b!=="number"&&4===b[0]){var
 a=b[1];for(;;){if(a){var
@@ -2749,67 +2749,67 @@ d=a[2],c=0===aZ(a[1][1],e)?1:0;if(c)return c;var
 a=d;continue}return 0}}return 0}function
 c(a,c){if(typeof
 a!=="number"&&4===a[0])try{var
-e=e5(c,a[1]);return e}catch(a){a=aK(a);if(a===a1)return b(d(oc),c);throw a}return b(d(ob),c)}function
+e=e5(c,a[1]);return e}catch(a){a=aK(a);if(a===a1)return b(d(oe),c);throw a}return b(d(od),c)}function
 A(a){if(typeof
-a!=="number"&&3===a[0])return a[1];return d(od)}function
+a!=="number"&&3===a[0])return a[1];return d(of)}function
 ag(a){if(typeof
-a!=="number"&&2===a[0])return a[1];return d(oe)}function
+a!=="number"&&2===a[0])return a[1];return d(og)}function
 E(a,e){if(typeof
 a!=="number"&&4===a[0]){var
-f=a[1];bu(function(f){var
+f=a[1];bt(function(f){var
 a=f[1],c=1-e4(a,e);if(c){var
-g=aU(a);return b(d(og),g)}return c},f);return bu(function(b){c(a,b);return 0},e)}return d(of)}function
+g=aU(a);return b(d(oi),g)}return c},f);return bt(function(b){c(a,b);return 0},e)}return d(oh)}function
 dZ(a){var
-c=m(a,oh);if(c){var
+c=m(a,oj);if(c){var
 d=fc(dY,a);if(d)var
-e=br(a,oi),b=e||(48!==x(a,0)?1:0);else
+e=bq(a,ok),b=e||(48!==x(a,0)?1:0);else
 var
 b=d}else
 var
 b=c;return b}function
-bG(e,c){if(typeof
+bF(e,c){if(typeof
 c!=="number"&&1===c[0]){var
-a=c[1];if(dZ(a)&&!(9<h(a))&&ci(a)<=e)return ci(a)}return b(d(oj),e)}function
+a=c[1];if(dZ(a)&&!(9<h(a))&&ch(a)<=e)return ch(a)}return b(d(ol),e)}function
 at(c){ay(c);var
 b=c,a=0;for(;;){if(0===b)return a;var
 b=b-1|0,a=[0,a];continue}}function
 d0(a){var
 b=a?1+d0(a[1])|0:a;return b}function
 cJ(a){return 1===a?0:0===(a&1)?[1,cJ(a/2|0)]:[0,cJ(a/2|0)]}function
-f6(a){return 0===a?0:0<a?[0,cJ(a)]:[1,cJ(-a|0)]}function
+f8(a){return 0===a?0:0<a?[0,cJ(a)]:[1,cJ(-a|0)]}function
 cK(a){return typeof
 a==="number"?1:1+cK(a[1])|0}function
 cL(d){var
 b=[0,0],c=h(d)-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){var
-g=f6(aj(d,a)+cS|0),i=f6(10);b[1]=ae(M(b[1],i),g);var
+g=f8(aj(d,a)+cS|0),i=f8(10);b[1]=ae(M(b[1],i),g);var
 f=a+1|0;if(c!==a){var
 a=f;continue}break}}return b[1]}function
 d1(a){var
-f=m(a,ok),e=f?45===x(a,0)?1:0:f,c=e?Y(a,1,h(a)-1|0):a,g=1-dZ(c);if(g)var
+f=m(a,om),e=f?45===x(a,0)?1:0:f,c=e?Y(a,1,h(a)-1|0):a,g=1-dZ(c);if(g)var
 i=g;else
 var
-k=60<h(c)?1:0,i=k||(e?br(c,om):e);if(i){var
-j=aU(a);b(d(ol),j)}return e?U(cL(c)):cL(c)}var
-b6=[0,0],cM=[0,1],an=fq(0,64);function
-on(e){b6[1]=0;cM[1]=1;var
-d=an[2].length-1;if(4<=an.length-1&&d!==be(an[4])){an[1]=0;an[2]=aH(be(an[4]),0);return 0}var
+k=60<h(c)?1:0,i=k||(e?bq(c,oo):e);if(i){var
+j=aU(a);b(d(on),j)}return e?U(cL(c)):cL(c)}var
+b5=[0,0],cM=[0,1],an=fq(0,64);function
+op(e){b5[1]=0;cM[1]=1;var
+d=an[2].length-1;if(4<=an.length-1&&d!==bd(an[4])){an[1]=0;an[2]=aH(bd(an[4]),0);return 0}var
 b=0<an[1]?1:0;if(b){an[1]=0;var
-a=an[2].length-1,c=an[2];if(0<=a&&!((c.length-1-a|0)<0))return sG(c,0,a,0);return ak(jz)}return b}var
-oo=gu;function
-f7(a){var
+a=an[2].length-1,c=an[2];if(0<=a&&!((c.length-1-a|0)<0))return sI(c,0,a,0);return ak(jB)}return b}var
+oq=gw;function
+f9(a){var
 g=dr(a,47);if(g){var
 e=g[1],f=d1(Y(a,e+1|0,(h(a)-e|0)-1|0)),k=0;if(typeof
 f!=="number"&&0===f[0]){var
 j=f[1];if(0!==j){var
 i=[0,d1(Y(a,0,e)),j];k=1}}if(!k)var
-l=aU(a),i=b(d(op),l);var
+l=aU(a),i=b(d(or),l);var
 c=i}else
 var
-c=[0,d1(a),0];if(ax(bC(c),c)){var
-m=aU(a);b(d(oq),m)}return c}function
+c=[0,d1(a),0];if(ax(bB(c),c)){var
+m=aU(a);b(d(os),m)}return c}function
 ao(r){var
-c=ag(r),j=ct(an,c),f=t(an[2],j)[1+j];if(f){var
+c=ag(r),j=cs(an,c),f=t(an[2],j)[1+j];if(f){var
 g=f[3],n=f[2];if(0===aZ(c,f[1]))var
 a=[0,n];else
 if(g){var
@@ -2830,12 +2830,12 @@ var
 a=0}else
 var
 a=0;if(a)return a[1];var
-d=f7(c),k=d[1];if(typeof
+d=f9(c),k=d[1];if(typeof
 k!=="number"){var
-u=cK(k[1]);cM[1]=cm(cM[1],u)}if(0!==d[2]){var
-s=bC([0,[0,b6[1]],d[2]])[1],i=M([0,d[2]],s),v=0;if(typeof
-i!=="number"&&0===i[0]){b6[1]=i[1];v=1}if(gu<cK(b6[1]))b(D(or),oo)}ay(50);fr(an,c,d);return d}function
-f8(l,k,a){var
+u=cK(k[1]);cM[1]=cl(cM[1],u)}if(0!==d[2]){var
+s=bB([0,[0,b5[1]],d[2]])[1],i=M([0,d[2]],s),v=0;if(typeof
+i!=="number"&&0===i[0]){b5[1]=i[1];v=1}if(gw<cK(b5[1]))b(D(ot),oq)}ay(50);fr(an,c,d);return d}function
+f_(l,k,a){var
 b=h(a),d=1<b?1:0;if(d){var
 e=b<=7?1:0;if(e)var
 f=x(a,0)===l?1:0,c=f?dZ(Y(a,1,b-1|0)):f;else
@@ -2843,56 +2843,56 @@ var
 c=e}else
 var
 c=d;if(c)var
-g=ci(Y(a,1,b-1|0)),i=g<k?1:0,m=i?[0,g]:i,j=m;else
+g=ch(Y(a,1,b-1|0)),i=g<k?1:0,m=i?[0,g]:i,j=m;else
 var
 j=c;return j}function
-f9(f,e,a){var
-c=f8(f,e,a);if(c)return c[1];var
-g=aU(a);return b(d(ou),g)}function
+f$(f,e,a){var
+c=f_(f,e,a);if(c)return c[1];var
+g=aU(a);return b(d(ow),g)}function
 d2(a){var
-b=113;return function(c){return f9(b,a,c)}}function
-f_(a){var
-b=115;return function(c){return f9(b,a,c)}}function
-ow(a){var
-c=aU(a);return b(d(ox),c)}function
+b=113;return function(c){return f$(b,a,c)}}function
+ga(a){var
+b=115;return function(c){return f$(b,a,c)}}function
+oy(a){var
+c=aU(a);return b(d(oz),c)}function
 cN(c,b,a){if(c){if(0===b)return[0,a,c[2]];var
-d=cN(c[2],b-1|0,a);return[0,c[1],d]}return 0===b?[0,a,0]:[0,b5,cN(0,b-1|0,a)]}function
-b7(f,a){if(typeof
+d=cN(c[2],b-1|0,a);return[0,c[1],d]}return 0===b?[0,a,0]:[0,b4,cN(0,b-1|0,a)]}function
+b6(f,a){if(typeof
 a!=="number"&&4===a[0]){var
-c=a[1],e=[0,b5,0,0];return e3(function(a,g){var
-e=g[1],c=ao(g[2]);if(0===c[1])d(oz);if(br(e,oA))return[0,c,a[2],a[3]];var
-h=f8(hJ,f[2],e);if(h){var
+c=a[1],e=[0,b4,0,0];return e3(function(a,g){var
+e=g[1],c=ao(g[2]);if(0===c[1])d(oB);if(bq(e,oC))return[0,c,a[2],a[3]];var
+h=f_(hL,f[2],e);if(h){var
 i=h[1];ay(i+1|0);var
 k=cN(a[3],i,c);return[0,a[1],a[2],k]}var
 j=b(f[1],e);ay(j+1|0);var
-l=a[3],m=cN(a[2],j,c);return[0,a[1],m,l]},e,c)}return d(oy)}function
-f$(a){var
+l=a[3],m=cN(a[2],j,c);return[0,a[1],m,l]},e,c)}return d(oA)}function
+gb(a){var
 b=0!==a[2]?1:0,c=b||(0!==a[3]?1:0);return c}function
-d3(u,t,h){ay(1);if(20<u)d(oB);var
+d3(u,t,h){ay(1);if(20<u)d(oD);var
 D=u+1|0;function
 E(a){return d3(D,t,a)}function
-v(a){return bT(E,a)}if(typeof
+v(a){return bS(E,a)}if(typeof
 h!=="number"&&3===h[0]){var
 b=h[1];if(b){var
 i=b[1],H=0;if(typeof
 i==="number"||!(2===i[0]))H=1;else{var
-c=i[1],a=0;if(m(c,oD)){if(!m(c,oE)){var
-G=b[2];return bT(function(a){if(typeof
+c=i[1],a=0;if(m(c,oF)){if(!m(c,oG)){var
+G=b[2];return bS(function(a){if(typeof
 a!=="number"&&3===a[0]){var
 b=a[1];if(b){var
-c=b[2];if(c&&!c[2])return v([0,b[1],[0,c[1],0]])}}return d(oP)},G)}var
-e=0;if(m(c,oF)){var
-f=0;if(m(c,oG)){if(m(c,oH)){var
-g=0;if(m(c,oI))if(m(c,oJ))if(m(c,oK)){if(m(c,oL)){a=1;e=1;f=1;g=1}}else{f=1;g=1}else
+c=b[2];if(c&&!c[2])return v([0,b[1],[0,c[1],0]])}}return d(oR)},G)}var
+e=0;if(m(c,oH)){var
+f=0;if(m(c,oI)){if(m(c,oJ)){var
+g=0;if(m(c,oK))if(m(c,oL))if(m(c,oM)){if(m(c,oN)){a=1;e=1;f=1;g=1}}else{f=1;g=1}else
 if(b[2]){a=1;e=1;f=1;g=1}else{e=1;f=1;g=1}if(!g)return v(b[2])}}else{var
 n=b[2];if(n){var
 o=n[1],r=0;if(typeof
 o!=="number"&&2===o[0]){var
-p=o[1],A=0;if(m(p,oM)&&m(p,oN)&&m(p,oO)){r=1;A=1}if(!A)if(n[2])r=1;else{e=1;f=1;r=1}}}}if(!f){var
+p=o[1],A=0;if(m(p,oO)&&m(p,oP)&&m(p,oQ)){r=1;A=1}if(!A)if(n[2])r=1;else{e=1;f=1;r=1}}}}if(!f){var
 k=b[2];if(k){var
 l=k[1],B=0;if(typeof
 l!=="number"&&4===l[0]){if(!k[2]){var
-x=b7(t,l),y=f$(x),F=y?[0,x,0]:y;return F}a=1;e=1;B=1}if(!B){a=1;e=1}}else{a=1;e=1}}}if(!e){var
+x=b6(t,l),y=gb(x),F=y?[0,x,0]:y;return F}a=1;e=1;B=1}if(!B){a=1;e=1}}else{a=1;e=1}}}if(!e){var
 j=b[2];if(j){var
 s=0,w=j[1];if(typeof
 w!=="number"&&2===w[0])if(j[2]){a=1;s=1}else
@@ -2902,13 +2902,13 @@ q=b[2];if(q){var
 C=0,z=q[1];if(typeof
 z==="number"||!(0===z[0]))C=1;else
 if(q[2])a=1;if(C)a=1}else
-a=1}if(!a)return 0}}}return d(oC)}function
+a=1}if(!a)return 0}}}return d(oE)}function
 cO(c,a){var
 b=A(a);return k(function(e){var
 a=A(e);if(a){var
 b=a[2];if(b&&!b[2]){var
-f=ao(b[1]);return[0,at(bG(c,a[1])),f]}}return d(oR)},b)}var
-cP=[0,0],oS=b_;function
+f=ao(b[1]);return[0,at(bF(c,a[1])),f]}}return d(oT)},b)}var
+cP=[0,0],oU=b9;function
 d4(J,I,x){var
 f=A(x);if(f){var
 h=0,g=f,r=f[2],s=f[1];for(;;){if(g){var
@@ -2919,31 +2919,31 @@ l=l+1|0,a=u;continue}var
 m=o;break}break}}else
 var
 m=[0];var
-i=m.length-1,y=0===i?1:0,z=y||(hA<i?1:0);if(z)d(oT);var
+i=m.length-1,y=0===i?1:0,z=y||(hC<i?1:0);if(z)d(oV);var
 j=aH(i,0);function
 n(L,f,g,K){var
-e=bG(i-1|0,K),M=e<=L?1:0,N=M||t(j,e)[1+e];if(N)b(d(oU),e);t(j,e)[1+e]=1;var
-O=b_<g?1:0,P=O||(b_<f?1:0);if(P)b(D(oV),oS);var
+e=bF(i-1|0,K),M=e<=L?1:0,N=M||t(j,e)[1+e];if(N)b(d(oW),e);t(j,e)[1+e]=1;var
+O=b9<g?1:0,P=O||(b9<f?1:0);if(P)b(D(oX),oU);var
 a=t(m,e)[1+e],o=[0,J,f];function
-B(b,a){return n(e,f,g+b|0,a)}if($(a,oW)){E(a,oX);try{var
-R=e5(ag(c(a,o1)),oQ),C=R}catch(a){a=aK(a);if(a!==a1)throw a;var
-C=d(oY)}var
-Q=n(e,f+1|0,g,c(a,oZ));return[1,[0,C,ao(c(a,o0))],Q]}if($(a,o2)){var
-l=b7(o,c(a,o3));if(1-f$(l))d(o4);var
-p=function(b){E(a,[0,o5,b]);return k(function(b){return B(1,c(a,b))},b)};if($(a,o6)){var
-r=p(o7);if(r){var
+B(b,a){return n(e,f,g+b|0,a)}if($(a,oY)){E(a,oZ);try{var
+R=e5(ag(c(a,o3)),oS),C=R}catch(a){a=aK(a);if(a!==a1)throw a;var
+C=d(o0)}var
+Q=n(e,f+1|0,g,c(a,o1));return[1,[0,C,ao(c(a,o2))],Q]}if($(a,o4)){var
+l=b6(o,c(a,o5));if(1-gb(l))d(o6);var
+q=function(b){E(a,[0,o7,b]);return k(function(b){return B(1,c(a,b))},b)};if($(a,o8)){var
+r=q(o9);if(r){var
 s=r[2];if(s){var
-u=s[2];if(u&&!u[2])return mF(l,r[1],s[1],u[1])}}throw[0,q,o8]}if($(a,o9)){var
-w=p(o_);if(w){var
-x=w[2];if(x&&!x[2])return mD(l,w[1],x[1])}throw[0,q,o$]}var
-y=p(pa);if(y){var
-z=y[2];if(z&&!z[2])return mE(l,y[1],z[1])}throw[0,q,pb]}if($(a,pc)){E(a,pd);var
-S=A(c(a,pe)),F=k(function(a){return b7(o,a)},S),G=A(c(a,pf)),h=v(F),T=h<2?1:0,U=T||(h!==v(G)?1:0);if(U)d(pg);aQ(aJ(h,h),f+1|0);var
-V=h-1|0;return m6(F,k(function(a){return B(V,a)},G))}cP[1]=[0,cP[1]];aQ(g+1|0,(g+f|0)+1|0);aQ(f+1|0,f+1|0);return[0,H(I,[0,e,cP[1],g+(2*f|0)|0,o],a)]}var
-e=0,B=n(-1,0,0,ph),w=j.length-1;for(;;){if(e===w)var
-p=0;else{if(!(1-j[1+e])){var
+u=s[2];if(u&&!u[2])return mH(l,r[1],s[1],u[1])}}throw[0,p,o_]}if($(a,o$)){var
+w=q(pa);if(w){var
+x=w[2];if(x&&!x[2])return mF(l,w[1],x[1])}throw[0,p,pb]}var
+y=q(pc);if(y){var
+z=y[2];if(z&&!z[2])return mG(l,y[1],z[1])}throw[0,p,pd]}if($(a,pe)){E(a,pf);var
+S=A(c(a,pg)),F=k(function(a){return b6(o,a)},S),G=A(c(a,ph)),h=v(F),T=h<2?1:0,U=T||(h!==v(G)?1:0);if(U)d(pi);aQ(aJ(h,h),f+1|0);var
+V=h-1|0;return m8(F,k(function(a){return B(V,a)},G))}cP[1]=[0,cP[1]];aQ(g+1|0,(g+f|0)+1|0);aQ(f+1|0,f+1|0);return[0,H(I,[0,e,cP[1],g+(2*f|0)|0,o],a)]}var
+e=0,B=n(-1,0,0,pj),w=j.length-1;for(;;){if(e===w)var
+q=0;else{if(!(1-j[1+e])){var
 e=e+1|0;continue}var
-p=1}if(p)d(pi);return B}}function
+q=1}if(q)d(pk);return B}}function
 d5(d){var
 a=d;for(;;){if(typeof
 a!=="number")switch(a[0]){case
@@ -2953,111 +2953,111 @@ a=a[2];continue;case
 2:var
 c=d5(a[2]);if(c)return c;var
 a=a[3];continue}return 0}}var
-pk=bb,pl=bb;function
-ga(x,j){var
-a=c(x,pm);E(a,pn);if(ax(c(a,pp),po))d(pq);var
-e=c(a,pr),t=0;if(typeof
-e!=="number"&&2===e[0]&&!m(e[1],pE)&&j){var
+pm=ba,pn=ba;function
+gc(x,j){var
+a=c(x,po);E(a,pp);if(ax(c(a,pr),pq))d(ps);var
+e=c(a,pt),t=0;if(typeof
+e!=="number"&&2===e[0]&&!m(e[1],pG)&&j){var
 f=0;t=1}if(!t)if(j)var
-f=d(ps);else{var
-s=bG(pk,e);if(s<1)d(pD);var
+f=d(pu);else{var
+s=bF(pm,e);if(s<1)d(pF);var
 f=[0,s]}var
-g=c(a,pt),u=0;if(typeof
+g=c(a,pv),u=0;if(typeof
 g!=="number"&&2===g[0]){var
-p=g[1],v=0;if(m(p,pB)){var
-q=m(p,pC);if(q)v=1;else
+p=g[1],v=0;if(m(p,pD)){var
+q=m(p,pE);if(q)v=1;else
 var
 r=q}else
 var
 r=1;if(!v){var
 l=r;u=1}}if(!u)var
-l=d(pu);var
-h=ag(c(a,pv)),n=bG(pl,c(a,pw));if(1-e4(h,pj)){var
-y=aU(h);b(d(px),y)}if(n<1)d(py);var
-i=c(a,pz),w=0;if(typeof
+l=d(pw);var
+h=ag(c(a,px)),n=bF(pn,c(a,py));if(1-e4(h,pl)){var
+y=aU(h);b(d(pz),y)}if(n<1)d(pA);var
+i=c(a,pB),w=0;if(typeof
 i!=="number"&&4===i[0]){var
 z=i[1],o=k(function(a){var
 b=ag(a[2]);return[0,a[1],b]},z);w=1}if(!w)var
-o=d(pA);return[0,f,l,h,n,o]}function
-gb(a,e){E(a,cn(pF,e));if(ax(c(a,pH),pG))d(pI);if(ax(c(a,pK),pJ))D(pL);var
-b=c(a,pM);E(b,pN);ag(c(b,pO));ag(c(b,pP));return 0}function
-pQ(c){var
-a=c[4],e=c[3];if(m(e,pR))if(m(e,pS))if(m(e,pT))var
-d=b(L(pU),a);else
+o=d(pC);return[0,f,l,h,n,o]}function
+gd(a,e){E(a,cm(pH,e));if(ax(c(a,pJ),pI))d(pK);if(ax(c(a,pM),pL))D(pN);var
+b=c(a,pO);E(b,pP);ag(c(b,pQ));ag(c(b,pR));return 0}function
+pS(c){var
+a=c[4],e=c[3];if(m(e,pT))if(m(e,pU))if(m(e,pV))var
+d=b(L(pW),a);else
 var
-k=1===a?p1:b(L(p3),a),d=b(L(p2),k);else
+k=1===a?p3:b(L(p5),a),d=b(L(p4),k);else
 var
-l=1===a?p4:b(L(p6),a),d=b(L(p5),l);else
+l=1===a?p6:b(L(p8),a),d=b(L(p7),l);else
 var
-d=b(L(p7),a);var
-i=c[2]?pV:p0,f=c[1];if(f)var
-g=f[1],j=1===g?pW:b(L(pY),g),h=j;else
+d=b(L(p9),a);var
+i=c[2]?pX:p2,f=c[1];if(f)var
+g=f[1],j=1===g?pY:b(L(p0),g),h=j;else
 var
-h=pZ;return sE(L(pX),h,i,d)}function
-p8(q){var
+h=p1;return sG(L(pZ),h,i,d)}function
+p_(q){var
 r=q[5],g=k(function(a){var
-b=T(p9,a[2]);return T(a[1],b)},r);if(g){var
+b=T(p$,a[2]);return T(a[1],b)},r);if(g){var
 c=0,b=g,p=0;for(;;){if(b){var
 i=b[1];if(b[2]){var
-j=(h(i)+2|0)+c|0,m=b[2],n=c<=j?j:ak(jt),c=n,b=m;continue}var
+j=(h(i)+2|0)+c|0,m=b[2],n=c<=j?j:ak(jv),c=n,b=m;continue}var
 l=h(i)+c|0}else
 var
 l=c;var
 f=F(l),e=p,d=g;for(;;){if(d){var
 a=d[1];if(d[2]){var
-o=d[2];aG(a,0,f,e,h(a));aG(p_,0,f,e+h(a)|0,2);var
-e=(e+h(a)|0)+2|0,d=o;continue}aG(a,0,f,e,h(a))}return S(f)}}}return ju}var
-p$=b_,qa=50,gc=eD,qM=30;function
-gd(a,f,e){E(a,qN);function
+o=d[2];aG(a,0,f,e,h(a));aG(qa,0,f,e+h(a)|0,2);var
+e=(e+h(a)|0)+2|0,d=o;continue}aG(a,0,f,e,h(a))}return S(f)}}}return jw}var
+qb=b9,qc=50,ge=eD,qO=30;function
+gf(a,f,e){E(a,qP);function
 d(b){return k(ao,A(c(a,b)))}var
-g=b(e,d(qO));return[0,b(f,d(qP)),g]}function
-ge(a){if(a){var
-b=ge(a[2]),c=a[1];return bT(function(a){return k(function(b){return[0,a,b]},b)},c)}return qQ}function
-gf(i,e,F,r,g){if(0!==A(c(i,q_)))D(q$);var
-j=2===r[0]?1:0,G=c(i,ra);function
+g=b(e,d(qQ));return[0,b(f,d(qR)),g]}function
+gg(a){if(a){var
+b=gg(a[2]),c=a[1];return bS(function(a){return k(function(b){return[0,a,b]},b)},c)}return qS}function
+gh(i,e,F,r,g){if(0!==A(c(i,ra)))D(rb);var
+j=2===r[0]?1:0,G=c(i,rc);function
 H(f,a){var
-m=f[2],s=0,u=0,w=0;if($(a,qX)){E(a,qY);var
-x=c(a,qZ);return[0,m,w,u,[0,cO(f[3],x)]]}if($(a,q0))return D(q1);var
-y=c(a,q2),n=d3(1,f[4],y);if($(a,q3)){E(a,q4);var
-z=A(c(a,q5)),i=f[4][2],p=function(a){E(a,qR);function
+m=f[2],s=0,u=0,w=0;if($(a,qZ)){E(a,q0);var
+x=c(a,q1);return[0,m,w,u,[0,cO(f[3],x)]]}if($(a,q2))return D(q3);var
+y=c(a,q4),n=d3(1,f[4],y);if($(a,q5)){E(a,q6);var
+z=A(c(a,q7)),i=f[4][2],p=function(a){E(a,qT);function
 b(d,b){var
-e=A(c(a,b)),f=d-1|0;return k(function(a){return bG(f,a)},e)}var
-g=b(e,qS),h=b(i,qT);function
+e=A(c(a,b)),f=d-1|0;return k(function(a){return bF(f,a)},e)}var
+g=b(e,qU),h=b(i,qV);function
 f(b,a){var
-c=v(a);if(v(b)!==c)d(qU);return dq(b,a)}var
-j=A(c(a,qV));return k(function(a){function
-b(a){return f(h,a)}return gd(a,function(a){return f(g,a)},b)},j)},l=function(c){ay(e+i|0);var
-a=aH(e,b5),b=aH(i,b5);bu(function(c){var
-d=c[1];bu(function(b){var
+c=v(a);if(v(b)!==c)d(qW);return dq(b,a)}var
+j=A(c(a,qX));return k(function(a){function
+b(a){return f(h,a)}return gf(a,function(a){return f(g,a)},b)},j)},l=function(c){ay(e+i|0);var
+a=aH(e,b4),b=aH(i,b4);bt(function(c){var
+d=c[1];bt(function(b){var
 c=b[1],d=b[2];t(a,c)[1+c]=d;return 0},d);var
-e=c[2];return bu(function(g){var
+e=c[2];return bt(function(g){var
 c=g[1],d=g[2],e=t(b,c)[1+c],a=M([0,e[2]],[0,d[2]]),h=0;if(typeof
 a!=="number"&&0===a[0]){var
 f=a[1];h=1}if(!h)var
 f=0;var
-i=M(d[1],[0,e[2]]);b[1+c]=bC([0,ae(M(e[1],[0,d[2]]),i),f]);return 0},e)},c);var
+i=M(d[1],[0,e[2]]);b[1+c]=bB([0,ae(M(e[1],[0,d[2]]),i),f]);return 0},e)},c);var
 d=fd(b);return[0,fd(a),d]},h=k(p,z);if(j)var
-q=function(a){return l([0,a,0])},o=bT(function(a){return k(q,a)},h);else{var
-r=1;if(eD<e3(function(b,a){return e0(hA,aJ(b,v(a)))},r,h))b(D(qW),gc);var
-o=k(l,ge(h))}var
+q=function(a){return l([0,a,0])},o=bS(function(a){return k(q,a)},h);else{var
+r=1;if(eD<e3(function(b,a){return e0(hC,aJ(b,v(a)))},r,h))b(D(qY),ge);var
+o=k(l,gg(h))}var
 g=o}else
-if($(a,q6)){E(a,q7);var
+if($(a,q8)){E(a,q9);var
 F=function(b){function
 c(a){return a}var
-a=gd(b,function(a){return a},c);return[0,a[1],a[2]]},g=k(F,A(c(a,q8)))}else{E(a,q9);var
+a=gf(b,function(a){return a},c);return[0,a[1],a[2]]},g=k(F,A(c(a,q_)))}else{E(a,q$);var
 g=0}var
 B=aJ(e,1+(v(g)/8|0)|0),C=v(n);aQ((f[3]+C|0)+1|0,B);return[0,m,n,g,s]}var
 l=d4(d2(e),H,G),I=j?d5(l):j;if(I){var
 f=aH(g+1|0,1),u=1;if(!(e<1)){var
 h=u;for(;;){var
-m=f.length-1,o=0===m?[0]:sJ(f,0,m),w=1;if(!(g<1)){var
+m=f.length-1,o=0===m?[0]:sL(f,0,m),w=1;if(!(g<1)){var
 a=w;for(;;){var
 p=a-1|0,y=t(o,p)[1+p],q=a-1|0,z=t(o,a)[1+a],B=e0(1000000,(t(f,q)[1+q]+z|0)+y|0);t(f,a)[1+a]=B;var
 C=a+1|0;if(g!==a){var
 a=C;continue}break}}var
 x=h+1|0;if(e!==h){var
 h=x;continue}break}}var
-n=t(f,g)[1+g];if(eD<n)b(D(rb),gc);var
+n=t(f,g)[1+g];if(eD<n)b(D(rd),ge);var
 s=function(b){var
 a=b;for(;;)if(typeof
 a==="number")return 0;else
@@ -3066,22 +3066,22 @@ switch(a[0]){case
 1:var
 a=a[2];continue;default:s(a[2]);var
 a=a[3];continue}};s(l)}var
-J=ao(c(i,rc));return[0,r,F,at(e),J,l]}function
-gg(c,a,b){if(typeof
-a!=="number"&&4===a[0])return sU(e6(c,a[1]),[0,[2,b]]);return 0}function
-b8(c,a){if(typeof
+J=ao(c(i,re));return[0,r,F,at(e),J,l]}function
+gi(c,a,b){if(typeof
+a!=="number"&&4===a[0])return sW(e6(c,a[1]),[0,[2,b]]);return 0}function
+b7(c,a){if(typeof
 a!=="number"&&4===a[0]){var
 b=e6(c,a[1]);if(b&&typeof
 b[1]==="number")return 0;return b}return 0}function
-rJ(a){if(gg(rL,a,rK))return[0,a,0];var
-c=b8(rM,a);if(c){var
-b=c[1],d=b8(rN,b),e=d?b8(rO,d[1]):D(rS),f=b8(rP,b);return e?f?[0,e[1],[0,[0,b,f[1]]]]:D(rQ):D(rR)}return D(rT)}function
-a$(b,a){if(typeof
+rL(a){if(gi(rN,a,rM))return[0,a,0];var
+c=b7(rO,a);if(c){var
+b=c[1],d=b7(rP,b),e=d?b7(rQ,d[1]):D(rU),f=b7(rR,b);return e?f?[0,e[1],[0,[0,b,f[1]]]]:D(rS):D(rT)}return D(rV)}function
+a_(b,a){if(typeof
 a!=="number")switch(a[0]){case
 1:var
-c=a[1],d=a[2];return[1,c,a$(cn(b,[0,4!==c[1]?1:0,0]),d)];case
+c=a[1],d=a[2];return[1,c,a_(cm(b,[0,4!==c[1]?1:0,0]),d)];case
 2:var
-e=a$(b,a[3]),f=a$(b,a[2]),g=a[1];return[2,k(function(d){if(1===d[0]){var
+e=a_(b,a[3]),f=a_(b,a[2]),g=a[1];return[2,k(function(d){if(1===d[0]){var
 e=d[1],m=e[3],n=e7(function(a,c){return a<v(b)?1:0},m),c=e7(function(a,b){return a<v(e[3])?1:0},b),a=n;for(;;){var
 g=0;if(c)if(a){var
 h=c[1],j=a[2],k=a[1],l=c[2],i=h?0!==k[1]?1:0:h;if(!i){var
@@ -3091,72 +3091,72 @@ g=1;else
 if(a)g=1;else
 var
 f=0;if(g)var
-f=ak(jo);if(f)return[0,e];break}}return d},g),f,e]}return a}function
-r9(a){function
+f=ak(jq);if(f)return[0,e];break}}return d},g),f,e]}return a}function
+r$(a){function
 F(d){var
-c=cM[1],a=(2*cK(b6[1])|0)+c|0;dC[1]=1+(aJ(a,a)/bb|0)|0;return b(d,0)}if(1-gg(r$,a,r_))D(sa);var
-g=ag(c(a,sb));if(m(g,sc)){if(!m(g,sd)){gb(a,qp);var
-q=ga(a,1),u=at(q[4]),I=q[3],w=m(I,qq)?m(I,qr)?[2,u]:[1,u]:[0,u],x=A(c(a,qs)),p=x;for(;;){if(p){var
-R=p[2],J=$(p[1],qt);if(!J){var
+c=cM[1],a=(2*cK(b5[1])|0)+c|0;dC[1]=1+(aJ(a,a)/ba|0)|0;return b(d,0)}if(1-gi(sb,a,sa))D(sc);var
+g=ag(c(a,sd));if(m(g,se)){if(!m(g,sf)){gd(a,qr);var
+q=gc(a,1),u=at(q[4]),I=q[3],w=m(I,qs)?m(I,qt)?[2,u]:[1,u]:[0,u],x=A(c(a,qu)),p=x;for(;;){if(p){var
+R=p[2],J=$(p[1],qv);if(!J){var
 p=R;continue}var
 K=J}else
 var
-K=0;if(K)D(qu);var
-y=A(c(a,qv)),r=v(y);if(b_<r)b(D(qw),p$);var
-s=k(function(a){E(a,qx);function
+K=0;if(K)D(qw);var
+y=A(c(a,qx)),r=v(y);if(b9<r)b(D(qy),qb);var
+s=k(function(a){E(a,qz);function
 b(e){var
 a=k(ao,A(e));if(a){var
 b=a[2],c=a[1];if(b){if(!b[2]&&2===w[0])return[0,c,b[1]]}else
-if(2!==w[0])return[0,c,c]}return d(qy)}var
-e=k(b,A(c(a,qz)));return[0,k(ao,A(c(a,qA))),e]},x),n=s?v(s[1][1]):d(qL);if(50<n)b(D(qB),qa);bu(function(a){var
-c=v(a[1])!==n?1:0,b=c||(v(a[2])!==r?1:0);return b?d(qC):b},s);var
+if(2!==w[0])return[0,c,c]}return d(qA)}var
+e=k(b,A(c(a,qB)));return[0,k(ao,A(c(a,qC))),e]},x),n=s?v(s[1][1]):d(qN);if(50<n)b(D(qD),qc);bt(function(a){var
+c=v(a[1])!==n?1:0,b=c||(v(a[2])!==r?1:0);return b?d(qE):b},s);var
 L=function(c,g){var
 a=g;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:aQ(v(x),r+1|0);var
 e=a[1][3];if(e){var
-f=e[1];if(c)return d(qD);if(r<=d0(f)){var
-h=d0(f);return b(d(qE),h)}}return 0;case
+f=e[1];if(c)return d(qF);if(r<=d0(f)){var
+h=d0(f);return b(d(qG),h)}}return 0;case
 1:var
 a=a[2];continue;default:L(c,a[2]);var
 a=a[3];continue}},z=function(f,e,b){var
 a=d4(e,function(b,a){var
-e=b[2],i=0,j=0,l=0,m=0,o=0;if($(a,qb)){E(a,qc);var
-p=c(a,qd);return[0,e,o,m,l,j,[0,cO(b[3],p)]]}E(a,qe);var
-f=c(a,qf),g=typeof
-f==="number"?0:[0,at(bG(1999,f))],q=A(c(a,qg)),r=b[4],h=k(function(a){return b7(r,a)},q),s=0===g?0:n;if(v(h)!==s)d(qh);function
-t(a){if($(a,qi))D(qj);E(a,qk);ay(b[3]+2|0);var
-d=k(ao,A(c(a,ql)));return[0,ao(c(a,qm)),d]}function
+e=b[2],i=0,j=0,l=0,m=0,o=0;if($(a,qd)){E(a,qe);var
+p=c(a,qf);return[0,e,o,m,l,j,[0,cO(b[3],p)]]}E(a,qg);var
+f=c(a,qh),g=typeof
+f==="number"?0:[0,at(bF(1999,f))],q=A(c(a,qi)),r=b[4],h=k(function(a){return b6(r,a)},q),s=0===g?0:n;if(v(h)!==s)d(qj);function
+t(a){if($(a,qk))D(ql);E(a,qm);ay(b[3]+2|0);var
+d=k(ao,A(c(a,qn)));return[0,ao(c(a,qo)),d]}function
 u(b){var
 a=A(b),c=v(a)+1|0;aQ(v(a)+1|0,c);return k(t,a)}var
-w=k(u,A(c(a,qn))),x=c(a,qo);return[0,e,d3(1,b[4],x),g,h,w,i]},b);L(f,a);return a},S=z(0,ow,c(a,qF)),T=k(function(a){E(a,qG);ag(c(a,qH));var
-d=c(a,qI);return z(0,function(a){return br(a,ov)?0:1+b(f_(n),a)|0},d)},y),U=[0,S,T,k(function(b){var
-a=c(b,qJ);return typeof
-a==="number"?0:[0,z(1,f_(n),a)]},y)],V=ao(c(a,qK)),i=[0,w,q[2],V,U,s],H=i[4],ad=function(j){var
-a=i[5],b=H[3],c=0,d=k(function(a){return a?[0,a$(c,a[1])]:0},b),e=H[2],f=0,g=k(function(a){return a$(f,a)},e),h=[0,a$(0,H[1]),g,d];return fR([0,i[1],i[2],i[3],h,a])};return[0,q,F(function(a){return fR(i)}),ad]}}if(m(g,se)&&m(g,sf)){if(m(g,sg)){var
-_=aU(g);return b(D(sh),_)}var
-B=$(a,ry),W=B?rz:B;gb(a,cn(rA,W));var
-e=ga(a,0),M=e[1],f=M?M[1]:ak(jc),C=at(e[4]),N=e[3],t=m(N,rB)?m(N,rC)?[2,C]:[1,C]:[0,C];if(B){var
-o=A(c(a,rD)),Q=0;if(o&&2===t[0]){var
-j=$(o[1],rF);Q=1}if(!Q)var
+w=k(u,A(c(a,qp))),x=c(a,qq);return[0,e,d3(1,b[4],x),g,h,w,i]},b);L(f,a);return a},S=z(0,oy,c(a,qH)),T=k(function(a){E(a,qI);ag(c(a,qJ));var
+d=c(a,qK);return z(0,function(a){return bq(a,ox)?0:1+b(ga(n),a)|0},d)},y),U=[0,S,T,k(function(b){var
+a=c(b,qL);return typeof
+a==="number"?0:[0,z(1,ga(n),a)]},y)],V=ao(c(a,qM)),i=[0,w,q[2],V,U,s],H=i[4],ad=function(j){var
+a=i[5],b=H[3],c=0,d=k(function(a){return a?[0,a_(c,a[1])]:0},b),e=H[2],f=0,g=k(function(a){return a_(f,a)},e),h=[0,a_(0,H[1]),g,d];return fT([0,i[1],i[2],i[3],h,a])};return[0,q,F(function(a){return fT(i)}),ad]}}if(m(g,sg)&&m(g,sh)){if(m(g,si)){var
+_=aU(g);return b(D(sj),_)}var
+B=$(a,rA),W=B?rB:B;gd(a,cm(rC,W));var
+e=gc(a,0),M=e[1],f=M?M[1]:ak(je),C=at(e[4]),N=e[3],t=m(N,rD)?m(N,rE)?[2,C]:[1,C]:[0,C];if(B){var
+o=A(c(a,rF)),Q=0;if(o&&2===t[0]){var
+j=$(o[1],rH);Q=1}if(!Q)var
 j=0;var
 X=k(function(e){var
-t=0,u=j?rd:rx;E(e,[0,re,[0,u,t]]);var
+t=0,u=j?rf:rz;E(e,[0,rg,[0,u,t]]);var
 g=[0,0],h=[0,0];function
-w(a,b){if(0<a[4][2])d(rf);h[1]=cm(h[1],a[3]);var
-l=at(a[1]);if($(b,rg)){E(b,rh);var
-n=c(b,ri);return[0,l,[0,b5,0,0],[0,cO(a[3],n)]]}E(b,rj);g[1]=[0,a[1],g[1]];var
-e=c(b,rk);if(typeof
+w(a,b){if(0<a[4][2])d(rh);h[1]=cl(h[1],a[3]);var
+l=at(a[1]);if($(b,ri)){E(b,rj);var
+n=c(b,rk);return[0,l,[0,b4,0,0],[0,cO(a[3],n)]]}E(b,rl);g[1]=[0,a[1],g[1]];var
+e=c(b,rm);if(typeof
 e!=="number"&&3===e[0]){var
 f=e[1];if(f){var
 i=f[1],o=0;if(typeof
 i==="number"||!(2===i[0]))o=1;else
-if(!m(i[1],rm)){var
+if(!m(i[1],ro)){var
 j=f[2];if(j){var
 k=j[1],p=0;if(typeof
-k!=="number"&&4===k[0]){if(!j[2])return[0,l,b7(a[4],k),0];p=1}}}}}return d(rl)}var
-x=c(e,rn),r=d4(d2(f),w,x),l=g[1];function
+k!=="number"&&4===k[0]){if(!j[2])return[0,l,b6(a[4],k),0];p=1}}}}}return d(rn)}var
+x=c(e,rp),r=d4(d2(f),w,x),l=g[1];function
 p(h,d){if(2===h){if(d){var
 j=d[2];if(j){var
 k=j[1],l=d[1],w=j[2],x=0<aa(l,k)?[0,l,[0,k,0]]:[0,k,[0,l,0]];return[0,x,w]}}}else
@@ -3168,9 +3168,9 @@ q=h>>1,r=i(q,d),y=r[1],s=i(h-q|0,r[2]),g=y,f=s[1],e=0,z=s[2];for(;;){if(g){if(f)
 o=f[1],p=g[1],u=f[2],v=g[2];if(0<aa(p,o)){var
 f=u,e=[0,o,e];continue}var
 g=v,e=[0,p,e];continue}var
-t=bt(g,e)}else
+t=bs(g,e)}else
 var
-t=bt(f,e);return[0,t,z]}}function
+t=bs(f,e);return[0,t,z]}}function
 i(h,d){if(2===h){if(d){var
 i=d[2];if(i){var
 j=i[1],k=d[1],w=i[2],x=0<aa(k,j)?[0,j,[0,k,0]]:[0,k,[0,j,0]];return[0,x,w]}}}else
@@ -3182,72 +3182,72 @@ q=h>>1,r=p(q,d),y=r[1],s=p(h-q|0,r[2]),g=y,f=s[1],e=0,z=s[2];for(;;){if(g){if(f)
 n=f[1],o=g[1],u=f[2],v=g[2];if(0<aa(o,n)){var
 g=v,e=[0,o,e];continue}var
 f=u,e=[0,n,e];continue}var
-t=bt(g,e)}else
+t=bs(g,e)}else
 var
-t=bt(f,e);return[0,t,z]}}var
-q=v(l),n=2<=q?i(q,l)[1]:l;if(30<v(n))b(D(ro),qM);var
-a=bT(function(a){return k(function(b){var
+t=bs(f,e);return[0,t,z]}}var
+q=v(l),n=2<=q?i(q,l)[1]:l;if(30<v(n))b(D(rq),qO);var
+a=bS(function(a){return k(function(b){var
 c=at(b);return[0,at(a),c]},n)},n),s=((2*h[1]|0)+(2*f|0)|0)+2|0;function
 o(c){var
-e=A(c),b=k(function(a){return cO(s,a)},e),f=v(a);if(v(b)!==f)d(rp);return dq(a,b)}var
+e=A(c),b=k(function(a){return cO(s,a)},e),f=v(a);if(v(b)!==f)d(rr);return dq(a,b)}var
 y=j?1:1+(f/4|0)|0,z=(v(a)/4|0)+aJ(s,y)|0;aQ(v(a),z);if(j){var
-B=A(c(e,rq));return[0,r,0,k(function(a){E(a,rr);var
-d=o(c(a,rs)),e=o(c(a,rt)),g=ao(c(a,ru)),h=ag(c(a,rv));return[0,at(b(d2(f),h)),g,e,d]},B)]}return[0,r,o(c(e,rw)),0]},o);aQ(v(o),f*4|0);var
-Y=e[4],Z=j?t:[0,at(1)],O=gf(a,v(o),0,Z,Y);if(d5(O[5]))D(rE);var
+B=A(c(e,rs));return[0,r,0,k(function(a){E(a,rt);var
+d=o(c(a,ru)),e=o(c(a,rv)),g=ao(c(a,rw)),h=ag(c(a,rx));return[0,at(b(d2(f),h)),g,e,d]},B)]}return[0,r,o(c(e,ry)),0]},o);aQ(v(o),f*4|0);var
+Y=e[4],Z=j?t:[0,at(1)],O=gh(a,v(o),0,Z,Y);if(d5(O[5]))D(rG);var
 P=[0,e,[1,[0,t,at(f),j,X,O]]]}else
 var
-P=[0,e,[0,gf(a,f,e[2],t,e[4])]];var
+P=[0,e,[0,gh(a,f,e[2],t,e[4])]];var
 G=P[2];if(0===G[0]){var
 l=G[1],ab=function(b){var
-a=a$(0,l[5]);return dW([0,l[1],l[2],l[3],l[4],a])};return[0,e,F(function(a){return dW(l)}),ab]}var
+a=a_(0,l[5]);return dW([0,l[1],l[2],l[3],l[4],a])};return[0,e,F(function(a){return dW(l)}),ab]}var
 h=G[1],ac=function(c){var
-a=h[5],b=a$(0,h[5][5]);return f3([0,h[1],h[2],h[3],h[4],[0,a[1],a[2],a[3],a[4],b]])};return[0,e,F(function(a){return f3(h)}),ac]}}return b(D(si),g)}function
-sj(n){l$(0);on(0);cP[1]=0;try{var
-e=rJ(nT(n)),k=e[1],a=r9(k),f=a[1],J=c(k,sn),g=p8(f),o=pQ(f),p=br(g,so)?sp:T(sw,g),q=ag(c(c(k,sr),sq)),r=ag(J),d=sF(L(ss),r,q,p,o);if(a[2]){var
+a=h[5],b=a_(0,h[5][5]);return f5([0,h[1],h[2],h[3],h[4],[0,a[1],a[2],a[3],a[4],b]])};return[0,e,F(function(a){return f5(h)}),ac]}}return b(D(sk),g)}function
+sl(n){mb(0);op(0);cP[1]=0;try{var
+e=rL(nV(n)),k=e[1],a=r$(k),f=a[1],J=c(k,sp),g=p_(f),o=pS(f),p=bq(g,sq)?sr:T(sy,g),q=ag(c(c(k,st),ss)),r=ag(J),d=sH(L(su),r,q,p,o);if(a[2]){var
 s=function(K){var
 V=ao(J),g=K[2];function
 D(a){return 1-af(V,a)}var
-E=ag(c(c(k,rV),rU)),b=ag(c(c(K[1],rX),rW)),d=h(b)-1|0;for(;;){if(0<=d){if(aj(b,d)!==58){var
+E=ag(c(c(k,rX),rW)),b=ag(c(c(K[1],rZ),rY)),d=h(b)-1|0;for(;;){if(0<=d){if(aj(b,d)!==58){var
 d=d-1|0;continue}var
 r=[0,d]}else
 var
 r=0;if(r)var
 F=r[1],G=Y(b,F+1|0,(h(b)-F|0)-1|0);else
 var
-G=b;if(m(E,b)&&m(E,G))return rY;if(!ax(c(g,r0),rZ)&&!ax(c(g,r3),r2)){var
-s=c(g,r4);if(typeof
+G=b;if(m(E,b)&&m(E,G))return r0;if(!ax(c(g,r2),r1)&&!ax(c(g,r5),r4)){var
+s=c(g,r6);if(typeof
 s!=="number"&&1===s[0]){var
-i=s[1],u=45===x(i,0)?1:0,e=u?Y(i,1,h(i)-1|0):i,v=dr(S(fa(jk,au(e))),er);if(v){var
+i=s[1],u=45===x(i,0)?1:0,e=u?Y(i,1,h(i)-1|0):i,v=dr(S(fa(jm,au(e))),er);if(v){var
 l=v[1],f=Y(e,l+1|0,(h(e)-l|0)-1|0);if(4<h(f))var
-w=hr;else
+w=ht;else
 var
-R=43===x(f,0)?Y(f,1,h(f)-1|0):f,w=ci(R);var
+R=43===x(f,0)?Y(f,1,h(f)-1|0):f,w=ch(R);var
 y=w,a=Y(e,0,l)}else
 var
 y=0,a=e;var
 z=dr(a,46);if(z)var
 n=z[1],O=Y(a,n+1|0,(h(a)-n|0)-1|0),o=O,A=Y(a,0,n);else
 var
-o=ot,A=a;var
-p=y-h(o)|0,L=0;if(40<h(a)||400<be(p))L=1;else{var
-B=function(a){return cL(T(os,fb(a,48)))},C=cL(T(A,o)),P=u?U(C):C,q=B(cm(0,-p|0)),N=0;if(typeof
+o=ov,A=a;var
+p=y-h(o)|0,L=0;if(40<h(a)||400<bd(p))L=1;else{var
+B=function(a){return cL(T(ou,fb(a,48)))},C=cL(T(A,o)),P=u?U(C):C,q=B(cl(0,-p|0)),N=0;if(typeof
 q!=="number"&&0===q[0]){var
-Q=q[1],j=[0,bC([0,M(P,B(cm(0,p))),Q])];N=1}if(!N)var
+Q=q[1],j=[0,bB([0,M(P,B(cl(0,p))),Q])];N=1}if(!N)var
 j=0}if(L)var
 j=0;if(j&&!D(j[1])){var
-t=b8(r7,g);if(t)var
-H=D(f7(ag(t[1]))),I=H?r8:H;else
+t=b7(r9,g);if(t)var
+H=D(f9(ag(t[1]))),I=H?r_:H;else
 var
-I=t;return I}return r6}return r5}return r1}},i=jd(e[2],s);if(i)var
-t=T(st,d),j=[0,1,T(i[1],t)];else
+I=t;return I}return r8}return r7}return r3}},i=jf(e[2],s);if(i)var
+t=T(sv,d),j=[0,1,T(i[1],t)];else
 var
 j=[0,0,d];var
 l=j}else
 var
-l=b(a[3],0)?su:[0,1,T(sv,d)];return l}catch(a){a=aK(a);if(a[1]===f5)return[0,2,a[2]];if(a[1]===f4)return[0,2,T(sk,a[2])];if(a===dB)return sl;if(a===dl)return sm;throw a}}ft[sx]=ti(function(c){var
-b=sj(ai(c)),d=df(b[2]);switch(b[1]){case
+l=b(a[3],0)?sw:[0,1,T(sx,d)];return l}catch(a){a=aK(a);if(a[1]===f7)return[0,2,a[2]];if(a[1]===f6)return[0,2,T(sm,a[2])];if(a===dB)return sn;if(a===dl)return so;throw a}}ft[sz]=tk(function(c){var
+b=sl(ai(c)),d=df(b[2]);switch(b[1]){case
 0:var
-a=rG;break;case
+a=rI;break;case
 1:var
-a=rH;break;default:var
-a=rI}return th([0,df(a),d])});dm(0);return}(globalThis));
+a=rJ;break;default:var
+a=rK}return tj([0,df(a),d])});dm(0);return}(globalThis));
