@@ -11,7 +11,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help audit check-file docs test test-lowest test-adapters test-backends test-training lint format bench reports clean renew
+.PHONY: help audit check-file docs test test-lowest test-adapters test-backends test-training lint format bench reports verified clean renew
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | awk -F'|' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -65,6 +65,9 @@ lint: $(VENV)/.installed-test $(VENV)/.installed-lint ## style, types and import
 format: $(VENV)/.installed-lint ## put the code into the project's format
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
+
+verified: ## build the checker with a theorem, and compare with what is kept (needs Coq; see verified/README.md)
+	$(MAKE) --no-print-directory -C verified compare
 
 bench: $(VENV)/.installed-test ## measure what the documentation promises (minutes; see benchmarks/README.md)
 	$(PY) benchmarks/overhead.py

@@ -61,6 +61,7 @@ _SECTIONS = {
             "html_file",
             "html_to",
             "html_folder",
+            "script",
             "junit",
             "sarif",
             "markdown",

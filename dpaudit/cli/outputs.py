@@ -74,10 +74,10 @@ class OutputFiles:
 
 
 class Results:
-    """Where the evidence of a command goes, as ``--json``, ``--html`` and ``--quiet`` say."""
+    """Where the evidence of a command goes, as ``--json``, ``--html``, ``--no-script`` and ``--quiet`` say."""
 
-    def __init__(self, json_file: str | None, html_file: str | None, quiet: bool) -> None:
-        self._json, self._html = json_file, html_file
+    def __init__(self, json_file: str | None, html_file: str | None, quiet: bool, *, script: bool = True) -> None:
+        self._json, self._html, self._script = json_file, html_file, script
         self._outputs: OutputFiles | None = None
         self.quiet = quiet
 
@@ -102,7 +102,7 @@ class Results:
         if self._html is not None:
             from dpaudit.report import html_page
 
-            outputs.write(self._html, html_page(evidence))
+            outputs.write(self._html, html_page(evidence, script=self._script))
         if not self.quiet:
             from dpaudit.report import console_summary
 
@@ -113,15 +113,26 @@ class Results:
         return exit_code(evidence, require)
 
 
+no_script = click.option(
+    "--no-script", "script", flag_value=False, default=True, help="A page without the script that checks its proof."
+)
+"""The option of commands that write pages of proofs."""
+
+
 def results(command: Callable[..., int]) -> Callable[..., int]:
-    """Add the options ``--json``, ``--html`` and ``--quiet``, which the command is given as ``to``."""
+    """Add the options ``--json``, ``--html`` and ``--quiet``, which the command is given as ``to``.
+
+    A command that proves has `no_script` besides.
+    """
 
     @click.option("--json", "json_file", metavar="FILE", help="Write the evidence ('-': standard output).")
     @click.option("--html", "html_file", metavar="FILE", help="Write the report ('-': standard output).")
     @click.option("--quiet", is_flag=True, help="No progress and no summary.")
     @functools.wraps(command)
-    def typed(*args: Any, json_file: str | None, html_file: str | None, quiet: bool, **options: Any) -> int:
-        return command(*args, to=Results(json_file, html_file, quiet), **options)
+    def typed(
+        *args: Any, json_file: str | None, html_file: str | None, quiet: bool, script: bool = True, **options: Any
+    ) -> int:
+        return command(*args, to=Results(json_file, html_file, quiet, script=script), **options)
 
     return typed
 

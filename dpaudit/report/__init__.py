@@ -26,16 +26,18 @@ __all__ = [
 ]
 
 
-def html_page(evidence: Evidence, *, baseline: Evidence | None = None) -> str:
+def html_page(evidence: Evidence, *, baseline: Evidence | None = None, script: bool = True) -> str:
     """Return one complete HTML page that loads nothing and needs no script.
 
     Args:
         evidence: the evidence.
         baseline: earlier evidence of the same mechanism, to show what changed.
+        script: whether the page of a proof has the script that checks the proof again when the page is opened; the
+            policy of the page allows this one script, and a page of anything else has none.
     """
     from dpaudit.report.html.page import render
 
-    return render(evidence, baseline)
+    return render(evidence, baseline, script=script)
 
 
 def evidence_card(evidence: Evidence) -> str:

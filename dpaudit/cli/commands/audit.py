@@ -12,7 +12,7 @@ from dpaudit.cli.help import Command, examples
 from dpaudit.cli.inputs import dataset_in, digests_of, domain_of, loaded
 from dpaudit.cli.messages import at_work
 from dpaudit.cli.options import all_asked
-from dpaudit.cli.outputs import Results, results
+from dpaudit.cli.outputs import Results, no_script, results
 from dpaudit.request import AuditRequest
 
 
@@ -28,6 +28,7 @@ from dpaudit.request import AuditRequest
 @click.argument("target")
 @all_asked(AuditRequest)
 @own_process(limit="End it after so long, without a verdict; a second look has twice as long to itself.")
+@no_script
 @results
 def command(target: str, to: Results, apart: Apart, **options: Any) -> int:
     """Audit TARGET: a catalogue name, package.module:name or path/to/file.py:name.

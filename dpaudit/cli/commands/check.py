@@ -19,15 +19,18 @@ from dpaudit.cli.messages import prints_to_standard_error
 def command(evidence_file: str, against: str | None, quiet: bool) -> int:
     """Check evidence: its id, every bound from its counts, every certificate.
 
-    Nothing is run. With --against the target is imported, compared, and where it was proved read again.
+    Nothing is run. With --against the target is imported, compared, and where it was proved read again. Where node is
+    installed, a certificate is also checked by the script of the pages, whose soundness is proved by machine.
 
     Exit code 0: all that the verdict rests on was computed again and holds; 1: something fails; 2: EVIDENCE cannot be
     read or was altered; 3: nothing fails, and something that the verdict rests on was not checked.
     """
     from dpaudit.review.check import check_file, exit_code
+    from dpaudit.review.check.theorem import by_theorem
 
     with prints_to_standard_error():
         findings = check_file(evidence_file, target=against)
+        findings += by_theorem(evidence_file)
     for finding in () if quiet else findings:
         click.echo(f"{finding.answer!s:<12} {finding.what:<15} {finding.sentence}")
     return exit_code(findings)

@@ -11,7 +11,7 @@ from dpaudit.cli.help import Command, examples
 from dpaudit.cli.inputs import loaded
 from dpaudit.cli.messages import at_work
 from dpaudit.cli.options import all_asked
-from dpaudit.cli.outputs import Results, results
+from dpaudit.cli.outputs import Results, no_script, results
 from dpaudit.request import ProofRequest
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     confidence={"help": "Of what the runs show."},
 )
 @own_process()
+@no_script
 @results
 def command(target: str, to: Results, apart: Apart, **options: Any) -> int:
     """Prove an upper bound for the program TARGET, or refute its claim by an exact counterexample.

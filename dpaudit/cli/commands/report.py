@@ -16,7 +16,7 @@ import click
 
 from dpaudit.cli.help import Command, examples
 from dpaudit.cli.inputs import checked_evidence
-from dpaudit.cli.outputs import OutputFiles
+from dpaudit.cli.outputs import OutputFiles, no_script
 from dpaudit.report.formats import FORMATS
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ _INDEX = "index.html"
     metavar="FILE-OR-FOLDER",
     help="Write the page, or several and an index.",
 )
+@no_script
 @click.option("--json", "json_file", metavar="FILE", help="Write the evidence again ('-': standard output).")
 @click.option("--compare", is_flag=True, help="Say what changed between two EVIDENCE files, the older one first.")
 @click.option(
@@ -51,6 +52,7 @@ _INDEX = "index.html"
 def command(
     evidence_files: tuple[str, ...],
     html_to: str | None,
+    script: bool,
     json_file: str | None,
     compare: bool,
     format_name: str | None,
@@ -76,7 +78,7 @@ def command(
         elif compare:
             _compare(evidence_files, html_to, json_file)
         else:
-            _draw(evidence_files, html_to, json_file)
+            _draw(evidence_files, html_to, json_file, script)
 
 
 @contextlib.contextmanager
@@ -95,7 +97,7 @@ def _legible() -> Iterator[None]:
         ) from error
 
 
-def _draw(evidence_files: Sequence[str], html_to: str | None, json_file: str | None) -> None:
+def _draw(evidence_files: Sequence[str], html_to: str | None, json_file: str | None, script: bool) -> None:
     """Write summaries, or pages, or the evidence again; several pages get an index."""
     from dpaudit.errors import UsageError
     from dpaudit.report import console_summary, html_page
@@ -106,7 +108,7 @@ def _draw(evidence_files: Sequence[str], html_to: str | None, json_file: str | N
     pages = [] if html_to is None else _page_names(evidence_files, html_to)
     index = [] if len(pages) < 2 else [str(Path(pages[0]).with_name(_INDEX))]
     outputs = OutputFiles(json_file, *pages, *index)
-    drawn = [html_page(item) for item in evidence] if pages else []
+    drawn = [html_page(item, script=script) for item in evidence] if pages else []
     for page, text in zip(pages, drawn, strict=True):
         outputs.write(page, text)
     for page in index:

@@ -37,10 +37,11 @@ def _html(evidences: Sequence[Evidence], _: object) -> str:
     return html_page(evidences[0])
 
 
-def _pdf(evidences: Sequence[Evidence], answers: object) -> bytes:
+def _pdf(evidences: Sequence[Evidence], _: object) -> bytes:
+    from dpaudit.report import html_page
     from dpaudit.report.formats.pdf import pdf
 
-    return pdf(_html(evidences, answers))
+    return pdf(html_page(evidences[0], script=False))
 
 
 def _markdown(evidences: Sequence[Evidence], _: object) -> str:

@@ -31,6 +31,7 @@ from dpaudit.report.html.attempts import methods
 from dpaudit.report.html.difference import Piece, differences
 from dpaudit.report.html.embedded_json import BLOCK_ID, drawn_with, embedded_json
 from dpaudit.report.html.posterior import posterior_part
+from dpaudit.report.html.recheck import recheck
 from dpaudit.report.html.scope_layers import layers
 from dpaudit.report.html.templates import Section, environment, plain
 from dpaudit.report.text.accounting import accounting_of
@@ -51,8 +52,14 @@ from dpaudit.report.view import View, view
 _LONGEST_SHOWN = 120_000  # characters of the record that the page also shows as text; more would slow browsers down
 
 
-def render(evidence: Evidence, baseline: Evidence | None = None) -> str:
-    """Return the page of an audit; with a baseline it includes what changed since."""
+def render(evidence: Evidence, baseline: Evidence | None = None, *, script: bool = True) -> str:
+    """Return the page of an audit; with a baseline it includes what changed since.
+
+    Args:
+        evidence: the evidence.
+        baseline: earlier evidence of the same mechanism.
+        script: whether the page of a proof has the script that checks it again.
+    """
     shown = view(evidence)
     layout = LAYOUT if accounting_of(evidence) is None else LAYOUT_OF_ACCOUNTING
     layout = layout if evidence.training is None else LAYOUT_OF_TRAINING
@@ -61,7 +68,7 @@ def render(evidence: Evidence, baseline: Evidence | None = None) -> str:
         for makers in (layout.summary, layout.reviewers, layout.engineers, layout.statisticians)
     ]
     parts = [Part(*names, sections) for names, sections in zip(PARTS, others, strict=True)]
-    context = _context(shown, baseline)
+    context = {**_context(shown, baseline), "recheck": recheck(evidence, script=script)}
     for section in [*summary, *(section for sections in others for section in sections)]:
         context |= section.parts
     return environment().get_template("template.html.j2").render(**context, summary=summary, parts=parts)

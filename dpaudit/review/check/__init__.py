@@ -22,7 +22,7 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.review.check.finding import CheckResult, Finding, answered, exit_code, failing, passes, unchecked
 from dpaudit.stats.methods import MOST_ENUMERATED, ODDS
 
-__all__ = ["TOO_MANY", "CheckResult", "Finding", "check", "check_file", "exit_code", "passes"]
+__all__ = ["TOO_MANY", "CheckResult", "Finding", "check", "check_file", "exit_code", "passes", "theorem"]
 
 TOO_MANY = "counts"  # the subject of the finding when there are too many runs to compute with
 _CERTIFICATE = "dpaudit-certificate"

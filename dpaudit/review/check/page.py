@@ -19,7 +19,7 @@ from dpaudit.review.check.finding import Finding, answered, failing, unchecked
 def page_finding(html: str, evidence: Evidence) -> Finding:
     """Check that a page is rendered from its evidence."""
     try:
-        again = html_page(evidence)
+        again = html_page(evidence, script="<script>" in html)  # as it was drawn, with its script or without
     except ImportError:
         why = "it cannot be drawn here; dpaudit check draws it and compares it to the byte"
         return _by_its_verdict(html, evidence, why)

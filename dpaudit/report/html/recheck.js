@@ -1,0 +1,20 @@
+// What the checker says of the certificate in this page; checker.js, before it, defines dpaudit_check.
+setTimeout(() => {
+  const line = document.getElementById("recheck"), data = document.getElementById("dpaudit-evidence");
+  let word, said;
+  try {
+    [word, said] = dpaudit_check(data.textContent);
+  } catch (error) {
+    [word, said] = ["NOT COVERED", "the checker stopped"];
+  }
+  const about = {
+    PROVED: ". Checked in this browser just now, by a checker that is proved by machine. That the program is what the certificate describes is not checked here.",
+    REFUSED: ". Do not rely on this page; dpaudit check FILE says more.",
+    "NOT COVERED": ". Nothing was checked here; dpaudit check FILE does.",
+  };
+  const strong = document.createElement("strong");
+  strong.textContent = `${word}.`;
+  line.replaceChildren(strong, ` ${said}${about[word]}`);
+  if (word === "REFUSED") line.classList.add("presses");
+  line.dataset.answer = word;
+});

@@ -1,0 +1,88 @@
+"""Does the page check its own proof when it is opened? By a script whose soundness is proved by machine.
+
+``checker.js`` is extracted from the proofs in the folder ``verified/`` of the source, which also says what it covers;
+``recheck.js`` shows its answer in one line under the verdict. The content security policy of the page allows these two,
+by their common hash, and no other script.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+
+from dpaudit.errors import UsageError
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.report.html.templates import source
+
+CHECKER = "checker.js"
+DIGEST = "69e3286bf5a33ca43595f20a86d4dc0c22c846450e8d2ca89b9ebce16aa052e7"
+"""SHA-256 of the script that `make verified` builds."""
+COVERED = frozenset({"tree", "fold"})
+"""The kinds of certificates that it reads; of some of them it says that they are not covered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recheck:
+    """The line under the verdict, and the script that replaces it.
+
+    Attributes:
+        sentence: what stands there where no script runs.
+        script: the script; empty if the page has none.
+        script_hash: of the script, as a content security policy names it.
+    """
+
+    sentence: str
+    script: str = ""
+    script_hash: str = ""
+
+
+def recheck(evidence: Evidence, *, script: bool) -> Recheck | None:
+    """Return the line and the script of a page; None if nothing in the evidence was proved by a certificate.
+
+    Args:
+        evidence: the evidence.
+        script: whether the page may have a script.
+    """
+    proof = evidence.proof
+    if proof is None or proof.certificate is None or evidence.upper is None:
+        return None
+    kind = proof.certificate.get("kind")
+    if kind not in COVERED:
+        named = f"kind {kind}" if isinstance(kind, str) else proof.method
+        return Recheck(
+            f"A proof of this kind ({named}) is not covered by the checker that pages bring with them: nothing of it "
+            "was checked here. dpaudit check FILE checks it, FILE being the evidence or this page."
+        )
+    if not script:
+        return Recheck(
+            "This page has no script, and did not check its proof: dpaudit check FILE does, FILE being the evidence "
+            "or this page."
+        )
+    return Recheck(
+        "This page checks its proof where scripts may run, and did not: dpaudit check FILE does, FILE being the "
+        "evidence or this page.",
+        *_script(),
+    )
+
+
+def checker() -> str:
+    """Return the text of the checker.
+
+    Raises:
+        UsageError: if it is not the one that was built, byte for byte.
+    """
+    text = source(CHECKER)
+    if hashlib.sha256(text.encode()).hexdigest() != DIGEST:
+        raise UsageError(
+            f"{CHECKER} in dpaudit/report/html was altered: it is not the one whose soundness is proved; install "
+            "dpaudit again"
+        )
+    return text
+
+
+@cache
+def _script() -> tuple[str, str]:
+    text = f"{checker()}\n{source('recheck.js')}"
+    return text, f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

@@ -1,0 +1,284 @@
+"""Does the checker with a theorem accept what is right, refuse what is forged, and say what it does not cover?"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import inspect
+import json
+from pathlib import Path
+
+import pytest
+from support import hostile_certificates as hostile
+from support import made_certificates as made
+
+from dpaudit.checker import CertificateError, check_certificate
+from dpaudit.errors import UsageError
+from dpaudit.report.html import recheck
+
+OLD = Path(__file__).resolve().parents[1] / "evidence" / "old"
+UNCOVERED = {"merged_max": "merged classes"}
+
+
+def certificates():
+    """Every certificate that is made by hand without being asked for more."""
+    found = {}
+    for name, function in vars(made).items():
+        if inspect.isfunction(function) and function.__module__ == made.__name__:
+            required = [each for each in inspect.signature(function).parameters.values() if each.default is each.empty]
+            one = None if required else function()
+            if isinstance(one, dict) and one.get("format") == "dpaudit-certificate":
+                found[name] = one
+    return found
+
+
+def evidence(name):
+    return json.loads((OLD / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def test_the_script_is_the_one_that_was_built(monkeypatch):
+    assert hashlib.sha256(recheck.checker().encode()).hexdigest() == recheck.DIGEST
+    monkeypatch.setattr(recheck, "source", lambda name: "globalThis.dpaudit_check = () => ['PROVED', 'all']")
+    with pytest.raises(UsageError, match="was altered"):
+        recheck.checker()
+
+
+def test_the_script_needs_no_more_than_its_policy_allows():
+    text = recheck.checker() + recheck.source("recheck.js")
+    assert not [
+        each for each in ("eval(", "Function(", "</script", "<!--", "fetch(", "XMLHttp", "innerHTML") if each in text
+    ]
+
+
+def test_it_proves_what_is_right(ask):
+    given = certificates()
+    assert len(given) > 12
+    for (name, one), (word, said, _) in zip(given.items(), ask(*given.values()), strict=True):
+        if name in UNCOVERED:
+            assert (word, said) == ("NOT COVERED", UNCOVERED[name])
+        else:
+            assert word == "PROVED", name
+            assert said.startswith(f"ε ≤ {one['bound']} for made by hand")
+
+
+def test_it_refuses_every_bound_that_is_too_small(ask):
+    given = [one | {"bound": "1/1000"} for name, one in certificates().items() if name not in UNCOVERED]
+    assert {word for word, _, _ in ask(*given)} == {"REFUSED"}
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"movement": "one"}, "PROVED"),  # one query that moves by 1 is a case of all queries that move by 1
+        ({"movement": "norm=1", "group": 2}, "REFUSED"),
+        ({"group": 2}, "REFUSED"),
+        ({"length": 2}, "REFUSED"),
+        ({"values": "integer"}, "PROVED"),
+    ],
+)
+def test_the_scope_is_part_of_what_is_checked(ask, change, word):
+    one = made.laplace()
+    one["scope"] |= change
+    assert ask(one)[0][0] == word
+
+
+def test_of_folds_whose_queries_move_in_sum(ask):
+    """The same numbers for one query that moves and for many that move by 1 in sum; for twice as much they fail."""
+    one = made.fold_prefix_sum()
+    for movement, group, word in (("one", 1, "PROVED"), ("norm=1", 1, "PROVED"), ("norm=1", 2, "REFUSED")):
+        one["scope"] |= {"movement": movement, "group": group}
+        assert ask(one)[0][0] == word, (movement, group)
+
+
+def test_a_cheaper_shift_than_is_needed_is_refused(ask):
+    one = made.laplace()
+    one["nodes"][1]["shifts"] = [
+        {"difference": ["-1"], "shift": ["1/2"]},
+        {"difference": ["1"], "shift": ["-1/2"]},
+    ]
+    assert ask(one | {"bound": "1/2"})[0][0] == "REFUSED"
+
+
+def test_a_boundary_of_a_continuous_draw_has_probability_0(ask):
+    """Both sides of a comparison at once: without noise that is possible, with whole numbers too, else almost never."""
+    either = made.e("q0 + h0")
+    nodes = [
+        made.draw("laplace", "1", 1),
+        {"compare": either, "<": 2, ">=": 3},
+        made.leaf(["none"], ("1", "-1")),
+        {"compare": either, "<=": 4, ">": 5},
+        {"dead": [[0, "1"], [1, "1"]]},
+        made.leaf(["none"], ("-1", "1")),
+    ]
+    one = made.tree(1, "1", nodes)
+    assert (made.accepted(one), ask(one)[0][0]) == (True, "PROVED")
+    nodes[0] = made.draw("discrete_laplace", "1", 1)
+    one = made.tree(1, "1", nodes, values="integer")
+    assert (made.accepted(one), ask(one)[0][0]) == (False, "REFUSED")
+    nodes[1] = {"compare": made.e("q0"), "<": 2, ">=": 3}
+    nodes[3] = {"compare": made.e("q0"), "<=": 4, ">": 5}
+    assert (made.accepted(made.tree(1, "1", nodes)), ask(made.tree(1, "1", nodes))[0][0]) == (False, "REFUSED")
+
+
+NOT_READ = [
+    ("", "it cannot be read"),
+    ("[", "it cannot be read"),
+    ("[" * 100_000, "more than 200 levels"),
+    ("{}", "no certificate, and no evidence"),
+    ('{"format": "dpaudit-certificate", "kind": "account"}', "kind account"),
+    ('{"format": "dpaudit-certificate", "kind": "selection"}', "kind selection"),
+    ('{"format": "dpaudit-certificate", "kind": "magic"}', "a kind that is not known: magic"),
+    ('{"format": "dpaudit-certificate", "format": "dpaudit-certificate"}', "a key twice: format"),
+    ('{"format": "dpaudit-certificate", "kind": "tree"}', "the field version"),
+    ('{"format": "dpaudit-certificate", "kind": 7}', "a text is expected"),
+    ('{"evidence": {"proof": null}}', "evidence without a proof"),
+    ('{"a": "\\ud800"}', "it cannot be read"),
+    ('{"a": 01}', "it cannot be read"),
+    ('{"a": 1} more', "something follows the end"),
+]
+
+
+@pytest.mark.parametrize(("text", "sentence"), NOT_READ)
+def test_what_cannot_be_read_is_not_covered_and_a_sentence(ask, text, sentence):
+    word, said, _ = ask(text)[0]
+    assert word == "NOT COVERED"
+    assert sentence in said
+
+
+@pytest.mark.parametrize(
+    "number", ["0/1", "2/4", "1.5", "-0", "01", "1/0", "1/-2", "+1", " 1", "1e3", "9" * 61, "NaN", ""]
+)
+def test_numbers_that_are_no_rationals_are_refused_by_the_reader(ask, number):
+    for change in ({"bound": number}, {"bound": 1}, {"bound": None}):
+        word, said, _ = ask(made.laplace() | change)[0]
+        assert (word, said.startswith("it cannot be read")) == ("NOT COVERED", True)
+
+
+@pytest.mark.parametrize("name", ["q1", "h1", "q00", "Q0", "x", "s0", "q-1", "q0 ", "1 "])
+def test_variables_that_are_not_there_are_never_zero(ask, name):
+    one = made.laplace()
+    one["nodes"][1]["leaf"][1][name] = "1"
+    word, said, _ = ask(one)[0]
+    assert (word, "there is no variable" in said) == ("NOT COVERED", True)
+
+
+# --- evidence around a certificate -------------------------------------------------------------------------
+
+
+def test_kept_evidence(ask):
+    names = ("proved", "proved_any_length", "proved_at_delta", "proved_without_runs", "refuted")
+    assert {word for word, _, _ in ask(*map(evidence, names))} == {"PROVED"}
+    assert {word for word, _, _ in ask(*map(evidence, ("proved_from_records", "enumerated", "laplace_first")))} == {
+        "NOT COVERED"
+    }
+
+
+@pytest.mark.parametrize(
+    ("upper", "said"),
+    [
+        ({"value": 0.49}, "a smaller bound is stated"),
+        ({"exact": "49/100"}, "a smaller bound is stated"),
+        ({"value": 1e-3}, "a smaller bound is stated"),
+        ({"value": None}, "no number"),
+        ({"value": "0.5"}, "no number"),
+        ({"parameter": "delta"}, "no upper bound of epsilon"),
+        ({"side": "lower"}, "no upper bound of epsilon"),
+    ],
+)
+def test_evidence_that_states_more_than_its_certificate_is_refused(ask, upper, said):
+    document = evidence("proved")  # which states 1/2
+    document["evidence"]["upper"] |= upper
+    word, sentence, _ = ask(document)[0]
+    assert word == "REFUSED"
+    assert said in sentence
+
+
+def test_evidence_that_states_less_is_true(ask):
+    document = evidence("proved")
+    document["evidence"]["upper"] |= {"value": 5e-1, "exact": "3/4"}
+    assert ask(document)[0][0] == "PROVED"
+
+
+def test_the_certificate_of_another_mechanism_is_refused(ask):
+    document = evidence("proved")
+    document["evidence"]["target"]["name"] = "laplace"
+    word, said, _ = ask(document)[0]
+    assert (word, said.split(";")[0]) == ("REFUSED", "the certificate is of another mechanism")
+
+
+def test_a_certificate_elsewhere_in_evidence_proves_nothing(ask):
+    document = evidence("proved")
+    document["evidence"]["target"]["parameters"]["hidden"] = document["evidence"]["proof"].pop("certificate")
+    assert ask(document)[0][:2] == ("NOT COVERED", "a proof without a certificate")
+
+
+# --- hostile certificates -----------------------------------------------------------------------------------
+
+
+HOSTILE = {
+    "heavy": (hostile.heavy, "NOT COVERED"),
+    "heavy, long numbers": (lambda: hostile.heavy(coefficient="9" * 60), "NOT COVERED"),
+    "many answers": (hostile.many_answers, "REFUSED"),
+    "many vectors": (hostile.many_vectors, "NOT COVERED"),
+    "long fractions": (hostile.long_fractions, "NOT COVERED"),
+    "long text": (lambda: "[" + '{"a":1},' * 1_500_000 + "1]", "NOT COVERED"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_certificate_ends_soon(ask, name):
+    make, word = HOSTILE[name]
+    found, said, seconds = ask(make())[0]
+    assert found == word, said
+    assert said
+    assert seconds < 5
+
+
+# --- against the Python checker -----------------------------------------------------------------------------
+
+
+def changes(one):
+    """The certificate with one number moved a little, or made zero, at every place where a number stands."""
+
+    def numbers(value, path):
+        if isinstance(value, (dict, list)):
+            for key in value if isinstance(value, dict) else range(len(value)):
+                yield from numbers(value[key], (*path, key))
+        elif isinstance(value, str) and value.lstrip("-").replace("/", "").isdigit() and "parameters" not in path:
+            yield path
+
+    for path in numbers(one, ()):
+        for text in ("0", "3/7", "-2"):
+            again = copy.deepcopy(one)
+            inner = again
+            for key in path[:-1]:
+                inner = inner[key]
+            inner[path[-1]] = text
+            yield again
+
+
+def refusal(one):
+    """Why the Python checker refuses a certificate; empty if it does not."""
+    try:
+        check_certificate(one)
+    except CertificateError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.slow
+def test_what_python_accepts_is_never_refused_and_what_it_refuses_is_proved_only_if_it_is_true(ask):
+    given = [again for one in certificates().values() for again in changes(one)]
+    assert len(given) > 500
+    words, larger = [], 0
+    for one, (word, said, _) in zip(given, ask(*given), strict=True):
+        why = refusal(one)
+        words.append(word)
+        if not why:
+            assert word == "PROVED" or said in UNCOVERED.values(), said
+        elif word == "PROVED":
+            larger += 1
+            assert "the shifts show the bound" in why or "listed twice" in why, why
+    assert {"PROVED", "REFUSED", "NOT COVERED"} == set(words)
+    assert larger

@@ -1,0 +1,136 @@
+(* From JSON to a certificate of kind tree, with values or without.  Merged classes are not covered. *)
+open Checker
+
+let most_written_out = 20_000   (* shifts of parts, and whole-number points of a sum *)
+let most_value_leaves = 30
+
+let shift_of e difference shift =
+  Json.fields e ["difference"; "shift"];
+  let numbers k = List.map Numbers.rational (Json.list (Json.get e k)) in
+  (difference (numbers "difference"), shift (numbers "shift"))
+
+(* Shifts by parts are written out here; what they are written out to is checked. *)
+let rec combinations = function
+  | [] -> [[]]
+  | l :: rest -> let r = combinations rest in List.concat_map (fun x -> List.map (fun y -> x :: y) r) l
+let expand summed length draws parts =
+  let part p =
+    Json.fields p ["queries"; "draws"; "shifts"];
+    let places most k = List.map (Numbers.whole (most - 1)) (Json.list (Json.get p k)) in
+    let qs = places length "queries" and hs = places draws "draws" in
+    let paired places numbers =
+      if List.length places <> List.length numbers then Json.unreadable "a shift of a part is about its queries and draws";
+      List.combine places numbers in
+    List.map (fun e -> shift_of e (paired qs) (paired hs)) (Json.list (Json.get p "shifts")) in
+  let whole chosen =
+    Steps.spend (length + draws);
+    let d = Array.make length Numbers.zero and s = Array.make draws Numbers.zero in
+    List.iter (fun (a, b) ->
+        List.iter (fun (i, v) -> d.(i) <- v) a;
+        List.iter (fun (i, v) -> s.(i) <- Numbers.add s.(i) v) b) chosen;
+    { tdiff = Array.to_list d; tshift = Array.to_list s } in
+  let parts = List.map part parts in
+  if summed then List.concat_map (List.map (fun e -> whole [e])) parts
+  else begin
+    if List.fold_left (fun n p -> min 100_000 (n * List.length p)) 1 parts > most_written_out then
+      Json.uncovered "parts of more than %d shifts together" most_written_out;
+    List.map whole (combinations parts)
+  end
+
+let leaf summed length (place : Reading.place) n =
+  let none = { tlabel = place.label; treleased = []; tshifts = []; tdead = None } in
+  if Json.has n "dead" then begin
+    Json.fields n ["dead"];
+    { none with tdead = Some (Reading.vector place.conditions (Json.get n "dead")) }
+  end else if Json.has n "class" then Json.uncovered "merged classes"
+  else begin
+    let treleased = Reading.released 1 place.known (Json.get n "leaf") in
+    let tshifts =
+      if Json.has n "parts" then begin
+        Json.fields n ["leaf"; "parts"];
+        expand summed length place.known.draws (Json.list (Json.get n "parts"))
+      end else if Json.has n "shifts" then begin
+        Json.fields n ["leaf"; "shifts"];
+        let entry e = let tdiff, tshift = shift_of e Fun.id Fun.id in { tdiff; tshift } in
+        List.map entry (Json.list (Json.get n "shifts"))
+      end else (Json.fields n ["leaf"]; []) in
+    (* the worst differences are told from rows, each query of each row *)
+    Steps.spend_product (place.conditions + List.length treleased + 1) (length * (1 + List.length tshifts / 8));
+    { none with treleased; tshifts }
+  end
+
+(* How many whole-number points a sum of k over n queries has: a row of the Delannoy numbers. *)
+let points n k =
+  let row = Array.make (k + 1) 1 in
+  for _ = 1 to n do
+    let before = Array.copy row in
+    for j = 1 to k do row.(j) <- min 1_000_000 (row.(j - 1) + before.(j) + before.(j - 1)) done
+  done;
+  row.(k)
+
+let one_tree c n tintegers tscope group =
+  if Json.list (Json.get c "classes") <> [] then Json.uncovered "merged classes";
+  let summed = match tscope with TSum _ -> true | _ -> false in
+  let tprogram = Reading.tree (Reading.queries n) (leaf summed n) (Json.get c "nodes") in
+  if summed && Reading.has_discrete tprogram then begin
+    let p = points n group in
+    if p > most_written_out then Json.uncovered "a sum of more than %d whole-number points" most_written_out;
+    let rec each = function
+      | Leaf _ -> Steps.spend_product p n | Nil -> () | Draw (_, t) -> each t | Br (_, a, b) -> each a; each b in
+    each tprogram
+  end;
+  { tscope; tintegers; tlength = Numbers.nat n; tbound = Numbers.rational (Json.get c "bound"); tprogram }
+
+let value length sloped v =
+  Json.fields v ["nodes"; (if sloped then "slopes" else "pairs")];
+  let live = ref [] and above = ref 0 in
+  let leaf (place : Reading.place) n =
+    if place.known.draws > 0 then Json.unreadable "no noise is drawn for a value";
+    above := max !above place.conditions;
+    let vid = Numbers.nat place.number in
+    if Json.has n "dead" then begin
+      Json.fields n ["dead"];
+      { vid; vexpr = { lc = Numbers.zero; le = []; lh = [] }; vdead = Some (Reading.vector place.conditions (Json.get n "dead")) }
+    end else begin
+      Json.fields n ["leaf"];
+      live := place.number :: !live;
+      match Json.get n "leaf" with
+      | List [Text "float"; Object _ as e] -> { vid; vexpr = Reading.expression place.known e; vdead = None }
+      | _ -> Json.unreadable "a value is a number"
+    end in
+  let vprogram = Reading.tree (Reading.queries length) leaf (Json.get v "nodes") in
+  let live = List.sort compare !live in
+  if List.length live > most_value_leaves then Json.uncovered "a value of more than %d leaves" most_value_leaves;
+  let pairs = List.concat_map (fun i -> List.map (fun j -> (Numbers.nat i, Numbers.nat j)) live) live in
+  let conditions = 2 * !above + 2 * length + 2 in
+  let vectors j =
+    let l = List.map (Reading.vector conditions) (Json.list j) in
+    if List.length l <> List.length pairs then Json.unreadable "there is one vector for each pair of leaves";
+    List.combine pairs l in
+  (* each pair looks up its vector, and writes all conditions out *)
+  Steps.spend_product (List.length pairs) (List.length pairs / 4 + conditions * (if sloped then 1 else 1 + length / 4));
+  if sloped then
+    { vprogram; vpairs = []; vslopes = List.map (fun s ->
+          Json.fields s ["query"; "slope"; "up"; "down"];
+          { squery = Numbers.nat (Reading.queries length (Json.text (Json.get s "query")));
+            sslope = Numbers.rational (Json.get s "slope"); sup = vectors (Json.get s "up"); sdown = vectors (Json.get s "down") })
+          (Json.list (Json.get v "slopes")) }
+  else { vprogram; vpairs = vectors (Json.get v "pairs"); vslopes = [] }
+
+type t = Plain of tree_certificate | Valued of values_certificate
+let read c =
+  let valued = Json.has c "values" in
+  Scope.head c (["nodes"; "classes"] @ (if valued then ["values"] else []));
+  let s = Scope.read c false in
+  let n = Option.get s.length and k = Numbers.nat s.group in
+  let tscope = match s.movement with "all" -> TAll k | "monotone" -> TMonotone k | _ -> TSum k in
+  if not valued then s, Plain (one_tree c n s.integer tscope s.group)
+  else begin
+    let values = Json.list (Json.get c "values") in
+    let vsloped = match values, tscope with v :: _, TSum _ -> Json.has v "slopes" | _ -> false in
+    let vvalues = List.map (value n vsloped) values in
+    Steps.spend_product (List.length values) (n * 4);
+    let inner = one_tree c (List.length values) false (if vsloped then tscope else TAll (Numbers.nat 1)) s.group in
+    if Reading.has_discrete inner.tprogram then Json.uncovered "whole-number noise on values";
+    s, Valued { vscope = tscope; vlength = Numbers.nat n; vsloped; vvalues; inner }
+  end
