@@ -212,6 +212,12 @@ _RELATIONS = {
     "sensitivity": "the answers of neighbouring datasets differ by no more than the sensitivities that are stated",
     "declared": "whoever ran the audit declared the two to be neighbours; this was not checked",
 }
+_OF_A_PERSON = {
+    "add-remove": "the datasets differ by one person, all of whose records (by the column {}) one of them has and the "
+    "other has not",
+    "replace": "the datasets hold as many people, and all records of one of them (by the column {}) are replaced by "
+    "other records",
+}
 _MOVEMENTS = {
     "one": "one answer differs, by at most 1",
     "monotone": "each answer differs by at most 1, all in the same direction",
@@ -226,7 +232,10 @@ def relation_words(relation: str) -> str:
     text = _RELATIONS.get(kind.strip())
     if text is None:
         return ""
-    options = [option.strip() for option in inside.rstrip(")").split(",") if option.strip()]
+    options = [option.strip() for option in inside.removesuffix(")").split(",") if option.strip()]
+    person = next((option.partition("=")[2] for option in options if option.startswith("person=")), None)
+    if person is not None:
+        text = _OF_A_PERSON.get(kind.strip(), text).format(shortened(person, 80))
     if kind.strip() == "queries":
         movement = next((words for name, words in _MOVEMENTS.items() if name in options), None)
         text += "; " + (movement or "each answer differs by at most 1")
