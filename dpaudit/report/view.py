@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.report.rows import Importance, Row, accounted, audited, findings, shown, trained
 from dpaudit.report.text.accounting import accounting_of
 from dpaudit.report.text.headline import Headline, headline
+from dpaudit.report.text.trace import trace_story
 
 ORDER: tuple[Callable[[Evidence], Iterator[Row]], ...] = (
     audited.reason,
@@ -23,6 +24,7 @@ ORDER: tuple[Callable[[Evidence], Iterator[Row]], ...] = (
     audited.pair,
     shown.second_look,
     findings.findings,
+    findings.next_step,
     shown.power,
     shown.accuracy,
     shown.runs,
@@ -76,6 +78,13 @@ class View:
         """Return the sort key of the first row with a key; NaN if there is none."""
         row = self.row(key)
         return math.nan if row is None else row.order
+
+    def told_once(self, row: Row) -> Row:
+        """Return a row without the story that the headline tells already, for renderings that show both."""
+        story = " ".join(trace_story(self.evidence))
+        if row.key != "trace" or not story or story not in self.headline.sentence:
+            return row
+        return replace(row, line=row.line.replace(f": {story}", "", 1), text=row.text.replace(f"{story} ", "", 1))
 
     @property
     def beside(self) -> list[Row]:

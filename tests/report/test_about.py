@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from support import made_evidence as made
 
-from dpaudit.evidence.records import Trace, Verdict
+from dpaudit.evidence.records import Trace, TraceFinding, Verdict
 from dpaudit.report import html_page
 from dpaudit.report.text.about import about, pair_line, sure
 from dpaudit.report.text.chain import noise_reach
@@ -37,8 +37,14 @@ def test_how_often_it_is_wrong_is_one_sentence_with_both_numbers() -> None:
 
 
 def test_the_pair_is_one_line_in_the_words_of_its_data() -> None:
-    trace = Trace("violated, given the stated laws", "data", 1, 2, 1, 1, 0, (), change="the same table, and one more")
-    assert pair_line(msgspec.structs.replace(made.laplace(), trace=trace)) == "The same table, and one more."
+    word = "violated, given the stated laws"
+    found = TraceFinding(word, "too little noise", "release.py:3")
+    trace = Trace(word, "data", 1, 2, 1, 1, 0, (found,), change="the same table, and one more")
+    of_records = msgspec.structs.replace(made.laplace(), trace=trace, relation="add-remove")
+    assert pair_line(of_records) == "The same table, and one more."
+    answers = msgspec.structs.replace(made.laplace(), trace=trace)  # they have no records
+    assert pair_line(answers) == "The answers [0, 1, 2] and [0, 1, 3]."
+    assert "The pair: the same table" not in html_page(answers)
     assert pair_line(made.refuted()).startswith(("The answers ", "The datasets "))
 
 

@@ -12,7 +12,6 @@ from dpaudit.report.html.templates import Section
 from dpaudit.report.text.about import about, sure
 from dpaudit.report.text.chain import chain
 from dpaudit.report.text.plain_words import plain_words
-from dpaudit.report.text.trace import trace_story
 from dpaudit.report.view import View
 
 
@@ -36,6 +35,5 @@ def section(shown: View, _: Evidence | None) -> Iterator[Section]:
 
 def pressing(shown: View) -> list[tuple[str, str]]:
     """Return (name, text) of the findings that stand with the verdict, but for a trace that its sentence tells."""
-    story = " ".join(trace_story(shown.evidence))
-    told = bool(story) and story in shown.headline.sentence
-    return [(row.name, row.text) for row in shown.beside if row.is_urgent and not (told and row.key == "trace")]
+    urgent = [row for row in shown.beside if row.is_urgent]
+    return [(row.name, row.text) for row in urgent if shown.told_once(row) is row]

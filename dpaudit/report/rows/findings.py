@@ -127,6 +127,15 @@ def _unproved(evidence: Evidence) -> Iterator[Row]:
         yield _finding("no proof", "Why there is no proof", said, f"Nothing is proved for all data: {said}.", False)
 
 
+def next_step(evidence: Evidence) -> Iterator[Row]:
+    """Yield how to find the line at fault, where runs alone show a violation, and nothing names the line yet."""
+    told = evidence.trace is not None or evidence.proof is not None or evidence.accounting is not None
+    run = evidence.target.asks in ("program", "sampler", "seeded", "opaque") and evidence.decided_in == "real"
+    if evidence.verdict is Verdict.VIOLATED and run and not told:
+        text = "dpaudit trace, with the same options, looks for the line at fault"
+        yield Row("next", "next", "At which line", text, importance=Importance.SUMMARY)
+
+
 FINDINGS: tuple[Callable[[Evidence], Iterator[Row]], ...] = (
     _curve,
     _low_bits,

@@ -230,7 +230,9 @@ def power(evidence: Evidence) -> Iterator[Row]:
     smallest, found = detectable_text(evidence), evidence.detectable
     if smallest is not None and found is not None and evidence.verdict is not Verdict.INVALID:
         how = "" if math.isinf(found) else f", with probability 0.9 {yardstick(evidence)}"
-        cell, line, kept = upper_text(found), smallest + how, Importance.SUMMARY
+        cell, line = upper_text(found), smallest + how
+        # who has found a violation does not ask how large a one would have been found
+        kept = Importance.FULL if evidence.verdict is Verdict.VIOLATED else Importance.SUMMARY
         yield Row("detectable", "detectable", "Would have been found", cell, line, line, "", kept, "power", found)
     true = evidence.target.true_loss
     if true is not None:

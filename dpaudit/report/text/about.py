@@ -12,6 +12,7 @@ from dpaudit.report.text.chain import chain
 from dpaudit.report.text.headline import decisive
 from dpaudit.report.text.numerals import confidence_text, error_text
 from dpaudit.report.text.phrases import claim_words, full_text, relation_words, visible
+from dpaudit.report.text.trace import traced_pair
 
 _LONGEST = 160  # characters of a pair in one line; a longer one is shown in its own section
 
@@ -60,15 +61,15 @@ def pair_line(evidence: Evidence) -> str:
 
     Values of the data stand in it only where the evidence has them.
     """
-    found, trace = evidence.counterexample, evidence.trace
-    if trace is not None and trace.change:
-        return f"{trace.change[:1].upper()}{trace.change[1:]}."
+    found, bound = evidence.counterexample, decisive(evidence)
+    traced = traced_pair(evidence, bound)
+    if traced:
+        return f"{traced[:1].upper()}{traced[1:]}."
     if found is not None and evidence.exact is not None:
         return _both(evidence, found.data0, found.data1)
     if evidence.target.asks in ("scores", "outputs") or not evidence.pairs:
         return ""
-    number = decisive(evidence).pair
-    pair = evidence.pairs[number if number is not None and number < len(evidence.pairs) else 0]
+    pair = evidence.pairs[bound.pair if bound.pair is not None and bound.pair < len(evidence.pairs) else 0]
     if pair.shown0 is not None and pair.shown1 is not None:
         return _both(evidence, pair.shown0, pair.shown1)
     if evidence.search is not None and evidence.search.found:
