@@ -14,7 +14,7 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.report.rows import Importance, Row, accounted, audited, findings, shown, trained
 from dpaudit.report.text.accounting import accounting_of
 from dpaudit.report.text.headline import Headline, headline
-from dpaudit.report.text.trace import trace_story
+from dpaudit.report.text.trace import trace_line, trace_story
 
 ORDER: tuple[Callable[[Evidence], Iterator[Row]], ...] = (
     audited.reason,
@@ -84,7 +84,8 @@ class View:
         story = " ".join(trace_story(self.evidence))
         if row.key != "trace" or not story or story not in self.headline.sentence:
             return row
-        return replace(row, line=row.line.replace(f": {story}", "", 1), text=row.text.replace(f"{story} ", "", 1))
+        line = trace_line(self.evidence, told=True) or row.line
+        return replace(row, line=line, text=row.text.replace(f"{story} ", "", 1))
 
     @property
     def beside(self) -> list[Row]:

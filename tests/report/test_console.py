@@ -120,6 +120,7 @@ def test_what_the_headline_tells_is_not_told_again() -> None:
     assert told.count("one more record (age = 120)") == told.count("would keep the claim") == 1
     assert "trace violated, given the stated laws" in told
     assert markdown([trace]).count("one more record") == 1
+    assert "noise is too small, at release.py:3" in told
     assert view(trace).row("trace").line.count("one more record") == 1  # where no headline stands beside it
 
 

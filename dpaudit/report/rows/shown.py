@@ -29,6 +29,7 @@ from dpaudit.report.text.phrases import (
     full_text,
     gaussian_text,
     guesses_text,
+    lacks_line,
     rate_text,
     shortened,
     symbol,
@@ -231,8 +232,8 @@ def power(evidence: Evidence) -> Iterator[Row]:
     if smallest is not None and found is not None and evidence.verdict is not Verdict.INVALID:
         how = "" if math.isinf(found) else f", with probability 0.9 {yardstick(evidence)}"
         cell, line = upper_text(found), smallest + how
-        # who has found a violation does not ask how large a one would have been found
-        kept = Importance.FULL if evidence.verdict is Verdict.VIOLATED else Importance.SUMMARY
+        # who has to look for a line at fault does not ask how large a violation would have been found
+        kept = Importance.FULL if lacks_line(evidence) else Importance.SUMMARY
         yield Row("detectable", "detectable", "Would have been found", cell, line, line, "", kept, "power", found)
     true = evidence.target.true_loss
     if true is not None:

@@ -11,7 +11,7 @@ import unicodedata
 from dpaudit.errors import UsageError
 from dpaudit.evidence.build import NOTHING
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import Bound, Rate, Scores
+from dpaudit.evidence.records import Bound, Rate, Scores, Verdict
 from dpaudit.privacy import Claim, parse_claim
 from dpaudit.privacy.text import SYMBOLS
 from dpaudit.report.text.bound_kinds import exact_value
@@ -175,6 +175,13 @@ def _policy(evidence: Evidence) -> str:
         "verdict": "; this audit was asked to let it decide the verdict too",
         "report": "; the verdict is about the mathematics",
     }.get(evidence.low_bits, "")
+
+
+def lacks_line(evidence: Evidence) -> bool:
+    """Whether runs alone show a violation, and a trace, which would name the line at fault, was not made."""
+    told = evidence.trace is not None or evidence.proof is not None or evidence.accounting is not None
+    run = evidence.target.asks in ("program", "sampler", "seeded", "opaque") and evidence.decided_in == "real"
+    return evidence.verdict is Verdict.VIOLATED and run and not told and evidence.training is None
 
 
 def detectable_text(evidence: Evidence) -> str | None:

@@ -46,8 +46,13 @@ class TracePart:
     facts: list[tuple[str, str]]
 
 
-def trace_line(evidence: Evidence) -> str | None:
-    """Return what was found in one line, with its story where it speaks against the claim; None without a trace."""
+def trace_line(evidence: Evidence, *, told: bool = False) -> str | None:
+    """Return what was found in one line; None without a trace.
+
+    Args:
+        evidence: with a trace or without.
+        told: whether the story of what speaks against the claim stands elsewhere already.
+    """
     trace = evidence.trace
     if trace is None:
         return None
@@ -55,7 +60,8 @@ def trace_line(evidence: Evidence) -> str | None:
     if first is None:
         return trace.word
     tried = f" ({_tried(trace)})" if trace.found else ""
-    said = " ".join(trace_story(evidence)) or f"{_told(first)}{'; not all was followed' if _left_out(trace) else ''}"
+    story = [] if told else trace_story(evidence)
+    said = " ".join(story) or f"{_told(first)}{'; not all was followed' if _left_out(trace) else ''}"
     return "; ".join([f"{trace.word}{tried}: {said}", *trace.beside])
 
 
