@@ -98,6 +98,11 @@ class View:
         return [row for row in self.stated if row.is_urgent]
 
     @property
+    def pressing_still(self) -> list[Row]:
+        """The pressing rows that the headline does not tell already, for renderings that show both."""
+        return [row for row in self.pressing if self.told_once(row) is row]
+
+    @property
     def pressing_lines(self) -> list[str]:
         """The pressing rows as lines of text: "low bits: ε ≥ 6.0 …"."""
         return [f"{row.label}: {row.line}" for row in self.pressing]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
+from support import made_evidence as made
 
+from dpaudit.report import evidence_card
 from dpaudit.report.figures.compact import compact
 
 
@@ -54,3 +56,10 @@ def test_text_stays_to_the_letter() -> None:
     assert compact(f'<svg><text x="1" transform="rotate(-0 1 2)"{said[1:]}', "x") == f'<svg><text x="1"{said[1:]}'
     turned = '<text transform="rotate(-90 1 2)">y</text>'
     assert compact(f"<svg>{turned}</svg>", "x") == f"<svg>{turned}</svg>"
+
+
+def test_a_card_has_every_colour_of_its_drawing() -> None:
+    card = evidence_card(made.proved())
+    used = set(re.findall(r"var\((--[\w-]+)\)", card))
+    assert {name for name in used if f"{name}:" not in card} == set()
+    assert "--panel" in used

@@ -31,9 +31,3 @@ def section(shown: View, _: Evidence | None) -> Iterator[Section]:
     told = [row for row in shown.beside if not row.is_urgent]
     if told:
         yield Section("beside", "Found beside", {"told": told})
-
-
-def pressing(shown: View) -> list[tuple[str, str]]:
-    """Return (name, text) of the findings that stand with the verdict, but for a trace that its sentence tells."""
-    urgent = [row for row in shown.beside if row.is_urgent]
-    return [(row.name, row.text) for row in urgent if shown.told_once(row) is row]

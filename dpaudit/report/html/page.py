@@ -76,7 +76,7 @@ def _context(shown: View, baseline: Evidence | None) -> dict[str, Any]:
         "identity": evidence.id,
         "head": shown.headline,
         "reason": _reason(shown.cell("reason", "")),
-        "pressing": about.pressing(shown),
+        "pressing": shown.pressing_still,
         "symbol": symbol(evidence),
         "apart": is_proof(evidence),
         "counted": counted(evidence),
