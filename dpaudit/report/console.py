@@ -17,7 +17,7 @@ _MOST = {
     "search": 3,
     "rates": 2,
     "second": 2,
-    "beside": 3,
+    "beside": 6,
     "note": 4,
     "release": 2,
     "chain": 2,
