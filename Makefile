@@ -4,7 +4,8 @@ VENV := .venv
 PY := $(VENV)/bin/python
 OUT := out
 LOWEST := tests/cli tests/evidence tests/report tests/gate tests/audit
-# An interpreter that is gone or broken means that nothing is set up, whatever the stamps say.
+# An interpreter that is gone or broken means that nothing is set up, whatever the stamps say. One that works is used,
+# whoever made it; what make did not make ($(VENV)/.made is missing), it never deletes.
 ifneq ($(shell $(PY) -c "print('works')" 2>/dev/null),works)
 RENEW := renew
 endif
@@ -76,8 +77,11 @@ bench: $(VENV)/.installed-test ## measure what the documentation promises (minut
 reports: $(VENV)-reports/.installed ## make the reference reports again, under reports/constraints.txt
 	$(VENV)-reports/bin/python reports/regenerate.py
 
-clean: ## remove the environment and everything that was made
-	rm -rf $(VENV) $(VENV)-reports $(VENV)-lowest $(VENV)-backends $(VENV)-training $(OUT) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+clean: ## remove everything that make made
+	@if [ -e $(VENV)/.made ]; then rm -rf $(VENV); \
+	elif [ -d $(VENV) ]; then rm -f $(VENV)/.created $(VENV)/.installed*; \
+	  echo "$(VENV) stays: make did not make it. To remove it: rm -r $(VENV)"; fi
+	rm -rf $(VENV)-reports $(VENV)-lowest $(VENV)-backends $(VENV)-training $(OUT) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 # --- setting up: each stamp is written only after everything before it has succeeded ---
 
@@ -85,7 +89,12 @@ renew:
 
 $(VENV)/.created: $(RENEW)
 	@rm -f $(VENV)/.installed*
-	@found=; \
+	@if $(PY) -m pip --version >/dev/null 2>&1; then echo "Using $(VENV) as it is"; touch $@; exit 0; fi; \
+	if [ -d $(VENV) ] && [ ! -e $(VENV)/.made ]; then \
+	  echo "$(VENV) does not work, or has no pip, and make did not make it. Move it away, or name another place:" >&2; \
+	  echo "  make VENV=.venv-make" >&2; exit 1; \
+	fi; \
+	found=; \
 	for candidate in $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	  if $$candidate -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then \
 	    found=$$candidate; break; \
@@ -96,8 +105,7 @@ $(VENV)/.created: $(RENEW)
 	  echo "Name one with: make PYTHON=/path/to/python3" >&2; exit 1; \
 	fi; \
 	echo "Setting up $(VENV) with $$found"; \
-	$$found -m venv --clear $(VENV)
-	@touch $@
+	$$found -m venv --clear $(VENV) && touch $(VENV)/.made $@
 
 $(VENV)/.installed: $(VENV)/.created pyproject.toml
 	$(PY) -m pip install --quiet --disable-pip-version-check --editable .

@@ -18,6 +18,7 @@ Links to files that are not part of the site go there, and are plain names until
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 import configuration  # noqa: E402
+import front  # noqa: E402
 import notebooks  # noqa: E402
 
 from dpaudit.alone.build import built  # noqa: E402
@@ -38,7 +39,7 @@ extensions = [
     "matplotlib.sphinxext.plot_directive",
 ]
 source_suffix = {".md": "markdown"}
-exclude_patterns = ["files", "generated", "pictures"]
+exclude_patterns = ["files", "generated", "pictures", "static"]
 suppress_warnings = ["misc.highlighting_failure"]  # sketches of JSON with words in them
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
@@ -51,7 +52,8 @@ plot_rcparams = {"figure.figsize": (7.2, 2.6), "svg.fonttype": "none", "font.fam
 plot_apply_rcparams = True
 copybutton_prompt_text = "$ "
 html_theme, html_title = "furo", "dpaudit"
-html_extra_path = ["../reports/pages"]
+html_extra_path = ["../reports/pages", "generated/front"]
+html_static_path, html_css_files = ["static"], ["front.css"]
 html_theme_options = {"navigation_with_keys": True}
 
 
@@ -73,6 +75,7 @@ def outside(_: Any, page: str, source: list[str]) -> None:
 def setup(app: Any) -> None:
     """Connect the above."""
     configuration.write()
+    front.write()
     app.connect("builder-inited", notebooks.write, priority=900)  # after the cache of what commands print
     (HERE / "generated" / "dpaudit-check.pyz").write_bytes(built())
     app.connect("source-read", outside)

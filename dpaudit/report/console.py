@@ -17,7 +17,7 @@ _MOST = {
     "search": 3,
     "rates": 2,
     "second": 2,
-    "beside": 3,
+    "beside": 6,
     "note": 4,
     "release": 2,
     "chain": 2,
@@ -48,7 +48,7 @@ def summary(evidence: Evidence, *, width: int | None = None, colour: bool = Fals
     if colour:
         lines[0] = _coloured(lines[0], head.word, head.tone)
     for row in shown.select(Importance.SUMMARY):
-        lines += _lines(row, columns)
+        lines += _lines(shown.told_once(row), columns)
     return "\n".join(lines) + "\n"
 
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.report.rows import Importance, Row, accounted, audited, findings, shown, trained
 from dpaudit.report.text.accounting import accounting_of
 from dpaudit.report.text.headline import Headline, headline
+from dpaudit.report.text.trace import trace_line, trace_story
 
 ORDER: tuple[Callable[[Evidence], Iterator[Row]], ...] = (
     audited.reason,
@@ -23,6 +24,7 @@ ORDER: tuple[Callable[[Evidence], Iterator[Row]], ...] = (
     audited.pair,
     shown.second_look,
     findings.findings,
+    findings.next_step,
     shown.power,
     shown.accuracy,
     shown.runs,
@@ -77,6 +79,14 @@ class View:
         row = self.row(key)
         return math.nan if row is None else row.order
 
+    def told_once(self, row: Row) -> Row:
+        """Return a row without the story that the headline tells already, for renderings that show both."""
+        story = " ".join(trace_story(self.evidence))
+        if row.key != "trace" or not story or story not in self.headline.sentence:
+            return row
+        line = trace_line(self.evidence, told=True) or row.line
+        return replace(row, line=line, text=row.text.replace(f"{story} ", "", 1))
+
     @property
     def beside(self) -> list[Row]:
         """All findings beside the verdict, and all pressing rows; renderings with room for a table show all of them."""
@@ -86,6 +96,11 @@ class View:
     def pressing(self) -> list[Row]:
         """The rows that are worse than the verdict; every rendering shows them."""
         return [row for row in self.stated if row.is_urgent]
+
+    @property
+    def pressing_still(self) -> list[Row]:
+        """The pressing rows that the headline does not tell already, for renderings that show both."""
+        return [row for row in self.pressing if self.told_once(row) is row]
 
     @property
     def pressing_lines(self) -> list[str]:

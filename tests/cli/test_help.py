@@ -53,6 +53,30 @@ def test_a_shell_completes_options(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     assert capsys.readouterr().out.strip() == "plain,--floating-point"
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["epsilon"], "73.2 %"),
+        (["delta"], "1e-6 or less"),
+        (["add-remove"], "one record that is there or not"),
+        (["replace"], "equally many records"),
+        (["sensitivity"], "a count moves by 1"),
+        (["noise", "multiplier"], "under replace a record moves it by up to 2·C"),
+        (["noise-multiplier"], "divided by the norm C"),
+        (["sampling", "rate"], "comes into a batch"),
+        (["person"], "add-remove(person=user_id)"),
+        (["canary"], "whether it is in the training data"),
+    ],
+)
+def test_the_words_that_people_ask_for_are_explained(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        cli.main(["explain", *words])
+    assert end.value.code == 0
+    assert said in capsys.readouterr().out
+
+
 def test_a_word_is_explained_and_a_mistyped_one_gets_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
     known = (["claim-violated"], 0), (["Not Violated"], 0), (["epsilon"], 0), (["Δ".lower()], 0), (["Replace-One"], 0)
     for words, code in (*known, (["low bits"], 0), (["inconclusive"], 0), ([], 0), (["leakyer"], 2)):

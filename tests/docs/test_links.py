@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -38,3 +39,13 @@ def test_every_page_is_in_the_contents_of_the_site() -> None:
     site = ROOT / "docs"
     pages = {path.relative_to(site).with_suffix("").as_posix() for path in DOCUMENTS if path.is_relative_to(site)}
     assert pages - {"index"} <= set(contents)
+
+
+def test_the_gallery_says_the_verdict_of_each_page() -> None:
+    rows = re.findall(
+        r'<a href="([\w-]+)\.html">.*?\| ([A-Z ]+?)(?::| for)', (ROOT / "docs" / "gallery.md").read_text("utf-8")
+    )
+    assert len(rows) == 8
+    for name, word in rows:
+        record = json.loads((ROOT / "reports" / "pages" / f"{name}.json").read_text("utf-8"))
+        assert record["evidence"]["verdict"].upper() == word, name

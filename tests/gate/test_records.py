@@ -47,7 +47,7 @@ def test_a_release_from_records_is_proved_and_its_page_shows_how(tmp_path, monke
     assert found.rule is OutcomeRule.PASSED, found.sentence
     assert str(found.evidence.verdict) == "proved"
     links = chain(found.evidence)
-    assert links.records == ("data frames of any length", "age: from 0 to 100", "neighbours: add-remove")
+    assert (links.data, links.neighbours) == (("data frames of any length", "age: from 0 to 100"), "add-remove")
     assert [(each.moves, each.law, each.price) for each in links.releases] == [
         ("a record adds 1 if age ≥ 65", "Laplace noise of scale 2", "ε = 1/2"),
         ("a record adds 65 to 100 if age ≥ 65", "Laplace noise of scale 200", "ε = 1/2"),

@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 import shlex
 
+import msgspec
 import pytest
 from support import made_evidence as made
 
+from dpaudit.evidence.records import Trace, TracedCall, TraceFinding, Verdict
 from dpaudit.report import console_summary
+from dpaudit.report.formats.markdown import markdown
+from dpaudit.report.view import view
 
 
 @pytest.mark.parametrize("kind", made.KINDS)
@@ -101,3 +105,37 @@ def test_parameters_survive_the_command_line() -> None:
     assert json.loads(given["n"]) == 10**30
     assert json.loads(given["text"]) == "5"  # stays a text
     assert given["scale"] == "inf"
+
+
+def test_a_violation_of_runs_says_how_the_line_is_found() -> None:
+    said = "dpaudit trace, with the same options, looks for the line at fault"
+    assert said in console_summary(made.categories())
+    assert said not in console_summary(made.laplace())  # nothing is at fault
+    assert said not in console_summary(msgspec.structs.replace(made.categories(), decided_in="float"))
+
+
+def test_what_the_headline_tells_is_not_told_again() -> None:
+    trace = made_trace()
+    told = " ".join(console_summary(trace).split())
+    assert told.count("one more record (age = 120)") == told.count("would keep the claim") == 1
+    assert "trace violated, given the stated laws" in told
+    assert markdown([trace]).count("one more record") == 1
+    assert "noise is too small, at release.py:3" in told
+    assert view(trace).row("trace").line.count("one more record") == 1  # where no headline stands beside it
+
+
+def made_trace():
+    """A violation that a trace decides, with its story."""
+    found = TraceFinding("violated, given the stated laws", "noise is too small", "release.py:3")
+    calls = (TracedCall("release.py:3", "", "Laplace", 60.0, 1, 1, 120.0, 2.0),)
+    trace = Trace(
+        found.word, "data", 1, 2, 1, 1, 0, (found,), calls, epsilon=2.0,
+        change="the same table of 5 records, and one more record (age = 120)",
+        instead="A scale of 120 at release.py:3 would keep the claim on this pair.",
+    )  # fmt: skip
+    bound = msgspec.structs.replace(
+        made.laplace().lower, value=2.0, kind="exact", method="trace", counts=None, event=None
+    )
+    return msgspec.structs.replace(
+        made.laplace(), verdict=Verdict.VIOLATED, trace=trace, lower=bound, exact=bound, relation="add-remove"
+    )

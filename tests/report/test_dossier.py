@@ -52,6 +52,20 @@ def test_evidence_that_contradicts_other_evidence_is_said_first():
     assert "different claims: ε\u00a0=\u00a01; ε\u00a0=\u00a03" in " ".join(contradictions([made.laplace(), other]))
 
 
+def test_evidence_that_has_nothing_in_common_is_said_so():
+    evidence = made.laplace()
+
+    def of(name, digest):
+        target = msgspec.structs.replace(evidence.target, name=name, digest=digest)
+        return msgspec.structs.replace(evidence, target=target)
+
+    assert list(contradictions([of("count", "a"), of("count", "a")])) == []
+    assert list(contradictions([of("count", "a"), of("again", "a")])) == []  # one function, under two names
+    assert "different functions: count; mean." in " ".join(contradictions([of("count", "a"), of("mean", "b")]))
+    assert "different code of count: 2 digests" in " ".join(contradictions([of("count", "a"), of("count", "b")]))
+    assert list(contradictions([of("scores", None), of("count", "a")])) == []  # of what has no code, nothing is said
+
+
 def test_a_question_is_answered_asked_or_not_examined():
     assert status([made.laplace()], "What is promised") == ("answered", "ε\u00a0=\u00a01")
     assert status([made.laplace()], "Does the algorithm")[0] == "not examined"

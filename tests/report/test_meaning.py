@@ -13,6 +13,7 @@ from support import made_evidence as made
 from dpaudit.evidence.records import Verdict
 from dpaudit.privacy import parse_claim
 from dpaudit.privacy.text import NOTIONS
+from dpaudit.report.text.phrases import relation_words
 from dpaudit.report.text.plain_words import FOUND, MEANS, NOT_SHOWN, plain_words
 
 CLAIMS = {
@@ -76,3 +77,11 @@ def test_contradictions_and_low_order_bits_have_words_of_their_own() -> None:
     assert "more than what was proved to be possible" in plain_words(made.contradicted()).found
     assert plain_words(made.low_bits()).found.startswith("The last bits of the outputs")
     assert plain_words(made.refuted()).found == FOUND[Verdict.VIOLATED]
+
+
+@pytest.mark.parametrize("kind", ["add-remove", "replace"])
+def test_neighbours_that_differ_in_a_person_are_not_said_to_differ_in_a_record(kind: str) -> None:
+    words = relation_words(f"{kind}(person={{user}}, group=2)")
+    assert "(by the column {user})" in words and "up to 2 such steps" in words
+    assert "one record" not in words
+    assert "one record" in relation_words(kind)

@@ -219,7 +219,7 @@ def test_violated_names_the_chance_of_error() -> None:
 
 def test_event_and_its_counts() -> None:
     text = said("categories")
-    assert "An output that is 'red' speaks for side 0" in text
+    assert "An output that is 'red' points to side 0" in text
     for number in ("4,000", "5.99 %", "80.0 %", "81.8 %"):
         assert number in text
     assert "was right 8,100 times (93.0 %)" in text
@@ -328,7 +328,7 @@ def test_a_counterexample_keeps_the_exact_and_the_sampled_apart() -> None:
     assert "Runs of the same event show ε ≥ 1.92 at 97.5 % confidence." in text
     text = part("refuted", "exact")
     assert text.startswith("Exact counterexample Two neighbouring datasets")
-    assert "The event is an output that is below 0 ; it speaks for side 0." in text
+    assert "The event is an output that is below 0 ; it points to side 0." in text
     shown = rows("refuted", "exact")
     assert shown["exact"] == "exact computed 50 % 6.76676 to 6.76677 % ε ≥ 1.999 certain"
     assert shown["sampled"].endswith("6.80 %, interval 6.49 % to 7.13 % ε ≥ 1.92 97.5 %")
@@ -424,7 +424,7 @@ def test_low_order_bits_are_shown_plainly() -> None:
     assert "the verdict is about the mathematics" in text
     assert "No violation of the claim ε = 1 was found in outputs read as real numbers." in text
     assert "The low-order bits Numbers in a computer lie on a grid" in text
-    assert "An output that is no sum of 1 and a double speaks for side 0." in text
+    assert "An output that is no sum of 1 and a double points to side 0." in text
     assert "64,500" in text
     assert "they are a statement of their own" in text
 

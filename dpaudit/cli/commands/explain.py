@@ -11,11 +11,11 @@ from dpaudit.cli.help import Command, examples
     "explain",
     cls=Command,
     epilog=examples(
-        "dpaudit explain", "dpaudit explain epsilon", "dpaudit explain claim-violated", "dpaudit explain 'not violated'"
+        "dpaudit explain", "dpaudit explain epsilon", "dpaudit explain sampling rate", "dpaudit explain claim-violated"
     ),
 )
-@click.argument("word", required=False)
-def command(word: str | None) -> int:
+@click.argument("words", metavar="[WORD]", nargs=-1)
+def command(words: tuple[str, ...]) -> int:
     """Say what WORD means, and what to do: a verdict, a rule of the gate, a finding of a trace, or a term.
 
     Without WORD: list them all.
@@ -23,21 +23,22 @@ def command(word: str | None) -> int:
     from dpaudit.errors import UsageError, nearest
     from dpaudit.report.text.glossary import TERMS, verdicts_and_findings
 
+    word = " ".join(words)
     terms = {names: (text,) for names, text in TERMS.items()}
-    words = {**verdicts_and_findings(), **_rules(), **{", ".join(names): text for names, text in terms.items()}}
+    told = {**verdicts_and_findings(), **_rules(), **{", ".join(names): text for names, text in terms.items()}}
     also = {", ".join(names): {_plain(name) for name in names} for names in terms}
-    if word is None:
+    if not word:
         formatter = click.HelpFormatter(width=100)
-        formatter.write_dl([(name, told[0]) for name, told in words.items()], col_max=36)
+        formatter.write_dl([(name, text[0]) for name, text in told.items()], col_max=36)
         click.echo(formatter.getvalue(), nl=False)
         return 0
     asked = [
-        name for name in words if _plain(word) in {_plain(name), _plain(name.partition(" (")[0]), *also.get(name, ())}
+        name for name in told if _plain(word) in {_plain(name), _plain(name.partition(" (")[0]), *also.get(name, ())}
     ]
     if not asked:
-        known = [*(name for name in words if name not in also), *(name for names in terms for name in names)]
+        known = [*(name for name in told if name not in also), *(name for names in terms for name in names)]
         raise UsageError(f"{word!r} is no verdict, rule, finding or term; {nearest(word, known)}")
-    click.echo("\n\n".join(part for name in asked for part in (name, *words[name])))
+    click.echo("\n\n".join(part for name in asked for part in (name, *told[name])))
     return 0
 
 

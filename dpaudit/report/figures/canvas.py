@@ -22,6 +22,8 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 
+from dpaudit.report.figures.compact import compact
+
 # Placeholder colours that are replaced in the SVG; the style sheet of the page defines their look.
 INK, MUTED, GRID = "#010101", "#020202", "#030303"
 SIDE0, SIDE1, CLAIM, PROOF, PANEL = "#040404", "#050505", "#060606", "#070707", "#080808"
@@ -102,10 +104,10 @@ def svg(figure: Figure, name: str, label: str, *, narrow: bool = False) -> str:
     text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
     text = re.sub(r"<style type=\"text/css\">[^<]*</style>", "", text)
     text = re.sub(r"<!--.*?-->\s*", "", text, flags=re.DOTALL)
-    text = re.sub(r"<[^>]*>", lambda tag: _own(tag[0], name), text)
+    text = compact(re.sub(r"<[^>]*>", lambda tag: _own(tag[0]), text).strip(), name)
     view = re.search(r'viewBox="[^"]*"', text)
     start = f'<svg {view[0] if view else ""} class="drawing {kind}" role="img" aria-label="{escape(label)}">'
-    return re.sub(r"^<svg[^>]*>", lambda _: start, text, count=1).strip()
+    return re.sub(r"^<svg[^>]*>", lambda _: start, text, count=1)
 
 
 def _printed(figure: Figure) -> str:
@@ -163,11 +165,9 @@ def alone(drawing: str) -> Markup:
     return Markup(drawing.replace('class="drawing narrow"', 'class="drawing"', 1))
 
 
-def _own(tag: str, name: str) -> str:
-    """Rewrite one tag: ids get our prefix, colours and fonts become those of the page."""
-    tag = re.sub(r'\bid="([^"]*)"', rf'id="{name}-\1"', tag)
-    tag = re.sub(r'(?:xlink:)?href="#([^"]*)"', rf'href="#{name}-\1"', tag)
-    tag = re.sub(r"url\(#([^)]*)\)", rf"url(#{name}-\1)", tag)
+def _own(tag: str) -> str:
+    """Rewrite one tag: colours and fonts become those of the page."""
+    tag = tag.replace("xlink:href=", "href=")
     tag = re.sub(r'\b(?:d|x|y)="[^"]*"', lambda place: _NUMBER.sub(_shorter, place[0]), tag)
     tag = re.sub(r"'DejaVu Sans', sans-serif|'DejaVu Sans'", "var(--sans)", tag)
     return re.sub(r"#0[1-8]0[1-8]0[1-8]\b", lambda colour: _variable(colour[0]), tag)

@@ -206,7 +206,7 @@ def _bar_figure(histogram: Histogram, shown: list[CellBar], narrow: bool) -> str
         axes.set_xlabel("share of the runs of each side")
         figure.legend(handles=legend_sides(), loc="outside upper left", ncols=2)
         label = "Share of the runs of side 0 and of side 1 for each output" + (
-            "; an arrow names the side that the event takes it to speak for"
+            "; an arrow names the side that the event takes it to point to"
             if any(b.side is not None for b in shown)
             else ""
         )
@@ -283,7 +283,7 @@ def _event_handle(side: int) -> Any:
         facecolor=(SIDES[side], 0.9) if side == 0 else "none",
         edgecolor=SIDES[side],
         hatch=None if side == 0 else "xxxx",
-        label=f"event: speaks for side {side}",
+        label=f"event: points to side {side}",
     )
 
 

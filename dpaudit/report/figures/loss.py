@@ -41,7 +41,7 @@ def loss_figure(
         handles = _draw(plain, bins, limit, limit_text, upper)
         _draw(powers, bins, limit, limit_text, upper)
         _loss_axes(powers, bins, 5 if narrow else 9)
-        _name_axes(powers, "speaks for side", "privacy loss ln(p/q)", narrow=narrow)
+        _name_axes(powers, "points to side", "privacy loss ln(p/q)", narrow=narrow)
         for axes, scale in ((plain, "linear"), (powers, "logarithmic")):
             axes.set_ylabel(f"share of the runs, {scale}")
         figure.legend(handles=handles, loc="outside upper left", ncols=1 if narrow else 3)

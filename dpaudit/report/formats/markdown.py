@@ -57,7 +57,7 @@ def _details(shown: View) -> str:
     lines += [f"**{escaped(head.caution)}**", ""] if head.caution else []
     lines += ["| What | Stated |", "|---|---|"]
     rows = (row for row in shown.select(Importance.FULL) if row.key != "target")  # the target is the heading
-    return "\n".join([*lines, *(f"| {escaped(row.name)} | {_cell(row)} |" for row in rows)])
+    return "\n".join([*lines, *(f"| {escaped(row.name)} | {_cell(shown.told_once(row))} |" for row in rows)])
 
 
 def _cell(row: Row) -> str:

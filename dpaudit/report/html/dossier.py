@@ -100,6 +100,7 @@ def contradictions(all_evidence: Sequence[Evidence]) -> Iterator[str]:
     relations = dict.fromkeys(each.relation for each in all_evidence if not each.relation.startswith("queries"))
     if len(relations) > 1:
         yield f"The evidence is about different neighbours: {'; '.join(relations)}."
+    yield from _apart(all_evidence)
     for above in all_evidence:
         for below in all_evidence:
             if _exceeds(below, above):
@@ -109,6 +110,20 @@ def contradictions(all_evidence: Sequence[Evidence]) -> Iterator[str]:
                     f"{shown} in {below.id[:13]}…, {limit} in {above.id[:13]}…. "
                     "Either they are not about the same release, or one of them is wrong."
                 )
+
+
+def _apart(all_evidence: Sequence[Evidence]) -> Iterator[str]:
+    """Yield what evidence about functions has not in common: the function, or its code."""
+    coded = [each.target for each in all_evidence if each.target.digest is not None and each.accounting is None]
+    digests = {name: {each.digest for each in coded if each.name == name} for name in (each.name for each in coded)}
+    for name, known in digests.items():
+        if len(known) > 1:
+            yield f"The evidence is about different code of {name}: {len(known)} digests. Make all of it anew."
+    if len(digests) > 1 and len(set.union(*digests.values())) > 1:
+        yield (
+            f"The evidence is about different functions: {'; '.join(digests)}. Nothing in it says that they belong to "
+            "one release, and what one piece shows says nothing of the others."
+        )
 
 
 def _exceeds(below: Evidence, above: Evidence) -> bool:

@@ -49,7 +49,7 @@ def section(shown: View, _: Evidence | None) -> Iterator[Section]:
 
 def _line(evidence: Evidence) -> Picture:
     letter, meaning = symbol(evidence), plain_words(evidence)
-    rows = (("For a person in the data", meaning.means), ("What this does not show", meaning.not_shown))
+    rows = (("For a person in the data", meaning.means),)
     how, drawing = line_reading(evidence), line_drawing(evidence, narrow=True)
     return Picture(f"Where {letter} lies", f"The {letter} line", drawing, (how,) if how else (), rows)
 

@@ -170,7 +170,7 @@ def _measured(
 def _drawing_note(histogram: Histogram, event: Event | None) -> str:
     if is_drawn_as_bars(histogram):
         marked = any(bar.side is not None for bar in bars(histogram, event))
-        return "An arrow names the side that the event takes an output to speak for." if marked else ""
+        return "An arrow names the side that the event takes an output to point to." if marked else ""
     if histogram.axis == "score":
         return "The figure shows one score of outputs that have several numbers; the event may use another."
     strips = "The strips above the axis mark the outputs that the event takes. " if regions(event) else ""
@@ -183,7 +183,7 @@ def _count_rows(counts: Counts, sides: list[int]) -> list[CountRow]:
     for side in sides:
         hits = counts.toward0 if side == 0 else counts.toward1
         rest = [rest[own] - hits[own] for own in (0, 1)]
-        rows.append(CountRow(f"speaks for side {side}", _shares(hits, counts.runs)))
+        rows.append(CountRow(f"points to side {side}", _shares(hits, counts.runs)))
     if sides:
         rows.append(CountRow("any other output", _shares((rest[0], rest[1]), counts.runs)))
     return rows

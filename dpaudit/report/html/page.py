@@ -15,6 +15,7 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import PairRecord
 from dpaudit.report.figures.number_line import line
 from dpaudit.report.html import (
+    about,
     accounting,
     attempts,
     change,
@@ -49,7 +50,7 @@ from dpaudit.report.text.trace import trace_part
 from dpaudit.report.text.training import updates_of
 from dpaudit.report.view import View, view
 
-_LONGEST_SHOWN = 120_000  # characters of the record that the page also shows as text; more would slow browsers down
+_LONGEST_SHOWN = 60_000  # characters of the record that the page also shows as text; more would slow browsers down
 
 
 def render(evidence: Evidence, baseline: Evidence | None = None, *, script: bool = True) -> str:
@@ -67,7 +68,7 @@ def render(evidence: Evidence, baseline: Evidence | None = None, *, script: bool
         [section for sections in makers for section in sections(shown, baseline)]
         for makers in (layout.summary, layout.reviewers, layout.engineers, layout.statisticians)
     ]
-    parts = [Part(*names, sections) for names, sections in zip(PARTS, others, strict=True)]
+    parts = [Part(*names, sections, names == PARTS[0]) for names, sections in zip(PARTS, others, strict=True)]
     context = {**_context(shown, baseline), "recheck": recheck(evidence, script=script)}
     for section in [*summary, *(section for sections in others for section in sections)]:
         context |= section.parts
@@ -82,7 +83,7 @@ def _context(shown: View, baseline: Evidence | None) -> dict[str, Any]:
         "identity": evidence.id,
         "head": shown.headline,
         "reason": _reason(shown.cell("reason", "")),
-        "beside": shown.beside,
+        "pressing": shown.pressing_still,
         "symbol": symbol(evidence),
         "apart": is_proof(evidence),
         "counted": counted(evidence),
@@ -246,12 +247,16 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of the page that opens: its anchor, its heading, what is in it, and its sections."""
+    """A part of the page that opens: its anchor, its heading, what is in it, and its sections.
+
+    ``signed``: whether it is open from the start, so that every browser prints it: it is what a signature stands under.
+    """
 
     name: str
     title: str
     about: str
     sections: list[Section]
+    signed: bool = False
 
 
 PARTS = (
@@ -261,7 +266,7 @@ PARTS = (
 )
 
 LAYOUT = Layout(
-    summary=(glance.section, _words),
+    summary=(about.section, glance.section, _words),
     reviewers=(_line, proof.section, _scope, _limits, change.section, _cite, _glossary),
     engineers=(
         _pairs,
@@ -286,7 +291,7 @@ LAYOUT = Layout(
 """The page of an audit or a proof."""
 
 LAYOUT_OF_ACCOUNTING = Layout(
-    summary=(glance.section, _words),
+    summary=(about.section, glance.section, _words),
     reviewers=(_line, accounting.section, _scope, _limits, _cite, _glossary),
     engineers=(_reproduce,),
     statisticians=(_method, _raw),
@@ -294,7 +299,7 @@ LAYOUT_OF_ACCOUNTING = Layout(
 """The same for an accounting, of which nothing was run."""
 
 LAYOUT_OF_TRAINING = Layout(
-    summary=(glance.section, training.section, _words),
+    summary=(about.section, glance.section, training.section, _words),
     reviewers=(_line, training.reviewed, _scope, _limits, _cite, _glossary),
     engineers=(_reproduce,),
     statisticians=(_method, _raw),

@@ -143,7 +143,7 @@ def _basis(bound: Bound | None, loss: float) -> str:
         )
     return (
         "By the evidence, for at least one of the two datasets: a suspicion of it becomes at least so much whenever "
-        f"the output falls into the event that speaks for it, or misses the one that speaks against it ({sure})."
+        f"the output falls into the event that points to it, or misses the one that points away from it ({sure})."
     )
 
 

@@ -16,7 +16,7 @@ from dpaudit.evidence.worst import SPEAKS_AGAINST, beyond_claim, low_bits_show_m
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.rows import Importance, Row
 from dpaudit.report.text.numerals import confidence_text
-from dpaudit.report.text.phrases import bound_text, certainty, low_bits_sentence, symbol
+from dpaudit.report.text.phrases import bound_text, certainty, lacks_line, low_bits_sentence, symbol
 from dpaudit.report.text.sensitivity import sensitivity_line, sensitivity_part
 from dpaudit.report.text.trace import trace_line, trace_part
 
@@ -125,6 +125,13 @@ def _unproved(evidence: Evidence) -> Iterator[Row]:
     said = "" if evidence.trace is None else evidence.trace.unproved
     if said:
         yield _finding("no proof", "Why there is no proof", said, f"Nothing is proved for all data: {said}.", False)
+
+
+def next_step(evidence: Evidence) -> Iterator[Row]:
+    """Yield how to look for the line at fault, where runs show a violation and nothing names a line."""
+    if lacks_line(evidence):
+        text = "dpaudit trace, with the same options, looks for the line at fault"
+        yield Row("next", "next", "At which line", text, importance=Importance.SUMMARY)
 
 
 FINDINGS: tuple[Callable[[Evidence], Iterator[Row]], ...] = (

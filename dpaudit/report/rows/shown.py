@@ -29,6 +29,7 @@ from dpaudit.report.text.phrases import (
     full_text,
     gaussian_text,
     guesses_text,
+    lacks_line,
     rate_text,
     shortened,
     symbol,
@@ -230,7 +231,9 @@ def power(evidence: Evidence) -> Iterator[Row]:
     smallest, found = detectable_text(evidence), evidence.detectable
     if smallest is not None and found is not None and evidence.verdict is not Verdict.INVALID:
         how = "" if math.isinf(found) else f", with probability 0.9 {yardstick(evidence)}"
-        cell, line, kept = upper_text(found), smallest + how, Importance.SUMMARY
+        cell, line = upper_text(found), smallest + how
+        # who has to look for a line at fault does not ask how large a violation would have been found
+        kept = Importance.FULL if lacks_line(evidence) else Importance.SUMMARY
         yield Row("detectable", "detectable", "Would have been found", cell, line, line, "", kept, "power", found)
     true = evidence.target.true_loss
     if true is not None:

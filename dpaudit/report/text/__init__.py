@@ -1,6 +1,7 @@
 """How is evidence put into words?"""
 
 __all__ = [
+    "about",
     "accounting",
     "accuracy",
     "bound_kinds",

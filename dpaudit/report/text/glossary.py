@@ -30,9 +30,10 @@ TERMS = {
         "ε",
         "eps",
     ): "How much one person's data may change what is seen: under ε-differential privacy, any set "
-    "of outputs is at most e^ε times as likely on one dataset as on its neighbour. Smaller is more private.",
+    "of outputs is at most e^ε times as likely on one dataset as on its neighbour. Smaller is more private: a "
+    "suspicion of 50 % becomes 52.5 % at most at ε = 0.1, 73.2 % at ε = 1, and 99.4 % at ε = 5.",
     ("delta", "δ"): "What the promise of ε may miss: P(S) ≤ e^ε·Q(S) + δ for every set S of outputs. It belongs far "
-    "below one in the number of people.",
+    "below one in the number of people: 1e-6 or less for 100,000.",
     (
         "mu",
         "μ",
@@ -76,7 +77,24 @@ TERMS = {
         "floating point",
     ): "The last digits of floating-point noise, which may tell the sides "
     "apart although the mathematics does not. A finding beside the verdict, unless it is asked to decide.",
-    ("sensitivity",): "How far one record may move the exact answer, which says how much noise it needs.",
+    ("sensitivity",): "How far one record may move the exact answer, which says how much noise it needs: "
+    "a count moves by 1, a sum of values that are clipped to [0, C] by C; Laplace noise of scale sensitivity / ε "
+    "then keeps ε.",
+    ("noise multiplier", "σ/C"): "Of noisy training: the standard deviation of the noise on a sum of clipped "
+    "gradients, divided by the norm C that each is clipped to. Under add-remove a record moves the sum by up to C, so "
+    "it is σ over the sensitivity; under replace a record moves it by up to 2·C, and the same number hides half as "
+    "much.",
+    ("sampling rate", "rate", "q"): "The chance with which each record, by a coin of its own, comes into a batch. What "
+    "a batch gives away shrinks about in proportion to it. That holds for such coins alone: batches of a fixed size, "
+    "and shuffled data, are accounted for by laws of their own.",
+    ("person", "user"): "Whom the promise protects. One record counts as one person unless a column says whose it is: "
+    "with 'add-remove(person=user_id)', neighbours differ in all records of one person.",
+    ("record",): "One row, or one element, of a dataset. Whether it stands for a person, dpaudit "
+    "cannot know: where one person has several, name the column, as in 'add-remove(person=user_id)'.",
+    ("clipping", "clip"): "Values, or gradients, are cut to a range or a norm before they are added up. Without a "
+    "bound on them, no number says how far one record moves the sum, and no noise is enough.",
+    ("composition", "budget"): "What several releases from the same data give away together. Under pure ε, the ε add "
+    "up; dpaudit account finds smaller sums, and proves them.",
     ("design",): "How recorded scores came about: a training run for every score (independent), or one model whose "
     "canaries were put in by fair coins (one-run). It decides which bound holds.",
     ("canary", "canaries"): "A record whose coin decides whether it is in the training data, so that guesses of coins "

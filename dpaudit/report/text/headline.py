@@ -33,7 +33,7 @@ from dpaudit.report.text.phrases import (
     value_text,
 )
 from dpaudit.report.text.second_look import doubt_sentence, doubted
-from dpaudit.report.text.trace import trace_story
+from dpaudit.report.text.trace import trace_story, traced_pair
 
 NO_PROOF = "This is not a proof of privacy."
 
@@ -137,8 +137,11 @@ def _violated(evidence: Evidence, claim: str) -> tuple[str, str]:
     if bound.kind == "sampled":
         second, alarm = evidence.second, evidence.false_alarm
         again = "" if second is None else f"; {count_text(sum(second.counts.runs))} fresh runs of its event confirm it"
+        pair = traced_pair(evidence, bound)
+        story = trace_story(evidence) or ([f"The pair: {pair}."] if pair else [])
+        first = f"The runs contradict the claim {claim}{reader}: they show {text} {certainty(bound)}{again}."
         return (
-            f"The runs contradict the claim {claim}{reader}: they show {text} {certainty(bound)}{again}.",
+            " ".join([first, *story]),
             "If the claim were true, an audit like this one would end so with a probability of at most "
             f"{error_text(bound.confidence if alarm is None else 1 - alarm)}.",
         )

@@ -11,7 +11,7 @@ import unicodedata
 from dpaudit.errors import UsageError
 from dpaudit.evidence.build import NOTHING
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import Bound, Rate, Scores
+from dpaudit.evidence.records import Bound, Rate, Scores, Verdict
 from dpaudit.privacy import Claim, parse_claim
 from dpaudit.privacy.text import SYMBOLS
 from dpaudit.report.text.bound_kinds import exact_value
@@ -177,6 +177,13 @@ def _policy(evidence: Evidence) -> str:
     }.get(evidence.low_bits, "")
 
 
+def lacks_line(evidence: Evidence) -> bool:
+    """Whether runs alone show a violation, and a trace, which would name the line at fault, was not made."""
+    told = evidence.trace is not None or evidence.proof is not None or evidence.accounting is not None
+    run = evidence.target.asks in ("program", "sampler", "seeded", "opaque") and evidence.decided_in == "real"
+    return evidence.verdict is Verdict.VIOLATED and run and not told and evidence.training is None
+
+
 def detectable_text(evidence: Evidence) -> str | None:
     """Write the smallest violation that would have been found with probability 0.9, or None if unknown."""
     if evidence.detectable is None:
@@ -212,6 +219,12 @@ _RELATIONS = {
     "sensitivity": "the answers of neighbouring datasets differ by no more than the sensitivities that are stated",
     "declared": "whoever ran the audit declared the two to be neighbours; this was not checked",
 }
+_OF_A_PERSON = {
+    "add-remove": "the datasets differ by one person, all of whose records (by the column {}) one of them has and the "
+    "other has not",
+    "replace": "the datasets hold as many people, and all records of one of them (by the column {}) are replaced by "
+    "other records",
+}
 _MOVEMENTS = {
     "one": "one answer differs, by at most 1",
     "monotone": "each answer differs by at most 1, all in the same direction",
@@ -226,7 +239,10 @@ def relation_words(relation: str) -> str:
     text = _RELATIONS.get(kind.strip())
     if text is None:
         return ""
-    options = [option.strip() for option in inside.rstrip(")").split(",") if option.strip()]
+    options = [option.strip() for option in inside.removesuffix(")").split(",") if option.strip()]
+    person = next((option.partition("=")[2] for option in options if option.startswith("person=")), None)
+    if person is not None:
+        text = _OF_A_PERSON.get(kind.strip(), text).format(shortened(person, 80))
     if kind.strip() == "queries":
         movement = next((words for name, words in _MOVEMENTS.items() if name in options), None)
         text += "; " + (movement or "each answer differs by at most 1")

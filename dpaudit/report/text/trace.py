@@ -9,10 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import Trace, TracedCall, TraceFinding
+from dpaudit.evidence.records import Bound, Trace, TracedCall, TraceFinding
 from dpaudit.evidence.worst import SPEAKS_AGAINST
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.text.numerals import count_text
+from dpaudit.report.text.phrases import TRACED
+
+_LONGEST_PAIR = 160  # characters of the answers of a pair in a sentence
 
 MEANINGS = {
     "leaks": "certain, by the flow of data alone, whatever the laws of the noise are",
@@ -43,8 +46,13 @@ class TracePart:
     facts: list[tuple[str, str]]
 
 
-def trace_line(evidence: Evidence) -> str | None:
-    """Return what was found in one line; None without a trace."""
+def trace_line(evidence: Evidence, *, told: bool = False) -> str | None:
+    """Return what was found in one line; None without a trace.
+
+    Args:
+        evidence: with a trace or without.
+        told: whether the story of what speaks against the claim stands elsewhere already.
+    """
     trace = evidence.trace
     if trace is None:
         return None
@@ -52,8 +60,7 @@ def trace_line(evidence: Evidence) -> str | None:
     if first is None:
         return trace.word
     tried = f" ({_tried(trace)})" if trace.found else ""
-    # in a verdict that it decides, the story stands in the first lines
-    story = trace_story(evidence) if trace.word == "not supported" else []
+    story = [] if told else trace_story(evidence)
     said = " ".join(story) or f"{_told(first)}{'; not all was followed' if _left_out(trace) else ''}"
     return "; ".join([f"{trace.word}{tried}: {said}", *trace.beside])
 
@@ -73,7 +80,8 @@ def trace_story(evidence: Evidence) -> list[str]:
     trace = evidence.trace
     if trace is None or trace.word not in SPEAKS_AGAINST:
         return []
-    found = [f"The pair: {trace.change}."] if trace.change else []
+    change = _change(evidence, trace)
+    found = [f"The pair: {change}."] if change else []
     moved = [call for call in trace.calls if call.moved]
     parts = [_moving(call) for call in moved]
     if len(moved) > 1 and trace.epsilon is not None and (trace.epsilon or trace.mu):
@@ -87,6 +95,26 @@ def trace_story(evidence: Evidence) -> list[str]:
     said = _told(trace.findings[0]) if scales or not parts else "; ".join(parts)
     found.append(f"{said[0].upper()}{said[1:]}.")
     return [*found, trace.instead] if trace.instead else found
+
+
+def traced_pair(evidence: Evidence, bound: Bound) -> str:
+    """Return what differs in the pair of the trace, where a bound is about that pair; else empty."""
+    trace = evidence.trace
+    if trace is None:
+        return ""
+    by_trace = bound.kind == "exact" and bound.method in TRACED
+    same = evidence.search is None and (len(evidence.pairs) < 2 if bound.pair is None else bound.pair == trace.pair)
+    return _change(evidence, trace) if by_trace or same else ""
+
+
+def _change(evidence: Evidence, trace: Trace) -> str:
+    """Return the two datasets of a trace in words: answers as they are, for they have no records."""
+    if not evidence.relation.startswith("queries"):
+        return trace.change
+    pair = evidence.pairs[trace.pair] if trace.pair < len(evidence.pairs) else None
+    if pair is None or pair.shown0 is None or pair.shown1 is None or len(pair.shown0 + pair.shown1) > _LONGEST_PAIR:
+        return ""
+    return f"the answers {pair.shown0} and {pair.shown1}"
 
 
 def _moving(call: TracedCall) -> str:
