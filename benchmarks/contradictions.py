@@ -60,7 +60,7 @@ FIRST = (
 
 _RUNS = "runs of which the file holds no counts: a replay alone shows them"
 _WORDS = "words for people"
-_TARGET = "the target's own word, of what is not proved; check --against compares it"
+_TARGET = "the target's own word, of what is not proved"
 _KEPT = "was to be kept or not; nothing rests on it"
 _OLDER = "older evidence has none, and loses nothing by it"
 FREE: dict[str, str] = {
@@ -119,7 +119,7 @@ FREE: dict[str, str] = {
     "sequential.epochs": "events of bets before the last epoch, in words",
     **dict.fromkeys(
         ["scores.roc", "scores.rates", "scores.mu", "scores.given"],
-        "scores themselves are in no file; thresholds ascend, counts descend, estimates lie within theirs",
+        "scores themselves are in no file",
     ),
     "proof.comparison": _OLDER,
     "proof.prices": _OLDER,
