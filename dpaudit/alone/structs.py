@@ -28,13 +28,23 @@ class ValidationError(MsgspecError):
 
 
 class Meta:
-    """What a text must look like."""
+    """What a text must look like, or between which numbers one must lie."""
 
-    def __init__(self, *, pattern: str | None = None, **others: Any) -> None:
-        """Keep the pattern; no other condition is offered."""
+    def __init__(
+        self, *, pattern: str | None = None, gt: float | None = None, lt: float | None = None, **others: Any
+    ) -> None:
+        """Keep them; no other condition is offered."""
         if others:
             raise missing(f"msgspec.Meta({', '.join(others)})")
-        self.pattern = pattern
+        self.pattern, self.gt, self.lt = pattern, gt, lt
+
+    def refused(self, value: Any) -> str:
+        """Say what is expected; empty where a value is so. NaN lies between no numbers."""
+        if self.pattern is not None and not re.search(self.pattern, value):
+            return f"str matching {self.pattern}"
+        if self.gt is not None and not value > self.gt:
+            return f"number > {self.gt}"
+        return f"number < {self.lt}" if self.lt is not None and not value < self.lt else ""
 
 
 class FieldInfo:
@@ -268,12 +278,12 @@ def _enum(kind: type[Enum]) -> _Reader:
 
 def _annotated(of: tuple[Any, ...]) -> _Reader:
     inner = _reader(of[0])
-    patterns = [each.pattern for each in of[1:] if isinstance(each, Meta) and each.pattern is not None]
+    conditions = [each for each in of[1:] if isinstance(each, Meta)]
 
     def read(value: Any) -> Any:
         found = inner(value)
-        if any(not re.search(pattern, found) for pattern in patterns):
-            _refuse(value, "str matching " + ", ".join(patterns))
+        for wrong in filter(None, (each.refused(found) for each in conditions)):
+            _refuse(value, wrong)
         return found
 
     return read

@@ -15,6 +15,7 @@ from typing import Annotated, Any, ClassVar
 
 import msgspec
 
+from dpaudit.chances import LEAST_ERROR
 from dpaudit.errors import UsageError
 from dpaudit.evidence.canonical_json import content_id, json_values, read_json, read_text, write_whole
 from dpaudit.evidence.migrations import VERSION, as_written, is_known, is_part, upgraded
@@ -133,7 +134,7 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
     sensitivity: Moved | None = None
     search: Search | None = None
     constant: tuple[int, ...] = ()
-    false_alarm: float | None = None
+    false_alarm: Annotated[float, msgspec.Meta(gt=LEAST_ERROR / 2, lt=1)] | None = None
     second: SecondLook | None = None
     types: Annotated[str, msgspec.Meta(pattern="^(count|ignore)$")] = "count"
     decided_in: Annotated[str, msgspec.Meta(pattern="^(real|float)$")] = "real"

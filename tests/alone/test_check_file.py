@@ -22,6 +22,7 @@ from dpaudit.alone.missing import MissingError
 from dpaudit.alone.tails import tail
 from dpaudit.errors import UsageError
 from dpaudit.evidence.canonical_json import content_id
+from dpaudit.evidence.evidence import Evidence
 from dpaudit.review.check import check_file, exit_code
 
 OLD = ROOT / "tests" / "evidence" / "old"
@@ -227,3 +228,15 @@ def test_a_page_that_shows_another_verdict_fails_and_others_name_the_command_tha
 def test_red_audits_scores_and_proofs_from_records_are_computed_again(check_pyz: Path, file: Path) -> None:
     found = said(check_pyz, str(file))
     assert found.returncode == 0, found.stdout
+
+
+@pytest.mark.parametrize("value", [0.0, -0.001, 1.0, 1e-300, "nan"])
+def test_a_chance_of_a_false_alarm_that_is_none_is_no_evidence(value, check_pyz, tmp_path):
+    """At 0 a check would halve an error level for ever, and take all memory."""
+    record = record_of("laplace_first")
+    record["false_alarm"] = value
+    text = json.dumps({"id": content_id(record), "evidence": record, "run": None})
+    with pytest.raises(UsageError, match="not the evidence that this dpaudit reads"):
+        Evidence.from_json(text)
+    (tmp_path / "forged.json").write_text(text, encoding="utf-8")
+    assert said(check_pyz, str(tmp_path / "forged.json")).returncode == 2

@@ -25,6 +25,7 @@ from dpaudit.evidence.canonical_json import content_id
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import NOT_ACCEPTED
 from dpaudit.review.check import check, check_file, exit_code
+from dpaudit.review.check.against import against
 from dpaudit.verify.proofs.kinds import KINDS, check_proof
 
 pytest.importorskip("pandas")
@@ -275,6 +276,31 @@ CONTRADICTIONS: dict[str, tuple[str, Callable[[Record], None]]] = {
         "tuples of one bit",
         lambda record: record["proof"].update(domain='[{"$tuple":[0]},{"$tuple":[2]}]'),
     ),
+    "no path compared": ("above threshold", lambda record: record["proof"]["comparison"].update(compared=0)),
+    "half of the paths compared": ("noisy max", lambda record: record["proof"]["comparison"].update(compared=1)),
+    "no path of a fold compared": ("fold", lambda record: record["proof"]["comparison"].update(compared=0)),
+    "no run of records compared": ("count", lambda record: record["proof"]["comparison"].update(runs=0)),
+    "no run of records at all": (
+        "cities",
+        lambda record: record["proof"]["comparison"].update(runs=0, passed_over=48),
+    ),
+    "no path of records": ("count", lambda record: record["proof"]["comparison"].update(paths=0)),
+    "no path of records, at δ": (
+        "gaussian, accounted for",
+        lambda record: record["proof"]["comparison"].update(paths=0),
+    ),
+    "a declared column that the certificate does not name": (
+        "count",
+        lambda record: record["proof"]["certificate"]["columns"].pop(),
+    ),
+    "a column that nobody asked about": (
+        "cities",
+        lambda record: record["proof"].update(domain='{"pay":{"$tuple":[0,9]},' + record["proof"]["domain"][1:]),
+    ),
+    "a kept pair of another name": (
+        "tuples of one bit",
+        lambda record: record["proof"]["certificate"]["pair"].__setitem__(0, "(0,)x"),
+    ),
     "not all was read": (
         "count",
         lambda record: record["proof"]["comparison"].update(open_ends=["line 3 was never run"]),
@@ -303,3 +329,80 @@ def test_a_proof_is_of_the_domain_that_is_stated_also_where_nothing_hangs_on_it(
     stated = evidence.proof.domain.replace(told, instead)
     forged = msgspec.structs.replace(evidence, proof=msgspec.structs.replace(evidence.proof, domain=stated))
     assert any(each.fails and "other values of" in each.sentence for each in check(forged))
+
+
+@pytest.mark.parametrize(
+    ("column", "named"),
+    [
+        (list(range(1_001)), False),
+        (list(range(1_000)), True),
+        ([*range(1_000), None], True),
+    ],
+)
+def test_a_column_of_very_many_values_may_go_unnamed(column: list[Any], named: bool) -> None:
+    def release(people: Any, noise: Any) -> Any:
+        return len(people) + noise.laplace(1)
+
+    domain = {"age": (0, 120), "id": column}
+    evidence = dp.prove(release, domain=domain, relation="add-remove", claim="epsilon=1", runs=0, seed=1)
+    assert evidence.verdict is dp.Verdict.PROVED
+    assert [each["name"] for each in evidence.proof.certificate["columns"]] == ["age", *(["id"] if named else [])]
+    assert exit_code(check(evidence)) == 0
+
+
+@pytest.mark.parametrize("high", [999, 1_000, 20_000])
+def test_a_column_of_very_many_whole_numbers_may_go_unnamed(high: int) -> None:
+    import pandas
+
+    def release(people: Any, noise: Any) -> Any:
+        return len(people) + noise.laplace(1)
+
+    data = pandas.DataFrame({"age": [1.0, 2.0], "id": [1, 2]})
+    domain = {"age": (0, 120), "id": (0, high)}
+    evidence = dp.prove(release, data=data, domain=domain, relation="add-remove", claim="epsilon=1", runs=0, seed=1)
+    assert evidence.verdict is dp.Verdict.PROVED and evidence.proof.whole == ("id",)
+    assert len(evidence.proof.certificate["columns"]) == (2 if high == 999 else 1)
+    assert exit_code(check(evidence)) == 0
+
+
+def test_what_may_go_unnamed_and_unsought_is_what_a_proof_leaves_so() -> None:
+    from dpaudit.program.coverage.regions import MOST_PATHS
+    from dpaudit.verify.proofs import answers, releases
+    from dpaudit.verify.releases import read
+
+    assert (releases.MOST_STATED, answers.MOST_SOUGHT) == (read.MOST_STATED, MOST_PATHS)
+
+
+def test_earlier_evidence_of_records_counts_no_paths_and_names_fewer_columns() -> None:
+    """It calls a function in a file by its name alone, which is how it is told from evidence of now."""
+    evidence = Evidence.load(Path(__file__).with_name("old") / "proved_from_records.json")
+    assert evidence.proof.comparison.paths == 0
+    assert [each["name"] for each in evidence.proof.certificate["columns"]] == ["age"]
+    assert exit_code(check(evidence)) == 0
+
+
+def test_another_tree_of_a_counterexample_is_not_that_of_the_program() -> None:
+    """A fold is proved for any length, and its counterexample is a tree of some: both are read again."""
+    record = record_of("couplings")
+    nodes = record["counterexample"]["record"]["nodes"]
+    place = next(place for place, node in enumerate(nodes) if "leaf" in node)
+    path = ("counterexample", "record", "nodes", place, "leaf")
+    forgery = forged(record, path, [*at(record, path)[:-1], ["float", {"q0": "1"}]])
+    text = json.dumps({"id": content_id(forgery), "evidence": forgery, "run": None})
+    (found,) = [each for each in against(Evidence.from_json(text), "prefix_sum") if each.what == "program"]
+    assert found.fails
+    honest = Evidence.from_json(json.dumps({"id": content_id(record), "evidence": record, "run": None}))
+    assert all(each.holds for each in against(honest, "prefix_sum") if each.what == "program")
+
+
+@pytest.mark.parametrize("member", ["low", "events", "at"])
+def test_another_account_of_releases_is_not_that_of_the_program(member: str) -> None:
+    record = record_of("gaussian, accounted for")
+    path = ("proof", "certificate", "account", member)
+    value = at(record, path)
+    other = value[:-1] if isinstance(value, list) else "0" if member == "low" else "1/200000"
+    evidence = Evidence.from_json(json.dumps({"id": content_id(record), "evidence": record, "run": None}))
+    changed = forged(evidence.proof.certificate, path[2:], other)
+    evidence = msgspec.structs.replace(evidence, proof=msgspec.structs.replace(evidence.proof, certificate=changed))
+    (found,) = [each for each in against(evidence, target_of("gaussian, accounted for")) if each.what == "program"]
+    assert found.fails

@@ -113,3 +113,13 @@ def test_the_command_asks_for_the_design_and_repeats_what_was_said(tmp_path, mon
     done = CliRunner().invoke(cli, ["scores", "in.npy", "out.npy", "--design", "one-run", "--canaries", "5e3"])
     assert done.exit_code == 0, done.output
     assert "--canaries 5000" in done.output and "5,000 canaries, not all with a score" in " ".join(done.output.split())
+
+
+def test_guesses_are_called_what_is_guessed():
+    rng = np.random.default_rng(3)
+    given = rng.normal(0, 1, 300), rng.normal(0, 1, 300)
+    evidence = dp.audit_scores(*given, claim="epsilon=1, delta=1e-5", design="one-run")
+    assert not [finding for finding in check(evidence) if finding.fails]
+    first = msgspec.structs.replace(evidence.attempts[0], name="all of them right")
+    changed = msgspec.structs.replace(evidence, attempts=(first, *evidence.attempts[1:]))
+    assert "scores" in [finding.what for finding in check(changed) if finding.fails]

@@ -54,6 +54,65 @@ def test_rows_that_stand_on_both_sides_are_noticed(size):
     assert "on the other too" in said(side0, rng.permutation(side0))
 
 
+def drawn_again(rng, x, times=2):
+    return rng.choice(x, times * len(x))
+
+
+def beside(rng, x):
+    """A random number of the run beside what it returned."""
+    return np.column_stack([rng.random(len(x)), x])
+
+
+SHARED = {  # noise that both sides, or both halves of a side, were made of
+    "the same noise on both sides": lambda rng, x: (x, x + 1),
+    "the same noise, twice as large": lambda rng, x: (x, 2 * x + 1),
+    "the same noise, mirrored": lambda rng, x: (x, 1 - x),
+    "the same noise, printed": lambda rng, x: (np.round(x, 9), np.round(x + 1, 9)),
+    "the same noise in vectors": lambda rng, x: (beside(rng, x), beside(rng, x + 1)),
+    "the same exponential noise": lambda rng, x: (np.exp(x), np.exp(x) * 3),
+    "antithetic noise": lambda rng, x: (np.r_[x, -x], np.r_[x**3 + 7, 7 - x**3]),
+    "antithetic noise on one side": lambda rng, x: (np.r_[x, 4 - x], rng.laplace(1, 1, len(x))),
+    "antithetic noise beside run numbers": lambda rng, x: (beside(rng, np.r_[x, -x]), beside(rng, np.r_[x, 2 - x])),
+}
+AGAIN = {  # lists of outputs, made of numbers that stand there several times
+    "texts": lambda rng, x: [f"{each:.12g}" for each in drawn_again(rng, x)],
+    "texts of nine decimals": lambda rng, x: [f"{each:.9f}" for each in drawn_again(rng, x)],
+    "JSON": lambda rng, x: [f'{{"count": {each:.12g}}}' for each in drawn_again(rng, x)],
+    "sentences": lambda rng, x: [f"about {each!r} of them" for each in map(float, drawn_again(rng, x))],
+    "texts in dicts": lambda rng, x: [{"sum": f"{each:.12g}", "unit": "EUR"} for each in drawn_again(rng, x)],
+    "dicts with run numbers": lambda rng, x: [
+        {"run": number, "sum": each} for number, each in enumerate(map(float, drawn_again(rng, x)))
+    ],
+    "random ids": lambda rng, x: [(float(each), float(other)) for each, other in beside(rng, drawn_again(rng, x))],
+    "times": lambda rng, x: [
+        [1e9 + number + float(rng.random()), float(each)] for number, each in enumerate(rng.permutation(np.tile(x, 3)))
+    ],
+    "nested lists": lambda rng, x: [[["sum", each], [1]] for each in map(float, drawn_again(rng, x))],
+    "half of them None": lambda rng, x: [
+        None if rng.random() < 0.5 else float(each) for each in drawn_again(rng, x, 4)
+    ],
+    "truth values": lambda rng, x: [(bool(rng.random() < 0.5), float(each)) for each in drawn_again(rng, x)],
+    "several kinds": lambda rng, x: [
+        float(each) if rng.random() < 0.8 else f"no count, {each:.12g}" for each in drawn_again(rng, x)
+    ],
+}
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("how", SHARED)
+def test_noise_that_is_shared_or_mirrored_is_noticed_in_any_order(how, size):
+    rng, noise, _ = laplace(4, size)
+    assert said(*map(rng.permutation, SHARED[how](rng, noise)))
+
+
+@pytest.mark.parametrize("size", [300, 3_000])
+@pytest.mark.parametrize("how", AGAIN)
+def test_what_stands_beside_numbers_that_were_drawn_again_hides_nothing(how, size):
+    rng, *sides = laplace(5, size)
+    made = [AGAIN[how](rng, side) for side in sides]
+    assert copied(tuple(from_list([each[place] for place in rng.permutation(len(each))]) for each in made))
+
+
 CANDIDATES = np.random.default_rng(9).normal(size=5_000)
 HONEST = {
     "laplace": lambda rng, n, shift: rng.laplace(shift, 1, n),
@@ -82,12 +141,34 @@ HONEST = {
 }
 
 
+TABLE = 3 * np.tan(np.linspace(-1.5, 1.5, 64))
+HONEST |= {
+    "ids beside noise": lambda rng, n, shift: beside(rng, rng.laplace(shift, 1, n)),
+    "one of a symmetric table": lambda rng, n, shift: rng.choice(TABLE, n),
+    "one of a symmetric table of thousands": lambda rng, n, shift: (
+        3 * np.tan(np.linspace(-1.5, 1.5, 4_000)[rng.integers(0, 4_000, n)])
+    ),
+    "symmetric counts": lambda rng, n, shift: rng.binomial(40, 0.5, n) - 20.0 + shift,
+    "noise with its sign beside it": lambda rng, n, shift: (
+        lambda x: np.column_stack([np.sign(x), np.abs(x), rng.integers(0, 9, n)])
+    )(rng.laplace(shift, 1, n)),
+}
+
+
 @pytest.mark.parametrize("size", [60, *SIZES])
 @pytest.mark.parametrize("law", HONEST)
 def test_what_repeats_by_itself_is_no_copy(law, size):
     for seed in range(3):
         rng = np.random.default_rng([68, seed, size])
         assert said(HONEST[law](rng, size, 0), HONEST[law](rng, size, 1)) == ""
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_neither_are_texts_of_honest_numbers(size):
+    _, *sides = laplace(6, size)
+    for write in ("{:.12g}", "{:.2f}", "{:.5f} of {:.5f}", "a word", "{:d} people"):
+        made = [[write.format(*[int(x) if "d}" in write else x] * 2) for x in map(float, side)] for side in sides]
+        assert copied(tuple(map(from_list, made))) == "", write
 
 
 @pytest.mark.parametrize("size", SIZES)

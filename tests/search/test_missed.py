@@ -13,6 +13,7 @@ import dpaudit as dp
 from dpaudit.events import quick_predict
 from dpaudit.neighbours.candidates.candidates import KINDS, candidates, chosen
 from dpaudit.privacy import PureDP
+from dpaudit.reading.constants import constants_of
 from dpaudit.report import console_summary, html_page
 from dpaudit.review.check import check, passes
 from dpaudit.sampling.outputs import from_array
@@ -176,3 +177,128 @@ def test_a_function_that_raises_in_nearly_every_run_is_audited():
 
     evidence = dp.audit(rarely, claim="epsilon=1", pairs=[([1], [])], relation="add-remove", runs=40_000, seed=3)
     assert evidence.verdict is dp.Verdict.VIOLATED
+
+
+# --- what only some records show, with the numbers of the code --------------------------------------------
+
+LOW, HIGH = 61, 64
+BANDS = {"age": (61, 64), "income": (70_000, 75_000)}
+PEOPLE = FRAME.assign(city=RNG.choice(["bern", "oslo", "rome"], len(FRAME)))
+PEOPLE = PEOPLE[~(PEOPLE["age"].between(60, 65) & PEOPLE["income"].between(69_000, 76_000))].reset_index(drop=True)
+DECLARED = {**DOMAIN, "city": ["bern", "oslo", "rome", None]}
+
+
+def of_globals(people):
+    return people["age"].between(LOW, HIGH) & people["income"].between(70_000, 75_000)
+
+
+def of_a_query(people):
+    return people.eval("61 <= age <= 64 and 70000 <= income <= 75000")
+
+
+def of_a_table(people):
+    found = np.ones(len(people), dtype=bool)
+    for column, (low, high) in BANDS.items():
+        found &= people[column].between(low, high).to_numpy()
+    return found
+
+
+def of_defaults(people, low=61, high=64, least=70_000, most=75_000):
+    return people["age"].between(low, high) & people["income"].between(least, most)
+
+
+def of_sums(people):
+    return people["age"].between(60 + 1, 65 - 1) & people["income"].between(7 * 10**4, 75 * 10**3)
+
+
+def of_cuts(people):
+    ages = pd.cut(people["age"], [0, 61, 64, 200], labels=False)
+    return (ages == 1) & (np.digitize(people["income"], [70_000, 75_000]) == 1)
+
+
+def of_records(people):
+    return np.array([61 <= one["age"] <= 64 and 70_000 <= one["income"] <= 75_000 for one in people.to_dict("records")])
+
+
+def of_three_columns(people):
+    return (people["age"] == 62) & people["income"].between(70_000, 75_000) & (people["city"] == "oslo")
+
+
+def of_whole_parts(people):
+    return people["age"].isin([61, 62, 63]) & (people["income"] // 5000 == 14)
+
+
+def of_texts(people):
+    return people["age"].astype(str).isin(["61", "62"]) & people["income"].between(70_000, 75_000)
+
+
+def of_what_is_missing(people):
+    return people["city"].isna() & people["age"].between(61, 64)
+
+
+HIDDEN = [
+    of_globals, of_a_query, of_a_table, of_defaults, of_sums, of_cuts, of_records, of_three_columns, of_whole_parts,
+    of_texts, of_what_is_missing,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("hit", HIDDEN)
+def test_records_in_all_bands_of_the_code_are_tried(hit):
+    """However the code writes its numbers; no record of the data lies in all bands."""
+    assert not np.any(hit(PEOPLE))
+    tried, _ = chosen(PEOPLE, "add-remove", domain=DECLARED, limit=500, numbers=constants_of(hit))
+    assert any(np.any(hit(side)) for one in tried if one.kind == "code" for side in one.pair())
+
+
+def test_numbers_of_another_unit_are_multiplied():
+    """``income / 1000 > 70`` is about 70,000."""
+    numbers = constants_of(lambda people: (people["income"] / 1000).between(70, 75))
+    tried, _ = chosen(PEOPLE, "add-remove", domain=DECLARED, limit=500, numbers=numbers)
+    found = [
+        side["income"].between(70_000, 75_000) & (side["income"] % 1000 == 0) for one in tried for side in one.pair()
+    ]
+    assert any(each.any() for each in found)
+
+
+FORMS = {
+    "texts": lambda frame: frame,
+    "objects": lambda frame: frame.astype({"city": object}),
+    "categories": lambda frame: frame.astype({"city": "category"}),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_missing_text_that_is_declared_is_tried_though_the_data_hold_none(form):
+    data = FORMS[form](PEOPLE)
+    tried, _ = chosen(data, "add-remove", domain=DECLARED, limit=200)
+    assert any(side["city"].isna().any() for one in tried for side in one.pair())
+    assert data["city"].dtype in {side["city"].dtype for one in tried for side in one.pair()}
+    never, _ = chosen(data, "add-remove", domain={**DECLARED, "city": ["bern", "oslo", "rome"]}, limit=200)
+    assert not any(side["city"].isna().any() for one in never for side in one.pair())
+
+
+def missing_city(people, rng):
+    return len(people) + 50 * people["city"].isna().any() + rng.laplace(0, 1)
+
+
+def missing_city_of_dicts(people, rng):
+    return len(people) + 50 * any(one["city"] is None for one in people) + rng.laplace(0, 1)
+
+
+def no_city(people, rng):
+    return len(people) + rng.laplace(0, 1)
+
+
+@pytest.mark.parametrize(
+    ("function", "as_dicts", "verdict"),
+    [
+        (missing_city, False, dp.Verdict.VIOLATED),
+        (missing_city_of_dicts, True, dp.Verdict.VIOLATED),
+        (no_city, False, dp.Verdict.NOT_VIOLATED),
+        (no_city, True, dp.Verdict.NOT_VIOLATED),
+    ],
+)
+def test_what_goes_wrong_with_a_missing_text_alone_is_violated(function, as_dicts, verdict):
+    data = PEOPLE.head(40).to_dict("records") if as_dicts else PEOPLE
+    options = {"data": data, "domain": DECLARED, "relation": "add-remove", "runs": 10_000, "seed": 1}
+    assert dp.audit(function, claim="epsilon=1", **options).verdict is verdict

@@ -1,7 +1,7 @@
 """Were recorded outputs handed in more than once?
 
 Copies of outputs, and a bootstrap of them, are no further runs, and shuffled they show it neither by drift nor by
-distances in time. Three signs do, whatever the order; none is ever shown by counts, rounded numbers or categories:
+distances in time. Four signs do, whatever the order; none is ever shown by counts, rounded numbers or categories:
 
 *Multiplicities.* Of independent draws from any law, let N_k outcomes occur k times, and m_k = k!·E N_k. With λ the
 expected number of an outcome, m_k = Σ λ^k·e^(−λ) (as for Poisson sampling; Good 1953), so m_k² ≤ m_(k−1)·m_(k+1) by
@@ -15,13 +15,19 @@ where they lie on no grid they come from no rounding either. Where there are man
 side are among them, they were copied, or drawn again from fewer runs. A function that has but a few states of noise
 looks the same, which is why the answer is a question.
 
+*Lines.* Numbers of one side that are those of the other but for a shift and a scale, or those of their own side
+mirrored, were made of the same noise (common or antithetic random numbers): independent ones lie on no line.
+
 Numbers count as equal if they are far nearer to one another than to their neighbours: copies may have been changed a
-little.
+little. What is true of one number of an output is enough: a run number beside copies makes no new runs of them. Numbers
+in texts count as numbers.
 """
 
 from __future__ import annotations
 
 import math
+import re
+from collections import defaultdict
 
 import numpy as np
 
@@ -41,8 +47,12 @@ _MANY = 20  # outcomes that occur equally often
 _MEETINGS = 64
 _ASKED = (
     "{}. Are these the same outputs in another order, copied, or drawn again from fewer runs (a bootstrap)? A bound "
-    "holds for outputs of runs of their own: hand in every run once"
+    "holds for outputs of runs of their own, with noise of their own: hand in every run once"
 )
+_MOST_COLUMNS = 32  # numbers of an output that are looked at: those that have most values
+_DECIMAL = re.compile(r"-?\d+\.\d+(?:[eE][-+]?\d+)?")
+_FEWEST_ON_A_LINE = 20
+_ON_A_LINE = 1e-3  # of the distance of neighbours; of n independent numbers it is about √n
 
 
 def refuse_copies(sides: tuple[Outputs, Outputs]) -> None:
@@ -65,8 +75,10 @@ def copied(sides: tuple[Outputs, Outputs]) -> str:
         times = _too_regular(np.unique(_known(outputs), return_counts=True)[1])
         if times:
             return f"far too many outputs of side {side} are there exactly {times} times"
-    for form in dict.fromkeys(sides[0].forms + sides[1].forms):
-        found = _of_form(_numbers(sides[0], form), _numbers(sides[1], form), (len(sides[0]), len(sides[1])))
+    sizes = len(sides[0]), len(sides[1])
+    for form in dict.fromkeys(form for side in sides for form, numbers in _by_form(side) if numbers.shape[1]):
+        both = [dict(_by_form(side)).get(form, np.empty((0, 0))) for side in sides]
+        found = _of_form(both[0], both[1], sizes)
         if found:
             return found
     return ""
@@ -76,26 +88,62 @@ def _known(outputs: Outputs) -> Integers:
     return np.asarray(identities(outputs))
 
 
-def _numbers(outputs: Outputs, form: str) -> Floats:
-    if form not in outputs.forms:
-        return np.empty((0, 0))
-    return np.asarray(outputs.numbers[outputs.forms.index(form)], dtype=np.float64)
+def _by_form(outputs: Outputs) -> list[tuple[str, Floats]]:
+    """Return the numbers of the outputs of each form, and those in the texts of each pattern."""
+    found = list(zip(outputs.forms, outputs.numbers, strict=True))
+    if len(found) <= _FEWEST:
+        return found
+    often = np.bincount(outputs.codes, minlength=len(found))
+    texts: dict[str, list[list[float]]] = defaultdict(list)
+    for form, times in zip(outputs.forms, often.tolist(), strict=True):
+        if "'" in form or '"' in form:
+            texts[_DECIMAL.sub("#", form)] += [list(map(float, _DECIMAL.findall(form)))] * times
+    return [*found, *((pattern, np.array(rows)) for pattern, rows in texts.items())]
 
 
 def _of_form(numbers0: Floats, numbers1: Floats, sizes: tuple[int, int]) -> str:
-    """Say how outputs of one form are copies, by the number in them that has most values."""
-    if not numbers0.size + numbers1.size:
-        return ""
+    """Say how outputs of one form are copies, by any number in them."""
     width = max(numbers0.shape[1], numbers1.shape[1])
     both = [each if each.size else np.empty((0, width)) for each in (numbers0, numbers1)]
     joined = np.concatenate(both)
-    column = 0 if width == 1 else max(range(width), key=lambda place: len(np.unique(joined[:, place])))
-    order = np.argsort(joined[:, column])
-    values, of_side1 = joined[order, column], order >= len(both[0])
+    columns = sorted(range(width), key=lambda place: -len(np.unique(joined[:, place])))[:_MOST_COLUMNS]
+    found = (_of_numbers(both[0][:, place], both[1][:, place], sizes) for place in columns)
+    return next(filter(None, found), "")
+
+
+def _of_numbers(numbers0: Floats, numbers1: Floats, sizes: tuple[int, int]) -> str:
+    """Say how outputs are copies, by one number in them; empty if it does not show that they are."""
+    joined = np.concatenate([numbers0, numbers1])
+    order = np.argsort(joined)
+    values, of_side1 = joined[order], order >= len(numbers0)
     first = np.concatenate([[True], ~_near(values)])  # of numbers that count as equal
     places = np.cumsum(first) - 1
     counts = np.stack([np.bincount(places[of_side1 == side], minlength=int(places[-1]) + 1) for side in (0, 1)])
-    return _of_counts(counts, values[first], sizes)
+    return _of_counts(counts, values[first], sizes) or _of_lines(numbers0, numbers1)
+
+
+def _of_lines(numbers0: Floats, numbers1: Floats) -> str:
+    """Say how numbers were made of the same noise; empty where that does not show."""
+    sides = [np.unique(each) for each in (numbers0, numbers1)]
+    for side, (own, given) in enumerate(zip(sides, (numbers0, numbers1), strict=True)):
+        if len(own) >= max(_FEWEST_ON_A_LINE, len(given) / 2) and not _on_a_grid(own) and _on_a_line(own, -own[::-1]):
+            return f"the numbers of side {side} are there mirrored as well, as those of antithetic noise are"
+    alike = len(sides[0]) == len(sides[1]) >= max(_FEWEST_ON_A_LINE, len(numbers0) / 2)
+    if alike and not any(map(_on_a_grid, sides)):
+        for other in (sides[1], -sides[1][::-1]):
+            if _on_a_line(sides[0], other, scaled=True):
+                return "the numbers of side 1 are those of side 0 but for a shift and a scale: they share noise"
+    return ""
+
+
+def _on_a_line(values: Floats, others: Floats, *, scaled: bool = False) -> bool:
+    """Whether sorted numbers are nearly all those of another list but for a shift, and perhaps a scale."""
+    low, high = len(values) // 4, 3 * len(values) // 4
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        spread, reach = values[high] - values[low], others[high] - others[low]
+        slope = reach / spread if scaled else 1.0
+        apart = np.abs(others - others[low] - slope * (values - values[low]))
+        return bool(np.median(apart) <= _ON_A_LINE * np.median(np.diff(others)))
 
 
 def _of_counts(counts: Integers, values: Floats, sizes: tuple[int, int]) -> str:

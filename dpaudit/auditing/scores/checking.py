@@ -100,6 +100,8 @@ def is_planned(attempts: Sequence[Attempt], canaries: int, error: float) -> bool
         return False
     for planned, attempt in zip(plan, attempts, strict=True):
         bound = attempt.bound
+        if attempt.name != planned.name:
+            return False
         if bound.method != method_name(notion) or not _close(1 - bound.confidence, error * planned.share):
             return False
         if planned.steps is None:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,11 +21,13 @@ import numpy as np
 from dpaudit.neighbours.domain import Allowed, Range, Values
 from dpaudit.neighbours.records import ABSENT, Column, Dataset, Sort, is_missing
 
+_NUMERAL = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w.])", re.ASCII)
 EXTREME, OUTLIER, ODD, CODE = "extreme", "outlier", "odd value", "code"
 _FAR = 1000  # factor of a far outlier over the largest magnitude or the width of the domain
 _LONG = 100_000  # characters of a very long text
 _SHOWN_VALUES = 12  # largest number of allowed values of a column that are tried
 _MOST_OF_CODE = 24  # largest number of values of a column that follow from a function's code
+_MOST_PRODUCTS = 8  # of those, beyond it, that are a product of two numbers of the code
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +158,8 @@ def values_near(
 ) -> list[Any]:
     """Return values of a column that a function's code may treat in a way of their own.
 
-    Numbers in the code, those between two of them, so that one lies in every band that has its ends there, and texts.
+    Numbers in the code, also in its texts (``"61 <= age"``), those between two of them, so that one lies in every band
+    that has its ends there, products of two (``pay / 1000 > 70``), texts, and a missing value beside all of them.
 
     Args:
         numbers: numbers and texts in the code.
@@ -170,7 +174,7 @@ def values_near(
             for each in texts
             if (each in allowed if allowed is not None else each in held or _holds(dataset, number, each))
         ]
-        return known[:_MOST_OF_CODE]
+        return known[:_MOST_OF_CODE] + (_missing(dataset, number, allowed) if numbers else [])
     if column.sort not in (Sort.WHOLE, Sort.REAL):
         return []
     low, high = column.ends
@@ -178,11 +182,38 @@ def values_near(
         ends = [float(dataset.value(places[0], number)) for places in (seen.lows, seen.highs)]
         span = max(ends[1] - ends[0], 1.0)
         low, high = max(low, ends[0] - span), min(high, ends[1] + span)
-    points = sorted({float(each) for each in numbers if isinstance(each, int | float) and low <= each <= high})
+    stated = sorted(_stated(numbers))
+    points = [each for each in stated if low <= each <= high]
     between = [(one + two) / 2 for one, two in itertools.pairwise(points)]
-    found = [math.floor(each) if column.sort is Sort.WHOLE else each for each in (*points, *between)]
-    suiting = [each for each in dict.fromkeys(found) if allowed is None or each in allowed]
-    return [column.cast(each) for each in suiting[:_MOST_OF_CODE]]
+    products = [one * two for two in reversed(stated) for one in stated if 1 < one < two and low <= one * two <= high]
+
+    def suiting(values: Iterable[float], most: int) -> list[Any]:
+        found = dict.fromkeys(math.floor(each) if column.sort is Sort.WHOLE else each for each in values)
+        return [column.cast(each) for each in found if allowed is None or each in allowed][:most]
+
+    found = [*suiting((*points, *between), _MOST_OF_CODE), *suiting(products, _MOST_PRODUCTS)]
+    return [*dict.fromkeys(found), *(_missing(dataset, number, allowed) if found else [])]
+
+
+def _stated(numbers: Sequence[Any]) -> set[float]:
+    """Return the numbers in a function's code, also those in its texts."""
+    found = {float(each) for each in numbers if isinstance(each, int | float)}
+    texts = (each for each in numbers if isinstance(each, str))
+    return found | {float(each) for text in texts for each in _NUMERAL.findall(text)}
+
+
+def _missing(dataset: Dataset, number: int, allowed: Allowed | None) -> list[Any]:
+    """Return the missing value of a column, where it may have one."""
+    missing = _written_missing(dataset.columns[number], allowed)
+    return [missing] if missing is not ABSENT and _has_missing(dataset, number, allowed) else []
+
+
+def _written_missing(column: Column, allowed: Allowed | None) -> Any:
+    """Return how a missing value is written; `ABSENT` if neither the data nor what is declared of a text has one."""
+    texts = column.sort in (Sort.TEXT, Sort.CHOICE)
+    if column.missing is ABSENT and texts and isinstance(allowed, Values) and None in allowed.values:
+        return None
+    return column.missing
 
 
 def _holds(dataset: Dataset, number: int, text: str) -> bool:
@@ -238,8 +269,9 @@ def _offered(dataset: Dataset, number: int, seen: Seen, allowed: Allowed | None)
         held = set(dataset.values(number))
         for value in [choice for choice in column.choices if choice not in held][:1]:
             yield EdgeValue(ODD, "new category", value, "of a category that no record has")
-    if column.missing is not ABSENT:
-        yield EdgeValue(ODD, "missing", column.missing, "missing")
+    missing = _written_missing(column, allowed)
+    if missing is not ABSENT:
+        yield EdgeValue(ODD, "missing", missing, "missing")
 
 
 def _nothing(column: Column) -> Iterator[EdgeValue]:

@@ -46,6 +46,9 @@ _NEARLY = 0.8  # of the largest exact loss, for an event that runs can confirm; 
 _MOST_DRAWS = 256  # on a path, for which a counterexample is looked for: some 20 s of a proof's 60
 _COUNTEREXAMPLE_LENGTHS = (4, 2, 1)  # answers in a counterexample to a proof for any number: the first within a budget
 _WHOLE = "whole-number"  # in the scope of a proof about whole numbers
+MOST_SOUGHT = 40
+"""Paths that no random run reached, and that a proof looks for one by one; of more, only so many are compared."""
+
 _EXTRA: tuple[set[str], frozenset[str]] = (set(), ALIGNED)
 _ENDING: tuple[set[str], frozenset[str]] = ({"next", "state"}, ALIGNED)
 _ANY = {"x": 1, "s": 1_000}  # what the parts of a fold may depend on
@@ -155,6 +158,8 @@ def _check(evidence: Evidence, proof: Proof) -> Shown:
         raise NotShownError("answers have no domain of their own, and no prices of releases")
     if proof.method == "alignment" and proof.comparison is not None and proof.comparison.paths != proof.paths:
         raise NotShownError(f"{proof.paths} paths are stated, and runs compared with {proof.comparison.paths}")
+    if certificate is not None:
+        _refuse_uncompared(proof.comparison)
     if certificate is None or checked is None:
         if not any(proof.scope.startswith(text) for text in _heads(evidence, proof)):
             raise NotShownError(f"{proof.scope:.200} is stated, and {_heads(evidence, proof)[0]} was asked")
@@ -171,6 +176,15 @@ def _check(evidence: Evidence, proof: Proof) -> Shown:
     elif proof.comparison is not None and proof.comparison.paths != _endings(certificate):
         raise NotShownError(f"runs are compared with {proof.comparison.paths} paths, and the fold has another number")
     return Shown((f"{checked.statement}: " + " ".join(checked.sentences),), untied(evidence, checked.mechanism))
+
+
+def _refuse_uncompared(found: Comparison | None) -> None:
+    """Refuse a bound of a program of whose paths runs were compared with fewer than a proof compares."""
+    if found is not None and found.compared < min(found.paths, MOST_SOUGHT):
+        raise NotShownError(
+            f"a bound is stated, and runs are said to be compared with {found.compared} of {found.paths} paths: "
+            "what no run was compared with is not proved"
+        )
 
 
 def _heads(evidence: Evidence, proof: Proof) -> list[str]:
@@ -260,19 +274,29 @@ def _read_again(evidence: Evidence, proof: Proof, asked: Asked) -> bool | None:
     from dpaudit.verify.fold import prove_fold
     from dpaudit.verify.prove import prove_program
 
-    record = proof.certificate or ({} if evidence.counterexample is None else evidence.counterexample.record)
+    mechanism, given = asked.mechanism, asked.parameters
+
+    def read(scope: Scope) -> AlignmentProof:
+        assert scope.length != "any"
+        domain = "integer" if scope.values == "integer" else None
+        return prove_program(mechanism, given, length=scope.length, relation=scope.relation, domain=domain)
+
+    shown = {} if evidence.counterexample is None else evidence.counterexample.record
+    record = proof.certificate or shown
     if not record:
         return None
-    scope, mechanism, given = scope_of(record["scope"]), asked.mechanism, asked.parameters
-    domain = "integer" if scope.values == "integer" else None
+    if shown and nodes_as_data(read(scope_of(shown["scope"])).tree, {}) != _bare(shown["nodes"]):
+        return False
+    scope = scope_of(record["scope"])
     if scope.length == "any":
+        domain = "integer" if scope.values == "integer" else None
         fold = prove_fold(mechanism, given, relation=scope.relation, domain=domain).certificate
         return fold is not None and all(_bare(fold[part]) == _bare(record[part]) for part in ("init", "states"))
-    read = prove_program(mechanism, given, length=scope.length, relation=scope.relation, domain=domain)
+    found = read(scope)
     if "values" in record:
-        again = read.certificate
+        again = found.certificate
         return again is not None and all(_bare(again.get(part)) == _bare(record[part]) for part in ("nodes", "values"))
-    return bool(nodes_as_data(read.tree, {}) == _bare(record["nodes"]))
+    return bool(nodes_as_data(found.tree, {}) == _bare(record["nodes"]))
 
 
 def _bare(nodes: Any) -> Any:

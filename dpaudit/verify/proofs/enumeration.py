@@ -12,7 +12,7 @@ from dpaudit.evidence.records import Comparison, Proof
 from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.serialise import kept_text, read_kept
-from dpaudit.program.enumerate import parse_exact
+from dpaudit.program.enumerate import output_text, parse_exact
 from dpaudit.program.fold import Fold
 from dpaudit.program.symbolic.budget import now
 from dpaudit.verify.exact import (
@@ -167,6 +167,8 @@ def _refuse_data(evidence: Evidence, proof: Proof, record: dict[str, Any]) -> No
     pair = {evidence.pairs[0].digest0, evidence.pairs[0].digest1}
     if len(owns) != record["datasets"] or (named and found != owns) or not pair <= set(owns):
         raise NotShownError("the domain that is kept is not that of the record")
+    if not set(record["pair"]) <= {text for each in kept for text in (output_text(each), repr(each))}:
+        raise NotShownError("the worst pair is called otherwise than the datasets that are kept")
 
 
 def _read_again(evidence: Evidence, proof: Proof, asked: Asked) -> bool | None:

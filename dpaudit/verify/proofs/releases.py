@@ -29,6 +29,8 @@ from dpaudit.verify.scope import NOTIONS, as_text, scope_of_records
 _COPY = re.compile(r"( of rows [0-9]+)+\Z")  # of a column: that of some rows of each person
 _MOST_LISTED = 10_000  # whole numbers of a range
 _COMPUTED = "="  # how a column begins that the program computed
+MOST_STATED = 1_000
+"""Listed values of a column up to which a certificate names it although nothing hangs on it."""
 
 
 def _prove(asked: Asked) -> Found:
@@ -68,7 +70,8 @@ def _prove(asked: Asked) -> Found:
 def _check(evidence: Evidence, proof: Proof) -> Shown:
     certificate, relation = proof.certificate, parse_relation(evidence.relation)
     compared = proof.comparison
-    if compared is not None and (compared.compared or compared.paths not in (0, proof.paths)):  # 0 in older evidence
+    paths = (0, proof.paths) if _is_older(evidence, certificate) else (proof.paths,)
+    if compared is not None and (compared.compared or compared.paths not in paths):
         raise NotShownError(f"{proof.paths} paths are said to be read, and runs compared with {compared.paths}")
     parameters = {name: as_text(value) for name, value in evidence.target.parameters.items()}
     if certificate is None:
@@ -80,6 +83,8 @@ def _check(evidence: Evidence, proof: Proof) -> Shown:
             raise NotShownError(f"{proof.scope:.200} is stated, and {scope_of_records(relation, parameters)} was asked")
         return Shown(("no upper bound is stated",))
     checked = certified(evidence, proof, ("releases",))
+    if compared is not None and not compared.runs:
+        raise NotShownError("a bound is stated, and no run was compared with what was read: prove it again")
     claim = evidence.claimed or PureDP(0.0)
     if (NOTIONS.get(type(claim)), limit_of(claim.delta, toward=0.0)) != (checked.notion, checked.delta):
         raise NotShownError(f"the certificate is about {checked.statement}, and the claim is {claim}")
@@ -98,8 +103,20 @@ def _check(evidence: Evidence, proof: Proof) -> Shown:
         raise NotShownError("its releases have other prices than are stated")
     domain = read_kept(proof.domain or "null")
     _refuse_columns(certificate["columns"], domain, proof.whole)
+    if compared is not None and compared.paths:
+        _refuse_missing(certificate["columns"], domain, proof.whole)
     _refuse_whole(proof.whole, certificate["columns"], domain)
     return Shown((_said(checked),), untied(evidence, checked.mechanism))
+
+
+def _is_older(evidence: Evidence, certificate: dict[str, Any] | None) -> bool:
+    """Whether an older dpaudit may have written the proof: it called a function in a file by its name alone.
+
+    It counted no paths that runs were compared with, and its certificates name the columns that something hangs on.
+    """
+    if certificate is None:
+        return True  # nothing is stated that could tell
+    return ":" in evidence.target.name and ":" not in certificate["mechanism"]["name"]
 
 
 def _said(checked: Checked) -> str:
@@ -126,6 +143,24 @@ def _refuse_columns(columns: list[dict[str, Any]], domain: Any, whole: tuple[str
             wanted = {**wanted, "low": None, "high": None, "values": _whole_numbers(allowed_of(declared[name]))}
         if {**{field: column[field] for field in wanted}, "name": name} != wanted:
             raise NotShownError(f"the certificate is about other values of {name!r:.80} than the domain declares")
+
+
+def _refuse_missing(columns: list[dict[str, Any]], domain: Any, whole: tuple[str, ...]) -> None:
+    """Refuse a certificate that does not name a declared column: it would hold of another domain as well.
+
+    Columns of very many values are named where something hangs on them.
+    """
+    named = {_COPY.sub("", column["name"]) for column in columns}
+    for name, given in domain.items():
+        if str(name) not in named and not _is_long(allowed_of(given), str(name) in whole):
+            raise NotShownError(f"the domain declares a column {str(name)!r:.80}, which the certificate does not name")
+
+
+def _is_long(allowed: Any, whole: bool) -> bool:
+    """Whether a column has more values than a certificate lists although nothing hangs on them."""
+    if isinstance(allowed, Range):
+        return whole and math.floor(_exact(allowed.high)) - math.ceil(_exact(allowed.low)) >= MOST_STATED
+    return sum(value is not None for value in allowed.values) > MOST_STATED
 
 
 def _refuse_whole(whole: tuple[str, ...], columns: list[dict[str, Any]], domain: Any) -> None:
@@ -201,6 +236,8 @@ def _read_again(evidence: Evidence, proof: Proof, asked: Asked) -> bool | None:
     )
     if again.certificate is None or again.releases is None:
         return False
+    if not _same_account(again.certificate.get("account"), proof.certificate.get("account")):
+        return False
     return (again.releases.read, _program(again.certificate)) == (proof.paths, _program(proof.certificate))
 
 
@@ -210,6 +247,19 @@ def _program(certificate: Mapping[str, Any]) -> dict[str, Any]:
     found = {name: certificate[name] for name in parts if name in certificate}
     # a line moves where something is written above it, and is then the same line
     return {**found, "releases": [{**each, "line": None} for each in certificate["releases"]]}
+
+
+def _same_account(again: Any, stated: Any) -> bool:
+    """Whether two accounts are of the same events at the same δ, with one lower end where they end alike.
+
+    Other versions may choose another grid, which the ends show; the bound is the upper end, which the evidence states.
+    Where python-flint is not installed there is no account to compare.
+    """
+    if again is None or stated is None:
+        return True
+    alike = all(again[name] == stated[name] for name in ("events", "parameter", "at"))
+    grid = all(again[name] == stated[name] for name in ("digits", "ends"))
+    return alike and (not grid or again["low"] == stated["low"])
 
 
 def _domain(proof: Proof) -> Any:
