@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from dpaudit.evidence.worst import SPEAKS_AGAINST
 from dpaudit.gate.result import GateResult, Location, Outcome, OutcomeRule, TargetResult
 from dpaudit.gate.words import MEANINGS, Shown, shown
 from dpaudit.report.text.phrases import visible
@@ -158,16 +159,27 @@ def _beside(target: Shown, line: str, elsewhere: Location | None, folder: str) -
 
 
 def _location(target: TargetResult, elsewhere: Location | None, folder: str) -> dict[str, Any]:
-    """Return the mechanism's line if known, else the line of its configuration; always with its name."""
+    """Return the line at fault if a trace names it, else the mechanism's, else that of its configuration."""
     location: dict[str, Any] = {
         "logicalLocations": [
             {"name": _shown(target.name), "fullyQualifiedName": _shown(target.target), "kind": "function"}
         ]
     }
-    place = target.location or elsewhere
+    place = _at_fault(target) or target.location or elsewhere
     if place is not None:
         location["physicalLocation"] = _place(place, folder)
     return location
+
+
+def _at_fault(target: TargetResult) -> Location | None:
+    """Return the line that speaks against the claim by a trace, where it is in the mechanism's own file."""
+    own, trace = target.location, None if target.evidence is None else target.evidence.trace
+    if own is None or trace is None or trace.word not in SPEAKS_AGAINST or not trace.findings:
+        return None
+    found = re.fullmatch(r"(.+):(\d+)(?: \(.*\))?", trace.findings[0].where)
+    if found is None or posixpath.basename(found[1]) != posixpath.basename(own.file):
+        return None
+    return Location(own.file, int(found[2]))
 
 
 def _place(place: Location, folder: str) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import jsonschema
 import pytest
 from support import gate_results as made
 
+import dpaudit as dp
 from dpaudit.gate.result import GateResult, Location, Outcome, OutcomeRule
 from dpaudit.gate.sarif import sarif, sarif_text, seen_from_repository
 
@@ -154,3 +155,14 @@ def test_the_same_result_gives_the_same_text() -> None:
     text = sarif_text(made.whole())
     assert text == sarif_text(made.whole())
     assert text.isascii()
+
+
+def test_where_a_trace_names_the_line_at_fault_that_is_the_place(tmp_path: Path) -> None:
+    file = tmp_path / "own.py"
+    file.write_text("import numpy as np\n\n\ndef f(x):\n    n = len(x)\n    return n + np.random.laplace(0, 0.5)\n")
+    evidence = dp.trace(f"{file}:f", pairs=[([1.0], [1.0, 2.0])], claim="epsilon=1", runs=0, seed=1)
+    target = replace(made.targets()[1], evidence=evidence, location=Location("own.py", 4))
+    place = findings(made.gate(target))[0]["locations"][0]["physicalLocation"]
+    assert place["region"] == {"startLine": 6}
+    other = replace(target, location=Location("other.py", 4))
+    assert findings(made.gate(other))[0]["locations"][0]["physicalLocation"]["region"] == {"startLine": 4}

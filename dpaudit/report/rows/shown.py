@@ -155,7 +155,7 @@ def events(evidence: Evidence) -> Iterator[Row]:
         if scores.canaries is not None:
             design = f"one model; a fair coin for each of {count_text(scores.canaries)} canaries, not all with a score"
         yield _score("design", "design", "Design", design)
-    if scores is not None and scores.design == "one-run":
+    if scores is not None and scores.design == "one-run" and evidence.lower.counts is not None:
         yield _score("guesses", "guesses", "Guesses", guesses_text(evidence.lower))
     elif event is not None:
         label = "last event" if evidence.lower.method == SEQUENTIAL else "event"

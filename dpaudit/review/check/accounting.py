@@ -112,7 +112,9 @@ def _misread(event: Event) -> bool:
 
 
 def _stated(accounting: Accounting) -> Iterator[Finding]:
-    """Whether every statement is what its certificate says."""
+    """Whether every statement is what its certificate says, and stands there once."""
+    if len(set(accounting.statements)) < len(accounting.statements):
+        yield failing("statement", "a statement stands there twice")
     for number, each in enumerate(accounting.statements):
         claim = None if each.claim is None else parse_claim(each.claim)
         certificate = accounting.certificates[each.certificate]
@@ -151,8 +153,12 @@ def _stored(claim: Claim) -> tuple[str, Fraction]:
 
 
 def _again(accounting: Accounting, events: Events) -> Iterator[Finding]:
-    """Whether the first accounting that was composed, carried out again, gives the same curve and the same note."""
+    """Whether the first accounting with a curve, carried out again, gives the same curve and the same note.
+
+    Where largest losses or variances are added up, as for ε at δ = 0, there is no curve.
+    """
     curves = [each for each in accounting.certificates if each["parameter"] not in ADDED]
+    curves = [each for each in curves if each["digits"]] or curves
     curve = accounting.curve
     if not curves:
         notes = [certify_added(events, str(each["parameter"])).note for each in accounting.certificates]

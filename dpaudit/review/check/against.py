@@ -14,7 +14,8 @@ from dpaudit.evidence.canonical_json import json_values, plain_value
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Proof
 from dpaudit.loading.named import load, public_name
-from dpaudit.review.check.finding import Finding, answered, failing, unchecked
+from dpaudit.neighbours.digest import digest
+from dpaudit.review.check.finding import Finding, agrees, answered, failing, unchecked
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.verify.proofs.kind import UNREADABLE, Asked
 from dpaudit.verify.proofs.kinds import KINDS
@@ -30,12 +31,12 @@ def against(evidence: Evidence, name: str) -> Iterator[Finding]:
     own = public_name(mechanism)
     same = own.rpartition(":")[2] == target.name.rpartition(":")[2]
     yield answered("name", same, f"the target is {own}, and the evidence is of {target.name}")
-    digest = mechanism.digest_like(target.digest)
-    if digest is None or target.digest is None:
+    code = mechanism.digest_like(target.digest)
+    if code is None or target.digest is None:
         yield unchecked("code", "there is no code to compare", decides=True)
     else:
-        how = "that" if digest == target.digest else "not that"
-        yield answered("code", digest == target.digest, f"its code is {how} of the evidence: {digest}")
+        how = "that" if code == target.digest else "not that"
+        yield answered("code", code == target.digest, f"its code is {how} of the evidence: {code}")
     try:
         given = mechanism.parameters_with(target.parameters)
     except UsageError as error:
@@ -51,10 +52,34 @@ def against(evidence: Evidence, name: str) -> Iterator[Finding]:
         yield unchecked("claim", said, decides=False)
     else:
         yield answered("claim", True, f"the target itself claims {claim}")
+    yield from _described(evidence, mechanism, given)
     if unit:
         yield answered("unit", unit == evidence.unit, f"a record of the target is {unit!r:.80}")
     if evidence.proof is not None:
         yield _read_again(evidence, evidence.proof, mechanism, given)
+
+
+def _described(evidence: Evidence, mechanism: Mechanism, given: dict[str, Any]) -> Iterator[Finding]:
+    """Yield findings about what the target says of itself: what it asks for, its own pairs, and what they lose."""
+    target, asks = evidence.target, str(mechanism.shape)
+    if target.asks != asks:
+        yield failing("kind", f"the target is of the kind {asks}, and {target.asks!r:.40} is stated")
+    named = [pair for pair in evidence.pairs if pair.origin == "mechanism"]
+    if named:
+        known = {(digest(one), digest(two)) for one, two in mechanism.pairs_for(given)}
+        holds = {(pair.digest0, pair.digest1) for pair in named} <= known
+        how = "that the target names" if holds else "that the target does not name"
+        yield answered("pairs", holds, f"{len(named)} of its pairs are of the mechanism: pairs {how}")
+    if target.true_loss is not None:
+        own = mechanism.true_loss_for(given)
+        if own is None or not agrees(own, target.true_loss):
+            yield failing("true loss", f"the target states {own}, and {target.true_loss:.10g} stands in the evidence")
+    for what, text, own_text in (
+        ("summary", target.summary, mechanism.summary),
+        ("source", target.source, mechanism.source),
+    ):
+        if text != own_text:
+            yield unchecked(what, f"the target is described otherwise today: {own_text!r:.80}", decides=False)
 
 
 def _read_again(evidence: Evidence, proof: Proof, mechanism: Mechanism, given: dict[str, Any]) -> Finding:

@@ -22,6 +22,7 @@ from dpaudit.neighbours import parse_relation
 from dpaudit.neighbours.answers import ROUNDING
 from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.serialise import read_kept
+from dpaudit.review.check.fields import fields
 from dpaudit.review.check.finding import Finding, answered, failing, unchecked
 from dpaudit.review.check.looks import looks_of
 from dpaudit.review.check.search import searched
@@ -35,6 +36,7 @@ def stated(evidence: Evidence) -> Iterator[Finding]:
     """Yield a finding for everything that follows from other parts of the evidence."""
     for number, pair in enumerate(evidence.pairs):
         yield from _pair(evidence, number, pair)
+    yield from fields(evidence)
     yield from searched(evidence)
     yield _target(evidence)
     yield _assumptions(evidence)

@@ -82,6 +82,8 @@ def _impossible(trace: Trace, evidence: Evidence) -> str:
         return "its numbers of runs, pairs and paths cannot be"
     if not trace.findings:
         return "it found nothing, not even that nothing was seen"
+    if len(set(trace.findings)) < len(trace.findings):
+        return "it found one thing twice"
     if not 0 <= trace.pair < max(len(evidence.pairs), 1):
         return "what it found is on a pair that is not there"
     found = trace.source in ("data", "domain")

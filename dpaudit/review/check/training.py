@@ -8,12 +8,14 @@ from its counts, verdict and reason.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+from scipy import stats
 
 from dpaudit.accounting import Events
 from dpaudit.accounting.balls import outward
@@ -42,6 +44,8 @@ _STATUSES = ("right", "wrong", "note", "not seen")
 _MOST_THRESHOLDS = 10_000
 _MOST_STEPS = 10**7
 _MOST_CANARIES = 10**7
+AS_CLAIMED = "noise as claimed"
+_WORD = re.compile(r"\d[\d,.e+-]*\d|\d")
 
 
 def trained(evidence: Evidence, *, again: bool = True) -> Iterator[Finding]:
@@ -56,6 +60,8 @@ def trained(evidence: Evidence, *, again: bool = True) -> Iterator[Finding]:
     try:
         wrong = _facts(training, evidence.false_alarm or 0.0)
         yield answered("facts", not wrong, wrong or f"{len(training.facts)} facts, within the chance of a false alarm")
+        wrong = _noise(training, 1 - evidence.confidence)
+        yield answered("noise", not wrong, wrong or "its scale, its values and what is said of them agree")
         yield from _losses(training, evidence.claimed)
         yield _concluded(evidence, training)
         for place, certificate in enumerate(training.certificates):
@@ -90,6 +96,35 @@ def _facts(training: Training, false_alarm: float) -> str:
     if not kinds.get(by_fact["batches"].status, training.sampler != training.assumed):
         return "the sampler is another one than was seen"
     return _grouped(training, by_fact["steps"].status)
+
+
+def _noise(training: Training, error: float) -> str:
+    """What is wrong with the clip norm, the interval of the noise's scale, and what is said of it; empty: nothing.
+
+    Both ends follow from the sum of squares of so many values, which is χ² where the noise is as claimed.
+    """
+    if not 0 < training.clip < math.inf:
+        return f"{training.clip} is no norm to clip to"
+    if training.stated is not None and not training.stated >= 0:
+        return f"an accountant is said to state ε = {training.stated}"
+    if training.scale is None:
+        return f"{training.values} values of noise are stated, and no scale" if training.values else ""
+    low, high = training.scale
+    if training.values < 1 or not 0 < low <= high:
+        return f"a scale between {low} and {high} is stated, from {training.values} values"
+    least, most = (float(stats.chi2.ppf(share, training.values)) for share in (error / 2, 1 - error / 2))
+    total = low**2 * most, high**2 * least
+    if not math.isclose(*total, rel_tol=1e-6):
+        return f"the ends of the scale are not those of {training.values} values"
+    said = next(each for each in training.facts if each.fact == "noise")
+    ratio = math.sqrt(total[0] / training.values)
+    if said.name == AS_CLAIMED and not {f"{ratio:.5g}", f"{training.values:,}"} <= set(_WORD.findall(said.text)):
+        return (
+            f"the noise is {ratio:.5g} of what is claimed, from {training.values:,} values, and {said.text!r} is said"
+        )
+    if training.step is not None and not 0 < training.step.values <= training.values:
+        return "the audit of a step counts more values of noise than were seen"
+    return ""
 
 
 def _grouped(training: Training, status: str) -> str:
