@@ -11,7 +11,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help audit check-file docs test test-lowest test-adapters test-backends test-training lint format bench reports clean renew
+.PHONY: help audit check-file docs museum test test-lowest test-adapters test-backends test-training lint format bench reports clean renew
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | awk -F'|' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -69,6 +69,9 @@ format: $(VENV)/.installed-lint ## put the code into the project's format
 bench: $(VENV)/.installed-test ## measure what the documentation promises (minutes; see benchmarks/README.md)
 	$(PY) benchmarks/overhead.py
 	$(PY) benchmarks/startup.py
+
+museum: $(VENV)/.installed-test ## give every reported mistake of the museum to dpaudit, and draw docs/museum.md (ten minutes)
+	$(PY) benchmarks/museum/run.py
 
 reports: $(VENV)-reports/.installed ## make the reference reports again, under reports/constraints.txt
 	$(VENV)-reports/bin/python reports/regenerate.py
