@@ -49,6 +49,11 @@ def rows():
     return json.loads((MUSEUM / "results.json").read_text(encoding="utf-8"))
 
 
+@pytest.fixture(scope="module")
+def released():
+    return json.loads((MUSEUM / "released.json").read_text(encoding="utf-8"))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("place", FOUND)
 def test_a_reported_mistake_is_found_and_its_twin_is_not_accused(museum, place):
@@ -76,17 +81,23 @@ def test_every_kind_has_cases_and_every_folder_is_a_kind(museum, every):
     assert {path.parent.name for path in museum["case"].CASES.glob("*/*.py")} == set(museum["case"].KINDS)
 
 
-def test_every_side_has_been_examined_and_the_page_shows_it(museum, every, rows):
+def test_every_side_has_been_examined_and_the_page_shows_it(museum, every, rows, released):
     assert [(row["kind"], row["name"], row["side"]) for row in rows] == [
         (case.kind, case.name, side) for case in every for side in case.sides
     ]
-    drawn = museum["page"].drawn(every, rows)
+    drawn = museum["page"].drawn(every, rows, released)
     assert drawn == (ROOT / "docs" / "museum.md").read_text(encoding="utf-8"), "run benchmarks/museum/run.py --draw"
     assert museum["page"].table(every, rows) == (MUSEUM / "results.md").read_text(encoding="utf-8")
 
 
 def test_nobody_who_is_right_stands_accused_in_the_results(museum, rows):
     assert museum["run"].judged(rows) == []
+
+
+def test_a_package_that_was_not_run_is_shown_as_such(museum, released):
+    assert len(released) >= 12
+    row = {"package": "opendp==0.15.1", "name": "at_the_threshold", "side": "", "word": "not run", "why": "no wheel"}
+    assert "| opendp==0.15.1 | at_the_threshold | | not run: no wheel | | |" in museum["page"].drawn([], [], [row])
 
 
 @pytest.mark.parametrize(
@@ -125,4 +136,4 @@ def test_a_case_that_lacks_a_part_is_refused(museum, tmp_path):
 def test_a_side_that_was_not_examined_is_shown_as_such(museum, every, rows):
     first = every[0]
     others = [row for row in rows if row["name"] != first.name]
-    assert f"**{first.title}** (wrong): not looked at." in museum["page"].drawn(every, others)
+    assert f"**{first.title}** (wrong): not looked at." in museum["page"].drawn(every, others, [])

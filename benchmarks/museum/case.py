@@ -48,6 +48,7 @@ class Case:
     """A reported mistake, in our own words.
 
     Attributes:
+        path: of its module.
         kind: a key of `KINDS`.
         name: unique among all cases.
         title, story: the first line of the docstring, and the rest of it.
@@ -61,6 +62,7 @@ class Case:
         sides: target of a side, for the command.
     """
 
+    path: Path
     kind: str
     name: str
     title: str
@@ -73,11 +75,6 @@ class Case:
     named: tuple[str, ...]
     missed: str
     sides: dict[str, str]
-
-    @property
-    def path(self) -> Path:
-        """The module of the case."""
-        return CASES / self.kind / f"{self.name}.py"
 
 
 def read(path: Path) -> Case:
@@ -99,6 +96,7 @@ def read(path: Path) -> Case:
         raise ValueError(f"{path}: NAMED says what the answer to a wrong side must name")
     title, _, story = module.__doc__.partition("\n")
     return Case(
+        path=path,
         kind=path.parent.name,
         name=path.stem,
         title=title.strip(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import calendar
 import collections
 import math
+from collections.abc import Iterable
 from typing import Any
 
 from case import KINDS, Case
@@ -13,10 +14,10 @@ Row = dict[str, Any]
 SIDES = {"wrong": "wrong", "fixed": "fixed", "reported": "as reported"}
 
 
-def drawn(every: list[Case], rows: list[Row]) -> str:
+def drawn(every: list[Case], rows: list[Row], released: list[Row]) -> str:
     """The page of the documentation: what is missed first, then every case by its kind."""
     known = {(row["kind"], row["name"], row["side"]): row for row in rows}
-    parts = [_opening(every, rows), _missed(every, known), _kinds(every, known)]
+    parts = [_opening(every, rows), _missed(every, known), _kinds(every, known), _released(released)]
     for kind, title in KINDS.items():
         shown = [_case(case, known) for case in every if case.kind == kind]
         parts.append("\n\n".join([f"## {title}", *shown]))
@@ -106,10 +107,39 @@ def _kinds(every: list[Case], known: dict[tuple[str, str, str], Row]) -> str:
     return "\n".join(lines)
 
 
+def _released(rows: list[Row]) -> str:
+    """What is found in packages as they were released; those that were not run are said."""
+    lines = [
+        "## In released packages",
+        "",
+        "The packages themselves, each in an environment of its own (`python benchmarks/museum/released.py`).",
+        "",
+        "| package | case | reported in | answer | at least | claim |",
+        "|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        if row["word"] == "not run":
+            why = row["why"].replace("|", "/").replace("\n", " ")
+            lines.append(f"| {row['package']} | {row['name']} | | not run: {why} | | |")
+            continue
+        claim = row["command"].partition("--claim ")[2]
+        claim = claim.split("'")[1] if claim.startswith("'") else claim.split()[0]
+        answer = row["verdict"] if row["word"] == "right" else f"{row['word']}: {row['verdict']}"
+        lines.append(
+            f"| {row['package']} | {row['title']} | {_links(row['sources'])} | {answer} | {_number(row['lower'])} "
+            f"| {claim} |"
+        )
+    return "\n".join(lines)
+
+
+def _links(sources: Iterable[str]) -> str:
+    return ", ".join(f"[{source}](https://github.com/{source.replace('#', '/issues/')})" for source in sources)
+
+
 def _case(case: Case, known: dict[tuple[str, str, str], Row]) -> str:
     year, _, month = case.reported.partition("-")
     when = f"{calendar.month_name[int(month)]} {year}" if month else year
-    links = ", ".join(f"[{source}](https://github.com/{source.replace('#', '/issues/')})" for source in case.sources)
+    links = _links(case.sources)
     parts = [
         f"### {case.title}",
         f"{links}; {when}. `benchmarks/museum/cases/{case.kind}/{case.name}.py`",

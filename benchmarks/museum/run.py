@@ -34,6 +34,7 @@ from page import drawn, table
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 ROWS = HERE / "results.json"
+RELEASED = HERE / "released.json"
 LIMIT = 120.0  # seconds of the processor, for one answer
 FOUND, NAMED = 0.95, 0.85
 KEPT = {"not violated", "proved"}
@@ -176,9 +177,10 @@ def main() -> int:
     known = {(row["kind"], row["name"], row["side"]): row for row in [*old, *new]}
     rows = [known[case.kind, case.name, side] for case in every for side in case.sides
             if (case.kind, case.name, side) in known]  # fmt: skip
+    released = json.loads(RELEASED.read_text(encoding="utf-8"))
     ROWS.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     (HERE / "results.md").write_text(table(every, rows), encoding="utf-8")
-    (ROOT / "docs" / "museum.md").write_text(drawn(every, rows), encoding="utf-8")
+    (ROOT / "docs" / "museum.md").write_text(drawn(every, rows, released), encoding="utf-8")
     faults = judged(rows)
     seconds = sum(row["seconds"] for row in rows)
     print(f"{sum(row['word'] == 'right' for row in rows)} of {len(rows)} answers are right; {seconds:.0f} s of the "
