@@ -11,6 +11,12 @@ from typing import Any
 from case import KINDS, Case
 
 Row = dict[str, Any]
+ALWAYS = (  # sentences of every answer of a kind, which the page says once
+    "This is about the audited pair",
+    "If the claim were true",
+    "The proof holds for",
+    "This is not a proof",
+)
 SIDES = {"wrong": "wrong", "fixed": "fixed", "reported": "as reported"}
 
 
@@ -65,6 +71,9 @@ def _opening(every: list[Case], rows: list[Row]) -> str:
 words and as an analyst would write them; with the fixed twin beside most of them, and reports that turned out to be
 none. Each is given to `dpaudit` with the command that the README would choose. `make museum` does it again, and draws
 this page.
+
+NOT VIOLATED is not a proof of privacy. A sampled VIOLATED is wrong in at most one of 1,000 audits of what keeps its
+claim. PROVED is meant in real arithmetic, with perfect sampling, and over the declared domain.
 
 {_sum(rows)}"""
 
@@ -145,19 +154,31 @@ def _case(case: Case, known: dict[tuple[str, str, str], Row]) -> str:
         f"{links}; {when}. `benchmarks/museum/cases/{case.kind}/{case.name}.py`",
         case.story,
     ]
+    parts.append(f"```\ndpaudit {_typed(case)}\n```")
     for side in case.sides:
         row = known.get((case.kind, case.name, side))
         if row is None:
             parts.append(f"**{SIDES[side].capitalize()}**: not looked at.")
             continue
-        answer = f"**{SIDES[side].capitalize()}** ({row['word']}): {row['told']}"
+        told = row["told"]
+        for always in ALWAYS:
+            told = told.partition(always)[0]
+        answer = f"**{SIDES[side].capitalize()}**{'' if row['word'] == 'right' else ', ' + row['word']}: {told.strip()}"
         if side == "wrong":
-            if row["pair"]:
-                answer += f"\n\nThe pair: {row['pair']}."
+            if row["pair"] and row["pair"] not in told:
+                answer += f" The pair: {row['pair']}."
+            if row["event"]:
+                answer += f" The event: {row['event']}."
             if row["lines"]:
                 answer += f"\n\n```python\n{row['lines']}\n```"
         parts.append(f"{answer}\n\nEvidence `{row['id']}`." if row["id"] else answer)
     return "\n\n".join(parts)
+
+
+def _typed(case: Case) -> str:
+    side = next(iter(case.sides))
+    held = case.sides[side]
+    return case.command.format(f"{case.name}.py:{side}" if held.startswith(str(case.path)) else held)
 
 
 def _number(value: float | None) -> str:

@@ -112,6 +112,7 @@ def examined(case: Case, side: str) -> dict[str, Any]:
         "seconds": round(seconds, 1),
         "named": verdict == "violated" and _is_named(case, f"{read}\n{lines}") if side == "wrong" else None,
         "lines": lines,
+        "event": seen[1].strip() if (seen := re.search(r" event (for side .*?%\))", told)) else "",
         "pair": trace.get("change") or trace.get("found") or "",
         "told": (sentence[0].partition(" target ")[0] if sentence else told)[:600],
         "id": evidence["id"] if evidence else None,

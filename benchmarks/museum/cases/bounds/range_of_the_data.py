@@ -13,7 +13,7 @@ REPORTED = "2024-06"
 DATA = "age\n" + "\n".join(str(20 + (13 * i) % 60) for i in range(25))
 COMMAND = "audit {} --data people.csv --relation add-remove --claim epsilon=1 --domain 'age=[0, 100]'"
 LOSS = {"wrong": math.inf, "fixed": 1}
-NAMED = ("one more record|without record",)
+NAMED = ("tells the sides apart",)
 
 
 def synthetic(age, low, high):

@@ -11,7 +11,7 @@ REPORTED = "2023-05"
 PAIR = [[1.0, 0.5, 0.2, 0.7], [0.0, 0.5, 0.2, 0.7]]
 COMMAND = "audit {} --pair pair.json --relation declared --claim mu=1"
 LOSS = {"wrong": 2, "fixed": 1}
-NAMED = ("a move of 0.25|moves by 0.25|at least|at most",)
+NAMED = (r"np\.random\.normal",)
 
 
 def average(updates, sigma):

@@ -16,7 +16,7 @@ COMMAND = (
     "--floating-point verdict"
 )
 LOSS = {"wrong": math.inf, "fixed": 1}
-NAMED = ("low bits|low-order bits",)
+NAMED = ("for someone who reads the low-order bits",)
 
 
 def wrong(people):

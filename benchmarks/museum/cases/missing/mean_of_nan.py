@@ -12,7 +12,7 @@ REPORTED = "2023-03"
 DATA = "x\n" + "\n".join("nan" if i == 7 else f"{(i * 7) % 10 / 10}" for i in range(20))
 COMMAND = "audit {} --data people.csv --relation replace --claim epsilon=1"
 LOSS = {"wrong": math.inf, "fixed": 1}
-NAMED = ("nan|NaN",)
+NAMED = ("= NaN",)
 
 
 def mean(x):

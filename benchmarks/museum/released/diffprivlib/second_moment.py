@@ -13,7 +13,7 @@ REPORTED = "2025-09"
 PAIR = [[[[0.0, 1.0], [1.0, 1.0], [0.0, 0.0]], [[0.0, 1.0], [1.0, 1.0], [10.0, 0.0]]]]
 COMMAND = "audit {} --pair pair.json --relation declared --claim epsilon=0.5 --runs 10000"
 LOSS = {"wrong": math.inf}
-NAMED = ("at least|at most|exactly|in \\[",)
+NAMED = ("a move of|moves by|exactly",)
 
 
 def wrong(rows):

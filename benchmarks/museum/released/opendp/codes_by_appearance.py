@@ -15,7 +15,7 @@ REPORTED = "2026-09"
 PAIR = [[0.5] * 20, [2.0] + [0.5] * 20]
 COMMAND = "audit {} --pair pair.json --relation declared --claim epsilon=1 --runs 4000"
 LOSS = {"wrong": math.inf}
-NAMED = ("at least|at most|int",)
+NAMED = ("a move of|moves by",)
 release = dp.m.make_private_lazyframe(
     dp.with_margin(
         dp.lazyframe_domain([dp.series_domain("x", dp.atom_domain(T=float, nan=False))]),

@@ -14,7 +14,7 @@ REPORTED = "2026-09"
 PAIR = [[[[0, g] for g in range(9)] + [[1, 0]], [[1, 0]]]]
 COMMAND = "audit {} --pair pair.json --relation declared --claim rho=0.5 --runs 4000"
 LOSS = {"wrong": 40.5}
-NAMED = ("at least|at most|in \\[|int",)
+NAMED = ("a move of|moves by",)
 counts = (
     pl.LazyFrame(schema={"id": pl.Int64, "g": pl.Int64})
     .filter(pl.int_range(pl.len()).over("id", "g") < 1)

@@ -15,7 +15,7 @@ REPORTED = "2026-09"
 PAIR = [[None] + [1.0] * 19, [1.0] * 20]
 COMMAND = "audit {} --pair pair.json --relation declared --claim epsilon=2 --runs 4000"
 LOSS = {"wrong": math.inf}
-NAMED = ("at least|at most|in \\[",)
+NAMED = ("a move of|moves by|NaN",)
 column = dp.series_domain("x", dp.option_domain(dp.atom_domain(T=float, nan=False)))
 release = dp.m.make_private_lazyframe(
     dp.with_margin(dp.lazyframe_domain([column]), dp.polars.Margin(max_length=100)),
