@@ -12,7 +12,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help audit check-file docs test test-lowest test-adapters test-backends test-training lint format bench reports verified clean renew
+.PHONY: help audit check-file docs museum test test-lowest test-adapters test-backends test-training lint format bench reports verified clean renew
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | awk -F'|' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -73,6 +73,9 @@ verified: ## build the checker with a theorem, and compare with what is kept (ne
 bench: $(VENV)/.installed-test ## measure what the documentation promises (minutes; see benchmarks/README.md)
 	$(PY) benchmarks/overhead.py
 	$(PY) benchmarks/startup.py
+
+museum: $(VENV)/.installed-test ## give every reported mistake of the museum to dpaudit, and draw docs/museum.md (ten minutes)
+	$(PY) benchmarks/museum/run.py
 
 reports: $(VENV)-reports/.installed ## make the reference reports again, under reports/constraints.txt
 	$(VENV)-reports/bin/python reports/regenerate.py

@@ -1,0 +1,187 @@
+"""How are the results of the museum drawn, as a table and as a page of the documentation?"""
+
+from __future__ import annotations
+
+import calendar
+import collections
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from case import KINDS, Case
+
+Row = dict[str, Any]
+ALWAYS = (  # sentences of every answer of a kind, which the page says once
+    "This is about the audited pair",
+    "If the claim were true",
+    "The proof holds for",
+    "This is not a proof",
+)
+SIDES = {"wrong": "wrong", "fixed": "fixed", "reported": "as reported"}
+
+
+def drawn(every: list[Case], rows: list[Row], released: list[Row]) -> str:
+    """The page of the documentation: what is missed first, then every case by its kind."""
+    known = {(row["kind"], row["name"], row["side"]): row for row in rows}
+    parts = [_opening(every, rows), _missed(every, known), _kinds(every, known), _released(released)]
+    for kind, title in KINDS.items():
+        shown = [_case(case, known) for case in every if case.kind == kind]
+        parts.append("\n\n".join([f"## {title}", *shown]))
+    return "\n\n".join(parts) + "\n"
+
+
+def table(every: list[Case], rows: list[Row]) -> str:
+    """Every answer in a line."""
+    lines = [
+        "# The museum: every answer",
+        "",
+        "Made by `make museum`. Seconds are of the processor. A bound is that of the claim's own parameter.",
+        "",
+        "| case | side | answer | verdict | at least | at most | seconds | cause |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        cause = {None: "", True: "named", False: "not named"}[row["named"]]
+        lines.append(
+            f"| {row['kind']}/{row['name']} | {SIDES[row['side']]} | {row['word']} | {row['verdict']} "
+            f"| {_number(row['lower'])} | {_number(row['upper'])} | {row['seconds']} | {cause} |"
+        )
+    return "\n".join([*lines, "", _sum(rows), ""])
+
+
+def _sum(rows: list[Row]) -> str:
+    words = collections.Counter(row["word"] for row in rows)
+    wrong = [row for row in rows if row["side"] == "wrong"]
+    named = sum(bool(row["named"]) for row in wrong)
+    accused = words["accused"]
+    return (
+        f"{words['right']} of {len(rows)} answers are right; of {len(wrong)} wrong functions "
+        f"{sum(row['word'] == 'right' for row in wrong)} are refuted, {named} with their cause named; "
+        f"{words['missed']} are missed, {words['no answer']} get no answer; {accused} right functions are accused and "
+        f"{words['falsely proved']} wrong ones proved. {sum(row['seconds'] for row in rows):.0f} seconds of the "
+        "processor."
+    )
+
+
+def _opening(every: list[Case], rows: list[Row]) -> str:
+    recent = sum(case.reported >= "2024" for case in every)
+    return f"""# The museum
+
+{len(every)} mistakes of differential privacy that people reported in public, {recent} of them since 2024, in our own
+words and as an analyst would write them; with the fixed twin beside most of them, and reports that turned out to be
+none. Each is given to `dpaudit` with the command that the README would choose. `make museum` does it again, and draws
+this page.
+
+NOT VIOLATED is not a proof of privacy. A sampled VIOLATED is wrong in at most one of 1,000 audits of what keeps its
+claim. PROVED is meant in real arithmetic, with perfect sampling, and over the declared domain.
+
+{_sum(rows)}"""
+
+
+def _missed(every: list[Case], known: dict[tuple[str, str, str], Row]) -> str:
+    lines = ["## What is missed"]
+    for case in every:
+        for side in case.sides:
+            row = known.get((case.kind, case.name, side))
+            if row is None:
+                lines.append(f"- **{case.title}** ({SIDES[side]}): not looked at.")
+            elif row["word"] != "right":
+                lines.append(
+                    f"- **{case.title}** ({SIDES[side]}): {row['word']}. {case.missed or 'Not yet explained.'}"
+                )
+    if len(lines) == 1:
+        lines.append("Nothing of what is here. What is not here may be.")
+    unnamed = [
+        case.title
+        for case in every
+        for row in [known.get((case.kind, case.name, "wrong"))]
+        if row and row["word"] == "right" and not row["named"]
+    ]
+    if unnamed:
+        lines.append("\nRefuted, but the cause is not named:\n")
+        lines += [f"- {title}" for title in unnamed]
+    return "\n\n".join(lines[:1]) + "\n\n" + "\n".join(lines[1:])
+
+
+def _kinds(every: list[Case], known: dict[tuple[str, str, str], Row]) -> str:
+    lines = ["## By kind", "", "| kind | cases | answers | right | causes named |", "|---|---|---|---|---|"]
+    for kind, title in KINDS.items():
+        rows = [row for (its, _, _), row in known.items() if its == kind]
+        wrong = [row for row in rows if row["side"] == "wrong"]
+        lines.append(
+            f"| {title} | {sum(case.kind == kind for case in every)} | {len(rows)} "
+            f"| {sum(row['word'] == 'right' for row in rows)} "
+            f"| {sum(bool(row['named']) for row in wrong)} of {len(wrong)} |"
+        )
+    return "\n".join(lines)
+
+
+def _released(rows: list[Row]) -> str:
+    """What is found in packages as they were released; those that were not run are said."""
+    lines = [
+        "## In released packages",
+        "",
+        "The packages themselves, each in an environment of its own (`python benchmarks/museum/released.py`).",
+        "",
+        "| package | case | reported in | answer | at least | claim |",
+        "|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        if row["word"] == "not run":
+            why = row["why"].replace("|", "/").replace("\n", " ")
+            lines.append(f"| {row['package']} | {row['name']} | | not run: {why} | | |")
+            continue
+        claim = row["command"].partition("--claim ")[2]
+        claim = claim.split("'")[1] if claim.startswith("'") else claim.split()[0]
+        answer = row["verdict"] if row["word"] == "right" else f"{row['word']}: {row['verdict']}"
+        lines.append(
+            f"| {row['package']} | {row['title']} | {_links(row['sources'])} | {answer} | {_number(row['lower'])} "
+            f"| {claim} |"
+        )
+    return "\n".join(lines)
+
+
+def _links(sources: Iterable[str]) -> str:
+    return ", ".join(f"[{source}](https://github.com/{source.replace('#', '/issues/')})" for source in sources)
+
+
+def _case(case: Case, known: dict[tuple[str, str, str], Row]) -> str:
+    year, _, month = case.reported.partition("-")
+    when = f"{calendar.month_name[int(month)]} {year}" if month else year
+    links = _links(case.sources)
+    parts = [
+        f"### {case.title}",
+        f"{links}; {when}. `benchmarks/museum/cases/{case.kind}/{case.name}.py`",
+        case.story,
+    ]
+    parts.append(f"```\ndpaudit {_typed(case)}\n```")
+    for side in case.sides:
+        row = known.get((case.kind, case.name, side))
+        if row is None:
+            parts.append(f"**{SIDES[side].capitalize()}**: not looked at.")
+            continue
+        told = row["told"]
+        for always in ALWAYS:
+            told = told.partition(always)[0]
+        answer = f"**{SIDES[side].capitalize()}**{'' if row['word'] == 'right' else ', ' + row['word']}: {told.strip()}"
+        if side == "wrong":
+            if row["pair"] and row["pair"] not in told:
+                answer += f" The pair: {row['pair']}."
+            if row["event"]:
+                answer += f" The event: {row['event']}."
+            if row["lines"]:
+                answer += f"\n\n```python\n{row['lines']}\n```"
+        parts.append(f"{answer}\n\nEvidence `{row['id']}`." if row["id"] else answer)
+    return "\n\n".join(parts)
+
+
+def _typed(case: Case) -> str:
+    side = next(iter(case.sides))
+    held = case.sides[side]
+    return case.command.format(f"{case.name}.py:{side}" if held.startswith(str(case.path)) else held)
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return ""
+    return "∞" if math.isinf(value) else f"{value:.5g}"

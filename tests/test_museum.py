@@ -1,0 +1,139 @@
+"""Are mistakes that people reported still found, their causes named, and their fixed twins left alone?
+
+A small part of ``benchmarks/museum/``, one or two cases of a kind; `make museum` gives all of them to the command line.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+MUSEUM = ROOT / "benchmarks" / "museum"
+FOUND = [
+    "sensitivity/lower_bound_twice",
+    "clipping/norm_not_passed_on",
+    "noise/epsilon_upside_down",
+    "noise/no_bounds_no_noise",
+    "budget/half_is_deducted",
+    "budget/reach_beside_impressions",
+    "bounds/codes_by_appearance",
+    "seeds/default_seed",
+    "sql/null_for_nobody",
+]
+
+
+@pytest.fixture(scope="module")
+def museum():
+    sys.path.insert(0, str(MUSEUM))
+    try:
+        import case
+        import page
+        import run
+    finally:
+        sys.path.remove(str(MUSEUM))
+    return {"case": case, "page": page, "run": run}
+
+
+@pytest.fixture(scope="module")
+def every(museum):
+    return list(museum["case"].cases())
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return json.loads((MUSEUM / "results.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def released():
+    return json.loads((MUSEUM / "released.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", FOUND)
+def test_a_reported_mistake_is_found_and_its_twin_is_not_accused(museum, place):
+    (found,) = museum["case"].cases(place.partition("/")[2])
+    for side in found.sides:
+        row = museum["run"].examined(found, side)
+        assert row["word"] == "right", row["told"]
+        assert row["named"] is not False, row["told"]
+        assert not row["above"]
+
+
+def test_every_case_names_its_source_and_has_a_name_of_its_own(every):
+    assert len({case.name for case in every}) == len(every) >= 80
+    assert sum(case.reported >= "2024" for case in every) >= 40
+    for case in every:
+        assert case.sources, case.name
+        assert all(re.fullmatch(r"[\w.-]+/[\w.-]+#\d+", source) for source in case.sources), case.name
+        assert re.fullmatch(r"20\d\d(-(0[1-9]|1[0-2]))?", case.reported), case.name
+        assert "{}" in case.command, case.name
+        assert set(case.loss) <= set(case.sides), case.name
+
+
+def test_every_kind_has_cases_and_every_folder_is_a_kind(museum, every):
+    assert {case.kind for case in every} == set(museum["case"].KINDS)
+    assert {path.parent.name for path in museum["case"].CASES.glob("*/*.py")} == set(museum["case"].KINDS)
+
+
+def test_every_side_has_been_examined_and_the_page_shows_it(museum, every, rows, released):
+    assert [(row["kind"], row["name"], row["side"]) for row in rows] == [
+        (case.kind, case.name, side) for case in every for side in case.sides
+    ]
+    drawn = museum["page"].drawn(every, rows, released)
+    assert drawn == (ROOT / "docs" / "museum.md").read_text(encoding="utf-8"), "run benchmarks/museum/run.py --draw"
+    assert museum["page"].table(every, rows) == (MUSEUM / "results.md").read_text(encoding="utf-8")
+
+
+def test_nobody_who_is_right_stands_accused_in_the_results(museum, rows):
+    assert museum["run"].judged(rows) == []
+
+
+def test_a_package_that_was_not_run_is_shown_as_such(museum, released):
+    assert len(released) >= 12
+    row = {"package": "opendp==0.15.1", "name": "at_the_threshold", "side": "", "word": "not run", "why": "no wheel"}
+    assert "| opendp==0.15.1 | at_the_threshold | | not run: no wheel | | |" in museum["page"].drawn([], [], [row])
+
+
+@pytest.mark.parametrize(
+    ("side", "verdict", "word"),
+    [
+        ("wrong", "violated", "right"),
+        ("wrong", "not violated", "missed"),
+        ("wrong", "proved", "falsely proved"),
+        ("wrong", "inconclusive", "no answer"),
+        ("wrong", "none", "no answer"),
+        ("fixed", "violated", "accused"),
+        ("fixed", "proved", "right"),
+        ("reported", "invalid", "no answer"),
+    ],
+)
+def test_an_answer_is_right_only_where_it_says_so(museum, side, verdict, word):
+    assert museum["run"].word(side, verdict) == word
+
+
+def test_what_is_wrong_with_results_is_said(museum, rows):
+    row = next(row for row in rows if row["side"] == "fixed")
+    accused = {**row, "word": "accused"}
+    above = {**row, "above": True, "certain": True}
+    assert any("accused" in fault for fault in museum["run"].judged([accused]))
+    assert any("above the known loss" in fault for fault in museum["run"].judged([above]))
+    assert any("less than" in fault for fault in museum["run"].judged([{**row, "word": "no answer"}]))
+
+
+def test_a_case_that_lacks_a_part_is_refused(museum, tmp_path):
+    path = tmp_path / "half.py"
+    path.write_text('"""Half a case."""\n\nSOURCES = ()\n', encoding="utf-8")
+    with pytest.raises(ValueError, match="a case holds"):
+        museum["case"].read(path)
+
+
+def test_a_side_that_was_not_examined_is_shown_as_such(museum, every, rows):
+    first = every[0]
+    others = [row for row in rows if row["name"] != first.name]
+    assert f"**{first.title}** (wrong): not looked at." in museum["page"].drawn(every, others, [])
