@@ -67,7 +67,7 @@ CHANGES: list[tuple[str, Place, Any]] = [
     ("scores", ("scores", "rates", 0, "at"), 1.5),
     ("scores", ("scores", "rates", 0, "estimate"), 0.9),
     ("scores", ("scores", "rates", 0, "estimate"), -0.1),
-    ("scores", ("scores", "given"), [400, 401]),
+    ("scores", ("scores", "given"), [400, 410]),
     ("scores", ("learning",), 1),
     ("scores", ("relation",), "declared by me"),
     ("outputs", ("relation",), "undeclared"),

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from dpaudit.auditing.assumed import RECORDED
+from dpaudit.auditing.scores.split import SHARE
 from dpaudit.evidence.event import Coordinate, Event, Reach, Rows, Step
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Attempt, Cell, Histogram, Scores, Verdict
@@ -149,7 +150,8 @@ def _recorded(evidence: Evidence) -> str:
     scores = evidence.scores
     if scores is None or scores.design != "independent" or evidence.verdict is Verdict.INVALID:
         return "" if evidence.learning >= 0 else "numbers of runs are not negative"
-    rest = sum(scores.given) - sum(scores.measured)
-    if evidence.learning != rest and math.isfinite(rest):
-        return f"{evidence.learning} scores chose the event, and {rest} of those that were given did not measure it"
+    learned = sum(round(SHARE * given) for given in scores.given if math.isfinite(given))
+    whole, measured = sum(scores.given), sum(scores.measured)
+    if evidence.learning != learned or measured > whole - learned:
+        return f"{evidence.learning} and {measured} of {whole} scores chose the event and measured it"
     return ""
