@@ -125,7 +125,7 @@ WHATS = {
 
 @pytest.mark.parametrize("name", WHATS)
 def test_everything_is_looked_at(name):
-    always = {"id", "runs", "confidence", "headline", "power", "target", "assumptions", "pair", "verdict"}
+    always = {"id", "runs", "confidence", "headline", "power", "target", "assumptions", "pair", "verdict", "fields"}
     looked_at = [each.what for each in check(found(name)) if each.what not in always]
     assert set(looked_at) - {"accuracy"} == WHATS[name]
     assert ("accuracy" in looked_at) == (found(name).accuracy is not None)

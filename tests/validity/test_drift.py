@@ -236,7 +236,7 @@ def test_sides_that_share_their_noise_are_invalid(seed, sequential):
 def test_recorded_sides_that_share_their_noise_are_invalid(seed):
     noise = np.random.default_rng(seed).normal(size=400)
     evidence = dp.audit_scores(noise, 1 + noise, claim="mu=1", seed=seed, design="independent")
-    assert evidence.verdict is dp.Verdict.INVALID and "of the two sides hang together" in evidence.reason
+    assert evidence.verdict is dp.Verdict.INVALID and "they share noise" in evidence.reason
 
 
 @pytest.mark.parametrize("release", [Shares(), chain(0.5), chain(0.9)], ids=["shared", "kept half", "kept 9 of 10"])
