@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import dpaudit as dp
 from dpaudit import Relation, UsageError
 from dpaudit.neighbours import parse_relation
 
@@ -117,3 +118,14 @@ def test_one_and_true_are_two_people() -> None:
     rows = [{"who": 1}, {"who": True}]
     for who, other in itertools.permutations(rows):
         parse_relation("add-remove(person=who)").check([who, other], [other])
+
+
+def test_a_new_person_may_own_what_all_others_have():
+    data = pd.DataFrame({"user": range(1, 6), "word": [0, 1, 2, 3, 3]})
+
+    def wrong(people):
+        return float(len(people.drop_duplicates("word").groupby("user").head(1)) + np.random.laplace())  # noqa: NPY002
+
+    found = dp.audit(wrong, data=data, relation="add-remove(person=user)", claim="epsilon=1", runs=2_000, seed=0)
+    assert found.verdict is dp.Verdict.VIOLATED
+    assert "before all others with every different record" in found.trace.reason

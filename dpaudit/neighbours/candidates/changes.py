@@ -186,8 +186,20 @@ class Changes:
             records = self._newcomers([Made(place) for place in own])
             if records:
                 yield self._pair(f"a copy of {self.people.words([own])} added{times}", "copy", Side(added=records))
-        if self.people.column is None and self.steps == 1:
+        if self.people.column is not None:
+            yield from self._of_everybody()
+        elif self.steps == 1:
             yield from self._contrary()
+
+    def _of_everybody(self) -> Iterator[LazyPair]:
+        """A person with a copy of every different record of the others: who comes first may own what all have."""
+        first: dict[str, int] = {}
+        for place in np.flatnonzero(self.people.usable)[: _SEEN * _MANY_RECORDS].tolist():
+            first.setdefault(self._held((place,))[0], place)
+        records = self._newcomers([Made(place) for place in list(first.values())[:_MANY_RECORDS]])
+        for order, where in ({**_ORDERS, "": "after all others"} if len(first) > 1 and records else {}).items():
+            name = f"person added {where} with every different record of the others"
+            yield self._pair(name, "copy", Side(added=records, order=order), f"everybody {order}")
 
     def _contrary(self) -> Iterator[LazyPair]:
         """Copies of a column's extreme record with the value of its other end: what is kept of two that are alike?"""

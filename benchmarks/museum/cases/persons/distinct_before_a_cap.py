@@ -15,10 +15,6 @@ COMMAND = (
     "audit {} --data people.csv --relation 'add-remove(person=user)' --claim epsilon=1 "
     "--domain 'word=[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]'"
 )
-MISSED = (
-    "The telling pair is a person who comes first with all values of the others; no neighbour that is tried looks "
-    "like that."
-)
 LOSS = {"wrong": math.inf, "fixed": 1}
 NAMED = ("a move of|moves by", r"np\.random\.laplace")
 
