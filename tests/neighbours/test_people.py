@@ -128,4 +128,4 @@ def test_a_new_person_may_own_what_all_others_have():
 
     found = dp.audit(wrong, data=data, relation="add-remove(person=user)", claim="epsilon=1", runs=2_000, seed=0)
     assert found.verdict is dp.Verdict.VIOLATED
-    assert "before all others with every different record" in found.trace.reason
+    assert "before all others with every different record" in found.to_json()
