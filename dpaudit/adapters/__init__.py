@@ -54,11 +54,7 @@ class Library:
         return " to ".join(dict.fromkeys(ends))
 
     def release(self) -> str:
-        """Return the installed version.
-
-        Raises:
-            UsageError: if the library is missing, or its version is not supported by its adapter.
-        """
+        """Return the installed version."""
         try:
             found = version(self.distribution)
         except PackageNotFoundError:
@@ -134,11 +130,7 @@ def adapted(made: Any) -> Mechanism | None:
 
 
 def required(adapter: str) -> tuple[ModuleType, str]:
-    """Import the library of an adapter and return it with its version.
-
-    Raises:
-        UsageError: if it is missing, its version is not supported, or it cannot be imported.
-    """
+    """Import the library of an adapter and return it with its version."""
     library = LIBRARIES[adapter]
     release = library.release()
     try:
@@ -179,21 +171,7 @@ def wrapped(
     made_of: Sequence[Any] = (),
     more: Mapping[str, str] | None = None,
 ) -> Mechanism:
-    """Return a mechanism that runs a library's code.
-
-    Args:
-        adapter: its name, a key of `LIBRARIES`.
-        run: the function of data, and of ``rng`` if the library can be seeded.
-        name: in reports; by default that of the adapter.
-        shown: the library's own description of the object; the first line of the report.
-        release: the library's version.
-        claim, relation, unit, pairs: as for `dpaudit.mechanism`.
-        made_of: what the code digest covers besides ``run`` and ``shown``: functions of the user.
-        more: versions of other distributions that outputs depend on.
-
-    Returns:
-        The mechanism.
-    """
+    """Return a mechanism that runs a library's code."""
     library = LIBRARIES[adapter]
     run.__doc__ = shown
     run.__functions__ = (adapter, shown, *made_of)  # type: ignore[attr-defined]

@@ -28,21 +28,7 @@ def mechanism_of(
     relation: str | None = None,
     name: str | None = None,
 ) -> Mechanism:
-    """Return the mechanism of a diffprivlib `DPMechanism`; its dataset is the value that it randomises.
-
-    Args:
-        made: the mechanism. One with its own ``random_state`` is run as it is, and cannot be seeded.
-        pairs: neighbouring values; they can be given to the audit too.
-        relation: by default ``queries`` for a sensitivity of 1, with a group for a larger whole one, and ``replace``
-            for mechanisms of categories; "declared" if no relation applies.
-        name: in reports; by default the name of the class.
-
-    Returns:
-        The mechanism.
-
-    Raises:
-        UsageError: for another object of the library, or a version that is not supported.
-    """
+    """Return the mechanism of a diffprivlib `DPMechanism`; its dataset is the value that it randomises."""
     diffprivlib, release = required("diffprivlib")
     if not isinstance(made, diffprivlib.mechanisms.base.DPMechanism):
         raise UsageError(
@@ -79,24 +65,7 @@ def release_of(
     name: str | None = None,
     **options: Any,
 ) -> Mechanism:
-    """Return the mechanism of a tool, or of a function ``f(data, *, random_state, accountant, **options)``.
-
-    Args:
-        function: such as ``tools.mean``; or your own function that fits a model and returns what is published.
-        relation: the library states none: "replace" if it treats the number of records as public (mean, var, models),
-            "add-remove" if it counts (histogram).
-        spent_on: a dataset to run once under an accountant, which states the claim; by default that of the first pair.
-        pairs: neighbouring datasets; they can be given to the audit too.
-        claim: instead of the accountant's, for functions that spend without one.
-        name: in reports; by default the name of the function.
-        options: passed on to every call, such as ``epsilon`` and ``bounds``.
-
-    Returns:
-        The mechanism.
-
-    Raises:
-        UsageError: if the call fails, or reports nothing to the accountant.
-    """
+    """Return the mechanism of a tool, or of a function ``f(data, *, random_state, accountant, **options)``."""
     diffprivlib, release = required("diffprivlib")
     run = _release(function, options, diffprivlib)
     shown = ", ".join([_title(function), *(f"{key}={value!r}" for key, value in options.items())])

@@ -17,11 +17,7 @@ from dpaudit.targets.mechanism import Mechanism
 
 
 def claim_of(engine: Any, delta: float) -> Claim:
-    """Return what the accountant of a `PrivacyEngine` states at ``delta``, after training.
-
-    Raises:
-        UsageError: if the version is not supported, or the engine has trained nothing.
-    """
+    """Return what the accountant of a `PrivacyEngine` states at ``delta``, after training."""
     required("opacus")
     accountant = engine.accountant
     if not accountant.history:
@@ -37,21 +33,7 @@ def mechanism_of(
     relation: str = "add-remove",
     name: str | None = None,
 ) -> Mechanism:
-    """Return the mechanism of a training run; its output is what ``train`` returns besides the engine.
-
-    Args:
-        train: ``train(data) → (output, engine)``, which trains a model anew. The randomness is torch's own.
-        delta: the δ at which the accountant states ε; the claim comes from one run on the first dataset.
-        pairs: neighbouring training sets.
-        relation: Opacus accounts for adding or removing a record, with Poisson sampling.
-        name: in reports; by default the name of ``train``.
-
-    Returns:
-        The mechanism.
-
-    Raises:
-        UsageError: if training fails or reports nothing to the accountant, or the version is not supported.
-    """
+    """Return the mechanism of a training run; its output is what ``train`` returns besides the engine."""
     _, release = required("opacus")
     title = name or str(getattr(train, "__name__", "training"))
     try:

@@ -37,24 +37,7 @@ def mechanism_of(
     relation: str | None = None,
     name: str | None = None,
 ) -> Mechanism:
-    """Return the mechanism of a `Measurement`.
-
-    Args:
-        measurement: with its input metric, output measure and map.
-        d_in: the distance between the two datasets, in the measurement's input metric; by default 1. A whole number k
-            of records gives a group of k.
-        delta: the δ at which a privacy profile is evaluated (`SmoothedMaxDivergence`).
-        order: the order at which a Rényi curve is evaluated (`RenyiDivergence`).
-        pairs: neighbouring inputs; they can be given to the audit too.
-        relation: instead of the metric's own; "declared" if you vouch for the pairs yourself.
-        name: in reports.
-
-    Returns:
-        The mechanism.
-
-    Raises:
-        UsageError: if no relation corresponds to the metric, no notion to the measure, or the version is not supported.
-    """
+    """Return the mechanism of a `Measurement`."""
     _, release = required("opendp")
     distance = 1 if d_in is None else d_in
     found, unit = _relation(str(measurement.input_metric), distance)

@@ -26,25 +26,7 @@ def mechanism_of(
     unit: str = "all rows of one privacy id",
     name: str = "aggregate",
 ) -> Mechanism:
-    """Return the mechanism of ``DPEngine.aggregate`` (`AggregateParams`) or ``DPEngine.select_partitions``.
-
-    Args:
-        params: `AggregateParams`, or `SelectPartitionsParams`.
-        extractors: `DataExtractors`.
-        epsilon: the total budget that the library's accountant gets.
-        delta: the same; private partition selection needs one.
-        public_partitions: the partitions that are known beforehand; None for private partition selection.
-        pairs: neighbouring datasets; they can be given to the audit too.
-        relation: of rows: with one row per user "add-remove", with up to k rows per user "add-remove(group=k)".
-        unit: by what two neighbours differ.
-        name: in reports.
-
-    Returns:
-        The mechanism.
-
-    Raises:
-        UsageError: if the library refuses the budget or the parameters, or the version is not supported.
-    """
+    """Return the mechanism of ``DPEngine.aggregate`` (`AggregateParams`) or ``DPEngine.select_partitions``."""
     library, release = required("pipeline_dp")
     selects = isinstance(params, library.SelectPartitionsParams)
     if delta == 0 and public_partitions is None:

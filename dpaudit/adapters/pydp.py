@@ -22,22 +22,7 @@ def mechanism_of(
     relation: str | None = None,
     name: str | None = None,
 ) -> Mechanism:
-    """Return the mechanism of an algorithm (``BoundedMean``, ``Count``, …) or of a mechanism of PyDP.
-
-    Args:
-        made: an algorithm, whose dataset is a list of numbers; a numerical mechanism, whose dataset is one number; or a
-            strategy of partition selection, whose dataset is the list of the users in a partition.
-        pairs: neighbouring datasets; they can be given to the audit too.
-        relation: by default ``add-remove``, with a group if a user may contribute several values, and ``queries`` for a
-            numerical mechanism.
-        name: in reports; by default the name of the class.
-
-    Returns:
-        The mechanism.
-
-    Raises:
-        UsageError: for another object of the library, or a version that is not supported.
-    """
+    """Return the mechanism of an algorithm (``BoundedMean``, ``Count``, …) or of a mechanism of PyDP."""
     _, release = required("pydp")
     run, found, unit, claim = _read(made)
     title = name or type(made).__name__

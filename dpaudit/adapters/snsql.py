@@ -28,24 +28,7 @@ def mechanism_of(
     relation: str = "add-remove",
     name: str = "query",
 ) -> Mechanism:
-    """Return the mechanism of an SQL query on a data frame.
-
-    Args:
-        query: the SQL text.
-        metadata: the library's description of the table: bounds, types, the privacy unit.
-        epsilon: the budget of each column, as the library takes it; the claim is the stated cost of the whole query.
-        delta: the same.
-        prepare: called with each new reader before it runs, to set its options: ``lambda reader: …``.
-        pairs: neighbouring data frames; they can be given to the audit too.
-        relation: of rows; with up to k rows per person "add-remove(group=k)".
-        name: in reports.
-
-    Returns:
-        The mechanism.
-
-    Raises:
-        UsageError: if the library refuses the query or the metadata, or the version is not supported.
-    """
+    """Return the mechanism of an SQL query on a data frame."""
     library, release = required("snsql")
 
     def reader_of(frame: Any) -> Any:

@@ -28,24 +28,7 @@ def mechanism_of(
     relation: str | None = None,
     name: str | None = None,
 ) -> Mechanism:
-    """Return the mechanism of a Tumult Core `Measurement`.
-
-    Args:
-        measurement: with its input metric, output measure and privacy function.
-        d_in: the distance between the two datasets, in the measurement's input metric.
-        prepare: turns a dataset into what the measurement takes, such as a Spark frame; by default plain numbers become
-            NumPy's, and everything else is passed on.
-        pairs: neighbouring datasets; they can be given to the audit too.
-        relation: instead of the metric's own; "declared" if you vouch for the pairs yourself.
-        name: in reports; by default the name of the class.
-
-    Returns:
-        The mechanism.
-
-    Raises:
-        UsageError: for another object of the library, if no relation corresponds to the metric or no notion to the
-            measure, or if the version is not supported.
-    """
+    """Return the mechanism of a Tumult Core `Measurement`."""
     _, release = required("tmlt_core")
     if not hasattr(measurement, "privacy_function"):
         raise UsageError(f"a {type(measurement).__name__} of Tumult Core is no measurement; it has no privacy function")

@@ -43,27 +43,15 @@ def sample(outputs: Outputs) -> Outputs:
 
 @dataclass(frozen=True, slots=True)
 class ExactAnswer:
-    """What a release would be without noise, as one output.
+    """What a release would be without noise, as one output."""
 
-    Attributes:
-        source: "query" or "silent", a program without noise.
-        output: of one run.
-        is_number: whether it has amounts, and is no mere choice.
-    """
-
-    source: str
-    output: Outputs
-    is_number: bool
+    source: str  # "query" or "silent", a program without noise
+    output: Outputs  # of one run
+    is_number: bool  # whether it has amounts, and is no mere choice
 
 
 def exact_answer(mechanism: Mechanism, data: Any, parameters: Mapping[str, Any]) -> ExactAnswer | None:
-    """Return the exact answer on a dataset, or None where nothing gives one.
-
-    Args:
-        mechanism: with a query, or a program.
-        data: as the mechanism takes it.
-        parameters: all of them.
-    """
+    """Return the exact answer on a dataset, or None where nothing gives one."""
     query = mechanism.query_for(parameters)
     with warnings.catch_warnings(action="ignore"):
         try:
@@ -125,13 +113,7 @@ def _both(side0: Outputs, side1: Outputs) -> tuple[Outputs, Outputs]:
 def accuracy_of(
     outputs: Outputs, answer: ExactAnswer, pair: int | None = None, side: int | None = None
 ) -> Accuracy | None:
-    """Return how far outputs are from the exact answer; None if none has its form.
-
-    Args:
-        outputs: of runs on one dataset.
-        answer: the exact one on that dataset.
-        pair, side: which dataset; None for data that were given.
-    """
+    """Return how far outputs are from the exact answer; None if none has its form."""
     form, exact = answer.output.forms[0], answer.output.numbers[0]
     if form not in outputs.forms or not np.isfinite(exact).all():
         return None

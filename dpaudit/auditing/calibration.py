@@ -41,20 +41,7 @@ _READ_CALLS, _MUCH = (64, 1024), 2  # runs of a block, and how much longer than 
 
 
 def runs_within(seconds: float, question: Question, least: int, audit: Callable[[Question, int], Evidence]) -> int:
-    """Return how many runs an audit can make within a time budget.
-
-    Args:
-        seconds: wall time for the whole audit.
-        question: what is audited.
-        least: the smallest number of runs; at least this many are made, however long they take.
-        audit: carries out a question with a given number of runs.
-
-    Returns:
-        A number of runs, at least ``least``.
-
-    Raises:
-        UsageError: if the audit cannot be carried out.
-    """
+    """Return how many runs an audit can make within a time budget."""
     begun = time.perf_counter()
     rehearsed = replace(
         question,
@@ -98,13 +85,7 @@ def _nothing(side0: object, side1: object) -> None:
 
 
 def affordable(question: Question, runs: int, seconds: float | None) -> int:
-    """Return how many runs measure a pair that is known: fewer than asked for where a call takes long, none where few.
-
-    Args:
-        question: about the pair.
-        runs: asked for.
-        seconds: for them, about; None for as long as it takes.
-    """
+    """How many runs measure a pair that is known: fewer than asked for where a call takes long, none where few."""
     least = max(_LEAST_MEASURED, LEAST_RUNS * len(question.pairs))
     shape = question.mechanism.shape
     of_records = hasattr(question.pairs[0][0], "columns")

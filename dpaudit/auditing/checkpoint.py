@@ -28,21 +28,7 @@ from dpaudit.sampling.progress import Session
 def session_of(
     question: Question, request: AuditRequest, runs: int, versions: Mapping[str, str]
 ) -> tuple[Question, Session]:
-    """Attach the session in which a question is answered; the caller must close it at the end.
-
-    Args:
-        question: what is audited.
-        request: the request that it came from; it names the file of finished blocks, which is created if missing, and
-            the progress listener.
-        runs: runs in all.
-        versions: of everything that the answer depends on.
-
-    Returns:
-        The question with its session, and the session.
-
-    Raises:
-        UsageError: if the file belongs to another question, or holds no finished blocks.
-    """
+    """Attach the session in which a question is answered; the caller must close it at the end."""
     session = Session(request.listen, runs)
     if request.resume is not None:
         session.checkpoint = Checkpoint(Path(request.resume).absolute(), described(question, request, runs, versions))
@@ -53,15 +39,6 @@ def described(question: Question, request: AuditRequest, runs: int, versions: Ma
     """Return everything that the answer to a question depends on, as JSON values by name.
 
     Options are recorded as they were requested, except those that the mechanism may supply, and data.
-
-    Args:
-        question: what is audited.
-        request: the request that it came from.
-        runs: runs in all.
-        versions: of everything that the answer depends on.
-
-    Returns:
-        JSON values by name.
     """
     mechanism, space = question.mechanism, question.space
     asked = {name: plain_value(getattr(request, name)) for name, each in options_of(AuditRequest).items() if each.asked}

@@ -31,19 +31,7 @@ def histogram_cells(
     runs: np.ndarray[Any, Any],
     laws: Sequence[Below | None] = (None, None),
 ) -> Histogram:
-    """Return the histogram of one pair.
-
-    Args:
-        partition: the cells, frozen on learning runs.
-        pair: index of the pair.
-        counts: (2, cells) counts of side 0 and side 1.
-        runs: (2,) runs of each side.
-        laws: distribution functions of the outputs of both sides, if outputs are single numbers of a known law; else
-            None.
-
-    Returns:
-        The labelled cells with their counts, and their exact probabilities if both laws are known.
-    """
+    """Return the histogram of one pair."""
     cells: list[Cell] = []
     start = 0
     for rule in partition.rules:

@@ -188,21 +188,6 @@ def learn(question: Question, pair: int, runs: int, error: float, further: Furth
 
     If a sampler raises here, it is called for one run at a time from then on: in new learning runs and in all measuring
     runs.
-
-    Args:
-        question: what is audited.
-        pair: its number.
-        runs: of the pair, for learning and measuring together.
-        error: the error level of the pair's bounds.
-        further: chooses additional events to measure, given the learning runs of both sides and the number of measuring
-            runs to come.
-
-    Returns:
-        The frozen choices, with what the measuring runs are checked against.
-
-    Raises:
-        UsageError: if every run of both sides raises the same.
-        InvalidRunsError: if blocks repeat one another, or outputs drift.
     """
     try:
         return _learn(question, pair, runs, error, further)
@@ -320,12 +305,7 @@ def joined(blocks: list[tuple[Outputs, Outputs]]) -> tuple[Outputs, Outputs]:
 
 
 def _share(blocks: list[Outputs], runs: int) -> float:
-    """The share of the runs that learning gets: more for vectors, for many categories, and for a few ordered values.
-
-    Args:
-        blocks: outputs of side 0.
-        runs: of the pair, for learning and measuring together.
-    """
+    """The share of the runs that learning gets: more for vectors, for many categories, and for a few ordered values."""
     forms = {form for block in blocks for form in block.forms}
     if len(forms) > _MANY_VALUES or any(numbers.shape[1] > 1 for block in blocks for numbers in block.numbers):
         return _DEMANDING_SHARE
@@ -343,13 +323,7 @@ def nothing_ran(outputs: tuple[Outputs, Outputs]) -> bool:
 
 
 def refuse_if_nothing_ran(question: Question, pair: int, outputs: tuple[Outputs, Outputs]) -> None:
-    """Raise `UsageError` if every run of both sides raises the same exception.
-
-    Args:
-        question: what is audited.
-        pair: its number.
-        outputs: of its two sides.
-    """
+    """Raise `UsageError` if every run of both sides raises the same exception."""
     if nothing_ran(outputs):
         what = first_exception(question.mechanism, question.pairs[pair][0], question.parameters)
         raise UsageError(f"{question.mechanism.name} raises in every run, so nothing can be measured: {what}")
@@ -359,18 +333,6 @@ def measure(question: Question, pair: int, learned: LearnedPair, runs: int) -> M
     """Make fresh runs and count the frozen choices in them; only counts are kept.
 
     The first of these runs also fill the histogram, the cells that detect drift, and the event in the low-order bits.
-
-    Args:
-        question: what is audited.
-        pair: its number.
-        learned: what was frozen on learning runs.
-        runs: of both sides together.
-
-    Returns:
-        The counts of each choice, and the histogram.
-
-    Raises:
-        InvalidRunsError: if blocks repeat one another, outputs drift, or runs depend on one another.
     """
     question = replace(question, made_as=learned.made_as)
     shape, most, reading = question.runs_as, question.block_size, question.reading
@@ -450,21 +412,6 @@ def measure_event(
     """Count an event that was fixed beforehand, in fresh runs of a phase of their own.
 
     The first of them are checked for drift and dependence by the cells of the event, as measuring runs are.
-
-    Args:
-        question: what is audited.
-        pair: its number.
-        event: what is counted.
-        runs: of both sides together.
-        phase: selects the random streams.
-        graded: whether to count by the degrees of the event too.
-        width: numbers in one output.
-
-    Returns:
-        The counts of both sides.
-
-    Raises:
-        InvalidRunsError: if the runs cannot be trusted.
     """
     question = with_call_style(question, pair)
     sizes, counted = np.zeros(2, dtype=np.int64), np.zeros((2, 2), dtype=np.int64)

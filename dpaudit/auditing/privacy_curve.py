@@ -45,18 +45,7 @@ _DRAWN, _NEAREST = 101, 1e-4  # points of the drawn curves (smooth to the eye), 
 def choose_statements(
     outputs0: Outputs, outputs1: Outputs, measuring: int, *, error: float, learn: str | None = None
 ) -> tuple[SelectedEvent, ...]:
-    """Choose the statements about the curve, from learning runs alone.
-
-    Args:
-        outputs0, outputs1: learning runs of side 0 and side 1.
-        measuring: the runs, of both sides together, that will measure the statements.
-        error: the error level of all statements together.
-        learn: a learner whose score is a candidate too, or None.
-
-    Returns:
-        Choices whose names say what they are about (`statement`). Statements with the same event and method are merged,
-        with the sum of their shares: a mechanism with two outputs has a single statement, at the whole error level.
-    """
+    """Choose the statements about the curve, from learning runs alone."""
     level = error / (_STATEMENTS + len(_RATES) + 1)
 
     fitted = list(families(outputs0, outputs1, learn))
@@ -171,13 +160,9 @@ def _reach(regions: Sequence[ConfidenceRegion]) -> float:
 
 @dataclass(frozen=True)
 class PrivacyCurve:
-    """Certified lower bounds of the whole privacy curve, all true at once with `confidence`.
+    """Certified lower bounds of the whole privacy curve, all true at once with `confidence`."""
 
-    Attributes:
-        evidence: the evidence that all of it is computed from.
-    """
-
-    evidence: Evidence
+    evidence: Evidence  # the evidence that all of it is computed from
     _regions: tuple[ConfidenceRegion, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -212,18 +197,11 @@ class PrivacyCurve:
     def delta(self, epsilon: ArrayLike) -> Floats | float:
         """Return a lower bound of δ(ε) at any ε (nats, at least 0): a float for a number, else the shape of
         ``epsilon``.
-
-        Raises:
-            UsageError: if an ε is negative or not a number.
         """
         return self._at(epsilon, "epsilon", np.inf, lambda at: delta_at_least(self._regions, at))
 
     def fnr(self, fpr: ArrayLike) -> Floats | float:
-        """Return an upper bound of the smallest false negative rate, at any false positive rate from 0 to 1.
-
-        Raises:
-            UsageError: if a rate is outside 0 to 1.
-        """
+        """Return an upper bound of the smallest false negative rate, at any false positive rate from 0 to 1."""
         return self._at(fpr, "fpr", 1.0, lambda at: fnr_at_most(self._regions, at))
 
     @staticmethod

@@ -43,23 +43,17 @@ _SHOWN_CHARACTERS = 400  # of a dataset's text in the evidence; about what a pag
 
 @dataclass(frozen=True, slots=True)
 class SearchSpace:
-    """Where to search for a pair.
+    """Where to search for a pair."""
 
-    Attributes:
-        source: neighbours of one dataset ("data"), small datasets over a "domain" alone, or pairs that were "given" or
-            are the "mechanism"'s own.
-        data: the dataset, or the pairs; of a domain alone a frame without records where the function takes frames,
-            else None: datasets are lists.
-        digest: of ``data``; None for the mechanism's own pairs, and if there are no data.
-        domain: what records may hold, or None.
-        beyond: whether records outside the domain are tried too.
-    """
-
+    # neighbours of one dataset ("data"), small datasets over a "domain" alone, or pairs that were "given" or are
+    # the "mechanism"'s own
     source: str
+    # the dataset, or the pairs; of a domain alone a frame without records where the function takes frames, else
+    # None: datasets are lists
     data: Any
-    digest: str | None
-    domain: Any = None
-    beyond: bool = False
+    digest: str | None  # of ``data``; None for the mechanism's own pairs, and if there are no data
+    domain: Any = None  # what records may hold, or None
+    beyond: bool = False  # whether records outside the domain are tried too
 
     @property
     def made(self) -> bool:
@@ -198,11 +192,7 @@ def _is_number(value: Any) -> bool:
 
 
 def refuse_unavailable(*, sequential: bool, curve: bool, floating_point: str, observe: Any = ()) -> None:
-    """Raise `UsageError` for combinations of options that this version does not offer.
-
-    Args:
-        sequential, curve, floating_point, observe: as for `dpaudit.audit`.
-    """
+    """Raise `UsageError` for combinations of options that this version does not offer."""
     if floating_point not in {"report", "ignore", "verdict"}:
         raise UsageError(f"floating_point is 'report', 'ignore' or 'verdict', not {floating_point!r}")
     if observe and floating_point == "verdict":
@@ -222,19 +212,7 @@ def refuse_unavailable(*, sequential: bool, curve: bool, floating_point: str, ob
 
 
 def whole(name: str, value: Any, *, least: int) -> int:
-    """Return a whole number as an int.
-
-    Args:
-        name: what it is called in an error.
-        value: as it was given.
-        least: the smallest value allowed.
-
-    Returns:
-        ``value`` as an int.
-
-    Raises:
-        UsageError: if it is not a whole number of at least ``least``.
-    """
+    """Return a whole number as an int."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer) or value != value // 1:
         raise UsageError(f"{name} is a whole number, not {value!r}")
     if value < least:

@@ -44,13 +44,7 @@ def versions_of(question: Question, learn: str | None = None) -> dict[str, str]:
 
 
 def subject_of(question: Question, target: Target | None = None, learn: str | None = None) -> Subject:
-    """Return what the evidence says about a question.
-
-    Args:
-        question: what was asked.
-        target: the record of the mechanism, if it says more than `target_of`.
-        learn: the learner whose version counts.
-    """
+    """Return what the evidence says about a question."""
     return Subject(
         target=target_of(question) if target is None else target,
         claim=question.claim,
@@ -81,16 +75,7 @@ def attempt_of(
     assumes: tuple[str, ...],
     arithmetic: str = "real",
 ) -> Attempt:
-    """Return a measured event with its bound.
-
-    Args:
-        choice: the event, with its method and its share of the error level.
-        counts: of the event, in measuring runs.
-        notion: the privacy notion that is bounded.
-        error: the error level of all events of the pair together.
-        pair: index of the pair.
-        assumes, arithmetic: as in `Bound`.
-    """
+    """Return a measured event with its bound."""
     bound = measured_bound(
         choice.method,
         counts,
@@ -117,16 +102,7 @@ def measured_bound(
     event: Event | None = None,
     arithmetic: str = "real",
 ) -> Bound:
-    """Return the lower bound that counts give by a method.
-
-    Args:
-        method: how counts become the bound, by its name in `dpaudit.stats.methods`.
-        counts: of the event, in measuring runs.
-        notion: the privacy notion that is bounded.
-        error: the error level of this bound.
-        pair: index of the pair.
-        weight, event, assumes, arithmetic: as in `Bound`.
-    """
+    """Return the lower bound that counts give by a method."""
     confidence = 1 - error
     own = 1 - confidence  # as computed from the confidence in the evidence
     value = lower_bound(method, counts, claim=notion, weight=weight, error=own)

@@ -79,47 +79,30 @@ class OneSidedError:
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """The farthest that one pair of neighbours moved a query.
+    """The farthest that one pair of neighbours moved a query."""
 
-    Attributes:
-        query: its name.
-        relation: which datasets are neighbours.
-        norm: the norm that distances are measured in: "1", "2" or "inf".
-        claimed: the declared sensitivity, for one neighbouring step; None if none was declared.
-        largest: the largest distance found; `math.inf` if the query returns numbers on only one side.
-        finite: the largest distance among the pairs on which the query returns numbers, shown by ``finite_candidate``;
-            None if there are none.
-        exceeded: whether it is larger than the claim, decided exactly, beyond the tolerance for rounding.
-        room: the tolerance for rounding of this distance: 0.0 if all numbers of the answer are exact.
-        candidate: what changes between the two datasets that show it.
-        position: the index of that candidate.
-        pair: those datasets. They may be personal data, and are not recorded in evidence.
-        smallest: a smaller pair that is also a counterexample, or the same pair; None if there is none.
-        smallest_distance: how far that pair moves the query.
-        tried: how many candidates there were.
-        silent: how many of them gave no number on either side, in the same way.
-        troubles: every kind of one-sided error.
-        seed: of the sample of candidates; None if they are those of an audit.
-    """
-
-    query: str
-    relation: Relation
-    norm: str
-    claimed: float | None
-    largest: float
+    query: str  # its name
+    relation: Relation  # which datasets are neighbours
+    norm: str  # the norm that distances are measured in: "1", "2" or "inf"
+    claimed: float | None  # the declared sensitivity, for one neighbouring step; None if none was declared
+    largest: float  # the largest distance found; `math.inf` if the query returns numbers on only one side
+    # the largest distance among the pairs on which the query returns numbers, shown by ``finite_candidate``; None
+    # if there are none
     finite: float | None
     finite_candidate: str
-    exceeded: bool
-    room: float
-    candidate: str
-    position: int
+    exceeded: bool  # whether it is larger than the claim, decided exactly, beyond the tolerance for rounding
+    room: float  # the tolerance for rounding of this distance: 0.0 if all numbers of the answer are exact
+    candidate: str  # what changes between the two datasets that show it
+    position: int  # the index of that candidate
+    # those datasets. They may be personal data, and are not recorded in evidence.
     pair: tuple[Any, Any] = field(repr=False)
+    # a smaller pair that is also a counterexample, or the same pair; None if there is none
     smallest: tuple[Any, Any] | None = field(repr=False)
-    smallest_distance: float | None
-    tried: int
-    silent: int
-    troubles: tuple[OneSidedError, ...]
-    seed: int | None = None
+    smallest_distance: float | None  # how far that pair moves the query
+    tried: int  # how many candidates there were
+    silent: int  # how many of them gave no number on either side, in the same way
+    troubles: tuple[OneSidedError, ...]  # every kind of one-sided error
+    seed: int | None = None  # of the sample of candidates; None if they are those of an audit
 
     def __str__(self) -> str:
         if self.largest == math.inf and self.troubles:
@@ -321,19 +304,7 @@ def search(
 
 
 def exposing(mechanism: Mechanism, query: Callable[..., Any] | None, sensitivity: Any) -> Mechanism:
-    """Return a mechanism with the given query and sensitivity.
-
-    Args:
-        mechanism: what is audited.
-        query: the deterministic function within it; None to keep the mechanism's own.
-        sensitivity: its declared sensitivity; None to keep the mechanism's own.
-
-    Returns:
-        The mechanism that exposes both.
-
-    Raises:
-        UsageError: if a sensitivity is given and there is no query.
-    """
+    """Return a mechanism with the given query and sensitivity."""
     if query is not None:
         mechanism = replace(mechanism, query=query)
     if sensitivity is None:
@@ -368,14 +339,6 @@ def worst_by_query(candidates: Sequence[Pairing], query: Query, norm: Any = 1) -
     If the query returns numbers on only one side of a candidate, the movement is infinite. Only a few candidates of
     each such kind come first and the others last: they are alike, and must not crowd out finite movements. Ties keep
     their order.
-
-    Args:
-        candidates: pairs of neighbouring datasets.
-        query: a deterministic function of the data.
-        norm: 1, 2 or "inf".
-
-    Returns:
-        All indices of ``candidates``, in that order.
     """
     asked, measured = _Asked(query), norm_of(norm)
     found = [asked.moves(candidate.pair(), measured) for candidate in candidates]
@@ -459,11 +422,7 @@ def _smaller(pair: tuple[Any, Any], relation: Relation) -> Iterable[tuple[Any, A
 
 
 def _exact(claimed: Any) -> Fraction:
-    """Return a declared sensitivity exactly: the largest number that a float may stand for.
-
-    Raises:
-        UsageError: for anything else.
-    """
+    """Return a declared sensitivity exactly: the largest number that a float may stand for."""
     try:
         if isinstance(claimed, bool):
             raise TypeError

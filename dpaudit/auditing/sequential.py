@@ -149,20 +149,7 @@ class _Pair:
 
 
 def audit_sequentially(question: Question, total: int, seconds: float | None) -> SequentialResult:
-    """Bet on runs until the claim is refuted, all runs are made, or the time is over.
-
-    Args:
-        question: what is audited.
-        total: the largest number of runs, of all pairs.
-        seconds: a time limit that replaces ``total``; it may decide when to stop, because the bets are valid at any
-            time.
-
-    Returns:
-        The bound, the record of the bets, and the numbers of runs.
-
-    Raises:
-        InvalidRunsError: if blocks repeat one another, or outputs drift.
-    """
+    """Bet on runs until the claim is refuted, all runs are made, or the time is over."""
     course = _Course(question, total, seconds)
     try:
         return course.run()

@@ -85,25 +85,15 @@ def traced(request: TraceRequest) -> Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Tracing:
-    """A trace that found its pair, before runs measure it.
+    """A trace that found its pair, before runs measure it."""
 
-    Attributes:
-        request: what was asked.
-        looked: what was found.
-        started: when, and on the clock that counts seconds.
-    """
-
-    request: TraceRequest
-    looked: _Looked
-    started: tuple[datetime, float]
+    request: TraceRequest  # what was asked
+    looked: _Looked  # what was found
+    started: tuple[datetime, float]  # when, and on the clock that counts seconds
 
     @classmethod
     def of(cls, request: TraceRequest) -> Tracing:
-        """Trace the pairs that were asked for, or find the worst.
-
-        Raises:
-            UsageError: as `trace`.
-        """
+        """Trace the pairs that were asked for, or find the worst."""
         started = datetime.now(UTC), time.perf_counter()
         whole("runs", request.runs, least=0)
         most = whole("candidates", request.candidates, least=1)

@@ -74,12 +74,6 @@ def headline_of(bounds: Sequence[Bound], confidence: float, looks: TwoLooks | No
 
     Where a bound at that confidence is above the claim and fresh runs did not confirm it, the bounds are shown at the
     confidence that decided: no verdict stands beside a number that contradicts it.
-
-    Args:
-        bounds: of attempts, each with its share of the error level.
-        confidence: of the audit.
-        looks: one look or two; None without a claim.
-        claim: the claim, or None.
     """
     if claim is None or looks is None or looks.second is None or looks.violated:
         shown = [at_whole(bound, confidence) for bound in bounds]

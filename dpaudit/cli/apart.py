@@ -49,16 +49,7 @@ class Apart:
         return evidence_of(self.carry_out(work, arguments))
 
     def carry_out(self, work: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
-        """Return ``work(**arguments)``, computed in another process if this one belongs to dpaudit.
-
-        Args:
-            work: a function at the top level of a module, which another process finds by its name.
-            arguments: JSON values.
-
-        Raises:
-            UsageError: that the work raised; or if there is no answer, with the reason.
-            OwnFaultError: if dpaudit failed.
-        """
+        """Return ``work(**arguments)``, computed in another process if this one belongs to dpaudit."""
         from dpaudit.errors import UsageError
 
         limits = _limits_of(self.seconds, self.megabytes)
@@ -93,11 +84,7 @@ _HERE = "Run the target in this process, as a debugger needs it"
 
 
 def own_process(*, limit: str | None = None) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    """Add the options about the process of a target, which the command is given as ``apart``.
-
-    Args:
-        limit: what the limit of time means, as its help; None where there are no limits.
-    """
+    """Add the options about the process of a target, which the command is given as ``apart``."""
 
     def decorated(command: Callable[..., int]) -> Callable[..., int]:
         @click.option("--in-process", "here", is_flag=True, help=f"{_HERE}; see SECURITY.md.")

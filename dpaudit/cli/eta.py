@@ -22,13 +22,7 @@ class Estimator:
         self._said = False
 
     def update(self, stage: str, done: int, total: int) -> str | None:
-        """Return the estimate as a sentence, once, when it is due and the rest takes long; else None.
-
-        Args:
-            stage: of the audit.
-            done: runs so far.
-            total: all runs.
-        """
+        """Return the estimate as a sentence, once, when it is due and the rest takes long; else None."""
         now = self._clock()
         other = stage != self._stage and self._stage not in NOT_RUNS  # between them anything may take time
         if stage in NOT_RUNS or self._since is None or other:

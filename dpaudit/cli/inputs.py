@@ -92,11 +92,7 @@ def _pairs_in(
 
 
 def checked_evidence(name: str) -> Evidence:
-    """Read evidence and check it, since a summary or a page would not show that a check fails.
-
-    Raises:
-        UsageError: if a check fails, or there are too many runs to check.
-    """
+    """Read evidence and check it, since a summary or a page would not show that a check fails."""
     from dpaudit.errors import UsageError
 
     evidence = read_evidence(name)

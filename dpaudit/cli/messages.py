@@ -56,13 +56,7 @@ def _notices() -> Iterator[None]:
 
 @contextlib.contextmanager
 def at_work(quiet: bool, *, estimate: bool = True) -> Iterator[Callable[[str, int, int], None] | None]:
-    """Keep what a target prints apart from results, print notices, and yield a listener that shows progress.
-
-    Args:
-        quiet: show no progress.
-        estimate: whether to say how long it will take; not where a time budget was given, from which the number of
-            runs follows.
-    """
+    """Keep what a target prints apart from results, print notices, and yield a listener that shows progress."""
     with prints_to_standard_error(), _notices(), _progress(quiet, estimate=estimate) as listen:
         yield listen
 

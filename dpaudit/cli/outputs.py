@@ -20,13 +20,7 @@ class OutputFiles:
     """Where results go: files, or standard output for ``-``. What cannot be written is refused before any work."""
 
     def __init__(self, *paths: str | None, beside: Iterable[str] = (), read: Iterable[str] = ()) -> None:
-        """Check where results go.
-
-        Args:
-            paths: as they were typed; None for those that were not.
-            beside: files that are written elsewhere.
-            read: files that are read, and must not be overwritten.
-        """
+        """Check where results go."""
         from dpaudit.errors import UsageError
 
         named = [path for path in paths if path is not None]

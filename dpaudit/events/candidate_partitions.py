@@ -206,14 +206,7 @@ def _ends_differ(values0: Floats, values1: Floats) -> bool:
 
 
 def occurring_values(rows: tuple[Floats, Floats]) -> tuple[float, ...]:
-    """Return values that repeat among numbers of which most do not, the rarest first; the sides are not looked at.
-
-    Args:
-        rows: of side 0 and side 1, (runs, numbers) each.
-
-    Returns:
-        At most as many values as a list should have, the most frequent ones.
-    """
+    """Return values that repeat among numbers of which most do not, the rarest first; the sides are not looked at."""
     most = min(_SCREENED, _SCREENED_NUMBERS // max(rows[0].shape[1], 1))
     ordered = np.sort(np.concatenate([side[:most] for side in rows]), axis=None)
     again = ordered[1:][ordered[1:] == ordered[:-1]]

@@ -45,15 +45,7 @@ class Learner(Protocol):
     def distribution(self) -> str: ...  # noqa: D102
 
     def fit(self, rows0: Floats, rows1: Floats, seed: int) -> Score:
-        """Return a score that is larger where a run looks like side 0; the same for the same rows and seed.
-
-        Args:
-            rows0, rows1: learning runs of the two sides, shape (runs, numbers), finite.
-            seed: for random draws of the fit.
-
-        Returns:
-            The score, as data.
-        """
+        """Return a score that is larger where a run looks like side 0; the same for the same rows and seed."""
         ...
 
 
@@ -79,12 +71,6 @@ class BoostedTrees:
         """Return the fitted trees; none, a score that says nothing, if there are few runs.
 
         Leaves and thresholds are rounded, so that platforms agree more often.
-
-        Args:
-            rows0, rows1, seed: as for `Learner.fit`.
-
-        Returns:
-            The trees, as data.
         """
         from sklearn.ensemble import GradientBoostingClassifier
 
@@ -155,9 +141,6 @@ def learned_fits(learn: str | None, columns: int) -> list[tuple[str, Callable[[F
     """Return the requested fits in the form that `families` takes: a name, and a function of center and scale.
 
     Empty if none was requested, or if the output is one number, whose histogram shows everything.
-
-    Raises:
-        UsageError: see `learner`.
     """
     if learn is None or columns < 2:
         return []

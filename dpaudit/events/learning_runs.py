@@ -56,14 +56,10 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Distinct:
-    """Outputs of one form that repeat.
+    """Outputs of one form that repeat."""
 
-    Attributes:
-        rows: each distinct output once, in lexicographic order, (outputs, numbers).
-        which: for each run of side 0 and side 1, the place of its output among them, (runs,) each.
-    """
-
-    rows: Floats
+    rows: Floats  # each distinct output once, in lexicographic order, (outputs, numbers)
+    # for each run of side 0 and side 1, the place of its output among them, (runs,) each
     which: tuple[Integers, Integers]
 
     def halves(self) -> tuple[Counts, Counts]:

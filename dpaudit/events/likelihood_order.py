@@ -73,16 +73,7 @@ class LikelihoodOrder:
         return self.above0[at] / max(self.total0, 1), self.above1[at] / max(self.total1, 1)
 
     def labels(self, above: int | None, below: int | None, down_to: int | None = None) -> Integers:
-        """Return labels of all cells: 1 for side 0, −1 for side 1, 0 for neither.
-
-        Args:
-            above: index of the threshold at or above which cells get 1; None for no such cells.
-            below: index of the threshold below which cells get −1; None for no such cells.
-            down_to: index of the lowest threshold of these; None for no limit.
-
-        Returns:
-            (size,) labels.
-        """
+        """Return labels of all cells: 1 for side 0, −1 for side 1, 0 for neither."""
         labels = np.zeros(len(self.cells), dtype=np.int64)
         if above is not None:
             labels[self.values >= self.thresholds[above]] = 1
@@ -117,15 +108,6 @@ def by_position(cells: Integers, counts: tuple[Counts, Counts], apart: Floats, *
 
     The best threshold often stands just before a run of the wrong side. One such run is counted as if it had been
     caught, except in a wide gap.
-
-    Args:
-        cells: the cells, in their order.
-        counts: runs of side 0 and of side 1 in every cell.
-        apart: (cells − 1,) whether a wide gap, without runs, separates a cell from the next.
-        rising: whether later cells point to side 0, or earlier ones.
-
-    Returns:
-        The order, with the runs at or above each threshold.
     """
     values = (cells if rising else -cells).astype(np.float64)
     seen = ((values, counts[0][cells], 0), (values, counts[1][cells], 1))
@@ -141,13 +123,6 @@ def by_ratio(cells: Integers, first: tuple[Integers, Integers], second: tuple[In
     If there are so many cells that they hold few runs each, each run is left out by itself. Otherwise each half is
     counted by the order that the other half makes, because leaving one run out of many decides where the whole cell
     goes, with all its runs, which is a coin toss at every threshold.
-
-    Args:
-        cells: the cells that may carry a label.
-        first, second: counts of side 0 and of side 1 in two halves of the learning runs.
-
-    Returns:
-        The order, with the runs at or above each threshold.
     """
     counts = first[0] + second[0], first[1] + second[1]
     a, b = (side[cells] for side in counts)
@@ -170,19 +145,12 @@ def by_ratio(cells: Integers, first: tuple[Integers, Integers], second: tuple[In
 
 @dataclass(frozen=True, slots=True)
 class SmoothLoss:
-    """A smooth loss along an order of cells, fitted by logistic regression of the side.
+    """A smooth loss along an order of cells, fitted by logistic regression of the side."""
 
-    Attributes:
-        runs: (cells,) runs of both sides in each cell.
-        share: (cells,) the fitted share of side 0 among them.
-        basis: (cells, functions) the log odds are a linear combination of these.
-        doubt: (functions, functions) the approximate covariance of their weights.
-    """
-
-    runs: Floats
-    share: Floats
-    basis: Floats
-    doubt: Floats
+    runs: Floats  # (cells,) runs of both sides in each cell
+    share: Floats  # (cells,) the fitted share of side 0 among them
+    basis: Floats  # (cells, functions) the log odds are a linear combination of these
+    doubt: Floats  # (functions, functions) the approximate covariance of their weights
 
 
 def smooth_loss(places: Floats, counts: tuple[Integers, Integers]) -> SmoothLoss:
@@ -190,10 +158,6 @@ def smooth_loss(places: Floats, counts: tuple[Integers, Integers]) -> SmoothLoss
 
     The functions are linear, with kinks where the loss of Laplace noise has them. Neighbouring cells inform one
     another, which makes tails less dependent on luck.
-
-    Args:
-        places: (cells,) the position of each cell, ascending.
-        counts: runs of side 0 and of side 1 in each cell, and in the cell of other forms, which is ignored.
     """
     a, b = (side[:-1].astype(np.float64) for side in counts)
     runs, base = a + b, (a.sum() + 0.5) / (a.sum() + b.sum() + 1)

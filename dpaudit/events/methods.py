@@ -24,33 +24,13 @@ def same_everywhere(value: float) -> float:
 
 
 def method_for_one_side(p: float, q: float, runs: tuple[float, float], claim: Claim, error: float) -> Chosen:
-    """Return the method, and its weight, for an event that points to one side.
-
-    Args:
-        p, q: its probabilities on that side and on the other, as learned.
-        runs: measuring runs to come, of that side and of the other.
-        claim: the notion to bound.
-        error: 1 − confidence.
-
-    Returns:
-        The method's name, and w₁ or None.
-    """
+    """Return the method, and its weight, for an event that points to one side."""
     weight = same_everywhere(event_weight(p, q, runs, claim))
     return _best("one", (p, 0.0, 0.0, q), runs, claim, weight, error)
 
 
 def method_for_both_sides(rates: Rates, runs: tuple[float, float], claim: Claim, error: float) -> Chosen:
-    """Return the method, and its weight, for an event that points to both sides.
-
-    Args:
-        rates: of right and of wrong guesses on side 0, and then on side 1, as learned.
-        runs: measuring runs to come, of side 0 and side 1.
-        claim: the notion to bound.
-        error: 1 − confidence.
-
-    Returns:
-        The method's name, and w₁ or None.
-    """
+    """Return the method, and its weight, for an event that points to both sides."""
     a, b = (rates[0] + rates[2]) / 2, (rates[1] + rates[3]) / 2
     slope_p, slope_q = (float(x) for x in sensitivity(claim, np.array(a), np.array(b)))
     weight = same_everywhere(two_sided_weight(a, b, sum(runs), slope_p, slope_q))

@@ -31,23 +31,6 @@ def predicted_bound(
 
     p and q are moved against the event in the direction in which the joint bound moves them, first for their
     uncertainty, then by what the bound itself costs.
-
-    Args:
-        p, q: frequencies of the event on the side it points to and on the other; of right and wrong guesses if it is
-            two-sided.
-        n, m: the learning runs behind them, numbers or arrays that broadcast with p and q.
-        ahead: measuring runs, of each side; or arrays for p and for q if they differ.
-        claim: the notion to bound (its δ or order).
-        error: the error level of the bound.
-        penalty: subtracted uncertainty, in standard deviations of the learning runs' noise; like ``rivals`` one for
-            all events, or an array in the shape of p.
-        two_sided: whether the event points to both sides (its noise is then relative to the guesses).
-        rivals: whether the event is the best of many: about 1/p distinct events are as rare, and the largest of so many
-            standard normal numbers is about √(2 ln 1/p), which is added to the penalty. Without it, a rare event that
-            was lucky beats a broad one in a few of a hundred audits, however many runs there are.
-
-    Returns:
-        Predicted bounds, in the shape of p; negative if nothing would be shown, −∞ if too few runs say anything.
     """
     a, b = p * n + 0.5, q * m + 0.5
     p, q = a / (n + 1), b / (m + 1)
@@ -87,11 +70,6 @@ def _given_sides(value: Floats, guessing: Floats, runs: float | Floats) -> Float
 
     With G guesses in all, of which the sides differ by d, t = tanh(ε/2) becomes t', where t = t' + (d/G)²/(4t') (see
     `dpaudit.stats.guessing`); d² is its mean. That matters where ε is small, and not at all where every run guesses.
-
-    Args:
-        value: the bound if both sides guess equally often.
-        guessing: the share of the runs that guess.
-        runs: measuring runs, of both sides together.
     """
     apart = np.maximum(1 - guessing, 0.0) / (runs * np.maximum(guessing, 1e-300))
     t = np.tanh(np.maximum(value, 0.0) / 2)

@@ -33,35 +33,17 @@ _MORE, _A_BIN = 0.1, 12.0  # cost of the bound in standard deviations: beyond th
 
 @dataclass(frozen=True, slots=True)
 class Quantised:
-    """Bins for the cells of a partition, with their predicted bound.
+    """Bins for the cells of a partition, with their predicted bound."""
 
-    Attributes:
-        predicted: the bound, in the unit of the claim's parameter.
-        method: which side's divergence from the other is bounded.
-        partition: the cells.
-        labels: a degree for every cell of the partition; 0 for cells that may carry none.
-        weights: of the multinomial bound.
-    """
-
-    predicted: float
-    method: str
-    partition: Partition
-    labels: Integers
-    weights: tuple[float, ...]
+    predicted: float  # the bound, in the unit of the claim's parameter
+    method: str  # which side's divergence from the other is bounded
+    partition: Partition  # the cells
+    labels: Integers  # a degree for every cell of the partition; 0 for cells that may carry none
+    weights: tuple[float, ...]  # of the multinomial bound
 
 
 def graded(fitted: Iterable[FittedPartition], *, claim: Claim, measuring: int, error: float) -> Quantised | None:
-    """Return the bins with the highest predicted bound.
-
-    Args:
-        fitted: candidate partitions.
-        claim: the notion to bound.
-        measuring: measuring runs, of both sides together.
-        error: the error level of the bound.
-
-    Returns:
-        The bins; None for claims that are not about a divergence.
-    """
+    """Return the bins with the highest predicted bound."""
     if not claim.is_divergence:
         return None
     best: tuple[float, FittedPartition, int, int, float] | None = None

@@ -50,16 +50,7 @@ def on_one_thread() -> AbstractContextManager[Any]:
 
 
 def cross_fitted(fit: Fit, rows: Sides, folds: int) -> Sides:
-    """Return the scores of all runs, each by a fit to the runs of the other folds.
-
-    Args:
-        fit: fits a score to runs of side 0 and side 1.
-        rows: of side 0 and side 1, (runs, numbers) each.
-        folds: their number.
-
-    Returns:
-        Scores of side 0 and side 1, (runs,) each.
-    """
+    """Return the scores of all runs, each by a fit to the runs of the other folds."""
     found = tuple(np.empty(len(side)) for side in rows)
     for fold in range(folds):
         rest0, rest1 = (np.delete(side, np.s_[fold::folds], axis=0) for side in rows)
@@ -70,17 +61,7 @@ def cross_fitted(fit: Fit, rows: Sides, folds: int) -> Sides:
 
 
 def cross_fitted_distinct(fit: Fit, rows: Floats, which: tuple[Integers, Integers], folds: int) -> Sides:
-    """As `cross_fitted`, for outputs that repeat: a fit sees each distinct one once, with its runs in other folds.
-
-    Args:
-        fit: fits a score to weighted rows of side 0 and side 1.
-        rows: the distinct outputs, (outputs, numbers).
-        which: for each run of side 0 and side 1, the place of its output among them, (runs,) each.
-        folds: their number.
-
-    Returns:
-        Scores of side 0 and side 1, (runs,) each.
-    """
+    """As `cross_fitted`, for outputs that repeat: a fit sees each distinct one once, with its runs in other folds."""
     found = tuple(np.empty(len(side)) for side in which)
     totals = [np.bincount(side, minlength=len(rows)) for side in which]
     for fold in range(folds):
@@ -132,18 +113,7 @@ def logistic_fit(center: Floats, scale: Floats) -> Fit:
 def _standardised(
     rows: Floats, counts: Integers | None, center: Floats, scale: Floats, clips: tuple[float, ...]
 ) -> Iterator[tuple[Floats, Floats]]:
-    """Yield 1 and the standardised numbers at every clip, a few rows at a time, and the runs that each row stands for.
-
-    Args:
-        rows: (rows, numbers).
-        counts: the runs of each row, (rows,), or None for one each.
-        center: (numbers,) subtracted from each number.
-        scale: (numbers,) each number is divided by.
-        clips: limits of the standardised numbers.
-
-    Yields:
-        (rows, 1 + clips · numbers), which the next ones overwrite, and (rows,).
-    """
+    """1 and the standardised numbers at every clip, a few rows at a time, and the runs that each row stands for."""
     columns = rows.shape[1]
     size = 1 + len(clips) * columns
     some = max(64, NUMBERS_AT_ONCE // size)
@@ -166,14 +136,6 @@ def sum_fit(center: Floats, scale: Floats, clip: float) -> Fit:
     The differences are modelled as draws from one normal distribution, whose mean and variance are estimated from them
     (empirical Bayes: James & Stein 1961; Efron & Morris 1975): if all numbers move alike they borrow strength from one
     another, and if few move the others get little weight.
-
-    Args:
-        center: (numbers,) subtracted from each number.
-        scale: (numbers,) each number is divided by.
-        clip: limit of the standardised numbers.
-
-    Returns:
-        A function that fits a score to runs of side 0 and side 1.
     """
 
     def fit(rows0: Floats, rows1: Floats, weights: Weights = None, /) -> Score:

@@ -43,16 +43,7 @@ class Orders:
     def averaged(
         self, order: int | Integers, thresholds: Integers, band: int | Integers
     ) -> tuple[Floats, Floats, Floats]:
-        """Return the frequencies of right and of wrong guesses, averaged over the sides, and the runs behind them.
-
-        Args:
-            order: the number of an order, or one for each event.
-            thresholds: of the events, (events, 3).
-            band: of the events, one for all or one for each.
-
-        Returns:
-            Three arrays with one number for each event.
-        """
+        """Return the frequencies of right and of wrong guesses, averaged over the sides, and the runs behind them."""
         right0, wrong0, right1, wrong1 = self.rates(order, thresholds, band)
         first, second, third = thresholds.T
         begin, both = self._begin[order], self._both[order]
@@ -99,17 +90,6 @@ def refined(
     """Move each threshold to the best of many while the others stay, first over long and then over short distances.
 
     The two inner thresholds of a band move together, and each alone: cells that hold much of both sides are left out.
-
-    Args:
-        starts: for each search, the thresholds to start from, (starts, 3).
-        fine: for each search, the thresholds that are tried at any distance.
-        lengths: for each search, the number of thresholds.
-        predicted: predicts the bounds of events, each of which is given once: the number of its search, and its
-            thresholds, (events, 3).
-        banded: whether the events have a band.
-
-    Returns:
-        For each search the best prediction, and its thresholds.
     """
     search = np.repeat(np.arange(len(starts)), [len(own) for own in starts])
     found, values = np.concatenate(starts), np.empty(len(search))

@@ -48,15 +48,7 @@ def sampled_bound(
     arithmetic: str = "real",
     assumes: tuple[str, ...] = (),
 ) -> Bound:
-    """Return a lower bound from runs, rounded down.
-
-    Args:
-        value: the bound on the notion's parameter.
-        notion: the privacy notion that is bounded, with its δ or order; its own value is not used.
-        method: how counts became the bound (`dpaudit.stats.methods`).
-        confidence: 1 − the probability that this bound is wrong.
-        weight, counts, event, pair, arithmetic, assumes: as in `Bound`.
-    """
+    """Return a lower bound from runs, rounded down."""
     return Bound(
         value=round_outward(value, "lower"),
         side="lower",
@@ -76,13 +68,7 @@ def sampled_bound(
 
 
 def no_bound(notion: Claim, confidence: float, arithmetic: str = "real") -> Bound:
-    """Return the bound when nothing was measured: 0.
-
-    Args:
-        notion: the privacy notion.
-        confidence: of the audit.
-        arithmetic: "real" or "float".
-    """
+    """Return the bound when nothing was measured: 0."""
     return sampled_bound(0.0, notion, method=NOTHING, confidence=confidence, arithmetic=arithmetic)
 
 
@@ -96,17 +82,7 @@ def certain_bound(
     exact: str | None,
     pair: int = 0,
 ) -> Bound:
-    """Return a bound that does not depend on runs.
-
-    Args:
-        value: of the notion's parameter, already rounded outward; infinite if that has no limit.
-        notion: the privacy notion that is bounded, with its δ.
-        side: "lower" or "upper".
-        kind: "exact" or "proof".
-        method: of the proof.
-        exact: the exact value as text, such as "5/8"; None if there is no such text.
-        pair: the pair that a lower bound is about.
-    """
+    """Return a bound that does not depend on runs."""
     return Bound(
         value=value,
         side=side,
@@ -122,14 +98,7 @@ def certain_bound(
 
 
 def exact_bound(value: float, notion: Claim, *, method: str, pair: int) -> Bound:
-    """Return a lower bound of a notion's parameter that follows from the laws of the noise, and rests on no counts.
-
-    Args:
-        value: of the notion's parameter, rounded down already; infinite where there is no limit.
-        notion: what is bounded, with its δ.
-        method: how it follows.
-        pair: on which pair.
-    """
+    """Return a lower bound of a notion's parameter that follows from the laws of the noise, and rests on no counts."""
     exact = "infinite" if math.isinf(value) else None
     return certain_bound(value, notion, side="lower", kind="exact", method=method, exact=exact, pair=pair)
 
@@ -141,13 +110,10 @@ def at_whole(bound: Bound, confidence: float) -> Bound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """What evidence is about, known before anything is run; the members are those of `Evidence`.
-
-    Attributes:
-        claim: the claim, or None; ``notion`` is the privacy notion that is bounded: that of the claim, if there is one.
-    """
+    """What evidence is about, known before anything is run; the members are those of `Evidence`."""
 
     target: Target
+    # the claim, or None; ``notion`` is the privacy notion that is bounded: that of the claim, if there is one
     claim: Claim | None
     notion: Claim
     relation: str
@@ -212,38 +178,18 @@ class Subject:
         )
 
     def nothing(self, verdict: Verdict, reason: str = "", *, learning: int = 0, measuring: int = 0) -> Evidence:
-        """Return evidence that shows nothing, because there were no runs or they cannot be used.
-
-        Args:
-            verdict: the conclusion.
-            reason: why.
-            learning, measuring: how many runs were made, of both sides and all pairs.
-        """
+        """Return evidence that shows nothing, because there were no runs or they cannot be used."""
         lower = no_bound(self.notion, self.confidence)
         return self.evidence(verdict, reason, lower, learning=learning, measuring=measuring)
 
     def invalid(self, why: str, *, learning: int = 0, measuring: int = 0) -> Evidence:
-        """Return evidence with the verdict INVALID, for runs that cannot be trusted.
-
-        Args:
-            why: the reason.
-            learning, measuring: how many runs were made, of both sides and all pairs.
-        """
+        """Return evidence with the verdict INVALID, for runs that cannot be trusted."""
         reason = f"The runs cannot be trusted: {why}."
         return self.nothing(Verdict.INVALID, reason, learning=learning, measuring=measuring)
 
 
 def run_info(started: datetime, clock: float, workers: int) -> RunInfo:
-    """Return when and where some work was done, and how long it took.
-
-    Args:
-        started: when it began.
-        clock: `time.perf_counter()` at that moment, in seconds.
-        workers: processes used.
-
-    Returns:
-        The record for the evidence.
-    """
+    """Return when and where some work was done, and how long it took."""
     return RunInfo(
         started=started.isoformat(timespec="seconds"),
         duration=round(time.perf_counter() - clock, 3),

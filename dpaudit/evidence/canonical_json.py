@@ -36,14 +36,6 @@ def read_text(path: str | Path, what: str = "the evidence", hint: str = "") -> s
     """Return the text of a UTF-8 file, without a leading byte order mark.
 
     Every text file that a user passes is read by this function.
-
-    Args:
-        path: of the file.
-        what: what the file is, for the error message.
-        hint: what to pass instead, for the error message.
-
-    Raises:
-        UsageError: if it cannot be read.
     """
     try:
         refuse_device(path)

@@ -29,10 +29,6 @@ def registered(kind: str) -> Callable[..., Any]:
 
 
 def draw(kind: str, evidence: Any) -> str:
-    """Return evidence rendered as ``kind``.
-
-    Raises:
-        KeyError: if no renderer is registered for it.
-    """
+    """Return evidence rendered as ``kind``."""
     drawn: str = registered(kind)(evidence)
     return drawn

@@ -14,78 +14,47 @@ from dpaudit.evidence.records import Attempt, Release
 
 
 class TrainingFact(Record, frozen=True):
-    """What was seen of one fact of the loop.
+    """What was seen of one fact of the loop."""
 
-    Attributes:
-        fact: which.
-        status: "right", "wrong", "note" (costs no privacy that was claimed) or "not seen".
-        name: in a word or two; text: in a sentence.
-        error: the probability with which a right loop is called wrong here; 0.0 where it cannot be.
-    """
-
-    fact: str
-    status: str
-    name: str
+    fact: str  # which
+    status: str  # "right", "wrong", "note" (costs no privacy that was claimed) or "not seen"
+    name: str  # in a word or two; text: in a sentence
     text: str
-    error: float = 0.0
+    error: float = 0.0  # the probability with which a right loop is called wrong here; 0.0 where it cannot be
 
 
 class TrainingLoss(Record, frozen=True):
-    """What is lost by the steps that were seen, certified from one side.
+    """What is lost by the steps that were seen, certified from one side."""
 
-    Attributes:
-        releases: the steps, as an accounting lists them; empty where nothing is accounted for.
-        value: of ε at the claim's δ, rounded outward; infinite where nothing bounds it.
-        certificate: which of the certificates shows it; None where ``value`` is 0 or infinite.
-        why: why nothing bounds it, or why nothing is certain; empty where it follows from the releases.
-    """
-
-    releases: tuple[Release, ...]
-    value: float
-    certificate: int | None = None
-    why: str = ""
+    releases: tuple[Release, ...]  # the steps, as an accounting lists them; empty where nothing is accounted for
+    value: float  # of ε at the claim's δ, rounded outward; infinite where nothing bounds it
+    certificate: int | None = None  # which of the certificates shows it; None where ``value`` is 0 or infinite
+    why: str = ""  # why nothing bounds it, or why nothing is certain; empty where it follows from the releases
 
 
 class TrainingStep(Record, frozen=True):
-    """What the noise that was seen says of one step, and of all of them if they are independent.
+    """What the noise that was seen says of one step, and of all of them if they are independent."""
 
-    Attributes:
-        sigma: the noise multiplier; rate: of Poisson sampling, 1.0 without; steps: how many.
-        values: of noise; below: how many of them are at most each threshold, which follow from ``sigma``.
-        confidence: of everything that follows from these counts.
-        delta: of the claim.
-        mu: if a step keeps μ-GDP, μ is at least this.
-        epsilon: all steps together lose at least this at δ; None where that is not summed.
-    """
-
-    sigma: float
+    sigma: float  # the noise multiplier; rate: of Poisson sampling, 1.0 without; steps: how many
     rate: float
     steps: int
-    values: int
+    values: int  # of noise; below: how many of them are at most each threshold, which follow from ``sigma``
     below: tuple[int, ...]
-    confidence: float
-    delta: float
-    mu: float
-    epsilon: float | None = None
+    confidence: float  # of everything that follows from these counts
+    delta: float  # of the claim
+    mu: float  # if a step keeps μ-GDP, μ is at least this
+    epsilon: float | None = None  # all steps together lose at least this at δ; None where that is not summed
 
 
 class TrainingCanaries(Record, frozen=True):
-    """What the canaries of one run show, whatever the sampler and the noise were.
+    """What the canaries of one run show, whatever the sampler and the noise were."""
 
-    Attributes:
-        kind: "gradients", which stood in place of records, or "records" of the training set.
-        given: canaries that were in the training data, and that were not.
-        epsilon: at the confidence of the evidence, ε at the claim's δ is at least this.
-        mu: at the same confidence, if the run keeps μ-GDP, μ is at least this.
-        sure: the same of ε, at its share of the chance of a false alarm.
-        attempts: the guesses that bound ε, by their counts in blocks of ranks; gaussian: those that bound μ.
-    """
-
-    kind: str
-    given: tuple[int, int]
-    epsilon: float
-    mu: float
-    sure: float
+    kind: str  # "gradients", which stood in place of records, or "records" of the training set
+    given: tuple[int, int]  # canaries that were in the training data, and that were not
+    epsilon: float  # at the confidence of the evidence, ε at the claim's δ is at least this
+    mu: float  # at the same confidence, if the run keeps μ-GDP, μ is at least this
+    sure: float  # the same of ε, at its share of the chance of a false alarm
+    # the guesses that bound ε, by their counts in blocks of ranks; gaussian: those that bound μ
     attempts: tuple[Attempt, ...]
     gaussian: tuple[Attempt, ...]
 

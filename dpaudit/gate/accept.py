@@ -22,11 +22,7 @@ from dpaudit.review.check import TOO_MANY, check
 
 
 def accept(document: dict[str, Any], request: Request) -> Evidence:
-    """Return the evidence in a document, if it answers the request and does not fail its check.
-
-    Raises:
-        UsageError: if it is no evidence, answers another question, or fails its check.
-    """
+    """Return the evidence in a document, if it answers the request and does not fail its check."""
     evidence = Evidence.from_json(json.dumps(document), name=f"the evidence of {request.target}")
     if request.training is not None:
         why = other_training(evidence, request)

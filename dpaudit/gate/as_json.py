@@ -15,11 +15,7 @@ VERSION = 1
 
 
 def gate_json(result: GateResult) -> str:
-    """Return the result as JSON; infinite numbers are texts, as in evidence.
-
-    Args:
-        result: of the gate.
-    """
+    """Return the result as JSON; infinite numbers are texts, as in evidence."""
     values = {
         "format": FORMAT,
         "version": VERSION,

@@ -63,12 +63,7 @@ class Cache:
             return None
 
     def keep(self, name: str, look: str, request: Request, report: Report) -> None:
-        """Store a report, if it has evidence and its files are known.
-
-        Args:
-            name, look, request: as in `find`.
-            report: the result.
-        """
+        """Store a report, if it has evidence and its files are known."""
         if report.evidence is None or not report.folders:
             return
         record = json.loads(

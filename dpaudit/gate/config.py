@@ -90,11 +90,7 @@ def find(start: Path) -> Path:
 
 
 def read(path: Path) -> Configuration:
-    """Return the configuration in a file.
-
-    Raises:
-        UsageError: if something is wrong; the message names the key and the line.
-    """
+    """Return the configuration in a file."""
     path = path.absolute()
     text = _text(path)
     document = _parsed(text, path)

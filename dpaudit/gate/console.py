@@ -25,13 +25,7 @@ _WIDTH, _NAME = 100, 60
 
 
 def summary(result: GateResult, *, terminal: bool = False, width: int | None = None) -> str:
-    """Return the result of a gate as text that ends in a line break.
-
-    Args:
-        result: of the gate.
-        terminal: draw a table with colours (``NO_COLOR`` is respected); otherwise plain lines without control codes.
-        width: columns of the table, and to wrap sentences at; by default those of the terminal, or 100.
-    """
+    """Return the result of a gate as text that ends in a line break."""
     columns = width or (shutil.get_terminal_size((_WIDTH, 24)).columns if terminal else _WIDTH)
     targets = [shown(item) for item in result.results]
     rows = _drawn(targets, columns) if terminal else _plain(targets)

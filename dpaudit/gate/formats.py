@@ -16,15 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class GateFormat:
-    """One way to write the result of a gate.
+    """One way to write the result of a gate."""
 
-    Attributes:
-        draw: (result, configuration file) → text.
-        help: of its option.
-    """
-
-    draw: Callable[[GateResult, Path], str]
-    help: str
+    draw: Callable[[GateResult, Path], str]  # (result, configuration file) → text
+    help: str  # of its option
 
 
 def _junit(result: GateResult, _: Path) -> str:

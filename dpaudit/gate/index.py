@@ -28,12 +28,6 @@ def write_pages(result: GateResult, folder: Path) -> GateResult:
     """Write the page of each evidence and the index into a folder, which is created if it is missing.
 
     Files are written atomically and the index last, so that it never links to a missing page.
-
-    Returns:
-        The same results, each with its page.
-
-    Raises:
-        UsageError: if a folder or a file cannot be written.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -28,11 +28,7 @@ def own_folder(root: Path, name: str) -> Path:
 
 @contextlib.contextmanager
 def alone_with(file: Path, *, wait: bool) -> Iterator[None]:
-    """Lock a file against other gates; if another gate holds the lock, wait or refuse.
-
-    Raises:
-        UsageError: if another gate holds the lock and ``wait`` is False, or the lock cannot be created.
-    """
+    """Lock a file against other gates; if another gate holds the lock, wait or refuse."""
     try:
         place = own_folder(file.parent, "locks") / f"{file.name}.lock"
         handle = os.open(place, os.O_RDWR | os.O_CREAT, 0o666)

@@ -69,18 +69,13 @@ class Nights(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Ledger(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """All nights of a gate.
+    """All nights of a gate."""
 
-    Attributes:
-        error: of the whole gate; planned: how many targets it had in the beginning (c); starts: how many so far.
-        begun: targets whose night has begun but not ended.
-    """
-
-    error: float
+    error: float  # of the whole gate; planned: how many targets it had in the beginning (c); starts: how many so far
     planned: int
     starts: int = 0
     targets: dict[str, Nights] = {}
-    begun: tuple[str, ...] = ()
+    begun: tuple[str, ...] = ()  # targets whose night has begun but not ended
 
     def begin(self, names: Iterable[str]) -> Ledger:
         """Return the ledger for the time of the night, in case it never ends."""
@@ -102,18 +97,7 @@ class Ledger(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.next_error() if known is None else known.error
 
     def after(self, name: str, *, tested: str, claim: str | None, log_wealth: float, runs: int) -> Ledger:
-        """Return the ledger after a night of one target.
-
-        Args:
-            name: of the target.
-            tested: the digest of everything that must stay the same.
-            claim: as text.
-            log_wealth: the logarithm of the night's e-value; −∞ for a night that lost everything.
-            runs: how many the night took.
-
-        Raises:
-            ArithmeticError: if the wealth is not a number, or infinite.
-        """
+        """Return the ledger after a night of one target."""
         if math.isnan(log_wealth) or log_wealth == math.inf:
             raise ArithmeticError(f"the wealth of a night is not a number: {log_wealth}")
         known, starts = self.targets.get(name), self.starts
@@ -133,16 +117,7 @@ class Ledger(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read(path: Path, *, error: float, targets: int) -> Ledger:
-    """Return the ledger of earlier nights, or a new one.
-
-    Args:
-        path: the file.
-        error: of the whole gate, 1 − confidence.
-        targets: how many the gate has.
-
-    Raises:
-        UsageError: if the ledger was altered, or made for another error level.
-    """
+    """Return the ledger of earlier nights, or a new one."""
     if not path.exists():
         return Ledger(error=error, planned=targets)
     renew = "restore it, or delete it to start anew"

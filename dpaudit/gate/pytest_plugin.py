@@ -170,27 +170,7 @@ class Auditor:
         inconclusive: str | None = None,
         **options: Any,
     ) -> Evidence:
-        """Audit a mechanism, or account for releases, and fail the test unless it ends as expected.
-
-        Args:
-            target, claim, pairs, parameters, relation: as for `dpaudit.audit`; a claim is required.
-            account: in place of a target: releases to account for, as for `dpaudit.account`, or as in a gate, a plan
-                file beside the test or a table. The test fails unless every claim is proved.
-            training: in place of a target: a function that trains a model, whose loop is watched, as `dpaudit train`
-                does. ``options`` are those of `dpaudit.watch_training`.
-            trace: whether the noise of a few runs is followed first, as `dpaudit.trace` does; what is certain decides
-                without measuring runs.
-            runs, confidence, false_alarm, seed: of this audit; by default those of the command line or the ini file.
-            expect: "not violated", or "violated" for a mechanism that is known to break its claim.
-            require: "audited", or "proved": the test fails unless the claim is proved, as by `dpaudit.prove`. What
-                cannot be proved is audited, on ``pairs`` or ``data``, so that a violation is told.
-            inconclusive: "fail" or "pass", if these runs could not have shown even a gross violation.
-            options: other options of `dpaudit.audit`, such as ``data``, ``floating_point`` or ``types``; beside
-                ``trace`` those of `dpaudit.trace`; where a proof is required those of `dpaudit.prove` too.
-
-        Returns:
-            The evidence.
-        """
+        """Audit a mechanism, or account for releases, and fail the test unless it ends as expected."""
         from dpaudit.evidence.worst import against
         from dpaudit.report.view import view
 

@@ -64,32 +64,20 @@ class BaselineComparison:
 
 @dataclass(frozen=True, slots=True)
 class TargetResult:
-    """The result of one target.
+    """The result of one target."""
 
-    Attributes:
-        name: unique within the gate; target: as it is configured, such as "release.py:noisy_count".
-        rule: why it has its outcome; sentence: the same with numbers, for people.
-        evidence: the evidence, or None.
-        location: the source line of the mechanism, or None if unknown.
-        notes: further sentences: what changed since the baseline, what cannot be guaranteed.
-        comparison: with the baseline, if there is one.
-        cached: whether the target was unchanged and therefore not run again.
-        seconds: how long it took.
-        page: its report, relative to the folder of the index; None if no pages are written.
-    """
-
-    name: str
+    name: str  # unique within the gate; target: as it is configured, such as "release.py:noisy_count"
     target: str
     outcome: Outcome
-    rule: OutcomeRule
+    rule: OutcomeRule  # why it has its outcome; sentence: the same with numbers, for people
     sentence: str
-    evidence: Evidence | None = None
-    location: Location | None = None
-    notes: tuple[str, ...] = ()
-    comparison: BaselineComparison | None = None
-    cached: bool = False
-    seconds: float = 0.0
-    page: str | None = None
+    evidence: Evidence | None = None  # the evidence, or None
+    location: Location | None = None  # the source line of the mechanism, or None if unknown
+    notes: tuple[str, ...] = ()  # further sentences: what changed since the baseline, what cannot be guaranteed
+    comparison: BaselineComparison | None = None  # with the baseline, if there is one
+    cached: bool = False  # whether the target was unchanged and therefore not run again
+    seconds: float = 0.0  # how long it took
+    page: str | None = None  # its report, relative to the folder of the index; None if no pages are written
 
     @property
     def exit_code(self) -> int:
@@ -101,18 +89,12 @@ class TargetResult:
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """The results of all targets, in the order of the configuration.
-
-    Attributes:
-        confidence: of the whole gate: 1 − the probability that any correct target fails.
-        seed: the root of all random draws, or None for a nightly gate, which uses a fresh one.
-        seconds: how long the gate took.
-    """
+    """The results of all targets, in the order of the configuration."""
 
     results: tuple[TargetResult, ...]
-    confidence: float
-    seed: int | None
-    seconds: float
+    confidence: float  # of the whole gate: 1 − the probability that any correct target fails
+    seed: int | None  # the root of all random draws, or None for a nightly gate, which uses a fresh one
+    seconds: float  # how long the gate took
 
     @property
     def exit_code(self) -> int:

@@ -152,13 +152,7 @@ def seed_of_commit(folder: Path) -> int | None:
 
 
 def seed_of(root: int, name: str, look: int) -> int:
-    """Return the seed of a target's look, derived from the gate's seed.
-
-    Args:
-        root: the gate's seed.
-        name: of the target.
-        look: 1 or 2.
-    """
+    """Return the seed of a target's look, derived from the gate's seed."""
     return int.from_bytes(hashlib.sha256(f"{root}\0{look}\0{name}".encode()).digest()[:6])
 
 

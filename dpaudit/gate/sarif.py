@@ -44,15 +44,7 @@ _LEVELS = {Outcome.FAILED: "error", Outcome.INVALID: "error", Outcome.INCONCLUSI
 
 
 def sarif(result: GateResult, *, configuration: str | None = None) -> dict[str, Any]:
-    """Return the result as the JSON values of a SARIF log; the same result gives the same values.
-
-    Args:
-        result: of the gate.
-        configuration: the configuration file, relative to the repository, such as "services/shop/pyproject.toml" (see
-            `seen_from_repository`). Locations are relative to its folder. It is also the location of a mechanism whose
-            line is unknown, since GitHub refuses a whole log if a finding has no file. Without it such a finding only
-            has a logical location, which SARIF allows.
-    """
+    """Return the result as the JSON values of a SARIF log; the same result gives the same values."""
     elsewhere = None if configuration is None else Location(configuration.rpartition("/")[2], 1)
     folder = "" if configuration is None else configuration.rpartition("/")[0]
     targets = [shown(item) for item in result.results]

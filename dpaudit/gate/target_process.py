@@ -101,29 +101,19 @@ def files_of(request: Request) -> list[str]:
 
 
 class Report(msgspec.Struct, frozen=True):
-    """The result of a request.
+    """The result of a request."""
 
-    Attributes:
-        evidence: the document of the evidence, or None.
-        error: why there is none, as a sentence.
-        unproved: why there is no proof although one was asked for.
-        counts: of the fixed event, as in evidence; None if it was not asked for, or its pair is a different one.
-        location: file and line of the mechanism.
-        opaque: whether the function has its own randomness.
-        files: SHA-256 of every file of the project that it depends on, by path.
-        folders: digests of the listings of their folders, by path, since a new file may shadow an old one.
-        seconds: how long it took.
-    """
-
-    evidence: dict[str, Any] | None = None
-    error: str | None = None
-    unproved: str | None = None
+    evidence: dict[str, Any] | None = None  # the document of the evidence, or None
+    error: str | None = None  # why there is none, as a sentence
+    unproved: str | None = None  # why there is no proof although one was asked for
+    # of the fixed event, as in evidence; None if it was not asked for, or its pair is a different one
     counts: dict[str, Any] | None = None
-    location: tuple[str, int] | None = None
-    opaque: bool = False
-    files: dict[str, str] = {}
+    location: tuple[str, int] | None = None  # file and line of the mechanism
+    opaque: bool = False  # whether the function has its own randomness
+    files: dict[str, str] = {}  # SHA-256 of every file of the project that it depends on, by path
+    # digests of the listings of their folders, by path, since a new file may shadow an old one
     folders: dict[str, str] = {}
-    seconds: float = 0.0
+    seconds: float = 0.0  # how long it took
 
 
 def carry_out(request: Request) -> Report:
@@ -297,14 +287,6 @@ def depended_on(opened: set[str], root: Path, began: float) -> tuple[dict[str, s
     """Return digests of the project's files that this process used, and of the listings of their folders.
 
     The project consists of the files below ``root``, and of modules that do not belong to an installed distribution.
-
-    Args:
-        opened: the files that were opened for reading.
-        root: the folder of the project.
-        began: when the process began, in seconds since the epoch.
-
-    Returns:
-        The digests by path. None if a file changed after ``began``, since it is unknown which version was used.
     """
     modules = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
     paths = {Path(file).resolve() for file in modules if isinstance(file, str) and not _installed(file)}

@@ -21,11 +21,7 @@ KEYS = ("function", *OPTIONS)
 
 
 def table_of(given: str | dict[str, Any] | None, claim: str | None) -> dict[str, Any]:
-    """Return the table of a training target; a text alone is its function.
-
-    Raises:
-        UsageError: for what cannot be watched, and a claim without a δ.
-    """
+    """Return the table of a training target; a text alone is its function."""
     from dpaudit.training.watch import check_request
 
     table = {"function": given} if isinstance(given, str) else dict(given or {})

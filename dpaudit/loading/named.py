@@ -69,15 +69,7 @@ def catalogue() -> dict[str, Mechanism]:
 
 
 def event_of(name: str, given: Mapping[str, Any]) -> Any:
-    """Return what accounting knows an entry of a catalogue as, or None if there is no such entry.
-
-    Args:
-        name: of the entry.
-        given: parameters; the others keep their defaults.
-
-    Raises:
-        UsageError: for an entry that no event describes, and for parameters that it does not have.
-    """
+    """Return what accounting knows an entry of a catalogue as, or None if there is no such entry."""
     entry = _from_catalogue(name)
     if entry is None:
         return None
@@ -172,11 +164,7 @@ def load(target: str | Mechanism | Callable[..., Any]) -> Mechanism:
 
 
 def function_named(target: str) -> Callable[..., Any]:
-    """Return the function of a name such as ``path/to/file.py:name`` or ``package.module:name``, as it stands there.
-
-    Raises:
-        UsageError: if the name is unknown, or the code cannot be imported.
-    """
+    """Return the function of a name such as ``path/to/file.py:name`` or ``package.module:name``, as it stands there."""
     place, colon, name = target.rpartition(":")
     if not colon or not place or not name:
         raise UsageError(f"{target!r} names no function: write 'path/to/file.py:name' or 'package.module:name'")

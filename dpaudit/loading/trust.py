@@ -25,12 +25,7 @@ _SOURCES = (".py", ".pyi", ".pyc")
 
 
 def load_trusted(name: str) -> Mechanism:
-    """Return the mechanism that a file names, if it may be run.
-
-    Raises:
-        UsageError: if it may not; before anything of it is imported or, if the module may be and the function comes
-            from elsewhere, before it is called.
-    """
+    """Return the mechanism that a file names, if it may be run."""
     place, colon, _ = name.rpartition(":")
     if not colon or name in catalogue():
         return load(name)

@@ -32,36 +32,24 @@ Blocks = dict[tuple[str, ...], np.ndarray[Any, Any]]
 
 @dataclass(frozen=True, slots=True)
 class QueryAnswer:
-    """What a query answered.
+    """What a query answered."""
 
-    Attributes:
-        blocks: its numbers, one-dimensional arrays by their position in the answer: floats, or exact objects.
-        shapes: the shape of everything in it that is not a mapping, by position.
-        trouble: what happened instead of an answer with numbers, such as "raises ValueError"; empty otherwise.
-    """
-
-    blocks: Blocks
-    shapes: dict[tuple[str, ...], tuple[int, ...]]
-    trouble: str = ""
+    blocks: Blocks  # its numbers, one-dimensional arrays by their position in the answer: floats, or exact objects
+    shapes: dict[tuple[str, ...], tuple[int, ...]]  # the shape of everything in it that is not a mapping, by position
+    trouble: str = ""  # what happened instead of an answer with numbers, such as "raises ValueError"; empty otherwise
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerMovement:
-    """How far one answer is from another.
+    """How far one answer is from another."""
 
-    Attributes:
-        distance: in the norm, exact if all numbers are, `math.inf` if there is trouble; in the norm 2 its square.
-        room: the tolerance for rounding of the distance; 0.0 if all numbers are exact.
-        norm: "1", "2" or "inf".
-        trouble: what the query did on only one side, such as "returns NaN on side 1"; empty if it moved by numbers.
-        silent: whether nothing could be compared: neither side gave a number, in the same way.
-    """
-
+    # in the norm, exact if all numbers are, `math.inf` if there is trouble; in the norm 2 its square
     distance: Fraction | float
-    room: float
-    norm: str
+    room: float  # the tolerance for rounding of the distance; 0.0 if all numbers are exact
+    norm: str  # "1", "2" or "inf"
+    # what the query did on only one side, such as "returns NaN on side 1"; empty if it moved by numbers
     trouble: str = ""
-    silent: bool = False
+    silent: bool = False  # whether nothing could be compared: neither side gave a number, in the same way
 
     @property
     def size(self) -> float:
@@ -106,15 +94,7 @@ def answer_of(query: Callable[[Any], Any], data: Any) -> QueryAnswer:
 
 
 def movement(answer0: QueryAnswer, answer1: QueryAnswer, norm: str) -> AnswerMovement:
-    """Return how far two answers are from each other.
-
-    Args:
-        answer0, answer1: of the two sides.
-        norm: "1", "2" or "inf".
-
-    Returns:
-        The distance, with its tolerance for rounding.
-    """
+    """Return how far two answers are from each other."""
     if answer0.trouble or answer1.trouble:
         if answer0.trouble == answer1.trouble:
             return AnswerMovement(Fraction(0), 0.0, norm, silent=True)

@@ -13,16 +13,7 @@ _MOST = 3  # records that are written out
 
 
 def change_in_words(pair: tuple[Any, Any], relation: Relation, *, valued: bool) -> str:
-    """Return the two datasets of a pair in one line: "the same table, and one more person {age: 37}".
-
-    Args:
-        pair: two neighbours.
-        relation: which datasets are neighbours: of records or of persons.
-        valued: whether the records that differ are written out; else only their number is said.
-
-    Returns:
-        The line; empty for data that are no records.
-    """
+    """Return the two datasets of a pair in one line: "the same table, and one more person {age: 37}"."""
     found = difference(*pair)
     if found is None:
         return ""

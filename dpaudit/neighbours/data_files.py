@@ -25,11 +25,7 @@ def is_dataset_name(path: str | Path) -> bool:
 
 
 def read_dataset(path: str | Path) -> Any:
-    """Return the dataset in a file, read by the file's suffix.
-
-    Raises:
-        UsageError: if the file cannot be read, or its suffix is unknown.
-    """
+    """Return the dataset in a file, read by the file's suffix."""
     if not is_dataset_name(path):
         raise UsageError(f"cannot tell how to read the dataset '{path}'; give {FORMS}")
     try:

@@ -274,15 +274,7 @@ class Arrayed(Dataset):
 
 
 def dataset_of(data: Any, pattern: Any = ABSENT) -> Dataset:
-    """Read a user's data as a dataset.
-
-    Args:
-        data: records, or one value.
-        pattern: a record that shows what one looks like if a list holds none.
-
-    Raises:
-        UsageError: if there are no records that could be read twice.
-    """
+    """Read a user's data as a dataset."""
     modules = {kind.__module__.partition(".")[0] for kind in type(data).__mro__}
     if modules & {"pandas", "polars"}:
         from dpaudit.neighbours.frames import frame_of

@@ -22,18 +22,12 @@ _LARGE = 30  # records from which setting aside equal ones is faster
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The records that only one of two datasets has.
+    """The records that only one of two datasets has."""
 
-    Attributes:
-        sizes: numbers of records of the two.
-        gone: places in the first dataset of the records that the second does not have.
-        come: places in the second dataset of the records that the first does not have.
-        common: the places of all other records in the two, matched: two arrays (records,).
-    """
-
-    sizes: tuple[int, int]
-    gone: tuple[int, ...]
-    come: tuple[int, ...]
+    sizes: tuple[int, int]  # numbers of records of the two
+    gone: tuple[int, ...]  # places in the first dataset of the records that the second does not have
+    come: tuple[int, ...]  # places in the second dataset of the records that the first does not have
+    # the places of all other records in the two, matched: two arrays (records,)
     common: tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]
 
 

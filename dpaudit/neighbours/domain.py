@@ -120,11 +120,7 @@ def _range(low: Any, high: Any, where: str) -> Range:
 
 
 def column_domains(domain: Any, dataset: Dataset) -> dict[int, Allowed]:
-    """Return what is allowed in each column that has a declared domain, by the number of the column.
-
-    Raises:
-        UsageError: if the data have no such column, or the domain does not suit its type.
-    """
+    """Return what is allowed in each column that has a declared domain, by the number of the column."""
     if domain is None:
         return {}
     columns = dataset.columns

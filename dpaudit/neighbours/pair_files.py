@@ -21,12 +21,7 @@ _DATASETS = (".npy", ".csv", ".parquet")
 
 
 def read_pairs(files: Sequence[str | Path], neighbouring: Callable[[Pair], bool] | None = None) -> list[Pair]:
-    """Return the pairs in these files; raises `UsageError` with the possible forms.
-
-    Args:
-        files: their names; consecutive ``.npy``, ``.csv`` and ``.parquet`` files form pairs.
-        neighbouring: checks a pair, to decide between two readings of a JSON file.
-    """
+    """Return the pairs in these files; raises `UsageError` with the possible forms."""
     pairs: list[Pair] = []
     waiting: list[Any] = []
     for name in files:

@@ -39,21 +39,14 @@ ABSENT: Any = _Absent()  # for "no such value", where None is a value
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column of a dataset.
+    """One column of a dataset."""
 
-    Attributes:
-        name: None if the records are plain values.
-        sort: what it holds.
-        dtype: limits its numbers and the length of its texts; None if Python's own types do not.
-        choices: the categories, if its type lists them.
-        missing: how a missing value is written, if the column holds one already; else `ABSENT`.
-    """
-
-    name: Any
-    sort: Sort
+    name: Any  # None if the records are plain values
+    sort: Sort  # what it holds
+    # limits its numbers and the length of its texts; None if Python's own types do not
     dtype: np.dtype[Any] | None = None
-    choices: tuple[Any, ...] = ()
-    missing: Any = ABSENT
+    choices: tuple[Any, ...] = ()  # the categories, if its type lists them
+    missing: Any = ABSENT  # how a missing value is written, if the column holds one already; else `ABSENT`
 
     @property
     def title(self) -> str:

@@ -21,11 +21,7 @@ KINDS = "numbers, texts, dates, lists, tuples, dicts, sets, NumPy arrays and dat
 
 
 def kept_text(data: Any) -> str:
-    """Return a dataset as JSON text.
-
-    Raises:
-        UsageError: if the data could not be read back unchanged.
-    """
+    """Return a dataset as JSON text."""
     try:
         text = json.dumps(_plain(data), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
         again = digest(read_kept(text)) == digest(data)

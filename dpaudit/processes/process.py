@@ -58,17 +58,11 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a process ended.
+    """How a process ended."""
 
-    Attributes:
-        answer: its answer as JSON values, or None.
-        over: the limit that it exceeded: "time", "second look" (its time) or "memory".
-        death: how it ended by itself without an answer, as a sentence.
-    """
-
-    answer: Any = None
-    over: str | None = None
-    death: str | None = None
+    answer: Any = None  # its answer as JSON values, or None
+    over: str | None = None  # the limit that it exceeded: "time", "second look" (its time) or "memory"
+    death: str | None = None  # how it ended by itself without an answer, as a sentence
 
 
 def run(

@@ -38,17 +38,11 @@ class Emit:
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """How far a run has come.
+    """How far a run has come."""
 
-    Attributes:
-        state: the argument of the next step.
-        emitted: the outputs released so far.
-        is_over: whether the loop has ended, even if there are more data.
-    """
-
-    state: Any
-    emitted: tuple[Any, ...] = ()
-    is_over: bool = False
+    state: Any  # the argument of the next step
+    emitted: tuple[Any, ...] = ()  # the outputs released so far
+    is_over: bool = False  # whether the loop has ended, even if there are more data
 
 
 def _as_it_is(state: Any) -> Any:
@@ -57,17 +51,13 @@ def _as_it_is(state: Any) -> Any:
 
 @dataclass(frozen=True)
 class Fold:
-    """A program that is a loop over records: ``fold(data, noise, **parameters)``.
+    """A program that is a loop over records: ``fold(data, noise, **parameters)``."""
 
-    Attributes:
-        step: ``step(state, record, noise, **parameters)`` → the next state, or ``Stop(state)``. A step that releases
-            something wraps its result in ``Emit(output, …)``.
-        init: the first state, or ``init(noise, **parameters)``, which returns it like a step does.
-        finish: ``finish(state)`` → output; None if the output is the list of everything emitted.
-    """
-
+    # ``step(state, record, noise, **parameters)`` → the next state, or ``Stop(state)``. A step that releases
+    # something wraps its result in ``Emit(output, …)``.
     step: Callable[..., Any]
-    init: Any = 0
+    init: Any = 0  # the first state, or ``init(noise, **parameters)``, which returns it like a step does
+    # ``finish(state)`` → output; None if the output is the list of everything emitted
     finish: Callable[[Any], Any] | None = _as_it_is
 
     def __post_init__(self) -> None:
@@ -97,14 +87,7 @@ class Fold:
         return self._reached(self._first(noise, parameters), ())
 
     def after(self, reached: Reached, record: Any, noise: Noise, /, **parameters: Any) -> Reached:
-        """Return where a run is after one more record.
-
-        Args:
-            reached: where it is now.
-            record: the next record.
-            noise: the source of randomness.
-            **parameters: of the program.
-        """
+        """Return where a run is after one more record."""
         return self._reached(self.step(reached.state, record, noise, **parameters), reached.emitted)
 
     def output(self, reached: Reached) -> Any:

@@ -37,46 +37,33 @@ NEVER = ()
 
 @dataclass(frozen=True, slots=True)
 class Density:
-    """The density of a draw of scale 1: exact, and the same in floats for whole arrays.
+    """The density of a draw of scale 1: exact, and the same in floats for whole arrays."""
 
-    Attributes:
-        breaks: where its pieces meet, ascending.
-        pieces: one more than breaks; each maps rates r to coefficients c, for the sum of all c·e^(r·x). All rates of
-            the first piece are positive and all of the last are negative, so that they vanish towards −∞ and ∞.
-        pdf: the density.
-        cdf: the probability of values below x.
-        sf: the probability of values above x.
-    """
-
-    breaks: tuple[Fraction | int, ...]
+    breaks: tuple[Fraction | int, ...]  # where its pieces meet, ascending
+    # one more than breaks; each maps rates r to coefficients c, for the sum of all c·e^(r·x). All rates of the
+    # first piece are positive and all of the last are negative, so that they vanish towards −∞ and ∞.
     pieces: tuple[Mapping[int, Fraction | int], ...]
-    pdf: Callable[[Floats], Floats]
-    cdf: Callable[[Floats], Floats]
-    sf: Callable[[Floats], Floats]
+    pdf: Callable[[Floats], Floats]  # the density
+    cdf: Callable[[Floats], Floats]  # the probability of values below x
+    sf: Callable[[Floats], Floats]  # the probability of values above x
 
 
 @dataclass(frozen=True, slots=True)
 class NoiseLaw:
-    """The law of one kind of noise.
+    """The law of one kind of noise."""
 
-    Attributes:
-        name: of the method of `Noise`.
-        sample: (generator, size, *arguments) → draws, (size,); each argument is a number or an array (size,).
-        support: the values of a draw.
-        shifts: the directions s in which a draw may be shifted by d > 0 at a cost of d/scale: its density (or
-            probability) f satisfies f(x) ≤ exp(d/scale)·f(x + s·d) for all x. None if no shift has a bounded cost, so
-            that nothing can be proved.
-        location_and_scale: the arguments → (location, scale), if they are more than a scale.
-        density: None if probabilities of events are not computed exactly.
-        outcomes: the arguments → the probability of each value; None unless the support is finite.
-    """
-
-    name: str
+    name: str  # of the method of `Noise`
+    # (generator, size, *arguments) → draws, (size,); each argument is a number or an array (size,)
     sample: Callable[..., Draws]
-    support: Support
+    support: Support  # the values of a draw
+    # the directions s in which a draw may be shifted by d > 0 at a cost of d/scale: its density (or probability)
+    # f satisfies f(x) ≤ exp(d/scale)·f(x + s·d) for all x. None if no shift has a bounded cost, so that nothing
+    # can be proved.
     shifts: tuple[int, ...] | None = None
+    # the arguments → (location, scale), if they are more than a scale
     location_and_scale: Callable[..., tuple[Any, Any]] | None = None
-    density: Density | None = None
+    density: Density | None = None  # None if probabilities of events are not computed exactly
+    # the arguments → the probability of each value; None unless the support is finite
     outcomes: Callable[..., dict[Any, Any]] | None = None
 
     @property
@@ -95,13 +82,7 @@ LAWS: dict[str, NoiseLaw] = {}
 
 
 def law(sample: Callable[..., Draws], support: Support, **known: Any) -> Callable[[Method], Method]:
-    """Declare the law of the noise that the decorated method of `Noise` draws.
-
-    Args:
-        sample: draws many at once.
-        support: the values of a draw.
-        **known: what else is known; see `NoiseLaw`.
-    """
+    """Declare the law of the noise that the decorated method of `Noise` draws."""
 
     def declare(method: Method) -> Method:
         LAWS[method.__name__] = NoiseLaw(method.__name__, sample, support, **known)

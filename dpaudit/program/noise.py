@@ -81,16 +81,7 @@ def _truncated_laplace(rng: np.random.Generator, size: int, scale: Any, bound: A
 
 
 def pick(rng: np.random.Generator, size: int, weights: Sequence[float]) -> Draws:
-    """Draw indices with probability proportional to weights.
-
-    Args:
-        rng: the source of randomness.
-        size: how many.
-        weights: (options,), at least 0 and not all 0.
-
-    Returns:
-        (size,), int64.
-    """
+    """Draw indices with probability proportional to weights."""
     cumulative = np.cumsum(np.asarray(weights, dtype=np.float64))
     found = np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")
     # rounding may lead past the end, or to a trailing option of weight zero
@@ -291,12 +282,6 @@ class Noise(ABC):
         """The option of the largest score, if its lead over the second with Laplace noise is above a threshold.
 
         Else None (Dwork & Lei 2009; for the largest of several counts: Vadhan 2017, Section 3.2).
-
-        Args:
-            options: two or more.
-            scores: one number for each option.
-            scale: of the noise.
-            threshold: what the noisy lead has to be above.
         """
         listed, given = list(options), [float(score) for score in scores]
         if len(listed) < 2 or len(given) != len(listed):
@@ -313,14 +298,7 @@ class Noise(ABC):
         return [record for record, is_kept in zip(data, kept, strict=True) if is_kept]
 
     def post(self, function: Callable[..., Any], *values: Any, shape: tuple[int, ...] | None = None) -> Any:
-        """What a function gives of values that were released already: plain values, in every reading.
-
-        Args:
-            function: called with copies of the values.
-            values: what was released.
-            shape: () for a function that gives a number, (3,) for three numbers, …: a bound or a factor can only be
-                made of numbers. None for anything else.
-        """
+        """What a function gives of values that were released already: plain values, in every reading."""
         return numbers_of(function(*copy.deepcopy(values)), shape)
 
     def repeat(self, times: int, step: Callable[[Any], Any], state: Any) -> Any:

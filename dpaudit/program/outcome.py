@@ -22,17 +22,12 @@ _TOLD = {"OSError": ("filename", "filename2"), "ImportError": ("name", "path")} 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Raised:
-    """An exception as an output: everything except its traceback.
+    """An exception as an output: everything except its traceback."""
 
-    Attributes:
-        kind: the name of the type.
-        message: the complete text, without addresses of objects.
-        details: what the text does not say, by name: arguments (such as an exit code), attributes and notes, the
-            exceptions of a group, the cause, and the context unless ``from None`` removed it.
-    """
-
-    kind: str
-    message: str
+    kind: str  # the name of the type
+    message: str  # the complete text, without addresses of objects
+    # what the text does not say, by name: arguments (such as an exit code), attributes and notes, the exceptions
+    # of a group, the cause, and the context unless ``from None`` removed it
     details: tuple[tuple[str, Any], ...] = ()
 
     def __str__(self) -> str:

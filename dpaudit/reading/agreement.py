@@ -109,11 +109,7 @@ def quietly() -> Iterator[None]:
 
 
 def made_by_python(domain: Given, function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    """Return what a function returns in one run; an exception as an output.
-
-    Raises:
-        OtherDrawsError: if it asks for other draws than those of the tape.
-    """
+    """Return what a function returns in one run; an exception as an output."""
     with quietly():
         try:
             return domain.call(function, *args, **keywords)

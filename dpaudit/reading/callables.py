@@ -105,13 +105,7 @@ def _of_module(module: str, name: str) -> Effect:
 
 
 def effect_of(function: Any, owner: Any = None, name: str = "") -> Effect:
-    """Return what a call does besides returning a value.
-
-    Args:
-        function: that is called.
-        owner: whose method it is; None for a function.
-        name: of the method.
-    """
+    """Return what a call does besides returning a value."""
     if owner is not None:
         return _of_method(owner, name)
     kind = type(function)

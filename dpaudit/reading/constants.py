@@ -19,11 +19,7 @@ _LONGEST = 200  # members of a container that are looked through, and characters
 
 
 def constants_of(function: Any) -> list[int | float | str]:
-    """Return the numbers and texts in a function's code, each once, in the order in which they are met.
-
-    Args:
-        function: what is run: a function, a method, a partial or an object that is called.
-    """
+    """Return the numbers and texts in a function's code, each once, in the order in which they are met."""
     found: dict[tuple[type, Any], None] = {}
     for value in _of(function, set(), 0):
         if value == value and not isinstance(value, bool):

@@ -130,12 +130,7 @@ def computed(value: Any, name: str) -> Any:
 
 
 def attempts(name: str, left: Any, right: Any, *, always: bool = False) -> list[tuple[Any, Any]]:
-    """Return what Python would try for an operator, each with its argument, in Python's order.
-
-    Returns:
-        Empty where none of it is the user's, unless all are wanted. Else the methods of both, those of others as they
-        are: each may answer with NotImplemented.
-    """
+    """Return what Python would try for an operator, each with its argument, in Python's order."""
     kinds: tuple[Any, Any] = (type(left), type(right))
     if not (always or has_own_methods(kinds[0]) or has_own_methods(kinds[1])):
         return []

@@ -36,20 +36,15 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """A distribution that a function draws from.
+    """A distribution that a function draws from."""
 
-    Attributes:
-        name: of the kind of noise, as in `dpaudit.program.noise`, where it is location + noise of a scale; "uniform",
-            "choice", "bernoulli" where chances are known; "" for any other.
-        parameters: names of the arguments in their order, with their defaults; `size` is not among them.
-        location: which of them is added to the noise; "" if none.
-        scale: the arguments → the scale of the noise.
-    """
-
+    # of the kind of noise, as in `dpaudit.program.noise`, where it is location + noise of a scale; "uniform",
+    # "choice", "bernoulli" where chances are known; "" for any other
     name: str
+    # names of the arguments in their order, with their defaults; `size` is not among them
     parameters: Mapping[str, Any]
-    location: str = ""
-    scale: Callable[..., Any] | None = None
+    location: str = ""  # which of them is added to the noise; "" if none
+    scale: Callable[..., Any] | None = None  # the arguments → the scale of the noise
 
 
 def _located(name: str, location: str = "loc", scale: str = "scale") -> Law:
@@ -136,20 +131,13 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a callable draws.
+    """What a callable draws."""
 
-    Attributes:
-        kind: the library.
-        name: of the function or method.
-        law: None where its arguments are not those of a row of a table, and a call is made as it is.
-        owner: the generator or distribution that a method belongs to; None for a function of a module.
-        seeded: whether the owner was made with a fixed seed, as far as is known.
-    """
-
-    kind: Kind
-    name: str
-    law: Law | None
-    owner: Any = None
+    kind: Kind  # the library
+    name: str  # of the function or method
+    law: Law | None  # None where its arguments are not those of a row of a table, and a call is made as it is
+    owner: Any = None  # the generator or distribution that a method belongs to; None for a function of a module
+    # whether the owner was made with a fixed seed, as far as is known
     seeded: bool = field(default=False, compare=False)
 
     @property
@@ -166,11 +154,7 @@ class Source:
         return f"{module.get(self.kind, self.kind.value)}.{self.name}"
 
     def bound(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[dict[str, Any], Any] | None:
-        """Return the arguments of a call by name, with defaults, and its ``size``.
-
-        Returns:
-            None where there is no law, or the call has arguments that are not of it (``out``, ``dtype``), or lacks one.
-        """
+        """Return the arguments of a call by name, with defaults, and its ``size``."""
         if self.law is None:
             return None
         names = list(self.law.parameters)

@@ -90,12 +90,7 @@ class Plan(NamedTuple):
 
 
 def plan_of(loop: ast.For, maybe: Callable[[ast.For, set[str]], set[str]]) -> Plan | None:
-    """Return what has to hold where a loop is left to Python; None if it is not written so.
-
-    Args:
-        loop: as it stands in the source.
-        maybe: returns which of some names may be read in a loop before they are assigned there.
-    """
+    """Return what has to hold where a loop is left to Python; None if it is not written so."""
     nodes = list(ast.walk(loop))
     if not all(isinstance(each, _NODES) for each in nodes) or not all(map(_is_listed, nodes)):
         return None
@@ -213,15 +208,10 @@ class Looping(Statements):
 
 @dataclass(slots=True)
 class Looped:
-    """What a loop did.
+    """What a loop did."""
 
-    Attributes:
-        names: that it assigned, with their values.
-        error: that it raised, or None.
-    """
-
-    names: dict[str, Any]
-    error: Exception | None
+    names: dict[str, Any]  # that it assigned, with their values
+    error: Exception | None  # that it raised, or None
 
 
 class PlainLoops:
@@ -245,13 +235,7 @@ class PlainLoops:
 
 
 def looped(plan: Plan, function: Callable[..., Any], values: tuple[Any, ...]) -> Looped | None:
-    """Run a loop on values as Python knows them; None if not all of them are plain.
-
-    Args:
-        plan: what has to hold.
-        function: the loop, which takes what sees its names, and the values.
-        values: of the names of the plan.
-    """
+    """Run a loop on values as Python knows them; None if not all of them are plain."""
     given = dict(zip(plan.names, values, strict=True))
     if not _holds(plan, given):
         return None

@@ -16,12 +16,7 @@ if TYPE_CHECKING:
 
 
 def as_tests(node: ast.Match, rewriter: Statements) -> list[ast.stmt]:
-    """Return the rewritten ``if`` statements that do what a ``match`` does.
-
-    Args:
-        node: the statement.
-        rewriter: of the function.
-    """
+    """Return the rewritten ``if`` statements that do what a ``match`` does."""
     subject = rewriter.temporary()
     start = ast.Assign([written(subject)], rewriter.visit(node.subject))
     out: list[ast.stmt] = []

@@ -239,15 +239,7 @@ class Python:
         return functools.partial(self.call, function) if own else function
 
     def checked(self, function: Any, owner: Any, name: str, value: Any, *rest: Any) -> Any:
-        """What a builtin makes of what a user's method returned: it checks it.
-
-        Args:
-            function: the builtin, such as ``len``.
-            owner: the user's object.
-            name: of the method that the builtin called.
-            value: what that returned.
-            rest: other arguments of the builtin.
-        """
+        """What a builtin makes of what a user's method returned: it checks it."""
         return function(dispatch.answering(type(owner).__name__, name, value), *rest)
 
     def _special(self, function: Any, args: tuple[Any, ...]) -> Callable[[], Any] | None:
@@ -457,11 +449,7 @@ class Python:
             yield found
 
     def unpack(self, value: Any, count: int, star: int | None) -> Sequence[Any]:
-        """``a, *b = v``: the parts, of which the starred one is a list.
-
-        Raises:
-            ValueError: if there are too many or too few, as Python does.
-        """
+        """``a, *b = v``: the parts, of which the starred one is a list."""
         parts = _unpacker(count, star)(self.iterate(value))
         return parts if star is None else (*parts[:star], self.new(parts[star]), *parts[star + 1 :])
 
@@ -507,14 +495,7 @@ class Python:
     # --- patterns -----------------------------------------------------------------------------------------
 
     def match_sequence(self, value: Any, count: int, star: int | None, unpacked: bool) -> Sequence[Any] | None:
-        """``case [a, *b]``: the parts, or None.
-
-        Args:
-            value: the subject.
-            count: of patterns, the starred one included.
-            star: which of them is starred.
-            unpacked: whether the parts are wanted; else `match_item` is asked of those that are.
-        """
+        """``case [a, *b]``: the parts, or None."""
         if not type(value).__flags__ & _IS_SEQUENCE:
             return None
         size = count - 1 if star is not None and count == 1 else self.call(len, value)

@@ -105,11 +105,7 @@ def assigns_names(node: ast.AST) -> bool:
 
 
 def refuse_what_is_ours(function: ast.FunctionDef | ast.Lambda) -> None:
-    """Refuse a function that uses a name of the rewriting, or writes a global one.
-
-    Raises:
-        UnreadableError: with the line.
-    """
+    """Refuse a function that uses a name of the rewriting, or writes a global one."""
     for node in ast.walk(function):
         if isinstance(node, ast.Global):
             raise_if_written(function, node)

@@ -38,18 +38,12 @@ _ENTROPY = 2**80
 
 @dataclass(frozen=True, slots=True)
 class Seeded:
-    """Where the modules of a function seed what it may draw from; "" for nowhere.
+    """Where the modules of a function seed what it may draw from; "" for nowhere."""
 
-    Attributes:
-        numpy: the state of the functions of `numpy.random`.
-        python: the state of the functions of `random`.
-        kept: a generator that is kept.
-        generators: of NumPy, with a fixed seed, in the names of a module; and where.
-    """
-
-    numpy: str = ""
-    python: str = ""
-    kept: str = ""
+    numpy: str = ""  # the state of the functions of `numpy.random`
+    python: str = ""  # the state of the functions of `random`
+    kept: str = ""  # a generator that is kept
+    # of NumPy, with a fixed seed, in the names of a module; and where
     generators: tuple[tuple[np.random.Generator, str], ...] = ()
 
     def place(self, source: Source) -> str:
@@ -77,12 +71,7 @@ def _is_shared(owner: Any) -> bool:
 
 
 def seeded_by(functions: Iterable[types.FunctionType], *, surely: bool = False) -> Seeded:
-    """Return what the modules of some functions of the user's, and what they import, seed while they are imported.
-
-    Args:
-        functions: of the user's.
-        surely: whether to tell only what certainly runs, and is certainly a seeder.
-    """
+    """Return what the modules of some functions of the user's, and what they import, seed while they are imported."""
     reader = _Called if surely else _Importing
     modules = list(_modules(functions))
     named: dict[str, list[tuple[_Module, ast.AST]]] = {}

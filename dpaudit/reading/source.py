@@ -182,11 +182,7 @@ def _functions(code: types.CodeType) -> Iterator[tuple[types.CodeType, _Key]]:
 
 
 def place_of(function: types.FunctionType) -> Place:
-    """Return where a function stands in its source.
-
-    Raises:
-        UnreadableError: if the source cannot be had, or is not what the function runs.
-    """
+    """Return where a function stands in its source."""
     code = function.__code__
     place = _source_of(function).places.get(code)
     if place is None:
@@ -285,16 +281,7 @@ def _copied(node: Any) -> Any:
 
 
 def rewritten(function: types.FunctionType, rewriter: Rewriter, domain: Any) -> types.FunctionType:
-    """Return a function with its source rewritten, which asks a domain of every operation.
-
-    Args:
-        function: of the user's own modules.
-        rewriter: makes what rewrites its body.
-        domain: what it asks.
-
-    Raises:
-        UnreadableError: if its source cannot be had, or is not read.
-    """
+    """Return a function with its source rewritten, which asks a domain of every operation."""
     code = _template(function.__code__, rewriter, place_of(function))
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     cells[DOMAIN] = types.CellType(domain)

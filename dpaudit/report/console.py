@@ -30,13 +30,7 @@ _COLOURS = {"violated": "31", "proved": "32", "inconclusive": "33", "invalid": "
 
 
 def summary(evidence: Evidence, *, width: int | None = None, colour: bool = False) -> str:
-    """Return the summary as text that ends in a line break.
-
-    Args:
-        evidence: the evidence.
-        width: columns to wrap at (100 if None).
-        colour: highlight the verdict; without it there are no control codes.
-    """
+    """Return the summary as text that ends in a line break."""
     columns = max(_WIDTH if width is None else width, 40)
     shown = view(evidence)
     head = shown.headline

@@ -34,17 +34,11 @@ ORDER: tuple[Callable[[Evidence], Iterator[Row]], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Evidence as people read it.
+    """Evidence as people read it."""
 
-    Attributes:
-        evidence: the source of everything here.
-        headline: the verdict, its sentence, and what must not be concluded from it.
-        stated: all rows in reading order, except how the evidence is identified, reproduced and cited.
-    """
-
-    evidence: Evidence
-    headline: Headline
-    stated: tuple[Row, ...]
+    evidence: Evidence  # the source of everything here
+    headline: Headline  # the verdict, its sentence, and what must not be concluded from it
+    stated: tuple[Row, ...]  # all rows in reading order, except how the evidence is identified, reproduced and cited
 
     @property
     def rows(self) -> Iterator[Row]:

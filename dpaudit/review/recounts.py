@@ -47,17 +47,7 @@ class Recount:
 def counted_again(
     before: Evidence, mechanism: Mechanism, pairs: list[tuple[Any, Any]] | None, workers: int
 ) -> tuple[Recount, ...]:
-    """Count the fixed events on fresh runs, and compare how often they occur.
-
-    Args:
-        before: the evidence.
-        mechanism: that it is about.
-        pairs: its datasets.
-        workers: the number of processes.
-
-    Raises:
-        InvalidRunsError: if the new runs cannot be trusted.
-    """
+    """Count the fixed events on fresh runs, and compare how often they occur."""
     question = validated(
         AuditRequest(
             mechanism,

@@ -41,23 +41,14 @@ from dpaudit.verify.prove_and_audit import prove
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """The result of a replay.
+    """The result of a replay."""
 
-    Attributes:
-        before: the evidence that was replayed.
-        after: the new evidence; None if events were counted again instead.
-        differences: what differs between the records, except the versions.
-        recounts: of the events of a function with its own randomness.
-        reasons: possible causes of differences; for equal findings, why the id differs nevertheless.
-        trouble: why the new runs cannot be trusted; empty if they can.
-    """
-
-    before: Evidence
-    after: Evidence | None
-    differences: tuple[ReplayDifference, ...]
-    recounts: tuple[Recount, ...]
-    reasons: tuple[str, ...]
-    trouble: str = ""
+    before: Evidence  # the evidence that was replayed
+    after: Evidence | None  # the new evidence; None if events were counted again instead
+    differences: tuple[ReplayDifference, ...]  # what differs between the records, except the versions
+    recounts: tuple[Recount, ...]  # of the events of a function with its own randomness
+    reasons: tuple[str, ...]  # possible causes of differences; for equal findings, why the id differs nevertheless
+    trouble: str = ""  # why the new runs cannot be trusted; empty if they can
 
     @property
     def holds(self) -> bool:

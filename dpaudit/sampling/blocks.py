@@ -70,14 +70,7 @@ class Block:
 
 
 def block_size(shape: Shape, width: int, most: int | None = None, reading: Reading = Reading.BATCH) -> int:
-    """Return how many runs a block holds: fewer if an output holds many numbers, so that memory stays bounded.
-
-    Args:
-        shape: the call style of the runs.
-        width: numbers in one output.
-        most: no block is larger than that; None for the usual size.
-        reading: of a program.
-    """
+    """Return how many runs a block holds: fewer if an output holds many numbers, so that memory stays bounded."""
     usual = _COMPILED_BLOCK if shape is Shape.PROGRAM and reading is Reading.COMPILED else _BLOCK[shape]
     size = usual if most is None else min(usual, most)
     while size > _FIRST_BLOCK and size * width > _MOST_NUMBERS:
@@ -95,21 +88,7 @@ def blocks_of(
     most: int | None = None,
     reading: Reading = Reading.BATCH,
 ) -> list[Block]:
-    """Return the blocks for a number of runs of a pair.
-
-    Args:
-        shape: the call style of the runs.
-        phase: selects the random streams.
-        pair: its number.
-        runs: of both sides together.
-        first: number of the first block.
-        width: numbers in one output.
-        most: runs in a block, if fewer than usual.
-        reading: of a program.
-
-    Returns:
-        Blocks of equal size, the last of which may be smaller.
-    """
+    """Return the blocks for a number of runs of a pair."""
     size = block_size(shape, width, most, reading)
     count = -(-runs // size)
     return [Block(phase, pair, first + i, min(size, runs - i * size)) for i in range(count)]
@@ -124,14 +103,7 @@ def ramp_of(
     most: int | None = None,
     reading: Reading = Reading.BATCH,
 ) -> list[Block]:
-    """Return blocks that start small and double, so that the speed is known after the first few.
-
-    Args:
-        shape, phase, pair, runs, width, most, reading: as for `blocks_of`.
-
-    Returns:
-        Blocks numbered from 0.
-    """
+    """Return blocks that start small and double, so that the speed is known after the first few."""
     is_read = shape is Shape.READ
     sizes, size = [], min(_FIRST_READ if is_read else _FIRST_BLOCK, block_size(shape, 1, most))
     while runs > 0:
@@ -143,35 +115,25 @@ def ramp_of(
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """Everything that determines runs; picklable unless the mechanism exists only in this process.
+    """Everything that determines runs; picklable unless the mechanism exists only in this process."""
 
-    Attributes:
-        mechanism: what is run, or the name by which each process loads it.
-        parameters: all of them.
-        pairs: of datasets, by number.
-        digests: of the datasets, by which changes of the data are detected; empty if the caller checks that.
-        seed: the root of all draws.
-        observe: what is observed with every output, such as "time".
-        copied: whether other processes may run copies of a mechanism that has no name to load it by
-            (`dpaudit.sampling.workers`).
-        made_as: the call style of the runs, if it is not the mechanism's own: one call after another for a sampler that
-            raises, in the order of the coins for a function with its own randomness.
-        session: progress and finished blocks; exists in this process only.
-        types: whether outputs of different types are different outputs: "count" or "ignore".
-        reading: of a program.
-    """
-
-    mechanism: Mechanism | str
-    parameters: dict[str, Any]
-    pairs: Sequence[tuple[Any, Any]] | Mapping[int, tuple[Any, Any]]
+    mechanism: Mechanism | str  # what is run, or the name by which each process loads it
+    parameters: dict[str, Any]  # all of them
+    pairs: Sequence[tuple[Any, Any]] | Mapping[int, tuple[Any, Any]]  # of datasets, by number
+    # of the datasets, by which changes of the data are detected; empty if the caller checks that
     digests: Sequence[tuple[str, str]]
-    seed: int
-    observe: tuple[str, ...] = ()
+    seed: int  # the root of all draws
+    observe: tuple[str, ...] = ()  # what is observed with every output, such as "time"
+    # whether other processes may run copies of a mechanism that has no name to load it by
+    # (`dpaudit.sampling.workers`)
     copied: bool = False
+    # the call style of the runs, if it is not the mechanism's own: one call after another for a sampler that
+    # raises, in the order of the coins for a function with its own randomness
     made_as: Shape | None = None
+    # progress and finished blocks; exists in this process only
     session: Session | None = field(default=None, compare=False, repr=False)
-    types: str = "count"
-    reading: Reading = Reading.BATCH
+    types: str = "count"  # whether outputs of different types are different outputs: "count" or "ignore"
+    reading: Reading = Reading.BATCH  # of a program
 
     def __reduce__(self) -> Any:
         """Pickle an experiment with a named mechanism so that the name is loaded first."""
@@ -209,15 +171,6 @@ def sides_of(experiment: Experiment, block: Block) -> np.ndarray[Any, Any]:
 
 
 def generator_of(seed: int, block: Block, stream: int) -> np.random.Generator:
-    """Return the generator of one of a block's random streams.
-
-    Args:
-        seed: the root seed.
-        block: its phase, pair and number select the stream, together with ``stream``.
-        stream: which of the block's streams.
-
-    Returns:
-        A fresh generator.
-    """
+    """Return the generator of one of a block's random streams."""
     key = (int(block.phase), block.pair, stream, block.index)
     return np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=key)))

@@ -37,16 +37,7 @@ class Checkpoint:
     """The file of finished blocks of one question."""
 
     def __init__(self, path: str | Path, question: Mapping[str, Any]) -> None:
-        """Open a file, or create one.
-
-        Args:
-            path: of the file.
-            question: everything that the answer depends on, as JSON values by name.
-
-        Raises:
-            UsageError: if the file is something else, belongs to another question or to another running audit, or
-                cannot be read or written.
-        """
+        """Open a file, or create one."""
         self._name = str(path)
         self._places: dict[bytes, tuple[int, int]] = {}
         self._lock = threading.Lock()  # joblib dispatches blocks to workers from another thread
@@ -106,16 +97,7 @@ class Checkpoint:
         return decoded(content, block)  # if there is none, the block is run again
 
     def add(self, experiment: Experiment, played: BlockResult[Any], reduce: Callable[..., Any]) -> None:
-        """Store a finished block. A result of a kind that cannot be stored is skipped, and its block will be run again.
-
-        Args:
-            experiment: what was run.
-            played: the finished block.
-            reduce: the reduction of its outputs.
-
-        Raises:
-            UsageError: if the file cannot be written.
-        """
+        """Store a finished block; a result of a kind that cannot be stored is skipped, and its block run again."""
         key = self._keys.of(experiment, played.block, reduce)
         if key is None or key in self._places:
             return

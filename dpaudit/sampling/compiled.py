@@ -30,15 +30,10 @@ _CLOSE = 1e-9  # relative to what is added up in an output; far more than roundi
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """What the outputs of a leaf look like.
+    """What the outputs of a leaf look like."""
 
-    Attributes:
-        form: of all of them.
-        columns: for each number, a constant, or the expression that is released.
-    """
-
-    form: str
-    columns: tuple[float | Affine, ...]
+    form: str  # of all of them
+    columns: tuple[float | Affine, ...]  # for each number, a constant, or the expression that is released
 
 
 def compiled_outputs(
@@ -49,20 +44,7 @@ def compiled_outputs(
     rng: np.random.Generator,
     beside: np.random.Generator,
 ) -> Outputs:
-    """Run a program by its loop.
-
-    Args:
-        function: called as ``function(data, noise, **parameters)``.
-        data: one dataset.
-        parameters: all of them.
-        size: how many runs.
-        rng: a fresh generator, whose state the loop goes on from.
-        beside: makes draws beyond those of the loop, in runs that come to a point of probability zero.
-
-    Raises:
-        UncompiledError: if there is no loop for it.
-        UsageError: if the loop and the function differ.
-    """
+    """Run a program by its loop."""
     program = compiled(function, data, parameters)
     runs = program.run(size, rng)
     called = partial(_called, function, data, parameters)
@@ -183,13 +165,7 @@ def _outputs(runs: CompiledRuns, looks: dict[int, _Look], program: CompiledProgr
 
 
 def _rows_of(runs: CompiledRuns, chosen: Any, leaves: dict[int, tuple[_Look, ProgramPath]]) -> Floats:
-    """The numbers of all runs of a form, (runs, numbers); one row for all of them if they cannot differ.
-
-    Args:
-        runs: all.
-        chosen: those of the form, as a mask or a slice.
-        leaves: what the leaves of the form look like, by their numbers.
-    """
+    """The numbers of all runs of a form, (runs, numbers); one row for all of them if they cannot differ."""
     first, leaf = next(iter(leaves.values()))
     width, count = len(first.columns), len(runs.codes) if isinstance(chosen, slice) else int(np.count_nonzero(chosen))
     if len(leaves) == 1 and not leaf.released:

@@ -21,17 +21,7 @@ def first_exception(mechanism: Mechanism, data: Any, parameters: Mapping[str, An
 
 
 def raised(mechanism: Mechanism, data: Any, parameters: Mapping[str, Any]) -> str:
-    """Call the mechanism once and describe the exception that it raises.
-
-    Args:
-        mechanism: what is called.
-        data: one dataset.
-        parameters: all of them.
-
-    Returns:
-        The exception as text, with advice if the data seem to be of another kind than the function expects; empty
-        where the call raises none.
-    """
+    """Call the mechanism once and describe the exception that it raises."""
     rng = np.random.default_rng(0)
     filled = {"noise": ScalarNoise(rng), "rng": rng, "size": 1}
     try:

@@ -75,9 +75,6 @@ def read_form(output: Any, columns: list[Column], texts: list[ManyTexts] | None 
     """Return the form of an output, and append its numbers to ``columns``; `BatchValue` entries are one column each.
 
     Texts that differ by run are appended to ``texts``, and `PLACE` stands for each in the form.
-
-    Raises:
-        UsageError: if the output cannot be compared with another one.
     """
     try:
         return _Reader(columns, _COUNT.get(), texts).form(output)

@@ -48,16 +48,7 @@ class Keys:
         self._reductions: dict[int, tuple[Any, str | None]] = {}
 
     def of(self, experiment: Experiment, block: Block, reduce: Callable[..., Any]) -> bytes | None:
-        """Return the key of a block.
-
-        Args:
-            experiment: what is run.
-            block: which runs.
-            reduce: the reduction of its outputs.
-
-        Returns:
-            The key, or None if nothing identifies the reduction in another process.
-        """
+        """Return the key of a block."""
         known = self._reductions.get(id(reduce))
         if known is None or known[0] is not reduce:
             known = self._reductions[id(reduce)] = (reduce, described(reduce))
@@ -96,13 +87,7 @@ def checksum(content: bytes) -> bytes:
 
 
 def refuse_other(name: str, kept: Any, asked: dict[str, Any]) -> None:
-    """Raise `UsageError` if finished blocks belong to another question.
-
-    Args:
-        name: where they are kept.
-        kept: the question that they belong to, as JSON values by name.
-        asked: the question that is asked now.
-    """
+    """Raise `UsageError` if finished blocks belong to another question."""
     kept = kept if isinstance(kept, dict) else {}
     # an option that an earlier dpaudit did not know has its default
     if {part: value for part, value in kept.items() if value is not None} == {

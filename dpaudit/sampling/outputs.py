@@ -28,17 +28,11 @@ from dpaudit.sampling.forms import PLACE, Column, embedded, form_of_arrays, is_n
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Outputs:
-    """The outputs of n runs.
+    """The outputs of n runs."""
 
-    Attributes:
-        forms: the distinct forms.
-        codes: (n,) for each run, the index of its form.
-        numbers: for each form, (runs of that form, numbers of that form), in the order of the runs.
-    """
-
-    forms: tuple[str, ...]
-    codes: np.ndarray[Any, np.dtype[np.int32]]
-    numbers: tuple[Floats, ...]
+    forms: tuple[str, ...]  # the distinct forms
+    codes: np.ndarray[Any, np.dtype[np.int32]]  # (n,) for each run, the index of its form
+    numbers: tuple[Floats, ...]  # for each form, (runs of that form, numbers of that form), in the order of the runs
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -286,14 +280,7 @@ def from_paths(paths: Sequence[Any], size: int) -> Outputs:
 def of_runs(
     forms: tuple[str, ...], codes: np.ndarray[Any, np.dtype[np.int32]], rows: Sequence[Floats], single: dict[int, Any]
 ) -> Outputs:
-    """Return the outputs of runs whose forms are known.
-
-    Args:
-        forms: distinct.
-        codes: (n,) for each run, the index of its form; anything for those in ``single``.
-        rows: for each form, (runs of that form, numbers of that form), in the order of the runs.
-        single: the outputs of other runs, as they were `taken`, by run.
-    """
+    """Return the outputs of runs whose forms are known."""
     if not single:
         return Outputs(forms, codes, tuple(rows))
     collector = _Collector()

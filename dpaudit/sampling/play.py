@@ -38,21 +38,14 @@ _CHANCE_BITS = 64  # sequences with less information may agree by chance
 
 @dataclass(frozen=True, slots=True)
 class BlockResult(Generic[Result]):
-    """What a worker returns for one block.
+    """What a worker returns for one block."""
 
-    Attributes:
-        block: which runs.
-        result: the reduction of the outputs of side 0 and side 1.
-        sizes: runs of each side.
-        fingerprints: a digest of the first outputs of each side, if they vary enough to be recognised.
-        fallback_reason: why a program was run one call at a time, or None.
-    """
-
-    block: Block
-    result: Result
-    sizes: tuple[int, int]
+    block: Block  # which runs
+    result: Result  # the reduction of the outputs of side 0 and side 1
+    sizes: tuple[int, int]  # runs of each side
+    # a digest of the first outputs of each side, if they vary enough to be recognised
     fingerprints: tuple[bytes | None, bytes | None]
-    fallback_reason: str | None
+    fallback_reason: str | None  # why a program was run one call at a time, or None
 
 
 def _fingerprint(outputs: Outputs) -> bytes | None:
@@ -93,16 +86,7 @@ class RepeatDetector:
             self._seen.add(key)
 
     def with_earlier(self, pair: int, side: int, outputs: Integers) -> Integers:
-        """Append outputs to those recorded earlier.
-
-        Args:
-            pair: its number.
-            side: of the runs.
-            outputs: (runs,) integers in the order of the runs.
-
-        Returns:
-            All outputs recorded for this side so far.
-        """
+        """Append outputs to those recorded earlier."""
         noted = self._outputs.setdefault((pair, side), [])
         noted.append(outputs)
         return np.concatenate(noted)
@@ -117,16 +101,7 @@ class RepeatDetector:
 def play_block(
     experiment: Experiment, block: Block, reduce: Callable[[Outputs, Outputs], Result]
 ) -> BlockResult[Result]:
-    """Run one block and reduce its outputs; this is what a worker does.
-
-    Args:
-        experiment: what is run.
-        block: which runs.
-        reduce: called with the outputs of side 0 and side 1.
-
-    Returns:
-        The result of the block.
-    """
+    """Run one block and reduce its outputs; this is what a worker does."""
     with own_settings():
         (side0, side1), reason = outputs_of(experiment, block)
         known = (untimed(side0), untimed(side1)) if experiment.observe else (side0, side1)
@@ -144,14 +119,6 @@ def repeats(experiment: Experiment, block: Block, *, workers: int | Engine = 1) 
     """Whether a block that is run twice in one process gives the same outputs both times.
 
     The process is one of those that make runs later. Raises as `play` does.
-
-    Args:
-        experiment: what is run.
-        block: which runs.
-        workers: processes, or an engine.
-
-    Returns:
-        Whether all outputs are equal, to the last bit.
     """
     experiment, engine = replace(experiment, session=None), _engine(workers)
     if not _shareable(experiment, engine):
@@ -200,13 +167,6 @@ def play_each(
     """Run blocks, each of its own experiment, and yield their results in order.
 
     Experiments may be created as they are needed. Their session counts every block. Raises as `play` does.
-
-    Args:
-        parts: experiments and blocks.
-        reduce, workers, watch: as for `play`.
-
-    Yields:
-        The result of each block.
     """
     every, first = _seen(parts)
     if first is None:

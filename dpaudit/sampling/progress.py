@@ -28,23 +28,14 @@ _STAGES = {"SEQUENTIAL": "measuring", "SEARCH": "searching", "SECOND_LOOK": "sec
 
 @dataclass(slots=True, eq=False)
 class Session:
-    """One process's share of an audit, from its start or from an interruption.
+    """One process's share of an audit, from its start or from an interruption."""
 
-    Attributes:
-        listen: called with (stage, runs done, runs in all), or None.
-        total: runs in all, as far as known.
-        before: runs made before this session.
-        checkpoint: stores finished blocks, or None.
-        restored: whether the last block had been finished in an earlier session.
-        repeated: how many runs such blocks hold in all.
-    """
-
-    listen: Listener | None = None
-    total: int = 0
-    before: int = 0
-    checkpoint: Checkpoint | None = None
-    restored: bool = False
-    repeated: int = 0
+    listen: Listener | None = None  # called with (stage, runs done, runs in all), or None
+    total: int = 0  # runs in all, as far as known
+    before: int = 0  # runs made before this session
+    checkpoint: Checkpoint | None = None  # stores finished blocks, or None
+    restored: bool = False  # whether the last block had been finished in an earlier session
+    repeated: int = 0  # how many runs such blocks hold in all
     _blocks: dict[tuple[Phase, int, int], int] = field(default_factory=dict)  # runs of each that came back
     _done: int = 0
 
@@ -60,13 +51,7 @@ class Session:
         self.tell(RESUMED if self.restored else _stage(block), self.before + self._done)
 
     def tell(self, stage: str, done: int | None = None, total: int | None = None) -> None:
-        """Report how far the audit has come.
-
-        Args:
-            stage: what is going on.
-            done: runs made; by default those counted so far.
-            total: runs in all; by default those known.
-        """
+        """Report how far the audit has come."""
         if self.listen is not None:
             done = self.before + self._done if done is None else done
             self.listen(stage, done, max(self.total, done) if total is None else total)
@@ -77,16 +62,7 @@ class Session:
             self.checkpoint.close()
 
     def under_way(self, block: Block, runs: Iterable[Item], begun: int) -> Iterator[Item]:
-        """Yield the runs of a block one after another, and report progress from time to time.
-
-        Args:
-            block: which runs.
-            runs: of the block, or of one of its sides.
-            begun: runs of the block made before these.
-
-        Yields:
-            The runs.
-        """
+        """Yield the runs of a block one after another, and report progress from time to time."""
         told = time.perf_counter()
         for made, run in enumerate(runs):
             yield run
@@ -101,15 +77,5 @@ def _stage(block: Block) -> str:
 
 
 def heard(session: Session | None, block: Block, runs: Iterable[Item], *, begun: int = 0) -> Iterable[Item]:
-    """Return the runs of a block; if there is a listener, the session reports on them.
-
-    Args:
-        session: or None.
-        block: which runs.
-        runs: of the block, or of one of its sides.
-        begun: runs of the block made before these.
-
-    Returns:
-        The same runs.
-    """
+    """Return the runs of a block; if there is a listener, the session reports on them."""
     return runs if session is None or session.listen is None else session.under_way(block, runs, begun)

@@ -111,13 +111,7 @@ def is_large(data: Any) -> bool:
 
 
 def refuse_if_changed(experiment: Experiment, pair: int, side: int) -> None:
-    """Raise `UsageError` if data have changed.
-
-    Args:
-        experiment: with the digests of its data.
-        pair: its number.
-        side: 0 or 1.
-    """
+    """Raise `UsageError` if data have changed."""
     if digest(experiment.pairs[pair][side]) != experiment.digests[pair][side]:
         raise UsageError(
             f"the mechanism changes its data (side {side} of pair {pair}): later runs would see other data; "
@@ -201,13 +195,7 @@ def _one_run(
 
 
 def _called(calls: Sequence[Callable[[], Any]], order: Iterable[int], mechanism: Mechanism) -> tuple[list[Any], ...]:
-    """Make one run after another, and return the outputs of each call; an exception is an output.
-
-    Args:
-        calls: each makes one run.
-        order: which of them makes the next run.
-        mechanism: what they run.
-    """
+    """Make one run after another, and return the outputs of each call; an exception is an output."""
     sampler, outer = mechanism.shape is Shape.SAMPLER, sys.exception()
     found: tuple[list[Any], ...] = tuple([] for _ in calls)
     pairs = [(call, outputs.append) for call, outputs in zip(calls, found, strict=True)]

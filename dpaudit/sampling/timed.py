@@ -56,19 +56,7 @@ def timed_runs(
     generators: Generators,
     dropped: Generators,
 ) -> Iterator[tuple[int, Any]]:
-    """Run a mechanism once for each entry of ``coins``, and yield the side with (output, seconds).
-
-    Args:
-        mechanism: of any call style; a program runs one call at a time, a sampler with ``size=1``.
-        data: the two datasets.
-        parameters: all parameters.
-        coins: (runs,) the side of every run, in this order.
-        generators: for the runs of each side.
-        dropped: for the runs before them that are dropped.
-
-    Yields:
-        The side, and its output with the time in seconds; an exception without a time.
-    """
+    """Run a mechanism once for each entry of ``coins``, and yield the side with (output, seconds)."""
     collecting = gc.isenabled()
     gc.disable()
     try:

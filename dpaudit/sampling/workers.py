@@ -26,17 +26,7 @@ _PLAIN = (type(None), bool, int, float, complex, str, bytes, np.generic, np.ufun
 def why_alone(
     mechanism: Mechanism, others: Any = None, *, timed: bool = False, made_as: Shape | None = None
 ) -> str | None:
-    """Say why only this process can make runs of a mechanism, as a sentence; None if others can too.
-
-    Args:
-        mechanism: what is run.
-        others: what has to be copied with it: parameters and pairs.
-        timed: whether run times are observed.
-        made_as: the call style of its runs, if it is not its own.
-
-    Returns:
-        The sentence, or None.
-    """
+    """Say why only this process can make runs of a mechanism, as a sentence; None if others can too."""
     if timed:
         return "run times are measured in one process: others beside it would slow it down"
     if mechanism.own_randomness or made_as is Shape.OPAQUE:

@@ -172,11 +172,7 @@ class Mechanism:
         return hashlib.sha256("\0".join(sources).encode()).hexdigest() if sources else None
 
     def parameters_with(self, given: Mapping[str, Any] | None) -> dict[str, Any]:
-        """Return all parameters: the given ones over the defaults.
-
-        Raises:
-            UsageError: for a parameter that does not exist, or one without a value.
-        """
+        """Return all parameters: the given ones over the defaults."""
         given = dict(given or {})
         for name in given:
             if name in self.asked:

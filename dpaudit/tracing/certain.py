@@ -61,23 +61,14 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Certain:
-    """A loss that is certain, given the stated laws.
+    """A loss that is certain, given the stated laws."""
 
-    Attributes:
-        why: in a sentence.
-        where: a line, or a place of the output.
-        epsilon: at least so much is lost, at the claim's δ; infinite where the outputs never agree.
-        steps: the noises and their shifts, from which it follows; empty where it is infinite.
-        leaks: whether it follows from the flow of data alone, whatever the laws are.
-        whole: whether it is the whole loss of the pair, so that nothing is left open there.
-    """
-
-    why: str
-    where: str
-    epsilon: float
-    steps: tuple[Step, ...]
-    leaks: bool
-    whole: bool = False
+    why: str  # in a sentence
+    where: str  # a line, or a place of the output
+    epsilon: float  # at least so much is lost, at the claim's δ; infinite where the outputs never agree
+    steps: tuple[Step, ...]  # the noises and their shifts, from which it follows; empty where it is infinite
+    leaks: bool  # whether it follows from the flow of data alone, whatever the laws are
+    whole: bool = False  # whether it is the whole loss of the pair, so that nothing is left open there
 
 
 @dataclass(slots=True)
@@ -349,12 +340,7 @@ _ONE_SIDED = (EXPONENTIAL, GEOMETRIC, GUMBEL)  # whose loss has no limit in one 
 
 
 def loss_of(steps: Sequence[Step], claim: Claim | None) -> Certain | None:
-    """Return the loss of independent noises of which each moves, from below, at the claim's δ; None where not known.
-
-    Args:
-        steps: the noises, each with its law, scale and shift.
-        claim: what is claimed, or None for pure privacy.
-    """
+    """Return the loss of independent noises of which each moves, from below, at the claim's δ; None where not known."""
     if not steps or any(not (0 < step.scale < math.inf) for step in steps):
         return None
     if any(step.other is not None for step in steps):

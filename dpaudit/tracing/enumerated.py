@@ -15,14 +15,7 @@ _ROUNDING = 1e-9
 
 
 def enumerated(target: Target, pair: tuple[Any, Any], claim: Claim | None, seed: int) -> Certain | None:
-    """Return the exact loss of a program that draws nothing but choices of known chances, or None.
-
-    Args:
-        target: what is run.
-        pair: two neighbouring datasets.
-        claim: at whose δ the loss is meant.
-        seed: of runs.
-    """
+    """Return the exact loss of a program that draws nothing but choices of known chances, or None."""
     if claim is not None and not isinstance(claim, PureDP | ApproxDP):
         return None
     laws = []

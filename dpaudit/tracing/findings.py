@@ -44,49 +44,31 @@ LEADS = tuple(str(word) for word in Word if word >= Word.NOT_SUPPORTED)
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One thing that was found.
+    """One thing that was found."""
 
-    Attributes:
-        word: how much it says.
-        text: in a sentence, without a full stop.
-        where: the line, or the place of the output.
-        met: the line of the first operation by which data that differ came to the noise; empty where it is not known.
-        instead: what to write instead, as a sentence; empty where that is not known.
-    """
-
-    word: Word
-    text: str
-    where: str = ""
+    word: Word  # how much it says
+    text: str  # in a sentence, without a full stop
+    where: str = ""  # the line, or the place of the output
+    # the line of the first operation by which data that differ came to the noise; empty where it is not known
     met: str = ""
-    instead: str = ""
+    instead: str = ""  # what to write instead, as a sentence; empty where that is not known
 
 
 @dataclass(slots=True)
 class Path:
-    """What was found on one path.
+    """What was found on one path."""
 
-    Attributes:
-        side: the dataset of the recorded run, 0 or 1.
-        found: what was found, the worst first.
-        price: of the shift; None where there is none.
-        shift: the cheapest one that was found.
-        recorder: of the recorded run, with its draws.
-        stretch: how much the scale of the noise differs between the data: ln of the largest ratio.
-        checked: whether a run with shifted noise returned the recorded output; None where none was made.
-        branches: whether the run decided anything by its noise.
-        stated: what mechanisms of libraries lose by their own statement.
-        runs: the recorded run and the one that was frozen to it; None where that took no such path.
-    """
-
-    side: int
-    found: list[Found]
-    price: Price | None = None
-    shift: Shift | None = None
-    recorder: Recorder | None = None
-    stretch: float = 0.0
+    side: int  # the dataset of the recorded run, 0 or 1
+    found: list[Found]  # what was found, the worst first
+    price: Price | None = None  # of the shift; None where there is none
+    shift: Shift | None = None  # the cheapest one that was found
+    recorder: Recorder | None = None  # of the recorded run, with its draws
+    stretch: float = 0.0  # how much the scale of the noise differs between the data: ln of the largest ratio
+    # whether a run with shifted noise returned the recorded output; None where none was made
     checked: bool | None = None
-    branches: bool = False
-    stated: Sequence[Spent] = ()
+    branches: bool = False  # whether the run decided anything by its noise
+    stated: Sequence[Spent] = ()  # what mechanisms of libraries lose by their own statement
+    # the recorded run and the one that was frozen to it; None where that took no such path
     runs: tuple[Run, Run] | None = None
 
     @property
@@ -104,20 +86,13 @@ class Path:
 
 @dataclass(slots=True)
 class Traced:
-    """What was found on a pair.
+    """What was found on a pair."""
 
-    Attributes:
-        paths: all that were tried, the worst first.
-        certain: what is certain of the pair; None where nothing is.
-        runs: how many runs it took; ``seconds``: how long one takes.
-        unseen: what was not followed.
-    """
-
-    paths: list[Path]
-    certain: Certain | None
-    runs: int
+    paths: list[Path]  # all that were tried, the worst first
+    certain: Certain | None  # what is certain of the pair; None where nothing is
+    runs: int  # how many runs it took; ``seconds``: how long one takes
     seconds: float
-    unseen: list[str] = field(default_factory=list)
+    unseen: list[str] = field(default_factory=list)  # what was not followed
 
     @property
     def worst(self) -> Path:

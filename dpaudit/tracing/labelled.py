@@ -192,12 +192,7 @@ class Labelled:
 
 
 def labelled(ufunc: Any, one: Any, other: Any) -> Any:
-    """Return a sum, difference, multiple or quotient with what pandas has labels for.
-
-    Args:
-        ufunc: `numpy.add`, `numpy.subtract`, `numpy.multiply` or `numpy.divide`.
-        one, other: of which one is `Labelled`, or one is of pandas and the other followed.
-    """
+    """Return a sum, difference, multiple or quotient with what pandas has labels for."""
     like = next(each for each in (one, other) if type(each) is Labelled or is_of_pandas(each))
     numbers = [_beside(like, each) for each in (one, other)]
     if any(each is None for each in numbers):

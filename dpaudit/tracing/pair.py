@@ -41,17 +41,7 @@ def trace_pair(
     paths: int = PATHS,
     quick: bool = False,
 ) -> Traced:
-    """Return what a few runs show on a pair.
-
-    Args:
-        target: what is run.
-        pair: two neighbouring datasets.
-        claim: what is claimed; without it nothing is over it.
-        seed: of the noise.
-        paths: how many paths of each direction are tried where code branches on noise.
-        quick: whether to make as few runs as say which of many pairs to look at: no path is tried twice, and nothing
-            is certain.
-    """
+    """Return what a few runs show on a pair."""
     before = target.runs
     task = Task(target, pair, claim, seed, quick, LEAST * min(paths - 1, _RARER))
     recorded: tuple[list[Run], list[Run]] = ([], [])
@@ -73,12 +63,7 @@ def trace_pair(
 def first_look(
     target: Target, pair: tuple[Any, Any], claim: Claim | None, seed: int, known: list[tuple[Any, Run]]
 ) -> Path:
-    """Return what one run shows that is frozen to a run on the first dataset.
-
-    Args:
-        target, pair, claim, seed: as for `trace_pair`.
-        known: the last first dataset and its run, which serves again while the dataset is the same.
-    """
+    """Return what one run shows that is frozen to a run on the first dataset."""
     if not known or known[0][0] is not pair[0]:
         known[:] = [(pair[0], target.run(pair[0], seed))]
     return follow_path(Task(target, pair, claim, seed, True), 0, known[0][1], seed, first=False)

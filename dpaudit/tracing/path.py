@@ -29,23 +29,14 @@ DIVERGED = "on the other side it draws or decides something else"
 
 @dataclass(slots=True)
 class Task:
-    """A pair that is traced, with what all of its paths have in common.
+    """A pair that is traced, with what all of its paths have in common."""
 
-    Attributes:
-        target: what is run.
-        pair: two neighbouring datasets.
-        claim: what is claimed; None where nothing is.
-        seed: of the noise.
-        quick: whether as few runs are made as say which of many pairs to look at; no shifted noise is tried.
-        most: how many runs of a side say which part of the output tells the sides apart.
-    """
-
-    target: Target
-    pair: tuple[Any, Any]
-    claim: Claim | None
-    seed: int
-    quick: bool
-    most: int = LEAST
+    target: Target  # what is run
+    pair: tuple[Any, Any]  # two neighbouring datasets
+    claim: Claim | None  # what is claimed; None where nothing is
+    seed: int  # of the noise
+    quick: bool  # whether as few runs are made as say which of many pairs to look at; no shifted noise is tried
+    most: int = LEAST  # how many runs of a side say which part of the output tells the sides apart
     _known: list[str | None] = field(default_factory=list)
 
     @property
@@ -59,16 +50,7 @@ class Task:
 
 
 def follow_path(task: Task, side: int, run: Run, seed: int, *, first: bool) -> Path:
-    """Return what is found on the path of a recorded run.
-
-    Args:
-        task: the pair, and what is claimed.
-        side: the dataset of the run, 0 or 1.
-        run: the recorded run.
-        seed: of the other runs.
-        first: whether it is first made sure that everything was followed: by a run that is not, and by a run with the
-            same noise.
-    """
+    """Return what is found on the path of a recorded run."""
     target, pair = task.target, task.pair
     path = Path(side, [], recorder=run.recorder)
     path.branches = any(event.kind in ("compare", "extreme", "choice") for event in run.recorder.events)
@@ -295,12 +277,7 @@ def _trouble(task: Task, asked: Conditions, shift: Shift, run: Run, theirs: Run)
 
 
 def wider(moved: Sequence[Any], claim: Claim | None) -> str:
-    """Say which scales of pure noise would keep a claim: they are as many times wider as the price is too high.
-
-    Args:
-        moved: noises with their ``law``, ``scale``, ``by`` and ``site``.
-        claim: what is claimed.
-    """
+    """Say which scales of pure noise would keep a claim: they are as many times wider as the price is too high."""
     spent = sum(abs(each.by) / each.scale for each in moved if each.scale > 0)
     pure = all(each.law.cost == "pure" and each.scale > 0 for each in moved)
     if claim is None or not isinstance(claim, PureDP) or not pure or not claim.value < spent < float("inf"):

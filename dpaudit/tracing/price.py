@@ -25,30 +25,16 @@ _MOST = 400  # different steps that are composed exactly
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What a shift costs.
+    """What a shift costs."""
 
-    Attributes:
-        epsilon: Σ|c|/scale of all noise but Gaussian, with what choices cost and libraries state; in nats.
-        mu: √Σ(c/σ)² of Gaussian noise; what is stated in ρ counts as μ = √(2ρ).
-        delta: Σδ of what mechanisms of libraries state.
-        answer: whether the claim allows it: "within", "over", or "open" where that is not worked out.
-    """
-
-    epsilon: float
-    mu: float
-    answer: str
-    delta: float = 0.0
+    epsilon: float  # Σ|c|/scale of all noise but Gaussian, with what choices cost and libraries state; in nats
+    mu: float  # √Σ(c/σ)² of Gaussian noise; what is stated in ρ counts as μ = √(2ρ)
+    answer: str  # whether the claim allows it: "within", "over", or "open" where that is not worked out
+    delta: float = 0.0  # Σδ of what mechanisms of libraries state
 
 
 def priced(moved: Sequence[Shifted], chance: float, claim: Claim | None, stated: Sequence[Stated] = ()) -> Price:
-    """Return the price of a shift.
-
-    Args:
-        moved: the noises that move.
-        chance: what coins and choices cost on this path; may be negative.
-        claim: what is claimed; without a claim nothing is decided.
-        stated: what mechanisms of libraries lose by their own statement.
-    """
+    """Return the price of a shift."""
     pure = [each for each in moved if each.law.cost == "pure"]
     epsilon = max(math.fsum(each.cost for each in pure) + chance, 0.0) + math.fsum(each.epsilon for each in stated)
     squares = [each.cost**2 for each in moved if each.law.cost == "gaussian"] + [each.mu**2 for each in stated]

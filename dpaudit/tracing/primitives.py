@@ -33,20 +33,13 @@ _asarray, _shape, _broadcast_to, _zeros = np.asarray, np.shape, np.broadcast_to,
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A function that draws location + noise.
+    """A function that draws location + noise."""
 
-    Attributes:
-        law: of the noise.
-        names: its arguments in their order, with their defaults.
-        location: which of them is added to the noise; empty where none is.
-        scale: the scale of the noise, from all arguments.
-        at_zero: changes the arguments to those of the same draw with location 0.
-    """
-
-    law: NoiseLaw
-    names: Mapping[str, Any]
-    location: str
-    scale: Callable[..., Any]
+    law: NoiseLaw  # of the noise
+    names: Mapping[str, Any]  # its arguments in their order, with their defaults
+    location: str  # which of them is added to the noise; empty where none is
+    scale: Callable[..., Any]  # the scale of the noise, from all arguments
+    # changes the arguments to those of the same draw with location 0
     at_zero: Callable[..., dict[str, Any]] | None = None
 
 
@@ -115,14 +108,7 @@ OF_SCIPY = {"laplace": LAPLACE, "norm": GAUSSIAN, "gumbel_r": GUMBEL, "expon": E
 
 
 def drawing(name: str, row: Drawn, original: Callable[..., Any], *, bound: bool) -> Callable[..., Any]:
-    """Return the followed version of a function that draws location + noise.
-
-    Args:
-        name: of the function.
-        row: what it draws.
-        original: the function.
-        bound: whether its first argument is the generator.
-    """
+    """Return the followed version of a function that draws location + noise."""
 
     def drawn(*args: Any, **keywords: Any) -> Any:
         recorder = active()
@@ -260,16 +246,7 @@ def _law_of(name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Calla
 def choose_one(
     recorder: Recorder, what: str, options: Sequence[Any], chances: Sequence[float], place: int, **more: Any
 ) -> Any:
-    """Note that one of several options was drawn; return the one to go on with.
-
-    Args:
-        recorder: who follows the run.
-        what: the name of the function that drew.
-        options: what there was to choose from.
-        chances: their probabilities.
-        place: which was drawn.
-        **more: of `Recorder.choose`.
-    """
+    """Note that one of several options was drawn; return the one to go on with."""
     texts = [told(each) for each in options]
 
     def chance(outcome: Any) -> float:

@@ -96,23 +96,15 @@ class Event:
 
 @dataclass(slots=True, eq=False)
 class Mark:
-    """A followed value that came of an operation.
+    """A followed value that came of an operation."""
 
-    Attributes:
-        site: the line.
-        form: what it is.
-        values: (n,) its numbers.
-        used: whether a followed operation, or the output, took it up; what did not may have gone where nothing is seen.
-        scaled: the form that was multiplied, and its factors, where this is a product.
-        recorder: of the run that it is of.
-    """
-
-    site: str
-    form: Form
-    values: Floats
-    recorder: Recorder
+    site: str  # the line
+    form: Form  # what it is
+    values: Floats  # (n,) its numbers
+    recorder: Recorder  # of the run that it is of
+    # whether a followed operation, or the output, took it up; what did not may have gone where nothing is seen
     used: bool = False
-    scaled: tuple[Form, Floats] | None = None
+    scaled: tuple[Form, Floats] | None = None  # the form that was multiplied, and its factors, where this is a product
 
 
 @dataclass(eq=False)
@@ -159,19 +151,7 @@ class Recorder:
     def draw(
         self, law: NoiseLaw, scale: Floats, offset: Form, drawn: Floats, site: str, what: str
     ) -> tuple[Form, Floats]:
-        """Note a draw.
-
-        Args:
-            law: its kind of noise.
-            scale: (n,) scales.
-            offset: what the draw adds to the noise: n numbers, themselves with noise perhaps.
-            drawn: (n,) fresh noise, without what is added.
-            site: the line.
-            what: the name of the function that drew.
-
-        Returns:
-            The form of the result, and its n numbers.
-        """
+        """Note a draw."""
         size = len(drawn)
         if self.given is not None and self.taken + size <= len(self.given):
             drawn = self.given[self.taken : self.taken + size]
@@ -274,14 +254,7 @@ class Recorder:
         return event.outcome
 
     def unit(self, what: str, outcome: Any, site: str, unit: Any) -> Any:
-        """Note a call of a mechanism of a library; return the output to go on with.
-
-        Args:
-            what: its name.
-            outcome: what it returned.
-            site: the line.
-            unit: the `units.Unit`.
-        """
+        """Note a call of a mechanism of a library; return the output to go on with."""
         if self.given_choices and self.chosen < len(self.given_choices):
             outcome = self.given_choices[self.chosen]
         self.chosen += 1

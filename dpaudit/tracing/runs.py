@@ -37,38 +37,24 @@ _DEEPEST = 12
 
 @dataclasses.dataclass(slots=True, eq=False)
 class Output:
-    """What a run returned, taken apart.
+    """What a run returned, taken apart."""
 
-    Attributes:
-        structure: everything but numbers, as texts by place.
-        places: of the numbers; ``form`` and ``values``: (n,) what they are.
-    """
-
-    structure: list[tuple[str, str]]
-    places: list[str]
+    structure: list[tuple[str, str]]  # everything but numbers, as texts by place
+    places: list[str]  # of the numbers; ``form`` and ``values``: (n,) what they are
     form: Form
     values: Floats
 
 
 @dataclasses.dataclass(slots=True, eq=False)
 class Run:
-    """One run.
+    """One run."""
 
-    Attributes:
-        recorder: what happened to its noise.
-        output: what it returned or raised; None where it could not be followed to its end.
-        raised: the exception that it ended in, as text; empty without one.
-        seconds: how long it took.
-        kept: what was returned, as `Target` was asked to read it; None where it was not, or could not be.
-        unread: why it could not be read.
-    """
-
-    recorder: Recorder
-    output: Output | None
-    raised: str
-    seconds: float
-    kept: Any = None
-    unread: str = ""
+    recorder: Recorder  # what happened to its noise
+    output: Output | None  # what it returned or raised; None where it could not be followed to its end
+    raised: str  # the exception that it ended in, as text; empty without one
+    seconds: float  # how long it took
+    kept: Any = None  # what was returned, as `Target` was asked to read it; None where it was not, or could not be
+    unread: str = ""  # why it could not be read
 
     def same_output(self, other: Run) -> bool:
         """Whether both returned the same, up to rounding."""

@@ -35,42 +35,28 @@ _NEAR = 0.5  # of what a part of the data shows, a pair of all records that show
 
 @dataclass(frozen=True, slots=True)
 class FoundPair:
-    """The pair on which most was found.
+    """The pair on which most was found."""
 
-    Attributes:
-        pair: the two datasets.
-        name: what changes between them, without a value of the data.
-        tried: how many candidates were traced; left_out: how many more were thought of.
-        rank: by which the worst of several is the largest (`Path.rank`); None where no noise was followed.
-        edge: what was found where one side holds no record at all, and nothing like it elsewhere; empty where nothing.
-        in_part: whether it is a pair of a part of the data.
-    """
-
-    pair: tuple[Any, Any]
-    name: str
-    tried: int
+    pair: tuple[Any, Any]  # the two datasets
+    name: str  # what changes between them, without a value of the data
+    tried: int  # how many candidates were traced; left_out: how many more were thought of
     left_out: int
+    # by which the worst of several is the largest (`Path.rank`); None where no noise was followed
     rank: tuple[int, float] | None
+    # what was found where one side holds no record at all, and nothing like it elsewhere; empty where nothing
     edge: str = ""
-    in_part: bool = False
+    in_part: bool = False  # whether it is a pair of a part of the data
 
 
 @dataclass(frozen=True, slots=True)
 class Worst:
-    """The pair of several on which a few runs show most.
+    """The pair of several on which a few runs show most."""
 
-    Attributes:
-        place: which it is.
-        word: what they show.
-        tried: how many were looked at; ``runs``: executions for all of them.
-        rank: by which the worst of several is the largest (`Path.rank`).
-    """
-
-    place: int
-    word: Word
-    tried: int
+    place: int  # which it is
+    word: Word  # what they show
+    tried: int  # how many were looked at; ``runs``: executions for all of them
     runs: int
-    rank: tuple[int, float] = (-1, 0.0)
+    rank: tuple[int, float] = (-1, 0.0)  # by which the worst of several is the largest (`Path.rank`)
 
 
 def worst_neighbours(
@@ -87,23 +73,7 @@ def worst_neighbours(
     seconds: float | None = None,
     tell: Callable[[int, int], None],
 ) -> FoundPair:
-    """Return the neighbours of a dataset on which a few runs show most.
-
-    Args:
-        target: what is run.
-        data: the dataset; None where there is a domain alone.
-        relation: which datasets are neighbours.
-        claim: what is claimed.
-        domain, beyond: what records may hold, as for `dpaudit.audit`.
-        numbers: numbers and texts in the code, near which it may go wrong.
-        seed: of the noise, and of the sample of records.
-        most: how many candidates are tried at most.
-        seconds: about, for all of them: of a slow function fewer are tried. None for as long as it takes.
-        tell: called with how many are done, and of how many.
-
-    Raises:
-        UsageError: for data that have no neighbours under the relation.
-    """
+    """Return the neighbours of a dataset on which a few runs show most."""
     found, left_out = chosen(
         data, relation, domain=domain, beyond_domain=beyond, seed=seed, limit=most, numbers=numbers
     )
@@ -152,16 +122,7 @@ def worst_pair(
     most: int | None = None,
     tell: Callable[[int, int], None] = lambda done, total: None,
 ) -> Worst | None:
-    """Return the pair on which a few runs show most, or None where the first of them show that no noise is followed.
-
-    Args:
-        target: what is run.
-        pairs: makes each of them.
-        claim: what is claimed.
-        seed: of the noise.
-        most: after how many executions no further pair is looked at; None for no limit.
-        tell: called with how many are done, and of how many.
-    """
+    """Return the pair on which a few runs show most, or None where the first of them show that no noise is followed."""
     before = target.runs
     looks = _Looks.at(target, pairs, claim, seed, most=most, tell=tell)
     if looks.nothing_followed:

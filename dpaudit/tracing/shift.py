@@ -57,35 +57,19 @@ class Shifted:
 
 @dataclass(slots=True)
 class Shift:
-    """The cheapest shift that was found.
+    """The cheapest shift that was found."""
 
-    Attributes:
-        moved: the noises that move.
-        given: (columns,) the noise on the other data: that of the recorded run, shifted.
-        chance: the price of coins and choices, of this path.
-        trouble: why there is none; empty where there is.
-        where: the line of the condition that cannot be met.
-        unpriced: why it has no known price.
-        testable: whether a run with the noise ``given`` can be made: no derived noise moves.
-    """
-
-    moved: list[Shifted] = field(default_factory=list)
-    given: Floats | None = None
-    chance: float = 0.0
-    trouble: str = ""
-    where: str = ""
-    unpriced: list[str] = field(default_factory=list)
-    testable: bool = True
+    moved: list[Shifted] = field(default_factory=list)  # the noises that move
+    given: Floats | None = None  # (columns,) the noise on the other data: that of the recorded run, shifted
+    chance: float = 0.0  # the price of coins and choices, of this path
+    trouble: str = ""  # why there is none; empty where there is
+    where: str = ""  # the line of the condition that cannot be met
+    unpriced: list[str] = field(default_factory=list)  # why it has no known price
+    testable: bool = True  # whether a run with the noise ``given`` can be made: no derived noise moves
 
 
 def cheapest(found: Conditions, noises: Noises, noise: Floats) -> Shift:
-    """Return the cheapest shift that meets the conditions, or why there is none.
-
-    Args:
-        found: the conditions.
-        noises: the noises of the recorded run.
-        noise: (columns,) their values.
-    """
+    """Return the cheapest shift that meets the conditions, or why there is none."""
     shift = Shift(given=noise.copy(), chance=found.chance, unpriced=list(found.unpriced))
     equal, right = found.equal.joined()
     least, below = found.least.joined()

@@ -26,15 +26,7 @@ _UNCLAIMED = PureDP(1.0)
 
 
 def telling_place(target: Target, pair: tuple[Any, Any], claim: Claim | None, seed: int, most: int) -> str | None:
-    """Return a place of the output that has, much more often on one side than the claim allows, one value; or None.
-
-    Args:
-        target: what is run.
-        pair: two neighbouring datasets.
-        claim: what is claimed; without it, ε = 1.
-        seed: of the runs.
-        most: how many runs of each side are made at most; fewer than 32 show nothing, and none is made.
-    """
+    """Return a place of the output that has, much more often on one side than the claim allows, one value; or None."""
     if most < LEAST:
         return None
     seen, above = _Counts(), _Counts()

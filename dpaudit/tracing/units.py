@@ -48,17 +48,11 @@ class Stated:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One call of a mechanism of a library.
+    """One call of a mechanism of a library."""
 
-    Attributes:
-        taken: what it was given.
-        settings: its parameters, as text: they are not to depend on the data.
-        loss: what is lost between two such inputs.
-    """
-
-    taken: Any
-    settings: str
-    loss: Callable[[Any, Any], Stated]
+    taken: Any  # what it was given
+    settings: str  # its parameters, as text: they are not to depend on the data
+    loss: Callable[[Any, Any], Stated]  # what is lost between two such inputs
 
 
 def as_unit(
@@ -69,16 +63,7 @@ def as_unit(
     site: Callable[[], str],
     asked_again: bool = True,
 ) -> Callable[..., Any]:
-    """Return the followed version of a method of a library.
-
-    Args:
-        original: the method.
-        what: its name, as people know it.
-        made: takes the arguments of a call, and returns what the unit is applied to, its settings and its loss; None
-            where this call is none.
-        site: says the line.
-        asked_again: whether it is called also where its output is known, for what it raises.
-    """
+    """Return the followed version of a method of a library."""
 
     def call(*args: Any, **keywords: Any) -> Any:
         recorder = active()
@@ -116,12 +101,7 @@ def _kept(taken: Any) -> Any:
 
 
 def apart(one: Any, other: Any, order: float = 1) -> float:
-    """Return the distance of two numbers, or arrays of numbers, in a norm; infinite where their forms differ.
-
-    Args:
-        one, other: numbers, or arrays.
-        order: of the norm: 1, 2 or infinite.
-    """
+    """Return the distance of two numbers, or arrays of numbers, in a norm; infinite where their forms differ."""
     first, second = (np.asarray(plain(each), dtype=np.float64) for each in (one, other))
     if first.shape != second.shape:
         return math.inf

@@ -144,15 +144,7 @@ def _before_pandas() -> int | None:
 
 
 def followed(values: Any, form: Form, where: str, recorder: Recorder, scaled: Any = None) -> Any:
-    """Return numbers with their form: a float, or an array.
-
-    Args:
-        values: the numbers, of any shape.
-        form: what they are, in the order of C.
-        where: the line.
-        recorder: who follows them.
-        scaled: as in `Mark`.
-    """
+    """Return numbers with their form: a float, or an array."""
     shape = _shape(values)
     mark = recorder.mark(form, _asarray(values, dtype=np.float64).reshape(-1), where, scaled)
     if shape == ():

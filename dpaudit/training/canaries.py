@@ -43,19 +43,12 @@ _STEEPEST = 700.0  # of an exponent
 
 @dataclass(slots=True)
 class Canaries:
-    """The canaries of one loop, in memory.
+    """The canaries of one loop, in memory."""
 
-    Attributes:
-        kind: "gradients" or "records".
-        places: record numbers, (m,).
-        coins: whether each is in the training data, (m,).
-        scores: higher means in, (m,); None until they are known.
-    """
-
-    kind: str
-    places: Integers
-    coins: Booleans
-    scores: Floats | None = None
+    kind: str  # "gradients" or "records"
+    places: Integers  # record numbers, (m,)
+    coins: Booleans  # whether each is in the training data, (m,)
+    scores: Floats | None = None  # higher means in, (m,); None until they are known
 
 
 def coins_of(canaries: int, seed: int) -> Booleans:
@@ -64,11 +57,7 @@ def coins_of(canaries: int, seed: int) -> Booleans:
 
 
 def asked(given: Any) -> int | Integers:
-    """Return how many canaries were asked for, or the numbers of the records that are.
-
-    Raises:
-        UsageError: for too few, and for what is neither.
-    """
+    """Return how many canaries were asked for, or the numbers of the records that are."""
     whole = isinstance(given, int | np.integer) and not isinstance(given, bool)
     found = int(given) if whole else _numbers(given)
     many = found if isinstance(found, int) else len(found)
@@ -78,16 +67,7 @@ def asked(given: Any) -> int | Integers:
 
 
 def chosen(given: Any, records: int | None, seed: int) -> Canaries:
-    """Return the canaries that were asked for.
-
-    Args:
-        given: how many records give their place to gradients, or the numbers of the records that are canaries.
-        records: in the training set; None where that is not known.
-        seed: determines coins, and places that are not given.
-
-    Raises:
-        UsageError: for too few or too many, numbers of no record, and training sets without numbers.
-    """
+    """Return the canaries that were asked for."""
     if not records:
         raise UsageError(
             "canaries are records of the training set, and this loop has no loader that draws numbers of records: give "
@@ -122,24 +102,14 @@ def _numbers(given: Any) -> Integers:
 
 
 def evidence_for_in(values: Floats, rate: float, sigma: float) -> Floats:
-    """Return the log likelihood ratio of one update for each canary (Mironov, Talwar & Zhang 2019, section 3).
-
-    Args:
-        values: noisy sums over the clip norm, each along the gradient of a canary, (m,).
-        rate: at which records come in.
-        sigma: the noise multiplier.
-    """
+    """Return the log likelihood ratio of one update for each canary (Mironov, Talwar & Zhang 2019, section 3)."""
     steep = np.minimum((np.asarray(values, dtype=np.float64) - 0.5) / max(sigma, 1e-6) ** 2, _STEEPEST)
     with np.errstate(over="ignore", divide="ignore"):
         return np.asarray(np.log1p(rate * np.expm1(steep)) if rate < 1 else steep)
 
 
 def scored(given: Any, canaries: int) -> Floats:
-    """Return scores that a user computed, (canaries,).
-
-    Raises:
-        UsageError: unless there is a number for each canary, or if each is NaN.
-    """
+    """Return scores that a user computed, (canaries,)."""
     try:
         if hasattr(given, "detach"):
             given = given.detach().cpu().numpy()
@@ -191,14 +161,7 @@ def best(attempts: Sequence[Attempt]) -> float:
 
 
 def surely(attempts: Sequence[Attempt], notion: Claim, error: float, less: float) -> float:
-    """Return the best bound from the same counts at another error; the guesses are those that were planned.
-
-    Args:
-        attempts: with their counts.
-        notion: of ε at a δ.
-        error: at which they were planned.
-        less: the error of all of them together.
-    """
+    """Return the best bound from the same counts at another error; the guesses are those that were planned."""
     found = [0.0]
     for each in attempts:
         bound = each.bound

@@ -156,18 +156,7 @@ def concluded(
     false_alarm: float,
     versions: dict[str, str],
 ) -> Evidence:
-    """Return the evidence of a watched loop.
-
-    Args:
-        training: what was seen, and what was certified of it.
-        claim: of ε at a δ, or None.
-        name: what people call the loop.
-        unit: what one record stands for.
-        seed: of what was replayed, and of Monte Carlo tests.
-        confidence: of the interval of the noise and of the step's audit.
-        false_alarm: the probability with which anything in a right loop is called wrong.
-        versions: of what the numbers depend on.
-    """
+    """Return the evidence of a watched loop."""
     notion = claim if claim is not None else UNCLAIMED
     return Evidence(
         target=Target(name, None, {}, ASKS, training.how),

@@ -57,17 +57,7 @@ def judged(
     seed: int,
     stated: float | None,
 ) -> tuple[Training, list[Finding]]:
-    """Return what is said of a loop, for evidence, and the findings with the numbers behind them.
-
-    Args:
-        seen: what was recorded.
-        claim: of ε at a δ, or None.
-        clip: the clip norm that is claimed.
-        confidence: of the interval of the noise, and of the step's audit.
-        false_alarm: the probability with which anything in a right loop is called wrong.
-        seed: of Monte Carlo tests.
-        stated: what the loop's own accountant says, or None.
-    """
+    """Return what is said of a loop, for evidence, and the findings with the numbers behind them."""
     facts = false_alarm if seen.canaries is None else false_alarm * (1 - canaries.SHARE)
     findings, sampler = checklist(seen, facts, seed)
     by_fact = {each.fact: each for each in findings}

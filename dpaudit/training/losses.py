@@ -137,13 +137,7 @@ def groups_of(
 
 
 def rounds_of_use(seen: Seen, use: Use | None, fixed: bool) -> tuple[tuple[int, int, int], ...] | None:
-    """Return (least, most, how many) of the Σm² of the batches of an epoch; None where batches were not seen.
-
-    Args:
-        seen: what was recorded.
-        use: which batches the updates hold.
-        fixed: whether epochs have the same batches, so that what all of them did with one adds up.
-    """
+    """Return (least, most, how many) of the Σm² of the batches of an epoch; None where batches were not seen."""
     if use is None or not seen.epoch or seen.batches is None:
         return None
     squares, alone = use.squares(), use.alone()
@@ -220,16 +214,7 @@ def unbounded(findings: Sequence[Finding] | Sequence[TrainingFact]) -> tuple[str
 
 
 def listed(parts: Parts, *, up: bool, stored: bool = False) -> list[tuple[Event, int]] | None:
-    """Return the events that bound what was seen, from above or below; None where there are none.
-
-    Args:
-        parts: what was seen.
-        up: from above.
-        stored: whether multipliers and rates are what floats store, as in earlier evidence.
-
-    Raises:
-        UsageError: for numbers that no event has.
-    """
+    """Return the events that bound what was seen, from above or below; None where there are none."""
     factor, scale = parts.factors[up], parts.scale[up]
     if up and factor > _MOST_FACTOR:
         return None

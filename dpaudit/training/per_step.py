@@ -46,11 +46,7 @@ class Step:
 
 
 def thresholds(sigma: float) -> tuple[Floats, int]:
-    """Return thresholds in units of σ·C, and how many of them a shift by C is.
-
-    Args:
-        sigma: the noise multiplier.
-    """
+    """Return thresholds in units of σ·C, and how many of them a shift by C is."""
     parts = _PARTS
     reach = _REACH + 1 / sigma
     while 2 * reach * sigma * parts > _MOST and parts > 1:
@@ -63,25 +59,13 @@ def thresholds(sigma: float) -> tuple[Floats, int]:
 
 
 def counted(values: Floats, sigma: float) -> Integers:
-    """Return how many values are at most each threshold.
-
-    Args:
-        values: noise over σ·C, (n,).
-        sigma: the noise multiplier.
-    """
+    """Return how many values are at most each threshold."""
     at, _ = thresholds(sigma)
     return np.asarray(np.searchsorted(np.sort(values), at, side="right"), dtype=np.int64)
 
 
 def certified(below: Integers, values: int, sigma: float, error: float) -> Step:
-    """Return what the counts certify of a step.
-
-    Args:
-        below: how many values are at most each threshold, (m,).
-        values: how many there are.
-        sigma: the noise multiplier.
-        error: the probability that any of it is wrong.
-    """
+    """Return what the counts certify of a step."""
     _, parts = thresholds(sigma)
     share = error / (2 * len(below))
     above = values - below
@@ -113,17 +97,7 @@ def _left(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]
 
 
 def composed(step: Step, rate: float, steps: int, delta: float) -> float | None:
-    """Return the ε that so many steps certainly lose at δ, with records sampled at a rate (1: none).
-
-    Args:
-        step: what is certified of each.
-        rate: of Poisson sampling.
-        steps: how many, independent of each other.
-        delta: of the claim.
-
-    Returns:
-        The larger bound of both directions; None for a δ below 1e-7, where sums in floats show nothing.
-    """
+    """Return the ε that so many steps certainly lose at δ, with records sampled at a rate (1: none)."""
     if delta < _LEAST_DELTA:
         return None
     with_record, without = np.diff(step.tpr), np.diff(step.fpr)

@@ -63,11 +63,7 @@ def watched(function: Callable[..., Any], options: Mapping[str, Any]) -> tuple[E
 
 
 def _asked(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
-    """Return the arguments of a function that can be run without any, but for ``watch``.
-
-    Raises:
-        UsageError: for one that needs others.
-    """
+    """Return the arguments of a function that can be run without any, but for ``watch``."""
     asked = inspect.signature(function).parameters
     open_ended = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     needed = [

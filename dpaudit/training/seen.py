@@ -25,28 +25,19 @@ Signature = np.ndarray[Any, np.dtype[np.float32]]
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """A batch that reached the loop.
+    """A batch that reached the loop."""
 
-    Attributes:
-        rows: records in it.
-        drawn: which of the batches it is, in the order drawn; None where that is not known.
-    """
-
-    rows: int
-    drawn: int | None = None
+    rows: int  # records in it
+    drawn: int | None = None  # which of the batches it is, in the order drawn; None where that is not known
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Rows that an update holds.
+    """Rows that an update holds."""
 
-    Attributes:
-        delivery: whose rows they are, where the tensors themselves showed it; None where only their number is known.
-        rows: how many; first: from which on.
-    """
-
+    # whose rows they are, where the tensors themselves showed it; None where only their number is known
     delivery: int | None
-    rows: int
+    rows: int  # how many; first: from which on
     first: int = 0
 
 
@@ -85,25 +76,16 @@ class Update:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """A sum of gradients beside the sum of its clipped records.
+    """A sum of gradients beside the sum of its clipped records."""
 
-    Attributes:
-        deviation: their distance, relative to the latter.
-        clipped: whether some record was above the clip norm, so that clipping showed.
-        looks: what the sum is instead, in words of `clipping.LOOKS`; empty where it is right or nothing is known.
-        norm: the clip norm that explains it, for "another norm"; else NaN.
-        largest: the largest contribution of a record, over the clip norm.
-        finite: whether all gradients were numbers.
-        slack: the relative distance that rounding explains.
-    """
-
-    deviation: float
-    clipped: bool
+    deviation: float  # their distance, relative to the latter
+    clipped: bool  # whether some record was above the clip norm, so that clipping showed
+    # what the sum is instead, in words of `clipping.LOOKS`; empty where it is right or nothing is known
     looks: str = ""
-    norm: float = float("nan")
-    largest: float = 0.0
-    finite: bool = True
-    slack: float = 1e-3
+    norm: float = float("nan")  # the clip norm that explains it, for "another norm"; else NaN
+    largest: float = 0.0  # the largest contribution of a record, over the clip norm
+    finite: bool = True  # whether all gradients were numbers
+    slack: float = 1e-3  # the relative distance that rounding explains
 
     @property
     def fits(self) -> bool:
@@ -113,42 +95,25 @@ class Replay:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """What an update showed that was played again with half of its records replaced.
+    """What an update showed that was played again with half of its records replaced."""
 
-    Attributes:
-        where: records are mixed; empty where they are not.
-        change: of what makes the gradients of the other records, relative.
-        blind: why nothing was seen; empty where something was.
-    """
-
-    where: str = ""
-    change: float = 0.0
-    blind: str = ""
+    where: str = ""  # records are mixed; empty where they are not
+    change: float = 0.0  # of what makes the gradients of the other records, relative
+    blind: str = ""  # why nothing was seen; empty where something was
 
 
 @dataclass(slots=True)
 class Parameter:
-    """A parameter, or other state of the model.
+    """A parameter, or other state of the model."""
 
-    Attributes:
-        size: coordinates.
-        trained: whether the optimizer holds it and it asks for gradients.
-        moved: whether it is another than at the start.
-        noised: in how many updates it got noise.
-        bare: in how many updates it had a gradient that certainly has no noise.
-        unknown: in how many it had one in which no noise was seen.
-        outside: how often it was another before a step than after the one before.
-        state: whether it is no parameter but state of a layer, such as a running mean.
-    """
-
-    size: int
-    trained: bool
-    moved: bool = False
-    noised: int = 0
-    bare: int = 0
-    unknown: int = 0
-    outside: int = 0
-    state: bool = False
+    size: int  # coordinates
+    trained: bool  # whether the optimizer holds it and it asks for gradients
+    moved: bool = False  # whether it is another than at the start
+    noised: int = 0  # in how many updates it got noise
+    bare: int = 0  # in how many updates it had a gradient that certainly has no noise
+    unknown: int = 0  # in how many it had one in which no noise was seen
+    outside: int = 0  # how often it was another before a step than after the one before
+    state: bool = False  # whether it is no parameter but state of a layer, such as a running mean
 
 
 @dataclass

@@ -222,11 +222,7 @@ def _is_positive(value: Any) -> bool:
 
 
 def check_request(request: TrainingRequest) -> Claim | None:
-    """Return the claim of a request whose options can be followed, whatever its loop is.
-
-    Raises:
-        UsageError: otherwise.
-    """
+    """Return the claim of a request whose options can be followed, whatever its loop is."""
     if request.keep_data:
         raise UsageError(
             "keep_data is not possible here: evidence of a training loop holds nothing about its records, since noise "

@@ -26,25 +26,15 @@ from dpaudit.verify.shifts import Shift, Shifter
 
 @dataclass(frozen=True, slots=True)
 class AlignedClass:
-    """A class of paths with the same output, and how its draws are shifted.
+    """A class of paths with the same output, and how its draws are shifted."""
 
-    Attributes:
-        leaves: its paths; more than one only where ``merged`` describes them together.
-        merged: the region of several leaves, or None for a single leaf.
-        conditions: linear conditions on queries and draws that describe the region.
-        shifts: one for each worst difference, up to the first that has none.
-        cost: the largest cost of a shift in nats, or None where some difference has no shift.
-        worst: the difference that costs most, or one that has no shift.
-        parts: in place of shifts, those of parts whose shifts do not depend on each other.
-    """
-
-    leaves: tuple[ProgramPath, ...]
-    merged: MergedClass | None
-    conditions: tuple[Constraint, ...]
-    shifts: tuple[Shift, ...]
-    cost: Fraction | None
-    worst: Difference
-    parts: tuple[AlignedPart, ...] = ()
+    leaves: tuple[ProgramPath, ...]  # its paths; more than one only where ``merged`` describes them together
+    merged: MergedClass | None  # the region of several leaves, or None for a single leaf
+    conditions: tuple[Constraint, ...]  # linear conditions on queries and draws that describe the region
+    shifts: tuple[Shift, ...]  # one for each worst difference, up to the first that has none
+    cost: Fraction | None  # the largest cost of a shift in nats, or None where some difference has no shift
+    worst: Difference  # the difference that costs most, or one that has no shift
+    parts: tuple[AlignedPart, ...] = ()  # in place of shifts, those of parts whose shifts do not depend on each other
 
     @property
     def output(self) -> Output:
@@ -64,35 +54,17 @@ class AlignedClass:
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """All classes of a program, aligned.
+    """All classes of a program, aligned."""
 
-    Attributes:
-        bound: ε in nats; None where some class has no shift, so that alignment gives no finite bound (which does not
-            mean that there is none).
-        worst: the class that costs most (or has no shift), with its worst difference.
-        classes: all of them.
-    """
-
+    # ε in nats; None where some class has no shift, so that alignment gives no finite bound (which does not mean
+    # that there is none)
     bound: Fraction | None
-    worst: AlignedClass
-    classes: tuple[AlignedClass, ...]
+    worst: AlignedClass  # the class that costs most (or has no shift), with its worst difference
+    classes: tuple[AlignedClass, ...]  # all of them
 
 
 def align(tree: ProgramTree, relation: Relation, length: int, *, merging: bool = True) -> Alignment:
-    """Align all classes of a program that reads the queries q0 … q{length − 1}.
-
-    Args:
-        tree: all paths of the program.
-        relation: of kind "queries".
-        length: the number of queries.
-        merging: whether paths with the same output are merged where that is cheaper.
-
-    Returns:
-        The alignment; its bound is in nats.
-
-    Raises:
-        UsageError: if the differences of the relation have no vertices, or a class has too many worst differences.
-    """
+    """Align all classes of a program that reads the queries q0 … q{length − 1}."""
     variables = [f"q{number}" for number in range(length)]
     merging = merging and can_merge(tree)
     found: list[AlignedClass] = []

@@ -16,17 +16,12 @@ class PartsError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Branches:
-    """A tree of branches on the answers alone.
+    """A tree of branches on the answers alone."""
 
-    Attributes:
-        asked: the branch, as the node of a program's tree; None at a leaf.
-        ways: what follows, by the way or the place of the largest; empty at a leaf.
-        leaf: at a leaf the number of a node, or an expression; None where no run comes.
-    """
-
+    # the branch, as the node of a program's tree; None at a leaf
     asked: CompareNode | ArgmaxNode | None = field(default=None, compare=False)
-    ways: tuple[tuple[Any, Branches], ...] = ()
-    leaf: Any = None
+    ways: tuple[tuple[Any, Branches], ...] = ()  # what follows, by the way or the place of the largest; empty at a leaf
+    leaf: Any = None  # at a leaf the number of a node, or an expression; None where no run comes
     told: Any = None  # what is asked, to compare branches
 
     @classmethod

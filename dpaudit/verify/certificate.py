@@ -35,19 +35,7 @@ def tree_certificate(
     relation: Relation,
     parameters: Mapping[str, str],
 ) -> dict[str, Any]:
-    """Return the certificate of a finite bound, as plain data for JSON.
-
-    Args:
-        tree: all paths of the program.
-        alignment: its classes with their shifts; the bound must be finite.
-        values: the program as a tree of values, whose tree and alignment are then written in place of the others.
-        name: of the mechanism.
-        source: the digest of its source.
-        length: the number of queries.
-        answers: "real" or "integer".
-        relation: of kind "queries".
-        parameters: their exact values, as texts.
-    """
+    """Return the certificate of a finite bound, as plain data for JSON."""
     if values is not None:
         tree, alignment = values.tree, values.alignment
     assert alignment.bound is not None, "there is no certificate without a bound"

@@ -58,15 +58,6 @@ def gaussian(sigma: Number, epsilon: Number, *, shift: Number = 1, releases: int
 
     δ(ε) = Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ) with μ = √k·shift/σ (Balle & Wang 2018, Theorem 8; k releases are
     one of √k times the shift). The precision grows until the relative width of the enclosure is 1e-15.
-
-    Args:
-        sigma: the standard deviation σ.
-        epsilon: nats; see `dpaudit.verify.exact.exp_of`.
-        shift: how far the answers on neighbouring datasets are apart.
-        releases: the number k of independent releases.
-
-    Raises:
-        UsageError: for an argument out of range, and where python-flint is not installed.
     """
     ratio = _positive("shift", shift) / _positive("sigma", sigma)
     return formula(GaussianLaw(1 / (ratio**2 * _whole("releases", releases))), _level(epsilon))
@@ -76,14 +67,6 @@ def randomised_response(epsilon0: Number, epsilon: Number, *, releases: int = 1)
     """Return δ(ε) of randomised response that is ``epsilon0``-DP: the worst of all such mechanisms.
 
     The loss is ±ε₀, with probabilities in the ratio e^ε₀ (Kairouz, Oh & Viswanath 2015).
-
-    Args:
-        epsilon0: ε₀ of one release, in nats.
-        epsilon: nats; see `dpaudit.verify.exact.exp_of`.
-        releases: the number of independent releases.
-
-    Raises:
-        UsageError: for an argument out of range, and where python-flint is not installed.
     """
     law = randomised_response_law(_positive("epsilon0", epsilon0))
     return enclosed(lambda _: law, _whole("releases", releases), _level(epsilon))
@@ -94,16 +77,6 @@ def laplace(scale: Number, epsilon: Number, *, shift: Number = 1, releases: int 
 
     One release: 1 − e^((ε − shift/scale)/2), where positive. The losses reach from −shift/scale to shift/scale, which
     is cut into 2·``cells``; from above chords of the curve, from below test lines at their ends are composed.
-
-    Args:
-        scale: of the noise.
-        epsilon: nats; see `dpaudit.verify.exact.exp_of`.
-        shift: how far the answers on neighbouring datasets are apart.
-        releases: the number of independent releases.
-        cells: half of how many; more make the interval narrower and the computation slower.
-
-    Raises:
-        UsageError: for an argument out of range, and where python-flint is not installed.
     """
     law = LaplaceLaw(_positive("scale", scale) / _positive("shift", shift))
     _whole("cells", cells)
@@ -117,15 +90,6 @@ def discrete_laplace(scale: Number, epsilon: Number, *, shift: int = 1, releases
 
     The loss (|x − shift| − |x|)/scale is (shift − 2x)/scale for 0 < x < shift, with mass t^x·(1 − t)/(1 + t), and
     ±shift/scale beyond, with masses 1/(1 + t) and t^shift/(1 + t).
-
-    Args:
-        scale: of the noise.
-        epsilon: nats; see `dpaudit.verify.exact.exp_of`.
-        shift: how far the answers on neighbouring datasets are apart, a whole number.
-        releases: the number of independent releases.
-
-    Raises:
-        UsageError: for an argument out of range, and where python-flint is not installed.
     """
     law = discrete_laplace_law(_positive("scale", scale), _whole("shift", shift))
     return enclosed(lambda _: law, _whole("releases", releases), _level(epsilon))
@@ -137,15 +101,6 @@ def discrete_gaussian(variance: Number, epsilon: Number, *, shift: int = 1, rele
     The loss ((x − shift)² − x²)/(2·variance) lies on a grid of steps shift/variance (Canonne, Kamath & Steinke
     2020, Definition 1). Far values, of less mass than what is wanted of δ, count as an infinite loss in the upper end,
     and are missing in the lower.
-
-    Args:
-        variance: the parameter σ².
-        epsilon: nats; see `dpaudit.verify.exact.exp_of`.
-        shift: how far the answers on neighbouring datasets are apart, a whole number.
-        releases: the number of independent releases.
-
-    Raises:
-        UsageError: for an argument out of range, and where python-flint is not installed.
     """
     square = _positive("variance", variance)
     _whole("shift", shift)

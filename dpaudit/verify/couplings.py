@@ -33,19 +33,12 @@ _Node = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Coupling:
-    """One place where the two runs may be together.
+    """One place where the two runs may be together."""
 
-    Attributes:
-        state: the number of the state.
-        moved: whether the record that differs has been read.
-        distances: of each real number of the state, s' − s.
-        allowance: what the runs may still cost from here on, in nats.
-    """
-
-    state: int
-    moved: bool
-    distances: tuple[Fraction, ...]
-    allowance: Fraction
+    state: int  # the number of the state
+    moved: bool  # whether the record that differs has been read
+    distances: tuple[Fraction, ...]  # of each real number of the state, s' − s
+    allowance: Fraction  # what the runs may still cost from here on, in nats
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +53,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class CoupledCase:
-    """One sign of the difference, with the couplings that cover it.
+    """One sign of the difference, with the couplings that cover it."""
 
-    Attributes:
-        couplings: all of them.
-        steps: for each ending of each part, in the order of `FoldMachine.parts`.
-        cost: the largest cost of a run, in nats.
-    """
-
-    couplings: tuple[Coupling, ...]
-    steps: tuple[tuple[tuple[Step, ...], ...], ...]
-    cost: Fraction
+    couplings: tuple[Coupling, ...]  # all of them
+    steps: tuple[tuple[tuple[Step, ...], ...], ...]  # for each ending of each part, in the order of `FoldMachine.parts`
+    cost: Fraction  # the largest cost of a run, in nats
 
 
 def couple_fold(machine: FoldMachine, relation: Relation) -> tuple[CoupledCase, CoupledCase] | None:

@@ -30,13 +30,7 @@ class Direction(Enum):
 
 
 def direction(variable: str, rows: Iterable[Affine], equalities: Iterable[Affine]) -> Direction:
-    """Return in which direction a query makes conditions harder.
-
-    Args:
-        variable: the name of the query.
-        rows: of the conditions ``row ≥ 0``.
-        equalities: of the conditions ``equality = 0``, which a query makes harder in both directions.
-    """
+    """Return in which direction a query makes conditions harder."""
     if any(variable in equality.terms for equality in equalities):
         return Direction.BOTH
     signs = {row.terms[variable] > 0 for row in rows if variable in row.terms}
@@ -46,16 +40,7 @@ def direction(variable: str, rows: Iterable[Affine], equalities: Iterable[Affine
 
 
 def worst_differences(directions: Sequence[Direction], relation: Relation, *, whole: bool) -> list[Difference]:
-    """Return the differences for which a shift is needed.
-
-    Args:
-        directions: of each query.
-        relation: of kind "queries"; the movement "norm=2" has no vertices and is refused.
-        whole: whether the class draws whole numbers.
-
-    Raises:
-        UsageError: if there are more than `MOST_DIFFERENCES`, or if the relation is not on queries.
-    """
+    """Return the differences for which a shift is needed."""
     group = relation.group
     if relation.kind != "queries" or relation.movement == "norm=2":
         raise UsageError(
@@ -76,13 +61,7 @@ def worst_differences(directions: Sequence[Direction], relation: Relation, *, wh
 
 
 def boxes_of(directions: Sequence[Direction], relation: Relation, *, whole: bool) -> list[list[Sequence[int]]]:
-    """Return, for each box of the differences, the ends that are worst for each query; no box under a sum.
-
-    Args:
-        directions: of each query.
-        relation: of kind "queries".
-        whole: whether whole numbers between the ends count too.
-    """
+    """Return, for each box of the differences, the ends that are worst for each query; no box under a sum."""
     group = relation.group
     if is_summed(relation):
         return []

@@ -41,22 +41,15 @@ _ROUNDINGS = 8  # how far the logarithm of a rounded quotient may be off, in uni
 
 @dataclass(frozen=True)
 class EnumeratedScope:
-    """What an exact number is about.
+    """What an exact number is about."""
 
-    Attributes:
-        datasets: the texts of the datasets whose laws were read.
-        pairs: how many unordered pairs of them were compared.
-        enumerated: whether these are all neighbouring pairs of a whole domain, so that the number is also an upper
-            bound over that domain.
-        traces: how many execution traces of the program were followed.
-        digest: SHA-256 of all laws in the order of the datasets.
-    """
-
-    datasets: tuple[str, ...]
-    pairs: int
+    datasets: tuple[str, ...]  # the texts of the datasets whose laws were read
+    pairs: int  # how many unordered pairs of them were compared
+    # whether these are all neighbouring pairs of a whole domain, so that the number is also an upper bound over
+    # that domain
     enumerated: bool
-    traces: int
-    digest: str
+    traces: int  # how many execution traces of the program were followed
+    digest: str  # SHA-256 of all laws in the order of the datasets
 
     @property
     def sides(self) -> tuple[str, ...]:
@@ -71,23 +64,14 @@ class EnumeratedScope:
 
 @dataclass(frozen=True)
 class ExactLoss:
-    """The exact pure loss ε, as e^ε, with the pair and output that reach it.
+    """The exact pure loss ε, as e^ε, with the pair and output that reach it."""
 
-    Attributes:
-        exp_epsilon: the largest ratio P(output)/Q(output); None if it is infinite.
-        pair: indices of the datasets (of P, of Q) that reach it.
-        output: the text of the output that reaches it.
-        laws: the laws P and Q of that pair.
-        scope: what the number is about.
-        every: the laws on all datasets, in the order of the datasets.
-    """
-
-    exp_epsilon: Weight | None
-    pair: tuple[int, int]
-    output: str
-    laws: tuple[Mapping[str, Weight], Mapping[str, Weight]]
-    scope: EnumeratedScope
-    every: tuple[Mapping[str, Weight], ...] = ()
+    exp_epsilon: Weight | None  # the largest ratio P(output)/Q(output); None if it is infinite
+    pair: tuple[int, int]  # indices of the datasets (of P, of Q) that reach it
+    output: str  # the text of the output that reaches it
+    laws: tuple[Mapping[str, Weight], Mapping[str, Weight]]  # the laws P and Q of that pair
+    scope: EnumeratedScope  # what the number is about
+    every: tuple[Mapping[str, Weight], ...] = ()  # the laws on all datasets, in the order of the datasets
 
     @property
     def epsilon(self) -> tuple[float, float]:
@@ -239,17 +223,7 @@ def largest_ratio(law: Mapping[str, Weight], other: Mapping[str, Weight]) -> tup
 def exact_privacy(
     laws: Sequence[OutputLaw], pairs: Sequence[tuple[int, int]], *, names: Sequence[str] = (), enumerated: bool = False
 ) -> ExactLoss:
-    """Return the exact pure loss over pairs of laws, in both orders.
-
-    Args:
-        laws: the law of the output on each dataset.
-        pairs: pairs of their indices.
-        names: the texts of the datasets; by default they are numbered.
-        enumerated: whether the pairs are all neighbours in a whole domain; `enumerated_privacy` makes sure.
-
-    Raises:
-        UsageError: if there are no pairs.
-    """
+    """Return the exact pure loss over pairs of laws, in both orders."""
     best: tuple[Weight, Weight, str] | None = None
     worst = (0, 0)
     for first, second in _both_orders(pairs):
@@ -299,17 +273,7 @@ def laws_of(
     *,
     most_traces: int = MOST_TRACES,
 ) -> list[OutputLaw]:
-    """Return the exact law of a program's output on each dataset.
-
-    Args:
-        function: a program, a `Fold` or a `Mechanism`.
-        datasets: the data.
-        parameters: of the program; those of a `Mechanism` have its defaults.
-        most_traces: how many execution traces may be followed on one dataset.
-
-    Raises:
-        UsageError: if the program cannot be read exactly.
-    """
+    """Return the exact law of a program's output on each dataset."""
     if isinstance(function, Mechanism):
         parameters, function = function.parameters_with(parameters), function.function
     return [exact_reading(function, data, parameters, most_traces=most_traces) for data in datasets]
@@ -323,18 +287,7 @@ def enumerated_privacy(
     *,
     most_traces: int = MOST_TRACES,
 ) -> ExactLoss:
-    """Return the exact pure loss of a program over every neighbouring pair of a domain: a lower and an upper bound.
-
-    Args:
-        function: a program, a `Fold` or a `Mechanism`.
-        domain: all datasets.
-        relation: which of them are neighbours; see `neighbouring`.
-        parameters: of the program.
-        most_traces: how many execution traces may be followed on one dataset.
-
-    Raises:
-        UsageError: if the program cannot be read exactly, or no two datasets are neighbours.
-    """
+    """Return the exact pure loss of a program over every neighbouring pair of a domain: a lower and an upper bound."""
     names = _distinct(domain)
     pairs = neighbouring(domain, relation)
     laws = laws_of(function, domain, parameters, most_traces=most_traces)

@@ -34,27 +34,19 @@ _LENGTHS = (0, 1, 2, 5, 12, 40)  # of the data in concrete runs: no records, a f
 
 @dataclass(frozen=True)
 class FoldProof:
-    """The result of alignment for a fold.
+    """The result of alignment for a fold."""
 
-    Attributes:
-        name: of the mechanism.
-        source: the digest of the fold's functions, or the empty text.
-        scope: what the bound holds for.
-        machine: all states of the fold, with their steps.
-        cases: the induction, for each range of the differences, or the couplings, for each sign of the one difference;
-            None if there is neither.
-        selection: the proof of a fold that returns the number of a record, where there are no cases.
-        agreement: what concrete runs of the fold showed.
-        open_ends: code that can run and was not read, in words; the bound is proved only if there is none.
-    """
-
-    name: str
-    source: str
-    scope: Scope
-    machine: FoldMachine
+    name: str  # of the mechanism
+    source: str  # the digest of the fold's functions, or the empty text
+    scope: Scope  # what the bound holds for
+    machine: FoldMachine  # all states of the fold, with their steps
+    # the induction, for each range of the differences, or the couplings, for each sign of the one difference;
+    # None if there is neither
     cases: tuple[InductionCase, ...] | tuple[CoupledCase, ...] | None
-    agreement: Agreement
+    agreement: Agreement  # what concrete runs of the fold showed
+    # code that can run and was not read, in words; the bound is proved only if there is none
     open_ends: tuple[str, ...] = ()
+    # the proof of a fold that returns the number of a record, where there are no cases
     selection: Selection | None = None
 
     @property
@@ -183,19 +175,7 @@ def prove_fold(
     domain: str | None = None,
     runs: int = 120,
 ) -> FoldProof:
-    """Bound the loss of a fold for any number of answers.
-
-    Args:
-        target: a `Fold` over answers, or a mechanism that is one.
-        parameters: replace the defaults. Numbers are exact: a float counts as the decimal that Python writes.
-        relation: on queries; by default the mechanism's own.
-        domain: "real" answers (the default), or "integer" ones, as discrete noise needs.
-        runs: how many concrete runs are compared with what was read.
-
-    Raises:
-        UsageError: if the target is no fold, or its relation is not on queries; if the fold does something that the
-            symbolic reading does not support (the message names the line); if it has too many states.
-    """
+    """Bound the loss of a fold for any number of answers."""
     found = target if isinstance(target, Mechanism) else mechanism(target)
     fold = found.function
     if not isinstance(fold, Fold):

@@ -34,33 +34,21 @@ _AROUND, _MOST_WHOLE = 2, 200  # integer distances that are tried: how far from 
 
 @dataclass(frozen=True, slots=True)
 class InductionCase:
-    """One range of the differences, with the induction that covers it.
+    """One range of the differences, with the induction that covers it."""
 
-    Attributes:
-        low: the smallest difference of a record.
-        high: the largest difference of a record.
-        distances: of each real number of the state, s' − s.
-        allowances: what a run may still cost, from each state on; if only one record differs, two numbers: before that
-            record and after it.
-        shifts: for each ending of each part, in the order of `FoldMachine.parts`.
-        cost: the largest cost of a run, in nats.
-    """
-
-    low: int
-    high: int
-    distances: tuple[Fraction, ...]
+    low: int  # the smallest difference of a record
+    high: int  # the largest difference of a record
+    distances: tuple[Fraction, ...]  # of each real number of the state, s' − s
+    # what a run may still cost, from each state on; if only one record differs, two numbers: before that record
+    # and after it
     allowances: tuple[tuple[Fraction, ...], ...]
+    # for each ending of each part, in the order of `FoldMachine.parts`
     shifts: tuple[tuple[tuple[Shift, ...], ...], ...]
-    cost: Fraction
+    cost: Fraction  # the largest cost of a run, in nats
 
 
 def align_fold(machine: FoldMachine, relation: Relation) -> tuple[InductionCase, ...] | None:
-    """Return the cheapest induction for each range of the differences, or None if some range has none.
-
-    Raises:
-        UsageError: if the differences of the relation have no vertices; for discrete draws, if one record moves by
-            more than 1.
-    """
+    """Return the cheapest induction for each range of the differences, or None if some range has none."""
     if relation.kind != "queries" or relation.movement == "norm=2":
         raise UsageError(
             f"there are no proofs by alignment under the relation {str(relation)!r}; say which answers move by "

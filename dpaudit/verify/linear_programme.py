@@ -16,15 +16,10 @@ from dpaudit.program.symbolic.tree import NoiseDraw, draw_name
 
 @dataclass(frozen=True, slots=True)
 class Shifts:
-    """The unknown shifts of some draws.
+    """The unknown shifts of some draws."""
 
-    Attributes:
-        columns: for each draw, the unknowns that sum up to its shift, with their signs.
-        costs: of each of these unknowns.
-    """
-
-    columns: Mapping[str, Mapping[int, float]]
-    costs: Mapping[int, float]
+    columns: Mapping[str, Mapping[int, float]]  # for each draw, the unknowns that sum up to its shift, with their signs
+    costs: Mapping[int, float]  # of each of these unknowns
 
 
 class FloatLinearProgram:
@@ -49,13 +44,7 @@ class FloatLinearProgram:
         return Shifts(columns, costs)
 
     def require(self, row: Mapping[int, float], side: float, *, exactly: bool) -> None:
-        """Require Σ row·unknown ≥ side.
-
-        Args:
-            row: coefficients, by the number of the unknown.
-            side: the right-hand side.
-            exactly: require equality instead.
-        """
+        """Require Σ row·unknown ≥ side."""
         self._rows[exactly].append((row, side))
 
     def minimise(self, unknown: int) -> list[float] | None:

@@ -21,18 +21,14 @@ MOST_COMPARISONS = 50_000  # of a class with another leaf, in one tree, so that 
 
 @dataclass(frozen=True, slots=True)
 class MergedClass:
-    """The region of a class of several leaves.
+    """The region of a class of several leaves."""
 
-    Attributes:
-        hull: the conditions > 0 and ≥ 0 that describe it.
-        inside: for each leaf of the class and each condition of the hull, why the leaf's runs satisfy the condition: a
-            contradiction between the leaf's conditions, the negated condition, and the supports.
-        apart: for each other leaf that is not null, why none of its runs is in the hull: a contradiction between the
-            hull, the leaf's conditions, and the supports of all draws of the class and the leaf.
-    """
-
-    hull: tuple[Constraint, ...]
+    hull: tuple[Constraint, ...]  # the conditions > 0 and ≥ 0 that describe it
+    # for each leaf of the class and each condition of the hull, why the leaf's runs satisfy the condition: a
+    # contradiction between the leaf's conditions, the negated condition, and the supports
     inside: tuple[tuple[ProgramPath, tuple[Farkas, ...]], ...]
+    # for each other leaf that is not null, why none of its runs is in the hull: a contradiction between the hull,
+    # the leaf's conditions, and the supports of all draws of the class and the leaf
     apart: tuple[tuple[ProgramPath, Farkas], ...]
 
 

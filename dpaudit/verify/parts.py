@@ -47,15 +47,7 @@ def parts_of(
     directions: Sequence[Direction],
     relation: Relation,
 ) -> list[Part]:
-    """Return the parts of a class; none if it has but one, or few worst differences.
-
-    Args:
-        rows: expressions that must not decrease.
-        equalities: expressions that must not change.
-        draws: number k is the variable ``hk``.
-        directions: of each query, ``q0``, ``q1``, ….
-        relation: of kind "queries".
-    """
+    """Return the parts of a class; none if it has but one, or few worst differences."""
     whole = any(draw.is_discrete for draw in draws)
     if is_summed(relation):
         many = 2 * len(directions)
@@ -141,19 +133,7 @@ def align_parts(
     directions: Sequence[Direction],
     relation: Relation,
 ) -> tuple[tuple[AlignedPart, ...], Fraction | None, Difference]:
-    """Align each part by itself.
-
-    Args:
-        parts: all parts of the class.
-        rows, equalities, draws, directions, relation: as in `parts_of`.
-
-    Returns:
-        The parts with their shifts, the cost of the class in nats (None where a difference has no shift), and the
-        difference that costs most, or one that has no shift.
-
-    Raises:
-        UsageError: if a part has too many worst differences.
-    """
+    """Align each part by itself."""
     kept = _shares(rows, parts), _shares(equalities, parts)
     found: list[AlignedPart] = []
     for place, part in enumerate(parts):

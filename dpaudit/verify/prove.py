@@ -33,26 +33,17 @@ MOST_LENGTH = 1_000
 
 @dataclass(frozen=True)
 class AlignmentProof:
-    """The result of alignment for a mechanism.
+    """The result of alignment for a mechanism."""
 
-    Attributes:
-        name: of the mechanism.
-        source: the digest of its source, or the empty text.
-        scope: what the bound holds for.
-        tree: all paths of the program.
-        alignment: all classes with their shifts.
-        agreement: what concrete runs of the program showed.
-        open_ends: code that can run and was not read, in words; the bound is proved only if there is none.
-        values: the program as a tree of what branches on data compute, where the paths themselves have no bound.
-    """
-
-    name: str
-    source: str
-    scope: Scope
-    tree: ProgramTree
-    alignment: Alignment
-    agreement: Agreement
+    name: str  # of the mechanism
+    source: str  # the digest of its source, or the empty text
+    scope: Scope  # what the bound holds for
+    tree: ProgramTree  # all paths of the program
+    alignment: Alignment  # all classes with their shifts
+    agreement: Agreement  # what concrete runs of the program showed
+    # code that can run and was not read, in words; the bound is proved only if there is none
     open_ends: tuple[str, ...] = ()
+    # the program as a tree of what branches on data compute, where the paths themselves have no bound
     values: Values | None = None
 
     @property
@@ -93,21 +84,7 @@ def prove_program(
     domain: str | None = None,
     runs: int = 100,
 ) -> AlignmentProof:
-    """Bound the loss of a program for all answers of one length.
-
-    Args:
-        target: a mechanism, or a function ``f(data, noise, **parameters)`` whose data are a list of answers.
-        parameters: replace the defaults. Numbers are exact: a float counts as the decimal that Python writes.
-        length: how many answers.
-        relation: on queries; by default the mechanism's own.
-        domain: "real" answers (the default), or "integer" ones, as discrete noise needs.
-        runs: how many concrete runs are compared with what was read.
-
-    Raises:
-        UsageError: if the target is no program, or its relation is not on queries; if the program does something that
-            the symbolic reading does not support (`dpaudit.program.symbolic.reading.SymbolicError`; the message names
-            the line).
-    """
+    """Bound the loss of a program for all answers of one length."""
     found = target if isinstance(target, Mechanism) else mechanism(target)
     if found.shape is not Shape.PROGRAM:
         raise UsageError(

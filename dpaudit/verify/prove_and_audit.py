@@ -75,21 +75,13 @@ def prove(target: str | Mechanism | Any, **options: Unpack[ProofOptions]) -> Evi
 
 @dataclass(frozen=True, slots=True)
 class Proving:
-    """What is certain of a program, before runs show more.
+    """What is certain of a program, before runs show more."""
 
-    Attributes:
-        request: what was asked.
-        question: about the pair that the proof ended in.
-        found: the proof, as far as its check accepted it.
-        runs: how many were asked for.
-        started: when, and on the clock that counts seconds.
-    """
-
-    request: ProofRequest
-    question: Question
-    found: Found
-    runs: int
-    started: tuple[datetime, float]
+    request: ProofRequest  # what was asked
+    question: Question  # about the pair that the proof ended in
+    found: Found  # the proof, as far as its check accepted it
+    runs: int  # how many were asked for
+    started: tuple[datetime, float]  # when, and on the clock that counts seconds
 
     @property
     def keeps_claim(self) -> bool:
@@ -124,11 +116,7 @@ class Proving:
 
 
 def proving(request: ProofRequest) -> Proving:
-    """Carry out the part of a proof that needs no runs of the target for its numbers.
-
-    Raises:
-        UsageError: as `prove`.
-    """
+    """Carry out the part of a proof that needs no runs of the target for its numbers."""
     target, length, domain = request.target, request.length, request.domain
     started = datetime.now(UTC), time.perf_counter()
     mechanism = load(target)

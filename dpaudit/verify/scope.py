@@ -25,19 +25,12 @@ _DIGITS = 10  # of a rounded bound, as in `dpaudit.evidence.records.round_outwar
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What a bound holds for.
+    """What a bound holds for."""
 
-    Attributes:
-        length: how many queries are asked, or "any" for any number of them.
-        values: "real" or "integer" answers.
-        relation: of kind "queries".
-        parameters: their exact values, as texts.
-    """
-
-    length: int | Literal["any"]
-    values: str
-    relation: Relation
-    parameters: Mapping[str, str]
+    length: int | Literal["any"]  # how many queries are asked, or "any" for any number of them
+    values: str  # "real" or "integer" answers
+    relation: Relation  # of kind "queries"
+    parameters: Mapping[str, str]  # their exact values, as texts
 
     def __str__(self) -> str:
         many = "any number of" if self.length == "any" else str(self.length)

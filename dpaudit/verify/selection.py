@@ -31,53 +31,34 @@ Relations = tuple[tuple[Affine, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two paths that the two runs may take at the same record.
+    """Two paths that the two runs may take at the same record."""
 
-    Attributes:
-        first: the node of the first run's leaf.
-        second: that of the second run's leaf.
-        never: why they cannot, or None.
-        rows: if they can, why each relation of the next state holds.
-    """
-
-    first: int
-    second: int
-    never: Farkas | None
-    rows: tuple[Farkas, ...] = ()
+    first: int  # the node of the first run's leaf
+    second: int  # that of the second run's leaf
+    never: Farkas | None  # why they cannot, or None
+    rows: tuple[Farkas, ...] = ()  # if they can, why each relation of the next state holds
 
 
 @dataclass(frozen=True, slots=True)
 class SelectionCase:
-    """One range of the differences.
+    """One range of the differences."""
 
-    Attributes:
-        before: what holds up to the winner.
-        after: what holds from then on.
-        shifts: for each state, those of the winner's draws, by the node of its leaf.
-        pairs: for each state, the pairs of paths before, at and after the winner.
-        cost: of the dearest shift, in nats.
-    """
-
-    before: Relations
-    after: Relations
+    before: Relations  # what holds up to the winner
+    after: Relations  # what holds from then on
+    # for each state, those of the winner's draws, by the node of its leaf
     shifts: tuple[Mapping[int, tuple[Fraction, ...]], ...]
+    # for each state, the pairs of paths before, at and after the winner
     pairs: tuple[Mapping[str, tuple[Pair, ...]], ...]
-    cost: Fraction
+    cost: Fraction  # of the dearest shift, in nats
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """A fold whose output is the number of a record, proved.
+    """A fold whose output is the number of a record, proved."""
 
-    Attributes:
-        winner: the real number of the state that says which record was chosen last.
-        place: the real number that counts records.
-        cases: one for each range of the differences.
-    """
-
-    winner: int
-    place: int
-    cases: tuple[SelectionCase, ...]
+    winner: int  # the real number of the state that says which record was chosen last
+    place: int  # the real number that counts records
+    cases: tuple[SelectionCase, ...]  # one for each range of the differences
 
     @property
     def cost(self) -> Fraction:
@@ -268,14 +249,7 @@ class _Search:
         pairs: Sequence[tuple[int, Ending, Ending]],
         no_second: bool | None,
     ) -> Relations | None:
-        """Return those of the relations that last; None if the two runs may part.
-
-        Args:
-            rows: the candidates of each state.
-            entering: what is known, the two paths and the shift of each way into the phase, where it is not the start.
-            pairs: the state and the paths that the two runs may take within the phase.
-            no_second: whether a second run must not mark a record; None before the winner, where it may.
-        """
+        """Return those of the relations that last; None if the two runs may part."""
         kept = [list(own) for own in rows]
         for held, first, second, shift in entering:
             assert first.next is not None, "steps of a selection go on"

@@ -25,17 +25,11 @@ Cut = tuple[Mapping[int, Rational], Rational]
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """How the draws of a class follow a difference of the data.
+    """How the draws of a class follow a difference of the data."""
 
-    Attributes:
-        difference: of each variable of the data.
-        shift: of each draw.
-        cost: Σ |shift|/scale, in nats.
-    """
-
-    difference: tuple[Rational, ...]
-    shift: tuple[Rational, ...]
-    cost: Fraction
+    difference: tuple[Rational, ...]  # of each variable of the data
+    shift: tuple[Rational, ...]  # of each draw
+    cost: Fraction  # Σ |shift|/scale, in nats
 
 
 class Shifter:
@@ -44,14 +38,7 @@ class Shifter:
     def __init__(
         self, rows: Sequence[Affine], equalities: Sequence[Affine], draws: Sequence[NoiseDraw], variables: Sequence[str]
     ) -> None:
-        """Describe a class.
-
-        Args:
-            rows: expressions that must not decrease, from conditions > 0 and ≥ 0.
-            equalities: expressions that must not change.
-            draws: number k is the variable ``hk``.
-            variables: the names of the data, in the order of the differences.
-        """
+        """Describe a class."""
         self._rows = list(dict.fromkeys(Affine(row.terms) for row in rows))
         self._equalities = list(dict.fromkeys(Affine(equality.terms) for equality in equalities))
         self._draws = draws

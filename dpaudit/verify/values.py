@@ -43,34 +43,21 @@ class Slope:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A number that is computed of the answers, in units in which neighbours move it by at most 1.
+    """A number that is computed of the answers, in units in which neighbours move it by at most 1."""
 
-    Attributes:
-        tree: the branches that compute it; its leaves are expressions.
-        pairs: for each pair of leaves, why it moves by at most 1; empty where slopes are given.
-        slopes: for each query that it depends on.
-    """
-
-    tree: Branches
-    pairs: tuple[Farkas, ...] = ()
-    slopes: tuple[Slope, ...] = ()
+    tree: Branches  # the branches that compute it; its leaves are expressions
+    pairs: tuple[Farkas, ...] = ()  # for each pair of leaves, why it moves by at most 1; empty where slopes are given
+    slopes: tuple[Slope, ...] = ()  # for each query that it depends on
 
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """A program as a tree that reads values.
+    """A program as a tree that reads values."""
 
-    Attributes:
-        found: the values; number k is the query ``qk`` of the tree.
-        tree: the program, from the values on.
-        relation: how neighbours move the values.
-        alignment: of the tree, under this relation.
-    """
-
-    found: tuple[Value, ...]
-    tree: ProgramTree
-    relation: Relation
-    alignment: Alignment
+    found: tuple[Value, ...]  # the values; number k is the query ``qk`` of the tree
+    tree: ProgramTree  # the program, from the values on
+    relation: Relation  # how neighbours move the values
+    alignment: Alignment  # of the tree, under this relation
 
 
 def branches_on_data(tree: ProgramTree) -> bool:
@@ -79,14 +66,7 @@ def branches_on_data(tree: ProgramTree) -> bool:
 
 
 def align_values(tree: ProgramTree, relation: Relation, length: int, *, integer: bool = False) -> Values | None:
-    """Return the program as a tree of values, aligned; None if there is no such tree, or no bound of it.
-
-    Args:
-        tree: all paths of the program.
-        relation: of kind "queries".
-        length: the number of queries.
-        integer: whether answers are whole numbers.
-    """
+    """Return the program as a tree of values, aligned; None if there is no such tree, or no bound of it."""
     try:
         taken = ValueTree(tree)
         taken.read()

@@ -147,13 +147,7 @@ def _on_a_line(values: Floats, others: Floats, *, scaled: bool = False) -> bool:
 
 
 def _of_counts(counts: Integers, values: Floats, sizes: tuple[int, int]) -> str:
-    """Say how outputs are copies.
-
-    Args:
-        counts: (2, outcomes) how often each number is there, on either side.
-        values: (outcomes,) the numbers, in ascending order.
-        sizes: all outputs of either side.
-    """
+    """Say how outputs are copies."""
     for side in (0, 1):
         times = _too_regular(counts[side])
         if times:
@@ -208,11 +202,7 @@ def _on_a_grid(values: Floats) -> bool:
 
 
 def _too_regular(counts: Integers) -> int:
-    """Return a number of times that far too many outcomes occur; 0 if there is none.
-
-    Args:
-        counts: (outcomes,) how often each occurs.
-    """
+    """Return a number of times that far too many outcomes occur; 0 if there is none."""
     numbers = np.bincount(counts).astype(np.float64)
     for times in np.flatnonzero(numbers >= _MANY):
         if times < 2:

@@ -67,30 +67,18 @@ _WORTH_A_LOOK = 5.5  # standard deviations; nearer to the mean, an exact tail is
 
 @dataclass(frozen=True, slots=True)
 class RunOrder:
-    """Statistics of the order of a side's runs; those of several blocks add up.
+    """Statistics of the order of a side's runs; those of several blocks add up."""
 
-    Attributes:
-        pairs: (lags, classes, classes) pairs with their first run in one class and their second in another.
-        near: (sizes, 2) windows of consecutive runs that repeat an output, and that do not.
-        far: (n,) the outputs, as integers, of the runs used for windows of distant runs and for twins.
-    """
-
-    pairs: Integers
-    near: Integers
-    far: Integers
+    pairs: Integers  # (lags, classes, classes) pairs with their first run in one class and their second in another
+    near: Integers  # (sizes, 2) windows of consecutive runs that repeat an output, and that do not
+    far: Integers  # (n,) the outputs, as integers, of the runs used for windows of distant runs and for twins
 
     def __add__(self, other: RunOrder) -> RunOrder:
         return RunOrder(self.pairs + other.pairs, self.near + other.near, np.concatenate([self.far, other.far]))
 
 
 def order_of_runs(classes: Integers, outputs: Integers) -> RunOrder:
-    """Return the statistics of the order of runs.
-
-    Args:
-        classes: (n,) the class of each run in the order of the calls, below `CLASSES`, by cells that were fixed before
-            these runs.
-        outputs: (n,) an integer for each run, equal exactly for equal outputs.
-    """
+    """Return the statistics of the order of runs."""
     near, far = np.split(outputs, [len(outputs) // 2])
     return RunOrder(np.stack([_paired(classes, lag) for lag in LAGS]), _repeating(near, apart=False), far)
 
@@ -155,12 +143,7 @@ def _matched(table: Integers, limit: float) -> bool:
 
 
 def _repeating(outputs: Integers, *, apart: bool) -> Integers:
-    """Return how many windows of each size hold an output twice, and how many do not, (sizes, 2).
-
-    Args:
-        outputs: of the runs, in their order.
-        apart: whether windows are of runs from far apart, instead of consecutive ones.
-    """
+    """Return how many windows of each size hold an output twice, and how many do not, (sizes, 2)."""
     distinct = int(np.count_nonzero(np.diff(np.sort(outputs)))) + 1
     found = []
     for size in WINDOWS:
@@ -202,12 +185,7 @@ def coming_back(outputs: Integers) -> bool:
 
 
 def echo(outputs: Integers, sides: Integers) -> int | None:
-    """Return a distance, in calls, at which runs of a side agree as independent runs do not; None if there is none.
-
-    Args:
-        outputs: (n,) an integer for each run in the order of the calls, equal exactly for equal outputs.
-        sides: (n,) the side of each run.
-    """
+    """Return a distance, in calls, at which runs of a side agree as independent runs do not; None if there is none."""
     runs = len(outputs)
     limit = np.log(_ERROR / (max(runs, 1) * COMMON * 2 * 2))
     values, counts = np.unique(outputs, return_counts=True)
@@ -339,15 +317,6 @@ def discordant_tail(pairs: int, ones: int, discordant: int, *, few: bool) -> flo
 
     Of the C(2m, k) arrangements of k ones on m pairs, m!/(a! d! c!)·2^d have d discordant pairs, a = (k − d)/2 of ones
     and c = m − a − d of others (counting; the permutation argument is Fisher's, 1935).
-
-    Args:
-        pairs: m.
-        ones: k, the number of ones among the 2m runs.
-        discordant: d.
-        few: whether "at most" is meant.
-
-    Returns:
-        The natural logarithm of the probability.
     """
     most = min(ones, 2 * pairs - ones)
     counts = np.arange(ones % 2, most + 1, 2, dtype=np.float64)
@@ -383,9 +352,6 @@ def _log_choose(n: int | Integers, k: Floats | Integers) -> Floats:
 def classes_of(counts: Integers) -> Integers:
     """Return a class for each cell, (cells,): neighbouring cells are grouped so that classes hold about equally many
     runs.
-
-    Args:
-        counts: (cells,) the runs of each cell, of other runs than those that will be tested.
     """
     before = np.cumsum(counts) - counts / 2
     share = before / max(float(np.sum(counts)), 1.0)

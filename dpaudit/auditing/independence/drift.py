@@ -14,14 +14,6 @@ def drifted(early: np.ndarray[Any, Any], late: np.ndarray[Any, Any], error: floa
 
     Given the k runs of a set of cells, the number of early ones is hypergeometric if the order does not matter, so it
     deviates from its mean by t with probability at most 2·exp(−2t²/k) (Hoeffding 1963, Theorem 2 and section 6).
-
-    Args:
-        early: (cells,) counts of early runs.
-        late: (cells,) counts of late runs.
-        error: probability of a false alarm, shared by all sets.
-
-    Returns:
-        Whether some set deviates too far.
     """
     runs = early.sum(), late.sum()
     if min(runs) == 0:

@@ -81,16 +81,7 @@ def ranked_members(members: Floats, others: Floats, missing: int = 0) -> np.ndar
 def guessed(
     members: Floats, others: Floats, notion: Claim, confidence: float, assumes: tuple[str, ...], missing: int = 0
 ) -> list[Attempt]:
-    """Return the guesses that the number of canaries fixes, each with its bound.
-
-    Args:
-        members: (n,) scores of canaries that were in the training data.
-        others: (m,) scores of those that were not.
-        notion: a claim about ε at a δ, or about μ; its own value is not used.
-        confidence: of all bounds together.
-        assumes: what they rest on.
-        missing: canaries without a score.
-    """
+    """Return the guesses that the number of canaries fixes, each with its bound."""
     ranked, method, attempts = ranked_members(members, others, missing), method_name(notion), []
     for planned in plan_guesses(len(ranked), notion, 1 - confidence):
         error = (1 - confidence) * planned.share
@@ -101,16 +92,7 @@ def guessed(
 
 
 def foresee_guesses(claim: Claim, attempts: Sequence[Attempt], share: float = 1.0) -> float:
-    """Return the smallest value that some of these guesses would have shown to exceed the claim, with probability 0.9.
-
-    Args:
-        claim: a claim about ε at a δ, or about μ.
-        attempts: the guesses, with their counts.
-        share: of each attempt's error level, at which a bound above the claim is a violation.
-
-    Returns:
-        The value of the claim's parameter; infinity if none would be shown.
-    """
+    """The smallest value that some of these guesses would have shown to exceed the claim, with probability 0.9."""
     found = []
     for bound in (each.bound for each in attempts):
         assert bound.counts is not None

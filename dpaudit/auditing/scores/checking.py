@@ -85,13 +85,7 @@ def _planned(evidence: Evidence, scores: Scores) -> bool:
 
 
 def is_planned(attempts: Sequence[Attempt], canaries: int, error: float) -> bool:
-    """Return whether the guesses, the steps of the staircase and the shares of the error are those of the plan.
-
-    Args:
-        attempts: with their bounds.
-        canaries: all of one model.
-        error: of all bounds together.
-    """
+    """Return whether the guesses, the steps of the staircase and the shares of the error are those of the plan."""
     if not attempts or canaries < 2 * LEAST or not 0 < error < 1:
         return False
     notion = parse_claim(attempts[0].bound.notion)

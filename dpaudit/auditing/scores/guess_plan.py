@@ -58,16 +58,7 @@ def method_name(notion: Claim) -> str:
 
 
 def plan_guesses(canaries: int, notion: Claim, error: float) -> list[PlannedGuesses]:
-    """Return what is guessed.
-
-    Args:
-        canaries: of one model.
-        notion: a claim about ε at a δ, or about μ; its own value is not used.
-        error: 1 − confidence of the audit.
-
-    Returns:
-        The staircase, and guesses that are tried at every value; the shares add up to 1.
-    """
+    """Return what is guessed."""
     steps = staircase(canaries, notion.parameter, notion.delta, float(f"{error * STAIRCASE:.12g}"))
     most = int(max(steps[::2]))
     always = [split_guesses(n) for n in _shrinking(canaries)] + [(n, 0) for n in _shrinking(canaries // 16)]
@@ -92,17 +83,7 @@ def _shrinking(most: int) -> list[int]:
 
 @lru_cache(maxsize=64)
 def staircase(canaries: int, parameter: str, delta: float, error: float) -> tuple[float, ...]:
-    """Return the steps for a number of canaries: numbers of guesses, each with the value up to which it is tried.
-
-    Args:
-        canaries: of one model.
-        parameter: "epsilon" or "mu".
-        delta: of the notion.
-        error: the error level of the staircase.
-
-    Returns:
-        A flat tuple, as `dpaudit.stats.guess_steps` wants it.
-    """
+    """Return the steps for a number of canaries: numbers of guesses, each with the value up to which it is tried."""
     made = [canaries if parameter == "epsilon" else min(canaries, _MOST_STEPS_MU)]
     while made[-1] // 2 >= _FEWEST:
         made.append(made[-1] // 2)
@@ -135,17 +116,7 @@ def _rate(mu: Floats, share: Floats) -> Floats:
 
 
 def count_guesses(ranked: Booleans, planned: PlannedGuesses, notion: Claim, error: float) -> Counts:
-    """Return how many scores of members and of others are guessed in and out.
-
-    Args:
-        ranked: (canaries,) whether each score is a member's, by descending score.
-        planned: what is guessed.
-        notion: what is bounded.
-        error: 1 − confidence of the bound.
-
-    Returns:
-        The counts; of a staircase with the blocks of ranks between its ends, and the guesses at which its walk ends.
-    """
+    """Return how many scores of members and of others are guessed in and out."""
     total = np.concatenate([[0], np.cumsum(ranked)])
     members, canaries = int(total[-1]), len(ranked)
     runs = members, canaries - members
@@ -170,14 +141,6 @@ def _toward(total: Floats, high: int, low: int) -> Counts:
 
 
 def cuts(steps: Sequence[float], canaries: int) -> list[int]:
-    """Return the ranks at which blocks begin and end: those at which guesses of some step end.
-
-    Args:
-        steps: of a staircase.
-        canaries: of one model.
-
-    Returns:
-        Ascending ranks, from 0 to ``canaries``.
-    """
+    """Return the ranks at which blocks begin and end: those at which guesses of some step end."""
     ends = [split_guesses(int(guesses)) for guesses in steps[::2]]
     return sorted({0, canaries, *(high for high, _ in ends), *(canaries - low for _, low in ends)})

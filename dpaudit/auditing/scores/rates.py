@@ -39,16 +39,7 @@ def thresholds(members: Floats, others: Floats) -> Floats:
 
 
 def roc_counts(members: Floats, others: Floats, at: Floats) -> list[tuple[int, int]]:
-    """Return how many scores of members and of others are at least each threshold.
-
-    Args:
-        members: (n,) scores.
-        others: (m,) scores.
-        at: (t,) thresholds.
-
-    Returns:
-        For each threshold, (members, others).
-    """
+    """Return how many scores of members and of others are at least each threshold."""
     return [(int(np.count_nonzero(members >= t)), int(np.count_nonzero(others >= t))) for t in at]
 
 
@@ -58,15 +49,6 @@ def roc_limits(
     """Return limits of TPR and FPR at one of ``points`` thresholds (Clopper & Pearson 1934).
 
     All limits of all thresholds hold together at confidence 1 − ``error``.
-
-    Args:
-        counts: scores of (members, others) that are at least the threshold.
-        sizes: all scores of (members, others).
-        points: thresholds of the whole ROC.
-        error: the error level of the whole ROC.
-
-    Returns:
-        TPR low and high, FPR low and high.
     """
     own = error / (4 * points)
     positive, false = (_interval(count, count, size, own) for count, size in zip(counts, sizes, strict=True))
@@ -74,17 +56,7 @@ def roc_limits(
 
 
 def roc(members: Floats, others: Floats, at: Floats, error: float | None) -> tuple[RocPoint, ...]:
-    """Return the ROC at given thresholds.
-
-    Args:
-        members: (n,) scores.
-        others: (m,) scores.
-        at: (t,) thresholds.
-        error: the error level of all limits together; None for no limits, if the scores are dependent.
-
-    Returns:
-        One point for each threshold.
-    """
+    """Return the ROC at given thresholds."""
     sizes = len(members), len(others)
     return tuple(
         RocPoint(float(t), counts, None if error is None else roc_limits(counts, sizes, len(at), error))
@@ -98,14 +70,6 @@ def ranks(rate: float, others: int, error: float) -> tuple[int, int]:
     Ranks count from the highest score of the others down. With probability 1 − ``error``/4, at most a share ``rate`` of
     the others' distribution is above the score of rank c + 1; and with probability 1 − ``error``/4, every test of FPR
     at most ``rate`` has a threshold above the score of rank d.
-
-    Args:
-        rate: the FPR.
-        others: number of scores of others.
-        error: error level, a quarter of which is used for each rank.
-
-    Returns:
-        (c, d). c is −1 if not even the highest score will do; d is ``others`` + 1 if not even the lowest will.
     """
     k = np.arange(others + 1, dtype=np.float64)
     few = np.flatnonzero(bdtr(k, others, rate) <= error / 4)  # P(Bin ≤ k)
@@ -114,31 +78,12 @@ def ranks(rate: float, others: int, error: float) -> tuple[int, int]:
 
 
 def rate_limits(counts: tuple[int, int], members: int, error: float) -> tuple[float, float]:
-    """Return limits of the TPR at a given FPR.
-
-    Args:
-        counts: members above the others' score of rank c + 1, and above that of rank d (`ranks`).
-        members: scores of members.
-        error: error level, a quarter of which is used for each limit.
-
-    Returns:
-        (low, high).
-    """
+    """Return limits of the TPR at a given FPR."""
     return _interval(*counts, members, error / 4)
 
 
 def rate_at(members: Floats, others: Floats, rate: float, error: float | None) -> Rate:
-    """Return the TPR at a given FPR.
-
-    Args:
-        members: (n,) scores.
-        others: (m,) scores.
-        rate: the FPR.
-        error: 1 − the confidence of the limits; None for no limits.
-
-    Returns:
-        The estimate, and its limits.
-    """
+    """Return the TPR at a given FPR."""
     high = np.sort(np.where(np.isnan(others), -np.inf, others))[::-1]
     values = np.where(np.isnan(members), -np.inf, members)
     allowed = int(rate * len(others))  # of the others may be called members

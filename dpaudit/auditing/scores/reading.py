@@ -122,13 +122,7 @@ def as_outputs(values: Any, name: str) -> Outputs:
 
 
 def refuse_few(values: Any, name: str, what: str) -> None:
-    """Raise `UsageError` for fewer than `LEAST` values.
-
-    Args:
-        values: a sequence.
-        name: where they came from, for the error.
-        what: "scores" or "outputs".
-    """
+    """Raise `UsageError` for fewer than `LEAST` values."""
     if len(values) < LEAST:
         holds = f"only {len(values)}" if len(values) else "none"
         raise UsageError(f"{name}: at least {LEAST} {what} of each side are needed to show anything; there are {holds}")

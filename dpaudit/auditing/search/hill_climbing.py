@@ -46,17 +46,6 @@ def climb(
     """Look for a pair over the domain that shows more than the best one so far.
 
     The best of many trials is mostly the luckiest one, so it has to beat the other pair on fresh runs of both.
-
-    Args:
-        race: makes the runs.
-        found: the best pair so far.
-        data: the type and the columns of the datasets to draw.
-        domain: what their records may hold.
-        relation: which datasets are neighbours.
-        runs: the largest number of runs to spend.
-
-    Returns:
-        A function that makes the better pair, or None; and how many pairs were tried.
     """
     each = min(max(runs // (_TRIALS + 2 * _FINAL), _LEAST), _MOST)
     trials = runs // each - 2 * _FINAL
@@ -85,19 +74,7 @@ def climb_by_replay(
     above: tuple[int, float],
     trials: int,
 ) -> tuple[Pair | None, Worst, int]:
-    """Look for a pair over the domain on which noise has to move farther than on the best one so far.
-
-    Args:
-        target: what is run.
-        claim: what is claimed.
-        data, domain, relation: as for `climb`.
-        seed: of the noise.
-        above: the rank of the best pair so far (`Path.rank`).
-        trials: how many pairs are drawn at most.
-
-    Returns:
-        The better pair, or None; what was found on it; and how many pairs were tried.
-    """
+    """Look for a pair over the domain on which noise has to move farther than on the best one so far."""
     best: Pair | None = None
     found = Worst(0, Word.NOT_SEEN, 0, 0, above)
     before = target.runs

@@ -130,16 +130,7 @@ class Race:
             one.predicted = -np.inf if one.silent else self.predicted_bound(own[0], own[1])
 
     def shown_by(self, number: int, pair: Pair, runs: int) -> float:
-        """Return the predicted bound of a pair that is not a candidate.
-
-        Args:
-            number: selects its random streams.
-            pair: the two datasets.
-            runs: of each side, used for this pair alone.
-
-        Returns:
-            The predicted bound, in the unit of the notion's parameter.
-        """
+        """Return the predicted bound of a pair that is not a candidate."""
         tried = RacedPair(number, "", lambda: pair)
         self.run([tried], runs)
         self.look([tried])

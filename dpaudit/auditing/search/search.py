@@ -47,17 +47,11 @@ _SHOWN = 12  # rows of a table in the report
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """The result of a search.
+    """The result of a search."""
 
-    Attributes:
-        question: the question about the pair that was found.
-        record: how it was found.
-        total: the runs of the whole audit; ``left`` of them learn and measure the pair.
-    """
-
-    question: Question
-    record: Search
-    total: int
+    question: Question  # the question about the pair that was found
+    record: Search  # how it was found
+    total: int  # the runs of the whole audit; ``left`` of them learn and measure the pair
 
     @property
     def left(self) -> int:

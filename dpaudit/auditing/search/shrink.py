@@ -31,16 +31,6 @@ def shrink(
     """Return the simplest pair found, and how many steps led to it.
 
     Nothing is tried unless the pair clearly shows more than is claimed: otherwise there is nothing to explain.
-
-    Args:
-        race: makes the runs.
-        found: the pair that the search chose.
-        simpler: yields simpler pairs of the same relation, the boldest simplification first.
-        claimed: the value of the claim, beyond which the pair must still show something; 0 without a claim.
-        runs: the largest number of runs to spend.
-
-    Returns:
-        The pair, and the number of steps; the pair that the search chose and 0 if none is simpler.
     """
     start = race.runs
     each = min(max(runs // _TRIALS, _LEAST), _MOST)

@@ -26,15 +26,6 @@ def halve(race: Race, pairs: Sequence[RacedPair], runs: int, after: Callable[[],
     """Return the pairs that were left longest, best first.
 
     Pairs of which every run of both sides raises the same are dropped; if all are, none is returned.
-
-    Args:
-        race: makes the runs.
-        pairs: the candidates.
-        runs: about how many runs to spend on all of them.
-        after: called after every round.
-
-    Returns:
-        The pairs of the last round, best first.
     """
     left, last = list(pairs), list(pairs)
     rounds, start = rounds_of(len(left)), race.runs

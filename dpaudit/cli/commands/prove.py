@@ -77,15 +77,7 @@ def _refuse_unproved(evidence: Evidence) -> None:
 def proved(
     target: str, quiet: bool, domain: tuple[str, ...], data: str | None = None, **options: Any
 ) -> dict[str, Any]:
-    """Return the evidence of a proof as a document.
-
-    Args:
-        target: its name.
-        quiet: show no progress.
-        domain: as it was typed: a word, a list of datasets, or NAME=JSON for each column.
-        data: the name of the file that holds them, None without any.
-        **options: of the proof.
-    """
+    """Return the evidence of a proof as a document."""
     with at_work(quiet) as listen:
         from dpaudit.verify.prove_and_audit import prove
 

@@ -72,16 +72,7 @@ def replayed(
     domain: str | None,
     **options: Any,
 ) -> dict[str, Any]:
-    """Return whether the same was found, the sentences about it, and the new evidence.
-
-    Args:
-        evidence_file: its name.
-        quiet: show no progress.
-        pairs: files with the datasets, if the evidence does not contain them.
-        data: the file of the dataset that was searched, likewise.
-        domain: the datasets that were enumerated, likewise.
-        **options: of `dpaudit.replay`.
-    """
+    """Return whether the same was found, the sentences about it, and the new evidence."""
     with at_work(quiet) as listen:
         from dpaudit.review.replay import replay
 

@@ -63,25 +63,7 @@ def chosen(
     limit: int = 500,
     numbers: Sequence[Any] = (),
 ) -> tuple[list[LazyPair], int]:
-    """Return pairs of neighbours of the data, the likely worst first, and how many more were left out.
-
-    Args:
-        data: what a release receives: records in a list, an array, a frame or a mapping; answers under "queries". None
-            uses the domain alone, over which datasets are lists.
-        relation: which datasets are neighbours.
-        domain: what records may hold: (low, high), a list of values, or a dict of these by columns. A record of the
-            data outside it is not changed.
-        beyond_domain: whether records outside the declared domain are tried too.
-        seed: of the sample of records, if there are more than can be tried.
-        limit: the largest number of candidates; every kind keeps its share, and one of each sort comes first.
-        numbers: numbers and texts in the code of the release, near which it may go wrong.
-
-    Returns:
-        The candidates, and the number of those left out.
-
-    Raises:
-        UsageError: if the data do not suit the relation, or the domain does not suit the data.
-    """
+    """Return pairs of neighbours of the data, the likely worst first, and how many more were left out."""
     relation = parse_relation(relation)
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
         raise UsageError(f"the limit of candidates is a whole number, 1 or more, not {limit!r}")

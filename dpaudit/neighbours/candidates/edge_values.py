@@ -32,21 +32,13 @@ _MOST_PRODUCTS = 8  # of those, beyond it, that are a product of two numbers of 
 
 @dataclass(frozen=True, slots=True)
 class EdgeValue:
-    """A value to try.
+    """A value to try."""
 
-    Attributes:
-        kind: "extreme", "outlier" or "odd value".
-        level: what it is, in the same words for every column, so that all columns can take it at once.
-        value: the value, in the type of the column.
-        words: what it is, to follow the name of the column; holds no value of the user's data.
-        lean: +1 for a large number, −1 for a small one, else 0.
-    """
-
-    kind: str
-    level: str
-    value: Any
-    words: str
-    lean: int = 0
+    kind: str  # "extreme", "outlier" or "odd value"
+    level: str  # what it is, in the same words for every column, so that all columns can take it at once
+    value: Any  # the value, in the type of the column
+    words: str  # what it is, to follow the name of the column; holds no value of the user's data
+    lean: int = 0  # +1 for a large number, −1 for a small one, else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,17 +61,7 @@ class Seen:
 
 
 def seen_in(dataset: Dataset, number: int, usable: np.ndarray[Any, Any], count: int = 1) -> Seen:
-    """Find the extreme records of a column.
-
-    Args:
-        dataset: the data.
-        number: of the column.
-        usable: (size,) which records count.
-        count: how many of the lowest and of the highest are wanted.
-
-    Returns:
-        The places of these records.
-    """
+    """Find the extreme records of a column."""
     column, values = dataset.columns[number], dataset.values(number)
     if column.sort is Sort.OTHER or not usable.any():
         return Seen()
@@ -160,10 +142,6 @@ def values_near(
 
     Numbers in the code, also in its texts (``"61 <= age"``), those between two of them, so that one lies in every band
     that has its ends there, products of two (``pay / 1000 > 70``), texts, and a missing value beside all of them.
-
-    Args:
-        numbers: numbers and texts in the code.
-        dataset, number, seen, allowed: as for `edge_values`.
     """
     column = dataset.columns[number]
     if column.sort in (Sort.TEXT, Sort.CHOICE):
@@ -356,16 +334,7 @@ def _odd_texts(column: Column, values: Any) -> Iterator[EdgeValue]:
 
 
 def new_names(stem: str, count: int, width: int | None) -> Iterator[str]:
-    """Yield distinct names, cut to a width.
-
-    Args:
-        stem: what they begin with.
-        count: how many are wanted.
-        width: their largest length, in characters; None for no limit.
-
-    Yields:
-        At most ``count`` names; fewer if the width allows no more.
-    """
+    """Yield distinct names, cut to a width."""
     seen = set()
     for number in range(1, count + 1):
         name = stem if number == 1 else f"{stem} {number}"

@@ -26,23 +26,7 @@ _MANY_RECORDS = 64  # largest number of different records that datasets are made
 def tiny_pairs(
     domain: Any, relation: Relation | str, *, size: int = 3, limit: int = 10_000, like: Any = None
 ) -> list[LazyPair]:
-    """Return all pairs of neighbours with at most ``size`` records each over a small domain, the smallest first.
-
-    Args:
-        domain: what records may hold (see `dpaudit.neighbours.domain`). Of a range, both ends and the middle are tried;
-            of a list, everything.
-        relation: which datasets are neighbours; pairs that differ only in their order, or in the order of the sides,
-            count as one.
-        size: the largest number of records in a dataset; of answers, under "queries".
-        limit: the largest number of pairs; the largest pairs are left out.
-        like: data whose type and columns the datasets should have; without it they are lists of values or of dicts.
-
-    Returns:
-        The candidates.
-
-    Raises:
-        UsageError: without a domain, and if the domain does not suit the relation or the data.
-    """
+    """Return all pairs of neighbours with at most ``size`` records each over a small domain, the smallest first."""
     relation = parse_relation(relation)
     if domain is None:
         raise UsageError("tiny datasets are made over a declared domain; give one: {'age': (0, 120)}, or (0, 1)")

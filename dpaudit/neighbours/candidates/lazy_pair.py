@@ -16,20 +16,13 @@ _MANY_CUTS = 64  # from which picking records by their places is faster than cut
 
 @dataclass(frozen=True, eq=False)
 class LazyPair:
-    """A pair of neighbours that can be made.
+    """A pair of neighbours that can be made."""
 
-    Attributes:
-        name: what changes, in places of records (counted from 0) and values of ours, never of the user's data.
-        kind: "extreme", "outlier", "odd value", "copy", "removal", "order", "base" or "tiny".
-        make: makes the two datasets.
-        sort: the sort of change within its kind: if only a few can be tried, one of each sort comes first.
-        sides: the records that both sides are made from, and how; None where they are made in another way.
-    """
-
-    name: str
-    kind: str
-    make: Callable[[], tuple[Any, Any]] = field(repr=False)
-    sort: str = ""
+    name: str  # what changes, in places of records (counted from 0) and values of ours, never of the user's data
+    kind: str  # "extreme", "outlier", "odd value", "copy", "removal", "order", "base" or "tiny"
+    make: Callable[[], tuple[Any, Any]] = field(repr=False)  # makes the two datasets
+    sort: str = ""  # the sort of change within its kind: if only a few can be tried, one of each sort comes first
+    # the records that both sides are made from, and how; None where they are made in another way
     sides: tuple[Dataset, Side, Side] | None = field(default=None, repr=False)
 
     def pair(self) -> tuple[Any, Any]:
@@ -39,21 +32,15 @@ class LazyPair:
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """How one side of a pair is made from the data.
+    """How one side of a pair is made from the data."""
 
-    Attributes:
-        own: the places of the records that it starts from; None for all of them.
-        dropped: places of records that are left out.
-        put: made records by the places that they take.
-        added: made records after all others.
-        order: "" for the usual order, "first" if added records come first, "between" if they come in the middle,
-            "reversed" if the data's own order is reversed.
-    """
-
+    # the places of the records that it starts from; None for all of them
     own: np.ndarray[Any, Any] | tuple[int, ...] | None = None
-    dropped: tuple[int, ...] = ()
-    put: tuple[tuple[int, Made], ...] = ()
-    added: tuple[Made, ...] = ()
+    dropped: tuple[int, ...] = ()  # places of records that are left out
+    put: tuple[tuple[int, Made], ...] = ()  # made records by the places that they take
+    added: tuple[Made, ...] = ()  # made records after all others
+    # "" for the usual order, "first" if added records come first, "between" if they come in the middle,
+    # "reversed" if the data's own order is reversed
     order: str = ""
 
     @property
@@ -92,16 +79,7 @@ class Side:
 
 
 def made_of(dataset: Dataset, name: str, kind: str, side0: Side, side1: Side, sort: str = "") -> LazyPair:
-    """Return the candidate made of two sides of a dataset.
-
-    Args:
-        dataset: the user's data.
-        name, kind, sort: as for `LazyPair`.
-        side0, side1: how the sides are made.
-
-    Returns:
-        The candidate, not yet built.
-    """
+    """Return the candidate made of two sides of a dataset."""
     return LazyPair(name, kind, partial(_built, dataset, side0, side1), sort, (dataset, side0, side1))
 
 
@@ -110,15 +88,7 @@ def _built(dataset: Dataset, side0: Side, side1: Side) -> tuple[Any, Any]:
 
 
 def on_fewer_records(pairs: Sequence[LazyPair], most: int) -> list[LazyPair]:
-    """Return the same changes on a part of the data: on all records that a change names, and others evenly among them.
-
-    Args:
-        pairs: candidates of one dataset.
-        most: how many records the others are; data of twice as many are left whole.
-
-    Returns:
-        One pair for each. Those of which a side is the data share that side.
-    """
+    """The same changes on a part of the data: on all records that a change names, and others evenly among them."""
     dataset = next((each.sides[0] for each in pairs if each.sides is not None), None)
     if dataset is None or dataset.size <= 2 * most:
         return list(pairs)

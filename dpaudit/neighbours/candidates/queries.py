@@ -23,17 +23,6 @@ def answer_candidates(data: Any, relation: Relation, *, domain: Any = None) -> l
 
     Besides the user's own answers, other ones are tried: all 0, and one that stands out from the rest, which is where
     selections and thresholds go wrong.
-
-    Args:
-        data: the answers.
-        relation: "queries", with its movement and group.
-        domain: the range of the answers, (low, high), or None.
-
-    Returns:
-        The candidates.
-
-    Raises:
-        UsageError: if the data are not finite numbers, or no answer can move.
     """
     answers = _numbers(data, relation)
     size = answers.size

@@ -144,12 +144,7 @@ class BatchPath(Noise):
         self._over = True
 
     def close(self) -> None:
-        """End a call that returned: raise an error that it may have swallowed, and check that the replay is complete.
-
-        Raises:
-            ImpureError: if a replay was not completed, or noise of another call was used.
-            UnreadableError: if the batch reading gave up.
-        """
+        """End one that returned: raise an error that it may have swallowed, and check that the replay is complete."""
         self.end()
         self.close_unread()
         if self.given_up is not None:

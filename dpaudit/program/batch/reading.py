@@ -64,18 +64,7 @@ class _DifferentError(Exception):
 
 
 def run_batch(program: Program, size: int, rng: np.random.Generator, take: Take = PathOutputs) -> BatchResult:
-    """Run a program ``size`` times.
-
-    Args:
-        program: the function with all arguments except its noise filled in.
-        size: how many runs.
-        rng: the source of all draws; the same state gives the same outputs.
-        take: called with the runs of a path and their output as soon as that is available. It must read or copy the
-            output at once, because the program may reuse its containers in the next call.
-
-    Raises:
-        UsageError: if the program has randomness or state other than its noise.
-    """
+    """Run a program ``size`` times."""
     generators = _global_generators()
     try:
         state = rng.bit_generator.state

@@ -54,34 +54,21 @@ def _loop(text: str) -> Loop:
 
 @dataclass(frozen=True, slots=True)
 class CompiledRuns:
-    """The runs of one block and side.
+    """The runs of one block and side."""
 
-    Attributes:
-        codes: (runs,) int32, the leaf of each run.
-        numbers: (runs, most numbers) what each run released, in the order of `ProgramPath.released`.
-        last: (leaves,) the latest run of each leaf; −1 if there is none.
-        states: the generator's state before every so many runs.
-    """
-
-    codes: np.ndarray[Any, np.dtype[np.int32]]
-    numbers: Floats
-    last: np.ndarray[Any, np.dtype[np.int64]]
-    states: Sequence[np.ndarray[Any, Any]]
+    codes: np.ndarray[Any, np.dtype[np.int32]]  # (runs,) int32, the leaf of each run
+    numbers: Floats  # (runs, most numbers) what each run released, in the order of `ProgramPath.released`
+    last: np.ndarray[Any, np.dtype[np.int64]]  # (leaves,) the latest run of each leaf; −1 if there is none
+    states: Sequence[np.ndarray[Any, Any]]  # the generator's state before every so many runs
 
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """One run as the scalar reading makes it.
+    """One run as the scalar reading makes it."""
 
-    Attributes:
-        output: what the function returned.
-        leaf: where the loop came to.
-        draws: the value of each of the path's variables.
-    """
-
-    output: Any
-    leaf: ProgramPath
-    draws: dict[str, float]
+    output: Any  # what the function returned
+    leaf: ProgramPath  # where the loop came to
+    draws: dict[str, float]  # the value of each of the path's variables
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,17 +116,7 @@ class CompiledProgram:
         return drawn
 
     def replayed(self, program: Program, runs: CompiledRuns, run: int, beside: np.random.Generator) -> Replayed:
-        """Repeat a run by the scalar reading, on the draws that the loop made.
-
-        Args:
-            program: the function with all arguments except its noise filled in.
-            runs: the loop's.
-            run: which of them.
-            beside: makes further draws, of a run that goes on where its path ends.
-
-        Raises:
-            DifferentError: if the function asks for other draws than the tree says.
-        """
+        """Repeat a run by the scalar reading, on the draws that the loop made."""
         drawn, leaf = self.drawn(runs, run), self.tree.leaves[int(runs.codes[run])]
         values = drawn[: len(leaf.draws)].tolist()
         tape: Tape = [

@@ -35,19 +35,12 @@ _TEST = {"<": "<", "<=": "<=", "=": "==", ">=": ">=", ">": ">"}
 
 @dataclass(frozen=True, slots=True)
 class LoopText:
-    """A loop, as text and numbers.
+    """A loop, as text and numbers."""
 
-    Attributes:
-        text: of the function ``loop(s, c, codes, numbers, last, h, first)``, which makes ``len(codes)`` runs.
-        numbers: (c,) what it is given of the program.
-        width: most numbers that a leaf releases.
-        draws: most draws of a path.
-    """
-
-    text: str
-    numbers: tuple[float, ...]
-    width: int
-    draws: int
+    text: str  # of the function ``loop(s, c, codes, numbers, last, h, first)``, which makes ``len(codes)`` runs
+    numbers: tuple[float, ...]  # (c,) what it is given of the program
+    width: int  # most numbers that a leaf releases
+    draws: int  # most draws of a path
 
 
 @dataclass(slots=True)
@@ -187,13 +180,6 @@ def loop_of(tree: ProgramTree, largest: float) -> LoopText:
     The loop's arguments: the state of its generator, (4,); its numbers; for each run, the number of its leaf and the
     numbers that are released there, in the order of `ProgramPath.released`; for each leaf, the latest run that reached
     it; the draws of the latest run; and the number of the first run.
-
-    Args:
-        tree: read for known data, so that there are no variables but the draws.
-        largest: the largest draw of scale 1.
-
-    Raises:
-        UncompiledError: if it draws noise, or makes numbers, that the loop cannot.
     """
     writer = _Writer(tree, {leaf.node: place for place, leaf in enumerate(tree.leaves)}, largest, _sizes(tree))
     writer.path(0, (), 2)

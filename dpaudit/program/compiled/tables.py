@@ -21,10 +21,6 @@ def exponential_layers() -> tuple[Integers, Floats, Floats]:
     """Return the layers of the density exp(−x), whose common area is v = (r + 1)·exp(−r) (ibid., Sections 2 and 3).
 
     Computed in decimals and rounded once, so that no library for logarithms has a say in which draws there are.
-
-    Returns:
-        (256,) below which number of steps a draw is inside the density for certain; (256,) the width of a step; (256,)
-        the density at the layer's edge.
     """
     with localcontext() as context:
         context.prec = 40

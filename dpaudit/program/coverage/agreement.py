@@ -38,38 +38,23 @@ _SPREADS = (0.0, 0.5, 2.0, 8.0)  # of the data, in units of the largest scale of
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """What concrete runs showed.
+    """What concrete runs showed."""
 
-    Attributes:
-        runs: how many were compared.
-        passed_over: how many were skipped, being too close to a branch.
-        leaves: how many of the tree's leaves they reached.
-        disagreement: the first run that differs, in words; None if all agree.
-        paths: how many leaves runs can reach; None if not all were looked at.
-        missed: for how many of the leaves that were looked for no run could be compared.
-    """
-
-    runs: int
-    passed_over: int
-    leaves: int
-    disagreement: str | None
-    paths: int | None = None
-    missed: int = 0
+    runs: int  # how many were compared
+    passed_over: int  # how many were skipped, being too close to a branch
+    leaves: int  # how many of the tree's leaves they reached
+    disagreement: str | None  # the first run that differs, in words; None if all agree
+    paths: int | None = None  # how many leaves runs can reach; None if not all were looked at
+    missed: int = 0  # for how many of the leaves that were looked for no run could be compared
 
 
 @dataclass(frozen=True, slots=True)
 class RunInput:
-    """The input of one run.
+    """The input of one run."""
 
-    Attributes:
-        data: never changed; lists are copied.
-        values: of the variables of the data.
-        tape: the values of the first draws.
-    """
-
-    data: Any
-    values: Mapping[str, Any]
-    tape: Sequence[Any] = ()
+    data: Any  # never changed; lists are copied
+    values: Mapping[str, Any]  # of the variables of the data
+    tape: Sequence[Any] = ()  # the values of the first draws
 
 
 class _Point:
@@ -252,18 +237,7 @@ def compare_at_random(
     runs: int = 100,
     seed: int = 0,
 ) -> None:
-    """Compare runs on random answers and random draws, also on equal, large and neighbouring answers.
-
-    Args:
-        tree: the program as it was read.
-        function: called as ``function(data, noise, **parameters)``.
-        parameters: plain or exact.
-        length: the number of answers.
-        compared: counts the runs.
-        integer: whether answers are whole numbers.
-        runs: how many.
-        seed: of answers and draws.
-    """
+    """Compare runs on random answers and random draws, also on equal, large and neighbouring answers."""
     rng = np.random.default_rng(seed)
     compared.run(tree, function, _at_random(tree, length, integer, runs, rng), parameters, rng)
 

@@ -35,21 +35,16 @@ _COMPARED = {"COMPARE_OP", "TO_BOOL"}
 
 @dataclass(slots=True)
 class ExecutedCode:
-    """What ran of one code object.
+    """What ran of one code object."""
 
-    Attributes:
-        names: the module's names that its code looks up.
-        steps: each instruction with the one before it; −1 at the start and after an exception.
-        concrete: the branches that something other than a comparison of unknown numbers decided at least once.
-        callers: the calling code, and its offset; None for dpaudit itself and for libraries.
-        is_known: whether it ran on known numbers, so that all branches are concrete.
-    """
-
-    names: Mapping[str, Any]
+    names: Mapping[str, Any]  # the module's names that its code looks up
+    # each instruction with the one before it; −1 at the start and after an exception
     steps: set[tuple[int, int]] = field(default_factory=set)
+    # the branches that something other than a comparison of unknown numbers decided at least once
     concrete: set[int] = field(default_factory=set)
+    # the calling code, and its offset; None for dpaudit itself and for libraries
     callers: set[tuple[types.CodeType | None, int]] = field(default_factory=set)
-    is_known: bool = False
+    is_known: bool = False  # whether it ran on known numbers, so that all branches are concrete
 
     @property
     def offsets(self) -> set[int]:

@@ -37,17 +37,7 @@ def compare_regions(
     seed: int = 0,
     most: int = MOST_PATHS,
 ) -> None:
-    """Compare runs from the regions of paths that no run has reached yet.
-
-    Args:
-        tree: the program as it was read.
-        program: called as ``program(data, noise, **parameters)``.
-        data: the data on which it was read, with an `Unknown` for every number.
-        parameters: those for which it was read.
-        compared: counts the runs, and the paths for which no run could be compared.
-        seed: of the random walks.
-        most: how many paths are looked at, evenly spread over those that are left.
-    """
+    """Compare runs from the regions of paths that no run has reached yet."""
     rng = np.random.default_rng(seed)
     names = dict(_unknowns(data))
     left = [leaf for leaf in tree.leaves if not leaf.is_null and leaf.node not in compared.seen]

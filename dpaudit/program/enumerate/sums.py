@@ -14,13 +14,7 @@ ONE: Sum = {Fraction(0): 1}
 
 
 def plus(left: Sum, right: Sum, sign: int = 1) -> Sum:
-    """Return left + sign·right.
-
-    Args:
-        left: a sum.
-        right: another sum.
-        sign: 1 or −1.
-    """
+    """Return left + sign·right."""
     found = dict(left)
     for exponent, coefficient in right.items():
         found[exponent] = found.get(exponent, 0) + sign * coefficient

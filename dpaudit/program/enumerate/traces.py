@@ -192,16 +192,7 @@ class Budget:
 def all_traces(
     read: Callable[[Noise], Any], plainly: Callable[[Noise], Any], budget: Budget
 ) -> Iterator[tuple[Any, Weight]]:
-    """Yield every trace of a program as its output (or `Raised`) and its weight.
-
-    Args:
-        read: the program on exact numbers, given its noise.
-        plainly: the program on plain numbers, for the check.
-        budget: how many traces may be followed.
-
-    Raises:
-        UsageError: if the budget is used up, or both programs disagree.
-    """
+    """Yield every trace of a program as its output (or `Raised`) and its weight."""
     pending: list[tuple[list[int], list[Any]]] = [([], [])]
     while pending:
         budget.spend()

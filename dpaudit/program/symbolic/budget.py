@@ -24,25 +24,15 @@ class SpentError(BaseException):
 
 @dataclass(slots=True)
 class Budget:
-    """A budget, and what it was spent on.
+    """A budget, and what it was spent on."""
 
-    Attributes:
-        steps: in total, each about ten microseconds of work; None for no limit.
-        seconds: in total; None for no limit.
-        ends: when the seconds end, on the monotonic clock.
-        used: how many steps were counted.
-        doing: the current activity.
-        paths: how many were read; for an enumeration, how many traces were followed.
-        branches: how many new branches each line of the program made.
-    """
-
-    steps: int | None
-    seconds: float | None
-    ends: float | None
-    used: int = 0
-    doing: str = "reading it"
-    paths: int = 0
-    branches: Counter[str] = field(default_factory=Counter)
+    steps: int | None  # in total, each about ten microseconds of work; None for no limit
+    seconds: float | None  # in total; None for no limit
+    ends: float | None  # when the seconds end, on the monotonic clock
+    used: int = 0  # how many steps were counted
+    doing: str = "reading it"  # the current activity
+    paths: int = 0  # how many were read; for an enumeration, how many traces were followed
+    branches: Counter[str] = field(default_factory=Counter)  # how many new branches each line of the program made
 
     def count(self, steps: int) -> None:
         """Count steps; raise `SpentError` if there are too many, or the seconds are over."""

@@ -36,19 +36,12 @@ def real_name(number: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How one path through a start, a step or an end ends.
+    """How one path through a start, a step or an end ends."""
 
-    Attributes:
-        leaf: the path; its output is what is released on it.
-        emitted: the released outputs, one by one.
-        next: the number of the next state; None if the run is over.
-        reals: the real numbers of that state; empty if the run is over.
-    """
-
-    leaf: ProgramPath
-    emitted: tuple[Output, ...]
-    next: int | None
-    reals: tuple[Affine, ...]
+    leaf: ProgramPath  # the path; its output is what is released on it
+    emitted: tuple[Output, ...]  # the released outputs, one by one
+    next: int | None  # the number of the next state; None if the run is over
+    reals: tuple[Affine, ...]  # the real numbers of that state; empty if the run is over
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,36 +60,22 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """One discrete state.
+    """One discrete state."""
 
-    Attributes:
-        name: its values, with s0, s1, … for the real numbers.
-        step: what happens with a record, over the variables x, s0, s1, ….
-        end: what happens at the end of the data; None if nothing.
-    """
-
-    name: str
-    step: Part
-    end: Part | None
+    name: str  # its values, with s0, s1, … for the real numbers
+    step: Part  # what happens with a record, over the variables x, s0, s1, …
+    end: Part | None  # what happens at the end of the data; None if nothing
 
 
 @dataclass(frozen=True, slots=True)
 class FoldMachine:
-    """A fold, read for certain parameters.
+    """A fold, read for certain parameters."""
 
-    Attributes:
-        start: before the first record.
-        states: all states that can be reached from there.
-        reals: how many real numbers a state has.
-        emits: whether the output is the list of everything emitted, not what the last leaf releases.
-        held: for each state, which of the real numbers it has.
-    """
-
-    start: Part
-    states: tuple[State, ...]
-    reals: int
-    emits: bool
-    held: tuple[frozenset[int], ...] = ()
+    start: Part  # before the first record
+    states: tuple[State, ...]  # all states that can be reached from there
+    reals: int  # how many real numbers a state has
+    emits: bool  # whether the output is the list of everything emitted, not what the last leaf releases
+    held: tuple[frozenset[int], ...] = ()  # for each state, which of the real numbers it has
 
     @property
     def parts(self) -> Iterator[Part]:
@@ -111,17 +90,7 @@ class FoldMachine:
 def read_fold(
     fold: Fold, parameters: Mapping[str, Any], *, integer: bool = False, watched: WatchedProgram | None = None
 ) -> FoldMachine:
-    """Read a fold in all its states.
-
-    Args:
-        fold: the program.
-        parameters: as in `read`.
-        integer: whether records are whole numbers.
-        watched: as in `read`.
-
-    Raises:
-        SymbolicError: as in `read`, and if there are more than `MOST_STATES` states.
-    """
+    """Read a fold in all its states."""
     try:
         return _read(_Reader(fold, parameters, integer, watched, most=_FEW_STATES))
     except _EndlessError as endless:

@@ -148,13 +148,7 @@ class Constraint:
 
 
 def contradiction(conditions: Sequence[Constraint], continuous: Iterable[str] = ()) -> Farkas | None:
-    """Return a Farkas vector that shows that no point satisfies all conditions, or None if there is none.
-
-    Args:
-        conditions: all at once.
-        continuous: the variables that have a density. A condition ≥ that contains one counts as strict, since its
-            boundary has probability zero; the contradiction then holds except on a set of probability zero.
-    """
+    """Return a Farkas vector that shows that no point satisfies all conditions, or None if there is none."""
     spend(2 * len(conditions))
     smooth = frozenset(continuous)
     strict = [
@@ -223,13 +217,7 @@ def _opposites(conditions: Sequence[Constraint], strict: Sequence[bool]) -> Fark
 
 
 def adds_up(conditions: Sequence[Constraint], vector: Farkas, continuous: Iterable[str] = ()) -> bool:
-    """Whether a Farkas vector shows that the conditions contradict each other.
-
-    Args:
-        conditions: those of `contradiction`.
-        vector: the multipliers.
-        continuous: the variables that have a density.
-    """
+    """Whether a Farkas vector shows that the conditions contradict each other."""
     smooth = frozenset(continuous)
     total, strict = Affine(), False
     for number, multiplier in vector:

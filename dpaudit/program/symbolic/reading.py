@@ -50,19 +50,7 @@ def read(
     *,
     most: int = MOST_LEAVES,
 ) -> ProgramTree:
-    """Read all paths of a program.
-
-    Args:
-        function: the program, called as ``function(data, noise, **parameters)``.
-        data: its input, with an `Unknown` for every number that is not known (in lists, tuples and dicts).
-        parameters: numbers are exact: an int, a Fraction, or a float that is a short decimal.
-        watched: records which code the reading executes.
-        most: paths.
-
-    Raises:
-        SymbolicError: (a `UsageError`) if the program does something that the reading does not support (the message
-            names the line), has too many paths, or depends on anything besides its data, parameters and noise.
-    """
+    """Read all paths of a program."""
     state = global_state()
     nodes: list[Node] = []
     pending: list[list[Any]] = [[]]

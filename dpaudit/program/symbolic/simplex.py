@@ -31,12 +31,7 @@ class LinearProgram:
     """
 
     def __init__(self, costs: Sequence[Rational], parameters: int) -> None:
-        """Start a programme without rows.
-
-        Args:
-            costs: of each unknown, none negative.
-            parameters: how many numbers the right-hand sides depend on.
-        """
+        """Start a programme without rows."""
         self._unknowns = len(costs)
         self._parameters = parameters
         self._costs: Row = {column: cost for column, cost in enumerate(costs) if cost}

@@ -54,15 +54,11 @@ class NoiseDraw:
 
     A draw from a finite set of values is a uniform draw that is compared with their cumulative probabilities
     (`outcomes`).
-
-    Attributes:
-        method: the name of the law.
-        scale: exact; positive.
-        asked: the call of the program, for example ("bernoulli", 1/4), which is a uniform draw compared with 1/4.
     """
 
-    method: str
-    scale: Fraction
+    method: str  # the name of the law
+    scale: Fraction  # exact; positive
+    # the call of the program, for example ("bernoulli", 1/4), which is a uniform draw compared with 1/4
     asked: tuple[Any, ...] = field(compare=False)
 
     @property
@@ -89,9 +85,6 @@ def outcomes(asked: Sequence[Any]) -> list[tuple[Any, Fraction]] | None:
     """Return the values of a draw with finite support, each with its cumulative probability; None for other draws.
 
     Values of probability 0 are left out. The values of a choice are the indices of its options.
-
-    Args:
-        asked: the call of the program: the kind of noise, or "choice", and its arguments.
     """
     method, *arguments = asked
     if method == "choice":
@@ -193,20 +186,13 @@ Node = DrawNode | CompareNode | ArgmaxNode | DeadNode | LeafNode
 
 @dataclass(frozen=True, slots=True)
 class ProgramPath:
-    """One path of the program.
+    """One path of the program."""
 
-    Attributes:
-        node: the number of its node.
-        conditions: on the queries and draws of the runs that take it, from the root down.
-        draws: all draws of the path, in order; number k is the variable ``hk``.
-        output: what is returned; meaningless if the leaf is null.
-        is_null: whether it has probability zero for all data, because a continuous draw would have to hit one value.
-    """
-
-    node: int
-    conditions: tuple[Constraint, ...]
-    draws: tuple[NoiseDraw, ...]
-    output: Output
+    node: int  # the number of its node
+    conditions: tuple[Constraint, ...]  # on the queries and draws of the runs that take it, from the root down
+    draws: tuple[NoiseDraw, ...]  # all draws of the path, in order; number k is the variable ``hk``
+    output: Output  # what is returned; meaningless if the leaf is null
+    # whether it has probability zero for all data, because a continuous draw would have to hit one value
     is_null: bool = False
 
     @property
@@ -226,15 +212,10 @@ def _released(output: Any) -> Iterator[Affine]:
 
 @dataclass(frozen=True, slots=True)
 class ProgramTree:
-    """A program, read for certain data and parameters.
+    """A program, read for certain data and parameters."""
 
-    Attributes:
-        nodes: all nodes; 0 is the root.
-        leaves: the paths, in the order in which they were read.
-    """
-
-    nodes: tuple[Node, ...]
-    leaves: tuple[ProgramPath, ...]
+    nodes: tuple[Node, ...]  # all nodes; 0 is the root
+    leaves: tuple[ProgramPath, ...]  # the paths, in the order in which they were read
 
     def surely(self, point: Mapping[str, float], draws: Sequence[float]) -> ProgramPath | None:
         """Return the leaf of a run if floats decide it for certain; None if `follow` has to decide."""
@@ -267,12 +248,7 @@ class ProgramTree:
     def follow(
         self, point: dict[str, Rational], draws: Sequence[Rational]
     ) -> tuple[ProgramPath | None, Fraction | None]:
-        """Return the leaf of a run (None if it is dead or null), and how close it came to another path.
-
-        Args:
-            point: a value for each variable of the data; not changed.
-            draws: the values of the draws, in order; at least as many as the path needs.
-        """
+        """Return the leaf of a run (None if it is dead or null), and how close it came to another path."""
         values, number, drawn = dict(point), 0, 0
         margin: Fraction | None = None
         while True:

@@ -142,14 +142,7 @@ def apply(
     keywords: dict[str, Any] | None = None,
     dense: Dense | None = None,
 ) -> Any:
-    """Return what a function that depends on its arguments alone, and changes nothing, gives for the active runs.
-
-    Args:
-        domain: whose runs are active; those for which the function raises leave.
-        function: of plain values.
-        args, keywords: values of any kind.
-        dense: the same on arrays, called with `Numbers` and plain values.
-    """
+    """Return what a function that depends on its arguments alone, and changes nothing, gives for the active runs."""
     domain.alive()
     keywords = keywords or {}
     args = tuple([domain.present(each) for each in args])
@@ -210,14 +203,7 @@ def _by_groups(
 
 
 def each_group(domain: Runs, groups: list[Array], one: Callable[[int], Any], fresh: bool = False) -> Any:
-    """Return the value that each group of runs has, made under a mask of the group.
-
-    Args:
-        domain: whose runs are active.
-        groups: the numbers of their runs.
-        one: makes the value, from the number of one of the runs.
-        fresh: whether nobody else holds the values.
-    """
+    """Return the value that each group of runs has, made under a mask of the group."""
     entry = domain.active
     parts: list[tuple[Array, Any]] = []
     whole = True
@@ -273,14 +259,7 @@ def singly(
     keywords: dict[str, Any] | None = None,
     once: bool = False,
 ) -> Any:
-    """Call a function for each active run.
-
-    Args:
-        domain: whose runs are active.
-        function: of plain values.
-        args, keywords: values of any kind.
-        once: whether a call may not be repeated: it draws.
-    """
+    """Call a function for each active run."""
     places, keywords = domain.active.places, keywords or {}
     if not once and not keywords:
         few = _few_values(args, places)

@@ -104,14 +104,7 @@ class _Operands:
 
 
 def elementwise(domain: Runs, function: Callable[..., Any], name: str = "", python: bool = True) -> Callable[..., Any]:
-    """Return an operation on arrays, number by number.
-
-    Args:
-        domain: whose runs are active.
-        function: on arrays and numbers.
-        name: of the operator, whose odd runs are known; "" for a function of NumPy.
-        python: whether numbers of Python give one of Python.
-    """
+    """Return an operation on arrays, number by number."""
 
     def dense(*values: Any) -> Any:
         parts = [operand(each) for each in values]

@@ -32,19 +32,12 @@ _MOST_NUMBERS = 2**26
 
 @dataclass(slots=True)
 class Drawn:
-    """One draw of some runs.
+    """One draw of some runs."""
 
-    Attributes:
-        places: (n,) their numbers.
-        title: of what drew.
-        values: (n, ...) what each drew, or a list of n values; of draws that raised, all are `Failed`.
-        python: whether a number is Python's own.
-    """
-
-    places: Array
-    title: str
-    values: Any
-    python: bool
+    places: Array  # (n,) their numbers
+    title: str  # of what drew
+    values: Any  # (n, ...) what each drew, or a list of n values; of draws that raised, all are `Failed`
+    python: bool  # whether a number is Python's own
 
 
 class Streams:

@@ -40,12 +40,7 @@ def spread(chosen: Array, shape: tuple[int, ...]) -> Array:
 
 
 def joined(chosen: Array, new: Any, old: Any) -> Any:
-    """Return a value that is ``new`` for some runs and ``old`` for the others.
-
-    Args:
-        chosen: (runs,) which runs have the new value.
-        new, old: values of any kind.
-    """
+    """Return a value that is ``new`` for some runs and ``old`` for the others."""
     if new is old or identity(new) == identity(old):
         return old
     mine, other = signature(new), signature(old)
@@ -130,13 +125,7 @@ def present(value: Any, active: Mask) -> Any:
 
 
 def gathered(parts: Sequence[tuple[Array, Any]], count: int, fresh: bool = False) -> Any:
-    """Return the value of groups of runs as one value.
-
-    Args:
-        parts: for each group, the numbers of its runs and their value.
-        count: of all runs.
-        fresh: whether nobody else holds the values, so that containers may become one.
-    """
+    """Return the value of groups of runs as one value."""
     if len(parts) == 1:
         return parts[0][1]
     if fresh and all(type(value) is Container for _, value in parts):
@@ -195,13 +184,7 @@ def is_of_pandas(kind: type) -> bool:
 
 
 def packed(results: list[Any], runs: Array, count: int) -> Any:
-    """Return the results of single runs as one value.
-
-    Args:
-        results: one a run.
-        runs: their numbers.
-        count: of all runs.
-    """
+    """Return the results of single runs as one value."""
     kinds = set(map(type, results))
     kind = next(iter(kinds))
     if len(kinds) == 1:

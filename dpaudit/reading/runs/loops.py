@@ -20,14 +20,7 @@ _AS_THEY_ARE = (int, float, bool, str, bytes, types.NoneType, range)
 
 
 def looped(domain: Runs, plan: Plan, function: Callable[..., Any], values: tuple[Any, ...]) -> Looped | None:
-    """Run a loop for all active runs at once; None if what it reads differs by run, or is not plain.
-
-    Args:
-        domain: whose runs are active.
-        plan: what has to hold.
-        function: the loop.
-        values: of the names of the plan.
-    """
+    """Run a loop for all active runs at once; None if what it reads differs by run, or is not plain."""
     if plan.changed and not domain.active.whole:
         return None
     values = tuple(map(domain.present, values))

@@ -56,49 +56,30 @@ class ManyArrays:
 
 @dataclass(frozen=True, slots=True)
 class ManyFrames:
-    """A series or frame of pandas for each run.
+    """A series or frame of pandas for each run."""
 
-    Attributes:
-        kind: "Series" or "DataFrame".
-        index: labels of the rows; `ManyLabels` where they differ by run.
-        columns: labels of the columns; None for a series.
-        name: of a series.
-        cells: (columns, rows) numbers or plain values; of a series (rows,).
-        dtypes: of each column.
-    """
-
-    kind: str
-    index: Any
-    columns: Any
-    name: Any
-    cells: list[Any]
-    dtypes: list[Any]
+    kind: str  # "Series" or "DataFrame"
+    index: Any  # labels of the rows; `ManyLabels` where they differ by run
+    columns: Any  # labels of the columns; None for a series
+    name: Any  # of a series
+    cells: list[Any]  # (columns, rows) numbers or plain values; of a series (rows,)
+    dtypes: list[Any]  # of each column
 
 
 @dataclass(frozen=True, slots=True)
 class ManyTexts:
-    """A text for each run.
+    """A text for each run."""
 
-    Attributes:
-        codes: (runs,) which of them.
-        texts: distinct.
-    """
-
-    codes: Array
-    texts: list[str]
+    codes: Array  # (runs,) which of them
+    texts: list[str]  # distinct
 
 
 @dataclass(frozen=True, slots=True)
 class ManyLabels:
-    """Labels in an order that differs by run.
+    """Labels in an order that differs by run."""
 
-    Attributes:
-        like: an index of the same type, name and dtype.
-        texts: one a row.
-    """
-
-    like: Any
-    texts: list[ManyTexts]
+    like: Any  # an index of the same type, name and dtype
+    texts: list[ManyTexts]  # one a row
 
 
 class _Texts:
@@ -115,17 +96,7 @@ def _listed(array: Array) -> Any:
 
 
 def parts_of(value: Any, places: Array, count: int) -> Iterator[tuple[Array, Any]] | None:
-    """Yield runs and the value that they share.
-
-    Args:
-        value: of any kind.
-        places: (n,) the runs whose value is asked for.
-        count: of all runs that the value has.
-
-    Returns:
-        Pairs of the numbers of runs and a value whose leaves are plain, or hold one row for each of these runs; None
-        if there would be too many parts.
-    """
+    """Yield runs and the value that they share."""
     chosen = np.zeros(count, dtype=bool)
     chosen[places] = True
     mask = Mask(chosen)

@@ -39,19 +39,12 @@ class UnreadError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What some runs of a block returned.
+    """What some runs of a block returned."""
 
-    Attributes:
-        runs: (n,) their numbers in the block.
-        value: what they returned, a value that may differ by run.
-        places: (n,) their numbers in that value.
-        count: of all runs of that value.
-    """
-
-    runs: Array
-    value: Any
-    places: Array
-    count: int
+    runs: Array  # (n,) their numbers in the block
+    value: Any  # what they returned, a value that may differ by run
+    places: Array  # (n,) their numbers in that value
+    count: int  # of all runs of that value
 
     def of(self, place: int) -> Any:
         """Return the output of one run, by its place among these."""
@@ -60,19 +53,13 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class ReadBlock:
-    """All runs of a block.
+    """All runs of a block."""
 
-    Attributes:
-        parts: of runs that were read.
-        single: outputs of runs that the function itself made, by their numbers.
-        repeated: what the function itself returned in runs that it repeated, which agreed, by their numbers.
-        libraries: calls of libraries that draw by themselves, each made for each run.
-    """
-
-    parts: list[Part]
-    single: dict[int, Any]
+    parts: list[Part]  # of runs that were read
+    single: dict[int, Any]  # outputs of runs that the function itself made, by their numbers
+    # what the function itself returned in runs that it repeated, which agreed, by their numbers
     repeated: dict[int, Any]
-    libraries: tuple[str, ...] = ()
+    libraries: tuple[str, ...] = ()  # calls of libraries that draw by themselves, each made for each run
 
 
 def make(
@@ -83,18 +70,7 @@ def make(
     seeds: np.random.SeedSequence,
     repeated: int = REPEATED,
 ) -> ReadBlock:
-    """Make many runs of a function by reading it.
-
-    Args:
-        function: of the user's own modules.
-        args, keywords: what it is called with, the same in every run.
-        count: how many runs.
-        seeds: what all draws hang on.
-        repeated: runs of each pass that the function itself repeats.
-
-    Raises:
-        UnreadError: if it is not read so, or the function itself returns something else.
-    """
+    """Make many runs of a function by reading it."""
     if not is_of_user(function):
         raise UnreadError("it is not written in modules of yours")
     waiting: list[tuple[Array, Recorded | None]] = [(np.arange(count), None)]
@@ -214,11 +190,7 @@ def _checked(
     keywords: dict[str, Any],
     repeated: int,
 ) -> dict[int, Any]:
-    """Repeat some runs by the function itself; return what it returned, by the runs' numbers.
-
-    Raises:
-        UnreadError: if one of them returns something else.
-    """
+    """Repeat some runs by the function itself; return what it returned, by the runs' numbers."""
     owner = np.full(domain.count, -1, dtype=np.int64)
     for number, (places, _) in enumerate(found):
         owner[places] = number

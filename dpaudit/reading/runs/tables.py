@@ -413,16 +413,7 @@ def regrouped(domain: Runs, content: Any) -> Any:
 
 
 def regroup(content: Any, mask: Mask, count: int) -> Any:
-    """Return a series or frame in an order that differs by run as alternatives, each with plain labels.
-
-    Args:
-        content: `Numbers` or a `Table`.
-        mask: the runs that matter.
-        count: of all runs.
-
-    Returns:
-        The content itself if there would be too many.
-    """
+    """Return a series or frame in an order that differs by run as alternatives, each with plain labels."""
     parts = [content.labels] if type(content) is Numbers else [content.index, *content.columns.values()]
     coded = [each for each in parts if type(each) is Coded]
     if not coded:

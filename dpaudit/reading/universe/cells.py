@@ -61,16 +61,7 @@ class Declared:
 
 
 def declared(name: str, given: Any, dtype: Any = None) -> Declared:
-    """Read what a column may hold.
-
-    Args:
-        name: of the column.
-        given: as for `dpaudit.audit`.
-        dtype: of the column in given data; None without any: then a range holds float64 numbers.
-
-    Raises:
-        UsageError: for a domain that cannot be read.
-    """
+    """Read what a column may hold."""
     from dpaudit.errors import UsageError
 
     allowed = allowed_of(given, f"the domain of {name!r}")

@@ -207,14 +207,7 @@ class Column(Private):
     # --- what treats each record by itself ----------------------------------------------------------------
 
     def apply(self, name: str, function: Callable[..., Any], *others: Any, dtype_hangs: bool = False) -> Column:
-        """Return function(values, *others), done by the library for every kind.
-
-        Args:
-            name: of the operation in the tables.
-            function: takes values of kinds, and those of the other columns in place of these.
-            others: columns of the same rows, and public values.
-            dtype_hangs: whether its type hangs on which values there are.
-        """
+        """Return function(values, *others), done by the library for every kind."""
         columns = [self, *(each for each in others if isinstance(each, Column))]
         for each in columns:
             if not each.rows.same(self.rows):

@@ -37,23 +37,14 @@ MOST_ROUNDS = 60
 
 @dataclass(frozen=True)
 class Reading:
-    """What a function releases.
+    """What a function releases."""
 
-    Attributes:
-        columns: what each column holds.
-        cuts: where the cells of a column end, beside the ends of its range.
-        paths: what is released on each path.
-        refused: what is not read; nothing is known of the function where there is anything.
-        not_run: lines at which a part begins that no pass ran.
-        seconds: that it took.
-    """
-
-    columns: Mapping[str, Declared]
-    cuts: Mapping[str, frozenset[float]]
-    paths: tuple[tuple[Released, ...], ...]
-    refused: tuple[Refused, ...]
-    not_run: tuple[str, ...] = ()
-    seconds: float = 0.0
+    columns: Mapping[str, Declared]  # what each column holds
+    cuts: Mapping[str, frozenset[float]]  # where the cells of a column end, beside the ends of its range
+    paths: tuple[tuple[Released, ...], ...]  # what is released on each path
+    refused: tuple[Refused, ...]  # what is not read; nothing is known of the function where there is anything
+    not_run: tuple[str, ...] = ()  # lines at which a part begins that no pass ran
+    seconds: float = 0.0  # that it took
     unknown_column: str = ""
 
 
@@ -67,20 +58,7 @@ def read(
     seconds: float = 10.0,
     given: Mapping[str, Any] | None = None,
 ) -> Reading:
-    """Read a function on every path.
-
-    Args:
-        function: takes a data frame and the parameters.
-        columns: what each column of the frame holds.
-        parameters: public.
-        person: the column that tells persons apart, where neighbours differ in all rows of one person.
-        replaced: whether a neighbour replaces a record, or the rows of a person.
-        seconds: of wall-clock time, after which the reading is refused.
-        given: further arguments by name, such as a generator.
-
-    Raises:
-        UsageError: on a platform without `os.fork`.
-    """
+    """Read a function on every path."""
     if not hasattr(os, "fork"):
         raise UsageError("functions as they are can be proved only where processes fork: on Linux and macOS")
     calls.build()

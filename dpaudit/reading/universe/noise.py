@@ -453,16 +453,7 @@ def note(
     law: str, exact: Number, scales: Any, details: tuple[tuple[str, float], ...] = (), *, is_ball: bool = False,
     times: int = 1,
 ) -> None:  # fmt: skip
-    """Note a release.
-
-    Args:
-        law: of the noise.
-        exact: the private numbers that it hides.
-        scales: of each number, or one of all.
-        details: further numbers of the law.
-        is_ball: whether the numbers are the Euclidean length of how far an array moves.
-        times: how often a record pays for it.
-    """
+    """Note a release."""
     state = current()
     if state.record:
         refuse("noise within what is done with each record", "noise on the sum")

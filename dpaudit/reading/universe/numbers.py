@@ -366,14 +366,7 @@ def _finite(value: Any) -> None:
 def summed(
     column: Column, *, whole: bool = False, labels: Any = None, columns: Any = None, kinds: Any = None
 ) -> Number:
-    """Return the sum of a column of numbers over its rows; a missing value has to be dealt with before.
-
-    Args:
-        column: of numbers, one or a row of them for each record.
-        whole: whether all are whole numbers.
-        labels, columns: of the sums, where a record has a row of numbers.
-        kinds: the type of a single sum.
-    """
+    """Return the sum of a column of numbers over its rows; a missing value has to be dealt with before."""
     low, high = plain(column.low), plain(column.high)
     if low.dtype == object:
         refuse("a sum of a column of objects, whose type hangs on the data", ".astype(float).sum()")

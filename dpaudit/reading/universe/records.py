@@ -351,13 +351,7 @@ def comprehended(records: Records, element: Callable[[Any], Any], keep: Callable
 
 
 def folded(records: Records, body: Callable[..., Any], before: Sequence[Any]) -> list[Any]:
-    """Return what a loop over records makes of the names that it sets: numbers it adds to, or nothing that may be used.
-
-    Args:
-        records: what it goes through.
-        body: takes a record and the values of the names, and returns their values after it.
-        before: the values of the names; `UNBOUND` where one has none.
-    """
+    """What a loop over records makes of the names that it sets: numbers it adds to, or nothing that may be used."""
     given: list[Any] = []
     for place, each in enumerate(before):
         if type(each) is dict and each and all(_can_add(value) for value in each.values()):

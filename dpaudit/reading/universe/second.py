@@ -593,23 +593,14 @@ class Frames:
 
 @dataclass(frozen=True)
 class Compared:
-    """What real runs showed.
+    """What real runs showed."""
 
-    Attributes:
-        runs: how many.
-        disagreement: the first thing that does not agree with what was read; None where all agrees.
-        pair: neighbours for which the noise has to shift most.
-        raised: how many runs raised an exception.
-        passed_over: how many runs were compared with none, as a rule allows at a δ.
-        spending: neighbours of such runs, of which δ alone speaks; None without any.
-    """
-
-    runs: int
-    disagreement: str | None
-    pair: tuple[Any, Any]
-    raised: int = 0
-    passed_over: int = 0
-    spending: tuple[Any, Any] | None = None
+    runs: int  # how many
+    disagreement: str | None  # the first thing that does not agree with what was read; None where all agrees
+    pair: tuple[Any, Any]  # neighbours for which the noise has to shift most
+    raised: int = 0  # how many runs raised an exception
+    passed_over: int = 0  # how many runs were compared with none, as a rule allows at a δ
+    spending: tuple[Any, Any] | None = None  # neighbours of such runs, of which δ alone speaks; None without any
 
 
 def compared(function: Callable[..., Any], columns: Mapping[str, Declared], cuts: Any, **known: Any) -> Compared:
@@ -639,20 +630,7 @@ def disagreement(
     pairs: int = PAIRS,
     seed: int = 1,
 ) -> Compared:
-    """Hold a bound against real runs on neighbouring frames.
-
-    Args:
-        function: takes a data frame and the parameters.
-        columns, cuts: the domain, and where something changes.
-        limits: what all noise costs at most.
-        unsampled: what noise on other than samples costs at most.
-        parameters: public.
-        given: what makes its further arguments, such as a generator, by name.
-        spends: whether a rule was read by which runs may differ at a δ.
-        person, replaced: the relation.
-        pairs: how many.
-        seed: of the frames and the noise.
-    """
+    """Hold a bound against real runs on neighbouring frames."""
     sizes = (*SIZES, *_sizes_of(function, parameters))
     frames = Frames(columns, cuts, np.random.default_rng(seed), sizes)
     pairs += MORE * (len(sizes) - len(SIZES))

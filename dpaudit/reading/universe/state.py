@@ -34,17 +34,11 @@ class Left(BaseException):
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Something that is not read.
+    """Something that is not read."""
 
-    Attributes:
-        line: where, such as "release.py:7"; "?" where that is not known, or said by `what`.
-        what: what was written, and why it is not read.
-        instead: what to write in its place; "" where nothing is known.
-    """
-
-    line: str
-    what: str
-    instead: str = ""
+    line: str  # where, such as "release.py:7"; "?" where that is not known, or said by `what`
+    what: str  # what was written, and why it is not read
+    instead: str = ""  # what to write in its place; "" where nothing is known
 
     def __str__(self) -> str:
         where = "" if self.line == "?" else f"{self.line}: "
@@ -205,12 +199,7 @@ def line() -> str:
 
 
 def refuse(what: str, instead: str = "") -> NoReturn:
-    """Say that something is not read.
-
-    Args:
-        what: was written, and why it is not read.
-        instead: a line to write in its place.
-    """
+    """Say that something is not read."""
     raise RefusalError(what, instead)
 
 

@@ -19,12 +19,7 @@ _LEAST = 1e-300
 
 
 def accounting_figure(curve: AccountingCurve, claims: Sequence[Claim]) -> str:
-    """Draw δ against ε on a logarithmic axis.
-
-    Args:
-        curve: with at least two places.
-        claims: that are points of the curve, (ε, δ) with δ above 0.
-    """
+    """Draw δ against ε on a logarithmic axis."""
     epsilon, low, high = (np.array(each, dtype=np.float64) for each in (curve.epsilons, curve.lows, curve.highs))
     seen = high > _LEAST
     points = [(claim.value, claim.delta) for claim in claims if claim.is_point and claim.delta > _LEAST]

@@ -90,14 +90,7 @@ def canvas(name: str, height: float, *, narrow: bool = False) -> Iterator[Figure
 
 
 def svg(figure: Figure, name: str, label: str, *, narrow: bool = False) -> str:
-    """Return the drawing as an ``<svg>`` element.
-
-    Args:
-        figure: drawn inside `canvas`.
-        name: a prefix for ids, different for every figure of a page.
-        label: a text alternative that says what the drawing shows.
-        narrow: draw for a phone.
-    """
+    """Return the drawing as an ``<svg>`` element."""
     text, kind = _printed(figure), "narrow" if narrow else "wide"
     name = f"{name}-{kind}"
     text = text[text.index("<svg") :]

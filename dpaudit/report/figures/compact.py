@@ -22,12 +22,7 @@ _NO_TURN = re.compile(r' transform="rotate\(-?0 [^)]*\)"')
 
 
 def compact(drawing: str, prefix: str) -> str:
-    """Return an ``<svg>`` element of Matplotlib in fewer characters; what is drawn does not change.
-
-    Args:
-        drawing: the element; text in it is escaped, so that "<" begins a tag.
-        prefix: of all ids that remain, different for every drawing of a page.
-    """
+    """Return an ``<svg>`` element of Matplotlib in fewer characters; what is drawn does not change."""
     text = re.sub(r">\s+<", "><", drawing)
     text = _NO_TURN.sub("", text)
     text = _TAG.sub(lambda tag: re.sub(r' d="[^"]*"', _path, tag[0]), text)

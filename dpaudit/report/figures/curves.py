@@ -25,14 +25,7 @@ _DOTS = (0, (1, 1.5))
 
 
 def tradeoff_figure(points: Sequence[Point], claim: Claim | None, upper: Proved | None, *, narrow: bool = False) -> str:
-    """Draw false negatives against false positives; for rare events, also hits against false alarms.
-
-    Args:
-        points: rates of events.
-        claim: the claim, or None.
-        upper: what is proved, or None.
-        narrow: draw for a phone.
-    """
+    """Draw false negatives against false positives; for rare events, also hits against false alarms."""
     zoomed = any(point.rare for point in points)
     count = 2 if zoomed else 1
     with canvas("tradeoff", (7.8 if zoomed else 4.8) if narrow else 4.0, narrow=narrow) as figure:
@@ -165,15 +158,7 @@ def profile_figure(
     *,
     narrow: bool = False,
 ) -> str:
-    """Draw δ against ε: the δ that is certainly needed, and that of the claim.
-
-    Args:
-        points: rates of events.
-        claim: the claim, or None.
-        upper: what is proved, or None.
-        known: pairs (ε, δ) of a δ that is certainly needed.
-        narrow: draw for a phone.
-    """
+    """Draw δ against ε: the δ that is certainly needed, and that of the claim."""
     epsilon = np.linspace(0.0, _widest(points, claim, upper), 161)
     needed = certified_profile(points, epsilon, known)
     claimed = None if claim is None else claim.profile(epsilon)

@@ -40,13 +40,7 @@ class Mark:
 
 
 def line_figure(marks: Sequence[Mark], symbol: str, *, narrow: bool = False) -> str:
-    """Draw every mark on its own row over one axis, so that nearly equal numbers stay readable.
-
-    Args:
-        marks: the numbers, from top to bottom.
-        symbol: of the parameter, such as "ε".
-        narrow: draw for a phone.
-    """
+    """Draw every mark on its own row over one axis, so that nearly equal numbers stay readable."""
     finite = [mark.value for mark in marks if math.isfinite(mark.value) and mark.value > 0]
     top = max(finite, default=1.0) * (1.3 if len(finite) == len(marks) and not narrow else 1.5)
     claim = next((mark.value for mark in marks if mark.kind == "claim"), None)
@@ -157,13 +151,7 @@ def _stands_before(axes: Axes, mark: Mark, at: float, claim: float | None, *, na
 
 
 def event_figure(histogram: Histogram, event: Event | None, *, narrow: bool = False) -> str:
-    """Draw how often each output occurred on either side, and which outputs are in the event.
-
-    Args:
-        histogram: the counts.
-        event: the event, or None.
-        narrow: draw for a phone.
-    """
+    """Draw how often each output occurred on either side, and which outputs are in the event."""
     if is_drawn_as_bars(histogram):
         return _bar_figure(histogram, bars(histogram, event), narrow)
     return _density_figure(histogram, event, narrow)

@@ -24,13 +24,7 @@ class Place:
 
 
 def history_figure(places: Sequence[Place], symbol: str, *, narrow: bool = False) -> str:
-    """Draw lower and upper bounds as points, and the claim as a line.
-
-    Args:
-        places: from the oldest to the newest, at least one.
-        symbol: of the parameter, such as "ε".
-        narrow: draw for a phone.
-    """
+    """Draw lower and upper bounds as points, and the claim as a line."""
     numbers = range(1, len(places) + 1)
     with canvas("history", 3.4, narrow=narrow) as figure:
         axes = figure.add_subplot()

@@ -25,15 +25,7 @@ from dpaudit.report.text.bound_kinds import Proved
 def loss_figure(
     bins: Bins, limit: float | None, limit_text: str, upper: Proved | None = None, *, narrow: bool = False
 ) -> str:
-    """Draw the distribution of the privacy loss under each side on two scales, with the claimed band shaded.
-
-    Args:
-        bins: frequencies of the loss and their intervals.
-        limit: the claimed ε, or None for a claim that does not limit the loss of each output.
-        limit_text: the text of the claim.
-        upper: the proved upper limit of the loss, or None.
-        narrow: draw for a phone.
-    """
+    """Draw the distribution of the privacy loss under each side on two scales, with the claimed band shaded."""
     with canvas("loss", 6.2, narrow=narrow) as figure:
         plain, powers = figure.subplots(2, 1, sharex=True)
         _linear_scale(plain, bins)
@@ -52,14 +44,7 @@ def loss_figure(
 
 
 def loss_glance(bins: Bins, limit: float | None, limit_text: str, upper: Proved | None = None) -> str:
-    """Draw the same on half of a page, on one scale, in words for readers who know nothing of sides.
-
-    Args:
-        bins: frequencies of the loss and their intervals.
-        limit: the claimed ε, or None for a claim that does not limit the loss of each output.
-        limit_text: the text of the claim.
-        upper: the proved upper limit of the loss, or None.
-    """
+    """Draw the same on half of a page, on one scale, in words for readers who know nothing of sides."""
     with canvas("glance", 3.0, narrow=True) as figure:
         axes = figure.add_subplot()
         scale = _logarithmic_scale if _hides_a_bar(bins, limit) else _linear_scale

@@ -32,12 +32,7 @@ LEAST = 10  # a cell seen on one side only counts as an infinite loss from this 
 
 
 def frequency_interval(count: ArrayLike, runs: ArrayLike, confidence: float = CONFIDENCE) -> tuple[Floats, Floats]:
-    """Return the two ends of the exact interval of a probability (Clopper & Pearson 1934).
-
-    Args:
-        count, runs: broadcast; without runs the interval is (0, 1).
-        confidence: of each interval separately, with half of the error at either end.
-    """
+    """Return the two ends of the exact interval of a probability (Clopper & Pearson 1934)."""
     k, n = np.broadcast_arrays(np.asarray(count, dtype=np.float64), np.asarray(runs, dtype=np.float64))
     tail = (1 - confidence) / 2
     low = np.where(k > 0, betaincinv(np.maximum(k, 1), n - np.maximum(k, 1) + 1 + (n == 0), tail), 0.0)
@@ -245,18 +240,13 @@ def _alone(losses: Losses, side: int) -> tuple[float, float, float]:
 
 @dataclass(frozen=True, slots=True)
 class Beyond:
-    """What is beyond ±ε, as a pair for the directions (loss above ε under side 0, loss below −ε under side 1).
+    """What is beyond ±ε, as a pair for the directions (loss above ε under side 0, loss below −ε under side 1)."""
 
-    Attributes:
-        clear: the mass of the cells whose whole interval of the loss is beyond.
-        unclear: the mass of other cells whose estimated loss is beyond, as happens by chance alone.
-        excess: Σ (p − e^ε·q)₊ over the cells, and with the sides swapped; a claim with δ limits this by δ.
-        stated: (mass beyond, excess) by the law that the mechanism states, for each direction; None without one.
-    """
-
-    clear: tuple[float, float]
-    unclear: tuple[float, float]
+    clear: tuple[float, float]  # the mass of the cells whose whole interval of the loss is beyond
+    unclear: tuple[float, float]  # the mass of other cells whose estimated loss is beyond, as happens by chance alone
+    # Σ (p − e^ε·q)₊ over the cells, and with the sides swapped; a claim with δ limits this by δ
     excess: tuple[float, float]
+    # (mass beyond, excess) by the law that the mechanism states, for each direction; None without one
     stated: tuple[tuple[float, float], tuple[float, float]] | None = None
 
 

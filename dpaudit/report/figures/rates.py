@@ -134,16 +134,7 @@ def _turn(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]
 
 
 def certified_profile(points: Sequence[Point], epsilon: Floats, known: Sequence[tuple[float, float]] = ()) -> Floats:
-    """Return the δ that is certainly needed at each ε, in both orders of the pair.
-
-    Args:
-        points: rates of events.
-        epsilon: (n,), nats.
-        known: pairs (ε, δ) of a δ that is needed there, and so at every smaller ε.
-
-    Returns:
-        (n,), probabilities.
-    """
+    """Return the δ that is certainly needed at each ε, in both orders of the pair."""
     factor = np.exp(epsilon)
     needed = [np.zeros_like(factor)]
     for point in points:

@@ -18,17 +18,12 @@ __all__ = ["FORMATS", "context", "markdown", "notebook"]
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One way to write evidence.
+    """One way to write evidence."""
 
-    Attributes:
-        draw: (evidence, answers of people (`dpaudit.report.formats.context`)) → text or bytes.
-        several: whether it accepts several evidence files.
-        asks: whether it includes answers of people.
-    """
-
+    # (evidence, answers of people (`dpaudit.report.formats.context`)) → text or bytes
     draw: Callable[[Sequence[Evidence], Mapping[str, Answer] | None], str | bytes]
-    several: bool = False
-    asks: bool = False
+    several: bool = False  # whether it accepts several evidence files
+    asks: bool = False  # whether it includes answers of people
 
 
 def _html(evidences: Sequence[Evidence], _: object) -> str:

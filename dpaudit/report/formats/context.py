@@ -25,22 +25,14 @@ _HOW = ("deployment", "implementation")
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A question, with the place and the kind of its answer in the record.
+    """A question, with the place and the kind of its answer in the record."""
 
-    Attributes:
-        key: its name in the context.
-        path: the place of the answer, in the registry's order; empty if it is part of another field.
-        question: the question for people.
-        tier: the lowest tier of completeness at which the registry expects it.
-        choices: the words that the registry accepts; empty for any text.
-        kind: "text", "whole" for a number, "date", "texts" for a list; "evidence" if people are not asked.
-    """
-
-    key: str
-    path: tuple[str, ...]
-    question: str
-    tier: int
-    choices: tuple[str, ...] = ()
+    key: str  # its name in the context
+    path: tuple[str, ...]  # the place of the answer, in the registry's order; empty if it is part of another field
+    question: str  # the question for people
+    tier: int  # the lowest tier of completeness at which the registry expects it
+    choices: tuple[str, ...] = ()  # the words that the registry accepts; empty for any text
+    # "text", "whole" for a number, "date", "texts" for a list; "evidence" if people are not asked
     kind: Literal["text", "whole", "date", "texts", "evidence"] = "text"
 
     @property
@@ -156,11 +148,7 @@ _ASKABLE = {field.key: field for field in FIELDS if field.kind != "evidence"}
 
 
 def read_context(text: str, name: str) -> dict[str, Answer]:
-    """Return the answers in a TOML text: in its table ``[tool.dpaudit.context]``, or ``[context]``, or all of it.
-
-    Raises:
-        UsageError: if it is no TOML, a key is unknown, or an answer is of the wrong kind.
-    """
+    """Return the answers in a TOML text: in its table ``[tool.dpaudit.context]``, or ``[context]``, or all of it."""
     try:
         document = tomllib.loads(text)
     except (ValueError, RecursionError) as error:

@@ -14,11 +14,7 @@ EXTRA = "pip install 'dpaudit[pdf]'"
 
 
 def pdf(html: str) -> bytes:
-    """Return a page from `dpaudit.report.html_page` as a PDF.
-
-    Raises:
-        UsageError: if WeasyPrint, or a library that it needs, is not installed.
-    """
+    """Return a page from `dpaudit.report.html_page` as a PDF."""
     try:
         import weasyprint
         from weasyprint.urls import URLFetcher

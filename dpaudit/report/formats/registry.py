@@ -31,12 +31,7 @@ _HEAD = """\
 
 
 def registry_record(evidence: Evidence, answers: Mapping[str, Answer] | None = None) -> dict[str, Any]:
-    """Return the record as nested values, in the registry's order; an unanswered field is a question.
-
-    Args:
-        evidence: about the mechanism.
-        answers: of people (`dpaudit.report.formats.context.read_context`).
-    """
+    """Return the record as nested values, in the registry's order; an unanswered field is a question."""
     given = dict(answers or {})
     known = dict(_known(evidence, given))
     record: dict[str, Any] = {}

@@ -55,14 +55,7 @@ def gravest(all_evidence: Sequence[Evidence]) -> Verdict:
 def dossier_page(
     name: str, all_evidence: Sequence[Evidence], links: Sequence[str], context: Mapping[str, Any] | None = None
 ) -> str:
-    """Return the page about a release.
-
-    Args:
-        name: of the release.
-        all_evidence: about it, at least one.
-        links: to the file or page of each.
-        context: answers of people (`dpaudit.report.formats.context.read_context`).
-    """
+    """Return the page about a release."""
     views = [view(each) for each in all_evidence]
     verdict = gravest(all_evidence)
     instruments = [

@@ -25,12 +25,7 @@ class Entry:
 
 
 def history_page(entries: Sequence[Entry]) -> str:
-    """Return the page.
-
-    Args:
-        entries: from the oldest to the newest, at least one; those whose parameter is another than that of the newest
-            have a row, and no place in the drawing.
-    """
+    """Return the page."""
     newest = entries[-1].evidence
     letter = symbol(newest)
     places = [_place(each.evidence) for each in entries if symbol(each.evidence) == letter]

@@ -35,11 +35,6 @@ def index_page(title: str, lead: str, entries: Sequence[IndexEntry]) -> str:
     """Return an index page.
 
     It loads nothing; its only script, which sorts the table, is allowed by its hash in the content security policy.
-
-    Args:
-        title: of the page.
-        lead: the first paragraph.
-        entries: the rows, in their order.
     """
     script = source(_SCRIPT)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

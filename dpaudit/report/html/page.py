@@ -54,13 +54,7 @@ _LONGEST_SHOWN = 60_000  # characters of the record that the page also shows as 
 
 
 def render(evidence: Evidence, baseline: Evidence | None = None, *, script: bool = True) -> str:
-    """Return the page of an audit; with a baseline it includes what changed since.
-
-    Args:
-        evidence: the evidence.
-        baseline: earlier evidence of the same mechanism.
-        script: whether the page of a proof has the script that checks it again.
-    """
+    """Return the page of an audit; with a baseline it includes what changed since."""
     shown = view(evidence)
     layout = LAYOUT if accounting_of(evidence) is None else LAYOUT_OF_ACCOUNTING
     layout = layout if evidence.training is None else LAYOUT_OF_TRAINING

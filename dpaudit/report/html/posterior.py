@@ -90,13 +90,7 @@ def certified_loss(bound: Bound) -> float:
 
 
 def posterior_part(evidence: Evidence, claim: Claim | None, *, drawn: bool = True) -> PosteriorPart:
-    """Return the section on an attacker's suspicion.
-
-    Args:
-        evidence: the evidence.
-        claim: its claim, or None.
-        drawn: include the drawing.
-    """
+    """Return the section on an attacker's suspicion."""
     limit = claim.value if _limits(claim) and claim is not None else None
     bound = _used(evidence)
     loss = 0.0 if bound is None else certified_loss(bound)
@@ -169,13 +163,7 @@ def _note(claim: Claim | None) -> str:
 
 
 def posterior_figure(limit: float | None, loss: float, *, narrow: bool = False) -> str:
-    """Draw suspicion after an output against suspicion before it.
-
-    Args:
-        limit: ε of a pure claim, which allows a band; None for other claims.
-        loss: L of `certified_loss`, which was shown.
-        narrow: draw for a phone.
-    """
+    """Draw suspicion after an output against suspicion before it."""
     prior = np.linspace(0.0, 1.0, 151)
     with canvas("posterior", 4.6 if narrow else 3.8, narrow=narrow) as figure:
         axes = figure.add_subplot()

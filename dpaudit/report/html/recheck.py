@@ -25,17 +25,11 @@ COVERED = frozenset({"tree", "fold"})
 
 @dataclass(frozen=True, slots=True)
 class Recheck:
-    """The line under the verdict, and the script that replaces it.
+    """The line under the verdict, and the script that replaces it."""
 
-    Attributes:
-        sentence: what stands there where no script runs.
-        script: the script; empty if the page has none.
-        script_hash: of the script, as a content security policy names it.
-    """
-
-    sentence: str
-    script: str = ""
-    script_hash: str = ""
+    sentence: str  # what stands there where no script runs
+    script: str = ""  # the script; empty if the page has none
+    script_hash: str = ""  # of the script, as a content security policy names it
 
 
 def recheck(evidence: Evidence, *, script: bool) -> Recheck | None:
@@ -68,11 +62,7 @@ def recheck(evidence: Evidence, *, script: bool) -> Recheck | None:
 
 
 def checker() -> str:
-    """Return the text of the checker.
-
-    Raises:
-        UsageError: if it is not the one that was built, byte for byte.
-    """
+    """Return the text of the checker."""
     text = source(CHECKER)
     if hashlib.sha256(text.encode()).hexdigest() != DIGEST:
         raise UsageError(

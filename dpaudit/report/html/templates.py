@@ -18,19 +18,12 @@ from dpaudit.report.text.phrases import visible
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section of the page.
+    """A section of the page."""
 
-    Attributes:
-        name: its anchor, and the name of its template in ``sections/``.
-        title: its name in the table of contents.
-        parts: the values for its template; names are unique over all sections.
-        plain: whether it has no template of its own: then ``parts`` are paragraphs and rows (`plain`).
-    """
-
-    name: str
-    title: str
-    parts: dict[str, Any]
-    plain: bool = False
+    name: str  # its anchor, and the name of its template in ``sections/``
+    title: str  # its name in the table of contents
+    parts: dict[str, Any]  # the values for its template; names are unique over all sections
+    plain: bool = False  # whether it has no template of its own: then ``parts`` are paragraphs and rows (`plain`)
 
     @property
     def template(self) -> str:

@@ -25,13 +25,7 @@ def is_by_rank(evidence: Evidence) -> bool:
 
 
 def how_fixed(evidence: Evidence, pair: int | None, *, computed: bool = False) -> str:
-    """Say when the event was fixed, and what measured it.
-
-    Args:
-        evidence: the evidence.
-        pair: the index of the event's pair, or None.
-        computed: whether the event was computed, as that of a counterexample.
-    """
+    """Say when the event was fixed, and what measured it."""
     where = "" if pair is None else f" of pair {pair}"
     if computed:
         return (

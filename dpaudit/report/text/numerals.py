@@ -41,13 +41,7 @@ def _rounded(value: float, rounding: str, digits: int) -> float:
 
 
 def lower_text(value: float, *, claim: float | None = None, digits: int = DIGITS) -> str:
-    """Write a lower bound, rounded down.
-
-    Args:
-        value: the bound.
-        claim: the claimed value of the same parameter, or None.
-        digits: significant digits; more are written if these would hide that the bound exceeds the claim.
-    """
+    """Write a lower bound, rounded down."""
     for many in range(digits, _FULL):
         rounded = _rounded(value, ROUND_FLOOR, many)
         if claim is None or not value > claim or rounded > claim:
@@ -56,13 +50,7 @@ def lower_text(value: float, *, claim: float | None = None, digits: int = DIGITS
 
 
 def upper_text(value: float, *, claim: float | None = None, digits: int = DIGITS) -> str:
-    """Write an upper bound, rounded up.
-
-    Args:
-        value: the bound.
-        claim: the claimed value of the same parameter, or None.
-        digits: significant digits; more are written if these would hide that the bound is at most the claim.
-    """
+    """Write an upper bound, rounded up."""
     for many in range(digits, _FULL):
         rounded = _rounded(value, ROUND_CEILING, many)
         if claim is None or not value <= claim or rounded <= claim:

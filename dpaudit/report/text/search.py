@@ -15,14 +15,10 @@ _SHOWN, _LONGEST = 6, 160  # pairs in the table, and characters of a change, to 
 
 @dataclass(frozen=True, slots=True)
 class SearchPart:
-    """What the page shows of a search.
+    """What the page shows of a search."""
 
-    Attributes:
-        sentences: what was done, and what it means.
-        rows: the pairs that stayed in the race longest: what changes in them, their runs, and the predicted bound.
-    """
-
-    sentences: list[str]
+    sentences: list[str]  # what was done, and what it means
+    # the pairs that stayed in the race longest: what changes in them, their runs, and the predicted bound
     rows: list[tuple[str, str, str]]
 
 

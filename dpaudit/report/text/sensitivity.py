@@ -13,17 +13,11 @@ from dpaudit.report.text.numerals import count_text
 
 @dataclass(frozen=True, slots=True)
 class SensitivityPart:
-    """What the page shows of the query's sensitivity.
+    """What the page shows of the query's sensitivity."""
 
-    Attributes:
-        exceeded: whether it is a counterexample to the declared sensitivity.
-        sentences: what was found, and what it means.
-        rows: (name, text) of everything else.
-    """
-
-    exceeded: bool
-    sentences: list[str]
-    rows: list[tuple[str, str]]
+    exceeded: bool  # whether it is a counterexample to the declared sensitivity
+    sentences: list[str]  # what was found, and what it means
+    rows: list[tuple[str, str]]  # (name, text) of everything else
 
 
 def sensitivity_part(evidence: Evidence) -> SensitivityPart | None:

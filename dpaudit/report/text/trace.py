@@ -31,28 +31,17 @@ MEANINGS = {
 
 @dataclass(frozen=True, slots=True)
 class TracePart:
-    """The section on a trace.
+    """The section on a trace."""
 
-    Attributes:
-        sentences: what was found, and what its word means.
-        findings: (word, what was found, line) of each.
-        calls: rows of the draws: line, law and scale, how far it moved, what it cost, where data came to it.
-        facts: names and texts beside.
-    """
-
-    sentences: list[str]
-    findings: list[tuple[str, str, str]]
+    sentences: list[str]  # what was found, and what its word means
+    findings: list[tuple[str, str, str]]  # (word, what was found, line) of each
+    # rows of the draws: line, law and scale, how far it moved, what it cost, where data came to it
     calls: list[tuple[str, str, str, str, str]]
-    facts: list[tuple[str, str]]
+    facts: list[tuple[str, str]]  # names and texts beside
 
 
 def trace_line(evidence: Evidence, *, told: bool = False) -> str | None:
-    """Return what was found in one line; None without a trace.
-
-    Args:
-        evidence: with a trace or without.
-        told: whether the story of what speaks against the claim stands elsewhere already.
-    """
+    """Return what was found in one line; None without a trace."""
     trace = evidence.trace
     if trace is None:
         return None
@@ -72,11 +61,7 @@ def _tried(trace: Trace) -> str:
 
 
 def trace_story(evidence: Evidence) -> list[str]:
-    """Return what speaks against the claim, in sentences: the two datasets, what moves at which price, what to write.
-
-    Returns:
-        Sentences; none where nothing speaks against it, or nothing of that is recorded.
-    """
+    """What speaks against the claim, in sentences: the two datasets, what moves at which price, what to write."""
     trace = evidence.trace
     if trace is None or trace.word not in SPEAKS_AGAINST:
         return []

@@ -22,11 +22,7 @@ from dpaudit.verify.proofs.kinds import KINDS
 
 
 def against(evidence: Evidence, name: str) -> Iterator[Finding]:
-    """Yield a finding for each property of the target that the evidence states.
-
-    Raises:
-        UsageError: if the target cannot be loaded.
-    """
+    """Yield a finding for each property of the target that the evidence states."""
     mechanism, target = load(name), evidence.target
     own = public_name(mechanism)
     same = own.rpartition(":")[2] == target.name.rpartition(":")[2]

@@ -65,11 +65,7 @@ def _limit(text: str | None) -> float | None:
 
 
 def event_probabilities(found: Counterexample) -> tuple[Enclosure, Enclosure] | None:
-    """Return the probabilities of the event on both sides; None if exact integration cannot compute them.
-
-    Raises:
-        CertificateError: if the record does not contain a complete tree.
-    """
+    """Return the probabilities of the event on both sides; None if exact integration cannot compute them."""
     record = found.record
     leaves = leaves_of(record["nodes"], record["scope"]["length"])
     tree = ProgramTree((), tuple(leaves))

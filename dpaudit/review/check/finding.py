@@ -49,13 +49,7 @@ class Finding:
 
 
 def answered(what: str, holds: bool, sentence: str) -> Finding:
-    """Return a finding about what was recomputed.
-
-    Args:
-        what: the thing that was checked.
-        holds: whether it is as stated.
-        sentence: about it.
-    """
+    """Return a finding about what was recomputed."""
     return Finding(what, CheckResult.HOLDS if holds else CheckResult.FAILS, sentence)
 
 
@@ -65,13 +59,7 @@ def failing(what: str, sentence: str) -> Finding:
 
 
 def unchecked(what: str, sentence: str, *, decides: bool) -> Finding:
-    """Return a finding about what was not recomputed.
-
-    Args:
-        what: the thing that was not checked.
-        sentence: why.
-        decides: whether the verdict rests on it.
-    """
+    """Return a finding about what was not recomputed."""
     return Finding(what, CheckResult.NOT_CHECKED, sentence, decides)
 
 
@@ -89,11 +77,5 @@ def passes(findings: Iterable[Finding]) -> bool:
 
 
 def agrees(again: float, stated: float, accuracy: float = DIGITS) -> bool:
-    """Whether a recomputed number agrees with the stated one; NaN never does.
-
-    Args:
-        again: the recomputed number.
-        stated: the number in the evidence.
-        accuracy: the relative tolerance.
-    """
+    """Whether a recomputed number agrees with the stated one; NaN never does."""
     return again == stated or math.isclose(again, stated, rel_tol=accuracy, abs_tol=accuracy)

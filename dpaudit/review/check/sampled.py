@@ -119,13 +119,7 @@ def _misplaced(evidence: Evidence, attempt: Attempt) -> str:
 
 
 def impossible(evidence: Evidence, bound: Bound, counts: Counts) -> str:
-    """Say what is impossible in a counted bound, before anything is computed; empty if nothing is wrong.
-
-    Args:
-        evidence: the evidence.
-        bound: one of its bounds.
-        counts: those of the bound, or of a second look at it.
-    """
+    """Say what is impossible in a counted bound, before anything is computed; empty if nothing is wrong."""
     notion = _notion(evidence)
     if bound.notion != str(notion) or bound.delta != notion.delta or bound.parameter != notion.parameter:
         return f"it bounds {bound.parameter} of {bound.notion}, and the claim is {notion}"

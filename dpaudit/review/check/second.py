@@ -30,14 +30,7 @@ Numbers = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def second_opinion(title: str, bound: Bound, counts: Counts, claim: Claim) -> Iterator[Finding]:
-    """Yield a finding if there is a second opinion for the method.
-
-    Args:
-        title: what the finding is about.
-        bound: the bound.
-        counts: its counts.
-        claim: the privacy notion that is bounded.
-    """
+    """Yield a finding if there is a second opinion for the method."""
     again = _AGAIN.get(bound.method)
     if again is None:
         return
@@ -195,14 +188,7 @@ def _above(values: Numbers) -> Numbers:
 
 
 def _failures(levels: Numbers, hits: int, chance: float, *, upper: bool = False) -> Numbers:
-    """Return quantiles of the number of failures before so many hits: the least k that exceeds with such a chance.
-
-    Args:
-        levels: the probability of at most k that is reached, or with ``upper`` that of more than k that is left.
-        hits: how often it succeeds.
-        chance: of a success.
-        upper: from which end levels count.
-    """
+    """Return quantiles of the number of failures before so many hits: the least k that exceeds with such a chance."""
 
     def least(level: float) -> float:
         def reached(k: int) -> bool:

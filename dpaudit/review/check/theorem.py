@@ -43,9 +43,6 @@ def by_theorem(path: str | Path) -> Iterator[Finding]:
 
     Nothing is yielded of a file without a certificate of a proof. What this checker does not cover, or where it cannot
     run, makes nothing fail or pass: only a refusal, or a disagreement, does.
-
-    Args:
-        path: an evidence file, a page that embeds one, or a bare certificate.
     """
     certificate = _certificate(read_text(path))
     if certificate is None:

@@ -109,13 +109,7 @@ def interval_text(loss: EventLoss) -> str:
 
 
 def compare_text(before: Evidence, now: Evidence, comparison: LossComparison) -> str:
-    """Return the comparison as text for a terminal.
-
-    Args:
-        before: the earlier evidence.
-        now: the later evidence.
-        comparison: of their losses.
-    """
+    """Return the comparison as text for a terminal."""
     found = changes(before, now, comparison)
     changed = [f"{'Better' if change.better else 'Changed'}: {change.sentence}" for change in found]
     said = [
@@ -135,13 +129,7 @@ def compare_text(before: Evidence, now: Evidence, comparison: LossComparison) ->
 
 
 def compare_page(before: Evidence, now: Evidence, comparison: LossComparison) -> str:
-    """Return the comparison as one self-contained HTML page.
-
-    Args:
-        before: the earlier evidence.
-        now: the later evidence.
-        comparison: of their losses.
-    """
+    """Return the comparison as one self-contained HTML page."""
     losses = [loss for loss in (comparison.before, comparison.after) if loss is not None]
     return (
         environment()
@@ -166,13 +154,7 @@ def compare_page(before: Evidence, now: Evidence, comparison: LossComparison) ->
 
 
 def compare_json(before: Evidence, now: Evidence, comparison: LossComparison) -> str:
-    """Return the comparison as JSON; infinities are the text "inf", as in evidence.
-
-    Args:
-        before: the earlier evidence.
-        now: the later evidence.
-        comparison: of their losses.
-    """
+    """Return the comparison as JSON; infinities are the text "inf", as in evidence."""
     document = {
         "format": FORMAT,
         "version": 1,

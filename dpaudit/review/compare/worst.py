@@ -45,13 +45,7 @@ class Change:
 
 
 def changes(before: Evidence, now: Evidence, comparison: LossComparison) -> list[Change]:
-    """Return all changes between two records: the worst first, improvements last.
-
-    Args:
-        before: the earlier evidence.
-        now: the later evidence.
-        comparison: of their losses.
-    """
+    """Return all changes between two records: the worst first, improvements last."""
     if before.id == now.id:
         return []
     found = [
@@ -68,13 +62,7 @@ def changes(before: Evidence, now: Evidence, comparison: LossComparison) -> list
 
 
 def heading(before: Evidence, now: Evidence, comparison: LossComparison) -> str:
-    """Return the worst of all changes as a short heading.
-
-    Args:
-        before: the earlier evidence.
-        now: the later evidence.
-        comparison: of their losses.
-    """
+    """Return the worst of all changes as a short heading."""
     if before.id == now.id:
         return "The same evidence"
     found = changes(before, now, comparison)

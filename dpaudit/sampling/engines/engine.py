@@ -102,16 +102,7 @@ class Remote(Engine):
 
 
 def packed(work: Work[Any], experiment: Experiment, block: Block) -> bytes:
-    """Return a task as bytes.
-
-    Args:
-        work: what is to be done.
-        experiment: what is run.
-        block: which runs.
-
-    Raises:
-        UsageError: if something cannot be sent to another process.
-    """
+    """Return a task as bytes."""
     import cloudpickle
 
     try:
@@ -133,25 +124,14 @@ def opened(answer: Answer) -> Any:
 
 
 def unreachable(name: str, where: str | None, error: BaseException | str) -> NoReturn:
-    """Raise `UsageError`: an engine does not answer.
-
-    Args:
-        name: of the engine.
-        where: its address, None for the default one.
-        error: what happened.
-    """
+    """Raise `UsageError`: an engine does not answer."""
     place = "" if where is None else f" at {where!r}"
     why = f"{type(error).__name__}: {error}" if isinstance(error, BaseException) else error
     raise UsageError(f"no {name}{place} can be reached ({first_line(why)}); start it, or name another --scheduler")
 
 
 def gone(name: str, error: BaseException | str) -> NoReturn:
-    """Raise `UsageError`: an engine was lost on the way.
-
-    Args:
-        name: of the engine.
-        error: what happened.
-    """
+    """Raise `UsageError`: an engine was lost on the way."""
     why = f"{type(error).__name__}: {error}" if isinstance(error, BaseException) else error
     raise UsageError(
         f"the connection to {name} was lost ({first_line(why)}); with --resume FILE, finished blocks are kept, and the "

@@ -102,10 +102,5 @@ class Dask(Remote):
 
 
 def made(workers: int, scheduler: str | None) -> Dask:
-    """Return the engine; Dask has workers of its own.
-
-    Args:
-        workers: not used.
-        scheduler: its address, or None for the client of this process.
-    """
+    """Return the engine; Dask has workers of its own."""
     return Dask(scheduler)

@@ -97,11 +97,5 @@ class Ray(Remote):
 
 
 def made(workers: int, scheduler: str | None) -> Ray:
-    """Return the engine.
-
-    Args:
-        workers: how many, if Ray is started here; a cluster has its own.
-        scheduler: the address of a cluster ("auto", "ray://HOST:10001"); None for the connection of this process, or a
-            Ray of its own on this machine.
-    """
+    """Return the engine."""
     return Ray(workers, scheduler)

@@ -96,17 +96,7 @@ def _last_line(text: str) -> str:
 
 
 def made(workers: int, scheduler: str | None) -> Batch:
-    """Return the engine.
-
-    Args:
-        workers: jobs at once.
-        scheduler: the batch system and its settings, as submitit names them: "slurm, timeout_min=60,
-            slurm_partition=gpu"; None for the one that submitit finds. ``folder`` is where jobs leave their files, and
-            must be seen by all machines.
-
-    Raises:
-        UsageError: if the settings cannot be read.
-    """
+    """Return the engine."""
     cluster, *rest = [part.strip() for part in (scheduler or "auto").split(",")]
     settings: dict[str, Any] = {}
     for part in rest:

@@ -77,12 +77,7 @@ def _answer(expected: dict[str, str | None], task: bytes) -> Answer:
 
 
 def difference(expected: dict[str, str | None], here: dict[str, str | None]) -> str | None:
-    """Say in which way an installation is another one; None if it is not.
-
-    Args:
-        expected: where the audit was asked for.
-        here: where a block is to run.
-    """
+    """Say in which way an installation is another one; None if it is not."""
     for name, value in expected.items():
         if name != _TARGET and here.get(name) != value:
             return f"{name} is {here.get(name)} there, and {value} here; runs would not be those of one installation"

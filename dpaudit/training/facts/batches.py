@@ -61,17 +61,7 @@ def recognised(
     seed: int = 0,
     rounds: Sequence[Sequence[int]] = (),
 ) -> Sampler:
-    """Return how records came in.
-
-    Args:
-        batches: record indices of each batch.
-        records: how many there are.
-        rate: at which they are said to be sampled.
-        epoch: batches in an epoch.
-        error: the probability with which Poisson sampling is taken for something else, at most.
-        seed: of the Monte Carlo tests.
-        rounds: the batches of each epoch that was begun, by number; by default so many in a row.
-    """
+    """Return how records came in."""
     if any(len(np.unique(batch)) < len(batch) for batch in batches):
         return Sampler("repeated", {}, 0.0)
     share = error / TESTS
@@ -224,12 +214,7 @@ def _by_rank(seen: float, drawn: Floats) -> float:
 
 
 def batch_finding(sampler: Sampler, assumed: str) -> Finding:
-    """Say whether records came in as the claim's accounting assumes.
-
-    Args:
-        sampler: what was recognised.
-        assumed: "poisson", "fixed-size" or "shuffled".
-    """
+    """Say whether records came in as the claim's accounting assumes."""
     detail = ", ".join(f"{name} p = {value:.2g}" for name, value in sampler.p_values.items())
     if not sampler.kind:
         text = "Too few batches were drawn to tell Poisson sampling from others."

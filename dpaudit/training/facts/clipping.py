@@ -45,17 +45,7 @@ def replayed(
     before: bool = True,
     cast: str = "",
 ) -> Replay:
-    """Return how far a sum of gradients is from that of its clipped records, and what it looks like instead.
-
-    Args:
-        rows: gradients of single records at some coordinates, (b, k).
-        norms: of the whole gradients, (b,).
-        total: the sum that the loop made at these coordinates, (k,).
-        clip: the clip norm.
-        whole: the norm of the whole sum, or None.
-        before: whether rows are gradients before clipping; else they are what a record contributes.
-        cast: the type that gradients were computed in, where it has few digits.
-    """
+    """Return how far a sum of gradients is from that of its clipped records, and what it looks like instead."""
     slack = max(TOLERANCE, DIGITS.get(cast, 0.0))
     if not (np.all(np.isfinite(norms)) and np.all(np.isfinite(total)) and np.all(np.isfinite(rows))):
         return Replay(float("nan"), False, finite=False)
@@ -108,12 +98,7 @@ def _distance(expected: Floats, total: Floats) -> float:
 
 
 def clipping_finding(replays: Sequence[Replay], silent: str = "") -> Finding:
-    """Say whether every sum that was replayed is one of clipped records.
-
-    Args:
-        replays: what was compared.
-        silent: why nothing could be.
-    """
+    """Say whether every sum that was replayed is one of clipped records."""
     if not replays:
         text = silent or "No gradients of single records were seen."
         return Finding("clipping", "not seen", "not replayed", text)
@@ -141,13 +126,7 @@ def clipping_finding(replays: Sequence[Replay], silent: str = "") -> Finding:
 
 
 def finite_finding(replays: Sequence[Replay], updates: int, empty: int | None) -> Finding:
-    """Say whether gradients were numbers, and whether an empty batch made an update like any other.
-
-    Args:
-        replays: what was compared.
-        updates: how many were seen.
-        empty: how many of them took no record; None where this was not seen.
-    """
+    """Say whether gradients were numbers, and whether an empty batch made an update like any other."""
     if any(not each.finite for each in replays):
         text = "A gradient that is no finite number went into a sum: it reaches the weights through any noise."
         return Finding("numbers", "wrong", "gradients that are no numbers", text)

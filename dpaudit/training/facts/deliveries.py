@@ -21,30 +21,19 @@ _LEAST_CUT = 3  # updates with one number of rows, before batches are said to be
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What one update holds.
+    """What one update holds."""
 
-    Attributes:
-        of: its deliveries, ascending; one that comes into it twice, twice.
-        cut: whether it holds a part of some of them only.
-        shown: whether the tensors showed it; else the numbers of rows did.
-    """
-
-    of: tuple[int, ...]
-    cut: bool = False
-    shown: bool = False
+    of: tuple[int, ...]  # its deliveries, ascending; one that comes into it twice, twice
+    cut: bool = False  # whether it holds a part of some of them only
+    shown: bool = False  # whether the tensors showed it; else the numbers of rows did
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """How batches that were drawn became updates.
+    """How batches that were drawn became updates."""
 
-    Attributes:
-        held: what each update holds; None where nothing explains it.
-        left: deliveries that came before the last update, and that none holds.
-    """
-
-    held: tuple[Held | None, ...]
-    left: int
+    held: tuple[Held | None, ...]  # what each update holds; None where nothing explains it
+    left: int  # deliveries that came before the last update, and that none holds
 
     @property
     def unexplained(self) -> int:

@@ -54,14 +54,7 @@ def _cosine(x: Floats, y: Floats) -> float:
 def repetition_finding(
     kept: Floats, names: Sequence[tuple[str, Floats]], ranks: Floats | None, error: float
 ) -> Finding:
-    """Say whether noise came twice: in two updates, two parameters of one update, or on two machines.
-
-    Args:
-        kept: noise of each update at the same coordinates, (t, k).
-        names: the kept noise of each parameter, (t, k of it).
-        ranks: noise of machines at the same coordinates, (machines, k), or None.
-        error: the probability with which independent noise is called repeated, at most.
-    """
+    """Say whether noise came twice: in two updates, two parameters of one update, or on two machines."""
     where = _twice(kept, names, ranks, error)
     if where:
         text = f"Noise came twice: {where}. A difference of what was released has none of it."
@@ -125,13 +118,7 @@ class Scale:
 
 
 def scale_of(squares: Floats, counts: Integers, error: float) -> Scale | None:
-    """Return the scale of all noise together, with an exact interval (χ²); None where there was none.
-
-    Args:
-        squares: sums of squares of each coordinate, (d,).
-        counts: how many values each sums, (d,).
-        error: of the interval.
-    """
+    """Return the scale of all noise together, with an exact interval (χ²); None where there was none."""
     total, values = float(squares.sum()), int(counts.sum())
     if not values:
         return None
@@ -153,16 +140,7 @@ def noise_finding(
     error: float,
     silent: str = "",
 ) -> Finding:
-    """Say whether the noise has at least the scale that the claim assumes, at every update, parameter and coordinate.
-
-    Args:
-        squares, counts: as for `scale_of`.
-        names: (name, start, stop) of each parameter.
-        kept: noise of each update at some coordinates, (t, k).
-        updates: sums of squares of each update, and how many values each sums, (t,).
-        error: the probability with which right noise is called wrong, at most.
-        silent: why none could be seen.
-    """
+    """Whether the noise has at least the scale that the claim assumes, at every update, parameter and coordinate."""
     scale = scale_of(squares, counts, 0.05)
     if scale is None:
         return Finding("noise", "not seen", "no noise seen", silent or "No noise was seen.")
@@ -256,14 +234,7 @@ def _listed(names: Sequence[str]) -> str:
 def independence_finding(
     kept: Floats, names: Sequence[tuple[str, Floats]], ranks: Floats | None, error: float
 ) -> Finding:
-    """Say whether noise is independent between updates, coordinates, parameters and machines.
-
-    Args:
-        kept: noise of each update at the same coordinates, (t, k).
-        names: the kept noise of each parameter, (t, k of it).
-        ranks: noise of machines at the same coordinates, (machines, k), or None.
-        error: the probability with which independent noise is called dependent, at most.
-    """
+    """Say whether noise is independent between updates, coordinates, parameters and machines."""
     updates, width = kept.shape
     if updates < 2 or width < _LEAST:
         return Finding("independence", "not seen", "too little noise", "Too little noise was seen to compare it.")

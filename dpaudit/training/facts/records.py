@@ -22,15 +22,7 @@ def records_finding(
     asked: Mapping[str, Played],
     sums: int,
 ) -> Finding:
-    """Say whether what one record contributes hangs on others.
-
-    Args:
-        parameters: by name, with the state of layers.
-        mixing: layers that compute across records, by kind.
-        played: updates that were played again, with other records.
-        asked: what the training set, and what puts batches together, showed.
-        sums: how many sums were those of their records alone, by the loop's own gradient function.
-    """
+    """Say whether what one record contributes hangs on others."""
     state = [name for name, each in parameters.items() if each.state and each.moved]
     if state:
         named = ", ".join(state[:3]) + (f" and {len(state) - 3} more" if len(state) > 3 else "")

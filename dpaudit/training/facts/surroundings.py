@@ -18,15 +18,7 @@ _SAME = 1e-6  # relative, of two clip norms
 def adaptive_finding(
     updates: Sequence[Update], counts: Sequence[float] | None, silent: str = "", planned: int = 0
 ) -> Finding:
-    """Say whether the clip norm, or the noise multiplier, hangs on records.
-
-    Args:
-        updates: with the clip norm and the noise multiplier of each.
-        counts: of a clip norm that adapts to how many records are below it: these counts as they are used, after
-            their noise; None where none adapts it.
-        silent: why clipping could not be seen; then the clip norm is only what is claimed.
-        planned: noise multipliers of a plan that was stated beforehand; 0 without one.
-    """
+    """Say whether the clip norm, or the noise multiplier, hangs on records."""
     norms = np.array([each.clip for each in updates if each.clip is not None])
     if counts is not None:
         bare = [each for each in counts if each == round(each)]
@@ -61,14 +53,7 @@ def adaptive_finding(
 
 
 def precision_finding(rounded: str, cast: str, after: str, updates: int) -> Finding:
-    """Say whether sums and noise have digits enough to be taken for real numbers.
-
-    Args:
-        rounded: the type of parameters with fewer digits than float32; empty where there is none.
-        cast: the type that the forward pass is cast to; empty where it is not.
-        after: the type that noisy gradients were rounded to, after the noise; empty where they were not.
-        updates: how many were seen.
-    """
+    """Say whether sums and noise have digits enough to be taken for real numbers."""
     if not updates:
         return Finding("precision", "not seen", "no updates", "No sum and no noise was seen.")
     if rounded:
@@ -86,12 +71,7 @@ def precision_finding(rounded: str, cast: str, after: str, updates: int) -> Find
 
 
 def generator_finding(secure: bool | None, readable: bool) -> Finding:
-    """Say whether noise comes from a generator that is made for cryptography.
-
-    Args:
-        secure: whether the loop asks for one (``secure_mode`` of Opacus); None where it says nothing.
-        readable: whether the state of the generator that it holds can be read, or it holds none.
-    """
+    """Say whether noise comes from a generator that is made for cryptography."""
     if secure and readable:
         text = (
             "secure_mode is on, but noise comes from a generator whose state can be read, so that it can be predicted."
@@ -106,13 +86,7 @@ def generator_finding(secure: bool | None, readable: bool) -> Finding:
 
 
 def machines_finding(processes: int | None, devices: int, updates: int) -> Finding:
-    """Say whether all noise was made where the watch could see it.
-
-    Args:
-        processes: that train together; None where it is not known.
-        devices: that hold parameters of this process.
-        updates: how many were seen.
-    """
+    """Say whether all noise was made where the watch could see it."""
     if not updates:
         return Finding("machines", "not seen", "no updates", "No sum and no noise was seen.")
     if processes is None:

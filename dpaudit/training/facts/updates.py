@@ -18,14 +18,7 @@ UNEXPLAINED = "not explained by batches"
 
 
 def divisor_finding(updates: Sequence[Update], records: int | None, rate: float | None, silent: str = "") -> Finding:
-    """Say whether noisy sums are divided by a constant that hangs on no record.
-
-    Args:
-        updates: with their divisors and how many records each clipped.
-        records: in the training set, or None.
-        rate: of sampling, or None.
-        silent: why the divisor could not be seen.
-    """
+    """Say whether noisy sums are divided by a constant that hangs on no record."""
     seen = [each for each in updates if each.divisor is not None]
     if not seen:
         return Finding(
@@ -76,15 +69,7 @@ def steps_finding(
     rate: float | None,
     silent: str = "",
 ) -> Finding:
-    """Say whether the updates that were made are those that were accounted for, each of one batch of its own.
-
-    Args:
-        updates: all steps with noise.
-        use: which batches they hold; None where none was seen.
-        accounted: (noise multiplier, rate, steps) of an accountant, or None.
-        rate: at which batches are drawn, or None.
-        silent: why it could not be seen what they hold.
-    """
+    """Say whether the updates that were made are those that were accounted for, each of one batch of its own."""
     detail = f"{len(updates)} updates" if use is None else (
         f"{len(updates)} updates, of up to {use.together} batches; {use.again()} batches in more than one, {use.cut} "
         f"updates of a part of one, {use.left} batches in none, {use.unexplained} updates unexplained"
@@ -179,12 +164,7 @@ def _counted(accounted: Sequence[tuple[float, float, int]] | None, rate: float |
 
 
 def parameters_finding(parameters: Mapping[str, Parameter], updates: int) -> Finding:
-    """Say which parameters moved without noise, and which never moved.
-
-    Args:
-        parameters: by name.
-        updates: how many steps with noise were made.
-    """
+    """Say which parameters moved without noise, and which never moved."""
     if not parameters or not updates:
         return Finding("parameters", "not seen", "no updates", "No parameter was seen before and after an update.")
     moved = {name: each for name, each in parameters.items() if each.moved and not each.state}

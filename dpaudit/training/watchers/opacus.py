@@ -70,17 +70,7 @@ def watch_opacus(
     undo: Undo,
     at_loss: Callable[[Any], object] = lambda loss: None,
 ) -> Callable[[Given, bool], None]:
-    """Wrap what one optimizer of Opacus does; return what is to be told of the rows that the model is given.
-
-    Args:
-        optimizer: of Opacus.
-        recorder: writes down what is seen.
-        names: of the parameters that are trained.
-        accountant: counts steps, or None.
-        sigma: the noise multiplier that is claimed, where it is not the one that is accounted for.
-        undo: where the way back is added.
-        at_loss: is called with the losses of records, of ghost clipping, before their backward pass.
-    """
+    """Wrap what one optimizer of Opacus does; return what is to be told of the rows that the model is given."""
     watcher = _Opacus(optimizer, recorder, names, accountant, sigma)
     for name in ("accumulate" if is_ghost(optimizer) else "clip_and_accumulate", "add_noise", "scale_grad"):
         held = optimizer.__dict__.get(name)

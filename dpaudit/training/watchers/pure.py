@@ -26,17 +26,11 @@ WATCHED = "_dpaudit_watched"
 
 
 class Rows(NamedTuple):
-    """Gradients of single records, as far as they are looked at.
+    """Gradients of single records, as far as they are looked at."""
 
-    Attributes:
-        some: at some coordinates, (b, k).
-        norms: (b,) of each.
-        real: (b,) whether a record has any that is not zero.
-    """
-
-    some: Any
-    norms: Any
-    real: Any
+    some: Any  # at some coordinates, (b, k)
+    norms: Any  # (b,) of each
+    real: Any  # (b,) whether a record has any that is not zero
 
 
 class Handed(NamedTuple):
@@ -62,17 +56,11 @@ class Handed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One call of the gradient function.
+    """One call of the gradient function."""
 
-    Attributes:
-        leaves: the arrays among its arguments, parameters first.
-        rest: makes the arguments of arrays.
-        kind: the same for calls whose other arguments are the same.
-    """
-
-    leaves: list[Any]
-    rest: Callable[[Sequence[Any]], Any]
-    kind: str
+    leaves: list[Any]  # the arrays among its arguments, parameters first
+    rest: Callable[[Sequence[Any]], Any]  # makes the arguments of arrays
+    kind: str  # the same for calls whose other arguments are the same
 
     def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Return the arguments as they were given."""
@@ -130,15 +118,7 @@ def flat(arrays: Sequence[Any]) -> Floats:
 def watched_transformation(
     transformation: Any, params: Any, clip: float, at: Integers, updated: Callable[[Handed, set[str]], None]
 ) -> tuple[Any, bool]:
-    """Return the transformation, which reports its updates, and whether it is a chain that goes on after the noise.
-
-    Args:
-        transformation: of Optax, which adds noise, or a chain of which one does.
-        params: to begin with.
-        clip: the clip norm.
-        at: (k,) ascending, the coordinates at which gradients of single records are handed over.
-        updated: is given what each update hands over, and the types of what was given.
-    """
+    """Return the transformation, which reports its updates, and whether it is a chain that goes on after the noise."""
     chained = _is_chain(transformation)
     links = _links(transformation) if chained else [transformation]
     place = _noisy_link(links, params)

@@ -33,12 +33,7 @@ _DISTINCT, _LOOKED_AT = 20, 10_000  # records that differ before their order sho
 
 
 def in_set(dataset: Any, rng: np.random.Generator) -> Played:
-    """Say whether records of a training set hang on each other.
-
-    Args:
-        dataset: with a length, and records by number.
-        rng: draws which are asked for.
-    """
+    """Say whether records of a training set hang on each other."""
     try:
         size = len(dataset)
         if size < 2:

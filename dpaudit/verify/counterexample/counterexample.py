@@ -54,19 +54,12 @@ Data = tuple[int | float, ...]
 
 @dataclass(frozen=True)
 class ExactCounterexample:
-    """Two neighbouring datasets and an event that is likelier under the first.
+    """Two neighbouring datasets and an event that is likelier under the first."""
 
-    Attributes:
-        pair: the data of sides 0 and 1; every number is exactly a float.
-        event: the outputs that are likelier on side 0.
-        probabilities: of the event on both sides, enclosed.
-        proof: the proof that was tried, with its scope and its tree.
-    """
-
-    pair: tuple[Data, Data]
-    event: Event
-    probabilities: tuple[Enclosure, Enclosure]
-    proof: AlignmentProof
+    pair: tuple[Data, Data]  # the data of sides 0 and 1; every number is exactly a float
+    event: Event  # the outputs that are likelier on side 0
+    probabilities: tuple[Enclosure, Enclosure]  # of the event on both sides, enclosed
+    proof: AlignmentProof  # the proof that was tried, with its scope and its tree
 
     @property
     def infinite(self) -> bool:
@@ -139,25 +132,7 @@ def find_counterexample(
     least_mass: float | None = None,
     seed: int = 0,
 ) -> ExactCounterexample | None:
-    """Look for the pair and the event that refute a claim most strongly.
-
-    Args:
-        proof: the result of alignment, whether or not it found a bound.
-        function: the program that was read, called as ``function(data, noise, **parameters)``. The counterexample is
-            compared with runs of it.
-        parameters: those that it was read for.
-        budget_runs: look for the event that this many runs, of both sides together, can show best.
-        least_mass: look for the largest loss among events with at least this probability on side 0. Without either
-            option, rare events count too.
-        seed: of the search.
-
-    Returns:
-        The best counterexample found. None if it shows no loss, is too rare, or if no event has a probability that
-        `dpaudit.verify.counterexample.forest_probability` can compute. None says nothing about the claim.
-
-    Raises:
-        UsageError: where python-flint is not installed, or for a budget or mass out of range.
-    """
+    """Look for the pair and the event that refute a claim most strongly."""
     objective = _objective(budget_runs, least_mass)
     flint()  # raises before the search, not after it
     found = _search(proof, objective, seed)

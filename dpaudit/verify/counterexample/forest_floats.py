@@ -30,13 +30,7 @@ class Landscape:
     """The probability of one region, as a function of the variables that are not draws."""
 
     def __init__(self, found: Forest, conditions: Sequence[Constraint], variables: Sequence[str]) -> None:
-        """Describe a region.
-
-        Args:
-            found: the forest of the conditions.
-            conditions: on draws and variables.
-            variables: their names, in the order of the columns of the points.
-        """
+        """Describe a region."""
         self._forest = found
         self._draws = found.draws
         rows = [[float(each.expression.terms.get(name, 0)) for name in variables] for each in conditions]

@@ -37,11 +37,7 @@ Terms = dict[tuple[int, Fraction], Any]
 
 
 def flint() -> Any:
-    """Return python-flint.
-
-    Raises:
-        UsageError: where it is not installed.
-    """
+    """Return python-flint."""
     try:
         import flint as found
     except ImportError:
@@ -56,17 +52,12 @@ def flint() -> Any:
 
 @dataclass(slots=True)
 class Branch:
-    """A draw, the conditions on it, and the branches below it.
+    """A draw, the conditions on it, and the branches below it."""
 
-    Attributes:
-        draw: its number.
-        ties: (number of a condition, coefficient of this draw, coefficient of the parent's draw or 0).
-        children: the branches below this draw.
-    """
-
-    draw: int
+    draw: int  # its number
+    # (number of a condition, coefficient of this draw, coefficient of the parent's draw or 0)
     ties: list[tuple[int, Fraction, Fraction]] = field(default_factory=list)
-    children: list[Branch] = field(default_factory=list)
+    children: list[Branch] = field(default_factory=list)  # the branches below this draw
 
     @property
     def depth(self) -> int:
@@ -76,17 +67,11 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Forest:
-    """Conditions as trees of draws.
+    """Conditions as trees of draws."""
 
-    Attributes:
-        draws: number k is the variable ``hk``.
-        roots: independent of one another; draws without conditions are left out.
-        free: the numbers of the conditions that contain no draw.
-    """
-
-    draws: tuple[NoiseDraw, ...]
-    roots: tuple[Branch, ...]
-    free: tuple[int, ...]
+    draws: tuple[NoiseDraw, ...]  # number k is the variable ``hk``
+    roots: tuple[Branch, ...]  # independent of one another; draws without conditions are left out
+    free: tuple[int, ...]  # the numbers of the conditions that contain no draw
 
     @property
     def is_known(self) -> bool:
@@ -328,17 +313,7 @@ def _message(branch: Branch, draws: Sequence[NoiseDraw], constants: Sequence[Fra
 def probability(
     draws: Sequence[NoiseDraw], conditions: Sequence[Constraint], point: Mapping[str, Fraction] | None = None
 ) -> Enclosure | None:
-    """Return the probability that independent draws satisfy all conditions.
-
-    Args:
-        draws: number k is the variable ``hk``.
-        conditions: on draws, and on variables of ``point``. Boundaries have probability 0, so > and ≥ are the same.
-        point: the values of all other variables.
-
-    Returns:
-        An enclosure whose width is 2^−64 relative to the probability, and exactly [0, 0] if that is 0. None if the
-        conditions form no forest, or contain draws whose density is not known.
-    """
+    """Return the probability that independent draws satisfy all conditions."""
     found = forest(draws, conditions)
     if found is None:
         return None

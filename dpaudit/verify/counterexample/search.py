@@ -87,14 +87,7 @@ class ShapeSearch:
     """The search over the points of one shape."""
 
     def __init__(self, shape: EventShape, objective: Objective, *, whole: bool, rng: np.random.Generator) -> None:
-        """Prepare a search.
-
-        Args:
-            shape: an event with open limits.
-            objective: the score to maximise.
-            whole: whether data are whole numbers.
-            rng: of the search.
-        """
+        """Prepare a search."""
         self._shape = shape
         self._objective = objective
         self._penalty = _PENALTY

@@ -91,27 +91,16 @@ class ClassRegion:
 
 @dataclass(frozen=True, slots=True)
 class EventShape:
-    """An event whose limits are variables.
+    """An event whose limits are variables."""
 
-    Attributes:
-        source: the class that it is made for.
-        difference: of the datasets, side 1 minus side 0.
-        form: of the outputs.
-        count: how many numbers they have.
-        fixed: known limits, by their variable (``least0``, ``most0``, …).
-        open: the variables of the half-lines.
-        held: limits that depend on the data of side 0, by their variable.
-        regions: disjoint; the event is their union.
-    """
-
-    source: AlignedClass
-    difference: Difference
-    form: str
-    count: int
-    fixed: Mapping[str, Fraction]
-    open: tuple[str, ...]
-    held: Mapping[str, Affine]
-    regions: tuple[ClassRegion, ...]
+    source: AlignedClass  # the class that it is made for
+    difference: Difference  # of the datasets, side 1 minus side 0
+    form: str  # of the outputs
+    count: int  # how many numbers they have
+    fixed: Mapping[str, Fraction]  # known limits, by their variable (``least0``, ``most0``, …)
+    open: tuple[str, ...]  # the variables of the half-lines
+    held: Mapping[str, Affine]  # limits that depend on the data of side 0, by their variable
+    regions: tuple[ClassRegion, ...]  # disjoint; the event is their union
 
     @property
     def limits(self) -> tuple[str, ...]:

@@ -231,11 +231,7 @@ def scope_of(given: Mapping[str, Any]) -> Scope:
 
 
 def leaves_of(nodes: Sequence[Any], length: int) -> list[ProgramPath]:
-    """Return the paths of a tree from its nodes, without those of probability 0.
-
-    Raises:
-        CertificateError: if the nodes do not form a complete tree.
-    """
+    """Return the paths of a tree from its nodes, without those of probability 0."""
     read = Tree("", {"q": length}, Steps(), _EXTRA).read(list(nodes))
     return [_leaf(leaf) for leaf in read.leaves.values() if not leaf.null]
 

@@ -37,31 +37,19 @@ class NotShownError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a proof is asked.
+    """What a proof is asked."""
 
-    Attributes:
-        mechanism: a program.
-        parameters: all of them.
-        relation: which data are neighbours; None for the mechanism's own.
-        length: how many answers; None for any number of them.
-        domain: "real" or "integer" answers, what each column of a frame holds, or all datasets; None for real answers.
-        claim: whose notion is bounded, where a kind bounds several.
-        runs: what runs are meant for a counterexample to be confirmed by; 0 for none.
-        seed: of the search for one.
-        data: a frame that has to be within the domain.
-        keep: whether the datasets of a domain are kept.
-    """
-
-    mechanism: Mechanism
-    parameters: Mapping[str, Any]
-    relation: str | Relation | None = None
-    length: int | None = None
+    mechanism: Mechanism  # a program
+    parameters: Mapping[str, Any]  # all of them
+    relation: str | Relation | None = None  # which data are neighbours; None for the mechanism's own
+    length: int | None = None  # how many answers; None for any number of them
+    # "real" or "integer" answers, what each column of a frame holds, or all datasets; None for real answers
     domain: Any = None
-    claim: Claim | None = None
-    runs: int = 0
-    seed: int = 0
-    data: Any = None
-    keep: bool = False
+    claim: Claim | None = None  # whose notion is bounded, where a kind bounds several
+    runs: int = 0  # what runs are meant for a counterexample to be confirmed by; 0 for none
+    seed: int = 0  # of the search for one
+    data: Any = None  # a frame that has to be within the domain
+    keep: bool = False  # whether the datasets of a domain are kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,41 +93,28 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What the record of a proof shows, having been checked.
+    """What the record of a proof shows, having been checked."""
 
-    Attributes:
-        sentences: what was checked, for people to read.
-        unseen: what of the proof is not in the file, so that nobody can check it; empty where all of it is.
-    """
-
-    sentences: tuple[str, ...]
-    unseen: str = ""
+    sentences: tuple[str, ...]  # what was checked, for people to read
+    unseen: str = ""  # what of the proof is not in the file, so that nobody can check it; empty where all of it is
 
 
 @dataclass(frozen=True)
 class ProofKind:
-    """One kind of proof.
+    """One kind of proof."""
 
-    Attributes:
-        method: what evidence calls it.
-        title: what findings about it are called.
-        reads: what of the program stands in a record.
-        prove: from what is asked to what is found; its record is ``proof``.
-        check: whether the record of evidence shows what the evidence states. Raises `NotShownError` where it does not,
-            and any of `UNREADABLE` where it is none.
-        read_again: whether the program of now is that of the record; None where the record does not hold it.
-        domain: the domain that a proof was asked for, as far as its record says it; None where it does not.
-        only_epsilon: whether nothing but ε is bounded.
-    """
-
-    method: str
-    title: str
-    reads: str
-    prove: Callable[[Asked], Found]
+    method: str  # what evidence calls it
+    title: str  # what findings about it are called
+    reads: str  # what of the program stands in a record
+    prove: Callable[[Asked], Found]  # from what is asked to what is found; its record is ``proof``
+    # whether the record of evidence shows what the evidence states. Raises `NotShownError` where it does not, and
+    # any of `UNREADABLE` where it is none.
     check: Callable[[Evidence, Proof], Shown]
+    # whether the program of now is that of the record; None where the record does not hold it
     read_again: Callable[[Evidence, Proof, Asked], bool | None]
+    # the domain that a proof was asked for, as far as its record says it; None where it does not
     domain: Callable[[Proof], Any]
-    only_epsilon: bool = True
+    only_epsilon: bool = True  # whether nothing but ε is bounded
 
 
 def named(found: Found, name: str) -> Found:
@@ -155,16 +130,7 @@ def named(found: Found, name: str) -> Found:
 
 
 def certified(evidence: Evidence, proof: Proof, kinds: tuple[str, ...]) -> Checked:
-    """Return what the certificate of a proof shows, having compared it with what is stated of program and bound.
-
-    Args:
-        evidence: with an upper bound.
-        proof: its proof.
-        kinds: the kinds of certificates that it may have.
-
-    Raises:
-        NotShownError: if the checker refuses the certificate, or it shows something else than is stated.
-    """
+    """Return what the certificate of a proof shows, having compared it with what is stated of program and bound."""
     try:
         checked = check_certificate(proof.certificate)
     except CertificateError as error:
@@ -188,13 +154,7 @@ def refuse(why: str) -> None:
 
 
 def unlike_target(evidence: Evidence, mechanism: Mapping[str, Any], parameters: Mapping[str, Any]) -> str:
-    """Say why a certificate or counterexample is about another program than the target; empty if nothing suggests it.
-
-    Args:
-        evidence: the evidence.
-        mechanism: name and source digest in the certificate or counterexample.
-        parameters: of its scope, as texts.
-    """
+    """Why a certificate or counterexample is about another program than the target; empty if nothing suggests it."""
     target = evidence.target
     own = f"sha256:{target.digest}" if target.digest else ""
     if mechanism["source"] != own and not is_of_older_fold(evidence, mechanism):

@@ -21,12 +21,7 @@ _MOST_RUNS = 10**6  # that are compared with what was read, within the time that
 
 
 def kind_asked(domain: Any, length: int | None) -> ProofKind:
-    """Return the kind of proof that is asked for.
-
-    Args:
-        domain: as in `Asked`.
-        length: how many answers, or None.
-    """
+    """Return the kind of proof that is asked for."""
     if isinstance(domain, Mapping):
         return RELEASES
     if domain is not None and not isinstance(domain, str):
@@ -35,11 +30,7 @@ def kind_asked(domain: Any, length: int | None) -> ProofKind:
 
 
 def check_proof(evidence: Evidence) -> Shown:
-    """Check the proof of evidence, and everything that the evidence states of it.
-
-    Raises:
-        NotShownError: if the proof does not show what is stated, with the reason.
-    """
+    """Check the proof of evidence, and everything that the evidence states of it."""
     proof = evidence.proof
     if proof is None:
         raise NotShownError("an upper bound is stated, and there is no proof")

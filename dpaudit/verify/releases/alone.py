@@ -19,11 +19,7 @@ _SPENDING = ("laplace_threshold", "propose_test_release", "truncated_laplace")  
 
 
 def prices_alone(certificate: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the price of each release by itself, such as "epsilon=1/2": of whole data, once, for a group of one.
-
-    Raises:
-        CertificateError: if the certificate cannot be read.
-    """
+    """Return the price of each release by itself, such as "epsilon=1/2": of whole data, once, for a group of one."""
     if certificate["version"] == DERIVED_VERSION:
         return _derived(certificate)
     return tuple(_price(certificate, release) for release in certificate["releases"][:MOST_PRICED])

@@ -24,18 +24,7 @@ def release_certificate(
     delta: Fraction,
     account: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return the derivation as plain data for JSON, which `dpaudit.checker` checks.
-
-    Args:
-        releases: what was read.
-        bound: what was derived of it, of the notion and at the δ.
-        name, source: of the mechanism: its name, and the digest of its code.
-        relation: on records.
-        parameters: exact values, as texts.
-        notion: "epsilon", "rho" or "mu".
-        delta: the δ at which ε is meant.
-        account: the certificate of the releases' accounting, where the bound is one of it.
-    """
+    """Return the derivation as plain data for JSON, which `dpaudit.checker` checks."""
     listed = list(dict.fromkeys(release for path in releases.paths for release in path))
     numbers = {release: number for number, release in enumerate(listed)}
     samples = list(dict.fromkeys(release.sample for release in listed if release.sample is not None))

@@ -21,11 +21,7 @@ _TYPES = {
 
 
 def columns_of(domain: Any, frame: Any) -> dict[str, Declared]:
-    """Return what each column holds, in the types of given data where there are any.
-
-    Raises:
-        UsageError: for a domain that cannot be read, and for data of other types than those of the proof.
-    """
+    """Return what each column holds, in the types of given data where there are any."""
     if not by_columns(domain) or not domain:
         raise UsageError(
             "a proof from records needs a domain by columns, such as domain={'age': (0, 120), 'city': ['Bern', 'Oslo']}"
@@ -68,15 +64,7 @@ def whole_columns(domain: Mapping[str, Any], columns: Mapping[str, Declared]) ->
 
 
 def given_frame(data: Any, domain: Mapping[str, Any]) -> Any:
-    """Return given data as a frame of the columns of a domain.
-
-    Args:
-        data: a pandas frame, or a list of dicts.
-        domain: what each column may hold, as for `dpaudit.audit`.
-
-    Raises:
-        UsageError: if the data are no such thing or contradict the domain; the sentence names column, row and value.
-    """
+    """Return given data as a frame of the columns of a domain."""
     import pandas
 
     frame = data

@@ -44,32 +44,20 @@ _PURE = {"laplace_threshold": "laplace", "truncated_laplace": "laplace", "propos
 
 @dataclass(frozen=True)
 class Derivation:
-    """What the releases of a function prove.
+    """What the releases of a function prove."""
 
-    Attributes:
-        scope: what the bound holds for, as a sentence.
-        relation: which data are neighbours.
-        releases: what was read; None where the function was refused.
-        bound: of the claim's parameter; None without a finite one.
-        certificate: the derivation as plain data for JSON, which `dpaudit.checker` accepted; None without a bound.
-        refused: why nothing was derived, with the line; None where something was.
-        open_ends: what was not read, or does not agree with runs; nothing is proved where there is any.
-        runs: how many runs on neighbouring frames were compared with what was read; 0 where nothing was.
-        passed_over: how many runs were not, because a threshold cut keys of one side alone.
-        pair: neighbouring frames that lose most, of those that were tried.
-        whole: columns that are declared as ranges, and were read as whole numbers, as those of given data are.
-    """
-
-    scope: str
-    relation: Relation
-    releases: Releases | None
-    bound: Fraction | None
+    scope: str  # what the bound holds for, as a sentence
+    relation: Relation  # which data are neighbours
+    releases: Releases | None  # what was read; None where the function was refused
+    bound: Fraction | None  # of the claim's parameter; None without a finite one
+    # the derivation as plain data for JSON, which `dpaudit.checker` accepted; None without a bound
     certificate: dict[str, Any] | None
-    refused: str | None
-    open_ends: tuple[str, ...]
-    runs: int
-    passed_over: int
-    pair: tuple[Any, Any]
+    refused: str | None  # why nothing was derived, with the line; None where something was
+    open_ends: tuple[str, ...]  # what was not read, or does not agree with runs; nothing is proved where there is any
+    runs: int  # how many runs on neighbouring frames were compared with what was read; 0 where nothing was
+    passed_over: int  # how many runs were not, because a threshold cut keys of one side alone
+    pair: tuple[Any, Any]  # neighbouring frames that lose most, of those that were tried
+    # columns that are declared as ranges, and were read as whole numbers, as those of given data are
     whole: tuple[str, ...] = ()
 
 
@@ -154,11 +142,7 @@ def read_function(
     *,
     seconds: float = SECONDS,
 ) -> Reading:
-    """Read what a function releases.
-
-    Raises:
-        UsageError: for a function of another form, and for a column that the domain does not declare.
-    """
+    """Read what a function releases."""
     if mechanism.shape is Shape.SAMPLER:
         raise UsageError(
             f"{mechanism.name} returns many outputs a call (size), of which a proof says nothing; prove the function "
@@ -181,11 +165,7 @@ def read_function(
 def priced(
     reading: Reading, *, replaced: bool, group: int, notion: str, delta: Fraction
 ) -> tuple[Releases, Fraction | None, dict[str, Any] | None]:
-    """Return the releases, the bound, and the account that it is of, if any.
-
-    Raises:
-        RefusedError: where there are too many of them, or a rule does not apply.
-    """
+    """Return the releases, the bound, and the account that it is of, if any."""
     releases = as_releases(reading)
     bound = price(releases, replace=replaced, group=group, notion=notion, delta=delta).bound
     known = account(releases, replace=replaced, delta=delta) if delta else None

@@ -35,11 +35,7 @@ def conditions_of(movement: Movement) -> Iterator[Condition]:
 
 
 def kinds_of(releases: Iterable[Release], columns: Mapping[str, ColumnDomain]) -> list[Kind]:
-    """Return every kind of records that releases tell apart.
-
-    Raises:
-        RefusedError: where there are more than `MOST_KINDS`.
-    """
+    """Return every kind of records that releases tell apart."""
     tests: dict[str, dict[tuple[str, Any], None]] = {}
     for release in releases:
         for movement in release.values:

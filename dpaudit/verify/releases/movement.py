@@ -34,19 +34,12 @@ class ColumnDomain:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What holds of a record: a test of one of its columns comes out true, or not.
+    """What holds of a record: a test of one of its columns comes out true, or not."""
 
-    Attributes:
-        column: its name.
-        operator: "<", "<=" and "==" with the operand, which a missing value never meets, or "missing".
-        operand: a fraction, a text or a truth value; None for "missing".
-        holds: whether the test comes out true.
-    """
-
-    column: str
-    operator: Operator
-    operand: Any
-    holds: bool
+    column: str  # its name
+    operator: Operator  # "<", "<=" and "==" with the operand, which a missing value never meets, or "missing"
+    operand: Any  # a fraction, a text or a truth value; None for "missing"
+    holds: bool  # whether the test comes out true
 
     @property
     def negation(self) -> Condition:
@@ -87,17 +80,11 @@ Movement = Linear | Ball
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A Poisson sample: each record is in it with this probability, by itself.
+    """A Poisson sample: each record is in it with this probability, by itself."""
 
-    Attributes:
-        number: which sample of the path; each is drawn afresh.
-        rate: the probability.
-        times: how often it is drawn (`Noise.repeat`).
-    """
-
-    number: int
-    rate: Fraction
-    times: int
+    number: int  # which sample of the path; each is drawn afresh
+    rate: Fraction  # the probability
+    times: int  # how often it is drawn (`Noise.repeat`)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,17 +112,11 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class Releases:
-    """What a function releases.
+    """What a function releases."""
 
-    Attributes:
-        paths: the releases of each path, without repetitions.
-        read: how many paths were read.
-        columns: the columns that conditions name, with what they may hold.
-    """
-
-    paths: tuple[tuple[Release, ...], ...]
-    read: int
-    columns: Mapping[str, ColumnDomain]
+    paths: tuple[tuple[Release, ...], ...]  # the releases of each path, without repetitions
+    read: int  # how many paths were read
+    columns: Mapping[str, ColumnDomain]  # the columns that conditions name, with what they may hold
 
 
 __all__ = [

@@ -135,12 +135,6 @@ def composed(spent: Spent, notion: str, delta: Fraction, *, alone: bool) -> dict
 
     One rule has to do for all paths and kinds: a path that outputs choose is no mechanism by itself, so that the best
     rule of each path proves nothing of the whole.
-
-    Args:
-        spent: what they cost.
-        notion: "epsilon", "rho" or "mu".
-        delta: the δ at which ε is meant.
-        alone: whether the program has one path only, so that every release has one dominating pair.
     """
     found: dict[str, Fraction | None] = {}
     if notion == "mu":
@@ -211,18 +205,7 @@ def _gaussian_epsilon(square: Fraction, delta: Fraction) -> Fraction:
 
 
 def price(releases: Releases, *, replace: bool, group: int, notion: str, delta: Fraction = _ZERO) -> Priced:
-    """Return the largest bound over all paths and pairs of kinds.
-
-    Args:
-        releases: what was read.
-        replace: whether a neighbour replaces a record; else it adds or removes one.
-        group: how many neighbouring steps: k·ε, k²·ρ, k·μ.
-        notion: "epsilon", "rho" or "mu".
-        delta: the δ at which ε is meant.
-
-    Raises:
-        RefusedError: where the work is too much, or a rule does not apply.
-    """
+    """Return the largest bound over all paths and pairs of kinds."""
     if group > 1 and delta:
         raise RefusedError("groups at a δ above 0; claim pure ε, ρ or μ")
     alone, work = len(releases.paths) == 1, 0

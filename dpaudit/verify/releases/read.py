@@ -35,11 +35,7 @@ _FINEST = 10**24
 
 
 def as_releases(reading: Reading) -> Releases:
-    """Return what was read, for prices and the certificate.
-
-    Raises:
-        RefusedError: where it is too much to be written down.
-    """
+    """Return what was read, for prices and the certificate."""
     writer = _Writer(reading)
     paths: dict[tuple[Release, ...], None] = {}
     for path in reading.paths:
