@@ -15,6 +15,7 @@ pytest.importorskip("opacus")
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "training"))
 
 import as_written
+import written_since  # noqa: F401
 
 import dpaudit as dp
 
@@ -24,7 +25,12 @@ pytestmark = pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("written", [*as_written.RIGHT, *as_written.WRONG], ids=lambda each: each.what)
 def test_a_loop_is_called_what_it_is(written):
     loop = written.make(5)
-    with dp.watch_training(loop.model, loop.optimizer, loop.loader, seed=5, **loop.options) as watch:
+    claim = "epsilon=8, delta=1e-5"
+    with dp.watch_training(loop.model, loop.optimizer, loop.loader, claim=claim, seed=5, **loop.options) as watch:
         loop.train()
-    wrong = {(each.fact, each.name) for each in watch.findings if each.status == "wrong"}
-    assert (not wrong) if written.right else (wrong & set(written.named))
+    wrong, unseen = ({(x.fact, x.name) for x in watch.findings if x.status == word} for word in ("wrong", "not seen"))
+    if written.right:
+        assert not wrong and str(watch.evidence.verdict) != "violated"
+    else:
+        named = set(written.named)
+        assert wrong & named or (unseen & named and str(watch.evidence.verdict) == "inconclusive")

@@ -6,13 +6,14 @@ compared within the step, too: a hook or a closure may put others there after th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import torch
 
 from dpaudit.training.seen import Parameter, Seen
 from dpaudit.training.watchers.recorder import Undo
+from dpaudit.training.watchers.schedules import Schedules
 
 
 class Between:
@@ -22,13 +23,10 @@ class Between:
         seen: where what is found is written down.
         names: of the parameters that are trained.
         own: all parameters of the model.
-        scheduled: whether a schedule of PyTorch, which knows the number of updates alone, changes options of the steps.
     """
 
-    def __init__(
-        self, seen: Seen, names: Mapping[Any, str], own: Collection[Any], scheduled: Callable[[], bool]
-    ) -> None:
-        self.seen, self.names, self.own, self.scheduled = seen, names, {*names, *own}, scheduled
+    def __init__(self, seen: Seen, names: Mapping[Any, str], own: Collection[Any]) -> None:
+        self.seen, self.names, self.own = seen, names, {*names, *own}
         self.options: list[dict[str, Any]] | None = None
         self.after = {p: p.detach().clone() for p in names}
         self.given: dict[Any, tuple[Any, int]] = {}
@@ -36,6 +34,10 @@ class Between:
 
     def watch(self, optimizer: Any, undo: Undo) -> None:
         """Look before and after every step; call it last, so that other hooks of the watch come before."""
+        self.schedules = Schedules(
+            optimizer, lambda: self._options(optimizer), lambda counts: self._options(optimizer, counts)
+        )
+        self.schedules.watch(undo)
         undo.append(optimizer.register_step_pre_hook(self._before_step).remove)
         undo.append(optimizer.register_step_post_hook(self._after_step).remove)
 
@@ -43,6 +45,12 @@ class Between:
         """Return the names of weights that are others than after the step before."""
         with torch.no_grad(), torch._C.DisableTorchFunction():
             return [self.names[p] for p, then in self.after.items() if _differ(p.detach(), then)]
+
+    def end(self) -> None:
+        """Look at what came behind the last step."""
+        self.compare()
+        if self.schedules.is_broken_off():
+            self.seen.options.add("lr")
 
     def compare(self) -> None:
         """Write these down."""
@@ -56,10 +64,10 @@ class Between:
             self._strangers(optimizer)
             self.given = {p: (p.grad, p.grad._version) for p in self.names if p.grad is not None}
 
-    def _options(self, optimizer: Any) -> None:
-        """Write down which options of a step are others than in the step before, by no schedule of PyTorch."""
+    def _options(self, optimizer: Any, counted: bool = False) -> None:
+        """Write down which options of a step are others than before, but by a schedule that counts updates alone."""
         now = [{name: each for name, each in group.items() if name != "params"} for group in optimizer.param_groups]
-        if self.options is not None and not self.scheduled():
+        if self.options is not None and not counted:
             for then, group in zip(self.options, now, strict=False):
                 self.seen.options |= {name for name in group if name in then and not _is_same(group[name], then[name])}
         self.options = [{name: _value(each) for name, each in group.items()} for group in now]
@@ -73,6 +81,7 @@ class Between:
                 each.outside += 1
 
     def _after_step(self, *_: Any) -> None:
+        self.schedules.updates += 1
         with torch.no_grad(), torch._C.DisableTorchFunction():
             changed = any(p.grad is not grad or grad._version != version for p, (grad, version) in self.given.items())
             changed |= any(p.grad is not None and p not in self.given for p in self.names)

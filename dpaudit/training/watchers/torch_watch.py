@@ -175,15 +175,11 @@ class TorchWatch:
             )
             self.taken = self.plain.gave
             self.plain.watch(self.base, self.undo)
-        self.between = Between(self.seen, self.names, set(self.inner.parameters()), self._is_scheduled)
+        self.between = Between(self.seen, self.names, set(self.inner.parameters()))
         self.between.watch(self.base, self.undo)
         if self.plain is not None:
             self.plain.moved = self.between.moved
         return self
-
-    def _is_scheduled(self) -> bool:
-        """Whether a schedule counts the steps; one that follows a loss does not."""
-        return any(getattr(each.step, "_wrapped_by_lr_sched", False) for each in (self.optimizer, self.base))
 
     def _insert(self, canaries: Canaries) -> None:
         """Let canaries into the loop, or keep them out of it."""
@@ -203,7 +199,7 @@ class TorchWatch:
     def leave(self) -> Seen:
         """Give everything back, and return what was seen."""
         if self.between is not None:
-            self.between.compare()
+            self.between.end()
         for back in reversed(self.undo):
             back()
         self.undo.clear()
