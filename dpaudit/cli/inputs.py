@@ -36,14 +36,17 @@ def evidence_in(text: str, name: str) -> Evidence:
 def loaded(target: str, options: Mapping[str, Any]) -> tuple[Mechanism, dict[str, Any]]:
     """Return a target, and the options with what the files hold that ``pairs``, ``data`` and ``domain`` name."""
     from dpaudit.loading.named import load
+    from dpaudit.neighbours.data_files import with_tables
 
     # a target may change the working directory
     named = [Path(name).absolute() for name in options.get("pairs", ())]
     data = None if options.get("data") is None else str(Path(options["data"]).absolute())
-    mechanism = load(target)
     found = dict(options)
+    if "parameters" in options:
+        found["parameters"] = with_tables(options["parameters"])
+    mechanism = load(target)
     if "pairs" in options:
-        found["pairs"] = _pairs_in(named, mechanism, options["parameters"], options["relation"]) if named else None
+        found["pairs"] = _pairs_in(named, mechanism, found["parameters"], options["relation"]) if named else None
     if "data" in options:
         found["data"] = dataset_in(data)
     if "domain" in options:

@@ -40,7 +40,7 @@ class RunSplit(click.ParamType[tuple[int, int]]):
 
 
 class Assignment(click.ParamType[tuple[str, Any]]):
-    """NAME=VALUE, where VALUE is JSON (a number, true, a list, …) or else a text."""
+    """NAME=VALUE, where VALUE is JSON (a number, true, a list, …), a table as @FILE, or else a text."""
 
     name = "NAME=VALUE"
 
@@ -54,7 +54,9 @@ class Assignment(click.ParamType[tuple[str, Any]]):
         try:
             return name.strip(), json.loads(text)
         except ValueError:
-            return name.strip(), text
+            from dpaudit.neighbours.data_files import table_name
+
+            return name.strip(), table_name(text) if text.startswith("@") else text
 
 
 _TYPES: dict[str, Callable[[Option], Any]] = {

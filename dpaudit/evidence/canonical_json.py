@@ -56,8 +56,14 @@ def content_id(record: Any) -> str:
         raise UsageError(f"a record that has no canonical JSON: {error}") from None
 
 
+TABLE_NAME = "dpaudit: file and digest"  # in a frame's attrs, if it was read from a file
+
+
 def plain_value(value: Any) -> Any:
-    """Return a parameter as a JSON value (a NumPy scalar as a plain number, a fraction as "1/3"), or else its repr."""
+    """Return a parameter as a JSON value (a NumPy scalar as a plain number, a fraction as "1/3"), or else its repr.
+
+    Of a frame there is its digest alone: its rows may be private.
+    """
     if hasattr(value, "dtype") and hasattr(value, "item") and getattr(value, "ndim", 0) == 0:
         value = value.item()
     if value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value)):
@@ -68,7 +74,16 @@ def plain_value(value: Any) -> Any:
         return [plain_value(item) for item in value]
     if isinstance(value, dict):
         return {str(key): plain_value(item) for key, item in value.items()}
+    if hasattr(value, "columns") and hasattr(value, "attrs"):
+        return value.attrs.get(TABLE_NAME) or f"a table of {len(value)} rows, sha256:{_digest_of(value)}"
+    if hasattr(value, "dtype") and getattr(value, "size", 0) > 1000:  # what its repr would leave out counts
+        return f"an array of shape {value.shape}, sha256:{hashlib.sha256(repr(value.tolist()).encode()).hexdigest()}"
     return re.sub(r" at 0x[0-9A-Fa-f]+", "", repr(value))  # addresses would make the id differ between runs
+
+
+def _digest_of(frame: Any) -> str:
+    columns = [(repr(name), str(frame[name].dtype), frame[name].tolist()) for name in frame.columns]
+    return hashlib.sha256(repr((frame.index.tolist(), columns)).encode()).hexdigest()
 
 
 def read_json(text: str) -> Any:

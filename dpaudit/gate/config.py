@@ -164,7 +164,7 @@ class _Reader:
             if not isinstance(value, str | bool | int | float):
                 self.refuse((*at, "parameters", *name), f"a parameter is a number, text or list, not {value!r:.60}")
         missing = {key: getattr(gate, key) for key in _INHERITED if getattr(found, key) is None}
-        target = msgspec.structs.replace(found, **missing)
+        target = msgspec.structs.replace(found, **missing, parameters=self.with_table_names(found, at))
         why = without_proof(target)
         if why:
             self.refuse((*at, "types") if found.types is not None else ("types",), why)
@@ -281,6 +281,15 @@ class _Reader:
             declared_domain(target.domain)
         except UsageError as error:
             self.refuse((*at, "domain"), str(error))
+
+    def with_table_names(self, found: TargetSettings, at: tuple[Key, ...]) -> dict[str, Any]:
+        """Return the parameters; tables ('@FILE') by file and digest."""
+        from dpaudit.neighbours.data_files import table_name
+
+        try:
+            return {name: table_name(value, self.path.parent) for name, value in found.parameters.items()}
+        except UsageError as error:
+            self.refuse((*at, "parameters"), str(error))
 
     def with_names(self, targets: list[TargetSettings]) -> list[TargetSettings]:
         """Give every target a unique name: its own, or the last part of its target, with parameters or a number."""

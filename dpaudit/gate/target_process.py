@@ -132,8 +132,10 @@ def _carried_out(request: Request) -> Report:
     if request.training is not None:
         return _trained(request)
     from dpaudit.loading.named import load
+    from dpaudit.neighbours.data_files import with_tables
 
     mechanism = load(request.target)
+    request = msgspec.structs.replace(request, parameters=with_tables(request.parameters, request.root))
     parameters = mechanism.parameters_with(request.parameters)
     if request.claim is None and mechanism.claim_for(parameters) is None:
         raise UsageError(f'{mechanism.name} claims nothing, and a gate holds claims: give claim = "epsilon=…"')

@@ -7,14 +7,17 @@ names the columns, unless it is all numbers.
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
+import re
 import stat
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from dpaudit.errors import UsageError
-from dpaudit.evidence.canonical_json import read_text, refuse_device
+from dpaudit.evidence.canonical_json import TABLE_NAME, read_text, refuse_device
 
 FORMS = "a .csv, .parquet, .npy or .json file"
 
@@ -45,6 +48,38 @@ def read_dataset(path: str | Path) -> Any:
         raise UsageError(f"cannot read the dataset '{path}': it is not text in UTF-8; give {FORMS}") from None
     except Exception as error:  # readers raise all kinds of errors for a broken file
         raise UsageError(f"cannot read the dataset '{path}': {error}") from None
+
+
+_TABLE = re.compile(r"@(?P<file>[^\n]+?\.(?:csv|parquet))(?:, sha256:(?P<digest>[0-9a-f]{64}))?", re.IGNORECASE)
+
+
+def table_name(value: Any, root: str | Path = "") -> Any:
+    """Return what evidence calls a parameter that is a table: '@FILE' with the digest of its bytes; others as they are.
+
+    Raises:
+        UsageError: if the file cannot be read, or holds another table than its digest says.
+    """
+    asked = _TABLE.fullmatch(value) if isinstance(value, str) else None
+    if asked is None:
+        return value
+    try:
+        refuse_device(Path(root, asked["file"]))
+        digest = hashlib.sha256(Path(root, asked["file"]).read_bytes()).hexdigest()
+    except OSError as error:
+        raise UsageError(f"cannot read the table '{asked['file']}': {error.strerror or error}") from None
+    if asked["digest"] not in (None, digest):
+        raise UsageError(f"'{asked['file']}' holds another table than the one that was used, sha256:{asked['digest']}")
+    return f"@{asked['file']}, sha256:{digest}"
+
+
+def with_tables(parameters: Mapping[str, Any], root: str | Path = "") -> dict[str, Any]:
+    """Return parameters, with the frame in place of '@FILE'; evidence calls it by its `table_name`."""
+    given = dict(parameters)
+    for name, value in parameters.items():
+        if (text := table_name(value, root)) is not value:
+            given[name] = read_dataset(Path(root, _TABLE.fullmatch(text)["file"]))  # type: ignore[index]
+            given[name].attrs[TABLE_NAME] = text
+    return given
 
 
 def _csv(path: str | Path) -> Any:

@@ -3,7 +3,7 @@
 from dpaudit.request.option import described
 
 PARAMETERS = described(
-    "A parameter; VALUE is JSON, or else text.",
+    "A parameter; VALUE is JSON, a table as @FILE.csv, or else text.",
     kind="assignment",
     flag="--parameter",
     short="-p",

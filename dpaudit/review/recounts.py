@@ -14,6 +14,7 @@ from dpaudit.auditing.pair import measure_event
 from dpaudit.auditing.question import Question, validated
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Attempt, Counts, round_outward
+from dpaudit.neighbours.data_files import with_tables
 from dpaudit.request import AuditRequest
 from dpaudit.sampling.blocks import Phase
 from dpaudit.sampling.play import RepeatDetector
@@ -51,7 +52,7 @@ def counted_again(
     question = validated(
         AuditRequest(
             mechanism,
-            parameters=before.target.parameters,
+            parameters=with_tables(before.target.parameters),
             claim=before.claim,
             pairs=pairs,
             relation=before.relation,

@@ -24,9 +24,10 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Accounting, Verdict
 from dpaudit.loading.named import load, public_name
 from dpaudit.loading.trust import load_trusted
+from dpaudit.neighbours.data_files import with_tables
 from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.serialise import read_kept
-from dpaudit.request import AccountRequest, AuditRequest, ProofRequest, TraceRequest, known_keywords, recorded
+from dpaudit.request import AccountRequest, AuditRequest, ProofRequest, Request, TraceRequest, known_keywords, recorded
 from dpaudit.review.differences import CHANGED, ReplayDifference, differences, reasons, record_of
 from dpaudit.review.recounts import Recount, counted_again, occurrences
 from dpaudit.sampling.progress import Listener
@@ -181,9 +182,15 @@ def _mechanism(evidence: Evidence, target: str | Mechanism | Callable[..., Any] 
         ) from None
 
 
+def _recorded(kind: type[Request], evidence: Evidence) -> dict[str, Any]:
+    """Return what evidence records of a request, with the tables that it names."""
+    found = recorded(kind, evidence)
+    return {**found, "parameters": with_tables(found["parameters"])}
+
+
 def _of_audit(evidence: Evidence, pairs: list[tuple[Any, Any]] | None) -> dict[str, Any]:
     """Return the options of `audit` from the evidence; ``pairs`` is None for the mechanism's own."""
-    found: dict[str, Any] = {**recorded(AuditRequest, evidence), "pairs": pairs}
+    found: dict[str, Any] = {**_recorded(AuditRequest, evidence), "pairs": pairs}
     if evidence.search is not None and evidence.reproducible:
         found["domain"] = None if evidence.search.domain is None else read_kept(evidence.search.domain)
     else:  # the pair that was found
@@ -200,7 +207,7 @@ def _of_trace(evidence: Evidence, pairs: Sequence[tuple[Any, Any]] | None, data:
     )
     domain = None if found.domain is None else read_kept(found.domain)
     return {
-        **recorded(TraceRequest, evidence), "pairs": given, "data": space, "domain": domain, "time_budget": None,
+        **_recorded(TraceRequest, evidence), "pairs": given, "data": space, "domain": domain, "time_budget": None,
     }  # fmt: skip
 
 
@@ -218,7 +225,7 @@ def _of_proof(evidence: Evidence, domain: Sequence[Any] | None) -> dict[str, Any
             "dp.replay(evidence, domain=…). Evidence made with --keep-data holds it"
         )
     frame = typed_frame(proof) if kind is RELEASES else None
-    return {**recorded(ProofRequest, evidence), "domain": which, "data": frame, "steps": None, "seconds": None}
+    return {**_recorded(ProofRequest, evidence), "domain": which, "data": frame, "steps": None, "seconds": None}
 
 
 def _pairs(evidence: Evidence, given: Sequence[tuple[Any, Any]] | None) -> list[tuple[Any, Any]] | None:

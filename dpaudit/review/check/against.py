@@ -14,6 +14,7 @@ from dpaudit.evidence.canonical_json import json_values, plain_value
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Proof
 from dpaudit.loading.named import load, public_name
+from dpaudit.neighbours.data_files import with_tables
 from dpaudit.neighbours.digest import digest
 from dpaudit.review.check.finding import Finding, agrees, answered, failing, unchecked
 from dpaudit.targets.mechanism import Mechanism
@@ -34,7 +35,7 @@ def against(evidence: Evidence, name: str) -> Iterator[Finding]:
         how = "that" if code == target.digest else "not that"
         yield answered("code", code == target.digest, f"its code is {how} of the evidence: {code}")
     try:
-        given = mechanism.parameters_with(target.parameters)
+        given = mechanism.parameters_with(with_tables(target.parameters))
     except UsageError as error:
         yield failing("parameters", str(error))
         return
