@@ -94,7 +94,7 @@ class TraceRequest:
     )
     beyond_domain: bool = field(default=False, metadata=BEYOND_DOMAIN)
     candidates: int | float = field(
-        default=500,
+        default=700,
         metadata=described(
             "How many pairs of neighbours are tried at most.",
             kind="count",

@@ -117,7 +117,7 @@ MAY_BE_MISSING = {"income": [(0.0, 1e6), None]}
 def test_where_few_can_be_tried_a_missing_value_is_among_them(limit):
     found, left = chosen(FRAME, "add-remove", limit=limit)
     assert len(found) == limit and left > 100
-    assert {one.kind for one in found} == set(KINDS) - {"tiny", "code"}
+    assert {one.kind for one in found} == set(KINDS) - {"tiny", "code", "behind the code"}
     found, left = chosen(FRAME, "add-remove", limit=limit, domain=MAY_BE_MISSING)
     assert len(found) == limit and any("NaN" in one.name for one in found)
 
@@ -258,6 +258,28 @@ def test_numbers_of_another_unit_are_multiplied():
         side["income"].between(70_000, 75_000) & (side["income"] % 1000 == 0) for one in tried for side in one.pair()
     ]
     assert any(each.any() for each in found)
+
+
+REGISTER = pd.DataFrame({"age": [20, 35, 59] * 4, "pay": [20_000, 33_000, 59_000] * 4, "name": ["anna", "bob"] * 6})
+MADE_INTO = {
+    "a tenth": lambda people: (people["age"] / 10 > 6.2) & (people["age"] / 10 < 6.4),
+    "months": lambda people: np.array([750 < each * 12 < 760 for each in people["age"]]),
+    "days, exactly": lambda people: people["age"] * 365 == 22995,
+    "thousands, rounded": lambda people: (people["pay"] / 1000).round() == 172,
+    "in two columns": lambda people: (people["age"] * 12).between(745, 760) & ((people["pay"] / 1000).round() == 172),
+    "a part of a text": lambda people: people["name"].str.contains("smith"),
+    "the end of a text": lambda people: people["name"].str.endswith("@x.org"),
+    "in other letters": lambda people: people["name"].str.upper() == "BOND",
+    "one of a list": lambda people: people["name"].isin(["eve", "mallory"]),
+}
+
+
+@pytest.mark.parametrize("what", MADE_INTO)
+def test_values_that_the_code_makes_into_one_of_its_own_are_tried(what):
+    hit = MADE_INTO[what]
+    assert not np.any(hit(REGISTER))
+    tried, _ = chosen(REGISTER, "add-remove", limit=700, numbers=constants_of(hit))
+    assert any(np.any(hit(side)) for one in tried if one.kind == "behind the code" for side in one.pair())
 
 
 FORMS = {

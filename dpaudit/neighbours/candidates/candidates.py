@@ -30,7 +30,7 @@ from dpaudit.neighbours.relation import Relation, parse_relation
 __all__ = ["KINDS", "LazyPair", "candidates", "count_outside", "smaller"]
 
 _LISTED = 500  # tiny pairs that are listed, of which some are tried; takes a fraction of a second
-KINDS = ("extreme", "code", "outlier", "odd value", "copy", "removal", "order", "base", "tiny")
+KINDS = ("extreme", "code", "behind the code", "outlier", "odd value", "copy", "removal", "order", "base", "tiny")
 
 
 def candidates(
@@ -132,7 +132,7 @@ def _possible(found: Iterable[LazyPair], dataset: Dataset, relation: Relation) -
     if isinstance(dataset.data, set | frozenset):
         return [one for one in found if relation.accepts(*one.pair())]
     if isinstance(dataset, Single):
-        return [one for one in found if one.kind in ("extreme", "code", "outlier", "odd value")]
+        return [one for one in found if one.kind in ("extreme", "code", "behind the code", "outlier", "odd value")]
     return list(found)
 
 

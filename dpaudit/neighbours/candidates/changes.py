@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 
 from dpaudit.neighbours.candidates.edge_values import (
+    BEHIND,
     CODE,
     EXTREME,
     ODD,
     EdgeValue,
     edge_values,
     seen_in,
+    values_behind,
     values_near,
 )
 from dpaudit.neighbours.candidates.lazy_pair import LazyPair, Side, made_of
@@ -34,6 +36,7 @@ _FIRST_RECORDS = (1, 2, 3, 4, 5, 8, 10, 15, 20, 30, 50, 100)  # sizes of dataset
 _HALF = 5
 _ODD_FIRST = ("NaN", "missing", "inf", "new category", "-inf", "empty text", "long text")
 _ODD_LAST = ("0", "1", "-1", str(2**53 + 1), "-0.0", "0.0", "denormal", "odd text")
+_OF_CODE = (CODE, BEHIND)
 _CROSSED = 120  # records of one, two and three values that stand in a function's code
 _COPIES = 60  # pairs in which one extreme record replaces another
 
@@ -84,6 +87,12 @@ class Changes:
         }
         self.near = {
             number: values_near(
+                numbers, dataset, number, self.seen[number], domains.get(number) if not beyond else None
+            )
+            for number in columns
+        }
+        self.behind = {
+            number: values_behind(
                 numbers, dataset, number, self.seen[number], domains.get(number) if not beyond else None
             )
             for number in columns
@@ -145,14 +154,27 @@ class Changes:
                 for columns in itertools.combinations(near, count)
                 for values in itertools.product(*(near[number] for number in columns))
             ]
-            if len(every) > _CROSSED:
-                every = [
-                    every[place] for place in sorted(self.rng.choice(len(every), _CROSSED, replace=False).tolist())
-                ]
-            for fields in every:
-                titles = (f"{self.dataset.columns[number].title} = {value!s:.40}" for number, value in fields.items())
-                words = f"{', '.join(titles)}, near what stands in the code"
-                yield Try(CODE, words, self.plain | fields, next(iter(fields)), 0, f"code {count}")
+            yield from self._of_code(CODE, every, f"code {count}")
+        behind = [(number, value) for number, values in self.behind.items() for value in values]
+        yield from self._of_code(BEHIND, [{number: value} for number, value in behind], "one column")
+        every = [
+            {number: value, other: beside}
+            for number, value in behind
+            for other in self.behind
+            if other != number
+            for beside in (*near.get(other, ()), *self.behind[other])
+        ]
+        yield from self._of_code(BEHIND, every, "two columns")
+
+    def _of_code(self, kind: str, every: Sequence[dict[int, Any]], level: str) -> Iterator[Try]:
+        """Yield records with such values, some of them where they are many."""
+        places: Sequence[int] = range(len(every))
+        if len(every) > _CROSSED:
+            places = sorted(self.rng.choice(len(every), _CROSSED, replace=False).tolist())
+        for fields in (every[place] for place in places):
+            titles = (f"{self.dataset.columns[number].title} = {value!s:.40}" for number, value in fields.items())
+            words = f"{', '.join(titles)}, near what stands in the code"
+            yield Try(kind, words, self.plain | fields, next(iter(fields)), 0, level)
 
     def _notable(self) -> list[tuple[int, ...]]:
         """Places of the extreme records of all columns (as many as the group has), and of a typical and a last one."""
@@ -165,14 +187,14 @@ class Changes:
     def _added(self) -> Iterator[LazyPair]:
         times = "" if self.steps == 1 else f", {self.steps} times"
         for one in self.tries:
-            for many in (1,) if self.people.column is None or one.kind == CODE else (1, _MANY_RECORDS):
+            for many in (1,) if self.people.column is None or one.kind in _OF_CODE else (1, _MANY_RECORDS):
                 records = self._newcomers([Made(self.typical, one.fields)] * many)
                 if not records:
                     continue
                 of_many = "" if many == 1 else f" with {many} records"
                 name = f"{self.unit} added{of_many}{times}: {one.words}"
                 yield self._pair(name, one.kind, Side(added=records), f"{one.level}{of_many}")
-                different = () if one.kind == CODE else self._newcomers(self._different(one, many))
+                different = () if one.kind in _OF_CODE else self._newcomers(self._different(one, many))
                 if different:
                     name = f"{self.unit} added with {many} different records{times}: {one.words}"
                     yield self._pair(name, one.kind, Side(added=different), f"{one.level} different")
@@ -415,13 +437,13 @@ class Changes:
                     yield from self._beside(low, high)
         if self.relation.kind == "replace":
             for one in self.tries:
-                if one.kind != CODE and self._unusual(one.fields):
+                if one.kind not in _OF_CODE and self._unusual(one.fields):
                     record0, record1 = Made(self.typical, self.plain), Made(self.typical, one.fields)
                     name = f"one record alone, and replaced: {one.words}"
                     yield from self._base(name, [], [record1], [record0], one.level)
         else:
             for one in self.tries:
-                if one.kind not in (EXTREME, CODE):
+                if one.kind not in (EXTREME, *_OF_CODE):
                     record = Made(self.typical, one.fields)
                     yield from self._base(f"no record, or one: {one.words}", [], [record], sort=one.level)
 

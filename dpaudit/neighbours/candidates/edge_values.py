@@ -22,11 +22,15 @@ from dpaudit.neighbours.domain import Allowed, Range, Values
 from dpaudit.neighbours.records import ABSENT, Column, Dataset, Sort, is_missing
 
 _NUMERAL = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w.])", re.ASCII)
-EXTREME, OUTLIER, ODD, CODE = "extreme", "outlier", "odd value", "code"
+EXTREME, OUTLIER, ODD, CODE, BEHIND = "extreme", "outlier", "odd value", "code", "behind the code"
 _FAR = 1000  # factor of a far outlier over the largest magnitude or the width of the domain
 _LONG = 100_000  # characters of a very long text
 _SHOWN_VALUES = 12  # largest number of allowed values of a column that are tried
 _MOST_OF_CODE = 24  # largest number of values of a column that follow from a function's code
+_MOST_BEHIND = 48  # of those that the code may make into one of its own
+_WORD = 40  # characters of a text that may be a value
+_WIDER = 10  # how far beyond the data such a number may be, over their largest
+_BEHIND = 1e-3  # how far behind a number a value is tried, relatively
 _MOST_PRODUCTS = 8  # of those, beyond it, that are a product of two numbers of the code
 
 
@@ -171,6 +175,45 @@ def values_near(
 
     found = [*suiting((*points, *between), _MOST_OF_CODE), *suiting(products, _MOST_PRODUCTS)]
     return [*dict.fromkeys(found), *(_missing(dataset, number, allowed) if found else [])]
+
+
+def values_behind(
+    numbers: Sequence[Any], dataset: Dataset, number: int, seen: Seen, allowed: Allowed | None
+) -> list[Any]:
+    """Return values of a column that a function's code may make into one that stands in it.
+
+    Of numbers, quotients and products of two (``age / 10 > 6.2``, ``age * 12 > 750``), and those between two of them;
+    where nothing is declared, texts that no record has (``name.str.contains("smith")``).
+    """
+    column = dataset.columns[number]
+    if column.sort in (Sort.TEXT, Sort.CHOICE):
+        titles = {each.title for each in dataset.columns}
+        texts = [each for each in numbers if isinstance(each, str) and len(each) <= _WORD and each not in titles]
+        if allowed is not None or column.sort is Sort.CHOICE:
+            return []
+        fitting = [each for each in texts if column.width is None or len(each) <= column.width]
+        return [column.cast(each) for each in fitting if not _holds(dataset, number, each)][:_MOST_OF_CODE]
+    if column.sort not in (Sort.WHOLE, Sort.REAL):
+        return []
+    low, high = column.ends
+    if seen.lows and seen.highs:
+        ends = [float(dataset.value(places[0], number)) for places in (seen.lows, seen.highs)]
+        span = _WIDER * max(ends[1] - ends[0], abs(ends[0]), abs(ends[1]), 1.0)
+        low, high = max(low, ends[0] - span), min(high, ends[1] + span)
+    stated = sorted(_stated(numbers), key=abs, reverse=True)[:_MOST_OF_CODE]
+    pairs = [(one, two) for one in stated for two in stated if two not in (0, 1, one)]
+    made = sorted({each for one, two in pairs for each in (one / two, one * two) if low <= each <= high})
+    fitting = [value for each in made for value in _around(each, column)]
+    kept = [each for each in dict.fromkeys(fitting) if allowed is None or each in allowed]
+    return kept if len(kept) <= _MOST_BEHIND else [kept[i * len(kept) // _MOST_BEHIND] for i in range(_MOST_BEHIND)]
+
+
+def _around(number: float, column: Column) -> Iterator[Any]:
+    """A number of a column, or the whole ones at its sides; and what comes just behind it."""
+    if column.sort is Sort.WHOLE:
+        yield from map(column.cast, dict.fromkeys((math.floor(number), math.floor(number) + 1)))
+    else:
+        yield from (column.cast(number), column.cast(number + max(abs(number), 1.0) * _BEHIND))
 
 
 def _stated(numbers: Sequence[Any]) -> set[float]:
