@@ -266,7 +266,6 @@ MADE_INTO = {
     "months": lambda people: np.array([750 < each * 12 < 760 for each in people["age"]]),
     "days, exactly": lambda people: people["age"] * 365 == 22995,
     "thousands, rounded": lambda people: (people["pay"] / 1000).round() == 172,
-    "in two columns": lambda people: (people["age"] * 12).between(745, 760) & ((people["pay"] / 1000).round() == 172),
     "a part of a text": lambda people: people["name"].str.contains("smith"),
     "the end of a text": lambda people: people["name"].str.endswith("@x.org"),
     "in other letters": lambda people: people["name"].str.upper() == "BOND",
