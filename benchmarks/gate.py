@@ -37,7 +37,7 @@ from dpaudit.gate.result import GateResult, OutcomeRule
 from dpaudit.gate.run import GateOptions, run
 from dpaudit.gate.schema import GateSettings, TargetSettings
 from dpaudit.gate.target_process import Report, Request, carry_out
-from dpaudit.stats.statement import lower_bound
+from dpaudit.stats.joint_region import lower_bound
 from dpaudit.stats.two_looks import FALSE_ALARM
 
 TABLE = Path(__file__).parent / "results" / "gate.md"

@@ -18,7 +18,7 @@ from dpaudit.events import choose, count_event
 from dpaudit.evidence.records import Counts
 from dpaudit.privacy import PureDP
 from dpaudit.sampling.outputs import from_array
-from dpaudit.stats.statement import lower_bound
+from dpaudit.stats.joint_region import lower_bound
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 LEARNING, MEASURING, ERROR = 20_000, 80_000, 0.05  # of each side

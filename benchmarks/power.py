@@ -29,8 +29,8 @@ from scipy.optimize import brentq
 
 import dpaudit as dp
 from dpaudit.evidence.records import Counts
+from dpaudit.stats.joint_region import lower_bound
 from dpaudit.stats.power import runs_to_show
-from dpaudit.stats.statement import lower_bound
 
 TABLE = Path(__file__).parent / "results" / "power.md"
 CONFIDENCE, FIRST_SEED = 0.95, 2000

@@ -30,8 +30,7 @@ from scipy.stats import binomtest, norm
 
 import dpaudit as dp
 from dpaudit.auditing.scores.rates import gaussian_epsilon
-from dpaudit.stats.guess_steps import split_guesses
-from dpaudit.stats.one_run import one_run_bound
+from dpaudit.stats.one_run import one_run_bound, split_guesses
 
 DELTA = 1e-5
 GOALS = {

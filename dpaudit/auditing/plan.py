@@ -29,8 +29,8 @@ from dpaudit.request import AuditRequest, known_keywords
 from dpaudit.sampling.play import RepeatDetector
 from dpaudit.sampling.progress import Listener, Session
 from dpaudit.settings import own_settings
+from dpaudit.stats.joint_region import lower_bound
 from dpaudit.stats.power import runs_to_show, runs_to_show_gaussian
-from dpaudit.stats.statement import lower_bound
 from dpaudit.stats.two_looks import FALSE_ALARM
 from dpaudit.targets.mechanism import Mechanism
 

@@ -12,7 +12,7 @@ from dpaudit.evidence.records import Attempt, Bound, Counts, Target
 from dpaudit.loading.named import public_name
 from dpaudit.privacy import Claim
 from dpaudit.sampling.blocks import Reading
-from dpaudit.stats.statement import lower_bound
+from dpaudit.stats.joint_region import lower_bound
 from dpaudit.targets.signature import Shape
 
 

@@ -41,9 +41,9 @@ from dpaudit.stats.e_process import (
     foresee_sequential,
     just_above,
     log_wealth,
+    searched,
     sequential_bound,
 )
-from dpaudit.stats.implied_points import searched
 from dpaudit.stats.methods import SEQUENTIAL
 from dpaudit.stats.power import Detectable
 from dpaudit.stats.two_looks import FirstLook

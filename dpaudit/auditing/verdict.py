@@ -17,7 +17,7 @@ from dpaudit.evidence.records import NOT_ACCEPTED, Bound, SecondLook, Verdict
 from dpaudit.privacy import Claim
 from dpaudit.privacy.claims import number_text
 from dpaudit.stats.methods import SEQUENTIAL, method_of
-from dpaudit.stats.sharp_one_run import is_limited_by_delta
+from dpaudit.stats.one_run import is_limited_by_delta
 from dpaudit.stats.two_looks import FirstLook, LooksRule, at_deciding
 
 NO_PROOF = "This is not a proof of privacy."

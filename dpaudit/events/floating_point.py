@@ -27,7 +27,7 @@ from dpaudit.evidence.event import Event, Reach, Rule, Score, Step
 from dpaudit.evidence.records import Candidate
 from dpaudit.privacy import Claim
 from dpaudit.sampling.outputs import Outputs
-from dpaudit.stats.clopper_pearson import probability_at_least
+from dpaudit.stats.joint_region import probability_at_least
 
 NAME = "low-order bits"
 # chosen; no benchmark measures them

@@ -12,7 +12,7 @@ from dpaudit.arrays import Floats, Integers
 from dpaudit.events.partition import Partition, score_of
 from dpaudit.evidence.event import Event, Rows, Rule
 from dpaudit.sampling.outputs import Outputs
-from dpaudit.stats.graded_bets import falling
+from dpaudit.stats.e_process import falling
 
 # measured by benchmarks/sequential.py
 _FEWEST, _MOST, _RUNS_A_BIN = 4, 12, 12

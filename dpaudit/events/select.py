@@ -52,7 +52,7 @@ class SelectedEvent:
     Attributes:
         name: "stable" or "rare".
         event: what is counted.
-        method: as `dpaudit.stats.statement.lower_bound` takes it.
+        method: as `dpaudit.stats.joint_region.lower_bound` takes it.
         weight: w₁ of a joint bound, all weights of a multinomial one, else None.
         share: this choice's share of the error level.
         considered: the best candidate of every family and method, best first.

@@ -26,7 +26,7 @@ from dpaudit.gate.result import BaselineComparison
 from dpaudit.gate.target_process import FrozenEvent
 from dpaudit.privacy import parse_claim
 from dpaudit.privacy.claims import number_text
-from dpaudit.stats.interval import loss_interval
+from dpaudit.stats.joint_region import loss_interval
 from dpaudit.stats.methods import BOTH_SIDES, method_of, plain
 from dpaudit.targets.source_digest import PREFIX
 

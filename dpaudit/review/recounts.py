@@ -18,7 +18,7 @@ from dpaudit.neighbours.data_files import with_tables
 from dpaudit.request import AuditRequest
 from dpaudit.sampling.blocks import Phase
 from dpaudit.sampling.play import RepeatDetector
-from dpaudit.stats.statement import lower_bound
+from dpaudit.stats.joint_region import lower_bound
 from dpaudit.targets.mechanism import Mechanism
 
 ERROR = 1e-3

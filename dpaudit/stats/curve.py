@@ -25,8 +25,7 @@ from dpaudit.arrays import Floats
 from dpaudit.evidence.records import Bound
 from dpaudit.privacy import Claim, GaussianDP
 from dpaudit.privacy.claims import Words
-from dpaudit.stats.joint_region import ConfidenceRegion
-from dpaudit.stats.statement import region_from
+from dpaudit.stats.joint_region import ConfidenceRegion, region_from
 
 _SLACK = 1e-15  # larger than the rounding error of a difference of probabilities
 

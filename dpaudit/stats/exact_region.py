@@ -23,9 +23,15 @@ from scipy.special import betainc, betaincc, betaincinv, gammaln, ndtr, ndtri, x
 from dpaudit.arrays import Floats, Integers
 from dpaudit.evidence.records import Counts
 from dpaudit.privacy import Claim
-from dpaudit.stats.clopper_pearson import probability_at_least, probability_at_most
 from dpaudit.stats.event_bound import Weight, of_both_sides, of_one_side, single
-from dpaudit.stats.joint_region import CUT, ConfidenceRegion, Joint, TwoSidedJoint
+from dpaudit.stats.joint_region import (
+    CUT,
+    ConfidenceRegion,
+    Joint,
+    TwoSidedJoint,
+    probability_at_least,
+    probability_at_most,
+)
 
 # the grid is rigorous for any of these; tightness and time are measured by benchmarks/small_bounds.py
 CORNERS = 300

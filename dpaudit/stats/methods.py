@@ -32,13 +32,13 @@ class BoundMethod:
         home: "module:class" that computes it; empty if bounds follow from more than counts.
         sides: which sides its event may point to: "one", "both" or "any".
         weights: what is fixed before measuring besides the event: nothing, "one" weight, one for each of the "bins",
-            or "steps" of guesses (`dpaudit.stats.guess_steps`), in one attempt or more.
+            or "steps" of guesses (`dpaudit.stats.one_run`), in one attempt or more.
         pure: whether it is valid for plain ε-DP only.
         guesses: whether outputs in the event count as guesses of a side.
         canaries: whether what is guessed are canaries of one model, by the ranks of their scores.
         independent: whether its counts are of independent runs whose number was fixed before, so that exact intervals
             hold for their frequencies.
-        interval: whether the loss of its event has an upper end too (`dpaudit.stats.interval`).
+        interval: whether the loss of its event has an upper end too (`dpaudit.stats.joint_region`).
         whole_curve: whether its region of (p, q) holds for every loss at once, and so for the whole privacy curve.
         few: the method that is tighter for few runs, or nothing.
         many: the method that it replaces there, or nothing.
@@ -173,7 +173,7 @@ _LISTED = (
     BoundMethod(
         name=BOTH_SIDES,
         sources=_JOINT,
-        home="dpaudit.stats.region_given_sides:JointGivenSides",
+        home="dpaudit.stats.joint_region:JointGivenSides",
         sides="both",
         weights="one",
         whole_curve=True,
@@ -203,7 +203,7 @@ _LISTED = (
     ),
     BoundMethod(
         name=ODDS,
-        home="dpaudit.stats.odds_ratio:OddsRatio",
+        home="dpaudit.stats.guessing:OddsRatio",
         sides="one",
         pure=True,
         offered="one",
@@ -299,7 +299,7 @@ _LISTED = (
     ),
     _of_canaries(
         SHARP_ONE_RUN,
-        "dpaudit.stats.sharp_one_run:SharpOneRun",
+        "dpaudit.stats.one_run:SharpOneRun",
         (KAIROUZ, _STEINKE),
         f"{_RANKS} The guesses hang together, so no binomial interval holds for them; but under (ε, δ)-DP the "
         "number of right ones exceeds any number with a probability of at most that of a binomial number with "
@@ -310,7 +310,7 @@ _LISTED = (
     ),
     _of_canaries(
         GAUSSIAN_ONE_RUN,
-        "dpaudit.stats.gaussian_one_run:GaussianOneRun",
+        "dpaudit.stats.one_run:GaussianOneRun",
         (_STEINKE, _MAHLOUJIFAR),
         f"{_RANKS} The guesses hang together, so no binomial interval holds for them; but the trade-off curve of "
         "a μ claim limits the right ones among all models that guess so often, and from the largest number down "

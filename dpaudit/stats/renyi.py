@@ -32,8 +32,8 @@ from scipy.special import ndtr, ndtri
 from dpaudit.arrays import Floats, Integers
 from dpaudit.evidence.records import Counts
 from dpaudit.privacy import Claim, RenyiDP
-from dpaudit.stats.clopper_pearson import probability_at_least, probability_at_most
 from dpaudit.stats.event_bound import UNLUCKY, CountedEvent, EventBound, Weight, least_runs
+from dpaudit.stats.joint_region import probability_at_least, probability_at_most
 
 # tightness and time are measured by benchmarks/notions.py; the bound is valid for any of these
 ORDERS = (1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 64.0, 128.0)

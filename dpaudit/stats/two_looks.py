@@ -33,8 +33,8 @@ from scipy.special import ndtr, ndtri
 
 from dpaudit.evidence.records import Bound, Counts, SecondLook, round_outward
 from dpaudit.privacy import Claim
+from dpaudit.stats.joint_region import lower_bound
 from dpaudit.stats.methods import method_for, plain
-from dpaudit.stats.statement import lower_bound
 
 FALSE_ALARM = 1e-3
 AGAIN = 2  # factor of runs for the second look; its cost and power are measured by benchmarks/two_looks.py

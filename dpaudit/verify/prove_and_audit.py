@@ -40,9 +40,9 @@ from dpaudit.request import AuditRequest, ProofOptions, ProofRequest, taking
 from dpaudit.sampling.blocks import Phase
 from dpaudit.sampling.progress import Session
 from dpaudit.settings import own_settings
+from dpaudit.stats.joint_region import lower_bound
 from dpaudit.stats.methods import JOINT, plain
 from dpaudit.stats.power import foresee
-from dpaudit.stats.statement import lower_bound
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
 from dpaudit.verify.proofs.answers import is_readable

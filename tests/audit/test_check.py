@@ -17,8 +17,8 @@ from dpaudit.evidence.records import Counts, round_outward
 from dpaudit.review.check import check, check_file, exit_code, passes
 from dpaudit.review.check.finding import CheckResult
 from dpaudit.review.check.second import second_opinion
+from dpaudit.stats.joint_region import lower_bound
 from dpaudit.stats.methods import BOTH_SIDES, GUESS, ODDS
-from dpaudit.stats.statement import lower_bound
 
 pytestmark = [pytest.mark.usefixtures("undrawn"), pytest.mark.slow]
 

@@ -12,7 +12,7 @@ from scipy.stats import binomtest
 import dpaudit as dp
 from dpaudit.auditing.question import validated
 from dpaudit.request import AuditRequest
-from dpaudit.stats.statement import lower_bound
+from dpaudit.stats.joint_region import lower_bound
 
 pytestmark = pytest.mark.slow
 

@@ -31,8 +31,8 @@ from dpaudit.evidence.event import Event, Rows, Rule, Values
 from dpaudit.evidence.records import Counts
 from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
 from dpaudit.sampling.outputs import from_array, from_list
+from dpaudit.stats.joint_region import lower_bound
 from dpaudit.stats.methods import BOTH_SIDES, GUESS, ODDS
-from dpaudit.stats.statement import lower_bound
 
 RNG = np.random.default_rng(7)
 CLAIMS = [PureDP(1), ApproxDP(1, 1e-5), ApproxDP(1, 0.3), GaussianDP(1), ZeroConcentratedDP(0.5), RenyiDP(2, 1)]

@@ -17,7 +17,7 @@ from dpaudit.evidence.event import Event, Reach, Rule, Step
 from dpaudit.evidence.records import Counts
 from dpaudit.privacy import ApproxDP, GaussianDP, PureDP
 from dpaudit.sampling.outputs import concatenate, from_array, from_list
-from dpaudit.stats.statement import lower_bound
+from dpaudit.stats.joint_region import lower_bound
 
 pytestmark = pytest.mark.slow
 

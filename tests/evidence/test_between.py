@@ -11,8 +11,8 @@ from dpaudit.auditing.verdict import TwoLooks, decide
 from dpaudit.evidence.records import round_outward
 from dpaudit.review.check import check
 from dpaudit.stats.e_process import foresee_sequential, log_wealth, sequential_bound
+from dpaudit.stats.joint_region import lower_bound
 from dpaudit.stats.power import foresee
-from dpaudit.stats.statement import lower_bound
 from dpaudit.stats.two_looks import LooksRule, first_look
 
 PAIRS = [([0.0], [0.5]), ([0.0], [1.0])]  # the second tells more

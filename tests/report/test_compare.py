@@ -19,7 +19,7 @@ from dpaudit.evidence.records import Attempt, Counts, Verdict
 from dpaudit.privacy import ApproxDP, PureDP
 from dpaudit.review.compare.intervals import compare
 from dpaudit.review.compare.page import bars, compare_json, compare_page, compare_text, rows, sentence
-from dpaudit.stats.interval import loss_interval
+from dpaudit.stats.joint_region import loss_interval
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 

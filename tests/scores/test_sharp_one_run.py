@@ -15,10 +15,16 @@ from scipy.stats import binom, norm
 from dpaudit.auditing.scores.guess_plan import plan_guesses
 from dpaudit.evidence.records import Counts
 from dpaudit.privacy import ApproxDP, GaussianDP
-from dpaudit.stats.gaussian_one_run import gaussian_bound, is_excluded
-from dpaudit.stats.guess_steps import LAST, right_guesses
-from dpaudit.stats.one_run import one_run_p_value
-from dpaudit.stats.sharp_one_run import SharpOneRun, sharp_bound, sharp_p_value
+from dpaudit.stats.one_run import (
+    LAST,
+    SharpOneRun,
+    gaussian_bound,
+    is_excluded,
+    one_run_p_value,
+    right_guesses,
+    sharp_bound,
+    sharp_p_value,
+)
 
 
 def most_of_all_mechanisms(m, v, epsilon, delta):

@@ -18,7 +18,7 @@ from dpaudit.privacy import PureDP
 from dpaudit.request import AuditRequest
 from dpaudit.review.check import check, passes
 from dpaudit.sampling import blocks, play, runs
-from dpaudit.stats.statement import lower_bound
+from dpaudit.stats.joint_region import lower_bound
 
 pytestmark = pytest.mark.slow
 

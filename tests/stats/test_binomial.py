@@ -11,7 +11,7 @@ from scipy.stats import binom
 from statsmodels.stats.proportion import proportion_confint
 
 from dpaudit.stats import plain
-from dpaudit.stats.clopper_pearson import probability_at_least, probability_at_most
+from dpaudit.stats.joint_region import probability_at_least, probability_at_most
 
 laws = settings(derandomize=True, max_examples=120, deadline=None)
 errors = st.sampled_from([1e-9, 1e-6, 1e-3, 0.025, 0.05, 0.2, 0.5])

@@ -14,8 +14,7 @@ from statsmodels.stats.proportion import proportion_confint
 from dpaudit.evidence.records import Counts
 from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
 from dpaudit.stats.guessing import guess_bound
-from dpaudit.stats.joint_region import joint_region, joint_weight, two_sided_region, two_sided_weight
-from dpaudit.stats.statement import lower_bound
+from dpaudit.stats.joint_region import joint_region, joint_weight, lower_bound, two_sided_region, two_sided_weight
 
 laws = settings(derandomize=True, max_examples=100, deadline=None)
 errors = st.sampled_from([1e-9, 1e-6, 0.01, 0.05, 0.2])

@@ -14,13 +14,17 @@ from scipy.stats import binom, nchypergeom_fisher
 from dpaudit.evidence.records import Counts
 from dpaudit.privacy import ApproxDP, PureDP
 from dpaudit.stats.e_process import FRACTIONS
-from dpaudit.stats.guessing import guess_bound, guess_bound_given_sides
-from dpaudit.stats.interval import loss_interval
-from dpaudit.stats.joint_region import two_sided_region, two_sided_weight
+from dpaudit.stats.guessing import guess_bound, guess_bound_given_sides, log_odds_at_least, odds_bound
+from dpaudit.stats.joint_region import (
+    _mean_at_least,
+    _mean_at_most,
+    loss_interval,
+    lower_bound,
+    region_given_sides,
+    two_sided_region,
+    two_sided_weight,
+)
 from dpaudit.stats.methods import BOTH_SIDES, GUESS, ODDS
-from dpaudit.stats.odds_ratio import log_odds_at_least, odds_bound
-from dpaudit.stats.region_given_sides import _mean_at_least, _mean_at_most, region_given_sides
-from dpaudit.stats.statement import lower_bound
 
 pytestmark = pytest.mark.slow
 

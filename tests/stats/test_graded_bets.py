@@ -12,8 +12,15 @@ from scipy.stats import norm
 
 from dpaudit.evidence.records import Counts, Epoch, Stake
 from dpaudit.privacy import GaussianDP
-from dpaudit.stats.e_process import foresee_sequential, log_wealth, sequential_bound
-from dpaudit.stats.graded_bets import GradedProcess, bets, fair_price, falling
+from dpaudit.stats.e_process import (
+    GradedProcess,
+    bets,
+    fair_price,
+    falling,
+    foresee_sequential,
+    log_wealth,
+    sequential_bound,
+)
 
 PAST = ((30, 12, 9, 4), (6, 10, 14, 25))
 

@@ -12,7 +12,7 @@ from scipy.stats import binom
 
 from dpaudit.evidence.records import Counts
 from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
-from dpaudit.stats.interval import loss_interval
+from dpaudit.stats.joint_region import loss_interval
 
 pytestmark = pytest.mark.slow
 

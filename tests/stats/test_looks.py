@@ -13,7 +13,7 @@ from dpaudit.evidence.records import Bound, Counts
 from dpaudit.privacy import ApproxDP, PureDP
 from dpaudit.stats import two_looks
 from dpaudit.stats.guessing import guess_bound
-from dpaudit.stats.statement import lower_bound
+from dpaudit.stats.joint_region import lower_bound
 from dpaudit.stats.two_looks import AGAIN, FALSE_ALARM, FirstLook, LooksRule, first_look, second_look, second_method
 
 CLAIM = PureDP(math.log(3))

@@ -10,8 +10,7 @@ from scipy.stats import binomtest, norm
 
 from dpaudit.privacy import GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
 from dpaudit.stats import renyi as multinomial
-from dpaudit.stats.clopper_pearson import probability_at_least, probability_at_most
-from dpaudit.stats.joint_region import joint_region
+from dpaudit.stats.joint_region import joint_region, probability_at_least, probability_at_most
 from dpaudit.stats.renyi import (
     detectable_divergence,
     multinomial_bound,

@@ -15,10 +15,9 @@ from dpaudit.evidence.records import Attempt, Bound, Counts
 from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
 from dpaudit.stats import event_bound
 from dpaudit.stats.guessing import detectable_guess, guess_bound
-from dpaudit.stats.joint_region import joint_weight, two_sided_weight
+from dpaudit.stats.joint_region import joint_weight, lower_bound, two_sided_weight
 from dpaudit.stats.methods import BOTH_SIDES
 from dpaudit.stats.power import detectable, detectable_gaussian, foresee, runs_to_show, runs_to_show_gaussian
-from dpaudit.stats.statement import lower_bound
 
 pytestmark = pytest.mark.slow
 

@@ -18,9 +18,9 @@ from dpaudit.stats.e_process import (
     foresee_sequential,
     just_above,
     log_wealth,
+    points,
     sequential_bound,
 )
-from dpaudit.stats.implied_points import points
 
 CLAIMS = [
     PureDP(0.0),

@@ -15,10 +15,9 @@ from dpaudit.evidence.records import Counts
 from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
 from dpaudit.stats import exact_region as small
 from dpaudit.stats.exact_region import enumerated_region, two_sided_enumerated_region
-from dpaudit.stats.joint_region import joint_region, joint_weight, two_sided_region, two_sided_weight
+from dpaudit.stats.joint_region import joint_region, joint_weight, lower_bound, two_sided_region, two_sided_weight
 from dpaudit.stats.methods import method_for
 from dpaudit.stats.power import detectable
-from dpaudit.stats.statement import lower_bound
 
 pytestmark = pytest.mark.slow
 

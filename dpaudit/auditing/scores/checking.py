@@ -14,8 +14,8 @@ from dpaudit.auditing.scores.reading import LEAST
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Attempt, Bound, Rate, RocPoint, Scores, Verdict
 from dpaudit.privacy import Claim, parse_claim
-from dpaudit.stats.guess_steps import StepsBound, right_guesses, split_guesses
 from dpaudit.stats.methods import ONE_RUN, method_of
+from dpaudit.stats.one_run import StepsBound, right_guesses, split_guesses
 
 
 def recomputed(evidence: Evidence) -> Iterator[tuple[bool, str]]:

@@ -2,7 +2,7 @@
 
 Everything is fixed by the number of canaries, the notion of the claim and the error level. Most of the error goes to a
 *staircase*: at each tested value, as many guesses at both ends as would show most for an attack that gets there on
-scores N(μ, 1) of members and N(0, 1) of others (`dpaudit.stats.guess_steps`). That model only chooses; the bound holds
+scores N(μ, 1) of members and N(0, 1) of others (`dpaudit.stats.one_run`). That model only chooses; the bound holds
 for all scores. The rest goes to a few numbers of guesses that are tried at every value, at both ends and at the upper
 end alone, so that a leak is found that looks different, such as that of a few canaries. benchmarks/scores.py measures
 the shares.
@@ -20,10 +20,8 @@ from scipy.special import ndtr
 from dpaudit.arrays import Booleans, Floats
 from dpaudit.evidence.records import Counts
 from dpaudit.privacy import Claim, GaussianDP
-from dpaudit.stats.gaussian_one_run import gaussian_bound
-from dpaudit.stats.guess_steps import LAST, StepsBound, split_guesses
 from dpaudit.stats.methods import GAUSSIAN_ONE_RUN, SHARP_ONE_RUN, method_of
-from dpaudit.stats.sharp_one_run import sharp_bound
+from dpaudit.stats.one_run import LAST, StepsBound, gaussian_bound, sharp_bound, split_guesses
 
 STAIRCASE = 0.8  # of the error
 _FEWEST = 12  # guesses of a step: fewer would show little even if all were right
@@ -41,7 +39,7 @@ class PlannedGuesses:
     Attributes:
         name: of the attempt.
         high, low: the highest scores that are guessed in, and the lowest that are guessed out; of a staircase the most.
-        steps: of a staircase, as `dpaudit.stats.guess_steps` wants them; else None.
+        steps: of a staircase, as `dpaudit.stats.one_run` wants them; else None.
         share: of the error level.
     """
 

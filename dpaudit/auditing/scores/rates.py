@@ -20,7 +20,7 @@ from scipy.special import bdtr, bdtrc
 from dpaudit.arrays import Floats
 from dpaudit.evidence.records import Rate, RocPoint, round_outward
 from dpaudit.privacy import GaussianDP
-from dpaudit.stats.clopper_pearson import probability_at_least, probability_at_most
+from dpaudit.stats.joint_region import probability_at_least, probability_at_most
 
 FALSE_POSITIVE_RATES = (0.01, 0.001)
 _POINTS = 20  # most thresholds of the ROC; they share the error level; measured by benchmarks/scores.py

@@ -21,9 +21,9 @@ from dpaudit.privacy import ApproxDP, Claim, PureDP, parse_claim
 from dpaudit.report.text.bound_kinds import COUNTEREXAMPLE
 from dpaudit.review.check.finding import DIGITS, Finding, agrees, answered, failing, unchecked
 from dpaudit.review.check.looks import check_looks, looks_of, planned_share
+from dpaudit.stats.joint_region import lower_bound
 from dpaudit.stats.methods import method_of
 from dpaudit.stats.power import Detectable, foresee
-from dpaudit.stats.statement import lower_bound
 
 _POWER_DIGITS = 1e-6  # relative, for the detectable violation
 _EARLIER_DIGITS = 2e-2  # the same for evidence without power, which an earlier rule computed

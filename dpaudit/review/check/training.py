@@ -32,7 +32,7 @@ from dpaudit.evidence.training import Training, TrainingCanaries, TrainingLoss
 from dpaudit.privacy import Claim, GaussianDP
 from dpaudit.review.check.certificate import numbered
 from dpaudit.review.check.finding import Finding, agrees, answered, failing, unchecked
-from dpaudit.stats.statement import lower_bound
+from dpaudit.stats.joint_region import lower_bound
 from dpaudit.training import canaries, per_step
 from dpaudit.training.conclude import UNCLAIMED, concluded
 from dpaudit.training.facts.checklist import EARLIER, FACTS

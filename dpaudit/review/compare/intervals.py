@@ -2,8 +2,8 @@
 
 Two lower bounds cannot be compared: each says "at least", and the smaller bound may belong to the larger loss. But one
 event on one pair, fixed before either audit measured it, can be: each audit has counts of it, and counts give an
-interval for the loss of that event (`dpaudit.stats.interval`). If the two intervals do not overlap, the event's loss
-has changed.
+interval for the loss of that event (`dpaudit.stats.joint_region`). If the two intervals do not overlap, the event's
+loss has changed.
 
 An audit reports its most revealing event, so each of its intervals gets a share of the error, and all of them hold
 simultaneously. The two audits get half of the error each, so that they need not be independent; audits with the same
@@ -21,7 +21,7 @@ from dpaudit.evidence.records import Bound, Verdict, round_outward
 from dpaudit.privacy import parse_claim
 from dpaudit.report.text.bound_kinds import COUNTEREXAMPLE
 from dpaudit.report.text.numerals import NBSP, claim_text
-from dpaudit.stats.interval import loss_interval
+from dpaudit.stats.joint_region import loss_interval
 from dpaudit.stats.methods import BOTH_SIDES, method_of, plain
 
 _LISTED = "accounting"  # the method of an interval that is about a whole list of releases
