@@ -4,10 +4,8 @@ What was run is told in plain values (`Gaussian("1.1").poisson("0.004").times(14
 interval that certainly holds ε at a δ, or δ at an ε, with a certificate that `dpaudit.checker` verifies by another way.
 """
 
-from dpaudit.accounting.added import ADDED, certify_added
-from dpaudit.accounting.calibrate import Calibrated, calibrate
-from dpaudit.accounting.certify import Certified, certify
-from dpaudit.accounting.decide import Decision, decide
+from dpaudit.accounting.certify import ADDED, Certified, certify, certify_added
+from dpaudit.accounting.decide import Calibrated, Decision, calibrate, decide
 from dpaudit.accounting.events import (
     Block,
     DiscreteGaussian,
@@ -19,8 +17,8 @@ from dpaudit.accounting.events import (
     Laplace,
     RandomisedResponse,
     as_events,
+    meaning,
 )
-from dpaudit.accounting.meaning import meaning
 
 __all__ = [
     "ADDED",
@@ -43,8 +41,8 @@ __all__ = [
     "certificate",
     "certify",
     "certify_added",
+    "compose",
     "decide",
-    "enclosed",
     "events",
     "losses",
     "meaning",

@@ -14,7 +14,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.accounting import gaussian
+from dpaudit.accounting import closed_forms
 from dpaudit.accounting.balls import ball, decimal, middle, outward, precision, short
 from dpaudit.accounting.beyond import (
     LARGE,
@@ -25,13 +25,11 @@ from dpaudit.accounting.beyond import (
     with_less_noise,
     with_more_noise,
 )
-from dpaudit.accounting.bounds import Tail
 from dpaudit.accounting.certificate import certificate, ending, text
-from dpaudit.accounting.compose import Composition
-from dpaudit.accounting.concentrated import Order, best_order, total
-from dpaudit.accounting.discretise import Grid, Masses
+from dpaudit.accounting.closed_forms import Order, best_order, concentrated, least, total
+from dpaudit.accounting.compose import Composition, Tail
 from dpaudit.accounting.events import Block, DiscreteGaussian, Event, Events, Gaussian, Sampled, as_events
-from dpaudit.accounting.lattice import Step, step_for
+from dpaudit.accounting.lattice import Grid, Masses, Step, step_for
 from dpaudit.accounting.losses import Atoms, Continuous, Law
 from dpaudit.accounting.pairs import Pairs, apart, attained, largest_losses, pairs
 from dpaudit.accounting.plan import Tilt, tilted
@@ -164,7 +162,7 @@ def _within(events: Events, tolerance: float, certified: Callable[[Events, float
     except BelowError:
         return _one_end(certified(with_less_noise(events), tolerance, _ATTEMPTS), events, tolerance, up=True)
     except BeyondError as error:
-        for own in with_more_noise(events, _MOST_BY_FORMULA if gaussian.square_of_mu(events) else _MOST_COMPOSED):
+        for own in with_more_noise(events, _MOST_BY_FORMULA if closed_forms.square_of_mu(events) else _MOST_COMPOSED):
             try:
                 return _one_end(certified(own, _COARSE, _FEW), events, tolerance, up=False)
             except BeyondError:
@@ -232,7 +230,7 @@ class Account:
         """Return the interval of ε at a δ."""
         if not delta:
             return self._pure()
-        if (known := gaussian.square_of_mu(self.events)) is not None:
+        if (known := closed_forms.square_of_mu(self.events)) is not None:
             return self._by_formula("epsilon", delta, points, *known)
         log_delta = math.log(delta.numerator) - math.log(delta.denominator)
         self._open(log_delta)
@@ -255,7 +253,7 @@ class Account:
 
     def delta(self, epsilon: Fraction, points: int) -> Certified:
         """Return the interval of δ at an ε."""
-        if (known := gaussian.square_of_mu(self.events)) is not None:
+        if (known := closed_forms.square_of_mu(self.events)) is not None:
             return self._by_formula("delta", epsilon, points, *known)
         log_delta = self._expected_delta(epsilon)
         self._open(log_delta)
@@ -294,8 +292,8 @@ class Account:
 
     def expected(self, delta: Fraction) -> float:
         """Return about the ε at a δ: to choose where to look."""
-        if (known := gaussian.square_of_mu(self.events)) is not None:
-            return float(gaussian.epsilon(known[0], delta)[1])
+        if (known := closed_forms.square_of_mu(self.events)) is not None:
+            return float(closed_forms.epsilon(known[0], delta)[1])
         log_delta = math.log(delta.numerator) - math.log(delta.denominator)
         self._open(log_delta)
         with precision(self.bits):
@@ -315,7 +313,7 @@ class Account:
         _refuse_extremes(self.events)
         for event, _ in self.events.parts:
             attained(event, 0)  # refuses claims of nothing
-        low, high = (gaussian.epsilon if parameter == "epsilon" else gaussian.delta)(square, at)
+        low, high = (closed_forms.epsilon if parameter == "epsilon" else closed_forms.delta)(square, at)
         if parameter == "epsilon" and high > _MOST_LOSS:
             _refuse_loss(float(high))
         rho, ends = None if exactly else total(self.events), []
@@ -327,7 +325,7 @@ class Account:
             ends = [_by_order(order)]
 
         def around(epsilon: Fraction) -> tuple[Decimal, Decimal]:
-            less, more = gaussian.delta(square, epsilon)
+            less, more = closed_forms.delta(square, epsilon)
             return less, more if rho is None else _delta_by_order(rho, epsilon)
 
         return Certified(
@@ -573,3 +571,76 @@ def _curve(
         epsilon = Fraction(1.5 * max(about, 0.1) * number / max(1, points - 1))
         low, high = around(epsilon)
         yield float(epsilon), _outward(low, up=False), _outward(high, up=True)
+
+
+# --- How large are μ and ρ of a list of events, certainly? They add up, and nothing is composed ---
+#
+# μ adds up as squares (Dong, Roth & Su 2022, Corollary 3.3), and ρ as it is (Bun & Steinke 2016, Lemma 2.3), adaptively
+# too. Both ends are comparisons of rational numbers.
+
+ADDED = ("mu", "rho")
+"""The parameters that add up."""
+
+_DIGITS = 30
+
+
+def certify_added(events: Events | Event | Sequence[Event], parameter: str) -> Certified:
+    """Return an interval that certainly holds μ or ρ of a list, with its certificate.
+
+    From below it is the sum of the Kullback-Leibler divergences of pairs that are attained, which ρ is no less than.
+
+    Args:
+        events: a list of events, or one.
+        parameter: "mu" or "rho".
+
+    Raises:
+        UsageError: for an event of which no theorem says μ or ρ.
+    """
+    listed = as_events(events)
+    square, lowest = sums(listed, parameter)
+    if parameter == "mu":
+        low, high = _root(square)
+    else:
+        low, high = short(lowest, up=False), short(square, up=True)
+    return Certified(
+        listed,
+        parameter,
+        Fraction(0),
+        outward(low, up=False),
+        outward(high, up=True),
+        certificate(listed, parameter, Fraction(0), (low, high), 0, []),
+        (),
+        TOLERANCE,
+        "" if parameter == "mu" or lowest == square else "Of some events ρ is known between two bounds.",
+    )
+
+
+def sums(events: Events, parameter: str) -> tuple[Fraction, Fraction]:
+    """Return μ² or ρ of a list, from above and from below, exactly.
+
+    Raises:
+        UsageError: for an event of which no theorem says it.
+    """
+    gaussian = parameter == "mu"
+    known = [(concentrated(event), event, count) for event, count in events.parts]
+    missing = [str(event) for own, event, _ in known if own is None or (gaussian and not own.gaussian)]
+    if missing:
+        raise UsageError(
+            f"{'μ' if gaussian else 'ρ'} of {' and '.join(missing)} has no proof here: "
+            f"{'only Gaussian noise without sampling' if gaussian else 'sampled records and (ε, δ) claims'} "
+            f"{'has one' if gaussian else 'have none'}. Claim (ε, δ) instead, which is certified for all events"
+        )
+    factor = 2 if gaussian else 1  # μ² = 2ρ of Gaussian noise
+    most = sum((factor * own.rho * count for own, _, count in known if own is not None), Fraction(0))
+    return most, most if gaussian else sum((least(event) * count for _, event, count in known), Fraction(0))
+
+
+def _root(square: Fraction) -> tuple[Fraction, Fraction]:
+    """Return the square root between two rational numbers, which are one where it is rational."""
+    top, bottom = math.isqrt(square.numerator), math.isqrt(square.denominator)
+    if top * top == square.numerator and bottom * bottom == square.denominator:
+        found = Fraction(top, bottom)
+        return short(found, up=False), short(found, up=True)
+    scale = 10 ** (_DIGITS + max(0, len(str(square.denominator)) - len(str(square.numerator))))
+    floor = math.isqrt(square.numerator * scale**2 // square.denominator)
+    return Fraction(floor, scale), Fraction(floor + 1, scale)

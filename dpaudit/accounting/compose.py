@@ -3,7 +3,7 @@
 The masses of a loss are the coefficients of a polynomial, and independent losses add: their polynomials multiply.
 Products are exact (python-flint's `fmpz_poly`) and are then rounded to units again.
 
-Blocks of many steps are few, so that they are moved to coarser lattices (`dpaudit.accounting.coarsen`).
+Blocks of many steps are few, so that they are moved to coarser lattices (`dpaudit.accounting.lattice`).
 
 Two statements survive products, rounding, trims and coarser lattices (proofs in ``docs/accounting.md``):
 
@@ -19,14 +19,20 @@ import heapq
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from itertools import accumulate
+from operator import mul
 from typing import Any
 
 import numpy as np
 
-from dpaudit.accounting.balls import flint, middle
-from dpaudit.accounting.coarsen import Shares, coarser, costs, shares
-from dpaudit.accounting.discretise import Masses
-from dpaudit.accounting.plan import KEPT, Tilt
+from dpaudit.accounting.balls import ball, decimal, flint, middle, precision
+from dpaudit.accounting.lattice import Grid, Masses, Shares, Step, coarser, costs, distance, height, shares
+from dpaudit.accounting.losses import Atoms, Continuous, Law
+from dpaudit.accounting.plan import KEPT, Tilt, tilted
+from dpaudit.enclosure import Enclosure
+from dpaudit.errors import UsageError
 
 _TO_COARSER = 0.1  # of the width: the most that coarser lattices may take, of one end
 
@@ -286,3 +292,271 @@ class Composition:
 def lower_infinite(a: Block, b: Block) -> int:
     """Return the infinite mass of both from below, in units squared: a is infinite, or b is and a is not."""
     return a.infinite * (int(b.poly(1)) + b.infinite) + b.infinite * int(a.poly(1))
+
+
+# --- What are δ(ε) and ε(δ) of two independent losses together? From sums over the tails, without their product ---
+#
+# δ(ε) = Σ x_i·y_j·(1 − e^(ε − l_i − l_j))₊ + c_∞ is the largest A_n − e^ε·B_n + c_∞ over n, where A_n is the sum of
+# x_i·y_j over i + j ≥ n and B_n that of x_i·y_j·e^(−l_i − l_j). It is at the first n whose loss is above ε; any n gives
+# a bound from below.
+
+_GUARD = 64  # bits of the weights e^(−jh), beyond those of the unit
+
+
+class Tail:
+    """δ(ε) of two blocks together, certainly from above or from below.
+
+    Args:
+        x, y: the blocks; y may be None.
+        up: from above.
+        unit: how many units are 1.
+        size: the step of their lattice, as a ball.
+
+    Attributes:
+        infinite_units: the probability of an infinite loss, in units squared.
+    """
+
+    def __init__(self, x: Block, y: Block | None, *, up: bool, unit: int, size: Any) -> None:
+        self.up, self._unit, self._size = up, unit, size
+        left = [int(value) for value in x.poly.coeffs()] or [0]
+        right = [unit] if y is None else [int(value) for value in y.poly.coeffs()] or [0]
+        self._base = x.base + size * x.start + (0 if y is None else y.base + size * y.start)
+        self.infinite_units = x.infinite * unit
+        if y is not None:
+            self.infinite_units = (x.infinite + y.infinite) * unit if up else lower_infinite(x, y)
+        self._length = len(left) + len(right) - 1
+        self._bits = unit.bit_length() + _GUARD + int(middle(size) * self._length * 1.45)
+        weights = self._weights(max(len(left), len(right)))
+        self._right, self._right_q = right, list(map(mul, right, weights))
+        self._left = list(accumulate(reversed(left), initial=0))
+        self._left_q = list(accumulate(reversed(list(map(mul, left, weights))), initial=0))
+        self._square = ball(unit) * unit
+
+    def _weights(self, count: int) -> list[int]:
+        """e^(−jh) in units of 2^−bits: from above too small, from below too large."""
+        bits = self._bits
+        ratio = (-self._size).exp() * ball(2) ** bits
+        found = [1 << bits]
+        if self.up:
+            own = int(ratio.lower().floor().unique_fmpz())
+            for _ in range(count - 1):
+                found.append(found[-1] * own >> bits)
+        else:
+            own = int(ratio.upper().ceil().unique_fmpz())
+            for _ in range(count - 1):
+                found.append(-(-found[-1] * own >> bits))
+        return found
+
+    @property
+    def highest(self) -> float:
+        """The largest finite loss, in floating point."""
+        return middle(self._base + self._size * (self._length - 1))
+
+    @property
+    def infinite(self) -> Any:
+        """The probability of an infinite loss, as a ball."""
+        return ball(self.infinite_units) / self._square
+
+    def sums(self, n: int) -> tuple[int, int]:
+        """Return A_n in units squared, and B_n relative to the lowest loss, in units squared times 4^−bits."""
+        left, right = len(self._left) - 1, self._right
+        first, last = max(0, n - left), min(len(right), max(n, 0) + 1)
+        # left[k] is the sum of the k highest masses; of y_j go with it those of x at n − j and above
+        part = slice(left - n + first, left - n + last)
+        whole, whole_q = self._left[-1], self._left_q[-1]
+        a = sum(map(mul, right[first:last], self._left[part])) + sum(right[last:]) * whole
+        b = sum(map(mul, self._right_q[first:last], self._left_q[part])) + sum(self._right_q[last:]) * whole_q
+        return a, b
+
+    def _places(self, epsilon: Any) -> range:
+        """The places that may be the first whose loss is above ε."""
+        t = (epsilon - self._base) / self._size
+        low, high = (int(end.floor().unique_fmpz()) + 1 for end in (t.lower(), t.upper()))
+        return range(max(0, low), max(0, high) + 1)
+
+    def delta(self, epsilon: Fraction) -> Any:
+        """Return a ball of which the upper end (from above) or the lower end (from below) bounds δ(ε)."""
+        return self.at(ball(epsilon))
+
+    def at(self, epsilon: Any) -> Any:
+        """Return the same at an ε that is a ball."""
+        return self._largest(epsilon)[0]
+
+    def place(self, epsilon: Fraction) -> int:
+        """Return the first place whose loss is above ε (where two are possible, the lower one)."""
+        return self._places(ball(epsilon))[0]
+
+    def _largest(self, at: Any) -> tuple[Any, Any]:
+        factor = (at - self._base).exp()
+        found = None
+        for n in self._places(at):
+            if n >= self._length:
+                value = slope = ball(0)
+            else:
+                a, b = self.sums(n)
+                slope = factor * ball(b) / (self._square * ball(4) ** self._bits)
+                value = ball(a) / self._square - slope
+            if found is None or value.upper() > found[0].upper():
+                found = value, slope
+        assert found is not None
+        return found[0] + self.infinite, found[1]
+
+    def epsilon(self, delta: Fraction, guess: float) -> Decimal:
+        """Return an ε ≥ 0 with δ(ε) ≤ delta (from above), or with δ(ε) > delta (from below), certainly.
+
+        ±∞ where there is none: Decimal("Infinity") from above, and from below 0 where nothing is shown.
+
+        Args:
+            delta: the δ.
+            guess: where to look first.
+        """
+        wanted = ball(delta)
+        if self.up and not self.infinite < wanted:
+            return Decimal("Infinity")
+        if not self.up and self.infinite > wanted:
+            return Decimal("Infinity")
+        if self.up and self.delta(Fraction(0)) <= wanted:
+            return Decimal(0)
+        if not self.up and not self.delta(Fraction(0)) > wanted:
+            return Decimal(0)
+        root = self._root(delta, guess)
+        for pad in (1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3):
+            moved = max(0.0, root + (pad if self.up else -pad) * max(1.0, root))
+            found = decimal(ball(Fraction(moved)), up=self.up)
+            value = self.delta(Fraction(found))
+            if value <= wanted if self.up else value > wanted:
+                return found
+        return Decimal("Infinity") if self.up else Decimal(0)
+
+    def _root(self, delta: Fraction, guess: float) -> float:
+        """Newton's steps on ln δ, between ends that halve when it runs away; floating point."""
+        low, high = 0.0, self.highest
+        at = min(max(guess, low), high)
+        log_delta = middle(ball(delta).log())
+        for _ in range(60):
+            value, slope = self._largest(ball(Fraction(at)))
+            # what is above the infinite part falls with e^(−slope)
+            size = middle(value)
+            over = size > float(delta) if float(delta) else value > ball(delta)
+            low, high = (at, high) if over else (low, at)
+            steep = middle(slope)
+            off = math.log(size) - log_delta if size > 0 else -math.inf
+            after = at + off * size / steep if size > 0 and steep > 0 else math.inf
+            near = 1e-12 * max(1.0, abs(at))
+            # just below the largest loss the curve is so steep that small steps say nothing
+            if not low <= after <= high or (abs(after - at) <= near < high - low and abs(off) > 1e-3):
+                after = (low + high) / 2
+            if abs(after - at) <= near:
+                return after
+            at = after
+        return at
+
+
+# --- What is δ(ε) of one kind of noise, after any number of releases, to many digits? ---
+#
+# Losses that lie on a lattice of their own, those of randomised response and of discrete noise, are composed on it, and
+# nothing but the last digits is rounded. Laplace noise is cut into cells. One release of continuous noise has a
+# formula.
+
+_DIGITS = 50  # of the masses, beyond those of δ a release
+_KEPT = 1e-46  # of δ: what all cuts of one kind together may take
+_GUARD_BITS = 96
+_BITS = tuple(256 << more for more in range(9))  # of a formula, until the interval is narrow
+_NARROW = Fraction(1, 10**15)
+_LEAST = math.log(1e-230)  # a δ below it is known to so many digits less
+_ATTEMPTS = 4
+_MOST_PLACES = 4_000_000  # more would not fit into memory
+
+
+@dataclass(frozen=True)
+class Level:
+    """ε = number + ln(factor), at least 0."""
+
+    number: Fraction
+    factor: Fraction = Fraction(1)
+
+    def ball(self) -> Any:
+        """Return it as a ball."""
+        return ball(self.number) + (ball(self.factor).log() if self.factor != 1 else 0)
+
+
+def formula(law: Continuous, at: Level) -> Enclosure:
+    """Return δ(ε) of one release, as narrow as 1e-15 of it: P(L > ε) − e^ε·Q(L > ε).
+
+    Raises:
+        UsageError: where δ is too small to enclose.
+    """
+    for bits in _BITS:
+        with precision(bits):
+            level = at.ball()
+            if (ends := law.ends()) is not None and level >= ends[1]:
+                return Enclosure(Fraction(0), Fraction(0))
+            found = _ends(height(law, level))
+            if found.low > 0 and found.high - found.low <= found.high * _NARROW:
+                return found
+    raise UsageError("δ(ε) of this noise is too small to enclose; take a smaller ε")
+
+
+def enclosed(law: Callable[[int], Law], releases: int, at: Level, *, cells: int = 1) -> Enclosure:
+    """Return δ(ε) of several releases of one kind.
+
+    Args:
+        law: gives the loss of one, for a number of decimal digits that its masses are wanted with.
+        releases: their number.
+        at: ε.
+        cells: into how many steps the distance of the law's losses, or of its ends, is cut.
+
+    Raises:
+        UsageError: where the losses take too many values.
+    """
+    log_delta = math.log(1e-12)
+    for _ in range(_ATTEMPTS):
+        digits = math.ceil(math.log10(releases) - log_delta / math.log(10)) + _DIGITS
+        own = law(digits)
+        bits = math.ceil(digits * 3.33) + _GUARD_BITS
+        with precision(bits):
+            if _beyond(own, releases, at):
+                return Enclosure(Fraction(0), Fraction(0))
+            tilt = tilted([(own, releases)], epsilon=middle(at.ball()), log_delta=log_delta)
+        before, log_delta = log_delta, max(min(tilt.log_delta, math.log(1e-3)), _LEAST)
+        if abs(before - log_delta) < 1:
+            break
+    with precision(bits):
+        low, high = (_end(own, releases, at, tilt, cells, 10**digits, up=up) for up in (False, True))
+        return Enclosure(max(Fraction(0), _ends(low).low), min(Fraction(1), _ends(high).high))
+
+
+def _beyond(law: Law, releases: int, at: Level) -> bool:
+    """Whether no loss is certainly larger than ε."""
+    if isinstance(law, Atoms):
+        return not (law.infinite or law.spare) and bool(at.ball() >= law.values()[-1][0] * releases)
+    ends = law.ends() if isinstance(law, Continuous) else None
+    return ends is not None and bool(at.ball() >= ends[1] * releases)
+
+
+def _end(law: Law, releases: int, at: Level, tilt: Tilt, cells: int, unit: int, *, up: bool) -> Any:
+    exact = law.unit if isinstance(law, Atoms) else law.span if isinstance(law, Continuous) else None
+    step = Step(exact / cells) if isinstance(exact, Fraction) else Step(None, 0, cells)
+    size = step.ball([law])
+    _check(int(middle(distance(law) / size)))
+    grid = Grid(law, 0, step, size, tilt, unit)
+    composition = Composition(up=up, unit=unit, size=size, tilt=tilt, check=_check, kept=_KEPT)
+    block = composition.block(grid.above() if up else grid.below(), tilt.growth[0])
+    x, y = composition.last_two([(block, releases)])
+    return Tail(x, y, up=up, unit=unit, size=size).at(at.ball())
+
+
+def _check(places: int) -> None:
+    if places > _MOST_PLACES:
+        raise UsageError(f"the loss has more than {_MOST_PLACES:,} values; take fewer releases or a coarser grid")
+
+
+def _ends(found: Any) -> Enclosure:
+    if not found.is_finite():
+        return Enclosure(Fraction(-1), Fraction(2))
+    low, high = (_dyadic(*(int(part) for part in end.man_exp())) for end in (found.lower(), found.upper()))
+    return Enclosure(low, high)
+
+
+def _dyadic(mantissa: int, exponent: int) -> Fraction:
+    return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)

@@ -6,12 +6,13 @@ stands INCONCLUSIVE.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 
-from dpaudit.accounting.added import certify_added
-from dpaudit.accounting.certify import MEMORY, TOLERANCE, Certified, certify
+from dpaudit.accounting.certify import MEMORY, TOLERANCE, Account, Certified, certify, certify_added
 from dpaudit.accounting.events import Event, Events, as_events
 from dpaudit.decimals import number_of, root_of
 from dpaudit.errors import UsageError
@@ -109,4 +110,248 @@ def _concentrated(events: Events, claim: Claim) -> Decision:
     return Decision(verdict, claim, reason, found, found.low, found.high)
 
 
-__all__ = ["INCONCLUSIVE", "PROVED", "VIOLATED", "Decision", "decide", "judged", "number"]
+# --- How much noise is enough, and how many steps are too many? The smallest noise, or the most steps, for a claim ---
+#
+# Where to look is found in floating point and on coarse lattices, by steps of Newton on the logarithms of ε and of the
+# noise. What is returned is certified on both sides: one value that keeps the claim, and one close by that breaks it.
+
+PRECISION = 1e-4
+"""How far the value that keeps the claim and the one that breaks it are apart, relatively."""
+
+_LEAST_NOISE, _MOST_NOISE, _MOST_STEPS = 1e-3, 1e6, 10**9
+_TRIES = 80
+_BISECTED = 3  # every so many tries between both values, in case Newton's steps are slow
+_FARTHEST = 3.0  # of one step of the search, in logarithms
+_SHALLOWEST = 0.2  # ln ε falls by at least so much with ln noise, about; with fewer steps by half as much again
+_ASIDE = 0.4  # of the precision: how far beside the root the two values are looked for
+_ROUGH = 0.01  # of ε: the width of intervals that are only to show where to look
+
+Asked = Callable[[Decimal], Events | Event]
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """The smallest noise, or the most steps, with which a claim is certainly kept.
+
+    Attributes:
+        enough: it, as a decimal.
+        decision: the proof that it keeps the claim.
+        too_little: the closest noise that was found to break the claim certainly (for steps, too many of them), on some
+            data; None where nothing is known from below.
+    """
+
+    enough: Decimal
+    decision: Decision
+    too_little: Decimal | None
+
+
+def calibrate(
+    events: Asked, claim: Claim | str, *, steps: bool = False, precision: float = PRECISION, memory: int = MEMORY
+) -> Calibrated:
+    """Return the smallest noise for which a claim is certified, or the most steps.
+
+    Args:
+        events: what is run with so much noise, such as ``lambda sigma: Gaussian(sigma).poisson(q).times(1000)``; or,
+            with ``steps``, so often, such as ``lambda steps: Gaussian(1).poisson(q).times(int(steps))``. More noise,
+            and fewer steps, must not lose more.
+        claim: what is to be kept.
+        steps: whether ``events`` takes a number of steps.
+        precision: how far the noise that keeps the claim and the one that breaks it are apart, relatively. They are
+            farther apart where different pairs are known from above and from below.
+        memory: the most bytes to use, about.
+
+    Raises:
+        UsageError: where no noise between 0.001 and a million, or no number of steps up to 10⁹, is the last one.
+    """
+    claimed = as_claim(claim)
+    if claimed is None:
+        raise UsageError("calibration needs a claim, such as 'epsilon=3, delta=1e-5'")
+    if not 1e-6 <= precision <= 0.1:
+        raise UsageError(f"precision is relative, from 1e-6 to 0.1, not {precision!r}")
+    return _Search(events, claimed, _Steps() if steps else _Noise(precision), precision, memory).found()
+
+
+class _Noise:
+    """A noise is at the place ln noise; what it loses falls with the place."""
+
+    steepness = 1.0
+
+    def __init__(self, precision: float) -> None:
+        self._context = Context(prec=2 - math.floor(math.log10(precision)), rounding=ROUND_CEILING)
+
+    def value(self, place: float) -> Decimal:
+        """Return the noise, of few digits."""
+        return self._context.create_decimal(math.exp(place)).normalize()
+
+    def place(self, value: Decimal) -> float:
+        """Return the inverse."""
+        return math.log(value)
+
+    def near(self, enough: Decimal, too_little: Decimal, width: float) -> bool:
+        """Whether two values are close enough."""
+        return enough <= too_little * (1 + Decimal(width))
+
+    def beside(self, value: Decimal, width: float) -> Decimal:
+        """Return another value that loses less, or more for a negative width."""
+        return self.value(self.place(value) + width)
+
+    def between(self, enough: Decimal, too_little: Decimal) -> Decimal:
+        """Return the middle of two values."""
+        return self.value((self.place(enough) + self.place(too_little)) / 2)
+
+    def refuse(self, value: Decimal, kept: bool) -> None:
+        """Refuse to go on where there is no more noise, or no less."""
+        if kept and value < _LEAST_NOISE:
+            raise UsageError(f"even noise below {_LEAST_NOISE} keeps the claim; measure the answers in smaller units")
+        if not kept and value > _MOST_NOISE:
+            raise UsageError(
+                f"no noise up to {_MOST_NOISE:g} keeps the claim: Gaussian noise needs a δ above 0, and other claims "
+                "in the list need one above theirs"
+            )
+
+
+class _Steps:
+    """A number of steps is at the place −ln steps; what they lose falls with the place."""
+
+    steepness = 0.5
+
+    def value(self, place: float) -> Decimal:
+        """Return the number of steps."""
+        return Decimal(min(_MOST_STEPS, max(1, math.floor(math.exp(min(-place, 50.0)) * (1 + 1e-12)))))
+
+    def place(self, value: Decimal) -> float:
+        """Return the inverse."""
+        return -math.log(value)
+
+    def near(self, enough: Decimal, too_little: Decimal, width: float) -> bool:
+        """Whether two values are close enough."""
+        return too_little <= enough * (1 + Decimal(width)) or too_little <= enough + 1
+
+    def beside(self, value: Decimal, width: float) -> Decimal:
+        """Return another value that loses less, or more for a negative width."""
+        by = max(1, math.floor(int(value) * abs(width)))
+        return Decimal(min(_MOST_STEPS, max(1, int(value) + (by if width < 0 else -by))))
+
+    def between(self, enough: Decimal, too_little: Decimal) -> Decimal:
+        """Return the middle of two values."""
+        return (enough + too_little) // 2
+
+    def refuse(self, value: Decimal, kept: bool) -> None:
+        """Refuse to go on where there are no more steps, or no fewer."""
+        if kept and value >= _MOST_STEPS:
+            raise UsageError(f"{_MOST_STEPS:,} steps keep the claim, and more are not accounted for")
+        if not kept and value <= 1:
+            raise UsageError("one step is not certified to keep the claim; more noise may")
+
+
+class _Search:
+    """The search for the two values."""
+
+    def __init__(self, events: Asked, claim: Claim, scale: _Noise | _Steps, precision: float, memory: int) -> None:
+        self.events, self.claim, self.scale, self.memory = events, claim, scale, memory
+        self.precision = precision
+        self.slope = -scale.steepness
+        self.tried: dict[Decimal, Decision] = {}
+
+    def found(self) -> Calibrated:
+        """Return what was asked for."""
+        place = 0.0
+        if self.claim.delta > 0 and self.claim.value > 0:  # else ε, μ or ρ is a sum, exact at once
+            place = self.scale.place(self._crossing(self._expected, place, _ROUGH)[0])
+            for _ in range(6):
+                place, moved = self._refined(place)
+                if abs(moved) < 10 * self.precision:
+                    break
+        enough, beside = self._crossing(self._excess_above, place, self.precision)
+        less = self.tried[beside]
+        if less.verdict == VIOLATED:
+            return Calibrated(enough, self.tried[enough], beside)
+        if not less.low > 0:
+            return Calibrated(enough, self.tried[enough], None)
+        # another pair is known from below
+        place = self.scale.place(beside) - _log(less.low, self.claim.value) / self.slope
+        return Calibrated(enough, self.tried[enough], self._crossing(self._excess_below, place, self.precision)[1])
+
+    def _decided(self, value: Decimal, share: float) -> Decision:
+        """Decide at a value, with an interval whose width is about a quarter of what this share of noise changes."""
+        tolerance = self.claim.value * share * min(abs(self.slope), self.scale.steepness) / 4
+        tolerance = float(f"{min(1.0, max(1e-8, tolerance)):.1e}") if self.claim.value else TOLERANCE
+        return decide(self.events(value), self.claim, tolerance=tolerance, memory=self.memory)
+
+    def _excess_above(self, value: Decimal) -> float:
+        """ln of the bound from above over the claim; at most 0 where it is certainly kept."""
+        found = self._try(value)
+        excess = _log(found.high, self.claim.value)
+        return min(excess, 0.0) if found.verdict == PROVED else max(excess, 1e-12)
+
+    def _excess_below(self, value: Decimal) -> float:
+        """ln of the bound from below over the claim; above 0 where it is certainly broken."""
+        found = self._try(value)
+        excess = _log(found.low, self.claim.value)
+        return max(excess, 1e-12) if found.verdict == VIOLATED else min(excess, 0.0)
+
+    def _try(self, value: Decimal) -> Decision:
+        if value not in self.tried:
+            self.tried[value] = self._decided(value, self.precision)
+        return self.tried[value]
+
+    def _expected(self, value: Decimal) -> float:
+        """The excess that is expected, in floating point."""
+        account = Account(as_events(self.events(value)), self.memory, TOLERANCE)
+        return _log(account.expected(number_of(self.claim.delta)), self.claim.value)
+
+    def _refined(self, place: float) -> tuple[float, float]:
+        """One step of Newton from a coarse interval, and how far it went."""
+        value = self.scale.value(place)
+        decision = self._decided(value, _ROUGH)
+        tight = decision.certified is not None and not decision.certified.note
+        excess = _log((decision.low + decision.high) / 2 if tight else decision.high, self.claim.value)
+        moved = -excess / self.slope
+        return self.scale.place(value) + moved, moved
+
+    def _crossing(self, excess: Callable[[Decimal], float], place: float, width: float) -> tuple[Decimal, Decimal]:
+        """Return values near to one another between which an excess falls to 0: where it is not above 0, and where."""
+        kept: Decimal | None = None
+        broken: Decimal | None = None
+        last: tuple[float, float] | None = None
+        seen: set[Decimal] = set()
+        value, between = self.scale.value(place), 0
+        for _ in range(_TRIES):
+            seen.add(value)
+            place, found = self.scale.place(value), excess(value)
+            if found <= 0:
+                kept = value if kept is None or place < self.scale.place(kept) else kept
+            else:
+                broken = value if broken is None or place > self.scale.place(broken) else broken
+            if kept is not None and broken is not None:
+                if self.scale.near(kept, broken, width):
+                    return kept, broken
+            else:
+                self.scale.refuse(value, kept is not None)
+            if last is not None and place != last[0]:
+                slope = (found - last[1]) / (place - last[0])
+                self.slope = slope if _SHALLOWEST < -slope < 1 / _SHALLOWEST**2 else self.slope
+            last = place, found
+            if kept is None or broken is None:
+                value = self.scale.value(place - found / self.slope + (_ASIDE if kept is None else -_ASIDE) * width)
+                if value in seen:
+                    value = self.scale.beside(value, width if kept is None else -width)
+                continue
+            between += 1
+            value = self._between(place - found / self.slope, kept, broken, width)
+            if value in seen or not between % _BISECTED or not self.claim.value:
+                value = self.scale.between(kept, broken)
+        raise UsageError("the claim is not kept from some value on; does more noise, or fewer steps, lose more?")
+
+    def _between(self, root: float, kept: Decimal, broken: Decimal, width: float) -> Decimal:
+        """Return a value beside where the root seems to be, on the side of which less is known."""
+        high, low = self.scale.place(kept), self.scale.place(broken)
+        place = root + (_ASIDE if high - root > root - low else -_ASIDE) * width
+        return self.scale.value(place) if low < place < high else self.scale.between(kept, broken)
+
+
+def _log(value: float, claimed: float) -> float:
+    """ln(value/claimed), within what a search needs; nothing is 0."""
+    if not math.isfinite(value):
+        return _FARTHEST
+    return min(_FARTHEST, max(-_FARTHEST, math.log(max(value, 1e-12) / max(claimed, 1e-12))))

@@ -31,6 +31,7 @@ from dpaudit.accounting.losses import (
     Continuous,
     GaussianLaw,
     LaplaceLaw,
+    LargestLaw,
     Law,
     SampledLaw,
     Spliced,
@@ -38,7 +39,6 @@ from dpaudit.accounting.losses import (
     discrete_laplace,
     randomised_response,
 )
-from dpaudit.accounting.shuffled import LargestLaw
 from dpaudit.decimals import number_of, root_of
 from dpaudit.errors import UsageError
 from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, ZeroConcentratedDP

@@ -22,9 +22,7 @@ from dpaudit.accounting.beyond import BeyondError
 from dpaudit.accounting.losses import Atoms, Law, Sketch
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+    from dpaudit.arrays import Floats
 
 KEPT = 1e-6  # of δ: what all cuts of one kind together may take
 _TO_STEP = 0.75  # of the width

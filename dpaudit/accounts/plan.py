@@ -6,15 +6,133 @@ stands in a plan file, or was recorded by another library.
 
 from __future__ import annotations
 
+import ast
+import math
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NoReturn
 
+from dpaudit import accounting
 from dpaudit.accounting import Events
 from dpaudit.accounting.events import Event, Mechanism, Sampled, Shuffled
-from dpaudit.accounts.expression import MECHANISMS
 from dpaudit.decimals import read_whole
 from dpaudit.errors import UsageError, nearest
+from dpaudit.evidence.canonical_json import read_text
+from dpaudit.evidence.registered import registered
+
+# --- Which events does a text write? The inverse of ``str`` of events ---
+#
+# Nothing is evaluated. Entries of the catalogue are read too, with their parameters by name: ``laplace(epsilon=0.5)``.
+
+MECHANISMS = {
+    name: getattr(accounting, name)
+    for name in (
+        "Gaussian",
+        "Laplace",
+        "DiscreteLaplace",
+        "DiscreteGaussian",
+        "RandomisedResponse",
+        "Exponential",
+        "Block",
+    )
+}
+"""The mechanisms by their names."""
+
+_STEPS = ("poisson", "fixed_size", "shuffled", "times")
+_LONGEST = 200_000  # characters
+_DEEPEST = 8  # calls on calls: Gaussian(1).poisson(0.1).times(2) are three
+_EXAMPLE = "Gaussian('1.1').poisson('0.004').times(14000) + Laplace(2)"
+
+
+def parse_events(text: str, *, stored: bool = False) -> Events:
+    """Read events from their text.
+
+    Args:
+        text: of events.
+        stored: whether 0.1 is what a float stores, as in earlier evidence; '0.1' is the decimal always.
+
+    Raises:
+        UsageError: for what is no such text, or describes nothing that can be run.
+    """
+    if len(text) > _LONGEST:
+        raise UsageError(f"a text of {len(text):,} characters is too long; list the releases in a plan file")
+    try:
+        node: ast.expr = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        _refuse(text)
+    for each in ast.walk(node) if stored else ():
+        if isinstance(each, ast.Constant) and isinstance(each.value, float) and math.isfinite(each.value):
+            each.value = str(Fraction(each.value))
+    parts = []
+    while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        parts.append(node.right)
+        node = node.left
+    parts.append(node)
+    found = [_read(part, text, 0) for part in reversed(parts)]
+    return Events(tuple(part for each in found for part in accounting.as_events(each).parts))
+
+
+def is_plain(text: str) -> bool:
+    """Whether a text that reads as events is written as `str` writes them, and names no entry of a catalogue."""
+    tree = ast.parse(text, mode="eval")
+    names = {each.id for each in ast.walk(tree) if isinstance(each, ast.Name)}
+    return ast.unparse(tree) == text and names <= set(MECHANISMS)
+
+
+def _read(node: ast.expr, text: str, depth: int) -> Any:
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and depth < _DEEPEST:
+        return _read(node.left, text, depth + 1) + _read(node.right, text, depth + 1)
+    if not isinstance(node, ast.Call) or depth > _DEEPEST:
+        _refuse(text)
+    arguments = [_constant(each, text) for each in node.args]
+    named = {each.arg: _constant(each.value, text) for each in node.keywords if each.arg is not None}
+    if len(named) < len(node.keywords):
+        _refuse(text)
+    called: Any
+    if isinstance(node.func, ast.Name):
+        name = node.func.id
+        if name not in MECHANISMS:
+            if arguments:
+                raise UsageError(f"there is no mechanism {name!r}; {nearest(name, MECHANISMS)}")
+            found = registered("event")(name, named)
+            if found is None:
+                raise UsageError(
+                    f"there is no mechanism {name!r}, and no entry of the catalogue; {nearest(name, MECHANISMS)}"
+                )
+            return found
+        called = MECHANISMS[name]
+    elif isinstance(node.func, ast.Attribute):
+        name, on = node.func.attr, _read(node.func.value, text, depth + 1)
+        called = getattr(on, name, None) if name in _STEPS else None
+        if called is None:
+            raise UsageError(
+                f"{on} has no {name!r}: a mechanism has {', '.join(f'.{each}(…)' for each in _STEPS)}, and what is "
+                "sampled .times(…)"
+            )
+    else:
+        _refuse(text)
+    try:
+        return called(*arguments, **named)
+    except TypeError:
+        raise UsageError(f"{ast.unparse(node)} is not how {name} is written; write for example {_EXAMPLE}") from None
+
+
+def _constant(node: ast.expr, text: str) -> Any:
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
+        value = node.operand.value
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return -value
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float | str) and node.value is not True:
+        return node.value
+    _refuse(text)
+
+
+def _refuse(text: str) -> NoReturn:
+    raise UsageError(f"cannot read the events {text[:80]!r}; write for example {_EXAMPLE!r}, or name a plan file")
+
 
 MOST_RELEASES = 10_000
 
@@ -168,3 +286,143 @@ def _whole(name: str, value: Any) -> int:
     if found is None:
         raise UsageError(f"{name} must be a whole number, not {value!r:.60}")
     return found
+
+
+# --- What does a plan file say? Releases and claims in TOML, read with errors that name the place ---
+#
+# name = "Nightly training"
+#     unit = "one user"
+#     claims = ["epsilon=3.2, delta=1e-5"]
+#
+#     [[release]]
+#     mechanism = "gaussian"
+#     sigma = "1.1"
+#     rate = 0.004
+#     steps = 14000
+#
+# A number is the decimal that is written, as a number or as a text.
+
+SUFFIX = ".toml"
+"""By which a plan file is known."""
+
+_KEYS = ("release", "claims", "delta", "epsilon", "tolerance", "relation", "name", "unit")
+_TEXTS = ("relation", "name", "unit")
+_LARGEST = 4_000_000  # characters
+
+
+def is_plan_file(text: str) -> bool:
+    """Whether a text names a plan file, and is no list of releases."""
+    return text.endswith(SUFFIX)
+
+
+def read_plan(path: str | Path) -> AccountPlan:
+    """Read a plan file.
+
+    Raises:
+        UsageError: where it cannot be read, or says what cannot be run; with the place.
+    """
+    text = read_text(path, "the plan")
+    name = Path(path).name
+    if len(text) > _LARGEST:
+        raise UsageError(f"{name} has {len(text):,} characters, and a plan at most {_LARGEST:,}")
+    try:
+        # a decimal stays the one that is written
+        document = tomllib.loads(text, parse_float=str)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{name} is no TOML: {error}") from None
+    return plan_in(document, name)
+
+
+def plan_in(document: Mapping[str, Any], place: str) -> AccountPlan:
+    """Return the plan that a table holds.
+
+    Args:
+        document: the table; its floats are texts, or are the decimals that they are written as.
+        place: what it is called in errors.
+    """
+    for key in document:
+        if key not in _KEYS:
+            raise UsageError(f"{place}: there is no key {key!r:.60}; {nearest(key, _KEYS)}")
+    listed = document.get("release")
+    if not isinstance(listed, list) or not listed:
+        raise UsageError(f"{place}: a plan lists at least one [[release]], such as\n{_EXAMPLE_OF_FILE}")
+    for key in _TEXTS:
+        if not isinstance(document.get(key, ""), str):
+            raise UsageError(f"{place}, {key}: it is a text, not {document[key]!r:.60}")
+    claims = document.get("claims", [])
+    if not isinstance(claims, list) or not all(isinstance(claim, str) for claim in claims):
+        raise UsageError(f'{place}, claims: they are a list of texts, such as ["epsilon=3, delta=1e-5"]')
+    return AccountPlan(
+        tuple(_run(item, f"{place}, release {number}") for number, item in enumerate(listed, 1)),
+        tuple(claims),
+        _number(document, "delta", place),
+        _number(document, "epsilon", place),
+        _tolerance(document, place),
+        document.get("relation"),
+        document.get("name", ""),
+        document.get("unit", ""),
+    )
+
+
+_EXAMPLE_OF_FILE = '[[release]]\nmechanism = "gaussian"\nsigma = "1.1"\nrate = 0.004\nsteps = 14000'
+
+
+def _run(item: Any, place: str) -> Run:
+    if not isinstance(item, dict):
+        raise UsageError(f"{place}: it is a table, such as\n{_EXAMPLE_OF_FILE}")
+    given = {key: value for key, value in item.items() if key not in ("steps", "epochs", "name")}
+    for key, value in item.items():
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            raise UsageError(f"{place}, {key}: it is a number or a text, not {value!r:.60}")
+    name = item.get("name", "")
+    if not isinstance(name, str):
+        raise UsageError(f"{place}, name: it is a text, not {name!r:.60}")
+    try:
+        return release(_decimals(given), item.get("steps"), name, epochs=item.get("epochs"))
+    except UsageError as error:
+        raise UsageError(f"{place}: {error}") from None
+
+
+def _decimals(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The same, with floats as the decimals that they are written as."""
+    return {key: repr(value) if isinstance(value, float) else value for key, value in given.items()}
+
+
+def _number(document: Mapping[str, Any], key: str, place: str) -> Any:
+    value = document.get(key)
+    if isinstance(value, bool) or not isinstance(value, str | int | float | None):
+        raise UsageError(f"{place}, {key}: it is a number or a text, not {value!r:.60}")
+    return repr(value) if isinstance(value, float) else value
+
+
+def _tolerance(document: Mapping[str, Any], place: str) -> float | None:
+    value = _number(document, "tolerance", place)
+    try:
+        return None if value is None else float(value)
+    except ValueError:
+        raise UsageError(f"{place}, tolerance: it is a number, not {value!r:.60}") from None
+
+
+def settings_plan(settings: Any, folder: str | Path, place: str = "account") -> AccountPlan:
+    """Return the plan that the settings of a gate describe.
+
+    Args:
+        settings: the name of a plan file; or a table, of a whole plan or of one release.
+        folder: where a plan file is looked for.
+        place: what the table is called in errors.
+
+    Raises:
+        UsageError: for what is no plan.
+    """
+    if isinstance(settings, str):
+        return read_plan(Path(folder) / settings)
+    if not isinstance(settings, dict):
+        raise UsageError(f"{place}: it is the name of a plan file, or a table, not {settings!r:.60}")
+    if "release" in settings:
+        return plan_in(settings, place)
+    own = {key: value for key, value in settings.items() if key in _OF_ONE}
+    release_alone = {key: value for key, value in settings.items() if key not in _OF_ONE}
+    return plan_in({**own, "release": [release_alone]}, place)
+
+
+_OF_ONE = ("claims", "delta", "tolerance", "relation", "unit")

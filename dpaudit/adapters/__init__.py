@@ -19,8 +19,7 @@ from types import ModuleType
 from typing import Any
 
 from dpaudit.errors import UsageError
-from dpaudit.privacy.claims import Claim
-from dpaudit.privacy.epsilon_delta import ApproxDP, PureDP
+from dpaudit.privacy.claims import ApproxDP, Claim, PureDP
 from dpaudit.targets.mechanism import Mechanism, mechanism
 
 __all__ = ["adapted", "how_to_install", "library_of"]

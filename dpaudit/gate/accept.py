@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dpaudit.accounts.account import asked_of, plan_for
-from dpaudit.accounts.plan_file import settings_plan
+from dpaudit.accounts.plan import settings_plan
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Release

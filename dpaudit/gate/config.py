@@ -182,8 +182,8 @@ class _Reader:
         self, raw: dict[str, Any], found: TargetSettings, gate: GateSettings, at: tuple[Key, ...]
     ) -> TargetSettings:
         """Return a target of which nothing is run: its plan is read here, so that errors name the place."""
-        from dpaudit.accounts.conclude import name_of
-        from dpaudit.accounts.plan_file import settings_plan
+        from dpaudit.accounts.account import name_of
+        from dpaudit.accounts.plan import settings_plan
         from dpaudit.evidence.records import Release
 
         for key in raw:

@@ -328,7 +328,7 @@ class Auditor:
 
     def _account(self, account: Any, asked: Mapping[str, Any]) -> Evidence:
         from dpaudit.accounts.account import carry_out
-        from dpaudit.accounts.plan_file import is_plan_file, settings_plan
+        from dpaudit.accounts.plan import is_plan_file, settings_plan
         from dpaudit.errors import UsageError, nearest
         from dpaudit.request import AccountRequest, options_of
 

@@ -153,7 +153,7 @@ def _carried_out(request: Request) -> Report:
 def _accounted(request: Request) -> Report:
     """Account for releases: nothing of the project is loaded, and its plan file is read."""
     from dpaudit.accounts.account import carry_out as account
-    from dpaudit.accounts.plan_file import settings_plan
+    from dpaudit.accounts.plan import settings_plan
     from dpaudit.request import AccountRequest
 
     file = request.account if isinstance(request.account, str) else None

@@ -3,11 +3,7 @@
 Nothing here is random, and nothing here depends on a mechanism.
 """
 
-from dpaudit.privacy.claims import Claim
-from dpaudit.privacy.epsilon_delta import ApproxDP, PureDP
-from dpaudit.privacy.gaussian import GaussianDP
-from dpaudit.privacy.renyi import RenyiDP, ZeroConcentratedDP
-from dpaudit.privacy.text import parse_claim
+from dpaudit.privacy.claims import ApproxDP, Claim, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP, parse_claim
 
 __all__ = [
     "ApproxDP",
@@ -18,7 +14,5 @@ __all__ = [
     "ZeroConcentratedDP",
     "claims",
     "composition",
-    "epsilon_delta",
     "parse_claim",
-    "text",
 ]

@@ -14,10 +14,16 @@ from typing import Any
 import numpy as np
 
 from dpaudit.errors import UsageError
-from dpaudit.privacy.claims import Claim, as_claim, number_text
-from dpaudit.privacy.epsilon_delta import ApproxDP, PureDP
-from dpaudit.privacy.gaussian import GaussianDP
-from dpaudit.privacy.renyi import RenyiDP, ZeroConcentratedDP
+from dpaudit.privacy.claims import (
+    ApproxDP,
+    Claim,
+    GaussianDP,
+    PureDP,
+    RenyiDP,
+    ZeroConcentratedDP,
+    as_claim,
+    number_text,
+)
 
 __all__ = [
     "compose",

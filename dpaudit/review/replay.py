@@ -14,8 +14,7 @@ from typing import Any
 
 import msgspec
 
-from dpaudit.accounts.account import carry_out
-from dpaudit.accounts.conclude import events_in, events_of, name_of
+from dpaudit.accounts.account import carry_out, events_in, events_of, name_of
 from dpaudit.accounts.plan import AccountPlan, Run
 from dpaudit.auditing.audit import audited
 from dpaudit.auditing.trace import trace

@@ -12,7 +12,7 @@ from scipy import stats
 
 from dpaudit.accounting import Certified, Events, certify
 from dpaudit.accounting.events import Event
-from dpaudit.accounts.conclude import at_of
+from dpaudit.accounts.account import at_of
 from dpaudit.errors import UsageError
 from dpaudit.evidence.records import Release
 from dpaudit.evidence.training import Training, TrainingFact, TrainingLoss, TrainingStep

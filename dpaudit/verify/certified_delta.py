@@ -5,7 +5,7 @@ noises here are symmetric and log-concave: both orders of the pair give the same
 smaller δ, so the upper end holds for every shift up to ``shift``.
 
 This reads numbers as proofs do, ``"ln(3)"`` as a logarithm, and floats as the decimals that are written for them; the
-intervals are those of certified accounting (`dpaudit.accounting.enclosed`, proofs in ``docs/accounting.md``).
+intervals are those of certified accounting (`dpaudit.accounting.compose`, proofs in ``docs/accounting.md``).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from dpaudit.accounting.balls import flint
-from dpaudit.accounting.enclosed import Level, enclosed, formula
+from dpaudit.accounting.compose import Level, enclosed, formula
 from dpaudit.accounting.losses import GaussianLaw, LaplaceLaw
 from dpaudit.accounting.losses import discrete_gaussian as discrete_gaussian_law
 from dpaudit.accounting.losses import discrete_laplace as discrete_laplace_law

@@ -10,15 +10,12 @@ from flint import arb, fmpz_poly
 
 from dpaudit.accounting import Block as Claimed
 from dpaudit.accounting import Exponential, Gaussian, Laplace, RandomisedResponse, certify, certify_added, decide
-from dpaudit.accounting.added import _root
 from dpaudit.accounting.balls import ball, decimal, outward, precision, rounded_down, rounded_up, short
-from dpaudit.accounting.bounds import Tail
-from dpaudit.accounting.certify import _outward
-from dpaudit.accounting.compose import Block
-from dpaudit.accounting.concentrated import best_order
+from dpaudit.accounting.certify import _outward, _root
+from dpaudit.accounting.closed_forms import best_order
+from dpaudit.accounting.compose import Block, Tail
 from dpaudit.accounting.decide import judged
-from dpaudit.accounting.discretise import Grid, _lowered, _split, above, below
-from dpaudit.accounting.lattice import Step
+from dpaudit.accounting.lattice import Grid, Step, _lowered, _split, above, below
 from dpaudit.accounting.losses import GaussianLaw, SampledLaw, discrete_gaussian, randomised_response
 from dpaudit.privacy import PureDP
 

@@ -10,8 +10,8 @@ from fractions import Fraction
 import pytest
 
 import dpaudit as dp
-from dpaudit.accounts import conclude, others
-from dpaudit.accounts.account import account
+from dpaudit.accounts import others
+from dpaudit.accounts.account import about, account, verdict_of
 from dpaudit.checker import CertificateError, check_certificate
 from dpaudit.errors import UsageError
 from dpaudit.privacy import ApproxDP, PureDP
@@ -79,19 +79,19 @@ def test_a_claim_without_delta_is_meant_at_the_one_that_is_asked_for():
 
 def test_a_claim_is_the_decimal_that_it_is_written_as():
     third = Fraction("0.3")
-    assert conclude.verdict_of(PureDP(0.3), third, third).value == "proved"
-    assert conclude.verdict_of(PureDP(0.3), third, third + Fraction(1, 10**30)).value == "inconclusive"
-    assert conclude.verdict_of(PureDP(0.3), third + Fraction(1, 10**30), None).value == "violated"
+    assert verdict_of(PureDP(0.3), third, third).value == "proved"
+    assert verdict_of(PureDP(0.3), third, third + Fraction(1, 10**30)).value == "inconclusive"
+    assert verdict_of(PureDP(0.3), third + Fraction(1, 10**30), None).value == "violated"
     logarithm = math.log(3)  # a float that stands for no decimal is what it stores, in a claim as in a release
     near = Fraction(logarithm)
-    assert conclude.verdict_of(PureDP(logarithm), near, near).value == "proved"
-    assert conclude.verdict_of(PureDP(logarithm), near + Fraction(1, 10**30), None).value == "violated"
-    assert conclude.about(ApproxDP(1.0, 1e-5)) == ("epsilon", Fraction(1, 10**5))
+    assert verdict_of(PureDP(logarithm), near, near).value == "proved"
+    assert verdict_of(PureDP(logarithm), near + Fraction(1, 10**30), None).value == "violated"
+    assert about(ApproxDP(1.0, 1e-5)) == ("epsilon", Fraction(1, 10**5))
 
 
 def test_nothing_finite_is_a_violation_and_no_upper_bound():
-    assert conclude.verdict_of(PureDP(3.0), None, None).value == "violated"
-    assert conclude.verdict_of(PureDP(3.0), Fraction(1), None).value == "inconclusive"
+    assert verdict_of(PureDP(3.0), None, None).value == "violated"
+    assert verdict_of(PureDP(3.0), Fraction(1), None).value == "inconclusive"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 import dpaudit as dp
 from dpaudit.accounting import events
-from dpaudit.accounts.expression import parse_events
+from dpaudit.accounts.plan import parse_events
 from mechanisms.events import EVENTS
 
 DRAWS = {

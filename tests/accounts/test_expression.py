@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpaudit as dp
-from dpaudit.accounts.conclude import events_in
-from dpaudit.accounts.expression import parse_events
+from dpaudit.accounts.account import events_in
+from dpaudit.accounts.plan import parse_events
 from dpaudit.errors import UsageError
 from dpaudit.evidence.records import Release
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 import dpaudit as dp
-from dpaudit.accounts.plan_file import read_plan, settings_plan
+from dpaudit.accounts.plan import read_plan, settings_plan
 from dpaudit.errors import UsageError
 
 PLAN = """

@@ -17,7 +17,7 @@ import dpaudit as dp
 from dpaudit.accounting import certify
 from dpaudit.accounting.certificate import written
 from dpaudit.accounts.account import plan_for
-from dpaudit.accounts.plan_file import settings_plan
+from dpaudit.accounts.plan import settings_plan
 from dpaudit.accounts.recorded import dp_event_plan, opacus_plan
 from dpaudit.errors import UsageError
 from dpaudit.report.text.accounting import neighbours_words, release_words

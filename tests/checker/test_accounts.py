@@ -23,7 +23,7 @@ from dpaudit.accounting import (
     RandomisedResponse,
     certify,
 )
-from dpaudit.accounting.coarsen import coarser, shares
+from dpaudit.accounting.lattice import coarser, shares
 from dpaudit.checker import CertificateError, ForgedError, check_certificate, check_text
 from dpaudit.checker.accounting_laws import step
 from dpaudit.checker.accounting_masses import FINER, Lattice, Loss

@@ -12,7 +12,7 @@ from support import made_evidence as made
 
 from dpaudit.evidence.records import Verdict
 from dpaudit.privacy import parse_claim
-from dpaudit.privacy.text import NOTIONS
+from dpaudit.privacy.claims import NOTIONS
 from dpaudit.report.text.phrases import relation_words
 from dpaudit.report.text.plain_words import FOUND, MEANS, NOT_SHOWN, plain_words
 

@@ -15,7 +15,7 @@ from dpaudit.errors import UsageError
 from dpaudit.program.enumerate import Exact
 
 flint = pytest.importorskip("flint")
-from dpaudit.accounting.enclosed import Level, enclosed  # noqa: E402
+from dpaudit.accounting.compose import Level, enclosed  # noqa: E402
 from dpaudit.accounting.losses import LaplaceLaw  # noqa: E402
 from dpaudit.accounting.losses import randomised_response as randomised_response_law  # noqa: E402
 from dpaudit.enclosure import Enclosure  # noqa: E402

@@ -61,7 +61,7 @@ def command(plan: str | None, record: str | None, calibrate: str | None, to: Res
     from dataclasses import replace
 
     from dpaudit.accounts.account import carry_out
-    from dpaudit.accounts.plan_file import is_plan_file
+    from dpaudit.accounts.plan import is_plan_file
 
     typed = {name: options.pop(name) for name in options_of(ReleaseRequest)}
     reading = [name for name in (plan, record) if name is not None and (name is record or is_plan_file(name))]
@@ -131,7 +131,7 @@ def _calibrated(
     what: str, given: str | None, typed: dict[str, Any], request: AccountRequest
 ) -> tuple[AccountRequest, str]:
     """Return the request with the noise, or the steps, that were found, and a sentence about them."""
-    from dpaudit.accounts.calibrate import STEPS, WHAT, calibrated
+    from dpaudit.accounts.account import STEPS, WHAT, calibrated
     from dpaudit.accounts.plan import MULTIPLIER, NOISE, release
     from dpaudit.errors import UsageError
 

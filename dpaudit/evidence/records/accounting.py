@@ -12,7 +12,7 @@ class Release(Record, frozen=True):
     """One release of an accounting.
 
     Attributes:
-        event: what was run, as text that reads back (`dpaudit.accounts.expression`); its numbers are exact.
+        event: what was run, as text that reads back (`dpaudit.accounts.plan`); its numbers are exact.
         steps: how often.
         name: what people call it.
     """

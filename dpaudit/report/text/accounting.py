@@ -6,8 +6,8 @@ import math
 from fractions import Fraction
 
 from dpaudit.accounting import meaning
-from dpaudit.accounting.meaning import WORST
-from dpaudit.accounts.expression import parse_events
+from dpaudit.accounting.events import WORST
+from dpaudit.accounts.plan import parse_events
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Accounting, OtherAccountant, Release, Statement, Verdict

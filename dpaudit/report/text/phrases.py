@@ -13,7 +13,7 @@ from dpaudit.evidence.build import NOTHING
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Bound, Rate, Scores, Verdict
 from dpaudit.privacy import Claim, parse_claim
-from dpaudit.privacy.text import SYMBOLS
+from dpaudit.privacy.claims import SYMBOLS
 from dpaudit.report.text.bound_kinds import exact_value
 from dpaudit.report.text.numerals import (
     DIGITS,

@@ -15,10 +15,19 @@ from dpaudit.accounting import ADDED, Certified, Event, Events, Gaussian, Laplac
 from dpaudit.accounting.beyond import loses_no_more
 from dpaudit.accounting.certificate import written
 from dpaudit.accounting.events import FixedSize, Sampled
-from dpaudit.accounts.account import POINTS
-from dpaudit.accounts.conclude import SENSITIVITY, about, concluded, events_in, events_of, headline, name_of, statement
-from dpaudit.accounts.expression import parse_events
+from dpaudit.accounts.account import (
+    POINTS,
+    SENSITIVITY,
+    about,
+    concluded,
+    events_in,
+    events_of,
+    headline,
+    name_of,
+    statement,
+)
 from dpaudit.accounts.others import others_say
+from dpaudit.accounts.plan import parse_events
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.installed import installed_version

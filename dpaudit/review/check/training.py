@@ -22,7 +22,7 @@ from dpaudit.accounting.balls import outward
 from dpaudit.accounting.beyond import loses_no_more
 from dpaudit.accounting.certificate import written
 from dpaudit.accounting.decide import number
-from dpaudit.accounts.conclude import at_of, events_in
+from dpaudit.accounts.account import at_of, events_in
 from dpaudit.auditing.scores.checking import is_planned
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence

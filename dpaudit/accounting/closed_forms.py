@@ -1,9 +1,10 @@
-"""What ρ of zero-concentrated privacy does an event keep? Which ε and δ follow? By theorems, without curves."""
+"""What do many steps lose together, where a formula says it? Sums of ρ, of μ, and the normal law."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -22,11 +23,14 @@ from dpaudit.accounting.events import (
     RandomisedResponse,
     Sampled,
 )
-from dpaudit.accounting.losses import Atoms
+from dpaudit.accounting.lattice import height
+from dpaudit.accounting.losses import Atoms, GaussianLaw
 from dpaudit.accounting.pairs import attained
 from dpaudit.decimals import number_of, root_of
 from dpaudit.errors import UsageError
 from dpaudit.privacy import GaussianDP, PureDP, ZeroConcentratedDP
+
+# --- What ρ of zero-concentrated privacy does an event keep? Which ε and δ follow? By theorems, without curves ---
 
 _BITS = 512
 _LEAST = Fraction(1, 10**40)  # a smaller ρ is not told from 0 from below
@@ -154,3 +158,89 @@ def best_order(rho: Fraction, *, delta: Fraction | None = None, epsilon: Fractio
     else:
         values = less * (alpha * float(rho) - float(epsilon or 0) + np.log(less / alpha)) - np.log(alpha)
     return Order(rho, Fraction(f"{1 + float(less[int(np.argmin(values))]):.9f}"))
+
+
+# --- How much does Gaussian noise lose, without sampled records? By its formula, and nothing is composed ---
+#
+# δ(ε) = Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ) (Balle & Wang 2018, Theorem 8), and releases with μ₁ and μ₂ are one with
+# μ² = μ₁² + μ₂² (Dong, Roth & Su 2022, Corollary 3.3). A claim of μ says as much from above, and noise that keeps it
+# has it from below. Gaussian noise with μ² = 2ρ also keeps a claim of ρ, so that it counts there from below.
+
+LEAST = Decimal("1e-300")
+"""A smaller δ is only said to be at most this."""
+
+_MORE_AND_MORE_BITS = (128, 256, 512, 1024, 2048, 4096, 8192)  # of the balls, until a question is decided
+_NARROW = Fraction(1, 10**14)  # of a bound: how wide it may be
+_MOST_HALVINGS = 400
+
+
+def square_of_mu(events: Events) -> tuple[Fraction, bool] | None:
+    """Return μ² of the Gaussian noise that a list is, and whether it is no less; None for other lists.
+
+    Gaussian noise and claims of μ lose just as much. Claims of ρ may lose more.
+    """
+    known = [(concentrated(event), count) for event, count in events.parts]
+    if any(own is None or not own.exact for own, _ in known):
+        return None
+    square = sum((2 * own.rho * count for own, count in known if own is not None), Fraction(0))
+    return (square, all(own is not None and own.gaussian for own, _ in known)) if square else None
+
+
+def delta(square: Fraction, epsilon: Fraction) -> tuple[Decimal, Decimal]:
+    """Return δ at an ε between two decimals of 12 digits, or between 0 and 1e-300.
+
+    Args:
+        square: μ², above 0.
+        epsilon: ε, at least 0, in nats.
+    """
+    low, high = Decimal(0), Decimal(1)
+    for bits in _MORE_AND_MORE_BITS:
+        with precision(bits):
+            found = _delta(square, epsilon)
+            if found < ball(Fraction(LEAST)):
+                return Decimal(0), LEAST
+            if found > 0:
+                low, high = decimal(found, up=False), min(Decimal(1), decimal(found, up=True))
+            if found > 0 and found.upper() - found.lower() < ball(_NARROW) * found:
+                break
+    return low, high
+
+
+def epsilon(square: Fraction, delta: Fraction) -> tuple[Decimal, Decimal]:
+    """Return ε at a δ between two decimals of 12 digits.
+
+    Halving keeps one end at which δ is certainly larger, and one at which it certainly is not.
+
+    Args:
+        square: μ², above 0.
+        delta: δ, above 0 and below 1.
+    """
+    if _at_most(square, Fraction(0), delta) is True:
+        return Decimal(0), Decimal(0)
+    low, high = Fraction(0), Fraction(1)
+    while _at_most(square, high, delta) is not True:
+        high *= 2
+    for _ in range(_MOST_HALVINGS):
+        middle = (low + high) / 2
+        kept = _at_most(square, middle, delta)
+        if kept is None or high - low < _NARROW * high:
+            break
+        low, high = (low, middle) if kept else (middle, high)
+    with precision(_MORE_AND_MORE_BITS[0]):
+        return decimal(ball(low), up=False), decimal(ball(high), up=True)
+
+
+def _at_most(square: Fraction, epsilon: Fraction, delta: Fraction) -> bool | None:
+    """Whether δ at an ε is at most this one; None where that cannot be told."""
+    for bits in _MORE_AND_MORE_BITS:
+        with precision(bits):
+            found, wanted = _delta(square, epsilon), ball(delta)
+            if found <= wanted:
+                return True
+            if found > wanted:
+                return False
+    return None
+
+
+def _delta(square: Fraction, epsilon: Fraction) -> Any:
+    return height(GaussianLaw(1 / square), ball(epsilon))
