@@ -35,9 +35,8 @@ from dpaudit.evidence.records import Attempt, Bound, Histogram, Led, Target, Ver
 from dpaudit.evidence.worst import settled
 from dpaudit.loading.named import public_name
 from dpaudit.request import AuditOptions, AuditRequest, taking
-from dpaudit.sampling.blocks import Phase, Reading
+from dpaudit.sampling.blocks import Phase, Reading, Session
 from dpaudit.sampling.outputs import Outputs
-from dpaudit.sampling.progress import Session
 from dpaudit.stats.power import Detectable, foresee
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape

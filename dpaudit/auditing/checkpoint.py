@@ -21,8 +21,8 @@ from dpaudit.errors import UsageError
 from dpaudit.evidence.canonical_json import plain_value
 from dpaudit.neighbours.digest import digest
 from dpaudit.request import AuditRequest, options_of
+from dpaudit.sampling.blocks import Session
 from dpaudit.sampling.checkpoint import Checkpoint, question_in
-from dpaudit.sampling.progress import Session
 
 
 def session_of(

@@ -42,12 +42,9 @@ from dpaudit.evidence.event import Event
 from dpaudit.evidence.records import Counts, Histogram, Led
 from dpaudit.sampling.blocks import LEAST_BLOCK, Block, Phase, block_size, blocks_of, ramp_of, sides_of
 from dpaudit.sampling.engines import Processes
-from dpaudit.sampling.first_error import first_exception
 from dpaudit.sampling.outputs import Outputs, concatenate
-from dpaudit.sampling.play import play, repeats
-from dpaudit.sampling.runs import RaisedTogetherError, UnreadRunsError, outputs_of
-from dpaudit.sampling.timed import untimed
-from dpaudit.sampling.workers import why_alone
+from dpaudit.sampling.play import play, repeats, why_alone
+from dpaudit.sampling.runs import RaisedTogetherError, UnreadRunsError, first_exception, outputs_of, untimed
 from dpaudit.targets.signature import Shape
 
 # shares and caps of learning runs are measured by benchmarks/goal_table.py (tuned on its seeds 0 to 99)

@@ -26,8 +26,8 @@ from dpaudit.neighbours import Relation
 from dpaudit.privacy import Claim, parse_claim
 from dpaudit.privacy.claims import number_text
 from dpaudit.request import AuditRequest, known_keywords
+from dpaudit.sampling.blocks import Listener, Session
 from dpaudit.sampling.play import RepeatDetector
-from dpaudit.sampling.progress import Listener, Session
 from dpaudit.settings import own_settings
 from dpaudit.stats.joint_region import lower_bound
 from dpaudit.stats.power import runs_to_show, runs_to_show_gaussian

@@ -25,14 +25,11 @@ from dpaudit.privacy import Claim, PureDP
 from dpaudit.privacy.claims import as_claim
 from dpaudit.program.compiled.installed import is_installed
 from dpaudit.request import AuditRequest
-from dpaudit.sampling.blocks import LEAST_BLOCK, Experiment, Reading
+from dpaudit.sampling.blocks import LEAST_BLOCK, Experiment, Reading, Session
 from dpaudit.sampling.engines import Engine, engine_for
-from dpaudit.sampling.first_error import raised
 from dpaudit.sampling.forms import refuse_types
-from dpaudit.sampling.play import RepeatDetector
-from dpaudit.sampling.progress import Session
-from dpaudit.sampling.timed import observed
-from dpaudit.sampling.workers import why_alone
+from dpaudit.sampling.play import RepeatDetector, why_alone
+from dpaudit.sampling.runs import exception_of_call, observed
 from dpaudit.stats.two_looks import FALSE_ALARM, LooksRule
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
@@ -228,12 +225,12 @@ def _blank_frame(mechanism: Mechanism, parameters: Mapping[str, Any], domain: An
     if not by_columns(domain) or mechanism.shape is Shape.SAMPLER:
         return None
     record = pattern_of(domain)
-    if not raised(mechanism, [dict(record)], parameters):
+    if not exception_of_call(mechanism, [dict(record)], parameters):
         return None
     import pandas
 
     frame = pandas.DataFrame([record])
-    return None if raised(mechanism, frame.copy(), parameters) else frame.iloc[:0]
+    return None if exception_of_call(mechanism, frame.copy(), parameters) else frame.iloc[:0]
 
 
 def validated(request: AuditRequest) -> Question:

@@ -2,14 +2,11 @@
 
 from dpaudit.events.candidate_partitions import families, watched
 from dpaudit.events.floating_point import choose_low_bits
-from dpaudit.events.grades import graded_along
-from dpaudit.events.leads import Lead
-from dpaudit.events.learned import learner, needed_by
-from dpaudit.events.led import led
 from dpaudit.events.partition import Partition, count_event, counts_by_degree, degree_of_each, identities
-from dpaudit.events.predict import event_weight
-from dpaudit.events.quick_predict import quick_predict
-from dpaudit.events.select import SelectedEvent, choose, choose_each
+from dpaudit.events.predict import Lead, event_weight, led
+from dpaudit.events.quantise import graded_along
+from dpaudit.events.scores import learner, needed_by
+from dpaudit.events.select import SelectedEvent, choose, choose_each, quick_predict
 
 __all__ = [
     "Lead",

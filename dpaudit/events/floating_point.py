@@ -19,9 +19,8 @@ from typing import Any
 import numpy as np
 
 from dpaudit.arrays import Floats
-from dpaudit.events.double_grid import steps
-from dpaudit.events.methods import method_for_one_side
-from dpaudit.events.partition import score_of
+from dpaudit.events.partition import score_of, steps
+from dpaudit.events.predict import method_for_one_side
 from dpaudit.events.select import SelectedEvent
 from dpaudit.evidence.event import Event, Reach, Rule, Score, Step
 from dpaudit.evidence.records import Candidate

@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 
 from dpaudit.arrays import Floats, Integers
-from dpaudit.events.double_grid import are_sums, steps
-from dpaudit.events.trees import trees_score
 from dpaudit.evidence.event import (
     Box,
     Coordinate,
@@ -29,10 +27,57 @@ from dpaudit.evidence.event import (
     Score,
     Step,
     Ties,
+    Tree,
     Trees,
     Values,
 )
 from dpaudit.sampling.outputs import Outputs
+
+
+def trees_score(score: Trees, numbers: Floats) -> Floats:
+    """Return the sum of all trees, in their order; (runs, numbers of the form) → (runs,)."""
+    columns = np.ascontiguousarray(numbers.T)
+    total = np.zeros(len(numbers))
+    for tree in score.trees:
+        total += _from_node(tree, 0, columns)
+    return total
+
+
+def _from_node(tree: Tree, node: int, columns: Floats) -> Floats | float:
+    """The value of each run in the part of a tree below a node; every branch is evaluated, and one of them selected."""
+    feature = tree.feature[node]
+    if feature < 0:
+        return tree.value[node]
+    left, right = (_from_node(tree, child, columns) for child in (tree.left[node], tree.right[node]))
+    return np.where(columns[feature] <= tree.threshold[node], left, right)
+
+
+LARGEST_STEP = 1024.0  # of 0, which is a multiple of every power of two
+
+
+def steps(numbers: Floats, center: float = 0.0) -> Floats:
+    """Return the exponent of the largest power of two of which ``numbers`` − ``center`` is a multiple; (n,) → (n,).
+
+    The difference is rounded as doubles are. If it is 0 or overflows, the answer is `LARGEST_STEP`.
+    """
+    with np.errstate(over="ignore"):
+        rest = numbers - center if center else numbers
+    plain = np.isfinite(rest) & (rest != 0)
+    fraction, exponent = np.frexp(np.where(plain, rest, 1.0))
+    significand = np.abs(fraction * 2.0**53).astype(np.int64)
+    lowest = (significand & -significand).astype(np.float64)  # the lowest set bit, a power of two
+    return np.where(plain, exponent - 54 + np.frexp(lowest)[1], LARGEST_STEP).astype(np.float64)
+
+
+def are_sums(numbers: Floats, center: float) -> Floats:
+    """Return 1 for numbers that are ``center`` plus a double in floating-point arithmetic, else 0; (n,) → (n,).
+
+    Only the double nearest to number − center has to be tried, because it comes nearest.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        again = (numbers - center) + center
+    return np.equal(again, numbers).astype(np.float64)
+
 
 NUMBERS_AT_ONCE = 2**15  # that are worked on together, so that they stay in the cache of a processor
 _FEW_ROWS = 16  # up to which comparing runs with each row is faster than looking up their keys

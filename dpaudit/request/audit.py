@@ -69,7 +69,7 @@ class AuditRequest:
             ``runs`` is then the limit, or the time itself (`dpaudit.auditing.sequential`). Low-order bits are not
             examined.
         observe: "time" adds the run time to every output, as (output, seconds): the verdict is then about both together
-            (`dpaudit.sampling.timed`). Every run is a single call, and the evidence is not reproducible.
+            (`dpaudit.sampling.runs`). Every run is a single call, and the evidence is not reproducible.
         types: "count": outputs of different types are different outputs (0 and 0.0, a list and a tuple), as for anyone
             who reads them in Python; "ignore": only their content counts.
         curve: whether to bound the whole privacy curve too, on the same runs: ``evidence.curve``, a finding beside the

@@ -29,7 +29,7 @@ from dpaudit.neighbours.serialise import read_kept
 from dpaudit.request import AccountRequest, AuditRequest, ProofRequest, Request, TraceRequest, known_keywords, recorded
 from dpaudit.review.differences import CHANGED, ReplayDifference, differences, reasons, record_of
 from dpaudit.review.recounts import Recount, counted_again, occurrences
-from dpaudit.sampling.progress import Listener
+from dpaudit.sampling.blocks import Listener
 from dpaudit.settings import own_settings
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape

@@ -1,15 +1,3 @@
 """How is a mechanism run reproducibly, and what do its outputs look like to an attacker?"""
 
-__all__ = [
-    "blocks",
-    "checkpoint",
-    "engines",
-    "first_error",
-    "forms",
-    "outputs",
-    "play",
-    "progress",
-    "runs",
-    "timed",
-    "workers",
-]
+__all__ = ["blocks", "checkpoint", "engines", "forms", "outputs", "play", "runs"]

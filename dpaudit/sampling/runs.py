@@ -6,9 +6,11 @@ before anything else runs.
 
 from __future__ import annotations
 
+import gc
 import itertools
 import sys
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -18,8 +20,9 @@ from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.neighbours.digest import digest
 from dpaudit.program.batch.reading import run_batch
 from dpaudit.program.outcome import raised
+from dpaudit.program.scalar import ScalarNoise
 from dpaudit.reading.runs.passes import REPEATED, UnreadError, make
-from dpaudit.sampling.blocks import Block, Experiment, Phase, Reading, generator_of, loaded, sides_of
+from dpaudit.sampling.blocks import Block, Experiment, Phase, Reading, generator_of, heard, loaded, sides_of
 from dpaudit.sampling.forms import reading_types
 from dpaudit.sampling.outputs import (
     FIXED,
@@ -34,11 +37,148 @@ from dpaudit.sampling.outputs import (
     taken,
     taken_path,
 )
-from dpaudit.sampling.progress import heard
-from dpaudit.sampling.timed import timed_runs
 from dpaudit.settings import lent
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
+
+# --- What does a single call do? For error messages, which quote the first exception ---
+
+_MOST_NAMED = 12  # columns
+
+
+def first_exception(mechanism: Mechanism, data: Any, parameters: Mapping[str, Any]) -> str:
+    """Describe the exception of a call of what raised in every run; the arguments are those of `raised`."""
+    return exception_of_call(mechanism, data, parameters) or "an exception that a single call does not raise again"
+
+
+def exception_of_call(mechanism: Mechanism, data: Any, parameters: Mapping[str, Any]) -> str:
+    """Call the mechanism once and describe the exception that it raises."""
+    rng = np.random.default_rng(0)
+    filled = {"noise": ScalarNoise(rng), "rng": rng, "size": 1}
+    try:
+        with lent():
+            mechanism.function(data, **{name: filled[name] for name in mechanism.asked}, **parameters)
+    except (Exception, SystemExit) as error:
+        return f"{type(error).__name__}: {error}{_another_kind(data, error, mechanism)}"
+    return ""
+
+
+def _another_kind(data: Any, error: BaseException, mechanism: Mechanism) -> str:
+    """Advice for a function that seems to expect data of another kind; empty otherwise."""
+    kind, text = type(data).__name__, str(error)
+    columns = [str(each) for each in getattr(data, "columns", ())]
+    if isinstance(error, KeyError) and columns and str(error.args[:1] and error.args[0]) not in columns:
+        return f"; the data have the columns {', '.join(map(repr, columns[:_MOST_NAMED]))}"
+    if isinstance(error, AttributeError):
+        meant = type(error.obj) is type(data)
+    else:
+        meant = isinstance(error, TypeError) and (text.startswith(f"{kind} indices") or f"'{kind}'" in text)
+    if type(data) in (list, tuple, dict) and meant:
+        proof = (
+            "; a program of data frames is proved by `dpaudit prove --domain COLUMN=JSON`, which derives its bound for "
+            "all frames over the domain, and audits those that lose most"
+        )
+        return (
+            f"; the data are a {kind} here: a function of data frames or arrays takes two .csv, .parquet or .npy files "
+            "(--pair data0.csv --pair data1.csv), or pairs=[(frame0, frame1)] in Python, or begins with "
+            "pandas.DataFrame(data) or numpy.asarray(data)"
+        ) + (proof if mechanism.shape is Shape.PROGRAM else "")
+    if kind == "DataFrame" and isinstance(error, TypeError | ValueError):
+        columns = [str(name) for name in data.columns]
+        if any(sign in text for sign in ("string ind", "'str'", *map(repr, columns))):
+            return (
+                "; the data are a DataFrame here, and going through one yields the names of its columns: a function of "
+                f"records begins with data = data.to_dict('records'), one of numbers with data = data[{columns[0]!r}]"
+            )
+    return ""
+
+
+# --- How long does a run take? The run time joins the output as a number: ``(output, seconds)`` ---
+#
+# Anyone who asks a service sees when the answer comes, and a sampler that draws until it succeeds takes longer for some
+# values than for others. One observation is one call, timed by the monotonic clock of the highest resolution: a median
+# of several calls would be a release of several outputs, which the claim does not cover. Noise of the machine therefore
+# stays in the numbers, and these measures keep it from depending on the side:
+#
+# - runs come in pairs of one run of each side, in an order picked by a coin, so that a slow minute is slow for both;
+# - before every run there is one on the same dataset whose output and time are dropped, so that the run does not find
+#   the caches as a run of the other side left them (otherwise a run's time would reveal the side before it, and runs
+#   would be dependent);
+# - Python's garbage collector is off meanwhile, and everything that a call needs is prepared before the clock starts.
+#
+# An exception comes without its time. Times drift with the machine by nature, so drift and repetition of outputs are
+# judged without them.
+
+OBSERVABLE = ("time",)
+
+Generators = Sequence[np.random.Generator]
+Call = Callable[[], Any]
+
+
+def observed(asked: str | Iterable[str]) -> tuple[str, ...]:
+    """Return what is to be observed besides the output, each once; raises `UsageError` for anything unknown."""
+    found = tuple(dict.fromkeys((asked,) if isinstance(asked, str) else asked))
+    for name in found:
+        if name not in OBSERVABLE:
+            raise UsageError(f"what can be observed beside the output is {', '.join(OBSERVABLE)}, not {name!r:.40}")
+    return found
+
+
+def timed_runs(
+    mechanism: Mechanism,
+    data: tuple[Any, Any],
+    parameters: dict[str, Any],
+    coins: np.ndarray[Any, Any],
+    generators: Generators,
+    dropped: Generators,
+) -> Iterator[tuple[int, Any]]:
+    """Run a mechanism once for each entry of ``coins``, and yield the side with (output, seconds)."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        for coin in coins:
+            side = int(coin)
+            _with_seconds(_call(mechanism, data[side], parameters, dropped[side]))
+            output = _with_seconds(_call(mechanism, data[side], parameters, generators[side]))
+            if mechanism.shape is Shape.SAMPLER and isinstance(output, tuple):
+                output = (only(output[0]), output[1])
+            yield side, output
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _call(mechanism: Mechanism, data: Any, parameters: dict[str, Any], rng: np.random.Generator) -> Call:
+    """A call of the mechanism, prepared with everything that it asks for."""
+    filled: dict[str, Any] = {}
+    if mechanism.shape is Shape.PROGRAM:
+        filled["noise"] = ScalarNoise(rng)
+    elif "rng" in mechanism.asked:
+        filled["rng"] = rng
+    if mechanism.shape is Shape.SAMPLER:
+        return partial(mechanism.function, data, size=1, **filled, **parameters)
+    return partial(mechanism.function, data, **filled, **parameters)
+
+
+def _with_seconds(call: Call) -> Any:
+    clock, outer = time.perf_counter_ns, sys.exception()
+    start = clock()
+    try:
+        output = call()
+        end = clock()
+    except (Exception, SystemExit) as error:
+        return raised(error, outer)
+    return output, (end - start) / 1e9
+
+
+def untimed(outputs: Outputs) -> Outputs:
+    """Return outputs without the run time, which is the last number of each except exceptions; their forms stay."""
+    rows = (
+        numbers if form.startswith("raises ") else numbers[:, :-1]
+        for form, numbers in zip(outputs.forms, outputs.numbers, strict=True)
+    )
+    return Outputs(outputs.forms, outputs.codes, tuple(rows))
+
 
 _LARGE = 50_000  # records
 _SINGLY = 6  # the streams of a sampler that is called for one run at a time

@@ -4,7 +4,7 @@ A method is identified by its `name`, which evidence stores and which never chan
 by `home`, and imported when it is first used: reading evidence needs only the words, not the mathematics.
 
 A new method is a record here and a class of its own (`dpaudit.stats.event_bound.EventBound`). Audits choose among those
-that are `offered` (`dpaudit.events.methods`); evidence, its check and its report know all that are listed.
+that are `offered` (`dpaudit.events.predict`); evidence, its check and its report know all that are listed.
 """
 
 from __future__ import annotations

@@ -37,8 +37,7 @@ from dpaudit.privacy.claims import as_claim
 from dpaudit.processes.process import second_look_begins
 from dpaudit.program.symbolic.budget import budget
 from dpaudit.request import AuditRequest, ProofOptions, ProofRequest, taking
-from dpaudit.sampling.blocks import Phase
-from dpaudit.sampling.progress import Session
+from dpaudit.sampling.blocks import Phase, Session
 from dpaudit.settings import own_settings
 from dpaudit.stats.joint_region import lower_bound
 from dpaudit.stats.methods import JOINT, plain

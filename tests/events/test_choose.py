@@ -13,8 +13,7 @@ import pytest
 from scipy.stats import laplace
 
 from dpaudit.events import Partition, choose, count_event, counts_by_degree
-from dpaudit.events.candidate_partitions import families, occurring_values, spread_points, watched
-from dpaudit.events.learning_runs import forms_of
+from dpaudit.events.candidate_partitions import families, forms_of, occurring_values, spread_points, watched
 from dpaudit.events.likelihood_order import by_position, by_ratio, smoothed
 from dpaudit.events.partition import NUMBERS_AT_ONCE, linear_score
 from dpaudit.events.predict import predicted_bound

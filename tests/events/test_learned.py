@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpaudit.errors import UsageError
-from dpaudit.events import learned
-from dpaudit.events.learned import BoostedTrees, learned_fits, learner
+from dpaudit.events import scores
 from dpaudit.events.partition import Partition, count_event, score_of
+from dpaudit.events.scores import BoostedTrees, learned_fits, learner
 from dpaudit.evidence.event import Event, Rule, Tree, Trees
 from dpaudit.sampling.outputs import from_array
 
@@ -101,14 +101,14 @@ def test_nothing_is_learned_unasked():
 
 
 def test_a_library_that_is_missing_is_named(monkeypatch):
-    monkeypatch.setattr(learned, "find_spec", lambda name: None)
+    monkeypatch.setattr(scores, "find_spec", lambda name: None)
     with pytest.raises(UsageError, match=r"dpaudit\[learn\]"):
         learned_fits("trees", 5)
     assert learned_fits(None, 5) == []
 
 
 def test_the_library_is_imported_only_by_a_fit():
-    code = "import sys; from dpaudit.events.learned import learned_fits; assert 'sklearn' not in sys.modules"
+    code = "import sys; from dpaudit.events.scores import learned_fits; assert 'sklearn' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

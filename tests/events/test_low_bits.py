@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from dpaudit.events import choose_low_bits, count_event
-from dpaudit.events.double_grid import LARGEST_STEP, are_sums, steps
+from dpaudit.events.partition import LARGEST_STEP, are_sums, steps
 from dpaudit.evidence.event import Event, Reach, Rule, Step
 from dpaudit.evidence.records import Counts
 from dpaudit.privacy import ApproxDP, GaussianDP, PureDP

@@ -17,8 +17,7 @@ import dpaudit as dp
 from dpaudit.errors import Notice
 from dpaudit.neighbours.digest import digest
 from dpaudit.sampling.blocks import Block, Experiment, Phase
-from dpaudit.sampling.play import play
-from dpaudit.sampling.workers import why_alone
+from dpaudit.sampling.play import play, why_alone
 
 PAIR = ([1, 1], [1])
 ASKED = {"claim": "epsilon=1", "pairs": [PAIR], "relation": "add-remove", "runs": 6_000}

@@ -16,9 +16,10 @@ from dpaudit.auditing import question
 from dpaudit.auditing.pair import both_sides
 from dpaudit.errors import Notice
 from dpaudit.report.text.command import reproduce_command
+from dpaudit.sampling import engines
 from dpaudit.sampling.blocks import Block, Experiment, Phase
-from dpaudit.sampling.engines import BACKENDS, Processes, engine, engine_for, processes, task
-from dpaudit.sampling.engines.on_submitit import made as batch
+from dpaudit.sampling.engines import BACKENDS, Processes, engine_for
+from dpaudit.sampling.engines import _batch_system as batch
 from dpaudit.sampling.play import play
 from dpaudit.sampling.runs import RaisedTogetherError
 
@@ -35,7 +36,7 @@ def raises(data, size, rng):
     return [len(data) + rng.laplace()]
 
 
-class Fake(engine.Remote):
+class Fake(engines.Remote):
     """An engine that carries out tasks here, the newest first, and each of them twice."""
 
     name, count = "a fake", 2
@@ -48,7 +49,7 @@ class Fake(engine.Remote):
 
     def submit(self, expected, packed):
         self.made += 1
-        return [lambda: task.answer(expected, packed)]
+        return [lambda: engines.answer(expected, packed)]
 
     def answer(self, submitted):
         submitted[0]()  # a worker that is lost before it answers
@@ -111,16 +112,16 @@ def test_what_a_mechanism_raises_together_arrives_as_what_it_is():
     ],
 )
 def test_a_worker_with_another_installation_runs_nothing(monkeypatch, changed, said):
-    expected_of = engine.expected_of
-    monkeypatch.setattr(engine, "expected_of", lambda asked: expected_of(asked) | changed)
+    expected_of = engines.expected_of
+    monkeypatch.setattr(engines, "expected_of", lambda asked: expected_of(asked) | changed)
     with pytest.raises(dp.UsageError, match=said):
         list(play(experiment(), BLOCKS[:1], both_sides, workers=Fake()))
 
 
 def test_a_worker_that_cannot_load_the_target_says_so(monkeypatch):
     here = experiment()
-    packed = engine.packed(both_sides, here, BLOCKS[0])
-    answer = task.answer(task.expected_of(here), packed.replace(b"test_engines", b"test_nothing"))
+    packed = engines.packed(both_sides, here, BLOCKS[0])
+    answer = engines.answer(engines.expected_of(here), packed.replace(b"test_engines", b"test_nothing"))
     assert "cannot load the target" in answer.refused and answer.found is None
 
 
@@ -163,7 +164,8 @@ class Elsewhere(SequentialBackend):
 
 def test_a_backend_of_joblib_that_the_user_chose_is_used(monkeypatch):
     answered = []
-    monkeypatch.setattr(processes, "answer", lambda *sent: answered.append(sent) or task.answer(*sent))
+    answer = engines.answer
+    monkeypatch.setattr(engines, "answer", lambda *sent: answered.append(sent) or answer(*sent))
     register_parallel_backend("elsewhere", Elsewhere)
     with parallel_config(backend="elsewhere"):
         found = dp.audit(noisy, reading="calls", **ASKED)
@@ -203,8 +205,8 @@ def test_threads_of_a_worker_take_turns(monkeypatch):
         time.sleep(0.01)
         inside.pop()
 
-    monkeypatch.setattr(task, "_answer", work)
-    threads = [threading.Thread(target=task.answer, args=({}, b"")) for _ in range(4)]
+    monkeypatch.setattr(engines, "_answer", work)
+    threads = [threading.Thread(target=engines.answer, args=({}, b"")) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -17,10 +17,9 @@ import dpaudit as dp
 from dpaudit.neighbours.digest import digest
 from dpaudit.report import console_summary, html_page
 from dpaudit.report.rows import shown
-from dpaudit.sampling import timed
+from dpaudit.sampling import runs
 from dpaudit.sampling.blocks import Block, Experiment, Phase
-from dpaudit.sampling.runs import outputs_of
-from dpaudit.sampling.timed import untimed
+from dpaudit.sampling.runs import outputs_of, untimed
 
 pytestmark = [pytest.mark.usefixtures("undrawn"), pytest.mark.slow]
 
@@ -45,7 +44,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch):
     made = Clock()
-    monkeypatch.setattr(timed, "time", made)
+    monkeypatch.setattr(runs, "time", made)
     return made
 
 
@@ -157,7 +156,7 @@ def test_times_that_vary_hide_no_generator_that_repeats_itself(clock):
         return state.normal() + data
 
     machine, state = np.random.default_rng(1), np.random.default_rng(0)
-    original = timed.timed_runs
+    original = runs.timed_runs
 
     def seeded_anew(*arguments):
         nonlocal state

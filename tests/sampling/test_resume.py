@@ -20,12 +20,10 @@ import dpaudit as dp
 from dpaudit.auditing.pair import both_sides
 from dpaudit.errors import Notice
 from dpaudit.neighbours.digest import digest
-from dpaudit.sampling.blocks import Block, Experiment, Phase
-from dpaudit.sampling.checkpoint import MAGIC, Checkpoint
-from dpaudit.sampling.kept import plain, restored
+from dpaudit.sampling.blocks import Block, Experiment, Phase, Session
+from dpaudit.sampling.checkpoint import MAGIC, Checkpoint, plain, restored
 from dpaudit.sampling.outputs import from_list
 from dpaudit.sampling.play import BlockResult, play
-from dpaudit.sampling.progress import Session
 from dpaudit.targets.signature import Shape
 
 pytestmark = pytest.mark.slow

@@ -36,7 +36,7 @@ from dpaudit.events import Partition, identities, watched
 from dpaudit.evidence.event import Event, Linear, Rule
 from dpaudit.sampling.outputs import Outputs, concatenate
 from dpaudit.sampling.play import RepeatDetector
-from dpaudit.sampling.timed import untimed
+from dpaudit.sampling.runs import untimed
 
 __all__ = [
     "BlockSummary",

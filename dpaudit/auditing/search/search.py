@@ -27,8 +27,8 @@ from dpaudit.neighbours.candidates.candidates import chosen, smaller
 from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.serialise import kept_text
 from dpaudit.reading.constants import constants_of
-from dpaudit.sampling.first_error import first_exception
 from dpaudit.sampling.outputs import OutputSnapshot
+from dpaudit.sampling.runs import first_exception
 
 if TYPE_CHECKING:
     from dpaudit.tracing.search import Worst
