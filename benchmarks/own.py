@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from support.asis import RIGHT, Case, cases
 
 import dpaudit as dp
-from dpaudit.evidence.worst import against
+from dpaudit.evidence.evidence import against
 from dpaudit.reading.runs.passes import UnreadError, make
 
 RESULTS = Path(__file__).parent / "results" / "own"

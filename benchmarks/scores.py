@@ -29,7 +29,7 @@ from joblib import Parallel, delayed
 from scipy.stats import binomtest, norm
 
 import dpaudit as dp
-from dpaudit.auditing.scores.rates import gaussian_epsilon
+from dpaudit.auditing.rates import gaussian_epsilon
 from dpaudit.stats.one_run import one_run_bound, split_guesses
 
 DELTA = 1e-5

@@ -23,7 +23,7 @@ import pandas as pd
 
 import dpaudit as dp
 from dpaudit.auditing.audit import audited
-from dpaudit.auditing.leads import leads_of
+from dpaudit.auditing.replayed import leads_of
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.request import AuditRequest
 from dpaudit.sampling.outputs import OutputSnapshot

@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     )
     from dpaudit.accounts.account import account
     from dpaudit.auditing.audit import privacy_curve
-    from dpaudit.auditing.plan import Plan, plan
-    from dpaudit.auditing.plan_error import ErrorPlan, plan_error
-    from dpaudit.auditing.scores.audit import audit_outputs, audit_scores
+    from dpaudit.auditing.plan import ErrorPlan, Plan, plan, plan_error
+    from dpaudit.auditing.scores import audit_outputs, audit_scores
     from dpaudit.auditing.sensitivity import sensitivity
     from dpaudit.auditing.trace import trace
     from dpaudit.errors import InvalidRunsError, UsageError
@@ -73,13 +72,13 @@ _HOMES = {
     "Laplace": "accounting",
     "RandomisedResponse": "accounting",
     "audit": "verify.answer",
-    "audit_outputs": "auditing.scores.audit",
-    "audit_scores": "auditing.scores.audit",
+    "audit_outputs": "auditing.scores",
+    "audit_scores": "auditing.scores",
     "privacy_curve": "auditing.audit",
     "Plan": "auditing.plan",
     "plan": "auditing.plan",
-    "ErrorPlan": "auditing.plan_error",
-    "plan_error": "auditing.plan_error",
+    "ErrorPlan": "auditing.plan",
+    "plan_error": "auditing.plan",
     "prove": "verify.prove_and_audit",
     "replay": "review.replay",
     "sensitivity": "auditing.sensitivity",

@@ -100,7 +100,7 @@ def _no_fresh_seed() -> Iterator[None]:
     It is the operating system that is replaced, and so for every module that has imported `fresh_seed` by its name.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dpaudit.auditing.seeds.secrets", SimpleNamespace(randbits=lambda bits: 0))
+        patch.setattr("dpaudit.auditing.question.secrets", SimpleNamespace(randbits=lambda bits: 0))
         yield
 
 

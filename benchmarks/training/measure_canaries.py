@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import binom
 
-from dpaudit.auditing.scores.canaries import guessed
+from dpaudit.auditing.canaries import guessed
 from dpaudit.privacy import ApproxDP, Claim, GaussianDP, parse_claim
 from dpaudit.stats.one_run import one_run_bound
 from dpaudit.training.canaries import best, evidence_for_in

@@ -37,19 +37,10 @@ from dpaudit.accounts.plan import NOISE, AccountPlan, Run, is_plain, is_plan_fil
 from dpaudit.accounts.recorded import recorded_plan
 from dpaudit.decimals import number_of, read_number
 from dpaudit.errors import UsageError
-from dpaudit.evidence.build import run_info
+from dpaudit.evidence.build import installed_versions, run_info
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.installed import installed_versions
-from dpaudit.evidence.records import (
-    Accounting,
-    AccountingCurve,
-    Bound,
-    Release,
-    Statement,
-    Target,
-    Verdict,
-    round_outward,
-)
+from dpaudit.evidence.further_records import Accounting, AccountingCurve, Release, Statement
+from dpaudit.evidence.records import Bound, Target, Verdict, round_outward
 from dpaudit.privacy import ApproxDP, Claim, GaussianDP, PureDP, ZeroConcentratedDP, parse_claim
 from dpaudit.privacy.claims import as_claim, number_text
 from dpaudit.request import AccountOptions, AccountRequest, default_of, taking

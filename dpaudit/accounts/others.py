@@ -19,7 +19,7 @@ from typing import Any
 
 from dpaudit.accounting import DiscreteLaplace, Events, Gaussian, Laplace
 from dpaudit.accounting.events import Event, Poisson, Sampled
-from dpaudit.evidence.records import OtherAccountant, Statement
+from dpaudit.evidence.further_records import OtherAccountant, Statement
 
 # beyond these an accountant in floating point may take minutes, or all memory
 _LEAST_NOISE = Fraction(1, 10)

@@ -42,8 +42,8 @@ _ROOTS = (
     "dpaudit.stats.exact_region",
     "dpaudit.stats.one_run",
     "dpaudit.stats.renyi",
-    "dpaudit.auditing.scores.canaries",
-    "dpaudit.auditing.scores.checking",
+    "dpaudit.auditing.canaries",
+    "dpaudit.auditing.scores_checked",
     "dpaudit.program.enumerate",
     "dpaudit.verify.exact",
 )

@@ -47,9 +47,9 @@ def stand_in() -> None:
     )
     sys.modules["cloudpickle"] = absent = ModuleType("cloudpickle")  # nothing is run, and so nothing sent to workers
     vars(absent)["__getattr__"] = _missing
-    from dpaudit.evidence import installed
+    from dpaudit.evidence import build
 
-    vars(installed)["installed_version"] = _installed
+    vars(build)["installed_version"] = _installed
 
 
 def _missing(name: str) -> Any:

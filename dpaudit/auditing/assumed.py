@@ -1,6 +1,12 @@
-"""What does a sampled bound rest on that no file shows? Its assumptions, in words."""
+"""What does a bound from counts rest on that no file shows? Its assumptions, in words; and the bound itself."""
 
 from __future__ import annotations
+
+from dpaudit.evidence.build import sampled_bound
+from dpaudit.evidence.event import Event
+from dpaudit.evidence.records import Bound, Counts
+from dpaudit.privacy import Claim
+from dpaudit.stats.joint_region import lower_bound
 
 RECORDED = ("scores", "outputs")
 """The values of ``target.asks`` for data that were recorded elsewhere; nothing is run for them."""
@@ -51,3 +57,33 @@ def assumed(own_randomness: bool, *, declared: bool, observed: bool, repeated: b
     if repeated and own_randomness:
         found.append("a function with randomness of its own does not begin with the same noise in every process")
     return tuple(found)
+
+
+def measured_bound(
+    method: str,
+    counts: Counts,
+    notion: Claim,
+    *,
+    weight: float | tuple[float, ...] | None,
+    error: float,
+    pair: int,
+    assumes: tuple[str, ...],
+    event: Event | None = None,
+    arithmetic: str = "real",
+) -> Bound:
+    """Return the lower bound that counts give by a method."""
+    confidence = 1 - error
+    own = 1 - confidence  # as computed from the confidence in the evidence
+    value = lower_bound(method, counts, claim=notion, weight=weight, error=own)
+    return sampled_bound(
+        value,
+        notion,
+        method=method,
+        confidence=confidence,
+        weight=weight,
+        counts=counts,
+        event=event,
+        pair=pair,
+        arithmetic=arithmetic,
+        assumes=assumes,
+    )

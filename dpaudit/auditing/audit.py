@@ -5,41 +5,314 @@ learning runs → event (frozen) → fresh measuring runs → counts → lower b
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import inspect
+import math
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import Any, Unpack
 
 import msgspec
+import numpy as np
 
 from dpaudit.auditing.accuracy import accuracy
-from dpaudit.auditing.calibration import runs_within
-from dpaudit.auditing.checkpoint import refuse_budget, seed_for, session_of
-from dpaudit.auditing.pair import few_blocks, learn, measure, with_call_style
+from dpaudit.auditing.pair import few_blocks, learn, measure, measure_event, read_of, with_call_style
 from dpaudit.auditing.privacy_curve import PrivacyCurve, choose_statements, curve_of, statement
-from dpaudit.auditing.question import LEAST_RUNS, Question, validated, whole
-from dpaudit.auditing.recorded import attempt_of, subject_of, target_of, versions_of
+from dpaudit.auditing.question import (
+    LEAST_RUNS,
+    Question,
+    attempt_of,
+    fresh_seed,
+    subject_of,
+    target_of,
+    validated,
+    versions_of,
+    whole,
+)
 from dpaudit.auditing.search import find, first_of, least_of, with_search
-from dpaudit.auditing.second_look import two_looks
 from dpaudit.auditing.sensitivity import exposing, sensitivity_of
 from dpaudit.auditing.sequential import audit_sequentially
 from dpaudit.auditing.verdict import TwoLooks, decide, headline_of
-from dpaudit.errors import InvalidRunsError, Notice
+from dpaudit.errors import InvalidRunsError, Notice, UsageError
 from dpaudit.events import Lead
 from dpaudit.evidence.build import no_bound, run_info
-from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import Attempt, Bound, Histogram, Led, Target, Verdict
-from dpaudit.evidence.worst import settled
+from dpaudit.evidence.canonical_json import plain_value
+from dpaudit.evidence.event import Event
+from dpaudit.evidence.evidence import Evidence, settled
+from dpaudit.evidence.records import Attempt, Bound, Histogram, Led, SecondLook, Target, Verdict
 from dpaudit.loading.named import public_name
-from dpaudit.request import AuditOptions, AuditRequest, taking
-from dpaudit.sampling.blocks import Phase, Reading, Session
+from dpaudit.neighbours.digest import digest
+from dpaudit.processes.process import second_look_begins
+from dpaudit.request import AuditOptions, AuditRequest, options_of, taking
+from dpaudit.sampling.blocks import Block, Phase, Reading, Session
+from dpaudit.sampling.checkpoint import Checkpoint, question_in
 from dpaudit.sampling.outputs import Outputs
+from dpaudit.sampling.play import RepeatDetector, play
+from dpaudit.settings import lent
 from dpaudit.stats.power import Detectable, foresee
+from dpaudit.stats.two_looks import FirstLook, first_look, second_look, second_method
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
+
+# --- How does an interrupted audit continue where it stopped? ---
+#
+# Finished blocks are kept in a file (`dpaudit.sampling.checkpoint`). Every random draw depends only on the seed and on
+# the number of its block, so the missing blocks are run exactly as they would have been, and the evidence equals that
+# of an uninterrupted audit. This holds only for the same question, so everything that the answer depends on is stored
+# with the blocks.
+
+
+def session_of(
+    question: Question, request: AuditRequest, runs: int, versions: Mapping[str, str]
+) -> tuple[Question, Session]:
+    """Attach the session in which a question is answered; the caller must close it at the end."""
+    session = Session(request.listen, runs)
+    if request.resume is not None:
+        session.checkpoint = Checkpoint(Path(request.resume).absolute(), described(question, request, runs, versions))
+    return replace(question, session=session), session
+
+
+def described(question: Question, request: AuditRequest, runs: int, versions: Mapping[str, str]) -> dict[str, Any]:
+    """Return everything that the answer to a question depends on, as JSON values by name.
+
+    Options are recorded as they were requested, except those that the mechanism may supply, and data.
+    """
+    mechanism, space = question.mechanism, question.space
+    asked = {name: plain_value(getattr(request, name)) for name, each in options_of(AuditRequest).items() if each.asked}
+    return {
+        "target": mechanism.name,
+        "code of the target": mechanism.digest,
+        "file of the target": _file_digest(mechanism.function),
+        **asked,
+        "parameters": {name: plain_value(value) for name, value in question.parameters.items()},
+        "runs": runs,
+        "claim": None if question.claim is None else str(question.claim),
+        "relation": str(question.relation),
+        "pairs": [[record.digest0, record.digest1] for record in question.records],
+        "data": None if space is None else [space.source, space.digest],
+        "domain": None if space is None else digest([space.domain, space.beyond]),
+        "seed": question.seed,
+        "observe": list(question.observe),
+        "fixed": [list(each) for each in question.fixed],
+        **{f"version of {name}": value for name, value in versions.items()},
+    }
+
+
+def _file_digest(function: Any) -> str | None:
+    """The SHA-256 of the file that defines a function: what it uses there may matter as much as its own source."""
+    try:
+        file = inspect.getsourcefile(inspect.unwrap(function))
+        return None if file is None else hashlib.sha256(Path(file).read_bytes()).hexdigest()
+    except (TypeError, OSError, ValueError):
+        return None
+
+
+def seed_for(request: AuditRequest) -> int | None:
+    """Return the requested seed; without one, the seed in the file of finished blocks, or None if there is none."""
+    if request.seed is not None or request.resume is None:
+        return request.seed
+    begun = question_in(Path(request.resume).absolute())
+    kept = None if begun is None else begun.get("seed")
+    return kept if isinstance(kept, int) else None
+
+
+def refuse_budget(request: AuditRequest) -> None:
+    """Raise `UsageError` if a time budget cannot determine the number of runs."""
+    seconds = request.time_budget
+    if seconds is None:
+        return
+    if request.resume is not None:
+        raise UsageError(
+            "with a time budget the number of runs depends on the speed of the machine, so that an audit cannot be "
+            "resumed; give runs, or leave out resume"
+        )
+    if request.fixed:
+        raise UsageError(
+            "fixed states how many runs are made, and a time budget determines that by itself; give one of them"
+        )
+    if not 0 < seconds < math.inf:
+        raise UsageError(f"time_budget is a positive number of seconds, not {seconds!r}")
+
+
+# --- How many runs fit into a number of seconds? Measured first, by runs that are thrown away ---
+#
+# A few calls show whether there is time for a rehearsal. Then the whole audit is rehearsed with a seed of its own and
+# ever more runs, until a tenth of the time is spent; choosing events, searching and everything else is thus timed
+# together with the runs. The result is a single number of runs. The audit continues as if that number had been
+# requested: passing the same number as ``runs`` gives the same evidence. On a machine that turns out to be slower, the
+# audit takes longer.
+
+# chosen by taste: rehearsals should cost little, and a run of bad luck should not exceed the budget
+_SHARE, _LONGEST = 0.1, 10.0  # no longer rehearsal begins after this share of the time, or after so many seconds
+_USED = 0.9  # share of the remaining time that is planned for
+_GROWTH = 10  # largest factor between two rehearsals
+_CALLS, _FEW_CALLS = 2, 400
+_LEAST_MEASURED = 60  # runs; fewer show not even that outputs tell the sides apart
+_REHEARSED = 3  # calls that say how long one takes
+_FAR = 10
+_READ_CALLS, _MUCH = (64, 1024), 2  # runs of a block, and how much longer than asked for runs that are read may take
+
+
+def runs_within(seconds: float, question: Question, least: int, audit: Callable[[Question, int], Evidence]) -> int:
+    """Return how many runs an audit can make within a time budget."""
+    begun = time.perf_counter()
+    rehearsed = replace(
+        question,
+        seed=fresh_seed(),
+        watch=RepeatDetector(),
+        session=None,
+        fixed=(),
+        false_alarm=1 - question.confidence,  # one look
+    )
+    each, runs = _of_a_call(first_of(rehearsed)), least
+    while each * runs < seconds:
+        clock = time.perf_counter()
+        with warnings.catch_warnings(action="ignore", category=Notice):
+            evidence = audit(rehearsed, runs)
+        if evidence.verdict is Verdict.INVALID:  # the audit will find the same
+            break
+        now = time.perf_counter()
+        each = (now - clock) / runs
+        room = min(_SHARE * seconds, _LONGEST) - (now - begun)
+        larger = min(int(room / each), _GROWTH * runs)
+        if larger < 2 * runs:
+            break
+        runs = larger
+    left = seconds - (time.perf_counter() - begun)
+    return max(int(_USED * left / each), least)
+
+
+def _of_a_call(question: Question, calls: int = _CALLS) -> float:
+    """Return how many seconds a call takes. Measured twice, because the first calls may include preparation."""
+    spent = 0.0
+    for index in range(2):
+        clock = time.perf_counter()
+        with contextlib.suppress(InvalidRunsError):
+            list(play(question.experiment, [Block(Phase.SETTLING, 0, index, calls)], _nothing))
+        spent = time.perf_counter() - clock
+    return spent / calls
+
+
+def _nothing(side0: object, side1: object) -> None:
+    """Discard the outputs of a block."""
+
+
+def affordable(question: Question, runs: int, seconds: float | None) -> int:
+    """How many runs measure a pair that is known: fewer than asked for where a call takes long, none where few."""
+    least = max(_LEAST_MEASURED, LEAST_RUNS * len(question.pairs))
+    shape = question.mechanism.shape
+    of_records = hasattr(question.pairs[0][0], "columns")
+    if not runs or seconds is None or shape is Shape.SAMPLER or (shape is Shape.PROGRAM and not of_records):
+        return runs
+    if shape is Shape.PROGRAM:
+        each = _of_a_call(first_of(question), _FEW_CALLS)  # one call for all of them, where its noise is read so
+    elif (read := read_of(question)) is not None:
+        each = _seconds_of_a_read_run(first_of(read))
+        if each * runs < _MUCH * seconds:
+            return runs
+    else:
+        each = _seconds_of_a_call(question, seconds / least)
+    may = int(seconds / max(each, 1e-9))
+    if may >= runs:
+        return runs
+    return 0 if may < least else int(float(f"{may:.2g}"))
+
+
+def _seconds_of_a_read_run(question: Question) -> float:
+    """Return how long one more run takes where all are read at once."""
+    few, many = _READ_CALLS
+    return (many * _of_a_call(question, many) - few * _of_a_call(question, few)) / (many - few)
+
+
+def _seconds_of_a_call(question: Question, enough: float) -> float:
+    """Return how long a call takes, the shortest of a few; the first, where that is far more than ``enough``."""
+    mechanism = question.mechanism
+    rng = np.random.default_rng(0)
+    filled = {"rng": rng, "size": 1}
+    took = []
+    for number in range(_REHEARSED):
+        data = question.pairs[0][number % 2]
+        began = time.perf_counter()
+        try:
+            with lent():
+                mechanism.function(data, **{name: filled[name] for name in mechanism.asked}, **question.parameters)
+        except (Exception, SystemExit):
+            pass  # an exception is an output, and takes its time too
+        took.append(time.perf_counter() - began)
+        if took[-1] > _FAR * enough:
+            break
+    return min(took)
+
+
+# --- Is a bound above the claim found again? The second look of an audit, at fresh runs of the frozen event ---
+#
+# `dpaudit.stats.two_looks` says when a second look is due and what it decides; this module carries it out.
+
+
+def two_looks(
+    question: Question,
+    attempts: Sequence[Attempt],
+    width: Callable[[int], int] = lambda pair: 1,
+) -> TwoLooks | None:
+    """Look at all attempts, and a second time if one look is not enough; None without a claim.
+
+    Args:
+        question: what is audited.
+        attempts: what was measured; attempts in the low-order bits decide only if the question says so.
+        width: returns how many numbers an output of a pair holds.
+
+    Returns:
+        The first look, and the second if there was one; None without a claim.
+
+    Raises:
+        InvalidRunsError: if the fresh runs cannot be trusted.
+    """
+    if question.claim is None:
+        return None
+    rule = question.rule
+    deciding = [
+        (number, attempt.bound)
+        for number, attempt in enumerate(attempts)
+        if attempt.bound.counts is not None
+        and (attempt.bound.arithmetic == "real" or question.floating_point == "verdict")
+    ]
+    first = first_look(rule, deciding, question.claim)
+    second = None
+    if first is not None and not first.sure and rule.twice:
+        second = _again(question, attempts[first.attempt], first, width)
+    return TwoLooks(rule, first, second)
+
+
+def _again(
+    question: Question,
+    attempt: Attempt,
+    first: FirstLook,
+    width: Callable[[int], int],
+) -> SecondLook:
+    bound, claim = attempt.bound, question.claim
+    assert claim is not None and isinstance(bound.event, Event)
+    _, runs = second_method(bound)
+
+    if question.session is not None:
+        question.session.total += runs
+    second_look_begins()
+    counts = measure_event(
+        question,
+        attempt.pair,
+        bound.event,
+        runs,
+        Phase.SECOND_LOOK,
+        graded=isinstance(bound.weight, tuple),
+        width=width(attempt.pair),
+    )
+    return second_look(question.rule, first, bound, counts, claim)
+
 
 _LOW_BITS_SHARE = 0.2  # of the error level, if the low-order bits decide too; chosen to cost the other bound little
 

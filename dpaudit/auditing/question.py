@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import ast
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from dpaudit.auditing.assumed import assumed
-from dpaudit.auditing.seeds import given_or_fresh
+from dpaudit.auditing.assumed import assumed, measured_bound
 from dpaudit.chances import refuse_confidence, refuse_false_alarm
 from dpaudit.errors import UsageError
-from dpaudit.events import Lead, learner
-from dpaudit.evidence.records import PairRecord
-from dpaudit.loading.named import load
+from dpaudit.events import Lead, SelectedEvent, learner, needed_by
+from dpaudit.evidence.build import Subject, installed_versions
+from dpaudit.evidence.canonical_json import plain_value
+from dpaudit.evidence.records import Attempt, Counts, PairRecord, Target
+from dpaudit.loading.named import load, public_name
 from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.domain import by_columns, pattern_of
@@ -33,6 +35,27 @@ from dpaudit.sampling.runs import exception_of_call, observed
 from dpaudit.stats.two_looks import FALSE_ALARM, LooksRule
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
+
+# --- Which seed does an audit start from if none is given? ---
+#
+# A fresh one, from the operating system. With a default shared by everyone, everyone would get the same unlucky runs,
+# and an error of one in twenty would be the same one for all. The seed is recorded in the evidence and in the command
+# that reproduces it.
+
+Given = TypeVar("Given")
+
+_BITS = 48  # short enough to type, and exact in every JSON reader
+
+
+def fresh_seed() -> int:
+    """Return a new seed from the operating system."""
+    return secrets.randbits(_BITS)
+
+
+def given_or_fresh(seed: Given | None) -> Given | int:
+    """Return the given seed, unchecked, or a fresh one."""
+    return fresh_seed() if seed is None else seed
+
 
 LEAST_RUNS = 100  # of each pair
 _SHOWN_CHARACTERS = 400  # of a dataset's text in the evidence; about what a page can show
@@ -388,3 +411,80 @@ def _says_all(text: str, data: Any) -> bool:
         return digest(ast.literal_eval(text)) == digest(data)
     except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
         return True  # it is not a literal
+
+
+# --- How does a question stand in its evidence, and what do the counts of an event become there? ---
+
+
+def target_of(question: Question) -> Target:
+    """Return the record that describes the audited mechanism."""
+    mechanism = question.mechanism
+    usual = "run by run" if question.unread is None else f"run by run: {question.unread}"
+    programs = str(question.reading) if question.reading is not Reading.CALLS else "run by run"
+    rewritten = "rewritten" if question.called is None else f"rewritten; called in each run: {question.called}"
+    kinds = {Shape.PROGRAM: programs, Shape.SAMPLER: "sampler", Shape.READ: rewritten}
+    reading = kinds.get(question.runs_as, usual)
+    own_pairs = not question.given_pairs
+    return Target(
+        name=public_name(mechanism),
+        digest=mechanism.digest,
+        parameters={name: plain_value(value) for name, value in question.parameters.items()},
+        asks=str(mechanism.shape),
+        reading=reading,
+        summary=mechanism.summary,
+        source=mechanism.source,
+        true_loss=mechanism.true_loss_for(question.parameters) if own_pairs else None,
+    )
+
+
+def versions_of(question: Question, learn: str | None = None) -> dict[str, str]:
+    """Return the versions of everything that the evidence depends on; ``learn`` names the requested learner."""
+    needed = (*needed_by(learn), *(("numba",) if question.reading is Reading.COMPILED else ()))
+    return {**installed_versions(*needed), **question.mechanism.versions}
+
+
+def subject_of(question: Question, target: Target | None = None, learn: str | None = None) -> Subject:
+    """Return what the evidence says about a question."""
+    return Subject(
+        target=target_of(question) if target is None else target,
+        claim=question.claim,
+        notion=question.notion,
+        relation=str(question.relation),
+        unit=question.mechanism.unit,
+        pairs=question.records,
+        seed=question.seed,
+        confidence=question.confidence,
+        versions=versions_of(question, learn),
+        assumptions=question.assumptions,
+        low_bits=question.floating_point if question.reads_low_bits else "ignore",
+        learn=question.learn,
+        reproducible=question.reproducible,
+        observed=question.observe,
+        types=question.types,
+        block_size=question.block_size,
+    )
+
+
+def attempt_of(
+    choice: SelectedEvent,
+    counts: Counts,
+    notion: Claim,
+    *,
+    error: float,
+    pair: int,
+    assumes: tuple[str, ...],
+    arithmetic: str = "real",
+) -> Attempt:
+    """Return a measured event with its bound."""
+    bound = measured_bound(
+        choice.method,
+        counts,
+        notion,
+        weight=choice.weight,
+        event=choice.event,
+        error=error * choice.share,
+        pair=pair,
+        assumes=assumes,
+        arithmetic=arithmetic,
+    )
+    return Attempt(pair, choice.name, bound, choice.considered)

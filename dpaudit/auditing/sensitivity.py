@@ -16,8 +16,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
 
-from dpaudit.auditing.question import Question, whole
-from dpaudit.auditing.seeds import given_or_fresh
+from dpaudit.auditing.question import Question, given_or_fresh, whole
 from dpaudit.decimals import limit_of
 from dpaudit.errors import UsageError
 from dpaudit.loading.named import load, public_name

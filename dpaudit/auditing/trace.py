@@ -19,28 +19,15 @@ from typing import Any, Unpack
 
 import msgspec
 
-from dpaudit.auditing.audit import audited
-from dpaudit.auditing.calibration import affordable
-from dpaudit.auditing.leads import leads_of
-from dpaudit.auditing.question import Question, SearchSpace, validated, whole
-from dpaudit.auditing.recorded import subject_of
+from dpaudit.auditing.audit import affordable, audited
+from dpaudit.auditing.question import Question, SearchSpace, given_or_fresh, subject_of, validated, whole
+from dpaudit.auditing.replayed import leads_of
 from dpaudit.auditing.search import DRAWN_PAIR
-from dpaudit.auditing.seeds import given_or_fresh
 from dpaudit.auditing.verdict import LEAK, TRACE, TwoLooks, decide
-from dpaudit.evidence.build import exact_bound, run_info
-from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.installed import installed_version
-from dpaudit.evidence.records import (
-    Bound,
-    Trace,
-    TracedCall,
-    TraceFinding,
-    TraceLoss,
-    TraceStep,
-    Verdict,
-    round_outward,
-)
-from dpaudit.evidence.worst import settled
+from dpaudit.evidence.build import exact_bound, installed_version, run_info
+from dpaudit.evidence.evidence import Evidence, settled
+from dpaudit.evidence.further_records import Trace, TracedCall, TraceFinding, TraceLoss, TraceStep
+from dpaudit.evidence.records import Bound, Verdict, round_outward
 from dpaudit.loading.named import load, public_name
 from dpaudit.neighbours.candidates.candidates import count_outside
 from dpaudit.neighbours.change import change_in_words
@@ -234,7 +221,7 @@ def _drawn(target: Target, question: Question, found: FoundPair, seed: int) -> t
     assert space is not None
     if space.domain is None or found.rank is None:
         return found, 0
-    from dpaudit.auditing.search.hill_climbing import climb_by_replay  # imports Hypothesis, which is slow to import
+    from dpaudit.auditing.replayed import climb_by_replay  # imports Hypothesis, which is slow to import
 
     pair, higher, drawn = climb_by_replay(
         target,

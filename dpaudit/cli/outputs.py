@@ -87,7 +87,7 @@ class Results:
 
     def tell(self, evidence: Evidence, require: str | None = None) -> int:
         """Write evidence and page, print a summary, and return the exit code, by what is required (`exit_code`)."""
-        from dpaudit.evidence.worst import exit_code
+        from dpaudit.evidence.evidence import exit_code
 
         outputs = self._outputs
         assert outputs is not None

@@ -1,3 +1,3 @@
 """What did an audit or a proof find? A record that anyone can cite and check."""
 
-__all__ = ["build", "canonical_json", "event", "evidence", "installed", "records", "registered", "training", "worst"]
+__all__ = ["build", "canonical_json", "event", "evidence", "further_records", "records", "registered"]

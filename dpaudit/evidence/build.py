@@ -12,6 +12,8 @@ import platform
 import time
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
+from importlib.metadata import version
 from typing import Any, Literal
 
 import msgspec
@@ -30,6 +32,19 @@ from dpaudit.evidence.records import (
     round_outward,
 )
 from dpaudit.privacy import Claim
+
+
+@cache
+def installed_version(package: str) -> str:
+    """Return the version; raise `importlib.metadata.PackageNotFoundError` if it is not installed."""
+    return version(package)
+
+
+def installed_versions(*packages: str) -> dict[str, str]:
+    """Return the versions that results depend on: dpaudit, its libraries, ``packages``, Python and the machine."""
+    found = {name: installed_version(name) for name in ("dpaudit", "numpy", "scipy", *packages)}
+    return {**found, "python": platform.python_version(), "platform": platform.machine()}
+
 
 NOTHING = "none"
 """The method of a bound when nothing was measured."""

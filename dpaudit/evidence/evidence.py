@@ -8,8 +8,9 @@ findings (start, duration, host, workers) are stored separately in `RunInfo`.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -18,9 +19,8 @@ import msgspec
 from dpaudit.chances import LEAST_ERROR
 from dpaudit.errors import UsageError
 from dpaudit.evidence.canonical_json import content_id, json_values, read_json, read_text, write_whole
-from dpaudit.evidence.migrations import VERSION, as_written, is_known, is_part, upgraded
+from dpaudit.evidence.further_records import Accounting, Trace, TraceFinding, Training
 from dpaudit.evidence.records import (
-    Accounting,
     Accuracy,
     Attempt,
     Bound,
@@ -38,13 +38,237 @@ from dpaudit.evidence.records import (
     SecondLook,
     Sequential,
     Target,
-    Trace,
     Verdict,
+    round_outward,
 )
 from dpaudit.evidence.registered import draw
-from dpaudit.evidence.training import Training
-from dpaudit.evidence.worst import settled
 from dpaudit.privacy import Claim, parse_claim
+from dpaudit.privacy.claims import number_text
+
+# --- How do old records keep their ids while newer records have more members? ---
+#
+# Two permanent rules. *The id covers the record as it was written*: a reader never rewrites an old record. *A member
+# that was added later is left out while it has its default*: the same finding has the same record, whether or not
+# dpaudit knew the member at that time. So the version does not change while members are only added, with a default that
+# states what was true without them. It is raised when a member changes its meaning or is removed; then `_STEPS` says
+# how to read a record of the previous version.
+
+VERSION = 1
+"""The version of records that are written now."""
+
+_STEPS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+"""For each older version, a function that turns its record into one of the next version."""
+
+_ALWAYS: dict[str, frozenset[str]] = {
+    name: frozenset(members.split())
+    for name, members in {
+        "bound": "weight counts event pair arithmetic assumes exact",
+        "evidence": "upper proof exact counterexample floating_point low_bits learn detectable detectable_on "
+        "reproducible assumptions version",
+        "pair": "shown0 shown1",
+        "proof": "certificate",
+        "step": "center",
+        "target": "summary source true_loss",
+    }.items()
+}
+"""Members that are written even with their default, because the first files did so; by name of the record (`name_of`).
+
+Never add to this table.
+"""
+
+_PLAIN = frozenset({type(None), bool, int, float, str})
+
+BESIDE = ("run", "written")  # members of Evidence that are not part of its record
+
+
+def is_known(version: Any) -> bool:
+    """Whether records of this version can be read."""
+    return type(version) is int and (version == VERSION or version in _STEPS)
+
+
+def upgraded(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a record of any known version as one of `VERSION`."""
+    found = dict(record)
+    while found["version"] != VERSION:
+        before = found["version"]
+        found = {**_STEPS[before](found), "version": before + 1}
+    return found
+
+
+def as_written(value: Any, *, everything: bool = False) -> Any:
+    """Return a struct as plain values, without later members that have their default unless ``everything`` is set."""
+    if type(value) in _PLAIN:  # most values are
+        return value
+    if isinstance(value, msgspec.Struct):
+        return _members(value, everything)
+    if isinstance(value, Mapping):
+        return {key: as_written(item, everything=everything) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_written(item, everything=everything) for item in value]
+    return value.value if isinstance(value, Enum) else value
+
+
+def _members(struct: msgspec.Struct, everything: bool) -> dict[str, Any]:
+    kind, config = type(struct), struct.__struct_config__
+    written = {} if config.tag is None else {config.tag_field or "type": config.tag}
+    name = name_of(kind)
+    always = _ALWAYS.get(name, frozenset())
+    for member in _fields(kind):
+        value = getattr(struct, member.name)
+        if member.name in BESIDE and name == "evidence":
+            continue
+        if everything or member.required or member.name in always or value != default_of(member):
+            written[member.encode_name] = as_written(value, everything=everything)
+    return written
+
+
+@cache
+def name_of(kind: type[msgspec.Struct]) -> str:
+    """Return the name of a record in the rules above, so that renaming its class changes no id."""
+    return str(getattr(kind, "stored_as", "") or kind.__struct_config__.tag or "")
+
+
+@cache
+def _fields(kind: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo, ...]:
+    return msgspec.structs.fields(kind)
+
+
+def default_of(member: msgspec.structs.FieldInfo) -> Any:
+    """Return the default of a member."""
+    if member.default_factory is not msgspec.NODEFAULT:
+        return member.default_factory()
+    return member.default
+
+
+def is_part(written: Any, whole: Any) -> bool:
+    """Whether every member of a record is in ``whole``, with the same value.
+
+    1 and 1.0 are the same number in JSON; 1 and true, or 1 and "1", are different values.
+    """
+    if isinstance(written, dict):
+        return isinstance(whole, dict) and all(
+            name in whole and is_part(value, whole[name]) for name, value in written.items()
+        )
+    if isinstance(written, list):
+        return (
+            isinstance(whole, list)
+            and len(written) == len(whole)
+            and all(is_part(a, b) for a, b in zip(written, whole, strict=True))
+        )
+    kinds = (bool, str, type(None))
+    return bool(written == whole) and all(isinstance(written, kind) == isinstance(whole, kind) for kind in kinds)
+
+
+# --- Does a finding beside the bounds speak against a green verdict? The worst finding is the verdict ---
+#
+# Bounds decide a verdict (`dpaudit.auditing.verdict`). Some of what else is found refutes nothing, and still
+# contradicts the words "not violated" and "proved": such evidence is at most INCONCLUSIVE. Audits and traces end with
+# `settled`, and so does whoever reads a file, so that no format, and no exit code, has a rule of its own.
+#
+# The low-order bits do not contradict: a verdict is about outputs as real numbers, and says so where they show more.
+
+SPEAKS_AGAINST = ("leaks", "violated, given the stated laws", "not supported")
+"""What a trace may find that no claim agrees with."""
+
+SUPPORTED = "supported on this path"
+
+LOWERED = "A finding speaks against the claim, and refutes nothing by itself"
+"""How the reason begins where a finding made a green verdict INCONCLUSIVE."""
+
+_GREEN = (Verdict.PROVED, Verdict.NOT_VIOLATED)
+_NO_PROOF = " This is not a proof of privacy."
+
+
+def against(evidence: Evidence) -> str:
+    """Return the worst finding that no green verdict may stand above, without a full stop; empty if there is none."""
+    try:
+        claim, moved = evidence.claimed, evidence.sensitivity
+    except UsageError:  # no claim that can be read: a check says so
+        return ""
+    if claim is None:
+        return ""
+    if evidence.trace is not None and (worst := _worst_of(evidence.trace)) is not None:
+        where = f", at {worst.where}" if worst.where else ""
+        what = ": ".join(filter(None, (worst.word, worst.text)))
+        return f"{what}, for a claim of {claim.symbol} = {number_text(claim.value)}{where}"
+    if moved is not None and moved.exceeded:
+        by = number_text(moved.largest) if moved.largest < float("inf") else "any distance"
+        most = "" if moved.claimed is None else f", and {number_text(moved.claimed)} is declared"
+        return f"the query moves by {by}{most} ({moved.change})"
+    beyond = "" if evidence.curve is None else beyond_claim(evidence.curve, claim)
+    if beyond and evidence.curve is not None:
+        return f"the whole curve shows more than is claimed: {beyond}, at {evidence.curve.confidence:.6g} confidence"
+    if evidence.search is not None and evidence.search.led in SPEAKS_AGAINST:
+        return (
+            f"runs that were replayed on a neighbour found: {evidence.search.led}, for a claim of {claim.symbol} = "
+            f"{number_text(claim.value)} (dpaudit trace names the line)"
+        )
+    return ""
+
+
+def _worst_of(trace: Trace) -> TraceFinding | None:
+    """Return what a trace found against the claim, whether its word or only a finding says so; None if nothing."""
+    found = [each for each in trace.findings if each.word in SPEAKS_AGAINST]
+    if not found and trace.word in SPEAKS_AGAINST:
+        return TraceFinding(trace.word, "", "")
+    return min(found, key=lambda each: SPEAKS_AGAINST.index(each.word), default=None)
+
+
+def beyond_claim(curve: Curve, claim: Claim | None) -> str:
+    """Say where the curve exceeds a claim; empty if it does not, or if the two cannot be compared."""
+    if claim is not None and claim.parameter == "mu":
+        return "" if curve.mu <= claim.value else f"μ ≥ {number_text(round_outward(curve.mu, 'lower', 3))}"
+    if claim is None or not claim.is_point:
+        return ""
+    for epsilon, delta in zip(curve.epsilons, curve.deltas, strict=True):
+        if epsilon >= claim.value and not delta <= claim.delta:
+            return f"δ ≥ {number_text(round_outward(delta, 'lower', 3))} at ε = {number_text(epsilon)}"
+    return ""
+
+
+def low_bits_show_more(evidence: Evidence) -> bool:
+    """Whether the low-order bits, which do not decide, show more than is claimed and than all else shows."""
+    bound, claim = evidence.floating_point, evidence.claimed
+    if bound is None or bound.method == "none" or evidence.low_bits == "verdict":
+        return False
+    return not bound.value <= evidence.lower.value and (claim is None or not bound.value <= claim.value)
+
+
+def is_contradicted(evidence: Evidence) -> bool:
+    """Whether the verdict is green, and a finding speaks against it."""
+    return evidence.verdict in _GREEN and bool(against(evidence))
+
+
+def settled(evidence: Evidence) -> Evidence:
+    """Return evidence whose verdict no finding in it contradicts: what was green is INCONCLUSIVE, and says why."""
+    if not is_contradicted(evidence):
+        return evidence
+    verdict, reason = lowered(evidence.verdict, evidence.reason, against(evidence))
+    return msgspec.structs.replace(evidence, verdict=verdict, reason=reason)
+
+
+def lowered(verdict: Verdict, reason: str, finding: str) -> tuple[Verdict, str]:
+    """Return the verdict and the reason that bounds gave, after a finding; both are as they were where none counts."""
+    if verdict not in _GREEN or not finding:
+        return verdict, reason
+    return Verdict.INCONCLUSIVE, f"{LOWERED}: {finding}. {reason.removesuffix(_NO_PROOF)}"
+
+
+def exit_code(evidence: Evidence, require: str | None = None) -> int:
+    """Return the exit code of a command that found this evidence.
+
+    Args:
+        evidence: what was found.
+        require: "supported" where the trace has to support the claim: what it finds against the claim is 1 then, and
+            what it could not follow or price is 3, as for an inconclusive audit; None for the verdict alone.
+    """
+    code, trace = evidence.verdict.exit_code, evidence.trace
+    if require is None or evidence.verdict is Verdict.INVALID:
+        return code
+    if trace is not None and _worst_of(trace) is not None:
+        return 1
+    supported = trace is not None and trace.word == SUPPORTED
+    return code if supported else code or Verdict.INCONCLUSIVE.exit_code
 
 
 class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
@@ -92,7 +316,7 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
         accuracy: how far outputs are from the exact answer, or None where that is not known.
         block_size: the largest number of runs in a block, if it was not the usual one; other blocks draw other runs.
         written: the record of an older file as it was written, if this dpaudit would write it differently, so that its
-            id stays the same (`dpaudit.evidence.migrations`). Not part of the record.
+            id stays the same (`dpaudit.evidence.evidence`). Not part of the record.
     """
 
     stored_as: ClassVar[str] = "evidence"

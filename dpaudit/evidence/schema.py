@@ -18,8 +18,7 @@ from typing import Any
 import msgspec
 
 from dpaudit.evidence.canonical_json import write_whole
-from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.migrations import BESIDE, VERSION
+from dpaudit.evidence.evidence import BESIDE, VERSION, Evidence
 from dpaudit.evidence.records import RunInfo
 
 FILE = Path(__file__).with_name("evidence.schema.json")

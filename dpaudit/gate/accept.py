@@ -10,7 +10,7 @@ from dpaudit.accounts.account import asked_of, plan_for
 from dpaudit.accounts.plan import settings_plan
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import Release
+from dpaudit.evidence.further_records import Release
 from dpaudit.gate.target_process import Request, options_in, traced_options
 from dpaudit.gate.training import other_training
 from dpaudit.neighbours.digest import digest

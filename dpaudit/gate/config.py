@@ -184,7 +184,7 @@ class _Reader:
         """Return a target of which nothing is run: its plan is read here, so that errors name the place."""
         from dpaudit.accounts.account import name_of
         from dpaudit.accounts.plan import settings_plan
-        from dpaudit.evidence.records import Release
+        from dpaudit.evidence.further_records import Release
 
         for key in raw:
             if key not in _OF_ACCOUNTS:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.evidence import Evidence, against
 from dpaudit.evidence.records import Verdict
-from dpaudit.evidence.worst import against
 from dpaudit.gate.result import BaselineComparison, Outcome, OutcomeRule
 from dpaudit.gate.schema import TargetSettings
 from dpaudit.report.text.numerals import lower_text, upper_text

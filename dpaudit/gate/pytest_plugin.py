@@ -171,7 +171,7 @@ class Auditor:
         **options: Any,
     ) -> Evidence:
         """Audit a mechanism, or account for releases, and fail the test unless it ends as expected."""
-        from dpaudit.evidence.worst import against
+        from dpaudit.evidence.evidence import against
         from dpaudit.report.view import view
 
         asked = {
@@ -397,7 +397,7 @@ class Auditor:
 
 def _message(shown: View, expect: str, named: bool, more: Sequence[tuple[str, str]], required: str = "") -> str:
     """Return the verdict, what was audited, which event showed most on which pair, and how to reproduce it."""
-    from dpaudit.evidence.worst import against
+    from dpaudit.evidence.evidence import against
     from dpaudit.report.rows import Importance
 
     head = shown.headline

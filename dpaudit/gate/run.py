@@ -24,7 +24,7 @@ from typing import Any
 
 import msgspec
 
-from dpaudit.auditing.seeds import fresh_seed, given_or_fresh
+from dpaudit.auditing.question import fresh_seed, given_or_fresh
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Verdict

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from dpaudit.evidence.worst import SPEAKS_AGAINST
+from dpaudit.evidence.evidence import SPEAKS_AGAINST
 from dpaudit.gate.result import GateResult, Location, Outcome, OutcomeRule, TargetResult
 from dpaudit.gate.words import MEANINGS, Shown, shown
 from dpaudit.report.text.phrases import visible

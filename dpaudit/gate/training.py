@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpaudit.errors import UsageError, nearest
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.training import Training
+from dpaudit.evidence.further_records import Training
 from dpaudit.privacy import parse_claim
 from dpaudit.request import TrainingRequest, default_of, options_of
 

@@ -3,7 +3,7 @@
 `run` sends a request to a process, waits for the answer that it leaves in a file, and ends it: whatever the code did to
 its process, only a complete answer counts. A process that ended by itself gave no answer, whatever its exit code.
 
-The time limit is for the requested work. A second look (`dpaudit.auditing.second_look`), with up to twice the runs,
+The time limit is for the requested work. A second look (`dpaudit.auditing.audit`), with up to twice the runs,
 comes on top and has twice the time limit, starting with `second_look_begins`.
 
 Everything that the code started ends with it: all processes in its session, and on Linux also descendants in other

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from dpaudit.request.option import described
-from dpaudit.request.shared import (
+from dpaudit.request.option import (
     BACKEND,
     BEYOND_DOMAIN,
     CLAIM,
@@ -22,6 +21,7 @@ from dpaudit.request.shared import (
     SCHEDULER,
     SEED,
     WORKERS,
+    described,
 )
 
 if TYPE_CHECKING:
@@ -102,9 +102,9 @@ class AuditRequest:
         scheduler: where the engine is: the address of a scheduler of Dask or of a Ray cluster, or a batch system with
             its settings, "slurm, timeout_min=60"; None for the one that this process is connected to.
         time_budget: seconds; replaces ``runs`` by a number that is measured first, by rehearsals that are thrown away
-            (`dpaudit.auditing.calibration`). If the machine turns out to be slower, the audit takes longer.
+            (`dpaudit.auditing.audit`). If the machine turns out to be slower, the audit takes longer.
         resume: a file in which finished blocks of runs are kept, so that the same audit, repeated after an
-            interruption, continues from there (`dpaudit.auditing.checkpoint`). Not with a time budget.
+            interruption, continues from there (`dpaudit.auditing.audit`). Not with a time budget.
         query: the deterministic function within the mechanism, of the data and of parameters, before any noise; by
             default the mechanism's own.
         sensitivity: its declared sensitivity, a number or (number, norm). If there is a query, neighbours are searched

@@ -1,4 +1,4 @@
-"""What may be asked of a proof?"""
+"""What may be asked of a proof, and of a trace?"""
 
 from __future__ import annotations
 
@@ -7,22 +7,175 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from dpaudit.request.audit import AuditRequest
-from dpaudit.request.option import described
-from dpaudit.request.shared import (
+from dpaudit.request.option import (
     BACKEND,
+    BEYOND_DOMAIN,
     CLAIM,
     CONFIDENCE,
+    DOMAIN,
     FALSE_ALARM,
+    KEEP_DATA,
+    PAIRS,
     PARAMETERS,
     RELATION,
     SCHEDULER,
     SEED,
     WORKERS,
+    described,
 )
-from dpaudit.request.trace import TraceRequest
 
 if TYPE_CHECKING:
     from dpaudit.privacy import Claim
+
+
+# --- What may be asked of a trace? ---
+
+
+@dataclass(frozen=True)
+class TraceRequest:
+    """A request for a trace.
+
+    Attributes:
+        target: as for `dpaudit.audit`.
+        parameters: parameters of the mechanism; the others keep their defaults.
+        claim: a Claim or its text; by default the mechanism's own. Without any, shifts are priced and nothing is
+            judged.
+        runs: executions that measure the pair that was found, as `dpaudit.audit` does; 0 for none. What is certain
+            needs none.
+        confidence: of what is sampled.
+        seed: the root of every random draw, by default a fresh one.
+        relation: which datasets are neighbours, as for `dpaudit.audit`.
+        false_alarm: as for `dpaudit.audit`, of what is sampled.
+        pairs: neighbouring datasets [(data0, data1), …], each of which is traced; by default the mechanism's own.
+        data: one dataset, in place of pairs. Each of its candidates for the worst neighbours is traced by a few runs,
+            and the pair that shows most is traced by more, and measured.
+        domain: what records may hold, as for `dpaudit.audit`.
+        beyond_domain: whether records of ``data`` outside of the domain are tried too.
+        candidates: how many pairs of neighbours of ``data`` are tried at most.
+        paths: how many ways through the code are tried from either dataset at most, where it branches on its noise.
+        keep_data: the evidence holds the pairs, so that anyone can replay it.
+        workers: processes, or jobs of a batch system, that make the measuring runs.
+        backend: as for `dpaudit.audit`.
+        scheduler: as for `dpaudit.audit`.
+        time_budget: seconds, about, for measuring runs of a function that is called once a run: where they would take
+            longer, fewer are made. None for as long as it takes. Candidates and paths are counted: no clock is asked.
+        listen: called with (stage, runs done, runs in all).
+    """
+
+    target: Any
+    parameters: Mapping[str, Any] | None = field(default=None, metadata=PARAMETERS)
+    claim: Claim | str | None = field(default=None, metadata=CLAIM)
+    runs: int | float = field(
+        default=100_000,
+        metadata=described(
+            "To measure the pair that was found; 0: none.",
+            kind="count",
+            recorded=lambda evidence: evidence.budget,
+            always=True,
+        ),
+    )
+    confidence: float = field(default=0.95, metadata=CONFIDENCE)
+    seed: int | None = field(default=None, metadata=SEED)
+    relation: Any = field(default=None, metadata=RELATION)
+    false_alarm: float = field(default=1e-3, metadata=FALSE_ALARM)
+    pairs: Sequence[tuple[Any, Any]] | None = field(
+        default=None,
+        metadata=PAIRS,
+    )
+    data: Any = field(
+        default=None,
+        metadata=described(
+            "One dataset, whose neighbours are tried: .csv, .parquet, .npy or .json.",
+            kind="file",
+            asked="the data",
+            gate="target",
+        ),
+    )
+    domain: Any = field(
+        default=None,
+        metadata=DOMAIN,
+    )
+    beyond_domain: bool = field(default=False, metadata=BEYOND_DOMAIN)
+    candidates: int | float = field(
+        default=700,
+        metadata=described(
+            "How many pairs of neighbours are tried at most.",
+            kind="count",
+            recorded=lambda evidence: None if evidence.trace is None else evidence.trace.tried,
+        ),
+    )
+    paths: int = field(
+        default=24,
+        metadata=described(
+            "How many ways through the code are tried from either dataset at most.",
+            kind="count",
+            recorded=lambda evidence: None if evidence.trace is None else evidence.trace.limit,
+        ),
+    )
+    keep_data: bool = field(
+        default=False,
+        metadata=KEEP_DATA,
+    )
+    workers: int = field(default=1, metadata=WORKERS)
+    backend: str | None = field(default=None, metadata=BACKEND)
+    scheduler: str | None = field(default=None, metadata=SCHEDULER)
+    time_budget: float | None = field(
+        default=30.0,
+        metadata=described("For measuring, about.", kind="number", shown="SECONDS"),
+    )
+    listen: Callable[[str, int, int], None] | None = field(default=None, metadata=described("In Python only.", kind=""))
+
+
+class TraceOptions(TypedDict, total=False):
+    """The options of a `TraceRequest`, as keyword arguments of `dpaudit.trace`; a test keeps both alike."""
+
+    parameters: Mapping[str, Any] | None
+    claim: Claim | str | None
+    runs: int | float
+    confidence: float
+    seed: int | None
+    relation: Any
+    false_alarm: float
+    pairs: Sequence[tuple[Any, Any]] | None
+    data: Any
+    domain: Any
+    beyond_domain: bool
+    candidates: int | float
+    paths: int
+    keep_data: bool
+    workers: int
+    backend: str | None
+    scheduler: str | None
+    time_budget: float | None
+    listen: Callable[[str, int, int], None] | None
+
+
+_RUNS_ALONE = (
+    "sequential", "curve", "learn", "observe", "fixed", "resume", "time_budget", "block_size", "reading",
+    "search", "query", "sensitivity",
+)  # fmt: skip
+"""What is asked of runs alone."""
+
+
+def trace_for(request: AuditRequest) -> TraceRequest | None:
+    """Return the trace that answers an audit on data or a domain, where the function's source is read.
+
+    The pair is that on which its noise has to hide most, and one pass over the source makes many runs.
+
+    Returns:
+        None where pairs are given, or where something is asked of runs alone.
+    """
+    usual = AuditRequest(request.target)
+    asked = ((getattr(request, name), getattr(usual, name)) for name in (*_RUNS_ALONE, "floating_point", "types"))
+    if request.pairs or (request.data is None and request.domain is None):
+        return None
+    if any((own or None) != (other or None) for own, other in asked):
+        return None
+    shared = {each.name for each in fields(TraceRequest)} & {each.name for each in fields(AuditRequest)}
+    return TraceRequest(**{name: getattr(request, name) for name in shared - {"time_budget"}})
+
+
+# --- What may be asked of a proof? ---
 
 SECONDS = 10.0
 """About, for measuring beside a proof; and for the proof that is tried in an audit."""

@@ -20,7 +20,8 @@ from dpaudit.auditing.audit import audited
 from dpaudit.auditing.trace import trace
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import Accounting, Verdict
+from dpaudit.evidence.further_records import Accounting
+from dpaudit.evidence.records import Verdict
 from dpaudit.loading.named import load, public_name
 from dpaudit.loading.trust import load_trusted
 from dpaudit.neighbours.data_files import with_tables

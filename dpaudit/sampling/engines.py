@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from dpaudit.errors import InvalidRunsError, UsageError, nearest
-from dpaudit.evidence.installed import installed_versions
+from dpaudit.evidence.build import installed_versions
 from dpaudit.sampling.blocks import Block, Experiment, loaded
 
 # --- What does a worker do with a task? It makes sure that it runs the same code, and runs it ---

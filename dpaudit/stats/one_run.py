@@ -36,7 +36,7 @@ from dpaudit.stats.guessing import guess_bound
 # small value keeps every larger one, so every test above it could err as well.
 #
 # A *step* is a number of guesses and the value up to which it is tried. Steps are fixed before the scores are looked at
-# (`dpaudit.auditing.scores.guess_plan`). The counts are those of the blocks of ranks between all the places where some
+# (`dpaudit.auditing.canaries`). The counts are those of the blocks of ranks between all the places where some
 # number of guesses ends.
 
 LAST = 100.0

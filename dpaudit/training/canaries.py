@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 
 from dpaudit.arrays import Booleans, Floats, Integers
-from dpaudit.auditing.scores.canaries import guessed
+from dpaudit.auditing.canaries import guessed
 from dpaudit.errors import UsageError
+from dpaudit.evidence.further_records import TrainingCanaries
 from dpaudit.evidence.records import Attempt
-from dpaudit.evidence.training import TrainingCanaries
 from dpaudit.privacy import Claim, GaussianDP
 from dpaudit.stats.methods import method_of
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 
 from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.further_records import Training, TrainingFact
 from dpaudit.evidence.records import Bound, Target, Verdict, round_outward
-from dpaudit.evidence.training import Training, TrainingFact
 from dpaudit.privacy import ApproxDP, Claim
 from dpaudit.privacy.claims import number_text
 from dpaudit.training.canaries import ASSUMED

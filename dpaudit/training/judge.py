@@ -14,8 +14,7 @@ from dpaudit.accounting import Certified, Events, certify
 from dpaudit.accounting.events import Event
 from dpaudit.accounts.account import at_of
 from dpaudit.errors import UsageError
-from dpaudit.evidence.records import Release
-from dpaudit.evidence.training import Training, TrainingFact, TrainingLoss, TrainingStep
+from dpaudit.evidence.further_records import Release, Training, TrainingFact, TrainingLoss, TrainingStep
 from dpaudit.privacy import Claim
 from dpaudit.training import canaries, per_step
 from dpaudit.training.conclude import UNCLAIMED

@@ -25,7 +25,7 @@ from dpaudit.accounting import Gaussian
 from dpaudit.accounting.events import Event
 from dpaudit.decimals import number_of
 from dpaudit.errors import UsageError
-from dpaudit.evidence.training import Training, TrainingFact
+from dpaudit.evidence.further_records import Training, TrainingFact
 from dpaudit.training.facts.batches import rounds_of
 from dpaudit.training.facts.clipping import DIGITS, ROUNDED
 from dpaudit.training.facts.deliveries import Use

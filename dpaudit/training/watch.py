@@ -21,10 +21,10 @@ from typing import Any, Unpack
 
 import msgspec
 
-from dpaudit.auditing.seeds import given_or_fresh
+from dpaudit.auditing.question import given_or_fresh
 from dpaudit.errors import UsageError
+from dpaudit.evidence.build import installed_version, installed_versions
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.installed import installed_version, installed_versions
 from dpaudit.evidence.records import RunInfo
 from dpaudit.privacy import ApproxDP, Claim
 from dpaudit.privacy.claims import as_claim

@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any, Unpack
 import msgspec
 
 from dpaudit.auditing.audit import audited
-from dpaudit.auditing.seeds import given_or_fresh
+from dpaudit.auditing.question import given_or_fresh
 from dpaudit.errors import UsageError
-from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.evidence import Evidence, against
 from dpaudit.evidence.records import Verdict
-from dpaudit.evidence.worst import against
 from dpaudit.loading.named import load
 from dpaudit.reading.source import is_own
 from dpaudit.request import AuditOptions, AuditRequest, TraceRequest, proof_for, taking, trace_for

@@ -17,13 +17,10 @@ from typing import Any, Unpack
 
 import msgspec
 
-from dpaudit.auditing.audit import audited
-from dpaudit.auditing.calibration import affordable
+from dpaudit.auditing.assumed import measured_bound
+from dpaudit.auditing.audit import affordable, audited, two_looks
 from dpaudit.auditing.pair import measure_event
-from dpaudit.auditing.question import Question, validated, whole
-from dpaudit.auditing.recorded import measured_bound, subject_of
-from dpaudit.auditing.second_look import two_looks
-from dpaudit.auditing.seeds import given_or_fresh
+from dpaudit.auditing.question import Question, given_or_fresh, subject_of, validated, whole
 from dpaudit.auditing.verdict import TwoLooks, decide, headline_of, shown
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.events import event_weight

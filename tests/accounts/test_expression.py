@@ -12,7 +12,7 @@ import dpaudit as dp
 from dpaudit.accounts.account import events_in
 from dpaudit.accounts.plan import parse_events
 from dpaudit.errors import UsageError
-from dpaudit.evidence.records import Release
+from dpaudit.evidence.further_records import Release
 
 positive = st.fractions(min_value="1/1000", max_value=1000) | st.floats(0.001, 1000)
 mechanisms = st.one_of(

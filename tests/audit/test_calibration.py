@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import pytest
 
 import dpaudit as dp
-from dpaudit.auditing import calibration
-from dpaudit.auditing.calibration import runs_within
+from dpaudit.auditing import audit
+from dpaudit.auditing.audit import runs_within
 from dpaudit.auditing.question import validated
 from dpaudit.request import AuditRequest
 
@@ -42,7 +42,7 @@ class Clock:
 
 
 def calibrated(clock, seconds, monkeypatch, least=100):
-    monkeypatch.setattr(calibration, "time", clock)
+    monkeypatch.setattr(audit, "time", clock)
     question = validated(AuditRequest(clock.release, claim="epsilon=1", pairs=PAIR, relation="declared", seed=0))
     return runs_within(seconds, question, least, clock.rehearse)
 

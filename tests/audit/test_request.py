@@ -14,7 +14,7 @@ import msgspec
 import pytest
 
 import dpaudit as dp
-from dpaudit.auditing.checkpoint import described
+from dpaudit.auditing.audit import described
 from dpaudit.auditing.question import validated
 from dpaudit.cli.commands import audit as audit_command
 from dpaudit.cli.commands import prove as prove_command

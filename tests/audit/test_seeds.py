@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import dpaudit as dp
-from dpaudit.auditing import seeds
+from dpaudit.auditing import question
 from dpaudit.errors import Notice
 from dpaudit.gate.run import seed_of_commit
 from dpaudit.sampling.checkpoint import question_in
@@ -36,7 +36,7 @@ def program(data, noise):
 def counting(monkeypatch):
     """Fresh seeds are 100, 101, …: each call that asks for one gets another."""
     numbers = itertools.count(100)
-    monkeypatch.setattr(seeds, "secrets", SimpleNamespace(randbits=lambda bits: next(numbers)))
+    monkeypatch.setattr(question, "secrets", SimpleNamespace(randbits=lambda bits: next(numbers)))
 
 
 def outputs(rng, n=200):
@@ -44,8 +44,8 @@ def outputs(rng, n=200):
 
 
 def test_fresh_seeds_differ_and_fit_into_every_json(monkeypatch):
-    monkeypatch.setattr(seeds, "secrets", secrets)
-    found = {seeds.fresh_seed() for _ in range(100)}
+    monkeypatch.setattr(question, "secrets", secrets)
+    found = {question.fresh_seed() for _ in range(100)}
     assert len(found) == 100 and max(found) < 2**53
 
 
@@ -91,7 +91,7 @@ def test_what_is_resumed_keeps_the_seed_of_its_file(tmp_path):
 
 
 def test_two_processes_have_two_seeds(tmp_path):
-    code = "from dpaudit.auditing.seeds import given_or_fresh as g; print(g(None), g(7))"
+    code = "from dpaudit.auditing.question import given_or_fresh as g; print(g(None), g(7))"
     done = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True) for _ in "ab"]
     (first, seven), (second, _) = (each.stdout.split() for each in done)
     assert first != second and seven == "7"

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 import dpaudit as dp
-from dpaudit.auditing import second_look
+from dpaudit.auditing import audit
 from dpaudit.cli import apart
 from dpaudit.gate import process as of_gate
 from dpaudit.gate.target_process import Request
@@ -83,7 +83,7 @@ def test_a_process_says_when_its_second_look_begins(tmp_path, monkeypatch):
 
 def test_an_audit_says_when_its_second_look_begins(monkeypatch):
     said = []
-    monkeypatch.setattr(second_look, "second_look_begins", lambda: said.append(True))
+    monkeypatch.setattr(audit, "second_look_begins", lambda: said.append(True))
 
     def release(data, noise):
         return data[0] + noise.laplace(1.0)

@@ -14,7 +14,7 @@ from support.any_evidence import simple
 from support.forging import OLD, ROOT
 
 import dpaudit as dp
-from dpaudit.evidence import migrations as versions
+from dpaudit.evidence import evidence as versions
 from dpaudit.evidence.canonical_json import content_id
 from dpaudit.report.html.embedded_json import embedded_json
 from dpaudit.review.check import check_file, passes

@@ -16,9 +16,9 @@ from support.forging import noticed
 
 import dpaudit as dp
 from dpaudit.evidence.canonical_json import content_id
-from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import Curve, Moved, Search, Trace, TraceFinding, Verdict
-from dpaudit.evidence.worst import SPEAKS_AGAINST, against, exit_code, settled
+from dpaudit.evidence.evidence import SPEAKS_AGAINST, Evidence, against, exit_code, settled
+from dpaudit.evidence.further_records import Trace, TraceFinding
+from dpaudit.evidence.records import Curve, Moved, Search, Verdict
 from dpaudit.gate.as_json import gate_json
 from dpaudit.gate.console import summary as gate_summary
 from dpaudit.gate.decide import decide

@@ -161,7 +161,7 @@ def test_skipping_nights_that_lose_would_err_far_more_often():
 def _every_night_another_seed(monkeypatch):
     """Fresh seeds differ, and are the same whenever these tests are run."""
     numbers = itertools.count()
-    monkeypatch.setattr("dpaudit.auditing.seeds.secrets", SimpleNamespace(randbits=lambda bits: next(numbers)))
+    monkeypatch.setattr("dpaudit.auditing.question.secrets", SimpleNamespace(randbits=lambda bits: next(numbers)))
 
 
 class Nights(projects.Runs):

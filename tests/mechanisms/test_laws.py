@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 import dpaudit as dp
-from dpaudit.auditing.histogram import histogram_cells
+from dpaudit.auditing.pair import histogram_cells
 from dpaudit.events.partition import Partition
 from dpaudit.evidence.event import Coordinate, Rows, Rule
 from dpaudit.program.scalar import ScalarNoise

@@ -10,7 +10,8 @@ import msgspec
 import pytest
 from support import made_evidence as made
 
-from dpaudit.evidence.records import Trace, TraceFinding, Verdict
+from dpaudit.evidence.further_records import Trace, TraceFinding
+from dpaudit.evidence.records import Verdict
 from dpaudit.report import html_page
 from dpaudit.report.text.about import about, pair_line, sure
 from dpaudit.report.text.chain import noise_reach

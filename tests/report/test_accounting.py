@@ -137,7 +137,7 @@ def test_a_release_that_cannot_be_read_is_shown_as_it_is_written(proved):
     ids=str,
 )
 def test_a_record_that_makes_no_sense_is_drawn_all_the_same(change, proved):
-    from dpaudit.evidence.records import AccountingCurve
+    from dpaudit.evidence.further_records import AccountingCurve
 
     change = {name: AccountingCurve(**value) if name == "curve" else value for name, value in change.items()}
     odd = msgspec.structs.replace(proved, accounting=msgspec.structs.replace(proved.accounting, **change))

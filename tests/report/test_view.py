@@ -15,7 +15,8 @@ from support import made_evidence as made
 
 import dpaudit as dp
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import Curve, Moved, Trace, TraceFinding, Verdict
+from dpaudit.evidence.further_records import Trace, TraceFinding
+from dpaudit.evidence.records import Curve, Moved, Verdict
 from dpaudit.gate import pytest_plugin
 from dpaudit.gate.console import summary as gate_console
 from dpaudit.gate.index import index_page as gate_page

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dpaudit as dp
-from dpaudit.auditing.independence.drift import drifted
+from dpaudit.auditing.independence import drifted
 from dpaudit.neighbours.digest import digest
 from dpaudit.sampling.blocks import Block, Experiment, Phase, blocks_of, ramp_of
 from dpaudit.sampling.play import RepeatDetector, play

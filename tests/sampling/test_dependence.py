@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, hypergeom
 
-from dpaudit.auditing.independence import dependence
-from dpaudit.auditing.independence.dependence import (
+from dpaudit.auditing import dependence
+from dpaudit.auditing.dependence import (
     CLASSES,
     LAGS,
     across,

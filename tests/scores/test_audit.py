@@ -71,7 +71,7 @@ def test_what_chose_the_event_is_not_counted(monkeypatch):
         learned.extend(outputs.numbers[0][:, 0] for outputs in (outputs0, outputs1))
         return choose(outputs0, outputs1, **options)
 
-    monkeypatch.setattr("dpaudit.auditing.scores.audit.choose", spy)
+    monkeypatch.setattr("dpaudit.auditing.scores.choose", spy)
     members, others = gaussian(1, 400)
     found = dp.audit_scores(members, others, design="independent")
     rest = [np.setdiff1d(side, own) for side, own in zip((members, others), learned, strict=True)]

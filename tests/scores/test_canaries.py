@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import dpaudit as dp
-from dpaudit.auditing.scores.canaries import ranked_members
+from dpaudit.auditing.canaries import ranked_members
 from dpaudit.cli.main import cli
 from dpaudit.review.check import check, passes
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dpaudit as dp
-from dpaudit.auditing.independence.copies import copied
+from dpaudit.auditing.independence import copied
 from dpaudit.review.check import check
 from dpaudit.sampling.outputs import from_array, from_list
 

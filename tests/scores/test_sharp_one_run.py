@@ -12,7 +12,7 @@ from scipy.sparse import lil_matrix
 from scipy.special import ndtr
 from scipy.stats import binom, norm
 
-from dpaudit.auditing.scores.guess_plan import plan_guesses
+from dpaudit.auditing.canaries import plan_guesses
 from dpaudit.evidence.records import Counts
 from dpaudit.privacy import ApproxDP, GaussianDP
 from dpaudit.stats.one_run import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpaudit.auditing.scores.split import at, split
+from dpaudit.auditing.scores import at, split
 from dpaudit.sampling.outputs import from_list
 
 

@@ -8,6 +8,7 @@ import msgspec
 from hypothesis import strategies as st
 
 from dpaudit.evidence import event as parts
+from dpaudit.evidence import further_records
 from dpaudit.evidence import records as members
 from dpaudit.evidence.evidence import Evidence
 
@@ -79,16 +80,16 @@ stakes = st.builds(members.Stake, text, text, st.tuples(st.booleans(), st.boolea
 epochs = st.builds(members.Epoch, many, tuples(stakes))
 sequentials = st.builds(members.Sequential, number, st.booleans(), tuples(epochs, 2))
 statements = st.builds(
-    members.Statement, st.none() | text, text, text, number, number, st.sampled_from(members.Verdict), many
+    further_records.Statement, st.none() | text, text, text, number, number, st.sampled_from(members.Verdict), many
 )
 accountings = st.builds(
-    members.Accounting,
-    tuples(st.builds(members.Release, text, count, text)),
+    further_records.Accounting,
+    tuples(st.builds(further_records.Release, text, count, text)),
     tuples(statements),
     tuples(records),
     number,
-    st.none() | st.builds(members.AccountingCurve, *[tuples(number)] * 3),
-    tuples(st.builds(members.OtherAccountant, text, text, number, text)),
+    st.none() | st.builds(further_records.AccountingCurve, *[tuples(number)] * 3),
+    tuples(st.builds(further_records.OtherAccountant, text, text, number, text)),
     text,
     text,
 )

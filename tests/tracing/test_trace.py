@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import dpaudit as dp
 from dpaudit.cli.main import cli
-from dpaudit.evidence.records import TraceFinding
+from dpaudit.evidence.further_records import TraceFinding
 from dpaudit.report import console_summary, html_page
 from dpaudit.report.text.command import reproduce_command
 from dpaudit.report.text.trace import trace_line

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from support.watched import RATE, certified_once, evidence_of, seen_loop
 
-from dpaudit.auditing.scores.canaries import guessed
+from dpaudit.auditing.canaries import guessed
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Verdict

@@ -10,8 +10,8 @@ import pytest
 from scipy.stats import hypergeom
 
 import dpaudit as dp
-from dpaudit.auditing.independence.dependence import hanging_together, order_of_runs, together
-from dpaudit.auditing.independence.drift import drifted
+from dpaudit.auditing.dependence import hanging_together, order_of_runs, together
+from dpaudit.auditing.independence import drifted
 from dpaudit.auditing.pair import measure_event
 from dpaudit.auditing.question import validated
 from dpaudit.events import identities

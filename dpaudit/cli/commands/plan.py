@@ -16,8 +16,7 @@ from dpaudit.errors import UsageError
 from dpaudit.request import AuditRequest
 
 if TYPE_CHECKING:
-    from dpaudit.auditing.plan import Plan
-    from dpaudit.auditing.plan_error import ErrorPlan
+    from dpaudit.auditing.plan import ErrorPlan, Plan
 
 
 @click.command(
@@ -70,7 +69,7 @@ def planned(target: str, detect: str, **options: Any) -> dict[str, Any]:
 def planned_error(target: str, error: float, vary: str, **options: Any) -> dict[str, Any]:
     """Return in words which ε a wanted error needs, and whether any is enough."""
     with at_work(quiet=True):
-        from dpaudit.auditing.plan_error import plan_error
+        from dpaudit.auditing.plan import plan_error
 
         mechanism, given = loaded(target, options)
         found = plan_error(mechanism, error, vary=vary, **given)

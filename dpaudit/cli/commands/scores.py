@@ -56,8 +56,7 @@ def command(
     """
     to.check()
     with prints_to_standard_error():
-        from dpaudit.auditing.scores.audit import audit_scores, refuse_design
-        from dpaudit.auditing.scores.reading import read_scores
+        from dpaudit.auditing.scores import audit_scores, read_scores, refuse_design
 
         refuse_design(design)
         members, others = read_scores(in_file), read_scores(out_file)

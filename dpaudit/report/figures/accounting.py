@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from dpaudit.evidence.records import AccountingCurve
+from dpaudit.evidence.further_records import AccountingCurve
 from dpaudit.privacy import Claim
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.figures.canvas import CLAIM, INK, canvas, svg

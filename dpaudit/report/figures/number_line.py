@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.further_records import Training
 from dpaudit.evidence.records import Bound, Verdict
-from dpaudit.evidence.training import Training
 from dpaudit.privacy import Claim
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.figures.canvas import alone

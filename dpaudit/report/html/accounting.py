@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import Accounting, Statement
+from dpaudit.evidence.further_records import Accounting, Statement
 from dpaudit.privacy import Claim, parse_claim
 from dpaudit.report.figures.accounting import accounting_figure
 from dpaudit.report.figures.canvas import alone

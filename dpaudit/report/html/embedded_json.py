@@ -11,8 +11,8 @@ import json
 from html.parser import HTMLParser
 
 from dpaudit.errors import UsageError
+from dpaudit.evidence.build import installed_version
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.installed import installed_version
 
 BLOCK_ID = "dpaudit-evidence"
 _ESCAPES = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026"}

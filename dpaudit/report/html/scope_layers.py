@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.training import Training
+from dpaudit.evidence.further_records import Training
 from dpaudit.privacy import Claim
 from dpaudit.report.text.phrases import low_bits_sentence
 from dpaudit.report.text.training import status_words

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.training import Training, TrainingLoss
+from dpaudit.evidence.further_records import Training, TrainingLoss
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.html.templates import Section
 from dpaudit.report.text.accounting import release_words

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import Accounting
+from dpaudit.evidence.further_records import Accounting
 from dpaudit.report.rows import Importance, Row
 from dpaudit.report.text.accounting import (
     LIMITS,

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from dpaudit.evidence.build import NOTHING
-from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.evidence import SPEAKS_AGAINST, Evidence, beyond_claim, low_bits_show_more
 from dpaudit.evidence.records import Curve, Verdict, round_outward
-from dpaudit.evidence.worst import SPEAKS_AGAINST, beyond_claim, low_bits_show_more
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.rows import Importance, Row
 from dpaudit.report.text.numerals import confidence_text

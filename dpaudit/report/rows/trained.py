@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.training import Training
+from dpaudit.evidence.further_records import Training
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.rows import Importance, Row
 from dpaudit.report.text.accounting import neighbours_words

@@ -10,7 +10,8 @@ from dpaudit.accounting.events import WORST
 from dpaudit.accounts.plan import parse_events
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import Accounting, OtherAccountant, Release, Statement, Verdict
+from dpaudit.evidence.further_records import Accounting, OtherAccountant, Release, Statement
+from dpaudit.evidence.records import Verdict
 from dpaudit.privacy import parse_claim
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.text.numerals import NBSP, claim_text, count_text, lower_text, upper_text

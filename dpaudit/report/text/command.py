@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import Accounting, Scores, Search, Trace
+from dpaudit.evidence.further_records import Accounting, Trace
+from dpaudit.evidence.records import Scores, Search
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.text.phrases import visible
 from dpaudit.request import (

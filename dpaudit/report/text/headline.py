@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.evidence import LOWERED, Evidence, against, low_bits_show_more
 from dpaudit.evidence.records import Bound, Verdict
-from dpaudit.evidence.worst import LOWERED, against, low_bits_show_more
 from dpaudit.report.text import training
 from dpaudit.report.text.accounting import accounting_of, verdict_words
 from dpaudit.report.text.bound_kinds import (

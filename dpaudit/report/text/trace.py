@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import Bound, Trace, TracedCall, TraceFinding
-from dpaudit.evidence.worst import SPEAKS_AGAINST
+from dpaudit.evidence.evidence import SPEAKS_AGAINST, Evidence
+from dpaudit.evidence.further_records import Trace, TracedCall, TraceFinding
+from dpaudit.evidence.records import Bound
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.text.numerals import count_text
 from dpaudit.report.text.phrases import TRACED

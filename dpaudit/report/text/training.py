@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.further_records import Training, TrainingCanaries, TrainingFact
 from dpaudit.evidence.records import Verdict, round_outward
-from dpaudit.evidence.training import Training, TrainingCanaries, TrainingFact
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.text.numerals import NBSP, claim_text, count_text
 

@@ -29,9 +29,9 @@ from dpaudit.accounts.account import (
 from dpaudit.accounts.others import others_say
 from dpaudit.accounts.plan import parse_events
 from dpaudit.errors import UsageError
+from dpaudit.evidence.build import installed_version
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.installed import installed_version
-from dpaudit.evidence.records import Accounting, AccountingCurve
+from dpaudit.evidence.further_records import Accounting, AccountingCurve
 from dpaudit.privacy import Claim, parse_claim
 from dpaudit.review.check.certificate import numbered
 from dpaudit.review.check.finding import Finding, agrees, answered, failing, unchecked

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from dpaudit.auditing.assumed import RECORDED
-from dpaudit.auditing.scores.split import SHARE
+from dpaudit.auditing.scores import SHARE
 from dpaudit.evidence.event import Coordinate, Event, Reach, Rows, Step
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Attempt, Cell, Histogram, Scores, Verdict

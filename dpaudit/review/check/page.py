@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 
+from dpaudit.evidence.build import installed_version
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.installed import installed_version
 from dpaudit.report import html_page
 from dpaudit.report.html.embedded_json import drawn_with, generator
 from dpaudit.review.check.finding import Finding, answered, failing, unchecked

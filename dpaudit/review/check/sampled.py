@@ -57,7 +57,7 @@ def sampled(evidence: Evidence, *, second: bool = True) -> Iterator[Finding]:
 def _scores(evidence: Evidence) -> Iterator[Finding]:
     """Look at what scores show besides the bound, where anything is said of scores or of recorded data."""
     if evidence.target.asks in RECORDED or evidence.scores is not None:
-        from dpaudit.auditing.scores.checking import recomputed
+        from dpaudit.auditing.scores_checked import recomputed
 
         for holds, sentence in recomputed(evidence):
             yield answered("scores", holds, sentence)
@@ -311,7 +311,7 @@ def _power(evidence: Evidence) -> Finding:
         holds = stated is None and where == "event" and not evidence.power
         return answered("power", holds, "nothing was to be found" if holds else f"{stated} could not have been found")
     if any(method_of(each.bound.method).canaries for each in real):
-        from dpaudit.auditing.scores.canaries import foresee_guesses
+        from dpaudit.auditing.canaries import foresee_guesses
 
         again = Detectable(foresee_guesses(claim, real, planned_share(evidence)), "event", ())
     else:

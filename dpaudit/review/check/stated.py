@@ -13,11 +13,10 @@ from dpaudit.auditing.assumed import ASSUMED, LOST, RECORDED, SOME_CANARIES, ass
 from dpaudit.auditing.verdict import TwoLooks, decide
 from dpaudit.decimals import limit_of
 from dpaudit.errors import UsageError
+from dpaudit.evidence.build import installed_version
 from dpaudit.evidence.event import TYPES, types_agree
-from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.installed import installed_version
+from dpaudit.evidence.evidence import Evidence, against, lowered
 from dpaudit.evidence.records import PairRecord, Target, Verdict
-from dpaudit.evidence.worst import against, lowered
 from dpaudit.neighbours import parse_relation
 from dpaudit.neighbours.answers import ROUNDING
 from dpaudit.neighbours.digest import digest

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from dpaudit.auditing.verdict import LEAK, TRACE
 from dpaudit.evidence.build import exact_bound
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import Trace, Verdict, round_outward
+from dpaudit.evidence.further_records import Trace
+from dpaudit.evidence.records import Verdict, round_outward
 from dpaudit.privacy import PureDP
 from dpaudit.review.check.finding import Finding, answered, failing, unchecked
 from dpaudit.tracing.certain import Step, loss_of

@@ -23,12 +23,12 @@ from dpaudit.accounting.beyond import loses_no_more
 from dpaudit.accounting.certificate import written
 from dpaudit.accounting.decide import number
 from dpaudit.accounts.account import at_of, events_in
-from dpaudit.auditing.scores.checking import is_planned
+from dpaudit.auditing.scores_checked import is_planned
 from dpaudit.errors import UsageError
+from dpaudit.evidence.build import installed_version
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.installed import installed_version
+from dpaudit.evidence.further_records import Training, TrainingCanaries, TrainingLoss
 from dpaudit.evidence.records import Counts, round_outward
-from dpaudit.evidence.training import Training, TrainingCanaries, TrainingLoss
 from dpaudit.privacy import Claim, GaussianDP
 from dpaudit.review.check.certificate import numbered
 from dpaudit.review.check.finding import Finding, agrees, answered, failing, unchecked

@@ -1,13 +1,17 @@
-"""What is the order of an audit of recorded data? No other module knows it.
+"""What do numbers that were recorded elsewhere show? Scores of an attack on a model, or outputs of a mechanism.
 
 order of the data → a share chooses events → the others measure them → counts → bounds → verdict → evidence
 """
 
 from __future__ import annotations
 
+import csv
+import json
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -15,43 +19,199 @@ import numpy as np
 
 from dpaudit.arrays import Floats
 from dpaudit.auditing.assumed import ASSUMED, LOST, SOME_CANARIES
-from dpaudit.auditing.histogram import histogram_cells
+from dpaudit.auditing.canaries import foresee_guesses, guessed, refuse_no_coin, refuse_other_notions
 from dpaudit.auditing.independence import are_constant, homogeneity_cells, refuse_copies
-from dpaudit.auditing.question import whole
-from dpaudit.auditing.recorded import attempt_of
-from dpaudit.auditing.scores.canaries import (
-    foresee_guesses,
-    guessed,
-    refuse_no_coin,
-    refuse_other_notions,
-)
-from dpaudit.auditing.scores.rates import FALSE_POSITIVE_RATES, gaussian_epsilon, gaussian_mu, rate_at, roc, thresholds
-from dpaudit.auditing.scores.reading import as_outputs, as_scores, refuse_only_nan
-from dpaudit.auditing.scores.split import IndexSplit, at, split
-from dpaudit.auditing.seeds import given_or_fresh
+from dpaudit.auditing.pair import histogram_cells
+from dpaudit.auditing.question import attempt_of, given_or_fresh, whole
+from dpaudit.auditing.rates import FALSE_POSITIVE_RATES, LEAST, gaussian_epsilon, gaussian_mu, rate_at, roc, thresholds
 from dpaudit.auditing.verdict import TwoLooks, decide
 from dpaudit.chances import refuse_confidence, refuse_false_alarm
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.events import Partition, SelectedEvent, choose, count_event, counts_by_degree
-from dpaudit.evidence.build import Subject, at_whole, run_info
+from dpaudit.evidence.build import Subject, at_whole, installed_versions, run_info
+from dpaudit.evidence.canonical_json import read_text
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.installed import installed_versions
-from dpaudit.evidence.records import (
-    Attempt,
-    Counts,
-    Histogram,
-    PairRecord,
-    Scores,
-    Target,
-)
+from dpaudit.evidence.records import Attempt, Counts, Histogram, PairRecord, Scores, Target
 from dpaudit.neighbours.digest import digest
 from dpaudit.privacy import ApproxDP, Claim, PureDP, parse_claim
 from dpaudit.request import known_keywords
 from dpaudit.sampling.forms import reading_types, refuse_types
-from dpaudit.sampling.outputs import Outputs, from_array
+from dpaudit.sampling.outputs import Outputs, from_array, from_list
 from dpaudit.settings import own_settings
 from dpaudit.stats.power import Detectable, foresee
 from dpaudit.stats.two_looks import FALSE_ALARM, LooksRule, first_look
+
+# --- Which scores and outputs were given? Reads files and values, and refuses what cannot be used with a reason ---
+#
+# A file of scores is a ``.npy`` array, a ``.csv`` file with one column (a first line that is not a number names it),
+# JSON lines (``.jsonl``, one number per line) or JSON (a list of numbers). NaN is a score like any other: a model that
+# diverged produces one, and members may be what makes it diverge.
+
+FORMS = ".npy, .csv with one column, .jsonl with one number a line, or .json with a list of numbers"
+
+
+def read_scores(name: str | Path) -> Floats:
+    """Return the scores in a file, shape (n,); raises `UsageError` if it cannot be read."""
+    kind = Path(name).suffix.lower()
+    try:
+        if kind == ".npy":
+            with open(name, "rb") as file:
+                return as_scores(np.lib.format.read_array(file, allow_pickle=False), str(name))
+        if kind not in _READERS:
+            raise UsageError(f"'{name}' is no file of scores that dpaudit reads; it reads {FORMS}")
+        text = read_text(name, "the scores", f"; dpaudit reads {FORMS}")
+        return as_scores(_READERS[kind](text, str(name)), str(name))
+    except UsageError:
+        raise
+    except OSError as error:
+        raise UsageError(f"cannot read the scores '{name}': {error.strerror or error}") from None
+    except (ValueError, EOFError, RecursionError, csv.Error) as error:
+        raise UsageError(f"cannot read the scores '{name}': {error}; dpaudit reads {FORMS}") from None
+
+
+def _json(text: str, name: str) -> Any:
+    return json.loads(text)
+
+
+def _lines(text: str, name: str) -> list[Any]:
+    found = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.strip():
+            try:
+                found.append(json.loads(line))
+            except ValueError:
+                raise UsageError(f"line {number} of '{name}' is no JSON: {line.strip()[:40]!r}") from None
+    return found
+
+
+def _column(text: str, name: str) -> list[float]:
+    rows = [(number, row) for number, row in enumerate(csv.reader(text.splitlines()), start=1) if "".join(row).strip()]
+    wide = next((number for number, row in rows if len(row) > 1), None)
+    if wide is not None:
+        raise UsageError(f"line {wide} of '{name}' has several columns; write the scores as one column")
+    if rows and _number(rows[0][1][0]) is None:
+        rows = rows[1:]  # the name of the column
+    found = []
+    for number, row in rows:
+        value = _number(row[0])
+        if value is None:
+            raise UsageError(f"line {number} of '{name}' is no number: {row[0].strip()[:40]!r}; a missing score is nan")
+        found.append(value)
+    return found
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+_READERS = {".json": _json, ".jsonl": _lines, ".csv": _column}
+
+
+def as_scores(values: Any, name: str) -> Floats:
+    """Return scores as floats, shape (n,); raises `UsageError` for anything but a long enough list of numbers."""
+    found = values if isinstance(values, np.ndarray) else _as_array(values, name)
+    if found.ndim == 2 and found.shape[1] == 1:
+        found = found[:, 0]
+    if found.ndim != 1:
+        raise UsageError(f"{name}: scores are a list of numbers, one a record, not an array of shape {found.shape}")
+    if found.size and (found.dtype.kind not in "biuf"):
+        raise UsageError(f"{name}: scores are numbers, not {found.dtype}; a missing score is NaN")
+    refuse_few(found, name, "scores")
+    return found.astype(np.float64)
+
+
+def _as_array(values: Any, name: str) -> np.ndarray[Any, Any]:
+    if hasattr(values, "to_numpy") or hasattr(values, "__array__"):
+        return np.asarray(values)
+    if isinstance(values, str | bytes | dict) or not hasattr(values, "__iter__"):
+        raise UsageError(f"{name}: scores are a list of numbers, one a record, not {values!r:.60}")
+    listed = list(values)
+    for number, value in enumerate(listed):
+        if not isinstance(value, bool | int | float | np.number | np.bool_):
+            raise UsageError(
+                f"{name}: scores are numbers, one a record; entry {number} is {value!r:.60} (a missing score is NaN)"
+            )
+    return np.asarray([float(value) for value in listed])
+
+
+def as_outputs(values: Any, name: str) -> Outputs:
+    """Return recorded outputs; the runs are the first axis of an array, or the entries of a list."""
+    if isinstance(values, str | bytes | dict) or not hasattr(values, "__len__"):
+        raise UsageError(f"{name}: outputs are a list or an array, one entry a run, not {values!r:.60}")
+    if hasattr(values, "iloc"):
+        values = values.to_numpy()
+    array = isinstance(values, np.ndarray) and values.ndim > 0
+    refuse_few(values, name, "outputs")
+    return from_array(values) if array else from_list(list(values))
+
+
+def refuse_few(values: Any, name: str, what: str) -> None:
+    """Raise `UsageError` for fewer than `LEAST` values."""
+    if len(values) < LEAST:
+        holds = f"only {len(values)}" if len(values) else "none"
+        raise UsageError(f"{name}: at least {LEAST} {what} of each side are needed to show anything; there are {holds}")
+
+
+def refuse_only_nan(members: Floats, others: Floats) -> None:
+    """Raise `UsageError` if every score is NaN."""
+    if np.isnan(members).all() and np.isnan(others).all():
+        raise UsageError("every score is NaN, of members and of others; there is nothing to tell them apart by")
+
+
+# --- Which recorded outputs choose the event, and which measure it? ---
+#
+# A share of each side chooses the event, and all others measure it. The sizes depend only on how many outputs there
+# are; a random order that depends on the seed says which outputs they are. Bounds are valid given the sides, however
+# many outputs each has. An event that points to both sides is measured on equally many outputs of each: the first in
+# that order.
+
+Positions = np.ndarray[Any, np.dtype[np.int64]]
+
+SHARE = 0.3  # of the outputs choose the event; tuned on other seeds than benchmarks/scores.py reports
+_SPLIT = 4  # the first entry of the spawn key
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSplit:
+    """Positions of the outputs of each side that choose the event, and of those that measure it."""
+
+    learning: tuple[Positions, Positions]
+    measuring: tuple[Positions, Positions]
+
+    @property
+    def balanced(self) -> IndexSplit:
+        """The same split with equally many measuring outputs of both sides."""
+        fewer = min(map(len, self.measuring))
+        return IndexSplit(self.learning, (self.measuring[0][:fewer], self.measuring[1][:fewer]))
+
+
+def split(sizes: tuple[int, int], seed: int) -> IndexSplit:
+    """Return the split that the seed determines."""
+    rng = generator(seed, _SPLIT)
+    orders = [rng.permutation(size) for size in sizes]
+    first, second = ((order[: round(SHARE * len(order))], order[round(SHARE * len(order)) :]) for order in orders)
+    return IndexSplit((first[0], second[0]), (first[1], second[1]))
+
+
+def generator(seed: int, phase: int) -> np.random.Generator:
+    """Return the random generator of one phase."""
+    return np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(phase,))))
+
+
+def at(outputs: Outputs, positions: Positions) -> Outputs:
+    """Return the outputs at these positions, in this order, because recorded outputs may have been sorted."""
+    codes = outputs.codes[positions]
+    rows = []
+    for code, numbers in enumerate(outputs.numbers):
+        row = np.cumsum(outputs.codes == code) - 1  # of each output, among those of its form
+        rows.append(numbers[row[positions[codes == code]]])
+    return Outputs(outputs.forms, codes, tuple(rows))
+
+
+# --- What is the order of an audit of recorded data? No other module knows it ---
 
 DESIGNS = {
     "independent": "every score comes from a training run of its own",

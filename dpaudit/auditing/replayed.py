@@ -1,11 +1,4 @@
-"""Is there a worse pair in a declared domain, beyond the neighbours of these data?
-
-Hypothesis draws small datasets over the domain and their neighbours, and its `target` continues from those that show
-most: hill climbing over whole datasets, with the predicted bound from a few hundred runs as the height. The data may be
-far from where a release goes wrong, and a domain says where data may be. The same datasets are drawn every time; only
-the runs are random, and they have streams of their own. Where noise is followed, the cost of the alignment that a
-replay finds is the height, for a few runs a pair.
-"""
+"""What do traces add to a search and to an audit? Worse pairs of a domain, and the outputs to look at."""
 
 from __future__ import annotations
 
@@ -17,14 +10,29 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from dpaudit.auditing.search.race import Pair, Race, RacedPair
+import numpy as np
+
+from dpaudit.auditing.search import Pair, Race, RacedPair
 from dpaudit.errors import InvalidRunsError, UsageError
+from dpaudit.events import Lead
 from dpaudit.neighbours import Relation
 from dpaudit.privacy import Claim
-from dpaudit.tracing.findings import Word
+from dpaudit.sampling.outputs import OutputSnapshot
+from dpaudit.tracing.findings import Path, Traced, Word
+from dpaudit.tracing.forms import close
+from dpaudit.tracing.laws import DISCRETE_GAUSSIAN, DISCRETE_LAPLACE, GAUSSIAN, LAPLACE
+from dpaudit.tracing.noises import Noises
 from dpaudit.tracing.pair import trace_pair
 from dpaudit.tracing.runs import Target
 from dpaudit.tracing.search import Worst, is_edge
+
+# --- Is there a worse pair in a declared domain, beyond the neighbours of these data? ---
+#
+# Hypothesis draws small datasets over the domain and their neighbours, and its `target` continues from those that show
+# most: hill climbing over whole datasets, with the predicted bound from a few hundred runs as the height. The data may
+# be far from where a release goes wrong, and a domain says where data may be. The same datasets are drawn every time;
+# only the runs are random, and they have streams of their own. Where noise is followed, the cost of the alignment that
+# a replay finds is the height, for a few runs a pair.
 
 # chosen for small datasets; no benchmark measures climbing alone
 _TRIALS = 160
@@ -149,3 +157,70 @@ def _nothing_kept() -> Iterator[None]:
             yield
         finally:
             configuration.set_hypothesis_home_dir(before)
+
+
+# --- Which outputs would show what a trace points to? Paths that cost more than is claimed ---
+#
+# They are fixed before any other run is made, and are candidates among others: learning runs choose, and fresh runs
+# measure, so that no bound rests on them.
+
+_PATHS = 4  # of a pair, those that cost most
+_WIDEST = 200  # numbers of an output
+_KINDS = {LAPLACE: True, DISCRETE_LAPLACE: True, GAUSSIAN: False, DISCRETE_GAUSSIAN: False}  # whether it is clipped
+
+
+def leads_of(traced: Traced) -> tuple[Lead, ...]:
+    """Return what the paths of a traced pair point to that are not supported, those that cost most first."""
+    found: dict[Any, Lead] = {}
+    for path in traced.paths:
+        lead = _lead(path) if path.word >= Word.NOT_SUPPORTED and len(found) < _PATHS else None
+        if lead is not None:
+            found.setdefault((lead.form, lead.fixed), lead)
+    return tuple(found.values())
+
+
+def _lead(path: Path) -> Lead | None:
+    """Return what a path points to; None where its outputs have no numbers, or other ones on the other side."""
+    if path.runs is None:
+        return None
+    run, frozen = path.runs
+    one, two = run.output, frozen.output
+    if not isinstance(run.kept, OutputSnapshot) or one is None or two is None or len(one.form) != len(two.form):
+        return None
+    numbers, noise = run.kept.numbers, run.recorder.noise()
+    if not 0 < len(numbers) <= _WIDEST:
+        return None
+    # numbers are found again by their values, which noise makes distinct
+    rows = {one.values[row]: row for row in np.flatnonzero(one.form.noisy_rows()).tolist()}
+    places = [rows.get(number) for number in numbers]
+    apart = two.form.at(noise) - one.form.at(noise)
+    still = close(one.form.at(noise), two.form.at(noise), np.maximum(abs(one.form.offset), abs(two.form.offset)))
+    apart = np.where(still | ~np.isfinite(apart), 0.0, apart)
+    moves = tuple(0.0 if row is None else float(apart[row]) for row in places)
+    fixed = tuple(float(number) if row is None else None for number, row in zip(numbers, places, strict=True))
+    losses, clipped = _losses(path, places, moves)
+    return Lead(run.kept.form, fixed, moves, losses, clipped)
+
+
+def _losses(path: Path, places: list[int | None], moves: tuple[float, ...]) -> tuple[tuple[float, ...], bool]:
+    """Return what each number loses, where each that moves has one noise of its own, and all are of one kind."""
+    assert path.runs is not None
+    output, noises = path.runs[0].output, Noises(path.runs[0].recorder)
+    assert output is not None
+    found, kinds, columns = [0.0] * len(moves), set(), set()
+    for place, (row, move) in enumerate(zip(places, moves, strict=True)):
+        if row is None or not move:
+            continue
+        terms = np.flatnonzero(output.form.row == row)
+        column = int(output.form.column[terms[0]])
+        law, scale = noises.law(column)
+        far = abs(move / (scale * float(output.form.coefficient[terms[0]]))) if scale else math.inf
+        kinds.add(_KINDS.get(law))
+        columns.add(column)
+        found[place] = far if law.cost == "pure" else far**2
+        if len(terms) != 1 or not math.isfinite(found[place]):
+            return (), True
+    moved = sum(move != 0 for move in moves)
+    if len(kinds) != 1 or None in kinds or len(columns) != moved:
+        return (), True
+    return tuple(found), True in kinds

@@ -25,6 +25,8 @@ from dpaudit.stats.joint_region import probability_at_least, probability_at_most
 FALSE_POSITIVE_RATES = (0.01, 0.001)
 _POINTS = 20  # most thresholds of the ROC; they share the error level; measured by benchmarks/scores.py
 
+LEAST = 20  # scores or outputs of a side: fewer could show nothing
+
 
 def thresholds(members: Floats, others: Floats) -> Floats:
     """Return thresholds for a ROC, ascending: denser where few scores of others, or of members, are left."""

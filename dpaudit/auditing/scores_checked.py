@@ -7,10 +7,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from dpaudit.auditing.assumed import RECORDED
-from dpaudit.auditing.scores.canaries import guesses
-from dpaudit.auditing.scores.guess_plan import cuts, method_name, plan_guesses
-from dpaudit.auditing.scores.rates import gaussian_epsilon, rate_limits, roc_limits
-from dpaudit.auditing.scores.reading import LEAST
+from dpaudit.auditing.canaries import cuts, guesses, method_name, plan_guesses
+from dpaudit.auditing.rates import LEAST, gaussian_epsilon, rate_limits, roc_limits
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Attempt, Bound, Rate, RocPoint, Scores, Verdict
 from dpaudit.privacy import Claim, parse_claim

@@ -1,0 +1,259 @@
+"""Which canaries of one model are guessed, at which tested values, and how many of the guesses are right?
+
+The k highest scores are guessed "in", the lowest "out". k is fixed before, by a plan (below);
+choosing k by its result would make it right more often than claimed. A learning split would not do: the canaries share
+one model, so some scores reveal the coins of others, and for δ > 0 the theorems require a number of guesses that does
+not depend on them. Earlier audits had a short list of plans that shared the error level; their evidence is still
+checked by it.
+
+Which of equal scores are guessed must not depend on the coins. Canaries are given by side, so no order of positions
+would do, not even one drawn by a seed: given the seed, the sides of its positions are known. Ties are therefore guessed
+in the least favourable way: every way of breaking them without the coins has at least as many correct guesses. NaN is
+placed in the middle, where it is guessed last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from scipy.special import bdtr, ndtr
+
+from dpaudit.arrays import Booleans, Floats
+from dpaudit.auditing.assumed import measured_bound
+from dpaudit.errors import UsageError
+from dpaudit.evidence.records import Attempt, Counts
+from dpaudit.privacy import Claim, GaussianDP
+from dpaudit.stats.methods import GAUSSIAN_ONE_RUN, SHARP_ONE_RUN, method_of
+from dpaudit.stats.one_run import LAST, StepsBound, gaussian_bound, sharp_bound, split_guesses
+
+# --- How many canaries of one model are guessed, at which tested values, and at what share of the error? ---
+#
+# Everything is fixed by the number of canaries, the notion of the claim and the error level. Most of the error goes to
+# a *staircase*: at each tested value, as many guesses at both ends as would show most for an attack that gets there on
+# scores N(μ, 1) of members and N(0, 1) of others (`dpaudit.stats.one_run`). That model only chooses; the bound holds
+# for all scores. The rest goes to a few numbers of guesses that are tried at every value, at both ends and at the upper
+# end alone, so that a leak is found that looks different, such as that of a few canaries. benchmarks/scores.py measures
+# the shares.
+
+STAIRCASE = 0.8  # of the error
+_FEWEST = 12  # guesses of a step: fewer would show little even if all were right
+_MUS = {"epsilon": np.geomspace(0.02, 8, 120), "mu": np.geomspace(0.1, 6, 40)}  # of the attacks that steps are made for
+_MOST_STEPS_MU = 20_000  # guesses of a step for μ: more would show hardly more, and take long
+_HALVINGS = 14  # of an interval of μ, while steps are chosen
+_APART = 8  # factor between two numbers of guesses that are tried at every value
+_FEWEST_ALWAYS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedGuesses:
+    """What one bound is made of.
+
+    Attributes:
+        name: of the attempt.
+        high, low: the highest scores that are guessed in, and the lowest that are guessed out; of a staircase the most.
+        steps: of a staircase, as `dpaudit.stats.one_run` wants them; else None.
+        share: of the error level.
+    """
+
+    name: str
+    high: int
+    low: int
+    steps: tuple[float, ...] | None
+    share: float
+
+
+def method_name(notion: Claim) -> str:
+    """Return the name of the method that bounds this notion."""
+    return GAUSSIAN_ONE_RUN if isinstance(notion, GaussianDP) else SHARP_ONE_RUN
+
+
+def plan_guesses(canaries: int, notion: Claim, error: float) -> list[PlannedGuesses]:
+    """Return what is guessed."""
+    steps = staircase(canaries, notion.parameter, notion.delta, float(f"{error * STAIRCASE:.12g}"))
+    most = int(max(steps[::2]))
+    always = [split_guesses(n) for n in _shrinking(canaries)] + [(n, 0) for n in _shrinking(canaries // 16)]
+    own = (1 - STAIRCASE) / len(always)
+    return [
+        PlannedGuesses("both ends", *split_guesses(most), steps, STAIRCASE),
+        *(PlannedGuesses(_told(high, low), high, low, None, own) for high, low in always),
+    ]
+
+
+def _told(high: int, low: int) -> str:
+    return f"{high} highest in, {low} lowest out" if low else f"{high} highest in"
+
+
+def _shrinking(most: int) -> list[int]:
+    found = []
+    while most >= _FEWEST_ALWAYS:
+        found.append(most)
+        most //= _APART
+    return found
+
+
+@lru_cache(maxsize=64)
+def staircase(canaries: int, parameter: str, delta: float, error: float) -> tuple[float, ...]:
+    """Return the steps for a number of canaries: numbers of guesses, each with the value up to which it is tried."""
+    made = [canaries if parameter == "epsilon" else min(canaries, _MOST_STEPS_MU)]
+    while made[-1] // 2 >= _FEWEST:
+        made.append(made[-1] // 2)
+    mus, guesses = _MUS[parameter][:, None], np.array(made, dtype=np.float64)
+    right = guesses * _rate(mus, guesses / (2 * canaries))
+    if parameter == "epsilon":
+        found = sharp_bound(right, guesses, canaries * delta, error)
+    else:
+        found = gaussian_bound(right, guesses, canaries, error, halvings=_HALVINGS)
+    best, reached = np.argmax(found, axis=1), np.maximum.accumulate(found.max(axis=1))
+    steps: list[tuple[int, float]] = []
+    for before, after in zip(range(len(best) - 1), range(1, len(best)), strict=True):
+        end = float(f"{(reached[before] + reached[after]) / 2:.6g}")
+        if best[after] != best[before] and end > (steps[-1][1] if steps else 0.0):
+            steps.append((made[int(best[before])], end))
+    return tuple(float(each) for step in [*steps, (made[int(best[-1])], LAST)] for each in step)
+
+
+def _rate(mu: Floats, share: Floats) -> Floats:
+    """The probability that a score is of N(μ, 1) if it is among a share of the highest of N(μ, 1) and N(0, 1)."""
+    low, high = np.full(np.broadcast(mu, share).shape, -12.0), np.full(np.broadcast(mu, share).shape, 24.0)
+    for _ in range(50):
+        at = (low + high) / 2
+        more = (ndtr(-at) + ndtr(mu - at)) / 2 > share
+        low, high = np.where(more, at, low), np.where(more, high, at)
+    return np.asarray(ndtr(mu - low) / (ndtr(mu - low) + ndtr(-low)))
+
+
+# --- counting ---------------------------------------------------------------------------------------------
+
+
+def count_guesses(ranked: Booleans, planned: PlannedGuesses, notion: Claim, error: float) -> Counts:
+    """Return how many scores of members and of others are guessed in and out."""
+    total = np.concatenate([[0], np.cumsum(ranked)])
+    members, canaries = int(total[-1]), len(ranked)
+    runs = members, canaries - members
+    if planned.steps is None:
+        return _toward(total, planned.high, planned.low)
+    places = cuts(planned.steps, canaries)
+    inside = np.diff(total[places])
+    outside = np.diff(places) - inside
+    bins = tuple(int(each) for each in inside), tuple(int(each) for each in outside)
+    counts = Counts(runs, (0, 0), (0, 0), bins)
+    method = method_of(method_name(notion)).computed
+    assert isinstance(method, StepsBound)
+    _, guesses = method.walk(counts, notion, planned.steps, error)
+    shown = _toward(total, *split_guesses(guesses))
+    return Counts(runs, shown.toward0, shown.toward1, bins)
+
+
+def _toward(total: Floats, high: int, low: int) -> Counts:
+    members, canaries = int(total[-1]), len(total) - 1
+    within, without = int(total[high]), members - int(total[canaries - low])
+    return Counts((members, canaries - members), (within, high - within), (without, low - without))
+
+
+def cuts(steps: Sequence[float], canaries: int) -> list[int]:
+    """Return the ranks at which blocks begin and end: those at which guesses of some step end."""
+    ends = [split_guesses(int(guesses)) for guesses in steps[::2]]
+    return sorted({0, canaries, *(high for high, _ in ends), *(canaries - low for _, low in ends)})
+
+
+# --- Which canaries of one model are guessed, and how many of the guesses are right? ---
+
+_FEWEST_OF_OLD_PLANS = 24  # guesses: fewer would show little even if all were right; measured by benchmarks/scores.py
+_NO_COIN = 1e-9  # probability below which numbers of members and others are not taken for fair coins
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """How many of the highest scores are guessed in, and how many of the lowest out."""
+
+    high: int
+    low: int
+
+    def __str__(self) -> str:
+        return f"{self.high} highest in, {self.low} lowest out" if self.low else f"{self.high} highest in"
+
+
+def guesses(canaries: int) -> list[Guess]:
+    """Return the plans of earlier audits: all canaries, then fewer and fewer at both ends, and at the upper end alone.
+
+    The sizes are all, 1/2, 1/8, 1/32, … of the canaries, half of them at either end; and 1/16, 1/64, … at the upper
+    end. The best size is rarely farther than a factor of 2 from one of these, which costs little.
+    """
+    ends = [canaries, *_quartered(canaries // 2)]
+    return [Guess(n - n // 2, n // 2) for n in ends] + [Guess(n, 0) for n in _quartered(canaries // 16)]
+
+
+def _quartered(most: int) -> list[int]:
+    found = []
+    while most >= _FEWEST_OF_OLD_PLANS:
+        found.append(most)
+        most //= 4
+    return found
+
+
+def ranked_members(members: Floats, others: Floats, missing: int = 0) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Return whether each score is a member's, by descending score; others first among ties, NaN in the middle.
+
+    Canaries without a score are in the middle too, in the half that is guessed in as others, and in the half that is
+    guessed out as members: whatever their coins were, at least as many guesses were right.
+    """
+    scores, own = np.concatenate([members, others]), np.repeat([True, False], [len(members), len(others)])
+    own = own[np.lexsort((own, -scores))]  # NaN comes last
+    numbers = len(scores) - int(np.count_nonzero(np.isnan(scores)))
+    upper = numbers - numbers // 2
+    ranked = np.concatenate([own[:upper], own[numbers:], own[upper:numbers]])
+    whole, half = len(ranked) + missing, len(ranked) - len(ranked) // 2
+    without = np.arange(missing) >= whole - whole // 2 - half  # those of the lower half
+    return np.concatenate([ranked[:half], without, ranked[half:]])
+
+
+def guessed(
+    members: Floats, others: Floats, notion: Claim, confidence: float, assumes: tuple[str, ...], missing: int = 0
+) -> list[Attempt]:
+    """Return the guesses that the number of canaries fixes, each with its bound."""
+    ranked, method, attempts = ranked_members(members, others, missing), method_name(notion), []
+    for planned in plan_guesses(len(ranked), notion, 1 - confidence):
+        error = (1 - confidence) * planned.share
+        counts = count_guesses(ranked, planned, notion, 1 - (1 - error))
+        bound = measured_bound(method, counts, notion, weight=planned.steps, error=error, pair=0, assumes=assumes)
+        attempts.append(Attempt(0, planned.name, bound, ()))
+    return attempts
+
+
+def foresee_guesses(claim: Claim, attempts: Sequence[Attempt], share: float = 1.0) -> float:
+    """The smallest value that some of these guesses would have shown to exceed the claim, with probability 0.9."""
+    found = []
+    for bound in (each.bound for each in attempts):
+        assert bound.counts is not None
+        method, error = method_of(bound.method).computed, (1 - bound.confidence) * share
+        found.append(method.detectable(bound.counts, claim, bound.weight, error))
+    return min(found)
+
+
+def refuse_other_notions(notion: Claim) -> None:
+    """Raise `UsageError` for a privacy notion that no theorem here bounds."""
+    if not (notion.is_point or isinstance(notion, GaussianDP)):
+        raise UsageError(
+            f"scores of one run bound ε at a δ, or μ, and the claim {notion} is of another notion; claim the (ε, δ) "
+            "that it implies, such as 'epsilon=1, delta=1e-5'"
+        )
+
+
+def refuse_no_coin(members: int, others: int, missing: int = 0) -> None:
+    """Raise `UsageError` if fair coins would practically never have produced these numbers.
+
+    Those of ``missing`` canaries are not known: they are taken to have evened the numbers out.
+    """
+    fewer = min(min(members, others) + missing, (members + others + missing) // 2)
+    if 2 * float(bdtr(fewer, members + others + missing, 0.5)) < _NO_COIN:
+        more = f", even if the {missing} without a score were all {'out' if others < members else 'in'}"
+        raise UsageError(
+            f"{members} canaries were in and {others} out{more if missing else ''}: no fair coin decided that. The "
+            "design 'one-run' needs every canary of the model, each included with probability ½ (say how many there "
+            "were, with canaries= or --canaries, where not all have a score); for one training run a score use "
+            "'independent'"
+        )
