@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 import dpaudit as dp
-from dpaudit.program.batch.reading import run_batch
+from dpaudit.program.batch_reading import run_batch
+from dpaudit.program.noise import ScalarNoise
 from dpaudit.program.outcome import run_once
-from dpaudit.program.scalar import ScalarNoise
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
 

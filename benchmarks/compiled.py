@@ -20,9 +20,9 @@ import numpy as np
 from scipy import stats
 
 import dpaudit as dp
-from dpaudit.program.batch.reading import run_batch
-from dpaudit.program.compiled import reading
-from dpaudit.program.compiled.refused import UncompiledError
+from dpaudit.program import compiled_reading
+from dpaudit.program.batch_reading import run_batch
+from dpaudit.program.compiled_reading import UncompiledError
 from dpaudit.sampling.compiled import compiled_outputs
 from dpaudit.sampling.outputs import Outputs, from_paths, taken_path
 
@@ -71,10 +71,10 @@ def row(name: str) -> tuple[str, str | None]:
     data = target.pairs_for(parameters)[0][0]
     started = time.process_time()
     try:
-        program = reading.compiled(target.function, data, parameters)
+        program = compiled_reading.compiled(target.function, data, parameters)
     except UncompiledError as error:
         return name, str(error)
-    reading._loop(program.text)
+    compiled_reading._loop(program.text)
     started = time.process_time() - started
 
     def compiled(index: int, runs: int = RUNS) -> Outputs:

@@ -22,7 +22,7 @@ import numpy as np
 
 from dpaudit.events.partition import count_event
 from dpaudit.loading.named import load
-from dpaudit.program.batch.reading import run_batch
+from dpaudit.program.batch_reading import run_batch
 from dpaudit.sampling.outputs import from_paths
 from dpaudit.verify.counterexample.counterexample import find_counterexample
 from dpaudit.verify.prove import prove_program

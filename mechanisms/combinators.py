@@ -29,8 +29,7 @@ from dpaudit import Claim, Mechanism, UsageError, mechanism
 from dpaudit.neighbours import parse_relation
 from dpaudit.neighbours.digest import digest
 from dpaudit.privacy import composition
-from dpaudit.program.noise import Noise
-from dpaudit.program.scalar import ScalarNoise
+from dpaudit.program.noise import Noise, ScalarNoise
 from dpaudit.targets.signature import Shape
 
 from .additive import geometric, laplace

@@ -21,7 +21,7 @@ from dpaudit.arrays import Floats
 from dpaudit.auditing.question import Question
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.evidence.records import Accuracy, Errors
-from dpaudit.program.silent import Choice, SilentNoise
+from dpaudit.program.noise import Choice, SilentNoise
 from dpaudit.sampling.blocks import Phase, blocks_of
 from dpaudit.sampling.outputs import Outputs, concatenate, from_list, taken
 from dpaudit.sampling.play import play

@@ -6,6 +6,7 @@ import ast
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from typing import Any, TypeVar
 
 import numpy as np
@@ -25,7 +26,6 @@ from dpaudit.neighbours.inferred import as_pairs, inferred
 from dpaudit.neighbours.serialise import kept_text
 from dpaudit.privacy import Claim, PureDP
 from dpaudit.privacy.claims import as_claim
-from dpaudit.program.compiled.installed import is_installed
 from dpaudit.request import AuditRequest
 from dpaudit.sampling.blocks import LEAST_BLOCK, Experiment, Reading, Session
 from dpaudit.sampling.engines import Engine, engine_for
@@ -335,7 +335,7 @@ def _reading(asked: str | None, mechanism: Mechanism, observed: tuple[str, ...])
         )
     if observed:
         raise UsageError("where the run time joins the output, every run is a call of the function; leave out reading")
-    if not is_installed():
+    if find_spec("numba") is None:
         raise UsageError("reading='compiled' needs Numba, which is not installed: pip install 'dpaudit[compiled]'")
     return Reading.COMPILED
 

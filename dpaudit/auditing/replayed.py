@@ -18,11 +18,10 @@ from dpaudit.events import Lead
 from dpaudit.neighbours import Relation
 from dpaudit.privacy import Claim
 from dpaudit.sampling.outputs import OutputSnapshot
-from dpaudit.tracing.findings import Path, Traced, Word
-from dpaudit.tracing.forms import close
+from dpaudit.tracing.alignment import Noises
 from dpaudit.tracing.laws import DISCRETE_GAUSSIAN, DISCRETE_LAPLACE, GAUSSIAN, LAPLACE
-from dpaudit.tracing.noises import Noises
-from dpaudit.tracing.pair import trace_pair
+from dpaudit.tracing.pair import Path, Traced, Word, trace_pair
+from dpaudit.tracing.recording import close
 from dpaudit.tracing.runs import Target
 from dpaudit.tracing.search import Worst, is_edge
 

@@ -455,7 +455,7 @@ def _led(
     """
     if not space.made or len(pairs) < 2:
         return None
-    from dpaudit.tracing.findings import LEADS
+    from dpaudit.tracing.pair import LEADS
     from dpaudit.tracing.runs import Target
     from dpaudit.tracing.search import DRAWN, worst_pair
 

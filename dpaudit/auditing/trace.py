@@ -38,8 +38,7 @@ from dpaudit.sampling.outputs import OutputSnapshot
 from dpaudit.settings import own_settings
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.tracing.certain import Certain
-from dpaudit.tracing.findings import Path, Traced, Word
-from dpaudit.tracing.pair import trace_pair
+from dpaudit.tracing.pair import Path, Traced, Word, trace_pair
 from dpaudit.tracing.runs import Target
 from dpaudit.tracing.search import DRAWN, FoundPair, worst_neighbours, worst_of
 

@@ -14,14 +14,95 @@ from __future__ import annotations
 import copy
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from dpaudit.arrays import Floats
-from dpaudit.program.laws import EITHER_WAY, NEVER, UP, Density, Draws, Support, law
+
+# --- What is known of a kind of noise? Its law, declared once next to the method of `Noise` that draws it ---
+#
+# The readings and the prover take what they need from the declaration. The checker of certificates trusts nobody and
+# has a table of its own (`dpaudit.checker.laws`).
+
+Draws = np.ndarray[Any, np.dtype[Any]]
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+class Support(Enum):
+    """The values of a draw, before its location is added."""
+
+    LINE = "all real numbers"
+    HALF_LINE = "[0, ∞)"
+    INTERVAL = "[0, scale)"
+    INTEGERS = "all integers"
+    FINITE = "those that are enumerated"
+
+
+EITHER_WAY = (1, -1)
+UP = (1,)
+NEVER = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Density:
+    """The density of a draw of scale 1: exact, and the same in floats for whole arrays."""
+
+    breaks: tuple[Fraction | int, ...]  # where its pieces meet, ascending
+    # one more than breaks; each maps rates r to coefficients c, for the sum of all c·e^(r·x). All rates of the
+    # first piece are positive and all of the last are negative, so that they vanish towards −∞ and ∞.
+    pieces: tuple[Mapping[int, Fraction | int], ...]
+    pdf: Callable[[Floats], Floats]  # the density
+    cdf: Callable[[Floats], Floats]  # the probability of values below x
+    sf: Callable[[Floats], Floats]  # the probability of values above x
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseLaw:
+    """The law of one kind of noise."""
+
+    name: str  # of the method of `Noise`
+    # (generator, size, *arguments) → draws, (size,); each argument is a number or an array (size,)
+    sample: Callable[..., Draws]
+    support: Support  # the values of a draw
+    # the directions s in which a draw may be shifted by d > 0 at a cost of d/scale: its density (or probability)
+    # f satisfies f(x) ≤ exp(d/scale)·f(x + s·d) for all x. None if no shift has a bounded cost, so that nothing
+    # can be proved.
+    shifts: tuple[int, ...] | None = None
+    # the arguments → (location, scale), if they are more than a scale
+    location_and_scale: Callable[..., tuple[Any, Any]] | None = None
+    density: Density | None = None  # None if probabilities of events are not computed exactly
+    # the arguments → the probability of each value; None unless the support is finite
+    outcomes: Callable[..., dict[Any, Any]] | None = None
+
+    @property
+    def is_discrete(self) -> bool:
+        """Whether single values have a probability."""
+        return self.support is Support.INTEGERS or self.support is Support.FINITE
+
+    @property
+    def is_provable(self) -> bool:
+        """Whether the symbolic reading supports it."""
+        return self.shifts is not None or self.outcomes is not None
+
+
+LAWS: dict[str, NoiseLaw] = {}
+"""Every kind of noise, by the name of its method."""
+
+
+def law(sample: Callable[..., Draws], support: Support, **known: Any) -> Callable[[Method], Method]:
+    """Declare the law of the noise that the decorated method of `Noise` draws."""
+
+    def declare(method: Method) -> Method:
+        LAWS[method.__name__] = NoiseLaw(method.__name__, sample, support, **known)
+        return method
+
+    return declare
+
 
 MOST_DRAWS = 100_000  # of one run; a program that draws more is taken to be in an endless loop
 WIDEST = 1e12  # the largest scale of integer noise: values stay far below 2^53, where floats hold every integer
@@ -332,3 +413,124 @@ def shape_of_size(size: Any) -> tuple[int, ...]:
 def _number(method: str, name: str, value: Any) -> None:
     if not isinstance(value, int | float) and (not hasattr(value, "__float__") or getattr(value, "ndim", None)):
         raise TypeError(f"noise.{method}: {name} must be a number, not {type(value).__name__}")
+
+
+# --- What does a program do in one run? The scalar reading: slow and obvious, to check every other reading against ---
+
+Asked = tuple[Any, ...]
+"""A request: the kind of noise ("pick" for one of several options), and its arguments."""
+Tape = list[tuple[Asked, Any]]
+"""The draws of one run, in order: each request with the value drawn."""
+
+
+def alike(one: Asked, other: Asked) -> bool:
+    """Whether two requests ask for the same law, up to rounding of computed arguments."""
+    if one == other:
+        return True
+    return len(one) == len(other) and one[0] == other[0] and all(map(_close, one[1:], other[1:]))
+
+
+def _close(one: float, other: float) -> bool:
+    return math.isclose(one, other, rel_tol=1e-12, abs_tol=1e-300)
+
+
+class ScalarNoise(Noise):
+    """Noise for one run, or for several runs in sequence, from a seeded generator.
+
+    ``before`` holds draws that were made earlier (by a batch that this run was part of): they are returned first, in
+    order, and then the generator continues.
+
+    Attributes:
+        drawn: how many draws were requested.
+        tape: the draws that were returned.
+        diverged: whether a request differed from the one in ``before``; from there on ``before`` is not used.
+    """
+
+    __slots__ = ("_before", "_rng", "diverged", "drawn", "tape")
+
+    def __init__(self, rng: np.random.Generator, before: Sequence[tuple[Asked, Any]] = ()) -> None:
+        self._rng = rng
+        self._before = before
+        self.drawn = 0
+        self.tape: Tape = []
+        self.diverged = False
+
+    def _next(self, asked: Asked, make: Callable[[], Any]) -> Any:
+        position = self.drawn
+        self.drawn += 1
+        if position >= MOST_DRAWS:
+            raise endless()
+        if position < len(self._before) and not self.diverged:
+            known, value = self._before[position]
+            self.diverged = not alike(known, asked)
+        if position >= len(self._before) or self.diverged:
+            value = make()
+        self.tape.append((asked, value))
+        return value
+
+    def _draw(self, method: str, *arguments: Any) -> Any:
+        asked = (method, *map(float, arguments))
+        return self._next(asked, lambda: LAWS[method].sample(self._rng, 1, *asked[1:])[0].item())
+
+    def _as_array(self, draws: Any) -> Any:
+        return np.array(draws.tolist())
+
+    def _pick(self, weights: Sequence[float]) -> int:
+        return int(self._next(("pick", *weights), lambda: int(pick(self._rng, 1, weights)[0])))
+
+
+# --- What does a program return without noise? Every draw at its most likely value ---
+#
+# This is what people call the exact answer of a release, with whatever the program does to its data before the noise
+# (clipping, rounding). It is run once, beside the audit, and decides nothing.
+
+
+class UncentredError(Exception):
+    """Raised where a draw has no most likely value: a uniform number, a fair coin, a tie."""
+
+
+class Choice(int):
+    """The index of an option that was chosen: a name, and no amount."""
+
+
+class SilentNoise(Noise):
+    """Noise that is not there: additive noise is 0, and the likeliest of several options is picked."""
+
+    __slots__ = ("_drawn",)
+
+    def __init__(self) -> None:
+        self._drawn = 0
+
+    def _draw(self, method: str, *arguments: Any) -> Any:
+        self._count()
+        law = LAWS[method]
+        if law.outcomes is not None:
+            outcomes = law.outcomes(*map(float, arguments))
+            values = list(outcomes)
+            return values[_likeliest([outcomes[value] for value in values])]
+        if law.location_and_scale is not None:  # uniform
+            raise UncentredError(method)
+        return 0 if law.support is Support.INTEGERS else 0.0
+
+    def _as_array(self, draws: Any) -> Any:
+        return np.array(draws.tolist())
+
+    def _pick(self, weights: Sequence[float]) -> int:
+        self._count()
+        return Choice(_likeliest(weights))
+
+    def argmax(self, values: Sequence[Any]) -> int:
+        """Return the index of the largest value, as a choice."""
+        return Choice(super().argmax(values))
+
+    def _count(self) -> None:
+        self._drawn += 1
+        if self._drawn > MOST_DRAWS:
+            raise endless()
+
+
+def _likeliest(weights: Sequence[float]) -> int:
+    most = max(weights)
+    if sum(weight == most for weight in weights) > 1:
+        raise UncentredError("a tie")
+    return list(weights).index(most)

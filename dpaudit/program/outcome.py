@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.program.batch.value import BatchValue, entries
+from dpaudit.program.batch_value import BatchValue, entries
 from dpaudit.program.noise import Noise
 
 _ADDRESS = re.compile(r"\bat 0x0*[0-9a-fA-F]{8,}0\b")  # CPython's objects are above 2^32, at multiples of 16

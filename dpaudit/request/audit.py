@@ -93,8 +93,8 @@ class AuditRequest:
             makes many runs (`dpaudit.reading`), where that can be done; "calls" makes each run a call, as of anything
             that is not read. "compiled" makes the runs of a program by one loop of machine code, written from the tree
             of its paths: for programs that branch, and ten million runs or more (extra ``compiled``;
-            `dpaudit.program.compiled`). Other draws are made, so the evidence is another one, and names the reading. A
-            program that cannot be compiled is read as usual, in batches, and the evidence says why.
+            `dpaudit.program.compiled_reading`). Other draws are made, so the evidence is another one, and names the
+            reading. A program that cannot be compiled is read as usual, in batches, and the evidence says why.
         workers: processes, or jobs of a batch system; they do not change the evidence.
         backend: what makes the runs: "processes" of this machine, or an engine of many machines, "dask", "ray" or
             "submitit" (`dpaudit.sampling.engines`); it does not change the evidence. None: the engine that joblib was

@@ -16,7 +16,7 @@ import numpy as np
 
 from dpaudit.arrays import Floats
 from dpaudit.errors import UsageError
-from dpaudit.program.compiled.reading import CompiledProgram, CompiledRuns, DifferentError, Replayed, compiled
+from dpaudit.program.compiled_reading import CompiledProgram, CompiledRuns, DifferentError, Replayed, compiled
 from dpaudit.program.outcome import Raised
 from dpaudit.program.symbolic.linear import Affine
 from dpaudit.program.symbolic.tree import ProgramPath

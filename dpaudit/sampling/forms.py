@@ -29,7 +29,7 @@ import numpy as np
 
 from dpaudit.errors import UsageError
 from dpaudit.evidence.event import TYPES
-from dpaudit.program.batch.value import BatchValue, entries
+from dpaudit.program.batch_value import BatchValue, entries
 from dpaudit.program.outcome import Raised, is_told, raised
 from dpaudit.reading.runs.outputs import ManyArrays, ManyFrames, ManyLabels, ManyNumbers, ManyTexts
 

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.arrays import Floats
-from dpaudit.program.batch.path import ImpureError
-from dpaudit.program.batch.reading import PathOutputs
+from dpaudit.program.batch_reading import ImpureError, PathOutputs
 from dpaudit.program.outcome import Raised, entry
 from dpaudit.reading.runs.outputs import ManyTexts, parts_of
 from dpaudit.reading.runs.passes import Part, ReadBlock

@@ -18,9 +18,9 @@ import numpy as np
 
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.neighbours.digest import digest
-from dpaudit.program.batch.reading import run_batch
+from dpaudit.program.batch_reading import run_batch
+from dpaudit.program.noise import ScalarNoise
 from dpaudit.program.outcome import raised
-from dpaudit.program.scalar import ScalarNoise
 from dpaudit.reading.runs.passes import REPEATED, UnreadError, make
 from dpaudit.sampling.blocks import Block, Experiment, Phase, Reading, generator_of, heard, loaded, sides_of
 from dpaudit.sampling.forms import reading_types
@@ -266,7 +266,7 @@ def _program(
     function, parameters = mechanism.function, experiment.parameters
     reason = None
     if experiment.reading is Reading.COMPILED and block.phase is not Phase.SEARCH:  # many pairs, few runs of each
-        from dpaudit.program.compiled.refused import UncompiledError
+        from dpaudit.program.compiled_reading import UncompiledError
         from dpaudit.sampling.compiled import compiled_outputs
 
         rng, beside = (generator_of(experiment.seed, block, stream + side) for stream in (_COMPILED, _BESIDE))

@@ -27,8 +27,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.tracing import libraries
-from dpaudit.tracing.array_functions import array_of, extreme
-from dpaudit.tracing.elementwise import operate
+from dpaudit.tracing.operations import array_of, extreme, operate
 from dpaudit.tracing.primitives import (
     CHOICES_OF_NUMPY,
     CHOICES_OF_RANDOM,

@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.tracing.array_functions import array_of
-from dpaudit.tracing.forms import Form
 from dpaudit.tracing.laws import (
     EXPONENTIAL,
     GAUSSIAN,
@@ -23,7 +21,8 @@ from dpaudit.tracing.laws import (
     NoiseLaw,
     geometric_scale,
 )
-from dpaudit.tracing.recording import Recorder, active, site
+from dpaudit.tracing.operations import array_of
+from dpaudit.tracing.recording import Form, Recorder, active, site
 from dpaudit.tracing.values import closed, followed, is_followed, plain
 
 MOST_OPTIONS = 64  # of a choice whose outcomes are all tried

@@ -17,8 +17,7 @@ from dpaudit.neighbours import Relation
 from dpaudit.neighbours.candidates.candidates import LazyPair, chosen
 from dpaudit.neighbours.candidates.lazy_pair import on_fewer_records
 from dpaudit.privacy import Claim
-from dpaudit.tracing.findings import Path, Traced, Word
-from dpaudit.tracing.pair import first_look, trace_pair
+from dpaudit.tracing.pair import Path, Traced, Word, first_look, trace_pair
 from dpaudit.tracing.runs import Run, Target
 
 PART = 1_000

@@ -1,7 +1,7 @@
 """What is a number that remembers which noise it holds? A float, or an array, with its form.
 
 What is done with such numbers by code that only knows floats and arrays works as ever: there they are plain numbers.
-What Python and NumPy do with them is in `dpaudit.tracing.operators`.
+What Python and NumPy do with them is in `dpaudit.tracing.operations`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from dpaudit.tracing.forms import Form
-from dpaudit.tracing.recording import Mark, Recorder, active, is_of_this_run, site
+from dpaudit.tracing.recording import Form, Mark, Recorder, active, is_of_this_run, site
 
 _array, _asarray, _shape = np.array, np.asarray, np.shape
 _isinstance = builtins.isinstance

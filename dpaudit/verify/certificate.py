@@ -11,8 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpaudit.neighbours.relation import Relation
-from dpaudit.program.symbolic.linear import Affine, Constraint, Farkas, contradiction
-from dpaudit.program.symbolic.simplex import Rational
+from dpaudit.program.symbolic.linear import Affine, Constraint, Farkas, Rational, contradiction
 from dpaudit.program.symbolic.tree import ArgmaxNode, CompareNode, DeadNode, DrawNode, Node, ProgramTree
 from dpaudit.verify.alignment import AlignedClass, Alignment
 from dpaudit.verify.branches import Branches, branch_conditions

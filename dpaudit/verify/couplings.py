@@ -15,10 +15,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpaudit.neighbours.relation import Relation
-from dpaudit.program.symbolic.budget import spend
 from dpaudit.program.symbolic.fold_machine import RECORD, Ending, FoldMachine, real_name
-from dpaudit.program.symbolic.linear import Affine
-from dpaudit.program.symbolic.simplex import Rational
+from dpaudit.program.symbolic.linear import Affine, Rational, spend
 from dpaudit.verify.differences import is_summed
 from dpaudit.verify.linear_programme import FloatLinearProgram
 from dpaudit.verify.shifts import Shift, Shifter

@@ -15,12 +15,11 @@ from typing import Any
 
 from dpaudit.errors import UsageError
 from dpaudit.neighbours.relation import Relation, parse_relation
-from dpaudit.program.coverage.agreement import Agreement, ComparedRuns, compare_at_random
-from dpaudit.program.coverage.regions import compare_regions
-from dpaudit.program.coverage.watching import WatchedProgram
+from dpaudit.program.coverage.agreement import Agreement, ComparedRuns, compare_at_random, compare_regions
+from dpaudit.program.coverage.outside import WatchedProgram
 from dpaudit.program.fold import Fold
-from dpaudit.program.symbolic.budget import now
 from dpaudit.program.symbolic.fold_machine import FoldMachine, Part, Unrolled, read_fold
+from dpaudit.program.symbolic.linear import now
 from dpaudit.targets.mechanism import Mechanism, mechanism
 from dpaudit.verify.certificate import FORMAT, VERSION, farkas, linear, nodes_as_data, rational
 from dpaudit.verify.couplings import CoupledCase, couple_fold, held_reals

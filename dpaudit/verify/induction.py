@@ -22,8 +22,7 @@ from fractions import Fraction
 from dpaudit.errors import UsageError
 from dpaudit.neighbours.relation import Relation
 from dpaudit.program.symbolic.fold_machine import RECORD, Ending, FoldMachine, Part, real_name
-from dpaudit.program.symbolic.linear import Affine
-from dpaudit.program.symbolic.simplex import Rational
+from dpaudit.program.symbolic.linear import Affine, Rational
 from dpaudit.verify.differences import Direction, direction
 from dpaudit.verify.linear_programme import FloatLinearProgram
 from dpaudit.verify.shifts import Shift, Shifter

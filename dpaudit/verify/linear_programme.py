@@ -1,6 +1,6 @@
 """What is the cheapest point of a large polyhedron, approximately? A linear programme in floats, by HiGHS.
 
-With many unknowns, the exact method of `dpaudit.program.symbolic.simplex` is too slow. The solution found here is only
+With many unknowns, the exact method of `dpaudit.program.symbolic.linear` is too slow. The solution found here is only
 a suggestion: callers prove its worth in fractions.
 """
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpaudit.program.laws import Support
+from dpaudit.program.noise import Support
 from dpaudit.program.symbolic.linear import Constraint, Farkas, contradiction
 from dpaudit.program.symbolic.tree import NoiseDraw, ProgramPath, ProgramTree, continuous_names, supports
 

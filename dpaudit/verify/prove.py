@@ -14,12 +14,11 @@ from typing import Any
 
 from dpaudit.errors import UsageError
 from dpaudit.neighbours.relation import Relation, parse_relation
-from dpaudit.program.coverage.agreement import Agreement, ComparedRuns, compare_at_random
-from dpaudit.program.coverage.regions import compare_regions
-from dpaudit.program.coverage.watching import WatchedProgram
+from dpaudit.program.coverage.agreement import Agreement, ComparedRuns, compare_at_random, compare_regions
+from dpaudit.program.coverage.outside import WatchedProgram
 from dpaudit.program.fold import Fold
-from dpaudit.program.symbolic.budget import now
-from dpaudit.program.symbolic.reading import queries, read
+from dpaudit.program.symbolic.linear import now
+from dpaudit.program.symbolic.noise import queries, read
 from dpaudit.program.symbolic.tree import ProgramTree
 from dpaudit.targets.mechanism import Mechanism, mechanism
 from dpaudit.targets.signature import Shape

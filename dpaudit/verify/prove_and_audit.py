@@ -32,7 +32,7 @@ from dpaudit.loading.named import load, public_name
 from dpaudit.privacy import Claim
 from dpaudit.privacy.claims import as_claim
 from dpaudit.processes.process import second_look_begins
-from dpaudit.program.symbolic.budget import budget
+from dpaudit.program.symbolic.linear import budget
 from dpaudit.request import AuditRequest, ProofOptions, ProofRequest, taking
 from dpaudit.sampling.blocks import Phase, Session
 from dpaudit.settings import own_settings

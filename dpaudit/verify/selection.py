@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpaudit.neighbours.relation import Relation
-from dpaudit.program.symbolic.budget import spend
 from dpaudit.program.symbolic.fold_machine import RECORD, Ending, FoldMachine, real_name
-from dpaudit.program.symbolic.linear import Affine, Constraint, Farkas, contradiction
+from dpaudit.program.symbolic.linear import Affine, Constraint, Farkas, contradiction, spend
 from dpaudit.program.symbolic.tree import NoiseDraw, continuous_names, supports
 
 MOST_STATES = 20

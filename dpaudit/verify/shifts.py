@@ -3,7 +3,7 @@
 A class is a polyhedron of the draws: rows ≥ 0, and equalities = 0 for released numbers. If the data differ by δ,
 shifting all draws by d keeps the class if A·d + B·δ ≥ 0 and C·d + D·δ = 0: constants and the data themselves cancel.
 The density ratio of the shifted draws is at most exp(Σ |d|/scale), provided that each draw is shifted in a direction
-that its law allows (`dpaudit.program.laws`), and discrete draws by whole numbers.
+that its law allows (`dpaudit.program.noise`), and discrete draws by whole numbers.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpaudit.program.symbolic.linear import Affine
-from dpaudit.program.symbolic.simplex import LinearProgram, Rational, whole_where_possible
+from dpaudit.program.symbolic.linear import Affine, LinearProgram, Rational, whole_where_possible
 from dpaudit.program.symbolic.tree import NoiseDraw, draw_name
 
 _MOST_TRIES = 200  # nodes of the branch and bound for integer shifts

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.program.symbolic.budget import spend
-from dpaudit.program.symbolic.linear import Affine, Constraint, contradiction
+from dpaudit.program.symbolic.linear import Affine, Constraint, contradiction, spend
 from dpaudit.program.symbolic.tree import (
     NOT_READ,
     ArgmaxNode,

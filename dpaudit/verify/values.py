@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpaudit.neighbours.relation import Relation
-from dpaudit.program.symbolic.budget import spend
-from dpaudit.program.symbolic.linear import Affine, Constraint, Farkas, contradiction
+from dpaudit.program.symbolic.linear import Affine, Constraint, Farkas, contradiction, spend
 from dpaudit.program.symbolic.tree import (
     ProgramTree,
 )

@@ -28,7 +28,7 @@ def test_other_functions_are_not_compiled():
 
 
 def test_what_is_missing_is_said(monkeypatch):
-    monkeypatch.setattr(question, "is_installed", lambda: False)
+    monkeypatch.setattr(question, "find_spec", lambda name: None)
     with pytest.raises(UsageError, match=r"pip install 'dpaudit\[compiled\]'"):
         dp.audit("laplace", **COMPILED)
 

@@ -33,7 +33,7 @@ from dpaudit.report.formats.in_toto import statement_text
 from dpaudit.report.formats.markdown import markdown
 from dpaudit.report.formats.notebook import card
 from dpaudit.report.formats.registry import registry_yaml
-from dpaudit.tracing.findings import WORDS, Word
+from dpaudit.tracing.pair import WORDS, Word
 
 LINE = "topk.py:28"
 

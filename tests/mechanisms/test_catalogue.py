@@ -12,8 +12,8 @@ import pytest
 import mechanisms
 from dpaudit import Claim, Mechanism
 from dpaudit.neighbours.relation import parse_relation
-from dpaudit.program.batch.reading import run_batch
-from dpaudit.program.scalar import ScalarNoise
+from dpaudit.program.batch_reading import run_batch
+from dpaudit.program.noise import ScalarNoise
 
 FAMILIES = {
     "additive",

@@ -14,8 +14,8 @@ from scipy import integrate, stats
 import dpaudit as dp
 import mechanisms
 from dpaudit import ApproxDP, GaussianDP, PureDP, UsageError, mechanism
-from dpaudit.program.batch.reading import run_batch
-from dpaudit.program.scalar import ScalarNoise
+from dpaudit.program.batch_reading import run_batch
+from dpaudit.program.noise import ScalarNoise
 from mechanisms import combinators
 from mechanisms.combinators import compose, group, mixture, parallel, post_process, with_parameters
 

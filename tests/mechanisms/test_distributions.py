@@ -11,9 +11,9 @@ import pytest
 from scipy import stats
 
 import mechanisms
-from dpaudit.program.batch.reading import run_batch
+from dpaudit.program.batch_reading import run_batch
+from dpaudit.program.noise import ScalarNoise
 from dpaudit.program.outcome import entry
-from dpaudit.program.scalar import ScalarNoise
 from mechanisms import local, losses, queries
 
 RUNS = 20_000

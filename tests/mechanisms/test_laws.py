@@ -13,7 +13,7 @@ import dpaudit as dp
 from dpaudit.auditing.pair import histogram_cells
 from dpaudit.events.partition import Partition
 from dpaudit.evidence.event import Coordinate, Rows, Rule
-from dpaudit.program.scalar import ScalarNoise
+from dpaudit.program.noise import ScalarNoise
 from mechanisms import losses
 from mechanisms.combinators import with_parameters
 

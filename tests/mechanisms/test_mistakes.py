@@ -12,7 +12,7 @@ from scipy import integrate, optimize, stats
 
 import dpaudit as dp
 import mechanisms
-from dpaudit.program.scalar import ScalarNoise
+from dpaudit.program.noise import ScalarNoise
 from mechanisms.broken import learning
 
 FOUND = [

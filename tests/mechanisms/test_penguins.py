@@ -13,7 +13,7 @@ from scipy.stats import norm
 
 from dpaudit import load
 from dpaudit.neighbours.relation import parse_relation
-from dpaudit.program.scalar import ScalarNoise
+from dpaudit.program.noise import ScalarNoise
 
 FILE = Path(__file__).parents[2] / "examples" / "penguins.py"
 

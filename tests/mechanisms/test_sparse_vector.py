@@ -19,7 +19,7 @@ from support.scripted import Scripted
 import dpaudit as dp
 import mechanisms
 from dpaudit import Mechanism
-from dpaudit.program.batch.reading import run_batch
+from dpaudit.program.batch_reading import run_batch
 from dpaudit.program.outcome import entry as output_of
 from mechanisms import losses, sparse_vector
 from mechanisms.losses import thresholds

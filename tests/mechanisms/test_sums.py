@@ -12,7 +12,7 @@ from support.scripted import Scripted
 import dpaudit as dp
 import mechanisms
 from dpaudit import Mechanism
-from dpaudit.program.scalar import ScalarNoise
+from dpaudit.program.noise import ScalarNoise
 from mechanisms import losses, sums
 
 

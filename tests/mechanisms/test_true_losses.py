@@ -13,7 +13,7 @@ from scipy import integrate, optimize, special, stats
 
 import mechanisms
 from dpaudit import Mechanism
-from dpaudit.program.scalar import ScalarNoise
+from dpaudit.program.noise import ScalarNoise
 from mechanisms import additive, local, losses, queries
 
 

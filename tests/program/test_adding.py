@@ -13,8 +13,8 @@ import sys
 import numpy as np
 import pytest
 
-from dpaudit.program.adding import corrected
-from dpaudit.program.batch import value as noisy
+from dpaudit.program import batch_value as noisy
+from dpaudit.program.batch_value import corrected
 
 _kept_sum = sum
 BY_CORRECTION = sys.version_info >= (3, 12)

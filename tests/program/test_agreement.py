@@ -12,7 +12,7 @@ from support.agreement import agree
 from dpaudit.errors import InvalidRunsError
 from dpaudit.loading.named import load
 from dpaudit.program.symbolic.linear import Affine, as_float
-from dpaudit.program.symbolic.reading import queries, read
+from dpaudit.program.symbolic.noise import queries, read
 
 WIDE = [0.0, 1.0, -1.0, 0.1, 1 / 3, 1e16, -1e16, 1e300, -1e300, 1e-300, 5e-324, math.inf, math.nan]
 NUMBERS = [1, -1, Fraction(1, 3), Fraction(-2, 7), 10**30, Fraction(1, 10**30), 10**400, Fraction(1, 10**400)]

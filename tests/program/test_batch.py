@@ -12,12 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dpaudit.errors import UsageError
-from dpaudit.program import noise
-from dpaudit.program.batch import path
-from dpaudit.program.batch import reading as batch
-from dpaudit.program.batch.reading import run_batch
+from dpaudit.program import batch_reading, noise
+from dpaudit.program import batch_reading as batch
+from dpaudit.program.batch_reading import run_batch
+from dpaudit.program.noise import ScalarNoise
 from dpaudit.program.outcome import entry, run_once
-from dpaudit.program.scalar import ScalarNoise
 from dpaudit.sampling.outputs import from_list, from_paths
 
 
@@ -122,7 +121,7 @@ def test_a_branch_nobody_took_costs_no_path():
 
 
 def test_the_draws_of_a_path_are_halved_where_they_are_many(replay, monkeypatch):
-    monkeypatch.setattr(path, "_MOST_BYTES", 4000)
+    monkeypatch.setattr(batch_reading, "_MOST_BYTES", 4000)
     result = replay(lambda noise: [sum(noise.laplace(1) for _ in range(40)), noise.bernoulli(0.5)], size=200)
     assert result.fallback_reason is None
     assert len(result.paths) > 4
@@ -147,8 +146,8 @@ def test_a_long_loop(replay):
 
 
 def test_an_endless_loop_is_an_output(replay, monkeypatch):
-    monkeypatch.setattr(path, "MOST_DRAWS", 300)
-    monkeypatch.setattr("dpaudit.program.scalar.MOST_DRAWS", 300)
+    monkeypatch.setattr(batch_reading, "MOST_DRAWS", 300)
+    monkeypatch.setattr("dpaudit.program.noise.MOST_DRAWS", 300)
 
     def sometimes(noise):
         endless = noise.bernoulli(0.3)
@@ -159,13 +158,13 @@ def test_an_endless_loop_is_an_output(replay, monkeypatch):
     result = replay(sometimes, size=400)
     words = [str(output) for output in outputs_of(result, 400)]
     assert result.fallback_reason is None
-    assert words.count("done") + words.count("raises EndlessLoopError: a run drew noise more than 100,000 times") == 400
+    assert words.count("done") + words.count("raises EndlessLoopError: a run drew noise more than 300 times") == 400
     assert 60 < words.count("done") < 400
 
 
 def test_the_limit_of_draws_is_the_same_in_both_readings(monkeypatch, replay):
-    monkeypatch.setattr(path, "MOST_DRAWS", 50)
-    monkeypatch.setattr("dpaudit.program.scalar.MOST_DRAWS", 50)
+    monkeypatch.setattr(batch_reading, "MOST_DRAWS", 50)
+    monkeypatch.setattr("dpaudit.program.noise.MOST_DRAWS", 50)
     for count, ends in ((50, False), (51, True)):
         result = replay(lambda noise, count=count: sum(noise.laplace(1) for _ in range(count)), size=20)
 

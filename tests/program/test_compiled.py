@@ -7,15 +7,15 @@ import pytest
 from scipy import stats
 
 from dpaudit.errors import UsageError
-from dpaudit.program.batch.reading import run_batch
-from dpaudit.program.compiled.refused import UncompiledError
-from dpaudit.program.compiled.tables import exponential_layers
+from dpaudit.program.batch_reading import run_batch
+from dpaudit.program.compiled_draws import exponential_layers
+from dpaudit.program.compiled_reading import UncompiledError
 from dpaudit.sampling.outputs import OutputSnapshot, from_paths, taken_path
 
 numba = pytest.importorskip("numba")
 
-from dpaudit.program.compiled import reading  # noqa: E402
-from dpaudit.program.compiled.reading import compiled  # noqa: E402
+from dpaudit.program import compiled_reading  # noqa: E402
+from dpaudit.program.compiled_reading import compiled  # noqa: E402
 from dpaudit.sampling.compiled import compiled_outputs  # noqa: E402
 
 
@@ -48,7 +48,7 @@ def test_layers_have_one_area():
 
 
 def test_the_generator_is_the_one_of_the_block():
-    from dpaudit.program.compiled.draws import _word, laplace
+    from dpaudit.program.compiled_draws import _word, laplace
 
     @numba.njit
     def words(state, count):
@@ -168,10 +168,10 @@ def test_a_changed_program_never_runs_an_earlier_loop():
 
 
 def test_both_sides_share_a_loop():
-    reading._loop.cache_clear()
+    compiled_reading._loop.cache_clear()
     for data in (0, 3.25, 0.1 + 0.2):
         outputs(lambda data, noise: data + 1 + noise.laplace(1.0), data)
-    assert reading._loop.cache_info().misses == 1
+    assert compiled_reading._loop.cache_info().misses == 1
 
 
 def test_equal_numbers_are_equal_floats():
@@ -191,7 +191,7 @@ def test_a_point_of_probability_zero_is_read_by_the_function(monkeypatch):
 
     whole = compiled(program, None, {})
     null = next(place for place, leaf in enumerate(whole.tree.leaves) if leaf.is_null)
-    loop = reading._loop(whole.text)
+    loop = compiled_reading._loop(whole.text)
 
     def hitting(state, numbers, codes, released, last, drawn, first):
         loop(state, numbers, codes, released, last, drawn, first)
@@ -200,7 +200,7 @@ def test_a_point_of_probability_zero_is_read_by_the_function(monkeypatch):
         if len(codes) == 6:  # made again up to that run
             drawn[0] = 0.0
 
-    monkeypatch.setattr(reading, "_loop", lambda text: hitting)
+    monkeypatch.setattr(compiled_reading, "_loop", lambda text: hitting)
     found = outputs(program, None, 100)
     assert found.forms[found.codes[5]] == "'hit'"
     assert sum(found.codes != found.codes[5]) == 99

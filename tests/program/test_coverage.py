@@ -9,11 +9,10 @@ from contextlib import suppress
 import numpy as np
 import pytest
 
-from dpaudit.program.coverage.agreement import ComparedRuns
-from dpaudit.program.coverage.regions import compare_regions
-from dpaudit.program.coverage.watching import WatchedProgram
-from dpaudit.program.scalar import ScalarNoise
-from dpaudit.program.symbolic.reading import SymbolicError, queries, read
+from dpaudit.program.coverage.agreement import ComparedRuns, compare_regions
+from dpaudit.program.coverage.outside import WatchedProgram
+from dpaudit.program.noise import ScalarNoise
+from dpaudit.program.symbolic.noise import SymbolicError, queries, read
 
 SEEN: list[int] = []
 

@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpaudit.program.batch.reading import run_batch
-from dpaudit.program.laws import LAWS
-from dpaudit.program.noise import pick
+from dpaudit.program.batch_reading import run_batch
+from dpaudit.program.noise import LAWS, ScalarNoise, pick
 from dpaudit.program.outcome import entry
-from dpaudit.program.scalar import ScalarNoise
 
 N = 100_000
 ERROR = 1e-9

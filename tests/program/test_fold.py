@@ -11,14 +11,14 @@ from support.agreement import agree
 
 import mechanisms
 from dpaudit.errors import UsageError
-from dpaudit.program.batch.reading import run_batch
+from dpaudit.program.batch_reading import run_batch
 from dpaudit.program.enumerate import exact_reading
 from dpaudit.program.fold import Emit, Fold, Stop
+from dpaudit.program.noise import ScalarNoise
 from dpaudit.program.outcome import entry
-from dpaudit.program.scalar import ScalarNoise
 from dpaudit.program.symbolic.fold_machine import Unrolled, read_fold
 from dpaudit.program.symbolic.linear import Affine
-from dpaudit.program.symbolic.reading import queries, read
+from dpaudit.program.symbolic.noise import queries, read
 from dpaudit.targets.mechanism import mechanism
 from dpaudit.targets.signature import Shape
 

@@ -9,8 +9,7 @@ import pytest
 from scipy import stats
 
 from dpaudit.checker.laws import LAWS as CHECKED
-from dpaudit.program.laws import LAWS, Support
-from dpaudit.program.noise import Noise
+from dpaudit.program.noise import LAWS, Noise, Support
 
 TWINS = {
     "laplace": stats.laplace,

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import kstest
 
-from dpaudit.program.noise import WIDEST, Noise
-from dpaudit.program.scalar import ScalarNoise
+from dpaudit.program.noise import WIDEST, Noise, ScalarNoise
 
 SCALED = ["laplace", "exponential", "gaussian", "gumbel", "discrete_laplace", "discrete_gaussian"]
 

@@ -9,9 +9,9 @@ import math
 import numpy as np
 import pytest
 
-from dpaudit.program.batch.reading import run_batch
+from dpaudit.program.batch_reading import run_batch
+from dpaudit.program.noise import ScalarNoise
 from dpaudit.program.outcome import Raised, entry, ordinary, raised, run_once, same
-from dpaudit.program.scalar import ScalarNoise
 
 Point = collections.namedtuple("Point", ["x"])
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpaudit.program.batch.path import BatchPath, ImpureError, Prefix, UnreadableError
-from dpaudit.program.batch.value import entries
+from dpaudit.program.batch_reading import BatchPath, ImpureError, Prefix, UnreadableError
+from dpaudit.program.batch_value import entries
 
 
 @pytest.fixture

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpaudit.program.noise import MOST_DRAWS, EndlessLoopError
-from dpaudit.program.scalar import ScalarNoise
+from dpaudit.program.noise import MOST_DRAWS, EndlessLoopError, ScalarNoise
 
 
 def every(noise):

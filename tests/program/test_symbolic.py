@@ -17,9 +17,8 @@ from hypothesis import strategies as st
 from support.agreement import agree
 
 from dpaudit.errors import UsageError
-from dpaudit.program.symbolic.linear import Affine, Constraint, adds_up, contradiction
-from dpaudit.program.symbolic.reading import SymbolicError, Unknown, queries, read
-from dpaudit.program.symbolic.simplex import LinearProgram
+from dpaudit.program.symbolic.linear import Affine, Constraint, LinearProgram, adds_up, contradiction
+from dpaudit.program.symbolic.noise import SymbolicError, Unknown, queries, read
 from dpaudit.program.symbolic.tree import DeadNode, LeafNode, ProgramTree
 
 

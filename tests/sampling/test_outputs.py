@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from dpaudit.errors import UsageError
-from dpaudit.program.batch.reading import PathOutputs, run_batch
+from dpaudit.program.batch_reading import PathOutputs, run_batch
 from dpaudit.program.outcome import Raised, entry, raised
 from dpaudit.sampling.forms import BELOW_ZERO
 from dpaudit.sampling.outputs import concatenate, from_array, from_list, from_paths, information

@@ -18,7 +18,7 @@ import pytest
 from scipy.stats import binomtest
 
 import dpaudit as dp
-from dpaudit.program.enumerate.traces import Budget, all_traces
+from dpaudit.program.enumerate.reading import Budget, all_traces
 from dpaudit.review.check import check, passes
 from dpaudit.sampling.blocks import Block, Experiment, Phase
 from dpaudit.sampling.outputs import Outputs

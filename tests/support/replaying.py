@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpaudit.program.batch import reading as batch
-from dpaudit.program.batch.path import BatchPath, Prefix
+from dpaudit.program import batch_reading as batch
+from dpaudit.program.batch_reading import BatchPath, Prefix
+from dpaudit.program.noise import ScalarNoise
 from dpaudit.program.outcome import entry, run_once
-from dpaudit.program.scalar import ScalarNoise
 
 
 def plainly(value: Any) -> Any:

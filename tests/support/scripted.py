@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.program.scalar import ScalarNoise
+from dpaudit.program.noise import ScalarNoise
 
 
 class Scripted(ScalarNoise):

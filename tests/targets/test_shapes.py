@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dpaudit import GaussianDP, Mechanism, PureDP, UsageError, mechanism
-from dpaudit.program.scalar import ScalarNoise
+from dpaudit.program.noise import ScalarNoise
 
 
 def program(data, noise, *, epsilon=1):

@@ -13,9 +13,8 @@ import pytest
 import dpaudit as dp
 from dpaudit.sampling.outputs import OutputSnapshot
 from dpaudit.targets.mechanism import mechanism
-from dpaudit.tracing.findings import Word
-from dpaudit.tracing.labelled import Labelled
-from dpaudit.tracing.pair import trace_pair
+from dpaudit.tracing.domain import Labelled
+from dpaudit.tracing.pair import Word, trace_pair
 from dpaudit.tracing.runs import Target
 
 FRAME = pd.DataFrame({"city": list("aabbcab"), "age": [30, 41, 52, 63, 74, 25, 36]})

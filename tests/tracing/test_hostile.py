@@ -27,10 +27,8 @@ import dpaudit as dp
 from dpaudit.errors import InvalidRunsError
 from dpaudit.sampling.outputs import OutputSnapshot
 from dpaudit.targets.mechanism import mechanism
-from dpaudit.tracing.findings import Word
-from dpaudit.tracing.pair import trace_pair
-from dpaudit.tracing.runs import Target
-from dpaudit.tracing.telling import telling_place
+from dpaudit.tracing.pair import Word, trace_pair
+from dpaudit.tracing.runs import Target, telling_place
 
 PAIR = ([1.0], [1.0, 1.0])
 KEPT: list = []
@@ -256,7 +254,7 @@ def test_noise_of_an_earlier_run_is_a_number_like_any_and_is_named(target):
 
 def test_nothing_is_certain_where_shifted_noise_gives_another_output(monkeypatch):
     """What an address is may agree in two runs, and not in the third."""
-    monkeypatch.setattr("dpaudit.tracing.path._reached", lambda *args: False)
+    monkeypatch.setattr("dpaudit.tracing.pair._reached", lambda *args: False)
     assert traced(lambda data, rng: len(data) + rng.laplace(0, 0.5)).certain is None
 
 

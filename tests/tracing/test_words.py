@@ -13,8 +13,7 @@ import scipy.stats
 
 import dpaudit as dp
 from dpaudit.targets.mechanism import mechanism
-from dpaudit.tracing.findings import Word
-from dpaudit.tracing.pair import trace_pair
+from dpaudit.tracing.pair import Word, trace_pair
 from dpaudit.tracing.runs import Target
 
 ONE_MORE = ([1.0], [1.0, 1.0])

@@ -14,7 +14,7 @@ from dpaudit.checker import check_text
 from dpaudit.errors import UsageError
 from dpaudit.loading.named import load
 from dpaudit.neighbours.relation import Relation, parse_relation
-from dpaudit.program.symbolic.reading import queries, read
+from dpaudit.program.symbolic.noise import queries, read
 from dpaudit.verify.alignment import align
 from dpaudit.verify.differences import Direction, direction, worst_differences
 from dpaudit.verify.parts import Part, align_parts

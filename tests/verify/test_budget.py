@@ -8,7 +8,7 @@ import pytest
 
 import dpaudit as dp
 from dpaudit.program.fold import Fold
-from dpaudit.program.symbolic import budget
+from dpaudit.program.symbolic import linear
 
 
 def recursion(data, noise):
@@ -78,11 +78,11 @@ def test_what_is_too_large_is_named_after_as_many_steps_on_every_machine(target,
 def clock_that_stops(monkeypatch, after):
     """Let the seconds of a budget be over from an activity on."""
     clock = [0.0]
-    monkeypatch.setattr(budget, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    monkeypatch.setattr(linear, "time", SimpleNamespace(monotonic=lambda: clock[0]))
 
     def now(doing):
         clock[0] = 61.0 if after in doing else clock[0]
-        budget.now(doing)
+        linear.now(doing)
 
     monkeypatch.setattr("dpaudit.verify.proofs.answers.now", now)
     monkeypatch.setattr("dpaudit.verify.prove.now", now)
@@ -110,7 +110,7 @@ def test_a_shorter_program_than_four_answers_stands_beside_a_proof_for_any_numbe
 
     def proved(*given, length, **options):
         lengths.append(length)
-        budget.spend(10**9 if length > 1 else 1)
+        linear.spend(10**9 if length > 1 else 1)
         return real(*given, length=length, **options)
 
     monkeypatch.setattr(prove, "prove_program", proved)

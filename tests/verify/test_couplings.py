@@ -12,7 +12,7 @@ from dpaudit.checker import CertificateError, check_certificate, check_text
 from dpaudit.errors import UsageError
 from dpaudit.neighbours.relation import parse_relation
 from dpaudit.program.fold import Emit, Fold, Stop
-from dpaudit.program.symbolic.reading import queries, read
+from dpaudit.program.symbolic.noise import queries, read
 from dpaudit.verify.alignment import align
 from dpaudit.verify.fold import prove_fold
 

@@ -20,7 +20,7 @@ from dpaudit.errors import UsageError
 from dpaudit.neighbours.relation import parse_relation
 from dpaudit.program.fold import Emit, Fold, Stop
 from dpaudit.program.symbolic.fold_machine import read_fold
-from dpaudit.program.symbolic.reading import queries, read
+from dpaudit.program.symbolic.noise import queries, read
 from dpaudit.verify.alignment import align
 from dpaudit.verify.fold import prove_fold
 from dpaudit.verify.induction import align_fold

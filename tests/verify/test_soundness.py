@@ -16,7 +16,7 @@ from support.random_programs import Program, programs
 import mechanisms
 from dpaudit.errors import UsageError
 from dpaudit.neighbours.relation import parse_relation
-from dpaudit.program.scalar import ScalarNoise
+from dpaudit.program.noise import ScalarNoise
 from dpaudit.program.symbolic.linear import Affine
 from dpaudit.program.symbolic.tree import NoiseDraw
 from dpaudit.verify.prove import prove_program

@@ -11,10 +11,8 @@ the program computes from its own literals counts as the decimal that Python wri
 digits.
 """
 
-from dpaudit.program.enumerate.given import Whole
-from dpaudit.program.enumerate.number import Exact, exact, parameter_of, parse_exact
-from dpaudit.program.enumerate.reading import OutputLaw, exact_reading, output_text
-from dpaudit.program.enumerate.traces import MOST_TRACES, Weight
+from dpaudit.program.enumerate.number import Exact, Whole, exact, parameter_of, parse_exact
+from dpaudit.program.enumerate.reading import MOST_TRACES, OutputLaw, Weight, exact_reading, output_text
 
 __all__ = [
     "MOST_TRACES",

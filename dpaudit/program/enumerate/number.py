@@ -2,20 +2,147 @@
 
 from __future__ import annotations
 
+import copy
+import linecache
 import math
 import operator
 import re
-from collections.abc import Callable
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
 from dpaudit.decimals import decimal_of, short_decimal
 from dpaudit.errors import UsageError
-from dpaudit.program.enumerate.refusal import refuse
-from dpaudit.program.enumerate.sums import ONE, Sum, bounds_of, divided, exponential_bounds, plus, sign_of, times
+
+_HERE = str(Path(__file__).parent.parent)
+
+
+class Refusing(Protocol):
+    """A run that can be refused; ``refused`` is the first reason."""
+
+    refused: str | None
+
+
+class NotExactError(BaseException):
+    """The exact reading does not support what the program does; no ``except Exception`` may swallow it."""
+
+
+READING: ContextVar[Refusing | None] = ContextVar("reading", default=None)
+
+
+def refuse(reason: str) -> NoReturn:
+    """Refuse the program for a reason, naming its line."""
+    frame: Any = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
+        frame = frame.f_back
+    name, line = frame.f_code.co_filename, frame.f_lineno
+    text = f"{Path(name).name}, line {line} ({linecache.getline(name, line).strip()}): {reason}"
+    trace = READING.get()
+    if trace is None:
+        raise UsageError(text)
+    trace.refused = trace.refused or text
+    raise NotExactError(text)
+
+
+# --- How are sums Σ c·e^r added, multiplied and compared, with integers c and rational r? ---
+#
+# Different e^r are linearly independent over the rationals (Lindemann & Weierstrass 1885). So equality is decided by
+# comparing coefficients, and the sign of a sum that is not zero by computing enough digits.
+
+Sum = dict[Fraction, int]  # exponent r → coefficient c ≠ 0 of e^r
+ONE: Sum = {Fraction(0): 1}
+
+
+def plus(left: Sum, right: Sum, sign: int = 1) -> Sum:
+    """Return left + sign·right."""
+    found = dict(left)
+    for exponent, coefficient in right.items():
+        found[exponent] = found.get(exponent, 0) + sign * coefficient
+    return {exponent: coefficient for exponent, coefficient in found.items() if coefficient}
+
+
+def times(left: Sum, right: Sum) -> Sum:
+    """Return left·right."""
+    found: Sum = {}
+    for r, c in left.items():
+        for s, d in right.items():
+            found[r + s] = found.get(r + s, 0) + c * d
+    return {exponent: coefficient for exponent, coefficient in found.items() if coefficient}
+
+
+def divided(top: Sum, bottom: Sum) -> Sum | None:
+    """Return top/bottom if that is a sum again (long division from the largest exponent), else None."""
+    found: Sum = {}
+    lead, least = max(bottom), min(top) - min(bottom)
+    while top:
+        highest = max(top)
+        coefficient, rest = divmod(top[highest], bottom[lead])
+        if rest or highest - lead < least:
+            return None
+        term = {highest - lead: coefficient}
+        found |= term
+        top = plus(top, times(term, bottom), -1)
+    return found
+
+
+@lru_cache(maxsize=2**16)
+def exponential_bounds(exponent: Fraction, bits: int) -> tuple[int, int]:
+    """Return lower and upper bounds of e^exponent, exponent ≤ 0, in units of 2^−bits."""
+    one, size = 1 << bits, -exponent
+    if size > bits:
+        return 0, 1
+    if not size:
+        return one, one
+    halvings = max(0, int(size).bit_length() + 4)
+    low = high = term_low = term_high = one
+    numerator, denominator = size.numerator, size.denominator << halvings
+    # e^t from its series, all terms positive, then e^−t = 1/e^t: each bound rounds in one direction only
+    count = 0
+    while term_high > 1:
+        count += 1
+        term_low = term_low * numerator // (denominator * count)
+        term_high = -(-term_high * numerator // (denominator * count))
+        low, high = low + term_low, high + term_high
+    high += 2  # the remaining terms are at most a geometric series of ratio 1/16 that starts with one unit
+    low, high = one * one // high, -(-one * one // low)
+    for _ in range(halvings):
+        low, high = low * low >> bits, -(-high * high >> bits)
+    return low, high
+
+
+def bounds_of(terms: Sum, bits: int) -> tuple[int, int]:
+    """Return bounds of Σ c·e^(r − max r) in units of 2^−bits."""
+    top, low, high = max(terms), 0, 0
+    for exponent, coefficient in terms.items():
+        bounds = exponential_bounds(exponent - top, bits)
+        low += coefficient * bounds[coefficient < 0]
+        high += coefficient * bounds[coefficient > 0]
+    return low, high
+
+
+def sign_of(terms: Sum) -> int:
+    """Return −1, 0 or 1."""
+    if not terms:
+        return 0
+    signs = {coefficient > 0 for coefficient in terms.values()}
+    if len(signs) == 1:
+        return 1 if signs.pop() else -1
+    bits = 64
+    while True:  # terminates, because the sum is not zero
+        low, high = bounds_of(terms, bits)
+        if low > 0 or high < 0:
+            return 1 if low > 0 else -1
+        bits *= 2
+
 
 _BOUND_BITS = 128
 USUAL = {"exp": math.exp, "expm1": math.expm1}
@@ -361,3 +488,76 @@ def exponential_of(value: Any) -> Any:
         return USUAL["exp"](value)
     number = exact(value)
     return Exact.exponential(number) if number.fraction is not None else refuse("exp of an exp is not exact")
+
+
+# --- What is passed to a program so that its numbers stay exact? ---
+
+_LOCK = threading.RLock()
+
+
+class Whole(int):
+    """An int parameter whose quotients are exact: ``2 / k`` is a fraction, not a float."""
+
+    def __truediv__(self, other: Any) -> Any:
+        return Exact(self) / other
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return other / Exact(self)
+
+    def __pow__(self, power: Any, modulus: Any = None) -> Any:
+        if isinstance(power, int) and power >= 0:
+            return Whole(pow(int(self), int(power), modulus))
+        return Exact(self) ** power
+
+
+def _closed(name: str) -> Callable[..., Any]:
+    """Return an int's operation whose integer results divide exactly too, and whose float operands become exact."""
+
+    def operation(self: Whole, other: Any) -> Any:
+        if isinstance(other, float):
+            return getattr(Exact(self), name)(other)
+        found = getattr(int, name)(self, other)
+        return Whole(found) if type(found) is int else found
+
+    return operation
+
+
+for _name in ("__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__"):
+    setattr(Whole, _name, _closed(_name))
+Whole.__neg__ = lambda self: Whole(-int(self))  # type: ignore[method-assign]
+
+
+def exactly(value: Any) -> Any:
+    """Return a parameter or dataset with every float replaced by its decimal; containers are copied."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return parameter_of(value) if math.isfinite(value) else value
+    if type(value) in (list, tuple):
+        return type(value)(map(exactly, value))
+    if type(value) is dict:
+        return {key: exactly(item) for key, item in value.items()}
+    return copy.deepcopy(value)
+
+
+def exact_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters that stay exact."""
+    return {name: Whole(value) if type(value) is int else exactly(value) for name, value in given.items()}
+
+
+@contextmanager
+def exact_exponentials() -> Iterator[None]:
+    """Make ``math.exp`` exact while a program is read; every other thread and call keeps the usual one."""
+    replaced = {"exp": exponential_of, "expm1": lambda value: exponential_of(value) - 1}
+
+    def chosen(name: str) -> Callable[[Any], Any]:
+        return lambda value: (USUAL if READING.get() is None else replaced)[name](value)
+
+    with _LOCK:
+        for name in USUAL:
+            setattr(math, name, chosen(name))
+        try:
+            yield
+        finally:
+            for name, usual in USUAL.items():
+                setattr(math, name, usual)

@@ -13,12 +13,11 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.program.coverage.watching import WatchedProgram
+from dpaudit.program.coverage.outside import WatchedProgram
 from dpaudit.program.fold import Fold, Reached
 from dpaudit.program.noise import Noise
-from dpaudit.program.symbolic.linear import Affine
-from dpaudit.program.symbolic.reading import SymbolicError, Unknown, read
-from dpaudit.program.symbolic.simplex import Rational
+from dpaudit.program.symbolic.linear import Affine, Rational
+from dpaudit.program.symbolic.noise import SymbolicError, Unknown, read
 from dpaudit.program.symbolic.tree import LeafNode, NoiseDraw, Output, ProgramPath, ProgramTree, draw_name
 
 MOST_STATES = 1_000

@@ -8,13 +8,241 @@ Corollary 7.1e), and anyone can check the sum.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
 
-from dpaudit.program.symbolic.budget import spend
-from dpaudit.program.symbolic.simplex import LinearProgram, Rational, whole_where_possible
+from dpaudit.errors import UsageError
+
+# --- How much work may reading and proving a program be? A number of steps, which every long loop counts ---
+#
+# Steps are the same on every machine, so that what a proof says never depends on how fast it is, or how busy. A user
+# may limit the seconds, too. If either is used up before there is a proof, the error names what was too large, and
+# there are no partial results. What is only looked for beside a proof, a counterexample, has a budget of its own: where
+# that is used up, the proof stays.
+
+
+class SpentError(BaseException):
+    """The budget is used up; no ``except Exception`` of a program may swallow it."""
+
+
+@dataclass(slots=True)
+class Budget:
+    """A budget, and what it was spent on."""
+
+    steps: int | None  # in total, each about ten microseconds of work; None for no limit
+    seconds: float | None  # in total; None for no limit
+    ends: float | None  # when the seconds end, on the monotonic clock
+    used: int = 0  # how many steps were counted
+    doing: str = "reading it"  # the current activity
+    paths: int = 0  # how many were read; for an enumeration, how many traces were followed
+    branches: Counter[str] = field(default_factory=Counter)  # how many new branches each line of the program made
+
+    def count(self, steps: int) -> None:
+        """Count steps; raise `SpentError` if there are too many, or the seconds are over."""
+        self.used += steps
+        if self.is_over_steps or (self.ends is not None and time.monotonic() > self.ends):
+            raise SpentError
+
+    @property
+    def is_over_steps(self) -> bool:
+        """Whether more steps were counted than there may be."""
+        return self.steps is not None and self.used > self.steps
+
+    def message(self, name: str) -> str:
+        """Return the error message for a budget that is used up."""
+        limit = f"{self.steps:,} steps" if self.is_over_steps else f"{self.seconds:g} s"
+        option = "steps=, --steps" if self.is_over_steps else "time_budget=, --time-budget"
+        text = f"{name} is too large for {limit}: they were over while {self.doing}"
+        if self.paths:
+            text += f", {self.paths:,} paths so far"
+        if self.branches:
+            line, times = self.branches.most_common(1)[0]
+            text += f"; the line that keeps branching is {line}, {times:,} of {self.branches.total():,} branches"
+        return (
+            f"{text}. Take fewer answers or a smaller domain, write a maximum as noise.argmax(values), which is one "
+            f"branch, or allow more ({option})"
+        )
+
+
+_BUDGET: ContextVar[Budget | None] = ContextVar("budget", default=None)
+
+
+@contextmanager
+def budget(steps: int | None, seconds: float | None, name: str) -> Iterator[None]:
+    """Limit the work inside to so many steps, and seconds.
+
+    Args:
+        steps: None for no limit.
+        seconds: None for no limit.
+        name: of the program, for the message.
+
+    Raises:
+        UsageError: when either is used up.
+    """
+    if steps is not None and (isinstance(steps, bool) or not isinstance(steps, int) or steps < 1):
+        raise UsageError(f"steps is a whole number above 0, not {steps!r}")
+    if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0):
+        raise UsageError(f"a time budget is a number of seconds above 0, not {seconds!r}")
+    limits = Budget(steps, seconds, None if seconds is None else time.monotonic() + seconds)
+    token = _BUDGET.set(limits)
+    try:
+        yield
+    except SpentError:
+        raise UsageError(limits.message(name)) from None
+    finally:
+        _BUDGET.reset(token)
+
+
+@contextmanager
+def beside() -> Iterator[None]:
+    """Do something that a proof does not need, with as many steps again: where they are used up, it is left."""
+    limits = _BUDGET.get()
+    if limits is None:
+        yield
+        return
+    token = _BUDGET.set(Budget(limits.steps, limits.seconds, limits.ends))
+    try:
+        yield
+    except SpentError:
+        pass
+    finally:
+        _BUDGET.reset(token)
+
+
+def spend(steps: int = 1) -> None:
+    """Count steps of the budget; raise `SpentError` if it is used up."""
+    limits = _BUDGET.get()
+    if limits is not None:
+        limits.count(steps)
+
+
+def now(doing: str) -> None:
+    """Name the current activity; the error message completes 'they were over while' with it."""
+    limits = _BUDGET.get()
+    if limits is not None:
+        limits.doing = doing
+    spend()
+
+
+def count_path() -> None:
+    """Count a path."""
+    limits = _BUDGET.get()
+    if limits is not None:
+        limits.paths += 1
+    spend(5)
+
+
+def count_branch(line: str) -> None:
+    """Count a new branch that a line of the program makes."""
+    limits = _BUDGET.get()
+    if limits is not None:
+        limits.branches[line] += 1
+
+
+# --- What is the cheapest point of a polyhedron, exactly? ---
+#
+# Minimise c·x over x ≥ 0 and A·x ≥ b, in fractions, where no cost is negative. With such costs the slack basis is dual
+# feasible, so the dual simplex method (Lemke 1954) needs no first phase; choosing the smallest index among equals
+# (Bland 1977), it terminates. The right-hand side b is linear in *parameters*: a tableau that is optimal for some
+# parameters stays dual feasible for all, and the next optimum is only a few steps away.
+#
+# Most coefficients are 0, 1 or −1, so rows are sparse, and a number stays a Python integer as long as possible.
+
+Rational = int | Fraction
+Row = dict[int, Rational]
+
+
+def whole_where_possible(number: Rational) -> Rational:
+    """Return a fraction that is a whole number as an int, which is faster; anything else unchanged."""
+    return number.numerator if type(number) is Fraction and number.denominator == 1 else number
+
+
+class LinearProgram:
+    """A linear programme that is solved repeatedly for different right-hand sides.
+
+    Columns 0, 1, … are the unknowns x; the next ones are the slacks A·x − b of the rows, in order.
+    """
+
+    def __init__(self, costs: Sequence[Rational], parameters: int) -> None:
+        """Start a programme without rows."""
+        self._unknowns = len(costs)
+        self._parameters = parameters
+        self._costs: Row = {column: cost for column, cost in enumerate(costs) if cost}
+        self._rows: dict[int, Row] = {}  # for each basic column: its coefficients over the other columns …
+        self._sides: dict[int, list[Rational]] = {}  # … and its constant, a coefficient for each parameter
+
+    def require_at_least(self, row: Mapping[int, Rational], side: Sequence[Rational]) -> None:
+        """Add the row Σ row·x ≥ Σ side·parameter; only before the first `minimise`."""
+        slack = self._unknowns + len(self._rows)
+        self._rows[slack] = {column: number for column, number in row.items() if number}
+        self._sides[slack] = [-number for number in side]
+
+    def minimise(self, parameters: Sequence[Rational]) -> list[Rational] | None:
+        """Return a cheapest x at these parameters, or None if no x satisfies all rows."""
+        active = [(position, value) for position, value in enumerate(parameters) if value]
+        while True:
+            spend(1 + len(self._rows) // 4)
+            leaving = min((b for b in self._rows if self._value(b, active) < 0), default=None)
+            if leaving is None:
+                break
+            entering = self._entering(self._rows[leaving])
+            if entering is None:
+                return None
+            self._pivot(leaving, entering)
+        values = {column: self._value(column, active) for column in self._rows if column < self._unknowns}
+        return [values.get(column, 0) for column in range(self._unknowns)]
+
+    def _value(self, basic: int, active: Sequence[tuple[int, Rational]]) -> Rational:
+        side = self._sides[basic]
+        return sum(side[position] * value for position, value in active)
+
+    def _entering(self, row: Row) -> int | None:
+        """Return the column with the smallest cost ratio (the dual ratio test)."""
+        best, least = None, (Fraction(0), 0)
+        for column, number in row.items():
+            if number > 0:
+                ratio = Fraction(self._costs.get(column, 0)) / number, column
+                if best is None or ratio < least:
+                    best, least = column, ratio
+        return best
+
+    def _pivot(self, leaving: int, entering: int) -> None:
+        row, side = self._rows.pop(leaving), self._sides.pop(leaving)
+        pivot = row.pop(entering)
+        inverse: Rational = pivot if pivot in (1, -1) else 1 / Fraction(pivot)
+        # leaving = pivot·entering + rest, solved for entering
+        row = {column: whole_where_possible(-inverse * number) for column, number in row.items()}
+        row[leaving] = whole_where_possible(inverse)
+        side = [whole_where_possible(-inverse * number) for number in side]
+        for basic, other in self._rows.items():
+            factor = other.pop(entering, 0)
+            if factor:
+                _add(other, factor, row)
+                self._sides[basic] = [
+                    whole_where_possible(own + factor * number) if number else own
+                    for own, number in zip(self._sides[basic], side, strict=True)
+                ]
+        factor = self._costs.pop(entering, 0)
+        if factor:
+            _add(self._costs, factor, row)
+        self._rows[entering], self._sides[entering] = row, side
+
+
+def _add(target: Row, factor: Rational, row: Row) -> None:
+    spend(1 + len(row) // 2)
+    for column, number in row.items():
+        total = target.get(column, 0) + factor * number
+        if total:
+            target[column] = whole_where_possible(total)
+        else:
+            del target[column]
+
 
 _LEAST = 1e-290  # below it, rounding is no longer relative
 

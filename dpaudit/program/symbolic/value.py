@@ -29,9 +29,7 @@ import numpy as np
 
 from dpaudit.decimals import short_decimal
 from dpaudit.program.coverage.instructions import Unfollowed
-from dpaudit.program.symbolic.budget import spend
-from dpaudit.program.symbolic.linear import Affine
-from dpaudit.program.symbolic.simplex import Rational, whole_where_possible
+from dpaudit.program.symbolic.linear import Affine, Rational, spend, whole_where_possible
 
 if TYPE_CHECKING:
     from dpaudit.program.symbolic.noise import SymbolicNoise

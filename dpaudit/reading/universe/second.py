@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpaudit.program.laws import LAWS
+from dpaudit.program.noise import LAWS
 from dpaudit.reading.constants import constants_of
 from dpaudit.reading.forking import fork
 from dpaudit.reading.universe.cells import Declared

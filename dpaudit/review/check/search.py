@@ -61,7 +61,7 @@ def _impossible(search: Search) -> str:
     if (search.led is None) != (search.replayed == 0) or search.replayed < 0 or (search.led and not made):
         return "what a replay found, and its runs, cannot be"
     if search.led is not None:
-        from dpaudit.tracing.findings import LEADS
+        from dpaudit.tracing.pair import LEADS
 
         if search.led not in LEADS:
             return f"{search.led!r} is no lead"

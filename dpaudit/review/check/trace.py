@@ -16,8 +16,8 @@ from dpaudit.evidence.records import Verdict, round_outward
 from dpaudit.privacy import PureDP
 from dpaudit.review.check.finding import Finding, answered, failing, unchecked
 from dpaudit.tracing.certain import Step, loss_of
-from dpaudit.tracing.findings import WORDS, Word
 from dpaudit.tracing.laws import LAWS
+from dpaudit.tracing.pair import WORDS, Word
 
 _NEAR = 1e-4  # relative: prices are kept with 6 digits
 _ALL = 40  # lines of draws that a record holds at most

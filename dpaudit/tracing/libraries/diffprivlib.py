@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.tracing.array_functions import array_of
 from dpaudit.tracing.laws import DISCRETE_LAPLACE, GAUSSIAN, LAPLACE, NoiseLaw
-from dpaudit.tracing.libraries.row import Made, Row, group_price
+from dpaudit.tracing.operations import array_of
 from dpaudit.tracing.primitives import choose_one, noted
 from dpaudit.tracing.recording import active, site
-from dpaudit.tracing.units import Stated, apart
+from dpaudit.tracing.units import Made, Row, Stated, apart, group_price
 
 
 def _parameters(self: Any) -> str:

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.tracing.libraries.row import Row
 from dpaudit.tracing.recording import active, site
-from dpaudit.tracing.units import Stated, Unit, apart
+from dpaudit.tracing.units import Row, Stated, Unit, apart
 
 
 def _stepping(original: Callable[..., Any]) -> Callable[..., Any]:

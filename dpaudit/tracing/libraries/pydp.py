@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from dpaudit.tracing.laws import GAUSSIAN, LAPLACE, NoiseLaw
-from dpaudit.tracing.libraries.row import Made, Row, group_price
 from dpaudit.tracing.primitives import noted
 from dpaudit.tracing.recording import active, site
-from dpaudit.tracing.units import Stated, apart, records_apart
+from dpaudit.tracing.units import Made, Row, Stated, apart, group_price, records_apart
 from dpaudit.tracing.values import plain
 
 

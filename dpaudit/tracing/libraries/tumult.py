@@ -6,8 +6,7 @@ import math
 import re
 from typing import Any
 
-from dpaudit.tracing.libraries.row import Made, Row
-from dpaudit.tracing.units import Stated
+from dpaudit.tracing.units import Made, Row, Stated
 
 
 def _of_tumult(self: Any, data: Any) -> Made | None:

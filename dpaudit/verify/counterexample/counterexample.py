@@ -23,7 +23,7 @@ from dpaudit.enclosure import Enclosure
 from dpaudit.errors import UsageError
 from dpaudit.events.partition import count_event
 from dpaudit.evidence.event import Box, Event, Rule
-from dpaudit.program.batch.reading import run_batch
+from dpaudit.program.batch_reading import run_batch
 from dpaudit.sampling.outputs import from_paths, taken_path
 from dpaudit.verify.alignment import AlignedClass
 from dpaudit.verify.certificate import nodes_as_data, rational

@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 
 from dpaudit.arrays import Floats
-from dpaudit.program.laws import Density, Support
+from dpaudit.program.noise import Density, Support
 from dpaudit.program.symbolic.linear import Constraint
 from dpaudit.program.symbolic.tree import NoiseDraw
 from dpaudit.verify.counterexample.forest_probability import Branch, Forest

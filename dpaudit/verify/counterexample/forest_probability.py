@@ -23,8 +23,7 @@ from typing import Any
 
 from dpaudit.enclosure import Enclosure
 from dpaudit.errors import UsageError
-from dpaudit.program.symbolic.budget import spend
-from dpaudit.program.symbolic.linear import Constraint
+from dpaudit.program.symbolic.linear import Constraint, spend
 from dpaudit.program.symbolic.tree import NoiseDraw, draw_name
 from dpaudit.verify.counterexample.balls import Balls, Interval
 

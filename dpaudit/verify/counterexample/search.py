@@ -18,7 +18,7 @@ import numpy as np
 from dpaudit.arrays import Floats
 from dpaudit.events.predict import predicted_bound
 from dpaudit.privacy import PureDP
-from dpaudit.program.symbolic.budget import spend
+from dpaudit.program.symbolic.linear import spend
 from dpaudit.verify.counterexample.forest_floats import Landscape
 from dpaudit.verify.counterexample.shapes import LEAST, MOST, EventShape
 

@@ -20,8 +20,7 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Comparison, Counterexample, Proof
 from dpaudit.neighbours import Relation
 from dpaudit.program.fold import Fold
-from dpaudit.program.symbolic.budget import SpentError, beside, now
-from dpaudit.program.symbolic.linear import Affine, Constraint
+from dpaudit.program.symbolic.linear import Affine, Constraint, SpentError, beside, now
 from dpaudit.program.symbolic.tree import NoiseDraw, Output, ProgramPath
 from dpaudit.verify.proofs.kind import (
     UNREADABLE,

@@ -14,7 +14,7 @@ from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.serialise import kept_text, read_kept
 from dpaudit.program.enumerate import output_text, parse_exact
 from dpaudit.program.fold import Fold
-from dpaudit.program.symbolic.budget import now
+from dpaudit.program.symbolic.linear import now
 from dpaudit.verify.exact import (
     UNREAD,
     check_every,
@@ -42,7 +42,7 @@ _RECORD = {"exp_epsilon", "pair", "output", "laws", "datasets", "pairs", "enumer
 
 
 def _prove(asked: Asked) -> Found:
-    from dpaudit.program.coverage.watching import WatchedProgram
+    from dpaudit.program.coverage.outside import WatchedProgram
 
     mechanism, given, domain = asked.mechanism, asked.parameters, asked.domain
     named = asked.relation if asked.relation is not None else mechanism.relation_for(given)

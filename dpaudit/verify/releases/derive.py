@@ -20,7 +20,7 @@ from dpaudit.decimals import limit_of
 from dpaudit.errors import UsageError
 from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.privacy import Claim
-from dpaudit.program.symbolic.budget import now
+from dpaudit.program.symbolic.linear import now
 from dpaudit.reading.universe.drive import Reading, read
 from dpaudit.reading.universe.given import Given
 from dpaudit.reading.universe.second import Compared, Generator, Limits, compared

@@ -92,7 +92,7 @@ class Release:
     """Noise on private numbers, or a choice by private scores.
 
     Attributes:
-        law: of the noise, by its name in `dpaudit.program.laws`; "select" for the exponential mechanism.
+        law: of the noise, by its name in `dpaudit.program.noise`; "select" for the exponential mechanism.
         scale: of the noise; 1/rate for "select".
         values: what moves: the numbers that the noise was added to, or the scores.
         sample: what they are made of; None for all records.

@@ -6,12 +6,43 @@ Imported only where programs are compiled, because it needs Numba (extra ``compi
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal, localcontext
+from functools import cache
 from typing import Any
 
 import numba
 import numpy as np
 
-from dpaudit.program.compiled.tables import TAIL, exponential_layers
+from dpaudit.arrays import Floats, Integers
+
+TAIL = 7.69711747013104972
+"""Where the tail begins if there are 256 layers (Marsaglia & Tsang 2000, "The Ziggurat Method", Section 3)."""
+
+_LAYERS = 256
+_STEPS = Decimal(2**53)  # of a draw within its layer
+
+
+@cache
+def exponential_layers() -> tuple[Integers, Floats, Floats]:
+    """Return the layers of the density exp(−x), whose common area is v = (r + 1)·exp(−r) (ibid., Sections 2 and 3).
+
+    Computed in decimals and rounded once, so that no library for logarithms has a say in which draws there are.
+    """
+    with localcontext() as context:
+        context.prec = 40
+        tail = Decimal(str(TAIL))
+        area = (tail + 1) * (-tail).exp()
+        edges = [tail]  # of layers 255, 254, …, 1
+        for _ in range(_LAYERS - 2):
+            edges.append(-(area / edges[-1] + (-edges[-1]).exp()).ln())
+        edges.append(area * tail.exp())  # the base, with the tail put beside it
+        edges.reverse()
+        inner = [tail, Decimal(0), *edges[1:-1]]
+        sure = [int(within / edge * _STEPS) for within, edge in zip(inner, edges, strict=True)]
+        widths = [float(edge / _STEPS) for edge in edges]
+        heights = [1.0, *(float((-edge).exp()) for edge in edges[1:])]
+    return np.array(sure, dtype=np.int64), np.array(widths), np.array(heights)
+
 
 _SURE, _WIDTH, _HEIGHT = exponential_layers()
 _SURE = _SURE.view(np.uint64)
@@ -101,7 +132,7 @@ _KNOWN = {
 
 
 def compiled(text: str) -> Callable[..., None]:
-    """Return the loop that a text of `dpaudit.program.compiled.source` defines, as machine code."""
+    """Return the loop that a text of `dpaudit.program.compiled_reading` defines, as machine code."""
     scope: dict[str, Any] = dict(_KNOWN)
     exec(text, scope)  # our own text: shapes of paths and numbers of leaves; nothing of the program stands in it
     kinds = "void(uint64[::1], float64[::1], int32[::1], float64[:,::1], int64[::1], float64[::1], int64)"

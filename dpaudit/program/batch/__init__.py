@@ -1,3 +1,0 @@
-"""What does a program do in many runs at once? The batch reading."""
-
-__all__ = ["path", "reading", "value"]
