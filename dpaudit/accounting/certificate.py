@@ -33,7 +33,7 @@ from dpaudit.errors import UsageError
 from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, ZeroConcentratedDP
 
 if TYPE_CHECKING:
-    from dpaudit.accounting.certify import End
+    from dpaudit.accounting.compose import End
 
 FORMAT = "dpaudit-certificate"
 VERSION = 1

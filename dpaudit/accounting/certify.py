@@ -27,9 +27,9 @@ from dpaudit.accounting.beyond import (
 )
 from dpaudit.accounting.certificate import certificate, ending, text
 from dpaudit.accounting.closed_forms import Order, best_order, concentrated, least, total
-from dpaudit.accounting.compose import Composition, Tail
+from dpaudit.accounting.compose import Composition, End, Tail
 from dpaudit.accounting.events import Block, DiscreteGaussian, Event, Events, Gaussian, Sampled, as_events
-from dpaudit.accounting.lattice import Grid, Masses, Step, step_for
+from dpaudit.accounting.lattice import Grid, step_for
 from dpaudit.accounting.losses import Atoms, Continuous, Law
 from dpaudit.accounting.pairs import Pairs, apart, attained, largest_losses, pairs
 from dpaudit.accounting.plan import Tilt, tilted
@@ -90,29 +90,6 @@ class Certified:
     def width(self) -> float:
         """high − low."""
         return self.high - self.low if math.isfinite(self.high) else (0.0 if self.low == self.high else math.inf)
-
-
-@dataclass
-class End:
-    """One composition: of one direction, from one side, on one lattice.
-
-    Attributes:
-        direction: "remove" or "add".
-        up: from above.
-        step: of the lattice.
-        parts: the masses of each law.
-        composition: with its cuts.
-        tail: the two last factors.
-        factors: these factors, as blocks.
-    """
-
-    direction: str
-    up: bool
-    step: Step
-    parts: list[Masses]
-    composition: Composition
-    tail: Tail
-    factors: tuple[Any, Any]
 
 
 def certify(

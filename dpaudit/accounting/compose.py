@@ -560,3 +560,26 @@ def _ends(found: Any) -> Enclosure:
 
 def _dyadic(mantissa: int, exponent: int) -> Fraction:
     return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
+
+
+@dataclass
+class End:
+    """One composition: of one direction, from one side, on one lattice.
+
+    Attributes:
+        direction: "remove" or "add".
+        up: from above.
+        step: of the lattice.
+        parts: the masses of each law.
+        composition: with its cuts.
+        tail: the two last factors.
+        factors: these factors, as blocks.
+    """
+
+    direction: str
+    up: bool
+    step: Step
+    parts: list[Masses]
+    composition: Composition
+    tail: Tail
+    factors: tuple[Any, Any]

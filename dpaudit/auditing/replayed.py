@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.auditing.search import Pair, Race, RacedPair
+from dpaudit.auditing.race import Pair, Race, RacedPair
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.events import Lead
 from dpaudit.neighbours import Relation

@@ -10,7 +10,8 @@ from scipy.stats import binom, binomtest
 
 import dpaudit as dp
 from dpaudit.auditing.question import validated
-from dpaudit.auditing.search import Race, RacedPair, halve, rounds_of, share_of
+from dpaudit.auditing.race import Race, RacedPair, halve, rounds_of
+from dpaudit.auditing.search import share_of
 from dpaudit.evidence.records import Counts
 from dpaudit.privacy import PureDP
 from dpaudit.request import AuditRequest

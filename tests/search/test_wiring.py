@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import dpaudit as dp
+from dpaudit.auditing.race import RacedPair, shrink
 from dpaudit.auditing.replayed import _climbed
-from dpaudit.auditing.search import RacedPair, shrink
 from dpaudit.neighbours.candidates.candidates import candidates
 from dpaudit.neighbours.digest import digest
 
