@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from dpaudit.request.option import (
     BACKEND,
@@ -21,6 +21,7 @@ from dpaudit.request.option import (
     SCHEDULER,
     SEED,
     WORKERS,
+    SharedOptions,
     described,
 )
 
@@ -216,10 +217,7 @@ class AuditRequest:
             if_invalid=False,
         ),
     )
-    pairs: Sequence[tuple[Any, Any]] | None = field(
-        default=None,
-        metadata=PAIRS,
-    )
+    pairs: Sequence[tuple[Any, Any]] | None = field(default=None, metadata=PAIRS)
     data: Any = field(
         default=None,
         metadata=described(
@@ -229,15 +227,9 @@ class AuditRequest:
             gate="target",
         ),
     )
-    domain: Any = field(
-        default=None,
-        metadata=DOMAIN,
-    )
+    domain: Any = field(default=None, metadata=DOMAIN)
     beyond_domain: bool = field(default=False, metadata=BEYOND_DOMAIN)
-    keep_data: bool = field(
-        default=False,
-        metadata=KEEP_DATA,
-    )
+    keep_data: bool = field(default=False, metadata=KEEP_DATA)
     block_size: int | None = field(
         default=None,
         metadata=described(
@@ -271,16 +263,10 @@ class AuditRequest:
     listen: Callable[[str, int, int], None] | None = field(default=None, metadata=described("In Python only.", kind=""))
 
 
-class AuditOptions(TypedDict, total=False):
+class AuditOptions(SharedOptions, total=False):
     """The options of an `AuditRequest`, as keyword arguments of `dpaudit.audit`; a test keeps both alike."""
 
-    parameters: Mapping[str, Any] | None
-    claim: Claim | str | None
     runs: int | float
-    confidence: float
-    seed: int | None
-    relation: Any
-    false_alarm: float
     fixed: Sequence[tuple[int, int]]
     floating_point: str
     sequential: bool
@@ -293,14 +279,9 @@ class AuditOptions(TypedDict, total=False):
     data: Any
     domain: Any
     beyond_domain: bool
-    keep_data: bool
     block_size: int | None
     reading: str | None
-    workers: int
-    backend: str | None
-    scheduler: str | None
     time_budget: float | None
     resume: str | Path | None
     query: Callable[..., Any] | None
     sensitivity: Any
-    listen: Callable[[str, int, int], None] | None

@@ -6,12 +6,13 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
 
 from dpaudit.errors import refuse_unknown
 
 if TYPE_CHECKING:
     from dpaudit.evidence.evidence import Evidence
+    from dpaudit.privacy import Claim
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -199,3 +200,19 @@ KEEP_DATA = described(
     asked="whether data are kept",
     recorded=lambda evidence: any(pair.data0 is not None for pair in evidence.pairs),
 )
+
+
+class SharedOptions(TypedDict, total=False):
+    """The options that audits, traces and proofs have in common, as keyword arguments."""
+
+    parameters: Mapping[str, Any] | None
+    claim: Claim | str | None
+    confidence: float
+    seed: int | None
+    relation: Any
+    false_alarm: float
+    keep_data: bool
+    workers: int
+    backend: str | None
+    scheduler: str | None
+    listen: Callable[[str, int, int], None] | None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from dpaudit.request.audit import AuditRequest
 from dpaudit.request.option import (
@@ -21,6 +21,7 @@ from dpaudit.request.option import (
     SCHEDULER,
     SEED,
     WORKERS,
+    SharedOptions,
     described,
 )
 
@@ -78,10 +79,7 @@ class TraceRequest:
     seed: int | None = field(default=None, metadata=SEED)
     relation: Any = field(default=None, metadata=RELATION)
     false_alarm: float = field(default=1e-3, metadata=FALSE_ALARM)
-    pairs: Sequence[tuple[Any, Any]] | None = field(
-        default=None,
-        metadata=PAIRS,
-    )
+    pairs: Sequence[tuple[Any, Any]] | None = field(default=None, metadata=PAIRS)
     data: Any = field(
         default=None,
         metadata=described(
@@ -91,10 +89,7 @@ class TraceRequest:
             gate="target",
         ),
     )
-    domain: Any = field(
-        default=None,
-        metadata=DOMAIN,
-    )
+    domain: Any = field(default=None, metadata=DOMAIN)
     beyond_domain: bool = field(default=False, metadata=BEYOND_DOMAIN)
     candidates: int | float = field(
         default=700,
@@ -112,10 +107,7 @@ class TraceRequest:
             recorded=lambda evidence: None if evidence.trace is None else evidence.trace.limit,
         ),
     )
-    keep_data: bool = field(
-        default=False,
-        metadata=KEEP_DATA,
-    )
+    keep_data: bool = field(default=False, metadata=KEEP_DATA)
     workers: int = field(default=1, metadata=WORKERS)
     backend: str | None = field(default=None, metadata=BACKEND)
     scheduler: str | None = field(default=None, metadata=SCHEDULER)
@@ -126,28 +118,17 @@ class TraceRequest:
     listen: Callable[[str, int, int], None] | None = field(default=None, metadata=described("In Python only.", kind=""))
 
 
-class TraceOptions(TypedDict, total=False):
+class TraceOptions(SharedOptions, total=False):
     """The options of a `TraceRequest`, as keyword arguments of `dpaudit.trace`; a test keeps both alike."""
 
-    parameters: Mapping[str, Any] | None
-    claim: Claim | str | None
     runs: int | float
-    confidence: float
-    seed: int | None
-    relation: Any
-    false_alarm: float
     pairs: Sequence[tuple[Any, Any]] | None
     data: Any
     domain: Any
     beyond_domain: bool
     candidates: int | float
     paths: int
-    keep_data: bool
-    workers: int
-    backend: str | None
-    scheduler: str | None
     time_budget: float | None
-    listen: Callable[[str, int, int], None] | None
 
 
 _RUNS_ALONE = (
@@ -281,27 +262,16 @@ class ProofRequest:
     listen: Callable[[str, int, int], None] | None = field(default=None, metadata=described("In Python only.", kind=""))
 
 
-class ProofOptions(TypedDict, total=False):
+class ProofOptions(SharedOptions, total=False):
     """The options of a `ProofRequest`, as keyword arguments of `dpaudit.prove`; a test keeps both alike."""
 
-    parameters: Mapping[str, Any] | None
-    claim: Claim | str | None
     length: int | None
     domain: str | Sequence[Any] | Mapping[str, Any] | None
     data: Any
     runs: int | float
-    confidence: float
-    seed: int | None
-    relation: Any
-    false_alarm: float
-    keep_data: bool
-    workers: int
-    backend: str | None
-    scheduler: str | None
     steps: int | None
     time_budget: float | None
     seconds: float | None
-    listen: Callable[[str, int, int], None] | None
 
 
 def proof_for(request: AuditRequest | TraceRequest) -> ProofRequest | None:
