@@ -276,24 +276,12 @@ class PureDP(Claim):
     notion: ClassVar[str] = "pure differential privacy"
     variant: ClassVar[str] = "Pure DP"
     example: ClassVar[str] = "epsilon=1"
+    pure = True
+    is_point = True
+    words = PURE
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", require("epsilon", self.epsilon, 0.0, math.inf))
-
-    @property
-    def pure(self) -> bool:
-        """True: this is plain ε-DP."""
-        return True
-
-    @property
-    def is_point(self) -> bool:
-        """True."""
-        return True
-
-    @property
-    def words(self) -> Words:
-        """How it is described to readers."""
-        return PURE
 
     def tradeoff(self, fpr: ArrayLike) -> Floats:
         """max(0, 1 − e^ε·α, e^−ε·(1 − α)) (Wasserman & Zhou 2010, Theorem 2.4; Kairouz, Oh & Viswanath 2015)."""
@@ -323,6 +311,7 @@ class ApproxDP(Claim):
     notion: ClassVar[str] = "approximate differential privacy"
     variant: ClassVar[str] = "Approximate DP"
     example: ClassVar[str] = "epsilon=1, delta=1e-6"
+    is_point = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", require("epsilon", self.epsilon, 0.0, math.inf))
@@ -332,11 +321,6 @@ class ApproxDP(Claim):
     def pure(self) -> bool:
         """True at δ = 0 only."""
         return self.delta == 0.0
-
-    @property
-    def is_point(self) -> bool:
-        """True."""
-        return True
 
     @property
     def words(self) -> Words:
@@ -409,14 +393,10 @@ class GaussianDP(Claim):
     symbol: ClassVar[str] = "μ"
     notion: ClassVar[str] = "Gaussian differential privacy"
     example: ClassVar[str] = "mu=1"
+    words = GAUSSIAN
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "mu", require("mu", self.mu, 0.0, math.inf))
-
-    @property
-    def words(self) -> Words:
-        """How it is described to readers."""
-        return GAUSSIAN
 
     def tradeoff(self, fpr: ArrayLike) -> Floats:
         """Φ(Φ⁻¹(1 − α) − μ) (Dong, Roth & Su 2022, equation 6)."""
@@ -541,10 +521,7 @@ class _RenyiRegion(Claim):
 
     __slots__ = ()
 
-    @property
-    def is_divergence(self) -> bool:
-        """True."""
-        return True
+    is_divergence = True
 
     def tradeoff(self, fpr: ArrayLike) -> Floats:
         """The lower boundary of the allowed pairs, by bisection: accurate to 2^-50, and never too high."""
@@ -592,10 +569,7 @@ class ZeroConcentratedDP(_RenyiRegion):
     def __post_init__(self) -> None:
         object.__setattr__(self, "rho", require("rho", self.rho, 0.0, math.inf))
 
-    @property
-    def words(self) -> Words:
-        """How it is described to readers."""
-        return CONCENTRATED
+    words = CONCENTRATED
 
     def least(self, p: ArrayLike, q: ArrayLike) -> Floats:
         """The largest D_α(Bern p‖Bern q)/α over α and both directions (data processing); 0 if p ≤ q."""
@@ -632,10 +606,7 @@ class RenyiDP(_RenyiRegion):
         object.__setattr__(self, "order", require("order", self.order, 1.0, math.inf, open_low=True))
         object.__setattr__(self, "epsilon", require("epsilon", self.epsilon, 0.0, math.inf))
 
-    @property
-    def words(self) -> Words:
-        """How it is described to readers."""
-        return RENYI
+    words = RENYI
 
     def least(self, p: ArrayLike, q: ArrayLike) -> Floats:
         """The larger D_α(Bern p‖Bern q) of both directions (data processing); 0 if p ≤ q."""
