@@ -272,7 +272,7 @@ def families(
 
     Args:
         outputs0, outputs1: learning runs of side 0 and side 1.
-        learn: a learner whose score is tried too (see `learned`), or None.
+        learn: a learner whose score is tried too (see `learned_fits`), or None.
         quick: whether to leave out scores of vectors that are slow to fit.
         leads: paths that runs made earlier point to.
 

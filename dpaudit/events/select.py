@@ -258,7 +258,7 @@ def choose(
         measuring: the runs, of both sides together, that will measure the choice; or those of each side, of which a
             two-sided event will use equally many.
         error: the error level of all choices together.
-        learn: a learner whose score is a candidate too (see `learned`), or None.
+        learn: a learner whose score is a candidate too (see `learned_fits`), or None.
         leads: paths that runs made earlier point to.
 
     Returns:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, np.dtype[Any]]
 Binary = Callable[[Any, Any], Any]
 INTEGER_LIMIT = 2**62  # int64 wraps around beyond twice this; Python's integers do not
-CORRECTED = sys.version_info >= (3, 12)  # functions in C add floats more exactly than `+` does: see `adding`
+CORRECTED = sys.version_info >= (3, 12)  # functions in C add floats more exactly than `+` does: see `drawn_sums`
 _PLUS = opcode.opmap["BINARY_OP"]
 _EXACT = 2**53  # up to here, NumPy compares an integer as a float without rounding
 _DTYPES = (np.dtype(bool), np.dtype(np.int64), np.dtype(np.float64))
