@@ -305,17 +305,23 @@ class Account:
             less, more = closed_forms.delta(square, epsilon)
             return less, more if rho is None else _delta_by_order(rho, epsilon)
 
-        return Certified(
-            self.events,
-            parameter,
-            at,
-            _outward(low, up=False),
-            _outward(high, up=True),
-            certificate(self.events, parameter, at, (low, high), 0, ends),
-            tuple(_curve(around, points, float(at if parameter == "delta" else high))),
-            self.tolerance,
-            "" if exactly else _BY_ORDER,
-        )
+        given = certificate(self.events, parameter, at, (low, high), 0, ends)
+        return self._stated(parameter, at, low, high, given, around, points, "" if exactly else _BY_ORDER)
+
+    def _stated(
+        self,
+        parameter: str,
+        at: Fraction,
+        low: Decimal,
+        high: Decimal,
+        given: dict[str, Any],
+        around: Callable[[Fraction], tuple[Decimal, Decimal]],
+        points: int,
+        note: str,
+    ) -> Certified:
+        ends = _outward(low, up=False), _outward(high, up=True)
+        curve = _curve(around, points, float(at if parameter == "delta" else high))
+        return Certified(self.events, parameter, at, *ends, given, tuple(curve), self.tolerance, note)
 
     def _narrow(self, bound: Any, width: Any) -> tuple[list[End], Decimal, Decimal, str]:
         """Compose on finer and finer lattices, until the interval is narrow."""
@@ -415,17 +421,7 @@ class Account:
             highs = [value for value, up in both if up] if self.rho is None else [_delta_by_order(self.rho, epsilon)]
             return max(Decimal(0), *(value for value, up in both if not up)), min(Decimal(1), max(highs))
 
-        return Certified(
-            self.events,
-            parameter,
-            at,
-            _outward(low, up=False),
-            _outward(high, up=True),
-            given,
-            tuple(_curve(around, points, float(at if parameter == "delta" else high))),
-            self.tolerance,
-            note,
-        )
+        return self._stated(parameter, at, low, high, given, around, points, note)
 
     def _pure(self) -> Certified:
         """At δ = 0 ε is the sum of the largest losses."""

@@ -1,9 +1,9 @@
 """Are the runs of each side independent draws from one distribution?
 
 Nobody can be certain of this for a function that keeps a state of its own. But it can be detected that outputs drift
-over the course of the calls (`drifted`), depend on one another (`dependence`), or were handed in twice (`refuse_copies`). In
-each case no bound is valid, and the runs are refused. Programs need no such check: they are called again on the same
-draws, and keep no state.
+over the course of the calls (`drifted`), depend on one another (`dependence`), or were handed in twice
+(`refuse_copies`). In each case no bound is valid, and the runs are refused. Programs need no such check: they are
+called again on the same draws, and keep no state.
 """
 
 from __future__ import annotations

@@ -69,10 +69,6 @@ class LikelihoodOrder:
         above0, above1 = self.above0[at], self.above1[at]
         return above0 / n0, above1 / n1, (self.all0 - above0) / n0, (self.all1 - above1) / n1
 
-    def rates_above(self, at: Integers) -> tuple[Floats, Floats]:
-        """Return the frequencies, under side 0 and side 1, of runs at or above some thresholds."""
-        return self.above0[at] / max(self.total0, 1), self.above1[at] / max(self.total1, 1)
-
     def labels(self, above: int | None, below: int | None, down_to: int | None = None) -> Integers:
         """Return labels of all cells: 1 for side 0, −1 for side 1, 0 for neither."""
         labels = np.zeros(len(self.cells), dtype=np.int64)

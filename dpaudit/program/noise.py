@@ -357,7 +357,11 @@ class Noise(ABC):
         if not all(map(math.isfinite, given)):
             raise ValueError("noise.select: scores must be finite")
         rate = float(self._scale("select", "rate", rate))
-        return listed[self._pick([math.exp(max(rate * (score - max(given)), -700.0)) for score in given])]
+        weights = [math.exp(max(rate * (score - max(given)), -700.0)) for score in given]
+        return listed[self._selected(weights, given, rate)]
+
+    def _selected(self, weights: list[float], scores: list[float], rate: float) -> int:
+        return self._pick(weights)
 
     def propose_test_release(self, options: Iterable[Any], scores: Iterable[Any], scale: Any, threshold: Any) -> Any:
         """The option of the largest score, if its lead over the second with Laplace noise is above a threshold.

@@ -263,16 +263,9 @@ class FollowedNoise(Noise):
             return extreme(array_of(values), 1)
         return super().argmax(values)
 
-    def select(self, options: Iterable[Any], scores: Iterable[Any], rate: Any) -> Any:
-        """Choose by the exponential mechanism: a choice whose chances are known."""
-        listed, given = list(options), [float(score) for score in scores]
-        if not listed or len(given) != len(listed):
-            raise ValueError(f"noise.select: {len(listed)} options, but {len(given)} scores")
-        if not all(map(math.isfinite, given)):
-            raise ValueError("noise.select: scores must be finite")
-        rate = float(self._scale("select", "rate", rate))
-        weights = [math.exp(max(rate * (score - max(given)), -700.0)) for score in given]
-        return listed[self._place(SELECT, weights, given, 1 / rate)]
+    def _selected(self, weights: list[float], scores: list[float], rate: float) -> int:
+        """A choice whose chances are known."""
+        return self._place(SELECT, weights, scores, 1 / rate)
 
     def propose_test_release(self, options: Iterable[Any], scores: Iterable[Any], scale: Any, threshold: Any) -> Any:
         """Choose an option or none: with wide noise any of them, else as ever."""

@@ -28,7 +28,7 @@ from dpaudit.tracing.laws import UNIFORM, UNKNOWN, NoiseLaw
 Whole = np.ndarray[Any, np.dtype[np.int64]]
 
 # the functions of NumPy that are used while a target runs, when its own names are replaced
-_array, _asarray, _zeros, _full, _ones = np.array, np.asarray, np.zeros, np.full, np.ones
+_array, _asarray, _zeros, _ones = np.array, np.asarray, np.zeros, np.ones
 _concatenate, _lexsort, _arange, _repeat = np.concatenate, np.lexsort, np.arange, np.repeat
 _bincount, _searchsorted, _cumsum, _flatnonzero = np.bincount, np.searchsorted, np.cumsum, np.flatnonzero
 _NONE: Whole = np.zeros(0, dtype=np.int64)

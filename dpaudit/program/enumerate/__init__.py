@@ -6,8 +6,8 @@ the decimals that are written (`Exact`, `Whole`), and ``math.exp`` of one is a s
 response at ε = 1 has the ratio e, not 2.718….
 
 The numbers form the field of quotients of sums Σ c·e^r with rational c and r (`number`). If a program needs
-something that is not exact (a float, a root), it is refused, and the message names the line (`number.refuse`). A float that
-the program computes from its own literals counts as the decimal that Python writes for it, if that has at most 15
+something that is not exact (a float, a root), it is refused, and the message names the line (`number.refuse`). A float
+that the program computes from its own literals counts as the decimal that Python writes for it, if that has at most 15
 digits.
 """
 
