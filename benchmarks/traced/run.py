@@ -37,7 +37,7 @@ PINS: dict[str, list[str]] = {
     "pydp": ["python-dp==1.1.5"],
     "pipeline_dp": ["pipeline-dp==0.3.1", "python-dp==1.1.5"],
     "tmlt_core": ["tmlt.core==0.20.0", "numpy==1.26.4", "pandas==1.5.3", "pyspark==3.5.9", "scipy==1.17.1",
-                  "statsmodels==0.15.0", "click>=8.1", "rich>=13.7", "msgspec>=0.19", "rfc8785>=0.1.4", "jinja2>=3.1",
+                  "click>=8.1", "rich>=13.7", "msgspec>=0.19", "rfc8785>=0.1.4", "jinja2>=3.1",
                   "joblib>=1.4", "cloudpickle>=3.0", "python-flint>=0.7"],
     "opacus": ["opacus==1.6.0", "torch==2.13.0"],
     "torch": ["torch==2.13.0"],
