@@ -18,7 +18,7 @@ import msgspec
 import numpy as np
 
 from dpaudit.arrays import Floats
-from dpaudit.auditing.assumed import ASSUMED, LOST, SOME_CANARIES
+from dpaudit.auditing.assumed import ASSUMED, LOST, SHARE, SOME_CANARIES
 from dpaudit.auditing.canaries import foresee_guesses, guessed, refuse_no_coin, refuse_other_notions
 from dpaudit.auditing.independence import are_constant, homogeneity_cells, refuse_copies
 from dpaudit.auditing.pair import histogram_cells
@@ -170,7 +170,6 @@ def refuse_only_nan(members: Floats, others: Floats) -> None:
 
 Positions = np.ndarray[Any, np.dtype[np.int64]]
 
-SHARE = 0.3  # of the outputs choose the event; tuned on other seeds than benchmarks/scores.py reports
 _SPLIT = 4  # the first entry of the spawn key
 
 

@@ -11,8 +11,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from dpaudit.auditing.assumed import RECORDED
-from dpaudit.auditing.scores import SHARE
+from dpaudit.auditing.assumed import RECORDED, SHARE
 from dpaudit.evidence.event import Coordinate, Event, Reach, Rows, Step
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Attempt, Cell, Histogram, Scores, Verdict
