@@ -12,7 +12,7 @@ import math
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -22,7 +22,16 @@ import msgspec
 import numpy as np
 
 from dpaudit.auditing.accuracy import accuracy
-from dpaudit.auditing.pair import few_blocks, learn, measure, measure_event, read_of, with_call_style
+from dpaudit.auditing.pair import (
+    LearnedPair,
+    MeasuredPair,
+    few_blocks,
+    learn,
+    measure,
+    measure_event,
+    read_of,
+    with_call_style,
+)
 from dpaudit.auditing.privacy_curve import PrivacyCurve, choose_statements, curve_of, statement
 from dpaudit.auditing.question import (
     LEAST_RUNS,
@@ -45,7 +54,7 @@ from dpaudit.evidence.build import no_bound, run_info
 from dpaudit.evidence.canonical_json import plain_value
 from dpaudit.evidence.event import Event
 from dpaudit.evidence.evidence import Evidence, settled
-from dpaudit.evidence.records import Attempt, Bound, Histogram, Led, SecondLook, Target, Verdict
+from dpaudit.evidence.records import Attempt, Bound, Histogram, SecondLook, Target, Verdict
 from dpaudit.loading.named import public_name
 from dpaudit.neighbours.digest import digest
 from dpaudit.processes.process import second_look_begins
@@ -401,66 +410,64 @@ def privacy_curve(target: str | Mechanism | Callable[..., Any], **options: Unpac
     return PrivacyCurve(audited(AuditRequest(target, **options)))
 
 
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """A pair that was learned and measured, with what its counts prove."""
+
+    learned: LearnedPair
+    measured: MeasuredPair
+    ahead: int  # measuring runs
+    attempts: tuple[Attempt, ...]
+    statements: tuple[Bound, ...]  # of the curve
+
+
 def _carry_out(question: Question, target: Target, total: int, curve: bool) -> Evidence:
     pairs = len(question.pairs)
     error = (1 - question.confidence) / pairs
-    low_error = error
+    low_error = of_curve = error  # the curve is a finding of its own, at the full confidence
     if question.floating_point == "verdict" and question.reads_low_bits:
         error, low_error = (1 - _LOW_BITS_SHARE) * error, _LOW_BITS_SHARE * error
-    attempts: list[Attempt] = []
-    histograms: list[Histogram] = []
-    widths: list[int] = []
-    learning = measuring = 0
-    fallback_reason: str | None = None
-    fixed: list[tuple[int, int]] = []
-    statements: list[Bound] = []
-    constant: list[int] = []
-    unshown: list[Led] = []
-    sampled: Outputs | None = None
-    # the curve is a finding of its own, at the full confidence
-    of_curve = (1 - question.confidence) / pairs
     further = partial(choose_statements, error=of_curve, learn=question.learn) if curve else None
+    sampled: Outputs | None = None
+    done: list[_Done] = []
     for pair in range(pairs):
         share = total // pairs + (1 if pair < total % pairs else 0)
         learned = learn(question, pair, share, error, further)
+        sampled, learned = sampled or learned.sample, replace(learned, sample=None)
         question = replace(question, made_as=learned.made_as)  # for the second look too
-        sampled = sampled or learned.sample
-        constant += [pair] if learned.constant else []
-        unshown += [learned.led] if learned.led is not None else []
         ahead = question.fixed[pair][1] if question.fixed else share - learned.runs
-        fixed += [(learned.runs, ahead)] if question.fixed else []
         measured = measure(question, pair, learned, ahead)
-        learning, measuring = learning + learned.runs, measuring + ahead
-        attempts += [
-            attempt_of(choice, counts, question.notion, error=error, pair=pair, assumes=question.assumptions)
-            for choice, counts in zip(learned.choices, measured.counts, strict=True)
-        ]
+        bound = partial(attempt_of, notion=question.notion, pair=pair, assumes=question.assumptions)
+        counted = zip(learned.choices, measured.counts, strict=True)
+        attempts = [bound(choice, counts, error=error) for choice, counts in counted]
         if learned.low_bits is not None and measured.low_bits is not None:
-            attempts.append(
-                attempt_of(
-                    learned.low_bits,
-                    measured.low_bits,
-                    question.notion,
-                    error=low_error,
-                    pair=pair,
-                    assumes=question.assumptions,
-                    arithmetic="float",
-                )
-            )
-        statements += [
+            attempts.append(bound(learned.low_bits, measured.low_bits, error=low_error, arithmetic="float"))
+        statements = [
             statement(choice, counts, pair, of_curve, question.assumptions)
             for choice, counts in zip(learned.further, measured.further, strict=True)
         ]
-        histograms.append(measured.histogram)
-        widths.append(learned.width)
-        fallback_reason = fallback_reason or learned.fallback_reason or measured.fallback_reason
-    looks = two_looks(question, attempts, widths.__getitem__)
-    evidence = _evidence(question, target, attempts, histograms, learning, measuring, fallback_reason, looks)
-    whole_curve = curve_of(statements, question.confidence) if curve else None
+        done.append(_Done(learned, measured, ahead, tuple(attempts), tuple(statements)))
+    attempts = [attempt for each in done for attempt in each.attempts]
+    looks = two_looks(question, attempts, lambda pair: done[pair].learned.width)
+    evidence = _evidence(
+        question,
+        target,
+        attempts,
+        [each.measured.histogram for each in done],
+        sum(each.learned.runs for each in done),
+        sum(each.ahead for each in done),
+        next(filter(None, (one.fallback_reason for each in done for one in (each.learned, each.measured))), None),
+        looks,
+    )
     shown = evidence.claim is None or evidence.verdict is Verdict.VIOLATED
-    led = () if shown else tuple(unshown)
-    evidence = msgspec.structs.replace(evidence, accuracy=accuracy(question, sampled, total))
-    return msgspec.structs.replace(evidence, fixed=tuple(fixed), curve=whole_curve, constant=tuple(constant), led=led)
+    return msgspec.structs.replace(
+        evidence,
+        accuracy=accuracy(question, sampled, total),
+        fixed=tuple((each.learned.runs, each.ahead) for each in done if question.fixed),
+        curve=curve_of([one for each in done for one in each.statements], question.confidence) if curve else None,
+        constant=tuple(pair for pair, each in enumerate(done) if each.learned.constant),
+        led=() if shown else tuple(each.learned.led for each in done if each.learned.led is not None),
+    )
 
 
 def _carry_out_sequentially(question: Question, target: Target, total: int, seconds: float | None) -> Evidence:
