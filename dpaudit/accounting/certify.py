@@ -30,7 +30,7 @@ from dpaudit.accounting.closed_forms import Order, best_order, concentrated, lea
 from dpaudit.accounting.compose import Composition, End, Tail
 from dpaudit.accounting.events import Block, DiscreteGaussian, Event, Events, Gaussian, Sampled, as_events
 from dpaudit.accounting.lattice import Grid, step_for
-from dpaudit.accounting.losses import Atoms, Continuous, Law
+from dpaudit.accounting.losses import Atoms, Continuous, LossLaw
 from dpaudit.accounting.pairs import Pairs, apart, attained, largest_losses, pairs
 from dpaudit.accounting.plan import Tilt, tilted
 from dpaudit.decimals import Number, read_number
@@ -276,7 +276,7 @@ class Account:
         with precision(self.bits):
             return tilted(self._counted(self.main), log_delta=log_delta).epsilon
 
-    def _counted(self, key: tuple[str, bool]) -> list[tuple[Law, int]]:
+    def _counted(self, key: tuple[str, bool]) -> list[tuple[LossLaw, int]]:
         return list(zip(self.laws[key], self.counts, strict=True))
 
     def _tilt(self, end: End) -> Tilt:
@@ -503,7 +503,7 @@ def _unbounded(event: Event) -> bool:
     return isinstance(mechanism, Gaussian | DiscreteGaussian)
 
 
-def _largest(law: Law, event: Event) -> Any:
+def _largest(law: LossLaw, event: Event) -> Any:
     ends = law.ends() if isinstance(law, Continuous) else None
     if isinstance(law, Atoms) and not (law.infinite or law.spare):
         return law.values()[-1][0]

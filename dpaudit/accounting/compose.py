@@ -28,8 +28,8 @@ from typing import Any
 import numpy as np
 
 from dpaudit.accounting.balls import ball, decimal, flint, middle, precision
-from dpaudit.accounting.lattice import Grid, Masses, Shares, Step, coarser, costs, distance, height, shares
-from dpaudit.accounting.losses import Atoms, Continuous, Law
+from dpaudit.accounting.lattice import Grid, LatticeStep, Masses, Shares, coarser, costs, distance, height, shares
+from dpaudit.accounting.losses import Atoms, Continuous, LossLaw
 from dpaudit.accounting.plan import KEPT, Tilt, tilted
 from dpaudit.enclosure import Enclosure
 from dpaudit.errors import UsageError
@@ -38,7 +38,7 @@ _TO_COARSER = 0.1  # of the width: the most that coarser lattices may take, of o
 
 
 @dataclass(frozen=True)
-class Block:
+class MassBlock:
     """The losses of some steps: coefficient i of ``poly`` units at base + step·2^level·(start + i).
 
     Attributes:
@@ -117,12 +117,12 @@ class Composition:
         """The step of a lattice that was made coarser so often, as a ball."""
         return self._size * 2**level
 
-    def block(self, masses: Masses, growth: float) -> Block:
+    def block(self, masses: Masses, growth: float) -> MassBlock:
         """Return masses as a block of one step, trimmed."""
         poly = flint().fmpz_poly(masses.masses)
-        return self._trimmed(Block(poly, masses.start, masses.infinite, masses.base, 1, growth))
+        return self._trimmed(MassBlock(poly, masses.start, masses.infinite, masses.base, 1, growth))
 
-    def times(self, a: Block, b: Block) -> Block:
+    def times(self, a: MassBlock, b: MassBlock) -> MassBlock:
         """Return the losses of both, which are on one lattice."""
         assert a.level == b.level
         self._check(a.length + b.length)
@@ -133,7 +133,7 @@ class Composition:
         else:
             poly, infinite = exact // self.unit, lower_infinite(a, b) // self.unit
         self.program.append([a.number, b.number])
-        found = Block(poly, a.start + b.start, infinite, a.base + b.base, a.steps + b.steps, a.growth + b.growth)
+        found = MassBlock(poly, a.start + b.start, infinite, a.base + b.base, a.steps + b.steps, a.growth + b.growth)
         return self._trimmed(replace(found, level=a.level))
 
     def _rounding(self, length: int) -> Any:
@@ -141,7 +141,7 @@ class Composition:
             self._pad = flint().fmpz_poly([self.unit - 1] * (2 * length))
         return self._pad.truncate(length)
 
-    def power(self, block: Block, count: int, *, pair: bool = False) -> tuple[Block, Block | None]:
+    def power(self, block: MassBlock, count: int, *, pair: bool = False) -> tuple[MassBlock, MassBlock | None]:
         """Return the losses of ``count`` blocks, and with ``pair`` those of one more.
 
         From the leading bit of the count on, square, and multiply by the block where the bit is 1. A block alone is
@@ -169,7 +169,7 @@ class Composition:
             more = self.times(found, block)
         return found, more
 
-    def last_two(self, blocks: Sequence[tuple[Block, int]]) -> tuple[Block, Block | None]:
+    def last_two(self, blocks: Sequence[tuple[MassBlock, int]]) -> tuple[MassBlock, MassBlock | None]:
         """Return two factors whose product is all of it; that product, the largest, is never computed."""
         (first, count), *others = blocks
         if not others:
@@ -189,13 +189,13 @@ class Composition:
 
     # --- coarser lattices ---------------------------------------------------------------------------------
 
-    def eased(self, block: Block) -> Block:
+    def eased(self, block: MassBlock) -> MassBlock:
         """Return the block on the coarsest lattice that costs little width."""
         while (odd := self._easy(block)) is not None:
             block = self._coarser(block, odd == "odd")
         return block
 
-    def _easy(self, block: Block) -> str | None:
+    def _easy(self, block: MassBlock) -> str | None:
         """Which places a coarser lattice keeps that costs little width; None where that costs much.
 
         Where blocks are as long as their tails, a coarser lattice every third time that the steps double takes the
@@ -208,7 +208,7 @@ class Composition:
         share = 2.0 ** -(block.level + 1) + 2 / (math.log2(self._steps) + 2)
         return ("odd" if odd else "even") if cost * self._steps / block.steps <= self._allowed * share / 2 else None
 
-    def levelled(self, a: Block, b: Block) -> tuple[Block, Block]:
+    def levelled(self, a: MassBlock, b: MassBlock) -> tuple[MassBlock, MassBlock]:
         """Return both on the coarser one of their lattices."""
         while a.level < b.level:
             a = self._coarser(a, self._cost(a)[1])
@@ -216,7 +216,7 @@ class Composition:
             b = self._coarser(b, self._cost(b)[1])
         return a, b
 
-    def _forced(self, a: Block, b: Block) -> tuple[Block, Block]:
+    def _forced(self, a: MassBlock, b: MassBlock) -> tuple[MassBlock, MassBlock]:
         """Return both on the coarser one of their lattices, and count what that costs."""
         while a.level != b.level:
             a, b = (a, b) if a.level < b.level else (b, a)
@@ -225,21 +225,21 @@ class Composition:
             a = self._coarser(a, odd)
         return a, b
 
-    def _cost(self, block: Block) -> tuple[float, bool]:
+    def _cost(self, block: MassBlock) -> tuple[float, bool]:
         """By how much ln δ would change for each copy, and whether odd places are then the better ones to keep."""
         key = block.number, block.level
         if key not in self._costs:
             self._costs[key] = self._cost_of(block)
         return self._costs[key]
 
-    def _cost_of(self, block: Block) -> tuple[float, bool]:
+    def _cost_of(self, block: MassBlock) -> tuple[float, bool]:
         masses = np.array([float(int(mass)) for mass in block.poly.coeffs()] or [0.0])
         if not masses.any():
             return 0.0, False
         step = middle(self.size(block.level))
         return min(zip(costs(masses, block.start, step, self._tilt.tilt, up=self.up), (False, True), strict=True))
 
-    def _coarser(self, block: Block, odd: bool) -> Block:
+    def _coarser(self, block: MassBlock, odd: bool) -> MassBlock:
         size = self.size(block.level)
         if block.level not in self._shares:
             self._shares[block.level] = shares(size, self.unit)
@@ -251,7 +251,7 @@ class Composition:
 
     # --- trims --------------------------------------------------------------------------------------------
 
-    def _trimmed(self, block: Block) -> Block:
+    def _trimmed(self, block: MassBlock) -> MassBlock:
         """Cut both ends, and give the block its number."""
         poly, length, number = block.poly, block.length, len(self.cuts)
         if not length:
@@ -273,7 +273,7 @@ class Composition:
             poly[last - first - 1] += beyond
         return replace(block, poly=poly, start=block.start + first, infinite=infinite, number=number)
 
-    def _low_cut(self, block: Block) -> int:
+    def _low_cut(self, block: MassBlock) -> int:
         """Return a low mass so small that, tilted, it is a share of what matters."""
         size = middle(self.size(block.level))
         lowest = middle(block.base) + size * block.start
@@ -289,7 +289,7 @@ class Composition:
         return found
 
 
-def lower_infinite(a: Block, b: Block) -> int:
+def lower_infinite(a: MassBlock, b: MassBlock) -> int:
     """Return the infinite mass of both from below, in units squared: a is infinite, or b is and a is not."""
     return a.infinite * (int(b.poly(1)) + b.infinite) + b.infinite * int(a.poly(1))
 
@@ -316,7 +316,7 @@ class Tail:
         infinite_units: the probability of an infinite loss, in units squared.
     """
 
-    def __init__(self, x: Block, y: Block | None, *, up: bool, unit: int, size: Any) -> None:
+    def __init__(self, x: MassBlock, y: MassBlock | None, *, up: bool, unit: int, size: Any) -> None:
         self.up, self._unit, self._size = up, unit, size
         left = [int(value) for value in x.poly.coeffs()] or [0]
         right = [unit] if y is None else [int(value) for value in y.poly.coeffs()] or [0]
@@ -497,7 +497,7 @@ def formula(law: Continuous, at: Level) -> Enclosure:
     raise UsageError("δ(ε) of this noise is too small to enclose; take a smaller ε")
 
 
-def enclosed(law: Callable[[int], Law], releases: int, at: Level, *, cells: int = 1) -> Enclosure:
+def enclosed(law: Callable[[int], LossLaw], releases: int, at: Level, *, cells: int = 1) -> Enclosure:
     """Return δ(ε) of several releases of one kind.
 
     Args:
@@ -526,7 +526,7 @@ def enclosed(law: Callable[[int], Law], releases: int, at: Level, *, cells: int 
         return Enclosure(max(Fraction(0), _ends(low).low), min(Fraction(1), _ends(high).high))
 
 
-def _beyond(law: Law, releases: int, at: Level) -> bool:
+def _beyond(law: LossLaw, releases: int, at: Level) -> bool:
     """Whether no loss is certainly larger than ε."""
     if isinstance(law, Atoms):
         return not (law.infinite or law.spare) and bool(at.ball() >= law.values()[-1][0] * releases)
@@ -534,9 +534,9 @@ def _beyond(law: Law, releases: int, at: Level) -> bool:
     return ends is not None and bool(at.ball() >= ends[1] * releases)
 
 
-def _end(law: Law, releases: int, at: Level, tilt: Tilt, cells: int, unit: int, *, up: bool) -> Any:
+def _end(law: LossLaw, releases: int, at: Level, tilt: Tilt, cells: int, unit: int, *, up: bool) -> Any:
     exact = law.unit if isinstance(law, Atoms) else law.span if isinstance(law, Continuous) else None
-    step = Step(exact / cells) if isinstance(exact, Fraction) else Step(None, 0, cells)
+    step = LatticeStep(exact / cells) if isinstance(exact, Fraction) else LatticeStep(None, 0, cells)
     size = step.ball([law])
     _check(int(middle(distance(law) / size)))
     grid = Grid(law, 0, step, size, tilt, unit)
@@ -578,7 +578,7 @@ class End:
 
     direction: str
     up: bool
-    step: Step
+    step: LatticeStep
     parts: list[Masses]
     composition: Composition
     tail: Tail

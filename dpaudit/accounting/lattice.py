@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpaudit.accounting.balls import ball, middle, rounded_down, rounded_up
-from dpaudit.accounting.losses import Atoms, Continuous, LargestLaw, Law, Reversed, SampledLaw, Sketch, Spliced
+from dpaudit.accounting.losses import Atoms, Continuous, LargestLaw, LossLaw, Reversed, SampledLaw, Sketch, Spliced
 from dpaudit.accounting.plan import Tilt, between, indices, thresholds
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _CELL = 0.7  # how far it reaches above its place, in steps
 
 
 @dataclass(frozen=True)
-class Step:
+class LatticeStep:
     """The step of a lattice: a rational number, or a part of the distance of the atoms of one law.
 
     Attributes:
@@ -45,12 +45,12 @@ class Step:
     anchor: int = -1
     parts: int = 1
 
-    def ball(self, laws: Sequence[Law]) -> Any:
+    def ball(self, laws: Sequence[LossLaw]) -> Any:
         """Return the step as a ball."""
         return ball(self.value) if self.value is not None else distance(laws[self.anchor]) / self.parts
 
 
-def distance(law: Law) -> Any:
+def distance(law: LossLaw) -> Any:
     """Return what the step should divide, as a ball: the unit of atoms, the distance of ends."""
     if isinstance(law, Atoms):
         return law.unit() if callable(law.unit) else ball(law.unit or 0)
@@ -59,19 +59,19 @@ def distance(law: Law) -> Any:
     return ends[1] - ends[0]
 
 
-def _rational(law: Law) -> Fraction | None:
+def _rational(law: LossLaw) -> Fraction | None:
     if isinstance(law, Atoms):
         return law.unit if isinstance(law.unit, Fraction) else None
     return law.span if isinstance(law, Continuous) else None
 
 
-def _has_distance(law: Law) -> bool:
+def _has_distance(law: LossLaw) -> bool:
     if isinstance(law, Atoms):
         return law.unit is not None
     return isinstance(law, Continuous) and not isinstance(law, Spliced) and law.ends() is not None
 
 
-def step_for(laws: Sequence[tuple[Law, int]], wanted: float) -> Step:
+def step_for(laws: Sequence[tuple[LossLaw, int]], wanted: float) -> LatticeStep:
     """Return a step of at most about ``wanted``.
 
     Args:
@@ -80,7 +80,7 @@ def step_for(laws: Sequence[tuple[Law, int]], wanted: float) -> Step:
     """
     anchored = [(number, law, count) for number, (law, count) in enumerate(laws) if _has_distance(law)]
     if not anchored:
-        return Step(_by_cluster(laws, wanted) or _short(wanted))
+        return LatticeStep(_by_cluster(laws, wanted) or _short(wanted))
     exact = [_rational(law) for _, law, _ in anchored]
     units = [unit for unit in exact if unit is not None]
     if len(units) == len(exact):
@@ -88,14 +88,14 @@ def step_for(laws: Sequence[tuple[Law, int]], wanted: float) -> Step:
         if all(isinstance(law, Atoms) for law, _ in laws):
             wanted = max(wanted, float(common)) if float(common) > wanted / _FINER else wanted
         if common > wanted / _FINER:
-            return Step(common / max(1, math.ceil(common / Fraction(wanted))))
+            return LatticeStep(common / max(1, math.ceil(common / Fraction(wanted))))
     number, law, _ = max(anchored, key=lambda item: (item[2], -item[0]))
     unit = _rational(law)
     parts = max(1, math.ceil(middle(distance(law)) / wanted))
-    return Step(unit / parts) if unit is not None else Step(None, number, parts)
+    return LatticeStep(unit / parts) if unit is not None else LatticeStep(None, number, parts)
 
 
-def _by_cluster(laws: Sequence[tuple[Law, int]], wanted: float) -> Fraction | None:
+def _by_cluster(laws: Sequence[tuple[LossLaw, int]], wanted: float) -> Fraction | None:
     """Return a step of which a multiple is the mean loss of those who most likely do not take part.
 
     With little noise nearly all of the mass of a rare record lies just above ln(1 − q), in one cell. From below it goes
@@ -124,11 +124,11 @@ def _by_cluster(laws: Sequence[tuple[Law, int]], wanted: float) -> Fraction | No
     return Fraction(f"{low:.9g}")
 
 
-def _one_way(law: Law) -> Law:
+def _one_way(law: LossLaw) -> LossLaw:
     return law.law if isinstance(law, Reversed) else law
 
 
-def multiple(law: Law, number: int, step: Step) -> int | None:
+def multiple(law: LossLaw, number: int, step: LatticeStep) -> int | None:
     """Return the distance of a law in steps where it certainly is a whole number of them, else None."""
     if step.value is None:
         return step.parts if number == step.anchor else None
@@ -213,7 +213,7 @@ class Grid:
         unit: how many units are 1.
     """
 
-    def __init__(self, law: Law, number: int, step: Step, size: Any, tilt: Tilt, unit: int) -> None:
+    def __init__(self, law: LossLaw, number: int, step: LatticeStep, size: Any, tilt: Tilt, unit: int) -> None:
         self.law, self.size, self.unit = law, size, unit
         self.whole = multiple(law, number, step)
         self._tilt, self._number = tilt, number

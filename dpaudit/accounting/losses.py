@@ -44,7 +44,7 @@ class Sketch:
     masses: Floats
 
 
-class Law(ABC):
+class LossLaw(ABC):
     """The law of the loss of a step."""
 
     symmetric = False  # whether the loss from Q to P has the same law
@@ -54,11 +54,11 @@ class Law(ABC):
         """Return the law in floating point, without tails of about this mass."""
 
     @abstractmethod
-    def reversed(self) -> Law:
+    def reversed(self) -> LossLaw:
         """Return the law of the loss from Q to P."""
 
 
-class Continuous(Law):
+class Continuous(LossLaw):
     """A loss with a density; between finite ends, where the law has them, and perhaps with an atom at each end."""
 
     tested = False  # whether ``tails`` are those of events that tell only P and Q, and not how large losses are
@@ -316,7 +316,7 @@ def _known(certain: bool, value: int) -> tuple[Any, Any]:
 
 
 @dataclass(frozen=True)
-class Atoms(Law):
+class Atoms(LossLaw):
     """A loss with finitely many values.
 
     Attributes:

@@ -32,7 +32,7 @@ from dpaudit.accounting.losses import (
     GaussianLaw,
     LaplaceLaw,
     LargestLaw,
-    Law,
+    LossLaw,
     SampledLaw,
     Spliced,
     discrete_gaussian,
@@ -54,8 +54,8 @@ class Pairs:
         tight: whether both are one pair, so that the interval closes as the lattice gets finer.
     """
 
-    above: Law
-    below: Law
+    above: LossLaw
+    below: LossLaw
     tight: bool = True
 
     @property
@@ -123,7 +123,7 @@ def pairs(event: Event, digits: int) -> Pairs:
     return _shuffled(event, own, sampling)
 
 
-def _sampled(law: Law, rate: Fraction) -> Law:
+def _sampled(law: LossLaw, rate: Fraction) -> LossLaw:
     if isinstance(law, Atoms):
         return law.sampled(rate)
     if isinstance(law, Continuous):
@@ -160,7 +160,7 @@ def _mechanism(mechanism: Mechanism, digits: int) -> Pairs:
     raise UsageError(f"nothing is proved of the mechanism {mechanism!r}")
 
 
-def attained(event: Event, digits: int) -> Law:
+def attained(event: Event, digits: int) -> LossLaw:
     """Return the law from below; of a claim of ρ that of Gaussian noise with s² = 1/2ρ, which keeps it."""
     if isinstance(event, Block) and isinstance(event.claim, ZeroConcentratedDP) and event.claim.rho:
         return GaussianLaw(1 / (2 * number_of(event.claim.rho)))
@@ -188,5 +188,5 @@ def _block(block: Block) -> Pairs:
     )
 
 
-def _one(law: Law) -> Pairs:
+def _one(law: LossLaw) -> Pairs:
     return Pairs(law, law)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpaudit.accounting.beyond import BeyondError
-from dpaudit.accounting.losses import Atoms, Law, Sketch
+from dpaudit.accounting.losses import Atoms, LossLaw, Sketch
 
 if TYPE_CHECKING:
     from dpaudit.arrays import Floats
@@ -59,13 +59,15 @@ class Tilt:
     counts: tuple[int, ...]
     tail: float
 
-    def step(self, laws: Sequence[Law], width: float) -> float:
+    def step(self, laws: Sequence[LossLaw], width: float) -> float:
         """Return the step of the lattice at which ε is expected to be known to ``width``."""
         smooth = sum(count for law, count in zip(laws, self.counts, strict=True) if not isinstance(law, Atoms))
         return math.sqrt(_TO_STEP * 8 * width / (self.tilt + 1) / max(smooth, 1))
 
 
-def tilted(laws: Sequence[tuple[Law, int]], *, log_delta: float | None = None, epsilon: float | None = None) -> Tilt:
+def tilted(
+    laws: Sequence[tuple[LossLaw, int]], *, log_delta: float | None = None, epsilon: float | None = None
+) -> Tilt:
     """Return the tilt of a composition at a δ, or at an ε.
 
     Args:

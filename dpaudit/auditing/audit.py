@@ -59,7 +59,7 @@ from dpaudit.loading.named import public_name
 from dpaudit.neighbours.digest import digest
 from dpaudit.processes.process import second_look_begins
 from dpaudit.request import AuditOptions, AuditRequest, options_of, taking
-from dpaudit.sampling.blocks import Block, Phase, Reading, Session
+from dpaudit.sampling.blocks import Phase, Reading, RunBlock, Session
 from dpaudit.sampling.checkpoint import Checkpoint, question_in
 from dpaudit.sampling.outputs import Outputs
 from dpaudit.sampling.play import RepeatDetector, play
@@ -203,7 +203,7 @@ def _of_a_call(question: Question, calls: int = _CALLS) -> float:
     for index in range(2):
         clock = time.perf_counter()
         with contextlib.suppress(InvalidRunsError):
-            list(play(question.experiment, [Block(Phase.SETTLING, 0, index, calls)], _nothing))
+            list(play(question.experiment, [RunBlock(Phase.SETTLING, 0, index, calls)], _nothing))
         spent = time.perf_counter() - clock
     return spent / calls
 

@@ -40,7 +40,7 @@ from dpaudit.events import (
 from dpaudit.evidence.event import Coordinate, Event, Rows, Rule
 from dpaudit.evidence.records import Cell, Counts, Histogram, Led
 from dpaudit.privacy.claims import number_text
-from dpaudit.sampling.blocks import LEAST_BLOCK, Block, Phase, block_size, blocks_of, ramp_of, sides_of
+from dpaudit.sampling.blocks import LEAST_BLOCK, Phase, RunBlock, block_size, blocks_of, ramp_of, sides_of
 from dpaudit.sampling.engines import Processes
 from dpaudit.sampling.outputs import Outputs, concatenate
 from dpaudit.sampling.play import play, repeats, why_alone
@@ -216,7 +216,7 @@ def with_call_style(question: Question, pair: int = 0) -> Question:
         return question
 
     def same(question: Question) -> bool:
-        block = Block(Phase.SETTLING, pair, 0, _SETTLING_RUNS[question.runs_as])
+        block = RunBlock(Phase.SETTLING, pair, 0, _SETTLING_RUNS[question.runs_as])
         return repeats(question.experiment, block, workers=question.engine)
 
     try:
@@ -244,7 +244,7 @@ def _read_if_possible(question: Question, runs: int) -> Question:
     for pair in range(min(len(question.pairs), _READ_PAIRS)):
         try:
             _, reason = outputs_of(
-                replace(read.experiment, mechanism=read.mechanism), Block(Phase.SETTLING, pair, 0, runs)
+                replace(read.experiment, mechanism=read.mechanism), RunBlock(Phase.SETTLING, pair, 0, runs)
             )
         except UnreadRunsError as error:
             return replace(question, unread=error.why)
@@ -376,7 +376,7 @@ def numbers_a_run(outputs: tuple[Outputs, Outputs]) -> int:
     return max(1, round(numbers / max(len(outputs[0]) + len(outputs[1]), 1)))
 
 
-def gather(question: Question, blocks: list[Block]) -> tuple[list[tuple[Outputs, Outputs]], str | None]:
+def gather(question: Question, blocks: list[RunBlock]) -> tuple[list[tuple[Outputs, Outputs]], str | None]:
     """Run blocks; return their outputs, and why a program was run one call at a time (or None)."""
     gathered: list[tuple[Outputs, Outputs]] = []
     reason: str | None = None
@@ -386,7 +386,7 @@ def gather(question: Question, blocks: list[Block]) -> tuple[list[tuple[Outputs,
     return gathered, reason
 
 
-def _order(question: Question, blocks: Sequence[Block], most: int | None = None) -> Integers | None:
+def _order(question: Question, blocks: Sequence[RunBlock], most: int | None = None) -> Integers | None:
     """The side of each run of these blocks, in the order of the calls; None if each side is run by itself."""
     if question.runs_as is not Shape.OPAQUE:
         return None

@@ -18,7 +18,7 @@ import numpy as np
 from dpaudit.auditing.pair import both_sides, numbers_a_run
 from dpaudit.auditing.question import LEAST_RUNS, Question
 from dpaudit.events import quick_predict
-from dpaudit.sampling.blocks import Block, Experiment, Phase, block_size
+from dpaudit.sampling.blocks import Experiment, Phase, RunBlock, block_size
 from dpaudit.sampling.outputs import Outputs, concatenate
 from dpaudit.sampling.play import play_each
 
@@ -99,7 +99,7 @@ class Race:
         numbered = {one.number: one for one in pairs}
         shared = Counter(key for one in pairs for key in one.common)
 
-        def parts() -> Iterator[tuple[Experiment, Block]]:
+        def parts() -> Iterator[tuple[Experiment, RunBlock]]:
             for one in pairs:
                 # no digests: the search itself checks whether the data have changed
                 experiment = dataclasses.replace(self.question.experiment, pairs={one.number: one.make()}, digests=())
@@ -146,11 +146,11 @@ class Race:
         """Return how many more runs a side so many pairs can have while all outputs stay in memory."""
         return max(_MOST_NUMBERS // (2 * pairs * self.width), 1)
 
-    def _blocks(self, one: RacedPair, each: int, weights: tuple[float, float]) -> list[Block]:
+    def _blocks(self, one: RacedPair, each: int, weights: tuple[float, float]) -> list[RunBlock]:
         size = block_size(self.question.runs_as, self.width, self.question.block_size)
         runs, chance = round(each * sum(weights)), weights[1] / sum(weights)
         sizes = [size] * (runs // size) + [runs % size] * (runs % size > 0)
-        return [Block(Phase.SEARCH, one.number, one.blocks + i, own, chance) for i, own in enumerate(sizes)]
+        return [RunBlock(Phase.SEARCH, one.number, one.blocks + i, own, chance) for i, own in enumerate(sizes)]
 
 
 def _weights(one: RacedPair, shared: Counter[Hashable | None]) -> tuple[float, float]:

@@ -32,7 +32,7 @@ from dpaudit.evidence.build import sampled_bound
 from dpaudit.evidence.event import Coordinate, Event, Rule
 from dpaudit.evidence.records import Attempt, Bound, Candidate, Counts, Epoch, Sequential, Stake
 from dpaudit.privacy import GaussianDP
-from dpaudit.sampling.blocks import Block, Phase, block_size, sides_of
+from dpaudit.sampling.blocks import Phase, RunBlock, block_size, sides_of
 from dpaudit.sampling.outputs import Outputs
 from dpaudit.sampling.play import play
 from dpaudit.sampling.runs import RaisedTogetherError
@@ -194,7 +194,7 @@ class _Course:
         """Make runs without betting on them, if those so far are too few to tell whether calls are dependent."""
         size = _STEADY - pair.made
         if size > 0 and self.question.runs_as in (Shape.SEEDED, Shape.OPAQUE):
-            block = Block(Phase.SEQUENTIAL, pair.number, pair.blocks, size)
+            block = RunBlock(Phase.SEQUENTIAL, pair.number, pair.blocks, size)
             for played in play(self.question.experiment, [block], both_sides, workers=1, watch=self.question.watch):
                 pair.outputs.append(played.result)
             self.looked += size
@@ -219,7 +219,7 @@ class _Course:
                 return stopped, not stopped
         return False, False
 
-    def _blocks(self, end: int) -> Iterator[list[Block]]:
+    def _blocks(self, end: int) -> Iterator[list[RunBlock]]:
         """Yield the blocks of an epoch, one of every pair at a time. Limits truncate blocks and do not change any
         other.
         """
@@ -234,7 +234,7 @@ class _Course:
                 size = min(max(done // _PARTS, _LEAST_BLOCK) if done else _FIRST, largest, end - done)
                 size = min(size, ends[pair.number] - done) // 2 * 2
                 if size > 0:
-                    found.append(Block(Phase.SEQUENTIAL, pair.number, pair.blocks, size))
+                    found.append(RunBlock(Phase.SEQUENTIAL, pair.number, pair.blocks, size))
                     pair.blocks += 1
                     made[pair.number] += size
             yield found
@@ -271,7 +271,7 @@ class _Course:
             return chosen
         return (*chosen, replace(choose_for(claim=middle)[0][0], name="middle"))
 
-    def _read(self, pair: _Pair, block: Block, outputs: tuple[Outputs, Outputs]) -> bool:
+    def _read(self, pair: _Pair, block: RunBlock, outputs: tuple[Outputs, Outputs]) -> bool:
         """Read the runs of a block one by one; return whether they refuted the claim, so that reading stopped."""
         self.reached = pair.made + block.size
         if pair.made + block.size <= self._cap(pair) and pair.kept == pair.made:

@@ -45,7 +45,7 @@ _FIRST, _MOSTLY_NEW = 20_000, 0.97  # where this share of the first runs of each
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ScoreLine:
     """The learning runs of one form along a score, ascending: two halves of each side, and all together."""
 
     first: tuple[Floats, Floats]
@@ -53,7 +53,7 @@ class Line:
     pooled: Floats
 
     @classmethod
-    def of(cls, values0: Floats, values1: Floats) -> Line:
+    def of(cls, values0: Floats, values1: Floats) -> ScoreLine:
         """Sort the scores of the runs of side 0 and side 1, (runs,) each."""
         half0, half1 = len(values0) // 2, len(values1) // 2
         first = np.sort(values0[:half0]), np.sort(values1[:half1])
@@ -93,13 +93,13 @@ class Distinct:
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class FormRuns:
     """The learning runs of one form, out of ``of`` runs of each side of any form."""
 
     form: str
     rows: tuple[Floats, Floats]
     of: tuple[int, int]
-    _lines: dict[Score, Line] = field(default_factory=dict, compare=False)
+    _lines: dict[Score, ScoreLine] = field(default_factory=dict, compare=False)
     _found: list[Distinct | None] = field(default_factory=list, compare=False)
     _standard: list[tuple[Floats, Floats]] = field(default_factory=list, compare=False)
 
@@ -125,21 +125,21 @@ class Form:
             self._standard.append(center_and_scale(self.rows))
         return self._standard[0]
 
-    def along(self, score: Score) -> Line:
+    def along(self, score: Score) -> ScoreLine:
         """Return all runs along a score that was not fitted; sorted only once, since several families use it."""
         if score not in self._lines:
-            self._lines[score] = Line.of(*(score_of(score, side) for side in self.rows))
+            self._lines[score] = ScoreLine.of(*(score_of(score, side) for side in self.rows))
         return self._lines[score]
 
-    def part(self, *, trial: bool) -> Form:
+    def part(self, *, trial: bool) -> FormRuns:
         """Return the first quarter of the runs, or the rest."""
         quarters = [len(side) // 4 for side in self.rows]
         parts = [side[:n] if trial else side[n:] for side, n in zip(self.rows, quarters, strict=True)]
         of = [n // 4 if trial else n - n // 4 for n in self.of]
-        return Form(self.form, (parts[0], parts[1]), (max(of[0], len(parts[0])), max(of[1], len(parts[1]))))
+        return FormRuns(self.form, (parts[0], parts[1]), (max(of[0], len(parts[0])), max(of[1], len(parts[1]))))
 
 
-def forms_of(outputs0: Outputs, outputs1: Outputs) -> list[Form]:
+def forms_of(outputs0: Outputs, outputs1: Outputs) -> list[FormRuns]:
     """Return the learning runs of side 0 and side 1 by form, the most frequent form first."""
     tables = [dict(zip(outputs.forms, outputs.numbers, strict=True)) for outputs in (outputs0, outputs1)]
     found = []
@@ -147,7 +147,7 @@ def forms_of(outputs0: Outputs, outputs1: Outputs) -> list[Form]:
         columns = next(table[form].shape[1] for table in tables if form in table)
         empty = np.empty((0, columns))
         rows = (tables[0].get(form, empty), tables[1].get(form, empty))
-        found.append(Form(form, rows, (len(outputs0), len(outputs1))))
+        found.append(FormRuns(form, rows, (len(outputs0), len(outputs1))))
     return sorted(found, key=lambda item: -len(item))
 
 
@@ -169,7 +169,7 @@ def distinct_values(ordered: Floats) -> tuple[Floats, Integers]:
     return ordered[starts], np.diff(np.append(starts, len(ordered)))
 
 
-def _distinct(item: Form) -> Distinct | None:
+def _distinct(item: FormRuns) -> Distinct | None:
     if not item.columns or len(item) < 2:
         return None
     most = min(_MOST_ROWS, _NEW * len(item))
@@ -320,12 +320,12 @@ def watched(outputs: Outputs) -> Partition:
     return Partition("watched", tuple(rules))
 
 
-def _all_few(forms: list[Form]) -> bool:
+def _all_few(forms: list[FormRuns]) -> bool:
     known = [item.distinct for item in forms if item.columns]
     return all(item is not None and len(item.rows) <= _FEW_ROWS for item in known)
 
 
-def _vector_families(forms: list[Form], learn: str | None, quick: bool) -> Iterator[FittedPartition]:
+def _vector_families(forms: list[FormRuns], learn: str | None, quick: bool) -> Iterator[FittedPartition]:
     single = len(forms) == 1
     frequent = {id(item) for item in sorted(forms, key=len)[-_FORMS_FITTED:]}
     fits = _quick_fits if quick else partial(_fits, learn=learn)
@@ -345,7 +345,7 @@ def _vector_families(forms: list[Form], learn: str | None, quick: bool) -> Itera
     yield from _telling_families(forms, main)
 
 
-def _rare_families(main: Form) -> Iterator[FittedPartition]:
+def _rare_families(main: FormRuns) -> Iterator[FittedPartition]:
     """A rare leak anywhere in a vector: numbers that deviate, and values that occur exactly."""
     center, scale = (tuple(own.tolist()) for own in main.standard)
     score = Deviation(center, scale)
@@ -357,7 +357,7 @@ def _rare_families(main: Form) -> Iterator[FittedPartition]:
         yield _ranked("exact values", [main], lambda item: _listed_values(item, Values(values), edges))
 
 
-def _listed_values(item: Form, score: Values, edges: tuple[float, ...]) -> _Cut:
+def _listed_values(item: FormRuns, score: Values, edges: tuple[float, ...]) -> _Cut:
     return _cut(item.form, score, item.along(score), edges)
 
 
@@ -388,7 +388,7 @@ def occurring_values(rows: tuple[Floats, Floats]) -> tuple[float, ...]:
     return tuple((values[common[::-1]] + 0.0).tolist())
 
 
-def _telling_families(forms: list[Form], main: Form) -> Iterator[FittedPartition]:
+def _telling_families(forms: list[FormRuns], main: FormRuns) -> Iterator[FittedPartition]:
     """A quarter of the runs selects the numbers that differ most; the rest, independent of it, is counted."""
     trials = {item.form: item.part(trial=True) for item in forms}
     rests = [item.part(trial=False) for item in forms]
@@ -428,7 +428,7 @@ def _fits(columns: int, learn: str | None) -> Iterator[_Family]:
         yield _Family(name, make, weighted=False)
 
 
-def _fitted(item: Form, family: _Family) -> tuple[Score, Line]:
+def _fitted(item: FormRuns, family: _Family) -> tuple[Score, ScoreLine]:
     """Fit a score to runs, and score all runs by fits that have not seen them."""
     fit = family.make(*item.standard)
     folds = _FEW_FOLDS if len(item) * item.columns > _MANY_NUMBERS else _FOLDS
@@ -437,51 +437,51 @@ def _fitted(item: Form, family: _Family) -> tuple[Score, Line]:
         if known is not None and family.weighted:
             totals0, totals1 = (np.bincount(side, minlength=len(known.rows)) for side in known.which)
             score = fit(known.rows, known.rows, (totals0, totals1))
-            return score, Line.of(*cross_fitted_distinct(fit, known.rows, known.which, folds))
+            return score, ScoreLine.of(*cross_fitted_distinct(fit, known.rows, known.which, folds))
         most = max(_FITTED_NUMBERS // item.columns, _FITTED_RUNS)
         if max(map(len, item.rows)) <= 2 * most:
-            return fit(*item.rows), Line.of(*cross_fitted(fit, item.rows, folds))
+            return fit(*item.rows), ScoreLine.of(*cross_fitted(fit, item.rows, folds))
         first = item.rows[0][:most], item.rows[1][:most]
         score = fit(*first)
         seen = cross_fitted(fit, first, folds)
         unseen = (score_of(score, side[most:]) for side in item.rows)
-        return score, Line.of(*(np.concatenate(values) for values in zip(seen, unseen, strict=True)))
+        return score, ScoreLine.of(*(np.concatenate(values) for values in zip(seen, unseen, strict=True)))
 
 
-def _cross_fitted_tails(item: Form, family: _Family) -> FittedPartition:
+def _cross_fitted_tails(item: FormRuns, family: _Family) -> FittedPartition:
     score, line = _fitted(item, family)
     cut = _cut(item.form, score, line, spread_points(line.pooled, _TAIL_POINTS))
     return _whole(family.name, [item], [cut], ordered=True)
 
 
-def _fitted_if(item: Form, family: _Family, fitted: set[int]) -> _Cut:
+def _fitted_if(item: FormRuns, family: _Family, fitted: set[int]) -> _Cut:
     return _fitted_bins(item, family) if id(item) in fitted else _one(item)
 
 
-def _fitted_bins(item: Form, family: _Family) -> _Cut:
+def _fitted_bins(item: FormRuns, family: _Family) -> _Cut:
     if not item.columns or not len(item) or (item.distinct is not None and len(item.distinct.rows) == 1):
         return _one(item)
     score, line = _fitted(item, family)
     return _cut(item.form, score, line, _bin_edges(line.pooled, 64))
 
 
-def _telling_bins(item: Form, trial: Form) -> _Cut:
+def _telling_bins(item: FormRuns, trial: FormRuns) -> _Cut:
     """A few bins along the number of a form that differs most between the sides."""
     telling = telling_columns(trial.rows, 1) if item.columns > 1 else []
     return _bins(item, Coordinate(telling[0] if telling else 0), 8)
 
 
-def _one(item: Form) -> _Cut:
+def _one(item: FormRuns) -> _Cut:
     halves = [np.array([len(side) // 2]) for side in item.rows]
     rest = [len(side) - half for side, half in zip(item.rows, halves, strict=True)]
     return _Cut(Rule(item.form, None, (), ()), (halves[0], halves[1]), (rest[0], rest[1]), np.empty(0))
 
 
-def _cut(form: str, score: Score, line: Line, edges: tuple[float, ...]) -> _Cut:
+def _cut(form: str, score: Score, line: ScoreLine, edges: tuple[float, ...]) -> _Cut:
     return _Cut(Rule(form, score, edges, ()), *line.counts(edges), line.apart(edges))
 
 
-def _bins(item: Form, score: Score, bins: int) -> _Cut:
+def _bins(item: FormRuns, score: Score, bins: int) -> _Cut:
     """Quantile bins of a score, with heavy atoms and the tails in bins of their own."""
     if not item.columns or not len(item):
         return _one(item)
@@ -489,7 +489,7 @@ def _bins(item: Form, score: Score, bins: int) -> _Cut:
     return _cut(item.form, score, line, _bin_edges(line.pooled, bins))
 
 
-def _categories(item: Form) -> _Cut:
+def _categories(item: FormRuns) -> _Cut:
     """Each distinct row of numbers as a cell of its own; a form whose rows never repeat in bins."""
     known = item.distinct
     if known is None:
@@ -500,27 +500,27 @@ def _categories(item: Form) -> _Cut:
     return _Cut(Rule(item.form, score, edges, ()), (first0, first1), (second0, second1), np.zeros(len(edges)))
 
 
-def _ranked(family: str, forms: list[Form], cut: Callable[[Form], _Cut]) -> FittedPartition:
+def _ranked(family: str, forms: list[FormRuns], cut: Callable[[FormRuns], _Cut]) -> FittedPartition:
     return _whole(family, forms, [cut(item) for item in forms], ordered=False)
 
 
-def _ordered(family: str, item: Form, score: Score) -> FittedPartition:
+def _ordered(family: str, item: FormRuns, score: Score) -> FittedPartition:
     line = item.along(score)
     cut = _cut(item.form, score, line, spread_points(line.pooled, _TAIL_POINTS))
     return _whole(family, [item], [cut], ordered=True)
 
 
-def _led(item: Form, lead: Lead) -> Iterator[FittedPartition]:
+def _led(item: FormRuns, lead: Lead) -> Iterator[FittedPartition]:
     """The outputs of a path that runs made earlier point to, beside all others."""
     for score, is_box in lead.scores(np.concatenate(item.rows)):
         if is_box:
-            line = Line.of(*(score_of(score, side) for side in item.rows))
+            line = ScoreLine.of(*(score_of(score, side) for side in item.rows))
             yield _whole(LED, [item], [_cut(item.form, score, line, (0.5,))], ordered=False)
         else:
             yield _ordered(LED, item, score)
 
 
-def _whole(family: str, forms: list[Form], cuts: list[_Cut], *, ordered: bool) -> FittedPartition:
+def _whole(family: str, forms: list[FormRuns], cuts: list[_Cut], *, ordered: bool) -> FittedPartition:
     """Combine the cells of all forms; the last cell holds the runs of every other form."""
     halves: list[list[Integers]] = [[], []]
     for side in (0, 1):

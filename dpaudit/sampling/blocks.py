@@ -56,7 +56,7 @@ class Session:
         """Return how many runs were made in these phases."""
         return sum(runs for (phase, _, _), runs in self._blocks.items() if phase in phases)
 
-    def count(self, block: Block) -> None:
+    def count(self, block: RunBlock) -> None:
         """Count a block that came back (once, even if it is run again in another way), and report it."""
         key = block.phase, block.pair, block.index
         self._done += block.size - self._blocks.get(key, 0)
@@ -74,7 +74,7 @@ class Session:
         if self.checkpoint is not None:
             self.checkpoint.close()
 
-    def under_way(self, block: Block, runs: Iterable[Item], begun: int) -> Iterator[Item]:
+    def under_way(self, block: RunBlock, runs: Iterable[Item], begun: int) -> Iterator[Item]:
         """Yield the runs of a block one after another, and report progress from time to time."""
         told = time.perf_counter()
         for made, run in enumerate(runs):
@@ -85,11 +85,11 @@ class Session:
                 self.tell(_stage(block), self.before + self._done + begun + made + 1)
 
 
-def _stage(block: Block) -> str:
+def _stage(block: RunBlock) -> str:
     return _STAGES.get(block.phase.name, block.phase.name.lower())
 
 
-def heard(session: Session | None, block: Block, runs: Iterable[Item], *, begun: int = 0) -> Iterable[Item]:
+def heard(session: Session | None, block: RunBlock, runs: Iterable[Item], *, begun: int = 0) -> Iterable[Item]:
     """Return the runs of a block; if there is a listener, the session reports on them."""
     return runs if session is None or session.listen is None else session.under_way(block, runs, begun)
 
@@ -130,7 +130,7 @@ class Reading(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class RunBlock:
     """Some runs of one pair, of both sides together.
 
     Equally many of both sides, except for one run if the size is odd; or, if a search asks for other shares, each run
@@ -162,11 +162,11 @@ def blocks_of(
     width: int = 1,
     most: int | None = None,
     reading: Reading = Reading.BATCH,
-) -> list[Block]:
+) -> list[RunBlock]:
     """Return the blocks for a number of runs of a pair."""
     size = block_size(shape, width, most, reading)
     count = -(-runs // size)
-    return [Block(phase, pair, first + i, min(size, runs - i * size)) for i in range(count)]
+    return [RunBlock(phase, pair, first + i, min(size, runs - i * size)) for i in range(count)]
 
 
 def ramp_of(
@@ -177,7 +177,7 @@ def ramp_of(
     width: int = 1,
     most: int | None = None,
     reading: Reading = Reading.BATCH,
-) -> list[Block]:
+) -> list[RunBlock]:
     """Return blocks that start small and double, so that the speed is known after the first few."""
     is_read = shape is Shape.READ
     sizes, size = [], min(_FIRST_READ if is_read else _FIRST_BLOCK, block_size(shape, 1, most))
@@ -185,7 +185,7 @@ def ramp_of(
         sizes.append(min(size, runs))
         runs -= sizes[-1]
         size = min((16 if is_read else 2) * size, block_size(shape, width, most, reading))
-    return [Block(phase, pair, index, size) for index, size in enumerate(sizes)]
+    return [RunBlock(phase, pair, index, size) for index, size in enumerate(sizes)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +232,7 @@ def _unpickled(reference: str, rest: bytes) -> Experiment:
     return Experiment(reference, *cloudpickle.loads(rest))
 
 
-def sides_of(experiment: Experiment, block: Block) -> np.ndarray[Any, Any]:
+def sides_of(experiment: Experiment, block: RunBlock) -> np.ndarray[Any, Any]:
     """Return the side of each run of a block, independent of all outputs; (runs,) of 0 and 1.
 
     Runs come in pairs of one run of each side, each pair in its own order; the last run of an odd number is of either
@@ -245,7 +245,7 @@ def sides_of(experiment: Experiment, block: Block) -> np.ndarray[Any, Any]:
     return np.stack([first, 1 - first], axis=1).ravel()[: block.size]
 
 
-def generator_of(seed: int, block: Block, stream: int) -> np.random.Generator:
+def generator_of(seed: int, block: RunBlock, stream: int) -> np.random.Generator:
     """Return the generator of one of a block's random streams."""
     key = (int(block.phase), block.pair, stream, block.index)
     return np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=key)))

@@ -30,7 +30,7 @@ from dpaudit.sampling.blocks import Reading
 from dpaudit.sampling.outputs import Outputs
 
 if TYPE_CHECKING:
-    from dpaudit.sampling.blocks import Block, Experiment
+    from dpaudit.sampling.blocks import Experiment, RunBlock
     from dpaudit.sampling.play import BlockResult
 
 
@@ -45,7 +45,7 @@ _LEGIBLE = 60  # characters of a value that a message quotes; digests are longer
 _ARRAYS = ("<f8", "<i4", "<i8", "|b1", "|i1", "<u8")  # kinds of arrays that are kept
 
 
-class Kept(msgspec.Struct, array_like=True, frozen=True):
+class KeptBlocks(msgspec.Struct, array_like=True, frozen=True):
     """A finished block: what a worker returns for it, except the block itself."""
 
     key: bytes
@@ -61,7 +61,7 @@ class Keys:
     def __init__(self) -> None:
         self._reductions: dict[int, tuple[Any, str | None]] = {}
 
-    def of(self, experiment: Experiment, block: Block, reduce: Callable[..., Any]) -> bytes | None:
+    def of(self, experiment: Experiment, block: RunBlock, reduce: Callable[..., Any]) -> bytes | None:
         """Return the key of a block."""
         known = self._reductions.get(id(reduce))
         if known is None or known[0] is not reduce:
@@ -80,16 +80,16 @@ class Keys:
 
 def encoded(key: bytes, played: BlockResult[Any]) -> bytes:
     """Return a finished block as bytes; raise TypeError if its result is of a kind that cannot be kept."""
-    kept = Kept(key, played.sizes, played.fingerprints, played.fallback_reason, plain(played.result))
+    kept = KeptBlocks(key, played.sizes, played.fingerprints, played.fallback_reason, plain(played.result))
     return msgspec.msgpack.encode(kept)
 
 
-def decoded(content: bytes, block: Block) -> BlockResult[Any] | None:
+def decoded(content: bytes, block: RunBlock) -> BlockResult[Any] | None:
     """Return a finished block from its bytes, or None if they hold none."""
     from dpaudit.sampling.play import BlockResult
 
     try:
-        kept = msgspec.msgpack.decode(content, type=Kept)
+        kept = msgspec.msgpack.decode(content, type=KeptBlocks)
         return BlockResult(block, restored(kept.result), kept.sizes, kept.fingerprints, kept.fallback_reason)
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError, msgspec.MsgspecError):
         return None
@@ -213,7 +213,7 @@ class Checkpoint:
         """How many blocks the file holds."""
         return len(self._places)
 
-    def find(self, experiment: Experiment, block: Block, reduce: Callable[..., Any]) -> BlockResult[Any] | None:
+    def find(self, experiment: Experiment, block: RunBlock, reduce: Callable[..., Any]) -> BlockResult[Any] | None:
         """Return the stored result of a block.
 
         Args:
@@ -281,7 +281,7 @@ class Checkpoint:
         refuse_other(self._name, json.loads(self._file.read(length)), question)
         for start, length in blocks:
             self._file.seek(start)
-            kept = msgspec.msgpack.decode(self._file.read(length), type=Kept)
+            kept = msgspec.msgpack.decode(self._file.read(length), type=KeptBlocks)
             self._places[kept.key] = start, length
         end = sum(records[-1])
         self._file.truncate(end)

@@ -22,7 +22,7 @@ from typing import Any, NoReturn, TypeVar
 
 from dpaudit.errors import InvalidRunsError, UsageError, nearest
 from dpaudit.evidence.build import installed_versions
-from dpaudit.sampling.blocks import Block, Experiment, loaded
+from dpaudit.sampling.blocks import Experiment, RunBlock, loaded
 
 # --- What does a worker do with a task? It makes sure that it runs the same code, and runs it ---
 #
@@ -137,8 +137,8 @@ def _sendable(error: Exception) -> Exception:
 # so its runs are the same. What a mechanism *returns*, or raises, is never a reason to carry out a task again.
 
 Done = TypeVar("Done")
-Work = Callable[[Experiment, Block], Done]
-Parts = Iterable[tuple[Experiment, Block]]
+Work = Callable[[Experiment, RunBlock], Done]
+Parts = Iterable[tuple[Experiment, RunBlock]]
 
 LOST = (
     "{count} workers in a row were lost while they ran the same block, the last with: {why}. A mechanism that ends its "
@@ -220,7 +220,7 @@ class Remote(Engine):
                 self.cancel(list(waiting))
 
 
-def packed(work: Work[Any], experiment: Experiment, block: Block) -> bytes:
+def packed(work: Work[Any], experiment: Experiment, block: RunBlock) -> bytes:
     """Return a task as bytes."""
     import cloudpickle
 

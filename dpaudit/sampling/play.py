@@ -22,7 +22,7 @@ import numpy as np
 
 from dpaudit.arrays import Integers
 from dpaudit.errors import InvalidRunsError
-from dpaudit.sampling.blocks import Block, Experiment, Session
+from dpaudit.sampling.blocks import Experiment, RunBlock, Session
 from dpaudit.sampling.engines import Engine, Processes
 from dpaudit.sampling.outputs import Outputs, information
 from dpaudit.sampling.runs import is_large, outputs_of, refuse_if_changed, untimed
@@ -149,7 +149,7 @@ _CHANCE_BITS = 64  # sequences with less information may agree by chance
 class BlockResult(Generic[Result]):
     """What a worker returns for one block."""
 
-    block: Block  # which runs
+    block: RunBlock  # which runs
     result: Result  # the reduction of the outputs of side 0 and side 1
     sizes: tuple[int, int]  # runs of each side
     # a digest of the first outputs of each side, if they vary enough to be recognised
@@ -208,7 +208,7 @@ class RepeatDetector:
 
 
 def play_block(
-    experiment: Experiment, block: Block, reduce: Callable[[Outputs, Outputs], Result]
+    experiment: Experiment, block: RunBlock, reduce: Callable[[Outputs, Outputs], Result]
 ) -> BlockResult[Result]:
     """Run one block and reduce its outputs; this is what a worker does."""
     with own_settings():
@@ -218,13 +218,13 @@ def play_block(
         return BlockResult(block, reduce(side0, side1), (len(side0), len(side1)), fingerprints, reason)
 
 
-def _repeats(experiment: Experiment, block: Block) -> bool:
+def _repeats(experiment: Experiment, block: RunBlock) -> bool:
     with own_settings():
         first, again = (outputs_of(experiment, block)[0] for _ in range(2))
     return all(one.equals(other) for one, other in zip(first, again, strict=True))
 
 
-def repeats(experiment: Experiment, block: Block, *, workers: int | Engine = 1) -> bool:
+def repeats(experiment: Experiment, block: RunBlock, *, workers: int | Engine = 1) -> bool:
     """Whether a block that is run twice in one process gives the same outputs both times.
 
     The process is one of those that make runs later. Raises as `play` does.
@@ -237,7 +237,7 @@ def repeats(experiment: Experiment, block: Block, *, workers: int | Engine = 1) 
 
 def play(
     experiment: Experiment,
-    blocks: Sequence[Block],
+    blocks: Sequence[RunBlock],
     reduce: Callable[[Outputs, Outputs], Result],
     *,
     workers: int | Engine = 1,
@@ -267,7 +267,7 @@ def play(
 
 
 def play_each(
-    parts: Iterable[tuple[Experiment, Block]],
+    parts: Iterable[tuple[Experiment, RunBlock]],
     reduce: Callable[[Outputs, Outputs], Result],
     *,
     workers: int | Engine = 1,
@@ -294,8 +294,8 @@ def play_each(
 
 
 def _seen(
-    parts: Iterable[tuple[Experiment, Block]],
-) -> tuple[Iterable[tuple[Experiment, Block]], tuple[Experiment, Block] | None]:
+    parts: Iterable[tuple[Experiment, RunBlock]],
+) -> tuple[Iterable[tuple[Experiment, RunBlock]], tuple[Experiment, RunBlock] | None]:
     """Return all parts, and the first of them, or None; a list stays a list."""
     if isinstance(parts, list):
         return parts, next(iter(parts), None)
@@ -305,7 +305,7 @@ def _seen(
 
 
 def _fresh(
-    parts: Iterable[tuple[Experiment, Block]], reduce: Callable[[Outputs, Outputs], Result], engine: Engine
+    parts: Iterable[tuple[Experiment, RunBlock]], reduce: Callable[[Outputs, Outputs], Result], engine: Engine
 ) -> Iterator[BlockResult[Result]]:
     """Run blocks here or by an engine, and yield their results in order."""
     every, first = _seen(parts)
@@ -318,7 +318,7 @@ def _fresh(
 
 
 def _kept(
-    parts: Iterable[tuple[Experiment, Block]],
+    parts: Iterable[tuple[Experiment, RunBlock]],
     reduce: Callable[[Outputs, Outputs], Result],
     engine: Engine,
     session: Session,
@@ -327,7 +327,7 @@ def _kept(
     """Yield stored results of blocks, and run the others; blocks of the same question have the same draws."""
     waiting: deque[tuple[Experiment, BlockResult[Result] | None]] = deque()
 
-    def unfinished() -> Iterator[tuple[Experiment, Block]]:
+    def unfinished() -> Iterator[tuple[Experiment, RunBlock]]:
         for experiment, block in parts:
             found = checkpoint.find(experiment, block, reduce)
             waiting.append((experiment, found))

@@ -22,7 +22,7 @@ from dpaudit.program.batch_reading import run_batch
 from dpaudit.program.noise import ScalarNoise
 from dpaudit.program.outcome import raised
 from dpaudit.reading.runs.passes import REPEATED, UnreadError, make
-from dpaudit.sampling.blocks import Block, Experiment, Phase, Reading, generator_of, heard, loaded, sides_of
+from dpaudit.sampling.blocks import Experiment, Phase, Reading, RunBlock, generator_of, heard, loaded, sides_of
 from dpaudit.sampling.forms import reading_types
 from dpaudit.sampling.outputs import (
     FIXED,
@@ -192,7 +192,7 @@ class RaisedTogetherError(InvalidRunsError):
     """A sampler raised, or returned one object, in a call for many runs, so the output of each run is unknown."""
 
 
-def outputs_of(experiment: Experiment, block: Block) -> tuple[tuple[Outputs, Outputs], str | None]:
+def outputs_of(experiment: Experiment, block: RunBlock) -> tuple[tuple[Outputs, Outputs], str | None]:
     """Run a block; return the outputs of side 0 and side 1, and what was called run by run (or None)."""
     mechanism = loaded(experiment.mechanism) if isinstance(experiment.mechanism, str) else experiment.mechanism
     with reading_types(experiment.types), lent():
@@ -200,7 +200,7 @@ def outputs_of(experiment: Experiment, block: Block) -> tuple[tuple[Outputs, Out
 
 
 def _outputs_of(
-    mechanism: Mechanism, experiment: Experiment, block: Block
+    mechanism: Mechanism, experiment: Experiment, block: RunBlock
 ) -> tuple[tuple[Outputs, Outputs], str | None]:
     data = experiment.pairs[block.pair]
     if experiment.observe:
@@ -235,7 +235,7 @@ def _outputs_of(
     return (sides[0], sides[1]), reasons[0] or reasons[1]
 
 
-def _protect(experiment: Experiment, block: Block, side: int) -> None:
+def _protect(experiment: Experiment, block: RunBlock, side: int) -> None:
     """Refuse data that have changed. Large data are checked ever more rarely, and when all blocks are done.
 
     A digest of a million records takes as long as thousands of runs may.
@@ -260,7 +260,7 @@ def refuse_if_changed(experiment: Experiment, pair: int, side: int) -> None:
 
 
 def _program(
-    mechanism: Mechanism, data: Any, experiment: Experiment, block: Block, side: int, size: int
+    mechanism: Mechanism, data: Any, experiment: Experiment, block: RunBlock, side: int, size: int
 ) -> tuple[Outputs, str | None]:
     """Run a program by its loop if that was asked for, and by the batch reading where there is none."""
     function, parameters = mechanism.function, experiment.parameters
@@ -281,7 +281,7 @@ def _program(
 
 
 def _read(
-    mechanism: Mechanism, data: Any, experiment: Experiment, block: Block, rng: np.random.Generator, size: int
+    mechanism: Mechanism, data: Any, experiment: Experiment, block: RunBlock, rng: np.random.Generator, size: int
 ) -> tuple[Outputs, str | None]:
     """Make runs by reading the function, and read what it returns; name the libraries that are called in each run."""
     seeds = rng.bit_generator.seed_seq
@@ -384,7 +384,7 @@ def _sampled(
 
 
 def _interleaved(
-    mechanism: Mechanism, data: tuple[Any, Any], experiment: Experiment, block: Block, coins: np.ndarray[Any, Any]
+    mechanism: Mechanism, data: tuple[Any, Any], experiment: Experiment, block: RunBlock, coins: np.ndarray[Any, Any]
 ) -> tuple[Outputs, Outputs]:
     """Run a function with its own randomness in the order of the coins, so that its state cannot look like a leak."""
     calls = [
@@ -398,7 +398,7 @@ def _interleaved(
 
 
 def _timed(
-    mechanism: Mechanism, data: tuple[Any, Any], experiment: Experiment, block: Block, coins: np.ndarray[Any, Any]
+    mechanism: Mechanism, data: tuple[Any, Any], experiment: Experiment, block: RunBlock, coins: np.ndarray[Any, Any]
 ) -> tuple[Outputs, Outputs]:
     """Run any mechanism in the order of the coins, with the time of every run."""
     sides: tuple[list[Any], list[Any]] = ([], [])

@@ -19,7 +19,7 @@ import numpy as np
 
 from dpaudit.arrays import Floats
 from dpaudit.tracing.laws import UNIFORM, NoiseLaw, extreme, recognised
-from dpaudit.tracing.recording import SAMPLE, Block, Event, Form, Recorder, Whole, close
+from dpaudit.tracing.recording import SAMPLE, DrawBlock, NoiseForm, RecordedEvent, Recorder, Whole, close
 from dpaudit.tracing.runs import Run
 from dpaudit.tracing.units import Stated
 
@@ -37,7 +37,7 @@ class Noises:
         self._known: dict[int, tuple[NoiseLaw, float]] = {}
         self._samples: dict[int, Floats] = {}
 
-    def block(self, column: int) -> Block:
+    def block(self, column: int) -> DrawBlock:
         """Return the block that a column is in."""
         return self._blocks[int(np.searchsorted(self._starts, column, side="right")) - 1]
 
@@ -99,20 +99,20 @@ _Cuts = dict[int, list[tuple[float, float]]]
 class Rows:
     """Conditions on a shift c: form·c = right, or form·c ≥ right; ``sites`` says where each comes from."""
 
-    forms: list[Form] = field(default_factory=list)
+    forms: list[NoiseForm] = field(default_factory=list)
     right: list[Floats] = field(default_factory=list)
     sites: list[str] = field(default_factory=list)
 
-    def add(self, form: Form, right: Floats, site: str) -> None:
+    def add(self, form: NoiseForm, right: Floats, site: str) -> None:
         """Add conditions."""
         if len(form):
             self.forms.append(form)
             self.right.append(right)
             self.sites += [site] * len(form)
 
-    def joined(self) -> tuple[Form, Floats]:
+    def joined(self) -> tuple[NoiseForm, Floats]:
         """Return all of them."""
-        return Form.joined(self.forms), np.concatenate(self.right) if self.right else np.zeros(0)
+        return NoiseForm.joined(self.forms), np.concatenate(self.right) if self.right else np.zeros(0)
 
 
 @dataclass(slots=True)
@@ -185,13 +185,13 @@ def conditions(recorded: Run, frozen: Run, noises: Noises) -> Conditions:
     return found
 
 
-def _moved(one: Form, other: Form) -> Truths:
+def _moved(one: NoiseForm, other: NoiseForm) -> Truths:
     """(n,) which numbers are other ones on the other data."""
     return np.asarray(~(one.same_terms(other) & close(one.offset, other.offset)))
 
 
 def _released(
-    found: Conditions, one: Form, other: Form, noise: Floats, site: str, places: list[str] | None = None
+    found: Conditions, one: NoiseForm, other: NoiseForm, noise: Floats, site: str, places: list[str] | None = None
 ) -> None:
     """Both are to be equal: other·(n + c) = one·n."""
     value, theirs = one.at(noise), other.at(noise)
@@ -213,8 +213,8 @@ def _released(
 
 def _scaled(
     found: Conditions,
-    own: tuple[Form, Floats],
-    other: tuple[Form, Floats],
+    own: tuple[NoiseForm, Floats],
+    other: tuple[NoiseForm, Floats],
     noise: Floats,
     site: str,
     noises: Noises,
@@ -233,7 +233,9 @@ def _scaled(
         _released(found, one, two, noise, site)
 
 
-def _event(found: Conditions, one: Event, two: Event, noise: Floats, noises: Noises, cuts: _Cuts) -> None:
+def _event(
+    found: Conditions, one: RecordedEvent, two: RecordedEvent, noise: Floats, noises: Noises, cuts: _Cuts
+) -> None:
     if one.kind == "draw":
         assert one.scale is not None and two.scale is not None
         if not np.all(close(one.scale, two.scale)):
@@ -272,7 +274,7 @@ def _event(found: Conditions, one: Event, two: Event, noise: Floats, noises: Noi
         _compared(found, one, two, noise, noises, cuts)
 
 
-def _choice(found: Conditions, one: Event, two: Event) -> None:
+def _choice(found: Conditions, one: RecordedEvent, two: RecordedEvent) -> None:
     if one.arguments == two.arguments:
         if one.what == SAMPLE:
             found.generous.append(f"records are sampled, which hides more than the noise alone, at {one.site}")
@@ -285,7 +287,7 @@ def _choice(found: Conditions, one: Event, two: Event) -> None:
         found.chance += one.chance - two.chance
 
 
-def _unit(found: Conditions, one: Event, two: Event) -> None:
+def _unit(found: Conditions, one: RecordedEvent, two: RecordedEvent) -> None:
     if one.unit.settings != two.unit.settings:
         found.scales.append(one.site)
         return
@@ -296,7 +298,7 @@ def _unit(found: Conditions, one: Event, two: Event) -> None:
         found.stated.append(Spent(one.site, one.what, loss))
 
 
-def _extreme(found: Conditions, one: Event, two: Event, noise: Floats) -> None:
+def _extreme(found: Conditions, one: RecordedEvent, two: RecordedEvent, noise: Floats) -> None:
     own, other, sign = one.forms[0], two.forms[0], float(one.what)
     if len(own) != len(other):
         found.unpriced.append(f"the largest of other numbers of values at {one.site}")
@@ -307,7 +309,7 @@ def _extreme(found: Conditions, one: Event, two: Event, noise: Floats) -> None:
     _stays(found, ahead[0], ahead[1], np.full(len(places), sign), noise, one.site)
 
 
-def _stays(found: Conditions, one: Form, two: Form, sign: Floats, noise: Floats, site: str) -> None:
+def _stays(found: Conditions, one: NoiseForm, two: NoiseForm, sign: Floats, noise: Floats, site: str) -> None:
     """What has this sign keeps it, on all noise of the path."""
     alike = one.same_terms(two)
     fixed = np.flatnonzero(~alike)
@@ -319,7 +321,9 @@ def _stays(found: Conditions, one: Form, two: Form, sign: Floats, noise: Floats,
     found.least.add(two.take(kept).times(sign[kept]), sign[kept] * right, site)
 
 
-def _compared(found: Conditions, one: Event, two: Event, noise: Floats, noises: Noises, cuts: _Cuts) -> None:
+def _compared(
+    found: Conditions, one: RecordedEvent, two: RecordedEvent, noise: Floats, noises: Noises, cuts: _Cuts
+) -> None:
     own, other, outcome = one.forms[0], two.forms[0], np.asarray(one.outcome, dtype=bool)
     if one.what in ("equal", "not_equal"):
         met = np.flatnonzero(outcome == (one.what == "equal"))

@@ -38,7 +38,7 @@ from dpaudit.tracing.laws import (
     LOGISTIC,
     NoiseLaw,
 )
-from dpaudit.tracing.recording import Form, Recorder, close
+from dpaudit.tracing.recording import NoiseForm, Recorder, close
 from dpaudit.tracing.runs import Output, Run, Target
 
 _LARGEST = 1500  # rows or columns of R
@@ -48,7 +48,7 @@ _SAME_DRAWS = 4  # runs that have to agree before noise is called constant
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class CertainStep:
     """Noise of a law and scale that moves by so much; ``other``: its scale on the other side, where that differs."""
 
     law: NoiseLaw
@@ -65,7 +65,7 @@ class Certain:
     why: str  # in a sentence
     where: str  # a line, or a place of the output
     epsilon: float  # at least so much is lost, at the claim's δ; infinite where the outputs never agree
-    steps: tuple[Step, ...]  # the noises and their shifts, from which it follows; empty where it is infinite
+    steps: tuple[CertainStep, ...]  # the noises and their shifts, from which it follows; empty where it is infinite
     leaks: bool  # whether it follows from the flow of data alone, whatever the laws are
     whole: bool = False  # whether it is the whole loss of the pair, so that nothing is left open there
 
@@ -75,7 +75,7 @@ class _Side:
     """One side: the output with constant noise put in, and the noise that is left."""
 
     output: Output
-    form: Form
+    form: NoiseForm
     laws: list[tuple[NoiseLaw, float, str]]
 
 
@@ -226,7 +226,7 @@ def _constant(runs: Sequence[Run]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]
     return same
 
 
-def _with_constants(run: Run, constant: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Form:
+def _with_constants(run: Run, constant: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> NoiseForm:
     """Return the output's form, with constant noise put in as the number that it is."""
     assert run.output is not None
     form = run.output.form
@@ -235,7 +235,7 @@ def _with_constants(run: Run, constant: np.ndarray[tuple[int], np.dtype[np.bool_
     terms = constant[form.column]
     added = form.coefficient * run.recorder.noise()[form.column]
     offset = form.offset + np.bincount(form.row[terms], weights=added[terms], minlength=len(form))
-    return Form(np.asarray(offset), form.row[~terms], form.column[~terms], form.coefficient[~terms])
+    return NoiseForm(np.asarray(offset), form.row[~terms], form.column[~terms], form.coefficient[~terms])
 
 
 def _same_laws(one: Run, two: Run) -> bool:
@@ -278,7 +278,7 @@ def _of_linear(one: _Side, two: _Side, claim: Claim | None) -> Certain | None:
         return None
     exact: Floats = np.asarray(np.linalg.lstsq(own, change[part[0]], rcond=None)[0], dtype=np.float64)
     steps = tuple(
-        Step(laws[0][column][0], laws[0][column][1], by, laws[0][column][2])
+        CertainStep(laws[0][column][0], laws[0][column][1], by, laws[0][column][2])
         for column, by in zip(part[1].tolist(), exact.tolist(), strict=True)
         if abs(by) > 1e-9 * abs(exact).max()
     )
@@ -302,13 +302,13 @@ def _of_scales(
         by = float(one.form.offset[row]) - float(two.form.offset[row])
         if not math.isfinite(by):
             continue
-        found = loss_of((Step(own[0][0], own[0][1], by, own[0][2], own[1][1]),), claim)
+        found = loss_of((CertainStep(own[0][0], own[0][1], by, own[0][2], own[1][1]),), claim)
         if found is not None and (best is None or found.epsilon > best.epsilon):
             best = found
     return best
 
 
-def _matrix(form: Form, columns: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Floats:
+def _matrix(form: NoiseForm, columns: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Floats:
     """(n, columns) the coefficients of n numbers."""
     matrix = np.zeros((len(form), len(columns)))
     matrix[form.row, np.searchsorted(columns, form.column)] = form.coefficient
@@ -338,7 +338,7 @@ _EXACT = (
 _ONE_SIDED = (EXPONENTIAL, GEOMETRIC, GUMBEL)  # whose loss has no limit in one of the two directions
 
 
-def loss_of(steps: Sequence[Step], claim: Claim | None) -> Certain | None:
+def loss_of(steps: Sequence[CertainStep], claim: Claim | None) -> Certain | None:
     """Return the loss of independent noises of which each moves, from below, at the claim's δ; None where not known."""
     if not steps or any(not (0 < step.scale < math.inf) for step in steps):
         return None
@@ -368,7 +368,7 @@ def loss_of(steps: Sequence[Step], claim: Claim | None) -> Certain | None:
     return _certified(steps, delta, where)
 
 
-def _of_two_scales(step: Step, claim: Claim | None) -> Certain | None:
+def _of_two_scales(step: CertainStep, claim: Claim | None) -> Certain | None:
     """Return the loss of one noise that has another scale on either side, from below.
 
     At δ = 0 it has no limit: far out, the density of the wider one is any number of times that of the other. With
@@ -464,19 +464,19 @@ def _gaussian_divergence(p: float, q: float, by: float, epsilon: float) -> float
 _KNOWN = {*_EXACT, *_ONE_SIDED, GAUSSIAN, DISCRETE_GAUSSIAN}
 
 
-def _moves(steps: Sequence[Step]) -> str:
+def _moves(steps: Sequence[CertainStep]) -> str:
     one = max(steps, key=lambda step: abs(step.by) / step.scale)
     more = f", and {len(steps) - 1} more" if len(steps) > 1 else ""
     return f"{one.law.name} noise of scale {one.scale:.6g} has to hide a move of {abs(one.by):.6g}{more}"
 
 
-def _gaussian(steps: Sequence[Step], claim: Claim, where: str) -> Certain:
+def _gaussian(steps: Sequence[CertainStep], claim: Claim, where: str) -> Certain:
     mu = math.sqrt(math.fsum((step.by / step.scale) ** 2 for step in steps)) * (1 - 1e-9)
     value = mu if isinstance(claim, GaussianDP) else mu**2 / 2
     return Certain(_moves(steps), where, value, tuple(steps), leaks=False)
 
 
-def _certified(steps: Sequence[Step], delta: float, where: str) -> Certain | None:
+def _certified(steps: Sequence[CertainStep], delta: float, where: str) -> Certain | None:
     from dpaudit.accounting import DiscreteLaplace, Events, Gaussian, Laplace, certify
 
     listed = []

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.tracing.laws import GUMBEL
-from dpaudit.tracing.recording import Form, Recorder, active, site
+from dpaudit.tracing.recording import NoiseForm, Recorder, active, site
 from dpaudit.tracing.values import FollowedArray, FollowedFloat, closed, followed, is_followed, plain
 
 # --- What are NumPy's functions of whole arrays, when the numbers remember their noise? ---
@@ -31,14 +31,14 @@ def moved(function: Callable[..., Any], args: Sequence[Any], keywords: dict[str,
     if recorder is None:
         return function(*_each(args, plain), **_each(keywords, plain))
     with recorder.own_work():
-        forms: list[Form] = []
+        forms: list[NoiseForm] = []
         start = 0
 
         def numbered(value: Any) -> Any:
             nonlocal start
             if not (is_followed(value) or _isinstance(value, np.ndarray | float)):
                 return value
-            own = value.mark.form if is_followed(value) else Form.constant(value)
+            own = value.mark.form if is_followed(value) else NoiseForm.constant(value)
             if is_followed(value):
                 value.mark.used = True
             forms.append(own)
@@ -48,7 +48,7 @@ def moved(function: Callable[..., Any], args: Sequence[Any], keywords: dict[str,
 
         found = function(*_each(args, numbered), **_each(keywords, numbered))
         values = function(*_each(args, plain), **_each(keywords, plain))
-        whole = Form.joined(forms)
+        whole = NoiseForm.joined(forms)
         where = site()
         if _isinstance(found, list | tuple):
             pairs = zip(found, values, strict=True)
@@ -56,7 +56,7 @@ def moved(function: Callable[..., Any], args: Sequence[Any], keywords: dict[str,
         return _taken(recorder, whole, found, values, where)
 
 
-def _taken(recorder: Recorder, whole: Form, places: Any, values: Any, where: str) -> Any:
+def _taken(recorder: Recorder, whole: NoiseForm, places: Any, values: Any, where: str) -> Any:
     form = whole.take(_asarray(places).reshape(-1))
     return followed(values, form, where, recorder) if form.is_noisy else values
 
@@ -263,7 +263,7 @@ def operate(ufunc: Any, inputs: Sequence[Any], keys: str = "") -> Any:
 
 def _released(recorder: Recorder, found: Any, keys: str) -> Any:
     """Close what data came to; noise of which only the largest is to be seen waits for that."""
-    form: Form = found.mark.form
+    form: NoiseForm = found.mark.form
     known = [recorder.drawn(int(column)) for column in form.column]
     if any(law is GUMBEL for law, _ in known):
         return found
@@ -322,17 +322,17 @@ def _operated(recorder: Recorder, ufunc: Any, inputs: Sequence[Any], raw: Sequen
     return followed(values, form, where, recorder, scaled)
 
 
-def _spread(value: Any, number: Any, shape: tuple[int, ...]) -> Form:
+def _spread(value: Any, number: Any, shape: tuple[int, ...]) -> NoiseForm:
     """Return the form of an input, with an element for each of the result."""
     if not is_followed(value):
-        return Form.constant(_broadcast_to(_asarray(number, dtype=np.float64), shape))
-    form: Form = value.mark.form
+        return NoiseForm.constant(_broadcast_to(_asarray(number, dtype=np.float64), shape))
+    form: NoiseForm = value.mark.form
     if _shape(number) == shape:
         return form
     return form.take(_broadcast_to(_arange(len(form)).reshape(_shape(number)), shape).reshape(-1))
 
 
-def _compared(recorder: Recorder, name: str, forms: Sequence[Form], values: Any, where: str) -> Any:
+def _compared(recorder: Recorder, name: str, forms: Sequence[NoiseForm], values: Any, where: str) -> Any:
     unlike = forms[0].plus(forms[1], -1.0)
     shape, flat = _shape(values), _asarray(values).reshape(-1)
     if not unlike.is_noisy:
@@ -363,7 +363,7 @@ def put(array: FollowedArray, places: Any, values: Any) -> None:
         flat = _asarray(target).reshape(-1)
         given = _spread(values, plain(values), _shape(target)) if is_followed(values) else None
         if given is None:
-            given = Form.constant(_broadcast_to(_asarray(values, dtype=np.float64), _shape(target)))
+            given = NoiseForm.constant(_broadcast_to(_asarray(values, dtype=np.float64), _shape(target)))
         else:
             values.mark.used = True
         array.mark.used = True

@@ -28,7 +28,7 @@ from dpaudit.tracing.laws import (
 )
 from dpaudit.tracing.operations import array_of, extreme
 from dpaudit.tracing.primitives import MOST_OPTIONS, choose_one, told
-from dpaudit.tracing.recording import SAMPLE, Form, active, site
+from dpaudit.tracing.recording import SAMPLE, NoiseForm, active, site
 from dpaudit.tracing.values import closed, followed, is_followed
 
 # --- How are coins followed that flip bits? As one choice of all flipped bits, whose chances are known ---
@@ -94,7 +94,7 @@ class Coins:
                 told((own, self._chance)),
                 chance,
                 options,
-                forms=(Form.constant(own),),
+                forms=(NoiseForm.constant(own),),
                 scale=np.array([1 / cost if cost else math.inf]),
             )
             values = np.array(found, dtype=bool).reshape(self.shape)
@@ -227,7 +227,7 @@ class FollowedNoise(Noise):
                 wider = 1.0 if self._spread is None or method in ("exponential", "uniform") else self._spread
                 drawn = wider * (np.asarray(sample, dtype=np.float64) - low)
                 law, scales = OWN.get(method, UNKNOWN), np.full(size, scale)
-                offset = Form.constant(np.full(size, low))
+                offset = NoiseForm.constant(np.full(size, low))
                 form, found = recorder.draw(law, scales, offset, drawn, where, f"noise.{method}")
                 return followed(found.reshape(shape), form, where, recorder)
 
@@ -251,7 +251,7 @@ class FollowedNoise(Noise):
                     list(range(len(weights))),
                     chances,
                     place,
-                    forms=(Form.constant(list(scores)),) if len(scores) else (),
+                    forms=(NoiseForm.constant(list(scores)),) if len(scores) else (),
                     scale=np.array([scale]) if len(scores) else None,
                 )
             )

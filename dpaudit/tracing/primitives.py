@@ -22,7 +22,7 @@ from dpaudit.tracing.laws import (
     geometric_scale,
 )
 from dpaudit.tracing.operations import array_of
-from dpaudit.tracing.recording import Form, Recorder, active, site
+from dpaudit.tracing.recording import NoiseForm, Recorder, active, site
 from dpaudit.tracing.values import closed, followed, is_followed, plain
 
 MOST_OPTIONS = 64  # of a choice whose outcomes are all tried
@@ -151,7 +151,7 @@ def noted(recorder: Recorder, law: NoiseLaw, scale: Any, offset: Any, drawn: Any
         places = _broadcast_to(np.arange(base.size).reshape(base.shape), shape).reshape(-1)
         added = offset.mark.form.take(places)
     else:
-        added = Form.constant(_broadcast_to(base, shape))
+        added = NoiseForm.constant(_broadcast_to(base, shape))
     form, values = recorder.draw(law, spread, added, flat, where, name)
     return followed(values.reshape(shape), form, where, recorder)
 

@@ -23,7 +23,7 @@ from dpaudit.tracing.laws import UNIFORM, UNKNOWN, NoiseLaw
 
 # --- Which numbers are offset + Σ coefficient·noise, and what do sums, multiples and picks of them make of that? ---
 #
-# A `Form` holds n numbers at once; its terms are kept in order, so that equal forms are equal arrays.
+# A `NoiseForm` holds n numbers at once; its terms are kept in order, so that equal forms are equal arrays.
 
 Whole = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -35,7 +35,7 @@ _NONE: Whole = np.zeros(0, dtype=np.int64)
 _NO_NUMBERS: Floats = np.zeros(0)
 
 
-class Form:
+class NoiseForm:
     """n numbers: number i is offset[i] + Σ coefficient[t]·noise[column[t]] over the terms t with row[t] = i.
 
     Attributes:
@@ -50,18 +50,18 @@ class Form:
         self.offset, self.row, self.column, self.coefficient = offset, row, column, coefficient
 
     @classmethod
-    def constant(cls, values: Any) -> Form:
+    def constant(cls, values: Any) -> NoiseForm:
         """Numbers without noise."""
         return cls(_array(values, dtype=np.float64).reshape(-1), _NONE, _NONE, _NO_NUMBERS)
 
     @classmethod
-    def noise(cls, offset: Floats, first: int) -> Form:
+    def noise(cls, offset: Floats, first: int) -> NoiseForm:
         """Numbers with a noise of their own each; their columns count from ``first``."""
         size = len(offset)
         return cls(offset, _arange(size), _arange(first, first + size), _ones(size))
 
     @classmethod
-    def joined(cls, forms: Sequence[Form]) -> Form:
+    def joined(cls, forms: Sequence[NoiseForm]) -> NoiseForm:
         """The numbers of several forms, one after the other."""
         if len(forms) == 1:
             return forms[0]
@@ -89,13 +89,13 @@ class Form:
         found[self.row] = True
         return found
 
-    def plus(self, other: Form, sign: float = 1.0) -> Form:
+    def plus(self, other: NoiseForm, sign: float = 1.0) -> NoiseForm:
         """Return the sums, number by number; with ``sign`` −1 the differences."""
         offset = self.offset + sign * other.offset
         if not other.is_noisy:
-            return Form(offset, self.row, self.column, self.coefficient)
+            return NoiseForm(offset, self.row, self.column, self.coefficient)
         if not self.is_noisy:
-            return Form(offset, other.row, other.column, sign * other.coefficient)
+            return NoiseForm(offset, other.row, other.column, sign * other.coefficient)
         return _collected(
             offset,
             _concatenate([self.row, other.row]),
@@ -103,35 +103,35 @@ class Form:
             _concatenate([self.coefficient, sign * other.coefficient]),
         )
 
-    def times(self, factors: Floats) -> Form:
+    def times(self, factors: Floats) -> NoiseForm:
         """Return each number times its factor; factors: (n,)."""
         scaled = self.coefficient * factors[self.row]
-        found = Form(self.offset * factors, self.row, self.column, scaled)
+        found = NoiseForm(self.offset * factors, self.row, self.column, scaled)
         return found if scaled.all() else found._without_zeros()
 
-    def over(self, divisors: Floats) -> Form:
+    def over(self, divisors: Floats) -> NoiseForm:
         """Return each number divided by its divisor; divisors: (n,)."""
-        found = Form(self.offset / divisors, self.row, self.column, self.coefficient / divisors[self.row])
+        found = NoiseForm(self.offset / divisors, self.row, self.column, self.coefficient / divisors[self.row])
         return found if found.coefficient.all() else found._without_zeros()
 
-    def take(self, places: Whole) -> Form:
+    def take(self, places: Whole) -> NoiseForm:
         """Return the numbers at these places, in this order; a place may come again."""
         if not self.is_noisy:
-            return Form(self.offset[places], _NONE, _NONE, _NO_NUMBERS)
+            return NoiseForm(self.offset[places], _NONE, _NONE, _NO_NUMBERS)
         begin = _searchsorted(self.row, places, side="left")
         count = _searchsorted(self.row, places, side="right") - begin
         row = _repeat(_arange(len(places)), count)
         within = _arange(len(row)) - _repeat(_cumsum(count) - count, count)
         terms = _repeat(begin, count) + within
-        return Form(self.offset[places], row, self.column[terms], self.coefficient[terms])
+        return NoiseForm(self.offset[places], row, self.column[terms], self.coefficient[terms])
 
-    def put(self, places: Whole, other: Form) -> Form:
+    def put(self, places: Whole, other: NoiseForm) -> NoiseForm:
         """Return the numbers with those of ``other`` at these places."""
         order = _arange(len(self))
         order[places] = len(self) + _arange(len(places))
-        return Form.joined([self, other]).take(order)
+        return NoiseForm.joined([self, other]).take(order)
 
-    def summed(self, groups: Whole, count: int) -> Form:
+    def summed(self, groups: Whole, count: int) -> NoiseForm:
         """Return ``count`` sums, each of the numbers of its group; groups: (n,) from 0."""
         offset = _asarray(_bincount(groups, weights=self.offset, minlength=count), dtype=np.float64)
         return _collected(offset, groups[self.row], self.column, self.coefficient)
@@ -142,7 +142,7 @@ class Form:
             terms = self.coefficient * noise[self.column]
             return _asarray(self.offset + _bincount(self.row, weights=terms, minlength=len(self)), dtype=np.float64)
 
-    def same_terms(self, other: Form) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    def same_terms(self, other: NoiseForm) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """(n,) whether each number has the same noise with the same coefficients in both, up to rounding."""
         found = _ones(len(self), dtype=bool)
         if len(self.row) == len(other.row) and (self.row == other.row).all() and (self.column == other.column).all():
@@ -155,9 +155,9 @@ class Form:
         found[unlike.row[far]] = False
         return found
 
-    def _without_zeros(self) -> Form:
+    def _without_zeros(self) -> NoiseForm:
         kept = _flatnonzero(self.coefficient)
-        return Form(self.offset, self.row[kept], self.column[kept], self.coefficient[kept])
+        return NoiseForm(self.offset, self.row[kept], self.column[kept], self.coefficient[kept])
 
 
 _ROUNDING = 1e-9  # by which sums in another order may differ
@@ -170,21 +170,21 @@ def close(one: Any, other: Any, scale: Any = 0.0) -> Any:
     return near | (one == other) | ((one != one) & (other != other))
 
 
-def _collected(offset: Floats, row: Whole, column: Whole, coefficient: Floats) -> Form:
+def _collected(offset: Floats, row: Whole, column: Whole, coefficient: Floats) -> NoiseForm:
     """Put terms in order, and add those of one place."""
     if len(row) == 0:
-        return Form(offset, row, column, coefficient)
+        return NoiseForm(offset, row, column, coefficient)
     order = _lexsort((column, row))
     row, column, coefficient = row[order], column[order], coefficient[order]
     first = _ones(len(row), dtype=bool)
     first[1:] = (row[1:] != row[:-1]) | (column[1:] != column[:-1])
     if first.all():
-        return Form(offset, row, column, coefficient)
+        return NoiseForm(offset, row, column, coefficient)
     starts = _flatnonzero(first)
     summed = np.add.reduceat(coefficient, starts)
     size = np.maximum.reduceat(abs(coefficient), starts)
     kept = abs(summed) > 1e-15 * size  # what cancels but for rounding is gone
-    return Form(offset, row[starts][kept], column[starts][kept], summed[kept])
+    return NoiseForm(offset, row[starts][kept], column[starts][kept], summed[kept])
 
 
 # --- What happened to the noise of a run? ---
@@ -205,7 +205,7 @@ class TooLongError(BaseException):
 
 
 @dataclass(slots=True, eq=False)
-class Block:
+class DrawBlock:
     """Noise that was drawn together, or derived together from other noise.
 
     Attributes:
@@ -229,7 +229,7 @@ class Block:
 
 
 @dataclass(slots=True, eq=False)
-class Event:
+class RecordedEvent:
     """One thing that happened.
 
     Attributes:
@@ -248,7 +248,7 @@ class Event:
 
     kind: str
     site: str
-    forms: tuple[Form, ...]
+    forms: tuple[NoiseForm, ...]
     outcome: Any
     what: str = ""
     first: int = -1
@@ -264,12 +264,13 @@ class Mark:
     """A followed value that came of an operation."""
 
     site: str  # the line
-    form: Form  # what it is
+    form: NoiseForm  # what it is
     values: Floats  # (n,) its numbers
     recorder: Recorder  # of the run that it is of
     # whether a followed operation, or the output, took it up; what did not may have gone where nothing is seen
     used: bool = False
-    scaled: tuple[Form, Floats] | None = None  # the form that was multiplied, and its factors, where this is a product
+    # the form that was multiplied, and its factors, where this is a product
+    scaled: tuple[NoiseForm, Floats] | None = None
 
 
 @dataclass(eq=False)
@@ -298,8 +299,8 @@ class Recorder:
     like: Recorder | None = None
     forced: Sequence[int] | None = None
     closes: bool = False
-    events: list[Event] = field(default_factory=list)
-    blocks: list[Block] = field(default_factory=list)
+    events: list[RecordedEvent] = field(default_factory=list)
+    blocks: list[DrawBlock] = field(default_factory=list)
     marks: dict[str, list[Mark]] = field(default_factory=dict)
     columns: int = 0
     unseen: dict[str, None] = field(default_factory=dict)
@@ -314,42 +315,44 @@ class Recorder:
     # --- noise ----------------------------------------------------------------------------------------------
 
     def draw(
-        self, law: NoiseLaw, scale: Floats, offset: Form, drawn: Floats, site: str, what: str
-    ) -> tuple[Form, Floats]:
+        self, law: NoiseLaw, scale: Floats, offset: NoiseForm, drawn: Floats, site: str, what: str
+    ) -> tuple[NoiseForm, Floats]:
         """Note a draw."""
         size = len(drawn)
         if self.given is not None and self.taken + size <= len(self.given):
             drawn = self.given[self.taken : self.taken + size]
         self.taken += size
         if not self.closes:
-            drawn = self._next(Event("draw", site, (offset,), drawn, law.name, self.columns, scale=scale)).outcome
+            drawn = self._next(
+                RecordedEvent("draw", site, (offset,), drawn, law.name, self.columns, scale=scale)
+            ).outcome
         values = _asarray(drawn, dtype=np.float64)
         first = self._new(law, scale, values, site)
-        form = offset.plus(Form.noise(np.zeros(size), first))
+        form = offset.plus(NoiseForm.noise(np.zeros(size), first))
         return form, offset.at(self.noise()) + values if offset.is_noisy else offset.offset + values
 
     def derive(
         self,
-        forms: Sequence[Form],
+        forms: Sequence[NoiseForm],
         values: Floats,
         function: Callable[..., Any],
         site: str,
         what: str,
-    ) -> tuple[Form, Floats]:
+    ) -> tuple[NoiseForm, Floats]:
         """Note values that a function makes of noise, other than by sums and multiples; they are noise of their own."""
-        event = self._next(Event("derived", site, tuple(forms), values, what, self.columns))
+        event = self._next(RecordedEvent("derived", site, tuple(forms), values, what, self.columns))
         values = _asarray(event.outcome, dtype=np.float64)
         sources = tuple(sorted({int(column) for form in forms for column in form.column}))
-        kept = [Form(each.offset, each.row, each.column, each.coefficient) for each in forms]
+        kept = [NoiseForm(each.offset, each.row, each.column, each.coefficient) for each in forms]
 
-        def made(sample: Callable[[int], Floats], kept: Sequence[Form] = kept) -> Floats:
+        def made(sample: Callable[[int], Floats], kept: Sequence[NoiseForm] = kept) -> Floats:
             return _asarray(function(*(_sampled(form, sample) for form in kept)), dtype=np.float64)
 
         first = self._new(UNKNOWN, np.full(len(values), np.nan), values, site, made, sources)
         behind = [self.block(column) for column in sources]
         bare = not any(form.offset.any() for form in forms)
         self.blocks[-1].alone = all(block.alone and (bare or block.law in (UNIFORM, UNKNOWN)) for block in behind)
-        return Form.noise(np.zeros(len(values)), first), values
+        return NoiseForm.noise(np.zeros(len(values)), first), values
 
     def _new(
         self,
@@ -361,7 +364,7 @@ class Recorder:
         sources: tuple[int, ...] = (),
     ) -> int:
         first = self.columns
-        self.blocks.append(Block(first, law, scale, values, site, made, sources))
+        self.blocks.append(DrawBlock(first, law, scale, values, site, made, sources))
         self.columns += len(values)
         if self.columns > MOST_NOISES:
             self.too_long = True
@@ -372,7 +375,7 @@ class Recorder:
         """(columns,) all noise so far."""
         return _concatenate([block.values for block in self.blocks]) if self.blocks else np.zeros(0)
 
-    def block(self, column: int) -> Block:
+    def block(self, column: int) -> DrawBlock:
         """Return the block that a column is in."""
         return self.blocks[bisect.bisect_right(self.blocks, column, key=lambda block: block.first) - 1]
 
@@ -383,9 +386,11 @@ class Recorder:
 
     # --- what is done with it -------------------------------------------------------------------------------
 
-    def decide(self, kind: str, forms: Sequence[Form], outcome: Any, site: str, what: str = "", **more: Any) -> Any:
+    def decide(
+        self, kind: str, forms: Sequence[NoiseForm], outcome: Any, site: str, what: str = "", **more: Any
+    ) -> Any:
         """Note a decision, or a value that goes where it is not followed; return the outcome to go on with."""
-        return self._next(Event(kind, site, tuple(forms), outcome, what, **more)).outcome
+        return self._next(RecordedEvent(kind, site, tuple(forms), outcome, what, **more)).outcome
 
     def choose(
         self,
@@ -395,7 +400,7 @@ class Recorder:
         chance: Callable[[Any], float] | None = None,
         options: Sequence[tuple[Any, float]] | None = None,
         *,
-        forms: tuple[Form, ...] = (),
+        forms: tuple[NoiseForm, ...] = (),
         scale: Floats | None = None,
     ) -> Any:
         """Note a draw of something discrete; return the outcome to go on with.
@@ -414,7 +419,7 @@ class Recorder:
             place = self.forced[self.chosen] if self.chosen < len(self.forced) else 0
             outcome = options[place][0]
         self.chosen += 1
-        event = self._next(Event("choice", site(), forms, outcome, what, -1, scale, arguments, options=options))
+        event = self._next(RecordedEvent("choice", site(), forms, outcome, what, -1, scale, arguments, options=options))
         event.chance = None if chance is None else chance(event.outcome)
         return event.outcome
 
@@ -423,7 +428,7 @@ class Recorder:
         if self.given_choices and self.chosen < len(self.given_choices):
             outcome = self.given_choices[self.chosen]
         self.chosen += 1
-        return self._next(Event("unit", site, (), outcome, what, unit=unit)).outcome
+        return self._next(RecordedEvent("unit", site, (), outcome, what, unit=unit)).outcome
 
     @property
     def knows_outcome(self) -> bool:
@@ -434,7 +439,7 @@ class Recorder:
         """Return the outcomes of all choices and units, in their order."""
         return [event.outcome for event in self.events if event.kind in ("choice", "unit")]
 
-    def _next(self, event: Event) -> Event:
+    def _next(self, event: RecordedEvent) -> RecordedEvent:
         """Note an event; in a frozen run with the outcome of the reference."""
         number = len(self.events)
         if number >= MOST_EVENTS:
@@ -460,7 +465,7 @@ class Recorder:
         self.events.append(event)
         return event
 
-    def mark(self, form: Form, values: Floats, site: str, scaled: tuple[Form, Floats] | None = None) -> Mark:
+    def mark(self, form: NoiseForm, values: Floats, site: str, scaled: tuple[NoiseForm, Floats] | None = None) -> Mark:
         """Note the result of an operation; in a frozen run its numbers are those of the reference, unless it closes."""
         before = self.marks.setdefault(site, [])
         if self.reference is not None and not self.closes:
@@ -488,7 +493,7 @@ def _size(outcome: Any) -> Any:
     return outcome.shape if isinstance(outcome, np.ndarray) else None
 
 
-def _sampled(form: Form, sample: Callable[[int], Floats]) -> Floats:
+def _sampled(form: NoiseForm, sample: Callable[[int], Floats]) -> Floats:
     """Return a sample of the first number of a form."""
     mine = form.row == 0
     found = np.zeros(1) + form.offset[0]

@@ -29,7 +29,7 @@ from dpaudit.tracing.domain import Following, Labelled, unlabelled
 from dpaudit.tracing.hooks import Hooks
 from dpaudit.tracing.laws import extreme
 from dpaudit.tracing.own_noise import FollowedNoise
-from dpaudit.tracing.recording import DivergedError, Form, Recorder, TooLongError, close, recording
+from dpaudit.tracing.recording import DivergedError, NoiseForm, Recorder, TooLongError, close, recording
 from dpaudit.tracing.values import is_followed, plain
 
 _LONGEST = 200  # characters of a text that is held against another
@@ -42,7 +42,7 @@ class Output:
 
     structure: list[tuple[str, str]]  # everything but numbers, as texts by place
     places: list[str]  # of the numbers; ``form`` and ``values``: (n,) what they are
-    form: Form
+    form: NoiseForm
     values: Floats
 
 
@@ -261,14 +261,14 @@ def _as_numbers(value: Any) -> Any:
 def _taken_apart(returned: Any) -> Output:
     structure: list[tuple[str, str]] = []
     places: list[str] = []
-    forms: list[Form] = []
+    forms: list[NoiseForm] = []
     values: list[Floats] = []
 
     def numbers(place: str, value: Any) -> None:
         flat = np.asarray(plain(value), dtype=np.float64).reshape(-1)
         if is_followed(value):
             value.mark.used = True
-        forms.append(value.mark.form if is_followed(value) else Form.constant(flat))
+        forms.append(value.mark.form if is_followed(value) else NoiseForm.constant(flat))
         values.append(flat)
         places.extend([place] if np.ndim(plain(value)) == 0 else [f"{place}[{number}]" for number in range(len(flat))])
 
@@ -317,7 +317,7 @@ def _taken_apart(returned: Any) -> Output:
             structure.append((place, repr(value)[:_LONGEST] if not _is_bare(value) else ""))
 
     visit("the output", returned, 0)
-    joined = Form.joined(forms) if forms else Form.constant([])
+    joined = NoiseForm.joined(forms) if forms else NoiseForm.constant([])
     return Output(structure, places, joined, np.concatenate(values) if values else np.zeros(0))
 
 

@@ -19,7 +19,7 @@ from dpaudit.errors import UsageError
 from dpaudit.privacy import ApproxDP, Claim, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
 from dpaudit.tracing.alignment import Conditions, Noises
 from dpaudit.tracing.laws import DISCRETE_LAPLACE, EXPONENTIAL, GAUSSIAN, GEOMETRIC, LAPLACE, UNKNOWN, NoiseLaw
-from dpaudit.tracing.recording import Form
+from dpaudit.tracing.recording import NoiseForm
 from dpaudit.tracing.units import Stated
 
 _SMALL = 1e-9  # of a shift, beside the largest: what rounding leaves
@@ -133,7 +133,7 @@ class _Together:
     scale: float
 
 
-def _combined(columns: Any, forms: Sequence[Form], noises: Noises) -> list[_Together]:
+def _combined(columns: Any, forms: Sequence[NoiseForm], noises: Noises) -> list[_Together]:
     if len(columns) > _MERGED:
         return []
     seen: dict[int, list[tuple[int, int, float]]] = {}
@@ -178,17 +178,17 @@ def _of_sum(factors: Sequence[tuple[int, float]], noises: Noises) -> tuple[Noise
     return UNKNOWN, math.nan
 
 
-def _without(form: Form, columns: Any) -> Form:
+def _without(form: NoiseForm, columns: Any) -> NoiseForm:
     if not len(columns):
         return form
     kept = ~np.isin(form.column, columns)
-    return Form(form.offset, form.row[kept], form.column[kept], form.coefficient[kept])
+    return NoiseForm(form.offset, form.row[kept], form.column[kept], form.coefficient[kept])
 
 
 def _solved(
-    equal: Form,
+    equal: NoiseForm,
     right: Floats,
-    least: Form,
+    least: NoiseForm,
     below: Floats,
     columns: Any,
     laws: dict[int, tuple[NoiseLaw, float]],

@@ -13,7 +13,7 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from dpaudit.tracing.recording import Form, Mark, Recorder, active, is_of_this_run, site
+from dpaudit.tracing.recording import Mark, NoiseForm, Recorder, active, is_of_this_run, site
 
 _array, _asarray, _shape = np.array, np.asarray, np.shape
 _isinstance = builtins.isinstance
@@ -142,7 +142,7 @@ def _before_pandas() -> int | None:
     return 10_000 if recorder is not None and recorder.closes else None
 
 
-def followed(values: Any, form: Form, where: str, recorder: Recorder, scaled: Any = None) -> Any:
+def followed(values: Any, form: NoiseForm, where: str, recorder: Recorder, scaled: Any = None) -> Any:
     """Return numbers with their form: a float, or an array."""
     shape = _shape(values)
     mark = recorder.mark(form, _asarray(values, dtype=np.float64).reshape(-1), where, scaled)

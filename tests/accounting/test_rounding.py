@@ -13,9 +13,9 @@ from dpaudit.accounting import Exponential, Gaussian, Laplace, RandomisedRespons
 from dpaudit.accounting.balls import ball, decimal, outward, precision, rounded_down, rounded_up, short
 from dpaudit.accounting.certify import _outward, _root
 from dpaudit.accounting.closed_forms import best_order
-from dpaudit.accounting.compose import Block, Tail
+from dpaudit.accounting.compose import MassBlock, Tail
 from dpaudit.accounting.decide import judged
-from dpaudit.accounting.lattice import Grid, Step, _lowered, _split, above, below
+from dpaudit.accounting.lattice import Grid, LatticeStep, _lowered, _split, above, below
 from dpaudit.accounting.losses import GaussianLaw, SampledLaw, discrete_gaussian, randomised_response
 from dpaudit.privacy import PureDP
 
@@ -44,7 +44,7 @@ def test_a_number_is_between_what_it_is_rounded_to(value):
 def tail(*, up, infinite=0):
     """Of two losses on few places, in units of which 1,000 are 1."""
     unit, size = 1000, ball(Fraction(1, 10))
-    x, y = (Block(fmpz_poly([100 * k + 99, 333, 1]), -1, infinite, ball(0), 1, 0.0) for k in (0, 2))
+    x, y = (MassBlock(fmpz_poly([100 * k + 99, 333, 1]), -1, infinite, ball(0), 1, 0.0) for k in (0, 2))
     return Tail(x, y, up=up, unit=unit, size=size)
 
 
@@ -122,7 +122,7 @@ def test_masses_in_coarse_units_are_on_their_side(law):
 def test_atoms_in_coarse_units_and_on_uncertain_places_are_on_their_side():
     third = Fraction(1, 3)
     with precision(200):
-        grid = Grid(randomised_response(Fraction(1), third), 0, Step(Fraction(2)), ball(2), None, 100)
+        grid = Grid(randomised_response(Fraction(1), third), 0, LatticeStep(Fraction(2)), ball(2), None, 100)
         e = float(ball(1).exp().mid())
         high = 100 * float(1 - third) * e / (1 + e)
         over, under = grid.above(), grid.below()
@@ -144,7 +144,7 @@ def test_infinite_masses_of_two_factors_add_up_to_their_side():
         assert under.infinite_units == 300 * (299 + 334 + 300) + 300 * (99 + 334)
         spare = discrete_gaussian(Fraction(1, 2), 1, 3)
         left = 1 - sum((mass for _, mass, _ in spare.values()), ball(0))
-        assert Grid(spare, 0, Step(Fraction(4)), ball(4), None, 10).above().infinite >= left * 10 + 0.3
+        assert Grid(spare, 0, LatticeStep(Fraction(4)), ball(4), None, 10).above().infinite >= left * 10 + 0.3
 
 
 def test_sums_of_many_digits_are_rounded_outward():

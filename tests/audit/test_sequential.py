@@ -19,7 +19,7 @@ from dpaudit.neighbours.digest import digest
 from dpaudit.report.console import summary
 from dpaudit.report.text.command import reproduce_command
 from dpaudit.review.check import check, passes
-from dpaudit.sampling.blocks import Block, Experiment, Phase, sides_of
+from dpaudit.sampling.blocks import Experiment, Phase, RunBlock, sides_of
 from dpaudit.sampling.runs import outputs_of
 from dpaudit.stats.e_process import log_wealth
 
@@ -176,7 +176,7 @@ def test_runs_come_in_twos_of_both_sides_in_an_order_that_no_output_has_a_say_in
         log.append(data)
         return random.random()
 
-    block = Block(Phase.SEQUENTIAL, 0, 3, 200)
+    block = RunBlock(Phase.SEQUENTIAL, 0, 3, 200)
     experiment = Experiment(load(noted), {}, ((0, 1),), ((digest(0), digest(1)),), 7)
     (side0, side1), _ = outputs_of(experiment, block)
     assert len(side0) == len(side1) == 100

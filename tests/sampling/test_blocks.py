@@ -10,7 +10,7 @@ import pytest
 import dpaudit as dp
 from dpaudit.auditing.independence import drifted
 from dpaudit.neighbours.digest import digest
-from dpaudit.sampling.blocks import Block, Experiment, Phase, blocks_of, ramp_of
+from dpaudit.sampling.blocks import Experiment, Phase, RunBlock, blocks_of, ramp_of
 from dpaudit.sampling.play import RepeatDetector, play
 from dpaudit.sampling.runs import RaisedTogetherError, outputs_of
 from dpaudit.targets.mechanism import mechanism
@@ -47,19 +47,19 @@ def test_blocks_add_up(shape, runs):
 @pytest.mark.slow
 def test_both_sides_have_equally_many_runs_in_every_block():
     assert set(_sizes(60)) == {(500, 500)}
-    odd = [Block(Phase.MEASURING, 0, index, 7) for index in range(20)]
+    odd = [RunBlock(Phase.MEASURING, 0, index, 7) for index in range(20)]
     sizes = {played.sizes for played in play(experiment(sampler), odd, both)}
     assert sizes == {(3, 4), (4, 3)}
 
 
 def test_a_search_may_want_other_shares():
-    blocks = [Block(Phase.SEARCH, 0, index, 1000, 0.2) for index in range(20)]
+    blocks = [RunBlock(Phase.SEARCH, 0, index, 1000, 0.2) for index in range(20)]
     found = sum(played.sizes[1] for played in play(experiment(sampler), blocks, both))
     assert abs(found - 4000) < 5 * np.sqrt(20_000 * 0.16)
 
 
 def _sizes(count):
-    blocks = [Block(Phase.MEASURING, 0, index, 1000) for index in range(count)]
+    blocks = [RunBlock(Phase.MEASURING, 0, index, 1000) for index in range(count)]
     return [played.sizes for played in play(experiment(sampler), blocks, both)]
 
 
@@ -67,7 +67,7 @@ def test_purposes_pairs_sides_and_blocks_have_streams_of_their_own():
     first = {}
     for phase in Phase:
         for index in range(3):
-            (side0, side1), _ = outputs_of(experiment(sampler), Block(phase, 0, index, 400))
+            (side0, side1), _ = outputs_of(experiment(sampler), RunBlock(phase, 0, index, 400))
             for side, outputs in enumerate((side0, side1)):
                 centred = outputs.numbers[0][:50, 0] - PAIRS[0][side][0]
                 first[phase, index, side] = tuple(np.round(centred, 9))
@@ -75,7 +75,7 @@ def test_purposes_pairs_sides_and_blocks_have_streams_of_their_own():
 
 
 def test_a_block_is_the_same_however_often_it_is_run():
-    block = Block(Phase.MEASURING, 0, 4, 500)
+    block = RunBlock(Phase.MEASURING, 0, 4, 500)
     (a, _), _ = outputs_of(experiment(sampler), block)
     (b, _), _ = outputs_of(experiment(sampler), block)
     assert np.array_equal(a.numbers[0], b.numbers[0])
@@ -86,7 +86,7 @@ def test_a_sampler_that_returns_the_wrong_number_is_refused():
         return rng.normal(size=size - 1)
 
     with pytest.raises(dp.UsageError, match="was asked for size="):
-        outputs_of(experiment(short), Block(Phase.LEARNING, 0, 0, 100))
+        outputs_of(experiment(short), RunBlock(Phase.LEARNING, 0, 0, 100))
 
 
 def test_a_sampler_that_raises_is_asked_run_by_run_or_not_at_all():
@@ -97,13 +97,13 @@ def test_a_sampler_that_raises_is_asked_run_by_run_or_not_at_all():
         return draws
 
     singly = dataclasses.replace(experiment(touchy), made_as=Shape.SEEDED)
-    (side0, _), reason = outputs_of(singly, Block(Phase.LEARNING, 0, 0, 4_000))
+    (side0, _), reason = outputs_of(singly, RunBlock(Phase.LEARNING, 0, 0, 4_000))
     raised = side0.forms.index("raises ArithmeticError: too small")
     share = np.mean(side0.codes == raised)
     assert abs(share - 0.3) < 0.06 and reason.startswith("a sampler that raises")
     with pytest.raises(RaisedTogetherError, match="nobody can say which of them it belongs to"):
-        outputs_of(experiment(touchy), Block(Phase.LEARNING, 0, 0, 4_000))
-    (side0, _), _ = outputs_of(experiment(touchy), Block(Phase.SEARCH, 0, 0, 4_000))  # which only looks for a pair
+        outputs_of(experiment(touchy), RunBlock(Phase.LEARNING, 0, 0, 4_000))
+    (side0, _), _ = outputs_of(experiment(touchy), RunBlock(Phase.SEARCH, 0, 0, 4_000))  # which only looks for a pair
     assert abs(np.mean(side0.codes == side0.forms.index("raises ArithmeticError: too small")) - 0.3) < 0.06
 
 
@@ -114,7 +114,7 @@ def test_opaque_sides_are_interleaved():
         order.append(data[0])
         return 0.0
 
-    outputs_of(experiment(opaque), Block(Phase.MEASURING, 0, 0, 1_000))
+    outputs_of(experiment(opaque), RunBlock(Phase.MEASURING, 0, 0, 1_000))
     changes = np.count_nonzero(np.diff(order))
     assert 650 < changes < 850  # in twos, each in an order of its own
     assert all(order[i] != order[i + 1] for i in range(0, 1000, 2))
@@ -127,10 +127,10 @@ def test_system_exit_is_an_output_and_an_interrupt_is_not():
     def interrupted(data, rng):
         raise KeyboardInterrupt
 
-    (side0, _), _ = outputs_of(experiment(leaves), Block(Phase.LEARNING, 0, 0, 50))
+    (side0, _), _ = outputs_of(experiment(leaves), RunBlock(Phase.LEARNING, 0, 0, 50))
     assert side0.forms == ("raises SystemExit: #",)
     with pytest.raises(KeyboardInterrupt):
-        outputs_of(experiment(interrupted), Block(Phase.LEARNING, 0, 0, 50))
+        outputs_of(experiment(interrupted), RunBlock(Phase.LEARNING, 0, 0, 50))
 
 
 def test_the_watch_notices_repetition_and_lets_constants_pass():
@@ -140,7 +140,7 @@ def test_the_watch_notices_repetition_and_lets_constants_pass():
     def repeating(data, size, rng):
         return np.random.default_rng(1).normal(size=size)
 
-    blocks = [Block(Phase.MEASURING, 0, index, 600) for index in range(4)]
+    blocks = [RunBlock(Phase.MEASURING, 0, index, 600) for index in range(4)]
     assert len(list(play(experiment(constant), blocks, both, watch=RepeatDetector()))) == 4
     with pytest.raises(dp.InvalidRunsError, match="same varying sequence"):
         list(play(experiment(repeating), blocks, both, watch=RepeatDetector()))

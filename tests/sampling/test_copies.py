@@ -16,7 +16,7 @@ import pytest
 import dpaudit as dp
 from dpaudit.errors import Notice
 from dpaudit.neighbours.digest import digest
-from dpaudit.sampling.blocks import Block, Experiment, Phase
+from dpaudit.sampling.blocks import Experiment, Phase, RunBlock
 from dpaudit.sampling.play import play, why_alone
 
 PAIR = ([1, 1], [1])
@@ -139,7 +139,7 @@ def test_workers_are_started_afresh_and_never_forked(function):
         shared = mechanism.reference or mechanism
         digests = ((digest(PAIR[0]), digest(PAIR[1])),)
         experiment = Experiment(shared, {}, (PAIR,), digests, 0, copied=mechanism.reference is None)
-        blocks = [Block(Phase.LEARNING, 0, index, 30) for index in range(6)]
+        blocks = [RunBlock(Phase.LEARNING, 0, index, 30) for index in range(6)]
         found = {
             form for played in play(experiment, blocks, _forms, workers=2) for side in played.result for form in side
         }

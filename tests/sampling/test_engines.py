@@ -17,7 +17,7 @@ from dpaudit.auditing.pair import both_sides
 from dpaudit.errors import Notice
 from dpaudit.report.text.command import reproduce_command
 from dpaudit.sampling import engines
-from dpaudit.sampling.blocks import Block, Experiment, Phase
+from dpaudit.sampling.blocks import Experiment, Phase, RunBlock
 from dpaudit.sampling.engines import BACKENDS, Processes, engine_for
 from dpaudit.sampling.engines import _batch_system as batch
 from dpaudit.sampling.play import play
@@ -84,7 +84,7 @@ def experiment(function=noisy, data=None):
     return Experiment(dp.load(function).reference, {}, (pair,), (), 0)
 
 
-BLOCKS = [Block(Phase.LEARNING, 0, index, 30) for index in range(20)]
+BLOCKS = [RunBlock(Phase.LEARNING, 0, index, 30) for index in range(20)]
 
 
 def test_blocks_come_back_in_order_and_only_a_few_are_sent_ahead():

@@ -18,7 +18,7 @@ from dpaudit.neighbours.digest import digest
 from dpaudit.report import console_summary, html_page
 from dpaudit.report.rows import shown
 from dpaudit.sampling import runs
-from dpaudit.sampling.blocks import Block, Experiment, Phase
+from dpaudit.sampling.blocks import Experiment, Phase, RunBlock
 from dpaudit.sampling.runs import outputs_of, untimed
 
 pytestmark = [pytest.mark.usefixtures("undrawn"), pytest.mark.slow]
@@ -143,7 +143,7 @@ def test_caches_that_remember_the_side_before_accuse_nobody(clock):
         before["side"] = data
         return response(data, rng)
 
-    (side0, side1), _ = outputs_of(experiment(cached), Block(Phase.LEARNING, 0, 0, 500))
+    (side0, side1), _ = outputs_of(experiment(cached), RunBlock(Phase.LEARNING, 0, 0, 500))
     for side in (side0, side1):
         assert set(side.numbers[0][:, -1]) == {1e-6}
     evidence = dp.audit(cached, runs=2_000, **ASKED)
@@ -210,7 +210,7 @@ def opaque(data):
 
 @pytest.mark.parametrize("function", [program, sampler, seeded, opaque])
 def test_every_kind_of_function_runs_once_for_every_time(function):
-    (side0, side1), _ = outputs_of(experiment(function), Block(Phase.LEARNING, 0, 0, 300))
+    (side0, side1), _ = outputs_of(experiment(function), RunBlock(Phase.LEARNING, 0, 0, 300))
     assert len(side0) + len(side1) == 300
     for side in (side0, side1):
         assert side.forms == ("(float × 2)",)
@@ -219,7 +219,7 @@ def test_every_kind_of_function_runs_once_for_every_time(function):
 
 @pytest.mark.parametrize("function", [program, sampler, seeded])
 def test_outputs_hang_on_the_seed_and_times_do_not(function):
-    block = Block(Phase.MEASURING, 0, 3, 200)
+    block = RunBlock(Phase.MEASURING, 0, 3, 200)
     first, again, other = (outputs_of(experiment(function, seed), block)[0][0] for seed in (1, 1, 2))
     assert np.array_equal(untimed(first).numbers[0], untimed(again).numbers[0])
     assert not np.array_equal(first.numbers[0], again.numbers[0])
@@ -232,7 +232,7 @@ def test_an_exception_stands_for_itself():
             raise ValueError("never again")
         return data
 
-    (side0, _), _ = outputs_of(experiment(fails), Block(Phase.LEARNING, 0, 0, 200))
+    (side0, _), _ = outputs_of(experiment(fails), RunBlock(Phase.LEARNING, 0, 0, 200))
     assert set(side0.forms) == {"raises ValueError: never again", "(int, float)"}
     assert untimed(side0).forms == side0.forms
     with pytest.raises(dp.UsageError, match="raises in every run"):
@@ -246,7 +246,7 @@ def test_the_collector_is_off_while_runs_are_timed_and_on_again_afterwards():
         seen.append(gc.isenabled())
         return data
 
-    outputs_of(experiment(looks), Block(Phase.LEARNING, 0, 0, 10))
+    outputs_of(experiment(looks), RunBlock(Phase.LEARNING, 0, 0, 10))
     assert set(seen) == {False}
     assert gc.isenabled()
 
@@ -254,7 +254,7 @@ def test_the_collector_is_off_while_runs_are_timed_and_on_again_afterwards():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        outputs_of(experiment(stops), Block(Phase.LEARNING, 0, 0, 10))
+        outputs_of(experiment(stops), RunBlock(Phase.LEARNING, 0, 0, 10))
     assert gc.isenabled()
 
 

@@ -18,9 +18,9 @@ import pytest
 from scipy.stats import binomtest
 
 import dpaudit as dp
-from dpaudit.program.enumerate.reading import Budget, all_traces
+from dpaudit.program.enumerate.reading import TraceBudget, all_traces
 from dpaudit.review.check import check, passes
-from dpaudit.sampling.blocks import Block, Experiment, Phase
+from dpaudit.sampling.blocks import Experiment, Phase, RunBlock
 from dpaudit.sampling.outputs import Outputs
 from dpaudit.sampling.runs import outputs_of
 from dpaudit.targets.mechanism import mechanism
@@ -42,7 +42,7 @@ def blocks_for(rate):
 def played(function, blocks, size=SIZE, made_as=None):
     experiment = Experiment(mechanism(function), {}, ((0, 0),), (), 5, made_as=made_as)
     for index in range(blocks):
-        (side0, side1), _ = outputs_of(experiment, Block(Phase.MEASURING, 0, index, size))
+        (side0, side1), _ = outputs_of(experiment, RunBlock(Phase.MEASURING, 0, index, size))
         yield side0, side1
 
 
@@ -272,7 +272,7 @@ def test_what_has_randomness_of_its_own_runs_in_the_order_of_the_coins():
         return [0.0] * size
 
     experiment = Experiment(mechanism(sampler), {}, ((0, 1),), (), 5)
-    (side0, side1), _ = outputs_of(experiment, Block(Phase.MEASURING, 0, 0, 1_000))
+    (side0, side1), _ = outputs_of(experiment, RunBlock(Phase.MEASURING, 0, 0, 1_000))
     assert {size for _, size in order} == {1} and len(order) == len(side0) + len(side1) == 1_000
     twos = np.array([data for data, _ in order]).reshape(500, 2)  # one of each side, in an order that a coin picks
     assert (twos.sum(axis=1) == 1).all() and 200 < np.count_nonzero(twos[:, 0]) < 300
@@ -365,7 +365,7 @@ def test_what_a_sampler_returns_is_its_own_whatever_holds_it(make):
         return make(held[:size])
 
     experiment = Experiment(mechanism(function), {}, ((0, 1),), (), 5)
-    side0, side1 = outputs_of(experiment, Block(Phase.MEASURING, 0, 0, 300))[0]
+    side0, side1 = outputs_of(experiment, RunBlock(Phase.MEASURING, 0, 0, 300))[0]
     assert side0.numbers[0].min() >= 0 and side0.numbers[0].max() < 1
     assert side1.numbers[0].min() >= 10 and side1.numbers[0].max() < 11
     assert len(np.unique(side0.numbers[0])) == len(side0)
@@ -402,7 +402,7 @@ def held_program(data, noise):
 def test_reused_containers_leave_the_evidence_that_copies_leave_seed_by_seed(own, reused):
     """So that the error rates of the two are one, whatever it is: to the last bit, at every seed."""
     for seed in range(60 if own is fresh_program else 300):
-        block = Block(Phase.MEASURING, 0, 0, 16)
+        block = RunBlock(Phase.MEASURING, 0, 0, 16)
         sides, others = (
             outputs_of(Experiment(mechanism(each), {}, ((0, 1),), (), seed), block)[0] for each in (own, reused)
         )
@@ -466,6 +466,6 @@ def all_outputs(program, data):
     """The law of a program's outputs by its exact reading, as texts."""
     law = {}
     plainly = functools.partial(program, data)
-    for output, weight in all_traces(plainly, plainly, Budget(100)):
+    for output, weight in all_traces(plainly, plainly, TraceBudget(100)):
         law[repr(output)] = law.get(repr(output), 0) + float(weight)
     return law

@@ -20,7 +20,7 @@ import dpaudit as dp
 from dpaudit.auditing.pair import both_sides
 from dpaudit.errors import Notice
 from dpaudit.neighbours.digest import digest
-from dpaudit.sampling.blocks import Block, Experiment, Phase, Session
+from dpaudit.sampling.blocks import Experiment, Phase, RunBlock, Session
 from dpaudit.sampling.checkpoint import MAGIC, Checkpoint, plain, restored
 from dpaudit.sampling.outputs import from_list
 from dpaudit.sampling.play import BlockResult, play
@@ -344,14 +344,18 @@ def _game(session=None):
 
 
 def test_a_block_is_known_by_everything_that_it_depends_on(tmp_path):
-    blocks = [Block(Phase.LEARNING, 0, 0, 50), Block(Phase.MEASURING, 0, 0, 50), Block(Phase.LEARNING, 0, 1, 50)]
+    blocks = [
+        RunBlock(Phase.LEARNING, 0, 0, 50),
+        RunBlock(Phase.MEASURING, 0, 0, 50),
+        RunBlock(Phase.LEARNING, 0, 1, 50),
+    ]
     with Checkpoint(tmp_path / "blocks", {}) as checkpoint:
         kept = next(iter(play(_game(Session(checkpoint=checkpoint)), blocks[:1], both_sides)))
         (place,) = checkpoint._places.values()
         assert (tmp_path / "blocks").stat().st_size == sum(place)  # a process that is killed now has lost nothing
         assert isinstance(checkpoint.find(_game(), blocks[0], both_sides), BlockResult)
         assert checkpoint.find(_game(), blocks[0], both_sides).sizes == kept.sizes
-        for block in (*blocks[1:], Block(Phase.LEARNING, 0, 0, 51), Block(Phase.LEARNING, 0, 0, 50, 0.4)):
+        for block in (*blocks[1:], RunBlock(Phase.LEARNING, 0, 0, 51), RunBlock(Phase.LEARNING, 0, 0, 50, 0.4)):
             assert checkpoint.find(_game(), block, both_sides) is None
         others = (
             {"seed": 1},
@@ -371,7 +375,7 @@ def _count(side0, side1):
 
 
 def test_finished_blocks_between_unfinished_ones_stay_in_order(tmp_path):
-    blocks = [Block(Phase.LEARNING, 0, index, 50) for index in range(6)]
+    blocks = [RunBlock(Phase.LEARNING, 0, index, 50) for index in range(6)]
     want = [played.result for played in play(_game(), blocks, _count)]
     with Checkpoint(tmp_path / "blocks", {}) as checkpoint:
         for index in (3, 1, 4):

@@ -280,7 +280,7 @@ def _question():
 def test_the_shared_side_is_run_less_often_and_binomially():
     """A block's sides are coins of the chance that it says."""
     experiment = blocks.Experiment(dp.mechanism(release), {}, (([0.0], [1.0]),), (), 0)
-    block = blocks.Block(blocks.Phase.SEARCH, 0, 0, 4_000, 0.8)
+    block = blocks.RunBlock(blocks.Phase.SEARCH, 0, 0, 4_000, 0.8)
     (side0, side1), _ = runs.outputs_of(experiment, block)
 
     assert len(side0) + len(side1) == 4_000

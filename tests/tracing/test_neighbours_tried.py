@@ -18,7 +18,7 @@ from dpaudit.neighbours.relation import parse_relation
 from dpaudit.report.text.trace import trace_line, trace_story
 from dpaudit.review.check import check, passes
 from dpaudit.targets.mechanism import mechanism
-from dpaudit.tracing.certain import Step, loss_of
+from dpaudit.tracing.certain import CertainStep, loss_of
 from dpaudit.tracing.laws import DISCRETE_LAPLACE, EXPONENTIAL, GAUSSIAN, LAPLACE
 from dpaudit.tracing.runs import Target
 from dpaudit.tracing.search import worst_pair
@@ -213,7 +213,7 @@ def test_the_loss_of_two_scales_is_that_of_a_numerical_integral(law, known, numb
     rng = np.random.default_rng([number, 7])
     p, q = np.exp(rng.normal(0, 0.7, 2))
     by, delta = rng.normal() * 2, float(10 ** rng.uniform(-6, -1))
-    found = loss_of((Step(law, p, by, "here", q),), dp.parse_claim(f"epsilon=1, delta={delta!r}"))
+    found = loss_of((CertainStep(law, p, by, "here", q),), dp.parse_claim(f"epsilon=1, delta={delta!r}"))
     x = np.linspace(-60, 60, 400_001) * max(p, q)
 
     def divergence(epsilon):
@@ -229,9 +229,9 @@ def test_the_loss_of_two_scales_is_that_of_a_numerical_integral(law, known, numb
 
 def test_at_delta_0_two_scales_have_no_limit_and_one_scale_has():
     for law in (LAPLACE, GAUSSIAN, EXPONENTIAL, DISCRETE_LAPLACE):
-        assert loss_of((Step(law, 1.0, 1.0, "here", 1.5),), dp.parse_claim("epsilon=1")).epsilon == math.inf
-    assert loss_of((Step(LAPLACE, 1.0, 1.0, "here", 1.0 + 1e-12),), dp.parse_claim("epsilon=1")) is None
-    assert loss_of((Step(LAPLACE, 1.0, 1.0, "here"),), dp.parse_claim("epsilon=1")).epsilon == pytest.approx(1.0)
+        assert loss_of((CertainStep(law, 1.0, 1.0, "here", 1.5),), dp.parse_claim("epsilon=1")).epsilon == math.inf
+    assert loss_of((CertainStep(LAPLACE, 1.0, 1.0, "here", 1.0 + 1e-12),), dp.parse_claim("epsilon=1")) is None
+    assert loss_of((CertainStep(LAPLACE, 1.0, 1.0, "here"),), dp.parse_claim("epsilon=1")).epsilon == pytest.approx(1.0)
 
 
 def test_a_fixed_seed_is_named_with_its_line():

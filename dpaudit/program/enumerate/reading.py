@@ -54,7 +54,7 @@ def _rising(method: str, *arguments: Weight) -> tuple[list[Any], list[Weight]]:
     return [value for value, _ in outcomes], [weight for _, weight in outcomes]
 
 
-class Trace(Noise):
+class DrawTrace(Noise):
     """The noise of one trace: it follows a prefix of choices, and from there on takes the first possible one."""
 
     __slots__ = ("_prefix", "asked", "branches", "refused", "taken", "weight")
@@ -149,7 +149,7 @@ class _Replayed(Noise):
 
     __slots__ = ("_asked", "_next", "_taken", "agrees")
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: DrawTrace) -> None:
         self._taken, self._asked = trace.taken, trace.asked
         self._next = 0
         self.agrees = True
@@ -186,7 +186,7 @@ def nearest_float(number: Any) -> float:
     return number.approximate() if isinstance(number, Exact) else float(number)
 
 
-class Budget:
+class TraceBudget:
     """How many traces may still be followed, and how many will still be checked."""
 
     def __init__(self, traces: int) -> None:
@@ -206,13 +206,13 @@ class Budget:
 
 
 def all_traces(
-    read: Callable[[Noise], Any], plainly: Callable[[Noise], Any], budget: Budget
+    read: Callable[[Noise], Any], plainly: Callable[[Noise], Any], budget: TraceBudget
 ) -> Iterator[tuple[Any, Weight]]:
     """Yield every trace of a program as its output (or `Raised`) and its weight."""
     pending: list[tuple[list[int], list[Any]]] = [([], [])]
     while pending:
         budget.spend()
-        trace = Trace(*pending.pop())
+        trace = DrawTrace(*pending.pop())
         output = followed(read, trace)
         if budget.checks or isinstance(output, Raised):
             budget.checks = max(0, budget.checks - 1)
@@ -221,7 +221,7 @@ def all_traces(
         yield output, trace.weight
 
 
-def followed(read: Callable[[Noise], Any], trace: Trace) -> Any:
+def followed(read: Callable[[Noise], Any], trace: DrawTrace) -> Any:
     """Run one trace; raise a refusal even if the program swallowed it."""
     token = READING.set(trace)
     try:
@@ -235,7 +235,7 @@ def followed(read: Callable[[Noise], Any], trace: Trace) -> Any:
     return output
 
 
-def _checked(plainly: Callable[[Noise], Any], trace: Trace, output: Any) -> Any:
+def _checked(plainly: Callable[[Noise], Any], trace: DrawTrace, output: Any) -> Any:
     """Return the output of a trace after comparing it with a run on plain numbers.
 
     Both must ask for the same probabilities, and return the same value or raise the same exception; of an exception,
@@ -387,7 +387,7 @@ def exact_reading(
     plain = dict(parameters or {})
     read, given = exactly(data), exact_parameters(plain)
     before = copy.deepcopy(read)
-    budget = Budget(most_traces)
+    budget = TraceBudget(most_traces)
     if isinstance(function, Fold):
         outcomes = _fold_outcomes(function, read, given, plain, budget)
     else:
@@ -473,7 +473,7 @@ def _common(weights: Sequence[Weight]) -> tuple[list[Any], Any]:
 
 
 def _fold_outcomes(
-    fold: Fold, data: Iterable[Any], given: Mapping[str, Any], plain: Mapping[str, Any], budget: Budget
+    fold: Fold, data: Iterable[Any], given: Mapping[str, Any], plain: Mapping[str, Any], budget: TraceBudget
 ) -> Iterator[tuple[Any, Weight]]:
     """Propagate the law of the state from record to record, each state once."""
     states, start = _States(), _Moves()
@@ -501,7 +501,7 @@ def _fold_outcomes(
 
 
 def _step(
-    fold: Fold, state: Reached, record: Any, given: Mapping[str, Any], plain: Mapping[str, Any], budget: Budget
+    fold: Fold, state: Reached, record: Any, given: Mapping[str, Any], plain: Mapping[str, Any], budget: TraceBudget
 ) -> Iterator[tuple[Any, Weight]]:
     return all_traces(
         lambda noise: fold.after(copy.deepcopy(state), record, noise, **given),
@@ -513,4 +513,4 @@ def _step(
 def _finished(fold: Fold, value: Any) -> Any:
     if isinstance(value, Raised):
         return value
-    return followed(lambda _: fold.output(value), Trace())
+    return followed(lambda _: fold.output(value), DrawTrace())

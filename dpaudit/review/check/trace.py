@@ -15,7 +15,7 @@ from dpaudit.evidence.further_records import Trace
 from dpaudit.evidence.records import Verdict, round_outward
 from dpaudit.privacy import PureDP
 from dpaudit.review.check.finding import Finding, answered, failing, unchecked
-from dpaudit.tracing.certain import Step, loss_of
+from dpaudit.tracing.certain import CertainStep, loss_of
 from dpaudit.tracing.laws import LAWS
 from dpaudit.tracing.pair import WORDS, Word
 
@@ -52,7 +52,7 @@ def traced(evidence: Evidence) -> Iterator[Finding]:
         yield unchecked("certain", said, decides=evidence.verdict is Verdict.VIOLATED and _rests_on(evidence))
     else:
         try:
-            steps = [Step(LAWS[each.law], each.scale, each.by, each.where, each.other) for each in loss.steps]
+            steps = [CertainStep(LAWS[each.law], each.scale, each.by, each.where, each.other) for each in loss.steps]
         except KeyError as error:
             yield failing("certain", f"no law of noise is called {error}")
             return
