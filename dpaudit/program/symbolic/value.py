@@ -23,17 +23,13 @@ from contextlib import AbstractContextManager, nullcontext
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
 from dpaudit.decimals import short_decimal
 from dpaudit.program.coverage.instructions import Unfollowed
 from dpaudit.program.symbolic.linear import Affine, Rational, spend, whole_where_possible
-
-if TYPE_CHECKING:
-    from dpaudit.program.symbolic.noise import SymbolicNoise
-
 
 _OURS = str(Path(__file__).parents[1])
 _STANDARD, _NUMPY = sysconfig.get_path("stdlib"), str(Path(np.__file__).parent)
@@ -75,6 +71,19 @@ def _is_library(name: str) -> bool:
     return name.startswith((_OURS, _NUMPY)) or (name.startswith(_STANDARD) and not name.startswith(_SITE))
 
 
+class PathReading(Protocol):
+    """What a value asks of the reading of its path."""
+
+    def refuse(self, reason: str, /) -> NoReturn:
+        """Raise an error that names the line of the program."""
+
+    def ensure_own(self, other: Any, /) -> None:
+        """Raise if ``other`` is the reading of another run."""
+
+    def compare(self, expression: Affine, way: Any, /) -> bool:
+        """Decide whether an expression is <, ≤, =, ≥ or > 0."""
+
+
 class SymbolicValue:
     """A number of one run: an expression, and whether the program sees an int or a float.
 
@@ -83,7 +92,7 @@ class SymbolicValue:
 
     __slots__ = ("_noise", "expression", "is_whole", "zero")
 
-    def __init__(self, noise: SymbolicNoise, expression: Affine, *, is_whole: bool, zero: int = 1) -> None:
+    def __init__(self, noise: PathReading, expression: Affine, *, is_whole: bool, zero: int = 1) -> None:
         """Make a number of the run of ``noise``."""
         self._noise = noise
         self.expression = expression
