@@ -107,7 +107,9 @@ def row(case: Case, data: pd.DataFrame, *, timed: bool) -> tuple[str, str, float
     colour, said, took = audited(case, data)
     signal.alarm(0)
     cells = (case.name, f"{case.claim:.4g}", colour, said, f"{took:.1f}", made)
-    return colour, made, took, "| " + " | ".join(each.replace("|", "/").replace("\n", " ") for each in cells) + " |"
+    line = "| " + " | ".join(each.replace("|", "/").replace("\n", " ") for each in cells) + " |"
+    sys.stderr.write(line + "\n")
+    return colour, made, took, line
 
 
 def main() -> None:

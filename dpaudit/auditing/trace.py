@@ -43,6 +43,7 @@ from dpaudit.tracing.runs import Target
 from dpaudit.tracing.search import DRAWN, FoundPair, worst_neighbours, worst_of
 
 _MOST_SHOWN = 40  # lines of draws in evidence
+_DRAWN_OF = 500  # candidates, of which a share is drawn beside
 _MOST_STEPS = 2_000
 
 
@@ -230,7 +231,7 @@ def _drawn(target: Target, question: Question, found: FoundPair, seed: int) -> t
         question.relation,
         seed=seed,
         above=found.rank,
-        trials=int(DRAWN * found.tried),
+        trials=int(DRAWN * min(found.tried, _DRAWN_OF)),
     )
     if pair is None:
         return found, drawn

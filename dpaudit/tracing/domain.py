@@ -323,6 +323,7 @@ class Following(PlainLoops, Python):
     def __init__(self) -> None:
         super().__init__()
         self._unread: set[types.FunctionType] = set()
+        self.calls = 0  # of what is not the user's
 
     def twin(self, function: types.FunctionType) -> types.FunctionType:
         """Return a user's function rewritten, or as it is where its source cannot be read."""
@@ -344,6 +345,7 @@ class Following(PlainLoops, Python):
 
     def foreign(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Call what is not the user's."""
+        self.calls += 1
         if looks_up(function):
             return super().foreign(function, args, keywords)
         if active() is None:

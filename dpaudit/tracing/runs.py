@@ -95,6 +95,7 @@ class Target:
         self._keep = keep
         self.hooks = Hooks()
         self._domain = Following()
+        self.work = 0  # of the last run: its draws, decisions and calls of libraries, which hang on no clock
         self.runs = 0
         self.seconds = 0.0
         self.closes = Closing.NO
@@ -132,7 +133,7 @@ class Target:
         output: Output | None = None
         kept, unread = None, ""
         raised = ""
-        began = time.perf_counter()
+        began, self._domain.calls = time.perf_counter(), 0
         with _seeded(seed), lent(), self.hooks.following(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # hundreds of runs on odd data would say the same
             filled = self._filled(seed)
@@ -156,6 +157,7 @@ class Target:
         elif reference is not None and len(recorder.events) < len(reference.recorder.events):
             recorder.diverged, output = reference.recorder.events[len(recorder.events)].site, None
         self.seconds = time.perf_counter() - began
+        self.work = len(recorder.events) + self._domain.calls
         return Run(recorder, output, raised, self.seconds, kept, unread)
 
     def _read(self, returned: Any) -> tuple[Any, str]:

@@ -8,7 +8,6 @@ for, and evidence says how many.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,6 +24,7 @@ PART = 1_000
 DRAWN = 1 / 3
 """How many pairs over a domain are drawn for each candidate that was tried."""
 _SLOW = 0.1  # seconds of a run; all others are counted, and no clock is asked
+_WORK, _LEAST_OF_MANY = 12_000, 100  # of all first looks (`Target.work`), and candidates where a run has much
 _LEAST_TRIED, _SHARE = 20, 0.3  # candidates of a slow function, and their share of the time: what follows looks again
 _FIRST = 8  # candidates that say whether noise is followed at all
 _AGAIN, _WHOLE = 12, 3  # of those that show most, how many are looked at from both sides, and of these on all records
@@ -76,8 +76,8 @@ def worst_neighbours(
     found, left_out = chosen(
         data, relation, domain=domain, beyond_domain=beyond, seed=seed, limit=most, numbers=numbers
     )
-    if seconds is not None and found:
-        fit = _fitting(target, found[0].pair()[0], seed, seconds)
+    if found:
+        fit = _fitting(target, found[0], seed, seconds)
         if fit < min(most, len(found)):
             found, left_out = chosen(
                 data, relation, domain=domain, beyond_domain=beyond, seed=seed, limit=fit, numbers=numbers
@@ -139,14 +139,24 @@ def is_edge(pair: tuple[Any, Any], path: Path) -> bool:
     return path.price is None and any(hasattr(side, "__len__") and not len(side) for side in pair)
 
 
-def _fitting(target: Target, data: Any, seed: int, seconds: float) -> int:
-    """Return how many candidates may be tried in some seconds; these runs are no part of what is recorded."""
+def _fitting(target: Target, first: LazyPair, seed: int, seconds: float | None) -> int:
+    """Return how many candidates may be tried; these runs are no part of what is recorded.
+
+    A look costs what a run does, which is counted, so that no answer hangs on the clock; only where seconds are given,
+    slow calls leave time for fewer.
+    """
     before = target.runs
-    target.run(data, seed)
-    if target.seconds >= _SLOW:  # the first call may make what later ones find
+    small = on_fewer_records([first], PART)[0]
+    target.run(small.pair()[0], seed)
+    fit = max(_LEAST_OF_MANY, _WORK // max(target.work, 1))
+    if seconds is not None:
+        data = first.pair()[0]
         target.run(data, seed)
+        if target.seconds >= _SLOW:  # the first call may make what later ones find
+            target.run(data, seed)
+            fit = min(fit, max(_LEAST_TRIED, int(_SHARE * seconds / target.seconds)))
     target.runs = before
-    return sys.maxsize if target.seconds < _SLOW else max(_LEAST_TRIED, int(_SHARE * seconds / target.seconds))
+    return fit
 
 
 @dataclass(slots=True)

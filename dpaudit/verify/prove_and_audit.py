@@ -147,6 +147,7 @@ def proving(request: ProofRequest) -> Proving:
         seed=root,
         data=request.data,
         keep=request.keep_data,
+        seconds=request.time_budget,
     )
     with budget(request.steps, request.time_budget, mechanism.name):
         found = named(kind.prove(asked), public_name(mechanism))

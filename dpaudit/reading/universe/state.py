@@ -10,6 +10,7 @@ import itertools
 import os
 import pickle
 import sys
+import time
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -89,6 +90,7 @@ class Told:
     blocks: set[tuple[str, int]] = field(default_factory=set)
     unknown_column: str = ""
     notes: set[str] = field(default_factory=set)
+    seconds: float = 0.0  # of the CPU
 
 
 _COUNT = itertools.count()
@@ -119,6 +121,7 @@ class Pass:
 
     def tell(self) -> None:
         """Send what this process found."""
+        self.told.seconds = time.process_time()
         data = pickle.dumps(self.told)
         written, whole = 0, len(data).to_bytes(8, "big") + data
         while written < len(whole):

@@ -50,6 +50,7 @@ class Asked:
     seed: int = 0  # of the search for one
     data: Any = None  # a frame that has to be within the domain
     keep: bool = False  # whether the datasets of a domain are kept
+    seconds: float | None = None  # of the CPU, for the reading of a function as it is; None for a few
 
 
 @dataclass(frozen=True, slots=True)

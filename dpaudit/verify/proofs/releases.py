@@ -34,13 +34,21 @@ MOST_STATED = 1_000
 
 
 def _prove(asked: Asked) -> Found:
-    from dpaudit.verify.releases.derive import derive
+    from dpaudit.verify.releases.derive import SECONDS, derive
 
     if asked.length is not None:
         raise UsageError("a proof from records holds for any number of them; leave out the length")
     mechanism, given, domain = asked.mechanism, asked.parameters, asked.domain
     claim = asked.claim if asked.claim is not None else mechanism.claim_for(given)
-    found = derive(mechanism, given, domain=domain, relation=asked.relation, claim=claim, data=asked.data)
+    found = derive(
+        mechanism,
+        given,
+        domain=domain,
+        relation=asked.relation,
+        claim=claim,
+        data=asked.data,
+        seconds=asked.seconds or SECONDS,
+    )
     read = 0 if found.releases is None else found.releases.read
     texts = {name: as_text(value) for name, value in given.items()}
     return Found(

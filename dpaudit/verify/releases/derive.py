@@ -35,8 +35,8 @@ from dpaudit.verify.releases.prices import WITH_DELTA, price
 from dpaudit.verify.releases.read import as_releases
 from dpaudit.verify.scope import NOTIONS, as_text, scope_of_records
 
-SECONDS = 60.0
-"""For the reading, on a machine that does other things as well; most functions are read within a second."""
+SECONDS = 10.0
+"""Of the CPU, for the reading; most functions are read within a second."""
 _GAUSSIAN = ("gaussian", "discrete_gaussian")
 _PURE = {"laplace_threshold": "laplace", "truncated_laplace": "laplace", "propose_test_release": "select"}
 """What releases at a δ are apart from it."""
@@ -69,6 +69,7 @@ def derive(
     relation: str | Relation | None,
     claim: Claim | None,
     data: Any = None,
+    seconds: float = SECONDS,
 ) -> Derivation:
     """Derive a bound from what a function releases of its records.
 
@@ -79,6 +80,7 @@ def derive(
         relation: "add-remove" or "replace", also of persons or groups; by default the mechanism's own.
         claim: whose notion is bounded; pure ε where None.
         data: a frame that has to hold what the domain says; its types are those that the reading is of.
+        seconds: of the CPU, for the reading.
 
     Raises:
         UsageError: for a domain, a relation or a claim that the calculus does not know, a column that the domain does
@@ -89,7 +91,7 @@ def derive(
     _refuse_relation(which, columns)
     notion, delta = _notion(claim)
     now("reading what it releases")
-    reading = read_function(mechanism, parameters, which, columns)
+    reading = read_function(mechanism, parameters, which, columns, seconds=seconds)
     open_ends = tuple(map(str, reading.refused))
     releases = bound = certificate = known = None
     if not open_ends:
