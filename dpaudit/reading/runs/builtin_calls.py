@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import dataclasses
 import functools
 import itertools
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpaudit.reading.runs import arrays, containers, tables
+from dpaudit.reading.runs import arrays, containers, joins, tables
 from dpaudit.reading.runs.applied import apply, opened
 from dpaudit.reading.runs.control import Branch, Loop
 from dpaudit.reading.runs.values import Alternatives, Container, Member, Numbers, Table, differs, raw, signature
@@ -377,6 +378,25 @@ def _round(domain: Runs, value: Any, digits: Any = None) -> Any:
 
     args = (value,) if digits is None else (value, digits)
     return apply(domain, round, args, None, whole if digits is None else rounded)
+
+
+@_of(dataclasses.asdict)
+def _asdict(domain: Runs, value: Any, **keywords: Any) -> Any:
+    def fields(given: Any) -> Any:
+        """Of fields that are numbers by run, or what a copy would be."""
+        kind = type(given)
+        if keywords or not dataclasses.is_dataclass(kind) or kind.__getattribute__ is not object.__getattribute__:
+            return NotImplemented
+        held = vars(given) if hasattr(given, "__dict__") else {}
+        found = {each.name: held.get(each.name, given) for each in dataclasses.fields(given)}
+        if not all(type(each) in _COPIED for each in found.values()):
+            return NotImplemented
+        return joins.wrapped(found)
+
+    return apply(domain, dataclasses.asdict, (value,), keywords, fields)
+
+
+_COPIED = (Numbers, bool, int, float, str, type(None))
 
 
 @_of(functools.reduce)

@@ -700,3 +700,33 @@ def h02(df):
 
 def h03(df, kept=(k for k in range(10**9))):
     return next(kept) + lap()
+
+
+@dataclasses.dataclass
+class Kept:
+    rows: list
+    share: float
+
+    @property
+    def twice(self):
+        return 2 * self.share
+
+
+@dataclasses.dataclass
+class Plain:
+    name: str
+    share: float
+
+
+def t90_as_dicts(df):
+    x = np.random.laplace(0, 1)
+    kept, rows = Kept([x, {"x": x}], x), []
+    plain = Plain("a", x)
+    as_dict = dataclasses.asdict(plain)
+    plain.share = 0.0
+    as_dict["more"] = x
+    for each in (plain, Plain("b", round(x))):
+        rows.append(dataclasses.asdict(each, dict_factory=lambda pairs: dict(sorted(pairs))))
+    own = dataclasses.asdict(kept)
+    kept.rows.append(1)
+    return own, as_dict, rows, dataclasses.asdict(plain), dataclasses.asdict(Plain(None, x))["share"]
