@@ -13,7 +13,8 @@ Then the density of this path's outputs on D is at most e^cost(c) times that on 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -325,6 +326,10 @@ def _compared(
     found: Conditions, one: RecordedEvent, two: RecordedEvent, noise: Floats, noises: Noises, cuts: _Cuts
 ) -> None:
     own, other, outcome = one.forms[0], two.forms[0], np.asarray(one.outcome, dtype=bool)
+    endless = np.isinf(own.offset) & (own.offset == other.offset)
+    if endless.any():  # compared with an infinite number, as a maximum begins: no noise decides it
+        left = np.flatnonzero(~endless)
+        own, other, outcome = own.take(left), other.take(left), np.ravel(outcome)[left]
     if one.what in ("equal", "not_equal"):
         met = np.flatnonzero(outcome == (one.what == "equal"))
         _released(found, own.take(met), other.take(met), noise, one.site)
@@ -349,6 +354,54 @@ def _compared(
     less = one.what in ("less", "less_equal")
     sign = np.where(outcome == less, -1.0, 1.0)[rest]
     _stays(found, own.take(rest), other.take(rest), sign, noise, one.site)
+
+
+def of_the_last_maximum(found: Conditions) -> Conditions | None:
+    """Return what the last maximum alone needs, of loops that look for one step by step; None where there is none.
+
+    ``if score > best: best = score`` decides at each step. Where the output tells nothing of the steps, the last
+    maximum has to stay ahead of all others, and which was ahead of which before costs nothing.
+    """
+    form, right = found.least.joined()
+    steps: dict[str, list[tuple[int, int, float]]] = {}
+    for number, site in enumerate(found.least.sites):
+        terms = np.flatnonzero(form.row == number)
+        if sorted(form.coefficient[terms].tolist()) != [-1.0, 1.0]:
+            continue
+        ahead, behind = sorted(terms.tolist(), key=lambda term: -form.coefficient[term])
+        steps.setdefault(site, []).append((int(form.column[ahead]), int(form.column[behind]), float(right[number])))
+    chains = {site: chain for site, chain in steps.items() if len(chain) > 1 and _is_chain(chain)}
+    if not chains:
+        return None
+    rest = [number for number, site in enumerate(found.least.sites) if site not in chains]
+    least = Rows()
+    least.add(form.take(np.array(rest, dtype=np.int64)), right[rest], "")
+    least.sites = [found.least.sites[number] for number in rest]
+    for site, chain in chains.items():
+        last = chain[-1][0]
+        moves = {last: 0.0}  # of each beside the last
+        for ahead, behind, needed in reversed(chain):
+            moves.setdefault(behind, moves.get(ahead, 0.0) + needed)
+        others = [column for column in moves if column != last]
+        rows = np.repeat(np.arange(len(others)), 2)
+        pairs = [sorted(((last, 1.0), (column, -1.0))) for column in others]
+        columns = np.array([column for pair in pairs for column, _ in pair])
+        coefficients = np.array([coefficient for pair in pairs for _, coefficient in pair])
+        least.add(
+            NoiseForm(np.zeros(len(others)), rows, columns, coefficients), np.array([moves[c] for c in others]), site
+        )
+    return replace(found, least=least)
+
+
+def _is_chain(steps: Sequence[tuple[int, int, float]]) -> bool:
+    """Whether each step compares the largest so far with one that was in none before."""
+    best, seen = steps[0][0], {*steps[0][:2]}
+    for ahead, behind, _ in steps[1:]:
+        if best not in (ahead, behind) or (behind if ahead == best else ahead) in seen:
+            return False
+        best = ahead
+        seen |= {ahead, behind}
+    return True
 
 
 def _cells(found: Conditions, cuts: _Cuts, noise: Floats) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 
 from dpaudit.privacy import Claim, PureDP
 from dpaudit.targets.signature import Shape
-from dpaudit.tracing.alignment import Conditions, Noises, Spent, conditions
+from dpaudit.tracing.alignment import Conditions, Noises, Spent, conditions, of_the_last_maximum
 from dpaudit.tracing.certain import Certain, certain, constant_choice, constant_line, enumerated, repeated
 from dpaudit.tracing.recording import Recorder
 from dpaudit.tracing.runs import LEAST, Closing, Run, Target, forced, noises, telling_place
@@ -266,6 +266,13 @@ def _judged(task: Task, path: Path, run: Run, frozen: Run, seed: int) -> None:
         return
     price = path.price = priced(shift.moved, shift.chance, claim, [each.loss for each in asked.stated])
     path.stated = asked.stated
+    if price.answer == OVER and shift.moved and not asked.generous:
+        last = of_the_last_maximum(asked)
+        fewer = None if last is None else cheapest(last, noises, run.recorder.noise())
+        if fewer is not None and not fewer.trouble:
+            losses = [each.loss for each in asked.stated]
+            if priced(fewer.moved, fewer.chance, claim, losses).answer != OVER:
+                asked.generous.append("a maximum is looked for step by step, and the last one alone may be released")
     moved = max(shift.moved, key=lambda each: each.cost, default=None)
     spent = max(asked.stated, key=lambda each: each.loss.epsilon + each.loss.mu, default=None)
     where = moved.site if moved is not None else (spent.site if spent else (asked.coins[0] if asked.coins else ""))

@@ -294,3 +294,48 @@ def test_both_runs_raising_is_not_seen():
         raise ValueError(rng.laplace() > 9)
 
     assert traced(release).worst.word is Word.NOT_SEEN
+
+
+# --- a maximum that is looked for step by step ------------------------------------------------------------------
+
+
+def _largest(draw, start):
+    def release(data):
+        best, won = start, None
+        for place, answer in enumerate(data):
+            score = answer + draw()
+            if best is None or score > best:
+                best, won = score, place
+        return won
+
+    return release
+
+
+@pytest.mark.parametrize("start", [None, -math.inf], ids=["None", "-inf"])
+@pytest.mark.parametrize(
+    ("draw", "is_right"),
+    [
+        (lambda: np.random.laplace(0, 2.0), True),
+        (lambda: np.random.gumbel(0, 2.0), True),
+        (lambda: np.random.exponential(2.0), True),
+        (lambda: np.random.laplace(0, 0.5), False),
+        (lambda: np.random.gumbel(0, 0.5), False),
+    ],
+    ids=["laplace", "gumbel", "exponential", "too little laplace", "too little gumbel"],
+)
+def test_only_the_last_maximum_is_taken_to_be_released(draw, is_right, start):
+    pair = ([3.0, 3.5, 2.0, 4.0, 3.0], [4.0, 2.5, 3.0, 3.0, 4.0])
+    word = traced(_largest(draw, start), pair).worst.word
+    assert (word < Word.NOT_SUPPORTED) is is_right
+
+
+def test_where_the_steps_are_released_their_price_is_not_exceeded_in_silence():
+    def release(data):
+        best, steps = -math.inf, []
+        for answer in data:
+            score = answer + np.random.laplace(0, 2.0)
+            steps.append(bool(score > best))
+            best = max(best, score)
+        return steps
+
+    assert traced(release, ([3.0] * 6, [4.0, 2.0] * 3)).worst.word >= Word.NOT_PRICED
