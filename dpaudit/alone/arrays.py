@@ -15,15 +15,27 @@ from contextlib import nullcontext
 from functools import cache, wraps
 from typing import Any
 
-from dpaudit.alone import kinds as _kinds
-from dpaudit.alone.elements import (  # noqa: F401 - names that modules of the check look up here
+from dpaudit.alone import ndarray as _kinds
+from dpaudit.alone.ndarray import (  # noqa: F401 - names that modules of the check look up here
+    Absent,
+    MaskedArray,
     abs,  # noqa: A004
+    asarray,
+    bool_,
     ceil,
+    complexfloating,
+    datetime64,
     exp,
     expm1,
+    float64,
+    floating,
     floor,
     fmax,
     fmin,
+    generic,
+    groups,
+    int64,
+    integer,
     isfinite,
     isinf,
     isnan,
@@ -32,37 +44,29 @@ from dpaudit.alone.elements import (  # noqa: F401 - names that modules of the c
     log,
     log1p,
     logaddexp,
+    longdouble,
     maximum,
     minimum,
+    missing,
     nan_to_num,
+    ndarray,
     nextafter,
+    number,
+    parts_of,
+    random,
     round,  # noqa: A004
     signbit,
     smaller,
+    spread,
     sqrt,
-    where,
-)
-from dpaudit.alone.kinds import (  # noqa: F401 - names that modules of the check look up here
-    Absent,
-    MaskedArray,
-    bool_,
-    complexfloating,
-    datetime64,
-    float64,
-    floating,
-    generic,
-    int64,
-    integer,
-    longdouble,
-    number,
-    random,
+    take,
     timedelta64,
+    typed,
     uint8,
     uint64,
+    where,
 )
-from dpaudit.alone.missing import missing
 from dpaudit.alone.ndarray import array as array
-from dpaudit.alone.ndarray import asarray, groups, ndarray, parts_of, spread, take, typed
 from dpaudit.alone.ndarray import broadcast as _together
 
 inf, nan, pi = math.inf, math.nan, math.pi

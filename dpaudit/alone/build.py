@@ -24,7 +24,6 @@ _ROOTS = (
     "dpaudit.alone.arrays",
     "dpaudit.alone.special",
     "dpaudit.alone.structs",
-    "dpaudit.alone.canonical",
     "dpaudit.review.check",
     "dpaudit.review.check.sampled",
     "dpaudit.review.check.curve",

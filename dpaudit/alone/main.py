@@ -27,7 +27,7 @@ def stand_in() -> None:
     own = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib")}
     inside = [path for path in sys.path if path.startswith(tuple(own)) and not path.endswith("-packages")]
     sys.path[:] = [sys.path[0], *inside, *(path for path in sys.path if path.endswith(".zip") and path != sys.path[0])]
-    from dpaudit.alone import arrays, canonical, ndarray, special, structs
+    from dpaudit.alone import arrays, ndarray, special, structs
 
     scipy, optimize, typing = map(ModuleType, ("scipy", "scipy.optimize", "numpy.typing"))
     vars(scipy).update(special=special, __path__=[])
@@ -42,7 +42,7 @@ def stand_in() -> None:
             "scipy.special": special,
             "scipy.optimize": optimize,
             "msgspec": structs,
-            "rfc8785": canonical,
+            "rfc8785": structs,
         }
     )
     sys.modules["cloudpickle"] = absent = ModuleType("cloudpickle")  # nothing is run, and so nothing sent to workers
@@ -53,7 +53,7 @@ def stand_in() -> None:
 
 
 def _missing(name: str) -> Any:
-    from dpaudit.alone.missing import missing
+    from dpaudit.alone.ndarray import missing
 
     raise missing(name)
 

@@ -13,8 +13,168 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from typing import Any
 
-from dpaudit.alone.kinds import Dtype, float64, int64
-from dpaudit.alone.missing import missing
+
+class MissingError(ImportError):
+    """Something that was asked of a stand-in, which only the library itself can do."""
+
+
+def missing(what: str) -> MissingError:
+    """Return the error for something that a stand-in does not offer.
+
+    The base class is `ImportError`, which no check takes for an answer.
+    """
+    return MissingError(f"{what} is not in this file", name=what)
+
+
+# --- What are the types of NumPy where it is not? ---
+
+
+class _Kind(type):
+    """A class that only stands in annotations, and of which nothing is an instance."""
+
+    def __getitem__(cls, of: Any) -> Any:
+        return cls
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return False
+
+
+class generic(metaclass=_Kind):  # noqa: N801
+    """The class of the numbers of NumPy, of which there are none here."""
+
+
+class _Number(generic):
+    """A number of a type that is not here: it can be made, as modules do when they are loaded, and not used."""
+
+    def __init__(self, value: Any = 0) -> None:
+        """Nothing is kept of it."""
+
+
+def _unusable(self: Any, *given: Any) -> Any:
+    raise missing("a number of NumPy")
+
+
+for _name in (
+    "int", "float", "index", "bool", "add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "floordiv",
+    "rfloordiv", "mod", "rmod", "pow", "rpow", "and", "rand", "or", "ror", "xor", "rxor", "lshift", "rlshift",
+    "rshift", "rrshift", "neg", "pos", "abs", "invert", "eq", "ne", "lt", "le", "gt", "ge", "hash", "str", "repr",
+    "len", "iter", "getitem", "format",
+):  # fmt: skip
+    setattr(_Number, f"__{_name}__", _unusable)
+
+
+class bool_(_Number): ...  # noqa: N801, D101
+
+
+class integer(_Number): ...  # noqa: N801, D101
+
+
+class floating(_Number): ...  # noqa: N801, D101
+
+
+class complexfloating(_Number): ...  # noqa: N801, D101
+
+
+class datetime64(_Number): ...  # noqa: N801, D101
+
+
+class timedelta64(_Number): ...  # noqa: N801, D101
+
+
+class dtype(metaclass=_Kind):  # noqa: N801
+    """A type of numbers, which only stands in annotations and tables."""
+
+    def __init__(self, of: Any) -> None:
+        """Any type can be named, and none used."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise missing(f"numpy.dtype.{name}")
+
+
+class _Float64(_Kind):
+    def __call__(cls, value: Any = 0.0) -> Any:
+        return float(value)
+
+
+class float64(metaclass=_Float64):  # noqa: N801
+    """A double is a Python float here."""
+
+
+class _Int64(_Kind):
+    def __call__(cls, value: Any = 0) -> Any:
+        return int(value)
+
+
+class int64(metaclass=_Int64):  # noqa: N801
+    """Whole numbers are those of Python."""
+
+
+number, longdouble, uint8, uint64 = (type(f"_{name}", (_Number,), {}) for name in "abcd")
+
+
+class Dtype:
+    """The type of the numbers of one array: its kind is b, i or f."""
+
+    itemsize, names, isnative = 8, None, True
+
+    def __init__(self, kind: str) -> None:
+        """Keep the kind, and call it as NumPy does."""
+        self.kind = kind
+        self.name, self.char = {"b": ("bool", "?"), "i": ("int64", "l"), "f": ("float64", "d")}[kind]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise missing(f"numpy.dtype.{name}")
+
+
+class MaskedArray(metaclass=_Kind):
+    """A masked array, of which there are none here."""
+
+
+class Absent(type):
+    """The class of what is not here: it can be named, also in `isinstance`, and not used."""
+
+    def __call__(cls, *given: Any, **named: Any) -> Any:
+        """Say that it is missing."""
+        raise missing(f"numpy.{cls.__name__}")
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Absent(f"{cls.__name__}.{name}", (), {})
+
+    def __getitem__(cls, of: Any) -> Any:
+        return cls
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return False
+
+
+class Generator:
+    """A source of randomness, which modules may make when they are loaded, and of which nothing can be drawn."""
+
+    def __init__(self, *given: Any) -> None:
+        """Nothing is kept of the seed."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+
+        def unusable(*given: Any, **named: Any) -> Any:
+            raise missing(f"numpy.random.Generator.{name}")
+
+        return unusable
+
+
+class random(metaclass=Absent):  # noqa: N801
+    """The module of randomness."""
+
+    default_rng = Generator
+    Generator = Generator
+
 
 Shape = tuple[int, ...]
 MOST_AT_ONCE, MOST = 1_000_000, 200_000_000
@@ -310,3 +470,97 @@ def typed(values: list[Any], kind: Any) -> list[Any]:
 def asarray(values: Any, dtype: Any = None) -> ndarray:
     """As `array`; an array stays the same."""
     return values if isinstance(values, ndarray) and dtype is None else array(values, dtype)
+
+
+# --- What do NumPy's functions of single numbers give, and its operators? ---
+
+_LARGEST = 1.7976931348623157e308
+
+
+def _safe(function: Callable[[float], float], at_zero: float | None = None) -> Callable[[float], float]:
+    """A function of ``math`` that gives NaN and infinities where that raises an error."""
+
+    def found(x: float) -> float:
+        try:
+            return function(x)
+        except ValueError:
+            return at_zero if at_zero is not None and x == 0 else math.nan
+        except OverflowError:
+            return math.inf
+
+    return found
+
+
+def _log1p(x: float) -> float:
+    return math.log1p(x) if x > -1 else -math.inf if x == -1 else math.nan
+
+
+def _divide(a: float, b: float) -> float:
+    if b == 0:
+        return math.nan if a == 0 or a != a else math.copysign(math.inf, a) * math.copysign(1.0, b)
+    return a / b
+
+
+def _power(a: float, b: float) -> float:
+    try:
+        found = a**b
+    except (OverflowError, ZeroDivisionError):
+        return math.inf
+    return math.nan if isinstance(found, complex) else found
+
+
+def larger(a: Any, b: Any) -> Any:
+    """Return the larger of two numbers, NaN if one is."""
+    return a if a != a or a >= b else b
+
+
+def smaller(a: Any, b: Any) -> Any:
+    """Return the smaller of two numbers, NaN if one is."""
+    return a if a != a or a <= b else b
+
+
+def _fmax(a: float, b: float) -> float:
+    return b if a != a or b > a else a
+
+
+def _fmin(a: float, b: float) -> float:
+    return b if a != a or b < a else a
+
+
+def _logaddexp(a: float, b: float) -> float:
+    if a == b:
+        return a + math.log(2) if math.isfinite(a) else a
+    return float(larger(a, b)) + math.log1p(math.exp(-builtins.abs(a - b)))
+
+
+log, log1p = elementwise(_safe(math.log, -math.inf)), elementwise(_log1p)
+exp, expm1, sqrt = (elementwise(_safe(each)) for each in (math.exp, math.expm1, math.sqrt))
+maximum, minimum, fmax, fmin, logaddexp = map(elementwise, (larger, smaller, _fmax, _fmin, _logaddexp))
+abs = elementwise(builtins.abs)  # noqa: A001
+isnan, isinf, isfinite = map(elementwise, (math.isnan, math.isinf, math.isfinite))
+ceil, floor, isneginf = map(elementwise, (math.ceil, math.floor, lambda x: x == -math.inf))
+round = elementwise(lambda x: float(builtins.round(x)) if math.isfinite(x) else x)  # noqa: A001
+nan_to_num = elementwise(lambda x: 0.0 if x != x else larger(-_LARGEST, smaller(x, _LARGEST)))
+signbit = elementwise(lambda x: math.copysign(1.0, x) < 0)
+nextafter = elementwise(math.nextafter)
+where = elementwise(lambda chosen, a, b: a if chosen else b)
+
+
+def _operators() -> None:
+    plain = {
+        "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": _divide, "pow": _power,
+        "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge, "eq": operator.eq,
+        "ne": operator.ne, "and": operator.and_, "or": operator.or_,
+    }  # fmt: skip
+    for name, function in plain.items():
+        both = elementwise(function)
+        setattr(ndarray, f"__{name}__", lambda self, other, both=both: both(self, other))
+        if name not in ("lt", "le", "gt", "ge", "eq", "ne"):
+            setattr(ndarray, f"__r{name}__", lambda self, other, both=both: both(other, self))
+    both = elementwise(operator.floordiv)
+    alone = {"neg": elementwise(operator.neg), "invert": elementwise(operator.not_), "abs": abs}
+    for name, function in {"floordiv": both, **alone}.items():
+        setattr(ndarray, f"__{name}__", lambda *own, function=function: function(*own))
+
+
+_operators()

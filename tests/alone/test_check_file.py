@@ -17,9 +17,9 @@ from support.forging import ROOT
 
 from dpaudit.alone import arrays
 from dpaudit.alone.build import built, contents, digest
-from dpaudit.alone.canonical import dumps
-from dpaudit.alone.missing import MissingError
-from dpaudit.alone.tails import tail
+from dpaudit.alone.ndarray import MissingError
+from dpaudit.alone.special import tail
+from dpaudit.alone.structs import dumps
 from dpaudit.errors import UsageError
 from dpaudit.evidence.canonical_json import content_id
 from dpaudit.evidence.evidence import Evidence
