@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from dpaudit.request.option import CLAIM, KEEP_DATA, SEED, described
+from dpaudit.request.option import CLAIM, KEEP_DATA, SEED, option
 
 if TYPE_CHECKING:
     from dpaudit.privacy import Claim
@@ -34,45 +34,34 @@ class AccountRequest:
     """
 
     events: Any
-    delta: Any = field(
-        default=None,
-        metadata=described(
-            "The δ at which ε is asked for; a claim without a δ is meant at it.", shown="DELTA", asked="δ"
-        ),
+    delta: Any = option(
+        None, "The δ at which ε is asked for; a claim without a δ is meant at it.", shown="DELTA", asked="δ"
     )
-    epsilon: Any = field(default=None, metadata=described("The ε at which δ is asked for.", shown="EPSILON", asked="ε"))
-    claim: Claim | str | Sequence[Claim | str] | None = field(
-        default=None,
-        metadata=described(
-            "The claim to hold it against, such as 'epsilon=3, delta=1e-5'; may be given several times.",
-            several=True,
-            asked="the claim",
-            gate="target",
-        ),
+    epsilon: Any = option(None, "The ε at which δ is asked for.", shown="EPSILON", asked="ε")
+    claim: Claim | str | Sequence[Claim | str] | None = option(
+        None,
+        "The claim to hold it against, such as 'epsilon=3, delta=1e-5'; may be given several times.",
+        several=True,
+        asked="the claim",
+        gate="target",
     )
-    tolerance: float = field(
-        default=5e-4,
-        metadata=described(
-            "Width of the interval that is wished for, in ε.",
-            kind="number",
-            asked="the tolerance",
-            recorded=lambda evidence: None if evidence.accounting is None else evidence.accounting.tolerance,
-        ),
+    tolerance: float = option(
+        5e-4,
+        "Width of the interval that is wished for, in ε.",
+        kind="number",
+        asked="the tolerance",
+        recorded=lambda evidence: None if evidence.accounting is None else evidence.accounting.tolerance,
     )
-    relation: str | None = field(
-        default=None,
-        metadata=described(
-            "Which datasets are neighbours, where the events allow several; replace and replace-one are the same.",
-            kind="choice",
-            allowed=("add-remove", "replace", "replace-one", "zero-out"),
-            asked="the relation",
-            recorded=lambda evidence: evidence.relation,
-        ),
+    relation: str | None = option(
+        None,
+        "Which datasets are neighbours, where the events allow several; replace and replace-one are the same.",
+        kind="choice",
+        allowed=("add-remove", "replace", "replace-one", "zero-out"),
+        asked="the relation",
+        recorded=lambda evidence: evidence.relation,
     )
-    memory: float = field(default=2.0, metadata=described("The most memory to use, about.", kind="number", shown="GIB"))
-    alone: bool = field(
-        default=False, metadata=described("Ask no other accountant, though one is installed.", kind="flag")
-    )
+    memory: float = option(2.0, "The most memory to use, about.", kind="number", shown="GIB")
+    alone: bool = option(False, "Ask no other accountant, though one is installed.", kind="flag")
 
 
 class AccountOptions(TypedDict, total=False):
@@ -99,50 +88,25 @@ class ReleaseRequest:
         steps: how often it is run. epochs: how often shuffled data are gone through.
     """
 
-    gaussian: str | None = field(
-        default=None,
-        metadata=described("Gaussian noise of this σ, in units of --sensitivity.", shown="SIGMA"),
+    gaussian: str | None = option(None, "Gaussian noise of this σ, in units of --sensitivity.", shown="SIGMA")
+    noise_multiplier: str | None = option(
+        None,
+        "Gaussian noise over the norm that each record's part of a sum is clipped to, as DP-SGD states it.",
+        shown="NUMBER",
     )
-    noise_multiplier: str | None = field(
-        default=None,
-        metadata=described(
-            "Gaussian noise over the norm that each record's part of a sum is clipped to, as DP-SGD states it.",
-            shown="NUMBER",
-        ),
-    )
-    laplace: str | None = field(
-        default=None, metadata=described("Laplace noise of this scale, in units of --sensitivity.", shown="SCALE")
-    )
-    discrete_laplace: str | None = field(
-        default=None, metadata=described("Whole-number noise, P(k) ∝ e^(−|k|/SCALE).", shown="SCALE")
-    )
-    discrete_gaussian: str | None = field(
-        default=None, metadata=described("Whole-number noise, P(k) ∝ e^(−k²/2σ²).", shown="SIGMA")
-    )
-    randomised_response: str | None = field(
-        default=None, metadata=described("Randomised response of this ε.", shown="EPSILON")
-    )
-    exponential: str | None = field(
-        default=None, metadata=described("Exponential mechanism of this ε.", shown="EPSILON")
-    )
-    block: str | None = field(
-        default=None, metadata=described("Anything that keeps a claim, such as 'epsilon=1, delta=1e-6'.", shown="CLAIM")
-    )
-    sensitivity: str | None = field(
-        default=None, metadata=described("How far one record moves the answer; 1 by default.", shown="NUMBER")
-    )
-    rate: str | None = field(default=None, metadata=described("Of Poisson sampling.", shown="RATE"))
-    batch: int | None = field(
-        default=None, metadata=described("Records of a batch, without replacement.", kind="count")
-    )
-    records: int | None = field(default=None, metadata=described("All records, with --batch.", kind="count"))
-    batches: int | None = field(
-        default=None, metadata=described("Batches that shuffled data are cut into, for each epoch.", kind="count")
-    )
-    steps: int | None = field(default=None, metadata=described("How often it is run.", kind="count"))
-    epochs: int | None = field(
-        default=None, metadata=described("How often shuffled data are gone through, with --batches.", kind="count")
-    )
+    laplace: str | None = option(None, "Laplace noise of this scale, in units of --sensitivity.", shown="SCALE")
+    discrete_laplace: str | None = option(None, "Whole-number noise, P(k) ∝ e^(−|k|/SCALE).", shown="SCALE")
+    discrete_gaussian: str | None = option(None, "Whole-number noise, P(k) ∝ e^(−k²/2σ²).", shown="SIGMA")
+    randomised_response: str | None = option(None, "Randomised response of this ε.", shown="EPSILON")
+    exponential: str | None = option(None, "Exponential mechanism of this ε.", shown="EPSILON")
+    block: str | None = option(None, "Anything that keeps a claim, such as 'epsilon=1, delta=1e-6'.", shown="CLAIM")
+    sensitivity: str | None = option(None, "How far one record moves the answer; 1 by default.", shown="NUMBER")
+    rate: str | None = option(None, "Of Poisson sampling.", shown="RATE")
+    batch: int | None = option(None, "Records of a batch, without replacement.", kind="count")
+    records: int | None = option(None, "All records, with --batch.", kind="count")
+    batches: int | None = option(None, "Batches that shuffled data are cut into, for each epoch.", kind="count")
+    steps: int | None = option(None, "How often it is run.", kind="count")
+    epochs: int | None = option(None, "How often shuffled data are gone through, with --batches.", kind="count")
 
 
 # --- What may be asked of the watch of a training loop? ---
@@ -185,62 +149,45 @@ class TrainingRequest:
     model: Any
     optimizer: Any
     loader: Any = None
-    claim: Claim | str | None = field(default=None, metadata=CLAIM)
-    sigma: float | Sequence[float] | None = field(
-        default=None,
-        metadata=described("The noise multiplier; else as the optimizer states it.", kind="number", gate="table"),
+    claim: Claim | str | None = option(None, CLAIM)
+    sigma: float | Sequence[float] | None = option(
+        None, "The noise multiplier; else as the optimizer states it.", kind="number", gate="table"
     )
-    clip: float | None = field(
-        default=None,
-        metadata=described("The clip norm; else as the optimizer states it.", kind="number", gate="table"),
+    clip: float | None = option(None, "The clip norm; else as the optimizer states it.", kind="number", gate="table")
+    rate: float | None = option(None, "The sampling rate; else as the loader states it.", kind="number", gate="table")
+    records: int | None = option(
+        None, "Records in the training set; else as the loader states it.", kind="count", gate="table"
     )
-    rate: float | None = field(
-        default=None,
-        metadata=described("The sampling rate; else as the loader states it.", kind="number", gate="table"),
+    sampling: str = option(
+        "poisson",
+        "How records come in, as the claim's accounting assumes.",
+        kind="choice",
+        allowed=("poisson", "fixed-size", "shuffled"),
+        recorded=lambda evidence: None if evidence.training is None else evidence.training.assumed,
+        gate="table",
     )
-    records: int | None = field(
-        default=None,
-        metadata=described("Records in the training set; else as the loader states it.", kind="count", gate="table"),
+    gradient: Callable[[Any], Any] | None = option(None, "In Python only.", kind="")
+    canaries: int | Sequence[int] | None = option(
+        None, "Canaries in the loop, for a bound of ε by one run; in Python also a list.", kind="count", gate="table"
     )
-    sampling: str = field(
-        default="poisson",
-        metadata=described(
-            "How records come in, as the claim's accounting assumes.",
-            kind="choice",
-            allowed=("poisson", "fixed-size", "shuffled"),
-            recorded=lambda evidence: None if evidence.training is None else evidence.training.assumed,
-            gate="table",
-        ),
+    canary_scores: Callable[[], Any] | None = option(None, "In Python only.", kind="")
+    accountant: Any = option(None, "In Python only.", kind="")
+    confidence: float = option(
+        0.95,
+        "Of the noise's scale and of the audit of a step.",
+        kind="number",
+        recorded=lambda evidence: evidence.confidence,
     )
-    gradient: Callable[[Any], Any] | None = field(default=None, metadata=described("In Python only.", kind=""))
-    canaries: int | Sequence[int] | None = field(
-        default=None,
-        metadata=described(
-            "Canaries in the loop, for a bound of ε by one run; in Python also a list.", kind="count", gate="table"
-        ),
+    false_alarm: float = option(
+        1e-3,
+        "Chance that anything in a right loop is called wrong.",
+        kind="number",
+        recorded=lambda evidence: evidence.false_alarm,
     )
-    canary_scores: Callable[[], Any] | None = field(default=None, metadata=described("In Python only.", kind=""))
-    accountant: Any = field(default=None, metadata=described("In Python only.", kind=""))
-    confidence: float = field(
-        default=0.95,
-        metadata=described(
-            "Of the noise's scale and of the audit of a step.",
-            kind="number",
-            recorded=lambda evidence: evidence.confidence,
-        ),
-    )
-    false_alarm: float = field(
-        default=1e-3,
-        metadata=described(
-            "Chance that anything in a right loop is called wrong.",
-            kind="number",
-            recorded=lambda evidence: evidence.false_alarm,
-        ),
-    )
-    seed: int | None = field(default=None, metadata=SEED)
-    name: str | None = field(default=None, metadata=described("What to call the loop.", kind=""))
-    unit: str = field(default="one training record", metadata=described("What one record stands for.", kind=""))
-    keep_data: bool = field(default=False, metadata=KEEP_DATA)
+    seed: int | None = option(None, SEED)
+    name: str | None = option(None, "What to call the loop.", kind="")
+    unit: str = option("one training record", "What one record stands for.", kind="")
+    keep_data: bool = option(False, KEEP_DATA)
 
 
 class TrainingOptions(TypedDict, total=False):

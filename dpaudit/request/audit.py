@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from dpaudit.request.option import (
     SEED,
     WORKERS,
     SharedOptions,
-    described,
+    option,
 )
 
 if TYPE_CHECKING:
@@ -115,152 +115,124 @@ class AuditRequest:
     """
 
     target: Any
-    parameters: Mapping[str, Any] | None = field(default=None, metadata=PARAMETERS)
-    claim: Claim | str | None = field(default=None, metadata=CLAIM)
-    runs: int | float = field(
-        default=400_000,
-        metadata=described(
-            "Executions in all: both sides, learning and measuring, every pair.",
-            kind="count",
-            asked="the number of runs",
-            recorded=lambda evidence: evidence.budget,
-            always=True,
-            gate="shared",
-        ),
+    parameters: Mapping[str, Any] | None = option(None, PARAMETERS)
+    claim: Claim | str | None = option(None, CLAIM)
+    runs: int | float = option(
+        400_000,
+        "Executions in all: both sides, learning and measuring, every pair.",
+        kind="count",
+        asked="the number of runs",
+        recorded=lambda evidence: evidence.budget,
+        always=True,
+        gate="shared",
     )
-    confidence: float = field(default=0.95, metadata=CONFIDENCE)
-    seed: int | None = field(default=None, metadata=SEED)
-    relation: Any = field(default=None, metadata=RELATION)
-    false_alarm: float = field(default=1e-3, metadata=FALSE_ALARM)
-    fixed: Sequence[tuple[int, int]] = field(
-        default=(),
-        metadata=described(
-            "Learning and measuring runs of each pair, instead of --runs: as older evidence names them.",
-            kind="split",
-            several=True,
-            asked="how runs are divided",
-            recorded=lambda evidence: evidence.fixed,
-        ),
+    confidence: float = option(0.95, CONFIDENCE)
+    seed: int | None = option(None, SEED)
+    relation: Any = option(None, RELATION)
+    false_alarm: float = option(1e-3, FALSE_ALARM)
+    fixed: Sequence[tuple[int, int]] = option(
+        (),
+        "Learning and measuring runs of each pair, instead of --runs: as older evidence names them.",
+        kind="split",
+        several=True,
+        asked="how runs are divided",
+        recorded=lambda evidence: evidence.fixed,
     )
-    floating_point: str = field(
-        default="report",
-        metadata=described(
-            "Low-order bits: a finding beside the verdict, part of it, or not examined.",
-            kind="choice",
-            allowed=("report", "verdict", "ignore"),
-            asked="what low-order bits count for",
-            recorded=lambda evidence: evidence.low_bits,
-            gate="shared",
-        ),
+    floating_point: str = option(
+        "report",
+        "Low-order bits: a finding beside the verdict, part of it, or not examined.",
+        kind="choice",
+        allowed=("report", "verdict", "ignore"),
+        asked="what low-order bits count for",
+        recorded=lambda evidence: evidence.low_bits,
+        gate="shared",
     )
-    sequential: bool = field(
-        default=False,
-        metadata=described(
-            "Stop as soon as the claim is refuted; --runs is the limit.",
-            kind="flag",
-            asked="whether it is sequential",
-            recorded=lambda evidence: evidence.sequential is not None,
-            if_invalid=False,
-            gate="shared",
-        ),
+    sequential: bool = option(
+        False,
+        "Stop as soon as the claim is refuted; --runs is the limit.",
+        kind="flag",
+        asked="whether it is sequential",
+        recorded=lambda evidence: evidence.sequential is not None,
+        if_invalid=False,
+        gate="shared",
     )
-    observe: str | Sequence[str] = field(
-        default=(),
-        metadata=described(
-            "Let the run time join every output.",
-            kind="choice",
-            allowed=("time",),
-            several=True,
-            asked="what is observed",
-            recorded=lambda evidence: evidence.observed,
-        ),
+    observe: str | Sequence[str] = option(
+        (),
+        "Let the run time join every output.",
+        kind="choice",
+        allowed=("time",),
+        several=True,
+        asked="what is observed",
+        recorded=lambda evidence: evidence.observed,
     )
-    types: str = field(
-        default="count",
-        metadata=described(
-            "Whether an int is told apart from a float, a list from a tuple, and so on.",
-            kind="choice",
-            allowed=("count", "ignore"),
-            asked="whether types count",
-            recorded=lambda evidence: evidence.types,
-            gate="shared",
-        ),
+    types: str = option(
+        "count",
+        "Whether an int is told apart from a float, a list from a tuple, and so on.",
+        kind="choice",
+        allowed=("count", "ignore"),
+        asked="whether types count",
+        recorded=lambda evidence: evidence.types,
+        gate="shared",
     )
-    curve: bool = field(
-        default=False,
-        metadata=described(
-            "Bound the whole privacy curve too: δ at every ε.",
-            kind="flag",
-            asked="whether a whole curve is measured",
-            recorded=lambda evidence: evidence.curve is not None,
-            if_invalid=False,
-        ),
+    curve: bool = option(
+        False,
+        "Bound the whole privacy curve too: δ at every ε.",
+        kind="flag",
+        asked="whether a whole curve is measured",
+        recorded=lambda evidence: evidence.curve is not None,
+        if_invalid=False,
     )
-    learn: str | None = field(
-        default=None,
-        metadata=described(
-            "Let a learner compete with the built-in scores: trees.",
-            shown="NAME",
-            asked="what learns",
-            recorded=lambda evidence: evidence.learn,
-            if_invalid=False,
-            gate="target",
-        ),
+    learn: str | None = option(
+        None,
+        "Let a learner compete with the built-in scores: trees.",
+        shown="NAME",
+        asked="what learns",
+        recorded=lambda evidence: evidence.learn,
+        if_invalid=False,
+        gate="target",
     )
-    search: bool = field(
-        default=False,
-        metadata=described(
-            "Search among all pairs for the worst; else each is audited.",
-            kind="flag",
-            asked="whether the worst of the pairs is searched for",
-            recorded=lambda evidence: evidence.search is not None and evidence.search.source in ("given", "mechanism"),
-            if_invalid=False,
-        ),
+    search: bool = option(
+        False,
+        "Search among all pairs for the worst; else each is audited.",
+        kind="flag",
+        asked="whether the worst of the pairs is searched for",
+        recorded=lambda evidence: evidence.search is not None and evidence.search.source in ("given", "mechanism"),
+        if_invalid=False,
     )
-    pairs: Sequence[tuple[Any, Any]] | None = field(default=None, metadata=PAIRS)
-    data: Any = field(
-        default=None,
-        metadata=described(
-            "One dataset, whose neighbours are searched: .csv, .parquet, .npy or .json.",
-            kind="file",
-            asked="the data",
-            gate="target",
-        ),
+    pairs: Sequence[tuple[Any, Any]] | None = option(None, PAIRS)
+    data: Any = option(
+        None,
+        "One dataset, whose neighbours are searched: .csv, .parquet, .npy or .json.",
+        kind="file",
+        asked="the data",
+        gate="target",
     )
-    domain: Any = field(default=None, metadata=DOMAIN)
-    beyond_domain: bool = field(default=False, metadata=BEYOND_DOMAIN)
-    keep_data: bool = field(default=False, metadata=KEEP_DATA)
-    block_size: int | None = field(
-        default=None,
-        metadata=described(
-            "Runs in a block, if fewer than usual: where runs are slow, and workers many.",
-            kind="count",
-            asked="the size of blocks",
-            recorded=lambda evidence: evidence.block_size,
-        ),
+    domain: Any = option(None, DOMAIN)
+    beyond_domain: bool = option(False, BEYOND_DOMAIN)
+    keep_data: bool = option(False, KEEP_DATA)
+    block_size: int | None = option(
+        None,
+        "Runs in a block, if fewer than usual: where runs are slow, and workers many.",
+        kind="count",
+        asked="the size of blocks",
+        recorded=lambda evidence: evidence.block_size,
     )
-    reading: str | None = field(
-        default=None,
-        metadata=described(
-            "Compile a program to one loop (for ten million runs and more), or make each run a call.",
-            kind="choice",
-            allowed=("compiled", "calls"),
-            asked="how a function is read",
-            recorded=_reading_of,
-        ),
+    reading: str | None = option(
+        None,
+        "Compile a program to one loop (for ten million runs and more), or make each run a call.",
+        kind="choice",
+        allowed=("compiled", "calls"),
+        asked="how a function is read",
+        recorded=_reading_of,
     )
-    workers: int = field(default=1, metadata=WORKERS)
-    backend: str | None = field(default=None, metadata=BACKEND)
-    scheduler: str | None = field(default=None, metadata=SCHEDULER)
-    time_budget: float | None = field(
-        default=None, metadata=described("Instead of --runs.", kind="number", shown="SECONDS")
-    )
-    resume: str | Path | None = field(
-        default=None, metadata=described("Keep finished blocks of runs there, and go on from them.", kind="file")
-    )
-    query: Callable[..., Any] | None = field(default=None, metadata=described("In Python only.", kind=""))
-    sensitivity: Any = field(default=None, metadata=described("In Python only.", kind=""))
-    listen: Callable[[str, int, int], None] | None = field(default=None, metadata=described("In Python only.", kind=""))
+    workers: int = option(1, WORKERS)
+    backend: str | None = option(None, BACKEND)
+    scheduler: str | None = option(None, SCHEDULER)
+    time_budget: float | None = option(None, "Instead of --runs.", kind="number", shown="SECONDS")
+    resume: str | Path | None = option(None, "Keep finished blocks of runs there, and go on from them.", kind="file")
+    query: Callable[..., Any] | None = option(None, "In Python only.", kind="")
+    sensitivity: Any = option(None, "In Python only.", kind="")
+    listen: Callable[[str, int, int], None] | None = option(None, "In Python only.", kind="")
 
 
 class AuditOptions(SharedOptions, total=False):

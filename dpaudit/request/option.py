@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
 
 from dpaudit.errors import refuse_unknown
@@ -62,6 +62,11 @@ def described(meaning: str, **more: Any) -> Mapping[str, Option]:
     return {OPTION: Option(meaning, **more)}
 
 
+def option(default: Any, meaning: str | Mapping[str, Option], **more: Any) -> Any:
+    """Return a field of a request: its default, and what is known about it; or a description that is shared."""
+    return field(default=default, metadata=described(meaning, **more) if isinstance(meaning, str) else meaning)
+
+
 def options_of(kind: type[Any]) -> dict[str, Option]:
     """Return all options of a kind of request by name, in the order in which a printed command names them."""
     return {each.name: each.metadata[OPTION] for each in fields(kind) if OPTION in each.metadata}
@@ -74,7 +79,7 @@ def default_of(kind: type[Any], name: str) -> Any:
 
 def recorded(kind: type[Any], evidence: Evidence) -> dict[str, Any]:
     """Return the options that evidence was requested with, as far as they can be read from it directly."""
-    found = {name: option.recorded for name, option in options_of(kind).items()}
+    found = {name: each.recorded for name, each in options_of(kind).items()}
     return {name: read(evidence) for name, read in found.items() if read is not None}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from dpaudit.request.audit import AuditRequest
@@ -22,7 +22,7 @@ from dpaudit.request.option import (
     SEED,
     WORKERS,
     SharedOptions,
-    described,
+    option,
 )
 
 if TYPE_CHECKING:
@@ -64,58 +64,47 @@ class TraceRequest:
     """
 
     target: Any
-    parameters: Mapping[str, Any] | None = field(default=None, metadata=PARAMETERS)
-    claim: Claim | str | None = field(default=None, metadata=CLAIM)
-    runs: int | float = field(
-        default=100_000,
-        metadata=described(
-            "To measure the pair that was found; 0: none.",
-            kind="count",
-            recorded=lambda evidence: evidence.budget,
-            always=True,
-        ),
+    parameters: Mapping[str, Any] | None = option(None, PARAMETERS)
+    claim: Claim | str | None = option(None, CLAIM)
+    runs: int | float = option(
+        100_000,
+        "To measure the pair that was found; 0: none.",
+        kind="count",
+        recorded=lambda evidence: evidence.budget,
+        always=True,
     )
-    confidence: float = field(default=0.95, metadata=CONFIDENCE)
-    seed: int | None = field(default=None, metadata=SEED)
-    relation: Any = field(default=None, metadata=RELATION)
-    false_alarm: float = field(default=1e-3, metadata=FALSE_ALARM)
-    pairs: Sequence[tuple[Any, Any]] | None = field(default=None, metadata=PAIRS)
-    data: Any = field(
-        default=None,
-        metadata=described(
-            "One dataset, whose neighbours are tried: .csv, .parquet, .npy or .json.",
-            kind="file",
-            asked="the data",
-            gate="target",
-        ),
+    confidence: float = option(0.95, CONFIDENCE)
+    seed: int | None = option(None, SEED)
+    relation: Any = option(None, RELATION)
+    false_alarm: float = option(1e-3, FALSE_ALARM)
+    pairs: Sequence[tuple[Any, Any]] | None = option(None, PAIRS)
+    data: Any = option(
+        None,
+        "One dataset, whose neighbours are tried: .csv, .parquet, .npy or .json.",
+        kind="file",
+        asked="the data",
+        gate="target",
     )
-    domain: Any = field(default=None, metadata=DOMAIN)
-    beyond_domain: bool = field(default=False, metadata=BEYOND_DOMAIN)
-    candidates: int | float = field(
-        default=700,
-        metadata=described(
-            "How many pairs of neighbours are tried at most.",
-            kind="count",
-            recorded=lambda evidence: None if evidence.trace is None else evidence.trace.tried,
-        ),
+    domain: Any = option(None, DOMAIN)
+    beyond_domain: bool = option(False, BEYOND_DOMAIN)
+    candidates: int | float = option(
+        700,
+        "How many pairs of neighbours are tried at most.",
+        kind="count",
+        recorded=lambda evidence: None if evidence.trace is None else evidence.trace.tried,
     )
-    paths: int = field(
-        default=24,
-        metadata=described(
-            "How many ways through the code are tried from either dataset at most.",
-            kind="count",
-            recorded=lambda evidence: None if evidence.trace is None else evidence.trace.limit,
-        ),
+    paths: int = option(
+        24,
+        "How many ways through the code are tried from either dataset at most.",
+        kind="count",
+        recorded=lambda evidence: None if evidence.trace is None else evidence.trace.limit,
     )
-    keep_data: bool = field(default=False, metadata=KEEP_DATA)
-    workers: int = field(default=1, metadata=WORKERS)
-    backend: str | None = field(default=None, metadata=BACKEND)
-    scheduler: str | None = field(default=None, metadata=SCHEDULER)
-    time_budget: float | None = field(
-        default=30.0,
-        metadata=described("For measuring, about.", kind="number", shown="SECONDS"),
-    )
-    listen: Callable[[str, int, int], None] | None = field(default=None, metadata=described("In Python only.", kind=""))
+    keep_data: bool = option(False, KEEP_DATA)
+    workers: int = option(1, WORKERS)
+    backend: str | None = option(None, BACKEND)
+    scheduler: str | None = option(None, SCHEDULER)
+    time_budget: float | None = option(30.0, "For measuring, about.", kind="number", shown="SECONDS")
+    listen: Callable[[str, int, int], None] | None = option(None, "In Python only.", kind="")
 
 
 class TraceOptions(SharedOptions, total=False):
@@ -196,70 +185,57 @@ class ProofRequest:
     """
 
     target: Any
-    parameters: Mapping[str, Any] | None = field(default=None, metadata=PARAMETERS)
-    claim: Claim | str | None = field(default=None, metadata=CLAIM)
-    length: int | None = field(
-        default=None,
-        metadata=described(
-            "How many answers the data hold; without it any number, for a Fold.",
-            kind="count",
-            asked="the length",
-            recorded=lambda evidence: None if evidence.proof is None else evidence.proof.length,
-            gate="target",
+    parameters: Mapping[str, Any] | None = option(None, PARAMETERS)
+    claim: Claim | str | None = option(None, CLAIM)
+    length: int | None = option(
+        None,
+        "How many answers the data hold; without it any number, for a Fold.",
+        kind="count",
+        asked="the length",
+        recorded=lambda evidence: None if evidence.proof is None else evidence.proof.length,
+        gate="target",
+    )
+    domain: str | Sequence[Any] | Mapping[str, Any] | None = option(
+        None,
+        "What a column may hold, NAME=JSON; 'real' or 'integer' answers; or a JSON list of all datasets.",
+        shown="[NAME=]JSON",
+        several=True,
+        asked="the domain",
+        gate="target",
+    )
+    data: Any = option(
+        None, "Records that must keep to the domain by columns: .csv, .parquet or .json.", kind="file", gate="target"
+    )
+    runs: int | float = option(
+        100_000,
+        "To confirm what is found; 0: none.",
+        kind="count",
+        recorded=lambda evidence: evidence.budget,
+        always=True,
+    )
+    confidence: float = option(0.95, CONFIDENCE)
+    seed: int | None = option(None, SEED)
+    relation: Any = option(None, RELATION)
+    false_alarm: float = option(1e-3, FALSE_ALARM)
+    keep_data: bool = option(
+        False,
+        "Keep the domain in the evidence, for replay.",
+        kind="flag",
+        recorded=lambda evidence: (
+            evidence.proof is not None and evidence.proof.method == "enumeration" and evidence.proof.domain is not None
         ),
     )
-    domain: str | Sequence[Any] | Mapping[str, Any] | None = field(
-        default=None,
-        metadata=described(
-            "What a column may hold, NAME=JSON; 'real' or 'integer' answers; or a JSON list of all datasets.",
-            shown="[NAME=]JSON",
-            several=True,
-            asked="the domain",
-            gate="target",
-        ),
+    workers: int = option(1, WORKERS)
+    backend: str | None = option(None, BACKEND)
+    scheduler: str | None = option(None, SCHEDULER)
+    steps: int | None = option(
+        6_000_000,  # a minute or two of one core, by programs without end (tests/verify/test_budget.py)
+        "Of work for reading and proving, the same on every machine.",
+        kind="count",
     )
-    data: Any = field(
-        default=None,
-        metadata=described(
-            "Records that must keep to the domain by columns: .csv, .parquet or .json.", kind="file", gate="target"
-        ),
-    )
-    runs: int | float = field(
-        default=100_000,
-        metadata=described(
-            "To confirm what is found; 0: none.", kind="count", recorded=lambda evidence: evidence.budget, always=True
-        ),
-    )
-    confidence: float = field(default=0.95, metadata=CONFIDENCE)
-    seed: int | None = field(default=None, metadata=SEED)
-    relation: Any = field(default=None, metadata=RELATION)
-    false_alarm: float = field(default=1e-3, metadata=FALSE_ALARM)
-    keep_data: bool = field(
-        default=False,
-        metadata=described(
-            "Keep the domain in the evidence, for replay.",
-            kind="flag",
-            recorded=lambda evidence: (
-                evidence.proof is not None
-                and evidence.proof.method == "enumeration"
-                and evidence.proof.domain is not None
-            ),
-        ),
-    )
-    workers: int = field(default=1, metadata=WORKERS)
-    backend: str | None = field(default=None, metadata=BACKEND)
-    scheduler: str | None = field(default=None, metadata=SCHEDULER)
-    steps: int | None = field(
-        default=6_000_000,  # a minute or two of one core, by programs without end (tests/verify/test_budget.py)
-        metadata=described("Of work for reading and proving, the same on every machine.", kind="count"),
-    )
-    time_budget: float | None = field(
-        default=None, metadata=described("Seconds for reading and proving, too.", kind="number", shown="SECONDS")
-    )
-    seconds: float | None = field(
-        default=SECONDS, metadata=described("For measuring beside the proof, about.", kind="number", shown="SECONDS")
-    )
-    listen: Callable[[str, int, int], None] | None = field(default=None, metadata=described("In Python only.", kind=""))
+    time_budget: float | None = option(None, "Seconds for reading and proving, too.", kind="number", shown="SECONDS")
+    seconds: float | None = option(SECONDS, "For measuring beside the proof, about.", kind="number", shown="SECONDS")
+    listen: Callable[[str, int, int], None] | None = option(None, "In Python only.", kind="")
 
 
 class ProofOptions(SharedOptions, total=False):
