@@ -8,6 +8,7 @@ import math
 import re
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -248,3 +249,59 @@ def _attributes(output: Any) -> dict[str, Any]:
         return dict(object.__getattribute__(output, "__dict__"))
     except (AttributeError, TypeError):
         return {}
+
+
+# --- what many runs return, where it differs by run ---
+
+
+@dataclass(frozen=True, slots=True)
+class ManyNumbers:
+    """A number for each run: (runs,)."""
+
+    array: np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ManyArrays:
+    """An array for each run: (runs, ...)."""
+
+    array: np.ndarray[Any, Any]
+
+    def listed(self) -> Any:
+        """Return nested lists of numbers."""
+        return columns_of(self.array)
+
+
+@dataclass(frozen=True, slots=True)
+class ManyFrames:
+    """A series or frame of pandas for each run."""
+
+    kind: str  # "Series" or "DataFrame"
+    index: Any  # labels of the rows; `ManyLabels` where they differ by run
+    columns: Any  # labels of the columns; None for a series
+    name: Any  # of a series
+    cells: list[Any]  # (columns, rows) numbers or plain values; of a series (rows,)
+    dtypes: list[Any]  # of each column
+
+
+@dataclass(frozen=True, slots=True)
+class ManyTexts:
+    """A text for each run."""
+
+    codes: np.ndarray[Any, Any]  # (runs,) which of them
+    texts: list[str]  # distinct
+
+
+@dataclass(frozen=True, slots=True)
+class ManyLabels:
+    """Labels in an order that differs by run."""
+
+    like: Any  # an index of the same type, name and dtype
+    texts: list[ManyTexts]  # one a row
+
+
+def columns_of(array: np.ndarray[Any, Any]) -> Any:
+    """Return an array with one row a run as nested lists of numbers."""
+    if array.ndim == 1:
+        return ManyNumbers(array)
+    return [columns_of(array[:, place]) for place in range(array.shape[1])]

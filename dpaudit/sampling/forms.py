@@ -30,8 +30,16 @@ import numpy as np
 from dpaudit.errors import UsageError
 from dpaudit.evidence.event import TYPES
 from dpaudit.program.batch_value import BatchValue, entries
-from dpaudit.program.outcome import Raised, is_told, raised
-from dpaudit.reading.runs.outputs import ManyArrays, ManyFrames, ManyLabels, ManyNumbers, ManyTexts
+from dpaudit.program.outcome import (
+    ManyArrays,
+    ManyFrames,
+    ManyLabels,
+    ManyNumbers,
+    ManyTexts,
+    Raised,
+    is_told,
+    raised,
+)
 
 # --- Which numbers does a text hold? Its form and the numbers; together they restore the text ---
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from dpaudit.program.outcome import ManyArrays, ManyFrames, ManyLabels, ManyNumbers, ManyTexts, columns_of
 from dpaudit.reading.runs.applied import alternatives_in, chosen_in, groups_of
 from dpaudit.reading.runs.joins import by_keys
 from dpaudit.reading.runs.tables import is_coded, regroup
@@ -36,63 +36,11 @@ MOST_PARTS = 4096
 """Of the runs of a block; what differs in more ways is read run by run."""
 
 
-@dataclass(frozen=True, slots=True)
-class ManyNumbers:
-    """A number for each run: (runs,)."""
-
-    array: Array
-
-
-@dataclass(frozen=True, slots=True)
-class ManyArrays:
-    """An array for each run: (runs, ...)."""
-
-    array: Array
-
-    def listed(self) -> Any:
-        """Return nested lists of numbers."""
-        return _listed(self.array)
-
-
-@dataclass(frozen=True, slots=True)
-class ManyFrames:
-    """A series or frame of pandas for each run."""
-
-    kind: str  # "Series" or "DataFrame"
-    index: Any  # labels of the rows; `ManyLabels` where they differ by run
-    columns: Any  # labels of the columns; None for a series
-    name: Any  # of a series
-    cells: list[Any]  # (columns, rows) numbers or plain values; of a series (rows,)
-    dtypes: list[Any]  # of each column
-
-
-@dataclass(frozen=True, slots=True)
-class ManyTexts:
-    """A text for each run."""
-
-    codes: Array  # (runs,) which of them
-    texts: list[str]  # distinct
-
-
-@dataclass(frozen=True, slots=True)
-class ManyLabels:
-    """Labels in an order that differs by run."""
-
-    like: Any  # an index of the same type, name and dtype
-    texts: list[ManyTexts]  # one a row
-
-
 class _Texts:
     """Texts that differ by run, where their form is that of the text alone."""
 
     def __init__(self, value: Alternatives) -> None:
         self.value = value
-
-
-def _listed(array: Array) -> Any:
-    if array.ndim == 1:
-        return ManyNumbers(array)
-    return [_listed(array[:, place]) for place in range(array.shape[1])]
 
 
 def parts_of(value: Any, places: Array, count: int) -> Iterator[tuple[Array, Any]] | None:
@@ -196,7 +144,7 @@ def of_runs(value: Any, runs: Array) -> Any:
     if kind is Numbers:
         array = value.array[runs]
         if value.labels is not None:
-            return ManyFrames("Series", _labels(value.labels, runs), None, value.name, _listed(array), [array.dtype])
+            return ManyFrames("Series", _labels(value.labels, runs), None, value.name, columns_of(array), [array.dtype])
         return ManyNumbers(array) if array.ndim == 1 else ManyArrays(array)
     if kind is Table:
         return _frame(value, runs)
@@ -218,7 +166,7 @@ def _frame(table: Table, runs: Array) -> Any:
     cells, dtypes = [], []
     for column in table.columns.values():
         if type(column) is Numbers:
-            cells.append(_listed(column.array[runs]))
+            cells.append(columns_of(column.array[runs]))
             dtypes.append(column.array.dtype)
         elif type(column) is Coded:
             cells.append(_texts(column, runs))

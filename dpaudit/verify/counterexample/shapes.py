@@ -18,7 +18,6 @@ from dpaudit.program.outcome import Raised
 from dpaudit.program.symbolic.linear import Affine, Constraint
 from dpaudit.program.symbolic.tree import Output, draw_name
 from dpaudit.sampling.forms import read_form
-from dpaudit.sampling.outputs import from_list
 from dpaudit.verify.alignment import AlignedClass
 from dpaudit.verify.counterexample.forest_probability import Forest, forest
 from dpaudit.verify.differences import Difference
@@ -44,13 +43,14 @@ class ReadOutput:
 def read_output(output: Output) -> ReadOutput | None:
     """Return the form and numbers of an output, or None where they cannot be matched."""
     numbers: list[tuple[Affine, bool]] = []
+    columns: list[Any] = []
     try:
-        seen = from_list([_example(output, numbers)])
+        form = read_form(_example(output, numbers), columns)
     except TypeError:  # a noisy number used as a key
         return None
-    if seen.numbers[0].shape[1] != len(numbers):
+    if len(columns) != len(numbers):
         return None
-    return ReadOutput(seen.forms[0], tuple(number for number, _ in numbers), tuple(whole for _, whole in numbers))
+    return ReadOutput(form, tuple(number for number, _ in numbers), tuple(whole for _, whole in numbers))
 
 
 def _example(output: Output, numbers: list[tuple[Affine, bool]]) -> Any:
