@@ -12,6 +12,7 @@ that only seems leakier than its baseline is audited again with another seed and
 
 from __future__ import annotations
 
+import datetime
 import hashlib
 import subprocess
 import threading
@@ -30,12 +31,12 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Verdict
 from dpaudit.gate import baseline as baselines
 from dpaudit.gate import nightly, process
-from dpaudit.gate.accept import accept, is_acceptable
 from dpaudit.gate.cache import Cache, with_seed_of
 from dpaudit.gate.config import Configuration, is_of_records, pair_files, without_proof
-from dpaudit.gate.decide import OPAQUE, decide
+from dpaudit.gate.decide import OPAQUE, accepted, decide
 from dpaudit.gate.lock import alone_with
 from dpaudit.gate.process import Limits
+from dpaudit.gate.relied import is_reliable, relied_on
 from dpaudit.gate.result import BaselineComparison, GateResult, Location, Outcome, OutcomeRule, TargetResult
 from dpaudit.gate.schema import TargetSettings, offered, usual
 from dpaudit.gate.target_process import FrozenEvent, Report, Request
@@ -169,6 +170,7 @@ class _Gate:
     ledger: nightly.Ledger | None
     stop: threading.Event = field(default_factory=threading.Event)
     nights: dict[str, _Look] = field(default_factory=dict)
+    today: datetime.date = field(default_factory=lambda: datetime.datetime.now(datetime.UTC).date())
 
     @classmethod
     def of(cls, configuration: Configuration, options: GateOptions, runner: Runner) -> _Gate:
@@ -206,7 +208,7 @@ class _Gate:
         report, cached = None, False
         if self.cache is not None and not self.options.fresh:
             report = self.cache.find(name, f"look {number}", request)
-            if report is not None and is_acceptable(report.evidence, with_seed_of(report, request)):
+            if report is not None and is_reliable(report.evidence, with_seed_of(report, request)):
                 cached, request = True, with_seed_of(report, request)
             else:
                 report = None
@@ -218,7 +220,7 @@ class _Gate:
         evidence = None
         if report.evidence is not None:
             try:
-                evidence = accept(report.evidence, request)
+                evidence = relied_on(report.evidence, request)
             except UsageError as error:
                 report = Report(error=str(error), location=report.location)
         comparison = None
@@ -229,7 +231,16 @@ class _Gate:
         return _Look(request, report, evidence, comparison, cached)
 
     def judged(self, target: TargetSettings) -> TargetResult:
-        """Return the result of one target."""
+        """Return the result of one target; a night is judged with the nights before it."""
+        found = self._found(target)
+        return found if self.ledger is not None else self._accepted(target, found)
+
+    def _accepted(self, target: TargetSettings, found: TargetResult) -> TargetResult:
+        accept = None if target.accept is None else target.accept.acceptance
+        whole = not (self.options.nightly or self.options.update_baseline)  # all that could be accepted was looked for
+        return accepted(found, accept, self.today, compared=whole)
+
+    def _found(self, target: TargetSettings) -> TargetResult:
         first = last = self.look(target, 1)
         notes: tuple[str, ...] = ()
         if self.ledger is not None:
@@ -341,11 +352,11 @@ class _Gate:
             judged.append(_over_nights(target, result, evidence, self.ledger.targets[result.name]))
         self.ledger = self.ledger.ended()
         nightly.write(self.configuration.root / nightly.FILE, self.ledger)
-        return judged
+        return [self._accepted(target, each) for target, each in zip(targets, judged, strict=True)]
 
     def update(self, results: Sequence[TargetResult]) -> str | None:
         """Write the baseline, or return why not: a violated target cannot have one."""
-        kept = [result for result in results if _has_baseline(self._settings(result.name))]
+        kept = [each for each in results if each.accepted is None and _has_baseline(self._settings(each.name))]
         bad = [
             result.name
             for result in kept
