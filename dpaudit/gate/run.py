@@ -43,8 +43,10 @@ from dpaudit.gate.target_process import FrozenEvent, Report, Request
 
 Runner = Callable[[Request, Limits, threading.Event], Report]
 Listener = Callable[[TargetResult], None]
+Alive = Callable[[str], None]
 
 _PATIENCE = 10  # seconds to wait for git
+_ALIVE = 10.0  # seconds between two lines that say what is running
 _AGAIN = 2  # times as many runs for the second look, so that it is likely to confirm a true finding
 
 
@@ -92,6 +94,7 @@ def run(
     *,
     runner: Runner = process.run,
     listen: Listener | None = None,
+    alive: Alive | None = None,
 ) -> Finished:
     """Run the targets of a configuration in parallel, and write the baseline or the nightly file if asked for.
 
@@ -100,6 +103,7 @@ def run(
         options: of the gate.
         runner: carries out one request; by default in a separate process.
         listen: called with each result when it is ready.
+        alive: called every ten seconds with a line that says what is running.
 
     Raises:
         UsageError: for an unknown name, or a baseline or nightly file that cannot be relied on.
@@ -107,19 +111,26 @@ def run(
     if options.update_baseline and options.nightly:
         raise UsageError("a nightly gate draws fresh seeds, and a baseline has fixed ones: update it without --nightly")
     if not options.nightly:
-        return _run(configuration, options, runner, listen)
+        return _run(configuration, options, runner, listen, alive)
     # two concurrent nights would both add to the same earlier nights, and one of them would be lost
     with alone_with(configuration.root / nightly.FILE, wait=False):
-        return _run(configuration, options, runner, listen)
+        return _run(configuration, options, runner, listen, alive)
 
 
-def _run(configuration: Configuration, options: GateOptions, runner: Runner, listen: Listener | None) -> Finished:
+def _run(
+    configuration: Configuration,
+    options: GateOptions,
+    runner: Runner,
+    listen: Listener | None,
+    alive: Alive | None,
+) -> Finished:
     clock = time.perf_counter()
     gate = _Gate.of(configuration, options, runner)
     targets = [_with_policy(target, options.require) for target in configuration.named(options.names)]
     # an accounting and a proof are as certain every night: they are bet on in none
     gate.begin_night([_name(target) for target in targets if _is_bet_on(target)])
-    found = _side_by_side([_Work(gate, target) for target in targets], options.workers, gate.stop, listen)
+    work = [_Work(gate, target) for target in targets]
+    found = _side_by_side(work, options.workers, gate.stop, listen, alive)
     if gate.ledger is not None:
         found = gate.with_tonight(targets, found)
     result = GateResult(
@@ -382,27 +393,38 @@ class _Gate:
         return next(target for target in self.configuration.targets if target.name == name)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Work:
     gate: _Gate
     target: TargetSettings
+    began: float | None = None
 
     def __call__(self) -> TargetResult:
+        self.began = time.perf_counter()
         return self.gate.judged(self.target)
 
 
 def _side_by_side(
-    work: Sequence[_Work], workers: int, stop: threading.Event, listen: Listener | None
+    work: Sequence[_Work],
+    workers: int,
+    stop: threading.Event,
+    listen: Listener | None,
+    alive: Alive | None,
 ) -> list[TargetResult]:
     """Do all work, ``workers`` items at a time; when interrupted, end what is running."""
     for kind in (Evidence, Report):  # msgspec learns a type where it is first read, and two threads at once crash it
         msgspec.json.Decoder(kind)
     with ThreadPoolExecutor(max_workers=max(1, min(workers, len(work)))) as pool:
         futures: list[Future[TargetResult]] = [pool.submit(each) for each in work]
-        waiting = set(futures)
+        waiting, due = set(futures), time.perf_counter() + _ALIVE
         try:
             while waiting:
-                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                left = max(due - time.perf_counter(), 0.0)
+                done, waiting = wait(waiting, timeout=left, return_when=FIRST_COMPLETED)
+                if waiting and time.perf_counter() >= due:
+                    due = time.perf_counter() + _ALIVE
+                    if alive is not None:
+                        alive(_running([work[futures.index(each)] for each in futures if each in waiting], len(work)))
                 for future in done:
                     result = future.result()
                     if listen is not None:
@@ -412,6 +434,13 @@ def _side_by_side(
             pool.shutdown(wait=True, cancel_futures=True)
             raise
     return [future.result() for future in futures]
+
+
+def _running(left: Sequence[_Work], count: int) -> str:
+    """Say how far a gate is: how many targets have ended, and since when each of the others runs."""
+    now = time.perf_counter()
+    running = [f"{_name(each.target)} ({now - each.began:.0f} s)" for each in left if each.began is not None]
+    return f"{count - len(left)} of {count} targets have ended; running: {', '.join(running) or 'none yet'}"
 
 
 def _is_bet_on(target: TargetSettings) -> bool:
