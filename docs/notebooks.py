@@ -22,6 +22,8 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 PAGES = ("tutorial", "worked-examples")
+COMMANDS = ("how-to/dossier",)
+"""Pages whose commands build on each other: they are run as those of a notebook, and nobody needs the notebook."""
 KEPT = {"worked-training": HERE / "files" / "training" / "printed.json"}
 VERSIONS = ("dpaudit", "torch", "opacus", "jax", "jax-privacy", "optax")
 DATA = (".csv",)
@@ -65,20 +67,28 @@ def cells(page: str) -> list[Cell]:
     Raises:
         ValueError: if the page has a directive that no cell stands for.
     """
-    text = (HERE / f"{page}.md").read_text(encoding="utf-8")
+    file = HERE / f"{page}.md"
+    text = file.read_text(encoding="utf-8")
     found, end = [], 0
     for each in _DIRECTIVE.finditer(text):
         found += _texts(text[end : each.start()])
         end = each.end()
         kind, what, options = each[1], each[2].strip(), dict(re.findall(r"^:(\w+): *(.*)$", each[3], re.MULTILINE))
         if kind == "literalinclude":
-            file = HERE / what
-            found.append(Cell("file", file.read_text(encoding="utf-8").rstrip(), file.parent, file.name))
+            shown = _place(file, what)
+            found.append(Cell("file", shown.read_text(encoding="utf-8").rstrip(), shown.parent, shown.name))
         elif kind == "command-output":
-            found.append(Cell("command", what, HERE / options["cwd"], returncode=int(options.get("returncode", 0))))
+            found.append(
+                Cell("command", what, _place(file, options["cwd"]), returncode=int(options.get("returncode", 0)))
+            )
         else:
             raise ValueError(f"{page}.md has a directive {kind!r}, for which there is no cell of a notebook")
     return found + _texts(text[end:])
+
+
+def _place(page: Path, name: str) -> Path:
+    """Return a file or folder that a page names, as Sphinx does."""
+    return Path(os.path.normpath(page.parent / name))
 
 
 def _texts(text: str) -> list[Cell]:
@@ -105,7 +115,7 @@ def run(page: str) -> dict[Cell, str]:
 
     printed, notebook = {}, nbformat.v4.new_notebook(metadata=_METADATA)
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name) / page
+        folder = Path(name) / Path(page).name
         folder.mkdir()
         for file in data_of(page):
             (folder / file.name).write_bytes(file.read_bytes())
@@ -185,9 +195,10 @@ def write(app: Any) -> None:
     """Make all notebooks, and let the pages show what they printed."""
     from sphinxcontrib.programoutput import Command
 
-    for page in (*PAGES, *KEPT):
-        printed = run(page) if page in PAGES else kept(page)
-        make(page, printed, HERE / "generated" / f"{page}.zip")
+    for page in (*PAGES, *COMMANDS, *KEPT):
+        printed = kept(page) if page in KEPT else run(page)
+        if page not in COMMANDS:
+            make(page, printed, HERE / "generated" / f"{page}.zip")
         for cell, said in printed.items():
             if cell.kind == "command":
                 command = Command(cell.text, working_directory=str(cell.folder))
