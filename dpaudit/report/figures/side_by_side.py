@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from dpaudit.report.figures.canvas import CLAIM, INK, MUTED, PROOF, canvas, svg
 from dpaudit.report.text.phrases import shortened
 
-_LETTERS, _NARROW_LETTERS = 22, 12  # of a name; the table beside the drawing has all of it
+_LETTERS, _NARROW_LETTERS = 26, 16  # of a name; the table beside the drawing has all of it
 _FAR = 20.0  # how many times as large the largest error may be until the axis is logarithmic
 
 

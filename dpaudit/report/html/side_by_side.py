@@ -101,7 +101,7 @@ def _lane(number: int, evidence: Evidence) -> Lane:
     trusted = evidence.verdict is not Verdict.INVALID
     errors = () if found is None else found.errors
     return Lane(
-        name=f"{number}{NBSP}{evidence.target.name.rpartition(':')[2]}",
+        name=f"{number}{NBSP}{_name(evidence).rpartition(':')[2]}",
         lower=evidence.lower.value if trusted else math.nan,
         upper=math.nan if upper is None or not trusted else upper.value,
         claim=math.nan if claim is None else claim.value,
