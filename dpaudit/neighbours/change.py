@@ -26,7 +26,7 @@ def change_in_words(pair: tuple[Any, Any], relation: Relation, *, valued: bool) 
     if not found.gone and not found.come:
         return f"the same {what} in another order"
     size = f" of {found.sizes[0]:,} record{'' if found.sizes[0] == 1 else 's'}" if what == "table" else ""
-    same = f"the same {what}{size}" if len(found.common[0]) else f"an empty {what}"
+    same = f"the same {what}{size}" if len(found.common[0]) else "an empty table" if what == "table" else "no records"
     if not found.gone:
         more = "one more " if unit == "person" or len(found.come) == 1 else "more: "
         return f"{same}, and {more}{joined}"
