@@ -65,4 +65,6 @@ def _fields(record: Mapping[Any, Any]) -> str:
 def _value(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)[:60]
+    if value != value:
+        return "NaN"
     return f"{value:,}" if isinstance(value, int) else f"{value:,.10g}"
