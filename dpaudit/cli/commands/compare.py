@@ -74,7 +74,7 @@ def command(
     audited. Of two files about one target, `dpaudit report --compare` says what changed. The exit code is that of the
     gravest verdict.
     """
-    from dpaudit.auditing.seeds import given_or_fresh
+    from dpaudit.auditing.question import given_or_fresh
     from dpaudit.errors import UsageError
     from dpaudit.report.html.dossier import gravest
     from dpaudit.report.html.side_by_side import side_by_side_page, side_by_side_text
