@@ -9,11 +9,11 @@ import math
 import msgspec
 import numpy as np
 import pytest
-from dpaudit.evidence.training import TrainingLoss
 from support.watched import RATE, certified_once, evidence_of, seen_loop
 
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.further_records import TrainingLoss
 from dpaudit.report import console_summary, html_page
 from dpaudit.report.view import view
 from dpaudit.request import TrainingOptions, TrainingRequest, options_of
