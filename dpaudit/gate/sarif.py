@@ -48,6 +48,11 @@ def sarif(result: GateResult, *, configuration: str | None = None) -> dict[str, 
     elsewhere = None if configuration is None else Location(configuration.rpartition("/")[2], 1)
     folder = "" if configuration is None else configuration.rpartition("/")[0]
     targets = [shown(item) for item in result.results]
+    stale = [
+        {"level": "warning", "message": {"text": _message(f"{item.name}: {' '.join(item.notes)}")}}
+        for item in result.results
+        if item.stale
+    ]
     run = {
         "tool": {"driver": _driver()},
         "columnKind": "unicodeCodePoints",
@@ -55,11 +60,7 @@ def sarif(result: GateResult, *, configuration: str | None = None) -> dict[str, 
             {
                 "executionSuccessful": all(item.rule is not OutcomeRule.CANNOT_RUN for item in result.results),
                 "exitCode": result.exit_code,
-                "toolConfigurationNotifications": [
-                    {"level": "warning", "message": {"text": _message(f"{item.name}: {' '.join(item.notes)}")}}
-                    for item in result.results
-                    if item.stale
-                ],
+                **({"toolConfigurationNotifications": stale} if stale else {}),
             }
         ],
         "results": [
