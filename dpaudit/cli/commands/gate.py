@@ -56,8 +56,8 @@ def command(
 ) -> int:
     """Hold every target in [tool.dpaudit] of pyproject.toml, or those that are named, against its claim.
 
-    Exit codes: 0 all passed; 1 a claim violated, or a target leakier than its baseline; 4 a target that could not be
-    run or trusted; 3 no verdict on some target; 2 a configuration that cannot be read.
+    Exit codes: 0 all passed or accepted; 1 a claim violated, or a target leakier than its baseline; 4 a target that
+    could not be run or trusted; 3 no verdict on some target; 2 a configuration that cannot be read.
     """
     from dpaudit.errors import UsageError
     from dpaudit.gate.baseline import FILE as BASELINE
