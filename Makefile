@@ -40,6 +40,7 @@ test-training: $(VENV)/.created ## watch training loops of PyTorch, Opacus and J
 	$(PY) -m venv --clear $(VENV)-training
 	$(VENV)-training/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/training/requirements.txt --editable '.[test]'
 	$(VENV)-training/bin/python -m pytest tests/training
+	$(VENV)-training/bin/python docs/notebooks.py
 	$(VENV)-training/bin/python benchmarks/training/measure.py
 	$(VENV)-training/bin/python benchmarks/training/measure_jax.py
 	$(VENV)-training/bin/python benchmarks/training/measure_canaries.py

@@ -8,7 +8,11 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 SCHEMA = HERE.parent / "dpaudit" / "gate" / "dpaudit.schema.json"
-TITLES = {"GateSettings": "The whole gate: `[tool.dpaudit]`", "TargetSettings": "A target: `[[tool.dpaudit.targets]]`"}
+TITLES = {
+    "GateSettings": "The whole gate: `[tool.dpaudit]`",
+    "TargetSettings": "A target: `[[tool.dpaudit.targets]]`",
+    "Accept": "A finding that may stay: `accept = {…}` of a target",
+}
 
 
 def tables() -> str:

@@ -1,21 +1,33 @@
 """Which notebooks does the site offer? Pages that run commands, as Jupyter notebooks with their data.
 
 A page is the only source of its notebook: files that it shows are written by a cell, commands that it shows are run by
-one. `make` runs every notebook in an empty folder with nothing but its data, and the page shows what it printed.
+one. `run` runs a notebook in an empty folder with nothing but its data, and the page shows what it printed. What needs
+PyTorch and JAX, with gigabytes, is run by ``make test-training`` (``python docs/notebooks.py`` in its environment),
+which keeps what was printed; the site shows that, and refuses a page that has changed since.
 """
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import sys
 import tempfile
 import zipfile
 from dataclasses import dataclass
+from hashlib import sha256
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
 PAGES = ("tutorial", "worked-examples")
+COMMANDS = ("how-to/dossier",)
+"""Pages whose commands build on each other: they are run as those of a notebook, and nobody needs the notebook."""
+KEPT = {"worked-training": HERE / "files" / "training" / "printed.json"}
+VERSIONS = ("dpaudit", "torch", "opacus", "jax", "jax-privacy", "optax")
 DATA = (".csv",)
+_METADATA = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
 _DIRECTIVE = re.compile(r"^```\{([\w-]+)\} *(.*)\n((?::.*\n)*)```\n", re.MULTILINE)
 _LINK = re.compile(r"\[([^\]]+)\]\((?!https?:)[^)]*\)")
 
@@ -43,6 +55,11 @@ class Cell:
         """What the cell holds."""
         return {"text": "", "file": f"%%writefile {self.name}\n", "command": "!"}[self.kind] + self.text
 
+    @property
+    def key(self) -> str:
+        """Under which what it printed is kept: it changes with every letter of the cell."""
+        return self.text if self.kind == "command" else f"{self.name} {sha256(self.text.encode()).hexdigest()}"
+
 
 def cells(page: str) -> list[Cell]:
     """Return the cells of a page, such as "tutorial", in their order.
@@ -50,20 +67,28 @@ def cells(page: str) -> list[Cell]:
     Raises:
         ValueError: if the page has a directive that no cell stands for.
     """
-    text = (HERE / f"{page}.md").read_text(encoding="utf-8")
+    file = HERE / f"{page}.md"
+    text = file.read_text(encoding="utf-8")
     found, end = [], 0
     for each in _DIRECTIVE.finditer(text):
         found += _texts(text[end : each.start()])
         end = each.end()
         kind, what, options = each[1], each[2].strip(), dict(re.findall(r"^:(\w+): *(.*)$", each[3], re.MULTILINE))
         if kind == "literalinclude":
-            file = HERE / what
-            found.append(Cell("file", file.read_text(encoding="utf-8").rstrip(), file.parent, file.name))
+            shown = _place(file, what)
+            found.append(Cell("file", shown.read_text(encoding="utf-8").rstrip(), shown.parent, shown.name))
         elif kind == "command-output":
-            found.append(Cell("command", what, HERE / options["cwd"], returncode=int(options.get("returncode", 0))))
+            found.append(
+                Cell("command", what, _place(file, options["cwd"]), returncode=int(options.get("returncode", 0)))
+            )
         else:
             raise ValueError(f"{page}.md has a directive {kind!r}, for which there is no cell of a notebook")
     return found + _texts(text[end:])
+
+
+def _place(page: Path, name: str) -> Path:
+    """Return a file or folder that a page names, as Sphinx does."""
+    return Path(os.path.normpath(page.parent / name))
 
 
 def _texts(text: str) -> list[Cell]:
@@ -79,12 +104,8 @@ def data_of(page: str) -> list[Path]:
     return sorted(file for folder in folders for file in folder.iterdir() if file.suffix in DATA)
 
 
-def make(page: str, target: Path) -> dict[Cell, str]:
-    """Run the notebook of a page, write it with its data into a zip file, and return what each command printed.
-
-    Args:
-        page: such as "tutorial".
-        target: the zip file.
+def run(page: str) -> dict[Cell, str]:
+    """Run the notebook of a page in an empty folder with its data, and return what each cell printed.
 
     Raises:
         RuntimeError: if a command ends otherwise than the page says.
@@ -92,10 +113,9 @@ def make(page: str, target: Path) -> dict[Cell, str]:
     import nbformat
     from nbclient import NotebookClient
 
-    listed, printed = cells(page), {}
-    notebook = nbformat.v4.new_notebook(metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
+    printed, notebook = {}, nbformat.v4.new_notebook(metadata=_METADATA)
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name) / page
+        folder = Path(name) / Path(page).name
         folder.mkdir()
         for file in data_of(page):
             (folder / file.name).write_bytes(file.read_bytes())
@@ -105,44 +125,86 @@ def make(page: str, target: Path) -> dict[Cell, str]:
         client.create_kernel_manager()
         client.km.transport, client.km.ip = "ipc", str(Path(name) / "kernel")  # sockets that only this user reaches
         with client.setup_kernel():
-            for cell in listed:
-                made = nbformat.v4.new_markdown_cell if cell.kind == "text" else nbformat.v4.new_code_cell
-                notebook.cells.append(made(cell.source))
+            for cell in cells(page):
                 if cell.kind == "text":
                     continue
-                said = _run(client, notebook)
+                printed[cell] = _run(client, notebook, cell.source)
                 if cell.kind == "command":
-                    printed[cell] = said
-                    notebook.cells.append(nbformat.v4.new_code_cell("print(_exit_code)"))
-                    ended = _run(client, notebook)
-                    notebook.cells.pop()
+                    ended = _run(client, notebook, "print(_exit_code)")
                     if ended != str(cell.returncode):
+                        said = printed[cell]
                         raise RuntimeError(f"{page}: {cell.text!r} ends with {ended}, not {cell.returncode}: {said}")
-        for number, each in enumerate(notebook.cells):
-            each["id"] = f"{page}-{number}"
-        nbformat.validate(notebook)
-        target.parent.mkdir(exist_ok=True)
-        with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as whole:
-            whole.writestr(f"{page}/{page}.ipynb", nbformat.writes(notebook))
-            for file in data_of(page):
-                whole.write(file, f"{page}/{file.name}")
     return printed
 
 
-def _run(client: Any, notebook: Any) -> str:
-    """Run the last cell of a notebook, and return what it printed."""
+def make(page: str, printed: dict[Cell, str], target: Path) -> None:
+    """Write the notebook of a page, with what its cells printed, and its data into a zip file."""
+    import nbformat
+
+    notebook = nbformat.v4.new_notebook(metadata=_METADATA)
+    for number, cell in enumerate(cells(page)):
+        if cell.kind == "text":
+            made = nbformat.v4.new_markdown_cell(cell.text)
+        else:
+            said = nbformat.v4.new_output("stream", name="stdout", text=printed[cell] + "\n")
+            made = nbformat.v4.new_code_cell(cell.source, outputs=[said])
+        made["id"] = f"{page}-{number}"
+        notebook.cells.append(made)
+    nbformat.validate(notebook)
+    target.parent.mkdir(exist_ok=True)
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as whole:
+        whole.writestr(f"{page}/{page}.ipynb", nbformat.writes(notebook))
+        for file in data_of(page):
+            whole.write(file, f"{page}/{file.name}")
+
+
+def _run(client: Any, notebook: Any, source: str) -> str:
+    """Run one more cell of a notebook, and return what it printed."""
+    import nbformat
+
+    notebook.cells.append(nbformat.v4.new_code_cell(source))
     cell = notebook.cells[-1]
     client.execute_cell(cell, len(notebook.cells) - 1)
-    for each in cell.outputs:
-        each["text"] = each["text"].replace("\r\n", "\n")
-    return "".join(each["text"] for each in cell.outputs).rstrip()
+    return "".join(each["text"].replace("\r\n", "\n") for each in cell.outputs).rstrip()
+
+
+def kept(page: str) -> dict[Cell, str]:
+    """Return what the cells of a page printed where it was run last.
+
+    Raises:
+        ValueError: if another cell stands in the page now: run it again.
+    """
+    said = json.loads(KEPT[page].read_text(encoding="utf-8"))["printed"]
+    found = {cell: said.get(cell.key) for cell in cells(page) if cell.kind != "text"}
+    if None in found.values() or len(said) != len(found):
+        raise ValueError(f"{page}.md has changed since it was run: make test-training runs it again")
+    return {cell: str(text) for cell, text in found.items()}
+
+
+def keep(page: str) -> None:
+    """Run a page in this environment, and keep what it printed, with the versions that it ran with."""
+    os.environ |= {"COLUMNS": "100", "NO_COLOR": "1", "PYTHONWARNINGS": "ignore"}
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    said = {cell.key: text for cell, text in run(page).items()}
+    versions = {name: metadata.version(name) for name in VERSIONS}
+    text = json.dumps({"versions": versions, "printed": said}, indent=1, ensure_ascii=False)
+    KEPT[page].write_text(text + "\n", encoding="utf-8")
 
 
 def write(app: Any) -> None:
     """Make all notebooks, and let the pages show what they printed."""
     from sphinxcontrib.programoutput import Command
 
-    for page in PAGES:
-        for cell, said in make(page, HERE / "generated" / f"{page}.zip").items():
-            command = Command(cell.text, working_directory=str(cell.folder))
-            app.env.programoutput_cache[command] = cell.returncode, said
+    for page in (*PAGES, *COMMANDS, *KEPT):
+        printed = kept(page) if page in KEPT else run(page)
+        if page not in COMMANDS:
+            make(page, printed, HERE / "generated" / f"{page}.zip")
+        for cell, said in printed.items():
+            if cell.kind == "command":
+                command = Command(cell.text, working_directory=str(cell.folder))
+                app.env.programoutput_cache[command] = cell.returncode, said
+
+
+if __name__ == "__main__":
+    for each in KEPT:
+        keep(each)

@@ -21,7 +21,7 @@ from dpaudit.evidence.records import Attempt, Counts, PairRecord, Target
 from dpaudit.loading.named import load, public_name
 from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.neighbours.digest import digest
-from dpaudit.neighbours.domain import by_columns, pattern_of
+from dpaudit.neighbours.domain import by_columns, may_miss, pattern_of
 from dpaudit.neighbours.inferred import as_pairs, inferred
 from dpaudit.neighbours.serialise import kept_text
 from dpaudit.privacy import Claim, PureDP
@@ -253,6 +253,9 @@ def _blank_frame(mechanism: Mechanism, parameters: Mapping[str, Any], domain: An
     import pandas
 
     frame = pandas.DataFrame([record])
+    # whole numbers beside missing values are floats, as pandas reads them from a file
+    gaps = {name: float for name, each in domain.items() if may_miss(each) and type(record[name]) is int}
+    frame = frame.astype(gaps)
     return None if exception_of_call(mechanism, frame.copy(), parameters) else frame.iloc[:0]
 
 

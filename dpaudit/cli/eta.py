@@ -1,4 +1,8 @@
-"""How long will it take? An estimate from the first few runs, if it will take long."""
+"""How long will it take? An estimate, if it will take long.
+
+The first runs are slow: modules are loaded, code is compiled, small blocks are made. So the speed is that of a second
+span of time, after one that seems to say that it will take long.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +22,7 @@ class Estimator:
         self._clock = clock
         self._since: float | None = None
         self._from = 0
+        self._warm = False  # whether the first span of time is over
         self._stage = ""
         self._said = False
 
@@ -26,14 +31,17 @@ class Estimator:
         now = self._clock()
         other = stage != self._stage and self._stage not in NOT_RUNS  # between them anything may take time
         if stage in NOT_RUNS or self._since is None or other:
-            self._since, self._from, self._stage = now, done, stage
+            self._since, self._from, self._stage, self._warm = now, done, stage, False
             return None
         made, spent = done - self._from, now - self._since
         if self._said or made < _FEW or spent < _LOOK or total <= done:
             return None
-        self._said = True
         each = spent / made
         left = each * (total - done)
+        if left >= _LONG and not self._warm:
+            self._since, self._from, self._warm = now, done, True
+            return None
+        self._said = True
         if left < _LONG:
             return None
         told = f"about {duration(left)} to go, for {total - done:,} runs at {_each(each)} each"

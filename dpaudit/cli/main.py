@@ -28,6 +28,7 @@ _GROUPS = {  # in the order of the help, which imports none of them
         "trace": "Name the line where noise does not hide a change of the data.",
         "prove": "Bound what a program loses from above, or refute its claim.",
         "sensitivity": "Search for neighbours that move a query too far.",
+        "compare": "Several mechanisms, or values of a parameter, side by side.",
         "plan": "How many runs find a violation of a given size?",
         "list": "The mechanisms of the catalogue, or what is known of one.",
     },

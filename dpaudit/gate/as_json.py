@@ -43,6 +43,10 @@ def _target(item: TargetResult) -> dict[str, Any]:
         "baseline": None
         if compared is None
         else {"before": compared.before, "after": compared.after, "leakier": compared.leakier},
+        "accepted": None
+        if item.accepted is None
+        else {"until": item.accepted.until.isoformat(), "why": item.accepted.why, "up_to": item.accepted.up_to},
+        "stale": item.stale,
         "cached": item.cached,
         "seconds": item.seconds,
         "page": item.page,

@@ -19,19 +19,21 @@ import msgspec
 from dpaudit.chances import refuse_confidence, refuse_false_alarm
 from dpaudit.errors import UsageError, nearest
 from dpaudit.evidence.canonical_json import read_text
-from dpaudit.gate.schema import GateSettings, TargetSettings, json_schema, offered
+from dpaudit.gate.result import OutcomeRule
+from dpaudit.gate.schema import Accept, GateSettings, TargetSettings, json_schema, offered
 from dpaudit.gate.training import table_of
 from dpaudit.request import AuditRequest, TraceRequest, default_of, options_of
 
 FILE = "pyproject.toml"
+ACCEPT = 'accept = { rule = "claim-violated", until = 2027-03-31, why = "mended with the next release" }'
 EXAMPLE = '[[tool.dpaudit.targets]]\ntarget = "release.py:noisy_count"\nclaim = "epsilon=1"'
 LEAST_SEARCHED = 1_000  # runs, as a search in data asks for; a test keeps both alike
 _PLACE = ("tool", "dpaudit")
 _INHERITED = ("require", "inconclusive", "time_limit", "memory_limit", *offered("shared"))
 _WHOLE = {"seed", *(name for name, (_, option) in offered("shared", "target").items() if option.kind == "count")}
 
-_OF_TRAINING = ("training", "name", "claim", "require", "inconclusive", "expect", "time_limit", "memory_limit")
-_OF_ACCOUNTS = ("account", "name", "claim", "require", "inconclusive", "expect", "time_limit", "memory_limit")
+_OF_ANY = ("name", "claim", "require", "inconclusive", "expect", "accept", "time_limit", "memory_limit")
+_OF_TRAINING, _OF_ACCOUNTS = ("training", *_OF_ANY), ("account", *_OF_ANY)
 
 Settings = TypeVar("Settings", bound=msgspec.Struct)
 Key = str | int
@@ -147,6 +149,7 @@ class _Reader:
         at: tuple[Key, ...] = ("targets", index)
         if not isinstance(raw, dict):
             self.refuse(at, f"a target is a table, not {raw!r:.60}; write\n{EXAMPLE}")
+        self.check_accept(raw, at)
         found = self.converted(raw, TargetSettings, at)
         if found.account is not None:
             return self.accounted(raw, found, gate, at)
@@ -169,6 +172,19 @@ class _Reader:
         if why:
             self.refuse((*at, "types") if found.types is not None else ("types",), why)
         return target
+
+    def check_accept(self, raw: dict[str, Any], at: tuple[Key, ...]) -> None:
+        """Refuse an acceptance that cannot be read, and one that could hide more than it says."""
+        given, at = raw.get("accept"), (*at, "accept")
+        if given is None:
+            return
+        if not isinstance(given, dict):
+            self.refuse(at, f"it is a table, not {given!r:.60}; write\n{ACCEPT}")
+        found = self.converted(given, Accept, at)
+        if raw.get("expect") == "violated":
+            self.refuse(at, "expect = 'violated' asks for the finding that it accepts; leave one of the two out")
+        if found.up_to is not None and found.rule != str(OutcomeRule.CLAIM_VIOLATED):
+            self.refuse((*at, "up_to"), f"it is about a violated claim, and rule is {found.rule!r}; leave it out")
 
     def traced(self, raw: dict[str, Any], found: TargetSettings, gate: GateSettings, at: tuple[Key, ...]) -> None:
         """Refuse what has no meaning beside trace, rather than leave it out."""
@@ -330,7 +346,7 @@ class _Reader:
             return (*at, unknown[1]), f"there is no key {unknown[1]!r}; {nearest(unknown[1], fields)}"
         missing = re.fullmatch(r"Object missing required field `(.+?)`.*", message)
         if missing:
-            return at, f"the key {missing[1]!r} is missing; write\n{EXAMPLE}"
+            return at, f"the key {missing[1]!r} is missing; write\n{ACCEPT if kind is Accept else EXAMPLE}"
         what, _, where = message.partition(" - at `$")
         key = where.rstrip("`").lstrip(".").partition(".")[0].partition("[")[0]
         if not key:

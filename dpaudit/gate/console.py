@@ -20,6 +20,7 @@ _STYLES = {
     Outcome.FAILED: "bold red",
     Outcome.INCONCLUSIVE: "yellow",
     Outcome.INVALID: "bold magenta",
+    Outcome.ACCEPTED: "yellow",
 }
 _WIDTH, _NAME = 100, 60
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import datetime
+from dataclasses import replace
+
 from dpaudit.evidence.evidence import Evidence, against
 from dpaudit.evidence.records import Verdict
-from dpaudit.gate.result import BaselineComparison, Outcome, OutcomeRule
+from dpaudit.gate.result import Acceptance, BaselineComparison, Outcome, OutcomeRule, TargetResult
 from dpaudit.gate.schema import TargetSettings
 from dpaudit.report.text.numerals import lower_text, upper_text
 
@@ -47,6 +50,37 @@ def decide(
     if verdict is Verdict.INCONCLUSIVE:
         return _INCONCLUSIVE[target.inconclusive or "report"], OutcomeRule.INCONCLUSIVE, evidence.reason
     return Outcome.PASSED, OutcomeRule.PASSED, evidence.reason
+
+
+def accepted(result: TargetResult, accept: Acceptance | None, today: datetime.date, *, compared: bool) -> TargetResult:
+    """Return a result of which the configuration accepts a finding: never as passed, and with all that was found.
+
+    Args:
+        result: of the target.
+        accept: what is accepted of it, if anything.
+        today: an acceptance holds through its last day.
+        compared: whether what is accepted could have been found at all.
+    """
+    if accept is None:
+        return result
+    if result.outcome is Outcome.PASSED or result.rule is not accept.rule:
+        if result.outcome is Outcome.INVALID or not compared:
+            return result
+        unused = f"accept names {accept.rule}, which was not found now; where it is mended for good, take accept out."
+        return replace(result, notes=(*result.notes, unused), stale=True)
+    day = accept.until.isoformat()
+    if not today <= accept.until:
+        over = f"It was accepted until {day}, which is over ({accept.why}): mend it, or accept it anew."
+        return replace(result, notes=(over, *result.notes), stale=True)
+    if accept.up_to is not None:
+        lower = None if result.evidence is None else result.evidence.lower.value
+        if lower is None or not lower <= accept.up_to:
+            shown = "an unknown loss" if lower is None else lower_text(lower)
+            more = f"It is accepted up to {upper_text(accept.up_to)} only ({accept.why}), and {shown} was found."
+            return replace(result, notes=(more, *result.notes))
+    size = "" if accept.up_to is None else f", up to {upper_text(accept.up_to)}"
+    stands = f"Accepted until {day}{size}: {accept.why}. The finding stands."
+    return replace(result, outcome=Outcome.ACCEPTED, notes=(stands, *result.notes), accepted=accept)
 
 
 def _expected(evidence: Evidence) -> Decision:

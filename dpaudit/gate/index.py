@@ -21,7 +21,12 @@ INDEX = "index.html"
 _TAKEN = {"index", "con", "prn", "aux", "nul", *(f"{port}{number}" for port in ("com", "lpt") for number in range(10))}
 _LONGEST = 60  # characters of a file name, far below any system's limit
 # the colours of outcomes; a target that passed has none, since that is not a proof of privacy
-_TONES = {Outcome.FAILED: "violated", Outcome.INCONCLUSIVE: "inconclusive", Outcome.INVALID: "invalid"}
+_TONES = {
+    Outcome.FAILED: "violated",
+    Outcome.INCONCLUSIVE: "inconclusive",
+    Outcome.INVALID: "invalid",
+    Outcome.ACCEPTED: "inconclusive",
+}
 
 
 def write_pages(result: GateResult, folder: Path) -> GateResult:

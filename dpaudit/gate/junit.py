@@ -1,7 +1,7 @@
 """How is the result of a gate written as JUnit XML? As one suite with a test case for each target.
 
-A failed target is a failure, an invalid one an error, and an inconclusive one is skipped; everything else is in
-properties. Characters that XML does not allow are written as escapes.
+A failed target is a failure, an invalid one an error, and one that is inconclusive, or accepted, is skipped;
+everything else is in properties. Characters that XML does not allow are written as escapes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dpaudit.gate.result import GateResult, Outcome
 from dpaudit.gate.words import MEANINGS, Shown, shown
 from dpaudit.report.text.phrases import visible
 
-_RESULTS = {Outcome.FAILED: Failure, Outcome.INVALID: Error, Outcome.INCONCLUSIVE: Skipped}
+_RESULTS = {Outcome.FAILED: Failure, Outcome.INVALID: Error, Outcome.INCONCLUSIVE: Skipped, Outcome.ACCEPTED: Skipped}
 _NO_XML = {0xFFFE: "\\ufffe", 0xFFFF: "\\uffff"}
 
 
@@ -43,7 +43,7 @@ def _suite(target: Shown) -> TestSuite:
     if kind is None:
         case.system_out = _text(said)
     else:
-        found = kind(_line(item.sentence), str(item.rule))
+        found = kind(_line(item.sentence if item.accepted is None else item.notes[0]), str(item.rule))
         found.text = _text(f"{said}\n{MEANINGS[item.rule].next}")
         case.result = found
     suite.add_testcase(case)

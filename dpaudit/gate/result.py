@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from dataclasses import dataclass
 from enum import Enum
 
@@ -15,6 +16,7 @@ class Outcome(Enum):
     FAILED = "failed"
     INCONCLUSIVE = "inconclusive"  # unless the policy makes it pass or fail
     INVALID = "invalid"  # there is no reliable verdict: it could not be run, or its runs cannot be trusted
+    ACCEPTED = "accepted"  # its finding stands, and the configuration accepts it until a day, with a reason
 
     def __str__(self) -> str:
         return self.value
@@ -34,6 +36,16 @@ class OutcomeRule(Enum):
 
     def __str__(self) -> str:
         return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    """A finding that the configuration accepts: its rule, the last day, the reason, and the largest loss if any."""
+
+    rule: OutcomeRule
+    until: datetime.date
+    why: str
+    up_to: float | None = None  # of the lower bound, in the parameter of the claim
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +90,15 @@ class TargetResult:
     cached: bool = False  # whether the target was unchanged and therefore not run again
     seconds: float = 0.0  # how long it took
     page: str | None = None  # its report, relative to the folder of the index; None if no pages are written
+    accepted: Acceptance | None = None  # why its finding does not fail the gate; None if it has none, or does
+    stale: bool = False  # whether the configuration accepts something that was not found, or whose last day is over
 
     @property
     def exit_code(self) -> int:
         """The exit code of a gate with only this target: 1 only if it was shown to lose too much."""
         if self.outcome is Outcome.FAILED and self.rule in (OutcomeRule.CLAIM_VIOLATED, OutcomeRule.LEAKIER):
             return 1
-        return {Outcome.PASSED: 0, Outcome.INVALID: 4}.get(self.outcome, 3)
+        return {Outcome.PASSED: 0, Outcome.ACCEPTED: 0, Outcome.INVALID: 4}.get(self.outcome, 3)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ that only seems leakier than its baseline is audited again with another seed and
 
 from __future__ import annotations
 
+import datetime
 import hashlib
 import subprocess
 import threading
@@ -30,20 +31,22 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Verdict
 from dpaudit.gate import baseline as baselines
 from dpaudit.gate import nightly, process
-from dpaudit.gate.accept import accept, is_acceptable
 from dpaudit.gate.cache import Cache, with_seed_of
 from dpaudit.gate.config import Configuration, is_of_records, pair_files, without_proof
-from dpaudit.gate.decide import OPAQUE, decide
+from dpaudit.gate.decide import OPAQUE, accepted, decide
 from dpaudit.gate.lock import alone_with
 from dpaudit.gate.process import Limits
+from dpaudit.gate.relied import is_reliable, relied_on
 from dpaudit.gate.result import BaselineComparison, GateResult, Location, Outcome, OutcomeRule, TargetResult
 from dpaudit.gate.schema import TargetSettings, offered, usual
 from dpaudit.gate.target_process import FrozenEvent, Report, Request
 
 Runner = Callable[[Request, Limits, threading.Event], Report]
 Listener = Callable[[TargetResult], None]
+Alive = Callable[[str], None]
 
 _PATIENCE = 10  # seconds to wait for git
+_ALIVE = 10.0  # seconds between two lines that say what is running
 _AGAIN = 2  # times as many runs for the second look, so that it is likely to confirm a true finding
 
 
@@ -91,6 +94,7 @@ def run(
     *,
     runner: Runner = process.run,
     listen: Listener | None = None,
+    alive: Alive | None = None,
 ) -> Finished:
     """Run the targets of a configuration in parallel, and write the baseline or the nightly file if asked for.
 
@@ -99,6 +103,7 @@ def run(
         options: of the gate.
         runner: carries out one request; by default in a separate process.
         listen: called with each result when it is ready.
+        alive: called every ten seconds with a line that says what is running.
 
     Raises:
         UsageError: for an unknown name, or a baseline or nightly file that cannot be relied on.
@@ -106,19 +111,26 @@ def run(
     if options.update_baseline and options.nightly:
         raise UsageError("a nightly gate draws fresh seeds, and a baseline has fixed ones: update it without --nightly")
     if not options.nightly:
-        return _run(configuration, options, runner, listen)
+        return _run(configuration, options, runner, listen, alive)
     # two concurrent nights would both add to the same earlier nights, and one of them would be lost
     with alone_with(configuration.root / nightly.FILE, wait=False):
-        return _run(configuration, options, runner, listen)
+        return _run(configuration, options, runner, listen, alive)
 
 
-def _run(configuration: Configuration, options: GateOptions, runner: Runner, listen: Listener | None) -> Finished:
+def _run(
+    configuration: Configuration,
+    options: GateOptions,
+    runner: Runner,
+    listen: Listener | None,
+    alive: Alive | None,
+) -> Finished:
     clock = time.perf_counter()
     gate = _Gate.of(configuration, options, runner)
     targets = [_with_policy(target, options.require) for target in configuration.named(options.names)]
     # an accounting and a proof are as certain every night: they are bet on in none
     gate.begin_night([_name(target) for target in targets if _is_bet_on(target)])
-    found = _side_by_side([_Work(gate, target) for target in targets], options.workers, gate.stop, listen)
+    work = [_Work(gate, target) for target in targets]
+    found = _side_by_side(work, options.workers, gate.stop, listen, alive)
     if gate.ledger is not None:
         found = gate.with_tonight(targets, found)
     result = GateResult(
@@ -169,6 +181,7 @@ class _Gate:
     ledger: nightly.Ledger | None
     stop: threading.Event = field(default_factory=threading.Event)
     nights: dict[str, _Look] = field(default_factory=dict)
+    today: datetime.date = field(default_factory=lambda: datetime.datetime.now(datetime.UTC).date())
 
     @classmethod
     def of(cls, configuration: Configuration, options: GateOptions, runner: Runner) -> _Gate:
@@ -206,7 +219,7 @@ class _Gate:
         report, cached = None, False
         if self.cache is not None and not self.options.fresh:
             report = self.cache.find(name, f"look {number}", request)
-            if report is not None and is_acceptable(report.evidence, with_seed_of(report, request)):
+            if report is not None and is_reliable(report.evidence, with_seed_of(report, request)):
                 cached, request = True, with_seed_of(report, request)
             else:
                 report = None
@@ -218,7 +231,7 @@ class _Gate:
         evidence = None
         if report.evidence is not None:
             try:
-                evidence = accept(report.evidence, request)
+                evidence = relied_on(report.evidence, request)
             except UsageError as error:
                 report = Report(error=str(error), location=report.location)
         comparison = None
@@ -229,7 +242,16 @@ class _Gate:
         return _Look(request, report, evidence, comparison, cached)
 
     def judged(self, target: TargetSettings) -> TargetResult:
-        """Return the result of one target."""
+        """Return the result of one target; a night is judged with the nights before it."""
+        found = self._found(target)
+        return found if self.ledger is not None else self._accepted(target, found)
+
+    def _accepted(self, target: TargetSettings, found: TargetResult) -> TargetResult:
+        accept = None if target.accept is None else target.accept.acceptance
+        whole = not (self.options.nightly or self.options.update_baseline)  # all that could be accepted was looked for
+        return accepted(found, accept, self.today, compared=whole)
+
+    def _found(self, target: TargetSettings) -> TargetResult:
         first = last = self.look(target, 1)
         notes: tuple[str, ...] = ()
         if self.ledger is not None:
@@ -341,11 +363,11 @@ class _Gate:
             judged.append(_over_nights(target, result, evidence, self.ledger.targets[result.name]))
         self.ledger = self.ledger.ended()
         nightly.write(self.configuration.root / nightly.FILE, self.ledger)
-        return judged
+        return [self._accepted(target, each) for target, each in zip(targets, judged, strict=True)]
 
     def update(self, results: Sequence[TargetResult]) -> str | None:
         """Write the baseline, or return why not: a violated target cannot have one."""
-        kept = [result for result in results if _has_baseline(self._settings(result.name))]
+        kept = [each for each in results if each.accepted is None and _has_baseline(self._settings(each.name))]
         bad = [
             result.name
             for result in kept
@@ -371,27 +393,38 @@ class _Gate:
         return next(target for target in self.configuration.targets if target.name == name)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Work:
     gate: _Gate
     target: TargetSettings
+    began: float | None = None
 
     def __call__(self) -> TargetResult:
+        self.began = time.perf_counter()
         return self.gate.judged(self.target)
 
 
 def _side_by_side(
-    work: Sequence[_Work], workers: int, stop: threading.Event, listen: Listener | None
+    work: Sequence[_Work],
+    workers: int,
+    stop: threading.Event,
+    listen: Listener | None,
+    alive: Alive | None,
 ) -> list[TargetResult]:
     """Do all work, ``workers`` items at a time; when interrupted, end what is running."""
     for kind in (Evidence, Report):  # msgspec learns a type where it is first read, and two threads at once crash it
         msgspec.json.Decoder(kind)
     with ThreadPoolExecutor(max_workers=max(1, min(workers, len(work)))) as pool:
         futures: list[Future[TargetResult]] = [pool.submit(each) for each in work]
-        waiting = set(futures)
+        waiting, due = set(futures), time.perf_counter() + _ALIVE
         try:
             while waiting:
-                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                left = max(due - time.perf_counter(), 0.0)
+                done, waiting = wait(waiting, timeout=left, return_when=FIRST_COMPLETED)
+                if waiting and time.perf_counter() >= due:
+                    due = time.perf_counter() + _ALIVE
+                    if alive is not None:
+                        alive(_running([work[futures.index(each)] for each in futures if each in waiting], len(work)))
                 for future in done:
                     result = future.result()
                     if listen is not None:
@@ -401,6 +434,13 @@ def _side_by_side(
             pool.shutdown(wait=True, cancel_futures=True)
             raise
     return [future.result() for future in futures]
+
+
+def _running(left: Sequence[_Work], count: int) -> str:
+    """Say how far a gate is: how many targets have ended, and since when each of the others runs."""
+    now = time.perf_counter()
+    running = [f"{_name(each.target)} ({now - each.began:.0f} s)" for each in left if each.began is not None]
+    return f"{count - len(left)} of {count} targets have ended; running: {', '.join(running) or 'none yet'}"
 
 
 def _is_bet_on(target: TargetSettings) -> bool:

@@ -18,7 +18,7 @@ from typing import Any
 from urllib.parse import quote
 
 from dpaudit.evidence.evidence import SPEAKS_AGAINST
-from dpaudit.gate.result import GateResult, Location, Outcome, OutcomeRule, TargetResult
+from dpaudit.gate.result import Acceptance, GateResult, Location, Outcome, OutcomeRule, TargetResult
 from dpaudit.gate.words import MEANINGS, Shown, shown
 from dpaudit.report.text.phrases import visible
 
@@ -48,6 +48,11 @@ def sarif(result: GateResult, *, configuration: str | None = None) -> dict[str, 
     elsewhere = None if configuration is None else Location(configuration.rpartition("/")[2], 1)
     folder = "" if configuration is None else configuration.rpartition("/")[0]
     targets = [shown(item) for item in result.results]
+    stale = [
+        {"level": "warning", "message": {"text": _message(f"{item.name}: {' '.join(item.notes)}")}}
+        for item in result.results
+        if item.stale
+    ]
     run = {
         "tool": {"driver": _driver()},
         "columnKind": "unicodeCodePoints",
@@ -55,6 +60,7 @@ def sarif(result: GateResult, *, configuration: str | None = None) -> dict[str, 
             {
                 "executionSuccessful": all(item.rule is not OutcomeRule.CANNOT_RUN for item in result.results),
                 "exitCode": result.exit_code,
+                **({"toolConfigurationNotifications": stale} if stale else {}),
             }
         ],
         "results": [
@@ -124,6 +130,8 @@ def _finding(target: Shown, elsewhere: Location | None, folder: str) -> dict[str
     if item.page is not None:
         properties["page"] = item.page
     mark = fingerprint(item)
+    accepted = item.accepted
+    suppressed = {} if accepted is None else {"suppressions": [_suppression(accepted)]}
     return {
         "ruleId": str(item.rule),
         "ruleIndex": _PLACES.get(item.rule, 0),
@@ -133,7 +141,14 @@ def _finding(target: Shown, elsewhere: Location | None, folder: str) -> dict[str
         # the first is ours; GitHub recognises an alert by the second
         "partialFingerprints": {"dpaudit/v1": mark, "primaryLocationLineHash": f"{mark[:16]}:1"},
         "properties": properties,
+        **suppressed,
     }
+
+
+def _suppression(accepted: Acceptance) -> dict[str, Any]:
+    """Return why a finding is accepted, as section 3.35 says it."""
+    why = f"accepted until {accepted.until.isoformat()}: {accepted.why}"
+    return {"kind": "external", "status": "accepted", "justification": _message(why)}
 
 
 def _beside(target: Shown, line: str, elsewhere: Location | None, folder: str) -> dict[str, Any]:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from dpaudit.gate.result import Acceptance, OutcomeRule
 from dpaudit.gate.training import KEYS
 from dpaudit.request import AuditRequest, Option, ProofRequest, Request, default_of, options_of
 
@@ -107,6 +109,29 @@ def usual(name: str) -> Any:
     return _OWN_USUAL.get(name, default_of(kind, name))
 
 
+class Accept(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    """A finding that is known and may stay until a day: its outcome is "accepted", and it is shown everywhere."""
+
+    rule: Annotated[
+        Literal["claim-violated", "leakier-than-baseline", "not-proved", "inconclusive"],
+        Meta(description="Which finding: the rule that the gate shows beside it. Runs that failed found nothing."),
+    ]
+    until: Annotated[datetime.date, Meta(description="The last day on which it is accepted (UTC), as 2027-03-31.")]
+    why: Annotated[str, Meta(min_length=1, pattern=r"\S", description="The reason, for everyone who reads the result.")]
+    up_to: (
+        Annotated[
+            float,
+            Meta(gt=0, description="Of a violated claim: the largest lower bound that is accepted, as ε or its like."),
+        ]
+        | None
+    ) = None
+
+    @property
+    def acceptance(self) -> Acceptance:
+        """The same as a value of results."""
+        return Acceptance(OutcomeRule(self.rule), self.until, " ".join(self.why.split()), self.up_to)
+
+
 class _OfTargets(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
     """What a gate itself says of one ``[[tool.dpaudit.targets]]``."""
 
@@ -145,6 +170,13 @@ class _OfTargets(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, froze
         Literal["kept", "violated"],
         Meta(description="'violated' for a known mistake: the target fails when its violation is no longer found."),
     ] = "kept"
+    accept: Annotated[
+        Accept | None,
+        Meta(
+            description="A finding that may stay for now: { rule = 'claim-violated', until = 2027-03-31, why = '…' }. "
+            "The target is 'accepted' and fails nothing through that day; its finding is shown all the same."
+        ),
+    ] = None
 
 
 class _OfGates(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):

@@ -80,12 +80,15 @@ def headline(result: GateResult, targets: Sequence[Shown]) -> str:
     if not count:
         return "no target was run"
     parts = []
-    for outcome in (Outcome.FAILED, Outcome.INVALID, Outcome.INCONCLUSIVE, Outcome.PASSED):
+    for outcome in (Outcome.FAILED, Outcome.INVALID, Outcome.INCONCLUSIVE, Outcome.ACCEPTED, Outcome.PASSED):
         found = sum(item.outcome is outcome for item in result.results)
         if found:
             parts.append(f"{found} {outcome}")
     more = sum(bool(target.beside) for target in targets)
     also = f"; beside the verdict of {more} something more was found" if more else ""
+    stale = sum(item.stale for item in result.results)
+    if stale:
+        also += f"; of {stale} what is accepted is out of date"
     return f"{', '.join(parts)} of {count} target{'' if count == 1 else 's'}{also}"
 
 
@@ -120,7 +123,7 @@ class Shown:
     @property
     def is_told(self) -> bool:
         """Whether there is more to say about it than its row."""
-        return self.item.outcome is not Outcome.PASSED or bool(self.beside)
+        return self.item.outcome is not Outcome.PASSED or bool(self.beside) or self.item.stale
 
     @property
     def said(self) -> tuple[str, ...]:

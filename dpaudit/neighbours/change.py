@@ -26,7 +26,7 @@ def change_in_words(pair: tuple[Any, Any], relation: Relation, *, valued: bool) 
     if not found.gone and not found.come:
         return f"the same {what} in another order"
     size = f" of {found.sizes[0]:,} record{'' if found.sizes[0] == 1 else 's'}" if what == "table" else ""
-    same = f"the same {what}{size}" if len(found.common[0]) else f"an empty {what}"
+    same = f"the same {what}{size}" if len(found.common[0]) else "an empty table" if what == "table" else "no records"
     if not found.gone:
         more = "one more " if unit == "person" or len(found.come) == 1 else "more: "
         return f"{same}, and {more}{joined}"
@@ -65,4 +65,6 @@ def _fields(record: Mapping[Any, Any]) -> str:
 def _value(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)[:60]
+    if value != value:
+        return "NaN"
     return f"{value:,}" if isinstance(value, int) else f"{value:,.10g}"

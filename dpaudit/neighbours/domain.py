@@ -214,6 +214,12 @@ def pattern_of(domain: Any) -> Any:
     return {name: _first(allowed_of(given, f"the domain of {str(name)!r}")) for name, given in domain.items()}
 
 
+def may_miss(given: Any) -> bool:
+    """Whether a column may hold missing values, by what is declared of it."""
+    allowed = allowed_of(given)
+    return allowed.missing if isinstance(allowed, Range) else None in allowed.values
+
+
 def blank(domain: Any) -> Dataset:
     """Return a dataset without records that has the columns of a domain: a list of dicts, or of plain values."""
     return dataset_of([], pattern=pattern_of(domain))

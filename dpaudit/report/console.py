@@ -13,6 +13,9 @@ _WIDTH, _LABEL = 100, 13
 # the largest number of lines of a row, by its key or section; all others have one
 _MOST = {
     "reason": 4,
+    "fact": 12,
+    "partial": 12,
+    "trust": 4,
     "target": 2,
     "search": 3,
     "rates": 2,

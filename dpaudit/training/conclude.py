@@ -48,6 +48,8 @@ REAL = "real arithmetic: noise is drawn exactly, and nothing is rounded"
 THIS_RUN = "this is about the run that was watched; another run of the same code may differ"
 UNCLAIMED = ApproxDP(0.0, 1e-5)
 """What is bounded where nothing is claimed."""
+UNASKED = "no δ was given to account for it at"
+"""Why earlier evidence bounded nothing where nothing was claimed."""
 _RELATIONS = {"fixed-size": "replace-one", "shuffled": "zero-out", "fixed order": "zero-out"}
 
 
@@ -89,8 +91,25 @@ def reason_of(training: Training, claim: Claim | None) -> str:
     if training.partial:
         what = f"Only a part of the loop was seen: {training.partial}. {what}"
     if claim is None:
-        return f"Nothing was claimed{rest}. {what}" if rest else what
+        if training.high.why == UNASKED:
+            return f"Nothing was claimed{rest}. {what}" if rest else what
+        return f"{_between(training)}{rest}. {what}"
     return f"{_because(training, claim)}{rest}. {what}"
+
+
+def _between(training: Training) -> str:
+    """What was seen loses, where nothing was claimed, without a full stop."""
+    low, high, near = training.low, training.high, f"δ = {number_text(UNCLAIMED.delta)}"
+    what = "the part of the loop that was seen" if training.partial else "what was seen"
+    if math.isinf(low.value):
+        return f"Nothing was claimed; no ε bounds {what}" + (f" ({low.why})" if low.why else "")
+    if math.isinf(high.value) and not low.value > 0:
+        return f"Nothing was claimed, and nothing is certified of {what} ({high.why})"
+    if math.isfinite(high.value):
+        ends = f"ε lies between {_lower(low.value)} and {_upper(high.value)}"
+    else:
+        ends = f"ε is at least {_lower(low.value)}, and nothing bounds it from above ({high.why})"
+    return f"Nothing was claimed; of {what}, {ends} at {near}, as certified for its steps"
 
 
 def _because(training: Training, claim: Claim) -> str:

@@ -42,6 +42,7 @@ _EXACT = 2  # kinds of steps that are certified so narrowly: many take minutes
 _AT_ONCE = 1.0  # σ over the sensitivity, of which many steps are certified in seconds
 _FAINT = 1 / 8  # of the noise that is claimed: below, a bound from above is of no use, and takes minutes
 _EXCEEDED = "the claim is exceeded from below"
+_BEYOND = 50.0  # ε: where nothing is claimed, a loss above is bounded no closer
 COARSE = 1e-2  # of the loss if the noise is Gaussian, of which only the lower end is used
 _UNKNOWN = "how records come in was not recognised"
 
@@ -149,24 +150,30 @@ def _scales(seen: Seen, finding: Finding, error: float) -> tuple[float, float]:
 
 
 def _shown(parts: Parts, claim: Claim | None) -> Parts:
-    """The same parts, of which no more is accounted for from below than it takes to exceed the claim.
+    """The same parts, of which no more is accounted for from below than it takes to exceed the claim, if there is one.
 
     A loss far above the claim would take minutes to certify, and larger noise than was seen loses less.
     """
-    if claim is None or not parts.steps or not 0 < parts.factors[0] < math.inf:
+    if not parts.steps or not 0 < parts.factors[0] < math.inf:
         return parts
+    at, most = _asked(claim)
     least = min(sigma for sigma, _, _ in parts.steps) / parts.factors[0]
     scale = max(parts.scale[0], _AT_ONCE / least) if least > 0 else parts.scale[0]
     while scale > parts.scale[0]:
         less = replace(parts, scale=(scale, parts.scale[1]))
         events = listed(less, up=False)
         try:
-            if events is None or certified(events, claim, _WIDE).low > claim.value:
+            if events is None or certified(events, at, _WIDE).low > most:
                 return less
         except UsageError:
             break
         scale /= math.sqrt(2)
     return parts
+
+
+def _asked(claim: Claim | None) -> tuple[Claim, float]:
+    """At which δ losses are certified, and the ε above which no more has to be known."""
+    return (UNCLAIMED, _BEYOND) if claim is None else (claim, claim.value)
 
 
 def certified(events: Sequence[tuple[Event, int]], claim: Claim, tolerance: float) -> Certified:
@@ -178,9 +185,7 @@ def _losses(
     parts: Parts, claim: Claim | None, why: str, infinite: bool
 ) -> tuple[TrainingLoss, TrainingLoss, tuple[dict[str, Any], ...]]:
     """What is lost, from below and above, with the certificates."""
-    if claim is None:
-        none = "no δ was given to account for it at"
-        return TrainingLoss((), 0.0, None, none), TrainingLoss((), math.inf, None, none), ()
+    at, most = _asked(claim)
     faint = parts.scale[1] < _FAINT
     below, above = (
         None if why == DEPENDENT else listed(parts, up=False),
@@ -199,7 +204,7 @@ def _losses(
         text = str(Events(tuple(events)))
         try:
             if text not in done:
-                done[text] = certified(events, claim, _TOLERANCE if len(events) <= _EXACT else COARSE)
+                done[text] = certified(events, at, _TOLERANCE if len(events) <= _EXACT else COARSE)
                 certificates.append(done[text].certificate)
         except UsageError as error:
             return TrainingLoss((), nothing, None, refused(error))
@@ -209,8 +214,8 @@ def _losses(
         return TrainingLoss(_releases(events), value, place)
 
     low = loss(below, up=False, other=why if why == DEPENDENT else "")
-    if low.value > claim.value and str(below) != str(above):
-        above, why = None, why or _EXCEEDED
+    if low.value > most and str(below) != str(above):
+        above, why = None, why or (_EXCEEDED if claim is not None else f"ε is above {_BEYOND:g} from below")
     return low, loss(above, up=True, other=why or _above(parts)), tuple(certificates)
 
 
@@ -228,11 +233,11 @@ def _releases(events: Sequence[tuple[Event, int]]) -> tuple[Release, ...]:
 
 def _if_gaussian(parts: Parts, claim: Claim | None, scale: Scale | None) -> float | None:
     """ε from below, of Gaussian noise as large as the interval of its scale allows."""
-    if claim is None or scale is None or len(parts.groups) > _EXACT:
+    if scale is None or len(parts.groups) > _EXACT:
         return None
     events = listed(replace(parts, scale=(scale.high, scale.low)), up=False)
     try:
-        return None if events is None else certified(events, claim, COARSE).low
+        return None if events is None else certified(events, claim or UNCLAIMED, COARSE).low
     except UsageError:
         return None
 
@@ -246,8 +251,8 @@ def _step(seen: Seen, parts: Parts, claim: Claim | None, error: float) -> Traini
     rate = rate if parts.sampler == "poisson" else 1.0
     below = per_step.counted(kept, sigma)
     found = per_step.certified(below, kept.size, sigma, error)
-    delta = 0.0 if claim is None else claim.delta
-    together = parts.sampler == "poisson" and claim is not None and parts.apart
+    delta = (claim or UNCLAIMED).delta
+    together = parts.sampler == "poisson" and parts.apart
     return TrainingStep(
         sigma,
         rate,

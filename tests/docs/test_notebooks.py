@@ -23,9 +23,9 @@ def notebooks():
 
 
 def test_every_file_that_a_cell_names_is_there(notebooks):
-    for page in notebooks.PAGES:
+    for page in (*notebooks.PAGES, *notebooks.KEPT):
         there = {file.name for file in notebooks.data_of(page)}
-        assert there
+        assert there or page in notebooks.KEPT
         for cell in notebooks.cells(page):
             there |= {cell.name}
             if cell.kind == "text":
@@ -34,6 +34,20 @@ def test_every_file_that_a_cell_names_is_there(notebooks):
                 words = [word.partition(":")[0] for word in shlex.split(cell.text)]
                 assert {word for word in words if word.endswith((".py", ".csv"))} <= there
         assert "pyproject.toml" in there or page != "tutorial"
+
+
+def test_what_is_kept_of_a_page_is_of_that_page(notebooks, tmp_path, monkeypatch):
+    for page, file in notebooks.KEPT.items():
+        said = notebooks.kept(page)
+        commands = [cell for cell in said if cell.kind == "command"]
+        assert len(commands) == 3 and all(
+            "/work" not in said[cell] and "Traceback" not in said[cell] for cell in commands
+        )
+        monkeypatch.setitem(notebooks.KEPT, page, tmp_path / "printed.json")
+        text = file.read_text(encoding="utf-8")
+        (tmp_path / "printed.json").write_text(text.replace("train_digits.py ", "train_digits.py 0"), encoding="utf-8")
+        with pytest.raises(ValueError, match="changed since it was run"):
+            notebooks.kept(page)
 
 
 @pytest.mark.slow

@@ -1,207 +1,190 @@
-"""Does a gate rely on nothing that its child says, and do two gates at once lose nothing?"""
+"""Does an accepted finding fail nothing until its day, stand in every summary, and never look like a pass?"""
 
 from __future__ import annotations
 
-import copy
+import datetime
 import json
-import threading
+import math
+from dataclasses import replace
 
+import jsonschema
 import msgspec
 import pytest
+from click.testing import CliRunner
 from support import gate_projects as projects
+from support import gate_results as made
 
+from dpaudit.cli.main import cli
 from dpaudit.errors import UsageError
-from dpaudit.evidence.canonical_json import content_id
-from dpaudit.evidence.evidence import Evidence
-from dpaudit.gate import baseline, nightly
-from dpaudit.gate.lock import alone_with
-from dpaudit.gate.result import Outcome, OutcomeRule
-from dpaudit.gate.run import GateOptions, run
-from dpaudit.gate.target_process import Request
+from dpaudit.gate.as_json import gate_json
+from dpaudit.gate.console import summary
+from dpaudit.gate.decide import accepted
+from dpaudit.gate.index import index_page
+from dpaudit.gate.junit import junit
+from dpaudit.gate.markdown import markdown
+from dpaudit.gate.result import Acceptance, Outcome, OutcomeRule
+from dpaudit.gate.sarif import sarif, sarif_text
 
 TWICE = "parameters = { epsilon = 2.0 }"
+ACCEPTABLE = (
+    OutcomeRule.CLAIM_VIOLATED,
+    OutcomeRule.LEAKIER,
+    OutcomeRule.NOT_PROVED,
+    OutcomeRule.INCONCLUSIVE,
+)
+DAY = datetime.date(2027, 3, 31)
+ACCEPTED = Acceptance(OutcomeRule.CLAIM_VIOLATED, DAY, "the count is public by law")
+PASSED, VIOLATED = made.targets()[:2]
 
 
-def rewritten(document, change):
-    """The same document with another record, under an id of its own."""
-    record = copy.deepcopy(document["evidence"])
-    change(record)
-    return {**document, "evidence": record, "id": content_id(record)}
+def judged(result, accept=ACCEPTED, today=DAY, compared=True):
+    """The result beside what is accepted of it."""
+    return accepted(result, accept, today, compared=compared)
 
 
-def answering(**other):
-    """Evidence of another question."""
-    return lambda request, report: projects.Runs()(msgspec.structs.replace(request, **other), None, None)
+def test_through_its_last_day_a_finding_is_accepted_and_stands():
+    found = judged(VIOLATED)
+    assert (found.outcome, found.rule, found.exit_code) == (Outcome.ACCEPTED, OutcomeRule.CLAIM_VIOLATED, 0)
+    assert found.sentence == VIOLATED.sentence
+    assert found.notes[0] == "Accepted until 2027-03-31: the count is public by law. The finding stands."
 
 
-def forging(change):
-    """The report with a record that was changed, its id repaired."""
-    return lambda _, report: msgspec.structs.replace(report, evidence=rewritten(report.evidence, change))
+def test_after_its_last_day_it_fails_again_and_says_so():
+    found = judged(VIOLATED, today=DAY + datetime.timedelta(days=1))
+    assert (found.outcome, found.exit_code, found.accepted, found.stale) == (Outcome.FAILED, 1, None, True)
+    assert "was accepted until 2027-03-31, which is over (the count is public by law)" in found.notes[0]
 
 
-def acquitted(record):
-    record["verdict"] = "not violated"
-    record["lower"]["value"] = 0.5
+@pytest.mark.parametrize("rule", ACCEPTABLE)
+def test_only_the_finding_that_is_named_is_accepted(rule):
+    accept = replace(ACCEPTED, rule=rule)
+    for result in made.targets():
+        assert (judged(result, accept).outcome is Outcome.ACCEPTED) == (result.rule is rule)
 
 
-FORGERIES = {
-    "another target": answering(target="release.py:response"),
-    "another seed": answering(seed=12345),
-    "fewer runs": answering(runs=400),
-    "another confidence": answering(confidence=0.5),
-    "another false alarm": answering(false_alarm=1e-12, parameters={"epsilon": 1.3}),
-    "a weaker claim": answering(claim="epsilon=9"),
-    "other parameters": answering(parameters={"epsilon": 0.5}),
-    "another pair": answering(pairs=[[[1, 2], [1]]]),
-    "another verdict": forging(lambda record: record.update(verdict="not violated")),
-    "a smaller bound": forging(lambda record: record["lower"].update(value=0.5)),
-    "both": forging(acquitted),
-    "other counts": forging(lambda record: record["attempts"][0]["bound"]["counts"]["runs"].__setitem__(0, 10**9)),
-    "counts that are too huge to be checked": forging(lambda record: record.update(learning=10**13)),
-    "proved": forging(lambda record: record.update(verdict="proved")),
-    "another name": forging(lambda record: record["target"].update(name="release.py:other")),
-    "an altered record": lambda _, report: msgspec.structs.replace(
-        report, evidence={**report.evidence, "id": "dpa1:0"}
-    ),
-    "no evidence": lambda _, report: msgspec.structs.replace(report, evidence={"green": True}),
+def test_what_was_not_found_is_said_to_be_stale_where_it_was_looked_for():
+    found = judged(PASSED)
+    assert (found.outcome, found.stale) == (Outcome.PASSED, True)
+    assert "claim-violated, which was not found now" in found.notes[-1]
+    assert judged(PASSED, compared=False) == PASSED
+    invalid = made.targets()[-1]
+    assert judged(invalid) == invalid  # nothing was looked at
+
+
+def test_more_than_what_is_accepted_is_not_accepted():
+    lower = VIOLATED.evidence.lower
+    assert lower.value > 1
+    assert judged(VIOLATED, replace(ACCEPTED, up_to=lower.value)).outcome is Outcome.ACCEPTED
+    less = judged(VIOLATED, replace(ACCEPTED, up_to=lower.value * 0.999))
+    assert (less.outcome, less.exit_code) == (Outcome.FAILED, 1)
+    assert "It is accepted up to" in less.notes[0]
+    nothing = replace(VIOLATED, evidence=msgspec.structs.replace(VIOLATED.evidence, lower=replaced(lower, math.nan)))
+    for odd in (nothing, replace(VIOLATED, evidence=None)):
+        assert judged(odd, replace(ACCEPTED, up_to=9.0)).outcome is Outcome.FAILED
+
+
+def replaced(bound, value):
+    """The same bound with another number."""
+    return msgspec.structs.replace(bound, value=value)
+
+
+SUMMARIES = {
+    "terminal": lambda result: summary(result, terminal=True, width=200),
+    "plain": summary,
+    "markdown": markdown,
+    "page": index_page,
+    "junit": junit,
+    "json": gate_json,
+    "sarif": sarif_text,
 }
 
 
-ALTERED = {  # what a request says, and something else; but for where and how it is carried out
-    "target": "release.py:response",
-    "parameters": {"epsilon": 0.5},
-    "claim": "epsilon=9",
-    "relation": "replace",
-    "pairs": [[[1, 2], [1]]],
-    "files": ["other.json"],
-    "runs": 400,
-    "seed": 12345,
-    "confidence": 0.5,
-    "floating_point": "ignore",
-    "learn": "trees",
-    "sequential": True,
-    "prove": True,
-    "length": 1,
-    "domain": "integer",
-    "false_alarm": 1e-9,
-    "types": "ignore",
-    "account": {"mechanism": "laplace", "scale": 2},
-    "trace": True,
-}
-PLACES = {"root", "frozen"}  # where it lies, and what is counted beside
-ELSEWHERE = {"training", "data", "beyond_domain"}  # see test_training.py and test_data.py
-PROOFS = {"prove", "length", "domain"}
+@pytest.mark.parametrize("name", SUMMARIES)
+def test_every_summary_shows_what_is_accepted_with_reason_and_finding(name):
+    said = " ".join(SUMMARIES[name](made.gate(judged(VIOLATED), PASSED)).split())
+    for part in ("ccepted", "2027-03-31", "the count is public by law", "2.252 exceeds the claimed 1"):
+        assert part in said
 
 
-def test_every_part_of_a_request_is_altered_below():
-    assert set(ALTERED) | PLACES | ELSEWHERE == set(msgspec.structs.asdict(EXAMPLE))
+@pytest.mark.parametrize("name", SUMMARIES)
+def test_every_summary_reports_what_is_stale(name):
+    said = " ".join(SUMMARIES[name](made.gate(judged(PASSED))).split())
+    assert "accept names claim-violated" in said
 
 
-EXAMPLE = Request(target="release.py:noisy_count", root=".")
+def test_no_green_word_stands_for_what_is_accepted():
+    result = made.gate(judged(VIOLATED))
+    assert markdown(result).startswith("## dpaudit: 1 accepted of 1 target\n")
+    assert "passed" not in summary(result)
+    assert '"skipped"' not in gate_json(result) and "<skipped" in junit(result)
+    (finding,) = sarif(result)["runs"][0]["results"]
+    assert finding["ruleId"] == "claim-violated"
+    assert finding["suppressions"] == [
+        {
+            "kind": "external",
+            "status": "accepted",
+            "justification": "accepted until 2027-03-31: the count is public by law",
+        }
+    ]
 
 
-@pytest.mark.parametrize("part", sorted(set(ALTERED) - PROOFS))
-@pytest.mark.slow
-def test_no_part_of_a_request_may_be_another_one(part, tmp_path):
-    """Honest evidence of a request that differs in one part is no answer."""
-    configuration = projects.project(
-        tmp_path,
-        projects.target("noisy_count", TWICE, 'relation = "add-remove"', pairs='pairs = "pair.json"')
-        if part == "files"
-        else projects.target("noisy_count", TWICE, 'relation = "add-remove"'),
-        gate="runs = 2000\nseed = 1",
-        files={"pair.json": "[[1, 2, 1], [1, 2]]", "other.json": "[[1, 2, 2, 2], [1, 2, 2]]"},
-    )
-    change = {part: ALTERED[part]}
-    if part == "relation":
-        change["pairs"] = [[[1, 2], [1, 3]]]
-    answer = forging(lambda record: record.update(learn="trees")) if part == "learn" else answering(**change)
-    found = projects.only(projects.gated(configuration, projects.Runs(answer)))
-    assert (found.outcome, found.rule) == (Outcome.INVALID, OutcomeRule.CANNOT_RUN)
-    assert "evidence about something else" in found.sentence
-    if part == "files":
-        assert projects.only(projects.gated(configuration)).rule is not OutcomeRule.CANNOT_RUN
+def test_the_log_is_valid_with_what_is_accepted_and_stale():
+    hostile = replace(ACCEPTED, why=made.HOSTILE)
+    result = made.gate(judged(VIOLATED, hostile), judged(PASSED, hostile))
+    jsonschema.validate(json.loads(sarif_text(result)), made.schema("sarif-2.1.0.json"))
+    assert "<script>alert" not in index_page(result) and "<script>alert" not in markdown(result)
 
 
-@pytest.mark.parametrize("part", sorted(PROOFS))
-@pytest.mark.slow
-def test_no_part_of_a_request_for_a_proof_may_be_another_one(part, tmp_path):
-    asked = ['require = "proved"', "length = 2", 'domain = "real"', 'relation = "queries(norm=1)"']
-    if part == "prove":
-        asked = ['relation = "queries(norm=1)"']
-    configuration = projects.project(
-        tmp_path, projects.target("program", *asked, pairs=""), gate="runs = 2000\nseed = 1"
-    )
-    change = {part: ALTERED[part], **({"length": 2} if part == "prove" else {})}
-    honest = projects.only(projects.gated(configuration))
-    found = projects.only(projects.gated(configuration, projects.Runs(answering(**change))))
-    assert (found.outcome, found.rule) == (Outcome.INVALID, OutcomeRule.CANNOT_RUN)
-    assert "evidence about something else" in found.sentence
-    if part != "prove":
-        assert honest.outcome is Outcome.PASSED
+UNTIL = "until = 2999-01-01, why = 'known'"
 
 
-@pytest.mark.parametrize("name", FORGERIES)
-@pytest.mark.slow
-def test_evidence_that_is_no_answer_or_does_not_hold_is_no_green(name, tmp_path):
-    configuration = projects.project(tmp_path, projects.target("noisy_count", TWICE), gate="runs = 2000\nseed = 1")
-    found = projects.only(projects.gated(configuration, projects.Runs(FORGERIES[name])))
-    assert (found.outcome, found.rule) == (Outcome.INVALID, OutcomeRule.CANNOT_RUN)
-    assert found.evidence is None
+def test_a_gate_with_an_accepted_finding_ends_with_0_and_keeps_a_baseline_of_the_rest(tmp_path):
+    accept = f"accept = {{ rule = 'claim-violated', {UNTIL}, up_to = 3 }}"
+    targets = (projects.target("noisy_count", TWICE, accept), projects.target("program"))
+    configuration = projects.project(tmp_path, *targets, gate="runs = 2000\nseed = 1")
+    finished = projects.finished(configuration, update_baseline=True)
+    assert finished.refused is None
+    assert [item.outcome for item in finished.result.results] == [Outcome.ACCEPTED, Outcome.PASSED]
+    assert finished.result.exit_code == 0
+    assert list(json.loads((tmp_path / "dpaudit-baseline.json").read_text())["baseline"]["targets"]) == ["program"]
 
 
-@pytest.mark.slow
-def test_a_forged_report_in_the_cache_is_run_again(tmp_path):
-    (tmp_path / "release.py").write_text(projects.RELEASES)
-    configuration = projects.project(tmp_path, projects.target("noisy_count", TWICE), gate="runs = 2000\nseed = 1")
-    assert run(configuration, GateOptions()).result.exit_code == 1
-    files = list((tmp_path / ".dpaudit" / "gate").glob("*.json"))
-    for file in files:
-        document = json.loads(file.read_text())
-        report = document["record"]["report"]
-        report["evidence"] = rewritten(report["evidence"], acquitted)
-        file.write_text(json.dumps({**document, "id": content_id(document["record"])}))
-    assert files
-    assert run(configuration, GateOptions()).result.exit_code == 1
+def test_a_day_that_is_over_fails_the_gate(tmp_path):
+    accept = "accept = { rule = 'claim-violated', until = 2020-01-01, why = 'known' }"
+    configuration = projects.project(tmp_path, projects.target("noisy_count", TWICE, accept), gate="runs = 2000")
+    assert projects.gated(configuration).exit_code == 1
 
 
-@pytest.mark.slow
-def test_two_gates_at_once_lose_no_entry_of_the_baseline(tmp_path):
-    names = ("program", "noisy_count", "response")
-    configuration = projects.project(tmp_path, *map(projects.target, names), gate="runs = 400\nseed = 1")
-    together = threading.Barrier(len(names))
-
-    def waits(request, report):
-        together.wait(60)  # every gate has read the baseline, and none has written it
-        return report
-
-    def update(name):
-        projects.gated(configuration, projects.Runs(waits), names=[name], update_baseline=True)
-
-    threads = [threading.Thread(target=update, args=(name,)) for name in names]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert set(baseline.read(tmp_path / baseline.FILE)) == set(names)
-
-
-@pytest.mark.slow
-def test_a_night_is_alone_with_its_file(tmp_path):
-    configuration = projects.project(tmp_path, projects.target("program"), gate="runs = 400")
-    with (
-        alone_with(tmp_path / nightly.FILE, wait=False),
-        pytest.raises(UsageError, match=r"another gate is writing dpaudit-nightly\.json; wait for it"),
-    ):
-        projects.gated(configuration, nightly=True)
-    assert not (tmp_path / nightly.FILE).exists()
-    projects.gated(configuration, nightly=True)
-    assert (tmp_path / nightly.FILE).exists()
-    assert (tmp_path / ".dpaudit" / ".gitignore").read_text() == "*\n"
+@pytest.mark.parametrize(
+    ("accept", "says"),
+    [
+        ("accept = true", "it is a table, not True; write\naccept = { rule ="),
+        (f"accept = {{ {UNTIL} }}", "the key 'rule' is missing; write\naccept = { rule ="),
+        ("accept = { rule = 'claim-violated', until = 2999-01-01 }", "the key 'why' is missing"),
+        ("accept = { rule = 'claim-violated', why = 'known' }", "the key 'until' is missing"),
+        (f"accept = {{ rule = 'cannot-run', {UNTIL} }}", "accept.rule: Expected one of 'claim-violated'"),
+        ("accept = { rule = 'claim-violated', until = 'soon', why = 'known' }", "accept.until: "),
+        ("accept = { rule = 'claim-violated', until = 2999-01-01, why = ' ' }", "accept.why: "),
+        (f"accept = {{ rule = 'claim-violated', {UNTIL}, up_to = nan }}", "up_to is a finite number"),
+        (f"accept = {{ rule = 'not-proved', {UNTIL}, up_to = 2 }}", "it is about a violated claim"),
+        (f"accept = {{ rule = 'claim-violated', {UNTIL}, reason = 'x' }}", "there is no key 'reason'"),
+        (f"accept = {{ rule = 'claim-violated', {UNTIL} }}\nexpect = 'violated'", "leave one of the two out"),
+    ],
+)
+def test_what_cannot_be_accepted_is_refused_with_its_line(accept, says, tmp_path):
+    with pytest.raises(UsageError) as refused:
+        projects.project(tmp_path, projects.target("program", accept))
+    assert says in str(refused.value)
+    assert "pyproject.toml, line " in str(refused.value)
 
 
-def test_what_a_gate_relies_on_is_relied_on(tmp_path):
-    configuration = projects.project(tmp_path, projects.target("noisy_count"), gate="runs = 2000\nseed = 1")
-    found = projects.only(projects.gated(configuration))
-    assert found.outcome is Outcome.PASSED
-    assert isinstance(found.evidence, Evidence)
+def test_a_date_may_be_written_as_a_text(tmp_path):
+    accept = """accept = { rule = 'inconclusive', until = '2027-03-31', why = "a  few\\nrows" }"""
+    configuration = projects.project(tmp_path, projects.target("program", accept))
+    (target,) = configuration.targets
+    assert target.accept.acceptance == Acceptance(OutcomeRule.INCONCLUSIVE, DAY, "a few rows")
+
+
+def test_rules_can_be_explained():
+    for rule in ACCEPTABLE:
+        assert CliRunner().invoke(cli, ["explain", str(rule)]).exit_code == 0

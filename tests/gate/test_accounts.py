@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from dpaudit.errors import UsageError
-from dpaudit.gate.accept import accept
 from dpaudit.gate.baseline import FILE
 from dpaudit.gate.config import read
+from dpaudit.gate.relied import relied_on
 from dpaudit.gate.result import Outcome, OutcomeRule
 from dpaudit.gate.run import GateOptions, run
 from dpaudit.gate.target_process import Request, carry_out
@@ -90,9 +90,9 @@ def test_evidence_of_another_list_or_claim_is_no_answer(change, tmp_path):
     account = {"mechanism": "laplace", "scale": 2, "steps": 4}
     request = Request(target="laplace", root=str(tmp_path), account=account, claim="epsilon=2")
     other = carry_out(msgspec.structs.replace(request, **change)).evidence
-    assert accept(carry_out(request).evidence, request).claim == "epsilon=2"
+    assert relied_on(carry_out(request).evidence, request).claim == "epsilon=2"
     with pytest.raises(UsageError, match="about something else"):
-        accept(other, request)
+        relied_on(other, request)
 
 
 @pytest.mark.slow

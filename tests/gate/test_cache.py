@@ -57,6 +57,18 @@ def test_an_unchanged_target_is_not_run_again_unless_asked(project):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", ["opaque", "noisy_count"])
+def test_an_unchanged_target_with_randomness_of_its_own_or_data_is_not_run_again(project, name):
+    (project.root / "people.json").write_text("[1, 2, 3]")
+    pairs = projects.PAIRS if name == "opaque" else 'data = "people.json"'
+    project = projects.configured(project.root, projects.target(name, pairs=pairs), gate="runs = 2000")
+    assert [gated(project).cached for _ in range(2)] == [False, True]
+    changed = "scales.py" if name == "opaque" else "people.json"
+    (project.root / changed).write_text("[1, 2, 3, 4]" if name == "noisy_count" else "scale = None")
+    assert not gated(project).cached
+
+
+@pytest.mark.slow
 def test_a_helper_module_that_changed_leaves_no_stale_green(project):
     assert gated(project).exit_code == 0
     (project.root / "scales.py").write_text("def scale(epsilon):\n    return 0.4 / epsilon\n")

@@ -10,8 +10,8 @@ from dpaudit.auditing.question import SearchSpace
 from dpaudit.auditing.search import least_of
 from dpaudit.errors import UsageError
 from dpaudit.gate import cache
-from dpaudit.gate.accept import accept
 from dpaudit.gate.config import LEAST_SEARCHED
+from dpaudit.gate.relied import relied_on
 from dpaudit.gate.result import OutcomeRule
 from dpaudit.gate.schema import offered
 from dpaudit.gate.target_process import Request
@@ -43,20 +43,20 @@ def test_evidence_of_a_search_answers_for_its_own_data_and_options(tmp_path):
     project(tmp_path, DATA)
     own = Request(root=str(tmp_path), **ASKED)
     honest = projects.carried_out(own)
-    found = accept(honest.evidence, own)
+    found = relied_on(honest.evidence, own)
     assert (found.search.source, found.run.files) == ("data", ("numbers.json",))
     for name, value in OTHER.items():
         other = msgspec.structs.replace(own, **{name: value})
         with pytest.raises(UsageError, match="about something else"):
-            accept(honest.evidence, other)
+            relied_on(honest.evidence, other)
     # nothing is searched for where pairs are given, or data are not
     for change in ({"data": None, "domain": None}, {"data": None, "domain": None, "pairs": [[[1], []]]}):
         with pytest.raises(UsageError, match="about something else"):
-            accept(honest.evidence, msgspec.structs.replace(own, **change))
+            relied_on(honest.evidence, msgspec.structs.replace(own, **change))
     known = cache.key_of(own)
     (tmp_path / "numbers.json").write_text("[1, 2, 5]")
     with pytest.raises(UsageError, match="the digest of the data is"):
-        accept(honest.evidence, own)
+        relied_on(honest.evidence, own)
     assert cache.key_of(own) != known
 
 

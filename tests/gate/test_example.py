@@ -142,10 +142,11 @@ def test_its_own_tests_pass_and_fail_with_too_little_noise(project: Path) -> Non
 
 def test_what_init_writes_is_green(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("dpaudit.cli.commands.init._origin", dict)
     assert CliRunner().invoke(cli, ["init"]).exit_code == 0
     code, said = gate()
     assert code == 0, said
     assert "1 passed of 1 target" in said
-    release = tmp_path / "privacy/release.py"
+    release = tmp_path / "tests/privacy/release.py"
     release.write_text(release.read_text().replace("laplace(1 / epsilon)", "laplace(0.5 / epsilon)"))
     assert gate()[0] == 1

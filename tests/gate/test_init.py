@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import tomllib
+from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -17,7 +20,71 @@ from dpaudit.gate.validate import findings
 from dpaudit.neighbours import parse_relation
 from dpaudit.neighbours.pair_files import read_pairs
 
-FILES = {"privacy/release.py", "privacy/pair.json", ".github/workflows/dpaudit.yml", "pyproject.toml"}
+WHEEL = "tests/privacy/dpaudit-0.1.0-py3-none-any.whl"
+FILES = {"tests/privacy/release.py", "tests/privacy/pair.json", ".github/workflows/dpaudit.yml", "pyproject.toml"}
+
+
+@pytest.fixture(autouse=True)
+def origin(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Where dpaudit was installed from; by default an index."""
+    found: dict[str, Any] = {}
+    monkeypatch.setattr("dpaudit.cli.commands.init._origin", lambda: found)
+    return found
+
+
+def installing(folder: Path) -> str:
+    """The lines of the workflow that install."""
+    steps = yaml.safe_load((folder / ".github/workflows/dpaudit.yml").read_text(encoding="utf-8"))["jobs"]["gate"][
+        "steps"
+    ]
+    return str(next(step["run"] for step in steps if step.get("name") == "Install"))
+
+
+@pytest.mark.parametrize(
+    ("told", "asked"),
+    [
+        ({}, f"dpaudit[proof]=={version('dpaudit')}"),
+        (
+            {"url": "https://code.example/dp.git", "vcs_info": {"vcs": "git", "commit_id": "abc"}},
+            "dpaudit[proof] @ git+https://code.example/dp.git@abc",
+        ),
+        ({"url": "https://code.example/dp.whl", "archive_info": {}}, "dpaudit[proof] @ https://code.example/dp.whl"),
+    ],
+)
+def test_the_workflow_installs_the_dpaudit_that_wrote_it(
+    tmp_path: Path, origin: dict[str, Any], told: dict[str, Any], asked: str
+) -> None:
+    origin |= told
+    result = init(tmp_path)
+    assert f"pip install '{asked}'" in installing(tmp_path)
+    assert f"installs dpaudit from {asked}," in result.output
+    assert all_files(tmp_path) == FILES
+
+
+def test_where_it_came_from_this_machine_a_wheel_is_put_into_the_project(
+    tmp_path: Path, origin: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    origin |= {"url": "file:///some/folder%20of%20mine", "dir_info": {"editable": True}}
+    asked: list[list[str]] = []
+
+    def built(command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
+        asked.append(command)
+        (tmp_path / WHEEL).write_text("a wheel")
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(subprocess, "run", built)
+    result = init(tmp_path)
+    assert asked[0][-1] == "/some/folder of mine" and f"installs dpaudit from {WHEEL}," in result.output
+    assert all_files(tmp_path) == FILES | {WHEEL}
+
+
+def test_where_no_wheel_can_be_built_the_command_is_told(
+    tmp_path: Path, origin: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    origin |= {"url": "file:///nowhere"}
+    monkeypatch.setattr(subprocess, "run", lambda command, **_: subprocess.CompletedProcess(command, 1))
+    result = init(tmp_path)
+    assert result.exit_code == 0 and "pip wheel" in result.output and all_files(tmp_path) == FILES
 
 
 def init(folder: Path) -> Result:
@@ -38,11 +105,11 @@ def test_an_empty_project_gets_a_gate(tmp_path: Path) -> None:
     (target,) = read(folder / "pyproject.toml").targets
     assert findings(folder / "pyproject.toml") == []
     pairs = read_pairs(
-        [folder / "privacy/pair.json"], lambda pair: parse_relation(target.relation or "").accepts(*pair)
+        [folder / "tests/privacy/pair.json"], lambda pair: parse_relation(target.relation or "").accepts(*pair)
     )
     assert pairs == [([1, 1, 1], [1, 1])]
     workflow = yaml.safe_load((folder / ".github/workflows/dpaudit.yml").read_text(encoding="utf-8"))
-    assert "@VERSION@" not in json.dumps(workflow)
+    assert "@DPAUDIT@" not in json.dumps(workflow)
 
 
 def test_in_the_project_itself_the_next_command_is_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,11 +207,11 @@ def test_where_one_file_fails_nothing_is_left(tmp_path: Path, monkeypatch: pytes
 
 
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "privacy").write_text("a file")
+    (tmp_path / "tests").write_text("a file")
     result = init(tmp_path)
     assert result.exit_code == 2
     assert "Traceback" not in result.output
-    assert all_files(tmp_path) == {"privacy"}
+    assert all_files(tmp_path) == {"tests"}
 
 
 def test_a_project_on_gitlab_gets_a_job_of_its_own(tmp_path: Path) -> None:
@@ -152,4 +219,5 @@ def test_a_project_on_gitlab_gets_a_job_of_its_own(tmp_path: Path) -> None:
     assert result.exit_code == 0
     job = yaml.safe_load((tmp_path / ".gitlab/dpaudit.yml").read_text(encoding="utf-8"))["privacy"]
     assert job["artifacts"]["reports"] == {"junit": "dpaudit-report/junit.xml"}
-    assert not (tmp_path / ".github").exists() and not any("@VERSION@" in line for line in job["script"])
+    assert not (tmp_path / ".github").exists() and not any("@DPAUDIT@" in line for line in job["script"])
+    assert any("-r requirements.txt" in line for line in job["script"]) and job["cache"]["paths"] == [".dpaudit/gate"]

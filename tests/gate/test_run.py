@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import threading
+
 import msgspec
 import pytest
 from support import gate_projects as projects
@@ -9,7 +12,7 @@ from support import gate_projects as projects
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.gate.result import Outcome, OutcomeRule
-from dpaudit.gate.run import seed_of
+from dpaudit.gate.run import GateOptions, run, seed_of
 
 HALF = "parameters = { epsilon = 0.5 }"
 TWICE = "parameters = { epsilon = 2.0 }"
@@ -243,3 +246,22 @@ def test_a_proof_is_about_types(tmp_path):
     configuration = typed(tmp_path, 'types = "ignore"')
     with pytest.raises(UsageError, match="typed: a proof is about outputs with their types"):
         projects.gated(configuration, require="proved")
+
+
+def test_a_line_of_life_says_what_is_running(tmp_path, monkeypatch):
+    monkeypatch.setattr("dpaudit.gate.run._ALIVE", 0.02)
+    configuration = projects.project(tmp_path, projects.target("program"), projects.target("response"))
+    said, heard = [], threading.Event()
+
+    def waits(request, report):
+        assert not request.target.endswith("program") or heard.wait(60)
+        return report
+
+    def alive(line):
+        said.append(line)
+        if line.startswith("1 of 2"):
+            heard.set()
+
+    run(configuration, GateOptions(workers=2), runner=projects.Runs(waits), alive=alive)
+    assert heard.is_set()
+    assert re.fullmatch(r"1 of 2 targets have ended; running: program \(\d+ s\)", said[-1])

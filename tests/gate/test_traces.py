@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from dpaudit.errors import UsageError
-from dpaudit.gate.accept import accept
 from dpaudit.gate.config import read
 from dpaudit.gate.junit import junit
+from dpaudit.gate.relied import relied_on
 from dpaudit.gate.result import OutcomeRule
 from dpaudit.gate.run import GateOptions, run
 from dpaudit.gate.target_process import Request, carry_out
@@ -76,6 +76,6 @@ def test_evidence_of_an_audit_is_none_of_a_trace(tmp_path, monkeypatch):
     )  # fmt: skip
     report = carry_out(request)
     assert report.error is None, report.error
-    assert accept(report.evidence, request) is not None
+    assert relied_on(report.evidence, request) is not None
     with pytest.raises(UsageError, match="something else"):
-        accept(report.evidence, msgspec.structs.replace(request, trace=False))
+        relied_on(report.evidence, msgspec.structs.replace(request, trace=False))

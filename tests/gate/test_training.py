@@ -10,8 +10,8 @@ import pytest
 from support.watched import seen_loop
 
 from dpaudit.errors import UsageError
-from dpaudit.gate.accept import accept
 from dpaudit.gate.config import read
+from dpaudit.gate.relied import relied_on
 from dpaudit.gate.result import OutcomeRule
 from dpaudit.gate.run import GateOptions, run
 from dpaudit.gate.target_process import Request, carry_out
@@ -129,7 +129,7 @@ def test_evidence_of_another_loop_is_no_answer(tmp_path, monkeypatch):
         target="train.py:train", root=str(tmp_path), training=table, claim="epsilon=4, delta=1e-5", seed=1
     )
     document = json.loads(json.dumps(carry_out(request).evidence))
-    assert accept(document, request).training is not None
+    assert relied_on(document, request).training is not None
     for other in (
         {"claim": "epsilon=9, delta=1e-5"},
         {"target": "train.py:broken"},
@@ -143,14 +143,14 @@ def test_evidence_of_another_loop_is_no_answer(tmp_path, monkeypatch):
         {"training": None, "account": {"mechanism": "laplace", "scale": 2}},
     ):
         with pytest.raises(UsageError, match="about something else"):
-            accept(document, msgspec.structs.replace(request, **other))
+            relied_on(document, msgspec.structs.replace(request, **other))
     fifty, sixty = ({**table, "canaries": many} for many in (50, 60))
     for training, target in ((sixty, "train.py:train"), (table, "train.py:listed")):
         asked = msgspec.structs.replace(request, target=target, training={**training, "function": target})
         document = json.loads(json.dumps(carry_out(asked).evidence))
-        assert accept(document, asked).training.canaries is not None
+        assert relied_on(document, asked).training.canaries is not None
         with pytest.raises(UsageError, match=r"canaries is (60|'50 listed records'), and 50 was asked for"):
-            accept(document, msgspec.structs.replace(asked, training={**fifty, "function": target}))
+            relied_on(document, msgspec.structs.replace(asked, training={**fifty, "function": target}))
 
 
 @pytest.mark.slow

@@ -28,13 +28,21 @@ def heard(steps, total):
     return [text for text in said if text is not None]
 
 
-def test_a_slow_function_is_foreseen_from_its_first_few_runs():
-    assert heard([(1, "learning", 1), (2, "learning", 2), (3, "learning", 3), (4, "learning", 4)], 400_004) == [
+def test_a_slow_function_is_foreseen_from_a_second_span_of_a_few_runs():
+    steps = [(second, "learning", second) for second in range(1, 8)]
+    assert heard(steps, 400_007) == [
         "about 4.6 days to go, for 400,000 runs at 1 s each; --time-budget 60 looks with as many as fit into a minute"
     ]
-    assert heard([(0.5, "learning", 500), (3, "learning", 3_000)], 403_000) == [
+    assert heard([(0.5, "learning", 500), (3, "learning", 3_000), (6, "learning", 6_000)], 406_000) == [
         "about 6.7 minutes to go, for 400,000 runs at 1 ms each"
     ]
+
+
+def test_slow_first_runs_do_not_foretell_a_long_wait():
+    """Ten runs a second at first, and a thousand afterwards: what is said is what comes."""
+    slow = [(0.5, "learning", 5), (3, "learning", 30)]
+    assert heard([*slow, (6, "learning", 3_030)], 8_030) == []
+    assert heard([*slow, (6, "learning", 3_030)], 63_030) == ["about 60 seconds to go, for 60,000 runs at 1 ms each"]
 
 
 def test_what_is_loaded_first_is_no_part_of_the_speed():
@@ -49,7 +57,8 @@ def test_nothing_is_said_of_what_is_soon_over_or_not_yet_known():
 
 
 def test_finished_blocks_tell_nothing_of_the_speed():
-    assert heard([(1, "resumed", 50_000), (2, "resumed", 100_000), (6, "learning", 100_400)], 200_400) == [
+    steps = [(1, "resumed", 50_000), (2, "resumed", 100_000), (6, "learning", 100_400), (10, "learning", 100_800)]
+    assert heard(steps, 200_800) == [
         "about 17 minutes to go, for 100,000 runs at 10 ms each; "
         "--time-budget 60 looks with as many as fit into a minute"
     ]

@@ -169,7 +169,7 @@ CHANGES = [
     ([1, 2], [1, 2, 3], "add-remove", "the same data, and one more record 3"),
     ([1, 2, 3], [1, 2], "add-remove", "the same data, and without record 3"),
     ([1, 2, 3], [1, 9, 3], "replace", "the same data, and with record 9 in place of record 2"),
-    ([], [{"a": 1}], "add-remove", "an empty data, and one more record {a: 1}"),
+    ([], [{"a": 1}], "add-remove", "no records, and one more record {a: 1}"),
     ([{"p": 1, "x": 2}], [{"p": 1, "x": 2}, {"p": 2, "x": 3}, {"p": 2, "x": 4}], "add-remove(person=p)",
      "the same data, and one more person with 2 records {p: 2, x: 3}, {p: 2, x: 4}"),
     ([1, 2], [2, 1], "add-remove", "the same data in another order"),

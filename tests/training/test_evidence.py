@@ -13,12 +13,14 @@ from support.watched import RATE, certified_once, evidence_of, seen_loop
 
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.report import html_page
+from dpaudit.evidence.further_records import TrainingLoss
+from dpaudit.report import console_summary, html_page
 from dpaudit.report.view import view
 from dpaudit.request import TrainingOptions, TrainingRequest, options_of
 from dpaudit.review.check import check, passes
 from dpaudit.review.replay import replay
 from dpaudit.training import per_step
+from dpaudit.training.conclude import UNASKED, concluded
 from dpaudit.training.facts.clipping import replayed
 from dpaudit.training.script import watched
 
@@ -40,6 +42,55 @@ def test_a_right_loop_keeps_its_claim_and_passes_its_check(right):
     assert right.training.step.epsilon < right.training.gaussian <= right.training.low.value + 1e-9
     again = Evidence.from_json(right.to_json())
     assert again.id == right.id and passes(list(check(again)))
+
+
+def test_without_a_claim_the_answer_is_an_interval_that_is_certified(right):
+    found = evidence_of(seen_loop(), None)
+    low, high = found.training.low.value, found.training.high.value
+    assert (str(found.verdict), low <= high < low + 0.01) == ("no claim", True)
+    assert (low, high) == pytest.approx((right.training.low.value, right.training.high.value), abs=0.01)
+    assert passes(list(check(Evidence.from_json(found.to_json()))))
+    first = found.reason.partition(". Nothing")[0]
+    assert f"between {low:.4f}"[:-1] in first and "at δ = 1e-5" in first and "not looked at: whether the gen" in first
+    head = view(found).headline.sentence.replace("\N{NO-BREAK SPACE}", " ")
+    assert "≤ ε ≤" in head and "at δ = 1e-5" in head and "not looked at: generator of the noise" in head
+    summary = console_summary(found)
+    assert "…" not in summary and all(each.text in " ".join(summary.split()) for each in found.training.facts)
+
+
+def test_without_a_claim_what_loses_much_is_bounded_from_below_and_passes_its_check():
+    for noise in (lambda rng, _: rng.normal(size=600) * 0.02, lambda rng, _: np.zeros(600)):
+        found = evidence_of(seen_loop(noise=noise), None)
+        assert found.training.low.value > 50 and math.isinf(found.training.high.value)
+        assert "nothing bounds it from above" in found.reason and "Seen wrong: too little noise" in found.reason
+        assert passes(list(check(found)))
+
+
+def test_without_a_claim_nothing_is_said_of_a_loop_that_was_not_recognised():
+    found = evidence_of(seen_loop(batches=lambda rng, updates: [np.arange(20)] * updates), None)
+    assert "nothing is certified of what was seen (how records come in was not recognised)" in found.reason
+    assert "no loss is certified" in view(found).headline.sentence
+
+
+def test_earlier_evidence_without_a_claim_and_without_an_interval_passes_its_check():
+    found = evidence_of(seen_loop(), None)
+    nothing = [TrainingLoss((), value, None, UNASKED) for value in (0.0, math.inf)]
+    told = {"low": nothing[0], "high": nothing[1], "certificates": (), "gaussian": None, "step": None}
+    training = msgspec.structs.replace(found.training, **told)
+    options = {"seed": 3, "confidence": 0.95, "false_alarm": 1e-2, "versions": {"dpaudit": "0"}}
+    earlier = concluded(training, None, name="digits", unit="one image", **options)
+    assert earlier.reason.startswith("Nothing was claimed; not looked at")
+    assert passes(list(check(earlier)))
+
+
+@pytest.mark.parametrize("side", ["low", "high"])
+def test_an_interval_without_a_claim_that_does_not_follow_is_noticed(side):
+    found = evidence_of(seen_loop(), None)
+    for value in (0.5, 3.0, 0.0 if side == "low" else math.inf):
+        record = msgspec.to_builtins(found)
+        record["training"][side]["value"] = value
+        forged = msgspec.convert(record, Evidence, strict=False)
+        assert any(each.fails for each in check(forged, second=False))
 
 
 def test_the_page_is_a_checklist_and_nothing_is_sold_as_proved(right):

@@ -56,8 +56,8 @@ def command(
 ) -> int:
     """Hold every target in [tool.dpaudit] of pyproject.toml, or those that are named, against its claim.
 
-    Exit codes: 0 all passed; 1 a claim violated, or a target leakier than its baseline; 4 a target that could not be
-    run or trusted; 3 no verdict on some target; 2 a configuration that cannot be read.
+    Exit codes: 0 all passed or accepted; 1 a claim violated, or a target leakier than its baseline; 4 a target that
+    could not be run or trusted; 3 no verdict on some target; 2 a configuration that cannot be read.
     """
     from dpaudit.errors import UsageError
     from dpaudit.gate.baseline import FILE as BASELINE
@@ -84,7 +84,7 @@ def command(
         update_baseline=update_baseline,
         nightly=nightly,
     )
-    finished = run(configuration, options, listen=_listener(quiet))
+    finished = run(configuration, options, listen=_listener(quiet), alive=None if quiet else _alive)
     result = finished.result
     if folder is not None:
         from dpaudit.gate.index import write_pages
@@ -132,6 +132,13 @@ def _refuse_pages(folder: Path | None, *files: str | None) -> None:
             continue
         if Path(name).resolve().parent == folder.resolve():
             raise UsageError(f"{name!r} lies in the folder of the pages, which may overwrite it; name another place")
+
+
+def _alive(line: str) -> None:
+    """Say on standard error what is running, since a build that is silent for long is ended."""
+    from dpaudit.report.text.phrases import one_line
+
+    click.echo(f"dpaudit gate: {one_line(line)}", err=True)
 
 
 def _listener(quiet: bool) -> Callable[[TargetResult], None] | None:

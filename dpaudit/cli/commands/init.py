@@ -1,4 +1,8 @@
-"""How does a project get a gate? With four files, written all together or not at all. The command ``init``."""
+"""How does a project get a gate? With four files, written all together or not at all. The command ``init``.
+
+Nothing has to be filled in by hand: the workflow installs the dpaudit that wrote it, from where that came; if it came
+from this machine, a wheel of it is put into the project.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +16,9 @@ import click
 from dpaudit.cli.help import Command, examples
 
 _CONFIGURATION = "pyproject.toml"
-_FILES = {  # where they go, and what each is for; the configuration comes last
-    "privacy/release.py": ("release.py.txt", "a release to be replaced by your own"),
-    "privacy/pair.json": ("pair.json", "two neighbouring datasets that it is run on"),
+_FILES = {  # where they go, and what each is for; a build that looks for packages passes over a folder of tests
+    "tests/privacy/release.py": ("release.py.txt", "a release to be replaced by your own"),
+    "tests/privacy/pair.json": ("pair.json", "two neighbouring datasets that it is run on"),
 }
 _WORKFLOWS = {
     "github": (".github/workflows/dpaudit.yml", "workflow.yml", "the gate at every push"),
@@ -24,9 +28,9 @@ _NEXT = """
 Next:
   dpaudit gate{where}
 holds the release against its claim, in less than a minute. Then put your own release, its claim and its pair in
-their place, and commit the files. The workflow installs the wheel of dpaudit that lies under vendor/, where there is
-one, and else asks the package index.
+their place, and commit the files. The workflow installs dpaudit from {source}, and what the project needs.
 """
+_WHEELS = "tests/privacy"
 
 
 @click.command("init", cls=Command, epilog=examples("dpaudit init", "dpaudit init . --ci gitlab"))
@@ -44,22 +48,71 @@ def command(folder: Path, ci: str) -> None:
         what = made[name][1] if name in made else "the table [tool.dpaudit], which names what is checked"
         added = existed and name == _CONFIGURATION
         click.echo(f"{'added to' if added else 'wrote':<9} {folder / name}: {what}")
+    wheel = _vendored(folder)
+    if wheel is not None:
+        click.echo(f"{'wrote':<9} {folder / wheel}: the dpaudit of the workflow")
     elsewhere = f" --config {shlex.quote(str(folder / _CONFIGURATION))}"
-    click.echo(_NEXT.format(where="" if folder.resolve() == Path.cwd() else elsewhere))
+    click.echo(_NEXT.format(where="" if folder.resolve() == Path.cwd() else elsewhere, source=wheel or _requirement()))
 
 
 def _texts(folder: Path, made: dict[str, tuple[str, str]]) -> dict[str, str]:
     """Return the contents of all files to write, by name."""
-    from importlib.metadata import version
     from importlib.resources import files
 
     scaffold = files("dpaudit.gate").joinpath("scaffold")
     texts = {
-        name: scaffold.joinpath(own).read_text(encoding="utf-8").replace("@VERSION@", version("dpaudit"))
+        name: scaffold.joinpath(own).read_text(encoding="utf-8").replace("@DPAUDIT@", _requirement())
         for name, (own, _) in made.items()
     }
     table = scaffold.joinpath("configuration.toml").read_text(encoding="utf-8")
     return texts | {_CONFIGURATION: _with_table(folder / _CONFIGURATION, table)}
+
+
+def _origin() -> dict[str, Any]:
+    """Where this dpaudit was installed from, as PEP 610 records it; empty if from an index."""
+    import json
+    from importlib.metadata import distribution
+
+    return dict(json.loads(distribution("dpaudit").read_text("direct_url.json") or "{}"))
+
+
+def _requirement() -> str:
+    """Return this dpaudit as pip installs it elsewhere, from where it came, with what accounting needs."""
+    from importlib.metadata import version
+
+    origin = _origin()
+    url, vcs = str(origin.get("url", "")), origin.get("vcs_info")
+    if isinstance(vcs, dict):
+        return f"dpaudit[proof] @ {vcs['vcs']}+{url}@{vcs['commit_id']}"
+    if url.startswith(("http:", "https:")):
+        return f"dpaudit[proof] @ {url}"
+    return f"dpaudit[proof]=={version('dpaudit')}"
+
+
+def _vendored(folder: Path) -> str | None:
+    """Put a wheel of dpaudit into the project, where it was installed from a file or a folder of this machine."""
+    import shutil
+    import subprocess
+    import sys
+    from urllib.parse import urlsplit
+    from urllib.request import url2pathname
+
+    url, place = str(_origin().get("url", "")), folder / _WHEELS
+    if not url.startswith("file:") or any(place.glob("dpaudit-*.whl")):
+        return None
+    source = url2pathname(urlsplit(url).path)
+    build = [[sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(place), source]]
+    if shutil.which("uv"):
+        build.append(["uv", "build", "--quiet", "--wheel", "--out-dir", str(place), source])
+    for command in build:
+        done = subprocess.run(command, capture_output=True, check=False)
+        made = sorted(place.glob("dpaudit-*.whl"))
+        if done.returncode == 0 and made:
+            return made[-1].relative_to(folder).as_posix()
+    click.echo(
+        f"dpaudit was installed from {source!r}, and no wheel of it could be built: {shlex.join(build[0])}", err=True
+    )
+    return None
 
 
 def _with_table(file: Path, table: str) -> str:

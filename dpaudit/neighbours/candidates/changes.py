@@ -446,6 +446,9 @@ class Changes:
                 if one.kind not in (EXTREME, *_OF_CODE):
                     record = Made(self.typical, one.fields)
                     yield from self._base(f"no record, or one: {one.words}", [], [record], sort=one.level)
+                    if any(map(is_missing, one.fields.values())):  # an empty dataset is an edge, which may hide it
+                        plain = Made(self.typical, self.plain)
+                        yield from self._base(f"1 record; one more: {one.words}", [plain], [record], sort="beside one")
 
     def _beside(self, low: Try, high: Try) -> Iterator[LazyPair]:
         """Equal records at one end, and one at the other end that is added or replaces one of them."""

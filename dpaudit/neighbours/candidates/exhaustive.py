@@ -67,7 +67,8 @@ def _points(dataset: Dataset, number: int, allowed: Allowed) -> list[Any]:
         return [value for value in values if value is not ABSENT]
     low, high = allowed.low, allowed.high
     middle = (low + high) // 2 if column.sort is Sort.WHOLE else low + (high - low) / 2
-    return list(dict.fromkeys(column.cast(value) for value in (low, high, middle)))
+    points = list(dict.fromkeys(column.cast(value) for value in (low, high, middle)))
+    return [*points, column.missing] if allowed.missing and column.missing is not ABSENT else points
 
 
 def _pairs(

@@ -58,8 +58,13 @@ from dpaudit.program.symbolic.tree import (
     supports,
     way_condition,
 )
-from dpaudit.program.symbolic.value import RefusedError, SymbolicValue, end_of, line_of, zero_sign
+from dpaudit.program.symbolic.value import CHOICE_IS_READ, RefusedError, SymbolicValue, end_of, line_of, zero_sign
 
+_WITH_A_BOUND = f"a choice with noise that is read, and proved, is {CHOICE_IS_READ}, or with noise.laplace"
+_NEAREST = {
+    "gaussian": f"{_WITH_A_BOUND}; Gaussian noise on numbers is bounded by `dpaudit account --gaussian SIGMA`, and of "
+    "a data frame by a proof with domain=…",
+}
 MOST_DRAWS = 1_000  # on a path
 MOST_BRANCHES = 10_000  # on a path
 _ON_THE_LINE = (Support.LINE, Support.INTEGERS)
@@ -353,7 +358,8 @@ class SymbolicNoise(Noise):
     def _draw(self, method: str, *arguments: Any) -> Any:
         law = LAWS[method]
         if not law.is_provable:
-            self.refuse(f"noise.{method}, which no shift of the draws carries over at a bounded cost")
+            nearest = _NEAREST.get(method, _WITH_A_BOUND)
+            self.refuse(f"noise.{method}, which no shift of the draws carries over at a bounded cost; {nearest}")
         with Unfollowed():
             exact = tuple(map(Fraction, arguments))
             asked = (method, *exact)

@@ -35,6 +35,12 @@ _OURS = str(Path(__file__).parents[1])
 _STANDARD, _NUMPY = sysconfig.get_path("stdlib"), str(Path(np.__file__).parent)
 _SITE = tuple({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
 
+CHOICE_IS_READ = "noise.argmax([score + noise.exponential(2 / epsilon) for score in scores])"
+SUMS_ARE_READ = (
+    "sums of answers and noise are read, with numbers as factors, and comparisons of them; weights that hang on an "
+    f"answer are not. A choice by them, as by permute-and-flip, is read as {CHOICE_IS_READ}: it has the same law"
+)  # Ding, Kifer, Sayed M. N. E., Steinke, Wang, Xiao & Zhang (2021), for scores that move by at most 1
+
 
 class RefusedError(BaseException):
     """The reading does not support what the program does; no ``except Exception`` may swallow it."""
@@ -269,7 +275,9 @@ class SymbolicValue:
     # --- operations that are refused ---------------------------------------------------------------------
 
     def _leave(self, what: str) -> int | float:
-        return self._refuse(f"{what} of an unknown number") if self._number() is None else self._plain()
+        return (
+            self._refuse(f"{what} of an unknown number; {SUMS_ARE_READ}") if self._number() is None else self._plain()
+        )
 
     def _rounded(self, function: Callable[[Rational], int], what: str) -> int:
         number = self._number()

@@ -11,4 +11,5 @@ __all__ = [
     "loss_bins",
     "number_line",
     "rates",
+    "side_by_side",
 ]

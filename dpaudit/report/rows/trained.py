@@ -11,7 +11,7 @@ from dpaudit.privacy.claims import number_text
 from dpaudit.report.rows import Importance, Row
 from dpaudit.report.text.accounting import neighbours_words
 from dpaudit.report.text.numerals import NBSP, claim_text, count_text
-from dpaudit.report.text.phrases import shortened
+from dpaudit.report.text.phrases import one_line
 from dpaudit.report.text.training import LIMITS, canaries_text, fact_name, loss_text, status_words, updates_of
 
 
@@ -45,7 +45,7 @@ def _facts(evidence: Evidence, training: Training) -> Iterator[Row]:
         section = "beside" if each.status == "wrong" else ""
         label = "facts" if not place else ""
         text = f"{status_words(each.status)}: {each.text}"
-        line = f"{fact_name(each)}, {shortened(text, 240)}"
+        line = f"{fact_name(each)}, {one_line(text)}"
         yield Row("fact", label, fact_name(each), each.name, line, text, importance=importance, section=section)
 
 
@@ -78,7 +78,7 @@ def _scope(evidence: Evidence, training: Training) -> Iterator[Row]:
     yield Row("relation", "neighbours", "Neighbours", words, importance=Importance.SUMMARY, section=section)
     yield Row("unit", "", "Unit of privacy", evidence.unit or "not stated", section=section)
     if training.partial:
-        text = f"only a part of the loop was seen: {shortened(training.partial, 200)}"
+        text = f"only a part of the loop was seen: {one_line(training.partial)}"
         yield Row("partial", "partial", "Partial", text, importance=Importance.EVERYWHERE, section="beside")
 
 

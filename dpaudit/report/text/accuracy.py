@@ -22,6 +22,13 @@ def accuracy_line(found: Accuracy) -> str:
     return f"90 % of answers within {_signed(low)} to {_signed(high)} of the exact one (RMSE {_range(errors)}{of})"
 
 
+def error_text(found: Accuracy) -> str:
+    """Return the error in a few words, as a table has room for."""
+    if found.errors:
+        return f"RMSE {_range(found.errors)}"
+    return f"exact in {share_text(found.same / found.runs)} of the runs"
+
+
 def _range(errors: tuple[Errors, ...]) -> str:
     ends = [estimate_text(end(each.rmse for each in errors), 3) for end in (min, max)]
     return " to ".join(dict.fromkeys(ends))

@@ -131,6 +131,8 @@ def verdict_words(evidence: Evidence, training: Training) -> tuple[str, str]:
         "" if claim is None else f"ε{NBSP}={NBSP}{claim_text(claim.value)}, δ{NBSP}={NBSP}{claim_text(claim.delta)}"
     )
     many = f"{count_text(updates_of(training))} updates"
+    unseen = [fact_name(each) for each in training.facts if each.status == "not seen"]
+    rest = f"; not looked at: {', '.join(f'{each[:1].lower()}{each[1:]}' for each in unseen)}" if unseen else ""
     if evidence.verdict is Verdict.VIOLATED and claim is not None and not training.low.value > claim.value:
         assert training.canaries is not None
         return (
@@ -140,22 +142,28 @@ def verdict_words(evidence: Evidence, training: Training) -> tuple[str, str]:
         )
     if evidence.verdict is Verdict.VIOLATED:
         return (
-            f"The claim {claimed} does not hold of the loop that was watched: {loss_text(training)}, for {many}.",
+            f"The claim {claimed} does not hold of the loop that was watched: {loss_text(training)}, for {many}{rest}.",
             "This is the loss of what was seen, on some data; these data may lose less.",
         )
     if evidence.verdict is Verdict.NOT_VIOLATED:
         return (
-            f"No violation of the claim {claimed} was seen: {loss_text(training)}, for {many} as they were made.",
+            f"No violation of the claim {claimed} was seen: {loss_text(training)}, for {many} as they were made{rest}.",
             "This does not prove the claim: facts were tested, not proved, and what was not seen is listed below.",
         )
     if evidence.verdict is Verdict.INCONCLUSIVE:
         return (
-            f"The claim {claimed} does not follow from what was seen: {loss_text(training)}, for {many}.",
+            f"The claim {claimed} does not follow from what was seen: {loss_text(training)}, for {many}{rest}.",
             "Neither that the claim holds nor that it fails may be concluded.",
         )
     wrong = sum(each.status == "wrong" for each in training.facts)
-    seen = f"{wrong} of {len(training.facts)} facts {'was' if wrong == 1 else 'were'} seen wrong"
-    return f"No claim was given, so there is nothing to judge: {seen}.", "Facts were tested, not proved."
+    seen = f"{wrong} of {len(training.facts)} facts {'was' if wrong == 1 else 'were'} seen wrong{rest}"
+    if training.high.certificate is None and training.low.certificate is None and not training.low.value > 0:
+        return f"No claim was given, and no loss is certified: {seen}.", "Facts were tested, not proved."
+    at = f"at δ{NBSP}={NBSP}{claim_text(evidence.lower.delta)}"
+    return (
+        f"No claim was given. Of the loop as it was seen: {loss_text(training)} {at}, for {many}; {seen}.",
+        "The loss is certified for the steps that were seen; facts were tested, not proved.",
+    )
 
 
 def _least(canaries: TrainingCanaries, evidence: Evidence) -> tuple[float, str]:

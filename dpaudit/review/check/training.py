@@ -34,7 +34,7 @@ from dpaudit.review.check.certificate import numbered
 from dpaudit.review.check.finding import Finding, agrees, answered, failing, unchecked
 from dpaudit.stats.joint_region import lower_bound
 from dpaudit.training import canaries, per_step
-from dpaudit.training.conclude import UNCLAIMED, concluded
+from dpaudit.training.conclude import UNASKED, UNCLAIMED, concluded
 from dpaudit.training.facts.checklist import EARLIER, FACTS
 from dpaudit.training.judge import COARSE, certified
 from dpaudit.training.losses import DEPENDENT, factors_of, listed, parts_of, unbounded
@@ -110,7 +110,7 @@ def _noise(training: Training, error: float) -> str:
     if training.scale is None:
         return f"{training.values} values of noise are stated, and no scale" if training.values else ""
     low, high = training.scale
-    if training.values < 1 or not 0 < low <= high:
+    if training.values < 1 or not 0 <= low <= high:
         return f"a scale between {low} and {high} is stated, from {training.values} values"
     least, most = (float(stats.chi2.ppf(share, training.values)) for share in (error / 2, 1 - error / 2))
     total = low**2 * most, high**2 * least
@@ -171,9 +171,11 @@ def _losses(training: Training, claim: Claim | None) -> Iterator[Finding]:
 def _loss(training: Training, loss: TrainingLoss, claim: Claim | None, why: str, infinite: bool, *, up: bool) -> str:
     """What is wrong with a bound; empty where nothing is."""
     nothing = math.inf if up else 0.0
-    if claim is None or (infinite and not up):
-        expected = nothing if claim is None else math.inf
+    unasked = claim is None and loss.why == UNASKED  # as evidence had it before
+    if unasked or (infinite and not up):
+        expected = nothing if unasked else math.inf
         return "" if loss.value == expected and not loss.releases else "it is another than follows from the findings"
+    claim = claim or UNCLAIMED
     silent = (why and up) or why == DEPENDENT
     seen = [None] if silent else [listed(parts_of(training), up=up, stored=stored) for stored in (False, True)]
     if loss.certificate is None:
@@ -218,8 +220,8 @@ def _step(training: Training, evidence: Evidence) -> Iterator[Finding]:
     found = per_step.certified(below, step.values, step.sigma, 1 - step.confidence)
     yield answered("step", agrees(found.mu, step.mu), f"μ ≥ {found.mu:.10g} follows from the counts")
     if step.epsilon is not None:
-        claim = evidence.claimed
-        known = claim is not None and step.delta == claim.delta and step.rate in {each for _, each, _ in training.steps}
+        claim = evidence.claimed or UNCLAIMED
+        known = step.delta == claim.delta and step.rate in {each for _, each, _ in training.steps}
         own = per_step.composed(found, step.rate, step.steps, step.delta)
         holds = known and own is not None and agrees(own, step.epsilon)
         yield answered("step", holds, f"composed, it is {own if own is None else f'{own:.10g}'}")
@@ -272,9 +274,10 @@ def _gaussian(training: Training, claim: Claim | None) -> Iterator[Finding]:
     """Whether ε of Gaussian noise with the largest scale that was seen, certified again, is as stated."""
     if training.gaussian is None:
         return
-    if training.scale is None or claim is None:
-        yield failing("gaussian", "there is no scale or no claim that it could follow from")
+    if training.scale is None:
+        yield failing("gaussian", "there is no scale that it could follow from")
         return
+    claim = claim or UNCLAIMED
     events = listed(replace(parts_of(training), scale=training.scale[::-1]), up=False)
     try:
         assert events is not None

@@ -21,7 +21,7 @@ from dpaudit.request import AccountRequest, AuditRequest, ProofRequest, TraceReq
 from dpaudit.review.check import TOO_MANY, check
 
 
-def accept(document: dict[str, Any], request: Request) -> Evidence:
+def relied_on(document: dict[str, Any], request: Request) -> Evidence:
     """Return the evidence in a document, if it answers the request and does not fail its check."""
     evidence = Evidence.from_json(json.dumps(document), name=f"the evidence of {request.target}")
     if request.training is not None:
@@ -71,9 +71,9 @@ def asked_by(request: Request, relation: str) -> Asked:
     )
 
 
-def is_acceptable(document: dict[str, Any] | None, request: Request) -> bool:
+def is_reliable(document: dict[str, Any] | None, request: Request) -> bool:
     """Whether a document has such evidence; otherwise the target is run again."""
     try:
-        return document is not None and accept(document, request) is not None
+        return document is not None and relied_on(document, request) is not None
     except UsageError:
         return False

@@ -1,0 +1,143 @@
+"""Which of several mechanisms, or values of a parameter, loses how much, and at what error? The command ``compare``."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dpaudit.cli.apart import Apart, own_process, refuse_other
+from dpaudit.cli.help import Command, examples
+from dpaudit.cli.inputs import checked_evidence, dataset_in, digests_of, domain_of, failing_check, loaded
+from dpaudit.cli.messages import at_work
+from dpaudit.cli.options import asked
+from dpaudit.cli.outputs import OutputFiles
+from dpaudit.request import AuditRequest, ProofRequest
+
+_PROVED = ("parameters", "claim", "relation", "runs", "seed")
+
+
+class Varied(click.ParamType[tuple[str, list[Any]]]):
+    """NAME=A,B,…: several values of a parameter, each JSON or else a text."""
+
+    name = "NAME=A,B"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, list[Any]]:
+        """Split the text and read its values."""
+        import json
+
+        name, equals, text = str(value).partition("=")
+        if not equals or not name.strip() or not text.strip():
+            self.fail(f"{value!r} is no NAME=A,B, such as epsilon=0.1,0.5,1", param, ctx)
+        try:
+            return name.strip(), list(json.loads(f"[{text}]"))
+        except ValueError:
+            return name.strip(), [each.strip() for each in text.split(",")]
+
+
+@click.command(
+    "compare",
+    cls=Command,
+    epilog=examples(
+        "dpaudit compare laplace geometric --html compared.html",
+        "dpaudit compare release.py:count --vary epsilon=0.1,0.5,1 --data people.csv",
+        "dpaudit compare one.json other.json",
+    ),
+)
+@click.argument("what", metavar="WHAT...", nargs=-1, required=True)
+@click.option("--vary", type=Varied(), metavar="NAME=A,B", help="Every TARGET with each of these values.")
+@asked(AuditRequest, "parameters")
+@asked(AuditRequest, "claim")
+@asked(AuditRequest, "pairs")
+@asked(AuditRequest, "data")
+@asked(AuditRequest, "domain")
+@asked(AuditRequest, "relation")
+@asked(AuditRequest, "runs")
+@asked(AuditRequest, "seed")
+@own_process()
+@click.option("--html", "html_file", metavar="FILE", help="Write a page with a table and a picture ('-': output).")
+@click.option("--quiet", is_flag=True, help="No progress and no table.")
+def command(
+    what: tuple[str, ...],
+    vary: tuple[str, list[Any]] | None,
+    html_file: str | None,
+    quiet: bool,
+    apart: Apart,
+    **options: Any,
+) -> int:
+    """Set mechanisms, or values of a parameter, side by side: ε from both sides, and the error of the answers.
+
+    WHAT is a TARGET as in `dpaudit audit`, or a file with evidence. A target is proved where it can be read, and
+    audited. Of two files about one target, `dpaudit report --compare` says what changed. The exit code is that of the
+    gravest verdict.
+    """
+    from dpaudit.auditing.question import given_or_fresh
+    from dpaudit.errors import UsageError
+    from dpaudit.report.html.dossier import gravest
+    from dpaudit.report.html.side_by_side import side_by_side_page, side_by_side_text
+
+    files = [each for each in what if each.endswith((".json", ".html")) and Path(each).is_file()]
+    if len(files) == len(what) and vary is not None:
+        raise UsageError("--vary is about a TARGET that is run, and only evidence is given; leave it out, or name one")
+    if vary is not None and vary[0] in options["parameters"]:
+        raise UsageError(f"the parameter {vary[0]!r} is given twice, by -p and by --vary; give it once")
+    outputs = OutputFiles(html_file, read=[*files, *options["pairs"], *filter(None, [options["data"]])])
+    options["seed"] = given_or_fresh(options["seed"])
+    values = [{}] if vary is None else [{vary[0]: value} for value in vary[1]]
+    asked = [{**options, "parameters": {**options["parameters"], **given}} for given in values]
+    found = []
+    for each in what:
+        found += [checked_evidence(each)] if each in files else [_evidence(each, apart, quiet, one) for one in asked]
+    if html_file is not None:
+        outputs.write(html_file, side_by_side_page(found))
+    if not quiet:
+        outputs.say(side_by_side_text(found))
+    return gravest(found).exit_code
+
+
+def _evidence(target: str, apart: Apart, quiet: bool, options: dict[str, Any]) -> Any:
+    """Return the evidence of one target, which has to answer what was asked, and to pass its check."""
+    from dpaudit.errors import UsageError
+
+    evidence = apart.evidence(compared, {"target": target, "quiet": quiet, **options})
+    proof = None if _of_records(options) else ProofRequest(target, **{name: options[name] for name in _PROVED})
+    if proof is not None and evidence.proof is not None:
+        proof = dataclasses.replace(proof, length=evidence.proof.length)  # whichever the pairs have
+    pairs = digests_of(options["pairs"], evidence.relation)
+    asked = {**options, "data": dataset_in(options["data"]), "domain": domain_of(options["domain"])}
+    refuse_other(evidence, audit=AuditRequest(target, **asked), proof=proof, pairs=pairs)
+    why = failing_check(evidence)
+    if why:
+        raise UsageError(f"there is no verdict: the evidence of {target} fails its check: {why}")
+    return evidence
+
+
+def compared(target: str, quiet: bool, **options: Any) -> dict[str, Any]:
+    """Return the evidence of a target as a document: proved where it is a program that can be read, and audited."""
+    from dpaudit.errors import UsageError
+
+    with at_work(quiet) as listen:
+        from dpaudit.verify.answer import audit
+        from dpaudit.verify.prove_and_audit import prove
+
+        mechanism, found = loaded(target, options)
+        for length in [] if _of_records(options) else [None, _length(mechanism, found["parameters"])]:
+            with contextlib.suppress(UsageError):  # runs say what they can, and refuse what cannot be run
+                asked = {name: found[name] for name in _PROVED}
+                return prove(mechanism, **asked, length=length, listen=listen).document()
+        return audit(mechanism, **found, listen=listen).document()
+
+
+def _of_records(options: dict[str, Any]) -> bool:
+    """Whether data are given or declared: then an audit tries what can be proved of them."""
+    return bool(options["pairs"] or options["data"] or options["domain"])
+
+
+def _length(mechanism: Any, parameters: dict[str, Any]) -> int:
+    """How many answers the mechanism's own pairs hold, for which it is proved where not for every number."""
+    pairs = mechanism.pairs_for(mechanism.parameters_with(parameters))
+    first = pairs[0][0] if pairs else ()
+    return max(len(first), 1) if isinstance(first, list | tuple) else 1
