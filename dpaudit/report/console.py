@@ -12,7 +12,7 @@ from dpaudit.report.view import view
 _WIDTH, _LABEL = 100, 13
 # the largest number of lines of a row, by its key or section; all others have one
 _MOST = {
-    "reason": 4,
+    "reason": 24,  # six refusals of a proof, each with a line to write instead
     "target": 2,
     "search": 3,
     "rates": 2,
