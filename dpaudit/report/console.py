@@ -12,7 +12,7 @@ from dpaudit.report.view import view
 _WIDTH, _LABEL = 100, 13
 # the largest number of lines of a row, by its key or section; all others have one
 _MOST = {
-    "reason": 4,
+    "reason": 24,  # six refusals of a proof, each with a line to write instead
     "fact": 12,
     "partial": 12,
     "trust": 4,

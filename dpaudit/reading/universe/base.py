@@ -202,7 +202,8 @@ def hook(function: Callable[..., Any]) -> Callable[..., Any]:
         except RefusalError as why:
             self.state.note(Refused(line(), *why.args))
         except UnreadableError as why:
-            self.state.note(Refused(line(), str(why)))
+            told = str(why)
+            self.state.note(Refused("?" if told.startswith("line ") else line(), told))
         except Exception as error:
             if is_natural(error):
                 raise

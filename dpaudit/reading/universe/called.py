@@ -27,6 +27,7 @@ from dpaudit.reading.universe import calls, methods, records, vectors
 from dpaudit.reading.universe.base import Bound, hook, naturally
 from dpaudit.reading.universe.columns import Column
 from dpaudit.reading.universe.frames import Frame
+from dpaudit.reading.universe.lessons import LESSONS, refuse_by_name, refuse_raising
 from dpaudit.reading.universe.noise import Draw, drawn
 from dpaudit.reading.universe.numbers import Number, stacked
 from dpaudit.reading.universe.operators import Operators
@@ -86,6 +87,10 @@ def _shaped(function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> T
     except (ValueError, TypeError, IndexError):
         return Token()
     return array(shape) if shape else number("np.float64")
+
+
+_OF_VALUES = frozenset(("builtins", "collections", "numpy", "pandas", "scipy", "statistics"))
+"""Modules whose functions have a lesson by name."""
 
 
 class Calls(Operators):
@@ -211,6 +216,8 @@ class Calls(Operators):
             refuse("functools.wraps within the function", "the decorator without it")
         row = calls.pure(function)
         if row is None:
+            if name in LESSONS and module.split(".")[0] in _OF_VALUES and sort_of((args, keywords)) == PRIVATE:
+                refuse_by_name(name, "private values")
             refuse(
                 f"what {module + '.' if module not in ('', 'builtins') else ''}{name} does is not known here",
                 "a function of NumPy, pandas or the standard library that is",
@@ -360,10 +367,7 @@ class Calls(Operators):
         else:
             found = None
         if found is None:
-            refuse(
-                f"{name} of private values is not known to treat each record by itself, nor how far it moves",
-                NOISE_FIRST,
-            )
+            refuse_by_name(name, "private values")
         return self._with_signature(found, name, args, keywords)
 
     def _table(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
@@ -383,7 +387,7 @@ class Calls(Operators):
             inspect.signature(function).bind(*args, **keywords)
         except TypeError:
             shown = ", ".join([f"{each}=" for each in keywords]) or f"{len(args)} arguments"
-            refuse(f"{name} with {shown} is not read in this form")
+            refuse(f"{name} with {shown} is not read in this form", _form(function, name))
         for each in (*args[1:], *keywords.values()):
             if (
                 isinstance(each, list | dict | tuple)
@@ -637,6 +641,11 @@ class Calls(Operators):
         except Left:
             raise
         except Exception as error:
-            return refuse(
-                f"it raises {type(error).__name__} for some records of the domain: whether it does is private"
-            )
+            refuse_raising("it", error)
+
+
+def _form(function: Callable[..., Any], name: str) -> str:
+    """Return the form of a method or function that is read."""
+    told = [each for each in inspect.signature(function).parameters.values() if each.kind is not each.VAR_KEYWORD]
+    names = [each.name if each.default is each.empty else f"{each.name}=" for each in told]
+    return LESSONS[name][1] if name in LESSONS else f"{name}({', '.join(names)})"

@@ -19,6 +19,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpaudit.reading.universe.cells import Space
+from dpaudit.reading.universe.lessons import refuse_by_name, refuse_raising
 from dpaudit.reading.universe.released import Token
 from dpaudit.reading.universe.state import NOISE_FIRST, Private, current, refuse
 
@@ -43,27 +44,6 @@ _RISING = frozenset(
 )  # fmt: skip
 _CORNERS = {"neg", "sub", "mul", "pow", "abs", "truediv"}
 _SAME_AT_BOTH_ENDS = frozenset(("isin", "isna", "notna"))
-LOOKS_AT_OTHERS = {
-    "mean": "divides by a private number", "median": "is a value of one record", "std": "divides by a private number",
-    "var": "divides by a private number", "max": "is a value of one record", "min": "is a value of one record",
-    "quantile": "is a value of one record", "mode": "is a value of one record",
-    "unique": "shows which values there are",
-    "head": "hangs on the order of the records", "tail": "hangs on the order of the records",
-    "iloc": "hangs on the order of the records", "sort_values": "hangs on other records",
-    "cumsum": "adds up records before", "shift": "looks at the record before", "diff": "looks at the record before",
-    "rank": "looks at other records", "rolling": "looks at other records", "ffill": "looks at the record before",
-    "describe": "shows values of single records", "empty": "shows whether there are records",
-    "idxmax": "shows a record",
-}  # fmt: skip
-INSTEAD = {
-    "mean": "total = x.sum() + laplace(…); n = len(x) + laplace(…); total / max(n, 1)",
-    "std": "noisy sums of x, of x * x, and of 1", "var": "noisy sums of x, of x * x, and of 1",
-    "max": "clip(low, high) with constants", "min": "clip(low, high) with constants",
-    "median": "a noisy choice among a public grid, by np.random.gumbel and argmax",
-    "quantile": "a noisy choice among a public grid, by np.random.gumbel and argmax",
-    "unique": "the list of values that are possible", "mode": "a noisy count of each value that is possible",
-    "empty": "a noisy count, and a decision on that", "describe": "noisy sums and counts",
-}  # fmt: skip
 
 
 def plain(values: Any) -> Any:
@@ -91,9 +71,7 @@ def computed(name: str, function: Callable[..., Any], *args: Any) -> Any:
             warnings.simplefilter("ignore")
             return function(*args)
     except Exception as error:
-        return refuse(
-            f"{name} raises {type(error).__name__} for some records of the domain: whether it does is private ({error})"
-        )
+        refuse_raising(f"{name} ({error})", error)
 
 
 class Rows(Private):
@@ -198,11 +176,7 @@ class Column(Private):
 
     def refuse_others(self, name: str) -> NoReturn:
         """Refuse what looks at other records."""
-        if name in LOOKS_AT_OTHERS:
-            refuse(f".{name} of a private column {LOOKS_AT_OTHERS[name]}", INSTEAD.get(name, ""))
-        refuse(
-            f".{name} of a private column is not known to treat each record by itself", "a row of its table, or columns"
-        )
+        refuse_by_name(f".{name}", "a private column")
 
     # --- what treats each record by itself ----------------------------------------------------------------
 

@@ -745,7 +745,7 @@ class Universe(Calls):
             refuse(
                 f"a loop over a {value.noun} that does more than add to numbers, or ends early: what it keeps from one "
                 "record to the next cannot be followed",
-                "columns, or total += x in a plain loop",
+                "columns, or total += x in a plain loop; of groups: for v in VALUES: part = df[df[KEY] == v]",
             )
         if (
             kind.__module__ == "itertools"
@@ -852,9 +852,10 @@ class Universe(Calls):
             return super().enter(manager)
         if isinstance(manager, contextlib._GeneratorContextManager) or type(manager) in _MANAGERS:
             return manager
-        self.state.note(
-            Refused(line(), f"with {type(manager).__name__}, which is not known here", "the statements without it")
-        )
+        if type(manager) is not Unknown:
+            self.state.note(
+                Refused(line(), f"with {type(manager).__name__}, which is not known here", "the statements without it")
+            )
         return contextlib.nullcontext(Unknown())
 
     def importing(self, name: str) -> None:

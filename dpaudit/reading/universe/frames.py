@@ -17,13 +17,15 @@ import pandas as pd
 
 from dpaudit.reading.universe import numbers
 from dpaudit.reading.universe.cells import Space, Universe
-from dpaudit.reading.universe.columns import LOOKS_AT_OTHERS, Column, Rows, plain, same, taken
+from dpaudit.reading.universe.columns import Column, Rows, plain, same, taken
+from dpaudit.reading.universe.lessons import refuse_by_name
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.released import Token
-from dpaudit.reading.universe.state import NOISE_FIRST, Private, current, refuse
+from dpaudit.reading.universe.state import Private, current, refuse
 
 _ORDERS = itertools.count(1)
 _SELECTIONS = itertools.count(1)
+GROUPED = "df.groupby(KEY)[NAME].sum().reindex(VALUES, fill_value=0)"
 REINDEX = ".reindex(LABELS, fill_value=0) with a list of labels of your own"
 
 
@@ -128,21 +130,14 @@ class Frame(Private):
         if name == "columns":
             return pd.Index(list(self.columns))
         if name in ("loc", "iloc", "at", "iat"):
-            return (
-                Loc(self)
-                if name == "loc"
-                else refuse(f".{name} hangs on the order of the records", 'df[df["age"] > 40]')
-            )
+            return Loc(self) if name == "loc" else refuse_by_name(f".{name}", "a private data frame")
         if name == "values":
             return self.matrix()
         if name == "index":
             return self.rows
-        if name == "T":
-            return refuse("a transposed private frame")
         if name == "empty":
             refuse("whether there are records is private", "n = len(df) + laplace(…); if n < 1: …")
-        why = LOOKS_AT_OTHERS.get(name, "is not known to treat each record by itself")
-        return refuse(f".{name} of a private data frame {why}", NOISE_FIRST)
+        return refuse_by_name(f".{name}", "a private data frame")
 
     def matrix(self) -> Column:
         """Return all columns as an array with a row for each record."""
@@ -197,7 +192,9 @@ class Frame(Private):
 
     def m_drop(self, labels: Any = None, *, axis: Any = 0, columns: Any = None) -> Frame:
         """``drop(columns=…)``."""
-        gone = columns if columns is not None else labels if axis in (1, "columns") else refuse("drop of rows by label")
+        gone = columns if columns is not None else labels if axis in (1, "columns") else None
+        if gone is None:
+            refuse("drop of rows by label", 'a mask: df[df["age"] > 40]')
         gone = [gone] if isinstance(gone, str) else list(gone)
         for name in gone:
             self.column(name)
@@ -240,13 +237,10 @@ class Frame(Private):
             )
         return Frame(self.universe, rows, columns)
 
-    def m_sample(self, *, frac: Any = None) -> Frame:
+    def m_sample(self, n: Any = None, frac: Any = None) -> Frame:
         """``sample(frac=1)``: another order."""
-        if frac != 1:
-            refuse(
-                "a sample of a size that hangs on the data",
-                "df[np.random.random(len(df)) < 0.1], a coin for each record",
-            )
+        if n is not None or frac != 1:
+            refuse_by_name(".sample", "a private data frame")
         return self.reordered(self.rows.selection)
 
     def m_groupby(
@@ -295,7 +289,7 @@ class Frame(Private):
     ) -> Keyed:
         """``pivot_table(values, index, columns, aggfunc="sum")``."""
         if not all(isinstance(name, str) for name in (values, index, columns)) or aggfunc not in ("sum", "count"):
-            refuse("pivot_table other than of sums or counts of one column by two", 'aggfunc="sum"')
+            refuse("pivot_table other than of sums or counts of one column by two", GROUPED)
         keys = [self.column(index), self.column(columns)]
         part = Groups(self, keys, values).part(aggfunc)
         return Keyed(keys, {values: part}, values, is_table=True, has_holes=fill_value != 0)
@@ -391,9 +385,7 @@ class Frame(Private):
 
     def m_head(self, n: int = 5) -> Any:
         """Refused."""
-        return refuse(
-            f".head({n}) hangs on the order of the records", "groupby(person).head(k), or a sample by a coin for each"
-        )
+        return refuse_by_name(".head", "a private data frame")
 
 
 _INT = frozenset(("np.int64",))

@@ -161,7 +161,9 @@ def c_map(x: Column, arg: Any) -> Column:
 
 def c_apply(x: Column, func: Any) -> Column:
     """``apply(function)``."""
-    return records.applied(func, x, "apply") if callable(func) else refuse("apply of a name")
+    return (
+        records.applied(func, x, "apply") if callable(func) else refuse("apply of a name", "the method itself: x.sum()")
+    )
 
 
 def c_replace(x: Column, to_replace: Any, value: Any = None) -> Column:
@@ -757,7 +759,7 @@ def np_column_stack(tup: Any) -> Any:
 def np_digitize(x: Any, bins: Any, right: bool = False) -> Any:
     """``np.digitize``."""
     if not isinstance(x, Column) or isinstance(bins, Private | Token):
-        refuse("np.digitize in this form")
+        refuse("np.digitize in this form", "np.digitize(x, EDGES), with EDGES of your own")
     if not np.array_equal(*(np.digitize(plain(end), bins, right) for end in (x.low, x.high))):
         x.cut([float(each) for each in bins])
     return c_to_numpy(x).apply("digitize", lambda v: np.digitize(v, bins, right))

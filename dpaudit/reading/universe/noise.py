@@ -290,7 +290,7 @@ def _drawn(law: str, given: dict[str, Any], location: Any, size: Any, source: So
             return Coins(size.rows)
         refuse("noise for every record", "noise on the sum, or reports of each record under the relation replace")
     if isinstance(size, Private | Token):
-        refuse("so many draws as something private or released says", "a public size")
+        refuse("so many draws as something private or released says", "size=len(VALUES), with VALUES of your own")
     if isinstance(scale, pd.Series | pd.DataFrame) or not _is_finite(scale) or isinstance(scale, bool):
         refuse("noise of a scale that is no finite number", "a positive scale")
     if law in ("uniform", "logistic"):

@@ -182,7 +182,7 @@ class Number(Private):
             refuse("a private number divided by a released one", "noise first, and the quotient after it")
         _finite(other)
         if np.any(np.asarray(other) == 0):
-            refuse("a quotient by 0")
+            refuse("a quotient by 0", "a divisor that is not 0")
         found = self.times(1.0 / np.asarray(other, float) if np.ndim(other) else 1.0 / float(other))
         return found.like(found.low, found.high, is_whole=False, kinds=self._kinds_with(other, division=True))
 

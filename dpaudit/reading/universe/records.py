@@ -19,6 +19,7 @@ import pandas as pd
 from dpaudit.reading.universe import numbers
 from dpaudit.reading.universe.columns import Column, Rows, plain, taken
 from dpaudit.reading.universe.frames import Frame, current_domain
+from dpaudit.reading.universe.lessons import refuse_raising
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.released import Token
 from dpaudit.reading.universe.state import Left, Private, RefusalError, current, refuse
@@ -287,7 +288,7 @@ def _for_a_record(function: Callable[..., Any], *args: Any) -> Any:
     except (Left, RefusalError, UnboundLocalError):
         raise
     except Exception as error:
-        return refuse(f"it raises {type(error).__name__} for some records of the domain: whether it does is private")
+        refuse_raising("it", error)
 
 
 def applied(function: Any, column: Column, name: str) -> Column:
