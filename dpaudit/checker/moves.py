@@ -68,12 +68,15 @@ def check_moves(given: dict[str, Any], length: int, within: Interval, steps: Ste
     """
     nodes = read_nodes(given["nodes"], length)
     check_defined(nodes, within, length, steps)
-    moves, parts = [], 0
+    moves: dict[int, list[Fraction]] = {}
+    parts = 0
     for number, each in enumerate(items(given["moves"], "moves", _MOST_MOVES)):
         node, most, count = _move(each, f"move {number}", nodes, length, within, steps)
-        moves.append((node, most))
+        if node in moves:
+            raise ForgedError(f"move {number}: node {node} is listed twice")
+        moves[node] = most
         parts += count
-    return _priced(given, nodes, dict(moves), length), [
+    return _priced(given, nodes, moves, length), [
         f"There are {len(given['releases']):,} releases of {len(nodes):,} operations, defined on the whole domain.",
         f"How far they move is shown by {parts:,} parts of boxes, whichever number is replaced.",
     ]
