@@ -91,9 +91,16 @@ def permute_and_flip(statistic: Callable[[Any], Any], moves: float, noise: float
 
 
 def _middle(statistic: Callable[[Any], Any], moves: float) -> float:
-    """A number below the largest value, such that half the noise shows where the statistic moves farthest."""
-    points = itertools.product((0.0, 0.5, 1.0), repeat=LENGTH[0])
-    return round(float(max(statistic(list(point)) for point in points)) - 1.5 * moves, 6)
+    """A number below both values where the statistic moves farthest, such that half the noise shows there."""
+    grid = (0.0, 0.5, 1.0)
+    values = {point: float(statistic(list(point))) for point in itertools.product(grid, repeat=LENGTH[0])}
+    ends = [
+        (values[point], values[(*point[:place], other, *point[place + 1 :])])
+        for point, place, other in itertools.product(values, range(LENGTH[0]), grid)
+    ]
+    farthest = max(abs(one - other) for one, other in ends)
+    low = max(min(each) for each in ends if abs(each[0] - each[1]) > farthest - 1e-9)
+    return round(low - moves / 2, 6)
 
 
 KINDS = {

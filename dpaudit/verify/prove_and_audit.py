@@ -121,7 +121,7 @@ def proving(request: ProofRequest) -> Proving:
     total = whole("runs", request.runs, least=0)
     if 0 < total < _LEAST_RUNS:
         raise UsageError(f"runs is 0, for none, or at least {_LEAST_RUNS}, not {total}")
-    if mechanism.shape is not Shape.PROGRAM and is_two_numbers(domain):
+    if is_two_numbers(domain) and (length is not None or mechanism.shape is not Shape.PROGRAM):
         domain = tuple(domain)  # type: ignore[arg-type]
     if mechanism.shape is not Shape.PROGRAM and not isinstance(domain, Mapping | tuple):
         raise UsageError(
