@@ -14,6 +14,8 @@ from dpaudit.checker.accounting import check_account
 from dpaudit.checker.bounded import check_tree
 from dpaudit.checker.derived import BODY, Derivation
 from dpaudit.checker.fold import check_fold
+from dpaudit.checker.moves import BODY as MOVES
+from dpaudit.checker.moves import GIVEN, check_moves, read_scope
 from dpaudit.checker.reading import (
     FORMAT,
     VERSION,
@@ -43,6 +45,7 @@ __all__ = [
     "check_certificate",
     "check_text",
     "derived",
+    "moves",
     "reading",
     "releases",
     "tree",
@@ -56,6 +59,7 @@ _BODY = {
     "fold": {"init", "states", "cases"},
     "selection": {"init", "states", "cases", "winner", "place"},
     "releases": {"notion", "delta", "columns", "samples", "releases", "paths"},
+    "moves": MOVES,
 }
 _ACCOUNT = {"format", "version", "kind", "events", "parameter", "at", "low", "high", "digits", "ends"}
 _SCOPE = {"data", "length", "values", "movement", "group", "parameters"}
@@ -63,6 +67,7 @@ _SCOPE_OF_RECORDS = {"data", "relation", "group", "person", "parameters"}
 _SYMBOLS = {"epsilon": "ε", "rho": "ρ", "mu": "μ"}
 _ROUNDED = Fraction(1, 10**9)  # by how much a bound that is no fraction may be rounded up, relatively
 _MOST_PARAMETERS = 1_000
+_MOST_STEPS_OF_MOVES = 200_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +125,7 @@ def check_certificate(certificate: object) -> Checked:
         return _account(certificate)
     if type(kind) is not str or kind not in _BODY:
         raise CertificateError(
-            f"the kind must be 'tree', 'fold', 'selection', 'releases' or 'account', not {shown(kind)}"
+            f"the kind must be 'tree', 'fold', 'selection', 'releases', 'moves' or 'account', not {shown(kind)}"
         )
     told = {"releases": {"account"}, "tree": {"values"}}.get(kind, set()) & certificate.keys()
     body = BODY if version == DERIVED_VERSION else _BODY[kind]
@@ -130,6 +135,8 @@ def check_certificate(certificate: object) -> Checked:
     bound = rational(given["bound"], "bound")
     if kind == "releases":
         return _check_releases(given, mechanism, bound)
+    if kind == "moves":
+        return _check_moves(given, mechanism, bound)
     scope = _scope(given["scope"], kind)
     movement = Movement(scope["movement"], scope["group"], scope["values"] == "integer")
     steps = Steps()
@@ -203,6 +210,27 @@ def _check_releases(given: dict[str, Any], mechanism: dict[str, str], bound: Fra
     return replace(checked, sentences=(*told, *sentences, untold))
 
 
+def _check_moves(given: dict[str, Any], mechanism: dict[str, str], bound: Fraction) -> Checked:
+    scope, within = read_scope(given["scope"])
+    scope = {**scope, "parameters": _parameters(scope["parameters"])}
+    found, sentences = check_moves(given, scope["length"], within, Steps(_MOST_STEPS_OF_MOVES))
+    if not found <= bound <= found * (1 + 4 * _ROUNDED):
+        raise ForgedError(f"the releases show the bound {found}, not {bound}")
+    delta = rational(given["delta"], "delta")
+    checked = Checked(bound, "moves", mechanism, scope, (), given["notion"], delta, (GIVEN,))
+    parameters = ", ".join(f"{name}={value}" for name, value in scope["parameters"].items()) or "none"
+    told = (
+        f"{checked.statement} for {mechanism['name']} (source {mechanism['source']}; parameters: {parameters}).",
+        f"It holds for {scope['container']}s of {scope['length']} numbers from {scope['low']} to {scope['high']}, of "
+        "which one is replaced by another.",
+    )
+    return replace(checked, sentences=(*told, *sentences, _UNTOLD_OF_MOVES))
+
+
+_UNTOLD_OF_MOVES = (
+    "That the program computes these expressions and makes these releases and no others is not checked here: it rests "
+    "on the reading of the program."
+)
 _UNTOLD_OF_DERIVED = (
     "That the program computes these expressions, rows and numbers and makes these releases and no others is not "
     "checked here: it rests on the reading of the program."

@@ -518,9 +518,9 @@ class Proof(Record, frozen=True):
 
     Attributes:
         method: "alignment" for data of one length, "induction" for every length, "enumeration" of a whole domain,
-            "releases" from records of any number to what is released.
+            "releases" from records of any number to what is released, "moves" from numbers of one length.
         scope: what an upper bound holds for, as a sentence.
-        length: how many answers, or None if any number of them, or if it has no meaning.
+        length: how many answers or numbers, or None if any number of them, or if it has no meaning.
         paths: how many paths of the program were read.
         certificate: the proof in a form that can be checked (``docs/certificate.md``); None without a finite bound.
         domain: all datasets that were enumerated, if they were to be kept, or the declared domain of records, as JSON

@@ -299,4 +299,9 @@ def _from_json(read: Any) -> Any:
 
 
 def _two_numbers(read: Any) -> bool:
-    return isinstance(read, list) and len(read) == 2 and all(type(end) in (int, float) for end in read)
+    return isinstance(read, list) and is_two_numbers(read)
+
+
+def is_two_numbers(domain: Any) -> bool:
+    """Whether a domain may be a range of numbers: two of them, in a list or a tuple."""
+    return isinstance(domain, list | tuple) and len(domain) == 2 and all(type(end) in (int, float) for end in domain)

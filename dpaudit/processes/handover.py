@@ -12,6 +12,7 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Verdict
 from dpaudit.neighbours import parse_relation
 from dpaudit.neighbours.digest import digest
+from dpaudit.neighbours.domain import is_two_numbers
 from dpaudit.neighbours.serialise import kept_text
 from dpaudit.privacy import parse_claim
 from dpaudit.request import AuditRequest, ProofRequest, Request, TraceRequest, options_of, proof_for, trace_for
@@ -145,6 +146,9 @@ def _domain(evidence: Evidence, request: Any) -> Compared:
     yield "whether it is proved from records", evidence.proof.method == "releases", by_columns
     if by_columns:
         yield "what the columns may hold", evidence.proof.domain, kept_text(dict(domain))
+        return
+    if evidence.proof.method == "moves" and is_two_numbers(domain):
+        yield "the range of the numbers", evidence.proof.domain, kept_text(tuple(domain))
         return
     listed = domain is not None and not isinstance(domain, str)
     yield "whether it is proved by enumeration", evidence.proof.method == "enumeration", listed

@@ -159,9 +159,11 @@ class ProofRequest:
         target: as for `dpaudit.audit`; it must be a program, ``f(data, noise, **parameters)``.
         parameters: parameters of the mechanism; numbers are exact, a float counts as its decimal notation.
         claim: a pure or (ε, δ) claim or its text, from records also one on ρ or μ; by default the mechanism's own.
-        length: how many answers the data hold. None: any number of them, for a mechanism that is a `Fold`.
+        length: how many answers the data hold, or numbers of a range. None: any number of answers, for a mechanism that
+            is a `Fold`.
         domain: "real" or "integer" answers; or what each column of a frame may hold, as for `dpaudit.audit`: then the
-            bound is derived from records to what is released; or all datasets that exist, for a program with discrete
+            bound is derived from records to what is released; or the range of each of ``length`` numbers, as (0, 1); or
+            all datasets that exist, for a program with discrete
             noise: then every output is enumerated, and the loss is exact.
         data: records, beside a domain by columns: they have to hold what it says, and the proof is compared with runs
             on neighbours of them, too. Evidence does not hold them.
@@ -189,7 +191,7 @@ class ProofRequest:
     claim: Claim | str | None = option(None, CLAIM)
     length: int | None = option(
         None,
-        "How many answers the data hold; without it any number, for a Fold.",
+        "How many answers or numbers the data hold; without it any number of answers, for a Fold.",
         kind="count",
         asked="the length",
         recorded=lambda evidence: None if evidence.proof is None else evidence.proof.length,
@@ -197,7 +199,8 @@ class ProofRequest:
     )
     domain: str | Sequence[Any] | Mapping[str, Any] | None = option(
         None,
-        "What a column may hold, NAME=JSON; 'real' or 'integer' answers; or a JSON list of all datasets.",
+        "What a column may hold, NAME=JSON; the range of numbers, [0, 1]; 'real' or 'integer' answers; or a JSON list of "
+        "all datasets.",
         shown="[NAME=]JSON",
         several=True,
         asked="the domain",

@@ -8,6 +8,7 @@ __all__ = [
     "exact",
     "fold",
     "merging",
+    "moves",
     "proofs",
     "prove",
     "prove_and_audit",

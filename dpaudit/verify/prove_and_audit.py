@@ -29,6 +29,7 @@ from dpaudit.evidence.event import Event
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import NOT_ACCEPTED, Attempt, Bound, Comparison, Verdict
 from dpaudit.loading.named import load, public_name
+from dpaudit.neighbours.domain import is_two_numbers
 from dpaudit.privacy import Claim
 from dpaudit.privacy.claims import as_claim
 from dpaudit.processes.process import second_look_begins
@@ -120,15 +121,18 @@ def proving(request: ProofRequest) -> Proving:
     total = whole("runs", request.runs, least=0)
     if 0 < total < _LEAST_RUNS:
         raise UsageError(f"runs is 0, for none, or at least {_LEAST_RUNS}, not {total}")
-    if mechanism.shape is not Shape.PROGRAM and not isinstance(domain, Mapping):
+    if is_two_numbers(domain) and (length is not None or mechanism.shape is not Shape.PROGRAM):
+        domain = tuple(domain)  # type: ignore[arg-type]
+    if mechanism.shape is not Shape.PROGRAM and not isinstance(domain, Mapping | tuple):
         raise UsageError(
             f"{mechanism.name} is of the kind '{mechanism.shape}': only a program, f(data, noise, **parameters), is "
             "proved of answers; a function that draws its own noise is proved from records: say what each column of "
-            "its data frame may hold, such as domain={'age': (0, 120)} (--domain 'age=[0, 120]')"
+            "its data frame may hold, such as domain={'age': (0, 120)} (--domain 'age=[0, 120]'), or from numbers: "
+            "domain=(0, 1), length=3 (--domain '[0, 1]' --length 3)"
         )
     given = mechanism.parameters_with(request.parameters)
     root = whole("seed", given_or_fresh(request.seed), least=0)
-    if domain is not None and not isinstance(domain, str) and length is not None:
+    if domain is not None and not isinstance(domain, str) and length is not None and not isinstance(domain, tuple):
         raise UsageError("a domain that lists all datasets has their lengths too; leave out the length")
     if request.data is not None and not isinstance(domain, Mapping):
         raise UsageError(

@@ -75,7 +75,7 @@ def test_there_is_an_honest_proof_of_every_kind_and_every_certificate() -> None:
     found = [proved(name).proof for name in HONEST]
     assert {proof.method for proof in found} == set(KINDS)
     kinds = {(proof.certificate or {}).get("kind") for proof in found}
-    assert {"tree", "fold", "selection", "releases"} <= kinds
+    assert {"tree", "fold", "selection", "releases", "moves"} <= kinds
 
 
 def test_the_file_for_reviewers_accepts_all_of_them(tmp_path: Path) -> None:

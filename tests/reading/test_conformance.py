@@ -15,6 +15,8 @@ from support.conformance import PROGRAMS, Adapter, called_alone, difference, out
 from support.planted import MISTAKES
 from support.random_code import random_code
 
+from dpaudit.reading.expressions.domain import Expressions
+from dpaudit.reading.expressions.graph import Graph
 from dpaudit.reading.python import Python
 from dpaudit.reading.rewrite import UnreadableError
 from dpaudit.reading.runs.passes import UnreadError, make
@@ -91,9 +93,19 @@ def in_the_universe(function):
     return domain.seen(found)
 
 
+def in_expressions(function):
+    """Run a program that is given no numbers."""
+    domain = Expressions(Graph(), {})
+    found = domain.run(function)
+    if domain.releases:
+        raise UnreadableError("what is drawn is no public value")
+    return found
+
+
 PAIR = Adapter("pair", lambda function: Following().run(function), PYTHON.unread)
 ADAPTERS = [PYTHON, PAIR]
 UNIVERSE = Adapter("universe", in_the_universe)
+EXPRESSIONS = Adapter("expressions", in_expressions)
 REFUSING = [PYTHON]
 """Those that refuse what they do not read; the others run it as it is, and follow its draws."""
 FILES = sorted(PROGRAMS.glob("*.py"))
@@ -120,12 +132,13 @@ SILENT = {"flow.printing", "libraries.messages"}
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_the_universe_does_what_python_does_or_refuses_in_words(file, references):
-    """It reads few constructs; of what it reads without data, every word has to be Python's."""
+@pytest.mark.parametrize("adapter", [UNIVERSE, EXPRESSIONS], ids=lambda adapter: adapter.name)
+def test_a_domain_of_few_constructs_does_what_python_does_or_refuses_in_words(adapter, file, references):
+    """Of what is read without data, every word has to be Python's."""
     for each in references:
         if each.file == file and each.title not in SILENT:
             try:
-                told = difference(each, UNIVERSE, references[each])
+                told = difference(each, adapter, references[each])
             except UnreadableError as why:
                 told = "" if len(str(why).split()) > 2 else f"refused without a word: {why}"
             assert not told

@@ -64,6 +64,10 @@ def respond_in_pairs(bits, noise):
     return [bit if noise.bernoulli(0.75) else 1 - bit for bit in bits]
 
 
+def energy(numbers, noise, *, epsilon=1):
+    return sum(number * number for number in numbers) + noise.laplace(1 / epsilon)
+
+
 def _step(state, answer, noise):
     return Emit(answer + noise.laplace(2), 1)
 
@@ -120,6 +124,7 @@ HONEST: dict[str, tuple[str, dict[str, Any]]] = {
     "cities": ("releases.py:by_city", {"domain": AGES, "relation": "replace", "claim": "epsilon=2"}),
     "gaussian, μ": ("releases.py:gaussian_pair", {"domain": AGES, "claim": "mu=0.708"}),
     "gaussian, ρ": ("releases.py:gaussian_pair", {"domain": AGES, "claim": "rho=0.25"}),
+    "numbers": ("proofs.py:energy", {"domain": (0, 1), "length": 3, "relation": "replace", "claim": "epsilon=1"}),
     "gaussian, accounted for": ("releases.py:gaussian_pair", {"domain": AGES, "claim": "epsilon=4, delta=1e-5"}),
 }
 """What is asked of each: a target, and options."""

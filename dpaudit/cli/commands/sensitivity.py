@@ -18,7 +18,12 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    "sensitivity", cls=Command, epilog=examples("dpaudit sensitivity release.py:total --data people.csv --claim 100")
+    "sensitivity",
+    cls=Command,
+    epilog=examples(
+        "dpaudit sensitivity release.py:total --data people.csv --claim 100",
+        "dpaudit sensitivity release.py:energy --domain '[0, 1]' --length 3 --claim 1",
+    ),
 )
 @click.argument("target")
 @asked(AuditRequest, "data", help="A dataset whose neighbours are tried: CSV, Parquet, .npy, JSON.")
@@ -28,6 +33,7 @@ if TYPE_CHECKING:
 @asked(AuditRequest, "relation", help="add-remove, replace, add-remove(person=COLUMN), ….")
 @asked(AuditRequest, "domain", metavar="NAME=JSON", help="What records may hold: age=[0,120].")
 @asked(AuditRequest, "beyond_domain")
+@click.option("--length", type=int, help="How many numbers: then a certificate bounds it, too (--domain '[0, 1]').")
 @asked(AuditRequest, "parameters")
 @asked(AuditRequest, "seed", help="Of the sample, where there are many records; by default a fresh one.")
 @click.option("--quiet", is_flag=True, help="No progress and no summary; the exit code says it.")
@@ -35,8 +41,9 @@ if TYPE_CHECKING:
 def command(target: str, quiet: bool, apart: Apart, **options: Any) -> int:
     """Search for neighbours that move the query TARGET too far: a function without noise, or a mechanism's query.
 
-    Exit code 0 where none was found, which proves nothing; 1 with a counterexample; 2 where there is no answer. TARGET
-    runs in a process of its own.
+    With --length and a range of numbers, a certificate bounds how far any pair moves it. Exit code 0 where none was
+    found, which without a certificate proves nothing; 1 with a counterexample; 2 where there is no answer. TARGET runs
+    in a process of its own.
     """
     found = apart.carry_out(searched, {"target": target, "quiet": quiet, **options})
     if not quiet:
@@ -49,9 +56,28 @@ def searched(target: str, quiet: bool, **options: Any) -> dict[str, Any]:
     with at_work(quiet) as listen:
         from dpaudit.auditing.sensitivity import sensitivity
 
+        length = options.pop("length")
         mechanism, given = loaded(target, options)
+        if length is not None:
+            return _bounded(mechanism, length, given)
         found = sensitivity(mechanism, listen=listen, **given)
         return {"text": _words(found), "exceeded": bool(found.exceeded)}
+
+
+def _bounded(mechanism: Any, length: int, given: dict[str, Any]) -> dict[str, Any]:
+    """Return both ends of how far one of so many numbers moves a query."""
+    from dpaudit.errors import UsageError
+    from dpaudit.verify.moves.sensitivity import both_ends, words
+
+    other = [name for name in ("data", "pairs", "norm") if given.get(name)]
+    if other or str(given.get("relation") or "replace") != "replace":
+        raise UsageError(
+            f"with --length every list of so many numbers is meant, under replace; leave out "
+            f"{', '.join(f'--{name}' for name in other) or '--relation'}"
+        )
+    kept = {name: given[name] for name in ("domain", "claimed", "parameters", "seed") if name in given}
+    found = both_ends(mechanism, length=length, **{"domain": None, **kept})
+    return {"text": words(found), "exceeded": found.exceeded}
 
 
 def _words(found: Sensitivity) -> str:

@@ -79,14 +79,16 @@ def proof_part(evidence: Evidence, claim: Claim | None) -> ProofPart | None:
     if proof is None:
         return None
     facts = [("Holds for" if upper is not None else "Tried for", proof.scope)]
-    if proof.method not in ("enumeration", "releases"):
+    if proof.method not in ("enumeration", "releases", "moves"):
         facts.append(("Answers", _many(proof)))
     facts += [
         ("Method", proof.method),
         ("Paths through the program", f"{count_text(proof.paths)}, all of them"),
     ]
     compared = proof.comparison
-    if compared is not None and compared.runs and proof.method == "releases":
+    if compared is not None and compared.runs and proof.method == "moves":
+        facts.append(("Compared with runs", f"{count_text(compared.runs)} runs without noise compute what was read"))
+    elif compared is not None and compared.runs and proof.method == "releases":
         told = f"{count_text(compared.runs)} runs on neighbouring data frames: nothing moved farther than was derived"
         facts.append(("Compared with runs", told if not compared.open_ends else f"{count_text(compared.runs)} runs"))
     elif compared is not None and compared.runs:
@@ -162,6 +164,14 @@ _METHODS = {
         "Prices and sums are computed in fractions, and again by a checker of its own. How far an operation moves a "
         "value rests on the reading and its tests, and on runs on neighbouring frames that were compared with it."
     ),
+    "moves": (
+        "The function is read on so many unknown numbers: what it computes of them is an expression. How far an "
+        "expression moves when one number is replaced is bounded by cutting the box of all numbers into parts, until "
+        "the movement is small enough on each (branch and bound with interval arithmetic). What noise costs follows "
+        "from the movement; a checker of its own verifies every part. That the function computes these expressions "
+        "rests on the reading and its tests, and on runs that were compared with it. Scales of noise are floats, and "
+        "count as larger by one part in 10⁹."
+    ),
     "induction": (
         "The program reads one answer after the other. For every step the noise is shifted so that a run on one "
         "dataset becomes a run on its neighbour with the same output, and what all steps together can cost, however "
@@ -194,6 +204,14 @@ def _outside(proof: Proof, *, bounded: bool) -> list[tuple[str, str]]:
         )
     if proof.method == "enumeration":
         listed.append(("Other data", "A dataset that is not in the domain was not looked at."))
+    elif proof.method == "moves":
+        listed.append(
+            (
+                "Other data",
+                f"It is about exactly {proof.length} numbers within the range; nothing is said of fewer or more, nor "
+                "of NaN.",
+            )
+        )
     elif proof.length is not None:
         listed.append(
             ("Other lengths", f"It is about exactly {answers(proof.length)}; nothing is said of fewer or more.")
@@ -201,7 +219,7 @@ def _outside(proof: Proof, *, bounded: bool) -> list[tuple[str, str]]:
     listed.append(("Other parameters and code", "It is about these parameters and this source, and no others."))
     if bounded and proof.method != "enumeration":
         listed.append(("How tight it is", "The loss may be smaller. A bound above a claim does not refute the claim."))
-    if proof.method not in ("enumeration", "releases"):
+    if proof.method not in ("enumeration", "releases", "moves"):
         listed.append(
             (
                 "Other kinds of noise",

@@ -116,6 +116,8 @@ def proved_for(proof: Proof | None) -> str:
         return "for every dataset of the domain"
     if proof.method == "releases":
         return "for data frames of any length"
+    if proof.method == "moves":
+        return f"for n = {proof.length}"
     if proof.length is None:
         return "for any number of answers" if proof.method == "induction" else "within the scope of the proof"
     return f"for {answers(proof.length)}"

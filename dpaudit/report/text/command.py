@@ -156,7 +156,7 @@ def _data(evidence: Evidence) -> list[str]:
 
 
 def _domain_words(evidence: Evidence) -> list[str]:
-    if evidence.proof is not None and evidence.proof.method != "releases":
+    if evidence.proof is not None and evidence.proof.method not in ("releases", "moves"):
         return ["--domain", "integer"] if _whole_answers(evidence) else []
     kept = evidence.proof if evidence.proof is not None else _space(evidence)
     domain = "" if kept is None else _domain(kept.domain) or ""

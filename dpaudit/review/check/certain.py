@@ -79,7 +79,7 @@ def _forms(evidence: Evidence) -> Iterator[Finding]:
     """Yield a finding for a certain bound that is not marked as certain."""
     claim = evidence.claimed or PureDP(0.0)
     method = None if evidence.proof is None else evidence.proof.method
-    above: Claim = claim if method == "releases" else PureDP(0.0)
+    above: Claim = claim if method in ("releases", "moves") else PureDP(0.0)
     kind = "exact" if method == "enumeration" else "proof"
     wanted: tuple[tuple[Literal["upper", "lower"], str, Bound | None, Claim], ...]
     wanted = (("upper", kind, evidence.upper, above), ("lower", "exact", evidence.exact, claim))

@@ -9,12 +9,14 @@ from dpaudit.checker import CertificateError
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Proof
+from dpaudit.neighbours.domain import is_two_numbers
 from dpaudit.verify.proofs.answers import ALIGNMENT, INDUCTION
 from dpaudit.verify.proofs.enumeration import ENUMERATION
 from dpaudit.verify.proofs.kind import UNREADABLE, NotShownError, ProofKind, Shown
+from dpaudit.verify.proofs.moves import MOVES
 from dpaudit.verify.proofs.releases import RELEASES
 
-KINDS = {kind.method: kind for kind in (ALIGNMENT, INDUCTION, ENUMERATION, RELEASES)}
+KINDS = {kind.method: kind for kind in (ALIGNMENT, INDUCTION, ENUMERATION, RELEASES, MOVES)}
 """Every kind of proof, by the method that evidence names."""
 
 _MOST_RUNS = 10**6  # that are compared with what was read, within the time that a proof has
@@ -24,6 +26,8 @@ def kind_asked(domain: Any, length: int | None) -> ProofKind:
     """Return the kind of proof that is asked for."""
     if isinstance(domain, Mapping):
         return RELEASES
+    if isinstance(domain, tuple) and is_two_numbers(domain):
+        return MOVES
     if domain is not None and not isinstance(domain, str):
         return ENUMERATION
     return INDUCTION if length is None else ALIGNMENT

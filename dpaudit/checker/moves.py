@@ -1,0 +1,153 @@
+"""Do releases of n numbers prove their bound? Each is of expressions, which trees show to move no farther than so far.
+
+A number with noise costs by how far it moves; the largest of several numbers with noise, and a choice by exponentials
+of scores, by how far differences of scores move; a choice by other chances, by how far their logarithms move
+(``docs/certificate.md``).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from dpaudit.checker.intervals import Interval, exact
+from dpaudit.checker.movement import MOST_NUMBERS, Expression, Node, check_defined, check_tree, read_nodes
+from dpaudit.checker.prices import RULES, Amount, Price, by_rules, larger, read_notion
+from dpaudit.checker.reading import CertificateError, ForgedError, Steps, fields, items, rational, shown, text, whole
+
+BODY = {"notion", "delta", "nodes", "moves", "releases"}
+SCOPE = {"data", "container", "length", "low", "high", "relation", "parameters"}
+ROUNDING = Fraction(1, 10**9)
+"""By how much scales count as larger than they are written, relatively: they are floats."""
+GIVEN = "its scales are not smaller than written by more than one part in 10⁹, which floats are not"
+_MOST_STEPS = 100_000_000
+_MOST_MOVES, _MOST_RELEASES, _MOST_OF_RELEASE = 10_000, 10_000, 1_000
+_ADDED = ("laplace", "gaussian")
+_SELECTED = ("laplace", "gumbel", "exponential")
+_CHOSEN = ("exponentials", "")
+
+
+def read_scope(given: object) -> tuple[dict[str, Any], Interval]:
+    """Return the scope of a certificate, and the range of each number."""
+    scope = fields(given, SCOPE, "scope")
+    for name, known in (("data", ("numbers",)), ("container", ("list", "array")), ("relation", ("replace",))):
+        if type(scope[name]) is not str or scope[name] not in known:
+            raise CertificateError(f"scope: {name} is one of {', '.join(known)}, not {shown(scope[name])}")
+    whole(scope["length"], "scope: the length", 1, MOST_NUMBERS)
+    low, high = rational(scope["low"], "scope: low"), rational(scope["high"], "scope: high")
+    if low > high:
+        raise CertificateError("scope: low is above high")
+    return scope, side(low, high)
+
+
+def side(low: Fraction, high: Fraction) -> Interval:
+    """Return the range of each number."""
+    return exact(low)[0], exact(high)[1]
+
+
+def check_nodes(given: object, length: int, within: Interval) -> None:
+    """Raise unless operations can be read, and are defined wherever all numbers are within their range."""
+    check_defined(read_nodes(given, length), within, length, Steps(_MOST_STEPS))
+
+
+def check_moves(given: dict[str, Any], length: int, within: Interval, steps: Steps) -> tuple[Fraction, list[str]]:
+    """Return the bound that the releases show, and what was checked.
+
+    Args:
+        given: the certificate.
+        length: how many numbers the data are.
+        within: the range of each.
+        steps: the counter of the work.
+
+    Returns:
+        The bound in the notion of the certificate, and sentences for people.
+
+    Raises:
+        ForgedError: if a tree does not show its bound, or the expressions may be undefined.
+        CertificateError: if it is not in this format, or too large.
+    """
+    nodes = read_nodes(given["nodes"], length)
+    check_defined(nodes, within, length, steps)
+    moves: dict[int, list[Fraction]] = {}
+    parts = 0
+    for number, each in enumerate(items(given["moves"], "moves", _MOST_MOVES)):
+        node, most, count = _move(each, f"move {number}", nodes, length, within, steps)
+        if node in moves:
+            raise ForgedError(f"move {number}: node {node} is listed twice")
+        moves[node] = most
+        parts += count
+    return _priced(given, nodes, moves, length), [
+        f"There are {len(given['releases']):,} releases of {len(nodes):,} operations, defined on the whole domain.",
+        f"How far they move is shown by {parts:,} parts of boxes, whichever number is replaced.",
+    ]
+
+
+def price(given: dict[str, Any], length: int) -> Fraction:
+    """Return the bound that releases have, taking for granted how far numbers move them."""
+    moves = {each["node"]: list(map(Fraction, each["most"])) for each in given["moves"]}
+    return _priced(given, read_nodes(given["nodes"], length), moves, length)
+
+
+def _priced(given: dict[str, Any], nodes: list[Node], moves: dict[int, list[Fraction]], length: int) -> Fraction:
+    """Return the bound that releases have, where each number moves nodes no farther than so far."""
+    notion, delta = read_notion(given, 1)
+    worst: list[Amount] = [Fraction(0)] * RULES
+    for replaced in range(length):
+        total = Price()
+        for number, each in enumerate(items(given["releases"], "releases", _MOST_RELEASES)):
+            total = total.plus(_price(each, f"release {number}", nodes, moves, replaced), 1)
+        found = by_rules(total, notion, delta, alone=True)
+        worst = [larger(one, more) for one, more in zip(worst, found, strict=True)]
+    known = [each for each in worst if each is not None]
+    if not known:
+        raise ForgedError(f"its releases show no finite bound of {notion}")
+    return min(known)
+
+
+def _move(
+    given: object, where: str, nodes: list[Node], length: int, within: Interval, steps: Steps
+) -> tuple[int, list[Fraction], int]:
+    """Check how far each number moves one expression; return it, how far, and how many parts show it."""
+    move = fields(given, {"node", "most", "trees"}, where)
+    node = whole(move["node"], f"{where}: node", 0, len(nodes) - 1)
+    most = [rational(each, f"{where}: most") for each in items(move["most"], f"{where}: most", length, length)]
+    if min(most) < 0:
+        raise CertificateError(f"{where}: the most is not below 0")
+    box, parts = (within,) * (length + 1), 0
+    for replaced, trees in enumerate(items(move["trees"], f"{where}: trees", length, length)):
+        if not nodes[node].depends >> replaced & 1:
+            items(trees, f"{where}: trees of number {replaced}, which it does not hang on", 0)
+            continue
+        expression = Expression(nodes, node, replaced, steps)
+        for sign, tree in zip((1, -1), items(trees, f"{where}: trees", 2, 2), strict=True):
+            check_tree(expression, box, sign, exact(most[replaced]), tree, f"{where}, number {replaced}")
+            parts += len(tree)
+    return node, most, parts
+
+
+def _price(given: object, where: str, nodes: list[Node], moves: dict[int, list[Fraction]], replaced: int) -> Price:
+    release = fields(given, {"how", "law", "scale", "values", "line"}, where)
+    how, law = release["how"], release["law"]
+    scale = rational(release["scale"], f"{where}: scale")
+    if scale <= 0:
+        raise CertificateError(f"{where}: a scale is positive")
+    text(release["line"], f"{where}: line")
+    listed = items(release["values"], f"{where}: values", _MOST_OF_RELEASE, 1)
+    places = [whole(each, f"{where}: a value", 0, len(nodes) - 1) for each in listed]
+    moving = [place for place in places if nodes[place].depends >> replaced & 1]
+    loose = [place for place in moving if place not in moves]
+    if loose:
+        raise ForgedError(f"{where}: nothing shows how far node {loose[0]} moves")
+    far = max((moves[place][replaced] for place in moving), default=Fraction(0)) / (scale * (1 + ROUNDING))
+    none = Fraction(0)
+    if how == "added" and type(how) is str and law in _ADDED and len(places) == 1:
+        if law == "gaussian":
+            return Price(far and None, far**2 / 2, far**2, none, gaussian=far**2)
+        return Price(far, far**2 / 2, far and None, none, other=far)
+    selected = how == "selected" and type(how) is str and law in _SELECTED
+    if selected or (how == "chosen" and type(how) is str and law in _CHOSEN and scale == 1):
+        return Price(far, far**2 / 2, far and None, none, other=far)
+    raise CertificateError(f"{where}: no release {shown(how)} by {shown(law)} of {len(places)} values")
+
+
+__all__ = ["BODY", "GIVEN", "MOST_NUMBERS", "ROUNDING", "check_moves", "check_nodes", "price", "read_scope", "side"]

@@ -1,0 +1,3 @@
+"""What does a function compute of n numbers, as an expression?"""
+
+__all__ = ["domain", "graph", "noise", "tables"]

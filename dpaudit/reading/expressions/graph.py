@@ -1,0 +1,391 @@
+"""What is a number made of? Expressions over the n numbers of the data, in which equal parts are one node.
+
+A node is a word and what it is made of: ``("const", Fraction)``, ``("var", k)``, ``("add", i, j)`` of earlier nodes,
+``("pow", i, exponent)``, ``("mod", i, modulus)``, ``("step", i)`` for 1 where i is above 0 and else 0. A certificate
+has them as they stand here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpaudit.reading.rewrite import UnreadableError
+
+MOST_NODES = 20_000  # as in dpaudit.checker.movement
+_MOST_DIGITS = 50  # of a constant
+_MOST_POWER = 64
+_TWO_SIDES = ("add", "sub", "mul", "div", "max", "min")
+_KEPT_WHOLE = ("add", "sub", "mul", "max", "min", "pow", "abs", "mod")
+_HALF = Fraction(1, 2)
+
+
+class NotReadError(UnreadableError):
+    """An operation that expressions do not have; the message says what to write instead."""
+
+
+class Graph:
+    """The nodes of the expressions of one reading."""
+
+    def __init__(self, most: int = MOST_NODES) -> None:
+        self.nodes: list[tuple[Any, ...]] = []
+        self._most = most
+        self._places: dict[tuple[Any, ...], int] = {}
+        self._whole: list[bool] = []
+        self._truths: set[int] = set()
+
+    def copy(self) -> Graph:
+        """Return a graph with the same nodes, to which ten times as many may be added."""
+        found = Graph(10 * self._most)
+        found.nodes, found._places = self.nodes.copy(), self._places.copy()
+        found._whole, found._truths = self._whole.copy(), self._truths.copy()
+        return found
+
+    def node(self, kind: str, *of: Any) -> Value:
+        """Return the value of an operation, made once."""
+        key = (kind, *of)
+        place = self._places.get(key)
+        if place is None:
+            if len(self.nodes) == self._most:
+                raise NotReadError(f"it takes more than {self._most:,} operations; give a smaller length")
+            place = self._places[key] = len(self.nodes)
+            self.nodes.append(key)
+            self._whole.append(self._is_whole(kind, of))
+        return Value(self, place)
+
+    def constant(self, value: Any) -> Value:
+        """Return a public number; a float counts as its decimal notation."""
+        if isinstance(value, bool | np.bool_):
+            found = self.node("const", Fraction(int(value)))
+            self._truths.add(found.place)
+            return found
+        exact = value if isinstance(value, Fraction) else exactly(value)
+        return self.node("const", exact)
+
+    def _is_whole(self, kind: str, of: tuple[Any, ...]) -> bool:
+        if kind == "const":
+            return bool(of[0].denominator == 1)
+        inner = of[:2] if kind in _TWO_SIDES else of[:1]
+        return kind == "step" or (kind in _KEPT_WHOLE and all(self._whole[place] for place in inner))
+
+    def is_whole(self, value: Value) -> bool:
+        """Whether it is a whole number, whatever the data are."""
+        return self._whole[value.place]
+
+    def is_truth(self, value: Value) -> bool:
+        """Whether it is True or False in the program."""
+        return value.place in self._truths
+
+    def truth(self, value: Value) -> Value:
+        """Say that a value is True or False in the program."""
+        self._truths.add(value.place)
+        return value
+
+    def linear(self, value: Value) -> dict[int, Fraction]:
+        """Return it as multiples of nodes; −1 stands for 1."""
+        kind, *of = self.nodes[value.place]
+        if kind == "const":
+            return {-1: of[0]} if of[0] else {}
+        if kind in ("add", "sub") and not self.is_truth(value):  # a condition stays whole
+            found = self.linear(Value(self, of[0]))
+            for place, many in self.linear(Value(self, of[1])).items():
+                found[place] = found.get(place, Fraction(0)) + (many if kind == "add" else -many)
+            return {place: many for place, many in found.items() if many}
+        if kind == "mul" and self.nodes[of[0]][0] == "const":
+            return {place: many * self.nodes[of[0]][1] for place, many in self.linear(Value(self, of[1])).items()}
+        return {value.place: Fraction(1)}
+
+    def difference(self, left: Value, right: Value) -> Value:
+        """Return left − right, in which what both add is left out."""
+        one, other = self.linear(left), self.linear(right)
+        if not one.keys() & other.keys():
+            return left - right
+        rest = {place: one.get(place, 0) - other.get(place, 0) for place in {**one, **other}}
+        found = self.constant(rest.pop(-1, Fraction(0)))
+        for place, many in rest.items():
+            if many:
+                found = found + Value(self, place) * many
+        return found
+
+    def chosen(self, condition: Value, one: Value, other: Value) -> Value:
+        """Return one where a condition holds, and else the other."""
+        if one.place == other.place:
+            return one
+        extreme = self._extreme(condition, one, other)
+        if extreme is not None:
+            return extreme
+        (first, *parts), (second, *others) = self.nodes[one.place], self.nodes[other.place]
+        if first == second == "sub" and parts[1] == others[1]:
+            return self.chosen(condition, Value(self, parts[0]), Value(self, others[0])) - Value(self, parts[1])
+        if first == second == "sub" and parts[0] == others[0]:
+            return Value(self, parts[0]) - self.chosen(condition, Value(self, parts[1]), Value(self, others[1]))
+        for kind in ("min", "max", "add", "mul"):
+            shared = self._shared(kind, one, other)
+            if shared is not None:
+                part, rest, left = shared
+                apply = {"min": Value.minimum, "max": Value.maximum, "add": _add, "mul": _mul}[kind]
+                return apply(part, self.chosen(condition, rest, left))
+        found = other + condition * self.difference(one, other)
+        if self.is_truth(one) and self.is_truth(other):
+            self.truth(found)
+        return found
+
+    def _extreme(self, condition: Value, one: Value, other: Value) -> Value | None:
+        """The larger or the smaller one, where the condition says so."""
+        kind, *of = self.nodes[condition.place]
+        if kind == "sub" and self.nodes[of[0]] == ("const", Fraction(1)):
+            return self._extreme(Value(self, of[1]), other, one)
+        if kind != "step" or self.nodes[of[0]][0] != "sub":
+            return None
+        sides = self.nodes[of[0]][1:]
+        if sides == (one.place, other.place):
+            return one.maximum(other)
+        return one.minimum(other) if sides == (other.place, one.place) else None
+
+    def _shared(self, kind: str, one: Value, other: Value) -> tuple[Value, Value, Value] | None:
+        """What two operations of one kind have in common, and what each has besides."""
+        (first, *parts), (second, *others) = self.nodes[one.place], self.nodes[other.place]
+        common = set(parts) & set(others) if first == second == kind else set()
+        if not common:
+            return None
+        part = min(common)
+        rest, left = (each[1 - each.index(part)] for each in (parts, others))
+        return Value(self, part), Value(self, rest), Value(self, left)
+
+
+def exactly(value: Any) -> Fraction:
+    """Return the number that is meant: a float counts as its decimal notation."""
+    if isinstance(value, int | np.integer):
+        return Fraction(int(value))
+    if isinstance(value, Fraction):
+        return value
+    if isinstance(value, float | np.floating) and np.isfinite(value):
+        return Fraction(repr(float(value)))
+    raise NotReadError(f"a number with {value!r:.60}, which is no finite number")
+
+
+class Value:
+    """A number of the program that hangs on the data, or is made of one that does."""
+
+    __slots__ = ("graph", "place")
+
+    def __init__(self, graph: Graph, place: int) -> None:
+        self.graph, self.place = graph, place
+
+    @property
+    def constant(self) -> Fraction | None:
+        """What it is where it hangs on nothing; None where it may."""
+        node = self.graph.nodes[self.place]
+        return node[1] if node[0] == "const" else None
+
+    def of(self, other: Any) -> Value:
+        """Return a number beside this one, as a value."""
+        value = self._with(other)
+        if value is None:
+            raise NotReadError(f"a number of the data together with {other!r:.40}")
+        return value
+
+    def _with(self, other: Any) -> Value | None:
+        if isinstance(other, Value):
+            return other
+        return self.graph.constant(other) if isinstance(other, int | float | Fraction | np.number | np.bool_) else None
+
+    def _both(self, other: Any, apply: Callable[[Value, Value], Value], reflected: bool = False) -> Value:
+        value = self._with(other)
+        if value is None:
+            return NotImplemented  # type: ignore[no-any-return]
+        return apply(value, self) if reflected else apply(self, value)
+
+    def _folded(self, other: Value, apply: Callable[[Fraction, Fraction], Fraction]) -> Value | None:
+        one, two = self.constant, other.constant
+        if one is None or two is None:
+            return None
+        found = apply(one, two)
+        short = max(abs(found.numerator), found.denominator) < 10**_MOST_DIGITS
+        return self.graph.constant(found) if short else None
+
+    def _made(self, other: Value, apply: Callable[..., Fraction], kind: str, *of: int) -> Value:
+        """A constant of two short ones, or else a node."""
+        folded = self._folded(other, apply)
+        return self.graph.node(kind, *of) if folded is None else folded
+
+    def __add__(self, other: Any) -> Value:
+        return self._both(other, _add)
+
+    def __radd__(self, other: Any) -> Value:
+        return self._both(other, _add, reflected=True)
+
+    def __sub__(self, other: Any) -> Value:
+        return self._both(other, _sub)
+
+    def __rsub__(self, other: Any) -> Value:
+        return self._both(other, _sub, reflected=True)
+
+    def __mul__(self, other: Any) -> Value:
+        return self._both(other, _mul)
+
+    def __rmul__(self, other: Any) -> Value:
+        return self._both(other, _mul, reflected=True)
+
+    def __truediv__(self, other: Any) -> Value:
+        return self._both(other, _div)
+
+    def __rtruediv__(self, other: Any) -> Value:
+        return self._both(other, _div, reflected=True)
+
+    def __neg__(self) -> Value:
+        return _mul(self.graph.constant(-1), self)
+
+    def __pos__(self) -> Value:
+        return self
+
+    def __abs__(self) -> Value:
+        return self.graph.constant(abs(self.constant)) if self.constant is not None else self.called("abs")
+
+    def __pow__(self, other: Any) -> Value:
+        return self._both(other, _pow)
+
+    def __rpow__(self, other: Any) -> Value:
+        return self._both(other, _pow, reflected=True)
+
+    def __mod__(self, other: Any) -> Value:
+        return self._both(other, _mod)
+
+    def _logical(self, other: Any, apply: Callable[[Value, Value], Value]) -> Value:
+        value = self._with(other)
+        if value is None or not (self.graph.is_truth(self) and self.graph.is_truth(value)):
+            raise NotReadError("& and | of numbers; write them for conditions: (x > 0) & (x < 1)")
+        return self.graph.truth(apply(self, value))
+
+    def __and__(self, other: Any) -> Value:
+        return self._logical(other, _mul)
+
+    def __or__(self, other: Any) -> Value:
+        return self._logical(other, Value.maximum)
+
+    def __xor__(self, other: Any) -> Value:
+        return self._logical(other, lambda a, b: abs(a - b))
+
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
+
+    def __invert__(self) -> Value:
+        return self._logical(self, lambda a, _: 1 - a)
+
+    def __bool__(self) -> bool:
+        raise NotReadError("a branch on the data where none is read; write np.where(condition, a, b)")
+
+    def _no(self, *_: Any) -> Any:
+        raise NotReadError("a number of the data where a plain number is needed, such as a place or a text")
+
+    # what is not here raises a TypeError, which a handler of the function might catch: the domain refuses it before
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __format__ = __hash__ = __index__ = __int__ = __float__ = _no
+
+    # --- functions ----------------------------------------------------------------------------------------
+
+    def called(self, kind: str) -> Value:
+        """Return a function of it: sqrt, exp, log, atan, sin, cos, abs."""
+        if self.constant is not None and (kind, self.constant) in _KNOWN:
+            return self.graph.constant(_KNOWN[kind, self.constant])
+        return self.graph.node(kind, self.place)
+
+    def maximum(self, other: Any) -> Value:
+        """Return the larger one."""
+        return self._extreme(other, "max", max)
+
+    def minimum(self, other: Any) -> Value:
+        """Return the smaller one."""
+        return self._extreme(other, "min", min)
+
+    def _extreme(self, other: Any, kind: str, apply: Callable[..., Fraction]) -> Value:
+        value = self.of(other)
+        if value.place == self.place:
+            return self
+        return self._made(value, apply, kind, *sorted((self.place, value.place)))
+
+    def above(self, other: Any) -> Value:
+        """``self > other``, as 0 or 1."""
+        gap = self - self.of(other)
+        known = gap.constant
+        return self.graph.truth(
+            self.graph.node("const", Fraction(int(known > 0))) if known is not None else gap.called("step")
+        )
+
+    def below(self, other: Any) -> Value:
+        """``self < other``, as 0 or 1."""
+        return self.of(other).above(self)
+
+
+_KNOWN: dict[tuple[str, Fraction | int], int] = {
+    ("sqrt", 0): 0, ("sqrt", 1): 1, ("exp", 0): 1, ("log", 1): 0, ("atan", 0): 0, ("sin", 0): 0, ("cos", 0): 1,
+}  # fmt: skip
+
+
+def _add(a: Value, b: Value) -> Value:
+    if a.constant == 0:
+        return b
+    if b.constant == 0:
+        return a
+    return a._made(b, Fraction.__add__, "add", *sorted((a.place, b.place)))
+
+
+def _sub(a: Value, b: Value) -> Value:
+    if a.place == b.place:
+        return a.graph.constant(0)
+    if b.constant == 0:
+        return a
+    return a._made(b, Fraction.__sub__, "sub", a.place, b.place)
+
+
+def _mul(a: Value, b: Value) -> Value:
+    if b.constant is not None:
+        a, b = b, a
+    if a.constant == 0:
+        return a
+    if a.constant == 1:
+        return b
+    folded = a._folded(b, Fraction.__mul__)
+    if folded is not None:
+        return folded
+    if a.constant is not None:
+        kind, *of = a.graph.nodes[b.place]  # a constant stands first, and there is one
+        inner = Value(a.graph, of[0]) if kind == "mul" else b
+        together = a._folded(inner, Fraction.__mul__) if inner.constant is not None else None
+        if together is not None:
+            return _mul(together, Value(a.graph, of[1]))
+        return a.graph.node("mul", a.place, b.place)
+    return a.graph.node("mul", *sorted((a.place, b.place)))
+
+
+def _div(a: Value, b: Value) -> Value:
+    if b.constant is not None:
+        if not b.constant:
+            raise NotReadError("a division by 0")
+        return _mul(a, a.graph.constant(1 / b.constant))
+    return a if a.constant == 0 else a.graph.node("div", a.place, b.place)
+
+
+def _pow(a: Value, b: Value) -> Value:
+    exponent = b.constant
+    if exponent is None:
+        return (b * a.called("log")).called("exp")
+    if exponent == _HALF:
+        return a.called("sqrt")
+    if exponent < 0:
+        return _div(a.graph.constant(1), _pow(a, a.graph.constant(-exponent)))
+    if exponent.denominator == 2 and exponent < _MOST_POWER:
+        return _mul(_pow(a, a.graph.constant(exponent - _HALF)), a.called("sqrt"))
+    if exponent.denominator != 1 or exponent > _MOST_POWER:
+        return (a.called("log") * exponent).called("exp")
+    if exponent <= 1:
+        return a if exponent else a.graph.constant(1)
+    return a._made(b, lambda x, y: x ** int(y), "pow", a.place, int(exponent))
+
+
+def _mod(a: Value, b: Value) -> Value:
+    modulus = b.constant
+    if modulus is None or modulus.denominator != 1 or not 0 < modulus <= 10**6 or not a.graph.is_whole(a):
+        raise NotReadError("a remainder is read of whole numbers (counts), by a public whole number")
+    return a._made(b, Fraction.__mod__, "mod", a.place, int(modulus))

@@ -1,0 +1,100 @@
+"""How far does an expression move, at most and at least? The largest movement that is found, and trees above it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from dpaudit.reading.expressions.graph import Value
+from dpaudit.verify.moves.floats import constant
+from dpaudit.verify.moves.movement import Search, Tree, evaluated, farthest
+
+MOST_BOXES = 6_000
+"""For one number that is replaced, at the bound that is aimed at."""
+_ROUND_BOXES, _LOOSE_BOXES = 500, 1_000  # for the round number that is nearest; for looser bounds
+_LOOSE = (1.001, 1.01, 1.1, 1.5, 2.0, 4.0)  # times the largest movement that was found
+_NEAR, _ROOM = Fraction(1, 10**12), Fraction(4, 10**10)
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """How far an expression moves where one number is replaced."""
+
+    least: float  # the largest movement that was found
+    pair: tuple[Any, Any]  # numbers that show it
+    most: tuple[Fraction, ...] | None  # a bound for each number; None where none was found for some
+    trees: tuple[tuple[Tree, ...], ...] | None  # that show it: for each number two, or none
+    boxes: int  # that it took
+
+    @property
+    def is_tight(self) -> bool:
+        """Whether the bound is the largest movement, to nine digits."""
+        return self.most is not None and float(max(self.most)) <= self.least * (1 + 1e-9)
+
+
+def bounded(
+    value: Value, low: Fraction, high: Fraction, variables: int, *, seed: int = 0, limit: int = MOST_BOXES
+) -> Moved:
+    """Bound how far an expression of numbers within a range moves where one is replaced.
+
+    Args:
+        value: the expression.
+        low, high: the range of each number.
+        variables: how many numbers.
+        seed: of points that are tried.
+        limit: how many boxes are cut for each number, about.
+    """
+    within = constant(low)[0], constant(high)[1]
+    least, pair = -1.0, None
+    most, trees, boxes = list[Fraction](), list[tuple[Tree, ...]](), 0
+    for replaced in range(variables):
+        far, first, second = farthest(value, float(low), float(high), variables, replaced, seed)
+        least, pair = max((least, pair), (far, (first, second)), key=lambda each: each[0])
+        search = Search(value, [within] * variables, replaced)
+        if not search.hangs:
+            most.append(Fraction(0))
+            trees.append(())
+            continue
+        for aim, tries in _aims(far, search, limit):
+            found = search.trees(aim, tries)
+            boxes += search.boxes
+            if found is not None:
+                most.append(aim)
+                trees.append(tuple(found))
+                break
+    is_bound = len(most) == variables
+    return Moved(least, pair or ((), ()), tuple(most) if is_bound else None, tuple(trees) if is_bound else None, boxes)
+
+
+def widest(value: Value, low: Fraction, high: Fraction, variables: int, seed: int) -> tuple[float, tuple[Any, Any]]:
+    """Return the largest movement that is found, whichever number is replaced, with the pair."""
+    found = [farthest(value, float(low), float(high), variables, replaced, seed) for replaced in range(variables)]
+    far, first, second = max(found, key=lambda each: each[0])
+    return far, (first, second)
+
+
+def _aims(least: float, search: Search, limit: int) -> Iterator[tuple[Fraction, int]]:
+    """Yield bounds to aim at, from the largest movement that was found to what the whole box shows."""
+    exact = Fraction(least)
+    yield simplest(exact * (1 - _NEAR), exact * (1 + _NEAR)), min(limit, _ROUND_BOXES)
+    yield simplest(exact * (1 + _NEAR), exact * (1 + _ROOM)), limit
+    for factor in _LOOSE:
+        yield simplest(exact * Fraction(factor), exact * Fraction(factor) * (1 + _ROOM)), _LOOSE_BOXES
+    whole = search.most()
+    if math.isfinite(whole):
+        yield simplest(Fraction(whole), Fraction(whole) * (1 + _ROOM)), 10
+
+
+def simplest(low: Fraction, high: Fraction) -> Fraction:
+    """Return the fraction of the smallest denominator between two numbers, 0 ≤ low ≤ high."""
+    whole = math.ceil(low)
+    if whole <= high:
+        return Fraction(whole)
+    below = whole - 1
+    return below + 1 / simplest(1 / (high - below), 1 / (low - below))
+
+
+__all__ = ["Moved", "bounded", "evaluated", "simplest"]

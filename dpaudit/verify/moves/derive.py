@@ -1,0 +1,258 @@
+"""What bound do the releases of a function of n numbers prove? Read, bounded, held against runs, and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpaudit.checker import FORMAT, VERSION, CertificateError
+from dpaudit.checker.moves import MOST_NUMBERS, check_nodes, price, side
+from dpaudit.checker.reading import ForgedError
+from dpaudit.errors import UsageError
+from dpaudit.program.symbolic.linear import now
+from dpaudit.reading.expressions.domain import GivenNoise, Reading, plain_numbers, read
+from dpaudit.reading.expressions.graph import NotReadError, Value, exactly
+from dpaudit.reading.expressions.noise import ADDED, Release
+from dpaudit.reading.rewrite import UnreadableError
+from dpaudit.targets.mechanism import Mechanism
+from dpaudit.targets.signature import Shape
+from dpaudit.verify.moves.bound import Moved, bounded, simplest, widest
+from dpaudit.verify.moves.observed import RUNS, disagreement
+from dpaudit.verify.scope import as_text
+
+_SLACK = Fraction(3, 10**9)  # of a bound that is rounded up, as the checker allows
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """Data of n numbers within a range, one of which is replaced."""
+
+    length: int
+    low: Fraction
+    high: Fraction
+
+    @staticmethod
+    def of(domain: Any, length: int | None) -> Numbers:
+        """Read what is declared; raises `UsageError` for what is none."""
+        if length is None:
+            raise UsageError(
+                "the domain is a range of numbers, and nothing says how many there are; give a length, such as "
+                "length=3 (--length 3): the bound is for lists of so many"
+            )
+        if not 1 <= length <= MOST_NUMBERS:
+            raise UsageError(f"the length is {length}; expressions are read of 1 to {MOST_NUMBERS} numbers")
+        low, high = map(exactly, domain)
+        if low > high:
+            raise UsageError(f"the domain starts at {low} and ends below, at {high}; give the lower end first")
+        return Numbers(length, low, high)
+
+    def data(self, values: Any, container: str) -> Any:
+        """Return numbers as a function takes them."""
+        return np.asarray(values, dtype=float) if container == "array" else [float(each) for each in values]
+
+    @property
+    def farthest(self) -> tuple[list[float], list[float]]:
+        """A pair that differs by as much as numbers can."""
+        low, high = float(self.low), float(self.high)
+        return [low] * self.length, [high, *[low] * (self.length - 1)]
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A function of n numbers, as it was read."""
+
+    numbers: Numbers
+    container: str  # "list" or "array"
+    reading: Reading | None
+    refused: str  # why it was not read; empty where it was
+
+
+def read_numbers(mechanism: Mechanism, parameters: Mapping[str, Any], numbers: Numbers, seed: int) -> Read:
+    """Read a function of lists, or where it takes no list, of arrays."""
+    if mechanism.shape is Shape.SAMPLER:
+        raise UsageError(
+            f"{mechanism.name} returns many outputs a call (size), of which a proof says nothing; prove the function "
+            "of one output, f(data, **parameters)"
+        )
+    given = given_of(mechanism)
+    refused = ""
+    for container in ("list", "array"):
+        try:
+            reading = read(mechanism.function, numbers.length, container, parameters, given)
+        except (NotReadError, UnreadableError) as error:
+            refused = refused or str(error)
+            if container == "list" and "of numbers of the data: " not in refused:
+                break
+            continue
+        except Exception as error:
+            refused = (
+                refused or f"it raises {type(error).__name__}: {error}, of a {container} of {numbers.length} numbers"
+            )
+            continue
+        why = undefined(reading, numbers) or disagreement(
+            mechanism.function, reading, float(numbers.low), float(numbers.high), container, parameters, given, seed
+        )
+        if not why:
+            return Read(numbers, container, reading, "")
+        refused = why if why.startswith("it is") else f"what was read does not agree with runs: {why}"
+        break
+    return Read(numbers, "list", None, refused)
+
+
+def given_of(mechanism: Mechanism) -> dict[str, Callable[[], Any]]:
+    """Return what makes the further arguments of a function, by name."""
+    if mechanism.shape is Shape.PROGRAM:
+        return {"noise": GivenNoise}
+    return {"rng": np.random.default_rng} if "rng" in mechanism.asked else {}
+
+
+def undefined(reading: Reading, numbers: Numbers) -> str:
+    """Say that an expression may be undefined; empty where it is not."""
+    try:
+        check_nodes(nodes_of(reading), numbers.length, side(numbers.low, numbers.high))
+    except CertificateError as error:
+        return str(error).replace("the expressions are", "it is") if isinstance(error, ForgedError) else str(error)
+    return ""
+
+
+def nodes_of(reading: Reading) -> list[list[Any]]:
+    """Return the operations as a certificate has them."""
+    return [[kind, str(of[0])] if kind == "const" else [kind, *of] for kind, *of in reading.graph.nodes]
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """What the releases of a function of n numbers prove."""
+
+    bound: Fraction | None  # of the claim's parameter; None without a finite one
+    certificate: dict[str, Any] | None
+    open_ends: tuple[str, ...]  # why nothing is proved
+    pair: tuple[Any, Any]  # that loses most, of those that were tried
+    moves: tuple[Moved, ...]
+    read: Read
+
+
+def derive(
+    mechanism: Mechanism,
+    parameters: Mapping[str, Any],
+    numbers: Numbers,
+    *,
+    notion: str,
+    delta: Fraction,
+    seed: int = 0,
+) -> Derived:
+    """Derive a bound from what a function of n numbers releases, where one is replaced.
+
+    Args:
+        mechanism: takes a list or an array of numbers, and a generator or `Noise` where it asks for them.
+        parameters: numbers are exact: a float counts as the decimal that is written.
+        numbers: how many, and their range.
+        notion, delta: what is bounded: "epsilon" (at a delta), "rho" or "mu".
+        seed: of points that are tried.
+    """
+    now("reading what it releases")
+    found = read_numbers(mechanism, parameters, numbers, seed)
+    reading = found.reading
+    pair = tuple(numbers.data(each, found.container) for each in numbers.farthest)
+    ends = [found.refused] if reading is None else _unprotected(reading)
+    if reading is None or ends:
+        return Derived(None, None, tuple(ends), pair, (), found)
+    now("bounding how far a record moves them")
+    moves: dict[int, Moved] = {}
+    for release in reading.releases:
+        release.moving()
+    nodes = nodes_of(reading)  # without those that only look for a pair
+    dearest = (0.0, pair)
+    for release in reading.releases:
+        for value in release.moving():
+            if value.place not in moves:
+                moves[value.place] = bounded(value, numbers.low, numbers.high, numbers.length, seed=seed)
+            if moves[value.place].most is None:
+                ends.append(_unbounded(release, moves[value.place]))
+        for value in release.telling():
+            far, pair_found = widest(value, numbers.low, numbers.high, numbers.length, seed)
+            if far / float(release.scale) > dearest[0]:
+                told = tuple(numbers.data(each, found.container) for each in pair_found)
+                dearest = far / float(release.scale), told
+    if ends:
+        return Derived(None, None, tuple(dict.fromkeys(ends)), dearest[1], tuple(moves.values()), found)
+    certificate = _written(mechanism, parameters, found, reading, nodes, moves, notion, delta)
+    try:
+        bound = price(certificate, numbers.length)
+    except ForgedError as error:
+        return Derived(
+            None, None, (f"{error}: its noise is of another kind",), dearest[1], tuple(moves.values()), found
+        )
+    bound = simplest(bound, bound * (1 + _SLACK))
+    certificate["bound"] = str(bound)
+    return Derived(bound, certificate, (), dearest[1], tuple(moves.values()), found)
+
+
+def _unprotected(reading: Reading) -> list[str]:
+    """Say what is returned without noise."""
+    if not plain_numbers(reading.result):
+        return []
+    return ["it returns a number of the data without noise (dpaudit sensitivity bounds how far it moves)"]
+
+
+def _unbounded(release: Release, moved: Moved) -> str:
+    what = "the number" if release.how == ADDED else "the scores"
+    return (
+        f"{release.line}: no bound was found of how far {what} of this release moves, with {moved.boxes:,} boxes; it "
+        f"moves by {moved.least:.10g} at least"
+    )
+
+
+def _written(
+    mechanism: Mechanism,
+    parameters: Mapping[str, Any],
+    found: Read,
+    reading: Reading,
+    nodes: list[list[Any]],
+    moves: Mapping[int, Moved],
+    notion: str,
+    delta: Fraction,
+) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "kind": "moves",
+        "mechanism": {"name": mechanism.name, "source": f"sha256:{mechanism.digest}" if mechanism.digest else ""},
+        "scope": {
+            "data": "numbers",
+            "container": found.container,
+            "length": found.numbers.length,
+            "low": str(found.numbers.low),
+            "high": str(found.numbers.high),
+            "relation": "replace",
+            "parameters": {name: as_text(value) for name, value in parameters.items()},
+        },
+        "bound": "0",
+        "notion": notion,
+        "delta": str(delta),
+        "nodes": nodes,
+        "moves": [moved_record(place, each) for place, each in moves.items()],
+        "releases": [
+            {
+                "how": each.how,
+                "law": each.law,
+                "scale": str(each.scale),
+                "values": [value.place for value in each.moving()],
+                "line": each.line,
+            }
+            for each in reading.releases
+        ],
+    }
+
+
+def moved_record(place: int, moved: Moved) -> dict[str, Any]:
+    """Return how far a node moves, as a certificate has it."""
+    assert moved.most is not None and moved.trees is not None
+    return {"node": place, "most": list(map(str, moved.most)), "trees": [list(each) for each in moved.trees]}
+
+
+__all__ = ["RUNS", "Derived", "Numbers", "Read", "Value", "derive", "moved_record", "nodes_of", "read_numbers"]

@@ -1,0 +1,374 @@
+"""How far can one number of n move an expression? Branch and bound, with the tree that shows it.
+
+D = f(x) − f(x′), where x′ is x with number k replaced, on a box of the n numbers and of what replaces number k. Every
+value is a triple: its interval on x, on x′, and of their difference; what does not hang on number k differs by exactly
+0. Two trees, for x ≥ x′ and x ≤ x′: the sign of the difference is then known. Where D is monotone along a side, the
+side collapses to its end. Derivatives are expressions too, and derivatives of D the movements of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpaudit.reading.expressions.graph import Graph, Value
+from dpaudit.verify.moves.floats import (
+    FUNCTIONS,
+    SLOPES,
+    ZERO,
+    Interval,
+    add,
+    constant,
+    hull,
+    inverse,
+    meet,
+    mul,
+    neg,
+    power,
+    size,
+    sub,
+)
+
+_DEEPEST = 200
+_SLOPE_MOST = 1e6
+_JUMP, _WAYS, _ANY = (0.0, 1.0), (-1.0, 1.0), (-math.inf, math.inf)
+Triple = tuple[Interval, Interval, Interval]
+Box = list[Interval]
+Tree = list[Any]
+"""Parts, each before what it is made of, as in a certificate."""
+
+
+class Search:
+    """The movement of one expression where one number is replaced.
+
+    Args:
+        value: the expression.
+        box: the range of each number.
+        replaced: the number that is replaced.
+    """
+
+    def __init__(self, value: Value, box: Sequence[Interval], replaced: int) -> None:
+        self._graph = value.graph.copy()  # with derivatives, which no certificate holds
+        self._root, self._replaced = value.place, replaced
+        self._box: Box = [*box, box[replaced]]
+        self._slopes = [self._derivative(self._root, side).place for side in range(len(box))]
+        self._order = _needed(self._graph, (self._root, *self._slopes))
+        self._plain = _needed(self._graph, (self._root,))
+        self._moved: set[int] = set()
+        nodes = self._graph.nodes
+        for place in self._order:
+            node = nodes[place]
+            if node[1] == replaced if node[0] == "var" else any(i in self._moved for i in operands(node)):
+                self._moved.add(place)
+        self._program = [self._compiled(place) for place in self._order]
+        self._short = [each for each in self._program if each[0] in set(self._plain)]
+        self.hangs = self._root in self._moved
+        self.boxes = 0
+
+    # --- derivatives ----------------------------------------------------------------------------------------
+
+    def _derivative(self, place: int, side: int) -> Value:
+        """The derivative of a node along one number, as an expression; of a jump, the unknown node "any"."""
+        known: dict[int, Value] = {}
+        for each in _needed(self._graph, (place,)):
+            known[each] = self._of_node(each, side, known)
+        return known[place]
+
+    def _of_node(self, place: int, side: int, known: dict[int, Value]) -> Value:
+        graph, node = self._graph, self._graph.nodes[place]
+        kind, own = node[0], Value(graph, place)
+        if kind == "var" or kind == "const":
+            return graph.constant(int(kind == "var" and node[1] == side))
+        x, dx = Value(graph, node[1]), known[node[1]]
+        if kind in ("add", "sub", "mul", "div", "max", "min"):
+            y, dy = Value(graph, node[2]), known[node[2]]
+            if kind in ("add", "sub"):
+                return dx + dy if kind == "add" else dx - dy
+            if kind == "mul":
+                return dx * y + x * dy
+            if kind == "div":
+                return dx / y if dy.constant == 0 else dx / y - (x * dy) / y**2
+            if dx.place == dy.place:
+                return dx
+            ways = graph.node("sgn", (x - y).place) * (dx - dy)
+            both = dx + dy + ways if kind == "max" else dx + dy - ways
+            return both * Fraction(1, 2)
+        if dx.constant == 0:
+            return dx
+        if kind == "pow":
+            inner: Value = x ** (node[2] - 1) * node[2]
+            return dx * inner
+        if kind == "sqrt":
+            return dx / (own * 2)
+        if kind == "exp":
+            return dx * own
+        if kind == "log":
+            return dx / x
+        if kind == "atan":
+            return dx / (x**2 + 1)
+        if kind in ("sin", "cos"):
+            return dx * x.called("cos") if kind == "sin" else -(dx * x.called("sin"))
+        return dx * graph.node("sgn", x.place) if kind == "abs" else graph.node("any", place)
+
+    # --- values on a box ------------------------------------------------------------------------------------
+
+    def _compiled(self, place: int) -> tuple[int, bool, Callable[..., Triple] | None, tuple[int, ...], Any]:
+        node = self._graph.nodes[place]
+        kind = node[0]
+        if kind == "const":
+            value = constant(node[1])
+            return place, False, None, (), (value, value, ZERO)
+        if kind == "var":
+            return place, False, None, (), node[1]
+        apply = _square if kind == "mul" and node[1] == node[2] else _OPERATIONS[kind]
+        return place, place in self._moved, apply, operands(node), node[2] if kind in ("pow", "mod") else None
+
+    def _values(self, box: Box, sign: int, short: bool = False) -> dict[int, Triple]:
+        here, there = box[self._replaced], box[-1]
+        gap = sub(here, there)
+        gap = (max(gap[0], 0.0), max(gap[1], 0.0)) if sign > 0 else (min(gap[0], 0.0), min(gap[1], 0.0))
+        found: dict[int, Triple] = {}
+        for place, moved, apply, inner, more in self._short if short else self._program:
+            if apply is None:
+                if isinstance(more, tuple):
+                    found[place] = more
+                else:
+                    side = box[more]
+                    found[place] = (here, there, gap) if more == self._replaced else (side, side, ZERO)
+                continue
+            value = apply(*(found[i] for i in inner), *(() if more is None else (more,)))
+            left, right, apart = value
+            found[place] = (left, right, meet(apart, sub(left, right))) if moved else (left, left, ZERO)
+        return found
+
+    def most(self) -> float:
+        """Return a bound by the whole box alone."""
+        return max(self._values(self._box, sign, short=True)[self._root][2][1] for sign in (1, -1))
+
+    def trees(self, claim: Fraction, limit: int) -> list[Tree] | None:
+        """Return two trees that show a bound, for x ≥ x′ and x ≤ x′; None where so many boxes do not suffice."""
+        self._claim, self.boxes, self._limit = constant(claim)[0], 0, limit
+        found: list[Tree] = []
+        for sign in (1, -1):
+            tree: Tree = []
+            if not self._walk(self._box, sign, 0, tree):
+                return None
+            found.append(tree)
+        return found
+
+    def _walk(self, box: Box, sign: int, depth: int, tree: Tree) -> bool:
+        self.boxes += 1
+        here, there = box[self._replaced], box[-1]
+        if here[1] < there[0] if sign > 0 else here[0] > there[1]:
+            tree.append(".")
+            return True
+        values = self._values(box, sign)
+        if values[self._root][2][1] <= self._claim:
+            tree.append(".")
+            return True
+        if self.boxes > self._limit or depth > _DEEPEST:
+            return False
+        slopes = [values[s][0 if j == self._replaced else 2] for j, s in enumerate(self._slopes)]
+        slopes.append(neg(values[self._slopes[self._replaced]][1]))
+        ends = {j: int(s[0] >= 0) for j, s in enumerate(slopes) if box[j][0] < box[j][1] and (s[0] >= 0 or s[1] <= 0)}
+        if ends:
+            tree.append(["m", [[j, end] for j, end in ends.items()]])
+            collapsed = [(b[ends[j]],) * 2 if j in ends else b for j, b in enumerate(box)]
+            return self._walk(collapsed, sign, depth + 1, tree)
+        if self._by_mean_values(box, sign, slopes):
+            tree.append("c")
+            return True
+        side = max(range(len(box)), key=lambda j: _weight(slopes[j]) * (box[j][1] - box[j][0]))
+        low, high = box[side]
+        cut = (low + high) / 2
+        if not low < cut < high:
+            return False
+        tree.append(["s", side, str(Fraction(cut))])
+        return all(
+            self._walk([*box[:side], half, *box[side + 1 :]], sign, depth + 1, tree)
+            for half in ((low, cut), (cut, high))
+        )
+
+    def _by_mean_values(self, box: Box, sign: int, slopes: list[Interval]) -> bool:
+        middle: Box = [((low + high) / 2,) * 2 for low, high in box]
+        here, there = middle[self._replaced][0], middle[-1][0]
+        if here != there and (here > there) != (sign > 0):
+            return False
+        found = self._values(middle, sign, short=True)[self._root][2]
+        for slope, side, at in zip(slopes, box, middle, strict=True):
+            if side[0] < side[1]:
+                found = add(found, mul(slope, sub(side, at)))
+        return found[1] <= self._claim
+
+
+def operands(node: tuple[Any, ...]) -> tuple[int, ...]:
+    """Return the earlier nodes that a node is made of."""
+    if node[0] in ("const", "var"):
+        return ()
+    return node[1:2] if node[0] in ("pow", "mod") else node[1:]
+
+
+def _needed(graph: Graph, roots: Sequence[int]) -> list[int]:
+    found, todo = set[int](), list(roots)
+    while todo:
+        place = todo.pop()
+        if place not in found:
+            found.add(place)
+            todo.extend(operands(graph.nodes[place]))
+    return sorted(found)
+
+
+def _weight(slope: Interval) -> float:
+    return min(max(abs(slope[0]), abs(slope[1])), _SLOPE_MOST) or 1e-9
+
+
+# --- operations of triples: the interval on x, on x′, and a bound of their difference ---------------------------
+
+
+def _add(a: Triple, b: Triple) -> Triple:
+    return add(a[0], b[0]), add(a[1], b[1]), add(a[2], b[2])
+
+
+def _sub(a: Triple, b: Triple) -> Triple:
+    return sub(a[0], b[0]), sub(a[1], b[1]), sub(a[2], b[2])
+
+
+def _mul(a: Triple, b: Triple) -> Triple:
+    one = add(mul(a[2], b[0]), mul(a[1], b[2]))
+    return mul(a[0], b[0]), mul(a[1], b[1]), meet(one, add(mul(a[2], b[1]), mul(a[0], b[2])))
+
+
+def _square(a: Triple, _: Triple) -> Triple:
+    return _pow(a, 2)
+
+
+def _div(a: Triple, b: Triple) -> Triple:
+    left, right = mul(a[0], inverse(b[0])), mul(a[1], inverse(b[1]))
+    one = mul(sub(a[2], mul(right, b[2])), inverse(b[0]))
+    return left, right, meet(one, mul(sub(a[2], mul(left, b[2])), inverse(b[1])))
+
+
+def _max(a: Triple, b: Triple) -> Triple:
+    left, right = ((max(a[i][0], b[i][0]), max(a[i][1], b[i][1])) for i in (0, 1))
+    return left, right, hull(a[2], b[2])
+
+
+def _min(a: Triple, b: Triple) -> Triple:
+    left, right = ((min(a[i][0], b[i][0]), min(a[i][1], b[i][1])) for i in (0, 1))
+    return left, right, hull(a[2], b[2])
+
+
+def _pow(a: Triple, exponent: int) -> Triple:
+    slope = ZERO
+    for j in range(exponent):
+        slope = add(slope, mul(power(a[0], j), power(a[1], exponent - 1 - j)))
+    return power(a[0], exponent), power(a[1], exponent), mul(a[2], slope)
+
+
+def _abs(a: Triple) -> Triple:
+    both, most = hull(a[0], a[1]), max(abs(a[2][0]), abs(a[2][1]))
+    return size(a[0]), size(a[1]), a[2] if both[0] >= 0 else neg(a[2]) if both[1] <= 0 else (-most, most)
+
+
+def _step(a: Triple) -> Triple:
+    left, right = ((float(each[0] > 0), float(each[1] > 0)) for each in a[:2])
+    return left, right, _JUMP if a[2][0] >= 0 else neg(_JUMP) if a[2][1] <= 0 else _WAYS
+
+
+def _mod(a: Triple, modulus: int) -> Triple:
+    left, right = (each if each[0] >= 0 and each[1] < modulus else (0.0, modulus - 1.0) for each in a[:2])
+    return left, right, _ANY
+
+
+def _sgn(a: Triple) -> Triple:
+    left, right = ((1.0, 1.0) if each[0] >= 0 else (-1.0, -1.0) if each[1] <= 0 else _WAYS for each in a[:2])
+    return left, right, _ANY
+
+
+def _any(_: Triple) -> Triple:
+    return _ANY, _ANY, _ANY
+
+
+def _called(kind: str) -> Callable[[Triple], Triple]:
+    function = FUNCTIONS[kind]
+
+    def called(a: Triple) -> Triple:
+        left, right = function(a[0]), function(a[1])
+        slope = inverse(add(left, right)) if kind == "sqrt" else SLOPES[kind](hull(a[0], a[1]))
+        return left, right, mul(a[2], slope)
+
+    return called
+
+
+_OPERATIONS: dict[str, Callable[..., Triple]] = {
+    "add": _add, "sub": _sub, "mul": _mul, "div": _div, "max": _max, "min": _min, "pow": _pow, "mod": _mod,
+    "abs": _abs, "step": _step, "sgn": _sgn, "any": _any, **{kind: _called(kind) for kind in FUNCTIONS},
+}  # fmt: skip
+
+
+# --- the largest movement that is found --------------------------------------------------------------------------
+
+_PLAIN: dict[str, Callable[..., Any]] = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "max": np.maximum, "min": np.minimum,
+    "sqrt": np.sqrt, "exp": np.exp, "log": np.log, "atan": np.arctan, "sin": np.sin, "cos": np.cos, "abs": np.abs,
+    "step": lambda v: (v > 0).astype(float),
+}  # fmt: skip
+
+
+def evaluated(value: Value, points: Any) -> Any:
+    """Return an expression at many points, in floats: (points,) of (points, n)."""
+    graph = value.graph
+    found: dict[int, Any] = {}
+    with np.errstate(all="ignore"):
+        for place in _needed(graph, (value.place,)):
+            node = graph.nodes[place]
+            if node[0] == "const":
+                found[place] = np.full(len(points), float(node[1]))
+            elif node[0] == "var":
+                found[place] = points[:, node[1]]
+            elif node[0] in ("pow", "mod"):
+                found[place] = (np.power if node[0] == "pow" else np.mod)(found[node[1]], node[2])
+            else:
+                found[place] = _PLAIN[node[0]](*(found[i] for i in node[1:]))
+    return found[value.place]
+
+
+def farthest(value: Value, low: float, high: float, variables: int, replaced: int, seed: int) -> tuple[float, Any, Any]:
+    """Return the largest movement that is found, with the pair: corners, then points of a grid, then closer ones."""
+    rng = np.random.default_rng(seed)
+    sides, width = variables + 1, (high - low) / 4
+    grid = low + (high - low) * np.array([0, 1, 0.5, 0.25, 0.75])
+    corners = (
+        np.array(np.meshgrid(*[[low, high]] * sides, indexing="ij")).reshape(sides, -1).T
+        if sides <= _MOST_CORNERS
+        else rng.choice([low, high], size=(2**_MOST_CORNERS, sides))
+    )
+    near = np.vstack([corners, rng.choice(grid, size=(512, sides)), rng.uniform(low, high, (512, sides))])
+    far, best = -1.0, near[0]
+    for _ in range(_ROUNDS):
+        moved = np.nan_to_num(_apart(value, near, replaced), nan=-1.0, posinf=-1.0)
+        order = np.argsort(-moved, kind="stable")[:8]
+        if moved[order[0]] > far:
+            far, best = float(moved[order[0]]), near[order[0]]
+        kept = near[order]
+        around = kept[:, None, :] + rng.uniform(-width, width, (len(kept), 48, sides))
+        around = np.where(rng.random(around.shape) < 0.5, kept[:, None, :], around)
+        near = np.clip(around.reshape(-1, sides), low, high)
+        width /= 4
+    second = best[:-1].copy()
+    second[replaced] = best[-1]
+    return max(far, 0.0), best[:-1], second
+
+
+_MOST_CORNERS, _ROUNDS = 10, 14
+
+
+def _apart(value: Value, points: Any, replaced: int) -> Any:
+    second = points[:, :-1].copy()
+    second[:, replaced] = points[:, -1]
+    with np.errstate(all="ignore"):
+        return np.abs(evaluated(value, points[:, :-1]) - evaluated(value, second))

@@ -1,0 +1,140 @@
+"""Does the function itself compute what was read? Run by Python on numbers of the domain, with all noise 0."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from dpaudit.reading.draws import is_maker, source_of
+from dpaudit.reading.expressions.domain import GivenNoise, Reading
+from dpaudit.reading.expressions.graph import Value
+from dpaudit.reading.expressions.noise import ADDED, CHOSEN, SCORES, SELECTED, Seen
+from dpaudit.reading.python import Python
+from dpaudit.verify.moves.movement import evaluated
+
+RUNS = 40
+_NEAR = 1e-9
+
+
+class Observed(Python):
+    """Python itself, where noise is 0 and the likeliest option is chosen."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.chances: list[list[float]] = []
+
+    def foreign(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """Call what is not the user's; draws are what they are added to."""
+        source = source_of(function)
+        if source is None:
+            return function() if is_maker(function) else super().foreign(function, args, keywords)
+        if source.name == "choice":
+            given = {**dict(zip(("a", "size", "replace", "p"), args, strict=False)), **keywords}
+            options, chances = given["a"], given.get("p")
+            if chances is None:
+                return 0 if isinstance(options, int | np.integer) else options[0]
+            self.chances.append([float(each) for each in chances])
+            place = int(np.argmax(chances))
+            return place if isinstance(options, int | np.integer) else options[place]
+        found = source.bound(args, keywords)
+        assert found is not None and source.law is not None  # as it was read
+        location = found[0].get(source.law.location, 0.0) if source.law.location else 0.0
+        return location + _zeros(found[1]) if found[1] is not None else location * 1.0
+
+    def attribute(self, owner: Any, name: str) -> Any:
+        """``o.a``."""
+        return _nothing if isinstance(owner, GivenNoise) else super().attribute(owner, name)
+
+
+def _zeros(size: Any) -> Any:
+    return np.zeros(size)
+
+
+def _nothing(scale: Any = 1.0) -> Any:
+    return np.zeros(np.shape(scale)) if np.shape(scale) else 0.0
+
+
+def disagreement(
+    function: Callable[..., Any],
+    reading: Reading,
+    low: float,
+    high: float,
+    container: str,
+    parameters: Mapping[str, Any],
+    given: Mapping[str, Callable[[], Any]],
+    seed: int,
+) -> str:
+    """Say where runs of the function differ from what was read of it; empty where they do not."""
+    rng = np.random.default_rng(seed)
+    points = rng.uniform(low, high, (RUNS, reading.variables))
+    ends = rng.random(points.shape) < 0.25
+    points[: RUNS // 2] = np.where(ends, np.where(rng.random(points.shape) < 0.5, low, high), points)[: RUNS // 2]
+    wanted = [[evaluated(value, points) for value in release.values] for release in reading.releases]
+    chosen = [number for number, each in enumerate(reading.releases) if each.how == CHOSEN]
+    for run, point in enumerate(points):
+        observed = Observed()
+        data: Any = point.copy() if container == "array" else point.tolist()
+        with np.errstate(all="ignore"):
+            try:
+                result = observed.run(function, data, **parameters, **{name: make() for name, make in given.items()})
+            except Exception as error:
+                return f"on {_numbers(point)} it raises {type(error).__name__}: {error}"
+        if len(observed.chances) != len(chosen):
+            return f"on {_numbers(point)} it makes {len(observed.chances)} choices, and {len(chosen)} were read"
+        for number, chances in zip(chosen, observed.chances, strict=True):
+            read = np.array([float(each[run]) for each in wanted[number]])
+            if reading.releases[number].law == SCORES:
+                read = np.exp(read - read.max()) / np.exp(read - read.max()).sum()
+            if len(read) != len(chances) or not np.allclose(chances, read, rtol=_NEAR, atol=1e-12):
+                return f"on {_numbers(point)} it chooses by other chances than were read"
+        if why := _unlike(reading, reading.result, result, run, wanted, points):
+            return f"on {_numbers(point)} {why}"
+    return ""
+
+
+def _unlike(reading: Reading, shown: Any, result: Any, run: int, wanted: Any, points: Any) -> str:
+    """Say how a result differs from what was read."""
+    if isinstance(shown, Seen):
+        if len(shown.form) != 2 or shown.form[0] != "release":
+            return ""  # made of outputs with noise
+        release, values = reading.releases[shown.form[1]], wanted[shown.form[1]]
+        if release.how == ADDED:
+            return _apart(result, values[0][run])
+        scores = sorted(float(each[run]) for each in values)
+        if release.how == SELECTED and scores[-1] - scores[-2] > _NEAR:
+            best = max(range(len(values)), key=lambda place: values[place][run])
+            return "" if int(result) == best else f"the largest is number {int(result)}, and number {best} was read"
+        return ""
+    if isinstance(shown, Value):
+        return _apart(result, float(evaluated(shown, points[run : run + 1])[0]))
+    if isinstance(shown, list):
+        parts = (
+            list(result.values())
+            if isinstance(result, dict)
+            else np.ravel(result).tolist()
+            if isinstance(result, np.ndarray)
+            else list(result)
+        )
+        parts = [*shown[: len(shown) - len(parts)], *parts] if isinstance(result, dict) else parts
+        if len(parts) != len(shown):
+            return f"it returns {len(parts)} numbers, and {len(shown)} were read"
+        found = (_unlike(reading, one, other, run, wanted, points) for one, other in zip(shown, parts, strict=True))
+        return next((each for each in found if each), "")
+    return ""
+
+
+def _apart(result: Any, wanted: float) -> str:
+    try:
+        number = float(result)
+    except (TypeError, ValueError):
+        return f"it returns a {type(result).__name__}, and a number was read"
+    if math.isfinite(number) and abs(number - wanted) <= _NEAR * max(1.0, abs(wanted)):
+        return ""
+    return f"it computes {number:.12g}, and {wanted:.12g} was read"
+
+
+def _numbers(point: Any) -> str:
+    return f"[{', '.join(f'{each:.6g}' for each in point)}]"
