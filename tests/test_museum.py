@@ -32,11 +32,12 @@ def museum():
     sys.path.insert(0, str(MUSEUM))
     try:
         import case
+        import others
         import page
         import run
     finally:
         sys.path.remove(str(MUSEUM))
-    return {"case": case, "page": page, "run": run}
+    return {"case": case, "others": others, "page": page, "run": run}
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +53,11 @@ def rows():
 @pytest.fixture(scope="module")
 def released():
     return json.loads((MUSEUM / "released.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def compared():
+    return json.loads((MUSEUM / "others.json").read_text(encoding="utf-8"))
 
 
 @pytest.mark.slow
@@ -81,11 +87,11 @@ def test_every_kind_has_cases_and_every_folder_is_a_kind(museum, every):
     assert {path.parent.name for path in museum["case"].CASES.glob("*/*.py")} == set(museum["case"].KINDS)
 
 
-def test_every_side_has_been_examined_and_the_page_shows_it(museum, every, rows, released):
+def test_every_side_has_been_examined_and_the_page_shows_it(museum, every, rows, released, compared):
     assert [(row["kind"], row["name"], row["side"]) for row in rows] == [
         (case.kind, case.name, side) for case in every for side in case.sides
     ]
-    drawn = museum["page"].drawn(every, rows, released)
+    drawn = museum["page"].drawn(every, rows, released, compared, museum["others"].NOT_RUN)
     assert drawn == (ROOT / "docs" / "museum.md").read_text(encoding="utf-8"), "run benchmarks/museum/run.py --draw"
     assert museum["page"].table(every, rows) == (MUSEUM / "results.md").read_text(encoding="utf-8")
 
@@ -97,7 +103,9 @@ def test_nobody_who_is_right_stands_accused_in_the_results(museum, rows):
 def test_a_package_that_was_not_run_is_shown_as_such(museum, released):
     assert len(released) >= 12
     row = {"package": "opendp==0.15.1", "name": "at_the_threshold", "side": "", "word": "not run", "why": "no wheel"}
-    assert "| opendp==0.15.1 | at_the_threshold | | not run: no wheel | | |" in museum["page"].drawn([], [], [row])
+    assert "| opendp==0.15.1 | at_the_threshold | | not run: no wheel | | |" in museum["page"].drawn(
+        [], [], [row], [], {}
+    )
 
 
 @pytest.mark.parametrize(
@@ -136,4 +144,4 @@ def test_a_case_that_lacks_a_part_is_refused(museum, tmp_path):
 def test_a_side_that_was_not_examined_is_shown_as_such(museum, every, rows):
     first = every[0]
     others = [row for row in rows if row["name"] != first.name]
-    assert f"**{first.title}** (wrong): not looked at." in museum["page"].drawn(every, others, [])
+    assert f"**{first.title}** (wrong): not looked at." in museum["page"].drawn(every, others, [], [], {})

@@ -30,14 +30,14 @@ PINS = {
 }
 
 
-def environment(package: str, folder: Path, reuse: bool) -> Path:
+def environment(package: str, pins: list[str], folder: Path, reuse: bool) -> Path:
     """Make the environment of a package, unless it is there and may be used again, and return its interpreter."""
     place = folder / package
     python = place / ("Scripts" if sys.platform == "win32" else "bin") / "python"
     if not (reuse and python.exists()):
         venv.create(place, clear=True, with_pip=True)
         pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*pip, *PINS[package], "--editable", str(ROOT)], check=True)
+        subprocess.run([*pip, *pins, "--editable", str(ROOT)], check=True)
     return python
 
 
@@ -108,7 +108,7 @@ def main() -> int:
         for package in asked.packages or PINS:
             out = Path(temporary) / f"{package}.json"
             try:
-                python = environment(package, asked.venvs or Path(temporary), asked.reuse)
+                python = environment(package, PINS[package], asked.venvs or Path(temporary), asked.reuse)
                 subprocess.run([str(python), __file__, package, "--within", str(out)], check=True)
                 rows = json.loads(out.read_text(encoding="utf-8"))
             except subprocess.CalledProcessError as error:

@@ -29,6 +29,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from case import KINDS, Case, cases
+from others import NOT_RUN
+from others import ROWS as OTHERS
 from page import drawn, table
 
 HERE = Path(__file__).resolve().parent
@@ -179,9 +181,10 @@ def main() -> int:
     rows = [known[case.kind, case.name, side] for case in every for side in case.sides
             if (case.kind, case.name, side) in known]  # fmt: skip
     released = json.loads(RELEASED.read_text(encoding="utf-8"))
+    others = json.loads(OTHERS.read_text(encoding="utf-8"))
     ROWS.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     (HERE / "results.md").write_text(table(every, rows), encoding="utf-8")
-    (ROOT / "docs" / "museum.md").write_text(drawn(every, rows, released), encoding="utf-8")
+    (ROOT / "docs" / "museum.md").write_text(drawn(every, rows, released, others, NOT_RUN), encoding="utf-8")
     faults = judged(rows)
     seconds = sum(row["seconds"] for row in rows)
     print(f"{sum(row['word'] == 'right' for row in rows)} of {len(rows)} answers are right; {seconds:.0f} s of the "
