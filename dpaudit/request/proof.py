@@ -199,8 +199,8 @@ class ProofRequest:
     )
     domain: str | Sequence[Any] | Mapping[str, Any] | None = option(
         None,
-        "What a column may hold, NAME=JSON; the range of numbers, [0, 1]; 'real' or 'integer' answers; or a JSON list of "
-        "all datasets.",
+        "What a column may hold, NAME=JSON; the range of numbers, [0, 1]; 'real' or 'integer' answers; or a JSON "
+        "list of all datasets.",
         shown="[NAME=]JSON",
         several=True,
         asked="the domain",
