@@ -327,7 +327,7 @@ def test_runs_that_cannot_be_trusted_are_invalid(monkeypatch):
         (laplace, {"relation": "add-remove"}, "no proofs by alignment"),
         (laplace, {"domain": "complex"}, "domain is 'real' or 'integer'"),
         (laplace, {"domain": [[0], [1]], "length": None}, "laplace"),
-        (response, {"domain": [0, 1], "relation": "replace"}, "leave out the length"),
+        (response, {"domain": [0, 1, 2], "relation": "replace"}, "leave out the length"),
         (response, {"domain": [0], "length": None, "relation": "replace"}, "at least one pair"),
         (response, {"domain": [0, 0], "length": None, "relation": "replace"}, "twice"),
     ],
