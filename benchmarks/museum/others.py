@@ -2,8 +2,8 @@
 
     python benchmarks/museum/others.py [--venvs FOLDER [--reuse]]
 
-JAX Privacy's auditing runs as its documentation says, in an environment of its own; of StatDP and DP-Sniper, which no
-registry has, the idea alone is written here, in a few lines. None of them looks for neighbours or reads source: each
+JAX Privacy's auditing runs as its documentation says, in an environment of its own; of StatDP and DP-Sniper the idea
+alone is written here, in a few lines. None of them looks for neighbours or reads source: each
 is handed the same runs of the function on the pair of the case, or on its data and its data without the last record.
 Numbers that are NaN have a column of their own, which is kinder than a user would be. The rows are kept in
 others.json, and `run.py --draw` draws the table.
@@ -35,7 +35,7 @@ RUNS, LIMIT, ERROR = 2_000, 4.0, 0.05  # of each side; seconds of the processor 
 NOT_RUN = {
     "DP-Auditorium": "the registry has no package of this name",
     "PrivacyGuard": "the registry's `privacy-guard` is another project, which masks personal data",
-    "Re:cord-play": "no package; its idea, replaying the noise of a run, is what `dpaudit trace` does",
+    "Re:cord-play": "not tried; its idea, replaying the noise of a run, is what `dpaudit trace` does",
 }
 
 

@@ -30,10 +30,15 @@ SEES_FRAMES = frozenset(("locals", "vars", "eval", "exec", "compile", "globals",
 class UnreadableError(Exception):
     """The function does something that is not read; the text says what, and in which line."""
 
+    file = ""  # in which a construct stands that is not read, and what is said of it; "" for anything else
+    line, what = 0, ""
+
 
 def unreadable(node: ast.AST, what: str) -> UnreadableError:
     """Return the exception for a construct that is not read."""
-    return UnreadableError(f"line {getattr(node, 'lineno', '?')}: {what}")
+    error = UnreadableError(f"line {getattr(node, 'lineno', '?')}: {what}")
+    error.line, error.what = getattr(node, "lineno", 0), what
+    return error
 
 
 def ask(what: str, *args: ast.expr, keywords: Sequence[ast.keyword] = (), owner: str = DOMAIN) -> ast.Call:

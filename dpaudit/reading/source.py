@@ -206,9 +206,8 @@ def _template(code: types.CodeType, rewriter: Rewriter, place: Place) -> types.C
     inside = rewriter(place.owner, first_parameter(node.args))
     inside.names = frozenset((*code.co_varnames, *code.co_cellvars, *code.co_freevars))
     inside.lazy = bool(code.co_flags & _LAZY) or sys.version_info >= (3, 14)
-    if isinstance(node, ast.Lambda):
-        body: ast.stmt = ast.Expr(inside.visit(node))
-    else:
+    is_lambda = isinstance(node, ast.Lambda)
+    if not is_lambda:
         first = ast.Constant(
             None, lineno=code.co_firstlineno, col_offset=0, end_lineno=code.co_firstlineno, end_col_offset=0
         )
@@ -220,7 +219,11 @@ def _template(code: types.CodeType, rewriter: Rewriter, place: Place) -> types.C
         if hasattr(node, "type_params"):
             node.type_params = []  # they are in the closure
         node.name = _AROUND  # its own name would hide the global one from it
-        body = inside.function(node)
+    try:
+        body: ast.stmt = ast.Expr(inside.visit(node)) if is_lambda else inside.function(node)
+    except UnreadableError as error:
+        error.file = code.co_filename
+        raise
     around: ast.stmt = body
     if place.owner:  # private names, whatever underscores their class begins with, and __class__
         around = ast.ClassDef("_" * 9 + place.owner, [], [], [body], [])

@@ -202,8 +202,8 @@ def hook(function: Callable[..., Any]) -> Callable[..., Any]:
         except RefusalError as why:
             self.state.note(Refused(line(), *why.args))
         except UnreadableError as why:
-            told = str(why)
-            self.state.note(Refused("?" if told.startswith("line ") else line(), told))
+            at = f"{os.path.basename(why.file)}:{why.line}" if why.file and why.line else line()
+            self.state.note(Refused(at, why.what or str(why)))
         except Exception as error:
             if is_natural(error):
                 raise
