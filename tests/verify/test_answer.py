@@ -59,7 +59,7 @@ def test_what_is_not_proved_is_traced_and_says_why():
     found = dp.audit(unread, domain=DOMAIN, data=DATA, **ASKED)
     assert found.proof is None
     line = next(row.line for row in view(found).beside if row.label == "no proof")
-    assert re.search(r"line [0-9]+: eval\(\) sees more .*dpaudit prove", line)
+    assert re.search(r"test_answer[.]py:[0-9]+: eval\(\) sees more .*dpaudit prove", line)
     assert "?" not in line
 
 
