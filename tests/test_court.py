@@ -23,12 +23,13 @@ LATE = 0.2
 def court():
     before = list(sys.path)
     sys.path.insert(0, str(COURT))
-    old = {name: sys.modules.pop(name, None) for name in ("run", "seat", "released")}
+    old = {name: sys.modules.pop(name, None) for name in ("run", "night", "seat", "released")}
     try:
+        import night
         import run
         import seat
 
-        return {"run": run, "seat": seat}
+        return {"run": run, "night": night, "seat": seat}
     finally:
         sys.path[:] = before
         for name, module in old.items():
@@ -51,6 +52,8 @@ def _row(word, name="noise", library="lib==1", claim="epsilon=1", **more):
         "shown": "",
         "why": "",
         "seconds": 0.0,
+        "night": "2026-01-01",
+        "commit": "abc",
         **more,
     }
 
@@ -108,17 +111,99 @@ def test_a_registry_is_compared_with_the_recipes_both_ways(court):
 
 
 def test_the_page_says_what_is_new_and_what_went(court):
-    old = [_row("red", "a"), _row("kept", "b"), _row("kept", "gone")]
-    new = [_row("red", "a"), _row("red", "b"), _row("not run", "c", why="no wheel")]
-    page = court["run"].changed(old, new)
-    assert "| lib==1 | b | kept epsilon=1 | red epsilon=1 |" in page
-    assert "| lib==1 | gone | kept epsilon=1 | — |" in page and "| lib==1 | c | not run: no wheel |" in page
-    assert [fault.split()[1] for fault in court["run"].new_reds(old, new)] == ["b:"]
+    night = court["night"]
+    old = night.since([], [_row("red", "a"), _row("kept", "b"), _row("kept", "gone")])
+    new = night.since(old, [_row("red", "a"), _row("red", "b"), _row("not run", "c", why="no wheel")])
+    page = night.changed(old, new, 1e-3)
+    assert "| lib==1 | b | kept epsilon=1, 2026-01-01 | red epsilon=1, 2026-01-01 |" in page
+    assert "| lib==1 | gone | kept epsilon=1, 2026-01-01 | — |" in page
+    assert "| lib==1 | c | not run: no wheel | — |" in page
+    assert [fault.split()[1] for fault in night.new_reds(old, new)] == ["b:"]
+    assert "whole night" in page and "No whole night" not in page
+    assert "No whole night" in night.changed(old, [*new, _row("kept", "d", commit="other")], 1e-3)
 
 
-def test_the_chance_of_a_false_red_is_shared_among_all_seats(court, rows):
-    assert len(rows) <= court["run"].SEATS
-    assert court["run"].NIGHT <= 1e-3
+def test_a_night_without_a_library_is_compared_with_what_was_last_judged(court):
+    night = court["night"]
+    first = night.since([], [_row("red", "a"), _row("kept", "b"), _row("kept", "c")])
+    second = night.since(first, [_row("kept", "c"), _row("not run", night.REST, why="no wheel")])
+    assert {row["name"]: row["word"] for row in second}["a"] == "not run"
+    third = night.since(second, [_row("red", "a"), _row("red", "b"), _row("no answer", "c", why="few runs")])
+    assert [fault.split()[1] for fault in night.new_reds(second, third)] == ["b:"]  # a was red when last judged
+    told = night.changed(second, third, 1e-3).partition("## Red")[0]
+    assert "| b |" in told and "| a |" not in told
+    assert "| c |" not in told  # between kept and no answer the number of runs decides
+    assert "| lib==1 | a | red epsilon=1, 2026-01-01 | not run" in night.changed(first, second, 1e-3)
+
+
+def test_a_seat_that_ends_its_process_is_not_run_and_the_rest_is_judged(court, monkeypatch, tmp_path):
+    child = tmp_path / "run.py"
+    child.write_text(
+        f"import sys; sys.path[:0] = [{str(COURT)!r}]\nimport os, runpy\nfrom pathlib import Path\n"
+        "import run, seat\n"
+        "def dies(): os.abort()\n"
+        "run.seats = lambda _: iter(\n"
+        "    [seat.Left('a', 'x'), seat.Audited('b', dies, [(0, 1)], {}), seat.Left('c', 'y')])\n"
+        "run.within('opendp', Path(sys.argv[-1]), 1.0)\n",
+        encoding="utf-8",
+    )
+    monkeypatch.setattr(court["run"], "environment", lambda *_: sys.executable)
+    monkeypatch.setattr(court["run"], "__file__", str(child))
+    rows = court["run"].rows_of("opendp", tmp_path, False, 1.0)
+    assert [(row["name"], row["word"]) for row in rows] == [(name, "not run") for name in "abc"]
+    assert rows[1]["why"] == f"{court['run'].BEGUN}: SIGABRT" and rows[2]["why"] == "y"
+
+
+def test_a_registry_that_cannot_be_read_ends_its_library(court, monkeypatch, tmp_path):
+    child = tmp_path / "run.py"
+    child.write_text("raise ImportError('renamed')", encoding="utf-8")
+    monkeypatch.setattr(court["run"], "environment", lambda *_: sys.executable)
+    monkeypatch.setattr(court["run"], "__file__", str(child))
+    (row,) = court["run"].rows_of("opendp", tmp_path, False, 1.0)
+    assert (row["name"], row["why"]) == (court["night"].REST, "exit code 1 ImportError: renamed")
+
+
+def test_the_chance_of_a_false_red_is_shared_among_all_seats(court, rows, monkeypatch):
+    run, asked = court["run"], []
+    real = dp.audit
+
+    def audit(*args, **options):
+        asked.append(options)
+        return real(*args, **options)
+
+    monkeypatch.setattr(dp, "audit", audit)
+    seat = court["seat"].Audited("noise", lambda: _counts(1.0), [(0.0, 1.0)], {})
+    run.judged(seat, 0.2)
+    kept = [options for options in asked if "false_alarm" in options]  # the others are thrown away
+    assert len(kept) == 1 and asked[-1] is kept[0] and "seed" not in kept[0]
+    assert kept[0]["false_alarm"] * run.SEATS <= run.NIGHT <= 1e-3
+    assert len(rows) <= run.SEATS
+
+
+def test_more_seats_than_share_the_chance_are_refused(court, monkeypatch, tmp_path):
+    run = court["run"]
+    monkeypatch.setattr(run, "rows_of", lambda *_: [_row("kept", str(i)) for i in range(run.SEATS + 1)])
+    monkeypatch.setattr(sys, "argv", ["run.py", "opendp", "--venvs", str(tmp_path)])
+    monkeypatch.setattr(run, "ROWS", tmp_path / "results.json")
+    with pytest.raises(SystemExit, match="raise SEATS"):
+        run.main()
+    assert not run.ROWS.exists()
+
+
+def test_a_second_look_can_take_a_red_answer_away_and_not_add_one(court, monkeypatch):
+    run, seat = court["run"], court["seat"].Audited("noise", lambda: _counts(1.0), [(0.0, 1.0)], {})
+    for words, said in ((["red", "kept"], "no answer"), (["red", "red"], "red"), (["kept", "red"], "kept")):
+        looks = iter(words)
+        look = lambda *_, looks=looks: {"word": next(looks), "shown": "epsilon ≥ 3", "why": "", "seconds": 1.0}  # noqa: E731
+        monkeypatch.setattr(run, "_looked", look)
+        assert run.judged(seat, 1.0)["word"] == said
+
+
+def test_rounding_is_no_violation_and_is_said(court):
+    held = court["run"].held_against
+    row = held(3.0 * (1 - 1e-11), 3.0, 3.1, 1e-5)
+    assert row["word"] == "kept" and "below by rounding" in row["shown"]
+    assert held(3.0 * (1 - 1e-8), 3.0, 3.1, 1e-5)["word"] == "red"
 
 
 def test_the_kept_answers_are_of_many_constructors_of_many_libraries(rows):

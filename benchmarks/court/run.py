@@ -3,20 +3,28 @@
     python benchmarks/court/run.py [LIBRARY]… [--seconds 2] [--venvs FOLDER [--reuse]]
 
 Every library has an environment of its own and a file under libraries/ (`seat.py`), which goes through its registry.
-A mechanism is audited at its own claim, by fresh seeds; an accountant is held against a certified interval. All
-audits of a night together call a library that keeps its claims red in at most one night of 1,000: each of at most
-`SEATS` has an equal share (Bonferroni). The answers are kept in results.json, changed.md says what is new, and the
-exit code is 1 where a red answer is new. What was not run is said with its reason, and is never a pass.
+A mechanism is audited at its own claim, by fresh seeds; an accountant is held against a certified interval. What was
+not run is said with its reason, and is never a pass: a seat that ends its process has no answer, and the rest is asked
+in a new one.
+
+Where every claim is true, a night has a false red answer with a probability of at most `NIGHT`. Each seat is audited
+once, at a false alarm of `NIGHT` / `SEATS`; there are at most `SEATS` of them, which is checked, and the sum of their
+chances bounds that of any (Bonferroni). A red answer is asked once more by fresh seeds, and is red only where both say
+so, which can take a red answer away and cannot add one. Certified intervals are no matter of chance.
+
+The answers are kept in results.json, changed.md says what is new (`night.py`), and the exit code is 1 where a red
+answer is new.
 """
 
 from __future__ import annotations
 
 import argparse
-import collections
 import contextlib
+import datetime
+import faulthandler
 import importlib.util
+import itertools
 import json
-import math
 import re
 import signal
 import subprocess
@@ -28,35 +36,52 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parents[1] / "museum")]
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "museum"))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from released import environment  # noqa: E402
-from seat import Accounted, Audited, Left, Seat  # noqa: E402
+from night import (
+    ALL,
+    KEPT,
+    NONE,
+    NOT_ASKED,
+    NOT_RUN,
+    RED,
+    REST,
+    changed,
+    new_reds,
+    package,
+    repeated,
+    since,
+    summed,
+)  # fmt: skip
+from released import environment
+from seat import Accounted, Audited, Left, Seat
 
 HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 ROWS = HERE / "results.json"
 NIGHT, SEATS = 1e-3, 1_000  # chance of any false red in a night, and among how many it is shared
 MOST = 200_000  # runs of an audit
-ROUNDED = 1e-6  # what an accountant may lose by rounding
+ROUNDED = 1e7 * 2.0**-53  # relative error of a sum of up to 10^7 probabilities in doubles, as accountants add them up
 LIMIT = 10.0  # seconds of the processor, for one answer
-KEPT, RED, NONE, NOT_RUN = "kept", "red", "no answer", "not run"
+HANGS = 6  # times as long on the clock, after which a process that does not come back is ended
 PINS = {
     "opendp": ["opendp==0.16.0"],
     "diffprivlib": ["diffprivlib==0.6.6", "scikit-learn==1.6.1"],
     "pydp": ["python-dp==1.1.5"],
-    "pure_ldp": ["pure-ldp==1.1.2", "xxhash==3.6.0", "scikit-learn==1.6.1"],
+    "pure_ldp": ["pure-ldp==1.1.2", "xxhash==3.6.0", "scikit-learn==1.6.1", "statsmodels==0.14.6"],
     "pipeline_dp": ["pipeline-dp==0.3.1", "python-dp==1.1.5"],
     "dp_accounting": ["dp-accounting==0.6.0"],
     "jax_privacy": ["jax-privacy==2.0.0"],
     "snsql": ["smartnoise-sql==1.0.10", "opendp==0.14.2", "SQLAlchemy==2.1.9", "pandas==2.3.3"],
     "opacus": ["opacus==1.6.0", "torch==2.13.0"],
 }
-
 PROOF = ["python-flint>=0.8"]  # accounts need it
 ABSENT = {  # what was looked for, and is not judged
     "mbi==2.0.0": "it exports no mechanism and no accountant: noise is added by its users",
     "tmlt.core==0.20.0": "it asks for NumPy 1 on Python 3.11, and dpaudit for NumPy 2; benchmarks/adapters audits it",
 }
+BEGUN = "its process ended before it answered"
 
 
 def seats(library: str) -> Iterator[Seat]:
@@ -75,13 +100,17 @@ def audited(seat: Audited, seconds: float) -> dict[str, Any]:
 
     mechanism, asked = dp.load(seat.make()), {"pairs": list(seat.pairs), "floating_point": "ignore", **seat.options}
     cost = 0.0
-    for rehearsed in (200, 2_000):  # thrown away: they only say how many runs there is time for
+    for rehearsed in (
+        100 * len(seat.pairs),
+        2_000,
+        20_000,
+    ):  # thrown away: they only say how many runs there is time for
         before = time.process_time()
         dp.audit(mechanism, runs=rehearsed, **asked)
         cost = (time.process_time() - before) / rehearsed
         if cost * rehearsed > seconds / 8:
             break
-    runs = int(min(max(seconds / cost, 200), MOST))
+    runs = int(min(max(seconds / cost, 100 * len(seat.pairs)), MOST))
     evidence = dp.audit(mechanism, runs=runs, confidence=0.999, false_alarm=NIGHT / SEATS, **asked)
     words = {"violated": RED, "not violated": KEPT, "proved": KEPT}
     return {
@@ -107,19 +136,41 @@ _CERTIFIED: dict[tuple[str, float], Any] = {}
 
 
 def held_against(said: float, low: float, high: float, delta: float) -> dict[str, Any]:
-    """A row: an upper bound that lies below what is certainly lost is red; NaN is no answer."""
-    word = RED if said < low * (1 - ROUNDED) else KEPT if said >= low * (1 - ROUNDED) else NONE
-    loose = f", {said / high:.3g} times what is certified" if word == KEPT and said > 1.02 * high else ""
+    """A row: an upper bound that lies below what is certainly lost, by more than it is rounded, is red.
+
+    An ε whose sums are rounded is off by as much, relatively, at most: where δ falls with ε as that of a Gaussian does,
+    a relative error of δ moves ε by less. NaN is no answer.
+    """
+    least = low * (1 - ROUNDED)
+    word = RED if said < least else KEPT if said >= least else NONE
+    beside = ""
+    if word == KEPT:
+        beside = f", {said / high:.3g} times what is certified" if said > 1.02 * high else ""
+        beside = f", {1 - said / low:.1e} of it below by rounding" if said < low else beside
     return {
         "word": word,
         "claim": f"ε = {said:.5g}, δ = {delta:g}",
-        "shown": f"{low:.5g} ≤ ε ≤ {high:.5g}{loose}",
+        "shown": f"{low:.5g} ≤ ε ≤ {high:.5g}{beside}",
         "why": "" if word != NONE else f"the accountant says {said}",
     }
 
 
 def judged(seat: Seat, seconds: float) -> dict[str, Any]:
-    """The row of a seat, within `LIMIT`."""
+    """The row of a seat; each look within `LIMIT`."""
+    row = _looked(seat, seconds)
+    if row["word"] == RED and isinstance(seat, Audited):
+        again = _looked(seat, seconds)
+        row["seconds"] = round(row["seconds"] + again["seconds"], 1)
+        if again["word"] != RED:
+            why = (
+                f"red at first ({row['shown']}), and {again['word']} by fresh seeds ({again['shown'] or again['why']})"
+            )
+            row |= {"word": NONE, "why": why}
+    return row
+
+
+def _looked(seat: Seat, seconds: float) -> dict[str, Any]:
+    """One look at a seat, within `LIMIT`."""
 
     def late(*_: Any) -> None:
         raise KeyboardInterrupt  # nothing takes it for an answer of the library
@@ -144,90 +195,84 @@ def judged(seat: Seat, seconds: float) -> dict[str, Any]:
 
 
 def within(library: str, out: Path, seconds: float) -> None:
-    """Judge a library in its environment; every answer is written as it comes."""
+    """Judge a library in its environment, from the first seat on that was not begun.
+
+    Every seat writes a line when it begins and one with its answer, so that what ends the process is known.
+    """
+    done = len(written(out))
     with out.open("a", encoding="utf-8") as kept:
-        for seat in seats(library):
-            kept.write(json.dumps(judged(seat, seconds), ensure_ascii=False) + "\n")
-            kept.flush()
+        for place, seat in enumerate(itertools.islice(seats(library), done, None), start=done):
+            begun = {"name": seat.name, "word": NOT_RUN, "claim": "", "shown": "", "why": BEGUN, "seconds": 0.0}
+            _write(kept, place, begun)
+            faulthandler.dump_traceback_later(HANGS * LIMIT, exit=True)  # where no signal is heard
+            row = judged(seat, seconds)
+            faulthandler.cancel_dump_traceback_later()
+            _write(kept, place, row)
+
+
+def _write(kept: Any, place: int, row: dict[str, Any]) -> None:
+    kept.write(json.dumps({"place": place, **row}, ensure_ascii=False) + "\n")
+    kept.flush()
+
+
+def written(out: Path) -> list[dict[str, Any]]:
+    """The rows of all seats that were begun, in their order."""
+    last = {}
+    for line in out.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        last[row.pop("place")] = row
+    return list(last.values())
 
 
 def rows_of(library: str, folder: Path, reuse: bool, seconds: float) -> list[dict[str, Any]]:
-    """The rows of a library, judged in a process of its own; what ended it before its end is a row too."""
+    """The rows of a library, judged in processes of its own; what ended one of them is said in a row."""
     out, why = folder / f"{library}.jsonl", ""
     out.write_text("", encoding="utf-8")
+    rows: list[dict[str, Any]] = []
     try:
         python = environment(library, [*PINS[library], *PROOF], folder, reuse)
         command = [str(python), __file__, library, "--seconds", str(seconds), "--within", str(out)]
-        subprocess.run(command, check=True, timeout=2 * SEATS, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        while True:
+            done = subprocess.run(command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            begun, rows = len(rows), written(out)
+            if done.returncode == 0:
+                break
+            why = ended(done.returncode, done.stderr.decode(errors="replace"))
+            if len(rows) == begun or rows[-1]["why"] != BEGUN:
+                break  # no seat ended it: another process would end there too
+            rows[-1]["why"], why = f"{BEGUN}: {why}", ""
+            with out.open("a", encoding="utf-8") as kept:
+                _write(kept, len(rows) - 1, rows[-1])
     except subprocess.CalledProcessError as error:
-        last = (error.stderr or b"").decode(errors="replace").strip().splitlines()[-1:]
-        why = f"{Path(error.cmd[1]).name} ended with {error.returncode}: {' '.join(last)}"[:300]
-    except (OSError, subprocess.TimeoutExpired) as error:
-        why = f"{type(error).__name__}: {error}"[:300]
-    rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
-    repeated = [name for name, count in collections.Counter(row["name"] for row in rows).items() if count > 1]
-    if why or not rows or repeated:
-        why = why or (f"two seats are called {repeated[0]}" if repeated else "its registry is empty")
-        rows.append({"name": "(the rest)", "word": NOT_RUN, "claim": "", "shown": "", "why": why, "seconds": 0.0})
+        why = f"its environment cannot be made: {' '.join(map(str, error.cmd[1:4]))} ended with {error.returncode}"
+    except OSError as error:
+        why = f"its environment cannot be made: {error}"[:300]
+    if not why and (not rows or repeated(rows)):
+        why = f"two seats are called {repeated(rows)[0]}" if rows else "its registry is empty"
+    if why:
+        rows.append({"name": REST, "word": NOT_RUN, "claim": "", "shown": "", "why": why, "seconds": 0.0})
     return [{"library": PINS[library][0], **row} for row in rows]
 
 
-def changed(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> str:
-    """The page of a night: what is red, what changed since the last one, and what was not run."""
-
-    def place(row: dict[str, Any]) -> tuple[str, str]:
-        return row["library"].partition("==")[0], row["name"]
-
-    before, now = ({place(row): row for row in rows} for rows in (old, new))
-    red = [row for row in new if row["word"] == RED]
-    lines = ["# The court: what changed", "", "Made by `python benchmarks/court/run.py`.", "", summed(new), ""]
-    lines += ["## Changed since the night before", "", "| library | constructor | before | now | what is shown |", "|---|---|---|---|---|"]  # fmt: skip  # noqa: E501
-    for key in sorted(before.keys() | now.keys()):
-        was, row = before.get(key), now.get(key)
-        if was is None or row is None or any(was[what] != row[what] for what in ("word", "claim", "library")):
-            held = row or was or {}
-            said = [f"{each['word']} {each['claim']}".strip() if each else "—" for each in (was, row)]
-            lines.append(_line(held["library"], held["name"], *said, held["shown"] or held["why"]))
-    lines += ["", "## Red", "", "| library | constructor | says | is shown | new |", "|---|---|---|---|---|"]
-    lines += [_line(row["library"], row["name"], row["claim"], row["shown"], "" if _was_red(before.get(place(row))) else "new")  # noqa: E501
-              for row in red]  # fmt: skip
-    lines += ["", "## Not run, or without an answer", "", "| library | constructor | why |", "|---|---|---|"]
-    lines += [_line(row["library"], row["name"], f"{row['word']}: {row['why']}")
-              for row in new if row["word"] in (NONE, NOT_RUN)]  # fmt: skip
-    lines += ["", "## By library", "", "| library | kept | red | no answer | not run | seconds |", "|---|---|---|---|---|---|"]  # fmt: skip  # noqa: E501
-    for library in dict.fromkeys(row["library"] for row in new):
-        its = [row for row in new if row["library"] == library]
-        counts = collections.Counter(row["word"] for row in its)
-        numbers = [str(counts[word]) for word in (KEPT, RED, NONE, NOT_RUN)]
-        lines.append(_line(library, *numbers, f"{math.fsum(row['seconds'] for row in its):.0f}"))
-    return "\n".join(lines) + "\n"
+def ended(code: int, said: str) -> str:
+    """How a process ended."""
+    if said.startswith("Timeout"):
+        return f"it did not come back within {HANGS * LIMIT:.0f} s"
+    name = next((each.name for each in signal.Signals if each == -code), f"exit code {code}")
+    return f"{name} {(said.strip().splitlines() or [''])[-1]}".strip()[:300]
 
 
-def new_reds(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[str]:
-    """The red answers that were not red before."""
-    known = {(row["library"].partition("==")[0], row["name"]) for row in old if _was_red(row)}
-    return [f"{row['library']} {row['name']}: says {row['claim']}, and {row['shown']}"
-            for row in new if row["word"] == RED and (row["library"].partition("==")[0], row["name"]) not in known]  # fmt: skip  # noqa: E501
-
-
-def summed(rows: list[dict[str, Any]]) -> str:
-    """The night in a sentence."""
-    words = collections.Counter(row["word"] for row in rows)
-    looked = words[KEPT] + words[RED]
-    return (
-        f"{looked} constructors and accounts of {len({row['library'] for row in rows if row['word'] != NOT_RUN})} libraries were judged: "  # noqa: E501
-        f"{words[RED]} are red, {words[KEPT]} showed nothing against their word, which is no proof of it; {words[NONE]} "  # noqa: E501
-        f"have no answer, and {words[NOT_RUN]} were not run. Where every word is kept, a night has a false red with a "
-        f"probability of at most {NIGHT:g}."
-    )
-
-
-def _was_red(row: dict[str, Any] | None) -> bool:
-    return row is not None and row["word"] == RED
-
-
-def _line(*cells: str) -> str:
-    return "| " + " | ".join(cell.replace("|", "¦").replace("\n", " ") for cell in cells) + " |"
+def commit() -> str:
+    """The commit that judges, and whether files were changed since."""
+    try:
+        git = ["git", "-C", str(ROOT)]
+        head = subprocess.run([*git, "rev-parse", "--short=10", "HEAD"], check=True, capture_output=True, text=True)
+        edited = subprocess.run(
+            [*git, "diff", "--quiet", "HEAD", "--", "dpaudit", "benchmarks/court/*.py"], check=False
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return "an unknown commit"
+    return head.stdout.strip() + ", edited" * (edited.returncode != 0)
 
 
 def main() -> int:
@@ -238,7 +283,7 @@ def main() -> int:
         "--seconds",
         type=float,
         default=2.0,
-        help="of the processor for each audit, about; a second look takes as long again",
+        help="of the processor for each audit, about; one that finds something takes more",
     )
     parser.add_argument("--venvs", type=Path, help="where environments are made, and left; else in a folder that goes")
     parser.add_argument("--reuse", action="store_true", help="use the environments of --venvs as they are")
@@ -251,24 +296,28 @@ def main() -> int:
     if asked.within:
         within(asked.libraries[0], asked.within, asked.seconds)
         return 0
-    old = json.loads(ROWS.read_text(encoding="utf-8")) if ROWS.exists() else []
     chosen = asked.libraries or list(PINS)
-    new = []
+    old = json.loads(ROWS.read_text(encoding="utf-8")) if ROWS.exists() else []
+    made = {"night": datetime.date.today().isoformat(), "commit": commit()}
+    rows = []
     with contextlib.ExitStack() as stack:
         folder = asked.venvs or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         folder.mkdir(parents=True, exist_ok=True)
-        for library in PINS:
-            package = PINS[library][0].partition("==")[0]
-            held = [row for row in old if row["library"].partition("==")[0] == package]
-            new += rows_of(library, folder, asked.reuse, asked.seconds) if library in chosen else held
-    new += [{"library": library, "name": "(all)", "word": NOT_RUN, "claim": "", "shown": "", "why": why, "seconds": 0.0}
-            for library, why in ABSENT.items()]  # fmt: skip
-    if len(new) > SEATS:
-        sys.exit(f"{len(new)} seats share what is meant for {SEATS}: raise SEATS in {__file__}")
+        for library in chosen:
+            rows += [row | made for row in rows_of(library, folder, asked.reuse, asked.seconds)]
+            print(summed([row for row in rows if row["library"] == PINS[library][0]], NIGHT), flush=True)
+    known = {package(row) for row in old}
+    unasked = {pins[0]: NOT_ASKED for name, pins in PINS.items() if name not in chosen}
+    absent = ABSENT | {library: why for library, why in unasked.items() if library.partition("==")[0] not in known}
+    rows += [{"library": library, "name": ALL, "word": NOT_RUN, "claim": "", "shown": "", "why": why, "seconds": 0.0}
+             | made for library, why in absent.items()]  # fmt: skip
+    if len(rows) > SEATS:
+        sys.exit(f"{len(rows)} seats share what is meant for {SEATS}: raise SEATS in {__file__}")
+    new = since(old, rows)
     ROWS.write_text(json.dumps(new, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    (HERE / "changed.md").write_text(changed(old, new), encoding="utf-8")
+    (HERE / "changed.md").write_text(changed(old, new, NIGHT), encoding="utf-8")
     faults = new_reds(old, new)
-    print(summed(new), *faults, sep="\n")
+    print(summed(new, NIGHT), *faults, sep="\n")
     return 1 if faults else 0
 
 

@@ -97,7 +97,9 @@ def found() -> Iterator[Seat]:
             yield Audited(shown(name, {"epsilon": epsilon}), make, [([1, 0, 0], [0, 1, 1])], {})
     yield from without_recipe((name for name, each in vars(tools).items() if inspect.isfunction(each)), TOOLS)
     for name, several in TOOLS.items():
-        relation = "add-remove" if name.startswith("histogram") else "replace"  # of bins one record fills one
+        # it does not say what neighbours are: its noise is right for one record more or less in a histogram, and for
+        # one that is replaced in a mean, so each is asked as it would be right
+        relation = "add-remove" if name.startswith("histogram") else "replace"
         for place, (options, pairs) in enumerate(several):
             for epsilon in EPSILONS:
                 given = {"epsilon": epsilon, **options}

@@ -90,8 +90,8 @@ def found() -> Iterator[Seat]:
     """Every constructor of measurements."""
     held = [name for name in opendp.measurements.__all__ if name.startswith("make_")]
     yield from without_recipe(held, RECIPES)
-    for name, kinds in (("make_laplace", (float, int, "f32", "u8")), ("make_gaussian", (float, int, "f32", "i8")),
-                        ("make_geometric", (int, "u8"))):  # fmt: skip
+    for name, kinds in (("make_laplace", (float, int, "f32", "u32")), ("make_gaussian", (float, int, "f32", "i32")),
+                        ("make_geometric", (int, "u32"))):  # fmt: skip
         for kind in kinds:
             for scale in SCALES:
                 one = 1.0 if kind in (float, "f32") else 1

@@ -1,4 +1,4 @@
-"""SmartNoise SQL: every mechanism that its options name, behind queries; some 20 runs a second, so gross things show."""  # noqa: E501
+"""SmartNoise SQL: every mechanism that its options name, behind queries; slow, so gross things show."""
 
 from __future__ import annotations
 
