@@ -49,7 +49,6 @@ from dpaudit.verify.scope import rounded
 
 _EVENT_SHARE = 0.5  # of the error and of the runs go to the counterexample's event; an even split
 _AGAIN = 1e-6  # the error at which a bound that contradicts a proof is measured again
-_DEFAULT_RUNS = 100_000
 _LEAST_RUNS = 400  # below this a bound shows next to nothing
 
 

@@ -192,7 +192,6 @@ def _plain_column(series: Any) -> Any:
 _ANY_ORDER = frozenset(("head", "tail", "round", "clip", "astype", "abs", "to_numpy", "tolist", "to_list", "copy"))
 """Methods that do the same in every order."""
 _SERIES_SUMS: dict[str, Callable[..., Any]] = {"sum": np.sum, "max": np.max, "min": np.min, "mean": np.mean}
-_SAME_AS_ARRAY = frozenset(("copy", "infer_objects"))
 
 
 def method(domain: Runs, owner: Any, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:

@@ -147,11 +147,6 @@ WRITES: dict[type, frozenset[str]] = {
 """Methods that change their owner."""
 MOVES_ALONE = _words("append appendleft extend insert pop popleft reverse clear copy keys values items rotate")
 """Methods of containers that look at no value within: they may hold what is not public."""
-READS_OF_TOKENS = _words(
-    "clip round astype copy sum mean max min std var median tolist to_list to_dict to_numpy items keys "
-    "values reindex sort_values sort_index head tail nlargest nsmallest argsort argmax argmin idxmax "
-    "idxmin abs fillna cumsum reshape flatten ravel item get rename where mask map apply append"
-)
 POSITIONAL = {
     "clip": 3, "where": 3, "interp": 3, "linspace": 3, "arange": 3, "histogram": 2, "searchsorted": 2, "round": 2,
     "around": 2,
@@ -273,7 +268,6 @@ __all__ = [
     "POSITIONAL",
     "PURE",
     "READS",
-    "READS_OF_TOKENS",
     "WRITES",
     "build",
     "pure",

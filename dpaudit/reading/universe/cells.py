@@ -47,11 +47,6 @@ class Declared:
     values: tuple[Any, ...] | None = None
     missing: bool = False
 
-    @property
-    def is_listed(self) -> bool:
-        """Whether every value is a cell of its own."""
-        return self.values is not None
-
     def __str__(self) -> str:
         also = " or missing" if self.missing else ""
         if self.values is None:

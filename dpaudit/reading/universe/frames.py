@@ -60,11 +60,6 @@ class Selection:
         return Selection("swapped", self.times * (2 if self.kind == "swapped" else 1))
 
 
-def array_of_ones(space: Space) -> Any:
-    """Return 1 for each kind."""
-    return np.ones(len(space))
-
-
 class Frame(Private):
     """A data frame of any length."""
 

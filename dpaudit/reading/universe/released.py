@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from dpaudit.reading.universe.state import current, refuse
 
@@ -174,8 +173,3 @@ def reduced() -> Token:
 def is_released(value: Any) -> bool:
     """Whether this is a token."""
     return type(value) is Token
-
-
-def series_of(labels: Any) -> Token:
-    """Return a released series with public labels."""
-    return Token((len(labels),), frozenset(("series",)), pd.Index(labels))

@@ -75,11 +75,6 @@ class Pitfall:
     text: str
 
 
-def training_of(evidence: Evidence) -> Training | None:
-    """Return what was seen of a training loop, or None for other evidence."""
-    return evidence.training
-
-
 def updates_of(training: Training) -> int:
     """Return the number of steps with noise."""
     return sum(count for _, _, count in training.steps)

@@ -29,11 +29,6 @@ class Moved:
     trees: tuple[tuple[Tree, ...], ...] | None  # that show it: for each number two, or none
     boxes: int  # that it took
 
-    @property
-    def is_tight(self) -> bool:
-        """Whether the bound is the largest movement, to nine digits."""
-        return self.most is not None and float(max(self.most)) <= self.least * (1 + 1e-9)
-
 
 def bounded(
     value: Value, low: Fraction, high: Fraction, variables: int, *, seed: int = 0, limit: int = MOST_BOXES
