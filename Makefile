@@ -52,7 +52,7 @@ test-backends: $(VENV)/.created ## audit on Dask, Ray and submitit, and kill wor
 
 check-file: $(VENV)/.installed ## build out/dpaudit-check.pyz, which checks evidence where nothing is installed; prints its digest
 	@mkdir -p $(OUT)
-	$(PY) -m dpaudit.alone.build $(OUT)/dpaudit-check.pyz
+	$(PY) -m dpaudit.checker.archive $(OUT)/dpaudit-check.pyz
 
 docs: $(VENV)/.installed-docs ## build the site of the documentation in out/docs; every example is run (two minutes)
 	$(PY) -m sphinx --quiet --fail-on-warning --keep-going --builder html docs $(OUT)/docs

@@ -1,12 +1,11 @@
 """Is what two places of a file state compared? Honest evidence of every kind, each field changed alone.
 
-    python benchmarks/contradictions.py [--only NAME …] [--alone-every N] [--quick]
+    python benchmarks/contradictions.py [--only NAME …] [--quick]
 
 Writes results/contradictions.md. Every changed record gets an id that fits, so that only the contradiction is left. It
 is refused where `dpaudit check` exits with 1 or 2, or `check --against` where the target is at hand; it is held back
-where the exit code is 3 and that of the honest file was 0. The file for reviewers has to refuse, or hold back, what
-`dpaudit check` does. What nothing else in a file states stands in `FREE`, each with its reason, and nothing else is
-left out.
+where the exit code is 3 and that of the honest file was 0. What nothing else in a file states stands in `FREE`, each
+with its reason, and nothing else is left out.
 """
 
 from __future__ import annotations
@@ -20,9 +19,7 @@ import json
 import random
 import re
 import resource
-import subprocess
 import sys
-import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -34,12 +31,11 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 import msgspec
 import numpy as np
-from check_file import DRIVER, text_of
+from check_file import text_of
 from support.forging import OLD, OTHER_WORDS, Place, at, forged, is_unrevealed, kind_of
 from support.proofs import HONEST, proved, target_of
 
 import dpaudit as dp
-from dpaudit.alone.build import built
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.review.check import check, exit_code
@@ -304,8 +300,7 @@ def without(record: Any, path: Place) -> Any:
 
 
 SLOW = {
-    "review.check.sampled": ("foresee", "lower_bound"),
-    "review.check.second": ("second_opinion",),
+    "review.check.sampled": ("foresee", "lower_bound", "second_opinion"),
     "review.check.certain": ("event_probabilities",),
     "review.check.sequential": ("log_wealth", "sequential_bound", "foresee_sequential"),
     "review.check.certificate": ("check_certificate",),
@@ -384,25 +379,6 @@ def code_of(text: str, target: str | None = None) -> int:
         return 2
 
 
-class Reviewers:
-    """The file for reviewers, in one process that checks file after file."""
-
-    def __init__(self, folder: Path, stack: contextlib.ExitStack) -> None:
-        self.file, archive = folder / "evidence.json", folder / "dpaudit-check.pyz"
-        archive.write_bytes(built())
-        pipe = subprocess.PIPE
-        command = [sys.executable, "-I", "-S", "-c", DRIVER, str(archive)]
-        self.process = stack.enter_context(subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True))
-        stack.callback(lambda: self.process.stdin and self.process.stdin.close())
-
-    def code_of(self, text: str) -> int:
-        """The exit code of the file for a text."""
-        assert self.process.stdin is not None and self.process.stdout is not None
-        self.file.write_text(text, encoding="utf-8")
-        print(self.file, file=self.process.stdin, flush=True)
-        return int(json.loads(self.process.stdout.readline())[0])
-
-
 def outcome(kept: Kept, record: Any, before: int) -> str:
     """What becomes of a changed record, where the honest one has the exit code ``before``."""
     text = text_of(record)
@@ -417,21 +393,17 @@ def outcome(kept: Kept, record: Any, before: int) -> str:
 HEAD = "| evidence | fields | contradictions | refused by check | by check --against | held back | passed | free |"
 
 
-def table(rows: dict[str, list[int]], passed: list[str], worse: list[str], every: int) -> str:
+def table(rows: dict[str, list[int]], passed: list[str]) -> str:
     """The text of the results, as far as they go.
 
     Args:
         rows: the numbers of each evidence, by its name.
-        passed, worse: what passed, and what the file for reviewers alone passed.
-        every: of how many that fail the file was asked one.
+        passed: what passed.
     """
     sums = [sum(column) for column in zip(*rows.values(), strict=True)]
     lines = [HEAD, "|---|---|---|---|---|---|---|---|"]
     for name, numbers in (*rows.items(), ("**all**", sums)):
         lines.append(f"| {name} | " + " | ".join(f"{number:,}" for number in numbers) + " |")
-    lines += ["", f"Of what `dpaudit check` does not pass, the file for reviewers was asked one of {every}, and passed"]
-    lines[-1] += f" {len(worse) or 'none'}."
-    lines += ["", *worse] if worse else []
     lines += ["", "Passed:", "", *passed] if passed else ["", "None passed."]
     lines += [
         "",
@@ -450,51 +422,43 @@ def main() -> None:
     """Change every field of every kind of evidence, print what passes, and write the table after each."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="*", default=(), help="parts of names of evidence")
-    parser.add_argument("--alone-every", type=int, default=15, metavar="N", help="the file is asked one of N that fail")
     parser.add_argument("--quick", action="store_true", help="check alone; writes nothing")
     given = parser.parse_args()
     remembering()
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     rows: dict[str, list[int]] = {}
     passed: list[str] = []
-    worse: list[str] = []
-    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
-        alone = None if given.quick else Reviewers(Path(folder), stack)
-        for kept in honest():
-            if given.only and not any(part in kept.name for part in given.only):
+    for kept in honest():
+        if given.only and not any(part in kept.name for part in given.only):
+            continue
+        start, chance, found = time.monotonic(), random.Random(kept.name), dict.fromkeys(OUTCOMES, 0)
+        before, fields, free = code_of(text_of(kept.record), kept.target), set(), 0
+        if before not in (0, 3):
+            passed.append(f"- {kept.name}: *honest evidence is refused*")
+            print(passed[-1], flush=True)
+            continue
+        honestly = msgspec.structs.replace(Evidence.from_json(text_of(kept.record)), written=None)
+        for path, how, record in contradictions(kept, chance):
+            if is_alike(honestly, record):
                 continue
-            start, chance, found = time.monotonic(), random.Random(kept.name), dict.fromkeys(OUTCOMES, 0)
-            before, fields, free = code_of(text_of(kept.record), kept.target), set(), 0
-            if before not in (0, 3):
-                passed.append(f"- {kept.name}: *honest evidence is refused*")
-                print(passed[-1], flush=True)
+            said = outcome(kept, record, before)
+            row = f"- {kept.name}, {kind_of(path)}: {how} ({shown(at(kept.record, path))})"
+            if said == OUTCOMES[3] and reason_of(path):
+                free += 1
                 continue
-            honestly = msgspec.structs.replace(Evidence.from_json(text_of(kept.record)), written=None)
-            for number, (path, how, record) in enumerate(contradictions(kept, chance)):
-                if is_alike(honestly, record):
-                    continue
-                said = outcome(kept, record, before)
-                row = f"- {kept.name}, {kind_of(path)}: {how} ({shown(at(kept.record, path))})"
-                if said == OUTCOMES[3] and reason_of(path):
-                    free += 1
-                    continue
-                found[said] += 1
-                fields.add(kind_of(path))
-                if said == OUTCOMES[3]:
-                    passed.append(row)
-                    print(row, flush=True)
-                asked = alone is not None and said in OUTCOMES[:3:2] and number % given.alone_every == 0
-                if asked and alone is not None and alone.code_of(text_of(record)) == 0:
-                    worse.append(row)
-                    print("the file alone passes", row, flush=True)
-            rows[kept.name] = [len(fields), sum(found.values()), *found.values(), free]
-            print(
-                f"| {kept.name} | {' | '.join(map(str, rows[kept.name]))} | {time.monotonic() - start:.0f} s",
-                flush=True,
-            )
-            if not given.quick and not given.only:
-                RESULTS.write_text(table(rows, passed, worse, given.alone_every), encoding="utf-8")
-    print(table(rows, passed, worse, given.alone_every))
+            found[said] += 1
+            fields.add(kind_of(path))
+            if said == OUTCOMES[3]:
+                passed.append(row)
+                print(row, flush=True)
+        rows[kept.name] = [len(fields), sum(found.values()), *found.values(), free]
+        print(
+            f"| {kept.name} | {' | '.join(map(str, rows[kept.name]))} | {time.monotonic() - start:.0f} s",
+            flush=True,
+        )
+        if not given.quick and not given.only:
+            RESULTS.write_text(table(rows, passed), encoding="utf-8")
+    print(table(rows, passed))
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ import configuration  # noqa: E402
 import front  # noqa: E402
 import notebooks  # noqa: E402
 
-from dpaudit.alone.build import built  # noqa: E402
+from dpaudit.checker.archive import built  # noqa: E402
 
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 os.environ |= {"COLUMNS": "100", "NO_COLOR": "1"}  # for the commands that pages run

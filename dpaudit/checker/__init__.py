@@ -42,6 +42,7 @@ __all__ = [
     "Checked",
     "ForgedError",
     "accounted",
+    "bounds",
     "check_certificate",
     "check_text",
     "derived",

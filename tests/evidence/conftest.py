@@ -28,8 +28,7 @@ def _remembered(function: Callable[..., Any]) -> Callable[..., Any]:
 def remembered() -> list[tuple[Any, str, Callable[..., Any]]]:
     """The functions that remember, one memory of each for all tests."""
     wanted = {
-        "review.check.sampled": ("foresee", "lower_bound"),
-        "review.check.second": ("second_opinion",),
+        "review.check.sampled": ("foresee", "lower_bound", "second_opinion"),
         "review.check.certain": ("event_probabilities",),
         "verify.proofs.answers": ("leaves_of",),
         "verify.proofs.kind": ("check_certificate",),

@@ -14,8 +14,8 @@ from support.derived_certificates import column, op, release, total
 from support.proofs import proved
 
 import dpaudit as dp
-from dpaudit.alone.build import built
 from dpaudit.checker import check_certificate
+from dpaudit.checker.archive import built
 from dpaudit.evidence.canonical_json import content_id
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.review.check import check, exit_code

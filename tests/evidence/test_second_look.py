@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import copy
+import json
 import random
 
 import pytest
 from support.forging import another, at, forged, leaves, noticed
 
 import dpaudit as dp
+from dpaudit.checker import evidence as alone
+from dpaudit.checker.canonical import content_id
 
 ASKED = {"claim": "epsilon=1", "pairs": [([1.0], [0.0])], "relation": "declared", "runs": 4_000}
 
@@ -73,6 +76,18 @@ FORGERIES = {
     },
     "a smaller false alarm": lambda r: {**r["confirmed"], "false_alarm": 1e-6},
 }  # fmt: skip
+
+
+def code_in_the_file(record):
+    """The exit code of the file for reviewers."""
+    return alone.exit_code(list(alone.check(json.dumps({"id": content_id(record), "evidence": record}))))
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+def test_the_file_for_reviewers_notices_it_too(name, records):
+    assert all(code_in_the_file(record) == 0 for record in records.values())
+    unneeded = name == "a second look where none was due"  # the first look alone is sure
+    assert (code_in_the_file(FORGERIES[name](records)) == 0) == unneeded
 
 
 @pytest.mark.parametrize("how", FORGERIES)

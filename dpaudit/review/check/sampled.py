@@ -13,6 +13,7 @@ import msgspec
 
 from dpaudit.auditing.assumed import RECORDED
 from dpaudit.auditing.verdict import headline_of
+from dpaudit.checker.bounds import Hits, Notion, TooLongError, second_bound
 from dpaudit.evidence.build import at_whole, no_bound
 from dpaudit.evidence.event import Trees
 from dpaudit.evidence.evidence import Evidence
@@ -25,6 +26,7 @@ from dpaudit.stats.joint_region import lower_bound
 from dpaudit.stats.methods import method_of
 from dpaudit.stats.power import Detectable, foresee
 
+_SECOND_DIGITS = 1e-6  # relative, for a bound that is computed in another way
 _POWER_DIGITS = 1e-6  # relative, for the detectable violation
 _EARLIER_DIGITS = 2e-2  # the same for evidence without power, which an earlier rule computed
 _FORESEEN = 1e-9  # relative; numbers of runs are rounded to 2 digits, so this only absorbs float noise
@@ -89,9 +91,22 @@ def _counted(evidence: Evidence, number: int, attempt: Attempt, *, second: bool)
     said = f"{title}: its counts give {again:.10g}"
     yield answered("bound", holds, said if holds else f"{said}, and it states {bound.value:.10g}")
     if second:
-        from dpaudit.review.check.second import second_opinion
-
         yield from second_opinion(title, bound, counts, claim)
+
+
+def second_opinion(title: str, bound: Bound, counts: Counts, claim: Claim) -> Iterator[Finding]:
+    """Yield whether the same bound is found in another way, without SciPy, where there is one for the method."""
+    hits = Hits(counts.runs, counts.toward0, counts.toward1)
+    notion = Notion(claim.parameter, claim.delta, claim.numbers.get("order"))
+    weight = bound.weight if isinstance(bound.weight, float) else None
+    try:
+        value = second_bound(bound.method, hits, notion, weight, 1 - bound.confidence)
+    except TooLongError as error:
+        yield unchecked("second opinion", f"{title}: {error} takes too long", decides=False)
+        return
+    if value is not None:
+        holds = agrees(value, bound.value, _SECOND_DIGITS)
+        yield answered("second opinion", holds, f"{title}: computed in another way, it is {value:.7g}")
 
 
 def _notion(evidence: Evidence) -> Claim:

@@ -1,7 +1,7 @@
 """What are the tails of normal and binomial laws, and their quantiles, in plain Python? Computed without SciPy.
 
-The bounds of an audit are computed with SciPy. A check computes their limits a second time, here, by other algorithms:
-continued fractions, and Newton's method on the logit. `dpaudit.alone` has them in the place of SciPy's.
+Audits compute their bounds with SciPy; here the same limits come from continued fractions, and from Newton's method on
+the logit.
 """
 
 from __future__ import annotations
