@@ -13,7 +13,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
 
 from dpaudit.evidence.build import at_whole
-from dpaudit.evidence.records import NOT_ACCEPTED, Bound, SecondLook, Verdict
+from dpaudit.evidence.records import DOES_NOT_HOLD, NOT_ACCEPTED, Bound, SecondLook, Verdict
 from dpaudit.privacy import Claim
 from dpaudit.privacy.claims import number_text
 from dpaudit.stats.methods import SEQUENTIAL, method_of
@@ -139,12 +139,14 @@ def decide(
     if open_ends:
         more = "".join(f"; {each}" for each in open_ends[1:_TOLD])
         more += "" if len(open_ends) <= _TOLD else f" (and {len(open_ends) - _TOLD} more)"
-        why = "because not all that can run was read:"
+        why = "because not all that can run was read: "
         if open_ends[0].startswith(NOT_ACCEPTED):
-            why = "although a bound was found;"
+            why = "although a bound was found; "
+        if open_ends[0].startswith(DOES_NOT_HOLD):
+            why = "because "
         return (
             Verdict.INCONCLUSIVE,
-            f"Nothing is proved, {why} {open_ends[0]}{more}. {symbol} is at least {shown(lower.value)}, {sure}.",
+            f"Nothing is proved, {why}{open_ends[0]}{more}. {symbol} is at least {shown(lower.value)}, {sure}.",
         )
     doubted = _doubted(claim, lower, low_bits, looks, detectable)
     if upper is not None and within:

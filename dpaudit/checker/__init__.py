@@ -23,6 +23,7 @@ from dpaudit.checker.reading import (
     ForgedError,
     Steps,
     fields,
+    items,
     rational,
     read_json,
     shown,
@@ -68,6 +69,7 @@ _SCOPE_OF_RECORDS = {"data", "relation", "group", "person", "parameters"}
 _SYMBOLS = {"epsilon": "ε", "rho": "ρ", "mu": "μ"}
 _ROUNDED = Fraction(1, 10**9)  # by how much a bound that is no fraction may be rounded up, relatively
 _MOST_PARAMETERS = 1_000
+_MOST_GIVEN = 100  # lines of which it is given how far their values move
 _MOST_STEPS_OF_MOVES = 200_000_000
 
 
@@ -128,8 +130,9 @@ def check_certificate(certificate: object) -> Checked:
         raise CertificateError(
             f"the kind must be 'tree', 'fold', 'selection', 'releases', 'moves' or 'account', not {shown(kind)}"
         )
-    told = {"releases": {"account"}, "tree": {"values"}}.get(kind, set()) & certificate.keys()
+    told = {"releases": {"account", "given"}, "tree": {"values"}}.get(kind, set()) & certificate.keys()
     body = BODY if version == DERIVED_VERSION else _BODY[kind]
+    told -= {"given"} if version == DERIVED_VERSION else set()  # which has numbers of that kind
     given = fields(certificate, _HEAD | body | told, "the certificate")
     mechanism = fields(given["mechanism"], {"name", "source"}, "mechanism")
     mechanism = {name: text(mechanism[name], f"mechanism: {name}") for name in ("name", "source")}
@@ -189,7 +192,7 @@ def _check_releases(given: dict[str, Any], mechanism: dict[str, str], bound: Fra
         sentences, scope = derivation.sentences(), {**scope, "columns": derivation.domain()}
     else:
         found, sentences = check_releases(given, scope["relation"], group, Steps())
-        untold = _UNTOLD_OF_RELEASES
+        granted, untold = _granted(given), _UNTOLD_OF_RELEASES
     if not found <= bound <= found * (1 + _ROUNDED):
         raise ForgedError(f"the releases show the bound {found}, not {bound}")
     notion, delta = given["notion"], rational(given["delta"], "delta")
@@ -209,6 +212,18 @@ def _check_releases(given: dict[str, Any], mechanism: dict[str, str], bound: Fra
         f"It holds for any number of records, where {unit} {how}{times}.",
     )
     return replace(checked, sentences=(*told, *sentences, untold))
+
+
+def _granted(given: dict[str, Any]) -> tuple[str, ...]:
+    """Return what is taken for granted of lines of the program that are not read."""
+    found: dict[str, str] = {}
+    for number, each in enumerate(items(given["given"], "given", _MOST_GIVEN, 1) if "given" in given else ()):
+        each = fields(each, {"line", "by"}, f"given {number}")
+        by, line = rational(each["by"], f"given {number}: by"), text(each["line"], f"given {number}: line")
+        if by < 0 or line in found:
+            raise CertificateError(f"given {number}: a line moves once, by a number that is not negative")
+        found[line] = f"{line} moves by at most {by} and does nothing else"
+    return tuple(found.values())
 
 
 def _check_moves(given: dict[str, Any], mechanism: dict[str, str], bound: Fraction) -> Checked:

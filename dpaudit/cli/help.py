@@ -30,6 +30,7 @@ _SECTIONS = {
             "pairs",
             "data",
             "domain",
+            "given",
             "beyond_domain",
             "search",
         ),

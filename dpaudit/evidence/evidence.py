@@ -226,6 +226,12 @@ def beyond_claim(curve: Curve, claim: Claim | None) -> str:
     return ""
 
 
+def qualified(evidence: Evidence) -> str:
+    """Return the verdict in words, with the statements that a proof rests on: it is never told without them."""
+    proof = evidence.proof if evidence.verdict is Verdict.PROVED else None
+    return " ".join(filter(None, (str(evidence.verdict), "" if proof is None else proof.granted)))
+
+
 def low_bits_show_more(evidence: Evidence) -> bool:
     """Whether the low-order bits, which do not decide, show more than is claimed and than all else shows."""
     bound, claim = evidence.floating_point, evidence.claimed
@@ -260,9 +266,12 @@ def exit_code(evidence: Evidence, require: str | None = None) -> int:
     Args:
         evidence: what was found.
         require: "supported" where the trace has to support the claim: what it finds against the claim is 1 then, and
-            what it could not follow or price is 3, as for an inconclusive audit; None for the verdict alone.
+            what it could not follow or price is 3, as for an inconclusive audit; None for the verdict alone, and 1
+            where runs refute what was given for a proof.
     """
     code, trace = evidence.verdict.exit_code, evidence.trace
+    if evidence.proof is not None and evidence.proof.is_refuted:
+        return 1
     if require is None or evidence.verdict is Verdict.INVALID:
         return code
     if trace is not None and _worst_of(trace) is not None:

@@ -493,6 +493,10 @@ NOT_ACCEPTED = "its certificate was not accepted:"
 """How an open end begins that is none of the program: a bound was found, and the checker refuses what shows it."""
 
 
+DOES_NOT_HOLD = "what is given does not hold:"
+"""How an open end begins that is none of the program either: runs refute what was stated of a line."""
+
+
 class Comparison(Record, frozen=True):
     """How runs of the program compare with what was read of it, and what can run but was not read.
 
@@ -528,6 +532,8 @@ class Proof(Record, frozen=True):
         comparison: of runs with what was read; None if it was not recorded.
         prices: of the first releases of a certificate of releases, each by itself, such as "epsilon=1/2".
         whole: columns that are declared as ranges, and hold whole numbers, as those of given data do.
+        given: what is taken for granted of lines that are not read, such as "release.py:7 moves by at most 1": whoever
+            asked for the proof stated it, and the proof holds under it alone.
     """
 
     stored_as: ClassVar[str] = "proof"
@@ -540,6 +546,18 @@ class Proof(Record, frozen=True):
     comparison: Comparison | None = None
     prices: tuple[str, ...] = ()
     whole: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
+
+    @property
+    def granted(self) -> str:
+        """What stands behind the word of a verdict that rests on statements; empty without any."""
+        return f"given that {' and '.join(self.given)}" if self.given else ""
+
+    @property
+    def is_refuted(self) -> bool:
+        """Whether runs show that what is given does not hold."""
+        ends = () if self.comparison is None else self.comparison.open_ends
+        return bool(ends) and ends[0].startswith(DOES_NOT_HOLD)
 
     @property
     def is_refused(self) -> bool:

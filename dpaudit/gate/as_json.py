@@ -58,6 +58,7 @@ def _bounds(evidence: Evidence) -> dict[str, Any]:
     return {
         "id": evidence.id,
         "verdict": str(evidence.verdict),
+        "given": [] if evidence.proof is None else list(evidence.proof.given),
         "claim": evidence.claim,
         "relation": evidence.relation,
         "parameter": evidence.lower.parameter,

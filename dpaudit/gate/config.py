@@ -162,6 +162,7 @@ class _Reader:
         self.check_texts(found, at)
         self.check_pairs(found, at)
         self.check_domain(found, at)
+        self.check_given(found, at)
         self.check_data(found, gate, at)
         for name, value in _leaves(found.parameters, ()):
             if not isinstance(value, str | bool | int | float):
@@ -298,6 +299,20 @@ class _Reader:
         except UsageError as error:
             self.refuse((*at, "domain"), str(error))
 
+    def check_given(self, target: TargetSettings, at: tuple[Key, ...]) -> None:
+        """Refuse what is given of lines where it is of another form, or where nothing is proved from records."""
+        if target.given is None:
+            return
+        from dpaudit.neighbours.given_moves import parse_all
+
+        try:
+            parse_all(target.given)
+        except UsageError as error:
+            self.refuse((*at, "given"), str(error))
+        if not isinstance(target.domain, dict) or target.trace or target.pairs is not None:
+            why = "it is for a proof from records: declare what the columns hold, domain = { age = [0, 120] }"
+            self.refuse((*at, "given"), f"{why}, and leave pairs and trace out")
+
     def with_table_names(self, found: TargetSettings, at: tuple[Key, ...]) -> dict[str, Any]:
         """Return the parameters; tables ('@FILE') by file and digest."""
         from dpaudit.neighbours.data_files import table_name
@@ -374,7 +389,7 @@ def without_proof(target: TargetSettings) -> str:
 
 def is_of_records(target: TargetSettings) -> bool:
     """Whether the data of a target are found in what its columns may hold, as a proof from records finds them."""
-    return isinstance(target.domain, dict) and target.pairs is None and target.data is None
+    return isinstance(target.domain, dict) and target.pairs is None and (target.data is None or bool(target.given))
 
 
 def pair_files(target: TargetSettings) -> list[str]:

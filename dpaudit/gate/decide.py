@@ -40,6 +40,8 @@ def decide(
         return Outcome.FAILED, OutcomeRule.CLAIM_VIOLATED, evidence.reason
     if comparison is not None and comparison.leakier:
         return Outcome.FAILED, OutcomeRule.LEAKIER, _leakier(comparison)
+    if evidence.proof is not None and evidence.proof.is_refuted:
+        return Outcome.FAILED, OutcomeRule.GIVEN_REFUTED, evidence.reason
     if target.require == "proved" and verdict is not Verdict.PROVED:
         # this refutes nothing, and only a refuted claim ends with exit code 1
         why = f"no proof: {unproved}" if unproved else evidence.reason

@@ -229,6 +229,8 @@ class Auditor:
         told += [
             (_UNCONFIRMED, f"seed {evidence.seed}: {_plain(row.line)}") for row in shown.stated if row.key == "doubt"
         ]
+        if evidence.proof is not None and evidence.proof.given:
+            told.append((_BESIDE, f"{evidence.target.name}: {shown.headline.word}"))
         self._item.user_properties += told
         passes = "proved" if proved or (account is not None and expect == "not violated") else expect
         tolerates = (expect, tolerated) == ("not violated", "pass") and (account is not None or not proved)
@@ -298,7 +300,7 @@ class Auditor:
             evidence, why = None, str(error)
         if evidence is not None:
             return self._claiming(evidence), ""
-        if asked.get("pairs") is None and asked.get("data") is None:
+        if asked.get("given") is not None or (asked.get("pairs") is None and asked.get("data") is None):
             self._refuse(why)
         beside = {"length"} if asked.get("pairs") is None else {"length", "domain"}
         return self._audit(target, {name: value for name, value in asked.items() if name not in beside}, False), why

@@ -33,6 +33,7 @@ class OutcomeRule(Enum):
     INCONCLUSIVE = "inconclusive"
     RUNS_INVALID = "runs-invalid"
     CANNOT_RUN = "cannot-run"
+    GIVEN_REFUTED = "given-refuted"
 
     def __str__(self) -> str:
         return self.value
@@ -95,8 +96,9 @@ class TargetResult:
 
     @property
     def exit_code(self) -> int:
-        """The exit code of a gate with only this target: 1 only if it was shown to lose too much."""
-        if self.outcome is Outcome.FAILED and self.rule in (OutcomeRule.CLAIM_VIOLATED, OutcomeRule.LEAKIER):
+        """The exit code of a gate with only this target: 1 only if it loses too much, or what is given is false."""
+        refuted = (OutcomeRule.CLAIM_VIOLATED, OutcomeRule.LEAKIER, OutcomeRule.GIVEN_REFUTED)
+        if self.outcome is Outcome.FAILED and self.rule in refuted:
             return 1
         return {Outcome.PASSED: 0, Outcome.ACCEPTED: 0, Outcome.INVALID: 4}.get(self.outcome, 3)
 
@@ -112,6 +114,6 @@ class GateResult:
 
     @property
     def exit_code(self) -> int:
-        """The first that applies: 1 (violated or leakier), 4 (invalid), 3 (inconclusive, or no evidence), 0."""
+        """The first that applies: 1 (refuted), 4 (invalid), 3 (inconclusive, or no evidence), 0."""
         codes = {result.exit_code for result in self.results}
         return next((code for code in (1, 4, 3) if code in codes), 0)

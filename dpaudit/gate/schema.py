@@ -74,6 +74,13 @@ _IN_OTHER_WORDS: dict[str, Any] = {  # options with another form than in Python
         ),
     ],
     "runs": Annotated[int, Meta(ge=100, description=options_of(AuditRequest)["runs"].help)],
+    "given": Annotated[
+        str | list[str],
+        Meta(
+            description="Of lines that are not read, by how much the value moves that each assigns, "
+            "'release.py:7 moves by 1': what is proved is proved given that."
+        ),
+    ],
     "domain": Annotated[
         str | list[Any] | dict[str, Any],
         Meta(

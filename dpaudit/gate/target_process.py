@@ -196,6 +196,8 @@ def _found(request: Request, mechanism: Any, pairs: list[tuple[Any, Any]] | None
         try:
             return prove(mechanism, **{**options_in(request, ProofRequest), "runs": request.runs}), None
         except UsageError as error:
+            if request.given is not None:
+                raise
             if isinstance(request.domain, dict) and pairs is None and request.data is None:
                 # there are no other data than those of the domain
                 raise UsageError(f'{error}; with data = "FILE" it is audited, which proves nothing') from None

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dpaudit.evidence.evidence import qualified
 from dpaudit.gate.result import BaselineComparison, GateResult, Outcome, OutcomeRule, TargetResult
 from dpaudit.report.text.numerals import confidence_text, lower_text, upper_text
 from dpaudit.report.view import view
@@ -48,6 +49,12 @@ MEANINGS = {
         "Not proved",
         "The policy asks for a proof, and none was found that reaches the claim. That refutes nothing.",
         "Write the target as a program that can be read, claim what is proved, or ask for less.",
+    ),
+    OutcomeRule.GIVEN_REFUTED: Meaning(
+        "What is given does not hold",
+        "A proof was asked for that takes for granted how far the value of a line moves, and runs show that it moves "
+        "farther, or that the line does something else. The claim itself is not refuted by that.",
+        "Give how far the value moves, bound it in the function, or write the line so that it is read.",
     ),
     OutcomeRule.VIOLATION_MISSING: Meaning(
         "An expected violation was not found",
@@ -143,7 +150,7 @@ def shown(item: TargetResult) -> Shown:
     known = [seen.cell("lower")] * lower + [seen.cell("upper")] * upper
     return Shown(
         item=item,
-        verdict=str(evidence.verdict),
+        verdict=qualified(evidence),
         claim=evidence.claim or "none",
         bounds=", ".join(known) or "none shown",
         beside=tuple(seen.pressing_lines),

@@ -11,6 +11,7 @@ __all__ = [
     "dataset",
     "digest",
     "domain",
+    "given_moves",
     "inferred",
     "pair_files",
     "parse_relation",

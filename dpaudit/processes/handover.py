@@ -13,6 +13,7 @@ from dpaudit.evidence.records import Verdict
 from dpaudit.neighbours import parse_relation
 from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.domain import is_two_numbers
+from dpaudit.neighbours.given_moves import parse_all
 from dpaudit.neighbours.serialise import kept_text
 from dpaudit.privacy import parse_claim
 from dpaudit.request import AuditRequest, ProofRequest, Request, TraceRequest, options_of, proof_for, trace_for
@@ -160,6 +161,11 @@ def _domain(evidence: Evidence, request: Any) -> Compared:
         yield "what it holds for", evidence.proof.scope.partition(", under ")[0], told
 
 
+def _given(evidence: Evidence, request: Any) -> Compared:
+    if evidence.proof is not None:
+        yield "what is given", evidence.proof.given, tuple(map(str, parse_all(request.given)))
+
+
 _IN_OTHER_WORDS: dict[str, Callable[[Evidence, Any], Compared]] = {
     "parameters": _parameters,
     "claim": _claim,
@@ -172,6 +178,7 @@ _IN_OTHER_WORDS: dict[str, Callable[[Evidence, Any], Compared]] = {
     "observe": _observe,
     "data": _data,
     "domain": _domain,
+    "given": _given,
 }
 """Options that are only compared if given, or that evidence records in another form."""
 

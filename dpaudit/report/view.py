@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.evidence import Evidence, qualified
 from dpaudit.report.rows import Importance, Row, accounted, audited, findings, shown, trained
 from dpaudit.report.text.accounting import accounting_of
 from dpaudit.report.text.headline import Headline, headline
@@ -39,6 +39,11 @@ class View:
     evidence: Evidence  # the source of everything here
     headline: Headline  # the verdict, its sentence, and what must not be concluded from it
     stated: tuple[Row, ...]  # all rows in reading order, except how the evidence is identified, reproduced and cited
+
+    @property
+    def verdict(self) -> str:
+        """The verdict, with the statements that it rests on."""
+        return qualified(self.evidence)
 
     @property
     def rows(self) -> Iterator[Row]:

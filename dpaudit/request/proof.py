@@ -167,6 +167,8 @@ class ProofRequest:
             noise: then every output is enumerated, and the loss is exact.
         data: records, beside a domain by columns: they have to hold what it says, and the proof is compared with runs
             on neighbours of them, too. Evidence does not hold them.
+        given: for a function of records, how far the values move that some lines assign, where those are not read:
+            "release.py:7 moves by 1", or several. The proof holds under it, and says so; runs that refute it end it.
         runs: executions that confirm the counterexample and look for more on its pair; 0 for none.
         confidence: of what is sampled.
         seed: the root of every random draw, by default a fresh one.
@@ -209,6 +211,14 @@ class ProofRequest:
     data: Any = option(
         None, "Records that must keep to the domain by columns: .csv, .parquet or .json.", kind="file", gate="target"
     )
+    given: str | Sequence[str] | None = option(
+        None,
+        "Of a line that is not read, by how much the value moves that it assigns: 'release.py:7 moves by 1'.",
+        several=True,
+        asked="what is given",
+        recorded=lambda evidence: None if evidence.proof is None else list(evidence.proof.given) or None,
+        gate="target",
+    )
     runs: int | float = option(
         100_000,
         "To confirm what is found; 0: none.",
@@ -247,6 +257,7 @@ class ProofOptions(SharedOptions, total=False):
     length: int | None
     domain: str | Sequence[Any] | Mapping[str, Any] | None
     data: Any
+    given: str | Sequence[str] | None
     runs: int | float
     steps: int | None
     time_budget: float | None

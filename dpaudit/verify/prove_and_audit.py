@@ -30,6 +30,7 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import NOT_ACCEPTED, Attempt, Bound, Comparison, Verdict
 from dpaudit.loading.named import load, public_name
 from dpaudit.neighbours.domain import is_two_numbers
+from dpaudit.neighbours.given_moves import parse_all
 from dpaudit.privacy import Claim
 from dpaudit.privacy.claims import as_claim
 from dpaudit.processes.process import second_look_begins
@@ -138,6 +139,12 @@ def proving(request: ProofRequest) -> Proving:
             "data are held against a domain by columns, such as domain={'age': (0, 120)} (--domain 'age=[0, 120]'); "
             "give one, or leave out the data"
         )
+    stated = parse_all(request.given)
+    if stated and not isinstance(domain, Mapping):
+        raise UsageError(
+            "a movement is given of a line of a function of records; say what each column of its data frame may hold, "
+            "such as domain={'age': (0, 120)} (--domain 'age=[0, 120]'), or leave out what is given"
+        )
     kind = kind_asked(domain, length)
     asked = Asked(
         mechanism,
@@ -151,6 +158,7 @@ def proving(request: ProofRequest) -> Proving:
         data=request.data,
         keep=request.keep_data,
         seconds=request.time_budget,
+        given=stated,
     )
     with budget(request.steps, request.time_budget, mechanism.name):
         found = named(kind.prove(asked), public_name(mechanism))

@@ -42,13 +42,23 @@ class Scope:
         )
 
 
-def scope_of_records(relation: Relation, parameters: Mapping[str, str], whole: Sequence[str] = ()) -> str:
-    """Say what a bound for records holds for; ``whole`` names columns whose range is read as whole numbers."""
+def scope_of_records(
+    relation: Relation, parameters: Mapping[str, str], whole: Sequence[str] = (), given: Sequence[str] = ()
+) -> str:
+    """Say what a bound for records holds for.
+
+    Args:
+        relation: which data are neighbours.
+        parameters: of the function, as texts.
+        whole: columns whose range is read as whole numbers.
+        given: what is taken for granted of lines that are not read.
+    """
     listed = ", ".join(f"{name} = {value}" for name, value in parameters.items())
     told = "data frames of any length over the declared domain"
     if whole:
         told += f" with whole numbers in {', '.join(map(repr, whole))}"
-    return f"{told}, under {relation}" + (f", with {listed}" if listed else "")
+    told = f"{told}, under {relation}" + (f", with {listed}" if listed else "")
+    return told + "".join(f", given that {each} and does nothing else" for each in given)
 
 
 def as_text(value: Any) -> str:

@@ -34,7 +34,7 @@ def command(folder: str, html_file: str, name: str | None, context: str | None, 
     from dpaudit.evidence.canonical_json import read_text
     from dpaudit.report.formats import FORMATS
     from dpaudit.report.formats.context import read_context
-    from dpaudit.report.html.dossier import dossier_page, gravest
+    from dpaudit.report.html.dossier import dossier_page, gravest, gravest_word
 
     files, passed_over = _evidence_files(Path(folder))
     if not files:
@@ -49,7 +49,7 @@ def command(folder: str, html_file: str, name: str | None, context: str | None, 
         outputs.write(statement, str(FORMATS["in-toto"].draw(evidence, None)))
     verdict = gravest(evidence)
     verdicts = "1 verdict" if len(evidence) == 1 else f"{len(evidence)} verdicts"
-    outputs.say(f"{str(verdict).upper()} is the gravest of {verdicts}.\n")
+    outputs.say(f"{gravest_word(evidence)} is the gravest of {verdicts}.\n")
     for file in passed_over:
         outputs.say(f"  no evidence  {file}\n")
     return verdict.exit_code

@@ -6,6 +6,7 @@ at a price. Private data are no object of the process.
 """
 
 __all__ = [
+    "assumed",
     "base",
     "builtin_calls",
     "called",
@@ -30,4 +31,5 @@ __all__ = [
     "state",
     "values",
     "vectors",
+    "watched",
 ]

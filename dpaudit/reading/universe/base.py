@@ -7,7 +7,7 @@ import functools
 import os
 import traceback
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -87,6 +87,10 @@ class Base(Python):
 
     def _quiet(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """What goes to a log."""
+        raise NotImplementedError
+
+    def within_given(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> None:
+        """Note what a call does in a line of which it is given how far its value moves."""
         raise NotImplementedError
 
     def _public(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
@@ -171,8 +175,15 @@ class Base(Python):
             elif type(each) is dict:
                 pending += list(each.values())
 
+    def _unread(self, what: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> None:
+        """Note what is not read in a line of which it is given how far its value moves."""
+        if self.state.assuming is not None:
+            self.state.assuming.unread(what, args, keywords)
+
     def _guessed(self) -> bool:
         """Go on where the reading is refused anyway, for what else there is to say: into a part, once."""
+        if self.state.assuming is not None and self.state.assuming.is_here():
+            return bool(self.state.assuming.guess())
         where = line()
         known = where in self._guesses
         self._guesses.add(where)
@@ -194,12 +205,16 @@ def hook(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def asked(self: Base, /, *args: Any, **keywords: Any) -> Any:
         self.state.step()
+        if self.state.assuming is not None and function.__name__ == "call":
+            self.within_given(args, keywords)
         for each in args:
             if type(each) is Unknown:
+                self._unread(function.__name__, args, keywords)
                 return each
         try:
             return function(self, *args, **keywords)
         except RefusalError as why:
+            self._unread(function.__name__, args, keywords)
             self.state.note(Refused(line(), *why.args))
         except UnreadableError as why:
             at = f"{os.path.basename(why.file)}:{why.line}" if why.file and why.line else line()

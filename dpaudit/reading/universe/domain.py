@@ -15,7 +15,7 @@ import operator
 import sys
 import types
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from dpaudit.reading.callbacks import Iterating
 from dpaudit.reading.draws import source_of
 from dpaudit.reading.python import CONVERSIONS, IN_PLACE, OPERATION
 from dpaudit.reading.source import is_of_user
-from dpaudit.reading.universe import calls, methods, records
+from dpaudit.reading.universe import assumed, calls, methods, records
 from dpaudit.reading.universe.base import Bound, hook, naturally
 from dpaudit.reading.universe.called import Calls
 from dpaudit.reading.universe.columns import Column
@@ -93,6 +93,17 @@ class Universe(Calls):
     """Reads a function for all data of a declared domain."""
 
     rewriter = Rewriter
+    assumptions: Mapping[tuple[str, int], assumed.Assumed] = {}
+    universe: Any = None
+
+    def assumed(self, where: int, value: Callable[[], Any]) -> Any:
+        """What a line assigns of which it may be given how far the value moves."""
+        found = self.assumptions.get((value.__code__.co_filename, where))
+        return value() if found is None else assumed.evaluated(self.state, found, value, self.universe)
+
+    def within_given(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> None:
+        """Note what a call does in such a line."""
+        assumed.asked(self.state.assuming, args[0], args[1:], keywords)
 
     def ran(self, where: int) -> None:
         """Note that a block is run."""

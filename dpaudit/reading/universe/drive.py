@@ -16,14 +16,16 @@ import sys
 import time
 import traceback
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from dpaudit.errors import UsageError
+from dpaudit.neighbours.given_moves import GivenMove
 from dpaudit.reading.forking import fork
 from dpaudit.reading.source import is_of_user, is_own
 from dpaudit.reading.universe import calls
+from dpaudit.reading.universe.assumed import Assumed, located, rewriter_for
 from dpaudit.reading.universe.base import is_natural
 from dpaudit.reading.universe.cells import Declared, Universe
 from dpaudit.reading.universe.domain import Universe as Domain
@@ -47,6 +49,7 @@ class Reading:
     not_run: tuple[str, ...] = ()  # lines at which a part begins that no pass ran
     seconds: float = 0.0  # that it took
     unknown_column: str = ""
+    granted: tuple[GivenMove, ...] = ()  # statements on lines that are not read, under which all this holds
 
 
 def read(
@@ -58,14 +61,30 @@ def read(
     replaced: bool = False,
     seconds: float = 10.0,
     given: Mapping[str, Any] | None = None,
+    moves: Sequence[GivenMove] = (),
 ) -> Reading:
-    """Read a function on every path, for as many seconds of the CPU at most, on which load has little influence."""
+    """Read a function on every path, for as many seconds of the CPU at most, on which load has little influence.
+
+    Args:
+        function: of a data frame.
+        columns: what each column holds.
+        parameters: of the function.
+        person: the column that tells persons apart, where all of a person's records come and go.
+        replaced: whether one is replaced by another.
+        seconds: of the CPU.
+        given: further arguments, by name.
+        moves: how far the values move that some lines assign, where those are not read.
+
+    Raises:
+        UsageError: if a statement is about no assignment, or about one that is read without it, or that is never run.
+    """
     if not hasattr(os, "fork"):
         raise UsageError("functions as they are can be proved only where processes fork: on Linux and macOS")
     calls.build()
     started = time.monotonic()
     cuts: dict[str, frozenset[float]] = {}
     used = frozenset(texts_in(function))
+    assumed = located(moves, functions_of(function))
     for _ in range(MOST_ROUNDS):
         told = _one_round(
             function,
@@ -76,6 +95,7 @@ def read(
             person,
             replaced,
             seconds,
+            assumed,
         )
         seconds -= sum(each.seconds for each in told)
         asked = {name: values for each in told for name, values in each.cuts.items()}
@@ -94,12 +114,24 @@ def read(
         return Reading(columns, cuts, (), (why,), seconds=taken)
     refused = list(dict.fromkeys(why for each in told for why in each.refused))
     unknown = next((each.unknown_column for each in told if each.unknown_column), "")
+    granted = _granted(told, moves, is_whole=not refused)
     if refused:
-        return Reading(columns, cuts, (), tuple(refused), seconds=taken, unknown_column=unknown)
+        return Reading(columns, cuts, (), tuple(refused), seconds=taken, unknown_column=unknown, granted=granted)
     ran = set().union(*(each.ran for each in told))
     blocks = set().union(*(each.blocks for each in told))
     not_run = tuple(f"{os.path.basename(file)}:{line}" for file, line in sorted(blocks - ran))
-    return Reading(columns, cuts, tuple(_paths(told)), (), not_run, taken)
+    return Reading(columns, cuts, tuple(_paths(told)), (), not_run, taken, granted=granted)
+
+
+def _granted(told: list[Told], moves: Sequence[GivenMove], *, is_whole: bool) -> tuple[GivenMove, ...]:
+    """Return the statements that the reading rests on; refuse those that it does not need, once it is whole."""
+    needed = {place for each in told for place, is_needed in each.granted.items() if is_needed}
+    for each in moves:
+        if is_whole and str(each) not in needed:
+            met = any(str(each) in one.granted for one in told)
+            why = "is read, and how far its value moves is derived" if met else "is run on no path that was read"
+            raise UsageError(f"{each.place} {why}; leave out what is given of it")
+    return tuple(each for each in moves if str(each) in needed)
 
 
 def _paths(told: list[Told]) -> Iterator[tuple[Released, ...]]:
@@ -123,6 +155,7 @@ def _one_round(
     person: str | None,
     replaced: bool,
     seconds: float,
+    assumed: Sequence[Assumed],
 ) -> list[Told]:
     """Run one pass, and return what its processes tell."""
     reading, writing = os.pipe()
@@ -136,7 +169,7 @@ def _one_round(
             gc.disable()
             os.setsid()
             os.close(reading)
-            code = _pass(function, columns, arguments, cuts, used, person, replaced, writing)
+            code = _pass(function, columns, arguments, cuts, used, person, replaced, assumed, writing)
         finally:
             os._exit(code)
     os.close(writing)
@@ -199,6 +232,7 @@ def _pass(
     used: frozenset[str],
     person: str | None,
     replaced: bool,
+    assumed: Sequence[Assumed],
     pipe: int,
 ) -> int:
     """Read one pass, in a process of its own; return its exit code."""
@@ -207,6 +241,9 @@ def _pass(
     domain = Domain(state, used)
     try:
         universe = Universe(columns, cuts)
+        if assumed:
+            domain.rewriter, domain.universe = rewriter_for(assumed), universe
+            domain.assumptions = {(each.file, each.first): each for each in assumed}
         selection = Selection("record" if person is None else "unbounded", 1, 0)
         frame = given_frame(universe, selection)
         ended = _called(domain, function, frame, arguments)
@@ -286,39 +323,47 @@ def _blocks(domain: Domain) -> Iterator[tuple[str, int]]:
         pending += [each for each in code.co_consts if isinstance(each, types.CodeType)]
 
 
-def texts_in(function: Any) -> Iterator[str]:
-    """Yield the texts in a function and in functions of the user's that it names."""
+def functions_of(function: Any) -> Iterator[types.FunctionType]:
+    """Yield a function, and the functions of the user's that it names."""
     seen: set[types.CodeType] = set()
     pending = [function]
     while pending:
         one = pending.pop()
         one = getattr(one, "__wrapped__", getattr(one, "func", one))
-        if not is_own(one):
+        one = getattr(one, "__func__", one)
+        if not is_own(one) or one.__code__ in seen:
             continue
-        names = one.__globals__
-        codes = [one.__code__]
-        while codes:
-            code = codes.pop()
-            if code in seen:
-                continue
-            seen.add(code)
+        seen.add(one.__code__)
+        yield one
+        for code in _codes_of(one.__code__):
+            for value in map(one.__globals__.get, code.co_names):
+                if is_own(value):
+                    pending.append(value)
+                elif isinstance(value, type):
+                    pending += [each for each in vars(value).values() if is_own(each)]
+
+
+def _codes_of(code: types.CodeType) -> Iterator[types.CodeType]:
+    yield code
+    for each in code.co_consts:
+        if isinstance(each, types.CodeType):
+            yield from _codes_of(each)
+
+
+def texts_in(function: Any) -> Iterator[str]:
+    """Yield the texts in a function and in functions of the user's that it names."""
+    for one in functions_of(function):
+        for code in _codes_of(one.__code__):
             yield from code.co_names
             constants = list(code.co_consts)
             while constants:
                 each = constants.pop()
-                if isinstance(each, types.CodeType):
-                    codes.append(each)
-                elif isinstance(each, str):
+                if isinstance(each, str):
                     yield each
                 elif isinstance(each, tuple | frozenset):
                     constants += list(each)
-            for name in code.co_names:
-                value = names.get(name)
+            for value in map(one.__globals__.get, code.co_names):
                 if isinstance(value, str):
                     yield value
                 elif isinstance(value, list | tuple | set | dict):
                     yield from (each for each in value if isinstance(each, str))
-                elif is_own(value):
-                    pending.append(value)
-                elif isinstance(value, type):
-                    pending += [each for each in vars(value).values() if is_own(each)]

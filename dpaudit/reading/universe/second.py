@@ -29,6 +29,7 @@ from dpaudit.program.noise import LAWS
 from dpaudit.reading.constants import constants_of
 from dpaudit.reading.forking import fork
 from dpaudit.reading.universe.cells import Declared
+from dpaudit.reading.universe.watched import Line, Seen, differs, refuted, watching
 
 SIZES = (0, 1, 2, 3, 8, 40)
 PAIRS = 24
@@ -36,6 +37,7 @@ MORE = 8  # pairs of each further size, at numbers that stand in the function
 _LARGEST, _MOST_SIZES = 200, 6
 MOST_DRAWS = 20_000  # after which no further pair is tried, beyond one of each size
 SECONDS = 30.0
+_MOST_ROWS = 20  # of data whose neighbours are tried
 _SLACK = 1e-6
 
 
@@ -55,8 +57,11 @@ class PassedOverError(Exception):
 class Run:
     """The draws of one run, and what each was added to in a run that it is held against."""
 
-    def __init__(self, seed: int, *, new: list[int], size: int, before: Run | None = None) -> None:
+    def __init__(
+        self, seed: int, *, new: list[int], size: int, before: Run | None = None, lines: Sequence[Line] = ()
+    ) -> None:
         self.rng = np.random.Generator(np.random.PCG64(seed))
+        self.seed, self.lines, self.seen = seed, lines, Seen()
         self.draws = 0
         self.new, self.size, self.before = new, size, before
         self.met: dict[int, tuple[str, float, float]] = {}
@@ -464,7 +469,9 @@ def _once(
         warnings.simplefilter("ignore")
         try:
             more = {name: make() for name, make in given.items()}
-            out = ("returns", _plain(function(frame, **parameters, **more)))
+            with watching(run.lines, run.rng) as run.seen:
+                found = function(frame, **parameters, **more)
+            out = ("returns", _plain(found))
         except (DiffersError, PassedOverError):
             raise
         except Exception as error:
@@ -601,6 +608,7 @@ class Compared:
     raised: int = 0  # how many runs raised an exception
     passed_over: int = 0  # how many runs were compared with none, as a rule allows at a δ
     spending: tuple[Any, Any] | None = None  # neighbours of such runs, of which δ alone speaks; None without any
+    refuted: str | None = None  # what shows that a line does not do what is given of it; None where nothing does
 
 
 def compared(function: Callable[..., Any], columns: Mapping[str, Declared], cuts: Any, **known: Any) -> Compared:
@@ -629,23 +637,26 @@ def disagreement(
     replaced: bool = False,
     pairs: int = PAIRS,
     seed: int = 1,
+    lines: Sequence[Line] = (),
+    data: Any = None,
 ) -> Compared:
-    """Hold a bound against real runs on neighbouring frames."""
-    sizes = (*SIZES, *_sizes_of(function, parameters))
+    """Hold a bound against real runs on neighbouring frames, and what is given of lines also against data."""
+    sizes, more = (*SIZES, *_sizes_of(function, parameters)), (parameters, given or {})
     frames = Frames(columns, cuts, np.random.default_rng(seed), sizes)
     pairs += MORE * (len(sizes) - len(SIZES))
     worst, most, raised, why, over, draws = None, -1.0, 0, None, 0, 0
     spending: tuple[Any, Any] | None = None
+    against: str | None = None
     number = 0
     while number < pairs and (draws < MOST_DRAWS or number < len(SIZES)):
         first, second, of_first, of_second = frames.pair(number, person, replaced)
         worst = worst or (first, second)
-        one = Run(number, new=of_first, size=len(first))
-        two = Run(number, new=of_second, size=len(second), before=one)
+        one = Run(number, new=of_first, size=len(first), lines=lines)
+        two = Run(number, new=of_second, size=len(second), before=one, lines=lines)
         number += 1
         try:
-            before = _once(function, first, one, parameters, given or {})
-            after = _once(function, second, two, parameters, given or {})
+            before = _once(function, first, one, *more)
+            after = _once(function, second, two, *more)
             raised += (before[0] == "raises") + (after[0] == "raises")
             told = _differs(before, after, one, two, unsampled if two.is_sampled else limits)
         except DiffersError as error:
@@ -655,6 +666,9 @@ def disagreement(
             spending = spending or (first, second)
             told = None if spends else str(error)
         draws += one.draws + two.draws
+        if lines and against is None and (shown := refuted(one.seen, two.seen) or _again(function, first, one, more)):
+            worst, most = (first, second), math.inf
+            against = f"{shown}, on {_told(first)} and {_told(second)}"
         far = math.inf if told else two.cost + math.sqrt(two.squares)
         records, best = len(first) + len(second), sum(map(len, worst)) or math.inf
         is_more = far > most * (1 + _SLACK) or (far >= most * (1 - _SLACK) and records < best)
@@ -663,7 +677,54 @@ def disagreement(
         if told and why is None:
             why = f"pair {number} of {pairs} ({len(first)} and {len(second)} records): {told}"
     assert worst is not None
-    return Compared(2 * number - over, why, worst, raised, over, spending)
+    if lines and data is not None and against is None:
+        against = _refuted_on(function, data, lines, more, replaced=replaced, person=person)
+    return Compared(2 * number - over, why, worst, raised, over, spending, against)
+
+
+def _again(function: Any, frame: Any, run: Run, more: tuple[Any, Any]) -> str | None:
+    """Say whether a line assigns something else from the same data, with the same draws."""
+    again = Run(run.seed, new=run.new, size=run.size, lines=run.lines)
+    with contextlib.suppress(DiffersError, PassedOverError):
+        _once(function, frame, again, *more)
+    return differs(run.seen, again.seen)
+
+
+def _refuted_on(
+    function: Any, data: Any, lines: Sequence[Line], more: tuple[Any, Any], *, replaced: bool, person: str | None
+) -> str | None:
+    """Hold what is given of lines against neighbours of the data: without some rows, or with others in their place.
+
+    Rows are those that hold the least or the most of a column, and the first and last; no value of them is told.
+    """
+    numbers = data.select_dtypes("number")
+    listed = [0, len(data) - 1, *(int(end) for name in numbers for end in _ends_of(numbers[name]))] if len(data) else []
+    for place in list(dict.fromkeys(listed))[:_MOST_ROWS]:
+        gone = [place] if person is None else np.flatnonzero(data[person] == data[person].iloc[place]).tolist()
+        other = data.drop(index=data.index[gone]).reset_index(drop=True)
+        if replaced and person is None:
+            other = data.iloc[[*(k if k != place else len(data) - 1 - place for k in range(len(data)))]]
+            other = other.reset_index(drop=True)
+        one = Run(place, new=gone, size=len(data), lines=lines)
+        two = Run(place, new=gone if len(other) == len(data) else [], size=len(other), before=one, lines=lines)
+        with contextlib.suppress(DiffersError, PassedOverError):
+            _once(function, data, one, *more)
+            _once(function, other, two, *more)
+        if shown := refuted(one.seen, two.seen):
+            what = "and" if replaced else "and without"
+            return f"{shown.partition(', from ')[0]}, on the data {what} {'another' if replaced else 'a'} row"
+    return None
+
+
+def _told(frame: Any) -> str:
+    """Return a frame of the domain in words."""
+    listed = frame.to_dict("records")
+    return str(listed) if len(listed) <= 2 and len(str(listed)) < 120 else f"{len(frame)} records"
+
+
+def _ends_of(column: Any) -> tuple[int, int]:
+    values = column.fillna(column.mean()).to_numpy()
+    return int(np.argmin(values)), int(np.argmax(values))
 
 
 def _sizes_of(function: Callable[..., Any], parameters: Mapping[str, Any]) -> list[int]:

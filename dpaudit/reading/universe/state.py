@@ -90,6 +90,7 @@ class Told:
     blocks: set[tuple[str, int]] = field(default_factory=set)
     unknown_column: str = ""
     notes: set[str] = field(default_factory=set)
+    granted: dict[str, bool] = field(default_factory=dict)  # statements on lines that were run: whether they are needed
     seconds: float = 0.0  # of the CPU
 
 
@@ -113,6 +114,7 @@ class Pass:
         self.level: tuple[int, ...] = ()  # within which repeated steps this is
         self.sampled: dict[int, tuple[int, ...]] = {}  # within which each sample is drawn
         self.alive: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.assuming: Any = None  # the line that is evaluated of which it is given how far its value moves
 
     @property
     def scope(self) -> tuple[int, ...]:
@@ -161,7 +163,13 @@ class Pass:
             refuse_and_leave(f"more than {MOST_STEPS:,} operations in one call", "")
 
     def note(self, refusal: Refused) -> None:
-        """Keep a refusal; it stays, whatever the function catches."""
+        """Keep a refusal; it stays, whatever the function catches.
+
+        In a line of which it is given how far its value moves, the line keeps it (`assumed.evaluated`).
+        """
+        if self.assuming is not None and self.assuming.is_here():
+            self.assuming.refused.append(refusal)
+            return
         if refusal not in self.told.refused:
             self.told.refused.append(refusal)
         if len(self.told.refused) >= MOST_REFUSALS:

@@ -178,6 +178,8 @@ def _upper(evidence: Evidence, claim: Claim | None) -> list[tuple[LineRow, Mark 
         how = f"{proof.method} gave no {'bound that is accepted' if proof.is_refused else 'finite bound'}"
         return [(LineRow(name, "none found", how, "–", without_bound(evidence)), None)]
     row = _row(name, upper, claim, f"{letter} is certainly at most this, within the scope of the proof", letter)
+    if proof is not None and proof.given:
+        row = LineRow(row.name, row.value, row.how, row.confidence, f"{row.meaning}, {proof.granted}")
     if proof is not None:
         by = "every output enumerated" if proof.method == "enumeration" else f"proved by {proof.method}"
         row = LineRow(row.name, row.value, by, row.confidence, row.meaning)

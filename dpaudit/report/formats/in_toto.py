@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.evidence import Evidence, qualified
 from dpaudit.evidence.records import Verdict
 from dpaudit.report.text.phrases import one_line
 from dpaudit.report.view import View, view
@@ -37,7 +37,7 @@ def statement(evidences: Sequence[Evidence]) -> dict[str, Any]:
     for evidence, shown in zip(evidences, views, strict=True):
         lists[_result(shown)].append(f"no violation of the claim found: {_title(evidence)}")
         if evidence.verdict is Verdict.PROVED:
-            lists[_PASSED].append(f"claim proved: {_title(evidence)}")
+            lists[_PASSED].append(f"claim {qualified(evidence)}: {_title(evidence)}")
     return {
         "_type": STATEMENT,
         "subject": _unique([subject for evidence in evidences for subject in _subjects(evidence)]),
@@ -114,7 +114,7 @@ def _configuration(evidence: Evidence) -> dict[str, Any]:
 def _finding(shown: View) -> dict[str, Any]:
     return {
         "evidence": shown.evidence.id,
-        "verdict": str(shown.evidence.verdict),
+        "verdict": qualified(shown.evidence),
         "sentence": one_line(shown.headline.sentence),
         "caution": one_line(shown.headline.caution),
         "beside": [{"about": row.name, "text": one_line(row.text)} for row in shown.beside],

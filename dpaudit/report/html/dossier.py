@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.evidence import Evidence, qualified
 from dpaudit.evidence.records import Verdict
 from dpaudit.privacy import Claim
 from dpaudit.report.html.templates import environment
@@ -47,6 +47,15 @@ class Instrument:
     found: list[tuple[View, str]]
 
 
+def gravest_word(all_evidence: Sequence[Evidence]) -> str:
+    """Return the gravest verdict as a word, with the statements that any of the evidence rests on."""
+    verdict = gravest(all_evidence)
+    given = (
+        [] if verdict is not Verdict.PROVED else [qualified(each).removeprefix(str(verdict)) for each in all_evidence]
+    )
+    return str(verdict).upper() + ",".join(filter(None, dict.fromkeys(given)))
+
+
 def gravest(all_evidence: Sequence[Evidence]) -> Verdict:
     """Return the worst verdict of several."""
     return min((each.verdict for each in all_evidence), key=GRAVEST.index)
@@ -72,7 +81,7 @@ def dossier_page(
         .get_template("dossier.html.j2")
         .render(
             name=name,
-            verdict=str(verdict).upper(),
+            verdict=gravest_word(all_evidence),
             tone=str(verdict).replace(" ", "-"),
             sentence=_WORDS[verdict],
             claims=list(claims),

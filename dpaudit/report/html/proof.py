@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import NOT_ACCEPTED, Attempt, Bound, Counterexample, Proof, Verdict
+from dpaudit.evidence.records import DOES_NOT_HOLD, NOT_ACCEPTED, Attempt, Bound, Counterexample, Proof, Verdict
 from dpaudit.privacy import Claim
 from dpaudit.report.figures.loss_bins import frequency_interval
 from dpaudit.report.html.difference import Piece, differences
@@ -100,9 +100,12 @@ def proof_part(evidence: Evidence, claim: Claim | None) -> ProofPart | None:
                 f"{count_text(compared.passed_over)} more came too close to a branch to say",
             )
         )
+    facts += [("Taken for granted", f"{each} and does nothing else: whoever asked stated it") for each in proof.given]
     if compared is not None:
+        words = {NOT_ACCEPTED: "Not accepted", DOES_NOT_HOLD: "Refuted by runs"}
         facts += [
-            ("Not accepted" if each.startswith(NOT_ACCEPTED) else "Not read", each) for each in compared.open_ends
+            (next((word for begin, word in words.items() if each.startswith(begin)), "Not read"), each)
+            for each in compared.open_ends
         ]
     certificate = None
     if proof.certificate is not None:
@@ -123,7 +126,7 @@ def _sentence(evidence: Evidence, proof: Proof, upper: Bound | None, claim: Clai
     letter = symbol(evidence)
     open_ends = () if proof.comparison is None else proof.comparison.open_ends
     if open_ends:
-        why = open_ends[0] if proof.is_refused else "not all that can run of the program was read"
+        why = open_ends[0] if proof.is_refused or proof.is_refuted else "not all that can run of the program was read"
         return f"Nothing is proved of {letter}: {why}."
     if upper is None:
         text = f"No finite upper bound of {letter} was found; {without_bound(evidence)}."

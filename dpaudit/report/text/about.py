@@ -49,7 +49,8 @@ def _proved_for(evidence: Evidence) -> str:
     """The data that a proof is about, with what the columns may hold where they are declared."""
     links = chain(evidence)
     scope = "" if evidence.proof is None else evidence.proof.scope
-    return f"{scope.rstrip('.') if links is None else '; '.join(links.data)}."
+    granted = "" if links is None or evidence.proof is None else evidence.proof.granted
+    return f"{scope.rstrip('.') if links is None else '; '.join(links.data)}{', ' * bool(granted)}{granted}."
 
 
 def _value(value: object) -> str:

@@ -115,7 +115,7 @@ def proved_for(proof: Proof | None) -> str:
     if proof.method == "enumeration":
         return "for every dataset of the domain"
     if proof.method == "releases":
-        return "for data frames of any length"
+        return f"for data frames of any length{', ' * bool(proof.given)}{proof.granted}"
     if proof.method == "moves":
         return f"for n = {proof.length}"
     if proof.length is None:

@@ -89,6 +89,7 @@ def chain(evidence: Evidence) -> Chain | None:
     kept = ""
     if claim is not None:
         kept = f"{claim_words(claim)}: {_OUTCOMES.get(evidence.verdict, 'not reached, which refutes nothing')}"
+        kept += f", {proof.granted}" if proof.given else ""
     left = len(listed) - len(releases) + max(0, len(given["releases"]) - len(prices))
     return Chain(
         data=tuple(_data(proof.domain)),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dpaudit.evidence.evidence import LOWERED, Evidence, against, low_bits_show_more
+from dpaudit.evidence.evidence import LOWERED, Evidence, against, low_bits_show_more, qualified
 from dpaudit.evidence.records import Bound, Verdict
 from dpaudit.report.text import training
 from dpaudit.report.text.accounting import accounting_of, verdict_words
@@ -55,7 +55,7 @@ def headline(evidence: Evidence) -> Headline:
     """Return the words for an audit, by verdict and situation."""
     verdict, claimed = evidence.verdict, evidence.claimed
     claim = "" if claimed is None else claim_words(claimed)
-    word, tone = str(verdict).upper(), str(verdict).replace(" ", "-")
+    word, tone = str(verdict).upper() + qualified(evidence).removeprefix(str(verdict)), str(verdict).replace(" ", "-")
     accounting = accounting_of(evidence)
     if evidence.training is not None:
         sentence, caution = training.verdict_words(evidence, evidence.training)
@@ -87,6 +87,9 @@ def headline(evidence: Evidence) -> Headline:
         caution = "A lower bound says how much is lost at least. It does not say how much is lost at most."
         if evidence.upper is not None:
             caution = "A lower bound says how much is lost at least, and an upper bound how much at most, in its scope."
+    elif evidence.proof is not None and evidence.proof.is_refuted and evidence.proof.comparison is not None:
+        sentence = f"Nothing is proved: {evidence.proof.comparison.open_ends[0]}. {_shown(evidence)}"
+        caution = f"It was asked for a proof {evidence.proof.granted}. The claim itself is not refuted by that."
     elif against(evidence):
         shown = doubt_sentence(evidence) or _shown(evidence)
         sentence = f"A finding speaks against the claim {claim}: {against(evidence)}. {shown}"

@@ -18,6 +18,7 @@ from dpaudit.evidence.canonical_json import plain_value
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Counterexample, Proof
 from dpaudit.neighbours import Relation
+from dpaudit.neighbours.given_moves import GivenMove
 from dpaudit.privacy import Claim, PureDP
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.source_digest import PREFIX as REACHED
@@ -51,6 +52,7 @@ class Asked:
     data: Any = None  # a frame that has to be within the domain
     keep: bool = False  # whether the datasets of a domain are kept
     seconds: float | None = None  # of the CPU, for the reading of a function as it is; None for a few
+    given: tuple[GivenMove, ...] = ()  # how far the values move that some lines assign, where those are not read
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Comparison, Proof
 from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.neighbours.domain import Range, allowed_of
+from dpaudit.neighbours.given_moves import GivenMove, parse_all
 from dpaudit.neighbours.serialise import kept_text, read_kept
 from dpaudit.privacy import PureDP
 from dpaudit.verify.proofs.kind import Asked, Found, NotShownError, ProofKind, Shown, certified, untied
@@ -48,13 +49,14 @@ def _prove(asked: Asked) -> Found:
         claim=claim,
         data=asked.data,
         seconds=asked.seconds or SECONDS,
+        given=asked.given,
     )
     read = 0 if found.releases is None else found.releases.read
     texts = {name: as_text(value) for name, value in given.items()}
     return Found(
         proof=Proof(
             method="releases",
-            scope=scope_of_records(found.relation, texts, found.whole),
+            scope=scope_of_records(found.relation, texts, found.whole, found.given),
             length=None,
             paths=read,
             certificate=found.certificate,
@@ -62,6 +64,7 @@ def _prove(asked: Asked) -> Found:
             comparison=Comparison(found.runs, found.passed_over, 0, read, found.open_ends),
             prices=() if found.certificate is None else prices_alone(found.certificate),
             whole=found.whole,
+            given=found.given,
         ),
         kind="proof",
         relation=found.relation,
@@ -86,6 +89,7 @@ def _check(evidence: Evidence, proof: Proof) -> Shown:
         if (
             proof.length is not None
             or not proof.scope.startswith(scope_of_records(relation, {}, proof.whole))
+            or not proof.scope.endswith(scope_of_records(relation, parameters, proof.whole, proof.given))
             or proof.prices
         ):
             raise NotShownError(f"{proof.scope:.200} is stated, and {scope_of_records(relation, parameters)} was asked")
@@ -100,7 +104,10 @@ def _check(evidence: Evidence, proof: Proof) -> Shown:
     proved = Relation(scope["relation"], group=scope["group"], person=scope["person"])
     if proved != relation:
         raise NotShownError(f"it holds under {proved}, and {evidence.relation} is stated")
-    text = scope_of_records(relation, scope["parameters"], proof.whole)
+    given = tuple(str(_move(**each)) for each in certificate.get("given", ()))
+    if proof.given != given:
+        raise NotShownError(f"the certificate takes for granted that {given or 'nothing'}, and {proof.given} is stated")
+    text = scope_of_records(relation, scope["parameters"], proof.whole, given)
     if (proof.scope, proof.length) != (text, None):
         raise NotShownError(f"it holds for {text}, and {proof.scope:.200} is stated")
     if proof.paths < len(certificate["paths"]):
@@ -115,6 +122,11 @@ def _check(evidence: Evidence, proof: Proof) -> Shown:
         _refuse_missing(certificate["columns"], domain, proof.whole)
     _refuse_whole(proof.whole, certificate["columns"], domain)
     return Shown((_said(checked),), untied(evidence, checked.mechanism))
+
+
+def _move(line: str, by: str) -> GivenMove:
+    file, _, number = line.rpartition(":")
+    return GivenMove(file, int(number), Fraction(by))
 
 
 def _is_older(evidence: Evidence, certificate: dict[str, Any] | None) -> bool:
@@ -241,6 +253,7 @@ def _read_again(evidence: Evidence, proof: Proof, asked: Asked) -> bool | None:
         relation=asked.relation,
         claim=evidence.claimed,
         data=typed_frame(proof),
+        given=parse_all(proof.given),
     )
     if again.certificate is None or again.releases is None:
         return False
@@ -251,7 +264,7 @@ def _read_again(evidence: Evidence, proof: Proof, asked: Asked) -> bool | None:
 
 def _program(certificate: Mapping[str, Any]) -> dict[str, Any]:
     """Return what of a certificate is the program: what is released, of what, on which paths."""
-    parts = ("columns", "expressions", "rows", "numbers", "samples", "paths")
+    parts = ("columns", "expressions", "rows", "numbers", "samples", "paths", "given")
     found = {name: certificate[name] for name in parts if name in certificate}
     # a line moves where something is written above it, and is then the same line
     return {**found, "releases": [{**each, "line": None} for each in certificate["releases"]]}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 from dpaudit.checker import FORMAT, VERSION
 from dpaudit.neighbours import Relation
+from dpaudit.neighbours.given_moves import GivenMove
 from dpaudit.verify.releases.kinds import conditions_of
 from dpaudit.verify.releases.movement import Ball, ColumnDomain, Condition, Movement, Part, Releases
 
@@ -23,6 +24,7 @@ def release_certificate(
     notion: str,
     delta: Fraction,
     account: Mapping[str, Any] | None = None,
+    given: Sequence[GivenMove] = (),
 ) -> dict[str, Any]:
     """Return the derivation as plain data for JSON, which `dpaudit.checker` checks."""
     listed = list(dict.fromkeys(release for path in releases.paths for release in path))
@@ -63,6 +65,7 @@ def release_certificate(
         ],
         "paths": [[numbers[release] for release in path] for path in releases.paths],
         **({} if account is None else {"account": dict(account)}),
+        **({"given": [{"line": each.place, "by": str(each.by)} for each in given]} if given else {}),
     }
 
 

@@ -7,7 +7,7 @@ checker of certificates is the third.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -18,10 +18,13 @@ from dpaudit.checker import CertificateError, check_certificate
 from dpaudit.checker.reading import MOST_DIGITS
 from dpaudit.decimals import limit_of
 from dpaudit.errors import UsageError
+from dpaudit.evidence.records import DOES_NOT_HOLD
 from dpaudit.neighbours import Relation, parse_relation
+from dpaudit.neighbours.given_moves import GivenMove
 from dpaudit.privacy import Claim
 from dpaudit.program.symbolic.linear import now
-from dpaudit.reading.universe.drive import Reading, read
+from dpaudit.reading.universe.assumed import located
+from dpaudit.reading.universe.drive import Reading, functions_of, read
 from dpaudit.reading.universe.given import Given
 from dpaudit.reading.universe.second import Compared, Generator, Limits, compared
 from dpaudit.reading.universe.second_noise import GivenNoise
@@ -59,6 +62,7 @@ class Derivation:
     pair: tuple[Any, Any]  # neighbouring frames that lose most, of those that were tried
     # columns that are declared as ranges, and were read as whole numbers, as those of given data are
     whole: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()  # what is taken for granted of lines that are not read
 
 
 def derive(
@@ -70,6 +74,7 @@ def derive(
     claim: Claim | None,
     data: Any = None,
     seconds: float = SECONDS,
+    given: Sequence[GivenMove] = (),
 ) -> Derivation:
     """Derive a bound from what a function releases of its records.
 
@@ -81,6 +86,7 @@ def derive(
         claim: whose notion is bounded; pure ε where None.
         data: a frame that has to hold what the domain says; its types are those that the reading is of.
         seconds: of the CPU, for the reading.
+        given: how far the values move that some lines assign, where those are not read.
 
     Raises:
         UsageError: for a domain, a relation or a claim that the calculus does not know, a column that the domain does
@@ -91,7 +97,7 @@ def derive(
     _refuse_relation(which, columns)
     notion, delta = _notion(claim)
     now("reading what it releases")
-    reading = read_function(mechanism, parameters, which, columns, seconds=seconds)
+    reading = read_function(mechanism, parameters, which, columns, seconds=seconds, given=given)
     open_ends = tuple(map(str, reading.refused))
     releases = bound = certificate = known = None
     if not open_ends:
@@ -103,7 +109,10 @@ def derive(
         except RefusedError as why:
             open_ends = (str(why),)
     now("comparing runs on neighbouring frames with it")
-    found = second_net(mechanism, parameters, which, reading, releases)
+    frame = given_frame(data, domain) if data is not None and given else None
+    found = second_net(mechanism, parameters, which, reading, releases, frame)
+    if found.refuted is not None:
+        open_ends = (f"{DOES_NOT_HOLD} {found.refuted}", *open_ends)
     if not open_ends and found.disagreement is not None:
         open_ends = (f"what was read does not agree with runs: {found.disagreement}",)
     texts = {name: as_text(value) for name, value in parameters.items()}
@@ -118,11 +127,12 @@ def derive(
             notion=notion,
             delta=delta,
             account=known,
+            given=reading.granted,
         )
         certificate, refused = _accepted(written, bound)
         open_ends = (refused,) if refused else ()
     return Derivation(
-        scope=scope_of_records(which, texts),
+        scope=scope_of_records(which, texts, given=tuple(map(str, given))),
         relation=which,
         releases=releases,
         bound=bound if certificate is not None else None,
@@ -133,6 +143,7 @@ def derive(
         passed_over=found.passed_over,
         pair=found.spending if bound is None and delta and found.spending is not None else found.pair,
         whole=whole_columns(domain, columns),
+        given=tuple(map(str, given)),
     )
 
 
@@ -143,6 +154,7 @@ def read_function(
     columns: Mapping[str, Any],
     *,
     seconds: float = SECONDS,
+    given: Sequence[GivenMove] = (),
 ) -> Reading:
     """Read what a function releases."""
     if mechanism.shape is Shape.SAMPLER:
@@ -158,6 +170,7 @@ def read_function(
         replaced=relation.kind == "replace",
         seconds=seconds,
         given={name: make() for name, make in _makers(mechanism, np.random.default_rng, Given).items()},
+        moves=given,
     )
     if reading.unknown_column:
         raise UsageError(f"{reading.refused[0]}. A domain declares every column that the function uses")
@@ -177,7 +190,12 @@ def priced(
 
 
 def second_net(
-    mechanism: Mechanism, parameters: Mapping[str, Any], relation: Relation, reading: Reading, releases: Releases | None
+    mechanism: Mechanism,
+    parameters: Mapping[str, Any],
+    relation: Relation,
+    reading: Reading,
+    releases: Releases | None,
+    data: Any = None,
 ) -> Compared:
     """Hold the reading against real runs; without one, look for a pair alone."""
     paths = () if releases is None else releases.paths
@@ -193,6 +211,8 @@ def second_net(
         spends=any(each.law in WITH_DELTA for path in paths for each in path),
         person=relation.person,
         replaced=relation.kind == "replace",
+        lines=located(reading.granted, functions_of(mechanism.function)),
+        data=data,
     )
 
 
