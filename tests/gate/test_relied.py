@@ -83,15 +83,14 @@ ALTERED = {  # what a request says, and something else; but for where and how it
     "prove": True,
     "length": 1,
     "domain": "integer",
-    "given": "release.py:7 moves by 1",
     "false_alarm": 1e-9,
     "types": "ignore",
     "account": {"mechanism": "laplace", "scale": 2},
     "trace": True,
 }
 PLACES = {"root", "frozen"}  # where it lies, and what is counted beside
-ELSEWHERE = {"training", "data", "beyond_domain"}  # see test_training.py and test_data.py
-PROOFS = {"prove", "length", "domain", "given"}
+ELSEWHERE = {"training", "data", "beyond_domain", "given"}  # test_training.py, test_data.py, verify/test_given_moves.py
+PROOFS = {"prove", "length", "domain"}
 
 
 def test_every_part_of_a_request_is_altered_below():

@@ -28,9 +28,12 @@ from dpaudit.gate.run import GateOptions, run
 from dpaudit.gate.target_process import carry_out
 from dpaudit.loading.named import load
 from dpaudit.neighbours.given_moves import parse_all, parse_given
+from dpaudit.processes.handover import Asked as Asking
+from dpaudit.processes.handover import other_question
 from dpaudit.report import html_page
 from dpaudit.report.console import summary
 from dpaudit.report.formats import FORMATS
+from dpaudit.request import ProofRequest
 from dpaudit.review.check import check, passes
 from dpaudit.verify.proofs.kind import Asked, NotShownError
 from dpaudit.verify.proofs.kinds import check_proof
@@ -404,6 +407,17 @@ def test_a_statement_is_written_as_it_is_read():
         move = parse_given(text)
         assert parse_given(str(move)) == move.__class__(os.path.basename(move.file), move.line, move.by)
         assert math.isclose(float(move.distance), float(move.by))
+
+
+@pytest.mark.parametrize(("given", "is_other"), [(None, True), (1, True), (120, False), ("120.0", False)])
+def test_evidence_answers_the_request_with_the_same_statement_alone(given, is_other):
+    text = None if given is None else statement(typical, given)
+    asked = ProofRequest(f"{__file__}:typical", domain=DOMAIN, given=text, runs=0, claim="epsilon=500")
+    evidence = proved(typical)
+    target = msgspec.structs.replace(evidence.target, name=asked.target)
+    told = other_question(msgspec.structs.replace(evidence, target=target), Asking(proof=asked, folder="/"))
+    assert bool(told) is is_other, told
+    assert not is_other or "what is given" in told
 
 
 RELEASE = """
