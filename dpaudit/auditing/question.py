@@ -269,6 +269,8 @@ def validated(request: AuditRequest) -> Question:
         observe=request.observe,
     )
     _refuse_unclear_data(data, pairs, domain, request.beyond_domain)
+    if request.length is not None:
+        raise UsageError("a length is for an audit that tries a proof (dpaudit.audit); runs alone need pairs or data")
     mechanism = load(request.target)
     mechanism.digest  # noqa: B018 – computed now, because running the code may change what it closes over
     merged = mechanism.parameters_with(request.parameters)

@@ -44,7 +44,9 @@ class Asked:
 def other_question(evidence: Evidence, asked: Asked) -> str | None:
     """Say how evidence deviates from the request; None if it answers the request."""
     proved = evidence.proof is not None or evidence.counterexample is not None
-    if asked.audit is not None and asked.proof is None and asked.trace is None and evidence.target.asks in _READ:
+    if asked.audit is not None and asked.audit.length is not None:
+        asked = replace(asked, audit=None, proof=proof_for(asked.audit))
+    elif asked.audit is not None and asked.proof is None and asked.trace is None and evidence.target.asks in _READ:
         trace = trace_for(asked.audit)
         if evidence.trace is not None:
             asked = replace(asked, trace=trace)

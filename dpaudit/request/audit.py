@@ -84,6 +84,9 @@ class AuditRequest:
         domain: what records may hold: {"age": (0, 120), "species": ["Adelie", "Gentoo"]}, or (0, 120) for plain
             numbers; by default anything of the column's own type. Over a declared domain the search continues beyond
             neighbours of the data, to small datasets; without ``data`` there are only these, as lists.
+        length: how many numbers the data hold, each within the range that is the domain, as (0, 1): all lists of so
+            many are meant, of which one number is replaced. The claim is proved for them where it can be
+            (`dpaudit.prove`), and the pair that moves farthest is measured.
         beyond_domain: whether records of ``data`` outside the domain are tried too.
         keep_data: whether the evidence holds the pairs themselves, so that anyone can replay it; otherwise it holds
             only digests of pairs that are given here, which may be personal data.
@@ -208,6 +211,9 @@ class AuditRequest:
         gate="target",
     )
     domain: Any = option(None, DOMAIN)
+    length: int | None = option(  # what answers it is a proof, and compared as one
+        None, "How many numbers the data hold, of which one is replaced (--domain '[0, 1]').", kind="count"
+    )
     beyond_domain: bool = option(False, BEYOND_DOMAIN)
     keep_data: bool = option(False, KEEP_DATA)
     block_size: int | None = option(
@@ -250,6 +256,7 @@ class AuditOptions(SharedOptions, total=False):
     pairs: Sequence[tuple[Any, Any]] | None
     data: Any
     domain: Any
+    length: int | None
     beyond_domain: bool
     block_size: int | None
     reading: str | None

@@ -265,12 +265,14 @@ class ProofOptions(SharedOptions, total=False):
 
 
 def proof_for(request: AuditRequest | TraceRequest) -> ProofRequest | None:
-    """Return the proof that may answer an audit of a function on declared columns; None where none are declared.
+    """Return the proof that may answer an audit of a function on declared columns, or on so many numbers.
 
-    What is read, and what is measured beside it, have `SECONDS` each: the answer is one of an audit.
+    None where neither is declared. What is read, and what is measured beside it, have `SECONDS` each: the answer is one
+    of an audit.
     """
-    if not isinstance(request.domain, Mapping):
+    length = request.length if isinstance(request, AuditRequest) else None
+    if not isinstance(request.domain, Mapping) and length is None:
         return None
     shared = {each.name for each in fields(ProofRequest)} & {each.name for each in fields(TraceRequest)}
     given = {name: getattr(request, name) for name in shared - {"time_budget", "keep_data"}}
-    return ProofRequest(**given, time_budget=SECONDS)
+    return ProofRequest(**given, length=length, time_budget=SECONDS)

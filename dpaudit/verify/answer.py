@@ -1,6 +1,7 @@
 """What can be said of a claim at once? That it is proved, where it is; else what a trace and runs show.
 
 a function as it is → a proof, where a domain is declared → a trace → runs that measure the pair of one of the two
+lists of n numbers  → a proof, and the pair that moves farthest → a trace of it → runs that measure it
 
 Two readings that share nothing but the rewriting have to agree before an audit says PROVED: the proof over all data,
 and the trace of runs on neighbours. Everything else that is audited is audited by runs.
@@ -20,6 +21,7 @@ from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence, against
 from dpaudit.evidence.records import Verdict
 from dpaudit.loading.named import load
+from dpaudit.neighbours.domain import is_two_numbers
 from dpaudit.reading.source import is_own
 from dpaudit.request import AuditOptions, AuditRequest, TraceRequest, proof_for, taking, trace_for
 from dpaudit.settings import own_settings
@@ -45,7 +47,7 @@ def audit(target: str | Mechanism | Callable[..., Any], **options: Unpack[AuditO
     """Audit a mechanism: compute a certified lower bound of its privacy loss and compare it with the claim.
 
     A function as it is, with noise of its own, is traced and measured on the neighbours of its data. Where a domain of
-    columns is declared, its claim is proved for all such data, if it can be.
+    columns is declared, or a range of so many numbers, its claim is proved for all such data, if it can be.
 
     Args:
         {options}
@@ -57,6 +59,8 @@ def audit(target: str | Mechanism | Callable[..., Any], **options: Unpack[AuditO
         UsageError: if the request cannot be carried out as it stands.
     """
     request = AuditRequest(target, **options)
+    if request.length is not None:
+        return _of_numbers(request)
     asked = _as_trace(request)
     return audited(request) if asked is None else _answer(asked)
 
@@ -93,6 +97,29 @@ def _answer(asked: TraceRequest) -> Evidence:
         said = _CONTRADICTS if found.keeps_claim else said
     found.question.engine.close()
     return _told(Tracing.of(asked).concluded(), said)
+
+
+def _of_numbers(request: AuditRequest) -> Evidence:
+    """Return the evidence of an audit on lists of so many numbers: of the proof, and of the pair that it ends in."""
+    from dpaudit.auditing.trace import Tracing
+    from dpaudit.verify.prove_and_audit import proving
+
+    request = replace(request, seed=given_or_fresh(request.seed))
+    asked, wanted = trace_for(request), proof_for(request)
+    if asked is None or wanted is None or request.data is not None or not is_two_numbers(request.domain):
+        raise UsageError(
+            "a length is of lists of numbers within a range, whose worst pair is found by a proof: give "
+            "domain=(0, 1), length=3 (--domain '[0, 1]' --length 3), without data or pairs, or what only runs can be "
+            "asked for"
+        )
+    found = proving(wanted)
+    if not found.keeps_claim:
+        return found.measured()
+    tracing = Tracing.of(replace(asked, domain=None, pairs=[found.found.pair], relation=found.question.relation))
+    if _speaks_against(tracing, found):
+        found.question.engine.close()
+        return _told(tracing.concluded(), _CONTRADICTS)
+    return found.measured()
 
 
 def _speaks_against(tracing: Tracing, found: Proving) -> str:

@@ -11,8 +11,10 @@ import pytest
 import dpaudit as dp
 from dpaudit.cli.main import main
 from dpaudit.neighbours.serialise import read_kept
+from dpaudit.processes.handover import Asked, other_question
 from dpaudit.report.text.headline import headline
 from dpaudit.report.view import view
+from dpaudit.request import AuditRequest
 from dpaudit.verify import prove_and_audit
 
 pytestmark = pytest.mark.slow
@@ -123,3 +125,50 @@ def test_the_command_line_hands_the_proof_over_and_its_evidence_is_checked(tmp_p
         codes.append(end.value.code)
     assert codes == [0, 0, 0], capsys.readouterr().out
     assert dp.Evidence.load(tmp_path / "e.json").verdict is dp.Verdict.PROVED
+
+
+def ups_and_downs(x, scale=2.0):
+    return np.abs(np.diff(x)).sum() + np.random.laplace(0, scale)
+
+
+NUMBERS = {"domain": (0, 1), "length": 3, "claim": "epsilon=1", "seed": 3, "runs": 8_000}
+
+
+def test_lists_of_numbers_are_proved_with_both_bounds_on_one_line():
+    found = dp.audit(ups_and_downs, **NUMBERS)
+    assert (found.verdict, found.upper.exact, found.relation) == (dp.Verdict.PROVED, "1", "replace")
+    assert re.search(r"So 0\.\d+\s≤\sε\s≤\s1, from below at 95", headline(found).sentence)
+    assert found.id == dp.prove(ups_and_downs, **NUMBERS).id
+
+
+def test_a_proof_of_another_length_answers_another_audit():
+    found = dp.prove(ups_and_downs, **{**NUMBERS, "runs": 0})
+    name = found.target.name
+    asked = {"domain": (0, 1), "claim": "epsilon=1", "runs": 0}
+    assert other_question(found, Asked(AuditRequest(name, length=3, **asked))) is None
+    assert "the length" in other_question(found, Asked(AuditRequest(name, length=4, **asked)))
+    assert other_question(found, Asked(AuditRequest(name, **{**asked, "domain": {"age": (0, 1)}}))) is not None
+
+
+def test_half_the_noise_on_numbers_is_refuted_with_no_pair_given():
+    found = dp.audit(ups_and_downs, parameters={"scale": 1.0}, **NUMBERS)
+    assert (found.verdict, found.upper.exact) == (dp.Verdict.VIOLATED, "2")
+    assert found.lower.value > 1.5
+
+
+def test_numbers_that_a_trace_contradicts_are_not_proved(monkeypatch):
+    monkeypatch.setattr(prove_and_audit.Proving, "keeps_claim", property(lambda self: True))
+    found = dp.audit(ups_and_downs, parameters={"scale": 1.0}, **NUMBERS)
+    assert found.verdict is not dp.Verdict.PROVED
+    assert found.proof is None and "prover is wrong" in found.trace.unproved
+
+
+@pytest.mark.parametrize("given", [{"domain": None}, {"domain": DOMAIN}, {"data": [0.5]}, {"sequential": True}])
+def test_a_length_is_of_a_range_of_numbers_alone(given):
+    with pytest.raises(dp.UsageError, match="--length 3"):
+        dp.audit(ups_and_downs, **{**NUMBERS, **given})
+
+
+def test_a_length_is_not_passed_over_where_nothing_is_proved():
+    with pytest.raises(dp.UsageError, match="tries a proof"):
+        dp.privacy_curve(ups_and_downs, **NUMBERS)
