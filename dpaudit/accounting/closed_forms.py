@@ -55,18 +55,27 @@ def concentrated(event: Event) -> Concentrated | None:
     """Return ρ of an event; None where no theorem gives one.
 
     Gaussian noise has ρ = Δ²/2σ² exactly, and discrete Gaussian noise at most that (Bun & Steinke 2016, Proposition
-    1.6; Canonne, Kamath & Steinke 2020, Theorem 4). ε-DP gives ε²/2 (Bun & Steinke 2016, Proposition 1.4), and an
-    ε-bounded range ε²/8 (Cesar & Rogers 2021, Lemma 3.2).
+    1.6; Canonne, Kamath & Steinke 2020, Theorem 4). ε-DP gives ε·tanh(ε/2) (`to_zcdp`), and an ε-bounded range ε²/8
+    (Cesar & Rogers 2021, Lemma 3.2).
     """
     if isinstance(event, Gaussian):
         return Concentrated(1 / event.ratio**2 / 2, exact=True, gaussian=True)
-    if isinstance(event, DiscreteGaussian | Laplace | DiscreteLaplace):
+    if isinstance(event, DiscreteGaussian):
         return Concentrated(1 / event.ratio**2 / 2)
+    if isinstance(event, Laplace | DiscreteLaplace):
+        return Concentrated(_of_pure(1 / event.ratio))
     if isinstance(event, RandomisedResponse):
-        return Concentrated(event.epsilon**2 / 2)
+        return Concentrated(_of_pure(event.epsilon))
     if isinstance(event, Exponential):
         return Concentrated(event.epsilon**2 / 8)
     return _claimed(event) if isinstance(event, Block) else None
+
+
+def _of_pure(epsilon: Fraction) -> Fraction:
+    """Return ε·tanh(ε/2), rounded up to the digits that are certified."""
+    with precision(_BITS):
+        found = ball(epsilon) * (ball(epsilon) / 2).tanh()
+        return min(epsilon**2 / 2, Fraction(decimal(found, up=True)))
 
 
 def _claimed(block: Block) -> Concentrated | None:
@@ -75,7 +84,7 @@ def _claimed(block: Block) -> Concentrated | None:
         return Concentrated(number_of(claim.rho), exact=True)
     if isinstance(claim, GaussianDP):
         return Concentrated(root_of(claim.mu) ** 2 / 2, exact=True, gaussian=True)
-    return Concentrated(number_of(claim.epsilon) ** 2 / 2) if isinstance(claim, PureDP) else None
+    return Concentrated(_of_pure(number_of(claim.epsilon))) if isinstance(claim, PureDP) else None
 
 
 def least(event: Event) -> Fraction:

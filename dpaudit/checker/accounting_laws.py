@@ -12,7 +12,7 @@ from fractions import Fraction
 from math import isqrt
 from typing import Any
 
-from dpaudit.checker.accounting_numbers import Field, Real
+from dpaudit.checker.accounting_numbers import Field, Real, pure_rho
 from dpaudit.checker.reading import CertificateError, fields, shown, text, whole
 
 MOST_DIGITS = 400
@@ -213,15 +213,16 @@ def _mechanism(given: object, where: str, field: Field, digits: int) -> tuple[st
 
 
 def _rho(mechanism: dict[str, Any]) -> Fraction | None:
-    """ρ by theorem: Δ²/2σ² of Gaussian noise, ε²/2 of ε-DP, ε²/8 of the exponential mechanism."""
+    """ρ by theorem: Δ²/2σ² of Gaussian noise, ε·tanh(ε/2) of ε-DP, ε²/8 of the exponential mechanism."""
     given = {key: Fraction(value) for key, value in mechanism.items() if key != "name"}
     if "rho" in given:
         return given["rho"]
     if "noise" in given:
-        return (given.get("sensitivity", Fraction(1)) / given["noise"]) ** 2 / 2
+        far = given.get("sensitivity", Fraction(1)) / given["noise"]
+        return far**2 / 2 if "gaussian" in mechanism["name"] else pure_rho(far)
     if given.get("delta"):
         return None
-    return given["epsilon"] ** 2 / (8 if mechanism["name"] == "exponential" else 2)
+    return given["epsilon"] ** 2 / 8 if mechanism["name"] == "exponential" else pure_rho(given["epsilon"])
 
 
 def _gaussian(square_of_noise: Fraction, field: Field) -> Smooth:

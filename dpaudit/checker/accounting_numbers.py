@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+from functools import lru_cache
 
 _ONE, _TWO = Decimal(1), Decimal(2)
 _GUARD_BITS = 24  # of the series of the normal law
@@ -197,3 +198,22 @@ class Real:
     def smaller(self, other: Real) -> Real:
         """The smaller of two numbers."""
         return Real(min(self.low, other.low), min(self.high, other.high), self.field)
+
+
+_CONCENTRATED = Context(prec=15, rounding=ROUND_CEILING)
+_LARGE = 100
+
+
+@lru_cache(maxsize=1024)
+def pure_rho(epsilon: Fraction) -> Fraction:
+    """Return a fraction at or hardly above the ρ of ε-DP, ε·tanh(ε/2), which is at most ε²/2 (``docs/certificate.md``).
+
+    Randomised response has D_α ≤ αρ with equality in the limit α = 1, and every pair that is ε-DP is made of its pair
+    (Kairouz, Oh & Viswanath 2015). ε²/2 is Bun & Steinke (2016), Proposition 1.4.
+    """
+    most = min(epsilon, epsilon**2 / 2)
+    if epsilon > _LARGE:
+        return most
+    falls = (-Field(50)(epsilon)).exp()
+    found = Field(50)(epsilon) * ((1 - falls) / (1 + falls))
+    return min(most, Fraction(_CONCENTRATED.plus(found.high)))

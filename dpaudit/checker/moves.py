@@ -10,6 +10,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from dpaudit.checker.accounting_numbers import pure_rho
 from dpaudit.checker.intervals import Interval, exact
 from dpaudit.checker.movement import MOST_NUMBERS, Expression, Node, check_defined, check_tree, read_nodes
 from dpaudit.checker.prices import RULES, Amount, Price, by_rules, larger, read_notion
@@ -143,10 +144,11 @@ def _price(given: object, where: str, nodes: list[Node], moves: dict[int, list[F
     if how == "added" and type(how) is str and law in _ADDED and len(places) == 1:
         if law == "gaussian":
             return Price(far and None, far**2 / 2, far**2, none, gaussian=far**2)
-        return Price(far, far**2 / 2, far and None, none, other=far)
+        return Price(far, pure_rho(far), far and None, none, other=far)
     selected = how == "selected" and type(how) is str and law in _SELECTED
     if selected or (how == "chosen" and type(how) is str and law in _CHOSEN and scale == 1):
-        return Price(far, far**2 / 2, far and None, none, other=far)
+        is_range = law in ("gumbel", "exponentials")  # what is lost lies in an interval of this length
+        return Price(far, far**2 / 8 if is_range else pure_rho(far), far and None, none, other=far)
     raise CertificateError(f"{where}: no release {shown(how)} by {shown(law)} of {len(places)} values")
 
 

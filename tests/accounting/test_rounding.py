@@ -12,11 +12,12 @@ from dpaudit.accounting import Block as Claimed
 from dpaudit.accounting import Exponential, Gaussian, Laplace, RandomisedResponse, certify, certify_added, decide
 from dpaudit.accounting.balls import ball, decimal, outward, precision, rounded_down, rounded_up, short
 from dpaudit.accounting.certify import _outward, _root
-from dpaudit.accounting.closed_forms import best_order
+from dpaudit.accounting.closed_forms import best_order, concentrated
 from dpaudit.accounting.compose import MassBlock, Tail
 from dpaudit.accounting.decide import judged
 from dpaudit.accounting.lattice import Grid, LatticeStep, _lowered, _split, above, below
 from dpaudit.accounting.losses import GaussianLaw, SampledLaw, discrete_gaussian, randomised_response
+from dpaudit.checker.accounting_numbers import pure_rho
 from dpaudit.privacy import PureDP
 
 NUMBERS = [Fraction(1, 3), Fraction(2, 3), Fraction(1, 10), Fraction(3, 10), Fraction(10**70, 3 * 10**69 + 1)]
@@ -182,7 +183,7 @@ def test_an_interval_is_outside_of_its_certificate_and_that_of_the_truth(delta):
     with precision(200):
         exact = order.epsilon(Fraction(delta))
         assert ball(ends(certify(Claimed("rho=0.125"), delta=delta))[1]) > exact
-        mixed, both = Claimed("rho=0.125") + Laplace(2), Fraction(1, 4)
+        mixed, both = Claimed("rho=0.125") + Laplace(2), Fraction(1, 8) + concentrated(Laplace(2)).rho
         exact = best_order(both, delta=Fraction(delta)).epsilon(Fraction(delta))
         assert ball(ends(certify(mixed, delta=delta, tolerance=0.1))[1]) > exact
         exact = best_order(both, epsilon=Fraction(2)).delta(Fraction(2))
@@ -206,3 +207,15 @@ def test_largest_losses_are_rounded_outward():
     with precision(200):
         true = (1 + ball(Fraction(1, 3)).expm1() / 3).log()
         assert ball(low) < true < ball(high)
+
+
+@pytest.mark.parametrize("epsilon", ["1e-12", "0.001", "0.1", "1/3", "1", "7", "99.9", "101", "1e9"])
+def test_the_concentration_of_pure_privacy_is_rounded_up(epsilon):
+    exact = Fraction(epsilon)
+    with precision(400):
+        truth = ball(exact) * (ball(exact) / 2).tanh()
+        assert not truth > ball(pure_rho(exact))
+        assert ball(pure_rho(exact)) < truth * ball(1 + Fraction(1, 10**13))
+    assert pure_rho(exact) <= exact**2 / 2
+    own = concentrated(RandomisedResponse(exact)).rho  # the prover computes it by itself, and rounds it up farther
+    assert pure_rho(exact) <= own <= pure_rho(exact) * (1 + Fraction(1, 10**11))

@@ -63,8 +63,8 @@ def close(left, right):
         (["mu=3", "mu=4"], GaussianDP(5)),
         (["rho=0.5", "rho=0.25"], ZeroConcentratedDP(0.75)),
         (["order=2, epsilon=1", "order=2, epsilon=0.5"], RenyiDP(2, 1.5)),
-        (["epsilon=2", "rho=0.5"], ZeroConcentratedDP(2.5)),
-        (["mu=2", "rho=0.5", "epsilon=1, delta=0"], ZeroConcentratedDP(3)),
+        (["epsilon=2", "rho=0.5"], ZeroConcentratedDP(2 * math.tanh(1) + 0.5)),
+        (["mu=2", "rho=0.5", "epsilon=1, delta=0"], ZeroConcentratedDP(2.5 + math.tanh(0.5))),
         (["order=3, epsilon=1", "rho=0.5"], RenyiDP(3, 2.5)),
         (["mu=1"], GaussianDP(1)),
     ],
@@ -320,3 +320,13 @@ def test_too_strong_a_claim_for_a_mixture_would_be_noticed():
 
 def test_composition_is_a_public_name():
     assert dpaudit.composition.compose("epsilon=1", "epsilon=2") == PureDP(3.0)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0, 20.0])
+def test_pure_privacy_is_concentrated_as_randomised_response_is(epsilon):
+    rho = to_zcdp(f"epsilon={epsilon}").rho
+    for order in 1 + np.logspace(-3, 3, 60):  # below, floats cancel
+        assert to_renyi(f"epsilon={epsilon}", order).epsilon <= rho * order * (1 + 1e-9)
+    near = to_renyi(f"epsilon={epsilon}", 1 + 1e-4)
+    assert near.epsilon / near.order > 0.999 * rho  # and no smaller ρ would do
+    assert rho <= epsilon**2 / 2

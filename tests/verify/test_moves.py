@@ -193,6 +193,10 @@ def test_other_notions():
 
     assert derived(gaussian, notion="mu").bound == Fraction(1, 2)
     assert derived(gaussian, notion="rho").bound == Fraction(1, 8)
+    pure = derived(lambda x: sum(x) + np.random.laplace(0, 1), notion="rho")
+    assert float(pure.bound) == pytest.approx(math.tanh(0.5))
+    chosen = derived(lambda x: np.argmax([each + np.random.gumbel(0, 1) for each in x]), notion="rho")
+    assert float(chosen.bound) == pytest.approx(1 / 8)  # the loss lies in an interval of length 1
     assert 1 < derived(gaussian, delta=Fraction(1, 10**5)).bound < 3
     assert derived(gaussian).open_ends == (
         "its releases show no finite bound of epsilon: its noise is of another kind",
