@@ -371,6 +371,22 @@ def _randomised_response(noise: Noise, moves: list[Interval], is_replaced: bool)
     return Price(total, total**2 / 2, None if total else Fraction(0), Fraction(0), other=total)
 
 
+def _above_threshold(noise: Noise, moves: list[Interval], is_replaced: bool) -> Price:
+    details = dict(noise.details)
+    above, scale = details["above"], details["noise"]
+    if scale <= 0 or above.denominator != 1 or not 0 <= above <= len(moves):
+        raise CertificateError("of numbers that are compared with a threshold so many are above, and noise is positive")
+    first, totals = len(moves) - int(above), [Fraction(0)]
+    for sign in (1, -1):
+        ends = [(low, high) if sign > 0 else (-high, -low) for low, high in moves]
+        shift = max([Fraction(0), *(high for _, high in ends[:first])])
+        far = sum((max(Fraction(0), shift - low) for low, _ in ends[first:]), Fraction(0))
+        totals.append(shift / noise.scale + far / scale)
+    each = sum((max(abs(low), abs(high)) for low, high in moves), Fraction(0)) / scale
+    total = min(max(totals), each)
+    return Price(total, None if total else Fraction(0), None if total else Fraction(0), Fraction(0), other=total)
+
+
 LAWS = {
     "laplace": _laplace,
     "discrete_laplace": _laplace,
@@ -382,12 +398,14 @@ LAWS = {
     "propose_test_release": _propose_test_release,
     "truncated_laplace": _truncated_laplace,
     "randomised_response": _randomised_response,
+    "above_threshold": _above_threshold,
 }
 _DETAILS = {
     "laplace_threshold": {"threshold"},
     "propose_test_release": {"threshold"},
     "truncated_laplace": {"bound"},
     "randomised_response": {"probability"},
+    "above_threshold": {"above", "noise"},
 }
 
 

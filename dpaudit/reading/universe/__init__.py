@@ -28,6 +28,7 @@ __all__ = [
     "rewriting",
     "second",
     "second_noise",
+    "sparse",
     "state",
     "values",
     "vectors",

@@ -17,6 +17,7 @@ from dpaudit.reading.python import Python
 from dpaudit.reading.rewrite import UnreadableError
 from dpaudit.reading.seeded import Seeded
 from dpaudit.reading.source import is_rewritten
+from dpaudit.reading.universe import sparse
 from dpaudit.reading.universe.released import Token, refuse_uncertain
 from dpaudit.reading.universe.state import (
     Left,
@@ -205,6 +206,8 @@ def hook(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def asked(self: Base, /, *args: Any, **keywords: Any) -> Any:
         self.state.step()
+        if self.state.followed:
+            sparse.touched(self.state, function.__name__, args, keywords)
         if self.state.assuming is not None and function.__name__ == "call":
             self.within_given(args, keywords)
         for each in args:

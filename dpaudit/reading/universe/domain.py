@@ -26,7 +26,7 @@ from dpaudit.reading.callbacks import Iterating
 from dpaudit.reading.draws import source_of
 from dpaudit.reading.python import CONVERSIONS, IN_PLACE, OPERATION
 from dpaudit.reading.source import is_of_user
-from dpaudit.reading.universe import assumed, calls, methods, records
+from dpaudit.reading.universe import assumed, calls, methods, records, sparse
 from dpaudit.reading.universe.base import Bound, hook, naturally
 from dpaudit.reading.universe.called import Calls
 from dpaudit.reading.universe.columns import Column
@@ -43,6 +43,7 @@ from dpaudit.reading.universe.state import (
     RefusalError,
     Refused,
     Unknown,
+    forget,
     line,
     refuse,
     refuse_and_leave,
@@ -554,6 +555,8 @@ class Universe(Calls):
             if method is not None:
                 return self.truth(self.call(method, left)) == (name == "in_")
             return self._contains(left, right) if name == "in_" else self._negated(self._contains(left, right))
+        if self.state.followed and (found := sparse.compared(self.state, name, left, right)) is not None:
+            return found
         if name not in ("is_", "is_not"):
             return self.binary(name, left, right)
         for each, other in ((left, right), (right, left)):
@@ -662,6 +665,7 @@ class Universe(Calls):
         if kind is Unknown:
             return self._guessed()
         value = self.seen(value)
+        forget(value)
         if isinstance(value, Token):
             try:
                 if not value.is_certain and not value.is_number:
@@ -705,6 +709,7 @@ class Universe(Calls):
     def iterate(self, value: Any) -> Any:
         """``for x in a``."""
         self.state.step()
+        forget(value)
         if type(value) is Unknown:
             return iter((value,))
         try:
@@ -773,6 +778,7 @@ class Universe(Calls):
     def unpack(self, value: Any, count: int, star: int | None) -> Sequence[Any]:
         """``a, *b = v``."""
         value = self.seen(value)
+        forget(value)
         if type(value) is Unknown:
             return [value] * count
         if isinstance(value, Token) and items(value) is None:
@@ -790,6 +796,7 @@ class Universe(Calls):
 
     def key(self, value: Any) -> Any:
         """What a dict or set goes by."""
+        sparse.forget(self.state, value)
         try:
             return self._key(value)
         except RefusalError as why:

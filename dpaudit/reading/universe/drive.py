@@ -24,7 +24,7 @@ from dpaudit.errors import UsageError
 from dpaudit.neighbours.given_moves import GivenMove
 from dpaudit.reading.forking import fork
 from dpaudit.reading.source import is_of_user, is_own
-from dpaudit.reading.universe import calls
+from dpaudit.reading.universe import calls, sparse
 from dpaudit.reading.universe.assumed import Assumed, located, rewriter_for
 from dpaudit.reading.universe.base import is_natural
 from dpaudit.reading.universe.cells import Declared, Universe
@@ -49,6 +49,7 @@ class Reading:
     not_run: tuple[str, ...] = ()  # lines at which a part begins that no pass ran
     seconds: float = 0.0  # that it took
     unknown_column: str = ""
+    plain: tuple[tuple[Released, ...], ...] = ()  # the same, where comparisons are releases of the numbers compared
     granted: tuple[GivenMove, ...] = ()  # statements on lines that are not read, under which all this holds
 
 
@@ -120,7 +121,8 @@ def read(
     ran = set().union(*(each.ran for each in told))
     blocks = set().union(*(each.blocks for each in told))
     not_run = tuple(f"{os.path.basename(file)}:{line}" for file, line in sorted(blocks - ran))
-    return Reading(columns, cuts, tuple(_paths(told)), (), not_run, taken, granted=granted)
+    plain, paths = zip(*_paths(told), strict=True)
+    return Reading(columns, cuts, paths, (), not_run, taken, granted=granted, plain=plain)
 
 
 def _granted(told: list[Told], moves: Sequence[GivenMove], *, is_whole: bool) -> tuple[GivenMove, ...]:
@@ -134,7 +136,8 @@ def _granted(told: list[Told], moves: Sequence[GivenMove], *, is_whole: bool) ->
     return tuple(each for each in moves if str(each) in needed)
 
 
-def _paths(told: list[Told]) -> Iterator[tuple[Released, ...]]:
+def _paths(told: list[Told]) -> Iterator[tuple[tuple[Released, ...], tuple[Released, ...]]]:
+    """Yield what each path releases, number by number, and with comparisons with a threshold as one release."""
     by_node = {each.node: each for each in told}
     for each in told:
         if each.ended == "forked":
@@ -143,7 +146,9 @@ def _paths(told: list[Told]) -> Iterator[tuple[Released, ...]]:
         while node.parent:
             node = by_node[node.parent]
             chain.append(node)
-        yield tuple(release for one in reversed(chain) for release in one.releases)
+        path = tuple(release for one in reversed(chain) for release in one.releases)
+        gone = frozenset().union(*(numbers for _, numbers in each.sparse))
+        yield path, (*(release for release in path if release.number not in gone), *(found for found, _ in each.sparse))
 
 
 def _one_round(
@@ -288,6 +293,7 @@ def _called(domain: Domain, function: Any, frame: Any, arguments: Mapping[str, A
         check_output(domain.seen(output))
     except RefusalError as why:
         state.note(Refused(_end_of(function), *why.args))
+    sparse.settle(state)
     return "returned"
 
 

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from dpaudit.reading.draws import Kind, Source
-from dpaudit.reading.universe import numbers
+from dpaudit.reading.universe import numbers, sparse
 from dpaudit.reading.universe.columns import Column
 from dpaudit.reading.universe.frames import Frame, Length, Sampling
 from dpaudit.reading.universe.numbers import Number
@@ -316,7 +316,9 @@ def _drawn(law: str, given: dict[str, Any], location: Any, size: Any, source: So
         return draw
     found = meet(draw, location.as_array() if isinstance(location, Number) else location, 1)
     of_numpy = source.kind in (Kind.GENERATOR, Kind.LEGACY)
-    return number("float") if of_numpy and isinstance(found, Token) and not shape else found
+    if not of_numpy or not isinstance(found, Token) or shape:
+        return found
+    return sparse.renamed(current(), found, number("float"))
 
 
 def fresh(law: str, scale: Any, shape: tuple[int, ...], kind: str, details: tuple[tuple[str, float], ...] = ()) -> Draw:
@@ -400,7 +402,10 @@ def meet(draw: Draw, other: Any, sign: int) -> Any:
             return Token(shape, other.kinds, other.labels)
         return Token()
     if not draw.shape and not shape and isinstance(other, int | float | np.generic):
-        return number(joined(draw.kind, "np.float64" if isinstance(other, np.generic) else "float"))
+        found = number(joined(draw.kind, "np.float64" if isinstance(other, np.generic) else "float"))
+        if draw.law == "laplace":
+            sparse.followed(current(), found, sparse.Threshold(float(draw.scales)))
+        return found
     return (
         array(np.broadcast_shapes(draw.shape, np.shape(other)))
         if isinstance(other, np.ndarray) or not shape
@@ -439,9 +444,12 @@ def release(exact: Number, draw: Draw, sign: int = 1) -> Any:
     draw.use()
     note(draw.law, exact, draw.scales, draw.details)
     if not shape:
-        if "?" in exact.kinds:
-            return Token((), frozenset(("float", "np.float64")))
-        return Token((), frozenset(joined(each, draw.kind) for each in exact.kinds))
+        kinds = frozenset(joined(each, draw.kind) for each in exact.kinds)
+        found = Token((), kinds if "?" not in exact.kinds else frozenset(("float", "np.float64")))
+        if draw.law == "laplace" and exact.sample is None:
+            state = current()
+            sparse.followed(state, found, sparse.Query(exact, float(draw.scales), state.released, line()))
+        return found
     if exact.columns is not None:
         return Token(shape, frozenset(("frame",)), exact.labels, exact.columns)
     if exact.labels is not None:
@@ -463,6 +471,7 @@ def note(
     selection, sample = exact.selection, exact.sample
     if sample is not None and state.sampled[sample[0]] != state.level[: len(state.sampled[sample[0]])]:
         refuse("a sample that is drawn anew in a repeated step, and used outside of it", "a sample of its own")
+    state.released += 1
     state.told.releases.append(
         Released(
             law,
@@ -476,6 +485,7 @@ def note(
             details,
             state.times * times,
             is_ball,
+            state.released,
         )
     )
 

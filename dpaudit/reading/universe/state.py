@@ -60,6 +60,7 @@ class Released:
         line: where.
         details: further numbers of the law.
         times: how often it is done, within steps that are repeated.
+        number: which of its path it is, counted from 1; 0 where nothing asks.
         is_ball: whether ``high`` is how far each kind moves all numbers together, as a vector in Euclidean length.
     """
 
@@ -74,6 +75,7 @@ class Released:
     details: tuple[tuple[str, float], ...] = ()
     times: int = 1
     is_ball: bool = False
+    number: int = 0
 
 
 @dataclass
@@ -90,6 +92,7 @@ class Told:
     blocks: set[tuple[str, int]] = field(default_factory=set)
     unknown_column: str = ""
     notes: set[str] = field(default_factory=set)
+    sparse: list[tuple[Released, frozenset[int]]] = field(default_factory=list)  # in place of the releases numbered so
     granted: dict[str, bool] = field(default_factory=dict)  # statements on lines that were run: whether they are needed
     seconds: float = 0.0  # of the CPU
 
@@ -114,6 +117,8 @@ class Pass:
         self.level: tuple[int, ...] = ()  # within which repeated steps this is
         self.sampled: dict[int, tuple[int, ...]] = {}  # within which each sample is drawn
         self.alive: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.released = 0  # numbers, so far on the path
+        self.followed: dict[int, tuple[Any, Any]] = {}  # released numbers that are in nothing but comparisons
         self.assuming: Any = None  # the line that is evaluated of which it is given how far its value moves
 
     @property
@@ -192,6 +197,12 @@ _NOW: list[Pass] = []
 def current() -> Pass:
     """Return the pass that is being read."""
     return _NOW[-1]
+
+
+def forget(token: Any) -> None:
+    """Follow a released value no longer: something looks at it (`sparse`)."""
+    if _NOW:
+        _NOW[-1].followed.pop(id(token), None)
 
 
 def begin(state: Pass) -> None:
@@ -284,6 +295,7 @@ __all__ = [
     "begin",
     "both",
     "current",
+    "forget",
     "line",
     "refuse",
     "refuse_and_leave",

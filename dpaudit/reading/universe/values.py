@@ -23,7 +23,7 @@ import pandas as pd
 
 from dpaudit.reading.source import is_of_user, is_own
 from dpaudit.reading.universe.released import Token
-from dpaudit.reading.universe.state import Private, refuse
+from dpaudit.reading.universe.state import Private, forget, refuse
 
 PUBLIC, RELEASED, PRIVATE = 0, 1, 2
 _NOTHING_WITHIN = frozenset(
@@ -54,6 +54,7 @@ def _sort(value: Any, seen: set[int] | None) -> int:
     if kind in _NOTHING_WITHIN:
         return PUBLIC
     if kind is Token:
+        forget(value)
         return RELEASED
     if issubclass(kind, Private):
         return PRIVATE
@@ -211,6 +212,7 @@ def check_output(value: Any, *, where: str = "returns") -> None:
 def _check(value: Any, where: str, above: list[int]) -> None:
     kind = type(value)
     if kind is Token:
+        forget(value)
         if not value.is_certain:
             refuse(
                 f"{where} a released number whose type (int, float or one of NumPy's) hangs on the data",

@@ -110,7 +110,7 @@ def derive(
             open_ends = (str(why),)
     now("comparing runs on neighbouring frames with it")
     frame = given_frame(data, domain) if data is not None and given else None
-    found = second_net(mechanism, parameters, which, reading, releases, frame)
+    found = second_net(mechanism, parameters, which, reading, _number_by_number(reading, releases), frame)
     if found.refuted is not None:
         open_ends = (f"{DOES_NOT_HOLD} {found.refuted}", *open_ends)
     if not open_ends and found.disagreement is not None:
@@ -187,6 +187,13 @@ def priced(
     if known is not None and (bound is None or known[0] < bound):
         return releases, known[0], known[1]
     return releases, bound, None
+
+
+def _number_by_number(reading: Reading, releases: Releases | None) -> Releases | None:
+    """Return the releases that runs are held against, in which each noisy number is the same: all are released."""
+    if releases is None or not any(each.law == "above_threshold" for path in releases.paths for each in path):
+        return releases
+    return as_releases(replace(reading, paths=reading.plain))
 
 
 def second_net(

@@ -112,12 +112,33 @@ def priced_alone(
             2 * (below_exp(min(end, Fraction(1_000))) - 1)
         )
         return sum(far, _ZERO), None, None, lost
+    if release.law == "above_threshold":
+        return _compared(release, moves), None, None, _ZERO
     if release.law == "randomised_response":
         # a bit that is flipped with probability p has the ratio (1 − p)/p (Warner 1965)
         flips = dict(release.details)["probability"]
         epsilon = far[0] * above_log(max(1 - flips, flips) / min(1 - flips, flips))
         return epsilon, epsilon * epsilon / 2, None, _ZERO
     raise RefusedError(f"{release.line}: the price of {release.law} noise is not known")
+
+
+def _compared(release: Release, moves: Sequence[tuple[Fraction, Fraction]]) -> Fraction:
+    """Return the ε of comparisons with one noisy threshold, of which the last numbers are above.
+
+    The threshold's noise is shifted by t, at least as far as a number below may rise, so that each stays below; the
+    noise of a number above by what it takes to stay there (Dwork & Roth 2014, Theorem 3.23; Lyu, Su & Li 2017, Theorem
+    2). Or each number's noise by as far as it moves.
+    """
+    details = dict(release.details)
+    many, noise = int(details["above"]), details["noise"]
+    dearest = _ZERO
+    for ends in (moves, [(-high, -low) for low, high in moves]):
+        below, above = ends[: len(ends) - many], ends[len(ends) - many :]
+        shift = max([_ZERO, *(high for _, high in below)])
+        dearest = max(
+            dearest, shift / release.scale + sum((max(_ZERO, shift - low) for low, _ in above), _ZERO) / noise
+        )
+    return min(dearest, sum((max(-low, high) for low, high in moves), _ZERO) / noise)
 
 
 @dataclass(frozen=True, slots=True)
