@@ -44,7 +44,6 @@ from dpaudit.review.check.against import against
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).with_name("results") / "contradictions.md"
 PROGRAMS = ROOT / "tests" / "support"
-EARLIER = sorted((ROOT / "tests" / "training" / "earlier").glob("*.json"))
 MOST = 2  # changes of one place, beside leaving it out
 MEMORY = 4 << 30  # bytes; whoever checks a file does not want to lose a machine by it
 REPORTS = ("keys_leak", "seeded")
@@ -108,7 +107,6 @@ FREE: dict[str, str] = {
     "detectable": "beyond six digits",
     "power": _OLDER,
     "asked": "what was asked for, of runs that were not made",
-    "fixed": "what was asked for, of runs that were not made",
     "learn": "a learner whose score was not chosen",
     "curve": "a statement that no point rests on",
     "sequential.log_wealth": "beyond six digits",
@@ -120,9 +118,7 @@ FREE: dict[str, str] = {
     "proof.comparison": _OLDER,
     "proof.prices": _OLDER,
     "proof.domain": _KEPT,
-    "proof.paths": "of records, in older evidence",
     "proof.certificate.account": "a smaller lower end is one too; check --against compares it",
-    "proof.certificate.mechanism.name": "of older evidence, which calls functions in files otherwise",
     "proof.certificate.releases.*.line": _WORDS,
     "proof.certificate.releases": "what is released, as long as the bound follows; check --against compares it",
     "proof.certificate.paths": "what is released, as long as the bound follows; check --against compares it",
@@ -136,7 +132,6 @@ FREE: dict[str, str] = {
     "proof.certificate.pairs": "of laws that are not in the file; check --against compares it",
     "counterexample.record.nodes": "what the event does not reach; check --against reads it again",
     "counterexample.record.epsilon": "beyond its last digit",
-    "counterexample.record.mechanism.name": "of older evidence, which calls functions in files otherwise",
     "accounting.tolerance": "the width that was wished for",
     "accounting.recorded_by": "where the releases come from",
     "accounting.releases.*.name": _WORDS,
@@ -246,7 +241,6 @@ def honest() -> Iterator[Kept]:
         yield Kept(f"proof: {name}", json.loads(proved(name).to_json())["evidence"], target_of(name))
     for file in (
         *(each for each in OLD if each.stem in FIRST),
-        *EARLIER,
         *(ROOT / "reports" / "evidence" / f"{name}.json" for name in REPORTS),
     ):
         where = {"evidence": "reports" if file.parent.parent.name == "reports" else "tests"}.get(

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -28,9 +29,13 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.stats import binomtest, norm
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from support.steinke import one_run_bound
+
 import dpaudit as dp
 from dpaudit.auditing.rates import gaussian_epsilon
-from dpaudit.stats.one_run import one_run_bound, split_guesses
+from dpaudit.stats.one_run import split_guesses
 
 DELTA = 1e-5
 GOALS = {

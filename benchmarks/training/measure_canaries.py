@@ -11,15 +11,19 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
+import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.stats import binom
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
+
+from support.steinke import one_run_bound
+
 from dpaudit.auditing.canaries import guessed
 from dpaudit.privacy import ApproxDP, Claim, GaussianDP, parse_claim
-from dpaudit.stats.one_run import one_run_bound
 from dpaudit.training.canaries import best, evidence_for_in
 
 HERE = Path(__file__).resolve().parent

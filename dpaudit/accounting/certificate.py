@@ -5,7 +5,7 @@ The format is that of ``docs/certificate.md``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 from hashlib import sha256
@@ -79,13 +79,12 @@ def text(number: Fraction | Decimal | None) -> str:
     return str(Fraction(number))
 
 
-def written(event: Event, count: int, *, stored: bool = False) -> dict[str, Any]:
+def written(event: Event, count: int) -> dict[str, Any]:
     """Return an event as the certificate writes it.
 
     Args:
         event: the event.
         count: how often it is run.
-        stored: whether the numbers of claims are those that floats store, as in earlier certificates.
 
     Raises:
         UsageError: for an event that certificates do not know.
@@ -93,18 +92,13 @@ def written(event: Event, count: int, *, stored: bool = False) -> dict[str, Any]
     mechanism = event.mechanism if isinstance(event, Sampled) else event
     if not isinstance(mechanism, Mechanism):
         raise UsageError(f"certificates know nothing of the event {event!r}")
-    found = {
-        "mechanism": _mechanism(mechanism, Fraction if stored else number_of, Fraction if stored else root_of),
-        "count": count,
-    }
+    found = {"mechanism": _mechanism(mechanism), "count": count}
     if isinstance(event, Sampled):
         found["sampling"] = _sampling(event)
     return found
 
 
-def _mechanism(
-    mechanism: Mechanism, number: Callable[[float], Fraction], root: Callable[[float], Fraction]
-) -> dict[str, Any]:
+def _mechanism(mechanism: Mechanism) -> dict[str, Any]:
     if isinstance(mechanism, Gaussian):
         return {"name": "gaussian", "noise": text(mechanism.ratio)}
     if isinstance(mechanism, Laplace):
@@ -119,11 +113,11 @@ def _mechanism(
         return {"name": "exponential", "epsilon": text(mechanism.epsilon)}
     claim = mechanism.claim if isinstance(mechanism, Block) else None
     if isinstance(claim, PureDP | ApproxDP):
-        return {"name": "claim", "epsilon": text(number(claim.epsilon)), "delta": text(number(claim.delta))}
+        return {"name": "claim", "epsilon": text(number_of(claim.epsilon)), "delta": text(number_of(claim.delta))}
     if isinstance(claim, GaussianDP):
-        return {"name": "gaussian", "noise": text(1 / root(claim.mu))}
+        return {"name": "gaussian", "noise": text(1 / root_of(claim.mu))}
     if isinstance(claim, ZeroConcentratedDP):
-        return {"name": "concentrated claim", "rho": text(number(claim.rho))}
+        return {"name": "concentrated claim", "rho": text(number_of(claim.rho))}
     raise UsageError(f"certificates know nothing of the mechanism {mechanism!r}")
 
 

@@ -33,7 +33,7 @@ from dpaudit.accounting.balls import outward
 from dpaudit.accounting.decide import PROVED, judged, number
 from dpaudit.accounting.events import Sampled
 from dpaudit.accounts.others import others_say
-from dpaudit.accounts.plan import NOISE, AccountPlan, Run, is_plain, is_plan_file, parse_events, plan_of, read_plan
+from dpaudit.accounts.plan import NOISE, AccountPlan, Run, is_plan_file, parse_events, plan_of, read_plan
 from dpaudit.accounts.recorded import recorded_plan
 from dpaudit.decimals import number_of, read_number
 from dpaudit.errors import UsageError
@@ -147,10 +147,8 @@ def events_in(releases: Sequence[Release]) -> list[Event]:
 
 def _event(text: str) -> Event:
     event, count = parse_events(text).parts[0]
-    if f"{event}" != text:  # earlier evidence writes what floats store as they are written
-        if not is_plain(text):
-            raise UsageError(f"a release is one event, as it is written, not {text!r:.80}")
-        event, count = parse_events(text, stored=True).parts[0]
+    if f"{event}" != text:
+        raise UsageError(f"a release is one event, as it is written, not {text!r:.80}")
     if count != 1:
         raise UsageError(f"a release is one event, and how often it is run stands beside it, not {text!r:.80}")
     return event

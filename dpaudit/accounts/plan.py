@@ -7,11 +7,9 @@ stands in a plan file, or was recorded by another library.
 from __future__ import annotations
 
 import ast
-import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -47,12 +45,11 @@ _DEEPEST = 8  # calls on calls: Gaussian(1).poisson(0.1).times(2) are three
 _EXAMPLE = "Gaussian('1.1').poisson('0.004').times(14000) + Laplace(2)"
 
 
-def parse_events(text: str, *, stored: bool = False) -> Events:
+def parse_events(text: str) -> Events:
     """Read events from their text.
 
     Args:
         text: of events.
-        stored: whether 0.1 is what a float stores, as in earlier evidence; '0.1' is the decimal always.
 
     Raises:
         UsageError: for what is no such text, or describes nothing that can be run.
@@ -63,9 +60,6 @@ def parse_events(text: str, *, stored: bool = False) -> Events:
         node: ast.expr = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         _refuse(text)
-    for each in ast.walk(node) if stored else ():
-        if isinstance(each, ast.Constant) and isinstance(each.value, float) and math.isfinite(each.value):
-            each.value = str(Fraction(each.value))
     parts = []
     while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         parts.append(node.right)
@@ -73,13 +67,6 @@ def parse_events(text: str, *, stored: bool = False) -> Events:
     parts.append(node)
     found = [_read(part, text, 0) for part in reversed(parts)]
     return Events(tuple(part for each in found for part in accounting.as_events(each).parts))
-
-
-def is_plain(text: str) -> bool:
-    """Whether a text that reads as events is written as `str` writes them, and names no entry of a catalogue."""
-    tree = ast.parse(text, mode="eval")
-    names = {each.id for each in ast.walk(tree) if isinstance(each, ast.Name)}
-    return ast.unparse(tree) == text and names <= set(MECHANISMS)
 
 
 def _read(node: ast.expr, text: str, depth: int) -> Any:

@@ -108,7 +108,6 @@ def described(question: Question, request: AuditRequest, runs: int, versions: Ma
         "domain": None if space is None else digest([space.domain, space.beyond]),
         "seed": question.seed,
         "observe": list(question.observe),
-        "fixed": [list(each) for each in question.fixed],
         **{f"version of {name}": value for name, value in versions.items()},
     }
 
@@ -141,10 +140,6 @@ def refuse_budget(request: AuditRequest) -> None:
             "with a time budget the number of runs depends on the speed of the machine, so that an audit cannot be "
             "resumed; give runs, or leave out resume"
         )
-    if request.fixed:
-        raise UsageError(
-            "fixed states how many runs are made, and a time budget determines that by itself; give one of them"
-        )
     if not 0 < seconds < math.inf:
         raise UsageError(f"time_budget is a positive number of seconds, not {seconds!r}")
 
@@ -176,7 +171,6 @@ def runs_within(seconds: float, question: Question, least: int, audit: Callable[
         seed=fresh_seed(),
         watch=RepeatDetector(),
         session=None,
-        fixed=(),
         false_alarm=1 - question.confidence,  # one look
     )
     each, runs = _of_a_call(first_of(rehearsed)), least
@@ -335,8 +329,7 @@ def audited(request: AuditRequest, leads: tuple[tuple[Lead, ...], ...] = ()) -> 
         warnings.warn(question.alone, Notice, stacklevel=4)  # past `audit` and its decorator
     question = replace(question, mechanism=exposing(question.mechanism, request.query, request.sensitivity))
     least = LEAST_RUNS * len(question.pairs) if question.space is None else least_of(question.space)
-    total = sum(map(sum, question.fixed)) if question.fixed and question.space is None else 0
-    total = total or whole("runs", request.runs, least=LEAST_RUNS * max(len(question.pairs), 1))
+    total = whole("runs", request.runs, least=LEAST_RUNS * max(len(question.pairs), 1))
     seconds = None
     if request.time_budget is not None:
         # bets are valid whenever they stop, so time may stop them; all else needs a number of runs fixed beforehand
@@ -387,7 +380,7 @@ def _answered(
             learning=made.runs_for(Phase.LEARNING),
             measuring=made.runs_for(Phase.MEASURING, Phase.SEQUENTIAL),
         )
-        evidence = msgspec.structs.replace(evidence, asked=None if question.fixed or seconds is not None else total)
+        evidence = msgspec.structs.replace(evidence, asked=None if seconds is not None else total)
     return evidence if found is None else with_search(evidence, found)
 
 
@@ -435,7 +428,7 @@ def _carry_out(question: Question, target: Target, total: int, curve: bool) -> E
         learned = learn(question, pair, share, error, further)
         sampled, learned = sampled or learned.sample, replace(learned, sample=None)
         question = replace(question, made_as=learned.made_as)  # for the second look too
-        ahead = question.fixed[pair][1] if question.fixed else share - learned.runs
+        ahead = share - learned.runs
         measured = measure(question, pair, learned, ahead)
         bound = partial(attempt_of, notion=question.notion, pair=pair, assumes=question.assumptions)
         counted = zip(learned.choices, measured.counts, strict=True)
@@ -463,7 +456,6 @@ def _carry_out(question: Question, target: Target, total: int, curve: bool) -> E
     return msgspec.structs.replace(
         evidence,
         accuracy=accuracy(question, sampled, total),
-        fixed=tuple((each.learned.runs, each.ahead) for each in done if question.fixed),
         curve=curve_of([one for each in done for one in each.statements], question.confidence) if curve else None,
         constant=tuple(pair for pair, each in enumerate(done) if each.learned.constant),
         led=() if shown else tuple(each.learned.led for each in done if each.learned.led is not None),

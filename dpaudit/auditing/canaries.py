@@ -3,8 +3,7 @@
 The k highest scores are guessed "in", the lowest "out". k is fixed before, by a plan (below);
 choosing k by its result would make it right more often than claimed. A learning split would not do: the canaries share
 one model, so some scores reveal the coins of others, and for δ > 0 the theorems require a number of guesses that does
-not depend on them. Earlier audits had a short list of plans that shared the error level; their evidence is still
-checked by it.
+not depend on them.
 
 Which of equal scores are guessed must not depend on the coins. Canaries are given by side, so no order of positions
 would do, not even one drawn by a seed: given the seed, the sides of its positions are known. Ties are therefore guessed
@@ -162,37 +161,7 @@ def cuts(steps: Sequence[float], canaries: int) -> list[int]:
 
 # --- Which canaries of one model are guessed, and how many of the guesses are right? ---
 
-_FEWEST_OF_OLD_PLANS = 24  # guesses: fewer would show little even if all were right; measured by benchmarks/scores.py
 _NO_COIN = 1e-9  # probability below which numbers of members and others are not taken for fair coins
-
-
-@dataclass(frozen=True, slots=True)
-class Guess:
-    """How many of the highest scores are guessed in, and how many of the lowest out."""
-
-    high: int
-    low: int
-
-    def __str__(self) -> str:
-        return f"{self.high} highest in, {self.low} lowest out" if self.low else f"{self.high} highest in"
-
-
-def guesses(canaries: int) -> list[Guess]:
-    """Return the plans of earlier audits: all canaries, then fewer and fewer at both ends, and at the upper end alone.
-
-    The sizes are all, 1/2, 1/8, 1/32, … of the canaries, half of them at either end; and 1/16, 1/64, … at the upper
-    end. The best size is rarely farther than a factor of 2 from one of these, which costs little.
-    """
-    ends = [canaries, *_quartered(canaries // 2)]
-    return [Guess(n - n // 2, n // 2) for n in ends] + [Guess(n, 0) for n in _quartered(canaries // 16)]
-
-
-def _quartered(most: int) -> list[int]:
-    found = []
-    while most >= _FEWEST_OF_OLD_PLANS:
-        found.append(most)
-        most //= 4
-    return found
 
 
 def ranked_members(members: Floats, others: Floats, missing: int = 0) -> np.ndarray[Any, np.dtype[np.bool_]]:

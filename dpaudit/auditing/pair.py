@@ -294,7 +294,6 @@ def _learn(question: Question, pair: int, runs: int, error: float, further: Furt
     shape = question.runs_as
     share = _LEARNING_SHARE if runs <= _FEW_RUNS else _LATER_SHARE
     wanted = min(max(int(share * runs), LEAST_RUNS // 2), _LATER_CAP)
-    wanted = question.fixed[pair][0] if question.fixed else wanted
     first = ramp_of(shape, Phase.LEARNING, pair, wanted, most=question.block_size, reading=question.reading)[:1]
     sides, reason = gather(question, first)
     made = first[: len(sides)]
@@ -314,18 +313,17 @@ def _learn(question: Question, pair: int, runs: int, error: float, further: Furt
         refuse_if_nothing_ran(question, pair, joined(sides))
     more, slow = gather(question, blocks)
     sides, reason, made = sides + more, reason or slow, made + blocks[: len(more)]
-    if not question.fixed:
-        before = sum(len(side0) + len(side1) for side0, side1 in sides)
-        extra = min(int(_share([side0 for side0, _ in sides], runs) * runs), cap) - before
-        size, reading = question.block_size, question.reading
-        rest = blocks_of(shape, Phase.LEARNING, pair, max(extra, 0), len(made), width, size, reading)
-        more, slow = gather(question, rest)
-        sides, reason, made = sides + more, reason or slow, made + rest[: len(more)]
+    before = sum(len(side0) + len(side1) for side0, side1 in sides)
+    extra = min(int(_share([side0 for side0, _ in sides], runs) * runs), cap) - before
+    size, reading = question.block_size, question.reading
+    rest = blocks_of(shape, Phase.LEARNING, pair, max(extra, 0), len(made), width, size, reading)
+    more, slow = gather(question, rest)
+    sides, reason, made = sides + more, reason or slow, made + rest[: len(more)]
     outputs = joined(sides)
     del start, sides, more
     refuse_if_nothing_ran(question, pair, outputs)
     used = len(outputs[0]) + len(outputs[1])
-    ahead = max(3 * used if question.fixed else runs - used, LEAST_RUNS)
+    ahead = max(runs - used, LEAST_RUNS)
     choices, histogram_partition = choose(
         outputs[0],
         outputs[1],

@@ -97,7 +97,6 @@ class Question:
     given_pairs: bool
     learn: str | None = None  # a learner whose score is a candidate too
     floating_point: str = "report"  # how the low-order bits are used: "report", "verdict" or "ignore"
-    fixed: tuple[tuple[int, int], ...] = ()  # learning and measuring runs of each pair, from older evidence
     space: SearchSpace | None = None  # where to search for the pair; there are no pairs until one is found
     keep_data: bool = False
     observe: tuple[str, ...] = ()  # what is observed with every output, such as "time"
@@ -313,7 +312,6 @@ def validated(request: AuditRequest) -> Question:
         given_pairs=pairs is not None or made,
         floating_point="ignore" if request.sequential else request.floating_point,
         learn=request.learn,
-        fixed=_fixed(request.fixed, len(used) if space is None else 1),
         space=space,
         keep_data=keep,
         observe=watched,
@@ -354,12 +352,6 @@ def _refuse_unclear_data(data: Any, pairs: Any, domain: Any, beyond_domain: bool
         raise UsageError("without a declared domain nothing lies beyond it; declare one, or leave out beyond_domain")
     if beyond_domain and data is None:
         raise UsageError("what lies beyond a domain is tried beside data; give data too, or leave out beyond_domain")
-
-
-def _fixed(fixed: Sequence[tuple[int, int]], pairs: int) -> tuple[tuple[int, int], ...]:
-    if fixed and (len(fixed) != pairs or any(min(each) < LEAST_RUNS // 2 for each in fixed)):
-        raise UsageError(f"fixed holds learning and measuring runs of each of {pairs} pairs, not {fixed!r:.80}")
-    return tuple((int(learning), int(measuring)) for learning, measuring in fixed)
 
 
 def _own_claim(

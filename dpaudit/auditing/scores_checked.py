@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from dpaudit.auditing.assumed import RECORDED
-from dpaudit.auditing.canaries import cuts, guesses, method_name, plan_guesses
+from dpaudit.auditing.canaries import cuts, method_name, plan_guesses
 from dpaudit.auditing.rates import LEAST, gaussian_epsilon, rate_limits, roc_limits
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Attempt, Bound, Rate, RocPoint, Scores, Verdict
 from dpaudit.privacy import Claim, parse_claim
-from dpaudit.stats.methods import ONE_RUN, method_of
+from dpaudit.stats.methods import method_of
 from dpaudit.stats.one_run import StepsBound, right_guesses, split_guesses
 
 
@@ -57,7 +57,7 @@ def _methods(evidence: Evidence, scores: Scores) -> tuple[bool, str]:
     runs = _counted(scores)
     holds = bool(counted) and runs is not None
     holds = holds and all(counts is not None and counts.runs == runs for counts in counted)
-    holds = holds and (_earlier_plan(evidence, scores) if methods == {ONE_RUN} else _planned(evidence, scores))
+    holds = holds and _planned(evidence, scores)
     how = "are" if holds else "are not"
     return holds, f"the guesses {how} those that {scores.canaries or sum(scores.given)} canaries of one model fix"
 
@@ -69,13 +69,6 @@ def _counted(scores: Scores) -> tuple[int, int] | None:
         return None
     upper = -(-(sum(scores.given) + missing) // 2) - -(-sum(scores.given) // 2)  # counted as others
     return scores.given[0] + missing - upper, scores.given[1] + upper
-
-
-def _earlier_plan(evidence: Evidence, scores: Scores) -> bool:
-    """Whether the guesses are those of the plans that earlier audits had."""
-    counted = [attempt.bound.counts for attempt in evidence.attempts]
-    made = [(sum(counts.toward0), sum(counts.toward1)) for counts in counted if counts is not None]
-    return made == [(guess.high, guess.low) for guess in guesses(sum(scores.given))]
 
 
 def _planned(evidence: Evidence, scores: Scores) -> bool:

@@ -144,8 +144,6 @@ def first_of(question: Question) -> Question:
 def with_search(evidence: Evidence, found: SearchResult) -> Evidence:
     """Return the evidence about the pair that was found, with the record of the search."""
     asked = None if evidence.asked is None else evidence.asked + found.record.runs
-    if found.question.fixed:  # so that the same search can be repeated
-        asked = found.total
     # Hypothesis draws the datasets
     climbed = {} if found.record.climbed is None else {"hypothesis": installed_version("hypothesis")}
     versions = {**evidence.versions, **climbed}

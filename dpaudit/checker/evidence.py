@@ -32,7 +32,7 @@ _RECORDED = ("scores", "outputs")  # elsewhere: they cannot be run again
 _UNREADABLE = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError)
 _REFUTES_NOTHING = frozenset(
     {"accuracy", "asked", "assumptions", "attempts", "block_size", "claim", "confidence", "constant", "counterexample"}
-    | {"decided_in", "detectable", "detectable_on", "exact", "false_alarm", "fixed", "floating_point", "histogram"}
+    | {"decided_in", "detectable", "detectable_on", "exact", "false_alarm", "floating_point", "histogram"}
     | {"learn", "learning", "led", "low_bits", "lower", "measuring", "observed", "pairs", "power", "proof", "reason"}
     | {"relation", "reproducible", "scores", "second", "seed", "target", "types", "unit", "upper", "verdict", "version"}
     | {"versions"}
@@ -178,6 +178,10 @@ def _checked(record: Record) -> Iterator[Finding]:
     claim = None if record["claim"] is None else _Claim.of(record["claim"])
     if record.get("accounting") is not None:
         yield from _accounted(record)
+        return
+    if record.get("training") is not None:
+        yield from _certified(record["training"]["certificates"], [])
+        yield Finding("verdict", None, "what follows from a training loop that was watched was not computed again")
         return
     notion = _notion(record, claim)
     bounds = [_Bound.of(record, number, notion) for number in range(len(record["attempts"]))]
@@ -509,14 +513,7 @@ def _accounted(record: Record) -> Iterator[Finding]:
     """Yield whether the certificates of an accounting hold, and its statements and verdict follow from them."""
     accounting = record["accounting"]
     checked: list[Checked | None] = []
-    for number, certificate in enumerate(accounting["certificates"]):
-        try:
-            shown = check_certificate(certificate)
-            checked.append(shown)
-            yield Finding("certificate", True, f"certificate {number}: {' '.join(shown.sentences)}")
-        except CertificateError as error:
-            checked.append(None)
-            yield Finding("certificate", False, f"certificate {number}: {error}")
+    yield from _certified(accounting["certificates"], checked)
     words = []
     for number, each in enumerate(accounting["statements"]):
         proved = checked[each["certificate"]]
@@ -530,6 +527,18 @@ def _accounted(record: Record) -> Iterator[Finding]:
     yield Finding("verdict", worst == record["verdict"], f"{worst} follows from the statements")
     said = "that the certificates are about the releases that are listed, and the curve, were not checked"
     yield Finding("releases", None, said)
+
+
+def _certified(certificates: list[Any], checked: list[Checked | None]) -> Iterator[Finding]:
+    """Yield whether each certificate holds, and add what it shows to ``checked``; None where it does not hold."""
+    for number, certificate in enumerate(certificates):
+        try:
+            shown = check_certificate(certificate)
+            checked.append(shown)
+            yield Finding("certificate", True, f"certificate {number}: {' '.join(shown.sentences)}")
+        except CertificateError as error:
+            checked.append(None)
+            yield Finding("certificate", False, f"certificate {number}: {error}")
 
 
 def _stated(each: Record, scope: Record) -> str | None:

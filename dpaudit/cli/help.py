@@ -37,7 +37,7 @@ _SECTIONS = {
         *("relation", "length", "delta", "epsilon", "design", "sigma", "clip", "sampling", "calibrate", "against"),
     ),
     "How it is examined": (
-        *("runs", "confidence", "false_alarm", "seed", "fixed", "floating_point", "sequential", "observe", "types"),
+        *("runs", "confidence", "false_alarm", "seed", "floating_point", "sequential", "observe", "types"),
         *("curve", "learn", "candidates", "paths", "tolerance", "alone", "require", "fresh", "update_baseline"),
         *("nightly", "config_file", "target", "trust", "canaries"),
     ),

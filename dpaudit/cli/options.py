@@ -26,19 +26,6 @@ class Count(click.ParamType[int]):
         return number
 
 
-class RunSplit(click.ParamType[tuple[int, int]]):
-    """LEARNING,MEASURING: two whole numbers of runs."""
-
-    name = "LEARNING,MEASURING"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
-        """Split the text and read both numbers."""
-        learning, comma, measuring = str(value).partition(",")
-        if not comma:
-            self.fail(f"{value!r} is no LEARNING,MEASURING, such as 20000,180000", param, ctx)
-        return Count().convert(learning, param, ctx), Count().convert(measuring, param, ctx)
-
-
 class Assignment(click.ParamType[tuple[str, Any]]):
     """NAME=VALUE, where VALUE is JSON (a number, true, a list, …), a table as @FILE, or else a text."""
 
@@ -64,7 +51,6 @@ _TYPES: dict[str, Callable[[Option], Any]] = {
     "number": lambda option: float,
     "choice": lambda option: click.Choice(option.allowed),
     "assignment": lambda option: Assignment(),
-    "split": lambda option: RunSplit(),
 }
 _FIRST = ("parameters", "claim", "pairs", "data", "domain", "beyond_domain", "search", "relation")  # in the help
 

@@ -305,7 +305,6 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
         learning, measuring: executions for learning and for measuring, of all pairs and sides.
         scores: further statistics of the scores of members and of others, or None for other targets.
         asked: the number of runs that were asked for, if not all of them were made; else None.
-        fixed: learning and measuring runs of each pair, if a time budget of an earlier dpaudit decided them.
         sequential: how a sequential audit went, or None for other audits.
         observed: what else was treated as part of every output, such as "time": the run time in seconds.
         sensitivity: how far the mechanism's query was moved, if it exposes one; does not affect the verdict.
@@ -361,7 +360,6 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
     run: RunInfo | None = None
     scores: Scores | None = None
     asked: int | None = None
-    fixed: tuple[tuple[int, int], ...] = ()
     sequential: Sequential | None = None
     observed: tuple[str, ...] = ()
     sensitivity: Moved | None = None

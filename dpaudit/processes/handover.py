@@ -108,14 +108,8 @@ def _seed(evidence: Evidence, request: Any) -> Compared:
 
 
 def _runs(evidence: Evidence, request: Any) -> Compared:
-    if not request.fixed and request.time_budget is None:
+    if request.time_budget is None:
         yield "the number of runs", evidence.budget, request.runs
-
-
-def _fixed(evidence: Evidence, request: Any) -> Compared:
-    if not request.sequential and evidence.verdict is not Verdict.INVALID:
-        measuring = [[runs for _, runs in fixed] for fixed in (evidence.fixed, request.fixed)]
-        yield "how runs are divided", measuring[0], measuring[1]  # learning may use fewer runs than allowed
 
 
 def _floating_point(evidence: Evidence, request: Any) -> Compared:
@@ -175,7 +169,6 @@ _IN_OTHER_WORDS: dict[str, Callable[[Evidence, Any], Compared]] = {
     "false_alarm": _false_alarm,
     "seed": _seed,
     "runs": _runs,
-    "fixed": _fixed,
     "floating_point": _floating_point,
     "observe": _observe,
     "data": _data,

@@ -60,8 +60,6 @@ class AuditRequest:
             not sure enough for that, there is a second look at fresh runs of its event, twice as many as measured it
             and in addition to ``runs`` (`dpaudit.stats.two_looks`); ``confidence`` remains that of the bounds. With 1 −
             confidence, or more, every bound above the claim is a violation.
-        fixed: learning and measuring runs of each pair, instead of ``runs``: as recorded in ``evidence.fixed`` of older
-            evidence with a time budget.
         floating_point: how the low-order bits of outputs are used, which leak through the grid of doubles (Mironov
             2012). "report": they are a finding of their own, ``evidence.floating_point``, at the same confidence, and
             the verdict is about real arithmetic; "verdict": they decide too, and take a fifth of the error level;
@@ -133,14 +131,6 @@ class AuditRequest:
     seed: int | None = option(None, SEED)
     relation: Any = option(None, RELATION)
     false_alarm: float = option(1e-3, FALSE_ALARM)
-    fixed: Sequence[tuple[int, int]] = option(
-        (),
-        "Learning and measuring runs of each pair, instead of --runs: as older evidence names them.",
-        kind="split",
-        several=True,
-        asked="how runs are divided",
-        recorded=lambda evidence: evidence.fixed,
-    )
     floating_point: str = option(
         "report",
         "Low-order bits: a finding beside the verdict, part of it, or not examined.",
@@ -245,7 +235,6 @@ class AuditOptions(SharedOptions, total=False):
     """The options of an `AuditRequest`, as keyword arguments of `dpaudit.audit`; a test keeps both alike."""
 
     runs: int | float
-    fixed: Sequence[tuple[int, int]]
     floating_point: str
     sequential: bool
     observe: str | Sequence[str]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-Kind = Literal["text", "file", "count", "number", "flag", "choice", "assignment", "split", ""]
+Kind = Literal["text", "file", "count", "number", "flag", "choice", "assignment", ""]
 
 OPTION = "option"
 """The key of an `Option` in the metadata of a field."""

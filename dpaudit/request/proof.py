@@ -121,7 +121,7 @@ class TraceOptions(SharedOptions, total=False):
 
 
 _RUNS_ALONE = (
-    "sequential", "curve", "learn", "observe", "fixed", "resume", "time_budget", "block_size", "reading",
+    "sequential", "curve", "learn", "observe", "resume", "time_budget", "block_size", "reading",
     "search", "query", "sensitivity",
 )  # fmt: skip
 """What is asked of runs alone."""

@@ -23,12 +23,11 @@ from scipy.special import betainc, betaincc, betaincinv, gammaln, ndtr, ndtri, x
 from dpaudit.arrays import Floats, Integers
 from dpaudit.evidence.records import Counts
 from dpaudit.privacy import Claim
-from dpaudit.stats.event_bound import Weight, of_both_sides, of_one_side, single
+from dpaudit.stats.event_bound import Weight, of_one_side, single
 from dpaudit.stats.joint_region import (
     CUT,
     ConfidenceRegion,
     Joint,
-    TwoSidedJoint,
     probability_at_least,
     probability_at_most,
 )
@@ -70,35 +69,15 @@ def enumerated_region(
     return _Outcomes(runs, other_runs, claim, weight, error).regions(hits, others, corners)
 
 
-def two_sided_enumerated_region(
-    right: ArrayLike, wrong: ArrayLike, runs: int, *, claim: Claim, weight: float, error: float, corners: int = CORNERS
-) -> ConfidenceRegion:
-    """Return the region of (P(right), P(wrong)) per run, with sides by a fair coin, as `two_sided_region` does.
-
-    right ~ Bin(N, a) and wrong | right ~ Bin(N − right, β): the sums run over the outcomes of these two.
-
-    Args:
-        right, wrong: numbers of right and wrong guesses, broadcast.
-        runs: N, of both sides.
-        claim, weight, error, corners: as for `enumerated_region`.
-
-    Returns:
-        The region, with corners of shape (…, corners).
-    """
-    found = _Outcomes(runs, None, claim, weight, error).regions(right, wrong, corners)
-    return ConfidenceRegion(found.p, found.q * (1 - found.p))
-
-
 class _Outcomes:
-    """Counts k ~ Bin(n, p) and l | k ~ Bin(m(k), q), where m(k) is the other side's runs, or n − k if there is none."""
+    """Counts k ~ Bin(n, p) and l ~ Bin(m, q) of both sides."""
 
-    def __init__(self, runs: int, other_runs: int | None, claim: Claim, weight: float, error: float) -> None:
+    def __init__(self, runs: int, other_runs: int, claim: Claim, weight: float, error: float) -> None:
         if not 0 < weight < 1:
             raise ValueError(f"the weight must lie strictly between 0 and 1, not {weight!r}")
         self.n = runs
         counts = np.arange(runs + 1)
-        self.m: Integers = runs - counts if other_runs is None else np.full(runs + 1, other_runs)
-        self.two_sided = other_runs is None
+        self.m: Integers = np.full(runs + 1, other_runs)
         self.claim, self.error = claim, error
         self.weights = weight, math.sqrt(1 - weight * weight)
         self.critical = -float(ndtri(error))
@@ -111,8 +90,7 @@ class _Outcomes:
     def rank(self, k: Integers, others: Integers) -> Floats:
         """How extreme an outcome is: an approximate lower bound of the claim's parameter."""
         low, high = self.low[:, k], betaincinv(others + 0.5, self.m[k] - others + 0.5, self.high_levels)
-        losses = self.claim.least(low, high * (1 - low) if self.two_sided else high)
-        return np.asarray(np.min(losses, axis=0))
+        return np.asarray(np.min(self.claim.least(low, high), axis=0))
 
     def most_others(self, rank: float) -> Integers:
         """Return, for each k, the largest l at which the outcome is as extreme as ``rank``; −1 if none is.
@@ -126,8 +104,7 @@ class _Outcomes:
             extreme = self.rank(at, middle) >= rank
             inside[open_] = np.where(extreme, middle, inside[open_])
             outside[open_] = np.where(extreme, outside[open_], middle)
-        # more hits allow at least as many others; the minimum, because two-sided outcomes have fewer at a larger k
-        return np.minimum(np.maximum.accumulate(inside), self.m)
+        return np.maximum.accumulate(inside)  # more hits allow at least as many others
 
     def regions(self, hits: ArrayLike, others: ArrayLike, corners: int) -> ConfidenceRegion:
         """Return the corners for every outcome, shape (*outcomes, corners)."""
@@ -219,14 +196,4 @@ class EnumeratedJoint(Joint):
     def lower(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> float:
         """Return the smallest value that some point of the region allows; arguments as for `EventBound.lower`."""
         found = enumerated_region(*of_one_side(counts), claim=claim, weight=single(weight), error=error)
-        return float(found.least(claim.least))
-
-
-class TwoSidedEnumeratedJoint(TwoSidedJoint):
-    """As `TwoSidedJoint`, by enumerating every outcome; for the lower bound alone."""
-
-    def lower(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> float:
-        """Return the smallest value that some point of the region allows; arguments as for `EventBound.lower`."""
-        right, runs, wrong, _ = of_both_sides(counts)
-        found = two_sided_enumerated_region(right, wrong, runs, claim=claim, weight=single(weight), error=error)
         return float(found.least(claim.least))

@@ -98,7 +98,7 @@ def plain(name: str) -> str:
 
 GUESS, ODDS, BOTH_SIDES, JOINT = "guess given sides", "odds given sides", "two-sided joint given sides", "joint"
 MULTINOMIAL, SWAPPED = "multinomial", "swapped multinomial"
-ONE_RUN, SEQUENTIAL = "one-run", "sequential"
+SEQUENTIAL = "sequential"
 SHARP_ONE_RUN, GAUSSIAN_ONE_RUN = "sharp one-run", "Gaussian one-run"
 
 KAIROUZ = "Kairouz, Oh & Viswanath (2015). The composition theorem for differential privacy. ICML."
@@ -233,7 +233,6 @@ _LISTED = (
         sides="both",
         weights="one",
         whole_curve=True,
-        few="two-sided enumerated joint",
         words=(
             "A fair coin picks the side of every run; right and wrong guesses give a joint region for their two "
             "probabilities: exact binomial tests combined with weights that were fixed before measuring (Stouffer et "
@@ -271,31 +270,6 @@ _LISTED = (
             "too unlikely under it (Buehler 1957), cut as in Berger & Boos (1994). The bound is the smallest value "
             "that some point of the region allows."
         ),
-    ),
-    BoundMethod(
-        name="two-sided enumerated joint",
-        sources=(*_JOINT, *_FEW),
-        home="dpaudit.stats.exact_region:TwoSidedEnumeratedJoint",
-        sides="both",
-        weights="one",
-        many="two-sided joint",
-        words=(
-            "A fair coin picks the side of every run; right and wrong guesses give a joint region for their two "
-            "probabilities. Runs are few, so all counts that were possible are enumerated: they were put in order "
-            "before measuring, by how much they tell, and a pair of probabilities stands in the region unless counts "
-            "at least as telling as these are too unlikely under it (Buehler 1957), cut as in Berger & Boos (1994). "
-            "The bound is the smallest value that some point of the region allows."
-        ),
-    ),
-    _of_canaries(
-        ONE_RUN,
-        "dpaudit.stats.one_run:OneRun",
-        (KAIROUZ, _STEINKE),
-        "The highest scores are guessed in and the lowest out, in numbers that the number of canaries alone fixes; the "
-        "plans share the error. The guesses hang together, so no binomial interval holds for them; but under "
-        "(ε, δ)-DP the number of right ones is at most as large as a binomial number with the probability e^ε / "
-        "(1 + e^ε), but for a term in δ (Steinke, Nasr & Jagielski 2023, Theorem 5.2). The bound is the smallest "
-        "ε that this leaves possible.",
     ),
     _of_canaries(
         SHARP_ONE_RUN,

@@ -40,16 +40,11 @@ OTHERS = {
     "generator": "whether the generator of the noise can be predicted",
 }
 """The other facts, in words."""
-NO_MIXING = "no mixing is known"
-"""What evidence said of records before they were looked at."""
-
 SEES_ALL = "whoever attacks sees every noisy sum, as accountants assume; the last weights alone may tell less"
 REAL = "real arithmetic: noise is drawn exactly, and nothing is rounded"
 THIS_RUN = "this is about the run that was watched; another run of the same code may differ"
 UNCLAIMED = ApproxDP(0.0, 1e-5)
 """What is bounded where nothing is claimed."""
-UNASKED = "no δ was given to account for it at"
-"""Why earlier evidence bounded nothing where nothing was claimed."""
 _RELATIONS = {"fixed-size": "replace-one", "shuffled": "zero-out", "fixed order": "zero-out"}
 
 
@@ -79,11 +74,8 @@ def reason_of(training: Training, claim: Claim | None) -> str:
     wrong = [each.name for each in training.facts if each.status == "wrong"]
     unseen = [_words(each.fact) for each in training.facts if each.status == "not seen"]
     looked = [_words(each.fact) for each in training.facts if each.status in ("right", "note")]
-    earlier = any(each.name == NO_MIXING for each in training.facts)  # evidence that says less keeps its words
-    rest = f"; not looked at: {', '.join(unseen)}" if unseen and not earlier else ""
-    what = (
-        "Nothing was seen wrong." if earlier else f"Nothing was seen wrong in what was looked at: {', '.join(looked)}."
-    )
+    rest = f"; not looked at: {', '.join(unseen)}" if unseen else ""
+    what = f"Nothing was seen wrong in what was looked at: {', '.join(looked)}."
     if wrong:
         what = f"Seen wrong: {', '.join(wrong)}."
     elif not looked:
@@ -91,8 +83,6 @@ def reason_of(training: Training, claim: Claim | None) -> str:
     if training.partial:
         what = f"Only a part of the loop was seen: {training.partial}. {what}"
     if claim is None:
-        if training.high.why == UNASKED:
-            return f"Nothing was claimed{rest}. {what}" if rest else what
         return f"{_between(training)}{rest}. {what}"
     return f"{_because(training, claim)}{rest}. {what}"
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -213,7 +213,7 @@ def unbounded(findings: Sequence[Finding] | Sequence[TrainingFact]) -> tuple[str
     return "", False
 
 
-def listed(parts: Parts, *, up: bool, stored: bool = False) -> list[tuple[Event, int]] | None:
+def listed(parts: Parts, *, up: bool) -> list[tuple[Event, int]] | None:
     """Return the events that bound what was seen, from above or below; None where there are none."""
     factor, scale = parts.factors[up], parts.scale[up]
     if up and factor > _MOST_FACTOR:
@@ -223,15 +223,14 @@ def listed(parts: Parts, *, up: bool, stored: bool = False) -> list[tuple[Event,
     found: list[tuple[Event, int]] = []
     if up and parts.loose:
         return None
-    read = Fraction if stored else number_of
     if parts.sampler in ("shuffled", "fixed order"):
-        found = _in_epochs(parts, Fraction(factor), Fraction(scale), read, up=up)
+        found = _in_epochs(parts, Fraction(factor), Fraction(scale), up=up)
         return found or None
     if not all(sigma > 0 for sigma, _, _, _, _ in parts.groups):
         return None
     for sigma, rate, together, square, groups in _few(parts.groups, up=up):
-        noise = read(sigma) * Fraction(scale)
-        event = _event(parts, noise, Fraction(factor), read(rate), together, square, up=up)
+        noise = number_of(sigma) * Fraction(scale)
+        event = _event(parts, noise, Fraction(factor), number_of(rate), together, square, up=up)
         if event is None and up:
             return None
         if event is not None and groups:
@@ -275,14 +274,12 @@ def _event(
     return Gaussian(sigma, sensitivity=moved).fixed_size(parts.batch, parts.records)
 
 
-def _in_epochs(
-    parts: Parts, factor: Fraction, scale: Fraction, read: Callable[[float], Fraction], *, up: bool
-) -> list[tuple[Event, int]]:
+def _in_epochs(parts: Parts, factor: Fraction, scale: Fraction, *, up: bool) -> list[tuple[Event, int]]:
     """What shuffled or fixed batches lose: each record is in one batch of an epoch."""
     noises = {sigma for sigma, _, _, _, _ in parts.groups}
     if not parts.epoch or parts.together > 1 or not noises or not min(noises) > 0:
         return []
-    sigma = read(min(noises) if up else max(noises)) * scale
+    sigma = number_of(min(noises) if up else max(noises)) * scale
     updates = sum(groups for _, _, _, _, groups in parts.groups)
     rounds = parts.rounds
     if rounds is None:

@@ -49,7 +49,6 @@ SAID: dict[str, tuple[Any, dict[str, Any]]] = {
     "seed": (4, {"seed": 4}),
     "relation": ("declared", {"relation": "declared"}),
     "false_alarm": (0.01, {"false_alarm": 0.01}),
-    "fixed": (((100, 300),), {"fixed": ((100, 300),)}),
     "floating_point": ("verdict", {"low_bits": "verdict"}),
     "sequential": (True, {"sequential": Sequential(0.0, False, (), 0), "low_bits": "ignore"}),
     "observe": (("time",), {"observed": ("time",), "low_bits": "ignore"}),

@@ -63,10 +63,6 @@ CASES = {
     "runs beyond measure": (["laplace", "--runs", "1e999999999"], ["'1e999999999'", "whole number"]),
     "confidence 0": ([*LAPLACE, "--confidence", "0"], ["confidence", "between 0 and 1"]),
     "confidence 1": ([*LAPLACE, "--confidence", "1"], ["confidence", "between 0 and 1"]),
-    "runs that are fixed, and a time for them": (
-        [*LAPLACE, "--fixed", "1000,3000", "--time-budget", "1"],
-        ["fixed", "time budget", "give one of them"],
-    ),
     "a confidence that is none": ([*LAPLACE, "--confidence", "1e-300"], ["a confidence of 1e-300 is none", "0.95"]),
     "confidence 95": ([*LAPLACE, "--confidence", "95"], ["confidence", "between 0 and 1", "0.95"]),
     "confidence NaN": ([*LAPLACE, "--confidence", "nan"], ["confidence", "between 0 and 1", "nan"]),

@@ -23,7 +23,7 @@ OLD = Path(__file__).parents[1] / "evidence" / "old"
 @pytest.fixture
 def files(folder):
     """Two evidence files in the working directory, and what they hold."""
-    for name, old in (("a.json", "randomised_response"), ("b.json", "randomised_response_before_proofs")):
+    for name, old in (("a.json", "randomised_response"), ("b.json", "exponential")):
         shutil.copy(OLD / f"{old}.json", folder / name)
     return Evidence.load("a.json"), Evidence.load("b.json")
 

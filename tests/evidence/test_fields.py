@@ -20,7 +20,6 @@ from dpaudit.review.check import check, exit_code
 from dpaudit.review.check.against import against
 from dpaudit.review.check.fields import fields
 
-EARLIER = ROOT / "tests" / "training" / "earlier"
 REPORTS = sorted((ROOT / "reports" / "evidence").glob("*.json"))
 
 
@@ -111,7 +110,7 @@ def test_a_scale_that_its_values_do_not_give_is_refused(path: Place, value: Any)
     pytest.importorskip("scipy")
     from dpaudit.review.check.training import _noise
 
-    record = kept("right", EARLIER)
+    record = kept("trained")
     training = evidence_of(record).training
     assert training is not None and not _noise(training, 1 - record["confidence"])
     changed = evidence_of(forged(record, ("training", *path), value)).training
@@ -121,7 +120,7 @@ def test_a_scale_that_its_values_do_not_give_is_refused(path: Place, value: Any)
 def test_what_is_said_of_the_noise_is_its_scale() -> None:
     from dpaudit.review.check.training import AS_CLAIMED, _noise
 
-    record = kept("right", EARLIER)
+    record = kept("trained")
     place = noise_fact(record)
     fact = record["training"]["facts"][place]
     assert fact["name"] == AS_CLAIMED

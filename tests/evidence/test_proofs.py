@@ -207,7 +207,6 @@ def test_evidence_that_contradicts_itself_fails(name: str) -> None:
     for path in places(record):
         kinds[kind_of(path)].append(path)
     patterns = [*unrevealed(), *EXCUSED]
-    patterns.remove("proof.paths")  # which today's evidence states twice
     tried, unseen = 0, []
     for kind, paths in kinds.items():
         if is_unrevealed(paths[0], patterns) or kind in OMITTED or kind.startswith("versions"):
@@ -372,14 +371,6 @@ def test_what_may_go_unnamed_and_unsought_is_what_a_proof_leaves_so() -> None:
     from dpaudit.verify.releases import read
 
     assert (releases.MOST_STATED, answers.MOST_SOUGHT) == (read.MOST_STATED, MOST_PATHS)
-
-
-def test_earlier_evidence_of_records_counts_no_paths_and_names_fewer_columns() -> None:
-    """It calls a function in a file by its name alone, which is how it is told from evidence of now."""
-    evidence = Evidence.load(Path(__file__).with_name("old") / "proved_from_records.json")
-    assert evidence.proof.comparison.paths == 0
-    assert [each["name"] for each in evidence.proof.certificate["columns"]] == ["age"]
-    assert exit_code(check(evidence)) == 0
 
 
 def test_another_tree_of_a_counterexample_is_not_that_of_the_program() -> None:

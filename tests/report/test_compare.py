@@ -116,7 +116,7 @@ PAIR = made_evidence.refuted().pairs[0]
             "different pairs",
         ),
         (msgspec.structs.replace(attempted(LAPLACE, (9_000, 1_000)), verdict=Verdict.INVALID), "Only the earlier"),
-        (of_bound(attempted(LAPLACE, (9_000, 1_000)), method="one-run"), "Only the earlier"),
+        (of_bound(attempted(LAPLACE, (9_000, 1_000)), method="sharp one-run"), "Only the earlier"),
         (of_bound(attempted(LAPLACE, (9_000, 1_000)), method="sequential"), "Only the earlier"),
         (of_bound(attempted(LAPLACE, (9_000, 1_000)), arithmetic="float"), "Only the earlier"),
     ],
@@ -146,15 +146,15 @@ def test_a_delta_or_an_order_makes_another_unit():
 def test_the_interval_of_a_joint_bound_is_read_with_its_own_weight():
     joint = of_bound(
         attempted(LAPLACE, (9_000, 1_000)),
-        method="two-sided enumerated joint",
+        method="enumerated joint",
         weight=0.3,
         notion="epsilon=1, delta=0.01",
     )
     loss = compare(joint, joint).after
     counts = joint.attempts[0].bound.counts
-    low, high = loss_interval("two-sided joint", counts, claim=ApproxDP(0, 0.01), weight=0.3, error=0.025)
+    low, high = loss_interval("joint", counts, claim=ApproxDP(0, 0.01), weight=0.3, error=0.025)
     assert (loss.low, loss.high) == (pytest.approx(low, rel=1e-9), pytest.approx(high, rel=1e-9))
-    assert (loss.method, loss.delta) == ("two-sided joint", 0.01)
+    assert (loss.method, loss.delta) == ("joint", 0.01)
 
 
 def test_a_shared_event_is_found_behind_the_headlines():
@@ -246,7 +246,7 @@ def test_evidence_beside_itself_has_no_change(file):
         attempt.bound.counts is not None and attempt.bound.arithmetic == "real" for attempt in evidence.attempts
     )
     # bets are read until something shows, and canaries of one model are not independent: no interval has two sides
-    measured = measured and evidence.lower.method not in ("sequential", "one-run")
+    measured = measured and evidence.lower.method not in ("sequential", "sharp one-run", "none")
     assert (found.after is not None) == measured
     if found.after is not None:
         assert found.change == "none shown"

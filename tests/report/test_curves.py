@@ -85,7 +85,7 @@ def test_the_limits_err_no_more_often_than_they_say() -> None:
 
 def test_only_counts_of_independent_runs_have_limits() -> None:
     attempt = made.laplace().attempts[0]
-    for changes in ({"method": "one-run"}, {"method": "sequential"}, {"arithmetic": "float"}, {"counts": None}):
+    for changes in ({"method": "sharp one-run"}, {"method": "sequential"}, {"arithmetic": "float"}, {"counts": None}):
         other = msgspec.structs.replace(attempt, bound=msgspec.structs.replace(attempt.bound, **changes))
         assert measured_points(msgspec.structs.replace(made.laplace(), attempts=(other,))) == []
     assert measured_points(msgspec.structs.replace(made.laplace(), verdict=Verdict.INVALID)) == []
@@ -189,7 +189,7 @@ def test_an_infinite_loss_makes_certain() -> None:
 
 
 def test_guesses_of_one_run_say_nothing_of_single_outputs() -> None:
-    lower = msgspec.structs.replace(made.laplace().lower, method="one-run")
+    lower = msgspec.structs.replace(made.laplace().lower, method="sharp one-run")
     assert not posterior_part(msgspec.structs.replace(made.laplace(), lower=lower), PureDP(1.0)).shown
 
 

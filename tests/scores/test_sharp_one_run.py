@@ -11,6 +11,7 @@ from scipy.optimize import linprog
 from scipy.sparse import lil_matrix
 from scipy.special import ndtr
 from scipy.stats import binom, norm
+from support.steinke import one_run_p_value
 
 from dpaudit.auditing.canaries import plan_guesses
 from dpaudit.evidence.records import Counts
@@ -20,7 +21,6 @@ from dpaudit.stats.one_run import (
     SharpOneRun,
     gaussian_bound,
     is_excluded,
-    one_run_p_value,
     right_guesses,
     sharp_bound,
     sharp_p_value,

@@ -14,8 +14,8 @@ from scipy.stats import beta, binom, norm
 from dpaudit.evidence.records import Counts
 from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
 from dpaudit.stats import exact_region as small
-from dpaudit.stats.exact_region import enumerated_region, two_sided_enumerated_region
-from dpaudit.stats.joint_region import joint_region, joint_weight, lower_bound, two_sided_region, two_sided_weight
+from dpaudit.stats.exact_region import enumerated_region
+from dpaudit.stats.joint_region import joint_region, joint_weight, lower_bound
 from dpaudit.stats.methods import method_for
 from dpaudit.stats.power import detectable
 
@@ -23,12 +23,11 @@ pytestmark = pytest.mark.slow
 
 SLACK = 1 + 1e-9
 CLAIMS = [PureDP(0), ApproxDP(0, 0.05), ApproxDP(0, 0.5), GaussianDP(0), ZeroConcentratedDP(0), RenyiDP(2, 0)]
-METHODS = ("enumerated joint", "two-sided enumerated joint")
 each_claim = pytest.mark.parametrize("claim", CLAIMS, ids=str)
 
 
 def naive_extreme(hits, n, others, m, claim, weight, error):
-    """Outcomes at least as extreme, with all that have more hits and fewer others; m = None for a two-sided event."""
+    """Outcomes at least as extreme, with all that have more hits and fewer others."""
     critical = norm.isf(error)
     back = math.sqrt(1 - weight * weight)
 
@@ -36,12 +35,11 @@ def naive_extreme(hits, n, others, m, claim, weight, error):
         found = []
         for along in (-0.7, 0, 0.7):
             low = beta.ppf(norm.sf(weight * critical - along * back), k + 0.5, n - k + 0.5)
-            rest = n - k if m is None else m
-            high = beta.isf(norm.sf(back * critical + along * weight), other + 0.5, rest - other + 0.5)
-            found.append(float(claim.least(low, high * (1 - low) if m is None else high)))
+            high = beta.isf(norm.sf(back * critical + along * weight), other + 0.5, m - other + 0.5)
+            found.append(float(claim.least(low, high)))
         return min(found)
 
-    outcomes = [(k, other) for k in range(n + 1) for other in range((n - k if m is None else m) + 1)]
+    outcomes = [(k, other) for k in range(n + 1) for other in range(m + 1)]
     least = rank(hits, others) - 1e-11
     seeds = [outcome for outcome in outcomes if rank(*outcome) >= least]
     return np.array([(k, o) for k, o in outcomes if any(a <= k and b >= o for a, b in seeds)]).T
@@ -49,26 +47,21 @@ def naive_extreme(hits, n, others, m, claim, weight, error):
 
 def naive_chance(extreme, n, m, p, q):
     k, others = extreme
-    return np.sum(binom.pmf(k, n, p) * binom.pmf(others, n - k if m is None else m, q))
+    return np.sum(binom.pmf(k, n, p) * binom.pmf(others, m, q))
 
 
 @pytest.mark.parametrize(("claim", "weight"), [*zip(CLAIMS, [0.3, 0.8] * 3, strict=True)], ids=str)
 def test_the_region_is_its_naive_twin(claim, weight):
     n, error, corners = 9, 0.1, 7
     gamma = error / 50
-    for hits, others, m in ((8, 1, 6), (9, 0, 6), (5, 0, 11), (8, 1, None), (6, 0, None)):
+    for hits, others, m in ((8, 1, 6), (9, 0, 6), (5, 0, 11)):
         arguments = {"claim": claim, "weight": weight, "error": error, "corners": corners}
-        if m is None:
-            region = two_sided_enumerated_region(hits, others, n, **arguments)
-            region_q = region.q / (1 - region.p)
-        else:
-            region = enumerated_region(hits, n, others, m, **arguments)
-            region_q = region.q
+        region = enumerated_region(hits, n, others, m, **arguments)
         if np.all(region.p == 0):
             continue
         cut = beta.ppf(gamma, hits, n - hits + 1)
         extreme = naive_extreme(hits, n, others, m, claim, weight, error)
-        for p, q in zip(region.p, [0.0, *region_q[:-1]], strict=True):
+        for p, q in zip(region.p, [0.0, *region.q[:-1]], strict=True):
 
             def above(at, q=q, m=m, extreme=extreme):
                 return naive_chance(extreme, n, m, at, q) - (error - 2 * gamma)
@@ -77,24 +70,15 @@ def test_the_region_is_its_naive_twin(claim, weight):
             assert p == pytest.approx(expected, abs=1e-4) or (expected > 0.999 and p > 0.99)
 
 
-@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(("error", "weight"), [(0.05, 0.7071), (0.2, 0.3), (0.2, 1 - 1e-6), (0.05, 1e-3), (1e-6, 0.5)])
 @each_claim
-def test_errors_by_enumeration(claim, method, error, weight):
-    for n, m in ((8, 8), (1, 6), (9, 3)) if method == "enumerated joint" else ((10, None),):
-        region = two_sided_enumerated_region if m is None else enumerated_region
-        k, others = np.array([(k, o) for k in range(n + 1) for o in range((n - k if m is None else m) + 1)]).T
-        arguments = {"claim": claim, "weight": weight, "error": error, "corners": 40}
-        found = region(k, others, n, **arguments) if m is None else region(k, n, others, m, **arguments)
+def test_errors_by_enumeration(claim, error, weight):
+    for n, m in ((8, 8), (1, 6), (9, 3)):
+        k, others = np.array([(k, o) for k in range(n + 1) for o in range(m + 1)]).T
+        found = enumerated_region(k, n, others, m, claim=claim, weight=weight, error=error, corners=40)
         bounds = found.least(claim.least)
         p, q = truths()
-        if m is None:
-            p, q = p[p + q <= 1], q[p + q <= 1]
-            with np.errstate(divide="ignore", invalid="ignore"):
-                among = np.where(p < 1, np.minimum(q / (1 - p), 1), 0.0)
-            mass = binom.pmf(k, n, p[:, None]) * binom.pmf(others, n - k, among[:, None])
-        else:
-            mass = binom.pmf(k, n, p[:, None]) * binom.pmf(others, m, q[:, None])
+        mass = binom.pmf(k, n, p[:, None]) * binom.pmf(others, m, q[:, None])
         assert mass.sum(axis=1) == pytest.approx(1)
         wrong = bounds > (claim.least(p, q) * SLACK)[:, None]
         assert np.max(np.sum(mass * wrong, axis=1)) <= error * SLACK
@@ -129,10 +113,6 @@ def test_few_runs_show_more_than_two_p_values_combined(claim):
         weight = joint_weight(k / n, others / n, n, n)
         plain = joint_region(k, n, others, n, weight=weight, error=0.05)
         found = enumerated_region(k, n, others, n, claim=claim, weight=weight, error=0.05)
-        assert found.least(claim.least) > plain.least(claim.least) > 0
-        weight = two_sided_weight(k / (2 * n), others / (2 * n), 2 * n)
-        plain = two_sided_region(k, others, 2 * n, weight=weight, error=0.05)
-        found = two_sided_enumerated_region(k, others, 2 * n, claim=claim, weight=weight, error=0.05)
         assert found.least(claim.least) > plain.least(claim.least) > 0
 
 
@@ -184,14 +164,10 @@ def test_extreme_counts_are_numbers(claim, weight, error):
     for (hits, n), (others, m) in itertools.product([(1, 1), (1, 400), (400, 400)], [(0, 1), (0, 400), (399, 400)]):
         region = enumerated_region(hits, n, others, m, claim=claim, weight=weight, error=error, corners=30)
         assert 0 <= region.least(claim.least) < math.inf
-    for right, wrong, runs in ((1, 0, 1), (400, 0, 400), (399, 1, 400), (3, 0, 400), (3, 397, 400)):
-        region = two_sided_enumerated_region(right, wrong, runs, claim=claim, weight=weight, error=error, corners=30)
-        assert 0 <= region.least(claim.least) < math.inf
 
 
 def test_the_method_hangs_on_the_runs_alone():
     assert method_for("joint", 2000) == "enumerated joint" and method_for("joint", 2001) == "joint"
-    assert method_for("two-sided joint", 100) == "two-sided enumerated joint"
     assert method_for("guess", 100) == "guess"
     assert method_for("enumerated joint", 100) == "enumerated joint"
 
@@ -203,10 +179,6 @@ def test_statements_are_read_from_counts():
     for counts in (toward0, toward1):
         found = lower_bound("enumerated joint", counts, claim=claim, weight=0.6, error=0.05)
         assert found == float(region.least(claim.least)) > 1
-    both = Counts((100, 120), (30, 4), (6, 40))
-    region = two_sided_enumerated_region(70, 10, 220, claim=claim, weight=0.6, error=0.05)
-    found = lower_bound("two-sided enumerated joint", both, claim=claim, weight=0.6, error=0.05)
-    assert found == float(region.least(claim.least)) > 1
     with pytest.raises(ValueError, match="weight"):
         lower_bound("enumerated joint", toward0, claim=claim, weight=None, error=0.05)
     with pytest.raises(ValueError, match="no method"):

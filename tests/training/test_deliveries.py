@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -17,8 +16,6 @@ from dpaudit.training.facts.deliveries import Use, use_of
 from dpaudit.training.facts.records import IN_PART, NOT_LOOKED_AT
 from dpaudit.training.losses import groups_of, listed, parts_of, rounds_of_use
 from dpaudit.training.seen import Delivery, Played, Replay, Taken
-
-EARLIER = Path(__file__).parent / "earlier"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -227,10 +224,3 @@ def test_rounded_norms_are_right_as_far_as_they_show_and_cost_what_they_may_be_o
     assert told.training.factors == (1.0, 1 + 2.0**-6) and passes(list(check(told)))
     seen.replays = [Replay(0.004, True, largest=1.0)] * 3
     assert next(each for each in checklist(seen, 1e-2)[0] if each.fact == "clipping").status == "wrong"
-
-
-@pytest.mark.parametrize("name", ["right", "accumulated"])
-def test_evidence_from_before_batches_had_numbers_keeps_its_id_and_its_verdict(name):
-    text = (EARLIER / f"{name}.json").read_text(encoding="utf-8")
-    found = Evidence.from_json(text)
-    assert found.id == json.loads(text)["id"] and passes(list(check(found)))

@@ -13,14 +13,12 @@ from support.watched import RATE, certified_once, evidence_of, seen_loop
 
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.further_records import TrainingLoss
 from dpaudit.report import console_summary, html_page
 from dpaudit.report.view import view
 from dpaudit.request import TrainingOptions, TrainingRequest, options_of
 from dpaudit.review.check import check, passes
 from dpaudit.review.replay import replay
 from dpaudit.training import per_step
-from dpaudit.training.conclude import UNASKED, concluded
 from dpaudit.training.facts.clipping import replayed
 from dpaudit.training.script import watched
 
@@ -70,17 +68,6 @@ def test_without_a_claim_nothing_is_said_of_a_loop_that_was_not_recognised():
     found = evidence_of(seen_loop(batches=lambda rng, updates: [np.arange(20)] * updates), None)
     assert "nothing is certified of what was seen (how records come in was not recognised)" in found.reason
     assert "no loss is certified" in view(found).headline.sentence
-
-
-def test_earlier_evidence_without_a_claim_and_without_an_interval_passes_its_check():
-    found = evidence_of(seen_loop(), None)
-    nothing = [TrainingLoss((), value, None, UNASKED) for value in (0.0, math.inf)]
-    told = {"low": nothing[0], "high": nothing[1], "certificates": (), "gaussian": None, "step": None}
-    training = msgspec.structs.replace(found.training, **told)
-    options = {"seed": 3, "confidence": 0.95, "false_alarm": 1e-2, "versions": {"dpaudit": "0"}}
-    earlier = concluded(training, None, name="digits", unit="one image", **options)
-    assert earlier.reason.startswith("Nothing was claimed; not looked at")
-    assert passes(list(check(earlier)))
 
 
 @pytest.mark.parametrize("side", ["low", "high"])

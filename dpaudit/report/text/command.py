@@ -75,8 +75,6 @@ def _words(kind: type[Request], name: str, evidence: Evidence) -> list[str]:
 
 
 def _text(option: Option, value: Any) -> str:
-    if option.kind == "split":
-        return ",".join(map(str, value))
     return number_text(value) if option.kind == "number" else str(value)
 
 

@@ -11,16 +11,14 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.accounting import ADDED, Certified, Event, Events, Gaussian, Laplace, certify, certify_added
+from dpaudit.accounting import ADDED, Certified, Events, certify, certify_added
 from dpaudit.accounting.beyond import loses_no_more
 from dpaudit.accounting.certificate import written
-from dpaudit.accounting.events import FixedSize, Sampled
 from dpaudit.accounts.account import (
     POINTS,
     SENSITIVITY,
     about,
     concluded,
-    events_in,
     events_of,
     headline,
     name_of,
@@ -32,12 +30,9 @@ from dpaudit.errors import UsageError
 from dpaudit.evidence.build import installed_version
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.further_records import Accounting, AccountingCurve
-from dpaudit.privacy import Claim, parse_claim
+from dpaudit.privacy import parse_claim
 from dpaudit.review.check.certificate import numbered
 from dpaudit.review.check.finding import Finding, agrees, answered, failing, unchecked
-
-_EARLIER = "The interval is wider than 0.0005: from above and from below different pairs are known."
-"""How earlier evidence says that other pairs are known from below."""
 
 _UNREADABLE = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, UsageError)
 
@@ -72,7 +67,7 @@ def accounted(evidence: Evidence, *, again: bool = True) -> Iterator[Finding]:
 
 def _listed(evidence: Evidence, accounting: Accounting, events: Events) -> str:
     """What is wrong with the releases, beside the certificates; empty where nothing is."""
-    known = [[written(event, count, stored=stored) for event, count in events.parts] for stored in (False, True)]
+    known = [written(event, count) for event, count in events.parts]
     used = {each.certificate for each in accounting.statements}
     if used != set(range(len(accounting.certificates))):
         return "there is a certificate that no statement rests on, or the other way round"
@@ -81,11 +76,6 @@ def _listed(evidence: Evidence, accounting: Accounting, events: Events) -> str:
     sampled = any(
         ".poisson(" in each.event or ".fixed" in each.event or ".shuff" in each.event for each in accounting.releases
     )
-    if accounting.recorded_by and any(_misread(each) for each in events_in(accounting.releases)):
-        return (
-            "an earlier dpaudit read the noise multipliers of the record as noise over the sensitivity, and "
-            "records that are replaced lie two norms of clipping apart; account for the record again"
-        )
     relations = events.relations if sampled else (*events.relations, SENSITIVITY)
     if evidence.relation not in relations:
         return f"these releases are not accounted for under the relation {evidence.relation!r:.40}"
@@ -99,25 +89,17 @@ def _listed(evidence: Evidence, accounting: Accounting, events: Events) -> str:
     return ""
 
 
-def _is_about(certificate: dict[str, Any], known: list[list[dict[str, Any]]]) -> bool:
+def _is_about(certificate: dict[str, Any], own: list[dict[str, Any]]) -> bool:
     """Whether a certificate is about these events; or about more noise, from below, or about less, from above."""
     events = certificate.get("events")
-    if events in known:
+    if events == own:
         return True
     open_above = certificate["high"] == "infinity" or (
         certificate["parameter"] == "delta" and certificate["high"] == "1"
     )
-    return any(
-        (open_above and loses_no_more(events, own))
-        or (certificate["low"] == "0" and isinstance(events, list) and loses_no_more(own, events))
-        for own in known
+    return (open_above and loses_no_more(events, own)) or (
+        certificate["low"] == "0" and isinstance(events, list) and loses_no_more(own, events)
     )
-
-
-def _misread(event: Event) -> bool:
-    if not isinstance(event, Sampled) or not isinstance(event.sampling, FixedSize):
-        return False
-    return isinstance(event.mechanism, Gaussian | Laplace) and not event.clipped
 
 
 def _stated(accounting: Accounting) -> Iterator[Finding]:
@@ -128,7 +110,7 @@ def _stated(accounting: Accounting) -> Iterator[Finding]:
         claim = None if each.claim is None else parse_claim(each.claim)
         certificate = accounting.certificates[each.certificate]
         own = statement(claim, certificate, each.certificate)
-        holds = own == each and (claim is None or (own.parameter, Fraction(own.at)) in (about(claim), _stored(claim)))
+        holds = own == each and (claim is None or (own.parameter, Fraction(own.at)) == about(claim))
         which = f"statement {number}" if each.claim is None else f"the claim {each.claim}"
         said = f"{which} is {each.verdict} by its certificate" if holds else f"{which} does not follow"
         yield answered("statement", holds, said)
@@ -151,11 +133,6 @@ def _concluded(evidence: Evidence, accounting: Accounting) -> Iterator[Finding]:
         other = []
     said = f"{evidence.verdict} follows from the bounds" if not other else f"other values follow for {', '.join(other)}"
     yield answered("verdict", not other, said)
-
-
-def _stored(claim: Claim) -> tuple[str, Fraction]:
-    """What a claim is about, as earlier evidence reads a δ of more than 15 digits: what the float stores."""
-    return about(claim)[0], Fraction(claim.delta)
 
 
 # --- carried out again ------------------------------------------------------------------------------------
@@ -191,7 +168,7 @@ def _again(accounting: Accounting, events: Events) -> Iterator[Finding]:
         said = "this machine, or these versions, choose another grid; the curve of now does not contradict it"
         yield unchecked("curve", said, decides=False)
     else:
-        noted = len(accounting.certificates) > 1 or accounting.note in (own.note, _EARLIER if own.note else "")
+        noted = len(accounting.certificates) > 1 or accounting.note == own.note
         same = _is_curve(own, curve) and noted
         yield answered("curve", same, f"carried out again, the curve is {'the same' if same else 'another'}")
 

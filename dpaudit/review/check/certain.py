@@ -22,7 +22,7 @@ from dpaudit.privacy import Claim, PureDP
 from dpaudit.review.check.counterexample import event_probabilities, misread
 from dpaudit.review.check.finding import Finding, answered, failing, unchecked
 from dpaudit.review.check.stated import fraction
-from dpaudit.verify.proofs.kind import UNREADABLE, NotShownError, untied
+from dpaudit.verify.proofs.kind import UNREADABLE, NotShownError
 from dpaudit.verify.proofs.kinds import KINDS, check_proof
 from dpaudit.verify.scope import rounded
 
@@ -45,18 +45,8 @@ def certain(evidence: Evidence) -> Iterator[Finding]:
         yield _counterexample(evidence)
         if counterexample is not None:
             yield _probabilities(counterexample)
-            yield from _untied(evidence, counterexample)
     if evidence.upper is not None or proof is not None:
         yield from _proof(evidence)
-
-
-def _untied(evidence: Evidence, found: Counterexample) -> Iterator[Finding]:
-    try:
-        why = untied(evidence, found.record["mechanism"])
-    except UNREADABLE:
-        return  # which `misread` has said
-    if why:
-        yield unchecked("counterexample", why, decides=True)
 
 
 def _proof(evidence: Evidence) -> Iterator[Finding]:

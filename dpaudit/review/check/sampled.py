@@ -28,7 +28,7 @@ from dpaudit.stats.power import Detectable, foresee
 
 _SECOND_DIGITS = 1e-6  # relative, for a bound that is computed in another way
 _POWER_DIGITS = 1e-6  # relative, for the detectable violation
-_EARLIER_DIGITS = 2e-2  # the same for evidence without power, which an earlier rule computed
+_ROUGH_DIGITS = 2e-2  # the same for evidence without power, where it was computed by another rule
 _FORESEEN = 1e-9  # relative; numbers of runs are rounded to 2 digits, so this only absorbs float noise
 _LOW_BITS_SHARE = 0.2  # of the error, if low-order bits decide too; the share that audits give them
 
@@ -331,7 +331,7 @@ def _power(evidence: Evidence) -> Finding:
         again = Detectable(foresee_guesses(claim, real, planned_share(evidence)), "event", ())
     else:
         again = foresee(claim, real, evidence.learning, planned_share(evidence))
-    accuracy = _POWER_DIGITS if evidence.power else _EARLIER_DIGITS
+    accuracy = _POWER_DIGITS if evidence.power else _ROUGH_DIGITS
     holds = stated is not None and agrees(round_outward(again.value, "upper"), stated, accuracy)
     holds = holds and (where == again.where or again.value == math.inf) and _alike(again.smaller, evidence.power)
     said = f"{claim.symbol} of {again.value:.6g} would have been found with probability 0.9"
@@ -339,7 +339,7 @@ def _power(evidence: Evidence) -> Finding:
 
 
 def _alike(again: Sequence[Power], stated: Sequence[Power]) -> bool:
-    """Whether the runs for smaller violations are as stated; older evidence states none."""
+    """Whether the runs for smaller violations are as stated, where any are."""
     return not stated or (
         len(again) == len(stated)
         and all(

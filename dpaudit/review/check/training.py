@@ -34,8 +34,8 @@ from dpaudit.review.check.certificate import numbered
 from dpaudit.review.check.finding import Finding, agrees, answered, failing, unchecked
 from dpaudit.stats.joint_region import lower_bound
 from dpaudit.training import canaries, per_step
-from dpaudit.training.conclude import UNASKED, UNCLAIMED, concluded
-from dpaudit.training.facts.checklist import EARLIER, FACTS
+from dpaudit.training.conclude import UNCLAIMED, concluded
+from dpaudit.training.facts.checklist import FACTS
 from dpaudit.training.judge import COARSE, certified
 from dpaudit.training.losses import DEPENDENT, factors_of, listed, parts_of, unbounded
 
@@ -78,8 +78,7 @@ def trained(evidence: Evidence, *, again: bool = True) -> Iterator[Finding]:
 def _facts(training: Training, false_alarm: float) -> str:
     """What is wrong with the checklist; empty where nothing is."""
     names = [each.fact for each in training.facts]
-    known = [*FACTS] if set(names) - {*EARLIER, "altered"} else [*EARLIER]
-    if names[: len(known)] != known or names[len(known) :] not in ([], ["altered"]):
+    if names[: len(FACTS)] != [*FACTS] or names[len(FACTS) :] not in ([], ["altered"]):
         return "the checklist has other facts than a watch finds"
     if any(each.status not in _STATUSES or not 0 <= each.error <= 1 for each in training.facts):
         return "a fact has a status that there is none of"
@@ -171,30 +170,25 @@ def _losses(training: Training, claim: Claim | None) -> Iterator[Finding]:
 def _loss(training: Training, loss: TrainingLoss, claim: Claim | None, why: str, infinite: bool, *, up: bool) -> str:
     """What is wrong with a bound; empty where nothing is."""
     nothing = math.inf if up else 0.0
-    unasked = claim is None and loss.why == UNASKED  # as evidence had it before
-    if unasked or (infinite and not up):
-        expected = nothing if unasked else math.inf
-        return "" if loss.value == expected and not loss.releases else "it is another than follows from the findings"
+    if infinite and not up:
+        return "" if loss.value == math.inf and not loss.releases else "it is another than follows from the findings"
     claim = claim or UNCLAIMED
     silent = (why and up) or why == DEPENDENT
-    seen = [None] if silent else [listed(parts_of(training), up=up, stored=stored) for stored in (False, True)]
+    seen = None if silent else listed(parts_of(training), up=up)
     if loss.certificate is None:
         if loss.value != nothing:
             return "a bound has no certificate"
         return "" if loss.why or up else "nothing is certified, and why is not said"
-    if seen[0] is None:
+    if seen is None:
         return "nothing is accounted for by what was seen, and a bound is stated"
     events = list(zip(events_in(loss.releases), [each.steps for each in loss.releases], strict=True))
-    if events not in seen:
+    if events != seen:
         return "other steps are accounted for than were seen"
     certificate = training.certificates[loss.certificate]
     own = [written(event, count) for event, count in Events(tuple(events)).parts]
     if certificate.get("events") != own and (up or not loses_no_more(certificate.get("events"), own)):
         return "a certificate is about other steps"
-    if certificate["parameter"] != "epsilon" or Fraction(str(certificate["at"])) not in (
-        at_of(claim),
-        Fraction(claim.delta),
-    ):
+    if certificate["parameter"] != "epsilon" or Fraction(str(certificate["at"])) != at_of(claim):
         return "a certificate is about another δ"
     value = outward(number(str(certificate["high" if up else "low"])), up=up)
     return "" if value == loss.value else "a bound is not that of its certificate"

@@ -50,8 +50,6 @@ FACTS = (
     "generator",
     "machines",
 )
-EARLIER = FACTS[:10]
-"""Those of evidence before the last four."""
 OF_ALL = ("batches", "noise", "repetition", "independence", "parameters")
 """Those that one of several processes cannot show: records, noise and parameters are shared between them."""
 _NO_BATCHES = "The batches of this loader were not seen: it has no batch sampler over a training set of known length."

@@ -31,7 +31,6 @@ from dpaudit.verify.proofs.kind import (
     Shown,
     certified,
     refuse,
-    untied,
 )
 from dpaudit.verify.scope import VALUES, Scope
 
@@ -174,7 +173,7 @@ def _check(evidence: Evidence, proof: Proof) -> Shown:
             raise NotShownError("the certificate and the counterexample are of different programs")
     elif proof.comparison is not None and proof.comparison.paths != _endings(certificate):
         raise NotShownError(f"runs are compared with {proof.comparison.paths} paths, and the fold has another number")
-    return Shown((f"{checked.statement}: " + " ".join(checked.sentences),), untied(evidence, checked.mechanism))
+    return Shown((f"{checked.statement}: " + " ".join(checked.sentences),))
 
 
 def _refuse_uncompared(found: Comparison | None) -> None:

@@ -34,11 +34,11 @@ from dpaudit.verify.proofs.kind import (
     Shown,
     refuse,
     unlike_target,
-    untied,
 )
 from dpaudit.verify.scope import as_text, rounded
 
 _RECORD = {"exp_epsilon", "pair", "output", "laws", "datasets", "pairs", "enumerated", "traces", "digest"}
+_RECORD |= {"mechanism", "scope"}
 
 
 def _prove(asked: Asked) -> Found:
@@ -99,9 +99,9 @@ def _check(evidence: Evidence, proof: Proof) -> Shown:
         if not open_ends or exact is not None:
             raise NotShownError("there is no record of the laws")
         return Shown(("nothing is stated of what was not read whole",))
-    if not _RECORD <= record.keys() <= _RECORD | {"every", "mechanism", "scope"}:
+    if not _RECORD <= record.keys() <= _RECORD | {"every"}:
         raise NotShownError("its record has other members than that of an enumeration")
-    unseen = _unlike_asked(evidence, record) if "mechanism" in record or "scope" in record else ""
+    _refuse_unlike(evidence, record)
     if (
         record["traces"] != proof.paths
         or record["enumerated"] is not True
@@ -130,7 +130,7 @@ def _check(evidence: Evidence, proof: Proof) -> Shown:
     _refuse_data(evidence, proof, record)
     said = "the laws of the worst pair have the stated ratio"
     if upper is None:
-        return Shown((said,), unseen)
+        return Shown((said,))
     try:
         complete = check_every(record, evidence.relation, _domain(proof))
     except (UsageError, *UNREADABLE) as error:
@@ -138,18 +138,17 @@ def _check(evidence: Evidence, proof: Proof) -> Shown:
     if not complete:
         return Shown((said,), "that no other pair of the domain is worse is not in the file: a second reading shows it")
     all_of_them = f"the laws on all {record['datasets']} datasets are there, and no other pair of them is worse"
-    return Shown((said, all_of_them), unseen)
+    return Shown((said, all_of_them))
 
 
-def _unlike_asked(evidence: Evidence, record: dict[str, Any]) -> str:
-    """Refuse laws of another program, or under another relation; return what older records leave open."""
+def _refuse_unlike(evidence: Evidence, record: dict[str, Any]) -> None:
+    """Refuse laws of another program, or under another relation."""
     scope = record["scope"]
     if scope.keys() != {"relation", "parameters"} or record["mechanism"].keys() != {"name", "source"}:
         raise NotShownError("its record has other members than that of an enumeration")
     if scope["relation"] != evidence.relation:
         raise NotShownError(f"the record is under {scope['relation']!r:.80}, and {evidence.relation} is stated")
     refuse(unlike_target(evidence, record["mechanism"], scope["parameters"]))
-    return untied(evidence, record["mechanism"])
 
 
 def _refuse_data(evidence: Evidence, proof: Proof, record: dict[str, Any]) -> None:

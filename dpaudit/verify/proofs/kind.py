@@ -21,7 +21,6 @@ from dpaudit.neighbours import Relation
 from dpaudit.neighbours.given_moves import GivenMove
 from dpaudit.privacy import Claim, PureDP
 from dpaudit.targets.mechanism import Mechanism
-from dpaudit.targets.source_digest import PREFIX as REACHED
 from dpaudit.verify.scope import as_text, rounded
 
 if TYPE_CHECKING:
@@ -160,41 +159,15 @@ def unlike_target(evidence: Evidence, mechanism: Mapping[str, Any], parameters: 
     """Why a certificate or counterexample is about another program than the target; empty if nothing suggests it."""
     target = evidence.target
     own = f"sha256:{target.digest}" if target.digest else ""
-    if mechanism["source"] != own and not is_of_older_fold(evidence, mechanism):
+    if mechanism["source"] != own:
         return "it is of another source than the target"
-    if mechanism["name"] != target.name and not _is_of_older_name(evidence, mechanism):
+    if mechanism["name"] != target.name:
         return f"it is of {mechanism['name']!r:.80}, and the target is {target.name}"
     for name, value in target.parameters.items():
         if name not in parameters or not _same_parameter(parameters[name], value):
             return f"it is not for {name} = {value!r:.80}"
     more = parameters.keys() - target.parameters.keys()
     return f"it is for a parameter {min(more)!r:.80} that is not stated" if more else ""
-
-
-def untied(evidence: Evidence, mechanism: Mapping[str, Any]) -> str:
-    """Say why nothing ties what an older dpaudit wrote to the target; empty where something does."""
-    if is_of_older_fold(evidence, mechanism):
-        return "the proof is of a fold that an older dpaudit kept beside the target; nothing ties them: prove it again"
-    own = evidence.target.name.rpartition(":")[2]
-    if _is_of_older_name(evidence, mechanism) and mechanism["name"] != own:
-        named = f"{mechanism['name']!r:.80}"
-        return f"the proof is of {named}, and nothing ties that to {evidence.target.name}: prove it again"
-    return ""
-
-
-def _is_of_older_name(evidence: Evidence, mechanism: Mapping[str, Any]) -> bool:
-    """Whether a record calls a function in a file what it is called there; today it is called as the target is."""
-    return ":" in evidence.target.name and ":" not in mechanism["name"]
-
-
-def is_of_older_fold(evidence: Evidence, mechanism: Mapping[str, Any]) -> bool:
-    """Whether a proof for any length may be about a fold with its own source, which nothing links to the target.
-
-    Older versions of dpaudit kept such folds next to the entries of a catalogue.
-    """
-    proof, digest = evidence.proof, evidence.target.digest
-    older = digest is not None and not digest.startswith(REACHED) and mechanism["source"] != f"sha256:{digest}"
-    return older and proof is not None and proof.method == "induction"
 
 
 def _same_parameter(text: Any, value: Any) -> bool:

@@ -14,7 +14,7 @@ from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.neighbours.serialise import kept_text, read_kept
 from dpaudit.privacy import PureDP
 from dpaudit.verify.moves.derive import RUNS, Derived, Numbers, derive
-from dpaudit.verify.proofs.kind import Asked, Found, NotShownError, ProofKind, Shown, certified, untied
+from dpaudit.verify.proofs.kind import Asked, Found, NotShownError, ProofKind, Shown, certified
 from dpaudit.verify.scope import NOTIONS, as_text
 
 
@@ -82,7 +82,7 @@ def _check(evidence: Evidence, proof: Proof) -> Shown:
     if stated != numbers or proof.scope != _scope(scope["container"], stated, scope["parameters"]):
         raise NotShownError(f"it holds for {_scope(scope['container'], stated, scope['parameters'])}")
     said = [f"the certificate of {len(proof.certificate['releases'])} releases shows {checked.statement}"]
-    return Shown(tuple(said), untied(evidence, checked.mechanism))
+    return Shown(tuple(said))
 
 
 def _read_again(evidence: Evidence, proof: Proof, asked: Asked) -> bool | None:

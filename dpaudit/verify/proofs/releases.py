@@ -23,7 +23,7 @@ from dpaudit.neighbours.domain import Range, allowed_of
 from dpaudit.neighbours.given_moves import GivenMove, parse_all
 from dpaudit.neighbours.serialise import kept_text, read_kept
 from dpaudit.privacy import PureDP
-from dpaudit.verify.proofs.kind import Asked, Found, NotShownError, ProofKind, Shown, certified, untied
+from dpaudit.verify.proofs.kind import Asked, Found, NotShownError, ProofKind, Shown, certified
 from dpaudit.verify.releases.alone import prices_alone
 from dpaudit.verify.scope import NOTIONS, as_text, scope_of_records
 
@@ -81,8 +81,7 @@ def _prove(asked: Asked) -> Found:
 def _check(evidence: Evidence, proof: Proof) -> Shown:
     certificate, relation = proof.certificate, parse_relation(evidence.relation)
     compared = proof.comparison
-    paths = (0, proof.paths) if _is_older(evidence, certificate) else (proof.paths,)
-    if compared is not None and (compared.compared or compared.paths not in paths):
+    if compared is not None and (compared.compared or compared.paths != proof.paths):
         raise NotShownError(f"{proof.paths} paths are said to be read, and runs compared with {compared.paths}")
     parameters = {name: as_text(value) for name, value in evidence.target.parameters.items()}
     if certificate is None:
@@ -118,25 +117,14 @@ def _check(evidence: Evidence, proof: Proof) -> Shown:
         raise NotShownError("its releases have other prices than are stated")
     domain = read_kept(proof.domain or "null")
     _refuse_columns(certificate["columns"], domain, proof.whole)
-    if compared is not None and compared.paths:
-        _refuse_missing(certificate["columns"], domain, proof.whole)
+    _refuse_missing(certificate["columns"], domain, proof.whole)
     _refuse_whole(proof.whole, certificate["columns"], domain)
-    return Shown((_said(checked),), untied(evidence, checked.mechanism))
+    return Shown((_said(checked),))
 
 
 def _move(line: str, by: str) -> GivenMove:
     file, _, number = line.rpartition(":")
     return GivenMove(file, int(number), Fraction(by))
-
-
-def _is_older(evidence: Evidence, certificate: dict[str, Any] | None) -> bool:
-    """Whether an older dpaudit may have written the proof: it called a function in a file by its name alone.
-
-    It counted no paths that runs were compared with, and its certificates name the columns that something hangs on.
-    """
-    if certificate is None:
-        return True  # nothing is stated that could tell
-    return ":" in evidence.target.name and ":" not in certificate["mechanism"]["name"]
 
 
 def _said(checked: Checked) -> str:
