@@ -1,22 +1,26 @@
 """Does every refusal of a name say what to write instead, and is that read?"""
 # ruff: noqa: NPY002 – people draw from np.random
 
+import ast
 import collections
 import re
 import statistics
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from dpaudit.reading.universe import lessons
 from dpaudit.reading.universe.cells import declared
 from dpaudit.reading.universe.drive import read
-from dpaudit.reading.universe.lessons import ANY, LESSONS
+from dpaudit.reading.universe.lessons import ANY, FORMS, LESSONS
 
 DOMAIN = {"age": declared("age", list(range(12))), "pay": declared("pay", (0.0, 9.0))}
 CONSTANTS = {
     "np": np, "KEY": "age", "NAME": "pay", "NAMES": ("age", "pay"), "VALUES": list(range(12)), "LOW": 0, "HIGH": 9,
     "LIMIT": 4, "RATE": 0.1, "SCALE": 9.0, "PART": 0.9, "FUNCTION": lambda value: value % 3,
+    "EDGES": (0, 3, 6, 12), "TABLE": pd.DataFrame({"age": range(12), "zone": [3 * (k > 5) for k in range(12)]}),
 }  # fmt: skip
 
 
@@ -35,7 +39,7 @@ def written(line, tmp_path):
     return names["lesson"], file
 
 
-@pytest.mark.parametrize("line", sorted({instead for _, instead in LESSONS.values()} | {ANY}))
+@pytest.mark.parametrize("line", sorted({instead for _, instead in LESSONS.values()} | {*FORMS.values(), ANY}))
 def test_a_line_that_is_told_is_read(line, tmp_path):
     function, file = written(line, tmp_path)
     found = read(function, DOMAIN)
@@ -90,6 +94,15 @@ REFUSED = {
     "division by 0": lambda df: len(df) / 0,
     "groups": lambda df: [len(part) for _, part in df.groupby("age")],
     "to_dict": lambda df: df.to_dict(),
+    "clip of a number's end": lambda df: np.clip(df, 0, 9),
+    "is": lambda df: df["age"] is True,
+    "in": lambda df: 3 in df,
+    "rename": lambda df: df.rename(columns=str.upper)["AGE"].sum(),
+    "a shallow copy": lambda df: df.copy(deep=False)["age"].sum(),
+    "histogram of a frame": lambda df: np.histogram(df, bins=(0, 3, 6))[0],
+    "an axis": lambda df: df["age"].sum(axis=2),
+    "median of a column": lambda df: np.median(df["age"]),
+    "columns of one name": lambda df: df[["age", "age"]].sum(),
     "keywords": lambda df: df["age"].sum(min_count=1) + np.random.laplace(0, 99),
 }
 
@@ -102,6 +115,15 @@ def test_what_people_write_is_refused_with_line_reason_and_what_to_write_instead
         assert re.fullmatch(r"test_lessons\.py:\d+", each.line)
         assert each.what
         assert each.instead
+
+
+def test_every_form_that_has_a_lesson_is_one_that_is_refused():
+    told = set()
+    for file in Path(lessons.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "refuse_form":
+                told.add(ast.literal_eval(node.args[0]))
+    assert told == set(FORMS)
 
 
 def test_all_refusals_of_a_function_are_told_at_once():

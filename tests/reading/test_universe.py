@@ -7,7 +7,7 @@ import pytest
 from support.asis import RIGHT, WRONG, cases, read, second
 
 import dpaudit as dp
-from dpaudit.reading.universe import columns, frames, methods, numbers
+from dpaudit.reading.universe import column_methods, columns, frames, library_calls, numbers
 from dpaudit.reading.universe.cells import declared
 from dpaudit.reading.universe.drive import read as read_function
 
@@ -118,11 +118,11 @@ def unfiltered(self, mask):
 
 
 def column_row(name, row):
-    return methods, "COLUMN", {**methods.COLUMN, name: row}
+    return column_methods, "COLUMN", {**column_methods.COLUMN, name: row}
 
 
 def numpy_row(name, row):
-    return methods, "NUMPY", {**methods.NUMPY, name: row}
+    return library_calls, "NUMPY", {**library_calls.NUMPY, name: row}
 
 
 PLANTED = {
@@ -156,7 +156,7 @@ def test_a_mistake_in_a_table_is_stopped_by_real_runs(planted, monkeypatch):
     owner, name, wrong, program = PLANTED[planted]
     monkeypatch.setattr(owner, name, wrong)
     if name == "column_sum":
-        monkeypatch.setattr(methods, "column_sum", wrong)
+        monkeypatch.setattr(column_methods, "column_sum", wrong)
     by_name = {case.name: case for case in cases("forty")}
     if program == "w_times":
         found = dp.prove(w_times, domain={"age": (0, 3)}, claim="epsilon=1", relation="add-remove", runs=0)

@@ -29,7 +29,8 @@ from dpaudit.reading.source import is_of_user, is_own
 from dpaudit.reading.universe import calls
 from dpaudit.reading.universe.base import Bound
 from dpaudit.reading.universe.columns import Column, Rows
-from dpaudit.reading.universe.frames import Frame, Groups, Keyed, Length, Selection
+from dpaudit.reading.universe.frames import Frame, Length, Selection
+from dpaudit.reading.universe.groups import Groups, Keyed
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.released import Token
 from dpaudit.reading.universe.rewriting import Rewriter

@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 
 from dpaudit.reading import dispatch
-from dpaudit.reading.universe import methods, records
+from dpaudit.reading.universe import column_methods, records
 from dpaudit.reading.universe.base import Base, naturally
 from dpaudit.reading.universe.columns import Column, plain
 from dpaudit.reading.universe.frames import Frame, column_sum
+from dpaudit.reading.universe.lessons import refuse_form
 from dpaudit.reading.universe.noise import Perturbed, largest
 from dpaudit.reading.universe.numbers import Number, among
 from dpaudit.reading.universe.records import Cell, Records
@@ -36,7 +37,7 @@ class Builtins(Base):
             self.raises("any")
             return value.shape[0] if value.shape and value.kinds is not None else Token()
         if isinstance(value, Private):
-            return methods.length(value)
+            return column_methods.length(value)
         return naturally(len, value)
 
     def b_sum(self, values: Any, start: Any = 0) -> Any:
@@ -127,7 +128,7 @@ class Builtins(Base):
         """``list``."""
         found = records.records_of(values) if isinstance(values, Private) else None
         if isinstance(values, Column):
-            return methods.c_to_numpy(values) if values.is_series else values
+            return column_methods.c_to_numpy(values) if values.is_series else values
         if found is not None:
             return found
         if isinstance(values, Token) and items(values) is None:
@@ -152,7 +153,7 @@ class Builtins(Base):
             return (
                 Token()
                 if sort_of((pairs, keywords)) == RELEASED
-                else refuse("a dict of released keys and private values")
+                else refuse_form("a dict of released keys and private values")
             )
         both = [tuple(self.unpack(each, 2, None)) for each in pairs]
         return self.born(dict([(self._key(key), value) for key, value in both], **keywords))
@@ -358,7 +359,7 @@ class Builtins(Base):
         if isinstance(value, Token):
             return Token(value.shape, value.kinds, value.labels, value.columns)
         if isinstance(value, Column):
-            return methods.c_abs(value)
+            return column_methods.c_abs(value)
         if isinstance(value, Number | Cell):
             return value.absolute()
         return abs(value) if sort_of(value) == PUBLIC else refuse("abs() of this", NOISE_FIRST)

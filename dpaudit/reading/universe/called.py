@@ -23,7 +23,7 @@ from dpaudit.reading import dispatch
 from dpaudit.reading.draws import is_maker, is_seeder, source_of
 from dpaudit.reading.seeded import has_fixed_seed, seeded_by
 from dpaudit.reading.source import is_own
-from dpaudit.reading.universe import calls, methods, records, vectors
+from dpaudit.reading.universe import calls, column_methods, library_calls, number_methods, records, vectors
 from dpaudit.reading.universe.base import Bound, hook, naturally
 from dpaudit.reading.universe.columns import Column
 from dpaudit.reading.universe.frames import Frame
@@ -316,11 +316,11 @@ class Calls(Operators):
             return value
         if isinstance(value, Frame | Column | Number):
             return (
-                methods.c_copy(value)
+                column_methods.c_copy(value)
                 if isinstance(value, Column)
                 else value.m_copy()
                 if isinstance(value, Frame)
-                else methods.n_copy(value)
+                else number_methods.n_copy(value)
             )
         if name == "copy" and kind in (list, dict, set):
             return self.born(value.copy())
@@ -353,13 +353,17 @@ class Calls(Operators):
                 return vectors.of_numpy(name, args, keywords)
             if any(isinstance(each, Token) for each in args) and any(isinstance(each, Column) for each in args):
                 return vectors.of_numpy(name, args, keywords)
-            found = methods.NUMPY.get(name)
+            found = library_calls.NUMPY.get(name)
             listed = [each for each in args if isinstance(each, Draw | Token)]
-            if found is not None and any(isinstance(each, Draw) for each in args) and name in methods._OPERATORS:
-                return self.binary(methods._OPERATORS[name], *args)
+            if (
+                found is not None
+                and any(isinstance(each, Draw) for each in args)
+                and name in library_calls.OF_OPERATORS
+            ):
+                return self.binary(library_calls.OF_OPERATORS[name], *args)
             del listed
         elif module == "pandas":
-            found = methods.PANDAS.get(name)
+            found = library_calls.PANDAS.get(name)
             if function in (pd.Series, pd.DataFrame):
                 return self._table(function, args, keywords)
         elif name == "SimpleNamespace" and not args:
@@ -498,15 +502,15 @@ class Calls(Operators):
                 return found
             return found
         if isinstance(owner, Column):
-            function = methods.column_method(owner, name)
+            function = column_methods.column_method(owner, name)
             if function is None:
                 owner.refuse_others(name)
             return self._with_signature(function, name, (owner, *args), keywords)
         if isinstance(owner, Number):
-            function = methods.number_method(owner, name)
+            function = number_methods.number_method(owner, name)
             if function is None:
                 if name in calls.READS[pd.Series] and name in {
-                    *methods._OPERATORS.values(),
+                    *library_calls.OF_OPERATORS.values(),
                     "div",
                     "add",
                     "sub",

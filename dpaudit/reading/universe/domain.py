@@ -10,8 +10,6 @@ from __future__ import annotations
 import collections
 import contextlib
 import enum
-import functools
-import operator
 import sys
 import types
 import warnings
@@ -23,19 +21,17 @@ import pandas as pd
 
 from dpaudit.reading import dispatch
 from dpaudit.reading.callbacks import Iterating
-from dpaudit.reading.draws import source_of
 from dpaudit.reading.python import CONVERSIONS, IN_PLACE, OPERATION
-from dpaudit.reading.source import is_of_user
-from dpaudit.reading.universe import assumed, calls, methods, records, sparse
+from dpaudit.reading.universe import assumed, calls, records, sparse
 from dpaudit.reading.universe.base import Bound, hook, naturally
-from dpaudit.reading.universe.called import Calls
 from dpaudit.reading.universe.columns import Column
-from dpaudit.reading.universe.frames import Frame, Groups, Keyed, Loc, Sampling
-from dpaudit.reading.universe.keys import Noisy
+from dpaudit.reading.universe.frames import Frame
+from dpaudit.reading.universe.lessons import refuse_form
 from dpaudit.reading.universe.noise import Draw
 from dpaudit.reading.universe.numbers import Number
-from dpaudit.reading.universe.records import UNBOUND, Adding, Cell, Records, Row, Unbound
-from dpaudit.reading.universe.released import Token, array, combined, items, number, refuse_uncertain
+from dpaudit.reading.universe.parts import Parts
+from dpaudit.reading.universe.records import UNBOUND, Adding, Cell, Records, Unbound
+from dpaudit.reading.universe.released import Token, combined, items, number, refuse_uncertain
 from dpaudit.reading.universe.rewriting import Rewriter
 from dpaudit.reading.universe.state import (
     NOISE_FIRST,
@@ -49,7 +45,6 @@ from dpaudit.reading.universe.state import (
     refuse_and_leave,
 )
 from dpaudit.reading.universe.values import PRIVATE, PUBLIC, RELEASED, is_of_users_class, sort_of
-from dpaudit.reading.universe.vectors import Lengths, Vectors, vectors_of
 
 _VIEWS: tuple[type, ...] = (
     type({}.keys()),
@@ -61,28 +56,6 @@ _VIEWS: tuple[type, ...] = (
     filter,
     type(reversed([])),
 )
-_VALUES = frozenset(
-    ("T", "dtype", "name", "real", "imag", "str", "dt", "args", "index", "columns", "values", "size", "empty")
-)
-"""Attributes of released values that are no methods."""
-_INDEXERS = frozenset(("_LocIndexer", "_iLocIndexer", "_AtIndexer", "_iAtIndexer"))
-_DUNDERS = frozenset(
-    (
-        "__name__",
-        "__doc__",
-        "__qualname__",
-        "__init__",
-        "__class__",
-        "__members__",
-        "__post_init__",
-        "__len__",
-        "__enter__",
-        "__exit__",
-        "__call__",
-        "__str__",
-        "__eq__",
-    )
-)
 _MANAGERS = (contextlib.nullcontext, np.errstate, warnings.catch_warnings)
 
 
@@ -90,7 +63,7 @@ _LEAVING = frozenset((int, float, bool, complex, str, bytes, list, tuple, dict, 
 """Types that leave an operator to an object of a class that they do not know, but for texts and %."""
 
 
-class Universe(Calls):
+class Universe(Parts):
     """Reads a function for all data of a declared domain."""
 
     rewriter = Rewriter
@@ -168,335 +141,6 @@ class Universe(Calls):
         """A comprehension over records."""
         return records.comprehended(through, element, keep)
 
-    @hook
-    def attribute(self, owner: Any, name: str) -> Any:
-        """``o.a``."""
-        owner_ = self.seen(owner)
-        if isinstance(owner_, Token):
-            if name == "shape" and owner_.shape is not None and owner_.kinds is not None:
-                return owner_.shape
-            if name == "size" and owner_.shape is not None and owner_.kinds is not None:
-                return int(np.prod(owner_.shape))
-            if name == "index" and owner_.labels is not None:
-                return owner_.labels
-            if name == "columns" and owner_.columns is not None:
-                return owner_.columns
-            if name == "values" and owner_.kinds and owner_.kinds <= frozenset(("series", "frame")):
-                return array(owner_.shape or ())
-            if name in ("loc", "iloc", "at", "iat") and not isinstance(owner, np.ndarray):
-                return owner_ if name in ("loc", "at") else Token()
-            if name[:2] == "__":
-                refuse(f"the attribute {name}")
-            if name not in _VALUES:
-                return Bound(owner_, name)
-            self._certain(owner_)
-            self.raises("any")
-            return Token()
-        if isinstance(owner, Private):
-            return self._attribute_of_private(owner, name)
-        if name[:2] == "__" and name not in _DUNDERS:
-            refuse(f"the attribute {name}")
-        if isinstance(owner, types.ModuleType):
-            top = owner.__name__.split(".")[0]
-            file = getattr(owner, "__file__", None)
-            if top not in calls.MODULES and not (file and is_of_user(file)):
-                refuse(f"the module {owner.__name__} is not known here")
-            return naturally(getattr, owner, name)
-        kind = type(owner)
-        if is_of_users_class(kind) and kind is not type:
-            return self._attribute_of_object(owner, name)
-        if isinstance(owner, type):
-            return naturally(getattr, owner, name)
-        if isinstance(owner, super):
-            return naturally(getattr, owner, name)
-        if isinstance(owner, BaseException):
-            if name != "args":
-                refuse(f".{name} of an exception")
-            return owner.args
-        if isinstance(owner, types.FunctionType | types.MethodType | functools.partial):
-            if name in ("__name__", "__qualname__", "__doc__"):
-                return naturally(getattr, owner, name)
-            refuse(f".{name} of a function")
-        if name.startswith("_"):
-            refuse(f"the attribute {name}")
-        if name == "rvs" and source_of(getattr(owner, name, None)) is not None:
-            return getattr(owner, name)
-        if sort_of(owner) == PRIVATE and kind not in calls.READS and kind not in (types.SimpleNamespace,):
-            refuse(f".{name} of a {kind.__name__} is not known here")
-        if kind is types.SimpleNamespace:
-            return naturally(getattr, owner, name)
-        found = naturally(getattr, owner, name)
-        if isinstance(found, np.ndarray):
-            self.fresh(found, owner)
-        return found
-
-    def _attribute_of_private(self, owner: Private, name: str) -> Any:
-        if name.startswith("_"):
-            refuse(f"the attribute {name}")
-        if isinstance(owner, Frame) and name in ("iterrows", "itertuples"):
-            return Bound(owner, name)
-        if isinstance(owner, Column):
-            return (
-                Bound(owner, name)
-                if methods.column_method(owner, name) is not None
-                else methods.column_attribute(owner, name)
-            )
-        if isinstance(owner, Number):
-            known = methods.number_method(owner, name) is not None or name in ("add", "sub", "mul", "div")
-            return Bound(owner, name) if known else methods.number_attribute(owner, name)
-        if isinstance(owner, Draw):
-            return owner.shape if name == "shape" else refuse(f".{name} of noise", "the noise added to a number")
-        if owner.method(name) is not None:
-            return Bound(owner, name)
-        return owner.get(name)
-
-    def _attribute_of_object(self, owner: Any, name: str) -> Any:
-        """An attribute of an object of the user's; what Python would run for it is called rewritten."""
-        kind = type(owner)
-        found = dispatch.in_class(kind, name)
-        mine = getattr(owner, "__dict__", {})
-        if isinstance(found, property):
-            return self.call(found.fget, owner)
-        if isinstance(found, functools.cached_property):
-            if name not in mine:
-                value = self.call(found.func, owner)
-                self.own(owner)
-                mine[name] = value
-            return mine[name]
-        if name in mine:
-            return mine[name]
-        if found is None:
-            if dispatch.method(owner, "__getattr__") is not None:
-                return self.call(dispatch.method(owner, "__getattr__"), name)
-            return naturally(getattr, owner, name)
-        known = (
-            types.FunctionType,
-            staticmethod,
-            classmethod,
-            types.MemberDescriptorType,
-            types.WrapperDescriptorType,
-            types.MethodDescriptorType,
-        )
-        if (
-            not isinstance(found, known)
-            and hasattr(type(found), "__get__")
-            and not (isinstance(owner, tuple | enum.Enum))
-        ):
-            refuse(f".{name}, a descriptor of a kind that is not known here", "a property")
-        return naturally(getattr, owner, name)
-
-    @hook
-    def set_attribute(self, owner: Any, name: str, value: Any) -> None:
-        """``o.a = v``."""
-        kind = type(owner)
-        if isinstance(owner, Frame):
-            refuse("a column that is set as an attribute", f'df["{name}"] = …')
-        if name[:2] == "__" or isinstance(owner, type | types.ModuleType | types.FunctionType):
-            refuse(f"an assignment to the attribute {name}, which lasts", "a local name")
-        if kind is not types.SimpleNamespace and not is_of_users_class(kind):
-            refuse(f"an assignment to an attribute of a {kind.__name__}")
-        self.own(owner)
-        found = dispatch.in_class(kind, name)
-        if isinstance(found, property):
-            if found.fset is None:
-                naturally(setattr, owner, name, value)
-            if found.fset is None:
-                raise AttributeError(f"property {name!r} of {kind.__name__!r} object has no setter")
-            self.call(found.fset, owner, value)
-            return
-        setter = dispatch.method(owner, "__setattr__")
-        if setter is not None:
-            self.call(setter, name, value)
-            return
-        naturally(setattr, owner, name, value)
-
-    @hook
-    def delete_attribute(self, owner: Any, name: str) -> None:
-        """``del o.a``."""
-        self.own(owner)
-        delattr(owner, name)
-
-    @hook
-    def item(self, owner: Any, key: Any) -> Any:
-        """``o[k]``."""
-        method = dispatch.method(owner, "__getitem__")
-        if method is not None:
-            return self.call(method, key)
-        owner = self.seen(owner)
-        if isinstance(owner, Private):
-            return self._item_of_private(owner, key)
-        sort = sort_of(key)
-        if isinstance(owner, Token):
-            return self._item_of_token(owner, key, sort)
-        if isinstance(key, Sampling | Column):
-            refuse("a choice by a private mask of what is not of the same rows", "a mask of the same frame")
-        if sort == PRIVATE:
-            refuse("a choice by a private value", NOISE_FIRST)
-        if sort == RELEASED:
-            if sort_of(owner) == PRIVATE:
-                refuse("a private value that a released one chooses", "noise on all of them first")
-            self._certain(key)
-            self.raises("any")
-            return Token()
-        kind = type(owner)
-        if kind is collections.defaultdict:
-            if key not in owner:
-                self.own(owner)
-                owner[key] = self.call(owner.default_factory)
-            return owner[key]
-        if kind in (
-            list,
-            tuple,
-            dict,
-            str,
-            bytes,
-            range,
-            collections.OrderedDict,
-            collections.Counter,
-            collections.deque,
-            types.MappingProxyType,
-        ) or isinstance(owner, tuple):
-            found = naturally(operator.getitem, owner, key)
-            return self.born(found) if isinstance(key, slice) and kind is list else found
-        if kind.__name__ in _INDEXERS or (
-            isinstance(owner, np.ndarray | pd.Series | pd.Index | pd.DataFrame | type) and sort_of(owner) == PUBLIC
-        ):
-            if kind.__name__ in _INDEXERS and sort_of(owner.obj) != PUBLIC:
-                refuse("a part of a table that is not public")
-            return self.fresh(naturally(operator.getitem, owner, key), owner)
-        if isinstance(owner, pd.DataFrame | pd.Series) and sort_of(owner) == RELEASED:
-            self.raises("any")
-            return Token()
-        return refuse(f"an item of a {kind.__name__} is not known here")
-
-    def _item_of_private(self, owner: Private, key: Any) -> Any:
-        if isinstance(owner, Column):
-            return self._item_of_column(owner, key)
-        if isinstance(owner, Number | Draw):
-            return owner.at(key)
-        if isinstance(owner, Frame | Groups | Keyed | Loc | Row | Noisy | Vectors | Lengths):
-            return owner.select(key)
-        return refuse(f"an item of a {owner.noun}", NOISE_FIRST)
-
-    def _item_of_column(self, owner: Column, key: Any) -> Any:
-        if isinstance(key, Column):
-            return owner.kept(key)
-        if isinstance(key, Sampling):
-            rows = key.of(owner.rows)
-            return Column(rows, owner.space, owner.low, owner.high, owner.source, is_stable=owner.is_stable)
-        if (
-            owner.width
-            and isinstance(key, tuple)
-            and len(key) == 2
-            and key[0] == slice(None)
-            and isinstance(key[1], int | slice)
-        ):
-            low = owner.low[key]
-            return owner.with_values(owner.space, low, None if owner.is_exact else owner.high[key])
-        if not owner.is_series and isinstance(key, tuple) and None in key:
-            return vectors_of(owner).select(key)
-        return refuse("a choice of rows by place: which record stands where is private", "a mask: x[x > 0]")
-
-    def _item_of_token(self, owner: Token, key: Any, sort: int) -> Any:
-        if sort == PRIVATE:
-            refuse("a released value that a private one chooses", NOISE_FIRST)
-        self._certain(owner)
-        if (
-            sort == PUBLIC
-            and owner.is_array
-            and owner.shape
-            and type(key) is int
-            and len(owner.shape) == 1
-            and -owner.shape[0] <= key < owner.shape[0]
-        ):
-            return number("np.float64")
-        if sort == PUBLIC and owner.is_array and owner.shape:
-            try:
-                shape = np.broadcast_to(0.0, owner.shape)[key].shape
-                return array(shape) if shape else number("np.float64")
-            except (IndexError, TypeError, ValueError):
-                pass
-        if (
-            sort == PUBLIC
-            and owner.labels is not None
-            and owner.columns is None
-            and not isinstance(key, list | slice | np.ndarray)
-            and key in owner.labels
-        ):
-            return number("np.float64")
-        if (
-            sort == PUBLIC
-            and owner.columns is not None
-            and isinstance(key, str)
-            and key in owner.columns
-            and owner.shape
-        ):
-            return Token(owner.shape[:1], frozenset(("series",)), owner.labels)
-        self.raises("any")
-        return Token()
-
-    @hook
-    def set_item(self, owner: Any, key: Any, value: Any) -> None:
-        """``o[k] = v``."""
-        method = dispatch.method(owner, "__setitem__")
-        if method is not None:
-            self.call(method, key, value)
-            return
-        if isinstance(owner, Frame | Loc):
-            owner.store(key, value)
-            return
-        owner_ = self.seen(owner)
-        if isinstance(owner_, Private):
-            refuse(f"an assignment into a {owner_.noun}", "x.where(mask, other)")
-        sort, of_key = sort_of(value), sort_of(key)
-        if isinstance(owner_, Token):
-            if max(sort, of_key) == PRIVATE:
-                refuse("a private value that is put into a released one", NOISE_FIRST)
-            self._certain(key, value)
-            self.raises("any")
-            if not owner_.is_array:
-                owner_.shape = owner_.kinds = owner_.labels = owner_.columns = None
-            return
-        kind, target = type(owner), owner
-        if kind.__name__ in _INDEXERS:
-            kind, owner = type(owner.obj), owner.obj
-        if kind not in (
-            list,
-            dict,
-            np.ndarray,
-            pd.Series,
-            pd.DataFrame,
-            collections.OrderedDict,
-            collections.Counter,
-            collections.defaultdict,
-            collections.deque,
-        ):
-            refuse(f"an assignment into a {kind.__name__}")
-        self.own(owner)
-        if of_key != PUBLIC:
-            refuse("a key or place that is not public", "public keys")
-        if kind in (np.ndarray, pd.Series, pd.DataFrame):
-            if sort == PRIVATE:
-                refuse("a private value that is put into an array or table", "noise first, or np.array([…]) of all")
-            if sort == RELEASED:
-                if kind is np.ndarray and owner.base is not None:
-                    refuse("a released value that is put into a view of an array", "an array of its own")
-                self._certain(value)
-                token = array(owner.shape) if kind is np.ndarray and owner.dtype.kind == "f" else Token()
-                if kind is pd.Series and key in owner.index and owner.index.is_unique:
-                    token = Token(owner.shape, frozenset(("series",)), owner.index)
-                self.tainted[id(owner)] = (owner, token)
-                return
-        naturally(operator.setitem, target, key, value)
-
-    @hook
-    def delete_item(self, owner: Any, key: Any) -> None:
-        """``del o[k]``."""
-        if sort_of(key) != PUBLIC or type(owner) not in (list, dict, collections.OrderedDict):
-            refuse("del of this")
-        self.own(owner)
-        naturally(operator.delitem, owner, key)
-
     def slice(self, *parts: Any) -> Any:
         """``a:b:c``."""
         return slice(*parts)
@@ -568,7 +212,7 @@ class Universe(Calls):
             if isinstance(each, Frame | Column | Number) and other is None:
                 return name == "is_not"
             if isinstance(each, Private):
-                refuse("'is' of a private value")
+                refuse_form("'is' of a private value")
         return OPERATION[name](left, right)
 
     def _negated(self, value: Any) -> Any:
@@ -577,7 +221,7 @@ class Universe(Calls):
     def _contains(self, member: Any, container: Any) -> Any:
         container = self.seen(container)
         if isinstance(container, Frame):
-            return member in container.columns if isinstance(member, str) else refuse("'in' of the data")
+            return member in container.columns if isinstance(member, str) else refuse_form("'in' of the data")
         if isinstance(container, Private) or isinstance(member, Private):
             refuse("'in' of a private value", "isin([…]) of a column, or noise first")
         if (

@@ -1,4 +1,4 @@
-"""Which rows does a table of private records hold, and what comes of grouping them? Frames, groups and sums by key.
+"""Which rows does a table of private records hold? Frames, parts and samples of them.
 
 A frame has the columns of the data or computed ones, all of the same rows. What one record does to its rows is said by
 a *selection*: its own row comes or goes; up to k rows of a person; or a row takes another's place, as where the first
@@ -8,7 +8,6 @@ of each group is kept.
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,8 +16,8 @@ import pandas as pd
 
 from dpaudit.reading.universe import numbers
 from dpaudit.reading.universe.cells import Space, Universe
-from dpaudit.reading.universe.columns import Column, Rows, plain, same, taken
-from dpaudit.reading.universe.lessons import refuse_by_name
+from dpaudit.reading.universe.columns import Column, Rows, plain, taken
+from dpaudit.reading.universe.lessons import refuse_by_name, refuse_form
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.released import Token
 from dpaudit.reading.universe.state import Private, current, refuse
@@ -102,7 +101,7 @@ class Frame(Private):
         if isinstance(key, list | pd.Index):
             names = list(key)
             if len(set(names)) < len(names):
-                refuse("two columns of one name")
+                refuse_form("two columns of one name")
             return Frame(self.universe, self.rows, {name: self.column(name) for name in names})
         if isinstance(key, Column):
             if not key.is_mask or not key.rows.same(self.rows):
@@ -147,7 +146,7 @@ class Frame(Private):
 
     def m_copy(self, deep: bool = True) -> Frame:
         """``copy()``."""
-        return Frame(self.universe, self.rows, dict(self.columns)) if deep is True else refuse("copy(deep=False)")
+        return Frame(self.universe, self.rows, dict(self.columns)) if deep is True else refuse_form("copy(deep=False)")
 
     def m_assign(self, **columns: Any) -> Frame:
         """``assign(x=…)``."""
@@ -198,10 +197,10 @@ class Frame(Private):
     def m_rename(self, *, columns: Any) -> Frame:
         """``rename(columns={…})``."""
         if type(columns) is not dict:
-            refuse("rename other than by a dict")
+            refuse_form("rename other than by a dict")
         names = [columns.get(name, name) for name in self.columns]
         if len(set(names)) < len(names) or not all(isinstance(name, str) for name in names):
-            refuse("two columns of one name")
+            refuse_form("two columns of one name")
         listed = [self.column(name) if columns.get(name, name) != name else self.columns[name] for name in self.columns]
         return Frame(self.universe, self.rows, dict(zip(names, listed, strict=True)))
 
@@ -240,8 +239,10 @@ class Frame(Private):
 
     def m_groupby(
         self, by: Any, *, as_index: bool = True, sort: bool = True, observed: bool = False, group_keys: bool = True
-    ) -> Groups:
+    ) -> Any:
         """``groupby(names)``."""
+        from dpaudit.reading.universe.groups import Groups
+
         if as_index is not True:
             refuse("groupby(as_index=False), which shows the keys", REINDEX)
         if isinstance(by, Column):
@@ -250,7 +251,7 @@ class Frame(Private):
             return Groups(self, [by], None)
         names = by if isinstance(by, list) else [by]
         if len(set(map(str, names))) < len(names):
-            refuse("groupby by a column twice")
+            refuse_form("groupby by a column twice")
         return Groups(self, [self.column(name) for name in names], None)
 
     def first_of_each(self, keys: Sequence[Column], most: Any) -> Frame:
@@ -281,11 +282,13 @@ class Frame(Private):
         aggfunc: Any = "mean",
         *,
         fill_value: Any = None,
-    ) -> Keyed:
+    ) -> Any:
         """``pivot_table(values, index, columns, aggfunc="sum")``."""
         if not all(isinstance(name, str) for name in (values, index, columns)) or aggfunc not in ("sum", "count"):
             refuse("pivot_table other than of sums or counts of one column by two", GROUPED)
         keys = [self.column(index), self.column(columns)]
+        from dpaudit.reading.universe.groups import Groups, Keyed
+
         part = Groups(self, keys, values).part(aggfunc)
         return Keyed(keys, {values: part}, values, is_table=True, has_holes=fill_value != 0)
 
@@ -300,7 +303,7 @@ class Frame(Private):
             refuse("merge on a column whose values cannot be listed", "the values that are possible, in the domain")
         new = [name for name in right.columns if name != on]
         if len(set(right.columns)) < len(right.columns) or any(name in self.columns for name in new):
-            refuse("merge of tables that share a column that they are not merged on")
+            refuse_form("merge of tables that share a column that they are not merged on")
         left = pd.DataFrame({on: key.low, "#": np.arange(len(key.space))})
         joined = left.merge(right, on=on, how=how)
         places = joined["#"].to_numpy()
@@ -514,371 +517,6 @@ class Sampling(Private):
         if rows.sample is not None:
             refuse("a sample of a sample", "one sample, at the product of both rates")
         return Rows(rows.space, rows.selection, (self.number, self.rate, self.times), rows.order)
-
-
-class Groups(Private):
-    """``frame.groupby(keys)[column]``."""
-
-    __slots__ = ("frame", "keys", "name")
-    noun = "grouped private frame"
-
-    def __init__(self, frame: Frame, keys: list[Column], name: Any) -> None:
-        self.frame, self.keys, self.name = frame, keys, name
-
-    def select(self, key: Any) -> Groups:
-        """``groups[name]``."""
-        self.frame.select(key)
-        return Groups(self.frame, self.keys, key)
-
-    def get(self, name: str) -> Any:
-        """``groups.name``."""
-        if name in self.frame.columns and self.name is None and not hasattr(pd.core.groupby.DataFrameGroupBy, name):
-            return self.select(name)
-        if name in ("mean", "std", "var", "median"):
-            refuse(
-                f"groupby(…).{name} divides by a private number",
-                "noisy sums and noisy counts by key, and their quotient",
-            )
-        return refuse(f"groupby(…).{name} is no sum of what each record adds", "sums and counts by key")
-
-    def method(self, name: str) -> Any:
-        """Return a method."""
-        return getattr(self, f"m_{name}", None)
-
-    def _is_of_persons(self) -> bool:
-        state = current()
-        return (
-            self.frame.rows.selection.kind == "unbounded"
-            and len(self.keys) == 1
-            and self.keys[0].source == state.person
-        )
-
-    def part(self, how: Any, name: Any = None) -> Column:
-        """Return what each row adds."""
-        name = self.name if name is None else name
-        if how in ("size", "count") and name is None:
-            first = self.keys[0]
-            ones = np.ones(len(first.space), "int64")
-            return Column(first.rows, first.space, ones, ones)
-        if not isinstance(name, str):
-            refuse("an aggregate of all columns", 'groupby("city")["income"].sum()')
-        column = self.frame.column(name)
-        if how == "sum":
-            return column
-        if how == "count":
-            return column.apply("notna", lambda values: values.notna())
-        if how == "size":
-            return column.with_values(column.space, np.ones(len(column.space), "int64"))
-        return refuse(f"groupby(…).agg({how!r:.30}) is no sum of what each record adds", '"sum", "count" or "size"')
-
-    def m_size(self) -> Any:
-        """``size()``."""
-        if self._is_of_persons():
-            return PerPerson(self.frame, 0.0, math.inf)
-        return Keyed(self.keys, {"size": self.part("size")}, "size")
-
-    def m_count(self) -> Any:
-        """``count()``."""
-        return self.m_agg("count")
-
-    def m_sum(self) -> Any:
-        """``sum()``."""
-        return self.m_agg("sum")
-
-    def m_nunique(self) -> Any:
-        """Refused."""
-        return refuse(
-            "groupby(…).nunique(): a person may be counted in every group", "counts after groupby(person).head(1)"
-        )
-
-    def m_agg(self, how: Any = None, **named: Any) -> Any:
-        """``agg("sum")``, ``agg({"x": "sum"})``, ``agg(total=("x", "sum"))``."""
-        if self._is_of_persons():
-            if named or not isinstance(how, str) or not isinstance(self.name, str):
-                refuse("this aggregate of each person", f'groupby({current().person!r})["x"].sum().clip(low, high)')
-            if how not in ("sum", "count", "mean", "max", "min", "median"):
-                refuse(f"agg({how!r:.30}) of each person", '"sum", "count", "mean", "max" or "min", clipped')
-            return PerPerson(self.frame, 0.0 if how == "count" else -math.inf, math.inf)
-        if named:
-            parts = {}
-            for name, pair in named.items():
-                if not (isinstance(pair, tuple) and len(pair) == 2):
-                    refuse("agg in this form", 'agg(total=("income", "sum"))')
-                parts[name] = self._of(pair[1], pair[0])
-            return Keyed(self.keys, parts, None)
-        if isinstance(how, dict):
-            return Keyed(self.keys, {name: self._of(each, name) for name, each in how.items()}, None)
-        if isinstance(how, list) and isinstance(self.name, str):
-            return Keyed(self.keys, {str(each): self._of(each, self.name) for each in how}, None)
-        if isinstance(self.name, list):
-            return Keyed(self.keys, {name: self._of(how, name) for name in self.name}, None)
-        if not isinstance(self.name, str):
-            refuse("an aggregate of all columns", 'groupby("city")["income"].sum()')
-        return Keyed(self.keys, {self.name: self._of(how, self.name)}, self.name)
-
-    m_aggregate = m_agg
-
-    def _of(self, how: Any, name: Any) -> Column:
-        if isinstance(how, str):
-            return self.part(how, name)
-        if how is len or how is np.sum or how is sum:
-            return self.part("size" if how is len else "sum", name)
-        if callable(how) and isinstance(name, str):
-            return summand_of(how, self.frame.column(name))
-        return refuse("an aggregate that is no sum of what each record adds", '"sum", "count" or "size"')
-
-    def m_head(self, n: int = 5) -> Frame:
-        """``head(k)``: the first rows of each group."""
-        return self.frame.first_of_each(self.keys, n)
-
-    def m_first(self) -> Any:
-        """Refused."""
-        return refuse("groupby(…).first() shows the keys", ".head(1)")
-
-
-def summand_of(function: Any, column: Column) -> Column:
-    """Return what each record adds to a sum that a user's function computes of a column; refused for anything else."""
-    found = current_domain().call(function, column)
-    if not isinstance(found, Number) or found.summand is None or found.selection is not column.rows.selection:
-        refuse(
-            "an aggregate by a function that is no sum over the records of the group", 'agg("sum") of a computed column'
-        )
-    made: Column = found.summand
-    return made
-
-
-class Keyed(Private):
-    """Sums by keys that the data hold: which keys there are is private until they are named."""
-
-    __slots__ = ("has_holes", "is_table", "keys", "parts", "single")
-    noun = "private table by keys of the data"
-
-    def __init__(
-        self,
-        keys: list[Column],
-        parts: dict[str, Column],
-        single: Any,
-        *,
-        is_table: bool = False,
-        has_holes: bool = False,
-    ) -> None:
-        self.keys, self.parts, self.single = keys, parts, single
-        self.is_table, self.has_holes = is_table, has_holes
-
-    def get(self, name: str) -> Any:
-        """Refuse what shows the keys."""
-        if name in self.parts and self.single is None and not hasattr(pd.DataFrame, name):
-            return self.select(name)
-        return refuse(f".{name} of a table whose keys are those of the data", REINDEX)
-
-    def select(self, key: Any) -> Any:
-        """``table[name]`` of one aggregate."""
-        if self.single is None and isinstance(key, str) and key in self.parts:
-            return Keyed(self.keys, {key: self.parts[key]}, key, has_holes=self.has_holes)
-        return refuse("a key of the data may not be there", REINDEX)
-
-    def method(self, name: str) -> Any:
-        """Return a method."""
-        return getattr(self, f"m_{name}", None)
-
-    def m_fillna(self, value: Any) -> Keyed:
-        """``fillna(0)``."""
-        if value != 0:
-            refuse("fillna other than with 0 of a table by keys", ".fillna(0)")
-        return Keyed(self.keys, self.parts, self.single, is_table=self.is_table)
-
-    def m_unstack(self, *, fill_value: Any = None) -> Keyed:
-        """``unstack(fill_value=0)`` of a table with two keys."""
-        if len(self.keys) != 2 or self.single is None or self.is_table:
-            refuse("unstack in this form", "unstack(fill_value=0) of a count by two keys")
-        return Keyed(self.keys, self.parts, self.single, is_table=True, has_holes=fill_value != 0)
-
-    def m_sort_index(self) -> Keyed:
-        """``sort_index()``: its order is looked at after reindex only."""
-        return self
-
-    def m_rename(self, name: Any) -> Keyed:
-        """``rename(text)``."""
-        return self if isinstance(name, str) else refuse("rename of keys")
-
-    def m_astype(self, kind: Any) -> Keyed:
-        """``astype(float)``."""
-        return (
-            self
-            if kind in (float, "float", "float64", np.float64)
-            else refuse("this type for a private table", ".astype(float)")
-        )
-
-    def m_get(self, key: Any, default: Any = None) -> Number:
-        """``get(key, 0)``."""
-        if type(default) is not int or default != 0 or len(self.keys) > 1:
-            refuse(".get(key) of a table whose keys are those of the data", ".get(key, 0)")
-        found: Number = self.m_reindex([key], fill_value=0).at(key)
-        return found.like(found.low, found.high, kinds=found.kinds | {"int"})
-
-    def m_reindex(self, labels: Any = None, *, index: Any = None, columns: Any = None, fill_value: Any = None) -> Any:
-        """``reindex(labels, fill_value=0)``."""
-        wanted = index if labels is None else labels
-        if isinstance(wanted, Private | Token) or isinstance(columns, Private | Token):
-            refuse("keys that are not public", REINDEX)
-        if wanted is None or (columns is None) == self.is_table:
-            refuse("reindex of one of two keys, or of none", "reindex(index=ROWS, columns=COLUMNS, fill_value=0)")
-        filled = fill_value is not None
-        if filled and (type(fill_value) not in (int, float) or fill_value != 0):
-            refuse("reindex with another value than 0 for a key that is not there", REINDEX)
-        if self.has_holes:
-            refuse(
-                "cells of pairs of keys that do not occur together are missing, whatever reindex fills in",
-                "fill_value=0 in unstack or pivot_table, or .fillna(0)",
-            )
-        index_, hits, space = self._hits(wanted, columns)
-        if self.single is None:
-            listed = {name: self._number(part, space, hits, index_, None) for name, part in self.parts.items()}
-            found = numbers.stacked(listed.values())
-            low, high = np.moveaxis(found.low, 1, -1), np.moveaxis(found.high, 1, -1)
-            found = found.like(low, high, labels=index_, columns=pd.Index(list(listed)))
-        else:
-            found = self._number(
-                self.parts[self.single], space, hits, index_, None if columns is None else pd.Index(columns)
-            )
-        return found if filled else Holes(found)
-
-    def _hits(self, wanted: Any, columns: Any) -> tuple[Any, Any, Space]:
-        """Return labels, which kinds are under which of them, and the space of the keys."""
-        space, places = self.keys[0].space, [np.arange(len(self.keys[0].space))]
-        for each in self.keys[1:]:
-            space, mine, theirs = space.join(each.space)
-            places = [place[mine] for place in places] + [theirs]
-        if not all(each.is_exact for each in self.keys):
-            refuse(
-                "keys of which only bounds are known",
-                "pd.cut(x, EDGES), or the values that are possible, in the domain",
-            )
-        labels = wanted if isinstance(wanted, pd.Index) else pd.Index(list(wanted))
-        if self.is_table:
-            heads = columns if isinstance(columns, pd.Index) else pd.Index(list(columns))
-            first, second = _hit(self.keys[0].low, labels), _hit(self.keys[1].low, heads)
-            return labels, first[places[0]][:, :, None] & second[places[1]][:, None, :], space
-        if len(self.keys) == 1:
-            return labels, _hit(self.keys[0].low, labels)[places[0]], space
-        if not isinstance(labels, pd.MultiIndex) or labels.nlevels != len(self.keys):
-            refuse("labels that are no tuples, for several keys", "reindex([(a, b), …], fill_value=0)")
-        hits = np.ones((len(space), len(labels)), bool)
-        for level, (key, place) in enumerate(zip(self.keys, places, strict=True)):
-            hits &= _hit(key.low, labels.get_level_values(level))[place]
-        return labels, hits, space
-
-    def _number(self, part: Column, space: Space, hits: Any, labels: Any, columns: Any) -> Number:
-        if not part.is_stable:
-            refuse("a sum of a column whose type hangs on the data", ".astype(float) of the column")
-        joined, mine, theirs = space.join(part.space)
-        low, high = plain(part.low), plain(part.high)
-        if low.dtype.kind not in "ifb":
-            refuse(f"sums of a column of type {part.low.dtype}", "numbers")
-        if low.dtype.kind == "i" and len(low) and max(abs(float(low.min())), abs(float(high.max()))) > 2**31:
-            refuse("sums of whole numbers so large that they may wrap", ".astype(float)")
-        is_whole = low.dtype.kind in "ib"
-        shape = (-1, *[1] * (hits.ndim - 1))
-        least, most = (
-            np.where(np.isnan(v := end.astype(float)[theirs]), 0.0, v).reshape(shape) * hits[mine]
-            for end in (low, high)
-        )
-        return numbers.summed_of(
-            part.rows,
-            joined,
-            least,
-            most,
-            whole=is_whole,
-            labels=labels,
-            columns=columns,
-            kinds=_INT if is_whole else None,
-        )
-
-
-def _hit(values: Any, labels: Any) -> Any:
-    """Return which kinds have which label, by pandas' own matching of labels."""
-    if labels.hasnans:
-        refuse("a missing value among the labels")
-    array = pd.Index(values if isinstance(values, pd.Series) else pd.Series(values))
-    if (array.inferred_type == "boolean") != all(isinstance(each, bool | np.bool_) for each in labels):
-        refuse("truth values among other labels, or others among them, which match in some tables", "[True, False]")
-    known = array.unique().dropna()
-    found = np.zeros((len(array), len(labels)), bool)
-    places = known.get_indexer(labels)
-    for number, place in enumerate(places):
-        if place >= 0:
-            found[:, number] = same(array, np.full(len(array), known[place], object if array.dtype == object else None))
-    return found
-
-
-class Holes(Private):
-    """Counts in which a key that is not there is missing."""
-
-    __slots__ = ("number",)
-    noun = "private table in which keys may be missing"
-
-    def __init__(self, number: Number) -> None:
-        self.number = number
-
-    def method(self, name: str) -> Any:
-        """Return a method."""
-        return getattr(self, f"m_{name}", None)
-
-    def m_fillna(self, value: Any) -> Number:
-        """``fillna(0)``."""
-        if value != 0 or isinstance(value, bool):
-            refuse("fillna other than with 0 of a table by keys", ".fillna(0)")
-        return self.number.like(self.number.low, self.number.high, kinds=frozenset(("np.int64", "np.float64")))
-
-
-class PerPerson(Private):
-    """A number for each person, of which only bounds are known."""
-
-    __slots__ = ("frame", "high", "is_whole", "low")
-    noun = "number of each person"
-
-    def __init__(self, frame: Frame, low: float, high: float, *, is_whole: bool = False) -> None:
-        self.frame, self.low, self.high, self.is_whole = frame, low, high, is_whole
-
-    def method(self, name: str) -> Any:
-        """Return a method."""
-        return getattr(self, f"m_{name}", None)
-
-    def m_clip(self, lower: Any = None, upper: Any = None) -> PerPerson:
-        """``clip(low, high)``."""
-        for each in (lower, upper):
-            if each is not None and not (isinstance(each, int | float) and math.isfinite(each)):
-                refuse("a person's number that is clipped at what is no constant", "clip(0, 10)")
-        low, high = self.low, self.high
-        if lower is not None and upper is not None and lower > upper:
-            refuse("clip with the ends the wrong way round")
-        low, high = (low, high) if lower is None else (max(low, lower), max(high, lower))
-        low, high = (low, high) if upper is None else (min(low, upper), min(high, upper))
-        return PerPerson(self.frame, low, high)
-
-    def test(self) -> PerPerson:
-        """Return whether something holds of each person's number."""
-        return PerPerson(self.frame, 0.0, 1.0, is_whole=True)
-
-    def m_sum(self) -> Number:
-        """``sum()`` over persons."""
-        if not (math.isfinite(self.low) and math.isfinite(self.high)):
-            refuse("a person's total may be anything", ".clip(low, high) before .sum()")
-        return self._total(min(self.low, 0.0), max(self.high, 0.0), self.is_whole)
-
-    def _total(self, low: float, high: float, whole: bool) -> Number:
-        rows = self.frame.rows
-        state = current()
-        if not hasattr(state, "totals"):
-            state.totals = Selection("total")  # type: ignore[attr-defined]
-        return Number(
-            self.frame.universe, (), np.array([low]), np.array([high]), state.totals, rows.sample,  # type: ignore[attr-defined]
-            is_whole=whole, kinds=_INT if whole else frozenset(("np.float64",)),
-        )  # fmt: skip
-
-    def m_count(self) -> Number:
-        """How many persons there are."""
-        return self._total(0.0, 1.0, True)
 
 
 def query(frame: Frame, text: str) -> Any:

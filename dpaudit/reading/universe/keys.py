@@ -14,7 +14,8 @@ import numpy as np
 
 from dpaudit.reading.universe import numbers
 from dpaudit.reading.universe.columns import plain
-from dpaudit.reading.universe.frames import REINDEX, Keyed, Selection
+from dpaudit.reading.universe.frames import REINDEX, Selection
+from dpaudit.reading.universe.groups import Keyed
 from dpaudit.reading.universe.noise import note, same_step
 from dpaudit.reading.universe.released import Token
 from dpaudit.reading.universe.state import Private, current, refuse

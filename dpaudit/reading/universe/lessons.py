@@ -66,8 +66,66 @@ _LESSONS: tuple[tuple[str, str, str], ...] = (
 )  # fmt: skip
 LESSONS = {name: (why, instead) for names, why, instead in _LESSONS for name in names.split()}
 """Of methods and functions: why each is not read, and a line in its place."""
+_ARRAY = "np.array([(x == v).sum() for v in VALUES]) + laplace(…, size=len(VALUES))"
+_CLIPPED = "x.clip(LOW, HIGH).sum() + laplace(…)"
+_EACH = "[df[each].clip(LOW, HIGH).sum() + laplace(…) for each in NAMES]"
+_HISTOGRAM = "np.histogram(x, bins=EDGES)[0] + laplace(…, size=len(EDGES) - 1)"
+_FORMS: tuple[tuple[str, str], ...] = (
+    (
+        _COUNTS,
+        "a dict of released keys and private values|items() of this private table|keys() of a private array|"
+        "pd.get_dummies of this",
+    ),
+    ("x.isna().sum() + laplace(…)", "'is' of a private value"),
+    ("x.isin(VALUES).sum() + laplace(…)", "'in' of the data"),
+    ("len(df.copy()) + laplace(…)", "copy(deep=False)"),
+    ("len(x) + laplace(…)", "len() of a number"),
+    ('df.rename(columns={NAME: "other"})["other"].clip(LOW, HIGH).sum() + laplace(…)', "rename other than by a dict"),
+    ("len(df.merge(TABLE, on=KEY)) + laplace(…)", "merge of tables that share a column that they are not merged on"),
+    (
+        _EACH,
+        "two columns of one name|a product of rows with what has another shape|"
+        "arithmetic of a transposed private array",
+    ),
+    (
+        f"{_BY_KEY}noisy",
+        "a missing value among the labels|groupby by a column twice|rename of keys|rename of labels|"
+        "a label that occurs twice",
+    ),
+    (f"{_BY_KEY}noisy.tolist()", "tolist() of a private table"),
+    (f"{_BY_KEY}noisy.sort_index()", "sort_index() of this private table"),
+    (f"{_BY_KEY}np.cumsum(noisy)", "np.cumsum of this"),
+    (_CLIPPED, "clip with the ends the wrong way round|a sum over an axis that is not there"),
+    ("np.clip(x, LOW, HIGH).sum() + laplace(…)", "np.clip of this"),
+    ("np.sum(x.clip(LOW, HIGH)) + laplace(…)", "np.sum of this"),
+    ("np.count_nonzero(x > LIMIT) + laplace(…)", "np.count_nonzero of this"),
+    ("np.where(x > LIMIT, 1, 0).sum() + laplace(…)", "np.where with an array of a length of its own"),
+    ("np.select([x < LOW, x > HIGH], [LOW, HIGH], 1).sum() + laplace(…)", "np.select in this form"),
+    (
+        _ARRAY,
+        "an array of this|np.stack in this form|an array of private numbers of several shapes|"
+        "a sum of arrays of other shapes",
+    ),
+    (_HISTOGRAM, "np.histogram of this|pd.cut of this"),
+    (_grid("0.99"), "np.max of this"),
+    (_grid("0.5"), "np.median of this"),
+    ("[(x == v).sum() + z for v, z in zip(VALUES, laplace(…, size=len(VALUES)))]", "a loop over a single draw"),
+    (
+        _LARGEST,
+        "a choice by something else than a list of scores|a choice by scores at a factor that is not positive|"
+        "a choice among another number of options than there are chances|the largest of one score|a sum of chances|"
+        "arithmetic of scores less their largest",
+    ),
+)
+FORMS = {what: instead for instead, several in _FORMS for what in several.split("|")}
+"""Of forms that are not read, in the words of the refusal: a line in their place."""
 ANY = "x.map(FUNCTION).clip(LOW, HIGH).sum() + laplace(…)"
 """In place of what is not known: a function of one value, and a sum with noise."""
+
+
+def refuse_form(what: str) -> NoReturn:
+    """Refuse a form of something that is read in others, with its lesson."""
+    refuse(what, FORMS[what])
 
 
 def refuse_by_name(name: str, of: str) -> NoReturn:

@@ -20,6 +20,7 @@ from dpaudit.reading.draws import Kind, Source
 from dpaudit.reading.universe import numbers, sparse
 from dpaudit.reading.universe.columns import Column
 from dpaudit.reading.universe.frames import Frame, Length, Sampling
+from dpaudit.reading.universe.lessons import refuse_form
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.released import Token, array, joined, number
 from dpaudit.reading.universe.state import NOISE_FIRST, Private, Released, current, line, refuse
@@ -106,7 +107,11 @@ class Draw(Private):
 
     def parts(self) -> list[Draw]:
         """Return the draws one by one."""
-        return [self.at(place) for place in range(self.shape[0])] if self.shape else refuse("a loop over a single draw")
+        return (
+            [self.at(place) for place in range(self.shape[0])]
+            if self.shape
+            else refuse_form("a loop over a single draw")
+        )
 
     def alone(self) -> Token:
         """Return the draws as random numbers that hide nothing."""
@@ -173,7 +178,7 @@ class Exponentials(Private):
 
     def total(self) -> Exponentials:
         """``e.sum()``."""
-        return Exponentials(self.scores, "sum") if self.what == "each" else refuse("a sum of chances")
+        return Exponentials(self.scores, "sum") if self.what == "each" else refuse_form("a sum of chances")
 
     def method(self, name: str) -> Any:
         """Return a method."""
@@ -363,7 +368,7 @@ def _chosen(args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
             else -1
         )
         if many != chances.scores.shape[0]:
-            refuse("a choice among another number of options than there are chances")
+            refuse_form("a choice among another number of options than there are chances")
         return select(chances.scores, 1.0)
     if any(sort_of(each) > RELEASED for each in names.values()):
         refuse(
@@ -493,9 +498,9 @@ def note(
 def select(scores: Number, factor: float) -> Token:
     """Release which score is largest, by exp(factor · score): the exponential mechanism."""
     if len(scores.shape) != 1 or not scores.shape[0]:
-        refuse("a choice by something else than a list of scores")
+        refuse_form("a choice by something else than a list of scores")
     if not 0 < factor < math.inf:
-        refuse("a choice by scores at a factor that is not positive")
+        refuse_form("a choice by scores at a factor that is not positive")
     note("select", scores, 1.0 / factor)
     return Token((), None)
 
@@ -512,7 +517,7 @@ def largest(perturbed: Sequence[Any]) -> Token:
         each.is_used = True
     if len(perturbed) == 1:
         if not perturbed[0].number.shape:
-            refuse("the largest of one score")
+            refuse_form("the largest of one score")
         return select(perturbed[0].number, 1.0 / perturbed[0].scale)
     return select(numbers.stacked([each.number for each in perturbed]), 1.0 / perturbed[0].scale)
 

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from dpaudit.reading.universe.columns import CASTS, Column, Rows, plain
+from dpaudit.reading.universe.lessons import refuse_form
 from dpaudit.reading.universe.released import Token, joined, kind_of_plain
 from dpaudit.reading.universe.state import NOISE_FIRST, Private, current, refuse
 
@@ -142,7 +143,7 @@ class Number(Private):
             refuse("a sum of an array and a table with labels", ".to_numpy() of the table")
         shape = np.broadcast_shapes(self.shape, other.shape)
         if shape not in (self.shape, other.shape):
-            refuse("a sum of arrays of other shapes")
+            refuse_form("a sum of arrays of other shapes")
         axes, low, high, least, most = on_common_axes(self, other)
         low, high = _padded(low, len(shape)), _padded(high, len(shape))
         least, most = _padded(least, len(shape)), _padded(most, len(shape))
@@ -263,7 +264,7 @@ class Number(Private):
             every = tuple(range(1, self.low.ndim))
             return self.like(self.low.sum(every), self.high.sum(every), labels=None, kinds=self.of_array())
         if type(axis) is not int or not -len(self.shape) <= axis < len(self.shape):
-            refuse("a sum over an axis that is not there")
+            refuse_form("a sum over an axis that is not there")
         axis %= len(self.shape)
         found = self.like(self.low.sum(axis + 1), self.high.sum(axis + 1), labels=None)
         return found if found.shape else found.like(found.low, found.high, kinds=self.of_array())
@@ -291,7 +292,7 @@ class Number(Private):
                 refuse(f"a label {key!r:.30} that the table does not have", "one of its labels")
             place = self.labels.get_loc(key)
             if not isinstance(place, int):
-                refuse("a label that occurs twice")
+                refuse_form("a label that occurs twice")
             return self.like(self.low[:, place], self.high[:, place], labels=None, kinds=self.of_array())
         keys = key if isinstance(key, tuple) else (key,)
         if not self.shape or not all(type(each) is int or isinstance(each, slice | np.integer) for each in keys):
@@ -456,7 +457,7 @@ def stacked(numbers: Iterable[Number]) -> Number:
     if any(each.selection is not first.selection or each.sample != first.sample for each in listed):
         refuse("an array of numbers of differently chosen rows", "noise of its own for each")
     if any(each.shape != first.shape for each in listed):
-        refuse("an array of private numbers of several shapes")
+        refuse_form("an array of private numbers of several shapes")
     axes = tuple(sorted({name for each in listed for name in each.axes}))
     low = np.stack([widened(each, axes, "low") for each in listed], 1)
     high = np.stack([widened(each, axes, "high") for each in listed], 1)

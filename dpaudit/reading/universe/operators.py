@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from dpaudit.reading.python import OPERATION
-from dpaudit.reading.universe import keys, methods, reports, vectors
+from dpaudit.reading.universe import column_methods, keys, reports, vectors
 from dpaudit.reading.universe.builtin_calls import Builtins
 from dpaudit.reading.universe.columns import COMPARISONS, Column
-from dpaudit.reading.universe.frames import Keyed, PerPerson
+from dpaudit.reading.universe.groups import Keyed, PerPerson
+from dpaudit.reading.universe.lessons import refuse_form
 from dpaudit.reading.universe.noise import Coins, Draw, Exponentials, Half, Shifted, meet
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.records import Adding, Cell
@@ -79,7 +80,7 @@ class Operators(Builtins):
             if name == "add" and isinstance(right, Adding):
                 return right.plus(left, 1)
             refuse("a loop over records that does more than add to a number", "sums: total += x")
-        if isinstance(left, methods.Turned) and name == "matmul":
+        if isinstance(left, column_methods.Turned) and name == "matmul":
             return left.times(right)
         if isinstance(left, Column) or isinstance(right, Column):
             return self._of_columns(name, left, right)
@@ -93,7 +94,7 @@ class Operators(Builtins):
             shifted, factor = (left, right) if isinstance(left, Shifted) else (right, left)
             if name == "mul" or (name == "truediv" and shifted is left):
                 return Shifted(shifted.scores.times(factor) if name == "mul" else shifted.scores.over(factor))
-            refuse("arithmetic of scores less their largest")
+            refuse_form("arithmetic of scores less their largest")
         if isinstance(left, Number) or isinstance(right, Number):
             return self._of_numbers(name, left, right)
         noun = (left if isinstance(left, Private) else right).noun
@@ -144,7 +145,7 @@ class Operators(Builtins):
                 return (
                     left.apply("matmul", operator.matmul, right)
                     if np.shape(right) == (left.width,)
-                    else refuse("a product of rows with what has another shape")
+                    else refuse_form("a product of rows with what has another shape")
                 )
             if name in ("and_", "or_", "xor"):
                 if not left.is_mask or not (isinstance(right, Column) and right.is_mask):

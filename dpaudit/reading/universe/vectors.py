@@ -19,6 +19,7 @@ from dpaudit.reading.python import OPERATION
 from dpaudit.reading.universe import numbers
 from dpaudit.reading.universe.cells import place_of
 from dpaudit.reading.universe.columns import Column, Rows, plain
+from dpaudit.reading.universe.lessons import refuse_form
 from dpaudit.reading.universe.noise import Draw, note
 from dpaudit.reading.universe.released import Token, array, number
 from dpaudit.reading.universe.state import NOISE_FIRST, Private, current, refuse
@@ -239,7 +240,7 @@ def operated(name: str, left: Any, right: Any) -> Any:
             if isinstance(one, kind):
                 return one.operated(name, other, is_left=is_left)
     if isinstance(left, Turned):
-        return left.times(right) if name == "matmul" else refuse("arithmetic of a transposed private array")
+        return left.times(right) if name == "matmul" else refuse_form("arithmetic of a transposed private array")
     if name not in _OPERATORS or isinstance(right, Turned):
         refuse(f"this operator ({name}) on rows of numbers of each record", NOISE_FIRST)
     if name == "pow" and not (isinstance(right, int | float) and right >= 0):

@@ -26,7 +26,8 @@ from dpaudit.program.symbolic.linear import now
 from dpaudit.reading.universe.assumed import located
 from dpaudit.reading.universe.drive import Reading, functions_of, read
 from dpaudit.reading.universe.given import Given
-from dpaudit.reading.universe.second import Compared, Generator, Limits, compared
+from dpaudit.reading.universe.second import Compared, Limits, compared
+from dpaudit.reading.universe.second_draws import Generator
 from dpaudit.reading.universe.second_noise import GivenNoise
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape

@@ -1,0 +1,464 @@
+"""What do methods of private columns do? Tables by name: what treats each record by itself, and sums over records.
+
+Each row is a Python function whose signature is what is read: an argument that it does not name is refused. What pandas
+does for each record is left to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpaudit.reading.universe import numbers, records
+from dpaudit.reading.universe.columns import CASTS, Column, plain
+from dpaudit.reading.universe.frames import Frame, Selection, column_sum, current_domain, row_sum
+from dpaudit.reading.universe.groups import Keyed
+from dpaudit.reading.universe.keys import HowMany
+from dpaudit.reading.universe.lessons import refuse_form
+from dpaudit.reading.universe.noise import Draw
+from dpaudit.reading.universe.numbers import Number
+from dpaudit.reading.universe.released import Token
+from dpaudit.reading.universe.state import Private, current, refuse
+
+_INT = frozenset(("np.int64",))
+Function = Callable[..., Any]
+
+
+# --- columns: what treats each record by itself -------------------------------------------------------------
+
+
+def c_clip(x: Column, lower: Any = None, upper: Any = None) -> Column:
+    """``clip(low, high)``."""
+    if x.is_series:
+        return x.apply("clip", lambda v, a, b: v.clip(a, b), lower, upper)
+    return x.apply("clip", lambda v, a, b: np.clip(v, a, b), lower, upper)
+
+
+def c_fillna(x: Column, value: Any) -> Column:
+    """``fillna(constant)``."""
+    return x.apply("fillna", lambda v, a: v.fillna(a), value, dtype_hangs=True)
+
+
+def c_isin(x: Column, values: Any) -> Column:
+    """``isin(list)``."""
+    if isinstance(values, Private | Token):
+        refuse("isin of values that are not public", "a list of constants")
+    return x.apply("isin", lambda v, a: v.isin(a), list(values))
+
+
+def c_isna(x: Column) -> Column:
+    """``isna()``."""
+    return x.apply("isna", lambda v: v.isna())
+
+
+def c_notna(x: Column) -> Column:
+    """``notna()``."""
+    return x.apply("notna", lambda v: v.notna())
+
+
+def c_between(x: Column, left: Any, right: Any, inclusive: str = "both") -> Column:
+    """``between(low, high)``."""
+    return x.apply("between", lambda v, a, b: v.between(a, b, inclusive=inclusive), left, right)
+
+
+def c_astype(x: Column, dtype: Any) -> Column:
+    """``astype(float)``."""
+    kind = CASTS.get(dtype) if dtype is None or isinstance(dtype, str | type) else None
+    if kind is None and not (dtype in (str, "str", "category") or isinstance(dtype, pd.CategoricalDtype)):
+        refuse(f"a conversion to {dtype}, which may wrap", ".astype(float) or .astype(int)")
+    if isinstance(dtype, str) and dtype == "category":
+        refuse("categories that are those of the data", "pd.CategoricalDtype([…])")
+    if kind is None:
+        if not x.is_exact or (
+            dtype in (str, "str")
+            and (
+                pd.isna(plain(x.low)).any()
+                or (plain(x.low).dtype.kind in "fO" and not isinstance(x.low.dtype, pd.StringDtype))
+            )
+        ):
+            refuse("texts of values that cannot be listed, or may be missing", "comparisons of numbers")
+        if isinstance(dtype, pd.CategoricalDtype) and (dtype.categories is None or not x.is_series):
+            refuse("categories that are those of the data", "pd.CategoricalDtype([…])")
+        return x.apply("astype", lambda v: v.astype(dtype))
+    found = x.apply("astype", lambda v: v.astype(kind))
+    found.is_stable = True
+    return found
+
+
+def c_where(x: Column, cond: Any, other: Any = np.nan) -> Column:
+    """``where(mask, other)``."""
+    _mask(cond)
+    return _chosen(x, cond, x, other)
+
+
+def c_mask(x: Column, cond: Any, other: Any = np.nan) -> Column:
+    """``mask(mask, other)``."""
+    _mask(cond)
+    return _chosen(x, cond, other, x)
+
+
+def _mask(cond: Any) -> None:
+    if not isinstance(cond, Column) or not cond.is_mask:
+        refuse("where by something that is no mask of these rows", "a comparison of columns of the same frame")
+
+
+def _chosen(x: Column, cond: Column, yes: Any, no: Any) -> Column:
+    """Return what NumPy's or pandas' where gives, at both ends."""
+    return x.apply(
+        "where",
+        lambda v, c, other: v.where(c, other) if yes is x else v.mask(c, other),
+        cond,
+        no if yes is x else yes,
+        dtype_hangs=True,
+    )
+
+
+def c_round(x: Column, decimals: int = 0) -> Column:
+    """``round(decimals)``."""
+    return x.apply("round", lambda v: v.round(decimals))
+
+
+def c_abs(x: Column) -> Column:
+    """``abs()``."""
+    return x.apply("abs", abs)
+
+
+def c_copy(x: Column) -> Column:
+    """``copy()``."""
+    return x
+
+
+def c_to_numpy(x: Column, dtype: Any = None) -> Column:
+    """``to_numpy()``."""
+    if dtype is not None:
+        x = c_astype(x, dtype)
+    if not x.is_stable:
+        refuse("an array of a column whose type hangs on the data", ".astype(float)")
+    if not x.is_series:
+        return x
+    low = x.low.to_numpy()
+    found = Column(x.rows, x.space, low, low if x.is_exact else x.high.to_numpy(), x.source)
+    found.chain = x.chain
+    return found
+
+
+def c_map(x: Column, arg: Any) -> Column:
+    """``map({…})`` or ``map(function)``."""
+    if isinstance(arg, Private | Token):
+        refuse("map by what is not public", "a dict of constants")
+    if type(arg) is dict:
+        if not x.is_exact:
+            refuse("map of values that cannot be listed", "the values that are possible, in the domain")
+        return x.apply("map", lambda v: v.map(arg), dtype_hangs=True)
+    if isinstance(arg, pd.Series) and x.is_exact:
+        return x.apply("map", lambda v: v.map(arg), dtype_hangs=True)
+    if callable(arg):
+        return records.applied(arg, x, "map")
+    return refuse("map by something else than a dict or a function", "a dict")
+
+
+def c_apply(x: Column, func: Any) -> Column:
+    """``apply(function)``."""
+    return (
+        records.applied(func, x, "apply") if callable(func) else refuse("apply of a name", "the method itself: x.sum()")
+    )
+
+
+def c_replace(x: Column, to_replace: Any, value: Any = None) -> Column:
+    """``replace({old: new})`` or ``replace(old, new)``."""
+    if not x.is_exact or isinstance(to_replace, Private | Token) or isinstance(value, Private | Token):
+        refuse("replace of values that cannot be listed", "where(mask, other)")
+    if type(to_replace) is dict and value is None:
+        return x.apply("replace", lambda v: v.replace(to_replace), dtype_hangs=True)
+    if isinstance(to_replace, int | float | str) and isinstance(value, int | float | str):
+        return x.apply("replace", lambda v: v.replace(to_replace, value), dtype_hangs=True)
+    return refuse("replace in this form", "replace({old: new})")
+
+
+def c_rename(x: Column, index: Any) -> Column:
+    """``rename(name)``."""
+    return x if isinstance(index, str) else refuse_form("rename of labels")
+
+
+def _operator(name: str) -> Function:
+    def method(x: Column, other: Any) -> Any:
+        return current_domain().binary(name, x, other)
+
+    method.__doc__ = f"``{name}(other)``."
+    return method
+
+
+# --- columns: sums over records ---------------------------------------------------------------------------
+
+
+def c_sum(x: Column, axis: Any = None) -> Any:
+    """``sum()``."""
+    if x.width:
+        if axis == 1:
+            return row_sum(x)
+        if axis == 0:
+            whole = x.is_exact and bool(np.all(x.low == np.round(x.low)))
+            return numbers.summed_of(x.rows, x.space, x.low, x.high, whole=whole, labels=None, columns=None, kinds=None)
+        refuse("a sum over rows and columns at once", ".sum(axis=0)")
+    return column_sum(x) if axis in (None, 0) else refuse_form("a sum over an axis that is not there")
+
+
+def c_max(x: Column, *, initial: Any = None) -> Number:
+    """``max(initial=0)`` of an array."""
+    return x.refuse_others("max") if x.is_series or initial is None else numbers.beyond(x, initial, 1)
+
+
+def c_min(x: Column, *, initial: Any = None) -> Number:
+    """``min(initial=0)`` of an array."""
+    return x.refuse_others("min") if x.is_series or initial is None else numbers.beyond(x, initial, -1)
+
+
+def c_count(x: Column) -> Number:
+    """``count()``: how many are not missing."""
+    return column_sum(c_notna(x))
+
+
+def length(value: Any) -> Any:
+    """``len(x)``."""
+    if isinstance(value, Frame | Column):
+        if value.rows.selection.kind == "unbounded":
+            return UnboundedLength(value.rows)
+        return numbers.length_of(value.rows)
+    if isinstance(value, Number | Draw):
+        return value.shape[0] if value.shape else refuse_form("len() of a number")
+    if isinstance(value, Keyed):
+        return HowMany(value)
+    return refuse(f"len() of a {value.noun}")
+
+
+class UnboundedLength(Private):
+    """How many rows there are, of which a person may have any number."""
+
+    __slots__ = ("rows",)
+    noun = "number of rows, of which a person may have any"
+
+    def __init__(self, rows: Any) -> None:
+        self.rows = rows
+
+
+def c_nunique(x: Column) -> Number:
+    """``nunique()``."""
+    selection = x.rows.selection
+    state = current()
+    if not (x.source or x.is_exact):
+        refuse("nunique of a computed column", "nunique of a column of the data")
+    if selection.kind == "unbounded":
+        if x.source != state.person:
+            selection.allows_sums()
+        one = numbers.Number(
+            x.space.universe,
+            (),
+            np.zeros(1),
+            np.ones(1),
+            _totals(),
+            x.rows.sample,
+            is_whole=True,
+            kinds=frozenset(("int",)),
+        )
+        return one
+    ones = np.ones(len(x.space))
+    return numbers.summed_of(
+        x.rows, x.space, 0 * ones, ones, whole=True, labels=None, columns=None, kinds=frozenset(("int",))
+    )
+
+
+def _totals() -> Selection:
+    state: Any = current()
+    if not hasattr(state, "totals"):
+        state.totals = Selection("total")
+    found: Selection = state.totals
+    return found
+
+
+def c_value_counts(x: Column, *, sort: bool = True, dropna: bool = True) -> Any:
+    """``value_counts()``."""
+    if dropna is not True:
+        refuse("value_counts(dropna=False)", ".fillna(label).value_counts()")
+    ones = np.ones(len(x.space), "int64")
+    found = Keyed([x], {"count": x.with_values(x.space, ones)}, "count")
+    categories = getattr(getattr(x.low, "dtype", None), "categories", None)
+    if categories is not None and sort is False:
+        return found.m_reindex(
+            pd.CategoricalIndex(categories, categories=categories, ordered=x.low.dtype.ordered), fill_value=0
+        )
+    return found
+
+
+def c_dropna(x: Column) -> Column:
+    """``dropna()``."""
+    return x.kept(c_notna(x))
+
+
+def c_groupby(x: Column, by: Any) -> Any:
+    """``x.groupby(column)``."""
+    from dpaudit.reading.universe.groups import Groups
+
+    if not isinstance(by, Column) or not by.rows.same(x.rows):
+        refuse("groupby by something else than a column of the same rows", "a column of the same frame")
+    frame = Frame(x.space.universe, x.rows, {"#x": x})
+    return Groups(frame, [by], "#x")
+
+
+def c_pipe(x: Any, function: Any, *args: Any, **keywords: Any) -> Any:
+    """``pipe(f)``."""
+    return current_domain().call(function, x, *args, **keywords)
+
+
+def c_tolist(x: Column) -> Any:
+    """A list of the values of all records, to loop over."""
+    return records.records_of(x)
+
+
+COLUMN: dict[str, Function] = {
+    name[2:]: function for name, function in list(globals().items()) if name.startswith("c_") and callable(function)
+}
+COLUMN |= {
+    name: _operator(name)
+    for name in ("add", "sub", "mul", "floordiv", "mod", "pow", "lt", "le", "gt", "ge", "eq", "ne")
+}
+COLUMN |= {
+    "div": _operator("truediv"), "truediv": _operator("truediv"), "isnull": c_isna, "notnull": c_notna,
+    "to_list": c_tolist, "multiply": _operator("mul"), "subtract": _operator("sub"),
+}  # fmt: skip
+_OF_ARRAYS = frozenset(("clip", "round", "astype", "copy", "sum", "tolist", "max", "min"))
+
+
+def column_method(x: Column, name: str) -> Function | None:
+    """Return a method of a column."""
+    if not x.is_series and name not in _OF_ARRAYS:
+        return None
+    return COLUMN.get(name)
+
+
+def column_attribute(x: Column, name: str) -> Any:
+    """Return an attribute of a column that is no method."""
+    if name in ("values", "array") and x.is_series:
+        return c_to_numpy(x)
+    if name == "shape":
+        return (length(x), *([x.width] if x.width else []))
+    if name == "size" and not x.width:
+        return length(x)
+    if name == "ndim":
+        return 2 if x.width else 1
+    if name == "loc" and x.is_series:
+        return x
+    if name == "T" and x.width:
+        return Turned(x)
+    if name == "index" and x.is_series:
+        return x.rows
+    if name in ("str", "dt", "cat") and x.is_series:
+        return Accessor(x, name)
+    if name in ("dtype", "name") and x.is_stable:
+        return getattr(x.low, name, None) if x.is_series or name == "dtype" else refuse(f".{name} of an array")
+    return x.refuse_others(name)
+
+
+class Turned(Private):
+    """``X.T`` of private rows: its product with columns of the same rows is a sum over records."""
+
+    __slots__ = ("column",)
+    noun = "transposed private array"
+
+    def __init__(self, column: Column) -> None:
+        self.column = column
+
+    def times(self, other: Any) -> Number:
+        """``X.T @ y``."""
+        x = self.column
+        if not isinstance(other, Column) or not other.rows.same(x.rows):
+            refuse("X.T @ something that is no column of the same rows", "X.T @ y of one frame")
+        space, mine, theirs = x.space.join(other.space)
+        left = [plain(end).astype(float)[mine][:, :, None] for end in (x.low, x.high)]
+        right = [plain(end).astype(float)[theirs] for end in (other.low, other.high)]
+        right = [each[:, None, :] if each.ndim == 2 else each[:, None, None] for each in right]
+        corners = np.stack([a * b for a in left for b in right])
+        low, high = corners.min(0), corners.max(0)
+        if other is x:
+            place = np.arange(low.shape[1])
+            low[:, place, place] = np.maximum(low[:, place, place], 0)
+        if not other.width:
+            low, high = low[..., 0], high[..., 0]
+        return numbers.summed_of(x.rows, space, low, high, whole=False, labels=None, columns=None, kinds=None)
+
+
+_TEXT = {
+    "len": 0, "lower": 0, "upper": 0, "strip": 0, "lstrip": 0, "rstrip": 0, "title": 0, "capitalize": 0,
+    "startswith": 1,
+    "endswith": 1, "contains": 1, "isdigit": 0, "isalpha": 0, "isnumeric": 0, "slice": 2, "zfill": 1, "count": 1,
+    "get": 1,
+    "replace": 2,
+}  # fmt: skip
+_TIME = frozenset(
+    (
+        "year",
+        "month",
+        "day",
+        "hour",
+        "minute",
+        "second",
+        "dayofweek",
+        "weekday",
+        "quarter",
+        "dayofyear",
+        "is_month_end",
+        "is_month_start",
+    )
+)
+
+
+class Accessor(Private):
+    """``x.str`` or ``x.dt``."""
+
+    __slots__ = ("column", "kind")
+    noun = "accessor of a private column"
+
+    def __init__(self, column: Column, kind: str) -> None:
+        self.column, self.kind = column, kind
+        if not column.is_exact:
+            refuse(f".{kind} of values that cannot be listed", "the values that are possible, in the domain")
+
+    def get(self, name: str) -> Any:
+        """``x.dt.year``."""
+        if self.kind == "dt" and name in _TIME:
+            return self.column.apply(f"dt.{name}", lambda v: getattr(v.dt, name), dtype_hangs=True)
+        if self.kind == "cat" and name == "codes":
+            return self.column.apply("cat.codes", lambda v: v.cat.codes)
+        return refuse(f".{self.kind}.{name} is not known", "columns and comparisons")
+
+    def method(self, name: str) -> Any:
+        """``x.str.lower()``."""
+        if self.kind != "str" or name not in _TEXT:
+            return None
+
+        def method(*args: Any) -> Column:
+            if len(args) > _TEXT[name] or not all(isinstance(each, str | int) for each in args):
+                refuse(f".str.{name} in this form")
+            return self.column.apply(f"str.{name}", lambda v: getattr(v.str, name)(*args), dtype_hangs=True)
+
+        return method
+
+
+__all__ = [
+    "COLUMN",
+    "Accessor",
+    "Turned",
+    "c_abs",
+    "c_copy",
+    "c_isna",
+    "c_max",
+    "c_min",
+    "c_notna",
+    "c_sum",
+    "c_to_numpy",
+    "column_attribute",
+    "column_method",
+    "length",
+]

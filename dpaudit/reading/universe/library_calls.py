@@ -1,0 +1,453 @@
+"""What do functions of NumPy and pandas do with private values? Tables by name.
+
+Each row is a Python function whose signature is what is read: an argument that it does not name is refused.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpaudit.reading.universe import numbers
+from dpaudit.reading.universe.column_methods import c_isna, c_max, c_min, c_notna, c_sum, c_to_numpy
+from dpaudit.reading.universe.columns import Column, plain
+from dpaudit.reading.universe.frames import Frame, column_sum, current_domain
+from dpaudit.reading.universe.groups import Keyed
+from dpaudit.reading.universe.lessons import refuse_form
+from dpaudit.reading.universe.noise import Exponentials, Perturbed, Shifted, largest
+from dpaudit.reading.universe.number_methods import n_cumsum, n_median, n_round, n_to_numpy
+from dpaudit.reading.universe.numbers import Number
+from dpaudit.reading.universe.released import Token
+from dpaudit.reading.universe.state import NOISE_FIRST, Private, refuse
+
+_INT = frozenset(("np.int64",))
+Function = Callable[..., Any]
+
+
+# --- functions of NumPy and pandas, by name -----------------------------------------------------------------
+
+
+def _first(x: Any, *kinds: type) -> bool:
+    return isinstance(x, kinds)
+
+
+def np_clip(a: Any, a_min: Any = None, a_max: Any = None) -> Any:
+    """``np.clip``."""
+    if isinstance(a, Column):
+        return a.apply("clip", lambda v, low, high: np.clip(v, low, high), a_min, a_max)
+    return a.clipped(a_min, a_max) if isinstance(a, Number) else refuse_form("np.clip of this")
+
+
+def np_sum(a: Any, axis: Any = None) -> Any:
+    """``np.sum``."""
+    if isinstance(a, Column):
+        if not a.is_series and not a.width and np.isnan(plain(a.low).astype(float)).any():
+            refuse("a sum in which a value may be missing", "np.nansum, or .fillna(0)")
+        return c_sum(a, axis)
+    if isinstance(a, list | tuple):
+        return numbers.stacked(a).total(axis)
+    if isinstance(a, Exponentials):
+        return a.total()
+    return a.total(axis) if isinstance(a, Number) else refuse_form("np.sum of this")
+
+
+def np_count_nonzero(a: Any) -> Any:
+    """``np.count_nonzero``."""
+    if not isinstance(a, Column) or a.width:
+        refuse_form("np.count_nonzero of this")
+    if plain(a.low).dtype != bool:
+        a = current_domain().binary("ne", a, 0)
+    return column_sum(a)
+
+
+def np_where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    """``np.where(mask, x, y)``."""
+    if not isinstance(condition, Column) or not condition.is_mask or x is None or y is None:
+        refuse("np.where in this form", "np.where(mask, a, b) of columns of one frame")
+    base = c_to_numpy(condition)
+    sides = [
+        each
+        if isinstance(each, Column)
+        else base.constant(each)
+        if np.ndim(each) == 0
+        else refuse_form("np.where with an array of a length of its own")
+        for each in (x, y)
+    ]
+    return base.apply("where", lambda c, a, b: np.where(c, a, b), *[c_to_numpy(each) for each in sides])
+
+
+def np_select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+    """``np.select``."""
+    if not isinstance(condlist, list) or not isinstance(choicelist, list) or len(condlist) != len(choicelist):
+        refuse_form("np.select in this form")
+    found: Any = default
+    for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
+        found = np_where(condition, choice, found)
+    return found
+
+
+def np_array(a: Any, dtype: Any = None) -> Any:
+    """``np.array``."""
+    if isinstance(a, list | tuple):
+        if all(isinstance(each, Number) for each in a):
+            found = numbers.stacked(a)
+            return found if dtype is None else found.cast(dtype)
+        if all(isinstance(each, Perturbed) for each in a):
+            return list(a)
+        if all(isinstance(each, Column) for each in a):
+            refuse("columns as rows of an array", "df[names].to_numpy()")
+        refuse("an array of private and other values", "noise on all of them")
+    if isinstance(a, Column):
+        return c_to_numpy(a, dtype)
+    if isinstance(a, Frame):
+        return a.m_to_numpy(dtype)
+    return n_to_numpy(a, dtype) if isinstance(a, Number) else refuse_form("an array of this")
+
+
+def np_argmax(a: Any) -> Any:
+    """``np.argmax``: which score is largest."""
+    if isinstance(a, Perturbed):
+        return largest([a])
+    if isinstance(a, list | tuple) and a and all(isinstance(each, Perturbed) for each in a):
+        return largest(a)
+    return refuse("which private number is largest", "np.argmax(scores + np.random.gumbel(0, scale, len(scores)))")
+
+
+def np_exp(x: Any) -> Any:
+    """``np.exp``: of a column each; of scores the exponential mechanism's weights."""
+    if isinstance(x, Number) and len(x.shape) == 1:
+        return Exponentials(x.as_array())
+    if isinstance(x, Shifted):
+        return Exponentials(x.scores)
+    return elementwise("exp", np.exp)(x)
+
+
+def np_histogram(a: Any, bins: Any = 10, range: Any = None) -> Any:  # noqa: A002 – its name in NumPy
+    """``np.histogram(x, bins=[…])``."""
+    if not isinstance(a, Column) or isinstance(bins, Private | Token):
+        refuse_form("np.histogram of this")
+    if not a.is_stable:
+        refuse("np.histogram of a column whose type hangs on the data", ".astype(float)")
+    if np.ndim(bins) == 0 and range is None:
+        refuse("np.histogram takes its edges from the data", "bins=[…], or range=(low, high)")
+    edges = np.histogram_bin_edges(np.zeros(0), bins, range)
+    values = plain(a.low).astype(float)
+    if np.isnan(values).any():
+        refuse("np.histogram of values that may be missing", ".dropna() first")
+    ends = []
+    for end in (a.low, a.high):
+        values = plain(end).astype(float)
+        place = np.searchsorted(edges, values, "right") - 1
+        place[values == edges[-1]] = len(edges) - 2
+        place[(values < edges[0]) | (values > edges[-1])] = -1
+        ends.append(place)
+    if not np.array_equal(*ends):
+        a.cut([float(each) for each in edges])
+        refuse("np.histogram of values of which only bounds are known", "a histogram of the column itself")
+    hits = (ends[0][:, None] == np.arange(len(edges) - 1)).astype(float)
+    counts = numbers.summed_of(a.rows, a.space, hits, hits, whole=True, labels=None, columns=None, kinds=_INT)
+    return counts, edges
+
+
+def np_bincount(x: Any, *, minlength: int = 0) -> Any:
+    """``np.bincount(x, minlength=…)``."""
+    if not isinstance(x, Column) or not x.is_exact or plain(x.low).dtype.kind != "i" or len(x.low) == 0:
+        refuse("np.bincount of values that are no whole numbers that can be listed", "np.histogram(x, bins=[…])")
+    if not x.is_stable:
+        refuse("np.bincount of a column whose type hangs on the data", ".astype(int)")
+    values = plain(x.low)
+    if values.min() < 0 or values.max() >= minlength:
+        refuse("np.bincount grows with the largest value", "minlength=…, above every value that is possible")
+    hits = (values[:, None] == np.arange(minlength)).astype(float)
+    return numbers.summed_of(x.rows, x.space, hits, hits, whole=True, labels=None, columns=None, kinds=_INT)
+
+
+def np_stack(arrays: Any, axis: int = 0) -> Any:
+    """``np.stack`` of private arrays."""
+    return (
+        numbers.stacked(arrays)
+        if axis == 0 and isinstance(arrays, list | tuple)
+        else refuse_form("np.stack in this form")
+    )
+
+
+def np_concatenate(arrays: Any) -> Any:
+    """``np.concatenate`` of private arrays."""
+    if not isinstance(arrays, list | tuple) or not all(
+        isinstance(each, Number) and len(each.shape) == 1 for each in arrays
+    ):
+        refuse("np.concatenate in this form", "arrays of private counts")
+    return numbers.stacked([part for each in arrays for part in each.as_array().parts()])
+
+
+def np_column_stack(tup: Any) -> Any:
+    """``np.column_stack`` of private columns."""
+    from dpaudit.reading.universe.frames import beside
+
+    if not isinstance(tup, list | tuple) or not all(isinstance(each, Column) and not each.width for each in tup):
+        refuse("np.column_stack in this form", "columns of one frame")
+    return beside(list(tup))
+
+
+def np_digitize(x: Any, bins: Any, right: bool = False) -> Any:
+    """``np.digitize``."""
+    if not isinstance(x, Column) or isinstance(bins, Private | Token):
+        refuse("np.digitize in this form", "np.digitize(x, EDGES), with EDGES of your own")
+    if not np.array_equal(*(np.digitize(plain(end), bins, right) for end in (x.low, x.high))):
+        x.cut([float(each) for each in bins])
+    return c_to_numpy(x).apply("digitize", lambda v: np.digitize(v, bins, right))
+
+
+def np_isnan(x: Any) -> Any:
+    """``np.isnan``."""
+    return x.apply("isna", np.isnan) if isinstance(x, Column) else refuse("np.isnan of a private number", NOISE_FIRST)
+
+
+def np_nan_to_num(x: Any, *, nan: float = 0.0) -> Any:
+    """``np.nan_to_num``."""
+    if not isinstance(x, Column):
+        refuse("np.nan_to_num of a private number", NOISE_FIRST)
+    return c_to_numpy(x).apply("fillna", lambda v: np.nan_to_num(v, nan=nan))
+
+
+def np_round(a: Any, decimals: int = 0) -> Any:
+    """``np.round``."""
+    return a.apply("round", lambda v: np.round(v, decimals)) if isinstance(a, Column) else n_round(a)
+
+
+def np_max(a: Any, *, initial: Any = None) -> Any:
+    """``np.max``, of a column from a public number on."""
+    if isinstance(a, Column):
+        return c_max(a, initial=initial)
+    return a.extreme() if isinstance(a, Number) and initial is None else refuse_form("np.max of this")
+
+
+def np_min(a: Any, *, initial: Any = None) -> Any:
+    """``np.min``, of a column from a public number on."""
+    return c_min(a, initial=initial) if isinstance(a, Column) else np_max(a, initial=initial)
+
+
+def np_median(a: Any) -> Any:
+    """``np.median``."""
+    if isinstance(a, Column):
+        a.refuse_others("median")
+    return n_median(a) if isinstance(a, Number) else refuse_form("np.median of this")
+
+
+def np_cumsum(a: Any) -> Any:
+    """``np.cumsum``."""
+    if isinstance(a, Column):
+        a.refuse_others("cumsum")
+    return n_cumsum(a) if isinstance(a, Number) else refuse_form("np.cumsum of this")
+
+
+def np_isin(element: Any, test_elements: Any) -> Any:
+    """``np.isin``."""
+    if not isinstance(element, Column) or isinstance(test_elements, Private | Token):
+        refuse("np.isin in this form", "a list of constants")
+    return c_to_numpy(element).apply("isin", lambda v, a: np.isin(v, a), list(test_elements))
+
+
+def np_abs(x: Any) -> Any:
+    """``np.abs``."""
+    return current_domain().absolute(x)
+
+
+NUMPY: dict[str, Function] = {
+    name[3:]: function for name, function in list(globals().items()) if name.startswith("np_") and callable(function)
+}
+NUMPY |= {
+    "asarray": np_array,
+    "around": np_round,
+    "absolute": np_abs,
+    "fabs": np_abs,
+    "amax": np_max,
+    "amin": np_min,
+}
+OF_OPERATORS = {
+    "add": "add", "subtract": "sub", "multiply": "mul", "divide": "truediv", "true_divide": "truediv", "power": "pow",
+    "floor_divide": "floordiv", "remainder": "mod", "mod": "mod", "less": "lt", "less_equal": "le", "greater": "gt",
+    "greater_equal": "ge", "equal": "eq", "not_equal": "ne", "logical_and": "and_", "logical_or": "or_",
+    "bitwise_and": "and_",
+    "bitwise_or": "or_", "logical_xor": "xor", "matmul": "matmul",
+}  # fmt: skip
+_ELEMENTWISE = (
+    "sqrt",
+    "cbrt",
+    "log",
+    "log2",
+    "log10",
+    "log1p",
+    "expm1",
+    "floor",
+    "ceil",
+    "rint",
+    "trunc",
+    "tanh",
+    "arctan",
+    "sign",
+    "square",
+    "isfinite",
+)
+
+
+def elementwise(name: str, function: Any) -> Function:
+    """Return a function of each record's value."""
+
+    def handler(x: Any) -> Any:
+        if not isinstance(x, Column):
+            return refuse(f"np.{name} of a private number, which moves it farther than a record does", NOISE_FIRST)
+        if name == "square":
+            return x.apply("pow", operator.pow, 2)
+        return x.apply(name, function)
+
+    return handler
+
+
+def _binary(name: str, operation: str) -> Function:
+    def handler(x1: Any, x2: Any) -> Any:
+        if operation in ("and_", "or_", "xor"):
+            for each in (x1, x2):
+                if not (isinstance(each, Column) and each.is_mask):
+                    refuse(f"np.{name} of what is no mask", "comparisons of columns")
+        return current_domain().binary(operation, x1, x2)
+
+    return handler
+
+
+def np_maximum(x1: Any, x2: Any) -> Any:
+    """``np.maximum``."""
+    return _extreme("maximum", np.maximum, x1, x2)
+
+
+def np_minimum(x1: Any, x2: Any) -> Any:
+    """``np.minimum``."""
+    return _extreme("minimum", np.minimum, x1, x2)
+
+
+def _extreme(name: str, function: Any, first: Any, second: Any) -> Any:
+    if isinstance(first, Column):
+        return first.apply(name, function, second)
+    if isinstance(second, Column):
+        return second.apply(name, function, first)
+    exact, other = (first, second) if isinstance(first, Number) else (second, first)
+    if not isinstance(exact, Number) or isinstance(other, Number):
+        refuse(f"np.{name} of these private values", NOISE_FIRST)
+    return exact.clipped(other)
+
+
+NUMPY |= {"maximum": np_maximum, "minimum": np_minimum}
+NUMPY |= {name: _binary(name, operation) for name, operation in OF_OPERATORS.items()}
+NUMPY |= {name: elementwise(name, getattr(np, name)) for name in _ELEMENTWISE}
+NUMPY |= {
+    "negative": lambda x: current_domain().unary("neg", x),
+    "logical_not": lambda x: current_domain().unary("invert", x),
+    "invert": lambda x: current_domain().unary("invert", x),
+}
+
+
+def pd_cut(x: Any, bins: Any, right: bool = True, labels: Any = None, include_lowest: bool = False) -> Any:
+    """``pd.cut(x, edges)``."""
+    if not isinstance(x, Column) or isinstance(bins, Private | Token):
+        refuse_form("pd.cut of this")
+    if np.ndim(bins) == 0:
+        refuse("pd.cut takes its edges from the data", "bins=[0, 18, 65, 121]")
+    if not x.is_exact and not np.array_equal(
+        *(np.searchsorted(bins, plain(end).astype(float)) for end in (x.low, x.high))
+    ):
+        x.cut([float(each) for each in bins])
+    return x.apply("cut", lambda v: pd.cut(v, bins, right=right, labels=labels, include_lowest=include_lowest))
+
+
+def pd_crosstab(index: Any, columns: Any) -> Any:
+    """``pd.crosstab(a, b)``."""
+    if not isinstance(index, Column) or not isinstance(columns, Column) or not index.rows.same(columns.rows):
+        refuse("pd.crosstab other than of two columns of one frame", "pd.crosstab(df.a, df.b)")
+    ones = np.ones(len(index.space), "int64")
+    return Keyed([index, columns], {"n": index.with_values(index.space, ones)}, "n", is_table=True)
+
+
+def pd_isna(obj: Any) -> Any:
+    """``pd.isna``."""
+    return c_isna(obj) if isinstance(obj, Column) else refuse("pd.isna of a private number", NOISE_FIRST)
+
+
+def pd_notna(obj: Any) -> Any:
+    """``pd.notna``."""
+    return c_notna(obj) if isinstance(obj, Column) else refuse("pd.notna of a private number", NOISE_FIRST)
+
+
+def pd_get_dummies(data: Any) -> Any:
+    """``pd.get_dummies(column)``: a column for each value that the data have; reindex(columns=…) makes them known."""
+    return Dummies(data) if isinstance(data, Column) and data.is_exact else refuse_form("pd.get_dummies of this")
+
+
+class Dummies(Private):
+    """A column of truth for each value of a column."""
+
+    __slots__ = ("column",)
+    noun = "table with a column for each value of the data"
+
+    def __init__(self, column: Column) -> None:
+        self.column = column
+
+    def method(self, name: str) -> Any:
+        """Return a method."""
+        return {"reindex": self.reindex}.get(name)
+
+    def reindex(self, *, columns: Any, fill_value: Any = None) -> Any:
+        """``reindex(columns=LABELS, fill_value=0)``."""
+        if isinstance(columns, Private | Token) or type(fill_value) not in (int, bool) or fill_value:
+            refuse("reindex of this table in this form", ".reindex(columns=LABELS, fill_value=0)")
+        found: dict[Any, Column] = {}
+        for label in columns:
+            column = self.column.apply("eq", operator.eq, label)
+            column.is_stable = False  # truth values, or whole numbers where no record has the value
+            found[label] = column
+        return DummyFrame(self.column, found)
+
+
+class DummyFrame(Private):
+    """Truth values of each record by public labels, of which the sums are counts."""
+
+    __slots__ = ("column", "columns")
+    noun = "table of private truth values"
+
+    def __init__(self, column: Column, columns: dict[Any, Column]) -> None:
+        self.column, self.columns = column, columns
+
+    def method(self, name: str) -> Any:
+        """Return a method."""
+        return {"sum": self.sum}.get(name)
+
+    def sum(self, axis: Any = 0) -> Number:
+        """``sum()``: counts."""
+        if axis != 0:
+            refuse_form("a sum over an axis that is not there")
+        sums = []
+        for each in self.columns.values():
+            values = plain(each.low).astype(float)
+            sums.append(
+                numbers.summed_of(
+                    each.rows, each.space, values, values, whole=True, labels=None, columns=None, kinds=_INT
+                )
+            )
+        found = numbers.stacked(sums)
+        return found.like(found.low, found.high, labels=pd.Index(list(self.columns)))
+
+
+PANDAS: dict[str, Function] = {
+    name[3:]: function for name, function in list(globals().items()) if name.startswith("pd_") and callable(function)
+}
+PANDAS |= {"isnull": pd_isna, "notnull": pd_notna}
+
+
+__all__ = [
+    "NUMPY",
+    "OF_OPERATORS",
+    "PANDAS",
+]

@@ -1,0 +1,441 @@
+"""What is a draw in the second net? A pending number, which what it is added to makes a plain one.
+
+In a run on a neighbour it is shifted so that the noisy number comes out as in the run before; the cost is added up.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import random
+import types
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpaudit.program.noise import LAWS
+from dpaudit.reading.universe.watched import Line, Seen
+
+_SLACK = 1e-6
+
+
+class DiffersError(Exception):
+    """A run on the neighbour does something else; the text says what."""
+
+
+class PassedOverError(Exception):
+    """No run on the neighbour does the same, as a rule allows at a δ: nothing is seen of ε."""
+
+
+class Run:
+    """The draws of one run, and what each was added to in a run that it is held against."""
+
+    def __init__(
+        self, seed: int, *, new: list[int], size: int, before: Run | None = None, lines: Sequence[Line] = ()
+    ) -> None:
+        self.rng = np.random.Generator(np.random.PCG64(seed))
+        self.seed, self.lines, self.seen = seed, lines, Seen()
+        self.draws = 0
+        self.new, self.size, self.before = new, size, before
+        self.met: dict[int, tuple[str, float, float]] = {}
+        self.choices: list[tuple[Any, ...]] = []
+        self.keys: list[tuple[Any, ...]] = []
+        self.cost = self.squares = 0.0
+        self.is_sampled = False
+
+    def drawn(self, law: str) -> Any:
+        """Return a draw of scale 1."""
+        rng = self.rng
+        made: dict[str, Callable[[], Any]] = {
+            "laplace": rng.laplace, "gaussian": rng.standard_normal, "gumbel": rng.gumbel,
+            "exponential": rng.standard_exponential,
+        }  # fmt: skip
+        return float(made[law]())
+
+    def repeated(self) -> tuple[Any, ...] | None:
+        """Return the choice that the run before made here; None where there is no such run."""
+        if self.before is None:
+            return None
+        if len(self.choices) >= len(self.before.choices):
+            raise DiffersError("another number of choices")
+        return self.before.choices[len(self.choices)]
+
+    def labelled(self, keys: tuple[Any, ...]) -> None:
+        """Note under which keys numbers meet noise: those of the run before, or no shift is known."""
+        if self.before is not None and self.before.keys[len(self.keys) : len(self.keys) + 1] != [keys]:
+            raise PassedOverError("noise under other keys of the data, or in another order of them")
+        self.keys.append(keys)
+
+
+_NOW: list[Run] = []
+
+
+def begin(run: Run) -> None:
+    """Make a run the one that is made."""
+    _NOW[:] = [run]
+
+
+def now() -> Run:
+    """Return the run that is made."""
+    return _NOW[-1]
+
+
+WHOLE = ("discrete_laplace", "discrete_gaussian")
+_SQUARED = ("gaussian", "discrete_gaussian")
+_INTEGERS = ("discrete", *WHOLE)
+
+
+class Drawn:
+    """A draw: of scale 1, or a whole number.
+
+    Attributes:
+        unit: what a shift by 1 costs: in ε, or as the root of a μ² for Gaussian laws.
+        most: beyond which there is no draw.
+    """
+
+    __slots__ = ("is_used", "law", "most", "number", "unit", "value")
+
+    def __init__(self, law: str, *given: float) -> None:
+        run = _NOW[-1]
+        self.number, self.law, self.is_used, self.unit, self.most = run.draws, law, False, 1.0, math.inf
+        if law == "geometric":
+            self.value, self.unit = float(run.rng.geometric(given[0])), -math.log1p(-given[0])
+        elif law in (*WHOLE, "truncated_laplace"):
+            self.value = float(LAWS[law].sample(run.rng, 1, *map(float, given))[0])
+            if law in WHOLE:
+                self.unit = 1 / float(given[0])
+            else:
+                self.value, self.most = self.value / float(given[0]), float(given[1]) / float(given[0])
+        else:
+            self.value = run.drawn(law)
+        run.draws += 1
+
+
+class Pending:
+    """factor · draw + shift: a plain number as soon as it meets one."""
+
+    __slots__ = ("draw", "factor", "shift")
+    __array_priority__ = 1e9
+
+    def __init__(self, draw: Drawn, factor: float = 1.0, shift: float = 0.0) -> None:
+        self.draw, self.factor, self.shift = draw, factor, shift
+
+    def _met(self, other: Any, sign: float = 1.0) -> Any:
+        draw, run, factor = self.draw, _NOW[-1], sign * self.factor
+        start = float(other) + sign * self.shift if sign < 0 else float(other) + self.shift
+        if draw.is_used or not factor:
+            return start + factor * draw.value
+        draw.is_used = True
+        if run.before is None:
+            value = start + factor * draw.value
+            run.met[draw.number] = (draw.law, factor, value)
+            return int(value) if draw.law in _INTEGERS else value
+        known = run.before.met.get(draw.number)
+        if known is None:
+            raise DiffersError("another number of draws, or a number that was not noisy")
+        law, scale, value = known
+        if law != draw.law or not math.isclose(abs(scale), abs(factor), rel_tol=1e-9):
+            raise DiffersError(f"noise of another law or scale ({law} {abs(scale):.4g}, {draw.law} {abs(factor):.4g})")
+        needed = (value - start) / factor
+        if not math.isfinite(needed):
+            raise DiffersError("a noisy number that is not finite on one side")
+        apart = abs(needed - draw.value)
+        if draw.law in _INTEGERS and abs(apart - round(apart)) > _SLACK * max(1.0, abs(needed)):
+            raise DiffersError("whole noise that would have to shift by no whole number")
+        if abs(needed) > draw.most * (1 + 1e-9):
+            raise PassedOverError("noise that would have to be larger than it can be")
+        if draw.law in _SQUARED:
+            run.squares += (apart * draw.unit) ** 2
+        elif draw.law != "gumbel":
+            run.cost += apart * draw.unit
+        run.met[draw.number] = (law, factor, value)
+        return int(value) if draw.law in _INTEGERS else value
+
+    def plain(self) -> Any:
+        """The draw by itself."""
+        self.draw.is_used = True
+        run = _NOW[-1]
+        if run.before is None:
+            run.met[self.draw.number] = (self.draw.law, self.factor, self.factor * self.draw.value)
+        return self.factor * self.draw.value + self.shift
+
+    def _two(self, other: Pending, sign: float) -> Any:
+        first, second = self.draw, other.draw
+        fits = first.law == second.law and sign < 0 and self.factor == other.factor and first.unit == second.unit
+        if (
+            fits
+            and first.law in ("exponential", "geometric")
+            and not first.is_used
+            and not second.is_used
+            and first is not second
+        ):
+            first.law = "laplace" if first.law == "exponential" else "discrete"
+            first.value, second.is_used = first.value - second.value, True
+            return self
+        return self.plain() + sign * other.plain()
+
+    def __add__(self, other: Any) -> Any:
+        if isinstance(other, Pending):
+            return self._two(other, 1.0)
+        return self._met(other) if np.ndim(other) == 0 else _each(other, self._met)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        return self._two(other, -1.0) if isinstance(other, Pending) else self + (-other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._met(other, -1.0) if np.ndim(other) == 0 else _each(other, lambda each: self._met(each, -1.0))
+
+    def __mul__(self, other: Any) -> Any:
+        if np.ndim(other):
+            return _each(other, lambda each: Pending(self.draw, self.factor * float(each), self.shift * float(each)))
+        return Pending(self.draw, self.factor * float(other), self.shift * float(other))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Any:
+        return self * (1 / other)
+
+    def __neg__(self) -> Any:
+        return Pending(self.draw, -self.factor, -self.shift)
+
+    def __float__(self) -> float:
+        return float(self.plain())
+
+    def __int__(self) -> int:
+        return int(self.plain())
+
+    def __abs__(self) -> Any:
+        return abs(self.plain())
+
+    def __round__(self, digits: Any = None) -> Any:
+        return round(self.plain(), digits)
+
+    def __format__(self, specification: str) -> str:
+        return format(self.plain(), specification)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.asarray(self.plain(), dtype)
+
+    def __array_ufunc__(self, function: Any, method: str, *args: Any, **keywords: Any) -> Any:
+        known = {"add": "__add__", "subtract": "__sub__", "multiply": "__mul__", "divide": "__truediv__"}.get(
+            function.__name__
+        )
+        if known and method == "__call__" and not keywords:
+            if isinstance(args[0], Pending):
+                return getattr(args[0], known)(args[1])
+            if known != "__truediv__":
+                return getattr(self, "__r" + known[2:])(args[0])
+        return getattr(function, method)(
+            *[each.plain() if isinstance(each, Pending) else each for each in args], **keywords
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        if name[:1] == "_":
+            raise AttributeError(name)
+        return getattr(np.float64(self.plain()), name)
+
+
+def _compared(name: str) -> Callable[[Any, Any], Any]:
+    def compare(self: Pending, other: Any) -> Any:
+        return getattr(float(self.plain()), name)(float(other))
+
+    return compare
+
+
+for _name in (
+    "__lt__",
+    "__le__",
+    "__gt__",
+    "__ge__",
+    "__eq__",
+    "__ne__",
+    "__mod__",
+    "__rmod__",
+    "__pow__",
+    "__rtruediv__",
+    "__floordiv__",
+):
+    setattr(Pending, _name, _compared(_name))
+
+
+def _each(values: Any, function: Callable[[Any], Any]) -> Any:
+    array = np.asarray(values)
+    made = array_of([function(each) for each in array.ravel()], array.shape)
+    return type(values)(made, index=values.index) if isinstance(values, pd.Series) else made
+
+
+class Pendings(np.ndarray[Any, Any]):
+    """An array of pending numbers."""
+
+    def __array_ufunc__(self, function: Any, method: Any, *args: Any, **keywords: Any) -> Any:  # type: ignore[override]
+        args = tuple(each.view(np.ndarray) if isinstance(each, Pendings) else each for each in args)
+        if method == "__call__" and function in (np.add, np.subtract, np.multiply, np.divide, np.negative):
+            found = np.asarray(function(*[np.asarray(each, object) for each in args]), object)
+            return array_of(list(found.ravel()), found.shape)
+        return getattr(function, method)(*map(settled, args), **keywords)
+
+    def __array_function__(self, function: Any, kinds: Any, args: Any, keywords: Any) -> Any:
+        return function(*map(settled, args), **{name: settled(each) for name, each in keywords.items()})
+
+
+for _name in ("sum", "mean", "max", "min", "round", "clip", "tolist", "astype", "std", "item", "argsort", "argmax"):
+    setattr(Pendings, _name, lambda self, *args, _called=_name, **more: getattr(settled(self), _called)(*args, **more))
+
+
+def settled(values: Any) -> Any:
+    """Return values of which none is pending."""
+    if isinstance(values, np.ndarray) and values.dtype == object:
+        return np.array(
+            [each.plain() if isinstance(each, Pending) else each for each in values.view(np.ndarray).ravel()]
+        ).reshape(values.shape)
+    if isinstance(values, list):
+        return [settled(each) for each in values]
+    return values.plain() if isinstance(values, Pending) else values
+
+
+def array_of(values: list[Any], shape: tuple[int, ...]) -> Any:
+    """Return an array of numbers, some of which are pending."""
+    if not any(isinstance(each, Pending) for each in values):
+        return np.array(values).reshape(shape)
+    made = np.empty(len(values), object)
+    for place, each in enumerate(values):
+        made[place] = each
+    return made.reshape(shape).view(Pendings)
+
+
+def _noise(law: str, location: Any, scale: Any, size: Any) -> Any:
+    if size is None:
+        shape = np.broadcast_shapes(np.shape(location), np.shape(scale))
+    else:
+        shape = (int(size),) if np.ndim(size) == 0 else tuple(size)
+    rate = (float(scale),) if law == "geometric" else ()
+    if shape == ():
+        made = Pending(Drawn(law, *rate)) * (1.0 if law == "geometric" else scale)
+        return made + location if np.any(np.asarray(location) != 0) else made
+    count = int(np.prod(shape))
+    scales = np.broadcast_to(np.asarray(1.0 if law == "geometric" else scale, float), shape).ravel()
+    starts = np.broadcast_to(np.asarray(location), shape).ravel()
+    each = [Pending(Drawn(law, *rate)) * scales[place] for place in range(count)]
+    if np.any(np.asarray(location) != 0):
+        each = [one + start for one, start in zip(each, starts, strict=True)]
+    return array_of(each, shape)
+
+
+def uniform(size: Any = None) -> Any:
+    """Return random numbers: of one for each record those of the same records in both runs."""
+    run = _NOW[-1]
+    if size is None:
+        return float(run.rng.random())
+    if np.ndim(size) == 0 and size == run.size and run.size:  # one for every record: the same for the same record
+        run.is_sampled = True
+        made = run.rng.random(run.size - len(run.new))
+        return np.insert(made, [place - k for k, place in enumerate(run.new)], 1.0 - 1e-12)
+    return run.rng.random(size)
+
+
+def choice(options: Any, size: Any = None, replace: bool = True, p: Any = None) -> Any:
+    """Return one of several by their chances: in a run on a neighbour the same as before, at its price."""
+    run = _NOW[-1]
+    if p is None or size is not None:
+        return run.rng.choice(options, size, replace, p)
+    listed = np.arange(options) if np.ndim(options) == 0 else options
+    chances = np.asarray(p, float)
+    place = min(int(np.searchsorted(np.cumsum(chances), run.rng.random())), len(chances) - 1)
+    before = run.repeated()
+    if before is not None:
+        place, other = before
+        if len(other) != len(chances) or np.any((other > 0) != (chances > 0)):
+            raise DiffersError("a choice among others")
+        inside = chances > 0
+        run.cost += float(np.max(np.abs(np.log(chances[inside] / other[inside]))))
+    run.choices.append((place, chances))
+    return listed[place]
+
+
+def _located(law: str) -> Callable[..., Any]:
+    return lambda loc=0.0, scale=1.0, size=None: _noise(law, loc, scale, size)
+
+
+_SOURCES: dict[str, Any] = {
+    "laplace": _located("laplace"), "normal": _located("gaussian"), "gumbel": _located("gumbel"),
+    "exponential": lambda scale=1.0, size=None: _noise("exponential", 0.0, scale, size),
+    "geometric": lambda p, size=None: _noise("geometric", 0.0, p, size),
+    "standard_normal": lambda size=None: _noise("gaussian", 0.0, 1.0, size),
+    "standard_exponential": lambda size=None: _noise("exponential", 0.0, 1.0, size),
+    "random": uniform, "random_sample": uniform, "choice": choice,
+    "uniform": lambda low=0.0, high=1.0, size=None: low + (high - low) * uniform(size),
+}  # fmt: skip
+
+
+class Generator:
+    """Stands for a generator."""
+
+    def __init__(self, seed: Any = None) -> None:
+        del seed
+
+    def __getattr__(self, name: str) -> Any:
+        return _SOURCES[name] if name in _SOURCES else getattr(_NOW[-1].rng, name)
+
+
+@contextlib.contextmanager
+def patched(function: Any) -> Iterator[None]:
+    """Within this, every source of randomness gives pending numbers."""
+    import scipy.stats as stats
+
+    made: list[tuple[Any, str, Any]] = [(np.random, name, each) for name, each in _SOURCES.items()]
+    made += [(np.random, "default_rng", Generator), (np.random, "RandomState", Generator)]
+    made += [
+        (np.random, "rand", lambda *size: uniform(size or None)),
+        (np.random, "randn", lambda *size: _noise("gaussian", 0.0, 1.0, size or None)),
+    ]
+    made += [
+        (random, "expovariate", lambda lambd=1.0: _noise("exponential", 0.0, 1 / lambd, None)),
+        (random, "gauss", lambda mu=0.0, sigma=1.0: _noise("gaussian", mu, sigma, None)),
+        (random, "normalvariate", lambda mu=0.0, sigma=1.0: _noise("gaussian", mu, sigma, None)),
+        (random, "random", uniform),
+    ]
+    for name, law in {"laplace": "laplace", "norm": "gaussian", "gumbel_r": "gumbel", "expon": "exponential"}.items():
+        made.append((getattr(stats, name), "rvs", _scipy(law)))
+    made.append((pd.DataFrame, "sample", _same_order))
+    made += [(pd.Series, name, _labelled(getattr(pd.Series, name))) for name in ("__add__", "__radd__")]
+    names = getattr(function, "__globals__", {})
+    originals = {id(getattr(owner, name)): new for owner, name, new in made}
+    for name, value in list(names.items()):
+        if isinstance(value, np.random.Generator | np.random.RandomState):
+            made.append((names, name, Generator()))
+        elif id(value) in originals and callable(value) and not isinstance(value, types.ModuleType):
+            made.append((names, name, originals[id(value)]))
+    before = [owner[name] if isinstance(owner, dict) else getattr(owner, name) for owner, name, _ in made]
+    try:
+        for owner, name, new in made:
+            owner.__setitem__(name, new) if isinstance(owner, dict) else setattr(owner, name, new)
+        yield
+    finally:
+        for (owner, name, _), old in zip(made, before, strict=True):
+            owner.__setitem__(name, old) if isinstance(owner, dict) else setattr(owner, name, old)
+
+
+def _labelled(function: Any) -> Any:
+    def added(series: Any, other: Any) -> Any:
+        if isinstance(other, Pendings) or (isinstance(other, np.ndarray) and not len(series) and not len(other)):
+            now().labelled(tuple(series.index))
+        return function(series, other)
+
+    return added
+
+
+def _scipy(law: str) -> Callable[..., Any]:
+    return lambda loc=0.0, scale=1.0, size=None, random_state=None: _noise(law, loc, scale, size)
+
+
+_SAMPLE = pd.DataFrame.sample
+
+
+def _same_order(frame: Any, n: Any = None, frac: Any = None, **more: Any) -> Any:
+    if frac != 1 or n is not None or more:
+        return _SAMPLE(frame, n, frac, **more)
+    return frame.iloc[np.argsort([hash(repr(row)) for row in frame.itertuples(index=False)], kind="stable")]
