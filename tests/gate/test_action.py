@@ -54,13 +54,15 @@ def accepts(words: list[str]) -> None:
     command.make_parser(click.Context(command)).parse_args(list(words[1:]))
 
 
-ALL = [ACTION, *WORKFLOWS.values()]
+OWN = sorted((ROOT / ".github/workflows").glob("*.yml"))
+ALL = [ACTION, *WORKFLOWS.values(), *OWN]
+NAMES = ["action", *WORKFLOWS, *(file.stem for file in OWN)]
 
 
 @pytest.mark.parametrize(
     ("file", "schema"),
-    [(ACTION, "github-actions.json"), *((file, "github-workflows.json") for file in WORKFLOWS.values())],
-    ids=["action", *WORKFLOWS],
+    [(ACTION, "github-actions.json"), *((file, "github-workflows.json") for file in ALL[1:])],
+    ids=NAMES,
 )
 def test_it_fits_the_schema_of_github(file: Path, schema: str) -> None:
     check = jsonschema.Draft7Validator(made.schema(schema))
@@ -70,7 +72,7 @@ def test_it_fits_the_schema_of_github(file: Path, schema: str) -> None:
     assert list(check.iter_errors(document))
 
 
-@pytest.mark.parametrize("file", ALL, ids=["action", *WORKFLOWS])
+@pytest.mark.parametrize("file", ALL, ids=NAMES)
 def test_foreign_actions_are_pinned_to_a_commit_with_their_version(file: Path) -> None:
     used = [step["uses"] for step in steps(file) if "uses" in step]
     assert used
@@ -84,7 +86,7 @@ def test_foreign_actions_are_pinned_to_a_commit_with_their_version(file: Path) -
     assert all(versions[uses.partition("@")[0]] == uses for uses in used)  # the same one everywhere
 
 
-@pytest.mark.parametrize("file", ALL, ids=["action", *WORKFLOWS])
+@pytest.mark.parametrize("file", ALL, ids=NAMES)
 @needs_bash
 @pytest.mark.slow
 def test_shell_lines_are_bash(file: Path) -> None:
