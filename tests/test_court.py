@@ -203,10 +203,20 @@ def test_rounding_is_no_violation_and_is_said(court):
     held = court["run"].held_against
     row = held(3.0 * (1 - 1e-11), 3.0, 3.1, 1e-5)
     assert row["word"] == "kept" and "below by rounding" in row["shown"]
-    assert held(3.0 * (1 - 1e-8), 3.0, 3.1, 1e-5)["word"] == "red"
+    row = held(3.0 * (1 - 1e-8), 3.0, 3.1, 1e-5)
+    assert row["word"] == "red" and "1.0e-08 of it below" in row["shown"]
 
 
 def test_the_kept_answers_are_of_many_constructors_of_many_libraries(rows):
     looked = [row for row in rows if row["word"] in ("kept", "red", "no answer")]
     assert len(looked) >= 200 and len({row["library"] for row in looked}) >= 6
     assert all(row["why"] for row in rows if row["word"] == "not run")
+
+
+def test_the_kept_answers_are_of_one_whole_night_and_every_red_one_is_looked_into(court, rows):
+    night = court["night"]
+    assert night.when(rows).startswith("One whole night")
+    assert len({row["commit"] for row in rows}) == 1 and "edited" not in rows[0]["commit"]
+    reds = [row for row in rows if row["word"] == "red"]
+    assert reds and all(night.known(row) != "not looked into yet" for row in reds)
+    assert night.summed(rows, court["run"].NIGHT) in (COURT / "changed.md").read_text(encoding="utf-8")

@@ -147,6 +147,8 @@ def held_against(said: float, low: float, high: float, delta: float) -> dict[str
     if word == KEPT:
         beside = f", {said / high:.3g} times what is certified" if said > 1.02 * high else ""
         beside = f", {1 - said / low:.1e} of it below by rounding" if said < low else beside
+    elif word == RED and said > 0.999 * low:
+        beside = f", {1 - said / low:.1e} of it below"
     return {
         "word": word,
         "claim": f"ε = {said:.5g}, δ = {delta:g}",
