@@ -174,14 +174,14 @@ def main() -> int:
     old = json.loads(ROWS.read_text(encoding="utf-8")) if ROWS.exists() else []
     if asked.names and not chosen:
         parser.error(f"no case and no kind is called {' or '.join(asked.names)}; the kinds are {', '.join(KINDS)}")
+    released = json.loads(RELEASED.read_text(encoding="utf-8"))
+    others = json.loads(OTHERS.read_text(encoding="utf-8"))
     began = time.perf_counter()
     new = [] if asked.draw else measured(chosen, asked.workers, asked.told)
     took = time.perf_counter() - began
     known = {(row["kind"], row["name"], row["side"]): row for row in [*old, *new]}
     rows = [known[case.kind, case.name, side] for case in every for side in case.sides
             if (case.kind, case.name, side) in known]  # fmt: skip
-    released = json.loads(RELEASED.read_text(encoding="utf-8"))
-    others = json.loads(OTHERS.read_text(encoding="utf-8"))
     ROWS.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     (HERE / "results.md").write_text(table(every, rows), encoding="utf-8")
     (ROOT / "docs" / "museum.md").write_text(drawn(every, rows, released, others, NOT_RUN), encoding="utf-8")
