@@ -15,7 +15,7 @@ from dpaudit.checker.bounded import check_tree
 from dpaudit.checker.derived import BODY, Derivation
 from dpaudit.checker.fold import check_fold
 from dpaudit.checker.moves import BODY as MOVES
-from dpaudit.checker.moves import GIVEN, check_moves, read_scope
+from dpaudit.checker.moves import GIVEN, MOST, check_moves, read_scope
 from dpaudit.checker.reading import (
     FORMAT,
     VERSION,
@@ -237,10 +237,14 @@ def _check_moves(given: dict[str, Any], mechanism: dict[str, str], bound: Fracti
     parameters = ", ".join(f"{name}={value}" for name, value in scope["parameters"].items()) or "none"
     told = (
         f"{checked.statement} for {mechanism['name']} (source {mechanism['source']}; parameters: {parameters}).",
-        f"It holds for {scope['container']}s of {scope['length']} numbers from {scope['low']} to {scope['high']}, of "
-        "which one is replaced by another.",
+        f"It holds for {scope['container']}s of {_count_of(scope['length'])} from {scope['low']} to {scope['high']}, "
+        "of which one is replaced by another.",
     )
     return replace(checked, sentences=(*told, *sentences, _UNTOLD_OF_MOVES))
+
+
+def _count_of(length: int | str) -> str:
+    return f"any number of numbers, up to {MOST:,}," if length == "any" else f"{length} numbers"
 
 
 _UNTOLD_OF_MOVES = (

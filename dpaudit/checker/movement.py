@@ -8,7 +8,7 @@ their proofs, are in ``docs/certificate.md``. Shares nothing with what finds the
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -315,23 +315,29 @@ def _value(node: Node, inner: list[Value]) -> Value:
 _BINARY: dict[str, Callable[..., Value]] = {"add": _plus, "sub": _minus, "div": _over}
 
 
-def check_defined(nodes: list[Node], within: Interval, variables: int, steps: Steps) -> None:
-    """Raise unless everything is defined, and nothing overflows, wherever each number is within the domain.
+def plain_range(nodes: list[Node], box: Sequence[Interval]) -> list[Interval]:
+    """Return a range of every node on a box."""
+    found: list[Interval] = []
+    for node in nodes:
+        inner = [Value(found[i], found[i], ZERO) for i in node.of]
+        found.append(box[node.number] if node.kind == "var" else _value(node, inner).left)
+    return found
+
+
+def check_defined(nodes: list[Node], within: Box, steps: Steps) -> None:
+    """Raise unless everything is defined, and nothing overflows, wherever each number is within its range.
 
     The box is cut where the plain ranges do not show it, up to a budget.
     """
     partial = [node for node in nodes if node.kind in ("sqrt", "log", "div")]
-    todo: list[Box] = [(within,) * variables]
+    todo: list[Box] = [within]
     for _ in range(_MOST_DEFINED):
         box = todo.pop()
-        found: list[Interval] = []
         steps.spend(2 * len(nodes))
-        for node in nodes:
-            inner = [Value(found[i], found[i], ZERO) for i in node.of]
-            found.append(box[node.number] if node.kind == "var" else _value(node, inner).left)
+        found = plain_range(nodes, box)
         beyond = any(max(abs(low), abs(high)) >= _LARGEST for low, high in found)
         if beyond or not all(_is_defined(node, found) for node in partial):
-            side = max(range(variables), key=lambda j: box[j][1] - box[j][0])
+            side = max(range(len(box)), key=lambda j: box[j][1] - box[j][0])
             first, last = box[side]
             middle = (first + last) // 2
             if not first < middle < last:
@@ -429,4 +435,4 @@ def _by_mean_values(expression: Expression, box: Box, sign: int) -> int:
     return found[1]
 
 
-__all__ = ["MOST_NUMBERS", "Expression", "Node", "check_defined", "check_tree", "read_nodes"]
+__all__ = ["MOST_NUMBERS", "Expression", "Node", "check_defined", "check_tree", "plain_range", "read_nodes"]

@@ -2,19 +2,30 @@
 
 A number with noise costs by how far it moves; the largest of several numbers with noise, and a choice by exponentials
 of scores, by how far differences of scores move; a choice by other chances, by how far their logarithms move
-(``docs/certificate.md``).
+(``docs/certificate.md``). Of any number of numbers there are reductions, which are written out for one of them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 from dpaudit.checker.accounting_numbers import pure_rho
-from dpaudit.checker.intervals import Interval, exact
-from dpaudit.checker.movement import MOST_NUMBERS, Expression, Node, check_defined, check_tree, read_nodes
+from dpaudit.checker.intervals import ONE, Interval, exact
+from dpaudit.checker.movement import (
+    MOST_NODES,
+    MOST_NUMBERS,
+    Expression,
+    Node,
+    check_defined,
+    check_tree,
+    read_nodes,
+)
 from dpaudit.checker.prices import RULES, Amount, Price, by_rules, larger, read_notion
 from dpaudit.checker.reading import CertificateError, ForgedError, Steps, fields, items, rational, shown, text, whole
+from dpaudit.checker.reductions import MOST, Written, settled
 
 BODY = {"notion", "delta", "nodes", "moves", "releases"}
 SCOPE = {"data", "container", "length", "low", "high", "relation", "parameters"}
@@ -34,7 +45,8 @@ def read_scope(given: object) -> tuple[dict[str, Any], Interval]:
     for name, known in (("data", ("numbers",)), ("container", ("list", "array")), ("relation", ("replace",))):
         if type(scope[name]) is not str or scope[name] not in known:
             raise CertificateError(f"scope: {name} is one of {', '.join(known)}, not {shown(scope[name])}")
-    whole(scope["length"], "scope: the length", 1, MOST_NUMBERS)
+    if scope["length"] != "any":
+        whole(scope["length"], "scope: the length", 1, MOST_NUMBERS)
     low, high = rational(scope["low"], "scope: low"), rational(scope["high"], "scope: high")
     if low > high:
         raise CertificateError("scope: low is above high")
@@ -46,17 +58,63 @@ def side(low: Fraction, high: Fraction) -> Interval:
     return exact(low)[0], exact(high)[1]
 
 
-def check_nodes(given: object, length: int, within: Interval) -> None:
-    """Raise unless operations can be read, and are defined wherever all numbers are within their range."""
-    check_defined(read_nodes(given, length), within, length, Steps(_MOST_STEPS))
+@dataclass(frozen=True, slots=True)
+class Expressions:
+    """The expressions of a certificate.
+
+    Attributes:
+        written: plain operations, as they are written.
+        nodes: the same, as they are read.
+        box: the range of every variable.
+        places: where a node of the certificate stands among them.
+        replaced: which variables may be replaced.
+    """
+
+    written: list[list[Any]]
+    nodes: list[Node]
+    box: tuple[Interval, ...]
+    places: Mapping[int, int]
+    replaced: range
+
+    @classmethod
+    def of(cls, given: object, length: int | Literal["any"], within: Interval) -> Expressions:
+        """Read the nodes of a certificate; of any number of numbers, with reductions written out for one of them."""
+        if length == "any":
+            written = Written(given, within)
+            nodes = read_nodes(written.nodes, len(written.box))
+            return cls(written.nodes, nodes, tuple(written.box), written.places, range(1))
+        nodes = read_nodes(given, length)
+        places = {place: place for place in range(len(nodes))}
+        return cls(list(items(given, "nodes", MOST_NODES)), nodes, (within,) * length, places, range(length))
+
+    @property
+    def ranges(self) -> list[tuple[Fraction, Fraction]]:
+        """The range of every variable, in fractions."""
+        return [(Fraction(low, ONE), Fraction(high, ONE)) for low, high in self.box]
+
+    def place(self, given: object, where: str) -> int:
+        """Return where a node of the certificate stands."""
+        place = whole(given, where, 0, MOST_NODES)
+        if place not in self.places:
+            raise CertificateError(f"{where}: node {place} is no number, or a single one of the data")
+        return self.places[place]
 
 
-def check_moves(given: dict[str, Any], length: int, within: Interval, steps: Steps) -> tuple[Fraction, list[str]]:
+def check_nodes(given: object, length: int | Literal["any"], within: Interval) -> Expressions:
+    """Return the expressions of operations, which are defined wherever all numbers are within their range."""
+    found = Expressions.of(given, length, within)
+    check_defined(found.nodes, found.box, Steps(_MOST_STEPS))
+    return found
+
+
+def check_moves(
+    given: dict[str, Any], length: int | Literal["any"], within: Interval, steps: Steps
+) -> tuple[Fraction, list[str]]:
     """Return the bound that the releases show, and what was checked.
 
     Args:
         given: the certificate.
-        length: how many numbers the data are.
+        length: how many numbers the data are, or "any" for any number of them.
         within: the range of each.
         steps: the counter of the work.
 
@@ -67,36 +125,37 @@ def check_moves(given: dict[str, Any], length: int, within: Interval, steps: Ste
         ForgedError: if a tree does not show its bound, or the expressions may be undefined.
         CertificateError: if it is not in this format, or too large.
     """
-    nodes = read_nodes(given["nodes"], length)
-    check_defined(nodes, within, length, steps)
+    expressions = Expressions.of(given["nodes"], length, within)
+    check_defined(expressions.nodes, expressions.box, steps)
     moves: dict[int, list[Fraction]] = {}
     parts = 0
     for number, each in enumerate(items(given["moves"], "moves", _MOST_MOVES)):
-        node, most, count = _move(each, f"move {number}", nodes, length, within, steps)
+        node, most, count = _move(each, f"move {number}", expressions, steps)
         if node in moves:
             raise ForgedError(f"move {number}: node {node} is listed twice")
         moves[node] = most
         parts += count
-    return _priced(given, nodes, moves, length), [
-        f"There are {len(given['releases']):,} releases of {len(nodes):,} operations, defined on the whole domain.",
+    many = len(expressions.nodes)
+    return _priced(given, expressions, moves), [
+        f"There are {len(given['releases']):,} releases of {many:,} operations, defined on the whole domain.",
         f"How far they move is shown by {parts:,} parts of boxes, whichever number is replaced.",
     ]
 
 
-def price(given: dict[str, Any], length: int) -> Fraction:
+def price(given: dict[str, Any], expressions: Expressions) -> Fraction:
     """Return the bound that releases have, taking for granted how far numbers move them."""
-    moves = {each["node"]: list(map(Fraction, each["most"])) for each in given["moves"]}
-    return _priced(given, read_nodes(given["nodes"], length), moves, length)
+    moves = {expressions.places[each["node"]]: list(map(Fraction, each["most"])) for each in given["moves"]}
+    return _priced(given, expressions, moves)
 
 
-def _priced(given: dict[str, Any], nodes: list[Node], moves: dict[int, list[Fraction]], length: int) -> Fraction:
+def _priced(given: dict[str, Any], expressions: Expressions, moves: dict[int, list[Fraction]]) -> Fraction:
     """Return the bound that releases have, where each number moves nodes no farther than so far."""
     notion, delta = read_notion(given, 1)
     worst: list[Amount] = [Fraction(0)] * RULES
-    for replaced in range(length):
+    for replaced in expressions.replaced:
         total = Price()
         for number, each in enumerate(items(given["releases"], "releases", _MOST_RELEASES)):
-            total = total.plus(_price(each, f"release {number}", nodes, moves, replaced), 1)
+            total = total.plus(_price(each, f"release {number}", expressions, moves, replaced), 1)
         found = by_rules(total, notion, delta, alone=True)
         worst = [larger(one, more) for one, more in zip(worst, found, strict=True)]
     known = [each for each in worst if each is not None]
@@ -105,28 +164,28 @@ def _priced(given: dict[str, Any], nodes: list[Node], moves: dict[int, list[Frac
     return min(known)
 
 
-def _move(
-    given: object, where: str, nodes: list[Node], length: int, within: Interval, steps: Steps
-) -> tuple[int, list[Fraction], int]:
+def _move(given: object, where: str, expressions: Expressions, steps: Steps) -> tuple[int, list[Fraction], int]:
     """Check how far each number moves one expression; return it, how far, and how many parts show it."""
-    move = fields(given, {"node", "most", "trees"}, where)
-    node = whole(move["node"], f"{where}: node", 0, len(nodes) - 1)
-    most = [rational(each, f"{where}: most") for each in items(move["most"], f"{where}: most", length, length)]
+    move, many = fields(given, {"node", "most", "trees"}, where), len(expressions.replaced)
+    nodes, node = expressions.nodes, expressions.place(move["node"], f"{where}: node")
+    most = [rational(each, f"{where}: most") for each in items(move["most"], f"{where}: most", many, many)]
     if min(most) < 0:
         raise CertificateError(f"{where}: the most is not below 0")
-    box, parts = (within,) * (length + 1), 0
-    for replaced, trees in enumerate(items(move["trees"], f"{where}: trees", length, length)):
+    parts = 0
+    for replaced, trees in enumerate(items(move["trees"], f"{where}: trees", many, many)):
         if not nodes[node].depends >> replaced & 1:
             items(trees, f"{where}: trees of number {replaced}, which it does not hang on", 0)
             continue
-        expression = Expression(nodes, node, replaced, steps)
+        expression, box = Expression(nodes, node, replaced, steps), (*expressions.box, expressions.box[replaced])
         for sign, tree in zip((1, -1), items(trees, f"{where}: trees", 2, 2), strict=True):
             check_tree(expression, box, sign, exact(most[replaced]), tree, f"{where}, number {replaced}")
             parts += len(tree)
     return node, most, parts
 
 
-def _price(given: object, where: str, nodes: list[Node], moves: dict[int, list[Fraction]], replaced: int) -> Price:
+def _price(
+    given: object, where: str, expressions: Expressions, moves: dict[int, list[Fraction]], replaced: int
+) -> Price:
     release = fields(given, {"how", "law", "scale", "values", "line"}, where)
     how, law = release["how"], release["law"]
     scale = rational(release["scale"], f"{where}: scale")
@@ -134,8 +193,8 @@ def _price(given: object, where: str, nodes: list[Node], moves: dict[int, list[F
         raise CertificateError(f"{where}: a scale is positive")
     text(release["line"], f"{where}: line")
     listed = items(release["values"], f"{where}: values", _MOST_OF_RELEASE, 1)
-    places = [whole(each, f"{where}: a value", 0, len(nodes) - 1) for each in listed]
-    moving = [place for place in places if nodes[place].depends >> replaced & 1]
+    places = [expressions.place(each, f"{where}: a value") for each in listed]
+    moving = [place for place in places if expressions.nodes[place].depends >> replaced & 1]
     loose = [place for place in moving if place not in moves]
     if loose:
         raise ForgedError(f"{where}: nothing shows how far node {loose[0]} moves")
@@ -152,4 +211,17 @@ def _price(given: object, where: str, nodes: list[Node], moves: dict[int, list[F
     raise CertificateError(f"{where}: no release {shown(how)} by {shown(law)} of {len(places)} values")
 
 
-__all__ = ["BODY", "GIVEN", "MOST_NUMBERS", "ROUNDING", "check_moves", "check_nodes", "price", "read_scope", "side"]
+__all__ = [
+    "BODY",
+    "GIVEN",
+    "MOST",
+    "MOST_NUMBERS",
+    "ROUNDING",
+    "Expressions",
+    "check_moves",
+    "check_nodes",
+    "price",
+    "read_scope",
+    "settled",
+    "side",
+]

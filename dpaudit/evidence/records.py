@@ -522,7 +522,7 @@ class Proof(Record, frozen=True):
 
     Attributes:
         method: "alignment" for data of one length, "induction" for every length, "enumeration" of a whole domain,
-            "releases" from records of any number to what is released, "moves" from numbers of one length.
+            "releases" from records of any number to what is released, "moves" from numbers of one length or any.
         scope: what an upper bound holds for, as a sentence.
         length: how many answers or numbers, or None if any number of them, or if it has no meaning.
         paths: how many paths of the program were read.

@@ -78,7 +78,7 @@ def test_trees_by_hand():
 )
 def test_what_may_be_undefined_is_refused(nodes):
     with pytest.raises(ForgedError, match="defined"):
-        check_defined(read_nodes(nodes, 1), (0, ONE), 1, Steps())
+        check_defined(read_nodes(nodes, 1), ((0, ONE),), Steps())
 
 
 def test_a_remainder_is_of_whole_numbers():

@@ -367,7 +367,6 @@ def test_the_pair_of_the_bound_refutes_a_claim():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"domain": (0, 1)}, "how many"),
         ({"domain": (1, 0), "length": 3}, "starts at"),
         ({"domain": (0, 1), "length": 100}, "1 to 64"),
         ({"domain": (0, 1), "length": 3, "relation": "add-remove"}, "under 'replace'"),

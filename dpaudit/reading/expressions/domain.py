@@ -608,26 +608,45 @@ def read(
         NotReadError: for what is not known, with the line.
         UnreadableError: for what no domain reads.
     """
-    graph, ways = Graph(), 0
+    graph = Graph()
     values = [graph.node("var", place) for place in range(variables)]
 
     def run(decided: dict[int, bool]) -> tuple[tuple[Release, ...], Any]:
-        nonlocal ways
         domain = Expressions(graph, decided)
         data: Any = domain.made(np.array(values, dtype=object) if container == "array" else list(values))
+        return returned(domain, function, data, parameters, given)
+
+    return Reading(graph, variables, *joined(graph, run))
+
+
+def returned(
+    domain: Expressions, function: Any, data: Any, parameters: Mapping[str, Any], given: Mapping[str, Any]
+) -> tuple[tuple[Release, ...], Any]:
+    """Return what a function releases of data on one way, and what it returns."""
+    result = domain.run(function, data, **parameters, **{name: make() for name, make in given.items()})
+    shown = domain.ended(result)
+    return tuple(domain.releases), shown
+
+
+def joined(
+    graph: Graph, run: Callable[[dict[int, bool]], tuple[tuple[Release, ...], Any]]
+) -> tuple[tuple[Release, ...], Any]:
+    """Return what a function releases, on every way that the data decide."""
+    ways = 0
+
+    def on(decided: dict[int, bool]) -> tuple[tuple[Release, ...], Any]:
+        nonlocal ways
         try:
-            result = domain.run(function, data, **parameters, **{name: make() for name, make in given.items()})
-            shown = domain.ended(result)
+            found = run(decided)
         except Forked as fork:
-            both = [run({**decided, fork.condition.place: way}) for way in (True, False)]
+            both = [on({**decided, fork.condition.place: way}) for way in (True, False)]
             return _joined(graph, fork.condition, *both)
         ways += 1
         if ways > MOST_WAYS:
             raise NotReadError(f"the data decide among more than {MOST_WAYS} ways; write np.where, or a smaller length")
-        return tuple(domain.releases), shown
+        return found
 
-    releases, result = run({})
-    return Reading(graph, variables, releases, result)
+    return on({})
 
 
 def _joined(graph: Graph, condition: Value, one: Any, other: Any) -> tuple[tuple[Release, ...], Any]:
@@ -642,6 +661,7 @@ def _joined(graph: Graph, condition: Value, one: Any, other: Any) -> tuple[tuple
             a.scale,
             tuple(_chosen(graph, condition, *both) for both in zip(a.values, b.values, strict=True)),
             a.line,
+            a.unit,
         )
         for a, b in zip(yes, no, strict=True)
     )
@@ -677,4 +697,4 @@ def plain_numbers(result: Any) -> list[Value]:
     return [each for one in result for each in plain_numbers(one)] if isinstance(result, list) else []
 
 
-__all__ = ["Expressions", "GivenNoise", "Reading", "plain_numbers", "read"]
+__all__ = ["Expressions", "GivenNoise", "Reading", "joined", "plain_numbers", "read", "returned"]

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.checker.moves import settled
 from dpaudit.reading.rewrite import UnreadableError
 
 MOST_NODES = 20_000  # as in dpaudit.checker.movement
@@ -21,6 +22,10 @@ _MOST_POWER = 64
 _TWO_SIDES = ("add", "sub", "mul", "div", "max", "min")
 _KEPT_WHOLE = ("add", "sub", "mul", "max", "min", "pow", "abs", "mod")
 _HALF = Fraction(1, 2)
+OPERANDS = {"const": 0, "var": 0, "count": 0, "place": 0, **dict.fromkeys(_TWO_SIDES, 2)}
+"""Of how many earlier nodes a node is made: of one, where it is not said."""
+REDUCTIONS = ("total", "largest", "smallest", "product", "quantile", "steps")
+"""What any number of numbers come to (`dpaudit.checker.reductions`)."""
 
 
 class NotReadError(UnreadableError):
@@ -36,12 +41,15 @@ class Graph:
         self._places: dict[tuple[Any, ...], int] = {}
         self._whole: list[bool] = []
         self._truths: set[int] = set()
+        self._single: list[bool] = []
+        self._public: list[bool] = []
 
     def copy(self) -> Graph:
         """Return a graph with the same nodes, to which ten times as many may be added."""
         found = Graph(10 * self._most)
         found.nodes, found._places = self.nodes.copy(), self._places.copy()
         found._whole, found._truths = self._whole.copy(), self._truths.copy()
+        found._single, found._public = self._single.copy(), self._public.copy()
         return found
 
     def node(self, kind: str, *of: Any) -> Value:
@@ -54,6 +62,14 @@ class Graph:
             place = self._places[key] = len(self.nodes)
             self.nodes.append(key)
             self._whole.append(self._is_whole(kind, of))
+            inner = of[: OPERANDS.get(kind, 1)]
+            self._single.append(
+                kind in ("var", "place") or (kind not in REDUCTIONS and any(self._single[i] for i in inner))
+            )
+            self._public.append(
+                kind in ("const", "count")
+                or (kind not in ("var", "place", *REDUCTIONS) and all(self._public[i] for i in inner))
+            )
         return Value(self, place)
 
     def constant(self, value: Any) -> Value:
@@ -78,6 +94,28 @@ class Graph:
     def is_truth(self, value: Value) -> bool:
         """Whether it is True or False in the program."""
         return value.place in self._truths
+
+    def is_single(self, value: Value) -> bool:
+        """Whether it is of a single number of the data, or of each of them."""
+        return self._single[value.place]
+
+    def is_public(self, value: Value) -> bool:
+        """Whether it hangs on no number of the data, but on how many there are."""
+        return self._public[value.place]
+
+    def settled(self, condition: Value) -> bool | None:
+        """Return whether a public condition holds however many numbers there are; None where that decides it."""
+        nodes = [[kind, str(of[0])] if kind == "const" else [kind, *of] for kind, *of in self.nodes]
+        return settled(nodes, condition.place)
+
+    def over(self, value: Value, unit: Value) -> Value:
+        """Return value/unit for a public unit; of what both are divided by, nothing is left."""
+        (first, *parts), (second, *others) = self.nodes[value.place], self.nodes[unit.place]
+        if second != "div":
+            return value / unit
+        if first == "div" and parts[1] == others[1]:
+            return Value(self, parts[0]) / Value(self, others[0])
+        return value * Value(self, others[1]) / Value(self, others[0])
 
     def truth(self, value: Value) -> Value:
         """Say that a value is True or False in the program."""

@@ -30,6 +30,7 @@ class Release:
     scale: Fraction  # of the noise; 1 for chances
     values: tuple[Value, ...]  # the number, the scores, or the chances
     line: str
+    unit: Value | None = None  # public, and of how many numbers there are: the scale is so many of these
 
     def moving(self) -> tuple[Value, ...]:
         """Return the expressions whose movement it costs.
@@ -38,11 +39,14 @@ class Release:
         by their logarithms.
         """
         if self.how == ADDED:
-            return self.values
+            return tuple(map(self._in_units, self.values))
         if not self.law:
             return tuple(each.called("log") for each in self.values)
         difference = self.values[0].graph.difference
-        return tuple(difference(one, other) for one, other in itertools.combinations(self.values, 2))
+        return tuple(self._in_units(difference(*both)) for both in itertools.combinations(self.values, 2))
+
+    def _in_units(self, value: Value) -> Value:
+        return value if self.unit is None else value.graph.over(value, self.unit)
 
     def telling(self) -> tuple[Value, ...]:
         """Return expressions whose movement is about what is lost: of scores, the logarithms of softmax chances."""
@@ -62,7 +66,7 @@ class Release:
     @property
     def form(self) -> tuple[Any, ...]:
         """What of it is the same, whichever way the data take."""
-        return self.how, self.law, self.scale, len(self.values)
+        return self.how, self.law, self.scale, self.unit and self.unit.place, len(self.values)
 
 
 class Seen:
@@ -86,15 +90,15 @@ class Seen:
 class Draw:
     """Noise that was drawn, and added to nothing yet."""
 
-    __slots__ = ("is_used", "law", "scale", "shift")
+    __slots__ = ("is_used", "law", "scale", "shift", "unit")
 
-    def __init__(self, law: str, scale: Fraction, shift: Fraction = Fraction(0)) -> None:
-        self.law, self.scale, self.shift, self.is_used = law, scale, shift, False
+    def __init__(self, law: str, scale: Fraction, shift: Fraction = Fraction(0), unit: Value | None = None) -> None:
+        self.law, self.scale, self.shift, self.unit, self.is_used = law, scale, shift, unit, False
 
     def plus(self, number: Any) -> Draw:
         """Return the noise and a public number."""
         self.use()
-        return Draw(self.law, self.scale, self.shift + exactly(number))
+        return Draw(self.law, self.scale, self.shift + exactly(number), self.unit)
 
     def times(self, factor: Any) -> Draw:
         """Return a multiple."""
@@ -102,7 +106,7 @@ class Draw:
         if not exact or (exact < 0 and self.law not in _TWO_SIDED):
             refuse(f"{self.law} noise times {factor!r:.40}")
         self.use()
-        return Draw(self.law, self.scale * abs(exact), self.shift * exact)
+        return Draw(self.law, self.scale * abs(exact), self.shift * exact, self.unit)
 
     def use(self) -> None:
         """Use the draw, which must not have been used."""
@@ -131,7 +135,8 @@ class Noisy:
                     "too likely"
                 )
             self.place = len(releases)
-            releases.append(Release(ADDED, self.draw.law, self.draw.scale, (self.value,), self.line))
+            draw = self.draw
+            releases.append(Release(ADDED, draw.law, draw.scale, (self.value,), self.line, draw.unit))
         return Seen("release", self.place)
 
 
@@ -145,13 +150,13 @@ def selected(scores: list[Any], releases: list[Release]) -> Seen:
     scores = [Noisy(graph.constant(0), each) if isinstance(each, Draw) else each for each in scores]
     if not all(isinstance(each, Noisy) and each.place == -1 for each in scores):
         return refuse("the largest of numbers of which some have no noise, or were seen before")
-    laws = {(each.draw.law, each.draw.scale) for each in scores}
+    laws = {(each.draw.law, each.draw.scale, each.draw.unit and each.draw.unit.place) for each in scores}
     if len(laws) != 1 or next(iter(laws))[0] not in _SELECTING:
         refuse(f"the largest of numbers, unless all have one noise of these: {', '.join(_SELECTING)}")
-    ((law, scale),) = laws
+    ((law, scale, _),) = laws
     for each in scores:
         each.place = COMPARED
-    releases.append(Release(SELECTED, law, scale, tuple(each.value for each in scores), line()))
+    releases.append(Release(SELECTED, law, scale, tuple(each.value for each in scores), line(), scores[0].draw.unit))
     return Seen("release", len(releases) - 1)
 
 
@@ -205,7 +210,7 @@ def drawn(source: Source, args: tuple[Any, ...], keywords: dict[str, Any], relea
     given, size = bound
     law = source.law
     location = given.get(law.location, 0) if law.location else 0
-    if any(isinstance(each, Value) for name, each in given.items() if name != law.location):
+    if any(_is_private(each) for name, each in given.items() if name != law.location):
         refuse("noise whose scale hangs on the data: two scales of one noise have no bound; use a public one")
     assert law.scale is not None
     return noise_of(law.name, law.scale(**given), location, size)
@@ -213,19 +218,26 @@ def drawn(source: Source, args: tuple[Any, ...], keywords: dict[str, Any], relea
 
 def noise_of(law: str, scale: Any, location: Any = 0, size: Any = None) -> Any:
     """Return noise, of the shape of its scale and location, or of a size; added to its location."""
-    if isinstance(scale, Value | Draw | Noisy | Seen) or isinstance(size, Value):
+    if isinstance(scale, Draw | Noisy | Seen) or _is_private(scale) or isinstance(size, Value):
         refuse("noise whose scale or size hangs on the data: two scales of one noise have no bound; use a public one")
     shape = np.broadcast_shapes(np.shape(scale), np.shape(location)) if size is None else size
     shape = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
     found = np.empty(shape, dtype=object)
     scales, locations = np.broadcast_to(scale, shape), np.broadcast_to(np.asarray(location, dtype=object), shape)
+    unit = scale if isinstance(scale, Value) else None
+    if unit is not None and not unit.graph.settled(unit.above(0)):
+        refuse("noise of a scale that is not above 0 for every number of numbers")
     for place in np.ndindex(shape):
-        exact, where = exactly(scales[place]), locations[place]
+        exact, where = Fraction(1) if unit is not None else exactly(scales[place]), locations[place]
         if exact <= 0:
             refuse(f"noise of the scale {scales[place]!r:.40}")
-        draw = Draw(law, exact)
+        draw = Draw(law, exact, unit=unit)
         found[place] = Noisy(where, draw) if isinstance(where, Value) else draw
     return found[()] if not shape else found
+
+
+def _is_private(scale: Any) -> bool:
+    return isinstance(scale, Value) and not scale.graph.is_public(scale)
 
 
 def _choice(args: tuple[Any, ...], keywords: dict[str, Any], releases: list[Release]) -> Any:

@@ -211,8 +211,10 @@ def _outside(proof: Proof, *, bounded: bool) -> list[tuple[str, str]]:
         listed.append(
             (
                 "Other data",
-                f"It is about exactly {proof.length} numbers within the range; nothing is said of fewer or more, nor "
-                "of NaN.",
+                "It is about numbers within the range, and not about NaN."
+                if proof.length is None
+                else f"It is about exactly {proof.length} numbers within the range; nothing is said of fewer or more, "
+                "nor of NaN.",
             )
         )
     elif proof.length is not None:

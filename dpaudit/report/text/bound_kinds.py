@@ -117,7 +117,7 @@ def proved_for(proof: Proof | None) -> str:
     if proof.method == "releases":
         return f"for data frames of any length{', ' * bool(proof.given)}{proof.granted}"
     if proof.method == "moves":
-        return f"for n = {proof.length}"
+        return "for any n" if proof.length is None else f"for n = {proof.length}"
     if proof.length is None:
         return "for any number of answers" if proof.method == "induction" else "within the scope of the proof"
     return f"for {answers(proof.length)}"

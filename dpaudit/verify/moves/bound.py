@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -16,6 +16,7 @@ MOST_BOXES = 6_000
 """For one number that is replaced, at the bound that is aimed at."""
 _ROUND_BOXES, _LOOSE_BOXES = 500, 1_000  # for the round number that is nearest; for looser bounds
 _LOOSE = (1.001, 1.01, 1.1, 1.5, 2.0, 4.0)  # times the largest movement that was found
+Ranges = Sequence[tuple[Fraction, Fraction]]
 _NEAR, _ROOM = Fraction(1, 10**12), Fraction(4, 10**10)
 
 
@@ -30,25 +31,23 @@ class Moved:
     boxes: int  # that it took
 
 
-def bounded(
-    value: Value, low: Fraction, high: Fraction, variables: int, *, seed: int = 0, limit: int = MOST_BOXES
-) -> Moved:
-    """Bound how far an expression of numbers within a range moves where one is replaced.
+def bounded(value: Value, box: Ranges, replaced: Sequence[int], *, seed: int = 0, limit: int = MOST_BOXES) -> Moved:
+    """Bound how far an expression of numbers within ranges moves where one is replaced.
 
     Args:
         value: the expression.
-        low, high: the range of each number.
-        variables: how many numbers.
+        box: the range of each number.
+        replaced: which numbers may be replaced.
         seed: of points that are tried.
         limit: how many boxes are cut for each number, about.
     """
-    within = constant(low)[0], constant(high)[1]
+    within = [(constant(low)[0], constant(high)[1]) for low, high in box]
     least, pair = -1.0, None
     most, trees, boxes = list[Fraction](), list[tuple[Tree, ...]](), 0
-    for replaced in range(variables):
-        far, first, second = farthest(value, float(low), float(high), variables, replaced, seed)
+    for number in replaced:
+        far, first, second = farthest(value, box, number, seed)
         least, pair = max((least, pair), (far, (first, second)), key=lambda each: each[0])
-        search = Search(value, [within] * variables, replaced)
+        search = Search(value, within, number)
         if not search.hangs:
             most.append(Fraction(0))
             trees.append(())
@@ -60,13 +59,13 @@ def bounded(
                 most.append(aim)
                 trees.append(tuple(found))
                 break
-    is_bound = len(most) == variables
+    is_bound = len(most) == len(replaced)
     return Moved(least, pair or ((), ()), tuple(most) if is_bound else None, tuple(trees) if is_bound else None, boxes)
 
 
-def widest(value: Value, low: Fraction, high: Fraction, variables: int, seed: int) -> tuple[float, tuple[Any, Any]]:
+def widest(value: Value, box: Ranges, seed: int) -> tuple[float, tuple[Any, Any]]:
     """Return the largest movement that is found, whichever number is replaced, with the pair."""
-    found = [farthest(value, float(low), float(high), variables, replaced, seed) for replaced in range(variables)]
+    found = [farthest(value, box, replaced, seed) for replaced in range(len(box))]
     far, first, second = max(found, key=lambda each: each[0])
     return far, (first, second)
 
@@ -92,4 +91,4 @@ def simplest(low: Fraction, high: Fraction) -> Fraction:
     return below + 1 / simplest(1 / (high - below), 1 / (low - below))
 
 
-__all__ = ["Moved", "bounded", "evaluated", "simplest"]
+__all__ = ["Moved", "Ranges", "bounded", "evaluated", "simplest", "widest"]

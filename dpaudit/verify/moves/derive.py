@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from dpaudit.checker import FORMAT, VERSION, CertificateError
-from dpaudit.checker.moves import MOST_NUMBERS, check_nodes, price, side
+from dpaudit.checker.moves import MOST, MOST_NUMBERS, check_nodes, price, side
 from dpaudit.checker.reading import ForgedError
 from dpaudit.errors import UsageError
 from dpaudit.program.symbolic.linear import now
+from dpaudit.reading.expressions.any_length import read_any
 from dpaudit.reading.expressions.domain import GivenNoise, Reading, plain_numbers, read
 from dpaudit.reading.expressions.graph import NotReadError, Value, exactly
 from dpaudit.reading.expressions.noise import ADDED, Release
 from dpaudit.reading.rewrite import UnreadableError
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
+from dpaudit.verify.moves.any_length import written
 from dpaudit.verify.moves.bound import Moved, bounded, simplest, widest
 from dpaudit.verify.moves.observed import RUNS, disagreement
 from dpaudit.verify.scope import as_text
 
+SHOWN = 3
+"""How many numbers the data hold that are measured, where the proof is for any number of them."""
 _SLACK = Fraction(3, 10**9)  # of a bound that is rounded up, as the checker allows
 
 
@@ -31,19 +35,14 @@ _SLACK = Fraction(3, 10**9)  # of a bound that is rounded up, as the checker all
 class Numbers:
     """Data of n numbers within a range, one of which is replaced."""
 
-    length: int
+    length: int | None  # None for any number of them
     low: Fraction
     high: Fraction
 
     @staticmethod
     def of(domain: Any, length: int | None) -> Numbers:
         """Read what is declared; raises `UsageError` for what is none."""
-        if length is None:
-            raise UsageError(
-                "the domain is a range of numbers, and nothing says how many there are; give a length, such as "
-                "length=3 (--length 3): the bound is for lists of so many"
-            )
-        if not 1 <= length <= MOST_NUMBERS:
+        if length is not None and not 1 <= length <= MOST_NUMBERS:
             raise UsageError(f"the length is {length}; expressions are read of 1 to {MOST_NUMBERS} numbers")
         low, high = map(exactly, domain)
         if low > high:
@@ -58,7 +57,22 @@ class Numbers:
     def farthest(self) -> tuple[list[float], list[float]]:
         """A pair that differs by as much as numbers can."""
         low, high = float(self.low), float(self.high)
-        return [low] * self.length, [high, *[low] * (self.length - 1)]
+        length = SHOWN if self.length is None else self.length
+        return [low] * length, [high, *[low] * (length - 1)]
+
+    @property
+    def scope(self) -> int | Literal["any"]:
+        """How many there are, as a certificate says it."""
+        return "any" if self.length is None else self.length
+
+    @property
+    def within(self) -> tuple[int, int]:
+        """The range of each, as the checker has it."""
+        return side(self.low, self.high)
+
+    def __str__(self) -> str:
+        many = f"any number of numbers, up to {MOST:,}," if self.length is None else f"{self.length} numbers"
+        return f"{many} from {self.low} to {self.high}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,23 +96,24 @@ def read_numbers(mechanism: Mechanism, parameters: Mapping[str, Any], numbers: N
     refused = ""
     for container in ("list", "array"):
         try:
-            reading = read(mechanism.function, numbers.length, container, parameters, given)
+            if numbers.length is None:
+                reading = read_any(mechanism.function, container, parameters, given)
+            else:
+                reading = read(mechanism.function, numbers.length, container, parameters, given)
         except (NotReadError, UnreadableError) as error:
             refused = refused or str(error)
-            if container == "list" and "of numbers of the data: " not in refused:
+            if container == "list" and numbers.length is not None and "of numbers of the data: " not in refused:
                 break
             continue
         except Exception as error:
-            refused = (
-                refused or f"it raises {type(error).__name__}: {error}, of a {container} of {numbers.length} numbers"
-            )
+            refused = refused or f"it raises {type(error).__name__}: {error}, of a {container} of {numbers}"
             continue
-        why = undefined(reading, numbers) or disagreement(
-            mechanism.function, reading, float(numbers.low), float(numbers.high), container, parameters, given, seed
-        )
-        if not why:
-            return Read(numbers, container, reading, "")
-        refused = why if why.startswith("it is") else f"what was read does not agree with runs: {why}"
+        refused = undefined(reading, numbers)
+        if not refused:
+            why = disagreement(mechanism.function, reading, numbers, container, parameters, given, seed)
+            if not why:
+                return Read(numbers, container, reading, "")
+            refused = f"what was read does not agree with runs: {why}"
         break
     return Read(numbers, "list", None, refused)
 
@@ -113,9 +128,10 @@ def given_of(mechanism: Mechanism) -> dict[str, Callable[[], Any]]:
 def undefined(reading: Reading, numbers: Numbers) -> str:
     """Say that an expression may be undefined; empty where it is not."""
     try:
-        check_nodes(nodes_of(reading), numbers.length, side(numbers.low, numbers.high))
+        check_nodes(nodes_of(reading), numbers.scope, numbers.within)
     except CertificateError as error:
-        return str(error).replace("the expressions are", "it is") if isinstance(error, ForgedError) else str(error)
+        said = str(error).replace("the expressions are", "it is") if isinstance(error, ForgedError) else str(error)
+        return f"{said}; give a length (--length 3)" if numbers.length is None else said
     return ""
 
 
@@ -162,34 +178,49 @@ def derive(
     if reading is None or ends:
         return Derived(None, None, tuple(ends), pair, (), found)
     now("bounding how far a record moves them")
-    moves: dict[int, Moved] = {}
     for release in reading.releases:
         release.moving()
     nodes = nodes_of(reading)  # without those that only look for a pair
-    dearest = (0.0, pair)
+    expressions = check_nodes(nodes, numbers.scope, numbers.within)
+    box = expressions.ranges
+    graph, places = (reading.graph, None) if numbers.length is not None else written(expressions)
+    moves: dict[int, Moved] = {}
     for release in reading.releases:
         for value in release.moving():
             if value.place not in moves:
-                moves[value.place] = bounded(value, numbers.low, numbers.high, numbers.length, seed=seed)
+                at = value if places is None else Value(graph, places[expressions.places[value.place]])
+                moves[value.place] = bounded(at, box, expressions.replaced, seed=seed)
             if moves[value.place].most is None:
                 ends.append(_unbounded(release, moves[value.place]))
-        for value in release.telling():
-            far, pair_found = widest(value, numbers.low, numbers.high, numbers.length, seed)
-            if far / float(release.scale) > dearest[0]:
-                told = tuple(numbers.data(each, found.container) for each in pair_found)
-                dearest = far / float(release.scale), told
+    pair = _dearest(mechanism, parameters, found, seed) or pair
     if ends:
-        return Derived(None, None, tuple(dict.fromkeys(ends)), dearest[1], tuple(moves.values()), found)
+        return Derived(None, None, tuple(dict.fromkeys(ends)), pair, tuple(moves.values()), found)
     certificate = _written(mechanism, parameters, found, reading, nodes, moves, notion, delta)
     try:
-        bound = price(certificate, numbers.length)
+        bound = price(certificate, expressions)
     except ForgedError as error:
-        return Derived(
-            None, None, (f"{error}: its noise is of another kind",), dearest[1], tuple(moves.values()), found
-        )
+        return Derived(None, None, (f"{error}: its noise is of another kind",), pair, tuple(moves.values()), found)
     bound = simplest(bound, bound * (1 + _SLACK))
     certificate["bound"] = str(bound)
-    return Derived(bound, certificate, (), dearest[1], tuple(moves.values()), found)
+    return Derived(bound, certificate, (), pair, tuple(moves.values()), found)
+
+
+def _dearest(mechanism: Mechanism, parameters: Mapping[str, Any], found: Read, seed: int) -> tuple[Any, Any] | None:
+    """Return the pair of those that were tried on which a release costs most; None where none costs anything."""
+    numbers, reading = found.numbers, found.reading
+    if numbers.length is None:
+        numbers = replace(numbers, length=SHOWN)
+        found = read_numbers(mechanism, parameters, numbers, seed)
+        reading = found.reading
+    dearest, pair = 0.0, None
+    for release in () if reading is None else reading.releases:
+        for value in release.telling():
+            box = [(numbers.low, numbers.high)] * (numbers.length or 1)
+            far, pair_found = widest(value, box, seed)
+            if far / float(release.scale) > dearest:
+                dearest = far / float(release.scale)
+                pair = tuple(numbers.data(each, found.container) for each in pair_found)
+    return pair
 
 
 def _unprotected(reading: Reading) -> list[str]:
@@ -225,7 +256,7 @@ def _written(
         "scope": {
             "data": "numbers",
             "container": found.container,
-            "length": found.numbers.length,
+            "length": found.numbers.scope,
             "low": str(found.numbers.low),
             "high": str(found.numbers.high),
             "relation": "replace",

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.reading.expressions.graph import Graph, Value
+from dpaudit.reading.expressions.graph import OPERANDS, Graph, Value
 from dpaudit.verify.moves.floats import (
     FUNCTIONS,
     SLOPES,
@@ -207,9 +207,7 @@ class Search:
 
 def operands(node: tuple[Any, ...]) -> tuple[int, ...]:
     """Return the earlier nodes that a node is made of."""
-    if node[0] in ("const", "var"):
-        return ()
-    return node[1:2] if node[0] in ("pow", "mod") else node[1:]
+    return node[1 : 1 + OPERANDS.get(node[0], 1)]
 
 
 def _needed(graph: Graph, roots: Sequence[int]) -> list[int]:
@@ -330,24 +328,33 @@ def evaluated(value: Value, points: Any) -> Any:
                 found[place] = np.full(len(points), float(node[1]))
             elif node[0] == "var":
                 found[place] = points[:, node[1]]
-            elif node[0] in ("pow", "mod"):
-                found[place] = (np.power if node[0] == "pow" else np.mod)(found[node[1]], node[2])
             else:
-                found[place] = _PLAIN[node[0]](*(found[i] for i in node[1:]))
+                found[place] = applied(node, [found[i] for i in operands(node)])
     return found[value.place]
 
 
-def farthest(value: Value, low: float, high: float, variables: int, replaced: int, seed: int) -> tuple[float, Any, Any]:
+def applied(node: tuple[Any, ...], inner: list[Any]) -> Any:
+    """Return what an operation makes of numbers, in floats."""
+    if node[0] in ("pow", "mod"):
+        return (np.power if node[0] == "pow" else np.mod)(inner[0], node[2])
+    return _PLAIN[node[0]](*inner)
+
+
+def farthest(
+    value: Value, box: Sequence[tuple[Fraction, Fraction]], replaced: int, seed: int
+) -> tuple[float, Any, Any]:
     """Return the largest movement that is found, with the pair: corners, then points of a grid, then closer ones."""
     rng = np.random.default_rng(seed)
-    sides, width = variables + 1, (high - low) / 4
-    grid = low + (high - low) * np.array([0, 1, 0.5, 0.25, 0.75])
+    ends = [[float(end) for end in side] for side in (*box, box[replaced])]
+    low, high = np.array([[max(first, -_WIDE), min(last, _WIDE)] for first, last in ends]).T
+    sides, width = len(low), (high - low) / 4
     corners = (
-        np.array(np.meshgrid(*[[low, high]] * sides, indexing="ij")).reshape(sides, -1).T
+        np.array(np.meshgrid(*[[0.0, 1.0]] * sides, indexing="ij")).reshape(sides, -1).T
         if sides <= _MOST_CORNERS
-        else rng.choice([low, high], size=(2**_MOST_CORNERS, sides))
+        else rng.choice([0.0, 1.0], size=(2**_MOST_CORNERS, sides))
     )
-    near = np.vstack([corners, rng.choice(grid, size=(512, sides)), rng.uniform(low, high, (512, sides))])
+    grid = rng.choice([0, 1, 0.5, 0.25, 0.75], size=(512, sides))
+    near = low + (high - low) * np.vstack([corners, grid, rng.uniform(0, 1, (512, sides))])
     far, best = -1.0, near[0]
     for _ in range(_ROUNDS):
         moved = np.nan_to_num(_apart(value, near, replaced), nan=-1.0, posinf=-1.0)
@@ -355,16 +362,17 @@ def farthest(value: Value, low: float, high: float, variables: int, replaced: in
         if moved[order[0]] > far:
             far, best = float(moved[order[0]]), near[order[0]]
         kept = near[order]
-        around = kept[:, None, :] + rng.uniform(-width, width, (len(kept), 48, sides))
+        around = kept[:, None, :] + rng.uniform(-1, 1, (len(kept), 48, sides)) * width
         around = np.where(rng.random(around.shape) < 0.5, kept[:, None, :], around)
         near = np.clip(around.reshape(-1, sides), low, high)
-        width /= 4
+        width = width / 4
     second = best[:-1].copy()
     second[replaced] = best[-1]
     return max(far, 0.0), best[:-1], second
 
 
 _MOST_CORNERS, _ROUNDS = 10, 14
+_WIDE = 1e6  # beyond, floats cancel
 
 
 def _apart(value: Value, points: Any, replaced: int) -> Any:

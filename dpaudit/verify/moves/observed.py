@@ -13,6 +13,7 @@ from dpaudit.reading.expressions.domain import GivenNoise, Reading
 from dpaudit.reading.expressions.graph import Value
 from dpaudit.reading.expressions.noise import ADDED, CHOSEN, SCORES, SELECTED, Seen
 from dpaudit.reading.python import Python
+from dpaudit.verify.moves.any_length import LENGTHS, evaluated_any
 from dpaudit.verify.moves.movement import evaluated
 
 RUNS = 40
@@ -60,8 +61,7 @@ def _nothing(scale: Any = 1.0) -> Any:
 def disagreement(
     function: Callable[..., Any],
     reading: Reading,
-    low: float,
-    high: float,
+    numbers: Any,
     container: str,
     parameters: Mapping[str, Any],
     given: Mapping[str, Callable[[], Any]],
@@ -69,10 +69,30 @@ def disagreement(
 ) -> str:
     """Say where runs of the function differ from what was read of it; empty where they do not."""
     rng = np.random.default_rng(seed)
-    points = rng.uniform(low, high, (RUNS, reading.variables))
-    ends = rng.random(points.shape) < 0.25
-    points[: RUNS // 2] = np.where(ends, np.where(rng.random(points.shape) < 0.5, low, high), points)[: RUNS // 2]
-    wanted = [[evaluated(value, points) for value in release.values] for release in reading.releases]
+    lengths = LENGTHS if numbers.length is None else (numbers.length,)
+    evaluate = evaluated_any if numbers.length is None else evaluated
+    for length in lengths:
+        low, high, shape = float(numbers.low), float(numbers.high), (RUNS // len(lengths), length)
+        points = rng.uniform(low, high, shape)
+        ends = rng.random(shape) < 0.25
+        half = shape[0] // 2
+        points[:half] = np.where(ends, np.where(rng.random(shape) < 0.5, low, high), points)[:half]
+        if why := _on(points, function, reading, evaluate, container, parameters, given):
+            return why
+    return ""
+
+
+def _on(
+    points: Any,
+    function: Callable[..., Any],
+    reading: Reading,
+    evaluate: Callable[[Value, Any], Any],
+    container: str,
+    parameters: Mapping[str, Any],
+    given: Mapping[str, Callable[[], Any]],
+) -> str:
+    """Say where runs on these lists, one a row, differ from what was read."""
+    wanted = [[evaluate(value, points) for value in release.values] for release in reading.releases]
     chosen = [number for number, each in enumerate(reading.releases) if each.how == CHOSEN]
     for run, point in enumerate(points):
         observed = Observed()
@@ -90,7 +110,7 @@ def disagreement(
                 read = np.exp(read - read.max()) / np.exp(read - read.max()).sum()
             if len(read) != len(chances) or not np.allclose(chances, read, rtol=_NEAR, atol=1e-12):
                 return f"on {_numbers(point)} it chooses by other chances than were read"
-        if why := _unlike(reading, reading.result, result, run, wanted, points):
+        if why := _unlike(reading, reading.result, result, run, wanted, (evaluate, points)):
             return f"on {_numbers(point)} {why}"
     return ""
 
@@ -109,7 +129,7 @@ def _unlike(reading: Reading, shown: Any, result: Any, run: int, wanted: Any, po
             return "" if int(result) == best else f"the largest is number {int(result)}, and number {best} was read"
         return ""
     if isinstance(shown, Value):
-        return _apart(result, float(evaluated(shown, points[run : run + 1])[0]))
+        return _apart(result, float(points[0](shown, points[1][run : run + 1])[0]))
     if isinstance(shown, list):
         parts = (
             list(result.values())

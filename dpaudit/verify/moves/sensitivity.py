@@ -93,7 +93,7 @@ def both_ends(
     if len(shown) != 1 or found.reading.releases:
         what = "adds noise" if found.reading.releases else f"returns {len(shown)} numbers of the data"
         raise UsageError(f"{mechanism.name} {what}; give a function that returns one number, without noise")
-    moved = bounded(shown[0], numbers.low, numbers.high, length, seed=root)
+    moved = bounded(shown[0], [(numbers.low, numbers.high)] * length, range(length), seed=root)
     first, second = (numbers.data(each, found.container) for each in moved.pair)
     least = abs(float(mechanism.function(first, **given)) - float(mechanism.function(second, **given)))
     if moved.most is None:

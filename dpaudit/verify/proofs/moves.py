@@ -55,7 +55,7 @@ def _prove(asked: Asked) -> Found:
 
 def _scope(container: str, numbers: Numbers, parameters: Mapping[str, str]) -> str:
     listed = ", ".join(f"{name} = {value}" for name, value in parameters.items())
-    told = f"{container}s of {numbers.length} numbers from {numbers.low} to {numbers.high}, under replace"
+    told = f"{container}s of {numbers}, under replace"
     return f"{told}{f', with {listed}' if listed else ''}; scales are taken to one part in 10⁹"
 
 
@@ -78,7 +78,8 @@ def _check(evidence: Evidence, proof: Proof) -> Shown:
     if (NOTIONS.get(type(claim)), limit_of(claim.delta, toward=0.0)) != (checked.notion, checked.delta):
         raise NotShownError(f"the certificate is about {checked.statement}, and the claim is {claim}")
     scope = checked.scope
-    stated = Numbers(scope["length"], Fraction(scope["low"]), Fraction(scope["high"]))
+    length = None if scope["length"] == "any" else scope["length"]
+    stated = Numbers(length, Fraction(scope["low"]), Fraction(scope["high"]))
     if stated != numbers or proof.scope != _scope(scope["container"], stated, scope["parameters"]):
         raise NotShownError(f"it holds for {_scope(scope['container'], stated, scope['parameters'])}")
     said = [f"the certificate of {len(proof.certificate['releases'])} releases shows {checked.statement}"]
