@@ -118,8 +118,8 @@ def write(path: Path, entries: Mapping[str, BaselineEntry]) -> None:
     write_whole(path, json.dumps(document, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
 
 
-def entry_of(target: str, evidence: Evidence) -> BaselineEntry:
-    """Return the baseline entry of evidence."""
+def entry_of(target: str, evidence: Evidence, own: Evidence | None = None) -> BaselineEntry:
+    """Return the baseline entry of evidence; ``own`` measured the baseline's own pair, where there are data."""
     record = evidence.record()  # as JSON values
     return BaselineEntry(
         target=target,
@@ -131,7 +131,7 @@ def entry_of(target: str, evidence: Evidence) -> BaselineEntry:
         lower=record["lower"]["value"],
         confidence=evidence.confidence,
         evidence=evidence.id,
-        measured=_measured(evidence, record),
+        measured=_measured(evidence if own is None else own),
         releases=_releases(evidence),
         accounted=_accounted(evidence),
     )
@@ -154,8 +154,9 @@ def _accounted(evidence: Evidence) -> tuple[BaselineInterval, ...]:
     return tuple(found.values())
 
 
-def _measured(evidence: Evidence, record: Mapping[str, Any]) -> BaselineEvent | None:
+def _measured(evidence: Evidence) -> BaselineEvent | None:
     """Return the most revealing event in real arithmetic."""
+    record = evidence.record()
     found = [
         (attempt.bound, as_json["bound"])
         for attempt, as_json in zip(evidence.attempts, record["attempts"], strict=True)

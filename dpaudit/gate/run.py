@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import json
 import subprocess
 import threading
 import time
@@ -45,8 +46,14 @@ Runner = Callable[[Request, Limits, threading.Event], Report]
 Listener = Callable[[TargetResult], None]
 Alive = Callable[[str], None]
 
+_ANOTHER_PAIR = "The baseline's event, or its pair, is no longer audited, so that nothing was compared."
+_OTHER_DATA = (
+    "The baseline's pair is no longer among the first neighbours of the data, so that nothing was compared: the data, "
+    "or what they may hold, changed; --update-baseline measures it again."
+)
 _PATIENCE = 10  # seconds to wait for git
 _ALIVE = 10.0  # seconds between two lines that say what is running
+_SLOWER, _ROOM = 3, 4  # how much slower another machine may be, and how many times as much a limit should be
 _AGAIN = 2  # times as many runs for the second look, so that it is likely to confirm a true finding
 
 
@@ -181,6 +188,7 @@ class _Gate:
     ledger: nightly.Ledger | None
     stop: threading.Event = field(default_factory=threading.Event)
     nights: dict[str, _Look] = field(default_factory=dict)
+    kept: dict[str, Evidence] = field(default_factory=dict)  # of the pairs of baselines, where there are data
     today: datetime.date = field(default_factory=lambda: datetime.datetime.now(datetime.UTC).date())
 
     @classmethod
@@ -232,6 +240,8 @@ class _Gate:
         if report.evidence is not None:
             try:
                 evidence = relied_on(report.evidence, request)
+                if report.kept is not None:
+                    self.kept[name] = Evidence.from_json(json.dumps(report.kept), name=f"the baseline of {name}")
             except UsageError as error:
                 report = Report(error=str(error), location=report.location)
         comparison = None
@@ -278,6 +288,7 @@ class _Gate:
         outcome, rule, sentence = decide(target, last.evidence, last.comparison, last.report.unproved)
         notes += self._since(target, last)
         notes += (OPAQUE,) if last.report.opaque else ()
+        notes += _near(target, last)
         return replace(result, outcome=outcome, rule=rule, sentence=sentence, notes=notes)
 
     def _entry(self, target: TargetSettings) -> baselines.BaselineEntry | None:
@@ -297,7 +308,7 @@ class _Gate:
             )
         notes = baselines.changes(entry, look.evidence)
         if entry.measured is not None and look.comparison is None:
-            notes += ("The baseline's event, or its pair, is no longer audited, so that nothing was compared.",)
+            notes += (_ANOTHER_PAIR if target.data is None else _OTHER_DATA,)
         if target.account is not None and look.comparison is None:
             notes += ("The baseline has no interval of what is claimed now, so that nothing was compared.",)
         return notes
@@ -328,6 +339,7 @@ class _Gate:
                 "prove": is_of_records(target)
                 or (target.require == "proved" and target.expect != "violated" and not self.options.nightly),
                 "frozen": frozen,
+                "kept": self.options.update_baseline and _has_baseline(target) and target.data is not None,
                 # nights are judged by their total wealth
                 "false_alarm": 1 - confidence
                 if self.ledger is not None and _is_bet_on(target)
@@ -382,7 +394,7 @@ class _Gate:
         with alone_with(file, wait=True):  # another gate may have written other targets in the meantime
             entries = {name: entry for name, entry in baselines.read(file).items() if name in configured}
             entries |= {
-                result.name: baselines.entry_of(result.target, result.evidence)
+                result.name: baselines.entry_of(result.target, result.evidence, self.kept.get(result.name))
                 for result in kept
                 if result.evidence is not None
             }
@@ -454,16 +466,24 @@ def _is_run(target: TargetSettings) -> bool:
 
 
 def _has_baseline(target: TargetSettings) -> bool:
-    """Whether a target has a baseline: not a known mistake, a loop of which each run is another, nor data.
-
-    In data every seed finds a pair of its own, on which the event of another pair cannot be counted.
-    """
-    return target.expect != "violated" and target.training is None and target.data is None
+    """Whether a target has a baseline: not a known mistake, nor a loop of which each run is another."""
+    return target.expect != "violated" and target.training is None
 
 
 def _name(target: TargetSettings) -> str:
     assert target.name is not None
     return target.name
+
+
+def _near(target: TargetSettings, look: _Look) -> tuple[str, ...]:
+    """Say that a target took so much of its limit that a slower machine may not end it in time."""
+    limit, cost = target.time_limit or 0.0, look.report.cost
+    if _SLOWER * cost < limit or (look.evidence is not None and look.evidence.second is not None):
+        return ()
+    return (
+        f"It took {cost:.3g} s of processor time, and is ended after {limit:g}: a machine that is {_SLOWER} times "
+        f"slower may not get there; time_limit = {_ROOM * max(limit, round(cost)):g} leaves room.",
+    )
 
 
 def _confirmed(first: _Look, second: _Look) -> str:

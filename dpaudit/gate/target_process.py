@@ -49,6 +49,7 @@ class _OfTheGate(msgspec.Struct, frozen=True, kw_only=True):
     trace: bool = False
     files: list[str] = []
     frozen: FrozenEvent | None = None
+    kept: bool = False  # whether a baseline is to be kept of it
 
 
 if TYPE_CHECKING:
@@ -108,22 +109,24 @@ class Report(msgspec.Struct, frozen=True):
     unproved: str | None = None  # why there is no proof although one was asked for
     # of the fixed event, as in evidence; None if it was not asked for, or its pair is a different one
     counts: dict[str, Any] | None = None
+    kept: dict[str, Any] | None = None  # the document of the evidence of a baseline's own pair, where there are data
     location: tuple[str, int] | None = None  # file and line of the mechanism
     opaque: bool = False  # whether the function has its own randomness
     files: dict[str, str] = {}  # SHA-256 of every file of the project that it depends on, by path
     # digests of the listings of their folders, by path, since a new file may shadow an old one
     folders: dict[str, str] = {}
     seconds: float = 0.0  # how long it took
+    cost: float = 0.0  # seconds of processor time, with the processes that it started
 
 
 def carry_out(request: Request) -> Report:
     """Audit or prove the target of a request, in this process; an error becomes part of the report."""
-    clock = time.perf_counter()
+    clock, spent = time.perf_counter(), sum(os.times()[:4])
     try:
         report = _carried_out(request)
     except UsageError as error:
         report = Report(error=str(error), location=file_named(request))
-    return msgspec.structs.replace(report, seconds=time.perf_counter() - clock)
+    return msgspec.structs.replace(report, seconds=time.perf_counter() - clock, cost=sum(os.times()[:4]) - spent)
 
 
 def _carried_out(request: Request) -> Report:
@@ -145,8 +148,9 @@ def _carried_out(request: Request) -> Report:
         evidence=evidence.with_files(files_of(request)).document(),
         unproved=unproved,
         counts=None if request.frozen is None else _counted(request, request.frozen, mechanism, pairs),
+        kept=_kept(request, mechanism) if request.kept and request.data is not None else None,
         location=location_of(mechanism.function, Path(request.root)) or file_named(request),
-        opaque=mechanism.own_randomness or not evidence.reproducible,
+        opaque=not evidence.reproducible,
     )
 
 
@@ -228,6 +232,13 @@ def _counted(
 
     asked = {**options_in(request, AuditRequest), "pairs": pairs, "sequential": False}
     question = validated(AuditRequest(mechanism, **asked))
+    if question.space is not None:
+        from dpaudit.gate.data_pair import known_again
+
+        known = known_again(question, frozen.digests)
+        if known is None:
+            return None
+        question = known
     same = [
         index for index, record in enumerate(question.records) if (record.digest0, record.digest1) == frozen.digests
     ]
@@ -237,6 +248,17 @@ def _counted(
     counts = measure_event(question, same[0], event, frozen.runs, Phase.BASELINE)
     found: dict[str, Any] = msgspec.to_builtins(counts)
     return found
+
+
+def _kept(request: Request, mechanism: Any) -> dict[str, Any]:
+    """Measure the pair of a baseline in the data of a target."""
+    from dpaudit.auditing.question import validated
+    from dpaudit.gate.data_pair import measured
+
+    asked = {**options_in(request, AuditRequest), "pairs": None, "sequential": False}
+    question = validated(AuditRequest(mechanism, **asked))
+    document: dict[str, Any] = measured(question, request.runs, asked).document()
+    return document
 
 
 def location_of(function: Callable[..., Any], root: Path) -> tuple[str, int] | None:

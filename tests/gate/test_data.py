@@ -9,10 +9,10 @@ from support import gate_projects as projects
 from dpaudit.auditing.question import SearchSpace
 from dpaudit.auditing.search import least_of
 from dpaudit.errors import UsageError
-from dpaudit.gate import cache
+from dpaudit.gate import baseline, cache
 from dpaudit.gate.config import LEAST_SEARCHED
 from dpaudit.gate.relied import relied_on
-from dpaudit.gate.result import OutcomeRule
+from dpaudit.gate.result import Outcome, OutcomeRule
 from dpaudit.gate.schema import offered
 from dpaudit.gate.target_process import Request
 
@@ -61,13 +61,40 @@ def test_evidence_of_a_search_answers_for_its_own_data_and_options(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_gate_searches_in_data_and_keeps_no_baseline_of_it(tmp_path):
+def test_a_gate_searches_in_data(tmp_path):
     configuration = project(tmp_path, DATA, "parameters = { epsilon = 3.0 }")
     runs = projects.Runs()
     found = projects.only(projects.gated(configuration, runs))
     assert (found.rule, found.evidence.search.source) == (OutcomeRule.CLAIM_VIOLATED, "data")
     assert not projects.gated(project(tmp_path, DATA), update_baseline=True).results[0].notes
-    assert '"targets": {}' in (tmp_path / "dpaudit-baseline.json").read_text()
+
+
+def own_draws(scale):
+    return f"import numpy as np\n\n\ndef total(people):\n    return sum(people) + np.random.laplace(0, {scale})\n"
+
+
+@pytest.mark.slow
+def test_a_baseline_of_data_is_compared_on_a_pair_of_its_own(tmp_path):
+    """Whatever pair an audit finds, and whatever its seed: less noise is seen."""
+    gate = "runs = 4000\nseed = 1"
+    lines = ('data = "numbers.json"', "domain = [0, 3]")
+    (tmp_path / "own.py").write_text(own_draws(6))
+    configuration = projects.project(
+        tmp_path, projects.target("own.py:total", *lines, pairs="", claim="epsilon=4"), gate=gate, files=FILES
+    )
+    before = projects.only(projects.gated(configuration, update_baseline=True))
+    assert before.outcome is Outcome.PASSED
+    entry = baseline.read(tmp_path / baseline.FILE)["total"]
+    assert entry.measured is not None
+    same = projects.only(projects.gated(configuration, seed=2))
+    assert same.outcome is Outcome.PASSED and same.comparison is not None
+    (tmp_path / "own.py").write_text(own_draws(2))
+    leakier = projects.only(projects.gated(configuration, seed=3))
+    assert leakier.rule is OutcomeRule.LEAKIER and leakier.comparison.after[0] > leakier.comparison.before[1]
+    (tmp_path / "own.py").write_text(own_draws(6))
+    (tmp_path / "numbers.json").write_text("[3, 1, 2, 2]")
+    other = projects.only(projects.gated(configuration, seed=4))
+    assert other.comparison is None and any("no longer among the first neighbours" in note for note in other.notes)
 
 
 @pytest.mark.slow

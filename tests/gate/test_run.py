@@ -144,10 +144,22 @@ def test_of_several_exit_codes_the_first_of_1_4_3_0_counts(tmp_path):
     assert list(codes.values()) == [1, 4, 3, 0]
 
 
-def test_an_opaque_function_cannot_be_promised(tmp_path):
-    found = projects.only(projects.gated(projects.project(tmp_path, projects.target("opaque"))))
-    assert found.outcome is Outcome.PASSED
-    assert any("randomness of its own" in note for note in found.notes)
+def test_only_what_no_seed_reaches_cannot_be_promised(tmp_path):
+    """A function that is called once a run draws what it will; one that is read draws by the seed."""
+    (tmp_path / "called.py").write_text("import os\n\n\ndef f(data):\n    return (len(data) + os.urandom(1)[0]) % 2\n")
+    for name, promised in (("opaque", True), ("called.py:f", False)):
+        found = projects.only(projects.gated(projects.project(tmp_path, projects.target(name))))
+        assert found.outcome is Outcome.PASSED
+        assert any("randomness of its own" in note for note in found.notes) is not promised
+
+
+def test_a_target_near_its_limit_of_time_is_told(tmp_path):
+    """What took a third of its limit may take all of it on a slower machine."""
+    for cost, told in ((0.9, False), (1.1, True)):
+        runs = projects.Runs(lambda _, report, cost=cost: msgspec.structs.replace(report, cost=cost))
+        target = projects.target("noisy_count", "time_limit = 3")
+        found = projects.only(projects.gated(projects.project(tmp_path, target), runs))
+        assert any("time_limit = 12" in note for note in found.notes) is told
 
 
 @pytest.mark.slow
