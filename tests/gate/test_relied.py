@@ -88,7 +88,7 @@ ALTERED = {  # what a request says, and something else; but for where and how it
     "account": {"mechanism": "laplace", "scale": 2},
     "trace": True,
 }
-PLACES = {"root", "frozen"}  # where it lies, and what is counted beside
+PLACES = {"root", "frozen", "kept"}  # where it lies, and what is counted beside
 ELSEWHERE = {"training", "data", "beyond_domain", "given"}  # test_training.py, test_data.py, verify/test_given_moves.py
 PROOFS = {"prove", "length", "domain"}
 
