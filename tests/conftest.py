@@ -7,6 +7,7 @@ import gc
 import itertools
 import os
 import random
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -123,3 +124,22 @@ def _undrawn() -> Iterator[None]:
     """Pages have frames for drawings."""
     with drawings.undrawn():
         yield
+
+
+def _chromium() -> str | None:
+    named = os.environ.get("CHROMIUM")
+    return named or next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """One Chromium for all tests of pages; they are skipped, with the reason, where there is none."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install '.[test]'")
+    path = _chromium()
+    if path is None:
+        pytest.skip("no Chromium was found: install one (on Debian: apt install chromium), or name it in CHROMIUM")
+    with playwright.sync_playwright() as running:
+        # without a sandbox, so that it starts for root too; the pages are our own
+        started = running.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield started
+        started.close()

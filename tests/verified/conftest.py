@@ -1,9 +1,8 @@
-"""What runs the checker with a theorem: node and a browser; tests are skipped, with the reason, where there is none."""
+"""What runs the checker with a theorem: node; tests are skipped, with the reason, where there is none."""
 
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 from importlib.resources import files
@@ -40,17 +39,3 @@ def ask(node):
         return [tuple(each) for each in json.loads(ran.stdout)]
 
     return asked
-
-
-@pytest.fixture(scope="session")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install '.[test]'")
-    names = (os.environ.get("CHROMIUM", ""), "chromium", "chromium-browser", "google-chrome")
-    path = next(filter(None, map(shutil.which, filter(None, names))), None)
-    if path is None:
-        pytest.skip("no Chromium was found: install one (on Debian: apt install chromium), or name it in CHROMIUM")
-    with playwright.sync_playwright() as running:
-        # without a sandbox, so that it starts for root too; the pages are our own
-        started = running.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield started
-        started.close()

@@ -41,10 +41,10 @@ def opened(browser, tmp_path):
     """Return the line under the verdict of a page that is opened, its word, and what the browser complained of."""
     contexts = []
 
-    def open_(html, scripts=True):
+    def open_(html, scripts=True, size=None):
         file = tmp_path / "page.html"
         file.write_text(html, encoding="utf-8")
-        context = browser.new_context(java_script_enabled=scripts)
+        context = browser.new_context(java_script_enabled=scripts, viewport=size)
         contexts.append(context)
         page, complaints = context.new_page(), []
         page.on("pageerror", lambda error: complaints.append(str(error)))
@@ -79,6 +79,14 @@ def test_a_page_that_is_right_says_proved_with_bound_and_scope(opened, drawn):
         "by at most 1. Checked in this browser"
     )
     assert line.endswith("That the program is what the certificate describes is not checked here.")
+
+
+@pytest.mark.parametrize("name", ["proved", "proved_any_length", "proved_from_records"])
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
+def test_the_line_is_on_the_first_screen(opened, drawn, name, width, height):
+    page = opened(drawn(name), size={"width": width, "height": height})[3]
+    box = page.locator("#recheck").bounding_box()
+    assert box["y"] + box["height"] <= height
 
 
 def smaller_bound(evidence):
