@@ -1,10 +1,11 @@
 (* What the theorems rest on: `make verified` compares this output with assumptions.txt. *)
-From Dpaudit Require Import Fold_private Tree_private Values_private Geometric Composition Argmax Tree.
+From Dpaudit Require Import Fold_private Tree_private Values_private Geometric Composition Releases_private Argmax Tree.
 Print Assumptions fold_private.
 Print Assumptions tree_private.
 Print Assumptions values_private.
 Print Assumptions discrete_tree_private.
 Print Assumptions composition.
+Print Assumptions releases_private.
 Print Assumptions run_argmax.
 Print Assumptions run_compare_lt.
 Print Assumptions run_compare_le.

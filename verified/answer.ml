@@ -50,36 +50,45 @@ let rec strict smooth tree =
       Br (List.map (function Cge e when continuous smooth e -> Cgt e | c -> c) cs, strict smooth a, strict smooth b)
 
 let checked certificate =
+  let boundary = "vectors that need a boundary of probability 0" and said s = (Scope.words s, s.Scope.parameters) in
   let started check = Numbers.(Steps.weight := weight ()); check () in
   if not (is "format" certificate "dpaudit-certificate") then Json.uncovered "a record that is no certificate of dpaudit's format";
   match Json.text (Json.get certificate "kind") with
+  | "releases" ->
+      let s, sampled, c = Releases.read certificate in
+      (* what a sample gains is computed to so many digits *)
+      let more = qred { qnum = Z.mul c.rbound.qnum (Numbers.integer 1_000_001);
+                        qden = (match Z.mul (Zpos c.rbound.qden) (Numbers.integer 1_000_000) with Zpos p -> p | _ -> XH) } in
+      (Scope.words_of_records s, s.given), check_releases c, (fun () -> sampled && check_releases { c with rbound = more }),
+      "a gain by sampling that needs more digits"
   | "fold" ->
       let s, c = Folds.read certificate in
       let p = c.program in
       let again () = { c with program = { init = strict [] p.init; steps = List.map (strict []) p.steps;
                                           ends = List.map (Option.map (strict [])) p.ends } } in
-      s, started (fun () -> check_fold c), (fun () -> check_fold (again ()))
+      said s, started (fun () -> check_fold c), (fun () -> check_fold (again ())), boundary
   | "tree" ->
       (match Trees.read certificate with
-       | s, Plain c -> s, started (fun () -> check_tree c), (fun () -> check_tree { c with tprogram = strict [] c.tprogram })
+       | s, Plain c ->
+           said s, started (fun () -> check_tree c), (fun () -> check_tree { c with tprogram = strict [] c.tprogram }), boundary
        | s, Valued c ->
-           s, started (fun () -> check_values c),
-           (fun () -> check_values { c with inner = { c.inner with tprogram = strict [] c.inner.tprogram } }))
-  | ("selection" | "releases" | "account") as k -> Json.uncovered "kind %s" k
+           said s, started (fun () -> check_values c),
+           (fun () -> check_values { c with inner = { c.inner with tprogram = strict [] c.inner.tprogram } }), boundary)
+  | ("selection" | "moves" | "account") as k -> Json.uncovered "kind %s" k
   | k -> Json.uncovered "a kind that is not known: %s" (Json.shown k)
 
 let of_text text =
   Steps.start (); Numbers.start (); Reading.last_label := O;
   try
     let certificate, evidence = found (Json.parse text) in
-    let s, holds, almost = checked certificate in
+    let (words, parameters), holds, almost, needed = checked certificate in
     let bound = Json.get certificate "bound" in
-    let parameters = Scope.of_parameters s in
+    let parameters = Scope.of_parameters parameters in
     let said = Printf.sprintf "\u{3b5} \u{2264} %s for %s%s, for %s" (Json.text bound)
         (Json.text (Json.get (Json.get certificate "mechanism") "name"))
-        (if parameters = "" then "" else " with " ^ parameters) (Scope.words s) in
+        (if parameters = "" then "" else " with " ^ parameters) words in
     if not holds then
-      if almost () then Not_covered, "vectors that need a boundary of probability 0"
+      if almost () then Not_covered, needed
       else Refused, "the certificate does not show " ^ said
     else match Option.bind evidence (fun e -> overstated e certificate (Numbers.rational bound)) with
       | Some why -> Refused, why ^ "; the certificate shows " ^ said

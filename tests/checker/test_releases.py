@@ -9,62 +9,24 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
+from support.made_releases import (
+    AGES,
+    BALL,
+    BERN,
+    COUNT,
+    DIFFERENCE,
+    OLD,
+    OSLO,
+    YOUNG,
+    certificate,
+    release,
+    term,
+    under,
+    value,
+)
 
 from dpaudit.checker import CertificateError, check_certificate
 from dpaudit.checker.prices import amplified, exponential, gaussian_epsilon, logarithm, logarithm_below, root
-
-
-def term(low="1", high="1", conditions=()):
-    return {"if": [list(each) for each in conditions], "low": low, "high": high}
-
-
-def value(*terms, bent=()):
-    return {"terms": list(terms), "bent": list(bent)}
-
-
-def under(*conditions):
-    return value(term(conditions=conditions))
-
-
-def release(law, scale, *values, sample=None, times=1, **details):
-    return {
-        "law": law, "scale": scale, "values": list(values), "sample": sample, "times": times, "line": "release.py:3",
-        "details": details,
-    }  # fmt: skip
-
-
-CITIES = [["text", "bern"], ["text", "oslo"]]
-
-
-def certificate(releases, bound, *, paths=None, relation="add-remove", notion="epsilon", delta="0", **more):
-    return {
-        "format": "dpaudit-certificate",
-        "version": 1,
-        "kind": "releases",
-        "mechanism": {"name": "release", "source": ""},
-        "scope": {"data": "records", "relation": relation, "group": 1, "person": None, "parameters": {}},
-        "notion": notion,
-        "delta": delta,
-        "bound": bound,
-        "columns": [
-            {"name": "age", "low": "0", "high": "120", "values": None, "missing": True},
-            {"name": "city", "low": None, "high": None, "values": CITIES, "missing": False},
-        ],
-        "samples": [],
-        "releases": releases,
-        "paths": [list(range(len(releases)))] if paths is None else paths,
-        **more,
-    }  # fmt: skip
-
-
-COUNT = value(term())
-AGES = value(term("0", "120"))
-YOUNG = value(term(conditions=[(0, "<", ["number", "18"], True)]))
-OLD = value(term(conditions=[(0, "<", ["number", "65"], False), (0, "missing", None, False)]))
-BERN = value(term(conditions=[(1, "==", ["text", "bern"], True)]))
-OSLO = value(term(conditions=[(1, "==", ["text", "oslo"], True)]))
-DIFFERENCE = value(bent=[{"kind": "abs", "factor": "-1", "inner": value(term("-1/2", "1/2"))}])
-BALL = {"ball": term("-2", "2")}
 
 ACCEPTED = {
     "a count": certificate([release("laplace", "1", COUNT)], "1"),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from support import made_certificates as made
+from support import made_releases as releases
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.report import html_page
@@ -31,8 +32,8 @@ def said(tmp_path):
 
 
 def test_two_checkers_agree_on_a_certificate_evidence_and_a_page(node, said):
-    text = (OLD / "proved.json").read_text(encoding="utf-8")
-    for given in (made.laplace(), text, html_page(Evidence.load(OLD / "proved.json"), script=False)):
+    text, records = ((OLD / f"{name}.json").read_text(encoding="utf-8") for name in ("proved", "proved_from_records"))
+    for given in (made.laplace(), text, records, html_page(Evidence.load(OLD / "proved.json"), script=False)):
         answer, sentence, _ = said(given)
         assert answer is CheckResult.HOLDS
         assert sentence.startswith("two independent checkers agree; the one with a theorem proves ε ≤ ")
@@ -60,7 +61,8 @@ def test_a_disagreement_fails_and_says_which(node, said, monkeypatch):
     ("given", "sentence"),
     [
         (made.merged_max(), "does not cover it: merged classes"),
-        ((OLD / "proved_from_records.json").read_text(encoding="utf-8"), "does not cover this kind, releases"),
+        (made.laplace() | {"kind": "selection"}, "does not cover this kind, selection"),
+        (releases.pure()[0] | {"notion": "rho"}, "does not cover this kind, releases of another notion than ε"),
     ],
 )
 def test_what_is_not_covered_decides_nothing(node, said, given, sentence):

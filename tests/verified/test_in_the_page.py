@@ -89,6 +89,21 @@ def test_the_line_is_on_the_first_screen(opened, drawn, name, width, height):
     assert box["y"] + box["height"] <= height
 
 
+def test_a_page_of_a_program_on_records_checks_itself(opened, drawn):
+    line, word, complaints, _ = opened(drawn("proved_from_records"))
+    assert (word, complaints) == ("PROVED", [])
+    assert line.startswith(
+        "PROVED. ε ≤ 1 for two_sums with epsilon=1, for any number of records, where one record comes or goes."
+    )
+
+    def wider(evidence):
+        evidence["proof"]["certificate"]["releases"][1]["values"][0]["terms"][0]["high"] = "91"
+
+    for change in (smaller_bound, smaller_statement, larger_group, wider):
+        line, word, complaints, _ = opened(forged(drawn("proved_from_records"), change))
+        assert (word, complaints, "Do not rely on this page" in line) == ("REFUSED", [], True), change
+
+
 def smaller_bound(evidence):
     evidence["proof"]["certificate"]["bound"] = "1/4"
 
@@ -154,11 +169,11 @@ def test_a_broken_file_is_a_sentence_and_no_exception(opened, drawn):
 
 
 def test_a_kind_that_is_not_covered_has_no_script(opened, drawn):
-    html = drawn("proved_from_records")
+    html = drawn("enumerated")
     assert "<script>" not in html and "script-src" not in html
     line, word, complaints, _ = opened(html)
     assert (word, complaints) == (None, [])
-    assert "(kind releases) is not covered" in line
+    assert "(enumeration) is not covered" in line
 
 
 def test_without_scripts_it_says_which_command_checks_it(opened, drawn):

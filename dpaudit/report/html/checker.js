@@ -4,90 +4,90 @@ globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurab
 b(){var
 b=this||self;b.globalThis=b;delete
 a.prototype._T_}}(Object));(function(f){"use strict";var
-iG="a shift of a part is about its queries and draws",hk="Invalid_argument",gX="up",hi="nothing follows an end",hj="no pair of a dict",c5='"',gW="a leaf that goes on gives every number of the state, any other none",hh="@[",ee="=",ef=1255,h1="<",ex="compare",h2="Fatal error: exception %s\n",iF=192,gV=255,hZ=">=",h0=0x800,iE="state",ed="jsError",aB=0x8000,hg="%ni",ew="no rational in lowest terms: ",hY="%X",b$="values",c4=256,iD="the length of a fold is any",aY="dead",gU="End_of_file",hX="integer",gT="an output of more than 20 levels",ec="Failure",iC="parameters",aX=0xff,gS="\n",ev="ENOENT",iB="a proof that gives no bound",cW="half of a surrogate pair",eu="no rational in lowest terms: %s",gR="there is no variable %s here",V="0",hV=200,hW="([^/]+)",gQ="no noise is drawn for a value",et=0xf,bk="shifts",iA="upper",da="difference",aq=128,cS=-48,gP=0xdc00,hf="Sys_blocked_io",hU="a smaller bound is stated than the certificate has",iz="fd ",hT="ENOTEMPTY",B=248,hS="cases",gO="zero coefficients are left out",c3="bound",iy="a case gives every distance and every allowance",eb="dpaudit-certificate",I="camlinternalFormat.ml",he="group",hR="Division_by_zero",iw="distances",ix=">",gN="there are no cases",iu="float",iv=1027,gM="Sys_error",hQ="x",gL=1114111,hd=246,hP="next",gK="no vector",hc="%u",c2="mechanism",gJ="EEXIST",hN="a proof without a certificate",hO="its version is not 1",es="%d",gI="Printexc.handle_uncaught_exception",hM="a group is at least 1",c1="buffer.ml",eD=20000,cR="int_of_string",cV=127,bJ=1024,hL=104,gH="scale",hb="@{",bi="name",hK="allowances",eB="1",eC="e",gG=120,ea=103,g$="no such draw",ha=" : flags Open_rdonly and Open_wronly are not compatible",hJ=102,gF=512,bj="-",hI="parameters are an object",gE=0x7ff0,hH="draws",it="movement",eA=": Not a directory",g_=" : file already exists",er=101,aW=0xffffff,hG=8000000,eq="slopes",d$="0x",hF="real",c$="nodes",is="Out_of_memory",ej="reading.ml",iq="the data of a scope are queries",ir="inf",gD="the length is at least 1",c0=254,ez="index out of bounds",g9="a tree has 1 to 100,000 nodes",ep=100,ip="scope",gC="end",c_="_bigarr02",gB="%Li",hE=" : flags Open_text and Open_binary are not compatible",gA="states",g8=", characters ",io="values are real or integer",aD=0xffff,gz="a list is expected",im=" here",gy="source",g7=12520,gx="down",ei=20000000,ik="no certificate, and no evidence",il="a text is expected",ij="an argmax has a way for each of at least two",eo="Unix.Unix_error",ii="no output",b9=2000,hD="init",ih="infinity",hC=100000,d_="mkdir",eh="draw",ba=1000,hB="a comparison has at least one variable",e="",hA="Stack_overflow",c9="then",g6="^",cQ=": No such file or directory",cZ="merged classes",hz="/static/",bI=0x3f,hy=-97,hx="Not_found",g5="Match_failure",hw=", %d times",bG=", ",ig="the format is dpaudit-certificate",gw=600,ie=-10,id="more than ",c8=252,hv="pairs",ey="argmax",g3="an allowance is one number, or one before and one after what moves",g4="there is no variable ",bl=".",bH="+",gu="query",gv="an expression is an object",en="rmdir",ib="kind",ic=0xf0,d9="parts",ia=" times",g2="data",hu="evidence without a proof",h_=110,h$="one",gt="whole-number noise on values",ht=9999,h8=116,h9="a value is a number",g1="%li",hs=1026,h7="there is one vector for each pair of leaves",gs="a record that is no certificate of dpaudit's format",hr="classes",h6=56320,gr=2047,a$="leaf",cY="monotone",hq="false",gq=-34,c7="shift",b_="couplings",h5=-32,go="Pervasives.do_at_exit",gp="utf8",aV=" ",em="Fatal error: exception ",ap=0x80,gn="Undefined_recursive_module",hp="length",gl="step",gm="the text ends in an escape",cU="nan",el="queries",g0=0xe0,ho="slope",h4="a node is not reached",gZ=0xdfff,hm="version",hn="_",aC="/",ek="compare: functional value",h3="Assert_failure",gk="%i",c6="format",eg="ENOTDIR",gj="an object is expected",gY=1073741823,cX="all",hl="true",cT=250;function
-sI(b,d,c,e){for(var
+ku="a shift of a part is about its queries and draws",dL="releases",iU="Invalid_argument",iR="bounds at a delta",iS="nothing follows an end",iT="no pair of a dict",iQ="@[",kt=192,ks="state",iP="%ni",a$="values",kr="the length of a fold is any",a_="dead",kq="accounts",fr="parameters",a9=0xff,kp="a proof that gives no bound",dp="half of a surrogate pair",W="0",bA="shifts",ko="upper",dK="difference",aB=128,iO="Sys_blocked_io",kn="fd ",G=248,km="a case gives every distance and every allowance",dn="group",kj="notion",kk="distances",kl=">",kh="float",ki=1027,kg="a rate is above 0 and at most 1",iN=246,iL="law",iM="%u",kf="a scale is positive",iK="no condition",iJ="the low end of a column is above its high end",e4="columns",cq=20000,iI="rate",iG="sample",iH="account",dm=127,bY=1024,iF="@{",dJ="1",fq="e",iC="a number from 1 on is expected",iD="no such draw",iE=" : flags Open_rdonly and Open_wronly are not compatible",bz="-",ke="movement",fp=": Not a directory",iB=" : file already exists",a8=0xffffff,dI="nodes",kd="Out_of_memory",e3="reading.ml",kb="the data of a scope are queries",kc="inf",fo="index out of bounds",iA="a tree has 1 to 100,000 nodes",fn="scope",dH="_bigarr02",iz=", characters ",ka="values are real or integer",aR=0xffff,j$=" here",iy=12520,e2=20000000,ix=" levels",j9="no certificate, and no evidence",j_="a text is expected",j7="an argmax has a way for each of at least two",j8="more than %d levels",iw=5000,j6="no output",j5="infinity",e1="draw",a7=1000,j4="details",e="",dG="then",iv="^",j3="a record adds something from a number to a larger one",bX=0x3f,j2="the data of a scope are records",iu="Match_failure",j1="the format is dpaudit-certificate",j0=-10,cp="more than ",dF=252,fm="argmax",is="an allowance is one number, or one before and one after what moves",it="there is no variable ",bB=".",bW="+",dE="kind",jZ=0xf0,fl=" times",dl="data",jX=110,jY="one",jU=116,jV="a release of nothing",jW="a value is a number",ir="%li",jT="there is one vector for each pair of leaves",jS=56320,bo="leaf",e0="paths",dD="shift",jR=-32,iq="records come and go, or are replaced",dk="nan",ip=0xe0,jQ="a node is not reached",io=0xdfff,aQ="/",jP="Assert_failure",fk="samples",im="a sample of which some draws are not used",dC="format",eZ="ENOTDIR",dB="times",il=1073741823,dj=250,ik="bounds of another notion than epsilon",ij="up",dA='"',ih="inner",ii="a leaf that goes on gives every number of the state, any other none",eX="=",eY=1255,jN="factor",fi="<",fj="compare",jO="Fatal error: exception %s\n",ig=255,jL=">=",jM=0x800,eW="jsError",aP=0x8000,fh="no rational in lowest terms: ",jK="%X",dz=256,ie="End_of_file",jJ="integer",id="an output of more than 20 levels",eV="Failure",ic="\n",fg="ENOENT",ff="no rational in lowest terms: %s",ib="there is no variable %s here",jH=200,jI="([^/]+)",ia="no noise is drawn for a value",fe=0xf,di=-48,h$=0xdc00,jG="a smaller bound is stated than the certificate has",jF="ENOTEMPTY",jE="cases",h_="zero coefficients are left out",co="bound",eU="dpaudit-certificate",M="camlinternalFormat.ml",jC="a column without values",jD="Division_by_zero",h9="there are no cases",h8="Sys_error",jB="x",h7=1114111,jA="if",jz="next",h6="no vector",dy="mechanism",h5="EEXIST",jx="a proof without a certificate",jy="no function that is known",dx="its version is not 1",fd="%d",h4="Printexc.handle_uncaught_exception",dw="a group is at least 1",h3="vectors of which the length is known",jw="more than one sample on a path",dv="buffer.ml",dh="int_of_string",ju=104,jv="epsilon",dg="scale",js="delta",jt="bent",h2="a value may be missing, or not",aO="name",jr="allowances",h1=120,eT=103,jq=102,h0=512,jp="parameters are an object",hZ=0x7ff0,jo="draws",fc=101,hY="relation",jm=1000000,jn=8000000,fb="slopes",eS="0x",jl="real",hX="the length is at least 1",jk="only numbers have an order",du=254,fa=100,df="high",hW="end",hV="%Li",jj=" : flags Open_text and Open_binary are not compatible",hU="states",hT="a list is expected",hS="source",hR="down",ji="line",eR="missing",e$="Unix.Unix_error",cm=2000,jg="two columns of one name",jh="init",jf=100000,eQ="mkdir",je="a comparison has at least one variable",jd="a column has ends or values, not both",jc="Stack_overflow",de=": No such file or directory",dt="merged classes",jb="/static/",ja=-97,i$="Not_found",i9="no value of a column",i_="one of no numbers",i8="person",e_=", %d times",hQ="<=",by=", ",hP=600,i7="pairs",hN="query",hO="an expression is an object",e9="rmdir",eP="parts",i6="evidence without a proof",hM="whole-number noise on values",i5=9999,ds="low",i4=1026,hL="a record that is no certificate of dpaudit's format",i3="classes",hK=2047,dr="monotone",i2="false",hJ=-34,cn="couplings",hH="Pervasives.do_at_exit",hI="utf8",a6=" ",e8="Fatal error: exception ",aA=0x80,hG="Undefined_recursive_module",i0="there is no path",i1="length",hE="step",hF="the text ends in an escape",e7="queries",iZ="terms",iY="slope",e6="version",iX="_",iW="laplace",e5="compare: functional value",hD="discrete_laplace",hC="%i",hB="an object is expected",dq="all",iV="true";function
+xd(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-sL(e,f,d){var
+xg(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-di(c,b,a){var
+dT(c,b,a){var
 d=String.fromCharCode;if(b==0&&a<=4096&&a==c.length)return d.apply(null,c);var
-f=e;for(;0<a;b+=bJ,a-=bJ)f+=d.apply(null,c.slice(b,b+Math.min(a,bJ)));return f}function
-db(b){if(f.Uint8Array)var
+f=e;for(;0<a;b+=bY,a-=bY)f+=d.apply(null,c.slice(b,b+Math.min(a,bY)));return f}function
+dM(b){if(f.Uint8Array)var
 c=new(f.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-bc(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?di(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?di(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)db(b);var
+bq(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?dT(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?dT(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)dM(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-au(a){return a}function
-aG(a,b,c,d,e){bc(au(a),b,c,d,e);return 0}function
-tA(b,a){throw[0,b,a]}function
-bO(b,a){if(b==0)return e;if(a.repeat)return a.repeat(b);var
+aF(a){return a}function
+aU(a,b,c,d,e){bq(aF(a),b,c,d,e);return 0}function
+x6(b,a){throw[0,b,a]}function
+b3(b,a){if(b==0)return e;if(a.repeat)return a.repeat(b);var
 d=e,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-bn(a){if(a.t==2)a.c+=bO(a.l-a.c.length,"\0");else
-a.c=di(a.c,0,a.c.length);a.t=0}function
-i9(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>cV)return false;return true}else
+bD(a){if(a.t==2)a.c+=b3(a.l-a.c.length,"\0");else
+a.c=dT(a.c,0,a.c.length);a.t=0}function
+kY(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>dm)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-eT(f){for(var
-k=e,c=e,h,g,i,a,b=0,j=f.length;b<j;b++){g=f.charCodeAt(b);if(g<ap){for(var
-d=b+1;d<j&&(g=f.charCodeAt(d))<ap;d++);if(d-b>gF){c.substr(0,1);k+=c;c=e;k+=f.slice(b,d)}else
-c+=f.slice(b,d);if(d==j)break;b=d}a=1;if(++b<j&&((i=f.charCodeAt(b))&-64)==aq){h=i+(g<<6);if(g<g0){a=h-0x3080;if(a<ap)a=1}else{a=2;if(++b<j&&((i=f.charCodeAt(b))&-64)==aq){h=i+(h<<6);if(g<ic){a=h-0xe2080;if(a<h0||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<j&&((i=f.charCodeAt(b))&-64)==aq&&g<0xf5){a=i-0x3c82080+(h<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>aD)c+=String.fromCharCode(0xd7c0+(a>>10),gP+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>bJ){c.substr(0,1);k+=c;c=e}}return k+c}function
-aE(c,a,b){this.t=c;this.c=a;this.l=b}aE.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:bn(this);case
-0:if(i9(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};aE.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return eT(a)};aE.prototype.slice=function(){var
+fH(f){for(var
+k=e,c=e,h,g,i,a,b=0,j=f.length;b<j;b++){g=f.charCodeAt(b);if(g<aA){for(var
+d=b+1;d<j&&(g=f.charCodeAt(d))<aA;d++);if(d-b>h0){c.substr(0,1);k+=c;c=e;k+=f.slice(b,d)}else
+c+=f.slice(b,d);if(d==j)break;b=d}a=1;if(++b<j&&((i=f.charCodeAt(b))&-64)==aB){h=i+(g<<6);if(g<ip){a=h-0x3080;if(a<aA)a=1}else{a=2;if(++b<j&&((i=f.charCodeAt(b))&-64)==aB){h=i+(h<<6);if(g<jZ){a=h-0xe2080;if(a<jM||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<j&&((i=f.charCodeAt(b))&-64)==aB&&g<0xf5){a=i-0x3c82080+(h<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>aR)c+=String.fromCharCode(0xd7c0+(a>>10),h$+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>bY){c.substr(0,1);k+=c;c=e}}return k+c}function
+aS(c,a,b){this.t=c;this.c=a;this.l=b}aS.prototype.toString=function(){switch(this.t){case
+9:return this.c;default:bD(this);case
+0:if(kY(this.c)){this.t=9;return this.c}this.t=8;case
+8:return this.c}};aS.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return fH(a)};aS.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-aE(this.t,a,this.l)};function
-iQ(a){return new
-aE(0,a,a.length)}function
-a(a){return iQ(a)}function
-eQ(c,b){tA(c,a(b))}var
-w=[0];function
-J(a){eQ(w.Invalid_argument,a)}function
-iO(){J(ez)}function
-l(a,c,b){b&=aX;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}db(a)}a.c[c]=b;return 0}function
-bm(b,a,c){if(a>>>0>=b.l)iO();return l(b,a,c)}function
-bL(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+aS(this.t,a,this.l)};function
+kE(a){return new
+aS(0,a,a.length)}function
+a(a){return kE(a)}function
+fE(c,b){x6(c,a(b))}var
+B=[0];function
+N(a){fE(B.Invalid_argument,a)}function
+kC(){N(fo)}function
+r(a,c,b){b&=a9;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}dM(a)}a.c[c]=b;return 0}function
+bC(b,a,c){if(a>>>0>=b.l)kC();return r(b,a,c)}function
+b0(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-av(c,a){if(c.fun)return av(c.fun,a);if(typeof
+aG(c,a){if(c.fun)return aG(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return av(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return aG(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return av(c,d)}}function
-ca(){J(ez)}function
-t(a,b){if(b>>>0>=a.length-1)ca();return a}function
-sS(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
-a0(a){a.t&6&&bn(a);return a.c}var
-tK=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-tJ(a){if(tK)return Math.floor(Math.log2(a));var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return aG(c,d)}}function
+cr(){N(fo)}function
+s(a,b){if(b>>>0>=a.length-1)cr();return a}function
+xn(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+ba(a){a.t&6&&bD(a);return a.c}var
+ye=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+yd(a){if(ye)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-eK(c){var
+fy(c){var
 a=new(f.Float32Array)(1);a[0]=c;var
 b=new(f.Int32Array)(a.buffer);return b[0]|0}var
-iW=Math.pow(2,-24);function
-i3(a){throw a}function
-dg(){i3(w.Division_by_zero)}function
-g(b,c,a){this.lo=b&aW;this.mi=c&aW;this.hi=a&aD}g.prototype.caml_custom="_j";g.prototype.copy=function(){return new
+kK=Math.pow(2,-24);function
+kS(a){throw a}function
+dR(){kS(B.Division_by_zero)}function
+g(b,c,a){this.lo=b&a8;this.mi=c&a8;this.hi=a&aR}g.prototype.caml_custom="_j";g.prototype.copy=function(){return new
 g(this.lo,this.mi,this.hi)};g.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};g.prototype.compare=function(a){var
 b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};g.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
@@ -96,7 +96,7 @@ b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
 g(b,c,d)};g.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
 g(b,c,d)};g.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*iW|0)+this.mi*a.lo+this.lo*a.mi,d=(c*iW|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+b=this.lo*a.lo,c=(b*kK|0)+this.mi*a.lo+this.lo*a.mi,d=(c*kK|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
 g(b,c,d)};g.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};g.prototype.isNeg=function(){return this.hi<<16<0};g.prototype.and=function(a){return new
 g(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};g.prototype.or=function(a){return new
 g(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};g.prototype.xor=function(a){return new
@@ -110,27 +110,27 @@ g(this.hi>>a-48,0,0)};g.prototype.shift_right=function(a){a=a&63;if(a==0)return 
 c=this.hi<<16>>16;if(a<24)return new
 g(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-g(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&aD);return new
-g(this.hi<<16>>a-32,b,b)};g.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&aW;this.lo=this.lo<<1&aW};g.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&aW;this.mi=(this.mi>>>1|this.hi<<23)&aW;this.hi=this.hi>>>1};g.prototype.udivmod=function(e){var
+g(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&aR);return new
+g(this.hi<<16>>a-32,b,b)};g.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&a8;this.lo=this.lo<<1&a8};g.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&a8;this.mi=(this.mi>>>1|this.hi<<23)&a8;this.hi=this.hi>>>1};g.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
 g(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};g.prototype.div=function(a){var
-b=this;if(a.isZero())dg();var
-d=b.hi^a.hi;if(b.hi&aB)b=b.neg();if(a.hi&aB)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&aB)c=c.neg();return c};g.prototype.mod=function(b){var
-a=this;if(b.isZero())dg();var
-d=a.hi;if(a.hi&aB)a=a.neg();if(b.hi&aB)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&aB)c=c.neg();return c};g.prototype.toInt=function(){return this.lo|this.mi<<24};g.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};g.prototype.toArray=function(){return[this.hi>>8,this.hi&aX,this.mi>>16,this.mi>>8&aX,this.mi&aX,this.lo>>16,this.lo>>8&aX,this.lo&aX]};g.prototype.lo32=function(){return this.lo|(this.mi&aX)<<24};g.prototype.hi32=function(){return this.mi>>>8&aD|this.hi<<16};function
-dd(b,c,a){return new
+b=this;if(a.isZero())dR();var
+d=b.hi^a.hi;if(b.hi&aP)b=b.neg();if(a.hi&aP)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&aP)c=c.neg();return c};g.prototype.mod=function(b){var
+a=this;if(b.isZero())dR();var
+d=a.hi;if(a.hi&aP)a=a.neg();if(b.hi&aP)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&aP)c=c.neg();return c};g.prototype.toInt=function(){return this.lo|this.mi<<24};g.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};g.prototype.toArray=function(){return[this.hi>>8,this.hi&a9,this.mi>>16,this.mi>>8&a9,this.mi&a9,this.lo>>16,this.lo>>8&a9,this.lo&a9]};g.prototype.lo32=function(){return this.lo|(this.mi&a9)<<24};g.prototype.hi32=function(){return this.mi>>>8&aR|this.hi<<16};function
+dO(b,c,a){return new
 g(b,c,a)}function
-dc(a){if(!isFinite(a)){if(isNaN(a))return dd(1,0,gE);return a>0?dd(0,0,gE):dd(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?aB:a>=0?0:aB;if(f)a=-a;var
-b=tJ(a)+1023;if(b<=0){b=0;a/=Math.pow(2,-hs)}else{a/=Math.pow(2,b-iv);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+dN(a){if(!isFinite(a)){if(isNaN(a))return dO(1,0,hZ);return a>0?dO(0,0,hZ):dO(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?aP:a>=0?0:aP;if(f)a=-a;var
+b=yd(a)+1023;if(b<=0){b=0;a/=Math.pow(2,-i4)}else{a/=Math.pow(2,b-ki);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&et|f|b<<4;return dd(g,e,c)}function
-cg(a){return a.toArray()}function
-iN(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==c_)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<aD)c.write(16,b.dims[a]);else{c.write(16,aD);c.write(32,0);c.write(32,b.dims[a])}else
+g=a|0;c=c&fe|f|b<<4;return dO(g,e,c)}function
+cx(a){return a.toArray()}function
+kB(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==dH)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<aR)c.write(16,b.dims[a]);else{c.write(16,aR);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -147,29 +147,29 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=cg(b.get(a));for(var
+e=cx(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=cg(dc(b.get(a)));for(var
+e=cx(dN(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=eK(b.get(a));c.write(32,e)}break;case
+e=fy(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,eK(d[1]));c.write(32,eK(d[2]))}break;case
+d=b.get(a);c.write(32,fy(d[1]));c.write(32,fy(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=cg(dc(f[1]));for(var
+f=b.get(a),e=cx(dN(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=cg(dc(f[2]));for(var
+e=cx(dN(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-iL(a){switch(a){case
+kz(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-sM(c,e){var
+xh(c,e){var
 b=f,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
@@ -183,51 +183,51 @@ b=f,a;switch(c){case
 9:a=b.Int32Array;break;case
 10:a=b.Float32Array;break;case
 11:a=b.Float64Array;break;case
-12:a=b.Uint8Array;break}if(!a)J("Bigarray.create: unsupported kind");var
+12:a=b.Uint8Array;break}if(!a)N("Bigarray.create: unsupported kind");var
 d=new
-a(e*iL(c));return d}function
-eL(c){var
+a(e*kz(c));return d}function
+fz(c){var
 a=new(f.Int32Array)(1);a[0]=c;var
 b=new(f.Float32Array)(a.buffer);return b[0]}function
-cf(a){return new
+cw(a){return new
 g(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-eM(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==gr)return(f|g|b&et)==0?b&aB?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&et);if(c>0){a+=16;a*=Math.pow(2,c-iv)}else
-a*=Math.pow(2,-hs);if(b&aB)a=-a;return a}function
-eE(b){var
+fA(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==hK)return(f|g|b&fe)==0?b&aP?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&fe);if(c>0){a+=16;a*=Math.pow(2,c-ki)}else
+a*=Math.pow(2,-i4);if(b&aP)a=-a;return a}function
+fs(b){var
 d=b.length,c=1;for(var
-a=0;a<d;a++){if(b[a]<0)J("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-s_(b,a){return new
-g(b&aW,b>>>24&aX|(a&aD)<<8,a>>>16&aD)}function
-eN(a){return a.hi32()}function
-eO(a){return a.lo32()}var
-sN=c_;function
-bb(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bb.prototype.caml_custom=sN;bb.prototype.offset=function(b){var
+a=0;a<d;a++){if(b[a]<0)N("Bigarray.create: negative dimension");c=c*b[a]}return c}function
+xF(b,a){return new
+g(b&a8,b>>>24&a9|(a&aR)<<8,a>>>16&aR)}function
+fB(a){return a.hi32()}function
+fC(a){return a.lo32()}var
+xi=dH;function
+bp(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bp.prototype.caml_custom=xi;bp.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
-Array))J("bigarray.js: invalid offset");if(this.dims.length!=b.length)J("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])ca();c=c*this.dims[a]+b[a]}else
+Array))N("bigarray.js: invalid offset");if(this.dims.length!=b.length)N("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])cr();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])ca();c=c*this.dims[a]+(b[a]-1)}return c};bb.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])cr();c=c*this.dims[a]+(b[a]-1)}return c};bp.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return s_(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return xF(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[c0,e,c];default:return this.data[a]}};bb.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=eO(b);this.data[a*2+1]=eN(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[du,e,c];default:return this.data[a]}};bp.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=fC(b);this.data[a*2+1]=fB(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bb.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bp.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=eO(b),e=eN(b);if(c==e)this.data.fill(c);else
+c=fC(b),e=fB(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};bb.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};bp.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -247,26 +247,26 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-bK(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bK.prototype=new
-bb();bK.prototype.offset=function(a){if(typeof
+bZ(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bZ.prototype=new
+bp();bZ.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-J("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])ca();return a};bK.prototype.get=function(a){return this.data[a]};bK.prototype.set=function(a,b){this.data[a]=b;return 0};bK.prototype.fill=function(a){this.data.fill(a);return 0};function
-iJ(c,d,a,b){var
-e=iL(c);if(eE(a)*e!=b.length)J("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-bK(c,d,a,b);return new
-bb(c,d,a,b)}function
-aw(b){if(!w.Failure)w.Failure=[B,a(ec),-3];eQ(w.Failure,b)}function
-iK(b,v,r){var
-i=b.read32s();if(i<0||i>16)aw("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&aX,o=p>>8&1,h=[];if(r==c_)for(var
+N("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])cr();return a};bZ.prototype.get=function(a){return this.data[a]};bZ.prototype.set=function(a,b){this.data[a]=b;return 0};bZ.prototype.fill=function(a){this.data.fill(a);return 0};function
+kx(c,d,a,b){var
+e=kz(c);if(fs(a)*e!=b.length)N("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+bZ(c,d,a,b);return new
+bp(c,d,a,b)}function
+aH(b){if(!B.Failure)B.Failure=[G,a(eV),-3];fE(B.Failure,b)}function
+ky(b,v,r){var
+i=b.read32s();if(i<0||i>16)aH("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&a9,o=p>>8&1,h=[];if(r==dH)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==aD){var
-t=b.read32u(),u=b.read32u();if(t!=0)aw("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+n=b.read16u();if(n==aR){var
+t=b.read32u(),u=b.read32u();if(t!=0)aH("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=eE(h),f=sM(j,d),g=iJ(j,o,h,f);switch(j){case
+d=fs(h),f=xh(j,d),g=kx(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -280,129 +280,129 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)aw("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)aH("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=cf(e);g.set(a,q)}break;case
+q=cw(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=eM(cf(e));g.set(a,k)}break;case
+k=fA(cw(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=eL(b.read32s());g.set(a,k)}break;case
+k=fz(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=eL(b.read32s()),l=eL(b.read32s());g.set(a,[c0,m,l])}break;case
+m=fz(b.read32s()),l=fz(b.read32s());g.set(a,[du,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=eM(cf(e));for(var
+m=fA(cw(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=eM(cf(e));g.set(a,[c0,m,l])}break}v[0]=(4+i)*4;return iJ(j,o,h,f)}function
-iI(a,b,c){return a.compare(b,c)}function
-aJ(a,b){return Math.imul(a,b)}function
-W(b,a){a=aJ(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aJ(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-s5(a,b){a=W(a,eO(b));a=W(a,eN(b));return a}function
-eI(a,b){return s5(a,dc(b))}function
-iM(c){var
-b=eE(c.dims),d=0;switch(c.kind){case
+l=fA(cw(e));g.set(a,[du,m,l])}break}v[0]=(4+i)*4;return kx(j,o,h,f)}function
+kw(a,b,c){return a.compare(b,c)}function
+ag(a,b){return Math.imul(a,b)}function
+$(b,a){a=ag(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=ag(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+xA(a,b){a=$(a,fC(b));a=$(a,fB(b));return a}function
+fw(a,b){return xA(a,dN(b))}function
+kA(c){var
+b=fs(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>c4)b=c4;var
-e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=W(d,e)}e=0;switch(b&3){case
+12:if(b>dz)b=dz;var
+e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=$(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
-1:e|=c.data[a+0];d=W(d,e)}break;case
+1:e|=c.data[a+0];d=$(d,e)}break;case
 4:case
-5:if(b>aq)b=aq;var
-e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=W(d,e)}if((b&1)!=0)d=W(d,c.data[a]);break;case
+5:if(b>aB)b=aB;var
+e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=$(d,e)}if((b&1)!=0)d=$(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
-a=0;a<b;a++)d=W(d,c.data[a]);break;case
+a=0;a<b;a++)d=$(d,c.data[a]);break;case
 8:case
 9:if(b>64)b=64;for(var
-a=0;a<b;a++)d=W(d,c.data[a]);break;case
+a=0;a<b;a++)d=$(d,c.data[a]);break;case
 7:if(b>32)b=32;b*=2;for(var
-a=0;a<b;a++)d=W(d,c.data[a]);break;case
+a=0;a<b;a++)d=$(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=eI(d,c.data[a]);break;case
+a=0;a<b;a++)d=fw(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=eI(d,c.data[a]);break}return d}function
-s8(a,b){b[0]=4;return a.read32s()}function
-tu(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=fw(d,c.data[a]);break}return d}function
+xD(a,b){b[0]=4;return a.read32s()}function
+x0(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:aw("input_value: native integer value too large");default:aw("input_value: ill-formed native integer")}}function
-th(c,d){var
+2:aH("input_value: native integer value too large");default:aH("input_value: ill-formed native integer")}}function
+xO(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return cf(b)}function
-td(e,d,b){var
-c=cg(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return cw(b)}function
+xK(e,d,b){var
+c=cx(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-s9(a,b,c){return a.compare(b)}function
-ta(a){return a.lo32()^a.hi32()}var
-cd={"_j":{deserialize:th,serialize:td,fixed_length:8,compare:s9,hash:ta},"_i":{deserialize:s8,fixed_length:4},"_n":{deserialize:tu,fixed_length:4},"_bigarray":{deserialize:function(a,b){return iK(a,b,"_bigarray")},serialize:iN,compare:iI,hash:iM},"_bigarr02":{deserialize:function(a,b){return iK(a,b,c_)},serialize:iN,compare:iI,hash:iM}};function
-eF(a){return cd[a.caml_custom]&&cd[a.caml_custom].compare}function
-iR(f,c,d,e){var
-b=eF(c);if(b){var
+xE(a,b,c){return a.compare(b)}function
+xH(a){return a.lo32()^a.hi32()}var
+cu={"_j":{deserialize:xO,serialize:xK,fixed_length:8,compare:xE,hash:xH},"_i":{deserialize:xD,fixed_length:4},"_n":{deserialize:x0,fixed_length:4},"_bigarray":{deserialize:function(a,b){return ky(a,b,"_bigarray")},serialize:kB,compare:kw,hash:kA},"_bigarr02":{deserialize:function(a,b){return ky(a,b,dH)},serialize:kB,compare:kw,hash:kA}};function
+ft(a){return cu[a.caml_custom]&&cu[a.caml_custom].compare}function
+kF(f,c,d,e){var
+b=ft(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-ci(a){return a
+cz(a){return a
 instanceof
-aE}function
-de(a){return ci(a)}function
-iS(a){if(typeof
-a==="number")return ba;else
-if(ci(a))return c8;else
-if(de(a))return 1252;else
+aS}function
+dP(a){return cz(a)}function
+kG(a){if(typeof
+a==="number")return a7;else
+if(cz(a))return dF;else
+if(dP(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=gV){var
-b=a[0]|0;return b==c0?0:b}else
+Array&&a[0]===a[0]>>>0&&a[0]<=ig){var
+b=a[0]|0;return b==du?0:b}else
 if(a
 instanceof
-String)return g7;else
+String)return iy;else
 if(typeof
-a=="string")return g7;else
+a=="string")return iy;else
 if(a
 instanceof
-Number)return ba;else
-if(a&&a.caml_custom)return ef;else
+Number)return a7;else
+if(a&&a.caml_custom)return eY;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-aa(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-iP(a,b){a.t&6&&bn(a);b.t&6&&bn(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-tN(a,b){return iP(a,b)}function
-cb(a,b,d){var
+af(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+kD(a,b){a.t&6&&bD(a);b.t&6&&bD(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+yh(a,b){return kD(a,b)}function
+cs(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=iS(a);if(f==cT){a=a[1];continue}var
-g=iS(b);if(g==cT){b=b[1];continue}if(f!==g){if(f==ba){if(g==ef)return iR(a,b,-1,d);return-1}if(g==ba){if(f==ef)return iR(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:J(ek);break;case
+f=kG(a);if(f==dj){a=a[1];continue}var
+g=kG(b);if(g==dj){b=b[1];continue}if(f!==g){if(f==a7){if(g==eY)return kF(a,b,-1,d);return-1}if(g==a7){if(f==eY)return kF(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:N(e5);break;case
 248:var
-c=aa(a[2],b[2]);if(c!=0)return c|0;break;case
-249:J(ek);break;case
-250:J("equal: got Forward_tag, should not happen");break;case
-251:J("equal: abstract value");break;case
+c=af(a[2],b[2]);if(c!=0)return c|0;break;case
+249:N(e5);break;case
+250:N("equal: got Forward_tag, should not happen");break;case
+251:N("equal: abstract value");break;case
 252:if(a!==b){var
-c=iP(a,b);if(c!=0)return c|0}break;case
-253:J("equal: got Double_tag, should not happen");break;case
-254:J("equal: got Double_array_tag, should not happen");break;case
-255:J("equal: got Custom_tag, should not happen");break;case
-1247:J(ek);break;case
+c=kD(a,b);if(c!=0)return c|0}break;case
+253:N("equal: got Double_tag, should not happen");break;case
+254:N("equal: got Double_array_tag, should not happen");break;case
+255:N("equal: got Custom_tag, should not happen");break;case
+1247:N(e5);break;case
 1255:var
-i=eF(a);if(i!=eF(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)J("compare: abstract value");var
+i=ft(a);if(i!=ft(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)N("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -410,273 +410,273 @@ c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;
 1001:if(a<b)return-1;if(a>b)return 1;if(a!=b){if(!d)return NaN;if(a==a)return 1;if(b==b)return-1}break;case
 1251:if(a!==b){if(!d)return NaN;return 1}break;case
 1252:var
-a=a0(a),b=a0(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
+a=ba(a),b=ba(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 12520:var
 a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-aZ(a,b){return cb(a,b,true)}function
-sT(){return[0]}function
-F(a){if(a<0)J("Bytes.create");return new
-aE(a?2:9,e,a)}function
-sV(b,a){if(a==0)dg();return b/a|0}function
-sW(a,b){return+(cb(a,b,false)==0)}function
-sX(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=e;a.t=2}else{a.c=bO(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)db(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-eP(d){d=a0(d);var
-e=d.length;if(e>31)J("format_int: format too long");var
-a={justify:bH,signstyle:bj,filler:aV,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+aV(a,b){return cs(a,b,true)}function
+xo(){return[0]}function
+K(a){if(a<0)N("Bytes.create");return new
+aS(a?2:9,e,a)}function
+xq(b,a){if(a==0)dR();return b/a|0}function
+xr(a,b){return+(cs(a,b,false)==0)}function
+xs(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=e;a.t=2}else{a.c=b3(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)dM(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+fD(d){d=ba(d);var
+e=d.length;if(e>31)N("format_int: format too long");var
+a={justify:bW,signstyle:bz,filler:a6,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=bj;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=V;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-eG(b,g){if(b.uppercase)g=g.toUpperCase();var
-f=g.length;if(b.signedconv&&(b.sign<0||b.signstyle!=bj))f++;if(b.alternate){if(b.base==8)f+=1;if(b.base==16)f+=2}var
-c=e;if(b.justify==bH&&b.filler==aV)for(var
-d=f;d<b.width;d++)c+=aV;if(b.signedconv)if(b.sign<0)c+=bj;else
-if(b.signstyle!=bj)c+=b.signstyle;if(b.alternate&&b.base==8)c+=V;if(b.alternate&&b.base==16)c+=d$;if(b.justify==bH&&b.filler==V)for(var
-d=f;d<b.width;d++)c+=V;c+=g;if(b.justify==bj)for(var
-d=f;d<b.width;d++)c+=aV;return a(c)}function
-eH(i,c){function
+b=d.charAt(c);switch(b){case"-":a.justify=bz;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=W;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+fu(b,g){if(b.uppercase)g=g.toUpperCase();var
+f=g.length;if(b.signedconv&&(b.sign<0||b.signstyle!=bz))f++;if(b.alternate){if(b.base==8)f+=1;if(b.base==16)f+=2}var
+c=e;if(b.justify==bW&&b.filler==a6)for(var
+d=f;d<b.width;d++)c+=a6;if(b.signedconv)if(b.sign<0)c+=bz;else
+if(b.signstyle!=bz)c+=b.signstyle;if(b.alternate&&b.base==8)c+=W;if(b.alternate&&b.base==16)c+=eS;if(b.justify==bW&&b.filler==W)for(var
+d=f;d<b.width;d++)c+=W;c+=g;if(b.justify==bz)for(var
+d=f;d<b.width;d++)c+=a6;return a(c)}function
+fv(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(bH)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(V);if(b>0)a=a+bl+new
-Array(b+1).join(V);return a}else
+c=parseInt(a.toString().split(bW)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(W);if(b>0)a=a+bB+new
+Array(b+1).join(W);return a}else
 return a.toFixed(b)}}var
-a,e=eP(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=cU;e.filler=aV}else
-if(!isFinite(c)){a=ir;e.filler=aV}else
+a,e=fD(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=dk;e.filler=a6}else
+if(!isFinite(c)){a=kc;e.filler=a6}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==eC)a=a.slice(0,b-1)+V+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(eC),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==V)b--;if(a.charAt(b)==bl)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==eC)a=a.slice(0,b-1)+V+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==fq)a=a.slice(0,b-1)+W+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(fq),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==W)b--;if(a.charAt(b)==bB)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==fq)a=a.slice(0,b-1)+W+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==V)b--;if(a.charAt(b)==bl)b--;a=a.slice(0,b+1)}}break}return eG(e,a)}function
-ce(f,c){if(a0(f)==es)return a(e+c);var
-b=eP(f);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==W)b--;if(a.charAt(b)==bB)b--;a=a.slice(0,b+1)}}break}return fu(e,a)}function
+cv(f,c){if(ba(f)==fd)return a(e+c);var
+b=fD(f);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(b.base);if(b.prec>=0){b.filler=aV;var
-g=b.prec-d.length;if(g>0)d=bO(g,V)+d}return eG(b,d)}var
-tw=0;function
-bM(){return tw++}function
-df(a){return a.toUtf16()}function
-ck(){return typeof
+d=c.toString(b.base);if(b.prec>=0){b.filler=a6;var
+g=b.prec-d.length;if(g>0)d=b3(g,W)+d}return fu(b,d)}var
+x2=0;function
+b1(){return x2++}function
+dQ(a){return a.toUtf16()}function
+cB(){return typeof
 f.process!=="undefined"&&typeof
 f.process.versions!=="undefined"&&typeof
 f.process.versions.node!=="undefined"}function
-tL(){function
-a(a){if(a.charAt(0)===aC)return[e,a.substring(1)];return}function
+yf(){function
+a(a){if(a.charAt(0)===aQ)return[e,a.substring(1)];return}function
 b(c){var
 h=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=h.exec(c),b=a[1]||e,f=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||f)){var
-d=a[1]||e,g=a[2]||e;return[d,c.substring(d.length+g.length)]}return}return ck()&&f.process&&f.process.platform?f.process.platform==="win32"?b:a:a}var
-eU=tL();function
-i7(a){return a.slice(-1)!==aC?a+aC:a}if(ck()&&f.process&&f.process.cwd)var
-cc=f.process.cwd().replace(/\\/g,aC);else
+d=a[1]||e,g=a[2]||e;return[d,c.substring(d.length+g.length)]}return}return cB()&&f.process&&f.process.platform?f.process.platform==="win32"?b:a:a}var
+fI=yf();function
+kW(a){return a.slice(-1)!==aQ?a+aQ:a}if(cB()&&f.process&&f.process.cwd)var
+ct=f.process.cwd().replace(/\\/g,aQ);else
 var
-cc="/static";cc=i7(cc);function
-tm(a){a=df(a);if(!eU(a))a=cc+a;var
-e=eU(a),d=e[1].split(aC),b=[];for(var
+ct="/static";ct=kW(ct);function
+xT(a){a=dQ(a);if(!fI(a))a=ct+a;var
+e=fI(a),d=e[1].split(aQ),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-tG(f){for(var
-g=e,b=g,a,i,c=0,h=f.length;c<h;c++){a=f.charCodeAt(c);if(a<ap){for(var
-d=c+1;d<h&&(a=f.charCodeAt(d))<ap;d++);if(d-c>gF){b.substr(0,1);g+=b;b=e;g+=f.slice(c,d)}else
-b+=f.slice(c,d);if(d==h)break;c=d}if(a<h0){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(ap|a&bI)}else
-if(a<0xd800||a>=gZ)b+=String.fromCharCode(g0|a>>12,ap|a>>6&bI,ap|a&bI);else
-if(a>=0xdbff||c+1==h||(i=f.charCodeAt(c+1))<gP||i>gZ)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+i-0x35fdc00;b+=String.fromCharCode(ic|a>>18,ap|a>>12&bI,ap|a>>6&bI,ap|a&bI)}if(b.length>bJ){b.substr(0,1);g+=b;b=e}}return g+b}function
-sR(a){var
-b=9;if(!i9(a))b=8,a=tG(a);return new
-aE(b,a,a.length)}function
-ai(a){return sR(a)}var
-tM=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",gJ,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",ev,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",eg,hT,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-br(d,g,f,a){var
-b=tM.indexOf(d);if(b<0){if(a==null)a=-ht;b=[0,a]}var
-c=[b,ai(g||e),ai(f||e)];return c}var
-i1={};function
-bo(a){return i1[a]}function
-bp(b,a){throw[0,b].concat(a)}function
-sQ(a){return new
-aE(4,a,a.length)}function
-o(a){eQ(w.Sys_error,a)}function
-ty(a){o(a+cQ)}function
-sP(b,a){if(a>>>0>=b.l)iO();return bL(b,a)}function
-ah(a){return a.l}function
-iH(){}function
-N(a){this.data=a}N.prototype=new
-iH();N.prototype.truncate=function(a){var
-b=this.data;this.data=F(a|0);bc(b,0,this.data,0,a)};N.prototype.length=function(){return ah(this.data)};N.prototype.write=function(b,d,g,a){var
+ya(f){for(var
+g=e,b=g,a,i,c=0,h=f.length;c<h;c++){a=f.charCodeAt(c);if(a<aA){for(var
+d=c+1;d<h&&(a=f.charCodeAt(d))<aA;d++);if(d-c>h0){b.substr(0,1);g+=b;b=e;g+=f.slice(c,d)}else
+b+=f.slice(c,d);if(d==h)break;c=d}if(a<jM){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(aA|a&bX)}else
+if(a<0xd800||a>=io)b+=String.fromCharCode(ip|a>>12,aA|a>>6&bX,aA|a&bX);else
+if(a>=0xdbff||c+1==h||(i=f.charCodeAt(c+1))<h$||i>io)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+i-0x35fdc00;b+=String.fromCharCode(jZ|a>>18,aA|a>>12&bX,aA|a>>6&bX,aA|a&bX)}if(b.length>bY){b.substr(0,1);g+=b;b=e}}return g+b}function
+xm(a){var
+b=9;if(!kY(a))b=8,a=ya(a);return new
+aS(b,a,a.length)}function
+as(a){return xm(a)}var
+yg=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",h5,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",fg,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",eZ,jF,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+bH(d,g,f,a){var
+b=yg.indexOf(d);if(b<0){if(a==null)a=-i5;b=[0,a]}var
+c=[b,as(g||e),as(f||e)];return c}var
+kQ={};function
+bE(a){return kQ[a]}function
+bF(b,a){throw[0,b].concat(a)}function
+xl(a){return new
+aS(4,a,a.length)}function
+w(a){fE(B.Sys_error,a)}function
+x4(a){w(a+de)}function
+xk(b,a){if(a>>>0>=b.l)kC();return b0(b,a)}function
+ar(a){return a.l}function
+kv(){}function
+P(a){this.data=a}P.prototype=new
+kv();P.prototype.truncate=function(a){var
+b=this.data;this.data=K(a|0);bq(b,0,this.data,0,a)};P.prototype.length=function(){return ar(this.data)};P.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=F(b+a),f=this.data;this.data=e;bc(f,0,this.data,0,c)}aG(d,g,this.data,b,a);return 0};N.prototype.read=function(c,a,d,b){var
-e=this.length();bc(this.data,c,a,d,b);return 0};N.prototype.read_one=function(a){return sP(this.data,a)};N.prototype.close=function(){};N.prototype.constructor=N;function
-Z(b,a){this.content={};this.root=b;this.lookupFun=a}Z.prototype.nm=function(a){return this.root+a};Z.prototype.create_dir_if_needed=function(d){var
-c=d.split(aC),b=e;for(var
-a=0;a<c.length-1;a++){b+=c[a]+aC;if(this.content[b])continue;this.content[b]=Symbol("directory")}};Z.prototype.slash=function(a){return/\/$/.test(a)?a:a+aC};Z.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
+e=K(b+a),f=this.data;this.data=e;bq(f,0,this.data,0,c)}aU(d,g,this.data,b,a);return 0};P.prototype.read=function(c,a,d,b){var
+e=this.length();bq(this.data,c,a,d,b);return 0};P.prototype.read_one=function(a){return xk(this.data,a)};P.prototype.close=function(){};P.prototype.constructor=P;function
+ae(b,a){this.content={};this.root=b;this.lookupFun=a}ae.prototype.nm=function(a){return this.root+a};ae.prototype.create_dir_if_needed=function(d){var
+c=d.split(aQ),b=e;for(var
+a=0;a<c.length-1;a++){b+=c[a]+aQ;if(this.content[b])continue;this.content[b]=Symbol("directory")}};ae.prototype.slash=function(a){return/\/$/.test(a)?a:a+aQ};ae.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
 c=this.lookupFun(a(this.root),a(b));if(c!==0){this.create_dir_if_needed(b);this.content[b]=new
-N(au(c[1]))}}};Z.prototype.exists=function(a){if(a==e)return 1;var
-b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};Z.prototype.mkdir=function(c,f,d){var
-b=d&&bo(eo);if(this.exists(c))if(b)bp(b,br(gJ,d_,this.nm(c)));else
-o(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||e;if(!this.exists(a))if(b)bp(b,br(ev,d_,this.nm(a)));else
-o(a+cQ);if(!this.is_dir(a))if(b)bp(b,br(eg,d_,this.nm(a)));else
-o(a+eA);this.create_dir_if_needed(this.slash(c))};Z.prototype.rmdir=function(a,g){var
-b=g&&bo(eo),c=a==e?e:this.slash(a),f=new
-RegExp(g6+c+hW);if(!this.exists(a))if(b)bp(b,br(ev,en,this.nm(a)));else
-o(a+cQ);if(!this.is_dir(a))if(b)bp(b,br(eg,en,this.nm(a)));else
-o(a+eA);for(var
+P(aF(c[1]))}}};ae.prototype.exists=function(a){if(a==e)return 1;var
+b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};ae.prototype.mkdir=function(c,f,d){var
+b=d&&bE(e$);if(this.exists(c))if(b)bF(b,bH(h5,eQ,this.nm(c)));else
+w(c+": File exists");var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||e;if(!this.exists(a))if(b)bF(b,bH(fg,eQ,this.nm(a)));else
+w(a+de);if(!this.is_dir(a))if(b)bF(b,bH(eZ,eQ,this.nm(a)));else
+w(a+fp);this.create_dir_if_needed(this.slash(c))};ae.prototype.rmdir=function(a,g){var
+b=g&&bE(e$),c=a==e?e:this.slash(a),f=new
+RegExp(iv+c+jI);if(!this.exists(a))if(b)bF(b,bH(fg,e9,this.nm(a)));else
+w(a+de);if(!this.is_dir(a))if(b)bF(b,bH(eZ,e9,this.nm(a)));else
+w(a+fp);for(var
 d
 in
-this.content)if(d.match(f))if(b)bp(b,br(hT,en,this.nm(a)));else
-o(this.nm(a)+": Directory not empty");delete
-this.content[c]};Z.prototype.readdir=function(a){var
-g=a==e?e:this.slash(a);if(!this.exists(a))o(a+cQ);if(!this.is_dir(a))o(a+eA);var
+this.content)if(d.match(f))if(b)bF(b,bH(jF,e9,this.nm(a)));else
+w(this.nm(a)+": Directory not empty");delete
+this.content[c]};ae.prototype.readdir=function(a){var
+g=a==e?e:this.slash(a);if(!this.exists(a))w(a+de);if(!this.is_dir(a))w(a+fp);var
 h=new
-RegExp(g6+g+hW),d={},c=[];for(var
+RegExp(iv+g+jI),d={},c=[];for(var
 f
 in
 this.content){var
-b=f.match(h);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};Z.prototype.is_dir=function(a){if(a==e)return true;var
-b=this.slash(a);return this.content[b]?1:0};Z.prototype.unlink=function(a){var
+b=f.match(h);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};ae.prototype.is_dir=function(a){if(a==e)return true;var
+b=this.slash(a);return this.content[b]?1:0};ae.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};Z.prototype.open=function(a,b){if(b.rdonly&&b.wronly)o(this.nm(a)+ha);if(b.text&&b.binary)o(this.nm(a)+hE);this.lookup(a);if(this.content[a]){if(this.is_dir(a))o(this.nm(a)+" : is a directory");if(b.create&&b.excl)o(this.nm(a)+g_);var
+this.content[a];return b};ae.prototype.open=function(a,b){if(b.rdonly&&b.wronly)w(this.nm(a)+iE);if(b.text&&b.binary)w(this.nm(a)+jj);this.lookup(a);if(this.content[a]){if(this.is_dir(a))w(this.nm(a)+" : is a directory");if(b.create&&b.excl)w(this.nm(a)+iB);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
-N(F(0));return this.content[a]}else
-ty(this.nm(a))};Z.prototype.register=function(c,a){var
-b;if(this.content[c])o(this.nm(c)+g_);if(ci(a))b=new
-N(a);if(de(a))b=new
-N(au(a));else
+P(K(0));return this.content[a]}else
+x4(this.nm(a))};ae.prototype.register=function(c,a){var
+b;if(this.content[c])w(this.nm(c)+iB);if(cz(a))b=new
+P(a);if(dP(a))b=new
+P(aF(a));else
 if(a
 instanceof
 Array)b=new
-N(sQ(a));else
+P(xl(a));else
 if(typeof
 a==="string")b=new
-N(iQ(a));else
+P(kE(a));else
 if(a.toString){var
-d=au(ai(a.toString()));b=new
-N(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-o(this.nm(c)+" : registering file with invalid content type")};Z.prototype.constructor=Z;function
-h(a){return ah(a)}function
-aj(b,a){return bL(b,a)}function
-sK(d){var
+d=aF(as(a.toString()));b=new
+P(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
+w(this.nm(c)+" : registering file with invalid content type")};ae.prototype.constructor=ae;function
+h(a){return ar(a)}function
+at(b,a){return b0(b,a)}function
+xf(d){var
 c=h(d),b=new
-Array(c),a=0;for(;a<c;a++)b[a]=aj(d,a);return b}function
-sJ(a){if(a.t!=4)db(a);return a.c}function
-aF(a){this.fs=require("fs");this.fd=a}aF.prototype=new
-iH();aF.prototype.truncate=function(a){try{this.fs.ftruncateSync(this.fd,a|0)}catch(a){o(a.toString())}};aF.prototype.length=function(){try{return this.fs.fstatSync(this.fd).size}catch(a){o(a.toString())}};aF.prototype.write=function(g,b,c,e){var
-a=sK(b);if(!(a
+Array(c),a=0;for(;a<c;a++)b[a]=at(d,a);return b}function
+xe(a){if(a.t!=4)dM(a);return a.c}function
+aT(a){this.fs=require("fs");this.fd=a}aT.prototype=new
+kv();aT.prototype.truncate=function(a){try{this.fs.ftruncateSync(this.fd,a|0)}catch(a){w(a.toString())}};aT.prototype.length=function(){try{return this.fs.fstatSync(this.fd).size}catch(a){w(a.toString())}};aT.prototype.write=function(g,b,c,e){var
+a=xf(b);if(!(a
 instanceof
 f.Uint8Array))a=new(f.Uint8Array)(a);var
-d=f.Buffer.from(a);try{this.fs.writeSync(this.fd,d,c,e,g)}catch(a){o(a.toString())}return 0};aF.prototype.read=function(h,d,c,g){var
-a=sJ(d);if(!(a
+d=f.Buffer.from(a);try{this.fs.writeSync(this.fd,d,c,e,g)}catch(a){w(a.toString())}return 0};aT.prototype.read=function(h,d,c,g){var
+a=xe(d);if(!(a
 instanceof
 f.Uint8Array))a=new(f.Uint8Array)(a);var
-e=f.Buffer.from(a);try{this.fs.readSync(this.fd,e,c,g,h)}catch(a){o(a.toString())}for(var
-b=0;b<g;b++)bm(d,c+b,e[c+b]);return 0};aF.prototype.read_one=function(c){var
-b=new(f.Uint8Array)(1),a=f.Buffer.from(b);try{this.fs.readSync(this.fd,a,0,1,c)}catch(a){o(a.toString())}return a[0]};aF.prototype.close=function(){try{this.fs.closeSync(this.fd)}catch(a){o(a.toString())}};aF.prototype.constructor=aF;function
-O(a){this.fs=require("fs");this.root=a}O.prototype.nm=function(a){return this.root+a};O.prototype.exists=function(a){try{return this.fs.existsSync(this.nm(a))?1:0}catch(a){return 0}};O.prototype.mkdir=function(b,a,c){try{this.fs.mkdirSync(this.nm(b),{mode:a});return 0}catch(a){this.raise_nodejs_error(a,c)}};O.prototype.rmdir=function(a,b){try{this.fs.rmdirSync(this.nm(a));return 0}catch(a){this.raise_nodejs_error(a,b)}};O.prototype.readdir=function(a,b){try{return this.fs.readdirSync(this.nm(a))}catch(a){this.raise_nodejs_error(a,b)}};O.prototype.is_dir=function(a){try{return this.fs.statSync(this.nm(a)).isDirectory()?1:0}catch(a){o(a.toString())}};O.prototype.unlink=function(a,c){try{var
-b=this.fs.existsSync(this.nm(a))?1:0;this.fs.unlinkSync(this.nm(a));return b}catch(a){this.raise_nodejs_error(a,c)}};O.prototype.open=function(f,c,g){var
+e=f.Buffer.from(a);try{this.fs.readSync(this.fd,e,c,g,h)}catch(a){w(a.toString())}for(var
+b=0;b<g;b++)bC(d,c+b,e[c+b]);return 0};aT.prototype.read_one=function(c){var
+b=new(f.Uint8Array)(1),a=f.Buffer.from(b);try{this.fs.readSync(this.fd,a,0,1,c)}catch(a){w(a.toString())}return a[0]};aT.prototype.close=function(){try{this.fs.closeSync(this.fd)}catch(a){w(a.toString())}};aT.prototype.constructor=aT;function
+Q(a){this.fs=require("fs");this.root=a}Q.prototype.nm=function(a){return this.root+a};Q.prototype.exists=function(a){try{return this.fs.existsSync(this.nm(a))?1:0}catch(a){return 0}};Q.prototype.mkdir=function(b,a,c){try{this.fs.mkdirSync(this.nm(b),{mode:a});return 0}catch(a){this.raise_nodejs_error(a,c)}};Q.prototype.rmdir=function(a,b){try{this.fs.rmdirSync(this.nm(a));return 0}catch(a){this.raise_nodejs_error(a,b)}};Q.prototype.readdir=function(a,b){try{return this.fs.readdirSync(this.nm(a))}catch(a){this.raise_nodejs_error(a,b)}};Q.prototype.is_dir=function(a){try{return this.fs.statSync(this.nm(a)).isDirectory()?1:0}catch(a){w(a.toString())}};Q.prototype.unlink=function(a,c){try{var
+b=this.fs.existsSync(this.nm(a))?1:0;this.fs.unlinkSync(this.nm(a));return b}catch(a){this.raise_nodejs_error(a,c)}};Q.prototype.open=function(f,c,g){var
 a=require("constants"),b=0;for(var
 e
 in
 c)switch(e){case"rdonly":b|=a.O_RDONLY;break;case"wronly":b|=a.O_WRONLY;break;case"append":b|=a.O_WRONLY|a.O_APPEND;break;case"create":b|=a.O_CREAT;break;case"truncate":b|=a.O_TRUNC;break;case"excl":b|=a.O_EXCL;break;case"binary":b|=a.O_BINARY;break;case"text":b|=a.O_TEXT;break;case"nonblock":b|=a.O_NONBLOCK;break}try{var
 d=this.fs.openSync(this.nm(f),b);return new
-aF(d)}catch(a){this.raise_nodejs_error(a,g)}};O.prototype.rename=function(b,a,c){try{this.fs.renameSync(this.nm(b),this.nm(a))}catch(a){this.raise_nodejs_error(a,c)}};O.prototype.stat=function(b,c){try{var
-a=this.fs.statSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};O.prototype.lstat=function(b,c){try{var
-a=this.fs.lstatSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};O.prototype.symlink=function(d,c,a,b){try{this.fs.symlinkSync(this.nm(c),this.nm(a),d?"dir":"file");return 0}catch(a){this.raise_nodejs_error(a,b)}};O.prototype.readlink=function(b,c){try{var
-a=this.fs.readlinkSync(this.nm(b),gp);return ai(a)}catch(a){this.raise_nodejs_error(a,c)}};O.prototype.raise_nodejs_error=function(a,d){var
-b=bo(eo);if(d&&b){var
-c=br(a.code,a.syscall,a.path,a.errno);bp(b,c)}else
-o(a.toString())};O.prototype.stats_from_js=function(a){var
+aT(d)}catch(a){this.raise_nodejs_error(a,g)}};Q.prototype.rename=function(b,a,c){try{this.fs.renameSync(this.nm(b),this.nm(a))}catch(a){this.raise_nodejs_error(a,c)}};Q.prototype.stat=function(b,c){try{var
+a=this.fs.statSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};Q.prototype.lstat=function(b,c){try{var
+a=this.fs.lstatSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};Q.prototype.symlink=function(d,c,a,b){try{this.fs.symlinkSync(this.nm(c),this.nm(a),d?"dir":"file");return 0}catch(a){this.raise_nodejs_error(a,b)}};Q.prototype.readlink=function(b,c){try{var
+a=this.fs.readlinkSync(this.nm(b),hI);return as(a)}catch(a){this.raise_nodejs_error(a,c)}};Q.prototype.raise_nodejs_error=function(a,d){var
+b=bE(e$);if(d&&b){var
+c=bH(a.code,a.syscall,a.path,a.errno);bF(b,c)}else
+w(a.toString())};Q.prototype.stats_from_js=function(a){var
 b;if(a.isFile())b=0;else
 if(a.isDirectory())b=1;else
 if(a.isCharacterDevice())b=2;else
 if(a.isBlockDevice())b=3;else
 if(a.isSymbolicLink())b=4;else
 if(a.isFIFO())b=5;else
-if(a.isSocket())b=6;return[0,a.dev,a.ino,b,a.mode,a.nlink,a.uid,a.gid,a.rdev,a.size,a.atimeMs,a.mtimeMs,a.ctimeMs]};O.prototype.constructor=O;function
-iV(b){var
-a=eU(b);if(!a)return;return a[0]+aC}var
-dh=iV(cc)||aw("unable to compute caml_root"),bP=[];if(ck())bP.push({path:dh,device:new
-O(dh)});else
-bP.push({path:dh,device:new
-Z(dh)});bP.push({path:hz,device:new
-Z(hz)});function
-i_(b){var
-g=tm(b),b=g.join(aC),f=i7(b),c;for(var
-e=0;e<bP.length;e++){var
-a=bP[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&ck()){var
-d=iV(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+if(a.isSocket())b=6;return[0,a.dev,a.ino,b,a.mode,a.nlink,a.uid,a.gid,a.rdev,a.size,a.atimeMs,a.mtimeMs,a.ctimeMs]};Q.prototype.constructor=Q;function
+kJ(b){var
+a=fI(b);if(!a)return;return a[0]+aQ}var
+dS=kJ(ct)||aH("unable to compute caml_root"),b4=[];if(cB())b4.push({path:dS,device:new
+Q(dS)});else
+b4.push({path:dS,device:new
+ae(dS)});b4.push({path:jb,device:new
+ae(jb)});function
+kZ(b){var
+g=xT(b),b=g.join(aQ),f=kW(b),c;for(var
+e=0;e<b4.length;e++){var
+a=b4[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&cB()){var
+d=kJ(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-O(d)};bP.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;o("no device found for "+f)}function
-sU(c,b){var
-a=i_(c);if(!a.device.register)aw("cannot register file");a.device.register(a.rest,b);return 0}function
-i8(c,b){var
-c=a(c),b=a(b);return sU(c,b)}function
-sZ(){var
+Q(d)};b4.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;w("no device found for "+f)}function
+xp(c,b){var
+a=kZ(c);if(!a.device.register)aH("cannot register file");a.device.register(a.rest,b);return 0}function
+kX(c,b){var
+c=a(c),b=a(b);return xp(c,b)}function
+xu(){var
 b=f.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)i8(b[a].name,b[a].content);f.jsoo_create_file=i8;f.caml_fs_tmp=[];return 0}function
-iU(){return[0]}function
-s0(a,b){return+(cb(a,b,false)>=0)}function
-eJ(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=W(d,c)}c=0;switch(e&3){case
+a=0;a<b.length;a++)kX(b[a].name,b[a].content);f.jsoo_create_file=kX;f.caml_fs_tmp=[];return 0}function
+kI(){return[0]}function
+xv(a,b){return+(cs(a,b,false)>=0)}function
+fx(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=$(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
-1:c|=b.charCodeAt(a);d=W(d,c)}d^=e;return d}function
-s6(a,b){return eJ(a,a0(b))}function
-s3(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=W(d,c)}c=0;switch(e&3){case
+1:c|=b.charCodeAt(a);d=$(d,c)}d^=e;return d}function
+xB(a,b){return fx(a,ba(b))}function
+xy(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=$(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
-1:c|=b[a];d=W(d,c)}d^=e;return d}function
-iX(a){switch(a.t&6){default:bn(a);case
+1:c|=b[a];d=$(d,c)}d^=e;return d}function
+kL(a){switch(a.t&6){default:bD(a);case
 0:return a.c;case
 4:return a.c}}function
-s2(b,c){var
-a=iX(c);return typeof
-a==="string"?eJ(b,a):s3(b,a)}function
-s4(a){a^=a>>>16;a=aJ(a,0x85ebca6b|0);a^=a>>>13;a=aJ(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-s1(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>c4)d=c4;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(cd[a.caml_custom]&&cd[a.caml_custom].hash){var
-k=cd[a.caml_custom].hash(a);b=W(b,k);c--}}else
+xx(b,c){var
+a=kL(c);return typeof
+a==="string"?fx(b,a):xy(b,a)}function
+xz(a){a^=a>>>16;a=ag(a,0x85ebca6b|0);a^=a>>>13;a=ag(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+xw(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dz)d=dz;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(cu[a.caml_custom]&&cu[a.caml_custom].hash){var
+k=cu[a.caml_custom].hash(a);b=$(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
-248:b=W(b,a[2]);c--;break;case
+248:b=$(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
-o=a.length-1<<10|a[0];b=W(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(ci(a)){b=s2(b,a);c--}else
-if(de(a)){b=s6(b,a);c--}else
+o=a.length-1<<10|a[0];b=$(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
+if(cz(a)){b=xx(b,a);c--}else
+if(dP(a)){b=xB(b,a);c--}else
 if(typeof
-a==="string"){b=eJ(b,a);c--}else
-if(a===(a|0)){b=W(b,a+a+1);c--}else
-if(a===+a){b=eI(b,a);c--}}b=s4(b);return b&0x3FFFFFFF}function
-s7(a,c,l){if(!isFinite(a)){if(isNaN(a))return ai(cU);return ai(a>0?ih:"-infinity")}var
+a==="string"){b=fx(b,a);c--}else
+if(a===(a|0)){b=$(b,a+a+1);c--}else
+if(a===+a){b=fw(b,a);c--}}b=xz(b);return b&0x3FFFFFFF}function
+xC(a,c,l){if(!isFinite(a)){if(isNaN(a))return as(dk);return as(a>0?j5:"-infinity")}var
 j=a==0&&1/a==-Infinity?1:a>=0?0:1;if(j)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-k=d<0?e:bH,f=e;if(j)f=bj;else
+k=d<0?e:bW,f=e;if(j)f=bz;else
 switch(l){case
-43:f=bH;break;case
-32:f=aV;break;default:break}if(c>=0&&c<13){var
+43:f=bW;break;case
+32:f=a6;break;default:break}if(c>=0&&c<13){var
 h=Math.pow(2,c*4);a=Math.round(a*h)/h}var
 b=a.toString(16);if(c>=0){var
-i=b.indexOf(bl);if(i<0)b+=bl+bO(c,V);else{var
-g=i+1+c;if(b.length<g)b+=bO(g-b.length,V);else
-b=b.substr(0,g)}}return ai(f+d$+b+"p"+k+d.toString(10))}function
-tc(a){return+a.isZero()}function
-tf(a){return new
-g(a&aW,a>>24&aW,a>>31&aD)}function
-tg(a){return a.toInt()}function
-tb(a){return+a.isNeg()}function
-te(a){return a.neg()}function
-s$(h,c){var
-a=eP(h);if(a.signedconv&&tb(c)){a.sign=-1;c=te(c)}var
-b=e,i=tf(a.base),g="0123456789abcdef";do{var
-f=c.udivmod(i);c=f.quotient;b=g.charAt(tg(f.modulus))+b}while(!tc(c));if(a.prec>=0){a.filler=aV;var
-d=a.prec-b.length;if(d>0)b=bO(d,V)+b}return eG(a,b)}function
-tx(c){var
-a=0,e=h(c),b=10,d=1;if(e>0)switch(aj(c,a)){case
+i=b.indexOf(bB);if(i<0)b+=bB+b3(c,W);else{var
+g=i+1+c;if(b.length<g)b+=b3(g-b.length,W);else
+b=b.substr(0,g)}}return as(f+eS+b+"p"+k+d.toString(10))}function
+xJ(a){return+a.isZero()}function
+xM(a){return new
+g(a&a8,a>>24&a8,a>>31&aR)}function
+xN(a){return a.toInt()}function
+xI(a){return+a.isNeg()}function
+xL(a){return a.neg()}function
+xG(h,c){var
+a=fD(h);if(a.signedconv&&xI(c)){a.sign=-1;c=xL(c)}var
+b=e,i=xM(a.base),g="0123456789abcdef";do{var
+f=c.udivmod(i);c=f.quotient;b=g.charAt(xN(f.modulus))+b}while(!xJ(c));if(a.prec>=0){a.filler=a6;var
+d=a.prec-b.length;if(d>0)b=b3(d,W)+b}return fu(a,b)}function
+x3(c){var
+a=0,e=h(c),b=10,d=1;if(e>0)switch(at(c,a)){case
 45:a++;d=-1;break;case
-43:a++;d=1;break}if(a+1<e&&aj(c,a)==48)switch(aj(c,a+1)){case
+43:a++;d=1;break}if(a+1<e&&at(c,a)==48)switch(at(c,a+1)){case
 120:case
 88:b=16;a+=2;break;case
 111:case
@@ -685,24 +685,24 @@ a=0,e=h(c),b=10,d=1;if(e>0)switch(aj(c,a)){case
 66:b=2;a+=2;break;case
 117:case
 85:a+=2;break}return[a,d,b]}function
-i2(a){if(a>=48&&a<=57)return a-48;if(a>=65&&a<=90)return a-55;if(a>=97&&a<=122)return a-87;return-1}function
-ch(f){var
-i=tx(f),c=i[0],j=i[1],d=i[2],g=h(f),k=-1>>>0,e=c<g?aj(f,c):0,b=i2(e);if(b<0||b>=d)aw(cR);var
-a=b;for(c++;c<g;c++){e=aj(f,c);if(e==95)continue;b=i2(e);if(b<0||b>=d)break;a=d*a+b;if(a>k)aw(cR)}if(c!=g)aw(cR);a=j*a;if(d==10&&(a|0)!=a)aw(cR);return a|0}function
-tj(a){return a.slice(1)}function
-tk(d){return function(){var
+kR(a){if(a>=48&&a<=57)return a-48;if(a>=65&&a<=90)return a-55;if(a>=97&&a<=122)return a-87;return-1}function
+cy(f){var
+i=x3(f),c=i[0],j=i[1],d=i[2],g=h(f),k=-1>>>0,e=c<g?at(f,c):0,b=kR(e);if(b<0||b>=d)aH(dh);var
+a=b;for(c++;c<g;c++){e=at(f,c);if(e==95)continue;b=kR(e);if(b<0||b>=d)break;a=d*a+b;if(a>k)aH(dh)}if(c!=g)aH(dh);a=j*a;if(d==10&&(a|0)!=a)aH(dh);return a|0}function
+xQ(a){return a.slice(1)}function
+xR(d){return function(){var
 b=arguments.length;if(b>0){var
 c=new
 Array(b);for(var
-a=0;a<b;a++)c[a]=arguments[a];return av(d,c)}else
-return av(d,[undefined])}}function
-tl(a,b){return+(cb(a,b,false)<=0)}function
-aH(a,d){if(a<0)ca();var
+a=0;a<b;a++)c[a]=arguments[a];return aG(d,c)}else
+return aG(d,[undefined])}}function
+xS(a,b){return+(cs(a,b,false)<=0)}function
+aI(a,d){if(a<0)cr();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-tD(b){return a(di(b,0,b.length))}var
-tn=function(){function
+x9(b){return a(dT(b,0,b.length))}var
+xU=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -710,41 +710,41 @@ h(d,b,e,c,h,f,g){return a(b&c|e&~c,d,b,h,f,g)}function
 i(c,b,d,e,h,f,g){return a(b^d^e,c,b,h,f,g)}function
 j(c,b,d,e,h,f,g){return a(d^(b|~e),c,b,h,f,g)}function
 k(f,n){var
-e=n;f[e>>2]|=ap<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
+e=n;f[e>>2]|=aA<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
 k=[0x67452301,0xEFCDAB89,0x98BADCFE,0x10325476];for(e=0;e<f.length;e+=16){var
 a=k[0],b=k[1],c=k[2],d=k[3];a=g(a,b,c,d,f[e+0],7,0xD76AA478);d=g(d,a,b,c,f[e+1],12,0xE8C7B756);c=g(c,d,a,b,f[e+2],17,0x242070DB);b=g(b,c,d,a,f[e+3],22,0xC1BDCEEE);a=g(a,b,c,d,f[e+4],7,0xF57C0FAF);d=g(d,a,b,c,f[e+5],12,0x4787C62A);c=g(c,d,a,b,f[e+6],17,0xA8304613);b=g(b,c,d,a,f[e+7],22,0xFD469501);a=g(a,b,c,d,f[e+8],7,0x698098D8);d=g(d,a,b,c,f[e+9],12,0x8B44F7AF);c=g(c,d,a,b,f[e+10],17,0xFFFF5BB1);b=g(b,c,d,a,f[e+11],22,0x895CD7BE);a=g(a,b,c,d,f[e+12],7,0x6B901122);d=g(d,a,b,c,f[e+13],12,0xFD987193);c=g(c,d,a,b,f[e+14],17,0xA679438E);b=g(b,c,d,a,f[e+15],22,0x49B40821);a=h(a,b,c,d,f[e+1],5,0xF61E2562);d=h(d,a,b,c,f[e+6],9,0xC040B340);c=h(c,d,a,b,f[e+11],14,0x265E5A51);b=h(b,c,d,a,f[e+0],20,0xE9B6C7AA);a=h(a,b,c,d,f[e+5],5,0xD62F105D);d=h(d,a,b,c,f[e+10],9,0x02441453);c=h(c,d,a,b,f[e+15],14,0xD8A1E681);b=h(b,c,d,a,f[e+4],20,0xE7D3FBC8);a=h(a,b,c,d,f[e+9],5,0x21E1CDE6);d=h(d,a,b,c,f[e+14],9,0xC33707D6);c=h(c,d,a,b,f[e+3],14,0xF4D50D87);b=h(b,c,d,a,f[e+8],20,0x455A14ED);a=h(a,b,c,d,f[e+13],5,0xA9E3E905);d=h(d,a,b,c,f[e+2],9,0xFCEFA3F8);c=h(c,d,a,b,f[e+7],14,0x676F02D9);b=h(b,c,d,a,f[e+12],20,0x8D2A4C8A);a=i(a,b,c,d,f[e+5],4,0xFFFA3942);d=i(d,a,b,c,f[e+8],11,0x8771F681);c=i(c,d,a,b,f[e+11],16,0x6D9D6122);b=i(b,c,d,a,f[e+14],23,0xFDE5380C);a=i(a,b,c,d,f[e+1],4,0xA4BEEA44);d=i(d,a,b,c,f[e+4],11,0x4BDECFA9);c=i(c,d,a,b,f[e+7],16,0xF6BB4B60);b=i(b,c,d,a,f[e+10],23,0xBEBFBC70);a=i(a,b,c,d,f[e+13],4,0x289B7EC6);d=i(d,a,b,c,f[e+0],11,0xEAA127FA);c=i(c,d,a,b,f[e+3],16,0xD4EF3085);b=i(b,c,d,a,f[e+6],23,0x04881D05);a=i(a,b,c,d,f[e+9],4,0xD9D4D039);d=i(d,a,b,c,f[e+12],11,0xE6DB99E5);c=i(c,d,a,b,f[e+15],16,0x1FA27CF8);b=i(b,c,d,a,f[e+2],23,0xC4AC5665);a=j(a,b,c,d,f[e+0],6,0xF4292244);d=j(d,a,b,c,f[e+7],10,0x432AFF97);c=j(c,d,a,b,f[e+14],15,0xAB9423A7);b=j(b,c,d,a,f[e+5],21,0xFC93A039);a=j(a,b,c,d,f[e+12],6,0x655B59C3);d=j(d,a,b,c,f[e+3],10,0x8F0CCC92);c=j(c,d,a,b,f[e+10],15,0xFFEFF47D);b=j(b,c,d,a,f[e+1],21,0x85845DD1);a=j(a,b,c,d,f[e+8],6,0x6FA87E4F);d=j(d,a,b,c,f[e+15],10,0xFE2CE6E0);c=j(c,d,a,b,f[e+6],15,0xA3014314);b=j(b,c,d,a,f[e+13],21,0x4E0811A1);a=j(a,b,c,d,f[e+4],6,0xF7537E82);d=j(d,a,b,c,f[e+11],10,0xBD3AF235);c=j(c,d,a,b,f[e+2],15,0x2AD7D2BB);b=j(b,c,d,a,f[e+9],21,0xEB86D391);k[0]=l(a,k[0]);k[1]=l(b,k[1]);k[2]=l(c,k[2]);k[3]=l(d,k[3])}var
 o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=iX(i);if(typeof
+e=[],h=kL(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return tD(k(e,f))}}();function
-to(c,b,a){return tn(au(c),b,a)}function
-tp(){return 0}var
-aI=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return x9(k(e,f))}}();function
+xV(c,b,a){return xU(aF(c),b,a)}function
+xW(){return 0}var
+aW=new
 Array();function
-bN(c){var
-a=aI[c];if(!a.opened)o("Cannot flush a closed channel");if(!a.buffer||a.buffer==e)return 0;if(a.fd&&w.fds[a.fd]&&w.fds[a.fd].output){var
-b=w.fds[a.fd].output;switch(b.length){case
+b2(c){var
+a=aW[c];if(!a.opened)w("Cannot flush a closed channel");if(!a.buffer||a.buffer==e)return 0;if(a.fd&&B.fds[a.fd]&&B.fds[a.fd].output){var
+b=B.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=e;return 0}function
-i5(e,f){var
-b=aI[e],d=a(f),c=h(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
-tH(a){var
-a=eT(a),b=f;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+kU(e,f){var
+b=aW[e],d=a(f),c=h(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
+yb(a){var
+a=fH(a),b=f;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-tI(a){var
-a=eT(a),b=f;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+yc(a){var
+a=fH(a),b=f;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-dj(c,e,d,a){if(w.fds===undefined)w.fds=new
+dU(c,e,d,a){if(B.fds===undefined)B.fds=new
 Array();a=a?a:{};var
-b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;w.fds[c]=b;if(!w.fd_last_idx||c>w.fd_last_idx)w.fd_last_idx=c;return c}function
-tO(c,b,g){var
+b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;B.fds[c]=b;if(!B.fd_last_idx||c>B.fd_last_idx)B.fd_last_idx=c;return c}function
+yi(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -754,426 +754,504 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)o(a0(c)+ha);if(a.text&&a.binary)o(a0(c)+hE);var
-d=i_(c),e=d.device.open(d.rest,a),f=w.fd_last_idx?w.fd_last_idx:0;return dj(f+1,i5,e,a)}dj(0,i5,new
-N(F(0)));dj(1,tI,new
-N(F(0)));dj(2,tH,new
-N(F(0)));function
-tq(a){var
-c=w.fds[a];if(c.flags.wronly)o(iz+a+" is writeonly");var
-d=null;if(a==0&&ck()){var
-e=require("fs");d=function(){return ai(e.readFileSync(0,gp))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};aI[b.fd]=b;return b.fd}function
-iY(c){var
-b=w.fds[c];if(b.flags.rdonly)o(iz+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:e};aI[a.fd]=a;return a.fd}function
-tr(){var
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)w(ba(c)+iE);if(a.text&&a.binary)w(ba(c)+jj);var
+d=kZ(c),e=d.device.open(d.rest,a),f=B.fd_last_idx?B.fd_last_idx:0;return dU(f+1,kU,e,a)}dU(0,kU,new
+P(K(0)));dU(1,yc,new
+P(K(0)));dU(2,yb,new
+P(K(0)));function
+xX(a){var
+c=B.fds[a];if(c.flags.wronly)w(kn+a+" is writeonly");var
+d=null;if(a==0&&cB()){var
+e=require("fs");d=function(){return as(e.readFileSync(0,hI))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};aW[b.fd]=b;return b.fd}function
+kM(c){var
+b=B.fds[c];if(b.flags.rdonly)w(kn+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:e};aW[a.fd]=a;return a.fd}function
+xY(){var
 b=0;for(var
-a=0;a<aI.length;a++)if(aI[a]&&aI[a].opened&&aI[a].out)b=[0,aI[a].fd,b];return b}function
-S(a){return a}function
-ts(g,d,h,f){var
-b=aI[g];if(!b.opened)o("Cannot output to a closed channel");var
-a;if(h==0&&ah(d)==f)a=d;else{a=F(f);bc(d,h,a,0,f)}var
-i=S(a),c=a0(i),e=c.lastIndexOf(gS);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);bN(g);b.buffer+=c.substr(e+1)}return 0}function
-iZ(b,a,d,c){return ts(b,au(a),d,c)}function
-i0(c,b){var
-d=a(String.fromCharCode(b));iZ(c,d,0,1);return 0}function
-tt(b,a){if(a==0)dg();return b%a}function
-ax(a,b){return+(cb(a,b,false)!=0)}function
-tv(a,b){a[0]=cT;a[1]=b;return 0}function
-cj(a){if(a
+a=0;a<aW.length;a++)if(aW[a]&&aW[a].opened&&aW[a].out)b=[0,aW[a].fd,b];return b}function
+X(a){return a}function
+xZ(g,d,h,f){var
+b=aW[g];if(!b.opened)w("Cannot output to a closed channel");var
+a;if(h==0&&ar(d)==f)a=d;else{a=K(f);bq(d,h,a,0,f)}var
+i=X(a),c=ba(i),e=c.lastIndexOf(ic);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);b2(g);b.buffer+=c.substr(e+1)}return 0}function
+kN(b,a,d,c){return xZ(b,aF(a),d,c)}function
+kO(c,b){var
+d=a(String.fromCharCode(b));kN(c,d,0,1);return 0}function
+kP(b,a){if(a==0)dR();return b%a}function
+al(a,b){return+(cs(a,b,false)!=0)}function
+x1(a,b){a[0]=dj;a[1]=b;return 0}function
+cA(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(ci(a))return c8;else
-if(de(a))return c8;else
+if(cz(a))return dF;else
+if(dP(a))return dF;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return gV;else
-return ba}function
-ar(b,c,a){if(a&&f.toplevelReloc)b=f.toplevelReloc(a);w[b+1]=c;if(a)w[a]=c}function
-eR(a,b){i1[a0(a)]=b;return 0}function
-sO(a,b){if(a===b)return 1;a.t&6&&bn(a);b.t&6&&bn(b);return a.c==b.c?1:0}function
-bq(a,b){return sO(a,b)}function
-tC(){J(ez)}function
-x(b,a){if(a>>>0>=h(b))tC();return aj(b,a)}function
-m(a,b){return 1-bq(a,b)}function
-tE(){return 0x7FFFFFFF/4|0}function
-tz(){i3(w.Not_found)}function
-i6(c){var
-a=f,b=df(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return ai(a.process.env[b]);if(f.jsoo_static_env&&f.jsoo_static_env[b])return ai(f.jsoo_static_env[b]);tz()}function
-tF(){if(f.crypto)if(typeof
+if(a&&a.caml_custom)return ig;else
+return a7}function
+aC(b,c,a){if(a&&f.toplevelReloc)b=f.toplevelReloc(a);B[b+1]=c;if(a)B[a]=c}function
+fF(a,b){kQ[ba(a)]=b;return 0}function
+xj(a,b){if(a===b)return 1;a.t&6&&bD(a);b.t&6&&bD(b);return a.c==b.c?1:0}function
+bG(a,b){return xj(a,b)}function
+x8(){N(fo)}function
+C(b,a){if(a>>>0>=h(b))x8();return at(b,a)}function
+i(a,b){return 1-bG(a,b)}function
+x_(){return 0x7FFFFFFF/4|0}function
+x5(){kS(B.Not_found)}function
+kV(c){var
+a=f,b=dQ(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return as(a.process.env[b]);if(f.jsoo_static_env&&f.jsoo_static_env[b])return as(f.jsoo_static_env[b]);x5()}function
+x$(){if(f.crypto)if(typeof
 f.crypto.getRandomValues==="function"){var
 a=new(f.Uint32Array)(1);f.crypto.getRandomValues(a);return[0,a[0]]}else
 if(f.crypto.randomBytes==="function"){var
 b=f.crypto.randomBytes(4),a=new(f.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-eS(a){var
+fG(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
-P(b,a){return{joo_tramp:b,joo_args:a}}function
-i4(a){return a}function
-aK(a){if(a
+R(b,a){return{joo_tramp:b,joo_args:a}}function
+kT(a){return a}function
+aJ(a){if(a
 instanceof
 Array)return a;if(f.RangeError&&a
 instanceof
-f.RangeError&&a.message&&a.message.match(/maximum call stack/i))return i4(w.Stack_overflow);if(f.InternalError&&a
+f.RangeError&&a.message&&a.message.match(/maximum call stack/i))return kT(B.Stack_overflow);if(f.InternalError&&a
 instanceof
-f.InternalError&&a.message&&a.message.match(/too much recursion/i))return i4(w.Stack_overflow);if(a
+f.InternalError&&a.message&&a.message.match(/too much recursion/i))return kT(B.Stack_overflow);if(a
 instanceof
-f.Error&&bo(ed))return[0,bo(ed),a];return[0,w.Failure,ai(String(a))]}function
-ti(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-sY(b){var
-a=e;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&ti(b[1]))var
+f.Error&&bE(eW))return[0,bE(eW),a];return[0,B.Failure,as(String(a))]}function
+xP(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+xt(b){var
+a=e;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&xP(b[1]))var
 f=b[2],g=1;else
 var
 g=2,f=b;a+="(";for(var
-d=g;d<f.length;d++){if(d>g)a+=bG;var
+d=g;d<f.length;d++){if(d>g)a+=by;var
 c=f[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-aE)a+=c5+c.toString()+c5;else
+aS)a+=dA+c.toString()+dA;else
 if(typeof
-c=="string")a+=c5+c.toString()+c5;else
-a+=hn}a+=")"}else
-if(b[0]==B)a+=b[1];return a}function
-iT(a){if(a
+c=="string")a+=dA+c.toString()+dA;else
+a+=iX}a+=")"}else
+if(b[0]==G)a+=b[1];return a}function
+kH(a){if(a
 instanceof
-Array&&(a[0]==0||a[0]==B)){var
-c=bo(gI);if(c)c(a,false);else{var
-d=sY(a),b=bo(go);if(b)b(0);f.console.error(em+d+gS)}}else
+Array&&(a[0]==0||a[0]==G)){var
+c=bE(h4);if(c)c(a,false);else{var
+d=xt(a),b=bE(hH);if(b)b(0);f.console.error(e8+d+ic)}}else
 throw a}function
-tB(){var
-a=f;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){iT(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)iT(a.error)})}tB();function
-b(a,b){return a.length==1?a(b):av(a,[b])}function
-H(a,b,c){return a.length==2?a(b,c):av(a,[b,c])}function
-sG(a,b,c,d){return a.length==3?a(b,c,d):av(a,[b,c,d])}function
-sH(a,b,c,d,e){return a.length==4?a(b,c,d,e):av(a,[b,c,d,e])}function
-d8(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):av(a,[b,c,d,e,f])}function
-sF(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):av(a,[b,c,d,e,f,g,h])}sZ();var
-dk=[B,a(is),-1],eY=[B,a(gM),-2],eW=[B,a(ec),-3],eV=[B,a(hk),-4],a1=[B,a(hx),-7],eX=[B,a(g5),-8],dl=[B,a(hA),-9],p=[B,a(h3),-11],eZ=[B,a(gn),-12],sE=[4,0,0,0,[12,45,[4,0,0,0,0]]],dx=[0,[11,a('File "'),[2,0,[11,a('", line '),[4,0,0,0,[11,a(g8),[4,0,0,0,[12,45,[4,0,0,0,[11,a(": "),[2,0,0]]]]]]]]]],a('File "%s", line %d, characters %d-%d: %s')],b4=[0,0,0];ar(11,eZ,gn);ar(10,p,h3);ar(9,[B,a(hf),ie],hf);ar(8,dl,hA);ar(7,eX,g5);ar(6,a1,hx);ar(5,[B,a(hR),-6],hR);ar(4,[B,a(gU),-5],gU);ar(3,eV,hk);ar(2,eW,ec);ar(1,eY,gM);ar(0,dk,is);var
-jd=a("%.12g"),jc=a(bl),ja=a(hl),jb=a(hq),je=a("option is None"),jg=a("\\\\"),jh=a("\\'"),ji=a("\\b"),jj=a("\\t"),jk=a("\\n"),jl=a("\\r"),jo=a(" is not an Unicode scalar value"),jp=a(hY),jq=a("List.exists2"),jr=a("List.combine"),ju=a("String.blit / Bytes.blit_string"),jt=a("Bytes.blit"),js=a("String.sub / Bytes.sub"),jz=a("String.contains_from / Bytes.contains_from"),jw=a(e),jv=a("String.concat"),jB=a("Array.fill"),jC=a("CamlinternalLazy.Undefined"),jK=[0,a(c1),138,19],jJ=[0,a(c1),171,8],jI=a("Buffer.add: cannot grow buffer"),jH=[0,a(c1),93,2],jG=[0,a(c1),94,2],jT=a("%c"),jU=a("%s"),jV=a(gk),jW=a(g1),jX=a(hg),jY=a(gB),jZ=a("%f"),j0=a("%B"),j1=a("%{"),j2=a("%}"),j3=a("%("),j4=a("%)"),j5=a("%a"),j6=a("%t"),j7=a("%?"),j8=a("%r"),j9=a("%_r"),j_=[0,a(I),850,23],kj=[0,a(I),814,21],kb=[0,a(I),815,21],kk=[0,a(I),818,21],kc=[0,a(I),819,21],kl=[0,a(I),822,19],kd=[0,a(I),823,19],km=[0,a(I),826,22],ke=[0,a(I),827,22],kn=[0,a(I),831,30],kf=[0,a(I),832,30],kh=[0,a(I),836,26],j$=[0,a(I),837,26],ki=[0,a(I),846,28],ka=[0,a(I),847,28],kg=[0,a(I),851,23],lq=a(hc),lo=[0,a(I),1558,4],lp=a("Printf: bad conversion %["),lr=[0,a(I),1626,39],ls=[0,a(I),1649,31],lt=[0,a(I),1650,31],lu=a("Printf: bad conversion %_"),lv=a(hb),lw=a(hh),lx=a(hb),ly=a(hh),lm=a(cU),lk=a("neg_infinity"),ll=a(ih),lj=a(bl),le=[0,ea],k4=a("%+nd"),k5=a("% nd"),k7=a("%+ni"),k8=a("% ni"),k9=a("%nx"),k_=a("%#nx"),k$=a("%nX"),la=a("%#nX"),lb=a("%no"),lc=a("%#no"),k3=a("%nd"),k6=a(hg),ld=a("%nu"),kR=a("%+ld"),kS=a("% ld"),kU=a("%+li"),kV=a("% li"),kW=a("%lx"),kX=a("%#lx"),kY=a("%lX"),kZ=a("%#lX"),k0=a("%lo"),k1=a("%#lo"),kQ=a("%ld"),kT=a(g1),k2=a("%lu"),kE=a("%+Ld"),kF=a("% Ld"),kH=a("%+Li"),kI=a("% Li"),kJ=a("%Lx"),kK=a("%#Lx"),kL=a("%LX"),kM=a("%#LX"),kN=a("%Lo"),kO=a("%#Lo"),kD=a("%Ld"),kG=a(gB),kP=a("%Lu"),kr=a("%+d"),ks=a("% d"),ku=a("%+i"),kv=a("% i"),kw=a("%x"),kx=a("%#x"),ky=a(hY),kz=a("%#X"),kA=a("%o"),kB=a("%#o"),kq=a(es),kt=a(gk),kC=a(hc),jL=a("@]"),jM=a("@}"),jN=a("@?"),jO=a("@\n"),jP=a("@."),jQ=a("@@"),jR=a("@%"),jS=a("@"),ko=a("CamlinternalFormat.Type_mismatch"),lC=a(e),lD=[0,[11,a(bG),[2,0,[2,0,0]]],a(", %s%s")],l2=[0,[11,a(em),[2,0,[12,10,0]]],a(h2)],l3=[0,[11,a("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],a("Fatal error in uncaught exception handler: exception %s\n")],l1=a("Fatal error: out of memory in uncaught exception handler"),lZ=[0,[11,a(em),[2,0,[12,10,0]]],a(h2)],lV=[0,[2,0,[12,10,0]],a("%s\n")],lN=a("Raised at"),lO=a("Re-raised at"),lP=a("Raised by primitive operation at"),lQ=a("Called from"),lR=a(" (inlined)"),lT=a(e),lS=[0,[2,0,[12,32,[2,0,[11,a(' in file "'),[2,0,[12,34,[2,0,[11,a(", line "),[4,0,0,0,[11,a(g8),sE]]]]]]]]]],a('%s %s in file "%s"%s, line %d, characters %d-%d')],lU=[0,[2,0,[11,a(" unknown location"),0]],a("%s unknown location")],lI=a("Out of memory"),lJ=a("Stack overflow"),lK=a("Pattern matching failed"),lL=a("Assertion failed"),lM=a("Undefined recursive module"),lE=[0,[12,40,[2,0,[2,0,[12,41,0]]]],a("(%s%s)")],lF=a(e),lG=a(e),lH=[0,[12,40,[2,0,[12,41,0]]],a("(%s)")],lB=[0,[4,0,0,0,0],a(es)],lz=[0,[3,0,0],a("%S")],lA=a(hn),lW=[0,a(e),a("(Cannot print locations:\n bytecode executable program file not found)"),a("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),a("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),a("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],l4=a(hQ),l7=a("Hashtbl: unsupported hash table format"),sC=a("OCAMLRUNPARAM"),sA=a("CAMLRUNPARAM"),l5=a(e),l8=a("Jsoo_runtime.Error.Exn"),l9=a(ed),l$=a("Steps.Too_many"),mE=[0,0,0],mI=[0,0,0],mJ=[0,0,0],mN=[0,0,0],mO=[0,0,0],mT=[0,0,0],mU=[0,[0,[0,[0,0,0],0,0],0]],mY=[0,[0,[0,0],0],0],mZ=[0,0,0],m0=[0,0,0],m1=[0,[0,[1,0],0],0],m2=[0,0,0],m3=[0,[0,[0,0],0],0],m4=[0,0,0],m5=[0,0,0],m6=[0,0,0],nu=[0,0,0],nw=[0,0,0],nx=[0,0],nO=[0,0,0],nP=[0,[0,0],0],nN=[0,0,0],nM=[0,0,0],nK=[0,0,0],nL=[0,0,0],nG=[0,0,0],nH=[0,[0,0],0],nI=[0,0,0],nJ=[0,0,0],nF=[0,[1,0],0],nD=[0,[1,0],0],nE=[0,[0,0],0],nC=[0,0,0],nB=[0,0,0],nA=[0,0,0],ny=[0,0,0],nz=[0,0,0],nv=[0,0],nt=[0,0,0],ns=[0,0,0],nr=[0,0,0],nq=[0,0,0],np=[0,0,0],nn=[0,0,0],no=[0,0,0],nm=[0,[0,0,0],0],nl=[0,[0,0,0],0],nk=[0,0],ni=[0,[0,0,0],0],nj=[0,[0,0,0],0],ng=[0,0,[0,1,0]],nh=[0,0,0],ne=[0,[0,0,0],[0,0,0]],nf=[0,0,0],nd=[0,0],nc=[0,0,0],nb=[0,0,0],na=[0,0,0],m$=[0,0,0],m_=[0,0,0],m9=[0,0,0],m7=[0,[1,0],0],mX=[0,0,0],mW=[0,0,0],mS=[0,0,0],mR=[0,0,0],mQ=[0,0,0],mP=[0,0,0],mM=[0,0,0],mL=[0,0,0],mD=[0,0,0],mo=[0,[1,0]],mp=[0,0,[0,0]],mq=[0,[0,0],0],mr=[0,0],ms=[0,[1,0]],mt=[0,[1,0]],mu=[0,0],mv=[0,[1,0]],mw=[0,[1,0]],mx=[0,[1,0]],my=[0,0],mz=[0,[1,0]],mA=[0,0,0],mB=[0,0],mC=[0,0],mm=[0,0],mn=[1,0],ml=[1,0],mk=[0,0],mc=[1,0],md=[1,0],me=[0,0],mg=[0,0],mi=[0,0,0],mj=[0,0],mf=[0,0],oi=[0,[11,a("unknown field "),[2,0,0]],a("unknown field %s")],oh=[0,[11,a(gj),0],a(gj)],og=[0,[11,a(il),0],a(il)],of=[0,[11,a(gz),0],a(gz)],oe=[0,[11,a("the field "),[2,0,[11,a(" is missing"),0]]],a("the field %s is missing")],od=[0,[11,a("there is no object that has "),[2,0,0]],a("there is no object that has %s")],n$=[0,[11,a("no number at character "),[4,0,0,0,0]],a("no number at character %d")],n_=[0,[11,a("a key twice: "),[2,0,0]],a("a key twice: %s")],n5=[0,[11,a(id),[4,0,0,0,[11,a(" levels"),0]]],a("more than %d levels")],n8=[0,1],n9=a(hl),n6=a("null"),oa=[0,0],ob=a(hq),n7=[0,[11,a("no value at character "),[4,0,0,0,0]],a("no value at character %d")],n4=[0,[11,a("a control character, or the end, in a text at character "),[4,0,0,0,0]],a("a control character, or the end, in a text at character %d")],n3=[0,[11,a(cW),0],a(cW)],n2=[0,[11,a(cW),0],a(cW)],n1=[0,[11,a("no escape at character "),[4,0,0,0,0]],a("no escape at character %d")],nY=[0,[11,a(gm),0],a(gm)],nZ=[0,[11,a("no escape: "),[2,0,0]],a("no escape: %s")],n0=a(d$),nX=[0,[1,[11,a(" is expected at character "),[4,0,0,0,0]]],a("%C is expected at character %d")],nW=[0,[11,a("a text of more than "),[4,0,0,0,[11,a(" characters"),0]]],a("a text of more than %d characters")],oc=[0,[11,a("something follows the end, at character "),[4,0,0,0,0]],a("something follows the end, at character %d")],nS=a("..."),nQ=a("Json.Unreadable"),nR=a("Json.Uncovered"),ou=a(eB),ov=a(e),ot=[0,[11,a("its numbers have a common denominator of more than "),[4,0,0,0,[11,a(" bits"),0]]],a("its numbers have a common denominator of more than %d bits")],or=[0,[11,a(ew),[2,0,0]],a(eu)],os=[0,[11,a(ew),[2,0,0]],a(eu)],om=a(e),oo=a(V),on=[0,[11,a(ew),[2,0,0]],a(eu)],ol=[0,[11,a("a whole number from 0 to "),[4,0,0,0,[11,a(" is expected"),0]]],a("a whole number from 0 to %d is expected")],oj=a(e),ok=a(V),oR=[0,[11,a(hj),0],a(hj)],oD=[0,[11,a(gT),0],a(gT)],oF=a("bool"),oG=a("dict"),oH=a("exception"),oI=a(iu),oJ=a("int"),oK=a("list"),oL=a("none"),oM=a("str"),oN=a("tuple"),oO=a("-inf"),oP=a(ir),oQ=a(cU),oE=[0,[11,a(ii),0],a(ii)],o7=a(ex),oW=[0,[11,a("node "),[4,0,0,0,[11,a(" is no later node that is free"),0]]],a("node %d is no later node that is free")],oX=[0,[11,a("a path has more than "),[4,0,0,0,[11,a(" conditions or draws"),0]]],a("a path has more than %d conditions or draws")],oY=a(eh),oZ=[0,a(eh),[0,a(gH),[0,a(c9),0]]],o3=a(eh),o0=[0,[11,a(g$),0],a(g$)],o1=a(c9),o2=a(gH),o4=a(ex),o5=a(ex),o6=[0,[11,a(hB),0],a(hB)],o8=a(ee),o9=[0,a(h1),[0,a(ee),[0,a(ix),0]]],o_=[0,a(ej),79,98],o$=a(hZ),pa=[0,a(h1),[0,a(hZ),0]],pb=[0,a(ej),80,97],pc=[0,a("<="),[0,a(ix),0]],pd=[0,a(ej),81,73],pe=a(ey),pf=[0,a(ey),[0,a(c9),0]],pg=a(ey),ph=a(c9),pi=[0,[11,a(ij),0],a(ij)],oV=[0,[11,a(g9),0],a(g9)],pj=[1,a(V)],pk=[0,[11,a(h4),0],a(h4)],oT=[0,[11,a(gK),0],a(gK)],oB=[0,[11,a(gO),0],a(gO)],oC=a(eB),oA=[0,[11,a(gv),0],a(gv)],oz=[0,[11,a(g4),[2,0,[11,a(im),0]]],a(gR)],ox=a(hQ),ow=[0,[11,a(g4),[2,0,[11,a(im),0]]],a(gR)],oS=[0,[0,a("laplace"),0],[0,[0,a("exponential"),1],[0,[0,a("gumbel"),2],[0,[0,a("uniform"),3],[0,[0,a("discrete_laplace"),4],0]]]]],p$=a(ee),qa=a(bG),pT=a(cX),pU=a(cY),pV=a(h$),p3=a(e),p5=[0,[11,a(bG),[4,0,0,0,[11,a(ia),0]]],a(hw)],p4=[0,[11,a("one query moves by at most 1"),[2,0,0]],a("one query moves by at most 1%s")],p6=a(e),p8=[0,[11,a(bG),[4,0,0,0,[11,a(ia),0]]],a(hw)],p7=[0,[11,a("all queries move in one direction by at most 1"),[2,0,0]],a("all queries move in one direction by at most 1%s")],p9=[0,[11,a("each query moves by at most "),[4,0,0,0,0]],a("each query moves by at most %d")],pW=[0,[11,a("the queries move by at most "),[4,0,0,0,[11,a(" in sum"),0]]],a("the queries move by at most %d in sum")],pX=a(hX),p2=a(hF),p0=[0,[4,0,0,0,[11,a(" queries"),0]],a("%d queries")],pY=a("1 query"),p1=a("any number of queries"),pZ=[0,[2,0,[11,a(bG),[2,0,[11,a(" numbers, where "),[2,0,0]]]]],a("%s, %s numbers, where %s")],pH=[0,a(c6),[0,a(hm),[0,a(ib),[0,a(c2),[0,a(ip),[0,a(c3),0]]]]]],pI=[2,a(eb)],pJ=a(c6),pK=[0,[11,a(ig),0],a(ig)],pL=[1,a(eB)],pM=a(hm),pN=[0,[11,a(hO),0],a(hO)],pO=a(c2),pP=[0,a(bi),[0,a(gy),0]],pQ=a(bi),pR=a(gy),po=a(ip),pp=[0,a(g2),[0,a(hp),[0,a(b$),[0,a(it),[0,a(he),[0,a(iC),0]]]]]],pq=[2,a(el)],pr=a(g2),ps=[0,[11,a(iq),0],a(iq)],pt=a(hp),pG=a("any"),pu=[0,[11,a(iD),0],a(iD)],pF=[0,[11,a(gD),0],a(gD)],pv=a(b$),pD=a(hX),pE=a(hF),pw=[0,[11,a(io),0],a(io)],px=a(it),py=a(he),pz=[0,[11,a("no movement: "),[2,0,0]],a("no movement: %s")],pA=[0,[11,a(hM),0],a(hM)],pB=a(iC),pC=[0,[11,a(hI),0],a(hI)],pl=[0,a(cX),[0,a(h$),[0,a(cY),[0,a("norm=1"),0]]]],qF=[0,[11,a(hi),0],a(hi)],qG=[0,[11,a("there is no state "),[4,0,0,0,0]],a("there is no state %d")],qL=a(gC),qI=[0,a(bi),[0,a(gl),[0,a(gC),0]]],qJ=a(bi),qK=a(gl),qE=[0,[11,a(iy),0],a(iy)],qA=[0,[11,a(g3),0],a(g3)],qz=[0,a(iw),[0,a(hK),0]],qB=a(hK),qC=a(iw),qv=a(b_),qr=[0,a(hD),[0,a(gA),[0,a(hS),0]]],qs=a(cX),qt=a(cY),qu=a(hS),qw=[0,[11,a(b_),0],a(b_)],qx=a(gA),qy=[0,[11,a(id),[4,0,0,0,[11,a(" states"),0]]],a("more than %d states")],qN=[0,[11,a(gN),0],a(gN)],qD=[0,[11,a("a state of more than "),[4,0,0,0,[11,a(" numbers"),0]]],a("a state of more than %d numbers")],qH=a(hD),qM=a(c3),qk=a("from"),ql=[0,[11,a(b_),0],a(b_)],qm=[0,a(da),[0,a(c7),0]],qn=a(c7),qo=a(da),qd=a(aY),qe=[0,a(aY),0],qf=a(aY),qg=[0,a(a$),[0,a(hP),[0,a(iE),[0,a(bk),0]]]],qh=a(hP),qi=a(iE),qj=[0,[11,a(gW),0],a(gW)],qp=a(bk),qq=a(a$),qS=[0,0,0],rA=a(b$),rB=[0,a(b$),0],rC=[0,a(c$),[0,a(hr),0]],rD=a(cX),rE=a(cY),rF=a(b$),rH=a(eq),rG=[0,[11,a(gt),0],a(gt)],rt=[0,a(gu),[0,a(ho),[0,a(gX),[0,a(gx),0]]]],ru=a(gx),rv=a(gX),rw=a(ho),rx=a(gu),rr=[0,[11,a(h7),0],a(h7)],rh=[0,[11,a(gQ),0],a(gQ)],ri=a(aY),rj=[0,a(aY),0],rk=a(aY),rl=[0,a(a$),0],rm=a(a$),ro=a(iu),rn=[0,[11,a(h9),0],a(h9)],rf=a(eq),rz=a(hv),rg=a(c$),rp=a(c$),rq=[0,[11,a("a value of more than "),[4,0,0,0,[11,a(" leaves"),0]]],a("a value of more than %d leaves")],rs=a(eq),ry=a(hv),ra=a(hr),rb=[0,[11,a(cZ),0],a(cZ)],rc=a(c$),rd=[0,[11,a("a sum of more than "),[4,0,0,0,[11,a(" whole-number points"),0]]],a("a sum of more than %d whole-number points")],re=a(c3),qZ=a(aY),q0=[0,a(aY),0],q1=a(aY),q2=a("class"),q3=[0,[11,a(cZ),0],a(cZ)],q4=a(a$),q5=a(d9),q6=[0,a(a$),[0,a(d9),0]],q7=a(d9),q8=a(bk),q9=[0,a(a$),[0,a(bk),0]],q_=a(bk),q$=[0,a(a$),0],qW=[0,[11,a(iG),0],a(iG)],qT=[0,a(el),[0,a(hH),[0,a(bk),0]]],qU=a(el),qV=a(hH),qX=a(bk),qY=[0,[11,a("parts of more than "),[4,0,0,0,[11,a(" shifts together"),0]]],a("parts of more than %d shifts together")],qP=[0,a(da),[0,a(c7),0]],qQ=a(c7),qR=a(da),sp=a(c3),sq=a(e),sr=a(e),sy=a(" with "),ss=a(bi),st=a(c2),su=[0,[11,a("\xce\xb5 \xe2\x89\xa4 "),[2,0,[11,a(" for "),[2,0,[2,0,[11,a(", for "),[2,0,0]]]]]]],a("\xce\xb5 \xe2\x89\xa4 %s for %s%s, for %s")],sw=[0,2,a("vectors that need a boundary of probability 0")],sx=a("the certificate does not show "),sv=a("; the certificate shows "),sm=a("it cannot be read: "),sn=[0,2,a("it takes more steps than a page may")],so=[0,2,a("it is nested too deeply")],sa=a(eb),sb=a(c6),sc=[0,[11,a(gs),0],a(gs)],sd=a(ib),se=a("account"),sf=a("fold"),sg=a("releases"),sh=a("selection"),si=a("tree"),sj=[0,[11,a("a kind that is not known: "),[2,0,0]],a("a kind that is not known: %s")],sk=[0,[11,a("kind "),[2,0,0]],a("kind %s")],rW=a(bi),rX=a(c2),rY=a(bi),rZ=a("target"),r0=[0,a("the certificate is of another mechanism")],r1=[2,a("epsilon")],r2=a("parameter"),r4=[2,a(iA)],r5=a("side"),r3=[0,a("the bound that is stated is no upper bound of epsilon")],r6=a("value"),r9=a("exact"),r_=[0,a(hU)],r8=[0,a(hU)],r7=[0,a("the bound that is stated is no number")],rM=a(eb),rN=a(c6),rO=a("evidence"),rP=a("proof"),rQ=a("certificate"),rU=[0,[11,a(hu),0],a(hu)],rR=a(iA),rS=[0,[11,a(iB),0],a(iB)],rT=[0,[11,a(hN),0],a(hN)],rV=[0,[11,a(ik),0],a(ik)],rI=a("PROVED"),rJ=a("REFUSED"),rK=a("NOT COVERED"),sz=a("dpaudit_check");function
-y(a){if(typeof
+x7(){var
+a=f;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){kH(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)kH(a.error)})}x7();function
+b(a,b){return a.length==1?a(b):aG(a,[b])}function
+k(a,b,c){return a.length==2?a(b,c):aG(a,[b,c])}function
+hA(a,b,c,d){return a.length==3?a(b,c,d):aG(a,[b,c,d])}function
+xc(a,b,c,d,e){return a.length==4?a(b,c,d,e):aG(a,[b,c,d,e])}function
+eO(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):aG(a,[b,c,d,e,f])}function
+xb(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):aG(a,[b,c,d,e,f,g,h])}xu();var
+dV=[G,a(kd),-1],fN=[G,a(h8),-2],fL=[G,a(eV),-3],fJ=[G,a(iU),-4],bb=[G,a(i$),-7],fM=[G,a(iu),-8],dW=[G,a(jc),-9],x=[G,a(jP),-11],fO=[G,a(hG),-12],wX=[4,0,0,0,[12,45,[4,0,0,0,0]]],d8=[0,[11,a('File "'),[2,0,[11,a('", line '),[4,0,0,0,[11,a(iz),[4,0,0,0,[12,45,[4,0,0,0,[11,a(": "),[2,0,0]]]]]]]]]],a('File "%s", line %d, characters %d-%d: %s')],wY=[0,[0,[0,[0,[0,0]]]]],wZ=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,wY]]]]]]]]]]],w0=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,wZ]]]]]]]]]]],w1=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,w0]]]]]]]]]]],w2=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,w1]]]]]]]]]]],w3=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,w2]]]]]]]]]]],w4=[1,0],w5=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,w4]]]]]]]]]]],w6=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,w5]]]]]]]]]]],w7=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,w6]]]]]]]]]]],w8=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,w7]]]]]]]]]]],w9=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,w8]]]]]]]]]]],w_=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,w9]]]]]]]]]]],w$=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,w_]]]]]]]]]]],xa=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,w$]]]]]]]]]]],c3=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,xa]]]]]]]]]]],bw=[0,0,0],eL=a("vectors that need a boundary of probability 0");aC(11,fO,hG);aC(10,x,jP);aC(9,[G,a(iO),j0],iO);aC(8,dW,jc);aC(7,fM,iu);aC(6,bb,i$);aC(5,[G,a(jD),-6],jD);aC(4,[G,a(ie),-5],ie);aC(3,fJ,iU);aC(2,fL,eV);aC(1,fN,h8);aC(0,dV,kd);var
+k4=a("%.12g"),k3=a(bB),k1=a(iV),k2=a(i2),k5=a("option is None"),k7=a("\\\\"),k8=a("\\'"),k9=a("\\b"),k_=a("\\t"),k$=a("\\n"),la=a("\\r"),ld=a(" is not an Unicode scalar value"),le=a(jK),lh=a("List.exists2"),li=a("List.combine"),lf=a("nth"),lg=a("List.nth"),ll=a("String.blit / Bytes.blit_string"),lk=a("Bytes.blit"),lj=a("String.sub / Bytes.sub"),lq=a("String.contains_from / Bytes.contains_from"),ln=a(e),lm=a("String.concat"),ls=a("Array.fill"),lt=a("CamlinternalLazy.Undefined"),lB=[0,a(dv),138,19],lA=[0,a(dv),171,8],lz=a("Buffer.add: cannot grow buffer"),ly=[0,a(dv),93,2],lx=[0,a(dv),94,2],lK=a("%c"),lL=a("%s"),lM=a(hC),lN=a(ir),lO=a(iP),lP=a(hV),lQ=a("%f"),lR=a("%B"),lS=a("%{"),lT=a("%}"),lU=a("%("),lV=a("%)"),lW=a("%a"),lX=a("%t"),lY=a("%?"),lZ=a("%r"),l0=a("%_r"),l1=[0,a(M),850,23],ma=[0,a(M),814,21],l4=[0,a(M),815,21],mb=[0,a(M),818,21],l5=[0,a(M),819,21],mc=[0,a(M),822,19],l6=[0,a(M),823,19],md=[0,a(M),826,22],l7=[0,a(M),827,22],me=[0,a(M),831,30],l8=[0,a(M),832,30],l_=[0,a(M),836,26],l2=[0,a(M),837,26],l$=[0,a(M),846,28],l3=[0,a(M),847,28],l9=[0,a(M),851,23],nh=a(iM),nf=[0,a(M),1558,4],ng=a("Printf: bad conversion %["),ni=[0,a(M),1626,39],nj=[0,a(M),1649,31],nk=[0,a(M),1650,31],nl=a("Printf: bad conversion %_"),nm=a(iF),nn=a(iQ),no=a(iF),np=a(iQ),nd=a(dk),nb=a("neg_infinity"),nc=a(j5),na=a(bB),m7=[0,eT],mV=a("%+nd"),mW=a("% nd"),mY=a("%+ni"),mZ=a("% ni"),m0=a("%nx"),m1=a("%#nx"),m2=a("%nX"),m3=a("%#nX"),m4=a("%no"),m5=a("%#no"),mU=a("%nd"),mX=a(iP),m6=a("%nu"),mI=a("%+ld"),mJ=a("% ld"),mL=a("%+li"),mM=a("% li"),mN=a("%lx"),mO=a("%#lx"),mP=a("%lX"),mQ=a("%#lX"),mR=a("%lo"),mS=a("%#lo"),mH=a("%ld"),mK=a(ir),mT=a("%lu"),mv=a("%+Ld"),mw=a("% Ld"),my=a("%+Li"),mz=a("% Li"),mA=a("%Lx"),mB=a("%#Lx"),mC=a("%LX"),mD=a("%#LX"),mE=a("%Lo"),mF=a("%#Lo"),mu=a("%Ld"),mx=a(hV),mG=a("%Lu"),mi=a("%+d"),mj=a("% d"),ml=a("%+i"),mm=a("% i"),mn=a("%x"),mo=a("%#x"),mp=a(jK),mq=a("%#X"),mr=a("%o"),ms=a("%#o"),mh=a(fd),mk=a(hC),mt=a(iM),lC=a("@]"),lD=a("@}"),lE=a("@?"),lF=a("@\n"),lG=a("@."),lH=a("@@"),lI=a("@%"),lJ=a("@"),mf=a("CamlinternalFormat.Type_mismatch"),nt=a(e),nu=[0,[11,a(by),[2,0,[2,0,0]]],a(", %s%s")],nT=[0,[11,a(e8),[2,0,[12,10,0]]],a(jO)],nU=[0,[11,a("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],a("Fatal error in uncaught exception handler: exception %s\n")],nS=a("Fatal error: out of memory in uncaught exception handler"),nQ=[0,[11,a(e8),[2,0,[12,10,0]]],a(jO)],nM=[0,[2,0,[12,10,0]],a("%s\n")],nE=a("Raised at"),nF=a("Re-raised at"),nG=a("Raised by primitive operation at"),nH=a("Called from"),nI=a(" (inlined)"),nK=a(e),nJ=[0,[2,0,[12,32,[2,0,[11,a(' in file "'),[2,0,[12,34,[2,0,[11,a(", line "),[4,0,0,0,[11,a(iz),wX]]]]]]]]]],a('%s %s in file "%s"%s, line %d, characters %d-%d')],nL=[0,[2,0,[11,a(" unknown location"),0]],a("%s unknown location")],nz=a("Out of memory"),nA=a("Stack overflow"),nB=a("Pattern matching failed"),nC=a("Assertion failed"),nD=a("Undefined recursive module"),nv=[0,[12,40,[2,0,[2,0,[12,41,0]]]],a("(%s%s)")],nw=a(e),nx=a(e),ny=[0,[12,40,[2,0,[12,41,0]]],a("(%s)")],ns=[0,[4,0,0,0,0],a(fd)],nq=[0,[3,0,0],a("%S")],nr=a(iX),nN=[0,a(e),a("(Cannot print locations:\n bytecode executable program file not found)"),a("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),a("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),a("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],nV=a(jB),nZ=a("Hashtbl: unsupported hash table format"),wV=a("OCAMLRUNPARAM"),wT=a("CAMLRUNPARAM"),nW=a(e),n0=a("Jsoo_runtime.Error.Exn"),n1=a(eW),n3=a("Steps.Too_many"),oy=[0,0,0],oC=[0,0,0],oD=[0,0,0],oH=[0,0,0],oI=[0,0,0],oN=[0,0,0],oO=[0,[0,[0,[0,0,0],0,0],0]],oS=[0,[0,[0,0],0],0],oT=[0,0,0],oU=[0,0,0],oV=[0,[0,[1,0],0],0],oW=[0,0,0],oX=[0,[0,[0,0],0],0],oY=[0,0,0],oZ=[0,0,0],o0=[0,0,0],po=[0,0,0],pq=[0,0,0],pr=[0,0],pI=[0,0,0],pP=[0,0,0],pX=[0,[0,0,0],[0,0,0]],p5=[0,0,0],p6=[0,[0,0],0],p7=[0,[0,0],0],qf=[0,0,0],qe=[0,[0,0],0],qb=[0,0,0],qc=[0,0,0],p_=[0,[0,0],0],p$=[0,[0,0],0],qa=[0,[0,0],0],p8=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,w3]]]]]]]]]]],p9=[0,0],p4=[0,0,0],p3=[0,0,0],p2=[0,[0,[0,0],0],0],p1=[0,0,[0,[0,0],0],0,0,0],p0=[0,0,0],pY=[0,0,0],pZ=[0,0,0],pV=[0,0,0],pW=[0,0,0],pU=[0,0,0],pT=[0,0,0],pS=[0,0,0],pR=[0,0,0],pQ=[0,0,0],pO=[0,0,0],pN=[0,0,0],pK=[0,[0,0],[1,0]],pM=[0,[0,0],0],pL=[0,[0,0],0],pJ=[0,[0,0],0],pH=[0,0,0],pG=[0,0,0],pE=[0,0,0],pF=[0,0,0],pA=[0,0,0],pB=[0,[0,0],0],pC=[0,0,0],pD=[0,0,0],pz=[0,[1,0],0],px=[0,[1,0],0],py=[0,[0,0],0],pw=[0,0,0],pv=[0,0,0],pu=[0,0,0],ps=[0,0,0],pt=[0,0,0],pp=[0,0],pn=[0,0,0],pm=[0,0,0],pl=[0,0,0],pk=[0,0,0],pj=[0,0,0],ph=[0,0,0],pi=[0,0,0],pg=[0,[0,0,0],0],pf=[0,[0,0,0],0],pe=[0,0],pc=[0,[0,0,0],0],pd=[0,[0,0,0],0],pa=[0,0,[0,1,0]],pb=[0,0,0],o_=[0,[0,0,0],[0,0,0]],o$=[0,0,0],o9=[0,0],o8=[0,0,0],o7=[0,0,0],o6=[0,0,0],o5=[0,0,0],o4=[0,0,0],o3=[0,0,0],o1=[0,[1,0],0],oR=[0,0,0],oQ=[0,0,0],oM=[0,0,0],oL=[0,0,0],oK=[0,0,0],oJ=[0,0,0],oG=[0,0,0],oF=[0,0,0],ox=[0,0,0],oi=[0,[1,0]],oj=[0,0,[0,0]],ok=[0,[0,0],0],ol=[0,0],om=[0,[1,0]],on=[0,[1,0]],oo=[0,0],op=[0,[1,0]],oq=[0,[1,0]],or=[0,[1,0]],os=[0,0],ot=[0,[1,0]],ou=[0,0,0],ov=[0,0],ow=[0,0],og=[0,0],oh=[1,0],of=[1,0],oe=[0,0],n8=[1,0],n9=[1,0],n_=[0,0],oa=[0,0],oc=[0,0,0],od=[0,0],n$=[0,0],qK=[0,[11,a("unknown field "),[2,0,0]],a("unknown field %s")],qJ=[0,[11,a(hB),0],a(hB)],qI=[0,[11,a(j_),0],a(j_)],qH=[0,[11,a(hT),0],a(hT)],qG=[0,[11,a("the field "),[2,0,[11,a(" is missing"),0]]],a("the field %s is missing")],qF=[0,[11,a("there is no object that has "),[2,0,0]],a("there is no object that has %s")],qB=[0,[11,a("no number at character "),[4,0,0,0,0]],a("no number at character %d")],qA=[0,[11,a("a key twice: "),[2,0,0]],a("a key twice: %s")],qv=[0,[11,a(cp),[4,0,0,0,[11,a(ix),0]]],a(j8)],qy=[0,1],qz=a(iV),qw=a("null"),qC=[0,0],qD=a(i2),qx=[0,[11,a("no value at character "),[4,0,0,0,0]],a("no value at character %d")],qu=[0,[11,a("a control character, or the end, in a text at character "),[4,0,0,0,0]],a("a control character, or the end, in a text at character %d")],qt=[0,[11,a(dp),0],a(dp)],qs=[0,[11,a(dp),0],a(dp)],qr=[0,[11,a("no escape at character "),[4,0,0,0,0]],a("no escape at character %d")],qo=[0,[11,a(hF),0],a(hF)],qp=[0,[11,a("no escape: "),[2,0,0]],a("no escape: %s")],qq=a(eS),qn=[0,[1,[11,a(" is expected at character "),[4,0,0,0,0]]],a("%C is expected at character %d")],qm=[0,[11,a("a text of more than "),[4,0,0,0,[11,a(" characters"),0]]],a("a text of more than %d characters")],qE=[0,[11,a("something follows the end, at character "),[4,0,0,0,0]],a("something follows the end, at character %d")],qi=a("..."),qg=a("Json.Unreadable"),qh=a("Json.Uncovered"),qW=a(dJ),qX=a(e),qV=[0,[11,a("its numbers have a common denominator of more than "),[4,0,0,0,[11,a(" bits"),0]]],a("its numbers have a common denominator of more than %d bits")],qT=[0,[11,a(fh),[2,0,0]],a(ff)],qU=[0,[11,a(fh),[2,0,0]],a(ff)],qO=a(e),qQ=a(W),qP=[0,[11,a(fh),[2,0,0]],a(ff)],qN=[0,[11,a("a whole number from 0 to "),[4,0,0,0,[11,a(" is expected"),0]]],a("a whole number from 0 to %d is expected")],qL=a(e),qM=a(W),rh=[0,[11,a(iT),0],a(iT)],q5=[0,[11,a(id),0],a(id)],q7=a("bool"),q8=a("dict"),q9=a("exception"),q_=a(kh),q$=a("int"),ra=a("list"),rb=a("none"),rc=a("str"),rd=a("tuple"),re=a("-inf"),rf=a(kc),rg=a(dk),q6=[0,[11,a(j6),0],a(j6)],rx=a(fj),rm=[0,[11,a("node "),[4,0,0,0,[11,a(" is no later node that is free"),0]]],a("node %d is no later node that is free")],rn=[0,[11,a("a path has more than "),[4,0,0,0,[11,a(" conditions or draws"),0]]],a("a path has more than %d conditions or draws")],ro=a(e1),rp=[0,a(e1),[0,a(dg),[0,a(dG),0]]],rt=a(e1),rq=[0,[11,a(iD),0],a(iD)],rr=a(dG),rs=a(dg),ru=a(fj),rv=a(fj),rw=[0,[11,a(je),0],a(je)],ry=a(eX),rz=[0,a(fi),[0,a(eX),[0,a(kl),0]]],rA=[0,a(e3),79,98],rB=a(jL),rC=[0,a(fi),[0,a(jL),0]],rD=[0,a(e3),80,97],rE=[0,a(hQ),[0,a(kl),0]],rF=[0,a(e3),81,73],rG=a(fm),rH=[0,a(fm),[0,a(dG),0]],rI=a(fm),rJ=a(dG),rK=[0,[11,a(j7),0],a(j7)],rl=[0,[11,a(iA),0],a(iA)],rL=[1,a(W)],rM=[0,[11,a(jQ),0],a(jQ)],rj=[0,[11,a(h6),0],a(h6)],q3=[0,[11,a(h_),0],a(h_)],q4=a(dJ),q2=[0,[11,a(hO),0],a(hO)],q1=[0,[11,a(it),[2,0,[11,a(j$),0]]],a(ib)],qZ=a(jB),qY=[0,[11,a(it),[2,0,[11,a(j$),0]]],a(ib)],ri=[0,[0,a(iW),0],[0,[0,a("exponential"),1],[0,[0,a("gumbel"),2],[0,[0,a("uniform"),3],[0,[0,a(hD),4],0]]]]],sU=a(eX),sV=a(by),sK=a(e),sS=[0,[11,a(by),[4,0,0,0,[11,a(fl),0]]],a(e_)],sL=a("are replaced"),sP=a("is replaced"),sQ=a("come or go"),sR=a("comes or goes"),sM=[0,[11,a("all records of one person, named by "),[2,0,[12,44,0]]],a("all records of one person, named by %s,")],sO=a("one record"),sN=[0,[11,a("any number of records, where "),[2,0,[12,32,[2,0,[2,0,0]]]]],a("any number of records, where %s %s%s")],st=a(dq),su=a(dr),sv=a(jY),sD=a(e),sF=[0,[11,a(by),[4,0,0,0,[11,a(fl),0]]],a(e_)],sE=[0,[11,a("one query moves by at most 1"),[2,0,0]],a("one query moves by at most 1%s")],sG=a(e),sI=[0,[11,a(by),[4,0,0,0,[11,a(fl),0]]],a(e_)],sH=[0,[11,a("all queries move in one direction by at most 1"),[2,0,0]],a("all queries move in one direction by at most 1%s")],sJ=[0,[11,a("each query moves by at most "),[4,0,0,0,0]],a("each query moves by at most %d")],sw=[0,[11,a("the queries move by at most "),[4,0,0,0,[11,a(" in sum"),0]]],a("the queries move by at most %d in sum")],sx=a(jJ),sC=a(jl),sA=[0,[4,0,0,0,[11,a(" queries"),0]],a("%d queries")],sy=a("1 query"),sB=a("any number of queries"),sz=[0,[2,0,[11,a(by),[2,0,[11,a(" numbers, where "),[2,0,0]]]]],a("%s, %s numbers, where %s")],si=[0,a(dC),[0,a(e6),[0,a(dE),[0,a(dy),[0,a(fn),[0,a(co),0]]]]]],sj=[2,a(eU)],sk=a(dC),sl=[0,[11,a(j1),0],a(j1)],sm=[1,a(dJ)],sn=a(e6),so=[0,[11,a(dx),0],a(dx)],sp=a(dy),sq=[0,a(aO),[0,a(hS),0]],sr=a(aO),ss=a(hS),r8=a(fn),r9=[0,a(dl),[0,a(hY),[0,a(dn),[0,a(i8),[0,a(fr),0]]]]],r_=[2,a("records")],r$=a(dl),sa=[0,[11,a(j2),0],a(j2)],sb=a(hY),sg=a("add-remove"),sh=a("replace"),sc=[0,[11,a(iq),0],a(iq)],sd=a(dn),se=[0,[11,a(dw),0],a(dw)],sf=a(i8),rR=a(fn),rS=[0,a(dl),[0,a(i1),[0,a(a$),[0,a(ke),[0,a(dn),[0,a(fr),0]]]]]],rT=[2,a(e7)],rU=a(dl),rV=[0,[11,a(kb),0],a(kb)],rW=a(i1),r7=a("any"),rX=[0,[11,a(kr),0],a(kr)],r6=[0,[11,a(hX),0],a(hX)],rY=a(a$),r4=a(jJ),r5=a(jl),rZ=[0,[11,a(ka),0],a(ka)],r0=a(ke),r1=a(dn),r2=[0,[11,a("no movement: "),[2,0,0]],a("no movement: %s")],r3=[0,[11,a(dw),0],a(dw)],rN=a(fr),rO=[0,[11,a(jp),0],a(jp)],rP=[0,a(dq),[0,a(jY),[0,a(dr),[0,a("norm=1"),0]]]],to=[0,[11,a(iS),0],a(iS)],tp=[0,[11,a("there is no state "),[4,0,0,0,0]],a("there is no state %d")],tu=a(hW),tr=[0,a(aO),[0,a(hE),[0,a(hW),0]]],ts=a(aO),tt=a(hE),tn=[0,[11,a(km),0],a(km)],tj=[0,[11,a(is),0],a(is)],ti=[0,a(kk),[0,a(jr),0]],tk=a(jr),tl=a(kk),te=a(cn),ta=[0,a(jh),[0,a(hU),[0,a(jE),0]]],tb=a(dq),tc=a(dr),td=a(jE),tf=[0,[11,a(cn),0],a(cn)],tg=a(hU),th=[0,[11,a(cp),[4,0,0,0,[11,a(" states"),0]]],a("more than %d states")],tw=[0,[11,a(h9),0],a(h9)],tm=[0,[11,a("a state of more than "),[4,0,0,0,[11,a(" numbers"),0]]],a("a state of more than %d numbers")],tq=a(jh),tv=a(co),s5=a("from"),s6=[0,[11,a(cn),0],a(cn)],s7=[0,a(dK),[0,a(dD),0]],s8=a(dD),s9=a(dK),sY=a(a_),sZ=[0,a(a_),0],s0=a(a_),s1=[0,a(bo),[0,a(jz),[0,a(ks),[0,a(bA),0]]]],s2=a(jz),s3=a(ks),s4=[0,[11,a(ii),0],a(ii)],s_=a(bA),s$=a(bo),tB=[0,0,0],uj=a(a$),uk=[0,a(a$),0],ul=[0,a(dI),[0,a(i3),0]],um=a(dq),un=a(dr),uo=a(a$),uq=a(fb),up=[0,[11,a(hM),0],a(hM)],uc=[0,a(hN),[0,a(iY),[0,a(ij),[0,a(hR),0]]]],ud=a(hR),ue=a(ij),uf=a(iY),ug=a(hN),ua=[0,[11,a(jT),0],a(jT)],t2=[0,[11,a(ia),0],a(ia)],t3=a(a_),t4=[0,a(a_),0],t5=a(a_),t6=[0,a(bo),0],t7=a(bo),t9=a(kh),t8=[0,[11,a(jW),0],a(jW)],t0=a(fb),ui=a(i7),t1=a(dI),t_=a(dI),t$=[0,[11,a("a value of more than "),[4,0,0,0,[11,a(" leaves"),0]]],a("a value of more than %d leaves")],ub=a(fb),uh=a(i7),tV=a(i3),tW=[0,[11,a(dt),0],a(dt)],tX=a(dI),tY=[0,[11,a("a sum of more than "),[4,0,0,0,[11,a(" whole-number points"),0]]],a("a sum of more than %d whole-number points")],tZ=a(co),tI=a(a_),tJ=[0,a(a_),0],tK=a(a_),tL=a("class"),tM=[0,[11,a(dt),0],a(dt)],tN=a(bo),tO=a(eP),tP=[0,a(bo),[0,a(eP),0]],tQ=a(eP),tR=a(bA),tS=[0,a(bo),[0,a(bA),0]],tT=a(bA),tU=[0,a(bo),0],tF=[0,[11,a(ku),0],a(ku)],tC=[0,a(e7),[0,a(jo),[0,a(bA),0]]],tD=a(e7),tE=a(jo),tG=a(bA),tH=[0,[11,a("parts of more than "),[4,0,0,0,[11,a(" shifts together"),0]]],a("parts of more than %d shifts together")],ty=[0,a(dK),[0,a(dD),0]],tz=a(dD),tA=a(dK),u2=[0,a(dE),[0,a(jN),[0,a(ih),0]]],u3=a(ih),u4=a(dE),u7=a("abs"),u8=a("among"),u9=a("clip"),u_=[0,[11,a(i_),0],a(i_)],u5=[0,[11,a(jy),0],a(jy)],u6=a(jN),uY=[0,[11,a(cp),[4,0,0,0,[11,a(ix),0]]],a(j8)],uZ=a("ball"),u0=[0,[11,a(h3),0],a(h3)],u1=[0,a(iZ),[0,a(jt),0]],u$=a(iZ),va=a(jt),vY=[0,[11,a(jw),0],a(jw)],vX=[0,[11,a(cp),[4,0,0,0,[11,a(" kinds of records"),0]]],a("more than %d kinds of records")],vV=a("releases of a path"),vN=a(aO),vz=[1,a(dJ)],vA=a(e6),vB=[0,[11,a(dx),0],a(dx)],vC=a(iH),vD=[0,[11,a(kq),0],a(kq)],vE=[0,a(kj),[0,a(js),[0,a(e4),[0,a(fk),[0,a(dL),[0,a(e0),0]]]]]],vF=[2,a(jv)],vG=a(kj),vH=[0,[11,a(ik),0],a(ik)],vI=[2,a(W)],vJ=a(js),vK=[0,[11,a(iR),0],a(iR)],vL=a(e4),vM=a(e4),vO=[0,[11,a(jg),0],a(jg)],vP=a(fk),vQ=a(fk),vR=a(dL),vS=a(dL),vT=a(e0),vU=a(e0),vW=[0,[11,a(i0),0],a(i0)],vZ=a(co),vv=[0,a(iI),[0,a(dB),0]],vw=a(iI),vx=a(dB),vy=[0,[11,a(kg),0],a(kg)],vc=[0,a(iL),[0,a(dg),[0,a(a$),[0,a(iG),[0,a(dB),[0,a(ji),[0,a(j4),0]]]]]]],vd=a(ji),ve=a(iL),vf=a(hD),vg=a(iW),vh=a("select"),vs=[0,0],vt=[0,4],vi=[0,[11,a("releases of the law "),[2,0,0]],a("releases of the law %s")],vr=[0,[11,a("no law: "),[2,0,0]],a("no law: %s")],vj=a(j4),vk=a(dg),vl=[0,[11,a(kf),0],a(kf)],vm=a(dB),vn=a(iG),vq=[0,[11,a(im),0],a(im)],vo=a(a$),vp=[0,[11,a(jV),0],a(jV)],uS=[0,a(jA),[0,a(ds),[0,a(df),0]]],uT=a(jA),uU=a("conditions"),uV=a(ds),uW=a(df),uX=[0,[11,a(j3),0],a(j3)],uM=a(fi),uN=a(hQ),uO=a("=="),uP=a(eR),uQ=[0,[11,a("no test: "),[2,0,0]],a("no test: %s")],uR=[0,[11,a(jk),0],a(jk)],uL=[0,[11,a(iK),0],a(iK)],uH=a("values of a column"),uA=[0,a(aO),[0,a(ds),[0,a(df),[0,a(a$),[0,a(eR),0]]]]],uB=a(aO),uC=a(ds),uD=a(df),uE=a(eR),uF=[0,[11,a(h2),0],a(h2)],uG=a(a$),uJ=[0,[11,a(jC),0],a(jC)],uK=[0,[11,a(iJ),0],a(iJ)],uI=[0,[11,a(jd),0],a(jd)],uw=a("number"),ux=a("text"),uy=a("truth"),uv=[0,[11,a(i9),0],a(i9)],uu=[0,[11,a(iC),0],a(iC)],ut=[0,[11,a(cp),[4,0,0,0,[12,32,[2,0,0]]]],a("more than %d %s")],vb=[0,a("gaussian"),[0,a("discrete_gaussian"),[0,a("noisy_max"),[0,a("laplace_threshold"),[0,a("propose_test_release"),[0,a("truncated_laplace"),[0,a("randomised_response"),0]]]]]]],wJ=a(co),wK=a(e),wL=a(e),wR=a(" with "),wM=a(aO),wN=a(dy),wO=[0,[11,a("\xce\xb5 \xe2\x89\xa4 "),[2,0,[11,a(" for "),[2,0,[2,0,[11,a(", for "),[2,0,0]]]]]]],a("\xce\xb5 \xe2\x89\xa4 %s for %s%s, for %s")],wQ=a("the certificate does not show "),wP=a("; the certificate shows "),wG=a("it cannot be read: "),wH=[0,2,a("it takes more steps than a page may")],wI=[0,2,a("it is nested too deeply")],ws=a(eU),wt=a(dC),wu=[0,[11,a(hL),0],a(hL)],wv=a(dE),ww=a(iH),wx=a("fold"),wy=a("moves"),wz=a(dL),wA=a("selection"),wB=a("tree"),wE=a("a gain by sampling that needs more digits"),wC=[0,[11,a("a kind that is not known: "),[2,0,0]],a("a kind that is not known: %s")],wD=[0,[11,a("kind "),[2,0,0]],a("kind %s")],wc=a(aO),wd=a(dy),we=a(aO),wf=a("target"),wg=[0,a("the certificate is of another mechanism")],wh=[2,a(jv)],wi=a("parameter"),wk=[2,a(ko)],wl=a("side"),wj=[0,a("the bound that is stated is no upper bound of epsilon")],wm=a("value"),wp=a("exact"),wq=[0,a(jG)],wo=[0,a(jG)],wn=[0,a("the bound that is stated is no number")],v4=a(eU),v5=a(dC),v6=a("evidence"),v7=a("proof"),v8=a("certificate"),wa=[0,[11,a(i6),0],a(i6)],v9=a(ko),v_=[0,[11,a(kp),0],a(kp)],v$=[0,[11,a(jx),0],a(jx)],wb=[0,[11,a(j9),0],a(j9)],v0=a("PROVED"),v1=a("REFUSED"),v2=a("NOT COVERED"),wS=a("dpaudit_check");function
+D(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,y(a[1])];case
-1:return[1,y(a[1])];case
-2:return[2,y(a[1])];case
-3:return[3,y(a[1])];case
-4:return[4,y(a[1])];case
-5:return[5,y(a[1])];case
-6:return[6,y(a[1])];case
-7:return[7,y(a[1])];case
+0:return[0,D(a[1])];case
+1:return[1,D(a[1])];case
+2:return[2,D(a[1])];case
+3:return[3,D(a[1])];case
+4:return[4,D(a[1])];case
+5:return[5,D(a[1])];case
+6:return[6,D(a[1])];case
+7:return[7,D(a[1])];case
 8:var
-c=a[1];return[8,c,y(a[2])];case
+c=a[1];return[8,c,D(a[2])];case
 9:var
-b=a[1];return[9,b,b,y(a[3])];case
-10:return[10,y(a[1])];case
-11:return[11,y(a[1])];case
-12:return[12,y(a[1])];case
-13:return[13,y(a[1])];default:return[14,y(a[1])]}}function
-X(a,b){if(typeof
+b=a[1];return[9,b,b,D(a[3])];case
+10:return[10,D(a[1])];case
+11:return[11,D(a[1])];case
+12:return[12,D(a[1])];case
+13:return[13,D(a[1])];default:return[14,D(a[1])]}}function
+aa(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,X(a[1],b)];case
-1:return[1,X(a[1],b)];case
-2:return[2,X(a[1],b)];case
-3:return[3,X(a[1],b)];case
-4:return[4,X(a[1],b)];case
-5:return[5,X(a[1],b)];case
-6:return[6,X(a[1],b)];case
-7:return[7,X(a[1],b)];case
+0:return[0,aa(a[1],b)];case
+1:return[1,aa(a[1],b)];case
+2:return[2,aa(a[1],b)];case
+3:return[3,aa(a[1],b)];case
+4:return[4,aa(a[1],b)];case
+5:return[5,aa(a[1],b)];case
+6:return[6,aa(a[1],b)];case
+7:return[7,aa(a[1],b)];case
 8:var
-c=a[1];return[8,c,X(a[2],b)];case
+c=a[1];return[8,c,aa(a[2],b)];case
 9:var
-d=a[2],e=a[1];return[9,e,d,X(a[3],b)];case
-10:return[10,X(a[1],b)];case
-11:return[11,X(a[1],b)];case
-12:return[12,X(a[1],b)];case
-13:return[13,X(a[1],b)];default:return[14,X(a[1],b)]}}function
-u(a,b){if(typeof
+d=a[2],e=a[1];return[9,e,d,aa(a[3],b)];case
+10:return[10,aa(a[1],b)];case
+11:return[11,aa(a[1],b)];case
+12:return[12,aa(a[1],b)];case
+13:return[13,aa(a[1],b)];default:return[14,aa(a[1],b)]}}function
+A(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,u(a[1],b)];case
-1:return[1,u(a[1],b)];case
+0:return[0,A(a[1],b)];case
+1:return[1,A(a[1],b)];case
 2:var
-c=a[1];return[2,c,u(a[2],b)];case
+c=a[1];return[2,c,A(a[2],b)];case
 3:var
-d=a[1];return[3,d,u(a[2],b)];case
+d=a[1];return[3,d,A(a[2],b)];case
 4:var
-e=a[3],f=a[2],g=a[1];return[4,g,f,e,u(a[4],b)];case
+e=a[3],f=a[2],g=a[1];return[4,g,f,e,A(a[4],b)];case
 5:var
-h=a[3],i=a[2],j=a[1];return[5,j,i,h,u(a[4],b)];case
+h=a[3],i=a[2],j=a[1];return[5,j,i,h,A(a[4],b)];case
 6:var
-k=a[3],l=a[2],m=a[1];return[6,m,l,k,u(a[4],b)];case
+k=a[3],l=a[2],m=a[1];return[6,m,l,k,A(a[4],b)];case
 7:var
-n=a[3],o=a[2],p=a[1];return[7,p,o,n,u(a[4],b)];case
+n=a[3],o=a[2],p=a[1];return[7,p,o,n,A(a[4],b)];case
 8:var
-q=a[3],r=a[2],s=a[1];return[8,s,r,q,u(a[4],b)];case
+q=a[3],r=a[2],s=a[1];return[8,s,r,q,A(a[4],b)];case
 9:var
-t=a[1];return[9,t,u(a[2],b)];case
-10:return[10,u(a[1],b)];case
+t=a[1];return[9,t,A(a[2],b)];case
+10:return[10,A(a[1],b)];case
 11:var
-v=a[1];return[11,v,u(a[2],b)];case
+u=a[1];return[11,u,A(a[2],b)];case
 12:var
-w=a[1];return[12,w,u(a[2],b)];case
+v=a[1];return[12,v,A(a[2],b)];case
 13:var
-x=a[2],y=a[1];return[13,y,x,u(a[3],b)];case
+w=a[2],x=a[1];return[13,x,w,A(a[3],b)];case
 14:var
-z=a[2],A=a[1];return[14,A,z,u(a[3],b)];case
-15:return[15,u(a[1],b)];case
-16:return[16,u(a[1],b)];case
+y=a[2],z=a[1];return[14,z,y,A(a[3],b)];case
+15:return[15,A(a[1],b)];case
+16:return[16,A(a[1],b)];case
 17:var
-B=a[1];return[17,B,u(a[2],b)];case
+B=a[1];return[17,B,A(a[2],b)];case
 18:var
-C=a[1];return[18,C,u(a[2],b)];case
-19:return[19,u(a[1],b)];case
+C=a[1];return[18,C,A(a[2],b)];case
+19:return[19,A(a[1],b)];case
 20:var
-D=a[2],E=a[1];return[20,E,D,u(a[3],b)];case
+D=a[2],E=a[1];return[20,E,D,A(a[3],b)];case
 21:var
-F=a[1];return[21,F,u(a[2],b)];case
-22:return[22,u(a[1],b)];case
+F=a[1];return[21,F,A(a[2],b)];case
+22:return[22,A(a[1],b)];case
 23:var
-G=a[1];return[23,G,u(a[2],b)];default:var
-H=a[2],I=a[1];return[24,I,H,u(a[3],b)]}}function
-ak(a){throw[0,eV,a]}function
-e0(b,a){return tl(b,a)?b:a}function
-cl(b,a){return s0(b,a)?b:a}function
-bd(a){return 0<=a?a:-a|0}function
-T(d,c){var
-a=h(d),e=h(c),b=F(a+e|0);aG(d,0,b,0,a);aG(c,0,b,a,e);return S(b)}function
-i$(a){return a?ja:jb}function
-cm(a,b){if(a){var
-c=a[1];return[0,c,cm(a[2],b)]}return b}tq(0);iY(1);var
-aL=iY(2);function
-bQ(b,a){return iZ(b,a,0,h(a))}function
-e1(a){bQ(aL,a);i0(aL,10);return bN(aL)}function
-dm(b){function
+G=a[1];return[23,G,A(a[2],b)];default:var
+H=a[2],I=a[1];return[24,I,H,A(a[3],b)]}}function
+fK(a){throw[0,fL,a]}function
+am(a){throw[0,fJ,a]}function
+fP(b,a){return xS(b,a)?b:a}function
+cC(b,a){return xv(b,a)?b:a}function
+br(a){return 0<=a?a:-a|0}function
+Y(d,c){var
+a=h(d),e=h(c),b=K(a+e|0);aU(d,0,b,0,a);aU(c,0,b,a,e);return X(b)}function
+k0(a){return a?k1:k2}function
+cD(a,b){if(a){var
+c=a[1];return[0,c,cD(a[2],b)]}return b}xX(0);kM(1);var
+aX=kM(2);function
+b5(b,a){return kN(b,a,0,h(a))}function
+fQ(a){b5(aX,a);kO(aX,10);return b2(aX)}function
+dX(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{bN(d)}catch(a){a=aK(a);if(a[1]!==eY)throw a;var
+c=a[2],d=a[1];try{b2(d)}catch(a){a=aJ(a);if(a[1]!==fN)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(tr(0))}eR(a(go),dm);function
-jf(a,c){return a?b(c,a[1]):0}function
-jm(a){return 25<a-65>>>0?a:a+32|0}function
-jn(a){return 25<a+hy>>>0?a:a+h5|0}function
-e2(a){var
+a=c;continue}return 0}}return a(xY(0))}fF(a(hH),dX);function
+fR(a){return a?a[1]:am(k5)}function
+k6(a,c){return a?b(c,a[1]):0}function
+fS(c,a){return a?[0,b(c,a[1])]:0}function
+lb(a){return 25<a-65>>>0?a:a+32|0}function
+lc(a){return 25<a+ja>>>0?a:a+jR|0}function
+fT(a){var
 b=0<=a?1:0,c=b?a<=55295?1:0:b;if(c)var
 d=c;else
 var
-e=57344<=a?1:0,d=e?a<=gL?1:0:e;return d}var
-dn=tE(0),bR=(4*dn|0)-1|0;function
-v(c){var
+e=57344<=a?1:0,d=e?a<=h7?1:0:e;return d}var
+dY=x_(0),b6=(4*dY|0)-1|0;function
+m(c){var
 b=0,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-bs(d,c){var
+aK(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-dp(a){return bs(a,0)}function
-k(c,a){if(a){var
-d=a[2],e=b(c,a[1]);return[0,e,k(c,d)]}return 0}function
-bt(d,c){var
+cE(a){return aK(a,0)}function
+j(c,a){if(a){var
+d=a[2],e=b(c,a[1]);return[0,e,j(c,d)]}return 0}function
+bc(d,c){var
 a=c;for(;;){if(a){var
 e=a[2];b(d,a[1]);var
 a=e;continue}return 0}}function
-e3(e,d,c){var
+bs(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-f=a[2],b=H(e,b,a[1]),a=f;continue}return b}}function
-e4(d,c){var
+f=a[2],b=k(e,b,a[1]),a=f;continue}return b}}function
+fU(e,d){var
+a=d;for(;;){if(a){var
+f=a[2],c=b(e,a[1]);if(c)return c;var
+a=f;continue}return 0}}function
+dZ(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===aZ(a[1],d)?1:0;if(b)return b;var
+e=a[2],b=0===aV(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-e5(d,c){var
+fV(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===aZ(b[1],d))return f;var
-a=e;continue}throw a1}}function
-e6(d,c){var
+b=a[1],e=a[2],f=b[2];if(0===aV(b[1],d))return f;var
+a=e;continue}throw bb}}function
+fW(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===aZ(b[1],d))return[0,f];var
+b=a[1],e=a[2],f=b[2];if(0===aV(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-e7(f,e){var
+fX(f,e){var
 c=0,b=0,a=e;for(;;){if(a){var
-d=a[1],g=a[2],h=H(f,c,d)?[0,d,b]:b,c=c+1|0,b=h,a=g;continue}return dp(b)}}function
-bS(e,d){var
+d=a[1],g=a[2],h=k(f,c,d)?[0,d,b]:b,c=c+1|0,b=h,a=g;continue}return cE(b)}}function
+b7(e,d){var
 c=0,a=d;for(;;){if(a){var
-f=a[2],c=bs(b(e,a[1]),c),a=f;continue}return dp(c)}}function
-dq(b,a){if(b){if(a){var
-c=a[1],d=b[1];return[0,[0,d,c],dq(b[2],a[2])]}}else
-if(!a)return 0;return ak(jr)}function
-e8(b,a){return a<=b?b:a}function
-be(a,c){var
-b=F(a);sX(b,0,a,c);return b}function
-e9(c,b,a){if(0<=b&&0<=a&&!((ah(c)-a|0)<b)){var
-d=F(a);bc(c,b,d,0,a);return d}return ak(js)}function
-e_(c,b,a){return S(e9(c,b,a))}function
-e$(e,c,d,b,a){if(0<=a&&0<=c&&!((ah(e)-a|0)<c)&&0<=b&&!((ah(d)-a|0)<b))return bc(e,c,d,b,a);return ak(jt)}function
-aM(e,c,d,b,a){if(0<=a&&0<=c&&!((h(e)-a|0)<c)&&0<=b&&!((ah(d)-a|0)<b))return aG(e,c,d,b,a);return ak(ju)}function
-fa(g,c){var
-d=ah(c);if(0===d)return c;var
-e=F(d),f=d-1|0,h=0;if(!(f<0)){var
-a=h;for(;;){l(e,a,b(g,bL(c,a)));var
+f=a[2],c=aK(b(e,a[1]),c),a=f;continue}return cE(c)}}function
+d0(b,a){if(b){if(a){var
+c=a[1],d=b[1];return[0,[0,d,c],d0(b[2],a[2])]}}else
+if(!a)return 0;return am(li)}function
+fY(b,a){function
+x(i,f){if(2===i){if(f){var
+m=f[2];if(m){var
+o=m[1],j=f[1],J=m[2],y=k(b,j,o),K=0===y?[0,j,0]:0<y?[0,j,[0,o,0]]:[0,o,[0,j,0]];return[0,K,J]}}}else
+if(3===i&&f){var
+p=f[2];if(p){var
+q=p[2];if(q){var
+c=q[1],a=p[1],d=f[1],N=q[2],D=k(b,d,a);if(0===D)var
+E=k(b,a,c),O=0===E?[0,a,0]:0<E?[0,a,[0,c,0]]:[0,c,[0,a,0]],r=O;else
+if(0<D){var
+F=k(b,a,c);if(0===F)var
+s=[0,d,[0,a,0]];else
+if(0<F)var
+s=[0,d,[0,a,[0,c,0]]];else
+var
+G=k(b,d,c),P=0===G?[0,d,[0,a,0]]:0<G?[0,d,[0,c,[0,a,0]]]:[0,c,[0,d,[0,a,0]]],s=P;var
+r=s}else{var
+H=k(b,d,c);if(0===H)var
+t=[0,a,[0,d,0]];else
+if(0<H)var
+t=[0,a,[0,d,[0,c,0]]];else
+var
+I=k(b,a,c),Q=0===I?[0,a,[0,d,0]]:0<I?[0,a,[0,c,[0,d,0]]]:[0,c,[0,a,[0,d,0]]],t=Q;var
+r=t}return[0,r,N]}}}var
+z=i>>1,A=n(z,f),L=A[1],B=n(i-z|0,A[2]),h=L,g=B[1],e=0,M=B[2];for(;;){if(h){if(g){var
+u=g[2],v=g[1],w=h[2],l=h[1],x=k(b,l,v);if(0===x){var
+h=w,g=u,e=[0,l,e];continue}if(0<=x){var
+g=u,e=[0,v,e];continue}var
+h=w,e=[0,l,e];continue}var
+C=aK(h,e)}else
+var
+C=aK(g,e);return[0,C,M]}}function
+n(i,f){if(2===i){if(f){var
+m=f[2];if(m){var
+n=m[1],j=f[1],J=m[2],y=k(b,j,n),K=0===y?[0,j,0]:0<=y?[0,n,[0,j,0]]:[0,j,[0,n,0]];return[0,K,J]}}}else
+if(3===i&&f){var
+o=f[2];if(o){var
+p=o[2];if(p){var
+c=p[1],a=o[1],d=f[1],N=p[2],D=k(b,d,a);if(0===D)var
+E=k(b,a,c),O=0===E?[0,a,0]:0<=E?[0,c,[0,a,0]]:[0,a,[0,c,0]],q=O;else
+if(0<=D){var
+F=k(b,d,c);if(0===F)var
+r=[0,a,[0,d,0]];else
+if(0<=F)var
+G=k(b,a,c),P=0===G?[0,a,[0,d,0]]:0<=G?[0,c,[0,a,[0,d,0]]]:[0,a,[0,c,[0,d,0]]],r=P;else
+var
+r=[0,a,[0,d,[0,c,0]]];var
+q=r}else{var
+H=k(b,a,c);if(0===H)var
+s=[0,d,[0,a,0]];else
+if(0<=H)var
+I=k(b,d,c),Q=0===I?[0,d,[0,a,0]]:0<=I?[0,c,[0,d,[0,a,0]]]:[0,d,[0,c,[0,a,0]]],s=Q;else
+var
+s=[0,d,[0,a,[0,c,0]]];var
+q=s}return[0,q,N]}}}var
+z=i>>1,A=x(z,f),L=A[1],B=x(i-z|0,A[2]),h=L,g=B[1],e=0,M=B[2];for(;;){if(h){if(g){var
+t=g[2],u=g[1],v=h[2],l=h[1],w=k(b,l,u);if(0===w){var
+h=v,g=t,e=[0,l,e];continue}if(0<w){var
+h=v,e=[0,l,e];continue}var
+g=t,e=[0,u,e];continue}var
+C=aK(h,e)}else
+var
+C=aK(g,e);return[0,C,M]}}var
+c=m(a);return 2<=c?n(c,a)[1]:a}function
+fZ(b,a){return a<=b?b:a}function
+bt(a,c){var
+b=K(a);xs(b,0,a,c);return b}function
+f0(c,b,a){if(0<=b&&0<=a&&!((ar(c)-a|0)<b)){var
+d=K(a);bq(c,b,d,0,a);return d}return am(lj)}function
+f1(c,b,a){return X(f0(c,b,a))}function
+f2(e,c,d,b,a){if(0<=a&&0<=c&&!((ar(e)-a|0)<c)&&0<=b&&!((ar(d)-a|0)<b))return bq(e,c,d,b,a);return am(lk)}function
+aY(e,c,d,b,a){if(0<=a&&0<=c&&!((h(e)-a|0)<c)&&0<=b&&!((ar(d)-a|0)<b))return aU(e,c,d,b,a);return am(ll)}function
+f3(g,c){var
+d=ar(c);if(0===d)return c;var
+e=K(d),f=d-1|0,h=0;if(!(f<0)){var
+a=h;for(;;){r(e,a,b(g,b0(c,a)));var
 i=a+1|0;if(f!==a){var
 a=i;continue}break}}return e}function
-fb(b,a){return S(be(b,a))}function
-Y(c,b,a){return S(e9(au(c),b,a))}function
-fc(f,e){var
-c=au(e),a=0,d=ah(c);for(;;){if(a===d)return 1;if(b(f,bL(c,a))){var
+f4(b,a){return X(bt(b,a))}function
+ab(c,b,a){return X(f0(aF(c),b,a))}function
+f5(f,e){var
+c=aF(e),a=0,d=ar(c);for(;;){if(a===d)return 1;if(b(f,b0(c,a))){var
 a=a+1|0;continue}return 0}}function
-jx(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw a1;if(aj(e,a)===b)return a;var
+lo(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw bb;if(at(e,a)===b)return a;var
 a=a+1|0;continue}}function
-dr(b,c){var
-a=0,d=h(b);for(;;){if(d<=a)return 0;if(aj(b,a)===c)return[0,a];var
+d1(b,c){var
+a=0,d=h(b);for(;;){if(d<=a)return 0;if(at(b,a)===c)return[0,a];var
 a=a+1|0;continue}}function
-jy(b,a,d){var
-c=h(b);if(0<=a&&!(c<a))try{jx(b,c,a,d);var
-e=1;return e}catch(a){a=aK(a);if(a===a1)return 0;throw a}return ak(jz)}function
-jA(b,a){return jy(b,0,a)}function
-fd(c){var
+lp(b,a,d){var
+c=h(b);if(0<=a&&!(c<a))try{lo(b,c,a,d);var
+e=1;return e}catch(a){a=aJ(a);if(a===bb)return 0;throw a}return am(lq)}function
+lr(b,a){return lp(b,0,a)}function
+d2(c){var
 a=c.length-1-1|0,b=0;for(;;){if(0<=a){var
-d=[0,c[1+a],b],a=a-1|0,b=d;continue}return b}}var
-jD=[B,jC,bM(0)];function
-jE(a){throw jD}function
-jF(a){var
-d=a[1];a[1]=jE;try{var
-c=b(d,0);tv(a,c);return c}catch(b){b=aK(b);a[1]=function(a){throw b};throw b}}function
-fe(a){var
-b=1<=a?a:1,c=bR<b?bR:b,d=F(c);return[0,d,0,c,d]}function
-ff(a){return e_(a[1],0,a[2])}function
-bT(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(bR<b[1]){if(!((d+c|0)<=bR))throw[0,eW,jI];b[1]=bR}var
-e=F(b[1]);e$(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,p,jG]}throw[0,p,jH]}}function
-aN(a,c){var
-b=a[2];if(a[3]<=b)bT(a,1);l(a[1],b,c);a[2]=b+1|0;return 0}function
-bU(a,c){var
-b=h(c),d=a[2]+b|0;if(a[3]<d)bT(a,b);aG(c,0,a[1],a[2],b);a[2]=d;return 0}function
-ds(a){return 5===a[2]?12:-6}function
-fg(a){return[0,0,F(a)]}function
-fh(a,g){var
-b=ah(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=F(e8(b*2|0,c));e$(a[2],0,e,0,b);a[2]=e;var
+d=[0,c[1+a],b],a=a-1|0,b=d;continue}return b}}function
+f6(a){if(a){var
+d=0,c=a,g=a[2],h=a[1];for(;;){if(c){var
+d=d+1|0,c=c[2];continue}var
+f=aI(d,h),e=1,b=g;for(;;){if(b){var
+i=b[2];f[1+e]=b[1];var
+e=e+1|0,b=i;continue}return f}}}return[0]}var
+lu=[G,lt,b1(0)];function
+lv(a){throw lu}function
+lw(a){var
+d=a[1];a[1]=lv;try{var
+c=b(d,0);x1(a,c);return c}catch(b){b=aJ(b);a[1]=function(a){throw b};throw b}}function
+f7(a){var
+b=1<=a?a:1,c=b6<b?b6:b,d=K(c);return[0,d,0,c,d]}function
+f8(a){return f1(a[1],0,a[2])}function
+b8(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(b6<b[1])if((d+c|0)<=b6)b[1]=b6;else
+fK(lz);var
+e=K(b[1]);f2(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,x,lx]}throw[0,x,ly]}}function
+aZ(a,c){var
+b=a[2];if(a[3]<=b)b8(a,1);r(a[1],b,c);a[2]=b+1|0;return 0}function
+b9(a,c){var
+b=h(c),d=a[2]+b|0;if(a[3]<d)b8(a,b);aU(c,0,a[1],a[2],b);a[2]=d;return 0}function
+d3(a){return 5===a[2]?12:-6}function
+f9(a){return[0,0,K(a)]}function
+f_(a,g){var
+b=ar(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
+e=K(fZ(b*2|0,c));f2(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-bu(a,b){fh(a,1);bm(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
-Q(a,c){var
-b=h(c);fh(a,b);aM(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-fi(a){return e_(a[2],0,a[1])}function
-fj(a){if(typeof
+bI(a,b){f_(a,1);bC(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+S(a,c){var
+b=h(c);f_(a,b);aY(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+f$(a){return f1(a[2],0,a[1])}function
+ga(a){if(typeof
 a==="number")switch(a){case
-0:return jL;case
-1:return jM;case
-2:return jN;case
-3:return jO;case
-4:return jP;case
-5:return jQ;default:return jR}else
+0:return lC;case
+1:return lD;case
+2:return lE;case
+3:return lF;case
+4:return lG;case
+5:return lH;default:return lI}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return T(jS,fb(1,a[1]))}}function
-dt(b,c){var
+1:return a[1];default:return Y(lJ,f4(1,a[1]))}}function
+d4(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];Q(b,jT);var
+d=a[1];S(b,lK);var
 a=d;continue;case
 1:var
-e=a[1];Q(b,jU);var
+e=a[1];S(b,lL);var
 a=e;continue;case
 2:var
-f=a[1];Q(b,jV);var
+f=a[1];S(b,lM);var
 a=f;continue;case
 3:var
-g=a[1];Q(b,jW);var
+g=a[1];S(b,lN);var
 a=g;continue;case
 4:var
-h=a[1];Q(b,jX);var
+h=a[1];S(b,lO);var
 a=h;continue;case
 5:var
-i=a[1];Q(b,jY);var
+i=a[1];S(b,lP);var
 a=i;continue;case
 6:var
-j=a[1];Q(b,jZ);var
+j=a[1];S(b,lQ);var
 a=j;continue;case
 7:var
-k=a[1];Q(b,j0);var
+k=a[1];S(b,lR);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];Q(b,j1);dt(b,m);Q(b,j2);var
+l=a[2],m=a[1];S(b,lS);d4(b,m);S(b,lT);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];Q(b,j3);dt(b,o);Q(b,j4);var
+n=a[3],o=a[1];S(b,lU);d4(b,o);S(b,lV);var
 a=n;continue;case
 10:var
-p=a[1];Q(b,j5);var
+p=a[1];S(b,lW);var
 a=p;continue;case
 11:var
-q=a[1];Q(b,j6);var
+q=a[1];S(b,lX);var
 a=q;continue;case
 12:var
-r=a[1];Q(b,j7);var
+r=a[1];S(b,lY);var
 a=r;continue;case
 13:var
-s=a[1];Q(b,j8);var
+s=a[1];S(b,lZ);var
 a=s;continue;default:var
-t=a[1];Q(b,j9);var
+t=a[1];S(b,l0);var
 a=t;continue}}function
-C(a){if(typeof
+H(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,C(a[1])];case
-1:return[1,C(a[1])];case
-2:return[2,C(a[1])];case
-3:return[3,C(a[1])];case
-4:return[4,C(a[1])];case
-5:return[5,C(a[1])];case
-6:return[6,C(a[1])];case
-7:return[7,C(a[1])];case
+0:return[0,H(a[1])];case
+1:return[1,H(a[1])];case
+2:return[2,H(a[1])];case
+3:return[3,H(a[1])];case
+4:return[4,H(a[1])];case
+5:return[5,H(a[1])];case
+6:return[6,H(a[1])];case
+7:return[7,H(a[1])];case
 8:var
-b=a[1];return[8,b,C(a[2])];case
+b=a[1];return[8,b,H(a[2])];case
 9:var
-c=a[2],d=a[1];return[9,c,d,C(a[3])];case
-10:return[10,C(a[1])];case
-11:return[11,C(a[1])];case
-12:return[12,C(a[1])];case
-13:return[13,C(a[1])];default:return[14,C(a[1])]}}function
-R(a){if(typeof
+c=a[2],d=a[1];return[9,c,d,H(a[3])];case
+10:return[10,H(a[1])];case
+11:return[11,H(a[1])];case
+12:return[12,H(a[1])];case
+13:return[13,H(a[1])];default:return[14,H(a[1])]}}function
+T(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
 switch(a[0]){case
 0:var
-c=R(a[1]),v=c[4],w=c[3],x=c[2],y=c[1],z=function(a){b(x,0);return 0};return[0,function(a){b(y,0);return 0},z,w,v];case
+c=T(a[1]),v=c[4],w=c[3],x=c[2],y=c[1],z=function(a){b(x,0);return 0};return[0,function(a){b(y,0);return 0},z,w,v];case
 1:var
-d=R(a[1]),A=d[4],B=d[3],D=d[2],E=d[1],F=function(a){b(D,0);return 0};return[0,function(a){b(E,0);return 0},F,B,A];case
+d=T(a[1]),A=d[4],B=d[3],C=d[2],D=d[1],E=function(a){b(C,0);return 0};return[0,function(a){b(D,0);return 0},E,B,A];case
 2:var
-e=R(a[1]),H=e[4],I=e[3],J=e[2],K=e[1],L=function(a){b(J,0);return 0};return[0,function(a){b(K,0);return 0},L,I,H];case
+e=T(a[1]),F=e[4],G=e[3],I=e[2],J=e[1],K=function(a){b(I,0);return 0};return[0,function(a){b(J,0);return 0},K,G,F];case
 3:var
-f=R(a[1]),M=f[4],N=f[3],O=f[2],P=f[1],Q=function(a){b(O,0);return 0};return[0,function(a){b(P,0);return 0},Q,N,M];case
+f=T(a[1]),M=f[4],N=f[3],O=f[2],P=f[1],Q=function(a){b(O,0);return 0};return[0,function(a){b(P,0);return 0},Q,N,M];case
 4:var
-g=R(a[1]),S=g[4],T=g[3],U=g[2],V=g[1],W=function(a){b(U,0);return 0};return[0,function(a){b(V,0);return 0},W,T,S];case
+g=T(a[1]),R=g[4],S=g[3],U=g[2],V=g[1],W=function(a){b(U,0);return 0};return[0,function(a){b(V,0);return 0},W,S,R];case
 5:var
-h=R(a[1]),X=h[4],Y=h[3],Z=h[2],_=h[1],$=function(a){b(Z,0);return 0};return[0,function(a){b(_,0);return 0},$,Y,X];case
+h=T(a[1]),X=h[4],Y=h[3],Z=h[2],_=h[1],$=function(a){b(Z,0);return 0};return[0,function(a){b(_,0);return 0},$,Y,X];case
 6:var
-i=R(a[1]),aa=i[4],ab=i[3],ac=i[2],ad=i[1],ae=function(a){b(ac,0);return 0};return[0,function(a){b(ad,0);return 0},ae,ab,aa];case
+i=T(a[1]),aa=i[4],ab=i[3],ac=i[2],ad=i[1],ae=function(a){b(ac,0);return 0};return[0,function(a){b(ad,0);return 0},ae,ab,aa];case
 7:var
-j=R(a[1]),af=j[4],ag=j[3],ah=j[2],ai=j[1],aj=function(a){b(ah,0);return 0};return[0,function(a){b(ai,0);return 0},aj,ag,af];case
+j=T(a[1]),af=j[4],ag=j[3],ah=j[2],ai=j[1],aj=function(a){b(ah,0);return 0};return[0,function(a){b(ai,0);return 0},aj,ag,af];case
 8:var
-k=R(a[2]),ak=k[4],al=k[3],am=k[2],an=k[1],ao=function(a){b(am,0);return 0};return[0,function(a){b(an,0);return 0},ao,al,ak];case
+k=T(a[2]),ak=k[4],al=k[3],am=k[2],an=k[1],ao=function(a){b(am,0);return 0};return[0,function(a){b(an,0);return 0},ao,al,ak];case
 9:var
-ap=a[2],aq=a[1],l=R(a[3]),ar=l[4],as=l[3],at=l[2],au=l[1],m=R(G(C(aq),ap)),av=m[4],aw=m[3],ax=m[2],ay=m[1],az=function(a){b(av,0);b(ar,0);return 0},aA=function(a){b(as,0);b(aw,0);return 0},aB=function(a){b(ax,0);b(at,0);return 0};return[0,function(a){b(au,0);b(ay,0);return 0},aB,aA,az];case
+ap=a[2],aq=a[1],l=T(a[3]),ar=l[4],as=l[3],at=l[2],au=l[1],m=T(L(H(aq),ap)),av=m[4],aw=m[3],ax=m[2],ay=m[1],az=function(a){b(av,0);b(ar,0);return 0},aA=function(a){b(as,0);b(aw,0);return 0},aB=function(a){b(ax,0);b(at,0);return 0};return[0,function(a){b(au,0);b(ay,0);return 0},aB,aA,az];case
 10:var
-n=R(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){b(aE,0);return 0};return[0,function(a){b(aF,0);return 0},aG,aD,aC];case
+n=T(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){b(aE,0);return 0};return[0,function(a){b(aF,0);return 0},aG,aD,aC];case
 11:var
-o=R(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){b(aJ,0);return 0};return[0,function(a){b(aK,0);return 0},aL,aI,aH];case
+o=T(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){b(aJ,0);return 0};return[0,function(a){b(aK,0);return 0},aL,aI,aH];case
 12:var
-p=R(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){b(aO,0);return 0};return[0,function(a){b(aP,0);return 0},aQ,aN,aM];case
+p=T(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){b(aO,0);return 0};return[0,function(a){b(aP,0);return 0},aQ,aN,aM];case
 13:var
-q=R(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){b(aR,0);return 0},aW=function(a){b(aS,0);return 0},aX=function(a){b(aT,0);return 0};return[0,function(a){b(aU,0);return 0},aX,aW,aV];default:var
-r=R(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){b(aY,0);return 0},a3=function(a){b(aZ,0);return 0},a4=function(a){b(a0,0);return 0};return[0,function(a){b(a1,0);return 0},a4,a3,a2]}}function
-G(d,c){var
+q=T(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){b(aR,0);return 0},aW=function(a){b(aS,0);return 0},aX=function(a){b(aT,0);return 0};return[0,function(a){b(aU,0);return 0},aX,aW,aV];default:var
+r=T(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){b(aY,0);return 0},a3=function(a){b(aZ,0);return 0},a4=function(a){b(a0,0);return 0};return[0,function(a){b(a1,0);return 0},a4,a3,a2]}}function
+L(d,c){var
 a=0;if(typeof
 d==="number")if(typeof
 c==="number")return 0;else
@@ -1184,12 +1262,12 @@ switch(c[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,p,j_]}else
+9:a=6;break;default:throw[0,x,l1]}else
 switch(d[0]){case
 0:var
-e=0,u=d[1];if(typeof
+e=0,t=d[1];if(typeof
 c!=="number")switch(c[0]){case
-0:return[0,G(u,c[1])];case
+0:return[0,L(t,c[1])];case
 8:a=5;e=1;break;case
 9:a=6;e=1;break;case
 10:e=1;break;case
@@ -1198,9 +1276,9 @@ c!=="number")switch(c[0]){case
 13:a=3;e=1;break;case
 14:a=4;e=1;break}if(!e)a=7;break;case
 1:var
-f=0,v=d[1];if(typeof
+f=0,u=d[1];if(typeof
 c!=="number")switch(c[0]){case
-1:return[1,G(v,c[1])];case
+1:return[1,L(u,c[1])];case
 8:a=5;f=1;break;case
 9:a=6;f=1;break;case
 10:f=1;break;case
@@ -1209,10 +1287,10 @@ c!=="number")switch(c[0]){case
 13:a=3;f=1;break;case
 14:a=4;f=1;break}if(!f)a=7;break;case
 2:var
-g=0,w=d[1];if(typeof
+g=0,v=d[1];if(typeof
 c==="number")g=1;else
 switch(c[0]){case
-2:return[2,G(w,c[1])];case
+2:return[2,L(v,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1221,10 +1299,10 @@ switch(c[0]){case
 13:a=3;break;case
 14:a=4;break;default:g=1}if(g)a=7;break;case
 3:var
-h=0,x=d[1];if(typeof
+h=0,w=d[1];if(typeof
 c==="number")h=1;else
 switch(c[0]){case
-3:return[3,G(x,c[1])];case
+3:return[3,L(w,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1236,7 +1314,7 @@ switch(c[0]){case
 i=0,y=d[1];if(typeof
 c==="number")i=1;else
 switch(c[0]){case
-4:return[4,G(y,c[1])];case
+4:return[4,L(y,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1248,7 +1326,7 @@ switch(c[0]){case
 j=0,z=d[1];if(typeof
 c==="number")j=1;else
 switch(c[0]){case
-5:return[5,G(z,c[1])];case
+5:return[5,L(z,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1260,7 +1338,7 @@ switch(c[0]){case
 k=0,A=d[1];if(typeof
 c==="number")k=1;else
 switch(c[0]){case
-6:return[6,G(A,c[1])];case
+6:return[6,L(A,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1272,7 +1350,7 @@ switch(c[0]){case
 l=0,B=d[1];if(typeof
 c==="number")l=1;else
 switch(c[0]){case
-7:return[7,G(B,c[1])];case
+7:return[7,L(B,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1281,509 +1359,509 @@ switch(c[0]){case
 13:a=3;break;case
 14:a=4;break;default:l=1}if(l)a=7;break;case
 8:var
-m=0,D=d[2],E=d[1];if(typeof
+m=0,C=d[2],D=d[1];if(typeof
 c==="number")m=1;else
 switch(c[0]){case
 8:var
-F=c[1],H=G(D,c[2]);return[8,G(E,F),H];case
+E=c[1],F=L(C,c[2]);return[8,L(D,E),F];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,p,kh];break;case
+14:a=4;break;default:m=1}if(m)throw[0,x,l_];break;case
 9:var
-n=0,I=d[3],J=d[2],K=d[1];if(typeof
+n=0,G=d[3],I=d[2],J=d[1];if(typeof
 c==="number")n=1;else
 switch(c[0]){case
 8:a=5;break;case
 9:var
-L=c[3],M=c[2],N=c[1],t=R(G(C(J),N)),O=t[4];b(t[2],0);b(O,0);return[9,K,M,G(I,L)];case
+K=c[3],M=c[2],N=c[1],s=T(L(H(I),N)),O=s[4];b(s[2],0);b(O,0);return[9,J,M,L(G,K)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,p,ki];break;case
+14:a=4;break;default:n=1}if(n)throw[0,x,l$];break;case
 10:var
 P=d[1];if(typeof
-c!=="number"&&10===c[0])return[10,G(P,c[1])];throw[0,p,kj];case
+c!=="number"&&10===c[0])return[10,L(P,c[1])];throw[0,x,ma];case
 11:var
 o=0,Q=d[1];if(typeof
 c==="number")o=1;else
 switch(c[0]){case
 10:break;case
-11:return[11,G(Q,c[1])];default:o=1}if(o)throw[0,p,kk];break;case
+11:return[11,L(Q,c[1])];default:o=1}if(o)throw[0,x,mb];break;case
 12:var
+p=0,R=d[1];if(typeof
+c==="number")p=1;else
+switch(c[0]){case
+10:break;case
+11:a=1;break;case
+12:return[12,L(R,c[1])];default:p=1}if(p)throw[0,x,mc];break;case
+13:var
 q=0,S=d[1];if(typeof
 c==="number")q=1;else
 switch(c[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,G(S,c[1])];default:q=1}if(q)throw[0,p,kl];break;case
-13:var
-r=0,T=d[1];if(typeof
+12:a=2;break;case
+13:return[13,L(S,c[1])];default:q=1}if(q)throw[0,x,md];break;default:var
+r=0,U=d[1];if(typeof
 c==="number")r=1;else
 switch(c[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,G(T,c[1])];default:r=1}if(r)throw[0,p,km];break;default:var
-s=0,U=d[1];if(typeof
-c==="number")s=1;else
-switch(c[0]){case
-10:break;case
-11:a=1;break;case
-12:a=2;break;case
 13:a=3;break;case
-14:return[14,G(U,c[1])];default:s=1}if(s)throw[0,p,kn]}switch(a){case
-0:throw[0,p,kb];case
-1:throw[0,p,kc];case
-2:throw[0,p,kd];case
-3:throw[0,p,ke];case
-4:throw[0,p,kf];case
-5:throw[0,p,j$];case
-6:throw[0,p,ka];default:throw[0,p,kg]}}var
-K=[B,ko,bM(0)];function
-cn(b,a){if(typeof
+14:return[14,L(U,c[1])];default:r=1}if(r)throw[0,x,me]}switch(a){case
+0:throw[0,x,l4];case
+1:throw[0,x,l5];case
+2:throw[0,x,l6];case
+3:throw[0,x,l7];case
+4:throw[0,x,l8];case
+5:throw[0,x,l2];case
+6:throw[0,x,l3];default:throw[0,x,l9]}}var
+O=[G,mf,b1(0)];function
+cF(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
-a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw K}}function
-bV(e,b,d){var
-a=cn(e,d);if(typeof
+a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw O}}function
+b_(e,b,d){var
+a=cF(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
-c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw K}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
-_(c,d,a){if(typeof
-c==="number")return[0,0,q(d,a)];else
+c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw O}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
+ah(c,d,a){if(typeof
+c==="number")return[0,0,y(d,a)];else
 switch(c[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-g=_(c[1],d,a[1]);return[0,[0,g[1]],g[2]]}break;case
+g=ah(c[1],d,a[1]);return[0,[0,g[1]],g[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
-h=_(c[1],d,a[1]);return[0,[1,h[1]],h[2]]}break;case
+h=ah(c[1],d,a[1]);return[0,[1,h[1]],h[2]]}break;case
 2:if(typeof
 a!=="number"&&2===a[0]){var
-i=_(c[1],d,a[1]);return[0,[2,i[1]],i[2]]}break;case
+i=ah(c[1],d,a[1]);return[0,[2,i[1]],i[2]]}break;case
 3:if(typeof
 a!=="number"&&3===a[0]){var
-j=_(c[1],d,a[1]);return[0,[3,j[1]],j[2]]}break;case
+j=ah(c[1],d,a[1]);return[0,[3,j[1]],j[2]]}break;case
 4:if(typeof
 a!=="number"&&4===a[0]){var
-k=_(c[1],d,a[1]);return[0,[4,k[1]],k[2]]}break;case
+k=ah(c[1],d,a[1]);return[0,[4,k[1]],k[2]]}break;case
 5:if(typeof
 a!=="number"&&5===a[0]){var
-l=_(c[1],d,a[1]);return[0,[5,l[1]],l[2]]}break;case
+l=ah(c[1],d,a[1]);return[0,[5,l[1]],l[2]]}break;case
 6:if(typeof
 a!=="number"&&6===a[0]){var
-m=_(c[1],d,a[1]);return[0,[6,m[1]],m[2]]}break;case
+m=ah(c[1],d,a[1]);return[0,[6,m[1]],m[2]]}break;case
 7:if(typeof
 a!=="number"&&7===a[0]){var
-n=_(c[1],d,a[1]);return[0,[7,n[1]],n[2]]}break;case
+n=ah(c[1],d,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],x=a[2],z=c[2];if(ax([0,c[1]],[0,o]))throw K;var
-p=_(z,d,x);return[0,[8,o,p[1]],p[2]]}break;case
+o=a[1],w=a[2],x=c[2];if(al([0,c[1]],[0,o]))throw O;var
+p=ah(x,d,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-e=a[2],f=a[1],A=a[3],B=c[3],D=c[2],E=c[1],F=[0,y(f)];if(ax([0,y(E)],F))throw K;var
-H=[0,y(e)];if(ax([0,y(D)],H))throw K;var
-r=R(G(C(f),e)),I=r[4];b(r[2],0);b(I,0);var
-s=_(y(B),d,A),J=s[2];return[0,[9,f,e,C(s[1])],J]}break;case
+e=a[2],f=a[1],z=a[3],A=c[3],B=c[2],C=c[1],E=[0,D(f)];if(al([0,D(C)],E))throw O;var
+F=[0,D(e)];if(al([0,D(B)],F))throw O;var
+q=T(L(H(f),e)),G=q[4];b(q[2],0);b(G,0);var
+r=ah(D(A),d,z),I=r[2];return[0,[9,f,e,H(r[1])],I]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
-t=_(c[1],d,a[1]);return[0,[10,t[1]],t[2]]}break;case
+s=ah(c[1],d,a[1]);return[0,[10,s[1]],s[2]]}break;case
 11:if(typeof
 a!=="number"&&11===a[0]){var
-u=_(c[1],d,a[1]);return[0,[11,u[1]],u[2]]}break;case
+t=ah(c[1],d,a[1]);return[0,[11,t[1]],t[2]]}break;case
 13:if(typeof
 a!=="number"&&13===a[0]){var
-v=_(c[1],d,a[1]);return[0,[13,v[1]],v[2]]}break;case
+u=ah(c[1],d,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-w=_(c[1],d,a[1]);return[0,[14,w[1]],w[2]]}break}throw K}function
-q(b,a){if(typeof
+v=ah(c[1],d,a[1]);return[0,[14,v[1]],v[2]]}break}throw O}function
+y(b,a){if(typeof
 b==="number")return[0,0,a];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-t=q(b[1],a[1]);return[0,[0,t[1]],t[2]]}break;case
+s=y(b[1],a[1]);return[0,[0,s[1]],s[2]]}break;case
 1:if(typeof
 a!=="number"&&0===a[0]){var
-u=q(b[1],a[1]);return[0,[1,u[1]],u[2]]}break;case
+t=y(b[1],a[1]);return[0,[1,t[1]],t[2]]}break;case
 2:var
-af=b[2],v=cn(b[1],a),e=v[2],ag=v[1];if(typeof
+ad=b[2],u=cF(b[1],a),e=u[2],ae=u[1];if(typeof
 e!=="number"&&1===e[0]){var
-w=q(af,e[1]);return[0,[2,ag,w[1]],w[2]]}throw K;case
+v=y(ad,e[1]);return[0,[2,ae,v[1]],v[2]]}throw O;case
 3:var
-ah=b[2],x=cn(b[1],a),f=x[2],ai=x[1];if(typeof
+af=b[2],w=cF(b[1],a),f=w[2],ag=w[1];if(typeof
 f!=="number"&&1===f[0]){var
-z=q(ah,f[1]);return[0,[3,ai,z[1]],z[2]]}throw K;case
+x=y(af,f[1]);return[0,[3,ag,x[1]],x[2]]}throw O;case
 4:var
-aj=b[4],ak=b[1],g=bV(b[2],b[3],a),h=g[3],al=g[1];if(typeof
+ai=b[4],aj=b[1],g=b_(b[2],b[3],a),h=g[3],ak=g[1];if(typeof
 h!=="number"&&2===h[0]){var
-am=g[2],A=q(aj,h[1]);return[0,[4,ak,al,am,A[1]],A[2]]}throw K;case
+am=g[2],z=y(ai,h[1]);return[0,[4,aj,ak,am,z[1]],z[2]]}throw O;case
 5:var
-an=b[4],ao=b[1],i=bV(b[2],b[3],a),j=i[3],ap=i[1];if(typeof
+ao=b[4],ap=b[1],i=b_(b[2],b[3],a),j=i[3],aq=i[1];if(typeof
 j!=="number"&&3===j[0]){var
-aq=i[2],B=q(an,j[1]);return[0,[5,ao,ap,aq,B[1]],B[2]]}throw K;case
+ar=i[2],A=y(ao,j[1]);return[0,[5,ap,aq,ar,A[1]],A[2]]}throw O;case
 6:var
-ar=b[4],as=b[1],k=bV(b[2],b[3],a),l=k[3],at=k[1];if(typeof
+as=b[4],at=b[1],k=b_(b[2],b[3],a),l=k[3],au=k[1];if(typeof
 l!=="number"&&4===l[0]){var
-au=k[2],C=q(ar,l[1]);return[0,[6,as,at,au,C[1]],C[2]]}throw K;case
+av=k[2],B=y(as,l[1]);return[0,[6,at,au,av,B[1]],B[2]]}throw O;case
 7:var
-av=b[4],aw=b[1],m=bV(b[2],b[3],a),n=m[3],ay=m[1];if(typeof
+aw=b[4],ax=b[1],m=b_(b[2],b[3],a),n=m[3],ay=m[1];if(typeof
 n!=="number"&&5===n[0]){var
-az=m[2],D=q(av,n[1]);return[0,[7,aw,ay,az,D[1]],D[2]]}throw K;case
+az=m[2],C=y(aw,n[1]);return[0,[7,ax,ay,az,C[1]],C[2]]}throw O;case
 8:var
-aA=b[4],aB=b[1],o=bV(b[2],b[3],a),p=o[3],aC=o[1];if(typeof
+aA=b[4],aB=b[1],o=b_(b[2],b[3],a),p=o[3],aC=o[1];if(typeof
 p!=="number"&&6===p[0]){var
-aD=o[2],E=q(aA,p[1]);return[0,[8,aB,aC,aD,E[1]],E[2]]}throw K;case
+aD=o[2],E=y(aA,p[1]);return[0,[8,aB,aC,aD,E[1]],E[2]]}throw O;case
 9:var
-aE=b[2],F=cn(b[1],a),r=F[2],aF=F[1];if(typeof
-r!=="number"&&7===r[0]){var
-G=q(aE,r[1]);return[0,[9,aF,G[1]],G[2]]}throw K;case
+aE=b[2],F=cF(b[1],a),q=F[2],aF=F[1];if(typeof
+q!=="number"&&7===q[0]){var
+G=y(aE,q[1]);return[0,[9,aF,G[1]],G[2]]}throw O;case
 10:var
-H=q(b[1],a);return[0,[10,H[1]],H[2]];case
+H=y(b[1],a);return[0,[10,H[1]],H[2]];case
 11:var
-aG=b[1],I=q(b[2],a);return[0,[11,aG,I[1]],I[2]];case
+aG=b[1],I=y(b[2],a);return[0,[11,aG,I[1]],I[2]];case
 12:var
-aH=b[1],J=q(b[2],a);return[0,[12,aH,J[1]],J[2]];case
+aH=b[1],J=y(b[2],a);return[0,[12,aH,J[1]],J[2]];case
 13:if(typeof
 a!=="number"&&8===a[0]){var
-L=a[1],aI=a[2],aJ=b[3],aK=b[1];if(ax([0,b[2]],[0,L]))throw K;var
-M=q(aJ,aI);return[0,[13,aK,L,M[1]],M[2]]}break;case
+K=a[1],aI=a[2],aJ=b[3],aK=b[1];if(al([0,b[2]],[0,K]))throw O;var
+L=y(aJ,aI);return[0,[13,aK,K,L[1]],L[2]]}break;case
 14:if(typeof
 a!=="number"&&9===a[0]){var
-N=a[1],aL=a[3],aM=b[3],aN=b[2],aO=b[1],aP=[0,y(N)];if(ax([0,y(aN)],aP))throw K;var
-O=q(aM,y(aL));return[0,[14,aO,N,O[1]],O[2]]}break;case
+M=a[1],aL=a[3],aM=b[3],aN=b[2],aO=b[1],aP=[0,D(M)];if(al([0,D(aN)],aP))throw O;var
+N=y(aM,D(aL));return[0,[14,aO,M,N[1]],N[2]]}break;case
 15:if(typeof
 a!=="number"&&10===a[0]){var
-P=q(b[1],a[1]);return[0,[15,P[1]],P[2]]}break;case
+P=y(b[1],a[1]);return[0,[15,P[1]],P[2]]}break;case
 16:if(typeof
 a!=="number"&&11===a[0]){var
-Q=q(b[1],a[1]);return[0,[16,Q[1]],Q[2]]}break;case
+Q=y(b[1],a[1]);return[0,[16,Q[1]],Q[2]]}break;case
 17:var
-aQ=b[1],R=q(b[2],a);return[0,[17,aQ,R[1]],R[2]];case
+aQ=b[1],R=y(b[2],a);return[0,[17,aQ,R[1]],R[2]];case
 18:var
-S=b[2],s=b[1];if(0===s[0]){var
-W=s[1],aU=W[2],X=q(W[1],a),aV=X[1],Y=q(S,X[2]);return[0,[18,[0,[0,aV,aU]],Y[1]],Y[2]]}var
-Z=s[1],aW=Z[2],$=q(Z[1],a),aX=$[1],aa=q(S,$[2]);return[0,[18,[1,[0,aX,aW]],aa[1]],aa[2]];case
+S=b[2],r=b[1];if(0===r[0]){var
+W=r[1],aU=W[2],X=y(W[1],a),aV=X[1],Y=y(S,X[2]);return[0,[18,[0,[0,aV,aU]],Y[1]],Y[2]]}var
+Z=r[1],aW=Z[2],_=y(Z[1],a),aX=_[1],$=y(S,_[2]);return[0,[18,[1,[0,aX,aW]],$[1]],$[2]];case
 19:if(typeof
 a!=="number"&&13===a[0]){var
-T=q(b[1],a[1]);return[0,[19,T[1]],T[2]]}break;case
+T=y(b[1],a[1]);return[0,[19,T[1]],T[2]]}break;case
 20:if(typeof
 a!=="number"&&1===a[0]){var
-aR=b[2],aS=b[1],U=q(b[3],a[1]);return[0,[20,aS,aR,U[1]],U[2]]}break;case
+aR=b[2],aS=b[1],U=y(b[3],a[1]);return[0,[20,aS,aR,U[1]],U[2]]}break;case
 21:if(typeof
 a!=="number"&&2===a[0]){var
-aT=b[1],V=q(b[2],a[1]);return[0,[21,aT,V[1]],V[2]]}break;case
+aT=b[1],V=y(b[2],a[1]);return[0,[21,aT,V[1]],V[2]]}break;case
 23:var
 d=b[2],c=b[1];if(typeof
 c==="number")switch(c){case
-0:return ab(c,d,a);case
-1:return ab(c,d,a);case
+0:return an(c,d,a);case
+1:return an(c,d,a);case
 2:if(typeof
 a!=="number"&&14===a[0]){var
-ac=q(d,a[1]);return[0,[23,2,ac[1]],ac[2]]}throw K;default:return ab(c,d,a)}else
+aa=y(d,a[1]);return[0,[23,2,aa[1]],aa[2]]}throw O;default:return an(c,d,a)}else
 switch(c[0]){case
-0:return ab(c,d,a);case
-1:return ab(c,d,a);case
-2:return ab(c,d,a);case
-3:return ab(c,d,a);case
-4:return ab(c,d,a);case
-5:return ab(c,d,a);case
-6:return ab(c,d,a);case
-7:return ab(c,d,a);case
-8:return ab([8,c[1],c[2]],d,a);case
+0:return an(c,d,a);case
+1:return an(c,d,a);case
+2:return an(c,d,a);case
+3:return an(c,d,a);case
+4:return an(c,d,a);case
+5:return an(c,d,a);case
+6:return an(c,d,a);case
+7:return an(c,d,a);case
+8:return an([8,c[1],c[2]],d,a);case
 9:var
-aY=c[1],ad=_(c[2],d,a),ae=ad[2];return[0,[23,[9,aY,ad[1]],ae[1]],ae[2]];case
-10:return ab(c,d,a);default:return ab(c,d,a)}}throw K}function
-ab(d,c,b){var
-a=q(c,b);return[0,[23,d,a[1]],a[2]]}function
-ac(l,g,a){var
-b=h(a),i=0<=g?l:0,d=bd(g);if(d<=b)return a;var
-m=2===i?48:32,c=be(d,m);switch(i){case
-0:aM(a,0,c,0,b);break;case
-1:aM(a,0,c,d-b|0,b);break;default:var
+aY=c[1],ab=ah(c[2],d,a),ac=ab[2];return[0,[23,[9,aY,ab[1]],ac[1]],ac[2]];case
+10:return an(c,d,a);default:return an(c,d,a)}}throw O}function
+an(d,c,b){var
+a=y(c,b);return[0,[23,d,a[1]],a[2]]}function
+ao(l,g,a){var
+b=h(a),i=0<=g?l:0,d=br(g);if(d<=b)return a;var
+m=2===i?48:32,c=bt(d,m);switch(i){case
+0:aY(a,0,c,0,b);break;case
+1:aY(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-j=0;if(43!==x(a,0)&&45!==x(a,0)&&32!==x(a,0)){e=1;j=1}if(!j){bm(c,0,x(a,0));aM(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+j=0;if(43!==C(a,0)&&45!==C(a,0)&&32!==C(a,0)){e=1;j=1}if(!j){bC(c,0,C(a,0));aY(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
-f=0;if(1<b&&48===x(a,0)){var
-k=0;if(gG!==x(a,1)&&88!==x(a,1)){f=1;k=1}if(!k){bm(c,1,x(a,1));aM(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)aM(a,0,c,d-b|0,b)}}return S(c)}function
-bv(l,b){var
-c=bd(l),a=h(b),d=x(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+hy>>>0))e=1}else
+f=0;if(1<b&&48===C(a,0)){var
+k=0;if(h1!==C(a,1)&&88!==C(a,1)){f=1;k=1}if(!k){bC(c,1,C(a,1));aY(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)aY(a,0,c,d-b|0,b)}}return X(c)}function
+bJ(l,b){var
+c=br(l),a=h(b),d=C(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+ja>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-k=0;if(gG===x(b,1)||88===x(b,1))k=1;if(k){var
-i=be(c+2|0,48);bm(i,1,x(b,1));aM(b,2,i,(c-a|0)+4|0,a-2|0);return S(i)}}e=1;f=1;break;case
+k=0;if(h1===C(b,1)||88===C(b,1))k=1;if(k){var
+i=bt(c+2|0,48);bC(i,1,C(b,1));aY(b,2,i,(c-a|0)+4|0,a-2|0);return X(i)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=be(c+1|0,48);bm(g,0,d);aM(b,1,g,(c-a|0)+2|0,a-1|0);return S(g)}}if(e&&a<c){var
-j=be(c,48);aM(b,0,j,c-a|0,a);return S(j)}return b}function
-kp(m){var
-k=0,E=h(m);for(;;){if(E<=k)var
-q=m;else{var
-p=aj(m,k)+h5|0,r=0;if(59<p>>>0){if(33<p-61>>>0)r=1}else
-if(2===p)r=1;if(!r){var
+g=bt(c+1|0,48);bC(g,0,d);aY(b,1,g,(c-a|0)+2|0,a-1|0);return X(g)}}if(e&&a<c){var
+j=bt(c,48);aY(b,0,j,c-a|0,a);return X(j)}return b}function
+mg(l){var
+k=0,E=h(l);for(;;){if(E<=k)var
+p=l;else{var
+o=at(l,k)+jR|0,q=0;if(59<o>>>0){if(33<o-61>>>0)q=1}else
+if(2===o)q=1;if(!q){var
 k=k+1|0;continue}var
-e=au(m),a=[0,0],v=ah(e)-1|0,A=0;if(!(v<0)){var
+e=aF(l),a=[0,0],v=ar(e)-1|0,A=0;if(!(v<0)){var
 j=A;for(;;){var
-f=bL(e,j),g=0;if(32<=f){var
-n=f+gq|0,s=0;if(58<n>>>0){if(93<=n)s=1}else
-if(56<n-1>>>0){g=1;s=1}if(!s){var
-o=1;g=2}}else
+f=b0(e,j),g=0;if(32<=f){var
+m=f+hJ|0,s=0;if(58<m>>>0){if(93<=m)s=1}else
+if(56<m-1>>>0){g=1;s=1}if(!s){var
+n=1;g=2}}else
 if(11<=f){if(13===f)g=1}else
 if(8<=f)g=1;switch(g){case
 0:var
-o=4;break;case
+n=4;break;case
 1:var
-o=2;break}a[1]=a[1]+o|0;var
+n=2;break}a[1]=a[1]+n|0;var
 D=j+1|0;if(v!==j){var
-j=D;continue}break}}if(a[1]===ah(e)){var
-t=ah(e),u=F(t);bc(e,0,u,0,t);var
+j=D;continue}break}}if(a[1]===ar(e)){var
+t=ar(e),u=K(t);bq(e,0,u,0,t);var
 x=u}else{var
-b=F(a[1]);a[1]=0;var
-w=ah(e)-1|0,B=0;if(!(w<0)){var
+b=K(a[1]);a[1]=0;var
+w=ar(e)-1|0,B=0;if(!(w<0)){var
 i=B;for(;;){var
-c=bL(e,i),d=0;if(35<=c)if(92===c)d=2;else
-if(cV<=c)d=1;else
+c=b0(e,i),d=0;if(35<=c)if(92===c)d=2;else
+if(dm<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
 if(14<=c)d=1;else
 switch(c){case
-8:l(b,a[1],92);a[1]++;l(b,a[1],98);break;case
-9:l(b,a[1],92);a[1]++;l(b,a[1],h8);break;case
-10:l(b,a[1],92);a[1]++;l(b,a[1],h_);break;case
-13:l(b,a[1],92);a[1]++;l(b,a[1],114);break;default:d=1}switch(d){case
-1:l(b,a[1],92);a[1]++;l(b,a[1],48+(c/ep|0)|0);a[1]++;l(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;l(b,a[1],48+(c%10|0)|0);break;case
-2:l(b,a[1],92);a[1]++;l(b,a[1],c);break;case
-3:l(b,a[1],c);break}a[1]++;var
+8:r(b,a[1],92);a[1]++;r(b,a[1],98);break;case
+9:r(b,a[1],92);a[1]++;r(b,a[1],jU);break;case
+10:r(b,a[1],92);a[1]++;r(b,a[1],jX);break;case
+13:r(b,a[1],92);a[1]++;r(b,a[1],114);break;default:d=1}switch(d){case
+1:r(b,a[1],92);a[1]++;r(b,a[1],48+(c/fa|0)|0);a[1]++;r(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;r(b,a[1],48+(c%10|0)|0);break;case
+2:r(b,a[1],92);a[1]++;r(b,a[1],c);break;case
+3:r(b,a[1],c);break}a[1]++;var
 C=i+1|0;if(w!==i){var
 i=C;continue}break}}var
 x=b}var
-q=S(x)}var
-y=h(q),z=be(y+2|0,34);aG(q,0,z,1,y);return S(z)}}function
-fk(d,g){var
-h=bd(g),f=le[1];switch(d[2]){case
+p=X(x)}var
+y=h(p),z=bt(y+2|0,34);aU(p,0,z,1,y);return X(z)}}function
+gb(d,g){var
+h=br(g),f=m7[1];switch(d[2]){case
 0:var
-b=hJ;break;case
+b=jq;break;case
 1:var
-b=er;break;case
+b=fc;break;case
 2:var
 b=69;break;case
 3:var
-b=ea;break;case
+b=eT;break;case
 4:var
 b=71;break;case
 5:var
 b=f;break;case
 6:var
-b=hL;break;case
+b=ju;break;case
 7:var
 b=72;break;default:var
 b=70}var
-c=fg(16);bu(c,37);switch(d[1]){case
+c=f9(16);bI(c,37);switch(d[1]){case
 0:break;case
-1:bu(c,43);break;default:bu(c,32)}if(8<=d[2])bu(c,35);bu(c,46);Q(c,a(e+h));bu(c,b);return fi(c)}function
-co(n,a){if(13<=n){var
+1:bI(c,43);break;default:bI(c,32)}if(8<=d[2])bI(c,35);bI(c,46);S(c,a(e+h));bI(c,b);return f$(c)}function
+cG(n,a){if(13<=n){var
 g=[0,0],i=h(a)-1|0,o=0;if(!(i<0)){var
-c=o;for(;;){if(!(9<aj(a,c)+cS>>>0))g[1]++;var
+c=o;for(;;){if(!(9<at(a,c)+di>>>0))g[1]++;var
 r=c+1|0;if(i!==c){var
 c=r;continue}break}}var
-j=g[1],k=F(h(a)+((j-1|0)/3|0)|0),l=[0,0],d=function(a){bm(k,l[1],a);l[1]++;return 0},e=[0,((j-1|0)%3|0)+1|0],m=h(a)-1|0,p=0;if(!(m<0)){var
+j=g[1],k=K(h(a)+((j-1|0)/3|0)|0),l=[0,0],d=function(a){bC(k,l[1],a);l[1]++;return 0},e=[0,((j-1|0)%3|0)+1|0],m=h(a)-1|0,p=0;if(!(m<0)){var
 b=p;for(;;){var
-f=aj(a,b);if(9<f+cS>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=at(a,b);if(9<f+di>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 q=b+1|0;if(m!==b){var
-b=q;continue}break}}return S(k)}return a}function
-lf(b,c){switch(b){case
+b=q;continue}break}}return X(k)}return a}function
+m8(b,c){switch(b){case
 1:var
-a=kr;break;case
+a=mi;break;case
 2:var
-a=ks;break;case
+a=mj;break;case
 4:var
-a=ku;break;case
+a=ml;break;case
 5:var
-a=kv;break;case
+a=mm;break;case
 6:var
-a=kw;break;case
+a=mn;break;case
 7:var
-a=kx;break;case
+a=mo;break;case
 8:var
-a=ky;break;case
+a=mp;break;case
 9:var
-a=kz;break;case
+a=mq;break;case
 10:var
-a=kA;break;case
+a=mr;break;case
 11:var
-a=kB;break;case
+a=ms;break;case
 0:case
 13:var
-a=kq;break;case
+a=mh;break;case
 3:case
 14:var
-a=kt;break;default:var
-a=kC}return co(b,ce(a,c))}function
-lg(b,c){switch(b){case
+a=mk;break;default:var
+a=mt}return cG(b,cv(a,c))}function
+m9(b,c){switch(b){case
 1:var
-a=kR;break;case
+a=mI;break;case
 2:var
-a=kS;break;case
+a=mJ;break;case
 4:var
-a=kU;break;case
+a=mL;break;case
 5:var
-a=kV;break;case
+a=mM;break;case
 6:var
-a=kW;break;case
+a=mN;break;case
 7:var
-a=kX;break;case
+a=mO;break;case
 8:var
-a=kY;break;case
+a=mP;break;case
 9:var
-a=kZ;break;case
+a=mQ;break;case
 10:var
-a=k0;break;case
+a=mR;break;case
 11:var
-a=k1;break;case
+a=mS;break;case
 0:case
 13:var
-a=kQ;break;case
+a=mH;break;case
 3:case
 14:var
-a=kT;break;default:var
-a=k2}return co(b,ce(a,c))}function
-lh(b,c){switch(b){case
+a=mK;break;default:var
+a=mT}return cG(b,cv(a,c))}function
+m_(b,c){switch(b){case
 1:var
-a=k4;break;case
+a=mV;break;case
 2:var
-a=k5;break;case
+a=mW;break;case
 4:var
-a=k7;break;case
+a=mY;break;case
 5:var
-a=k8;break;case
+a=mZ;break;case
 6:var
-a=k9;break;case
+a=m0;break;case
 7:var
-a=k_;break;case
+a=m1;break;case
 8:var
-a=k$;break;case
+a=m2;break;case
 9:var
-a=la;break;case
+a=m3;break;case
 10:var
-a=lb;break;case
+a=m4;break;case
 11:var
-a=lc;break;case
+a=m5;break;case
 0:case
 13:var
-a=k3;break;case
+a=mU;break;case
 3:case
 14:var
-a=k6;break;default:var
-a=ld}return co(b,ce(a,c))}function
-li(b,c){switch(b){case
+a=mX;break;default:var
+a=m6}return cG(b,cv(a,c))}function
+m$(b,c){switch(b){case
 1:var
-a=kE;break;case
+a=mv;break;case
 2:var
-a=kF;break;case
+a=mw;break;case
 4:var
-a=kH;break;case
+a=my;break;case
 5:var
-a=kI;break;case
+a=mz;break;case
 6:var
-a=kJ;break;case
+a=mA;break;case
 7:var
-a=kK;break;case
+a=mB;break;case
 8:var
-a=kL;break;case
+a=mC;break;case
 9:var
-a=kM;break;case
+a=mD;break;case
 10:var
-a=kN;break;case
+a=mE;break;case
 11:var
-a=kO;break;case
+a=mF;break;case
 0:case
 13:var
-a=kD;break;case
+a=mu;break;case
 3:case
 14:var
-a=kG;break;default:var
-a=kP}return co(b,s$(a,c))}function
-aO(b,e,a){function
+a=mx;break;default:var
+a=mG}return cG(b,xG(a,c))}function
+a0(b,e,a){function
 f(d){switch(b[1]){case
 0:var
 c=45;break;case
 1:var
 c=43;break;default:var
-c=32}return s7(a,e,c)}function
+c=32}return xC(a,e,c)}function
 k(c){var
-b=sS(a);return 3===b?a<0.?lk:ll:4<=b?lm:c}switch(b[2]){case
+b=xn(a);return 3===b?a<0.?nb:nc:4<=b?nd:c}switch(b[2]){case
 5:var
-d=eH(fk(b,e),a),c=0,l=h(d);for(;;){if(c===l)var
+d=fv(gb(b,e),a),c=0,l=h(d);for(;;){if(c===l)var
 j=0;else{var
-g=x(d,c)-46|0,i=0;if(23<g>>>0){if(55===g)i=1}else
+g=C(d,c)-46|0,i=0;if(23<g>>>0){if(55===g)i=1}else
 if(21<g-1>>>0)i=1;if(!i){var
 c=c+1|0;continue}var
 j=1}var
-m=j?d:T(d,lj);return k(m)}case
+m=j?d:Y(d,na);return k(m)}case
 6:return f(0);case
-7:return S(fa(jn,au(f(0))));case
-8:return k(f(0));default:return eH(fk(b,e),a)}}function
-b8(e,I,G,E){var
-c=I,a=G,d=E;for(;;)if(typeof
+7:return X(f3(lc,aF(f(0))));case
+8:return k(f(0));default:return fv(gb(b,e),a)}}function
+cl(e,G,F,E){var
+c=G,a=F,d=E;for(;;)if(typeof
 d==="number")return b(c,a);else
 switch(d[0]){case
 0:var
-J=d[1];return function(b){return i(c,[5,a,b],J)};case
+I=d[1];return function(b){return o(c,[5,a,b],I)};case
 1:var
-L=d[1];return function(b){var
+J=d[1];return function(b){var
 e=0;if(40<=b)if(92===b)var
-d=jg;else
-if(cV<=b)e=1;else
+d=k7;else
+if(dm<=b)e=1;else
 e=2;else
 if(32<=b)if(39<=b)var
-d=jh;else
+d=k8;else
 e=2;else
 if(14<=b)e=1;else
 switch(b){case
 8:var
-d=ji;break;case
+d=k9;break;case
 9:var
-d=jj;break;case
+d=k_;break;case
 10:var
-d=jk;break;case
+d=k$;break;case
 13:var
-d=jl;break;default:e=1}switch(e){case
+d=la;break;default:e=1}switch(e){case
 1:var
-f=F(4);l(f,0,92);l(f,1,48+(b/ep|0)|0);l(f,2,48+((b/10|0)%10|0)|0);l(f,3,48+(b%10|0)|0);var
-d=S(f);break;case
+f=K(4);r(f,0,92);r(f,1,48+(b/fa|0)|0);r(f,2,48+((b/10|0)%10|0)|0);r(f,3,48+(b%10|0)|0);var
+d=X(f);break;case
 2:var
-g=F(1);l(g,0,b);var
-d=S(g);break}var
-j=h(d),k=be(j+2|0,39);aG(d,0,k,1,j);return i(c,[4,a,S(k)],L)};case
+g=K(1);r(g,0,b);var
+d=X(g);break}var
+i=h(d),j=bt(i+2|0,39);aU(d,0,j,1,i);return o(c,[4,a,X(j)],J)};case
 2:var
-M=d[2],N=d[1];return du(c,a,M,N,function(a){return a});case
-3:return du(c,a,d[2],d[1],kp);case
-4:return cp(c,a,d[4],d[2],d[3],lf,d[1]);case
-5:return cp(c,a,d[4],d[2],d[3],lg,d[1]);case
-6:return cp(c,a,d[4],d[2],d[3],lh,d[1]);case
-7:return cp(c,a,d[4],d[2],d[3],li,d[1]);case
+L=d[2],M=d[1];return d5(c,a,L,M,function(a){return a});case
+3:return d5(c,a,d[2],d[1],mg);case
+4:return cH(c,a,d[4],d[2],d[3],m8,d[1]);case
+5:return cH(c,a,d[4],d[2],d[3],m9,d[1]);case
+6:return cH(c,a,d[4],d[2],d[3],m_,d[1]);case
+7:return cH(c,a,d[4],d[2],d[3],m$,d[1]);case
 8:var
-j=d[4],k=d[3],m=d[2],g=d[1];if(typeof
-m==="number"){if(typeof
-k==="number")return k?function(d,b){return i(c,[4,a,aO(g,d,b)],j)}:function(b){return i(c,[4,a,aO(g,ds(g),b)],j)};var
-af=k[1];return function(b){return i(c,[4,a,aO(g,af,b)],j)}}else{if(0===m[0]){var
-s=m[2],t=m[1];if(typeof
-k==="number")return k?function(d,b){return i(c,[4,a,ac(t,s,aO(g,d,b))],j)}:function(b){return i(c,[4,a,ac(t,s,aO(g,ds(g),b))],j)};var
-ag=k[1];return function(b){return i(c,[4,a,ac(t,s,aO(g,ag,b))],j)}}var
-v=m[1];if(typeof
-k==="number")return k?function(e,d,b){return i(c,[4,a,ac(v,e,aO(g,d,b))],j)}:function(d,b){return i(c,[4,a,ac(v,d,aO(g,ds(g),b))],j)};var
-ah=k[1];return function(d,b){return i(c,[4,a,ac(v,d,aO(g,ah,b))],j)}}case
-9:return du(c,a,d[2],d[1],i$);case
+i=d[4],j=d[3],l=d[2],g=d[1];if(typeof
+l==="number"){if(typeof
+j==="number")return j?function(d,b){return o(c,[4,a,a0(g,d,b)],i)}:function(b){return o(c,[4,a,a0(g,d3(g),b)],i)};var
+ae=j[1];return function(b){return o(c,[4,a,a0(g,ae,b)],i)}}else{if(0===l[0]){var
+p=l[2],q=l[1];if(typeof
+j==="number")return j?function(d,b){return o(c,[4,a,ao(q,p,a0(g,d,b))],i)}:function(b){return o(c,[4,a,ao(q,p,a0(g,d3(g),b))],i)};var
+af=j[1];return function(b){return o(c,[4,a,ao(q,p,a0(g,af,b))],i)}}var
+s=l[1];if(typeof
+j==="number")return j?function(e,d,b){return o(c,[4,a,ao(s,e,a0(g,d,b))],i)}:function(d,b){return o(c,[4,a,ao(s,d,a0(g,d3(g),b))],i)};var
+ag=j[1];return function(d,b){return o(c,[4,a,ao(s,d,a0(g,ag,b))],i)}}case
+9:return d5(c,a,d[2],d[1],k0);case
 10:var
 a=[7,a],d=d[1];continue;case
 11:var
@@ -1791,322 +1869,352 @@ a=[2,a,d[1]],d=d[2];continue;case
 12:var
 a=[3,a,d[1]],d=d[2];continue;case
 13:var
-O=d[3],Q=d[2],w=fg(16);dt(w,Q);var
-D=fi(w);return function(b){return i(c,[4,a,D],O)};case
+N=d[3],P=d[2],t=f9(16);d4(t,P);var
+C=f$(t);return function(b){return o(c,[4,a,C],N)};case
 14:var
-R=d[3],T=d[2];return function(d){var
-e=d[1],b=q(e,y(C(T)));if(typeof
-b[2]==="number")return i(c,a,u(b[1],R));throw K};case
+Q=d[3],S=d[2];return function(d){var
+e=d[1],b=y(e,D(H(S)));if(typeof
+b[2]==="number")return o(c,a,A(b[1],Q));throw O};case
 15:var
-U=d[1];return function(d,b){return i(c,[6,a,function(a){return H(d,a,b)}],U)};case
+T=d[1];return function(d,b){return o(c,[6,a,function(a){return k(d,a,b)}],T)};case
 16:var
-V=d[1];return function(b){return i(c,[6,a,b],V)};case
+U=d[1];return function(b){return o(c,[6,a,b],U)};case
 17:var
 a=[0,a,d[1]],d=d[2];continue;case
 18:var
-r=d[1];if(0===r[0]){var
-W=d[2],X=r[1][1],Y=0,c=function(b,c,d){return function(a){return i(c,[1,b,[0,a]],d)}}(a,c,W),a=Y,d=X;continue}var
-Z=d[2],_=r[1][1],$=0,c=function(b,c,d){return function(a){return i(c,[1,b,[1,a]],d)}}(a,c,Z),a=$,d=_;continue;case
-19:throw[0,p,lo];case
+n=d[1];if(0===n[0]){var
+V=d[2],W=n[1][1],Y=0,c=function(b,c,d){return function(a){return o(c,[1,b,[0,a]],d)}}(a,c,V),a=Y,d=W;continue}var
+Z=d[2],_=n[1][1],$=0,c=function(b,c,d){return function(a){return o(c,[1,b,[1,a]],d)}}(a,c,Z),a=$,d=_;continue;case
+19:throw[0,x,nf];case
 20:var
-aa=d[3],ab=[8,a,lp];return function(a){return i(c,ab,aa)};case
+aa=d[3],ab=[8,a,ng];return function(a){return o(c,ab,aa)};case
 21:var
-ad=d[2];return function(b){return i(c,[4,a,ce(lq,b)],ad)};case
+ac=d[2];return function(b){return o(c,[4,a,cv(nh,b)],ac)};case
 22:var
-ae=d[1];return function(b){return i(c,[5,a,b],ae)};case
+ad=d[1];return function(b){return o(c,[5,a,b],ad)};case
 23:var
-f=d[2],o=d[1];if(typeof
-o==="number")switch(o){case
-0:return e<50?n(e+1|0,c,a,f):P(n,[0,c,a,f]);case
-1:return e<50?n(e+1|0,c,a,f):P(n,[0,c,a,f]);case
-2:throw[0,p,lr];default:return e<50?n(e+1|0,c,a,f):P(n,[0,c,a,f])}else
-switch(o[0]){case
-0:return e<50?n(e+1|0,c,a,f):P(n,[0,c,a,f]);case
-1:return e<50?n(e+1|0,c,a,f):P(n,[0,c,a,f]);case
-2:return e<50?n(e+1|0,c,a,f):P(n,[0,c,a,f]);case
-3:return e<50?n(e+1|0,c,a,f):P(n,[0,c,a,f]);case
-4:return e<50?n(e+1|0,c,a,f):P(n,[0,c,a,f]);case
-5:return e<50?n(e+1|0,c,a,f):P(n,[0,c,a,f]);case
-6:return e<50?n(e+1|0,c,a,f):P(n,[0,c,a,f]);case
-7:return e<50?n(e+1|0,c,a,f):P(n,[0,c,a,f]);case
-8:return e<50?n(e+1|0,c,a,f):P(n,[0,c,a,f]);case
+f=d[2],m=d[1];if(typeof
+m==="number")switch(m){case
+0:return e<50?v(e+1|0,c,a,f):R(v,[0,c,a,f]);case
+1:return e<50?v(e+1|0,c,a,f):R(v,[0,c,a,f]);case
+2:throw[0,x,ni];default:return e<50?v(e+1|0,c,a,f):R(v,[0,c,a,f])}else
+switch(m[0]){case
+0:return e<50?v(e+1|0,c,a,f):R(v,[0,c,a,f]);case
+1:return e<50?v(e+1|0,c,a,f):R(v,[0,c,a,f]);case
+2:return e<50?v(e+1|0,c,a,f):R(v,[0,c,a,f]);case
+3:return e<50?v(e+1|0,c,a,f):R(v,[0,c,a,f]);case
+4:return e<50?v(e+1|0,c,a,f):R(v,[0,c,a,f]);case
+5:return e<50?v(e+1|0,c,a,f):R(v,[0,c,a,f]);case
+6:return e<50?v(e+1|0,c,a,f):R(v,[0,c,a,f]);case
+7:return e<50?v(e+1|0,c,a,f):R(v,[0,c,a,f]);case
+8:return e<50?v(e+1|0,c,a,f):R(v,[0,c,a,f]);case
 9:var
-B=o[2];return e<50?d7(e+1|0,c,a,B,f):P(d7,[0,c,a,B,f]);case
-10:return e<50?n(e+1|0,c,a,f):P(n,[0,c,a,f]);default:return e<50?n(e+1|0,c,a,f):P(n,[0,c,a,f])}default:var
-x=d[3],z=d[1],A=b(d[2],0);return e<50?d6(e+1|0,c,a,x,z,A):P(d6,[0,c,a,x,z,A])}}function
-d7(e,d,c,a,b){if(typeof
-a==="number")return e<50?n(e+1|0,d,c,b):P(n,[0,d,c,b]);else
+B=m[2];return e<50?eN(e+1|0,c,a,B,f):R(eN,[0,c,a,B,f]);case
+10:return e<50?v(e+1|0,c,a,f):R(v,[0,c,a,f]);default:return e<50?v(e+1|0,c,a,f):R(v,[0,c,a,f])}default:var
+u=d[3],w=d[1],z=b(d[2],0);return e<50?eM(e+1|0,c,a,u,w,z):R(eM,[0,c,a,u,w,z])}}function
+eN(e,d,c,a,b){if(typeof
+a==="number")return e<50?v(e+1|0,d,c,b):R(v,[0,d,c,b]);else
 switch(a[0]){case
 0:var
-f=a[1];return function(a){return al(d,c,f,b)};case
+f=a[1];return function(a){return au(d,c,f,b)};case
 1:var
-g=a[1];return function(a){return al(d,c,g,b)};case
+g=a[1];return function(a){return au(d,c,g,b)};case
 2:var
-h=a[1];return function(a){return al(d,c,h,b)};case
+h=a[1];return function(a){return au(d,c,h,b)};case
 3:var
-i=a[1];return function(a){return al(d,c,i,b)};case
+i=a[1];return function(a){return au(d,c,i,b)};case
 4:var
-j=a[1];return function(a){return al(d,c,j,b)};case
+j=a[1];return function(a){return au(d,c,j,b)};case
 5:var
-k=a[1];return function(a){return al(d,c,k,b)};case
+k=a[1];return function(a){return au(d,c,k,b)};case
 6:var
-l=a[1];return function(a){return al(d,c,l,b)};case
+l=a[1];return function(a){return au(d,c,l,b)};case
 7:var
-m=a[1];return function(a){return al(d,c,m,b)};case
+m=a[1];return function(a){return au(d,c,m,b)};case
 8:var
-o=a[2];return function(a){return al(d,c,o,b)};case
+n=a[2];return function(a){return au(d,c,n,b)};case
 9:var
-q=a[3],r=a[2],s=G(C(a[1]),r);return function(a){return al(d,c,X(s,q),b)};case
+o=a[3],p=a[2],q=L(H(a[1]),p);return function(a){return au(d,c,aa(q,o),b)};case
 10:var
-t=a[1];return function(e,a){return al(d,c,t,b)};case
+r=a[1];return function(e,a){return au(d,c,r,b)};case
 11:var
-u=a[1];return function(a){return al(d,c,u,b)};case
+s=a[1];return function(a){return au(d,c,s,b)};case
 12:var
-v=a[1];return function(a){return al(d,c,v,b)};case
-13:throw[0,p,ls];default:throw[0,p,lt]}}function
-n(d,b,e,a){var
-c=[8,e,lu];return d<50?b8(d+1|0,b,c,a):P(b8,[0,b,c,a])}function
-d6(h,c,f,a,e,d){if(e){var
-i=e[1];return function(e){return ln(c,f,a,i,b(d,e))}}var
-g=[4,f,d];return h<50?b8(h+1|0,c,g,a):P(b8,[0,c,g,a])}function
-i(a,b,c){return eS(b8(0,a,b,c))}function
-al(a,b,c,d){return eS(d7(0,a,b,c,d))}function
-ln(a,b,c,d,e){return eS(d6(0,a,b,c,d,e))}function
-du(f,e,d,a,c){if(typeof
-a==="number")return function(a){return i(f,[4,e,b(c,a)],d)};else{if(0===a[0]){var
-g=a[2],h=a[1];return function(a){return i(f,[4,e,ac(h,g,b(c,a))],d)}}var
-j=a[1];return function(g,a){return i(f,[4,e,ac(j,g,b(c,a))],d)}}}function
-cp(f,e,d,g,c,b,a){if(typeof
+t=a[1];return function(a){return au(d,c,t,b)};case
+13:throw[0,x,nj];default:throw[0,x,nk]}}function
+v(d,b,e,a){var
+c=[8,e,nl];return d<50?cl(d+1|0,b,c,a):R(cl,[0,b,c,a])}function
+eM(h,c,f,a,e,d){if(e){var
+i=e[1];return function(e){return ne(c,f,a,i,b(d,e))}}var
+g=[4,f,d];return h<50?cl(h+1|0,c,g,a):R(cl,[0,c,g,a])}function
+o(a,b,c){return fG(cl(0,a,b,c))}function
+au(a,b,c,d){return fG(eN(0,a,b,c,d))}function
+ne(a,b,c,d,e){return fG(eM(0,a,b,c,d,e))}function
+d5(f,e,d,a,c){if(typeof
+a==="number")return function(a){return o(f,[4,e,b(c,a)],d)};else{if(0===a[0]){var
+g=a[2],h=a[1];return function(a){return o(f,[4,e,ao(h,g,b(c,a))],d)}}var
+i=a[1];return function(g,a){return o(f,[4,e,ao(i,g,b(c,a))],d)}}}function
+cH(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return i(f,[4,e,bv(g,H(b,a,c))],d)}:function(c){return i(f,[4,e,H(b,a,c)],d)};var
-l=c[1];return function(c){return i(f,[4,e,bv(l,H(b,a,c))],d)}}else{if(0===g[0]){var
-h=g[2],j=g[1];if(typeof
-c==="number")return c?function(g,c){return i(f,[4,e,ac(j,h,bv(g,H(b,a,c)))],d)}:function(c){return i(f,[4,e,ac(j,h,H(b,a,c))],d)};var
-m=c[1];return function(c){return i(f,[4,e,ac(j,h,bv(m,H(b,a,c)))],d)}}var
-k=g[1];if(typeof
-c==="number")return c?function(h,g,c){return i(f,[4,e,ac(k,h,bv(g,H(b,a,c)))],d)}:function(g,c){return i(f,[4,e,ac(k,g,H(b,a,c))],d)};var
-n=c[1];return function(g,c){return i(f,[4,e,ac(k,g,bv(n,H(b,a,c)))],d)}}}function
-aP(c,f){var
+c==="number")return c?function(g,c){return o(f,[4,e,bJ(g,k(b,a,c))],d)}:function(c){return o(f,[4,e,k(b,a,c)],d)};var
+l=c[1];return function(c){return o(f,[4,e,bJ(l,k(b,a,c))],d)}}else{if(0===g[0]){var
+h=g[2],i=g[1];if(typeof
+c==="number")return c?function(g,c){return o(f,[4,e,ao(i,h,bJ(g,k(b,a,c)))],d)}:function(c){return o(f,[4,e,ao(i,h,k(b,a,c))],d)};var
+m=c[1];return function(c){return o(f,[4,e,ao(i,h,bJ(m,k(b,a,c)))],d)}}var
+j=g[1];if(typeof
+c==="number")return c?function(h,g,c){return o(f,[4,e,ao(j,h,bJ(g,k(b,a,c)))],d)}:function(g,c){return o(f,[4,e,ao(j,g,k(b,a,c))],d)};var
+n=c[1];return function(g,c){return o(f,[4,e,ao(j,g,bJ(n,k(b,a,c)))],d)}}}function
+a1(c,f){var
 a=f;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=fj(a[2]);aP(c,g);return bQ(c,h);case
+g=a[1],h=ga(a[2]);a1(c,g);return b5(c,h);case
 1:var
 d=a[2],e=a[1];if(0===d[0]){var
-i=d[1];aP(c,e);bQ(c,lv);var
+i=d[1];a1(c,e);b5(c,nm);var
 a=i;continue}var
-j=d[1];aP(c,e);bQ(c,lw);var
+j=d[1];a1(c,e);b5(c,nn);var
 a=j;continue;case
 6:var
-m=a[2];aP(c,a[1]);return b(m,c);case
-7:aP(c,a[1]);return bN(c);case
+m=a[2];a1(c,a[1]);return b(m,c);case
+7:a1(c,a[1]);return b2(c);case
 8:var
-n=a[2];aP(c,a[1]);return ak(n);case
+n=a[2];a1(c,a[1]);return am(n);case
 2:case
 4:var
-k=a[2];aP(c,a[1]);return bQ(c,k);default:var
-l=a[2];aP(c,a[1]);return i0(c,l)}}function
-a2(c,f){var
+k=a[2];a1(c,a[1]);return b5(c,k);default:var
+l=a[2];a1(c,a[1]);return kO(c,l)}}function
+bd(c,f){var
 a=f;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=fj(a[2]);a2(c,g);return bU(c,h);case
+g=a[1],h=ga(a[2]);bd(c,g);return b9(c,h);case
 1:var
 d=a[2],e=a[1];if(0===d[0]){var
-i=d[1];a2(c,e);bU(c,lx);var
+i=d[1];bd(c,e);b9(c,no);var
 a=i;continue}var
-j=d[1];a2(c,e);bU(c,ly);var
+j=d[1];bd(c,e);b9(c,np);var
 a=j;continue;case
 6:var
-m=a[2];a2(c,a[1]);return bU(c,b(m,0));case
+m=a[2];bd(c,a[1]);return b9(c,b(m,0));case
 7:var
 a=a[1];continue;case
 8:var
-n=a[2];a2(c,a[1]);return ak(n);case
+n=a[2];bd(c,a[1]);return am(n);case
 2:case
 4:var
-k=a[2];a2(c,a[1]);return bU(c,k);default:var
-l=a[2];a2(c,a[1]);return aN(c,l)}}function
-fl(d,c){var
-a=c[1],b=0;return i(function(a){aP(d,a);return 0},b,a)}function
-dv(a){return fl(aL,a)}function
-dw(c,a){var
-d=a[1];return i(function(d){var
-a=fe(64);a2(a,d);return b(c,ff(a))},0,d)}function
-L(a){return dw(function(a){return a},a)}var
-cq=[0,0];function
-dy(j,i){var
+k=a[2];bd(c,a[1]);return b9(c,k);default:var
+l=a[2];bd(c,a[1]);return aZ(c,l)}}function
+gc(d,c){var
+a=c[1],b=0;return o(function(a){a1(d,a);return 0},b,a)}function
+d6(a){return gc(aX,a)}function
+d7(c,a){var
+d=a[1];return o(function(d){var
+a=f7(64);bd(a,d);return b(c,f8(a))},0,d)}function
+F(a){return d7(function(a){return a},a)}var
+cI=[0,0];function
+d9(j,i){var
 a=j[1+i];if(1-(typeof
-a==="number"?1:0)){if(cj(a)===c8)return b(L(lz),a);if(cj(a)===253){var
-d=eH(jd,a),c=0,g=h(d);for(;;){if(g<=c)return T(d,jc);var
-e=x(d,c),f=0;if(48<=e){if(!(58<=e))f=1}else
+a==="number"?1:0)){if(cA(a)===dF)return b(F(nq),a);if(cA(a)===253){var
+d=fv(k4,a),c=0,g=h(d);for(;;){if(g<=c)return Y(d,k3);var
+e=C(d,c),f=0;if(48<=e){if(!(58<=e))f=1}else
 if(45===e)f=1;if(f){var
-c=c+1|0;continue}return d}}return lA}return b(L(lB),a)}function
-fm(b,a){if(b.length-1<=a)return lC;var
-c=fm(b,a+1|0),d=dy(b,a);return H(L(lD),d,c)}function
-dz(a){function
-o(f){var
+c=c+1|0;continue}return d}}return nr}return b(F(ns),a)}function
+gd(b,a){if(b.length-1<=a)return nt;var
+c=gd(b,a+1|0),d=d9(b,a);return k(F(nu),d,c)}function
+d_(a){function
+p(f){var
 c=f;for(;;){if(c){var
 g=c[2],h=c[1];try{var
 e=0,d=b(h,a);e=1}catch(a){}if(e&&d)return[0,d[1]];var
 c=g;continue}return 0}}var
-h=o(cq[1]);if(h)return h[1];if(a===dk)return lI;if(a===dl)return lJ;if(a[1]===eX){var
-d=a[2],i=d[3],q=d[2],r=d[1];return d8(L(dx),r,q,i,i+5|0,lK)}if(a[1]===p){var
-e=a[2],j=e[3],s=e[2],t=e[1];return d8(L(dx),t,s,j,j+6|0,lL)}if(a[1]===eZ){var
-f=a[2],k=f[3],u=f[2],v=f[1];return d8(L(dx),v,u,k,k+6|0,lM)}if(0===cj(a)){var
+h=p(cI[1]);if(h)return h[1];if(a===dV)return nz;if(a===dW)return nA;if(a[1]===fM){var
+d=a[2],i=d[3],q=d[2],r=d[1];return eO(F(d8),r,q,i,i+5|0,nB)}if(a[1]===x){var
+e=a[2],j=e[3],s=e[2],t=e[1];return eO(F(d8),t,s,j,j+6|0,nC)}if(a[1]===fO){var
+f=a[2],l=f[3],u=f[2],v=f[1];return eO(F(d8),v,u,l,l+6|0,nD)}if(0===cA(a)){var
 g=a.length-1,w=a[1][1];if(2<g>>>0)var
-l=fm(a,2),m=dy(a,1),c=H(L(lE),m,l);else
+m=gd(a,2),n=d9(a,1),c=k(F(nv),n,m);else
 switch(g){case
 0:var
-c=lF;break;case
+c=nw;break;case
 1:var
-c=lG;break;default:var
-n=dy(a,1),c=b(L(lH),n)}return T(w,c)}return a[1]}function
-dA(u,s){var
-e=sT(s),g=e.length-1-1|0,p=0;if(!(g<0)){var
+c=nx;break;default:var
+o=d9(a,1),c=b(F(ny),o)}return Y(w,c)}return a[1]}function
+d$(u,t){var
+e=xo(t),g=e.length-1-1|0,p=0;if(!(g<0)){var
 c=p;for(;;){var
-a=t(e,c)[1+c],f=function(a){return function(b){return b?0===a?lN:lO:0===a?lP:lQ}}(c);if(0===a[0])var
-h=a[5],i=a[4],j=a[3],k=a[6]?lR:lT,l=a[2],m=a[7],n=f(a[1]),d=[0,sF(L(lS),n,m,l,k,j,i,h)];else
+a=s(e,c)[1+c],f=function(a){return function(b){return b?0===a?nE:nF:0===a?nG:nH}}(c);if(0===a[0])var
+h=a[5],i=a[4],j=a[3],k=a[6]?nI:nK,l=a[2],m=a[7],n=f(a[1]),d=[0,xb(F(nJ),n,m,l,k,j,i,h)];else
 if(a[1])var
 d=0;else
 var
-o=f(0),d=[0,b(L(lU),o)];if(d){var
-q=d[1];b(fl(u,lV),q)}var
+o=f(0),d=[0,b(F(nL),o)];if(d){var
+q=d[1];b(gc(u,nM),q)}var
 r=c+1|0;if(g!==c){var
 c=r;continue}break}}return 0}function
-fn(c){for(;;){var
-a=cq[1],d=[0,c,a],e=cq[1]===a?(cq[1]=d,1):0,b=1-e;if(b)continue;return b}}var
-lX=lW.slice();function
-lY(e,d){var
-f=dz(e);b(dv(lZ),f);dA(aL,d);var
-a=tp(0);if(a<0){var
-c=bd(a);e1(t(lX,c)[1+c])}return bN(aL)}var
-l0=[0];eR(a(gI),function(e,i){try{try{var
-c=i?l0:iU(0);try{dm(0)}catch(a){}try{var
-a=lY(e,c),d=a}catch(a){a=aK(a);var
-g=dz(e);b(dv(l2),g);dA(aL,c);var
-h=dz(a);b(dv(l3),h);dA(aL,iU(0));var
-d=bN(aL)}var
-f=d}catch(a){a=aK(a);if(a!==dk)throw a;var
-f=e1(l1)}return f}catch(a){return 0}});try{var
-sD=i6(sC),fp=sD}catch(a){a=aK(a);if(a!==a1)throw a;try{var
-sB=i6(sA),fo=sB}catch(a){a=aK(a);if(a!==a1)throw a;var
-fo=l5}var
-fp=fo}var
-l6=jA(fp,82),cr=[hd,function(A){var
-o=tF(0),c=[0,aH(55,0),0],k=0===o.length-1?[0,0]:o,l=k.length-1,b=0;for(;;){t(c[1],b)[1+b]=b;var
-z=b+1|0;if(54!==b){var
-b=z;continue}var
-i=[0,l4],m=54+e8(55,l)|0,u=0;if(!(m<0)){var
+ge(c){for(;;){var
+a=cI[1],d=[0,c,a],e=cI[1]===a?(cI[1]=d,1):0,b=1-e;if(b)continue;return b}}var
+nO=nN.slice();function
+nP(e,d){var
+f=d_(e);b(d6(nQ),f);d$(aX,d);var
+a=xW(0);if(a<0){var
+c=br(a);fQ(s(nO,c)[1+c])}return b2(aX)}var
+nR=[0];fF(a(h4),function(e,i){try{try{var
+c=i?nR:kI(0);try{dX(0)}catch(a){}try{var
+a=nP(e,c),d=a}catch(a){a=aJ(a);var
+g=d_(e);b(d6(nT),g);d$(aX,c);var
+h=d_(a);b(d6(nU),h);d$(aX,kI(0));var
+d=b2(aX)}var
+f=d}catch(a){a=aJ(a);if(a!==dV)throw a;var
+f=fQ(nS)}return f}catch(a){return 0}});function
+gf(a){var
+b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}function
+ea(a){a[4]=-a[4]|0;return 0}try{var
+wW=kV(wV),gh=wW}catch(a){a=aJ(a);if(a!==bb)throw a;try{var
+wU=kV(wT),gg=wU}catch(a){a=aJ(a);if(a!==bb)throw a;var
+gg=nW}var
+gh=gg}var
+nX=lr(gh,82),cJ=[iN,function(z){var
+o=x$(0),c=[0,aI(55,0),0],k=0===o.length-1?[0,0]:o,l=k.length-1,b=0;for(;;){s(c[1],b)[1+b]=b;var
+y=b+1|0;if(54!==b){var
+b=y;continue}var
+i=[0,nV],m=54+fZ(55,l)|0,u=0;if(!(m<0)){var
 d=u;for(;;){var
-f=d%55|0,n=tt(d,l),v=t(k,n)[1+n],j=T(i[1],a(e+v));i[1]=to(j,0,h(j));var
-g=i[1],p=x(g,3)<<24,q=x(g,2)<<16,r=x(g,1)<<8,s=((x(g,0)+r|0)+q|0)+p|0,w=(t(c[1],f)[1+f]^s)&gY;t(c[1],f)[1+f]=w;var
-y=d+1|0;if(m!==d){var
-d=y;continue}break}}c[2]=0;return c}}];function
-fq(h,k){var
-l=h?h[1]:l6,b=16;for(;;){if(!(k<=b)&&!(dn<(b*2|0))){var
+f=d%55|0,n=kP(d,l),v=s(k,n)[1+n],j=Y(i[1],a(e+v));i[1]=xV(j,0,h(j));var
+g=i[1],p=C(g,3)<<24,q=C(g,2)<<16,r=C(g,1)<<8,t=((C(g,0)+r|0)+q|0)+p|0,w=(s(c[1],f)[1+f]^t)&il;s(c[1],f)[1+f]=w;var
+x=d+1|0;if(m!==d){var
+d=x;continue}break}}c[2]=0;return c}}];function
+cK(h,k){var
+l=h?h[1]:nX,b=16;for(;;){if(!(k<=b)&&!(dY<(b*2|0))){var
 b=b*2|0;continue}if(l){var
-i=cj(cr),a=cT===i?cr[1]:hd===i?jF(cr):cr;a[2]=(a[2]+1|0)%55|0;var
-c=a[2],d=t(a[1],c)[1+c],e=(a[2]+24|0)%55|0,f=(t(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&gY,g=a[2];t(a[1],g)[1+g]=f;var
+i=cA(cJ),a=dj===i?cJ[1]:iN===i?lw(cJ):cJ;a[2]=(a[2]+1|0)%55|0;var
+c=a[2],d=s(a[1],c)[1+c],e=(a[2]+24|0)%55|0,f=(s(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&il,g=a[2];s(a[1],g)[1+g]=f;var
 j=f}else
 var
-j=0;return[0,0,aH(b,0),j,b]}}function
-cs(a,b){return 4<=a.length-1?s1(10,ep,a[3],b)&(a[2].length-1-1|0):ak(l7)}function
-fr(a,v,F){var
-f=cs(a,v),G=[0,v,F,t(a[2],f)[1+f]];t(a[2],f)[1+f]=G;a[1]=a[1]+1|0;var
+j=0;return[0,0,aI(b,0),j,b]}}function
+gi(a){var
+e=a[2].length-1;if(4<=a.length-1&&e!==br(a[4])){a[1]=0;a[2]=aI(br(a[4]),0);return 0}var
+c=0<a[1]?1:0;if(c){a[1]=0;var
+b=a[2].length-1,d=a[2];if(0<=b&&!((d.length-1-b|0)<0))return xd(d,0,b,0);return am(ls)}return c}function
+nY(g,a){function
+h(b){var
+a=b;for(;;){if(a){var
+c=a[3];k(g,a[1],a[2]);var
+a=c;continue}return 0}}var
+c=gf(a);if(1-c)ea(a);try{var
+d=a[2],e=d.length-1-1|0,i=0;if(!(e<0)){var
+b=i;for(;;){h(s(d,b)[1+b]);var
+l=b+1|0;if(e!==b){var
+b=l;continue}break}}var
+f=1-c,j=f?ea(a):f;return j}catch(b){b=aJ(b);if(c)throw b;ea(a);throw b}}function
+cL(a,b){return 4<=a.length-1?xw(10,fa,a[3],b)&(a[2].length-1-1|0):am(nZ)}function
+cM(a,v,D){var
+f=cL(a,v),E=[0,v,D,s(a[2],f)[1+f]];s(a[2],f)[1+f]=E;a[1]=a[1]+1|0;var
 w=a[2].length-1<<1<a[1]?1:0;if(w){var
-i=a[2],s=(i.length-1)*2|0,u=s<dn?1:0;if(u){var
-j=aH(s,0),x=a.length-1<4?1:0,y=x||(a[4]<0?1:0),k=1-y;a[2]=j;var
-l=j.length-1,g=aH(l,0),o=i.length-1-1|0,B=0;if(!(o<0)){var
-e=B;a:for(;;){var
-b=t(i,e)[1+e];for(;;){if(b){var
-m=b[1],z=b[2],A=b[3],h=k?b:[0,m,z,0],c=cs(a,m),n=t(g,c)[1+c];if(n)n[3]=h;else
-t(j,c)[1+c]=h;t(g,c)[1+c]=h;var
-b=A;continue}var
-E=e+1|0;if(o!==e){var
-e=E;continue a}break}break}}if(k){var
-p=l-1|0,C=0;if(!(p<0)){var
-d=C;for(;;){var
-r=t(g,d)[1+d];if(r)r[3]=0;var
-D=d+1|0;if(p!==d){var
-d=D;continue}break}}var
+i=a[2],t=(i.length-1)*2|0,u=t<dY?1:0;if(u){var
+j=aI(t,0),k=1-gf(a);a[2]=j;var
+l=j.length-1,g=aI(l,0),o=i.length-1-1|0,z=0;if(!(o<0)){var
+e=z;a:for(;;){var
+b=s(i,e)[1+e];for(;;){if(b){var
+m=b[1],x=b[2],y=b[3],h=k?b:[0,m,x,0],c=cL(a,m),n=s(g,c)[1+c];if(n)n[3]=h;else
+s(j,c)[1+c]=h;s(g,c)[1+c]=h;var
+b=y;continue}var
+C=e+1|0;if(o!==e){var
+e=C;continue a}break}break}}if(k){var
+p=l-1|0,A=0;if(!(p<0)){var
+d=A;for(;;){var
+r=s(g,d)[1+d];if(r)r[3]=0;var
+B=d+1|0;if(p!==d){var
+d=B;continue}break}}var
 q=0}else
 var
-q=k;return q}return u}return w}var
-fs=[B,l8,bM(0)];(function(b,a){var
-c=cj(a)===B?a:a[1];return eR(b,c)}(l9,[0,fs,[0]]));(function(a){throw a});var
-ft=f,l_=ft.Array;fn(function(a){return a[1]===fs?[0,ai(a[2].toString())]:0});fn(function(a){return a
+q=k;return q}return u}return w}function
+eb(f,b){var
+g=cL(f,b),c=s(f[2],g)[1+g];if(c){var
+d=c[3],j=c[2];if(0===aV(b,c[1]))return[0,j];if(d){var
+e=d[3],k=d[2];if(0===aV(b,d[1]))return[0,k];if(e){var
+l=e[2],m=e[3];if(0===aV(b,e[1]))return[0,l];var
+a=m;for(;;){if(a){var
+h=a[2],i=a[3];if(0===aV(b,a[1]))return[0,h];var
+a=i;continue}return 0}}return 0}return 0}return 0}var
+gj=[G,n0,b1(0)];(function(b,a){var
+c=cA(a)===G?a:a[1];return fF(b,c)}(n1,[0,gj,[0]]));(function(a){throw a});var
+gk=f,n2=gk.Array;ge(function(a){return a[1]===gj?[0,as(a[2].toString())]:0});ge(function(a){return a
 instanceof
-l_?0:[0,ai(a.toString())]});var
-dB=[B,l$,bM(0)],ct=[0,ei],dC=[0,1],ma=ei;function
-mb(a){ct[1]=ma;dC[1]=1;return 0}function
-ay(b){ct[1]=ct[1]-b|0;var
-a=ct[1]<0?1:0;if(a)throw dB;return a}function
-aQ(a,b){if(0<a&&sV(ei,a)<b)throw dB;return ay(aJ(a,b))}function
-bf(a){return a?0:1}function
-ad(a){var
-b=a?[0,ad(a[2])]:a;return b}function
-s(a,b){if(a){var
-c=s(a[2],b);return[0,a[1],c]}return b}function
-bW(b,a){return b?[0,bW(b[1],a)]:a}function
-fu(d,c){var
+n2?0:[0,as(a.toString())]});var
+ec=[G,n3,b1(0)],cN=[0,e2],bK=[0,1],n4=e2;function
+n5(a){cN[1]=n4;bK[1]=1;return 0}function
+av(b){cN[1]=cN[1]-b|0;var
+a=cN[1]<0?1:0;if(a)throw ec;return a}function
+ap(a,b){if(0<a&&xq(e2,a)<b)throw ec;return av(ag(a,b))}function
+aL(a){return a?0:1}function
+n6(a){return a[1]}function
+n7(a){return a[2]}function
+ac(a){var
+b=a?[0,ac(a[2])]:a;return b}function
+t(a,b){if(a){var
+c=t(a[2],b);return[0,a[1],c]}return b}function
+b$(b,a){return b?[0,b$(b[1],a)]:a}function
+gl(d,c){var
 a=d,b=c;for(;;){if(a){if(b){var
 a=a[1],b=b[1];continue}return a}return a}}function
-bg(d,c){var
+ed(b,a){return b?a:a?0:1}function
+a2(d,c){var
 b=d,a=c;for(;;){if(b){if(a){var
 b=b[1],a=a[1];continue}return a}return a?0:1}}function
-fv(d,c){var
+ee(d,c){var
 b=d,a=c;for(;;){if(b){if(a){var
 b=b[1],a=a[1];continue}return a}return 1}}function
-fw(b,a){return b?a?[0,fw(b[1],a[1])]:b:a}function
-a3(a){return typeof
-a==="number"?mc:0===a[0]?[1,a3(a[1])]:[0,a[1]]}function
-cu(b,a){if(typeof
+gm(b,a){return ee([0,b],a)}function
+gn(b,a){return b?a?[0,gn(b[1],a[1])]:b:a}function
+be(a){return typeof
+a==="number"?n8:0===a[0]?[1,be(a[1])]:[0,a[1]]}function
+cO(b,a){if(typeof
 b==="number")return typeof
-a==="number"?me:0===a[0]?[0,a3(a[1])]:[1,a3(a[1])];else{if(0===b[0]){var
+a==="number"?n_:0===a[0]?[0,be(a[1])]:[1,be(a[1])];else{if(0===b[0]){var
 c=b[1];return typeof
-a==="number"?[0,a3(c)]:0===a[0]?[0,cu(c,a[1])]:[1,cu(c,a[1])]}var
+a==="number"?[0,be(c)]:0===a[0]?[0,cO(c,a[1])]:[1,cO(c,a[1])]}var
 d=b[1];return typeof
-a==="number"?[1,a3(d)]:0===a[0]?[1,cu(d,a[1])]:[0,aR(d,a[1])]}}function
-aR(b,a){if(typeof
+a==="number"?[1,be(d)]:0===a[0]?[1,cO(d,a[1])]:[0,a3(d,a[1])]}}function
+a3(b,a){if(typeof
 b==="number")return typeof
-a==="number"?md:0===a[0]?[1,a3(a[1])]:[0,a[1]];else{if(0===b[0]){var
+a==="number"?n9:0===a[0]?[1,be(a[1])]:[0,a[1]];else{if(0===b[0]){var
 c=b[1];return typeof
-a==="number"?[1,a3(c)]:0===a[0]?[1,cu(c,a[1])]:[0,aR(c,a[1])]}var
+a==="number"?[1,be(c)]:0===a[0]?[1,cO(c,a[1])]:[0,a3(c,a[1])]}var
 d=b[1];return typeof
-a==="number"?[0,d]:0===a[0]?[0,aR(d,a[1])]:[1,aR(d,a[1])]}}function
-a4(a){return typeof
-a==="number"?0:0===a[0]?[0,[1,a[1]]]:[0,a4(a[1])]}function
-cv(a){return typeof
-a==="number"?a?1:mf:[0,[0,a[1]]]}function
-cw(a){return typeof
+a==="number"?[0,d]:0===a[0]?[0,a3(d,a[1])]:[1,a3(d,a[1])]}}function
+bf(a){return typeof
+a==="number"?0:0===a[0]?[0,[1,a[1]]]:[0,bf(a[1])]}function
+cP(a){return typeof
+a==="number"?a?1:n$:[0,[0,a[1]]]}function
+cQ(a){return typeof
 a==="number"?a:[0,[1,a[1]]]}function
-cx(c,a){if(typeof
+cR(c,a){if(typeof
 c==="number")return 1;else{if(0===c[0]){var
 d=c[1];return typeof
-a==="number"?[0,a4(d)]:0===a[0]?cv(cx(d,a[1])):cw(bX(d,a[1]))}var
+a==="number"?[0,bf(d)]:0===a[0]?cP(cR(d,a[1])):cQ(ca(d,a[1]))}var
 b=c[1];return typeof
 a==="number"?typeof
-b==="number"?0:0===b[0]?[0,[1,[1,b[1]]]]:[0,[1,a4(b[1])]]:0===a[0]?cw(cx(b,a[1])):cv(cx(b,a[1]))}}function
-bX(b,a){if(typeof
+b==="number"?0:0===b[0]?[0,[1,[1,b[1]]]]:[0,[1,bf(b[1])]]:0===a[0]?cQ(cR(b,a[1])):cP(cR(b,a[1]))}}function
+ca(b,a){if(typeof
 b==="number")return typeof
 a==="number"?0:1;else{if(0===b[0]){var
 c=b[1];return typeof
-a==="number"?[0,[1,c]]:0===a[0]?cw(bX(c,a[1])):cv(bX(c,a[1]))}var
+a==="number"?[0,[1,c]]:0===a[0]?cQ(ca(c,a[1])):cP(ca(c,a[1]))}var
 d=b[1];return typeof
-a==="number"?[0,a4(d)]:0===a[0]?cv(cx(d,a[1])):cw(bX(d,a[1]))}}function
-fx(c,b){var
-a=bX(c,b);return typeof
+a==="number"?[0,bf(d)]:0===a[0]?cP(cR(d,a[1])):cQ(ca(d,a[1]))}}function
+go(c,b){var
+a=ca(c,b);return typeof
 a==="number"?0:a[1]}function
-aS(b,a){return typeof
-b==="number"?a:0===b[0]?aR(a,[1,aS(b[1],a)]):[1,aS(b[1],a)]}function
-dD(a){return typeof
-a==="number"?mg:[0,dD(a[1])]}var
-mh=0;function
-cy(f,g){var
-c=mh,b=f,a=g;for(;;)if(typeof
+a4(b,a){return typeof
+b==="number"?a:0===b[0]?a3(a,[1,a4(b[1],a)]):[1,a4(b[1],a)]}function
+ef(a){return typeof
+a==="number"?oa:[0,ef(a[1])]}var
+ob=0;function
+cS(f,g){var
+c=ob,b=f,a=g;for(;;)if(typeof
 b==="number")return typeof
 a==="number"?c:1;else{if(0===b[0]){var
 d=b[1];if(typeof
@@ -2117,7 +2225,7 @@ e=b[1];if(typeof
 a==="number")return 2;else{if(0===a[0]){var
 c=1,b=e,a=a[1];continue}var
 b=e,a=a[1];continue}}}function
-fy(e,d){var
+eg(e,d){var
 b=e,a=d;for(;;)if(typeof
 b==="number"){var
 c=typeof
@@ -2126,291 +2234,289 @@ a!=="number"&&0===a[0]){var
 b=b[1],a=a[1];continue}return 0}if(typeof
 a!=="number"&&1===a[0]){var
 b=b[1],a=a[1];continue}return 0}}function
-bw(f,b,a){if(f){var
+bL(f,b,a){if(f){var
 c=f[1];if(typeof
 b==="number")return[0,0,[0,0,a]];else{if(0===b[0]){var
 d=b[1];if(typeof
 a==="number")return[0,0,[0,b,0]];else{if(0===a[0]){var
-e=a[1];switch(cy(d,e)){case
-0:return[0,b,mi];case
+e=a[1];switch(cS(d,e)){case
+0:return[0,b,oc];case
 1:var
-g=bw(c,fx(e,d),b),h=g[2],i=h[2],s=[0,i,aR(i,[1,h[1]])];return[0,g[1],s];default:var
-j=bw(c,fx(d,e),a),k=j[2],l=k[2],t=[0,aR(l,[1,k[1]]),l];return[0,j[1],t]}}var
-m=bw(c,b,a[1]),n=m[2];return[0,m[1],[0,n[1],[1,n[2]]]]}}var
+g=bL(c,go(e,d),b),h=g[2],i=h[2],s=[0,i,a3(i,[1,h[1]])];return[0,g[1],s];default:var
+j=bL(c,go(d,e),a),k=j[2],l=k[2],t=[0,a3(l,[1,k[1]]),l];return[0,j[1],t]}}var
+m=bL(c,b,a[1]),n=m[2];return[0,m[1],[0,n[1],[1,n[2]]]]}}var
 o=b[1];if(typeof
 a==="number")return[0,0,[0,b,0]];else{if(0===a[0]){var
-p=bw(c,o,a),q=p[2];return[0,p[1],[0,[1,q[1]],q[2]]]}var
-r=bw(c,o,a[1]);return[0,[1,r[1]],r[2]]}}}return[0,0,[0,b,a]]}function
-cz(b,a){var
-c=dD(a);return bw(bW(dD(b),c),b,a)}function
-fz(c,e,d){var
+p=bL(c,o,a),q=p[2];return[0,p[1],[0,[1,q[1]],q[2]]]}var
+r=bL(c,o,a[1]);return[0,[1,r[1]],r[2]]}}}return[0,0,[0,b,a]]}function
+cT(b,a){var
+c=ef(a);return bL(b$(ef(b),c),b,a)}function
+gp(c,e,d){var
 b=e,a=d;for(;;)if(typeof
 b==="number")return a;else{if(0===b[0]){var
-f=H(c,a,a);return H(c,a,fz(c,b[1],f))}var
-g=H(c,a,a),b=b[1],a=g;continue}}function
-dE(a){return a?a3(dE(a[1])):a}function
-fA(b,a){if(b)var
-c=a?cy(b[1],a[1]):2;else
+f=k(c,a,a);return k(c,a,gp(c,b[1],f))}var
+g=k(c,a,a),b=b[1],a=g;continue}}function
+eh(a){return a?be(eh(a[1])):a}function
+gq(b,a){if(b)var
+c=a?cS(b[1],a[1]):2;else
 var
 d=a?1:a,c=d;return 2<=c?0:1}function
-dF(a){var
-b=a?[0,dE(a[1])]:a;return b}function
-fB(a){return typeof
+ei(a){var
+b=a?[0,eh(a[1])]:a;return b}function
+gr(a){return typeof
 a==="number"?0:0===a[0]?[0,[1,a[1]]]:[1,[1,a[1]]]}function
-bx(b,a){if(typeof
+bM(b,a){if(typeof
 b==="number")return typeof
-a==="number"?0:0===a[0]?[1,[1,a[1]]]:[1,a4(a[1])];else{if(0===b[0]){var
+a==="number"?0:0===a[0]?[1,[1,a[1]]]:[1,bf(a[1])];else{if(0===b[0]){var
 e=b[1];if(typeof
-a==="number")return[0,[1,e]];else{if(0===a[0])return fB(bx(e,a[1]));var
-c=bx(e,a[1]);return typeof
-c==="number"?mk:0===c[0]?[0,[0,c[1]]]:[1,a4(c[1])]}}var
+a==="number")return[0,[1,e]];else{if(0===a[0])return gr(bM(e,a[1]));var
+c=bM(e,a[1]);return typeof
+c==="number"?oe:0===c[0]?[0,[0,c[1]]]:[1,bf(c[1])]}}var
 f=b[1];if(typeof
-a==="number")return[0,a4(f)];else{if(0===a[0]){var
-d=bx(f,a[1]);return typeof
-d==="number"?ml:0===d[0]?[0,a4(d[1])]:[1,[0,d[1]]]}return fB(bx(f,a[1]))}}}function
-ae(b,a){if(typeof
+a==="number")return[0,bf(f)];else{if(0===a[0]){var
+d=bM(f,a[1]);return typeof
+d==="number"?of:0===d[0]?[0,bf(d[1])]:[1,[0,d[1]]]}return gr(bM(f,a[1]))}}}function
+aq(b,a){if(typeof
 b==="number")return a;else{if(0===b[0]){var
 c=b[1];return typeof
-a==="number"?b:0===a[0]?[0,aR(c,a[1])]:bx(c,a[1])}var
+a==="number"?b:0===a[0]?[0,a3(c,a[1])]:bM(c,a[1])}var
 d=b[1];return typeof
-a==="number"?b:0===a[0]?bx(a[1],d):[1,aR(d,a[1])]}}function
+a==="number"?b:0===a[0]?bM(a[1],d):[1,a3(d,a[1])]}}function
 U(a){return typeof
 a==="number"?0:0===a[0]?[1,a[1]]:[0,a[1]]}function
-aT(b,a){return ae(b,U(a))}function
-M(b,a){if(typeof
+a5(b,a){return aq(b,U(a))}function
+I(b,a){if(typeof
 b==="number")return 0;else{if(0===b[0]){var
 c=b[1];return typeof
-a==="number"?0:0===a[0]?[0,aS(c,a[1])]:[1,aS(c,a[1])]}var
+a==="number"?0:0===a[0]?[0,a4(c,a[1])]:[1,a4(c,a[1])]}var
 d=b[1];return typeof
-a==="number"?0:0===a[0]?[1,aS(d,a[1])]:[0,aS(d,a[1])]}}function
-dG(b,a){if(typeof
+a==="number"?0:0===a[0]?[1,a4(d,a[1])]:[0,a4(d,a[1])]}}function
+ej(b,a){if(typeof
 b==="number")return typeof
 a==="number"?0:0===a[0]?1:2;else{if(0===b[0]){if(typeof
-a!=="number"&&0===a[0])return cy(b[1],a[1]);return 2}if(typeof
-a!=="number"&&1===a[0])switch(cy(b[1],a[1])){case
+a!=="number"&&0===a[0])return cS(b[1],a[1]);return 2}if(typeof
+a!=="number"&&1===a[0])switch(cS(b[1],a[1])){case
 0:return 0;case
 1:return 2;default:return 1}return 1}}function
-dH(a){return typeof
-a==="number"?0:0===a[0]?mm:mn}function
-fC(b,a){return 2<=dG(b,a)?0:1}function
-dI(b,a){return 1===dG(b,a)?1:0}function
-dJ(b,a){if(typeof
+ek(a){return typeof
+a==="number"?0:0===a[0]?og:oh}function
+gs(b,a){return 2<=ej(b,a)?0:1}function
+el(b,a){return 1===ej(b,a)?1:0}function
+cU(b,a){if(typeof
 b==="number"){var
 c=typeof
 a==="number"?1:0,d=c?1:c;return d}else{if(0===b[0]){if(typeof
-a!=="number"&&0===a[0])return fy(b[1],a[1]);return 0}if(typeof
-a!=="number"&&1===a[0])return fy(b[1],a[1]);return 0}}function
-bY(a){if(typeof
+a!=="number"&&0===a[0])return eg(b[1],a[1]);return 0}if(typeof
+a!=="number"&&1===a[0])return eg(b[1],a[1]);return 0}}function
+cb(a){if(typeof
 a!=="number"&&1===a[0])return[0,a[1]];return a}function
-fD(a){if(typeof
-a!=="number"&&0===a[0])return fz(bW,a[1],mj);return 0}function
-z(a){var
-b=a?[0,dE(a[1])]:a;return b}function
-by(b,a){if(typeof
-b==="number")return fC(mo,a)?mp:mq;else{if(0===b[0]){var
-e=by(b[1],a),f=e[1],c=ae(M(ms,e[2]),mr);if(dI(c,a))return[0,M(mt,f),c];var
-i=aT(c,a);return[0,ae(M(mv,f),mu),i]}var
-g=by(b[1],a),h=g[1],d=M(mw,g[2]);if(dI(d,a))return[0,M(mx,h),d];var
-j=aT(d,a);return[0,ae(M(mz,h),my),j]}}function
-a5(e,d,c){var
+gt(a){if(typeof
+a!=="number"&&0===a[0])return gp(b$,a[1],od);return 0}function
+E(a){var
+b=a?[0,eh(a[1])]:a;return b}function
+bN(b,a){if(typeof
+b==="number")return gs(oi,a)?oj:ok;else{if(0===b[0]){var
+e=bN(b[1],a),f=e[1],c=aq(I(om,e[2]),ol);if(el(c,a))return[0,I(on,f),c];var
+i=a5(c,a);return[0,aq(I(op,f),oo),i]}var
+g=bN(b[1],a),h=g[1],d=I(oq,g[2]);if(el(d,a))return[0,I(or,h),d];var
+j=a5(d,a);return[0,aq(I(ot,h),os),j]}}function
+gu(b,a){if(typeof
+b==="number")return ou;else{if(0===b[0]){var
+c=b[1];if(typeof
+a==="number")return[0,0,b];else{if(0===a[0])return bN(c,a);var
+d=bN(c,[0,a[1]]),e=d[2],f=d[1];if(typeof
+e==="number")return[0,U(f),0];var
+l=aq(a,e);return[0,U(aq(f,ov)),l]}}var
+g=b[1];if(typeof
+a==="number")return[0,0,b];else{if(0===a[0]){var
+h=bN(g,a),i=h[2],j=h[1];if(typeof
+i==="number")return[0,U(j),0];var
+m=a5(a,i);return[0,U(aq(j,ow)),m]}var
+k=bN(g,[0,a[1]]),n=U(k[2]);return[0,k[1],n]}}}function
+gv(b,a){return gu(b,a)[2]}function
+ax(e,d,c){var
 b=e,a=d;for(;;){if(b){if(a){var
 b=b[1],a=a[2];continue}return c}return a?a[1]:c}}function
-r(c,a){if(a)var
-e=r(c,a[2]),d=[0,b(c,a[1]),e];else
+n(c,a){if(a)var
+e=n(c,a[2]),d=[0,b(c,a[1]),e];else
 var
 d=a;return d}function
-bh(c,a){if(a){var
-d=bh(c,a[2]);return s(b(c,a[1]),d)}return a}function
-bz(f,e){var
+aD(c,a){if(a){var
+d=aD(c,a[2]);return t(b(c,a[1]),d)}return a}function
+bO(c,b,a){if(a){var
+d=bO(c,b,a[2]);return k(c,a[1],d)}return b}function
+bg(f,e){var
 a=e;for(;;){if(a){var
 c=b(f,a[1]);if(!c){var
 a=a[2];continue}var
 d=c}else
 var
 d=a;return d}}function
-j(e,d){var
+l(e,d){var
 a=d;for(;;){if(a){var
 c=b(e,a[1]);if(c){var
 a=a[2];continue}return c}return 1}}function
-fE(e,d){var
+cV(c,f){var
+a=f;for(;;){if(a){var
+d=a[2],e=a[1];if(b(c,e))return[0,e,cV(c,d)];var
+a=d;continue}return a}}function
+gw(e,d){var
 a=d;for(;;){if(a){var
 c=a[1];if(b(e,c))return[0,c];var
 a=a[2];continue}return a}}function
-fF(b,a){if(b)if(a)var
-d=fF(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+gx(b,a){if(b)if(a)var
+d=gx(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-fG(a,b){if(a){var
-c=a[1],d=fG(a[2],b);return s(r(function(a){return[0,c,a]},b),d)}return a}function
-az(b,a){var
-c=a?[0,b,az([0,b],a[1])]:a;return c}function
-a6(b,a){var
-c=a?[0,b,a6(b,a[1])]:a;return c}function
-as(a){return[0,a,0]}function
-am(b,a){var
-c=M(a[1],[0,b[2]]);return dG(M(b[1],[0,a[2]]),c)?0:1}function
-af(b,a){var
-c=M(a[1],[0,b[2]]);return fC(M(b[1],[0,a[2]]),c)}function
-fH(b,a){var
-c=aS(b[2],a[2]),d=M(a[1],[0,b[2]]);return[0,ae(M(b[1],[0,a[2]]),d),c]}function
-cA(b,a){var
-c=aS(b[2],a[2]);return[0,M(b[1],a[1]),c]}function
-bA(a){var
+gy(a,b){if(a){var
+c=a[1],d=gy(a[2],b);return t(n(function(a){return[0,c,a]},b),d)}return a}function
+aM(b,a){var
+c=a?[0,b,aM([0,b],a[1])]:a;return c}function
+bh(b,a){var
+c=a?[0,b,bh(b,a[1])]:a;return c}function
+aE(a){return[0,a,0]}function
+ai(b,a){var
+c=I(a[1],[0,b[2]]);return ej(I(b[1],[0,a[2]]),c)?0:1}function
+q(b,a){var
+c=I(a[1],[0,b[2]]);return gs(I(b[1],[0,a[2]]),c)}function
+bP(b,a){var
+c=a4(b[2],a[2]),d=I(a[1],[0,b[2]]);return[0,aq(I(b[1],[0,a[2]]),d),c]}function
+aj(b,a){var
+c=a4(b[2],a[2]);return[0,I(b[1],a[1]),c]}function
+aw(a){var
 b=a[2];return[0,U(a[1]),b]}function
-cB(b,a){return fH(b,bA(a))}function
-bB(o){var
+bi(b,a){return bP(b,aw(a))}function
+bj(c,b){var
+a=b[1],d=typeof
+a==="number"?ox:0===a[0]?[0,[0,b[2]],a[1]]:[0,[1,b[2]],a[1]];return aj(c,d)}function
+Z(o){var
 a=[0,o[2]],b=o[1];if(typeof
 b==="number")var
-s=[0,0,dH(a)],c=[0,bY(a),s];else
+s=[0,0,ek(a)],c=[0,cb(a),s];else
 if(0===b[0]){var
 e=b[1];if(typeof
 a==="number")var
-t=[0,dH(b),0],c=[0,bY(b),t];else
+t=[0,ek(b),0],c=[0,cb(b),t];else
 if(0===a[0])var
-f=cz(e,a[1]),g=f[2],c=[0,[0,f[1]],[0,[0,g[1]],[0,g[2]]]];else
+f=cT(e,a[1]),g=f[2],c=[0,[0,f[1]],[0,[0,g[1]],[0,g[2]]]];else
 var
-h=cz(e,a[1]),i=h[2],c=[0,[0,h[1]],[0,[0,i[1]],[1,i[2]]]]}else{var
+h=cT(e,a[1]),i=h[2],c=[0,[0,h[1]],[0,[0,i[1]],[1,i[2]]]]}else{var
 j=b[1];if(typeof
 a==="number")var
-u=[0,dH(b),0],c=[0,bY(b),u];else
+u=[0,ek(b),0],c=[0,cb(b),u];else
 if(0===a[0])var
-k=cz(j,a[1]),l=k[2],c=[0,[0,k[1]],[0,[1,l[1]],[0,l[2]]]];else
+k=cT(j,a[1]),l=k[2],c=[0,[0,k[1]],[0,[1,l[1]],[0,l[2]]]];else
 var
-m=cz(j,a[1]),n=m[2],c=[0,[0,m[1]],[0,[1,n[1]],[1,n[2]]]]}var
+m=cT(j,a[1]),n=m[2],c=[0,[0,m[1]],[0,[1,n[1]],[1,n[2]]]]}var
 p=c[2],d=p[2],r=0;if(typeof
 d!=="number"&&0===d[0]){var
 q=d[1];r=1}if(!r)var
 q=0;return[0,p[1],q]}function
-bC(a){return a[1]}function
-aA(a){if(typeof
+gz(a){return gu(a[1],[0,a[2]])[1]}function
+bQ(a){return a[1]}function
+aN(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,[0,mE,a[1]],0];case
+0:return[0,[0,oy,a[1]],0];case
 1:var
-c=a[1],b=aA(a[2]);return r(function(a){var
+c=a[1],b=aN(a[2]);return n(function(a){var
 b=a[1];return[0,[0,[0,c,b[1]],b[2]],a[2]]},b);default:var
-d=a[1],e=aA(a[3]),f=aA(a[2]);return s(r(function(a){var
-b=a[1],c=a[2],e=s(d,b[2]);return[0,[0,b[1],e],c]},f),e)}}function
-cC(a){var
-b=r(bA,a[3]),c=r(bA,a[2]);return[0,bA(a[1]),c,b]}function
-mF(a,c,b){return[2,[0,[0,cC(a)],0],c,[2,[0,[1,a],0],b,0]]}function
-mG(a,c,b){return[2,[0,[1,cC(a)],0],c,[2,[0,[0,a],0],b,0]]}function
-mH(a,d,c,b){return[2,[0,[0,cC(a)],0],d,[2,[0,[2,a],0],c,[2,[0,[0,a],0],b,0]]]}function
-a7(b,a){return bB(fH(b,a))}function
-a8(a){return typeof
-a[1]==="number"?(ay(1),1):(ay(20*dC[1]|0),0)}function
-dK(h,g){var
+d=a[1],e=aN(a[3]),f=aN(a[2]);return t(n(function(a){var
+b=a[1],c=a[2],e=t(d,b[2]);return[0,[0,b[1],e],c]},f),e)}}function
+cW(a){var
+b=n(aw,a[3]),c=n(aw,a[2]);return[0,aw(a[1]),c,b]}function
+oz(a,c,b){return[2,[0,[0,cW(a)],0],c,[2,[0,[1,a],0],b,0]]}function
+oA(a,c,b){return[2,[0,[1,cW(a)],0],c,[2,[0,[0,a],0],b,0]]}function
+oB(a,d,c,b){return[2,[0,[0,cW(a)],0],d,[2,[0,[2,a],0],c,[2,[0,[0,a],0],b,0]]]}function
+ak(b,a){return Z(bP(b,a))}function
+bk(a){return typeof
+a[1]==="number"?(av(1),1):(av(20*bK[1]|0),0)}function
+em(h,g){var
 b=h,a=g;for(;;){if(b){if(a){var
-c=a[2],d=a[1],e=b[2],f=b[1];if(!a8(f)&&!a8(d)){var
-i=dK(e,c);return a7(cA(f,d),i)}var
-b=e,a=c;continue}return mI}return mJ}}function
-fI(a,c,b){var
-d=dK(a[3],b);return a7(dK(a[2],c),d)}function
-mK(r,d){switch(r[1]){case
+c=a[2],d=a[1],e=b[2],f=b[1];if(!bk(f)&&!bk(d)){var
+i=em(e,c);return ak(aj(f,d),i)}var
+b=e,a=c;continue}return oC}return oD}}function
+gA(a,c,b){var
+d=em(a[3],b);return ak(em(a[2],c),d)}function
+oE(b,a){switch(b[1]){case
 0:return 1;case
-3:return am(d,mM);case
-4:var
-a=[0,d[2]],c=d[1],q=0;if(typeof
-c==="number")var
-b=mA;else
-if(0===c[0]){var
-e=c[1];if(typeof
-a==="number")var
-b=[0,0,c];else
-if(0===a[0])var
-b=by(e,a);else{var
-f=by(e,[0,a[1]]),g=f[2],h=f[1];if(typeof
-g==="number")var
-b=[0,U(h),0];else
-var
-n=ae(a,g),b=[0,U(ae(h,mB)),n]}}else{var
-i=c[1];if(typeof
-a==="number")var
-b=[0,0,c];else
-if(0===a[0]){var
-j=by(i,a),k=j[2],l=j[1];if(typeof
-k==="number")var
-b=[0,U(l),0];else
-var
-o=aT(a,k),b=[0,U(ae(l,mC)),o]}else
-var
-m=by(i,[0,a[1]]),p=U(m[2]),b=[0,m[1],p]}return dJ(b[2],q);default:return af(mL,d)}}function
-fJ(l,k){var
-c=l,b=k;for(;;){if(c){if(b){var
-f=b[2],d=b[1],g=c[2];if(a8(d)){var
-c=g,b=f;continue}var
-m=fJ(g,f),e=c[1][2],i=d[2],j=[0,bY(d[1]),i],a=e[1],h=typeof
-a==="number"?mD:0===a[0]?[0,[0,e[2]],a[1]]:[0,[1,e[2]],a[1]];return a7(cA(j,h),m)}return mN}return mO}}function
-dL(g,f,e){var
+3:return ai(a,oG);case
+4:return cU(gv(a[1],[0,a[2]]),0);default:return q(oF,a)}}function
+gB(h,g){var
+b=h,a=g;for(;;){if(b){if(a){var
+d=a[2],c=a[1],e=b[2];if(bk(c)){var
+b=e,a=d;continue}var
+i=gB(e,d),j=b[1][2],f=c[2];return ak(bj([0,cb(c[1]),f],j),i)}return oH}return oI}}function
+en(g,f,e){var
 b=f,a=e;for(;;){if(b){if(a){var
-c=H(g,b[1],a[1]);if(c){var
+c=k(g,b[1],a[1]);if(c){var
 b=b[2],a=a[2];continue}var
 d=c}else
 var
 d=a;return d}return a?0:1}}function
-dM(c,i,h,g,b,a){var
-d=dL(mK,c,a),e=d?af(fJ(c,a),g):d,f=e?j(function(c){return af(mP,fI(c,b,a))},i):e;return f?j(function(c){var
-d=fI(c,b,a);return am(a7(c[1],d),mQ)},h):f}function
-dN(b,a){if(b){if(a){var
-c=a[1],d=b[1],e=dN(b[2],a[2]),f=a8(d)?c:a8(c)?d:a7(d,c);return[0,f,e]}return b}return a}function
-fK(b,a){return r(function(a){return a8(a)?mR:bB(cA(b,a))},a)}function
-cD(c,b,a){var
-d=a[3],e=dN(fK(c,b[3]),d),f=a[2],g=dN(fK(c,b[2]),f),h=a[1];return[0,a7(cA(c,b[1]),h),g,e]}function
-dO(a){return bf(af(a,mS))}function
-cE(c,g){if(g){var
+eo(c,i,h,g,b,a){var
+d=en(oE,c,a),e=d?q(gB(c,a),g):d,f=e?l(function(c){return q(oJ,gA(c,b,a))},i):e;return f?l(function(c){var
+d=gA(c,b,a);return ai(ak(c[1],d),oK)},h):f}function
+ep(b,a){if(b){if(a){var
+c=a[1],d=b[1],e=ep(b[2],a[2]),f=bk(d)?c:bk(c)?d:ak(d,c);return[0,f,e]}return b}return a}function
+gC(b,a){return n(function(a){return bk(a)?oL:Z(aj(b,a))},a)}function
+cX(c,b,a){var
+d=a[3],e=ep(gC(c,b[3]),d),f=a[2],g=ep(gC(c,b[2]),f),h=a[1];return[0,ak(aj(c,b[1]),h),g,e]}function
+bR(a){return aL(q(a,oM))}function
+cY(c,g){if(g){var
 l=g[1],b=l[2],h=g[2],a=c,f=l[1];for(;;){if(f){if(a){var
 a=a[2],f=f[1];continue}var
 d=a}else
 var
-u=a?[0,a[1]]:a,d=u;if(d){var
+v=a?[0,a[1]]:a,d=v;if(d){var
 e=d[1];switch(e[0]){case
 0:var
-i=cE(c,h);if(i)var
-m=dO(b),n=m?[0,[0,cD(b,e[1],i[1][1]),1]]:m;else
+i=cY(c,h);if(i)var
+m=bR(b),n=m?[0,[0,cX(b,e[1],i[1][1]),1]]:m;else
 var
 n=i;return n;case
 1:var
-j=cE(c,h);if(j){var
-o=j[1],p=af(mT,b);if(p)var
-v=o[2],q=[0,[0,cD(b,e[1],o[1]),v]];else
+j=cY(c,h);if(j){var
+o=j[1],p=q(oN,b);if(p)var
+w=o[2],r=[0,[0,cX(b,e[1],o[1]),w]];else
 var
-q=p;var
-r=q}else
+r=p;var
+s=r}else
 var
-r=j;return r;default:var
-k=cE(c,h);if(k)var
-s=k[1],w=s[2],t=[0,[0,cD(b,e[1],s[1]),w]];else
+s=j;return s;default:var
+k=cY(c,h);if(k)var
+t=k[1],x=t[2],u=[0,[0,cX(b,e[1],t[1]),x]];else
 var
-t=k;return t}}return d}}return mU}function
-mV(a){return am(a,mW)}function
-dP(a){return j(mV,a)}function
-bZ(k,j){var
-b=cE(k,j);if(b){var
-d=b[1],a=d[1],e=dP(a[2]),f=e?dP(a[3]):e;if(f){var
-g=dO(bA(a[1]));if(g)var
+u=k;return u}}return d}}return oO}function
+oP(a){return ai(a,oQ)}function
+eq(a){return l(oP,a)}function
+cc(k,j){var
+b=cY(k,j);if(b){var
+d=b[1],a=d[1],e=eq(a[2]),f=e?eq(a[3]):e;if(f){var
+g=bR(aw(a[1]));if(g)var
 c=g;else{var
-i=d[2];if(i)return am(a[1],mX);var
+i=d[2];if(i)return ai(a[1],oR);var
 c=i}}else
 var
 c=f;var
 h=c}else
 var
 h=b;return h}function
-fL(b,a){if(a){var
-c=a[1],i=fL([0,b],a[2]),d=c[1]-1|0,g=0;if(!(2<d>>>0)){var
+gD(b,a){if(a){var
+c=a[1],i=gD([0,b],a[2]),d=c[1]-1|0,g=0;if(!(2<d>>>0)){var
 h=0;switch(d){case
 0:var
-f=[0,[1,[0,m0,0,s(a6(mZ,b),mY)]],0];break;case
+f=[0,[1,[0,oU,0,t(bh(oT,b),oS)]],0];break;case
 1:h=1;break;default:var
-j=s(a6(m2,b),m1),k=[0,[0,[0,c[2],0,j]],0],f=[0,[1,[0,m5,0,s(a6(m4,b),m3)]],k]}if(!h){var
+j=t(bh(oW,b),oV),k=[0,[0,[0,c[2],0,j]],0],f=[0,[1,[0,oZ,0,t(bh(oY,b),oX)]],k]}if(!h){var
 e=f;g=1}}if(!g)var
-e=0;return s(e,i)}return a}function
-fM(h,g){var
+e=0;return t(e,i)}return a}function
+gE(h,g){var
 b=h,a=g;for(;;){if(b){if(a){var
-c=a[2];if(dP(c)){var
-d=bf(am(a[1],m6));if(d){if(4<=b[1][1])return 0;var
+c=a[2];if(eq(c)){var
+d=aL(ai(a[1],o0));if(d){if(4<=b[1][1])return 0;var
 e=1}else
 var
 e=d;return e}var
@@ -2418,150 +2524,150 @@ b=b[2],a=c;continue}var
 f=a}else
 var
 f=b;return f}}function
-cF(b,a){return bz(function(a){return 2===a[0]?fM(b,a[1][3]):0},a)}function
-cG(c,b,a){var
-d=fL(0,c);return bZ(s(r(function(a){if(1===a[0]){var
-b=a[1];return fM(c,b[3])?[0,b]:a}return a},b),d),a)}function
-bD(b,a){return cD(m7,a,b)}function
-fN(e,b,a){if(b)if(a)var
-f=b[2],c=b[1],h=a[2],i=fN(s(e,[0,c,0]),f,h),j=a[1],g=r(function(a){return[1,bD(c,a)]},f),d=[2,s(r(function(a){return[0,bD(c,a)]},e),g),j,i];else
+cZ(b,a){return bg(function(a){return 2===a[0]?gE(b,a[1][3]):0},a)}function
+c0(c,b,a){var
+d=gD(0,c);return cc(t(n(function(a){if(1===a[0]){var
+b=a[1];return gE(c,b[3])?[0,b]:a}return a},b),d),a)}function
+bS(b,a){return cX(o1,a,b)}function
+gF(e,b,a){if(b)if(a)var
+f=b[2],c=b[1],h=a[2],i=gF(t(e,[0,c,0]),f,h),j=a[1],g=n(function(a){return[1,bS(c,a)]},f),d=[2,t(n(function(a){return[0,bS(c,a)]},e),g),j,i];else
 var
 d=a;else
 var
 d=b;return d}function
-m8(b,a){return fN(0,b,a)}function
-b0(g,f){var
+o2(b,a){return gF(0,b,a)}function
+cd(g,f){var
 a=g,b=f;for(;;){if(typeof
 a!=="number")switch(a[0]){case
 1:var
-c=dO(a[1][2]);if(c){var
+c=bR(a[1][2]);if(c){var
 a=a[2],b=[0,b];continue}return c;case
 2:var
-h=a[1],d=j(function(b){return function(a){return fv(ad(a[1][3]),b)}}(b),h),e=d?b0(a[2],b):d;if(e){var
+h=a[1],d=l(function(b){return function(a){return ee(ac(a[1][3]),b)}}(b),h),e=d?cd(a[2],b):d;if(e){var
 a=a[3];continue}return e}return 1}}function
-cH(a){return[0,m9,a[2],a[3]]}function
-dQ(a){return bh(function(a){return 2===a[0]?[0,cH(a[1]),0]:0},a)}function
-fO(b,a){if(b)if(a)var
-d=b[1],e=fO(b[2],a[2]),f=d[3],g=d[2],c=[0,[0,bA(a[1]),g,f],e];else
+c1(a){return[0,o3,a[2],a[3]]}function
+er(a){return aD(function(a){return 2===a[0]?[0,c1(a[1]),0]:0},a)}function
+gG(b,a){if(b)if(a)var
+d=b[1],e=gG(b[2],a[2]),f=d[3],g=d[2],c=[0,[0,aw(a[1]),g,f],e];else
 var
 c=a;else
 var
 c=b;return c}function
-fP(d,a,c){var
-b=a[3],e=b?fO(a[4],c):b,f=s(r(cH,a[2]),e);return s(dQ(d),f)}function
-cI(b){var
-a=b[2];return a?a[1]:m_}function
-dR(b){var
+gH(d,a,c){var
+b=a[3],e=b?gG(a[4],c):b,f=t(n(c1,a[2]),e);return t(er(d),f)}function
+c2(b){var
+a=b[2];return a?a[1]:o4}function
+es(b){var
 a=4<=b[1]?1:0,c=a?1:a;return c}function
-fQ(a,b){var
-c=az(0,fD(ae(aT(b,a),nd)));return r(function(b){return as(ae(a,z(b)))},c)}function
-b1(i,h,g,f,e,c,a){return j(function(a){return bz(function(c){var
-d=am(c[1],a);if(d){var
-j=c[2];return dM(i,h,g,f,b(e,a),j)}return d},c)},a)}function
-a9(d,c,a){if(a){var
-b=a5(a[1],d[3],ne);return c?b[2]:b[1]}return nf}function
-fR(a,b){return a[3]?bg(ad(a[4]),b):1}function
-fS(a,b){switch(a[0]){case
+gI(a,b){var
+c=aM(0,gt(aq(a5(b,a),o9)));return n(function(b){return aE(aq(a,E(b)))},c)}function
+ce(i,h,g,f,e,c,a){return l(function(a){return bg(function(c){var
+d=ai(c[1],a);if(d){var
+j=c[2];return eo(i,h,g,f,b(e,a),j)}return d},c)},a)}function
+bl(d,c,a){if(a){var
+b=ax(a[1],d[3],o_);return c?b[2]:b[1]}return o$}function
+gJ(a,b){return a[3]?a2(ac(a[4]),b):1}function
+gK(a,b){switch(a[0]){case
 0:var
-c=a[1],f=z(c);return[0,[0,0,b,U(z(c)),f],0];case
+c=a[1],f=E(c);return[0,[0,0,b,U(E(c)),f],0];case
 1:var
-d=a[1],g=az(0,[0,d]);return r(function(a){var
-c=z(a),e=z(d);return[0,0,b,aT(z(a),e),c]},g);default:var
-e=a[1],h=z(e);return[0,[0,1,b,U(z(e)),h],0]}}function
-fT(a){var
-C=ad(fS(a[1],a[2])),p=bg(ad(a[5]),C);if(p){var
-z=a[5],A=fF(fS(a[1],a[2]),z),B=r(function(a){return[0,a[1],a[2][1],a[2][2]]},A),b=a[4],e=0,d=B,D=a[3];for(;;){if(d){var
-c=d[1],m=bf(c[1][1]);if(m)var
+d=a[1],g=aM(0,[0,d]);return n(function(a){var
+c=E(a),e=E(d);return[0,0,b,a5(E(a),e),c]},g);default:var
+e=a[1],h=E(e);return[0,[0,1,b,U(E(e)),h],0]}}function
+gL(a){var
+D=ac(gK(a[1],a[2])),r=a2(ac(a[5]),D);if(r){var
+A=a[5],B=gx(gK(a[1],a[2]),A),C=n(function(a){return[0,a[1],a[2][1],a[2][2]]},B),b=a[4],e=0,d=C,E=a[3];for(;;){if(d){var
+c=d[1],m=aL(c[1][1]);if(m)var
 f=m;else
 var
-y=U(c[1][4]),o=dJ(c[1][3],y),f=o?dI(0,c[1][4]):o;if(f)var
-q=c[3],g=j(function(a){var
-b=af(nn,a[1]);return b?af(no,a[2]):b},q);else
+z=U(c[1][4]),p=cU(c[1][3],z),f=p?el(0,c[1][4]):p;if(f)var
+s=c[3],g=l(function(a){var
+b=q(ph,a[1]);return b?q(pi,a[2]):b},s);else
 var
 g=f;var
-n=g?b0(b[1],0):g;if(n)var
-t=b[2],h=j(function(a){return b0(a,0)},t);else
+o=g?cd(b[1],0):g;if(o)var
+u=b[2],h=l(function(a){return cd(a,0)},u);else
 var
-h=n;if(h)var
-u=b[3],i=j(function(a){return a?b0(a[1],0):1},u);else
+h=o;if(h)var
+v=b[3],i=l(function(a){return a?cd(a[1],0):1},v);else
 var
 i=h;if(i)var
-v=aA(b[1]),k=j(function(o,d){return function(j){var
-e=j[1],b=e[2],c=e[1],a=j[2],f=a[6];if(f)return cG(c,b,f[1]);var
-g=cF(c,b);if(g)var
+w=aN(b[1]),j=l(function(p,d){return function(j){var
+e=j[1],b=e[2],c=e[1],a=j[2],f=a[6];if(f)return c0(c,b,f[1]);var
+g=cZ(c,b);if(g)var
 h=g;else{var
-i=fR(a,ad(d[2]));if(i){var
-k=a5(o,a[5],0),l=function(a){return 0},m=cB(D,a9(d,0,a[3])),n=fP(b,a,d[2]);return b1(c,r(bC,b),n,m,l,k,nm)}var
-h=i}return h}}(e,c),v);else
+i=gJ(a,ac(d[2]));if(i){var
+k=ax(p,a[5],0),l=function(a){return 0},m=bi(E,bl(d,0,a[3])),o=gH(b,a,d[2]);return ce(c,n(bQ,b),o,m,l,k,pg)}var
+h=i}return h}}(e,c),w);else
 var
-k=i;if(k)var
-w=ad(b[3]),x=az(0,fw(ad(b[2]),w)),l=j(function(E,a){return function(f){var
-g=aA(a5(f,b[2],0)),c=j(function(D){var
-u=D[1],i=u[2],b=u[1],c=D[2],v=c[6];if(v)return cG(b,i,v[1]);var
-w=cF(b,i);if(w)var
-x=w;else{var
-g=r(bC,i),h=fP(i,c,a[2]),k=a5(E,c[5],0),l=function(b){return[0,b,a[2]]},y=fR(c,ad(a[2]));if(y){var
-d=a[1],q=j(function(a){return af(m$,cI(a))},g),F=q?j(function(a){return am(cI(a),na)},h):q;if(F)var
-e=[0,[0,as(d[3]),0]];else{var
-s=j(function(a){return af(cI(a),nb)},g),G=s?j(function(a){return am(cI(a),nc)},h):s;if(G)var
-e=[0,[0,as(d[4]),0]];else
-if(bz(dR,b))var
-t=d[2],H=t?[0,fQ(d[3],d[4])]:t,e=H;else
+j=i;if(j)var
+x=ac(b[3]),y=aM(0,gn(ac(b[2]),x)),k=l(function(F,a){return function(f){var
+g=aN(ax(f,b[2],0)),c=l(function(E){var
+v=E[1],i=v[2],b=v[1],c=E[2],w=c[6];if(w)return c0(b,i,w[1]);var
+x=cZ(b,i);if(x)var
+y=x;else{var
+g=n(bQ,i),h=gH(i,c,a[2]),j=ax(F,c[5],0),k=function(b){return[0,b,a[2]]},z=gJ(c,ac(a[2]));if(z){var
+d=a[1],s=l(function(a){return q(o5,c2(a))},g),G=s?l(function(a){return ai(c2(a),o6)},h):s;if(G)var
+e=[0,[0,aE(d[3]),0]];else{var
+t=l(function(a){return q(c2(a),o7)},g),H=t?l(function(a){return ai(c2(a),o8)},h):t;if(H)var
+e=[0,[0,aE(d[4]),0]];else
+if(bg(es,b))var
+u=d[2],I=u?[0,gI(d[3],d[4])]:u,e=I;else
 var
-I=[0,as(d[4]),0],e=[0,[0,as(d[3]),I]]}if(e)var
-J=e[1],K=a9(a,a[1][1],c[3]),z=b1(b,g,h,cB(a9(a,0,[0,f]),K),l,k,J);else
+J=[0,aE(d[4]),0],e=[0,[0,aE(d[3]),J]]}if(e)var
+K=e[1],L=bl(a,a[1][1],c[3]),A=ce(b,g,h,bi(bl(a,0,[0,f]),L),k,j,K);else
 var
-z=e;var
-m=z}else
+A=e;var
+m=A}else
 var
-m=y;if(m){var
-A=bf(a[1][1]);if(A)var
-n=A;else{var
-B=bf(bz(dR,b));if(B)var
-o=B;else
+m=z;if(m){var
+B=aL(a[1][1]);if(B)var
+o=B;else{var
+C=aL(bg(es,b));if(C)var
+p=C;else
 var
-C=a[1][2],o=C?dJ(a[1][4],nk):C;if(o)var
-L=a9(a,0,c[3]),p=b1(b,g,h,cB(a9(a,0,[0,f]),L),l,k,ni);else
+D=a[1][2],p=D?cU(a[1][4],pe):D;if(p)var
+M=bl(a,0,c[3]),r=ce(b,g,h,bi(bl(a,0,[0,f]),M),k,j,pc);else
 var
-p=o;if(p){var
-M=a9(a,1,c[3]);return b1(b,g,h,cB(a9(a,1,[0,f]),M),l,k,nj)}var
-n=p}}else
+r=p;if(r){var
+N=bl(a,1,c[3]);return ce(b,g,h,bi(bl(a,1,[0,f]),N),k,j,pd)}var
+o=r}}else
 var
-n=m;var
-x=n}return x},g);if(c){var
-d=a5(f,b[3],0);if(d){var
-h=aA(d[1]);return j(function(i){var
-e=i[1],b=e[2],c=e[1],d=i[2],g=d[6];if(g)return cG(c,b,g[1]);var
-h=cF(c,b);if(h)return h;var
-k=a[1][1]?ng:nh;return j(function(e){var
-g=a5(E,d[5],0);function
+o=m;var
+y=o}return y},g);if(c){var
+d=ax(f,b[3],0);if(d){var
+h=aN(d[1]);return l(function(i){var
+e=i[1],b=e[2],c=e[1],d=i[2],g=d[6];if(g)return c0(c,b,g[1]);var
+h=cZ(c,b);if(h)return h;var
+j=a[1][1]?pa:pb;return l(function(e){var
+g=ax(F,d[5],0);function
 h(b){return a[2]}var
-i=a9(a,e,[0,f]),j=r(cH,d[2]),k=s(dQ(b),j);return b1(c,r(bC,b),k,i,h,g,nl)},k)},h)}var
+i=bl(a,e,[0,f]),j=n(c1,d[2]),k=t(er(b),j);return ce(c,n(bQ,b),k,i,h,g,pf)},j)},h)}var
 e=1}else
 var
-e=c;return e}}(e,c),x);else
+e=c;return e}}(e,c),y);else
 var
-l=k;if(l){var
-e=[0,e],d=d[2];continue}return l}return 1}}return p}function
-bE(b,a){return a5(b,a[2],np)}function
-dS(a,d,c){var
-b=j(function(b){return af(nq,bE(a,b))},d);return b?j(function(b){return am(bE(a,b),nr)},c):b}function
-fU(a,d,c){var
-b=j(function(b){return af(bE(a,b),ns)},d);return b?j(function(b){return am(bE(a,b),nt)},c):b}function
-b2(b,a,f,e,d,c){if(dS(c,e,d))return[0,as(b),0];if(fU(c,e,d))return[0,as(a),0];if(f)return fQ(b,a);var
-g=[0,as(a),0];return[0,as(b),g]}function
-dT(d,c,a){if(a){var
-e=a[1],f=b(d,c);return bh(function(a){var
-b=dT(d,[0,c],e);return r(function(b){return[0,a,b]},b)},f)}return nu}function
-fV(d,c,b,e,a){if(e){var
-i=e[1],j=dS(b,d,c)?0:a,f=dS(b,d,c)?U(a):fU(b,d,c)?0:U(a),g=az(0,fD(ae(aT(j,f),nv))),h=r(function(a){return ae(f,z(a))},g);return bh(function(e){var
-f=fV(d,c,[0,b],i,aT(a,bY(e)));return r(function(a){return[0,as(e),a]},f)},h)}return nw}function
-dU(f,e,d){if(d){var
-a=dU(f,[0,e],d[1]),c=dF(ad(b(f,e))),g=c?a?[0,aS(c[1],a[1])]:a:c;return g}return nx}function
-fW(b,a){return dL(function(b,a){return a8(b)?a8(a):am(b,a)},b,a)}function
-dV(b,a){var
-c=r(cH,a[2]);return s(dQ(b),c)}function
-dW(a){var
+k=j;if(k){var
+e=[0,e],d=d[2];continue}return k}return 1}}return r}function
+bT(b,a){return ax(b,a[2],pj)}function
+et(a,d,c){var
+b=l(function(b){return q(pk,bT(a,b))},d);return b?l(function(b){return ai(bT(a,b),pl)},c):b}function
+gM(a,d,c){var
+b=l(function(b){return q(bT(a,b),pm)},d);return b?l(function(b){return ai(bT(a,b),pn)},c):b}function
+cf(b,a,f,e,d,c){if(et(c,e,d))return[0,aE(b),0];if(gM(c,e,d))return[0,aE(a),0];if(f)return gI(b,a);var
+g=[0,aE(a),0];return[0,aE(b),g]}function
+eu(d,c,a){if(a){var
+e=a[1],f=b(d,c);return aD(function(a){var
+b=eu(d,[0,c],e);return n(function(b){return[0,a,b]},b)},f)}return po}function
+gN(d,c,b,e,a){if(e){var
+i=e[1],j=et(b,d,c)?0:a,f=et(b,d,c)?U(a):gM(b,d,c)?0:U(a),g=aM(0,gt(aq(a5(j,f),pp))),h=n(function(a){return aq(f,E(a))},g);return aD(function(e){var
+f=gN(d,c,[0,b],i,a5(a,cb(e)));return n(function(a){return[0,aE(e),a]},f)},h)}return pq}function
+ev(f,e,d){if(d){var
+a=ev(f,[0,e],d[1]),c=ei(ac(b(f,e))),g=c?a?[0,a4(c[1],a[1])]:a:c;return g}return pr}function
+gO(b,a){return en(function(b,a){return bk(b)?bk(a):ai(b,a)},b,a)}function
+ew(b,a){var
+c=n(c1,a[2]);return t(er(b),c)}function
+ex(a){var
 c=a[3],d=c?1:c;if(d){var
 e=a[1];if(2===e[0])var
 h=e[1],f=h?1:h;else
@@ -2570,519 +2676,725 @@ f=1;var
 b=f}else
 var
 b=d;var
-g=b?b0(a[5],0):b;if(g){var
-i=aA(a[5]);return j(function(K){var
-w=K[1],b=w[2],e=w[1],c=K[2],x=c[4];if(x)return cG(e,b,x[1]);var
-y=cF(e,b);if(y)var
-A=y;else{var
-d=bz(dR,e),W=a[2],B=W||bf(d);if(B){var
-C=ad(c[3]),D=dV(b,c),E=r(bC,b),F=a[3],m=a[1];switch(m[0]){case
+g=b?cd(a[5],0):b;if(g){var
+i=aN(a[5]);return l(function(K){var
+w=K[1],b=w[2],e=w[1],c=K[2],x=c[4];if(x)return c0(e,b,x[1]);var
+y=cZ(e,b);if(y)var
+z=y;else{var
+d=bg(es,e),W=a[2],A=W||aL(d);if(A){var
+B=ac(c[3]),C=ew(b,c),D=n(bQ,b),F=a[3],m=a[1];switch(m[0]){case
 0:var
-p=m[1],L=dF(C),N=z(p),M=0,O=U(z(p)),n=fA(dU(function(a){return b2(O,N,d,E,D,a)},M,F),L);break;case
+q=m[1],L=ei(B),N=E(q),M=0,O=U(E(q)),o=gq(ev(function(a){return cf(O,N,d,D,C,a)},M,F),L);break;case
 1:var
-q=m[1],P=az(0,[0,q]),n=j(function(a){var
-b=dF(C),e=z(a),f=z(q),c=0,g=aT(z(a),f);return fA(dU(function(a){return b2(g,e,d,E,D,a)},c,F),b)},P);break;default:var
-n=1}var
-o=n}else
+r=m[1],P=aM(0,[0,r]),o=l(function(a){var
+b=ei(B),e=E(a),f=E(r),c=0,g=a5(E(a),f);return gq(ev(function(a){return cf(g,e,d,D,C,a)},c,F),b)},P);break;default:var
+o=1}var
+p=o}else
 var
-o=B;if(o){var
-g=dV(b,c),h=r(bC,b),f=a[3],i=a[1];switch(i[0]){case
+p=A;if(p){var
+g=ew(b,c),h=n(bQ,b),f=a[3],i=a[1];switch(i[0]){case
 0:var
-t=i[1],R=z(t),Q=0,S=U(z(t)),k=[0,dT(function(a){return b2(S,R,d,h,g,a)},Q,f)];break;case
+s=i[1],R=E(s),Q=0,S=U(E(s)),j=[0,eu(function(a){return cf(S,R,d,h,g,a)},Q,f)];break;case
 1:var
-u=i[1],T=az(0,[0,u]),k=[0,bh(function(a){var
-c=z(a),e=z(u),b=0,i=aT(z(a),e);return dT(function(a){return b2(i,c,d,h,g,a)},b,f)},T)];break;default:var
-l=i[1];if(d)var
-k=[0,fV(h,g,0,f,z(l))];else
+u=i[1],T=aM(0,[0,u]),j=[0,aD(function(a){var
+c=E(a),e=E(u),b=0,i=a5(E(a),e);return eu(function(a){return cf(i,c,d,h,g,a)},b,f)},T)];break;default:var
+k=i[1];if(d)var
+j=[0,gN(h,g,0,f,E(k))];else
 var
-V=az(0,f),k=[0,bh(function(a){var
-b=z(l),c=b2(U(z(l)),b,0,h,g,a);return r(function(c){var
-b=[0,c,a6(ny,fu(f,[0,a]))];return s(a6(nz,a),b)},c)},V)]}var
-G=k[1],H=r(bC,b),I=dV(b,c),X=c[3],Y=a[4],v=dL(function(b,a){var
-c=fW(b[1],a);return c?dM(e,H,I,Y,a,b[2]):c},X,G);if(!v){var
-Z=c[3],_=a[4];return j(function(c){return bz(function(a){var
-b=fW(a[1],c);return b?dM(e,H,I,_,c,a[2]):b},Z)},G)}var
+V=aM(0,f),j=[0,aD(function(a){var
+b=E(k),c=cf(U(E(k)),b,0,h,g,a);return n(function(c){var
+b=[0,c,bh(ps,gl(f,[0,a]))];return t(bh(pt,a),b)},c)},V)]}var
+G=j[1],H=n(bQ,b),I=ew(b,c),X=c[3],Y=a[4],v=en(function(b,a){var
+c=gO(b[1],a);return c?eo(e,H,I,Y,a,b[2]):c},X,G);if(!v){var
+Z=c[3],_=a[4];return l(function(c){return bg(function(a){var
+b=gO(a[1],c);return b?eo(e,H,I,_,c,a[2]):b},Z)},G)}var
 J=v}else
 var
-J=o;var
-A=J}return A},i)}return g}function
-fX(b,a){return s(a,a6(nA,fu(b,ad(a))))}function
-fY(b,a){var
-c=a[2],d=s(fX(b,a[2]),c);return[0,a[1],d,0]}function
-fZ(c,b,a){var
-d=[0,a5(b,a[2],nB),0],e=s(fX(c,a[2]),d);return[0,a[1],e,0]}function
-f0(c,a){switch(a[0]){case
+J=p;var
+z=J}return z},i)}return g}function
+gP(b,a){return t(a,bh(pu,gl(b,ac(a))))}function
+gQ(b,a){var
+c=a[2],d=t(gP(b,a[2]),c);return[0,a[1],d,0]}function
+gR(c,b,a){var
+d=[0,ax(b,a[2],pv),0],e=t(gP(c,a[2]),d);return[0,a[1],e,0]}function
+gS(c,a){switch(a[0]){case
 0:return[0,b(c,a[1])];case
 1:return[1,b(c,a[1])];default:return[2,b(c,a[1])]}}function
-f1(b,a){return fv(ad(a[2]),b)}function
-dX(b,d,c){var
-a=fE(function(a){var
-b=bg(a[1][1],d);return b?bg(a[1][2],c):b},b);return a?a[1][2]:a}function
-b3(c,b,a){return[0,a,s(a6(nC,c),[0,b,0]),0]}function
-f2(b,a){var
-c=b[3];return fE(function(b){return bg(b[1],a)},c)}function
-f3(a){return fG(a,a)}function
-f4(a){if(a){var
-b=f4(a[2]);return a7(a[1],b)}return nO}function
-f5(a){var
-b=a[2],f=dW(a[5]),g=f?bf(a[5][2]):f;if(g)var
-n=ad(a[4]),c=bg(a[5][3],n);else
+gT(b,a){return ee(ac(a[2]),b)}function
+ey(b,d,c){var
+a=gw(function(a){var
+b=a2(a[1][1],d);return b?a2(a[1][2],c):b},b);return a?a[1][2]:a}function
+cg(c,b,a){return[0,a,t(bh(pw,c),[0,b,0]),0]}function
+gU(b,a){var
+c=b[3];return gw(function(b){return a2(b[1],a)},c)}function
+gV(a){return gy(a,a)}function
+gW(a){if(a){var
+b=gW(a[2]);return ak(a[1],b)}return pI}function
+gX(a){var
+b=a[2],f=ex(a[5]),g=f?aL(a[5][2]):f;if(g)var
+o=ac(a[4]),c=a2(a[5][3],o);else
 var
 c=g;if(c)var
-o=a[4],d=j(function(c){var
-a=aA(c[1]);return j(function(a){var
-c=a[1],d=c[2],e=a[2],f=c[1]?0:1,g=f?j(function(a){return f1(b,a[1])},d):f,h=g?f1(b,e[2]):g;if(h){var
-i=e[3];if(i)return bZ(d,i[1]);var
-k=1}else
+p=a[4],d=l(function(c){var
+a=aN(c[1]);return l(function(a){var
+c=a[1],d=c[2],e=a[2],f=c[1]?0:1,g=f?l(function(a){return gT(b,a[1])},d):f,h=g?gT(b,e[2]):g;if(h){var
+i=e[3];if(i)return cc(d,i[1]);var
+j=1}else
 var
-k=h;return k},a)},o);else
+j=h;return j},a)},p);else
 var
 d=c;if(d){if(a[3]){var
 h=a[1];if(2===h[0]){var
 i=a[5][1];if(2===i[0]){var
-k=bg(h[1],i[1]);if(k){var
-p=az(0,b);return j(function(c){var
-e=a[4],d=j(function(g){var
-d=aA(g[1]),e=f2(g,c);if(e){var
-a=e[1],f=af(nN,a[2]);if(f){var
-h=f3(d);return j(function(i){var
+j=a2(h[1],i[1]);if(j){var
+r=aM(0,b);return l(function(c){var
+e=a[4],d=l(function(g){var
+d=aN(g[1]),e=gU(g,c);if(e){var
+a=e[1],f=q(pH,a[2]);if(f){var
+h=gV(d);return l(function(i){var
 j=i[2],k=i[1],d=j[2],e=k[2];if(e[3])return 1;if(d[3])return 1;var
-l=e[2],f=bD(fZ(b,c,d[2]),l),m=[0,[1,b3(b,nH,nG)],0],n=j[1][2];function
-o(a){return fZ(b,c,a)}var
-p=s(r(function(a){return f0(o,a)},n),m),g=s(k[1][2],p),q=dX(a[3],e[1],d[1]),h=bZ(s(g,[0,[0,bD(f,b3(b,a[2],nI))],0]),q);if(h){var
-t=dX(a[4],e[1],d[1]),u=b3(b,a[2],nJ);return bZ(s(g,[0,[0,bD(cC(f),u)],0]),t)}return h},h)}return f}return j(function(b){var
-d=b[1][2],a=j(function(a){return am(bE(c,a[1]),nK)},d);return a?am(bE(c,b[2][2]),nL):a},d)},e);if(d){var
-f=a[4];return af(f4(r(function(b){var
-a=f2(b,c);return a?a[1][2]:nM},f)),nP)}return d},p)}return k}return 0}return 0}var
-l=a[5][1];if(0===l[0]){var
-e=l[1];if(e){if(e[1])return 0;var
-q=a[4];return j(function(f){var
-c=f3(aA(f[1]));return j(function(g){var
-h=g[2],i=g[1],j=as(z(a[1][1])),c=h[2],d=i[2];if(d[3])return 1;if(c[3])return 1;var
-n=dX(f[2],d[1],c[1]),o=d[2],e=bD(fY(b,c[2]),o),k=e[3],l=e[2],p=[0,[0,[0,a7(e[1],nF),l,k]],0],m=az(0,b),q=s(bh(function(a){var
-c=[0,[1,b3(bW(b,a),nD,j)],0];return[0,[1,b3(bW(b,a),nE,j)],c]},m),p),t=h[1][2];function
-u(a){return fY(b,a)}var
-v=s(r(function(a){return f0(u,a)},t),q);return bZ(s(i[1][2],v),n)},c)},q)}return e}var
+l=e[2],f=bS(gR(b,c,d[2]),l),m=[0,[1,cg(b,pB,pA)],0],o=j[1][2];function
+p(a){return gR(b,c,a)}var
+q=t(n(function(a){return gS(p,a)},o),m),g=t(k[1][2],q),r=ey(a[3],e[1],d[1]),h=cc(t(g,[0,[0,bS(f,cg(b,a[2],pC))],0]),r);if(h){var
+s=ey(a[4],e[1],d[1]),u=cg(b,a[2],pD);return cc(t(g,[0,[0,bS(cW(f),u)],0]),s)}return h},h)}return f}return l(function(b){var
+d=b[1][2],a=l(function(a){return ai(bT(c,a[1]),pE)},d);return a?ai(bT(c,b[2][2]),pF):a},d)},e);if(d){var
+f=a[4];return q(gW(n(function(b){var
+a=gU(b,c);return a?a[1][2]:pG},f)),pJ)}return d},r)}return j}return 0}return 0}var
+k=a[5][1];if(0===k[0]){var
+e=k[1];if(e){if(e[1])return 0;var
+s=a[4];return l(function(f){var
+c=gV(aN(f[1]));return l(function(g){var
+h=g[2],i=g[1],j=aE(E(a[1][1])),c=h[2],d=i[2];if(d[3])return 1;if(c[3])return 1;var
+o=ey(f[2],d[1],c[1]),p=d[2],e=bS(gQ(b,c[2]),p),k=e[3],l=e[2],q=[0,[0,[0,ak(e[1],pz),l,k]],0],m=aM(0,b),r=t(aD(function(a){var
+c=[0,[1,cg(b$(b,a),px,j)],0];return[0,[1,cg(b$(b,a),py,j)],c]},m),q),s=h[1][2];function
+u(a){return gQ(b,a)}var
+v=t(n(function(a){return gS(u,a)},s),r);return cc(t(i[1][2],v),o)},c)},s)}return e}var
 m=0}else
 var
-m=d;return m}var
-f6=[B,nQ,bM(0)],f7=[B,nR,bM(0)];function
-d(a){return dw(function(a){throw[0,f6,a]},a)}function
-D(a){return dw(function(a){throw[0,f7,a]},a)}function
-aU(b){if(60<h(b)){var
-a=60;for(;;){if(0<a&&aq===(x(b,a)&iF)){var
-a=a-1|0;continue}return T(Y(b,0,a),nS)}}return b}var
-nT=hV,nU=hG;function
-dY(a){var
+m=d;return m}function
+gY(i,h,a,b){switch(b[2]){case
+0:if(typeof
+a!=="number"&&0===a[0]){var
+c=b[3];if(typeof
+c!=="number"&&0===c[0])return k(i,a[1],c[1]);return 0}return 0;case
+1:if(typeof
+a!=="number"&&0===a[0]){var
+j=a[1],d=b[3];if(typeof
+d!=="number"&&0===d[0]){var
+l=d[1],m=k(i,j,l);return m?m:k(h,j,l)}return 0}return 0;case
+2:if(typeof
+a==="number")return 0;else
+switch(a[0]){case
+0:var
+e=b[3];if(typeof
+e!=="number"&&0===e[0])return k(h,a[1],e[1]);return 0;case
+1:var
+f=b[3];if(typeof
+f!=="number"&&1===f[0])return eg(a[1],f[1]);return 0;default:var
+g=b[3];if(typeof
+g!=="number"&&2===g[0])return ed(a[1],g[1]);return 0}default:var
+n=typeof
+a==="number"?1:0,o=n?1:n;return o}}function
+gZ(b,a){return aL(q(a,b))}function
+g0(a){var
+b=a?[0,a[1],0]:a;return b}function
+g1(c,h){var
+a=h;for(;;){if(a){var
+d=a[2],b=a[1];if(q(b,c)){var
+a=d;continue}var
+e=g1(c,d);if(e){var
+f=e[1];return q(b,f)?[0,b]:[0,f]}var
+g=[0,b]}else
+var
+g=a;return g}}function
+g2(a){if(a){var
+e=a[1],b=g2(a[2]);if(bg(function(f){var
+b=e[1],a=f[1];for(;;){if(b){if(a){var
+c=ed(b[1],a[1]);if(c){var
+b=b[2],a=a[2];continue}var
+d=c}else
+var
+d=a;return d}return a?0:1}},b))return b;var
+c=[0,e,b]}else
+var
+c=a;return c}function
+g3(b,a){return cV(function(b){return a2(b[1],a)},b)}function
+g4(a,f){var
+c=a[3];if(c)var
+d=c[1];else
+var
+g=aD(function(b){var
+a=b[3];if(typeof
+a!=="number"&&0===a[0])return[0,a[1],0];return 0},f),h=t(g0(a[2]),g),b=t(g0(a[1]),h),k=[0,pO,aD(function(a){var
+c=g1(a,b),d=0,e=c?Z(aj(bP(a,c[1]),pK)):Z(bP(a,pM));return[0,a,[0,Z(bi(a,pL)),[0,e,d]]]},b)],l=cV(function(f){var
+b=a[1],c=b?q(b[1],f):1;if(c){var
+d=a[2];if(d)return q(f,d[1]);var
+e=1}else
+var
+e=c;return e},k),d=n(function(a){return[0,a]},l);var
+e=a[4],i=e?pN:e,j=t(i,d);return n(n7,g2(n(function(a){return[0,n(function(b){return gY(gZ,ai,a,b)},f),a]},j)))}function
+g5(a,c,b){if(a){var
+d=g5(a[2],c,[0,b]),e=g3(c,b),f=g4(a[1],e);return aD(function(a){return n(function(b){return[0,a,b]},d)},f)}return pP}function
+g6(b,a){var
+c=a[1];return l(function(a){var
+c=a[2];return ed(ax(a[1],b,0),c)},c)}function
+bU(b,a){return q(b,a)?a:b}function
+ez(b,a){return q(b,a)?b:a}function
+g7(b,a){var
+c=ak(b[2],a[2]);return[0,ak(b[1],a[1]),c]}function
+bu(a,b){if(typeof
+a==="number")return pX;else
+switch(a[0]){case
+0:var
+x=bu(a[2],b),c=a[1],g=b[2],h=g?g6(g[1],c):g,i=g6(b[1],c),p=h?aw(c[2]):pU,r=i?c[3]:pT,s=ak(r,p),t=h?aw(c[3]):pS,u=i?c[2]:pR;return g7([0,ak(u,t),s],x);case
+1:var
+y=bu(a[4],b),e=bu(a[3],b);switch(a[1]){case
+0:var
+v=e[2],j=bU(aw(e[1]),v),d=[0,aw(j),j];break;case
+1:var
+w=bU(e[2],pV),d=[0,ez(e[1],pW),w];break;default:var
+d=e}var
+f=a[2];if(q(pQ,f))var
+n=Z(aj(f,d[2])),k=[0,Z(aj(f,d[1])),n];else
+var
+o=Z(aj(f,d[1])),k=[0,Z(aj(f,d[2])),o];return g7(k,y);default:var
+l=bu(a[1],b),m=bu(a[2],b),z=bU(l[2],m[2]);return[0,ez(l[1],m[1]),z]}}function
+g8(a,e){if(a[1])var
+g=a[3],b=bO(function(f,d){var
+g=a[2],b=bu(f,e),c=b[2];return ak(bj(bU(aw(b[1]),c),g),d)},pY,g);else{var
+h=a[3],f=0,c=bO(function(f,b){var
+a=bu(f,e);if(b)var
+c=b[1],g=bU(a[2],c[2]),d=[0,ez(a[1],c[1]),g];else
+var
+d=a;return[0,d]},f,h);if(c)var
+d=c[1],i=a[2],b=Z(bj(bi(d[2],d[1]),i));else
+var
+b=pZ}return bU(p0,b)}function
+bv(b,a){return ax(a,b[7],p1)}function
+eA(b,a){return ax(a,b[6],p2)}function
+g9(b,a){return[0,[0,bv(b,a)[4]],0]}function
+g_(a,d){var
+b=a[3];if(b)var
+c=b;else{if(bv(a,d)[5])return 0;var
+c=1}return c}function
+g$(b,a){var
+c=0;return bO(function(d,c){var
+a=bv(b,d)[5];return a?[0,a[1]]:c},c,a)}function
+ha(b,a){return b?[0,U(gz(aj(aw(a),[0,[0,c3],0]))),c3]:[0,gz(aj(a,[0,[0,c3],0])),c3]}function
+hb(b,a,d,c){if(c){var
+e=c[1],f=[0,d],g=q(p5,a)?b:aL(b),h=hb(g,a,f,e);return ha(b,bP(p6,aj(bj(a,[0,E(d),0]),h)))}return p7}function
+hc(a){av(300000);return hb(0,ha(0,a),p9,p8)}function
+hd(b,a){var
+c=q(b[1],a[1]);return c?q(b[2],a[2]):c}function
+he(a){if(a){var
+b=a[1],c=he(a[2]);if(bg(function(a){return hd(b,a)},c))return c;var
+d=[0,b,cV(function(a){return aL(hd(a,b))},c)]}else
+var
+d=a;return d}function
+qd(a){var
+b=bR(a[1]);return b?q(a[1],qe):b}function
+hf(a){var
+d=q(qf,a[5]),e=d?l(qd,a[6]):d;if(e)var
+h=a[7],c=l(function(b){var
+d=bR(b[2]);if(d){var
+e=b[1];if(e)var
+f=2<e[1]-1>>>0?1:0,g=f?1:f;else
+var
+g=1;var
+c=g}else
+var
+c=d;if(c){var
+h=b[5];if(h){var
+i=h[1],j=gm(i,ac(a[6]));if(j){var
+l=[0,eA(a,i)[2]];return cU(gv([0,b[4]],l),0)}return j}var
+k=1}else
+var
+k=c;return k},h);else
+var
+c=e;if(c){var
+f=g5(a[1],a[2],0),g=a[2],b=n(function(b){return n(function(a){return gY(gZ,ai,ax(a[1],b,0),a)},g)},f),i=a[3]?aD(function(a){return n(function(b){return[0,a,[0,b]]},b)},b):n(function(a){return[0,a,0]},b),j=a[8];return l(function(b){var
+d=l(function(b){return gm(b,ac(a[7]))},b);if(d)var
+e=a[3],f=e||l(function(e){var
+d=bv(a,e)[5];if(d){var
+c=g$(a,b);return c?a2(d[1],c[1]):c}return 1},b),c=f;else
+var
+c=d;if(c){var
+g=he(n(function(e){var
+c=bO(function(b,c){var
+d=bv(a,b)[5];if(d){if(g_(a,b))return c;var
+f=g8(bv(a,b),e),g=[0,[0,eA(a,d[1])[2]],0];return ak(aj(bj(g9(a,b),g),f),c)}return c},p4,b);return[0,bO(function(b,c){if(g_(a,b)){var
+d=g8(bv(a,b),e);return ak(aj(g9(a,b),d),c)}return c},p3,b),c]},i));return l(function(e){var
+r=e[1],j=Z(bi(bj(a[5],[0,[0,a[4]],0]),r)),k=q(qb,j);if(k){var
+l=q(e[2],qc);if(l)var
+c=l;else{var
+d=g$(a,b);if(d){var
+m=eA(a,d[1]),n=Z(bj(j,[0,[0,m[2]],0])),o=e[2],s=m[1],f=q(o,n);if(f)var
+g=f;else{var
+h=hc(aw(o)),i=bR(h);if(i){var
+p=hc(n);return q(bP(qa,aj(s,bi(bj(p$,h),p_))),p)}var
+g=i}return g}var
+c=d}}else
+var
+c=k;return c},g)}return c},j)}return c}var
+hg=[G,qg,b1(0)],hh=[G,qh,b1(0)];function
+d(a){return d7(function(a){throw[0,hg,a]},a)}function
+u(a){return d7(function(a){throw[0,hh,a]},a)}function
+ay(b){if(60<h(b)){var
+a=60;for(;;){if(0<a&&aB===(C(b,a)&kt)){var
+a=a-1|0;continue}return Y(ab(b,0,a),qi)}}return b}var
+qj=jH,qk=jn;function
+eB(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;return c}function
-nV(g){var
-i=h(g),a=[0,0];if(hG<i)b(D(nW),nU);function
-f(b){return a[1]<i?x(g,a[1]):0}function
+ql(g){var
+i=h(g),a=[0,0];if(jn<i)b(u(qm),qk);function
+f(b){return a[1]<i?C(g,a[1]):0}function
 e(d){for(;;){var
 b=f(0)-9|0,c=0;if(4<b>>>0){if(23===b)c=1}else
 if(1<b-2>>>0)c=1;if(c){a[1]++;continue}return 0}}function
 j(b){if(f(0)===b){a[1]++;return 0}var
-c=a[1];return H(d(nX),b,c)}function
-u(e){if(i<(a[1]+4|0))d(nY);var
-c=Y(g,a[1],4);if(1-fc(function(c){var
-a=c+cS|0,b=0;if(22<a>>>0){if(!(5<a-49>>>0))b=1}else
-if(6<a+ie>>>0)b=1;return b?1:0},c))b(d(nZ),c);a[1]=a[1]+4|0;return ch(T(n0,c))}function
+c=a[1];return k(d(qn),b,c)}function
+t(e){if(i<(a[1]+4|0))d(qo);var
+c=ab(g,a[1],4);if(1-f5(function(c){var
+a=c+di|0,b=0;if(22<a>>>0){if(!(5<a-49>>>0))b=1}else
+if(6<a+j0>>>0)b=1;return b?1:0},c))b(d(qp),c);a[1]=a[1]+4|0;return cy(Y(qq,c))}function
 v(e){j(34);var
-c=fe(16);(function(B){for(;;){var
-m=f(0);if(34===m){a[1]++;return 0}if(92===m){a[1]++;var
-t=f(0);a[1]++;var
-q=t+gq|0,o=0;if(13<q>>>0){var
-v=q-58|0;if(!(25<v>>>0)){var
-s=0;switch(v){case
-0:o=2;s=1;break;case
-6:aN(c,8);break;case
-10:aN(c,12);break;case
-18:aN(c,10);break;case
-22:aN(c,13);break;case
-24:aN(c,9);break;case
+c=f7(16);(function(B){for(;;){var
+l=f(0);if(34===l){a[1]++;return 0}if(92===l){a[1]++;var
+s=f(0);a[1]++;var
+o=s+hJ|0,n=0;if(13<o>>>0){var
+u=o-58|0;if(!(25<u>>>0)){var
+q=0;switch(u){case
+0:n=2;q=1;break;case
+6:aZ(c,8);break;case
+10:aZ(c,12);break;case
+18:aZ(c,10);break;case
+22:aZ(c,13);break;case
+24:aZ(c,9);break;case
 25:var
-n=u(0),w=0;if(55296<=n&&!(h6<=n)){j(92);j(117);var
-r=u(0),y=r<h6?1:0,z=y||(57343<r?1:0);if(z)d(n3);var
-i=(65536+((n-55296|0)*bJ|0)|0)+(r-56320|0)|0;w=1}if(!w)var
-i=n;if(1-e2(i))d(n2);var
-e=e2(i)?i:ak(T(ce(jp,i),jo));if(!(0<=e))throw[0,p,jK];if(cV<e)if(gr<e)if(65535<e){if(gL<e)throw[0,p,jJ];var
-g=c[2];if(c[3]<(g+4|0))bT(c,4);l(c[1],g,240|e>>>18|0);l(c[1],g+1|0,aq|(e>>>12|0)&63);l(c[1],g+2|0,aq|(e>>>6|0)&63);l(c[1],g+3|0,aq|e&63);c[2]=g+4|0}else{var
-h=c[2];if(c[3]<(h+3|0))bT(c,3);l(c[1],h,224|e>>>12|0);l(c[1],h+1|0,aq|(e>>>6|0)&63);l(c[1],h+2|0,aq|e&63);c[2]=h+3|0}else{var
-k=c[2];if(c[3]<(k+2|0))bT(c,2);l(c[1],k,iF|e>>>6|0);l(c[1],k+1|0,aq|e&63);c[2]=k+2|0}else
-aN(c,e);break;default:s=1}if(!s)o=1}}else
-if(11<q-1>>>0)o=2;switch(o){case
+m=t(0),v=0;if(55296<=m&&!(jS<=m)){j(92);j(117);var
+p=t(0),y=p<jS?1:0,z=y||(57343<p?1:0);if(z)d(qt);var
+i=(65536+((m-55296|0)*bY|0)|0)+(p-56320|0)|0;v=1}if(!v)var
+i=m;if(1-fT(i))d(qs);var
+e=fT(i)?i:am(Y(cv(le,i),ld));if(!(0<=e))throw[0,x,lB];if(dm<e)if(hK<e)if(65535<e){if(h7<e)throw[0,x,lA];var
+g=c[2];if(c[3]<(g+4|0))b8(c,4);r(c[1],g,240|e>>>18|0);r(c[1],g+1|0,aB|(e>>>12|0)&63);r(c[1],g+2|0,aB|(e>>>6|0)&63);r(c[1],g+3|0,aB|e&63);c[2]=g+4|0}else{var
+h=c[2];if(c[3]<(h+3|0))b8(c,3);r(c[1],h,224|e>>>12|0);r(c[1],h+1|0,aB|(e>>>6|0)&63);r(c[1],h+2|0,aB|e&63);c[2]=h+3|0}else{var
+k=c[2];if(c[3]<(k+2|0))b8(c,2);r(c[1],k,kt|e>>>6|0);r(c[1],k+1|0,aB|e&63);c[2]=k+2|0}else
+aZ(c,e);break;default:q=1}if(!q)n=1}}else
+if(11<o-1>>>0)n=2;switch(n){case
 0:var
-x=a[1];b(d(n1),x);break;case
-2:aN(c,t);break}continue}if(32<=m){aN(c,m);a[1]++;continue}var
-A=a[1];return b(d(n4),A)}}(0));return ff(c)}function
+w=a[1];b(d(qr),w);break;case
+2:aZ(c,s);break}continue}if(32<=l){aZ(c,l);a[1]++;continue}var
+A=a[1];return b(d(qu),A)}}(0));return f8(c)}function
 w(c,h){a[1]++;e(0);if(f(0)===c){a[1]++;return 0}var
 d=0;for(;;){var
 g=[0,b(h,0),d];e(0);if(44===f(0)){a[1]++;e(0);var
-d=g;continue}j(c);return dp(g)}}function
-m(l){if(hV<l)b(d(n5),nT);e(0);var
-c=f(0),s=0;if(ea<=c)if(h_===c)var
-n=0,k=n6;else
-if(h8===c)var
-n=n8,k=n9;else{if(123===c){var
-p=fq(0,8);return[4,w(125,function(n){var
-a=v(0),g=cs(p,a),c=t(p[2],g)[1+g];for(;;){if(c){var
-i=c[3],f=0===aZ(c[1],a)?1:0;if(!f){var
+d=g;continue}j(c);return cE(g)}}function
+l(m){if(jH<m)b(d(qv),qj);e(0);var
+c=f(0),t=0;if(eT<=c)if(jX===c)var
+n=0,k=qw;else
+if(jU===c)var
+n=qy,k=qz;else{if(123===c){var
+p=cK(0,8);return[4,w(125,function(n){var
+a=v(0),g=cL(p,a),c=s(p[2],g)[1+g];for(;;){if(c){var
+i=c[3],f=0===aV(c[1],a)?1:0;if(!f){var
 c=i;continue}var
 h=f}else
 var
 h=0;if(h){var
-k=aU(a);b(d(n_),k)}fr(p,a,0);e(0);j(58);return[0,a,m(l+1|0)]}})]}s=1}else{if(34===c)return[2,v(0)];if(91===c)return[3,w(93,function(a){return m(l+1|0)})];if(hJ<=c)var
-n=oa,k=ob;else
-s=1}if(s){var
-q=a[1],r=function(c){if(1-dY(f(0)))b(d(n$),q);for(;;){if(dY(f(0))){a[1]++;continue}return 0}};if(45===f(0))a[1]++;if(48===f(0))a[1]++;else
+k=ay(a);b(d(qA),k)}cM(p,a,0);e(0);j(58);return[0,a,l(m+1|0)]}})]}t=1}else{if(34===c)return[2,v(0)];if(91===c)return[3,w(93,function(a){return l(m+1|0)})];if(jq<=c)var
+n=qC,k=qD;else
+t=1}if(t){var
+q=a[1],r=function(c){if(1-eB(f(0)))b(d(qB),q);for(;;){if(eB(f(0))){a[1]++;continue}return 0}};if(45===f(0))a[1]++;if(48===f(0))a[1]++;else
 r(0);if(46===f(0)){a[1]++;r(0)}var
-u=f(0),y=0;if(69!==u&&er!==u)y=1;if(!y){a[1]++;var
-x=f(0),z=0;if(43!==x&&45!==x)z=1;if(!z)a[1]++;r(0)}return[1,Y(g,q,a[1]-q|0)]}var
-o=h(k);if((a[1]+o|0)<=i&&bq(Y(g,a[1],o),k)){a[1]=a[1]+o|0;return n}var
-A=a[1];return b(d(n7),A)}var
-c=m(0);e(0);if(a[1]<i){var
-k=a[1];b(d(oc),k)}return c}function
-$(b,e){if(typeof
+u=f(0),y=0;if(69!==u&&fc!==u)y=1;if(!y){a[1]++;var
+x=f(0),z=0;if(43!==x&&45!==x)z=1;if(!z)a[1]++;r(0)}return[1,ab(g,q,a[1]-q|0)]}var
+o=h(k);if((a[1]+o|0)<=i&&bG(ab(g,a[1],o),k)){a[1]=a[1]+o|0;return n}var
+A=a[1];return b(d(qx),A)}var
+c=l(0);e(0);if(a[1]<i){var
+m=a[1];b(d(qE),m)}return c}function
+_(b,e){if(typeof
 b!=="number"&&4===b[0]){var
 a=b[1];for(;;){if(a){var
-d=a[2],c=0===aZ(a[1][1],e)?1:0;if(c)return c;var
+d=a[2],c=0===aV(a[1][1],e)?1:0;if(c)return c;var
 a=d;continue}return 0}}return 0}function
 c(a,c){if(typeof
 a!=="number"&&4===a[0])try{var
-e=e5(c,a[1]);return e}catch(a){a=aK(a);if(a===a1)return b(d(oe),c);throw a}return b(d(od),c)}function
-A(a){if(typeof
-a!=="number"&&3===a[0])return a[1];return d(of)}function
-ag(a){if(typeof
-a!=="number"&&2===a[0])return a[1];return d(og)}function
-E(a,e){if(typeof
+e=fV(c,a[1]);return e}catch(a){a=aJ(a);if(a===bb)return b(d(qG),c);throw a}return b(d(qF),c)}function
+p(a){if(typeof
+a!=="number"&&3===a[0])return a[1];return d(qH)}function
+V(a){if(typeof
+a!=="number"&&2===a[0])return a[1];return d(qI)}function
+z(a,e){if(typeof
 a!=="number"&&4===a[0]){var
-f=a[1];bt(function(f){var
-a=f[1],c=1-e4(a,e);if(c){var
-g=aU(a);return b(d(oi),g)}return c},f);return bt(function(b){c(a,b);return 0},e)}return d(oh)}function
-dZ(a){var
-c=m(a,oj);if(c){var
-d=fc(dY,a);if(d)var
-e=bq(a,ok),b=e||(48!==x(a,0)?1:0);else
+f=a[1];bc(function(f){var
+a=f[1],c=1-dZ(a,e);if(c){var
+g=ay(a);return b(d(qK),g)}return c},f);return bc(function(b){c(a,b);return 0},e)}return d(qJ)}function
+eC(a){var
+c=i(a,qL);if(c){var
+d=f5(eB,a);if(d)var
+e=bG(a,qM),b=e||(48!==C(a,0)?1:0);else
 var
 b=d}else
 var
 b=c;return b}function
-bF(e,c){if(typeof
+az(e,c){if(typeof
 c!=="number"&&1===c[0]){var
-a=c[1];if(dZ(a)&&!(9<h(a))&&ch(a)<=e)return ch(a)}return b(d(ol),e)}function
-at(c){ay(c);var
+a=c[1];if(eC(a)&&!(9<h(a))&&cy(a)<=e)return cy(a)}return b(d(qN),e)}function
+ad(c){av(c);var
 b=c,a=0;for(;;){if(0===b)return a;var
 b=b-1|0,a=[0,a];continue}}function
-d0(a){var
-b=a?1+d0(a[1])|0:a;return b}function
-cJ(a){return 1===a?0:0===(a&1)?[1,cJ(a/2|0)]:[0,cJ(a/2|0)]}function
-f8(a){return 0===a?0:0<a?[0,cJ(a)]:[1,cJ(-a|0)]}function
-cK(a){return typeof
-a==="number"?1:1+cK(a[1])|0}function
-cL(d){var
+c4(a){var
+b=a?1+c4(a[1])|0:a;return b}function
+c5(a){return 1===a?0:0===(a&1)?[1,c5(a/2|0)]:[0,c5(a/2|0)]}function
+bV(a){return 0===a?0:0<a?[0,c5(a)]:[1,c5(-a|0)]}function
+c6(a){return typeof
+a==="number"?1:1+c6(a[1])|0}function
+c7(d){var
 b=[0,0],c=h(d)-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){var
-g=f8(aj(d,a)+cS|0),i=f8(10);b[1]=ae(M(b[1],i),g);var
+g=bV(at(d,a)+di|0),i=bV(10);b[1]=aq(I(b[1],i),g);var
 f=a+1|0;if(c!==a){var
 a=f;continue}break}}return b[1]}function
-d1(a){var
-f=m(a,om),e=f?45===x(a,0)?1:0:f,c=e?Y(a,1,h(a)-1|0):a,g=1-dZ(c);if(g)var
-i=g;else
+eD(a){var
+f=i(a,qO),e=f?45===C(a,0)?1:0:f,c=e?ab(a,1,h(a)-1|0):a,g=1-eC(c);if(g)var
+j=g;else
 var
-k=60<h(c)?1:0,i=k||(e?bq(c,oo):e);if(i){var
-j=aU(a);b(d(on),j)}return e?U(cL(c)):cL(c)}var
-b5=[0,0],cM=[0,1],an=fq(0,64);function
-op(e){b5[1]=0;cM[1]=1;var
-d=an[2].length-1;if(4<=an.length-1&&d!==bd(an[4])){an[1]=0;an[2]=aH(bd(an[4]),0);return 0}var
-b=0<an[1]?1:0;if(b){an[1]=0;var
-a=an[2].length-1,c=an[2];if(0<=a&&!((c.length-1-a|0)<0))return sI(c,0,a,0);return ak(jB)}return b}var
-oq=gw;function
-f9(a){var
-g=dr(a,47);if(g){var
-e=g[1],f=d1(Y(a,e+1|0,(h(a)-e|0)-1|0)),k=0;if(typeof
+l=60<h(c)?1:0,j=l||(e?bG(c,qQ):e);if(j){var
+k=ay(a);b(d(qP),k)}return e?U(c7(c)):c7(c)}var
+ch=[0,0],c8=[0,1],eE=cK(0,64);function
+qR(a){ch[1]=0;c8[1]=1;return gi(eE)}var
+qS=hP;function
+hi(a){var
+g=d1(a,47);if(g){var
+e=g[1],f=eD(ab(a,e+1|0,(h(a)-e|0)-1|0)),k=0;if(typeof
 f!=="number"&&0===f[0]){var
 j=f[1];if(0!==j){var
-i=[0,d1(Y(a,0,e)),j];k=1}}if(!k)var
-l=aU(a),i=b(d(or),l);var
+i=[0,eD(ab(a,0,e)),j];k=1}}if(!k)var
+l=ay(a),i=b(d(qT),l);var
 c=i}else
 var
-c=[0,d1(a),0];if(ax(bB(c),c)){var
-m=aU(a);b(d(os),m)}return c}function
-ao(r){var
-c=ag(r),j=cs(an,c),f=t(an[2],j)[1+j];if(f){var
-g=f[3],n=f[2];if(0===aZ(c,f[1]))var
-a=[0,n];else
-if(g){var
-h=g[3],o=g[2];if(0===aZ(c,g[1]))var
-a=[0,o];else
-if(h){var
-p=h[2],q=h[3];if(0===aZ(c,h[1]))var
-a=[0,p];else{var
-e=q;for(;;){if(e){var
-l=e[2],m=e[3];if(0!==aZ(c,e[1])){var
-e=m;continue}var
-a=[0,l]}else
-var
-a=0;break}}}else
-var
-a=0}else
-var
-a=0}else
-var
-a=0;if(a)return a[1];var
-d=f9(c),k=d[1];if(typeof
-k!=="number"){var
-u=cK(k[1]);cM[1]=cl(cM[1],u)}if(0!==d[2]){var
-s=bB([0,[0,b5[1]],d[2]])[1],i=M([0,d[2]],s),v=0;if(typeof
-i!=="number"&&0===i[0]){b5[1]=i[1];v=1}if(gw<cK(b5[1]))b(D(ot),oq)}ay(50);fr(an,c,d);return d}function
-f_(l,k,a){var
+c=[0,eD(a),0];if(al(Z(c),c)){var
+m=ay(a);b(d(qU),m)}return c}function
+J(g){var
+c=V(g),e=eb(eE,c);if(e)return e[1];var
+a=hi(c),f=a[1];if(typeof
+f!=="number"){var
+i=c6(f[1]);c8[1]=cC(c8[1],i)}if(0!==a[2]){var
+h=Z([0,[0,ch[1]],a[2]])[1],d=I([0,a[2]],h),j=0;if(typeof
+d!=="number"&&0===d[0]){ch[1]=d[1];j=1}if(hP<c6(ch[1]))b(u(qV),qS)}av(50);cM(eE,c,a);return a}function
+hj(c){var
+b=c8[1],a=(2*c6(ch[1])|0)+b|0;return 1+(ag(a,a)/a7|0)|0}function
+hk(l,k,a){var
 b=h(a),d=1<b?1:0;if(d){var
 e=b<=7?1:0;if(e)var
-f=x(a,0)===l?1:0,c=f?dZ(Y(a,1,b-1|0)):f;else
+f=C(a,0)===l?1:0,c=f?eC(ab(a,1,b-1|0)):f;else
 var
 c=e}else
 var
 c=d;if(c)var
-g=ch(Y(a,1,b-1|0)),i=g<k?1:0,m=i?[0,g]:i,j=m;else
+g=cy(ab(a,1,b-1|0)),i=g<k?1:0,m=i?[0,g]:i,j=m;else
 var
 j=c;return j}function
-f$(f,e,a){var
-c=f_(f,e,a);if(c)return c[1];var
-g=aU(a);return b(d(ow),g)}function
-d2(a){var
-b=113;return function(c){return f$(b,a,c)}}function
-ga(a){var
-b=115;return function(c){return f$(b,a,c)}}function
-oy(a){var
-c=aU(a);return b(d(oz),c)}function
-cN(c,b,a){if(c){if(0===b)return[0,a,c[2]];var
-d=cN(c[2],b-1|0,a);return[0,c[1],d]}return 0===b?[0,a,0]:[0,b4,cN(0,b-1|0,a)]}function
-b6(f,a){if(typeof
+hl(f,e,a){var
+c=hk(f,e,a);if(c)return c[1];var
+g=ay(a);return b(d(qY),g)}function
+eF(a){var
+b=113;return function(c){return hl(b,a,c)}}function
+hm(a){var
+b=115;return function(c){return hl(b,a,c)}}function
+q0(a){var
+c=ay(a);return b(d(q1),c)}function
+c9(c,b,a){if(c){if(0===b)return[0,a,c[2]];var
+d=c9(c[2],b-1|0,a);return[0,c[1],d]}return 0===b?[0,a,0]:[0,bw,c9(0,b-1|0,a)]}function
+ci(f,a){if(typeof
 a!=="number"&&4===a[0]){var
-c=a[1],e=[0,b4,0,0];return e3(function(a,g){var
-e=g[1],c=ao(g[2]);if(0===c[1])d(oB);if(bq(e,oC))return[0,c,a[2],a[3]];var
-h=f_(hL,f[2],e);if(h){var
-i=h[1];ay(i+1|0);var
-k=cN(a[3],i,c);return[0,a[1],a[2],k]}var
-j=b(f[1],e);ay(j+1|0);var
-l=a[3],m=cN(a[2],j,c);return[0,a[1],m,l]},e,c)}return d(oA)}function
-gb(a){var
+c=a[1],e=[0,bw,0,0];return bs(function(a,g){var
+e=g[1],c=J(g[2]);if(0===c[1])d(q3);if(bG(e,q4))return[0,c,a[2],a[3]];var
+h=hk(ju,f[2],e);if(h){var
+i=h[1];av(i+1|0);var
+k=c9(a[3],i,c);return[0,a[1],a[2],k]}var
+j=b(f[1],e);av(j+1|0);var
+l=a[3],m=c9(a[2],j,c);return[0,a[1],m,l]},e,c)}return d(q2)}function
+hn(a){var
 b=0!==a[2]?1:0,c=b||(0!==a[3]?1:0);return c}function
-d3(u,t,h){ay(1);if(20<u)d(oD);var
+eG(u,t,h){av(1);if(20<u)d(q5);var
 D=u+1|0;function
-E(a){return d3(D,t,a)}function
-v(a){return bS(E,a)}if(typeof
+E(a){return eG(D,t,a)}function
+v(a){return b7(E,a)}if(typeof
 h!=="number"&&3===h[0]){var
 b=h[1];if(b){var
-i=b[1],H=0;if(typeof
-i==="number"||!(2===i[0]))H=1;else{var
-c=i[1],a=0;if(m(c,oF)){if(!m(c,oG)){var
-G=b[2];return bS(function(a){if(typeof
+j=b[1],H=0;if(typeof
+j==="number"||!(2===j[0]))H=1;else{var
+c=j[1],a=0;if(i(c,q7)){if(!i(c,q8)){var
+G=b[2];return b7(function(a){if(typeof
 a!=="number"&&3===a[0]){var
 b=a[1];if(b){var
-c=b[2];if(c&&!c[2])return v([0,b[1],[0,c[1],0]])}}return d(oR)},G)}var
-e=0;if(m(c,oH)){var
-f=0;if(m(c,oI)){if(m(c,oJ)){var
-g=0;if(m(c,oK))if(m(c,oL))if(m(c,oM)){if(m(c,oN)){a=1;e=1;f=1;g=1}}else{f=1;g=1}else
+c=b[2];if(c&&!c[2])return v([0,b[1],[0,c[1],0]])}}return d(rh)},G)}var
+e=0;if(i(c,q9)){var
+f=0;if(i(c,q_)){if(i(c,q$)){var
+g=0;if(i(c,ra))if(i(c,rb))if(i(c,rc)){if(i(c,rd)){a=1;e=1;f=1;g=1}}else{f=1;g=1}else
 if(b[2]){a=1;e=1;f=1;g=1}else{e=1;f=1;g=1}if(!g)return v(b[2])}}else{var
 n=b[2];if(n){var
 o=n[1],r=0;if(typeof
 o!=="number"&&2===o[0]){var
-p=o[1],A=0;if(m(p,oO)&&m(p,oP)&&m(p,oQ)){r=1;A=1}if(!A)if(n[2])r=1;else{e=1;f=1;r=1}}}}if(!f){var
+p=o[1],A=0;if(i(p,re)&&i(p,rf)&&i(p,rg)){r=1;A=1}if(!A)if(n[2])r=1;else{e=1;f=1;r=1}}}}if(!f){var
+l=b[2];if(l){var
+m=l[1],B=0;if(typeof
+m!=="number"&&4===m[0]){if(!l[2]){var
+x=ci(t,m),y=hn(x),F=y?[0,x,0]:y;return F}a=1;e=1;B=1}if(!B){a=1;e=1}}else{a=1;e=1}}}if(!e){var
 k=b[2];if(k){var
-l=k[1],B=0;if(typeof
-l!=="number"&&4===l[0]){if(!k[2]){var
-x=b6(t,l),y=gb(x),F=y?[0,x,0]:y;return F}a=1;e=1;B=1}if(!B){a=1;e=1}}else{a=1;e=1}}}if(!e){var
-j=b[2];if(j){var
-s=0,w=j[1];if(typeof
-w!=="number"&&2===w[0])if(j[2]){a=1;s=1}else
+s=0,w=k[1];if(typeof
+w!=="number"&&2===w[0])if(k[2]){a=1;s=1}else
 s=1;if(!s)a=1}else
 a=1}}else{var
 q=b[2];if(q){var
 C=0,z=q[1];if(typeof
 z==="number"||!(0===z[0]))C=1;else
 if(q[2])a=1;if(C)a=1}else
-a=1}if(!a)return 0}}}return d(oE)}function
-cO(c,a){var
-b=A(a);return k(function(e){var
-a=A(e);if(a){var
+a=1}if(!a)return 0}}}return d(q6)}function
+c_(c,a){var
+b=p(a);return j(function(e){var
+a=p(e);if(a){var
 b=a[2];if(b&&!b[2]){var
-f=ao(b[1]);return[0,at(bF(c,a[1])),f]}}return d(oT)},b)}var
-cP=[0,0],oU=b9;function
-d4(J,I,x){var
-f=A(x);if(f){var
-h=0,g=f,r=f[2],s=f[1];for(;;){if(g){var
-h=h+1|0,g=g[2];continue}var
-o=aH(h,s),l=1,a=r;for(;;){if(a){var
-u=a[2];o[1+l]=a[1];var
-l=l+1|0,a=u;continue}var
-m=o;break}break}}else
-var
-m=[0];var
-i=m.length-1,y=0===i?1:0,z=y||(hC<i?1:0);if(z)d(oV);var
-j=aH(i,0);function
-n(L,f,g,K){var
-e=bF(i-1|0,K),M=e<=L?1:0,N=M||t(j,e)[1+e];if(N)b(d(oW),e);t(j,e)[1+e]=1;var
-O=b9<g?1:0,P=O||(b9<f?1:0);if(P)b(D(oX),oU);var
-a=t(m,e)[1+e],o=[0,J,f];function
-B(b,a){return n(e,f,g+b|0,a)}if($(a,oY)){E(a,oZ);try{var
-R=e5(ag(c(a,o3)),oS),C=R}catch(a){a=aK(a);if(a!==a1)throw a;var
-C=d(o0)}var
-Q=n(e,f+1|0,g,c(a,o1));return[1,[0,C,ao(c(a,o2))],Q]}if($(a,o4)){var
-l=b6(o,c(a,o5));if(1-gb(l))d(o6);var
-q=function(b){E(a,[0,o7,b]);return k(function(b){return B(1,c(a,b))},b)};if($(a,o8)){var
-r=q(o9);if(r){var
-s=r[2];if(s){var
-u=s[2];if(u&&!u[2])return mH(l,r[1],s[1],u[1])}}throw[0,p,o_]}if($(a,o$)){var
-w=q(pa);if(w){var
-x=w[2];if(x&&!x[2])return mF(l,w[1],x[1])}throw[0,p,pb]}var
-y=q(pc);if(y){var
-z=y[2];if(z&&!z[2])return mG(l,y[1],z[1])}throw[0,p,pd]}if($(a,pe)){E(a,pf);var
-S=A(c(a,pg)),F=k(function(a){return b6(o,a)},S),G=A(c(a,ph)),h=v(F),T=h<2?1:0,U=T||(h!==v(G)?1:0);if(U)d(pi);aQ(aJ(h,h),f+1|0);var
-V=h-1|0;return m8(F,k(function(a){return B(V,a)},G))}cP[1]=[0,cP[1]];aQ(g+1|0,(g+f|0)+1|0);aQ(f+1|0,f+1|0);return[0,H(I,[0,e,cP[1],g+(2*f|0)|0,o],a)]}var
-e=0,B=n(-1,0,0,pj),w=j.length-1;for(;;){if(e===w)var
-q=0;else{if(!(1-j[1+e])){var
-e=e+1|0;continue}var
-q=1}if(q)d(pk);return B}}function
-d5(d){var
+f=J(b[1]);return[0,ad(az(c,a[1])),f]}}return d(rj)},b)}var
+c$=[0,0],rk=cm;function
+eH(K,I,g){var
+D=f6(p(g)),i=D.length-1,h=0===i?1:0,n=h||(jf<i?1:0);if(n)d(rl);var
+l=aI(i,0);function
+o(M,f,g,L){var
+e=az(i-1|0,L),N=e<=M?1:0,O=N||s(l,e)[1+e];if(O)b(d(rm),e);s(l,e)[1+e]=1;var
+P=cm<g?1:0,Q=P||(cm<f?1:0);if(Q)b(u(rn),rk);var
+a=s(D,e)[1+e],q=[0,K,f];function
+E(b,a){return o(e,f,g+b|0,a)}if(_(a,ro)){z(a,rp);try{var
+S=fV(V(c(a,rt)),ri),F=S}catch(a){a=aJ(a);if(a!==bb)throw a;var
+F=d(rq)}var
+R=o(e,f+1|0,g,c(a,rr));return[1,[0,F,J(c(a,rs))],R]}if(_(a,ru)){var
+n=ci(q,c(a,rv));if(1-hn(n))d(rw);var
+r=function(b){z(a,[0,rx,b]);return j(function(b){return E(1,c(a,b))},b)};if(_(a,ry)){var
+t=r(rz);if(t){var
+v=t[2];if(v){var
+w=v[2];if(w&&!w[2])return oB(n,t[1],v[1],w[1])}}throw[0,x,rA]}if(_(a,rB)){var
+y=r(rC);if(y){var
+A=y[2];if(A&&!A[2])return oz(n,y[1],A[1])}throw[0,x,rD]}var
+B=r(rE);if(B){var
+C=B[2];if(C&&!C[2])return oA(n,B[1],C[1])}throw[0,x,rF]}if(_(a,rG)){z(a,rH);var
+T=p(c(a,rI)),G=j(function(a){return ci(q,a)},T),H=p(c(a,rJ)),h=m(G),U=h<2?1:0,W=U||(h!==m(H)?1:0);if(W)d(rK);ap(ag(h,h),f+1|0);var
+X=h-1|0;return o2(G,j(function(a){return E(X,a)},H))}c$[1]=[0,c$[1]];ap(g+1|0,(g+f|0)+1|0);ap(f+1|0,f+1|0);return[0,k(I,[0,e,c$[1],g+(2*f|0)|0,q],a)]}var
+a=0,q=o(-1,0,0,rL),f=l.length-1;for(;;){if(a===f)var
+e=0;else{if(!(1-l[1+a])){var
+a=a+1|0;continue}var
+e=1}if(e)d(rM);return q}}function
+eI(d){var
 a=d;for(;;){if(typeof
 a!=="number")switch(a[0]){case
 1:var
 b=4===a[1][1]?1:0;if(b)return b;var
 a=a[2];continue;case
 2:var
-c=d5(a[2]);if(c)return c;var
-a=a[3];continue}return 0}}var
-pm=ba,pn=ba;function
-gc(x,j){var
-a=c(x,po);E(a,pp);if(ax(c(a,pr),pq))d(ps);var
-e=c(a,pt),t=0;if(typeof
-e!=="number"&&2===e[0]&&!m(e[1],pG)&&j){var
-f=0;t=1}if(!t)if(j)var
-f=d(pu);else{var
-s=bF(pm,e);if(s<1)d(pF);var
-f=[0,s]}var
-g=c(a,pv),u=0;if(typeof
+c=eI(a[2]);if(c)return c;var
+a=a[3];continue}return 0}}function
+ho(b){var
+a=c(b,rN);if(typeof
+a!=="number"&&4===a[0]){var
+e=a[1];return j(function(a){var
+b=V(a[2]);return[0,a[1],b]},e)}return d(rO)}var
+rQ=a7,hp=a7;function
+hq(t,j){var
+a=c(t,rR);z(a,rS);if(al(c(a,rU),rT))d(rV);var
+e=c(a,rW),q=0;if(typeof
+e!=="number"&&2===e[0]&&!i(e[1],r7)&&j){var
+f=0;q=1}if(!q)if(j)var
+f=d(rX);else{var
+p=az(rQ,e);if(p<1)d(r6);var
+f=[0,p]}var
+g=c(a,rY),r=0;if(typeof
 g!=="number"&&2===g[0]){var
-p=g[1],v=0;if(m(p,pD)){var
-q=m(p,pE);if(q)v=1;else
+m=g[1],s=0;if(i(m,r4)){var
+n=i(m,r5);if(n)s=1;else
 var
-r=q}else
+o=n}else
 var
-r=1;if(!v){var
-l=r;u=1}}if(!u)var
-l=d(pw);var
-h=ag(c(a,px)),n=bF(pn,c(a,py));if(1-e4(h,pl)){var
-y=aU(h);b(d(pz),y)}if(n<1)d(pA);var
-i=c(a,pB),w=0;if(typeof
-i!=="number"&&4===i[0]){var
-z=i[1],o=k(function(a){var
-b=ag(a[2]);return[0,a[1],b]},z);w=1}if(!w)var
-o=d(pC);return[0,f,l,h,n,o]}function
-gd(a,e){E(a,cm(pH,e));if(ax(c(a,pJ),pI))d(pK);if(ax(c(a,pM),pL))D(pN);var
-b=c(a,pO);E(b,pP);ag(c(b,pQ));ag(c(b,pR));return 0}function
-pS(c){var
-a=c[4],e=c[3];if(m(e,pT))if(m(e,pU))if(m(e,pV))var
-d=b(L(pW),a);else
-var
-k=1===a?p3:b(L(p5),a),d=b(L(p4),k);else
-var
-l=1===a?p6:b(L(p8),a),d=b(L(p7),l);else
-var
-d=b(L(p9),a);var
-i=c[2]?pX:p2,f=c[1];if(f)var
-g=f[1],j=1===g?pY:b(L(p0),g),h=j;else
-var
-h=p1;return sG(L(pZ),h,i,d)}function
-p_(q){var
-r=q[5],g=k(function(a){var
-b=T(p$,a[2]);return T(a[1],b)},r);if(g){var
+o=1;if(!s){var
+k=o;r=1}}if(!r)var
+k=d(rZ);var
+h=V(c(a,r0)),l=az(hp,c(a,r1));if(1-dZ(h,rP)){var
+u=ay(h);b(d(r2),u)}if(l<1)d(r3);return[0,f,k,h,l,ho(a)]}function
+eJ(a,e){z(a,cD(si,e));if(al(c(a,sk),sj))d(sl);if(al(c(a,sn),sm))u(so);var
+b=c(a,sp);z(b,sq);V(c(b,sr));V(c(b,ss));return 0}function
+sT(q){var
+g=j(function(a){var
+b=Y(sU,a[2]);return Y(a[1],b)},q);if(g){var
 c=0,b=g,p=0;for(;;){if(b){var
 i=b[1];if(b[2]){var
-j=(h(i)+2|0)+c|0,m=b[2],n=c<=j?j:ak(jv),c=n,b=m;continue}var
+k=(h(i)+2|0)+c|0,m=b[2],n=c<=k?k:am(lm),c=n,b=m;continue}var
 l=h(i)+c|0}else
 var
 l=c;var
-f=F(l),e=p,d=g;for(;;){if(d){var
+f=K(l),e=p,d=g;for(;;){if(d){var
 a=d[1];if(d[2]){var
-o=d[2];aG(a,0,f,e,h(a));aG(qa,0,f,e+h(a)|0,2);var
-e=(e+h(a)|0)+2|0,d=o;continue}aG(a,0,f,e,h(a))}return S(f)}}}return jw}var
-qb=b9,qc=50,ge=eD,qO=30;function
-gf(a,f,e){E(a,qP);function
-d(b){return k(ao,A(c(a,b)))}var
-g=b(e,d(qQ));return[0,b(f,d(qR)),g]}function
-gg(a){if(a){var
-b=gg(a[2]),c=a[1];return bS(function(a){return k(function(b){return[0,a,b]},b)},c)}return qS}function
-gh(i,e,F,r,g){if(0!==A(c(i,ra)))D(rb);var
-j=2===r[0]?1:0,G=c(i,rc);function
+o=d[2];aU(a,0,f,e,h(a));aU(sV,0,f,e+h(a)|0,2);var
+e=(e+h(a)|0)+2|0,d=o;continue}aU(a,0,f,e,h(a))}return X(f)}}}return ln}var
+sW=cm,sX=50,hr=cq,tx=30;function
+hs(a,f,e){z(a,ty);function
+d(b){return j(J,p(c(a,b)))}var
+g=b(e,d(tz));return[0,b(f,d(tA)),g]}function
+ht(a){if(a){var
+b=ht(a[2]),c=a[1];return b7(function(a){return j(function(b){return[0,a,b]},b)},c)}return tB}function
+hu(i,e,F,v,g){if(0!==p(c(i,tV)))u(tW);var
+k=2===v[0]?1:0,G=c(i,tX);function
 H(f,a){var
-m=f[2],s=0,u=0,w=0;if($(a,qZ)){E(a,q0);var
-x=c(a,q1);return[0,m,w,u,[0,cO(f[3],x)]]}if($(a,q2))return D(q3);var
-y=c(a,q4),n=d3(1,f[4],y);if($(a,q5)){E(a,q6);var
-z=A(c(a,q7)),i=f[4][2],p=function(a){E(a,qT);function
+n=f[2],w=0,x=0,y=0;if(_(a,tI)){z(a,tJ);var
+A=c(a,tK);return[0,n,y,x,[0,c_(f[3],A)]]}if(_(a,tL))return u(tM);var
+B=c(a,tN),o=eG(1,f[4],B);if(_(a,tO)){z(a,tP);var
+C=p(c(a,tQ)),i=f[4][2],r=function(a){z(a,tC);function
 b(d,b){var
-e=A(c(a,b)),f=d-1|0;return k(function(a){return bF(f,a)},e)}var
-g=b(e,qU),h=b(i,qV);function
+e=p(c(a,b)),f=d-1|0;return j(function(a){return az(f,a)},e)}var
+g=b(e,tD),h=b(i,tE);function
 f(b,a){var
-c=v(a);if(v(b)!==c)d(qW);return dq(b,a)}var
-j=A(c(a,qX));return k(function(a){function
-b(a){return f(h,a)}return gf(a,function(a){return f(g,a)},b)},j)},l=function(c){ay(e+i|0);var
-a=aH(e,b4),b=aH(i,b4);bt(function(c){var
-d=c[1];bt(function(b){var
-c=b[1],d=b[2];t(a,c)[1+c]=d;return 0},d);var
-e=c[2];return bt(function(g){var
-c=g[1],d=g[2],e=t(b,c)[1+c],a=M([0,e[2]],[0,d[2]]),h=0;if(typeof
+c=m(a);if(m(b)!==c)d(tF);return d0(b,a)}var
+k=p(c(a,tG));return j(function(a){function
+b(a){return f(h,a)}return hs(a,function(a){return f(g,a)},b)},k)},l=function(c){av(e+i|0);var
+a=aI(e,bw),b=aI(i,bw);bc(function(c){var
+d=c[1];bc(function(b){var
+c=b[1],d=b[2];s(a,c)[1+c]=d;return 0},d);var
+e=c[2];return bc(function(g){var
+c=g[1],d=g[2],e=s(b,c)[1+c],a=I([0,e[2]],[0,d[2]]),h=0;if(typeof
 a!=="number"&&0===a[0]){var
 f=a[1];h=1}if(!h)var
 f=0;var
-i=M(d[1],[0,e[2]]);b[1+c]=bB([0,ae(M(e[1],[0,d[2]]),i),f]);return 0},e)},c);var
-d=fd(b);return[0,fd(a),d]},h=k(p,z);if(j)var
-q=function(a){return l([0,a,0])},o=bS(function(a){return k(q,a)},h);else{var
-r=1;if(eD<e3(function(b,a){return e0(hC,aJ(b,v(a)))},r,h))b(D(qY),ge);var
-o=k(l,gg(h))}var
-g=o}else
-if($(a,q8)){E(a,q9);var
+i=I(d[1],[0,e[2]]);b[1+c]=Z([0,aq(I(e[1],[0,d[2]]),i),f]);return 0},e)},c);var
+d=d2(b);return[0,d2(a),d]},h=j(r,C);if(k)var
+t=function(a){return l([0,a,0])},q=b7(function(a){return j(t,a)},h);else{var
+v=1;if(cq<bs(function(b,a){return fP(jf,ag(b,m(a)))},v,h))b(u(tH),hr);var
+q=j(l,ht(h))}var
+g=q}else
+if(_(a,tR)){z(a,tS);var
 F=function(b){function
 c(a){return a}var
-a=gf(b,function(a){return a},c);return[0,a[1],a[2]]},g=k(F,A(c(a,q_)))}else{E(a,q$);var
+a=hs(b,function(a){return a},c);return[0,a[1],a[2]]},g=j(F,p(c(a,tT)))}else{z(a,tU);var
 g=0}var
-B=aJ(e,1+(v(g)/8|0)|0),C=v(n);aQ((f[3]+C|0)+1|0,B);return[0,m,n,g,s]}var
-l=d4(d2(e),H,G),I=j?d5(l):j;if(I){var
-f=aH(g+1|0,1),u=1;if(!(e<1)){var
-h=u;for(;;){var
-m=f.length-1,o=0===m?[0]:sL(f,0,m),w=1;if(!(g<1)){var
-a=w;for(;;){var
-p=a-1|0,y=t(o,p)[1+p],q=a-1|0,z=t(o,a)[1+a],B=e0(1000000,(t(f,q)[1+q]+z|0)+y|0);t(f,a)[1+a]=B;var
-C=a+1|0;if(g!==a){var
-a=C;continue}break}}var
-x=h+1|0;if(e!==h){var
-h=x;continue}break}}var
-n=t(f,g)[1+g];if(eD<n)b(D(rd),ge);var
-s=function(b){var
+D=ag(e,1+(m(g)/8|0)|0),E=m(o);ap((f[3]+E|0)+1|0,D);return[0,n,o,g,w]}var
+l=eH(eF(e),H,G),K=k?eI(l):k;if(K){var
+f=aI(g+1|0,1),x=1;if(!(e<1)){var
+h=x;for(;;){var
+n=f.length-1,q=0===n?[0]:xg(f,0,n),y=1;if(!(g<1)){var
+a=y;for(;;){var
+r=a-1|0,B=s(q,r)[1+r],t=a-1|0,C=s(q,a)[1+a],D=fP(jm,(s(f,t)[1+t]+C|0)+B|0);s(f,a)[1+a]=D;var
+E=a+1|0;if(g!==a){var
+a=E;continue}break}}var
+A=h+1|0;if(e!==h){var
+h=A;continue}break}}var
+o=s(f,g)[1+g];if(cq<o)b(u(tY),hr);var
+w=function(b){var
 a=b;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return aQ(n,e);case
+0:return ap(o,e);case
 1:var
-a=a[2];continue;default:s(a[2]);var
-a=a[3];continue}};s(l)}var
-J=ao(c(i,re));return[0,r,F,at(e),J,l]}function
-gi(c,a,b){if(typeof
-a!=="number"&&4===a[0])return sW(e6(c,a[1]),[0,[2,b]]);return 0}function
-b7(c,a){if(typeof
+a=a[2];continue;default:w(a[2]);var
+a=a[3];continue}};w(l)}var
+L=J(c(i,tZ));return[0,v,F,ad(e),L,l]}var
+hv=a7,eK=cq,ur=cq,us=10,hw=iw;function
+bx(b,c,a){if(b<m(a))k(u(ut),b,c);return a}function
+da(b){var
+a=bV(b);if(typeof
+a!=="number"&&0===a[0])return a[1];return d(uu)}function
+db(c,a){return typeof
+a==="number"?0:[0,b(c,a)]}function
+cj(b,a){return q(b,a)}var
+dc=cK(0,16);function
+dd(b){if(typeof
+b!=="number"&&3===b[0]){var
+a=b[1];if(a){var
+c=a[1],p=0;if(typeof
+c==="number"||!(2===c[0]))p=1;else{var
+e=c[1];if(i(e,uw))if(i(e,ux)){if(!i(e,uy)){var
+f=a[2];if(f){var
+g=f[1],q=0;if(typeof
+g!=="number"&&0===g[0]){if(!f[2])return[2,g[1]];q=1}}}}else{var
+h=a[2];if(h){var
+j=h[1],r=0;if(typeof
+j!=="number"&&2===j[0]){if(!h[2]){var
+n=j[1],l=eb(dc,n);if(l)var
+o=l[1];else{var
+m=dc[1]+1|0;cM(dc,n,m);var
+o=m}return[1,da(o)]}r=1}}}else{var
+k=a[2];if(k&&!k[2])return[0,J(k[1])]}}}}return d(uv)}var
+bm=[0,0];function
+uz(a){z(a,uA);V(c(a,uB));var
+b=db(J,c(a,uC)),e=db(J,c(a,uD)),f=c(a,uE),k=0;if(typeof
+f!=="number"&&0===f[0]){var
+i=f[1];k=1}if(!k)var
+i=d(uF);var
+m=c(a,uG),g=db(function(a){return j(dd,bx(hw,uH,p(a)))},m),h=0;if(g)if(g[1]){var
+l=0;if(!b&&!e)l=1;if(!l){d(uI);h=1}}else{d(uJ);h=1}else
+if(b&&e&&!cj(b[1],e[1])){d(uK);h=1}return[0,b,e,g,i]}function
+hx(e,o,a){if(10<o)b(d(uY),us);if(_(a,uZ))u(u0);z(a,u1);function
+f(t,h){z(h,u2);bm[1]=bm[1]+10|0;var
+j=c(h,u3),u=o+1|0;function
+k(a){return hx(e,u,a)}var
+l=c(h,u4),n=0;if(typeof
+l==="number"||!(2===l[0]))n=1;else{var
+m=l[1];if(i(m,u7))if(i(m,u8))if(i(m,u9))n=1;else
+var
+f=k(j),b=1;else{var
+a=0,g=p(j);for(;;){if(g){var
+s=g[2],a=[0,k(g[1]),a],g=s;continue}if(a)var
+v=a[2],w=a[1],x=2,f=bs(function(b,a){return[2,a,b]},w,v),b=x;else
+var
+r=d(u_),f=r[2],b=r[1];break}}else
+var
+f=k(j),b=0}if(n)var
+q=d(u5),f=q[2],b=q[1];return[1,b,J(c(h,u6)),f,t]}var
+g=p(c(a,u$)),h=j(function(a){z(a,uS);var
+k=bx(hv,uU,p(c(a,uT))),f=j(function(q){if(typeof
+q!=="number"&&3===q[0]){var
+g=q[1];if(g){var
+h=g[2];if(h){var
+j=h[1],x=0;if(typeof
+j==="number"||!(2===j[0]))x=1;else{var
+k=h[2];if(k){var
+l=k[2];if(l){var
+m=l[1],y=0;if(typeof
+m!=="number"&&0===m[0]){if(!l[2]){var
+n=k[1],f=j[1],u=az(e[1]-1|0,g[1]);if(i(f,uM))if(i(f,uN))if(i(f,uO))if(i(f,uP))var
+v=ay(f),r=b(d(uQ),v),a=r[2],c=r[1];else
+var
+a=0,c=3;else
+var
+a=dd(n),c=2;else
+var
+a=dd(n),c=1;else
+var
+a=dd(n),c=0;var
+z=0;if(!(2<=c)&&typeof
+a!=="number"&&0!==a[0]){d(uR);z=1}var
+s=[0,u,c,a],t=eb(e[3],s);if(t)var
+o=t[1];else{var
+p=e[2];e[2]=p+1|0;cM(e[3],s,p);var
+o=p}av(o+1|0);var
+w=m[1];return[0,ad(o),w]}y=1}}}}}}}return d(uL)},k);bc(function(a){var
+b=c4(a[1]);bm[1]=(bm[1]+1|0)+b|0;return 0},f);bm[1]=bm[1]+10|0;var
+g=J(c(a,uV)),h=J(c(a,uW));if(1-cj(g,h))d(uX);return[0,f,g,h]},g),k=bs(f,0,p(c(a,va)));return bs(function(b,a){return[0,a,b]},k,h)}var
+hy=999999999;function
+vu(a){z(a,vv);var
+b=J(c(a,vw)),e=az(hy,c(a,vx)),f=cj(b,bw),g=f||1-cj(b,[0,bV(1),0]);if(g)d(vy);return[0,[0,b,da(e)],e]}function
+hz(c,a,b){if(typeof
+a!=="number"&&4===a[0])return xr(fW(c,a[1]),[0,[2,b]]);return 0}function
+ck(c,a){if(typeof
 a!=="number"&&4===a[0]){var
-b=e6(c,a[1]);if(b&&typeof
+b=fW(c,a[1]);if(b&&typeof
 b[1]==="number")return 0;return b}return 0}function
-rL(a){if(gi(rN,a,rM))return[0,a,0];var
-c=b7(rO,a);if(c){var
-b=c[1],d=b7(rP,b),e=d?b7(rQ,d[1]):D(rU),f=b7(rR,b);return e?f?[0,e[1],[0,[0,b,f[1]]]]:D(rS):D(rT)}return D(rV)}function
-a_(b,a){if(typeof
+v3(a){if(hz(v5,a,v4))return[0,a,0];var
+c=ck(v6,a);if(c){var
+b=c[1],d=ck(v7,b),e=d?ck(v8,d[1]):u(wa),f=ck(v9,b);return e?f?[0,e[1],[0,[0,b,f[1]]]]:u(v_):u(v$)}return u(wb)}function
+bn(b,a){if(typeof
 a!=="number")switch(a[0]){case
 1:var
-c=a[1],d=a[2];return[1,c,a_(cm(b,[0,4!==c[1]?1:0,0]),d)];case
+c=a[1],d=a[2];return[1,c,bn(cD(b,[0,4!==c[1]?1:0,0]),d)];case
 2:var
-e=a_(b,a[3]),f=a_(b,a[2]),g=a[1];return[2,k(function(d){if(1===d[0]){var
-e=d[1],m=e[3],n=e7(function(a,c){return a<v(b)?1:0},m),c=e7(function(a,b){return a<v(e[3])?1:0},b),a=n;for(;;){var
+e=bn(b,a[3]),f=bn(b,a[2]),g=a[1];return[2,j(function(d){if(1===d[0]){var
+e=d[1],n=e[3],o=fX(function(a,c){return a<m(b)?1:0},n),c=fX(function(a,b){return a<m(e[3])?1:0},b),a=o;for(;;){var
 g=0;if(c)if(a){var
 h=c[1],j=a[2],k=a[1],l=c[2],i=h?0!==k[1]?1:0:h;if(!i){var
 c=l,a=j;continue}var
@@ -3091,163 +3403,235 @@ g=1;else
 if(a)g=1;else
 var
 f=0;if(g)var
-f=ak(jq);if(f)return[0,e];break}}return d},g),f,e]}return a}function
-r$(a){function
-F(d){var
-c=cM[1],a=(2*cK(b5[1])|0)+c|0;dC[1]=1+(aJ(a,a)/ba|0)|0;return b(d,0)}if(1-gi(sb,a,sa))D(sc);var
-g=ag(c(a,sd));if(m(g,se)){if(!m(g,sf)){gd(a,qr);var
-q=gc(a,1),u=at(q[4]),I=q[3],w=m(I,qs)?m(I,qt)?[2,u]:[1,u]:[0,u],x=A(c(a,qu)),p=x;for(;;){if(p){var
-R=p[2],J=$(p[1],qv);if(!J){var
-p=R;continue}var
-K=J}else
+f=am(lh);if(f)return[0,e];break}}return d},g),f,e]}return a}function
+wr(a){function
+Y(c){var
+a=c[4],e=c[3],n=c[5];if(i(e,st))if(i(e,su))if(i(e,sv))var
+d=b(F(sw),a);else
 var
-K=0;if(K)D(qw);var
-y=A(c(a,qx)),r=v(y);if(b9<r)b(D(qy),qb);var
-s=k(function(a){E(a,qz);function
+l=1===a?sD:b(F(sF),a),d=b(F(sE),l);else
+var
+m=1===a?sG:b(F(sI),a),d=b(F(sH),m);else
+var
+d=b(F(sJ),a);var
+j=c[2]?sx:sC,f=c[1];if(f)var
+g=f[1],k=1===g?sy:b(F(sA),g),h=k;else
+var
+h=sB;return[0,hA(F(sz),h,j,d),n]}function
+$(a){bK[1]=hj(0);return b(a,0)}if(1-hz(wt,a,ws))u(wu);var
+g=V(c(a,wv));if(i(g,ww)){if(!i(g,wx)){eJ(a,ta);var
+A=hq(a,1),K=ad(A[4]),an=A[3],L=i(an,tb)?i(an,tc)?[2,K]:[1,K]:[0,K],M=p(c(a,td));if(fU(function(a){return _(a,te)},M))u(tf);var
+N=p(c(a,tg)),B=m(N);if(cm<B)b(u(th),sW);var
+C=j(function(a){z(a,ti);function
 b(e){var
-a=k(ao,A(e));if(a){var
-b=a[2],c=a[1];if(b){if(!b[2]&&2===w[0])return[0,c,b[1]]}else
-if(2!==w[0])return[0,c,c]}return d(qA)}var
-e=k(b,A(c(a,qB)));return[0,k(ao,A(c(a,qC))),e]},x),n=s?v(s[1][1]):d(qN);if(50<n)b(D(qD),qc);bt(function(a){var
-c=v(a[1])!==n?1:0,b=c||(v(a[2])!==r?1:0);return b?d(qE):b},s);var
-L=function(c,g){var
+a=j(J,p(e));if(a){var
+b=a[2],c=a[1];if(b){if(!b[2]&&2===L[0])return[0,c,b[1]]}else
+if(2!==L[0])return[0,c,c]}return d(tj)}var
+e=j(b,p(c(a,tk)));return[0,j(J,p(c(a,tl))),e]},M),t=C?m(C[1][1]):d(tw);if(50<t)b(u(tm),sX);bc(function(a){var
+c=m(a[1])!==t?1:0,b=c||(m(a[2])!==B?1:0);return b?d(tn):b},C);var
+ao=function(c,g){var
 a=g;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:aQ(v(x),r+1|0);var
+0:ap(m(M),B+1|0);var
 e=a[1][3];if(e){var
-f=e[1];if(c)return d(qF);if(r<=d0(f)){var
-h=d0(f);return b(d(qG),h)}}return 0;case
+f=e[1];if(c)return d(to);if(B<=c4(f)){var
+h=c4(f);return b(d(tp),h)}}return 0;case
 1:var
-a=a[2];continue;default:L(c,a[2]);var
-a=a[3];continue}},z=function(f,e,b){var
-a=d4(e,function(b,a){var
-e=b[2],i=0,j=0,l=0,m=0,o=0;if($(a,qd)){E(a,qe);var
-p=c(a,qf);return[0,e,o,m,l,j,[0,cO(b[3],p)]]}E(a,qg);var
-f=c(a,qh),g=typeof
-f==="number"?0:[0,at(bF(1999,f))],q=A(c(a,qi)),r=b[4],h=k(function(a){return b6(r,a)},q),s=0===g?0:n;if(v(h)!==s)d(qj);function
-t(a){if($(a,qk))D(ql);E(a,qm);ay(b[3]+2|0);var
-d=k(ao,A(c(a,qn)));return[0,ao(c(a,qo)),d]}function
-u(b){var
-a=A(b),c=v(a)+1|0;aQ(v(a)+1|0,c);return k(t,a)}var
-w=k(u,A(c(a,qp))),x=c(a,qq);return[0,e,d3(1,b[4],x),g,h,w,i]},b);L(f,a);return a},S=z(0,oy,c(a,qH)),T=k(function(a){E(a,qI);ag(c(a,qJ));var
-d=c(a,qK);return z(0,function(a){return bq(a,ox)?0:1+b(ga(n),a)|0},d)},y),U=[0,S,T,k(function(b){var
-a=c(b,qL);return typeof
-a==="number"?0:[0,z(1,ga(n),a)]},y)],V=ao(c(a,qM)),i=[0,w,q[2],V,U,s],H=i[4],ad=function(j){var
-a=i[5],b=H[3],c=0,d=k(function(a){return a?[0,a_(c,a[1])]:0},b),e=H[2],f=0,g=k(function(a){return a_(f,a)},e),h=[0,a_(0,H[1]),g,d];return fT([0,i[1],i[2],i[3],h,a])};return[0,q,F(function(a){return fT(i)}),ad]}}if(m(g,sg)&&m(g,sh)){if(m(g,si)){var
-_=aU(g);return b(D(sj),_)}var
-B=$(a,rA),W=B?rB:B;gd(a,cm(rC,W));var
-e=gc(a,0),M=e[1],f=M?M[1]:ak(je),C=at(e[4]),N=e[3],t=m(N,rD)?m(N,rE)?[2,C]:[1,C]:[0,C];if(B){var
-o=A(c(a,rF)),Q=0;if(o&&2===t[0]){var
-j=$(o[1],rH);Q=1}if(!Q)var
-j=0;var
-X=k(function(e){var
-t=0,u=j?rf:rz;E(e,[0,rg,[0,u,t]]);var
-g=[0,0],h=[0,0];function
-w(a,b){if(0<a[4][2])d(rh);h[1]=cl(h[1],a[3]);var
-l=at(a[1]);if($(b,ri)){E(b,rj);var
-n=c(b,rk);return[0,l,[0,b4,0,0],[0,cO(a[3],n)]]}E(b,rl);g[1]=[0,a[1],g[1]];var
-e=c(b,rm);if(typeof
+a=a[2];continue;default:ao(c,a[2]);var
+a=a[3];continue}},O=function(f,e,b){var
+a=eH(e,function(b,a){var
+e=b[2],i=0,k=0,l=0,n=0,o=0;if(_(a,sY)){z(a,sZ);var
+q=c(a,s0);return[0,e,o,n,l,k,[0,c_(b[3],q)]]}z(a,s1);var
+f=c(a,s2),g=typeof
+f==="number"?0:[0,ad(az(1999,f))],r=p(c(a,s3)),s=b[4],h=j(function(a){return ci(s,a)},r),v=0===g?0:t;if(m(h)!==v)d(s4);function
+w(a){if(_(a,s5))u(s6);z(a,s7);av(b[3]+2|0);var
+d=j(J,p(c(a,s8)));return[0,J(c(a,s9)),d]}function
+x(b){var
+a=p(b),c=m(a)+1|0;ap(m(a)+1|0,c);return j(w,a)}var
+y=j(x,p(c(a,s_))),A=c(a,s$);return[0,e,eG(1,b[4],A),g,h,y,i]},b);ao(f,a);return a},aN=O(0,q0,c(a,tq)),aO=j(function(a){z(a,tr);V(c(a,ts));var
+d=c(a,tt);return O(0,function(a){return bG(a,qZ)?0:1+b(hm(t),a)|0},d)},N),aP=[0,aN,aO,j(function(b){var
+a=c(b,tu);return typeof
+a==="number"?0:[0,O(1,hm(t),a)]},N)],aQ=J(c(a,tv)),o=[0,L,A[2],aQ,aP,C],ac=o[4],bh=function(k){var
+a=o[5],b=ac[3],c=0;function
+d(a){return bn(c,a)}var
+e=j(function(a){return fS(d,a)},b),f=ac[2],g=0,h=j(function(a){return bn(g,a)},f),i=[0,bn(0,ac[1]),h,e];return gL([0,o[1],o[2],o[3],i,a])},bi=$(function(a){return gL(o)});return[0,Y(A),bi,bh,eL]}if(i(g,wy)){if(!i(g,wz)){if(al(c(a,vA),vz))u(vB);if(_(a,vC))u(vD);eJ(a,vE);var
+l=c(a,r8);z(l,r9);if(al(c(l,r$),r_))d(sa);var
+H=c(l,sb),aE=0;if(typeof
+H!=="number"&&2===H[0]){var
+ah=H[1],ai=i(ah,sg),aF=0;if(ai)if(i(ah,sh))aF=1;else
+var
+aj=1;else
+var
+aj=ai;if(!aF){var
+n=aj;aE=1}}if(!aE)var
+n=d(sc);var
+x=az(hp,c(l,sd));if(x<1)d(se);var
+ae=c(l,sf),y=typeof
+ae==="number"?0:[0,V(ae)],aH=ho(l);if(al(c(a,vG),vF))u(vH);if(al(c(a,vJ),vI))u(vK);gi(dc);var
+as=bx(hv,vM,p(c(a,vL))),at=j(function(a){return c(a,vN)},as),aW=m(at);if(m(fY(aV,at))<aW)d(vO);var
+E=j(uz,as),R=j(vu,bx(eK,vQ,p(c(a,vP)))),aX=cK(0,16),S=[0,m(E),0,aX],aY=bx(eK,vS,p(c(a,vR))),T=j(function(a){z(a,vc);V(c(a,vd));var
+e=V(c(a,ve));if(i(e,vf))if(i(e,vg)){var
+n=i(e,vh);if(n)if(dZ(e,vb))var
+f=b(u(vi),e);else
+var
+D=ay(e),f=b(d(vr),D);else
+var
+f=n}else
+var
+f=vs;else
+var
+f=vt;z(c(a,vj),0);var
+o=J(c(a,vk));if(cj(o,bw))d(vl);var
+q=az(hy,c(a,vm)),w=da(q),x=c(a,vn),y=m(R)-1|0,h=db(function(a){return az(y,a)},x),E=0;if(h){var
+r=h[1];if(0<=r){var
+g=R,k=r;for(;;){if(g){var
+t=g[2],v=g[1];if(0!==k){var
+g=t,k=k-1|0;continue}var
+l=v}else
+var
+l=fK(lf);break}}else
+var
+l=am(lg);if(0!==kP(q,l[2])){u(vq);E=1}}bm[1]=0;var
+A=p(c(a,vo)),B=0,s=j(function(a){return hx(S,B,a)},A);if(0===s)d(vp);var
+C=bm[1]+20|0;return[0,[0,f,o,s,w,fS(ad,h)],h,C]},aY),U=f6(T),aZ=bx(ur,vU,p(c(a,vT))),W=j(function(a){var
+b=bx(eK,vV,p(a)),c=U.length-1-1|0;return j(function(a){return az(c,a)},b)},aZ);if(0===W)d(vW);var
+au=aI(S[2],0),a0=S[3];nY(function(a,b){var
+c=a[3],d=a[2],e=[0,[0,ad(a[1]),d,c]];s(au,b)[1+b]=e;return 0},a0);var
+w=j(fR,d2(au)),aw=[0,0],a1=1,G=bs(function(h,e){var
+f=g3(w,ad(aw[1]));aw[1]++;av(m(w));var
+a=m(f),c=e[3],i=c?m(c[1]):c,d=((3*(a+2|0)|0)+i|0)+2|0;ap(20*d|0,a+1|0);ap(ag(d,d),a+1|0);var
+g=ag(h,m(g4(e,f)));if(iw<g)b(u(vX),hw);return g},a1,E),a2=m(E)/20|0,a3=(1+(m(w)/20|0)|0)+a2|0;ap(G,ag(20*(m(w)+1|0)|0,a3));var
+X=n?ag(G,G):G;bK[1]=hj(0);bc(function(f){if(n)var
+c=0;else{var
+b=0,a=f;for(;;){if(a){var
+d=a[2],e=a[1],h=s(U,e)[1+e][2];if(h){var
+b=[0,h[1],b],a=d;continue}var
+a=d;continue}var
+c=fY(af,cE(b));break}}if(1<m(c))u(vY);var
+i=10,j=bs(function(b,a){return(b+s(U,a)[1+a][3]|0)+a|0},i,f);ap(X,ag(j,bK[1]));var
+g=0!==c?1:0;return g?ap(ag(X,X),4*bK[1]|0):g},W);var
+ax=1-n,aA=ax?fU(function(a){return 0!==a[2]?1:0},T):ax,a4=j(function(a){return j(ad,a)},W),a5=j(function(a){return a[1]},T),a6=j(n6,R),a7=J(c(a,vZ)),f=[0,E,w,n,da(x),a7,a6,a5,a4],bb=bV(jm),ab=I([0,f[5][2]],bb),aG=0;if(typeof
+ab!=="number"&&0===ab[0]){var
+aC=ab[1];aG=1}if(!aG)var
+aC=0;var
+bd=bV(1000001),be=Z([0,I(f[5][1],bd),aC]),bf=function(a){return aA?hf([0,f[1],f[2],f[3],f[4],be,f[6],f[7],f[8]]):aA},bg=hf(f),aJ=1===x?sK:b(F(sS),x),aL=n?y?sL:sP:y?sQ:sR;if(y)var
+aM=ay(y[1]),ak=b(F(sM),aM);else
+var
+ak=sO;return[0,[0,hA(F(sN),ak,aL,aJ),aH],bg,bf,wE]}if(i(g,wA)){if(i(g,wB)){var
+a8=ay(g);return b(u(wC),a8)}var
+P=_(a,uj),aR=P?uk:P;eJ(a,cD(ul,aR));var
+e=hq(a,0),h=fR(e[1]),Q=ad(e[4]),aq=e[3],D=i(aq,um)?i(aq,un)?[2,Q]:[1,Q]:[0,Q];if(P){var
+v=p(c(a,uo)),aD=0;if(v&&2===D[0]){var
+q=_(v[1],uq);aD=1}if(!aD)var
+q=0;var
+aS=j(function(e){var
+w=0,x=q?t0:ui;z(e,[0,t1,[0,x,w]]);var
+f=[0,0],g=[0,0];function
+y(a,b){if(0<a[4][2])d(t2);g[1]=cC(g[1],a[3]);var
+m=ad(a[1]);if(_(b,t3)){z(b,t4);var
+n=c(b,t5);return[0,m,[0,bw,0,0],[0,c_(a[3],n)]]}z(b,t6);f[1]=[0,a[1],f[1]];var
+e=c(b,t7);if(typeof
 e!=="number"&&3===e[0]){var
-f=e[1];if(f){var
-i=f[1],o=0;if(typeof
-i==="number"||!(2===i[0]))o=1;else
-if(!m(i[1],ro)){var
-j=f[2];if(j){var
-k=j[1],p=0;if(typeof
-k!=="number"&&4===k[0]){if(!j[2])return[0,l,b6(a[4],k),0];p=1}}}}}return d(rn)}var
-x=c(e,rp),r=d4(d2(f),w,x),l=g[1];function
-p(h,d){if(2===h){if(d){var
-j=d[2];if(j){var
-k=j[1],l=d[1],w=j[2],x=0<aa(l,k)?[0,l,[0,k,0]]:[0,k,[0,l,0]];return[0,x,w]}}}else
+h=e[1];if(h){var
+j=h[1],o=0;if(typeof
+j==="number"||!(2===j[0]))o=1;else
+if(!i(j[1],t9)){var
+k=h[2];if(k){var
+l=k[1],p=0;if(typeof
+l!=="number"&&4===l[0]){if(!k[2])return[0,m,ci(a[4],l),0];p=1}}}}}return d(t8)}var
+A=c(e,t_),t=eH(eF(h),y,A),l=f[1];function
+r(h,d){if(2===h){if(d){var
+i=d[2];if(i){var
+j=i[1],l=d[1],w=i[2],x=0<af(l,j)?[0,l,[0,j,0]]:[0,j,[0,l,0]];return[0,x,w]}}}else
 if(3===h&&d){var
 m=d[2];if(m){var
 n=m[2];if(n){var
-a=n[1],b=m[1],c=d[1],A=n[2],B=0<aa(c,b)?0<aa(b,a)?[0,c,[0,b,[0,a,0]]]:0<aa(c,a)?[0,c,[0,a,[0,b,0]]]:[0,a,[0,c,[0,b,0]]]:0<aa(c,a)?[0,b,[0,c,[0,a,0]]]:0<aa(b,a)?[0,b,[0,a,[0,c,0]]]:[0,a,[0,b,[0,c,0]]];return[0,B,A]}}}var
-q=h>>1,r=i(q,d),y=r[1],s=i(h-q|0,r[2]),g=y,f=s[1],e=0,z=s[2];for(;;){if(g){if(f){var
-o=f[1],p=g[1],u=f[2],v=g[2];if(0<aa(p,o)){var
+a=n[1],b=m[1],c=d[1],A=n[2],B=0<af(c,b)?0<af(b,a)?[0,c,[0,b,[0,a,0]]]:0<af(c,a)?[0,c,[0,a,[0,b,0]]]:[0,a,[0,c,[0,b,0]]]:0<af(c,a)?[0,b,[0,c,[0,a,0]]]:0<af(b,a)?[0,b,[0,a,[0,c,0]]]:[0,a,[0,b,[0,c,0]]];return[0,B,A]}}}var
+q=h>>1,r=k(q,d),y=r[1],s=k(h-q|0,r[2]),g=y,f=s[1],e=0,z=s[2];for(;;){if(g){if(f){var
+o=f[1],p=g[1],u=f[2],v=g[2];if(0<af(p,o)){var
 f=u,e=[0,o,e];continue}var
 g=v,e=[0,p,e];continue}var
-t=bs(g,e)}else
+t=aK(g,e)}else
 var
-t=bs(f,e);return[0,t,z]}}function
-i(h,d){if(2===h){if(d){var
+t=aK(f,e);return[0,t,z]}}function
+k(h,d){if(2===h){if(d){var
 i=d[2];if(i){var
-j=i[1],k=d[1],w=i[2],x=0<aa(k,j)?[0,j,[0,k,0]]:[0,k,[0,j,0]];return[0,x,w]}}}else
+j=i[1],k=d[1],w=i[2],x=0<af(k,j)?[0,j,[0,k,0]]:[0,k,[0,j,0]];return[0,x,w]}}}else
 if(3===h&&d){var
 l=d[2];if(l){var
 m=l[2];if(m){var
-a=m[1],b=l[1],c=d[1],A=m[2],B=0<aa(c,b)?0<aa(c,a)?0<aa(b,a)?[0,a,[0,b,[0,c,0]]]:[0,b,[0,a,[0,c,0]]]:[0,b,[0,c,[0,a,0]]]:0<aa(b,a)?0<aa(c,a)?[0,a,[0,c,[0,b,0]]]:[0,c,[0,a,[0,b,0]]]:[0,c,[0,b,[0,a,0]]];return[0,B,A]}}}var
-q=h>>1,r=p(q,d),y=r[1],s=p(h-q|0,r[2]),g=y,f=s[1],e=0,z=s[2];for(;;){if(g){if(f){var
-n=f[1],o=g[1],u=f[2],v=g[2];if(0<aa(o,n)){var
+a=m[1],b=l[1],c=d[1],A=m[2],B=0<af(c,b)?0<af(c,a)?0<af(b,a)?[0,a,[0,b,[0,c,0]]]:[0,b,[0,a,[0,c,0]]]:[0,b,[0,c,[0,a,0]]]:0<af(b,a)?0<af(c,a)?[0,a,[0,c,[0,b,0]]]:[0,c,[0,a,[0,b,0]]]:[0,c,[0,b,[0,a,0]]];return[0,B,A]}}}var
+p=h>>1,q=r(p,d),y=q[1],s=r(h-p|0,q[2]),g=y,f=s[1],e=0,z=s[2];for(;;){if(g){if(f){var
+n=f[1],o=g[1],u=f[2],v=g[2];if(0<af(o,n)){var
 g=v,e=[0,o,e];continue}var
 f=u,e=[0,n,e];continue}var
-t=bs(g,e)}else
+t=aK(g,e)}else
 var
-t=bs(f,e);return[0,t,z]}}var
-q=v(l),n=2<=q?i(q,l)[1]:l;if(30<v(n))b(D(rq),qO);var
-a=bS(function(a){return k(function(b){var
-c=at(b);return[0,at(a),c]},n)},n),s=((2*h[1]|0)+(2*f|0)|0)+2|0;function
+t=aK(f,e);return[0,t,z]}}var
+s=m(l),n=2<=s?k(s,l)[1]:l;if(30<m(n))b(u(t$),tx);var
+a=b7(function(a){return j(function(b){var
+c=ad(b);return[0,ad(a),c]},n)},n),v=((2*g[1]|0)+(2*h|0)|0)+2|0;function
 o(c){var
-e=A(c),b=k(function(a){return cO(s,a)},e),f=v(a);if(v(b)!==f)d(rr);return dq(a,b)}var
-y=j?1:1+(f/4|0)|0,z=(v(a)/4|0)+aJ(s,y)|0;aQ(v(a),z);if(j){var
-B=A(c(e,rs));return[0,r,0,k(function(a){E(a,rt);var
-d=o(c(a,ru)),e=o(c(a,rv)),g=ao(c(a,rw)),h=ag(c(a,rx));return[0,at(b(d2(f),h)),g,e,d]},B)]}return[0,r,o(c(e,ry)),0]},o);aQ(v(o),f*4|0);var
-Y=e[4],Z=j?t:[0,at(1)],O=gh(a,v(o),0,Z,Y);if(d5(O[5]))D(rG);var
-P=[0,e,[1,[0,t,at(f),j,X,O]]]}else
+e=p(c),b=j(function(a){return c_(v,a)},e),f=m(a);if(m(b)!==f)d(ua);return d0(a,b)}var
+B=q?1:1+(h/4|0)|0,C=(m(a)/4|0)+ag(v,B)|0;ap(m(a),C);if(q){var
+D=p(c(e,ub));return[0,t,0,j(function(a){z(a,uc);var
+d=o(c(a,ud)),e=o(c(a,ue)),f=J(c(a,uf)),g=V(c(a,ug));return[0,ad(b(eF(h),g)),f,e,d]},D)]}return[0,t,o(c(e,uh)),0]},v);ap(m(v),h*4|0);var
+aT=e[4],aU=q?D:[0,ad(1)],ar=hu(a,m(v),0,aU,aT);if(eI(ar[5]))u(up);var
+aB=[0,e,[1,[0,D,ad(h),q,aS,ar]]]}else
 var
-P=[0,e,[0,gh(a,f,e[2],t,e[4])]];var
-G=P[2];if(0===G[0]){var
-l=G[1],ab=function(b){var
-a=a_(0,l[5]);return dW([0,l[1],l[2],l[3],l[4],a])};return[0,e,F(function(a){return dW(l)}),ab]}var
-h=G[1],ac=function(c){var
-a=h[5],b=a_(0,h[5][5]);return f5([0,h[1],h[2],h[3],h[4],[0,a[1],a[2],a[3],a[4],b]])};return[0,e,F(function(a){return f5(h)}),ac]}}return b(D(sk),g)}function
-sl(n){mb(0);op(0);cP[1]=0;try{var
-e=rL(nV(n)),k=e[1],a=r$(k),f=a[1],J=c(k,sp),g=p_(f),o=pS(f),p=bq(g,sq)?sr:T(sy,g),q=ag(c(c(k,st),ss)),r=ag(J),d=sH(L(su),r,q,p,o);if(a[2]){var
-s=function(K){var
-V=ao(J),g=K[2];function
-D(a){return 1-af(V,a)}var
-E=ag(c(c(k,rX),rW)),b=ag(c(c(K[1],rZ),rY)),d=h(b)-1|0;for(;;){if(0<=d){if(aj(b,d)!==58){var
+aB=[0,e,[0,hu(a,h,e[2],D,e[4])]];var
+aa=aB[2];if(0===aa[0]){var
+r=aa[1],a9=function(b){var
+a=bn(0,r[5]);return ex([0,r[1],r[2],r[3],r[4],a])},a_=$(function(a){return ex(r)});return[0,Y(e),a_,a9,eL]}var
+k=aa[1],a$=function(c){var
+a=k[5],b=bn(0,k[5][5]);return gX([0,k[1],k[2],k[3],k[4],[0,a[1],a[2],a[3],a[4],b]])},ba=$(function(a){return gX(k)});return[0,Y(e),ba,a$,eL]}}}return b(u(wD),g)}function
+wF(n){n5(0);qR(0);c$[1]=0;try{var
+e=v3(ql(n)),l=e[1],a=wr(l),f=a[1],M=c(l,wJ),g=sT(f[2]),o=f[1],p=bG(g,wK)?wL:Y(wR,g),r=V(c(c(l,wN),wM)),s=V(M),d=xc(F(wO),s,r,p,o);if(a[2]){var
+t=function(N){var
+W=J(M),g=N[2];function
+E(a){return 1-q(W,a)}var
+F=V(c(c(l,wd),wc)),b=V(c(c(N[1],wf),we)),d=h(b)-1|0;for(;;){if(0<=d){if(at(b,d)!==58){var
 d=d-1|0;continue}var
-r=[0,d]}else
+s=[0,d]}else
 var
-r=0;if(r)var
-F=r[1],G=Y(b,F+1|0,(h(b)-F|0)-1|0);else
+s=0;if(s)var
+G=s[1],H=ab(b,G+1|0,(h(b)-G|0)-1|0);else
 var
-G=b;if(m(E,b)&&m(E,G))return r0;if(!ax(c(g,r2),r1)&&!ax(c(g,r5),r4)){var
-s=c(g,r6);if(typeof
-s!=="number"&&1===s[0]){var
-i=s[1],u=45===x(i,0)?1:0,e=u?Y(i,1,h(i)-1|0):i,v=dr(S(fa(jm,au(e))),er);if(v){var
-l=v[1],f=Y(e,l+1|0,(h(e)-l|0)-1|0);if(4<h(f))var
-w=ht;else
+H=b;if(i(F,b)&&i(F,H))return wg;if(!al(c(g,wi),wh)&&!al(c(g,wl),wk)){var
+t=c(g,wm);if(typeof
+t!=="number"&&1===t[0]){var
+j=t[1],v=45===C(j,0)?1:0,e=v?ab(j,1,h(j)-1|0):j,w=d1(X(f3(lb,aF(e))),fc);if(w){var
+m=w[1],f=ab(e,m+1|0,(h(e)-m|0)-1|0);if(4<h(f))var
+x=i5;else
 var
-R=43===x(f,0)?Y(f,1,h(f)-1|0):f,w=ch(R);var
-y=w,a=Y(e,0,l)}else
+T=43===C(f,0)?ab(f,1,h(f)-1|0):f,x=cy(T);var
+y=x,a=ab(e,0,m)}else
 var
 y=0,a=e;var
-z=dr(a,46);if(z)var
-n=z[1],O=Y(a,n+1|0,(h(a)-n|0)-1|0),o=O,A=Y(a,0,n);else
+z=d1(a,46);if(z)var
+n=z[1],Q=ab(a,n+1|0,(h(a)-n|0)-1|0),o=Q,A=ab(a,0,n);else
 var
-o=ov,A=a;var
-p=y-h(o)|0,L=0;if(40<h(a)||400<bd(p))L=1;else{var
-B=function(a){return cL(T(ou,fb(a,48)))},C=cL(T(A,o)),P=u?U(C):C,q=B(cl(0,-p|0)),N=0;if(typeof
-q!=="number"&&0===q[0]){var
-Q=q[1],j=[0,bB([0,M(P,B(cl(0,p))),Q])];N=1}if(!N)var
-j=0}if(L)var
-j=0;if(j&&!D(j[1])){var
-t=b7(r9,g);if(t)var
-H=D(f9(ag(t[1]))),I=H?r_:H;else
+o=qX,A=a;var
+p=y-h(o)|0,O=0;if(40<h(a)||400<br(p))O=1;else{var
+B=function(a){return c7(Y(qW,f4(a,48)))},D=c7(Y(A,o)),R=v?U(D):D,r=B(cC(0,-p|0)),P=0;if(typeof
+r!=="number"&&0===r[0]){var
+S=r[1],k=[0,Z([0,I(R,B(cC(0,p))),S])];P=1}if(!P)var
+k=0}if(O)var
+k=0;if(k&&!E(k[1])){var
+u=ck(wp,g);if(u)var
+K=E(hi(V(u[1]))),L=K?wq:K;else
 var
-I=t;return I}return r8}return r7}return r3}},i=jf(e[2],s);if(i)var
-t=T(sv,d),j=[0,1,T(i[1],t)];else
+L=u;return L}return wo}return wn}return wj}},j=k6(e[2],t);if(j)var
+u=Y(wP,d),k=[0,1,Y(j[1],u)];else
 var
-j=[0,0,d];var
-l=j}else
+k=[0,0,d];var
+m=k}else
 var
-l=b(a[3],0)?sw:[0,1,T(sx,d)];return l}catch(a){a=aK(a);if(a[1]===f7)return[0,2,a[2]];if(a[1]===f6)return[0,2,T(sm,a[2])];if(a===dB)return sn;if(a===dl)return so;throw a}}ft[sz]=tk(function(c){var
-b=sl(ai(c)),d=df(b[2]);switch(b[1]){case
+m=b(a[3],0)?[0,2,a[4]]:[0,1,Y(wQ,d)];return m}catch(a){a=aJ(a);if(a[1]===hh)return[0,2,a[2]];if(a[1]===hg)return[0,2,Y(wG,a[2])];if(a===ec)return wH;if(a===dW)return wI;throw a}}gk[wS]=xR(function(c){var
+b=wF(as(c)),d=dQ(b[2]);switch(b[1]){case
 0:var
-a=rI;break;case
+a=v0;break;case
 1:var
-a=rJ;break;default:var
-a=rK}return tj([0,df(a),d])});dm(0);return}(globalThis));
+a=v1;break;default:var
+a=v2}return xQ([0,dQ(a),d])});dX(0);return}(globalThis));
