@@ -1,9 +1,9 @@
 """Which loops are left to Python as they stand? Those that read plain values alone, by operations that are listed here.
 
-A loop over the rows of a table asks a domain some hundred thousand times what Python knows. So a loop that is written
-with nothing but these statements, expressions, methods and builtins is kept beside its rewriting; where all that it
-reads is plain when it is reached, Python runs it. It draws nothing then, calls nothing of the user's, and changes only
-containers of this call. The same loop on equal values is run once.
+A loop over the rows of a table asks a domain some hundred thousand times what Python knows. So a loop or comprehension
+that is written with nothing but these statements, expressions, methods and builtins is kept beside its rewriting; where
+all that it reads is plain when it is reached, Python runs it. It draws nothing then, calls nothing of the user's, and
+changes only containers of this call. The same loop on equal values is run once.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import math
 import pickle
 import sys
 import types
-from collections import OrderedDict, defaultdict
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -25,13 +25,14 @@ import numpy as np
 from dpaudit.reading.definite import Definite
 from dpaudit.reading.rewrite import Statements, ask, at, constant, read, thunk, written
 
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _NODES = (
     ast.For, ast.While, ast.If, ast.Assign, ast.AugAssign, ast.Expr, ast.Pass, ast.Break, ast.Continue, ast.Name,
     ast.Constant, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Subscript, ast.Slice, ast.Tuple,
-    ast.List, ast.Dict, ast.Call, ast.Attribute, ast.keyword, ast.JoinedStr, ast.FormattedValue, ast.expr_context,
-    ast.operator, ast.unaryop, ast.boolop, ast.cmpop,
+    ast.List, ast.Set, ast.Dict, ast.Call, ast.Attribute, ast.keyword, ast.JoinedStr, ast.FormattedValue,
+    ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.comprehension, *_COMPREHENSIONS,
 )  # fmt: skip
-_KEYWORDS = frozenset(("index", "name", "strict", "start", "default", "ndigits"))
+_KEYWORDS = frozenset(("index", "name", "strict", "start", "default", "ndigits", "reverse"))
 _READS = frozenset((
     "iterrows", "itertuples", "items", "keys", "values", "get", "tolist", "to_list", "to_numpy", "lower", "upper",
     "to_dict", "strip", "lstrip", "rstrip", "split", "startswith", "endswith", "title", "capitalize", "isdigit",
@@ -40,8 +41,8 @@ _READS = frozenset((
 _WRITES = frozenset(("append", "add", "extend", "setdefault", "insert", "discard", "remove"))
 _KNOWN_METHODS = _READS | _WRITES
 _BUILTINS = (
-    abs, all, any, bool, divmod, enumerate, float, int, len, max, min, ord, pow, range, reversed, round, str, sum,
-    tuple, zip,
+    Counter, abs, all, any, bool, dict, divmod, enumerate, float, frozenset, int, len, list, max, min, ord, pow, range,
+    reversed, round, set, sorted, str, sum, tuple, zip,
 )  # fmt: skip
 _OF_PANDAS = frozenset(("isna", "notna", "isnull", "notnull"))
 _SCALARS = frozenset(
@@ -50,8 +51,11 @@ _SCALARS = frozenset(
 """Types by identity: a type is not asked what it is equal to."""
 _OF_NUMPY = tuple(each for each in vars(np).values() if type(each) is np.ufunc)
 _FLAT = frozenset(map(id, (list, dict, set, defaultdict, OrderedDict)))
+_VALUE = "__dpaudit_value__"
+"""Under which a comprehension, which assigns no name, leaves its value."""
 _FACTORIES = frozenset(map(id, (int, float, list, dict, set, None)))
 _MOST_KNOWN = 64
+_SHORT = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +81,7 @@ class Plan(NamedTuple):
         changed: of those it reads, into which it writes.
         modules: of those it reads, that have to be modules: with a function that is called, and of how many arguments.
         bare: of those it reads, that stand for themselves somewhere, and so are no modules.
+        through: of those it reads, what a comprehension goes through; "" if that has no name.
     """
 
     text: str
@@ -87,20 +92,26 @@ class Plan(NamedTuple):
     changed: tuple[str, ...]
     modules: tuple[tuple[str, str, int], ...]
     bare: tuple[str, ...]
+    through: str
 
 
-def plan_of(loop: ast.For, maybe: Callable[[ast.For, set[str]], set[str]]) -> Plan | None:
-    """Return what has to hold where a loop is left to Python; None if it is not written so."""
+def plan_of(loop: ast.For | ast.expr, maybe: Callable[[Any, set[str]], set[str]]) -> Plan | None:
+    """Return what has to hold where a loop or a comprehension is left to Python; None if it is not written so."""
     nodes = list(ast.walk(loop))
     if not all(isinstance(each, _NODES) for each in nodes) or not all(map(_is_listed, nodes)):
         return None
-    names = [each for each in nodes if isinstance(each, ast.Name)]
+    bound = _bound_within(nodes)
+    if bound is None or not _taken_at_once(nodes):
+        return None
+    names = [each for each in nodes if isinstance(each, ast.Name) and each.id not in bound]
     stored = {each.id for each in names if isinstance(each.ctx, ast.Store)}
     calls = [each for each in nodes if isinstance(each, ast.Call)]
     called = {each.func.id for each in calls if isinstance(each.func, ast.Name)}
     methods = [(each.func, each) for each in calls if isinstance(each.func, ast.Attribute)]
     writes = [method.value for method, _ in methods if method.attr in _WRITES]
     writes += [each for each in nodes if isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Store)]
+    if writes and not isinstance(loop, ast.For):
+        return None
     others = [
         (method.value, method.attr, len(call.args)) for method, call in methods if method.attr not in _KNOWN_METHODS
     ]
@@ -110,7 +121,7 @@ def plan_of(loop: ast.For, maybe: Callable[[ast.For, set[str]], set[str]]) -> Pl
     if (
         any(not isinstance(owner, ast.Name) for owner, *_ in others)
         or None in map(_root, writes)
-        or stored & (changed | called | {name for name, *_ in modules})
+        or (stored | bound) & (changed | called | {name for name, *_ in modules})
         or added & _otherwise_assigned(nodes)
     ):
         return None
@@ -120,7 +131,36 @@ def plan_of(loop: ast.For, maybe: Callable[[ast.For, set[str]], set[str]]) -> Pl
     reads, stores, calls_, adds, changes, stands = (
         tuple(sorted(each)) for each in (wanted, stored, called, added, changed, bare)
     )
-    return Plan(ast.unparse(loop), reads, stores, calls_, adds, changes, tuple(sorted(modules)), stands)
+    text, first = ast.unparse(loop), None if isinstance(loop, ast.For) else _gone_through(loop)
+    through = first.id if isinstance(first, ast.Name) else ""
+    return Plan(text, reads, stores or (_VALUE,), calls_, adds, changes, tuple(sorted(modules)), stands, through)
+
+
+def _bound_within(nodes: list[ast.AST]) -> set[str] | None:
+    """Return the names that comprehensions bind; None if one of them is a name of something else too."""
+    bound: set[str] = set()
+    inside: set[int] = set()
+    for each in nodes:
+        if isinstance(each, _COMPREHENSIONS):
+            targets = {one.id for part in each.generators for one in ast.walk(part.target) if isinstance(one, ast.Name)}
+            first = set(map(id, ast.walk(each.generators[0].iter)))  # outside of its scope
+            inside |= {
+                id(one)
+                for one in ast.walk(each)
+                if isinstance(one, ast.Name) and one.id in targets and id(one) not in first
+            }
+            bound |= targets
+    named = (each for each in nodes if isinstance(each, ast.Name) and each.id in bound)
+    return bound if all(id(each) in inside for each in named) else None
+
+
+def _taken_at_once(nodes: list[ast.AST]) -> bool:
+    """Whether every generator goes to a function, or to ``join``; its name is one of those that are listed."""
+    lazy = {id(each) for each in nodes if isinstance(each, ast.GeneratorExp)}
+    for each in nodes:
+        if isinstance(each, ast.Call) and (isinstance(each.func, ast.Name) or each.func.attr == "join"):  # type: ignore[attr-defined]
+            lazy -= set(map(id, each.args))
+    return not lazy
 
 
 def _is_listed(node: ast.AST) -> bool:
@@ -162,12 +202,56 @@ def _otherwise_assigned(nodes: list[ast.AST]) -> set[str]:
     return out
 
 
+def _gone_through(node: ast.AST) -> ast.expr | None:
+    """Return what a comprehension, or the one in a call, goes through first."""
+    return next((each.generators[0].iter for each in ast.walk(node) if isinstance(each, _COMPREHENSIONS)), None)
+
+
 class Looping(Statements):
     """Keeps such a loop beside its rewriting; to be mixed into what rewrites statements."""
 
     def through(self, node: ast.For) -> Any:
         """Rewrite a loop."""
         return super().visit_For(node)
+
+    def _or_left(self, node: ast.expr, rest: Callable[[Any], Any]) -> Any:
+        """``[…]`` → ``domain.left_value(k) if (k := domain.left_to_python(…)) is not None else …``."""
+        plan = None
+        if self._of_class is None and not isinstance(_gone_through(node), ast.Constant | ast.Tuple | ast.List):
+            plan = plan_of(node, lambda _, stored: stored)
+        if plan is None:
+            return rest(node)
+        kept, name = copy.deepcopy(node), self.temporary()
+        made = ast.Tuple([ast.Dict([constant(_VALUE)], [kept]), constant(None)], ast.Load())
+        function = thunk(made, "__dpaudit_locals__", *plan.names)
+        values = thunk(ast.Tuple([read(each) for each in plan.names], ast.Load()))
+        asked = ast.NamedExpr(written(name), ask("left_to_python", constant(tuple(plan)), function, values))
+        return ast.IfExp(ast.Compare(asked, [ast.IsNot()], [constant(None)]), ask("left_value", read(name)), rest(node))
+
+    def comprehended(self, node: Any) -> Any:
+        """Rewrite a comprehension."""
+        return getattr(super(), f"visit_{type(node).__name__}")(node)
+
+    def called(self, node: ast.Call) -> Any:
+        """Rewrite a call."""
+        return super().visit_Call(node)
+
+    def visit_ListComp(self, node: ast.ListComp) -> Any:  # noqa: N802
+        """``[e for x in y]``."""
+        return self._or_left(node, self.comprehended)
+
+    def visit_SetComp(self, node: ast.SetComp) -> Any:  # noqa: N802
+        """``{e for x in y}``."""
+        return self._or_left(node, self.comprehended)
+
+    def visit_DictComp(self, node: ast.DictComp) -> Any:  # noqa: N802
+        """``{k: e for x in y}``."""
+        return self._or_left(node, self.comprehended)
+
+    def visit_Call(self, node: ast.Call) -> Any:  # noqa: N802
+        """``f(e for x in y)``."""
+        lazy = any(isinstance(each, ast.GeneratorExp) for each in node.args)
+        return self._or_left(node, self.called) if lazy else self.called(node)
 
     def visit_For(self, node: ast.For) -> Any:  # noqa: N802 – a name of the syntax tree
         """``for x in y: …`` → ``k = domain.left_to_python(plan, loop, names)``; where that is None, rewritten."""
@@ -233,14 +317,20 @@ class PlainLoops:
         if error is not None:
             raise error
 
+    def left_value(self, done: Looped) -> Any:
+        """The value of such a comprehension."""
+        self.left(done.error)
+        return done.names[_VALUE]
+
 
 def looped(plan: Plan, function: Callable[..., Any], values: tuple[Any, ...]) -> Looped | None:
     """Run a loop on values as Python knows them; None if not all of them are plain."""
     given = dict(zip(plan.names, values, strict=True))
-    if not _holds(plan, given):
+    if _is_short(given.get(plan.through)) or not _holds(plan, given):
         return None
     changed = [given[name] for name in plan.changed]
-    key = _key(plan, given) if all(is_flat(each) for each in changed) else None
+    is_kept = plan.stored != (_VALUE,) and all(is_flat(each) for each in changed)
+    key = _key(plan, given) if is_kept else None
     known = None if key is None else _KNOWN.get(key)
     if key is not None and known is not None and known.is_confirmed:
         _KNOWN.move_to_end(key)
@@ -248,12 +338,22 @@ def looped(plan: Plan, function: Callable[..., Any], values: tuple[Any, ...]) ->
         for own, content in zip(changed, contents, strict=True):
             _fill(own, content)
         return Looped(names, error)
-    found, error = function(locals, *values)
+    try:
+        found, error = function(locals, *values)
+    except Exception as raised:  # of a comprehension
+        found, error = {}, raised
     names = {name: found[name] for name in plan.stored if name in found}
+    if _VALUE in names and not is_plain([names[_VALUE]]):
+        return None
     kept = not any(id(type(each)) in _FLAT for each in names.values()) and all(map(is_flat, changed))
     if key is not None and kept:
         _keep(key, (names, changed, error), known)
     return Looped(names, error)
+
+
+def _is_short(value: Any) -> bool:
+    """Whether there is less to go through than to look at."""
+    return type(value) in (list, tuple, dict, set, range, np.ndarray) and len(value) < _SHORT
 
 
 def _keep(key: bytes, left: Any, known: _Known | None) -> None:
@@ -309,7 +409,7 @@ def is_plain(values: Iterable[Any]) -> bool:
             continue
         if kind is list or kind is tuple or kind is set or kind is frozenset:
             waiting += [each for each in value if id(type(each)) not in _SCALARS]
-        elif kind is dict or kind is OrderedDict or kind is defaultdict:
+        elif kind is dict or kind is OrderedDict or kind is defaultdict or kind is Counter:
             if kind is defaultdict and id(value.default_factory) not in _FACTORIES:
                 return False
             waiting += [each for pair in value.items() for each in pair if id(type(each)) not in _SCALARS]

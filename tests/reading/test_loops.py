@@ -1,11 +1,11 @@
-# ruff: noqa: NPY002, PERF401, PERF402, B007, A001, RUF024 – functions as people write them
+# ruff: noqa: NPY002, PERF401, PERF402, B007, A001, C416, RUF024 – functions as people write them
 """Is a loop that is left to Python what it is in the function, and is one that is more than plain never left?"""
 
 from __future__ import annotations
 
 import math
 import types
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 import numpy as np
 import pandas as pd
@@ -132,7 +132,55 @@ def keeps_public(df):
     return seen[3] is PUBLIC, np.random.random() > 2
 
 
+def counted_by_generator(df):
+    counts = Counter(min(int(age) // 10, 5) for age in df["age"])
+    return {decade: counts.get(decade, 0) for decade in range(6)}, counts["x"], np.random.random() > 2
+
+
+def comprehensions(df):
+    ages = [round(age / 7, 2) for age in df["age"] if age > 10]
+    cities = {city.upper() for city in df["city"].tolist()}
+    best = {f"{city}!": max(ages) for city, age in zip(df["city"], df["age"]) if age}  # noqa: B905
+    pairs = [(age, other) for age in df["age"][:9] for other in df["age"][:9] if age < other]
+    ages.append(1.0)
+    best["a"] = 0
+    return ages, cities, best, pairs, sum(x for x in ages), " ".join(c for c in df["city"]), np.random.random() > 2
+
+
+def one_name_twice(df):
+    x = df["age"].tolist()
+    x = [x for x in x if x in [y for y in x]] if False else [x + 1 for x in x]
+    return x, [x for x in [x for x in x]], np.random.random() > 2
+
+
+def rows_of_a_list(df):
+    rows = [[age, city] for age, city in zip(df["age"], df["city"])]  # noqa: B905
+    same_one = rows[3]
+    same_one.append("z")
+    return rows, max(row for row in rows) is same_one, np.random.random() > 2
+
+
+def raises_within(df):
+    try:
+        return [1 / (age - int(df["age"].iloc[3])) for age in df["age"].tolist()], np.random.random()
+    except ZeroDivisionError as error:
+        return str(error), np.random.random() > 2
+
+
+def some_runs_comprehend(df):
+    seen = [0]
+    if np.random.random() < 0.5:
+        seen = [age * 2 for age in df["age"]]
+    return len(seen) in (1, 40)
+
+
 LEFT = [
+    counted_by_generator,
+    comprehensions,
+    one_name_twice,
+    rows_of_a_list,
+    raises_within,
+    some_runs_comprehend,
     keys_of_one_list,
     counted_by_rows,
     tuples,
@@ -158,7 +206,10 @@ def test_all_runs_return_what_the_function_returns(function):
             assert all(same(part.of(place), function(data)) for place in range(len(part.runs)))
 
 
-@pytest.mark.parametrize("function", [counted_by_rows, tuples, grouped, lists_of_before, default, broken_off, twice])
+@pytest.mark.parametrize(
+    "function",
+    [counted_by_rows, tuples, grouped, lists_of_before, default, broken_off, twice, counted_by_generator],
+)
 def test_it_is_left_to_python(function, monkeypatch):
     """The loop is no row-by-row reading of ours."""
     made = []
@@ -266,9 +317,32 @@ def draws_by_module(df):
     return total
 
 
+def draws_in_comprehension(df):
+    return sum([np.random.random() for _ in df["age"]])
+
+
+def draws_in_generator(df):
+    return sum(each for each in ODD)
+
+
+def draws_by_name_in_generator(df):
+    sum = lambda values: np.random.random() + len(list(values))  # noqa: E731
+    return sum(age for age in df["age"])
+
+
+def draws_by_key(df):
+    int = ODD[0].__add__
+    return str([int(each) for each in df["age"]])
+
+
+def draws_by_target(df):
+    return str([int(each) for int in [ODD[0].__add__] for each in df["age"]])
+
+
 @pytest.mark.parametrize(
     "function",
-    [draws_by_operator, draws_by_cell, draws_by_name, draws_of_frame, draws_by_module, draws_by_forged_type,
+    [draws_in_comprehension, draws_in_generator, draws_by_name_in_generator, draws_by_key, draws_by_target,
+     draws_by_operator, draws_by_cell, draws_by_name, draws_of_frame, draws_by_module, draws_by_forged_type,
      draws_by_factory, draws_by_forged_module],
 )  # fmt: skip
 def test_what_draws_is_not_left(function):
@@ -309,8 +383,19 @@ def writes_through_a_list(df):
     return np.random.random()
 
 
+def writes_in_a_comprehension(df):
+    return len([PUBLIC.append(each) for each in df["age"]]) + np.random.random()
+
+
 @pytest.mark.parametrize(
-    "function", [writes_what_is_not_its_own, writes_by_third_argument, writes_into_a_part, writes_through_a_list]
+    "function",
+    [
+        writes_in_a_comprehension,
+        writes_what_is_not_its_own,
+        writes_by_third_argument,
+        writes_into_a_part,
+        writes_through_a_list,
+    ],
 )
 def test_what_changes_something_else_is_not_left(function):
     """What was there before the call stays as it is."""

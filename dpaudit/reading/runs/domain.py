@@ -18,7 +18,7 @@ import numpy as np
 from dpaudit.reading import dispatch, libraries
 from dpaudit.reading.callables import Effect, effect_of
 from dpaudit.reading.draws import Source, is_maker, is_seeder, source_of
-from dpaudit.reading.loops import Looped, Looping, Plan
+from dpaudit.reading.loops import Looped, Looping, PlainLoops, Plan
 from dpaudit.reading.python import CONVERSIONS, OF_CONTEXTLIB, Python, is_rewritten
 from dpaudit.reading.rewrite import UnreadableError
 from dpaudit.reading.runs import arrays, containers, draw, joins, loops, tables
@@ -301,6 +301,10 @@ class Runs(Python):
         """Such a loop is over."""
         if error is not None:
             self.leave(error)
+
+    def left_value(self, done: Looped) -> Any:
+        """The value of such a comprehension."""
+        return PlainLoops.left_value(self, done)  # type: ignore[arg-type]
 
     def trying(self) -> Trying:
         """``try``."""

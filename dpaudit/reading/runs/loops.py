@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -58,7 +59,13 @@ def _opened(value: Any, known: dict[int, Any]) -> Any:
 def _closed(domain: Runs, value: Any, known: dict[int, Any], seen: set[int]) -> Any:
     """Return the container of a value: the one that it had, or a new one."""
     kind = type(value)
-    if kind is Container or kind in _AS_THEY_ARE or isinstance(value, np.generic) or known.get(id(value)) is value:
+    if (
+        kind is Container
+        or kind is Counter
+        or kind in _AS_THEY_ARE
+        or isinstance(value, np.generic)
+        or known.get(id(value)) is value
+    ):
         return value
     if isinstance(value, tuple):
         parts = [_closed(domain, each, known, seen) for each in value]

@@ -27,7 +27,10 @@ from dpaudit.reading.rewrite import (
 )
 
 _FRAME, _GOES = "__dpaudit_frame__", "__dpaudit_goes__"
-_WHOLE = frozenset(("sum", "list", "tuple", "set", "dict", "sorted", "max", "min", "any", "all", "frozenset", "join"))
+_WHOLE = frozenset((
+    "sum", "list", "tuple", "set", "dict", "sorted", "max", "min", "any", "all", "frozenset", "join",
+    "Counter",
+))  # fmt: skip
 """What takes all of a generator at once, so that it may be a list."""
 _QUIET = frozenset(("errstate", "catch_warnings", "nullcontext", "localcontext", "option_context", "printoptions"))
 """Managers that see no exception of what is within them."""
@@ -93,7 +96,7 @@ class Masked(Looping):
         node.value = self._put(node.target.id, self.visit(node.value))
         return node
 
-    def visit_Call(self, node: ast.Call) -> Any:
+    def called(self, node: ast.Call) -> Any:
         """A generator may stand where all of it is taken at once; elsewhere its laziness would shift later draws."""
         for each in node.args:
             if isinstance(each, ast.GeneratorExp):
@@ -106,7 +109,7 @@ class Masked(Looping):
             if len(node.args[0].generators) > 1:
                 raise unreadable(node, "any or all of a generator that goes through several, under a mask")
             return self._comprehension(node.args[0], node.func.id)  # type: ignore[attr-defined]
-        return super().visit_Call(node)
+        return super().called(node)
 
     def _comprehension(self, node: Any, kind: str) -> Any:
         self._no_walrus(node)
@@ -138,17 +141,10 @@ class Masked(Looping):
             )
         return element
 
-    def visit_ListComp(self, node: ast.ListComp) -> Any:
+    def comprehended(self, node: Any) -> Any:
         """``[e for x in y if c]`` → ``domain.comprehension("list", y, lambda x: c, lambda x: e)``."""
-        return self._comprehension(node, "list")
-
-    def visit_SetComp(self, node: ast.SetComp) -> Any:
-        """As a list, of which a set is made."""
-        return self._comprehension(node, "set")
-
-    def visit_DictComp(self, node: ast.DictComp) -> Any:
-        """As a list of pairs, of which a dict is made."""
-        return self._comprehension(node, "dict")
+        kind = {ast.SetComp: "set", ast.DictComp: "dict"}.get(type(node), "list")
+        return self._comprehension(node, kind)
 
     def visit_GeneratorExp(self, node: ast.GeneratorExp) -> Any:
         """As a list."""
