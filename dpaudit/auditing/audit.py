@@ -160,7 +160,7 @@ _CALLS, _FEW_CALLS = 2, 400
 _LEAST_MEASURED = 60  # runs; fewer show not even that outputs tell the sides apart
 _REHEARSED = 3  # calls that say how long one takes
 _FAR = 10
-_READ_CALLS, _MUCH = (64, 1024), 2  # runs of a block, and how much longer than asked for runs that are read may take
+_READ_CALLS = 64, 1024  # runs of a block
 
 
 def runs_within(seconds: float, question: Question, least: int, audit: Callable[[Question, int], Evidence]) -> int:
@@ -191,10 +191,10 @@ def runs_within(seconds: float, question: Question, least: int, audit: Callable[
     return max(int(_USED * left / each), least)
 
 
-def _of_a_call(question: Question, calls: int = _CALLS) -> float:
-    """Return how many seconds a call takes. Measured twice, because the first calls may include preparation."""
+def _of_a_call(question: Question, calls: int = _CALLS, times: int = 2) -> float:
+    """Return how many seconds a call takes. Measured twice where the first calls may include preparation."""
     spent = 0.0
-    for index in range(2):
+    for index in range(times):
         clock = time.perf_counter()
         with contextlib.suppress(InvalidRunsError):
             list(play(question.experiment, [RunBlock(Phase.SETTLING, 0, index, calls)], _nothing))
@@ -217,7 +217,7 @@ def affordable(question: Question, runs: int, seconds: float | None) -> int:
         each = _of_a_call(first_of(question), _FEW_CALLS)  # one call for all of them, where its noise is read so
     elif (read := read_of(question)) is not None:
         each = _seconds_of_a_read_run(first_of(read))
-        if each * runs < _MUCH * seconds:
+        if each * runs < seconds:
             return runs
     else:
         each = _seconds_of_a_call(question, seconds / least)
@@ -230,7 +230,8 @@ def affordable(question: Question, runs: int, seconds: float | None) -> int:
 def _seconds_of_a_read_run(question: Question) -> float:
     """Return how long one more run takes where all are read at once."""
     few, many = _READ_CALLS
-    return (many * _of_a_call(question, many) - few * _of_a_call(question, few)) / (many - few)
+    both = many * _of_a_call(question, many, 1) - few * _of_a_call(question, few, 1)
+    return max(both, 0.0) / (many - few)
 
 
 def _seconds_of_a_call(question: Question, enough: float) -> float:

@@ -43,7 +43,8 @@ class RacedPair:
         sides: the outputs of each side.
         runs, blocks: executions spent on it, and the blocks that they came in.
         predicted: the bound predicted for it.
-        silent: whether every run of both sides raises the same.
+        made_up: whether it holds a value that is neither declared nor among those of the data.
+        silent: whether every run of both sides raises the same; or every run of one, over a value that is made up.
     """
 
     number: int
@@ -54,6 +55,7 @@ class RacedPair:
     runs: int = 0
     blocks: int = 0
     predicted: float = -np.inf
+    made_up: bool = False
     silent: bool = False
 
 
@@ -127,7 +129,7 @@ class Race:
                 if key is not None:
                     against = max(min(_AGAINST * counts[1 - side], _ENOUGH), counts[0], counts[1])
                     own[side] = joined[key].first(against)
-            one.silent = _silent(own[0], own[1])
+            one.silent = _silent(own[0], own[1]) or (one.made_up and any(map(_raises, own)))
             one.predicted = -np.inf if one.silent else self.predicted_bound(own[0], own[1])
 
     def shown_by(self, number: int, pair: Pair, runs: int) -> float:
@@ -157,6 +159,11 @@ def _weights(one: RacedPair, shared: Counter[Hashable | None]) -> tuple[float, f
     """How often each side of a pair is run, relative to an unshared side."""
     side0, side1 = (1.0 if key is None else min(_COMMON / shared[key], 1.0) for key in one.common)
     return side0, side1
+
+
+def _raises(side: Outputs) -> bool:
+    """Whether every run of a side raised."""
+    return len(side) > 0 and all(form.startswith("raises ") for form in side.forms)
 
 
 def _silent(side0: Outputs, side1: Outputs) -> bool:

@@ -179,7 +179,7 @@ def _pairs(question: Question, space: SearchSpace, total: int) -> tuple[list[Rac
         if query is not None:  # candidates that move the query farthest are always compared
             worst = [made[place] for place in worst_by_query(made, query)]
             made, left_out = worst[:most], left_out + len(worst[most:])
-        return [RacedPair(number, one.name, one.pair) for number, one in enumerate(made)], left_out
+        return [RacedPair(n, one.name, one.pair, made_up=one.made_up) for n, one in enumerate(made)], left_out
     needed = least_of(space)
     if total < needed:
         raise UsageError(f"a search among {len(space.data)} pairs takes at least {needed:,} runs, not {total:,}")

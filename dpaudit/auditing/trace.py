@@ -199,9 +199,7 @@ def _change(question: Question, found: FoundPair, made: bool) -> str:
 
 def _beside(found: FoundPair, space: SearchSpace) -> tuple[str, ...]:
     """Say what else was seen, or left out, of the neighbours of the data."""
-    said = []
-    if found.edge:
-        said.append(f"where no record is left, {found.edge}")
+    said = list(found.edges)
     if found.in_part:
         said.append(
             f"the pair is of a part of the data, which shows more than the same change of all {len(space.data):,}"

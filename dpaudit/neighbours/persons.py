@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from dpaudit.errors import UsageError
-from dpaudit.neighbours.candidates.edge_values import new_names
+from dpaudit.neighbours.candidates.edge_values import new_texts
+from dpaudit.neighbours.candidates.text_forms import form_of
 from dpaudit.neighbours.domain import Allowed
 from dpaudit.neighbours.records import Dataset, Sort, is_missing
 
@@ -97,7 +98,7 @@ class People:
         elif column.sort is Sort.CHOICE:
             more = iter(column.choices)
         elif column.sort is Sort.TEXT or not self._dataset.size:
-            more = new_names("new person", len(taken) + count, column.width)
+            more = new_texts("new person", form_of(self._names), len(taken) + count, column.width)
         proposed = more if allowed is None else itertools.chain(getattr(allowed, "values", ()), more)
         free = (name for name in proposed if name not in taken and (allowed is None or name in allowed))
         return [column.cast(name) for name in dict.fromkeys(itertools.islice(free, 2 * count))][:count]

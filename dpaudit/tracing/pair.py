@@ -82,6 +82,7 @@ class Path:
     stated: Sequence[Spent] = ()  # what mechanisms of libraries lose by their own statement
     # the recorded run and the one that was frozen to it; None where that took no such path
     runs: tuple[Run, Run] | None = None
+    raised: tuple[str, str] = ("", "")  # the exceptions in which a run on either dataset ended; "" where it returned
 
     @property
     def word(self) -> Word:
@@ -156,7 +157,7 @@ def follow_path(task: Task, side: int, run: Run, seed: int, *, first: bool) -> P
         path.found.append(Found(Word.NOT_SEEN, f"a run that is followed {_ends(run)}, and one that is not does not"))
         return path
     if not run.recorder.columns and not any(event.kind in ("choice", "unit") for event in run.recorder.events):
-        path.found.append(_without_noise(task, side, run, seed))
+        path.found.append(_without_noise(task, path, run, seed))
         return path
     drawn = drawn_columns(run.recorder)
     if first and not _repeats(target, pair[side], run, drawn, seed):
@@ -171,6 +172,7 @@ def follow_path(task: Task, side: int, run: Run, seed: int, *, first: bool) -> P
     if again is not None:
         path.found.append(Found(Word.NOT_SUPPORTED, "the same noise is drawn twice, and counts once", again))
     frozen = target.run(pair[1 - side], seed + 1, reference=run)
+    path.raised = run.raised, frozen.raised
     if frozen.output is None:
         path.found.append(_diverging(task, frozen))
         return path
@@ -211,8 +213,9 @@ def _repeats(target: Target, data: Any, run: Run, drawn: Any, seed: int) -> bool
     return again.output is not None and run.same_output(again)
 
 
-def _without_noise(task: Task, side: int, run: Run, seed: int) -> Found:
-    other = task.target.run(task.pair[1 - side], seed)
+def _without_noise(task: Task, path: Path, run: Run, seed: int) -> Found:
+    other = task.target.run(task.pair[1 - path.side], seed)
+    path.raised = run.raised, other.raised
     if run.raised and other.raised:
         return Found(Word.NOT_SEEN, f"it raises on both sides: {run.raised[:100]}")
     if run.same_output(other):

@@ -8,6 +8,7 @@ for, and evidence says how many.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,6 +30,7 @@ _LEAST_TRIED, _SHARE = 20, 0.3  # candidates of a slow function, and their share
 _FIRST = 8  # candidates that say whether noise is followed at all
 _AGAIN, _WHOLE = 12, 3  # of those that show most, how many are looked at from both sides, and of these on all records
 _FAR_FETCHED = ("outlier", "odd value")  # kinds of change that say less than others where both break the claim
+_TRIPS = 2  # exceptions over values that are made up, of which is told
 _NEAR = 0.5  # of what a part of the data shows, a pair of all records that shows so much is shown
 
 
@@ -42,8 +44,7 @@ class FoundPair:
     left_out: int
     # by which the worst of several is the largest (`Path.rank`); None where no noise was followed
     rank: tuple[int, float] | None
-    # what was found where one side holds no record at all, and nothing like it elsewhere; empty where nothing
-    edge: str = ""
+    edges: tuple[str, ...] = ()  # what was found at edges (`is_edge`), and nothing like it elsewhere
     in_part: bool = False  # whether it is a pair of a part of the data
 
 
@@ -83,7 +84,8 @@ def worst_neighbours(
                 data, relation, domain=domain, beyond_domain=beyond, seed=seed, limit=fit, numbers=numbers
             )
     small = on_fewer_records(found, PART)
-    looks = _Looks.at(target, [each.pair for each in small], claim, seed, tell=tell)
+    made_up = [each.made_up for each in small]
+    looks = _Looks.at(target, [each.pair for each in small], claim, seed, made_up=made_up, tell=tell)
     if looks.nothing_followed:
         return FoundPair(found[0].pair(), found[0].name, len(found), left_out, None)
     again = looks.worst(_AGAIN, {place for place, each in enumerate(found) if each.kind in _FAR_FETCHED})
@@ -95,7 +97,7 @@ def worst_neighbours(
         if higher[0] > rank[0] or (higher[0] == rank[0] and higher[1] >= _NEAR * rank[1]):
             place, rank, in_part = whole, higher, False
     pair = (small if in_part else found)[place]
-    return FoundPair(pair.pair(), pair.name, len(found), left_out, rank, looks.edge(rank), in_part)
+    return FoundPair(pair.pair(), pair.name, len(found), left_out, rank, looks.at_edges(rank, found), in_part)
 
 
 def _again(
@@ -131,12 +133,23 @@ def worst_pair(
     return Worst(place, path.word, len(looks.paths), target.runs - before, path.rank)
 
 
-def is_edge(pair: tuple[Any, Any], path: Path) -> bool:
+def is_edge(pair: tuple[Any, Any], path: Path, made_up: bool = False) -> bool:
     """Whether a side holds no record, and no price but an exception, NaN or another form of the output tells of it.
 
-    That is an edge that many functions share: it is said once, and does not hide what else there is.
+    That is an edge that many functions share: it is said once, and does not hide what else there is. So is a value that
+    nobody declared and no record has (``made_up``), over which the function trips.
     """
-    return path.price is None and any(hasattr(side, "__len__") and not len(side) for side in pair)
+    return path.price is None and (_holds_none(pair) or (made_up and _trips(path)))
+
+
+def _holds_none(pair: tuple[Any, Any]) -> bool:
+    """Whether a side holds no record."""
+    return any(hasattr(side, "__len__") and not len(side) for side in pair)
+
+
+def _trips(path: Path) -> bool:
+    """Whether the function raises on one side alone."""
+    return bool(path.raised[0]) != bool(path.raised[1])
 
 
 def _fitting(target: Target, first: LazyPair, seed: int, seconds: float | None) -> int:
@@ -174,6 +187,7 @@ class _Looks:
         claim: Claim | None,
         seed: int,
         *,
+        made_up: Sequence[bool] = (),
         most: int | None = None,
         tell: Callable[[int, int], None],
     ) -> _Looks:
@@ -184,7 +198,7 @@ class _Looks:
             pair = make()
             path = first_look(target, pair, claim, seed, known)
             looks.paths.append(path)
-            looks.edges.append(is_edge(pair, path))
+            looks.edges.append(is_edge(pair, path, bool(made_up) and made_up[number]))
             tell(number + 1, len(pairs))
             if (number + 1 == _FIRST and looks.nothing_followed) or (most is not None and target.runs - before >= most):
                 break
@@ -207,13 +221,35 @@ class _Looks:
             first.setdefault((word, word < Word.NOT_SUPPORTED or place not in last, cost), place)
         return [first[rank] for rank in sorted(first, reverse=True)[:count]]
 
-    def edge(self, rank: tuple[int, float]) -> str:
-        """Say what was found where a side is empty, if that is more than was found elsewhere; else nothing."""
+    def at_edges(self, rank: tuple[int, float], pairs: Sequence[LazyPair]) -> tuple[str, ...]:
+        """Say what was found at edges, if that is more than was found elsewhere; else nothing."""
         if rank[0] >= Word.NOT_SUPPORTED:
-            return ""
-        found = [path for path, edge in zip(self.paths, self.edges, strict=True) if edge and path.word > rank[0]]
-        worst = max(found, key=lambda path: path.rank, default=None)
-        return "" if worst is None else worst.found[0].text
+            return ()
+        found = [
+            (path, each)
+            for path, edge, each in zip(self.paths, self.edges, pairs, strict=False)
+            if edge and path.word > rank[0]
+        ]
+        said = []
+        worst = max(
+            (path for path, each in found if not _tripped(path, each)), key=lambda path: path.rank, default=None
+        )
+        if worst is not None:
+            said.append(f"where no record is left, {worst.found[0].text}")
+        trips: dict[str, str] = {}
+        for path, each in found:
+            if _tripped(path, each):
+                trips.setdefault("".join(path.raised).partition(":")[0], each.name)
+        for raised, name in itertools.islice(trips.items(), _TRIPS):
+            said.append(
+                f"it raises {raised} on a value that no record has ({name}), which tells that such a record is there: "
+                "declare what may come (--domain), or let it do nothing else then"
+            )
+        return tuple(said)
+
+
+def _tripped(path: Path, pair: LazyPair) -> bool:
+    return pair.made_up and _trips(path)
 
 
 def worst_of(traced: Sequence[Traced]) -> int:

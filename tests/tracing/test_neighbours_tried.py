@@ -82,6 +82,45 @@ def test_an_edge_does_not_hide_what_else_there_is():
     assert "an empty" not in trace.change
 
 
+def weeks(df):
+    return (df["pay"] // 7).astype(int).clip(0, 20).sum() + np.random.laplace(0, 20)
+
+
+def priced(df):
+    price = {"a": 1.0, "b": 2.0, "c": 3.0}
+    return sum(price[city] for city in df["city"]) + np.random.laplace(0, 3)
+
+
+def by_month(df):
+    months = pd.to_datetime(df["day"]).dt.month
+    return [(months == month).sum() + np.random.laplace() for month in (1, 2)]
+
+
+DAYS = PEOPLE.assign(day=[f"2025-{1 + place % 2:02}-{1 + place % 28:02}" for place in range(60)])
+
+
+@pytest.mark.parametrize(("function", "raised"), [(weeks, "IntCastingNaNError"), (priced, "KeyError"), (by_month, "")])
+def test_what_trips_over_a_value_that_nobody_declared_is_said_and_is_no_alarm(function, raised):
+    trace = traced(function, data=DAYS, candidates=400).trace
+    assert trace.word == "supported on this path", trace.findings
+    assert [raised in each for each in trace.beside if "no record has" in each] == [True] * bool(raised)
+
+
+def test_what_trips_over_a_value_that_is_declared_or_in_the_data_leaks():
+    declared = {"city": ["a", "b", "c", "d"], "pay": (0.0, 100.0), "age": (18, 90), "who": (0, 30)}
+    assert traced(priced, domain=declared).trace.word == "leaks"
+    assert traced(priced, data=PEOPLE.assign(city=["d", *PEOPLE["city"][1:]])).trace.word != "supported on this path"
+    assert traced(weeks, candidates=400, domain={"pay": (0.0, 100.0)}, beyond_domain=True).trace.word == "leaks"
+
+
+def test_a_new_value_in_the_output_is_an_alarm():
+    def by_city(df):
+        counts = df.groupby("city").size()
+        return dict(counts + np.random.laplace(0, 1, len(counts)))
+
+    assert traced(by_city).trace.word != "supported on this path"
+
+
 def test_a_missing_value_is_tried_where_there_is_one_or_on_request():
     names = {"kept": chosen(PEOPLE, "add-remove", limit=5000)[0]}
     names["missing"] = chosen(PEOPLE.assign(pay=PEOPLE["pay"].where(PEOPLE["age"] > 25)), "add-remove", limit=5000)[0]

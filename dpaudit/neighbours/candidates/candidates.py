@@ -19,7 +19,7 @@ import numpy as np
 from dpaudit.errors import UsageError
 from dpaudit.neighbours.candidates.changes import Changes
 from dpaudit.neighbours.candidates.exhaustive import tiny_pairs
-from dpaudit.neighbours.candidates.lazy_pair import LazyPair
+from dpaudit.neighbours.candidates.lazy_pair import LazyPair, values_put
 from dpaudit.neighbours.candidates.queries import answer_candidates
 from dpaudit.neighbours.candidates.shrink import smaller
 from dpaudit.neighbours.dataset import Listed, Mapped, Single, dataset_of
@@ -90,7 +90,10 @@ def chosen(
             f"no neighbour of this {type(data).__name__} can be made under {str(relation)!r}: it holds nothing that "
             "could change within its type and domain; declare a wider domain, or give pairs"
         )
-    return _limited(found, limit)
+    told, left_out = _limited(found, limit)
+    if beyond_domain:  # they are asked for
+        return told, left_out
+    return [replace(each, made_up=any(map(changes.is_made_up, values_put(each)))) for each in told], left_out
 
 
 def count_outside(data: Any, domain: Any) -> int:

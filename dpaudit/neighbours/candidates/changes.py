@@ -16,6 +16,7 @@ from dpaudit.neighbours.candidates.edge_values import (
     ODD,
     EdgeValue,
     edge_values,
+    is_of_data,
     seen_in,
     values_behind,
     values_near,
@@ -41,6 +42,7 @@ _CROSSED = 120  # records of one, two and three values that stand in a function'
 _COPIES = 60  # pairs in which one extreme record replaces another
 
 
+_KEY = 200  # characters by which values are one
 _ORDERS = {"first": "before all others", "between": "in the middle of all others"}
 """Where records that join are put, beside the end."""
 
@@ -98,6 +100,7 @@ class Changes:
             for number in columns
         }
         self.spreads: dict[int, list[Any]] = {}
+        self._made_up: dict[tuple[int, str], bool] = {}
         self.typical = self._typical()
         self.plain = (
             {}
@@ -115,6 +118,16 @@ class Changes:
             yield from self._replaced()
         yield from self._among_the_first()
         yield from self._made()
+
+    def is_made_up(self, put: tuple[int, Any]) -> bool:
+        """Whether the value of a column is neither declared nor in the data, nor a number between two of the data."""
+        number, value = put
+        if number in self.domains or number == self.people.column or not self.dataset.size:
+            return False
+        key = number, repr(value)[:_KEY]
+        if key not in self._made_up:
+            self._made_up[key] = not is_of_data(self.dataset, number, self.seen.get(number), value)
+        return self._made_up[key]
 
     # --- what is tried ---
 

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.neighbours.candidates.text_forms import TextForm, form_of
 from dpaudit.neighbours.domain import Allowed, Range, Values
 from dpaudit.neighbours.records import ABSENT, Column, Dataset, Sort, is_missing
 
@@ -31,6 +32,7 @@ _MOST_BEHIND = 48  # of those that the code may make into one of its own
 _WORD = 40  # characters of a text that may be a value
 _WIDER = 10  # how far beyond the data such a number may be, over their largest
 _BEHIND = 1e-3  # how far behind a number a value is tried, relatively
+_TIMES = 2  # how many texts in a form are thought of for each that is wanted: one may be there, or too long
 _MOST_PRODUCTS = 8  # of those, beyond it, that are a product of two numbers of the code
 
 
@@ -139,6 +141,19 @@ def edge_values(dataset: Dataset, number: int, seen: Seen, allowed: Allowed | No
     return sorted(found, key=lambda value: kinds.index(value.kind)) if column.sort is not Sort.OTHER else []
 
 
+def is_of_data(dataset: Dataset, number: int, seen: Seen | None, value: Any) -> bool:
+    """Whether a column has a value, or lower and higher ones."""
+    sort = dataset.columns[number].sort
+    if is_missing(value) or sort is Sort.TRUTH:
+        return True
+    if seen is not None and seen.lows and seen.highs:
+        try:
+            return bool(dataset.value(seen.lows[0], number) <= value <= dataset.value(seen.highs[0], number))
+        except TypeError:  # a time of another kind
+            return False
+    return sort is Sort.OTHER or _holds(dataset, number, value)
+
+
 def values_near(
     numbers: Sequence[Any], dataset: Dataset, number: int, seen: Seen, allowed: Allowed | None
 ) -> list[Any]:
@@ -191,7 +206,13 @@ def values_behind(
         texts = [each for each in numbers if isinstance(each, str) and len(each) <= _WORD and each not in titles]
         if allowed is not None or column.sort is Sort.CHOICE:
             return []
-        fitting = [each for each in texts if column.width is None or len(each) <= column.width]
+        values = dataset.values(number)
+        form = form_of(dict.fromkeys(values.tolist() if isinstance(values, np.ndarray) else values))
+        fitting = [
+            each
+            for each in texts
+            if (column.width is None or len(each) <= column.width) and (form is None or form.fits(each))
+        ]
         return [column.cast(each) for each in fitting if not _holds(dataset, number, each)][:_MOST_OF_CODE]
     if column.sort not in (Sort.WHOLE, Sort.REAL):
         return []
@@ -237,7 +258,7 @@ def _written_missing(column: Column, allowed: Allowed | None) -> Any:
     return column.missing
 
 
-def _holds(dataset: Dataset, number: int, text: str) -> bool:
+def _holds(dataset: Dataset, number: int, text: Any) -> bool:
     values = dataset.values(number)
     return bool(np.any(values == text)) if isinstance(values, np.ndarray) else text in values
 
@@ -365,10 +386,15 @@ def _odd_times(column: Column) -> Iterator[EdgeValue]:
 
 
 def _odd_texts(column: Column, values: Any) -> Iterator[EdgeValue]:
-    held = set(values.tolist() if isinstance(values, np.ndarray) else values)
-    new = next((name for name in new_names("new category", len(held) + 1, column.width) if name not in held), None)
+    held = dict.fromkeys(values.tolist() if isinstance(values, np.ndarray) else values)
+    form = form_of(held)
+    more = new_texts("new category", form, len(held) + 1, column.width)
+    new = next((name for name in more if name not in held), None)
     if new is not None:
-        yield EdgeValue(ODD, "new category", column.cast(new), "of a new category")
+        words = "of a new category" if form is None else f"of a new value, in the form of the others ({form.words})"
+        yield EdgeValue(ODD, "new category", column.cast(new), words)
+    if form is not None:
+        return
     long = _LONG if column.width is None else column.width
     odd = "\x00\né"[: column.width]
     yield EdgeValue(ODD, "empty text", column.cast(""), "= ''")
@@ -376,8 +402,12 @@ def _odd_texts(column: Column, values: Any) -> Iterator[EdgeValue]:
     yield EdgeValue(ODD, "odd text", column.cast(odd), f"= {odd!r}")
 
 
-def new_names(stem: str, count: int, width: int | None) -> Iterator[str]:
-    """Yield distinct names, cut to a width."""
+def new_texts(stem: str, form: TextForm | None, count: int, width: int | None) -> Iterator[str]:
+    """Yield distinct texts of a width: in the form of a column, where its texts have one, or a name with a number."""
+    if form is not None:
+        others = dict.fromkeys(itertools.islice(form.others(), _TIMES * count))
+        yield from (each for each in others if width is None or len(each) <= width)
+        return
     seen = set()
     for number in range(1, count + 1):
         name = stem if number == 1 else f"{stem} {number}"

@@ -24,6 +24,7 @@ class LazyPair:
     sort: str = ""  # the sort of change within its kind: if only a few can be tried, one of each sort comes first
     # the records that both sides are made from, and how; None where they are made in another way
     sides: tuple[Dataset, Side, Side] | None = field(default=None, repr=False)
+    made_up: bool = False  # whether it holds a value that is neither declared nor among those of the data
 
     def pair(self) -> tuple[Any, Any]:
         """Make the pair; a side that needs no change is the user's own object."""
@@ -81,6 +82,13 @@ class Side:
 def made_of(dataset: Dataset, name: str, kind: str, side0: Side, side1: Side, sort: str = "") -> LazyPair:
     """Return the candidate made of two sides of a dataset."""
     return LazyPair(name, kind, partial(_built, dataset, side0, side1), sort, (dataset, side0, side1))
+
+
+def values_put(pair: LazyPair) -> Iterator[tuple[int, Any]]:
+    """Yield the values that a pair puts into the data, each with the number of its column."""
+    for side in () if pair.sides is None else pair.sides[1:]:
+        for made in (*side.added, *(made for _, made in side.put)):
+            yield from made.fields.items()
 
 
 def _built(dataset: Dataset, side0: Side, side1: Side) -> tuple[Any, Any]:

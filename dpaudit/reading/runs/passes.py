@@ -29,8 +29,9 @@ from dpaudit.reading.runs.values import Alternatives, Array, at
 from dpaudit.reading.source import is_own
 
 MOST_PASSES = 512
-REPEATED = 24
-"""Runs of a pass that are repeated by the function itself: those most likely to differ, and two others."""
+REPEATED, _LEAST_REPEATED = 24, 4
+"""Runs that are repeated by the function itself, those most likely to differ and two others; a pass for some of the
+runs repeats its share of them, and no fewer than the second."""
 
 
 class UnreadError(Exception):
@@ -96,8 +97,11 @@ def make(
         mine = [Part(runs[places], value, places, domain.count) for places, value in found if len(places)]
         for run in np.flatnonzero(domain.ejected).tolist():
             single[int(runs[run])] = _finished(domain, run, function, args, keywords)
+        share = (
+            repeated if repeated >= count else min(repeated, max(_LEAST_REPEATED, -(-repeated * len(runs) // count)))
+        )
         try:
-            again = _checked(domain, found, function, args, keywords, repeated)
+            again = _checked(domain, found, function, args, keywords, share)
             checked |= {int(runs[place]): returned for place, returned in again.items()}
         except RecursionError:
             raise UnreadError("it calls itself too deeply, or returns something that holds itself") from None
