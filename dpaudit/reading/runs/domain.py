@@ -21,7 +21,7 @@ from dpaudit.reading.draws import Source, is_maker, is_seeder, source_of
 from dpaudit.reading.loops import Looped, Looping, PlainLoops, Plan
 from dpaudit.reading.python import CONVERSIONS, OF_CONTEXTLIB, Python, is_rewritten
 from dpaudit.reading.rewrite import UnreadableError
-from dpaudit.reading.runs import arrays, containers, draw, joins, loops, tables
+from dpaudit.reading.runs import arrays, containers, draw, joins, loops, table_items, table_methods, tables
 from dpaudit.reading.runs.applied import apply, each_group, groups_of, plainly
 from dpaudit.reading.runs.builtin_calls import BUILTINS
 from dpaudit.reading.runs.control import Branch, DeadError, Frame, GivenUpError, Loop, SplitError, Trying
@@ -649,7 +649,7 @@ class Runs(Python):
 
     def array_method(self, owner: Any, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Call a method of an array, a series or a frame."""
-        return self.shown(name, (owner,), tables.method(self, owner, name, args, keywords))
+        return self.shown(name, (owner,), table_methods.method(self, owner, name, args, keywords))
 
     def shown(self, name: str, args: tuple[Any, ...], made: Any) -> Any:
         """Return what was made of arrays; it may show a part of them."""
@@ -794,7 +794,7 @@ class Runs(Python):
                 return apply(self, lambda own: getattr(own, name), (owner,))
             return self.each_alternative(owner, lambda each: self.attribute(each, name))
         if kind in (Container, Numbers, Table):
-            return tables.attribute(self, owner, name)
+            return table_items.attribute(self, owner, name)
         if owner is UNBOUND:
             self.leave(_unbound("a name"))
         if dispatch.computed(owner, name) is not None:
@@ -819,7 +819,7 @@ class Runs(Python):
             self.each_alternative(owner, lambda each: self.set_attribute(each, name, value))
             return
         if type(owner) in (Container, Table):
-            tables.set_attribute(self, owner, name, value)
+            table_items.set_attribute(self, owner, name, value)
             return
         method, setter = dispatch.method(owner, "__setattr__"), dispatch.setter(owner, name)
         if method is not None or setter is not None:
@@ -875,7 +875,7 @@ class Runs(Python):
 
     def array_item(self, owner: Any, key: Any) -> Any:
         """``a[k]`` of an array, a series, a frame, a text."""
-        return tables.item(self, owner, key)
+        return table_items.item(self, owner, key)
 
     def set_item(self, owner: Any, key: Any, value: Any) -> None:
         """``o[k] = v`` of what was made in this call."""
@@ -889,8 +889,8 @@ class Runs(Python):
             if containers.base_within(owner) is not None:
                 containers.set_item(self, owner, key, value)
             else:
-                tables.set_item(self, owner, key, value)
-        elif type(owner) is tables.Located:
+                table_items.set_item(self, owner, key, value)
+        elif type(owner) is table_items.Located:
             owner.assign(key, value)
         else:
             self.give_up(f"an assignment into a {type(owner).__name__} that was not made in this call")
@@ -913,7 +913,7 @@ class Runs(Python):
             found = self._lists(name, left, right)
             if found is not NotImplemented:
                 return found
-            found = tables.binary(self, name, left, right)
+            found = table_items.binary(self, name, left, right)
             if found is not NotImplemented:
                 return found
         return arrays.binary(self, name, left, right)
@@ -980,7 +980,7 @@ class Runs(Python):
                 containers.method(self, target, "update", (value,), {})
                 return target
             if base is None:
-                tables.replace(self, target, self.binary(name, target, value))
+                table_items.replace(self, target, self.binary(name, target, value))
                 return target
         elif type(target) in (list, dict, set, np.ndarray) or joins.is_of_pandas(type(target)):
             self.give_up("an operator in place on something that was not made in this call")
