@@ -229,7 +229,7 @@ class Auditor:
         told += [
             (_UNCONFIRMED, f"seed {evidence.seed}: {_plain(row.line)}") for row in shown.stated if row.key == "doubt"
         ]
-        if evidence.proof is not None and evidence.proof.given:
+        if evidence.proof is not None and evidence.proof.given and str(evidence.verdict) == "proved":
             told.append((_BESIDE, f"{evidence.target.name}: {shown.headline.word}"))
         self._item.user_properties += told
         passes = "proved" if proved or (account is not None and expect == "not violated") else expect

@@ -18,7 +18,8 @@ import dpaudit as dp
 from dpaudit.checker import CertificateError, check_certificate
 from dpaudit.checker.prices import LAWS as CHECKED
 from dpaudit.checker.prices import Noise
-from dpaudit.verify.releases.movement import Release
+from dpaudit.verify.releases import derive
+from dpaudit.verify.releases.movement import RefusedError, Release
 from dpaudit.verify.releases.prices import priced_alone
 
 pytest.importorskip("pandas")
@@ -167,3 +168,15 @@ def test_the_checker_refuses_other_details(details, sentence):
     certificate["releases"][0]["details"] = details
     with pytest.raises(CertificateError, match=sentence):
         check_certificate(certificate)
+
+
+def test_where_all_comparisons_are_too_much_to_write_each_number_is_released(monkeypatch):
+    def refused(releases, **known):
+        if derive.has_comparisons(releases.paths):
+            raise RefusedError("too much")
+        return price(releases, **known)
+
+    price = derive.price
+    monkeypatch.setattr(derive, "price", refused)
+    evidence = dp.prove(first_above, domain=DOMAIN, relation="add-remove", claim="epsilon=2", runs=0, seed=0)
+    assert (str(evidence.verdict), evidence.upper.exact) == ("proved", "5/4")

@@ -89,7 +89,7 @@ def headline(evidence: Evidence) -> Headline:
             caution = "A lower bound says how much is lost at least, and an upper bound how much at most, in its scope."
     elif evidence.proof is not None and evidence.proof.is_refuted and evidence.proof.comparison is not None:
         sentence = f"Nothing is proved: {evidence.proof.comparison.open_ends[0]}. {_shown(evidence)}"
-        caution = f"It was asked for a proof {evidence.proof.granted}. The claim itself is not refuted by that."
+        caution = f"Asked for was a proof {evidence.proof.granted}. That this is false does not refute the claim."
     elif against(evidence):
         shown = doubt_sentence(evidence) or _shown(evidence)
         sentence = f"A finding speaks against the claim {claim}: {against(evidence)}. {shown}"

@@ -181,9 +181,17 @@ def read_function(
 def priced(
     reading: Reading, *, replaced: bool, group: int, notion: str, delta: Fraction
 ) -> tuple[Releases, Fraction | None, dict[str, Any] | None]:
-    """Return the releases, the bound, and the account that it is of, if any."""
-    releases = as_releases(reading)
-    bound = price(releases, replace=replaced, group=group, notion=notion, delta=delta).bound
+    """Return the releases, the bound, and the account that it is of, if any.
+
+    Comparisons with a threshold are written out for each path; where that is too much, each number is a release.
+    """
+    try:
+        releases = as_releases(reading)
+        bound = price(releases, replace=replaced, group=group, notion=notion, delta=delta).bound
+    except RefusedError:
+        if not has_comparisons(reading.paths):
+            raise
+        return priced(replace(reading, paths=reading.plain), replaced=replaced, group=group, notion=notion, delta=delta)
     known = account(releases, replace=replaced, delta=delta) if delta else None
     if known is not None and (bound is None or known[0] < bound):
         return releases, known[0], known[1]
@@ -192,9 +200,14 @@ def priced(
 
 def _number_by_number(reading: Reading, releases: Releases | None) -> Releases | None:
     """Return the releases that runs are held against, in which each noisy number is the same: all are released."""
-    if releases is None or not any(each.law == "above_threshold" for path in releases.paths for each in path):
+    if releases is None or not has_comparisons(releases.paths):
         return releases
     return as_releases(replace(reading, paths=reading.plain))
+
+
+def has_comparisons(paths: Sequence[Sequence[Any]]) -> bool:
+    """Whether a release on any path is of comparisons with a threshold."""
+    return any(each.law == "above_threshold" for path in paths for each in path)
 
 
 def second_net(
