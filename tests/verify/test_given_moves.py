@@ -291,8 +291,39 @@ def of_a_sample(df):
     return float(x + np.random.laplace(0, 1))
 
 
-REFUSED = [draws, uses_noise, hands_on_a_generator, logs, short_circuits, by_the_class, advances, prints, calls_its_own,
-           hands_on_its_own, for_each_record, of_a_sample]  # fmt: skip
+def inserts(df):
+    part = df[["age"]].copy()
+    x = (part.insert(1, "b", 5), stats.trim_mean(df["age"], 0.1))[1]  # given
+    return float(x + np.random.laplace(0, 1)), len(part.columns)
+
+
+def changes_in_place(df):
+    part = df[["age"]].copy()
+    x = (part.clip(0, 1, inplace=True), stats.trim_mean(df["age"], 0.1))[1]  # given
+    return float(x + np.random.laplace(0, 1)), float(part["age"].sum() + np.random.laplace(0, 120))
+
+
+def pops(df):
+    part = df[["age"]].copy()
+    x = stats.trim_mean(part.pop("age"), 0.1)  # given
+    return float(x + np.random.laplace(0, 1)), len(part.columns)
+
+
+def sorts(df):
+    ages = df["age"].to_numpy()
+    x = (ages.sort(), stats.trim_mean(ages, 0.1))[1]  # given
+    return float(x + np.random.laplace(0, 1)), float(ages.sum() + np.random.laplace(0, 120))
+
+
+def writes(df):
+    x = stats.trim_mean(df["age"], 0.1) + (df.to_pickle("/dev/null") is None)  # given
+    return float(x + np.random.laplace(0, 1))
+
+
+REFUSED = [
+    draws, inserts, changes_in_place, pops, writes, sorts, uses_noise, hands_on_a_generator, logs, short_circuits,
+    by_the_class, advances, prints, calls_its_own, hands_on_its_own, for_each_record, of_a_sample,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("function", REFUSED, ids=lambda each: each.__name__)

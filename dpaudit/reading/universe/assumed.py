@@ -31,6 +31,7 @@ from dpaudit.reading.universe.base import Bound
 from dpaudit.reading.universe.columns import Column, Rows
 from dpaudit.reading.universe.frames import Frame, Length, Selection
 from dpaudit.reading.universe.groups import Groups, Keyed
+from dpaudit.reading.universe.lessons import LESSONS
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.released import Token
 from dpaudit.reading.universe.rewriting import Rewriter
@@ -49,6 +50,13 @@ _READING = frozenset(
      "reversed")
 )  # fmt: skip
 """Builtins that only read what they are given."""
+_READ_ONLY = (
+    frozenset(name for name in LESSONS if not name.startswith("to_"))
+    | calls.READS[pd.Series]
+    | calls.READS[pd.DataFrame]
+    | {"values", "shape", "size", "index", "columns", "array", "iloc", "loc", "iat", "at", "str", "dt", "apply", "pipe"}
+) - {"info", "plot", "hist", "boxplot", "to_string", "to_records", "sort"}
+"""Attributes and methods of frames and series that change, write and show nothing."""
 _SHOWING = frozenset(("logging", "warnings", "random", "secrets", "time"))
 _WRITING = frozenset(("put", "copyto", "place", "putmask", "fill_diagonal", "put_along_axis", "shuffle"))
 _MOST_DECISIONS = 6
@@ -120,8 +128,13 @@ class Assuming:
         """Note an operation that is not read, if it may do more than give a value."""
         if not self.is_here():
             return
-        if what == "attribute" and not isinstance(args[0], Private | Token) and not _is_library(args[0]):
+        if what == "attribute" and isinstance(args[0], Private):
+            if type(args[0]) is not Unknown and args[1] not in _READ_ONLY:
+                self.more[f"uses .{args[1]} of a {args[0].noun}"] = None
+        elif what == "attribute" and not isinstance(args[0], Token) and not _is_library(args[0]):
             self.more[f"uses .{args[1]} of a {type(args[0]).__name__}"] = None
+        if what == "call" and isinstance(args[0], Bound) and {"inplace", "out"} & keywords.keys():
+            self.more[f"changes what .{args[0].name} is a method of"] = None
         if what == "call" and any(map(_is_users, (*args[1:], *keywords.values()))):
             self.more["hands a function to what is not read"] = None
 
