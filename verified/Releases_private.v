@@ -878,3 +878,34 @@ Proof.
   - eapply steps_private; eauto.
   - unfold share. field. apply not_0_INR. lia.
 Qed.
+
+(* ---- there are such releases: noise, and a choice, are laws of what is released; the largest of numbers moves so ---- *)
+Lemma noise_is_a_law : forall I ds xs, exists K, forall f, M K f = integ I ds (fun h => f (vadd xs h)).
+Proof.
+  intros I ds xs. unshelve eexists (OutputLaw (fun f => integ I ds (fun h => f (vadd xs h))) _ _ _ _); [| | | |reflexivity].
+  - intros f g [B Hf] [B' Hg] H. apply (integ_mono I ds _ _ B B'); auto.
+  - intros f g [B Hf] [B' Hg]. apply (integ_add I ds (fun h => f (vadd xs h)) (fun h => g (vadd xs h)) B B'); auto.
+  - intros k f Hk [B Hf]. apply (integ_scale I ds (fun h => f (vadd xs h)) B k); auto.
+  - exact (integ_const I ds 1 ltac:(lra)).
+Qed.
+Lemma choice_is_a_law : forall r xs, xs <> [] ->
+  exists K, forall f, M K f = lsum (fun oe => snd oe * f [fst oe]) (chances r xs) / lsum snd (chances r xs).
+Proof.
+  intros r xs Hx. pose proof (chances_pos r xs 0 Hx) as P. fold (chances r xs) in P.
+  assert (N : forall oe, In oe (chances r xs) -> 0 <= snd oe).
+  { intros oe H. apply in_map_iff in H. destruct H as (? & <- & _). left. apply exp_pos. }
+  unshelve eexists (OutputLaw (fun f => lsum (fun oe => snd oe * f [fst oe]) (chances r xs) / lsum snd (chances r xs)) _ _ _ _); [| | | |reflexivity].
+  - intros f g _ _ H. apply Rmult_le_compat_r; [left; apply Rinv_0_lt_compat; auto|]. apply lsum_le. intros. apply Rmult_le_compat_l; auto.
+  - intros f g _ _. unfold Rdiv. rewrite <- Rmult_plus_distr_r. apply f_equal2; auto. rewrite <- lsum_plus. apply lsum_ext. intros. ring.
+  - intros k f _ _. unfold Rdiv. rewrite <- Rmult_assoc, lsum_scale. apply f_equal2; auto. apply lsum_ext. intros. ring.
+  - transitivity (lsum snd (chances r xs) / lsum snd (chances r xs)); [|field; lra]. apply f_equal2; auto. apply lsum_ext. intros. ring.
+Qed.
+Fixpoint largest (xs : list R) : R := match xs with [] => 0 | [x] => x | x :: r => Rmax x (largest r) end.
+Lemma largest_bends : forall n, n <> 0%nat -> bends Among largest n.
+Proof.
+  intros n Hn. split; auto. intros xs ys a b Hl H. assert (xs <> []) by (destruct xs; [simpl in Hl; subst; contradiction|discriminate]). clear n Hn Hl.
+  induction H as [|x y xs ys Hxy H IH]; [contradiction|]. destruct H as [|x' y' xs ys Hxy' H]; [simpl; lra|].
+  specialize (IH ltac:(discriminate)). change (a <= Rmax y (largest (y' :: ys)) - Rmax x (largest (x' :: xs)) <= b).
+  revert IH. generalize (largest (y' :: ys)) (largest (x' :: xs)). intros u v IH.
+  unfold Rmax. destruct (Rle_dec y u), (Rle_dec x v); lra.
+Qed.
