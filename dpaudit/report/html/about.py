@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.report.html.templates import Section
 from dpaudit.report.text.about import about, sure
-from dpaudit.report.text.chain import chain
+from dpaudit.report.text.drawn import released
 from dpaudit.report.text.plain_words import plain_words
 from dpaudit.report.view import View
 
@@ -25,9 +25,9 @@ def section(shown: View, _: Evidence | None) -> Iterator[Section]:
         "digest": evidence.target.digest,
     }
     yield Section("about", "What it is about", parts)
-    released = chain(evidence)
-    if released is not None:
-        yield Section("released", "What is released", {"released": released})
+    table = released(evidence)
+    if table is not None:
+        yield Section("released", "What is released", {"released": table})
     told = [row for row in shown.beside if not row.is_urgent]
     if told:
         yield Section("beside", "Found beside", {"told": told})

@@ -8,6 +8,7 @@ __all__ = [
     "chain",
     "cite",
     "command",
+    "drawn",
     "glossary",
     "headline",
     "method_text",

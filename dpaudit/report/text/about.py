@@ -23,7 +23,8 @@ def about(evidence: Evidence) -> Iterator[tuple[str, str]]:
     yield "Claim", "none was given" if claim is None else f"{claim_words(claim)} ({claim.notion})"
     yield "Neighbours", _neighbours(evidence)
     upper, is_proved = evidence.upper, evidence.verdict is Verdict.PROVED
-    if evidence.proof is not None and upper is not None:
+    # the verdict says what a proof holds for, but where columns are declared
+    if evidence.proof is not None and upper is not None and not (is_proved and chain(evidence) is None):
         data = _proved_for(evidence)
         bound = full_text(upper, claim)
         yield ("Proved for", f"{data[:1].upper()}{data[1:]}") if is_proved else ("Proved", f"{bound}, for {data}")

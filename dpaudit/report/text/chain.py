@@ -121,12 +121,12 @@ def _link(given: dict[str, Any], release: dict[str, Any], price: str, counted: i
         price = f"{price}, {count_text(times)} times"
     law = _LAWS[release["law"]]
     if release["law"] == "select":
-        law += f" at the rate {_number(1 / Fraction(release['scale']))}"
+        law += f" at the rate {short_number(1 / Fraction(release['scale']))}"
     elif release["law"] != "randomised_response":
-        law += f" of {'σ' if 'gaussian' in release['law'] else 'scale'} {_number(Fraction(release['scale']))}"
-    law += "".join(f", {name} {_number(Fraction(value))}" for name, value in release["details"].items())
+        law += f" of {'σ' if 'gaussian' in release['law'] else 'scale'} {short_number(Fraction(release['scale']))}"
+    law += "".join(f", {name} {short_number(Fraction(value))}" for name, value in release["details"].items())
     if release["sample"] is not None:
-        law += f", on a sample at the rate {_number(Fraction(given['samples'][release['sample']]['rate']))}"
+        law += f", on a sample at the rate {short_number(Fraction(given['samples'][release['sample']]['rate']))}"
     columns = [str(each["name"]) for each in given["columns"]]
     within = noise_reach(release["law"], float(Fraction(release["scale"])))
     return ReleaseLink(place, code.removeprefix("(").removesuffix(")"), _moves(release, columns), law, price, within)
@@ -162,7 +162,7 @@ def noise_reach(law: str, scale: float) -> str:
 
 def _price(price: str, law: str) -> str:
     notion, _, value = price.partition("=")
-    return f"{_LETTERS[notion]} = {_number(Fraction(value))}{' and a δ' if law in _SPENDING else ''}"
+    return f"{_LETTERS[notion]} = {short_number(Fraction(value))}{' and a δ' if law in _SPENDING else ''}"
 
 
 def _composition(given: dict[str, Any], releases: Sequence[ReleaseLink], distinct: int) -> list[str]:
@@ -220,7 +220,7 @@ def _moves(release: dict[str, Any], columns: Sequence[str]) -> str:
 def _movement(value: dict[str, Any], columns: Sequence[str]) -> str:
     if "ball" in value:
         term = value["ball"]
-        far = _number(Fraction(term["high"]))
+        far = short_number(Fraction(term["high"]))
         return f"a record adds a vector of length {far} at most{_where(term, columns)}"
     terms = value["terms"]
     told = [f"{_interval(each)}{_where(each, columns)}" for each in terms[:_MOST_TERMS]]
@@ -236,7 +236,7 @@ def _inner(inner: dict[str, Any] | list[dict[str, Any]], columns: Sequence[str])
 
 
 def _interval(term: dict[str, Any]) -> str:
-    low, high = (_number(Fraction(term[end])) for end in ("low", "high"))
+    low, high = (short_number(Fraction(term[end])) for end in ("low", "high"))
     return low if low == high else f"{low} to {high}"
 
 
@@ -250,12 +250,12 @@ def _condition(condition: Sequence[Any], columns: Sequence[str]) -> str:
     name = columns[number]
     if operator == "missing":
         return f"{name} is {'' if holds else 'not '}missing"
-    shown = _number(Fraction(operand[1])) if operand[0] == "number" else str(operand[1])
+    shown = short_number(Fraction(operand[1])) if operand[0] == "number" else str(operand[1])
     sign = {("<", True): "<", ("<", False): "≥", ("<=", True): "≤", ("<=", False): ">", ("==", True): "="}
     return f"{name} {sign.get((operator, holds), '≠')} {shown}"
 
 
-def _number(value: Fraction) -> str:
+def short_number(value: Fraction) -> str:
     """Return a number as it is best read: a short fraction as it is, or decimals."""
     text = str(value)
     if len(text) <= 7:
