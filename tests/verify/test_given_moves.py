@@ -34,7 +34,7 @@ from dpaudit.report import html_page
 from dpaudit.report.console import summary
 from dpaudit.report.formats import FORMATS
 from dpaudit.request import ProofRequest
-from dpaudit.review.check import check, passes
+from dpaudit.review.check import check, passes, theorem
 from dpaudit.verify.proofs.kind import Asked, NotShownError
 from dpaudit.verify.proofs.kinds import check_proof
 from dpaudit.verify.proofs.releases import RELEASES
@@ -119,6 +119,16 @@ def test_evidence_without_the_statement_is_not_what_is_read_again():
     for one, holds in ((evidence, True), (forged, False)):
         asked = Asked(target, target.parameters_with({}), relation=one.relation)
         assert RELEASES.read_again(one, one.proof, asked) is holds
+
+
+def test_the_checker_with_a_theorem_says_nothing_of_it(tmp_path):
+    if theorem.node() is None:
+        pytest.skip("node is not installed")
+    file = tmp_path / "proof.json"
+    file.write_text(json.dumps(proved(typical).proof.certificate), encoding="utf-8")
+    (found,) = theorem.by_theorem(file)
+    assert str(found.answer) == "not checked", found.sentence
+    assert "given" in found.sentence
 
 
 @pytest.mark.parametrize("given", [
