@@ -38,7 +38,8 @@ let condition known = function
       let c = Numbers.whole (known.columns - 1) c in
       let o, operand = match o with
         | "<" -> Less, point operand | "<=" -> LessEqual, point operand | "==" -> Equal, point operand
-        | "missing" -> IsMissing, NoValue | _ -> Json.unreadable "no test: %s" (Json.shown o) in
+        | "missing" when operand = Json.Null -> IsMissing, NoValue
+        | "missing" -> Json.uncovered "a test of what is missing that has an operand" | _ -> Json.unreadable "no test: %s" (Json.shown o) in
       (match o, operand with
        | (Less | LessEqual), (AText _ | ATruth _) -> Json.unreadable "only numbers have an order" | _ -> ());
       let key = (c, o, operand) in
@@ -152,7 +153,10 @@ let read c =
       let sampled = if s.replaced then [] else
           List.sort_uniq compare (List.filter_map (fun i -> let _, s, _ = all.(i) in s) path) in
       if List.length sampled > 1 then Json.uncovered "more than one sample on a path";
-      let work = List.fold_left (fun n i -> let _, _, w = all.(i) in n + w + i) 10 path in
+      (* whole numbers of a page have 32 bits *)
+      let most = Steps.most / !Steps.weight in
+      let work = List.fold_left (fun n i -> let _, _, w = all.(i) in min (most + 1) (n + w + i)) 10 path in
+      if work > most then raise Steps.Too_many;
       Steps.spend_product changes (work * !Steps.weight);
       if sampled <> [] then Steps.spend_product (changes * changes) (4 * !Steps.weight)) paths;
   let sampled = not s.replaced && List.exists (fun (_, s, _) -> s <> None) releases in

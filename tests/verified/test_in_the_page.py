@@ -92,9 +92,8 @@ def test_the_line_is_on_the_first_screen(opened, drawn, name, width, height):
 def test_a_page_of_a_program_on_records_checks_itself(opened, drawn):
     line, word, complaints, _ = opened(drawn("proved_from_records"))
     assert (word, complaints) == ("PROVED", [])
-    assert line.startswith(
-        "PROVED. ε ≤ 1 for two_sums with epsilon=1, for any number of records, where one record comes or goes."
-    )
+    assert line.startswith("PROVED. ε ≤ 1 for ")
+    assert "two_sums with epsilon=1, for any number of records, where one record comes or goes." in line
 
     def wider(evidence):
         evidence["proof"]["certificate"]["releases"][1]["values"][0]["terms"][0]["high"] = "91"

@@ -187,7 +187,13 @@ def deep():
     return made.certificate([made.release("laplace", "1", inner)], "1")
 
 
-@pytest.mark.parametrize("make", [many_kinds, many_marks, many_pairs, many_gains, deep])
+def many_times():
+    """More steps than 32 bits count."""
+    one = made.certificate([made.release("laplace", "1", *[made.value(*[made.term()] * 275)] * 364)], "1")
+    return one | {"paths": [[0] * 3_000]}
+
+
+@pytest.mark.parametrize("make", [many_times, many_kinds, many_marks, many_pairs, many_gains, deep])
 def test_hostile_certificates_end_within_five_seconds(ask, make):
     word, said, seconds = ask(make())[0]
     assert word in ("NOT COVERED", "REFUSED", "PROVED")

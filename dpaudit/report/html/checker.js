@@ -4,24 +4,24 @@ globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurab
 b(){var
 b=this||self;b.globalThis=b;delete
 a.prototype._T_}}(Object));(function(f){"use strict";var
-ku="a shift of a part is about its queries and draws",dL="releases",iU="Invalid_argument",iR="bounds at a delta",iS="nothing follows an end",iT="no pair of a dict",iQ="@[",kt=192,ks="state",iP="%ni",a$="values",kr="the length of a fold is any",a_="dead",kq="accounts",fr="parameters",a9=0xff,kp="a proof that gives no bound",dp="half of a surrogate pair",W="0",bA="shifts",ko="upper",dK="difference",aB=128,iO="Sys_blocked_io",kn="fd ",G=248,km="a case gives every distance and every allowance",dn="group",kj="notion",kk="distances",kl=">",kh="float",ki=1027,kg="a rate is above 0 and at most 1",iN=246,iL="law",iM="%u",kf="a scale is positive",iK="no condition",iJ="the low end of a column is above its high end",e4="columns",cq=20000,iI="rate",iG="sample",iH="account",dm=127,bY=1024,iF="@{",dJ="1",fq="e",iC="a number from 1 on is expected",iD="no such draw",iE=" : flags Open_rdonly and Open_wronly are not compatible",bz="-",ke="movement",fp=": Not a directory",iB=" : file already exists",a8=0xffffff,dI="nodes",kd="Out_of_memory",e3="reading.ml",kb="the data of a scope are queries",kc="inf",fo="index out of bounds",iA="a tree has 1 to 100,000 nodes",fn="scope",dH="_bigarr02",iz=", characters ",ka="values are real or integer",aR=0xffff,j$=" here",iy=12520,e2=20000000,ix=" levels",j9="no certificate, and no evidence",j_="a text is expected",j7="an argmax has a way for each of at least two",j8="more than %d levels",iw=5000,j6="no output",j5="infinity",e1="draw",a7=1000,j4="details",e="",dG="then",iv="^",j3="a record adds something from a number to a larger one",bX=0x3f,j2="the data of a scope are records",iu="Match_failure",j1="the format is dpaudit-certificate",j0=-10,cp="more than ",dF=252,fm="argmax",is="an allowance is one number, or one before and one after what moves",it="there is no variable ",bB=".",bW="+",dE="kind",jZ=0xf0,fl=" times",dl="data",jX=110,jY="one",jU=116,jV="a release of nothing",jW="a value is a number",ir="%li",jT="there is one vector for each pair of leaves",jS=56320,bo="leaf",e0="paths",dD="shift",jR=-32,iq="records come and go, or are replaced",dk="nan",ip=0xe0,jQ="a node is not reached",io=0xdfff,aQ="/",jP="Assert_failure",fk="samples",im="a sample of which some draws are not used",dC="format",eZ="ENOTDIR",dB="times",il=1073741823,dj=250,ik="bounds of another notion than epsilon",ij="up",dA='"',ih="inner",ii="a leaf that goes on gives every number of the state, any other none",eX="=",eY=1255,jN="factor",fi="<",fj="compare",jO="Fatal error: exception %s\n",ig=255,jL=">=",jM=0x800,eW="jsError",aP=0x8000,fh="no rational in lowest terms: ",jK="%X",dz=256,ie="End_of_file",jJ="integer",id="an output of more than 20 levels",eV="Failure",ic="\n",fg="ENOENT",ff="no rational in lowest terms: %s",ib="there is no variable %s here",jH=200,jI="([^/]+)",ia="no noise is drawn for a value",fe=0xf,di=-48,h$=0xdc00,jG="a smaller bound is stated than the certificate has",jF="ENOTEMPTY",jE="cases",h_="zero coefficients are left out",co="bound",eU="dpaudit-certificate",M="camlinternalFormat.ml",jC="a column without values",jD="Division_by_zero",h9="there are no cases",h8="Sys_error",jB="x",h7=1114111,jA="if",jz="next",h6="no vector",dy="mechanism",h5="EEXIST",jx="a proof without a certificate",jy="no function that is known",dx="its version is not 1",fd="%d",h4="Printexc.handle_uncaught_exception",dw="a group is at least 1",h3="vectors of which the length is known",jw="more than one sample on a path",dv="buffer.ml",dh="int_of_string",ju=104,jv="epsilon",dg="scale",js="delta",jt="bent",h2="a value may be missing, or not",aO="name",jr="allowances",h1=120,eT=103,jq=102,h0=512,jp="parameters are an object",hZ=0x7ff0,jo="draws",fc=101,hY="relation",jm=1000000,jn=8000000,fb="slopes",eS="0x",jl="real",hX="the length is at least 1",jk="only numbers have an order",du=254,fa=100,df="high",hW="end",hV="%Li",jj=" : flags Open_text and Open_binary are not compatible",hU="states",hT="a list is expected",hS="source",hR="down",ji="line",eR="missing",e$="Unix.Unix_error",cm=2000,jg="two columns of one name",jh="init",jf=100000,eQ="mkdir",je="a comparison has at least one variable",jd="a column has ends or values, not both",jc="Stack_overflow",de=": No such file or directory",dt="merged classes",jb="/static/",ja=-97,i$="Not_found",i9="no value of a column",i_="one of no numbers",i8="person",e_=", %d times",hQ="<=",by=", ",hP=600,i7="pairs",hN="query",hO="an expression is an object",e9="rmdir",eP="parts",i6="evidence without a proof",hM="whole-number noise on values",i5=9999,ds="low",i4=1026,hL="a record that is no certificate of dpaudit's format",i3="classes",hK=2047,dr="monotone",i2="false",hJ=-34,cn="couplings",hH="Pervasives.do_at_exit",hI="utf8",a6=" ",e8="Fatal error: exception ",aA=0x80,hG="Undefined_recursive_module",i0="there is no path",i1="length",hE="step",hF="the text ends in an escape",e7="queries",iZ="terms",iY="slope",e6="version",iX="_",iW="laplace",e5="compare: functional value",hD="discrete_laplace",hC="%i",hB="an object is expected",dq="all",iV="true";function
-xd(b,d,c,e){for(var
+kv="a shift of a part is about its queries and draws",dN="releases",iU="Invalid_argument",iR="bounds at a delta",iS="nothing follows an end",iT="no pair of a dict",iQ="@[",ku=192,kt="state",iP="%ni",a$="values",ks="the length of a fold is any",a_="dead",kr="accounts",fs="parameters",a9=0xff,kq="a proof that gives no bound",dr="half of a surrogate pair",W="0",bB="shifts",kp="upper",dM="difference",aB=128,iO="Sys_blocked_io",ko="fd ",G=248,kn="a case gives every distance and every allowance",dq="group",kk="notion",kl="distances",km=">",ki="float",kj=1027,kh="a rate is above 0 and at most 1",iN=246,iL="law",iM="%u",kg="a scale is positive",iK="no condition",iJ="the low end of a column is above its high end",e5="columns",cq=20000,iI="rate",iG="sample",iH="account",dp=127,bY=1024,iF="@{",dL="1",fr="e",iC="a number from 1 on is expected",iD="no such draw",iE=" : flags Open_rdonly and Open_wronly are not compatible",bA="-",kf="movement",fq=": Not a directory",iB=" : file already exists",a8=0xffffff,dK="nodes",ke="Out_of_memory",e4="reading.ml",kc="the data of a scope are queries",kd="inf",fp="index out of bounds",iA="a tree has 1 to 100,000 nodes",fo="scope",dJ="_bigarr02",iz=", characters ",kb="values are real or integer",aR=0xffff,ka=" here",iy=12520,dn=20000000,ix=" levels",j_="no certificate, and no evidence",j$="a text is expected",j8="an argmax has a way for each of at least two",j9="more than %d levels",iw=5000,j7="no output",j6="infinity",e3="draw",a7=1000,j5="details",e="",dI="then",iv="^",j4="a record adds something from a number to a larger one",bX=0x3f,j3="the data of a scope are records",iu="Match_failure",j2="the format is dpaudit-certificate",j1=-10,cp="more than ",dH=252,fn="argmax",is="an allowance is one number, or one before and one after what moves",it="there is no variable ",bC=".",bW="+",dG="kind",j0=0xf0,fm=" times",dm="data",jY=110,jZ="one",jV=116,jW="a release of nothing",jX="a value is a number",ir="%li",jU="there is one vector for each pair of leaves",jT=56320,bo="leaf",e2="paths",dF="shift",jS=-32,iq="records come and go, or are replaced",dl="nan",ip=0xe0,jR="a node is not reached",io=0xdfff,aQ="/",jQ="Assert_failure",fl="samples",im="a sample of which some draws are not used",dE="format",e1="ENOTDIR",dD="times",il=1073741823,dk=250,ik="bounds of another notion than epsilon",ij="up",dC='"',ih="inner",ii="a leaf that goes on gives every number of the state, any other none",eZ="=",e0=1255,jO="factor",fj="<",fk="compare",jP="Fatal error: exception %s\n",ig=255,jM=">=",jN=0x800,eY="jsError",aP=0x8000,fi="no rational in lowest terms: ",jL="%X",dB=256,ie="End_of_file",jK="integer",id="an output of more than 20 levels",eX="Failure",ic="\n",fh="ENOENT",fg="no rational in lowest terms: %s",ib="there is no variable %s here",jI=200,jJ="([^/]+)",ia="no noise is drawn for a value",ff=0xf,dj=-48,h$=0xdc00,jH="a smaller bound is stated than the certificate has",jG="ENOTEMPTY",jF="cases",h_="zero coefficients are left out",co="bound",eW="dpaudit-certificate",M="camlinternalFormat.ml",jD="a column without values",jE="Division_by_zero",h9="there are no cases",h8="Sys_error",jC="x",h7=1114111,jB="if",jz="a test of what is missing that has an operand",jA="next",h6="no vector",dA="mechanism",h5="EEXIST",jx="a proof without a certificate",jy="no function that is known",dz="its version is not 1",fe="%d",h4="Printexc.handle_uncaught_exception",dy="a group is at least 1",h3="vectors of which the length is known",jw="more than one sample on a path",dx="buffer.ml",di="int_of_string",ju=104,jv="epsilon",dh="scale",js="delta",jt="bent",h2="a value may be missing, or not",aO="name",jr="allowances",h1=120,eV=103,jq=102,h0=512,jp="parameters are an object",hZ=0x7ff0,jo="draws",fd=101,hY="relation",jm=1000000,jn=8000000,fc="slopes",eU="0x",jl="real",hX="the length is at least 1",jk="only numbers have an order",dw=254,fb=100,dg="high",hW="end",hV="%Li",jj=" : flags Open_text and Open_binary are not compatible",hU="states",hT="a list is expected",hS="source",hR="down",ji="line",eT="missing",fa="Unix.Unix_error",cm=2000,jg="two columns of one name",jh="init",jf=100000,eS="mkdir",je="a comparison has at least one variable",jd="a column has ends or values, not both",jc="Stack_overflow",df=": No such file or directory",dv="merged classes",jb="/static/",ja=-97,i$="Not_found",i9="no value of a column",i_="one of no numbers",i8="person",e$=", %d times",hQ="<=",bz=", ",hP=600,i7="pairs",hN="query",hO="an expression is an object",e_="rmdir",eR="parts",i6="evidence without a proof",hM="whole-number noise on values",i5=9999,du="low",i4=1026,hL="a record that is no certificate of dpaudit's format",i3="classes",hK=2047,dt="monotone",i2="false",hJ=-34,cn="couplings",hH="Pervasives.do_at_exit",hI="utf8",a6=" ",e9="Fatal error: exception ",aA=0x80,hG="Undefined_recursive_module",i0="there is no path",i1="length",hE="step",hF="the text ends in an escape",e8="queries",iZ="terms",iY="slope",e7="version",iX="_",iW="laplace",e6="compare: functional value",hD="discrete_laplace",hC="%i",hB="an object is expected",ds="all",iV="true";function
+xg(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-xg(e,f,d){var
+xj(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-dT(c,b,a){var
+dV(c,b,a){var
 d=String.fromCharCode;if(b==0&&a<=4096&&a==c.length)return d.apply(null,c);var
 f=e;for(;0<a;b+=bY,a-=bY)f+=d.apply(null,c.slice(b,b+Math.min(a,bY)));return f}function
-dM(b){if(f.Uint8Array)var
+dO(b){if(f.Uint8Array)var
 c=new(f.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-bq(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?dT(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?dT(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)dM(b);var
+bq(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?dV(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?dV(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)dO(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
@@ -30,36 +30,36 @@ i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
 aF(a){return a}function
 aU(a,b,c,d,e){bq(aF(a),b,c,d,e);return 0}function
-x6(b,a){throw[0,b,a]}function
+x8(b,a){throw[0,b,a]}function
 b3(b,a){if(b==0)return e;if(a.repeat)return a.repeat(b);var
 d=e,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-bD(a){if(a.t==2)a.c+=b3(a.l-a.c.length,"\0");else
-a.c=dT(a.c,0,a.c.length);a.t=0}function
-kY(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>dm)return false;return true}else
+bE(a){if(a.t==2)a.c+=b3(a.l-a.c.length,"\0");else
+a.c=dV(a.c,0,a.c.length);a.t=0}function
+k0(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>dp)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-fH(f){for(var
+fI(f){for(var
 k=e,c=e,h,g,i,a,b=0,j=f.length;b<j;b++){g=f.charCodeAt(b);if(g<aA){for(var
 d=b+1;d<j&&(g=f.charCodeAt(d))<aA;d++);if(d-b>h0){c.substr(0,1);k+=c;c=e;k+=f.slice(b,d)}else
-c+=f.slice(b,d);if(d==j)break;b=d}a=1;if(++b<j&&((i=f.charCodeAt(b))&-64)==aB){h=i+(g<<6);if(g<ip){a=h-0x3080;if(a<aA)a=1}else{a=2;if(++b<j&&((i=f.charCodeAt(b))&-64)==aB){h=i+(h<<6);if(g<jZ){a=h-0xe2080;if(a<jM||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<j&&((i=f.charCodeAt(b))&-64)==aB&&g<0xf5){a=i-0x3c82080+(h<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+c+=f.slice(b,d);if(d==j)break;b=d}a=1;if(++b<j&&((i=f.charCodeAt(b))&-64)==aB){h=i+(g<<6);if(g<ip){a=h-0x3080;if(a<aA)a=1}else{a=2;if(++b<j&&((i=f.charCodeAt(b))&-64)==aB){h=i+(h<<6);if(g<j0){a=h-0xe2080;if(a<jN||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<j&&((i=f.charCodeAt(b))&-64)==aB&&g<0xf5){a=i-0x3c82080+(h<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
 if(a>aR)c+=String.fromCharCode(0xd7c0+(a>>10),h$+(a&0x3FF));else
 c+=String.fromCharCode(a);if(c.length>bY){c.substr(0,1);k+=c;c=e}}return k+c}function
 aS(c,a,b){this.t=c;this.c=a;this.l=b}aS.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:bD(this);case
-0:if(kY(this.c)){this.t=9;return this.c}this.t=8;case
+9:return this.c;default:bE(this);case
+0:if(k0(this.c)){this.t=9;return this.c}this.t=8;case
 8:return this.c}};aS.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return fH(a)};aS.prototype.slice=function(){var
+a=this.toString();if(this.t==9)return a;return fI(a)};aS.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
 aS(this.t,a,this.l)};function
-kE(a){return new
+kF(a){return new
 aS(0,a,a.length)}function
-a(a){return kE(a)}function
-fE(c,b){x6(c,a(b))}var
+a(a){return kF(a)}function
+fF(c,b){x8(c,a(b))}var
 B=[0];function
-N(a){fE(B.Invalid_argument,a)}function
-kC(){N(fo)}function
-r(a,c,b){b&=a9;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}dM(a)}a.c[c]=b;return 0}function
-bC(b,a,c){if(a>>>0>=b.l)kC();return r(b,a,c)}function
+N(a){fF(B.Invalid_argument,a)}function
+kD(){N(fp)}function
+s(a,c,b){b&=a9;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}dO(a)}a.c[c]=b;return 0}function
+bD(b,a,c){if(a>>>0>=b.l)kD();return s(b,a,c)}function
 b0(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
@@ -73,20 +73,20 @@ e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
 b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return aG(c,d)}}function
-cr(){N(fo)}function
-s(a,b){if(b>>>0>=a.length-1)cr();return a}function
-xn(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
-ba(a){a.t&6&&bD(a);return a.c}var
-ye=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-yd(a){if(ye)return Math.floor(Math.log2(a));var
+cr(){N(fp)}function
+t(a,b){if(b>>>0>=a.length-1)cr();return a}function
+xq(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+ba(a){a.t&6&&bE(a);return a.c}var
+yg=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+yf(a){if(yg)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-fy(c){var
+fz(c){var
 a=new(f.Float32Array)(1);a[0]=c;var
 b=new(f.Int32Array)(a.buffer);return b[0]|0}var
-kK=Math.pow(2,-24);function
-kS(a){throw a}function
-dR(){kS(B.Division_by_zero)}function
+kM=Math.pow(2,-24);function
+kU(a){throw a}function
+dT(){kU(B.Division_by_zero)}function
 g(b,c,a){this.lo=b&a8;this.mi=c&a8;this.hi=a&aR}g.prototype.caml_custom="_j";g.prototype.copy=function(){return new
 g(this.lo,this.mi,this.hi)};g.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};g.prototype.compare=function(a){var
 b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};g.prototype.neg=function(){var
@@ -96,7 +96,7 @@ b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
 g(b,c,d)};g.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
 g(b,c,d)};g.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*kK|0)+this.mi*a.lo+this.lo*a.mi,d=(c*kK|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+b=this.lo*a.lo,c=(b*kM|0)+this.mi*a.lo+this.lo*a.mi,d=(c*kM|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
 g(b,c,d)};g.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};g.prototype.isNeg=function(){return this.hi<<16<0};g.prototype.and=function(a){return new
 g(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};g.prototype.or=function(a){return new
 g(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};g.prototype.xor=function(a){return new
@@ -114,22 +114,22 @@ g(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&aR);return new
 g(this.hi<<16>>a-32,b,b)};g.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&a8;this.lo=this.lo<<1&a8};g.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&a8;this.mi=(this.mi>>>1|this.hi<<23)&a8;this.hi=this.hi>>>1};g.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
 g(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};g.prototype.div=function(a){var
-b=this;if(a.isZero())dR();var
+b=this;if(a.isZero())dT();var
 d=b.hi^a.hi;if(b.hi&aP)b=b.neg();if(a.hi&aP)a=a.neg();var
 c=b.udivmod(a).quotient;if(d&aP)c=c.neg();return c};g.prototype.mod=function(b){var
-a=this;if(b.isZero())dR();var
+a=this;if(b.isZero())dT();var
 d=a.hi;if(a.hi&aP)a=a.neg();if(b.hi&aP)b=b.neg();var
 c=a.udivmod(b).modulus;if(d&aP)c=c.neg();return c};g.prototype.toInt=function(){return this.lo|this.mi<<24};g.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};g.prototype.toArray=function(){return[this.hi>>8,this.hi&a9,this.mi>>16,this.mi>>8&a9,this.mi&a9,this.lo>>16,this.lo>>8&a9,this.lo&a9]};g.prototype.lo32=function(){return this.lo|(this.mi&a9)<<24};g.prototype.hi32=function(){return this.mi>>>8&aR|this.hi<<16};function
-dO(b,c,a){return new
+dQ(b,c,a){return new
 g(b,c,a)}function
-dN(a){if(!isFinite(a)){if(isNaN(a))return dO(1,0,hZ);return a>0?dO(0,0,hZ):dO(0,0,0xfff0)}var
+dP(a){if(!isFinite(a)){if(isNaN(a))return dQ(1,0,hZ);return a>0?dQ(0,0,hZ):dQ(0,0,0xfff0)}var
 f=a==0&&1/a==-Infinity?aP:a>=0?0:aP;if(f)a=-a;var
-b=yd(a)+1023;if(b<=0){b=0;a/=Math.pow(2,-i4)}else{a/=Math.pow(2,b-ki);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+b=yf(a)+1023;if(b<=0){b=0;a/=Math.pow(2,-i4)}else{a/=Math.pow(2,b-kj);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&fe|f|b<<4;return dO(g,e,c)}function
+g=a|0;c=c&ff|f|b<<4;return dQ(g,e,c)}function
 cx(a){return a.toArray()}function
-kB(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==dH)for(var
+kC(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==dJ)for(var
 a=0;a<b.dims.length;a++)if(b.dims[a]<aR)c.write(16,b.dims[a]);else{c.write(16,aR);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
@@ -151,25 +151,25 @@ e=cx(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=cx(dN(b.get(a)));for(var
+e=cx(dP(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=fy(b.get(a));c.write(32,e)}break;case
+e=fz(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,fy(d[1]));c.write(32,fy(d[2]))}break;case
+d=b.get(a);c.write(32,fz(d[1]));c.write(32,fz(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=cx(dN(f[1]));for(var
+f=b.get(a),e=cx(dP(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=cx(dN(f[2]));for(var
+e=cx(dP(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-kz(a){switch(a){case
+kA(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-xh(c,e){var
+xk(c,e){var
 b=f,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
@@ -185,25 +185,25 @@ b=f,a;switch(c){case
 11:a=b.Float64Array;break;case
 12:a=b.Uint8Array;break}if(!a)N("Bigarray.create: unsupported kind");var
 d=new
-a(e*kz(c));return d}function
-fz(c){var
+a(e*kA(c));return d}function
+fA(c){var
 a=new(f.Int32Array)(1);a[0]=c;var
 b=new(f.Float32Array)(a.buffer);return b[0]}function
 cw(a){return new
 g(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-fA(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==hK)return(f|g|b&fe)==0?b&aP?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&fe);if(c>0){a+=16;a*=Math.pow(2,c-ki)}else
+fB(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==hK)return(f|g|b&ff)==0?b&aP?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&ff);if(c>0){a+=16;a*=Math.pow(2,c-kj)}else
 a*=Math.pow(2,-i4);if(b&aP)a=-a;return a}function
-fs(b){var
+ft(b){var
 d=b.length,c=1;for(var
 a=0;a<d;a++){if(b[a]<0)N("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-xF(b,a){return new
+xH(b,a){return new
 g(b&a8,b>>>24&a9|(a&aR)<<8,a>>>16&aR)}function
-fB(a){return a.hi32()}function
-fC(a){return a.lo32()}var
-xi=dH;function
-bp(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bp.prototype.caml_custom=xi;bp.prototype.offset=function(b){var
+fC(a){return a.hi32()}function
+fD(a){return a.lo32()}var
+xl=dJ;function
+bp(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bp.prototype.caml_custom=xl;bp.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
@@ -212,15 +212,15 @@ a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])cr();c=c*this.dims[a]+
 for(var
 a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])cr();c=c*this.dims[a]+(b[a]-1)}return c};bp.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return xF(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return xH(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[du,e,c];default:return this.data[a]}};bp.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=fC(b);this.data[a*2+1]=fB(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[dw,e,c];default:return this.data[a]}};bp.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=fD(b);this.data[a*2+1]=fC(b);break;case
 10:case
 11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bp.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=fC(b),e=fB(b);if(c==e)this.data.fill(c);else
+c=fD(b),e=fC(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
@@ -253,20 +253,20 @@ a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
 N("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])cr();return a};bZ.prototype.get=function(a){return this.data[a]};bZ.prototype.set=function(a,b){this.data[a]=b;return 0};bZ.prototype.fill=function(a){this.data.fill(a);return 0};function
-kx(c,d,a,b){var
-e=kz(c);if(fs(a)*e!=b.length)N("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+ky(c,d,a,b){var
+e=kA(c);if(ft(a)*e!=b.length)N("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
 bZ(c,d,a,b);return new
 bp(c,d,a,b)}function
-aH(b){if(!B.Failure)B.Failure=[G,a(eV),-3];fE(B.Failure,b)}function
-ky(b,v,r){var
+aH(b){if(!B.Failure)B.Failure=[G,a(eX),-3];fF(B.Failure,b)}function
+kz(b,v,r){var
 i=b.read32s();if(i<0||i>16)aH("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&a9,o=p>>8&1,h=[];if(r==dH)for(var
+p=b.read32s(),j=p&a9,o=p>>8&1,h=[];if(r==dJ)for(var
 a=0;a<i;a++){var
 n=b.read16u();if(n==aR){var
 t=b.read32u(),u=b.read32u();if(t!=0)aH("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=fs(h),f=xh(j,d),g=kx(j,o,h,f);switch(j){case
+d=ft(h),f=xk(j,d),g=ky(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -293,31 +293,31 @@ e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=fA(cw(e));g.set(a,k)}break;case
+k=fB(cw(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=fz(b.read32s());g.set(a,k)}break;case
+k=fA(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=fz(b.read32s()),l=fz(b.read32s());g.set(a,[du,m,l])}break;case
+m=fA(b.read32s()),l=fA(b.read32s());g.set(a,[dw,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=fA(cw(e));for(var
+m=fB(cw(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=fA(cw(e));g.set(a,[du,m,l])}break}v[0]=(4+i)*4;return kx(j,o,h,f)}function
-kw(a,b,c){return a.compare(b,c)}function
+l=fB(cw(e));g.set(a,[dw,m,l])}break}v[0]=(4+i)*4;return ky(j,o,h,f)}function
+kx(a,b,c){return a.compare(b,c)}function
 ag(a,b){return Math.imul(a,b)}function
 $(b,a){a=ag(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=ag(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-xA(a,b){a=$(a,fC(b));a=$(a,fB(b));return a}function
-fw(a,b){return xA(a,dN(b))}function
-kA(c){var
-b=fs(c.dims),d=0;switch(c.kind){case
+xC(a,b){a=$(a,fD(b));a=$(a,fC(b));return a}function
+fx(a,b){return xC(a,dP(b))}function
+kB(c){var
+b=ft(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>dz)b=dz;var
+12:if(b>dB)b=dB;var
 e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=$(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
@@ -334,40 +334,40 @@ a=0;a<b;a++)d=$(d,c.data[a]);break;case
 a=0;a<b;a++)d=$(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=fw(d,c.data[a]);break;case
+a=0;a<b;a++)d=fx(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=fw(d,c.data[a]);break}return d}function
-xD(a,b){b[0]=4;return a.read32s()}function
-x0(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=fx(d,c.data[a]);break}return d}function
+xF(a,b){b[0]=4;return a.read32s()}function
+x2(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
 2:aH("input_value: native integer value too large");default:aH("input_value: ill-formed native integer")}}function
-xO(c,d){var
+xQ(c,d){var
 b=new
 Array(8);for(var
 a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return cw(b)}function
-xK(e,d,b){var
+xM(e,d,b){var
 c=cx(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-xE(a,b,c){return a.compare(b)}function
-xH(a){return a.lo32()^a.hi32()}var
-cu={"_j":{deserialize:xO,serialize:xK,fixed_length:8,compare:xE,hash:xH},"_i":{deserialize:xD,fixed_length:4},"_n":{deserialize:x0,fixed_length:4},"_bigarray":{deserialize:function(a,b){return ky(a,b,"_bigarray")},serialize:kB,compare:kw,hash:kA},"_bigarr02":{deserialize:function(a,b){return ky(a,b,dH)},serialize:kB,compare:kw,hash:kA}};function
-ft(a){return cu[a.caml_custom]&&cu[a.caml_custom].compare}function
-kF(f,c,d,e){var
-b=ft(c);if(b){var
+xG(a,b,c){return a.compare(b)}function
+xJ(a){return a.lo32()^a.hi32()}var
+cu={"_j":{deserialize:xQ,serialize:xM,fixed_length:8,compare:xG,hash:xJ},"_i":{deserialize:xF,fixed_length:4},"_n":{deserialize:x2,fixed_length:4},"_bigarray":{deserialize:function(a,b){return kz(a,b,"_bigarray")},serialize:kC,compare:kx,hash:kB},"_bigarr02":{deserialize:function(a,b){return kz(a,b,dJ)},serialize:kC,compare:kx,hash:kB}};function
+fu(a){return cu[a.caml_custom]&&cu[a.caml_custom].compare}function
+kG(f,c,d,e){var
+b=fu(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
 cz(a){return a
 instanceof
 aS}function
-dP(a){return cz(a)}function
-kG(a){if(typeof
+dR(a){return cz(a)}function
+kH(a){if(typeof
 a==="number")return a7;else
-if(cz(a))return dF;else
-if(dP(a))return 1252;else
+if(cz(a))return dH;else
+if(dR(a))return 1252;else
 if(a
 instanceof
 Array&&a[0]===a[0]>>>0&&a[0]<=ig){var
-b=a[0]|0;return b==du?0:b}else
+b=a[0]|0;return b==dw?0:b}else
 if(a
 instanceof
 String)return iy;else
@@ -376,33 +376,33 @@ a=="string")return iy;else
 if(a
 instanceof
 Number)return a7;else
-if(a&&a.caml_custom)return eY;else
+if(a&&a.caml_custom)return e0;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
 af(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-kD(a,b){a.t&6&&bD(a);b.t&6&&bD(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-yh(a,b){return kD(a,b)}function
+kE(a,b){a.t&6&&bE(a);b.t&6&&bE(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+yj(a,b){return kE(a,b)}function
 cs(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=kG(a);if(f==dj){a=a[1];continue}var
-g=kG(b);if(g==dj){b=b[1];continue}if(f!==g){if(f==a7){if(g==eY)return kF(a,b,-1,d);return-1}if(g==a7){if(f==eY)return kF(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:N(e5);break;case
+f=kH(a);if(f==dk){a=a[1];continue}var
+g=kH(b);if(g==dk){b=b[1];continue}if(f!==g){if(f==a7){if(g==e0)return kG(a,b,-1,d);return-1}if(g==a7){if(f==e0)return kG(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:N(e6);break;case
 248:var
 c=af(a[2],b[2]);if(c!=0)return c|0;break;case
-249:N(e5);break;case
+249:N(e6);break;case
 250:N("equal: got Forward_tag, should not happen");break;case
 251:N("equal: abstract value");break;case
 252:if(a!==b){var
-c=kD(a,b);if(c!=0)return c|0}break;case
+c=kE(a,b);if(c!=0)return c|0}break;case
 253:N("equal: got Double_tag, should not happen");break;case
 254:N("equal: got Double_array_tag, should not happen");break;case
 255:N("equal: got Custom_tag, should not happen");break;case
-1247:N(e5);break;case
+1247:N(e6);break;case
 1255:var
-i=ft(a);if(i!=ft(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)N("compare: abstract value");var
+i=fu(a);if(i!=fu(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)N("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -417,117 +417,117 @@ a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;ca
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
 aV(a,b){return cs(a,b,true)}function
-xo(){return[0]}function
+xr(){return[0]}function
 K(a){if(a<0)N("Bytes.create");return new
 aS(a?2:9,e,a)}function
-xq(b,a){if(a==0)dR();return b/a|0}function
-xr(a,b){return+(cs(a,b,false)==0)}function
-xs(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=e;a.t=2}else{a.c=b3(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)dM(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-fD(d){d=ba(d);var
+kI(b,a){if(a==0)dT();return b/a|0}function
+xt(a,b){return+(cs(a,b,false)==0)}function
+xu(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=e;a.t=2}else{a.c=b3(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)dO(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+fE(d){d=ba(d);var
 e=d.length;if(e>31)N("format_int: format too long");var
-a={justify:bW,signstyle:bz,filler:a6,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+a={justify:bW,signstyle:bA,filler:a6,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=bz;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=W;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-fu(b,g){if(b.uppercase)g=g.toUpperCase();var
-f=g.length;if(b.signedconv&&(b.sign<0||b.signstyle!=bz))f++;if(b.alternate){if(b.base==8)f+=1;if(b.base==16)f+=2}var
+b=d.charAt(c);switch(b){case"-":a.justify=bA;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=W;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+fv(b,g){if(b.uppercase)g=g.toUpperCase();var
+f=g.length;if(b.signedconv&&(b.sign<0||b.signstyle!=bA))f++;if(b.alternate){if(b.base==8)f+=1;if(b.base==16)f+=2}var
 c=e;if(b.justify==bW&&b.filler==a6)for(var
-d=f;d<b.width;d++)c+=a6;if(b.signedconv)if(b.sign<0)c+=bz;else
-if(b.signstyle!=bz)c+=b.signstyle;if(b.alternate&&b.base==8)c+=W;if(b.alternate&&b.base==16)c+=eS;if(b.justify==bW&&b.filler==W)for(var
-d=f;d<b.width;d++)c+=W;c+=g;if(b.justify==bz)for(var
+d=f;d<b.width;d++)c+=a6;if(b.signedconv)if(b.sign<0)c+=bA;else
+if(b.signstyle!=bA)c+=b.signstyle;if(b.alternate&&b.base==8)c+=W;if(b.alternate&&b.base==16)c+=eU;if(b.justify==bW&&b.filler==W)for(var
+d=f;d<b.width;d++)c+=W;c+=g;if(b.justify==bA)for(var
 d=f;d<b.width;d++)c+=a6;return a(c)}function
-fv(i,c){function
+fw(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
 c=parseInt(a.toString().split(bW)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(W);if(b>0)a=a+bB+new
+Array(c+1).join(W);if(b>0)a=a+bC+new
 Array(b+1).join(W);return a}else
 return a.toFixed(b)}}var
-a,e=fD(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=dk;e.filler=a6}else
-if(!isFinite(c)){a=kc;e.filler=a6}else
+a,e=fE(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=dl;e.filler=a6}else
+if(!isFinite(c)){a=kd;e.filler=a6}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==fq)a=a.slice(0,b-1)+W+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(fq),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==W)b--;if(a.charAt(b)==bB)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==fq)a=a.slice(0,b-1)+W+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==fr)a=a.slice(0,b-1)+W+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(fr),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==W)b--;if(a.charAt(b)==bC)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==fr)a=a.slice(0,b-1)+W+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==W)b--;if(a.charAt(b)==bB)b--;a=a.slice(0,b+1)}}break}return fu(e,a)}function
-cv(f,c){if(ba(f)==fd)return a(e+c);var
-b=fD(f);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==W)b--;if(a.charAt(b)==bC)b--;a=a.slice(0,b+1)}}break}return fv(e,a)}function
+cv(f,c){if(ba(f)==fe)return a(e+c);var
+b=fE(f);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
 c>>>=0;var
 d=c.toString(b.base);if(b.prec>=0){b.filler=a6;var
-g=b.prec-d.length;if(g>0)d=b3(g,W)+d}return fu(b,d)}var
-x2=0;function
-b1(){return x2++}function
-dQ(a){return a.toUtf16()}function
+g=b.prec-d.length;if(g>0)d=b3(g,W)+d}return fv(b,d)}var
+x4=0;function
+b1(){return x4++}function
+dS(a){return a.toUtf16()}function
 cB(){return typeof
 f.process!=="undefined"&&typeof
 f.process.versions!=="undefined"&&typeof
 f.process.versions.node!=="undefined"}function
-yf(){function
+yh(){function
 a(a){if(a.charAt(0)===aQ)return[e,a.substring(1)];return}function
 b(c){var
 h=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=h.exec(c),b=a[1]||e,f=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||f)){var
 d=a[1]||e,g=a[2]||e;return[d,c.substring(d.length+g.length)]}return}return cB()&&f.process&&f.process.platform?f.process.platform==="win32"?b:a:a}var
-fI=yf();function
-kW(a){return a.slice(-1)!==aQ?a+aQ:a}if(cB()&&f.process&&f.process.cwd)var
+fJ=yh();function
+kY(a){return a.slice(-1)!==aQ?a+aQ:a}if(cB()&&f.process&&f.process.cwd)var
 ct=f.process.cwd().replace(/\\/g,aQ);else
 var
-ct="/static";ct=kW(ct);function
-xT(a){a=dQ(a);if(!fI(a))a=ct+a;var
-e=fI(a),d=e[1].split(aQ),b=[];for(var
+ct="/static";ct=kY(ct);function
+xV(a){a=dS(a);if(!fJ(a))a=ct+a;var
+e=fJ(a),d=e[1].split(aQ),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-ya(f){for(var
+yc(f){for(var
 g=e,b=g,a,i,c=0,h=f.length;c<h;c++){a=f.charCodeAt(c);if(a<aA){for(var
 d=c+1;d<h&&(a=f.charCodeAt(d))<aA;d++);if(d-c>h0){b.substr(0,1);g+=b;b=e;g+=f.slice(c,d)}else
-b+=f.slice(c,d);if(d==h)break;c=d}if(a<jM){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(aA|a&bX)}else
+b+=f.slice(c,d);if(d==h)break;c=d}if(a<jN){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(aA|a&bX)}else
 if(a<0xd800||a>=io)b+=String.fromCharCode(ip|a>>12,aA|a>>6&bX,aA|a&bX);else
-if(a>=0xdbff||c+1==h||(i=f.charCodeAt(c+1))<h$||i>io)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+i-0x35fdc00;b+=String.fromCharCode(jZ|a>>18,aA|a>>12&bX,aA|a>>6&bX,aA|a&bX)}if(b.length>bY){b.substr(0,1);g+=b;b=e}}return g+b}function
-xm(a){var
-b=9;if(!kY(a))b=8,a=ya(a);return new
+if(a>=0xdbff||c+1==h||(i=f.charCodeAt(c+1))<h$||i>io)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+i-0x35fdc00;b+=String.fromCharCode(j0|a>>18,aA|a>>12&bX,aA|a>>6&bX,aA|a&bX)}if(b.length>bY){b.substr(0,1);g+=b;b=e}}return g+b}function
+xp(a){var
+b=9;if(!k0(a))b=8,a=yc(a);return new
 aS(b,a,a.length)}function
-as(a){return xm(a)}var
-yg=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",h5,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",fg,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",eZ,jF,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-bH(d,g,f,a){var
-b=yg.indexOf(d);if(b<0){if(a==null)a=-i5;b=[0,a]}var
+as(a){return xp(a)}var
+yi=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",h5,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",fh,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",e1,jG,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+bI(d,g,f,a){var
+b=yi.indexOf(d);if(b<0){if(a==null)a=-i5;b=[0,a]}var
 c=[b,as(g||e),as(f||e)];return c}var
-kQ={};function
-bE(a){return kQ[a]}function
-bF(b,a){throw[0,b].concat(a)}function
-xl(a){return new
+kS={};function
+bF(a){return kS[a]}function
+bG(b,a){throw[0,b].concat(a)}function
+xo(a){return new
 aS(4,a,a.length)}function
-w(a){fE(B.Sys_error,a)}function
-x4(a){w(a+de)}function
-xk(b,a){if(a>>>0>=b.l)kC();return b0(b,a)}function
+w(a){fF(B.Sys_error,a)}function
+x6(a){w(a+df)}function
+xn(b,a){if(a>>>0>=b.l)kD();return b0(b,a)}function
 ar(a){return a.l}function
-kv(){}function
+kw(){}function
 P(a){this.data=a}P.prototype=new
-kv();P.prototype.truncate=function(a){var
+kw();P.prototype.truncate=function(a){var
 b=this.data;this.data=K(a|0);bq(b,0,this.data,0,a)};P.prototype.length=function(){return ar(this.data)};P.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
 e=K(b+a),f=this.data;this.data=e;bq(f,0,this.data,0,c)}aU(d,g,this.data,b,a);return 0};P.prototype.read=function(c,a,d,b){var
-e=this.length();bq(this.data,c,a,d,b);return 0};P.prototype.read_one=function(a){return xk(this.data,a)};P.prototype.close=function(){};P.prototype.constructor=P;function
+e=this.length();bq(this.data,c,a,d,b);return 0};P.prototype.read_one=function(a){return xn(this.data,a)};P.prototype.close=function(){};P.prototype.constructor=P;function
 ae(b,a){this.content={};this.root=b;this.lookupFun=a}ae.prototype.nm=function(a){return this.root+a};ae.prototype.create_dir_if_needed=function(d){var
 c=d.split(aQ),b=e;for(var
 a=0;a<c.length-1;a++){b+=c[a]+aQ;if(this.content[b])continue;this.content[b]=Symbol("directory")}};ae.prototype.slash=function(a){return/\/$/.test(a)?a:a+aQ};ae.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
 c=this.lookupFun(a(this.root),a(b));if(c!==0){this.create_dir_if_needed(b);this.content[b]=new
 P(aF(c[1]))}}};ae.prototype.exists=function(a){if(a==e)return 1;var
 b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};ae.prototype.mkdir=function(c,f,d){var
-b=d&&bE(e$);if(this.exists(c))if(b)bF(b,bH(h5,eQ,this.nm(c)));else
+b=d&&bF(fa);if(this.exists(c))if(b)bG(b,bI(h5,eS,this.nm(c)));else
 w(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||e;if(!this.exists(a))if(b)bF(b,bH(fg,eQ,this.nm(a)));else
-w(a+de);if(!this.is_dir(a))if(b)bF(b,bH(eZ,eQ,this.nm(a)));else
-w(a+fp);this.create_dir_if_needed(this.slash(c))};ae.prototype.rmdir=function(a,g){var
-b=g&&bE(e$),c=a==e?e:this.slash(a),f=new
-RegExp(iv+c+jI);if(!this.exists(a))if(b)bF(b,bH(fg,e9,this.nm(a)));else
-w(a+de);if(!this.is_dir(a))if(b)bF(b,bH(eZ,e9,this.nm(a)));else
-w(a+fp);for(var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||e;if(!this.exists(a))if(b)bG(b,bI(fh,eS,this.nm(a)));else
+w(a+df);if(!this.is_dir(a))if(b)bG(b,bI(e1,eS,this.nm(a)));else
+w(a+fq);this.create_dir_if_needed(this.slash(c))};ae.prototype.rmdir=function(a,g){var
+b=g&&bF(fa),c=a==e?e:this.slash(a),f=new
+RegExp(iv+c+jJ);if(!this.exists(a))if(b)bG(b,bI(fh,e_,this.nm(a)));else
+w(a+df);if(!this.is_dir(a))if(b)bG(b,bI(e1,e_,this.nm(a)));else
+w(a+fq);for(var
 d
 in
-this.content)if(d.match(f))if(b)bF(b,bH(jF,e9,this.nm(a)));else
+this.content)if(d.match(f))if(b)bG(b,bI(jG,e_,this.nm(a)));else
 w(this.nm(a)+": Directory not empty");delete
 this.content[c]};ae.prototype.readdir=function(a){var
-g=a==e?e:this.slash(a);if(!this.exists(a))w(a+de);if(!this.is_dir(a))w(a+fp);var
+g=a==e?e:this.slash(a);if(!this.exists(a))w(a+df);if(!this.is_dir(a))w(a+fq);var
 h=new
-RegExp(iv+g+jI),d={},c=[];for(var
+RegExp(iv+g+jJ),d={},c=[];for(var
 f
 in
 this.content){var
@@ -538,38 +538,38 @@ this.content[a];return b};ae.prototype.open=function(a,b){if(b.rdonly&&b.wronly)
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
 P(K(0));return this.content[a]}else
-x4(this.nm(a))};ae.prototype.register=function(c,a){var
+x6(this.nm(a))};ae.prototype.register=function(c,a){var
 b;if(this.content[c])w(this.nm(c)+iB);if(cz(a))b=new
-P(a);if(dP(a))b=new
+P(a);if(dR(a))b=new
 P(aF(a));else
 if(a
 instanceof
 Array)b=new
-P(xl(a));else
+P(xo(a));else
 if(typeof
 a==="string")b=new
-P(kE(a));else
+P(kF(a));else
 if(a.toString){var
 d=aF(as(a.toString()));b=new
 P(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
 w(this.nm(c)+" : registering file with invalid content type")};ae.prototype.constructor=ae;function
 h(a){return ar(a)}function
 at(b,a){return b0(b,a)}function
-xf(d){var
+xi(d){var
 c=h(d),b=new
 Array(c),a=0;for(;a<c;a++)b[a]=at(d,a);return b}function
-xe(a){if(a.t!=4)dM(a);return a.c}function
+xh(a){if(a.t!=4)dO(a);return a.c}function
 aT(a){this.fs=require("fs");this.fd=a}aT.prototype=new
-kv();aT.prototype.truncate=function(a){try{this.fs.ftruncateSync(this.fd,a|0)}catch(a){w(a.toString())}};aT.prototype.length=function(){try{return this.fs.fstatSync(this.fd).size}catch(a){w(a.toString())}};aT.prototype.write=function(g,b,c,e){var
-a=xf(b);if(!(a
+kw();aT.prototype.truncate=function(a){try{this.fs.ftruncateSync(this.fd,a|0)}catch(a){w(a.toString())}};aT.prototype.length=function(){try{return this.fs.fstatSync(this.fd).size}catch(a){w(a.toString())}};aT.prototype.write=function(g,b,c,e){var
+a=xi(b);if(!(a
 instanceof
 f.Uint8Array))a=new(f.Uint8Array)(a);var
 d=f.Buffer.from(a);try{this.fs.writeSync(this.fd,d,c,e,g)}catch(a){w(a.toString())}return 0};aT.prototype.read=function(h,d,c,g){var
-a=xe(d);if(!(a
+a=xh(d);if(!(a
 instanceof
 f.Uint8Array))a=new(f.Uint8Array)(a);var
 e=f.Buffer.from(a);try{this.fs.readSync(this.fd,e,c,g,h)}catch(a){w(a.toString())}for(var
-b=0;b<g;b++)bC(d,c+b,e[c+b]);return 0};aT.prototype.read_one=function(c){var
+b=0;b<g;b++)bD(d,c+b,e[c+b]);return 0};aT.prototype.read_one=function(c){var
 b=new(f.Uint8Array)(1),a=f.Buffer.from(b);try{this.fs.readSync(this.fd,a,0,1,c)}catch(a){w(a.toString())}return a[0]};aT.prototype.close=function(){try{this.fs.closeSync(this.fd)}catch(a){w(a.toString())}};aT.prototype.constructor=aT;function
 Q(a){this.fs=require("fs");this.root=a}Q.prototype.nm=function(a){return this.root+a};Q.prototype.exists=function(a){try{return this.fs.existsSync(this.nm(a))?1:0}catch(a){return 0}};Q.prototype.mkdir=function(b,a,c){try{this.fs.mkdirSync(this.nm(b),{mode:a});return 0}catch(a){this.raise_nodejs_error(a,c)}};Q.prototype.rmdir=function(a,b){try{this.fs.rmdirSync(this.nm(a));return 0}catch(a){this.raise_nodejs_error(a,b)}};Q.prototype.readdir=function(a,b){try{return this.fs.readdirSync(this.nm(a))}catch(a){this.raise_nodejs_error(a,b)}};Q.prototype.is_dir=function(a){try{return this.fs.statSync(this.nm(a)).isDirectory()?1:0}catch(a){w(a.toString())}};Q.prototype.unlink=function(a,c){try{var
 b=this.fs.existsSync(this.nm(a))?1:0;this.fs.unlinkSync(this.nm(a));return b}catch(a){this.raise_nodejs_error(a,c)}};Q.prototype.open=function(f,c,g){var
@@ -582,8 +582,8 @@ aT(d)}catch(a){this.raise_nodejs_error(a,g)}};Q.prototype.rename=function(b,a,c)
 a=this.fs.statSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};Q.prototype.lstat=function(b,c){try{var
 a=this.fs.lstatSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};Q.prototype.symlink=function(d,c,a,b){try{this.fs.symlinkSync(this.nm(c),this.nm(a),d?"dir":"file");return 0}catch(a){this.raise_nodejs_error(a,b)}};Q.prototype.readlink=function(b,c){try{var
 a=this.fs.readlinkSync(this.nm(b),hI);return as(a)}catch(a){this.raise_nodejs_error(a,c)}};Q.prototype.raise_nodejs_error=function(a,d){var
-b=bE(e$);if(d&&b){var
-c=bH(a.code,a.syscall,a.path,a.errno);bF(b,c)}else
+b=bF(fa);if(d&&b){var
+c=bI(a.code,a.syscall,a.path,a.errno);bG(b,c)}else
 w(a.toString())};Q.prototype.stats_from_js=function(a){var
 b;if(a.isFile())b=0;else
 if(a.isDirectory())b=1;else
@@ -592,49 +592,49 @@ if(a.isBlockDevice())b=3;else
 if(a.isSymbolicLink())b=4;else
 if(a.isFIFO())b=5;else
 if(a.isSocket())b=6;return[0,a.dev,a.ino,b,a.mode,a.nlink,a.uid,a.gid,a.rdev,a.size,a.atimeMs,a.mtimeMs,a.ctimeMs]};Q.prototype.constructor=Q;function
-kJ(b){var
-a=fI(b);if(!a)return;return a[0]+aQ}var
-dS=kJ(ct)||aH("unable to compute caml_root"),b4=[];if(cB())b4.push({path:dS,device:new
-Q(dS)});else
-b4.push({path:dS,device:new
-ae(dS)});b4.push({path:jb,device:new
+kL(b){var
+a=fJ(b);if(!a)return;return a[0]+aQ}var
+dU=kL(ct)||aH("unable to compute caml_root"),b4=[];if(cB())b4.push({path:dU,device:new
+Q(dU)});else
+b4.push({path:dU,device:new
+ae(dU)});b4.push({path:jb,device:new
 ae(jb)});function
-kZ(b){var
-g=xT(b),b=g.join(aQ),f=kW(b),c;for(var
+k1(b){var
+g=xV(b),b=g.join(aQ),f=kY(b),c;for(var
 e=0;e<b4.length;e++){var
 a=b4[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&cB()){var
-d=kJ(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+d=kL(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
 Q(d)};b4.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;w("no device found for "+f)}function
-xp(c,b){var
-a=kZ(c);if(!a.device.register)aH("cannot register file");a.device.register(a.rest,b);return 0}function
-kX(c,b){var
-c=a(c),b=a(b);return xp(c,b)}function
-xu(){var
+xs(c,b){var
+a=k1(c);if(!a.device.register)aH("cannot register file");a.device.register(a.rest,b);return 0}function
+kZ(c,b){var
+c=a(c),b=a(b);return xs(c,b)}function
+xw(){var
 b=f.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)kX(b[a].name,b[a].content);f.jsoo_create_file=kX;f.caml_fs_tmp=[];return 0}function
-kI(){return[0]}function
-xv(a,b){return+(cs(a,b,false)>=0)}function
-fx(d,b){var
+a=0;a<b.length;a++)kZ(b[a].name,b[a].content);f.jsoo_create_file=kZ;f.caml_fs_tmp=[];return 0}function
+kK(){return[0]}function
+xx(a,b){return+(cs(a,b,false)>=0)}function
+fy(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=$(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
 1:c|=b.charCodeAt(a);d=$(d,c)}d^=e;return d}function
-xB(a,b){return fx(a,ba(b))}function
-xy(d,b){var
+xD(a,b){return fy(a,ba(b))}function
+xA(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=$(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
 1:c|=b[a];d=$(d,c)}d^=e;return d}function
-kL(a){switch(a.t&6){default:bD(a);case
+kN(a){switch(a.t&6){default:bE(a);case
 0:return a.c;case
 4:return a.c}}function
-xx(b,c){var
-a=kL(c);return typeof
-a==="string"?fx(b,a):xy(b,a)}function
-xz(a){a^=a>>>16;a=ag(a,0x85ebca6b|0);a^=a>>>13;a=ag(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-xw(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dz)d=dz;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(cu[a.caml_custom]&&cu[a.caml_custom].hash){var
+xz(b,c){var
+a=kN(c);return typeof
+a==="string"?fy(b,a):xA(b,a)}function
+xB(a){a^=a>>>16;a=ag(a,0x85ebca6b|0);a^=a>>>13;a=ag(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+xy(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dB)d=dB;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(cu[a.caml_custom]&&cu[a.caml_custom].hash){var
 k=cu[a.caml_custom].hash(a);b=$(b,k);c--}}else
 if(a
 instanceof
@@ -642,38 +642,38 @@ Array&&a[0]===(a[0]|0))switch(a[0]){case
 248:b=$(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
 o=a.length-1<<10|a[0];b=$(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(cz(a)){b=xx(b,a);c--}else
-if(dP(a)){b=xB(b,a);c--}else
+if(cz(a)){b=xz(b,a);c--}else
+if(dR(a)){b=xD(b,a);c--}else
 if(typeof
-a==="string"){b=fx(b,a);c--}else
+a==="string"){b=fy(b,a);c--}else
 if(a===(a|0)){b=$(b,a+a+1);c--}else
-if(a===+a){b=fw(b,a);c--}}b=xz(b);return b&0x3FFFFFFF}function
-xC(a,c,l){if(!isFinite(a)){if(isNaN(a))return as(dk);return as(a>0?j5:"-infinity")}var
+if(a===+a){b=fx(b,a);c--}}b=xB(b);return b&0x3FFFFFFF}function
+xE(a,c,l){if(!isFinite(a)){if(isNaN(a))return as(dl);return as(a>0?j6:"-infinity")}var
 j=a==0&&1/a==-Infinity?1:a>=0?0:1;if(j)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-k=d<0?e:bW,f=e;if(j)f=bz;else
+k=d<0?e:bW,f=e;if(j)f=bA;else
 switch(l){case
 43:f=bW;break;case
 32:f=a6;break;default:break}if(c>=0&&c<13){var
 h=Math.pow(2,c*4);a=Math.round(a*h)/h}var
 b=a.toString(16);if(c>=0){var
-i=b.indexOf(bB);if(i<0)b+=bB+b3(c,W);else{var
+i=b.indexOf(bC);if(i<0)b+=bC+b3(c,W);else{var
 g=i+1+c;if(b.length<g)b+=b3(g-b.length,W);else
-b=b.substr(0,g)}}return as(f+eS+b+"p"+k+d.toString(10))}function
-xJ(a){return+a.isZero()}function
-xM(a){return new
+b=b.substr(0,g)}}return as(f+eU+b+"p"+k+d.toString(10))}function
+xL(a){return+a.isZero()}function
+xO(a){return new
 g(a&a8,a>>24&a8,a>>31&aR)}function
-xN(a){return a.toInt()}function
-xI(a){return+a.isNeg()}function
-xL(a){return a.neg()}function
-xG(h,c){var
-a=fD(h);if(a.signedconv&&xI(c)){a.sign=-1;c=xL(c)}var
-b=e,i=xM(a.base),g="0123456789abcdef";do{var
-f=c.udivmod(i);c=f.quotient;b=g.charAt(xN(f.modulus))+b}while(!xJ(c));if(a.prec>=0){a.filler=a6;var
-d=a.prec-b.length;if(d>0)b=b3(d,W)+b}return fu(a,b)}function
-x3(c){var
+xP(a){return a.toInt()}function
+xK(a){return+a.isNeg()}function
+xN(a){return a.neg()}function
+xI(h,c){var
+a=fE(h);if(a.signedconv&&xK(c)){a.sign=-1;c=xN(c)}var
+b=e,i=xO(a.base),g="0123456789abcdef";do{var
+f=c.udivmod(i);c=f.quotient;b=g.charAt(xP(f.modulus))+b}while(!xL(c));if(a.prec>=0){a.filler=a6;var
+d=a.prec-b.length;if(d>0)b=b3(d,W)+b}return fv(a,b)}function
+x5(c){var
 a=0,e=h(c),b=10,d=1;if(e>0)switch(at(c,a)){case
 45:a++;d=-1;break;case
 43:a++;d=1;break}if(a+1<e&&at(c,a)==48)switch(at(c,a+1)){case
@@ -685,24 +685,24 @@ a=0,e=h(c),b=10,d=1;if(e>0)switch(at(c,a)){case
 66:b=2;a+=2;break;case
 117:case
 85:a+=2;break}return[a,d,b]}function
-kR(a){if(a>=48&&a<=57)return a-48;if(a>=65&&a<=90)return a-55;if(a>=97&&a<=122)return a-87;return-1}function
+kT(a){if(a>=48&&a<=57)return a-48;if(a>=65&&a<=90)return a-55;if(a>=97&&a<=122)return a-87;return-1}function
 cy(f){var
-i=x3(f),c=i[0],j=i[1],d=i[2],g=h(f),k=-1>>>0,e=c<g?at(f,c):0,b=kR(e);if(b<0||b>=d)aH(dh);var
-a=b;for(c++;c<g;c++){e=at(f,c);if(e==95)continue;b=kR(e);if(b<0||b>=d)break;a=d*a+b;if(a>k)aH(dh)}if(c!=g)aH(dh);a=j*a;if(d==10&&(a|0)!=a)aH(dh);return a|0}function
-xQ(a){return a.slice(1)}function
-xR(d){return function(){var
+i=x5(f),c=i[0],j=i[1],d=i[2],g=h(f),k=-1>>>0,e=c<g?at(f,c):0,b=kT(e);if(b<0||b>=d)aH(di);var
+a=b;for(c++;c<g;c++){e=at(f,c);if(e==95)continue;b=kT(e);if(b<0||b>=d)break;a=d*a+b;if(a>k)aH(di)}if(c!=g)aH(di);a=j*a;if(d==10&&(a|0)!=a)aH(di);return a|0}function
+xS(a){return a.slice(1)}function
+xT(d){return function(){var
 b=arguments.length;if(b>0){var
 c=new
 Array(b);for(var
 a=0;a<b;a++)c[a]=arguments[a];return aG(d,c)}else
 return aG(d,[undefined])}}function
-xS(a,b){return+(cs(a,b,false)<=0)}function
+xU(a,b){return+(cs(a,b,false)<=0)}function
 aI(a,d){if(a<0)cr();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-x9(b){return a(dT(b,0,b.length))}var
-xU=function(){function
+x$(b){return a(dV(b,0,b.length))}var
+xW=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -717,34 +717,34 @@ o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=kL(i);if(typeof
+e=[],h=kN(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return x9(k(e,f))}}();function
-xV(c,b,a){return xU(aF(c),b,a)}function
-xW(){return 0}var
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return x$(k(e,f))}}();function
+xX(c,b,a){return xW(aF(c),b,a)}function
+xY(){return 0}var
 aW=new
 Array();function
 b2(c){var
 a=aW[c];if(!a.opened)w("Cannot flush a closed channel");if(!a.buffer||a.buffer==e)return 0;if(a.fd&&B.fds[a.fd]&&B.fds[a.fd].output){var
 b=B.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=e;return 0}function
-kU(e,f){var
+kW(e,f){var
 b=aW[e],d=a(f),c=h(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
-yb(a){var
-a=fH(a),b=f;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+yd(a){var
+a=fI(a),b=f;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-yc(a){var
-a=fH(a),b=f;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+ye(a){var
+a=fI(a),b=f;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-dU(c,e,d,a){if(B.fds===undefined)B.fds=new
+dW(c,e,d,a){if(B.fds===undefined)B.fds=new
 Array();a=a?a:{};var
 b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;B.fds[c]=b;if(!B.fd_last_idx||c>B.fd_last_idx)B.fd_last_idx=c;return c}function
-yi(c,b,g){var
+yk(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -755,37 +755,37 @@ a={};while(b){switch(b[1]){case
 6:a.binary=1;break;case
 7:a.text=1;break;case
 8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)w(ba(c)+iE);if(a.text&&a.binary)w(ba(c)+jj);var
-d=kZ(c),e=d.device.open(d.rest,a),f=B.fd_last_idx?B.fd_last_idx:0;return dU(f+1,kU,e,a)}dU(0,kU,new
-P(K(0)));dU(1,yc,new
-P(K(0)));dU(2,yb,new
+d=k1(c),e=d.device.open(d.rest,a),f=B.fd_last_idx?B.fd_last_idx:0;return dW(f+1,kW,e,a)}dW(0,kW,new
+P(K(0)));dW(1,ye,new
+P(K(0)));dW(2,yd,new
 P(K(0)));function
-xX(a){var
-c=B.fds[a];if(c.flags.wronly)w(kn+a+" is writeonly");var
+xZ(a){var
+c=B.fds[a];if(c.flags.wronly)w(ko+a+" is writeonly");var
 d=null;if(a==0&&cB()){var
 e=require("fs");d=function(){return as(e.readFileSync(0,hI))}}var
 b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};aW[b.fd]=b;return b.fd}function
-kM(c){var
-b=B.fds[c];if(b.flags.rdonly)w(kn+c+" is readonly");var
+kO(c){var
+b=B.fds[c];if(b.flags.rdonly)w(ko+c+" is readonly");var
 a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:e};aW[a.fd]=a;return a.fd}function
-xY(){var
+x0(){var
 b=0;for(var
 a=0;a<aW.length;a++)if(aW[a]&&aW[a].opened&&aW[a].out)b=[0,aW[a].fd,b];return b}function
 X(a){return a}function
-xZ(g,d,h,f){var
+x1(g,d,h,f){var
 b=aW[g];if(!b.opened)w("Cannot output to a closed channel");var
 a;if(h==0&&ar(d)==f)a=d;else{a=K(f);bq(d,h,a,0,f)}var
 i=X(a),c=ba(i),e=c.lastIndexOf(ic);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);b2(g);b.buffer+=c.substr(e+1)}return 0}function
-kN(b,a,d,c){return xZ(b,aF(a),d,c)}function
-kO(c,b){var
-d=a(String.fromCharCode(b));kN(c,d,0,1);return 0}function
-kP(b,a){if(a==0)dR();return b%a}function
+kP(b,a,d,c){return x1(b,aF(a),d,c)}function
+kQ(c,b){var
+d=a(String.fromCharCode(b));kP(c,d,0,1);return 0}function
+kR(b,a){if(a==0)dT();return b%a}function
 al(a,b){return+(cs(a,b,false)!=0)}function
-x1(a,b){a[0]=dj;a[1]=b;return 0}function
+x3(a,b){a[0]=dk;a[1]=b;return 0}function
 cA(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(cz(a))return dF;else
-if(dP(a))return dF;else
+if(cz(a))return dH;else
+if(dR(a))return dH;else
 if(a
 instanceof
 Function||typeof
@@ -793,69 +793,69 @@ a=="function")return 247;else
 if(a&&a.caml_custom)return ig;else
 return a7}function
 aC(b,c,a){if(a&&f.toplevelReloc)b=f.toplevelReloc(a);B[b+1]=c;if(a)B[a]=c}function
-fF(a,b){kQ[ba(a)]=b;return 0}function
-xj(a,b){if(a===b)return 1;a.t&6&&bD(a);b.t&6&&bD(b);return a.c==b.c?1:0}function
-bG(a,b){return xj(a,b)}function
-x8(){N(fo)}function
-C(b,a){if(a>>>0>=h(b))x8();return at(b,a)}function
-i(a,b){return 1-bG(a,b)}function
-x_(){return 0x7FFFFFFF/4|0}function
-x5(){kS(B.Not_found)}function
-kV(c){var
-a=f,b=dQ(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return as(a.process.env[b]);if(f.jsoo_static_env&&f.jsoo_static_env[b])return as(f.jsoo_static_env[b]);x5()}function
-x$(){if(f.crypto)if(typeof
+fG(a,b){kS[ba(a)]=b;return 0}function
+xm(a,b){if(a===b)return 1;a.t&6&&bE(a);b.t&6&&bE(b);return a.c==b.c?1:0}function
+bH(a,b){return xm(a,b)}function
+x_(){N(fp)}function
+C(b,a){if(a>>>0>=h(b))x_();return at(b,a)}function
+i(a,b){return 1-bH(a,b)}function
+ya(){return 0x7FFFFFFF/4|0}function
+x7(){kU(B.Not_found)}function
+kX(c){var
+a=f,b=dS(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return as(a.process.env[b]);if(f.jsoo_static_env&&f.jsoo_static_env[b])return as(f.jsoo_static_env[b]);x7()}function
+yb(){if(f.crypto)if(typeof
 f.crypto.getRandomValues==="function"){var
 a=new(f.Uint32Array)(1);f.crypto.getRandomValues(a);return[0,a[0]]}else
 if(f.crypto.randomBytes==="function"){var
 b=f.crypto.randomBytes(4),a=new(f.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-fG(a){var
+fH(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
 R(b,a){return{joo_tramp:b,joo_args:a}}function
-kT(a){return a}function
+kV(a){return a}function
 aJ(a){if(a
 instanceof
 Array)return a;if(f.RangeError&&a
 instanceof
-f.RangeError&&a.message&&a.message.match(/maximum call stack/i))return kT(B.Stack_overflow);if(f.InternalError&&a
+f.RangeError&&a.message&&a.message.match(/maximum call stack/i))return kV(B.Stack_overflow);if(f.InternalError&&a
 instanceof
-f.InternalError&&a.message&&a.message.match(/too much recursion/i))return kT(B.Stack_overflow);if(a
+f.InternalError&&a.message&&a.message.match(/too much recursion/i))return kV(B.Stack_overflow);if(a
 instanceof
-f.Error&&bE(eW))return[0,bE(eW),a];return[0,B.Failure,as(String(a))]}function
-xP(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-xt(b){var
-a=e;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&xP(b[1]))var
+f.Error&&bF(eY))return[0,bF(eY),a];return[0,B.Failure,as(String(a))]}function
+xR(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+xv(b){var
+a=e;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&xR(b[1]))var
 f=b[2],g=1;else
 var
 g=2,f=b;a+="(";for(var
-d=g;d<f.length;d++){if(d>g)a+=by;var
+d=g;d<f.length;d++){if(d>g)a+=bz;var
 c=f[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-aS)a+=dA+c.toString()+dA;else
+aS)a+=dC+c.toString()+dC;else
 if(typeof
-c=="string")a+=dA+c.toString()+dA;else
+c=="string")a+=dC+c.toString()+dC;else
 a+=iX}a+=")"}else
 if(b[0]==G)a+=b[1];return a}function
-kH(a){if(a
+kJ(a){if(a
 instanceof
 Array&&(a[0]==0||a[0]==G)){var
-c=bE(h4);if(c)c(a,false);else{var
-d=xt(a),b=bE(hH);if(b)b(0);f.console.error(e8+d+ic)}}else
+c=bF(h4);if(c)c(a,false);else{var
+d=xv(a),b=bF(hH);if(b)b(0);f.console.error(e9+d+ic)}}else
 throw a}function
-x7(){var
-a=f;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){kH(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)kH(a.error)})}x7();function
+x9(){var
+a=f;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){kJ(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)kJ(a.error)})}x9();function
 b(a,b){return a.length==1?a(b):aG(a,[b])}function
 k(a,b,c){return a.length==2?a(b,c):aG(a,[b,c])}function
 hA(a,b,c,d){return a.length==3?a(b,c,d):aG(a,[b,c,d])}function
-xc(a,b,c,d,e){return a.length==4?a(b,c,d,e):aG(a,[b,c,d,e])}function
-eO(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):aG(a,[b,c,d,e,f])}function
-xb(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):aG(a,[b,c,d,e,f,g,h])}xu();var
-dV=[G,a(kd),-1],fN=[G,a(h8),-2],fL=[G,a(eV),-3],fJ=[G,a(iU),-4],bb=[G,a(i$),-7],fM=[G,a(iu),-8],dW=[G,a(jc),-9],x=[G,a(jP),-11],fO=[G,a(hG),-12],wX=[4,0,0,0,[12,45,[4,0,0,0,0]]],d8=[0,[11,a('File "'),[2,0,[11,a('", line '),[4,0,0,0,[11,a(iz),[4,0,0,0,[12,45,[4,0,0,0,[11,a(": "),[2,0,0]]]]]]]]]],a('File "%s", line %d, characters %d-%d: %s')],wY=[0,[0,[0,[0,[0,0]]]]],wZ=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,wY]]]]]]]]]]],w0=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,wZ]]]]]]]]]]],w1=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,w0]]]]]]]]]]],w2=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,w1]]]]]]]]]]],w3=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,w2]]]]]]]]]]],w4=[1,0],w5=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,w4]]]]]]]]]]],w6=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,w5]]]]]]]]]]],w7=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,w6]]]]]]]]]]],w8=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,w7]]]]]]]]]]],w9=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,w8]]]]]]]]]]],w_=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,w9]]]]]]]]]]],w$=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,w_]]]]]]]]]]],xa=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,w$]]]]]]]]]]],c3=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,xa]]]]]]]]]]],bw=[0,0,0],eL=a("vectors that need a boundary of probability 0");aC(11,fO,hG);aC(10,x,jP);aC(9,[G,a(iO),j0],iO);aC(8,dW,jc);aC(7,fM,iu);aC(6,bb,i$);aC(5,[G,a(jD),-6],jD);aC(4,[G,a(ie),-5],ie);aC(3,fJ,iU);aC(2,fL,eV);aC(1,fN,h8);aC(0,dV,kd);var
-k4=a("%.12g"),k3=a(bB),k1=a(iV),k2=a(i2),k5=a("option is None"),k7=a("\\\\"),k8=a("\\'"),k9=a("\\b"),k_=a("\\t"),k$=a("\\n"),la=a("\\r"),ld=a(" is not an Unicode scalar value"),le=a(jK),lh=a("List.exists2"),li=a("List.combine"),lf=a("nth"),lg=a("List.nth"),ll=a("String.blit / Bytes.blit_string"),lk=a("Bytes.blit"),lj=a("String.sub / Bytes.sub"),lq=a("String.contains_from / Bytes.contains_from"),ln=a(e),lm=a("String.concat"),ls=a("Array.fill"),lt=a("CamlinternalLazy.Undefined"),lB=[0,a(dv),138,19],lA=[0,a(dv),171,8],lz=a("Buffer.add: cannot grow buffer"),ly=[0,a(dv),93,2],lx=[0,a(dv),94,2],lK=a("%c"),lL=a("%s"),lM=a(hC),lN=a(ir),lO=a(iP),lP=a(hV),lQ=a("%f"),lR=a("%B"),lS=a("%{"),lT=a("%}"),lU=a("%("),lV=a("%)"),lW=a("%a"),lX=a("%t"),lY=a("%?"),lZ=a("%r"),l0=a("%_r"),l1=[0,a(M),850,23],ma=[0,a(M),814,21],l4=[0,a(M),815,21],mb=[0,a(M),818,21],l5=[0,a(M),819,21],mc=[0,a(M),822,19],l6=[0,a(M),823,19],md=[0,a(M),826,22],l7=[0,a(M),827,22],me=[0,a(M),831,30],l8=[0,a(M),832,30],l_=[0,a(M),836,26],l2=[0,a(M),837,26],l$=[0,a(M),846,28],l3=[0,a(M),847,28],l9=[0,a(M),851,23],nh=a(iM),nf=[0,a(M),1558,4],ng=a("Printf: bad conversion %["),ni=[0,a(M),1626,39],nj=[0,a(M),1649,31],nk=[0,a(M),1650,31],nl=a("Printf: bad conversion %_"),nm=a(iF),nn=a(iQ),no=a(iF),np=a(iQ),nd=a(dk),nb=a("neg_infinity"),nc=a(j5),na=a(bB),m7=[0,eT],mV=a("%+nd"),mW=a("% nd"),mY=a("%+ni"),mZ=a("% ni"),m0=a("%nx"),m1=a("%#nx"),m2=a("%nX"),m3=a("%#nX"),m4=a("%no"),m5=a("%#no"),mU=a("%nd"),mX=a(iP),m6=a("%nu"),mI=a("%+ld"),mJ=a("% ld"),mL=a("%+li"),mM=a("% li"),mN=a("%lx"),mO=a("%#lx"),mP=a("%lX"),mQ=a("%#lX"),mR=a("%lo"),mS=a("%#lo"),mH=a("%ld"),mK=a(ir),mT=a("%lu"),mv=a("%+Ld"),mw=a("% Ld"),my=a("%+Li"),mz=a("% Li"),mA=a("%Lx"),mB=a("%#Lx"),mC=a("%LX"),mD=a("%#LX"),mE=a("%Lo"),mF=a("%#Lo"),mu=a("%Ld"),mx=a(hV),mG=a("%Lu"),mi=a("%+d"),mj=a("% d"),ml=a("%+i"),mm=a("% i"),mn=a("%x"),mo=a("%#x"),mp=a(jK),mq=a("%#X"),mr=a("%o"),ms=a("%#o"),mh=a(fd),mk=a(hC),mt=a(iM),lC=a("@]"),lD=a("@}"),lE=a("@?"),lF=a("@\n"),lG=a("@."),lH=a("@@"),lI=a("@%"),lJ=a("@"),mf=a("CamlinternalFormat.Type_mismatch"),nt=a(e),nu=[0,[11,a(by),[2,0,[2,0,0]]],a(", %s%s")],nT=[0,[11,a(e8),[2,0,[12,10,0]]],a(jO)],nU=[0,[11,a("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],a("Fatal error in uncaught exception handler: exception %s\n")],nS=a("Fatal error: out of memory in uncaught exception handler"),nQ=[0,[11,a(e8),[2,0,[12,10,0]]],a(jO)],nM=[0,[2,0,[12,10,0]],a("%s\n")],nE=a("Raised at"),nF=a("Re-raised at"),nG=a("Raised by primitive operation at"),nH=a("Called from"),nI=a(" (inlined)"),nK=a(e),nJ=[0,[2,0,[12,32,[2,0,[11,a(' in file "'),[2,0,[12,34,[2,0,[11,a(", line "),[4,0,0,0,[11,a(iz),wX]]]]]]]]]],a('%s %s in file "%s"%s, line %d, characters %d-%d')],nL=[0,[2,0,[11,a(" unknown location"),0]],a("%s unknown location")],nz=a("Out of memory"),nA=a("Stack overflow"),nB=a("Pattern matching failed"),nC=a("Assertion failed"),nD=a("Undefined recursive module"),nv=[0,[12,40,[2,0,[2,0,[12,41,0]]]],a("(%s%s)")],nw=a(e),nx=a(e),ny=[0,[12,40,[2,0,[12,41,0]]],a("(%s)")],ns=[0,[4,0,0,0,0],a(fd)],nq=[0,[3,0,0],a("%S")],nr=a(iX),nN=[0,a(e),a("(Cannot print locations:\n bytecode executable program file not found)"),a("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),a("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),a("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],nV=a(jB),nZ=a("Hashtbl: unsupported hash table format"),wV=a("OCAMLRUNPARAM"),wT=a("CAMLRUNPARAM"),nW=a(e),n0=a("Jsoo_runtime.Error.Exn"),n1=a(eW),n3=a("Steps.Too_many"),oy=[0,0,0],oC=[0,0,0],oD=[0,0,0],oH=[0,0,0],oI=[0,0,0],oN=[0,0,0],oO=[0,[0,[0,[0,0,0],0,0],0]],oS=[0,[0,[0,0],0],0],oT=[0,0,0],oU=[0,0,0],oV=[0,[0,[1,0],0],0],oW=[0,0,0],oX=[0,[0,[0,0],0],0],oY=[0,0,0],oZ=[0,0,0],o0=[0,0,0],po=[0,0,0],pq=[0,0,0],pr=[0,0],pI=[0,0,0],pP=[0,0,0],pX=[0,[0,0,0],[0,0,0]],p5=[0,0,0],p6=[0,[0,0],0],p7=[0,[0,0],0],qf=[0,0,0],qe=[0,[0,0],0],qb=[0,0,0],qc=[0,0,0],p_=[0,[0,0],0],p$=[0,[0,0],0],qa=[0,[0,0],0],p8=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,w3]]]]]]]]]]],p9=[0,0],p4=[0,0,0],p3=[0,0,0],p2=[0,[0,[0,0],0],0],p1=[0,0,[0,[0,0],0],0,0,0],p0=[0,0,0],pY=[0,0,0],pZ=[0,0,0],pV=[0,0,0],pW=[0,0,0],pU=[0,0,0],pT=[0,0,0],pS=[0,0,0],pR=[0,0,0],pQ=[0,0,0],pO=[0,0,0],pN=[0,0,0],pK=[0,[0,0],[1,0]],pM=[0,[0,0],0],pL=[0,[0,0],0],pJ=[0,[0,0],0],pH=[0,0,0],pG=[0,0,0],pE=[0,0,0],pF=[0,0,0],pA=[0,0,0],pB=[0,[0,0],0],pC=[0,0,0],pD=[0,0,0],pz=[0,[1,0],0],px=[0,[1,0],0],py=[0,[0,0],0],pw=[0,0,0],pv=[0,0,0],pu=[0,0,0],ps=[0,0,0],pt=[0,0,0],pp=[0,0],pn=[0,0,0],pm=[0,0,0],pl=[0,0,0],pk=[0,0,0],pj=[0,0,0],ph=[0,0,0],pi=[0,0,0],pg=[0,[0,0,0],0],pf=[0,[0,0,0],0],pe=[0,0],pc=[0,[0,0,0],0],pd=[0,[0,0,0],0],pa=[0,0,[0,1,0]],pb=[0,0,0],o_=[0,[0,0,0],[0,0,0]],o$=[0,0,0],o9=[0,0],o8=[0,0,0],o7=[0,0,0],o6=[0,0,0],o5=[0,0,0],o4=[0,0,0],o3=[0,0,0],o1=[0,[1,0],0],oR=[0,0,0],oQ=[0,0,0],oM=[0,0,0],oL=[0,0,0],oK=[0,0,0],oJ=[0,0,0],oG=[0,0,0],oF=[0,0,0],ox=[0,0,0],oi=[0,[1,0]],oj=[0,0,[0,0]],ok=[0,[0,0],0],ol=[0,0],om=[0,[1,0]],on=[0,[1,0]],oo=[0,0],op=[0,[1,0]],oq=[0,[1,0]],or=[0,[1,0]],os=[0,0],ot=[0,[1,0]],ou=[0,0,0],ov=[0,0],ow=[0,0],og=[0,0],oh=[1,0],of=[1,0],oe=[0,0],n8=[1,0],n9=[1,0],n_=[0,0],oa=[0,0],oc=[0,0,0],od=[0,0],n$=[0,0],qK=[0,[11,a("unknown field "),[2,0,0]],a("unknown field %s")],qJ=[0,[11,a(hB),0],a(hB)],qI=[0,[11,a(j_),0],a(j_)],qH=[0,[11,a(hT),0],a(hT)],qG=[0,[11,a("the field "),[2,0,[11,a(" is missing"),0]]],a("the field %s is missing")],qF=[0,[11,a("there is no object that has "),[2,0,0]],a("there is no object that has %s")],qB=[0,[11,a("no number at character "),[4,0,0,0,0]],a("no number at character %d")],qA=[0,[11,a("a key twice: "),[2,0,0]],a("a key twice: %s")],qv=[0,[11,a(cp),[4,0,0,0,[11,a(ix),0]]],a(j8)],qy=[0,1],qz=a(iV),qw=a("null"),qC=[0,0],qD=a(i2),qx=[0,[11,a("no value at character "),[4,0,0,0,0]],a("no value at character %d")],qu=[0,[11,a("a control character, or the end, in a text at character "),[4,0,0,0,0]],a("a control character, or the end, in a text at character %d")],qt=[0,[11,a(dp),0],a(dp)],qs=[0,[11,a(dp),0],a(dp)],qr=[0,[11,a("no escape at character "),[4,0,0,0,0]],a("no escape at character %d")],qo=[0,[11,a(hF),0],a(hF)],qp=[0,[11,a("no escape: "),[2,0,0]],a("no escape: %s")],qq=a(eS),qn=[0,[1,[11,a(" is expected at character "),[4,0,0,0,0]]],a("%C is expected at character %d")],qm=[0,[11,a("a text of more than "),[4,0,0,0,[11,a(" characters"),0]]],a("a text of more than %d characters")],qE=[0,[11,a("something follows the end, at character "),[4,0,0,0,0]],a("something follows the end, at character %d")],qi=a("..."),qg=a("Json.Unreadable"),qh=a("Json.Uncovered"),qW=a(dJ),qX=a(e),qV=[0,[11,a("its numbers have a common denominator of more than "),[4,0,0,0,[11,a(" bits"),0]]],a("its numbers have a common denominator of more than %d bits")],qT=[0,[11,a(fh),[2,0,0]],a(ff)],qU=[0,[11,a(fh),[2,0,0]],a(ff)],qO=a(e),qQ=a(W),qP=[0,[11,a(fh),[2,0,0]],a(ff)],qN=[0,[11,a("a whole number from 0 to "),[4,0,0,0,[11,a(" is expected"),0]]],a("a whole number from 0 to %d is expected")],qL=a(e),qM=a(W),rh=[0,[11,a(iT),0],a(iT)],q5=[0,[11,a(id),0],a(id)],q7=a("bool"),q8=a("dict"),q9=a("exception"),q_=a(kh),q$=a("int"),ra=a("list"),rb=a("none"),rc=a("str"),rd=a("tuple"),re=a("-inf"),rf=a(kc),rg=a(dk),q6=[0,[11,a(j6),0],a(j6)],rx=a(fj),rm=[0,[11,a("node "),[4,0,0,0,[11,a(" is no later node that is free"),0]]],a("node %d is no later node that is free")],rn=[0,[11,a("a path has more than "),[4,0,0,0,[11,a(" conditions or draws"),0]]],a("a path has more than %d conditions or draws")],ro=a(e1),rp=[0,a(e1),[0,a(dg),[0,a(dG),0]]],rt=a(e1),rq=[0,[11,a(iD),0],a(iD)],rr=a(dG),rs=a(dg),ru=a(fj),rv=a(fj),rw=[0,[11,a(je),0],a(je)],ry=a(eX),rz=[0,a(fi),[0,a(eX),[0,a(kl),0]]],rA=[0,a(e3),79,98],rB=a(jL),rC=[0,a(fi),[0,a(jL),0]],rD=[0,a(e3),80,97],rE=[0,a(hQ),[0,a(kl),0]],rF=[0,a(e3),81,73],rG=a(fm),rH=[0,a(fm),[0,a(dG),0]],rI=a(fm),rJ=a(dG),rK=[0,[11,a(j7),0],a(j7)],rl=[0,[11,a(iA),0],a(iA)],rL=[1,a(W)],rM=[0,[11,a(jQ),0],a(jQ)],rj=[0,[11,a(h6),0],a(h6)],q3=[0,[11,a(h_),0],a(h_)],q4=a(dJ),q2=[0,[11,a(hO),0],a(hO)],q1=[0,[11,a(it),[2,0,[11,a(j$),0]]],a(ib)],qZ=a(jB),qY=[0,[11,a(it),[2,0,[11,a(j$),0]]],a(ib)],ri=[0,[0,a(iW),0],[0,[0,a("exponential"),1],[0,[0,a("gumbel"),2],[0,[0,a("uniform"),3],[0,[0,a(hD),4],0]]]]],sU=a(eX),sV=a(by),sK=a(e),sS=[0,[11,a(by),[4,0,0,0,[11,a(fl),0]]],a(e_)],sL=a("are replaced"),sP=a("is replaced"),sQ=a("come or go"),sR=a("comes or goes"),sM=[0,[11,a("all records of one person, named by "),[2,0,[12,44,0]]],a("all records of one person, named by %s,")],sO=a("one record"),sN=[0,[11,a("any number of records, where "),[2,0,[12,32,[2,0,[2,0,0]]]]],a("any number of records, where %s %s%s")],st=a(dq),su=a(dr),sv=a(jY),sD=a(e),sF=[0,[11,a(by),[4,0,0,0,[11,a(fl),0]]],a(e_)],sE=[0,[11,a("one query moves by at most 1"),[2,0,0]],a("one query moves by at most 1%s")],sG=a(e),sI=[0,[11,a(by),[4,0,0,0,[11,a(fl),0]]],a(e_)],sH=[0,[11,a("all queries move in one direction by at most 1"),[2,0,0]],a("all queries move in one direction by at most 1%s")],sJ=[0,[11,a("each query moves by at most "),[4,0,0,0,0]],a("each query moves by at most %d")],sw=[0,[11,a("the queries move by at most "),[4,0,0,0,[11,a(" in sum"),0]]],a("the queries move by at most %d in sum")],sx=a(jJ),sC=a(jl),sA=[0,[4,0,0,0,[11,a(" queries"),0]],a("%d queries")],sy=a("1 query"),sB=a("any number of queries"),sz=[0,[2,0,[11,a(by),[2,0,[11,a(" numbers, where "),[2,0,0]]]]],a("%s, %s numbers, where %s")],si=[0,a(dC),[0,a(e6),[0,a(dE),[0,a(dy),[0,a(fn),[0,a(co),0]]]]]],sj=[2,a(eU)],sk=a(dC),sl=[0,[11,a(j1),0],a(j1)],sm=[1,a(dJ)],sn=a(e6),so=[0,[11,a(dx),0],a(dx)],sp=a(dy),sq=[0,a(aO),[0,a(hS),0]],sr=a(aO),ss=a(hS),r8=a(fn),r9=[0,a(dl),[0,a(hY),[0,a(dn),[0,a(i8),[0,a(fr),0]]]]],r_=[2,a("records")],r$=a(dl),sa=[0,[11,a(j2),0],a(j2)],sb=a(hY),sg=a("add-remove"),sh=a("replace"),sc=[0,[11,a(iq),0],a(iq)],sd=a(dn),se=[0,[11,a(dw),0],a(dw)],sf=a(i8),rR=a(fn),rS=[0,a(dl),[0,a(i1),[0,a(a$),[0,a(ke),[0,a(dn),[0,a(fr),0]]]]]],rT=[2,a(e7)],rU=a(dl),rV=[0,[11,a(kb),0],a(kb)],rW=a(i1),r7=a("any"),rX=[0,[11,a(kr),0],a(kr)],r6=[0,[11,a(hX),0],a(hX)],rY=a(a$),r4=a(jJ),r5=a(jl),rZ=[0,[11,a(ka),0],a(ka)],r0=a(ke),r1=a(dn),r2=[0,[11,a("no movement: "),[2,0,0]],a("no movement: %s")],r3=[0,[11,a(dw),0],a(dw)],rN=a(fr),rO=[0,[11,a(jp),0],a(jp)],rP=[0,a(dq),[0,a(jY),[0,a(dr),[0,a("norm=1"),0]]]],to=[0,[11,a(iS),0],a(iS)],tp=[0,[11,a("there is no state "),[4,0,0,0,0]],a("there is no state %d")],tu=a(hW),tr=[0,a(aO),[0,a(hE),[0,a(hW),0]]],ts=a(aO),tt=a(hE),tn=[0,[11,a(km),0],a(km)],tj=[0,[11,a(is),0],a(is)],ti=[0,a(kk),[0,a(jr),0]],tk=a(jr),tl=a(kk),te=a(cn),ta=[0,a(jh),[0,a(hU),[0,a(jE),0]]],tb=a(dq),tc=a(dr),td=a(jE),tf=[0,[11,a(cn),0],a(cn)],tg=a(hU),th=[0,[11,a(cp),[4,0,0,0,[11,a(" states"),0]]],a("more than %d states")],tw=[0,[11,a(h9),0],a(h9)],tm=[0,[11,a("a state of more than "),[4,0,0,0,[11,a(" numbers"),0]]],a("a state of more than %d numbers")],tq=a(jh),tv=a(co),s5=a("from"),s6=[0,[11,a(cn),0],a(cn)],s7=[0,a(dK),[0,a(dD),0]],s8=a(dD),s9=a(dK),sY=a(a_),sZ=[0,a(a_),0],s0=a(a_),s1=[0,a(bo),[0,a(jz),[0,a(ks),[0,a(bA),0]]]],s2=a(jz),s3=a(ks),s4=[0,[11,a(ii),0],a(ii)],s_=a(bA),s$=a(bo),tB=[0,0,0],uj=a(a$),uk=[0,a(a$),0],ul=[0,a(dI),[0,a(i3),0]],um=a(dq),un=a(dr),uo=a(a$),uq=a(fb),up=[0,[11,a(hM),0],a(hM)],uc=[0,a(hN),[0,a(iY),[0,a(ij),[0,a(hR),0]]]],ud=a(hR),ue=a(ij),uf=a(iY),ug=a(hN),ua=[0,[11,a(jT),0],a(jT)],t2=[0,[11,a(ia),0],a(ia)],t3=a(a_),t4=[0,a(a_),0],t5=a(a_),t6=[0,a(bo),0],t7=a(bo),t9=a(kh),t8=[0,[11,a(jW),0],a(jW)],t0=a(fb),ui=a(i7),t1=a(dI),t_=a(dI),t$=[0,[11,a("a value of more than "),[4,0,0,0,[11,a(" leaves"),0]]],a("a value of more than %d leaves")],ub=a(fb),uh=a(i7),tV=a(i3),tW=[0,[11,a(dt),0],a(dt)],tX=a(dI),tY=[0,[11,a("a sum of more than "),[4,0,0,0,[11,a(" whole-number points"),0]]],a("a sum of more than %d whole-number points")],tZ=a(co),tI=a(a_),tJ=[0,a(a_),0],tK=a(a_),tL=a("class"),tM=[0,[11,a(dt),0],a(dt)],tN=a(bo),tO=a(eP),tP=[0,a(bo),[0,a(eP),0]],tQ=a(eP),tR=a(bA),tS=[0,a(bo),[0,a(bA),0]],tT=a(bA),tU=[0,a(bo),0],tF=[0,[11,a(ku),0],a(ku)],tC=[0,a(e7),[0,a(jo),[0,a(bA),0]]],tD=a(e7),tE=a(jo),tG=a(bA),tH=[0,[11,a("parts of more than "),[4,0,0,0,[11,a(" shifts together"),0]]],a("parts of more than %d shifts together")],ty=[0,a(dK),[0,a(dD),0]],tz=a(dD),tA=a(dK),u2=[0,a(dE),[0,a(jN),[0,a(ih),0]]],u3=a(ih),u4=a(dE),u7=a("abs"),u8=a("among"),u9=a("clip"),u_=[0,[11,a(i_),0],a(i_)],u5=[0,[11,a(jy),0],a(jy)],u6=a(jN),uY=[0,[11,a(cp),[4,0,0,0,[11,a(ix),0]]],a(j8)],uZ=a("ball"),u0=[0,[11,a(h3),0],a(h3)],u1=[0,a(iZ),[0,a(jt),0]],u$=a(iZ),va=a(jt),vY=[0,[11,a(jw),0],a(jw)],vX=[0,[11,a(cp),[4,0,0,0,[11,a(" kinds of records"),0]]],a("more than %d kinds of records")],vV=a("releases of a path"),vN=a(aO),vz=[1,a(dJ)],vA=a(e6),vB=[0,[11,a(dx),0],a(dx)],vC=a(iH),vD=[0,[11,a(kq),0],a(kq)],vE=[0,a(kj),[0,a(js),[0,a(e4),[0,a(fk),[0,a(dL),[0,a(e0),0]]]]]],vF=[2,a(jv)],vG=a(kj),vH=[0,[11,a(ik),0],a(ik)],vI=[2,a(W)],vJ=a(js),vK=[0,[11,a(iR),0],a(iR)],vL=a(e4),vM=a(e4),vO=[0,[11,a(jg),0],a(jg)],vP=a(fk),vQ=a(fk),vR=a(dL),vS=a(dL),vT=a(e0),vU=a(e0),vW=[0,[11,a(i0),0],a(i0)],vZ=a(co),vv=[0,a(iI),[0,a(dB),0]],vw=a(iI),vx=a(dB),vy=[0,[11,a(kg),0],a(kg)],vc=[0,a(iL),[0,a(dg),[0,a(a$),[0,a(iG),[0,a(dB),[0,a(ji),[0,a(j4),0]]]]]]],vd=a(ji),ve=a(iL),vf=a(hD),vg=a(iW),vh=a("select"),vs=[0,0],vt=[0,4],vi=[0,[11,a("releases of the law "),[2,0,0]],a("releases of the law %s")],vr=[0,[11,a("no law: "),[2,0,0]],a("no law: %s")],vj=a(j4),vk=a(dg),vl=[0,[11,a(kf),0],a(kf)],vm=a(dB),vn=a(iG),vq=[0,[11,a(im),0],a(im)],vo=a(a$),vp=[0,[11,a(jV),0],a(jV)],uS=[0,a(jA),[0,a(ds),[0,a(df),0]]],uT=a(jA),uU=a("conditions"),uV=a(ds),uW=a(df),uX=[0,[11,a(j3),0],a(j3)],uM=a(fi),uN=a(hQ),uO=a("=="),uP=a(eR),uQ=[0,[11,a("no test: "),[2,0,0]],a("no test: %s")],uR=[0,[11,a(jk),0],a(jk)],uL=[0,[11,a(iK),0],a(iK)],uH=a("values of a column"),uA=[0,a(aO),[0,a(ds),[0,a(df),[0,a(a$),[0,a(eR),0]]]]],uB=a(aO),uC=a(ds),uD=a(df),uE=a(eR),uF=[0,[11,a(h2),0],a(h2)],uG=a(a$),uJ=[0,[11,a(jC),0],a(jC)],uK=[0,[11,a(iJ),0],a(iJ)],uI=[0,[11,a(jd),0],a(jd)],uw=a("number"),ux=a("text"),uy=a("truth"),uv=[0,[11,a(i9),0],a(i9)],uu=[0,[11,a(iC),0],a(iC)],ut=[0,[11,a(cp),[4,0,0,0,[12,32,[2,0,0]]]],a("more than %d %s")],vb=[0,a("gaussian"),[0,a("discrete_gaussian"),[0,a("noisy_max"),[0,a("laplace_threshold"),[0,a("propose_test_release"),[0,a("truncated_laplace"),[0,a("randomised_response"),0]]]]]]],wJ=a(co),wK=a(e),wL=a(e),wR=a(" with "),wM=a(aO),wN=a(dy),wO=[0,[11,a("\xce\xb5 \xe2\x89\xa4 "),[2,0,[11,a(" for "),[2,0,[2,0,[11,a(", for "),[2,0,0]]]]]]],a("\xce\xb5 \xe2\x89\xa4 %s for %s%s, for %s")],wQ=a("the certificate does not show "),wP=a("; the certificate shows "),wG=a("it cannot be read: "),wH=[0,2,a("it takes more steps than a page may")],wI=[0,2,a("it is nested too deeply")],ws=a(eU),wt=a(dC),wu=[0,[11,a(hL),0],a(hL)],wv=a(dE),ww=a(iH),wx=a("fold"),wy=a("moves"),wz=a(dL),wA=a("selection"),wB=a("tree"),wE=a("a gain by sampling that needs more digits"),wC=[0,[11,a("a kind that is not known: "),[2,0,0]],a("a kind that is not known: %s")],wD=[0,[11,a("kind "),[2,0,0]],a("kind %s")],wc=a(aO),wd=a(dy),we=a(aO),wf=a("target"),wg=[0,a("the certificate is of another mechanism")],wh=[2,a(jv)],wi=a("parameter"),wk=[2,a(ko)],wl=a("side"),wj=[0,a("the bound that is stated is no upper bound of epsilon")],wm=a("value"),wp=a("exact"),wq=[0,a(jG)],wo=[0,a(jG)],wn=[0,a("the bound that is stated is no number")],v4=a(eU),v5=a(dC),v6=a("evidence"),v7=a("proof"),v8=a("certificate"),wa=[0,[11,a(i6),0],a(i6)],v9=a(ko),v_=[0,[11,a(kp),0],a(kp)],v$=[0,[11,a(jx),0],a(jx)],wb=[0,[11,a(j9),0],a(j9)],v0=a("PROVED"),v1=a("REFUSED"),v2=a("NOT COVERED"),wS=a("dpaudit_check");function
+xf(a,b,c,d,e){return a.length==4?a(b,c,d,e):aG(a,[b,c,d,e])}function
+eQ(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):aG(a,[b,c,d,e,f])}function
+xe(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):aG(a,[b,c,d,e,f,g,h])}xw();var
+dX=[G,a(ke),-1],fO=[G,a(h8),-2],fM=[G,a(eX),-3],fK=[G,a(iU),-4],bb=[G,a(i$),-7],fN=[G,a(iu),-8],dY=[G,a(jc),-9],x=[G,a(jQ),-11],fP=[G,a(hG),-12],w0=[4,0,0,0,[12,45,[4,0,0,0,0]]],d$=[0,[11,a('File "'),[2,0,[11,a('", line '),[4,0,0,0,[11,a(iz),[4,0,0,0,[12,45,[4,0,0,0,[11,a(": "),[2,0,0]]]]]]]]]],a('File "%s", line %d, characters %d-%d: %s')],w1=[0,[0,[0,[0,[0,0]]]]],w2=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,w1]]]]]]]]]]],w3=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,w2]]]]]]]]]]],w4=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,w3]]]]]]]]]]],w5=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,w4]]]]]]]]]]],w6=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,w5]]]]]]]]]]],w7=[1,0],w8=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,w7]]]]]]]]]]],w9=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,w8]]]]]]]]]]],w_=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,w9]]]]]]]]]]],w$=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,w_]]]]]]]]]]],xa=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,w$]]]]]]]]]]],xb=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,xa]]]]]]]]]]],xc=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,xb]]]]]]]]]]],xd=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,xc]]]]]]]]]]],c4=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,xd]]]]]]]]]]],bx=[0,0,0],eN=a("vectors that need a boundary of probability 0");aC(11,fP,hG);aC(10,x,jQ);aC(9,[G,a(iO),j1],iO);aC(8,dY,jc);aC(7,fN,iu);aC(6,bb,i$);aC(5,[G,a(jE),-6],jE);aC(4,[G,a(ie),-5],ie);aC(3,fK,iU);aC(2,fM,eX);aC(1,fO,h8);aC(0,dX,ke);var
+k6=a("%.12g"),k5=a(bC),k3=a(iV),k4=a(i2),k7=a("option is None"),k9=a("\\\\"),k_=a("\\'"),k$=a("\\b"),la=a("\\t"),lb=a("\\n"),lc=a("\\r"),lf=a(" is not an Unicode scalar value"),lg=a(jL),lj=a("List.exists2"),lk=a("List.combine"),lh=a("nth"),li=a("List.nth"),ln=a("String.blit / Bytes.blit_string"),lm=a("Bytes.blit"),ll=a("String.sub / Bytes.sub"),ls=a("String.contains_from / Bytes.contains_from"),lp=a(e),lo=a("String.concat"),lu=a("Array.fill"),lv=a("CamlinternalLazy.Undefined"),lD=[0,a(dx),138,19],lC=[0,a(dx),171,8],lB=a("Buffer.add: cannot grow buffer"),lA=[0,a(dx),93,2],lz=[0,a(dx),94,2],lM=a("%c"),lN=a("%s"),lO=a(hC),lP=a(ir),lQ=a(iP),lR=a(hV),lS=a("%f"),lT=a("%B"),lU=a("%{"),lV=a("%}"),lW=a("%("),lX=a("%)"),lY=a("%a"),lZ=a("%t"),l0=a("%?"),l1=a("%r"),l2=a("%_r"),l3=[0,a(M),850,23],mc=[0,a(M),814,21],l6=[0,a(M),815,21],md=[0,a(M),818,21],l7=[0,a(M),819,21],me=[0,a(M),822,19],l8=[0,a(M),823,19],mf=[0,a(M),826,22],l9=[0,a(M),827,22],mg=[0,a(M),831,30],l_=[0,a(M),832,30],ma=[0,a(M),836,26],l4=[0,a(M),837,26],mb=[0,a(M),846,28],l5=[0,a(M),847,28],l$=[0,a(M),851,23],nj=a(iM),nh=[0,a(M),1558,4],ni=a("Printf: bad conversion %["),nk=[0,a(M),1626,39],nl=[0,a(M),1649,31],nm=[0,a(M),1650,31],nn=a("Printf: bad conversion %_"),no=a(iF),np=a(iQ),nq=a(iF),nr=a(iQ),nf=a(dl),nd=a("neg_infinity"),ne=a(j6),nc=a(bC),m9=[0,eV],mX=a("%+nd"),mY=a("% nd"),m0=a("%+ni"),m1=a("% ni"),m2=a("%nx"),m3=a("%#nx"),m4=a("%nX"),m5=a("%#nX"),m6=a("%no"),m7=a("%#no"),mW=a("%nd"),mZ=a(iP),m8=a("%nu"),mK=a("%+ld"),mL=a("% ld"),mN=a("%+li"),mO=a("% li"),mP=a("%lx"),mQ=a("%#lx"),mR=a("%lX"),mS=a("%#lX"),mT=a("%lo"),mU=a("%#lo"),mJ=a("%ld"),mM=a(ir),mV=a("%lu"),mx=a("%+Ld"),my=a("% Ld"),mA=a("%+Li"),mB=a("% Li"),mC=a("%Lx"),mD=a("%#Lx"),mE=a("%LX"),mF=a("%#LX"),mG=a("%Lo"),mH=a("%#Lo"),mw=a("%Ld"),mz=a(hV),mI=a("%Lu"),mk=a("%+d"),ml=a("% d"),mn=a("%+i"),mo=a("% i"),mp=a("%x"),mq=a("%#x"),mr=a(jL),ms=a("%#X"),mt=a("%o"),mu=a("%#o"),mj=a(fe),mm=a(hC),mv=a(iM),lE=a("@]"),lF=a("@}"),lG=a("@?"),lH=a("@\n"),lI=a("@."),lJ=a("@@"),lK=a("@%"),lL=a("@"),mh=a("CamlinternalFormat.Type_mismatch"),nv=a(e),nw=[0,[11,a(bz),[2,0,[2,0,0]]],a(", %s%s")],nV=[0,[11,a(e9),[2,0,[12,10,0]]],a(jP)],nW=[0,[11,a("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],a("Fatal error in uncaught exception handler: exception %s\n")],nU=a("Fatal error: out of memory in uncaught exception handler"),nS=[0,[11,a(e9),[2,0,[12,10,0]]],a(jP)],nO=[0,[2,0,[12,10,0]],a("%s\n")],nG=a("Raised at"),nH=a("Re-raised at"),nI=a("Raised by primitive operation at"),nJ=a("Called from"),nK=a(" (inlined)"),nM=a(e),nL=[0,[2,0,[12,32,[2,0,[11,a(' in file "'),[2,0,[12,34,[2,0,[11,a(", line "),[4,0,0,0,[11,a(iz),w0]]]]]]]]]],a('%s %s in file "%s"%s, line %d, characters %d-%d')],nN=[0,[2,0,[11,a(" unknown location"),0]],a("%s unknown location")],nB=a("Out of memory"),nC=a("Stack overflow"),nD=a("Pattern matching failed"),nE=a("Assertion failed"),nF=a("Undefined recursive module"),nx=[0,[12,40,[2,0,[2,0,[12,41,0]]]],a("(%s%s)")],ny=a(e),nz=a(e),nA=[0,[12,40,[2,0,[12,41,0]]],a("(%s)")],nu=[0,[4,0,0,0,0],a(fe)],ns=[0,[3,0,0],a("%S")],nt=a(iX),nP=[0,a(e),a("(Cannot print locations:\n bytecode executable program file not found)"),a("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),a("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),a("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],nX=a(jC),n1=a("Hashtbl: unsupported hash table format"),wY=a("OCAMLRUNPARAM"),wW=a("CAMLRUNPARAM"),nY=a(e),n2=a("Jsoo_runtime.Error.Exn"),n3=a(eY),n5=a("Steps.Too_many"),oA=[0,0,0],oE=[0,0,0],oF=[0,0,0],oJ=[0,0,0],oK=[0,0,0],oP=[0,0,0],oQ=[0,[0,[0,[0,0,0],0,0],0]],oU=[0,[0,[0,0],0],0],oV=[0,0,0],oW=[0,0,0],oX=[0,[0,[1,0],0],0],oY=[0,0,0],oZ=[0,[0,[0,0],0],0],o0=[0,0,0],o1=[0,0,0],o2=[0,0,0],pq=[0,0,0],ps=[0,0,0],pt=[0,0],pK=[0,0,0],pR=[0,0,0],pZ=[0,[0,0,0],[0,0,0]],p7=[0,0,0],p8=[0,[0,0],0],p9=[0,[0,0],0],qh=[0,0,0],qg=[0,[0,0],0],qd=[0,0,0],qe=[0,0,0],qa=[0,[0,0],0],qb=[0,[0,0],0],qc=[0,[0,0],0],p_=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,w6]]]]]]]]]]],p$=[0,0],p6=[0,0,0],p5=[0,0,0],p4=[0,[0,[0,0],0],0],p3=[0,0,[0,[0,0],0],0,0,0],p2=[0,0,0],p0=[0,0,0],p1=[0,0,0],pX=[0,0,0],pY=[0,0,0],pW=[0,0,0],pV=[0,0,0],pU=[0,0,0],pT=[0,0,0],pS=[0,0,0],pQ=[0,0,0],pP=[0,0,0],pM=[0,[0,0],[1,0]],pO=[0,[0,0],0],pN=[0,[0,0],0],pL=[0,[0,0],0],pJ=[0,0,0],pI=[0,0,0],pG=[0,0,0],pH=[0,0,0],pC=[0,0,0],pD=[0,[0,0],0],pE=[0,0,0],pF=[0,0,0],pB=[0,[1,0],0],pz=[0,[1,0],0],pA=[0,[0,0],0],py=[0,0,0],px=[0,0,0],pw=[0,0,0],pu=[0,0,0],pv=[0,0,0],pr=[0,0],pp=[0,0,0],po=[0,0,0],pn=[0,0,0],pm=[0,0,0],pl=[0,0,0],pj=[0,0,0],pk=[0,0,0],pi=[0,[0,0,0],0],ph=[0,[0,0,0],0],pg=[0,0],pe=[0,[0,0,0],0],pf=[0,[0,0,0],0],pc=[0,0,[0,1,0]],pd=[0,0,0],pa=[0,[0,0,0],[0,0,0]],pb=[0,0,0],o$=[0,0],o_=[0,0,0],o9=[0,0,0],o8=[0,0,0],o7=[0,0,0],o6=[0,0,0],o5=[0,0,0],o3=[0,[1,0],0],oT=[0,0,0],oS=[0,0,0],oO=[0,0,0],oN=[0,0,0],oM=[0,0,0],oL=[0,0,0],oI=[0,0,0],oH=[0,0,0],oz=[0,0,0],ok=[0,[1,0]],ol=[0,0,[0,0]],om=[0,[0,0],0],on=[0,0],oo=[0,[1,0]],op=[0,[1,0]],oq=[0,0],or=[0,[1,0]],os=[0,[1,0]],ot=[0,[1,0]],ou=[0,0],ov=[0,[1,0]],ow=[0,0,0],ox=[0,0],oy=[0,0],oi=[0,0],oj=[1,0],oh=[1,0],og=[0,0],n_=[1,0],n$=[1,0],oa=[0,0],oc=[0,0],oe=[0,0,0],of=[0,0],ob=[0,0],qM=[0,[11,a("unknown field "),[2,0,0]],a("unknown field %s")],qL=[0,[11,a(hB),0],a(hB)],qK=[0,[11,a(j$),0],a(j$)],qJ=[0,[11,a(hT),0],a(hT)],qI=[0,[11,a("the field "),[2,0,[11,a(" is missing"),0]]],a("the field %s is missing")],qH=[0,[11,a("there is no object that has "),[2,0,0]],a("there is no object that has %s")],qD=[0,[11,a("no number at character "),[4,0,0,0,0]],a("no number at character %d")],qC=[0,[11,a("a key twice: "),[2,0,0]],a("a key twice: %s")],qx=[0,[11,a(cp),[4,0,0,0,[11,a(ix),0]]],a(j9)],qA=[0,1],qB=a(iV),qy=a("null"),qE=[0,0],qF=a(i2),qz=[0,[11,a("no value at character "),[4,0,0,0,0]],a("no value at character %d")],qw=[0,[11,a("a control character, or the end, in a text at character "),[4,0,0,0,0]],a("a control character, or the end, in a text at character %d")],qv=[0,[11,a(dr),0],a(dr)],qu=[0,[11,a(dr),0],a(dr)],qt=[0,[11,a("no escape at character "),[4,0,0,0,0]],a("no escape at character %d")],qq=[0,[11,a(hF),0],a(hF)],qr=[0,[11,a("no escape: "),[2,0,0]],a("no escape: %s")],qs=a(eU),qp=[0,[1,[11,a(" is expected at character "),[4,0,0,0,0]]],a("%C is expected at character %d")],qo=[0,[11,a("a text of more than "),[4,0,0,0,[11,a(" characters"),0]]],a("a text of more than %d characters")],qG=[0,[11,a("something follows the end, at character "),[4,0,0,0,0]],a("something follows the end, at character %d")],qk=a("..."),qi=a("Json.Unreadable"),qj=a("Json.Uncovered"),qY=a(dL),qZ=a(e),qX=[0,[11,a("its numbers have a common denominator of more than "),[4,0,0,0,[11,a(" bits"),0]]],a("its numbers have a common denominator of more than %d bits")],qV=[0,[11,a(fi),[2,0,0]],a(fg)],qW=[0,[11,a(fi),[2,0,0]],a(fg)],qQ=a(e),qS=a(W),qR=[0,[11,a(fi),[2,0,0]],a(fg)],qP=[0,[11,a("a whole number from 0 to "),[4,0,0,0,[11,a(" is expected"),0]]],a("a whole number from 0 to %d is expected")],qN=a(e),qO=a(W),rj=[0,[11,a(iT),0],a(iT)],q7=[0,[11,a(id),0],a(id)],q9=a("bool"),q_=a("dict"),q$=a("exception"),ra=a(ki),rb=a("int"),rc=a("list"),rd=a("none"),re=a("str"),rf=a("tuple"),rg=a("-inf"),rh=a(kd),ri=a(dl),q8=[0,[11,a(j7),0],a(j7)],rz=a(fk),ro=[0,[11,a("node "),[4,0,0,0,[11,a(" is no later node that is free"),0]]],a("node %d is no later node that is free")],rp=[0,[11,a("a path has more than "),[4,0,0,0,[11,a(" conditions or draws"),0]]],a("a path has more than %d conditions or draws")],rq=a(e3),rr=[0,a(e3),[0,a(dh),[0,a(dI),0]]],rv=a(e3),rs=[0,[11,a(iD),0],a(iD)],rt=a(dI),ru=a(dh),rw=a(fk),rx=a(fk),ry=[0,[11,a(je),0],a(je)],rA=a(eZ),rB=[0,a(fj),[0,a(eZ),[0,a(km),0]]],rC=[0,a(e4),79,98],rD=a(jM),rE=[0,a(fj),[0,a(jM),0]],rF=[0,a(e4),80,97],rG=[0,a(hQ),[0,a(km),0]],rH=[0,a(e4),81,73],rI=a(fn),rJ=[0,a(fn),[0,a(dI),0]],rK=a(fn),rL=a(dI),rM=[0,[11,a(j8),0],a(j8)],rn=[0,[11,a(iA),0],a(iA)],rN=[1,a(W)],rO=[0,[11,a(jR),0],a(jR)],rl=[0,[11,a(h6),0],a(h6)],q5=[0,[11,a(h_),0],a(h_)],q6=a(dL),q4=[0,[11,a(hO),0],a(hO)],q3=[0,[11,a(it),[2,0,[11,a(ka),0]]],a(ib)],q1=a(jC),q0=[0,[11,a(it),[2,0,[11,a(ka),0]]],a(ib)],rk=[0,[0,a(iW),0],[0,[0,a("exponential"),1],[0,[0,a("gumbel"),2],[0,[0,a("uniform"),3],[0,[0,a(hD),4],0]]]]],sW=a(eZ),sX=a(bz),sM=a(e),sU=[0,[11,a(bz),[4,0,0,0,[11,a(fm),0]]],a(e$)],sN=a("are replaced"),sR=a("is replaced"),sS=a("come or go"),sT=a("comes or goes"),sO=[0,[11,a("all records of one person, named by "),[2,0,[12,44,0]]],a("all records of one person, named by %s,")],sQ=a("one record"),sP=[0,[11,a("any number of records, where "),[2,0,[12,32,[2,0,[2,0,0]]]]],a("any number of records, where %s %s%s")],sv=a(ds),sw=a(dt),sx=a(jZ),sF=a(e),sH=[0,[11,a(bz),[4,0,0,0,[11,a(fm),0]]],a(e$)],sG=[0,[11,a("one query moves by at most 1"),[2,0,0]],a("one query moves by at most 1%s")],sI=a(e),sK=[0,[11,a(bz),[4,0,0,0,[11,a(fm),0]]],a(e$)],sJ=[0,[11,a("all queries move in one direction by at most 1"),[2,0,0]],a("all queries move in one direction by at most 1%s")],sL=[0,[11,a("each query moves by at most "),[4,0,0,0,0]],a("each query moves by at most %d")],sy=[0,[11,a("the queries move by at most "),[4,0,0,0,[11,a(" in sum"),0]]],a("the queries move by at most %d in sum")],sz=a(jK),sE=a(jl),sC=[0,[4,0,0,0,[11,a(" queries"),0]],a("%d queries")],sA=a("1 query"),sD=a("any number of queries"),sB=[0,[2,0,[11,a(bz),[2,0,[11,a(" numbers, where "),[2,0,0]]]]],a("%s, %s numbers, where %s")],sk=[0,a(dE),[0,a(e7),[0,a(dG),[0,a(dA),[0,a(fo),[0,a(co),0]]]]]],sl=[2,a(eW)],sm=a(dE),sn=[0,[11,a(j2),0],a(j2)],so=[1,a(dL)],sp=a(e7),sq=[0,[11,a(dz),0],a(dz)],sr=a(dA),ss=[0,a(aO),[0,a(hS),0]],st=a(aO),su=a(hS),r_=a(fo),r$=[0,a(dm),[0,a(hY),[0,a(dq),[0,a(i8),[0,a(fs),0]]]]],sa=[2,a("records")],sb=a(dm),sc=[0,[11,a(j3),0],a(j3)],sd=a(hY),si=a("add-remove"),sj=a("replace"),se=[0,[11,a(iq),0],a(iq)],sf=a(dq),sg=[0,[11,a(dy),0],a(dy)],sh=a(i8),rT=a(fo),rU=[0,a(dm),[0,a(i1),[0,a(a$),[0,a(kf),[0,a(dq),[0,a(fs),0]]]]]],rV=[2,a(e8)],rW=a(dm),rX=[0,[11,a(kc),0],a(kc)],rY=a(i1),r9=a("any"),rZ=[0,[11,a(ks),0],a(ks)],r8=[0,[11,a(hX),0],a(hX)],r0=a(a$),r6=a(jK),r7=a(jl),r1=[0,[11,a(kb),0],a(kb)],r2=a(kf),r3=a(dq),r4=[0,[11,a("no movement: "),[2,0,0]],a("no movement: %s")],r5=[0,[11,a(dy),0],a(dy)],rP=a(fs),rQ=[0,[11,a(jp),0],a(jp)],rR=[0,a(ds),[0,a(jZ),[0,a(dt),[0,a("norm=1"),0]]]],tq=[0,[11,a(iS),0],a(iS)],tr=[0,[11,a("there is no state "),[4,0,0,0,0]],a("there is no state %d")],tw=a(hW),tt=[0,a(aO),[0,a(hE),[0,a(hW),0]]],tu=a(aO),tv=a(hE),tp=[0,[11,a(kn),0],a(kn)],tl=[0,[11,a(is),0],a(is)],tk=[0,a(kl),[0,a(jr),0]],tm=a(jr),tn=a(kl),tg=a(cn),tc=[0,a(jh),[0,a(hU),[0,a(jF),0]]],td=a(ds),te=a(dt),tf=a(jF),th=[0,[11,a(cn),0],a(cn)],ti=a(hU),tj=[0,[11,a(cp),[4,0,0,0,[11,a(" states"),0]]],a("more than %d states")],ty=[0,[11,a(h9),0],a(h9)],to=[0,[11,a("a state of more than "),[4,0,0,0,[11,a(" numbers"),0]]],a("a state of more than %d numbers")],ts=a(jh),tx=a(co),s7=a("from"),s8=[0,[11,a(cn),0],a(cn)],s9=[0,a(dM),[0,a(dF),0]],s_=a(dF),s$=a(dM),s0=a(a_),s1=[0,a(a_),0],s2=a(a_),s3=[0,a(bo),[0,a(jA),[0,a(kt),[0,a(bB),0]]]],s4=a(jA),s5=a(kt),s6=[0,[11,a(ii),0],a(ii)],ta=a(bB),tb=a(bo),tD=[0,0,0],ul=a(a$),um=[0,a(a$),0],un=[0,a(dK),[0,a(i3),0]],uo=a(ds),up=a(dt),uq=a(a$),us=a(fc),ur=[0,[11,a(hM),0],a(hM)],ue=[0,a(hN),[0,a(iY),[0,a(ij),[0,a(hR),0]]]],uf=a(hR),ug=a(ij),uh=a(iY),ui=a(hN),uc=[0,[11,a(jU),0],a(jU)],t4=[0,[11,a(ia),0],a(ia)],t5=a(a_),t6=[0,a(a_),0],t7=a(a_),t8=[0,a(bo),0],t9=a(bo),t$=a(ki),t_=[0,[11,a(jX),0],a(jX)],t2=a(fc),uk=a(i7),t3=a(dK),ua=a(dK),ub=[0,[11,a("a value of more than "),[4,0,0,0,[11,a(" leaves"),0]]],a("a value of more than %d leaves")],ud=a(fc),uj=a(i7),tX=a(i3),tY=[0,[11,a(dv),0],a(dv)],tZ=a(dK),t0=[0,[11,a("a sum of more than "),[4,0,0,0,[11,a(" whole-number points"),0]]],a("a sum of more than %d whole-number points")],t1=a(co),tK=a(a_),tL=[0,a(a_),0],tM=a(a_),tN=a("class"),tO=[0,[11,a(dv),0],a(dv)],tP=a(bo),tQ=a(eR),tR=[0,a(bo),[0,a(eR),0]],tS=a(eR),tT=a(bB),tU=[0,a(bo),[0,a(bB),0]],tV=a(bB),tW=[0,a(bo),0],tH=[0,[11,a(kv),0],a(kv)],tE=[0,a(e8),[0,a(jo),[0,a(bB),0]]],tF=a(e8),tG=a(jo),tI=a(bB),tJ=[0,[11,a("parts of more than "),[4,0,0,0,[11,a(" shifts together"),0]]],a("parts of more than %d shifts together")],tA=[0,a(dM),[0,a(dF),0]],tB=a(dF),tC=a(dM),u5=[0,a(dG),[0,a(jO),[0,a(ih),0]]],u6=a(ih),u7=a(dG),u_=a("abs"),u$=a("among"),va=a("clip"),vb=[0,[11,a(i_),0],a(i_)],u8=[0,[11,a(jy),0],a(jy)],u9=a(jO),u1=[0,[11,a(cp),[4,0,0,0,[11,a(ix),0]]],a(j9)],u2=a("ball"),u3=[0,[11,a(h3),0],a(h3)],u4=[0,a(iZ),[0,a(jt),0]],vc=a(iZ),vd=a(jt),v1=[0,[11,a(jw),0],a(jw)],v0=[0,[11,a(cp),[4,0,0,0,[11,a(" kinds of records"),0]]],a("more than %d kinds of records")],vY=a("releases of a path"),vQ=a(aO),vC=[1,a(dL)],vD=a(e7),vE=[0,[11,a(dz),0],a(dz)],vF=a(iH),vG=[0,[11,a(kr),0],a(kr)],vH=[0,a(kk),[0,a(js),[0,a(e5),[0,a(fl),[0,a(dN),[0,a(e2),0]]]]]],vI=[2,a(jv)],vJ=a(kk),vK=[0,[11,a(ik),0],a(ik)],vL=[2,a(W)],vM=a(js),vN=[0,[11,a(iR),0],a(iR)],vO=a(e5),vP=a(e5),vR=[0,[11,a(jg),0],a(jg)],vS=a(fl),vT=a(fl),vU=a(dN),vV=a(dN),vW=a(e2),vX=a(e2),vZ=[0,[11,a(i0),0],a(i0)],v2=a(co),vy=[0,a(iI),[0,a(dD),0]],vz=a(iI),vA=a(dD),vB=[0,[11,a(kh),0],a(kh)],vf=[0,a(iL),[0,a(dh),[0,a(a$),[0,a(iG),[0,a(dD),[0,a(ji),[0,a(j5),0]]]]]]],vg=a(ji),vh=a(iL),vi=a(hD),vj=a(iW),vk=a("select"),vv=[0,0],vw=[0,4],vl=[0,[11,a("releases of the law "),[2,0,0]],a("releases of the law %s")],vu=[0,[11,a("no law: "),[2,0,0]],a("no law: %s")],vm=a(j5),vn=a(dh),vo=[0,[11,a(kg),0],a(kg)],vp=a(dD),vq=a(iG),vt=[0,[11,a(im),0],a(im)],vr=a(a$),vs=[0,[11,a(jW),0],a(jW)],uV=[0,a(jB),[0,a(du),[0,a(dg),0]]],uW=a(jB),uX=a("conditions"),uY=a(du),uZ=a(dg),u0=[0,[11,a(j4),0],a(j4)],uO=a(fj),uP=a(hQ),uQ=a("=="),uR=a(eT),uU=[0,[11,a(jz),0],a(jz)],uS=[0,[11,a("no test: "),[2,0,0]],a("no test: %s")],uT=[0,[11,a(jk),0],a(jk)],uN=[0,[11,a(iK),0],a(iK)],uJ=a("values of a column"),uC=[0,a(aO),[0,a(du),[0,a(dg),[0,a(a$),[0,a(eT),0]]]]],uD=a(aO),uE=a(du),uF=a(dg),uG=a(eT),uH=[0,[11,a(h2),0],a(h2)],uI=a(a$),uL=[0,[11,a(jD),0],a(jD)],uM=[0,[11,a(iJ),0],a(iJ)],uK=[0,[11,a(jd),0],a(jd)],uy=a("number"),uz=a("text"),uA=a("truth"),ux=[0,[11,a(i9),0],a(i9)],uw=[0,[11,a(iC),0],a(iC)],uv=[0,[11,a(cp),[4,0,0,0,[12,32,[2,0,0]]]],a("more than %d %s")],ve=[0,a("gaussian"),[0,a("discrete_gaussian"),[0,a("noisy_max"),[0,a("laplace_threshold"),[0,a("propose_test_release"),[0,a("truncated_laplace"),[0,a("randomised_response"),0]]]]]]],wM=a(co),wN=a(e),wO=a(e),wU=a(" with "),wP=a(aO),wQ=a(dA),wR=[0,[11,a("\xce\xb5 \xe2\x89\xa4 "),[2,0,[11,a(" for "),[2,0,[2,0,[11,a(", for "),[2,0,0]]]]]]],a("\xce\xb5 \xe2\x89\xa4 %s for %s%s, for %s")],wT=a("the certificate does not show "),wS=a("; the certificate shows "),wJ=a("it cannot be read: "),wK=[0,2,a("it takes more steps than a page may")],wL=[0,2,a("it is nested too deeply")],wv=a(eW),ww=a(dE),wx=[0,[11,a(hL),0],a(hL)],wy=a(dG),wz=a(iH),wA=a("fold"),wB=a("moves"),wC=a(dN),wD=a("selection"),wE=a("tree"),wH=a("a gain by sampling that needs more digits"),wF=[0,[11,a("a kind that is not known: "),[2,0,0]],a("a kind that is not known: %s")],wG=[0,[11,a("kind "),[2,0,0]],a("kind %s")],wf=a(aO),wg=a(dA),wh=a(aO),wi=a("target"),wj=[0,a("the certificate is of another mechanism")],wk=[2,a(jv)],wl=a("parameter"),wn=[2,a(kp)],wo=a("side"),wm=[0,a("the bound that is stated is no upper bound of epsilon")],wp=a("value"),ws=a("exact"),wt=[0,a(jH)],wr=[0,a(jH)],wq=[0,a("the bound that is stated is no number")],v7=a(eW),v8=a(dE),v9=a("evidence"),v_=a("proof"),v$=a("certificate"),wd=[0,[11,a(i6),0],a(i6)],wa=a(kp),wb=[0,[11,a(kq),0],a(kq)],wc=[0,[11,a(jx),0],a(jx)],we=[0,[11,a(j_),0],a(j_)],v3=a("PROVED"),v4=a("REFUSED"),v5=a("NOT COVERED"),wV=a("dpaudit_check");function
 D(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -939,36 +939,36 @@ F=a[1];return[21,F,A(a[2],b)];case
 23:var
 G=a[1];return[23,G,A(a[2],b)];default:var
 H=a[2],I=a[1];return[24,I,H,A(a[3],b)]}}function
-fK(a){throw[0,fL,a]}function
-am(a){throw[0,fJ,a]}function
-fP(b,a){return xS(b,a)?b:a}function
-cC(b,a){return xv(b,a)?b:a}function
+fL(a){throw[0,fM,a]}function
+am(a){throw[0,fK,a]}function
+dZ(b,a){return xU(b,a)?b:a}function
+cC(b,a){return xx(b,a)?b:a}function
 br(a){return 0<=a?a:-a|0}function
 Y(d,c){var
 a=h(d),e=h(c),b=K(a+e|0);aU(d,0,b,0,a);aU(c,0,b,a,e);return X(b)}function
-k0(a){return a?k1:k2}function
+k2(a){return a?k3:k4}function
 cD(a,b){if(a){var
-c=a[1];return[0,c,cD(a[2],b)]}return b}xX(0);kM(1);var
-aX=kM(2);function
-b5(b,a){return kN(b,a,0,h(a))}function
-fQ(a){b5(aX,a);kO(aX,10);return b2(aX)}function
-dX(b){function
+c=a[1];return[0,c,cD(a[2],b)]}return b}xZ(0);kO(1);var
+aX=kO(2);function
+b5(b,a){return kP(b,a,0,h(a))}function
+fQ(a){b5(aX,a);kQ(aX,10);return b2(aX)}function
+d0(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{b2(d)}catch(a){a=aJ(a);if(a[1]!==fN)throw a;var
+c=a[2],d=a[1];try{b2(d)}catch(a){a=aJ(a);if(a[1]!==fO)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(xY(0))}fF(a(hH),dX);function
-fR(a){return a?a[1]:am(k5)}function
-k6(a,c){return a?b(c,a[1]):0}function
+a=c;continue}return 0}}return a(x0(0))}fG(a(hH),d0);function
+fR(a){return a?a[1]:am(k7)}function
+k8(a,c){return a?b(c,a[1]):0}function
 fS(c,a){return a?[0,b(c,a[1])]:0}function
-lb(a){return 25<a-65>>>0?a:a+32|0}function
-lc(a){return 25<a+ja>>>0?a:a+jR|0}function
+ld(a){return 25<a-65>>>0?a:a+32|0}function
+le(a){return 25<a+ja>>>0?a:a+jS|0}function
 fT(a){var
 b=0<=a?1:0,c=b?a<=55295?1:0:b;if(c)var
 d=c;else
 var
 e=57344<=a?1:0,d=e?a<=h7?1:0:e;return d}var
-dY=x_(0),b6=(4*dY|0)-1|0;function
+d1=ya(0),b6=(4*d1|0)-1|0;function
 m(c){var
 b=0,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
@@ -989,7 +989,7 @@ fU(e,d){var
 a=d;for(;;){if(a){var
 f=a[2],c=b(e,a[1]);if(c)return c;var
 a=f;continue}return 0}}function
-dZ(d,c){var
+d2(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=0===aV(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
@@ -1007,9 +1007,9 @@ d=a[1],g=a[2],h=k(f,c,d)?[0,d,b]:b,c=c+1|0,b=h,a=g;continue}return cE(b)}}functi
 b7(e,d){var
 c=0,a=d;for(;;){if(a){var
 f=a[2],c=aK(b(e,a[1]),c),a=f;continue}return cE(c)}}function
-d0(b,a){if(b){if(a){var
-c=a[1],d=b[1];return[0,[0,d,c],d0(b[2],a[2])]}}else
-if(!a)return 0;return am(li)}function
+d3(b,a){if(b){if(a){var
+c=a[1],d=b[1];return[0,[0,d,c],d3(b[2],a[2])]}}else
+if(!a)return 0;return am(lk)}function
 fY(b,a){function
 x(i,f){if(2===i){if(f){var
 m=f[2];if(m){var
@@ -1076,16 +1076,16 @@ C=aK(g,e);return[0,C,M]}}var
 c=m(a);return 2<=c?n(c,a)[1]:a}function
 fZ(b,a){return a<=b?b:a}function
 bt(a,c){var
-b=K(a);xs(b,0,a,c);return b}function
+b=K(a);xu(b,0,a,c);return b}function
 f0(c,b,a){if(0<=b&&0<=a&&!((ar(c)-a|0)<b)){var
-d=K(a);bq(c,b,d,0,a);return d}return am(lj)}function
+d=K(a);bq(c,b,d,0,a);return d}return am(ll)}function
 f1(c,b,a){return X(f0(c,b,a))}function
-f2(e,c,d,b,a){if(0<=a&&0<=c&&!((ar(e)-a|0)<c)&&0<=b&&!((ar(d)-a|0)<b))return bq(e,c,d,b,a);return am(lk)}function
-aY(e,c,d,b,a){if(0<=a&&0<=c&&!((h(e)-a|0)<c)&&0<=b&&!((ar(d)-a|0)<b))return aU(e,c,d,b,a);return am(ll)}function
+f2(e,c,d,b,a){if(0<=a&&0<=c&&!((ar(e)-a|0)<c)&&0<=b&&!((ar(d)-a|0)<b))return bq(e,c,d,b,a);return am(lm)}function
+aY(e,c,d,b,a){if(0<=a&&0<=c&&!((h(e)-a|0)<c)&&0<=b&&!((ar(d)-a|0)<b))return aU(e,c,d,b,a);return am(ln)}function
 f3(g,c){var
 d=ar(c);if(0===d)return c;var
 e=K(d),f=d-1|0,h=0;if(!(f<0)){var
-a=h;for(;;){r(e,a,b(g,b0(c,a)));var
+a=h;for(;;){s(e,a,b(g,b0(c,a)));var
 i=a+1|0;if(f!==a){var
 a=i;continue}break}}return e}function
 f4(b,a){return X(bt(b,a))}function
@@ -1093,17 +1093,17 @@ ab(c,b,a){return X(f0(aF(c),b,a))}function
 f5(f,e){var
 c=aF(e),a=0,d=ar(c);for(;;){if(a===d)return 1;if(b(f,b0(c,a))){var
 a=a+1|0;continue}return 0}}function
-lo(e,d,c,b){var
+lq(e,d,c,b){var
 a=c;for(;;){if(d<=a)throw bb;if(at(e,a)===b)return a;var
 a=a+1|0;continue}}function
-d1(b,c){var
+d4(b,c){var
 a=0,d=h(b);for(;;){if(d<=a)return 0;if(at(b,a)===c)return[0,a];var
 a=a+1|0;continue}}function
-lp(b,a,d){var
-c=h(b);if(0<=a&&!(c<a))try{lo(b,c,a,d);var
-e=1;return e}catch(a){a=aJ(a);if(a===bb)return 0;throw a}return am(lq)}function
-lr(b,a){return lp(b,0,a)}function
-d2(c){var
+lr(b,a,d){var
+c=h(b);if(0<=a&&!(c<a))try{lq(b,c,a,d);var
+e=1;return e}catch(a){a=aJ(a);if(a===bb)return 0;throw a}return am(ls)}function
+lt(b,a){return lr(b,0,a)}function
+d5(c){var
 a=c.length-1-1|0,b=0;for(;;){if(0<=a){var
 d=[0,c[1+a],b],a=a-1|0,b=d;continue}return b}}function
 f6(a){if(a){var
@@ -1112,23 +1112,23 @@ d=d+1|0,c=c[2];continue}var
 f=aI(d,h),e=1,b=g;for(;;){if(b){var
 i=b[2];f[1+e]=b[1];var
 e=e+1|0,b=i;continue}return f}}}return[0]}var
-lu=[G,lt,b1(0)];function
-lv(a){throw lu}function
-lw(a){var
-d=a[1];a[1]=lv;try{var
-c=b(d,0);x1(a,c);return c}catch(b){b=aJ(b);a[1]=function(a){throw b};throw b}}function
+lw=[G,lv,b1(0)];function
+lx(a){throw lw}function
+ly(a){var
+d=a[1];a[1]=lx;try{var
+c=b(d,0);x3(a,c);return c}catch(b){b=aJ(b);a[1]=function(a){throw b};throw b}}function
 f7(a){var
 b=1<=a?a:1,c=b6<b?b6:b,d=K(c);return[0,d,0,c,d]}function
 f8(a){return f1(a[1],0,a[2])}function
 b8(a,c){var
 d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(b6<b[1])if((d+c|0)<=b6)b[1]=b6;else
-fK(lz);var
-e=K(b[1]);f2(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,x,lx]}throw[0,x,ly]}}function
+fL(lB);var
+e=K(b[1]);f2(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,x,lz]}throw[0,x,lA]}}function
 aZ(a,c){var
-b=a[2];if(a[3]<=b)b8(a,1);r(a[1],b,c);a[2]=b+1|0;return 0}function
+b=a[2];if(a[3]<=b)b8(a,1);s(a[1],b,c);a[2]=b+1|0;return 0}function
 b9(a,c){var
 b=h(c),d=a[2]+b|0;if(a[3]<d)b8(a,b);aU(c,0,a[1],a[2],b);a[2]=d;return 0}function
-d3(a){return 5===a[2]?12:-6}function
+d6(a){return 5===a[2]?12:-6}function
 f9(a){return[0,0,K(a)]}function
 f_(a,g){var
 b=ar(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
@@ -1136,68 +1136,68 @@ e=K(fZ(b*2|0,c));f2(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-bI(a,b){f_(a,1);bC(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+bJ(a,b){f_(a,1);bD(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
 S(a,c){var
 b=h(c);f_(a,b);aY(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
 f$(a){return f1(a[2],0,a[1])}function
 ga(a){if(typeof
 a==="number")switch(a){case
-0:return lC;case
-1:return lD;case
-2:return lE;case
-3:return lF;case
-4:return lG;case
-5:return lH;default:return lI}else
+0:return lE;case
+1:return lF;case
+2:return lG;case
+3:return lH;case
+4:return lI;case
+5:return lJ;default:return lK}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return Y(lJ,f4(1,a[1]))}}function
-d4(b,c){var
+1:return a[1];default:return Y(lL,f4(1,a[1]))}}function
+d7(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];S(b,lK);var
+d=a[1];S(b,lM);var
 a=d;continue;case
 1:var
-e=a[1];S(b,lL);var
+e=a[1];S(b,lN);var
 a=e;continue;case
 2:var
-f=a[1];S(b,lM);var
+f=a[1];S(b,lO);var
 a=f;continue;case
 3:var
-g=a[1];S(b,lN);var
+g=a[1];S(b,lP);var
 a=g;continue;case
 4:var
-h=a[1];S(b,lO);var
+h=a[1];S(b,lQ);var
 a=h;continue;case
 5:var
-i=a[1];S(b,lP);var
+i=a[1];S(b,lR);var
 a=i;continue;case
 6:var
-j=a[1];S(b,lQ);var
+j=a[1];S(b,lS);var
 a=j;continue;case
 7:var
-k=a[1];S(b,lR);var
+k=a[1];S(b,lT);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];S(b,lS);d4(b,m);S(b,lT);var
+l=a[2],m=a[1];S(b,lU);d7(b,m);S(b,lV);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];S(b,lU);d4(b,o);S(b,lV);var
+n=a[3],o=a[1];S(b,lW);d7(b,o);S(b,lX);var
 a=n;continue;case
 10:var
-p=a[1];S(b,lW);var
+p=a[1];S(b,lY);var
 a=p;continue;case
 11:var
-q=a[1];S(b,lX);var
+q=a[1];S(b,lZ);var
 a=q;continue;case
 12:var
-r=a[1];S(b,lY);var
+r=a[1];S(b,l0);var
 a=r;continue;case
 13:var
-s=a[1];S(b,lZ);var
+s=a[1];S(b,l1);var
 a=s;continue;default:var
-t=a[1];S(b,l0);var
+t=a[1];S(b,l2);var
 a=t;continue}}function
 H(a){if(typeof
 a==="number")return 0;else
@@ -1262,7 +1262,7 @@ switch(c[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,x,l1]}else
+9:a=6;break;default:throw[0,x,l3]}else
 switch(d[0]){case
 0:var
 e=0,t=d[1];if(typeof
@@ -1368,7 +1368,7 @@ E=c[1],F=L(C,c[2]);return[8,L(D,E),F];case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,x,l_];break;case
+14:a=4;break;default:m=1}if(m)throw[0,x,ma];break;case
 9:var
 n=0,G=d[3],I=d[2],J=d[1];if(typeof
 c==="number")n=1;else
@@ -1380,23 +1380,23 @@ K=c[3],M=c[2],N=c[1],s=T(L(H(I),N)),O=s[4];b(s[2],0);b(O,0);return[9,J,M,L(G,K)]
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,x,l$];break;case
+14:a=4;break;default:n=1}if(n)throw[0,x,mb];break;case
 10:var
 P=d[1];if(typeof
-c!=="number"&&10===c[0])return[10,L(P,c[1])];throw[0,x,ma];case
+c!=="number"&&10===c[0])return[10,L(P,c[1])];throw[0,x,mc];case
 11:var
 o=0,Q=d[1];if(typeof
 c==="number")o=1;else
 switch(c[0]){case
 10:break;case
-11:return[11,L(Q,c[1])];default:o=1}if(o)throw[0,x,mb];break;case
+11:return[11,L(Q,c[1])];default:o=1}if(o)throw[0,x,md];break;case
 12:var
 p=0,R=d[1];if(typeof
 c==="number")p=1;else
 switch(c[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,L(R,c[1])];default:p=1}if(p)throw[0,x,mc];break;case
+12:return[12,L(R,c[1])];default:p=1}if(p)throw[0,x,me];break;case
 13:var
 q=0,S=d[1];if(typeof
 c==="number")q=1;else
@@ -1404,7 +1404,7 @@ switch(c[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,L(S,c[1])];default:q=1}if(q)throw[0,x,md];break;default:var
+13:return[13,L(S,c[1])];default:q=1}if(q)throw[0,x,mf];break;default:var
 r=0,U=d[1];if(typeof
 c==="number")r=1;else
 switch(c[0]){case
@@ -1412,15 +1412,15 @@ switch(c[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,L(U,c[1])];default:r=1}if(r)throw[0,x,me]}switch(a){case
-0:throw[0,x,l4];case
-1:throw[0,x,l5];case
-2:throw[0,x,l6];case
-3:throw[0,x,l7];case
-4:throw[0,x,l8];case
-5:throw[0,x,l2];case
-6:throw[0,x,l3];default:throw[0,x,l9]}}var
-O=[G,mf,b1(0)];function
+14:return[14,L(U,c[1])];default:r=1}if(r)throw[0,x,mg]}switch(a){case
+0:throw[0,x,l6];case
+1:throw[0,x,l7];case
+2:throw[0,x,l8];case
+3:throw[0,x,l9];case
+4:throw[0,x,l_];case
+5:throw[0,x,l4];case
+6:throw[0,x,l5];default:throw[0,x,l$]}}var
+O=[G,mh,b1(0)];function
 cF(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
 a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw O}}function
@@ -1583,37 +1583,37 @@ m=2===i?48:32,c=bt(d,m);switch(i){case
 0:aY(a,0,c,0,b);break;case
 1:aY(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-j=0;if(43!==C(a,0)&&45!==C(a,0)&&32!==C(a,0)){e=1;j=1}if(!j){bC(c,0,C(a,0));aY(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+j=0;if(43!==C(a,0)&&45!==C(a,0)&&32!==C(a,0)){e=1;j=1}if(!j){bD(c,0,C(a,0));aY(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
 f=0;if(1<b&&48===C(a,0)){var
-k=0;if(h1!==C(a,1)&&88!==C(a,1)){f=1;k=1}if(!k){bC(c,1,C(a,1));aY(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+k=0;if(h1!==C(a,1)&&88!==C(a,1)){f=1;k=1}if(!k){bD(c,1,C(a,1));aY(a,2,c,(d-b|0)+2|0,b-2|0)}}else
 f=1;if(f)aY(a,0,c,d-b|0,b)}}return X(c)}function
-bJ(l,b){var
+bK(l,b){var
 c=br(l),a=h(b),d=C(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+ja>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
 k=0;if(h1===C(b,1)||88===C(b,1))k=1;if(k){var
-i=bt(c+2|0,48);bC(i,1,C(b,1));aY(b,2,i,(c-a|0)+4|0,a-2|0);return X(i)}}e=1;f=1;break;case
+i=bt(c+2|0,48);bD(i,1,C(b,1));aY(b,2,i,(c-a|0)+4|0,a-2|0);return X(i)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=bt(c+1|0,48);bC(g,0,d);aY(b,1,g,(c-a|0)+2|0,a-1|0);return X(g)}}if(e&&a<c){var
+g=bt(c+1|0,48);bD(g,0,d);aY(b,1,g,(c-a|0)+2|0,a-1|0);return X(g)}}if(e&&a<c){var
 j=bt(c,48);aY(b,0,j,c-a|0,a);return X(j)}return b}function
-mg(l){var
+mi(l){var
 k=0,E=h(l);for(;;){if(E<=k)var
 p=l;else{var
-o=at(l,k)+jR|0,q=0;if(59<o>>>0){if(33<o-61>>>0)q=1}else
+o=at(l,k)+jS|0,q=0;if(59<o>>>0){if(33<o-61>>>0)q=1}else
 if(2===o)q=1;if(!q){var
 k=k+1|0;continue}var
 e=aF(l),a=[0,0],v=ar(e)-1|0,A=0;if(!(v<0)){var
 j=A;for(;;){var
 f=b0(e,j),g=0;if(32<=f){var
-m=f+hJ|0,s=0;if(58<m>>>0){if(93<=m)s=1}else
-if(56<m-1>>>0){g=1;s=1}if(!s){var
+m=f+hJ|0,r=0;if(58<m>>>0){if(93<=m)r=1}else
+if(56<m-1>>>0){g=1;r=1}if(!r){var
 n=1;g=2}}else
 if(11<=f){if(13===f)g=1}else
 if(8<=f)g=1;switch(g){case
@@ -1629,34 +1629,34 @@ b=K(a[1]);a[1]=0;var
 w=ar(e)-1|0,B=0;if(!(w<0)){var
 i=B;for(;;){var
 c=b0(e,i),d=0;if(35<=c)if(92===c)d=2;else
-if(dm<=c)d=1;else
+if(dp<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
 if(14<=c)d=1;else
 switch(c){case
-8:r(b,a[1],92);a[1]++;r(b,a[1],98);break;case
-9:r(b,a[1],92);a[1]++;r(b,a[1],jU);break;case
-10:r(b,a[1],92);a[1]++;r(b,a[1],jX);break;case
-13:r(b,a[1],92);a[1]++;r(b,a[1],114);break;default:d=1}switch(d){case
-1:r(b,a[1],92);a[1]++;r(b,a[1],48+(c/fa|0)|0);a[1]++;r(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;r(b,a[1],48+(c%10|0)|0);break;case
-2:r(b,a[1],92);a[1]++;r(b,a[1],c);break;case
-3:r(b,a[1],c);break}a[1]++;var
+8:s(b,a[1],92);a[1]++;s(b,a[1],98);break;case
+9:s(b,a[1],92);a[1]++;s(b,a[1],jV);break;case
+10:s(b,a[1],92);a[1]++;s(b,a[1],jY);break;case
+13:s(b,a[1],92);a[1]++;s(b,a[1],114);break;default:d=1}switch(d){case
+1:s(b,a[1],92);a[1]++;s(b,a[1],48+(c/fb|0)|0);a[1]++;s(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;s(b,a[1],48+(c%10|0)|0);break;case
+2:s(b,a[1],92);a[1]++;s(b,a[1],c);break;case
+3:s(b,a[1],c);break}a[1]++;var
 C=i+1|0;if(w!==i){var
 i=C;continue}break}}var
 x=b}var
 p=X(x)}var
 y=h(p),z=bt(y+2|0,34);aU(p,0,z,1,y);return X(z)}}function
 gb(d,g){var
-h=br(g),f=m7[1];switch(d[2]){case
+h=br(g),f=m9[1];switch(d[2]){case
 0:var
 b=jq;break;case
 1:var
-b=fc;break;case
+b=fd;break;case
 2:var
 b=69;break;case
 3:var
-b=eT;break;case
+b=eV;break;case
 4:var
 b=71;break;case
 5:var
@@ -1666,151 +1666,151 @@ b=ju;break;case
 7:var
 b=72;break;default:var
 b=70}var
-c=f9(16);bI(c,37);switch(d[1]){case
+c=f9(16);bJ(c,37);switch(d[1]){case
 0:break;case
-1:bI(c,43);break;default:bI(c,32)}if(8<=d[2])bI(c,35);bI(c,46);S(c,a(e+h));bI(c,b);return f$(c)}function
+1:bJ(c,43);break;default:bJ(c,32)}if(8<=d[2])bJ(c,35);bJ(c,46);S(c,a(e+h));bJ(c,b);return f$(c)}function
 cG(n,a){if(13<=n){var
 g=[0,0],i=h(a)-1|0,o=0;if(!(i<0)){var
-c=o;for(;;){if(!(9<at(a,c)+di>>>0))g[1]++;var
+c=o;for(;;){if(!(9<at(a,c)+dj>>>0))g[1]++;var
 r=c+1|0;if(i!==c){var
 c=r;continue}break}}var
-j=g[1],k=K(h(a)+((j-1|0)/3|0)|0),l=[0,0],d=function(a){bC(k,l[1],a);l[1]++;return 0},e=[0,((j-1|0)%3|0)+1|0],m=h(a)-1|0,p=0;if(!(m<0)){var
+j=g[1],k=K(h(a)+((j-1|0)/3|0)|0),l=[0,0],d=function(a){bD(k,l[1],a);l[1]++;return 0},e=[0,((j-1|0)%3|0)+1|0],m=h(a)-1|0,p=0;if(!(m<0)){var
 b=p;for(;;){var
-f=at(a,b);if(9<f+di>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=at(a,b);if(9<f+dj>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 q=b+1|0;if(m!==b){var
 b=q;continue}break}}return X(k)}return a}function
-m8(b,c){switch(b){case
-1:var
-a=mi;break;case
-2:var
-a=mj;break;case
-4:var
-a=ml;break;case
-5:var
-a=mm;break;case
-6:var
-a=mn;break;case
-7:var
-a=mo;break;case
-8:var
-a=mp;break;case
-9:var
-a=mq;break;case
-10:var
-a=mr;break;case
-11:var
-a=ms;break;case
-0:case
-13:var
-a=mh;break;case
-3:case
-14:var
-a=mk;break;default:var
-a=mt}return cG(b,cv(a,c))}function
-m9(b,c){switch(b){case
-1:var
-a=mI;break;case
-2:var
-a=mJ;break;case
-4:var
-a=mL;break;case
-5:var
-a=mM;break;case
-6:var
-a=mN;break;case
-7:var
-a=mO;break;case
-8:var
-a=mP;break;case
-9:var
-a=mQ;break;case
-10:var
-a=mR;break;case
-11:var
-a=mS;break;case
-0:case
-13:var
-a=mH;break;case
-3:case
-14:var
-a=mK;break;default:var
-a=mT}return cG(b,cv(a,c))}function
 m_(b,c){switch(b){case
 1:var
-a=mV;break;case
+a=mk;break;case
 2:var
-a=mW;break;case
+a=ml;break;case
 4:var
-a=mY;break;case
+a=mn;break;case
 5:var
-a=mZ;break;case
+a=mo;break;case
 6:var
-a=m0;break;case
+a=mp;break;case
 7:var
-a=m1;break;case
+a=mq;break;case
 8:var
-a=m2;break;case
+a=mr;break;case
 9:var
-a=m3;break;case
+a=ms;break;case
 10:var
-a=m4;break;case
+a=mt;break;case
 11:var
-a=m5;break;case
+a=mu;break;case
 0:case
 13:var
-a=mU;break;case
+a=mj;break;case
 3:case
 14:var
-a=mX;break;default:var
-a=m6}return cG(b,cv(a,c))}function
+a=mm;break;default:var
+a=mv}return cG(b,cv(a,c))}function
 m$(b,c){switch(b){case
 1:var
-a=mv;break;case
+a=mK;break;case
 2:var
-a=mw;break;case
+a=mL;break;case
 4:var
-a=my;break;case
+a=mN;break;case
 5:var
-a=mz;break;case
+a=mO;break;case
 6:var
-a=mA;break;case
+a=mP;break;case
 7:var
-a=mB;break;case
+a=mQ;break;case
 8:var
-a=mC;break;case
+a=mR;break;case
 9:var
-a=mD;break;case
+a=mS;break;case
 10:var
-a=mE;break;case
+a=mT;break;case
 11:var
-a=mF;break;case
+a=mU;break;case
 0:case
 13:var
-a=mu;break;case
+a=mJ;break;case
 3:case
 14:var
-a=mx;break;default:var
-a=mG}return cG(b,xG(a,c))}function
+a=mM;break;default:var
+a=mV}return cG(b,cv(a,c))}function
+na(b,c){switch(b){case
+1:var
+a=mX;break;case
+2:var
+a=mY;break;case
+4:var
+a=m0;break;case
+5:var
+a=m1;break;case
+6:var
+a=m2;break;case
+7:var
+a=m3;break;case
+8:var
+a=m4;break;case
+9:var
+a=m5;break;case
+10:var
+a=m6;break;case
+11:var
+a=m7;break;case
+0:case
+13:var
+a=mW;break;case
+3:case
+14:var
+a=mZ;break;default:var
+a=m8}return cG(b,cv(a,c))}function
+nb(b,c){switch(b){case
+1:var
+a=mx;break;case
+2:var
+a=my;break;case
+4:var
+a=mA;break;case
+5:var
+a=mB;break;case
+6:var
+a=mC;break;case
+7:var
+a=mD;break;case
+8:var
+a=mE;break;case
+9:var
+a=mF;break;case
+10:var
+a=mG;break;case
+11:var
+a=mH;break;case
+0:case
+13:var
+a=mw;break;case
+3:case
+14:var
+a=mz;break;default:var
+a=mI}return cG(b,xI(a,c))}function
 a0(b,e,a){function
 f(d){switch(b[1]){case
 0:var
 c=45;break;case
 1:var
 c=43;break;default:var
-c=32}return xC(a,e,c)}function
+c=32}return xE(a,e,c)}function
 k(c){var
-b=xn(a);return 3===b?a<0.?nb:nc:4<=b?nd:c}switch(b[2]){case
+b=xq(a);return 3===b?a<0.?nd:ne:4<=b?nf:c}switch(b[2]){case
 5:var
-d=fv(gb(b,e),a),c=0,l=h(d);for(;;){if(c===l)var
+d=fw(gb(b,e),a),c=0,l=h(d);for(;;){if(c===l)var
 j=0;else{var
 g=C(d,c)-46|0,i=0;if(23<g>>>0){if(55===g)i=1}else
 if(21<g-1>>>0)i=1;if(!i){var
 c=c+1|0;continue}var
 j=1}var
-m=j?d:Y(d,na);return k(m)}case
+m=j?d:Y(d,nc);return k(m)}case
 6:return f(0);case
-7:return X(f3(lc,aF(f(0))));case
-8:return k(f(0));default:return fv(gb(b,e),a)}}function
+7:return X(f3(le,aF(f(0))));case
+8:return k(f(0));default:return fw(gb(b,e),a)}}function
 cl(e,G,F,E){var
 c=G,a=F,d=E;for(;;)if(typeof
 d==="number")return b(c,a);else
@@ -1820,48 +1820,48 @@ I=d[1];return function(b){return o(c,[5,a,b],I)};case
 1:var
 J=d[1];return function(b){var
 e=0;if(40<=b)if(92===b)var
-d=k7;else
-if(dm<=b)e=1;else
+d=k9;else
+if(dp<=b)e=1;else
 e=2;else
 if(32<=b)if(39<=b)var
-d=k8;else
+d=k_;else
 e=2;else
 if(14<=b)e=1;else
 switch(b){case
 8:var
-d=k9;break;case
-9:var
-d=k_;break;case
-10:var
 d=k$;break;case
+9:var
+d=la;break;case
+10:var
+d=lb;break;case
 13:var
-d=la;break;default:e=1}switch(e){case
+d=lc;break;default:e=1}switch(e){case
 1:var
-f=K(4);r(f,0,92);r(f,1,48+(b/fa|0)|0);r(f,2,48+((b/10|0)%10|0)|0);r(f,3,48+(b%10|0)|0);var
+f=K(4);s(f,0,92);s(f,1,48+(b/fb|0)|0);s(f,2,48+((b/10|0)%10|0)|0);s(f,3,48+(b%10|0)|0);var
 d=X(f);break;case
 2:var
-g=K(1);r(g,0,b);var
+g=K(1);s(g,0,b);var
 d=X(g);break}var
 i=h(d),j=bt(i+2|0,39);aU(d,0,j,1,i);return o(c,[4,a,X(j)],J)};case
 2:var
-L=d[2],M=d[1];return d5(c,a,L,M,function(a){return a});case
-3:return d5(c,a,d[2],d[1],mg);case
-4:return cH(c,a,d[4],d[2],d[3],m8,d[1]);case
-5:return cH(c,a,d[4],d[2],d[3],m9,d[1]);case
-6:return cH(c,a,d[4],d[2],d[3],m_,d[1]);case
-7:return cH(c,a,d[4],d[2],d[3],m$,d[1]);case
+L=d[2],M=d[1];return d8(c,a,L,M,function(a){return a});case
+3:return d8(c,a,d[2],d[1],mi);case
+4:return cH(c,a,d[4],d[2],d[3],m_,d[1]);case
+5:return cH(c,a,d[4],d[2],d[3],m$,d[1]);case
+6:return cH(c,a,d[4],d[2],d[3],na,d[1]);case
+7:return cH(c,a,d[4],d[2],d[3],nb,d[1]);case
 8:var
 i=d[4],j=d[3],l=d[2],g=d[1];if(typeof
 l==="number"){if(typeof
-j==="number")return j?function(d,b){return o(c,[4,a,a0(g,d,b)],i)}:function(b){return o(c,[4,a,a0(g,d3(g),b)],i)};var
+j==="number")return j?function(d,b){return o(c,[4,a,a0(g,d,b)],i)}:function(b){return o(c,[4,a,a0(g,d6(g),b)],i)};var
 ae=j[1];return function(b){return o(c,[4,a,a0(g,ae,b)],i)}}else{if(0===l[0]){var
 p=l[2],q=l[1];if(typeof
-j==="number")return j?function(d,b){return o(c,[4,a,ao(q,p,a0(g,d,b))],i)}:function(b){return o(c,[4,a,ao(q,p,a0(g,d3(g),b))],i)};var
+j==="number")return j?function(d,b){return o(c,[4,a,ao(q,p,a0(g,d,b))],i)}:function(b){return o(c,[4,a,ao(q,p,a0(g,d6(g),b))],i)};var
 af=j[1];return function(b){return o(c,[4,a,ao(q,p,a0(g,af,b))],i)}}var
-s=l[1];if(typeof
-j==="number")return j?function(e,d,b){return o(c,[4,a,ao(s,e,a0(g,d,b))],i)}:function(d,b){return o(c,[4,a,ao(s,d,a0(g,d3(g),b))],i)};var
-ag=j[1];return function(d,b){return o(c,[4,a,ao(s,d,a0(g,ag,b))],i)}}case
-9:return d5(c,a,d[2],d[1],k0);case
+r=l[1];if(typeof
+j==="number")return j?function(e,d,b){return o(c,[4,a,ao(r,e,a0(g,d,b))],i)}:function(d,b){return o(c,[4,a,ao(r,d,a0(g,d6(g),b))],i)};var
+ag=j[1];return function(d,b){return o(c,[4,a,ao(r,d,a0(g,ag,b))],i)}}case
+9:return d8(c,a,d[2],d[1],k2);case
 10:var
 a=[7,a],d=d[1];continue;case
 11:var
@@ -1869,7 +1869,7 @@ a=[2,a,d[1]],d=d[2];continue;case
 12:var
 a=[3,a,d[1]],d=d[2];continue;case
 13:var
-N=d[3],P=d[2],t=f9(16);d4(t,P);var
+N=d[3],P=d[2],t=f9(16);d7(t,P);var
 C=f$(t);return function(b){return o(c,[4,a,C],N)};case
 14:var
 Q=d[3],S=d[2];return function(d){var
@@ -1885,11 +1885,11 @@ a=[0,a,d[1]],d=d[2];continue;case
 n=d[1];if(0===n[0]){var
 V=d[2],W=n[1][1],Y=0,c=function(b,c,d){return function(a){return o(c,[1,b,[0,a]],d)}}(a,c,V),a=Y,d=W;continue}var
 Z=d[2],_=n[1][1],$=0,c=function(b,c,d){return function(a){return o(c,[1,b,[1,a]],d)}}(a,c,Z),a=$,d=_;continue;case
-19:throw[0,x,nf];case
+19:throw[0,x,nh];case
 20:var
-aa=d[3],ab=[8,a,ng];return function(a){return o(c,ab,aa)};case
+aa=d[3],ab=[8,a,ni];return function(a){return o(c,ab,aa)};case
 21:var
-ac=d[2];return function(b){return o(c,[4,a,cv(nh,b)],ac)};case
+ac=d[2];return function(b){return o(c,[4,a,cv(nj,b)],ac)};case
 22:var
 ad=d[1];return function(b){return o(c,[5,a,b],ad)};case
 23:var
@@ -1897,7 +1897,7 @@ f=d[2],m=d[1];if(typeof
 m==="number")switch(m){case
 0:return e<50?v(e+1|0,c,a,f):R(v,[0,c,a,f]);case
 1:return e<50?v(e+1|0,c,a,f):R(v,[0,c,a,f]);case
-2:throw[0,x,ni];default:return e<50?v(e+1|0,c,a,f):R(v,[0,c,a,f])}else
+2:throw[0,x,nk];default:return e<50?v(e+1|0,c,a,f):R(v,[0,c,a,f])}else
 switch(m[0]){case
 0:return e<50?v(e+1|0,c,a,f):R(v,[0,c,a,f]);case
 1:return e<50?v(e+1|0,c,a,f):R(v,[0,c,a,f]);case
@@ -1909,10 +1909,10 @@ switch(m[0]){case
 7:return e<50?v(e+1|0,c,a,f):R(v,[0,c,a,f]);case
 8:return e<50?v(e+1|0,c,a,f):R(v,[0,c,a,f]);case
 9:var
-B=m[2];return e<50?eN(e+1|0,c,a,B,f):R(eN,[0,c,a,B,f]);case
+B=m[2];return e<50?eP(e+1|0,c,a,B,f):R(eP,[0,c,a,B,f]);case
 10:return e<50?v(e+1|0,c,a,f):R(v,[0,c,a,f]);default:return e<50?v(e+1|0,c,a,f):R(v,[0,c,a,f])}default:var
-u=d[3],w=d[1],z=b(d[2],0);return e<50?eM(e+1|0,c,a,u,w,z):R(eM,[0,c,a,u,w,z])}}function
-eN(e,d,c,a,b){if(typeof
+u=d[3],w=d[1],z=b(d[2],0);return e<50?eO(e+1|0,c,a,u,w,z):R(eO,[0,c,a,u,w,z])}}function
+eP(e,d,c,a,b){if(typeof
 a==="number")return e<50?v(e+1|0,d,c,b):R(v,[0,d,c,b]);else
 switch(a[0]){case
 0:var
@@ -1941,29 +1941,29 @@ r=a[1];return function(e,a){return au(d,c,r,b)};case
 s=a[1];return function(a){return au(d,c,s,b)};case
 12:var
 t=a[1];return function(a){return au(d,c,t,b)};case
-13:throw[0,x,nj];default:throw[0,x,nk]}}function
+13:throw[0,x,nl];default:throw[0,x,nm]}}function
 v(d,b,e,a){var
-c=[8,e,nl];return d<50?cl(d+1|0,b,c,a):R(cl,[0,b,c,a])}function
-eM(h,c,f,a,e,d){if(e){var
-i=e[1];return function(e){return ne(c,f,a,i,b(d,e))}}var
+c=[8,e,nn];return d<50?cl(d+1|0,b,c,a):R(cl,[0,b,c,a])}function
+eO(h,c,f,a,e,d){if(e){var
+i=e[1];return function(e){return ng(c,f,a,i,b(d,e))}}var
 g=[4,f,d];return h<50?cl(h+1|0,c,g,a):R(cl,[0,c,g,a])}function
-o(a,b,c){return fG(cl(0,a,b,c))}function
-au(a,b,c,d){return fG(eN(0,a,b,c,d))}function
-ne(a,b,c,d,e){return fG(eM(0,a,b,c,d,e))}function
-d5(f,e,d,a,c){if(typeof
+o(a,b,c){return fH(cl(0,a,b,c))}function
+au(a,b,c,d){return fH(eP(0,a,b,c,d))}function
+ng(a,b,c,d,e){return fH(eO(0,a,b,c,d,e))}function
+d8(f,e,d,a,c){if(typeof
 a==="number")return function(a){return o(f,[4,e,b(c,a)],d)};else{if(0===a[0]){var
 g=a[2],h=a[1];return function(a){return o(f,[4,e,ao(h,g,b(c,a))],d)}}var
 i=a[1];return function(g,a){return o(f,[4,e,ao(i,g,b(c,a))],d)}}}function
 cH(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return o(f,[4,e,bJ(g,k(b,a,c))],d)}:function(c){return o(f,[4,e,k(b,a,c)],d)};var
-l=c[1];return function(c){return o(f,[4,e,bJ(l,k(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return o(f,[4,e,bK(g,k(b,a,c))],d)}:function(c){return o(f,[4,e,k(b,a,c)],d)};var
+l=c[1];return function(c){return o(f,[4,e,bK(l,k(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return o(f,[4,e,ao(i,h,bJ(g,k(b,a,c)))],d)}:function(c){return o(f,[4,e,ao(i,h,k(b,a,c))],d)};var
-m=c[1];return function(c){return o(f,[4,e,ao(i,h,bJ(m,k(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return o(f,[4,e,ao(i,h,bK(g,k(b,a,c)))],d)}:function(c){return o(f,[4,e,ao(i,h,k(b,a,c))],d)};var
+m=c[1];return function(c){return o(f,[4,e,ao(i,h,bK(m,k(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return o(f,[4,e,ao(j,h,bJ(g,k(b,a,c)))],d)}:function(g,c){return o(f,[4,e,ao(j,g,k(b,a,c))],d)};var
-n=c[1];return function(g,c){return o(f,[4,e,ao(j,g,bJ(n,k(b,a,c)))],d)}}}function
+c==="number")return c?function(h,g,c){return o(f,[4,e,ao(j,h,bK(g,k(b,a,c)))],d)}:function(g,c){return o(f,[4,e,ao(j,g,k(b,a,c))],d)};var
+n=c[1];return function(g,c){return o(f,[4,e,ao(j,g,bK(n,k(b,a,c)))],d)}}}function
 a1(c,f){var
 a=f;for(;;)if(typeof
 a==="number")return 0;else
@@ -1972,9 +1972,9 @@ switch(a[0]){case
 g=a[1],h=ga(a[2]);a1(c,g);return b5(c,h);case
 1:var
 d=a[2],e=a[1];if(0===d[0]){var
-i=d[1];a1(c,e);b5(c,nm);var
+i=d[1];a1(c,e);b5(c,no);var
 a=i;continue}var
-j=d[1];a1(c,e);b5(c,nn);var
+j=d[1];a1(c,e);b5(c,np);var
 a=j;continue;case
 6:var
 m=a[2];a1(c,a[1]);return b(m,c);case
@@ -1984,7 +1984,7 @@ n=a[2];a1(c,a[1]);return am(n);case
 2:case
 4:var
 k=a[2];a1(c,a[1]);return b5(c,k);default:var
-l=a[2];a1(c,a[1]);return kO(c,l)}}function
+l=a[2];a1(c,a[1]);return kQ(c,l)}}function
 bd(c,f){var
 a=f;for(;;)if(typeof
 a==="number")return 0;else
@@ -1993,9 +1993,9 @@ switch(a[0]){case
 g=a[1],h=ga(a[2]);bd(c,g);return b9(c,h);case
 1:var
 d=a[2],e=a[1];if(0===d[0]){var
-i=d[1];bd(c,e);b9(c,no);var
+i=d[1];bd(c,e);b9(c,nq);var
 a=i;continue}var
-j=d[1];bd(c,e);b9(c,np);var
+j=d[1];bd(c,e);b9(c,nr);var
 a=j;continue;case
 6:var
 m=a[2];bd(c,a[1]);return b9(c,b(m,0));case
@@ -2009,212 +2009,212 @@ k=a[2];bd(c,a[1]);return b9(c,k);default:var
 l=a[2];bd(c,a[1]);return aZ(c,l)}}function
 gc(d,c){var
 a=c[1],b=0;return o(function(a){a1(d,a);return 0},b,a)}function
-d6(a){return gc(aX,a)}function
-d7(c,a){var
+d9(a){return gc(aX,a)}function
+d_(c,a){var
 d=a[1];return o(function(d){var
 a=f7(64);bd(a,d);return b(c,f8(a))},0,d)}function
-F(a){return d7(function(a){return a},a)}var
+F(a){return d_(function(a){return a},a)}var
 cI=[0,0];function
-d9(j,i){var
+ea(j,i){var
 a=j[1+i];if(1-(typeof
-a==="number"?1:0)){if(cA(a)===dF)return b(F(nq),a);if(cA(a)===253){var
-d=fv(k4,a),c=0,g=h(d);for(;;){if(g<=c)return Y(d,k3);var
+a==="number"?1:0)){if(cA(a)===dH)return b(F(ns),a);if(cA(a)===253){var
+d=fw(k6,a),c=0,g=h(d);for(;;){if(g<=c)return Y(d,k5);var
 e=C(d,c),f=0;if(48<=e){if(!(58<=e))f=1}else
 if(45===e)f=1;if(f){var
-c=c+1|0;continue}return d}}return nr}return b(F(ns),a)}function
-gd(b,a){if(b.length-1<=a)return nt;var
-c=gd(b,a+1|0),d=d9(b,a);return k(F(nu),d,c)}function
-d_(a){function
+c=c+1|0;continue}return d}}return nt}return b(F(nu),a)}function
+gd(b,a){if(b.length-1<=a)return nv;var
+c=gd(b,a+1|0),d=ea(b,a);return k(F(nw),d,c)}function
+eb(a){function
 p(f){var
 c=f;for(;;){if(c){var
 g=c[2],h=c[1];try{var
 e=0,d=b(h,a);e=1}catch(a){}if(e&&d)return[0,d[1]];var
 c=g;continue}return 0}}var
-h=p(cI[1]);if(h)return h[1];if(a===dV)return nz;if(a===dW)return nA;if(a[1]===fM){var
-d=a[2],i=d[3],q=d[2],r=d[1];return eO(F(d8),r,q,i,i+5|0,nB)}if(a[1]===x){var
-e=a[2],j=e[3],s=e[2],t=e[1];return eO(F(d8),t,s,j,j+6|0,nC)}if(a[1]===fO){var
-f=a[2],l=f[3],u=f[2],v=f[1];return eO(F(d8),v,u,l,l+6|0,nD)}if(0===cA(a)){var
+h=p(cI[1]);if(h)return h[1];if(a===dX)return nB;if(a===dY)return nC;if(a[1]===fN){var
+d=a[2],i=d[3],q=d[2],r=d[1];return eQ(F(d$),r,q,i,i+5|0,nD)}if(a[1]===x){var
+e=a[2],j=e[3],s=e[2],t=e[1];return eQ(F(d$),t,s,j,j+6|0,nE)}if(a[1]===fP){var
+f=a[2],l=f[3],u=f[2],v=f[1];return eQ(F(d$),v,u,l,l+6|0,nF)}if(0===cA(a)){var
 g=a.length-1,w=a[1][1];if(2<g>>>0)var
-m=gd(a,2),n=d9(a,1),c=k(F(nv),n,m);else
+m=gd(a,2),n=ea(a,1),c=k(F(nx),n,m);else
 switch(g){case
 0:var
-c=nw;break;case
+c=ny;break;case
 1:var
-c=nx;break;default:var
-o=d9(a,1),c=b(F(ny),o)}return Y(w,c)}return a[1]}function
-d$(u,t){var
-e=xo(t),g=e.length-1-1|0,p=0;if(!(g<0)){var
+c=nz;break;default:var
+o=ea(a,1),c=b(F(nA),o)}return Y(w,c)}return a[1]}function
+ec(u,s){var
+e=xr(s),g=e.length-1-1|0,p=0;if(!(g<0)){var
 c=p;for(;;){var
-a=s(e,c)[1+c],f=function(a){return function(b){return b?0===a?nE:nF:0===a?nG:nH}}(c);if(0===a[0])var
-h=a[5],i=a[4],j=a[3],k=a[6]?nI:nK,l=a[2],m=a[7],n=f(a[1]),d=[0,xb(F(nJ),n,m,l,k,j,i,h)];else
+a=t(e,c)[1+c],f=function(a){return function(b){return b?0===a?nG:nH:0===a?nI:nJ}}(c);if(0===a[0])var
+h=a[5],i=a[4],j=a[3],k=a[6]?nK:nM,l=a[2],m=a[7],n=f(a[1]),d=[0,xe(F(nL),n,m,l,k,j,i,h)];else
 if(a[1])var
 d=0;else
 var
-o=f(0),d=[0,b(F(nL),o)];if(d){var
-q=d[1];b(gc(u,nM),q)}var
+o=f(0),d=[0,b(F(nN),o)];if(d){var
+q=d[1];b(gc(u,nO),q)}var
 r=c+1|0;if(g!==c){var
 c=r;continue}break}}return 0}function
 ge(c){for(;;){var
 a=cI[1],d=[0,c,a],e=cI[1]===a?(cI[1]=d,1):0,b=1-e;if(b)continue;return b}}var
-nO=nN.slice();function
-nP(e,d){var
-f=d_(e);b(d6(nQ),f);d$(aX,d);var
-a=xW(0);if(a<0){var
-c=br(a);fQ(s(nO,c)[1+c])}return b2(aX)}var
-nR=[0];fF(a(h4),function(e,i){try{try{var
-c=i?nR:kI(0);try{dX(0)}catch(a){}try{var
-a=nP(e,c),d=a}catch(a){a=aJ(a);var
-g=d_(e);b(d6(nT),g);d$(aX,c);var
-h=d_(a);b(d6(nU),h);d$(aX,kI(0));var
+nQ=nP.slice();function
+nR(e,d){var
+f=eb(e);b(d9(nS),f);ec(aX,d);var
+a=xY(0);if(a<0){var
+c=br(a);fQ(t(nQ,c)[1+c])}return b2(aX)}var
+nT=[0];fG(a(h4),function(e,i){try{try{var
+c=i?nT:kK(0);try{d0(0)}catch(a){}try{var
+a=nR(e,c),d=a}catch(a){a=aJ(a);var
+g=eb(e);b(d9(nV),g);ec(aX,c);var
+h=eb(a);b(d9(nW),h);ec(aX,kK(0));var
 d=b2(aX)}var
-f=d}catch(a){a=aJ(a);if(a!==dV)throw a;var
-f=fQ(nS)}return f}catch(a){return 0}});function
+f=d}catch(a){a=aJ(a);if(a!==dX)throw a;var
+f=fQ(nU)}return f}catch(a){return 0}});function
 gf(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}function
-ea(a){a[4]=-a[4]|0;return 0}try{var
-wW=kV(wV),gh=wW}catch(a){a=aJ(a);if(a!==bb)throw a;try{var
-wU=kV(wT),gg=wU}catch(a){a=aJ(a);if(a!==bb)throw a;var
-gg=nW}var
+ed(a){a[4]=-a[4]|0;return 0}try{var
+wZ=kX(wY),gh=wZ}catch(a){a=aJ(a);if(a!==bb)throw a;try{var
+wX=kX(wW),gg=wX}catch(a){a=aJ(a);if(a!==bb)throw a;var
+gg=nY}var
 gh=gg}var
-nX=lr(gh,82),cJ=[iN,function(z){var
-o=x$(0),c=[0,aI(55,0),0],k=0===o.length-1?[0,0]:o,l=k.length-1,b=0;for(;;){s(c[1],b)[1+b]=b;var
+nZ=lt(gh,82),cJ=[iN,function(z){var
+o=yb(0),c=[0,aI(55,0),0],k=0===o.length-1?[0,0]:o,l=k.length-1,b=0;for(;;){t(c[1],b)[1+b]=b;var
 y=b+1|0;if(54!==b){var
 b=y;continue}var
-i=[0,nV],m=54+fZ(55,l)|0,u=0;if(!(m<0)){var
+i=[0,nX],m=54+fZ(55,l)|0,u=0;if(!(m<0)){var
 d=u;for(;;){var
-f=d%55|0,n=kP(d,l),v=s(k,n)[1+n],j=Y(i[1],a(e+v));i[1]=xV(j,0,h(j));var
-g=i[1],p=C(g,3)<<24,q=C(g,2)<<16,r=C(g,1)<<8,t=((C(g,0)+r|0)+q|0)+p|0,w=(s(c[1],f)[1+f]^t)&il;s(c[1],f)[1+f]=w;var
+f=d%55|0,n=kR(d,l),v=t(k,n)[1+n],j=Y(i[1],a(e+v));i[1]=xX(j,0,h(j));var
+g=i[1],p=C(g,3)<<24,q=C(g,2)<<16,r=C(g,1)<<8,s=((C(g,0)+r|0)+q|0)+p|0,w=(t(c[1],f)[1+f]^s)&il;t(c[1],f)[1+f]=w;var
 x=d+1|0;if(m!==d){var
 d=x;continue}break}}c[2]=0;return c}}];function
 cK(h,k){var
-l=h?h[1]:nX,b=16;for(;;){if(!(k<=b)&&!(dY<(b*2|0))){var
+l=h?h[1]:nZ,b=16;for(;;){if(!(k<=b)&&!(d1<(b*2|0))){var
 b=b*2|0;continue}if(l){var
-i=cA(cJ),a=dj===i?cJ[1]:iN===i?lw(cJ):cJ;a[2]=(a[2]+1|0)%55|0;var
-c=a[2],d=s(a[1],c)[1+c],e=(a[2]+24|0)%55|0,f=(s(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&il,g=a[2];s(a[1],g)[1+g]=f;var
+i=cA(cJ),a=dk===i?cJ[1]:iN===i?ly(cJ):cJ;a[2]=(a[2]+1|0)%55|0;var
+c=a[2],d=t(a[1],c)[1+c],e=(a[2]+24|0)%55|0,f=(t(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&il,g=a[2];t(a[1],g)[1+g]=f;var
 j=f}else
 var
 j=0;return[0,0,aI(b,0),j,b]}}function
 gi(a){var
 e=a[2].length-1;if(4<=a.length-1&&e!==br(a[4])){a[1]=0;a[2]=aI(br(a[4]),0);return 0}var
 c=0<a[1]?1:0;if(c){a[1]=0;var
-b=a[2].length-1,d=a[2];if(0<=b&&!((d.length-1-b|0)<0))return xd(d,0,b,0);return am(ls)}return c}function
-nY(g,a){function
+b=a[2].length-1,d=a[2];if(0<=b&&!((d.length-1-b|0)<0))return xg(d,0,b,0);return am(lu)}return c}function
+n0(g,a){function
 h(b){var
 a=b;for(;;){if(a){var
 c=a[3];k(g,a[1],a[2]);var
 a=c;continue}return 0}}var
-c=gf(a);if(1-c)ea(a);try{var
+c=gf(a);if(1-c)ed(a);try{var
 d=a[2],e=d.length-1-1|0,i=0;if(!(e<0)){var
-b=i;for(;;){h(s(d,b)[1+b]);var
+b=i;for(;;){h(t(d,b)[1+b]);var
 l=b+1|0;if(e!==b){var
 b=l;continue}break}}var
-f=1-c,j=f?ea(a):f;return j}catch(b){b=aJ(b);if(c)throw b;ea(a);throw b}}function
-cL(a,b){return 4<=a.length-1?xw(10,fa,a[3],b)&(a[2].length-1-1|0):am(nZ)}function
+f=1-c,j=f?ed(a):f;return j}catch(b){b=aJ(b);if(c)throw b;ed(a);throw b}}function
+cL(a,b){return 4<=a.length-1?xy(10,fb,a[3],b)&(a[2].length-1-1|0):am(n1)}function
 cM(a,v,D){var
-f=cL(a,v),E=[0,v,D,s(a[2],f)[1+f]];s(a[2],f)[1+f]=E;a[1]=a[1]+1|0;var
+f=cL(a,v),E=[0,v,D,t(a[2],f)[1+f]];t(a[2],f)[1+f]=E;a[1]=a[1]+1|0;var
 w=a[2].length-1<<1<a[1]?1:0;if(w){var
-i=a[2],t=(i.length-1)*2|0,u=t<dY?1:0;if(u){var
-j=aI(t,0),k=1-gf(a);a[2]=j;var
+i=a[2],s=(i.length-1)*2|0,u=s<d1?1:0;if(u){var
+j=aI(s,0),k=1-gf(a);a[2]=j;var
 l=j.length-1,g=aI(l,0),o=i.length-1-1|0,z=0;if(!(o<0)){var
 e=z;a:for(;;){var
-b=s(i,e)[1+e];for(;;){if(b){var
-m=b[1],x=b[2],y=b[3],h=k?b:[0,m,x,0],c=cL(a,m),n=s(g,c)[1+c];if(n)n[3]=h;else
-s(j,c)[1+c]=h;s(g,c)[1+c]=h;var
+b=t(i,e)[1+e];for(;;){if(b){var
+m=b[1],x=b[2],y=b[3],h=k?b:[0,m,x,0],c=cL(a,m),n=t(g,c)[1+c];if(n)n[3]=h;else
+t(j,c)[1+c]=h;t(g,c)[1+c]=h;var
 b=y;continue}var
 C=e+1|0;if(o!==e){var
 e=C;continue a}break}break}}if(k){var
 p=l-1|0,A=0;if(!(p<0)){var
 d=A;for(;;){var
-r=s(g,d)[1+d];if(r)r[3]=0;var
+r=t(g,d)[1+d];if(r)r[3]=0;var
 B=d+1|0;if(p!==d){var
 d=B;continue}break}}var
 q=0}else
 var
 q=k;return q}return u}return w}function
-eb(f,b){var
-g=cL(f,b),c=s(f[2],g)[1+g];if(c){var
+ee(f,b){var
+g=cL(f,b),c=t(f[2],g)[1+g];if(c){var
 d=c[3],j=c[2];if(0===aV(b,c[1]))return[0,j];if(d){var
 e=d[3],k=d[2];if(0===aV(b,d[1]))return[0,k];if(e){var
 l=e[2],m=e[3];if(0===aV(b,e[1]))return[0,l];var
 a=m;for(;;){if(a){var
 h=a[2],i=a[3];if(0===aV(b,a[1]))return[0,h];var
 a=i;continue}return 0}}return 0}return 0}return 0}var
-gj=[G,n0,b1(0)];(function(b,a){var
-c=cA(a)===G?a:a[1];return fF(b,c)}(n1,[0,gj,[0]]));(function(a){throw a});var
-gk=f,n2=gk.Array;ge(function(a){return a[1]===gj?[0,as(a[2].toString())]:0});ge(function(a){return a
+gj=[G,n2,b1(0)];(function(b,a){var
+c=cA(a)===G?a:a[1];return fG(b,c)}(n3,[0,gj,[0]]));(function(a){throw a});var
+gk=f,n4=gk.Array;ge(function(a){return a[1]===gj?[0,as(a[2].toString())]:0});ge(function(a){return a
 instanceof
-n2?0:[0,as(a.toString())]});var
-ec=[G,n3,b1(0)],cN=[0,e2],bK=[0,1],n4=e2;function
-n5(a){cN[1]=n4;bK[1]=1;return 0}function
-av(b){cN[1]=cN[1]-b|0;var
-a=cN[1]<0?1:0;if(a)throw ec;return a}function
-ap(a,b){if(0<a&&xq(e2,a)<b)throw ec;return av(ag(a,b))}function
+n4?0:[0,as(a.toString())]});var
+cN=[G,n5,b1(0)],cO=[0,dn],bu=[0,1],n6=dn;function
+n7(a){cO[1]=n6;bu[1]=1;return 0}function
+av(b){cO[1]=cO[1]-b|0;var
+a=cO[1]<0?1:0;if(a)throw cN;return a}function
+ap(a,b){if(0<a&&kI(dn,a)<b)throw cN;return av(ag(a,b))}function
 aL(a){return a?0:1}function
-n6(a){return a[1]}function
-n7(a){return a[2]}function
+n8(a){return a[1]}function
+n9(a){return a[2]}function
 ac(a){var
 b=a?[0,ac(a[2])]:a;return b}function
-t(a,b){if(a){var
-c=t(a[2],b);return[0,a[1],c]}return b}function
+u(a,b){if(a){var
+c=u(a[2],b);return[0,a[1],c]}return b}function
 b$(b,a){return b?[0,b$(b[1],a)]:a}function
 gl(d,c){var
 a=d,b=c;for(;;){if(a){if(b){var
 a=a[1],b=b[1];continue}return a}return a}}function
-ed(b,a){return b?a:a?0:1}function
+ef(b,a){return b?a:a?0:1}function
 a2(d,c){var
 b=d,a=c;for(;;){if(b){if(a){var
 b=b[1],a=a[1];continue}return a}return a?0:1}}function
-ee(d,c){var
+eg(d,c){var
 b=d,a=c;for(;;){if(b){if(a){var
 b=b[1],a=a[1];continue}return a}return 1}}function
-gm(b,a){return ee([0,b],a)}function
+gm(b,a){return eg([0,b],a)}function
 gn(b,a){return b?a?[0,gn(b[1],a[1])]:b:a}function
 be(a){return typeof
-a==="number"?n8:0===a[0]?[1,be(a[1])]:[0,a[1]]}function
-cO(b,a){if(typeof
+a==="number"?n_:0===a[0]?[1,be(a[1])]:[0,a[1]]}function
+cP(b,a){if(typeof
 b==="number")return typeof
-a==="number"?n_:0===a[0]?[0,be(a[1])]:[1,be(a[1])];else{if(0===b[0]){var
+a==="number"?oa:0===a[0]?[0,be(a[1])]:[1,be(a[1])];else{if(0===b[0]){var
 c=b[1];return typeof
-a==="number"?[0,be(c)]:0===a[0]?[0,cO(c,a[1])]:[1,cO(c,a[1])]}var
+a==="number"?[0,be(c)]:0===a[0]?[0,cP(c,a[1])]:[1,cP(c,a[1])]}var
 d=b[1];return typeof
-a==="number"?[1,be(d)]:0===a[0]?[1,cO(d,a[1])]:[0,a3(d,a[1])]}}function
+a==="number"?[1,be(d)]:0===a[0]?[1,cP(d,a[1])]:[0,a3(d,a[1])]}}function
 a3(b,a){if(typeof
 b==="number")return typeof
-a==="number"?n9:0===a[0]?[1,be(a[1])]:[0,a[1]];else{if(0===b[0]){var
+a==="number"?n$:0===a[0]?[1,be(a[1])]:[0,a[1]];else{if(0===b[0]){var
 c=b[1];return typeof
-a==="number"?[1,be(c)]:0===a[0]?[1,cO(c,a[1])]:[0,a3(c,a[1])]}var
+a==="number"?[1,be(c)]:0===a[0]?[1,cP(c,a[1])]:[0,a3(c,a[1])]}var
 d=b[1];return typeof
 a==="number"?[0,d]:0===a[0]?[0,a3(d,a[1])]:[1,a3(d,a[1])]}}function
 bf(a){return typeof
 a==="number"?0:0===a[0]?[0,[1,a[1]]]:[0,bf(a[1])]}function
-cP(a){return typeof
-a==="number"?a?1:n$:[0,[0,a[1]]]}function
 cQ(a){return typeof
+a==="number"?a?1:ob:[0,[0,a[1]]]}function
+cR(a){return typeof
 a==="number"?a:[0,[1,a[1]]]}function
-cR(c,a){if(typeof
+cS(c,a){if(typeof
 c==="number")return 1;else{if(0===c[0]){var
 d=c[1];return typeof
-a==="number"?[0,bf(d)]:0===a[0]?cP(cR(d,a[1])):cQ(ca(d,a[1]))}var
+a==="number"?[0,bf(d)]:0===a[0]?cQ(cS(d,a[1])):cR(ca(d,a[1]))}var
 b=c[1];return typeof
 a==="number"?typeof
-b==="number"?0:0===b[0]?[0,[1,[1,b[1]]]]:[0,[1,bf(b[1])]]:0===a[0]?cQ(cR(b,a[1])):cP(cR(b,a[1]))}}function
+b==="number"?0:0===b[0]?[0,[1,[1,b[1]]]]:[0,[1,bf(b[1])]]:0===a[0]?cR(cS(b,a[1])):cQ(cS(b,a[1]))}}function
 ca(b,a){if(typeof
 b==="number")return typeof
 a==="number"?0:1;else{if(0===b[0]){var
 c=b[1];return typeof
-a==="number"?[0,[1,c]]:0===a[0]?cQ(ca(c,a[1])):cP(ca(c,a[1]))}var
+a==="number"?[0,[1,c]]:0===a[0]?cR(ca(c,a[1])):cQ(ca(c,a[1]))}var
 d=b[1];return typeof
-a==="number"?[0,bf(d)]:0===a[0]?cP(cR(d,a[1])):cQ(ca(d,a[1]))}}function
+a==="number"?[0,bf(d)]:0===a[0]?cQ(cS(d,a[1])):cR(ca(d,a[1]))}}function
 go(c,b){var
 a=ca(c,b);return typeof
 a==="number"?0:a[1]}function
 a4(b,a){return typeof
 b==="number"?a:0===b[0]?a3(a,[1,a4(b[1],a)]):[1,a4(b[1],a)]}function
-ef(a){return typeof
-a==="number"?oa:[0,ef(a[1])]}var
-ob=0;function
-cS(f,g){var
-c=ob,b=f,a=g;for(;;)if(typeof
+eh(a){return typeof
+a==="number"?oc:[0,eh(a[1])]}var
+od=0;function
+cT(f,g){var
+c=od,b=f,a=g;for(;;)if(typeof
 b==="number")return typeof
 a==="number"?c:1;else{if(0===b[0]){var
 d=b[1];if(typeof
@@ -2225,7 +2225,7 @@ e=b[1];if(typeof
 a==="number")return 2;else{if(0===a[0]){var
 c=1,b=e,a=a[1];continue}var
 b=e,a=a[1];continue}}}function
-eg(e,d){var
+ei(e,d){var
 b=e,a=d;for(;;)if(typeof
 b==="number"){var
 c=typeof
@@ -2239,8 +2239,8 @@ c=f[1];if(typeof
 b==="number")return[0,0,[0,0,a]];else{if(0===b[0]){var
 d=b[1];if(typeof
 a==="number")return[0,0,[0,b,0]];else{if(0===a[0]){var
-e=a[1];switch(cS(d,e)){case
-0:return[0,b,oc];case
+e=a[1];switch(cT(d,e)){case
+0:return[0,b,oe];case
 1:var
 g=bL(c,go(e,d),b),h=g[2],i=h[2],s=[0,i,a3(i,[1,h[1]])];return[0,g[1],s];default:var
 j=bL(c,go(d,e),a),k=j[2],l=k[2],t=[0,a3(l,[1,k[1]]),l];return[0,j[1],t]}}var
@@ -2249,20 +2249,20 @@ o=b[1];if(typeof
 a==="number")return[0,0,[0,b,0]];else{if(0===a[0]){var
 p=bL(c,o,a),q=p[2];return[0,p[1],[0,[1,q[1]],q[2]]]}var
 r=bL(c,o,a[1]);return[0,[1,r[1]],r[2]]}}}return[0,0,[0,b,a]]}function
-cT(b,a){var
-c=ef(a);return bL(b$(ef(b),c),b,a)}function
+cU(b,a){var
+c=eh(a);return bL(b$(eh(b),c),b,a)}function
 gp(c,e,d){var
 b=e,a=d;for(;;)if(typeof
 b==="number")return a;else{if(0===b[0]){var
 f=k(c,a,a);return k(c,a,gp(c,b[1],f))}var
 g=k(c,a,a),b=b[1],a=g;continue}}function
-eh(a){return a?be(eh(a[1])):a}function
+ej(a){return a?be(ej(a[1])):a}function
 gq(b,a){if(b)var
-c=a?cS(b[1],a[1]):2;else
+c=a?cT(b[1],a[1]):2;else
 var
 d=a?1:a,c=d;return 2<=c?0:1}function
-ei(a){var
-b=a?[0,eh(a[1])]:a;return b}function
+ek(a){var
+b=a?[0,ej(a[1])]:a;return b}function
 gr(a){return typeof
 a==="number"?0:0===a[0]?[0,[1,a[1]]]:[1,[1,a[1]]]}function
 bM(b,a){if(typeof
@@ -2271,11 +2271,11 @@ a==="number"?0:0===a[0]?[1,[1,a[1]]]:[1,bf(a[1])];else{if(0===b[0]){var
 e=b[1];if(typeof
 a==="number")return[0,[1,e]];else{if(0===a[0])return gr(bM(e,a[1]));var
 c=bM(e,a[1]);return typeof
-c==="number"?oe:0===c[0]?[0,[0,c[1]]]:[1,bf(c[1])]}}var
+c==="number"?og:0===c[0]?[0,[0,c[1]]]:[1,bf(c[1])]}}var
 f=b[1];if(typeof
 a==="number")return[0,bf(f)];else{if(0===a[0]){var
 d=bM(f,a[1]);return typeof
-d==="number"?of:0===d[0]?[0,bf(d[1])]:[1,[0,d[1]]]}return gr(bM(f,a[1]))}}}function
+d==="number"?oh:0===d[0]?[0,bf(d[1])]:[1,[0,d[1]]]}return gr(bM(f,a[1]))}}}function
 aq(b,a){if(typeof
 b==="number")return a;else{if(0===b[0]){var
 c=b[1];return typeof
@@ -2291,47 +2291,47 @@ c=b[1];return typeof
 a==="number"?0:0===a[0]?[0,a4(c,a[1])]:[1,a4(c,a[1])]}var
 d=b[1];return typeof
 a==="number"?0:0===a[0]?[1,a4(d,a[1])]:[0,a4(d,a[1])]}}function
-ej(b,a){if(typeof
+el(b,a){if(typeof
 b==="number")return typeof
 a==="number"?0:0===a[0]?1:2;else{if(0===b[0]){if(typeof
-a!=="number"&&0===a[0])return cS(b[1],a[1]);return 2}if(typeof
-a!=="number"&&1===a[0])switch(cS(b[1],a[1])){case
+a!=="number"&&0===a[0])return cT(b[1],a[1]);return 2}if(typeof
+a!=="number"&&1===a[0])switch(cT(b[1],a[1])){case
 0:return 0;case
 1:return 2;default:return 1}return 1}}function
-ek(a){return typeof
-a==="number"?0:0===a[0]?og:oh}function
-gs(b,a){return 2<=ej(b,a)?0:1}function
-el(b,a){return 1===ej(b,a)?1:0}function
-cU(b,a){if(typeof
+em(a){return typeof
+a==="number"?0:0===a[0]?oi:oj}function
+gs(b,a){return 2<=el(b,a)?0:1}function
+en(b,a){return 1===el(b,a)?1:0}function
+cV(b,a){if(typeof
 b==="number"){var
 c=typeof
 a==="number"?1:0,d=c?1:c;return d}else{if(0===b[0]){if(typeof
-a!=="number"&&0===a[0])return eg(b[1],a[1]);return 0}if(typeof
-a!=="number"&&1===a[0])return eg(b[1],a[1]);return 0}}function
+a!=="number"&&0===a[0])return ei(b[1],a[1]);return 0}if(typeof
+a!=="number"&&1===a[0])return ei(b[1],a[1]);return 0}}function
 cb(a){if(typeof
 a!=="number"&&1===a[0])return[0,a[1]];return a}function
 gt(a){if(typeof
-a!=="number"&&0===a[0])return gp(b$,a[1],od);return 0}function
+a!=="number"&&0===a[0])return gp(b$,a[1],of);return 0}function
 E(a){var
-b=a?[0,eh(a[1])]:a;return b}function
+b=a?[0,ej(a[1])]:a;return b}function
 bN(b,a){if(typeof
-b==="number")return gs(oi,a)?oj:ok;else{if(0===b[0]){var
-e=bN(b[1],a),f=e[1],c=aq(I(om,e[2]),ol);if(el(c,a))return[0,I(on,f),c];var
-i=a5(c,a);return[0,aq(I(op,f),oo),i]}var
-g=bN(b[1],a),h=g[1],d=I(oq,g[2]);if(el(d,a))return[0,I(or,h),d];var
-j=a5(d,a);return[0,aq(I(ot,h),os),j]}}function
+b==="number")return gs(ok,a)?ol:om;else{if(0===b[0]){var
+e=bN(b[1],a),f=e[1],c=aq(I(oo,e[2]),on);if(en(c,a))return[0,I(op,f),c];var
+i=a5(c,a);return[0,aq(I(or,f),oq),i]}var
+g=bN(b[1],a),h=g[1],d=I(os,g[2]);if(en(d,a))return[0,I(ot,h),d];var
+j=a5(d,a);return[0,aq(I(ov,h),ou),j]}}function
 gu(b,a){if(typeof
-b==="number")return ou;else{if(0===b[0]){var
+b==="number")return ow;else{if(0===b[0]){var
 c=b[1];if(typeof
 a==="number")return[0,0,b];else{if(0===a[0])return bN(c,a);var
 d=bN(c,[0,a[1]]),e=d[2],f=d[1];if(typeof
 e==="number")return[0,U(f),0];var
-l=aq(a,e);return[0,U(aq(f,ov)),l]}}var
+l=aq(a,e);return[0,U(aq(f,ox)),l]}}var
 g=b[1];if(typeof
 a==="number")return[0,0,b];else{if(0===a[0]){var
 h=bN(g,a),i=h[2],j=h[1];if(typeof
 i==="number")return[0,U(j),0];var
-m=a5(a,i);return[0,U(aq(j,ow)),m]}var
+m=a5(a,i);return[0,U(aq(j,oy)),m]}var
 k=bN(g,[0,a[1]]),n=U(k[2]);return[0,k[1],n]}}}function
 gv(b,a){return gu(b,a)[2]}function
 ax(e,d,c){var
@@ -2342,7 +2342,7 @@ e=n(c,a[2]),d=[0,b(c,a[1]),e];else
 var
 d=a;return d}function
 aD(c,a){if(a){var
-d=aD(c,a[2]);return t(b(c,a[1]),d)}return a}function
+d=aD(c,a[2]);return u(b(c,a[1]),d)}return a}function
 bO(c,b,a){if(a){var
 d=bO(c,b,a[2]);return k(c,a[1],d)}return b}function
 bg(f,e){var
@@ -2356,9 +2356,9 @@ l(e,d){var
 a=d;for(;;){if(a){var
 c=b(e,a[1]);if(c){var
 a=a[2];continue}return c}return 1}}function
-cV(c,f){var
+cW(c,f){var
 a=f;for(;;){if(a){var
-d=a[2],e=a[1];if(b(c,e))return[0,e,cV(c,d)];var
+d=a[2],e=a[1];if(b(c,e))return[0,e,cW(c,d)];var
 a=d;continue}return a}}function
 gw(e,d){var
 a=d;for(;;){if(a){var
@@ -2371,14 +2371,14 @@ c=a;else
 var
 c=b;return c}function
 gy(a,b){if(a){var
-c=a[1],d=gy(a[2],b);return t(n(function(a){return[0,c,a]},b),d)}return a}function
+c=a[1],d=gy(a[2],b);return u(n(function(a){return[0,c,a]},b),d)}return a}function
 aM(b,a){var
 c=a?[0,b,aM([0,b],a[1])]:a;return c}function
 bh(b,a){var
 c=a?[0,b,bh(b,a[1])]:a;return c}function
 aE(a){return[0,a,0]}function
 ai(b,a){var
-c=I(a[1],[0,b[2]]);return ej(I(b[1],[0,a[2]]),c)?0:1}function
+c=I(a[1],[0,b[2]]);return el(I(b[1],[0,a[2]]),c)?0:1}function
 q(b,a){var
 c=I(a[1],[0,b[2]]);return gs(I(b[1],[0,a[2]]),c)}function
 bP(b,a){var
@@ -2390,26 +2390,26 @@ b=a[2];return[0,U(a[1]),b]}function
 bi(b,a){return bP(b,aw(a))}function
 bj(c,b){var
 a=b[1],d=typeof
-a==="number"?ox:0===a[0]?[0,[0,b[2]],a[1]]:[0,[1,b[2]],a[1]];return aj(c,d)}function
+a==="number"?oz:0===a[0]?[0,[0,b[2]],a[1]]:[0,[1,b[2]],a[1]];return aj(c,d)}function
 Z(o){var
 a=[0,o[2]],b=o[1];if(typeof
 b==="number")var
-s=[0,0,ek(a)],c=[0,cb(a),s];else
+s=[0,0,em(a)],c=[0,cb(a),s];else
 if(0===b[0]){var
 e=b[1];if(typeof
 a==="number")var
-t=[0,ek(b),0],c=[0,cb(b),t];else
+t=[0,em(b),0],c=[0,cb(b),t];else
 if(0===a[0])var
-f=cT(e,a[1]),g=f[2],c=[0,[0,f[1]],[0,[0,g[1]],[0,g[2]]]];else
+f=cU(e,a[1]),g=f[2],c=[0,[0,f[1]],[0,[0,g[1]],[0,g[2]]]];else
 var
-h=cT(e,a[1]),i=h[2],c=[0,[0,h[1]],[0,[0,i[1]],[1,i[2]]]]}else{var
+h=cU(e,a[1]),i=h[2],c=[0,[0,h[1]],[0,[0,i[1]],[1,i[2]]]]}else{var
 j=b[1];if(typeof
 a==="number")var
-u=[0,ek(b),0],c=[0,cb(b),u];else
+u=[0,em(b),0],c=[0,cb(b),u];else
 if(0===a[0])var
-k=cT(j,a[1]),l=k[2],c=[0,[0,k[1]],[0,[1,l[1]],[0,l[2]]]];else
+k=cU(j,a[1]),l=k[2],c=[0,[0,k[1]],[0,[1,l[1]],[0,l[2]]]];else
 var
-m=cT(j,a[1]),n=m[2],c=[0,[0,m[1]],[0,[1,n[1]],[1,n[2]]]]}var
+m=cU(j,a[1]),n=m[2],c=[0,[0,m[1]],[0,[1,n[1]],[1,n[2]]]]}var
 p=c[2],d=p[2],r=0;if(typeof
 d!=="number"&&0===d[0]){var
 q=d[1];r=1}if(!r)var
@@ -2419,53 +2419,53 @@ bQ(a){return a[1]}function
 aN(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,[0,oy,a[1]],0];case
+0:return[0,[0,oA,a[1]],0];case
 1:var
 c=a[1],b=aN(a[2]);return n(function(a){var
 b=a[1];return[0,[0,[0,c,b[1]],b[2]],a[2]]},b);default:var
-d=a[1],e=aN(a[3]),f=aN(a[2]);return t(n(function(a){var
-b=a[1],c=a[2],e=t(d,b[2]);return[0,[0,b[1],e],c]},f),e)}}function
-cW(a){var
+d=a[1],e=aN(a[3]),f=aN(a[2]);return u(n(function(a){var
+b=a[1],c=a[2],e=u(d,b[2]);return[0,[0,b[1],e],c]},f),e)}}function
+cX(a){var
 b=n(aw,a[3]),c=n(aw,a[2]);return[0,aw(a[1]),c,b]}function
-oz(a,c,b){return[2,[0,[0,cW(a)],0],c,[2,[0,[1,a],0],b,0]]}function
-oA(a,c,b){return[2,[0,[1,cW(a)],0],c,[2,[0,[0,a],0],b,0]]}function
-oB(a,d,c,b){return[2,[0,[0,cW(a)],0],d,[2,[0,[2,a],0],c,[2,[0,[0,a],0],b,0]]]}function
+oB(a,c,b){return[2,[0,[0,cX(a)],0],c,[2,[0,[1,a],0],b,0]]}function
+oC(a,c,b){return[2,[0,[1,cX(a)],0],c,[2,[0,[0,a],0],b,0]]}function
+oD(a,d,c,b){return[2,[0,[0,cX(a)],0],d,[2,[0,[2,a],0],c,[2,[0,[0,a],0],b,0]]]}function
 ak(b,a){return Z(bP(b,a))}function
 bk(a){return typeof
-a[1]==="number"?(av(1),1):(av(20*bK[1]|0),0)}function
-em(h,g){var
+a[1]==="number"?(av(1),1):(av(20*bu[1]|0),0)}function
+eo(h,g){var
 b=h,a=g;for(;;){if(b){if(a){var
 c=a[2],d=a[1],e=b[2],f=b[1];if(!bk(f)&&!bk(d)){var
-i=em(e,c);return ak(aj(f,d),i)}var
-b=e,a=c;continue}return oC}return oD}}function
+i=eo(e,c);return ak(aj(f,d),i)}var
+b=e,a=c;continue}return oE}return oF}}function
 gA(a,c,b){var
-d=em(a[3],b);return ak(em(a[2],c),d)}function
-oE(b,a){switch(b[1]){case
+d=eo(a[3],b);return ak(eo(a[2],c),d)}function
+oG(b,a){switch(b[1]){case
 0:return 1;case
-3:return ai(a,oG);case
-4:return cU(gv(a[1],[0,a[2]]),0);default:return q(oF,a)}}function
+3:return ai(a,oI);case
+4:return cV(gv(a[1],[0,a[2]]),0);default:return q(oH,a)}}function
 gB(h,g){var
 b=h,a=g;for(;;){if(b){if(a){var
 d=a[2],c=a[1],e=b[2];if(bk(c)){var
 b=e,a=d;continue}var
-i=gB(e,d),j=b[1][2],f=c[2];return ak(bj([0,cb(c[1]),f],j),i)}return oH}return oI}}function
-en(g,f,e){var
+i=gB(e,d),j=b[1][2],f=c[2];return ak(bj([0,cb(c[1]),f],j),i)}return oJ}return oK}}function
+ep(g,f,e){var
 b=f,a=e;for(;;){if(b){if(a){var
 c=k(g,b[1],a[1]);if(c){var
 b=b[2],a=a[2];continue}var
 d=c}else
 var
 d=a;return d}return a?0:1}}function
-eo(c,i,h,g,b,a){var
-d=en(oE,c,a),e=d?q(gB(c,a),g):d,f=e?l(function(c){return q(oJ,gA(c,b,a))},i):e;return f?l(function(c){var
-d=gA(c,b,a);return ai(ak(c[1],d),oK)},h):f}function
-ep(b,a){if(b){if(a){var
-c=a[1],d=b[1],e=ep(b[2],a[2]),f=bk(d)?c:bk(c)?d:ak(d,c);return[0,f,e]}return b}return a}function
-gC(b,a){return n(function(a){return bk(a)?oL:Z(aj(b,a))},a)}function
-cX(c,b,a){var
-d=a[3],e=ep(gC(c,b[3]),d),f=a[2],g=ep(gC(c,b[2]),f),h=a[1];return[0,ak(aj(c,b[1]),h),g,e]}function
-bR(a){return aL(q(a,oM))}function
-cY(c,g){if(g){var
+eq(c,i,h,g,b,a){var
+d=ep(oG,c,a),e=d?q(gB(c,a),g):d,f=e?l(function(c){return q(oL,gA(c,b,a))},i):e;return f?l(function(c){var
+d=gA(c,b,a);return ai(ak(c[1],d),oM)},h):f}function
+er(b,a){if(b){if(a){var
+c=a[1],d=b[1],e=er(b[2],a[2]),f=bk(d)?c:bk(c)?d:ak(d,c);return[0,f,e]}return b}return a}function
+gC(b,a){return n(function(a){return bk(a)?oN:Z(aj(b,a))},a)}function
+cY(c,b,a){var
+d=a[3],e=er(gC(c,b[3]),d),f=a[2],g=er(gC(c,b[2]),f),h=a[1];return[0,ak(aj(c,b[1]),h),g,e]}function
+bR(a){return aL(q(a,oO))}function
+cZ(c,g){if(g){var
 l=g[1],b=l[2],h=g[2],a=c,f=l[1];for(;;){if(f){if(a){var
 a=a[2],f=f[1];continue}var
 d=a}else
@@ -2473,31 +2473,31 @@ var
 v=a?[0,a[1]]:a,d=v;if(d){var
 e=d[1];switch(e[0]){case
 0:var
-i=cY(c,h);if(i)var
-m=bR(b),n=m?[0,[0,cX(b,e[1],i[1][1]),1]]:m;else
+i=cZ(c,h);if(i)var
+m=bR(b),n=m?[0,[0,cY(b,e[1],i[1][1]),1]]:m;else
 var
 n=i;return n;case
 1:var
-j=cY(c,h);if(j){var
-o=j[1],p=q(oN,b);if(p)var
-w=o[2],r=[0,[0,cX(b,e[1],o[1]),w]];else
+j=cZ(c,h);if(j){var
+o=j[1],p=q(oP,b);if(p)var
+w=o[2],r=[0,[0,cY(b,e[1],o[1]),w]];else
 var
 r=p;var
 s=r}else
 var
 s=j;return s;default:var
-k=cY(c,h);if(k)var
-t=k[1],x=t[2],u=[0,[0,cX(b,e[1],t[1]),x]];else
+k=cZ(c,h);if(k)var
+t=k[1],x=t[2],u=[0,[0,cY(b,e[1],t[1]),x]];else
 var
-u=k;return u}}return d}}return oO}function
-oP(a){return ai(a,oQ)}function
-eq(a){return l(oP,a)}function
+u=k;return u}}return d}}return oQ}function
+oR(a){return ai(a,oS)}function
+es(a){return l(oR,a)}function
 cc(k,j){var
-b=cY(k,j);if(b){var
-d=b[1],a=d[1],e=eq(a[2]),f=e?eq(a[3]):e;if(f){var
+b=cZ(k,j);if(b){var
+d=b[1],a=d[1],e=es(a[2]),f=e?es(a[3]):e;if(f){var
 g=bR(aw(a[1]));if(g)var
 c=g;else{var
-i=d[2];if(i)return ai(a[1],oR);var
+i=d[2];if(i)return ai(a[1],oT);var
 c=i}}else
 var
 c=f;var
@@ -2508,15 +2508,15 @@ gD(b,a){if(a){var
 c=a[1],i=gD([0,b],a[2]),d=c[1]-1|0,g=0;if(!(2<d>>>0)){var
 h=0;switch(d){case
 0:var
-f=[0,[1,[0,oU,0,t(bh(oT,b),oS)]],0];break;case
+f=[0,[1,[0,oW,0,u(bh(oV,b),oU)]],0];break;case
 1:h=1;break;default:var
-j=t(bh(oW,b),oV),k=[0,[0,[0,c[2],0,j]],0],f=[0,[1,[0,oZ,0,t(bh(oY,b),oX)]],k]}if(!h){var
+j=u(bh(oY,b),oX),k=[0,[0,[0,c[2],0,j]],0],f=[0,[1,[0,o1,0,u(bh(o0,b),oZ)]],k]}if(!h){var
 e=f;g=1}}if(!g)var
-e=0;return t(e,i)}return a}function
+e=0;return u(e,i)}return a}function
 gE(h,g){var
 b=h,a=g;for(;;){if(b){if(a){var
-c=a[2];if(eq(c)){var
-d=aL(ai(a[1],o0));if(d){if(4<=b[1][1])return 0;var
+c=a[2];if(es(c)){var
+d=aL(ai(a[1],o2));if(d){if(4<=b[1][1])return 0;var
 e=1}else
 var
 e=d;return e}var
@@ -2524,18 +2524,18 @@ b=b[2],a=c;continue}var
 f=a}else
 var
 f=b;return f}}function
-cZ(b,a){return bg(function(a){return 2===a[0]?gE(b,a[1][3]):0},a)}function
-c0(c,b,a){var
-d=gD(0,c);return cc(t(n(function(a){if(1===a[0]){var
+c0(b,a){return bg(function(a){return 2===a[0]?gE(b,a[1][3]):0},a)}function
+c1(c,b,a){var
+d=gD(0,c);return cc(u(n(function(a){if(1===a[0]){var
 b=a[1];return gE(c,b[3])?[0,b]:a}return a},b),d),a)}function
-bS(b,a){return cX(o1,a,b)}function
+bS(b,a){return cY(o3,a,b)}function
 gF(e,b,a){if(b)if(a)var
-f=b[2],c=b[1],h=a[2],i=gF(t(e,[0,c,0]),f,h),j=a[1],g=n(function(a){return[1,bS(c,a)]},f),d=[2,t(n(function(a){return[0,bS(c,a)]},e),g),j,i];else
+f=b[2],c=b[1],h=a[2],i=gF(u(e,[0,c,0]),f,h),j=a[1],g=n(function(a){return[1,bS(c,a)]},f),d=[2,u(n(function(a){return[0,bS(c,a)]},e),g),j,i];else
 var
 d=a;else
 var
 d=b;return d}function
-o2(b,a){return gF(0,b,a)}function
+o4(b,a){return gF(0,b,a)}function
 cd(g,f){var
 a=g,b=f;for(;;){if(typeof
 a!=="number")switch(a[0]){case
@@ -2543,10 +2543,10 @@ a!=="number")switch(a[0]){case
 c=bR(a[1][2]);if(c){var
 a=a[2],b=[0,b];continue}return c;case
 2:var
-h=a[1],d=l(function(b){return function(a){return ee(ac(a[1][3]),b)}}(b),h),e=d?cd(a[2],b):d;if(e){var
+h=a[1],d=l(function(b){return function(a){return eg(ac(a[1][3]),b)}}(b),h),e=d?cd(a[2],b):d;if(e){var
 a=a[3];continue}return e}return 1}}function
-c1(a){return[0,o3,a[2],a[3]]}function
-er(a){return aD(function(a){return 2===a[0]?[0,c1(a[1]),0]:0},a)}function
+c2(a){return[0,o5,a[2],a[3]]}function
+et(a){return aD(function(a){return 2===a[0]?[0,c2(a[1]),0]:0},a)}function
 gG(b,a){if(b)if(a)var
 d=b[1],e=gG(b[2],a[2]),f=d[3],g=d[2],c=[0,[0,aw(a[1]),g,f],e];else
 var
@@ -2554,18 +2554,18 @@ c=a;else
 var
 c=b;return c}function
 gH(d,a,c){var
-b=a[3],e=b?gG(a[4],c):b,f=t(n(c1,a[2]),e);return t(er(d),f)}function
-c2(b){var
-a=b[2];return a?a[1]:o4}function
-es(b){var
+b=a[3],e=b?gG(a[4],c):b,f=u(n(c2,a[2]),e);return u(et(d),f)}function
+c3(b){var
+a=b[2];return a?a[1]:o6}function
+eu(b){var
 a=4<=b[1]?1:0,c=a?1:a;return c}function
 gI(a,b){var
-c=aM(0,gt(aq(a5(b,a),o9)));return n(function(b){return aE(aq(a,E(b)))},c)}function
+c=aM(0,gt(aq(a5(b,a),o$)));return n(function(b){return aE(aq(a,E(b)))},c)}function
 ce(i,h,g,f,e,c,a){return l(function(a){return bg(function(c){var
 d=ai(c[1],a);if(d){var
-j=c[2];return eo(i,h,g,f,b(e,a),j)}return d},c)},a)}function
+j=c[2];return eq(i,h,g,f,b(e,a),j)}return d},c)},a)}function
 bl(d,c,a){if(a){var
-b=ax(a[1],d[3],o_);return c?b[2]:b[1]}return o$}function
+b=ax(a[1],d[3],pa);return c?b[2]:b[1]}return pb}function
 gJ(a,b){return a[3]?a2(ac(a[4]),b):1}function
 gK(a,b){switch(a[0]){case
 0:var
@@ -2580,38 +2580,38 @@ A=a[5],B=gx(gK(a[1],a[2]),A),C=n(function(a){return[0,a[1],a[2][1],a[2][2]]},B),
 c=d[1],m=aL(c[1][1]);if(m)var
 f=m;else
 var
-z=U(c[1][4]),p=cU(c[1][3],z),f=p?el(0,c[1][4]):p;if(f)var
+z=U(c[1][4]),p=cV(c[1][3],z),f=p?en(0,c[1][4]):p;if(f)var
 s=c[3],g=l(function(a){var
-b=q(ph,a[1]);return b?q(pi,a[2]):b},s);else
+b=q(pj,a[1]);return b?q(pk,a[2]):b},s);else
 var
 g=f;var
 o=g?cd(b[1],0):g;if(o)var
-u=b[2],h=l(function(a){return cd(a,0)},u);else
+t=b[2],h=l(function(a){return cd(a,0)},t);else
 var
 h=o;if(h)var
 v=b[3],i=l(function(a){return a?cd(a[1],0):1},v);else
 var
 i=h;if(i)var
 w=aN(b[1]),j=l(function(p,d){return function(j){var
-e=j[1],b=e[2],c=e[1],a=j[2],f=a[6];if(f)return c0(c,b,f[1]);var
-g=cZ(c,b);if(g)var
+e=j[1],b=e[2],c=e[1],a=j[2],f=a[6];if(f)return c1(c,b,f[1]);var
+g=c0(c,b);if(g)var
 h=g;else{var
 i=gJ(a,ac(d[2]));if(i){var
-k=ax(p,a[5],0),l=function(a){return 0},m=bi(E,bl(d,0,a[3])),o=gH(b,a,d[2]);return ce(c,n(bQ,b),o,m,l,k,pg)}var
+k=ax(p,a[5],0),l=function(a){return 0},m=bi(E,bl(d,0,a[3])),o=gH(b,a,d[2]);return ce(c,n(bQ,b),o,m,l,k,pi)}var
 h=i}return h}}(e,c),w);else
 var
 j=i;if(j)var
 x=ac(b[3]),y=aM(0,gn(ac(b[2]),x)),k=l(function(F,a){return function(f){var
 g=aN(ax(f,b[2],0)),c=l(function(E){var
-v=E[1],i=v[2],b=v[1],c=E[2],w=c[6];if(w)return c0(b,i,w[1]);var
-x=cZ(b,i);if(x)var
+v=E[1],i=v[2],b=v[1],c=E[2],w=c[6];if(w)return c1(b,i,w[1]);var
+x=c0(b,i);if(x)var
 y=x;else{var
 g=n(bQ,i),h=gH(i,c,a[2]),j=ax(F,c[5],0),k=function(b){return[0,b,a[2]]},z=gJ(c,ac(a[2]));if(z){var
-d=a[1],s=l(function(a){return q(o5,c2(a))},g),G=s?l(function(a){return ai(c2(a),o6)},h):s;if(G)var
+d=a[1],s=l(function(a){return q(o7,c3(a))},g),G=s?l(function(a){return ai(c3(a),o8)},h):s;if(G)var
 e=[0,[0,aE(d[3]),0]];else{var
-t=l(function(a){return q(c2(a),o7)},g),H=t?l(function(a){return ai(c2(a),o8)},h):t;if(H)var
+t=l(function(a){return q(c3(a),o9)},g),H=t?l(function(a){return ai(c3(a),o_)},h):t;if(H)var
 e=[0,[0,aE(d[4]),0]];else
-if(bg(es,b))var
+if(bg(eu,b))var
 u=d[2],I=u?[0,gI(d[3],d[4])]:u,e=I;else
 var
 J=[0,aE(d[4]),0],e=[0,[0,aE(d[3]),J]]}if(e)var
@@ -2623,51 +2623,51 @@ var
 m=z;if(m){var
 B=aL(a[1][1]);if(B)var
 o=B;else{var
-C=aL(bg(es,b));if(C)var
+C=aL(bg(eu,b));if(C)var
 p=C;else
 var
-D=a[1][2],p=D?cU(a[1][4],pe):D;if(p)var
-M=bl(a,0,c[3]),r=ce(b,g,h,bi(bl(a,0,[0,f]),M),k,j,pc);else
+D=a[1][2],p=D?cV(a[1][4],pg):D;if(p)var
+M=bl(a,0,c[3]),r=ce(b,g,h,bi(bl(a,0,[0,f]),M),k,j,pe);else
 var
 r=p;if(r){var
-N=bl(a,1,c[3]);return ce(b,g,h,bi(bl(a,1,[0,f]),N),k,j,pd)}var
+N=bl(a,1,c[3]);return ce(b,g,h,bi(bl(a,1,[0,f]),N),k,j,pf)}var
 o=r}}else
 var
 o=m;var
 y=o}return y},g);if(c){var
 d=ax(f,b[3],0);if(d){var
 h=aN(d[1]);return l(function(i){var
-e=i[1],b=e[2],c=e[1],d=i[2],g=d[6];if(g)return c0(c,b,g[1]);var
-h=cZ(c,b);if(h)return h;var
-j=a[1][1]?pa:pb;return l(function(e){var
+e=i[1],b=e[2],c=e[1],d=i[2],g=d[6];if(g)return c1(c,b,g[1]);var
+h=c0(c,b);if(h)return h;var
+j=a[1][1]?pc:pd;return l(function(e){var
 g=ax(F,d[5],0);function
 h(b){return a[2]}var
-i=bl(a,e,[0,f]),j=n(c1,d[2]),k=t(er(b),j);return ce(c,n(bQ,b),k,i,h,g,pf)},j)},h)}var
+i=bl(a,e,[0,f]),j=n(c2,d[2]),k=u(et(b),j);return ce(c,n(bQ,b),k,i,h,g,ph)},j)},h)}var
 e=1}else
 var
 e=c;return e}}(e,c),y);else
 var
 k=j;if(k){var
 e=[0,e],d=d[2];continue}return k}return 1}}return r}function
-bT(b,a){return ax(b,a[2],pj)}function
-et(a,d,c){var
-b=l(function(b){return q(pk,bT(a,b))},d);return b?l(function(b){return ai(bT(a,b),pl)},c):b}function
+bT(b,a){return ax(b,a[2],pl)}function
+ev(a,d,c){var
+b=l(function(b){return q(pm,bT(a,b))},d);return b?l(function(b){return ai(bT(a,b),pn)},c):b}function
 gM(a,d,c){var
-b=l(function(b){return q(bT(a,b),pm)},d);return b?l(function(b){return ai(bT(a,b),pn)},c):b}function
-cf(b,a,f,e,d,c){if(et(c,e,d))return[0,aE(b),0];if(gM(c,e,d))return[0,aE(a),0];if(f)return gI(b,a);var
+b=l(function(b){return q(bT(a,b),po)},d);return b?l(function(b){return ai(bT(a,b),pp)},c):b}function
+cf(b,a,f,e,d,c){if(ev(c,e,d))return[0,aE(b),0];if(gM(c,e,d))return[0,aE(a),0];if(f)return gI(b,a);var
 g=[0,aE(a),0];return[0,aE(b),g]}function
-eu(d,c,a){if(a){var
+ew(d,c,a){if(a){var
 e=a[1],f=b(d,c);return aD(function(a){var
-b=eu(d,[0,c],e);return n(function(b){return[0,a,b]},b)},f)}return po}function
+b=ew(d,[0,c],e);return n(function(b){return[0,a,b]},b)},f)}return pq}function
 gN(d,c,b,e,a){if(e){var
-i=e[1],j=et(b,d,c)?0:a,f=et(b,d,c)?U(a):gM(b,d,c)?0:U(a),g=aM(0,gt(aq(a5(j,f),pp))),h=n(function(a){return aq(f,E(a))},g);return aD(function(e){var
-f=gN(d,c,[0,b],i,a5(a,cb(e)));return n(function(a){return[0,aE(e),a]},f)},h)}return pq}function
-ev(f,e,d){if(d){var
-a=ev(f,[0,e],d[1]),c=ei(ac(b(f,e))),g=c?a?[0,a4(c[1],a[1])]:a:c;return g}return pr}function
-gO(b,a){return en(function(b,a){return bk(b)?bk(a):ai(b,a)},b,a)}function
-ew(b,a){var
-c=n(c1,a[2]);return t(er(b),c)}function
-ex(a){var
+i=e[1],j=ev(b,d,c)?0:a,f=ev(b,d,c)?U(a):gM(b,d,c)?0:U(a),g=aM(0,gt(aq(a5(j,f),pr))),h=n(function(a){return aq(f,E(a))},g);return aD(function(e){var
+f=gN(d,c,[0,b],i,a5(a,cb(e)));return n(function(a){return[0,aE(e),a]},f)},h)}return ps}function
+ex(f,e,d){if(d){var
+a=ex(f,[0,e],d[1]),c=ek(ac(b(f,e))),g=c?a?[0,a4(c[1],a[1])]:a:c;return g}return pt}function
+gO(b,a){return ep(function(b,a){return bk(b)?bk(a):ai(b,a)},b,a)}function
+ey(b,a){var
+c=n(c2,a[2]);return u(et(b),c)}function
+ez(a){var
 c=a[3],d=c?1:c;if(d){var
 e=a[1];if(2===e[0])var
 h=e[1],f=h?1:h;else
@@ -2678,60 +2678,60 @@ var
 b=d;var
 g=b?cd(a[5],0):b;if(g){var
 i=aN(a[5]);return l(function(K){var
-w=K[1],b=w[2],e=w[1],c=K[2],x=c[4];if(x)return c0(e,b,x[1]);var
-y=cZ(e,b);if(y)var
+w=K[1],b=w[2],e=w[1],c=K[2],x=c[4];if(x)return c1(e,b,x[1]);var
+y=c0(e,b);if(y)var
 z=y;else{var
-d=bg(es,e),W=a[2],A=W||aL(d);if(A){var
-B=ac(c[3]),C=ew(b,c),D=n(bQ,b),F=a[3],m=a[1];switch(m[0]){case
+d=bg(eu,e),W=a[2],A=W||aL(d);if(A){var
+B=ac(c[3]),C=ey(b,c),D=n(bQ,b),F=a[3],m=a[1];switch(m[0]){case
 0:var
-q=m[1],L=ei(B),N=E(q),M=0,O=U(E(q)),o=gq(ev(function(a){return cf(O,N,d,D,C,a)},M,F),L);break;case
+q=m[1],L=ek(B),N=E(q),M=0,O=U(E(q)),o=gq(ex(function(a){return cf(O,N,d,D,C,a)},M,F),L);break;case
 1:var
 r=m[1],P=aM(0,[0,r]),o=l(function(a){var
-b=ei(B),e=E(a),f=E(r),c=0,g=a5(E(a),f);return gq(ev(function(a){return cf(g,e,d,D,C,a)},c,F),b)},P);break;default:var
+b=ek(B),e=E(a),f=E(r),c=0,g=a5(E(a),f);return gq(ex(function(a){return cf(g,e,d,D,C,a)},c,F),b)},P);break;default:var
 o=1}var
 p=o}else
 var
 p=A;if(p){var
-g=ew(b,c),h=n(bQ,b),f=a[3],i=a[1];switch(i[0]){case
+g=ey(b,c),h=n(bQ,b),f=a[3],i=a[1];switch(i[0]){case
 0:var
-s=i[1],R=E(s),Q=0,S=U(E(s)),j=[0,eu(function(a){return cf(S,R,d,h,g,a)},Q,f)];break;case
+s=i[1],R=E(s),Q=0,S=U(E(s)),j=[0,ew(function(a){return cf(S,R,d,h,g,a)},Q,f)];break;case
 1:var
-u=i[1],T=aM(0,[0,u]),j=[0,aD(function(a){var
-c=E(a),e=E(u),b=0,i=a5(E(a),e);return eu(function(a){return cf(i,c,d,h,g,a)},b,f)},T)];break;default:var
+t=i[1],T=aM(0,[0,t]),j=[0,aD(function(a){var
+c=E(a),e=E(t),b=0,i=a5(E(a),e);return ew(function(a){return cf(i,c,d,h,g,a)},b,f)},T)];break;default:var
 k=i[1];if(d)var
 j=[0,gN(h,g,0,f,E(k))];else
 var
 V=aM(0,f),j=[0,aD(function(a){var
 b=E(k),c=cf(U(E(k)),b,0,h,g,a);return n(function(c){var
-b=[0,c,bh(ps,gl(f,[0,a]))];return t(bh(pt,a),b)},c)},V)]}var
-G=j[1],H=n(bQ,b),I=ew(b,c),X=c[3],Y=a[4],v=en(function(b,a){var
-c=gO(b[1],a);return c?eo(e,H,I,Y,a,b[2]):c},X,G);if(!v){var
+b=[0,c,bh(pu,gl(f,[0,a]))];return u(bh(pv,a),b)},c)},V)]}var
+G=j[1],H=n(bQ,b),I=ey(b,c),X=c[3],Y=a[4],v=ep(function(b,a){var
+c=gO(b[1],a);return c?eq(e,H,I,Y,a,b[2]):c},X,G);if(!v){var
 Z=c[3],_=a[4];return l(function(c){return bg(function(a){var
-b=gO(a[1],c);return b?eo(e,H,I,_,c,a[2]):b},Z)},G)}var
+b=gO(a[1],c);return b?eq(e,H,I,_,c,a[2]):b},Z)},G)}var
 J=v}else
 var
 J=p;var
 z=J}return z},i)}return g}function
-gP(b,a){return t(a,bh(pu,gl(b,ac(a))))}function
+gP(b,a){return u(a,bh(pw,gl(b,ac(a))))}function
 gQ(b,a){var
-c=a[2],d=t(gP(b,a[2]),c);return[0,a[1],d,0]}function
+c=a[2],d=u(gP(b,a[2]),c);return[0,a[1],d,0]}function
 gR(c,b,a){var
-d=[0,ax(b,a[2],pv),0],e=t(gP(c,a[2]),d);return[0,a[1],e,0]}function
+d=[0,ax(b,a[2],px),0],e=u(gP(c,a[2]),d);return[0,a[1],e,0]}function
 gS(c,a){switch(a[0]){case
 0:return[0,b(c,a[1])];case
 1:return[1,b(c,a[1])];default:return[2,b(c,a[1])]}}function
-gT(b,a){return ee(ac(a[2]),b)}function
-ey(b,d,c){var
+gT(b,a){return eg(ac(a[2]),b)}function
+eA(b,d,c){var
 a=gw(function(a){var
 b=a2(a[1][1],d);return b?a2(a[1][2],c):b},b);return a?a[1][2]:a}function
-cg(c,b,a){return[0,a,t(bh(pw,c),[0,b,0]),0]}function
+cg(c,b,a){return[0,a,u(bh(py,c),[0,b,0]),0]}function
 gU(b,a){var
 c=b[3];return gw(function(b){return a2(b[1],a)},c)}function
 gV(a){return gy(a,a)}function
 gW(a){if(a){var
-b=gW(a[2]);return ak(a[1],b)}return pI}function
+b=gW(a[2]);return ak(a[1],b)}return pK}function
 gX(a){var
-b=a[2],f=ex(a[5]),g=f?aL(a[5][2]):f;if(g)var
+b=a[2],f=ez(a[5]),g=f?aL(a[5][2]):f;if(g)var
 o=ac(a[4]),c=a2(a[5][3],o);else
 var
 c=g;if(c)var
@@ -2750,25 +2750,25 @@ j=a2(h[1],i[1]);if(j){var
 r=aM(0,b);return l(function(c){var
 e=a[4],d=l(function(g){var
 d=aN(g[1]),e=gU(g,c);if(e){var
-a=e[1],f=q(pH,a[2]);if(f){var
+a=e[1],f=q(pJ,a[2]);if(f){var
 h=gV(d);return l(function(i){var
 j=i[2],k=i[1],d=j[2],e=k[2];if(e[3])return 1;if(d[3])return 1;var
-l=e[2],f=bS(gR(b,c,d[2]),l),m=[0,[1,cg(b,pB,pA)],0],o=j[1][2];function
+l=e[2],f=bS(gR(b,c,d[2]),l),m=[0,[1,cg(b,pD,pC)],0],o=j[1][2];function
 p(a){return gR(b,c,a)}var
-q=t(n(function(a){return gS(p,a)},o),m),g=t(k[1][2],q),r=ey(a[3],e[1],d[1]),h=cc(t(g,[0,[0,bS(f,cg(b,a[2],pC))],0]),r);if(h){var
-s=ey(a[4],e[1],d[1]),u=cg(b,a[2],pD);return cc(t(g,[0,[0,bS(cW(f),u)],0]),s)}return h},h)}return f}return l(function(b){var
-d=b[1][2],a=l(function(a){return ai(bT(c,a[1]),pE)},d);return a?ai(bT(c,b[2][2]),pF):a},d)},e);if(d){var
+q=u(n(function(a){return gS(p,a)},o),m),g=u(k[1][2],q),r=eA(a[3],e[1],d[1]),h=cc(u(g,[0,[0,bS(f,cg(b,a[2],pE))],0]),r);if(h){var
+s=eA(a[4],e[1],d[1]),t=cg(b,a[2],pF);return cc(u(g,[0,[0,bS(cX(f),t)],0]),s)}return h},h)}return f}return l(function(b){var
+d=b[1][2],a=l(function(a){return ai(bT(c,a[1]),pG)},d);return a?ai(bT(c,b[2][2]),pH):a},d)},e);if(d){var
 f=a[4];return q(gW(n(function(b){var
-a=gU(b,c);return a?a[1][2]:pG},f)),pJ)}return d},r)}return j}return 0}return 0}var
+a=gU(b,c);return a?a[1][2]:pI},f)),pL)}return d},r)}return j}return 0}return 0}var
 k=a[5][1];if(0===k[0]){var
 e=k[1];if(e){if(e[1])return 0;var
 s=a[4];return l(function(f){var
 c=gV(aN(f[1]));return l(function(g){var
 h=g[2],i=g[1],j=aE(E(a[1][1])),c=h[2],d=i[2];if(d[3])return 1;if(c[3])return 1;var
-o=ey(f[2],d[1],c[1]),p=d[2],e=bS(gQ(b,c[2]),p),k=e[3],l=e[2],q=[0,[0,[0,ak(e[1],pz),l,k]],0],m=aM(0,b),r=t(aD(function(a){var
-c=[0,[1,cg(b$(b,a),px,j)],0];return[0,[1,cg(b$(b,a),py,j)],c]},m),q),s=h[1][2];function
-u(a){return gQ(b,a)}var
-v=t(n(function(a){return gS(u,a)},s),r);return cc(t(i[1][2],v),o)},c)},s)}return e}var
+o=eA(f[2],d[1],c[1]),p=d[2],e=bS(gQ(b,c[2]),p),k=e[3],l=e[2],q=[0,[0,[0,ak(e[1],pB),l,k]],0],m=aM(0,b),r=u(aD(function(a){var
+c=[0,[1,cg(b$(b,a),pz,j)],0];return[0,[1,cg(b$(b,a),pA,j)],c]},m),q),s=h[1][2];function
+t(a){return gQ(b,a)}var
+v=u(n(function(a){return gS(t,a)},s),r);return cc(u(i[1][2],v),o)},c)},s)}return e}var
 m=0}else
 var
 m=d;return m}function
@@ -2790,9 +2790,9 @@ e=b[3];if(typeof
 e!=="number"&&0===e[0])return k(h,a[1],e[1]);return 0;case
 1:var
 f=b[3];if(typeof
-f!=="number"&&1===f[0])return eg(a[1],f[1]);return 0;default:var
+f!=="number"&&1===f[0])return ei(a[1],f[1]);return 0;default:var
 g=b[3];if(typeof
-g!=="number"&&2===g[0])return ed(a[1],g[1]);return 0}default:var
+g!=="number"&&2===g[0])return ef(a[1],g[1]);return 0}default:var
 n=typeof
 a==="number"?1:0,o=n?1:n;return o}}function
 gZ(b,a){return aL(q(a,b))}function
@@ -2810,7 +2810,7 @@ g=a;return g}}function
 g2(a){if(a){var
 e=a[1],b=g2(a[2]);if(bg(function(f){var
 b=e[1],a=f[1];for(;;){if(b){if(a){var
-c=ed(b[1],a[1]);if(c){var
+c=ef(b[1],a[1]);if(c){var
 b=b[2],a=a[2];continue}var
 d=c}else
 var
@@ -2818,83 +2818,83 @@ d=a;return d}return a?0:1}},b))return b;var
 c=[0,e,b]}else
 var
 c=a;return c}function
-g3(b,a){return cV(function(b){return a2(b[1],a)},b)}function
+g3(b,a){return cW(function(b){return a2(b[1],a)},b)}function
 g4(a,f){var
 c=a[3];if(c)var
 d=c[1];else
 var
 g=aD(function(b){var
 a=b[3];if(typeof
-a!=="number"&&0===a[0])return[0,a[1],0];return 0},f),h=t(g0(a[2]),g),b=t(g0(a[1]),h),k=[0,pO,aD(function(a){var
-c=g1(a,b),d=0,e=c?Z(aj(bP(a,c[1]),pK)):Z(bP(a,pM));return[0,a,[0,Z(bi(a,pL)),[0,e,d]]]},b)],l=cV(function(f){var
+a!=="number"&&0===a[0])return[0,a[1],0];return 0},f),h=u(g0(a[2]),g),b=u(g0(a[1]),h),k=[0,pQ,aD(function(a){var
+c=g1(a,b),d=0,e=c?Z(aj(bP(a,c[1]),pM)):Z(bP(a,pO));return[0,a,[0,Z(bi(a,pN)),[0,e,d]]]},b)],l=cW(function(f){var
 b=a[1],c=b?q(b[1],f):1;if(c){var
 d=a[2];if(d)return q(f,d[1]);var
 e=1}else
 var
 e=c;return e},k),d=n(function(a){return[0,a]},l);var
-e=a[4],i=e?pN:e,j=t(i,d);return n(n7,g2(n(function(a){return[0,n(function(b){return gY(gZ,ai,a,b)},f),a]},j)))}function
+e=a[4],i=e?pP:e,j=u(i,d);return n(n9,g2(n(function(a){return[0,n(function(b){return gY(gZ,ai,a,b)},f),a]},j)))}function
 g5(a,c,b){if(a){var
-d=g5(a[2],c,[0,b]),e=g3(c,b),f=g4(a[1],e);return aD(function(a){return n(function(b){return[0,a,b]},d)},f)}return pP}function
+d=g5(a[2],c,[0,b]),e=g3(c,b),f=g4(a[1],e);return aD(function(a){return n(function(b){return[0,a,b]},d)},f)}return pR}function
 g6(b,a){var
 c=a[1];return l(function(a){var
-c=a[2];return ed(ax(a[1],b,0),c)},c)}function
+c=a[2];return ef(ax(a[1],b,0),c)},c)}function
 bU(b,a){return q(b,a)?a:b}function
-ez(b,a){return q(b,a)?b:a}function
+eB(b,a){return q(b,a)?b:a}function
 g7(b,a){var
 c=ak(b[2],a[2]);return[0,ak(b[1],a[1]),c]}function
-bu(a,b){if(typeof
-a==="number")return pX;else
+bv(a,b){if(typeof
+a==="number")return pZ;else
 switch(a[0]){case
 0:var
-x=bu(a[2],b),c=a[1],g=b[2],h=g?g6(g[1],c):g,i=g6(b[1],c),p=h?aw(c[2]):pU,r=i?c[3]:pT,s=ak(r,p),t=h?aw(c[3]):pS,u=i?c[2]:pR;return g7([0,ak(u,t),s],x);case
+x=bv(a[2],b),c=a[1],g=b[2],h=g?g6(g[1],c):g,i=g6(b[1],c),p=h?aw(c[2]):pW,r=i?c[3]:pV,s=ak(r,p),t=h?aw(c[3]):pU,u=i?c[2]:pT;return g7([0,ak(u,t),s],x);case
 1:var
-y=bu(a[4],b),e=bu(a[3],b);switch(a[1]){case
+y=bv(a[4],b),e=bv(a[3],b);switch(a[1]){case
 0:var
 v=e[2],j=bU(aw(e[1]),v),d=[0,aw(j),j];break;case
 1:var
-w=bU(e[2],pV),d=[0,ez(e[1],pW),w];break;default:var
+w=bU(e[2],pX),d=[0,eB(e[1],pY),w];break;default:var
 d=e}var
-f=a[2];if(q(pQ,f))var
+f=a[2];if(q(pS,f))var
 n=Z(aj(f,d[2])),k=[0,Z(aj(f,d[1])),n];else
 var
 o=Z(aj(f,d[1])),k=[0,Z(aj(f,d[2])),o];return g7(k,y);default:var
-l=bu(a[1],b),m=bu(a[2],b),z=bU(l[2],m[2]);return[0,ez(l[1],m[1]),z]}}function
+l=bv(a[1],b),m=bv(a[2],b),z=bU(l[2],m[2]);return[0,eB(l[1],m[1]),z]}}function
 g8(a,e){if(a[1])var
 g=a[3],b=bO(function(f,d){var
-g=a[2],b=bu(f,e),c=b[2];return ak(bj(bU(aw(b[1]),c),g),d)},pY,g);else{var
+g=a[2],b=bv(f,e),c=b[2];return ak(bj(bU(aw(b[1]),c),g),d)},p0,g);else{var
 h=a[3],f=0,c=bO(function(f,b){var
-a=bu(f,e);if(b)var
-c=b[1],g=bU(a[2],c[2]),d=[0,ez(a[1],c[1]),g];else
+a=bv(f,e);if(b)var
+c=b[1],g=bU(a[2],c[2]),d=[0,eB(a[1],c[1]),g];else
 var
 d=a;return[0,d]},f,h);if(c)var
 d=c[1],i=a[2],b=Z(bj(bi(d[2],d[1]),i));else
 var
-b=pZ}return bU(p0,b)}function
-bv(b,a){return ax(a,b[7],p1)}function
-eA(b,a){return ax(a,b[6],p2)}function
-g9(b,a){return[0,[0,bv(b,a)[4]],0]}function
+b=p1}return bU(p2,b)}function
+bw(b,a){return ax(a,b[7],p3)}function
+eC(b,a){return ax(a,b[6],p4)}function
+g9(b,a){return[0,[0,bw(b,a)[4]],0]}function
 g_(a,d){var
 b=a[3];if(b)var
-c=b;else{if(bv(a,d)[5])return 0;var
+c=b;else{if(bw(a,d)[5])return 0;var
 c=1}return c}function
 g$(b,a){var
 c=0;return bO(function(d,c){var
-a=bv(b,d)[5];return a?[0,a[1]]:c},c,a)}function
-ha(b,a){return b?[0,U(gz(aj(aw(a),[0,[0,c3],0]))),c3]:[0,gz(aj(a,[0,[0,c3],0])),c3]}function
+a=bw(b,d)[5];return a?[0,a[1]]:c},c,a)}function
+ha(b,a){return b?[0,U(gz(aj(aw(a),[0,[0,c4],0]))),c4]:[0,gz(aj(a,[0,[0,c4],0])),c4]}function
 hb(b,a,d,c){if(c){var
-e=c[1],f=[0,d],g=q(p5,a)?b:aL(b),h=hb(g,a,f,e);return ha(b,bP(p6,aj(bj(a,[0,E(d),0]),h)))}return p7}function
-hc(a){av(300000);return hb(0,ha(0,a),p9,p8)}function
+e=c[1],f=[0,d],g=q(p7,a)?b:aL(b),h=hb(g,a,f,e);return ha(b,bP(p8,aj(bj(a,[0,E(d),0]),h)))}return p9}function
+hc(a){av(300000);return hb(0,ha(0,a),p$,p_)}function
 hd(b,a){var
 c=q(b[1],a[1]);return c?q(b[2],a[2]):c}function
 he(a){if(a){var
 b=a[1],c=he(a[2]);if(bg(function(a){return hd(b,a)},c))return c;var
-d=[0,b,cV(function(a){return aL(hd(a,b))},c)]}else
+d=[0,b,cW(function(a){return aL(hd(a,b))},c)]}else
 var
 d=a;return d}function
-qd(a){var
-b=bR(a[1]);return b?q(a[1],qe):b}function
+qf(a){var
+b=bR(a[1]);return b?q(a[1],qg):b}function
 hf(a){var
-d=q(qf,a[5]),e=d?l(qd,a[6]):d;if(e)var
+d=q(qh,a[5]),e=d?l(qf,a[6]):d;if(e)var
 h=a[7],c=l(function(b){var
 d=bR(b[2]);if(d){var
 e=b[1];if(e)var
@@ -2906,7 +2906,7 @@ var
 c=d;if(c){var
 h=b[5];if(h){var
 i=h[1],j=gm(i,ac(a[6]));if(j){var
-l=[0,eA(a,i)[2]];return cU(gv([0,b[4]],l),0)}return j}var
+l=[0,eC(a,i)[2]];return cV(gv([0,b[4]],l),0)}return j}var
 k=1}else
 var
 k=c;return k},h);else
@@ -2915,55 +2915,55 @@ c=e;if(c){var
 f=g5(a[1],a[2],0),g=a[2],b=n(function(b){return n(function(a){return gY(gZ,ai,ax(a[1],b,0),a)},g)},f),i=a[3]?aD(function(a){return n(function(b){return[0,a,[0,b]]},b)},b):n(function(a){return[0,a,0]},b),j=a[8];return l(function(b){var
 d=l(function(b){return gm(b,ac(a[7]))},b);if(d)var
 e=a[3],f=e||l(function(e){var
-d=bv(a,e)[5];if(d){var
+d=bw(a,e)[5];if(d){var
 c=g$(a,b);return c?a2(d[1],c[1]):c}return 1},b),c=f;else
 var
 c=d;if(c){var
 g=he(n(function(e){var
 c=bO(function(b,c){var
-d=bv(a,b)[5];if(d){if(g_(a,b))return c;var
-f=g8(bv(a,b),e),g=[0,[0,eA(a,d[1])[2]],0];return ak(aj(bj(g9(a,b),g),f),c)}return c},p4,b);return[0,bO(function(b,c){if(g_(a,b)){var
-d=g8(bv(a,b),e);return ak(aj(g9(a,b),d),c)}return c},p3,b),c]},i));return l(function(e){var
-r=e[1],j=Z(bi(bj(a[5],[0,[0,a[4]],0]),r)),k=q(qb,j);if(k){var
-l=q(e[2],qc);if(l)var
+d=bw(a,b)[5];if(d){if(g_(a,b))return c;var
+f=g8(bw(a,b),e),g=[0,[0,eC(a,d[1])[2]],0];return ak(aj(bj(g9(a,b),g),f),c)}return c},p6,b);return[0,bO(function(b,c){if(g_(a,b)){var
+d=g8(bw(a,b),e);return ak(aj(g9(a,b),d),c)}return c},p5,b),c]},i));return l(function(e){var
+r=e[1],j=Z(bi(bj(a[5],[0,[0,a[4]],0]),r)),k=q(qd,j);if(k){var
+l=q(e[2],qe);if(l)var
 c=l;else{var
 d=g$(a,b);if(d){var
-m=eA(a,d[1]),n=Z(bj(j,[0,[0,m[2]],0])),o=e[2],s=m[1],f=q(o,n);if(f)var
+m=eC(a,d[1]),n=Z(bj(j,[0,[0,m[2]],0])),o=e[2],s=m[1],f=q(o,n);if(f)var
 g=f;else{var
 h=hc(aw(o)),i=bR(h);if(i){var
-p=hc(n);return q(bP(qa,aj(s,bi(bj(p$,h),p_))),p)}var
+p=hc(n);return q(bP(qc,aj(s,bi(bj(qb,h),qa))),p)}var
 g=i}return g}var
 c=d}}else
 var
 c=k;return c},g)}return c},j)}return c}var
-hg=[G,qg,b1(0)],hh=[G,qh,b1(0)];function
-d(a){return d7(function(a){throw[0,hg,a]},a)}function
-u(a){return d7(function(a){throw[0,hh,a]},a)}function
+hg=[G,qi,b1(0)],hh=[G,qj,b1(0)];function
+d(a){return d_(function(a){throw[0,hg,a]},a)}function
+r(a){return d_(function(a){throw[0,hh,a]},a)}function
 ay(b){if(60<h(b)){var
-a=60;for(;;){if(0<a&&aB===(C(b,a)&kt)){var
-a=a-1|0;continue}return Y(ab(b,0,a),qi)}}return b}var
-qj=jH,qk=jn;function
-eB(a){var
+a=60;for(;;){if(0<a&&aB===(C(b,a)&ku)){var
+a=a-1|0;continue}return Y(ab(b,0,a),qk)}}return b}var
+ql=jI,qm=jn;function
+eD(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;return c}function
-ql(g){var
-i=h(g),a=[0,0];if(jn<i)b(u(qm),qk);function
+qn(g){var
+i=h(g),a=[0,0];if(jn<i)b(r(qo),qm);function
 f(b){return a[1]<i?C(g,a[1]):0}function
 e(d){for(;;){var
 b=f(0)-9|0,c=0;if(4<b>>>0){if(23===b)c=1}else
 if(1<b-2>>>0)c=1;if(c){a[1]++;continue}return 0}}function
 j(b){if(f(0)===b){a[1]++;return 0}var
-c=a[1];return k(d(qn),b,c)}function
-t(e){if(i<(a[1]+4|0))d(qo);var
+c=a[1];return k(d(qp),b,c)}function
+u(e){if(i<(a[1]+4|0))d(qq);var
 c=ab(g,a[1],4);if(1-f5(function(c){var
-a=c+di|0,b=0;if(22<a>>>0){if(!(5<a-49>>>0))b=1}else
-if(6<a+j0>>>0)b=1;return b?1:0},c))b(d(qp),c);a[1]=a[1]+4|0;return cy(Y(qq,c))}function
+a=c+dj|0,b=0;if(22<a>>>0){if(!(5<a-49>>>0))b=1}else
+if(6<a+j1>>>0)b=1;return b?1:0},c))b(d(qr),c);a[1]=a[1]+4|0;return cy(Y(qs,c))}function
 v(e){j(34);var
 c=f7(16);(function(B){for(;;){var
 l=f(0);if(34===l){a[1]++;return 0}if(92===l){a[1]++;var
-s=f(0);a[1]++;var
-o=s+hJ|0,n=0;if(13<o>>>0){var
-u=o-58|0;if(!(25<u>>>0)){var
-q=0;switch(u){case
+r=f(0);a[1]++;var
+o=r+hJ|0,n=0;if(13<o>>>0){var
+t=o-58|0;if(!(25<t>>>0)){var
+q=0;switch(t){case
 0:n=2;q=1;break;case
 6:aZ(c,8);break;case
 10:aZ(c,12);break;case
@@ -2971,47 +2971,47 @@ q=0;switch(u){case
 22:aZ(c,13);break;case
 24:aZ(c,9);break;case
 25:var
-m=t(0),v=0;if(55296<=m&&!(jS<=m)){j(92);j(117);var
-p=t(0),y=p<jS?1:0,z=y||(57343<p?1:0);if(z)d(qt);var
+m=u(0),v=0;if(55296<=m&&!(jT<=m)){j(92);j(117);var
+p=u(0),y=p<jT?1:0,z=y||(57343<p?1:0);if(z)d(qv);var
 i=(65536+((m-55296|0)*bY|0)|0)+(p-56320|0)|0;v=1}if(!v)var
-i=m;if(1-fT(i))d(qs);var
-e=fT(i)?i:am(Y(cv(le,i),ld));if(!(0<=e))throw[0,x,lB];if(dm<e)if(hK<e)if(65535<e){if(h7<e)throw[0,x,lA];var
-g=c[2];if(c[3]<(g+4|0))b8(c,4);r(c[1],g,240|e>>>18|0);r(c[1],g+1|0,aB|(e>>>12|0)&63);r(c[1],g+2|0,aB|(e>>>6|0)&63);r(c[1],g+3|0,aB|e&63);c[2]=g+4|0}else{var
-h=c[2];if(c[3]<(h+3|0))b8(c,3);r(c[1],h,224|e>>>12|0);r(c[1],h+1|0,aB|(e>>>6|0)&63);r(c[1],h+2|0,aB|e&63);c[2]=h+3|0}else{var
-k=c[2];if(c[3]<(k+2|0))b8(c,2);r(c[1],k,kt|e>>>6|0);r(c[1],k+1|0,aB|e&63);c[2]=k+2|0}else
+i=m;if(1-fT(i))d(qu);var
+e=fT(i)?i:am(Y(cv(lg,i),lf));if(!(0<=e))throw[0,x,lD];if(dp<e)if(hK<e)if(65535<e){if(h7<e)throw[0,x,lC];var
+g=c[2];if(c[3]<(g+4|0))b8(c,4);s(c[1],g,240|e>>>18|0);s(c[1],g+1|0,aB|(e>>>12|0)&63);s(c[1],g+2|0,aB|(e>>>6|0)&63);s(c[1],g+3|0,aB|e&63);c[2]=g+4|0}else{var
+h=c[2];if(c[3]<(h+3|0))b8(c,3);s(c[1],h,224|e>>>12|0);s(c[1],h+1|0,aB|(e>>>6|0)&63);s(c[1],h+2|0,aB|e&63);c[2]=h+3|0}else{var
+k=c[2];if(c[3]<(k+2|0))b8(c,2);s(c[1],k,ku|e>>>6|0);s(c[1],k+1|0,aB|e&63);c[2]=k+2|0}else
 aZ(c,e);break;default:q=1}if(!q)n=1}}else
 if(11<o-1>>>0)n=2;switch(n){case
 0:var
-w=a[1];b(d(qr),w);break;case
-2:aZ(c,s);break}continue}if(32<=l){aZ(c,l);a[1]++;continue}var
-A=a[1];return b(d(qu),A)}}(0));return f8(c)}function
+w=a[1];b(d(qt),w);break;case
+2:aZ(c,r);break}continue}if(32<=l){aZ(c,l);a[1]++;continue}var
+A=a[1];return b(d(qw),A)}}(0));return f8(c)}function
 w(c,h){a[1]++;e(0);if(f(0)===c){a[1]++;return 0}var
 d=0;for(;;){var
 g=[0,b(h,0),d];e(0);if(44===f(0)){a[1]++;e(0);var
 d=g;continue}j(c);return cE(g)}}function
-l(m){if(jH<m)b(d(qv),qj);e(0);var
-c=f(0),t=0;if(eT<=c)if(jX===c)var
-n=0,k=qw;else
-if(jU===c)var
-n=qy,k=qz;else{if(123===c){var
+l(m){if(jI<m)b(d(qx),ql);e(0);var
+c=f(0),s=0;if(eV<=c)if(jY===c)var
+n=0,k=qy;else
+if(jV===c)var
+n=qA,k=qB;else{if(123===c){var
 p=cK(0,8);return[4,w(125,function(n){var
-a=v(0),g=cL(p,a),c=s(p[2],g)[1+g];for(;;){if(c){var
+a=v(0),g=cL(p,a),c=t(p[2],g)[1+g];for(;;){if(c){var
 i=c[3],f=0===aV(c[1],a)?1:0;if(!f){var
 c=i;continue}var
 h=f}else
 var
 h=0;if(h){var
-k=ay(a);b(d(qA),k)}cM(p,a,0);e(0);j(58);return[0,a,l(m+1|0)]}})]}t=1}else{if(34===c)return[2,v(0)];if(91===c)return[3,w(93,function(a){return l(m+1|0)})];if(jq<=c)var
-n=qC,k=qD;else
-t=1}if(t){var
-q=a[1],r=function(c){if(1-eB(f(0)))b(d(qB),q);for(;;){if(eB(f(0))){a[1]++;continue}return 0}};if(45===f(0))a[1]++;if(48===f(0))a[1]++;else
+k=ay(a);b(d(qC),k)}cM(p,a,0);e(0);j(58);return[0,a,l(m+1|0)]}})]}s=1}else{if(34===c)return[2,v(0)];if(91===c)return[3,w(93,function(a){return l(m+1|0)})];if(jq<=c)var
+n=qE,k=qF;else
+s=1}if(s){var
+q=a[1],r=function(c){if(1-eD(f(0)))b(d(qD),q);for(;;){if(eD(f(0))){a[1]++;continue}return 0}};if(45===f(0))a[1]++;if(48===f(0))a[1]++;else
 r(0);if(46===f(0)){a[1]++;r(0)}var
-u=f(0),y=0;if(69!==u&&fc!==u)y=1;if(!y){a[1]++;var
+u=f(0),y=0;if(69!==u&&fd!==u)y=1;if(!y){a[1]++;var
 x=f(0),z=0;if(43!==x&&45!==x)z=1;if(!z)a[1]++;r(0)}return[1,ab(g,q,a[1]-q|0)]}var
-o=h(k);if((a[1]+o|0)<=i&&bG(ab(g,a[1],o),k)){a[1]=a[1]+o|0;return n}var
-A=a[1];return b(d(qx),A)}var
+o=h(k);if((a[1]+o|0)<=i&&bH(ab(g,a[1],o),k)){a[1]=a[1]+o|0;return n}var
+A=a[1];return b(d(qz),A)}var
 c=l(0);e(0);if(a[1]<i){var
-m=a[1];b(d(qE),m)}return c}function
+m=a[1];b(d(qG),m)}return c}function
 _(b,e){if(typeof
 b!=="number"&&4===b[0]){var
 a=b[1];for(;;){if(a){var
@@ -3019,75 +3019,75 @@ d=a[2],c=0===aV(a[1][1],e)?1:0;if(c)return c;var
 a=d;continue}return 0}}return 0}function
 c(a,c){if(typeof
 a!=="number"&&4===a[0])try{var
-e=fV(c,a[1]);return e}catch(a){a=aJ(a);if(a===bb)return b(d(qG),c);throw a}return b(d(qF),c)}function
+e=fV(c,a[1]);return e}catch(a){a=aJ(a);if(a===bb)return b(d(qI),c);throw a}return b(d(qH),c)}function
 p(a){if(typeof
-a!=="number"&&3===a[0])return a[1];return d(qH)}function
+a!=="number"&&3===a[0])return a[1];return d(qJ)}function
 V(a){if(typeof
-a!=="number"&&2===a[0])return a[1];return d(qI)}function
+a!=="number"&&2===a[0])return a[1];return d(qK)}function
 z(a,e){if(typeof
 a!=="number"&&4===a[0]){var
 f=a[1];bc(function(f){var
-a=f[1],c=1-dZ(a,e);if(c){var
-g=ay(a);return b(d(qK),g)}return c},f);return bc(function(b){c(a,b);return 0},e)}return d(qJ)}function
-eC(a){var
-c=i(a,qL);if(c){var
-d=f5(eB,a);if(d)var
-e=bG(a,qM),b=e||(48!==C(a,0)?1:0);else
+a=f[1],c=1-d2(a,e);if(c){var
+g=ay(a);return b(d(qM),g)}return c},f);return bc(function(b){c(a,b);return 0},e)}return d(qL)}function
+eE(a){var
+c=i(a,qN);if(c){var
+d=f5(eD,a);if(d)var
+e=bH(a,qO),b=e||(48!==C(a,0)?1:0);else
 var
 b=d}else
 var
 b=c;return b}function
 az(e,c){if(typeof
 c!=="number"&&1===c[0]){var
-a=c[1];if(eC(a)&&!(9<h(a))&&cy(a)<=e)return cy(a)}return b(d(qN),e)}function
+a=c[1];if(eE(a)&&!(9<h(a))&&cy(a)<=e)return cy(a)}return b(d(qP),e)}function
 ad(c){av(c);var
 b=c,a=0;for(;;){if(0===b)return a;var
 b=b-1|0,a=[0,a];continue}}function
-c4(a){var
-b=a?1+c4(a[1])|0:a;return b}function
-c5(a){return 1===a?0:0===(a&1)?[1,c5(a/2|0)]:[0,c5(a/2|0)]}function
-bV(a){return 0===a?0:0<a?[0,c5(a)]:[1,c5(-a|0)]}function
-c6(a){return typeof
-a==="number"?1:1+c6(a[1])|0}function
-c7(d){var
+c5(a){var
+b=a?1+c5(a[1])|0:a;return b}function
+c6(a){return 1===a?0:0===(a&1)?[1,c6(a/2|0)]:[0,c6(a/2|0)]}function
+bV(a){return 0===a?0:0<a?[0,c6(a)]:[1,c6(-a|0)]}function
+c7(a){return typeof
+a==="number"?1:1+c7(a[1])|0}function
+c8(d){var
 b=[0,0],c=h(d)-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){var
-g=bV(at(d,a)+di|0),i=bV(10);b[1]=aq(I(b[1],i),g);var
+g=bV(at(d,a)+dj|0),i=bV(10);b[1]=aq(I(b[1],i),g);var
 f=a+1|0;if(c!==a){var
 a=f;continue}break}}return b[1]}function
-eD(a){var
-f=i(a,qO),e=f?45===C(a,0)?1:0:f,c=e?ab(a,1,h(a)-1|0):a,g=1-eC(c);if(g)var
+eF(a){var
+f=i(a,qQ),e=f?45===C(a,0)?1:0:f,c=e?ab(a,1,h(a)-1|0):a,g=1-eE(c);if(g)var
 j=g;else
 var
-l=60<h(c)?1:0,j=l||(e?bG(c,qQ):e);if(j){var
-k=ay(a);b(d(qP),k)}return e?U(c7(c)):c7(c)}var
-ch=[0,0],c8=[0,1],eE=cK(0,64);function
-qR(a){ch[1]=0;c8[1]=1;return gi(eE)}var
-qS=hP;function
+l=60<h(c)?1:0,j=l||(e?bH(c,qS):e);if(j){var
+k=ay(a);b(d(qR),k)}return e?U(c8(c)):c8(c)}var
+ch=[0,0],c9=[0,1],eG=cK(0,64);function
+qT(a){ch[1]=0;c9[1]=1;return gi(eG)}var
+qU=hP;function
 hi(a){var
-g=d1(a,47);if(g){var
-e=g[1],f=eD(ab(a,e+1|0,(h(a)-e|0)-1|0)),k=0;if(typeof
+g=d4(a,47);if(g){var
+e=g[1],f=eF(ab(a,e+1|0,(h(a)-e|0)-1|0)),k=0;if(typeof
 f!=="number"&&0===f[0]){var
 j=f[1];if(0!==j){var
-i=[0,eD(ab(a,0,e)),j];k=1}}if(!k)var
-l=ay(a),i=b(d(qT),l);var
+i=[0,eF(ab(a,0,e)),j];k=1}}if(!k)var
+l=ay(a),i=b(d(qV),l);var
 c=i}else
 var
-c=[0,eD(a),0];if(al(Z(c),c)){var
-m=ay(a);b(d(qU),m)}return c}function
+c=[0,eF(a),0];if(al(Z(c),c)){var
+m=ay(a);b(d(qW),m)}return c}function
 J(g){var
-c=V(g),e=eb(eE,c);if(e)return e[1];var
+c=V(g),e=ee(eG,c);if(e)return e[1];var
 a=hi(c),f=a[1];if(typeof
 f!=="number"){var
-i=c6(f[1]);c8[1]=cC(c8[1],i)}if(0!==a[2]){var
+i=c7(f[1]);c9[1]=cC(c9[1],i)}if(0!==a[2]){var
 h=Z([0,[0,ch[1]],a[2]])[1],d=I([0,a[2]],h),j=0;if(typeof
-d!=="number"&&0===d[0]){ch[1]=d[1];j=1}if(hP<c6(ch[1]))b(u(qV),qS)}av(50);cM(eE,c,a);return a}function
+d!=="number"&&0===d[0]){ch[1]=d[1];j=1}if(hP<c7(ch[1]))b(r(qX),qU)}av(50);cM(eG,c,a);return a}function
 hj(c){var
-b=c8[1],a=(2*c6(ch[1])|0)+b|0;return 1+(ag(a,a)/a7|0)|0}function
+b=c9[1],a=(2*c7(ch[1])|0)+b|0;return 1+(ag(a,a)/a7|0)|0}function
 hk(l,k,a){var
 b=h(a),d=1<b?1:0;if(d){var
 e=b<=7?1:0;if(e)var
-f=C(a,0)===l?1:0,c=f?eC(ab(a,1,b-1|0)):f;else
+f=C(a,0)===l?1:0,c=f?eE(ab(a,1,b-1|0)):f;else
 var
 c=e}else
 var
@@ -3097,47 +3097,47 @@ var
 j=c;return j}function
 hl(f,e,a){var
 c=hk(f,e,a);if(c)return c[1];var
-g=ay(a);return b(d(qY),g)}function
-eF(a){var
+g=ay(a);return b(d(q0),g)}function
+eH(a){var
 b=113;return function(c){return hl(b,a,c)}}function
 hm(a){var
 b=115;return function(c){return hl(b,a,c)}}function
-q0(a){var
-c=ay(a);return b(d(q1),c)}function
-c9(c,b,a){if(c){if(0===b)return[0,a,c[2]];var
-d=c9(c[2],b-1|0,a);return[0,c[1],d]}return 0===b?[0,a,0]:[0,bw,c9(0,b-1|0,a)]}function
+q2(a){var
+c=ay(a);return b(d(q3),c)}function
+c_(c,b,a){if(c){if(0===b)return[0,a,c[2]];var
+d=c_(c[2],b-1|0,a);return[0,c[1],d]}return 0===b?[0,a,0]:[0,bx,c_(0,b-1|0,a)]}function
 ci(f,a){if(typeof
 a!=="number"&&4===a[0]){var
-c=a[1],e=[0,bw,0,0];return bs(function(a,g){var
-e=g[1],c=J(g[2]);if(0===c[1])d(q3);if(bG(e,q4))return[0,c,a[2],a[3]];var
+c=a[1],e=[0,bx,0,0];return bs(function(a,g){var
+e=g[1],c=J(g[2]);if(0===c[1])d(q5);if(bH(e,q6))return[0,c,a[2],a[3]];var
 h=hk(ju,f[2],e);if(h){var
 i=h[1];av(i+1|0);var
-k=c9(a[3],i,c);return[0,a[1],a[2],k]}var
+k=c_(a[3],i,c);return[0,a[1],a[2],k]}var
 j=b(f[1],e);av(j+1|0);var
-l=a[3],m=c9(a[2],j,c);return[0,a[1],m,l]},e,c)}return d(q2)}function
+l=a[3],m=c_(a[2],j,c);return[0,a[1],m,l]},e,c)}return d(q4)}function
 hn(a){var
 b=0!==a[2]?1:0,c=b||(0!==a[3]?1:0);return c}function
-eG(u,t,h){av(1);if(20<u)d(q5);var
+eI(u,t,h){av(1);if(20<u)d(q7);var
 D=u+1|0;function
-E(a){return eG(D,t,a)}function
+E(a){return eI(D,t,a)}function
 v(a){return b7(E,a)}if(typeof
 h!=="number"&&3===h[0]){var
 b=h[1];if(b){var
 j=b[1],H=0;if(typeof
 j==="number"||!(2===j[0]))H=1;else{var
-c=j[1],a=0;if(i(c,q7)){if(!i(c,q8)){var
+c=j[1],a=0;if(i(c,q9)){if(!i(c,q_)){var
 G=b[2];return b7(function(a){if(typeof
 a!=="number"&&3===a[0]){var
 b=a[1];if(b){var
-c=b[2];if(c&&!c[2])return v([0,b[1],[0,c[1],0]])}}return d(rh)},G)}var
-e=0;if(i(c,q9)){var
-f=0;if(i(c,q_)){if(i(c,q$)){var
-g=0;if(i(c,ra))if(i(c,rb))if(i(c,rc)){if(i(c,rd)){a=1;e=1;f=1;g=1}}else{f=1;g=1}else
+c=b[2];if(c&&!c[2])return v([0,b[1],[0,c[1],0]])}}return d(rj)},G)}var
+e=0;if(i(c,q$)){var
+f=0;if(i(c,ra)){if(i(c,rb)){var
+g=0;if(i(c,rc))if(i(c,rd))if(i(c,re)){if(i(c,rf)){a=1;e=1;f=1;g=1}}else{f=1;g=1}else
 if(b[2]){a=1;e=1;f=1;g=1}else{e=1;f=1;g=1}if(!g)return v(b[2])}}else{var
 n=b[2];if(n){var
 o=n[1],r=0;if(typeof
 o!=="number"&&2===o[0]){var
-p=o[1],A=0;if(i(p,re)&&i(p,rf)&&i(p,rg)){r=1;A=1}if(!A)if(n[2])r=1;else{e=1;f=1;r=1}}}}if(!f){var
+p=o[1],A=0;if(i(p,rg)&&i(p,rh)&&i(p,ri)){r=1;A=1}if(!A)if(n[2])r=1;else{e=1;f=1;r=1}}}}if(!f){var
 l=b[2];if(l){var
 m=l[1],B=0;if(typeof
 m!=="number"&&4===m[0]){if(!l[2]){var
@@ -3151,140 +3151,140 @@ q=b[2];if(q){var
 C=0,z=q[1];if(typeof
 z==="number"||!(0===z[0]))C=1;else
 if(q[2])a=1;if(C)a=1}else
-a=1}if(!a)return 0}}}return d(q6)}function
-c_(c,a){var
+a=1}if(!a)return 0}}}return d(q8)}function
+c$(c,a){var
 b=p(a);return j(function(e){var
 a=p(e);if(a){var
 b=a[2];if(b&&!b[2]){var
-f=J(b[1]);return[0,ad(az(c,a[1])),f]}}return d(rj)},b)}var
-c$=[0,0],rk=cm;function
-eH(K,I,g){var
-D=f6(p(g)),i=D.length-1,h=0===i?1:0,n=h||(jf<i?1:0);if(n)d(rl);var
+f=J(b[1]);return[0,ad(az(c,a[1])),f]}}return d(rl)},b)}var
+da=[0,0],rm=cm;function
+eJ(K,I,g){var
+D=f6(p(g)),i=D.length-1,h=0===i?1:0,n=h||(jf<i?1:0);if(n)d(rn);var
 l=aI(i,0);function
 o(M,f,g,L){var
-e=az(i-1|0,L),N=e<=M?1:0,O=N||s(l,e)[1+e];if(O)b(d(rm),e);s(l,e)[1+e]=1;var
-P=cm<g?1:0,Q=P||(cm<f?1:0);if(Q)b(u(rn),rk);var
-a=s(D,e)[1+e],q=[0,K,f];function
-E(b,a){return o(e,f,g+b|0,a)}if(_(a,ro)){z(a,rp);try{var
-S=fV(V(c(a,rt)),ri),F=S}catch(a){a=aJ(a);if(a!==bb)throw a;var
-F=d(rq)}var
-R=o(e,f+1|0,g,c(a,rr));return[1,[0,F,J(c(a,rs))],R]}if(_(a,ru)){var
-n=ci(q,c(a,rv));if(1-hn(n))d(rw);var
-r=function(b){z(a,[0,rx,b]);return j(function(b){return E(1,c(a,b))},b)};if(_(a,ry)){var
-t=r(rz);if(t){var
-v=t[2];if(v){var
-w=v[2];if(w&&!w[2])return oB(n,t[1],v[1],w[1])}}throw[0,x,rA]}if(_(a,rB)){var
-y=r(rC);if(y){var
-A=y[2];if(A&&!A[2])return oz(n,y[1],A[1])}throw[0,x,rD]}var
-B=r(rE);if(B){var
-C=B[2];if(C&&!C[2])return oA(n,B[1],C[1])}throw[0,x,rF]}if(_(a,rG)){z(a,rH);var
-T=p(c(a,rI)),G=j(function(a){return ci(q,a)},T),H=p(c(a,rJ)),h=m(G),U=h<2?1:0,W=U||(h!==m(H)?1:0);if(W)d(rK);ap(ag(h,h),f+1|0);var
-X=h-1|0;return o2(G,j(function(a){return E(X,a)},H))}c$[1]=[0,c$[1]];ap(g+1|0,(g+f|0)+1|0);ap(f+1|0,f+1|0);return[0,k(I,[0,e,c$[1],g+(2*f|0)|0,q],a)]}var
-a=0,q=o(-1,0,0,rL),f=l.length-1;for(;;){if(a===f)var
+e=az(i-1|0,L),N=e<=M?1:0,O=N||t(l,e)[1+e];if(O)b(d(ro),e);t(l,e)[1+e]=1;var
+P=cm<g?1:0,Q=P||(cm<f?1:0);if(Q)b(r(rp),rm);var
+a=t(D,e)[1+e],q=[0,K,f];function
+E(b,a){return o(e,f,g+b|0,a)}if(_(a,rq)){z(a,rr);try{var
+S=fV(V(c(a,rv)),rk),F=S}catch(a){a=aJ(a);if(a!==bb)throw a;var
+F=d(rs)}var
+R=o(e,f+1|0,g,c(a,rt));return[1,[0,F,J(c(a,ru))],R]}if(_(a,rw)){var
+n=ci(q,c(a,rx));if(1-hn(n))d(ry);var
+s=function(b){z(a,[0,rz,b]);return j(function(b){return E(1,c(a,b))},b)};if(_(a,rA)){var
+u=s(rB);if(u){var
+v=u[2];if(v){var
+w=v[2];if(w&&!w[2])return oD(n,u[1],v[1],w[1])}}throw[0,x,rC]}if(_(a,rD)){var
+y=s(rE);if(y){var
+A=y[2];if(A&&!A[2])return oB(n,y[1],A[1])}throw[0,x,rF]}var
+B=s(rG);if(B){var
+C=B[2];if(C&&!C[2])return oC(n,B[1],C[1])}throw[0,x,rH]}if(_(a,rI)){z(a,rJ);var
+T=p(c(a,rK)),G=j(function(a){return ci(q,a)},T),H=p(c(a,rL)),h=m(G),U=h<2?1:0,W=U||(h!==m(H)?1:0);if(W)d(rM);ap(ag(h,h),f+1|0);var
+X=h-1|0;return o4(G,j(function(a){return E(X,a)},H))}da[1]=[0,da[1]];ap(g+1|0,(g+f|0)+1|0);ap(f+1|0,f+1|0);return[0,k(I,[0,e,da[1],g+(2*f|0)|0,q],a)]}var
+a=0,q=o(-1,0,0,rN),f=l.length-1;for(;;){if(a===f)var
 e=0;else{if(!(1-l[1+a])){var
 a=a+1|0;continue}var
-e=1}if(e)d(rM);return q}}function
-eI(d){var
+e=1}if(e)d(rO);return q}}function
+eK(d){var
 a=d;for(;;){if(typeof
 a!=="number")switch(a[0]){case
 1:var
 b=4===a[1][1]?1:0;if(b)return b;var
 a=a[2];continue;case
 2:var
-c=eI(a[2]);if(c)return c;var
+c=eK(a[2]);if(c)return c;var
 a=a[3];continue}return 0}}function
 ho(b){var
-a=c(b,rN);if(typeof
+a=c(b,rP);if(typeof
 a!=="number"&&4===a[0]){var
 e=a[1];return j(function(a){var
-b=V(a[2]);return[0,a[1],b]},e)}return d(rO)}var
-rQ=a7,hp=a7;function
+b=V(a[2]);return[0,a[1],b]},e)}return d(rQ)}var
+rS=a7,hp=a7;function
 hq(t,j){var
-a=c(t,rR);z(a,rS);if(al(c(a,rU),rT))d(rV);var
-e=c(a,rW),q=0;if(typeof
-e!=="number"&&2===e[0]&&!i(e[1],r7)&&j){var
+a=c(t,rT);z(a,rU);if(al(c(a,rW),rV))d(rX);var
+e=c(a,rY),q=0;if(typeof
+e!=="number"&&2===e[0]&&!i(e[1],r9)&&j){var
 f=0;q=1}if(!q)if(j)var
-f=d(rX);else{var
-p=az(rQ,e);if(p<1)d(r6);var
+f=d(rZ);else{var
+p=az(rS,e);if(p<1)d(r8);var
 f=[0,p]}var
-g=c(a,rY),r=0;if(typeof
+g=c(a,r0),r=0;if(typeof
 g!=="number"&&2===g[0]){var
-m=g[1],s=0;if(i(m,r4)){var
-n=i(m,r5);if(n)s=1;else
+m=g[1],s=0;if(i(m,r6)){var
+n=i(m,r7);if(n)s=1;else
 var
 o=n}else
 var
 o=1;if(!s){var
 k=o;r=1}}if(!r)var
-k=d(rZ);var
-h=V(c(a,r0)),l=az(hp,c(a,r1));if(1-dZ(h,rP)){var
-u=ay(h);b(d(r2),u)}if(l<1)d(r3);return[0,f,k,h,l,ho(a)]}function
-eJ(a,e){z(a,cD(si,e));if(al(c(a,sk),sj))d(sl);if(al(c(a,sn),sm))u(so);var
-b=c(a,sp);z(b,sq);V(c(b,sr));V(c(b,ss));return 0}function
-sT(q){var
+k=d(r1);var
+h=V(c(a,r2)),l=az(hp,c(a,r3));if(1-d2(h,rR)){var
+u=ay(h);b(d(r4),u)}if(l<1)d(r5);return[0,f,k,h,l,ho(a)]}function
+eL(a,e){z(a,cD(sk,e));if(al(c(a,sm),sl))d(sn);if(al(c(a,sp),so))r(sq);var
+b=c(a,sr);z(b,ss);V(c(b,st));V(c(b,su));return 0}function
+sV(q){var
 g=j(function(a){var
-b=Y(sU,a[2]);return Y(a[1],b)},q);if(g){var
+b=Y(sW,a[2]);return Y(a[1],b)},q);if(g){var
 c=0,b=g,p=0;for(;;){if(b){var
 i=b[1];if(b[2]){var
-k=(h(i)+2|0)+c|0,m=b[2],n=c<=k?k:am(lm),c=n,b=m;continue}var
+k=(h(i)+2|0)+c|0,m=b[2],n=c<=k?k:am(lo),c=n,b=m;continue}var
 l=h(i)+c|0}else
 var
 l=c;var
 f=K(l),e=p,d=g;for(;;){if(d){var
 a=d[1];if(d[2]){var
-o=d[2];aU(a,0,f,e,h(a));aU(sV,0,f,e+h(a)|0,2);var
-e=(e+h(a)|0)+2|0,d=o;continue}aU(a,0,f,e,h(a))}return X(f)}}}return ln}var
-sW=cm,sX=50,hr=cq,tx=30;function
-hs(a,f,e){z(a,ty);function
+o=d[2];aU(a,0,f,e,h(a));aU(sX,0,f,e+h(a)|0,2);var
+e=(e+h(a)|0)+2|0,d=o;continue}aU(a,0,f,e,h(a))}return X(f)}}}return lp}var
+sY=cm,sZ=50,hr=cq,tz=30;function
+hs(a,f,e){z(a,tA);function
 d(b){return j(J,p(c(a,b)))}var
-g=b(e,d(tz));return[0,b(f,d(tA)),g]}function
+g=b(e,d(tB));return[0,b(f,d(tC)),g]}function
 ht(a){if(a){var
-b=ht(a[2]),c=a[1];return b7(function(a){return j(function(b){return[0,a,b]},b)},c)}return tB}function
-hu(i,e,F,v,g){if(0!==p(c(i,tV)))u(tW);var
-k=2===v[0]?1:0,G=c(i,tX);function
+b=ht(a[2]),c=a[1];return b7(function(a){return j(function(b){return[0,a,b]},b)},c)}return tD}function
+hu(i,e,F,v,g){if(0!==p(c(i,tX)))r(tY);var
+k=2===v[0]?1:0,G=c(i,tZ);function
 H(f,a){var
-n=f[2],w=0,x=0,y=0;if(_(a,tI)){z(a,tJ);var
-A=c(a,tK);return[0,n,y,x,[0,c_(f[3],A)]]}if(_(a,tL))return u(tM);var
-B=c(a,tN),o=eG(1,f[4],B);if(_(a,tO)){z(a,tP);var
-C=p(c(a,tQ)),i=f[4][2],r=function(a){z(a,tC);function
+n=f[2],w=0,x=0,y=0;if(_(a,tK)){z(a,tL);var
+A=c(a,tM);return[0,n,y,x,[0,c$(f[3],A)]]}if(_(a,tN))return r(tO);var
+B=c(a,tP),o=eI(1,f[4],B);if(_(a,tQ)){z(a,tR);var
+C=p(c(a,tS)),i=f[4][2],s=function(a){z(a,tE);function
 b(d,b){var
 e=p(c(a,b)),f=d-1|0;return j(function(a){return az(f,a)},e)}var
-g=b(e,tD),h=b(i,tE);function
+g=b(e,tF),h=b(i,tG);function
 f(b,a){var
-c=m(a);if(m(b)!==c)d(tF);return d0(b,a)}var
-k=p(c(a,tG));return j(function(a){function
+c=m(a);if(m(b)!==c)d(tH);return d3(b,a)}var
+k=p(c(a,tI));return j(function(a){function
 b(a){return f(h,a)}return hs(a,function(a){return f(g,a)},b)},k)},l=function(c){av(e+i|0);var
-a=aI(e,bw),b=aI(i,bw);bc(function(c){var
+a=aI(e,bx),b=aI(i,bx);bc(function(c){var
 d=c[1];bc(function(b){var
-c=b[1],d=b[2];s(a,c)[1+c]=d;return 0},d);var
+c=b[1],d=b[2];t(a,c)[1+c]=d;return 0},d);var
 e=c[2];return bc(function(g){var
-c=g[1],d=g[2],e=s(b,c)[1+c],a=I([0,e[2]],[0,d[2]]),h=0;if(typeof
+c=g[1],d=g[2],e=t(b,c)[1+c],a=I([0,e[2]],[0,d[2]]),h=0;if(typeof
 a!=="number"&&0===a[0]){var
 f=a[1];h=1}if(!h)var
 f=0;var
 i=I(d[1],[0,e[2]]);b[1+c]=Z([0,aq(I(e[1],[0,d[2]]),i),f]);return 0},e)},c);var
-d=d2(b);return[0,d2(a),d]},h=j(r,C);if(k)var
-t=function(a){return l([0,a,0])},q=b7(function(a){return j(t,a)},h);else{var
-v=1;if(cq<bs(function(b,a){return fP(jf,ag(b,m(a)))},v,h))b(u(tH),hr);var
+d=d5(b);return[0,d5(a),d]},h=j(s,C);if(k)var
+u=function(a){return l([0,a,0])},q=b7(function(a){return j(u,a)},h);else{var
+v=1;if(cq<bs(function(b,a){return dZ(jf,ag(b,m(a)))},v,h))b(r(tJ),hr);var
 q=j(l,ht(h))}var
 g=q}else
-if(_(a,tR)){z(a,tS);var
+if(_(a,tT)){z(a,tU);var
 F=function(b){function
 c(a){return a}var
-a=hs(b,function(a){return a},c);return[0,a[1],a[2]]},g=j(F,p(c(a,tT)))}else{z(a,tU);var
+a=hs(b,function(a){return a},c);return[0,a[1],a[2]]},g=j(F,p(c(a,tV)))}else{z(a,tW);var
 g=0}var
 D=ag(e,1+(m(g)/8|0)|0),E=m(o);ap((f[3]+E|0)+1|0,D);return[0,n,o,g,w]}var
-l=eH(eF(e),H,G),K=k?eI(l):k;if(K){var
+l=eJ(eH(e),H,G),K=k?eK(l):k;if(K){var
 f=aI(g+1|0,1),x=1;if(!(e<1)){var
 h=x;for(;;){var
-n=f.length-1,q=0===n?[0]:xg(f,0,n),y=1;if(!(g<1)){var
+n=f.length-1,q=0===n?[0]:xj(f,0,n),y=1;if(!(g<1)){var
 a=y;for(;;){var
-r=a-1|0,B=s(q,r)[1+r],t=a-1|0,C=s(q,a)[1+a],D=fP(jm,(s(f,t)[1+t]+C|0)+B|0);s(f,a)[1+a]=D;var
+s=a-1|0,B=t(q,s)[1+s],u=a-1|0,C=t(q,a)[1+a],D=dZ(jm,(t(f,u)[1+u]+C|0)+B|0);t(f,a)[1+a]=D;var
 E=a+1|0;if(g!==a){var
 a=E;continue}break}}var
 A=h+1|0;if(e!==h){var
 h=A;continue}break}}var
-o=s(f,g)[1+g];if(cq<o)b(u(tY),hr);var
+o=t(f,g)[1+g];if(cq<o)b(r(t0),hr);var
 w=function(b){var
 a=b;for(;;)if(typeof
 a==="number")return 0;else
@@ -3293,101 +3293,103 @@ switch(a[0]){case
 1:var
 a=a[2];continue;default:w(a[2]);var
 a=a[3];continue}};w(l)}var
-L=J(c(i,tZ));return[0,v,F,ad(e),L,l]}var
-hv=a7,eK=cq,ur=cq,us=10,hw=iw;function
-bx(b,c,a){if(b<m(a))k(u(ut),b,c);return a}function
-da(b){var
+L=J(c(i,t1));return[0,v,F,ad(e),L,l]}var
+hv=a7,eM=cq,ut=cq,uu=10,hw=iw;function
+by(b,c,a){if(b<m(a))k(r(uv),b,c);return a}function
+db(b){var
 a=bV(b);if(typeof
-a!=="number"&&0===a[0])return a[1];return d(uu)}function
-db(c,a){return typeof
+a!=="number"&&0===a[0])return a[1];return d(uw)}function
+dc(c,a){return typeof
 a==="number"?0:[0,b(c,a)]}function
 cj(b,a){return q(b,a)}var
-dc=cK(0,16);function
-dd(b){if(typeof
+dd=cK(0,16);function
+de(b){if(typeof
 b!=="number"&&3===b[0]){var
 a=b[1];if(a){var
 c=a[1],p=0;if(typeof
 c==="number"||!(2===c[0]))p=1;else{var
-e=c[1];if(i(e,uw))if(i(e,ux)){if(!i(e,uy)){var
+e=c[1];if(i(e,uy))if(i(e,uz)){if(!i(e,uA)){var
 f=a[2];if(f){var
 g=f[1],q=0;if(typeof
 g!=="number"&&0===g[0]){if(!f[2])return[2,g[1]];q=1}}}}else{var
 h=a[2];if(h){var
 j=h[1],r=0;if(typeof
 j!=="number"&&2===j[0]){if(!h[2]){var
-n=j[1],l=eb(dc,n);if(l)var
+n=j[1],l=ee(dd,n);if(l)var
 o=l[1];else{var
-m=dc[1]+1|0;cM(dc,n,m);var
-o=m}return[1,da(o)]}r=1}}}else{var
-k=a[2];if(k&&!k[2])return[0,J(k[1])]}}}}return d(uv)}var
+m=dd[1]+1|0;cM(dd,n,m);var
+o=m}return[1,db(o)]}r=1}}}else{var
+k=a[2];if(k&&!k[2])return[0,J(k[1])]}}}}return d(ux)}var
 bm=[0,0];function
-uz(a){z(a,uA);V(c(a,uB));var
-b=db(J,c(a,uC)),e=db(J,c(a,uD)),f=c(a,uE),k=0;if(typeof
+uB(a){z(a,uC);V(c(a,uD));var
+b=dc(J,c(a,uE)),e=dc(J,c(a,uF)),f=c(a,uG),k=0;if(typeof
 f!=="number"&&0===f[0]){var
 i=f[1];k=1}if(!k)var
-i=d(uF);var
-m=c(a,uG),g=db(function(a){return j(dd,bx(hw,uH,p(a)))},m),h=0;if(g)if(g[1]){var
-l=0;if(!b&&!e)l=1;if(!l){d(uI);h=1}}else{d(uJ);h=1}else
-if(b&&e&&!cj(b[1],e[1])){d(uK);h=1}return[0,b,e,g,i]}function
-hx(e,o,a){if(10<o)b(d(uY),us);if(_(a,uZ))u(u0);z(a,u1);function
-f(t,h){z(h,u2);bm[1]=bm[1]+10|0;var
-j=c(h,u3),u=o+1|0;function
+i=d(uH);var
+m=c(a,uI),g=dc(function(a){return j(de,by(hw,uJ,p(a)))},m),h=0;if(g)if(g[1]){var
+l=0;if(!b&&!e)l=1;if(!l){d(uK);h=1}}else{d(uL);h=1}else
+if(b&&e&&!cj(b[1],e[1])){d(uM);h=1}return[0,b,e,g,i]}function
+hx(e,o,a){if(10<o)b(d(u1),uu);if(_(a,u2))r(u3);z(a,u4);function
+f(t,h){z(h,u5);bm[1]=bm[1]+10|0;var
+j=c(h,u6),u=o+1|0;function
 k(a){return hx(e,u,a)}var
-l=c(h,u4),n=0;if(typeof
+l=c(h,u7),n=0;if(typeof
 l==="number"||!(2===l[0]))n=1;else{var
-m=l[1];if(i(m,u7))if(i(m,u8))if(i(m,u9))n=1;else
+m=l[1];if(i(m,u_))if(i(m,u$))if(i(m,va))n=1;else
 var
 f=k(j),b=1;else{var
 a=0,g=p(j);for(;;){if(g){var
 s=g[2],a=[0,k(g[1]),a],g=s;continue}if(a)var
 v=a[2],w=a[1],x=2,f=bs(function(b,a){return[2,a,b]},w,v),b=x;else
 var
-r=d(u_),f=r[2],b=r[1];break}}else
+r=d(vb),f=r[2],b=r[1];break}}else
 var
 f=k(j),b=0}if(n)var
-q=d(u5),f=q[2],b=q[1];return[1,b,J(c(h,u6)),f,t]}var
-g=p(c(a,u$)),h=j(function(a){z(a,uS);var
-k=bx(hv,uU,p(c(a,uT))),f=j(function(q){if(typeof
+q=d(u8),f=q[2],b=q[1];return[1,b,J(c(h,u9)),f,t]}var
+g=p(c(a,vc)),h=j(function(a){z(a,uV);var
+k=by(hv,uX,p(c(a,uW))),f=j(function(q){if(typeof
 q!=="number"&&3===q[0]){var
-g=q[1];if(g){var
-h=g[2];if(h){var
-j=h[1],x=0;if(typeof
-j==="number"||!(2===j[0]))x=1;else{var
-k=h[2];if(k){var
-l=k[2];if(l){var
-m=l[1],y=0;if(typeof
-m!=="number"&&0===m[0]){if(!l[2]){var
-n=k[1],f=j[1],u=az(e[1]-1|0,g[1]);if(i(f,uM))if(i(f,uN))if(i(f,uO))if(i(f,uP))var
-v=ay(f),r=b(d(uQ),v),a=r[2],c=r[1];else
-var
+h=q[1];if(h){var
+j=h[2];if(j){var
+k=j[1],z=0;if(typeof
+k==="number"||!(2===k[0]))z=1;else{var
+l=j[2];if(l){var
+m=l[2];if(m){var
+n=m[1],A=0;if(typeof
+n!=="number"&&0===n[0]){if(!m[2]){var
+g=l[1],f=k[1],w=az(e[1]-1|0,h[1]);if(i(f,uO))if(i(f,uP))if(i(f,uQ))if(i(f,uR))var
+x=ay(f),s=b(d(uS),x),a=s[2],c=s[1];else
+if(0===g)var
 a=0,c=3;else
 var
-a=dd(n),c=2;else
+v=r(uU),a=v[2],c=v[1];else
 var
-a=dd(n),c=1;else
+a=de(g),c=2;else
 var
-a=dd(n),c=0;var
-z=0;if(!(2<=c)&&typeof
-a!=="number"&&0!==a[0]){d(uR);z=1}var
-s=[0,u,c,a],t=eb(e[3],s);if(t)var
-o=t[1];else{var
-p=e[2];e[2]=p+1|0;cM(e[3],s,p);var
+a=de(g),c=1;else
+var
+a=de(g),c=0;var
+B=0;if(!(2<=c)&&typeof
+a!=="number"&&0!==a[0]){d(uT);B=1}var
+t=[0,w,c,a],u=ee(e[3],t);if(u)var
+o=u[1];else{var
+p=e[2];e[2]=p+1|0;cM(e[3],t,p);var
 o=p}av(o+1|0);var
-w=m[1];return[0,ad(o),w]}y=1}}}}}}}return d(uL)},k);bc(function(a){var
-b=c4(a[1]);bm[1]=(bm[1]+1|0)+b|0;return 0},f);bm[1]=bm[1]+10|0;var
-g=J(c(a,uV)),h=J(c(a,uW));if(1-cj(g,h))d(uX);return[0,f,g,h]},g),k=bs(f,0,p(c(a,va)));return bs(function(b,a){return[0,a,b]},k,h)}var
+y=n[1];return[0,ad(o),y]}A=1}}}}}}}return d(uN)},k);bc(function(a){var
+b=c5(a[1]);bm[1]=(bm[1]+1|0)+b|0;return 0},f);bm[1]=bm[1]+10|0;var
+g=J(c(a,uY)),h=J(c(a,uZ));if(1-cj(g,h))d(u0);return[0,f,g,h]},g),k=bs(f,0,p(c(a,vd)));return bs(function(b,a){return[0,a,b]},k,h)}var
 hy=999999999;function
-vu(a){z(a,vv);var
-b=J(c(a,vw)),e=az(hy,c(a,vx)),f=cj(b,bw),g=f||1-cj(b,[0,bV(1),0]);if(g)d(vy);return[0,[0,b,da(e)],e]}function
+vx(a){z(a,vy);var
+b=J(c(a,vz)),e=az(hy,c(a,vA)),f=cj(b,bx),g=f||1-cj(b,[0,bV(1),0]);if(g)d(vB);return[0,[0,b,db(e)],e]}function
 hz(c,a,b){if(typeof
-a!=="number"&&4===a[0])return xr(fW(c,a[1]),[0,[2,b]]);return 0}function
+a!=="number"&&4===a[0])return xt(fW(c,a[1]),[0,[2,b]]);return 0}function
 ck(c,a){if(typeof
 a!=="number"&&4===a[0]){var
 b=fW(c,a[1]);if(b&&typeof
 b[1]==="number")return 0;return b}return 0}function
-v3(a){if(hz(v5,a,v4))return[0,a,0];var
-c=ck(v6,a);if(c){var
-b=c[1],d=ck(v7,b),e=d?ck(v8,d[1]):u(wa),f=ck(v9,b);return e?f?[0,e[1],[0,[0,b,f[1]]]]:u(v_):u(v$)}return u(wb)}function
+v6(a){if(hz(v8,a,v7))return[0,a,0];var
+c=ck(v9,a);if(c){var
+b=c[1],d=ck(v_,b),e=d?ck(v$,d[1]):r(wd),f=ck(wa,b);return e?f?[0,e[1],[0,[0,b,f[1]]]]:r(wb):r(wc)}return r(we)}function
 bn(b,a){if(typeof
 a!=="number")switch(a[0]){case
 1:var
@@ -3403,145 +3405,145 @@ g=1;else
 if(a)g=1;else
 var
 f=0;if(g)var
-f=am(lh);if(f)return[0,e];break}}return d},g),f,e]}return a}function
-wr(a){function
+f=am(lj);if(f)return[0,e];break}}return d},g),f,e]}return a}function
+wu(a){function
 Y(c){var
-a=c[4],e=c[3],n=c[5];if(i(e,st))if(i(e,su))if(i(e,sv))var
-d=b(F(sw),a);else
+a=c[4],e=c[3],n=c[5];if(i(e,sv))if(i(e,sw))if(i(e,sx))var
+d=b(F(sy),a);else
 var
-l=1===a?sD:b(F(sF),a),d=b(F(sE),l);else
+l=1===a?sF:b(F(sH),a),d=b(F(sG),l);else
 var
-m=1===a?sG:b(F(sI),a),d=b(F(sH),m);else
+m=1===a?sI:b(F(sK),a),d=b(F(sJ),m);else
 var
-d=b(F(sJ),a);var
-j=c[2]?sx:sC,f=c[1];if(f)var
-g=f[1],k=1===g?sy:b(F(sA),g),h=k;else
+d=b(F(sL),a);var
+j=c[2]?sz:sE,f=c[1];if(f)var
+g=f[1],k=1===g?sA:b(F(sC),g),h=k;else
 var
-h=sB;return[0,hA(F(sz),h,j,d),n]}function
-$(a){bK[1]=hj(0);return b(a,0)}if(1-hz(wt,a,ws))u(wu);var
-g=V(c(a,wv));if(i(g,ww)){if(!i(g,wx)){eJ(a,ta);var
-A=hq(a,1),K=ad(A[4]),an=A[3],L=i(an,tb)?i(an,tc)?[2,K]:[1,K]:[0,K],M=p(c(a,td));if(fU(function(a){return _(a,te)},M))u(tf);var
-N=p(c(a,tg)),B=m(N);if(cm<B)b(u(th),sW);var
-C=j(function(a){z(a,ti);function
+h=sD;return[0,hA(F(sB),h,j,d),n]}function
+$(a){bu[1]=hj(0);return b(a,0)}if(1-hz(ww,a,wv))r(wx);var
+g=V(c(a,wy));if(i(g,wz)){if(!i(g,wA)){eL(a,tc);var
+A=hq(a,1),K=ad(A[4]),an=A[3],L=i(an,td)?i(an,te)?[2,K]:[1,K]:[0,K],M=p(c(a,tf));if(fU(function(a){return _(a,tg)},M))r(th);var
+N=p(c(a,ti)),B=m(N);if(cm<B)b(r(tj),sY);var
+C=j(function(a){z(a,tk);function
 b(e){var
 a=j(J,p(e));if(a){var
 b=a[2],c=a[1];if(b){if(!b[2]&&2===L[0])return[0,c,b[1]]}else
-if(2!==L[0])return[0,c,c]}return d(tj)}var
-e=j(b,p(c(a,tk)));return[0,j(J,p(c(a,tl))),e]},M),t=C?m(C[1][1]):d(tw);if(50<t)b(u(tm),sX);bc(function(a){var
-c=m(a[1])!==t?1:0,b=c||(m(a[2])!==B?1:0);return b?d(tn):b},C);var
+if(2!==L[0])return[0,c,c]}return d(tl)}var
+e=j(b,p(c(a,tm)));return[0,j(J,p(c(a,tn))),e]},M),u=C?m(C[1][1]):d(ty);if(50<u)b(r(to),sZ);bc(function(a){var
+c=m(a[1])!==u?1:0,b=c||(m(a[2])!==B?1:0);return b?d(tp):b},C);var
 ao=function(c,g){var
 a=g;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:ap(m(M),B+1|0);var
 e=a[1][3];if(e){var
-f=e[1];if(c)return d(to);if(B<=c4(f)){var
-h=c4(f);return b(d(tp),h)}}return 0;case
+f=e[1];if(c)return d(tq);if(B<=c5(f)){var
+h=c5(f);return b(d(tr),h)}}return 0;case
 1:var
 a=a[2];continue;default:ao(c,a[2]);var
 a=a[3];continue}},O=function(f,e,b){var
-a=eH(e,function(b,a){var
-e=b[2],i=0,k=0,l=0,n=0,o=0;if(_(a,sY)){z(a,sZ);var
-q=c(a,s0);return[0,e,o,n,l,k,[0,c_(b[3],q)]]}z(a,s1);var
-f=c(a,s2),g=typeof
-f==="number"?0:[0,ad(az(1999,f))],r=p(c(a,s3)),s=b[4],h=j(function(a){return ci(s,a)},r),v=0===g?0:t;if(m(h)!==v)d(s4);function
-w(a){if(_(a,s5))u(s6);z(a,s7);av(b[3]+2|0);var
-d=j(J,p(c(a,s8)));return[0,J(c(a,s9)),d]}function
+a=eJ(e,function(b,a){var
+e=b[2],i=0,k=0,l=0,n=0,o=0;if(_(a,s0)){z(a,s1);var
+q=c(a,s2);return[0,e,o,n,l,k,[0,c$(b[3],q)]]}z(a,s3);var
+f=c(a,s4),g=typeof
+f==="number"?0:[0,ad(az(1999,f))],s=p(c(a,s5)),t=b[4],h=j(function(a){return ci(t,a)},s),v=0===g?0:u;if(m(h)!==v)d(s6);function
+w(a){if(_(a,s7))r(s8);z(a,s9);av(b[3]+2|0);var
+d=j(J,p(c(a,s_)));return[0,J(c(a,s$)),d]}function
 x(b){var
 a=p(b),c=m(a)+1|0;ap(m(a)+1|0,c);return j(w,a)}var
-y=j(x,p(c(a,s_))),A=c(a,s$);return[0,e,eG(1,b[4],A),g,h,y,i]},b);ao(f,a);return a},aN=O(0,q0,c(a,tq)),aO=j(function(a){z(a,tr);V(c(a,ts));var
-d=c(a,tt);return O(0,function(a){return bG(a,qZ)?0:1+b(hm(t),a)|0},d)},N),aP=[0,aN,aO,j(function(b){var
-a=c(b,tu);return typeof
-a==="number"?0:[0,O(1,hm(t),a)]},N)],aQ=J(c(a,tv)),o=[0,L,A[2],aQ,aP,C],ac=o[4],bh=function(k){var
+y=j(x,p(c(a,ta))),A=c(a,tb);return[0,e,eI(1,b[4],A),g,h,y,i]},b);ao(f,a);return a},aN=O(0,q2,c(a,ts)),aO=j(function(a){z(a,tt);V(c(a,tu));var
+d=c(a,tv);return O(0,function(a){return bH(a,q1)?0:1+b(hm(u),a)|0},d)},N),aP=[0,aN,aO,j(function(b){var
+a=c(b,tw);return typeof
+a==="number"?0:[0,O(1,hm(u),a)]},N)],aQ=J(c(a,tx)),o=[0,L,A[2],aQ,aP,C],ac=o[4],bh=function(k){var
 a=o[5],b=ac[3],c=0;function
 d(a){return bn(c,a)}var
-e=j(function(a){return fS(d,a)},b),f=ac[2],g=0,h=j(function(a){return bn(g,a)},f),i=[0,bn(0,ac[1]),h,e];return gL([0,o[1],o[2],o[3],i,a])},bi=$(function(a){return gL(o)});return[0,Y(A),bi,bh,eL]}if(i(g,wy)){if(!i(g,wz)){if(al(c(a,vA),vz))u(vB);if(_(a,vC))u(vD);eJ(a,vE);var
-l=c(a,r8);z(l,r9);if(al(c(l,r$),r_))d(sa);var
-H=c(l,sb),aE=0;if(typeof
+e=j(function(a){return fS(d,a)},b),f=ac[2],g=0,h=j(function(a){return bn(g,a)},f),i=[0,bn(0,ac[1]),h,e];return gL([0,o[1],o[2],o[3],i,a])},bi=$(function(a){return gL(o)});return[0,Y(A),bi,bh,eN]}if(i(g,wB)){if(!i(g,wC)){if(al(c(a,vD),vC))r(vE);if(_(a,vF))r(vG);eL(a,vH);var
+l=c(a,r_);z(l,r$);if(al(c(l,sb),sa))d(sc);var
+H=c(l,sd),aE=0;if(typeof
 H!=="number"&&2===H[0]){var
-ah=H[1],ai=i(ah,sg),aF=0;if(ai)if(i(ah,sh))aF=1;else
+ah=H[1],ai=i(ah,si),aF=0;if(ai)if(i(ah,sj))aF=1;else
 var
 aj=1;else
 var
 aj=ai;if(!aF){var
 n=aj;aE=1}}if(!aE)var
-n=d(sc);var
-x=az(hp,c(l,sd));if(x<1)d(se);var
-ae=c(l,sf),y=typeof
-ae==="number"?0:[0,V(ae)],aH=ho(l);if(al(c(a,vG),vF))u(vH);if(al(c(a,vJ),vI))u(vK);gi(dc);var
-as=bx(hv,vM,p(c(a,vL))),at=j(function(a){return c(a,vN)},as),aW=m(at);if(m(fY(aV,at))<aW)d(vO);var
-E=j(uz,as),R=j(vu,bx(eK,vQ,p(c(a,vP)))),aX=cK(0,16),S=[0,m(E),0,aX],aY=bx(eK,vS,p(c(a,vR))),T=j(function(a){z(a,vc);V(c(a,vd));var
-e=V(c(a,ve));if(i(e,vf))if(i(e,vg)){var
-n=i(e,vh);if(n)if(dZ(e,vb))var
-f=b(u(vi),e);else
+n=d(se);var
+x=az(hp,c(l,sf));if(x<1)d(sg);var
+ae=c(l,sh),y=typeof
+ae==="number"?0:[0,V(ae)],aH=ho(l);if(al(c(a,vJ),vI))r(vK);if(al(c(a,vM),vL))r(vN);gi(dd);var
+as=by(hv,vP,p(c(a,vO))),at=j(function(a){return c(a,vQ)},as),aW=m(at);if(m(fY(aV,at))<aW)d(vR);var
+E=j(uB,as),R=j(vx,by(eM,vT,p(c(a,vS)))),aX=cK(0,16),S=[0,m(E),0,aX],aY=by(eM,vV,p(c(a,vU))),T=j(function(a){z(a,vf);V(c(a,vg));var
+e=V(c(a,vh));if(i(e,vi))if(i(e,vj)){var
+n=i(e,vk);if(n)if(d2(e,ve))var
+f=b(r(vl),e);else
 var
-D=ay(e),f=b(d(vr),D);else
+D=ay(e),f=b(d(vu),D);else
 var
 f=n}else
 var
-f=vs;else
+f=vv;else
 var
-f=vt;z(c(a,vj),0);var
-o=J(c(a,vk));if(cj(o,bw))d(vl);var
-q=az(hy,c(a,vm)),w=da(q),x=c(a,vn),y=m(R)-1|0,h=db(function(a){return az(y,a)},x),E=0;if(h){var
-r=h[1];if(0<=r){var
-g=R,k=r;for(;;){if(g){var
-t=g[2],v=g[1];if(0!==k){var
-g=t,k=k-1|0;continue}var
+f=vw;z(c(a,vm),0);var
+o=J(c(a,vn));if(cj(o,bx))d(vo);var
+q=az(hy,c(a,vp)),w=db(q),x=c(a,vq),y=m(R)-1|0,h=dc(function(a){return az(y,a)},x),E=0;if(h){var
+s=h[1];if(0<=s){var
+g=R,k=s;for(;;){if(g){var
+u=g[2],v=g[1];if(0!==k){var
+g=u,k=k-1|0;continue}var
 l=v}else
 var
-l=fK(lf);break}}else
+l=fL(lh);break}}else
 var
-l=am(lg);if(0!==kP(q,l[2])){u(vq);E=1}}bm[1]=0;var
-A=p(c(a,vo)),B=0,s=j(function(a){return hx(S,B,a)},A);if(0===s)d(vp);var
-C=bm[1]+20|0;return[0,[0,f,o,s,w,fS(ad,h)],h,C]},aY),U=f6(T),aZ=bx(ur,vU,p(c(a,vT))),W=j(function(a){var
-b=bx(eK,vV,p(a)),c=U.length-1-1|0;return j(function(a){return az(c,a)},b)},aZ);if(0===W)d(vW);var
-au=aI(S[2],0),a0=S[3];nY(function(a,b){var
-c=a[3],d=a[2],e=[0,[0,ad(a[1]),d,c]];s(au,b)[1+b]=e;return 0},a0);var
-w=j(fR,d2(au)),aw=[0,0],a1=1,G=bs(function(h,e){var
+l=am(li);if(0!==kR(q,l[2])){r(vt);E=1}}bm[1]=0;var
+A=p(c(a,vr)),B=0,t=j(function(a){return hx(S,B,a)},A);if(0===t)d(vs);var
+C=bm[1]+20|0;return[0,[0,f,o,t,w,fS(ad,h)],h,C]},aY),U=f6(T),aZ=by(ut,vX,p(c(a,vW))),W=j(function(a){var
+b=by(eM,vY,p(a)),c=U.length-1-1|0;return j(function(a){return az(c,a)},b)},aZ);if(0===W)d(vZ);var
+au=aI(S[2],0),a0=S[3];n0(function(a,b){var
+c=a[3],d=a[2],e=[0,[0,ad(a[1]),d,c]];t(au,b)[1+b]=e;return 0},a0);var
+w=j(fR,d5(au)),aw=[0,0],a1=1,G=bs(function(h,e){var
 f=g3(w,ad(aw[1]));aw[1]++;av(m(w));var
 a=m(f),c=e[3],i=c?m(c[1]):c,d=((3*(a+2|0)|0)+i|0)+2|0;ap(20*d|0,a+1|0);ap(ag(d,d),a+1|0);var
-g=ag(h,m(g4(e,f)));if(iw<g)b(u(vX),hw);return g},a1,E),a2=m(E)/20|0,a3=(1+(m(w)/20|0)|0)+a2|0;ap(G,ag(20*(m(w)+1|0)|0,a3));var
-X=n?ag(G,G):G;bK[1]=hj(0);bc(function(f){if(n)var
+g=ag(h,m(g4(e,f)));if(iw<g)b(r(v0),hw);return g},a1,E),a2=m(E)/20|0,a3=(1+(m(w)/20|0)|0)+a2|0;ap(G,ag(20*(m(w)+1|0)|0,a3));var
+X=n?ag(G,G):G;bu[1]=hj(0);bc(function(f){if(n)var
 c=0;else{var
 b=0,a=f;for(;;){if(a){var
-d=a[2],e=a[1],h=s(U,e)[1+e][2];if(h){var
-b=[0,h[1],b],a=d;continue}var
+d=a[2],e=a[1],j=t(U,e)[1+e][2];if(j){var
+b=[0,j[1],b],a=d;continue}var
 a=d;continue}var
-c=fY(af,cE(b));break}}if(1<m(c))u(vY);var
-i=10,j=bs(function(b,a){return(b+s(U,a)[1+a][3]|0)+a|0},i,f);ap(X,ag(j,bK[1]));var
-g=0!==c?1:0;return g?ap(ag(X,X),4*bK[1]|0):g},W);var
-ax=1-n,aA=ax?fU(function(a){return 0!==a[2]?1:0},T):ax,a4=j(function(a){return j(ad,a)},W),a5=j(function(a){return a[1]},T),a6=j(n6,R),a7=J(c(a,vZ)),f=[0,E,w,n,da(x),a7,a6,a5,a4],bb=bV(jm),ab=I([0,f[5][2]],bb),aG=0;if(typeof
+c=fY(af,cE(b));break}}if(1<m(c))r(v1);var
+g=kI(dn,bu[1]),k=10,h=bs(function(b,a){return dZ(g+1|0,(b+t(U,a)[1+a][3]|0)+a|0)},k,f);if(g<h)throw cN;ap(X,ag(h,bu[1]));var
+i=0!==c?1:0;return i?ap(ag(X,X),4*bu[1]|0):i},W);var
+ax=1-n,aA=ax?fU(function(a){return 0!==a[2]?1:0},T):ax,a4=j(function(a){return j(ad,a)},W),a5=j(function(a){return a[1]},T),a6=j(n8,R),a7=J(c(a,v2)),f=[0,E,w,n,db(x),a7,a6,a5,a4],bb=bV(jm),ab=I([0,f[5][2]],bb),aG=0;if(typeof
 ab!=="number"&&0===ab[0]){var
 aC=ab[1];aG=1}if(!aG)var
 aC=0;var
-bd=bV(1000001),be=Z([0,I(f[5][1],bd),aC]),bf=function(a){return aA?hf([0,f[1],f[2],f[3],f[4],be,f[6],f[7],f[8]]):aA},bg=hf(f),aJ=1===x?sK:b(F(sS),x),aL=n?y?sL:sP:y?sQ:sR;if(y)var
-aM=ay(y[1]),ak=b(F(sM),aM);else
+bd=bV(1000001),be=Z([0,I(f[5][1],bd),aC]),bf=function(a){return aA?hf([0,f[1],f[2],f[3],f[4],be,f[6],f[7],f[8]]):aA},bg=hf(f),aJ=1===x?sM:b(F(sU),x),aL=n?y?sN:sR:y?sS:sT;if(y)var
+aM=ay(y[1]),ak=b(F(sO),aM);else
 var
-ak=sO;return[0,[0,hA(F(sN),ak,aL,aJ),aH],bg,bf,wE]}if(i(g,wA)){if(i(g,wB)){var
-a8=ay(g);return b(u(wC),a8)}var
-P=_(a,uj),aR=P?uk:P;eJ(a,cD(ul,aR));var
-e=hq(a,0),h=fR(e[1]),Q=ad(e[4]),aq=e[3],D=i(aq,um)?i(aq,un)?[2,Q]:[1,Q]:[0,Q];if(P){var
-v=p(c(a,uo)),aD=0;if(v&&2===D[0]){var
-q=_(v[1],uq);aD=1}if(!aD)var
+ak=sQ;return[0,[0,hA(F(sP),ak,aL,aJ),aH],bg,bf,wH]}if(i(g,wD)){if(i(g,wE)){var
+a8=ay(g);return b(r(wF),a8)}var
+P=_(a,ul),aR=P?um:P;eL(a,cD(un,aR));var
+e=hq(a,0),h=fR(e[1]),Q=ad(e[4]),aq=e[3],D=i(aq,uo)?i(aq,up)?[2,Q]:[1,Q]:[0,Q];if(P){var
+v=p(c(a,uq)),aD=0;if(v&&2===D[0]){var
+q=_(v[1],us);aD=1}if(!aD)var
 q=0;var
 aS=j(function(e){var
-w=0,x=q?t0:ui;z(e,[0,t1,[0,x,w]]);var
+w=0,x=q?t2:uk;z(e,[0,t3,[0,x,w]]);var
 f=[0,0],g=[0,0];function
-y(a,b){if(0<a[4][2])d(t2);g[1]=cC(g[1],a[3]);var
-m=ad(a[1]);if(_(b,t3)){z(b,t4);var
-n=c(b,t5);return[0,m,[0,bw,0,0],[0,c_(a[3],n)]]}z(b,t6);f[1]=[0,a[1],f[1]];var
-e=c(b,t7);if(typeof
+y(a,b){if(0<a[4][2])d(t4);g[1]=cC(g[1],a[3]);var
+m=ad(a[1]);if(_(b,t5)){z(b,t6);var
+n=c(b,t7);return[0,m,[0,bx,0,0],[0,c$(a[3],n)]]}z(b,t8);f[1]=[0,a[1],f[1]];var
+e=c(b,t9);if(typeof
 e!=="number"&&3===e[0]){var
 h=e[1];if(h){var
 j=h[1],o=0;if(typeof
 j==="number"||!(2===j[0]))o=1;else
-if(!i(j[1],t9)){var
+if(!i(j[1],t$)){var
 k=h[2];if(k){var
 l=k[1],p=0;if(typeof
-l!=="number"&&4===l[0]){if(!k[2])return[0,m,ci(a[4],l),0];p=1}}}}}return d(t8)}var
-A=c(e,t_),t=eH(eF(h),y,A),l=f[1];function
-r(h,d){if(2===h){if(d){var
+l!=="number"&&4===l[0]){if(!k[2])return[0,m,ci(a[4],l),0];p=1}}}}}return d(t_)}var
+A=c(e,ua),u=eJ(eH(h),y,A),l=f[1];function
+s(h,d){if(2===h){if(d){var
 i=d[2];if(i){var
 j=i[1],l=d[1],w=i[2],x=0<af(l,j)?[0,l,[0,j,0]]:[0,j,[0,l,0]];return[0,x,w]}}}else
 if(3===h&&d){var
@@ -3562,46 +3564,46 @@ if(3===h&&d){var
 l=d[2];if(l){var
 m=l[2];if(m){var
 a=m[1],b=l[1],c=d[1],A=m[2],B=0<af(c,b)?0<af(c,a)?0<af(b,a)?[0,a,[0,b,[0,c,0]]]:[0,b,[0,a,[0,c,0]]]:[0,b,[0,c,[0,a,0]]]:0<af(b,a)?0<af(c,a)?[0,a,[0,c,[0,b,0]]]:[0,c,[0,a,[0,b,0]]]:[0,c,[0,b,[0,a,0]]];return[0,B,A]}}}var
-p=h>>1,q=r(p,d),y=q[1],s=r(h-p|0,q[2]),g=y,f=s[1],e=0,z=s[2];for(;;){if(g){if(f){var
+p=h>>1,q=s(p,d),y=q[1],r=s(h-p|0,q[2]),g=y,f=r[1],e=0,z=r[2];for(;;){if(g){if(f){var
 n=f[1],o=g[1],u=f[2],v=g[2];if(0<af(o,n)){var
 g=v,e=[0,o,e];continue}var
 f=u,e=[0,n,e];continue}var
 t=aK(g,e)}else
 var
 t=aK(f,e);return[0,t,z]}}var
-s=m(l),n=2<=s?k(s,l)[1]:l;if(30<m(n))b(u(t$),tx);var
+t=m(l),n=2<=t?k(t,l)[1]:l;if(30<m(n))b(r(ub),tz);var
 a=b7(function(a){return j(function(b){var
 c=ad(b);return[0,ad(a),c]},n)},n),v=((2*g[1]|0)+(2*h|0)|0)+2|0;function
 o(c){var
-e=p(c),b=j(function(a){return c_(v,a)},e),f=m(a);if(m(b)!==f)d(ua);return d0(a,b)}var
+e=p(c),b=j(function(a){return c$(v,a)},e),f=m(a);if(m(b)!==f)d(uc);return d3(a,b)}var
 B=q?1:1+(h/4|0)|0,C=(m(a)/4|0)+ag(v,B)|0;ap(m(a),C);if(q){var
-D=p(c(e,ub));return[0,t,0,j(function(a){z(a,uc);var
-d=o(c(a,ud)),e=o(c(a,ue)),f=J(c(a,uf)),g=V(c(a,ug));return[0,ad(b(eF(h),g)),f,e,d]},D)]}return[0,t,o(c(e,uh)),0]},v);ap(m(v),h*4|0);var
-aT=e[4],aU=q?D:[0,ad(1)],ar=hu(a,m(v),0,aU,aT);if(eI(ar[5]))u(up);var
+D=p(c(e,ud));return[0,u,0,j(function(a){z(a,ue);var
+d=o(c(a,uf)),e=o(c(a,ug)),f=J(c(a,uh)),g=V(c(a,ui));return[0,ad(b(eH(h),g)),f,e,d]},D)]}return[0,u,o(c(e,uj)),0]},v);ap(m(v),h*4|0);var
+aT=e[4],aU=q?D:[0,ad(1)],ar=hu(a,m(v),0,aU,aT);if(eK(ar[5]))r(ur);var
 aB=[0,e,[1,[0,D,ad(h),q,aS,ar]]]}else
 var
 aB=[0,e,[0,hu(a,h,e[2],D,e[4])]];var
 aa=aB[2];if(0===aa[0]){var
-r=aa[1],a9=function(b){var
-a=bn(0,r[5]);return ex([0,r[1],r[2],r[3],r[4],a])},a_=$(function(a){return ex(r)});return[0,Y(e),a_,a9,eL]}var
+s=aa[1],a9=function(b){var
+a=bn(0,s[5]);return ez([0,s[1],s[2],s[3],s[4],a])},a_=$(function(a){return ez(s)});return[0,Y(e),a_,a9,eN]}var
 k=aa[1],a$=function(c){var
-a=k[5],b=bn(0,k[5][5]);return gX([0,k[1],k[2],k[3],k[4],[0,a[1],a[2],a[3],a[4],b]])},ba=$(function(a){return gX(k)});return[0,Y(e),ba,a$,eL]}}}return b(u(wD),g)}function
-wF(n){n5(0);qR(0);c$[1]=0;try{var
-e=v3(ql(n)),l=e[1],a=wr(l),f=a[1],M=c(l,wJ),g=sT(f[2]),o=f[1],p=bG(g,wK)?wL:Y(wR,g),r=V(c(c(l,wN),wM)),s=V(M),d=xc(F(wO),s,r,p,o);if(a[2]){var
+a=k[5],b=bn(0,k[5][5]);return gX([0,k[1],k[2],k[3],k[4],[0,a[1],a[2],a[3],a[4],b]])},ba=$(function(a){return gX(k)});return[0,Y(e),ba,a$,eN]}}}return b(r(wG),g)}function
+wI(n){n7(0);qT(0);da[1]=0;try{var
+e=v6(qn(n)),l=e[1],a=wu(l),f=a[1],M=c(l,wM),g=sV(f[2]),o=f[1],p=bH(g,wN)?wO:Y(wU,g),r=V(c(c(l,wQ),wP)),s=V(M),d=xf(F(wR),s,r,p,o);if(a[2]){var
 t=function(N){var
 W=J(M),g=N[2];function
 E(a){return 1-q(W,a)}var
-F=V(c(c(l,wd),wc)),b=V(c(c(N[1],wf),we)),d=h(b)-1|0;for(;;){if(0<=d){if(at(b,d)!==58){var
+F=V(c(c(l,wg),wf)),b=V(c(c(N[1],wi),wh)),d=h(b)-1|0;for(;;){if(0<=d){if(at(b,d)!==58){var
 d=d-1|0;continue}var
 s=[0,d]}else
 var
 s=0;if(s)var
 G=s[1],H=ab(b,G+1|0,(h(b)-G|0)-1|0);else
 var
-H=b;if(i(F,b)&&i(F,H))return wg;if(!al(c(g,wi),wh)&&!al(c(g,wl),wk)){var
-t=c(g,wm);if(typeof
+H=b;if(i(F,b)&&i(F,H))return wj;if(!al(c(g,wl),wk)&&!al(c(g,wo),wn)){var
+t=c(g,wp);if(typeof
 t!=="number"&&1===t[0]){var
-j=t[1],v=45===C(j,0)?1:0,e=v?ab(j,1,h(j)-1|0):j,w=d1(X(f3(lb,aF(e))),fc);if(w){var
+j=t[1],v=45===C(j,0)?1:0,e=v?ab(j,1,h(j)-1|0):j,w=d4(X(f3(ld,aF(e))),fd);if(w){var
 m=w[1],f=ab(e,m+1|0,(h(e)-m|0)-1|0);if(4<h(f))var
 x=i5;else
 var
@@ -3609,29 +3611,29 @@ T=43===C(f,0)?ab(f,1,h(f)-1|0):f,x=cy(T);var
 y=x,a=ab(e,0,m)}else
 var
 y=0,a=e;var
-z=d1(a,46);if(z)var
+z=d4(a,46);if(z)var
 n=z[1],Q=ab(a,n+1|0,(h(a)-n|0)-1|0),o=Q,A=ab(a,0,n);else
 var
-o=qX,A=a;var
+o=qZ,A=a;var
 p=y-h(o)|0,O=0;if(40<h(a)||400<br(p))O=1;else{var
-B=function(a){return c7(Y(qW,f4(a,48)))},D=c7(Y(A,o)),R=v?U(D):D,r=B(cC(0,-p|0)),P=0;if(typeof
+B=function(a){return c8(Y(qY,f4(a,48)))},D=c8(Y(A,o)),R=v?U(D):D,r=B(cC(0,-p|0)),P=0;if(typeof
 r!=="number"&&0===r[0]){var
 S=r[1],k=[0,Z([0,I(R,B(cC(0,p))),S])];P=1}if(!P)var
 k=0}if(O)var
 k=0;if(k&&!E(k[1])){var
-u=ck(wp,g);if(u)var
-K=E(hi(V(u[1]))),L=K?wq:K;else
+u=ck(ws,g);if(u)var
+K=E(hi(V(u[1]))),L=K?wt:K;else
 var
-L=u;return L}return wo}return wn}return wj}},j=k6(e[2],t);if(j)var
-u=Y(wP,d),k=[0,1,Y(j[1],u)];else
+L=u;return L}return wr}return wq}return wm}},j=k8(e[2],t);if(j)var
+u=Y(wS,d),k=[0,1,Y(j[1],u)];else
 var
 k=[0,0,d];var
 m=k}else
 var
-m=b(a[3],0)?[0,2,a[4]]:[0,1,Y(wQ,d)];return m}catch(a){a=aJ(a);if(a[1]===hh)return[0,2,a[2]];if(a[1]===hg)return[0,2,Y(wG,a[2])];if(a===ec)return wH;if(a===dW)return wI;throw a}}gk[wS]=xR(function(c){var
-b=wF(as(c)),d=dQ(b[2]);switch(b[1]){case
+m=b(a[3],0)?[0,2,a[4]]:[0,1,Y(wT,d)];return m}catch(a){a=aJ(a);if(a[1]===hh)return[0,2,a[2]];if(a[1]===hg)return[0,2,Y(wJ,a[2])];if(a===cN)return wK;if(a===dY)return wL;throw a}}gk[wV]=xT(function(c){var
+b=wI(as(c)),d=dS(b[2]);switch(b[1]){case
 0:var
-a=v0;break;case
+a=v3;break;case
 1:var
-a=v1;break;default:var
-a=v2}return xQ([0,dQ(a),d])});dX(0);return}(globalThis));
+a=v4;break;default:var
+a=v5}return xS([0,dS(a),d])});d0(0);return}(globalThis));
