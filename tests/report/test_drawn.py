@@ -36,7 +36,8 @@ def test_every_draw_of_an_alignment_is_listed_with_what_it_hides(name, length, t
     table = released(evidence)
     rows = [(each.place, each.moves, each.law, each.price, each.within) for each in table.releases]
     assert rows == ROWS[name, length]
-    assert ("for any length" in table.composition) is (length is None)
+    said = "for any length" if length is None else "for exactly 3 answers, not for fewer or more"
+    assert table.composition[-1].replace("\N{NO-BREAK SPACE}", " ") == said
     evidence.to_html(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert page.index('<section id="released">') < page.index('<section id="proof"')
@@ -46,7 +47,9 @@ def test_every_draw_of_an_alignment_is_listed_with_what_it_hides(name, length, t
 def test_releases_of_numbers_are_listed_with_their_line(tmp_path):
     (tmp_path / "own.py").write_text(NOISY, encoding="utf-8")
     evidence = dp.prove(f"{tmp_path / 'own.py'}:total", domain=(0, 1), length=2, claim="epsilon=1", runs=0, seed=1)
-    (row,) = released(evidence).releases
+    table = released(evidence)
+    assert table.composition[-1].replace("\N{NO-BREAK SPACE}", " ") == "for exactly 2 numbers, not for fewer or more"
+    (row,) = table.releases
     assert row.place.endswith("own.py:6") and (row.moves, row.price, row.within) == ("1 at most", "ε = 1/2", "5.992")
 
 

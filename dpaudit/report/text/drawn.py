@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpaudit.evidence.evidence import Evidence
+from dpaudit.report.text.bound_kinds import answers
 from dpaudit.report.text.chain import MOST_SHOWN, ReleaseLink, chain, noise_reach, short_number
 from dpaudit.report.text.numerals import count_text
 from dpaudit.report.text.phrases import full_text
@@ -57,7 +58,10 @@ def released(evidence: Evidence) -> Released | None:
         return None  # it is no such certificate; a check says why
     if not rows:
         return None
-    many = proof.length is None
+    length = "for any length"
+    if proof.length is not None:
+        many = answers(proof.length)
+        length = f"for exactly {many.replace('answer', 'number') if kind == 'moves' else many}, not for fewer or more"
     told = {
         "moves": "what one number moves adds up over all releases, for the number for which it is most",
         "fold": "the most that all answers together can cost, which each state of the loop is allowed",
@@ -65,7 +69,7 @@ def released(evidence: Evidence) -> Released | None:
     return Released(
         tuple(rows[:MOST_SHOWN]),
         f"and {count_text(len(rows) - MOST_SHOWN)} more, in the certificate" if len(rows) > MOST_SHOWN else "",
-        (told, "for any length" if many else f"for exactly {count_text(proof.length or 0)}, and no other length"),
+        (told, length),
         full_text(upper, evidence.claimed),
         by="One number moves it" if kind == "moves" else "Has to hide",
         first="Released at" if kind == "moves" else "Drawn",
