@@ -26,13 +26,19 @@ def change_in_words(pair: tuple[Any, Any], relation: Relation, *, valued: bool) 
     if not found.gone and not found.come:
         return f"the same {what} in another order"
     size = f" of {found.sizes[0]:,} record{'' if found.sizes[0] == 1 else 's'}" if what == "table" else ""
-    same = f"the same {what}{size}" if len(found.common[0]) else "an empty table" if what == "table" else "no records"
+    none, alone = "an empty table" if what == "table" else "no records", not len(found.common[0])
+    same = none if alone else f"the same {what}{size}"
     if not found.gone:
         more = "one more " if unit == "person" or len(found.come) == 1 else "more: "
         return f"{same}, and {more}{joined}"
+    one = left if valued or unit == "record" and len(found.gone) > 1 else f"one {left}"
     if not found.come:
-        return f"{same}, and without {left}"
-    return f"{same}, and with {joined} in place of {left}"
+        return f"{one} alone, and {none}" if alone else f"{same}, and without {one}"
+    single = unit == "person" or len(found.gone) == len(found.come) == 1
+    other = joined if valued else f"another {unit}" if single else f"other {joined}"
+    if alone:
+        return f"{one} alone, and {other} in {'its' if single else 'their'} place"
+    return f"{same}, and with {other} in place of {one}"
 
 
 def _told(unit: str, count: int, records: list[str], valued: bool) -> str:

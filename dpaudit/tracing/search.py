@@ -30,6 +30,7 @@ _LEAST_TRIED, _SHARE = 20, 0.3  # candidates of a slow function, and their share
 _FIRST = 8  # candidates that say whether noise is followed at all
 _AGAIN, _WHOLE = 12, 3  # of those that show most, how many are looked at from both sides, and of these on all records
 _FAR_FETCHED = ("outlier", "odd value")  # kinds of change that say less than others where both break the claim
+_OF_CODE = ("code", "behind the code")  # kinds of change whose values stand in the function itself
 _TRIPS = 2  # exceptions over values that are made up, of which is told
 _NEAR = 0.5  # of what a part of the data shows, a pair of all records that shows so much is shown
 
@@ -88,7 +89,7 @@ def worst_neighbours(
     looks = _Looks.at(target, [each.pair for each in small], claim, seed, made_up=made_up, tell=tell)
     if looks.nothing_followed:
         return FoundPair(found[0].pair(), found[0].name, len(found), left_out, None)
-    again = looks.worst(_AGAIN, {place for place, each in enumerate(found) if each.kind in _FAR_FETCHED})
+    again = looks.worst(_AGAIN, {place for place, each in enumerate(found) if _is_far_fetched(each)})
     place, rank = _again(target, small, again, claim, seed)
     in_part = small[place] is not found[place]
     if in_part:
@@ -96,6 +97,9 @@ def worst_neighbours(
         whole, higher = _again(target, found, ahead[:_WHOLE], claim, seed)
         if higher[0] > rank[0] or (higher[0] == rank[0] and higher[1] >= _NEAR * rank[1]):
             place, rank, in_part = whole, higher, False
+    fewest = looks.of_few_records(rank, small)
+    if fewest is not None:
+        place, in_part = fewest, False
     pair = (small if in_part else found)[place]
     return FoundPair(pair.pair(), pair.name, len(found), left_out, rank, looks.at_edges(rank, found), in_part)
 
@@ -108,7 +112,7 @@ def _again(
 
     def told(number: int) -> tuple[int, bool, float]:
         word, cost = ranks[number]
-        return word, word < Word.NOT_SUPPORTED or pairs[places[number]].kind not in _FAR_FETCHED, cost
+        return word, word < Word.NOT_SUPPORTED or not _is_far_fetched(pairs[places[number]]), cost
 
     best = max(range(len(places)), key=told)
     return places[best], ranks[best]
@@ -145,6 +149,11 @@ def is_edge(pair: tuple[Any, Any], path: Path, made_up: bool = False) -> bool:
 def _holds_none(pair: tuple[Any, Any]) -> bool:
     """Whether a side holds no record."""
     return any(hasattr(side, "__len__") and not len(side) for side in pair)
+
+
+def _is_far_fetched(pair: LazyPair) -> bool:
+    """Whether its change says less than others where both break the claim: nothing suggests that such a value comes."""
+    return pair.kind in _FAR_FETCHED or (pair.made_up and pair.kind not in _OF_CODE)
 
 
 def _trips(path: Path) -> bool:
@@ -220,6 +229,18 @@ class _Looks:
             word, cost = self.paths[place].rank
             first.setdefault((word, word < Word.NOT_SUPPORTED or place not in last, cost), place)
         return [first[rank] for rank in sorted(first, reverse=True)[:count]]
+
+    def of_few_records(self, rank: tuple[int, float], pairs: Sequence[LazyPair]) -> int | None:
+        """Return the pair of fewest records on which as much shows, where the noise decides what is released.
+
+        Runs have to measure such a pair, and what many records decide, no noise changes. None where it decides nothing.
+        """
+        sizes = {
+            place: min(map(len, pairs[place].pair()))
+            for place, path in enumerate(self.paths)
+            if path.branches and path.rank == rank and pairs[place].kind == "base" and not self.edges[place]
+        }
+        return min((place for place in sizes if sizes[place]), key=sizes.__getitem__, default=None)
 
     def at_edges(self, rank: tuple[int, float], pairs: Sequence[LazyPair]) -> tuple[str, ...]:
         """Say what was found at edges, if that is more than was found elsewhere; else nothing."""

@@ -208,6 +208,8 @@ CHANGES = [
     ([1, 2], [1, 2, 3], "add-remove", "the same data, and one more record 3"),
     ([1, 2, 3], [1, 2], "add-remove", "the same data, and without record 3"),
     ([1, 2, 3], [1, 9, 3], "replace", "the same data, and with record 9 in place of record 2"),
+    ([2], [9], "replace", "record 2 alone, and record 9 in its place"),
+    ([{"a": 9}], [], "add-remove", "record {a: 9} alone, and no records"),
     ([], [{"a": 1}], "add-remove", "no records, and one more record {a: 1}"),
     ([{"p": 1, "x": 2}], [{"p": 1, "x": 2}, {"p": 2, "x": 3}, {"p": 2, "x": 4}], "add-remove(person=p)",
      "the same data, and one more person with 2 records {p: 2, x: 3}, {p: 2, x: 4}"),
@@ -220,6 +222,30 @@ CHANGES = [
 def test_two_datasets_in_one_line(one, two, relation, words):
     assert change_in_words((one, two), parse_relation(relation), valued=True) == words
     assert "9" not in change_in_words((one, two), parse_relation(relation), valued=False)
+
+
+def test_two_datasets_in_one_line_without_a_value():
+    people, fewer = PEOPLE, PEOPLE.iloc[1:]
+    other = pd.concat([fewer, PEOPLE.iloc[[1]]])
+    told = [
+        change_in_words(pair, parse_relation("replace"), valued=False)
+        for pair in ((people, fewer), (people, other), (people.iloc[:1], people.iloc[1:2]), (people.iloc[:1], people.iloc[:0]))
+    ]  # fmt: skip
+    assert told == [
+        f"the same table of {len(people):,} records, and without one record",
+        f"the same table of {len(people):,} records, and with another record in place of one record",
+        "one record alone, and another record in its place",
+        "one record alone, and an empty table",
+    ]
+
+
+def test_a_usual_change_that_breaks_the_claim_is_told_before_a_far_fetched_one():
+    def total(df):
+        return df["pay"].sum() + np.random.laplace(0, 1)
+
+    evidence = traced(total, relation="replace")
+    assert "largest of its type" not in evidence.trace.found and evidence.verdict is dp.Verdict.VIOLATED
+    assert evidence.lower.value < 1e6
 
 
 # --- two scales of one noise ----------------------------------------------------------------------------------------
