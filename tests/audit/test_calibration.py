@@ -86,4 +86,3 @@ def test_the_number_that_was_found_gives_the_same_evidence(options):
     evidence = dp.audit(sampler, time_budget=0.2, **asked)
     assert time.perf_counter() > started
     assert dp.audit(sampler, runs=evidence.budget, **asked).id == evidence.id
-    assert evidence.fixed == ()

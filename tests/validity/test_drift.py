@@ -316,11 +316,10 @@ def test_measuring_runs_that_repeat_the_learning_runs_are_invalid():
         return float(data + store[place if place < learning else place - learning])
 
     asked = {"claim": "epsilon=1", "pairs": [(1, 0)], "relation": "declared", "floating_point": "ignore"}
-    fixed = [(learning, 8_000)]
-    evidence = dp.audit(begins_again, **asked, fixed=fixed, seed=1)
+    evidence = dp.audit(begins_again, **asked, runs=5 * learning, seed=1)
     assert evidence.verdict is dp.Verdict.INVALID and "come back" in evidence.reason
     release.calls = itertools.count()
-    assert dp.audit(release, **asked, fixed=fixed, seed=1).verdict is not dp.Verdict.INVALID
+    assert dp.audit(release, **asked, runs=5 * learning, seed=1).verdict is not dp.Verdict.INVALID
 
 
 def test_a_block_of_a_second_look_that_repeats_one_of_the_first_is_invalid():
