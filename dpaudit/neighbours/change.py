@@ -31,7 +31,7 @@ def change_in_words(pair: tuple[Any, Any], relation: Relation, *, valued: bool) 
     if not found.gone:
         more = "one more " if unit == "person" or len(found.come) == 1 else "more: "
         return f"{same}, and {more}{joined}"
-    one = left if valued or unit == "record" and len(found.gone) > 1 else f"one {left}"
+    one = left if valued or (unit == "record" and len(found.gone) > 1) else f"one {left}"
     if not found.come:
         return f"{one} alone, and {none}" if alone else f"{same}, and without {one}"
     single = unit == "person" or len(found.gone) == len(found.come) == 1

@@ -227,10 +227,9 @@ def test_two_datasets_in_one_line(one, two, relation, words):
 def test_two_datasets_in_one_line_without_a_value():
     people, fewer = PEOPLE, PEOPLE.iloc[1:]
     other = pd.concat([fewer, PEOPLE.iloc[[1]]])
-    told = [
-        change_in_words(pair, parse_relation("replace"), valued=False)
-        for pair in ((people, fewer), (people, other), (people.iloc[:1], people.iloc[1:2]), (people.iloc[:1], people.iloc[:0]))
-    ]  # fmt: skip
+    one, another, none = people.iloc[:1], people.iloc[1:2], people.iloc[:0]
+    pairs = (people, fewer), (people, other), (one, another), (one, none)
+    told = [change_in_words(pair, parse_relation("replace"), valued=False) for pair in pairs]
     assert told == [
         f"the same table of {len(people):,} records, and without one record",
         f"the same table of {len(people):,} records, and with another record in place of one record",
