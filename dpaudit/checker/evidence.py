@@ -398,18 +398,27 @@ def _violated(record: Record, claim: _Claim | None, bounds: list[_Bound]) -> Ite
     if claim is None:
         yield Finding("verdict", False, "nothing is claimed that could be violated")
         return
-    shared = record.get("low_bits") == "verdict"
+    shared, unsure = record.get("low_bits") == "verdict", None
     for bound in bounds:
         if (bound.decides or shared) and bound.value is not None and bound.value > claim.value:
-            sure = _sure(record, claim, bound, bounds.index(bound))
+            try:
+                sure = _sure(record, claim, bound, bounds.index(bound))
+            except _NoSecondLookError as error:  # another bound may be sure by itself
+                sure, unsure = "", error
             if sure:
                 yield Finding("verdict", True, f"violated follows: a bound of {bound.value:.7g} is {sure}")
                 return
+    if unsure is not None and not record.get("exact"):
+        raise unsure
     if any(each.value is None for each in bounds) or record.get("exact") or record.keys() - _REFUTES_NOTHING:
         rests = "what it rests on was not computed again: a counterexample, a trace, or another method of bounding"
         yield Finding("verdict", None, rests)
     else:
         yield Finding("verdict", False, "violated does not follow: no bound is above the claim so surely")
+
+
+class _NoSecondLookError(ValueError):
+    """A bound above the claim asks for a second look, and there is none."""
 
 
 def _sure(record: Record, claim: _Claim, bound: _Bound, number: int) -> str:
@@ -440,7 +449,7 @@ def _sure(record: Record, claim: _Claim, bound: _Bound, number: int) -> str:
     while levels[-1] / 2 >= alarm:
         levels.append(levels[-1] / 2)
     if second is None:
-        raise ValueError("a bound above the claim asks for a second look, and there is none")
+        raise _NoSecondLookError("a bound above the claim asks for a second look, and there is none")
     p = next((each for each in reversed(levels) if all(rejects(level) for level in levels if level >= each)), error)
     level, runs = alarm / (1 + len(levels)) / p, 2 * sum(_pair(bound.stated["counts"]["runs"]))
     stated = (second["p"], second["level"])

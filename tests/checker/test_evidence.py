@@ -13,6 +13,7 @@ import pytest
 from support.forgeries import BARE, FORGERIES, record_of
 from support.forging import OLD, ROOT
 
+import dpaudit as dp
 from dpaudit.checker.archive import built, contents, digest
 from dpaudit.checker.canonical import canonical, content_id
 from dpaudit.checker.evidence import UnreadableError, check, exit_code
@@ -72,6 +73,19 @@ def test_kept_evidence_holds(check_pyz: Path) -> None:
     assert (found.returncode, len(parts)) == (3, len(OLD))
     green = said(check_pyz, str(ROOT / "tests/evidence/old/proved_without_runs.json"), "--quiet")
     assert (green.returncode, green.stdout, green.stderr) == (0, "", "")
+
+
+@pytest.mark.slow
+def test_a_refutation_of_which_one_bound_is_just_above_the_claim_holds() -> None:
+    """What is certain needs no second look, however many bounds are above the claim without being sure."""
+    evidence = dp.prove("svt_releasing_values", runs=100_000, seed=172759258127698)
+    values = [attempt.bound.value for attempt in evidence.attempts]
+    assert len(values) == 2 and all(value > 1 for value in values) and evidence.second is None
+    record = json.loads(evidence.to_json())["evidence"]
+    assert code_of(record) == 0
+    del record["exact"], record["attempts"][1]  # nothing is sure any more
+    found = list(check(json.dumps({"id": content_id(record), "evidence": record, "run": None})))
+    assert any(each.holds is False and "second look" in each.sentence for each in found)
 
 
 @pytest.mark.parametrize("name", FORGERIES)
