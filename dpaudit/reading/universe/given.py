@@ -77,7 +77,7 @@ class Given(Private):
         if given > most:
             refuse(f"a scale of noise on whole numbers above {most:g}", "a smaller scale")
         if isinstance(size, keys.HowMany):
-            return keys.DrawOfKeys(size.table, law, given)
+            return size.draws(law, given)
         if isinstance(size, Private | Token):
             refuse("so many draws as something private or released says", "size=len(VALUES), with VALUES of your own")
         shape = () if size is None else shape_of_size(size)

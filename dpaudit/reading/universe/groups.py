@@ -17,6 +17,8 @@ from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.released import Token
 from dpaudit.reading.universe.state import Private, current, refuse
 
+CUT = "noisy = counts + np.random.laplace(0, scale, len(counts)); noisy[noisy >= threshold].sort_index()"
+
 
 class Groups(Private):
     """``frame.groupby(keys)[column]``."""
@@ -171,7 +173,7 @@ class Keyed(Private):
         """Refuse what shows the keys."""
         if name in self.parts and self.single is None and not hasattr(pd.DataFrame, name):
             return self.select(name)
-        return refuse(f".{name} of a table whose keys are those of the data", REINDEX)
+        return refuse(f".{name} of a table whose keys are those of the data", f"{REINDEX}; or, at a δ, {CUT}")
 
     def select(self, key: Any) -> Any:
         """``table[name]`` of one aggregate."""

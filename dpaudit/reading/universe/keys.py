@@ -15,12 +15,10 @@ import numpy as np
 from dpaudit.reading.universe import numbers
 from dpaudit.reading.universe.columns import plain
 from dpaudit.reading.universe.frames import REINDEX, Selection
-from dpaudit.reading.universe.groups import Keyed
+from dpaudit.reading.universe.groups import CUT, Keyed
 from dpaudit.reading.universe.noise import note, same_step
 from dpaudit.reading.universe.released import Token
 from dpaudit.reading.universe.state import Private, current, refuse
-
-_CUT = "noisy = counts + noise.laplace(scale, len(counts)); noisy[noisy >= threshold].sort_index()"
 
 
 class HowMany(Private):
@@ -31,6 +29,12 @@ class HowMany(Private):
 
     def __init__(self, table: Keyed) -> None:
         self.table = table
+
+    def draws(self, law: str, scale: Any) -> DrawOfKeys:
+        """Return a draw of noise for each key."""
+        if np.ndim(scale):
+            refuse("noise of several scales for keys of the data", "one scale for all keys")
+        return DrawOfKeys(self.table, law, float(scale))
 
 
 class DrawOfKeys(Private):
@@ -56,7 +60,7 @@ class Noisy(Private):
     def select(self, mask: Any) -> Any:
         """``noisy[noisy >= threshold]``."""
         if not isinstance(mask, Above) or mask.noisy is not self:
-            refuse("a choice among noisy counts by something else than their own threshold", _CUT)
+            refuse("a choice among noisy counts by something else than their own threshold", CUT)
         same_step(self.draw.level)
         if self.is_cut:
             refuse("noisy counts that are cut twice", "one threshold")
@@ -65,7 +69,7 @@ class Noisy(Private):
             refuse("a threshold for other noise than Laplace noise", "noise.laplace")
         exact, times = _one_each(self.table)
         note("laplace_threshold", exact, self.draw.scale, (("threshold", mask.threshold),), times=times)
-        return Kept()
+        return Kept(self.table)
 
 
 class Above(Private):
@@ -81,12 +85,36 @@ class Above(Private):
 class Kept(Private):
     """Keys and numbers above the threshold, in an order that is that of the data."""
 
-    __slots__ = ()
+    __slots__ = ("table",)
     noun = "cut table in the order of the data"
+    to_release = "noisy[noisy >= threshold].sort_index()"
+
+    def __init__(self, table: Keyed) -> None:
+        self.table = table
 
     def method(self, name: str) -> Any:
         """Return a method."""
-        return {"sort_index": lambda: Token()}.get(name)
+        if name != "sort_index":
+            refuse(f".{name} of a {self.noun}, which tells more", self.to_release)
+        return self.m_sort_index
+
+    def m_sort_index(self) -> Any:
+        """``sort_index()``."""
+        return Token() if len(self.table.keys) == 1 else KeptLevels()
+
+
+class KeptLevels(Private):
+    """Keys and numbers above the threshold by several keys: the levels of its labels hold those that were cut away."""
+
+    __slots__ = ()
+    noun = "cut table by several keys, of which the levels of its index hold those too that were cut away"
+    to_release = "noisy[noisy >= threshold].sort_index().to_dict()"
+
+    def method(self, name: str) -> Any:
+        """Return a method."""
+        if name not in ("to_dict", "reset_index"):
+            refuse(f".{name} of a {self.noun}", self.to_release)
+        return lambda: Token()
 
 
 def operated(name: str, left: Any, right: Any) -> Any:
@@ -101,7 +129,7 @@ def operated(name: str, left: Any, right: Any) -> Any:
         return Above(left, float(right))
     if isinstance(left, Keyed) or isinstance(right, Keyed):
         return refuse("an operator on a table whose keys are those of the data", REINDEX)
-    return refuse("noise, or noisy counts, for keys of the data in another form", _CUT)
+    return refuse("noise, or noisy counts, for keys of the data in another form", CUT)
 
 
 def _one_each(table: Keyed) -> tuple[numbers.Number, int]:

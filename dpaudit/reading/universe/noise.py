@@ -294,7 +294,8 @@ def _drawn(law: str, given: dict[str, Any], location: Any, size: Any, source: So
         if law == "uniform":
             return Coins(size.rows)
         refuse("noise for every record", "noise on the sum, or reports of each record under the relation replace")
-    if isinstance(size, Private | Token):
+    for_keys = getattr(size, "draws", None) if isinstance(size, Private) else None
+    if isinstance(size, Token) or (isinstance(size, Private) and for_keys is None):
         refuse("so many draws as something private or released says", "size=len(VALUES), with VALUES of your own")
     if isinstance(scale, pd.Series | pd.DataFrame) or not _is_finite(scale) or isinstance(scale, bool):
         refuse("noise of a scale that is no finite number", "a positive scale")
@@ -306,6 +307,10 @@ def _drawn(law: str, given: dict[str, Any], location: Any, size: Any, source: So
         )
     if np.any(np.asarray(scale, float) <= 0) or (law == "geometric" and np.any(np.asarray(scale, float) >= 1)):
         refuse("noise of a scale that is not positive", "a positive scale")
+    if for_keys is not None:
+        if isinstance(location, Number) or np.any(np.asarray(location) != 0):
+            refuse("noise for keys of the data around another number than 0", "counts + noise")
+        return for_keys(law, scale)
     if size is not None:
         shape = tuple(int(each) for each in size) if np.ndim(size) else (int(size),)
     else:

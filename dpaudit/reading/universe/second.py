@@ -99,7 +99,7 @@ def alike(first: Any, second: Any) -> bool:
         return (
             type(first) is type(second)
             and first.shape == second.shape
-            and list(map(str, first.index)) == list(map(str, second.index))
+            and list(map(_labels, first.axes)) == list(map(_labels, second.axes))
             and alike(settled(first.to_numpy()).tolist(), settled(second.to_numpy()).tolist())
         )
     if isinstance(first, np.ndarray):
@@ -111,6 +111,12 @@ def alike(first: Any, second: Any) -> bool:
     if hasattr(first, "__dict__") and not isinstance(first, type):
         return alike(vars(first), vars(second))
     return bool(first == second)
+
+
+def _labels(index: pd.Index) -> tuple[Any, ...]:
+    """All that an index shows: its labels and names, and the levels and categories that no row has too."""
+    beside = [list(map(str, values)) for values in (*getattr(index, "levels", ()), getattr(index, "categories", ()))]
+    return type(index), list(map(str, index)), list(map(str, index.names)), str(index.dtype), beside
 
 
 class Frames:

@@ -237,6 +237,7 @@ class Private:
 
     __slots__ = ("__weakref__",)
     noun = "private value"
+    to_release = "noise on it: x + np.random.laplace(0, scale)"  # what to write before it is returned
 
     def __new__(cls, *_: Any, **__: Any) -> Any:
         """Make a value of the pass that is read."""

@@ -232,7 +232,7 @@ def _check(value: Any, where: str, above: list[int]) -> None:
                 _check(one, where, above)
         return
     if issubclass(kind, Private):
-        refuse(f"{where} a {value.noun}", "noise on it: x + np.random.laplace(0, scale)")
+        refuse(f"{where} a {value.noun}", value.to_release)
     if kind in (np.ndarray, pd.Series, pd.DataFrame) or isinstance(value, pd.Index):
         if sort_of(value) == PRIVATE:
             refuse(f"{where} an array or table that holds private values", "noise on them")
