@@ -9,6 +9,7 @@ trace asks for what is `surely` seeded, by a call that runs whenever the module 
 from __future__ import annotations
 
 import ast
+import collections
 import functools
 import linecache
 import os
@@ -68,6 +69,11 @@ def has_fixed_seed(generator: np.random.Generator) -> bool:
 
 def _is_shared(owner: Any) -> bool:
     return owner is np.random.mtrand._rand or owner is getattr(random, "_inst", None)
+
+
+def look_up(functions: Iterable[types.FunctionType]) -> None:
+    """Read the modules of functions, and what they import, once for all processes that fork from this one."""
+    collections.deque(_modules(functions), maxlen=0)
 
 
 def seeded_by(functions: Iterable[types.FunctionType], *, surely: bool = False) -> Seeded:

@@ -10,6 +10,7 @@ import __future__
 
 import ast
 import collections
+import contextlib
 import dis
 import functools
 import linecache
@@ -18,7 +19,7 @@ import sys
 import sysconfig
 import types
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -194,6 +195,13 @@ def place_of(function: types.FunctionType) -> Place:
             "function was made by another tool"
         )
     return place
+
+
+def look_up(functions: Iterable[types.FunctionType]) -> None:
+    """Read the sources of functions once, for all processes that fork from this one."""
+    for each in functions:
+        with contextlib.suppress(UnreadableError):  # said where the function is called
+            place_of(each)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -23,7 +23,6 @@ from dpaudit.reading.runs.values import Container
 from dpaudit.sampling.outputs import agree, from_reading
 
 TRAPS = Path(__file__).parent / "traps"
-RUNS = 500
 
 
 def _loaded(name):
@@ -60,15 +59,16 @@ def _ends(function, runs, repeated, data, seed=5):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "refused"), [("arithmetic", 6), ("control", 0), ("state_and_draws", 40), ("rare_branches", 25)]
+    ("name", "refused", "runs"),
+    [("arithmetic", 6, 100), ("control", 0, 100), ("state_and_draws", 40, 100), ("rare_branches", 25, 500)],
 )
 @pytest.mark.filterwarnings("ignore")
-def test_every_run_is_right_or_the_function_is_not_read(name, refused):
+def test_every_run_is_right_or_the_function_is_not_read(name, refused, runs):
     data, unread = _data(), {}
     for title, function in _functions(_loaded(name)).items():
-        why = _ends(function, RUNS, RUNS, data)
+        why = _ends(function, runs, runs, data)
         if "differs from the function" in why:
-            assert _ends(function, RUNS, 24, data), f"{title}: {why}, which the repeated runs do not show"
+            assert _ends(function, runs, 24, data), f"{title}: {why}, which the repeated runs do not show"
         if why:
             unread[title] = why
     assert len(unread) <= refused, unread

@@ -315,11 +315,10 @@ def no_city(people, rng):
     [
         (missing_city, False, dp.Verdict.VIOLATED),
         (missing_city_of_dicts, True, dp.Verdict.VIOLATED),
-        (no_city, False, dp.Verdict.NOT_VIOLATED),
         (no_city, True, dp.Verdict.NOT_VIOLATED),
     ],
 )
 def test_what_goes_wrong_with_a_missing_text_alone_is_violated(function, as_dicts, verdict):
-    data = PEOPLE.head(40).to_dict("records") if as_dicts else PEOPLE
-    options = {"data": data, "domain": DECLARED, "relation": "add-remove", "runs": 10_000, "seed": 1}
+    data = PEOPLE.head(20).to_dict("records") if as_dicts else PEOPLE.head(20)
+    options = {"data": data, "domain": DECLARED, "relation": "add-remove", "runs": 2_000, "seed": 1}
     assert dp.audit(function, claim="epsilon=1", **options).verdict is verdict

@@ -353,7 +353,7 @@ KINDS = {"frame": of_a_frame, "list": of_records, "a list, where both are taken"
 def test_a_domain_alone_gives_the_data_that_a_function_takes(function, sequential):
     asked = {"domain": {"age": (0.0, 120.0)}, "claim": "epsilon=1", "relation": "add-remove", "seed": 1}
     if sequential:
-        found = dp.audit(function, runs=20_000, sequential=True, keep_data=True, **asked)
+        found = dp.audit(function, runs=4_000, sequential=True, keep_data=True, **asked)
     else:
         found = dp.trace(function, runs=0, keep_data=True, **asked)
     assert found.verdict is not dp.Verdict.VIOLATED

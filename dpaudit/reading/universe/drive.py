@@ -22,6 +22,7 @@ from typing import Any
 
 from dpaudit.errors import UsageError
 from dpaudit.neighbours.given_moves import GivenMove
+from dpaudit.reading import seeded, source
 from dpaudit.reading.forking import fork
 from dpaudit.reading.source import is_of_user, is_own
 from dpaudit.reading.universe import calls, sparse
@@ -82,6 +83,8 @@ def read(
     if not hasattr(os, "fork"):
         raise UsageError("functions as they are can be proved only where processes fork: on Linux and macOS")
     calls.build()
+    for module in (source, seeded):
+        module.look_up(functions_of(function))
     started = time.monotonic()
     cuts: dict[str, frozenset[float]] = {}
     used = frozenset(texts_in(function))

@@ -119,6 +119,17 @@ def _labels(index: pd.Index) -> tuple[Any, ...]:
     return type(index), list(map(str, index)), list(map(str, index.names)), str(index.dtype), beside
 
 
+Records = dict[str, list[Any]]
+_DTYPES = {"text": "str", "time": "datetime64[us]"}
+
+
+def _of_kind(kind: str, values: list[Any]) -> Any:
+    """Return the values of a column as pandas keeps them."""
+    if kind in _DTYPES:
+        return pd.Series(values, dtype=_DTYPES[kind]).array
+    return np.array(values, dtype="bool" if kind == "truth" else kind)
+
+
 class Frames:
     """Makes frames of a domain, and neighbours of them."""
 
@@ -133,13 +144,16 @@ class Frames:
 
     def frame(self, size: int) -> Any:
         """Return a frame of so many records, in which edge values are frequent."""
-        return pd.DataFrame({name: self._column(each, size) for name, each in self.columns.items()})
+        return self._made(self._records(size))
 
-    def _column(self, column: Declared, size: int) -> Any:
+    def _made(self, records: Records) -> Any:
+        return pd.DataFrame({name: _of_kind(self.columns[name].kind, values) for name, values in records.items()})
+
+    def _records(self, size: int) -> Records:
+        return {name: self._column(each, size) for name, each in self.columns.items()}
+
+    def _column(self, column: Declared, size: int) -> list[Any]:
         rng = self.rng
-        dtype = {"int64": "int64", "float64": "float64", "text": "str", "truth": "bool", "time": "datetime64[us]"}[
-            column.kind
-        ]
         values: list[Any]
         if column.values is None:
             marks = [column.low, column.high, (column.low + column.high) / 2]
@@ -160,36 +174,30 @@ class Frames:
             ]
         if column.missing:
             values = [None if rng.random() < 0.2 else each for each in values]
-        return pd.Series(values, dtype=dtype)
+        return values
 
     def pair(self, number: int, person: str | None, replaced: bool) -> tuple[Any, Any, list[int], list[int]]:
         """Return two neighbours, and the places of the rows in which each differs from the other."""
         rng, size = self.rng, self.sizes[number % len(self.sizes)]
-        small = self.frame(size)
+        small = self._records(size)
         if person is None and size and number % 3 == 1:
-            small = pd.concat([small.iloc[:1]] * size, ignore_index=True)
+            small = {name: values[:1] * size for name, values in small.items()}
         rows = int(rng.integers(1, 9)) if person else 1
-        more, other = self.frame(rows), self.frame(rows)
+        more, other = self._records(rows), self._records(rows)
         if person:
             names = self._persons(person)
-            small[person] = pd.Series(
-                [names[1 + k // 3 % max(1, len(names) - 1)] for k in range(size)], dtype=small[person].dtype
-            )
-            more[person] = other[person] = pd.Series([names[0]] * rows, dtype=small[person].dtype)
+            small[person] = [names[1 + k // 3 % max(1, len(names) - 1)] for k in range(size)]
+            more[person] = other[person] = [names[0]] * rows
         at = int(rng.integers(0, size + 1)) if number % 2 else size
         where = list(range(at, at + rows))
 
-        def with_rows(added: Any) -> Any:
-            if not size:
-                return added
-            return pd.concat([small.iloc[:at], added, small.iloc[at:]], ignore_index=True).astype(
-                small.dtypes.to_dict()
-            )
+        def with_rows(added: Records) -> Any:
+            return self._made({name: [*values[:at], *added[name], *values[at:]] for name, values in small.items()})
 
         if replaced:
             return with_rows(more), with_rows(other), where, where
-        big = with_rows(more)
-        return (small, big, [], where) if number % 4 < 2 else (big, small, where, [])
+        without, big = self._made(small), with_rows(more)
+        return (without, big, [], where) if number % 4 < 2 else (big, without, where, [])
 
     def _persons(self, person: str) -> list[Any]:
         column = self.columns[person]

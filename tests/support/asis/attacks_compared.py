@@ -5,6 +5,7 @@ import numpy as np
 
 DOMAIN = {"age": list(range(0, 101, 10))}
 EDGES = (20, 30, 40, 50, 60)
+CLAIM = dict.fromkeys((f"{number:02}" for number in range(1, 40)), 1.249)  # number by number, 5/4
 def count(df, e): return (df["age"] > e).sum()
 def w01_compared(df):  # the threshold is told afterwards
     t = 50 + np.random.laplace(0, 2)
@@ -30,8 +31,8 @@ def w04_compared(df):  # a closure
 def w05_compared(df):  # compared with two thresholds
     t, u = 50 + np.random.laplace(0, 2), 60 + np.random.laplace(0, 2)
     out = []
-    for e in EDGES:
-        n = count(df, e) + np.random.laplace(0, 4)
+    for e in EDGES[:3]:
+        n = count(df, e) + np.random.laplace(0, 2)
         if n >= t: out.append(1)
         elif n >= u: out.append(2)
         else: out.append(0)
@@ -100,7 +101,7 @@ def w20_compared(df):  # np.where
     return [float(np.maximum(count(df, e) + np.random.laplace(0, 4), t)) for e in EDGES]
 def w21_compared(df):  # chained
     t, u = 50 + np.random.laplace(0, 2), 60 + np.random.laplace(0, 2)
-    return [1 if t <= count(df, e) + np.random.laplace(0, 4) <= u else 0 for e in EDGES]
+    return [1 if t <= count(df, e) + np.random.laplace(0, 2) <= u else 0 for e in EDGES[:3]]
 def w22_compared(df):  # threshold from noisy number
     t = count(df, 10) + np.random.laplace(0, 2)
     for e in EDGES:
