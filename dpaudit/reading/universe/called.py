@@ -209,6 +209,8 @@ class Calls(Operators):
         if function is warnings.warn or (module == "logging" and name == "getLogger"):
             return self._quiet(function, args, keywords)
         if function is time.sleep:
+            if sort_of((args, keywords)) == PRIVATE:
+                refuse("a pause as long as something private says", "a pause that is the same for all data")
             return None
         if id(function) in calls.ITERATING:
             return function(*[self.iterate(each) if not isinstance(each, int) else each for each in args], **keywords)
