@@ -170,10 +170,19 @@ class Relation:
         return apart
 
     def _check_people(self, data0: Any, data1: Any, found: Difference) -> None:
-        """Count the people who are on only one side, and those whose records differ."""
         names0, names1 = self._names(data0), self._names(data1)
-        all0, all1 = set(names0), set(names1)
         gone, come = [names0[place] for place in found.gone], [names1[place] for place in found.come]
+        why = self._people_apart(set(names0), set(names1), gone, come)
+        if why:
+            raise self._refuse(why)
+
+    def accepts_people(self, common: Sequence[Any], gone: Sequence[Any], come: Sequence[Any]) -> bool:
+        """Whether `check` accepts two datasets by whose records they have: in common, and on one side alone."""
+        named = [[_typed(name) for name in names] for names in (common, gone, come)]
+        return not self._people_apart({*named[0], *named[1]}, {*named[0], *named[2]}, named[1], named[2])
+
+    def _people_apart(self, all0: set[Any], all1: set[Any], gone: list[Any], come: list[Any]) -> str:
+        """Count the people who are on only one side, and those whose records differ; say why they are too many."""
         touched0, touched1 = set(gone) - {None}, set(come) - {None}
         removed, added = len(touched0 - all1) + gone.count(None), len(touched1 - all0) + come.count(None)
         changed = len((touched0 | touched1) & all0 & all1)
@@ -181,11 +190,12 @@ class Relation:
             # a person whose records change is removed with the old ones and added with the new ones
             if removed + added + 2 * changed > self.group:
                 more = f", with other records: {changed} (two steps each)" if changed else ""
-                raise self._refuse(f"people removed: {removed}, added: {added}{more}, allowed in all: {self.group}")
+                return f"people removed: {removed}, added: {added}{more}, allowed in all: {self.group}"
         elif removed != added:
-            raise self._refuse(f"{removed} people are on side 0 alone, and {added} on side 1 alone")
+            return f"{removed} people are on side 0 alone, and {added} on side 1 alone"
         elif removed + changed > self.group:
-            raise self._refuse(f"the records of {removed + changed} people differ, at most {self.group} may")
+            return f"the records of {removed + changed} people differ, at most {self.group} may"
+        return ""
 
     def _names(self, data: Any) -> list[Any]:
         """Return the person of each record; None for a record without a name."""

@@ -36,11 +36,11 @@ def tiny_pairs(
         return list(itertools.islice(_answers(domain, relation, size), limit))
     dataset = dataset_of(like) if like is not None else blank(domain)
     domains = column_domains(domain, dataset)
-    if relation.person is not None:
-        dataset.numbered(relation.person)
+    column = None if relation.person is None else dataset.numbered(relation.person)
     records = grid(dataset, domains)
     shown = [_shown(dataset, {number: record[number] for number in domains}) for record in records]
-    return list(itertools.islice(_pairs(dataset, records, shown, relation, size), limit))
+    people = None if column is None else [record[column] for record in records]
+    return list(itertools.islice(_pairs(dataset, records, shown, relation, size, people), limit))
 
 
 def grid(dataset: Dataset, domains: Mapping[int, Allowed]) -> list[dict[int, Any]]:
@@ -72,9 +72,17 @@ def _points(dataset: Dataset, number: int, allowed: Allowed) -> list[Any]:
 
 
 def _pairs(
-    dataset: Dataset, records: Sequence[Mapping[int, Any]], shown: Sequence[str], relation: Relation, size: int
+    dataset: Dataset,
+    records: Sequence[Mapping[int, Any]],
+    shown: Sequence[str],
+    relation: Relation,
+    size: int,
+    people: Sequence[Any] | None,
 ) -> Iterator[LazyPair]:
-    """Yield pairs of datasets: common records with what each side has in addition; ``shown`` describes the records."""
+    """Yield pairs of datasets: common records with what each side has in addition.
+
+    ``shown`` describes the records, and ``people`` are those who own them, under a relation of persons.
+    """
     most = size if relation.person is not None else relation.group
     for total in range(1, 2 * size + 1):
         for gone, come in _changes(len(records), relation, most, total):
@@ -82,9 +90,11 @@ def _pairs(
             if rest % 2 or rest < 0 or rest // 2 + max(len(gone), len(come)) > size:
                 continue
             for common in itertools.combinations_with_replacement(range(len(records)), rest // 2):
+                if people is not None:
+                    owners = [[people[place] for place in places] for places in (common, gone, come)]
+                    if not relation.accepts_people(*owners):
+                        continue
                 sides = [[Made(None, records[place]) for place in (*common, *own)] for own in (gone, come)]
-                if relation.person is not None and not relation.accepts(*(dataset.build([side]) for side in sides)):
-                    continue
                 name = " and ".join(_told(shown, (*common, *own)) for own in (gone, come))
                 apart = _columns_apart([records[place] for place in (*common, *gone, *come)])
                 sort = f"{len(common)} {len(gone)} {len(come)} {apart}"
