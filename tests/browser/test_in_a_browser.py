@@ -108,7 +108,7 @@ def audited(page, *rules):
     return {one["id"]: one["nodes"][0]["html"][:200] for one in found}
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", KINDS, scope="module")
 def test_it_asks_for_nothing_and_says_nothing(visit, kind):
     visit(kind)
     assert len(visit.asked) == 1  # the page itself
@@ -117,17 +117,17 @@ def test_it_asks_for_nothing_and_says_nothing(visit, kind):
     assert len(written(kind).encode()) < 1_000_000
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", KINDS, scope="module")
 def test_nothing_keeps_people_from_reading_it(visit, kind):
     assert audited(visit(kind)) == {}
 
 
-@pytest.mark.parametrize("kind", list(KINDS)[::2])  # the colours of the dark are few, and shared
+@pytest.mark.parametrize("kind", list(KINDS)[::2], scope="module")  # the colours of the dark are few, and shared
 def test_the_dark_can_be_read_too(visit, kind):
     assert audited(visit(kind, scheme="dark"), "color-contrast") == {}
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", KINDS, scope="module")
 def test_it_fits_a_phone(visit, kind):
     page = visit(kind, width=390)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
@@ -137,7 +137,7 @@ def test_it_fits_a_phone(visit, kind):
         assert all("wide" not in classes or classes[-1] == 0 for classes in drawn)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", KINDS, scope="module")
 def test_no_text_of_a_drawing_is_cut_or_covers_another(visit, kind):
     for width in (1280, 390):
         page = visit(kind, width=width)
@@ -165,7 +165,7 @@ _CUT = """
 """
 
 
-@pytest.mark.parametrize("kind", ["proved-sparse-vector", "gaussian-curve", "categories", "invalid"])
+@pytest.mark.parametrize("kind", ["proved-sparse-vector", "gaussian-curve", "categories", "invalid"], scope="module")
 def test_print_has_every_section(visit, kind):
     pdf = pytest.importorskip("pypdfium2", reason="pypdfium2 is not installed: pip install '.[test]'")
     page = visit(kind)
@@ -177,7 +177,7 @@ def test_print_has_every_section(visit, kind):
         assert _bare(page.locator("#verdict .sentence").inner_text()) in text
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in {"invalid", "nasty"}])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in {"invalid", "nasty"}], scope="module")
 def test_the_first_screen_answers_and_the_summary_prints_on_two_pages(visit, kind):
     pdf = pytest.importorskip("pypdfium2", reason="pypdfium2 is not installed: pip install '.[test]'")
     page = visit(kind, opened=False)
@@ -194,7 +194,7 @@ def test_the_first_screen_answers_and_the_summary_prints_on_two_pages(visit, kin
         assert f"{number}/{len(printed)}" in text
 
 
-@pytest.mark.parametrize("kind", ["invalid", "proved-sparse-vector"])
+@pytest.mark.parametrize("kind", ["invalid", "proved-sparse-vector"], scope="module")
 def test_what_is_printed_unopened_is_what_a_signature_stands_under(visit, kind):
     pdf = pytest.importorskip("pypdfium2", reason="pypdfium2 is not installed: pip install '.[test]'")
     page = visit(kind, media="print")
@@ -222,7 +222,7 @@ def _without_check(page):
     return [text.replace(checked, "") for text in page.locator("main > *").all_inner_texts()]
 
 
-@pytest.mark.parametrize("kind", ["refuted-sparse-vector", "model-scores"])
+@pytest.mark.parametrize("kind", ["refuted-sparse-vector", "model-scores"], scope="module")
 def test_it_is_complete_without_scripts(browser, visit, kind):
     scripted = visit(kind)
     scripted.reload()  # what is open is open by itself

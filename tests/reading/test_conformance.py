@@ -133,8 +133,11 @@ SILENT = {"flow.printing", "libraries.messages"}
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 @pytest.mark.parametrize("adapter", [UNIVERSE, EXPRESSIONS], ids=lambda adapter: adapter.name)
-def test_a_domain_of_few_constructs_does_what_python_does_or_refuses_in_words(adapter, file, references):
+def test_a_domain_of_few_constructs_does_what_python_does_or_refuses_in_words(
+    adapter, file, references, monkeypatch
+):
     """Of what is read without data, every word has to be Python's."""
+    monkeypatch.setattr("dpaudit.reading.universe.state.MOST_STEPS", 50_000)  # what is refused may loop without end
     for each in references:
         if each.file == file and each.title not in SILENT:
             try:
@@ -166,9 +169,8 @@ def test_functions_that_run_past_the_domain_are_listed(adapter, capsys):
 
 
 @pytest.mark.parametrize("adapter", ADAPTERS, ids=lambda adapter: adapter.name)
-@pytest.mark.parametrize("seeds", [range(0, 40), range(40, 80)], ids=str)
-def test_random_programs(adapter, seeds, tmp_path):
-    for seed in seeds:
+def test_random_programs(adapter, tmp_path):
+    for seed in range(30):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SyntaxWarning)  # of random operands
             program = program_of(random_code(seed), tmp_path, f"random_{seed}")
@@ -213,7 +215,6 @@ _SEEN = (
 @pytest.fixture
 def few_objects():
     """They collect garbage often, which takes the longer the more objects the other tests left."""
-    gc.collect()
     gc.freeze()
     yield
     gc.unfreeze()
