@@ -134,7 +134,7 @@ def _climbed(
         if math.isfinite(seen):
             target(seen)
 
-    with _nothing_kept():
+    with _nothing_kept(), _no_constants_of_modules():
         search()
     if stopped:
         raise stopped[0]
@@ -156,6 +156,30 @@ def _nothing_kept() -> Iterator[None]:
             yield
         finally:
             configuration.set_hypothesis_home_dir(before)
+
+
+@contextlib.contextmanager
+def _no_constants_of_modules() -> Iterator[None]:
+    """Let Hypothesis draw no constants of the modules of the user's that are loaded: others may be tomorrow.
+
+    It has done so since 6.131, and reads the sources of all of them first. What stands in the function itself is tried
+    among the first neighbours.
+    """
+    try:
+        from hypothesis.internal.conjecture import providers
+        from hypothesis.internal.constants_ast import Constants
+
+        drawn, nothing, cache = providers._get_local_constants, Constants(), providers.CONSTANTS_CACHE
+    except (ImportError, AttributeError):
+        yield
+        return
+    cache.cache.clear()
+    providers._get_local_constants = lambda: nothing
+    try:
+        yield
+    finally:
+        providers._get_local_constants = drawn
+        cache.cache.clear()
 
 
 # --- Which outputs would show what a trace points to? Paths that cost more than is claimed ---

@@ -133,9 +133,7 @@ SILENT = {"flow.printing", "libraries.messages"}
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 @pytest.mark.parametrize("adapter", [UNIVERSE, EXPRESSIONS], ids=lambda adapter: adapter.name)
-def test_a_domain_of_few_constructs_does_what_python_does_or_refuses_in_words(
-    adapter, file, references, monkeypatch
-):
+def test_a_domain_of_few_constructs_does_what_python_does_or_refuses_in_words(adapter, file, references, monkeypatch):
     """Of what is read without data, every word has to be Python's."""
     monkeypatch.setattr("dpaudit.reading.universe.state.MOST_STEPS", 50_000)  # what is refused may loop without end
     for each in references:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import json
 
 import numpy as np
 import pytest
 
 import dpaudit as dp
+from dpaudit.auditing import replayed
 from dpaudit.evidence.canonical_json import content_id
 from dpaudit.evidence.evidence import Evidence
+from dpaudit.neighbours import parse_relation
 from dpaudit.neighbours.candidates.candidates import candidates
 from dpaudit.report import console_summary, html_page
 from dpaudit.review.check import check, passes
@@ -349,3 +352,20 @@ def test_a_search_over_a_domain_that_cannot_have_been_is_noticed(change):
     document["id"] = content_id(document["evidence"])
 
     assert not passes(check(Evidence.from_json(json.dumps(document))))
+
+
+def test_the_same_pairs_are_drawn_whatever_modules_are_loaded(tmp_path, monkeypatch):
+    drawn = []
+
+    def look(pair):
+        drawn[-1].append(repr(pair))
+        return 0.0
+
+    for name in ("", "odd_constants"):
+        if name:
+            (tmp_path / f"{name}.py").write_text(f"NUMBERS = {[777_000 + number for number in range(300)]}")
+            monkeypatch.syspath_prepend(tmp_path)
+            importlib.import_module(name)
+        drawn.append([])
+        replayed._climbed(look, [1, 2, 3], (0, 10**6), parse_relation("add-remove"), 60)
+    assert drawn[0] == drawn[1] and "777" not in str(drawn)
