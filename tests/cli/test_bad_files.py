@@ -251,7 +251,7 @@ def test_no_mutation_of_evidence_ends_in_a_traceback(run, folder):
     kept = [json.loads(file.read_text(encoding="utf-8"))["evidence"] for file in sorted(OLD.glob("*.json"))]
     small = [record for record in kept if len(json.dumps(record)) < 8_000]
     accepted = 0
-    for number in range(120):
+    for number in range(60):
         record = copy.deepcopy(small[number % len(small)])
         place = rng.choice(list(leaves(record)))
         put(record, place, rng.choice(VALUES))
@@ -262,4 +262,4 @@ def test_no_mutation_of_evidence_ends_in_a_traceback(run, folder):
             continue
         accepted += 1
         assert_said(run, folder, text)
-    assert accepted > 15
+    assert accepted > 7

@@ -56,7 +56,7 @@ def test_no_statistic_is_proved_with_less_noise_and_no_tampered_certificate_is_a
     for statistic, moves in numbers.FUNCTIONS.items():
         found = derived(released(statistic, 0.999 * moves(2)), within=Numbers(2, Fraction(0), Fraction(1)))
         assert found.bound > 1, statistic.__name__
-        for _ in range(21):
+        for _ in range(8):
             forged = copy.deepcopy(found.certificate)
             forged["bound"] = str(Fraction(forged["bound"]) * Fraction(999, 1000))
             for move in forged["moves"]:
@@ -65,7 +65,7 @@ def test_no_statistic_is_proved_with_less_noise_and_no_tampered_certificate_is_a
             tried += 1
             with pytest.raises(CertificateError):
                 check_certificate(forged)
-    assert tried > 1_000
+    assert tried > 400
 
 
 def _tamper(tree, rng):
