@@ -12,7 +12,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help audit check-file docs museum test test-lowest test-adapters test-backends test-training lint format bench reports verified clean renew
+.PHONY: help audit check-file docs museum test test-nightly test-lowest test-adapters test-backends test-training lint format bench reports verified clean renew
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | awk -F'|' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -26,6 +26,9 @@ audit: $(VENV)/.installed ## audit the Laplace mechanism and the penguin count, 
 
 test: $(VENV)/.installed-test ## run the tests
 	$(PY) -m pytest -n 2 --dist worksteal
+
+test-nightly: $(VENV)/.installed-test ## run all tests, also the rows of tables that others stand for (half an hour)
+	$(PY) -m pytest -n 2 --dist worksteal --nightly
 
 test-lowest: $(VENV)/.created ## run tests with the lowest versions that pyproject.toml allows, in an environment of their own
 	$(PY) -m pip install --quiet --disable-pip-version-check uv

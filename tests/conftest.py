@@ -60,10 +60,19 @@ def pytest_collect_directory(path: Path, parent: pytest.Collector) -> pytest.Dir
     return _Backwards.from_parent(parent, path=path) if backwards else None
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """What takes long, and is there in part without it."""
+    parser.addoption("--nightly", action="store_true", help="also the tests that are marked nightly")
+
+
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Every worker has the tests in one order again."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Every worker has the tests in one order again, and what is for the night at night alone."""
     items.sort(key=lambda item: item.path.parts)
+    if not config.getoption("--nightly"):
+        later = [item for item in items if item.get_closest_marker("nightly")]
+        config.hook.pytest_deselected(items=later)
+        items[:] = [item for item in items if not item.get_closest_marker("nightly")]
 
 
 def pytest_collection_finish() -> None:

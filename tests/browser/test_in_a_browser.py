@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 import pytest
 from support import made_evidence as made
+from support.nightly import mostly_at_night
 
 import dpaudit as dp
 from dpaudit.report import html_page
@@ -57,6 +58,8 @@ KINDS = {
     "low bits": made.low_bits,
     "nasty": nasty,
 }
+STAY = ("gaussian-curve", "nasty", "refuted-sparse-vector", "invalid", "scores")
+"""What is looked at in every run of the tests: all sections and drawings once."""
 IMPOSSIBLE = {"invalid"}  # no drawing to look at
 
 
@@ -117,12 +120,12 @@ def test_it_asks_for_nothing_and_says_nothing(visit, kind):
     assert len(written(kind).encode()) < 1_000_000
 
 
-@pytest.mark.parametrize("kind", KINDS, scope="module")
+@pytest.mark.parametrize("kind", mostly_at_night(KINDS, stay=STAY), scope="module")
 def test_nothing_keeps_people_from_reading_it(visit, kind):
     assert audited(visit(kind)) == {}
 
 
-@pytest.mark.parametrize("kind", list(KINDS)[::2], scope="module")  # the colours of the dark are few, and shared
+@pytest.mark.parametrize("kind", mostly_at_night(KINDS, stay=STAY[:2]), scope="module")  # the colours are shared
 def test_the_dark_can_be_read_too(visit, kind):
     assert audited(visit(kind, scheme="dark"), "color-contrast") == {}
 
@@ -177,7 +180,9 @@ def test_print_has_every_section(visit, kind):
         assert _bare(page.locator("#verdict .sentence").inner_text()) in text
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in {"invalid", "nasty"}], scope="module")
+@pytest.mark.parametrize(
+    "kind", mostly_at_night(kind for kind in KINDS if kind not in {"invalid", "nasty"}), scope="module"
+)
 def test_the_first_screen_answers_and_the_summary_prints_on_two_pages(visit, kind):
     pdf = pytest.importorskip("pypdfium2", reason="pypdfium2 is not installed: pip install '.[test]'")
     page = visit(kind, opened=False)

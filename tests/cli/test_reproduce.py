@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+from support.nightly import mostly_at_night
 
 import dpaudit as dp
 from dpaudit.cli.main import main
@@ -107,7 +108,7 @@ def typed(evidence: Evidence) -> list[str]:
     return words[1:]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", mostly_at_night(KINDS))
 @pytest.mark.slow
 def test_the_printed_command_gives_the_same_id(kind, here):
     first = run(["audit", *KINDS[kind]], here, "first.json")

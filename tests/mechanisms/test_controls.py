@@ -7,6 +7,7 @@ for the others, whose telling outputs are rare; so much that no seed decides.
 from __future__ import annotations
 
 import pytest
+from support.nightly import mostly_at_night
 
 import dpaudit as dp
 import mechanisms
@@ -21,7 +22,7 @@ RARE = {name: 100_000 for name in CORRECT if getattr(mechanisms, name).family ==
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("name", CORRECT)
+@pytest.mark.parametrize("name", mostly_at_night(CORRECT))
 def test_the_correct_one_is_accepted(name):
     evidence = dp.audit(
         name, runs=MORE_RUNS.get(name, RUNS), confidence=0.9999, seed=11
@@ -31,7 +32,7 @@ def test_the_correct_one_is_accepted(name):
         assert evidence.lower.value <= evidence.target.true_loss
 
 
-@pytest.mark.parametrize("name", CORRECT)
+@pytest.mark.parametrize("name", mostly_at_night(CORRECT))
 def test_too_little_noise_is_caught(name):
     mechanism = getattr(mechanisms, name)
     claim = mechanism.claim_for(mechanism.parameters_with(None))

@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from support.nightly import mostly_at_night
 from support.releases import BMI, CITIES
 
 from dpaudit.neighbours import parse_relation
@@ -151,8 +152,10 @@ WIDE = {"product", "square", "where", "and"}
 """Operations of which few of these pairs come near to what the worst record does."""
 
 
-@pytest.mark.parametrize("kind", ["add-remove", "replace"])
-@pytest.mark.parametrize("name", OPERATIONS)
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [*((name, "add-remove") for name in OPERATIONS), *mostly_at_night((name, "replace") for name in OPERATIONS)],
+)
 def test_a_record_moves_a_value_as_far_as_is_read_and_no_farther(name, kind):
     operation, relation = OPERATIONS[name], parse_relation(kind)
     made, reading = read(operation, kind)
