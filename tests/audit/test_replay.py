@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import binomtest
+from support.nightly import mostly_at_night
 
 import dpaudit as dp
 from dpaudit.neighbours.digest import digest
@@ -71,7 +72,7 @@ FOUND = {
 }
 
 
-@pytest.mark.parametrize("name", FOUND)
+@pytest.mark.parametrize("name", mostly_at_night(FOUND, every=2))
 def test_the_same_id_is_found_again(name, tmp_path):
     evidence, function = FOUND[name]()
     evidence.save(tmp_path / "e.json")

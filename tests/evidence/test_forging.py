@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from support.forging import OLD, ROOT, Place, another, at, forged, is_unrevealed, kind_of, leaves, noticed, unrevealed
+from support.nightly import mostly_at_night
 
 import dpaudit as dp
 from dpaudit.evidence.canonical_json import content_id
@@ -55,7 +56,7 @@ def lies(record: Any, chance: random.Random) -> list[Place]:
     return [chance.choice(paths) for paths in kinds.values()]
 
 
-@pytest.mark.parametrize("file", [*OLD, *REFERENCE], ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", mostly_at_night([*OLD, *REFERENCE]), ids=lambda file: file.stem)
 @pytest.mark.slow
 def test_another_digit_or_word_is_noticed(file: Path) -> None:
     record = json.loads(file.read_text(encoding="utf-8"))["evidence"]

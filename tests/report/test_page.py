@@ -17,6 +17,7 @@ import msgspec
 import pytest
 from support import made_evidence as made
 from support.drawings import undrawn
+from support.nightly import mostly_at_night
 
 from dpaudit.errors import UsageError
 from dpaudit.evidence.records import Verdict
@@ -77,7 +78,7 @@ def said(kind: str) -> str:
     return Reader(page(kind)).text.replace("\u00a0", " ")
 
 
-@pytest.mark.parametrize("kind", made.KINDS)
+@pytest.mark.parametrize("kind", mostly_at_night(made.KINDS))
 @pytest.mark.slow
 def test_evidence_reads_back_with_the_same_id(kind: str) -> None:
     evidence = made.KINDS[kind]()

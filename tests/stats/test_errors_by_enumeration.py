@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 from scipy.stats import binom
+from support.nightly import mostly_at_night
 
 from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
 from dpaudit.stats.guessing import guess_bound
@@ -64,8 +65,8 @@ def chances(n, m):
 
 @each_claim
 @each_error
-@pytest.mark.parametrize("weight", [1e-3, 0.3, 0.7071, 0.95, 1 - 1e-6])
-@pytest.mark.parametrize(("n", "m"), [(24, 24), (30, 6), (1, 20)])
+@pytest.mark.parametrize("weight", mostly_at_night([1e-3, 0.3, 0.7071, 0.95, 1 - 1e-6], stay=(1e-3, 0.7071)))
+@pytest.mark.parametrize(("n", "m"), mostly_at_night([(24, 24), (30, 6), (1, 20)], stay=[(30, 6), (1, 20)]))
 def test_joint(claim, error, weight, n, m):
     if claim.parameter == "rho" and error != 0.05:
         pytest.skip("the regions hang on no claim, and its divergence is slow")
@@ -108,7 +109,7 @@ def two_sided_chances(runs):
 
 @each_claim
 @each_error
-@pytest.mark.parametrize("weight", [1e-3, 0.7071, 0.95, 1 - 1e-6])
+@pytest.mark.parametrize("weight", mostly_at_night([1e-3, 0.7071, 0.95, 1 - 1e-6], stay=(0.7071, 1 - 1e-6)))
 def test_two_sided_joint(claim, error, weight):
     runs = 12 if claim.parameter == "rho" else 24
     bounds = two_sided_regions(runs, weight, error).least(claim.least)

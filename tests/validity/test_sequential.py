@@ -10,6 +10,7 @@ import itertools
 import numpy as np
 import pytest
 from support.curtailed import at_most
+from support.nightly import mostly_at_night
 
 import dpaudit as dp
 
@@ -58,11 +59,13 @@ def test_a_true_claim_is_refuted_as_rarely_as_stated(function, claim):
 
 @pytest.mark.parametrize(
     ("function", "claim", "runs"),
-    [
-        (randomised_response, "epsilon=0.3", 300),
-        (catastrophe, "epsilon=0, delta=0.05", 500),
-        (gaussian, "mu=0.2", 600),
-    ],
+    mostly_at_night(
+        [
+            (randomised_response, "epsilon=0.3", 300),
+            (catastrophe, "epsilon=0, delta=0.05", 500),
+            (gaussian, "mu=0.2", 600),
+        ]
+    ),
 )
 def test_a_false_claim_is_refuted_soon(function, claim, runs):
     found = (stopped(function, claim, seed=seed, runs=runs) for seed in range(3))
