@@ -36,6 +36,7 @@ def test_a_table_is_named_by_its_file_and_digest_and_replayed(run):
     assert found.target.parameters["people"].startswith("@people.csv, sha256:")
     assert "77760" not in Path("found.json").read_text()
     assert run("check", "found.json").exit_code == 0
+    assert "people, the same on both sides: of what it holds nothing is said" in run("report", "found.json").stdout
     assert run("replay", "found.json", "--data", "orders.csv").exit_code == 0
     Path("people.csv").write_text("id,age\n77701,20\n")
     changed = run("replay", "found.json", "--data", "orders.csv")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator
 
 from dpaudit.evidence.evidence import Evidence
@@ -15,6 +16,8 @@ from dpaudit.report.text.command import reproduce_command, reproduce_notes
 from dpaudit.report.text.headline import decisive, reason_says_more
 from dpaudit.report.text.phrases import ASKS, claim_meaning, claim_words, limits, relation_words, shortened
 from dpaudit.report.text.search import search_line
+
+_DATA = re.compile(r", sha256:[0-9a-f]{64}$")  # a parameter that is a table or an array
 
 
 def reason(evidence: Evidence) -> Iterator[Row]:
@@ -32,6 +35,10 @@ def scope(evidence: Evidence) -> Iterator[Row]:
     if how is not None:
         yield Row("search", "pair", "How the pair was found", how, importance=Importance.SUMMARY)
     yield _scope("parameters", "Parameters", values or "none")
+    tables = [name for name, value in target.parameters.items() if isinstance(value, str) and _DATA.search(value)]
+    if tables:
+        fixed = f"{' and '.join(tables)}, the same on both sides: of what it holds nothing is said"
+        yield _scope("fixed", "Held fixed", fixed, label="held fixed", importance=Importance.SUMMARY)
     cell = "none" if claim is None else claim_words(claim)
     promised = cell if claim is None else f"{cell} ({claim.notion})"
     note = "" if claim is None else f"{claim.notion} ({claim}). {claim_meaning(claim)}"
