@@ -161,6 +161,7 @@ _LEAST_MEASURED = 60  # runs; fewer show not even that outputs tell the sides ap
 _REHEARSED = 3  # calls that say how long one takes
 _FAR = 10
 _READ_CALLS = 64, 1024  # runs of a block
+_WITH_OUTPUT = 2  # times as long as it takes to make it; learning from outputs and counting them takes the rest
 
 
 def runs_within(seconds: float, question: Question, least: int, audit: Callable[[Question, int], Evidence]) -> int:
@@ -228,10 +229,10 @@ def affordable(question: Question, runs: int, seconds: float | None) -> int:
 
 
 def _seconds_of_a_read_run(question: Question) -> float:
-    """Return how long one more run takes where all are read at once."""
+    """Return how long one more run takes where all are read at once, with what is done with its output."""
     few, many = _READ_CALLS
     both = many * _of_a_call(question, many, 1) - few * _of_a_call(question, few, 1)
-    return max(both, 0.0) / (many - few)
+    return _WITH_OUTPUT * max(both, 0.0) / (many - few)
 
 
 def _seconds_of_a_call(question: Question, enough: float) -> float:

@@ -103,7 +103,7 @@ class TraceRequest:
     workers: int = option(1, WORKERS)
     backend: str | None = option(None, BACKEND)
     scheduler: str | None = option(None, SCHEDULER)
-    time_budget: float | None = option(30.0, "For measuring, about.", kind="number", shown="SECONDS")
+    time_budget: float | None = option(10.0, "For measuring, about.", kind="number", shown="SECONDS")
     listen: Callable[[str, int, int], None] | None = option(None, "In Python only.", kind="")
 
 

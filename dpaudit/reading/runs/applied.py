@@ -43,6 +43,7 @@ Dense = Callable[..., Any]
 """An operation on whole arrays; it returns NotImplemented where it does not do what Python does."""
 _IMMUTABLE = {*SCALARS, str, bytes, types.NoneType}
 _FEW = 64
+_NARROW = 2**16  # numbers below it are counted and sorted by their digits
 """Groups of runs that are made one by one, however few runs each has."""
 _LOOKED_AT = 4096
 """Runs by which it is told whether numbers have few values: more than that many leaves of a search."""
@@ -115,17 +116,23 @@ def chosen_in(value: Any, run: int) -> Any:
 def groups_of(leaves: Iterable[Alternatives], mask: Mask, most: int) -> list[Array] | None:
     """Return the active runs by which alternatives they have; None if there would be more groups than ``most``."""
     places = mask.places
-    key: Array | None = None
+    key, size = np.zeros(len(places), dtype=np.int64), 1
     for each in {id(leaf): leaf for leaf in leaves}.values():
-        codes = each.codes[places].astype(np.int64)
-        key = codes if key is None else np.unique(key, return_inverse=True)[1] * len(each.values) + codes
-    assert key is not None
-    known, inverse = np.unique(key, return_inverse=True)
-    if len(known) > most:
+        key, size = _dense(key * len(each.values) + each.codes[places], size * len(each.values))
+    if size > most:
         return None
-    order = np.argsort(inverse, kind="stable")
-    cuts = np.searchsorted(inverse[order], np.arange(len(known) + 1))
-    return [places[order[cuts[k] : cuts[k + 1]]] for k in range(len(known))]
+    order = np.argsort(key.astype(np.uint16) if size <= _NARROW else key, kind="stable")
+    cuts = np.searchsorted(key[order], np.arange(size + 1))
+    return [places[order[cuts[k] : cuts[k + 1]]] for k in range(size)]
+
+
+def _dense(key: Array, size: int) -> tuple[Array, int]:
+    """Return whole numbers below ``size`` as their ranks, and how many different ones there are."""
+    if size > _NARROW:
+        known, ranks = np.unique(key, return_inverse=True)
+        return ranks, len(known)
+    there = np.bincount(key, minlength=size) > 0
+    return (np.cumsum(there) - 1)[key], int(there.sum())
 
 
 def _is_as_coarse(leaves: list[Alternatives], rest: list[Alternatives], mask: Mask) -> bool:

@@ -241,15 +241,30 @@ def _sorted(domain: Runs, value: Any, *, key: Any = None, reverse: Any = False) 
             lambda own, by: [own[k] for k in sorted(range(len(by)), key=by.__getitem__, reverse=bool(raw(reverse)))],
             (Container(members), Container(list(keys))),
         )
-    columns = arrays.stack(domain, keys)
-    if columns is None or differs(reverse):
+    columns = None if differs(reverse) else _ordering(domain, keys)
+    if columns is None:
         return apply(domain, _by_keys, (Container(list(members)), Container(list(keys)), reverse))
-    active = columns[domain.active.chosen]
-    if np.isnan(active).any() if active.dtype.kind == "f" else False:
-        return apply(domain, _by_keys, (Container(list(members)), Container(list(keys)), reverse))
-    own = columns if not reverse else -columns if columns.dtype.kind != "b" else ~columns
-    places = np.argsort(own, axis=1, kind="stable")
+    own = columns if not reverse else [-each if each.dtype.kind != "b" else ~each for each in columns]
+    places = np.lexsort(own[::-1], axis=1)
     return Container([_chosen_members(domain, members, places[:, place]) for place in range(len(members))])
+
+
+def _ordering(domain: Runs, keys: list[Any]) -> list[Any] | None:
+    """Return the numbers by which keys are ordered, those that decide first ahead; None if there are none.
+
+    A key is a number, or a tuple of numbers, and of texts that are the same in every run; each array is (runs, keys).
+    """
+    keys = [domain.present(each) for each in keys]
+    if {type(each) for each in keys} == {tuple} and len({len(each) for each in keys}) == 1:
+        parts = [_ordering(domain, list(each)) for each in zip(*keys, strict=True)]
+        return None if None in parts or not parts else [own for part in parts if part is not None for own in part]
+    if {type(each) for each in keys} == {str}:
+        ranks = {text: rank for rank, text in enumerate(sorted(set(keys)))}
+        return [np.broadcast_to(np.array([ranks[each] for each in keys]), (domain.count, len(keys)))]
+    columns = arrays.stack(domain, keys)
+    if columns is None or (columns.dtype.kind == "f" and np.isnan(columns[domain.active.chosen]).any()):
+        return None
+    return [columns]
 
 
 def _by_keys(members: list[Any], keys: list[Any], reverse: Any) -> list[Any]:

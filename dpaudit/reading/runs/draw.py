@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import math
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -141,6 +142,9 @@ def _plain(domain: Runs, source: Source, args: tuple[Any, ...], keywords: dict[s
     if count * int(np.prod(shape, dtype=np.int64)) > _MOST_NUMBERS:
         domain.too_large(source, shape)
     method = _method(source, streams)
+    values = _python_values(source, args, keywords, streams.python, count) if source.kind is Kind.PYTHON else None
+    if values is not None:
+        return domain.note(Drawn(places, source.title, values, True), like=one)
     if source.kind in (Kind.PYTHON, Kind.SECRETS):
         return domain.note(Drawn(places, source.title, [method(*args, **keywords) for _ in range(count)], True))
     sized = _sized_call(source, args, keywords, count, shape)
@@ -149,6 +153,33 @@ def _plain(domain: Runs, source: Source, args: tuple[Any, ...], keywords: dict[s
     values = method(*sized[0], **sized[1])
     python = type(one) in (int, float, bool)
     return domain.note(Drawn(places, source.title, values, python), like=one)
+
+
+_OF_UNIFORM: dict[str, Callable[..., Array]] = {
+    "random": lambda u: u,
+    "uniform": lambda u, a, b: a + (b - a) * u,
+    "expovariate": lambda u, lambd=1.0: -np.array(list(map(math.log, (1.0 - u).tolist()))) / lambd,
+}
+"""What methods of `random.Random` make of its uniform numbers (CPython, Lib/random.py)."""
+
+
+def _python_values(
+    source: Source, args: tuple[Any, ...], keywords: dict[str, Any], python: random.Random, count: int
+) -> Array | None:
+    """Return what so many calls of a method of ``python`` return, to the bit; None where each has to be made.
+
+    Its uniform numbers are those of NumPy's own Mersenne Twister in the same state.
+    """
+    made = _OF_UNIFORM.get(source.name)
+    if made is None or not all(type(each) in (int, float) for each in (*args, *keywords.values())):
+        return None
+    version, state, gauss = python.getstate()
+    twister = np.random.RandomState()
+    twister.set_state(("MT19937", state[:-1], state[-1]))
+    values = made(twister.random_sample(count), *args, **keywords)
+    _, keys, place, *_ = twister.get_state()
+    python.setstate((version, (*keys.tolist(), place), gauss))
+    return values
 
 
 def _sized_call(
