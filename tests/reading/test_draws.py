@@ -22,12 +22,29 @@ from dpaudit.reading.draws import (
     is_seeder,
     source_of,
 )
+from dpaudit.reading.runs.draw import draws_of_python
 
 VALUES = {
     "n": 20, "p": 0.3, "ngood": 8, "nbad": 9, "nsample": 5, "left": -1.0, "mode": 0.5, "right": 2.0, "low": -1.0,
     "high": 3.0, "a": 2.5, "b": 3.5, "lam": 2.0, "mu": 1.0, "kappa": 2.0, "mean": 1.5, "sigma": 2.0, "loc": 1.0,
     "scale": 2.0, "shape": 2.0, "df": 4.0, "dfnum": 3.0, "dfden": 5.0, "nonc": 1.5, "lambd": 2.0,
 }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [("random", ()), ("uniform", (2, 7)), ("uniform", (-0.3, 1e3)), ("expovariate", (0.7,)), ("expovariate", (1e-9,))],
+)
+def test_many_numbers_of_random_are_those_that_it_draws_one_by_one(name, args):
+    many, one = random.Random(5), random.Random(5)
+    source = source_of(getattr(random, name))
+    for own in (many, one):
+        own.gauss(0, 1)  # which leaves one for the next time
+        own.random()
+    for count in (1, 700, 5_000):
+        drawn = draws_of_python(source, args, {}, many, count)
+        assert drawn is not None and drawn.tolist() == [getattr(one, name)(*args) for _ in range(count)]
+    assert many.getstate() == one.getstate()
 
 
 def functions():

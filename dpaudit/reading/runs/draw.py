@@ -142,7 +142,7 @@ def _plain(domain: Runs, source: Source, args: tuple[Any, ...], keywords: dict[s
     if count * int(np.prod(shape, dtype=np.int64)) > _MOST_NUMBERS:
         domain.too_large(source, shape)
     method = _method(source, streams)
-    values = _python_values(source, args, keywords, streams.python, count) if source.kind is Kind.PYTHON else None
+    values = draws_of_python(source, args, keywords, streams.python, count) if source.kind is Kind.PYTHON else None
     if values is not None:
         return domain.note(Drawn(places, source.title, values, True), like=one)
     if source.kind in (Kind.PYTHON, Kind.SECRETS):
@@ -163,7 +163,7 @@ _OF_UNIFORM: dict[str, Callable[..., Array]] = {
 """What methods of `random.Random` make of its uniform numbers (CPython, Lib/random.py)."""
 
 
-def _python_values(
+def draws_of_python(
     source: Source, args: tuple[Any, ...], keywords: dict[str, Any], python: random.Random, count: int
 ) -> Array | None:
     """Return what so many calls of a method of ``python`` return, to the bit; None where each has to be made.

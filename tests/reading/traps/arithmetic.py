@@ -294,3 +294,12 @@ def t53_laplace_vector(df):
 
 def t54_system_random(df):
     return len(df) + random.SystemRandom().expovariate(1.0)
+
+
+def t55_sorted_by_tuples(df):
+    rows = [(c, round(np.random.laplace(0, 1)), np.random.laplace()) for c in "abcab"]
+    return (
+        sorted(rows, key=lambda row: (-row[1], row[0])),
+        sorted(rows, key=lambda row: (row[0], row[1]), reverse=True),
+        sorted(rows, key=lambda row: (row[1] > 0, (row[0], row[2]))),
+    )
