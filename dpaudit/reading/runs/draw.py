@@ -175,10 +175,11 @@ def draws_of_python(
         return None
     version, state, gauss = python.getstate()
     twister = np.random.RandomState()
-    twister.set_state(("MT19937", state[:-1], state[-1]))
+    own = {"key": np.array(state[:-1], np.uint32), "pos": state[-1]}
+    twister.set_state({"bit_generator": "MT19937", "state": own})
     values = made(twister.random_sample(count), *args, **keywords)
-    _, keys, place, *_ = twister.get_state()
-    python.setstate((version, (*keys.tolist(), place), gauss))
+    after: Any = twister.get_state(legacy=False)
+    python.setstate((version, (*after["state"]["key"].tolist(), int(after["state"]["pos"])), gauss))
     return values
 
 
