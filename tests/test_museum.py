@@ -6,6 +6,7 @@ A small part of ``benchmarks/museum/``, one or two cases of a kind; `make museum
 from __future__ import annotations
 
 import json
+import math
 import re
 import sys
 from pathlib import Path
@@ -143,3 +144,28 @@ def test_a_side_that_was_not_examined_is_shown_as_such(museum, every, rows):
     first = every[0]
     others = [row for row in rows if row["name"] != first.name]
     assert f"**{first.title}** (wrong): not looked at." in museum["page"].drawn(every, others, [], [], {})
+
+
+def test_a_claim_of_another_notion_is_asked_about_at_what_it_implies(museum):
+    others = museum["others"]
+    assert others.of_gaussian(1.0, 0.126936737506) == pytest.approx(1.0, abs=1e-6)  # Φ(-1/2) - e·Φ(-3/2)
+    assert others.of_gaussian(1.0, 0.5) == 0.0
+    (gaussian,) = museum["case"].cases("key_used_twice")
+    assert others.claimed(gaussian) == (pytest.approx(others.of_gaussian(0.75, 0.01)), 0.01)
+
+
+def test_what_one_auditor_says_leaves_the_others_as_they_are(museum):
+    side = {"kind": "noise", "name": "n", "side": "wrong", "claim": 1.0}
+    old = [{**side, "shown": {"JAX Privacy": 1.0, "PyStatDP": 2.0}, "why": {"privacy_guard": "slow"}}]
+    (row,) = museum["others"].joined(old, [{**side, "shown": {"PyStatDP": 3.0}, "why": {}}], "pystatdp")
+    assert row["shown"] == {"JAX Privacy": 1.0, "PyStatDP": 3.0} and row["why"] == {"privacy_guard": "slow"}
+    (row,) = museum["others"].joined(old, [{**side, "shown": {}, "why": {"pystatdp": "no wheel"}}], "pystatdp")
+    assert row["shown"] == {"JAX Privacy": 1.0} and row["why"] == {"privacy_guard": "slow", "pystatdp": "no wheel"}
+
+
+def test_an_auditor_that_was_not_run_is_no_refutation(museum):
+    row = {"kind": "noise", "name": "n", "side": "wrong", "claim": 1.0, "shown": {"A": 3.0}, "why": {"b": "no | δ"}}
+    other = {**row, "name": "m", "shown": {"A": math.nan, "B": 0.5}, "why": {}}
+    drawn = museum["page"]._others([row, other], {}, {})
+    assert "| A | 1 of 2 | 0 of 0 |" in drawn and "| B | 0 of 1 | 0 of 0 |" in drawn
+    assert "| n | 1 | not looked at | 3, refuted | not run | no / δ |" in drawn

@@ -226,6 +226,11 @@ def pystatdp(function: Callable[[Any], Any], pair: tuple[Any, Any], claim: float
     return {"PyStatDP": max(0.0, min(kept, default=8.05) - 0.05)}
 
 
+SHOWN = {
+    "jax_privacy": ("JAX Privacy", "idea of DP-Sniper", "idea of StatDP"),
+    "privacy_guard": ("PrivacyGuard",),
+    "pystatdp": ("PyStatDP",),
+}
 ASKED = {"jax_privacy": jax_privacy, "privacy_guard": privacy_guard, "pystatdp": pystatdp}
 
 
@@ -268,12 +273,11 @@ def examined(case: Case, side: str, auditor: str) -> dict[str, Any]:
 
 def joined(known: list[dict[str, Any]], new: list[dict[str, Any]], auditor: str) -> list[dict[str, Any]]:
     """Rows of all auditors, of which those of one are new."""
-    names = {name for row in new for name in row["shown"]}
     before = {(row["kind"], row["name"], row["side"]): row for row in known}
     rows = []
     for row in new:
         old = before.get((row["kind"], row["name"], row["side"]), {"shown": {}, "why": {}})
-        shown = {name: value for name, value in old["shown"].items() if name not in names} | row["shown"]
+        shown = {name: value for name, value in old["shown"].items() if name not in SHOWN[auditor]} | row["shown"]
         why = {name: value for name, value in old["why"].items() if name != auditor} | row["why"]
         rows.append(row | {"shown": shown, "why": why})
     return rows

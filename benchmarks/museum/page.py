@@ -187,7 +187,7 @@ def _others(rows: list[Row], absent: dict[str, str], known: dict[tuple[str, str,
     lines += ["", f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     for row in rows:
         if row["side"] == "wrong":
-            why = "; ".join(dict.fromkeys(row["why"].values())).replace("|", "¦").replace("\n", " ")
+            why = "; ".join(dict.fromkeys(row["why"].values())).replace("|", "/").replace("\n", " ")
             cells = [row["name"], _number(row["claim"]), ours(row), *(cell(row, name) for name in names), why]
             lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)

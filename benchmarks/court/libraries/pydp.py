@@ -62,6 +62,6 @@ def found() -> Iterator[Seat]:
             yield Audited(
                 f"{kind} partition strategy({epsilon}, {delta})",
                 lambda make=make, epsilon=epsilon, delta=delta: mechanism_of(make(epsilon, delta, 1)),
-                [(2, 1), (1, 0)],  # how many people a partition has
-                {"relation": "declared"},
+                [([1, 1], [1]), ([1], [])],
+                {},
             )

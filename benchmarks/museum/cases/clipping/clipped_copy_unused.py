@@ -13,7 +13,7 @@ REPORTED = "2026-02"
 DATA = "x,y\n" + "\n".join(f"{(i * 7) % 10 / 10},{(i * 3) % 10 / 10}" for i in range(20))
 COMMAND = "audit {} --data people.csv --relation replace --claim epsilon=1"
 LOSS = {"wrong": math.inf, "fixed": 1}
-NAMED = ("in place of|replaced", "moves by")
+NAMED = ("in place of|replaced", "moves (3 times, )?by")
 
 
 def released(values):
