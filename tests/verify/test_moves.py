@@ -16,9 +16,12 @@ from support import numbers
 from dpaudit.checker import CertificateError, check_certificate
 from dpaudit.errors import UsageError
 from dpaudit.loading.named import load
+from dpaudit.reading.expressions.domain import read
 from dpaudit.request import ProofRequest
 from dpaudit.verify.moves.bound import simplest
 from dpaudit.verify.moves.derive import Numbers, derive
+from dpaudit.verify.moves.movement import evaluated
+from dpaudit.verify.moves.part import moving_part, renamed
 from dpaudit.verify.moves.sensitivity import both_ends
 from dpaudit.verify.prove_and_audit import prove, proving
 
@@ -386,3 +389,20 @@ def test_both_ends():
         both_ends(lambda x: math.log(x[0]), domain=(0, 1), length=1)
     with pytest.raises(UsageError, match="range"):
         both_ends(numbers.squares, domain=None, length=2)
+
+
+def test_what_moves_is_a_part_of_few_numbers_with_trees_for_the_whole():
+    reading = read(lambda x: (sum(v**3 for v in x) - np.abs(x[1] - x[3])) / 7, 4, "array", {}, {})
+    rng = np.random.default_rng(2)
+    for replaced, many in ((0, 1), (1, 2), (3, 2)):
+        part, kept = moving_part(reading.result, replaced)
+        assert kept[0] == replaced and len(kept) == many
+        one, other = rng.uniform(0, 1, (2, 50, 4))
+        other = np.where(np.arange(4) == replaced, other, one)
+        moved = evaluated(reading.result, one) - evaluated(reading.result, other)
+        assert evaluated(part, one[:, kept]) - evaluated(part, other[:, kept]) == pytest.approx(moved, abs=1e-12)
+    assert moving_part(reading.graph.constant(3), 0)[1] == []
+    assert renamed([["m", [[0, 1], [1, 0]]], ["s", 1, "1/2"], ".", "c"], [2, 4])[:2] == [
+        ["m", [[2, 1], [4, 0]]],
+        ["s", 4, "1/2"],
+    ]

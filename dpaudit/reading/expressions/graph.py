@@ -37,7 +37,7 @@ class Graph:
 
     def __init__(self, most: int = MOST_NODES) -> None:
         self.nodes: list[tuple[Any, ...]] = []
-        self._most = most
+        self.most = most
         self._places: dict[tuple[Any, ...], int] = {}
         self._whole: list[bool] = []
         self._truths: set[int] = set()
@@ -46,7 +46,7 @@ class Graph:
 
     def copy(self) -> Graph:
         """Return a graph with the same nodes, to which ten times as many may be added."""
-        found = Graph(10 * self._most)
+        found = Graph(10 * self.most)
         found.nodes, found._places = self.nodes.copy(), self._places.copy()
         found._whole, found._truths = self._whole.copy(), self._truths.copy()
         found._single, found._public = self._single.copy(), self._public.copy()
@@ -57,8 +57,8 @@ class Graph:
         key = (kind, *of)
         place = self._places.get(key)
         if place is None:
-            if len(self.nodes) == self._most:
-                raise NotReadError(f"it takes more than {self._most:,} operations; give a smaller length")
+            if len(self.nodes) == self.most:
+                raise NotReadError(f"it takes more than {self.most:,} operations; give a smaller length")
             place = self._places[key] = len(self.nodes)
             self.nodes.append(key)
             self._whole.append(self._is_whole(kind, of))

@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from dpaudit.reading.expressions.graph import Value
 from dpaudit.verify.moves.floats import constant
 from dpaudit.verify.moves.movement import Search, Tree, evaluated, farthest
+from dpaudit.verify.moves.part import moving_part, renamed
 
 MOST_BOXES = 6_000
 """For one number that is replaced, at the bound that is aimed at."""
@@ -41,26 +44,43 @@ def bounded(value: Value, box: Ranges, replaced: Sequence[int], *, seed: int = 0
         seed: of points that are tried.
         limit: how many boxes are cut for each number, about.
     """
-    within = [(constant(low)[0], constant(high)[1]) for low, high in box]
     least, pair = -1.0, None
     most, trees, boxes = list[Fraction](), list[tuple[Tree, ...]](), 0
+    known: dict[Any, tuple[float, Any, Any, Fraction | None, tuple[Tree, ...]]] = {}
     for number in replaced:
-        far, first, second = farthest(value, box, number, seed)
-        least, pair = max((least, pair), (far, (first, second)), key=lambda each: each[0])
-        search = Search(value, within, number)
-        if not search.hangs:
+        alone, kept = moving_part(value, number)
+        if not kept:
             most.append(Fraction(0))
             trees.append(())
             continue
-        for aim, tries in _aims(far, search, limit):
-            found = search.trees(aim, tries)
-            boxes += search.boxes
-            if found is not None:
-                most.append(aim)
-                trees.append(tuple(found))
-                break
+        sides = [box[each] for each in kept]
+        key = alone.graph.nodes, alone.place, sides
+        shown = str(key)
+        if shown not in known:  # what is alike for several numbers is looked at once
+            search = Search(alone, [(constant(low)[0], constant(high)[1]) for low, high in sides], 0)
+            far, first, second = farthest(alone, sides, 0, seed)
+            known[shown] = far, first, second, None, ()
+            for aim, tries in _aims(far, search, limit):
+                found = search.trees(aim, tries)
+                boxes += search.boxes
+                if found is not None:
+                    known[shown] = far, first, second, aim, tuple(found)
+                    break
+        far, first, second, aim_found, own = known[shown]
+        if far > least:
+            least, pair = far, tuple(_among(each, kept, box) for each in (first, second))
+        if aim_found is not None:
+            most.append(aim_found)
+            trees.append(tuple(renamed(tree, [*kept, len(box)]) for tree in own))
     is_bound = len(most) == len(replaced)
     return Moved(least, pair or ((), ()), tuple(most) if is_bound else None, tuple(trees) if is_bound else None, boxes)
+
+
+def _among(numbers: Any, kept: Sequence[int], box: Ranges) -> Any:
+    """Return these numbers among all others, which are as small as they can be."""
+    found = np.array([float(low) for low, _ in box])
+    found[list(kept)] = numbers
+    return found
 
 
 def widest(value: Value, box: Ranges, seed: int) -> tuple[float, tuple[Any, Any]]:

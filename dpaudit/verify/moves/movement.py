@@ -56,8 +56,8 @@ class Search:
         self._root, self._replaced = value.place, replaced
         self._box: Box = [*box, box[replaced]]
         self._slopes = [self._derivative(self._root, side).place for side in range(len(box))]
-        self._order = _needed(self._graph, (self._root, *self._slopes))
-        self._plain = _needed(self._graph, (self._root,))
+        self._order = needed(self._graph, (self._root, *self._slopes))
+        self._plain = needed(self._graph, (self._root,))
         self._moved: set[int] = set()
         nodes = self._graph.nodes
         for place in self._order:
@@ -74,7 +74,7 @@ class Search:
     def _derivative(self, place: int, side: int) -> Value:
         """The derivative of a node along one number, as an expression; of a jump, the unknown node "any"."""
         known: dict[int, Value] = {}
-        for each in _needed(self._graph, (place,)):
+        for each in needed(self._graph, (place,)):
             known[each] = self._of_node(each, side, known)
         return known[place]
 
@@ -210,7 +210,8 @@ def operands(node: tuple[Any, ...]) -> tuple[int, ...]:
     return node[1 : 1 + OPERANDS.get(node[0], 1)]
 
 
-def _needed(graph: Graph, roots: Sequence[int]) -> list[int]:
+def needed(graph: Graph, roots: Sequence[int]) -> list[int]:
+    """Return the nodes that some are made of, and these, in order."""
     found, todo = set[int](), list(roots)
     while todo:
         place = todo.pop()
@@ -322,7 +323,7 @@ def evaluated(value: Value, points: Any) -> Any:
     graph = value.graph
     found: dict[int, Any] = {}
     with np.errstate(all="ignore"):
-        for place in _needed(graph, (value.place,)):
+        for place in needed(graph, (value.place,)):
             node = graph.nodes[place]
             if node[0] == "const":
                 found[place] = np.full(len(points), float(node[1]))
