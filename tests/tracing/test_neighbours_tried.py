@@ -31,7 +31,7 @@ PEOPLE = pd.DataFrame({
 
 
 def traced(function, data=PEOPLE, **more):
-    return dp.trace(function, **{"data": data, "claim": "epsilon=1", "runs": 0, "seed": 1, "candidates": 200, **more})
+    return dp.trace(function, **{"data": data, "claim": "epsilon=1", "runs": 0, "seed": 1, "candidates": 100, **more})
 
 
 def band(df):
@@ -62,7 +62,7 @@ def gaps(df):
 
 @pytest.mark.parametrize("function", [band, first_of_each, first_row_counts_twice], ids=lambda each: each.__name__)
 def test_values_in_the_code_places_in_the_order_and_contrary_copies_are_candidates(function):
-    trace = traced(function).trace
+    trace = traced(function, candidates=200).trace
     assert trace.word in ("violated, given the stated laws", "leaks"), trace.findings
     assert function.__name__ in trace.findings[0].where
 
@@ -101,7 +101,7 @@ DAYS = PEOPLE.assign(day=[f"2025-{1 + place % 2:02}-{1 + place % 28:02}" for pla
 
 @pytest.mark.parametrize(("function", "raised"), [(weeks, "IntCastingNaNError"), (priced, "KeyError"), (by_month, "")])
 def test_what_trips_over_a_value_that_nobody_declared_is_said_and_is_no_alarm(function, raised):
-    trace = traced(function, data=DAYS, candidates=400).trace
+    trace = traced(function, data=DAYS, candidates=200).trace
     assert trace.word == "supported on this path", trace.findings
     assert [raised in each for each in trace.beside if "no record has" in each] == [True] * bool(raised)
 
@@ -110,7 +110,7 @@ def test_what_trips_over_a_value_that_is_declared_or_in_the_data_leaks():
     declared = {"city": ["a", "b", "c", "d"], "pay": (0.0, 100.0), "age": (18, 90), "who": (0, 30)}
     assert traced(priced, domain=declared).trace.word == "leaks"
     assert traced(priced, data=PEOPLE.assign(city=["d", *PEOPLE["city"][1:]])).trace.word != "supported on this path"
-    assert traced(weeks, candidates=400, domain={"pay": (0.0, 100.0)}, beyond_domain=True).trace.word == "leaks"
+    assert traced(weeks, candidates=200, domain={"pay": (0.0, 100.0)}, beyond_domain=True).trace.word == "leaks"
 
 
 def test_a_new_value_in_the_output_is_an_alarm():
