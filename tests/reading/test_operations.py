@@ -152,6 +152,7 @@ WIDE = {"product", "square", "where", "and"}
 """Operations of which few of these pairs come near to what the worst record does."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "kind"),
     [*((name, "add-remove") for name in OPERATIONS), *mostly_at_night((name, "replace") for name in OPERATIONS)],

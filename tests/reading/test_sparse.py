@@ -85,6 +85,7 @@ def sums(df):
     return None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("function", "relation", "bound"), [
     (first_above, "add-remove", "3/4"), (first_above, "replace", "3/4"), (first_above, "add-remove(group=2)", "3/2"),
     (first_above_of_a_program, "add-remove", "3/4"), (in_any_direction, "add-remove", "5/8"),

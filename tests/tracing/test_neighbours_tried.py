@@ -23,6 +23,8 @@ from dpaudit.tracing.laws import DISCRETE_LAPLACE, EXPONENTIAL, GAUSSIAN, LAPLAC
 from dpaudit.tracing.runs import Target
 from dpaudit.tracing.search import worst_pair
 
+pytestmark = pytest.mark.slow
+
 RNG = np.random.default_rng(5)
 PEOPLE = pd.DataFrame({
     "age": RNG.integers(18, 90, 60), "pay": np.round(RNG.normal(50, 9, 60), 1), "who": RNG.integers(0, 30, 60),
