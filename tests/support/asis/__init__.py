@@ -37,6 +37,12 @@ class Case:
     domain: dict[str, Any]
     claim: float
     person: str | None
+    replaced: bool = False
+
+    @property
+    def relation(self) -> str:
+        """Which datasets are neighbours."""
+        return "replace" if self.replaced else f"add-remove(person={self.person})" if self.person else "add-remove"
 
     @property
     def is_right(self) -> bool:
@@ -58,12 +64,13 @@ def cases(table: str) -> Iterator[Case]:
                 getattr(module, "DOMAIN", DOMAIN),
                 getattr(module, "CLAIM", {}).get(number, 1.0),
                 "person" if number in getattr(module, "PERSON", ()) else None,
+                number in getattr(module, "REPLACE", ()),
             )
 
 
 def read(case: Case, seconds: float = 60.0) -> tuple[Reading, Fraction | None]:
     """Read a function; return what was read and its ε, at δ = 1e-5 where noise is Gaussian."""
-    relation = parse_relation("add-remove" if case.person is None else f"add-remove(person={case.person})")
+    relation = parse_relation(case.relation)
     made = mechanism(case.function)
     reading = read_function(made, {}, relation, columns_of(case.domain, None), seconds=seconds)
     if reading.refused:

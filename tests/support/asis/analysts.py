@@ -13,6 +13,7 @@ import pandas as pd
 
 CITIES = [f"c{i}" for i in range(20)]
 DOMAIN = {"age": list(range(100)), "city": CITIES, "income": (0.0, 1e6)}
+REPLACE = ("37",)  # their number of records is public
 CLAIM = {"11": 0.022, "12": 0.05, "28": 0.01, "32": 0.5, "34": 0.3, "35": 1.0, "37": 1.0, "38": 1.0}
 PUBLIC = pd.DataFrame({"city": CITIES, "population": [40_000 + 1_000 * i for i in range(20)]})
 
