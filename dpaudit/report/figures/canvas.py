@@ -97,7 +97,7 @@ def svg(figure: Figure, name: str, label: str, *, narrow: bool = False) -> str:
     text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
     text = re.sub(r"<style type=\"text/css\">[^<]*</style>", "", text)
     text = re.sub(r"<!--.*?-->\s*", "", text, flags=re.DOTALL)
-    text = compact(re.sub(r"<[^>]*>", lambda tag: _own(tag[0]), text).strip(), name)
+    text = _without_strokes(compact(re.sub(r"<[^>]*>", lambda tag: _own(tag[0]), text).strip(), name))
     view = re.search(r'viewBox="[^"]*"', text)
     start = f'<svg {view[0] if view else ""} class="drawing {kind}" role="img" aria-label="{escape(label)}">'
     return re.sub(r"^<svg[^>]*>", lambda _: start, text, count=1)
@@ -163,7 +163,20 @@ def _own(tag: str) -> str:
     tag = tag.replace("xlink:href=", "href=")
     tag = re.sub(r'\b(?:d|x|y)="[^"]*"', lambda place: _NUMBER.sub(_shorter, place[0]), tag)
     tag = re.sub(r"'DejaVu Sans', sans-serif|'DejaVu Sans'", "var(--sans)", tag)
-    return re.sub(r"#0[1-8]0[1-8]0[1-8]\b", lambda colour: _variable(colour[0]), tag)
+    tag = re.sub(r"#0[1-8]0[1-8]0[1-8]\b", lambda colour: _variable(colour[0]), tag)
+    if tag.startswith("<text"):  # of the usual font and colour, as the style sheet says
+        tag = re.sub(r"; font-family: var\(--sans\)|; fill: var\(--ink\)(?=[;\"])", "", tag)
+    return tag
+
+
+def _without_strokes(text: str) -> str:
+    """Leave out the stroke of what shows a marker that has the same one."""
+    marked = set(re.findall(r'<path id="([^"]+)"[^>]* style="stroke', text))
+
+    def shorter(tag: re.Match[str]) -> str:
+        return re.sub(r"; stroke[\w-]*: [^;\"]*", "", tag[0]) if tag[1] in marked else tag[0]
+
+    return re.sub(r'<use href="#([^"]+)"[^>]*>', shorter, text)
 
 
 def _shorter(number: re.Match[str]) -> str:
