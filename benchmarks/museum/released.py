@@ -24,9 +24,9 @@ sys.path.insert(0, str(HERE))
 ROOT = HERE.parents[1]
 ROWS = HERE / "released.json"
 PINS = {
-    "opendp": ["opendp==0.15.1", "polars==1.36.1", "numpy==2.4.6", "pandas==3.1.1"],
+    "opendp": ["opendp==0.15.1", "polars==1.36.1", "numpy==2.4.6", "pandas==3.1.1", "pyarrow==26.0.1"],
     "diffprivlib": ["diffprivlib==0.6.6", "scikit-learn==1.6.1", "numpy==2.4.6"],
-    "pure_ldp": ["pure-ldp==1.1.2", "numpy==2.4.6", "scikit-learn==1.6.1", "xxhash==3.6.0"],
+    "pure_ldp": ["pure-ldp==1.1.2", "numpy==2.4.6", "scikit-learn==1.6.1", "xxhash==3.6.0", "statsmodels==0.15.0"],
 }
 
 
