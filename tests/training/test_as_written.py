@@ -34,3 +34,19 @@ def test_a_loop_is_called_what_it_is(written):
     else:
         named = set(written.named)
         assert wrong & named or (unseen & named and str(watch.evidence.verdict) == "inconclusive")
+
+
+PUBLIC = (
+    "momentum, weight decay, a schedule for the rate of learning, and zero_grad after the step",
+    "a schedule of a function with its numbers, as transformers make it",
+    "a schedule that steps after every tenth update",
+)
+
+
+@pytest.mark.parametrize("what", PUBLIC)
+def test_a_schedule_that_counts_updates_is_recognised(what):
+    loop = next(each for each in as_written.RIGHT if each.what == what).make(5)
+    claim = "epsilon=8, delta=1e-5"
+    with dp.watch_training(loop.model, loop.optimizer, loop.loader, claim=claim, seed=5, **loop.options) as watch:
+        loop.train()
+    assert str(watch.evidence.verdict) == "not violated"

@@ -93,7 +93,7 @@ class Schedules:
     def _is_left(self, scheduler: Any) -> bool:
         """Write down what it holds now; whether its steps are as far from each other as before."""
         try:
-            now = _held(scheduler)
+            now = _held(scheduler, left=True)
         except _UnknownError:
             return False
         _, last, between = self.left.get(scheduler, (None, 0, None))
@@ -102,11 +102,14 @@ class Schedules:
         return between is None or gap == between
 
 
-def _held(value: Any, deep: int = 0) -> Any:
-    """What a scheduler or a function may use, as values that compare; refused where it may change unseen."""
+def _held(value: Any, deep: int = 0, *, left: bool = False) -> Any:
+    """What a scheduler or a function may use, as values that compare; refused where it may change unseen.
+
+    Behind a step (``left``) no scheduler is in its first step any more, which PyTorch notes down a moment later.
+    """
     if deep > _DEEP:
         raise _UnknownError
-    held = functools.partial(_held, deep=deep + 1)
+    held = functools.partial(_held, deep=deep + 1, left=left)
     kind = type(value)
     if kind in _NUMBERS:
         return kind.__name__, repr(value)
@@ -129,7 +132,8 @@ def _held(value: Any, deep: int = 0) -> Any:
         method = value()
         return held(None if method is None else method.__func__)
     if kind in _COUNTING:
-        return tuple((name, held(each)) for name, each in vars(value).items() if name not in ("optimizer", "step"))
+        own = {name: each for name, each in vars(value).items() if name not in ("optimizer", "step")}
+        return held(own | {"_is_initial": False} if left and "_is_initial" in own else own)
     raise _UnknownError
 
 
