@@ -169,17 +169,17 @@ def _no_constants_of_modules() -> Iterator[None]:
         from hypothesis.internal.conjecture import providers
         from hypothesis.internal.constants_ast import Constants
 
-        drawn, nothing, cache = providers._get_local_constants, Constants(), providers.CONSTANTS_CACHE
+        drawn, nothing, known = providers._get_local_constants, Constants(), providers.CONSTANTS_CACHE.cache
     except (ImportError, AttributeError):
         yield
         return
-    cache.cache.clear()
+    known.clear()
     providers._get_local_constants = lambda: nothing
     try:
         yield
     finally:
         providers._get_local_constants = drawn
-        cache.cache.clear()
+        known.clear()
 
 
 # --- Which outputs would show what a trace points to? Paths that cost more than is claimed ---

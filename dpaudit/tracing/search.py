@@ -238,7 +238,11 @@ class _Looks:
         sizes = {
             place: min(map(len, pairs[place].pair()))
             for place, path in enumerate(self.paths)
-            if path.branches and path.rank == rank and pairs[place].kind == "base" and not self.edges[place]
+            if path.branches
+            and path.rank == rank
+            and not self.edges[place]
+            and pairs[place].kind == "base"
+            and not _is_far_fetched(pairs[place])
         }
         return min((place for place in sizes if sizes[place]), key=sizes.__getitem__, default=None)
 

@@ -177,7 +177,8 @@ def draws_of_python(
     twister = np.random.RandomState()
     own = {"key": np.array(state[:-1], np.uint32), "pos": state[-1]}
     twister.set_state({"bit_generator": "MT19937", "state": own})
-    values = made(twister.random_sample(count), *args, **keywords)
+    with np.errstate(all="ignore"):  # as Python says nothing of what becomes infinite
+        values = made(twister.random_sample(count), *args, **keywords)
     after: Any = twister.get_state(legacy=False)
     python.setstate((version, (*after["state"]["key"].tolist(), int(after["state"]["pos"])), gauss))
     return values

@@ -79,7 +79,7 @@ class Given(Private):
         if isinstance(size, keys.HowMany):
             return size.draws(law, given)
         if isinstance(size, Private | Token):
-            refuse("so many draws as something private or released says", "size=len(VALUES), with VALUES of your own")
+            refuse(noise.SO_MANY, "size=len(VALUES), with VALUES of your own")
         shape = () if size is None else shape_of_size(size)
         return noise.fresh(law, given, shape, "np.float64" if shape else kind, details)
 

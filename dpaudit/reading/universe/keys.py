@@ -8,6 +8,7 @@ the counts, or of the data, they would tell more, so that they are seen sorted b
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -31,20 +32,22 @@ class HowMany(Private):
         self.table = table
 
     def draws(self, law: str, scale: Any) -> DrawOfKeys:
-        """Return a draw of noise for each key."""
-        if np.ndim(scale):
-            refuse("noise of several scales for keys of the data", "one scale for all keys")
-        return DrawOfKeys(self.table, law, float(scale))
+        """Return a draw of noise for each key: of a law that a threshold is known for, since its length is private."""
+        if law != "laplace":
+            refuse("other noise than Laplace noise for keys of the data", CUT)
+        if np.ndim(scale) or isinstance(scale, bool) or not 0 < scale < math.inf:
+            refuse("noise for keys of the data of a scale that is not one positive number", "one scale for all keys")
+        return DrawOfKeys(self.table, float(scale))
 
 
 class DrawOfKeys(Private):
-    """Noise for each key of the data."""
+    """Laplace noise for each key of the data."""
 
-    __slots__ = ("is_used", "law", "level", "scale", "table")
+    __slots__ = ("is_used", "level", "scale", "table")
     noun = "noise for keys of the data"
 
-    def __init__(self, table: Keyed, law: str, scale: float) -> None:
-        self.table, self.law, self.scale = table, law, scale
+    def __init__(self, table: Keyed, scale: float) -> None:
+        self.table, self.scale = table, scale
         self.is_used, self.level = False, current().level
 
 
@@ -65,8 +68,6 @@ class Noisy(Private):
         if self.is_cut:
             refuse("noisy counts that are cut twice", "one threshold")
         self.is_cut = True
-        if self.draw.law != "laplace":
-            refuse("a threshold for other noise than Laplace noise", "noise.laplace")
         exact, times = _one_each(self.table)
         note("laplace_threshold", exact, self.draw.scale, (("threshold", mask.threshold),), times=times)
         return Kept(self.table)

@@ -28,6 +28,7 @@ from dpaudit.reading.universe.values import PRIVATE, PUBLIC, RELEASED, sort_of
 
 _TWO_SIDED = ("laplace", "gaussian", "discrete_laplace", "discrete_gaussian", "truncated_laplace")
 _WHOLE = ("discrete_laplace", "discrete_gaussian", "geometric")
+SO_MANY = "so many draws as something private or released says"
 ANOTHER_STEP = "noise drawn in the step that adds it"
 ONE_DRAW_EACH = "size=len(x), one draw of noise for each number"
 
@@ -290,13 +291,22 @@ def drawn(source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> An
 
 def _drawn(law: str, given: dict[str, Any], location: Any, size: Any, source: Source) -> Any:
     scale = given["scale"]
+    if isinstance(size, tuple | list):
+        if len(size) == 1:
+            size = size[0]
+        elif any(isinstance(each, Private | Token) for each in size):
+            refuse(SO_MANY, "size=len(VALUES), with VALUES of your own")
     if isinstance(size, Number) and size.rows is not None:
         if law == "uniform":
             return Coins(size.rows)
         refuse("noise for every record", "noise on the sum, or reports of each record under the relation replace")
     for_keys = getattr(size, "draws", None) if isinstance(size, Private) else None
-    if isinstance(size, Token) or (isinstance(size, Private) and for_keys is None):
-        refuse("so many draws as something private or released says", "size=len(VALUES), with VALUES of your own")
+    if for_keys is not None:
+        if isinstance(location, Number) or np.any(np.asarray(location) != 0):
+            refuse("noise for keys of the data around another number than 0", "counts + noise")
+        return for_keys(law, scale)
+    if isinstance(size, Private | Token):
+        refuse(SO_MANY, "size=len(VALUES), with VALUES of your own")
     if isinstance(scale, pd.Series | pd.DataFrame) or not _is_finite(scale) or isinstance(scale, bool):
         refuse("noise of a scale that is no finite number", "a positive scale")
     if law in ("uniform", "logistic"):
@@ -307,10 +317,6 @@ def _drawn(law: str, given: dict[str, Any], location: Any, size: Any, source: So
         )
     if np.any(np.asarray(scale, float) <= 0) or (law == "geometric" and np.any(np.asarray(scale, float) >= 1)):
         refuse("noise of a scale that is not positive", "a positive scale")
-    if for_keys is not None:
-        if isinstance(location, Number) or np.any(np.asarray(location) != 0):
-            refuse("noise for keys of the data around another number than 0", "counts + noise")
-        return for_keys(law, scale)
     if size is not None:
         shape = tuple(int(each) for each in size) if np.ndim(size) else (int(size),)
     else:
