@@ -18,11 +18,9 @@ import pytest
 import dpaudit as dp
 from dpaudit.checker import CertificateError, check_certificate
 from dpaudit.evidence.evidence import exit_code
-from dpaudit.gate import console
-from dpaudit.gate.as_json import gate_json
+from dpaudit.gate import words
 from dpaudit.gate.config import read
-from dpaudit.gate.junit import junit
-from dpaudit.gate.markdown import markdown
+from dpaudit.gate.formats import gate_json, junit, markdown
 from dpaudit.gate.result import OutcomeRule
 from dpaudit.gate.run import GateOptions, run
 from dpaudit.gate.target_process import carry_out
@@ -34,7 +32,7 @@ from dpaudit.report import html_page
 from dpaudit.report.console import summary
 from dpaudit.report.formats import FORMATS
 from dpaudit.request import ProofRequest
-from dpaudit.review.check import check, passes, theorem
+from dpaudit.review.check import certain, check, passes
 from dpaudit.verify.proofs.kind import Asked, NotShownError
 from dpaudit.verify.proofs.kinds import check_proof
 from dpaudit.verify.proofs.releases import RELEASES
@@ -122,11 +120,11 @@ def test_evidence_without_the_statement_is_not_what_is_read_again():
 
 
 def test_the_checker_with_a_theorem_says_nothing_of_it(tmp_path):
-    if theorem.node() is None:
+    if certain.node() is None:
         pytest.skip("node is not installed")
     file = tmp_path / "proof.json"
     file.write_text(json.dumps(proved(typical).proof.certificate), encoding="utf-8")
-    (found,) = theorem.by_theorem(file)
+    (found,) = certain.by_theorem(file)
     assert str(found.answer) == "not checked", found.sentence
     assert "given" in found.sentence
 
@@ -496,7 +494,7 @@ def test_a_gate_tells_it_in_every_format_and_fails_where_runs_refute_it(tmp_path
     monkeypatch.chdir(tmp_path)
     result = gated(tmp_path, '"release.py:7 moves by 40"')
     assert (result.exit_code, result.results[0].rule) == (0, OutcomeRule.PASSED), result.results[0].sentence
-    for draw in (console.summary, junit, markdown, gate_json):
+    for draw in (words.summary, junit, markdown, gate_json):
         assert "release.py:7 moves by at most 40" in draw(result), draw
     result = gated(tmp_path, '["release.py:7 moves by 4"]')
     assert (result.exit_code, result.results[0].rule) == (1, OutcomeRule.GIVEN_REFUTED)

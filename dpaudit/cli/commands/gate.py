@@ -96,7 +96,7 @@ def command(
     if not quiet:
         import sys
 
-        from dpaudit.gate.console import summary
+        from dpaudit.gate.words import summary
 
         outputs.say(summary(result, terminal=is_terminal(sys.stdout) and "-" not in files.values()))
     if finished.refused is not None:

@@ -21,11 +21,11 @@ from dpaudit.neighbours.candidates.edge_values import (
     values_behind,
     values_near,
 )
-from dpaudit.neighbours.candidates.lazy_pair import LazyPair, Side, made_of
+from dpaudit.neighbours.candidates.exhaustive import LazyPair, Side, made_of
+from dpaudit.neighbours.dataset import Dataset, Made, Sort, is_missing
 from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.domain import Allowed, Range, Values
 from dpaudit.neighbours.persons import People, Places
-from dpaudit.neighbours.records import Dataset, Made, Sort, is_missing
 from dpaudit.neighbours.relation import Relation
 
 # chosen to cover what releases commonly get wrong in a few hundred candidates; no benchmark measures them
