@@ -23,6 +23,7 @@ from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
 from dpaudit.evidence.canonical_json import json_values
 from dpaudit.evidence.evidence import SPEAKS_AGAINST, Evidence
+from dpaudit.evidence.records import DOES_NOT_HOLD
 from dpaudit.gate.result import Acceptance, GateResult, Location, Outcome, OutcomeRule, TargetResult
 from dpaudit.gate.words import MEANINGS, NO_PROOF, Shown, headline, scope, shown
 from dpaudit.report.formats.markdown import escaped
@@ -381,13 +382,15 @@ def _suppression(accepted: Acceptance) -> dict[str, Any]:
 def _beside(target: Shown, line: str, elsewhere: Location | None, folder: str) -> dict[str, Any]:
     """Return a finding beside the verdict of a target that passed, as a separate warning."""
     name, about = target.item.name, line.partition(":")[0]
+    proof = None if target.item.evidence is None else target.item.evidence.proof
+    passed = f"passed ({target.verdict})" if proof is not None and proof.given else "passed"
     mark = hashlib.sha256(json.dumps([_BESIDE["id"], name, about]).encode()).hexdigest()
     return {
         **_finding(target, elsewhere, folder),
         "ruleId": _BESIDE["id"],
         "ruleIndex": len(_RULES),
         "level": "warning",
-        "message": {"text": _message(f"{name} passed, and beside its verdict this was found: {line}")},
+        "message": {"text": _message(f"{name} {passed}, and beside its verdict this was found: {line}")},
         "partialFingerprints": {"dpaudit/v1": mark, "primaryLocationLineHash": f"{mark[:16]}:1"},
     }
 
@@ -406,14 +409,19 @@ def _location(target: TargetResult, elsewhere: Location | None, folder: str) -> 
 
 
 def _at_fault(target: TargetResult) -> Location | None:
-    """Return the line that speaks against the claim by a trace, where it is in the mechanism's own file."""
-    own, trace = target.location, None if target.evidence is None else target.evidence.trace
-    if own is None or trace is None or trace.word not in SPEAKS_AGAINST or not trace.findings:
+    """Return the line that a trace names, or of which something is given that runs refute, in the mechanism's file."""
+    own, evidence = target.location, target.evidence
+    if own is None or evidence is None:
         return None
-    found = re.fullmatch(r"(.+):(\d+)(?: \(.*\))?", trace.findings[0].where)
-    if found is None or posixpath.basename(found[1]) != posixpath.basename(own.file):
-        return None
-    return Location(own.file, int(found[2]))
+    trace = evidence.trace
+    lines = [] if trace is None or trace.word not in SPEAKS_AGAINST else [each.where for each in trace.findings[:1]]
+    if evidence.proof is not None and evidence.proof.comparison is not None and evidence.proof.is_refuted:
+        lines.append(evidence.proof.comparison.open_ends[0].removeprefix(DOES_NOT_HOLD).strip().partition(" ")[0])
+    for line in lines:
+        found = re.fullmatch(r"(.+):(\d+)(?: \(.*\))?", line)
+        if found is not None and posixpath.basename(found[1]) == posixpath.basename(own.file):
+            return Location(own.file, int(found[2]))
+    return None
 
 
 def _place(place: Location, folder: str) -> dict[str, Any]:
