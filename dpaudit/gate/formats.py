@@ -22,10 +22,9 @@ from urllib.parse import quote
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
 from dpaudit.evidence.canonical_json import json_values
-from dpaudit.evidence.evidence import SPEAKS_AGAINST, Evidence
-from dpaudit.evidence.records import DOES_NOT_HOLD
+from dpaudit.evidence.evidence import Evidence
 from dpaudit.gate.result import Acceptance, GateResult, Location, Outcome, OutcomeRule, TargetResult
-from dpaudit.gate.words import MEANINGS, NO_PROOF, Shown, headline, scope, shown
+from dpaudit.gate.words import MEANINGS, NO_PROOF, Shown, at_fault, headline, scope, shown
 from dpaudit.report.formats.markdown import escaped
 from dpaudit.report.text.command import reproduce_command
 from dpaudit.report.text.phrases import visible
@@ -143,7 +142,7 @@ def _suite(target: Shown) -> TestSuite:
 def _properties(target: Shown) -> dict[str, str]:
     """Return what is known besides the outcome: the rule, the evidence, the mechanism's location, and its report."""
     item = target.item
-    evidence, place = item.evidence, item.location
+    evidence, place = item.evidence, target.place
     properties = {"rule": str(item.rule), "cached": str(item.cached).lower()}
     if evidence is not None:
         properties |= {
@@ -209,8 +208,7 @@ def _table(targets: Sequence[Shown]) -> str:
     for target in rows:
         item = target.item
         outcome = str(item.outcome) if item.outcome is Outcome.PASSED else f"**{item.outcome}**"
-        known = "; ".join([target.bounds, *target.beside])
-        cells = (target.verdict, target.claim, known, str(item.rule))
+        cells = (target.verdict, target.claim, "; ".join(target.in_row), str(item.rule))
         unchanged = " (unchanged, not run again)" if item.cached else ""
         lines.append(f"| {_code(item.name)} | {outcome}{unchanged} | {' | '.join(map(escaped, cells))} |")
     text = "\n".join(lines)
@@ -232,8 +230,9 @@ def _details(target: Shown) -> str:
     ]
     if target.comparison:
         lines.append(f"- Baseline: {escaped(target.comparison)}")
-    if item.location is not None:
-        lines.append(f"- Where: {_code(f'{item.location.file}:{item.location.line}')}")
+    place = target.place
+    if place is not None:
+        lines.append(f"- Where: {_code(f'{place.file}:{place.line}')}")
     if item.page is not None:
         lines.append(f"- Report: {_code(item.page)} in the folder of the pages")
     if item.evidence is not None:
@@ -402,26 +401,10 @@ def _location(target: TargetResult, elsewhere: Location | None, folder: str) -> 
             {"name": _shown(target.name), "fullyQualifiedName": _shown(target.target), "kind": "function"}
         ]
     }
-    place = _at_fault(target) or target.location or elsewhere
+    place = at_fault(target) or target.location or elsewhere
     if place is not None:
         location["physicalLocation"] = _place(place, folder)
     return location
-
-
-def _at_fault(target: TargetResult) -> Location | None:
-    """Return the line that a trace names, or of which something is given that runs refute, in the mechanism's file."""
-    own, evidence = target.location, target.evidence
-    if own is None or evidence is None:
-        return None
-    trace = evidence.trace
-    lines = [] if trace is None or trace.word not in SPEAKS_AGAINST else [each.where for each in trace.findings[:1]]
-    if evidence.proof is not None and evidence.proof.comparison is not None and evidence.proof.is_refuted:
-        lines.append(evidence.proof.comparison.open_ends[0].removeprefix(DOES_NOT_HOLD).strip().partition(" ")[0])
-    for line in lines:
-        found = re.fullmatch(r"(.+):(\d+)(?: \(.*\))?", line)
-        if found is not None and posixpath.basename(found[1]) == posixpath.basename(own.file):
-            return Location(own.file, int(found[2]))
-    return None
 
 
 def _place(place: Location, folder: str) -> dict[str, Any]:

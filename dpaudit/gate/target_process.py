@@ -119,7 +119,7 @@ class Report(msgspec.Struct, frozen=True):
     counts: dict[str, Any] | None = None
     kept: dict[str, Any] | None = None  # the document of the evidence of a baseline's own pair, where there are data
     location: tuple[str, int] | None = None  # file and line of the mechanism
-    opaque: bool = False  # whether the function has its own randomness
+    opaque: bool = False  # whether runs hang on randomness of the function's own
     files: dict[str, str] = {}  # SHA-256 of every file of the project that it depends on, by path
     # digests of the listings of their folders, by path, since a new file may shadow an old one
     folders: dict[str, str] = {}
@@ -158,7 +158,7 @@ def _carried_out(request: Request) -> Report:
         counts=None if request.frozen is None else _counted(request, request.frozen, mechanism, pairs),
         kept=_kept(request, mechanism) if request.kept and request.data is not None else None,
         location=location_of(mechanism.function, Path(request.root)) or file_named(request),
-        opaque=not evidence.reproducible,
+        opaque=not evidence.reproducible and evidence.runs > 0,
     )
 
 

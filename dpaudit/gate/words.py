@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import io
 import math
+import os
+import posixpath
+import re
 import shutil
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dpaudit.evidence.evidence import qualified
-from dpaudit.gate.result import BaselineComparison, GateResult, Outcome, OutcomeRule, TargetResult
+from dpaudit.evidence.evidence import SPEAKS_AGAINST, qualified
+from dpaudit.evidence.records import DOES_NOT_HOLD
+from dpaudit.gate.result import BaselineComparison, GateResult, Location, Outcome, OutcomeRule, TargetResult
 from dpaudit.report.text.numerals import NBSP, confidence_text, lower_text, upper_text
 from dpaudit.report.text.phrases import one_line, shortened
 from dpaudit.report.view import view
@@ -40,8 +44,8 @@ MEANINGS = {
         "The claim is violated",
         "The privacy loss is larger than what is claimed: at the stated confidence where it was sampled, certainly "
         "where it was computed exactly.",
-        "Look at the event in the report: it tells the two datasets apart. Mend the mechanism, or claim what it gives. "
-        "A list of releases needs more noise, smaller batches or fewer steps.",
+        "The report says what tells the two datasets apart: the line at fault, or an event. Mend the mechanism, or "
+        "claim what it gives. A list of releases needs more noise, smaller batches or fewer steps.",
     ),
     OutcomeRule.LEAKIER: Meaning(
         "Leakier than its baseline",
@@ -137,9 +141,35 @@ class Shown:
         return self.item.outcome is not Outcome.PASSED or bool(self.beside) or self.item.stale
 
     @property
+    def place(self) -> Location | None:
+        """The line at fault where a trace names it, else that of the mechanism."""
+        return at_fault(self.item) or self.item.location
+
+    @property
+    def in_row(self) -> tuple[str, ...]:
+        """What its row says, in which a finding stands beside the word "passed" alone: all others are told below."""
+        return (self.bounds, *(self.beside if self.item.outcome is Outcome.PASSED else ()))
+
+    @property
     def said(self) -> tuple[str, ...]:
         """The sentence of the target, its other findings, and its notes."""
         return (self.item.sentence, *self.beside, *self.item.notes)
+
+
+def at_fault(target: TargetResult) -> Location | None:
+    """Return the line that a trace names, or of which something is given that runs refute, in the mechanism's file."""
+    own, evidence = target.location, target.evidence
+    if own is None or evidence is None:
+        return None
+    trace = evidence.trace
+    lines = [] if trace is None or trace.word not in SPEAKS_AGAINST else [each.where for each in trace.findings[:1]]
+    if evidence.proof is not None and evidence.proof.comparison is not None and evidence.proof.is_refuted:
+        lines.append(evidence.proof.comparison.open_ends[0].removeprefix(DOES_NOT_HOLD).strip().partition(" ")[0])
+    for line in lines:
+        found = re.fullmatch(r"(.+):(\d+)(?: \(.*\))?", line)
+        if found is not None and posixpath.basename(found[1]) == posixpath.basename(own.file):
+            return Location(own.file, int(found[2]))
+    return None
 
 
 def shown(item: TargetResult) -> Shown:
@@ -190,12 +220,12 @@ _STYLES = {
 _WIDTH, _NAME = 100, 60
 
 
-def summary(result: GateResult, *, terminal: bool = False, width: int | None = None) -> str:
-    """Return the result of a gate as text that ends in a line break."""
+def summary(result: GateResult, *, terminal: bool = False, width: int | None = None, pages: str = "") -> str:
+    """Return the result of a gate as text that ends in a line break; ``pages`` is the folder of its pages."""
     columns = width or (shutil.get_terminal_size((_WIDTH, 24)).columns if terminal else _WIDTH)
     targets = [shown(item) for item in result.results]
     rows = _drawn(targets, columns) if terminal else _plain(targets)
-    parts = [rows, *(_details(target, columns) for target in targets if target.is_told)]
+    parts = [rows, *(_details(target, columns, pages) for target in targets if target.is_told)]
     last = f"dpaudit gate: {headline(result, targets)}. {scope(result)}\n".replace(NBSP, " ")
     return "".join(parts) + ("\n" if len(parts) > 1 else "") + last
 
@@ -212,7 +242,7 @@ def _name(target: Shown) -> str:
 
 
 def _facts(target: Shown) -> str:
-    facts = [str(target.item.rule), target.verdict, target.bounds, *target.beside, target.time]
+    facts = [str(target.item.rule), target.verdict, *target.in_row, target.time]
     return "; ".join(facts).replace(NBSP, " ")
 
 
@@ -225,7 +255,7 @@ def _drawn(targets: Sequence[Shown], width: int) -> str:
     for head in ("Outcome", "Target", "Rule", "Verdict", "Bounds", "Time"):
         table.add_column(head)
     for target in targets:  # Text, so that brackets in a name are not markup
-        item, known = target.item, "\n".join([target.bounds, *target.beside])
+        item, known = target.item, "\n".join(target.in_row)
         texts = (_name(target), str(item.rule), target.verdict, known, target.time)
         table.add_row(Text(str(item.outcome), style=_STYLES[item.outcome]), *map(Text, texts))
     stream = io.StringIO()
@@ -233,7 +263,7 @@ def _drawn(targets: Sequence[Shown], width: int) -> str:
     return stream.getvalue()
 
 
-def _details(target: Shown, width: int) -> str:
+def _details(target: Shown, width: int, pages: str) -> str:
     """Return the sentence of a target that did not pass, its notes, and what to do next."""
     item = target.item
     further = () if item.outcome is Outcome.PASSED else (MEANINGS[item.rule].next,)
@@ -241,8 +271,9 @@ def _details(target: Shown, width: int) -> str:
     if target.comparison:
         notes.insert(1, target.comparison)
     lines = [f"\n{_name(target)}: {item.outcome}"]
-    if item.location is not None:
-        lines[0] += f" ({one_line(item.location.file)}:{item.location.line})"
+    place = target.place
+    if place is not None:
+        lines[0] += f" ({one_line(place.file)}:{place.line})"
     for note in notes:
         lines += textwrap.wrap(
             one_line(" ".join(note.split())),
@@ -251,4 +282,5 @@ def _details(target: Shown, width: int) -> str:
             subsequent_indent="  ",
             break_on_hyphens=False,
         )
-    return "\n".join(lines) + "\n" + ("" if item.page is None else f"  report: {one_line(item.page)}\n")
+    page = "" if item.page is None else f"  report: {one_line(os.path.join(pages, item.page))}\n"
+    return "\n".join(lines) + "\n" + page

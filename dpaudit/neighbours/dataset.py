@@ -55,6 +55,7 @@ class Column:
     dtype: np.dtype[Any] | None = None
     choices: tuple[Any, ...] = ()  # the categories, if its type lists them
     missing: Any = ABSENT  # how a missing value is written, if the column holds one already; else `ABSENT`
+    gap: Any = ABSENT  # how one is written where it is declared, in a column that holds none; else `ABSENT`
 
     @property
     def title(self) -> str:
@@ -522,7 +523,8 @@ class PandasFrame(Dataset):
             (types.is_datetime64_dtype, Sort.TIME),
         ):
             if test(dtype):
-                return Column(name, sort, plain if sort is not Sort.TEXT else None, (), missing)
+                gap = (np.nan if plain is dtype else dtype.na_value) if sort is Sort.WHOLE else ABSENT
+                return Column(name, sort, plain if sort is not Sort.TEXT else None, (), missing, gap)
         return Column(name, Sort.OTHER, None, (), missing)
 
     def values(self, column: int) -> Any:
@@ -554,14 +556,21 @@ class PandasFrame(Dataset):
         rows = [self.made_fields(made) for made in records]
         index = None if labels is None else labels.of(records)
         columns = [
-            pandas.Series([row[number] for row in rows], dtype=series.dtype, index=index)
-            for number, series in enumerate(self._columns)
+            _series([row[number] for row in rows], series.dtype, index) for number, series in enumerate(self._columns)
         ]
         if self.data.ndim == 1:
             return columns[0].rename(self.data.name)
         frame = pandas.concat(columns, axis=1)
         frame.columns = self.data.columns
         return frame
+
+
+def _series(values: list[Any], dtype: Any, index: Any) -> Any:
+    """Return values as a series of a type; whole numbers of NumPy with a gap are floats, as pandas reads them."""
+    import pandas
+
+    gaps = isinstance(dtype, np.dtype) and dtype.kind in "iu" and any(each != each for each in values)
+    return pandas.Series(values, dtype=np.float64 if gaps else dtype, index=index)
 
 
 class _Labels:
@@ -615,7 +624,8 @@ class PolarsFrame(Dataset):
             return Column(name, Sort.CHOICE, None, tuple(choices.sort()), missing)
         if (dtype.is_integer() or dtype.is_float()) and not str(dtype).endswith("128"):
             plain = np.dtype(str(dtype).lower())
-            return Column(name, Sort.WHOLE if dtype.is_integer() else Sort.REAL, plain, (), missing)
+            sort, gap = (Sort.WHOLE, None) if dtype.is_integer() else (Sort.REAL, ABSENT)
+            return Column(name, sort, plain, (), missing, gap)
         if dtype == polars.Datetime and dtype.time_zone is None:
             return Column(name, Sort.TIME, np.dtype(f"M8[{dtype.time_unit}]"), (), missing)
         sort = {polars.String: Sort.TEXT, polars.Boolean: Sort.TRUTH}.get(dtype.base_type(), Sort.OTHER)

@@ -411,10 +411,9 @@ def _missing(dataset: Dataset, number: int, allowed: Allowed | None) -> list[Any
 
 
 def _written_missing(column: Column, allowed: Allowed | None) -> Any:
-    """Return how a missing value is written; `ABSENT` if neither the data nor what is declared of a text has one."""
-    texts = column.sort in (Sort.TEXT, Sort.CHOICE)
-    if column.missing is ABSENT and texts and isinstance(allowed, Values) and None in allowed.values:
-        return None
+    """Return how a missing value is written; `ABSENT` if neither the data nor what is declared has one."""
+    if column.missing is ABSENT and allowed is not None and None in allowed:
+        return None if column.sort in (Sort.TEXT, Sort.CHOICE) else column.gap
     return column.missing
 
 
@@ -425,9 +424,7 @@ def _holds(dataset: Dataset, number: int, text: Any) -> bool:
 
 def _has_missing(dataset: Dataset, number: int, allowed: Allowed | None) -> bool:
     """Whether the data, or what is declared, have a missing value in a column."""
-    if isinstance(allowed, Range) and allowed.missing:
-        return True
-    if isinstance(allowed, Values) and None in allowed.values:
+    if allowed is not None and None in allowed:
         return True
     values = dataset.values(number)
     if isinstance(values, np.ndarray) and values.dtype.kind in "fM":
