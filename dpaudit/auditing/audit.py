@@ -63,10 +63,9 @@ from dpaudit.sampling.blocks import Phase, Reading, RunBlock, Session
 from dpaudit.sampling.checkpoint import Checkpoint, question_in
 from dpaudit.sampling.outputs import Outputs
 from dpaudit.sampling.play import RepeatDetector, play
-from dpaudit.seconds import Taken
 from dpaudit.settings import lent
 from dpaudit.stats.power import Detectable, foresee
-from dpaudit.stats.two_looks import FirstLook, first_look, second_look, second_method
+from dpaudit.stats.two_looks import FirstLook, LooksRule, first_look, second_look, second_method
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
 
@@ -197,10 +196,10 @@ def _of_a_call(question: Question, calls: int = _CALLS, times: int = 2) -> float
     """Return how many seconds a call takes. Measured twice where the first calls may include preparation."""
     spent = 0.0
     for index in range(times):
-        taken = Taken()
+        clock = time.perf_counter()
         with contextlib.suppress(InvalidRunsError):
             list(play(question.experiment, [RunBlock(Phase.SETTLING, 0, index, calls)], _nothing))
-        spent = taken.seconds()
+        spent = time.perf_counter() - clock
     return spent / calls
 
 
@@ -218,7 +217,7 @@ def affordable(question: Question, runs: int, seconds: float | None) -> int:
     if shape is Shape.PROGRAM:
         each = _of_a_call(first_of(question), _FEW_CALLS)  # one call for all of them, where its noise is read so
     elif (read := read_of(question)) is not None:
-        each = _seconds_of_a_read_run(first_of(read))
+        each = _seconds_of_a_read_run(first_of(read), seconds / runs)
         if each * runs < seconds:
             return runs
     else:
@@ -229,10 +228,16 @@ def affordable(question: Question, runs: int, seconds: float | None) -> int:
     return 0 if may < least else int(float(f"{may:.2g}"))
 
 
-def _seconds_of_a_read_run(question: Question) -> float:
-    """Return how long one more run takes where all are read at once, with what is done with its output."""
+def _seconds_of_a_read_run(question: Question, enough: float) -> float:
+    """Return how long one more run takes where all are read at once, with what is done with its output, at most.
+
+    Of a few runs each takes longer, as what is done once counts for them: less than ``enough`` needs no other look.
+    """
     few, many = _READ_CALLS
-    both = many * _of_a_call(question, many, 1) - few * _of_a_call(question, few, 1)
+    of_few = _of_a_call(question, few, 1)
+    if _WITH_OUTPUT * of_few < enough:
+        return _WITH_OUTPUT * of_few
+    both = many * _of_a_call(question, many, 1) - few * of_few
     return _WITH_OUTPUT * max(both, 0.0) / (many - few)
 
 
@@ -244,13 +249,13 @@ def _seconds_of_a_call(question: Question, enough: float) -> float:
     took = []
     for number in range(_REHEARSED):
         data = question.pairs[0][number % 2]
-        taken = Taken()
+        began = time.perf_counter()
         try:
             with lent():
                 mechanism.function(data, **{name: filled[name] for name in mechanism.asked}, **question.parameters)
         except (Exception, SystemExit):
             pass  # an exception is an output, and takes its time too
-        took.append(taken.seconds())
+        took.append(time.perf_counter() - began)
         if took[-1] > _FAR * enough:
             break
     return min(took)
@@ -323,11 +328,19 @@ def _again(
 _LOW_BITS_SHARE = 0.2  # of the error level, if the low-order bits decide too; chosen to cost the other bound little
 
 
-def audited(request: AuditRequest, leads: tuple[tuple[Lead, ...], ...] = ()) -> Evidence:
-    """Carry out an audit by runs; ``leads`` are what a trace of each pair points to."""
+def audited(
+    request: AuditRequest, leads: tuple[tuple[Lead, ...], ...] = (), later: LooksRule | None = None
+) -> Evidence:
+    """Carry out an audit by runs.
+
+    Args:
+        request: what is asked.
+        leads: what a trace of each pair points to.
+        later: the rule by which whoever asks decides on what was measured.
+    """
     refuse_budget(request)
     started, clock = datetime.now(UTC), time.perf_counter()
-    question = replace(validated(replace(request, seed=seed_for(request))), leads=leads)
+    question = replace(validated(replace(request, seed=seed_for(request))), leads=leads, later=later)
     if question.alone is not None:
         warnings.warn(question.alone, Notice, stacklevel=4)  # past `audit` and its decorator
     question = replace(question, mechanism=exposing(question.mechanism, request.query, request.sensitivity))
@@ -498,7 +511,8 @@ def _evidence(
     lower = headline_of([attempt.bound for attempt in real], question.confidence, looks, question.claim)
     low_bits = _low_bits(question, attempts, looks)
     if foreseen is None and question.claim is not None:
-        foreseen = foresee(question.claim, real, learning, question.rule.planned / question.rule.error)
+        rule = question.later or question.rule
+        foreseen = foresee(question.claim, real, learning, rule.planned / rule.error)
     decides = question.floating_point == "verdict"
     verdict, reason = decide(
         question.claim,

@@ -20,9 +20,10 @@ from dpaudit.evidence.canonical_json import plain_value
 from dpaudit.evidence.records import Attempt, Counts, PairRecord, Target
 from dpaudit.loading.named import load, public_name
 from dpaudit.neighbours import Relation, parse_relation
-from dpaudit.neighbours.digest import digest, kept_text
+from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.domain import by_columns, may_miss, pattern_of
-from dpaudit.neighbours.relation import as_pairs, inferred
+from dpaudit.neighbours.inferred import as_pairs, inferred
+from dpaudit.neighbours.serialise import kept_text
 from dpaudit.privacy import Claim, PureDP
 from dpaudit.privacy.claims import as_claim
 from dpaudit.request import AuditRequest
@@ -109,6 +110,7 @@ class Question:
     unread: str | None = None  # why runs are calls, though the function might have been read
     called: str | None = None  # the libraries that draw by themselves, and are called in each run that is read
     leads: tuple[tuple[Lead, ...], ...] = ()  # of each pair, what a trace points to
+    later: LooksRule | None = None  # the rule by which is decided afterwards, and foreseen what is found
     watch: RepeatDetector = field(default_factory=RepeatDetector, compare=False, repr=False)  # over all runs
 
     def about(self, pair: tuple[Any, Any]) -> Question:

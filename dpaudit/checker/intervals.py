@@ -10,6 +10,7 @@ import decimal
 from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from fractions import Fraction
+from functools import lru_cache
 from math import isqrt
 
 BITS = 96
@@ -60,7 +61,12 @@ def mul(a: Interval, b: Interval) -> Interval:
     """Return the product; 0 times infinity is 0, because an infinite end is no value."""
     if a == ZERO or b == ZERO:
         return ZERO
-    ends = [x * y << (4096 if OPEN in (abs(x), abs(y)) else 0) for x in a for y in b]
+    if a == UNIT or b == UNIT:
+        return b if a == UNIT else a
+    if OPEN in (-a[0], a[1], -b[0], b[1]):
+        ends = [x * y << (4096 if OPEN in (abs(x), abs(y)) else 0) for x in a for y in b]
+    else:
+        ends = [a[0] * b[0], a[0] * b[1], a[1] * b[0], a[1] * b[1]]
     return within(min(ends) >> BITS, -(-max(ends) >> BITS))
 
 
@@ -85,8 +91,8 @@ def hull(a: Interval, b: Interval) -> Interval:
 
 def power(a: Interval, exponent: int) -> Interval:
     """Return a whole power, at least 0."""
-    if exponent == 0:
-        return UNIT
+    if exponent <= 1:
+        return a if exponent else UNIT
     if exponent % 2 == 0 and a[0] < 0:
         a = (0, max(-a[0], a[1])) if a[1] > 0 else neg(a)  # of the absolute value
     ends = []
@@ -123,6 +129,7 @@ def logarithm(a: Interval) -> Interval:
     return low, OPEN if a[1] == OPEN or a[1] <= 0 else 0 if a[1] == ONE else _decimal(a[1], "ln")[1]
 
 
+@lru_cache(maxsize=4_096)  # the ends of a box are those of its neighbours
 def _decimal(value: int, name: str) -> Interval:
     """An increasing function of `decimal`, in both directions."""
     ends = []
@@ -139,6 +146,7 @@ def arctangent(a: Interval) -> Interval:
     return _arctangent(a[0])[0], _arctangent(a[1])[1]
 
 
+@lru_cache(maxsize=4_096)
 def _arctangent(value: int) -> Interval:
     if value < 0:
         return neg(_arctangent(-value))
@@ -181,6 +189,7 @@ def _wave(a: Interval, odd: int) -> Interval:
     return max(low, -ONE), min(high, ONE)
 
 
+@lru_cache(maxsize=4_096)
 def _wave_at(value: int, odd: int) -> Interval:
     turns = value // (2 * _PI[0])  # with |turns| < 200 its error is below 2⁹ units
     value -= turns * 2 * _PI[0]

@@ -124,6 +124,8 @@ def _of(left: Interval, right: Interval, apart: Interval) -> Value:
 
 
 def _plus(a: Value, b: Value) -> Value:
+    if a is _NOTHING or b is _NOTHING:
+        return b if a is _NOTHING else a
     return _of(add(a.left, b.left), add(a.right, b.right), add(a.apart, b.apart))
 
 
@@ -132,6 +134,11 @@ def _minus(a: Value, b: Value) -> Value:
 
 
 def _times(a: Value, b: Value) -> Value:
+    if a is _NOTHING or b is _NOTHING:
+        return _NOTHING
+    if a.apart == b.apart == ZERO and a.left == a.right and b.left == b.right:
+        both = mul(a.left, b.left)
+        return Value(both, both, ZERO)
     one = add(mul(a.apart, b.left), mul(a.right, b.apart))
     other = add(mul(a.apart, b.right), mul(a.left, b.apart))
     return _of(mul(a.left, b.left), mul(a.right, b.right), meet(one, other))
@@ -216,6 +223,7 @@ class Expression:
                 todo.extend(nodes[place].of)
         self._nodes, self._root, self._replaced, self._steps = nodes, root, replaced, steps
         self._order = sorted(needed)
+        self._known: tuple[Box, int, dict[int, Value]] | None = None  # on the box that was looked at last
 
     def moved(self, box: Box, sign: int) -> Interval:
         """Return how far it is apart on a box, of which only x ≥ x′ counts (sign 1), or x ≤ x′."""
@@ -278,6 +286,8 @@ class Expression:
         return _times(before, _sign(first)) if kind == "abs" else _jumps(first, before)
 
     def _values(self, box: Box, sign: int) -> dict[int, Value]:
+        if self._known is not None and self._known[:2] == (box, sign):
+            return self._known[2]
         here, there = box[self._replaced], box[-1]
         gap = sub(here, there)
         gap = (max(gap[0], 0), max(gap[1], 0)) if sign > 0 else (min(gap[0], 0), min(gap[1], 0))
@@ -291,6 +301,7 @@ class Expression:
                 found[place] = Value(here, there, gap) if own else Value(side, side, ZERO)
             else:
                 found[place] = _value(node, [found[i] for i in node.of])
+        self._known = box, sign, found
         return found
 
 

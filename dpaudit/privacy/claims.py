@@ -483,7 +483,13 @@ RENYI = Words(
 
 @dataclass(frozen=True, slots=True)
 class _Bits:
-    """Logarithms of the probabilities of two bits, p > q, from which every Rényi divergence follows."""
+    """Logarithms of the probabilities of two bits, from which every Rényi divergence follows.
+
+    Written such that p ≥ q and p + q ≤ 1, for a bit or its complement; then D_α(Bern p‖Bern q) is the larger one of the
+    two directions at every order. With a = log(p/q), b = log((1 − q)/(1 − p)), both at least 0, and s = α − ½ the
+    difference of E_p[(p/q)^t] and E_q[(q/p)^t] is 2√(pq)·sinh(sa) − 2√((1 − p)(1 − q))·sinh(sb). It is 0 at s = ½, and
+    sinh(sx)/sinh(x/2) rises with x; so it has the sign of a − b, which is that of (p − q)(1 − p − q).
+    """
 
     hit_p: Floats
     hit_q: Floats
@@ -492,24 +498,32 @@ class _Bits:
 
     @classmethod
     def of(cls, p: Floats, q: Floats) -> _Bits:
+        p, q = np.maximum(p, q), np.minimum(p, q)
+        whole = p + q <= 1
         with np.errstate(divide="ignore"):
-            return cls(np.log(p), np.log(q), np.log1p(-p), np.log1p(-q))
+            hit_p, hit_q, miss_p, miss_q = np.log(p), np.log(q), np.log1p(-p), np.log1p(-q)
+        return cls(
+            np.where(whole, hit_p, miss_q),
+            np.where(whole, hit_q, miss_p),
+            np.where(whole, miss_p, hit_q),
+            np.where(whole, miss_q, hit_p),
+        )
 
     def divergence(self, above: ArrayLike) -> Floats:
-        """The larger of D_α(Bern p‖Bern q) and D_α(Bern q‖Bern p), α = 1 + ``above``; arguments broadcast."""
-        swapped = _Bits(self.hit_q, self.hit_p, self.miss_q, self.miss_p)
-        t = np.asarray(above, dtype=np.float64)
-        return np.fmax(np.fmax(self._divergence(t), swapped._divergence(t)), 0.0)
+        """The larger of D_α(Bern p‖Bern q) and D_α(Bern q‖Bern p), α = 1 + ``above``; arguments broadcast.
 
-    def _divergence(self, t: Floats) -> Floats:
-        """D_α in nats (van Erven & Harremoës 2014, equation 10), as log E_p[(p/q)^t]/t with t = α − 1."""
+        In nats (van Erven & Harremoës 2014, equation 10), as log E_p[(p/q)^t]/t with t = α − 1.
+        """
+        t = np.asarray(above, dtype=np.float64)
         with np.errstate(all="ignore"):
             hit = np.where(self.hit_p > -np.inf, t * (self.hit_p - self.hit_q), 0.0)
             miss = np.where(self.miss_p > -np.inf, t * (self.miss_p - self.miss_q), 0.0)
-            far = np.logaddexp(self.hit_p + hit, self.miss_p + miss) / t
             # close to order 1 the two terms add up to nearly 1, and their logarithm would be mostly rounding error
-            near = np.log1p(np.exp(self.hit_p) * np.expm1(hit) + np.exp(self.miss_p) * np.expm1(miss)) / t
-        return np.where(np.maximum(np.abs(hit), np.abs(miss)) < 0.5, near, far)
+            found = np.asarray(np.log1p(np.exp(self.hit_p) * np.expm1(hit) + np.exp(self.miss_p) * np.expm1(miss)))
+            is_far = ~(np.maximum(hit, -miss) < 0.5)
+            far = [np.broadcast_to(each, found.shape)[is_far] for each in (self.hit_p + hit, self.miss_p + miss)]
+            found[is_far] = np.logaddexp(*far)
+            return np.asarray(np.fmax(found / t, 0.0))
 
 
 class _RenyiRegion(Claim):

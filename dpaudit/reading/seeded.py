@@ -80,32 +80,77 @@ def seeded_by(functions: Iterable[types.FunctionType], *, surely: bool = False) 
     """Return what the modules of some functions of the user's, and what they import, seed while they are imported."""
     reader = _Called if surely else _Importing
     modules = list(_modules(functions))
-    named: dict[str, list[tuple[_Module, ast.AST]]] = {}
-    for each in modules:
-        for name, node in each.text.defined:
-            named.setdefault(name, []).append((each, node))
-    found = {"numpy": "", "python": "", "kept": ""}
-    seen: set[int] = set()
-    pending: list[tuple[_Module, ast.AST]] = [(each, node) for each in modules for node in each.text.body]
-    while pending:
-        module, node = pending.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        for name, owner in reader(module, found).of(node):
-            pending += [
-                (other, inner)
-                for other, whole in named.get(name, ())
-                if owner is None or owner == other.names.get("__name__")
-                for inner in _within(whole, reader.methods)
-            ]
+    key = reader, tuple((id(each.names), each.names.get("__name__"), each.text) for each in modules)
+    known = _FOUND.get(key)
+    if known is None or not known.holds():
+        known = _FOUND[key] = _Found.of(reader, modules)
+        while len(_FOUND) > _MOST_FOUND:
+            _FOUND.pop(next(iter(_FOUND)))
     generators = tuple(
         (value, f"{name} in {os.path.basename(each.file)}")
         for each in modules
         for name, value in list(each.names.items())
         if type(value) is np.random.Generator and has_fixed_seed(value)
     )
-    return Seeded(**found, generators=generators)
+    return Seeded(**known.places, generators=generators)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What was found in the text of modules, and every name that was looked up for it."""
+
+    places: Mapping[str, str]
+    looked_up: Mapping[tuple[int, str], tuple[Mapping[str, Any], Any]]  # a dotted name; its module's names; its value
+
+    @classmethod
+    def of(cls, reader: type[_Importing], modules: list[_Module]) -> _Found:
+        named: dict[str, list[tuple[_Module, ast.AST]]] = {}
+        for each in modules:
+            for name, node in each.text.defined:
+                named.setdefault(name, []).append((each, node))
+        found = {"numpy": "", "python": "", "kept": ""}
+        looked_up: dict[tuple[int, str], tuple[Mapping[str, Any], Any]] = {}
+        seen: set[int] = set()
+        pending: list[tuple[_Module, ast.AST]] = [(each, node) for each in modules for node in each.text.body]
+        while pending:
+            module, node = pending.pop()
+            if id(node) in seen:
+                continue
+            seen.add(id(node))
+            for name, owner in reader(module, found, looked_up).of(node):
+                pending += [
+                    (other, inner)
+                    for other, whole in named.get(name, ())
+                    if owner is None or owner == other.names.get("__name__")
+                    for inner in _within(whole, reader.methods)
+                ]
+        return cls(found, looked_up)
+
+    def holds(self) -> bool:
+        """Whether every name is still what it was: then the same would be found again."""
+        return all(_is_same(_looked_up(names, path), value) for (_, path), (names, value) in self.looked_up.items())
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Whether two values are one, or a method of one object; no code of theirs is run."""
+    return one is other or (type(one) is type(other) is types.BuiltinMethodType and one == other)
+
+
+_MOST_FOUND = 32
+_FOUND: dict[Any, _Found] = {}
+
+
+def _looked_up(names: Mapping[str, Any], path: str) -> Any:
+    """Return what a dotted name is now, without calling anything of the user's."""
+    first, *rest = path.split(".")
+    value = names.get(first, _UNKNOWN)
+    for each in rest:
+        if type(value) is not type and not _is(
+            value, types.ModuleType, np.random.RandomState, np.random.Generator, random.Random
+        ):
+            return _UNKNOWN
+        value = getattr(value, each, _UNKNOWN)
+    return value
 
 
 def _within(node: Any, methods: frozenset[str] | None) -> list[ast.AST]:
@@ -236,8 +281,9 @@ class _Importing(ast.NodeVisitor):
     methods: ClassVar[frozenset[str] | None] = None
     """What runs of a class that is called; None for all of it."""
 
-    def __init__(self, module: _Module, found: dict[str, str]) -> None:
+    def __init__(self, module: _Module, found: dict[str, str], looked_up: dict[Any, Any]) -> None:
         self.module, self.found, self.names = module, found, set[tuple[str, str | None]]()
+        self.looked_up = looked_up
         self.aliases = module.text.aliases
 
     def of(self, node: ast.AST) -> set[tuple[str, str | None]]:
@@ -252,15 +298,15 @@ class _Importing(ast.NodeVisitor):
 
     def value(self, node: ast.AST) -> Any:
         """Return what a dotted name is now, without calling anything of the user's."""
-        if isinstance(node, ast.Name):
-            return self.module.names.get(node.id, _UNKNOWN)
-        if isinstance(node, ast.Attribute):
-            owner = self.value(node.value)
-            if type(owner) is type or _is(
-                owner, types.ModuleType, np.random.RandomState, np.random.Generator, random.Random
-            ):
-                return getattr(owner, node.attr, _UNKNOWN)
-        return _UNKNOWN
+        path, names = "", self.module.names
+        while isinstance(node, ast.Attribute):
+            path, node = f".{node.attr}{path}", node.value
+        if not isinstance(node, ast.Name):
+            return _UNKNOWN
+        key = id(names), f"{node.id}{path}"
+        if key not in self.looked_up:
+            self.looked_up[key] = names, _looked_up(names, key[1])
+        return self.looked_up[key][1]
 
     def visit_If(self, node: ast.If) -> None:
         """What stands under the name of a script does not run where it is imported."""

@@ -380,8 +380,8 @@ def least_runs(margin: Callable[[float], float], gap: float, start: float) -> fl
 def _likelier(claim: Claim, value: float, other: Callable[[Floats], Floats], most: float) -> float:
     """Return the smallest p ≤ ``most`` at which an event (p, other(p)) has the loss ``value``."""
     low, high = 0.0, most
-    for _ in range(6):
-        tried = np.linspace(low, high, 257)[1:-1]
+    for _ in range(12):
+        tried = np.linspace(low, high, 17)[1:-1]
         enough = claim.least(tried, np.maximum(other(tried), 0.0)) >= value
         first = int(np.argmax(enough)) if enough.any() else len(tried)
         low, high = (tried[first - 1] if first else low), (tried[first] if first < len(tried) else high)

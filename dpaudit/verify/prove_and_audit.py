@@ -31,7 +31,6 @@ from dpaudit.evidence.records import NOT_ACCEPTED, Attempt, Bound, Comparison, V
 from dpaudit.loading.named import load, public_name
 from dpaudit.neighbours.domain import is_two_numbers
 from dpaudit.neighbours.given_moves import parse_all
-from dpaudit.privacy import Claim
 from dpaudit.privacy.claims import as_claim
 from dpaudit.processes.process import second_look_begins
 from dpaudit.program.symbolic.linear import budget
@@ -40,7 +39,6 @@ from dpaudit.sampling.blocks import Phase, Session
 from dpaudit.settings import own_settings
 from dpaudit.stats.joint_region import lower_bound
 from dpaudit.stats.methods import JOINT, plain
-from dpaudit.stats.power import foresee
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
 from dpaudit.verify.proofs.answers import is_readable
@@ -317,10 +315,8 @@ def _sampled(question: Question, found: Found, runs: int, request: ProofRequest)
         listen=request.listen,
         false_alarm=error,  # one look only: a second is decided on once the counterexample's event is counted, too
     )
-    evidence = audited(asked)
+    evidence = audited(asked, later=question.rule)
     evidence = msgspec.structs.replace(evidence, confidence=question.confidence)
-    if question.claim is not None and evidence.verdict is not Verdict.INVALID:
-        evidence = _foreseen(question, question.claim, evidence)
     if exact_counterexample is None or evidence.verdict is Verdict.INVALID:
         return evidence
     chances = [float(each.high) for each in exact_counterexample.probabilities]
@@ -333,14 +329,6 @@ def _sampled(question: Question, found: Found, runs: int, request: ProofRequest)
         lower=at_whole(best, question.confidence),
         measuring=evidence.measuring + own,
     )
-
-
-def _foreseen(question: Question, claim: Claim, evidence: Evidence) -> Evidence:
-    """Predict what the audit can detect under the rule of two looks."""
-    share = question.rule.planned / question.rule.error
-    real = [each for each in evidence.attempts if each.bound.arithmetic == "real"]
-    foreseen = foresee(claim, real, evidence.learning, share)
-    return msgspec.structs.replace(evidence, **foreseen.members)
 
 
 def _measured(question: Question, event: Event, chances: Sequence[float], runs: int, error: float) -> Bound:

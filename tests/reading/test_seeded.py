@@ -11,6 +11,7 @@ import pytest
 
 import dpaudit as dp
 from dpaudit.reading.runs.passes import UnreadError, make
+from dpaudit.reading.seeded import seeded_by
 from dpaudit.reading.universe.cells import declared
 from dpaudit.reading.universe.drive import read
 
@@ -186,3 +187,12 @@ def test_what_stands_in_place_of_a_source_is_none(function_of, monkeypatch):
     assert read(function_of(text + own), COLUMNS).refused
     monkeypatch.setattr(np.random, "laplace", lambda *args, **more: 0.0)
     assert read(function_of(NUMPY), COLUMNS).refused
+
+
+def test_what_a_name_is_now_is_asked_each_time(function_of):
+    function = function_of("setup = abs\ndef g(): setup(0)\ng()\n" + NUMPY)
+    assert not seeded_by([function])
+    function.__globals__["setup"] = np.random.seed
+    assert seeded_by([function]).numpy
+    function.__globals__["setup"] = abs
+    assert not seeded_by([function])

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from dpaudit.reading.runs.passes import UnreadError, make
+from dpaudit.reading.runs.tables import is_frame
 from dpaudit.sampling.outputs import agree, from_reading
 
 
@@ -105,3 +108,9 @@ def test_frames_are_made_once(function, monkeypatch):
 
     monkeypatch.setattr(applied, "singly", refused)
     make(function, (_data(),), {}, 60, np.random.SeedSequence(1), 0)
+
+
+def test_arrays_do_not_import_pandas(monkeypatch):
+    monkeypatch.delitem(sys.modules, "pandas")
+    assert not is_frame(np.zeros(2))
+    assert "pandas" not in sys.modules

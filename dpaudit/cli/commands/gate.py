@@ -96,10 +96,9 @@ def command(
     if not quiet:
         import sys
 
-        from dpaudit.gate.words import summary
+        from dpaudit.gate.console import summary
 
-        terminal = is_terminal(sys.stdout) and "-" not in files.values()
-        outputs.say(summary(result, terminal=terminal, pages=html_folder or ""))
+        outputs.say(summary(result, terminal=is_terminal(sys.stdout) and "-" not in files.values()))
     if finished.refused is not None:
         click.echo(f"dpaudit: {finished.refused}", err=True)
     return result.exit_code

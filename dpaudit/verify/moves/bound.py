@@ -99,7 +99,7 @@ def _aims(least: float, search: Search, limit: int) -> Iterator[tuple[Fraction, 
         yield simplest(exact * Fraction(factor), exact * Fraction(factor) * (1 + _ROOM)), _LOOSE_BOXES
     whole = search.most()
     if math.isfinite(whole):
-        yield simplest(Fraction(whole), Fraction(whole) * (1 + _ROOM)), 10
+        yield simplest(Fraction(whole), Fraction(whole) * (1 + _ROOM)), 100
 
 
 def simplest(low: Fraction, high: Fraction) -> Fraction:

@@ -192,7 +192,7 @@ def derive(
                 moves[value.place] = bounded(at, box, expressions.replaced, seed=seed)
             if moves[value.place].most is None:
                 ends.append(_unbounded(release, moves[value.place]))
-    pair = _dearest(mechanism, parameters, found, seed) or pair
+    pair = _dearest(mechanism, parameters, found, moves, seed) or pair
     if ends:
         return Derived(None, None, tuple(dict.fromkeys(ends)), pair, tuple(moves.values()), found)
     certificate = _written(mechanism, parameters, found, reading, nodes, moves, notion, delta)
@@ -205,10 +205,13 @@ def derive(
     return Derived(bound, certificate, (), pair, tuple(moves.values()), found)
 
 
-def _dearest(mechanism: Mechanism, parameters: Mapping[str, Any], found: Read, seed: int) -> tuple[Any, Any] | None:
+def _dearest(
+    mechanism: Mechanism, parameters: Mapping[str, Any], found: Read, moves: Mapping[int, Moved], seed: int
+) -> tuple[Any, Any] | None:
     """Return the pair of those that were tried on which a release costs most; None where none costs anything."""
     numbers, reading = found.numbers, found.reading
     if numbers.length is None:
+        moves = {}  # of other expressions
         numbers = replace(numbers, length=SHOWN)
         found = read_numbers(mechanism, parameters, numbers, seed)
         reading = found.reading
@@ -216,7 +219,8 @@ def _dearest(mechanism: Mechanism, parameters: Mapping[str, Any], found: Read, s
     for release in () if reading is None else reading.releases:
         for value in release.telling():
             box = [(numbers.low, numbers.high)] * (numbers.length or 1)
-            far, pair_found = widest(value, box, seed)
+            known = moves.get(value.place)
+            far, pair_found = widest(value, box, seed) if known is None else (known.least, known.pair)
             if far / float(release.scale) > dearest:
                 dearest = far / float(release.scale)
                 pair = tuple(numbers.data(each, found.container) for each in pair_found)

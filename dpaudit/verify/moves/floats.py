@@ -26,17 +26,15 @@ def constant(value: Fraction) -> Interval:
     return nextafter(near, -inf), nextafter(near, inf)
 
 
-def _plus(x: float, y: float, outward: float) -> float:
-    total = x + y
-    back = total - x
-    if total - total == 0 == (x - (total - back)) + (y - back):
-        return total
-    return total if total - total != 0 else nextafter(total, outward)
-
-
 def add(a: Interval, b: Interval) -> Interval:
     """Return the sum."""
-    return _plus(a[0], b[0], -inf), _plus(a[1], b[1], inf)
+    ends = []
+    for x, y, outward in ((a[0], b[0], -inf), (a[1], b[1], inf)):
+        total = x + y
+        back = total - x
+        is_exact = (x - (total - back)) + (y - back) == 0 or total - total != 0
+        ends.append(total if is_exact else nextafter(total, outward))
+    return ends[0], ends[1]
 
 
 def neg(a: Interval) -> Interval:
@@ -46,27 +44,38 @@ def neg(a: Interval) -> Interval:
 
 def sub(a: Interval, b: Interval) -> Interval:
     """Return the difference."""
-    return add(a, neg(b))
-
-
-def _product(x: float, y: float, outward: float) -> float:
-    if x == 0 or y == 0:
-        return 0.0
-    return x * y if x in _POWERS or y in _POWERS else nextafter(x * y, outward)
+    return add(a, (-b[1], -b[0]))
 
 
 def mul(a: Interval, b: Interval) -> Interval:
-    """Return the product."""
+    """Return the product: which ends make the least and the greatest one hangs on the signs alone."""
     if a == ZERO or b == ZERO:
         return ZERO
     if a == UNIT:
         return b
     if b == UNIT:
         return a
-    return (
-        min(_product(x, y, -inf) for x in a for y in b),
-        max(_product(x, y, inf) for x in a for y in b),
-    )
+    (low, high), (first, last) = a, b
+    if low >= 0:
+        least, most = (low if first >= 0 else high, first), (high if last >= 0 else low, last)
+    elif high <= 0:
+        least, most = (low if last >= 0 else high, last), (high if first >= 0 else low, first)
+    elif first >= 0:
+        least, most = (low, last), (high, last)
+    elif last <= 0:
+        least, most = (high, first), (low, first)
+    else:
+        return (
+            min(_product(low, last, -inf), _product(high, first, -inf)),
+            max(_product(low, first, inf), _product(high, last, inf)),
+        )
+    return _product(*least, -inf), _product(*most, inf)
+
+
+def _product(x: float, y: float, outward: float) -> float:
+    if x == 0 or y == 0:
+        return 0.0
+    return x * y if x in _POWERS or y in _POWERS else nextafter(x * y, outward)
 
 
 def inverse(a: Interval) -> Interval:

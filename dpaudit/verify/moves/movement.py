@@ -38,6 +38,7 @@ _SLOPE_MOST = 1e6
 _JUMP, _WAYS, _ANY = (0.0, 1.0), (-1.0, 1.0), (-math.inf, math.inf)
 Triple = tuple[Interval, Interval, Interval]
 Box = list[Interval]
+_Step = tuple[int, bool, Callable[..., Triple] | None, tuple[int, ...], Any]
 Tree = list[Any]
 """Parts, each before what it is made of, as in a certificate."""
 
@@ -64,8 +65,9 @@ class Search:
             node = nodes[place]
             if node[1] == replaced if node[0] == "var" else any(i in self._moved for i in operands(node)):
                 self._moved.add(place)
-        self._program = [self._compiled(place) for place in self._order]
-        self._short = [each for each in self._program if each[0] in set(self._plain)]
+        plain = set(self._plain)
+        self._short = [self._compiled(place) for place in self._plain]
+        self._further = [self._compiled(place) for place in self._order if place not in plain]
         self.hangs = self._root in self._moved
         self.boxes = 0
 
@@ -116,7 +118,7 @@ class Search:
 
     # --- values on a box ------------------------------------------------------------------------------------
 
-    def _compiled(self, place: int) -> tuple[int, bool, Callable[..., Triple] | None, tuple[int, ...], Any]:
+    def _compiled(self, place: int) -> _Step:
         node = self._graph.nodes[place]
         kind = node[0]
         if kind == "const":
@@ -127,31 +129,33 @@ class Search:
         apply = _square if kind == "mul" and node[1] == node[2] else _OPERATIONS[kind]
         return place, place in self._moved, apply, operands(node), node[2] if kind in ("pow", "mod") else None
 
-    def _values(self, box: Box, sign: int, short: bool = False) -> dict[int, Triple]:
+    def _values(self, box: Box, sign: int) -> dict[int, Triple]:
+        """The expression, and all that it is made of."""
         here, there = box[self._replaced], box[-1]
         gap = sub(here, there)
         gap = (max(gap[0], 0.0), max(gap[1], 0.0)) if sign > 0 else (min(gap[0], 0.0), min(gap[1], 0.0))
-        found: dict[int, Triple] = {}
-        for place, moved, apply, inner, more in self._short if short else self._program:
+        sides = [(side, side, ZERO) for side in box]
+        sides[self._replaced] = here, there, gap
+        return self._on(self._short, sides, {})
+
+    def _on(self, program: Sequence[_Step], sides: list[Triple], found: dict[int, Triple]) -> dict[int, Triple]:
+        for place, moved, apply, inner, more in program:
             if apply is None:
-                if isinstance(more, tuple):
-                    found[place] = more
-                else:
-                    side = box[more]
-                    found[place] = (here, there, gap) if more == self._replaced else (side, side, ZERO)
+                found[place] = more if isinstance(more, tuple) else sides[more]
                 continue
-            value = apply(*(found[i] for i in inner), *(() if more is None else (more,)))
-            left, right, apart = value
+            operands = [found[i] for i in inner]
+            left, right, apart = apply(*operands) if more is None else apply(*operands, more)
             found[place] = (left, right, meet(apart, sub(left, right))) if moved else (left, left, ZERO)
         return found
 
     def most(self) -> float:
         """Return a bound by the whole box alone."""
-        return max(self._values(self._box, sign, short=True)[self._root][2][1] for sign in (1, -1))
+        return max(self._values(self._box, sign)[self._root][2][1] for sign in (1, -1))
 
     def trees(self, claim: Fraction, limit: int) -> list[Tree] | None:
         """Return two trees that show a bound, for x ≥ x′ and x ≤ x′; None where so many boxes do not suffice."""
         self._claim, self.boxes, self._limit = constant(claim)[0], 0, limit
+        self._deepest = min(_DEEPEST, limit // 10)  # what is cut so often stays above the bound
         found: list[Tree] = []
         for sign in (1, -1):
             tree: Tree = []
@@ -170,8 +174,9 @@ class Search:
         if values[self._root][2][1] <= self._claim:
             tree.append(".")
             return True
-        if self.boxes > self._limit or depth > _DEEPEST:
+        if self.boxes > self._limit or depth > self._deepest:
             return False
+        self._on(self._further, [], values)
         slopes = [values[s][0 if j == self._replaced else 2] for j, s in enumerate(self._slopes)]
         slopes.append(neg(values[self._slopes[self._replaced]][1]))
         ends = {j: int(s[0] >= 0) for j, s in enumerate(slopes) if box[j][0] < box[j][1] and (s[0] >= 0 or s[1] <= 0)}
@@ -179,7 +184,7 @@ class Search:
             tree.append(["m", [[j, end] for j, end in ends.items()]])
             collapsed = [(b[ends[j]],) * 2 if j in ends else b for j, b in enumerate(box)]
             return self._walk(collapsed, sign, depth + 1, tree)
-        if self._by_mean_values(box, sign, slopes):
+        if self._by_mean_values(box, sign, slopes, values[self._root][2][0]):
             tree.append("c")
             return True
         side = max(range(len(box)), key=lambda j: _weight(slopes[j]) * (box[j][1] - box[j][0]))
@@ -193,16 +198,19 @@ class Search:
             for half in ((low, cut), (cut, high))
         )
 
-    def _by_mean_values(self, box: Box, sign: int, slopes: list[Interval]) -> bool:
+    def _by_mean_values(self, box: Box, sign: int, slopes: list[Interval], least: float) -> bool:
+        """Whether the movement in the middle, at least so large, and the slopes around it show the bound."""
         middle: Box = [((low + high) / 2,) * 2 for low, high in box]
         here, there = middle[self._replaced][0], middle[-1][0]
         if here != there and (here > there) != (sign > 0):
             return False
-        found = self._values(middle, sign, short=True)[self._root][2]
+        around = ZERO
         for slope, side, at in zip(slopes, box, middle, strict=True):
             if side[0] < side[1]:
-                found = add(found, mul(slope, sub(side, at)))
-        return found[1] <= self._claim
+                around = add(around, mul(slope, sub(side, at)))
+        if not least + around[1] <= self._claim:  # without a look at the middle
+            return False
+        return add(self._values(middle, sign)[self._root][2], around)[1] <= self._claim
 
 
 def operands(node: tuple[Any, ...]) -> tuple[int, ...]:
@@ -356,12 +364,15 @@ def farthest(
     )
     grid = rng.choice([0, 1, 0.5, 0.25, 0.75], size=(512, sides))
     near = low + (high - low) * np.vstack([corners, grid, rng.uniform(0, 1, (512, sides))])
-    far, best = -1.0, near[0]
+    far, best, still = -1.0, near[0], 0
     for _ in range(_ROUNDS):
         moved = np.nan_to_num(_apart(value, near, replaced), nan=-1.0, posinf=-1.0)
         order = np.argsort(-moved, kind="stable")[:8]
-        if moved[order[0]] > far:
+        still = 0 if moved[order[0]] > far else still + 1
+        if not still:
             far, best = float(moved[order[0]]), near[order[0]]
+        elif still == _STILL:
+            break
         kept = near[order]
         around = kept[:, None, :] + rng.uniform(-1, 1, (len(kept), 48, sides)) * width
         around = np.where(rng.random(around.shape) < 0.5, kept[:, None, :], around)
@@ -373,6 +384,7 @@ def farthest(
 
 
 _MOST_CORNERS, _ROUNDS = 10, 14
+_STILL = 4  # rounds that find nothing better, after which none does
 _WIDE = 1e6  # beyond, floats cancel
 
 
