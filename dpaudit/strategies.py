@@ -20,9 +20,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from dpaudit.errors import UsageError
-from dpaudit.neighbours.dataset import Single, dataset_of
+from dpaudit.neighbours.dataset import ABSENT, Column, Dataset, Made, Single, Sort, dataset_of
 from dpaudit.neighbours.domain import Allowed, Range, blank, column_domains
-from dpaudit.neighbours.records import ABSENT, Column, Dataset, Made, Sort
 from dpaudit.neighbours.relation import Relation, parse_relation
 
 __all__ = ["datasets", "pairs"]

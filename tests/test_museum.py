@@ -11,7 +11,9 @@ import re
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy import stats
 
 ROOT = Path(__file__).parents[1]
 MUSEUM = ROOT / "benchmarks" / "museum"
@@ -169,3 +171,22 @@ def test_an_auditor_that_was_not_run_is_no_refutation(museum):
     drawn = museum["page"]._others([row, other], {}, {})
     assert "| A | 1 of 2 | 0 of 0 |" in drawn and "| B | 0 of 1 | 0 of 0 |" in drawn
     assert "| n | 1 | not looked at | 3, refuted | not run | no / δ |" in drawn
+
+
+def test_the_largest_of_many_bounds_lies_above_the_truth_as_often_as_the_page_says(museum):
+    """PrivacyGuard's bound: Clopper–Pearson limits of 95 % at every threshold, of 1,000 scores of each side."""
+    runs, rng = 1_000, np.random.default_rng(0)
+    count = np.arange(runs)
+    upper = np.append(stats.beta.isf(0.025, count + 1, runs - count), 1.0)
+
+    def largest(one, other, delta):
+        cuts, one, other = np.sort([*one, *other]), np.sort(one), np.sort(other)
+        passed = upper[runs - np.searchsorted(other, cuts)], upper[np.searchsorted(one, cuts)]
+        return np.log(max(((1 - a - delta) / b).max() for a, b in (passed, passed[::-1])))
+
+    truth, many = museum["others"].of_gaussian(1.0, 0.01), 2_000
+    above = sum(largest(rng.normal(1, 1, runs), rng.normal(0, 1, runs), 0.01) > truth for _ in range(many))
+    assert stats.binomtest(above, many, 0.018).pvalue > 1e-3
+    scale = 1 / 0.01
+    above = sum(largest(rng.laplace(1, scale, runs), rng.laplace(0, scale, runs), 0.0) > 0.01 for _ in range(many))
+    assert stats.binomtest(above, many, 0.078).pvalue > 1e-3

@@ -19,6 +19,7 @@ from typing import Any
 import as_written
 import loops
 import torch
+import written_schedules  # noqa: F401
 import written_since  # noqa: F401
 
 import dpaudit as dp

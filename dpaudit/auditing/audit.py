@@ -63,6 +63,7 @@ from dpaudit.sampling.blocks import Phase, Reading, RunBlock, Session
 from dpaudit.sampling.checkpoint import Checkpoint, question_in
 from dpaudit.sampling.outputs import Outputs
 from dpaudit.sampling.play import RepeatDetector, play
+from dpaudit.seconds import Taken
 from dpaudit.settings import lent
 from dpaudit.stats.power import Detectable, foresee
 from dpaudit.stats.two_looks import FirstLook, LooksRule, first_look, second_look, second_method
@@ -196,10 +197,10 @@ def _of_a_call(question: Question, calls: int = _CALLS, times: int = 2) -> float
     """Return how many seconds a call takes. Measured twice where the first calls may include preparation."""
     spent = 0.0
     for index in range(times):
-        clock = time.perf_counter()
+        taken = Taken()
         with contextlib.suppress(InvalidRunsError):
             list(play(question.experiment, [RunBlock(Phase.SETTLING, 0, index, calls)], _nothing))
-        spent = time.perf_counter() - clock
+        spent = taken.seconds()
     return spent / calls
 
 
@@ -249,13 +250,13 @@ def _seconds_of_a_call(question: Question, enough: float) -> float:
     took = []
     for number in range(_REHEARSED):
         data = question.pairs[0][number % 2]
-        began = time.perf_counter()
+        taken = Taken()
         try:
             with lent():
                 mechanism.function(data, **{name: filled[name] for name in mechanism.asked}, **question.parameters)
         except (Exception, SystemExit):
             pass  # an exception is an output, and takes its time too
-        took.append(time.perf_counter() - began)
+        took.append(taken.seconds())
         if took[-1] > _FAR * enough:
             break
     return min(took)

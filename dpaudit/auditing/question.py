@@ -20,10 +20,9 @@ from dpaudit.evidence.canonical_json import plain_value
 from dpaudit.evidence.records import Attempt, Counts, PairRecord, Target
 from dpaudit.loading.named import load, public_name
 from dpaudit.neighbours import Relation, parse_relation
-from dpaudit.neighbours.digest import digest
+from dpaudit.neighbours.digest import digest, kept_text
 from dpaudit.neighbours.domain import by_columns, may_miss, pattern_of
-from dpaudit.neighbours.inferred import as_pairs, inferred
-from dpaudit.neighbours.serialise import kept_text
+from dpaudit.neighbours.relation import as_pairs, inferred
 from dpaudit.privacy import Claim, PureDP
 from dpaudit.privacy.claims import as_claim
 from dpaudit.request import AuditRequest

@@ -27,8 +27,7 @@ from dpaudit.evidence.build import installed_version
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Search, Tried
 from dpaudit.neighbours.candidates.candidates import chosen, smaller
-from dpaudit.neighbours.digest import digest
-from dpaudit.neighbours.serialise import kept_text
+from dpaudit.neighbours.digest import digest, kept_text
 from dpaudit.reading.constants import constants_of
 from dpaudit.sampling.outputs import OutputSnapshot
 from dpaudit.sampling.runs import first_exception

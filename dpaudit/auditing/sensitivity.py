@@ -23,7 +23,7 @@ from dpaudit.loading.named import load, public_name
 from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.neighbours.answers import AnswerMovement, QueryAnswer, answer_of, movement, norm_of, same
 from dpaudit.neighbours.digest import digest
-from dpaudit.neighbours.inferred import as_pairs, inferred
+from dpaudit.neighbours.relation import as_pairs, inferred
 from dpaudit.request import known_keywords
 from dpaudit.settings import own_settings
 from dpaudit.targets.mechanism import Mechanism

@@ -30,8 +30,8 @@ from dpaudit.evidence.further_records import Trace, TracedCall, TraceFinding, Tr
 from dpaudit.evidence.records import Bound, Verdict, round_outward
 from dpaudit.loading.named import load, public_name
 from dpaudit.neighbours.candidates.candidates import count_outside
-from dpaudit.neighbours.change import change_in_words
-from dpaudit.neighbours.serialise import kept_text
+from dpaudit.neighbours.digest import kept_text
+from dpaudit.neighbours.relation import change_in_words
 from dpaudit.reading.constants import constants_of
 from dpaudit.request import AuditRequest, TraceOptions, TraceRequest, taking
 from dpaudit.sampling.outputs import OutputSnapshot

@@ -58,9 +58,9 @@ def digests_of(files: Sequence[str], relation: str) -> list[tuple[str, str]] | N
     """Return digests of the pairs in files, None if there are none; the relation tells one pair from several."""
     if not files:
         return None
+    from dpaudit.neighbours.data_files import read_pairs
     from dpaudit.neighbours.digest import digest
-    from dpaudit.neighbours.inferred import neighbouring
-    from dpaudit.neighbours.pair_files import read_pairs
+    from dpaudit.neighbours.relation import neighbouring
 
     return [(digest(data0), digest(data1)) for data0, data1 in read_pairs(files, neighbouring(relation))]
 
@@ -87,8 +87,8 @@ def _pairs_in(
     files: list[Path], mechanism: Mechanism, parameters: dict[str, Any], relation: str | None
 ) -> list[tuple[Any, Any]]:
     """Read the pairs in files; the relation (by default the mechanism's own) tells one pair from several."""
-    from dpaudit.neighbours.inferred import neighbouring
-    from dpaudit.neighbours.pair_files import read_pairs
+    from dpaudit.neighbours.data_files import read_pairs
+    from dpaudit.neighbours.relation import neighbouring
 
     said = relation or mechanism.relation_for(mechanism.parameters_with(parameters))
     return read_pairs(files, neighbouring(said))

@@ -410,7 +410,7 @@ class PairRecord(Record, frozen=True):
 
     ``origin`` is "mechanism", "given" or "found" (by a search). ``shown0`` and ``shown1`` are public data for people to
     read, perhaps shortened; ``data0`` and ``data1`` are data that were kept on request, as JSON text
-    (`dpaudit.neighbours.serialise`).
+    (`dpaudit.neighbours.digest`).
     """
 
     stored_as: ClassVar[str] = "pair"

@@ -9,12 +9,13 @@ Dependencies on anything else (the network, the clock, the environment) are not 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
 import platform
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from importlib.metadata import distributions
 from pathlib import Path
@@ -25,8 +26,73 @@ import msgspec
 from dpaudit.errors import UsageError
 from dpaudit.evidence.canonical_json import content_id, write_whole
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.gate.lock import FOLDER, own_folder
 from dpaudit.gate.target_process import Report, Request, files_of, listing
+
+# --- Which gate may write to a shared file? One at a time, so that concurrent gates lose neither entries nor nights.
+#
+# The operating system holds the lock and releases it when the process ends, in whatever way, so a lock is never stale.
+
+FOLDER = ".dpaudit"
+
+
+def own_folder(root: Path, name: str) -> Path:
+    """Return a folder of dpaudit in a project, which git ignores; it is created if it is missing."""
+    folder = root / FOLDER / name
+    folder.mkdir(parents=True, exist_ok=True)
+    ignored = root / FOLDER / ".gitignore"
+    if not ignored.exists():
+        write_whole(ignored, "*\n")
+    return folder
+
+
+@contextlib.contextmanager
+def alone_with(file: Path, *, wait: bool) -> Iterator[None]:
+    """Lock a file against other gates; if another gate holds the lock, wait or refuse."""
+    try:
+        place = own_folder(file.parent, "locks") / f"{file.name}.lock"
+        handle = os.open(place, os.O_RDWR | os.O_CREAT, 0o666)
+    except OSError as error:
+        raise UsageError(f"cannot lock {str(file)!r}: {error.strerror or error}") from None
+    try:
+        if not _taken(handle, wait=wait):
+            raise UsageError(f"another gate is writing {file.name}; wait for it, and call dpaudit gate again")
+        yield
+    finally:
+        os.close(handle)  # this releases the lock
+
+
+def _taken(handle: int, *, wait: bool) -> bool:
+    """Take the lock; return whether it was free."""
+    try:
+        import fcntl
+    except ImportError:
+        return _taken_on_windows(handle, wait=wait)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return True
+    return True
+
+
+def _taken_on_windows(handle: int, *, wait: bool) -> bool:
+    import time
+    from importlib import import_module
+
+    windows = import_module("msvcrt")
+    while True:
+        try:
+            windows.locking(handle, windows.LK_NBLCK, 1)
+        except OSError:
+            if not wait:
+                return False
+            time.sleep(0.1)
+        else:
+            return True
+
+
+# --- Is a target unchanged since it was last run? Then it is not run again. ---
 
 _VERSION = 1
 _NAME = 40  # characters of a target's name in its file name, to stay readable

@@ -32,12 +32,10 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Verdict
 from dpaudit.gate import baseline as baselines
 from dpaudit.gate import nightly, process
-from dpaudit.gate.cache import Cache, with_seed_of
+from dpaudit.gate.cache import Cache, alone_with, with_seed_of
 from dpaudit.gate.config import Configuration, is_of_records, pair_files, without_proof
-from dpaudit.gate.decide import OPAQUE, accepted, decide
-from dpaudit.gate.lock import alone_with
+from dpaudit.gate.decide import OPAQUE, accepted, decide, is_reliable, relied_on
 from dpaudit.gate.process import Limits
-from dpaudit.gate.relied import is_reliable, relied_on
 from dpaudit.gate.result import BaselineComparison, GateResult, Location, Outcome, OutcomeRule, TargetResult
 from dpaudit.gate.schema import TargetSettings, offered, usual
 from dpaudit.gate.target_process import FrozenEvent, Report, Request

@@ -14,8 +14,12 @@ import msgspec
 from msgspec import Meta
 
 from dpaudit.gate.result import Acceptance, OutcomeRule
-from dpaudit.gate.training import KEYS
-from dpaudit.request import AuditRequest, Option, ProofRequest, Request, default_of, options_of
+from dpaudit.request import AuditRequest, Option, ProofRequest, Request, TrainingRequest, default_of, options_of
+
+OPTIONS = {name: option for name, option in options_of(TrainingRequest).items() if option.gate == "table"}
+"""Of the watch, in the table of a training target; all others are those of the target, or of the gate."""
+KEYS = ("function", *OPTIONS)
+"""What the table of a training target may say."""
 
 SCHEMA_FILE = Path(__file__).with_name("dpaudit.schema.json")
 

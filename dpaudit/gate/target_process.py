@@ -13,16 +13,24 @@ import inspect
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
 
-from dpaudit.errors import UsageError
-from dpaudit.gate.schema import offered
+from dpaudit.auditing.audit import audited
+from dpaudit.auditing.question import Question
+from dpaudit.errors import UsageError, nearest
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.further_records import Training
+from dpaudit.gate.schema import KEYS, OPTIONS, offered
+from dpaudit.neighbours.candidates.candidates import candidates
+from dpaudit.neighbours.candidates.exhaustive import LazyPair
+from dpaudit.neighbours.digest import digest
+from dpaudit.privacy import parse_claim
 from dpaudit.processes.process import FORKED, received, refuse_forks, took_too_much
-from dpaudit.request import AuditRequest, ProofRequest, TraceRequest, default_of, options_of
+from dpaudit.request import AuditRequest, ProofRequest, TraceRequest, TrainingRequest, default_of, options_of
 
 LARGE = "it took more memory than memory_limit allows, and was ended: it leaks, or needs a higher one"
 _SITE = ("site-packages", "dist-packages")
@@ -111,7 +119,7 @@ class Report(msgspec.Struct, frozen=True):
     counts: dict[str, Any] | None = None
     kept: dict[str, Any] | None = None  # the document of the evidence of a baseline's own pair, where there are data
     location: tuple[str, int] | None = None  # file and line of the mechanism
-    opaque: bool = False  # whether the function has its own randomness
+    opaque: bool = False  # whether runs hang on randomness of the function's own
     files: dict[str, str] = {}  # SHA-256 of every file of the project that it depends on, by path
     # digests of the listings of their folders, by path, since a new file may shadow an old one
     folders: dict[str, str] = {}
@@ -150,7 +158,7 @@ def _carried_out(request: Request) -> Report:
         counts=None if request.frozen is None else _counted(request, request.frozen, mechanism, pairs),
         kept=_kept(request, mechanism) if request.kept and request.data is not None else None,
         location=location_of(mechanism.function, Path(request.root)) or file_named(request),
-        opaque=not evidence.reproducible,
+        opaque=not evidence.reproducible and evidence.runs > 0,
     )
 
 
@@ -171,7 +179,6 @@ def _accounted(request: Request) -> Report:
 
 def _trained(request: Request) -> Report:
     """Run a function that trains, and watch the loop in it."""
-    from dpaudit.gate.training import trained
     from dpaudit.loading.named import function_named
 
     function = function_named(request.target)
@@ -181,8 +188,8 @@ def _trained(request: Request) -> Report:
 
 def _pairs(request: Request, own_relation: str | None) -> list[tuple[Any, Any]] | None:
     if request.files:
-        from dpaudit.neighbours.inferred import neighbouring
-        from dpaudit.neighbours.pair_files import read_pairs
+        from dpaudit.neighbours.data_files import read_pairs
+        from dpaudit.neighbours.relation import neighbouring
 
         files = [Path(request.root) / file for file in request.files]
         return read_pairs(files, neighbouring(request.relation or own_relation))
@@ -233,8 +240,6 @@ def _counted(
     asked = {**options_in(request, AuditRequest), "pairs": pairs, "sequential": False}
     question = validated(AuditRequest(mechanism, **asked))
     if question.space is not None:
-        from dpaudit.gate.data_pair import known_again
-
         known = known_again(question, frozen.digests)
         if known is None:
             return None
@@ -253,7 +258,6 @@ def _counted(
 def _kept(request: Request, mechanism: Any) -> dict[str, Any]:
     """Measure the pair of a baseline in the data of a target."""
     from dpaudit.auditing.question import validated
-    from dpaudit.gate.data_pair import measured
 
     asked = {**options_in(request, AuditRequest), "pairs": None, "sequential": False}
     question = validated(AuditRequest(mechanism, **asked))
@@ -375,3 +379,143 @@ def main() -> NoReturn:
 
 if __name__ == "__main__":
     main()
+
+
+# --- How does a gate hold a training loop to its claim? By a table, a run, and what its evidence must say. ---
+
+
+def table_of(given: str | dict[str, Any] | None, claim: str | None) -> dict[str, Any]:
+    """Return the table of a training target; a text alone is its function."""
+    from dpaudit.training.watch import check_request
+
+    table = {"function": given} if isinstance(given, str) else dict(given or {})
+    for key in table:
+        if key not in KEYS:
+            raise UsageError(f"there is no key {key!r}; {nearest(key, KEYS)}")
+    name = table.get("function")
+    if not isinstance(name, str) or not name.rpartition(":")[0]:
+        raise UsageError(f'it names a function that trains, as in "train.py:train", not {name!r:.60}')
+    if claim is None:
+        raise UsageError('a gate holds claims: give claim = "epsilon=8, delta=1e-5" beside it')
+    for key, value in table.items():
+        if key in OPTIONS and OPTIONS[key].kind == "count":
+            table[key] = _count(key, value)
+    options: dict[str, Any] = {key: value for key, value in table.items() if key != "function"}
+    check_request(TrainingRequest(None, None, **{**options, "claim": claim}))
+    return table
+
+
+def _count(key: str, value: Any) -> Any:
+    """Return a whole number, which may be written like 5e2; `check_request` refuses other numbers."""
+    if isinstance(value, list):
+        raise UsageError(
+            f"{key} is how many there are. Listed records need scores of theirs: list them in the function, which "
+            "takes watch: with watch(model, optimizer, loader, canaries=[…], canary_scores=…)"
+            if key == "canaries"
+            else f"{key} is a whole number, not a list"
+        )
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def options_of_watch(request: Request) -> dict[str, Any]:
+    """Return the options of the watch that a request asks for."""
+    given = {name: value for name, value in (request.training or {}).items() if name != "function"}
+    given |= {name: getattr(request, name) for name in ("claim", "seed", "confidence", "false_alarm")}
+    return {**given, "name": request.target.replace("\\", "/").rpartition("/")[2]}
+
+
+def trained(function: Callable[..., Any], request: Request) -> Evidence:
+    """Run a function that trains, and return the evidence of the loop in it.
+
+    Raises:
+        UsageError: where there is no loop to watch, and where the training ends with an error.
+    """
+    from dpaudit.training.script import watched
+
+    evidence, raised = watched(function, options_of_watch(request))
+    if raised is not None:
+        raise UsageError(f"the training ended with {type(raised).__name__}: {raised}") from raised
+    return evidence
+
+
+def other_training(evidence: Evidence, request: Request) -> str | None:
+    """Say where evidence is of another loop, or asked otherwise, than a request says; None if it answers it.
+
+    What is not asked for may be the function's own: its canaries, its σ.
+    """
+    training = evidence.training
+    if training is None:
+        return "it is of no training loop"
+    asked = {"sampling": default_of(TrainingRequest, "sampling"), **options_of_watch(request)}
+    asked["claim"] = str(parse_claim(asked["claim"]))
+    found = {
+        "name": evidence.target.name,
+        "claim": evidence.claim,
+        "sampling": training.assumed,
+        "false_alarm": evidence.false_alarm,
+        "confidence": evidence.confidence,
+        "seed": evidence.seed,
+        "clip": training.clip,
+        "canaries": _canaries(training),
+    }
+    of_steps = {"sigma": {sigma for sigma, _, _ in training.steps}, "rate": {rate for _, rate, _ in training.steps}}
+    if training.sampler == "another rate":  # then it is the one that was seen
+        del of_steps["rate"]
+    found |= {name: value for name, values in of_steps.items() for value in values if value != asked.get(name)}
+    for name, value in found.items():
+        if name in asked and value != asked[name]:
+            return f"{name} is {value!r:.80}, and {asked[name]!r:.80} was asked for"
+    return None
+
+
+def _canaries(training: Training) -> int | str | None:
+    """How many canaries stood in place of records, as a gate can ask for them; others in words."""
+    told = training.canaries
+    if told is None:
+        return None
+    many = sum(told.given)
+    return many if told.kind == "gradients" else f"{many} listed records"
+
+
+# --- On which pair is a target with data compared with its baseline? ---
+#
+# Every audit finds a pair of its own in the data, which the next one may not meet. So a baseline has one that hangs on
+# no seed and on no source: among the first neighbours of the data the one on which a few runs show most. It is known
+# again by its digests, and no data are kept.
+
+_FIRST = 16  # neighbours among which the pair is chosen
+_LOOKS = 32  # runs of each of them, for that choice
+
+
+def known_again(question: Question, digests: tuple[str, str]) -> Question | None:
+    """Return the question about the first pair with these digests; None if the data have no such neighbours."""
+    found = (one.pair() for one in _first(question))
+    return next((question.about(pair) for pair in found if (digest(pair[0]), digest(pair[1])) == digests), None)
+
+
+def measured(question: Question, runs: int, options: dict[str, Any]) -> Evidence:
+    """Return the evidence of an audit of the pair of the baseline.
+
+    Args:
+        question: about the target and its data.
+        runs: of the audit.
+        options: of the audit of the data.
+    """
+    from dpaudit.tracing.runs import Target
+    from dpaudit.tracing.search import worst_pair
+
+    first = list(_first(question))
+    target = Target(question.mechanism, question.parameters)
+    seed = question.seed % 2**31
+    worst = worst_pair(target, [one.make for one in first], question.claim, seed=seed, most=_LOOKS * len(first))
+    chosen = first[0 if worst is None else worst.place].pair()
+    own = {"pairs": [chosen], "data": None, "domain": None, "beyond_domain": False, "runs": runs, "sequential": False}
+    return audited(AuditRequest(question.mechanism, **{**options, **own, "relation": question.relation}))
+
+
+def _first(question: Question) -> Iterator[LazyPair]:
+    space = question.space
+    assert space is not None
+    yield from candidates(
+        space.data, question.relation, domain=space.domain, beyond_domain=space.beyond, seed=0, limit=_FIRST
+    )

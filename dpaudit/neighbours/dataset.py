@@ -8,12 +8,190 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any
 
 import numpy as np
 
 from dpaudit.errors import UsageError
-from dpaudit.neighbours.records import ABSENT, Column, Dataset, Made, Part, Sort, array_sort, taken_places
+
+# --- What is a dataset to the code that changes it? Records with columns, and parts that another dataset is built
+# from.
+
+
+class Sort(Enum):
+    """What kind of values a column holds."""
+
+    WHOLE = "whole numbers"
+    REAL = "numbers"
+    TEXT = "texts"
+    TRUTH = "true and false"
+    CHOICE = "categories"
+    TIME = "times"
+    OTHER = "objects"
+
+    @property
+    def numeric(self) -> bool:
+        """Whether its values are numbers."""
+        return self in (Sort.WHOLE, Sort.REAL)
+
+
+class _Absent:
+    def __repr__(self) -> str:
+        return "ABSENT"
+
+
+ABSENT: Any = _Absent()  # for "no such value", where None is a value
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a dataset."""
+
+    name: Any  # None if the records are plain values
+    sort: Sort  # what it holds
+    # limits its numbers and the length of its texts; None if Python's own types do not
+    dtype: np.dtype[Any] | None = None
+    choices: tuple[Any, ...] = ()  # the categories, if its type lists them
+    missing: Any = ABSENT  # how a missing value is written, if the column holds one already; else `ABSENT`
+    gap: Any = ABSENT  # how one is written where it is declared, in a column that holds none; else `ABSENT`
+
+    @property
+    def title(self) -> str:
+        """Its name in a sentence."""
+        if self.name is None:
+            return "the value"
+        return f"column {self.name}" if isinstance(self.name, int) else str(self.name)
+
+    def cast(self, value: Any) -> Any:
+        """Return a value of ours in the type of the column; missing values and categories stay as they are."""
+        if self.dtype is not None and self.dtype.kind in "iufbUM":
+            return np.array([value]).astype(self.dtype)[0]
+        if self.sort is Sort.REAL:
+            return float(value)
+        return int(value) if self.sort is Sort.WHOLE else value
+
+    @property
+    def ends(self) -> tuple[Any, Any]:
+        """The smallest and the largest number of its type; very far ends for Python's integers, which have none."""
+        if self.sort is Sort.REAL:
+            dtype = self.dtype if self.dtype is not None and self.dtype.itemsize < 8 else np.dtype(np.float64)
+            most = float(np.finfo(dtype).max)
+            return -most, most
+        if self.dtype is not None:
+            return int(np.iinfo(self.dtype).min), int(np.iinfo(self.dtype).max)
+        return -(10**300), 10**300
+
+    @property
+    def width(self) -> int | None:
+        """The largest number of characters of its texts; None without a limit."""
+        return self.dtype.itemsize // 4 if self.dtype is not None and self.dtype.kind == "U" else None
+
+    @property
+    def plain(self) -> Any:
+        """A harmless value, for records that are not based on another."""
+        if self.sort is Sort.CHOICE:
+            return self.choices[0] if self.choices else None
+        if self.sort is Sort.TIME and self.dtype is not None:
+            return np.array([0]).astype(self.dtype)[0]
+        return {Sort.WHOLE: 0, Sort.REAL: 0.0, Sort.TEXT: "", Sort.TRUTH: False}.get(self.sort)
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A new record: like the one at a place (or like none), except in some of its columns.
+
+    ``fields`` holds the new values by the numbers of their columns.
+    """
+
+    like: int | None
+    fields: Mapping[int, Any] = field(default_factory=dict)
+
+
+Part = slice | np.ndarray[Any, Any] | Sequence[Made]
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN, NaT or pandas' NA."""
+    try:
+        return value is None or not bool(value == value)
+    except (TypeError, ValueError):  # comparing NA gives NA; an array is not a single value
+        return not isinstance(value, np.ndarray)
+
+
+class Dataset:
+    """A user's data as records with columns. ``size`` is the number of records."""
+
+    data: Any
+    size: int
+    columns: tuple[Column, ...]
+
+    def values(self, column: int) -> Any:
+        """Return the values of a column, in the order of the records, as a list or an array."""
+        raise NotImplementedError
+
+    def value(self, place: int, column: int) -> Any:
+        """Return one value as it is in the data."""
+        raise NotImplementedError
+
+    def build(self, parts: Sequence[Part]) -> Any:
+        """Return data of the same kind, assembled from parts: own records, by their places, and made ones.
+
+        All records in their order are the user's own object.
+        """
+        full = [part for part in parts if not isinstance(part, slice) or part.start < part.stop]
+        if len(full) == 1 and isinstance(full[0], slice) and full[0] == slice(0, self.size):
+            return self.data
+        return self._built(full)
+
+    def _built(self, parts: Sequence[Part]) -> Any:
+        raise NotImplementedError
+
+    def numbered(self, name: str) -> int:
+        """Return the number of the column with this name; raises `UsageError` with the existing names."""
+        for number, column in enumerate(self.columns):
+            if column.name is not None and str(column.name) == str(name):
+                return number
+        names = ", ".join(repr(str(column.name)) for column in self.columns if column.name is not None)
+        known = f"the data have {names}" if names else "the data have no columns with names"
+        raise UsageError(f"no column {str(name)!r}: {known}")
+
+    def made_fields(self, made: Made) -> list[Any]:
+        """Return a made record's values, column by column."""
+        return [
+            made.fields[number]
+            if number in made.fields
+            else column.plain
+            if made.like is None
+            else self.value(made.like, number)
+            for number, column in enumerate(self.columns)
+        ]
+
+
+def taken_places(parts: Sequence[Part], size: int) -> set[int]:
+    """Return the places that made records are based on and that no own record occupies any more."""
+    like = {made.like for part in parts if is_made(part) for made in part if made.like is not None}  # type: ignore[union-attr]
+    for part in parts:
+        if isinstance(part, slice):
+            like = {place for place in like if not part.start <= place < part.stop}
+        elif isinstance(part, np.ndarray):
+            like -= set(np.array(sorted(like), dtype=np.intp)[np.isin(sorted(like), part)].tolist())
+    return like
+
+
+def is_made(part: Part) -> bool:
+    """Whether a part holds made records."""
+    return not isinstance(part, slice | np.ndarray)
+
+
+def array_sort(dtype: np.dtype[Any]) -> Sort:
+    """Return what an array of this dtype holds."""
+    by_kind = {"b": Sort.TRUTH, "i": Sort.WHOLE, "u": Sort.WHOLE, "f": Sort.REAL, "U": Sort.TEXT, "T": Sort.TEXT}
+    return Sort.TIME if dtype.kind == "M" else by_kind.get(dtype.kind, Sort.OTHER)
+
+
+# --- How is a user's data read as records with columns, and rebuilt with some records changed? ---
 
 # --- rows that are Python objects ---
 
@@ -277,8 +455,6 @@ def dataset_of(data: Any, pattern: Any = ABSENT) -> Dataset:
     """Read a user's data as a dataset."""
     modules = {kind.__module__.partition(".")[0] for kind in type(data).__mro__}
     if modules & {"pandas", "polars"}:
-        from dpaudit.neighbours.frames import frame_of
-
         return frame_of(data)
     if isinstance(data, np.ndarray):
         return Arrayed(data) if data.ndim else Single(data)
@@ -289,3 +465,204 @@ def dataset_of(data: Any, pattern: Any = ABSENT) -> Dataset:
     if hasattr(data, "__next__"):
         raise UsageError(f"a {type(data).__name__} can be read only once; make a list of it")
     return Single(data)
+
+
+# --- How are the frames and series of pandas and polars read as records, and rebuilt? ---
+
+
+def frame_of(data: Any) -> Dataset:
+    """Read a frame or a series; raises `UsageError` for one that holds no records yet."""
+    kind = type(data).__name__
+    if any(base.__module__.startswith("polars") for base in type(data).__mro__):
+        if kind not in ("DataFrame", "Series"):
+            raise UsageError(f"a polars {kind} holds no records yet; give a frame (of a LazyFrame, its collect())")
+        dataset: Dataset = PolarsFrame(data)
+    elif hasattr(data, "iloc") and data.ndim <= 2:
+        dataset = PandasFrame(data)
+    else:
+        raise UsageError(f"a pandas {kind} is no frame or series; give one of these")
+    if not dataset.columns:
+        raise UsageError("the frame has no column, so its records cannot be told apart")
+    return dataset
+
+
+class PandasFrame(Dataset):
+    """A data frame or a series of pandas.
+
+    An index that counts from 0 counts the new records too. Any other index keeps its labels: a record that replaces
+    another takes its label, and an additional record gets a new one.
+    """
+
+    def __init__(self, data: Any) -> None:
+        import pandas
+
+        self.data, self.size = data, len(data)
+        self._columns = [data] if data.ndim == 1 else [data.iloc[:, number] for number in range(data.shape[1])]
+        names = [None] if data.ndim == 1 else list(data.columns)
+        self.columns = tuple(map(self._column, names, self._columns))
+        index = data.index
+        self._counted = isinstance(index, pandas.RangeIndex) and index.start == 0 and index.step == 1
+
+    def _column(self, name: Any, series: Any) -> Column:
+        import pandas
+
+        dtype, types = series.dtype, pandas.api.types
+        if isinstance(dtype, pandas.CategoricalDtype):
+            missing = np.nan if series.hasnans else ABSENT
+            return Column(name, Sort.CHOICE, None, tuple(dtype.categories), missing)
+        if dtype.kind == "O" and isinstance(dtype, np.dtype):
+            sort, inner, missing = sort_of(series.tolist())
+            return Column(name, sort, inner, (), missing)
+        plain = dtype if isinstance(dtype, np.dtype) else getattr(dtype, "numpy_dtype", None)
+        missing = dtype.na_value if not isinstance(dtype, np.dtype) and series.hasnans else ABSENT
+        for test, sort in (
+            (types.is_bool_dtype, Sort.TRUTH),
+            (types.is_integer_dtype, Sort.WHOLE),
+            (types.is_float_dtype, Sort.REAL),
+            (types.is_string_dtype, Sort.TEXT),
+            (types.is_datetime64_dtype, Sort.TIME),
+        ):
+            if test(dtype):
+                gap = (np.nan if plain is dtype else dtype.na_value) if sort is Sort.WHOLE else ABSENT
+                return Column(name, sort, plain if sort is not Sort.TEXT else None, (), missing, gap)
+        return Column(name, Sort.OTHER, None, (), missing)
+
+    def values(self, column: int) -> Any:
+        """Return the values of a column."""
+        series, sort = self._columns[column], self.columns[column].sort
+        if sort.numeric and not isinstance(series.dtype, np.dtype):
+            return series.to_numpy(dtype=np.float64, na_value=np.nan)
+        return series.to_numpy() if sort.numeric or sort is Sort.TIME else series.tolist()
+
+    def value(self, place: int, column: int) -> Any:
+        """Return one value as it is in the data."""
+        return self._columns[column].iloc[place]
+
+    def _built(self, parts: Sequence[Part]) -> Any:
+        import pandas
+
+        labels = None if self._counted else _Labels(self.data.index, taken_places(parts, self.size))
+        pieces = [
+            self.data.iloc[part] if isinstance(part, slice | np.ndarray) else self._made(part, labels) for part in parts
+        ]
+        if not pieces:
+            return self.data.iloc[:0].copy()
+        joined = pandas.concat(pieces, ignore_index=self._counted)
+        return joined if type(joined) is type(self.data) else type(self.data)(joined)
+
+    def _made(self, records: Sequence[Made], labels: Any) -> Any:
+        import pandas
+
+        rows = [self.made_fields(made) for made in records]
+        index = None if labels is None else labels.of(records)
+        columns = [
+            _series([row[number] for row in rows], series.dtype, index) for number, series in enumerate(self._columns)
+        ]
+        if self.data.ndim == 1:
+            return columns[0].rename(self.data.name)
+        frame = pandas.concat(columns, axis=1)
+        frame.columns = self.data.columns
+        return frame
+
+
+def _series(values: list[Any], dtype: Any, index: Any) -> Any:
+    """Return values as a series of a type; whole numbers of NumPy with a gap are floats, as pandas reads them."""
+    import pandas
+
+    gaps = isinstance(dtype, np.dtype) and dtype.kind in "iu" and any(each != each for each in values)
+    return pandas.Series(values, dtype=np.float64 if gaps else dtype, index=index)
+
+
+class _Labels:
+    """The labels of made records, if the index does not just count."""
+
+    def __init__(self, index: Any, free: set[int]) -> None:
+        self._index, self._free, self._new = index, free, 0
+
+    def of(self, records: Sequence[Made]) -> Any:
+        """Return the index of these records."""
+        pieces = []
+        for made in records:
+            if made.like in self._free:
+                self._free.discard(made.like)
+                pieces.append(self._index[[made.like]])
+            else:
+                pieces.append(self._further(made))
+        return pieces[0].append(pieces[1:])
+
+    def _further(self, made: Made) -> Any:
+        import pandas
+
+        index = self._index
+        self._new += 1
+        if not len(index):
+            return pandas.Index([self._new - 1])
+        if index.dtype.kind in "iu" and int(index.max()) + self._new <= np.iinfo(np.int64).max // 2:
+            return pandas.Index([int(index.max()) + self._new], dtype=index.dtype, name=index.name)
+        if isinstance(index[0], str):
+            return pandas.Index([f"new record {self._new}"], dtype=index.dtype, name=index.name)
+        return index[[len(index) - 1 if made.like is None else made.like]]  # a label may stand twice
+
+
+class PolarsFrame(Dataset):
+    """A data frame or a series of polars."""
+
+    def __init__(self, data: Any) -> None:
+        self.data, self.size = data, len(data)
+        self._series = type(data).__name__ == "Series"
+        self._columns = [data] if self._series else data.get_columns()
+        names = [None] if self._series else data.columns
+        self.columns = tuple(map(self._column, names, self._columns))
+
+    def _column(self, name: Any, series: Any) -> Column:
+        import polars
+
+        dtype = series.dtype
+        missing = None if series.null_count() else ABSENT
+        if dtype == polars.Enum or dtype == polars.Categorical:
+            choices = dtype.categories if dtype == polars.Enum else series.cast(polars.String).unique().drop_nulls()
+            return Column(name, Sort.CHOICE, None, tuple(choices.sort()), missing)
+        if (dtype.is_integer() or dtype.is_float()) and not str(dtype).endswith("128"):
+            plain = np.dtype(str(dtype).lower())
+            sort, gap = (Sort.WHOLE, None) if dtype.is_integer() else (Sort.REAL, ABSENT)
+            return Column(name, sort, plain, (), missing, gap)
+        if dtype == polars.Datetime and dtype.time_zone is None:
+            return Column(name, Sort.TIME, np.dtype(f"M8[{dtype.time_unit}]"), (), missing)
+        sort = {polars.String: Sort.TEXT, polars.Boolean: Sort.TRUTH}.get(dtype.base_type(), Sort.OTHER)
+        return Column(name, sort, None, (), missing)
+
+    def values(self, column: int) -> Any:
+        """Return the values of a column."""
+        series, sort = self._columns[column], self.columns[column].sort
+        return series.to_numpy() if sort.numeric or sort is Sort.TIME else series.to_list()
+
+    def value(self, place: int, column: int) -> Any:
+        """Return one value as it is in the data."""
+        return self._columns[column][place]
+
+    def _built(self, parts: Sequence[Part]) -> Any:
+        import polars
+
+        pieces = [
+            self.data.slice(part.start, part.stop - part.start)
+            if isinstance(part, slice)
+            else self.data[part]
+            if isinstance(part, np.ndarray)
+            else self._made(part)
+            for part in parts
+        ]
+        return polars.concat(pieces) if pieces else self.data.clear()
+
+    def _made(self, records: Sequence[Made]) -> Any:
+        import polars
+
+        rows = [self.made_fields(made) for made in records]
+        columns = [
+            polars.Series(series.name, [_python(row[number]) for row in rows], dtype=series.dtype)
+            for number, series in enumerate(self._columns)
+        ]
+        return columns[0] if self._series else polars.DataFrame(columns)
+
+
+def _python(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) and value.dtype.kind != "M" else value

@@ -60,6 +60,7 @@ def difference(data0: Any, data1: Any) -> Difference | None:
     if not (_has_records(data0) and _has_records(data1)):
         return None
     sizes = len(data0), len(data1)
+    data0, data1 = _as_with_gaps(data0, data1), _as_with_gaps(data1, data0)
     start, end = _alike(data0, data1, min(sizes))
     inner0, inner1 = _cut(data0, start, sizes[0] - end), _cut(data1, start, sizes[1] - end)
     digests0, digests1 = list(map(record_digest, _listed(inner0))), list(map(record_digest, _listed(inner1)))
@@ -72,6 +73,31 @@ def difference(data0: Any, data1: Any) -> Difference | None:
     return Difference(
         sizes, tuple(start + place for place in gone), tuple(start + place for place in come), (common[0], common[1])
     )
+
+
+def _as_with_gaps(data: Any, other: Any) -> Any:
+    """Return a frame or series of pandas with whole numbers as floats where the other one has them with a gap.
+
+    Whole numbers of NumPy know no missing value: pandas makes floats of all of a column as soon as one is missing.
+    """
+    if not (hasattr(data, "iloc") and type(data) is type(other) and data.shape[1:] == other.shape[1:]):
+        return data
+    if data.ndim == 1:
+        return data.astype(np.float64) if _lacks_gap(data, other) else data
+    lacking = [number for number in range(data.shape[1]) if _lacks_gap(data.iloc[:, number], other.iloc[:, number])]
+    if not lacking:
+        return data
+    columns = dict(enumerate(data.iloc[:, number] for number in range(data.shape[1])))
+    columns |= {number: columns[number].astype(np.float64) for number in lacking}
+    return type(data)(columns, index=data.index).set_axis(data.columns, axis=1)
+
+
+def _lacks_gap(own: Any, other: Any) -> bool:
+    """Whether one series has whole numbers, each of them a float, and the other one floats and a gap."""
+    kinds = [each.dtype.kind if isinstance(each.dtype, np.dtype) else "" for each in (own, other)]
+    if kinds[0] not in ("i", "u") or kinds[1] != "f" or not other.hasnans:
+        return False
+    return not len(own) or bool(max(abs(int(own.min())), abs(int(own.max()))) <= 2**53)
 
 
 def _matched(own: list[str], other: list[str]) -> tuple[list[int], list[int], tuple[list[int], list[int]]]:

@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.errors import UsageError, nearest
-from dpaudit.neighbours.dataset import dataset_of
-from dpaudit.neighbours.records import Column, Dataset, Sort, is_missing
+from dpaudit.neighbours.dataset import Column, Dataset, Sort, dataset_of, is_missing
 
 FORMS = "(low, high) for everything between two numbers, or a list of the allowed values"
 

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from dpaudit.errors import UsageError
-from dpaudit.neighbours.candidates.edge_values import new_texts
-from dpaudit.neighbours.candidates.text_forms import form_of
+from dpaudit.neighbours.candidates.edge_values import form_of, new_texts
+from dpaudit.neighbours.dataset import Dataset, Sort, is_missing
 from dpaudit.neighbours.domain import Allowed
-from dpaudit.neighbours.records import Dataset, Sort, is_missing
 
 Places = tuple[int, ...]
 _NAMES = 100  # new names found at once

@@ -11,10 +11,9 @@ from dpaudit.evidence.canonical_json import json_values, plain_value
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Verdict
 from dpaudit.neighbours import parse_relation
-from dpaudit.neighbours.digest import digest
+from dpaudit.neighbours.digest import digest, kept_text
 from dpaudit.neighbours.domain import is_two_numbers
 from dpaudit.neighbours.given_moves import parse_all
-from dpaudit.neighbours.serialise import kept_text
 from dpaudit.privacy import parse_claim
 from dpaudit.request import AuditRequest, ProofRequest, Request, TraceRequest, options_of, proof_for, trace_for
 

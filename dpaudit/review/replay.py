@@ -25,11 +25,18 @@ from dpaudit.evidence.records import Verdict
 from dpaudit.loading.named import load, public_name
 from dpaudit.loading.trust import load_trusted
 from dpaudit.neighbours.data_files import with_tables
-from dpaudit.neighbours.digest import digest
-from dpaudit.neighbours.serialise import read_kept
+from dpaudit.neighbours.digest import digest, read_kept
 from dpaudit.request import AccountRequest, AuditRequest, ProofRequest, Request, TraceRequest, known_keywords, recorded
-from dpaudit.review.differences import CHANGED, ReplayDifference, differences, reasons, record_of
-from dpaudit.review.recounts import Recount, counted_again, occurrences
+from dpaudit.review.differences import (
+    CHANGED,
+    Recount,
+    ReplayDifference,
+    counted_again,
+    differences,
+    occurrences,
+    reasons,
+    record_of,
+)
 from dpaudit.sampling.blocks import Listener
 from dpaudit.settings import own_settings
 from dpaudit.targets.mechanism import Mechanism

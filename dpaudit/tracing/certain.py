@@ -45,6 +45,7 @@ _LARGEST = 1500  # rows or columns of R
 _CLEARLY = 1e-6  # relative: what is less may be rounding
 _IMPOSSIBLE = -20.0  # ln of a probability
 _SAME_DRAWS = 4  # runs that have to agree before noise is called constant
+RAISES = "it raises"  # how a sentence begins on runs that raise on one side alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,9 @@ def certain(sides: tuple[Sequence[Run], Sequence[Run]], claim: Claim | None) -> 
     if one is None or two is None:
         return None
     if one.output.structure != two.output.structure or one.output.places != two.output.places:
-        return Certain(*_unlike(one.output, two.output), math.inf, (), leaks=True)
+        why, place = _unlike(one.output, two.output)
+        lines = [runs[0].raised_at for runs in sides if runs[0].raised_at]
+        return Certain(why, lines[0] if why.startswith(RAISES) and lines else place, math.inf, (), leaks=True)
     bare = (
         ~one.form.noisy_rows() | ~np.isfinite(one.form.offset),
         ~two.form.noisy_rows() | ~np.isfinite(two.form.offset),
@@ -124,7 +127,7 @@ def raised_kind(output: Output) -> str:
 def _unlike(one: Output, two: Output) -> tuple[str, str]:
     kinds = raised_kind(one), raised_kind(two)
     if any(kinds) and not all(kinds):
-        return f"it raises {kinds[0] or kinds[1]} on one side and returns on the other", "the output"
+        return f"{RAISES} {kinds[0] or kinds[1]} on one side and returns on the other", "the output"
     for (place, text), (other, theirs) in zip(one.structure, two.structure, strict=False):
         if (place, text) != (other, theirs):
             return f"it has another form on either side, whatever the noise is: {text[:80]}, and {theirs[:80]}", place

@@ -18,7 +18,7 @@ import numpy as np
 from dpaudit.privacy import Claim, PureDP
 from dpaudit.targets.signature import Shape
 from dpaudit.tracing.alignment import Conditions, Noises, Spent, conditions, of_the_last_maximum
-from dpaudit.tracing.certain import Certain, certain, constant_choice, constant_line, enumerated, repeated
+from dpaudit.tracing.certain import RAISES, Certain, certain, constant_choice, constant_line, enumerated, repeated
 from dpaudit.tracing.recording import Recorder
 from dpaudit.tracing.runs import LEAST, Closing, Run, Target, forced, noises, telling_place
 from dpaudit.tracing.shift import OPEN, OVER, Price, Shift, Shifted, cheapest, priced
@@ -119,6 +119,10 @@ _SITES = 2  # further lines that a sentence names
 
 _PUBLIC = "Take the scale from what is public: bounds that are declared or clipped to, not read from the data."
 _ADD_NOISE = "Add noise to it, or compute it from numbers that have noise."
+_RETURNS = (
+    "Let it return for every record that may be there: fill, clip or leave out such a value before, and raise for "
+    "nothing that private data hold."
+)
 _OWN = "Draw a noise of its own for each number that is released."
 DIVERGED = "on the other side it draws or decides something else"
 
@@ -493,9 +497,10 @@ def _say_certain(tried: list[Path], sure: Certain, claim: Claim | None) -> None:
         word = Word.LEAKS if sure.leaks else Word.VIOLATED
         constant = next((each for each in worst.found if each.instead == _UNSEEDED), None)
         if constant is None:
-            keys = _PUBLIC_KEYS if sure.where and "another form" in sure.why else ""
+            form = _PUBLIC_KEYS if sure.where and "another form" in sure.why else ""
+            form = _RETURNS if sure.why.startswith(RAISES) else form
             instead = (
-                keys or next((each.instead for each in worst.found if each.instead), "") or wider(sure.steps, claim)
+                form or next((each.instead for each in worst.found if each.instead), "") or wider(sure.steps, claim)
             )
             worst.found.insert(0, Found(word, sure.why, sure.where, _met_first(worst), instead))
         else:  # its line says more than the place in the output

@@ -11,9 +11,11 @@ import bisect
 import os
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -564,9 +566,24 @@ def site() -> str:
     frame = sys._getframe(1)
     while frame is not None and _is_passed(frame.f_code.co_filename):
         frame = frame.f_back  # type: ignore[assignment]
-    if frame is None:
-        return "outside of Python"
-    return f"{shown_file(frame.f_code.co_filename)}:{frame.f_lineno} ({frame.f_code.co_name})"
+    return "outside of Python" if frame is None else _line(frame.f_code, frame.f_lineno)
+
+
+def raised_at(error: BaseException) -> str:
+    """Return the line of the target's code at which it raised, as `site` does; empty where there is none."""
+    own = [
+        (frame.f_code, line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if not _is_passed(frame.f_code.co_filename)
+    ]
+    if not own:
+        return ""
+    code, line = own[-1]  # in a loop that was made a function, the name is that of the function around it
+    return _line(next((each for each, _ in reversed(own) if not each.co_name.startswith("__")), code), line)
+
+
+def _line(code: CodeType, line: int) -> str:
+    return f"{shown_file(code.co_filename)}:{line} ({code.co_name})"
 
 
 def shown_file(file: str) -> str:

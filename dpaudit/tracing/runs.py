@@ -29,7 +29,7 @@ from dpaudit.tracing.domain import Following, Labelled, unlabelled
 from dpaudit.tracing.hooks import Hooks
 from dpaudit.tracing.laws import extreme
 from dpaudit.tracing.own_noise import FollowedNoise
-from dpaudit.tracing.recording import DivergedError, NoiseForm, Recorder, TooLongError, close, recording
+from dpaudit.tracing.recording import DivergedError, NoiseForm, Recorder, TooLongError, close, raised_at, recording
 from dpaudit.tracing.values import is_followed, plain
 
 _LONGEST = 200  # characters of a text that is held against another
@@ -56,6 +56,7 @@ class Run:
     seconds: float  # how long it took
     kept: Any = None  # what was returned, as `Target` was asked to read it; None where it was not, or could not be
     unread: str = ""  # why it could not be read
+    raised_at: str = ""  # the line of the target's code that raised; empty where it is not known
 
     def same_output(self, other: Run) -> bool:
         """Whether both returned the same, up to rounding."""
@@ -132,7 +133,7 @@ class Target:
         self.runs += 1
         output: Output | None = None
         kept, unread = None, ""
-        raised = ""
+        raised = line = ""
         began, self._domain.calls = time.perf_counter(), 0
         with _seeded(seed), lent(), self.hooks.following(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # hundreds of runs on odd data would say the same
@@ -145,7 +146,7 @@ class Target:
                 except KeyboardInterrupt:
                     raise
                 except BaseException as error:  # whatever a target ends in, it is an output
-                    raised = f"{type(error).__name__}: {str(error)[:_LONGEST]}"
+                    raised, line = f"{type(error).__name__}: {str(error)[:_LONGEST]}", raised_at(error)
                     output = _taken_apart(("raises", raised))
                 else:
                     with recorder.own_work():
@@ -158,7 +159,7 @@ class Target:
             recorder.diverged, output = reference.recorder.events[len(recorder.events)].site, None
         self.seconds = time.perf_counter() - began
         self.work = len(recorder.events) + self._domain.calls
-        return Run(recorder, output, raised, self.seconds, kept, unread)
+        return Run(recorder, output, raised, self.seconds, kept, unread, line)
 
     def _read(self, returned: Any) -> tuple[Any, str]:
         try:

@@ -15,7 +15,7 @@ from typing import Any
 
 from dpaudit.neighbours import Relation
 from dpaudit.neighbours.candidates.candidates import LazyPair, chosen
-from dpaudit.neighbours.candidates.lazy_pair import on_fewer_records
+from dpaudit.neighbours.candidates.exhaustive import on_fewer_records
 from dpaudit.privacy import Claim
 from dpaudit.tracing.pair import Path, Traced, Word, first_look, trace_pair
 from dpaudit.tracing.runs import Run, Target

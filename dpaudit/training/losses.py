@@ -205,6 +205,8 @@ def unbounded(findings: Sequence[Finding] | Sequence[TrainingFact]) -> tuple[str
         return DEPENDENT, False
     if "divisor" in by_fact:
         return "the divisor tells how many records a batch has", False
+    if "altered" in by_fact:
+        return "the rate of learning tells the losses of batches, without noise", False
     steps = next((each for each in findings if each.fact == "steps"), None)
     if steps is not None and steps.name == "batches are cut":
         return "a record more moves others in or out of batches that are cut", False

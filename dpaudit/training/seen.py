@@ -151,6 +151,7 @@ class Seen:
         silent: why a fact could not be seen, by its name.
         canaries: those of the loop; None without.
         options: of the optimizer's steps, which the loop changed between them by no schedule of the library.
+        followed: whether the rate of learning was computed from losses of the batches.
         copies: records of the training set that stand in it more than once, certainly.
     """
 
@@ -188,6 +189,7 @@ class Seen:
     silent: dict[str, str] = field(default_factory=dict)
     canaries: Canaries | None = None
     options: set[str] = field(default_factory=set)
+    followed: bool = False
     copies: int = 0
 
     @property

@@ -31,6 +31,8 @@ class Clock:
     def perf_counter(self) -> float:
         return self.now
 
+    process_time = perf_counter
+
     def release(self, data, rng):
         self.now += self.call
         return data[0] + rng.random()
@@ -43,6 +45,7 @@ class Clock:
 
 def calibrated(clock, seconds, monkeypatch, least=100):
     monkeypatch.setattr(audit, "time", clock)
+    monkeypatch.setattr("dpaudit.seconds.time", clock)
     question = validated(AuditRequest(clock.release, claim="epsilon=1", pairs=PAIR, relation="declared", seed=0))
     return runs_within(seconds, question, least, clock.rehearse)
 

@@ -11,12 +11,10 @@ import pytest
 from scipy.stats import binomtest
 
 import dpaudit as dp
-from dpaudit.gate.as_json import gate_json
-from dpaudit.gate.console import summary as gate_summary
-from dpaudit.gate.junit import junit
-from dpaudit.gate.markdown import markdown as gate_markdown
+from dpaudit.gate.formats import gate_json, junit, sarif_text
+from dpaudit.gate.formats import markdown as gate_markdown
 from dpaudit.gate.result import GateResult, Outcome, OutcomeRule, TargetResult
-from dpaudit.gate.sarif import sarif_text
+from dpaudit.gate.words import summary as gate_summary
 from dpaudit.processes.handover import Asked, other_question
 from dpaudit.report import html_page
 from dpaudit.report.console import summary

@@ -84,7 +84,7 @@ def test_a_word_is_explained_and_a_mistyped_one_gets_the_nearest(capsys: pytest.
             cli.main(["explain", *words])
         assert end.value.code == code
     shown = capsys.readouterr()
-    assert "Look at the event in the report" in shown.out
+    assert "The report says what tells the two datasets apart" in shown.out
     assert "Nobody can try every dataset" in shown.out
     assert "e^ε times as likely" in shown.out and "Both names are read everywhere" in shown.out
     assert "The last digits of floating-point noise" in shown.out

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from dpaudit import UsageError
-from dpaudit.neighbours.inferred import neighbouring
-from dpaudit.neighbours.pair_files import read_pairs
+from dpaudit.neighbours.data_files import read_pairs
+from dpaudit.neighbours.relation import neighbouring
 
 
 @pytest.mark.parametrize(

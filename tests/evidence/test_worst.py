@@ -19,14 +19,12 @@ from dpaudit.evidence.canonical_json import content_id
 from dpaudit.evidence.evidence import SPEAKS_AGAINST, Evidence, against, exit_code, settled
 from dpaudit.evidence.further_records import Trace, TraceFinding
 from dpaudit.evidence.records import Curve, Moved, Search, Verdict
-from dpaudit.gate.as_json import gate_json
-from dpaudit.gate.console import summary as gate_summary
 from dpaudit.gate.decide import decide
-from dpaudit.gate.junit import junit
-from dpaudit.gate.markdown import markdown as gate_markdown
+from dpaudit.gate.formats import gate_json, junit, sarif_text
+from dpaudit.gate.formats import markdown as gate_markdown
 from dpaudit.gate.result import GateResult, Outcome, TargetResult
-from dpaudit.gate.sarif import sarif_text
 from dpaudit.gate.schema import TargetSettings
+from dpaudit.gate.words import summary as gate_summary
 from dpaudit.report import html_page
 from dpaudit.report.console import summary
 from dpaudit.report.formats.in_toto import statement_text

@@ -16,14 +16,11 @@ from support import gate_results as made
 
 from dpaudit.cli.main import cli
 from dpaudit.errors import UsageError
-from dpaudit.gate.as_json import gate_json
-from dpaudit.gate.console import summary
 from dpaudit.gate.decide import accepted
+from dpaudit.gate.formats import gate_json, junit, markdown, sarif, sarif_text
 from dpaudit.gate.index import index_page
-from dpaudit.gate.junit import junit
-from dpaudit.gate.markdown import markdown
 from dpaudit.gate.result import Acceptance, Outcome, OutcomeRule
-from dpaudit.gate.sarif import sarif, sarif_text
+from dpaudit.gate.words import summary
 
 TWICE = "parameters = { epsilon = 2.0 }"
 ACCEPTABLE = (

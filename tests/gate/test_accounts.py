@@ -10,7 +10,7 @@ import pytest
 from dpaudit.errors import UsageError
 from dpaudit.gate.baseline import FILE
 from dpaudit.gate.config import read
-from dpaudit.gate.relied import relied_on
+from dpaudit.gate.decide import relied_on
 from dpaudit.gate.result import Outcome, OutcomeRule
 from dpaudit.gate.run import GateOptions, run
 from dpaudit.gate.target_process import Request, carry_out

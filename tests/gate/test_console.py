@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import replace
 
 import pytest
 from support import gate_results as made
 
-from dpaudit.gate.console import summary
 from dpaudit.gate.result import Outcome
+from dpaudit.gate.words import summary
 
 
 def test_a_log_gets_one_line_for_each_target_that_starts_with_the_outcome() -> None:
@@ -22,7 +23,7 @@ def test_a_log_gets_one_line_for_each_target_that_starts_with_the_outcome() -> N
 
 def test_what_did_not_pass_is_explained() -> None:
     text = summary(made.gate(*made.targets()), width=200)
-    assert "sum: failed (release.py:3)\n  ε ≥ 2.252 exceeds the claimed 1\n  Look at the event" in text
+    assert "sum: failed (release.py:3)\n  ε ≥ 2.252 exceeds the claimed 1\n  The report says what" in text
     assert "mean: failed" in text and "lost 0.5 to 0.6124 before" in text
     assert "\ncounts: " not in text
     assert text.endswith("95 % that no correct target fails; seed 0; 12.3 s.\n")
@@ -60,4 +61,5 @@ def test_a_terminal_gets_colours_unless_it_wants_none(monkeypatch: pytest.Monkey
 def test_a_page_is_named_where_there_is_one() -> None:
     failed = replace(made.targets()[1], page="sum.html")
     assert "  report: sum.html\n" in summary(made.gate(failed))
+    assert f"  report: {os.path.join('pages', 'sum.html')}\n" in summary(made.gate(failed), pages="pages")
     assert "report:" not in summary(made.gate(replace(failed, outcome=Outcome.PASSED)))

@@ -15,10 +15,9 @@ import yaml
 from click.testing import CliRunner, Result
 
 from dpaudit.cli.main import cli
-from dpaudit.gate.config import read
-from dpaudit.gate.validate import findings
+from dpaudit.gate.config import findings, read
 from dpaudit.neighbours import parse_relation
-from dpaudit.neighbours.pair_files import read_pairs
+from dpaudit.neighbours.data_files import read_pairs
 
 WHEEL = "tests/privacy/dpaudit-0.1.0-py3-none-any.whl"
 FILES = {"tests/privacy/release.py", "tests/privacy/pair.json", ".github/workflows/dpaudit.yml", "pyproject.toml"}

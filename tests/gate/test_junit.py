@@ -9,7 +9,7 @@ from junitparser import JUnitXml
 from lxml import etree
 from support import gate_results as made
 
-from dpaudit.gate.junit import junit
+from dpaudit.gate.formats import junit
 from dpaudit.gate.result import GateResult, Outcome
 
 SCHEMA = etree.XMLSchema(etree.parse(str(made.SCHEMAS / "junit-10.xsd")))
@@ -74,7 +74,7 @@ def test_a_failure_tells_what_was_found_and_what_to_do() -> None:
     assert failure is not None and failure.text is not None
     assert failure.get("type") == "claim-violated"
     assert failure.get("message") == "ε ≥ 2.252 exceeds the claimed 1"
-    assert "Look at the event in the report" in failure.text
+    assert "The report says what tells the two datasets apart" in failure.text
 
 
 def test_properties_name_the_evidence() -> None:

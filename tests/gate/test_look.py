@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from dpaudit.gate.validate import findings, main
+from dpaudit.gate.config import findings, main
 
 RELEASE = "raise SystemExit('it was run')\n\ndef count(data, noise):\n    return len(data)\n\nother = count\n"
 

@@ -10,7 +10,7 @@ import pytest
 from markdown_it import MarkdownIt
 from support import gate_results as made
 
-from dpaudit.gate.markdown import escaped, markdown
+from dpaudit.gate.formats import escaped, markdown
 from dpaudit.gate.result import GateResult, Outcome
 
 RENDERER = MarkdownIt("commonmark", {"html": True}).enable("table")

@@ -7,11 +7,12 @@ import pytest
 
 from dpaudit.errors import UsageError
 from dpaudit.gate.config import read
-from dpaudit.gate.junit import junit
-from dpaudit.gate.relied import relied_on
+from dpaudit.gate.decide import relied_on
+from dpaudit.gate.formats import junit, markdown
 from dpaudit.gate.result import OutcomeRule
 from dpaudit.gate.run import GateOptions, run
 from dpaudit.gate.target_process import Request, carry_out
+from dpaudit.gate.words import summary
 
 MODULE = """
 def half(data, rng):
@@ -58,6 +59,9 @@ def test_a_certain_loss_is_red_and_names_its_line(gated):
     assert ratio.rule is OutcomeRule.CLAIM_VIOLATED  # two scales of one noise are a certain loss
     assert ratio.evidence.trace.loss is not None
     assert 'failures="2"' in junit(result) and ratio.evidence.trace.loss.why in junit(result)
+    assert half.notes == ()  # no run hangs on randomness of its own: none was made
+    for told in (summary(result, width=2000), markdown(result)):  # once, with the line of the noise, and not in the row
+        assert told.count("scale 0.5: ε = 2") == 1 and "release.py:2" not in told
 
 
 def test_what_a_trace_does_not_know_is_refused(tmp_path):

@@ -11,7 +11,7 @@ import pytest
 import dpaudit as dp
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Verdict
-from dpaudit.neighbours.inferred import inferred, neighbouring
+from dpaudit.neighbours.relation import inferred, neighbouring
 
 FRAME = pd.DataFrame({"age": [1, 2, 3], "sex": ["a", "b", "a"]})
 STEPS = [

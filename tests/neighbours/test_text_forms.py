@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from dpaudit.neighbours.candidates.candidates import candidates
-from dpaudit.neighbours.candidates.text_forms import form_of
+from dpaudit.neighbours.candidates.edge_values import form_of
 
 FORMS = [
     (["2025-05-17", "2025-01-31"], "dates", "icu", ["2025-05-18", "2025-01-30"]),

@@ -18,12 +18,11 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.further_records import Trace, TraceFinding
 from dpaudit.evidence.records import Curve, Moved, Verdict
 from dpaudit.gate import pytest_plugin
-from dpaudit.gate.console import summary as gate_console
+from dpaudit.gate.formats import junit, sarif_text
+from dpaudit.gate.formats import markdown as gate_markdown
 from dpaudit.gate.index import index_page as gate_page
-from dpaudit.gate.junit import junit
-from dpaudit.gate.markdown import markdown as gate_markdown
 from dpaudit.gate.result import GateResult, Outcome, OutcomeRule, TargetResult
-from dpaudit.gate.sarif import sarif_text
+from dpaudit.gate.words import summary as gate_console
 from dpaudit.report import console_summary, evidence_card, html_page
 from dpaudit.report.formats.in_toto import statement, statement_text
 from dpaudit.report.formats.markdown import markdown

@@ -12,9 +12,8 @@ from scipy import stats
 
 import dpaudit as dp
 from dpaudit.neighbours.candidates.candidates import chosen
-from dpaudit.neighbours.candidates.lazy_pair import on_fewer_records
-from dpaudit.neighbours.change import change_in_words
-from dpaudit.neighbours.relation import parse_relation
+from dpaudit.neighbours.candidates.exhaustive import on_fewer_records
+from dpaudit.neighbours.relation import change_in_words, parse_relation
 from dpaudit.report.text.trace import trace_line, trace_story
 from dpaudit.review.check import check, passes
 from dpaudit.targets.mechanism import mechanism

@@ -15,6 +15,7 @@ pytest.importorskip("opacus")
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "training"))
 
 import as_written
+import written_schedules  # noqa: F401
 import written_since  # noqa: F401
 
 import dpaudit as dp

@@ -215,6 +215,15 @@ def test_divisors_steps_and_accumulation():
     whole = seen_loop(divisor=lambda rows: 20.0)
     whole.records, whole.batches = 401, [np.append(b, 400) if len(b) % 7 == 0 else b for b in whole.batches]
     assert bad(whole)["divisor"] == "whole part of N·q"
+    exact = seen_loop(divisor=lambda rows: RECORDS * RATE)  # a public number, or the number of records: who knows
+    told = next(each for each in checklist(exact, ERROR)[0] if each.fact == "divisor")
+    assert (told.status, told.name) == ("not seen", "equals N·q")
+    assert bad(seen_loop(divisor=lambda rows: 25.0)).get("divisor") is None
+    followed = seen_loop()
+    followed.followed = True
+    assert bad(followed)["altered"] == "the rate follows the loss"
+    told = evidence_of(followed)
+    assert str(told.verdict) == "inconclusive" and "the rate follows the loss" in told.reason and passes(check(told))
     changed = seen_loop()
     changed.updates[3].altered = 0.5
     assert checklist(changed, ERROR)[0][-1].status == "not seen"

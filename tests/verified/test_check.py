@@ -11,8 +11,8 @@ from support import made_releases as releases
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.report import html_page
-from dpaudit.review.check import theorem
-from dpaudit.review.check.finding import CheckResult
+from dpaudit.review.check import certain
+from dpaudit.review.check.fields import CheckResult
 
 OLD = Path(__file__).resolve().parents[1] / "evidence" / "old"
 
@@ -24,7 +24,7 @@ def said(tmp_path):
     def say(given):
         file = tmp_path / "file"
         file.write_text(given if isinstance(given, str) else json.dumps(given), encoding="utf-8")
-        found = list(theorem.by_theorem(file))
+        found = list(certain.by_theorem(file))
         assert len(found) <= 1
         return (found[0].answer, found[0].sentence, found[0].decides) if found else None
 
@@ -51,7 +51,7 @@ def test_a_disagreement_fails_and_says_which(node, said, monkeypatch):
     assert sentence.startswith(
         "two checkers disagree: the Python one refuses it, for the shifts show the bound 1, not 2; the other proves"
     )
-    monkeypatch.setattr(theorem, "check_certificate", lambda certificate: None)
+    monkeypatch.setattr(certain, "check_certificate", lambda certificate: None)
     answer, sentence, _ = said(made.laplace() | {"bound": "1/2"})
     assert answer is CheckResult.FAILS
     assert "disagree: the Python one accepts it; the other says that" in sentence
@@ -77,7 +77,7 @@ def test_nothing_is_said_of_a_file_without_a_certificate(said, given):
 
 
 def test_without_node_it_says_so_and_decides_nothing(said, monkeypatch):
-    monkeypatch.setattr(theorem, "node", lambda: None)
+    monkeypatch.setattr(certain, "node", lambda: None)
     answer, sentence, decides = said(made.laplace())
     assert (answer, decides) == (CheckResult.NOT_CHECKED, False)
     assert "node is not installed" in sentence
@@ -88,7 +88,7 @@ def test_without_node_it_says_so_and_decides_nothing(said, monkeypatch):
     ["process.exit(1)", "globalThis.dpaudit_check = () => ['TRUE', '']", "globalThis.dpaudit_check = () => 3", ""],
 )
 def test_a_node_that_fails_decides_nothing(node, said, monkeypatch, script):
-    monkeypatch.setattr(theorem, "_RUN", script + theorem._RUN.replace("require(process.argv[1]);", ""))
+    monkeypatch.setattr(certain, "_RUN", script + certain._RUN.replace("require(process.argv[1]);", ""))
     answer, sentence, decides = said(made.laplace())
     assert (answer, decides) == (CheckResult.NOT_CHECKED, False)
     assert "node could not run" in sentence

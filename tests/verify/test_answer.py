@@ -10,7 +10,7 @@ import pytest
 
 import dpaudit as dp
 from dpaudit.cli.main import main
-from dpaudit.neighbours.serialise import read_kept
+from dpaudit.neighbours.digest import read_kept
 from dpaudit.processes.handover import Asked, other_question
 from dpaudit.report.text.headline import headline
 from dpaudit.report.view import view

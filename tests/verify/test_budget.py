@@ -78,7 +78,9 @@ def test_what_is_too_large_is_named_after_as_many_steps_on_every_machine(target,
 def clock_that_stops(monkeypatch, after):
     """Let the seconds of a budget be over from an activity on."""
     clock = [0.0]
-    monkeypatch.setattr(linear, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    monkeypatch.setattr(
+        "dpaudit.seconds.time", SimpleNamespace(perf_counter=lambda: clock[0], process_time=lambda: clock[0])
+    )
 
     def now(doing):
         clock[0] = 61.0 if after in doing else clock[0]

@@ -18,11 +18,9 @@ import pytest
 import dpaudit as dp
 from dpaudit.checker import CertificateError, check_certificate
 from dpaudit.evidence.evidence import exit_code
-from dpaudit.gate import console
-from dpaudit.gate.as_json import gate_json
+from dpaudit.gate import words
 from dpaudit.gate.config import read
-from dpaudit.gate.junit import junit
-from dpaudit.gate.markdown import markdown
+from dpaudit.gate.formats import gate_json, junit, markdown, sarif
 from dpaudit.gate.result import OutcomeRule
 from dpaudit.gate.run import GateOptions, run
 from dpaudit.gate.target_process import carry_out
@@ -34,7 +32,7 @@ from dpaudit.report import html_page
 from dpaudit.report.console import summary
 from dpaudit.report.formats import FORMATS
 from dpaudit.request import ProofRequest
-from dpaudit.review.check import check, passes, theorem
+from dpaudit.review.check import certain, check, passes
 from dpaudit.verify.proofs.kind import Asked, NotShownError
 from dpaudit.verify.proofs.kinds import check_proof
 from dpaudit.verify.proofs.releases import RELEASES
@@ -122,11 +120,11 @@ def test_evidence_without_the_statement_is_not_what_is_read_again():
 
 
 def test_the_checker_with_a_theorem_says_nothing_of_it(tmp_path):
-    if theorem.node() is None:
+    if certain.node() is None:
         pytest.skip("node is not installed")
     file = tmp_path / "proof.json"
     file.write_text(json.dumps(proved(typical).proof.certificate), encoding="utf-8")
-    (found,) = theorem.by_theorem(file)
+    (found,) = certain.by_theorem(file)
     assert str(found.answer) == "not checked", found.sentence
     assert "given" in found.sentence
 
@@ -496,10 +494,33 @@ def test_a_gate_tells_it_in_every_format_and_fails_where_runs_refute_it(tmp_path
     monkeypatch.chdir(tmp_path)
     result = gated(tmp_path, '"release.py:7 moves by 40"')
     assert (result.exit_code, result.results[0].rule) == (0, OutcomeRule.PASSED), result.results[0].sentence
-    for draw in (console.summary, junit, markdown, gate_json):
+    for draw in (words.summary, junit, markdown, gate_json):
         assert "release.py:7 moves by at most 40" in draw(result), draw
+    beside = [each["message"]["text"] for each in sarif(result)["runs"][0]["results"]]  # low-order bits of a float
+    assert all("proved given that release.py:7 moves by at most 40" in each for each in beside), beside
+    assert beside
     result = gated(tmp_path, '["release.py:7 moves by 4"]')
     assert (result.exit_code, result.results[0].rule) == (1, OutcomeRule.GIVEN_REFUTED)
+    (found,) = sarif(result)["runs"][0]["results"]
+    assert found["ruleId"] == "given-refuted"
+    assert "release.py:7 moves by 20" in found["message"]["text"]
+    assert found["locations"][0]["physicalLocation"]["region"] == {"startLine": 7}  # not that of the function
+
+
+@pytest.mark.parametrize("by", [40, 4])
+def test_a_proof_that_rests_on_a_statement_is_replayed_with_it(tmp_path, monkeypatch, by):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "release.py").write_text(RELEASE, encoding="utf-8")
+    given = f"release.py:7 moves by {by}"
+    evidence = dp.prove("release.py:typical", domain=DOMAIN, relation="add-remove", claim="epsilon=1", given=given,
+                        runs=0, seed=0)  # fmt: skip
+    assert str(evidence.verdict) == ("proved" if by == 40 else "inconclusive")
+    found = dp.replay(evidence, target=load("release.py:typical"))
+    assert found.identical, list(found.sentences())
+    (tmp_path / "release.py").write_text(RELEASE.replace("0.2)", "0.1)").replace("20, 60", "0, 90"), encoding="utf-8")
+    changed = dp.replay(evidence, target=load("release.py:typical"))
+    assert not changed.holds
+    assert str(changed.after.verdict) == "inconclusive"  # runs refute it of what the line is now
 
 
 @pytest.mark.parametrize("given", ['"release.py moves"', '["release.py:7 moves by 1", "release.py:7 moves by 2"]'])

@@ -96,9 +96,10 @@ def command(
     if not quiet:
         import sys
 
-        from dpaudit.gate.console import summary
+        from dpaudit.gate.words import summary
 
-        outputs.say(summary(result, terminal=is_terminal(sys.stdout) and "-" not in files.values()))
+        terminal = is_terminal(sys.stdout) and "-" not in files.values()
+        outputs.say(summary(result, terminal=terminal, pages=html_folder or ""))
     if finished.refused is not None:
         click.echo(f"dpaudit: {finished.refused}", err=True)
     return result.exit_code

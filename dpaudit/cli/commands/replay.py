@@ -95,8 +95,8 @@ def replayed(
 
 def _pairs(evidence: Evidence, names: Sequence[str]) -> list[tuple[Any, Any]]:
     """Read the datasets; if a file can be read in two ways, choose the one whose digests are in the evidence."""
+    from dpaudit.neighbours.data_files import read_pairs
     from dpaudit.neighbours.digest import digest
-    from dpaudit.neighbours.pair_files import read_pairs
 
     wanted = {(pair.digest0, pair.digest1) for pair in evidence.pairs}
     files = [Path(name).absolute() for name in names]

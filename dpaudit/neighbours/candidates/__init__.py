@@ -1,3 +1,3 @@
 """On which neighbours of a user's data does a release probably reveal most?"""
 
-__all__ = ["candidates", "edge_values", "lazy_pair", "text_forms"]
+__all__ = ["candidates", "edge_values", "exhaustive"]

@@ -9,25 +9,324 @@ candidate is a pair of neighbours; none is built before it is needed.
 from __future__ import annotations
 
 import itertools
+import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from dpaudit.errors import UsageError
 from dpaudit.neighbours.candidates.changes import Changes
-from dpaudit.neighbours.candidates.exhaustive import tiny_pairs
-from dpaudit.neighbours.candidates.lazy_pair import LazyPair, values_put
-from dpaudit.neighbours.candidates.queries import answer_candidates
-from dpaudit.neighbours.candidates.shrink import smaller
-from dpaudit.neighbours.dataset import Listed, Mapped, Single, dataset_of
-from dpaudit.neighbours.domain import blank, column_domains, outside, pattern_of
-from dpaudit.neighbours.records import Dataset
+from dpaudit.neighbours.candidates.exhaustive import LazyPair, tiny_pairs, values_put
+from dpaudit.neighbours.dataset import Dataset, Listed, Made, Mapped, Part, Single, dataset_of
+from dpaudit.neighbours.difference import Difference, difference
+from dpaudit.neighbours.digest import digest
+from dpaudit.neighbours.domain import Range, allowed_of, blank, column_domains, outside, pattern_of
 from dpaudit.neighbours.relation import Relation, parse_relation
 
 __all__ = ["KINDS", "LazyPair", "candidates", "count_outside", "smaller"]
+
+
+# --- Which answers are neighbours of a user's answers? All, one, or some moved as far as the relation allows. ---
+
+_TRIED_ONE_BY_ONE = 40  # largest number of answers that are moved alone
+_FAR = 1000.0  # how far one answer stands out from the others
+
+
+def answer_candidates(data: Any, relation: Relation, *, domain: Any = None) -> list[LazyPair]:
+    """Return the candidates of the relation "queries".
+
+    Besides the user's own answers, other ones are tried: all 0, and one that stands out from the rest, which is where
+    selections and thresholds go wrong.
+    """
+    answers = _numbers(data, relation)
+    size = answers.size
+    if not size:
+        raise UsageError(f"there is no answer to move under {str(relation)!r}; give at least one")
+    allowed = None
+    if domain is not None:
+        allowed = allowed_of(domain)
+        if not isinstance(allowed, Range):
+            raise UsageError("the domain of answers is a range, (low, high)")
+    whole = answers.dtype.kind in "iu"
+    moves = list(_moves(size, relation, whole))
+    bases: list[tuple[str, Any]] = [("", None), ("all answers 0: ", np.zeros(size))]
+    if size > 1:
+        bases += [
+            ("the first answer far above the others: ", np.eye(1, size).ravel() * _FAR),
+            ("the first answer far below the others: ", -np.eye(1, size).ravel() * _FAR),
+            ("the first half of the answers far below: ", -_FAR * (np.arange(size) < size // 2)),
+        ]
+    if isinstance(allowed, Range):
+        bases += [
+            ("all answers at the low end: ", np.full(size, float(allowed.low))),
+            ("all answers at the high end: ", np.full(size, float(allowed.high))),
+        ]
+    found = []
+    for words, base in bases:
+        for name, move in moves:
+            start = answers.ravel() if base is None else base
+            if allowed is not None and base is not None and not np.all(allowed.holds(np.asarray(start, float))):
+                continue
+            if allowed is not None and not np.all(allowed.holds(np.asarray(start + move, float))):
+                continue
+            moved = start.astype(np.float64) + move
+            if np.all(np.isfinite(moved)) and np.any(moved != start) and relation.accepts(start.astype(float), moved):
+                kind = "extreme" if base is None else "base"
+                found.append(LazyPair(words + name, kind, partial(_made, data, base, move)))
+    if not found:
+        raise UsageError(f"no answer can be moved under {str(relation)!r} within the domain and the type of the data")
+    return found
+
+
+def _numbers(data: Any, relation: Relation) -> np.ndarray[Any, Any]:
+    what = "give numbers, or another relation ('add-remove' or 'replace' for records)"
+    try:
+        answers = np.asarray(data)
+        if answers.dtype.kind == "O":
+            answers = answers.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        answers = np.array("")
+    if answers.dtype.kind not in "iuf":
+        raise UsageError(
+            f"under the relation {str(relation)!r} the data are answers to queries, and this {type(data).__name__} "
+            f"holds something else than numbers; {what}"
+        )
+    if not np.all(np.isfinite(answers)):
+        raise UsageError(f"under the relation {str(relation)!r} the data are answers, and one is not finite; {what}")
+    return answers
+
+
+def _moves(size: int, relation: Relation, whole: bool) -> Iterator[tuple[str, np.ndarray[Any, Any]]]:
+    """Yield how the answers may move, with a description."""
+    step = float(relation.group)
+    by = f"by {relation.group}"
+    ones, places = np.ones(size), np.arange(size)
+    if relation.movement in ("all", "monotone"):
+        yield f"all answers up {by}", step * ones
+        yield f"all answers down {by}", -step * ones
+    if relation.movement == "all" and size > 1:
+        yield f"the first answer up {by}, the others down", step * np.where(places == 0, 1, -1)
+        yield f"the first answer down {by}, the others up", step * np.where(places == 0, -1, 1)
+        yield f"every other answer up {by}, the others down", step * np.where(places % 2 == 0, 1, -1)
+        half = places < size // 2
+        yield f"the first half of the answers up {by}, the others down", step * np.where(half, 1, -1)
+    length = {"norm=1": float(size), "norm=2": math.sqrt(size)}.get(relation.movement)
+    if length is not None and size > 1 and not whole:
+        for sign, way in ((1, "up"), (-1, "down")):
+            yield (
+                f"all answers {way} alike, {by} in the {relation.movement.replace('=', ' ')}",
+                sign * step / length * ones,
+            )
+    if size == 1 and relation.movement in ("all", "monotone"):
+        return
+    chosen = np.unique(np.linspace(0, size - 1, min(size, _TRIED_ONE_BY_ONE)).astype(int))
+    for place in chosen.tolist():
+        for sign, way in ((1, "up"), (-1, "down")):
+            yield f"answer {place} {way} {by}", sign * step * (places == place)
+
+
+def _made(data: Any, base: np.ndarray[Any, Any] | None, move: np.ndarray[Any, Any]) -> tuple[Any, Any]:
+    if base is None:
+        return data, _with(data, iter(move.tolist()), add=True)
+    return _with(data, iter(base.tolist())), _with(data, iter((base + move).tolist()))
+
+
+def _with(data: Any, numbers: Iterator[float], add: bool = False) -> Any:
+    """Return data of the same form, with these numbers, or with these added to its own."""
+    if isinstance(data, list | tuple):
+        made = [_with(item, numbers, add) for item in data]
+        return data._make(made) if hasattr(data, "_make") else type(data)(made)
+    if isinstance(data, np.ndarray) or hasattr(data, "to_numpy"):
+        values = np.asarray(data)
+        given = np.array([next(numbers) for _ in range(values.size)]).reshape(values.shape)
+        return _in_form(data, values, (given + values if add else given))
+    kind = data.dtype.type if isinstance(data, np.generic) else type(data)
+    number = next(numbers)
+    if issubclass(kind, int | np.integer):
+        number = int(number)
+    return kind(data + number if add else number)
+
+
+def _in_form(data: Any, old: np.ndarray[Any, Any], new: np.ndarray[Any, Any]) -> Any:
+    if isinstance(data, np.ndarray):
+        return new.astype(old.dtype).reshape(old.shape)
+    module, series = type(data).__module__.partition(".")[0], new.ndim == 1
+    if module == "polars":
+        import polars
+
+        if series:
+            return polars.Series(data.name, new, dtype=polars.Float64).cast(data.dtype)
+        columns = [polars.Series(name, new[:, n]).cast(data.schema[name]) for n, name in enumerate(data.columns)]
+        return polars.DataFrame(columns)
+    import pandas
+
+    if series:
+        return pandas.Series(new, index=data.index, name=data.name).astype(data.dtype)
+    frame = pandas.DataFrame(new, index=data.index, columns=data.columns)
+    return frame.astype(dict(data.dtypes)) if data.columns.is_unique else frame
+
+
+# --- Which simpler pairs of neighbours can be made from a pair? For shrinking a pair that reveals much. ---
+#
+# Records that both sides share are dropped, many at once and then fewer; steps of a group are undone; remaining records
+# are made alike, column by column; answers are dropped, or set to 0. A column never gets a value that it did not hold
+# before, so data within a domain stay there.
+
+_FEW = 50  # largest number of common records that are made alike
+_ORDERED = 2  # smallest number of common records that can have another order
+
+Pair = tuple[Any, Any]
+Sides = tuple[Dataset, Dataset]
+
+
+def smaller(pair: Pair, relation: Relation | str) -> Iterator[Pair]:
+    """Yield simpler pairs of the same relation, the boldest simplification first; each is a pair of neighbours.
+
+    To shrink a pair, take the first that still does what the pair did, and call this again with that one. This ends,
+    because every step leaves fewer records or answers, or fewer differences between them.
+    """
+    relation = parse_relation(relation)
+    if relation.kind == "queries":
+        found = _of_answers(*pair)
+    elif relation.kind == "declared":
+        found = iter(())
+    else:
+        found = _of_records(*pair)
+    return (simpler for simpler in found if relation.accepts(*simpler))
+
+
+# --- records ---
+
+
+def _of_records(data0: Any, data1: Any) -> Iterator[Pair]:
+    apart = difference(data0, data1)
+    if apart is None:
+        return
+    try:
+        sides = (dataset_of(data0), dataset_of(data1))
+    except UsageError:
+        return
+    if any(isinstance(side, Single) for side in sides):
+        return
+    none = np.array([], dtype=np.intp)
+    for start, stop in _pieces(len(apart.common[0])):
+        yield _without(sides, *(places[start:stop] for places in apart.common))
+    for start, stop in _pieces(max(len(apart.gone), len(apart.come))):
+        gone, come = (np.array(places[start:stop], dtype=np.intp) for places in (apart.gone, apart.come))
+        for less in ((gone, come), (gone, none), (none, come)):
+            if len(less[0]) + len(less[1]):
+                yield _without(sides, *less)
+    yield from _in_order(sides, apart)
+    if [(own.name, own.sort) for own in sides[0].columns] == [(own.name, own.sort) for own in sides[1].columns]:
+        yield from _alike(sides, apart)
+
+
+def _pieces(count: int) -> Iterator[tuple[int, int]]:
+    """Slices of so many items: all of them, each half, each quarter, down to each single one."""
+    pieces = 1
+    while count:
+        edges = np.linspace(0, count, min(pieces, count) + 1).astype(int).tolist()
+        yield from itertools.pairwise(edges)
+        if pieces >= count:
+            return
+        pieces *= 2
+
+
+def _without(sides: Sides, gone: Any, come: Any) -> Pair:
+    made = [
+        side.build([np.delete(np.arange(side.size), places)]) if len(places) else side.data
+        for side, places in zip(sides, (gone, come), strict=True)
+    ]
+    return made[0], made[1]
+
+
+def _in_order(sides: Sides, apart: Difference) -> Iterator[Pair]:
+    """With the common records in the order of side 0, followed by new ones, if side 1 has another order."""
+    own, other = apart.common
+    if isinstance(sides[1].data, set | frozenset):
+        return
+    if len(own) >= _ORDERED and np.any(np.diff(other) < 0):
+        yield sides[0].data, sides[1].build([np.concatenate([other, np.array(apart.come, dtype=np.intp)])])
+
+
+def _alike(sides: Sides, apart: Difference) -> Iterator[Pair]:
+    """With one column less in which records differ: new records like old ones, new or common ones like a common."""
+    columns = range(len(sides[0].columns))
+    if len(columns) > 1:
+        for old, new in zip(apart.gone, apart.come, strict=False):
+            for number in columns:
+                yield from _set(sides, ((), (new,)), number, sides[0].value(old, number))
+    if not 0 < len(apart.common[0]) <= _FEW:
+        return
+    first = int(apart.common[0][0])
+    for number in columns:
+        value = sides[0].value(first, number)
+        yield from _set(sides, (apart.common[0].tolist(), apart.common[1].tolist()), number, value)
+        if len(columns) > 1:
+            yield from _set(sides, (apart.gone, apart.come), number, value)
+
+
+def _set(sides: Sides, places: tuple[Sequence[int], Sequence[int]], number: int, value: Any) -> Iterator[Pair]:
+    """Both sides with one value at all these places, if any place held another."""
+    same = digest(value)
+    differing = [
+        [place for place in own if digest(side.value(place, number)) != same]
+        for side, own in zip(sides, places, strict=True)
+    ]
+    if not any(differing):
+        return
+    made = []
+    for side, own in zip(sides, differing, strict=True):
+        parts: list[Part] = []
+        start = 0
+        for place in sorted(own):
+            parts += [slice(start, place), [Made(place, {number: value})]]
+            start = place + 1
+        made.append(side.build([*parts, slice(start, side.size)]))
+    yield made[0], made[1]
+
+
+# --- answers ---
+
+
+def _of_answers(data0: Any, data1: Any) -> Iterator[Pair]:
+    if type(data0) in (int, float) and type(data1) in (int, float):
+        if data0:
+            yield type(data0)(0), data1 - data0
+        return
+    if type(data0) is not type(data1) or not (
+        isinstance(data0, list | tuple) or (isinstance(data0, np.ndarray) and data0.ndim == 1)
+    ):
+        return
+    if len(data0) != len(data1):
+        return
+    for start, stop in _pieces(len(data0)):
+        if stop - start < len(data0):
+            yield _cut(data0, start, stop), _cut(data1, start, stop)
+    for place in range(len(data0)):
+        if data0[place]:
+            yield _put(data0, place, data0[place] - data0[place]), _put(data1, place, data1[place] - data0[place])
+
+
+def _cut(data: Any, start: int, stop: int) -> Any:
+    if isinstance(data, np.ndarray):
+        return np.concatenate([data[:start], data[stop:]])
+    return type(data)([*data[:start], *data[stop:]])
+
+
+def _put(data: Any, place: int, value: Any) -> Any:
+    if isinstance(data, np.ndarray):
+        made = data.copy()
+        made[place] = value
+        return made
+    return type(data)([*data[:place], value, *data[place + 1 :]])
+
+
+# --- Which neighbours of a user's data should be tried first? ---
 
 _LISTED = 500  # tiny pairs that are listed, of which some are tried; takes a fraction of a second
 KINDS = ("extreme", "code", "behind the code", "outlier", "odd value", "copy", "removal", "order", "base", "tiny")

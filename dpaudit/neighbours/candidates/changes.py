@@ -21,11 +21,11 @@ from dpaudit.neighbours.candidates.edge_values import (
     values_behind,
     values_near,
 )
-from dpaudit.neighbours.candidates.lazy_pair import LazyPair, Side, made_of
+from dpaudit.neighbours.candidates.exhaustive import LazyPair, Side, made_of
+from dpaudit.neighbours.dataset import Dataset, Made, Sort, is_missing
 from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.domain import Allowed, Range, Values
 from dpaudit.neighbours.persons import People, Places
-from dpaudit.neighbours.records import Dataset, Made, Sort, is_missing
 from dpaudit.neighbours.relation import Relation
 
 # chosen to cover what releases commonly get wrong in a few hundred candidates; no benchmark measures them
@@ -185,8 +185,11 @@ class Changes:
         if len(every) > _CROSSED:
             places = sorted(self.rng.choice(len(every), _CROSSED, replace=False).tolist())
         for fields in (every[place] for place in places):
-            titles = (f"{self.dataset.columns[number].title} = {value!s:.40}" for number, value in fields.items())
-            words = f"{', '.join(titles)}, near what stands in the code"
+            gap = any(map(is_missing, fields.values()))
+            shown = (f"{value!s:.40}" if not is_missing(value) else "NaN" for value in fields.values())
+            titles = (self.dataset.columns[number].title for number in fields)
+            words = ", ".join(f"{title} = {value}" for title, value in zip(titles, shown, strict=True))
+            words += "" if gap and len(fields) == 1 else ", near what stands in the code"
             yield Try(kind, words, self.plain | fields, next(iter(fields)), 0, level)
 
     def _notable(self) -> list[tuple[int, ...]]:

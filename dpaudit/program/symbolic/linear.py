@@ -8,7 +8,6 @@ Corollary 7.1e), and anyone can check the sum.
 from __future__ import annotations
 
 import math
-import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from fractions import Fraction
 from typing import Literal
 
 from dpaudit.errors import UsageError
+from dpaudit.seconds import Taken
 
 # --- How much work may reading and proving a program be? A number of steps, which every long loop counts ---
 #
@@ -36,8 +36,8 @@ class Budget:
     """A budget, and what it was spent on."""
 
     steps: int | None  # in total, each about ten microseconds of work; None for no limit
-    seconds: float | None  # in total; None for no limit
-    ends: float | None  # when the seconds end, on the monotonic clock
+    seconds: float | None  # in total (`Taken`); None for no limit
+    taken: Taken = field(default_factory=Taken)  # since it began
     used: int = 0  # how many steps were counted
     doing: str = "reading it"  # the current activity
     paths: int = 0  # how many were read; for an enumeration, how many traces were followed
@@ -46,13 +46,19 @@ class Budget:
     def count(self, steps: int) -> None:
         """Count steps; raise `SpentError` if there are too many, or the seconds are over."""
         self.used += steps
-        if self.is_over_steps or (self.ends is not None and time.monotonic() > self.ends):
+        if self.is_over_steps or self.is_over_time:
             raise SpentError
 
     @property
     def is_over_steps(self) -> bool:
         """Whether more steps were counted than there may be."""
         return self.steps is not None and self.used > self.steps
+
+    @property
+    def is_over_time(self) -> bool:
+        """Whether the seconds are over, on the clock and, but for a process that waits, of the CPU."""
+        seconds, taken = self.seconds, self.taken
+        return seconds is not None and taken.on_the_clock() > seconds and taken.seconds() > seconds
 
     def message(self, name: str) -> str:
         """Return the error message for a budget that is used up."""
@@ -89,7 +95,7 @@ def budget(steps: int | None, seconds: float | None, name: str) -> Iterator[None
         raise UsageError(f"steps is a whole number above 0, not {steps!r}")
     if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0):
         raise UsageError(f"a time budget is a number of seconds above 0, not {seconds!r}")
-    limits = Budget(steps, seconds, None if seconds is None else time.monotonic() + seconds)
+    limits = Budget(steps, seconds)
     token = _BUDGET.set(limits)
     try:
         yield
@@ -106,7 +112,7 @@ def beside() -> Iterator[None]:
     if limits is None:
         yield
         return
-    token = _BUDGET.set(Budget(limits.steps, limits.seconds, limits.ends))
+    token = _BUDGET.set(Budget(limits.steps, limits.seconds, limits.taken))
     try:
         yield
     except SpentError:

@@ -37,7 +37,7 @@ from dpaudit.reading.runs.values import (
 )
 
 if TYPE_CHECKING:
-    from dpaudit.reading.runs.domain import Runs
+    from dpaudit.reading.runs.active import Active
 
 Dense = Callable[..., Any]
 """An operation on whole arrays; it returns NotImplemented where it does not do what Python does."""
@@ -143,7 +143,7 @@ def _is_as_coarse(leaves: list[Alternatives], rest: list[Alternatives], mask: Ma
 
 
 def apply(
-    domain: Runs,
+    domain: Active,
     function: Callable[..., Any],
     args: tuple[Any, ...],
     keywords: dict[str, Any] | None = None,
@@ -181,7 +181,7 @@ def opened(value: Any) -> Any:
     return value
 
 
-def plainly(domain: Runs, function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def plainly(domain: Active, function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """Call a function once, for all active runs."""
     try:
         value = function(*map(raw, args), **{name: raw(each) for name, each in keywords.items()})
@@ -194,7 +194,7 @@ def plainly(domain: Runs, function: Callable[..., Any], args: tuple[Any, ...], k
 
 
 def _by_groups(
-    domain: Runs,
+    domain: Active,
     groups: list[Array],
     function: Callable[..., Any],
     args: tuple[Any, ...],
@@ -209,7 +209,7 @@ def _by_groups(
     return each_group(domain, groups, one, fresh=True)
 
 
-def each_group(domain: Runs, groups: list[Array], one: Callable[[int], Any], fresh: bool = False) -> Any:
+def each_group(domain: Active, groups: list[Array], one: Callable[[int], Any], fresh: bool = False) -> Any:
     """Return the value that each group of runs has, made under a mask of the group."""
     entry = domain.active
     parts: list[tuple[Array, Any]] = []
@@ -260,7 +260,7 @@ def _columns(value: Any, places: Array) -> list[Any]:
 
 
 def singly(
-    domain: Runs,
+    domain: Active,
     function: Callable[..., Any],
     args: tuple[Any, ...],
     keywords: dict[str, Any] | None = None,
@@ -321,7 +321,7 @@ def _few_values(args: tuple[Any, ...], places: Array) -> tuple[int, Array, Array
 
 
 def _of_few(
-    domain: Runs, function: Callable[..., Any], args: tuple[Any, ...], place: int, known: Array, inverse: Array
+    domain: Active, function: Callable[..., Any], args: tuple[Any, ...], place: int, known: Array, inverse: Array
 ) -> Any:
     order = np.argsort(inverse, kind="stable")
     cuts = np.searchsorted(inverse[order], np.arange(len(known) + 1))

@@ -19,7 +19,7 @@ from dpaudit.reading.runs.control import DeadError
 from dpaudit.reading.runs.values import LARGE, PYTHON_NUMBERS, Array, Coded, Container, Mask, Numbers
 
 if TYPE_CHECKING:
-    from dpaudit.reading.runs.domain import Runs
+    from dpaudit.reading.runs.active import Active
 
 MOST_NUMBERS = joins.MOST_NUMBERS
 EXACT = 2**53  # floats hold every integer up to here
@@ -70,7 +70,7 @@ def operand(value: Any) -> Operand | None:
 class _Operands:
     """All parts of an operation, with the axis of runs in front and every other axis in its place."""
 
-    def __init__(self, domain: Runs, parts: list[Operand]) -> None:
+    def __init__(self, domain: Active, parts: list[Operand]) -> None:
         self.parts = parts
         self.python = all(each.python for each in parts)
         self.scalar = not any(each.shape for each in parts)
@@ -103,7 +103,9 @@ class _Operands:
         return True, first.labels, first.name if same else None
 
 
-def elementwise(domain: Runs, function: Callable[..., Any], name: str = "", python: bool = True) -> Callable[..., Any]:
+def elementwise(
+    domain: Active, function: Callable[..., Any], name: str = "", python: bool = True
+) -> Callable[..., Any]:
     """Return an operation on arrays, number by number."""
 
     def dense(*values: Any) -> Any:
@@ -148,7 +150,7 @@ def elementwise(domain: Runs, function: Callable[..., Any], name: str = "", pyth
     return dense
 
 
-def repaired(domain: Runs, odd: Array, function: Callable[..., Any], values: tuple[Any, ...], value: Any) -> Any:
+def repaired(domain: Active, odd: Array, function: Callable[..., Any], values: tuple[Any, ...], value: Any) -> Any:
     """Return a value in which the odd runs have what Python's own operation gives them."""
     entry = domain.active
     domain.let(Mask(entry.chosen & odd))
@@ -215,13 +217,13 @@ def _float(array: Any) -> Any:
     return array.astype(np.float64) if isinstance(array, np.ndarray) else float(array)
 
 
-def binary(domain: Runs, name: str, left: Any, right: Any) -> Any:
+def binary(domain: Active, name: str, left: Any, right: Any) -> Any:
     """Return ``left`` and ``right`` combined by an operator, for each active run."""
     dense = None if name in _NEVER else elementwise(domain, OPERATION[name], name)
     return apply(domain, OPERATION[name], (left, right), None, dense)
 
 
-def unary(domain: Runs, name: str, value: Any) -> Any:
+def unary(domain: Active, name: str, value: Any) -> Any:
     """Return a sign or the complement of a value, for each active run."""
 
     def dense(number: Any) -> Any:
@@ -257,7 +259,7 @@ _BY_ELEMENT = ("clip", "where", "round", "around", "nan_to_num", "rint", "real")
 _STACKED = ("solve", "inv", "det", "eigh", "eigvalsh", "pinv", "cholesky")
 
 
-def function_of_arrays(domain: Runs, function: Any, keywords: dict[str, Any]) -> Callable[..., Any] | None:
+def function_of_arrays(domain: Active, function: Any, keywords: dict[str, Any]) -> Callable[..., Any] | None:
     """Return what a function of NumPy does to arrays of all runs; None if it has no such form."""
     name = getattr(function, "__name__", "")
     if function is None:
@@ -328,7 +330,7 @@ def _polyfit(x: Any, y: Any, degree: Any) -> Any:
     return Container(Numbers(np.ascontiguousarray(np.polyfit(x, y.array.T, degree).T)))
 
 
-def _as_array(domain: Runs) -> Callable[..., Any]:
+def _as_array(domain: Active) -> Callable[..., Any]:
     def dense(*values: Any) -> Any:
         if len(values) != 1:
             return NotImplemented
@@ -344,7 +346,7 @@ def _as_array(domain: Runs) -> Callable[..., Any]:
     return dense
 
 
-def stack(domain: Runs, members: list[Any]) -> Array | None:
+def stack(domain: Active, members: list[Any]) -> Array | None:
     """Return numbers as one array, (runs, members); None if they are not of one type that NumPy would keep."""
     members = [joins.as_numbers(each, domain.active) for each in map(domain.present, members)]
     parts = [operand(each) for each in members]

@@ -18,7 +18,7 @@ from dpaudit.reading.runs.values import Alternatives, Container, Member, Numbers
 from dpaudit.reading.source import is_rewritten
 
 if TYPE_CHECKING:
-    from dpaudit.reading.runs.domain import Runs
+    from dpaudit.reading.runs.active import Active
 
 BUILTINS: dict[Any, Callable[..., Any]] = {}
 """What is done in place of a function of Python, by that function."""
@@ -33,42 +33,42 @@ def _of(function: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 
 @_of(len)
-def _len(domain: Runs, value: Any) -> Any:
+def _len(domain: Active, value: Any) -> Any:
     return domain.length(value)
 
 
 @_of(bool)
-def _bool(domain: Runs, value: Any = False) -> Any:
+def _bool(domain: Active, value: Any = False) -> Any:
     truth = domain.decided(value)
     return truth if isinstance(truth, bool) else Numbers(truth, True)
 
 
 @_of(print)
-def _print(domain: Runs, *values: Any, **keywords: Any) -> None:
+def _print(domain: Active, *values: Any, **keywords: Any) -> None:
     return None
 
 
 @_of(list)
-def _list(domain: Runs, value: Any = ()) -> Any:
+def _list(domain: Active, value: Any = ()) -> Any:
     value = domain.present(value)
     if type(value) is Container:
-        return containers.each_content(domain, value, lambda content: Container(list(domain._members(content))))
+        return containers.each_content(domain, value, lambda content: Container(list(domain.members(content))))
     if type(value) is Alternatives:
         return domain.each_alternative(value, lambda each: _list(domain, each))
     return Container(list(_taken(domain, value)))
 
 
 @_of(tuple)
-def _tuple(domain: Runs, value: Any = ()) -> Any:
+def _tuple(domain: Active, value: Any = ()) -> Any:
     value = domain.present(value)
     if type(value) is Container:
-        return containers.each_content(domain, value, lambda content: tuple(domain._members(content)))
+        return containers.each_content(domain, value, lambda content: tuple(domain.members(content)))
     if type(value) is Alternatives:
         return domain.each_alternative(value, lambda each: _tuple(domain, each))
     return tuple(_taken(domain, value))
 
 
-def _taken(domain: Runs, value: Any) -> Any:
+def _taken(domain: Active, value: Any) -> Any:
     try:
         return list(domain.iterate(value))
     except domain.control:
@@ -79,7 +79,7 @@ def _taken(domain: Runs, value: Any) -> Any:
 
 
 @_of(dict)
-def _dict(domain: Runs, value: Any = (), **keywords: Any) -> Any:
+def _dict(domain: Active, value: Any = (), **keywords: Any) -> Any:
     value = domain.present(value)
     if type(value) is Container and type(value.content) is not list:
         made = containers.each_content(
@@ -94,12 +94,12 @@ def _dict(domain: Runs, value: Any = (), **keywords: Any) -> Any:
 
 
 @_of(dict.fromkeys)
-def _fromkeys(domain: Runs, keys: Any, value: Any = None, /) -> Any:
+def _fromkeys(domain: Active, keys: Any, value: Any = None, /) -> Any:
     return domain.new_dict([(False, key, value) for key in domain.iterate(keys)])
 
 
 @_of(set)
-def _set(domain: Runs, value: Any = ()) -> Any:
+def _set(domain: Active, value: Any = ()) -> Any:
     value = domain.present(value)
     if (type(value) is Container and value.plain) or not differs(value):
         return apply(domain, set, (value,))
@@ -107,7 +107,7 @@ def _set(domain: Runs, value: Any = ()) -> Any:
 
 
 @_of(range)
-def _range(domain: Runs, *parts: Any) -> Any:
+def _range(domain: Active, *parts: Any) -> Any:
     values = [domain.present(each) for each in parts]
     if any(type(each) is Numbers for each in values):
         values = [domain.distinct(each) if type(each) is Numbers else each for each in values]
@@ -115,43 +115,43 @@ def _range(domain: Runs, *parts: Any) -> Any:
 
 
 @_of(enumerate)
-def _enumerate(domain: Runs, value: Any, start: int = 0) -> Any:
+def _enumerate(domain: Active, value: Any, start: int = 0) -> Any:
     return enumerate(domain.iterate(value), start)
 
 
 @_of(zip)
-def _zip(domain: Runs, *values: Any, **keywords: Any) -> Any:
+def _zip(domain: Active, *values: Any, **keywords: Any) -> Any:
     return zip(*(domain.iterate(each) for each in values), strict=False, **keywords)
 
 
 @_of(reversed)
-def _reversed(domain: Runs, value: Any) -> Any:
+def _reversed(domain: Active, value: Any) -> Any:
     value = domain.present(value)
     return iter(list(domain.sequence(value))[::-1]) if differs(value) or type(value) is Container else reversed(value)
 
 
 @_of(map)
-def _map(domain: Runs, function: Any, *values: Any) -> Any:
+def _map(domain: Active, function: Any, *values: Any) -> Any:
     return Container(
         [domain.call(function, *each) for each in zip(*(domain.iterate(value) for value in values), strict=False)]
     )
 
 
 @_of(filter)
-def _filter(domain: Runs, function: Any, value: Any) -> Any:
+def _filter(domain: Active, function: Any, value: Any) -> Any:
     keep = (lambda each: each) if function is None else functools.partial(domain.call, function)
     return domain.comprehension("list", 0, value, keep, lambda each: each, True)
 
 
 @_of(iter)
-def _iter(domain: Runs, value: Any, *more: Any) -> Any:
+def _iter(domain: Active, value: Any, *more: Any) -> Any:
     if more:
         domain.give_up("iter() with a sentinel")
     return iter(domain.iterate(value))
 
 
 @_of(next)
-def _next(domain: Runs, value: Any, *default: Any) -> Any:
+def _next(domain: Active, value: Any, *default: Any) -> Any:
     if not domain.active.whole:
         domain.give_up("next() that some runs take")
     domain.advance(value)
@@ -165,21 +165,21 @@ def _next(domain: Runs, value: Any, *default: Any) -> Any:
 
 
 @_of(any)
-def _any(domain: Runs, value: Any) -> Any:
+def _any(domain: Active, value: Any) -> Any:
     if not differs(domain.present(value)) and type(value) is not Container:
         return apply(domain, any, (value,))
     return domain.comprehension("any", 0, value, lambda each: True, lambda each: each, True)
 
 
 @_of(all)
-def _all(domain: Runs, value: Any) -> Any:
+def _all(domain: Active, value: Any) -> Any:
     if not differs(domain.present(value)) and type(value) is not Container:
         return apply(domain, all, (value,))
     return domain.comprehension("all", 0, value, lambda each: True, lambda each: each, True)
 
 
 @_of(sum)
-def _sum(domain: Runs, value: Any, start: Any = 0) -> Any:
+def _sum(domain: Active, value: Any, start: Any = 0) -> Any:
     value = domain.present(value)
     if not differs(value) and not differs(start) and type(value) in (list, tuple, range, Container):
         return apply(domain, sum, (value, start))
@@ -196,7 +196,7 @@ def _sum(domain: Runs, value: Any, start: Any = 0) -> Any:
 def _extreme(function: Any, name: str) -> Callable[..., Any]:
     """``max`` and ``min``: the first of the largest, by comparisons in their order."""
 
-    def found(domain: Runs, *values: Any, **keywords: Any) -> Any:
+    def found(domain: Active, *values: Any, **keywords: Any) -> Any:
         values = tuple(map(domain.present, values))
         if not differs((values, tuple(keywords.values()))) and "key" not in keywords:
             return apply(domain, function, values, keywords)
@@ -228,7 +228,7 @@ BUILTINS[max], BUILTINS[min] = _extreme(max, "gt"), _extreme(min, "lt")
 
 
 @_of(sorted)
-def _sorted(domain: Runs, value: Any, *, key: Any = None, reverse: Any = False) -> Any:
+def _sorted(domain: Active, value: Any, *, key: Any = None, reverse: Any = False) -> Any:
     value = domain.present(value)
     members = list(domain.sequence(value))
     keys = members if key is None else [domain.call(key, each) for each in members]
@@ -249,7 +249,7 @@ def _sorted(domain: Runs, value: Any, *, key: Any = None, reverse: Any = False) 
     return Container([_chosen_members(domain, members, places[:, place]) for place in range(len(members))])
 
 
-def _ordering(domain: Runs, keys: list[Any]) -> list[Any] | None:
+def _ordering(domain: Active, keys: list[Any]) -> list[Any] | None:
     """Return the numbers by which keys are ordered, those that decide first ahead; None if there are none.
 
     A key is a number, or a tuple of numbers, and of texts that are the same in every run; each array is (runs, keys).
@@ -272,7 +272,7 @@ def _by_keys(members: list[Any], keys: list[Any], reverse: Any) -> list[Any]:
     return [members[place] for place in order]
 
 
-def _chosen_members(domain: Runs, members: list[Any], places: Any) -> Any:
+def _chosen_members(domain: Active, members: list[Any], places: Any) -> Any:
     """Return the member at a place that differs by run."""
     kinds = {signature(each) for each in map(domain.present, members)}
     stacked = arrays.stack(domain, members) if len(kinds) == 1 and None not in kinds else None
@@ -283,7 +283,7 @@ def _chosen_members(domain: Runs, members: list[Any], places: Any) -> Any:
 
 
 @_of(isinstance)
-def _isinstance(domain: Runs, value: Any, kinds: Any) -> Any:
+def _isinstance(domain: Active, value: Any, kinds: Any) -> Any:
     value = domain.present(value)
     if type(value) is Alternatives:
         return domain.each_alternative(value, lambda each: _isinstance(domain, each, kinds))
@@ -291,7 +291,7 @@ def _isinstance(domain: Runs, value: Any, kinds: Any) -> Any:
 
 
 @_of(type)
-def _type(domain: Runs, value: Any, *more: Any) -> Any:
+def _type(domain: Active, value: Any, *more: Any) -> Any:
     if more:
         domain.give_up("type() with three arguments")
     value = domain.present(value)
@@ -301,7 +301,7 @@ def _type(domain: Runs, value: Any, *more: Any) -> Any:
 
 
 @_of(callable)
-def _callable(domain: Runs, value: Any) -> Any:
+def _callable(domain: Active, value: Any) -> Any:
     return True if type(domain.present(value)) is Member else apply(domain, callable, (value,))
 
 
@@ -324,7 +324,7 @@ def _typical(value: Any) -> Any:
 
 
 @_of(getattr)
-def _getattr(domain: Runs, owner: Any, name: str, *default: Any) -> Any:
+def _getattr(domain: Active, owner: Any, name: str, *default: Any) -> Any:
     if default:
         owner = domain.present(owner)
         if differs(owner):
@@ -337,7 +337,7 @@ def _getattr(domain: Runs, owner: Any, name: str, *default: Any) -> Any:
 
 
 @_of(abs)
-def _abs(domain: Runs, value: Any) -> Any:
+def _abs(domain: Active, value: Any) -> Any:
     def dense(number: Any) -> Any:
         part = arrays.operand(number)
         if part is None or part.dtype == bool:
@@ -349,7 +349,7 @@ def _abs(domain: Runs, value: Any) -> Any:
 
 
 @_of(int)
-def _int(domain: Runs, value: Any = 0, *base: Any) -> Any:
+def _int(domain: Active, value: Any = 0, *base: Any) -> Any:
     def dense(number: Any) -> Any:
         if type(number) is not Numbers or number.array.ndim != 1:
             return NotImplemented
@@ -362,7 +362,7 @@ def _int(domain: Runs, value: Any = 0, *base: Any) -> Any:
 
 
 @_of(float)
-def _float(domain: Runs, value: Any = 0.0) -> Any:
+def _float(domain: Active, value: Any = 0.0) -> Any:
     def dense(number: Any) -> Any:
         if type(number) is not Numbers or number.array.ndim != 1:
             return NotImplemented
@@ -372,7 +372,7 @@ def _float(domain: Runs, value: Any = 0.0) -> Any:
 
 
 @_of(round)
-def _round(domain: Runs, value: Any, digits: Any = None) -> Any:
+def _round(domain: Active, value: Any, digits: Any = None) -> Any:
     def whole(number: Any) -> Any:
         if type(number) is not Numbers or number.array.ndim != 1 or number.array.dtype != np.float64:
             return NotImplemented
@@ -396,7 +396,7 @@ def _round(domain: Runs, value: Any, digits: Any = None) -> Any:
 
 
 @_of(dataclasses.asdict)
-def _asdict(domain: Runs, value: Any, **keywords: Any) -> Any:
+def _asdict(domain: Active, value: Any, **keywords: Any) -> Any:
     def fields(given: Any) -> Any:
         """Of fields that are numbers by run, or what a copy would be."""
         kind = type(given)
@@ -415,7 +415,7 @@ _COPIED = (Numbers, bool, int, float, str, type(None))
 
 
 @_of(functools.reduce)
-def _reduce(domain: Runs, function: Any, value: Any, *start: Any) -> Any:
+def _reduce(domain: Active, function: Any, value: Any, *start: Any) -> Any:
     members = itertools.chain(start, domain.iterate(value))
     total = next(members)
     for each in members:
@@ -424,17 +424,17 @@ def _reduce(domain: Runs, function: Any, value: Any, *start: Any) -> Any:
 
 
 @_of(functools.partial)
-def _partial(domain: Runs, function: Any, *args: Any, **keywords: Any) -> Any:
+def _partial(domain: Active, function: Any, *args: Any, **keywords: Any) -> Any:
     return functools.partial(function, *args, **keywords)
 
 
 @_of(functools.wraps)
-def _wraps(domain: Runs, wrapped: Any, *args: Any, **keywords: Any) -> Any:
+def _wraps(domain: Active, wrapped: Any, *args: Any, **keywords: Any) -> Any:
     return functools.wraps(wrapped, *args, **keywords)
 
 
 @_of(functools.update_wrapper)
-def _update_wrapper(domain: Runs, wrapper: Any, wrapped: Any, *args: Any, **keywords: Any) -> Any:
+def _update_wrapper(domain: Active, wrapper: Any, wrapped: Any, *args: Any, **keywords: Any) -> Any:
     if not is_rewritten(wrapper):
         domain.give_up("update_wrapper() of a function that was not made in this call")
     return functools.update_wrapper(wrapper, wrapped, *args, **keywords)
@@ -442,7 +442,7 @@ def _update_wrapper(domain: Runs, wrapper: Any, wrapped: Any, *args: Any, **keyw
 
 def _described(kind: Any) -> None:
     @_of(kind)
-    def made(domain: Runs, *args: Any, **keywords: Any) -> Any:
+    def made(domain: Active, *args: Any, **keywords: Any) -> Any:
         return kind(*args, **keywords)
 
 
@@ -451,15 +451,15 @@ for _kind in (property, classmethod, staticmethod):
 
 
 @_of(functools.singledispatch)
-def _singledispatch(domain: Runs, function: Any) -> Any:
+def _singledispatch(domain: Active, function: Any) -> Any:
     domain.give_up("singledispatch()")
 
 
 @_of(functools.partialmethod)
-def _partialmethod(domain: Runs, *args: Any, **keywords: Any) -> Any:
+def _partialmethod(domain: Active, *args: Any, **keywords: Any) -> Any:
     domain.give_up("partialmethod()")
 
 
 @_of(builtins.divmod)
-def _divmod(domain: Runs, left: Any, right: Any) -> Any:
+def _divmod(domain: Active, left: Any, right: Any) -> Any:
     return domain.binary("floordiv", left, right), domain.binary("mod", left, right)

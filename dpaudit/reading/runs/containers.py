@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpaudit.reading.runs import joins
+from dpaudit.reading.runs import joins, table_items, tables
 from dpaudit.reading.runs.applied import alternatives_in, apply, chosen_in, each_group, groups_of, singly
 from dpaudit.reading.runs.control import Branch, DeadError
 from dpaudit.reading.runs.values import (
@@ -27,7 +27,7 @@ from dpaudit.reading.runs.values import (
 )
 
 if TYPE_CHECKING:
-    from dpaudit.reading.runs.domain import Runs
+    from dpaudit.reading.runs.active import Active
 
 _READS: dict[type, frozenset[str]] = {
     list: frozenset(("copy", "index", "count")),
@@ -59,7 +59,7 @@ def base_within(container: Container) -> type | None:
     return base_of(content.values[0] if type(content) is Alternatives else content)
 
 
-def contents(domain: Runs, container: Container) -> list[tuple[Mask, Any]]:
+def contents(domain: Active, container: Container) -> list[tuple[Mask, Any]]:
     """Return the contents that active runs have, each of one shape for all of its runs."""
     content = joins.by_keys(domain.present(container.content), domain.active, domain.count)
     if type(content) is not Alternatives:
@@ -74,7 +74,7 @@ def contents(domain: Runs, container: Container) -> list[tuple[Mask, Any]]:
     return out
 
 
-def each_content(domain: Runs, container: Container, one: Callable[[Any], Any]) -> Any:
+def each_content(domain: Active, container: Container, one: Callable[[Any], Any]) -> Any:
     """Return what is made of the content of each run."""
     parts: list[tuple[Array, Any]] = []
     left = np.zeros(domain.count, dtype=bool)
@@ -94,7 +94,7 @@ def each_content(domain: Runs, container: Container, one: Callable[[Any], Any]) 
     return joins.gathered(parts, domain.count)
 
 
-def length(domain: Runs, value: Any) -> Any:
+def length(domain: Active, value: Any) -> Any:
     """``len(a)``."""
     value = domain.present(value)
     if type(value) is Numbers:
@@ -110,13 +110,13 @@ def length(domain: Runs, value: Any) -> Any:
     return len(value) if type(value) is tuple else apply(domain, len, (value,))
 
 
-def _length(domain: Runs, content: Any) -> Any:
+def _length(domain: Active, content: Any) -> Any:
     if type(content) in CONTENTS:
         return len(content)
-    return length(domain, content) if type(content) is Numbers else domain.table_length(content)
+    return length(domain, content) if type(content) is Numbers else tables.length(content)
 
 
-def member(domain: Runs, value: Any, key: Any) -> Any:
+def member(domain: Active, value: Any, key: Any) -> Any:
     """``a[k]`` of a list, tuple, dict or array."""
     value, key = domain.present(value), domain.present(key)
     if (
@@ -142,10 +142,10 @@ def member(domain: Runs, value: Any, key: Any) -> Any:
         return domain.each_alternative(value, lambda each: domain.item(each, key))
     if type(value) is tuple or type(value) is list:
         return _of_content(domain, value, key)
-    return domain.array_item(value, key)
+    return table_items.item(domain, value, key)
 
 
-def _fill(domain: Runs, container: Container, key: Any) -> None:
+def _fill(domain: Active, container: Container, key: Any) -> None:
     """What is read of a `defaultdict` and is not there is put there first."""
     branch = Branch(domain, domain.decided(domain.not_(is_in(domain, key, container))))
     with branch.arm(True) as goes:
@@ -156,7 +156,7 @@ def _fill(domain: Runs, container: Container, key: Any) -> None:
     branch.join()
 
 
-def _plain_member(domain: Runs, container: Container, key: Any) -> Any:
+def _plain_member(domain: Active, container: Container, key: Any) -> Any:
     content, key = container.content, raw(key)
     try:
         found = content[key]
@@ -166,7 +166,7 @@ def _plain_member(domain: Runs, container: Container, key: Any) -> Any:
     return Container(found) if type(key) is slice and type(found) is list else found
 
 
-def _of_content(domain: Runs, content: Any, key: Any) -> Any:
+def _of_content(domain: Active, content: Any, key: Any) -> Any:
     if not differs(key):
         try:
             found = content[raw(key)]
@@ -193,7 +193,7 @@ def _get(content: Any, key: Any) -> Any:
     return content[key]
 
 
-def _by_place(domain: Runs, content: Any, key: Numbers) -> Any:
+def _by_place(domain: Active, content: Any, key: Numbers) -> Any:
     """The member at a place that differs by run."""
     size = len(content)
     outside = domain.active.chosen & ~((key.array >= -size) & (key.array < size))
@@ -212,7 +212,7 @@ def _by_place(domain: Runs, content: Any, key: Numbers) -> Any:
 # --- changes ----------------------------------------------------------------------------------------------
 
 
-def method(domain: Runs, container: Container, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def method(domain: Active, container: Container, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """Call a method of a list, dict or set that was made in this call."""
     first = container.content.values[0] if type(container.content) is Alternatives else container.content
     base = base_of(first)
@@ -241,7 +241,7 @@ def method(domain: Runs, container: Container, name: str, args: tuple[Any, ...],
     return _changed(domain, container, name, args, keywords)
 
 
-def _members(domain: Runs, value: Any, name: str) -> Any:
+def _members(domain: Active, value: Any, name: str) -> Any:
     """Return what a list is extended by, or a dict updated with, as Python knows it."""
     if type(value) is Container and base_of(value.content) is not None:
         return value.content
@@ -252,7 +252,7 @@ def _members(domain: Runs, value: Any, name: str) -> Any:
     return value
 
 
-def _read(domain: Runs, container: Container, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def _read(domain: Active, container: Container, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     def one(content: Any) -> Any:
         if name in ("items", "keys", "values"):
             return Container(list(getattr(content, name)()))
@@ -267,7 +267,7 @@ def _read(domain: Runs, container: Container, name: str, args: tuple[Any, ...], 
     return each_content(domain, container, one)
 
 
-def _get_or(domain: Runs, content: Any, key: Any, default: Any = None) -> Any:
+def _get_or(domain: Active, content: Any, key: Any, default: Any = None) -> Any:
     if not differs(key):
         return content.get(raw(key), default)
     leaves = list(alternatives_in(key))
@@ -277,7 +277,7 @@ def _get_or(domain: Runs, content: Any, key: Any, default: Any = None) -> Any:
     return apply(domain, lambda own, *rest: own.get(*rest), (content, key, default))
 
 
-def _changed(domain: Runs, container: Container, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def _changed(domain: Active, container: Container, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """Change the content of the active runs by a method whose keys are plain."""
     if domain.active.whole and type(container.content) is not Alternatives:
         content = joins.by_keys(container.content, domain.active, domain.count)
@@ -324,7 +324,7 @@ def _keyed(name: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _changed_by_key(
-    domain: Runs, container: Container, name: str, args: tuple[Any, ...], keywords: dict[str, Any]
+    domain: Active, container: Container, name: str, args: tuple[Any, ...], keywords: dict[str, Any]
 ) -> Any:
     """Change the content of each group of runs by a method whose keys differ by run, or are compared with members."""
     leaves = [leaf for each in (container, *args) for leaf in alternatives_in(each)]
@@ -352,17 +352,17 @@ def _numbers_in(container: Container) -> list[Numbers]:
     return [each for each in members if type(each) is Numbers]
 
 
-def _by_run(domain: Runs, container: Container, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def _by_run(domain: Active, container: Container, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     domain.give_up(f".{name}() by what differs in length by run")
 
 
-def _sorted_in_place(domain: Runs, container: Container, keywords: dict[str, Any]) -> None:
+def _sorted_in_place(domain: Active, container: Container, keywords: dict[str, Any]) -> None:
     found = domain.call(sorted, Container(container.content, None), **keywords)
     content = found.content if type(found) is Container else found
     container.change(joins.with_content(domain.active.chosen, content, container.content))
 
 
-def set_item(domain: Runs, container: Container, key: Any, value: Any) -> None:
+def set_item(domain: Active, container: Container, key: Any, value: Any) -> None:
     """``a[k] = v`` of a list or dict that was made in this call."""
     key = domain.present(key)
     if differs(key):
@@ -417,14 +417,14 @@ def _is_short_of(content: dict[Any, Any], key: Any) -> bool:
     return key in content and is_gone(content[key])
 
 
-def delete_item(domain: Runs, container: Container, key: Any) -> None:
+def delete_item(domain: Active, container: Container, key: Any) -> None:
     """``del a[k]``."""
     if differs(key):
         domain.give_up("del of what differs by run")
     _changed(domain, container, "pop", (key,), {})
 
 
-def is_in(domain: Runs, value: Any, container: Any) -> Any:
+def is_in(domain: Active, value: Any, container: Any) -> Any:
     """``a in b``, where the members may differ by run."""
     if type(container) is Container and not container.plain:
         keyed = type(container.content) is dict or type(container.content) is Alternatives

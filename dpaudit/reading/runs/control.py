@@ -15,7 +15,7 @@ from dpaudit.reading.runs import joins
 from dpaudit.reading.runs.values import UNBOUND, Alternatives, Array, Container, Mask
 
 if TYPE_CHECKING:
-    from dpaudit.reading.runs.domain import Runs
+    from dpaudit.reading.runs.active import Active
 
 
 class DeadError(BaseException):
@@ -40,7 +40,7 @@ class GivenUpError(BaseException):
 class Frame:
     """One call of a function: what each run returned."""
 
-    def __init__(self, domain: Runs) -> None:
+    def __init__(self, domain: Active) -> None:
         self._domain, self._entry = domain, domain.active
         self._value: Any = UNBOUND
         self._left = np.zeros(domain.count, dtype=bool)
@@ -76,7 +76,7 @@ class Frame:
 class Arm:
     """A block that some runs enter and may leave; who made it is told which are left."""
 
-    def __init__(self, domain: Runs, mask: Mask | None, told: Callable[[Mask], None]) -> None:
+    def __init__(self, domain: Active, mask: Mask | None, told: Callable[[Mask], None]) -> None:
         self._domain, self._mask, self._told = domain, mask, told
 
     def __enter__(self) -> bool:
@@ -97,7 +97,7 @@ class Arm:
 class Branch:
     """``if``: two arms, and the runs that are left of both."""
 
-    def __init__(self, domain: Runs, truth: Any) -> None:
+    def __init__(self, domain: Active, truth: Any) -> None:
         self._domain, self._entry = domain, domain.active
         self._left: list[Mask] = []
         yes: Mask | None
@@ -132,7 +132,7 @@ class Branch:
 class Loop:
     """``for`` and ``while``: the runs that are in it, those that left it at its end, and those that broke off."""
 
-    def __init__(self, domain: Runs, *through: Any) -> None:
+    def __init__(self, domain: Active, *through: Any) -> None:
         self._domain, self._live = domain, domain.active
         self._done = np.zeros(domain.count, dtype=bool)
         self._broken = np.zeros(domain.count, dtype=bool)
@@ -239,7 +239,7 @@ class Loop:
 class Trying:
     """``try``: what runs raised in it, and those that are left."""
 
-    def __init__(self, domain: Runs) -> None:
+    def __init__(self, domain: Active) -> None:
         self._domain, self._entry = domain, domain.active
         self._left = np.zeros(domain.count, dtype=bool)
         self._raised: list[tuple[Array, Any]] = []

@@ -21,10 +21,11 @@ from dpaudit.reading.draws import Failed, Kind, Source
 from dpaudit.reading.libraries import is_taken
 from dpaudit.reading.runs import joins
 from dpaudit.reading.runs.applied import alternatives_in, chosen_in, column, each_group, groups_of, opened
+from dpaudit.reading.runs.control import GivenUpError
 from dpaudit.reading.runs.values import Alternatives, Array, Container, Numbers, at, differs, raw
 
 if TYPE_CHECKING:
-    from dpaudit.reading.runs.domain import Runs
+    from dpaudit.reading.runs.active import Active
 
 _SIZED = ("multinomial", "dirichlet", "multivariate_normal", "multivariate_hypergeometric")
 _MOST_NUMBERS = 2**26
@@ -85,7 +86,7 @@ def _method(source: Source, streams: Streams) -> Any:
     return getattr(own, source.name)
 
 
-def draw(domain: Runs, source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def draw(domain: Active, source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """Return what a call of a source draws for each active run."""
     args = tuple(opened(domain.present(each)) for each in args)
     keywords = {name: opened(domain.present(each)) for name, each in keywords.items() if name != "random_state"}
@@ -107,7 +108,7 @@ def draw(domain: Runs, source: Source, args: tuple[Any, ...], keywords: dict[str
     return _drawn(domain, source, args, keywords)
 
 
-def _drawn(domain: Runs, source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def _drawn(domain: Active, source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     domain.alive()
     streams = domain.streams
     if not any(map(differs, (*args, *keywords.values()))):
@@ -123,7 +124,7 @@ def _drawn(domain: Runs, source: Source, args: tuple[Any, ...], keywords: dict[s
     return _with_numbers(domain, source, bound[0], bound[1], streams)
 
 
-def _probe(domain: Runs, source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def _probe(domain: Active, source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """Return one draw for its type and shape; an exception is that of every run."""
     try:
         return _method(source, domain.probes)(*args, **keywords)
@@ -133,7 +134,7 @@ def _probe(domain: Runs, source: Source, args: tuple[Any, ...], keywords: dict[s
         raise  # not reached: nobody is left
 
 
-def _plain(domain: Runs, source: Source, args: tuple[Any, ...], keywords: dict[str, Any], streams: Streams) -> Any:
+def _plain(domain: Active, source: Source, args: tuple[Any, ...], keywords: dict[str, Any], streams: Streams) -> Any:
     if source.name in ("shuffle", "permuted"):
         domain.give_up(f"{source.title}, which changes its argument")
     one = _probe(domain, source, args, keywords)
@@ -220,7 +221,7 @@ def _sized_call(
     return None
 
 
-def _with_numbers(domain: Runs, source: Source, given: dict[str, Any], size: Any, streams: Streams) -> Any:
+def _with_numbers(domain: Active, source: Source, given: dict[str, Any], size: Any, streams: Streams) -> Any:
     """Draw where arguments of the law differ by run."""
     places = domain.active.places
     own = () if size is None else tuple(size) if np.ndim(size) else (int(size),)
@@ -249,14 +250,14 @@ def _with_numbers(domain: Runs, source: Source, given: dict[str, Any], size: Any
     return domain.note(Drawn(places, source.title, values, type(one) in (int, float, bool)), like=one)
 
 
-def _probe_or_none(domain: Runs, source: Source, given: dict[str, Any], size: Any) -> Any:
+def _probe_or_none(domain: Active, source: Source, given: dict[str, Any], size: Any) -> Any:
     try:
         return _method(source, domain.probes)(**given, **({} if size is None else {"size": size}))
     except Exception:
         return NotImplemented
 
 
-def _choice_by_chances(domain: Runs, source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def _choice_by_chances(domain: Active, source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """``choice(a, p=p)`` with chances that differ by run: by the distribution function, as NumPy does."""
     given = dict(zip(("a", "size", "replace", "p"), args, strict=False)) | keywords
     chances, options = given.get("p"), given["a"]
@@ -278,7 +279,7 @@ def _choice_by_chances(domain: Runs, source: Source, args: tuple[Any, ...], keyw
     return domain.note(Drawn(places, source.title, table[chosen], False), like=table[0])
 
 
-def called(domain: Runs, title: str, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def called(domain: Active, title: str, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """Return what a library that draws by itself returns: it is called for each active run."""
     first = int(domain.active.places[0])
     args = tuple(domain.present(each) for each in args)
@@ -289,7 +290,7 @@ def called(domain: Runs, title: str, function: Any, args: tuple[Any, ...], keywo
 
 
 def _singly(
-    domain: Runs, title: str, method: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]
+    domain: Active, title: str, method: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]
 ) -> Any:
     """Draw run by run."""
     places = domain.active.places
@@ -312,7 +313,7 @@ def _singly(
     return value
 
 
-def as_value(domain: Runs, drawn: Drawn, like: Any = None) -> Any:
+def as_value(domain: Active, drawn: Drawn, like: Any = None) -> Any:
     """Return a draw as a value of the runs that made it; those of which it raised leave."""
     if isinstance(drawn.values, list):
         if type(drawn.values[0]) is Failed:
@@ -347,3 +348,80 @@ def one_draw(source: Source, args: tuple[Any, ...], keywords: dict[str, Any], st
     """Return what a call of a source draws in one run."""
     more = {name: each for name, each in keywords.items() if name != "random_state"}
     return _method(source, streams)(*args, **more)
+
+
+MIXED = object()
+"""Of runs that drew different things next."""
+
+
+class Recorded:
+    """What runs drew in an earlier pass, each in its own order.
+
+    Args:
+        events: of that pass.
+        lanes: (runs,) the numbers that the runs of the new pass had there.
+        before: how many runs that pass had.
+    """
+
+    def __init__(self, events: list[Drawn], lanes: Array, before: int) -> None:
+        place = np.full(before, -1, dtype=np.int64)
+        place[lanes] = np.arange(len(lanes))
+        self._position = np.zeros(len(lanes), dtype=np.int64)
+        self._count = np.zeros(len(lanes), dtype=np.int64)
+        self._segments: dict[int, list[Drawn]] = {}
+        for each in events:
+            mine = place[each.places]
+            kept = np.flatnonzero(mine >= 0)
+            if not len(kept):
+                continue
+            runs = mine[kept]
+            for turn in np.unique(self._count[runs]):
+                of_turn = kept[self._count[runs] == turn]
+                values = [each.values[k] for k in of_turn] if isinstance(each.values, list) else each.values[of_turn]
+                part = Drawn(mine[of_turn], each.title, values, each.python)
+                self._segments.setdefault(int(turn), []).append(part)
+            self._count[runs] += 1
+
+    def drew(self, places: Array) -> None:
+        """Runs made one more draw."""
+        self._position[places] += 1
+
+    def groups(self, places: Array) -> list[Array]:
+        """Return runs by the draw that comes next, those that have none left last."""
+        turn = np.where(self._position[places] < self._count[places], self._position[places], -1)
+        out = []
+        for each in np.unique(turn):
+            mine = places[turn == each]
+            if each < 0:
+                out.append(mine)
+                continue
+            for segment in self._segments[int(each)]:
+                own = mine[np.isin(mine, segment.places)]
+                if len(own):
+                    out.append(own)
+        return out
+
+    def take(self, domain: Active, title: str) -> Any:
+        """Return what the active runs drew next; None if nothing is kept, `MIXED` if they differ in that."""
+        places = domain.active.places
+        left = self._position[places] < self._count[places]
+        if not left.any():
+            return None
+        groups = self.groups(places)
+        if len(groups) > 1:
+            return MIXED
+        turn = int(self._position[places[0]])
+        segment = next(each for each in self._segments[turn] if np.isin(places[0], each.places))
+        if segment.title != title:
+            raise GivenUpError(f"it asked for {title} where it had asked for {segment.title} on the same draws")
+        where = np.searchsorted(segment.places, places)
+        if np.array_equal(segment.places, places):
+            values = segment.values
+        elif isinstance(segment.values, list):
+            values = [segment.values[k] for k in where]
+        else:
+            values = segment.values[where]
+        drawn = Drawn(places, title, values, segment.python)
+        domain.events.append(drawn)
+        self.drew(places)
+        return as_value(domain, drawn)

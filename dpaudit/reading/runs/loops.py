@@ -15,12 +15,12 @@ from dpaudit.reading.runs.joins import is_of_pandas
 from dpaudit.reading.runs.values import CONTENTS, Container, differs
 
 if TYPE_CHECKING:
-    from dpaudit.reading.runs.domain import Runs
+    from dpaudit.reading.runs.active import Active
 
 _AS_THEY_ARE = (int, float, bool, str, bytes, types.NoneType, range)
 
 
-def looped(domain: Runs, plan: Plan, function: Callable[..., Any], values: tuple[Any, ...]) -> Looped | None:
+def looped(domain: Active, plan: Plan, function: Callable[..., Any], values: tuple[Any, ...]) -> Looped | None:
     """Run a loop for all active runs at once; None if what it reads differs by run, or is not plain."""
     if plan.changed and not domain.active.whole:
         return None
@@ -56,7 +56,7 @@ def _opened(value: Any, known: dict[int, Any]) -> Any:
     return content
 
 
-def _closed(domain: Runs, value: Any, known: dict[int, Any], seen: set[int]) -> Any:
+def _closed(domain: Active, value: Any, known: dict[int, Any], seen: set[int]) -> Any:
     """Return the container of a value: the one that it had, or a new one."""
     kind = type(value)
     if (

@@ -23,8 +23,8 @@ from dpaudit.reading.agreement import Given, OtherDrawsError, made_by_python
 from dpaudit.reading.draws import Source
 from dpaudit.reading.rewrite import UnreadableError
 from dpaudit.reading.runs.control import DeadError, GivenUpError, SplitError
-from dpaudit.reading.runs.domain import Recorded, Runs
-from dpaudit.reading.runs.draw import Drawn, Streams, one_draw
+from dpaudit.reading.runs.domain import Runs
+from dpaudit.reading.runs.draw import Drawn, Recorded, Streams, one_draw
 from dpaudit.reading.runs.values import Alternatives, Array, at
 from dpaudit.reading.source import is_own
 

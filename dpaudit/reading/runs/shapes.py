@@ -11,7 +11,7 @@ from dpaudit.reading.runs.applied import opened
 from dpaudit.reading.runs.values import Array, Container, Numbers, Table, differs
 
 if TYPE_CHECKING:
-    from dpaudit.reading.runs.domain import Runs
+    from dpaudit.reading.runs.active import Active
 
 ADDED = ("add", "sub", "mul", "truediv")
 """Operators between a frame and an array that pandas leaves to NumPy."""
@@ -19,7 +19,7 @@ _SEQUENTIAL = 8
 """From so many numbers on NumPy adds them in another order."""
 
 
-def along(domain: Runs, table: Table, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def along(domain: Active, table: Table, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """``t.sum(axis=…)``, ``max``: a series by column or by row; NotImplemented where it has no form here."""
     import pandas as pd
 
@@ -53,7 +53,7 @@ def _added(whole: Array, axis: int) -> Array:
     return found
 
 
-def divided(domain: Runs, table: Table, other: Any, keywords: dict[str, Any]) -> Any:
+def divided(domain: Active, table: Table, other: Any, keywords: dict[str, Any]) -> Any:
     """``t.div(s, axis=0)`` by a series with the same rows."""
     series = opened(other)
     if keywords != {"axis": 0} or type(series) is not Numbers or series.labels is None:
@@ -85,7 +85,7 @@ def unstacked(series: Numbers, args: tuple[Any, ...], keywords: dict[str, Any]) 
     return Container(Table(columns, where.index, where.columns.name))
 
 
-def of_rows(domain: Runs, rows: list[Any], index: Any) -> Any:
+def of_rows(domain: Active, rows: list[Any], index: Any) -> Any:
     """``DataFrame([{…}, {…}])``: all rows with the same keys."""
     import pandas as pd
 

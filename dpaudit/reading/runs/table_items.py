@@ -21,7 +21,7 @@ from dpaudit.reading.runs.values import (
 )
 
 if TYPE_CHECKING:
-    from dpaudit.reading.runs.domain import Runs
+    from dpaudit.reading.runs.active import Active
 
 
 # --- attributes and items ---------------------------------------------------------------------------------
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class Located:
     """``s.loc``, ``s.iloc`` of a series or frame whose values differ by run."""
 
-    def __init__(self, domain: Runs, owner: Container, name: str) -> None:
+    def __init__(self, domain: Active, owner: Container, name: str) -> None:
         self.domain, self.owner, self.name = domain, owner, name
 
     def assign(self, key: Any, value: Any) -> None:
@@ -69,7 +69,7 @@ _METHODS_OF_ARRAYS = frozenset(
 )
 
 
-def attribute(domain: Runs, owner: Any, name: str) -> Any:
+def attribute(domain: Active, owner: Any, name: str) -> Any:
     """``a.name`` of an array, a series, a frame, a list."""
     from dpaudit.reading.runs.values import Member
 
@@ -140,7 +140,7 @@ def attribute(domain: Runs, owner: Any, name: str) -> Any:
     return Member(owner, name)
 
 
-def item(domain: Runs, owner: Any, key: Any) -> Any:
+def item(domain: Active, owner: Any, key: Any) -> Any:
     """``a[k]`` of an array, a series, a frame, a text."""
     if type(owner) is Located:
         return _located(domain, owner, domain.present(key))
@@ -181,14 +181,14 @@ def _get(value: Any, key: Any) -> Any:
     return value[key]
 
 
-def _inside(domain: Runs, places: Array, size: int) -> tuple[Array, Array | None]:
+def _inside(domain: Active, places: Array, size: int) -> tuple[Array, Array | None]:
     """Return places from 0 on, and for which active runs one is outside; None if for none."""
     outside = ~((places >= -size) & (places < size))
     outside = (outside if outside.ndim == 1 else outside.any(axis=tuple(range(1, outside.ndim)))) & domain.active.chosen
     return np.where(places < 0, places + size, places) % max(size, 1), outside if outside.any() else None
 
 
-def _taken_by(domain: Runs, table: Array, key: Numbers) -> Any:
+def _taken_by(domain: Active, table: Array, key: Numbers) -> Any:
     places, outside = _inside(domain, key.array, len(table))
     if outside is not None:
         return apply(domain, _get, (table, key))
@@ -249,7 +249,7 @@ def _item_of_table(table: Table, key: Any) -> Any:
     return joins.wrapped(the_pandas().Series(column, index=table.index, name=key))
 
 
-def _located(domain: Runs, located: Located, key: Any) -> Any:
+def _located(domain: Active, located: Located, key: Any) -> Any:
     content = domain.present(opened(located.owner))
     if type(content) is Numbers and not differs(key):
         key = raw(key)
@@ -273,7 +273,7 @@ def _located(domain: Runs, located: Located, key: Any) -> Any:
 # --- changes ----------------------------------------------------------------------------------------------
 
 
-def replace(domain: Runs, owner: Container, new: Any) -> None:
+def replace(domain: Active, owner: Container, new: Any) -> None:
     """Put other values into an array or series, for the active runs."""
     if owner.is_viewed:
         domain.give_up("a change of an array of which a part is held elsewhere")
@@ -287,7 +287,7 @@ def replace(domain: Runs, owner: Container, new: Any) -> None:
     owner.change(joins.with_content(domain.active.chosen, _as_numbers(domain, content), _as_numbers(domain, old)))
 
 
-def _as_numbers(domain: Runs, content: Any) -> Any:
+def _as_numbers(domain: Active, content: Any) -> Any:
     """Return a plain array or series as one that may differ by run."""
     if isinstance(content, np.ndarray) and content.dtype.kind in "fiub":
         return Numbers(np.broadcast_to(content, (domain.count, *content.shape)).copy())
@@ -297,7 +297,7 @@ def _as_numbers(domain: Runs, content: Any) -> Any:
     return content
 
 
-def set_item(domain: Runs, owner: Container, key: Any, value: Any) -> None:
+def set_item(domain: Active, owner: Container, key: Any, value: Any) -> None:
     """``a[k] = v`` of an array, series or frame that was made in this call."""
     if owner.is_viewed:
         domain.give_up("a change of an array of which a part is held elsewhere")
@@ -328,7 +328,7 @@ def _table_of(frame: Any) -> Table:
     return Table({label: plain_column(frame[label]) for label in frame}, frame.index, frame.columns.name)
 
 
-def _set_column(domain: Runs, owner: Container, table: Table, key: Any, value: Any) -> None:
+def _set_column(domain: Active, owner: Container, table: Table, key: Any, value: Any) -> None:
     if differs(key) or isinstance(key, list | np.ndarray | tuple) or not domain.active.whole:
         domain.give_up("an assignment to several columns or rows, or to a frame that some runs change")
     made_columns = frame_of_columns(domain, {"column": value}, None)
@@ -347,7 +347,7 @@ def _set_column(domain: Runs, owner: Container, table: Table, key: Any, value: A
     owner.change(table.like({**table.columns, raw(key): column}))
 
 
-def _set_numbers(domain: Runs, owner: Container, numbers: Numbers, key: Any, value: Any) -> None:
+def _set_numbers(domain: Active, owner: Container, numbers: Numbers, key: Any, value: Any) -> None:
     array = numbers.array.copy()
     mask = domain.active
     if type(key) is Numbers and key.array.dtype == bool and key.array.shape == array.shape:
@@ -404,7 +404,7 @@ def _set_numbers(domain: Runs, owner: Container, numbers: Numbers, key: Any, val
     owner.change(numbers.like(array))
 
 
-def in_place(domain: Runs, owner: Any, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def in_place(domain: Active, owner: Any, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """A method that changes an array or frame."""
     content = opened(owner)
     if type(owner) is not Container:
@@ -424,7 +424,7 @@ def in_place(domain: Runs, owner: Any, name: str, args: tuple[Any, ...], keyword
         raise
 
 
-def set_attribute(domain: Runs, owner: Any, name: str, value: Any) -> None:
+def set_attribute(domain: Active, owner: Any, name: str, value: Any) -> None:
     """``t.columns = …`` and the like."""
     content = opened(owner)
     if type(owner) is not Container or differs((owner, value)) or not domain.active.whole:
@@ -435,7 +435,7 @@ def set_attribute(domain: Runs, owner: Any, name: str, value: Any) -> None:
         domain.leave(error)
 
 
-def binary(domain: Runs, name: str, left: Any, right: Any) -> Any:
+def binary(domain: Active, name: str, left: Any, right: Any) -> Any:
     """An operator between a frame whose values differ by run and a number, column by column."""
     parts = [domain.present(opened(each)) for each in (left, right)]
     is_grid = [type(each) is Numbers and each.labels is None and each.array.ndim == 3 for each in parts]

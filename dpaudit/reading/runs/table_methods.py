@@ -24,7 +24,7 @@ from dpaudit.reading.runs.values import (
 )
 
 if TYPE_CHECKING:
-    from dpaudit.reading.runs.domain import Runs
+    from dpaudit.reading.runs.called import Calls
 
 
 _ANY_ORDER = frozenset(("head", "tail", "round", "clip", "astype", "abs", "to_numpy", "tolist", "to_list", "copy"))
@@ -32,7 +32,7 @@ _ANY_ORDER = frozenset(("head", "tail", "round", "clip", "astype", "abs", "to_nu
 _SERIES_SUMS: dict[str, Callable[..., Any]] = {"sum": np.sum, "max": np.max, "min": np.min, "mean": np.mean}
 
 
-def method(domain: Runs, owner: Any, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def method(domain: Calls, owner: Any, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """Call a method of an array, a series or a frame."""
     value = domain.present(opened(owner))
     if name == "reset_index" and keywords == {"drop": True} and not args and type(value) in (Numbers, Table):
@@ -51,7 +51,7 @@ def method(domain: Runs, owner: Any, name: str, args: tuple[Any, ...], keywords:
     effect = effect_of(None, value if type(value) not in (Numbers, Table) else _typed(value), name)
     if effect is Effect.CHANGES or keywords.get("inplace") or "out" in keywords:
         return in_place(domain, owner, name, args, keywords)
-    args, keywords = domain._callbacks(None, args, keywords)
+    args, keywords = domain.callbacks(None, args, keywords)
     if effect is not Effect.PURE:
         domain.give_up(f".{name}() of a table or array, which may draw, or remember something, by itself")
     dense = None
@@ -96,7 +96,7 @@ def _result(array: Array) -> Any:
     return found if array.ndim == 1 else Container(found)
 
 
-def _of_array(domain: Runs, value: Numbers, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def _of_array(domain: Calls, value: Numbers, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     array = value.array
     if array.ndim == 1:  # a scalar of NumPy, or of Python
         if name == "item" and not args:
@@ -133,7 +133,7 @@ def _listed(array: Array) -> Any:
     return Container([_listed(array[:, place]) for place in range(array.shape[1])])
 
 
-def _converted(domain: Runs, value: Numbers, kind: Any) -> Any:
+def _converted(domain: Calls, value: Numbers, kind: Any) -> Any:
     wanted = (
         {
             int: np.int64,
@@ -158,7 +158,7 @@ def _converted(domain: Runs, value: Numbers, kind: Any) -> Any:
     return Container(value.like(array.astype(wanted), python=False))
 
 
-def _of_series(domain: Runs, value: Numbers, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def _of_series(domain: Calls, value: Numbers, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     array, labels = value.array, value.labels
     missing = array.dtype.kind == "f" and np.isnan(array[domain.active.chosen]).any()
     if name in _OPERATORS and len(args) == 1 and not keywords:
@@ -222,7 +222,7 @@ def _of_series(domain: Runs, value: Numbers, name: str, args: tuple[Any, ...], k
     return NotImplemented
 
 
-def _sorted_series(domain: Runs, value: Numbers, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def _sorted_series(domain: Calls, value: Numbers, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """A series in an order that differs by run: alternatives of labels, over one array of values."""
     count = None
     if name == "sort_values":
@@ -244,7 +244,7 @@ def _sorted_series(domain: Runs, value: Numbers, name: str, args: tuple[Any, ...
     return Container(Numbers(best[:, :count], False, Coded(order[:, :count], value.labels), value.name))
 
 
-def _of_table(domain: Runs, table: Table, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def _of_table(domain: Calls, table: Table, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     def each(function: Callable[[Any], Any]) -> Any:
         columns = {}
         for label, column in table.columns.items():
@@ -297,7 +297,7 @@ def _of_table(domain: Runs, table: Table, name: str, args: tuple[Any, ...], keyw
     return NotImplemented
 
 
-def _as_array(domain: Runs, table: Table) -> Any:
+def _as_array(domain: Calls, table: Table) -> Any:
     columns = list(table.columns.values())
     if not columns or not all(type(each) is Numbers and each.array.dtype == np.float64 for each in columns):
         return NotImplemented
@@ -361,7 +361,7 @@ def _table_as_dict(table: Table, orient: str) -> Any:
     return Container(dict(zip(labels, rows, strict=True))) if orient == "index" else NotImplemented
 
 
-def _sorted_table(domain: Runs, table: Table, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def _sorted_table(domain: Calls, table: Table, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     given = dict(zip(("by",), args, strict=False)) | keywords
     by = given.get("by")
     by = by[0] if type(by) is list and len(by) == 1 else by

@@ -25,7 +25,7 @@ from dpaudit.reading.runs.values import (
 )
 
 if TYPE_CHECKING:
-    from dpaudit.reading.runs.domain import Runs
+    from dpaudit.reading.runs.active import Active
 
 _ROUNDED = 2.0**40
 """Numbers above this, times the power of ten, are rounded by Python itself."""
@@ -60,7 +60,7 @@ def row(value: Numbers, place: int) -> Any:
     return found if found.array.ndim == 1 else Container(found)
 
 
-def members(domain: Runs, content: Any) -> Iterable[Any]:
+def members(domain: Active, content: Any) -> Iterable[Any]:
     """Yield what a loop over an array, a series or a frame goes through."""
     if type(content) is Table:
         yield from content.columns
@@ -72,7 +72,7 @@ def members(domain: Runs, content: Any) -> Iterable[Any]:
         yield from content
 
 
-def rounded(domain: Runs, number: Numbers, places: int) -> Any:
+def rounded(domain: Active, number: Numbers, places: int) -> Any:
     """``round(a, n)``: NumPy's rounding, and Python's own near ties, where the two differ."""
     own = np.where(domain.active.chosen, number.array, 0.0)
     if not -15 <= places <= 15:
@@ -92,7 +92,7 @@ def rounded(domain: Runs, number: Numbers, places: int) -> Any:
 # --- what makes series and frames -------------------------------------------------------------------------
 
 
-def made(domain: Runs, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def made(domain: Active, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """Return the series or frame that a call makes of values that differ by run; NotImplemented if it has none."""
     if not differs((args, tuple(keywords.values()))):
         return NotImplemented
@@ -125,7 +125,7 @@ def made(domain: Runs, function: Any, args: tuple[Any, ...], keywords: dict[str,
     return NotImplemented
 
 
-def _series(domain: Runs, data: Any, index: Any, title: Any) -> Any:
+def _series(domain: Active, data: Any, index: Any, title: Any) -> Any:
     pd = the_pandas()
     if type(data) is Numbers and data.array.ndim == 2:
         if data.labels is not None:
@@ -151,7 +151,7 @@ def _series(domain: Runs, data: Any, index: Any, title: Any) -> Any:
     return NotImplemented
 
 
-def frame_of_columns(domain: Runs, columns: dict[Any, Any], index: Any) -> Any:
+def frame_of_columns(domain: Active, columns: dict[Any, Any], index: Any) -> Any:
     """Return a frame of columns, a table where some of them differ by run."""
     pd = the_pandas()
     out: dict[Any, Any] = {}
@@ -192,7 +192,7 @@ def plain_column(series: Any) -> Any:
     return series.to_numpy() if isinstance(series.dtype, np.dtype) and series.dtype.kind in "fiub" else series.array
 
 
-def regrouped(domain: Runs, content: Any) -> Any:
+def regrouped(domain: Active, content: Any) -> Any:
     """Return a series or frame in an order that differs by run as alternatives, for the active runs; see `regroup`."""
     return regroup(content, domain.active, domain.count)
 

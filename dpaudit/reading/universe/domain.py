@@ -127,11 +127,10 @@ class Universe(Parts):
         except RefusalError as why:
             self.state.note(Refused(line(), *why.args))
         except UnboundLocalError as why:
+            name = str(why).split("'")[1]
             self.state.note(
                 Refused(
-                    line(),
-                    f"a loop over records that keeps {why.name!r} from one record to the next",
-                    "sums: total += x",
+                    line(), f"a loop over records that keeps {name!r} from one record to the next", "sums: total += x"
                 )
             )
         return [Unknown() for _ in before]

@@ -33,10 +33,10 @@ from dpaudit.reading.universe.domain import Universe as Domain
 from dpaudit.reading.universe.frames import Selection, given_frame
 from dpaudit.reading.universe.state import AGAIN, Left, Pass, RefusalError, Refused, Released, Told, begin
 from dpaudit.reading.universe.values import PRIVATE, check_output, sort_of
+from dpaudit.seconds import PATIENCE
 
 MOST_PATHS = 2_000
 MOST_ROUNDS = 60
-_PATIENCE = 6  # seconds on the clock for one of the CPU, on a machine that does other things as well
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ def _one_round(
     told: list[Told] = []
     why, spent = None, 0.0
     try:
-        for each in _messages(reading, time.monotonic() + _PATIENCE * max(seconds, 0.1)):
+        for each in _messages(reading, time.monotonic() + PATIENCE * max(seconds, 0.1)):
             told.append(each)
             spent += each.seconds
             if spent > seconds:

@@ -76,10 +76,11 @@ class Given(Private):
         given = _positive("a scale", scale)
         if given > most:
             refuse(f"a scale of noise on whole numbers above {most:g}", "a smaller scale")
-        if isinstance(size, keys.HowMany):
-            return size.draws(law, given)
-        if isinstance(size, Private | Token):
-            refuse(noise.SO_MANY, "size=len(VALUES), with VALUES of your own")
+        many = noise.how_many(size)
+        if isinstance(many, keys.HowMany):
+            return many.draws(law, given)
+        if isinstance(many, Private):
+            refuse("noise for every record", "noise on the sum, or reports of each record: noise.bernoulli(p, len(df))")
         shape = () if size is None else shape_of_size(size)
         return noise.fresh(law, given, shape, "np.float64" if shape else kind, details)
 

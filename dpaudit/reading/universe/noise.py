@@ -29,6 +29,7 @@ from dpaudit.reading.universe.values import PRIVATE, PUBLIC, RELEASED, sort_of
 _TWO_SIDED = ("laplace", "gaussian", "discrete_laplace", "discrete_gaussian", "truncated_laplace")
 _WHOLE = ("discrete_laplace", "discrete_gaussian", "geometric")
 SO_MANY = "so many draws as something private or released says"
+OFF_CENTRE = "noise for keys of the data around another number than 0"
 ANOTHER_STEP = "noise drawn in the step that adds it"
 ONE_DRAW_EACH = "size=len(x), one draw of noise for each number"
 
@@ -250,7 +251,7 @@ def drawn(source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> An
     if source.name == "choice" and source.kind in (Kind.GENERATOR, Kind.LEGACY):
         return _chosen(args, keywords)
     if source.name in ("rand", "randn") and not keywords:
-        return _drawn("uniform" if source.name == "rand" else "gaussian", {"scale": 1.0}, 0.0, args or None, source)
+        return _drawn("uniform" if source.name == "rand" else "gaussian", 1.0, 0.0, args or None, source)
     found = source.bound(args, keywords)
     if found is None:
         return _unbound(source, args, keywords)
@@ -274,47 +275,40 @@ def drawn(source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> An
     if sort_of(others) == PRIVATE or (not isinstance(location, Number) and sort_of(location) != PUBLIC):
         refuse(f"{source.title} with an argument that is not public", "a public scale")
     if law.name == "geometric":
-        return _drawn("geometric", {"scale": given["p"]}, 0.0, size, source)
+        return _drawn("geometric", given["p"], 0.0, size, source)
     if not law.name or law.name not in ("laplace", "gaussian", "gumbel", "exponential", "uniform", "logistic"):
         return _unbound(source, args, keywords)
-    if law.name == "uniform" and isinstance(size, Number):
-        if size.rows is None or tuple(given.values()) not in ((), (0.0, 1.0), (0, 1)):
-            refuse(
-                "random numbers for other rows than those of a frame, or between other ends than 0 and 1",
-                "np.random.random(len(df))",
-            )
-        return Coins(size.rows)
     assert law.scale is not None
-    scale = law.scale(**given)
-    return _drawn(law.name, {"scale": scale}, location, size, source)
+    return _drawn(law.name, law.scale(**given), location, size, source)
 
 
-def _drawn(law: str, given: dict[str, Any], location: Any, size: Any, source: Source) -> Any:
-    scale = given["scale"]
-    if isinstance(size, tuple | list):
-        if len(size) == 1:
-            size = size[0]
-        elif any(isinstance(each, Private | Token) for each in size):
-            refuse(SO_MANY, "size=len(VALUES), with VALUES of your own")
-    if isinstance(size, Number) and size.rows is not None:
-        if law == "uniform":
-            return Coins(size.rows)
-        refuse("noise for every record", "noise on the sum, or reports of each record under the relation replace")
-    for_keys = getattr(size, "draws", None) if isinstance(size, Private) else None
-    if for_keys is not None:
-        if isinstance(location, Number) or np.any(np.asarray(location) != 0):
-            refuse("noise for keys of the data around another number than 0", "counts + noise")
-        return for_keys(law, scale)
-    if isinstance(size, Private | Token):
+def how_many(size: Any) -> Any:
+    """Return what a size asks for: the length of a frame, how many keys the data hold, or a shape that is public."""
+    if isinstance(size, list | tuple) and len(size) == 1:
+        (size,) = size
+    is_known = isinstance(size, Number) and size.rows is not None
+    if not (is_known or (isinstance(size, Private) and hasattr(size, "draws"))) and sort_of(size) != PUBLIC:
         refuse(SO_MANY, "size=len(VALUES), with VALUES of your own")
+    return size
+
+
+def _drawn(law: str, scale: Any, location: Any, size: Any, source: Source) -> Any:
+    size = how_many(size)
+    if isinstance(size, Private):
+        is_around_0 = not isinstance(location, Number) and np.ndim(location) == 0 and location == 0
+        if not isinstance(size, Number):
+            return size.draws(law, scale) if is_around_0 else refuse(OFF_CENTRE, "counts + noise")  # type: ignore[attr-defined]
+        if law != "uniform":
+            refuse("noise for every record", "noise on the sum, or reports of each record under the relation replace")
+        if not is_around_0 or np.ndim(scale) or scale != 1:
+            refuse("random numbers of records between other ends than 0 and 1", "np.random.random(len(df))")
+        return Coins(size.rows)
     if isinstance(scale, pd.Series | pd.DataFrame) or not _is_finite(scale) or isinstance(scale, bool):
         refuse("noise of a scale that is no finite number", "a positive scale")
     if law in ("uniform", "logistic"):
-        return (
-            Token()
-            if isinstance(location, Number) is False
-            else refuse(f"{law} noise on a private number", "Laplace or Gaussian noise")
-        )
+        if isinstance(location, Number):
+            refuse(f"{law} noise on a private number", "Laplace or Gaussian noise")
+        return Token()
     if np.any(np.asarray(scale, float) <= 0) or (law == "geometric" and np.any(np.asarray(scale, float) >= 1)):
         refuse("noise of a scale that is not positive", "a positive scale")
     if size is not None:
@@ -545,6 +539,7 @@ __all__ = [
     "Shifted",
     "drawn",
     "fresh",
+    "how_many",
     "largest",
     "meet",
     "note",

@@ -352,62 +352,95 @@ def comprehended(records: Records, element: Callable[[Any], Any], keep: Callable
 
 
 def folded(records: Records, body: Callable[..., Any], before: Sequence[Any]) -> list[Any]:
-    """What a loop over records makes of the names that it sets: numbers it adds to, or nothing that may be used."""
-    given: list[Any] = []
-    for place, each in enumerate(before):
-        if type(each) is dict and each and all(_can_add(value) for value in each.values()):
-            given.append({key: Adding((place, key), 0.0, 0.0, _kinds(value)) for key, value in each.items()})
-        elif _can_add(each):
-            given.append(Adding((place, None), 0.0, 0.0, _kinds(each)))
-        else:
-            given.append(each)
-    added: dict[Any, Any] = {}
-    changed: set[int] = set()
-    touched: set[Any] = set()
-    for number, record in enumerate(records.values):
-        with one_record():
-            is_mine = [isinstance(each, dict) and each is not before[place] for place, each in enumerate(given)]
-            mine = [
-                current_domain().born(dict(each)) if new else each for new, each in zip(is_mine, given, strict=True)
-            ]
-            after = _for_a_record(body, record, *mine)
-        for place, (first, each) in enumerate(zip(mine, after, strict=True)):
-            if isinstance(first, dict) and given[place] is not before[place]:
-                if each is not first or list(first) != list(given[place]):
-                    refuse(
-                        "a loop over records that changes which keys a dict has",
-                        "a dict with all keys: {c: 0 for c in CITIES}",
-                    )
-                pairs = [((place, key), value) for key, value in first.items()]
-            elif isinstance(first, Adding):
-                pairs = [((place, None), each)]
-            else:
-                if each is not first:
-                    changed.add(place)
-                continue
-            for key, value in pairs:
-                if not isinstance(value, Adding) or value.key != key:
-                    changed.add(place)
-                    continue
-                touched.add(place)
-                low, high, kinds = added.setdefault(
-                    key, (np.zeros(len(records.values)), np.zeros(len(records.values)), set())
-                )
-                low[number], high[number] = value.low, value.high
-                kinds.update(value.kinds)
+    """What a loop over records makes of the names that it sets: numbers it adds to, or nothing that may be used.
+
+    A name that the loop sets for some record has no value where another one begins, since which record came before is
+    private. A dict of sums stays the one that it is, whoever else keeps it.
+    """
+    sums = {place: each for place, each in enumerate(before) if _is_of_sums(each)}
+    for each in sums.values():
+        current_domain().own(each)
+    if len(set(map(id, sums.values()))) < len(sums):
+        refuse("a loop over records that adds to one dict by two names", "one name")
+    carried = {place for place, each in enumerate(before) if each is UNBOUND or type(each) is Gone}
+    while True:
+        given = [_given(place, each, place in carried) for place, each in enumerate(before)]
+        added, changed = _folded_once(records, body, given, sums)
+        more = {place for place in changed if not isinstance(place, tuple)} - carried
+        more = {place for place in more if given[place] is before[place]}
+        if not more:
+            break
+        carried |= more
+    for place, each in sums.items():
+        totals = {
+            key: Gone() if (place, key) in changed else _added(records, value, added.get((place, key)))
+            for key, value in each.items()
+        }
+        each.update(totals)
     out: list[Any] = []
     for place, each in enumerate(before):
         if place in changed:
             out.append(Gone())
-        elif isinstance(given[place], dict) and given[place] is not each:
-            out.append(
-                current_domain().born({key: _added(records, each[key], added.get((place, key))) for key in each})
-            )
         elif isinstance(given[place], Adding):
             out.append(_added(records, each, added.get((place, None))))
         else:
             out.append(each)
     return out
+
+
+def _is_of_sums(value: Any) -> bool:
+    return type(value) is dict and bool(value) and all(map(_can_add, value.values()))
+
+
+def _given(place: int, value: Any, is_carried: bool) -> Any:
+    """Return what a name holds where a record begins."""
+    if is_carried:
+        return UNBOUND
+    return Adding((place, None), 0.0, 0.0, _kinds(value)) if _can_add(value) else value
+
+
+def _folded_once(
+    records: Records, body: Callable[..., Any], given: Sequence[Any], sums: dict[int, dict[Any, Any]]
+) -> tuple[dict[Any, Any], set[Any]]:
+    """Return what each record adds to which numbers, and which names and items are set to something else."""
+    domain = current_domain()
+    added: dict[Any, Any] = {}
+    changed: set[Any] = set()
+    kept = {place: dict(each) for place, each in sums.items()}
+    try:
+        for number, record in enumerate(records.values):
+            for place, each in sums.items():
+                each.update({key: Adding((place, key), 0.0, 0.0, _kinds(v)) for key, v in kept[place].items()})
+            with one_record():
+                for each in sums.values():
+                    domain.born(each)
+                after = _for_a_record(body, record, *given)
+            pairs = [((place, None), each) for place, each in enumerate(after) if isinstance(given[place], Adding)]
+            for place, each in sums.items():
+                if after[place] is not each or list(each) != list(kept[place]):
+                    refuse(
+                        "a loop over records that changes which keys a dict has",
+                        "a dict with all keys: {c: 0 for c in CITIES}",
+                    )
+                pairs += [((place, key), value) for key, value in each.items()]
+            for place, each in enumerate(after):
+                if not isinstance(given[place], Adding) and each is not given[place]:
+                    changed.add(place)
+            for key, value in pairs:
+                if not isinstance(value, Adding) or value.key != key:
+                    changed.add(key if key[0] in sums else key[0])
+                    continue
+                low, high, kinds = added.setdefault(
+                    key, (np.zeros(len(records.values)), np.zeros(len(records.values)), set())
+                )
+                low[number], high[number] = value.low, value.high
+                kinds.update(value.kinds)
+    finally:
+        for place, each in sums.items():
+            each.clear()
+            each.update(kept[place])
+            domain.born(each)
+    return added, changed
 
 
 def _can_add(value: Any) -> bool:

@@ -88,8 +88,9 @@ class Rewriter(Statements):
 
     def _is_captured(self, names: list[str], loop: ast.For) -> bool:
         """Whether a function that was made outside of a loop may look at a name that the loop sets."""
-        found: set[str] = set()
         pending: list[ast.AST] = [] if self._around is None else [self._around]
+        declared = [each for one in pending for each in ast.walk(one) if isinstance(each, ast.Nonlocal | ast.Global)]
+        found = {name for each in declared for name in each.names}
         place = (loop.lineno, loop.col_offset)
         while pending:
             for each in ast.iter_child_nodes(pending.pop()):

@@ -38,13 +38,14 @@ from dpaudit.reading.universe.second_draws import (
     settled,
 )
 from dpaudit.reading.universe.watched import Line, differs, refuted, watching
+from dpaudit.seconds import PATIENCE
 
 SIZES = (0, 1, 2, 3, 8, 40)
 PAIRS = 24
 MORE = 8  # pairs of each further size, at numbers that stand in the function
 _LARGEST, _MOST_SIZES = 200, 6
 MOST_DRAWS = 20_000  # after which no further pair is tried, beyond one of each size
-SECONDS = 30.0
+SECONDS = 30.0  # of the CPU
 _MOST_ROWS = 20  # of data whose neighbours are tried
 _SLACK = 1e-6
 
@@ -358,13 +359,20 @@ def _differs(before: Any, after: Any, one: Run, two: Run, limits: Limits) -> str
 
 
 def in_a_process(work: Callable[[], Any], seconds: float) -> Any:
-    """Return what some work gives in a process that forks for it; an exception where it dies or takes too long."""
+    """Return what some work gives in a process that forks for it, within so many seconds of the CPU.
+
+    Raises:
+        TimeoutError: if it takes longer, or `PATIENCE` times as long on the clock.
+        RuntimeError: if it fails, or its process dies.
+    """
     reading, writing = os.pipe()
     child = fork()
     if child == 0:
         try:
             os.close(reading)
             os.setsid()
+            signal.signal(signal.SIGPROF, signal.SIG_DFL)
+            signal.setitimer(signal.ITIMER_PROF, seconds)
             try:
                 data = pickle.dumps((True, work()))
             except BaseException as error:
@@ -375,7 +383,7 @@ def in_a_process(work: Callable[[], Any], seconds: float) -> Any:
             os._exit(0)
     os.close(writing)
 
-    deadline, data = time.monotonic() + seconds, b""
+    deadline, data = time.monotonic() + PATIENCE * seconds, b""
     try:
         while True:
             left = deadline - time.monotonic()
@@ -388,7 +396,9 @@ def in_a_process(work: Callable[[], Any], seconds: float) -> Any:
             data += more
     finally:
         os.close(reading)
-        os.waitpid(child, 0)
+        _, status = os.waitpid(child, 0)
+    if os.waitstatus_to_exitcode(status) == -signal.SIGPROF:
+        raise TimeoutError
     is_fine, found = pickle.loads(data) if data else (False, "it ended without an answer")
     if not is_fine:
         raise RuntimeError(found)

@@ -19,10 +19,10 @@ import msgspec
 from dpaudit.errors import UsageError
 from dpaudit.evidence.canonical_json import read_text
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.review.check.finding import CheckResult, Finding, answered, exit_code, failing, passes, unchecked
+from dpaudit.review.check.fields import CheckResult, Finding, answered, exit_code, failing, passes, unchecked
 from dpaudit.stats.methods import MOST_ENUMERATED, ODDS
 
-__all__ = ["TOO_MANY", "CheckResult", "Finding", "check", "check_file", "exit_code", "passes", "theorem"]
+__all__ = ["TOO_MANY", "CheckResult", "Finding", "certain", "check", "check_file", "exit_code", "passes"]
 
 TOO_MANY = "counts"  # the subject of the finding when there are too many runs to compute with
 _CERTIFICATE = "dpaudit-certificate"
@@ -43,7 +43,7 @@ def check_file(path: str | Path, *, target: str | None = None) -> list[Finding]:
     if text.lstrip().startswith("<"):
         from dpaudit.report import evidence_from_page
     if target is not None:
-        from dpaudit.review.check.against import against
+        from dpaudit.review.check.fields import against
 
         evidence = (
             evidence_from_page(text) if text.lstrip().startswith("<") else Evidence.from_json(text, name=str(path))
@@ -58,7 +58,7 @@ def check_file(path: str | Path, *, target: str | None = None) -> list[Finding]:
 
         return [page_finding(text, evidence), *check(evidence)]
     if _is_certificate(text):
-        from dpaudit.review.check.certificate import bare_certificate
+        from dpaudit.review.check.certain import bare_certificate
 
         return [bare_certificate(text)]
     return list(check(Evidence.from_json(text, name=str(path))))
@@ -128,36 +128,37 @@ def check(evidence: Evidence, *, second: bool = True) -> Iterator[Finding]:
         yield unchecked(TOO_MANY, f"{too_many}: too many to compute anything from them again", decides=True)
         return
     for part in _parts(evidence):
+        module, _, function = _CHECKS[part].partition(".")
         try:
-            checks = getattr(importlib.import_module(f"dpaudit.review.check.{part}"), _CHECKS[part])
+            checks = getattr(importlib.import_module(f"dpaudit.review.check.{module}"), function)
             yield from checks(evidence, **({_AGAIN[part]: second} if part in _AGAIN else {}))
         except ImportError as error:
             said = f"not all of it was computed again: that takes {error.name or error}"
-            yield unchecked(_CHECKS[part], said, decides=True)
+            yield unchecked(function, said, decides=True)
             if part in ("accounting", "training"):
-                from dpaudit.review.check.certificate import certificates
+                from dpaudit.review.check.certain import certificates
 
                 yield from certificates(evidence)
         except Exception as error:  # an inconsistent record may fail in any way
-            yield failing(_CHECKS[part], f"what it says cannot be read: {error or type(error).__name__}")
+            yield failing(function, f"what it says cannot be read: {error or type(error).__name__}")
 
 
 _CHECKS = {
-    "sampled": "sampled",
-    "curve": "curve",
-    "certain": "certain",
-    "stated": "stated",
-    "accounting": "accounted",
-    "training": "trained",
+    "sampled": "sampled.sampled",
+    "curve": "sampled.curve",
+    "certain": "certain.certain",
+    "stated": "stated.stated",
+    "accounting": "accounting.accounted",
+    "training": "training.trained",
 }
-"""For each module of checks, its function; they are loaded when evidence has what they check."""
+"""For each part of the checks, its module and function; they are loaded when evidence has what they check."""
 
 _AGAIN = {"sampled": "second", "accounting": "again", "training": "again"}
 """How these functions call it that something is computed a second time."""
 
 
 def _parts(evidence: Evidence) -> tuple[str, ...]:
-    """Return the modules whose checks bear on the evidence."""
+    """Return the parts whose checks bear on the evidence."""
     if evidence.training is not None:
         return ("training",)
     if evidence.accounting is not None:

@@ -13,7 +13,7 @@ from dpaudit.evidence.build import installed_version
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.report import html_page
 from dpaudit.report.html.embedded_json import drawn_with, generator
-from dpaudit.review.check.finding import Finding, answered, failing, unchecked
+from dpaudit.review.check.fields import Finding, answered, failing, unchecked
 
 
 def page_finding(html: str, evidence: Evidence) -> Finding:

@@ -6,25 +6,121 @@ smallest detectable violation are derived again.
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
 from dpaudit.auditing.assumed import RECORDED
-from dpaudit.auditing.verdict import headline_of
+from dpaudit.auditing.verdict import TwoLooks, headline_of
 from dpaudit.checker.bounds import Hits, Notion, TooLongError, second_bound
+from dpaudit.errors import UsageError
 from dpaudit.evidence.build import at_whole, no_bound
 from dpaudit.evidence.event import Trees
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import Attempt, Bound, Counts, Power, Verdict, round_outward
+from dpaudit.evidence.records import Attempt, Bound, Counts, Curve, Power, Search, Verdict, round_outward
+from dpaudit.neighbours.digest import digest, read_kept
 from dpaudit.privacy import ApproxDP, Claim, PureDP, parse_claim
 from dpaudit.report.text.bound_kinds import COUNTEREXAMPLE
-from dpaudit.review.check.finding import DIGITS, Finding, agrees, answered, failing, unchecked
-from dpaudit.review.check.looks import check_looks, looks_of, planned_share
-from dpaudit.stats.joint_region import lower_bound
+from dpaudit.review.check.fields import DIGITS, Finding, agrees, answered, failing, unchecked
+from dpaudit.stats.curve import about, delta_at_least, fnr_at_most, mu_at_least, region_of_bound
+from dpaudit.stats.joint_region import ConfidenceRegion, lower_bound
 from dpaudit.stats.methods import method_of
 from dpaudit.stats.power import Detectable, foresee
+from dpaudit.stats.two_looks import FirstLook, LooksRule, first_look, second_look, second_method
+
+# --- Is a bound above the claim a violation under the rule of two looks? Both looks are recomputed from their counts.
+
+
+def rule_of(evidence: Evidence) -> LooksRule | None:
+    """Return the rule by which a bound above the claim is a violation; None if any such bound is."""
+    if evidence.false_alarm is None or evidence.claim is None:
+        return None
+    again = evidence.sequential is None and evidence.target.asks not in RECORDED
+    return LooksRule(1 - evidence.confidence, evidence.false_alarm, again)
+
+
+def _is_possible(rule: LooksRule) -> bool:
+    return 0 < rule.false_alarm < rule.error < 1
+
+
+def planned_share(evidence: Evidence) -> float:
+    """Return the share of the error level at which a single look detects as much as the rule."""
+    rule = rule_of(evidence)
+    return 1.0 if rule is None else rule.planned / rule.error
+
+
+def is_certain(evidence: Evidence) -> bool:
+    """Whether the claim is exceeded without sampling, or against a proof, which has its own second look."""
+    exact, upper, claim = evidence.exact, evidence.upper, evidence.claimed
+    if evidence.proof is None or claim is None:
+        return False
+    real = [attempt.bound.value for attempt in evidence.attempts if attempt.bound.arithmetic == "real"]
+    most = max(real, default=0.0)
+    known = exact is not None and exact.value >= most
+    return known or most <= claim.value or (upper is not None and most > upper.value)
+
+
+def looks_of(evidence: Evidence) -> TwoLooks | None:
+    """Return the result of both looks: the first from the counts, the second as stated (`check_looks` checks it)."""
+    rule, claim = rule_of(evidence), evidence.claimed
+    if rule is None or claim is None or not evidence.attempts or not _is_possible(rule):
+        return None
+    if is_certain(evidence):
+        return TwoLooks(rule, None)
+    if evidence.sequential is not None:
+        stopped, above = evidence.sequential.stopped, evidence.lower.value > claim.value
+        return TwoLooks(rule, FirstLook(0, "real", rule.at_once if stopped else rule.error, stopped) if above else None)
+    deciding = [
+        (number, attempt.bound)
+        for number, attempt in enumerate(evidence.attempts)
+        if attempt.bound.counts is not None and (attempt.bound.arithmetic == "real" or evidence.low_bits == "verdict")
+    ]
+    return TwoLooks(rule, first_look(rule, deciding, claim), evidence.second)
+
+
+def check_looks(evidence: Evidence, impossible: Callable[[Evidence, Bound, Counts], str]) -> Iterator[Finding]:
+    """Yield a finding for the stated false alarm probability, and for the second look.
+
+    ``impossible`` says what is impossible in a counted bound; empty if nothing is wrong.
+    """
+    rule, second, claim = rule_of(evidence), evidence.second, evidence.claimed
+    if rule is None:
+        if second is not None or evidence.false_alarm is not None:
+            yield failing("second look", "there is a second look, or a false alarm, and nothing that asks for it")
+        return
+    if not _is_possible(rule):
+        yield failing("second look", f"a false alarm of {rule.false_alarm} asks for no other look than one")
+        return
+    looks = looks_of(evidence)
+    first = None if looks is None else looks.first
+    due = first is not None and not first.sure and rule.twice and evidence.verdict is not Verdict.INVALID
+    if second is None or not due:
+        holds = second is None and not due
+        said = f"{'one' if due else 'none'} was due, and there is {'none' if second is None else 'one'}"
+        yield answered("second look", holds, said)
+        return
+    assert first is not None and claim is not None
+    bound = evidence.attempts[first.attempt].bound
+    method, runs = second_method(bound)
+    stated = (second.attempt, second.p, second.method, sum(second.counts.runs))
+    if stated != (first.attempt, first.p, method, runs):
+        said = f"attempt {first.attempt}, at p = {first.p:.6g}, by {method} bounds on {runs} runs"
+        yield failing("second look", f"the first look asks for another one: {said}")
+        return
+    wrong = impossible(evidence, msgspec.structs.replace(bound, method=method), second.counts)
+    if wrong:
+        yield failing("second look", wrong)
+        return
+    again = second_look(rule, first, bound, second.counts, claim)
+    holds = agrees(again.value, second.value) and agrees(again.level, second.level, DIGITS)
+    holds = holds and second.confirmed == (second.value > claim.value)
+    said = f"its counts give {again.value:.10g} at the error level {again.level:.4g}"
+    yield answered("second look", holds, said if holds else f"{said}, and something else is stated")
+
+
+# --- Do sampled bounds follow from their counts? ---
 
 _SECOND_DIGITS = 1e-6  # relative, for a bound that is computed in another way
 _POWER_DIGITS = 1e-6  # relative, for the detectable violation
@@ -347,3 +443,139 @@ def _alike(again: Sequence[Power], stated: Sequence[Power]) -> bool:
             for own, other in zip(again, stated, strict=True)
         )
     )
+
+
+# --- Does the privacy curve follow from the counts of its statements? ---
+
+
+def curve(evidence: Evidence) -> Iterator[Finding]:
+    """Yield a finding for every statement of the curve, for their confidence, and for the points of the curve."""
+    found = evidence.curve
+    if found is None:
+        return
+    regions = []
+    for number, bound in enumerate(found.statements):
+        title = f"curve, statement {number} ({bound.parameter}, {bound.notion})"
+        wrong = _impossible(evidence, bound)
+        if wrong:
+            yield failing("curve", f"{title}: {wrong}")
+            return
+        regions.append(region_of_bound(bound))
+        again = round_outward(float(regions[-1].least(about(bound.parameter, bound.notion).least)), "lower")
+        yield answered("curve", agrees(again, bound.value), f"{title}: its counts give {again:.10g}")
+    spent = sum(1 - bound.confidence for bound in found.statements)
+    holds = found.confidence == evidence.confidence and spent <= (1 - found.confidence) * (1 + DIGITS) + DIGITS
+    yield answered("curve", holds, f"its statements err with at most {spent:.4g}, {found.confidence} is stated")
+    yield _points(found, regions)
+
+
+def _impossible(evidence: Evidence, bound: Bound) -> str:
+    """Say what is impossible in a counted statement; empty if nothing is wrong."""
+    said = bound.side, bound.kind, bound.arithmetic, bound.delta, bound.exact
+    if said != ("lower", "sampled", "real", 0.0, None) or bound.assumes != evidence.assumptions:
+        return "it is a lower bound from counts, and says something else of itself"
+    method = method_of(bound.method)
+    if not method.whole_curve or not isinstance(bound.weight, float) or not 0 < bound.weight < 1:
+        return f"a statement is bounded by a joint method with a weight, not by {bound.method!r}"
+    if bound.pair is None or not 0 <= bound.pair < len(evidence.pairs) or not 0 < bound.confidence < 1:
+        return "it is of no pair of this evidence, or of no confidence"
+    counts, event = bound.counts, bound.event
+    if counts is None or event is None:
+        return "nothing was counted"
+    filled = zip(counts.runs, counts.toward0, counts.toward1, strict=True)
+    if counts.bins is not None or any(min(a, b) < 0 or a + b > runs or runs < 1 for runs, a, b in filled):
+        return "more runs speak for a side than were made"
+    if any(any(hits) and not event.toward(side) for side, hits in enumerate((counts.toward0, counts.toward1))):
+        return "no output of its event speaks for a side, and some were counted"
+    if method.sides == "one" and event.toward(0) and event.toward(1):
+        return "an event of one side speaks for both"
+    measured = {each.bound.counts.runs for each in evidence.attempts if each.pair == bound.pair and each.bound.counts}
+    return "" if counts.runs in measured else "it counts other runs than the attempts on its pair"
+
+
+def _points(found: Curve, regions: Sequence[ConfidenceRegion]) -> Finding:
+    """Check that every point is what the regions show, and that the points are in order and at the right places."""
+    ordered = all(list(at) == sorted(set(at)) and min(at, default=0.0) >= 0 for at in (found.epsilons, found.fprs))
+    if not ordered or max(found.fprs, default=0.0) > 1:
+        return failing("curve", "its points do not stand in order, or lie outside of what can be asked")
+    deltas, fnrs = delta_at_least(regions, found.epsilons), fnr_at_most(regions, found.fprs)
+    holds = len(deltas) == len(found.deltas) and len(fnrs) == len(found.fnrs)
+    holds = holds and all(
+        agrees(round_outward(float(value), "lower"), said) for value, said in zip(deltas, found.deltas, strict=True)
+    )
+    holds = holds and all(
+        agrees(round_outward(float(value), "upper"), said) for value, said in zip(fnrs, found.fnrs, strict=True)
+    )
+    holds = holds and agrees(round_outward(mu_at_least(regions), "lower"), found.mu)
+    said = f"its {len(found.deltas)} values of δ, {len(found.fnrs)} of fnr and μ"
+    return answered("curve", holds, f"{said} {'follow' if holds else 'do not follow'} from the statements")
+
+
+# --- Can the pair have been found as the file says? A search cannot be repeated without the data. ---
+
+SOURCES = ("data", "domain", "given", "mechanism")
+
+
+def searched(evidence: Evidence) -> Iterator[Finding]:
+    """Yield a finding for how the pair was found."""
+    search = evidence.search
+    found = any(pair.origin == "found" for pair in evidence.pairs)
+    if search is None:
+        if found and evidence.trace is not None and evidence.trace.found:
+            said = f"{evidence.trace.found!r} was found by a trace of {evidence.trace.tried} pairs"
+            yield unchecked("search", f"{said}; only a replay shows that it was", decides=False)
+        elif found and evidence.verdict is not Verdict.INVALID:
+            yield failing("search", "a pair is called found, and nothing says how")
+        return
+    wrong = _impossible_search(search) or _data(search)
+    if not wrong and not (found and len(evidence.pairs) == 1):
+        wrong = "a search finds one pair, and measures no other"
+    if wrong:
+        yield failing("search", wrong)
+        return
+    said = f"{search.found!r} of {search.candidates} pairs, by {search.runs} runs that no bound looks at, can have been"
+    yield unchecked("search", f"{said}; only a replay shows that it was", decides=False)
+
+
+def _impossible_search(search: Search) -> str:
+    """Say what is impossible; empty if nothing is wrong."""
+    if search.source not in SOURCES:
+        return f"nothing is searched for in {search.source!r}"
+    if not 0 <= search.raised < max(search.candidates, 1) or min(search.runs, search.shrunk) < 0:
+        return "its numbers of pairs and of runs cannot be"
+    known = search.climbed is not None or (bool(search.tried) and search.tried[0].name == search.found)
+    if not known or len(search.tried) > search.candidates:
+        return "what was found is not the best of what was tried"
+    predicted = [one.predicted for one in search.tried]
+    if any(map(math.isnan, predicted)) or any(a < b for a, b in itertools.pairwise(predicted)):
+        return "the pairs that were tried do not stand in their order"
+    if sum(one.runs for one in search.tried) > search.runs or any(one.runs < 0 for one in search.tried):
+        return "single pairs were run more often than all of them"
+    if search.records is not None and (not search.shrunk or min(search.records) < 0):
+        return "a pair that was not made simpler has no size of its own"
+    made = search.source in ("data", "domain")
+    if not made and (search.shrunk or search.domain is not None or search.climbed is not None):
+        return "only pairs that are made have a domain and simpler neighbours"
+    if (search.data is None) != (search.source in ("mechanism", "domain")) or (search.beyond and search.domain is None):
+        return "its data, or their domain, are not what its source says"
+    if (search.led is None) != (search.replayed == 0) or search.replayed < 0 or (search.led and not made):
+        return "what a replay found, and its runs, cannot be"
+    if search.led is not None:
+        from dpaudit.tracing.pair import LEADS
+
+        if search.led not in LEADS:
+            return f"{search.led!r} is no lead"
+    if search.source == "domain" and search.domain is None:
+        return "it searches over a domain, and names none"
+    return ""
+
+
+def _data(search: Search) -> str:
+    try:
+        if search.domain is not None:
+            read_kept(search.domain)
+        if search.kept is not None and digest(read_kept(search.kept)) != search.data:
+            return "the data that it keeps have another digest"
+    except UsageError as error:
+        return str(error)
+    return ""

@@ -83,7 +83,7 @@ def checklist(seen: Seen, error: float, seed: int = 0) -> tuple[list[Finding], S
     ]
     if several(seen):
         return [_of_one(each, seen) for each in found], None
-    more = altered_finding(seen.updates, seen.options)
+    more = altered_finding(seen.updates, seen.options, followed=seen.followed)
     return [*found, *([more] if more else [])], sampler
 
 

@@ -13,6 +13,7 @@ from dpaudit.training.seen import Parameter, Update
 
 _SAME = 1e-3  # relative, of two divisors
 _ALTERED = 1e-3
+FOLLOWS = "the rate follows the loss"
 UNEXPLAINED = "not explained by batches"
 """What the steps are called of which nobody knows the batches that they hold."""
 
@@ -190,8 +191,16 @@ def parameters_finding(parameters: Mapping[str, Parameter], updates: int) -> Fin
     )
 
 
-def altered_finding(updates: Sequence[Update], options: Collection[str] = ()) -> Finding | None:
+def altered_finding(
+    updates: Sequence[Update], options: Collection[str] = (), *, followed: bool = False
+) -> Finding | None:
     """Say that gradients, or the steps made of them, were changed after the noise; None where they were not."""
+    if followed:
+        text = (
+            "The rate of learning was computed from losses of the batches: it is released with the weights, and "
+            "nothing accounts for it. Let it follow a public validation set, or the number of updates alone."
+        )
+        return Finding("altered", "wrong", FOLLOWS, text)
     if max((each.altered for each in updates), default=0.0) > _ALTERED:
         text = "Gradients were changed after the noise was added; whether only by what has noise, was not seen."
         return Finding("altered", "not seen", "changed after the noise", text)

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from dpaudit.training.seen import Parameter, Seen
+from dpaudit.training.watchers.followed import Followed
 from dpaudit.training.watchers.recorder import Undo
 from dpaudit.training.watchers.schedules import Schedules
 
@@ -23,9 +24,11 @@ class Between:
         seen: where what is found is written down.
         names: of the parameters that are trained.
         own: all parameters of the model.
+        passes: backward passes that PyTorch makes for one of the loop's.
     """
 
-    def __init__(self, seen: Seen, names: Mapping[Any, str], own: Collection[Any]) -> None:
+    def __init__(self, seen: Seen, names: Mapping[Any, str], own: Collection[Any], passes: int = 1) -> None:
+        self.passes = passes
         self.seen, self.names, self.own = seen, names, {*names, *own}
         self.options: list[dict[str, Any]] | None = None
         self.after = {p: p.detach().clone() for p in names}
@@ -38,6 +41,8 @@ class Between:
             optimizer, lambda: self._options(optimizer), lambda counts: self._options(optimizer, counts)
         )
         self.schedules.watch(undo)
+        self.followed = Followed(optimizer, self.passes, lambda: self._by_metric(optimizer))
+        self.followed.watch(undo)
         undo.append(optimizer.register_step_pre_hook(self._before_step).remove)
         undo.append(optimizer.register_step_post_hook(self._after_step).remove)
 
@@ -51,6 +56,7 @@ class Between:
         self.compare()
         if self.schedules.is_broken_off():
             self.seen.options.add("lr")
+        self.seen.followed = self.followed.found()
 
     def compare(self) -> None:
         """Write these down."""
@@ -70,7 +76,14 @@ class Between:
         if self.options is not None and not counted:
             for then, group in zip(self.options, now, strict=False):
                 self.seen.options |= {name for name in group if name in then and not _is_same(group[name], then[name])}
+            if now and not _is_same(now[0].get("lr"), self.options[0].get("lr")):
+                self.followed.set_rate(_value(now[0]["lr"]))
         self.options = [{name: _value(each) for name, each in group.items()} for group in now]
+
+    def _by_metric(self, optimizer: Any) -> None:
+        """A metric decided the rate, also where it left it as it was."""
+        self._options(optimizer)
+        self.seen.options.add("lr")
 
     def _strangers(self, optimizer: Any) -> None:
         """Write down parameters that this step moves and that were not among those that are followed."""
@@ -82,6 +95,7 @@ class Between:
 
     def _after_step(self, *_: Any) -> None:
         self.schedules.updates += 1
+        self.followed.stepped()
         with torch.no_grad(), torch._C.DisableTorchFunction():
             changed = any(p.grad is not grad or grad._version != version for p, (grad, version) in self.given.items())
             changed |= any(p.grad is not None and p not in self.given for p in self.names)

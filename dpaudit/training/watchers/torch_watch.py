@@ -175,7 +175,7 @@ class TorchWatch:
             )
             self.taken = self.plain.gave
             self.plain.watch(self.base, self.undo)
-        self.between = Between(self.seen, self.names, set(self.inner.parameters()))
+        self.between = Between(self.seen, self.names, set(self.inner.parameters()), 1 + self.ghost)
         self.between.watch(self.base, self.undo)
         if self.plain is not None:
             self.plain.moved = self.between.moved

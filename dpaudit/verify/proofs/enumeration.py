@@ -10,8 +10,7 @@ from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Comparison, Proof
 from dpaudit.neighbours import Relation, parse_relation
-from dpaudit.neighbours.digest import digest
-from dpaudit.neighbours.serialise import kept_text, read_kept
+from dpaudit.neighbours.digest import digest, kept_text, read_kept
 from dpaudit.program.enumerate import output_text, parse_exact
 from dpaudit.program.fold import Fold
 from dpaudit.program.symbolic.linear import now

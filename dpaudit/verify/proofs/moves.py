@@ -11,7 +11,7 @@ from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Comparison, Proof
 from dpaudit.neighbours import Relation, parse_relation
-from dpaudit.neighbours.serialise import kept_text, read_kept
+from dpaudit.neighbours.digest import kept_text, read_kept
 from dpaudit.privacy import PureDP
 from dpaudit.verify.moves.derive import RUNS, Derived, Numbers, derive
 from dpaudit.verify.proofs.kind import Asked, Found, NotShownError, ProofKind, Shown, certified

@@ -19,9 +19,9 @@ from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Comparison, Proof
 from dpaudit.neighbours import Relation, parse_relation
+from dpaudit.neighbours.digest import kept_text, read_kept
 from dpaudit.neighbours.domain import Range, allowed_of
 from dpaudit.neighbours.given_moves import GivenMove, parse_all
-from dpaudit.neighbours.serialise import kept_text, read_kept
 from dpaudit.privacy import PureDP
 from dpaudit.verify.proofs.kind import Asked, Found, NotShownError, ProofKind, Shown, certified
 from dpaudit.verify.releases.alone import prices_alone

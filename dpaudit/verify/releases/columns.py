@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from dpaudit.errors import UsageError, nearest
+from dpaudit.neighbours.dataset import is_missing
 from dpaudit.neighbours.domain import Range, Values, allowed_of, by_columns
-from dpaudit.neighbours.records import is_missing
 from dpaudit.reading.universe.cells import Declared, declared
 
 _NUMBERS = (("int64", "float64"), "numbers of 64 bits", "float64")

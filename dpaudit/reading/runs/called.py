@@ -1,0 +1,433 @@
+"""What does a call do in many runs: of the user's own functions, of libraries, of what draws?"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import random
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dpaudit.reading import dispatch, libraries
+from dpaudit.reading.callables import Effect, effect_of
+from dpaudit.reading.draws import Source, is_maker, is_seeder, source_of
+from dpaudit.reading.loops import Looping
+from dpaudit.reading.python import OF_CONTEXTLIB, is_rewritten
+from dpaudit.reading.rewrite import UnreadableError
+from dpaudit.reading.runs import arrays, containers, draw, joins, table_methods, tables
+from dpaudit.reading.runs.active import Active, Generating, unbound_error
+from dpaudit.reading.runs.applied import apply, each_group, plainly
+from dpaudit.reading.runs.builtin_calls import BUILTINS
+from dpaudit.reading.runs.control import DeadError, GivenUpError, SplitError
+from dpaudit.reading.runs.masked import Masked
+from dpaudit.reading.runs.values import UNBOUND, Alternatives, Array, Container, Member, Numbers, Table, differs, raw
+from dpaudit.reading.seeded import Seeded, seeded_by
+from dpaudit.reading.source import is_own, rewritten
+
+_SHOWING = frozenset((
+    "reshape", "ravel", "transpose", "swapaxes", "moveaxis", "squeeze", "diagonal", "view", "asarray", "asanyarray",
+    "atleast_1d", "atleast_2d", "expand_dims", "broadcast_to", "flip", "fliplr", "flipud", "rot90", "rollaxis", "diag",
+    "ascontiguousarray", "matrix_transpose", "real", "imag", "require", "to_numpy",
+))  # fmt: skip
+"""Functions and methods of NumPy whose result may be a part of what they are given."""
+
+
+class Calls(Active):
+    """The calls of many runs."""
+
+    @functools.cached_property
+    def _seeded(self) -> Seeded:
+        return seeded_by(self._twins)
+
+    def twin(self, function: types.FunctionType) -> types.FunctionType:
+        """Return a user's function rewritten with control under masks; where that has no form, with Python's own."""
+        found = self._twins.get(function)
+        if found is None:
+            try:
+                found = rewritten(function, Masked, self)
+            except UnreadableError:
+                try:
+                    found = rewritten(function, Looping, self)
+                except UnreadableError as error:
+                    self.give_up(str(error))
+                found.__dict__["closes"] = True
+            self._twins[function] = found
+        return found
+
+    def call(self, function: Any, /, *args: Any, **keywords: Any) -> Any:
+        """``f(x)``."""
+        function = self.present(function)
+        kind = type(function)
+        if kind is types.FunctionType:
+            if is_own(function):
+                new = function if is_rewritten(function) else self.twin(function)
+                return self._entered(new, args, keywords)
+        elif kind is Member:
+            return self._bearing(self._method(function.owner, function.name, args, keywords))
+        elif kind is Alternatives:
+            title = self._title_of_all(function)
+            if title is not None:
+                return self._of_library(_calling, title, (function, *args), keywords)
+            return self.each_alternative(function, lambda each: self.call(each, *args, **keywords))
+        elif function is UNBOUND:
+            self.leave(unbound_error("a function"))
+        return self._bearing(super().call(function, *args, **keywords))
+
+    def _bearing(self, made: Any) -> Any:
+        """Return what a call made; an iterator is of this call."""
+        if hasattr(type(made), "__next__"):
+            self._born[id(made)] = made
+        return made
+
+    def _entered(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """Call a rewritten function: exceptions cross from Python's control to that under masks, and back."""
+        closes = bool(function.__dict__.get("closes")) or (
+            self.closes and "__dpaudit_frame__" not in function.__code__.co_varnames
+        )
+        if function.__code__.co_flags & inspect.CO_GENERATOR:
+            return Generating(self, function(*args, **keywords))
+        if closes == self.closes:
+            return function(*args, **keywords)
+        before, self.closes = self.closes, closes
+        try:
+            if closes:
+                try:
+                    return function(*args, **keywords)
+                except self.control:
+                    raise
+                except Exception as error:
+                    self.closes = before
+                    self.leave(error)
+            return self._within(function, args, keywords, before)
+        finally:
+            self.closes = before
+
+    def _within(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any], before: bool) -> Any:
+        """Call a function under masks from Python's own control: what its runs raised is raised there."""
+        entry = self.active
+        mine: list[tuple[Array, Any]] = []
+        self.leaving.append(mine)
+        try:
+            value = function(*args, **keywords)
+        except DeadError:
+            if not mine:
+                raise
+            value = None
+        finally:
+            self.leaving.pop()
+        if mine:
+            self.closes = before
+            self.let(entry)
+            chosen, error = mine[0]
+            if np.array_equal(chosen, entry.chosen):
+                raise error
+            raise SplitError(chosen)
+        return value
+
+    def foreign(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """Call what is not the user's."""
+        own = BUILTINS.get(function) if type(function) in _HASHED else None
+        if own is not None:
+            return own(self, *args, **keywords)
+        if is_seeder(function):
+            self.give_up(f"{getattr(function, '__qualname__', 'seed')}: what is seeded is no noise")
+        source = source_of(function)
+        if source is not None:
+            if source.owner is not None and id(source.owner) in self._fixed:
+                return self._of_fixed(function, args, keywords)
+            place = "its random_state" if source.has_own_state else self._seeded.place(source)
+            if place:
+                self.give_up(f"noise that is the same in every process: seeded by {place}, before it is called")
+            return self.drawn(source, args, keywords)
+        if is_maker(function):
+            return self._maker(function, args, keywords)
+        if type(function) is types.FunctionType and function.__code__ is OF_CONTEXTLIB:
+            return self._managed(function, args, keywords)
+        if not differs((args, tuple(keywords.values()))) and libraries.makes(function, args, keywords):
+            return plainly(self, function, args, keywords)
+        title = libraries.title_of(function)
+        if title is not None:
+            return self._of_library(function, title, args, keywords)
+        bound = getattr(function, "__self__", None)
+        if type(bound) is Generating:
+            return self._made_really(function, args, keywords)
+        if bound is not None and type(bound) is not types.ModuleType and not isinstance(bound, type):
+            return self._method(bound, function.__name__, args, keywords, function)
+        return self._function(function, args, keywords)
+
+    def _gone_through(self, function: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return arguments with a list in place of an iterator, whose members may differ by run."""
+        if not any(hasattr(type(each), "__next__") for each in args):
+            return args
+        if getattr(function, "__module__", "") == "itertools" and any(type(each) is Generating for each in args):
+            self.give_up(f"{_title(function)} of a generator")
+        return tuple(Container(list(self.iterate(each))) if hasattr(type(each), "__next__") else each for each in args)
+
+    def _managed(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """A manager that ``contextlib.contextmanager`` makes of a user's generator."""
+        wrapped = getattr(function, "__wrapped__", None)
+        if not self.closes or not is_own(wrapped):
+            self.give_up(f"{_title(function)}, a manager")
+        return contextlib.contextmanager(functools.partial(self.call, wrapped))(*args, **keywords)
+
+    def _function(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        effect = effect_of(function)
+        if effect is Effect.SILENT:
+            return None
+        if is_bare(function) or is_plain_dataclass(function):
+            made = self._made_really(function, args, keywords)
+            self._made[id(made)] = made
+            return made
+        args, keywords = self.callbacks(function, args, keywords)
+        args = self._gone_through(function, args)
+        if effect is Effect.PURE and not self._draws_within((args, keywords)):
+            if keywords.get("out") is not None or (type(function) is np.ufunc and len(args) > function.nin):
+                self.give_up(f"{_title(function)} with out=")
+            made = tables.made(self, function, args, keywords)
+            if made is NotImplemented:
+                made = apply(self, function, args, keywords, arrays.function_of_arrays(self, function, keywords))
+            return self.shown(getattr(function, "__name__", ""), args, made)
+        if effect is Effect.ONCE and not differs((args, tuple(keywords.values()))):
+            return plainly(self, function, args, keywords)
+        if effect is Effect.CHANGES:
+            self.give_up(f"{getattr(function, '__name__', function)}(), which changes its argument")
+        self.give_up(f"{_title(function)}, which may draw, or remember something, by itself")
+
+    def _draws_within(self, value: Any) -> bool:
+        """Whether a generator is handed on."""
+        args, keywords = value
+        return any(
+            isinstance(each, np.random.Generator | np.random.RandomState) for each in (*args, *keywords.values())
+        )
+
+    def callbacks(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """Return arguments whose functions a library may call: only what draws nothing, in one run at a time."""
+        if not any(map(_is_function, (*args, *keywords.values()))):
+            return args, keywords
+        made = tuple(self._callback(each) for each in args)
+        return made, {name: self._callback(each) for name, each in keywords.items()}
+
+    def _callback(self, function: Any) -> Any:
+        if not _is_function(function) or not is_own(getattr(function, "__func__", function)):
+            return function
+        return _Callback(self, function)
+
+    def _title_of_all(self, owner: Alternatives, name: str = "") -> str | None:
+        """Return the name of a call that is made in each run, if it is that of every object of a library."""
+        values = owner.values
+        if not libraries.is_of_library(values[0]) or len(set(map(type, values))) > 1:
+            return None
+        found = {libraries.title_of(getattr(each, name) if name else each) for each in values}
+        return found.pop() if len(found) == 1 else None
+
+    def _method(self, owner: Any, name: str, args: tuple[Any, ...], keywords: dict[str, Any], bound: Any = None) -> Any:
+        owner = self.present(owner)
+        if type(owner) is Alternatives:
+            title = self._title_of_all(owner, name)
+            if title is not None:
+                return self._of_library(functools.partial(_calling_method, name), title, (owner, *args), keywords)
+        if self.differs_nearly_everywhere(owner) and not any(
+            type(each) is Container and containers.base_of(each.content) for each in owner.values
+        ):
+            return apply(self, lambda own, *rest, **more: getattr(own, name)(*rest, **more), (owner, *args), keywords)
+        if type(owner) is Alternatives:
+            return self.each_alternative(owner, lambda each: self._method(each, name, args, keywords))
+        if (
+            type(owner) is Container
+            and not isinstance(owner.content, np.ndarray | Numbers | Table)
+            and not joins.is_of_pandas(type(owner.content))
+        ):
+            return containers.method(self, owner, name, args, keywords)
+        if type(owner) in (Container, Numbers, Table):
+            return self.array_method(owner, name, args, keywords)
+        effect = effect_of(bound if bound is not None else getattr(type(owner), name, None), owner, name)
+        if effect is Effect.SILENT:
+            return None
+        if effect is Effect.CHANGES:
+            if type(owner) in (list, dict, set, np.ndarray):
+                self.give_up(f".{name}() of something that was not made in this call")
+            self.give_up(f".{name}() of a {type(owner).__name__}")
+        args, keywords = self.callbacks(bound, args, keywords)
+        args = self._gone_through(bound, args)
+        if effect is Effect.PURE and not self._draws_within((args, keywords)):
+            return apply(self, lambda own, *rest, **more: getattr(own, name)(*rest, **more), (owner, *args), keywords)
+        if not differs((owner, args, tuple(keywords.values()))) and self.active.whole and effect is Effect.ONCE:
+            return plainly(self, getattr(raw(owner), name), args, keywords)
+        if effect is Effect.ONCE:
+            self.give_up(f".{name}() of a {type(owner).__name__}")
+        self.give_up(f".{name}() of a {type(owner).__name__}, which may draw, or remember something, by itself")
+
+    def array_method(self, owner: Any, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """Call a method of an array, a series or a frame."""
+        return self.shown(name, (owner,), table_methods.method(self, owner, name, args, keywords))
+
+    def shown(self, name: str, args: tuple[Any, ...], made: Any) -> Any:
+        """Return what was made of arrays; it may show a part of them."""
+        if name in _SHOWING and type(made) is Container:
+            for each in args:
+                if type(each) is Container and each is not made and containers.base_of(each.content) is None:
+                    each.view(made)
+        return made
+
+    def construct(self, kind: type, /, *args: Any, **keywords: Any) -> Any:
+        """Make an object of a user's class."""
+        init = dispatch.in_class(kind, "__init__")
+        if type(dispatch.in_class(kind, "__new__")) is staticmethod and is_own(
+            dispatch.in_class(kind, "__new__").__func__
+        ):
+            self.give_up(f"{_title(kind)}, which has a __new__ of its own")
+        if dispatch.in_class(kind, "__new__") is not object.__dict__["__new__"] or not is_own(init):
+            if init is object.__init__ or is_plain_dataclass(kind):
+                made = self._made_really(kind, args, keywords)
+            elif is_own(init):
+                self.give_up(f"{_title(kind)}, whose __init__ Python calls")
+            else:
+                return self._function(kind, args, keywords)
+        else:
+            made = object.__new__(kind)
+            self._made[id(made)] = made
+            self.call(init, made, *args, **keywords)
+        self._made[id(made)] = made
+        return made
+
+    def _made_really(self, kind: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """Call what keeps what it is given, whatever it is: a dataclass, or a generator."""
+        try:
+            return kind(*args, **keywords)
+        except self.control:
+            raise
+        except Exception as error:
+            self.leave(error)
+            raise
+
+    def _by_name(self, function: Any, owner: Any, name: Any, *rest: Any) -> Any:
+        if function not in (getattr, hasattr) or (function is getattr and not rest):
+            return super()._by_name(function, owner, name, *rest)
+        asked = any(dispatch.method(owner, each) is not None for each in ("__getattr__", "__getattribute__"))
+        if asked or dispatch.getter(owner, name) is not None or dispatch.computed(owner, name) is not None:
+            self.give_up(f"{function.__name__}() of what is computed")
+        value = getattr(owner, raw(name), UNBOUND)
+        if type(value) is Alternatives and any(each is UNBOUND for each in value.values):
+            self.give_up(f"{function.__name__}() of what some runs have")
+        return value is not UNBOUND if function is hasattr else rest[0] if value is UNBOUND else value
+
+    # --- draws --------------------------------------------------------------------------------------------
+
+    def drawn(self, source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """Return what a source draws for the active runs, or what they drew in an earlier pass."""
+        return self._next(source.title, lambda: draw.draw(self, source, args, keywords))
+
+    def _next(self, title: str, make: Callable[[], Any]) -> Any:
+        self.alive()
+        found = None if self.recorded is None else self.recorded.take(self, title)
+        if found is None:
+            return make()
+        if found is not draw.MIXED:
+            return found
+        assert self.recorded is not None
+        groups = self.recorded.groups(self.active.places)
+        return each_group(self, groups, lambda run: self._next(title, make), fresh=True)
+
+    def _of_library(self, function: Any, title: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """Call a library that draws by itself, for each run."""
+        self.libraries[title] = None
+        return self._next(title, lambda: draw.called(self, title, function, args, keywords))
+
+    def _maker(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """A generator: fresh ones draw for each run, those with a fixed seed draw the same in every run."""
+        given = [*args, *keywords.values()]
+        if any(map(differs, given)):
+            self.give_up("a generator that is seeded by what differs by run")
+        if not given or given == [None]:
+            return _generator_like(function, self.streams)
+        if len(given) == 1 and isinstance(given[0], np.random.Generator):
+            return given[0]
+        if self.active.whole:
+            made = plainly(self, function, args, keywords)
+            self._fixed[id(made)] = made
+            return made
+        self.give_up("a generator with a fixed seed, which some runs make")
+
+    def _of_fixed(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        if not self.active.whole or differs((args, tuple(keywords.values()))):
+            self.give_up("a draw of a generator with a fixed seed, which some runs make")
+        return plainly(self, function, args, keywords)
+
+
+def _calling(function: Any, *args: Any, **keywords: Any) -> Any:
+    return function(*args, **keywords)
+
+
+def _calling_method(name: str, owner: Any, *args: Any, **keywords: Any) -> Any:
+    return getattr(owner, name)(*args, **keywords)
+
+
+class _Callback:
+    """A user's function that a library calls: with plain values, and it may not draw.
+
+    Args:
+        domain: that the function asks.
+        function: the user's.
+    """
+
+    def __init__(self, domain: Active, function: Any) -> None:
+        self._domain, self._function = domain, function
+        functools.update_wrapper(self, function)
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        domain = self._domain
+        before, events = domain.active, len(domain.events)
+        closes, domain.closes = domain.closes, True
+        try:
+            value = domain.call(self._function, *args, **keywords)
+        finally:
+            domain.closes = closes
+        if len(domain.events) > events or differs(value) or domain.active is not before:
+            raise GivenUpError(f"a function that draws, called by a library{domain.where()}")
+        return raw(value)
+
+
+def is_bare(kind: Any) -> bool:
+    """Whether a class is made as any object is, by nothing of its own."""
+    plain = type(kind) is type and kind.__flags__ & _IN_PYTHON
+    return bool(plain) and kind.__new__ is object.__new__ and kind.__init__ is object.__init__
+
+
+def is_plain_dataclass(kind: Any) -> bool:
+    """Whether a class keeps what it is given, by a constructor that `dataclasses` wrote and nothing else."""
+    if not isinstance(kind, type) or "__dataclass_fields__" not in vars(kind):
+        return False
+    fields = vars(kind)["__dataclass_fields__"].values()
+    init = dispatch.in_class(kind, "__init__")
+    return not (
+        is_own(init)
+        or any(is_own(dispatch.in_class(kind, name)) for name in ("__post_init__", "__setattr__"))
+        or any(is_own(each.default_factory) for each in fields)
+    )
+
+
+_IN_PYTHON = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+
+
+def _is_function(value: Any) -> bool:
+    return isinstance(value, types.FunctionType | types.MethodType)
+
+
+def _title(function: Any) -> str:
+    module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
+    return f"{name or type(function).__name__}()" if module in (None, "builtins") else f"{module}.{name}()"
+
+
+def _generator_like(function: Any, streams: draw.Streams) -> Any:
+    if function is np.random.RandomState:
+        return np.random.RandomState(np.random.SFC64(int(streams.generator.integers(2**63))))
+    if isinstance(function, type) and issubclass(function, random.Random):
+        return random.Random(int(streams.generator.integers(2**63)))
+    return streams.fresh()
+
+
+_HASHED = (types.BuiltinFunctionType, type, types.FunctionType)
