@@ -27,6 +27,7 @@ _SECTIONS = {
             "detect",
             "error",
             "vary",
+            "lengths",
             "pairs",
             "data",
             "domain",

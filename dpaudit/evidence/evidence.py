@@ -227,9 +227,12 @@ def beyond_claim(curve: Curve, claim: Claim | None) -> str:
 
 
 def qualified(evidence: Evidence) -> str:
-    """Return the verdict in words, with the statements that a proof rests on: it is never told without them."""
+    """Return the verdict in words, with the one length and the statements of a proof: it is never told without them."""
     proof = evidence.proof if evidence.verdict is Verdict.PROVED else None
-    return " ".join(filter(None, (str(evidence.verdict), "" if proof is None else proof.granted)))
+    if proof is None:
+        return str(evidence.verdict)
+    length = "" if proof.length is None else f"for n = {proof.length}"
+    return " ".join(filter(None, (str(evidence.verdict), length, proof.granted)))
 
 
 def low_bits_show_more(evidence: Evidence) -> bool:

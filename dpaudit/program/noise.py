@@ -206,6 +206,20 @@ _UNIFORM = Density(
 
 # --- the interface of a program --------------------------------------------------------------------------
 
+_ORDER = "to flip coins in a random order, as permute-and-flip does, has the law of noise.argmax([score + "
+_ORDER += (
+    "noise.exponential(2 / epsilon) for score in scores])"  # Ding et al. (2021), for scores that move by at most 1
+)
+INSTEAD = {
+    **dict.fromkeys(("permutation", "permuted", "shuffle"), _ORDER),
+    **dict.fromkeys(("normal", "standard_normal", "gauss", "normalvariate"), "noise.gaussian(sigma) is normal noise"),
+    **dict.fromkeys(("random", "rand"), "noise.uniform() is a number from 0 to 1"),
+    **dict.fromkeys(("integers", "randint", "randrange"), "noise.choice(range(n)) is a whole number below n"),
+    **dict.fromkeys(("max", "min", "argmin"), "noise.argmax(values) is the place of the largest"),
+    "geometric": "noise.discrete_laplace(scale) is two-sided geometric noise",
+}
+"""What a program may write in place of a name that `Noise` does not have."""
+
 
 class Noise(ABC):
     """The source of a program's randomness; every call draws independently.
@@ -215,6 +229,12 @@ class Noise(ABC):
     """
 
     __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        known = f"it draws {', '.join(LAWS)}"
+        raise AttributeError(f"noise has no {name!r}: {INSTEAD.get(name, known)}")
 
     @abstractmethod
     def _draw(self, method: str, *arguments: Any) -> Any:

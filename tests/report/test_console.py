@@ -23,7 +23,7 @@ def test_eight_to_fifteen_lines_with_the_verdict_first(kind: str) -> None:
     lines = text.splitlines()
     least = 7 if kind in {"invalid", "boundless"} else 8
     assert least <= len(lines) <= 16
-    assert lines[0].startswith(str(evidence.verdict).upper() + ": ")
+    assert lines[0].startswith(view(evidence).headline.word + ": ")
     assert evidence.id in text
     assert text.endswith("\n")
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f\u202e\u00a0]", text)
@@ -72,7 +72,7 @@ def test_low_order_bits_have_a_line_of_their_own() -> None:
 
 def test_proved_exact_and_sampled_have_rows_of_their_own() -> None:
     text = console_summary(made.proved())
-    assert text.startswith("PROVED: The claim is ε = 1, and ε ≤ 0.625 = 5/8 is proved for 5 answers.")
+    assert text.startswith("PROVED for n = 5: The claim is ε = 1, and ε ≤ 0.625 = 5/8 is proved for 5 answers.")
     assert "  proved       ε ≤ 0.625 = 5/8, for 5 answers (alignment, 34 paths)\n" in text
     assert "  exact        ε ≥ 0.6249, certain, on one pair\n" in text
     assert "  sampled      ε ≥ 0.5912 (at 95 % confidence)\n" in text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,17 +39,32 @@ class Varied(click.ParamType[tuple[str, list[Any]]]):
             return name.strip(), [each.strip() for each in text.split(",")]
 
 
+class Lengths(click.ParamType[list[int]]):
+    """N,M,…: several lengths."""
+
+    name = "N,M"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[int]:
+        """Split the text and read its numbers."""
+        texts = [each.strip() for each in str(value).split(",")]
+        if not all(each.isdecimal() and int(each) for each in texts):
+            self.fail(f"{value!r} is no list of lengths, such as 1,2,3", param, ctx)
+        return list(map(int, texts))
+
+
 @click.command(
     "compare",
     cls=Command,
     epilog=examples(
         "dpaudit compare laplace geometric --html compared.html",
         "dpaudit compare release.py:count --vary epsilon=0.1,0.5,1 --data people.csv",
+        "dpaudit compare above_threshold svt_unlimited --length 1,2,3",
         "dpaudit compare one.json other.json",
     ),
 )
 @click.argument("what", metavar="WHAT...", nargs=-1, required=True)
 @click.option("--vary", type=Varied(), metavar="NAME=A,B", help="Every TARGET with each of these values.")
+@click.option("--length", "lengths", type=Lengths(), metavar="N,M", help="Every TARGET for so many answers or numbers.")
 @asked(AuditRequest, "parameters")
 @asked(AuditRequest, "claim")
 @asked(AuditRequest, "pairs")
@@ -63,6 +79,7 @@ class Varied(click.ParamType[tuple[str, list[Any]]]):
 def command(
     what: tuple[str, ...],
     vary: tuple[str, list[Any]] | None,
+    lengths: list[int] | None,
     html_file: str | None,
     quiet: bool,
     apart: Apart,
@@ -71,8 +88,8 @@ def command(
     """Set mechanisms, or values of a parameter, side by side: ε from both sides, and the error of the answers.
 
     WHAT is a TARGET as in `dpaudit audit`, or a file with evidence. A target is proved where it can be read, and
-    audited. Of two files about one target, `dpaudit report --compare` says what changed. The exit code is that of the
-    gravest verdict.
+    audited; --length says how its bound grows with the number of answers, or of numbers of a range. Of two files about
+    one target, `dpaudit report --compare` says what changed. The exit code is that of the gravest verdict.
     """
     from dpaudit.auditing.question import given_or_fresh
     from dpaudit.errors import UsageError
@@ -80,14 +97,24 @@ def command(
     from dpaudit.report.html.side_by_side import side_by_side_page, side_by_side_text
 
     files = [each for each in what if each.endswith((".json", ".html")) and Path(each).is_file()]
-    if len(files) == len(what) and vary is not None:
-        raise UsageError("--vary is about a TARGET that is run, and only evidence is given; leave it out, or name one")
+    if len(files) == len(what) and (vary is not None or lengths is not None):
+        option = "--length" if vary is None else "--vary"
+        raise UsageError(
+            f"{option} is about a TARGET that is run, and only evidence is given; leave it out, or name one"
+        )
+    if lengths is not None and (options["pairs"] or options["data"]):
+        raise UsageError("--length makes up the data, and --pair and --data give them; leave one out")
     if vary is not None and vary[0] in options["parameters"]:
         raise UsageError(f"the parameter {vary[0]!r} is given twice, by -p and by --vary; give it once")
     outputs = OutputFiles(html_file, read=[*files, *options["pairs"], *filter(None, [options["data"]])])
     options["seed"] = given_or_fresh(options["seed"])
     values = [{}] if vary is None else [{vary[0]: value} for value in vary[1]]
-    asked = [{**options, "parameters": {**options["parameters"], **given}} for given in values]
+    every: Sequence[int | None] = lengths or (None,)
+    asked = [
+        {**options, "parameters": {**options["parameters"], **given}, "length": length}
+        for given in values
+        for length in every
+    ]
     found = []
     for each in what:
         found += [checked_evidence(each)] if each in files else [_evidence(each, apart, quiet, one) for one in asked]
@@ -103,9 +130,14 @@ def _evidence(target: str, apart: Apart, quiet: bool, options: dict[str, Any]) -
     from dpaudit.errors import UsageError
 
     evidence = apart.evidence(compared, {"target": target, "quiet": quiet, **options})
-    proof = None if _of_records(options) else ProofRequest(target, **{name: options[name] for name in _PROVED})
+    options = {**options}
+    length = options.pop("length")
+    proof = None
+    if length is not None or not _of_records(options):
+        wanted = {name: options[name] for name in _PROVED}
+        proof = ProofRequest(target, **wanted, domain=domain_of(options["domain"]))
     if proof is not None and evidence.proof is not None:
-        proof = dataclasses.replace(proof, length=evidence.proof.length)  # whichever the pairs have
+        proof = dataclasses.replace(proof, length=length or evidence.proof.length)  # whichever the pairs have
     pairs = digests_of(options["pairs"], evidence.relation)
     asked = {**options, "data": dataset_in(options["data"]), "domain": domain_of(options["domain"])}
     refuse_other(evidence, audit=AuditRequest(target, **asked), proof=proof, pairs=pairs)
@@ -115,7 +147,7 @@ def _evidence(target: str, apart: Apart, quiet: bool, options: dict[str, Any]) -
     return evidence
 
 
-def compared(target: str, quiet: bool, **options: Any) -> dict[str, Any]:
+def compared(target: str, quiet: bool, length: int | None, **options: Any) -> dict[str, Any]:
     """Return the evidence of a target as a document: proved where it is a program that can be read, and audited."""
     from dpaudit.errors import UsageError
 
@@ -124,10 +156,14 @@ def compared(target: str, quiet: bool, **options: Any) -> dict[str, Any]:
         from dpaudit.verify.prove_and_audit import prove
 
         mechanism, found = loaded(target, options)
-        for length in [] if _of_records(options) else [None, _length(mechanism, found["parameters"])]:
+        asked = {name: found[name] for name in _PROVED}
+        if length is not None:  # nothing else has so many answers: a refusal is told
+            return prove(mechanism, **asked, domain=found["domain"], length=length, listen=listen).document()
+        if _of_records(options):
+            return audit(mechanism, **found, listen=listen).document()
+        for each in [None, _length(mechanism, found["parameters"])]:
             with contextlib.suppress(UsageError):  # runs say what they can, and refuse what cannot be run
-                asked = {name: found[name] for name in _PROVED}
-                return prove(mechanism, **asked, length=length, listen=listen).document()
+                return prove(mechanism, **asked, length=each, listen=listen).document()
         return audit(mechanism, **found, listen=listen).document()
 
 

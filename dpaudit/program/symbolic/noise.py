@@ -58,7 +58,15 @@ from dpaudit.program.symbolic.tree import (
     supports,
     way_condition,
 )
-from dpaudit.program.symbolic.value import CHOICE_IS_READ, RefusedError, SymbolicValue, end_of, line_of, zero_sign
+from dpaudit.program.symbolic.value import (
+    CHOICE_IS_READ,
+    RefusedError,
+    SymbolicValue,
+    end_of,
+    further_draws,
+    line_of,
+    zero_sign,
+)
 
 _WITH_A_BOUND = f"a choice with noise that is read, and proved, is {CHOICE_IS_READ}, or with noise.laplace"
 _NEAREST = {
@@ -486,7 +494,8 @@ def _run(
     except AbandonedError:
         return noise.end(("none",), is_null=True)
     except RefusedError as refused:
-        raise SymbolicError(str(refused)) from None
+        told = str(refused)
+        raise SymbolicError("; ".join([told, *further_draws(function, told)])) from None
     if _identities([given, exact])[1:] != before:
         raise SymbolicError("the program changes its data or its parameters; it must work on a copy")
     return noise.end(output)
@@ -509,7 +518,10 @@ def _read_output(
             except (TypeError, AttributeError, NotImplementedError, RecursionError) as error:
                 # most likely the program needs a real float and got an unknown number
                 where = _raised_at(error)
-                raise RefusedError(f"{where and where + ': '}raises {type(error).__name__}: {error}") from None
+                told = (
+                    str(error) if str(error).startswith("noise has no") else f"raises {type(error).__name__}: {error}"
+                )
+                raise RefusedError(f"{where and where + ': '}{told}") from None
             except (Exception, SystemExit) as error:
                 failed, where = raised(error, outer), _raised_at(error)
         noise.ended_at = partial(end_of, function) if failed is None else lambda: where

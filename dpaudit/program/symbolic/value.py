@@ -11,6 +11,7 @@ have if it were zero (IEEE 754, round to nearest), or that it is unknown. Zeros 
 
 from __future__ import annotations
 
+import ast
 import dis
 import inspect
 import linecache
@@ -18,6 +19,7 @@ import math
 import operator
 import os
 import sysconfig
+import textwrap
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from decimal import Decimal
@@ -29,6 +31,7 @@ import numpy as np
 
 from dpaudit.decimals import short_decimal
 from dpaudit.program.coverage.instructions import Unfollowed
+from dpaudit.program.noise import LAWS, Noise
 from dpaudit.program.symbolic.linear import Affine, Rational, spend, whole_where_possible
 
 _OURS = str(Path(__file__).parents[1])
@@ -38,7 +41,8 @@ _SITE = tuple({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
 CHOICE_IS_READ = "noise.argmax([score + noise.exponential(2 / epsilon) for score in scores])"
 SUMS_ARE_READ = (
     "sums of answers and noise are read, with numbers as factors, and comparisons of them; weights that hang on an "
-    f"answer are not. A choice by them, as by permute-and-flip, is read as {CHOICE_IS_READ}: it has the same law"
+    f"answer are not. A choice by them, as by permute-and-flip, is read as {CHOICE_IS_READ}: it has the same law. The "
+    "place of the largest of several numbers is noise.argmax(numbers)"
 )  # Ding, Kifer, Sayed M. N. E., Steinke, Wang, Xiao & Zhang (2021), for scores that move by at most 1
 
 
@@ -55,6 +59,37 @@ def line_of(frames: Any) -> str:
 
 def _line_text(name: str, line: int) -> str:
     return f"{os.path.basename(name)}:{line} ({linecache.getline(name, line).strip()})"
+
+
+def further_draws(function: Any, told: str) -> list[str]:
+    """Return what else of a program's draws is certainly not read, each with its line, known from its source alone.
+
+    Args:
+        function: the program; nothing is said of one whose source is not there.
+        told: the refusal that is told already; its line is left out.
+    """
+    function = inspect.unwrap(getattr(function, "step", function))
+    try:
+        file, first = inspect.getsourcefile(function) or "", inspect.getsourcelines(function)[1]
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+        noise = list(inspect.signature(function).parameters)[1]
+    except (OSError, TypeError, ValueError, SyntaxError, IndexError):
+        return []
+    found: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if not (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)):
+            continue
+        of, name, why = node.value.id, node.attr, ""
+        if of == noise and name in LAWS and not LAWS[name].is_provable:
+            why = f"noise.{name}, which no shift of the draws carries over at a bounded cost"
+        elif of == noise and not hasattr(Noise, name):
+            why = f"noise has no {name!r}"
+        elif of in ("np", "numpy") and name == "argmax":
+            why = "noise.argmax(values) is read, and np.argmax is not"
+        line = _line_text(file, first + node.lineno - 1)
+        if why and not told.startswith(line):
+            found.setdefault(line, why)
+    return [f"{line}: {why}" for line, why in found.items()]
 
 
 def end_of(function: Any) -> str | None:

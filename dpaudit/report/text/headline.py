@@ -186,11 +186,13 @@ def _proved(evidence: Evidence, upper: Bound, claim: str) -> tuple[str, str]:
     scope = "" if proof is None else f" The proof holds for {proof.scope.rstrip('.')}."
     rounded = claimed is not None and upper.value > claimed.value
     note = " The bound is written rounded up; exactly, it does not exceed the claim." if rounded else ""
+    length = None if proof is None else proof.length
+    other = "" if length is None else f" It holds at n = {length} alone."
     return (
         f"The claim is {claim}, and {full_text(upper, claimed)} is proved {proved_for(proof)}.{_at_least(evidence)}"
         f"{note}{scope}",
         "A proof covers the mechanism as modelled, in real arithmetic and with perfect sampling, not the system in "
-        "which it is used.",
+        f"which it is used.{other}",
     )
 
 
