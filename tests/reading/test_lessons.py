@@ -28,7 +28,8 @@ def written(line, tmp_path):
     """Return a function of a line: what it computes last is returned."""
     line = line.removesuffix(", a coin for each record").replace("laplace(…", "np.random.laplace(0, 99")
     *before, last = line.split("; ")
-    last = f"({last})" if "=" not in re.sub("[<>=]=|[a-z_]+=|{.*}", "", last) else last
+    last = f"({last})" if "=" not in re.sub("[<>=!]=|[a-z_]+=|{.*}", "", last) else last
+    before = ["n, m = len(df), x.clip(0, 9).sum()", *before]
     value = f"len({last}) + np.random.laplace(0, 99)" if last.startswith("(df[np") else last
     *before, value = (*before, value) if value.startswith(("(", "len")) else (*before, value, "n")
     body = "\n".join(f"    {each}" for each in ['x, y = df["age"], df["pay"]', *before, f"return {value}"])
@@ -115,6 +116,16 @@ def test_what_people_write_is_refused_with_line_reason_and_what_to_write_instead
         assert re.fullmatch(r"test_lessons\.py:\d+", each.line)
         assert each.what
         assert each.instead
+
+
+def test_what_to_write_instead_of_what_people_write_is_read(tmp_path):
+    lines = {each.instead for function in REFUSED.values() for each in read(function, DOMAIN).refused}
+    for line in lines:
+        function, file = written(line, tmp_path)
+        found = read(function, DOMAIN)
+        assert not found.refused, f"{file.read_text()}\n{found.refused}"
+        assert all(found.paths), file.read_text()
+    assert len(lines) >= 30
 
 
 def test_every_form_that_has_a_lesson_is_one_that_is_refused():

@@ -83,7 +83,7 @@ class Builtins(Base):
                 else Token()
             )
         if isinstance(value, Private):
-            refuse("round() of a private value, which jumps where it does not", "round after the noise")
+            refuse("round() of a private value, which jumps where it does not", "round(n + laplace(…), 1)")
         return naturally(round, value) if digits is None else naturally(round, value, digits)
 
     def b_int(self, *args: Any) -> Any:

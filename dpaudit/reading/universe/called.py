@@ -27,7 +27,7 @@ from dpaudit.reading.universe import calls, column_methods, library_calls, numbe
 from dpaudit.reading.universe.base import Bound, hook, naturally
 from dpaudit.reading.universe.columns import Column
 from dpaudit.reading.universe.frames import Frame
-from dpaudit.reading.universe.lessons import LESSONS, refuse_by_name, refuse_raising
+from dpaudit.reading.universe.lessons import ANY, LESSONS, refuse_by_name, refuse_raising
 from dpaudit.reading.universe.noise import Draw, drawn
 from dpaudit.reading.universe.numbers import Number, stacked
 from dpaudit.reading.universe.operators import Operators
@@ -393,7 +393,7 @@ class Calls(Operators):
             inspect.signature(function).bind(*args, **keywords)
         except TypeError:
             shown = ", ".join([f"{each}=" for each in keywords]) or f"{len(args)} arguments"
-            refuse(f"{name} with {shown} is not read in this form", _form(function, name))
+            refuse(f"{name} with {shown}, which is read as {_form(function, name)}", LESSONS.get(name, ("", ANY))[1])
         for each in (*args[1:], *keywords.values()):
             if (
                 isinstance(each, list | dict | tuple)
@@ -654,4 +654,4 @@ def _form(function: Callable[..., Any], name: str) -> str:
     """Return the form of a method or function that is read."""
     told = [each for each in inspect.signature(function).parameters.values() if each.kind is not each.VAR_KEYWORD]
     names = [each.name if each.default is each.empty else f"{each.name}=" for each in told]
-    return LESSONS[name][1] if name in LESSONS else f"{name}({', '.join(names)})"
+    return f"{name}({', '.join(names)})"

@@ -163,7 +163,9 @@ def c_map(x: Column, arg: Any) -> Column:
 def c_apply(x: Column, func: Any) -> Column:
     """``apply(function)``."""
     return (
-        records.applied(func, x, "apply") if callable(func) else refuse("apply of a name", "the method itself: x.sum()")
+        records.applied(func, x, "apply")
+        if callable(func)
+        else refuse("apply of a name", "x.clip(LOW, HIGH).sum() + laplace(…)")
     )
 
 

@@ -323,7 +323,7 @@ class Universe(Parts):
             if isinstance(value, Cell):
                 return value.compared("ne", 0, is_left=True)
             self.state.note(
-                Refused(line(), f"a branch on a {value.noun}", "noise first, and the branch on what is released")
+                Refused(line(), f"a branch on a {value.noun}", "noisy = n + laplace(…); 1 if noisy > LIMIT else 0")
             )
             return self._guessed()
         if kind in (
@@ -345,7 +345,7 @@ class Universe(Parts):
                 return self.truth(self.call(method))
         if sort_of(value) != PUBLIC:
             refuse_and_leave(
-                "a branch on something that is not public", "noise first, and the branch on what is released"
+                "a branch on something that is not public", "noisy = n + laplace(…); 1 if noisy > LIMIT else 0"
             )
         return bool(value)
 
@@ -404,7 +404,9 @@ class Universe(Parts):
             refuse(
                 f"a loop over a {value.noun} that does more than add to numbers, or ends early: what it keeps from one "
                 "record to the next cannot be followed",
-                "columns, or total += x in a plain loop; of groups: for v in VALUES: part = df[df[KEY] == v]",
+                "sum(FUNCTION(v) for v in x) + laplace(…)"
+                if isinstance(value, Column)
+                else "[len(df[df[KEY] == v]) + laplace(…) for v in VALUES]",
             )
         if (
             kind.__module__ == "itertools"
@@ -460,7 +462,7 @@ class Universe(Parts):
         value = self.seen(value)
         sort = max(sort_of(value), sort_of(specification))
         if sort == PRIVATE:
-            refuse("the text of a private value", NOISE_FIRST)
+            refuse("the text of a private value", 'noisy = n + laplace(…); f"{noisy:.1f}"')
         if sort == RELEASED:
             is_shown_alike = isinstance(value, Token) and value.is_number and conversion in (-1, 115) and specification
             if not is_shown_alike:
@@ -504,7 +506,7 @@ class Universe(Parts):
             if sort == PUBLIC
             else Token((), frozenset(("str",)))
             if sort == RELEASED
-            else refuse("the text of a private value", NOISE_FIRST)
+            else refuse("the text of a private value", 'noisy = n + laplace(…); f"{noisy:.1f}"')
         )
 
     def enter(self, manager: Any) -> Any:

@@ -24,8 +24,8 @@ from dpaudit.reading.universe.state import Private, current, refuse
 
 _ORDERS = itertools.count(1)
 _SELECTIONS = itertools.count(1)
-GROUPED = "df.groupby(KEY)[NAME].sum().reindex(VALUES, fill_value=0)"
-REINDEX = ".reindex(LABELS, fill_value=0) with a list of labels of your own"
+GROUPED = "df.groupby(KEY)[NAME].sum().reindex(VALUES, fill_value=0) + laplace(…, size=len(VALUES))"
+REINDEX = "df[KEY].value_counts().reindex(VALUES, fill_value=0) + laplace(…, size=len(VALUES))"
 
 
 class Selection:
@@ -105,12 +105,15 @@ class Frame(Private):
             return Frame(self.universe, self.rows, {name: self.column(name) for name in names})
         if isinstance(key, Column):
             if not key.is_mask or not key.rows.same(self.rows):
-                refuse("a choice of rows by something that is no mask of these rows", 'df[df["age"] > 40]')
+                refuse("a choice of rows by something that is no mask of these rows", "len(df[x > LIMIT]) + laplace(…)")
             space = key.space.take(np.flatnonzero(plain(key.low)))
             return self.of_rows(self.rows.kept(space))
         if isinstance(key, Sampling):
             return self.of_rows(key.of(self.rows))
-        return refuse("a choice of rows by place, or by something that is no mask of these rows", 'df[df["age"] > 40]')
+        return refuse(
+            "a choice of rows by place, or by something that is no mask of these rows",
+            "len(df[x > LIMIT]) + laplace(…)",
+        )
 
     def get(self, name: str) -> Any:
         """Return an attribute that is no method."""
@@ -188,7 +191,7 @@ class Frame(Private):
         """``drop(columns=…)``."""
         gone = columns if columns is not None else labels if axis in (1, "columns") else None
         if gone is None:
-            refuse("drop of rows by label", 'a mask: df[df["age"] > 40]')
+            refuse("drop of rows by label", "len(df[x > LIMIT]) + laplace(…)")
         gone = [gone] if isinstance(gone, str) else list(gone)
         for name in gone:
             self.column(name)
@@ -525,7 +528,7 @@ def query(frame: Frame, text: str) -> Any:
     import operator
 
     if not isinstance(text, str):
-        refuse("query of what is no public text", 'df[df["age"] > 40]')
+        refuse("query of what is no public text", "len(df[x > LIMIT]) + laplace(…)")
     domain = current_domain()
     tests: dict[type, str] = {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne"}
 
@@ -548,7 +551,7 @@ def query(frame: Frame, text: str) -> Any:
                 one = domain.binary(tests[type(test)], left, right)
                 found = one if found is None else domain.binary("and_", found, one)
             return found
-        return refuse("query with calls, names from outside or arithmetic", 'a mask: df[df["age"] > 40]')
+        return refuse("query with calls, names from outside or arithmetic", "len(df[x > LIMIT]) + laplace(…)")
 
     def value(node: ast.expr) -> Any:
         if isinstance(node, ast.Name) and node.id in frame.columns:
@@ -557,10 +560,10 @@ def query(frame: Frame, text: str) -> Any:
             return operator.neg(value(node.operand))
         if isinstance(node, ast.Constant) and isinstance(node.value, int | float | str):
             return node.value
-        return refuse("query with calls, names from outside or arithmetic", 'a mask: df[df["age"] > 40]')
+        return refuse("query with calls, names from outside or arithmetic", "len(df[x > LIMIT]) + laplace(…)")
 
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except SyntaxError:
-        refuse("a query that is no Python", 'a mask: df[df["age"] > 40]')
+        refuse("a query that is no Python", "len(df[x > LIMIT]) + laplace(…)")
     return frame.select(mask(tree))

@@ -1,7 +1,8 @@
 """What may be written in place of what is not read? For each name why it is none, and a line that is read.
 
-In the lines, ``df`` is the frame, ``x`` and ``y`` are its columns of numbers, ``laplace(…)`` is noise of the scale that
-hides a record, and names in capitals are constants of the function; ``tests/reading/test_lessons.py`` reads every one.
+In the lines, ``df`` is the frame, ``x`` and ``y`` are its columns of numbers, ``n`` and ``m`` private numbers,
+``laplace(…)`` is noise of the scale that hides a record, and names in capitals are constants of the function;
+``tests/reading/test_lessons.py`` reads every one.
 """
 
 from __future__ import annotations
@@ -138,5 +139,5 @@ def refuse_raising(what: str, error: Exception) -> NoReturn:
     """Refuse what raises for a record: whether it does is private."""
     refuse(
         f"{what} raises {type(error).__name__} for some records of the domain: whether it does is private",
-        "a value for each of them: FUNCTION(v) if v != 0 else 0; or a narrower domain",
+        "x.map(lambda v: FUNCTION(v) if v != 0 else 0).clip(LOW, HIGH).sum() + laplace(…)",
     )

@@ -20,7 +20,7 @@ from dpaudit.reading.universe.released import Token, joined, kind_of_plain
 from dpaudit.reading.universe.state import NOISE_FIRST, Private, current, refuse
 
 MOST_NUMBERS = 20_000_000  # of one table, kinds times numbers
-RATIO = "noisy = a + laplace(…); size = b + laplace(…); noisy / max(size, 1)"
+RATIO = "noisy = n + laplace(…); other = m + laplace(…); noisy / max(other, 1)"
 
 
 class Number(Private):
@@ -161,9 +161,11 @@ class Number(Private):
     def times(self, other: Any) -> Number:
         """Return a multiple by public numbers."""
         if isinstance(other, Private):
-            refuse("a product of private numbers", "noise for both, and the product of those")
+            refuse("a product of private numbers", "noisy = n + laplace(…); other = m + laplace(…); noisy * other")
         if isinstance(other, Token):
-            refuse("a private number times a released one", "noise first, and the product after it")
+            refuse(
+                "a private number times a released one", "noisy = n + laplace(…); other = m + laplace(…); noisy * other"
+            )
         _finite(other)
         if isinstance(other, int | np.integer) and abs(int(other)) > 2**31:
             refuse("a product with so large a whole number, which may wrap", "a float: 1e18 for 10 ** 18")
@@ -180,10 +182,10 @@ class Number(Private):
         if isinstance(other, Private):
             refuse("a ratio of private numbers", RATIO)
         if isinstance(other, Token):
-            refuse("a private number divided by a released one", "noise first, and the quotient after it")
+            refuse("a private number divided by a released one", RATIO)
         _finite(other)
         if np.any(np.asarray(other) == 0):
-            refuse("a quotient by 0", "a divisor that is not 0")
+            refuse("a quotient by 0", "n / 2 + laplace(…)")
         found = self.times(1.0 / np.asarray(other, float) if np.ndim(other) else 1.0 / float(other))
         return found.like(found.low, found.high, is_whole=False, kinds=self._kinds_with(other, division=True))
 

@@ -181,7 +181,7 @@ class Operators(Builtins):
         if name == "matmul":
             return exact.product(other, is_left=exact is right)
         if name in COMPARISONS:
-            refuse("a comparison of a private number", "noise first, and the comparison of what is released")
+            refuse("a comparison of a private number", "noisy = n + laplace(…); noisy > LIMIT")
         return refuse(
             f"an operator ({name}) on a private number, which may move it farther than a record does", NOISE_FIRST
         )

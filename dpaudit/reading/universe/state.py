@@ -237,7 +237,7 @@ class Private:
 
     __slots__ = ("__weakref__",)
     noun = "private value"
-    to_release = "noise on it: x + np.random.laplace(0, scale)"  # what to write before it is returned
+    to_release = "n + laplace(…)"  # what to write before it is returned
 
     def __new__(cls, *_: Any, **__: Any) -> Any:
         """Make a value of the pass that is read."""
@@ -275,7 +275,8 @@ class Unknown(Private):
     noun = "value that was refused"
 
 
-NOISE_FIRST = "add noise first, and compute with what is released"
+NOISE_FIRST = "noisy = n + laplace(…); max(noisy, 0)"
+"""Of a private number n: noise first, and then anything with what is released."""
 
 
 def both(state: Pass) -> bool:
