@@ -14,7 +14,7 @@ from dpaudit.reading.universe.base import Base, naturally
 from dpaudit.reading.universe.columns import Column, plain
 from dpaudit.reading.universe.frames import Frame, column_sum
 from dpaudit.reading.universe.lessons import refuse_form
-from dpaudit.reading.universe.noise import Perturbed, largest
+from dpaudit.reading.universe.noise import Draw, Perturbed, largest
 from dpaudit.reading.universe.numbers import Number, among
 from dpaudit.reading.universe.records import Cell, Records
 from dpaudit.reading.universe.released import Token, items, number
@@ -177,12 +177,13 @@ class Builtins(Base):
             return Token()
         listed = list(self.iterate(values))
         keys = [each if key is None else self.call(key, each) for each in listed]
+        keys = [each[0] for each in keys] if _is_told_by_first(keys) else keys
         sort = max(sort_of(keys), sort_of(reverse))
+        if sort == PUBLIC:
+            order = naturally(sorted, range(len(listed)), key=keys.__getitem__, reverse=bool(reverse))
+            return self.born([listed[place] for place in order])
         if sort == PRIVATE or sort_of(listed) == PRIVATE:
             refuse("sorting of or by private values", "sorting by released values")
-        if sort == PUBLIC:
-            order = sorted(range(len(listed)), key=keys.__getitem__, reverse=bool(reverse))
-            return self.born([listed[place] for place in order])
         self._certain(keys, listed)
         self.raises("any")
         kinds = {each.kinds if isinstance(each, Token) and each.is_number else None for each in listed}
@@ -371,6 +372,10 @@ class Builtins(Base):
             elif kind is int:
                 self.raises("int")
             return number(kind.__name__)
+        if args and isinstance(args[0], Draw) and not args[0].shape and kind is float:
+            found = args[0].like(args[0].scales)
+            found.kind = "float"
+            return found
         if args and isinstance(args[0], Number) and args[0].is_whole and kind is int:
             return args[0].cast(int)
         if sort_of(args) != PUBLIC:
@@ -383,3 +388,11 @@ class Builtins(Base):
         return value
 
     b_frozenset = b_set
+
+
+def _is_told_by_first(keys: list[Any]) -> bool:
+    """Whether tuples are told apart by what stands first in them, which is public: nothing looks at the rest."""
+    firsts = [each[0] for each in keys if type(each) is tuple and each]
+    if len(firsts) < len(keys) or sort_of(firsts) != PUBLIC or not all(type(each) in (str, int) for each in firsts):
+        return False
+    return len(set(firsts)) == len(keys)

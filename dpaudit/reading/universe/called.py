@@ -133,7 +133,8 @@ class Calls(Operators):
         if init is object.__dict__["__init__"]:
             made: Any = naturally(kind, *args, **keywords)
         elif is_own(init):
-            made = object.__new__(kind)
+            is_error = issubclass(kind, BaseException)  # which keeps what it is made of
+            made = BaseException.__new__(kind, *args) if is_error else object.__new__(kind)
             self.born(made)
             self.call(init, made, *args, **keywords)
             return made
@@ -567,6 +568,9 @@ class Calls(Operators):
             return Token() if name == "isEnabledFor" else None
         if isinstance(owner, type):
             return self._class_method(function, owner, name, args, keywords)
+        if isinstance(owner, BaseException) and name == "__init__" and not keywords:
+            self.own(owner)
+            return naturally(function, *args)
         kind = type(owner)
         if isinstance(owner, pd.Index):
             kind = pd.Index

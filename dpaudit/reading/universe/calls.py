@@ -95,6 +95,7 @@ READS: dict[type, frozenset[str]] = {
     list: _words("index count copy"),
     tuple: _words("index count"),
     dict: _words("get keys values items copy"),
+    types.MappingProxyType: _words("get keys values items copy"),
     collections.OrderedDict: _words("get keys values items copy"),
     collections.Counter: _words("get keys values items copy most_common total elements"),
     collections.defaultdict: _words("keys values items copy"),

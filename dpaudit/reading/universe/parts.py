@@ -39,6 +39,7 @@ _VALUES = frozenset(
 )
 """Attributes of released values that are no methods."""
 _INDEXERS = frozenset(("_LocIndexer", "_iLocIndexer", "_AtIndexer", "_iAtIndexer"))
+_ARGS = vars(BaseException)["args"]
 _DUNDERS = frozenset(
     (
         "__name__",
@@ -96,6 +97,8 @@ class Parts(Calls):
                 refuse(f"the module {owner.__name__} is not known here")
             return naturally(getattr, owner, name)
         kind = type(owner)
+        if dispatch.in_class(kind, name) is _ARGS:
+            return owner.args
         if is_of_users_class(kind) and kind is not type:
             return self._attribute_of_object(owner, name)
         if isinstance(owner, type):
@@ -103,9 +106,7 @@ class Parts(Calls):
         if isinstance(owner, super):
             return naturally(getattr, owner, name)
         if isinstance(owner, BaseException):
-            if name != "args":
-                refuse(f".{name} of an exception")
-            return owner.args
+            refuse(f".{name} of an exception")
         if isinstance(owner, types.FunctionType | types.MethodType | functools.partial):
             if name in ("__name__", "__qualname__", "__doc__"):
                 return naturally(getattr, owner, name)

@@ -41,7 +41,10 @@ _DICTS = frozenset(
 )
 _ITERATORS = tuple(type(each) for each in (iter([]), iter(()), iter(range(0)), iter("")))
 PLAIN_ARRAYS = "biufcUSmM"
-_BASES = (tuple, int, str, enum.Enum, enum.IntEnum, enum.StrEnum, enum.ReprEnum, enum.Flag, Exception, ValueError)
+_BASES = (
+    tuple, int, str, enum.Enum, enum.IntEnum, enum.StrEnum, enum.ReprEnum, enum.Flag, BaseException, Exception,
+    ValueError, RuntimeError, LookupError, KeyError,
+)  # fmt: skip
 
 
 def sort_of(value: Any) -> int:

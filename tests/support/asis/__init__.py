@@ -24,7 +24,8 @@ DOMAIN = {"age": list(range(121)), "city": list("abc"), "income": (-1e6, 1e6), "
 DELTA = Fraction(1, 10**5)
 RIGHT = ("forty", "forty_more", "realistic", "realistic_own")
 WRONG = ("attacks", "attacks_more", "attacks_loops", "attacks_released", "attacks_objects", "attacks_hooks",
-         "attacks_sparse", "attacks_compared", "attacks_kept", "attacks_tables", "attacks_python")  # fmt: skip
+         "attacks_sparse", "attacks_compared", "attacks_kept", "attacks_tables", "attacks_python",
+         "attacks_errors")  # fmt: skip
 
 
 @dataclass(frozen=True)
