@@ -34,7 +34,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from support.steinke import one_run_bound
 
 import dpaudit as dp
-from dpaudit.auditing.rates import gaussian_epsilon
+from dpaudit.auditing.accuracy import gaussian_epsilon
 from dpaudit.stats.one_run import split_guesses
 
 DELTA = 1e-5

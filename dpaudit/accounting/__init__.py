@@ -35,7 +35,6 @@ __all__ = [
     "Laplace",
     "RandomisedResponse",
     "as_events",
-    "balls",
     "beyond",
     "calibrate",
     "certificate",

@@ -15,7 +15,6 @@ from fractions import Fraction
 from typing import Any
 
 from dpaudit.accounting import closed_forms
-from dpaudit.accounting.balls import ball, decimal, middle, outward, precision, short
 from dpaudit.accounting.beyond import (
     LARGE,
     MOST_NOISE,
@@ -25,13 +24,12 @@ from dpaudit.accounting.beyond import (
     with_less_noise,
     with_more_noise,
 )
-from dpaudit.accounting.certificate import certificate, ending, text
+from dpaudit.accounting.certificate import Pairs, apart, attained, certificate, ending, largest_losses, pairs, text
 from dpaudit.accounting.closed_forms import Order, best_order, concentrated, least, total
 from dpaudit.accounting.compose import Composition, End, Tail
 from dpaudit.accounting.events import Block, DiscreteGaussian, Event, Events, Gaussian, Sampled, as_events
 from dpaudit.accounting.lattice import Grid, step_for
-from dpaudit.accounting.losses import Atoms, Continuous, LossLaw
-from dpaudit.accounting.pairs import Pairs, apart, attained, largest_losses, pairs
+from dpaudit.accounting.losses import Atoms, Continuous, LossLaw, ball, decimal, middle, outward, precision, short
 from dpaudit.accounting.plan import Tilt, tilted
 from dpaudit.decimals import Number, read_number
 from dpaudit.errors import UsageError
@@ -62,29 +60,18 @@ _LEAST_DELTA = Fraction(1, 10**150)
 
 @dataclass(frozen=True)
 class Certified:
-    """An interval that certainly holds ε at a δ, or δ at an ε.
+    """An interval that certainly holds ε at a δ, or δ at an ε."""
 
-    Attributes:
-        events: what was accounted.
-        parameter: "epsilon" or "delta": what the interval is about.
-        at: the other one, exactly.
-        low: a loss of the events on some data and with some queries, certainly.
-        high: no neighbours lose more, certainly; infinite where nothing finite holds.
-        certificate: what `dpaudit check` reads, as JSON is read.
-        curve: (ε, δ_low, δ_high) at some ε around, each δ certain, for a picture; empty where none was asked for.
-        tolerance: the width that was asked for, in ε.
-        note: why the interval is not as narrow as that; empty where it is.
-    """
-
-    events: Events
-    parameter: str
-    at: Fraction
-    low: float
-    high: float
-    certificate: dict[str, Any]
+    events: Events  # what was accounted
+    parameter: str  # "epsilon" or "delta": what the interval is about
+    at: Fraction  # the other one, exactly
+    low: float  # a loss of the events on some data and with some queries, certainly
+    high: float  # no neighbours lose more, certainly; infinite where nothing finite holds
+    certificate: dict[str, Any]  # what `dpaudit check` reads, as JSON is read
+    # (ε, δ_low, δ_high) at some ε around, each δ certain, for a picture; empty where none was asked for
     curve: tuple[tuple[float, float, float], ...] = ()
-    tolerance: float = TOLERANCE
-    note: str = ""
+    tolerance: float = TOLERANCE  # the width that was asked for, in ε
+    note: str = ""  # why the interval is not as narrow as that; empty where it is
 
     @property
     def width(self) -> float:

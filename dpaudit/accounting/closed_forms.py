@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.accounting.balls import ball, decimal, precision
+from dpaudit.accounting.certificate import attained
 from dpaudit.accounting.events import (
     Block,
     DiscreteGaussian,
@@ -24,8 +24,7 @@ from dpaudit.accounting.events import (
     Sampled,
 )
 from dpaudit.accounting.lattice import height
-from dpaudit.accounting.losses import Atoms, GaussianLaw
-from dpaudit.accounting.pairs import attained
+from dpaudit.accounting.losses import Atoms, GaussianLaw, ball, decimal, precision
 from dpaudit.decimals import number_of, root_of
 from dpaudit.errors import UsageError
 from dpaudit.privacy import GaussianDP, PureDP, ZeroConcentratedDP
@@ -38,17 +37,11 @@ _LEAST = Fraction(1, 10**40)  # a smaller ρ is not told from 0 from below
 
 @dataclass(frozen=True)
 class Concentrated:
-    """ρ of an event.
+    """ρ of an event."""
 
-    Attributes:
-        rho: no neighbours lose more.
-        exact: whether Gaussian noise, which has this ρ at every order, is such an event.
-        gaussian: whether the event is Gaussian noise, or a claim of μ, so that μ² = 2ρ.
-    """
-
-    rho: Fraction
-    exact: bool = False
-    gaussian: bool = False
+    rho: Fraction  # no neighbours lose more
+    exact: bool = False  # whether Gaussian noise, which has this ρ at every order, is such an event
+    gaussian: bool = False  # whether the event is Gaussian noise, or a claim of μ, so that μ² = 2ρ
 
 
 def concentrated(event: Event) -> Concentrated | None:
@@ -135,15 +128,10 @@ def _claims_rho(event: Event) -> bool:
 
 @dataclass(frozen=True)
 class Order:
-    """What ρ-zCDP implies by its divergence of one order (Canonne, Kamath & Steinke 2020, Proposition 12).
+    """What ρ-zCDP implies by its divergence of one order (Canonne, Kamath & Steinke 2020, Proposition 12)."""
 
-    Attributes:
-        rho: of all events.
-        alpha: the order, above 1; any one is proved, and the best is searched for in floating point.
-    """
-
-    rho: Fraction
-    alpha: Fraction
+    rho: Fraction  # of all events
+    alpha: Fraction  # the order, above 1; any one is proved, and the best is searched for in floating point
 
     def epsilon(self, delta: Fraction) -> Any:
         """Return ε = αρ + ln(1 − 1/α) − (ln δ + ln α)/(α − 1), or 0, as a ball."""

@@ -27,9 +27,8 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.accounting.balls import ball, decimal, flint, middle, precision
 from dpaudit.accounting.lattice import Grid, LatticeStep, Masses, Shares, coarser, costs, distance, height, shares
-from dpaudit.accounting.losses import Atoms, Continuous, LossLaw
+from dpaudit.accounting.losses import Atoms, Continuous, LossLaw, ball, decimal, flint, middle, precision
 from dpaudit.accounting.plan import KEPT, Tilt, tilted
 from dpaudit.enclosure import Enclosure
 from dpaudit.errors import UsageError
@@ -39,27 +38,16 @@ _TO_COARSER = 0.1  # of the width: the most that coarser lattices may take, of o
 
 @dataclass(frozen=True)
 class MassBlock:
-    """The losses of some steps: coefficient i of ``poly`` units at base + step·2^level·(start + i).
+    """The losses of some steps: coefficient i of ``poly`` units at base + step·2^level·(start + i)."""
 
-    Attributes:
-        poly: whole coefficients, none negative.
-        start: the index of the first.
-        infinite: units at ∞.
-        base: a ball.
-        steps: how many steps these are.
-        growth: ln E[e^(λL)] in floating point, for choosing cuts.
-        number: by which the program calls it.
-        level: how often its lattice was made coarser.
-    """
-
-    poly: Any
-    start: int
-    infinite: int
-    base: Any
-    steps: int
-    growth: float
-    number: int = 0
-    level: int = 0
+    poly: Any  # whole coefficients, none negative
+    start: int  # the index of the first
+    infinite: int  # units at ∞
+    base: Any  # a ball
+    steps: int  # how many steps these are
+    growth: float  # ln E[e^(λL)] in floating point, for choosing cuts
+    number: int = 0  # by which the program calls it
+    level: int = 0  # how often its lattice was made coarser
 
     @property
     def length(self) -> int:
@@ -564,22 +552,12 @@ def _dyadic(mantissa: int, exponent: int) -> Fraction:
 
 @dataclass
 class End:
-    """One composition: of one direction, from one side, on one lattice.
+    """One composition: of one direction, from one side, on one lattice."""
 
-    Attributes:
-        direction: "remove" or "add".
-        up: from above.
-        step: of the lattice.
-        parts: the masses of each law.
-        composition: with its cuts.
-        tail: the two last factors.
-        factors: these factors, as blocks.
-    """
-
-    direction: str
-    up: bool
-    step: LatticeStep
-    parts: list[Masses]
-    composition: Composition
-    tail: Tail
-    factors: tuple[Any, Any]
+    direction: str  # "remove" or "add"
+    up: bool  # from above
+    step: LatticeStep  # of the lattice
+    parts: list[Masses]  # the masses of each law
+    composition: Composition  # with its cuts
+    tail: Tail  # the two last factors
+    factors: tuple[Any, Any]  # these factors, as blocks

@@ -16,8 +16,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpaudit.accounting.balls import ball, middle, rounded_down, rounded_up
-from dpaudit.accounting.losses import Atoms, Continuous, LargestLaw, LossLaw, Reversed, SampledLaw, Sketch, Spliced
+from dpaudit.accounting.losses import (
+    Atoms,
+    Continuous,
+    LargestLaw,
+    LossLaw,
+    Reversed,
+    SampledLaw,
+    Sketch,
+    Spliced,
+    ball,
+    middle,
+    rounded_down,
+    rounded_up,
+)
 from dpaudit.accounting.plan import Tilt, between, indices, thresholds
 
 if TYPE_CHECKING:
@@ -33,17 +45,11 @@ _CELL = 0.7  # how far it reaches above its place, in steps
 
 @dataclass(frozen=True)
 class LatticeStep:
-    """The step of a lattice: a rational number, or a part of the distance of the atoms of one law.
+    """The step of a lattice: a rational number, or a part of the distance of the atoms of one law."""
 
-    Attributes:
-        value: the number, or None.
-        anchor: else the number of the law, in the list of events.
-        parts: into how many steps its distance is cut.
-    """
-
-    value: Fraction | None = None
-    anchor: int = -1
-    parts: int = 1
+    value: Fraction | None = None  # the number, or None
+    anchor: int = -1  # else the number of the law, in the list of events
+    parts: int = 1  # into how many steps its distance is cut
 
     def ball(self, laws: Sequence[LossLaw]) -> Any:
         """Return the step as a ball."""
@@ -165,22 +171,14 @@ FINER = 4096  # thresholds of events are on a lattice so many times finer
 
 @dataclass
 class Masses:
-    """A loss on a lattice: ``masses[i]`` units at base + step·(start + i), and ``infinite`` units at ∞.
+    """A loss on a lattice: ``masses[i]`` units at base + step·(start + i), and ``infinite`` units at ∞."""
 
-    Attributes:
-        masses: whole numbers of units, (n,).
-        start: the index of the first.
-        infinite: units at ∞.
-        base: a ball.
-        nodes: of a continuous law, the corners, in steps from the base.
-        events: from below, the thresholds of the events between them, `FINER` to a step.
-    """
-
-    masses: list[int]
-    start: int
-    infinite: int
-    base: Any
-    nodes: list[int] = field(default_factory=list)
+    masses: list[int]  # whole numbers of units, (n,)
+    start: int  # the index of the first
+    infinite: int  # units at ∞
+    base: Any  # a ball
+    nodes: list[int] = field(default_factory=list)  # of a continuous law, the corners, in steps from the base
+    # from below, the thresholds of the events between them, `FINER` to a step
     events: list[int] = field(default_factory=list)
 
 
@@ -433,15 +431,10 @@ def _spread(found: dict[int, int]) -> tuple[list[int], int]:
 
 @dataclass(frozen=True)
 class Shares:
-    """What of a mass may go where, in units.
+    """What of a mass may go where, in units."""
 
-    Attributes:
-        below: from above, the share that goes to the place below; at most 1/(1 + e^h).
-        partner: from below, how much may move up for each unit that moves down; at most e^(−h).
-    """
-
-    below: int
-    partner: int
+    below: int  # from above, the share that goes to the place below; at most 1/(1 + e^h)
+    partner: int  # from below, how much may move up for each unit that moves down; at most e^(−h)
 
 
 def shares(size: Any, unit: int) -> Shares:

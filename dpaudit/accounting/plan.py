@@ -37,27 +37,16 @@ _TILTS = (1e-3, 2e3)  # beyond, δ falls by a factor within the width that anybo
 
 @dataclass(frozen=True)
 class Tilt:
-    """The tilt of a composition towards the losses that matter.
+    """The tilt of a composition towards the losses that matter."""
 
-    Attributes:
-        tilt: λ.
-        log_delta: ln δ at the point, in floating point.
-        epsilon: the ε that is expected.
-        sketches: of each law.
-        weights: of each law, the tilted masses of its sketch, with sum 1.
-        growth: of each law, ln E[e^(λL)].
-        counts: of each law, how often it is run.
-        tail: the mass that sketches leave out, about.
-    """
-
-    tilt: float
-    log_delta: float
-    epsilon: float
-    sketches: tuple[Sketch, ...]
-    weights: tuple[Floats, ...]
-    growth: tuple[float, ...]
-    counts: tuple[int, ...]
-    tail: float
+    tilt: float  # λ
+    log_delta: float  # ln δ at the point, in floating point
+    epsilon: float  # the ε that is expected
+    sketches: tuple[Sketch, ...]  # of each law
+    weights: tuple[Floats, ...]  # of each law, the tilted masses of its sketch, with sum 1
+    growth: tuple[float, ...]  # of each law, ln E[e^(λL)]
+    counts: tuple[int, ...]  # of each law, how often it is run
+    tail: float  # the mass that sketches leave out, about
 
     def step(self, laws: Sequence[LossLaw], width: float) -> float:
         """Return the step of the lattice at which ε is expected to be known to ``width``."""

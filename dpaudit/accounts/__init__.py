@@ -3,4 +3,4 @@
 A list is typed, stands in a plan file, or was recorded by another library; `dpaudit.accounting` bounds what it loses.
 """
 
-__all__ = ["account", "others", "plan", "recorded"]
+__all__ = ["account", "plan", "recorded"]

@@ -29,12 +29,11 @@ from dpaudit.accounting import (
     certify_added,
     decide,
 )
-from dpaudit.accounting.balls import outward
 from dpaudit.accounting.decide import PROVED, judged, number
 from dpaudit.accounting.events import Sampled
-from dpaudit.accounts.others import others_say
+from dpaudit.accounting.losses import outward
 from dpaudit.accounts.plan import NOISE, AccountPlan, Run, is_plan_file, parse_events, plan_of, read_plan
-from dpaudit.accounts.recorded import recorded_plan
+from dpaudit.accounts.recorded import others_say, recorded_plan
 from dpaudit.decimals import number_of, read_number
 from dpaudit.errors import UsageError
 from dpaudit.evidence.build import installed_versions, run_info

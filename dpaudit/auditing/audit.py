@@ -59,8 +59,7 @@ from dpaudit.loading.named import public_name
 from dpaudit.neighbours.digest import digest
 from dpaudit.processes.process import second_look_begins
 from dpaudit.request import AuditOptions, AuditRequest, options_of, taking
-from dpaudit.sampling.blocks import Phase, Reading, RunBlock, Session
-from dpaudit.sampling.checkpoint import Checkpoint, question_in
+from dpaudit.sampling.checkpoint import Checkpoint, Phase, Reading, RunBlock, Session, question_in
 from dpaudit.sampling.outputs import Outputs
 from dpaudit.sampling.play import RepeatDetector, play
 from dpaudit.seconds import Taken

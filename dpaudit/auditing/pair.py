@@ -40,7 +40,7 @@ from dpaudit.events import (
 from dpaudit.evidence.event import Coordinate, Event, Rows, Rule
 from dpaudit.evidence.records import Cell, Counts, Histogram, Led
 from dpaudit.privacy.claims import number_text
-from dpaudit.sampling.blocks import LEAST_BLOCK, Phase, RunBlock, block_size, blocks_of, ramp_of, sides_of
+from dpaudit.sampling.checkpoint import LEAST_BLOCK, Phase, RunBlock, block_size, blocks_of, ramp_of, sides_of
 from dpaudit.sampling.engines import Processes
 from dpaudit.sampling.outputs import Outputs, concatenate
 from dpaudit.sampling.play import play, repeats, why_alone

@@ -29,7 +29,7 @@ from dpaudit.neighbours import Relation
 from dpaudit.privacy import Claim, parse_claim
 from dpaudit.privacy.claims import number_text
 from dpaudit.request import AuditRequest, known_keywords
-from dpaudit.sampling.blocks import Listener, Phase, Session, blocks_of
+from dpaudit.sampling.checkpoint import Listener, Phase, Session, blocks_of
 from dpaudit.sampling.outputs import Outputs
 from dpaudit.sampling.play import RepeatDetector
 from dpaudit.settings import own_settings

@@ -26,7 +26,7 @@ from dpaudit.neighbours.relation import as_pairs, inferred
 from dpaudit.privacy import Claim, PureDP
 from dpaudit.privacy.claims import as_claim
 from dpaudit.request import AuditRequest
-from dpaudit.sampling.blocks import LEAST_BLOCK, Experiment, Reading, Session
+from dpaudit.sampling.checkpoint import LEAST_BLOCK, Experiment, Reading, Session
 from dpaudit.sampling.engines import Engine, engine_for
 from dpaudit.sampling.forms import refuse_types
 from dpaudit.sampling.play import RepeatDetector, why_alone

@@ -18,7 +18,7 @@ import numpy as np
 from dpaudit.auditing.pair import both_sides, numbers_a_run
 from dpaudit.auditing.question import LEAST_RUNS, Question
 from dpaudit.events import quick_predict
-from dpaudit.sampling.blocks import Experiment, Phase, RunBlock, block_size
+from dpaudit.sampling.checkpoint import Experiment, Phase, RunBlock, block_size
 from dpaudit.sampling.outputs import Outputs, concatenate
 from dpaudit.sampling.play import play_each
 

@@ -18,12 +18,20 @@ import msgspec
 import numpy as np
 
 from dpaudit.arrays import Floats
+from dpaudit.auditing.accuracy import (
+    FALSE_POSITIVE_RATES,
+    LEAST,
+    gaussian_epsilon,
+    gaussian_mu,
+    rate_at,
+    roc,
+    thresholds,
+)
 from dpaudit.auditing.assumed import ASSUMED, LOST, SHARE, SOME_CANARIES
 from dpaudit.auditing.canaries import foresee_guesses, guessed, refuse_no_coin, refuse_other_notions
 from dpaudit.auditing.independence import are_constant, homogeneity_cells, refuse_copies
 from dpaudit.auditing.pair import histogram_cells
 from dpaudit.auditing.question import attempt_of, given_or_fresh, whole
-from dpaudit.auditing.rates import FALSE_POSITIVE_RATES, LEAST, gaussian_epsilon, gaussian_mu, rate_at, roc, thresholds
 from dpaudit.auditing.verdict import TwoLooks, decide
 from dpaudit.chances import refuse_confidence, refuse_false_alarm
 from dpaudit.errors import InvalidRunsError, UsageError

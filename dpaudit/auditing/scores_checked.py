@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from dpaudit.auditing.accuracy import LEAST, gaussian_epsilon, rate_limits, roc_limits
 from dpaudit.auditing.assumed import RECORDED
 from dpaudit.auditing.canaries import cuts, method_name, plan_guesses
-from dpaudit.auditing.rates import LEAST, gaussian_epsilon, rate_limits, roc_limits
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Attempt, Bound, Rate, RocPoint, Scores, Verdict
 from dpaudit.privacy import Claim, parse_claim

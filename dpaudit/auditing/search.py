@@ -28,7 +28,7 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Search, Tried
 from dpaudit.neighbours.candidates.candidates import chosen, smaller
 from dpaudit.neighbours.digest import digest, kept_text
-from dpaudit.reading.constants import constants_of
+from dpaudit.reading.callables import constants_of
 from dpaudit.sampling.outputs import OutputSnapshot
 from dpaudit.sampling.runs import first_exception
 

@@ -32,7 +32,7 @@ from dpaudit.evidence.build import sampled_bound
 from dpaudit.evidence.event import Coordinate, Event, Rule
 from dpaudit.evidence.records import Attempt, Bound, Candidate, Counts, Epoch, Sequential, Stake
 from dpaudit.privacy import GaussianDP
-from dpaudit.sampling.blocks import Phase, RunBlock, block_size, sides_of
+from dpaudit.sampling.checkpoint import Phase, RunBlock, block_size, sides_of
 from dpaudit.sampling.outputs import Outputs
 from dpaudit.sampling.play import play
 from dpaudit.sampling.runs import RaisedTogetherError

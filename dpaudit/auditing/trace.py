@@ -32,7 +32,7 @@ from dpaudit.loading.named import load, public_name
 from dpaudit.neighbours.candidates.candidates import count_outside
 from dpaudit.neighbours.digest import kept_text
 from dpaudit.neighbours.relation import change_in_words
-from dpaudit.reading.constants import constants_of
+from dpaudit.reading.callables import constants_of
 from dpaudit.request import AuditRequest, TraceOptions, TraceRequest, taking
 from dpaudit.sampling.outputs import OutputSnapshot
 from dpaudit.settings import own_settings

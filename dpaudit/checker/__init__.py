@@ -11,9 +11,8 @@ from fractions import Fraction
 from typing import Any
 
 from dpaudit.checker.accounting import check_account
-from dpaudit.checker.bounded import check_tree
 from dpaudit.checker.derived import BODY, Derivation
-from dpaudit.checker.fold import check_fold
+from dpaudit.checker.fold import check_fold, check_selection
 from dpaudit.checker.moves import BODY as MOVES
 from dpaudit.checker.moves import GIVEN, MOST, check_moves, read_scope
 from dpaudit.checker.reading import (
@@ -31,9 +30,7 @@ from dpaudit.checker.reading import (
     whole,
 )
 from dpaudit.checker.releases import RELATIONS, check_releases
-from dpaudit.checker.selection import check_selection
-from dpaudit.checker.shifts import MOST_GROUP, MOST_LENGTH, MOVEMENTS, Movement
-from dpaudit.checker.values import check_values
+from dpaudit.checker.shifts import MOST_GROUP, MOST_LENGTH, MOVEMENTS, Movement, check_tree, check_values
 
 __all__ = [
     "DERIVED_VERSION",
@@ -75,26 +72,18 @@ _MOST_STEPS_OF_MOVES = 200_000_000
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What an accepted certificate proves.
+    """What an accepted certificate proves."""
 
-    Attributes:
-        bound: ε in nats; no event is more than e^bound times as likely on one side as on the other. For releases, the
-            number of ``notion``.
-        kind: "tree" (one length), "fold" or "selection" (any length) or "releases" (records of any number).
-        mechanism: its name and the digest of its source, as given.
-        scope: what the bound holds for, as plain data.
-        sentences: what was checked and what was not, for people to read.
-        given: what the bound takes for granted, such as what a library computes.
-    """
-
+    # ε in nats; no event is more than e^bound times as likely on one side as on the other. For releases, the number of
+    # ``notion``.
     bound: Fraction | float
-    kind: str
-    mechanism: dict[str, str]
-    scope: dict[str, Any]
-    sentences: tuple[str, ...]
+    kind: str  # "tree" (one length), "fold" or "selection" (any length) or "releases" (records of any number)
+    mechanism: dict[str, str]  # its name and the digest of its source, as given
+    scope: dict[str, Any]  # what the bound holds for, as plain data
+    sentences: tuple[str, ...]  # what was checked and what was not, for people to read
     notion: str = "epsilon"
     delta: Fraction = Fraction(0)
-    given: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()  # what the bound takes for granted, such as what a library computes
 
     @property
     def statement(self) -> str:

@@ -21,25 +21,15 @@ _NUMBER = {"gaussian": "noise", "laplace": "noise", "randomised response": "epsi
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A release of the path, and how far it moves at most in units of its scale.
+    """A release of the path, and how far it moves at most in units of its scale."""
 
-    Attributes:
-        law: of the noise.
-        times: how often it is made.
-        sample: rate, and how often the sample is drawn; None for all records.
-        number: which sample.
-        squares: Σ d² of Gaussian noise; else 0.
-        far: d of each Laplace draw; else none.
-        epsilon: of anything else; else 0.
-    """
-
-    law: str
-    times: int
-    sample: tuple[Fraction, int] | None
-    number: int | None
-    squares: Fraction = Fraction(0)
-    far: tuple[Fraction, ...] = ()
-    epsilon: Fraction = Fraction(0)
+    law: str  # of the noise
+    times: int  # how often it is made
+    sample: tuple[Fraction, int] | None  # rate, and how often the sample is drawn; None for all records
+    number: int | None  # which sample
+    squares: Fraction = Fraction(0)  # Σ d² of Gaussian noise; else 0
+    far: tuple[Fraction, ...] = ()  # d of each Laplace draw; else none
+    epsilon: Fraction = Fraction(0)  # of anything else; else 0
 
 
 Listed = tuple[str, Fraction, int, Fraction | None]

@@ -16,10 +16,21 @@ from fractions import Fraction
 from typing import Any
 
 from dpaudit.checker.accounting_laws import Discrete, Law, Smooth, Step, positive, rational, step, turned
-from dpaudit.checker.accounting_masses import Lattice, Loss
 from dpaudit.checker.accounting_numbers import Field, Real
-from dpaudit.checker.accounting_products import Composer, Order, Sums, digest, plain
-from dpaudit.checker.accounting_sums import ADDED, MOST_LOSS, check_sum, exact_sum, gaussian_sum
+from dpaudit.checker.accounting_sums import (
+    ADDED,
+    MOST_LOSS,
+    Composer,
+    Lattice,
+    Loss,
+    Order,
+    Sums,
+    check_sum,
+    digest,
+    exact_sum,
+    gaussian_sum,
+    plain,
+)
 from dpaudit.checker.reading import CertificateError, ForgedError, fields, items, shown, text, whole
 
 MOST_EVENTS = 1_000

@@ -1,7 +1,7 @@
 """Which bound follows from the counts of an event? Computed in plain Python, by other formulas than audits use.
 
 What audits solve by a formula is searched for here, and vice versa: the Clopper–Pearson limits come from
-`dpaudit.checker.tails`, and the bounds by guesses, by odds and by joint regions are implemented again from their
+`dpaudit.checker.intervals`, and the bounds by guesses, by odds and by joint regions are implemented again from their
 definitions. Bounds that weigh every outcome, those of several bins and those of one run have no second opinion.
 """
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
 
-from dpaudit.checker.tails import TooLongError, betainc, betaincc, ndtr, ndtri, quantile
+from dpaudit.checker.intervals import TooLongError, betainc, betaincc, ndtr, ndtri, quantile
 
 __all__ = ["METHODS", "Hits", "Notion", "TooLongError", "second_bound"]
 

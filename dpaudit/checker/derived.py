@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.checker.cells import read_columns
 from dpaudit.checker.expressions import Expressions
 from dpaudit.checker.numbers import AllNumbers, Made, Moves, Numbers, Scope, read_rows
 from dpaudit.checker.prices import (
@@ -34,6 +33,7 @@ from dpaudit.checker.prices import (
     read_notion,
     read_sample,
 )
+from dpaudit.checker.ranges import read_columns
 from dpaudit.checker.reading import CertificateError, ForgedError, Steps, fields, items, shown, text, whole
 
 BODY = {"notion", "delta", "columns", "expressions", "rows", "numbers", "samples", "releases", "paths"}

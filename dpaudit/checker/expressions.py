@@ -15,8 +15,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpaudit.checker import ranges
-from dpaudit.checker.cells import Column
-from dpaudit.checker.ranges import EITHER, Number, Range, Value, on_numbers, plain
+from dpaudit.checker.ranges import EITHER, Column, Number, Range, Value, on_numbers, plain
 from dpaudit.checker.reading import CertificateError, Steps, fields, items, rational, shown, text, whole
 from dpaudit.checker.records import point
 
@@ -30,34 +29,22 @@ Cells = tuple[int, ...]
 
 @dataclass(slots=True)
 class Expression:
-    """One expression, and its values.
+    """One expression, and its values."""
 
-    Attributes:
-        type: "number", "text" or "truth".
-        columns: the numbers of the columns that it is made of, rising.
-        of: the expressions that it is made of, by number.
-        apply: what it makes of their values.
-        how: "source" (a column, a constant, a table), "exact" (one of its values, or what floats compute exactly),
-            "rounded" (what floats round), or "jump" (what a rounding before it can change altogether).
-        whole: whether its values are whole numbers.
-        unit: of its values, where they are multiples of a released number.
-        widened: whether a jump rounds before it jumps.
-        values: on each cell of its columns.
-        is_exact: whether floats compute it without rounding.
-        roughly: what floats may make of it on each cell, where that is asked.
-    """
-
-    type: str
-    columns: tuple[int, ...]
-    of: tuple[int, ...]
-    apply: Callable[..., Value]
+    type: str  # "number", "text" or "truth"
+    columns: tuple[int, ...]  # the numbers of the columns that it is made of, rising
+    of: tuple[int, ...]  # the expressions that it is made of, by number
+    apply: Callable[..., Value]  # what it makes of their values
+    # "source" (a column, a constant, a table), "exact" (one of its values, or what floats compute exactly), "rounded"
+    # (what floats round), or "jump" (what a rounding before it can change altogether)
     how: str = "exact"
-    whole: bool = False
-    unit: str | None = None
-    widened: bool = False
-    values: dict[Cells, Value] = field(default_factory=dict)
-    is_exact: bool = True
+    whole: bool = False  # whether its values are whole numbers
+    unit: str | None = None  # of its values, where they are multiples of a released number
+    widened: bool = False  # whether a jump rounds before it jumps
+    values: dict[Cells, Value] = field(default_factory=dict)  # on each cell of its columns
+    is_exact: bool = True  # whether floats compute it without rounding
     is_asked_roughly: bool = False
+    # what floats may make of it on each cell, where that is asked
     roughly: dict[Cells, Value] = field(default_factory=dict)
 
 

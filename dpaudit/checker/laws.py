@@ -13,17 +13,11 @@ Support = Literal["line", "half-line", "interval", "integers"]
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """The law of one kind of noise, of a scale b.
+    """The law of one kind of noise, of a scale b."""
 
-    Attributes:
-        support: the values of a draw: all real numbers, [0, ∞), [0, b), or all integers.
-        up: whether f(x)/f(x + d) ≤ exp(d/b) for all x and d > 0, so that a draw may be shifted up.
-        down: whether f(x)/f(x − d) ≤ exp(d/b) for all x and d > 0, so that it may be shifted down.
-    """
-
-    support: Support
-    up: bool
-    down: bool
+    support: Support  # the values of a draw: all real numbers, [0, ∞), [0, b), or all integers
+    up: bool  # whether f(x)/f(x + d) ≤ exp(d/b) for all x and d > 0, so that a draw may be shifted up
+    down: bool  # whether f(x)/f(x − d) ≤ exp(d/b) for all x and d > 0, so that it may be shifted down
 
 
 LAWS = {

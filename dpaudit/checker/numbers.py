@@ -165,33 +165,19 @@ class Made:
 
 @dataclass(slots=True)
 class Numbers:
-    """One vector of numbers.
+    """One vector of numbers."""
 
-    Attributes:
-        kind: how it is made.
-        size: how many places it has.
-        whole: whether all of them are whole numbers.
-        unit: of them, where they are multiples of a released number.
-        sample: of the rows.
-        special: "ball 1", "ball 2", "any_key" or "reports": released by laws of its own; else empty.
-        given: the fields of the certificate.
-        of: the numbers that it is made of.
-        used: the expressions that it is made of.
-        rows: the rows that it is made of.
-        made: what rows add, if it is made of rows.
-    """
-
-    kind: str
-    size: int
-    whole: bool = False
-    unit: str | None = None
-    sample: int | None = None
-    special: str = ""
-    given: Any = None
-    of: tuple[int, ...] = ()
-    used: tuple[int, ...] = ()
-    rows: int | None = None
-    made: Made | None = None
+    kind: str  # how it is made
+    size: int  # how many places it has
+    whole: bool = False  # whether all of them are whole numbers
+    unit: str | None = None  # of them, where they are multiples of a released number
+    sample: int | None = None  # of the rows
+    special: str = ""  # "ball 1", "ball 2", "any_key" or "reports": released by laws of its own; else empty
+    given: Any = None  # the fields of the certificate
+    of: tuple[int, ...] = ()  # the numbers that it is made of
+    used: tuple[int, ...] = ()  # the expressions that it is made of
+    rows: int | None = None  # the rows that it is made of
+    made: Made | None = None  # what rows add, if it is made of rows
 
 
 class AllNumbers:

@@ -38,21 +38,13 @@ Sample = tuple[Fraction, int]
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """The law of one release.
+    """The law of one release."""
 
-    Attributes:
-        law: its name.
-        scale: in units of what it is added to.
-        sample: the number of the sample that it is made of; None for all records.
-        times: how often it is made where it stands.
-        details: further numbers of the law.
-    """
-
-    law: str
-    scale: Fraction
-    sample: int | None
-    times: int
-    details: tuple[tuple[str, Fraction], ...] = ()
+    law: str  # its name
+    scale: Fraction  # in units of what it is added to
+    sample: int | None  # the number of the sample that it is made of; None for all records
+    times: int  # how often it is made where it stands
+    details: tuple[tuple[str, Fraction], ...] = ()  # further numbers of the law
 
 
 def read_noise(given: dict[str, Any], sample: int | None, where: str) -> Noise:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from math import prod
+from typing import Any
 
 from dpaudit.checker.reading import (
     DIGITS_OF_VECTOR,
@@ -19,12 +20,15 @@ from dpaudit.checker.reading import (
     Expression,
     ForgedError,
     Steps,
+    expression,
     fields,
     items,
     rational,
+    text,
     to_integers,
+    whole,
 )
-from dpaudit.checker.tree import Condition, Draw, condition
+from dpaudit.checker.tree import ALIGNED, MOST_NODES, Condition, Draw, Leaf, Tree, condition, contradict, supports
 
 MOST_DIFFERENCES = 20_000
 MOST_LENGTH = 1_000
@@ -34,17 +38,11 @@ MOVEMENTS = ("all", "one", "monotone", "norm=1")
 
 @dataclass(frozen=True, slots=True)
 class Movement:
-    """How the queries of neighbouring datasets differ.
+    """How the queries of neighbouring datasets differ."""
 
-    Attributes:
-        name: "all", "one", "monotone" or "norm=1".
-        group: how many steps.
-        integer: whether the data are whole numbers.
-    """
-
-    name: str
-    group: int
-    integer: bool
+    name: str  # "all", "one", "monotone" or "norm=1"
+    group: int  # how many steps
+    integer: bool  # whether the data are whole numbers
 
     @property
     def summed(self) -> bool:
@@ -61,19 +59,12 @@ class Movement:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """What a shift must keep: the rows stay ≥ 0 and the equalities 0, both without their constants.
+    """What a shift must keep: the rows stay ≥ 0 and the equalities 0, both without their constants."""
 
-    Attributes:
-        name: what messages call it.
-        rows: inequalities over data, states and draws.
-        equalities: conditions with "=" and released expressions.
-        draws: the draws that are shifted.
-    """
-
-    name: str
-    rows: tuple[Mapping[str, int], ...]
-    equalities: tuple[Mapping[str, int], ...]
-    draws: tuple[Draw, ...]
+    name: str  # what messages call it
+    rows: tuple[Mapping[str, int], ...]  # inequalities over data, states and draws
+    equalities: tuple[Mapping[str, int], ...]  # conditions with "=" and released expressions
+    draws: tuple[Draw, ...]  # the draws that are shifted
 
     @classmethod
     def of(
@@ -247,3 +238,368 @@ def costs(region: Region, value: object, length: int, steps: Steps) -> dict[tupl
         values = {f"q{number}": moved for number, moved in enumerate(difference)}
         listed[difference] = region.cost(values, shift, where, steps)
     return listed
+
+
+# --- What does a class cost whose queries and draws fall into parts? Each part has shifts of its own, and they add
+# up.
+#
+# A query belongs to one part; a draw may belong to several, whose shifts of it add up. Together the shifts keep a row
+# of the class, since each part keeps its share of it: shares that are ≥ 0 add up to what is ≥ 0, and shares that are 0
+# to 0. So parts need not be independent, and nothing has to be shown of that.
+
+MOST_PARTS = 2_000
+
+
+def dearest_by_parts(region: Region, value: object, length: int, movement: Movement, steps: Steps) -> Fraction:
+    """Return the largest cost of a class's shifts in nats, which are given by parts.
+
+    Args:
+        region: what the shifts must keep.
+        value: the parts as JSON, each with its queries, its draws and their shifts.
+        length: the number of queries.
+        movement: how the queries of neighbours differ.
+        steps: the counter of the work.
+
+    Raises:
+        ForgedError: if a shift fails, or a worst difference of a part has none.
+    """
+    if movement.summed and region.discrete and movement.group > 1:
+        raise ForgedError(f"{region.name}: parts with integer noise share no sum of {movement.group}")
+    given = items(value, f"{region.name}: the parts", MOST_PARTS, 1)
+    given = [fields(each, {"queries", "draws", "shifts"}, f"{region.name}: a part") for each in given]
+    queries = [_numbers(each["queries"], length, f"{region.name}: the queries of a part") for each in given]
+    draws = [_numbers(each["draws"], len(region.draws), f"{region.name}: the draws of a part") for each in given]
+    if sorted(number for own in queries for number in own) != list(range(length)):
+        raise ForgedError(f"{region.name}: every query belongs to one part")
+    if any(len(set(own)) < len(own) for own in draws):
+        raise ForgedError(f"{region.name}: a part lists a draw twice")
+    parts = _shares(region, queries, draws, steps)
+    sums = [Fraction(0)] * (1 if movement.summed else len(movement.ranges))
+    for part, each, own in zip(parts, given, queries, strict=True):
+        known = costs(part, each["shifts"], len(own), steps)
+        needed = list(worst(part, len(own), movement, steps))
+        steps.spend(len(needed) * (len(own) + 1))
+        if movement.summed:
+            sums[0] = max([sums[0], *(_cost_of_parts(part, known, at) for at in needed)])
+            continue
+        ways = part.way([f"q{number}" for number in range(len(own))])
+        for number, box in enumerate(movement.ranges):
+            options = product(*ends(ways, box, whole_numbers=part.discrete))
+            sums[number] += max(_cost_of_parts(part, known, at) for at in options)
+    return max(sums)
+
+
+def _numbers(value: object, count: int, where: str) -> list[int]:
+    return [whole(number, where, 0, count - 1) for number in items(value, where, count)]
+
+
+def _cost_of_parts(part: Region, listed: Mapping[tuple[Fraction, ...], Fraction], needed: tuple[int, ...]) -> Fraction:
+    found = listed.get(tuple(map(Fraction, needed)))
+    if found is None:
+        raise ForgedError(f"{part.name}: no shift is given for the difference ({', '.join(map(str, needed))})")
+    return found
+
+
+def _shares(
+    region: Region, queries: Sequence[Sequence[int]], draws: Sequence[Sequence[int]], steps: Steps
+) -> list[Region]:
+    """Return what each part has of the rows and the equalities of a class, in the part's own numbers."""
+    home: dict[str, list[tuple[int, str]]] = {}
+    for letter, listed in (("q", queries), ("h", draws)):
+        for place, numbers in enumerate(listed):
+            for new, old in enumerate(numbers):
+                home.setdefault(f"{letter}{old}", []).append((place, f"{letter}{new}"))
+    shares = []
+    for rows in (region.rows, region.equalities):
+        found: list[dict[tuple[tuple[str, int], ...], dict[str, int]]] = [{} for _ in queries]
+        for row in rows:
+            own: dict[int, dict[str, int]] = {}
+            for name, coefficient in row.items():
+                steps.spend(1 + len(home.get(name, ())))
+                for place, renamed in home.get(name, ()):  # a draw of no part is not shifted
+                    own.setdefault(place, {})[renamed] = coefficient
+            for place, terms in own.items():
+                found[place][tuple(terms.items())] = terms
+        shares.append([tuple(each.values()) for each in found])
+    return [
+        Region(f"{region.name}, part {place}", rows, equalities, tuple(region.draws[number] for number in numbers))
+        for place, (rows, equalities, numbers) in enumerate(zip(*shares, draws, strict=True))
+    ]
+
+
+# --- Does the certificate of a tree prove its bound? Merged classes must be their hulls, and every class needs
+# shifts.
+
+MOST_CONDITIONS = 10_000  # of a hull
+
+
+def check_tree(given: dict[str, Any], length: int, movement: Movement, steps: Steps) -> tuple[Fraction, list[str]]:
+    """Return the bound that the shifts prove, and what was checked.
+
+    Args:
+        given: the certificate.
+        length: the number of queries.
+        movement: how the queries of neighbours differ.
+        steps: the counter of the work.
+
+    Returns:
+        ε in nats, and sentences for people.
+
+    Raises:
+        ForgedError: if a shift fails, or a worst difference has none.
+        CertificateError: if it is not in this format, or too large.
+    """
+    nodes = items(given["nodes"], "nodes", MOST_NODES, 1)
+    merged = items(given["classes"], "classes", MOST_NODES)
+    tree = Tree("", {"q": length}, steps, (set(), ALIGNED)).read(nodes)
+    members: dict[int, list[Leaf]] = {}
+    alone: list[Leaf] = []
+    live: list[Leaf] = []
+    for leaf in tree.leaves.values():
+        if not movement.integer and leaf.discrete:
+            raise ForgedError(f"{leaf.name}: integer noise proves nothing of data that are real")
+        if leaf.null:
+            if leaf.given:
+                raise CertificateError(f"{leaf.name}: it is null (its equality has probability 0), so it has no shifts")
+            continue
+        live.append(leaf)
+        if leaf.given.keys() in ({"shifts"}, {"parts"}):
+            alone.append(leaf)
+        elif leaf.given.keys() == {"class"}:
+            number = whole(leaf.given["class"], f"{leaf.name}: the class", 0, len(merged) - 1)
+            members.setdefault(number, []).append(leaf)
+        else:
+            raise ForgedError(f"{leaf.name}: it has shifts of its own or a class or parts, one of the three")
+    bound = Fraction(0)
+    for leaf in alone:
+        region = Region.of(leaf.name, leaf.conditions, leaf.output.released, leaf.draws)
+        bound = max(bound, _cost(region, leaf.given, length, movement, steps))
+    if merged:
+        _same_supports(tree)
+    for number, entry in enumerate(merged):
+        region, aligned = _merged(f"class {number}", entry, members.get(number, []), live, length, steps)
+        bound = max(bound, _cost(region, aligned, length, movement, steps))
+    return bound, [
+        f"The tree has {len(nodes):,} nodes, {len(tree.leaves):,} leaves ({len(tree.leaves) - len(live):,} of "
+        f"probability 0) and {tree.dead:,} dead ends; it is complete.",
+        f"Its leaves form {len(alone) + len(merged):,} classes ({len(merged):,} of them merged), and the shifts of "
+        "each keep it and what it releases.",
+    ]
+
+
+def _cost(region: Region, given: Mapping[str, Any], length: int, movement: Movement, steps: Steps) -> Fraction:
+    """Return the cost of a class, by its shifts or by those of its parts."""
+    if "parts" in given:
+        return dearest_by_parts(region, given["parts"], length, movement, steps)
+    return dearest(region, given["shifts"], length, movement, steps)
+
+
+def _same_supports(tree: Tree) -> None:
+    """Raise unless each draw has the same support on all paths, since a merged class is compared with other paths."""
+    for number, found in enumerate(tree.supports):
+        if len(found) > 1:
+            raise ForgedError(f"classes are merged, but h{number} does not have the same support on all paths")
+
+
+def _merged(
+    where: str, entry: object, leaves: list[Leaf], live: list[Leaf], length: int, steps: Steps
+) -> tuple[Region, dict[str, Any]]:
+    """Check that a merged class equals its hull; return the region, and the shifts that are still to be checked."""
+    by_parts = type(entry) is dict and "parts" in entry
+    entry = fields(entry, {"hull", "inside", "apart", "parts" if by_parts else "shifts"}, where)
+    if not leaves:
+        raise CertificateError(f"{where}: no leaf belongs to it")
+    first = leaves[0]
+    for leaf in leaves:
+        if leaf.output.form != first.output.form:
+            raise ForgedError(f"{where}: {first.name} and {leaf.name} have different outputs")
+        if leaf.draws != first.draws:
+            raise ForgedError(f"{where}: {first.name} and {leaf.name} have different draws")
+    hull = _hull(entry["hull"], length, first.draws, f"{where}: the hull", steps)
+    reasons = _by_leaf(entry["inside"], "reasons", {leaf.number: leaf for leaf in leaves}, f"{where}: inside", steps)
+    for leaf, vectors in reasons:
+        text = f"{where}: inside, {leaf.name}"
+        for outside, vector in zip(hull, items(vectors, text, len(hull), len(hull)), strict=True):
+            steps.spend(len(leaf.conditions) + len(leaf.draws))
+            contradict([*leaf.conditions, outside.negation(), *supports(leaf.draws)], vector, text, steps)
+    own = {leaf.number for leaf in leaves}
+    others = {leaf.number: leaf for leaf in live if leaf.number not in own}
+    for leaf, vector in _by_leaf(entry["apart"], "reason", others, f"{where}: apart", steps):
+        steps.spend(len(hull) + len(leaf.conditions) + len(leaf.draws))
+        draws = (*first.draws, *leaf.draws[len(first.draws) :])
+        contradict([*hull, *leaf.conditions, *supports(draws)], vector, f"{where}: apart, {leaf.name}", steps)
+    return Region.of(where, hull, first.output.released, first.draws), entry
+
+
+def _hull(value: object, length: int, draws: tuple[Draw, ...], where: str, steps: Steps) -> list[Condition]:
+    hull = []
+    for given in items(value, where, MOST_CONDITIONS):
+        terms, kind = items(given, where, 2, 2)
+        if type(kind) is not str or kind not in (">", ">="):
+            raise CertificateError(f"{where}: the kind of a condition is '>' or '>='")
+        found = expression(terms, {"q": length, "h": len(draws)}, where, steps)
+        hull.append(condition(found, kind, draws, where))
+    return hull
+
+
+def _by_leaf(value: object, name: str, leaves: dict[int, Leaf], where: str, steps: Steps) -> list[tuple[Leaf, Any]]:
+    """Return one entry for each of these leaves; raise if any is missing, repeated or unknown."""
+    found: dict[int, Any] = {}
+    for entry in items(value, where, MOST_NODES):
+        steps.spend(1)
+        fields(entry, {"leaf", name}, where)
+        number = whole(entry["leaf"], f"{where}: a leaf", 0, MOST_NODES)
+        if number in found or number not in leaves:
+            raise ForgedError(f"{where}: leaf {number} does not belong there, or is listed twice")
+        found[number] = entry[name]
+    missing = leaves.keys() - found.keys()
+    if missing:
+        raise ForgedError(f"{where}: leaf {min(missing)} is not listed")
+    return [(leaves[number], reason) for number, reason in found.items()]
+
+
+# --- How far do neighbours move numbers that are computed of the queries by branches? Compared for every pair of
+# branches.
+#
+# A tree may read values in place of queries, as of |q0| or of the largest query. Each value is a tree of its own, of
+# branches on queries alone. On neighbours it may be computed on two different leaves, so that its movement is bounded
+# for every pair of them.
+
+MOST_LEAVES = 200  # of a value; their pairs are compared
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """One value: what it is on each leaf."""
+
+    name: str
+    leaves: tuple[tuple[Leaf, Expression], ...]
+
+    @property
+    def integer(self) -> bool:
+        """Whether it is a whole number where all queries are."""
+        return all(number.denominator == 1 for _, one in self.leaves for number in (one.constant, *one.terms.values()))
+
+    @property
+    def queries(self) -> set[str]:
+        """The queries that it depends on."""
+        named = {name for _, one in self.leaves for name in one.terms}
+        return named | {name for leaf, _ in self.leaves for each in leaf.conditions for name in each.terms}
+
+
+def check_values(value: object, length: int, movement: Movement, steps: Steps) -> tuple[int, Movement]:
+    """Return how many values there are, and how neighbours move them.
+
+    Args:
+        value: the values as JSON.
+        length: the number of queries.
+        movement: how the queries of neighbours differ.
+        steps: the counter of the work.
+
+    Raises:
+        ForgedError: if neighbours may move a value farther.
+        CertificateError: if it is not in this format, or too large.
+    """
+    given = items(value, "values", MOST_LENGTH, 1)
+    integer = movement.integer
+    sloped = movement.summed and type(given[0]) is dict and "slopes" in given[0]
+    total = {f"q{number}": Fraction(0) for number in range(length)}
+    for number, entry in enumerate(given):
+        fields(entry, {"nodes", "slopes" if sloped else "pairs"}, f"value {number}")
+        found = _read(f"value {number}", entry["nodes"], length, steps)
+        integer = integer and found.integer
+        if sloped:
+            for name, slope in _slopes(found, entry["slopes"], length, steps).items():
+                total[name] += slope
+        else:
+            _moves(found, entry["pairs"], length, movement, steps)
+    if any(slope > 1 for slope in total.values()):
+        raise ForgedError("a query that moves by 1 moves the values by more than 1 in sum")
+    if sloped:
+        return len(given), Movement("norm=1", movement.group, integer)
+    return len(given), Movement("all", 1, integer)
+
+
+def _read(name: str, value: object, length: int, steps: Steps) -> _Value:
+    tree = Tree(f"{name}: ", {"q": length}, steps, (set(), frozenset())).read(items(value, name, MOST_NODES, 1))
+    if not 1 <= len(tree.leaves) <= MOST_LEAVES:
+        raise CertificateError(f"{name}: {len(tree.leaves):,} leaves, between 1 and {MOST_LEAVES:,} are possible")
+    leaves: list[tuple[Leaf, Expression]] = []
+    for leaf in tree.leaves.values():
+        if leaf.draws or leaf.output.form[0] != "float" or len(leaf.output.form) != 3:
+            raise ForgedError(f"{leaf.name}: a value is a number, and no noise is drawn for it")
+        leaves.append((leaf, Expression(dict(leaf.output.form[1]), leaf.output.form[2])))
+    return _Value(name, tuple(leaves))
+
+
+def _moves(found: _Value, value: object, length: int, movement: Movement, steps: Steps) -> None:
+    """Check that no neighbours move a value by more than 1: the box is symmetric, so that upwards is enough."""
+    box: list[Condition] = []
+    for number in range(length):
+        box.append(Condition({f"s{number}": 1}, movement.group, ">=", smooth=False))
+        box.append(Condition({f"s{number}": -1}, movement.group, ">=", smooth=False))
+    moved = {f"q{number}": f"s{number}" for number in range(length)}
+    pairs = [(one, other) for one in found.leaves for other in found.leaves]
+    vectors = items(value, f"{found.name}: the pairs", len(pairs), len(pairs))
+    for (one, other), vector in zip(pairs, vectors, strict=True):
+        _contradict(found.name, one, other, moved, box, Expression({}, Fraction(1)), 1, vector, steps)
+
+
+def _slopes(found: _Value, value: object, length: int, steps: Steps) -> dict[str, Fraction]:
+    """Return by how much a query that moves by 1 moves a value at most, for each query that it depends on."""
+    slopes: dict[str, Fraction] = {}
+    pairs = [(one, other) for one in found.leaves for other in found.leaves]
+    for entry in items(value, f"{found.name}: the slopes", length):
+        where = f"{found.name}: a slope"
+        fields(entry, {"query", "slope", "up", "down"}, where)
+        query = text(entry["query"], where)
+        slope = rational(entry["slope"], where)
+        if query not in found.queries or query in slopes or slope < 0:
+            raise ForgedError(f"{where}: {query} is no query of it, or is listed twice, or its slope is negative")
+        slopes[query] = slope
+        # the query moves by s0 ≥ 0, and the other direction is the pair turned round
+        ahead = [Condition({"s0": 1}, 0, ">=", smooth=False)]
+        for name, sign in (("up", 1), ("down", -1)):
+            vectors = items(entry[name], where, len(pairs), len(pairs))
+            for (one, other), vector in zip(pairs, vectors, strict=True):
+                limit = Expression({"s0": slope} if slope else {}, Fraction(0))
+                _contradict(found.name, one, other, {query: "s0"}, ahead, limit, sign, vector, steps)
+    missing = found.queries - slopes.keys()
+    if missing:
+        raise ForgedError(f"{found.name}: no slope is given for {min(missing)}")
+    return slopes
+
+
+def _contradict(
+    name: str,
+    one: tuple[Leaf, Expression],
+    other: tuple[Leaf, Expression],
+    moved: Mapping[str, str],
+    ranges: Sequence[Condition],
+    limit: Expression,
+    sign: int,
+    vector: Any,
+    steps: Steps,
+) -> None:
+    """Raise unless a value that is computed on two leaves moves by no more than a limit."""
+    known = list(one[0].conditions)
+    for each in other[0].conditions:
+        steps.spend(len(each.terms) + 1)
+        known.append(condition(_at(each.written, moved), each.kind, (), name))
+    known += ranges
+    apart = _at(other[1], moved).minus(one[1])
+    if sign < 0:
+        apart = Expression({}, Fraction(0)).minus(apart)
+    contrary = condition(apart.minus(limit), ">", (), name)
+    steps.spend(len(known) + 1)
+    where = f"{name}: the pair of leaves {one[0].number} and {other[0].number}"
+    contradict([*known, contrary], vector, where, steps)
+
+
+def _at(given: Expression, moved: Mapping[str, str]) -> Expression:
+    """Return an expression at the neighbour, in the queries and in how far each moves."""
+    terms = dict(given.terms)
+    for query, name in moved.items():
+        if query in given.terms:
+            terms[name] = given.terms[query]
+    return Expression(terms, given.constant)

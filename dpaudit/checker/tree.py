@@ -65,21 +65,13 @@ class Draw:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """An expression that is > 0, ≥ 0 or = 0, times a common denominator of its coefficients.
+    """An expression that is > 0, ≥ 0 or = 0, times a common denominator of its coefficients."""
 
-    Attributes:
-        terms: coefficients, none of them 0.
-        constant: the constant.
-        kind: ">", ">=" or "=".
-        smooth: whether it contains a continuous draw; then the expression is 0 with probability 0.
-        common: the denominator; Farkas vectors are about the expression as it was written.
-    """
-
-    terms: Mapping[str, int]
-    constant: int
-    kind: str
-    smooth: bool
-    common: int = 1
+    terms: Mapping[str, int]  # coefficients, none of them 0
+    constant: int  # the constant
+    kind: str  # ">", ">=" or "="
+    smooth: bool  # whether it contains a continuous draw; then the expression is 0 with probability 0
+    common: int = 1  # the denominator; Farkas vectors are about the expression as it was written
 
     @property
     def written(self) -> Expression:
@@ -164,23 +156,14 @@ def contradict(conditions: Sequence[Condition], vector: object, where: str, step
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """The end of a path, with its conditions, draws and output.
+    """The end of a path, with its conditions, draws and output."""
 
-    Attributes:
-        name: what messages call it.
-        number: of its node.
-        conditions: from the root down.
-        draws: from the root down.
-        output: what is returned.
-        given: the node's fields besides its output.
-    """
-
-    name: str
-    number: int
-    conditions: tuple[Condition, ...]
-    draws: tuple[Draw, ...]
-    output: Output
-    given: Mapping[str, Any]
+    name: str  # what messages call it
+    number: int  # of its node
+    conditions: tuple[Condition, ...]  # from the root down
+    draws: tuple[Draw, ...]  # from the root down
+    output: Output  # what is returned
+    given: Mapping[str, Any]  # the node's fields besides its output
 
     @property
     def null(self) -> bool:
@@ -203,25 +186,17 @@ class _Place:
 
 @dataclass(slots=True)
 class Tree:
-    """A tree that was read and is complete.
+    """A tree that was read and is complete."""
 
-    Attributes:
-        name: what messages call it.
-        variables: how many data and state variables there are of each letter.
-        steps: the counter of the work.
-        extra: the fields that a leaf may have besides its output, and those that it must have.
-        leaves: its leaves, by the number of their node.
-        supports: the supports that each draw has on the paths, by its number.
-        dead: how many dead nodes it has.
-    """
-
-    name: str
-    variables: Mapping[str, int]
-    steps: Steps
+    name: str  # what messages call it
+    variables: Mapping[str, int]  # how many data and state variables there are of each letter
+    steps: Steps  # the counter of the work
+    # the fields that a leaf may have besides its output, and those that it must have
     extra: tuple[set[str], frozenset[str]]
-    leaves: dict[int, Leaf] = field(default_factory=dict)
+    leaves: dict[int, Leaf] = field(default_factory=dict)  # its leaves, by the number of their node
+    # the supports that each draw has on the paths, by its number
     supports: list[set[tuple[Support, Fraction | None]]] = field(default_factory=list)
-    dead: int = 0
+    dead: int = 0  # how many dead nodes it has
 
     def read(self, nodes: list[Any]) -> Tree:
         """Read the nodes; raise `CertificateError` if they do not form a complete tree."""

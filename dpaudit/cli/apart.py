@@ -65,7 +65,7 @@ class Apart:
 
         adopt_orphans()
         # meanwhile, import what is needed to read the answer
-        threading.Thread(target=importlib.import_module, args=("dpaudit.processes.handover",), daemon=True).start()
+        threading.Thread(target=importlib.import_module, args=("dpaudit.processes.process",), daemon=True).start()
         request = {"module": work.__module__, "name": work.__name__, "arguments": dict(arguments)}
         ended = run("dpaudit.cli.apart", request, limits=limits or Limits(), quiet=False)
         if ended.over is not None or ended.answer is None:
@@ -132,7 +132,7 @@ def _limits_of(seconds: float | None, memory: float | None) -> Limits | None:
 def refuse_other(evidence: Evidence, **asked: Any) -> None:
     """Raise `UsageError` if the evidence from the other process answers a different question."""
     from dpaudit.errors import UsageError
-    from dpaudit.processes.handover import Asked, other_question
+    from dpaudit.processes.process import Asked, other_question
 
     why = other_question(evidence, Asked(**asked))
     if why is not None:

@@ -16,18 +16,22 @@ import numpy as np
 
 from dpaudit.arrays import Booleans, Floats, Integers
 from dpaudit.events.candidate_partitions import FittedPartition, families
-from dpaudit.events.likelihood_order import (
+from dpaudit.events.partition import Partition
+from dpaudit.events.predict import (
     FEW_CELLS,
+    Lead,
     LikelihoodOrder,
     Orders,
     by_position,
     by_ratio,
+    method_for_both_sides,
+    method_for_one_side,
+    predicted_bound,
     refined,
+    same_everywhere,
     smooth_loss,
     smoothed,
 )
-from dpaudit.events.partition import Partition
-from dpaudit.events.predict import Lead, method_for_both_sides, method_for_one_side, predicted_bound, same_everywhere
 from dpaudit.events.quantise import Quantised, graded
 from dpaudit.evidence.event import Event
 from dpaudit.evidence.records import Candidate
@@ -151,23 +155,14 @@ _FINE, _COARSE = 400, 64  # thresholds tried alone, and in pairs
 
 @dataclass(frozen=True, slots=True)
 class SelectedEvent:
-    """A frozen event with the method by which its counts will be bounded.
+    """A frozen event with the method by which its counts will be bounded."""
 
-    Attributes:
-        name: "stable" or "rare".
-        event: what is counted.
-        method: as `dpaudit.stats.joint_region.lower_bound` takes it.
-        weight: w₁ of a joint bound, all weights of a multinomial one, else None.
-        share: this choice's share of the error level.
-        considered: the best candidate of every family and method, best first.
-    """
-
-    name: str
-    event: Event
-    method: str
-    weight: float | tuple[float, ...] | None
-    share: float
-    considered: tuple[Candidate, ...]
+    name: str  # "stable" or "rare"
+    event: Event  # what is counted
+    method: str  # as `dpaudit.stats.joint_region.lower_bound` takes it
+    weight: float | tuple[float, ...] | None  # w₁ of a joint bound, all weights of a multinomial one, else None
+    share: float  # this choice's share of the error level
+    considered: tuple[Candidate, ...]  # the best candidate of every family and method, best first
 
     @property
     def graded(self) -> bool:
@@ -435,7 +430,7 @@ class _CandidateOrder:
 
     @property
     def bands(self) -> tuple[int, ...]:
-        """The kinds of two-sided events that are tried (see `dpaudit.events.likelihood_order`)."""
+        """The kinds of two-sided events that are tried (see `dpaudit.events.predict`)."""
         return (0, 1, -1) if self.counted is None and self.ordering.known == 1 else (0,)
 
 

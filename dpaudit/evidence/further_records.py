@@ -11,17 +11,11 @@ from dpaudit.evidence.records import Attempt, Verdict
 
 
 class Release(Record, frozen=True):
-    """One release of an accounting.
+    """One release of an accounting."""
 
-    Attributes:
-        event: what was run, as text that reads back (`dpaudit.accounts.plan`); its numbers are exact.
-        steps: how often.
-        name: what people call it.
-    """
-
-    event: str
-    steps: int
-    name: str = ""
+    event: str  # what was run, as text that reads back (`dpaudit.accounts.plan`); its numbers are exact
+    steps: int  # how often
+    name: str = ""  # what people call it
 
 
 class Statement(Record, frozen=True):
@@ -54,71 +48,46 @@ class AccountingCurve(Record, frozen=True):
 
 
 class OtherAccountant(Record, frozen=True):
-    """What another accountant says of the first statement's number; it decides nothing.
+    """What another accountant says of the first statement's number; it decides nothing."""
 
-    Attributes:
-        name: the library and its method; version: that was asked.
-        value: what it says.
-        side: what it says that its number is: "upper" or "estimate".
-    """
-
-    name: str
+    name: str  # the library and its method; version: that was asked
     version: str
-    value: float
-    side: str
+    value: float  # what it says
+    side: str  # what it says that its number is: "upper" or "estimate"
 
 
 class Accounting(Record, frozen=True):
-    """Bounds from both sides of what a list of releases loses, with their certificates.
+    """Bounds from both sides of what a list of releases loses, with their certificates."""
 
-    Attributes:
-        releases: what was run, in the order in which it was given.
-        statements: what was asked, each with its bounds and its verdict.
-        certificates: what shows the bounds (``docs/certificate.md``).
-        tolerance: the width that was wished for, in ε.
-        curve: δ at ε from both sides, of the first statement's compositions; None where there is none.
-        others: what other accountants say.
-        recorded_by: the library that recorded the releases; empty where somebody wrote them down.
-        note: why an interval is wider than was wished for; empty where none is.
-    """
-
-    releases: tuple[Release, ...]
-    statements: tuple[Statement, ...]
-    certificates: tuple[dict[str, Any], ...]
-    tolerance: float
+    releases: tuple[Release, ...]  # what was run, in the order in which it was given
+    statements: tuple[Statement, ...]  # what was asked, each with its bounds and its verdict
+    certificates: tuple[dict[str, Any], ...]  # what shows the bounds (``docs/certificate.md``)
+    tolerance: float  # the width that was wished for, in ε
+    # δ at ε from both sides, of the first statement's compositions; None where there is none
     curve: AccountingCurve | None = None
-    others: tuple[OtherAccountant, ...] = ()
-    recorded_by: str = ""
-    note: str = ""
+    others: tuple[OtherAccountant, ...] = ()  # what other accountants say
+    recorded_by: str = ""  # the library that recorded the releases; empty where somebody wrote them down
+    note: str = ""  # why an interval is wider than was wished for; empty where none is
 
 
 # --- What did recorded and replayed runs show? ---
 
 
 class TracedCall(Record, frozen=True):
-    """Draws at one line, on the path that shows most, and what hiding the change asks of them.
+    """Draws at one line, on the path that shows most, and what hiding the change asks of them."""
 
-    Attributes:
-        where: the line; met: that of the first operation by which data that differ came to them, empty where none is
-            known.
-        law: of the noise; scale: of the one that moves most.
-        draws: how many there were; moved: how many of them have to move.
-        by: how far the one moves that costs most.
-        cost: Σ|by|/scale of all that move; of Gaussian noise √Σ(by/scale)². None where it is not known.
-        recognised: whether law and scale were recognised from a sample of what a formula makes of other noise.
-        name: what the line assigns to, where the code says; "" where it does not.
-    """
-
+    # the line; met: that of the first operation by which data that differ came to them, empty where none is known
     where: str
     met: str
-    law: str
+    law: str  # of the noise; scale: of the one that moves most
     scale: float
-    draws: int
+    draws: int  # how many there were; moved: how many of them have to move
     moved: int
-    by: float
-    cost: float | None
+    by: float  # how far the one moves that costs most
+    cost: float | None  # Σ|by|/scale of all that move; of Gaussian noise √Σ(by/scale)². None where it is not known.
+    # whether law and scale were recognised from a sample of what a formula makes of other noise
     recognised: bool = False
-    name: str = ""
+    name: str = ""  # what the line assigns to, where the code says; "" where it does not
 
 
 class TraceFinding(Record, frozen=True):
@@ -141,20 +110,14 @@ class TraceStep(Record, frozen=True):
 
 
 class TraceLoss(Record, frozen=True):
-    """A loss of the pair that is certain, given the stated laws.
+    """A loss of the pair that is certain, given the stated laws."""
 
-    Attributes:
-        why: in words; where: a line, or a place of the output.
-        value: at least so much is lost, in the claim's parameter, at its δ; infinite where outputs never agree.
-        steps: noises and their shifts, of which it is the loss together; empty where it follows from no such steps.
-        leaks: whether it follows from the flow of data, whatever the laws of the noise are.
-    """
-
-    why: str
+    why: str  # in words; where: a line, or a place of the output
     where: str
-    value: float
+    value: float  # at least so much is lost, in the claim's parameter, at its δ; infinite where outputs never agree
+    # noises and their shifts, of which it is the loss together; empty where it follows from no such steps
     steps: tuple[TraceStep, ...]
-    leaks: bool
+    leaks: bool  # whether it follows from the flow of data, whatever the laws of the noise are
 
 
 class Trace(Record, frozen=True):

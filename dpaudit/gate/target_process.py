@@ -235,7 +235,7 @@ def _counted(
     from dpaudit.auditing.pair import measure_event
     from dpaudit.auditing.question import validated
     from dpaudit.evidence.event import Event, types_agree
-    from dpaudit.sampling.blocks import Phase
+    from dpaudit.sampling.checkpoint import Phase
 
     asked = {**options_in(request, AuditRequest), "pairs": pairs, "sequential": False}
     question = validated(AuditRequest(mechanism, **asked))

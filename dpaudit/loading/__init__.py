@@ -1,3 +1,3 @@
 """Where is a named mechanism, and may its code be run?"""
 
-__all__ = ["named", "trust"]
+__all__ = ["named"]

@@ -8,31 +8,92 @@ the script does not shadow them.
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import importlib
 import importlib.util
+import inspect
 import os
 import pkgutil
 import sys
+import sysconfig
 import threading
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from functools import lru_cache
-from importlib.machinery import PathFinder
+from functools import cache, lru_cache
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from importlib.metadata import EntryPoint, entry_points
 from inspect import signature
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 from dpaudit.adapters import adapted, how_to_install, library_of
 from dpaudit.errors import UsageError, close, nearest
-from dpaudit.loading.from_source import SourceAlone, from_source
 from dpaudit.settings import ReplacedError, importing
 from dpaudit.targets.mechanism import Mechanism, mechanism
 from dpaudit.targets.signature import FORMS as SHAPES
+
+# --- Which code does the import of a target run? What its source says, never what lies compiled beside it. ---
+#
+# Python takes compiled code from ``__pycache__`` wherever the second and the size of the source fit. After an edit
+# within one second, or where somebody else wrote there, that is other code than the source, of which evidence has the
+# digest. Installed packages, the standard library and dpaudit are imported as ever.
+
+
+class SourceAlone(SourceFileLoader):
+    """A loader that compiles the source each time, and keeps nothing."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        """Return the code of a module."""
+        return self.source_to_code(self.get_data(self.path), self.path)
+
+
+class _Finder:
+    """Finds what the other finders find, and has the source of it compiled."""
+
+    @classmethod
+    def find_spec(
+        cls, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return the specification of a module, if it is found."""
+        others = (finder for finder in sys.meta_path if finder is not cls)
+        found = (finder.find_spec(name, path, target) for finder in others)
+        spec = next((each for each in found if each is not None), None)
+        if spec is not None and type(spec.loader) is SourceFileLoader and not _is_installed(spec.loader.path):
+            spec.loader = SourceAlone(spec.loader.name, spec.loader.path)
+        return spec
+
+
+@contextmanager
+def from_source() -> Iterator[None]:
+    """Within this context, own modules are compiled from their sources when they are imported."""
+    if _Finder in sys.meta_path:
+        yield
+        return
+    sys.meta_path.insert(0, _Finder)
+    try:
+        yield
+    finally:
+        if _Finder in sys.meta_path:
+            sys.meta_path.remove(_Finder)
+
+
+def _is_installed(path: str) -> bool:
+    file = Path(path)
+    return not {"site-packages", "dist-packages"}.isdisjoint(file.parts) or any(map(file.is_relative_to, _folders()))
+
+
+@cache
+def _folders() -> tuple[Path, ...]:
+    """The standard library, and dpaudit, which may be a checkout."""
+    return Path(sysconfig.get_path("stdlib")), Path(__file__).parents[1]
+
+
+# --- Where is a named mechanism? Catalogue names, ``package.module:name`` and ``file.py:name``. ---
 
 GROUP = "dpaudit.mechanisms"
 _OWN, _OWN_FOLDER = "dpaudit_mechanisms", "mechanisms"
@@ -373,3 +434,96 @@ def _script_reference(function: Callable[..., Any]) -> str | None:
     if getattr(function, "__module__", None) != "__main__" or file is None or "<" in name:
         return None
     return f"{Path(file).resolve()}:{name}"
+
+
+# --- May code be run because a file names it? Only code under the working directory, and what a catalogue offers. ---
+#
+# Evidence may come from anyone, and a replay runs what it names. So a name leads only to a mechanism of an installed
+# catalogue (an entry point of the group ``dpaudit.mechanisms``) or to code under the working directory. This applies to
+# the module and to the function itself, which a module may merely have imported; links are followed first. For
+# everything else somebody has to name the target, or say that the file is trusted.
+
+_INSTALLED = frozenset({"site-packages", "dist-packages"})
+_SOURCES = (".py", ".pyi", ".pyc")
+
+
+def load_trusted(name: str) -> Mechanism:
+    """Return the mechanism that a file names, if it may be run."""
+    place, colon, _ = name.rpartition(":")
+    if not colon or name in catalogue():
+        return load(name)
+    if place.endswith(".py"):
+        if not _is_own(Path(place)):
+            raise _refused(name, f"the file {place!r} is not under the working directory")
+    else:
+        origin = _origin_of_module(place)
+        if origin is None or not _is_own(origin):
+            raise _refused(name, f"the module {place!r} is not under the working directory")
+    found = load(name)
+    if not _is_declared(found) and not _is_own(_file_of(found.function)):
+        raise _refused(name, "the function that it leads to comes from elsewhere")
+    return found
+
+
+def _refused(name: str, why: str) -> UsageError:
+    return UsageError(
+        f"the evidence names {name!r:.200}, and it is not run: {why}, and no installed catalogue offers it. If you "
+        "know what it is, name it (--target) or trust the file (--trust); in Python target=… or trust=True"
+    )
+
+
+def _is_own(file: Path | None) -> bool:
+    """Whether a file is under the working directory, with all links followed, and not installed there."""
+    if file is None:
+        return False
+    try:
+        place, here = file.resolve(), Path.cwd().resolve()
+    except (OSError, RuntimeError, ValueError):
+        return False
+    return place.is_file() and place.is_relative_to(here) and _INSTALLED.isdisjoint(place.relative_to(here).parts)
+
+
+def _origin_of_module(name: str) -> Path | None:
+    """The file of a module, found without importing it or its packages."""
+    top, *rest = name.split(".")
+    loaded = sys.modules.get(top)
+    spec = getattr(loaded, "__spec__", None) if loaded is not None else None
+    if loaded is not None and spec is None:
+        return None
+    if spec is None:
+        if top in sys.builtin_module_names or top in sys.stdlib_module_names:
+            return None
+        spec = PathFinder.find_spec(top, [str(Path.cwd()), *sys.path])
+    for place in range(1, len(rest) + 1):
+        if spec is None or spec.submodule_search_locations is None:
+            return None
+        spec = PathFinder.find_spec(".".join([top, *rest[:place]]), list(spec.submodule_search_locations))
+    if spec is None or not spec.has_location or spec.origin is None or not spec.origin.endswith(_SOURCES):
+        return None
+    return Path(spec.origin)
+
+
+def _is_declared(found: Mechanism) -> bool:
+    """Whether it was declared as a mechanism in a module that may be run, with a claim, relation, pairs or versions."""
+    return any(said is not None for said in (found.claim, found.relation, found.pairs)) or bool(found.versions)
+
+
+def _file_of(function: Any) -> Path | None:
+    """The file that defines a function."""
+    while isinstance(function, functools.partial | Mechanism):
+        function = function.func if isinstance(function, functools.partial) else function.function
+    parts = getattr(function, "__functions__", None)
+    if parts:
+        return _file_of(parts[0])
+    code = _code_of(function)
+    try:
+        if code is not None:
+            return Path(code.co_filename)
+        return Path(inspect.getfile(function if inspect.isclass(function) else type(function)))
+    except (TypeError, OSError):
+        return None
+
+
+def _code_of(function: Callable[..., Any]) -> Any:
+    bound = getattr(function, "__func__", function)
+    return getattr(inspect.unwrap(bound), "__code__", None)

@@ -22,17 +22,11 @@ _WRITTEN = "'release.py:7 moves by 1'"
 
 @dataclass(frozen=True, slots=True)
 class GivenMove:
-    """How far the value that a line assigns moves between neighbours, at most, as it is stated.
+    """How far the value that a line assigns moves between neighbours, at most, as it is stated."""
 
-    Attributes:
-        file: where the line is: the name of the file, with as many of its folders as tell it from others.
-        line: its number.
-        by: how far the value moves.
-    """
-
-    file: str
-    line: int
-    by: Fraction
+    file: str  # where the line is: the name of the file, with as many of its folders as tell it from others
+    line: int  # its number
+    by: Fraction  # how far the value moves
 
     @property
     def place(self) -> str:

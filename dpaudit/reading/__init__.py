@@ -5,6 +5,18 @@ closures, the order of evaluation, generators and exceptions are Python's own. W
 """
 
 __all__ = [
-    "agreement", "callables", "callbacks", "constants", "dispatch", "draws", "expressions", "forking", "libraries",
-    "loops", "patterns", "python", "rewrite", "runs", "seeded", "source", "universe",
+    "agreement",
+    "callables",
+    "callbacks",
+    "definite",
+    "dispatch",
+    "draws",
+    "expressions",
+    "patterns",
+    "python",
+    "rewrite",
+    "runs",
+    "seeded",
+    "source",
+    "universe",
 ]  # fmt: skip

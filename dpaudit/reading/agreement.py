@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from dpaudit.program.outcome import raised
-from dpaudit.reading import libraries
+from dpaudit.reading import callables
+from dpaudit.reading.definite import PlainLoops
 from dpaudit.reading.draws import Failed, Source, is_maker, source_of
-from dpaudit.reading.loops import PlainLoops
 from dpaudit.reading.python import Python
 from dpaudit.reading.rewrite import UnreadableError
 
@@ -53,7 +53,7 @@ class Given(PlainLoops, Python):
         source = source_of(function)
         if source is not None and (source.owner is None or id(source.owner) not in self._fixed):
             return self._next(source, args, keywords)
-        if self._place < len(self._tape) and self._tape[self._place][0] == libraries.title_of(function):
+        if self._place < len(self._tape) and self._tape[self._place][0] == callables.title_of(function):
             return self._taken()
         if function is print:
             return None

@@ -24,36 +24,22 @@ OPTION = "option"
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """The description of one option.
+    """The description of one option."""
 
-    Attributes:
-        help: what it means, in a sentence.
-        kind: how it is written as text; empty if it can only be given in Python.
-        allowed: the texts of a "choice".
-        flag: of the command line; by default its name.
-        short: a short flag.
-        shown: the placeholder for its value on the command line.
-        several: whether it may be given several times.
-        asked: its name when an answer is compared with the request; empty if it does not affect the answer.
-        recorded: reads its value from evidence; None if that is not directly possible (pairs and data).
-        always: whether a printed command includes it even at its default.
-        if_invalid: whether evidence records it even if the runs could not be trusted.
-        gate: "target" if a gate sets it for each target, "shared" if targets without it use the gate's, "given" if the
-            gate determines it, "table" if it stands in the table of a training target; empty if a gate does not have
-            it.
-    """
-
-    help: str
-    kind: Kind = "text"
-    allowed: tuple[str, ...] = ()
-    flag: str = ""
-    short: str = ""
-    shown: str | None = None
-    several: bool = False
-    asked: str = ""
+    help: str  # what it means, in a sentence
+    kind: Kind = "text"  # how it is written as text; empty if it can only be given in Python
+    allowed: tuple[str, ...] = ()  # the texts of a "choice"
+    flag: str = ""  # of the command line; by default its name
+    short: str = ""  # a short flag
+    shown: str | None = None  # the placeholder for its value on the command line
+    several: bool = False  # whether it may be given several times
+    asked: str = ""  # its name when an answer is compared with the request; empty if it does not affect the answer
+    # reads its value from evidence; None if that is not directly possible (pairs and data)
     recorded: Callable[[Evidence], Any] | None = None
-    always: bool = False
-    if_invalid: bool = True
+    always: bool = False  # whether a printed command includes it even at its default
+    if_invalid: bool = True  # whether evidence records it even if the runs could not be trusted
+    # "target" if a gate sets it for each target, "shared" if targets without it use the gate's, "given" if the gate
+    # determines it, "table" if it stands in the table of a training target; empty if a gate does not have it
     gate: Literal["", "target", "shared", "given", "table"] = ""
 
 

@@ -17,7 +17,7 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Attempt, Counts, round_outward
 from dpaudit.neighbours.data_files import with_tables
 from dpaudit.request import AuditRequest
-from dpaudit.sampling.blocks import Phase
+from dpaudit.sampling.checkpoint import Phase
 from dpaudit.sampling.play import RepeatDetector
 from dpaudit.stats.joint_region import lower_bound
 from dpaudit.targets.mechanism import Mechanism

@@ -22,8 +22,7 @@ from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.further_records import Accounting
 from dpaudit.evidence.records import Verdict
-from dpaudit.loading.named import load, public_name
-from dpaudit.loading.trust import load_trusted
+from dpaudit.loading.named import load, load_trusted, public_name
 from dpaudit.neighbours.data_files import with_tables
 from dpaudit.neighbours.digest import digest, read_kept
 from dpaudit.request import AccountRequest, AuditRequest, ProofRequest, Request, TraceRequest, known_keywords, recorded
@@ -37,7 +36,7 @@ from dpaudit.review.differences import (
     reasons,
     record_of,
 )
-from dpaudit.sampling.blocks import Listener
+from dpaudit.sampling.checkpoint import Listener
 from dpaudit.settings import own_settings
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
@@ -112,7 +111,7 @@ def replay(
         domain: the datasets that were enumerated, if the evidence does not contain them.
         workers: the number of processes.
         trust: run what the evidence names, wherever it is. Otherwise only targets of an installed catalogue or under
-            the working directory are run (`dpaudit.loading.trust`), since evidence may come from anybody.
+            the working directory are run (`dpaudit.loading.named`), since evidence may come from anybody.
         say: called before the first run with a sentence: what is run, and whether its code is that of the evidence.
         listen: called with (stage, runs done, runs in total).
 

@@ -1,3 +1,3 @@
 """How is a mechanism run reproducibly, and what do its outputs look like to an attacker?"""
 
-__all__ = ["blocks", "checkpoint", "engines", "forms", "outputs", "play", "runs"]
+__all__ = ["checkpoint", "engines", "forms", "outputs", "play", "runs"]

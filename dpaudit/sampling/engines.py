@@ -22,7 +22,7 @@ from typing import Any, NoReturn, TypeVar
 
 from dpaudit.errors import InvalidRunsError, UsageError, nearest
 from dpaudit.evidence.build import installed_versions
-from dpaudit.sampling.blocks import Experiment, RunBlock, loaded
+from dpaudit.sampling.checkpoint import Experiment, RunBlock, loaded
 
 # --- What does a worker do with a task? It makes sure that it runs the same code, and runs it ---
 #
@@ -151,13 +151,9 @@ _AHEAD = 2  # tasks for each worker, beside the one that it has
 
 
 class Engine(ABC):
-    """What carries out blocks.
+    """What carries out blocks."""
 
-    Attributes:
-        count: how many it carries out at once, as far as known.
-    """
-
-    count: int = 1
+    count: int = 1  # how many it carries out at once, as far as known
 
     @property
     def apart(self) -> bool:

@@ -22,7 +22,7 @@ import numpy as np
 
 from dpaudit.arrays import Integers
 from dpaudit.errors import InvalidRunsError
-from dpaudit.sampling.blocks import Experiment, RunBlock, Session
+from dpaudit.sampling.checkpoint import Experiment, RunBlock, Session
 from dpaudit.sampling.engines import Engine, Processes
 from dpaudit.sampling.outputs import Outputs, information
 from dpaudit.sampling.runs import is_large, outputs_of, refuse_if_changed, untimed

@@ -22,7 +22,7 @@ from dpaudit.program.batch_reading import run_batch
 from dpaudit.program.noise import ScalarNoise
 from dpaudit.program.outcome import raised
 from dpaudit.reading.runs.passes import REPEATED, UnreadError, make
-from dpaudit.sampling.blocks import Experiment, Phase, Reading, RunBlock, generator_of, heard, loaded, sides_of
+from dpaudit.sampling.checkpoint import Experiment, Phase, Reading, RunBlock, generator_of, heard, loaded, sides_of
 from dpaudit.sampling.forms import reading_types
 from dpaudit.sampling.outputs import (
     FIXED,

@@ -98,13 +98,11 @@ class EventBound:
     """How the counts of a frozen event become bounds. A new method implements `lower`, and more if it can.
 
     Overriding methods take the arguments that are described here.
-
-    Attributes:
-        two_sided: whether right and wrong guesses are counted among all runs, rather than hits on each side.
-        by_guesses: whether only the number of right guesses counts, given the number of all guesses.
     """
 
+    # whether right and wrong guesses are counted among all runs, rather than hits on each side
     two_sided: ClassVar[bool] = False
+    # whether only the number of right guesses counts, given the number of all guesses
     by_guesses: ClassVar[bool] = False
 
     def lower(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> float:

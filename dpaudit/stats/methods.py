@@ -23,43 +23,29 @@ MOST_ENUMERATED = 2_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoundMethod:
-    """How counts become a lower bound.
+    """How counts become a lower bound."""
 
-    Attributes:
-        name: as evidence stores it.
-        words: how it works, for a reader; authors and years in brackets.
-        sources: publications that a report lists for it, besides those of every audit.
-        home: "module:class" that computes it; empty if bounds follow from more than counts.
-        sides: which sides its event may point to: "one", "both" or "any".
-        weights: what is fixed before measuring besides the event: nothing, "one" weight, one for each of the "bins",
-            or "steps" of guesses (`dpaudit.stats.one_run`), in one attempt or more.
-        pure: whether it is valid for plain ε-DP only.
-        guesses: whether outputs in the event count as guesses of a side.
-        canaries: whether what is guessed are canaries of one model, by the ranks of their scores.
-        independent: whether its counts are of independent runs whose number was fixed before, so that exact intervals
-            hold for their frequencies.
-        interval: whether the loss of its event has an upper end too (`dpaudit.stats.joint_region`).
-        whole_curve: whether its region of (p, q) holds for every loss at once, and so for the whole privacy curve.
-        few: the method that is tighter for few runs, or nothing.
-        many: the method that it replaces there, or nothing.
-        offered: the sides of events that audits may choose it for, "one" or "both"; empty if it only occurs in the
-            evidence of earlier audits, or is chosen separately.
-    """
-
-    name: str
-    words: str
-    sources: tuple[str, ...] = ()
-    home: str = ""
-    sides: Literal["one", "both", "any"] = "any"
+    name: str  # as evidence stores it
+    words: str  # how it works, for a reader; authors and years in brackets
+    sources: tuple[str, ...] = ()  # publications that a report lists for it, besides those of every audit
+    home: str = ""  # "module:class" that computes it; empty if bounds follow from more than counts
+    sides: Literal["one", "both", "any"] = "any"  # which sides its event may point to: "one", "both" or "any"
+    # what is fixed before measuring besides the event: nothing, "one" weight, one for each of the "bins", or "steps" of
+    # guesses (`dpaudit.stats.one_run`), in one attempt or more
     weights: Literal["none", "one", "bins", "steps"] = "none"
-    pure: bool = False
-    guesses: bool = False
-    canaries: bool = False
+    pure: bool = False  # whether it is valid for plain ε-DP only
+    guesses: bool = False  # whether outputs in the event count as guesses of a side
+    canaries: bool = False  # whether what is guessed are canaries of one model, by the ranks of their scores
+    # whether its counts are of independent runs whose number was fixed before, so that exact intervals hold for their
+    # frequencies
     independent: bool = True
-    interval: bool = True
+    interval: bool = True  # whether the loss of its event has an upper end too (`dpaudit.stats.joint_region`)
+    # whether its region of (p, q) holds for every loss at once, and so for the whole privacy curve
     whole_curve: bool = False
-    few: str = ""
-    many: str = ""
+    few: str = ""  # the method that is tighter for few runs, or nothing
+    many: str = ""  # the method that it replaces there, or nothing
+    # the sides of events that audits may choose it for, "one" or "both"; empty if it only occurs in the evidence of
+    # earlier audits, or is chosen separately
     offered: Literal["one", "both", ""] = ""
 
     @property

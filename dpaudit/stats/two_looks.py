@@ -43,17 +43,11 @@ _POWER = 0.9
 
 @dataclass(frozen=True, slots=True)
 class LooksRule:
-    """When a bound above the claim is a violation.
+    """When a bound above the claim is a violation."""
 
-    Attributes:
-        error: 1 − confidence, at which bounds are shown.
-        false_alarm: the chance that a mechanism that keeps its claim is called violated.
-        repeatable: whether more runs can be made.
-    """
-
-    error: float
-    false_alarm: float
-    repeatable: bool = True
+    error: float  # 1 − confidence, at which bounds are shown
+    false_alarm: float  # the chance that a mechanism that keeps its claim is called violated
+    repeatable: bool = True  # whether more runs can be made
 
     @property
     def doubts(self) -> bool:
@@ -111,19 +105,12 @@ def _planned(rule: LooksRule) -> float:
 
 @dataclass(frozen=True, slots=True)
 class FirstLook:
-    """An attempt whose bound is above the claim, and how surely.
+    """An attempt whose bound is above the claim, and how surely."""
 
-    Attributes:
-        attempt: its number.
-        arithmetic: of its bound.
-        p: the smallest level at which the bound is above the claim, for the whole audit.
-        sure: whether that is enough for a violation.
-    """
-
-    attempt: int
-    arithmetic: str
-    p: float
-    sure: bool
+    attempt: int  # its number
+    arithmetic: str  # of its bound
+    p: float  # the smallest level at which the bound is above the claim, for the whole audit
+    sure: bool  # whether that is enough for a violation
 
 
 def first_look(rule: LooksRule, bounds: Iterable[tuple[int, Bound]], claim: Claim) -> FirstLook | None:

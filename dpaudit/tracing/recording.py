@@ -208,57 +208,36 @@ class TooLongError(BaseException):
 
 @dataclass(slots=True, eq=False)
 class DrawBlock:
-    """Noise that was drawn together, or derived together from other noise.
+    """Noise that was drawn together, or derived together from other noise."""
 
-    Attributes:
-        first: the column of the first value.
-        law: of all values; ``scale``: (n,) their scales. Of derived noise unknown, until `recognised`.
-        values: (n,) without location.
-        site: the line of the draw.
-        made: how derived values come from samples of the noise behind them; None where they were drawn.
-        sources: columns of the noise behind derived values.
-        alone: whether no number but noise is in them: they are made of uniform noise, or of noise as it was drawn.
-    """
-
-    first: int
-    law: NoiseLaw
+    first: int  # the column of the first value
+    law: NoiseLaw  # of all values; ``scale``: (n,) their scales. Of derived noise unknown, until `recognised`.
     scale: Floats
-    values: Floats
-    site: str
+    values: Floats  # (n,) without location
+    site: str  # the line of the draw
+    # how derived values come from samples of the noise behind them; None where they were drawn
     made: Callable[[Callable[[int], Floats]], Floats] | None = None
-    sources: tuple[int, ...] = ()
+    sources: tuple[int, ...] = ()  # columns of the noise behind derived values
+    # whether no number but noise is in them: they are made of uniform noise, or of noise as it was drawn
     alone: bool = True
 
 
 @dataclass(slots=True, eq=False)
 class RecordedEvent:
-    """One thing that happened.
+    """One thing that happened."""
 
-    Attributes:
-        kind: "draw", "compare", "extreme", "closed", "derived", "choice" or "unit".
-        site: the line.
-        forms: what went into it.
-        outcome: what came of it: values, truths, a place, or an option.
-        what: the law, the function, or the name of the draw.
-        first: the column of the first noise that came of it.
-        scale: of a draw, or of what the scores of a choice are divided by.
-        arguments: of a choice, as text; of a value that is closed, the keys that it goes by.
-        chance: of a choice, ln P(outcome) by its own arguments; None where the law is not known.
-        options: of a choice, every outcome with its probability; None where there are too many, or they are not known.
-        unit: of a unit, the `units.Unit`.
-    """
-
-    kind: str
-    site: str
-    forms: tuple[NoiseForm, ...]
-    outcome: Any
-    what: str = ""
-    first: int = -1
-    scale: Floats | None = None
-    arguments: str = ""
-    chance: float | None = None
+    kind: str  # "draw", "compare", "extreme", "closed", "derived", "choice" or "unit"
+    site: str  # the line
+    forms: tuple[NoiseForm, ...]  # what went into it
+    outcome: Any  # what came of it: values, truths, a place, or an option
+    what: str = ""  # the law, the function, or the name of the draw
+    first: int = -1  # the column of the first noise that came of it
+    scale: Floats | None = None  # of a draw, or of what the scores of a choice are divided by
+    arguments: str = ""  # of a choice, as text; of a value that is closed, the keys that it goes by
+    chance: float | None = None  # of a choice, ln P(outcome) by its own arguments; None where the law is not known
+    # of a choice, every outcome with its probability; None where there are too many, or they are not known
     options: Sequence[tuple[Any, float]] | None = None
-    unit: Any = None
+    unit: Any = None  # of a unit, the `units.Unit`
 
 
 @dataclass(slots=True, eq=False)

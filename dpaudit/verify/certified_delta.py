@@ -12,9 +12,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpaudit.accounting.balls import flint
 from dpaudit.accounting.compose import Level, enclosed, formula
-from dpaudit.accounting.losses import GaussianLaw, LaplaceLaw
+from dpaudit.accounting.losses import GaussianLaw, LaplaceLaw, flint
 from dpaudit.accounting.losses import discrete_gaussian as discrete_gaussian_law
 from dpaudit.accounting.losses import discrete_laplace as discrete_laplace_law
 from dpaudit.accounting.losses import randomised_response as randomised_response_law

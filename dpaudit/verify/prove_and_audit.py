@@ -35,7 +35,7 @@ from dpaudit.privacy.claims import as_claim
 from dpaudit.processes.process import second_look_begins
 from dpaudit.program.symbolic.linear import budget
 from dpaudit.request import AuditRequest, ProofOptions, ProofRequest, taking
-from dpaudit.sampling.blocks import Phase, Session
+from dpaudit.sampling.checkpoint import Phase, Session
 from dpaudit.settings import own_settings
 from dpaudit.stats.joint_region import lower_bound
 from dpaudit.stats.methods import JOINT, plain

@@ -10,13 +10,24 @@ from flint import arb, fmpz_poly
 
 from dpaudit.accounting import Block as Claimed
 from dpaudit.accounting import Exponential, Gaussian, Laplace, RandomisedResponse, certify, certify_added, decide
-from dpaudit.accounting.balls import ball, decimal, outward, precision, rounded_down, rounded_up, short
 from dpaudit.accounting.certify import _outward, _root
 from dpaudit.accounting.closed_forms import best_order, concentrated
 from dpaudit.accounting.compose import MassBlock, Tail
 from dpaudit.accounting.decide import judged
 from dpaudit.accounting.lattice import Grid, LatticeStep, _lowered, _split, above, below
-from dpaudit.accounting.losses import GaussianLaw, SampledLaw, discrete_gaussian, randomised_response
+from dpaudit.accounting.losses import (
+    GaussianLaw,
+    SampledLaw,
+    ball,
+    decimal,
+    discrete_gaussian,
+    outward,
+    precision,
+    randomised_response,
+    rounded_down,
+    rounded_up,
+    short,
+)
 from dpaudit.checker.accounting_numbers import pure_rho
 from dpaudit.privacy import PureDP
 

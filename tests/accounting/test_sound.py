@@ -16,11 +16,19 @@ from scipy.integrate import quad
 from scipy.special import ndtr
 
 from dpaudit.accounting import DiscreteLaplace, Exponential, Gaussian, Laplace, RandomisedResponse, certify
-from dpaudit.accounting.balls import ball, precision, rounded_down, rounded_up
 from dpaudit.accounting.beyond import LARGE
 from dpaudit.accounting.compose import Composition, Tail
 from dpaudit.accounting.lattice import Masses, above, below, coarser, shares
-from dpaudit.accounting.losses import BoundedRangeLaw, GaussianLaw, LaplaceLaw, SampledLaw
+from dpaudit.accounting.losses import (
+    BoundedRangeLaw,
+    GaussianLaw,
+    LaplaceLaw,
+    SampledLaw,
+    ball,
+    precision,
+    rounded_down,
+    rounded_up,
+)
 from dpaudit.accounting.plan import tilted
 
 UNIT = 10**20

@@ -10,7 +10,7 @@ from fractions import Fraction
 import pytest
 
 import dpaudit as dp
-from dpaudit.accounts import others
+from dpaudit.accounts import recorded
 from dpaudit.accounts.account import about, account, verdict_of
 from dpaudit.checker import CertificateError, check_certificate
 from dpaudit.errors import UsageError
@@ -248,7 +248,7 @@ def test_dp_accounting_is_asked_and_lies_where_it_must():
 
 def test_nobody_is_asked_what_would_take_all_memory_or_what_they_do_not_know(monkeypatch):
     asked = []
-    monkeypatch.setattr(others, "_dp_accounting", lambda *given: asked.append(given) or ())
+    monkeypatch.setattr(recorded, "_dp_accounting", lambda *given: asked.append(given) or ())
     statement = accounted(delta="0.001").accounting.statements[0]
     for events in (
         dp.Gaussian("0.001").times(1),
@@ -256,9 +256,9 @@ def test_nobody_is_asked_what_would_take_all_memory_or_what_they_do_not_know(mon
         dp.Gaussian(1).fixed_size(1, 2).times(1),
         dp.Exponential(1).times(1),
     ):
-        assert others.others_say(events, statement) == ()
+        assert recorded.others_say(events, statement) == ()
     assert not asked
-    others.others_say(dp.Gaussian(1).times(2), statement)
+    recorded.others_say(dp.Gaussian(1).times(2), statement)
     assert asked
 
 
@@ -266,5 +266,5 @@ def test_a_library_that_fails_is_left_out(monkeypatch):
     def fails(*_):
         raise RuntimeError("it cannot")
 
-    monkeypatch.setattr(others, "_dp_accounting", fails)
-    assert others.others_say(NOISE, accounted(delta="0.001").accounting.statements[0]) == ()
+    monkeypatch.setattr(recorded, "_dp_accounting", fails)
+    assert recorded.others_say(NOISE, accounted(delta="0.001").accounting.statements[0]) == ()

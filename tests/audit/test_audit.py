@@ -11,7 +11,7 @@ import pytest
 
 import dpaudit as dp
 from dpaudit.auditing import pair as rounds
-from dpaudit.sampling.blocks import Phase
+from dpaudit.sampling.checkpoint import Phase
 
 pytestmark = pytest.mark.slow
 

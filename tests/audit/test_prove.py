@@ -16,7 +16,7 @@ from dpaudit.evidence.records import Counts
 from dpaudit.loading import named as loading
 from dpaudit.program.fold import Emit, Fold
 from dpaudit.review.check import check, exit_code
-from dpaudit.sampling.blocks import Phase
+from dpaudit.sampling.checkpoint import Phase
 from dpaudit.targets.mechanism import mechanism
 from dpaudit.verify import prove_and_audit as prover
 from dpaudit.verify.proofs import answers

@@ -21,10 +21,10 @@ from dpaudit.cli.commands import prove as prove_command
 from dpaudit.evidence.records import Curve, Search, Sequential
 from dpaudit.gate.schema import GateSettings, TargetSettings
 from dpaudit.gate.target_process import Request
-from dpaudit.processes.handover import Asked, other_question
+from dpaudit.processes.process import Asked, other_question
 from dpaudit.report.text.command import reproduce_command
 from dpaudit.request import AuditOptions, AuditRequest, ProofOptions, ProofRequest, options_of, recorded
-from dpaudit.sampling.blocks import Reading
+from dpaudit.sampling.checkpoint import Reading
 from dpaudit.stats.two_looks import FALSE_ALARM
 
 KINDS = {AuditRequest: AuditOptions, ProofRequest: ProofOptions}

@@ -20,7 +20,7 @@ from dpaudit.neighbours.digest import digest
 from dpaudit.report.console import summary
 from dpaudit.report.text.command import reproduce_command
 from dpaudit.review.check import check, passes
-from dpaudit.sampling.blocks import Experiment, Phase, RunBlock, sides_of
+from dpaudit.sampling.checkpoint import Experiment, Phase, RunBlock, sides_of
 from dpaudit.sampling.runs import outputs_of
 from dpaudit.stats.e_process import log_wealth
 

@@ -12,11 +12,9 @@ from dpaudit.checker.accounted import Moved, events_of, is_at_least
 from dpaudit.neighbours import parse_relation
 from dpaudit.reading.universe.cells import declared
 from dpaudit.targets.mechanism import mechanism
-from dpaudit.verify.releases.accounted import account
-from dpaudit.verify.releases.certificate import release_certificate
 from dpaudit.verify.releases.derive import read_function
-from dpaudit.verify.releases.prices import price
-from dpaudit.verify.releases.read import as_releases
+from dpaudit.verify.releases.prices import account, price
+from dpaudit.verify.releases.read import as_releases, release_certificate
 
 pytest.importorskip("flint")
 COLUMNS = {"age": declared("age", (0, 120))}

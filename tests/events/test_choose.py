@@ -14,9 +14,8 @@ from scipy.stats import laplace
 
 from dpaudit.events import Partition, choose, count_event, counts_by_degree
 from dpaudit.events.candidate_partitions import families, forms_of, occurring_values, spread_points, watched
-from dpaudit.events.likelihood_order import by_position, by_ratio, smoothed
 from dpaudit.events.partition import NUMBERS_AT_ONCE, linear_score
-from dpaudit.events.predict import predicted_bound
+from dpaudit.events.predict import by_position, by_ratio, predicted_bound, smoothed
 from dpaudit.events.scores import (
     center_and_scale,
     cross_fitted,

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from dpaudit.events import likelihood_order, quantise
+from dpaudit.events import predict, quantise
 from dpaudit.events.predict import predicted_bound
 from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, ZeroConcentratedDP
 
@@ -50,7 +50,7 @@ def test_thresholds_move_to_the_best_ones(band, start, best):
 
     # two starts come to the same thresholds, which are tried once; another search is on its way to others meanwhile
     starts = [np.array([start, start]), np.array([start])]
-    found = likelihood_order.refined(starts, [np.arange(100)] * 2, np.array([100, 100]), value, banded=band != 0)
+    found = predict.refined(starts, [np.arange(100)] * 2, np.array([100, 100]), value, banded=band != 0)
     assert [value for value, _ in found] == [0, 0]
     assert [top.tolist() for _, top in found] == [best, [best[0] + 1, best[1] + 1, best[2]]]
 

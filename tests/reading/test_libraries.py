@@ -11,7 +11,7 @@ import pytest
 
 import dpaudit as dp
 from dpaudit.evidence.records import Verdict
-from dpaudit.reading import libraries
+from dpaudit.reading import callables
 from dpaudit.reading.runs.passes import UnreadError, make
 from dpaudit.review.check import check
 from dpaudit.review.check.fields import CheckResult
@@ -48,9 +48,9 @@ def shelf(monkeypatch):
     """A library of mechanisms, as if it was installed."""
     made = types.ModuleType("shelf.mechanisms")
     exec(compile(SHELF, str(Path(sysconfig.get_path("purelib")) / "shelf.py"), "exec"), made.__dict__)
-    monkeypatch.setattr(libraries, "_LIBRARIES", ("shelf",))
-    monkeypatch.setattr(libraries, "_RANDOM", ("shelf.mechanisms",))
-    monkeypatch.setattr(libraries, "_HOLD_NOTHING", ("shelf.mechanisms",))
+    monkeypatch.setattr(callables, "_LIBRARIES", ("shelf",))
+    monkeypatch.setattr(callables, "_RANDOM", ("shelf.mechanisms",))
+    monkeypatch.setattr(callables, "_HOLD_NOTHING", ("shelf.mechanisms",))
     return made
 
 
@@ -107,7 +107,7 @@ def test_a_fixed_seed_is_not_shared_by_all_runs(shelf):
 
 
 def test_what_is_not_listed_is_called_with_the_whole_function(shelf, monkeypatch):
-    monkeypatch.setattr(libraries, "_HOLD_NOTHING", ())
+    monkeypatch.setattr(callables, "_HOLD_NOTHING", ())
     kept = shelf.Accountant()
 
     def counting(data):

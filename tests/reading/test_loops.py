@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from dpaudit.program.outcome import same
-from dpaudit.reading import loops
+from dpaudit.reading import definite
 from dpaudit.reading.runs.passes import UnreadError, make
 
 PUBLIC = [1, 2]
@@ -213,8 +213,8 @@ def test_all_runs_return_what_the_function_returns(function):
 def test_it_is_left_to_python(function, monkeypatch):
     """The loop is no row-by-row reading of ours."""
     made = []
-    known = loops.looped
-    monkeypatch.setattr(loops, "looped", lambda *args: made.append(known(*args)) or made[-1])
+    known = definite.looped
+    monkeypatch.setattr(definite, "looped", lambda *args: made.append(known(*args)) or made[-1])
     make(function, (_data(),), {}, 10, np.random.SeedSequence(1), 0)
     assert made and all(each is not None for each in made)
 

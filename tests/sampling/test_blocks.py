@@ -10,7 +10,7 @@ import pytest
 import dpaudit as dp
 from dpaudit.auditing.independence import drifted
 from dpaudit.neighbours.digest import digest
-from dpaudit.sampling.blocks import Experiment, Phase, RunBlock, blocks_of, ramp_of
+from dpaudit.sampling.checkpoint import Experiment, Phase, RunBlock, blocks_of, ramp_of
 from dpaudit.sampling.play import RepeatDetector, play
 from dpaudit.sampling.runs import RaisedTogetherError, outputs_of
 from dpaudit.targets.mechanism import mechanism

@@ -16,7 +16,7 @@ import pytest
 import dpaudit as dp
 from dpaudit.errors import Notice
 from dpaudit.neighbours.digest import digest
-from dpaudit.sampling.blocks import Experiment, Phase, RunBlock
+from dpaudit.sampling.checkpoint import Experiment, Phase, RunBlock
 from dpaudit.sampling.play import play, why_alone
 
 PAIR = ([1, 1], [1])

@@ -17,7 +17,7 @@ from dpaudit.auditing.pair import both_sides
 from dpaudit.errors import Notice
 from dpaudit.report.text.command import reproduce_command
 from dpaudit.sampling import engines
-from dpaudit.sampling.blocks import Experiment, Phase, RunBlock
+from dpaudit.sampling.checkpoint import Experiment, Phase, RunBlock
 from dpaudit.sampling.engines import BACKENDS, Processes, engine_for
 from dpaudit.sampling.engines import _batch_system as batch
 from dpaudit.sampling.play import play

@@ -18,7 +18,7 @@ from dpaudit.neighbours.digest import digest
 from dpaudit.report import console_summary, html_page
 from dpaudit.report.rows import shown
 from dpaudit.sampling import runs
-from dpaudit.sampling.blocks import Experiment, Phase, RunBlock
+from dpaudit.sampling.checkpoint import Experiment, Phase, RunBlock
 from dpaudit.sampling.runs import outputs_of, untimed
 
 pytestmark = [pytest.mark.usefixtures("undrawn"), pytest.mark.slow]

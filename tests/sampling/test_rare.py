@@ -20,7 +20,7 @@ from scipy.stats import binomtest
 import dpaudit as dp
 from dpaudit.program.enumerate.reading import TraceBudget, all_traces
 from dpaudit.review.check import check, passes
-from dpaudit.sampling.blocks import Experiment, Phase, RunBlock
+from dpaudit.sampling.checkpoint import Experiment, Phase, RunBlock
 from dpaudit.sampling.outputs import Outputs
 from dpaudit.sampling.runs import outputs_of
 from dpaudit.targets.mechanism import mechanism

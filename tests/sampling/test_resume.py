@@ -20,8 +20,7 @@ import dpaudit as dp
 from dpaudit.auditing.pair import both_sides
 from dpaudit.errors import Notice
 from dpaudit.neighbours.digest import digest
-from dpaudit.sampling.blocks import Experiment, Phase, RunBlock, Session
-from dpaudit.sampling.checkpoint import MAGIC, Checkpoint, plain, restored
+from dpaudit.sampling.checkpoint import MAGIC, Checkpoint, Experiment, Phase, RunBlock, Session, plain, restored
 from dpaudit.sampling.outputs import from_list
 from dpaudit.sampling.play import BlockResult, play
 from dpaudit.targets.signature import Shape

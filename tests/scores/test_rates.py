@@ -9,7 +9,7 @@ import pytest
 from scipy.special import ndtr, ndtri
 from scipy.stats import binomtest, poisson
 
-from dpaudit.auditing.rates import gaussian_epsilon, gaussian_mu, ranks, rate_at, roc, roc_counts, thresholds
+from dpaudit.auditing.accuracy import gaussian_epsilon, gaussian_mu, ranks, rate_at, roc, roc_counts, thresholds
 from dpaudit.privacy import GaussianDP
 
 ERROR = 0.2

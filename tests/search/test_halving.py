@@ -16,7 +16,7 @@ from dpaudit.evidence.records import Counts
 from dpaudit.privacy import PureDP
 from dpaudit.request import AuditRequest
 from dpaudit.review.check import check, passes
-from dpaudit.sampling import blocks, play, runs
+from dpaudit.sampling import checkpoint, play, runs
 from dpaudit.stats.joint_region import lower_bound
 
 pytestmark = pytest.mark.slow
@@ -107,11 +107,11 @@ def test_search_runs_have_streams_of_their_own_and_are_counted_apart(monkeypatch
 
     monkeypatch.setattr(play, "play_block", watched)
     evidence = audited([0.5] * 5 + [2.0])
-    made = {phase: sum(b.size for b in played if b.phase is phase) for phase in blocks.Phase}
+    made = {phase: sum(b.size for b in played if b.phase is phase) for phase in checkpoint.Phase}
 
-    assert made[blocks.Phase.SEARCH] == evidence.search.runs > 0
-    assert made[blocks.Phase.LEARNING] == evidence.learning
-    assert made[blocks.Phase.MEASURING] == evidence.measuring == sum(evidence.lower.counts.runs)
+    assert made[checkpoint.Phase.SEARCH] == evidence.search.runs > 0
+    assert made[checkpoint.Phase.LEARNING] == evidence.learning
+    assert made[checkpoint.Phase.MEASURING] == evidence.measuring == sum(evidence.lower.counts.runs)
     assert sum(made.values()) == evidence.runs == 8_000
     keys = [(b.phase, b.pair, b.index) for b in played]
     assert len(set(keys)) == len(keys)
@@ -279,8 +279,8 @@ def _question():
 
 def test_the_shared_side_is_run_less_often_and_binomially():
     """A block's sides are coins of the chance that it says."""
-    experiment = blocks.Experiment(dp.mechanism(release), {}, (([0.0], [1.0]),), (), 0)
-    block = blocks.RunBlock(blocks.Phase.SEARCH, 0, 0, 4_000, 0.8)
+    experiment = checkpoint.Experiment(dp.mechanism(release), {}, (([0.0], [1.0]),), (), 0)
+    block = checkpoint.RunBlock(checkpoint.Phase.SEARCH, 0, 0, 4_000, 0.8)
     (side0, side1), _ = runs.outputs_of(experiment, block)
 
     assert len(side0) + len(side1) == 4_000

@@ -13,7 +13,7 @@ import dpaudit as dp
 from dpaudit.events import quick_predict
 from dpaudit.neighbours.candidates.candidates import KINDS, candidates, chosen
 from dpaudit.privacy import PureDP
-from dpaudit.reading.constants import constants_of
+from dpaudit.reading.callables import constants_of
 from dpaudit.report import console_summary, html_page
 from dpaudit.review.check import check, passes
 from dpaudit.sampling.outputs import from_array

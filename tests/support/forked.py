@@ -70,7 +70,7 @@ def children() -> Iterator[None]:
 def _imported() -> None:
     """What an audit and its page import is imported out here, once."""
     importlib.import_module("dpaudit.gate.target_process")
-    importlib.import_module("dpaudit.processes.handover")
+    importlib.import_module("dpaudit.processes.process")
     done = CliRunner().invoke(cli, ["audit", "randomised_response", "--runs", "400", "--seed", "0", "--json", "-"])
     assert done.exit_code in (0, 3), done.output
 

@@ -19,7 +19,7 @@ from dpaudit.evidence.event import Coordinate, Event, Rule
 from dpaudit.report.view import view
 from dpaudit.request import AuditRequest
 from dpaudit.review.check import check, passes
-from dpaudit.sampling.blocks import Phase
+from dpaudit.sampling.checkpoint import Phase
 from dpaudit.sampling.outputs import from_list
 
 pytestmark = pytest.mark.slow

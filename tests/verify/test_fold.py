@@ -22,8 +22,7 @@ from dpaudit.program.fold import Emit, Fold, Stop
 from dpaudit.program.symbolic.fold_machine import read_fold
 from dpaudit.program.symbolic.noise import queries, read
 from dpaudit.verify.alignment import align
-from dpaudit.verify.fold import prove_fold
-from dpaudit.verify.induction import align_fold
+from dpaudit.verify.fold import align_fold, prove_fold
 
 FOLDS = {name: found for name in mechanisms.__all__ if isinstance((found := getattr(mechanisms, name)).function, Fold)}
 

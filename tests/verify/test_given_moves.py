@@ -26,8 +26,8 @@ from dpaudit.gate.run import GateOptions, run
 from dpaudit.gate.target_process import carry_out
 from dpaudit.loading.named import load
 from dpaudit.neighbours.given_moves import parse_all, parse_given
-from dpaudit.processes.handover import Asked as Asking
-from dpaudit.processes.handover import other_question
+from dpaudit.processes.process import Asked as Asking
+from dpaudit.processes.process import other_question
 from dpaudit.report import html_page
 from dpaudit.report.console import summary
 from dpaudit.report.formats import FORMATS

@@ -285,15 +285,11 @@ _NUMPY = (np.bool_, np.int64, np.float64, np.str_)
 
 @dataclass(frozen=True)
 class OutputLaw:
-    """The exact law of an output on one dataset.
+    """The exact law of an output on one dataset."""
 
-    Attributes:
-        weights: the text of every possible output → its probability, a `Fraction` if it is rational; sorted.
-        traces: how many execution traces of the program were followed.
-    """
-
+    # the text of every possible output → its probability, a `Fraction` if it is rational; sorted
     weights: Mapping[str, Weight]
-    traces: int
+    traces: int  # how many execution traces of the program were followed
 
 
 def output_text(output: Any) -> str:

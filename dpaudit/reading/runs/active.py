@@ -16,8 +16,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from dpaudit.reading import dispatch
+from dpaudit.reading.definite import Looped, PlainLoops, Plan
 from dpaudit.reading.draws import Source
-from dpaudit.reading.loops import Looped, PlainLoops, Plan
 from dpaudit.reading.python import Python, is_rewritten
 from dpaudit.reading.rewrite import UnreadableError
 from dpaudit.reading.runs import arrays, containers, draw, joins, loops

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.reading import dispatch, libraries
+from dpaudit.reading import callables, dispatch
 from dpaudit.reading.callables import Effect, effect_of
+from dpaudit.reading.definite import Looping
 from dpaudit.reading.draws import Source, is_maker, is_seeder, source_of
-from dpaudit.reading.loops import Looping
 from dpaudit.reading.python import OF_CONTEXTLIB, is_rewritten
 from dpaudit.reading.rewrite import UnreadableError
 from dpaudit.reading.runs import arrays, containers, draw, joins, table_methods, tables
@@ -147,9 +147,9 @@ class Calls(Active):
             return self._maker(function, args, keywords)
         if type(function) is types.FunctionType and function.__code__ is OF_CONTEXTLIB:
             return self._managed(function, args, keywords)
-        if not differs((args, tuple(keywords.values()))) and libraries.makes(function, args, keywords):
+        if not differs((args, tuple(keywords.values()))) and callables.makes(function, args, keywords):
             return plainly(self, function, args, keywords)
-        title = libraries.title_of(function)
+        title = callables.title_of(function)
         if title is not None:
             return self._of_library(function, title, args, keywords)
         bound = getattr(function, "__self__", None)
@@ -219,9 +219,9 @@ class Calls(Active):
     def _title_of_all(self, owner: Alternatives, name: str = "") -> str | None:
         """Return the name of a call that is made in each run, if it is that of every object of a library."""
         values = owner.values
-        if not libraries.is_of_library(values[0]) or len(set(map(type, values))) > 1:
+        if not callables.is_of_library(values[0]) or len(set(map(type, values))) > 1:
             return None
-        found = {libraries.title_of(getattr(each, name) if name else each) for each in values}
+        found = {callables.title_of(getattr(each, name) if name else each) for each in values}
         return found.pop() if len(found) == 1 else None
 
     def _method(self, owner: Any, name: str, args: tuple[Any, ...], keywords: dict[str, Any], bound: Any = None) -> Any:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpaudit.reading.callables import is_taken
 from dpaudit.reading.draws import Failed, Kind, Source
-from dpaudit.reading.libraries import is_taken
 from dpaudit.reading.runs import joins
 from dpaudit.reading.runs.applied import alternatives_in, chosen_in, column, each_group, groups_of, opened
 from dpaudit.reading.runs.control import GivenUpError

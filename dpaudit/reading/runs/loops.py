@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpaudit.reading import loops
-from dpaudit.reading.loops import Looped, Plan
+from dpaudit.reading import definite
+from dpaudit.reading.definite import Looped, Plan
 from dpaudit.reading.runs.joins import is_of_pandas
 from dpaudit.reading.runs.values import CONTENTS, Container, differs
 
@@ -28,10 +28,10 @@ def looped(domain: Active, plan: Plan, function: Callable[..., Any], values: tup
     if any(map(differs, values)):
         return None
     for name, value in zip(plan.names, values, strict=True):
-        if type(value) in CONTENTS and (name in plan.changed or not loops.is_flat(value)):
+        if type(value) in CONTENTS and (name in plan.changed or not definite.is_flat(value)):
             return None  # it is not of this call, or holds what is not
     known: dict[int, Any] = {id(value): value for value in values if type(value) is not Container}
-    found = loops.looped(plan, function, tuple(_opened(value, known) for value in values))
+    found = definite.looped(plan, function, tuple(_opened(value, known) for value in values))
     for value in values:
         if type(value) is Container:
             _closed(domain, value.content, known, set())

@@ -12,8 +12,7 @@ import ast
 from collections.abc import Iterable
 from typing import Any
 
-from dpaudit.reading.definite import Definite
-from dpaudit.reading.loops import Looping
+from dpaudit.reading.definite import Definite, Looping
 from dpaudit.reading.rewrite import (
     OPERATORS,
     ask,

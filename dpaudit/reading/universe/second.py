@@ -24,8 +24,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpaudit.reading.constants import constants_of
-from dpaudit.reading.forking import fork
+from dpaudit.reading.callables import constants_of, fork
 from dpaudit.reading.universe.cells import Declared
 from dpaudit.reading.universe.second_draws import (
     DiffersError,

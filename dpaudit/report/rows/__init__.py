@@ -25,29 +25,21 @@ class Importance(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One statement of evidence.
+    """One statement of evidence."""
 
-    Attributes:
-        key: by which it is selected; several rows may share one.
-        label: its subject, in at most 12 characters; empty if it continues the row above. name: the same as a heading.
-        cell: the bare statement, for a column of a table. note: an explanation, or its confidence.
-        line: the statement as a line of a summary. text: the statement in full, as sentences if needed.
-        section: the part of a report that it belongs to: "scope", "bounds", "beside", "limits", "again", or none.
-        order: the sort key in tables.
-        code: whether it is shown as code and never broken.
-    """
-
-    key: str
+    key: str  # by which it is selected; several rows may share one
+    # its subject, in at most 12 characters; empty if it continues the row above. name: the same as a heading.
     label: str
     name: str
-    cell: str
-    line: str = ""
+    cell: str  # the bare statement, for a column of a table. note: an explanation, or its confidence.
+    line: str = ""  # the statement as a line of a summary. text: the statement in full, as sentences if needed.
     text: str = ""
     note: str = ""
     importance: Importance = Importance.FULL
+    # the part of a report that it belongs to: "scope", "bounds", "beside", "limits", "again", or none
     section: str = ""
-    order: float = math.nan
-    code: bool = False
+    order: float = math.nan  # the sort key in tables
+    code: bool = False  # whether it is shown as code and never broken
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "line", self.line or self.cell)

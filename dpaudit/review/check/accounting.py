@@ -24,8 +24,8 @@ from dpaudit.accounts.account import (
     name_of,
     statement,
 )
-from dpaudit.accounts.others import others_say
 from dpaudit.accounts.plan import parse_events
+from dpaudit.accounts.recorded import others_say
 from dpaudit.errors import UsageError
 from dpaudit.evidence.build import installed_version
 from dpaudit.evidence.evidence import Evidence

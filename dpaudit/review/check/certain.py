@@ -44,7 +44,7 @@ from dpaudit.tracing.certain import CertainStep, loss_of
 from dpaudit.tracing.laws import LAWS
 from dpaudit.tracing.pair import WORDS, Word
 from dpaudit.verify.counterexample.forest_probability import probability
-from dpaudit.verify.counterexample.shapes import read_output
+from dpaudit.verify.counterexample.search import read_output
 from dpaudit.verify.merging import classes, merge
 from dpaudit.verify.proofs.answers import leaves_of, scope_of, unlike_relation, unlike_scope
 from dpaudit.verify.proofs.kind import UNREADABLE, NotShownError, unlike_target

@@ -18,10 +18,10 @@ import numpy as np
 from scipy import stats
 
 from dpaudit.accounting import Events
-from dpaudit.accounting.balls import outward
 from dpaudit.accounting.beyond import loses_no_more
 from dpaudit.accounting.certificate import written
 from dpaudit.accounting.decide import number
+from dpaudit.accounting.losses import outward
 from dpaudit.accounts.account import at_of, events_in
 from dpaudit.auditing.scores_checked import is_planned
 from dpaudit.errors import UsageError

@@ -29,13 +29,17 @@ from dpaudit.verify.alignment import AlignedClass
 from dpaudit.verify.certificate import nodes_as_data, rational
 from dpaudit.verify.counterexample.forest_probability import flint, forest_probability, log_ratio
 from dpaudit.verify.counterexample.search import (
+    LEAST,
+    MOST,
+    EventShape,
     LikelyCounterexample,
     Objective,
     ShapeSearch,
     largest_bound,
     largest_loss,
+    read_output,
+    shapes,
 )
-from dpaudit.verify.counterexample.shapes import LEAST, MOST, EventShape, read_output, shapes
 from dpaudit.verify.differences import Difference
 from dpaudit.verify.prove import AlignmentProof
 from dpaudit.verify.scope import WITNESS, WITNESS_VERSION

@@ -24,7 +24,7 @@ from dpaudit.neighbours.domain import Range, allowed_of
 from dpaudit.neighbours.given_moves import GivenMove, parse_all
 from dpaudit.privacy import PureDP
 from dpaudit.verify.proofs.kind import Asked, Found, NotShownError, ProofKind, Shown, certified
-from dpaudit.verify.releases.alone import prices_alone
+from dpaudit.verify.releases.read import prices_alone
 from dpaudit.verify.scope import NOTIONS, as_text, scope_of_records
 
 _COPY = re.compile(r"( of rows [0-9]+)+\Z")  # of a column: that of some rows of each person

@@ -31,12 +31,10 @@ from dpaudit.reading.universe.second_draws import Generator
 from dpaudit.reading.universe.second_noise import GivenNoise
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
-from dpaudit.verify.releases.accounted import account
-from dpaudit.verify.releases.certificate import release_certificate
 from dpaudit.verify.releases.columns import columns_of, given_frame, whole_columns
 from dpaudit.verify.releases.movement import RefusedError, Releases
-from dpaudit.verify.releases.prices import WITH_DELTA, price
-from dpaudit.verify.releases.read import as_releases
+from dpaudit.verify.releases.prices import WITH_DELTA, account, price
+from dpaudit.verify.releases.read import as_releases, release_certificate
 from dpaudit.verify.scope import NOTIONS, as_text, scope_of_records
 
 SECONDS = 10.0

@@ -89,25 +89,15 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """Noise on private numbers, or a choice by private scores.
+    """Noise on private numbers, or a choice by private scores."""
 
-    Attributes:
-        law: of the noise, by its name in `dpaudit.program.noise`; "select" for the exponential mechanism.
-        scale: of the noise; 1/rate for "select".
-        values: what moves: the numbers that the noise was added to, or the scores.
-        sample: what they are made of; None for all records.
-        times: how often this is done (`Noise.repeat`).
-        line: where it is done.
-        details: further numbers of the law, by name.
-    """
-
-    law: str
-    scale: Fraction
-    values: tuple[Movement, ...]
-    sample: Sample | None
-    times: int
-    line: str = field(compare=False)
-    details: tuple[tuple[str, Fraction], ...] = ()
+    law: str  # of the noise, by its name in `dpaudit.program.noise`; "select" for the exponential mechanism
+    scale: Fraction  # of the noise; 1/rate for "select"
+    values: tuple[Movement, ...]  # what moves: the numbers that the noise was added to, or the scores
+    sample: Sample | None  # what they are made of; None for all records
+    times: int  # how often this is done (`Noise.repeat`)
+    line: str = field(compare=False)  # where it is done
+    details: tuple[tuple[str, Fraction], ...] = ()  # further numbers of the law, by name
 
 
 @dataclass(frozen=True, slots=True)

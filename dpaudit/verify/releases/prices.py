@@ -7,26 +7,127 @@ are closed: what certified accounting would make tighter is all in `composed`.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from dpaudit.verify.releases.kinds import Kind, kinds_of, moved
-from dpaudit.verify.releases.movement import RefusedError, Release, Releases, Sample
+from dpaudit.checker.accounted import Listed, Moved, events_of, is_at_least
+from dpaudit.errors import UsageError
+from dpaudit.verify.releases.movement import (
+    Ball,
+    ColumnDomain,
+    Condition,
+    Linear,
+    Movement,
+    Part,
+    RefusedError,
+    Release,
+    Releases,
+    Sample,
+)
+
+# --- Which kinds of records do the releases of a path tell apart, and how far does each kind move a number? ---
+
+MOST_KINDS = 5_000
+Kind = Mapping[str, Any]
+"""A value for each column that is tested: records that meet the same tests are of one kind."""
+_ZERO = Fraction(0)
+
+
+def conditions_of(movement: Movement) -> Iterator[Condition]:
+    """Yield all conditions that a movement depends on."""
+    if isinstance(movement, Ball):
+        yield from movement.part
+        return
+    for term in movement.terms:
+        yield from term.part
+
+
+def kinds_of(releases: Iterable[Release], columns: Mapping[str, ColumnDomain]) -> list[Kind]:
+    """Return every kind of records that releases tell apart."""
+    tests: dict[str, dict[tuple[str, Any], None]] = {}
+    for release in releases:
+        for movement in release.values:
+            for each in conditions_of(movement):
+                tests.setdefault(each.column, {}).setdefault((each.operator, each.operand))
+    points = {column: _points(columns[column], list(asked)) for column, asked in sorted(tests.items())}
+    if math.prod(map(len, points.values())) > MOST_KINDS:
+        raise RefusedError(
+            f"the conditions tell more than {MOST_KINDS:,} kinds of records apart, by {', '.join(points)}; use fewer"
+        )
+    return [dict(zip(points, chosen, strict=True)) for chosen in itertools.product(*points.values())]
+
+
+def holds(value: Any, operator: str, operand: Any) -> bool:
+    """Whether a value meets a test; None is a missing one."""
+    if operator == "missing":
+        return value is None
+    if value is None or isinstance(value, bool | str) != isinstance(operand, bool | str):
+        return False
+    if operator == "==":
+        return type(value) is type(operand) and bool(value == operand)
+    return bool(value < operand or (operator == "<=" and value == operand))
+
+
+def _points(domain: ColumnDomain, tests: Sequence[tuple[str, Any]]) -> list[Any]:
+    """Return a value for each way in which the tests can come out."""
+    if domain.values is not None:
+        candidates: list[Any] = list(domain.values)
+    else:
+        marks = sorted({operand for _, operand in tests if isinstance(operand, Fraction)})
+        low = domain.low if domain.low is not None else (marks[0] if marks else _ZERO) - 1
+        high = domain.high if domain.high is not None else (marks[-1] if marks else _ZERO) + 1
+        marks = [low, *(mark for mark in marks if low < mark < high), high]
+        candidates = [*marks, *((one + other) / 2 for one, other in itertools.pairwise(marks))]
+    if domain.missing:
+        candidates.append(None)
+    found: dict[tuple[bool, ...], Any] = {}
+    for value in candidates:
+        found.setdefault(tuple(holds(value, *test) for test in tests), value)
+    return list(found.values())
+
+
+def is_in(kind: Kind, part: Part) -> bool:
+    """Whether records of a kind meet all conditions of a part."""
+    return all(holds(kind[each.column], each.operator, each.operand) is each.holds for each in part)
+
+
+def moved(movement: Movement, added: Kind, removed: Kind | None) -> tuple[Fraction, Fraction]:
+    """Return how far a number moves where a record of one kind comes, and one of another goes; a ball: its radius."""
+    if isinstance(movement, Ball):
+        here = [kind for kind in (added, removed) if kind is not None and is_in(kind, movement.part)]
+        length = len(here) * movement.radius
+        return -length, length
+    return _linear(movement, added, removed)
+
+
+def _linear(movement: Linear, added: Kind, removed: Kind | None) -> tuple[Fraction, Fraction]:
+    low, high = _ZERO, _ZERO
+    for term in movement.terms:
+        least, most = term.low, term.high
+        if is_in(added, term.part):
+            low, high = low + least, high + most
+        if removed is not None and is_in(removed, term.part):
+            low, high = low - most, high - least
+    return low, high
+
+
+# --- What does a path of releases cost? ε, ρ, μ² and δ for each pair of kinds of records, and the largest of all. ---
 
 WITH_DELTA = ("laplace_threshold", "propose_test_release", "truncated_laplace")
 """Releases that lose a δ of their own."""
 _MOST_PRICES = 3_000_000  # of values, over all paths and pairs of kinds
 _DIGITS = 30
 _CONTEXT = Context(prec=_DIGITS, rounding=ROUND_CEILING)
-_ZERO = Fraction(0)
 
 
 @dataclass(slots=True)
@@ -319,3 +420,104 @@ def _up(value: Decimal) -> Fraction:
     if abs(found) < Fraction(1, 10**10):
         return found
     return Fraction(math.ceil(found * places), places)
+
+
+# --- What does certified accounting say of the releases of a program with one path? An account that its certificate
+# holds.
+#
+# On a single path every release has one dominating pair, whatever was released before: the list of them composes as
+# independent steps do (Dong, Roth & Su 2022; Zhu, Dong & Wang 2022, Theorem 10, for adaptive composition).
+
+TOLERANCE = 2e-4  # in ε, so that a thousand sampled steps are checked within a second
+_OF_LISTED = 10**12
+_MOST = 64.0  # of what all events together lose, about, as a μ²: beyond, an account takes minutes, and says little
+
+
+def account(releases: Releases, *, replace: bool, delta: Fraction) -> tuple[Fraction, dict[str, Any]] | None:
+    """Return an ε at a δ with the account that shows it; None where there is none.
+
+    Args:
+        releases: what was read.
+        replace: whether a neighbour replaces a record; else it adds or removes one.
+        delta: above 0.
+    """
+    from dpaudit.accounting import certify  # takes a tenth of a second, which few proofs need
+
+    if len(releases.paths) != 1 or not delta:
+        return None
+    counted = Counter(releases.paths[0])
+    kinds = kinds_of(counted, releases.columns)
+    pairs = [(added, removed) for added in kinds for removed in (kinds if replace else [None])]
+    listed, epsilon, spent = [], Fraction(0), Fraction(0)
+    numbers = {sample: place for place, sample in enumerate({release.sample for release in counted})}
+    for release, times in counted.items():
+        most = _most(release, pairs)
+        if most is None:
+            return None
+        pure, squares, own = most
+        if release.law in WITH_DELTA:
+            epsilon, spent = epsilon + times * release.times * pure, spent + times * release.times * own
+            continue
+        sample = None if release.sample is None or replace else (release.sample.rate, release.sample.times)
+        alone = release.law == "laplace" and len(release.values) == 1
+        listed.append(
+            Moved(
+                release.law,
+                times * release.times,
+                sample,
+                None if sample is None else numbers[release.sample],
+                squares=squares,
+                far=(pure,) if alone else (),
+                epsilon=Fraction(0) if alone else pure,
+            )
+        )
+    needed = events_of(listed)
+    if not needed or not spent < delta or sum(map(_lost, needed)) > _MOST:
+        return None
+    try:
+        found = certify(_events(needed), delta=delta - spent, tolerance=TOLERANCE)
+    except UsageError:  # too small a δ, too little memory, or without python-flint
+        return None
+    return (epsilon + Fraction(found.certificate["high"]), found.certificate) if math.isfinite(found.high) else None
+
+
+def _most(release: Release, pairs: Sequence[tuple[Kind, Kind | None]]) -> tuple[Fraction, Fraction, Fraction] | None:
+    """Return the largest ε of all but Gaussian noise, Σ d² of Gaussian noise and δ; None where there is none."""
+    pure = squares = own = Fraction(0)
+    for added, removed in pairs:
+        epsilon, _, square, delta = priced_alone(release, [moved(each, added, removed) for each in release.values])
+        own = max(own, delta)
+        if release.law == "gaussian" and square is not None:
+            squares = max(squares, square)
+        elif epsilon is None:
+            return None
+        else:
+            pure = max(pure, epsilon)
+    return pure, squares, own
+
+
+def _lost(event: Listed) -> float:
+    """Return about the μ² of an event: of sampled Gaussian noise q²·n·(e^μ² − 1) (Bu, Dong, Long & Su 2020)."""
+    name, number, count, rate = event
+    square = float(number if name == "gaussian" else number**2)
+    if rate is None:
+        return count * square
+    return math.inf if square > _MOST else float(rate) ** 2 * count * math.expm1(square)
+
+
+def _events(needed: Sequence[Listed]) -> Any:
+    from dpaudit.accounting import Events, Gaussian, Laplace, RandomisedResponse
+
+    parts = []
+    for name, number, count, rate in needed:
+        if name == "randomised response":
+            parts.append((RandomisedResponse(number), count))
+            continue
+        noise = Fraction(
+            math.isqrt(int(_OF_LISTED**2 / number)) if name == "gaussian" else int(_OF_LISTED / number),
+            _OF_LISTED,
+        )
+        assert is_at_least(name, noise, number)
+        event: Any = Gaussian(noise) if name == "gaussian" else Laplace(noise)
+        parts.append((event if rate is None else event.poisson(rate), count))
+    return Events(tuple(parts))

@@ -7,12 +7,18 @@ column is said without it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from dpaudit.checker import DERIVED_VERSION, FORMAT, VERSION
+from dpaudit.checker.derived import Derivation
+from dpaudit.checker.reading import Steps
+from dpaudit.checker.releases import check_releases
+from dpaudit.neighbours import Relation
+from dpaudit.neighbours.given_moves import GivenMove
 from dpaudit.reading.universe.cells import Axis, Declared, place_of, simple
 from dpaudit.reading.universe.drive import Reading
 from dpaudit.reading.universe.state import Released
@@ -21,6 +27,7 @@ from dpaudit.verify.releases.movement import (
     ColumnDomain,
     Condition,
     Linear,
+    Movement,
     Part,
     RefusedError,
     Release,
@@ -28,6 +35,14 @@ from dpaudit.verify.releases.movement import (
     Sample,
     Term,
 )
+from dpaudit.verify.releases.prices import conditions_of
+
+__all__ = [
+    "as_releases",
+    "column_domain",
+    "release_certificate",
+]
+
 
 MOST_TERMS = 50_000
 MOST_STATED = 1_000  # values of a column on which nothing hangs
@@ -297,4 +312,139 @@ def column_domain(declared: Declared) -> ColumnDomain:
     return ColumnDomain(values=tuple(map(_exact, declared.values)), missing=declared.missing, whole=whole)
 
 
-__all__ = ["as_releases", "column_domain"]
+# --- What does each release of a certificate cost by itself? Computed by the checker, for people who follow the
+# proof.
+
+MOST_PRICED = 50
+"""Releases whose prices stand in evidence, from the first on: more than anybody reads."""
+
+_GAUSSIAN = ("gaussian", "discrete_gaussian")
+_SPENDING = ("laplace_threshold", "propose_test_release", "truncated_laplace")  # a δ of their own
+
+
+def prices_alone(certificate: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the price of each release by itself, such as "epsilon=1/2": of whole data, once, for a group of one."""
+    if certificate["version"] == DERIVED_VERSION:
+        return _derived(certificate)
+    return tuple(_price(certificate, release) for release in certificate["releases"][:MOST_PRICED])
+
+
+def _derived(certificate: Mapping[str, Any]) -> tuple[str, ...]:
+    derivation = Derivation(certificate)
+    found = []
+    for number, release in enumerate(certificate["releases"][:MOST_PRICED]):
+        notion = _notion(certificate, release)
+        delta = Fraction(certificate["delta"]) if release["law"] in _SPENDING else Fraction(0)
+        found.append(f"{notion}={derivation.alone(number, notion, delta)}")
+    return tuple(found)
+
+
+def _notion(certificate: Mapping[str, Any], release: Mapping[str, Any]) -> str:
+    """Return what a release is priced in: there is no ε of Gaussian noise without a δ."""
+    notion: str = certificate["notion"]
+    return "rho" if notion == "epsilon" and release["law"] in _GAUSSIAN else notion
+
+
+def _price(certificate: Mapping[str, Any], release: Mapping[str, Any]) -> str:
+    notion, law = _notion(certificate, release), release["law"]
+    alone = {
+        "columns": certificate["columns"],
+        "samples": [],
+        "releases": [{**release, "sample": None, "times": 1}],
+        "paths": [[0]],
+        "notion": notion,
+        "delta": certificate["delta"] if law in _SPENDING else "0",
+    }
+    found, _ = check_releases(alone, certificate["scope"]["relation"], 1, Steps())
+    return f"{notion}={found}"
+
+
+# --- How is a derivation written down, so that others can check it? Releases, paths and columns as plain JSON. ---
+
+
+def release_certificate(
+    releases: Releases,
+    bound: Fraction,
+    *,
+    name: str,
+    source: str,
+    relation: Relation,
+    parameters: Mapping[str, str],
+    notion: str,
+    delta: Fraction,
+    account: Mapping[str, Any] | None = None,
+    given: Sequence[GivenMove] = (),
+) -> dict[str, Any]:
+    """Return the derivation as plain data for JSON, which `dpaudit.checker` checks."""
+    listed = list(dict.fromkeys(release for path in releases.paths for release in path))
+    numbers = {release: number for number, release in enumerate(listed)}
+    samples = list(dict.fromkeys(release.sample for release in listed if release.sample is not None))
+    used = dict.fromkeys(
+        each.column for release in listed for movement in release.values for each in conditions_of(movement)
+    )
+    columns = {column: number for number, column in enumerate(sorted({*used, *releases.columns}))}
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "kind": "releases",
+        "mechanism": {"name": name, "source": source},
+        "scope": {
+            "data": "records",
+            "relation": relation.kind,
+            "group": relation.group,
+            "person": relation.person,
+            "parameters": dict(parameters),
+        },
+        "notion": notion,
+        "delta": str(delta),
+        "bound": str(bound),
+        "columns": [_column(column, releases.columns[column]) for column in columns],
+        "samples": [{"rate": str(sample.rate), "times": sample.times} for sample in samples],
+        "releases": [
+            {
+                "law": release.law,
+                "scale": str(release.scale),
+                "values": [_movement(each, columns) for each in release.values],
+                "sample": None if release.sample is None else samples.index(release.sample),
+                "times": release.times,
+                "line": release.line,
+                "details": {detail: str(value) for detail, value in release.details},
+            }
+            for release in listed
+        ],
+        "paths": [[numbers[release] for release in path] for path in releases.paths],
+        **({} if account is None else {"account": dict(account)}),
+        **({"given": [{"line": each.place, "by": str(each.by)} for each in given]} if given else {}),
+    }
+
+
+def _column(name: str, domain: ColumnDomain) -> dict[str, Any]:
+    return {
+        "name": name,
+        "low": None if domain.values is not None or domain.low is None else str(domain.low),
+        "high": None if domain.values is not None or domain.high is None else str(domain.high),
+        "values": None if domain.values is None else list(map(_point, domain.values)),
+        "missing": domain.missing,
+    }
+
+
+def _point(value: Any) -> list[Any]:
+    if isinstance(value, bool):
+        return ["truth", value]
+    return ["text", value] if isinstance(value, str) else ["number", str(value)]
+
+
+def _movement(movement: Movement, columns: Mapping[str, int]) -> dict[str, Any]:
+    if isinstance(movement, Ball):
+        return {"ball": _term(movement.part, -movement.radius, movement.radius, columns)}
+    return {"terms": [_term(each.part, each.low, each.high, columns) for each in movement.terms], "bent": []}
+
+
+def _term(part: Part, low: Fraction, high: Fraction, columns: Mapping[str, int]) -> dict[str, Any]:
+    listed = sorted((_condition(each, columns) for each in part), key=repr)
+    return {"if": listed, "low": str(low), "high": str(high)}
+
+
+def _condition(condition: Condition, columns: Mapping[str, int]) -> list[Any]:
+    operand = None if condition.operator == "missing" else _point(condition.operand)
+    return [columns[condition.column], condition.operator, operand, condition.holds]
