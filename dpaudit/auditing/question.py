@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import Any, TypeVar
 
+import msgspec
 import numpy as np
 
 from dpaudit.auditing.assumed import assumed, measured_bound
@@ -22,7 +23,7 @@ from dpaudit.loading.named import load, public_name
 from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.neighbours.digest import digest, kept_text
 from dpaudit.neighbours.domain import by_columns, may_miss, pattern_of
-from dpaudit.neighbours.relation import as_pairs, inferred
+from dpaudit.neighbours.relation import as_pairs, change_in_words, inferred
 from dpaudit.privacy import Claim, PureDP
 from dpaudit.privacy.claims import as_claim
 from dpaudit.request import AuditRequest
@@ -392,6 +393,14 @@ def _pair_record(pair: tuple[Any, Any], origin: str, *, show: bool, keep: bool) 
     shown = [_shown(data) if show or keep else None for data in pair]
     kept = [kept_text(data) if keep else None for data in pair]
     return PairRecord(digest(pair[0]), digest(pair[1]), origin, shown[0], shown[1], kept[0], kept[1])
+
+
+def made_up(record: PairRecord, pair: tuple[Any, Any], relation: Relation) -> PairRecord:
+    """Return the record of a pair that a proof made of what is declared: nobody's data, which may be shown."""
+    if any(hasattr(data, "columns") for data in pair):
+        return msgspec.structs.replace(record, origin="made", change=change_in_words(pair, relation, valued=True))
+    shown0, shown1 = map(_shown, pair)
+    return msgspec.structs.replace(record, origin="made", shown0=shown0, shown1=shown1)
 
 
 def _shown(data: Any) -> str:

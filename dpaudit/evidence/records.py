@@ -357,9 +357,9 @@ class Target(Record, frozen=True):
 class PairRecord(Record, frozen=True):
     """Two neighbouring datasets, by digest; the data themselves only if they are public or were kept on request.
 
-    ``origin`` is "mechanism", "given" or "found" (by a search). ``shown0`` and ``shown1`` are public data for people to
-    read, perhaps shortened; ``data0`` and ``data1`` are data that were kept on request, as JSON text
-    (`dpaudit.neighbours.digest`).
+    ``origin`` is "mechanism", "given", "found" (by a search) or "made" (by a proof, from what is declared). ``shown0``
+    and ``shown1`` are public data for people to read, perhaps shortened; ``data0`` and ``data1`` are data that were
+    kept on request, as JSON text (`dpaudit.neighbours.digest`).
     """
 
     stored_as: ClassVar[str] = "pair"
@@ -370,6 +370,7 @@ class PairRecord(Record, frozen=True):
     shown1: str | None = None
     data0: str | None = None
     data1: str | None = None
+    change: str = ""  # of two tables that a proof made up: both in one line, with what differs
 
 
 class Tried(Record, frozen=True):

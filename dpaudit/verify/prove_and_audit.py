@@ -20,7 +20,7 @@ import msgspec
 from dpaudit.auditing.assumed import measured_bound
 from dpaudit.auditing.audit import affordable, audited, two_looks
 from dpaudit.auditing.pair import measure_event
-from dpaudit.auditing.question import Question, given_or_fresh, subject_of, validated, whole
+from dpaudit.auditing.question import Question, given_or_fresh, made_up, subject_of, validated, whole
 from dpaudit.auditing.verdict import TwoLooks, decide, headline_of, shown
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.events import event_weight
@@ -101,6 +101,9 @@ class Proving:
             evidence = _judged(question, self.found, self._affordable(), self.request)
         finally:
             question.engine.close()
+        if self.request.data is None:
+            (pair,), (record,) = question.pairs, question.records
+            evidence = msgspec.structs.replace(evidence, pairs=(made_up(record, pair, question.relation),))
         if evidence.verdict is Verdict.INVALID:
             evidence = msgspec.structs.replace(evidence, asked=self.runs)
         return msgspec.structs.replace(evidence, run=run_info(*self.started, self.request.workers))

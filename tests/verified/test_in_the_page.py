@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import copy
+import gzip
 import json
 import re
 from pathlib import Path
@@ -16,6 +18,7 @@ from support.drawings import undrawn
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.report import html_page
 from dpaudit.report.html.embedded_json import BLOCK_ID
+from dpaudit.report.html.recheck import checker
 
 pytestmark = pytest.mark.slow
 
@@ -187,7 +190,8 @@ def test_without_scripts_it_says_which_command_checks_it(opened, drawn):
 def test_the_policy_allows_this_script_and_no_other(opened, drawn):
     html = drawn("proved")
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', html)[1]
-    assert re.findall(r"script-src ([^;]*)", policy) == [re.search(r"'sha256-[^']*'", policy)[0]]
+    hashes = re.findall(r"'sha256-[^']*'", policy)
+    assert len(hashes) == 2 and re.findall(r"script-src ([^;]*)", policy) == [" ".join(hashes)]
     altered = html.replace("dpaudit_check(data.textContent)", "['PROVED', 'everything']")
     assert altered != html
     page = opened(altered.replace("<script>", "<script >"))[3]
@@ -206,6 +210,14 @@ def test_the_policy_allows_this_script_and_no_other(opened, drawn):
         }"""
     )
     assert stopped == [False, ["connect", "script"]]
+
+
+def test_a_checker_that_was_altered_does_not_run(opened, drawn):
+    other = checker().replace("dpaudit_check", "dpaudit_other") + "globalThis.dpaudit_check=()=>['PROVED','everything']"
+    packed = base64.b64encode(gzip.compress(other.encode())).decode()
+    html = re.sub(r'(<script type="text/plain" id="checker">)[^<]*', lambda found: found[1] + packed, drawn("proved"))
+    assert packed in html
+    assert opened(html)[:2][1] == "NOT COVERED"
 
 
 def test_an_audit_without_a_proof_has_neither_line_nor_script(drawn):

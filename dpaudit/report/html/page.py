@@ -114,6 +114,7 @@ _ORIGINS = {
     "mechanism": "named by the mechanism as its worst case",
     "given": "given by whoever ran the audit",
     "found": "found by a search",
+    "made": "made up by the proof: the one on which it allows most",
     "counterexample": "found together with the event whose probabilities are computed exactly",
 }
 
@@ -128,6 +129,8 @@ def _pair(number: int, pair: PairRecord, *, shown_above: bool, asks: str) -> _Pa
     shown, origin, where = None, pair.origin, "Its data are not part of the evidence; the digests identify them."
     if shown_above:  # proofs are not given a pair
         origin, where = "counterexample", "Its data stand above, beside the exact numbers."
+    elif pair.change:
+        where = f"{pair.change[:1].upper()}{pair.change[1:]}."
     elif pair.shown0 is not None and pair.shown1 is not None:
         shown, where = differences(pair.shown0, pair.shown1), ""
     words = _RECORDED.get(asks) or _ORIGINS.get(origin, origin)

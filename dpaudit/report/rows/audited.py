@@ -128,7 +128,8 @@ def pair(evidence: Evidence) -> Iterator[Row]:
     number, pairs = decisive(evidence).pair, evidence.pairs
     if number is not None and number < len(pairs):
         found = pairs[number]
-        shown = f": {found.shown0} and {found.shown1}" if found.origin == "mechanism" else ", as it was given"
+        own = found.change or f"{found.shown0} and {found.shown1}"
+        shown = f": {own}" if found.origin in ("mechanism", "made") else ", as it was given"
         cell = shortened(f"{number + 1} of {len(pairs)}{shown}", 300)
         yield Row("pair", "pair", "Pair", cell, importance=Importance.OWN)
 

@@ -72,6 +72,8 @@ def pair_line(evidence: Evidence) -> str:
     if evidence.target.asks in ("scores", "outputs") or not evidence.pairs:
         return ""
     pair = evidence.pairs[bound.pair if bound.pair is not None and bound.pair < len(evidence.pairs) else 0]
+    if pair.change:
+        return f"{pair.change[:1].upper()}{pair.change[1:]}."
     if pair.shown0 is not None and pair.shown1 is not None:
         return _both(evidence, pair.shown0, pair.shown1)
     if evidence.search is not None and evidence.search.found:

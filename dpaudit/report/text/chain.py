@@ -142,9 +142,9 @@ def noise_reach(law: str, scale: float) -> str:
     if not 0 < scale < math.inf:
         return ""
     if law == "laplace":
-        return upper_text(scale * math.log(1 / _BEYOND))
+        return _grouped(upper_text(scale * math.log(1 / _BEYOND)))
     if law == "gaussian":
-        return upper_text(scale * NormalDist().inv_cdf(1 - _BEYOND / 2))
+        return _grouped(upper_text(scale * NormalDist().inv_cdf(1 - _BEYOND / 2)))
     if law == "discrete_laplace":
         q = math.exp(-1 / scale)
         return count_text(max(0, math.ceil(scale * math.log(2 / ((1 + q) * _BEYOND)) - 1)))
@@ -202,7 +202,8 @@ def _data(domain: str | None) -> list[str]:
 
 def _allowed(given: Any) -> str:
     if isinstance(given, dict) and len(given.get("$tuple", ())) == 2:
-        return "from {} to {}".format(*given["$tuple"])
+        low, high = (count_text(end) if isinstance(end, int) else str(end) for end in given["$tuple"])
+        return f"from {low} to {high}"
     values = list(given) if isinstance(given, list) else [json.dumps(given, ensure_ascii=False)[:40]]
     shown = ", ".join("missing" if each is None else str(each) for each in values[:4])
     return shown if len(values) <= 4 else f"{shown}, … ({count_text(len(values))} values)"
@@ -255,9 +256,15 @@ def _condition(condition: Sequence[Any], columns: Sequence[str]) -> str:
     return f"{name} {sign.get((operator, holds), '≠')} {shown}"
 
 
+def _grouped(text: str) -> str:
+    return count_text(int(text)) if text.isdecimal() else text
+
+
 def short_number(value: Fraction) -> str:
     """Return a number as it is best read: a short fraction as it is, or decimals."""
     text = str(value)
+    if value.denominator == 1 and len(text) <= 12:
+        return count_text(int(value))
     if len(text) <= 7:
         return text
     return upper_text(float(value)) if value > 0 else f"{float(value):.4g}"

@@ -39,7 +39,7 @@ class Released:
     composition: tuple[str, ...]
     bound: str
     by: str = "One record moves it"  # what the second column says
-    first: str = "Released at"
+    first: str = "Line"
 
 
 def released(evidence: Evidence) -> Released | None:
@@ -72,7 +72,7 @@ def released(evidence: Evidence) -> Released | None:
         (told, length),
         full_text(upper, evidence.claimed),
         by="One number moves it" if kind == "moves" else "Has to hide",
-        first="Released at" if kind == "moves" else "Drawn",
+        first="Line" if kind == "moves" else "Drawn",
     )
 
 

@@ -294,7 +294,7 @@ def _judged(evidence: Evidence) -> bool:
 
 def _pair(evidence: Evidence, number: int, pair: PairRecord) -> Iterator[Finding]:
     """Yield findings for a pair whose data are in the file: their digests, and that they are neighbours."""
-    if pair.origin not in ("mechanism", "given", "found"):
+    if pair.origin not in ("mechanism", "given", "found", "made"):
         yield failing("pair", f"pair {number}: nothing comes from {pair.origin!r}")
     data = []
     for kept, shown, own in ((pair.data0, pair.shown0, pair.digest0), (pair.data1, pair.shown1, pair.digest1)):
