@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import types
 from typing import Any
 
 from dpaudit.reading.rewrite import Statements, ask, at, constant, own_nodes, read, thunk, written
@@ -46,15 +47,14 @@ class Continued(ast.NodeTransformer):
     visit_ClassDef: Any = visit_For  # noqa: N815
 
 
-def _stored(body: list[ast.stmt], target: ast.expr) -> list[str]:
-    found: dict[str, None] = {}
-    for each in [*body, target]:
-        for node in [each, *own_nodes(each)]:
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                found.setdefault(node.id)
-            elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-                found.setdefault(node.name)
-    return list(found)
+def _stored(loop: ast.For) -> list[str]:
+    """Return the names that a loop sets: those that Python's compiler takes for a function's own, if it were one."""
+    nothing = ast.arguments([], [], None, [], [], None, [])
+    around = ast.FunctionDef("loop", nothing, [copy.deepcopy(loop)], [], None)
+    around.type_params = []  # type: ignore[attr-defined]
+    made = compile(ast.fix_missing_locations(ast.Module([around], [])), "<loop>", "exec")
+    (code,) = (each for each in made.co_consts if isinstance(each, types.CodeType))
+    return [*code.co_varnames, *code.co_cellvars]
 
 
 def _touched(body: list[ast.stmt]) -> list[str]:
@@ -114,7 +114,7 @@ class Rewriter(Statements):
         inner = [each for statement in node.body for each in [statement, *own_nodes(statement)]]
         if node.orelse or any(isinstance(each, _LEAVES) for each in inner):
             return super().visit_For(node)
-        names = list(dict.fromkeys([*_stored(node.body, node.target), *_touched(node.body)]))
+        names = list(dict.fromkeys([*_stored(node), *_touched(node.body)]))
         if self._is_captured(names, node):
             return super().visit_For(node)
         through, given, found = self.temporary(), self.temporary(), self.temporary()

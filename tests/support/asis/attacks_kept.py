@@ -393,3 +393,79 @@ def w75_released_kept(df):
         n += 1 if isinstance(x, str) else 3
         x = "t"
     return float(x == "t") + float(n + lap(2))
+# --- names that patterns, imports and inner parts set
+def w76_captured(df):
+    last = 0; n = 0
+    for a in df["age"]:
+        n += 1
+        match a:
+            case 3: pass
+            case last: pass
+    return float(last), n + lap(1)
+def w77_captured_in_tuple(df):
+    last = "none"; n = 0
+    for a in df["age"]:
+        match (a, 1):
+            case (last, 1): n += 1
+    return last, n + lap(1)
+def w78_captured_rest(df):
+    rest = []; n = 0
+    for a in df["age"]:
+        match [a, 1, 2]:
+            case [_, *rest]: n += 1
+    return len(rest), n + lap(1)
+def w79_captured_items(df):
+    rest = {}; n = 0
+    for a in df["age"]:
+        match {"k": 1, "j": 2}:
+            case {"k": 1, **rest}: n += 1
+    return len(rest), n + lap(1)
+def w80_imported(df):
+    m = None; n = 0
+    for a in df["age"]:
+        import math as m
+        n += 1
+    return m is None, n + lap(1)
+def w81_walrus_within(df):
+    n, seen = 0, False
+    for a in df["age"]:
+        n += 1
+        [(seen := True) for _ in (0,)]
+    return (1 if seen else 0), n + lap(1)
+def w82_item_as_target(df):
+    d = {"k": 0}; n = 0
+    for d["k"] in df["age"]: n += 1
+    return float(d["k"]), n + lap(1)
+def w83_attribute_as_target(df):
+    h = Holder(); h.x = 0; n = 0
+    for h.x in df["age"]: n += 1
+    return float(h.x), n + lap(1)
+def w84_slice(df):
+    xs = [0]; n = 0
+    for a in df["age"]:
+        xs[:] = [1]
+        n += 1
+    return xs, n + lap(1)
+def w85_class_within(df):
+    n, last = 0, None
+    for a in df["age"]:
+        class last: by = 1
+        n += 1
+    return last is None, n + lap(1)
+def w86_function_within(df):
+    n, last = 0, None
+    for a in df["age"]:
+        def last(): return 1
+        n += 1
+    return last is None, n + lap(1)
+def w87_inner_target(df):
+    n, k = 0, 5
+    for a in df["age"]:
+        for k in range(2): n += 1
+    return k, n + lap(2)
+def w88_starred(df):
+    n, rest = 0, []
+    for a in df["age"]:
+        x, *rest = [a, 1, 2]
+        n += 1
+    return len(rest), n + lap(1)
