@@ -1,6 +1,8 @@
 """Are functions as people write them read with the bound of theory, and none of the wrong ones?"""
 # ruff: noqa: NPY002 – people draw from np.random
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -69,6 +71,31 @@ def unknown_column(df):
 def test_a_column_that_the_domain_does_not_declare_is_named():
     with pytest.raises(dp.UsageError, match=r"no column 'size'.*declares every column"):
         dp.prove(unknown_column, domain={"age": (0, 3)}, claim="epsilon=1", relation="add-remove", runs=0)
+
+
+def many_decisions(df):
+    out = []
+    for k in range(30):
+        out.append(1 if len(df) + np.random.laplace(0, 30) > k else 0)
+    return out
+
+
+def test_more_paths_than_the_time_are_told_with_the_line_that_decides():
+    (why,) = read_function(many_decisions, {"age": declared("age", list(range(3)))}, seconds=0.3).refused
+    assert why.line == f"test_universe.py:{many_decisions.__code__.co_firstlineno + 3}"
+    assert "paths were read" in why.what and "--time-budget" in why.instead
+
+
+def quiet(df):
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return np.log(len(df) + np.random.laplace())
+
+
+@pytest.mark.parametrize(("says", "is_read"), [("warn", True), ("raise", False)])
+def test_a_module_that_makes_numpy_raise_is_not_read(says, is_read):
+    with np.errstate(divide=says):
+        assert bool(read_function(quiet, {"age": declared("age", [0, 1])}).paths) is is_read
 
 
 # --- prove -----------------------------------------------------------------------------------------------

@@ -41,6 +41,8 @@ from dpaudit.reading.universe.state import (
 )
 from dpaudit.reading.universe.values import PRIVATE, PUBLIC, RELEASED, is_of_users_class, sort_of
 
+QUIET = frozenset(("ignore", "warn"))
+"""What NumPy does at most where it could raise."""
 _CONTEXT_HELPER = contextlib.contextmanager(lambda: iter(())).__code__
 
 _ITERATORS: tuple[type, ...] = (
@@ -209,6 +211,12 @@ class Calls(Operators):
             return number("float")
         if function is warnings.warn or (module == "logging" and name == "getLogger"):
             return self._quiet(function, args, keywords)
+        if function is np.errstate and not args and set(keywords.values()) <= QUIET:
+            return self.born(np.errstate(**keywords))
+        if function is warnings.catch_warnings and not args and not keywords:
+            return self.born(warnings.catch_warnings())
+        if (function is warnings.simplefilter or function is warnings.filterwarnings) and args[:1] == ("ignore",):
+            return None
         if function is time.sleep:
             if sort_of((args, keywords)) == PRIVATE:
                 refuse("a pause as long as something private says", "a pause that is the same for all data")

@@ -56,7 +56,8 @@ _VIEWS: tuple[type, ...] = (
     filter,
     type(reversed([])),
 )
-_MANAGERS = (contextlib.nullcontext, np.errstate, warnings.catch_warnings)
+_MADE_HERE = (np.errstate, warnings.catch_warnings)
+"""Managers that are known where this call made them: they hide warnings, and neither raise nor keep any."""
 
 
 _LEAVING = frozenset((int, float, bool, complex, str, bytes, list, tuple, dict, set, frozenset, type(None)))
@@ -513,7 +514,9 @@ class Universe(Parts):
         """``with a``."""
         if dispatch.method(manager, "__enter__") is not None:
             return super().enter(manager)
-        if isinstance(manager, contextlib._GeneratorContextManager) or type(manager) in _MANAGERS:
+        if isinstance(manager, contextlib._GeneratorContextManager) or type(manager) is contextlib.nullcontext:
+            return manager
+        if type(manager) in _MADE_HERE and id(manager) in self._mine:
             return manager
         if type(manager) is not Unknown:
             self.state.note(

@@ -20,6 +20,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from dpaudit.errors import UsageError
 from dpaudit.neighbours.given_moves import GivenMove
 from dpaudit.reading import seeded, source
@@ -28,6 +30,7 @@ from dpaudit.reading.source import is_of_user, is_own
 from dpaudit.reading.universe import calls, sparse
 from dpaudit.reading.universe.assumed import Assumed, located, rewriter_for
 from dpaudit.reading.universe.base import is_natural
+from dpaudit.reading.universe.called import QUIET
 from dpaudit.reading.universe.cells import Declared, Universe
 from dpaudit.reading.universe.domain import Universe as Domain
 from dpaudit.reading.universe.frames import Selection, given_frame
@@ -82,6 +85,9 @@ def read(
     """
     if not hasattr(os, "fork"):
         raise UsageError("functions as they are can be proved only where processes fork: on Linux and macOS")
+    if not set(np.geterr().values()) <= QUIET:
+        why = Refused("?", "np.seterr makes NumPy raise what it warns of elsewhere, for values that records may have")
+        return Reading(columns, {}, (), (why,))
     calls.build()
     for module in (source, seeded):
         module.look_up(functions_of(function))
@@ -191,14 +197,15 @@ def _one_round(
                 raise TimeoutError
             if len(told) > 2 * MOST_PATHS:
                 why = Refused(
-                    "?", f"more than {MOST_PATHS:,} paths", "fewer decisions on released values: a loop with a bound"
+                    _forked_at(told),
+                    f"more than {MOST_PATHS:,} paths",
+                    "fewer decisions on released values: a loop with a bound",
                 )
                 break
     except TimeoutError:
         paths = sum(each.ended != "forked" for each in told)
-        at = told[-1].refused[-1].line if told and told[-1].refused else "?"
         why = Refused(
-            at,
+            _forked_at(told),
             f"reading takes longer than {seconds:.3g} s; {paths:,} paths were read",
             "fewer decisions on released values, coarser columns, or --time-budget 60",
         )
@@ -215,6 +222,11 @@ def _one_round(
         for each in told:
             each.cuts = {}
     return told
+
+
+def _forked_at(told: list[Told]) -> str:
+    """Return the line of the last decision."""
+    return next((each.at for each in reversed(told) if each.ended == "forked"), "?")
 
 
 def _messages(pipe: int, deadline: float) -> Iterator[Told]:

@@ -95,6 +95,7 @@ class Told:
     sparse: list[tuple[Released, frozenset[int]]] = field(default_factory=list)  # in place of the releases numbered so
     granted: dict[str, bool] = field(default_factory=dict)  # statements on lines that were run: whether they are needed
     seconds: float = 0.0  # of the CPU
+    at: str = "?"  # the line of the decision by which it forked
 
 
 _COUNT = itertools.count()
@@ -145,7 +146,7 @@ class Pass:
                 "bound the loop: for _ in range(10): …",
             )
         before = self.told
-        before.ended = "forked"
+        before.ended, before.at = "forked", line()
         self.tell()
         for way in ways[1:]:
             child = fork()
