@@ -12,6 +12,7 @@ import linecache
 import math
 import re
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -20,10 +21,13 @@ from typing import Any, Unpack
 import msgspec
 
 from dpaudit.auditing.audit import affordable, audited
+from dpaudit.auditing.pair import read_of
 from dpaudit.auditing.question import Question, SearchSpace, given_or_fresh, subject_of, validated, whole
+from dpaudit.auditing.race import LEAST, Race, RacedPair, halve, rounds_of
 from dpaudit.auditing.replayed import leads_of
 from dpaudit.auditing.search import DRAWN_PAIR
 from dpaudit.auditing.verdict import LEAK, TRACE, TwoLooks, decide
+from dpaudit.errors import InvalidRunsError
 from dpaudit.evidence.build import exact_bound, installed_version, run_info
 from dpaudit.evidence.evidence import Evidence, settled
 from dpaudit.evidence.further_records import Trace, TracedCall, TraceFinding, TraceLoss, TraceStep
@@ -35,16 +39,19 @@ from dpaudit.neighbours.relation import change_in_words
 from dpaudit.reading.callables import constants_of
 from dpaudit.request import AuditRequest, TraceOptions, TraceRequest, taking
 from dpaudit.sampling.outputs import OutputSnapshot
+from dpaudit.sampling.runs import UnreadRunsError
 from dpaudit.settings import own_settings
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.tracing.certain import Certain
 from dpaudit.tracing.pair import Path, Traced, Word, trace_pair
 from dpaudit.tracing.runs import Target
 from dpaudit.tracing.search import DRAWN, FoundPair, worst_neighbours, worst_of
+from dpaudit.tracing.shift import WITHIN
 
 _MOST_SHOWN = 40  # lines of draws in evidence
 _DRAWN_OF = 500  # candidates, of which a share is drawn beside
 _MOST_STEPS = 2_000
+_MEASURED, _RACED = 4, 4_000  # for each so many measured, one run chooses the pair; so many at most
 
 
 @taking(TraceRequest)
@@ -126,6 +133,8 @@ class _Looked:
     question: Question
     traced: Sequence[Traced]
     record: Trace
+    found: FoundPair | None = None  # where the pair was looked for; ``drawn``: how many were drawn for that
+    drawn: int = 0
 
     @classmethod
     def on(cls, question: Question, request: TraceRequest, most: int) -> _Looked:
@@ -155,7 +164,19 @@ class _Looked:
             )
             found, drawn = _drawn(target, question, found, seed)
             question = question.about(found.pair)
-        limit = whole("paths", request.paths, least=1)
+        return cls._at(question, request, found, drawn, tell)
+
+    @classmethod
+    def _at(
+        cls,
+        question: Question,
+        request: TraceRequest,
+        found: FoundPair | None,
+        drawn: int,
+        tell: Callable[[str, int, int], None] = lambda stage, done, total: None,
+    ) -> _Looked:
+        target, seed = Target(question.mechanism, question.parameters, OutputSnapshot), question.seed % 2**31
+        limit, space = whole("paths", request.paths, least=1), question.space
         traced = []
         for number, pair in enumerate(question.pairs):
             traced.append(trace_pair(target, pair, question.claim, seed=seed, paths=limit))
@@ -184,7 +205,45 @@ class _Looked:
                 change=_change(question, found, space.source == "domain"),
                 beside=_beside(found, space),
             )
-        return cls(question, traced, record)
+        return cls(question, traced, record, found, drawn)
+
+    def raced(self, request: TraceRequest, runs: int) -> _Looked:
+        """Let runs choose the pair, where no price tells on which of many neighbours most is shown."""
+        found, worst = self.found, self.traced[self.record.pair].worst
+        told = worst.price is not None and worst.price.answer != WITHIN
+        if found is None or not found.alike or told or worst.word not in (Word.NOT_PRICED, Word.NOT_SUPPORTED):
+            return self
+        pair = found.pair
+        pairs = [RacedPair(0, found.name, lambda: pair)]
+        pairs += [RacedPair(number, each.name, each.pair) for number, each in enumerate(found.alike, start=1)]
+        try:
+            best = _first(self.question, pairs, runs)
+        except InvalidRunsError:  # measuring will say it
+            return self
+        if best is None or best.number == 0:
+            return self
+        said = f"of {len(pairs)} neighbours on which the trace finds the same, {runs:,} further runs chose this one"
+        found = replace(found, pair=best.make(), name=best.name, edges=(*found.edges, said))
+        chosen = type(self)._at(self.question.about(found.pair), request, found, self.drawn)
+        return chosen if chosen.traced[0].worst.word >= worst.word else self
+
+
+def _first(question: Question, pairs: Sequence[RacedPair], runs: int) -> RacedPair | None:
+    """Return the pair on which search runs show most; None where none is left, or there are too few runs."""
+    while runs < LEAST * sum(rounds_of(len(pairs))):
+        pairs = [pairs[0], *pairs[1::2]]
+        if len(pairs) == 2:
+            return None
+    for way in (read_of(question), question):
+        race = Race(way) if way is not None else None
+        if race is not None:
+            race.measuring = _MEASURED * runs
+            try:
+                with warnings.catch_warnings(action="ignore", category=RuntimeWarning):
+                    return next(iter(halve(race, pairs, runs, lambda: None)), None)
+            except UnreadRunsError:  # one of the pairs, in many runs at once
+                pairs = [RacedPair(each.number, each.name, each.make) for each in pairs]
+    return None
 
 
 def _change(question: Question, found: FoundPair, made: bool) -> str:
@@ -369,6 +428,12 @@ def _concluded(question: Question, looked: _Looked, request: TraceRequest, runs:
     exact = _exact(question, looked.record)
     refuted = exact is not None and question.claim is not None and exact.value > question.claim.value
     measured = 0 if refuted else affordable(question, runs, request.time_budget)
+    chosen = looked.raced(request, min(measured // _MEASURED, _RACED))
+    if chosen is not looked:
+        looked, question = chosen, chosen.question
+        exact = _exact(question, looked.record)
+        refuted = exact is not None and question.claim is not None and exact.value > question.claim.value
+        measured = 0 if refuted else measured
     evidence = _measured(question, looked, request, measured) if measured else _unmeasured(question)
     drew = {"hypothesis": installed_version("hypothesis")} if looked.record.drawn else {}
     evidence = msgspec.structs.replace(

@@ -33,6 +33,7 @@ _FAR_FETCHED = ("outlier", "odd value")  # kinds of change that say less than ot
 _OF_CODE = ("code", "behind the code")  # kinds of change whose values stand in the function itself
 _TRIPS = 2  # exceptions over values that are made up, of which is told
 _NEAR = 0.5  # of what a part of the data shows, a pair of all records that shows so much is shown
+_ALIKE = 31  # pairs on which no less is found, among which runs may choose
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,7 @@ class FoundPair:
     rank: tuple[int, float] | None
     edges: tuple[str, ...] = ()  # what was found at edges (`is_edge`), and nothing like it elsewhere
     in_part: bool = False  # whether it is a pair of a part of the data
+    alike: tuple[LazyPair, ...] = ()  # further ones on which the same is found, whatever it costs
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +102,9 @@ def worst_neighbours(
     fewest = looks.of_few_records(rank, small)
     if fewest is not None:
         place, in_part = fewest, False
-    pair = (small if in_part else found)[place]
-    return FoundPair(pair.pair(), pair.name, len(found), left_out, rank, looks.at_edges(rank, found), in_part)
+    shown = small if in_part else found
+    pair, alike = shown[place], tuple(shown[each] for each in looks.alike(place, small))
+    return FoundPair(pair.pair(), pair.name, len(found), left_out, rank, looks.at_edges(rank, found), in_part, alike)
 
 
 def _again(
@@ -245,6 +248,16 @@ class _Looks:
             and not _is_far_fetched(pairs[place])
         }
         return min((place for place in sizes if sizes[place]), key=sizes.__getitem__, default=None)
+
+    def alike(self, place: int, pairs: Sequence[LazyPair]) -> list[int]:
+        """Return other pairs on which the same is found, evenly among them; none that is far-fetched, and no edge."""
+        word = self.paths[place].word
+        places = [
+            other
+            for other, path in enumerate(self.paths)
+            if path.word is word and other != place and not self.edges[other] and not _is_far_fetched(pairs[other])
+        ]
+        return places[:: -(-len(places) // _ALIKE) or 1]
 
     def at_edges(self, rank: tuple[int, float], pairs: Sequence[LazyPair]) -> tuple[str, ...]:
         """Say what was found at edges, if that is more than was found elsewhere; else nothing."""

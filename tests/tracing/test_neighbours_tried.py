@@ -49,6 +49,21 @@ def first_row_counts_twice(df):
     return pay.sum() + pay[len(pay) // 2] + np.random.laplace(0, 100)
 
 
+def slopes_of_pairs(df):
+    rows = df[["x", "y"]].to_numpy(dtype=float)
+    rows = rows[np.random.permutation(len(rows))]
+    rows = rows[: len(rows) // 2 * 2]
+    run, rise = (rows[1::2] - rows[0::2]).T
+    slope = np.clip(rise / np.where(run == 0, 1e9, run), -1, 1)
+    return float(slope.sum() + np.random.laplace(0, 1.0))
+
+
+def one_key(df):
+    x, y = df[["x", "y"]].to_numpy(dtype=float).clip(0, 1).sum(axis=0)
+    key = np.random.randint(2**31)
+    return [float(x + np.random.default_rng(key).normal(0, 2.0)), float(y + np.random.default_rng(key).normal(0, 2.0))]
+
+
 def half(df):
     return len(df) + np.random.laplace(0, 0.5)
 
@@ -368,3 +383,23 @@ def test_what_takes_neither_says_what_it_raised():
 
 def fails(data):
     raise ValueError("no such luck")
+
+
+@pytest.mark.parametrize(
+    ("function", "claim", "high", "word"),
+    [(slopes_of_pairs, "epsilon=1", 20, "not priced"), (one_key, "mu=0.75", 1, "not supported")],
+)
+def test_runs_choose_the_pair_where_no_price_tells_which_shows_most(function, claim, high, word):
+    line = pd.DataFrame({"x": np.arange(20.0) / 20 * high, "y": np.arange(20.0) / 20 * high})
+    asked = {"data": line, "claim": claim, "relation": "add-remove", "domain": {"x": (0.0, high), "y": (0.0, high)}}
+    found = traced(function, **asked, runs=12_000)
+    assert (str(found.verdict), found.trace.word) == ("violated", word)
+    assert any("further runs chose this one" in each for each in found.trace.beside)
+    assert passes(check(found))
+    if function is slopes_of_pairs:  # the other one makes a generator of every key, and is not reproducible
+        assert traced(function, **asked, runs=12_000).id == found.id
+
+
+def test_no_runs_choose_the_pair_where_a_price_tells_or_none_are_made():
+    for found in (traced(half, runs=12_000), traced(slopes_of_pairs, data=pd.DataFrame({"x": [1.0], "y": [2.0]}))):
+        assert not any("further runs" in each for each in found.trace.beside)

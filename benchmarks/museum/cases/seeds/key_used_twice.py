@@ -11,10 +11,6 @@ SOURCES = ("jax-ml/jax#3646",)
 REPORTED = "2020-07"
 DATA = "w,b\n" + "\n".join(f"{(i * 7) % 10 / 10},{(i * 3) % 10 / 10}" for i in range(10))
 COMMAND = "audit {} --data people.csv --relation add-remove --claim mu=0.75 --domain 'w=[0, 1]' --domain 'b=[0, 1]'"
-MISSED = (
-    "The trace names the cause. The pair that is measured moves both numbers alike, which one noise hides; a record "
-    "of (1, 0) would tell."
-)
 LOSS = {"wrong": math.inf, "fixed": 0.70711}
 NAMED = ("the same noise is drawn twice",)
 

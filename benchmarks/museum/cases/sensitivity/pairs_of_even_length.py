@@ -10,12 +10,8 @@ SOURCES = ("opendp/opendp#2950",)
 REPORTED = "2026-09"
 DATA = "x,y\n" + "\n".join(f"{i},{i}" for i in range(20))
 COMMAND = "audit {} --data people.csv --relation add-remove --claim epsilon=1 --domain 'x=[0, 20]' --domain 'y=[0, 20]'"
-MISSED = (
-    "The trace cannot follow the shuffle, as something else is drawn on the other side; no pair is singled out, and "
-    "sampling alone does not find a telling one."
-)
 LOSS = {"wrong": 2, "fixed": 1}
-NAMED = ("one more record|without record", "permutation|np.random.laplace")
+NAMED = ("one more record|without one record", "permutation|np.random.laplace")
 
 
 def slopes(people, scale):
