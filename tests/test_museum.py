@@ -135,6 +135,18 @@ def test_what_is_wrong_with_results_is_said(museum, rows):
     assert any("less than" in fault for fault in museum["run"].judged([{**row, "word": "no answer"}]))
 
 
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError("a bug")])
+def test_what_ends_an_answer_is_said_and_is_none(museum, monkeypatch, error, tmp_path):
+    from dpaudit.cli import main
+
+    def main_of(words):
+        raise error
+
+    monkeypatch.setattr(main.cli, "main", main_of)
+    evidence, told, _ = museum["run"].answered("audit laplace", tmp_path)
+    assert evidence is None and told in ("no answer within 120 s of the processor", "RuntimeError: a bug")
+
+
 def test_a_case_that_lacks_a_part_is_refused(museum, tmp_path):
     path = tmp_path / "half.py"
     path.write_text('"""Half a case."""\n\nSOURCES = ()\n', encoding="utf-8")

@@ -151,15 +151,19 @@ def _others(rows: list[Row], absent: dict[str, str], known: dict[tuple[str, str,
         "",
         f"The same functions, {len(ran)} of {len(rows)} sides, each handed the pair of the case, or its data with and "
         "without the last record, in 2,000 runs of each side, by `python benchmarks/museum/others.py`. A bound of 95 % "
-        "confidence above the claim refutes it. The others were made for other questions: JAX Privacy and PrivacyGuard "
-        "bound ε from scores of canaries that a user brings, which here are those of a logistic regression on other "
-        "runs; the largest of PrivacyGuard's bounds at all thresholds is shown, which holds at 95 % for each alone: of "
+        "confidence above the claim refutes it. None of the others looks for neighbours, reads source, or names a "
+        "cause; `dpaudit` got the command that each case shows, which does, with up to 400,000 runs. They were made "
+        "for other questions:",
+        "",
+        "- JAX Privacy and PrivacyGuard bound ε from scores of canaries that a user brings, which here are those of a "
+        "logistic regression on other runs.",
+        "- The largest of PrivacyGuard's bounds at all thresholds is shown, which holds at 95 % for each alone: of "
         "20,000 draws from two Gaussian laws whose loss is known, 1.8 % had one above it, and of two Laplace laws at "
-        "ε = 0.01 7.8 %, so that a right side above its claim says nothing against PrivacyGuard. "
-        "PyStatDP tests the event that it selects itself, by a p-value below 5 %, and makes its own databases; here it "
-        "gets the pair. StatDP and DP-Sniper search for the telling event with millions of runs; what is called their "
-        "idea is in our own lines. None of them looks for neighbours, reads source, or names a cause; `dpaudit` got "
-        "the command that each case shows, which does, with up to 400,000 runs.",
+        "ε = 0.01 7.8 %, so that a right side above its claim says nothing against PrivacyGuard.",
+        "- PyStatDP tests the event that it selects itself, by a p-value below 5 %, and makes its own databases; here "
+        "it gets the pair.",
+        "- StatDP and DP-Sniper search for the telling event with millions of runs; what is called their idea is in "
+        "our own lines.",
         "",
         "| auditor | wrong sides refuted | right sides accused |",
         "|---|---|---|",

@@ -23,6 +23,7 @@ import signal
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,10 @@ def answered(command: str, folder: Path) -> tuple[dict[str, Any] | None, str, fl
         os.chdir(folder)
         with contextlib.redirect_stdout(told), contextlib.redirect_stderr(told), contextlib.suppress(SystemExit):
             cli.main([*words, "--json", str(out)])
+    except KeyboardInterrupt:
+        told.write(f" no answer within {LIMIT:.0f} s of the processor")
+    except Exception as error:  # no answer, and never a pass
+        told.write(f" {type(error).__name__}: {error}")
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         os.chdir(where)
@@ -125,15 +130,13 @@ def _is_named(case: Case, read: str) -> bool:
     return all(re.search(pattern, read) for pattern in case.named)
 
 
-def measured(chosen: list[Case], workers: int, told: bool) -> list[dict[str, Any]]:
+def measured(chosen: list[Case], workers: int, told: bool) -> Iterator[dict[str, Any]]:
     """Examine all sides of the cases, and say each as it comes."""
-    rows = []
     spawn = multiprocessing.get_context("spawn")
     with concurrent.futures.ProcessPoolExecutor(workers, mp_context=spawn) as pool:
         asked = {pool.submit(examined, case, side): (case, side) for case in chosen for side in case.sides}
         for done in concurrent.futures.as_completed(asked):
             row = done.result()
-            rows.append(row)
             cause = "" if row["side"] != "wrong" else "named" if row["named"] else "not named"
             flags = " ABOVE THE TRUTH" * row["above"]
             print(
@@ -143,7 +146,7 @@ def measured(chosen: list[Case], workers: int, told: bool) -> list[dict[str, Any
             )
             if told:
                 print(f"    {row['told']}\n    {row['lines']}", flush=True)
-    return rows
+            yield row
 
 
 def judged(rows: list[dict[str, Any]]) -> list[str]:
@@ -174,22 +177,30 @@ def main() -> int:
     old = json.loads(ROWS.read_text(encoding="utf-8")) if ROWS.exists() else []
     if asked.names and not chosen:
         parser.error(f"no case and no kind is called {' or '.join(asked.names)}; the kinds are {', '.join(KINDS)}")
+    began = time.perf_counter()
+    new: list[dict[str, Any]] = []
+    try:
+        new.extend(() if asked.draw else measured(chosen, asked.workers, asked.told))
+    finally:  # what was measured before an interruption is kept
+        rows = kept(every, old, new)
+    faults = judged(rows)
+    seconds, took = sum(row["seconds"] for row in rows), time.perf_counter() - began
+    print(f"{sum(row['word'] == 'right' for row in rows)} of {len(rows)} answers are right; {seconds:.0f} s of the "
+          f"processor in all, {took:.0f} s now", *faults, sep="\n")  # fmt: skip
+    return 1 if faults else 0
+
+
+def kept(every: list[Case], old: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Keep the rows, the new ones among the old ones, and draw them."""
     released = json.loads(RELEASED.read_text(encoding="utf-8"))
     others = json.loads(OTHERS.read_text(encoding="utf-8"))
-    began = time.perf_counter()
-    new = [] if asked.draw else measured(chosen, asked.workers, asked.told)
-    took = time.perf_counter() - began
     known = {(row["kind"], row["name"], row["side"]): row for row in [*old, *new]}
     rows = [known[case.kind, case.name, side] for case in every for side in case.sides
             if (case.kind, case.name, side) in known]  # fmt: skip
     ROWS.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     (HERE / "results.md").write_text(table(every, rows), encoding="utf-8")
     (ROOT / "docs" / "museum.md").write_text(drawn(every, rows, released, others, NOT_RUN), encoding="utf-8")
-    faults = judged(rows)
-    seconds = sum(row["seconds"] for row in rows)
-    print(f"{sum(row['word'] == 'right' for row in rows)} of {len(rows)} answers are right; {seconds:.0f} s of the "
-          f"processor in all, {took:.0f} s now", *faults, sep="\n")  # fmt: skip
-    return 1 if faults else 0
+    return rows
 
 
 if __name__ == "__main__":
