@@ -46,7 +46,6 @@ from dpaudit.tracing.certain import Certain
 from dpaudit.tracing.pair import Path, Traced, Word, trace_pair
 from dpaudit.tracing.runs import Target
 from dpaudit.tracing.search import DRAWN, FoundPair, worst_neighbours, worst_of
-from dpaudit.tracing.shift import WITHIN
 
 _MOST_SHOWN = 40  # lines of draws in evidence
 _DRAWN_OF = 500  # candidates, of which a share is drawn beside
@@ -210,8 +209,7 @@ class _Looked:
     def raced(self, request: TraceRequest, runs: int) -> _Looked:
         """Let runs choose the pair, where no price tells on which of many neighbours most is shown."""
         found, worst = self.found, self.traced[self.record.pair].worst
-        told = worst.price is not None and worst.price.answer != WITHIN
-        if found is None or not found.alike or told or worst.word not in (Word.NOT_PRICED, Word.NOT_SUPPORTED):
+        if found is None or not found.alike or not worst.is_open:
             return self
         pair = found.pair
         pairs = [RacedPair(0, found.name, lambda: pair)]

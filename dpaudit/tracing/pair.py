@@ -21,7 +21,7 @@ from dpaudit.tracing.alignment import Conditions, Noises, Spent, conditions, of_
 from dpaudit.tracing.certain import RAISES, Certain, certain, constant_choice, constant_line, enumerated, repeated
 from dpaudit.tracing.recording import Recorder
 from dpaudit.tracing.runs import LEAST, Closing, Run, Target, forced, noises, telling_place
-from dpaudit.tracing.shift import OPEN, OVER, Price, Shift, Shifted, cheapest, priced
+from dpaudit.tracing.shift import OPEN, OVER, WITHIN, Price, Shift, Shifted, cheapest, priced
 
 # --- What can be found on a path, and on a pair? How much each finding says ---
 
@@ -88,6 +88,12 @@ class Path:
     def word(self) -> Word:
         """The worst of what was found."""
         return max((each.word for each in self.found), default=Word.NOT_SEEN)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something is found that no price above the claim explains: how much it shows, runs alone tell."""
+        unexplained = self.word in (Word.NOT_PRICED, Word.NOT_SUPPORTED)
+        return unexplained and (self.price is None or self.price.answer == WITHIN)
 
     @property
     def rank(self) -> tuple[int, float]:
