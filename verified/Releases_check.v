@@ -110,7 +110,9 @@ Fixpoint moved (v : value) (p : change) : Q * Q :=
   end.
 
 (* ---- prices ---- *)
-Inductive release_law := Added (m : meth) | Choice.   (* noise on each value; one of them, by chances exp(value/scale) *)
+(* Noise on each value; one of them, by chances exp(value/scale); a bit of each record, each flipped with a probability,
+   and a number of which it is shown that the odds are at most its exponential. *)
+Inductive release_law := Added (m : meth) | Choice | Reports (flips log_odds : Q).
 (* What is released, so often where it stands; of all records, or of a sample. *)
 Record release := NewRelease { rlaw : release_law; rscale : Q; rvalues : list value; rtimes : positive; rsample : option nat }.
 Definition farthest (p : change) (v : value) : Q := let m := moved v p in qmax (- fst m) (snd m).
@@ -121,6 +123,7 @@ Definition loss (r : release) (p : change) : Q :=
   match rlaw r with
   | Added _ => fold_right (fun v s => qadd (farthest p v / rscale r) s) 0 (rvalues r)
   | Choice => match hull_of p (rvalues r) with None => 0 | Some m => Qred ((snd m - fst m) / rscale r) end
+  | Reports _ l => fold_right (fun v s => qadd (farthest p v * l) s) 0 (rvalues r)
   end.
 Definition price (r : release) (p : change) : Q := qmax 0 (loss r p).
 
@@ -162,9 +165,10 @@ Fixpoint series (up : bool) (x : Q) (k n : nat) : Q :=
   end.
 Definition costly (x : Q) : Q := x.   (* the program counts steps where it stands *)
 Definition below_exp (x : Q) : Q := series false (rounded false (costly x)) 1 71.
-(* Whether ln(1 + q (e^e - 1)) is at most l. *)
+(* Whether ln(1 + q (e^e - 1)) is at most l: (1 - q) e^-l + q e^(e - l) is at most 1. *)
 Definition amplified (q e l : Q) : bool :=
-  Qle_bool e l || let d := below_exp (- e) in pos d && Qle_bool (1 + q * (1 / d - 1)) (below_exp l).
+  Qle_bool e l || let none := below_exp l in let all := below_exp (l - e) in
+                  pos none && pos all && Qle_bool ((1 - q) / none + q / all) 1.
 Definition spent_ok (c : releases_certificate) (path : list nat) (spent : Q * Q) : bool :=
   let left := Qred (rbound c / (Zpos (groups c) # 1) - fst spent) in
   Qle_bool 0 left && (Qle_bool (snd spent) 0 ||
@@ -183,8 +187,12 @@ Fixpoint dearest (l : list (Q * Q)) : list (Q * Q) :=
 Definition kinds_of (c : releases_certificate) : list (list bool) := map (answersQ (tests c)) (kinds (columns c) (tests c) 0).
 Definition changes (c : releases_certificate) (ks : list (list bool)) : list change :=
   if replaced c then flat_map (fun k => map (fun g => (k, Some g)) ks) ks else map (fun k => (k, None)) ks.
+(* That the odds of a bit, either way, are at most e^l.  Where records come or go, so do their bits. *)
+Definition odds_ok (p l : Q) : bool :=
+  pos p && pos (1 - p) && let e := below_exp l in Qle_bool ((1 - p) / p) e && Qle_bool (p / (1 - p)) e.
 Definition release_ok (c : releases_certificate) (r : release) : bool :=
-  pos (rscale r) && match rlaw r with Added Laplace | Added DLaplace | Choice => true | _ => false end &&
+  pos (rscale r) &&
+  match rlaw r with Added Laplace | Added DLaplace | Choice => true | Reports p l => replaced c && odds_ok p l | _ => false end &&
   match rsample r with
   | None => true
   | Some s => Nat.ltb s (length (samples c)) && Z.eqb (Zpos (rtimes r) mod Zpos (drawn (sample_at c s))) 0

@@ -41,6 +41,11 @@ Fixpoint means (v : value) (gs : list (data -> R)) : Prop :=
 (* ---- releases ---- *)
 Definition chances (r : release) (xs : list R) : list (R * R) :=   (* what is released, and how likely, up to a factor *)
   map (fun ix => (INR (fst ix), exp (snd ix / Q2R (rscale r)))) (combine (seq 0 (length xs)) xs).
+Fixpoint reported (p : R) (bits : list bool) (f : list R -> R) : R :=   (* each bit flipped with probability p, by itself *)
+  match bits with
+  | [] => f []
+  | b :: r => (1 - p) * reported p r (fun o => f ((if b then 1 else 0)%R :: o)) + p * reported p r (fun o => f ((if b then 0 else 1)%R :: o))
+  end.
 Definition is_release (r : release) (K : data -> output_law) : Prop :=
   exists gs, Forall2 (fun v g => means v [g]) (rvalues r) gs /\
   match rlaw r with
@@ -51,6 +56,10 @@ Definition is_release (r : release) (K : data -> output_law) : Prop :=
       gs <> [] /\
       forall D f, bounded f -> M (K D) f = lsum (fun oe => snd oe * f [fst oe]) (chances r (map (fun g => g D) gs)) /
                                           lsum snd (chances r (map (fun g => g D) gs))
+  | Reports p _ =>   (* a value counts bits, one of each unit *)
+      exists bits : list (unit_of_privacy -> bool),
+      Forall2 (fun (b : unit_of_privacy -> bool) (g : data -> R) => forall D, g D = lsum (fun u => if b u then 1 else 0) D) bits gs /\
+      forall D f, bounded f -> M (K D) f = reported (Q2R p) (flat_map (fun b => map b D) bits) f
   end.
 
 (* ---- how far numbers move ---- *)
@@ -256,16 +265,82 @@ Proof.
     unfold cost1. simpl. unfold Rdiv. rewrite Rmult_comm. apply Rmult_le_compat_l; auto. left. apply Rinv_0_lt_compat. auto.
 Qed.
 
-Lemma loss_holds : forall r K W D D' f, 0 < Q2R (rscale r) -> (rlaw r = Added Laplace \/ rlaw r = Added DLaplace \/ rlaw r = Choice) ->
+Lemma reported_pos : forall p bs f, 0 <= p <= 1 -> (forall o, 0 <= f o) -> 0 <= reported p bs f.
+Proof.
+  induction bs; intros f Hp Hf; simpl; auto.
+  apply Rplus_le_le_0_compat; apply Rmult_le_pos; try lra; apply IHbs; auto.
+Qed.
+Fixpoint differ (a b : list bool) : R :=
+  match a, b with x :: a', y :: b' => (if Bool.eqb x y then 0 else 1) + differ a' b' | _, _ => 0 end.
+Lemma differ_same : forall a, differ a a = 0.
+Proof. induction a; simpl; [auto|]. rewrite Bool.eqb_reflx, IHa. ring. Qed.
+Lemma differ_app : forall a b a' b', length a = length a' -> differ (a ++ b) (a' ++ b') = differ a a' + differ b b'.
+Proof. induction a; destruct a'; simpl; intros b' H; try discriminate; [ring|]. rewrite IHa by congruence. ring. Qed.
+Lemma reported_near : forall p l, 0 < p < 1 -> (1 - p) / p <= exp l -> p / (1 - p) <= exp l ->
+  forall bs bs' f, length bs = length bs' -> (forall o, 0 <= f o) ->
+  reported p bs f <= exp (l * differ bs bs') * reported p bs' f.
+Proof.
+  intros p l Hp O1 O2.
+  assert (P1 : 1 - p <= exp l * p).
+  { apply (Rmult_le_compat_r p) in O1; [|lra]. unfold Rdiv in O1. rewrite Rmult_assoc, Rinv_l in O1 by lra. lra. }
+  assert (P2 : p <= exp l * (1 - p)).
+  { apply (Rmult_le_compat_r (1 - p)) in O2; [|lra]. unfold Rdiv in O2. rewrite Rmult_assoc, Rinv_l in O2 by lra. lra. }
+  induction bs as [|b bs IH]; destruct bs' as [|b' bs']; intros f Hl Hf; try discriminate.
+  - simpl. rewrite Rmult_0_r, exp_0. lra.
+  - simpl. set (e := exp (l * differ bs bs')). assert (He : 0 < e) by apply exp_pos.
+    assert (A : forall x : R, reported p bs (fun o => f (x :: o)) <= e * reported p bs' (fun o => f (x :: o))).
+    { intros x. apply IH; auto. }
+    assert (B : forall x : R, 0 <= reported p bs' (fun o => f (x :: o))) by (intros; apply reported_pos; [lra|auto]).
+    rewrite (Rmult_plus_distr_l l), exp_plus. fold e.
+    pose proof (A 0) as A0. pose proof (A 1) as A1. pose proof (B 0) as B0. pose proof (B 1) as B1.
+    assert (S : forall k m x y, 0 <= k -> k <= m -> x <= e * y -> 0 <= y -> k * x <= m * (e * y)).
+    { intros k m x y Hk Hm Hx Hy. assert (0 <= e * y) by (apply Rmult_le_pos; lra).
+      apply Rle_trans with (k * (e * y)); [apply Rmult_le_compat_l; auto|apply Rmult_le_compat_r; auto]. }
+    destruct b, b'; simpl;
+    set (x0 := reported p bs (fun o => f (0 :: o))) in *; set (x1 := reported p bs (fun o => f (1 :: o))) in *;
+    set (y0 := reported p bs' (fun o => f (0 :: o))) in *; set (y1 := reported p bs' (fun o => f (1 :: o))) in *.
+    + replace (l * 0) with 0 by ring. rewrite exp_0. pose proof (S (1 - p) (1 - p) x1 y1 ltac:(lra) ltac:(lra) A1 B1). pose proof (S p p x0 y0 ltac:(lra) ltac:(lra) A0 B0). lra.
+    + replace (l * 1) with l by ring. pose proof (S (1 - p) (exp l * p) x1 y1 ltac:(lra) P1 A1 B1). pose proof (S p (exp l * (1 - p)) x0 y0 ltac:(lra) P2 A0 B0). lra.
+    + replace (l * 1) with l by ring. pose proof (S (1 - p) (exp l * p) x0 y0 ltac:(lra) P1 A0 B0). pose proof (S p (exp l * (1 - p)) x1 y1 ltac:(lra) P2 A1 B1). lra.
+    + replace (l * 0) with 0 by ring. rewrite exp_0. pose proof (S (1 - p) (1 - p) x0 y0 ltac:(lra) ltac:(lra) A0 B0). pose proof (S p p x1 y1 ltac:(lra) ltac:(lra) A1 B1). lra.
+Qed.
+(* Bits of two data that differ in one unit: each value moves by 1 where its bit differs. *)
+Lemma bits_differ : forall W (vs : list value) gs bits A u v B, weights W ->
+  Forall2 (fun v' (g : data -> R) => mixed W (fun p => fst (moved v' p)) <= g (A ++ u :: B) - g (A ++ v :: B) <= mixed W (fun p => snd (moved v' p))) vs gs ->
+  Forall2 (fun (b : unit_of_privacy -> bool) (g : data -> R) => forall D, g D = lsum (fun u => if b u then 1 else 0) D) bits gs -> forall l, 0 <= Q2R l ->
+  let at_ := fun x => flat_map (fun b => map b (A ++ x :: B)) bits in
+  length (at_ v) = length (at_ u) /\ differ (at_ u) (at_ v) = differ (at_ v) (at_ u) /\
+  Q2R l * differ (at_ v) (at_ u) <= mixed W (fun p => fold_right (fun v' s => qadd (farthest p v' * l) s) 0%Q vs).
+Proof.
+  intros W vs gs bits A u v B HW HM HB l Hl. cbv zeta. revert vs HM. induction HB as [|b g bits gs Hb HB IH]; intros vs HM; inversion HM; subst; cbn [flat_map fold_right].
+  - repeat split; auto. right. rewrite (mixed_scale W 0 (fun _ => 0%Q) (fun _ => 0%Q)) by (intros; rewrite RMicromega.Q2R_0; ring). simpl. ring.
+  - destruct (IH _ H3) as (L & E & C). rewrite !app_length, !differ_app by (rewrite !map_length, !app_length; auto). rewrite L, E.
+    assert (X : forall x y, differ (map b (A ++ x :: B)) (map b (A ++ y :: B)) = if Bool.eqb (b x) (b y) then 0 else 1).
+    { intros ? ?. rewrite !map_app, differ_app by auto. simpl. rewrite !differ_same. ring. }
+    rewrite !X. split; [rewrite !map_length, !app_length; simpl; auto|]. split; [destruct (b u), (b v); auto|].
+    rewrite Rmult_plus_distr_l.
+    rewrite (mixed_add W (fun p => qadd (farthest p x * l) (fold_right (fun v' s => qadd (farthest p v' * l) s) 0%Q l0))
+               (fun p => (farthest p x * l)%Q) (fun p => fold_right (fun v' s => qadd (farthest p v' * l) s) 0%Q l0)) by (intros; apply Q2R_qadd).
+    apply Rplus_le_compat; auto. rewrite (mixed_scale W (Q2R l) (fun p => farthest p x) (fun p => (farthest p x * l)%Q)) by (intros; rewrite Q2R_mult; ring).
+    apply Rmult_le_compat_l; auto. match goal with Hm : _ <= _ - _ <= _ |- _ => eapply Rle_trans; [|apply (farthest_holds W x _ HW Hm)] end. rewrite !Hb, !lsum_app. cbn [lsum].
+    match goal with |- _ <= Rabs ?z => replace z with ((if b u then 1 else 0) - (if b v then 1 else 0)) by ring end.
+    destruct (b u), (b v); simpl; unfold Rabs; destruct (Rcase_abs _); lra.
+Qed.
+
+(* What the data must be for reports: the same but for one unit. *)
+Definition fits (r : release) (D D' : data) : Prop :=
+  match rlaw r with Reports _ _ => exists A u v B, D = A ++ v :: B /\ D' = A ++ u :: B | _ => True end.
+Lemma loss_holds : forall r K W D D' f, release_ok c r = true -> fits r D D' ->
   weights W -> changed W D D' -> is_release r K -> bounded f ->
   M (K D) f <= exp (mixed W (loss r)) * M (K D') f /\ M (K D') f <= exp (mixed W (loss r)) * M (K D) f.
 Proof.
-  intros r K W D D' f Hb Hlaw HW HC (gs & HF & HK) Hf.
+  intros r K W D D' f Hr Hfit HW HC (gs & HF & HK) Hf. unfold release_ok in Hr. rewrite !andb_true_iff in Hr. destruct Hr as [[Hb0 Hlaw] _].
+  assert (Hb : 0 < Q2R (rscale r)) by (apply pos_R; auto). unfold fits in Hfit.
   assert (HM : Forall2 (fun v (g : data -> R) => mixed W (fun p => fst (moved v p)) <= g D' - g D <= mixed W (fun p => snd (moved v p))) (rvalues r) gs).
   { clear -HF HW HC. induction HF; constructor; auto. apply (moved_sound W D D' HW HC x [y] H y). simpl. auto. }
-  unfold loss. destruct (rlaw r) as [m|] eqn:E.
+  unfold loss. destruct (rlaw r) as [m| |flips l] eqn:E.
   - destruct HK as [Hz HK]. rewrite !HK by auto.
-    assert (Hm : m = Laplace \/ m = DLaplace) by (destruct Hlaw as [L|[L|L]]; inversion L; auto).
+    assert (Hm : m = Laplace \/ m = DLaplace) by (destruct m; auto; discriminate).
     assert (Z : forall A B : data, m = DLaplace -> Forall (fun d => exists z : Z, d = IZR z) (vsub (map (fun g => g A) gs) (map (fun g => g B) gs))).
     { intros A B Ed. specialize (Hz Ed). clear -Hz. induction gs; simpl; constructor.
       - destruct (Hz A a (or_introl eq_refl)) as [z1 ->]. destruct (Hz B a (or_introl eq_refl)) as [z2 ->]. exists (z1 - z2)%Z. rewrite minus_IZR. auto.
@@ -296,16 +371,31 @@ Proof.
     rewrite C. split.
     + apply choice_near; auto. clear -F. induction F; simpl; constructor; auto.
     + replace (hi - lo) with (- lo - - hi) by ring. apply choice_near; auto. clear -F. induction F; simpl; constructor; auto. lra.
+  - destruct HK as (bits & HB & HK). rewrite !HK by auto. destruct Hfit as (A & u & v & B & -> & ->).
+    apply andb_true_iff in Hlaw. destruct Hlaw as [_ Ho]. unfold odds_ok in Ho. cbv zeta in Ho. rewrite !andb_true_iff in Ho.
+    destruct Ho as [[P1 P2] [O1 O2]]. pose proof (pos_R _ P1) as Q1. pose proof (pos_R _ P2) as Q2. rewrite Q2R_minus, Q2R_1 in Q2.
+    assert (N1 : ~ (flips == 0)%Q) by (intro Z; apply Qeq_eqR in Z; rewrite RMicromega.Q2R_0 in Z; lra).
+    assert (N2 : ~ (1 - flips == 0)%Q) by (intro Z; apply Qeq_eqR in Z; rewrite Q2R_minus, Q2R_1, RMicromega.Q2R_0 in Z; lra).
+    apply Qle_bool_R in O1, O2. rewrite Q2R_div, Q2R_minus, Q2R_1 in O1, O2 by auto. pose proof (below_exp_ok l) as Be.
+    assert (Hl : 0 <= Q2R l).
+    { apply Rnot_lt_le. intros N. assert (exp (Q2R l) < 1) by (rewrite <- exp_0; apply exp_increasing; auto).
+      destruct (Rle_dec (1 / 2) (Q2R flips)) as [G|G].
+      - assert (1 <= Q2R flips / (1 - Q2R flips)); [|lra]. apply Rmult_le_reg_r with (1 - Q2R flips); [lra|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. lra.
+      - assert (1 <= (1 - Q2R flips) / Q2R flips); [|lra]. apply Rmult_le_reg_r with (Q2R flips); [lra|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. lra. }
+    assert (Hf0 : forall o, 0 <= f o) by (destruct Hf as [U Hf]; intros; apply Hf).
+    destruct (bits_differ W _ gs bits A u v B HW HM HB l Hl) as (L & S & C).
+    assert (N : forall bs bs', length bs = length bs' -> Q2R l * differ bs bs' <= mixed W (fun p => fold_right (fun v' s => qadd (farthest p v' * l) s) 0%Q (rvalues r)) ->
+      reported (Q2R flips) bs f <= exp (mixed W (fun p => fold_right (fun v' s => qadd (farthest p v' * l) s) 0%Q (rvalues r))) * reported (Q2R flips) bs' f).
+    { intros bs bs' Hlen Hc. eapply Rle_trans; [apply (reported_near (Q2R flips) (Q2R l)); try lra; eauto|].
+      apply Rmult_le_compat_r; [apply reported_pos; [lra|auto]|apply exp_le; auto]. }
+    split; apply N; auto. rewrite S. auto.
 Qed.
 Lemma price_pos : forall r p, 0 <= Q2R (price r p).
 Proof. intros. unfold price. rewrite Q2R_qmax, RMicromega.Q2R_0. apply Rmax_l. Qed.
-Lemma price_holds : forall r K W D D' f, release_ok c r = true -> weights W -> changed W D D' -> is_release r K -> bounded f ->
+Lemma price_holds : forall r K W D D' f, release_ok c r = true -> fits r D D' -> weights W -> changed W D D' -> is_release r K -> bounded f ->
   M (K D) f <= exp (mixed W (price r)) * M (K D') f /\ M (K D') f <= exp (mixed W (price r)) * M (K D) f.
 Proof.
-  intros r K W D D' f Hr HW HC HK Hf. unfold release_ok in Hr. rewrite !andb_true_iff in Hr. destruct Hr as [[Hb Hl] _].
-  assert (Hb' : 0 < Q2R (rscale r)) by (unfold pos in Hb; apply negb_true_iff, Qle_bool_false in Hb; rewrite RMicromega.Q2R_0 in Hb; auto).
-  destruct (loss_holds r K W D D' f Hb') as [A B]; auto.
-  { destruct (rlaw r) as [m|]; auto. destruct m; auto; discriminate. }
+  intros r K W D D' f Hr Hfit HW HC HK Hf. destruct (loss_holds r K W D D' f Hr Hfit HW HC HK Hf) as [A B].
   assert (E : exp (mixed W (loss r)) <= exp (mixed W (price r))).
   { apply exp_le, mixed_le; auto. intros. unfold price. rewrite Q2R_qmax. apply Rmax_r. }
   assert (P : forall D, 0 <= M (K D) f) by (intros E0; destruct Hf as [U Hf]; apply (M_range (K E0) f U); auto).
@@ -558,13 +648,17 @@ Proof.
     destruct (Rle_dec 1 (exp (Q2R e))) as [G|G].
     + apply Rle_trans with (1 + 1 * (exp (Q2R e) - 1)); [|lra]. apply Rplus_le_compat_l, Rmult_le_compat_r; lra.
     + assert (Q2R q * (exp (Q2R e) - 1) <= Q2R q * 0) by (apply Rmult_le_compat_l; lra). lra.
-  - cbv zeta in H. apply andb_true_iff in H. destruct H as [Hd H]. unfold pos in Hd. apply negb_true_iff, Qle_bool_false in Hd.
-    rewrite RMicromega.Q2R_0 in Hd. apply Qle_bool_R in H. eapply Rle_trans; [|apply below_exp_ok]. eapply Rle_trans; [|exact H].
-    assert (Nd : ~ (below_exp (- e) == 0)%Q) by (intro Z; apply Qeq_eqR in Z; rewrite RMicromega.Q2R_0 in Z; lra).
-    rewrite Q2R_plus, Q2R_mult, Q2R_minus, Q2R_div, Q2R_1 by auto. apply Rplus_le_compat_l, Rmult_le_compat_l; [lra|].
-    apply Rplus_le_compat_r. pose proof (below_exp_ok (- e)) as B. rewrite Q2R_opp, exp_Ropp in B.
-    apply Rmult_le_reg_r with (Q2R (below_exp (- e))); auto. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra.
-    apply Rle_trans with (exp (Q2R e) * / exp (Q2R e)); [apply Rmult_le_compat_l; lra|]. rewrite Rinv_r; lra.
+  - cbv zeta in H. rewrite !andb_true_iff in H. destruct H as [[Hn Ha] H]. apply pos_R in Hn, Ha. apply Qle_bool_R in H.
+    assert (N1 : ~ (below_exp l == 0)%Q) by (intro Z; apply Qeq_eqR in Z; rewrite RMicromega.Q2R_0 in Z; lra).
+    assert (N2 : ~ (below_exp (l - e) == 0)%Q) by (intro Z; apply Qeq_eqR in Z; rewrite RMicromega.Q2R_0 in Z; lra).
+    rewrite Q2R_plus, !Q2R_div, Q2R_minus, Q2R_1 in H by auto.
+    pose proof (below_exp_ok l) as B1. pose proof (below_exp_ok (l - e)) as B2. rewrite Q2R_minus in B2.
+    assert (Inv : forall x y, 0 < x -> x <= exp y -> exp (- y) <= / x).
+    { intros x y Hx Hxy. rewrite exp_Ropp. apply Rinv_le_contravar; auto. }
+    apply Inv in B1, B2; auto. replace (- (Q2R l - Q2R e)) with (Q2R e + - Q2R l) in B2 by ring. rewrite exp_plus in B2.
+    assert (S : (1 - Q2R q) * exp (- Q2R l) + Q2R q * (exp (Q2R e) * exp (- Q2R l)) <= 1).
+    { eapply Rle_trans; [|exact H]. apply Rplus_le_compat; apply Rmult_le_compat_l; auto; lra. }
+    apply Rmult_le_reg_r with (exp (- Q2R l)); [apply exp_pos|]. rewrite <- exp_plus, Rplus_opp_r, exp_0. lra.
 Qed.
 Lemma cheaper_trans : forall x y z, cheaper x y = true -> cheaper y z = true -> cheaper x z = true.
 Proof.
@@ -797,7 +891,10 @@ Proof.
     M (K (with_unit wc u S T s)) g <= exp (C wc i s) * M (K (S s ++ T s)) g /\
     M (K (S s ++ T s)) g <= exp (C wc i s) * M (K (with_unit wc u S T s)) g).
   { intros i s K S T wc g [Hi HK] Hg. unfold with_unit, C, cost_with. destruct (snd wc s).
-    - destruct (price_holds (release_at c i) K (comes_of u) (S s ++ T s) (S s ++ u :: T s) g (releases_ok i Hi) HW (comes_changed u _ _ Hu) HK Hg). auto.
+    - assert (Fi : fits (release_at c i) (S s ++ T s) (S s ++ u :: T s)).
+      { pose proof (releases_ok i Hi) as R. unfold release_ok in R. rewrite HR, !andb_true_iff in R. destruct R as [[_ R] _]. unfold fits.
+        destruct (rlaw (release_at c i)); auto. discriminate. }
+      destruct (price_holds (release_at c i) K (comes_of u) (S s ++ T s) (S s ++ u :: T s) g (releases_ok i Hi) Fi HW (comes_changed u _ _ Hu) HK Hg). auto.
     - rewrite exp_0. lra. }
   rewrite over_with, over_app. rewrite <- !over_scale. split; apply over_mono; intros S; rewrite <- over_scale; apply over_mono; intros T.
   - apply (weighted data place _ (coins tosses) (fun wc => with_unit wc u S T) (fun a => S a ++ T a) C p fst (exp share) f); auto.
@@ -824,7 +921,8 @@ Proof.
   apply Rmult_le_compat_l; [apply (coins_pos _ tosses_01 _ Hw)|].
   apply (composition data place p (with_unit wc u S T) (with_unit wc v S T) (cost_with (replaces u v) (fun _ => true))); auto.
   - refine (every_imp _ _ p _ (proj1 Hp)). intros i s K [Hi HK] x g _ Hg. unfold cost_with, with_unit. destruct (snd wc s).
-    + destruct (price_holds (release_at c i) K (replaces u v) (S s ++ v :: T s) (S s ++ u :: T s) g (releases_ok i Hi) HW (replaces_changed u v _ _ Hu Hv) HK Hg). auto.
+    + assert (Fi : fits (release_at c i) (S s ++ v :: T s) (S s ++ u :: T s)) by (unfold fits; destruct (rlaw (release_at c i)); eauto 6).
+      destruct (price_holds (release_at c i) K (replaces u v) (S s ++ v :: T s) (S s ++ u :: T s) g (releases_ok i Hi) Fi HW (replaces_changed u v _ _ Hu Hv) HK Hg). auto.
     + assert (0 <= M (K (S s ++ T s)) g) by (destruct Hg as [U Hg]; apply (M_range (K (S s ++ T s)) g U); auto).
       rewrite <- (Rmult_1_l (M (K (S s ++ T s)) g)) at 1. apply Rmult_le_compat_r; auto. rewrite <- exp_0. apply exp_le.
       apply mixed_pos; auto. intros. apply price_pos.
@@ -879,7 +977,7 @@ Proof.
   - unfold share. field. apply not_0_INR. lia.
 Qed.
 
-(* ---- there are such releases: noise, and a choice, are laws of what is released; the largest of numbers moves so ---- *)
+(* ---- there are such releases: noise, choices and reports are laws of what is released; the largest of numbers moves so ---- *)
 Lemma noise_is_a_law : forall I ds xs, exists K, forall f, M K f = integ I ds (fun h => f (vadd xs h)).
 Proof.
   intros I ds xs. unshelve eexists (OutputLaw (fun f => integ I ds (fun h => f (vadd xs h))) _ _ _ _); [| | | |reflexivity].
@@ -899,6 +997,15 @@ Proof.
   - intros f g _ _. unfold Rdiv. rewrite <- Rmult_plus_distr_r. apply f_equal2; auto. rewrite <- lsum_plus. apply lsum_ext. intros. ring.
   - intros k f _ _. unfold Rdiv. rewrite <- Rmult_assoc, lsum_scale. apply f_equal2; auto. apply lsum_ext. intros. ring.
   - transitivity (lsum snd (chances r xs) / lsum snd (chances r xs)); [|field; lra]. apply f_equal2; auto. apply lsum_ext. intros. ring.
+Qed.
+Lemma reports_are_a_law : forall p bits, 0 <= p <= 1 -> exists K, forall f, M K f = reported p bits f.
+Proof.
+  intros p bits Hp. unshelve eexists (OutputLaw (reported p bits) _ _ _ _); [| | | |reflexivity].
+  - intros f g _ _. revert f g. induction bits; intros f g H; simpl; auto.
+    apply Rplus_le_compat; (apply Rmult_le_compat_l; [lra|apply IHbits; auto]).
+  - intros f g _ _. revert f g. induction bits; intros f g; simpl; auto. rewrite !IHbits. ring.
+  - intros k f _ _. revert f. induction bits; intros f; simpl; auto. rewrite !IHbits. ring.
+  - induction bits; simpl; auto. rewrite !IHbits. ring.
 Qed.
 Fixpoint largest (xs : list R) : R := match xs with [] => 0 | [x] => x | x :: r => Rmax x (largest r) end.
 Lemma largest_bends : forall n, n <> 0%nat -> bends Among largest n.

@@ -55,12 +55,12 @@ let checked certificate =
   if not (is "format" certificate "dpaudit-certificate") then Json.uncovered "a record that is no certificate of dpaudit's format";
   match Json.text (Json.get certificate "kind") with
   | "releases" ->
-      let s, sampled, c = Releases.read certificate in
-      (* what a sample gains is computed to so many digits *)
+      let s, is_rounded, c = Releases.read certificate in
+      (* what a sample gains, and what reports cost, is computed to so many digits *)
       let more = qred { qnum = Z.mul c.rbound.qnum (Numbers.integer 1_000_001);
                         qden = (match Z.mul (Zpos c.rbound.qden) (Numbers.integer 1_000_000) with Zpos p -> p | _ -> XH) } in
-      (Scope.words_of_records s, s.given), check_releases c, (fun () -> sampled && check_releases { c with rbound = more }),
-      "a gain by sampling that needs more digits"
+      (Scope.words_of_records s, s.given), check_releases c, (fun () -> is_rounded && check_releases { c with rbound = more }),
+      "a gain by sampling, or the odds of a report, that need more digits"
   | "fold" ->
       let s, c = Folds.read certificate in
       let p = c.program in

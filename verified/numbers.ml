@@ -35,19 +35,20 @@ let fraction_of s =
         | _ -> Json.unreadable "no rational in lowest terms: %s" (Json.shown s)) in
   if qred q <> q then Json.unreadable "no rational in lowest terms: %s" (Json.shown s);
   q
+let count q =
+  (match q.qnum with Z0 -> () | Zpos p | Zneg p -> longest := max !longest (bits p));
+  if q.qden <> XH then begin
+    let rest = qred { qnum = Zpos !common; qden = q.qden } in   (* lcm(a, d) = d * (a / gcd(a, d)) *)
+    (match Z.mul (Zpos q.qden) rest.qnum with Zpos p -> common := p | _ -> ());
+    if bits !common > most_bits then Json.uncovered "its numbers have a common denominator of more than %d bits" most_bits
+  end
 let rational j =
   let s = Json.text j in
   match Hashtbl.find_opt known s with
   | Some q -> q
   | None ->
       let q = fraction_of s in
-      (match q.qnum with Z0 -> () | Zpos p | Zneg p -> longest := max !longest (bits p));
-      if q.qden <> XH then begin
-        let rest = qred { qnum = Zpos !common; qden = q.qden } in   (* lcm(a, d) = d * (a / gcd(a, d)) *)
-        (match Z.mul (Zpos q.qden) rest.qnum with Zpos p -> common := p | _ -> ());
-        if bits !common > most_bits then Json.uncovered "its numbers have a common denominator of more than %d bits" most_bits
-      end;
-      Steps.spend 50;
+      count q; Steps.spend 50;
       Hashtbl.add known s q; q
 (* What a step of the check weighs, by the length of the numbers. *)
 let weight () = let b = 2 * bits !common + !longest in 1 + b * b / 1_000
@@ -75,3 +76,20 @@ let decimal s =
 let add a b =
   let den = match Z.mul (Zpos a.qden) (Zpos b.qden) with Zpos p -> p | _ -> XH in
   qred { qnum = Z.add (Z.mul a.qnum (Zpos b.qden)) (Z.mul b.qnum (Zpos a.qden)); qden = den }
+
+(* A number whose exponential is at least q, and hardly more, by Newton's method.  It is a proposal: whoever uses it
+   checks that it is. *)
+let above_log q =
+  let rec float_of = function XH -> 1. | XO p -> 2. *. float_of p | XI p -> 2. *. float_of p +. 1. in
+  let rec power i = if i = 0 then XH else XO (power (i - 1)) in
+  let better l = match q.qnum, below_exp l with
+    | Zpos n, { qnum = Zpos m; qden } ->
+        let part = match Z.mul (Zpos q.qden) (Zpos m) with Zpos p -> p | _ -> XH in
+        rounded true (add l (add { qnum = Z.mul (Zpos n) (Zpos qden); qden = part } { qnum = Zneg XH; qden = XH }))
+    | _ -> l in
+  match q.qnum with
+  | Zpos n ->
+      let near = int_of_float (log (float_of n /. float_of q.qden) *. 65_536.) in
+      let found = better (better (better { qnum = integer near; qden = power 16 })) in
+      qred (add found { qnum = Zpos XH; qden = power 90 })
+  | _ -> zero

@@ -81,16 +81,32 @@ let rec value known depth j =
   List.fold_left (fun v t -> Plus (t, v)) (List.fold_left bent Constant (Json.list (Json.get j "bent"))) terms
 
 let uncovered_laws = ["gaussian"; "discrete_gaussian"; "noisy_max"; "laplace_threshold"; "propose_test_release";
-                      "truncated_laplace"; "randomised_response"]
+                      "truncated_laplace"; "above_threshold"]
+let one = { qnum = Numbers.integer 1; qden = XH }
+(* A bit of each record, flipped with a probability; and a number that is above the logarithm of the odds. *)
+let reports j =
+  let d = Json.get j "details" in
+  Json.fields d ["probability"];
+  let p = Numbers.rational (Json.get d "probability") in
+  let q = Numbers.add one { p with qnum = Z.opp p.qnum } in
+  match p.qnum, q.qnum with
+  | Zpos m, Zpos n ->
+      let odds = if qle_bool p q then { qnum = Zpos n; qden = m } else { qnum = Zpos m; qden = n } in
+      let l = Numbers.above_log (qred odds) in
+      if not (odds_ok p l) then Json.uncovered "reports of which the odds need more digits";
+      Numbers.count l;
+      Reports (p, l)
+  | _ -> Reports (p, Numbers.zero)
 let most_times = 999_999_999
 let release known samples j =
   Json.fields j ["law"; "scale"; "values"; "sample"; "times"; "line"; "details"];
   ignore (Json.text (Json.get j "line"));
   let rlaw = match Json.text (Json.get j "law") with
     | "laplace" -> Added Laplace | "discrete_laplace" -> Added DLaplace | "select" -> Choice
+    | "randomised_response" -> reports j
     | law when List.mem law uncovered_laws -> Json.uncovered "releases of the law %s" law
     | law -> Json.unreadable "no law: %s" (Json.shown law) in
-  Json.fields (Json.get j "details") [];
+  (match rlaw with Reports _ -> () | _ -> Json.fields (Json.get j "details") []);
   let rscale = Numbers.rational (Json.get j "scale") in
   if at_most rscale Numbers.zero then Json.unreadable "a scale is positive";
   let times = Numbers.whole most_times (Json.get j "times") in
@@ -102,18 +118,24 @@ let release known samples j =
   size := 0;
   let rvalues = List.map (value known 0) (Json.list (Json.get j "values")) in
   if rvalues = [] then Json.unreadable "a release of nothing";
+  (match rlaw, rvalues with
+   | Reports _, _ :: _ :: _ -> Json.unreadable "reports are of one truth of each record"
+   | Reports _, _ when rscale <> one -> Json.unreadable "the scale of reports is 1"
+   | _ -> ());
   { rlaw; rscale; rvalues; rtimes; rsample = Option.map Numbers.nat rsample }, rsample, !size + 20
 
 let sample j =
   Json.fields j ["rate"; "times"];
   let rate = Numbers.rational (Json.get j "rate") and times = Numbers.whole most_times (Json.get j "times") in
-  if at_most rate Numbers.zero || not (at_most rate { qnum = Numbers.integer 1; qden = XH }) then
+  if at_most rate Numbers.zero || not (at_most rate one) then
     Json.unreadable "a rate is above 0 and at most 1";
+  if at_most rate { one with qden = positive 1_000_000_000 } then Json.uncovered "a rate of 1 in 1,000,000,000 and less";
   { rate_of = rate; drawn = positive times }, times
 
 let read c =
   if Json.get c "version" <> Number "1" then Json.uncovered "its version is not 1";
   if Json.has c "account" then Json.uncovered "accounts";
+  if Json.has c "given" then Json.uncovered "lines that were not read, of which somebody said what they do";
   Scope.head c ["notion"; "delta"; "columns"; "samples"; "releases"; "paths"];
   let s = Scope.read_of_records c in
   if Json.get c "notion" <> Text "epsilon" then Json.uncovered "bounds of another notion than epsilon";
@@ -159,7 +181,9 @@ let read c =
       if work > most then raise Steps.Too_many;
       Steps.spend_product changes (work * !Steps.weight);
       if sampled <> [] then Steps.spend_product (changes * changes) (4 * !Steps.weight)) paths;
-  let sampled = not s.replaced && List.exists (fun (_, s, _) -> s <> None) releases in
-  s, sampled, { columns; tests; replaced = s.replaced; groups = positive s.times; rbound = Numbers.rational (Json.get c "bound");
+  let is_rounded (r, sample, _) = (match r.rlaw with Reports _ -> true | _ -> false) || not s.replaced && sample <> None in
+  let reported = List.exists (fun (r, _, _) -> match r.rlaw with Reports _ -> true | _ -> false) releases in
+  if reported && s.person <> None then Json.uncovered "reports of several records of one person";
+  s, List.exists is_rounded releases, { columns; tests; replaced = s.replaced; groups = positive s.times; rbound = Numbers.rational (Json.get c "bound");
                 samples = List.map fst samples; releases = List.map (fun (r, _, _) -> r) releases;
                 paths = List.map (List.map Numbers.nat) paths }

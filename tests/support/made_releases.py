@@ -1,4 +1,4 @@
-"""Certificates of releases, made by hand: small ones of which the bound follows in one's head, and some that sample."""
+"""Certificates of releases, made by hand: small ones of which the bound follows in one's head, and some that sample, or flip."""
 
 from __future__ import annotations
 
@@ -67,6 +67,13 @@ def sampled(bound, *releases, rate="1/10", times=1):
     return certificate(list(releases), bound, samples=[{"rate": rate, "times": times}])
 
 
+def reports(bound, probability, *more):
+    """Whether each record is old, flipped with a probability."""
+    return certificate(
+        [release("randomised_response", "1", OLD, probability=probability), *more], bound, relation="replace"
+    )
+
+
 TEXTS = value(
     term("-1", "2", [(1, "==", ["text", "bern"], False)]), term("0", "1", [(0, "<=", ["number", "120"], True)])
 )
@@ -75,7 +82,7 @@ CUT = value(bent=[{"kind": "clip", "factor": "-3/2", "inner": AGES}])
 
 
 def pure() -> list[Any]:
-    """Certificates of ε without δ, each with the bound that it shows; of samples, with a bound of 20 digits."""
+    """Certificates of ε without δ, each with the bound that it shows; of samples and reports, with a bound of 20 digits."""
     laplace = lambda scale, *values, **more: release("laplace", scale, *values, **more)  # noqa: E731
     return [
         certificate([laplace("240", AGES), laplace("2", COUNT)], "1"),
@@ -95,4 +102,7 @@ def pure() -> list[Any]:
             "64852751517800567379/25000000000000000000", laplace("1", COUNT, sample=0, times=8), rate="1/7", times=4
         ),
         sampled("2", laplace("1", YOUNG, sample=0), laplace("1/2", OLD)),
+        reports("54930614433405484571/50000000000000000000", "1/4"),
+        reports("54930614433405484571/50000000000000000000", "3/4"),
+        reports("20493061443340548457/5000000000000000000", "1/4", laplace("1/2", OLD), laplace("1", BERN)),
     ]  # fmt: skip
