@@ -202,6 +202,6 @@ Theorem discrete_tree_private : forall c, check_tree c = true -> all_whole (tpro
 Proof.
   intros c Hc Hw x y f Hn Hf. apply tree_private_on; auto.
   intros ds cs l Hin. pose proof (all_whole_leaves _ _ Hw _ _ _ Hin) as Hd.
-  unfold check_tree in Hc. rewrite !andb_true_iff in Hc. destruct Hc as ((_ & Hf0) & _).
+  unfold check_tree in Hc. rewrite !andb_true_iff in Hc. destruct Hc as (((_ & Hf0) & _) & _).
   pose proof (wfb_pos _ _ _ Hf0 _ _ _ Hin) as Hp. rewrite List.Forall_forall in *. intros d Hi. apply discrete_lawful; auto.
 Qed.

@@ -1,17 +1,25 @@
 (* Mechanisms that read exactly n answers: what a certificate of kind tree says, and its check. *)
 From Coq Require Import Reals QArith Qreals Qabs List Lra Lia Bool ZArith.
-From Dpaudit Require Import Law Tree Shifts Farkas Null Fold.
+From Dpaudit Require Import Law Tree Shifts Farkas Null Complete Fold.
 Import ListNotations.
 Open Scope R_scope.
 
 Record tree_entry := TreeEntry { tdiff : list Q; tshift : list Q }.
-(* A leaf returns its label and the values that it releases; the rest is what the certificate says of it. *)
-Record tree_leaf := TreeLeaf { tlabel : nat; treleased : list lin; tshifts : list tree_entry; tdead : option (list (nat * Q)) }.
+(* A leaf returns its label and the values that it releases; the rest is what the certificate says of it: shifts, or a
+   vector that shows that no run comes here, or the class to which it belongs, with vectors that show that it lies in the
+   hull; and vectors that show that it lies outside of the hulls of classes. *)
+Definition vector := list (nat * Q).
+Record tree_leaf := TreeLeaf {
+  tlabel : nat; treleased : list lin; tshifts : list tree_entry; tdead : option vector;
+  tclass : option nat; tinside : list vector; tapart : list (nat * vector) }.
+(* Leaves that are merged: conditions of their region, their draws, and a leaf that stands for them. *)
+Record merged := Merged { hull : list cond; mdraws : list draw; mleaf : tree_leaf }.
 
 (* all: every answer moves by at most k.  monotone: k steps, in each of which all answers move up, or all down, by at
    most 1.  sum: the answers move by at most k in sum (one answer by at most 1, k times; or norm=1). *)
 Inductive tree_scope := TAll (k : nat) | TMonotone (k : nat) | TSum (k : nat).
-Record tree_certificate := TreeCertificate { tscope : tree_scope; tintegers : bool; tlength : nat; tbound : Q; tprogram : tree tree_leaf }.
+Record tree_certificate := TreeCertificate {
+  tscope : tree_scope; tintegers : bool; tlength : nat; tbound : Q; tprogram : tree tree_leaf; tclasses : list merged }.
 
 Definition tree_output (l : tree_leaf) (env hs : list R) : nat * list R := (tlabel l, map (fun e => ev e env hs) (treleased l)).
 (* The expectation of f of the output. *)
@@ -87,7 +95,42 @@ Definition leaf_ok (c : tree_certificate) (p : list draw * list cond * tree_leaf
           in_order ds rows eqs (tbound c) (tshifts l) vs || forallb (tcovers ds rows eqs (tbound c) (tshifts l)) vs
       end)
   end.
+
+(* Merged leaves: each has the draws and the output of its class, and its conditions contradict the negative of each of
+   the hull.  With the draws of the class in place of its own, as far as there are such, every other leaf has probability
+   0, or contradicts the hull. *)
+Definition draws_eq_dec : forall a b : list draw, {a = b} + {a <> b}.
+Proof. repeat decide equality. Defined.
+Definition lins_eq_dec : forall a b : list lin, {a = b} + {a <> b}.
+Proof. repeat decide equality. Defined.
+Definition yes {A B : Prop} (d : {A} + {B}) : bool := if d then true else false.
+Definition negative (c : cond) : option cond :=
+  match c with Cgt e => Some (Cge (lneg e)) | Cge e => Some (Cgt (lneg e)) | Ceq _ => None end.
+Definition is_member (k : nat) (p : list draw * list cond * tree_leaf) : bool :=
+  match tclass (snd p) with Some j => Nat.eqb j k | None => false end.
+Definition inside_ok (m : merged) (p : list draw * list cond * tree_leaf) : bool :=
+  let '(ds, cs, l) := p in
+  yes (draws_eq_dec ds (mdraws m)) && Nat.eqb (tlabel l) (tlabel (mleaf m)) &&
+  yes (lins_eq_dec (treleased l) (treleased (mleaf m))) &&
+  all2 (fun h v => match negative h with None => false | Some n => dead_ok ds (cs ++ [n]) v end) (hull m) (tinside l).
+Definition apart_ok (k : nat) (m : merged) (p : list draw * list cond * tree_leaf) : bool :=
+  let '(ds, cs, l) := p in
+  let all := beyond (mdraws m) ds in
+  null all cs ||
+  match tdead l with
+  | Some v => dead_ok all cs v
+  | None => existsb (fun a => Nat.eqb (fst a) k && dead_ok all (hull m ++ cs) (snd a)) (tapart l)
+  end.
+Definition class_ok (c : tree_certificate) (k : nat) (m : merged) : bool :=
+  let short := fun e => Nat.leb (length (lh e)) (length (mdraws m)) in
+  forallb (fun h => short (lin_of h)) (hull m) && forallb short (treleased (mleaf m)) &&
+  leaf_ok c (mdraws m, hull m, mleaf m) && existsb (is_member k) (leaves (tprogram c)) &&
+  forallb (fun p => if is_member k p then inside_ok m p else apart_ok k m p) (leaves (tprogram c)).
+Fixpoint classes_ok (c : tree_certificate) (k : nat) (ms : list merged) : bool :=
+  match ms with [] => true | m :: r => class_ok c k m && classes_ok c (S k) r end.
+Definition own_ok (c : tree_certificate) (p : list draw * list cond * tree_leaf) : bool :=
+  match tclass (snd p) with Some k => Nat.ltb k (length (tclasses c)) | None => leaf_ok c p end.
 Definition check_tree (c : tree_certificate) : bool :=
   match tlength c with O => false | _ => true end && match tscope c with TSum O => false | _ => true end &&
-  wfb (tprogram c) 0 && forallb (leaf_ok c) (leaves (tprogram c)).
-
+  wfb (tprogram c) 0 && forallb (own_ok c) (leaves (tprogram c)) &&
+  match tclasses c with [] => true | _ => complete false (tprogram c) && classes_ok c 0 (tclasses c) end.

@@ -1,6 +1,6 @@
 (* The theorem of kind tree: an accepted certificate bounds the privacy loss for all neighbours of its scope. *)
-From Coq Require Import Reals QArith Qreals Qabs List Lra Lia Bool ZArith.
-From Dpaudit Require Import Law Tree Shifts Farkas Null Fold Fold_sound Tree_check.
+From Coq Require Import Reals QArith Qreals Qabs List Lra Lia Bool ZArith FunctionalExtensionality.
+From Dpaudit Require Import Law Tree Shifts Farkas Null Complete Fold Fold_sound Tree_check.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -261,19 +261,19 @@ Qed.
 
 Section Sound.
 Variable c : tree_certificate.
-Hypothesis Hc : check_tree c = true.
 Variable I : draw -> law.
-Hypothesis HL : forall ds cs l, In (ds, cs, l) (leaves (tprogram c)) -> Forall (lawful1 I) ds.
 
-Theorem tree_private_on : forall x y f, tree_neighbours (tscope c) (tintegers c) (tlength c) x y -> bounded f ->
-  tree_mechanism I (tprogram c) x f <= exp (Q2R (tbound c)) * tree_mechanism I (tprogram c) y f.
+(* ---- one leaf, or what stands for several ---- *)
+Definition of_output (f : nat * list R -> R) x (l : tree_leaf) (r : list R) : R := f (tree_output l x r).
+Lemma leaf_private : forall ds cs l x y f B, leaf_ok c (ds, cs, l) = true ->
+  Forall (fun d => 0 < Q2R (db d)) ds -> Forall (lawful1 I) ds ->
+  tlength c <> O -> (match tscope c with TSum O => false | _ => true end = true) ->
+  tree_neighbours (tscope c) (tintegers c) (tlength c) x y -> (forall o, 0 <= f o <= B) ->
+  term I x [] (of_output f x) (ds, cs, l) <= exp (Q2R (tbound c)) * term I y [] (of_output f y) (ds, cs, l).
 Proof.
-  intros x y f Hn [B Hf]. unfold check_tree in Hc. rewrite !andb_true_iff in Hc. destruct Hc as (((Hl & Hs) & Hw) & Hleaf).
-  rewrite forallb_forall in Hleaf. unfold tree_mechanism.
+  intros ds cs l x y f B Hleaf Hp Hq Hl Hs Hn Hf.
   assert (Lxy : length x = length y) by (destruct Hn as (A & A' & _); congruence).
-  apply (align I _ (tprogram c) x y _ _ B B); [intros; apply Hf|intros; apply Hf|apply wfb_wf; auto|].
-  intros [[ds cs] l] Hin. assert (Hp := wfb_pos _ _ _ Hw _ _ _ Hin). assert (Hq := HL _ _ _ Hin).
-  specialize (Hleaf _ Hin). unfold leaf_ok in Hleaf. destruct (tdead l) as [v|] eqn:Dl.
+  unfold leaf_ok in Hleaf. destruct (tdead l) as [v|] eqn:Dl.
   { apply (leaf_never I _ _ _ _ _ _ _ _ B B _ v); [auto|intros; apply Hf|intros; apply Hf|auto]. }
   apply orb_true_iff in Hleaf. destruct Hleaf as [Hleaf|Hleaf].
   { apply (leaf_null I _ _ _ _ _ _ _ _ B B); [auto|intros; apply Hf|intros; apply Hf|auto]. }
@@ -286,7 +286,7 @@ Proof.
   assert (G : good ds (map lin_of cs) (tkept cs l) (Q2R (tbound c)) (diff x y)).
   { apply (needed_good (tscope c) (tintegers c) (tlength c) ds _ _ _ vs); auto.
     - apply orb_true_iff in Hi. destruct Hi as [Hi|Hi]; auto. right. apply negb_true_iff; auto.
-    - destruct (tlength c); [discriminate|lia].
+    - lia.
     - intros v Hv. specialize (Hcov v Hv). unfold tcovers in Hcov. apply existsb_exists in Hcov.
       destruct Hcov as (e & _ & He). apply andb_true_iff in He. destruct He as [_ He].
       exists (map Q2R (tshift e)). apply keepsQ_sound; auto. }
@@ -303,9 +303,229 @@ Proof.
       rewrite ev_vadd by congruence. rewrite Forall_forall in E1. specialize (E1 (without e)).
       assert (G0 : ev (without e) (diff x y) dv = 0) by (apply E1; apply in_or_app; right; apply in_map; auto).
       unfold ev, without, rate in *; simpl in *. rewrite RMicromega.Q2R_0 in G0. lra. }
-    rewrite Ho. pose proof (Hf (tree_output l x r)).
+    unfold of_output. rewrite Ho. pose proof (Hf (tree_output l x r)).
     apply Rle_trans with (1 * f (tree_output l x r)); [lra|]. apply Rmult_le_compat_r; [lra|].
     apply exp_ge_1. lra.
+Qed.
+
+(* ---- merged leaves are their hull, but for what has probability 0 ---- *)
+Section Merged.
+Variables (k : nat) (m : merged) (x : list R) (f : nat * list R -> R) (B : R).
+Hypothesis Hf : forall o, 0 <= f o <= B.
+Hypothesis Hcomplete : complete false (tprogram c) = true.
+Hypothesis Hwf : wf (tprogram c) 0.
+Hypothesis Hm : class_ok c k m = true.
+Hypothesis HL : forall ds cs l, In (ds, cs, l) (leaves (tprogram c)) -> Forall (lawful1 I) ds.
+
+Let ds := mdraws m.
+Let F := of_output f x.
+Let on_hull (r : list R) : R := ind (hull m) x r * F (mleaf m) r.
+Let here := filter (is_member k) (leaves (tprogram c)).
+
+Lemma class_parts :
+  Forall (wf_cond (length ds)) (hull m) /\ Forall (fun e => (length (lh e) <= length ds)%nat) (treleased (mleaf m)) /\
+  (forall p, In p (leaves (tprogram c)) -> is_member k p = true -> inside_ok m p = true) /\
+  (forall p, In p (leaves (tprogram c)) -> is_member k p = false -> apart_ok k m p = true) /\
+  exists cs l, In (ds, cs, l) (leaves (tprogram c)).
+Proof.
+  unfold class_ok in Hm. cbv zeta in Hm. rewrite !andb_true_iff in Hm. destruct Hm as ((((H1 & H2) & _) & H4) & H5).
+  rewrite forallb_forall in H1, H2, H5. split; [|split; [|split; [|split]]].
+  - apply Forall_forall. intros h Hh. apply Nat.leb_le. apply (H1 h Hh).
+  - apply Forall_forall. intros e He. apply Nat.leb_le. apply (H2 e He).
+  - intros p Hp Hi. specialize (H5 p Hp). rewrite Hi in H5. auto.
+  - intros p Hp Hi. specialize (H5 p Hp). rewrite Hi in H5. auto.
+  - apply existsb_exists in H4. destruct H4 as ([[ds' cs] l] & Hp & Hi). specialize (H5 _ Hp). rewrite Hi in H5.
+    unfold inside_ok in H5. rewrite !andb_true_iff in H5. destruct H5 as (((H5 & _) & _) & _).
+    destruct (draws_eq_dec ds' (mdraws m)) as [->|]; [|discriminate]. eauto.
+Qed.
+Lemma on_hull_range : forall r, 0 <= on_hull r <= B.
+Proof. intros. apply ind_mult_range. apply Hf. Qed.
+Lemma on_hull_prefix : forall r s, length r = length ds -> on_hull (r ++ s) = on_hull r.
+Proof.
+  intros r s Hr. destruct class_parts as (H1 & H2 & _). unfold on_hull. rewrite ind_prefix by (rewrite Hr; auto). f_equal.
+  unfold F, of_output, tree_output. do 2 f_equal. apply map_ext_in. intros e He. rewrite Forall_forall in H2.
+  unfold ev, rate. rewrite dot_app; auto. rewrite Hr. auto.
+Qed.
+Lemma hull_is_sum : integ I ds on_hull =
+  lsum (fun p => term I x [] (fun _ r => on_hull r) (let '(ds', cs, l) := p in (beyond ds ds', cs, l))) (leaves (tprogram c)).
+Proof.
+  transitivity (run I (pad ds (tprogram c)) x [] (fun _ r => on_hull r)).
+  - rewrite (run_pad I (tprogram c) false ds x [] on_hull Hcomplete).
+    + rewrite Rmult_1_l. reflexivity.
+    + intros; apply on_hull_range.
+    + intros. apply on_hull_prefix. auto.
+  - rewrite (decompose I _ _ x [] _ B); [|intros; apply on_hull_range|apply wf_pad; auto]. rewrite leaves_pad, lsum_map.
+    f_equal.
+Qed.
+Lemma term_pos : forall ds' cs (l : tree_leaf) G, (forall l r, 0 <= G l r <= B) -> 0 <= term I x [] G (ds', cs, l).
+Proof. intros. unfold term. apply (integ_range I ds' _ B). intros. apply ind_mult_range. auto. Qed.
+(* A leaf outside of the class has probability 0 there. *)
+Lemma apart_zero : forall ds' cs l, In (ds', cs, l) (leaves (tprogram c)) -> is_member k (ds', cs, l) = false ->
+  term I x [] (fun (_ : tree_leaf) r => on_hull r) (beyond ds ds', cs, l) <= 0.
+Proof.
+  intros ds' cs l Hin Hi. destruct class_parts as (H1 & _ & _ & H4 & (cs0 & l0 & H5)). specialize (H4 _ Hin Hi).
+  assert (Hall : Forall (lawful1 I) (beyond ds ds')).
+  { unfold beyond. apply Forall_app. split; [eapply HL; eauto|]. apply HL in Hin.
+    rewrite <- (firstn_skipn (length ds) ds') in Hin. apply Forall_app in Hin. apply Hin. }
+  unfold apart_ok in H4. cbv zeta in H4. fold ds in H4.
+  assert (Z : forall (V : R) (T T' : R), T <= exp V * T' -> T' = 0 -> T <= 0) by (intros; subst; lra).
+  assert (Zero : forall dds css (ll : tree_leaf), term I x [] (fun _ _ => 0) (dds, css, ll) = 0).
+  { intros. unfold term. transitivity (integ I dds (fun _ => 0)); [f_equal; extensionality r; ring|]. apply integ_const. lra. }
+  apply orb_true_iff in H4. destruct H4 as [H4|H4].
+  - apply (Z 0 _ (term I x [] (fun _ _ => 0) (beyond ds ds', cs, l))); [|apply Zero].
+    apply (leaf_null I _ _ _ _ _ _ _ _ B B); [auto|intros; apply on_hull_range|intros; specialize (Hf (0%nat, [])); lra|auto].
+  - destruct (tdead l) as [v|].
+    + apply (Z 0 _ (term I x [] (fun _ _ => 0) (beyond ds ds', cs, l))); [|apply Zero].
+      apply (leaf_never I _ _ _ _ _ _ _ _ B B _ v); [auto|intros; apply on_hull_range|intros; specialize (Hf (0%nat, [])); lra|auto].
+    + apply existsb_exists in H4. destruct H4 as (a & _ & H4). apply andb_true_iff in H4. destruct H4 as [_ H4].
+      (* the hull's conditions join those of the leaf *)
+      assert (E : term I x [] (fun (_ : tree_leaf) r => on_hull r) (beyond ds ds', cs, l) =
+                  term I x [] (fun (_ : tree_leaf) r => F (mleaf m) r) (beyond ds ds', hull m ++ cs, l)).
+      { unfold term. f_equal. extensionality r. simpl. rewrite ind_app. unfold on_hull. ring. }
+      rewrite E. apply (Z 0 _ (term I x [] (fun _ _ => 0) (beyond ds ds', hull m ++ cs, l))); [|apply Zero].
+      apply (leaf_never I _ _ _ _ _ _ _ _ B B _ (snd a)); [auto|intros; apply Hf|intros; specialize (Hf (0%nat, [])); lra|auto].
+Qed.
+Lemma member_form : forall ds' cs l, In (ds', cs, l) (leaves (tprogram c)) -> is_member k (ds', cs, l) = true ->
+  ds' = ds /\ (forall r, F l r = F (mleaf m) r) /\
+  Forall2 (fun h v => exists n, negative h = Some n /\ dead_ok ds (cs ++ [n]) v = true) (hull m) (tinside l).
+Proof.
+  intros ds' cs l Hin Hi. destruct class_parts as (_ & _ & H3 & _). specialize (H3 _ Hin Hi). unfold inside_ok in H3.
+  rewrite !andb_true_iff in H3. destruct H3 as (((H3 & H4) & H5) & H6).
+  destruct (draws_eq_dec ds' (mdraws m)) as [->|]; [|discriminate]. apply Nat.eqb_eq in H4.
+  destruct (lins_eq_dec (treleased l) (treleased (mleaf m))) as [E|]; [|discriminate]. split; auto. split.
+  - intros r. unfold F, of_output, tree_output. rewrite H4, E. auto.
+  - revert H6. generalize (tinside l). generalize (hull m). intros hs. clear. induction hs as [|h hs IH]; intros [|v vs]; simpl; intros H; try discriminate; constructor.
+    + apply andb_true_iff in H. destruct H as [H _]. destruct (negative h); [eauto|discriminate].
+    + apply andb_true_iff in H. apply IH. apply H.
+Qed.
+Lemma beyond_same : beyond ds ds = ds.
+Proof. unfold beyond. rewrite skipn_all. apply app_nil_r. Qed.
+(* A leaf of the class is in the hull. *)
+Lemma member_in_hull : forall ds' cs l, In (ds', cs, l) (leaves (tprogram c)) -> is_member k (ds', cs, l) = true ->
+  term I x [] F (ds', cs, l) <= term I x [] (fun (_ : tree_leaf) r => on_hull r) (beyond ds ds', cs, l).
+Proof.
+  intros ds' cs l Hin Hi. destruct (member_form _ _ _ Hin Hi) as (-> & HF & Hv). rewrite beyond_same. clear Hi.
+  assert (Hd : Forall (lawful1 I) ds) by (eapply HL; eauto).
+  assert (E : term I x [] F (ds, cs, l) = term I x [] (fun (_ : tree_leaf) r => F (mleaf m) r) (ds, cs, l)).
+  { unfold term. f_equal. extensionality r. rewrite HF. auto. }
+  rewrite E. clear E. unfold on_hull. unfold term. simpl.
+  assert (HB : 0 <= B) by (specialize (Hf (0%nat, [])); lra).
+  (* one condition of the hull after the other *)
+  induction Hv as [|h v hs vs (n & Hn & Hd0) Hv IH].
+  - right. f_equal. extensionality r. simpl. ring.
+  - apply Rle_trans with (integ I ds (fun r => ind cs x r * (ind hs x r * F (mleaf m) r))); auto.
+    set (out := term I x [] (fun (_ : tree_leaf) r => ind hs x r * F (mleaf m) r) (ds, cs ++ [n], l)).
+    assert (Ho : out <= 0).
+    { unfold out. assert (Hr : forall (l : tree_leaf) (r : list R), 0 <= ind hs x r * F (mleaf m) r <= B) by (intros; apply ind_mult_range; apply Hf).
+      pose proof (leaf_never I _ ds (cs ++ [n]) l x x _ (fun _ _ => 0) B B 0 v Hd Hr ltac:(intros; lra) Hd0) as X.
+      assert (Zero : term I x [] (fun (_ : tree_leaf) _ => 0) (ds, cs ++ [n], l) = 0).
+      { unfold term. transitivity (integ I ds (fun _ => 0)); [f_equal; extensionality r; ring|]. apply integ_const. lra. }
+      rewrite Zero in X. lra. }
+    apply Rle_trans with (integ I ds (fun r => ind cs x r * (ind (h :: hs) x r * F (mleaf m) r)) + out); [|lra].
+    unfold out, term. simpl app.
+    rewrite <- (integ_add I ds _ _ B B); try (intros; repeat (apply ind_mult_range); apply Hf).
+    apply (integ_mono I ds _ _ B (B + B)).
+    + intros; repeat (apply ind_mult_range); apply Hf.
+    + intros r. pose proof (ind_mult_range cs x r _ B (ind_mult_range (h :: hs) x r _ B (Hf (tree_output (mleaf m) x r)))) as A1.
+      pose proof (ind_mult_range (cs ++ [n]) x r _ B (ind_mult_range hs x r _ B (Hf (tree_output (mleaf m) x r)))) as A2.
+      unfold F, of_output. lra.
+    + intros r _. rewrite ind_app. cbn [ind]. pose proof (ind_range cs x r) as R1.
+      pose proof (ind_mult_range hs x r _ B (Hf (tree_output (mleaf m) x r))) as R2. fold (of_output f x (mleaf m) r) in R2. fold F in R2.
+      set (a := ind cs x r) in *. set (b := ind hs x r * F (mleaf m) r) in *. assert (0 <= a * b) by (apply Rmult_le_pos; lra).
+      destruct (holds_dec h x r) as [Y|N]; [|assert (holds n x r)].
+      * fold b. destruct (holds_dec n x r); fold b; lra.
+      * destruct h; simpl in Hn; inversion Hn; subst; simpl in *; rewrite ev_neg; lra.
+      * destruct (holds_dec n x r); [|contradiction]. fold b. rewrite Rmult_0_l, Rmult_0_r, !Rmult_1_r. lra.
+Qed.
+Lemma lsum_filter : forall A (p : A -> bool) (g : A -> R) l, lsum g (filter p l) = lsum (fun a => if p a then g a else 0) l.
+Proof. induction l; simpl; auto. destruct (p a); simpl; rewrite IHl; ring. Qed.
+
+Lemma class_below : lsum (term I x [] F) here <= term I x [] F (ds, hull m, mleaf m).
+Proof.
+  apply Rle_trans with (integ I ds on_hull); [|right; unfold term; f_equal].
+  rewrite hull_is_sum. unfold here. rewrite lsum_filter. apply lsum_le. intros [[ds' cs] l] Hin. destruct (is_member k (ds', cs, l)) eqn:E.
+  - apply member_in_hull; auto.
+  - apply term_pos. intros. apply on_hull_range.
+Qed.
+Lemma class_above : term I x [] F (ds, hull m, mleaf m) <= lsum (term I x [] F) here.
+Proof.
+  apply Rle_trans with (integ I ds on_hull); [right; unfold term; f_equal|].
+  rewrite hull_is_sum. unfold here. rewrite lsum_filter. apply lsum_le. intros [[ds' cs] l] Hin. destruct (is_member k (ds', cs, l)) eqn:E.
+  - destruct (member_form _ _ _ Hin E) as (-> & HF & _). rewrite beyond_same. unfold term. apply (integ_mono I ds _ _ B B).
+    + intros. apply ind_mult_range. apply on_hull_range.
+    + intros. apply ind_mult_range. apply Hf.
+    + intros r _. simpl. apply Rmult_le_compat_l; [apply ind_range|]. rewrite HF. unfold on_hull.
+      pose proof (ind_range (hull m) x r). pose proof (Hf (tree_output (mleaf m) x r)). unfold F, of_output.
+      rewrite <- (Rmult_1_l (f _)) at 2. apply Rmult_le_compat_r; lra.
+  - apply apart_zero; auto.
+Qed.
+End Merged.
+
+(* A sum over leaves is that over those that are alone, and over each class. *)
+Definition alone (p : list draw * list cond * tree_leaf) : bool := match tclass (snd p) with None => true | _ => false end.
+Lemma lsum_classes : forall g ls n, (forall p, In p ls -> match tclass (snd p) with Some k => (k < n)%nat | None => True end) ->
+  lsum g ls = lsum g (filter alone ls) + lsum (fun k => lsum g (filter (is_member k) ls)) (seq 0 n).
+Proof.
+  intros g ls n. induction ls as [|p ls IH]; intros H.
+  - simpl. assert (Z : forall l, lsum (fun _ : nat => 0) l = 0) by (induction l; simpl; lra). rewrite Z. ring.
+  - assert (E : lsum (fun k => lsum g (filter (is_member k) (p :: ls))) (seq 0 n) =
+                (match tclass (snd p) with Some _ => g p | None => 0 end) + lsum (fun k => lsum g (filter (is_member k) ls)) (seq 0 n)).
+    { assert (S1 : forall l, lsum (fun k => lsum g (filter (is_member k) (p :: ls))) l =
+                lsum (fun k => if is_member k p then g p else 0) l + lsum (fun k => lsum g (filter (is_member k) ls)) l).
+      { induction l as [|k l IHl]; simpl; [ring|]. simpl in IHl. rewrite IHl. destruct (is_member k p); simpl; ring. }
+      rewrite S1. f_equal. specialize (H p (or_introl eq_refl)). unfold is_member. destruct (tclass (snd p)) as [j|].
+      - assert (S2 : forall m a, lsum (fun k => if Nat.eqb j k then g p else 0) (seq a m) = if andb (Nat.leb a j) (Nat.ltb j (a + m)) then g p else 0).
+        { induction m; intros a; simpl.
+          - destruct (Nat.leb a j) eqn:E1, (Nat.ltb j (a + 0)) eqn:E2; simpl; auto. apply Nat.leb_le in E1. apply Nat.ltb_lt in E2. lia.
+          - rewrite IHm. destruct (Nat.eqb_spec j a) as [->|Ne].
+            + replace (Nat.leb (S a) a) with false by (symmetry; apply Nat.leb_gt; lia). rewrite Nat.leb_refl.
+              replace (Nat.ltb a (a + S m)) with true by (symmetry; apply Nat.ltb_lt; lia). simpl. ring.
+            + replace (Nat.leb (S a) j) with (Nat.leb a j); [replace (Nat.ltb j (S a + m)) with (Nat.ltb j (a + S m)) by (f_equal; lia); ring|].
+              destruct (Nat.leb a j) eqn:E1; symmetry; [apply Nat.leb_le in E1; apply Nat.leb_le; lia|apply Nat.leb_gt in E1; apply Nat.leb_gt; lia]. }
+        rewrite S2. simpl. replace (Nat.ltb j n) with true by (symmetry; apply Nat.ltb_lt; auto). auto.
+      - generalize (seq 0 n). induction l as [|j l IHl]; cbn [lsum]; [auto|]. rewrite IHl. ring. }
+    rewrite E. change (lsum g (p :: ls)) with (g p + lsum g ls). rewrite IH by (intros; apply H; right; auto).
+    assert (A : lsum g (filter alone (p :: ls)) = (match tclass (snd p) with Some _ => 0 | None => g p end) + lsum g (filter alone ls)).
+    { simpl. unfold alone at 1. destruct (tclass (snd p)); simpl; ring. }
+    rewrite A. destruct (tclass (snd p)); ring.
+Qed.
+
+Hypothesis Hc : check_tree c = true.
+Hypothesis HL : forall ds cs l, In (ds, cs, l) (leaves (tprogram c)) -> Forall (lawful1 I) ds.
+
+Lemma class_at : forall k, (k < length (tclasses c))%nat -> complete false (tprogram c) = true /\ exists m, class_ok c k m = true.
+Proof.
+  intros k Hk. unfold check_tree in Hc. rewrite !andb_true_iff in Hc. destruct Hc as [_ H].
+  assert (H' : complete false (tprogram c) && classes_ok c 0 (tclasses c) = true) by (destruct (tclasses c); [simpl in Hk; lia|auto]).
+  apply andb_true_iff in H'. destruct H' as [H1 H2]. split; auto.
+  assert (G : forall ms j i, classes_ok c j ms = true -> (i < length ms)%nat -> exists m, class_ok c (j + i) m = true).
+  { induction ms as [|m ms IH]; intros j i Hj Hi; simpl in *; [lia|]. apply andb_true_iff in Hj. destruct Hj as [A B]. destruct i.
+    - rewrite Nat.add_0_r. eauto.
+    - rewrite <- Nat.add_succ_comm. apply IH; auto. lia. }
+  apply (G (tclasses c) 0%nat k); auto.
+Qed.
+
+Theorem tree_private_on : forall x y f, tree_neighbours (tscope c) (tintegers c) (tlength c) x y -> bounded f ->
+  tree_mechanism I (tprogram c) x f <= exp (Q2R (tbound c)) * tree_mechanism I (tprogram c) y f.
+Proof.
+  intros x y f Hn [B Hf]. pose proof class_at as Hk. pose proof Hc as H. unfold check_tree in H. rewrite !andb_true_iff in H.
+  destruct H as ((((Hl & Hs) & Hw) & Hleaf) & _). rewrite forallb_forall in Hleaf. unfold tree_mechanism.
+  pose proof (wfb_wf _ _ _ Hw) as Hwf. assert (Hl' : tlength c <> O) by (destruct (tlength c); discriminate).
+  change (run I (tprogram c) x [] (of_output f x) <= exp (Q2R (tbound c)) * run I (tprogram c) y [] (of_output f y)).
+  rewrite (decompose I _ _ x [] _ B) by (auto; intros; apply Hf). rewrite (decompose I _ _ y [] _ B) by (auto; intros; apply Hf).
+  assert (Hn' : forall p, In p (leaves (tprogram c)) -> match tclass (snd p) with Some k => (k < length (tclasses c))%nat | None => True end).
+  { intros p Hp. specialize (Hleaf p Hp). unfold own_ok in Hleaf. destruct (tclass (snd p)); auto. apply Nat.ltb_lt. auto. }
+  rewrite (lsum_classes _ _ _ Hn'), (lsum_classes (term I y [] (of_output f y)) _ _ Hn'), Rmult_plus_distr_l, !lsum_scale.
+  apply Rplus_le_compat; apply lsum_le.
+  - intros [[ds cs] l] Hin. apply filter_In in Hin. destruct Hin as [Hin Ha]. specialize (Hleaf _ Hin). unfold own_ok in Hleaf.
+    unfold alone in Ha. simpl in *. destruct (tclass l); [discriminate|].
+    apply (leaf_private ds cs l x y f B); auto; [eapply wfb_pos; eauto|eapply HL; eauto].
+  - intros k Hin. apply in_seq in Hin. destruct (Hk k) as (Hcm & m & Hm); [lia|].
+    eapply Rle_trans; [apply (class_below k m x f B Hf Hcm Hwf Hm HL)|].
+    eapply Rle_trans; [|apply Rmult_le_compat_l; [left; apply exp_pos|apply (class_above k m y f B Hf Hcm Hwf Hm HL)]].
+    destruct (class_parts k m Hm) as (_ & _ & _ & _ & (cs0 & l0 & Hin0)).
+    apply (leaf_private (mdraws m) (hull m) (mleaf m) x y f B); auto; [|eapply wfb_pos; eauto|eapply HL; eauto].
+    unfold class_ok in Hm. cbv zeta in Hm. rewrite !andb_true_iff in Hm. tauto.
 Qed.
 End Sound.
 
@@ -314,6 +534,6 @@ Theorem tree_private : forall c, check_tree c = true -> forall I, lawful I -> fo
   tree_mechanism I (tprogram c) x f <= exp (Q2R (tbound c)) * tree_mechanism I (tprogram c) y f.
 Proof.
   intros c Hc I HI x y f Hn Hf. apply tree_private_on; auto.
-  intros ds cs l Hin. pose proof Hc as H. unfold check_tree in H. rewrite !andb_true_iff in H. destruct H as ((_ & Hw) & _).
+  intros ds cs l Hin. pose proof Hc as H. unfold check_tree in H. rewrite !andb_true_iff in H. destruct H as (((_ & Hw) & _) & _).
   pose proof (wfb_pos _ _ _ Hw _ _ _ Hin) as Hp. eapply Forall_impl; [|apply Hp]. intros. apply HI. auto.
 Qed.

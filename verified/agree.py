@@ -33,6 +33,7 @@ HARMLESS = {
     r".*the (shifts|slopes): \d+ members, between": "more shifts than are needed, or no slope of a constant",
     r".*integer noise proves nothing of data that are real": "integer noise on real data, where one end counts",
     r".*the numbers of the conditions must rise": "a vector whose numbers do not rise, or repeat",
+    r".*does not have the same support on all paths": "merged leaves beside draws of other supports",
 }
 """What the Python checker refuses, by its sentence, though what the certificate says is true: tidiness, no part of the
 theorem. A pattern with two groups is harmless only if the second number is larger. Besides these, a shift that is

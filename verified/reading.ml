@@ -43,6 +43,12 @@ let rec released level known o =
   | List (Text "dict" :: l) -> List.concat_map (function Json.List [k; v] -> deeper [k; v] | _ -> Json.unreadable "no pair of a dict") l
   | _ -> Json.unreadable "no output"
 
+(* An output without its expressions that have variables. *)
+let rec discrete = function
+  | Json.List [Text ("int" | "float" as name); Object l] when List.exists (fun (k, _) -> k <> "1") l -> Json.List [Text name]
+  | List l -> List (List.map discrete l)
+  | o -> o
+
 let methods =
   ["laplace", Laplace; "exponential", Exponential; "gumbel", Gumbel; "uniform", Uniform; "discrete_laplace", DLaplace]
 let vector conditions j = List.map (fun p -> match Json.list p with

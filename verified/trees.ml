@@ -1,8 +1,9 @@
-(* From JSON to a certificate of kind tree, with values or without.  Merged classes are not covered. *)
+(* From JSON to a certificate of kind tree, with values or without. *)
 open Checker
 
 let most_written_out = 20_000   (* shifts of parts, and whole-number points of a sum *)
 let most_value_leaves = 30
+let most_class_conditions = 20_000   (* that a vector of a class counts *)
 
 let shift_of e difference shift =
   Json.fields e ["difference"; "shift"];
@@ -37,27 +38,84 @@ let expand summed length draws parts =
     List.map whole (combinations parts)
   end
 
-let leaf summed length (place : Reading.place) n =
-  let none = { tlabel = place.label; treleased = []; tshifts = []; tdead = None } in
+(* Of a merged class: its text, which leaves it names, with vectors, and the leaf that was read first. *)
+type named = { json : Json.t; inside : (int, Json.t) Hashtbl.t; apart : (int, Json.t) Hashtbl.t;
+               mutable first : (Json.t * tree_leaf * int) option }
+let named_leaves j field =
+  let found = Hashtbl.create 16 in
+  List.iter (fun e ->
+      Json.fields e ["leaf"; field];
+      let leaf = Numbers.whole 99_999 (Json.get e "leaf") in
+      if Hashtbl.mem found leaf then Json.unreadable "leaf %d of a class is listed twice" leaf;
+      Hashtbl.add found leaf (Json.get e field)) (Json.list j);
+  found
+let named j =
+  Json.fields j ["hull"; "inside"; "apart"; (if Json.has j "parts" then "parts" else "shifts")];
+  { json = j; inside = named_leaves (Json.get j "inside") "reasons"; apart = named_leaves (Json.get j "apart") "reason"; first = None }
+let taken table leaf =
+  let v = Hashtbl.find_opt table leaf in
+  Hashtbl.remove table leaf; v
+
+let aligned summed length draws n =
+  if Json.has n "parts" then expand summed length draws (Json.list (Json.get n "parts"))
+  else List.map (fun e -> let tdiff, tshift = shift_of e Fun.id Fun.id in { tdiff; tshift }) (Json.list (Json.get n "shifts"))
+
+let leaf summed length classes (place : Reading.place) n =
+  let none = { tlabel = place.label; treleased = []; tshifts = []; tdead = None; tclass = None; tinside = []; tapart = [] } in
+  (* the worst differences are told from rows, each query of each row *)
+  let spend rows shifts = Steps.spend_product (rows + 1) (length * (1 + shifts / 8)) in
   if Json.has n "dead" then begin
     Json.fields n ["dead"];
     { none with tdead = Some (Reading.vector place.conditions (Json.get n "dead")) }
-  end else if Json.has n "class" then Json.uncovered "merged classes"
-  else begin
-    let treleased = Reading.released 1 place.known (Json.get n "leaf") in
-    let tshifts =
-      if Json.has n "parts" then begin
-        Json.fields n ["leaf"; "parts"];
-        expand summed length place.known.draws (Json.list (Json.get n "parts"))
-      end else if Json.has n "shifts" then begin
-        Json.fields n ["leaf"; "shifts"];
-        let entry e = let tdiff, tshift = shift_of e Fun.id Fun.id in { tdiff; tshift } in
-        List.map entry (Json.list (Json.get n "shifts"))
-      end else (Json.fields n ["leaf"]; []) in
-    (* the worst differences are told from rows, each query of each row *)
-    Steps.spend_product (place.conditions + List.length treleased + 1) (length * (1 + List.length tshifts / 8));
-    { none with treleased; tshifts }
+  end else begin
+    let output = Json.get n "leaf" in
+    let treleased = Reading.released 1 place.known output in
+    let own = if Json.has n "class" then Some (Numbers.whole (Array.length classes - 1) (Json.get n "class")) else None in
+    let tapart = ref [] in
+    Array.iteri (fun k c ->
+        if own <> Some k then Option.iter (fun v -> tapart := (Numbers.nat k, Reading.vector most_class_conditions v) :: !tapart)
+            (taken c.apart place.number)) classes;
+    let l = { none with treleased; tapart = !tapart } in
+    match own with
+    | Some k ->
+        Json.fields n ["leaf"; "class"];
+        let c = classes.(k) in
+        let tinside = match taken c.inside place.number with
+          | None -> Json.unreadable "leaf %d is not listed inside of its class" place.number
+          | Some j -> List.map (Reading.vector most_class_conditions) (Json.list j) in
+        Steps.spend_product (List.length tinside + 1) (place.conditions + 1);
+        (* leaves of a class return the same, and so have one label *)
+        let tlabel = match c.first with
+          | None -> c.first <- Some (output, l, place.known.draws); l.tlabel
+          | Some (o, first, _) ->
+              if Reading.discrete o <> Reading.discrete output then Json.unreadable "leaves of a class return the same";
+              first.tlabel in
+        { l with tlabel; tclass = Some (Numbers.nat k); tinside }
+    | None when Json.has n "parts" || Json.has n "shifts" ->
+        Json.fields n ["leaf"; (if Json.has n "parts" then "parts" else "shifts")];
+        let tshifts = aligned summed length place.known.draws n in
+        spend (place.conditions + List.length treleased) (List.length tshifts);
+        { l with tshifts }
+    | None -> Json.fields n ["leaf"]; spend (place.conditions + List.length treleased) 0; l
   end
+
+let merged summed length program k c =
+  match c.first with
+  | None -> Json.unreadable "no leaf belongs to class %d" k
+  | Some (_, first, draws) ->
+      let known = { Reading.data = Reading.queries length; draws } in
+      let hull = List.map (function
+          | Json.List [e; Text ">"] -> Cgt (Reading.expression known e)
+          | List [e; Text ">="] -> Cge (Reading.expression known e)
+          | _ -> Json.unreadable "no condition of a hull") (Json.list (Json.get c.json "hull")) in
+      if Hashtbl.length c.inside + Hashtbl.length c.apart > 0 then Json.unreadable "class %d lists what is no leaf there" k;
+      let tshifts = aligned summed length draws c.json in
+      let leaves = leaves program and n = List.length hull in
+      Steps.spend_product (List.length leaves + 1) (50 + 10 * draws + k);
+      Steps.spend_product (n + 1) (length * (1 + List.length tshifts / 8));
+      let own = List.filter (fun (_, l) -> l.tclass = Some (Numbers.nat k)) leaves in
+      Steps.spend_product (List.length own) (Numbers.of_nat first.tlabel / 10 + 1);   (* labels are compared *)
+      { hull; mdraws = fst (fst (List.hd own)); mleaf = { first with tshifts } }
 
 (* How many whole-number points a sum of k over n queries has: a row of the Delannoy numbers. *)
 let points n k =
@@ -69,9 +127,9 @@ let points n k =
   row.(k)
 
 let one_tree c n tintegers tscope group =
-  if Json.list (Json.get c "classes") <> [] then Json.uncovered "merged classes";
+  let classes = Array.of_list (List.map named (Json.list (Json.get c "classes"))) in
   let summed = match tscope with TSum _ -> true | _ -> false in
-  let tprogram = Reading.tree (Reading.queries n) (leaf summed n) (Json.get c "nodes") in
+  let tprogram = Reading.tree (Reading.queries n) (leaf summed n classes) (Json.get c "nodes") in
   if summed && Reading.has_discrete tprogram then begin
     let p = points n group in
     if p > most_written_out then Json.uncovered "a sum of more than %d whole-number points" most_written_out;
@@ -79,7 +137,8 @@ let one_tree c n tintegers tscope group =
       | Leaf _ -> Steps.spend_product p n | Nil -> () | Draw (_, t) -> each t | Br (_, a, b) -> each a; each b in
     each tprogram
   end;
-  { tscope; tintegers; tlength = Numbers.nat n; tbound = Numbers.rational (Json.get c "bound"); tprogram }
+  { tscope; tintegers; tlength = Numbers.nat n; tbound = Numbers.rational (Json.get c "bound"); tprogram;
+    tclasses = Array.to_list (Array.mapi (merged summed n tprogram) classes) }
 
 let value length sloped v =
   Json.fields v ["nodes"; (if sloped then "slopes" else "pairs")];
