@@ -32,11 +32,6 @@ Proof.
     split; [rewrite M_add by auto; rewrite E; auto|apply bounded_add; auto].
 Qed.
 
-Lemma lsum_ext : forall A (g h : A -> R) l, (forall a, In a l -> g a = h a) -> lsum g l = lsum h l.
-Proof. intros. apply Rle_antisym; apply lsum_le; intros; rewrite (H a H0); lra. Qed.
-Lemma lsum_pos : forall A (g : A -> R) l, (forall a, In a l -> 0 <= g a) -> 0 <= lsum g l.
-Proof. induction l; simpl; intros; [lra|]. apply Rplus_le_le_0_compat; auto. Qed.
-
 Section Programs.
 Variables data place : Type.
 (* Release number i of what is in a place of the data; next may do anything with what was released. *)

@@ -51,7 +51,7 @@ Fixpoint weigh (cs : list cond) (v : list (nat * Q)) : option (lin * bool) :=
       | _, _ => None
       end
   end.
-Definition zeros := forallb (fun q => Qeq_bool q 0).
+Definition zeros := forallb zeroq.
 Definition farkas (cs : list cond) (v : list (nat * Q)) : bool :=
   match weigh cs v with
   | Some (s, b) => zeros (le s) && zeros (lh s) && (pos (- lc s) || (b && Qeq_bool (lc s) 0))
@@ -61,7 +61,7 @@ Definition farkas (cs : list cond) (v : list (nat * Q)) : bool :=
 Lemma dot_zeros : forall a x, zeros a = true -> dot a x = 0.
 Proof.
   induction a; simpl; intros x H; auto. destruct x; auto. apply andb_true_iff in H. destruct H as [H1 H2].
-  rewrite IHa by auto. apply Qeq_bool_R in H1. rewrite RMicromega.Q2R_0 in H1. rewrite H1. ring.
+  rewrite IHa by auto. rewrite (zeroq_R a H1). ring.
 Qed.
 
 Lemma weigh_sound : forall cs env hs v s b, all_hold cs env hs -> weigh cs v = Some (s, b) ->

@@ -6,11 +6,14 @@ Open Scope R_scope.
 
 (* ---- programs ---- *)
 Record entry := Entry { difference : Q; shift : list Q }.
+(* From one coupling to another (Couplings_check.v). *)
+Record link := Link { link_from : option nat; link_difference : Q; link_shift : list Q; link_to : option nat }.
 (* A leaf emits its label and the values that it releases, and goes on in state next with the numbers new.  The rest is
-   what the certificate says of it: shifts, or a vector that shows that no run comes here. *)
+   what the certificate says of it: shifts or links, one list for each case, or a vector that shows that no run
+   comes here. *)
 Record fleaf := FLeaf {
   label : nat; released : list lin; next : option nat; new : list lin;
-  shifts : list (list entry); dead : option (list (nat * Q)) }.
+  shifts : list (list entry); links : list (list link); dead : option (list (nat * Q)) }.
 Record fold := Fold { init : tree fleaf; steps : list (tree fleaf); ends : list (option (tree fleaf)) }.
 
 Definition event : Type := nat * list R.

@@ -5,12 +5,13 @@ Import ListNotations.
 Open Scope R_scope.
 
 (* Whether the last draw that an expression mentions is continuous. *)
-Fixpoint smooth (ds : list draw) (q : list Q) : bool :=
+Fixpoint last_draw (ds : list draw) (q : list Q) : option draw :=
   match ds, q with
-  | d :: ds', a :: q' =>
-      if zeros q' then negb (Qeq_bool a 0) && match dm d with DLaplace => false | _ => true end else smooth ds' q'
-  | _, _ => false
+  | d :: ds', a :: q' => match last_draw ds' q' with Some e => Some e | None => if zeroq a then None else Some d end
+  | _, _ => None
   end.
+Definition smooth (ds : list draw) (q : list Q) : bool :=
+  Nat.leb (length q) (length ds) && match last_draw ds q with Some d => match dm d with DLaplace => false | _ => true end | None => false end.
 Definition null (ds : list draw) (cs : list cond) : bool :=
   existsb (fun c => match c with Ceq e => smooth ds (lh e) | _ => false end) cs.
 
@@ -24,23 +25,30 @@ Variable I : draw -> law.
 Lemma integ_const : forall ds c, 0 <= c -> integ I ds (fun _ => c) = c.
 Proof. induction ds; simpl; intros c H; auto. transitivity (E (I a) (fun _ => c)); [f_equal; extensionality h; auto|apply E_const; auto]. Qed.
 
+Lemma last_none : forall ds q x, (length q <= length ds)%nat -> last_draw ds q = None -> dot q x = 0.
+Proof.
+  induction ds as [|d ds IH]; intros q x Hl H; destruct q as [|a q]; simpl in *; auto; [lia|]. destruct x as [|y x]; auto.
+  destruct (last_draw ds q) eqn:E; [discriminate|]. destruct (zeroq a) eqn:Z; [|discriminate].
+  rewrite (zeroq_R a Z), (IH q x) by (auto; lia). ring.
+Qed.
 Lemma smooth_null : forall ds q c, Forall (lawful1 I) ds -> smooth ds q = true -> integ I ds (fun r => at0 (c + dot q r)) = 0.
 Proof.
-  induction ds as [|d ds IH]; intros q c Hl H; destruct q as [|a q]; simpl in H; try discriminate. inversion Hl; subst. simpl.
-  destruct (zeros q) eqn:Z.
-  - apply andb_true_iff in H. destruct H as [Ha Hd].
+  unfold smooth. induction ds as [|d ds IH]; intros q c Hl H; destruct q as [|a q]; simpl in H; try discriminate. inversion Hl; subst. simpl.
+  apply andb_true_iff in H. destruct H as [Hn H]. destruct (last_draw ds q) as [e|] eqn:Z.
+  - rewrite <- (E_const (I d) 0) by lra. f_equal. extensionality h.
+    rewrite <- (IH q (c + Q2R a * h) H3) by (rewrite Hn, Z; auto). f_equal. extensionality r. f_equal. ring.
+  - destruct (zeroq a) eqn:Za; [discriminate|].
     assert (Na : Q2R a <> 0).
-    { intro Q. rewrite <- RMicromega.Q2R_0 in Q. apply eqR_Qeq in Q. apply Qeq_bool_iff in Q. rewrite Q in Ha. discriminate. }
-    assert (D : dm d <> DLaplace) by (intro Q; rewrite Q in Hd; discriminate).
+    { intro Q. rewrite <- RMicromega.Q2R_0 in Q. apply eqR_Qeq in Q. unfold Qeq in Q. simpl in Q. unfold zeroq in Za.
+      destruct a as [[|n|n] m]; simpl in *; discriminate. }
+    assert (D : dm d <> DLaplace) by (intro Q; rewrite Q in H; discriminate).
     rewrite <- (proj2 (proj2 H2) D (- c / Q2R a)). f_equal. extensionality h.
     transitivity (integ I ds (fun _ => at0 (c + Q2R a * h))).
-    + f_equal. extensionality r. rewrite dot_zeros by auto. f_equal. ring.
+    + f_equal. extensionality r. rewrite (last_none ds) by (auto; apply Nat.leb_le; auto). f_equal. ring.
     + rewrite integ_const by apply at0_range. unfold at0.
       destruct (Req_EM_T (c + Q2R a * h) 0) as [E1|E1], (Req_EM_T h (- c / Q2R a)) as [E2|E2]; auto.
       * exfalso. apply E2. apply Rmult_eq_reg_l with (Q2R a); auto. field_simplify; auto. lra.
       * exfalso. apply E1. rewrite E2. field. auto.
-  - rewrite <- (E_const (I d) 0) by lra. f_equal. extensionality h.
-    rewrite <- (IH q (c + Q2R a * h) H3 H). f_equal. extensionality r. f_equal. ring.
 Qed.
 
 Lemma leaf_null : forall L ds cs (l : L) env env' F F' B B' V, Forall (lawful1 I) ds ->

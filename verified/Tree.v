@@ -203,6 +203,10 @@ Lemma lsum_le : forall A (g h : A -> R) l, (forall a, In a l -> g a <= h a) -> l
 Proof.
   induction l; simpl; intros; [lra|]. apply Rplus_le_compat; [apply H; auto|apply IHl; intros; apply H; auto].
 Qed.
+Lemma lsum_ext : forall A (g h : A -> R) l, (forall a, In a l -> g a = h a) -> lsum g l = lsum h l.
+Proof. intros. apply Rle_antisym; apply lsum_le; intros; rewrite (H a H0); lra. Qed.
+Lemma lsum_pos : forall A (g : A -> R) l, (forall a, In a l -> 0 <= g a) -> 0 <= lsum g l.
+Proof. induction l; simpl; intros; [lra|]. apply Rplus_le_le_0_compat; auto. Qed.
 Lemma lsum_bounded : forall A (g : R -> A -> R) l, (forall a, bounded (fun h => g h a)) -> bounded (fun h => lsum (g h) l).
 Proof. induction l; simpl; intros; [apply bounded_const; lra|]. apply bounded_add; auto. Qed.
 Lemma E_lsum : forall A L (g : R -> A -> R) l, (forall a, bounded (fun h => g h a)) ->

@@ -1,10 +1,11 @@
 """Do the checker with a theorem and the Python checker give the same answers? On many certificates that were changed.
 
-    python verified/agree.py verified/dpaudit-verified 20000 --seed 1 [CERTIFICATE ...]
+    python verified/agree.py 20000 --seed 1 [--program verified/dpaudit-verified] [CERTIFICATE ...]
 
-Certificates are those of the tests and of kept evidence, besides those that are named. Half of the changes are of
-anything; the other half change rationals only, and then set the bound to what the Python checker finds, or a thousandth
-beside it, so that far more is accepted. Exit code 1: the two differ in a way that `HARMLESS` does not list.
+Without a program it is the kept script that answers, by node. Certificates are those of the tests and of kept evidence,
+besides those that are named. Half of the changes are of anything; the other half change rationals only, and then set the
+bound to what the Python checker finds, or a thousandth beside it, so that far more is accepted. Exit code 1: the two
+differ in a way that `HARMLESS` does not list.
 """
 
 from __future__ import annotations
@@ -26,6 +27,15 @@ from typing import Any
 from dpaudit.checker import CertificateError, check_certificate
 
 ROOT = Path(__file__).resolve().parents[1]
+
+SCRIPT = ROOT / "dpaudit" / "report" / "html" / "checker.js"
+_BY_NODE = """
+require(process.argv[1]);
+for (const line of require("fs").readFileSync(0, "utf8").trimEnd().split("\\n")) {
+  const [word, said] = globalThis.dpaudit_check(line);
+  console.log(`${word.padEnd(11)}  -  ${said}`);
+}
+"""
 
 HARMLESS = {
     r"the (?:shifts|releases) show the bound (\S+), not (\S+)": "a bound larger than is needed: true, and not tight",
@@ -188,11 +198,17 @@ def spare(certificate: Any) -> bool:
     return False
 
 
+def answers(program: str | None, lines: str) -> list[str]:
+    """What is said of one certificate a line, by a program, or by node with the kept script."""
+    command = [program, "-"] if program else ["node", "-e", _BY_NODE, str(SCRIPT)]
+    return subprocess.run(command, input=lines, capture_output=True, text=True).stdout.splitlines()
+
+
 def main() -> int:
     """Compare, print a table, and return the exit code."""
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    asked.add_argument("program")
     asked.add_argument("count", type=int)
+    asked.add_argument("--program")
     asked.add_argument("certificates", nargs="*", type=Path)
     asked.add_argument("--seed", type=int, default=0)
     options = asked.parse_intermixed_args()
@@ -200,7 +216,7 @@ def main() -> int:
     given = [*kept(), *(json.loads(file.read_text(encoding="utf-8")) for file in options.certificates)]
     made = [source.choice([changed, renumbered])(source.choice(given), source) for _ in range(options.count)]
     lines = "".join(f"{json.dumps(each)}\n" for each in (*given, *made))
-    printed = subprocess.run([options.program, "-"], input=lines, capture_output=True, text=True).stdout.splitlines()
+    printed = answers(options.program, lines)
     assert len(printed) == len(given) + len(made), f"{len(printed)} answers to {len(given) + len(made)} certificates"
     table, apart = collections.Counter[str](), collections.Counter[str]()
     for certificate, line in zip((*given, *made), printed, strict=True):

@@ -55,25 +55,28 @@ let checked certificate =
   if not (is "format" certificate "dpaudit-certificate") then Json.uncovered "a record that is no certificate of dpaudit's format";
   match Json.text (Json.get certificate "kind") with
   | "releases" ->
-      let s, is_rounded, c = Releases.read certificate in
+      let s, digits, c = Releases.read certificate in
       (* what a sample gains, and what reports cost, is computed to so many digits *)
       let more = qred { qnum = Z.mul c.rbound.qnum (Numbers.integer 1_000_001);
                         qden = (match Z.mul (Zpos c.rbound.qden) (Numbers.integer 1_000_000) with Zpos p -> p | _ -> XH) } in
-      (Scope.words_of_records s, s.given), check_releases c, (fun () -> is_rounded && check_releases { c with rbound = more }),
+      (Scope.words_of_records s, s.given), check_releases c, (fun () -> match digits with All -> false | Few -> true | Enough -> check_releases { c with rbound = more }),
       "a gain by sampling, or the odds of a report, that need more digits"
   | "fold" ->
-      let s, c = Folds.read certificate in
-      let p = c.program in
-      let again () = { c with program = { init = strict [] p.init; steps = List.map (strict []) p.steps;
-                                          ends = List.map (Option.map (strict [])) p.ends } } in
-      said s, started (fun () -> check_fold c), (fun () -> check_fold (again ())), boundary
+      let again p = { init = strict [] p.init; steps = List.map (strict []) p.steps; ends = List.map (Option.map (strict [])) p.ends } in
+      (match Folds.read certificate with
+       | s, Plain c ->
+           said s, started (fun () -> check_fold c), (fun () -> check_fold { c with program = again c.program }), boundary
+       | s, Coupled c ->
+           said s, started (fun () -> check_couplings c),
+           (fun () -> check_couplings { c with cprogram = again c.cprogram }), boundary)
   | "tree" ->
+      let again c = { c with tprogram = strict [] c.tprogram } in
       (match Trees.read certificate with
        | s, Plain c ->
            said s, started (fun () -> check_tree c), (fun () -> check_tree { c with tprogram = strict [] c.tprogram }), boundary
        | s, Valued c ->
            said s, started (fun () -> check_values c),
-           (fun () -> check_values { c with inner = { c.inner with tprogram = strict [] c.inner.tprogram } }), boundary)
+           (fun () -> check_values { c with inner = again c.inner }), boundary)
   | ("selection" | "moves" | "account") as k -> Json.uncovered "kind %s" k
   | k -> Json.uncovered "a kind that is not known: %s" (Json.shown k)
 

@@ -83,6 +83,7 @@ let rec value known depth j =
 let uncovered_laws = ["gaussian"; "discrete_gaussian"; "noisy_max"; "laplace_threshold"; "propose_test_release";
                       "truncated_laplace"; "above_threshold"]
 let one = { qnum = Numbers.integer 1; qden = XH }
+let logarithms : (q, q) Hashtbl.t = Hashtbl.create 4
 (* A bit of each record, flipped with a probability; and a number that is above the logarithm of the odds. *)
 let reports j =
   let d = Json.get j "details" in
@@ -92,8 +93,14 @@ let reports j =
   match p.qnum, q.qnum with
   | Zpos m, Zpos n ->
       let odds = if qle_bool p q then { qnum = Zpos n; qden = m } else { qnum = Zpos m; qden = n } in
-      let l = Numbers.above_log (qred odds) in
-      if not (odds_ok p l) then Json.uncovered "reports of which the odds need more digits";
+      if not (at_most odds { one with qnum = Numbers.integer 1_000_000 }) then
+        Json.uncovered "reports that are flipped, or are not, less than once in 1,000,000 times";
+      let odds = qred odds in
+      let l = match Hashtbl.find_opt logarithms odds with
+        | Some l -> l
+        | None ->
+            let l = if odds = one then Numbers.zero else Numbers.above_log odds in
+            Hashtbl.add logarithms odds l; l in
       Numbers.count l;
       Reports (p, l)
   | _ -> Reports (p, Numbers.zero)
@@ -129,9 +136,10 @@ let sample j =
   let rate = Numbers.rational (Json.get j "rate") and times = Numbers.whole most_times (Json.get j "times") in
   if at_most rate Numbers.zero || not (at_most rate one) then
     Json.unreadable "a rate is above 0 and at most 1";
-  if at_most rate { one with qden = positive 1_000_000_000 } then Json.uncovered "a rate of 1 in 1,000,000,000 and less";
   { rate_of = rate; drawn = positive times }, times
 
+(* How many digits are known of what losses are compared with. *)
+type digits = All | Enough | Few
 let read c =
   if Json.get c "version" <> Number "1" then Json.uncovered "its version is not 1";
   if Json.has c "account" then Json.uncovered "accounts";
@@ -140,7 +148,7 @@ let read c =
   let s = Scope.read_of_records c in
   if Json.get c "notion" <> Text "epsilon" then Json.uncovered "bounds of another notion than epsilon";
   if Json.get c "delta" <> Text "0" then Json.uncovered "bounds at a delta";
-  Hashtbl.reset texts;
+  Hashtbl.reset texts; Hashtbl.reset logarithms;
   let given = few most_columns "columns" (Json.list (Json.get c "columns")) in
   let names = List.map (fun j -> Json.get j "name") given in
   if List.length (List.sort_uniq compare names) < List.length names then Json.unreadable "two columns of one name";
@@ -184,6 +192,8 @@ let read c =
   let is_rounded (r, sample, _) = (match r.rlaw with Reports _ -> true | _ -> false) || not s.replaced && sample <> None in
   let reported = List.exists (fun (r, _, _) -> match r.rlaw with Reports _ -> true | _ -> false) releases in
   if reported && s.person <> None then Json.uncovered "reports of several records of one person";
-  s, List.exists is_rounded releases, { columns; tests; replaced = s.replaced; groups = positive s.times; rbound = Numbers.rational (Json.get c "bound");
+  let small t = not (at_most { one with qden = positive 1_000_000 } t.rate_of) in   (* then few digits are known *)
+  let digits = if List.exists (fun (t, _) -> small t) samples then Few else if List.exists is_rounded releases then Enough else All in
+  s, digits, { columns; tests; replaced = s.replaced; groups = positive s.times; rbound = Numbers.rational (Json.get c "bound");
                 samples = List.map fst samples; releases = List.map (fun (r, _, _) -> r) releases;
                 paths = List.map (List.map Numbers.nat) paths }

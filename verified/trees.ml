@@ -115,7 +115,10 @@ let merged summed length program k c =
       Steps.spend_product (n + 1) (length * (1 + List.length tshifts / 8));
       let own = List.filter (fun (_, l) -> l.tclass = Some (Numbers.nat k)) leaves in
       Steps.spend_product (List.length own) (Numbers.of_nat first.tlabel / 10 + 1);   (* labels are compared *)
-      { hull; mdraws = fst (fst (List.hd own)); mleaf = { first with tshifts } }
+      let mdraws = fst (fst (List.hd own)) in
+      if List.exists discreteb mdraws && not (List.for_all discreteb mdraws) then
+        Json.uncovered "merged classes with whole-number noise and other noise";
+      { hull; mdraws; mleaf = { first with tshifts } }
 
 (* How many whole-number points a sum of k over n queries has: a row of the Delannoy numbers. *)
 let points n k =

@@ -113,6 +113,38 @@ def merged_max() -> Json:
     )
 
 
+def merged_below() -> Json:
+    """Whether q0 + Laplace(1) is below 1, found by a look at 0 first; above, one more number is drawn: 1."""
+    value, outside = e("q0 + h0"), {"leaf": 8, "reason": [[0, "1"], [2, "1"]]}
+    return tree(
+        1,
+        "1",
+        [
+            draw("laplace", "1", 1),
+            {"compare": value, "<": 2, "=": 3, ">": 4},
+            {"leaf": ["str", "low"], "class": 0},
+            {"leaf": NONE},
+            {"compare": e("q0 + h0 - 1"), "<": 5, ">=": 6},
+            {"leaf": ["str", "low"], "class": 0},
+            draw("exponential", "1", 7),
+            {"compare": e("h1 - 1"), "<=": 8, ">": 9},
+            leaf(["str", "high"], ("-1", "1 0")),
+            leaf(["str", "higher"], ("-1", "1 0")),
+        ],
+        [
+            {
+                "hull": [[{"q0": "-1", "h0": "-1", "1": "1"}, ">"]],
+                "inside": [
+                    {"leaf": 2, "reasons": [[[0, "1"], [1, "1"]]]},
+                    {"leaf": 5, "reasons": [[[1, "1"], [2, "1"]]]},
+                ],
+                "apart": [outside, outside | {"leaf": 9}],
+                "shifts": [{"difference": ["1"], "shift": ["-1"]}],
+            }
+        ],
+    )
+
+
 def argmax(method: str = "gumbel") -> Json:
     """The largest of three in one branch with three sides, noise of scale 2: 1."""
     names = ["q0 + h0", "q1 + h1", "q2 + h2"]
@@ -291,6 +323,31 @@ def fold_second() -> Json:
     return fold("1", init, states, [{"distances": [], "allowances": [["1", "0"], ["1", "0"]]}], movement="norm=1")
 
 
+def link(start: int | None, difference: str, shift: str, to: int | None) -> Json:
+    return {"from": start, "difference": difference, "shift": shift.split(), "to": to}
+
+
+def coupling(state: int, distance: str, allowance: str, *, moved: bool) -> Json:
+    return {"state": state, "moved": moved, "distances": [distance], "allowance": allowance}
+
+
+def fold_changes(method: str = "laplace", **scope: Json) -> Json:
+    """What each query adds to the one before, with noise of scale 2: one query that moves shows twice, 1/2 each: 1."""
+    cases, init, step = [], [], []
+    for by, back in (("-1", "1"), ("1", "-1")):
+        still, just, after = (
+            coupling(0, "0", "1", moved=False),
+            coupling(0, by, "1/2", moved=True),
+            coupling(0, "0", "0", moved=True),
+        )
+        cases.append({"couplings": [still, just, after]})
+        init.append([link(None, "0", "", 0)])
+        step.append([link(0, "0", "0", 0), link(0, by, back, 1), link(1, "0", by, 2), link(2, "0", "0", 2)])
+    nodes = [draw(method, "2", 1), fold_leaf(["float", e("x - s0 + h0")], 0, [e("x")]) | {"shifts": step}]
+    start = [fold_leaf(NONE, 0, [{}]) | {"shifts": init}]
+    return fold("1", start, [{"name": "last", "step": nodes, "end": None}], cases, **{"movement": "one", **scope})
+
+
 def part(queries: list[int], draws: list[int], *shifts: tuple[str, str]) -> Json:
     """A part: the numbers of its queries and draws, and (difference, shift) for each worst difference."""
     listed = [{"difference": moved.split(), "shift": shift.split()} for moved, shift in shifts]
@@ -317,6 +374,7 @@ TREES = {
     "laplace": laplace,
     "noisy max": noisy_max,
     "merged max": merged_max,
+    "merged below": merged_below,
     "gumbel argmax": argmax,
     "exponential argmax": lambda: argmax("exponential"),
     "sparse vector": sparse_vector,

@@ -1,4 +1,4 @@
-"""Certificates of releases, made by hand: small ones of which the bound follows in one's head, and some that sample, or flip."""
+"""Certificates of releases, made by hand: small ones of which the bound follows in one's head; some sample, or flip."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ CUT = value(bent=[{"kind": "clip", "factor": "-3/2", "inner": AGES}])
 
 
 def pure() -> list[Any]:
-    """Certificates of ε without δ, each with the bound that it shows; of samples and reports, with a bound of 20 digits."""
+    """Certificates of ε without δ, each with the bound that it shows; of samples and reports, one of 20 digits."""
     laplace = lambda scale, *values, **more: release("laplace", scale, *values, **more)  # noqa: E731
     return [
         certificate([laplace("240", AGES), laplace("2", COUNT)], "1"),

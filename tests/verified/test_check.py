@@ -60,7 +60,10 @@ def test_a_disagreement_fails_and_says_which(node, said, monkeypatch):
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        (made.merged_max(), "does not cover it: merged classes"),
+        (
+            releases.certificate([releases.release("noisy_max", "1", releases.COUNT)], "1"),
+            "releases of the law noisy_max",
+        ),
         (made.laplace() | {"kind": "selection"}, "does not cover this kind, selection"),
         (releases.pure()[0] | {"notion": "rho"}, "does not cover this kind, releases of another notion than ε"),
     ],

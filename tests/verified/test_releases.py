@@ -107,9 +107,52 @@ def test_a_missing_value_meets_no_test(ask):
     assert ask(one)[0][0] == "PROVED"
 
 
+REPORTS = made.reports("54930614433405484571/50000000000000000000", "1/4")  # ln 3
+
+
+def flipped(probability, **more):
+    return made.release("randomised_response", "1", *more.pop("values", [made.OLD]), probability=probability, **more)
+
+
+@pytest.mark.parametrize(
+    ("one", "said"),
+    [
+        (REPORTS, "PROVED"),
+        (REPORTS | {"scope": REPORTS["scope"] | {"group": 2}}, "REFUSED"),
+        (REPORTS | {"scope": REPORTS["scope"] | {"relation": "add-remove"}}, "REFUSED"),
+        (REPORTS | {"scope": REPORTS["scope"] | {"person": "name"}}, "reports of several records of one person"),
+        (REPORTS | {"releases": [flipped("0")]}, "REFUSED"),
+        (REPORTS | {"releases": [flipped("1")]}, "REFUSED"),
+        (REPORTS | {"releases": [flipped("5/4")]}, "REFUSED"),
+        (REPORTS | {"releases": [flipped("-1/4")]}, "REFUSED"),
+        (REPORTS | {"releases": [flipped("6/25")]}, "REFUSED"),
+        (REPORTS | {"releases": [flipped("1/2")], "bound": "0"}, "PROVED"),
+        (REPORTS | {"releases": [flipped("1/4", times=2)]}, "REFUSED"),
+        (REPORTS | {"releases": [flipped("1/4", values=[made.COUNT])], "bound": "0"}, "PROVED"),  # all of one bit
+        (REPORTS | {"releases": [flipped("1/4", values=[made.OLD, made.OLD])]}, "of one truth of each record"),
+        (REPORTS | {"releases": [flipped("1/4") | {"scale": "2"}]}, "the scale of reports is 1"),
+        (REPORTS | {"releases": [flipped("1/4") | {"details": {}}]}, "the field probability is missing"),
+        (REPORTS | {"releases": [flipped(f"1/{10**6 + 2}")], "bound": "200"}, "less than once in 1,000,000 times"),
+        (REPORTS | {"releases": [flipped("999999/1000000")], "bound": "1726938694745471763/125" + "0" * 15}, "PROVED"),
+    ],
+)
+def test_of_reports_that_are_flipped(ask, one, said):
+    word, sentence, _ = ask(one)[0]
+    assert said == word or (word == "NOT COVERED" and said in sentence), (word, sentence)
+
+
+def test_a_great_loss_on_a_sample_is_known_as_exactly_as_a_small_one(ask):
+    """ln(1 + (e^100 - 1)/10) is 100 - ln 10, and hardly more."""
+    one = made.sampled(f"97697414907005954315983/1{'0' * 21}", made.release("laplace", "1/100", made.COUNT, sample=0))
+    assert check_certificate(one).bound == Fraction(one["bound"])
+    assert ask(one)[0][0] == "PROVED"
+    assert ask(one | {"bound": "97"})[0][0] == "REFUSED"
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
+        ({"given": [{"line": "release.py:7", "by": "1"}]}, "lines that were not read"),
         ({"notion": "rho"}, "another notion"),
         ({"delta": "1/10"}, "at a delta"),
         ({"version": 2}, "version"),

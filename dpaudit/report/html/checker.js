@@ -3,134 +3,134 @@
 globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurable:true,get:b}),_T_));function
 b(){var
 b=this||self;b.globalThis=b;delete
-a.prototype._T_}}(Object));(function(f){"use strict";var
-kv="a shift of a part is about its queries and draws",dN="releases",iU="Invalid_argument",iR="bounds at a delta",iS="nothing follows an end",iT="no pair of a dict",iQ="@[",ku=192,kt="state",iP="%ni",a$="values",ks="the length of a fold is any",a_="dead",kr="accounts",fs="parameters",a9=0xff,kq="a proof that gives no bound",dr="half of a surrogate pair",W="0",bB="shifts",kp="upper",dM="difference",aB=128,iO="Sys_blocked_io",ko="fd ",G=248,kn="a case gives every distance and every allowance",dq="group",kk="notion",kl="distances",km=">",ki="float",kj=1027,kh="a rate is above 0 and at most 1",iN=246,iL="law",iM="%u",kg="a scale is positive",iK="no condition",iJ="the low end of a column is above its high end",e5="columns",cq=20000,iI="rate",iG="sample",iH="account",dp=127,bY=1024,iF="@{",dL="1",fr="e",iC="a number from 1 on is expected",iD="no such draw",iE=" : flags Open_rdonly and Open_wronly are not compatible",bA="-",kf="movement",fq=": Not a directory",iB=" : file already exists",a8=0xffffff,dK="nodes",ke="Out_of_memory",e4="reading.ml",kc="the data of a scope are queries",kd="inf",fp="index out of bounds",iA="a tree has 1 to 100,000 nodes",fo="scope",dJ="_bigarr02",iz=", characters ",kb="values are real or integer",aR=0xffff,ka=" here",iy=12520,dn=20000000,ix=" levels",j_="no certificate, and no evidence",j$="a text is expected",j8="an argmax has a way for each of at least two",j9="more than %d levels",iw=5000,j7="no output",j6="infinity",e3="draw",a7=1000,j5="details",e="",dI="then",iv="^",j4="a record adds something from a number to a larger one",bX=0x3f,j3="the data of a scope are records",iu="Match_failure",j2="the format is dpaudit-certificate",j1=-10,cp="more than ",dH=252,fn="argmax",is="an allowance is one number, or one before and one after what moves",it="there is no variable ",bC=".",bW="+",dG="kind",j0=0xf0,fm=" times",dm="data",jY=110,jZ="one",jV=116,jW="a release of nothing",jX="a value is a number",ir="%li",jU="there is one vector for each pair of leaves",jT=56320,bo="leaf",e2="paths",dF="shift",jS=-32,iq="records come and go, or are replaced",dl="nan",ip=0xe0,jR="a node is not reached",io=0xdfff,aQ="/",jQ="Assert_failure",fl="samples",im="a sample of which some draws are not used",dE="format",e1="ENOTDIR",dD="times",il=1073741823,dk=250,ik="bounds of another notion than epsilon",ij="up",dC='"',ih="inner",ii="a leaf that goes on gives every number of the state, any other none",eZ="=",e0=1255,jO="factor",fj="<",fk="compare",jP="Fatal error: exception %s\n",ig=255,jM=">=",jN=0x800,eY="jsError",aP=0x8000,fi="no rational in lowest terms: ",jL="%X",dB=256,ie="End_of_file",jK="integer",id="an output of more than 20 levels",eX="Failure",ic="\n",fh="ENOENT",fg="no rational in lowest terms: %s",ib="there is no variable %s here",jI=200,jJ="([^/]+)",ia="no noise is drawn for a value",ff=0xf,dj=-48,h$=0xdc00,jH="a smaller bound is stated than the certificate has",jG="ENOTEMPTY",jF="cases",h_="zero coefficients are left out",co="bound",eW="dpaudit-certificate",M="camlinternalFormat.ml",jD="a column without values",jE="Division_by_zero",h9="there are no cases",h8="Sys_error",jC="x",h7=1114111,jB="if",jz="a test of what is missing that has an operand",jA="next",h6="no vector",dA="mechanism",h5="EEXIST",jx="a proof without a certificate",jy="no function that is known",dz="its version is not 1",fe="%d",h4="Printexc.handle_uncaught_exception",dy="a group is at least 1",h3="vectors of which the length is known",jw="more than one sample on a path",dx="buffer.ml",di="int_of_string",ju=104,jv="epsilon",dh="scale",js="delta",jt="bent",h2="a value may be missing, or not",aO="name",jr="allowances",h1=120,eV=103,jq=102,h0=512,jp="parameters are an object",hZ=0x7ff0,jo="draws",fd=101,hY="relation",jm=1000000,jn=8000000,fc="slopes",eU="0x",jl="real",hX="the length is at least 1",jk="only numbers have an order",dw=254,fb=100,dg="high",hW="end",hV="%Li",jj=" : flags Open_text and Open_binary are not compatible",hU="states",hT="a list is expected",hS="source",hR="down",ji="line",eT="missing",fa="Unix.Unix_error",cm=2000,jg="two columns of one name",jh="init",jf=100000,eS="mkdir",je="a comparison has at least one variable",jd="a column has ends or values, not both",jc="Stack_overflow",df=": No such file or directory",dv="merged classes",jb="/static/",ja=-97,i$="Not_found",i9="no value of a column",i_="one of no numbers",i8="person",e$=", %d times",hQ="<=",bz=", ",hP=600,i7="pairs",hN="query",hO="an expression is an object",e_="rmdir",eR="parts",i6="evidence without a proof",hM="whole-number noise on values",i5=9999,du="low",i4=1026,hL="a record that is no certificate of dpaudit's format",i3="classes",hK=2047,dt="monotone",i2="false",hJ=-34,cn="couplings",hH="Pervasives.do_at_exit",hI="utf8",a6=" ",e9="Fatal error: exception ",aA=0x80,hG="Undefined_recursive_module",i0="there is no path",i1="length",hE="step",hF="the text ends in an escape",e8="queries",iZ="terms",iY="slope",e7="version",iX="_",iW="laplace",e6="compare: functional value",hD="discrete_laplace",hC="%i",hB="an object is expected",ds="all",iV="true";function
-xg(b,d,c,e){for(var
+a.prototype._T_}}(Object));(function(j){"use strict";var
+ln="a shift of a part is about its queries and draws",d7="releases",jK="Invalid_argument",jH="bounds at a delta",jI="nothing follows an end",jJ="no pair of a dict",jG="@[",jF="inside",lm=192,d6="state",jE="%ni",bi="values",jD="reports that are flipped, or are not, less than once in 1,000,000 times",ll="the length of a fold is any",bh="dead",lk="accounts",fX="parameters",bg=0xff,jC="norm=1",lj="a proof that gives no bound",dM="half of a surrogate pair",aa="0",bw="shifts",li="upper",cf="difference",aJ=128,jB="Sys_blocked_io",lg="int",lh="fd ",J=248,lf="a case gives every distance and every allowance",dL="group",le="notion",d5="distances",fW=">",fV="float",ld=1027,lc="a rate is above 0 and at most 1",jA=246,jy="law",jz="%u",lb="a scale is positive",jw="no condition",jx="reports of several records of one person",jv="the low end of a column is above its high end",fs="columns",ce=20000,ju="rate",js="sample",jt="account",dK=127,cc=1024,jr="@{",cQ="1",fU="e",jo="a number from 1 on is expected",jp="no such draw",jq=" : flags Open_rdonly and Open_wronly are not compatible",jn="moved",bM="-",la="movement",fT=": Not a directory",jm=" : file already exists",bf=0xffffff,jl="reports are of one truth of each record",d4="nodes",k$="Out_of_memory",fr="reading.ml",k9="the data of a scope are queries",k_="inf",fS="index out of bounds",jk="a tree has 1 to 100,000 nodes",fR="scope",d3="_bigarr02",jj=", characters ",k8="values are real or integer",a2=0xffff,k7=" here",ji=12520,k6="lines that were not read, of which somebody said what they do",dJ=20000000,jh=" levels",k4="no certificate, and no evidence",k5="a text is expected",jg="apart",k2="an argmax has a way for each of at least two",k3="more than %d levels",jf="allowance",je=5000,k1="no output",k0="infinity",fq="draw",aO=1000,fQ="details",h="",d2="then",jd="^",kZ="a record adds something from a number to a larger one",cb=0x3f,kY="the data of a scope are records",jc="Match_failure",kX="the format is dpaudit-certificate",kW=-10,cd="more than ",d1=252,fP="argmax",ja="an allowance is one number, or one before and one after what moves",jb="there is no variable ",bN=".",ca="+",d0="kind",kV=0xf0,fO=" times",dI="data",kU=110,fN="one",kR=116,kS="a release of nothing",kT="a value is a number",i_="leaf ",i$="%li",kQ="there is one vector for each pair of leaves",kP=56320,a1="leaf",fp="paths",i9="probability",cP="shift",kO=-32,i8="records come and go, or are replaced",dH="nan",i7=0xe0,kN="a node is not reached",i6=0xdfff,kM="to",a0="/",kL="Assert_failure",fM="samples",i5="a sample of which some draws are not used",dZ="format",fo="ENOTDIR",dY="times",i4=1073741823,dG=250,i3="bounds of another notion than epsilon",i2="up",kK="an answer has moved, or has not",dX='"',i0="inner",i1="a leaf that goes on gives every number of the state, any other none",fm="=",fn=1255,kI="factor",fK="<",fL="compare",kJ="Fatal error: exception %s\n",iZ=255,fJ=">=",kH=0x800,fl="jsError",aZ=0x8000,fI="no rational in lowest terms: ",kG="%X",dW=256,iY="End_of_file",kF="integer",iX="an output of more than 20 levels",fk="Failure",iW="\n",fH="ENOENT",fG="no rational in lowest terms: %s",iV="there is no variable %s here",kD=200,kE="([^/]+)",iU="no noise is drawn for a value",kC="couplings are of two cases",fF=0xf,dF=-48,iT=0xdc00,kB="a smaller bound is stated than the certificate has",kA="ENOTEMPTY",kz="cases",iS="zero coefficients are left out",ky="couplings are of one answer that moves",cO="bound",fj="dpaudit-certificate",Q="camlinternalFormat.ml",kw="a column without values",kx="Division_by_zero",iR="there are no cases",iQ="Sys_error",kv="x",iP=1114111,ku="if",ks="a test of what is missing that has an operand",kt="next",iO="no vector",dV="mechanism",iN="EEXIST",kq="a proof without a certificate",kr="no function that is known",dU="its version is not 1",fE="%d",iM="Printexc.handle_uncaught_exception",dT="a group is at least 1",iL="vectors of which the length is known",kp="more than one sample on a path",iK="merged classes with whole-number noise and other noise",dS="buffer.ml",dE="int_of_string",km=104,kn="epsilon",ko="hull",dD="scale",kk="delta",kl="bent",iJ="a value may be missing, or not",aY="name",ki="from",kj="allowances",iI=120,fi=103,kh=102,iH=512,kg="parameters are an object",iG=0x7ff0,kf="draws",fD=101,iF="relation",dR=1000000,ke=8000000,fC="slopes",fh="0x",kd="real",iE="the length is at least 1",kc="only numbers have an order",dQ=254,fB=100,dC="high",iD="end",iC="%Li",kb=" : flags Open_text and Open_binary are not compatible",fg="states",iB="the scale of reports is 1",iA="a list is expected",iz="source",iy="down",ka="line",ff="missing",fA="Unix.Unix_error",cN=2000,j_="two columns of one name",j$="init",j9=100000,fe="mkdir",j8="a comparison has at least one variable",j7="a column has ends or values, not both",j6="Stack_overflow",dB=": No such file or directory",j5="/static/",j3=-97,j4="leaves of a class return the same",j2="Not_found",j0="no value of a column",j1="one of no numbers",jZ="person",fz=", %d times",ix="<=",bL=", ",iw=600,jY="pairs",iu="query",iv="an expression is an object",fy="rmdir",bK="parts",jX="evidence without a proof",fd="class",it="whole-number noise on values",jW=9999,dP="low",jV=1026,is="a record that is no certificate of dpaudit's format",jU="classes",ir=2047,dO="monotone",jT="false",iq=-34,fx="couplings",io="Pervasives.do_at_exit",ip="utf8",be=" ",fw="Fatal error: exception ",aI=0x80,im="Undefined_recursive_module",jR="there is no path",jS="length",ik="step",il="the text ends in an escape",fv="queries",jQ="terms",jP="slope",fu="version",jO="_",jN="laplace",ft="compare: functional value",ij="discrete_laplace",ii="%i",jM="no condition of a hull",ih="an object is expected",dN="all",jL="true";function
+zf(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-xj(e,f,d){var
+zi(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-dV(c,b,a){var
+ed(c,b,a){var
 d=String.fromCharCode;if(b==0&&a<=4096&&a==c.length)return d.apply(null,c);var
-f=e;for(;0<a;b+=bY,a-=bY)f+=d.apply(null,c.slice(b,b+Math.min(a,bY)));return f}function
-dO(b){if(f.Uint8Array)var
-c=new(f.Uint8Array)(b.l);else
+e=h;for(;0<a;b+=cc,a-=cc)e+=d.apply(null,c.slice(b,b+Math.min(a,cc)));return e}function
+d8(b){if(j.Uint8Array)var
+c=new(j.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-bq(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?dV(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?dV(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)dO(b);var
+by(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?ed(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?ed(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)d8(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-aF(a){return a}function
-aU(a,b,c,d,e){bq(aF(a),b,c,d,e);return 0}function
-x8(b,a){throw[0,b,a]}function
-b3(b,a){if(b==0)return e;if(a.repeat)return a.repeat(b);var
-d=e,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-bE(a){if(a.t==2)a.c+=b3(a.l-a.c.length,"\0");else
-a.c=dV(a.c,0,a.c.length);a.t=0}function
-k0(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>dp)return false;return true}else
+aP(a){return a}function
+a5(a,b,c,d,e){by(aP(a),b,c,d,e);return 0}function
+z6(b,a){throw[0,b,a]}function
+ck(b,a){if(b==0)return h;if(a.repeat)return a.repeat(b);var
+d=h,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
+bP(a){if(a.t==2)a.c+=ck(a.l-a.c.length,"\0");else
+a.c=ed(a.c,0,a.c.length);a.t=0}function
+lS(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>dK)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-fI(f){for(var
-k=e,c=e,h,g,i,a,b=0,j=f.length;b<j;b++){g=f.charCodeAt(b);if(g<aA){for(var
-d=b+1;d<j&&(g=f.charCodeAt(d))<aA;d++);if(d-b>h0){c.substr(0,1);k+=c;c=e;k+=f.slice(b,d)}else
-c+=f.slice(b,d);if(d==j)break;b=d}a=1;if(++b<j&&((i=f.charCodeAt(b))&-64)==aB){h=i+(g<<6);if(g<ip){a=h-0x3080;if(a<aA)a=1}else{a=2;if(++b<j&&((i=f.charCodeAt(b))&-64)==aB){h=i+(h<<6);if(g<j0){a=h-0xe2080;if(a<jN||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<j&&((i=f.charCodeAt(b))&-64)==aB&&g<0xf5){a=i-0x3c82080+(h<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>aR)c+=String.fromCharCode(0xd7c0+(a>>10),h$+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>bY){c.substr(0,1);k+=c;c=e}}return k+c}function
-aS(c,a,b){this.t=c;this.c=a;this.l=b}aS.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:bE(this);case
-0:if(k0(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};aS.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return fI(a)};aS.prototype.slice=function(){var
+gc(e){for(var
+k=h,c=h,g,f,i,a,b=0,j=e.length;b<j;b++){f=e.charCodeAt(b);if(f<aI){for(var
+d=b+1;d<j&&(f=e.charCodeAt(d))<aI;d++);if(d-b>iH){c.substr(0,1);k+=c;c=h;k+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==j)break;b=d}a=1;if(++b<j&&((i=e.charCodeAt(b))&-64)==aJ){g=i+(f<<6);if(f<i7){a=g-0x3080;if(a<aI)a=1}else{a=2;if(++b<j&&((i=e.charCodeAt(b))&-64)==aJ){g=i+(g<<6);if(f<kV){a=g-0xe2080;if(a<kH||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<j&&((i=e.charCodeAt(b))&-64)==aJ&&f<0xf5){a=i-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>a2)c+=String.fromCharCode(0xd7c0+(a>>10),iT+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>cc){c.substr(0,1);k+=c;c=h}}return k+c}function
+a3(c,a,b){this.t=c;this.c=a;this.l=b}a3.prototype.toString=function(){switch(this.t){case
+9:return this.c;default:bP(this);case
+0:if(lS(this.c)){this.t=9;return this.c}this.t=8;case
+8:return this.c}};a3.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return gc(a)};a3.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-aS(this.t,a,this.l)};function
-kF(a){return new
-aS(0,a,a.length)}function
-a(a){return kF(a)}function
-fF(c,b){x8(c,a(b))}var
-B=[0];function
-N(a){fF(B.Invalid_argument,a)}function
-kD(){N(fp)}function
-s(a,c,b){b&=a9;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}dO(a)}a.c[c]=b;return 0}function
-bD(b,a,c){if(a>>>0>=b.l)kD();return s(b,a,c)}function
-b0(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+a3(this.t,a,this.l)};function
+lx(a){return new
+a3(0,a,a.length)}function
+a(a){return lx(a)}function
+f$(c,b){z6(c,a(b))}var
+D=[0];function
+R(a){f$(D.Invalid_argument,a)}function
+lv(){R(fS)}function
+v(a,c,b){b&=bg;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}d8(a)}a.c[c]=b;return 0}function
+bO(b,a,c){if(a>>>0>=b.l)lv();return v(b,a,c)}function
+ch(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-aG(c,a){if(c.fun)return aG(c.fun,a);if(typeof
+aQ(c,a){if(c.fun)return aQ(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return aG(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return aQ(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return aG(c,d)}}function
-cr(){N(fp)}function
-t(a,b){if(b>>>0>=a.length-1)cr();return a}function
-xq(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
-ba(a){a.t&6&&bE(a);return a.c}var
-yg=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-yf(a){if(yg)return Math.floor(Math.log2(a));var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return aQ(c,d)}}function
+cR(){R(fS)}function
+s(a,b){if(b>>>0>=a.length-1)cR();return a}function
+zp(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+bj(a){a.t&6&&bP(a);return a.c}var
+Ae=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+Ad(a){if(Ae)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-fz(c){var
-a=new(f.Float32Array)(1);a[0]=c;var
-b=new(f.Int32Array)(a.buffer);return b[0]|0}var
-kM=Math.pow(2,-24);function
-kU(a){throw a}function
-dT(){kU(B.Division_by_zero)}function
-g(b,c,a){this.lo=b&a8;this.mi=c&a8;this.hi=a&aR}g.prototype.caml_custom="_j";g.prototype.copy=function(){return new
-g(this.lo,this.mi,this.hi)};g.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};g.prototype.compare=function(a){var
-b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};g.prototype.neg=function(){var
+f5(c){var
+a=new(j.Float32Array)(1);a[0]=c;var
+b=new(j.Int32Array)(a.buffer);return b[0]|0}var
+lE=Math.pow(2,-24);function
+lM(a){throw a}function
+eb(){lM(D.Division_by_zero)}function
+k(b,c,a){this.lo=b&bf;this.mi=c&bf;this.hi=a&a2}k.prototype.caml_custom="_j";k.prototype.copy=function(){return new
+k(this.lo,this.mi,this.hi)};k.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};k.prototype.compare=function(a){var
+b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};k.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
-g(a,b,c)};g.prototype.add=function(a){var
+k(a,b,c)};k.prototype.add=function(a){var
 b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
-g(b,c,d)};g.prototype.sub=function(a){var
+k(b,c,d)};k.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
-g(b,c,d)};g.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*kM|0)+this.mi*a.lo+this.lo*a.mi,d=(c*kM|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
-g(b,c,d)};g.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};g.prototype.isNeg=function(){return this.hi<<16<0};g.prototype.and=function(a){return new
-g(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};g.prototype.or=function(a){return new
-g(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};g.prototype.xor=function(a){return new
-g(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};g.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-g(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
-g(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
-g(0,0,this.lo<<a-48)};g.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-g(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
-g(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
-g(this.hi>>a-48,0,0)};g.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
+k(b,c,d)};k.prototype.mul=function(a){var
+b=this.lo*a.lo,c=(b*lE|0)+this.mi*a.lo+this.lo*a.mi,d=(c*lE|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+k(b,c,d)};k.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};k.prototype.isNeg=function(){return this.hi<<16<0};k.prototype.and=function(a){return new
+k(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};k.prototype.or=function(a){return new
+k(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};k.prototype.xor=function(a){return new
+k(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};k.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+k(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
+k(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
+k(0,0,this.lo<<a-48)};k.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+k(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
+k(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
+k(this.hi>>a-48,0,0)};k.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
 c=this.hi<<16>>16;if(a<24)return new
-g(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
+k(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-g(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&aR);return new
-g(this.hi<<16>>a-32,b,b)};g.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&a8;this.lo=this.lo<<1&a8};g.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&a8;this.mi=(this.mi>>>1|this.hi<<23)&a8;this.hi=this.hi>>>1};g.prototype.udivmod=function(e){var
+k(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&a2);return new
+k(this.hi<<16>>a-32,b,b)};k.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bf;this.lo=this.lo<<1&bf};k.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bf;this.mi=(this.mi>>>1|this.hi<<23)&bf;this.hi=this.hi>>>1};k.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
-g(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};g.prototype.div=function(a){var
-b=this;if(a.isZero())dT();var
-d=b.hi^a.hi;if(b.hi&aP)b=b.neg();if(a.hi&aP)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&aP)c=c.neg();return c};g.prototype.mod=function(b){var
-a=this;if(b.isZero())dT();var
-d=a.hi;if(a.hi&aP)a=a.neg();if(b.hi&aP)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&aP)c=c.neg();return c};g.prototype.toInt=function(){return this.lo|this.mi<<24};g.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};g.prototype.toArray=function(){return[this.hi>>8,this.hi&a9,this.mi>>16,this.mi>>8&a9,this.mi&a9,this.lo>>16,this.lo>>8&a9,this.lo&a9]};g.prototype.lo32=function(){return this.lo|(this.mi&a9)<<24};g.prototype.hi32=function(){return this.mi>>>8&aR|this.hi<<16};function
-dQ(b,c,a){return new
-g(b,c,a)}function
-dP(a){if(!isFinite(a)){if(isNaN(a))return dQ(1,0,hZ);return a>0?dQ(0,0,hZ):dQ(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?aP:a>=0?0:aP;if(f)a=-a;var
-b=yf(a)+1023;if(b<=0){b=0;a/=Math.pow(2,-i4)}else{a/=Math.pow(2,b-kj);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+k(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};k.prototype.div=function(a){var
+b=this;if(a.isZero())eb();var
+d=b.hi^a.hi;if(b.hi&aZ)b=b.neg();if(a.hi&aZ)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&aZ)c=c.neg();return c};k.prototype.mod=function(b){var
+a=this;if(b.isZero())eb();var
+d=a.hi;if(a.hi&aZ)a=a.neg();if(b.hi&aZ)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&aZ)c=c.neg();return c};k.prototype.toInt=function(){return this.lo|this.mi<<24};k.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};k.prototype.toArray=function(){return[this.hi>>8,this.hi&bg,this.mi>>16,this.mi>>8&bg,this.mi&bg,this.lo>>16,this.lo>>8&bg,this.lo&bg]};k.prototype.lo32=function(){return this.lo|(this.mi&bg)<<24};k.prototype.hi32=function(){return this.mi>>>8&a2|this.hi<<16};function
+d_(b,c,a){return new
+k(b,c,a)}function
+d9(a){if(!isFinite(a)){if(isNaN(a))return d_(1,0,iG);return a>0?d_(0,0,iG):d_(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?aZ:a>=0?0:aZ;if(f)a=-a;var
+b=Ad(a)+1023;if(b<=0){b=0;a/=Math.pow(2,-jV)}else{a/=Math.pow(2,b-ld);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&ff|f|b<<4;return dQ(g,e,c)}function
-cx(a){return a.toArray()}function
-kC(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==dJ)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<aR)c.write(16,b.dims[a]);else{c.write(16,aR);c.write(32,0);c.write(32,b.dims[a])}else
+g=a|0;c=c&fF|f|b<<4;return d_(g,e,c)}function
+cX(a){return a.toArray()}function
+lu(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==d3)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<a2)c.write(16,b.dims[a]);else{c.write(16,a2);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -147,30 +147,30 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=cx(b.get(a));for(var
+e=cX(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=cx(dP(b.get(a)));for(var
+e=cX(d9(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=fz(b.get(a));c.write(32,e)}break;case
+e=f5(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,fz(d[1]));c.write(32,fz(d[2]))}break;case
+d=b.get(a);c.write(32,f5(d[1]));c.write(32,f5(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=cx(dP(f[1]));for(var
+f=b.get(a),e=cX(d9(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=cx(dP(f[2]));for(var
+e=cX(d9(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-kA(a){switch(a){case
+ls(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-xk(c,e){var
-b=f,a;switch(c){case
+zj(c,e){var
+b=j,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
 2:a=b.Int8Array;break;case
@@ -183,51 +183,51 @@ b=f,a;switch(c){case
 9:a=b.Int32Array;break;case
 10:a=b.Float32Array;break;case
 11:a=b.Float64Array;break;case
-12:a=b.Uint8Array;break}if(!a)N("Bigarray.create: unsupported kind");var
+12:a=b.Uint8Array;break}if(!a)R("Bigarray.create: unsupported kind");var
 d=new
-a(e*kA(c));return d}function
-fA(c){var
-a=new(f.Int32Array)(1);a[0]=c;var
-b=new(f.Float32Array)(a.buffer);return b[0]}function
-cw(a){return new
-g(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-fB(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==hK)return(f|g|b&ff)==0?b&aP?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&ff);if(c>0){a+=16;a*=Math.pow(2,c-kj)}else
-a*=Math.pow(2,-i4);if(b&aP)a=-a;return a}function
-ft(b){var
+a(e*ls(c));return d}function
+f6(c){var
+a=new(j.Int32Array)(1);a[0]=c;var
+b=new(j.Float32Array)(a.buffer);return b[0]}function
+cW(a){return new
+k(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
+f7(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==ir)return(f|g|b&fF)==0?b&aZ?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&fF);if(c>0){a+=16;a*=Math.pow(2,c-ld)}else
+a*=Math.pow(2,-jV);if(b&aZ)a=-a;return a}function
+fY(b){var
 d=b.length,c=1;for(var
-a=0;a<d;a++){if(b[a]<0)N("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-xH(b,a){return new
-g(b&a8,b>>>24&a9|(a&aR)<<8,a>>>16&aR)}function
-fC(a){return a.hi32()}function
-fD(a){return a.lo32()}var
-xl=dJ;function
-bp(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bp.prototype.caml_custom=xl;bp.prototype.offset=function(b){var
+a=0;a<d;a++){if(b[a]<0)R("Bigarray.create: negative dimension");c=c*b[a]}return c}function
+zF(b,a){return new
+k(b&bf,b>>>24&bg|(a&a2)<<8,a>>>16&a2)}function
+f8(a){return a.hi32()}function
+f9(a){return a.lo32()}var
+zk=d3;function
+bx(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bx.prototype.caml_custom=zk;bx.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
-Array))N("bigarray.js: invalid offset");if(this.dims.length!=b.length)N("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])cr();c=c*this.dims[a]+b[a]}else
+Array))R("bigarray.js: invalid offset");if(this.dims.length!=b.length)R("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])cR();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])cr();c=c*this.dims[a]+(b[a]-1)}return c};bp.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])cR();c=c*this.dims[a]+(b[a]-1)}return c};bx.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return xH(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return zF(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[dw,e,c];default:return this.data[a]}};bp.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=fD(b);this.data[a*2+1]=fC(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[dQ,e,c];default:return this.data[a]}};bx.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=f9(b);this.data[a*2+1]=f8(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bp.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bx.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=fD(b),e=fC(b);if(c==e)this.data.fill(c);else
+c=f9(b),e=f8(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};bp.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};bx.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -247,26 +247,26 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-bZ(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bZ.prototype=new
-bp();bZ.prototype.offset=function(a){if(typeof
+cg(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cg.prototype=new
+bx();cg.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-N("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])cr();return a};bZ.prototype.get=function(a){return this.data[a]};bZ.prototype.set=function(a,b){this.data[a]=b;return 0};bZ.prototype.fill=function(a){this.data.fill(a);return 0};function
-ky(c,d,a,b){var
-e=kA(c);if(ft(a)*e!=b.length)N("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-bZ(c,d,a,b);return new
-bp(c,d,a,b)}function
-aH(b){if(!B.Failure)B.Failure=[G,a(eX),-3];fF(B.Failure,b)}function
-kz(b,v,r){var
-i=b.read32s();if(i<0||i>16)aH("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&a9,o=p>>8&1,h=[];if(r==dJ)for(var
+R("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])cR();return a};cg.prototype.get=function(a){return this.data[a]};cg.prototype.set=function(a,b){this.data[a]=b;return 0};cg.prototype.fill=function(a){this.data.fill(a);return 0};function
+lq(c,d,a,b){var
+e=ls(c);if(fY(a)*e!=b.length)R("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+cg(c,d,a,b);return new
+bx(c,d,a,b)}function
+aS(b){if(!D.Failure)D.Failure=[J,a(fk),-3];f$(D.Failure,b)}function
+lr(b,v,r){var
+i=b.read32s();if(i<0||i>16)aS("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&bg,o=p>>8&1,h=[];if(r==d3)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==aR){var
-t=b.read32u(),u=b.read32u();if(t!=0)aH("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+n=b.read16u();if(n==a2){var
+t=b.read32u(),u=b.read32u();if(t!=0)aS("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=ft(h),f=xk(j,d),g=ky(j,o,h,f);switch(j){case
+d=fY(h),f=zj(j,d),g=lq(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -280,129 +280,129 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)aH("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)aS("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=cw(e);g.set(a,q)}break;case
+q=cW(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=fB(cw(e));g.set(a,k)}break;case
+k=f7(cW(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=fA(b.read32s());g.set(a,k)}break;case
+k=f6(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=fA(b.read32s()),l=fA(b.read32s());g.set(a,[dw,m,l])}break;case
+m=f6(b.read32s()),l=f6(b.read32s());g.set(a,[dQ,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=fB(cw(e));for(var
+m=f7(cW(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=fB(cw(e));g.set(a,[dw,m,l])}break}v[0]=(4+i)*4;return ky(j,o,h,f)}function
-kx(a,b,c){return a.compare(b,c)}function
-ag(a,b){return Math.imul(a,b)}function
-$(b,a){a=ag(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=ag(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-xC(a,b){a=$(a,fD(b));a=$(a,fC(b));return a}function
-fx(a,b){return xC(a,dP(b))}function
-kB(c){var
-b=ft(c.dims),d=0;switch(c.kind){case
+l=f7(cW(e));g.set(a,[dQ,m,l])}break}v[0]=(4+i)*4;return lq(j,o,h,f)}function
+lp(a,b,c){return a.compare(b,c)}function
+ab(a,b){return Math.imul(a,b)}function
+ag(b,a){a=ab(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=ab(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+zA(a,b){a=ag(a,f9(b));a=ag(a,f8(b));return a}function
+f3(a,b){return zA(a,d9(b))}function
+lt(c){var
+b=fY(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>dB)b=dB;var
-e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=$(d,e)}e=0;switch(b&3){case
+12:if(b>dW)b=dW;var
+e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=ag(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
-1:e|=c.data[a+0];d=$(d,e)}break;case
+1:e|=c.data[a+0];d=ag(d,e)}break;case
 4:case
-5:if(b>aB)b=aB;var
-e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=$(d,e)}if((b&1)!=0)d=$(d,c.data[a]);break;case
+5:if(b>aJ)b=aJ;var
+e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=ag(d,e)}if((b&1)!=0)d=ag(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
-a=0;a<b;a++)d=$(d,c.data[a]);break;case
+a=0;a<b;a++)d=ag(d,c.data[a]);break;case
 8:case
 9:if(b>64)b=64;for(var
-a=0;a<b;a++)d=$(d,c.data[a]);break;case
+a=0;a<b;a++)d=ag(d,c.data[a]);break;case
 7:if(b>32)b=32;b*=2;for(var
-a=0;a<b;a++)d=$(d,c.data[a]);break;case
+a=0;a<b;a++)d=ag(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=fx(d,c.data[a]);break;case
+a=0;a<b;a++)d=f3(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=fx(d,c.data[a]);break}return d}function
-xF(a,b){b[0]=4;return a.read32s()}function
-x2(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=f3(d,c.data[a]);break}return d}function
+zD(a,b){b[0]=4;return a.read32s()}function
+z0(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:aH("input_value: native integer value too large");default:aH("input_value: ill-formed native integer")}}function
-xQ(c,d){var
+2:aS("input_value: native integer value too large");default:aS("input_value: ill-formed native integer")}}function
+zO(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return cw(b)}function
-xM(e,d,b){var
-c=cx(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return cW(b)}function
+zK(e,d,b){var
+c=cX(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-xG(a,b,c){return a.compare(b)}function
-xJ(a){return a.lo32()^a.hi32()}var
-cu={"_j":{deserialize:xQ,serialize:xM,fixed_length:8,compare:xG,hash:xJ},"_i":{deserialize:xF,fixed_length:4},"_n":{deserialize:x2,fixed_length:4},"_bigarray":{deserialize:function(a,b){return kz(a,b,"_bigarray")},serialize:kC,compare:kx,hash:kB},"_bigarr02":{deserialize:function(a,b){return kz(a,b,dJ)},serialize:kC,compare:kx,hash:kB}};function
-fu(a){return cu[a.caml_custom]&&cu[a.caml_custom].compare}function
-kG(f,c,d,e){var
-b=fu(c);if(b){var
+zE(a,b,c){return a.compare(b)}function
+zH(a){return a.lo32()^a.hi32()}var
+cU={"_j":{deserialize:zO,serialize:zK,fixed_length:8,compare:zE,hash:zH},"_i":{deserialize:zD,fixed_length:4},"_n":{deserialize:z0,fixed_length:4},"_bigarray":{deserialize:function(a,b){return lr(a,b,"_bigarray")},serialize:lu,compare:lp,hash:lt},"_bigarr02":{deserialize:function(a,b){return lr(a,b,d3)},serialize:lu,compare:lp,hash:lt}};function
+fZ(a){return cU[a.caml_custom]&&cU[a.caml_custom].compare}function
+ly(f,c,d,e){var
+b=fZ(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-cz(a){return a
+cZ(a){return a
 instanceof
-aS}function
-dR(a){return cz(a)}function
-kH(a){if(typeof
-a==="number")return a7;else
-if(cz(a))return dH;else
-if(dR(a))return 1252;else
+a3}function
+d$(a){return cZ(a)}function
+lz(a){if(typeof
+a==="number")return aO;else
+if(cZ(a))return d1;else
+if(d$(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=ig){var
-b=a[0]|0;return b==dw?0:b}else
+Array&&a[0]===a[0]>>>0&&a[0]<=iZ){var
+b=a[0]|0;return b==dQ?0:b}else
 if(a
 instanceof
-String)return iy;else
+String)return ji;else
 if(typeof
-a=="string")return iy;else
+a=="string")return ji;else
 if(a
 instanceof
-Number)return a7;else
-if(a&&a.caml_custom)return e0;else
+Number)return aO;else
+if(a&&a.caml_custom)return fn;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-af(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-kE(a,b){a.t&6&&bE(a);b.t&6&&bE(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-yj(a,b){return kE(a,b)}function
-cs(a,b,d){var
+am(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+lw(a,b){a.t&6&&bP(a);b.t&6&&bP(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+Ah(a,b){return lw(a,b)}function
+cS(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=kH(a);if(f==dk){a=a[1];continue}var
-g=kH(b);if(g==dk){b=b[1];continue}if(f!==g){if(f==a7){if(g==e0)return kG(a,b,-1,d);return-1}if(g==a7){if(f==e0)return kG(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:N(e6);break;case
+f=lz(a);if(f==dG){a=a[1];continue}var
+g=lz(b);if(g==dG){b=b[1];continue}if(f!==g){if(f==aO){if(g==fn)return ly(a,b,-1,d);return-1}if(g==aO){if(f==fn)return ly(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:R(ft);break;case
 248:var
-c=af(a[2],b[2]);if(c!=0)return c|0;break;case
-249:N(e6);break;case
-250:N("equal: got Forward_tag, should not happen");break;case
-251:N("equal: abstract value");break;case
+c=am(a[2],b[2]);if(c!=0)return c|0;break;case
+249:R(ft);break;case
+250:R("equal: got Forward_tag, should not happen");break;case
+251:R("equal: abstract value");break;case
 252:if(a!==b){var
-c=kE(a,b);if(c!=0)return c|0}break;case
-253:N("equal: got Double_tag, should not happen");break;case
-254:N("equal: got Double_array_tag, should not happen");break;case
-255:N("equal: got Custom_tag, should not happen");break;case
-1247:N(e6);break;case
+c=lw(a,b);if(c!=0)return c|0}break;case
+253:R("equal: got Double_tag, should not happen");break;case
+254:R("equal: got Double_array_tag, should not happen");break;case
+255:R("equal: got Custom_tag, should not happen");break;case
+1247:R(ft);break;case
 1255:var
-i=fu(a);if(i!=fu(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)N("compare: abstract value");var
+i=fZ(a);if(i!=fZ(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)R("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -410,273 +410,273 @@ c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;
 1001:if(a<b)return-1;if(a>b)return 1;if(a!=b){if(!d)return NaN;if(a==a)return 1;if(b==b)return-1}break;case
 1251:if(a!==b){if(!d)return NaN;return 1}break;case
 1252:var
-a=ba(a),b=ba(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
+a=bj(a),b=bj(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 12520:var
 a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-aV(a,b){return cs(a,b,true)}function
-xr(){return[0]}function
-K(a){if(a<0)N("Bytes.create");return new
-aS(a?2:9,e,a)}function
-kI(b,a){if(a==0)dT();return b/a|0}function
-xt(a,b){return+(cs(a,b,false)==0)}function
-xu(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=e;a.t=2}else{a.c=b3(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)dO(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-fE(d){d=ba(d);var
-e=d.length;if(e>31)N("format_int: format too long");var
-a={justify:bW,signstyle:bA,filler:a6,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+aR(a,b){return cS(a,b,true)}function
+zq(){return[0]}function
+M(a){if(a<0)R("Bytes.create");return new
+a3(a?2:9,h,a)}function
+lA(b,a){if(a==0)eb();return b/a|0}function
+f0(a,b){return+(cS(a,b,false)==0)}function
+zs(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=h;a.t=2}else{a.c=ck(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)d8(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+f_(d){d=bj(d);var
+e=d.length;if(e>31)R("format_int: format too long");var
+a={justify:ca,signstyle:bM,filler:be,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=bA;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=W;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-fv(b,g){if(b.uppercase)g=g.toUpperCase();var
-f=g.length;if(b.signedconv&&(b.sign<0||b.signstyle!=bA))f++;if(b.alternate){if(b.base==8)f+=1;if(b.base==16)f+=2}var
-c=e;if(b.justify==bW&&b.filler==a6)for(var
-d=f;d<b.width;d++)c+=a6;if(b.signedconv)if(b.sign<0)c+=bA;else
-if(b.signstyle!=bA)c+=b.signstyle;if(b.alternate&&b.base==8)c+=W;if(b.alternate&&b.base==16)c+=eU;if(b.justify==bW&&b.filler==W)for(var
-d=f;d<b.width;d++)c+=W;c+=g;if(b.justify==bA)for(var
-d=f;d<b.width;d++)c+=a6;return a(c)}function
-fw(i,c){function
+b=d.charAt(c);switch(b){case"-":a.justify=bM;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aa;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+f1(b,f){if(b.uppercase)f=f.toUpperCase();var
+e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=bM))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
+c=h;if(b.justify==ca&&b.filler==be)for(var
+d=e;d<b.width;d++)c+=be;if(b.signedconv)if(b.sign<0)c+=bM;else
+if(b.signstyle!=bM)c+=b.signstyle;if(b.alternate&&b.base==8)c+=aa;if(b.alternate&&b.base==16)c+=fh;if(b.justify==ca&&b.filler==aa)for(var
+d=e;d<b.width;d++)c+=aa;c+=f;if(b.justify==bM)for(var
+d=e;d<b.width;d++)c+=be;return a(c)}function
+f2(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(bW)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(W);if(b>0)a=a+bC+new
-Array(b+1).join(W);return a}else
+c=parseInt(a.toString().split(ca)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(aa);if(b>0)a=a+bN+new
+Array(b+1).join(aa);return a}else
 return a.toFixed(b)}}var
-a,e=fE(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=dl;e.filler=a6}else
-if(!isFinite(c)){a=kd;e.filler=a6}else
+a,e=f_(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=dH;e.filler=be}else
+if(!isFinite(c)){a=k_;e.filler=be}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==fr)a=a.slice(0,b-1)+W+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(fr),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==W)b--;if(a.charAt(b)==bC)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==fr)a=a.slice(0,b-1)+W+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==fU)a=a.slice(0,b-1)+aa+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(fU),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==aa)b--;if(a.charAt(b)==bN)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==fU)a=a.slice(0,b-1)+aa+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==W)b--;if(a.charAt(b)==bC)b--;a=a.slice(0,b+1)}}break}return fv(e,a)}function
-cv(f,c){if(ba(f)==fe)return a(e+c);var
-b=fE(f);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==aa)b--;if(a.charAt(b)==bN)b--;a=a.slice(0,b+1)}}break}return f1(e,a)}function
+cV(e,c){if(bj(e)==fE)return a(h+c);var
+b=f_(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(b.base);if(b.prec>=0){b.filler=a6;var
-g=b.prec-d.length;if(g>0)d=b3(g,W)+d}return fv(b,d)}var
-x4=0;function
-b1(){return x4++}function
-dS(a){return a.toUtf16()}function
-cB(){return typeof
-f.process!=="undefined"&&typeof
-f.process.versions!=="undefined"&&typeof
-f.process.versions.node!=="undefined"}function
-yh(){function
-a(a){if(a.charAt(0)===aQ)return[e,a.substring(1)];return}function
+d=c.toString(b.base);if(b.prec>=0){b.filler=be;var
+f=b.prec-d.length;if(f>0)d=ck(f,aa)+d}return f1(b,d)}var
+z2=0;function
+ci(){return z2++}function
+ea(a){return a.toUtf16()}function
+c1(){return typeof
+j.process!=="undefined"&&typeof
+j.process.versions!=="undefined"&&typeof
+j.process.versions.node!=="undefined"}function
+Af(){function
+a(a){if(a.charAt(0)===a0)return[h,a.substring(1)];return}function
 b(c){var
-h=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=h.exec(c),b=a[1]||e,f=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||f)){var
-d=a[1]||e,g=a[2]||e;return[d,c.substring(d.length+g.length)]}return}return cB()&&f.process&&f.process.platform?f.process.platform==="win32"?b:a:a}var
-fJ=yh();function
-kY(a){return a.slice(-1)!==aQ?a+aQ:a}if(cB()&&f.process&&f.process.cwd)var
-ct=f.process.cwd().replace(/\\/g,aQ);else
+g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||h,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
+d=a[1]||h,f=a[2]||h;return[d,c.substring(d.length+f.length)]}return}return c1()&&j.process&&j.process.platform?j.process.platform==="win32"?b:a:a}var
+gd=Af();function
+lQ(a){return a.slice(-1)!==a0?a+a0:a}if(c1()&&j.process&&j.process.cwd)var
+cT=j.process.cwd().replace(/\\/g,a0);else
 var
-ct="/static";ct=kY(ct);function
-xV(a){a=dS(a);if(!fJ(a))a=ct+a;var
-e=fJ(a),d=e[1].split(aQ),b=[];for(var
+cT="/static";cT=lQ(cT);function
+zT(a){a=ea(a);if(!gd(a))a=cT+a;var
+e=gd(a),d=e[1].split(a0),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-yc(f){for(var
-g=e,b=g,a,i,c=0,h=f.length;c<h;c++){a=f.charCodeAt(c);if(a<aA){for(var
-d=c+1;d<h&&(a=f.charCodeAt(d))<aA;d++);if(d-c>h0){b.substr(0,1);g+=b;b=e;g+=f.slice(c,d)}else
-b+=f.slice(c,d);if(d==h)break;c=d}if(a<jN){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(aA|a&bX)}else
-if(a<0xd800||a>=io)b+=String.fromCharCode(ip|a>>12,aA|a>>6&bX,aA|a&bX);else
-if(a>=0xdbff||c+1==h||(i=f.charCodeAt(c+1))<h$||i>io)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+i-0x35fdc00;b+=String.fromCharCode(j0|a>>18,aA|a>>12&bX,aA|a>>6&bX,aA|a&bX)}if(b.length>bY){b.substr(0,1);g+=b;b=e}}return g+b}function
-xp(a){var
-b=9;if(!k0(a))b=8,a=yc(a);return new
-aS(b,a,a.length)}function
-as(a){return xp(a)}var
-yi=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",h5,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",fh,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",e1,jG,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-bI(d,g,f,a){var
-b=yi.indexOf(d);if(b<0){if(a==null)a=-i5;b=[0,a]}var
-c=[b,as(g||e),as(f||e)];return c}var
-kS={};function
-bF(a){return kS[a]}function
-bG(b,a){throw[0,b].concat(a)}function
-xo(a){return new
-aS(4,a,a.length)}function
-w(a){fF(B.Sys_error,a)}function
-x6(a){w(a+df)}function
-xn(b,a){if(a>>>0>=b.l)kD();return b0(b,a)}function
-ar(a){return a.l}function
-kw(){}function
-P(a){this.data=a}P.prototype=new
-kw();P.prototype.truncate=function(a){var
-b=this.data;this.data=K(a|0);bq(b,0,this.data,0,a)};P.prototype.length=function(){return ar(this.data)};P.prototype.write=function(b,d,g,a){var
+Aa(e){for(var
+f=h,b=f,a,i,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<aI){for(var
+d=c+1;d<g&&(a=e.charCodeAt(d))<aI;d++);if(d-c>iH){b.substr(0,1);f+=b;b=h;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<kH){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(aI|a&cb)}else
+if(a<0xd800||a>=i6)b+=String.fromCharCode(i7|a>>12,aI|a>>6&cb,aI|a&cb);else
+if(a>=0xdbff||c+1==g||(i=e.charCodeAt(c+1))<iT||i>i6)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+i-0x35fdc00;b+=String.fromCharCode(kV|a>>18,aI|a>>12&cb,aI|a>>6&cb,aI|a&cb)}if(b.length>cc){b.substr(0,1);f+=b;b=h}}return f+b}function
+zo(a){var
+b=9;if(!lS(a))b=8,a=Aa(a);return new
+a3(b,a,a.length)}function
+az(a){return zo(a)}var
+Ag=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",iN,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",fH,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",fo,kA,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+bT(d,f,e,a){var
+b=Ag.indexOf(d);if(b<0){if(a==null)a=-jW;b=[0,a]}var
+c=[b,az(f||h),az(e||h)];return c}var
+lK={};function
+bQ(a){return lK[a]}function
+bR(b,a){throw[0,b].concat(a)}function
+zn(a){return new
+a3(4,a,a.length)}function
+x(a){f$(D.Sys_error,a)}function
+z4(a){x(a+dB)}function
+zm(b,a){if(a>>>0>=b.l)lv();return ch(b,a)}function
+ay(a){return a.l}function
+lo(){}function
+W(a){this.data=a}W.prototype=new
+lo();W.prototype.truncate=function(a){var
+b=this.data;this.data=M(a|0);by(b,0,this.data,0,a)};W.prototype.length=function(){return ay(this.data)};W.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=K(b+a),f=this.data;this.data=e;bq(f,0,this.data,0,c)}aU(d,g,this.data,b,a);return 0};P.prototype.read=function(c,a,d,b){var
-e=this.length();bq(this.data,c,a,d,b);return 0};P.prototype.read_one=function(a){return xn(this.data,a)};P.prototype.close=function(){};P.prototype.constructor=P;function
-ae(b,a){this.content={};this.root=b;this.lookupFun=a}ae.prototype.nm=function(a){return this.root+a};ae.prototype.create_dir_if_needed=function(d){var
-c=d.split(aQ),b=e;for(var
-a=0;a<c.length-1;a++){b+=c[a]+aQ;if(this.content[b])continue;this.content[b]=Symbol("directory")}};ae.prototype.slash=function(a){return/\/$/.test(a)?a:a+aQ};ae.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
+e=M(b+a),f=this.data;this.data=e;by(f,0,this.data,0,c)}a5(d,g,this.data,b,a);return 0};W.prototype.read=function(c,a,d,b){var
+e=this.length();by(this.data,c,a,d,b);return 0};W.prototype.read_one=function(a){return zm(this.data,a)};W.prototype.close=function(){};W.prototype.constructor=W;function
+al(b,a){this.content={};this.root=b;this.lookupFun=a}al.prototype.nm=function(a){return this.root+a};al.prototype.create_dir_if_needed=function(d){var
+c=d.split(a0),b=h;for(var
+a=0;a<c.length-1;a++){b+=c[a]+a0;if(this.content[b])continue;this.content[b]=Symbol("directory")}};al.prototype.slash=function(a){return/\/$/.test(a)?a:a+a0};al.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
 c=this.lookupFun(a(this.root),a(b));if(c!==0){this.create_dir_if_needed(b);this.content[b]=new
-P(aF(c[1]))}}};ae.prototype.exists=function(a){if(a==e)return 1;var
-b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};ae.prototype.mkdir=function(c,f,d){var
-b=d&&bF(fa);if(this.exists(c))if(b)bG(b,bI(h5,eS,this.nm(c)));else
-w(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||e;if(!this.exists(a))if(b)bG(b,bI(fh,eS,this.nm(a)));else
-w(a+df);if(!this.is_dir(a))if(b)bG(b,bI(e1,eS,this.nm(a)));else
-w(a+fq);this.create_dir_if_needed(this.slash(c))};ae.prototype.rmdir=function(a,g){var
-b=g&&bF(fa),c=a==e?e:this.slash(a),f=new
-RegExp(iv+c+jJ);if(!this.exists(a))if(b)bG(b,bI(fh,e_,this.nm(a)));else
-w(a+df);if(!this.is_dir(a))if(b)bG(b,bI(e1,e_,this.nm(a)));else
-w(a+fq);for(var
+W(aP(c[1]))}}};al.prototype.exists=function(a){if(a==h)return 1;var
+b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};al.prototype.mkdir=function(c,e,d){var
+b=d&&bQ(fA);if(this.exists(c))if(b)bR(b,bT(iN,fe,this.nm(c)));else
+x(c+": File exists");var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||h;if(!this.exists(a))if(b)bR(b,bT(fH,fe,this.nm(a)));else
+x(a+dB);if(!this.is_dir(a))if(b)bR(b,bT(fo,fe,this.nm(a)));else
+x(a+fT);this.create_dir_if_needed(this.slash(c))};al.prototype.rmdir=function(a,f){var
+b=f&&bQ(fA),c=a==h?h:this.slash(a),e=new
+RegExp(jd+c+kE);if(!this.exists(a))if(b)bR(b,bT(fH,fy,this.nm(a)));else
+x(a+dB);if(!this.is_dir(a))if(b)bR(b,bT(fo,fy,this.nm(a)));else
+x(a+fT);for(var
 d
 in
-this.content)if(d.match(f))if(b)bG(b,bI(jG,e_,this.nm(a)));else
-w(this.nm(a)+": Directory not empty");delete
-this.content[c]};ae.prototype.readdir=function(a){var
-g=a==e?e:this.slash(a);if(!this.exists(a))w(a+df);if(!this.is_dir(a))w(a+fq);var
-h=new
-RegExp(iv+g+jJ),d={},c=[];for(var
-f
+this.content)if(d.match(e))if(b)bR(b,bT(kA,fy,this.nm(a)));else
+x(this.nm(a)+": Directory not empty");delete
+this.content[c]};al.prototype.readdir=function(a){var
+f=a==h?h:this.slash(a);if(!this.exists(a))x(a+dB);if(!this.is_dir(a))x(a+fT);var
+g=new
+RegExp(jd+f+kE),d={},c=[];for(var
+e
 in
 this.content){var
-b=f.match(h);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};ae.prototype.is_dir=function(a){if(a==e)return true;var
-b=this.slash(a);return this.content[b]?1:0};ae.prototype.unlink=function(a){var
+b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};al.prototype.is_dir=function(a){if(a==h)return true;var
+b=this.slash(a);return this.content[b]?1:0};al.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};ae.prototype.open=function(a,b){if(b.rdonly&&b.wronly)w(this.nm(a)+iE);if(b.text&&b.binary)w(this.nm(a)+jj);this.lookup(a);if(this.content[a]){if(this.is_dir(a))w(this.nm(a)+" : is a directory");if(b.create&&b.excl)w(this.nm(a)+iB);var
+this.content[a];return b};al.prototype.open=function(a,b){if(b.rdonly&&b.wronly)x(this.nm(a)+jq);if(b.text&&b.binary)x(this.nm(a)+kb);this.lookup(a);if(this.content[a]){if(this.is_dir(a))x(this.nm(a)+" : is a directory");if(b.create&&b.excl)x(this.nm(a)+jm);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
-P(K(0));return this.content[a]}else
-x6(this.nm(a))};ae.prototype.register=function(c,a){var
-b;if(this.content[c])w(this.nm(c)+iB);if(cz(a))b=new
-P(a);if(dR(a))b=new
-P(aF(a));else
+W(M(0));return this.content[a]}else
+z4(this.nm(a))};al.prototype.register=function(c,a){var
+b;if(this.content[c])x(this.nm(c)+jm);if(cZ(a))b=new
+W(a);if(d$(a))b=new
+W(aP(a));else
 if(a
 instanceof
 Array)b=new
-P(xo(a));else
+W(zn(a));else
 if(typeof
 a==="string")b=new
-P(kF(a));else
+W(lx(a));else
 if(a.toString){var
-d=aF(as(a.toString()));b=new
-P(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-w(this.nm(c)+" : registering file with invalid content type")};ae.prototype.constructor=ae;function
-h(a){return ar(a)}function
-at(b,a){return b0(b,a)}function
-xi(d){var
-c=h(d),b=new
-Array(c),a=0;for(;a<c;a++)b[a]=at(d,a);return b}function
-xh(a){if(a.t!=4)dO(a);return a.c}function
-aT(a){this.fs=require("fs");this.fd=a}aT.prototype=new
-kw();aT.prototype.truncate=function(a){try{this.fs.ftruncateSync(this.fd,a|0)}catch(a){w(a.toString())}};aT.prototype.length=function(){try{return this.fs.fstatSync(this.fd).size}catch(a){w(a.toString())}};aT.prototype.write=function(g,b,c,e){var
-a=xi(b);if(!(a
+d=aP(az(a.toString()));b=new
+W(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
+x(this.nm(c)+" : registering file with invalid content type")};al.prototype.constructor=al;function
+l(a){return ay(a)}function
+aA(b,a){return ch(b,a)}function
+zh(d){var
+c=l(d),b=new
+Array(c),a=0;for(;a<c;a++)b[a]=aA(d,a);return b}function
+zg(a){if(a.t!=4)d8(a);return a.c}function
+a4(a){this.fs=require("fs");this.fd=a}a4.prototype=new
+lo();a4.prototype.truncate=function(a){try{this.fs.ftruncateSync(this.fd,a|0)}catch(a){x(a.toString())}};a4.prototype.length=function(){try{return this.fs.fstatSync(this.fd).size}catch(a){x(a.toString())}};a4.prototype.write=function(f,b,c,e){var
+a=zh(b);if(!(a
 instanceof
-f.Uint8Array))a=new(f.Uint8Array)(a);var
-d=f.Buffer.from(a);try{this.fs.writeSync(this.fd,d,c,e,g)}catch(a){w(a.toString())}return 0};aT.prototype.read=function(h,d,c,g){var
-a=xh(d);if(!(a
+j.Uint8Array))a=new(j.Uint8Array)(a);var
+d=j.Buffer.from(a);try{this.fs.writeSync(this.fd,d,c,e,f)}catch(a){x(a.toString())}return 0};a4.prototype.read=function(g,d,c,f){var
+a=zg(d);if(!(a
 instanceof
-f.Uint8Array))a=new(f.Uint8Array)(a);var
-e=f.Buffer.from(a);try{this.fs.readSync(this.fd,e,c,g,h)}catch(a){w(a.toString())}for(var
-b=0;b<g;b++)bD(d,c+b,e[c+b]);return 0};aT.prototype.read_one=function(c){var
-b=new(f.Uint8Array)(1),a=f.Buffer.from(b);try{this.fs.readSync(this.fd,a,0,1,c)}catch(a){w(a.toString())}return a[0]};aT.prototype.close=function(){try{this.fs.closeSync(this.fd)}catch(a){w(a.toString())}};aT.prototype.constructor=aT;function
-Q(a){this.fs=require("fs");this.root=a}Q.prototype.nm=function(a){return this.root+a};Q.prototype.exists=function(a){try{return this.fs.existsSync(this.nm(a))?1:0}catch(a){return 0}};Q.prototype.mkdir=function(b,a,c){try{this.fs.mkdirSync(this.nm(b),{mode:a});return 0}catch(a){this.raise_nodejs_error(a,c)}};Q.prototype.rmdir=function(a,b){try{this.fs.rmdirSync(this.nm(a));return 0}catch(a){this.raise_nodejs_error(a,b)}};Q.prototype.readdir=function(a,b){try{return this.fs.readdirSync(this.nm(a))}catch(a){this.raise_nodejs_error(a,b)}};Q.prototype.is_dir=function(a){try{return this.fs.statSync(this.nm(a)).isDirectory()?1:0}catch(a){w(a.toString())}};Q.prototype.unlink=function(a,c){try{var
-b=this.fs.existsSync(this.nm(a))?1:0;this.fs.unlinkSync(this.nm(a));return b}catch(a){this.raise_nodejs_error(a,c)}};Q.prototype.open=function(f,c,g){var
+j.Uint8Array))a=new(j.Uint8Array)(a);var
+e=j.Buffer.from(a);try{this.fs.readSync(this.fd,e,c,f,g)}catch(a){x(a.toString())}for(var
+b=0;b<f;b++)bO(d,c+b,e[c+b]);return 0};a4.prototype.read_one=function(c){var
+b=new(j.Uint8Array)(1),a=j.Buffer.from(b);try{this.fs.readSync(this.fd,a,0,1,c)}catch(a){x(a.toString())}return a[0]};a4.prototype.close=function(){try{this.fs.closeSync(this.fd)}catch(a){x(a.toString())}};a4.prototype.constructor=a4;function
+X(a){this.fs=require("fs");this.root=a}X.prototype.nm=function(a){return this.root+a};X.prototype.exists=function(a){try{return this.fs.existsSync(this.nm(a))?1:0}catch(a){return 0}};X.prototype.mkdir=function(b,a,c){try{this.fs.mkdirSync(this.nm(b),{mode:a});return 0}catch(a){this.raise_nodejs_error(a,c)}};X.prototype.rmdir=function(a,b){try{this.fs.rmdirSync(this.nm(a));return 0}catch(a){this.raise_nodejs_error(a,b)}};X.prototype.readdir=function(a,b){try{return this.fs.readdirSync(this.nm(a))}catch(a){this.raise_nodejs_error(a,b)}};X.prototype.is_dir=function(a){try{return this.fs.statSync(this.nm(a)).isDirectory()?1:0}catch(a){x(a.toString())}};X.prototype.unlink=function(a,c){try{var
+b=this.fs.existsSync(this.nm(a))?1:0;this.fs.unlinkSync(this.nm(a));return b}catch(a){this.raise_nodejs_error(a,c)}};X.prototype.open=function(f,c,g){var
 a=require("constants"),b=0;for(var
 e
 in
 c)switch(e){case"rdonly":b|=a.O_RDONLY;break;case"wronly":b|=a.O_WRONLY;break;case"append":b|=a.O_WRONLY|a.O_APPEND;break;case"create":b|=a.O_CREAT;break;case"truncate":b|=a.O_TRUNC;break;case"excl":b|=a.O_EXCL;break;case"binary":b|=a.O_BINARY;break;case"text":b|=a.O_TEXT;break;case"nonblock":b|=a.O_NONBLOCK;break}try{var
 d=this.fs.openSync(this.nm(f),b);return new
-aT(d)}catch(a){this.raise_nodejs_error(a,g)}};Q.prototype.rename=function(b,a,c){try{this.fs.renameSync(this.nm(b),this.nm(a))}catch(a){this.raise_nodejs_error(a,c)}};Q.prototype.stat=function(b,c){try{var
-a=this.fs.statSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};Q.prototype.lstat=function(b,c){try{var
-a=this.fs.lstatSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};Q.prototype.symlink=function(d,c,a,b){try{this.fs.symlinkSync(this.nm(c),this.nm(a),d?"dir":"file");return 0}catch(a){this.raise_nodejs_error(a,b)}};Q.prototype.readlink=function(b,c){try{var
-a=this.fs.readlinkSync(this.nm(b),hI);return as(a)}catch(a){this.raise_nodejs_error(a,c)}};Q.prototype.raise_nodejs_error=function(a,d){var
-b=bF(fa);if(d&&b){var
-c=bI(a.code,a.syscall,a.path,a.errno);bG(b,c)}else
-w(a.toString())};Q.prototype.stats_from_js=function(a){var
+a4(d)}catch(a){this.raise_nodejs_error(a,g)}};X.prototype.rename=function(b,a,c){try{this.fs.renameSync(this.nm(b),this.nm(a))}catch(a){this.raise_nodejs_error(a,c)}};X.prototype.stat=function(b,c){try{var
+a=this.fs.statSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};X.prototype.lstat=function(b,c){try{var
+a=this.fs.lstatSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};X.prototype.symlink=function(d,c,a,b){try{this.fs.symlinkSync(this.nm(c),this.nm(a),d?"dir":"file");return 0}catch(a){this.raise_nodejs_error(a,b)}};X.prototype.readlink=function(b,c){try{var
+a=this.fs.readlinkSync(this.nm(b),ip);return az(a)}catch(a){this.raise_nodejs_error(a,c)}};X.prototype.raise_nodejs_error=function(a,d){var
+b=bQ(fA);if(d&&b){var
+c=bT(a.code,a.syscall,a.path,a.errno);bR(b,c)}else
+x(a.toString())};X.prototype.stats_from_js=function(a){var
 b;if(a.isFile())b=0;else
 if(a.isDirectory())b=1;else
 if(a.isCharacterDevice())b=2;else
 if(a.isBlockDevice())b=3;else
 if(a.isSymbolicLink())b=4;else
 if(a.isFIFO())b=5;else
-if(a.isSocket())b=6;return[0,a.dev,a.ino,b,a.mode,a.nlink,a.uid,a.gid,a.rdev,a.size,a.atimeMs,a.mtimeMs,a.ctimeMs]};Q.prototype.constructor=Q;function
-kL(b){var
-a=fJ(b);if(!a)return;return a[0]+aQ}var
-dU=kL(ct)||aH("unable to compute caml_root"),b4=[];if(cB())b4.push({path:dU,device:new
-Q(dU)});else
-b4.push({path:dU,device:new
-ae(dU)});b4.push({path:jb,device:new
-ae(jb)});function
-k1(b){var
-g=xV(b),b=g.join(aQ),f=kY(b),c;for(var
-e=0;e<b4.length;e++){var
-a=b4[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&cB()){var
-d=kL(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+if(a.isSocket())b=6;return[0,a.dev,a.ino,b,a.mode,a.nlink,a.uid,a.gid,a.rdev,a.size,a.atimeMs,a.mtimeMs,a.ctimeMs]};X.prototype.constructor=X;function
+lD(b){var
+a=gd(b);if(!a)return;return a[0]+a0}var
+ec=lD(cT)||aS("unable to compute caml_root"),cl=[];if(c1())cl.push({path:ec,device:new
+X(ec)});else
+cl.push({path:ec,device:new
+al(ec)});cl.push({path:j5,device:new
+al(j5)});function
+lT(b){var
+g=zT(b),b=g.join(a0),f=lQ(b),c;for(var
+e=0;e<cl.length;e++){var
+a=cl[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&c1()){var
+d=lD(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-Q(d)};b4.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;w("no device found for "+f)}function
-xs(c,b){var
-a=k1(c);if(!a.device.register)aH("cannot register file");a.device.register(a.rest,b);return 0}function
-kZ(c,b){var
-c=a(c),b=a(b);return xs(c,b)}function
-xw(){var
-b=f.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)kZ(b[a].name,b[a].content);f.jsoo_create_file=kZ;f.caml_fs_tmp=[];return 0}function
-kK(){return[0]}function
-xx(a,b){return+(cs(a,b,false)>=0)}function
-fy(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=$(d,c)}c=0;switch(e&3){case
+X(d)};cl.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;x("no device found for "+f)}function
+zr(c,b){var
+a=lT(c);if(!a.device.register)aS("cannot register file");a.device.register(a.rest,b);return 0}function
+lR(c,b){var
+c=a(c),b=a(b);return zr(c,b)}function
+zu(){var
+b=j.caml_fs_tmp;if(b)for(var
+a=0;a<b.length;a++)lR(b[a].name,b[a].content);j.jsoo_create_file=lR;j.caml_fs_tmp=[];return 0}function
+lC(){return[0]}function
+zv(a,b){return+(cS(a,b,false)>=0)}function
+f4(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=ag(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
-1:c|=b.charCodeAt(a);d=$(d,c)}d^=e;return d}function
-xD(a,b){return fy(a,ba(b))}function
-xA(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=$(d,c)}c=0;switch(e&3){case
+1:c|=b.charCodeAt(a);d=ag(d,c)}d^=e;return d}function
+zB(a,b){return f4(a,bj(b))}function
+zy(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=ag(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
-1:c|=b[a];d=$(d,c)}d^=e;return d}function
-kN(a){switch(a.t&6){default:bE(a);case
+1:c|=b[a];d=ag(d,c)}d^=e;return d}function
+lF(a){switch(a.t&6){default:bP(a);case
 0:return a.c;case
 4:return a.c}}function
-xz(b,c){var
-a=kN(c);return typeof
-a==="string"?fy(b,a):xA(b,a)}function
-xB(a){a^=a>>>16;a=ag(a,0x85ebca6b|0);a^=a>>>13;a=ag(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-xy(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dB)d=dB;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(cu[a.caml_custom]&&cu[a.caml_custom].hash){var
-k=cu[a.caml_custom].hash(a);b=$(b,k);c--}}else
+zx(b,c){var
+a=lF(c);return typeof
+a==="string"?f4(b,a):zy(b,a)}function
+zz(a){a^=a>>>16;a=ab(a,0x85ebca6b|0);a^=a>>>13;a=ab(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+zw(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dW)d=dW;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(cU[a.caml_custom]&&cU[a.caml_custom].hash){var
+k=cU[a.caml_custom].hash(a);b=ag(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
-248:b=$(b,a[2]);c--;break;case
+248:b=ag(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
-o=a.length-1<<10|a[0];b=$(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(cz(a)){b=xz(b,a);c--}else
-if(dR(a)){b=xD(b,a);c--}else
+o=a.length-1<<10|a[0];b=ag(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
+if(cZ(a)){b=zx(b,a);c--}else
+if(d$(a)){b=zB(b,a);c--}else
 if(typeof
-a==="string"){b=fy(b,a);c--}else
-if(a===(a|0)){b=$(b,a+a+1);c--}else
-if(a===+a){b=fx(b,a);c--}}b=xB(b);return b&0x3FFFFFFF}function
-xE(a,c,l){if(!isFinite(a)){if(isNaN(a))return as(dl);return as(a>0?j6:"-infinity")}var
+a==="string"){b=f4(b,a);c--}else
+if(a===(a|0)){b=ag(b,a+a+1);c--}else
+if(a===+a){b=f3(b,a);c--}}b=zz(b);return b&0x3FFFFFFF}function
+zC(a,c,l){if(!isFinite(a)){if(isNaN(a))return az(dH);return az(a>0?k0:"-infinity")}var
 j=a==0&&1/a==-Infinity?1:a>=0?0:1;if(j)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-k=d<0?e:bW,f=e;if(j)f=bA;else
+k=d<0?h:ca,e=h;if(j)e=bM;else
 switch(l){case
-43:f=bW;break;case
-32:f=a6;break;default:break}if(c>=0&&c<13){var
-h=Math.pow(2,c*4);a=Math.round(a*h)/h}var
+43:e=ca;break;case
+32:e=be;break;default:break}if(c>=0&&c<13){var
+g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-i=b.indexOf(bC);if(i<0)b+=bC+b3(c,W);else{var
-g=i+1+c;if(b.length<g)b+=b3(g-b.length,W);else
-b=b.substr(0,g)}}return as(f+eU+b+"p"+k+d.toString(10))}function
-xL(a){return+a.isZero()}function
-xO(a){return new
-g(a&a8,a>>24&a8,a>>31&aR)}function
-xP(a){return a.toInt()}function
-xK(a){return+a.isNeg()}function
-xN(a){return a.neg()}function
-xI(h,c){var
-a=fE(h);if(a.signedconv&&xK(c)){a.sign=-1;c=xN(c)}var
-b=e,i=xO(a.base),g="0123456789abcdef";do{var
-f=c.udivmod(i);c=f.quotient;b=g.charAt(xP(f.modulus))+b}while(!xL(c));if(a.prec>=0){a.filler=a6;var
-d=a.prec-b.length;if(d>0)b=b3(d,W)+b}return fv(a,b)}function
-x5(c){var
-a=0,e=h(c),b=10,d=1;if(e>0)switch(at(c,a)){case
+i=b.indexOf(bN);if(i<0)b+=bN+ck(c,aa);else{var
+f=i+1+c;if(b.length<f)b+=ck(f-b.length,aa);else
+b=b.substr(0,f)}}return az(e+fh+b+"p"+k+d.toString(10))}function
+zJ(a){return+a.isZero()}function
+zM(a){return new
+k(a&bf,a>>24&bf,a>>31&a2)}function
+zN(a){return a.toInt()}function
+zI(a){return+a.isNeg()}function
+zL(a){return a.neg()}function
+zG(g,c){var
+a=f_(g);if(a.signedconv&&zI(c)){a.sign=-1;c=zL(c)}var
+b=h,i=zM(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(i);c=e.quotient;b=f.charAt(zN(e.modulus))+b}while(!zJ(c));if(a.prec>=0){a.filler=be;var
+d=a.prec-b.length;if(d>0)b=ck(d,aa)+b}return f1(a,b)}function
+z3(c){var
+a=0,e=l(c),b=10,d=1;if(e>0)switch(aA(c,a)){case
 45:a++;d=-1;break;case
-43:a++;d=1;break}if(a+1<e&&at(c,a)==48)switch(at(c,a+1)){case
+43:a++;d=1;break}if(a+1<e&&aA(c,a)==48)switch(aA(c,a+1)){case
 120:case
 88:b=16;a+=2;break;case
 111:case
@@ -685,24 +685,24 @@ a=0,e=h(c),b=10,d=1;if(e>0)switch(at(c,a)){case
 66:b=2;a+=2;break;case
 117:case
 85:a+=2;break}return[a,d,b]}function
-kT(a){if(a>=48&&a<=57)return a-48;if(a>=65&&a<=90)return a-55;if(a>=97&&a<=122)return a-87;return-1}function
-cy(f){var
-i=x5(f),c=i[0],j=i[1],d=i[2],g=h(f),k=-1>>>0,e=c<g?at(f,c):0,b=kT(e);if(b<0||b>=d)aH(di);var
-a=b;for(c++;c<g;c++){e=at(f,c);if(e==95)continue;b=kT(e);if(b<0||b>=d)break;a=d*a+b;if(a>k)aH(di)}if(c!=g)aH(di);a=j*a;if(d==10&&(a|0)!=a)aH(di);return a|0}function
-xS(a){return a.slice(1)}function
-xT(d){return function(){var
+lL(a){if(a>=48&&a<=57)return a-48;if(a>=65&&a<=90)return a-55;if(a>=97&&a<=122)return a-87;return-1}function
+cY(f){var
+h=z3(f),c=h[0],i=h[1],d=h[2],g=l(f),j=-1>>>0,e=c<g?aA(f,c):0,b=lL(e);if(b<0||b>=d)aS(dE);var
+a=b;for(c++;c<g;c++){e=aA(f,c);if(e==95)continue;b=lL(e);if(b<0||b>=d)break;a=d*a+b;if(a>j)aS(dE)}if(c!=g)aS(dE);a=i*a;if(d==10&&(a|0)!=a)aS(dE);return a|0}function
+zQ(a){return a.slice(1)}function
+zR(d){return function(){var
 b=arguments.length;if(b>0){var
 c=new
 Array(b);for(var
-a=0;a<b;a++)c[a]=arguments[a];return aG(d,c)}else
-return aG(d,[undefined])}}function
-xU(a,b){return+(cs(a,b,false)<=0)}function
-aI(a,d){if(a<0)cr();var
+a=0;a<b;a++)c[a]=arguments[a];return aQ(d,c)}else
+return aQ(d,[undefined])}}function
+zS(a,b){return+(cS(a,b,false)<=0)}function
+aK(a,d){if(a<0)cR();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-x$(b){return a(dV(b,0,b.length))}var
-xW=function(){function
+z9(b){return a(ed(b,0,b.length))}var
+zU=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -710,41 +710,41 @@ h(d,b,e,c,h,f,g){return a(b&c|e&~c,d,b,h,f,g)}function
 i(c,b,d,e,h,f,g){return a(b^d^e,c,b,h,f,g)}function
 j(c,b,d,e,h,f,g){return a(d^(b|~e),c,b,h,f,g)}function
 k(f,n){var
-e=n;f[e>>2]|=aA<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
+e=n;f[e>>2]|=aI<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
 k=[0x67452301,0xEFCDAB89,0x98BADCFE,0x10325476];for(e=0;e<f.length;e+=16){var
 a=k[0],b=k[1],c=k[2],d=k[3];a=g(a,b,c,d,f[e+0],7,0xD76AA478);d=g(d,a,b,c,f[e+1],12,0xE8C7B756);c=g(c,d,a,b,f[e+2],17,0x242070DB);b=g(b,c,d,a,f[e+3],22,0xC1BDCEEE);a=g(a,b,c,d,f[e+4],7,0xF57C0FAF);d=g(d,a,b,c,f[e+5],12,0x4787C62A);c=g(c,d,a,b,f[e+6],17,0xA8304613);b=g(b,c,d,a,f[e+7],22,0xFD469501);a=g(a,b,c,d,f[e+8],7,0x698098D8);d=g(d,a,b,c,f[e+9],12,0x8B44F7AF);c=g(c,d,a,b,f[e+10],17,0xFFFF5BB1);b=g(b,c,d,a,f[e+11],22,0x895CD7BE);a=g(a,b,c,d,f[e+12],7,0x6B901122);d=g(d,a,b,c,f[e+13],12,0xFD987193);c=g(c,d,a,b,f[e+14],17,0xA679438E);b=g(b,c,d,a,f[e+15],22,0x49B40821);a=h(a,b,c,d,f[e+1],5,0xF61E2562);d=h(d,a,b,c,f[e+6],9,0xC040B340);c=h(c,d,a,b,f[e+11],14,0x265E5A51);b=h(b,c,d,a,f[e+0],20,0xE9B6C7AA);a=h(a,b,c,d,f[e+5],5,0xD62F105D);d=h(d,a,b,c,f[e+10],9,0x02441453);c=h(c,d,a,b,f[e+15],14,0xD8A1E681);b=h(b,c,d,a,f[e+4],20,0xE7D3FBC8);a=h(a,b,c,d,f[e+9],5,0x21E1CDE6);d=h(d,a,b,c,f[e+14],9,0xC33707D6);c=h(c,d,a,b,f[e+3],14,0xF4D50D87);b=h(b,c,d,a,f[e+8],20,0x455A14ED);a=h(a,b,c,d,f[e+13],5,0xA9E3E905);d=h(d,a,b,c,f[e+2],9,0xFCEFA3F8);c=h(c,d,a,b,f[e+7],14,0x676F02D9);b=h(b,c,d,a,f[e+12],20,0x8D2A4C8A);a=i(a,b,c,d,f[e+5],4,0xFFFA3942);d=i(d,a,b,c,f[e+8],11,0x8771F681);c=i(c,d,a,b,f[e+11],16,0x6D9D6122);b=i(b,c,d,a,f[e+14],23,0xFDE5380C);a=i(a,b,c,d,f[e+1],4,0xA4BEEA44);d=i(d,a,b,c,f[e+4],11,0x4BDECFA9);c=i(c,d,a,b,f[e+7],16,0xF6BB4B60);b=i(b,c,d,a,f[e+10],23,0xBEBFBC70);a=i(a,b,c,d,f[e+13],4,0x289B7EC6);d=i(d,a,b,c,f[e+0],11,0xEAA127FA);c=i(c,d,a,b,f[e+3],16,0xD4EF3085);b=i(b,c,d,a,f[e+6],23,0x04881D05);a=i(a,b,c,d,f[e+9],4,0xD9D4D039);d=i(d,a,b,c,f[e+12],11,0xE6DB99E5);c=i(c,d,a,b,f[e+15],16,0x1FA27CF8);b=i(b,c,d,a,f[e+2],23,0xC4AC5665);a=j(a,b,c,d,f[e+0],6,0xF4292244);d=j(d,a,b,c,f[e+7],10,0x432AFF97);c=j(c,d,a,b,f[e+14],15,0xAB9423A7);b=j(b,c,d,a,f[e+5],21,0xFC93A039);a=j(a,b,c,d,f[e+12],6,0x655B59C3);d=j(d,a,b,c,f[e+3],10,0x8F0CCC92);c=j(c,d,a,b,f[e+10],15,0xFFEFF47D);b=j(b,c,d,a,f[e+1],21,0x85845DD1);a=j(a,b,c,d,f[e+8],6,0x6FA87E4F);d=j(d,a,b,c,f[e+15],10,0xFE2CE6E0);c=j(c,d,a,b,f[e+6],15,0xA3014314);b=j(b,c,d,a,f[e+13],21,0x4E0811A1);a=j(a,b,c,d,f[e+4],6,0xF7537E82);d=j(d,a,b,c,f[e+11],10,0xBD3AF235);c=j(c,d,a,b,f[e+2],15,0x2AD7D2BB);b=j(b,c,d,a,f[e+9],21,0xEB86D391);k[0]=l(a,k[0]);k[1]=l(b,k[1]);k[2]=l(c,k[2]);k[3]=l(d,k[3])}var
 o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=kN(i);if(typeof
+e=[],h=lF(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return x$(k(e,f))}}();function
-xX(c,b,a){return xW(aF(c),b,a)}function
-xY(){return 0}var
-aW=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return z9(k(e,f))}}();function
+zV(c,b,a){return zU(aP(c),b,a)}function
+zW(){return 0}var
+a6=new
 Array();function
-b2(c){var
-a=aW[c];if(!a.opened)w("Cannot flush a closed channel");if(!a.buffer||a.buffer==e)return 0;if(a.fd&&B.fds[a.fd]&&B.fds[a.fd].output){var
-b=B.fds[a.fd].output;switch(b.length){case
-2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=e;return 0}function
-kW(e,f){var
-b=aW[e],d=a(f),c=h(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
-yd(a){var
-a=fI(a),b=f;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+cj(c){var
+a=a6[c];if(!a.opened)x("Cannot flush a closed channel");if(!a.buffer||a.buffer==h)return 0;if(a.fd&&D.fds[a.fd]&&D.fds[a.fd].output){var
+b=D.fds[a.fd].output;switch(b.length){case
+2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=h;return 0}function
+lO(e,f){var
+b=a6[e],d=a(f),c=l(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
+Ab(a){var
+a=gc(a),b=j;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-ye(a){var
-a=fI(a),b=f;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+Ac(a){var
+a=gc(a),b=j;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-dW(c,e,d,a){if(B.fds===undefined)B.fds=new
+ee(c,e,d,a){if(D.fds===undefined)D.fds=new
 Array();a=a?a:{};var
-b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;B.fds[c]=b;if(!B.fd_last_idx||c>B.fd_last_idx)B.fd_last_idx=c;return c}function
-yk(c,b,g){var
+b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;D.fds[c]=b;if(!D.fd_last_idx||c>D.fd_last_idx)D.fd_last_idx=c;return c}function
+Ai(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -754,504 +754,504 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)w(ba(c)+iE);if(a.text&&a.binary)w(ba(c)+jj);var
-d=k1(c),e=d.device.open(d.rest,a),f=B.fd_last_idx?B.fd_last_idx:0;return dW(f+1,kW,e,a)}dW(0,kW,new
-P(K(0)));dW(1,ye,new
-P(K(0)));dW(2,yd,new
-P(K(0)));function
-xZ(a){var
-c=B.fds[a];if(c.flags.wronly)w(ko+a+" is writeonly");var
-d=null;if(a==0&&cB()){var
-e=require("fs");d=function(){return as(e.readFileSync(0,hI))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};aW[b.fd]=b;return b.fd}function
-kO(c){var
-b=B.fds[c];if(b.flags.rdonly)w(ko+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:e};aW[a.fd]=a;return a.fd}function
-x0(){var
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)x(bj(c)+jq);if(a.text&&a.binary)x(bj(c)+kb);var
+d=lT(c),e=d.device.open(d.rest,a),f=D.fd_last_idx?D.fd_last_idx:0;return ee(f+1,lO,e,a)}ee(0,lO,new
+W(M(0)));ee(1,Ac,new
+W(M(0)));ee(2,Ab,new
+W(M(0)));function
+zX(a){var
+c=D.fds[a];if(c.flags.wronly)x(lh+a+" is writeonly");var
+d=null;if(a==0&&c1()){var
+e=require("fs");d=function(){return az(e.readFileSync(0,ip))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};a6[b.fd]=b;return b.fd}function
+lG(c){var
+b=D.fds[c];if(b.flags.rdonly)x(lh+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:h};a6[a.fd]=a;return a.fd}function
+zY(){var
 b=0;for(var
-a=0;a<aW.length;a++)if(aW[a]&&aW[a].opened&&aW[a].out)b=[0,aW[a].fd,b];return b}function
-X(a){return a}function
-x1(g,d,h,f){var
-b=aW[g];if(!b.opened)w("Cannot output to a closed channel");var
-a;if(h==0&&ar(d)==f)a=d;else{a=K(f);bq(d,h,a,0,f)}var
-i=X(a),c=ba(i),e=c.lastIndexOf(ic);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);b2(g);b.buffer+=c.substr(e+1)}return 0}function
-kP(b,a,d,c){return x1(b,aF(a),d,c)}function
-kQ(c,b){var
-d=a(String.fromCharCode(b));kP(c,d,0,1);return 0}function
-kR(b,a){if(a==0)dT();return b%a}function
-al(a,b){return+(cs(a,b,false)!=0)}function
-x3(a,b){a[0]=dk;a[1]=b;return 0}function
-cA(a){if(a
+a=0;a<a6.length;a++)if(a6[a]&&a6[a].opened&&a6[a].out)b=[0,a6[a].fd,b];return b}function
+ad(a){return a}function
+zZ(g,d,h,f){var
+b=a6[g];if(!b.opened)x("Cannot output to a closed channel");var
+a;if(h==0&&ay(d)==f)a=d;else{a=M(f);by(d,h,a,0,f)}var
+i=ad(a),c=bj(i),e=c.lastIndexOf(iW);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);cj(g);b.buffer+=c.substr(e+1)}return 0}function
+lH(b,a,d,c){return zZ(b,aP(a),d,c)}function
+lI(c,b){var
+d=a(String.fromCharCode(b));lH(c,d,0,1);return 0}function
+lJ(b,a){if(a==0)eb();return b%a}function
+ac(a,b){return+(cS(a,b,false)!=0)}function
+z1(a,b){a[0]=dG;a[1]=b;return 0}function
+c0(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(cz(a))return dH;else
-if(dR(a))return dH;else
+if(cZ(a))return d1;else
+if(d$(a))return d1;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return ig;else
-return a7}function
-aC(b,c,a){if(a&&f.toplevelReloc)b=f.toplevelReloc(a);B[b+1]=c;if(a)B[a]=c}function
-fG(a,b){kS[ba(a)]=b;return 0}function
-xm(a,b){if(a===b)return 1;a.t&6&&bE(a);b.t&6&&bE(b);return a.c==b.c?1:0}function
-bH(a,b){return xm(a,b)}function
-x_(){N(fp)}function
-C(b,a){if(a>>>0>=h(b))x_();return at(b,a)}function
-i(a,b){return 1-bH(a,b)}function
-ya(){return 0x7FFFFFFF/4|0}function
-x7(){kU(B.Not_found)}function
-kX(c){var
-a=f,b=dS(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return as(a.process.env[b]);if(f.jsoo_static_env&&f.jsoo_static_env[b])return as(f.jsoo_static_env[b]);x7()}function
-yb(){if(f.crypto)if(typeof
-f.crypto.getRandomValues==="function"){var
-a=new(f.Uint32Array)(1);f.crypto.getRandomValues(a);return[0,a[0]]}else
-if(f.crypto.randomBytes==="function"){var
-b=f.crypto.randomBytes(4),a=new(f.Uint32Array)(b);return[0,a[0]]}var
+if(a&&a.caml_custom)return iZ;else
+return aO}function
+aL(b,c,a){if(a&&j.toplevelReloc)b=j.toplevelReloc(a);D[b+1]=c;if(a)D[a]=c}function
+ga(a,b){lK[bj(a)]=b;return 0}function
+zl(a,b){if(a===b)return 1;a.t&6&&bP(a);b.t&6&&bP(b);return a.c==b.c?1:0}function
+bS(a,b){return zl(a,b)}function
+z8(){R(fS)}function
+E(b,a){if(a>>>0>=l(b))z8();return aA(b,a)}function
+e(a,b){return 1-bS(a,b)}function
+z_(){return 0x7FFFFFFF/4|0}function
+z5(){lM(D.Not_found)}function
+lP(c){var
+a=j,b=ea(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return az(a.process.env[b]);if(j.jsoo_static_env&&j.jsoo_static_env[b])return az(j.jsoo_static_env[b]);z5()}function
+z$(){if(j.crypto)if(typeof
+j.crypto.getRandomValues==="function"){var
+a=new(j.Uint32Array)(1);j.crypto.getRandomValues(a);return[0,a[0]]}else
+if(j.crypto.randomBytes==="function"){var
+b=j.crypto.randomBytes(4),a=new(j.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-fH(a){var
+gb(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
-R(b,a){return{joo_tramp:b,joo_args:a}}function
-kV(a){return a}function
-aJ(a){if(a
+Y(b,a){return{joo_tramp:b,joo_args:a}}function
+lN(a){return a}function
+aT(a){if(a
 instanceof
-Array)return a;if(f.RangeError&&a
+Array)return a;if(j.RangeError&&a
 instanceof
-f.RangeError&&a.message&&a.message.match(/maximum call stack/i))return kV(B.Stack_overflow);if(f.InternalError&&a
+j.RangeError&&a.message&&a.message.match(/maximum call stack/i))return lN(D.Stack_overflow);if(j.InternalError&&a
 instanceof
-f.InternalError&&a.message&&a.message.match(/too much recursion/i))return kV(B.Stack_overflow);if(a
+j.InternalError&&a.message&&a.message.match(/too much recursion/i))return lN(D.Stack_overflow);if(a
 instanceof
-f.Error&&bF(eY))return[0,bF(eY),a];return[0,B.Failure,as(String(a))]}function
-xR(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-xv(b){var
-a=e;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&xR(b[1]))var
-f=b[2],g=1;else
+j.Error&&bQ(fl))return[0,bQ(fl),a];return[0,D.Failure,az(String(a))]}function
+zP(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+zt(b){var
+a=h;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&zP(b[1]))var
+e=b[2],f=1;else
 var
-g=2,f=b;a+="(";for(var
-d=g;d<f.length;d++){if(d>g)a+=bz;var
-c=f[d];if(typeof
+f=2,e=b;a+="(";for(var
+d=f;d<e.length;d++){if(d>f)a+=bL;var
+c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-aS)a+=dC+c.toString()+dC;else
+a3)a+=dX+c.toString()+dX;else
 if(typeof
-c=="string")a+=dC+c.toString()+dC;else
-a+=iX}a+=")"}else
-if(b[0]==G)a+=b[1];return a}function
-kJ(a){if(a
+c=="string")a+=dX+c.toString()+dX;else
+a+=jO}a+=")"}else
+if(b[0]==J)a+=b[1];return a}function
+lB(a){if(a
 instanceof
-Array&&(a[0]==0||a[0]==G)){var
-c=bF(h4);if(c)c(a,false);else{var
-d=xv(a),b=bF(hH);if(b)b(0);f.console.error(e9+d+ic)}}else
+Array&&(a[0]==0||a[0]==J)){var
+c=bQ(iM);if(c)c(a,false);else{var
+d=zt(a),b=bQ(io);if(b)b(0);j.console.error(fw+d+iW)}}else
 throw a}function
-x9(){var
-a=f;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){kJ(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)kJ(a.error)})}x9();function
-b(a,b){return a.length==1?a(b):aG(a,[b])}function
-k(a,b,c){return a.length==2?a(b,c):aG(a,[b,c])}function
-hA(a,b,c,d){return a.length==3?a(b,c,d):aG(a,[b,c,d])}function
-xf(a,b,c,d,e){return a.length==4?a(b,c,d,e):aG(a,[b,c,d,e])}function
-eQ(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):aG(a,[b,c,d,e,f])}function
-xe(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):aG(a,[b,c,d,e,f,g,h])}xw();var
-dX=[G,a(ke),-1],fO=[G,a(h8),-2],fM=[G,a(eX),-3],fK=[G,a(iU),-4],bb=[G,a(i$),-7],fN=[G,a(iu),-8],dY=[G,a(jc),-9],x=[G,a(jQ),-11],fP=[G,a(hG),-12],w0=[4,0,0,0,[12,45,[4,0,0,0,0]]],d$=[0,[11,a('File "'),[2,0,[11,a('", line '),[4,0,0,0,[11,a(iz),[4,0,0,0,[12,45,[4,0,0,0,[11,a(": "),[2,0,0]]]]]]]]]],a('File "%s", line %d, characters %d-%d: %s')],w1=[0,[0,[0,[0,[0,0]]]]],w2=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,w1]]]]]]]]]]],w3=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,w2]]]]]]]]]]],w4=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,w3]]]]]]]]]]],w5=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,w4]]]]]]]]]]],w6=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,w5]]]]]]]]]]],w7=[1,0],w8=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,w7]]]]]]]]]]],w9=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,w8]]]]]]]]]]],w_=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,w9]]]]]]]]]]],w$=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,w_]]]]]]]]]]],xa=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,w$]]]]]]]]]]],xb=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,xa]]]]]]]]]]],xc=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,xb]]]]]]]]]]],xd=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,xc]]]]]]]]]]],c4=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,xd]]]]]]]]]]],bx=[0,0,0],eN=a("vectors that need a boundary of probability 0");aC(11,fP,hG);aC(10,x,jQ);aC(9,[G,a(iO),j1],iO);aC(8,dY,jc);aC(7,fN,iu);aC(6,bb,i$);aC(5,[G,a(jE),-6],jE);aC(4,[G,a(ie),-5],ie);aC(3,fK,iU);aC(2,fM,eX);aC(1,fO,h8);aC(0,dX,ke);var
-k6=a("%.12g"),k5=a(bC),k3=a(iV),k4=a(i2),k7=a("option is None"),k9=a("\\\\"),k_=a("\\'"),k$=a("\\b"),la=a("\\t"),lb=a("\\n"),lc=a("\\r"),lf=a(" is not an Unicode scalar value"),lg=a(jL),lj=a("List.exists2"),lk=a("List.combine"),lh=a("nth"),li=a("List.nth"),ln=a("String.blit / Bytes.blit_string"),lm=a("Bytes.blit"),ll=a("String.sub / Bytes.sub"),ls=a("String.contains_from / Bytes.contains_from"),lp=a(e),lo=a("String.concat"),lu=a("Array.fill"),lv=a("CamlinternalLazy.Undefined"),lD=[0,a(dx),138,19],lC=[0,a(dx),171,8],lB=a("Buffer.add: cannot grow buffer"),lA=[0,a(dx),93,2],lz=[0,a(dx),94,2],lM=a("%c"),lN=a("%s"),lO=a(hC),lP=a(ir),lQ=a(iP),lR=a(hV),lS=a("%f"),lT=a("%B"),lU=a("%{"),lV=a("%}"),lW=a("%("),lX=a("%)"),lY=a("%a"),lZ=a("%t"),l0=a("%?"),l1=a("%r"),l2=a("%_r"),l3=[0,a(M),850,23],mc=[0,a(M),814,21],l6=[0,a(M),815,21],md=[0,a(M),818,21],l7=[0,a(M),819,21],me=[0,a(M),822,19],l8=[0,a(M),823,19],mf=[0,a(M),826,22],l9=[0,a(M),827,22],mg=[0,a(M),831,30],l_=[0,a(M),832,30],ma=[0,a(M),836,26],l4=[0,a(M),837,26],mb=[0,a(M),846,28],l5=[0,a(M),847,28],l$=[0,a(M),851,23],nj=a(iM),nh=[0,a(M),1558,4],ni=a("Printf: bad conversion %["),nk=[0,a(M),1626,39],nl=[0,a(M),1649,31],nm=[0,a(M),1650,31],nn=a("Printf: bad conversion %_"),no=a(iF),np=a(iQ),nq=a(iF),nr=a(iQ),nf=a(dl),nd=a("neg_infinity"),ne=a(j6),nc=a(bC),m9=[0,eV],mX=a("%+nd"),mY=a("% nd"),m0=a("%+ni"),m1=a("% ni"),m2=a("%nx"),m3=a("%#nx"),m4=a("%nX"),m5=a("%#nX"),m6=a("%no"),m7=a("%#no"),mW=a("%nd"),mZ=a(iP),m8=a("%nu"),mK=a("%+ld"),mL=a("% ld"),mN=a("%+li"),mO=a("% li"),mP=a("%lx"),mQ=a("%#lx"),mR=a("%lX"),mS=a("%#lX"),mT=a("%lo"),mU=a("%#lo"),mJ=a("%ld"),mM=a(ir),mV=a("%lu"),mx=a("%+Ld"),my=a("% Ld"),mA=a("%+Li"),mB=a("% Li"),mC=a("%Lx"),mD=a("%#Lx"),mE=a("%LX"),mF=a("%#LX"),mG=a("%Lo"),mH=a("%#Lo"),mw=a("%Ld"),mz=a(hV),mI=a("%Lu"),mk=a("%+d"),ml=a("% d"),mn=a("%+i"),mo=a("% i"),mp=a("%x"),mq=a("%#x"),mr=a(jL),ms=a("%#X"),mt=a("%o"),mu=a("%#o"),mj=a(fe),mm=a(hC),mv=a(iM),lE=a("@]"),lF=a("@}"),lG=a("@?"),lH=a("@\n"),lI=a("@."),lJ=a("@@"),lK=a("@%"),lL=a("@"),mh=a("CamlinternalFormat.Type_mismatch"),nv=a(e),nw=[0,[11,a(bz),[2,0,[2,0,0]]],a(", %s%s")],nV=[0,[11,a(e9),[2,0,[12,10,0]]],a(jP)],nW=[0,[11,a("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],a("Fatal error in uncaught exception handler: exception %s\n")],nU=a("Fatal error: out of memory in uncaught exception handler"),nS=[0,[11,a(e9),[2,0,[12,10,0]]],a(jP)],nO=[0,[2,0,[12,10,0]],a("%s\n")],nG=a("Raised at"),nH=a("Re-raised at"),nI=a("Raised by primitive operation at"),nJ=a("Called from"),nK=a(" (inlined)"),nM=a(e),nL=[0,[2,0,[12,32,[2,0,[11,a(' in file "'),[2,0,[12,34,[2,0,[11,a(", line "),[4,0,0,0,[11,a(iz),w0]]]]]]]]]],a('%s %s in file "%s"%s, line %d, characters %d-%d')],nN=[0,[2,0,[11,a(" unknown location"),0]],a("%s unknown location")],nB=a("Out of memory"),nC=a("Stack overflow"),nD=a("Pattern matching failed"),nE=a("Assertion failed"),nF=a("Undefined recursive module"),nx=[0,[12,40,[2,0,[2,0,[12,41,0]]]],a("(%s%s)")],ny=a(e),nz=a(e),nA=[0,[12,40,[2,0,[12,41,0]]],a("(%s)")],nu=[0,[4,0,0,0,0],a(fe)],ns=[0,[3,0,0],a("%S")],nt=a(iX),nP=[0,a(e),a("(Cannot print locations:\n bytecode executable program file not found)"),a("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),a("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),a("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],nX=a(jC),n1=a("Hashtbl: unsupported hash table format"),wY=a("OCAMLRUNPARAM"),wW=a("CAMLRUNPARAM"),nY=a(e),n2=a("Jsoo_runtime.Error.Exn"),n3=a(eY),n5=a("Steps.Too_many"),oA=[0,0,0],oE=[0,0,0],oF=[0,0,0],oJ=[0,0,0],oK=[0,0,0],oP=[0,0,0],oQ=[0,[0,[0,[0,0,0],0,0],0]],oU=[0,[0,[0,0],0],0],oV=[0,0,0],oW=[0,0,0],oX=[0,[0,[1,0],0],0],oY=[0,0,0],oZ=[0,[0,[0,0],0],0],o0=[0,0,0],o1=[0,0,0],o2=[0,0,0],pq=[0,0,0],ps=[0,0,0],pt=[0,0],pK=[0,0,0],pR=[0,0,0],pZ=[0,[0,0,0],[0,0,0]],p7=[0,0,0],p8=[0,[0,0],0],p9=[0,[0,0],0],qh=[0,0,0],qg=[0,[0,0],0],qd=[0,0,0],qe=[0,0,0],qa=[0,[0,0],0],qb=[0,[0,0],0],qc=[0,[0,0],0],p_=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,w6]]]]]]]]]]],p$=[0,0],p6=[0,0,0],p5=[0,0,0],p4=[0,[0,[0,0],0],0],p3=[0,0,[0,[0,0],0],0,0,0],p2=[0,0,0],p0=[0,0,0],p1=[0,0,0],pX=[0,0,0],pY=[0,0,0],pW=[0,0,0],pV=[0,0,0],pU=[0,0,0],pT=[0,0,0],pS=[0,0,0],pQ=[0,0,0],pP=[0,0,0],pM=[0,[0,0],[1,0]],pO=[0,[0,0],0],pN=[0,[0,0],0],pL=[0,[0,0],0],pJ=[0,0,0],pI=[0,0,0],pG=[0,0,0],pH=[0,0,0],pC=[0,0,0],pD=[0,[0,0],0],pE=[0,0,0],pF=[0,0,0],pB=[0,[1,0],0],pz=[0,[1,0],0],pA=[0,[0,0],0],py=[0,0,0],px=[0,0,0],pw=[0,0,0],pu=[0,0,0],pv=[0,0,0],pr=[0,0],pp=[0,0,0],po=[0,0,0],pn=[0,0,0],pm=[0,0,0],pl=[0,0,0],pj=[0,0,0],pk=[0,0,0],pi=[0,[0,0,0],0],ph=[0,[0,0,0],0],pg=[0,0],pe=[0,[0,0,0],0],pf=[0,[0,0,0],0],pc=[0,0,[0,1,0]],pd=[0,0,0],pa=[0,[0,0,0],[0,0,0]],pb=[0,0,0],o$=[0,0],o_=[0,0,0],o9=[0,0,0],o8=[0,0,0],o7=[0,0,0],o6=[0,0,0],o5=[0,0,0],o3=[0,[1,0],0],oT=[0,0,0],oS=[0,0,0],oO=[0,0,0],oN=[0,0,0],oM=[0,0,0],oL=[0,0,0],oI=[0,0,0],oH=[0,0,0],oz=[0,0,0],ok=[0,[1,0]],ol=[0,0,[0,0]],om=[0,[0,0],0],on=[0,0],oo=[0,[1,0]],op=[0,[1,0]],oq=[0,0],or=[0,[1,0]],os=[0,[1,0]],ot=[0,[1,0]],ou=[0,0],ov=[0,[1,0]],ow=[0,0,0],ox=[0,0],oy=[0,0],oi=[0,0],oj=[1,0],oh=[1,0],og=[0,0],n_=[1,0],n$=[1,0],oa=[0,0],oc=[0,0],oe=[0,0,0],of=[0,0],ob=[0,0],qM=[0,[11,a("unknown field "),[2,0,0]],a("unknown field %s")],qL=[0,[11,a(hB),0],a(hB)],qK=[0,[11,a(j$),0],a(j$)],qJ=[0,[11,a(hT),0],a(hT)],qI=[0,[11,a("the field "),[2,0,[11,a(" is missing"),0]]],a("the field %s is missing")],qH=[0,[11,a("there is no object that has "),[2,0,0]],a("there is no object that has %s")],qD=[0,[11,a("no number at character "),[4,0,0,0,0]],a("no number at character %d")],qC=[0,[11,a("a key twice: "),[2,0,0]],a("a key twice: %s")],qx=[0,[11,a(cp),[4,0,0,0,[11,a(ix),0]]],a(j9)],qA=[0,1],qB=a(iV),qy=a("null"),qE=[0,0],qF=a(i2),qz=[0,[11,a("no value at character "),[4,0,0,0,0]],a("no value at character %d")],qw=[0,[11,a("a control character, or the end, in a text at character "),[4,0,0,0,0]],a("a control character, or the end, in a text at character %d")],qv=[0,[11,a(dr),0],a(dr)],qu=[0,[11,a(dr),0],a(dr)],qt=[0,[11,a("no escape at character "),[4,0,0,0,0]],a("no escape at character %d")],qq=[0,[11,a(hF),0],a(hF)],qr=[0,[11,a("no escape: "),[2,0,0]],a("no escape: %s")],qs=a(eU),qp=[0,[1,[11,a(" is expected at character "),[4,0,0,0,0]]],a("%C is expected at character %d")],qo=[0,[11,a("a text of more than "),[4,0,0,0,[11,a(" characters"),0]]],a("a text of more than %d characters")],qG=[0,[11,a("something follows the end, at character "),[4,0,0,0,0]],a("something follows the end, at character %d")],qk=a("..."),qi=a("Json.Unreadable"),qj=a("Json.Uncovered"),qY=a(dL),qZ=a(e),qX=[0,[11,a("its numbers have a common denominator of more than "),[4,0,0,0,[11,a(" bits"),0]]],a("its numbers have a common denominator of more than %d bits")],qV=[0,[11,a(fi),[2,0,0]],a(fg)],qW=[0,[11,a(fi),[2,0,0]],a(fg)],qQ=a(e),qS=a(W),qR=[0,[11,a(fi),[2,0,0]],a(fg)],qP=[0,[11,a("a whole number from 0 to "),[4,0,0,0,[11,a(" is expected"),0]]],a("a whole number from 0 to %d is expected")],qN=a(e),qO=a(W),rj=[0,[11,a(iT),0],a(iT)],q7=[0,[11,a(id),0],a(id)],q9=a("bool"),q_=a("dict"),q$=a("exception"),ra=a(ki),rb=a("int"),rc=a("list"),rd=a("none"),re=a("str"),rf=a("tuple"),rg=a("-inf"),rh=a(kd),ri=a(dl),q8=[0,[11,a(j7),0],a(j7)],rz=a(fk),ro=[0,[11,a("node "),[4,0,0,0,[11,a(" is no later node that is free"),0]]],a("node %d is no later node that is free")],rp=[0,[11,a("a path has more than "),[4,0,0,0,[11,a(" conditions or draws"),0]]],a("a path has more than %d conditions or draws")],rq=a(e3),rr=[0,a(e3),[0,a(dh),[0,a(dI),0]]],rv=a(e3),rs=[0,[11,a(iD),0],a(iD)],rt=a(dI),ru=a(dh),rw=a(fk),rx=a(fk),ry=[0,[11,a(je),0],a(je)],rA=a(eZ),rB=[0,a(fj),[0,a(eZ),[0,a(km),0]]],rC=[0,a(e4),79,98],rD=a(jM),rE=[0,a(fj),[0,a(jM),0]],rF=[0,a(e4),80,97],rG=[0,a(hQ),[0,a(km),0]],rH=[0,a(e4),81,73],rI=a(fn),rJ=[0,a(fn),[0,a(dI),0]],rK=a(fn),rL=a(dI),rM=[0,[11,a(j8),0],a(j8)],rn=[0,[11,a(iA),0],a(iA)],rN=[1,a(W)],rO=[0,[11,a(jR),0],a(jR)],rl=[0,[11,a(h6),0],a(h6)],q5=[0,[11,a(h_),0],a(h_)],q6=a(dL),q4=[0,[11,a(hO),0],a(hO)],q3=[0,[11,a(it),[2,0,[11,a(ka),0]]],a(ib)],q1=a(jC),q0=[0,[11,a(it),[2,0,[11,a(ka),0]]],a(ib)],rk=[0,[0,a(iW),0],[0,[0,a("exponential"),1],[0,[0,a("gumbel"),2],[0,[0,a("uniform"),3],[0,[0,a(hD),4],0]]]]],sW=a(eZ),sX=a(bz),sM=a(e),sU=[0,[11,a(bz),[4,0,0,0,[11,a(fm),0]]],a(e$)],sN=a("are replaced"),sR=a("is replaced"),sS=a("come or go"),sT=a("comes or goes"),sO=[0,[11,a("all records of one person, named by "),[2,0,[12,44,0]]],a("all records of one person, named by %s,")],sQ=a("one record"),sP=[0,[11,a("any number of records, where "),[2,0,[12,32,[2,0,[2,0,0]]]]],a("any number of records, where %s %s%s")],sv=a(ds),sw=a(dt),sx=a(jZ),sF=a(e),sH=[0,[11,a(bz),[4,0,0,0,[11,a(fm),0]]],a(e$)],sG=[0,[11,a("one query moves by at most 1"),[2,0,0]],a("one query moves by at most 1%s")],sI=a(e),sK=[0,[11,a(bz),[4,0,0,0,[11,a(fm),0]]],a(e$)],sJ=[0,[11,a("all queries move in one direction by at most 1"),[2,0,0]],a("all queries move in one direction by at most 1%s")],sL=[0,[11,a("each query moves by at most "),[4,0,0,0,0]],a("each query moves by at most %d")],sy=[0,[11,a("the queries move by at most "),[4,0,0,0,[11,a(" in sum"),0]]],a("the queries move by at most %d in sum")],sz=a(jK),sE=a(jl),sC=[0,[4,0,0,0,[11,a(" queries"),0]],a("%d queries")],sA=a("1 query"),sD=a("any number of queries"),sB=[0,[2,0,[11,a(bz),[2,0,[11,a(" numbers, where "),[2,0,0]]]]],a("%s, %s numbers, where %s")],sk=[0,a(dE),[0,a(e7),[0,a(dG),[0,a(dA),[0,a(fo),[0,a(co),0]]]]]],sl=[2,a(eW)],sm=a(dE),sn=[0,[11,a(j2),0],a(j2)],so=[1,a(dL)],sp=a(e7),sq=[0,[11,a(dz),0],a(dz)],sr=a(dA),ss=[0,a(aO),[0,a(hS),0]],st=a(aO),su=a(hS),r_=a(fo),r$=[0,a(dm),[0,a(hY),[0,a(dq),[0,a(i8),[0,a(fs),0]]]]],sa=[2,a("records")],sb=a(dm),sc=[0,[11,a(j3),0],a(j3)],sd=a(hY),si=a("add-remove"),sj=a("replace"),se=[0,[11,a(iq),0],a(iq)],sf=a(dq),sg=[0,[11,a(dy),0],a(dy)],sh=a(i8),rT=a(fo),rU=[0,a(dm),[0,a(i1),[0,a(a$),[0,a(kf),[0,a(dq),[0,a(fs),0]]]]]],rV=[2,a(e8)],rW=a(dm),rX=[0,[11,a(kc),0],a(kc)],rY=a(i1),r9=a("any"),rZ=[0,[11,a(ks),0],a(ks)],r8=[0,[11,a(hX),0],a(hX)],r0=a(a$),r6=a(jK),r7=a(jl),r1=[0,[11,a(kb),0],a(kb)],r2=a(kf),r3=a(dq),r4=[0,[11,a("no movement: "),[2,0,0]],a("no movement: %s")],r5=[0,[11,a(dy),0],a(dy)],rP=a(fs),rQ=[0,[11,a(jp),0],a(jp)],rR=[0,a(ds),[0,a(jZ),[0,a(dt),[0,a("norm=1"),0]]]],tq=[0,[11,a(iS),0],a(iS)],tr=[0,[11,a("there is no state "),[4,0,0,0,0]],a("there is no state %d")],tw=a(hW),tt=[0,a(aO),[0,a(hE),[0,a(hW),0]]],tu=a(aO),tv=a(hE),tp=[0,[11,a(kn),0],a(kn)],tl=[0,[11,a(is),0],a(is)],tk=[0,a(kl),[0,a(jr),0]],tm=a(jr),tn=a(kl),tg=a(cn),tc=[0,a(jh),[0,a(hU),[0,a(jF),0]]],td=a(ds),te=a(dt),tf=a(jF),th=[0,[11,a(cn),0],a(cn)],ti=a(hU),tj=[0,[11,a(cp),[4,0,0,0,[11,a(" states"),0]]],a("more than %d states")],ty=[0,[11,a(h9),0],a(h9)],to=[0,[11,a("a state of more than "),[4,0,0,0,[11,a(" numbers"),0]]],a("a state of more than %d numbers")],ts=a(jh),tx=a(co),s7=a("from"),s8=[0,[11,a(cn),0],a(cn)],s9=[0,a(dM),[0,a(dF),0]],s_=a(dF),s$=a(dM),s0=a(a_),s1=[0,a(a_),0],s2=a(a_),s3=[0,a(bo),[0,a(jA),[0,a(kt),[0,a(bB),0]]]],s4=a(jA),s5=a(kt),s6=[0,[11,a(ii),0],a(ii)],ta=a(bB),tb=a(bo),tD=[0,0,0],ul=a(a$),um=[0,a(a$),0],un=[0,a(dK),[0,a(i3),0]],uo=a(ds),up=a(dt),uq=a(a$),us=a(fc),ur=[0,[11,a(hM),0],a(hM)],ue=[0,a(hN),[0,a(iY),[0,a(ij),[0,a(hR),0]]]],uf=a(hR),ug=a(ij),uh=a(iY),ui=a(hN),uc=[0,[11,a(jU),0],a(jU)],t4=[0,[11,a(ia),0],a(ia)],t5=a(a_),t6=[0,a(a_),0],t7=a(a_),t8=[0,a(bo),0],t9=a(bo),t$=a(ki),t_=[0,[11,a(jX),0],a(jX)],t2=a(fc),uk=a(i7),t3=a(dK),ua=a(dK),ub=[0,[11,a("a value of more than "),[4,0,0,0,[11,a(" leaves"),0]]],a("a value of more than %d leaves")],ud=a(fc),uj=a(i7),tX=a(i3),tY=[0,[11,a(dv),0],a(dv)],tZ=a(dK),t0=[0,[11,a("a sum of more than "),[4,0,0,0,[11,a(" whole-number points"),0]]],a("a sum of more than %d whole-number points")],t1=a(co),tK=a(a_),tL=[0,a(a_),0],tM=a(a_),tN=a("class"),tO=[0,[11,a(dv),0],a(dv)],tP=a(bo),tQ=a(eR),tR=[0,a(bo),[0,a(eR),0]],tS=a(eR),tT=a(bB),tU=[0,a(bo),[0,a(bB),0]],tV=a(bB),tW=[0,a(bo),0],tH=[0,[11,a(kv),0],a(kv)],tE=[0,a(e8),[0,a(jo),[0,a(bB),0]]],tF=a(e8),tG=a(jo),tI=a(bB),tJ=[0,[11,a("parts of more than "),[4,0,0,0,[11,a(" shifts together"),0]]],a("parts of more than %d shifts together")],tA=[0,a(dM),[0,a(dF),0]],tB=a(dF),tC=a(dM),u5=[0,a(dG),[0,a(jO),[0,a(ih),0]]],u6=a(ih),u7=a(dG),u_=a("abs"),u$=a("among"),va=a("clip"),vb=[0,[11,a(i_),0],a(i_)],u8=[0,[11,a(jy),0],a(jy)],u9=a(jO),u1=[0,[11,a(cp),[4,0,0,0,[11,a(ix),0]]],a(j9)],u2=a("ball"),u3=[0,[11,a(h3),0],a(h3)],u4=[0,a(iZ),[0,a(jt),0]],vc=a(iZ),vd=a(jt),v1=[0,[11,a(jw),0],a(jw)],v0=[0,[11,a(cp),[4,0,0,0,[11,a(" kinds of records"),0]]],a("more than %d kinds of records")],vY=a("releases of a path"),vQ=a(aO),vC=[1,a(dL)],vD=a(e7),vE=[0,[11,a(dz),0],a(dz)],vF=a(iH),vG=[0,[11,a(kr),0],a(kr)],vH=[0,a(kk),[0,a(js),[0,a(e5),[0,a(fl),[0,a(dN),[0,a(e2),0]]]]]],vI=[2,a(jv)],vJ=a(kk),vK=[0,[11,a(ik),0],a(ik)],vL=[2,a(W)],vM=a(js),vN=[0,[11,a(iR),0],a(iR)],vO=a(e5),vP=a(e5),vR=[0,[11,a(jg),0],a(jg)],vS=a(fl),vT=a(fl),vU=a(dN),vV=a(dN),vW=a(e2),vX=a(e2),vZ=[0,[11,a(i0),0],a(i0)],v2=a(co),vy=[0,a(iI),[0,a(dD),0]],vz=a(iI),vA=a(dD),vB=[0,[11,a(kh),0],a(kh)],vf=[0,a(iL),[0,a(dh),[0,a(a$),[0,a(iG),[0,a(dD),[0,a(ji),[0,a(j5),0]]]]]]],vg=a(ji),vh=a(iL),vi=a(hD),vj=a(iW),vk=a("select"),vv=[0,0],vw=[0,4],vl=[0,[11,a("releases of the law "),[2,0,0]],a("releases of the law %s")],vu=[0,[11,a("no law: "),[2,0,0]],a("no law: %s")],vm=a(j5),vn=a(dh),vo=[0,[11,a(kg),0],a(kg)],vp=a(dD),vq=a(iG),vt=[0,[11,a(im),0],a(im)],vr=a(a$),vs=[0,[11,a(jW),0],a(jW)],uV=[0,a(jB),[0,a(du),[0,a(dg),0]]],uW=a(jB),uX=a("conditions"),uY=a(du),uZ=a(dg),u0=[0,[11,a(j4),0],a(j4)],uO=a(fj),uP=a(hQ),uQ=a("=="),uR=a(eT),uU=[0,[11,a(jz),0],a(jz)],uS=[0,[11,a("no test: "),[2,0,0]],a("no test: %s")],uT=[0,[11,a(jk),0],a(jk)],uN=[0,[11,a(iK),0],a(iK)],uJ=a("values of a column"),uC=[0,a(aO),[0,a(du),[0,a(dg),[0,a(a$),[0,a(eT),0]]]]],uD=a(aO),uE=a(du),uF=a(dg),uG=a(eT),uH=[0,[11,a(h2),0],a(h2)],uI=a(a$),uL=[0,[11,a(jD),0],a(jD)],uM=[0,[11,a(iJ),0],a(iJ)],uK=[0,[11,a(jd),0],a(jd)],uy=a("number"),uz=a("text"),uA=a("truth"),ux=[0,[11,a(i9),0],a(i9)],uw=[0,[11,a(iC),0],a(iC)],uv=[0,[11,a(cp),[4,0,0,0,[12,32,[2,0,0]]]],a("more than %d %s")],ve=[0,a("gaussian"),[0,a("discrete_gaussian"),[0,a("noisy_max"),[0,a("laplace_threshold"),[0,a("propose_test_release"),[0,a("truncated_laplace"),[0,a("randomised_response"),0]]]]]]],wM=a(co),wN=a(e),wO=a(e),wU=a(" with "),wP=a(aO),wQ=a(dA),wR=[0,[11,a("\xce\xb5 \xe2\x89\xa4 "),[2,0,[11,a(" for "),[2,0,[2,0,[11,a(", for "),[2,0,0]]]]]]],a("\xce\xb5 \xe2\x89\xa4 %s for %s%s, for %s")],wT=a("the certificate does not show "),wS=a("; the certificate shows "),wJ=a("it cannot be read: "),wK=[0,2,a("it takes more steps than a page may")],wL=[0,2,a("it is nested too deeply")],wv=a(eW),ww=a(dE),wx=[0,[11,a(hL),0],a(hL)],wy=a(dG),wz=a(iH),wA=a("fold"),wB=a("moves"),wC=a(dN),wD=a("selection"),wE=a("tree"),wH=a("a gain by sampling that needs more digits"),wF=[0,[11,a("a kind that is not known: "),[2,0,0]],a("a kind that is not known: %s")],wG=[0,[11,a("kind "),[2,0,0]],a("kind %s")],wf=a(aO),wg=a(dA),wh=a(aO),wi=a("target"),wj=[0,a("the certificate is of another mechanism")],wk=[2,a(jv)],wl=a("parameter"),wn=[2,a(kp)],wo=a("side"),wm=[0,a("the bound that is stated is no upper bound of epsilon")],wp=a("value"),ws=a("exact"),wt=[0,a(jH)],wr=[0,a(jH)],wq=[0,a("the bound that is stated is no number")],v7=a(eW),v8=a(dE),v9=a("evidence"),v_=a("proof"),v$=a("certificate"),wd=[0,[11,a(i6),0],a(i6)],wa=a(kp),wb=[0,[11,a(kq),0],a(kq)],wc=[0,[11,a(jx),0],a(jx)],we=[0,[11,a(j_),0],a(j_)],v3=a("PROVED"),v4=a("REFUSED"),v5=a("NOT COVERED"),wV=a("dpaudit_check");function
-D(a){if(typeof
+z7(){var
+a=j;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){lB(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)lB(a.error)})}z7();function
+b(a,b){return a.length==1?a(b):aQ(a,[b])}function
+n(a,b,c){return a.length==2?a(b,c):aQ(a,[b,c])}function
+ig(a,b,c,d){return a.length==3?a(b,c,d):aQ(a,[b,c,d])}function
+ze(a,b,c,d,e){return a.length==4?a(b,c,d,e):aQ(a,[b,c,d,e])}function
+fc(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):aQ(a,[b,c,d,e,f])}function
+zd(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):aQ(a,[b,c,d,e,f,g,h])}zu();var
+eg=[J,a(k$),-1],gh=[J,a(iQ),-2],gf=[J,a(fk),-3],ge=[J,a(jK),-4],bk=[J,a(j2),-7],gg=[J,a(jc),-8],eh=[J,a(j6),-9],y=[J,a(kL),-11],gi=[J,a(im),-12],yZ=[4,0,0,0,[12,45,[4,0,0,0,0]]],eu=[0,[11,a('File "'),[2,0,[11,a('", line '),[4,0,0,0,[11,a(jj),[4,0,0,0,[12,45,[4,0,0,0,[11,a(": "),[2,0,0]]]]]]]]]],a('File "%s", line %d, characters %d-%d: %s')],y0=[0,[0,[0,[0,[0,0]]]]],y1=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,y0]]]]]]]]]]],y2=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,y1]]]]]]]]]]],y3=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,y2]]]]]]]]]]],y4=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,y3]]]]]]]]]]],y5=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,y4]]]]]]]]]]],hd=[0,[0,0,0],0,0],y6=[1,0],y7=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,y6]]]]]]]]]]],y8=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,y7]]]]]]]]]]],y9=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,y8]]]]]]]]]]],y_=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,y9]]]]]]]]]]],y$=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,y_]]]]]]]]]]],za=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,y$]]]]]]]]]]],zb=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,za]]]]]]]]]]],zc=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,zb]]]]]]]]]]],dn=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,zc]]]]]]]]]]],aX=[0,0,0],dA=a("vectors that need a boundary of probability 0");aL(11,gi,im);aL(10,y,kL);aL(9,[J,a(jB),kW],jB);aL(8,eh,j6);aL(7,gg,jc);aL(6,bk,j2);aL(5,[J,a(kx),-6],kx);aL(4,[J,a(iY),-5],iY);aL(3,ge,jK);aL(2,gf,fk);aL(1,gh,iQ);aL(0,eg,k$);var
+lY=a("%.12g"),lX=a(bN),lV=a(jL),lW=a(jT),lZ=a("option is None"),l1=a("\\\\"),l2=a("\\'"),l3=a("\\b"),l4=a("\\t"),l5=a("\\n"),l6=a("\\r"),l9=a(" is not an Unicode scalar value"),l_=a(kG),mc=a("List.exists2"),md=a("List.combine"),ma=a("nth"),mb=a("List.nth"),l$=a("hd"),mg=a("String.blit / Bytes.blit_string"),mf=a("Bytes.blit"),me=a("String.sub / Bytes.sub"),ml=a("String.contains_from / Bytes.contains_from"),mi=a(h),mh=a("String.concat"),mn=a("Array.fill"),mo=a("CamlinternalLazy.Undefined"),mw=[0,a(dS),138,19],mv=[0,a(dS),171,8],mu=a("Buffer.add: cannot grow buffer"),mt=[0,a(dS),93,2],ms=[0,a(dS),94,2],mF=a("%c"),mG=a("%s"),mH=a(ii),mI=a(i$),mJ=a(jE),mK=a(iC),mL=a("%f"),mM=a("%B"),mN=a("%{"),mO=a("%}"),mP=a("%("),mQ=a("%)"),mR=a("%a"),mS=a("%t"),mT=a("%?"),mU=a("%r"),mV=a("%_r"),mW=[0,a(Q),850,23],m7=[0,a(Q),814,21],mZ=[0,a(Q),815,21],m8=[0,a(Q),818,21],m0=[0,a(Q),819,21],m9=[0,a(Q),822,19],m1=[0,a(Q),823,19],m_=[0,a(Q),826,22],m2=[0,a(Q),827,22],m$=[0,a(Q),831,30],m3=[0,a(Q),832,30],m5=[0,a(Q),836,26],mX=[0,a(Q),837,26],m6=[0,a(Q),846,28],mY=[0,a(Q),847,28],m4=[0,a(Q),851,23],oc=a(jz),oa=[0,a(Q),1558,4],ob=a("Printf: bad conversion %["),od=[0,a(Q),1626,39],oe=[0,a(Q),1649,31],of=[0,a(Q),1650,31],og=a("Printf: bad conversion %_"),oh=a(jr),oi=a(jG),oj=a(jr),ok=a(jG),n_=a(dH),n8=a("neg_infinity"),n9=a(k0),n7=a(bN),n2=[0,fi],nQ=a("%+nd"),nR=a("% nd"),nT=a("%+ni"),nU=a("% ni"),nV=a("%nx"),nW=a("%#nx"),nX=a("%nX"),nY=a("%#nX"),nZ=a("%no"),n0=a("%#no"),nP=a("%nd"),nS=a(jE),n1=a("%nu"),nD=a("%+ld"),nE=a("% ld"),nG=a("%+li"),nH=a("% li"),nI=a("%lx"),nJ=a("%#lx"),nK=a("%lX"),nL=a("%#lX"),nM=a("%lo"),nN=a("%#lo"),nC=a("%ld"),nF=a(i$),nO=a("%lu"),nq=a("%+Ld"),nr=a("% Ld"),nt=a("%+Li"),nu=a("% Li"),nv=a("%Lx"),nw=a("%#Lx"),nx=a("%LX"),ny=a("%#LX"),nz=a("%Lo"),nA=a("%#Lo"),np=a("%Ld"),ns=a(iC),nB=a("%Lu"),nd=a("%+d"),ne=a("% d"),ng=a("%+i"),nh=a("% i"),ni=a("%x"),nj=a("%#x"),nk=a(kG),nl=a("%#X"),nm=a("%o"),nn=a("%#o"),nc=a(fE),nf=a(ii),no=a(jz),mx=a("@]"),my=a("@}"),mz=a("@?"),mA=a("@\n"),mB=a("@."),mC=a("@@"),mD=a("@%"),mE=a("@"),na=a("CamlinternalFormat.Type_mismatch"),oo=a(h),op=[0,[11,a(bL),[2,0,[2,0,0]]],a(", %s%s")],oO=[0,[11,a(fw),[2,0,[12,10,0]]],a(kJ)],oP=[0,[11,a("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],a("Fatal error in uncaught exception handler: exception %s\n")],oN=a("Fatal error: out of memory in uncaught exception handler"),oL=[0,[11,a(fw),[2,0,[12,10,0]]],a(kJ)],oH=[0,[2,0,[12,10,0]],a("%s\n")],oz=a("Raised at"),oA=a("Re-raised at"),oB=a("Raised by primitive operation at"),oC=a("Called from"),oD=a(" (inlined)"),oF=a(h),oE=[0,[2,0,[12,32,[2,0,[11,a(' in file "'),[2,0,[12,34,[2,0,[11,a(", line "),[4,0,0,0,[11,a(jj),yZ]]]]]]]]]],a('%s %s in file "%s"%s, line %d, characters %d-%d')],oG=[0,[2,0,[11,a(" unknown location"),0]],a("%s unknown location")],ou=a("Out of memory"),ov=a("Stack overflow"),ow=a("Pattern matching failed"),ox=a("Assertion failed"),oy=a("Undefined recursive module"),oq=[0,[12,40,[2,0,[2,0,[12,41,0]]]],a("(%s%s)")],or=a(h),os=a(h),ot=[0,[12,40,[2,0,[12,41,0]]],a("(%s)")],on=[0,[4,0,0,0,0],a(fE)],ol=[0,[3,0,0],a("%S")],om=a(jO),oI=[0,a(h),a("(Cannot print locations:\n bytecode executable program file not found)"),a("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),a("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),a("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],oQ=a(kv),oU=a("Hashtbl: unsupported hash table format"),yX=a("OCAMLRUNPARAM"),yV=a("CAMLRUNPARAM"),oR=a(h),oV=a("Jsoo_runtime.Error.Exn"),oW=a(fl),oY=a("Steps.Too_many"),pt=[0,0,0],px=[0,0,0],py=[0,0,0],pC=[0,0,0],pD=[0,0,0],pI=[0,0,0],pJ=[0,[0,[0,[0,0,0],0,0],0]],pL=[0,[0,[0,0],0],0],pM=[0,0,0],pN=[0,0,0],pO=[0,[0,[1,0],0],0],pP=[0,0,0],pQ=[0,[0,[0,0],0],0],pR=[0,0,0],pS=[0,0,0],qi=[0,0,0],qk=[0,0,0],ql=[0,0],qE=[0,0,0],qU=[0,0,0],q2=[0,[0,0,0],[0,0,0]],q$=[0,0,0],ra=[0,[0,0],0],rb=[0,[0,0],0],rn=[0,0,0],rm=[0,[0,0],0],ri=[0,[0,0],0],rj=[0,[0,0],0],rk=[0,[0,0],0],rg=[0,0,0],rh=[0,0,0],re=[0,[0,0],0],rf=[0,[0,0],0],rc=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,y5]]]]]]]]]]],rd=[0,0],q_=[0,0,0],q9=[0,0,0],q8=[0,[0,[0,0],0],0],q7=[0,0,[0,[0,0],0],0,0,0],q6=[0,0,0],q3=[0,0,0],q4=[0,0,0],q5=[0,0,0],q0=[0,0,0],q1=[0,0,0],qZ=[0,0,0],qY=[0,0,0],qX=[0,0,0],qW=[0,0,0],qV=[0,0,0],qT=[0,0,0],qS=[0,0,0],qP=[0,[0,0],[1,0]],qR=[0,[0,0],0],qQ=[0,[0,0],0],qN=[0,0,0],qM=[0,0,0],qO=[0,0,[0,1,0]],qL=[0,0],qK=[0,0,0],qJ=[0,0,0],qH=[0,0,0],qI=[0,0,0],qG=[0,0],qF=[0,[0,0],0],qD=[0,0,0],qC=[0,0,0],qA=[0,0,0],qB=[0,0,0],qw=[0,0,0],qx=[0,[0,0],0],qy=[0,0,0],qz=[0,0,0],qv=[0,[1,0],0],qt=[0,[1,0],0],qu=[0,[0,0],0],qs=[0,0,0],qr=[0,0,0],qq=[0,0,0],qm=[0,0,0],qn=[0,0,0],qj=[0,0],qh=[0,0,0],qg=[0,0,0],qf=[0,0,0],qe=[0,0,0],qd=[0,0,0],qb=[0,0,0],p$=[0,0,0],qa=[0,0,0],p_=[0,[0,0,0],0],p9=[0,[0,0,0],0],p8=[0,0],p6=[0,[0,0,0],0],p7=[0,[0,0,0],0],p4=[0,0,[0,1,0]],p5=[0,0,0],p2=[0,[0,0,0],[0,0,0]],p3=[0,0,0],p1=[0,0],p0=[0,0,0],pZ=[0,0,0],pY=[0,0,0],pX=[0,0,0],pW=[0,0,0],pV=[0,0,0],pT=[0,[1,0],0],pK=[0,0,0],pH=[0,0,0],pG=[0,0,0],pF=[0,0,0],pE=[0,0,0],pB=[0,0,0],pA=[0,0,0],ps=[0,0,0],pd=[0,[1,0]],pe=[0,0,[0,0]],pf=[0,[0,0],0],pg=[0,0],ph=[0,[1,0]],pi=[0,[1,0]],pj=[0,0],pk=[0,[1,0]],pl=[0,[1,0]],pm=[0,[1,0]],pn=[0,0],po=[0,[1,0]],pp=[0,0,0],pq=[0,0],pr=[0,0],pb=[0,0],pc=[1,0],pa=[1,0],o$=[0,0],o3=[1,0],o4=[1,0],o5=[0,0],o7=[0,0],o9=[0,0,0],o_=[0,0],o6=[0,0],rS=[0,[11,a("unknown field "),[2,0,0]],a("unknown field %s")],rR=[0,[11,a(ih),0],a(ih)],rQ=[0,[11,a(k5),0],a(k5)],rP=[0,[11,a(iA),0],a(iA)],rO=[0,[11,a("the field "),[2,0,[11,a(" is missing"),0]]],a("the field %s is missing")],rN=[0,[11,a("there is no object that has "),[2,0,0]],a("there is no object that has %s")],rJ=[0,[11,a("no number at character "),[4,0,0,0,0]],a("no number at character %d")],rI=[0,[11,a("a key twice: "),[2,0,0]],a("a key twice: %s")],rD=[0,[11,a(cd),[4,0,0,0,[11,a(jh),0]]],a(k3)],rG=[0,1],rH=a(jL),rE=a("null"),rK=[0,0],rL=a(jT),rF=[0,[11,a("no value at character "),[4,0,0,0,0]],a("no value at character %d")],rC=[0,[11,a("a control character, or the end, in a text at character "),[4,0,0,0,0]],a("a control character, or the end, in a text at character %d")],rB=[0,[11,a(dM),0],a(dM)],rA=[0,[11,a(dM),0],a(dM)],rz=[0,[11,a("no escape at character "),[4,0,0,0,0]],a("no escape at character %d")],rw=[0,[11,a(il),0],a(il)],rx=[0,[11,a("no escape: "),[2,0,0]],a("no escape: %s")],ry=a(fh),rv=[0,[1,[11,a(" is expected at character "),[4,0,0,0,0]]],a("%C is expected at character %d")],ru=[0,[11,a("a text of more than "),[4,0,0,0,[11,a(" characters"),0]]],a("a text of more than %d characters")],rM=[0,[11,a("something follows the end, at character "),[4,0,0,0,0]],a("something follows the end, at character %d")],rq=a("..."),ro=a("Json.Unreadable"),rp=a("Json.Uncovered"),r6=[0,[1,0],0],r7=[0,0],r4=a(cQ),r5=a(h),r3=[0,[11,a("its numbers have a common denominator of more than "),[4,0,0,0,[11,a(" bits"),0]]],a("its numbers have a common denominator of more than %d bits")],r1=[0,[11,a(fI),[2,0,0]],a(fG)],r2=[0,[11,a(fI),[2,0,0]],a(fG)],rW=a(h),rY=a(aa),rX=[0,[11,a(fI),[2,0,0]],a(fG)],rV=[0,[11,a("a whole number from 0 to "),[4,0,0,0,[11,a(" is expected"),0]]],a("a whole number from 0 to %d is expected")],rT=a(h),rU=a(aa),sr=[0,[11,a(jJ),0],a(jJ)],sd=[0,[11,a(iX),0],a(iX)],sf=a("bool"),sg=a("dict"),sh=a("exception"),si=a(fV),sj=a(lg),sk=a("list"),sl=a("none"),sm=a("str"),sn=a("tuple"),so=a("-inf"),sp=a(k_),sq=a(dH),se=[0,[11,a(k1),0],a(k1)],su=a(cQ),ss=a(fV),st=a(lg),sK=a(fL),sz=[0,[11,a("node "),[4,0,0,0,[11,a(" is no later node that is free"),0]]],a("node %d is no later node that is free")],sA=[0,[11,a("a path has more than "),[4,0,0,0,[11,a(" conditions or draws"),0]]],a("a path has more than %d conditions or draws")],sB=a(fq),sC=[0,a(fq),[0,a(dD),[0,a(d2),0]]],sG=a(fq),sD=[0,[11,a(jp),0],a(jp)],sE=a(d2),sF=a(dD),sH=a(fL),sI=a(fL),sJ=[0,[11,a(j8),0],a(j8)],sL=a(fm),sM=[0,a(fK),[0,a(fm),[0,a(fW),0]]],sN=[0,a(fr),85,98],sO=a(fJ),sP=[0,a(fK),[0,a(fJ),0]],sQ=[0,a(fr),86,97],sR=[0,a(ix),[0,a(fW),0]],sS=[0,a(fr),87,73],sT=a(fP),sU=[0,a(fP),[0,a(d2),0]],sV=a(fP),sW=a(d2),sX=[0,[11,a(k2),0],a(k2)],sy=[0,[11,a(jk),0],a(jk)],sY=[1,a(aa)],sZ=[0,[11,a(kN),0],a(kN)],sw=[0,[11,a(iO),0],a(iO)],sb=[0,[11,a(iS),0],a(iS)],sc=a(cQ),sa=[0,[11,a(iv),0],a(iv)],r$=[0,[11,a(jb),[2,0,[11,a(k7),0]]],a(iV)],r9=a(kv),r8=[0,[11,a(jb),[2,0,[11,a(k7),0]]],a(iV)],sv=[0,[0,a(jN),0],[0,[0,a("exponential"),1],[0,[0,a("gumbel"),2],[0,[0,a("uniform"),3],[0,[0,a(ij),4],0]]]]],t7=a(fm),t8=a(bL),tX=a(h),t5=[0,[11,a(bL),[4,0,0,0,[11,a(fO),0]]],a(fz)],tY=a("are replaced"),t2=a("is replaced"),t3=a("come or go"),t4=a("comes or goes"),tZ=[0,[11,a("all records of one person, named by "),[2,0,[12,44,0]]],a("all records of one person, named by %s,")],t1=a("one record"),t0=[0,[11,a("any number of records, where "),[2,0,[12,32,[2,0,[2,0,0]]]]],a("any number of records, where %s %s%s")],tG=a(dN),tH=a(dO),tI=a(fN),tQ=a(h),tS=[0,[11,a(bL),[4,0,0,0,[11,a(fO),0]]],a(fz)],tR=[0,[11,a("one query moves by at most 1"),[2,0,0]],a("one query moves by at most 1%s")],tT=a(h),tV=[0,[11,a(bL),[4,0,0,0,[11,a(fO),0]]],a(fz)],tU=[0,[11,a("all queries move in one direction by at most 1"),[2,0,0]],a("all queries move in one direction by at most 1%s")],tW=[0,[11,a("each query moves by at most "),[4,0,0,0,0]],a("each query moves by at most %d")],tJ=[0,[11,a("the queries move by at most "),[4,0,0,0,[11,a(" in sum"),0]]],a("the queries move by at most %d in sum")],tK=a(kF),tP=a(kd),tN=[0,[4,0,0,0,[11,a(" queries"),0]],a("%d queries")],tL=a("1 query"),tO=a("any number of queries"),tM=[0,[2,0,[11,a(bL),[2,0,[11,a(" numbers, where "),[2,0,0]]]]],a("%s, %s numbers, where %s")],tv=[0,a(dZ),[0,a(fu),[0,a(d0),[0,a(dV),[0,a(fR),[0,a(cO),0]]]]]],tw=[2,a(fj)],tx=a(dZ),ty=[0,[11,a(kX),0],a(kX)],tz=[1,a(cQ)],tA=a(fu),tB=[0,[11,a(dU),0],a(dU)],tC=a(dV),tD=[0,a(aY),[0,a(iz),0]],tE=a(aY),tF=a(iz),tj=a(fR),tk=[0,a(dI),[0,a(iF),[0,a(dL),[0,a(jZ),[0,a(fX),0]]]]],tl=[2,a("records")],tm=a(dI),tn=[0,[11,a(kY),0],a(kY)],to=a(iF),tt=a("add-remove"),tu=a("replace"),tp=[0,[11,a(i8),0],a(i8)],tq=a(dL),tr=[0,[11,a(dT),0],a(dT)],ts=a(jZ),s4=a(fR),s5=[0,a(dI),[0,a(jS),[0,a(bi),[0,a(la),[0,a(dL),[0,a(fX),0]]]]]],s6=[2,a(fv)],s7=a(dI),s8=[0,[11,a(k9),0],a(k9)],s9=a(jS),ti=a("any"),s_=[0,[11,a(ll),0],a(ll)],th=[0,[11,a(iE),0],a(iE)],s$=a(bi),tf=a(kF),tg=a(kd),ta=[0,[11,a(k8),0],a(k8)],tb=a(la),tc=a(dL),td=[0,[11,a("no movement: "),[2,0,0]],a("no movement: %s")],te=[0,[11,a(dT),0],a(dT)],s0=a(fX),s1=[0,[11,a(kg),0],a(kg)],s2=[0,a(dN),[0,a(fN),[0,a(dO),[0,a(jC),0]]]],uY=[0,[11,a(lf),0],a(lf)],uV=[0,[11,a(ja),0],a(ja)],uU=[0,a(d5),[0,a(kj),0]],uW=a(kj),uX=a(d5),uO=[0,a(fx),0],uP=a(fx),uQ=[0,[11,a(cd),[4,0,0,0,[11,a(" couplings"),0]]],a("more than %d couplings")],uK=a(fx),uF=[0,a(j$),[0,a(fg),[0,a(kz),0]]],uG=a(cO),uH=a(fg),uI=[0,[11,a(cd),[4,0,0,0,[11,a(" states"),0]]],a("more than %d states")],uJ=a(kz),uL=a(fN),uM=a(jC),uN=[0,[11,a(ky),0],a(ky)],uR=[0,[11,a(kC),0],a(kC)],uS=a(dN),uT=a(dO),uZ=[0,[11,a(iR),0],a(iR)],uy=[0,[11,a(jI),0],a(jI)],uz=[0,[11,a("there is no state "),[4,0,0,0,0]],a("there is no state %d")],uE=a(iD),uB=[0,a(aY),[0,a(ik),[0,a(iD),0]]],uC=a(aY),uD=a(ik),uw=[0,[11,a("a state of more than "),[4,0,0,0,[11,a(" numbers"),0]]],a("a state of more than %d numbers")],ux=a(fg),uA=a(j$),uq=[0,a(d6),[0,a(jn),[0,a(d5),[0,a(jf),0]]]],ur=a(jf),us=a(d5),ut=a(jn),uu=[0,[11,a(kK),0],a(kK)],uv=a(d6),uk=[0,a(ki),[0,a(cf),[0,a(cP),[0,a(kM),0]]]],ul=a(kM),um=a(cf),un=a(ki),ui=[0,a(cf),[0,a(cP),0]],uj=a(cf),uh=a(cP),ua=a(bh),ub=[0,a(bh),0],uc=a(bh),ud=[0,a(a1),[0,a(kt),[0,a(d6),[0,a(bw),0]]]],ue=a(kt),uf=a(d6),ug=[0,[11,a(i1),0],a(i1)],uo=a(bw),up=a(a1),u4=[0,0,0],wa=a(bi),wb=[0,a(bi),0],wc=[0,a(d4),[0,a(jU),0]],wd=a(dN),we=a(dO),wf=a(bi),wh=a(fC),wg=[0,[11,a(it),0],a(it)],v5=[0,a(iu),[0,a(jP),[0,a(i2),[0,a(iy),0]]]],v6=a(iy),v7=a(i2),v8=a(jP),v9=a(iu),v3=[0,[11,a(kQ),0],a(kQ)],vT=[0,[11,a(iU),0],a(iU)],vU=a(bh),vV=[0,a(bh),0],vW=a(bh),vX=[0,a(a1),0],vY=a(a1),v0=a(fV),vZ=[0,[11,a(kT),0],a(kT)],vR=a(fC),v$=a(jY),vS=a(d4),v1=a(d4),v2=[0,[11,a("a value of more than "),[4,0,0,0,[11,a(" leaves"),0]]],a("a value of more than %d leaves")],v4=a(fC),v_=a(jY),vN=a(jU),vO=a(d4),vP=[0,[11,a("a sum of more than "),[4,0,0,0,[11,a(" whole-number points"),0]]],a("a sum of more than %d whole-number points")],vQ=a(cO),vI=a(fW),vJ=a(fJ),vH=[0,[11,a(jM),0],a(jM)],vG=a(ko),vK=[0,[11,a("class "),[4,0,0,0,[11,a(" lists what is no leaf there"),0]]],a("class %d lists what is no leaf there")],vL=[0,[11,a(iK),0],a(iK)],vM=[0,[11,a("no leaf belongs to class "),[4,0,0,0,0]],a("no leaf belongs to class %d")],vq=a(bh),vr=[0,a(bh),0],vs=a(bh),vt=a(a1),vu=a(fd),vv=a(fd),vw=[0,a(a1),[0,a(fd),0]],vy=[0,[11,a(i_),[4,0,0,0,[11,a(" is not listed inside of its class"),0]]],a("leaf %d is not listed inside of its class")],vx=[0,[11,a(j4),0],a(j4)],vz=a(bK),vE=a(bw),vA=a(bK),vB=a(bK),vD=a(bw),vC=a(a1),vF=[0,a(a1),0],vn=a(bK),vo=a(bK),vp=a(bw),vd=a(bK),ve=a(bK),vm=a(bw),vf=a(jg),vg=a(jF),vh=a(ko),vi=a("reason"),vj=a(jg),vk=a("reasons"),vl=a(jF),u$=a(a1),va=a(a1),vb=[0,[11,a(i_),[4,0,0,0,[11,a(" of a class is listed twice"),0]]],a("leaf %d of a class is listed twice")],u8=[0,[11,a(ln),0],a(ln)],u5=[0,a(fv),[0,a(kf),[0,a(bw),0]]],u6=a(fv),u7=a(kf),u9=a(bw),u_=[0,[11,a("parts of more than "),[4,0,0,0,[11,a(" shifts together"),0]]],a("parts of more than %d shifts together")],u1=[0,a(cf),[0,a(cP),0]],u2=a(cP),u3=a(cf),wU=[0,a(d0),[0,a(kI),[0,a(i0),0]]],wV=a(i0),wW=a(d0),wZ=a("abs"),w0=a("among"),w1=a("clip"),w2=[0,[11,a(j1),0],a(j1)],wX=[0,[11,a(kr),0],a(kr)],wY=a(kI),wQ=[0,[11,a(cd),[4,0,0,0,[11,a(jh),0]]],a(k3)],wR=a("ball"),wS=[0,[11,a(iL),0],a(iL)],wT=[0,a(jQ),[0,a(kl),0]],w3=a(jQ),w4=a(kl),xZ=[0,[11,a(kp),0],a(kp)],xY=[0,[11,a(cd),[4,0,0,0,[11,a(" kinds of records"),0]]],a("more than %d kinds of records")],xW=a("releases of a path"),xO=a(aY),xy=[1,a(cQ)],xz=a(fu),xA=[0,[11,a(dU),0],a(dU)],xB=a(jt),xC=[0,[11,a(lk),0],a(lk)],xD=a("given"),xE=[0,[11,a(k6),0],a(k6)],xF=[0,a(le),[0,a(kk),[0,a(fs),[0,a(fM),[0,a(d7),[0,a(fp),0]]]]]],xG=[2,a(kn)],xH=a(le),xI=[0,[11,a(i3),0],a(i3)],xJ=[2,a(aa)],xK=a(kk),xL=[0,[11,a(jH),0],a(jH)],xM=a(fs),xN=a(fs),xP=[0,[11,a(j_),0],a(j_)],xQ=a(fM),xR=a(fM),xS=a(d7),xT=a(d7),xU=a(fp),xV=a(fp),xX=[0,[11,a(jR),0],a(jR)],x0=[0,[11,a(jx),0],a(jx)],x1=a(cO),xu=[0,a(ju),[0,a(dY),0]],xv=a(ju),xw=a(dY),xx=[0,[11,a(lc),0],a(lc)],w_=[0,a(jy),[0,a(dD),[0,a(bi),[0,a(js),[0,a(dY),[0,a(ka),[0,a(fQ),0]]]]]]],w$=a(ka),xa=a(jy),xb=a(ij),xc=a(jN),xd=a("randomised_response"),xe=a("select"),xr=[0,0],xs=[0,4],xf=[0,[11,a("releases of the law "),[2,0,0]],a("releases of the law %s")],xq=[0,[11,a("no law: "),[2,0,0]],a("no law: %s")],xg=a(fQ),xh=a(dD),xi=[0,[11,a(lb),0],a(lb)],xj=a(dY),xk=a(js),xp=[0,[11,a(i5),0],a(i5)],xl=a(bi),xm=[0,[11,a(kS),0],a(kS)],xn=[0,[11,a(jl),0],a(jl)],xo=[0,[11,a(iB),0],a(iB)],w6=a(fQ),w7=[0,a(i9),0],w8=a(i9),w9=[0,[11,a(jD),0],a(jD)],wK=[0,a(ku),[0,a(dP),[0,a(dC),0]]],wL=a(ku),wM=a("conditions"),wN=a(dP),wO=a(dC),wP=[0,[11,a(kZ),0],a(kZ)],wD=a(fK),wE=a(ix),wF=a("=="),wG=a(ff),wJ=[0,[11,a(ks),0],a(ks)],wH=[0,[11,a("no test: "),[2,0,0]],a("no test: %s")],wI=[0,[11,a(kc),0],a(kc)],wC=[0,[11,a(jw),0],a(jw)],wy=a("values of a column"),wr=[0,a(aY),[0,a(dP),[0,a(dC),[0,a(bi),[0,a(ff),0]]]]],ws=a(aY),wt=a(dP),wu=a(dC),wv=a(ff),ww=[0,[11,a(iJ),0],a(iJ)],wx=a(bi),wA=[0,[11,a(kw),0],a(kw)],wB=[0,[11,a(jv),0],a(jv)],wz=[0,[11,a(j7),0],a(j7)],wn=a("number"),wo=a("text"),wp=a("truth"),wm=[0,[11,a(j0),0],a(j0)],wl=[0,[11,a(jo),0],a(jo)],wk=[0,[11,a(cd),[4,0,0,0,[12,32,[2,0,0]]]],a("more than %d %s")],w5=[0,a("gaussian"),[0,a("discrete_gaussian"),[0,a("noisy_max"),[0,a("laplace_threshold"),[0,a("propose_test_release"),[0,a("truncated_laplace"),[0,a("above_threshold"),0]]]]]]],yL=a(cO),yM=a(h),yN=a(h),yT=a(" with "),yO=a(aY),yP=a(dV),yQ=[0,[11,a("\xce\xb5 \xe2\x89\xa4 "),[2,0,[11,a(" for "),[2,0,[2,0,[11,a(", for "),[2,0,0]]]]]]],a("\xce\xb5 \xe2\x89\xa4 %s for %s%s, for %s")],yS=a("the certificate does not show "),yR=a("; the certificate shows "),yI=a("it cannot be read: "),yJ=[0,2,a("it takes more steps than a page may")],yK=[0,2,a("it is nested too deeply")],yu=a(fj),yv=a(dZ),yw=[0,[11,a(is),0],a(is)],yx=a(d0),yy=a(jt),yz=a("fold"),yA=a("moves"),yB=a(d7),yC=a("selection"),yD=a("tree"),yG=a("a gain by sampling, or the odds of a report, that need more digits"),yE=[0,[11,a("a kind that is not known: "),[2,0,0]],a("a kind that is not known: %s")],yF=[0,[11,a("kind "),[2,0,0]],a("kind %s")],ye=a(aY),yf=a(dV),yg=a(aY),yh=a("target"),yi=[0,a("the certificate is of another mechanism")],yj=[2,a(kn)],yk=a("parameter"),ym=[2,a(li)],yn=a("side"),yl=[0,a("the bound that is stated is no upper bound of epsilon")],yo=a("value"),yr=a("exact"),ys=[0,a(kB)],yq=[0,a(kB)],yp=[0,a("the bound that is stated is no number")],x6=a(fj),x7=a(dZ),x8=a("evidence"),x9=a("proof"),x_=a("certificate"),yc=[0,[11,a(jX),0],a(jX)],x$=a(li),ya=[0,[11,a(lj),0],a(lj)],yb=[0,[11,a(kq),0],a(kq)],yd=[0,[11,a(k4),0],a(k4)],x2=a("PROVED"),x3=a("REFUSED"),x4=a("NOT COVERED"),yU=a("dpaudit_check");function
+F(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,D(a[1])];case
-1:return[1,D(a[1])];case
-2:return[2,D(a[1])];case
-3:return[3,D(a[1])];case
-4:return[4,D(a[1])];case
-5:return[5,D(a[1])];case
-6:return[6,D(a[1])];case
-7:return[7,D(a[1])];case
+0:return[0,F(a[1])];case
+1:return[1,F(a[1])];case
+2:return[2,F(a[1])];case
+3:return[3,F(a[1])];case
+4:return[4,F(a[1])];case
+5:return[5,F(a[1])];case
+6:return[6,F(a[1])];case
+7:return[7,F(a[1])];case
 8:var
-c=a[1];return[8,c,D(a[2])];case
+c=a[1];return[8,c,F(a[2])];case
 9:var
-b=a[1];return[9,b,b,D(a[3])];case
-10:return[10,D(a[1])];case
-11:return[11,D(a[1])];case
-12:return[12,D(a[1])];case
-13:return[13,D(a[1])];default:return[14,D(a[1])]}}function
-aa(a,b){if(typeof
+b=a[1];return[9,b,b,F(a[3])];case
+10:return[10,F(a[1])];case
+11:return[11,F(a[1])];case
+12:return[12,F(a[1])];case
+13:return[13,F(a[1])];default:return[14,F(a[1])]}}function
+ah(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,aa(a[1],b)];case
-1:return[1,aa(a[1],b)];case
-2:return[2,aa(a[1],b)];case
-3:return[3,aa(a[1],b)];case
-4:return[4,aa(a[1],b)];case
-5:return[5,aa(a[1],b)];case
-6:return[6,aa(a[1],b)];case
-7:return[7,aa(a[1],b)];case
+0:return[0,ah(a[1],b)];case
+1:return[1,ah(a[1],b)];case
+2:return[2,ah(a[1],b)];case
+3:return[3,ah(a[1],b)];case
+4:return[4,ah(a[1],b)];case
+5:return[5,ah(a[1],b)];case
+6:return[6,ah(a[1],b)];case
+7:return[7,ah(a[1],b)];case
 8:var
-c=a[1];return[8,c,aa(a[2],b)];case
+c=a[1];return[8,c,ah(a[2],b)];case
 9:var
-d=a[2],e=a[1];return[9,e,d,aa(a[3],b)];case
-10:return[10,aa(a[1],b)];case
-11:return[11,aa(a[1],b)];case
-12:return[12,aa(a[1],b)];case
-13:return[13,aa(a[1],b)];default:return[14,aa(a[1],b)]}}function
-A(a,b){if(typeof
+d=a[2],e=a[1];return[9,e,d,ah(a[3],b)];case
+10:return[10,ah(a[1],b)];case
+11:return[11,ah(a[1],b)];case
+12:return[12,ah(a[1],b)];case
+13:return[13,ah(a[1],b)];default:return[14,ah(a[1],b)]}}function
+B(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,A(a[1],b)];case
-1:return[1,A(a[1],b)];case
+0:return[0,B(a[1],b)];case
+1:return[1,B(a[1],b)];case
 2:var
-c=a[1];return[2,c,A(a[2],b)];case
+c=a[1];return[2,c,B(a[2],b)];case
 3:var
-d=a[1];return[3,d,A(a[2],b)];case
+d=a[1];return[3,d,B(a[2],b)];case
 4:var
-e=a[3],f=a[2],g=a[1];return[4,g,f,e,A(a[4],b)];case
+e=a[3],f=a[2],g=a[1];return[4,g,f,e,B(a[4],b)];case
 5:var
-h=a[3],i=a[2],j=a[1];return[5,j,i,h,A(a[4],b)];case
+h=a[3],i=a[2],j=a[1];return[5,j,i,h,B(a[4],b)];case
 6:var
-k=a[3],l=a[2],m=a[1];return[6,m,l,k,A(a[4],b)];case
+k=a[3],l=a[2],m=a[1];return[6,m,l,k,B(a[4],b)];case
 7:var
-n=a[3],o=a[2],p=a[1];return[7,p,o,n,A(a[4],b)];case
+n=a[3],o=a[2],p=a[1];return[7,p,o,n,B(a[4],b)];case
 8:var
-q=a[3],r=a[2],s=a[1];return[8,s,r,q,A(a[4],b)];case
+q=a[3],r=a[2],s=a[1];return[8,s,r,q,B(a[4],b)];case
 9:var
-t=a[1];return[9,t,A(a[2],b)];case
-10:return[10,A(a[1],b)];case
+t=a[1];return[9,t,B(a[2],b)];case
+10:return[10,B(a[1],b)];case
 11:var
-u=a[1];return[11,u,A(a[2],b)];case
+u=a[1];return[11,u,B(a[2],b)];case
 12:var
-v=a[1];return[12,v,A(a[2],b)];case
+v=a[1];return[12,v,B(a[2],b)];case
 13:var
-w=a[2],x=a[1];return[13,x,w,A(a[3],b)];case
+w=a[2],x=a[1];return[13,x,w,B(a[3],b)];case
 14:var
-y=a[2],z=a[1];return[14,z,y,A(a[3],b)];case
-15:return[15,A(a[1],b)];case
-16:return[16,A(a[1],b)];case
+y=a[2],z=a[1];return[14,z,y,B(a[3],b)];case
+15:return[15,B(a[1],b)];case
+16:return[16,B(a[1],b)];case
 17:var
-B=a[1];return[17,B,A(a[2],b)];case
+A=a[1];return[17,A,B(a[2],b)];case
 18:var
-C=a[1];return[18,C,A(a[2],b)];case
-19:return[19,A(a[1],b)];case
+C=a[1];return[18,C,B(a[2],b)];case
+19:return[19,B(a[1],b)];case
 20:var
-D=a[2],E=a[1];return[20,E,D,A(a[3],b)];case
+D=a[2],E=a[1];return[20,E,D,B(a[3],b)];case
 21:var
-F=a[1];return[21,F,A(a[2],b)];case
-22:return[22,A(a[1],b)];case
+F=a[1];return[21,F,B(a[2],b)];case
+22:return[22,B(a[1],b)];case
 23:var
-G=a[1];return[23,G,A(a[2],b)];default:var
-H=a[2],I=a[1];return[24,I,H,A(a[3],b)]}}function
-fL(a){throw[0,fM,a]}function
-am(a){throw[0,fK,a]}function
-dZ(b,a){return xU(b,a)?b:a}function
-cC(b,a){return xx(b,a)?b:a}function
-br(a){return 0<=a?a:-a|0}function
-Y(d,c){var
-a=h(d),e=h(c),b=K(a+e|0);aU(d,0,b,0,a);aU(c,0,b,a,e);return X(b)}function
-k2(a){return a?k3:k4}function
-cD(a,b){if(a){var
-c=a[1];return[0,c,cD(a[2],b)]}return b}xZ(0);kO(1);var
-aX=kO(2);function
-b5(b,a){return kP(b,a,0,h(a))}function
-fQ(a){b5(aX,a);kQ(aX,10);return b2(aX)}function
-d0(b){function
+G=a[1];return[23,G,B(a[2],b)];default:var
+H=a[2],I=a[1];return[24,I,H,B(a[3],b)]}}function
+ef(a){throw[0,gf,a]}function
+at(a){throw[0,ge,a]}function
+ei(b,a){return zS(b,a)?b:a}function
+c2(b,a){return zv(b,a)?b:a}function
+bz(a){return 0<=a?a:-a|0}function
+ae(d,c){var
+a=l(d),e=l(c),b=M(a+e|0);a5(d,0,b,0,a);a5(c,0,b,a,e);return ad(b)}function
+lU(a){return a?lV:lW}function
+cm(a,b){if(a){var
+c=a[1];return[0,c,cm(a[2],b)]}return b}zX(0);lG(1);var
+a7=lG(2);function
+cn(b,a){return lH(b,a,0,l(a))}function
+gj(a){cn(a7,a);lI(a7,10);return cj(a7)}function
+ej(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{b2(d)}catch(a){a=aJ(a);if(a[1]!==fO)throw a;var
+c=a[2],d=a[1];try{cj(d)}catch(a){a=aT(a);if(a[1]!==gh)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(x0(0))}fG(a(hH),d0);function
-fR(a){return a?a[1]:am(k7)}function
-k8(a,c){return a?b(c,a[1]):0}function
-fS(c,a){return a?[0,b(c,a[1])]:0}function
-ld(a){return 25<a-65>>>0?a:a+32|0}function
-le(a){return 25<a+ja>>>0?a:a+jS|0}function
-fT(a){var
+a=c;continue}return 0}}return a(zY(0))}ga(a(io),ej);function
+gk(a){return a?a[1]:at(lZ)}function
+l0(a,c){return a?b(c,a[1]):0}function
+gl(c,a){return a?[0,b(c,a[1])]:0}function
+l7(a){return 25<a-65>>>0?a:a+32|0}function
+l8(a){return 25<a+j3>>>0?a:a+kO|0}function
+gm(a){var
 b=0<=a?1:0,c=b?a<=55295?1:0:b;if(c)var
 d=c;else
 var
-e=57344<=a?1:0,d=e?a<=h7?1:0:e;return d}var
-d1=ya(0),b6=(4*d1|0)-1|0;function
-m(c){var
+e=57344<=a?1:0,d=e?a<=iP?1:0:e;return d}var
+ek=z_(0),co=(4*ek|0)-1|0;function
+i(c){var
 b=0,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-aK(d,c){var
+aU(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-cE(a){return aK(a,0)}function
-j(c,a){if(a){var
-d=a[2],e=b(c,a[1]);return[0,e,j(c,d)]}return 0}function
-bc(d,c){var
+cp(a){return aU(a,0)}function
+f(c,a){if(a){var
+d=a[2],e=b(c,a[1]);return[0,e,f(c,d)]}return 0}function
+aV(d,c){var
 a=c;for(;;){if(a){var
 e=a[2];b(d,a[1]);var
 a=e;continue}return 0}}function
-bs(e,d,c){var
+bA(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-f=a[2],b=k(e,b,a[1]),a=f;continue}return b}}function
-fU(e,d){var
+f=a[2],b=n(e,b,a[1]),a=f;continue}return b}}function
+bU(e,d){var
 a=d;for(;;){if(a){var
 f=a[2],c=b(e,a[1]);if(c)return c;var
 a=f;continue}return 0}}function
-d2(d,c){var
+el(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===aV(a[1],d)?1:0;if(b)return b;var
+e=a[2],b=0===aR(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-fV(d,c){var
+gn(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===aV(b[1],d))return f;var
-a=e;continue}throw bb}}function
-fW(d,c){var
+b=a[1],e=a[2],f=b[2];if(0===aR(b[1],d))return f;var
+a=e;continue}throw bk}}function
+go(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===aV(b[1],d))return[0,f];var
+b=a[1],e=a[2],f=b[2];if(0===aR(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-fX(f,e){var
+gp(f,e){var
 c=0,b=0,a=e;for(;;){if(a){var
-d=a[1],g=a[2],h=k(f,c,d)?[0,d,b]:b,c=c+1|0,b=h,a=g;continue}return cE(b)}}function
-b7(e,d){var
+d=a[1],g=a[2],h=n(f,c,d)?[0,d,b]:b,c=c+1|0,b=h,a=g;continue}return cp(b)}}function
+cq(e,d){var
 c=0,a=d;for(;;){if(a){var
-f=a[2],c=aK(b(e,a[1]),c),a=f;continue}return cE(c)}}function
-d3(b,a){if(b){if(a){var
-c=a[1],d=b[1];return[0,[0,d,c],d3(b[2],a[2])]}}else
-if(!a)return 0;return am(lk)}function
-fY(b,a){function
+f=a[2],c=aU(b(e,a[1]),c),a=f;continue}return cp(c)}}function
+em(b,a){if(b){if(a){var
+c=a[1],d=b[1];return[0,[0,d,c],em(b[2],a[2])]}}else
+if(!a)return 0;return at(md)}function
+gq(b,a){function
 x(i,f){if(2===i){if(f){var
 m=f[2];if(m){var
-o=m[1],j=f[1],J=m[2],y=k(b,j,o),K=0===y?[0,j,0]:0<y?[0,j,[0,o,0]]:[0,o,[0,j,0]];return[0,K,J]}}}else
+o=m[1],j=f[1],J=m[2],y=n(b,j,o),K=0===y?[0,j,0]:0<y?[0,j,[0,o,0]]:[0,o,[0,j,0]];return[0,K,J]}}}else
 if(3===i&&f){var
 p=f[2];if(p){var
 q=p[2];if(q){var
-c=q[1],a=p[1],d=f[1],N=q[2],D=k(b,d,a);if(0===D)var
-E=k(b,a,c),O=0===E?[0,a,0]:0<E?[0,a,[0,c,0]]:[0,c,[0,a,0]],r=O;else
+c=q[1],a=p[1],d=f[1],N=q[2],D=n(b,d,a);if(0===D)var
+E=n(b,a,c),O=0===E?[0,a,0]:0<E?[0,a,[0,c,0]]:[0,c,[0,a,0]],r=O;else
 if(0<D){var
-F=k(b,a,c);if(0===F)var
+F=n(b,a,c);if(0===F)var
 s=[0,d,[0,a,0]];else
 if(0<F)var
 s=[0,d,[0,a,[0,c,0]]];else
 var
-G=k(b,d,c),P=0===G?[0,d,[0,a,0]]:0<G?[0,d,[0,c,[0,a,0]]]:[0,c,[0,d,[0,a,0]]],s=P;var
+G=n(b,d,c),P=0===G?[0,d,[0,a,0]]:0<G?[0,d,[0,c,[0,a,0]]]:[0,c,[0,d,[0,a,0]]],s=P;var
 r=s}else{var
-H=k(b,d,c);if(0===H)var
+H=n(b,d,c);if(0===H)var
 t=[0,a,[0,d,0]];else
 if(0<H)var
 t=[0,a,[0,d,[0,c,0]]];else
 var
-I=k(b,a,c),Q=0===I?[0,a,[0,d,0]]:0<I?[0,a,[0,c,[0,d,0]]]:[0,c,[0,a,[0,d,0]]],t=Q;var
+I=n(b,a,c),Q=0===I?[0,a,[0,d,0]]:0<I?[0,a,[0,c,[0,d,0]]]:[0,c,[0,a,[0,d,0]]],t=Q;var
 r=t}return[0,r,N]}}}var
-z=i>>1,A=n(z,f),L=A[1],B=n(i-z|0,A[2]),h=L,g=B[1],e=0,M=B[2];for(;;){if(h){if(g){var
-u=g[2],v=g[1],w=h[2],l=h[1],x=k(b,l,v);if(0===x){var
-h=w,g=u,e=[0,l,e];continue}if(0<=x){var
+z=i>>1,A=l(z,f),L=A[1],B=l(i-z|0,A[2]),h=L,g=B[1],e=0,M=B[2];for(;;){if(h){if(g){var
+u=g[2],v=g[1],w=h[2],k=h[1],x=n(b,k,v);if(0===x){var
+h=w,g=u,e=[0,k,e];continue}if(0<=x){var
 g=u,e=[0,v,e];continue}var
-h=w,e=[0,l,e];continue}var
-C=aK(h,e)}else
+h=w,e=[0,k,e];continue}var
+C=aU(h,e)}else
 var
-C=aK(g,e);return[0,C,M]}}function
-n(i,f){if(2===i){if(f){var
-m=f[2];if(m){var
-n=m[1],j=f[1],J=m[2],y=k(b,j,n),K=0===y?[0,j,0]:0<=y?[0,n,[0,j,0]]:[0,j,[0,n,0]];return[0,K,J]}}}else
+C=aU(g,e);return[0,C,M]}}function
+l(i,f){if(2===i){if(f){var
+l=f[2];if(l){var
+m=l[1],j=f[1],J=l[2],y=n(b,j,m),K=0===y?[0,j,0]:0<=y?[0,m,[0,j,0]]:[0,j,[0,m,0]];return[0,K,J]}}}else
 if(3===i&&f){var
 o=f[2];if(o){var
 p=o[2];if(p){var
-c=p[1],a=o[1],d=f[1],N=p[2],D=k(b,d,a);if(0===D)var
-E=k(b,a,c),O=0===E?[0,a,0]:0<=E?[0,c,[0,a,0]]:[0,a,[0,c,0]],q=O;else
+c=p[1],a=o[1],d=f[1],N=p[2],D=n(b,d,a);if(0===D)var
+E=n(b,a,c),O=0===E?[0,a,0]:0<=E?[0,c,[0,a,0]]:[0,a,[0,c,0]],q=O;else
 if(0<=D){var
-F=k(b,d,c);if(0===F)var
+F=n(b,d,c);if(0===F)var
 r=[0,a,[0,d,0]];else
 if(0<=F)var
-G=k(b,a,c),P=0===G?[0,a,[0,d,0]]:0<=G?[0,c,[0,a,[0,d,0]]]:[0,a,[0,c,[0,d,0]]],r=P;else
+G=n(b,a,c),P=0===G?[0,a,[0,d,0]]:0<=G?[0,c,[0,a,[0,d,0]]]:[0,a,[0,c,[0,d,0]]],r=P;else
 var
 r=[0,a,[0,d,[0,c,0]]];var
 q=r}else{var
-H=k(b,a,c);if(0===H)var
+H=n(b,a,c);if(0===H)var
 s=[0,d,[0,a,0]];else
 if(0<=H)var
-I=k(b,d,c),Q=0===I?[0,d,[0,a,0]]:0<=I?[0,c,[0,d,[0,a,0]]]:[0,d,[0,c,[0,a,0]]],s=Q;else
+I=n(b,d,c),Q=0===I?[0,d,[0,a,0]]:0<=I?[0,c,[0,d,[0,a,0]]]:[0,d,[0,c,[0,a,0]]],s=Q;else
 var
 s=[0,d,[0,a,[0,c,0]]];var
 q=s}return[0,q,N]}}}var
 z=i>>1,A=x(z,f),L=A[1],B=x(i-z|0,A[2]),h=L,g=B[1],e=0,M=B[2];for(;;){if(h){if(g){var
-t=g[2],u=g[1],v=h[2],l=h[1],w=k(b,l,u);if(0===w){var
-h=v,g=t,e=[0,l,e];continue}if(0<w){var
-h=v,e=[0,l,e];continue}var
+t=g[2],u=g[1],v=h[2],k=h[1],w=n(b,k,u);if(0===w){var
+h=v,g=t,e=[0,k,e];continue}if(0<w){var
+h=v,e=[0,k,e];continue}var
 g=t,e=[0,u,e];continue}var
-C=aK(h,e)}else
+C=aU(h,e)}else
 var
-C=aK(g,e);return[0,C,M]}}var
-c=m(a);return 2<=c?n(c,a)[1]:a}function
-fZ(b,a){return a<=b?b:a}function
-bt(a,c){var
-b=K(a);xu(b,0,a,c);return b}function
-f0(c,b,a){if(0<=b&&0<=a&&!((ar(c)-a|0)<b)){var
-d=K(a);bq(c,b,d,0,a);return d}return am(ll)}function
-f1(c,b,a){return X(f0(c,b,a))}function
-f2(e,c,d,b,a){if(0<=a&&0<=c&&!((ar(e)-a|0)<c)&&0<=b&&!((ar(d)-a|0)<b))return bq(e,c,d,b,a);return am(lm)}function
-aY(e,c,d,b,a){if(0<=a&&0<=c&&!((h(e)-a|0)<c)&&0<=b&&!((ar(d)-a|0)<b))return aU(e,c,d,b,a);return am(ln)}function
-f3(g,c){var
-d=ar(c);if(0===d)return c;var
-e=K(d),f=d-1|0,h=0;if(!(f<0)){var
-a=h;for(;;){s(e,a,b(g,b0(c,a)));var
+C=aU(g,e);return[0,C,M]}}var
+c=i(a);return 2<=c?l(c,a)[1]:a}function
+gr(b,a){return a<=b?b:a}function
+bB(a,c){var
+b=M(a);zs(b,0,a,c);return b}function
+gs(c,b,a){if(0<=b&&0<=a&&!((ay(c)-a|0)<b)){var
+d=M(a);by(c,b,d,0,a);return d}return at(me)}function
+gt(c,b,a){return ad(gs(c,b,a))}function
+gu(e,c,d,b,a){if(0<=a&&0<=c&&!((ay(e)-a|0)<c)&&0<=b&&!((ay(d)-a|0)<b))return by(e,c,d,b,a);return at(mf)}function
+a8(e,c,d,b,a){if(0<=a&&0<=c&&!((l(e)-a|0)<c)&&0<=b&&!((ay(d)-a|0)<b))return a5(e,c,d,b,a);return at(mg)}function
+gv(g,c){var
+d=ay(c);if(0===d)return c;var
+e=M(d),f=d-1|0,h=0;if(!(f<0)){var
+a=h;for(;;){v(e,a,b(g,ch(c,a)));var
 i=a+1|0;if(f!==a){var
 a=i;continue}break}}return e}function
-f4(b,a){return X(bt(b,a))}function
-ab(c,b,a){return X(f0(aF(c),b,a))}function
-f5(f,e){var
-c=aF(e),a=0,d=ar(c);for(;;){if(a===d)return 1;if(b(f,b0(c,a))){var
+gw(b,a){return ad(bB(b,a))}function
+ai(c,b,a){return ad(gs(aP(c),b,a))}function
+gx(f,e){var
+c=aP(e),a=0,d=ay(c);for(;;){if(a===d)return 1;if(b(f,ch(c,a))){var
 a=a+1|0;continue}return 0}}function
-lq(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw bb;if(at(e,a)===b)return a;var
+mj(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw bk;if(aA(e,a)===b)return a;var
 a=a+1|0;continue}}function
-d4(b,c){var
-a=0,d=h(b);for(;;){if(d<=a)return 0;if(at(b,a)===c)return[0,a];var
+en(b,c){var
+a=0,d=l(b);for(;;){if(d<=a)return 0;if(aA(b,a)===c)return[0,a];var
 a=a+1|0;continue}}function
-lr(b,a,d){var
-c=h(b);if(0<=a&&!(c<a))try{lq(b,c,a,d);var
-e=1;return e}catch(a){a=aJ(a);if(a===bb)return 0;throw a}return am(ls)}function
-lt(b,a){return lr(b,0,a)}function
-d5(c){var
+mk(b,a,d){var
+c=l(b);if(0<=a&&!(c<a))try{mj(b,c,a,d);var
+e=1;return e}catch(a){a=aT(a);if(a===bk)return 0;throw a}return at(ml)}function
+mm(b,a){return mk(b,0,a)}function
+c3(c){var
 a=c.length-1-1|0,b=0;for(;;){if(0<=a){var
 d=[0,c[1+a],b],a=a-1|0,b=d;continue}return b}}function
-f6(a){if(a){var
+eo(a){if(a){var
 d=0,c=a,g=a[2],h=a[1];for(;;){if(c){var
 d=d+1|0,c=c[2];continue}var
-f=aI(d,h),e=1,b=g;for(;;){if(b){var
+f=aK(d,h),e=1,b=g;for(;;){if(b){var
 i=b[2];f[1+e]=b[1];var
 e=e+1|0,b=i;continue}return f}}}return[0]}var
-lw=[G,lv,b1(0)];function
-lx(a){throw lw}function
-ly(a){var
-d=a[1];a[1]=lx;try{var
-c=b(d,0);x3(a,c);return c}catch(b){b=aJ(b);a[1]=function(a){throw b};throw b}}function
-f7(a){var
-b=1<=a?a:1,c=b6<b?b6:b,d=K(c);return[0,d,0,c,d]}function
-f8(a){return f1(a[1],0,a[2])}function
-b8(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(b6<b[1])if((d+c|0)<=b6)b[1]=b6;else
-fL(lB);var
-e=K(b[1]);f2(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,x,lz]}throw[0,x,lA]}}function
-aZ(a,c){var
-b=a[2];if(a[3]<=b)b8(a,1);s(a[1],b,c);a[2]=b+1|0;return 0}function
-b9(a,c){var
-b=h(c),d=a[2]+b|0;if(a[3]<d)b8(a,b);aU(c,0,a[1],a[2],b);a[2]=d;return 0}function
-d6(a){return 5===a[2]?12:-6}function
-f9(a){return[0,0,K(a)]}function
-f_(a,g){var
-b=ar(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=K(fZ(b*2|0,c));f2(a[2],0,e,0,b);a[2]=e;var
+mp=[J,mo,ci(0)];function
+mq(a){throw mp}function
+mr(a){var
+d=a[1];a[1]=mq;try{var
+c=b(d,0);z1(a,c);return c}catch(b){b=aT(b);a[1]=function(a){throw b};throw b}}function
+gy(a){var
+b=1<=a?a:1,c=co<b?co:b,d=M(c);return[0,d,0,c,d]}function
+gz(a){return gt(a[1],0,a[2])}function
+cr(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(co<b[1])if((d+c|0)<=co)b[1]=co;else
+ef(mu);var
+e=M(b[1]);gu(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,y,ms]}throw[0,y,mt]}}function
+a9(a,c){var
+b=a[2];if(a[3]<=b)cr(a,1);v(a[1],b,c);a[2]=b+1|0;return 0}function
+cs(a,c){var
+b=l(c),d=a[2]+b|0;if(a[3]<d)cr(a,b);a5(c,0,a[1],a[2],b);a[2]=d;return 0}function
+ep(a){return 5===a[2]?12:-6}function
+gA(a){return[0,0,M(a)]}function
+gB(a,g){var
+b=ay(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
+e=M(gr(b*2|0,c));gu(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-bJ(a,b){f_(a,1);bD(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
-S(a,c){var
-b=h(c);f_(a,b);aY(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-f$(a){return f1(a[2],0,a[1])}function
-ga(a){if(typeof
+bV(a,b){gB(a,1);bO(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+Z(a,c){var
+b=l(c);gB(a,b);a8(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+gC(a){return gt(a[2],0,a[1])}function
+gD(a){if(typeof
 a==="number")switch(a){case
-0:return lE;case
-1:return lF;case
-2:return lG;case
-3:return lH;case
-4:return lI;case
-5:return lJ;default:return lK}else
+0:return mx;case
+1:return my;case
+2:return mz;case
+3:return mA;case
+4:return mB;case
+5:return mC;default:return mD}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return Y(lL,f4(1,a[1]))}}function
-d7(b,c){var
+1:return a[1];default:return ae(mE,gw(1,a[1]))}}function
+eq(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];S(b,lM);var
+d=a[1];Z(b,mF);var
 a=d;continue;case
 1:var
-e=a[1];S(b,lN);var
+e=a[1];Z(b,mG);var
 a=e;continue;case
 2:var
-f=a[1];S(b,lO);var
+f=a[1];Z(b,mH);var
 a=f;continue;case
 3:var
-g=a[1];S(b,lP);var
+g=a[1];Z(b,mI);var
 a=g;continue;case
 4:var
-h=a[1];S(b,lQ);var
+h=a[1];Z(b,mJ);var
 a=h;continue;case
 5:var
-i=a[1];S(b,lR);var
+i=a[1];Z(b,mK);var
 a=i;continue;case
 6:var
-j=a[1];S(b,lS);var
+j=a[1];Z(b,mL);var
 a=j;continue;case
 7:var
-k=a[1];S(b,lT);var
+k=a[1];Z(b,mM);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];S(b,lU);d7(b,m);S(b,lV);var
+l=a[2],m=a[1];Z(b,mN);eq(b,m);Z(b,mO);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];S(b,lW);d7(b,o);S(b,lX);var
+n=a[3],o=a[1];Z(b,mP);eq(b,o);Z(b,mQ);var
 a=n;continue;case
 10:var
-p=a[1];S(b,lY);var
+p=a[1];Z(b,mR);var
 a=p;continue;case
 11:var
-q=a[1];S(b,lZ);var
+q=a[1];Z(b,mS);var
 a=q;continue;case
 12:var
-r=a[1];S(b,l0);var
+r=a[1];Z(b,mT);var
 a=r;continue;case
 13:var
-s=a[1];S(b,l1);var
+s=a[1];Z(b,mU);var
 a=s;continue;default:var
-t=a[1];S(b,l2);var
+t=a[1];Z(b,mV);var
 a=t;continue}}function
-H(a){if(typeof
+K(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,H(a[1])];case
-1:return[1,H(a[1])];case
-2:return[2,H(a[1])];case
-3:return[3,H(a[1])];case
-4:return[4,H(a[1])];case
-5:return[5,H(a[1])];case
-6:return[6,H(a[1])];case
-7:return[7,H(a[1])];case
+0:return[0,K(a[1])];case
+1:return[1,K(a[1])];case
+2:return[2,K(a[1])];case
+3:return[3,K(a[1])];case
+4:return[4,K(a[1])];case
+5:return[5,K(a[1])];case
+6:return[6,K(a[1])];case
+7:return[7,K(a[1])];case
 8:var
-b=a[1];return[8,b,H(a[2])];case
+b=a[1];return[8,b,K(a[2])];case
 9:var
-c=a[2],d=a[1];return[9,c,d,H(a[3])];case
-10:return[10,H(a[1])];case
-11:return[11,H(a[1])];case
-12:return[12,H(a[1])];case
-13:return[13,H(a[1])];default:return[14,H(a[1])]}}function
-T(a){if(typeof
+c=a[2],d=a[1];return[9,c,d,K(a[3])];case
+10:return[10,K(a[1])];case
+11:return[11,K(a[1])];case
+12:return[12,K(a[1])];case
+13:return[13,K(a[1])];default:return[14,K(a[1])]}}function
+_(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
 switch(a[0]){case
 0:var
-c=T(a[1]),v=c[4],w=c[3],x=c[2],y=c[1],z=function(a){b(x,0);return 0};return[0,function(a){b(y,0);return 0},z,w,v];case
+c=_(a[1]),v=c[4],w=c[3],x=c[2],y=c[1],z=function(a){b(x,0);return 0};return[0,function(a){b(y,0);return 0},z,w,v];case
 1:var
-d=T(a[1]),A=d[4],B=d[3],C=d[2],D=d[1],E=function(a){b(C,0);return 0};return[0,function(a){b(D,0);return 0},E,B,A];case
+d=_(a[1]),A=d[4],B=d[3],C=d[2],D=d[1],E=function(a){b(C,0);return 0};return[0,function(a){b(D,0);return 0},E,B,A];case
 2:var
-e=T(a[1]),F=e[4],G=e[3],I=e[2],J=e[1],K=function(a){b(I,0);return 0};return[0,function(a){b(J,0);return 0},K,G,F];case
+e=_(a[1]),F=e[4],G=e[3],H=e[2],I=e[1],J=function(a){b(H,0);return 0};return[0,function(a){b(I,0);return 0},J,G,F];case
 3:var
-f=T(a[1]),M=f[4],N=f[3],O=f[2],P=f[1],Q=function(a){b(O,0);return 0};return[0,function(a){b(P,0);return 0},Q,N,M];case
+f=_(a[1]),L=f[4],M=f[3],O=f[2],P=f[1],Q=function(a){b(O,0);return 0};return[0,function(a){b(P,0);return 0},Q,M,L];case
 4:var
-g=T(a[1]),R=g[4],S=g[3],U=g[2],V=g[1],W=function(a){b(U,0);return 0};return[0,function(a){b(V,0);return 0},W,S,R];case
+g=_(a[1]),R=g[4],S=g[3],T=g[2],U=g[1],V=function(a){b(T,0);return 0};return[0,function(a){b(U,0);return 0},V,S,R];case
 5:var
-h=T(a[1]),X=h[4],Y=h[3],Z=h[2],_=h[1],$=function(a){b(Z,0);return 0};return[0,function(a){b(_,0);return 0},$,Y,X];case
+h=_(a[1]),W=h[4],X=h[3],Y=h[2],Z=h[1],$=function(a){b(Y,0);return 0};return[0,function(a){b(Z,0);return 0},$,X,W];case
 6:var
-i=T(a[1]),aa=i[4],ab=i[3],ac=i[2],ad=i[1],ae=function(a){b(ac,0);return 0};return[0,function(a){b(ad,0);return 0},ae,ab,aa];case
+i=_(a[1]),aa=i[4],ab=i[3],ac=i[2],ad=i[1],ae=function(a){b(ac,0);return 0};return[0,function(a){b(ad,0);return 0},ae,ab,aa];case
 7:var
-j=T(a[1]),af=j[4],ag=j[3],ah=j[2],ai=j[1],aj=function(a){b(ah,0);return 0};return[0,function(a){b(ai,0);return 0},aj,ag,af];case
+j=_(a[1]),af=j[4],ag=j[3],ah=j[2],ai=j[1],aj=function(a){b(ah,0);return 0};return[0,function(a){b(ai,0);return 0},aj,ag,af];case
 8:var
-k=T(a[2]),ak=k[4],al=k[3],am=k[2],an=k[1],ao=function(a){b(am,0);return 0};return[0,function(a){b(an,0);return 0},ao,al,ak];case
+k=_(a[2]),ak=k[4],al=k[3],am=k[2],an=k[1],ao=function(a){b(am,0);return 0};return[0,function(a){b(an,0);return 0},ao,al,ak];case
 9:var
-ap=a[2],aq=a[1],l=T(a[3]),ar=l[4],as=l[3],at=l[2],au=l[1],m=T(L(H(aq),ap)),av=m[4],aw=m[3],ax=m[2],ay=m[1],az=function(a){b(av,0);b(ar,0);return 0},aA=function(a){b(as,0);b(aw,0);return 0},aB=function(a){b(ax,0);b(at,0);return 0};return[0,function(a){b(au,0);b(ay,0);return 0},aB,aA,az];case
+ap=a[2],aq=a[1],l=_(a[3]),ar=l[4],as=l[3],at=l[2],au=l[1],m=_(N(K(aq),ap)),av=m[4],aw=m[3],ax=m[2],ay=m[1],az=function(a){b(av,0);b(ar,0);return 0},aA=function(a){b(as,0);b(aw,0);return 0},aB=function(a){b(ax,0);b(at,0);return 0};return[0,function(a){b(au,0);b(ay,0);return 0},aB,aA,az];case
 10:var
-n=T(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){b(aE,0);return 0};return[0,function(a){b(aF,0);return 0},aG,aD,aC];case
+n=_(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){b(aE,0);return 0};return[0,function(a){b(aF,0);return 0},aG,aD,aC];case
 11:var
-o=T(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){b(aJ,0);return 0};return[0,function(a){b(aK,0);return 0},aL,aI,aH];case
+o=_(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){b(aJ,0);return 0};return[0,function(a){b(aK,0);return 0},aL,aI,aH];case
 12:var
-p=T(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){b(aO,0);return 0};return[0,function(a){b(aP,0);return 0},aQ,aN,aM];case
+p=_(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){b(aO,0);return 0};return[0,function(a){b(aP,0);return 0},aQ,aN,aM];case
 13:var
-q=T(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){b(aR,0);return 0},aW=function(a){b(aS,0);return 0},aX=function(a){b(aT,0);return 0};return[0,function(a){b(aU,0);return 0},aX,aW,aV];default:var
-r=T(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){b(aY,0);return 0},a3=function(a){b(aZ,0);return 0},a4=function(a){b(a0,0);return 0};return[0,function(a){b(a1,0);return 0},a4,a3,a2]}}function
-L(d,c){var
+q=_(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){b(aR,0);return 0},aW=function(a){b(aS,0);return 0},aX=function(a){b(aT,0);return 0};return[0,function(a){b(aU,0);return 0},aX,aW,aV];default:var
+r=_(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){b(aY,0);return 0},a3=function(a){b(aZ,0);return 0},a4=function(a){b(a0,0);return 0};return[0,function(a){b(a1,0);return 0},a4,a3,a2]}}function
+N(d,c){var
 a=0;if(typeof
 d==="number")if(typeof
 c==="number")return 0;else
@@ -1262,12 +1262,12 @@ switch(c[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,x,l3]}else
+9:a=6;break;default:throw[0,y,mW]}else
 switch(d[0]){case
 0:var
 e=0,t=d[1];if(typeof
 c!=="number")switch(c[0]){case
-0:return[0,L(t,c[1])];case
+0:return[0,N(t,c[1])];case
 8:a=5;e=1;break;case
 9:a=6;e=1;break;case
 10:e=1;break;case
@@ -1278,7 +1278,7 @@ c!=="number")switch(c[0]){case
 1:var
 f=0,u=d[1];if(typeof
 c!=="number")switch(c[0]){case
-1:return[1,L(u,c[1])];case
+1:return[1,N(u,c[1])];case
 8:a=5;f=1;break;case
 9:a=6;f=1;break;case
 10:f=1;break;case
@@ -1290,7 +1290,7 @@ c!=="number")switch(c[0]){case
 g=0,v=d[1];if(typeof
 c==="number")g=1;else
 switch(c[0]){case
-2:return[2,L(v,c[1])];case
+2:return[2,N(v,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1302,7 +1302,7 @@ switch(c[0]){case
 h=0,w=d[1];if(typeof
 c==="number")h=1;else
 switch(c[0]){case
-3:return[3,L(w,c[1])];case
+3:return[3,N(w,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1311,10 +1311,10 @@ switch(c[0]){case
 13:a=3;break;case
 14:a=4;break;default:h=1}if(h)a=7;break;case
 4:var
-i=0,y=d[1];if(typeof
+i=0,x=d[1];if(typeof
 c==="number")i=1;else
 switch(c[0]){case
-4:return[4,L(y,c[1])];case
+4:return[4,N(x,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1326,7 +1326,7 @@ switch(c[0]){case
 j=0,z=d[1];if(typeof
 c==="number")j=1;else
 switch(c[0]){case
-5:return[5,L(z,c[1])];case
+5:return[5,N(z,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1338,7 +1338,7 @@ switch(c[0]){case
 k=0,A=d[1];if(typeof
 c==="number")k=1;else
 switch(c[0]){case
-6:return[6,L(A,c[1])];case
+6:return[6,N(A,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1350,7 +1350,7 @@ switch(c[0]){case
 l=0,B=d[1];if(typeof
 c==="number")l=1;else
 switch(c[0]){case
-7:return[7,L(B,c[1])];case
+7:return[7,N(B,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1363,40 +1363,40 @@ m=0,C=d[2],D=d[1];if(typeof
 c==="number")m=1;else
 switch(c[0]){case
 8:var
-E=c[1],F=L(C,c[2]);return[8,L(D,E),F];case
+E=c[1],F=N(C,c[2]);return[8,N(D,E),F];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,x,ma];break;case
+14:a=4;break;default:m=1}if(m)throw[0,y,m5];break;case
 9:var
-n=0,G=d[3],I=d[2],J=d[1];if(typeof
+n=0,G=d[3],H=d[2],I=d[1];if(typeof
 c==="number")n=1;else
 switch(c[0]){case
 8:a=5;break;case
 9:var
-K=c[3],M=c[2],N=c[1],s=T(L(H(I),N)),O=s[4];b(s[2],0);b(O,0);return[9,J,M,L(G,K)];case
+J=c[3],L=c[2],M=c[1],s=_(N(K(H),M)),O=s[4];b(s[2],0);b(O,0);return[9,I,L,N(G,J)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,x,mb];break;case
+14:a=4;break;default:n=1}if(n)throw[0,y,m6];break;case
 10:var
 P=d[1];if(typeof
-c!=="number"&&10===c[0])return[10,L(P,c[1])];throw[0,x,mc];case
+c!=="number"&&10===c[0])return[10,N(P,c[1])];throw[0,y,m7];case
 11:var
 o=0,Q=d[1];if(typeof
 c==="number")o=1;else
 switch(c[0]){case
 10:break;case
-11:return[11,L(Q,c[1])];default:o=1}if(o)throw[0,x,md];break;case
+11:return[11,N(Q,c[1])];default:o=1}if(o)throw[0,y,m8];break;case
 12:var
 p=0,R=d[1];if(typeof
 c==="number")p=1;else
 switch(c[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,L(R,c[1])];default:p=1}if(p)throw[0,x,me];break;case
+12:return[12,N(R,c[1])];default:p=1}if(p)throw[0,y,m9];break;case
 13:var
 q=0,S=d[1];if(typeof
 c==="number")q=1;else
@@ -1404,215 +1404,215 @@ switch(c[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,L(S,c[1])];default:q=1}if(q)throw[0,x,mf];break;default:var
-r=0,U=d[1];if(typeof
+13:return[13,N(S,c[1])];default:q=1}if(q)throw[0,y,m_];break;default:var
+r=0,T=d[1];if(typeof
 c==="number")r=1;else
 switch(c[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,L(U,c[1])];default:r=1}if(r)throw[0,x,mg]}switch(a){case
-0:throw[0,x,l6];case
-1:throw[0,x,l7];case
-2:throw[0,x,l8];case
-3:throw[0,x,l9];case
-4:throw[0,x,l_];case
-5:throw[0,x,l4];case
-6:throw[0,x,l5];default:throw[0,x,l$]}}var
-O=[G,mh,b1(0)];function
-cF(b,a){if(typeof
+14:return[14,N(T,c[1])];default:r=1}if(r)throw[0,y,m$]}switch(a){case
+0:throw[0,y,mZ];case
+1:throw[0,y,m0];case
+2:throw[0,y,m1];case
+3:throw[0,y,m2];case
+4:throw[0,y,m3];case
+5:throw[0,y,mX];case
+6:throw[0,y,mY];default:throw[0,y,m4]}}var
+S=[J,na,ci(0)];function
+c4(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
-a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw O}}function
-b_(e,b,d){var
-a=cF(e,d);if(typeof
+a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw S}}function
+ct(e,b,d){var
+a=c4(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
-c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw O}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
-ah(c,d,a){if(typeof
-c==="number")return[0,0,y(d,a)];else
+c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw S}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
+an(c,d,a){if(typeof
+c==="number")return[0,0,z(d,a)];else
 switch(c[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-g=ah(c[1],d,a[1]);return[0,[0,g[1]],g[2]]}break;case
+g=an(c[1],d,a[1]);return[0,[0,g[1]],g[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
-h=ah(c[1],d,a[1]);return[0,[1,h[1]],h[2]]}break;case
+h=an(c[1],d,a[1]);return[0,[1,h[1]],h[2]]}break;case
 2:if(typeof
 a!=="number"&&2===a[0]){var
-i=ah(c[1],d,a[1]);return[0,[2,i[1]],i[2]]}break;case
+i=an(c[1],d,a[1]);return[0,[2,i[1]],i[2]]}break;case
 3:if(typeof
 a!=="number"&&3===a[0]){var
-j=ah(c[1],d,a[1]);return[0,[3,j[1]],j[2]]}break;case
+j=an(c[1],d,a[1]);return[0,[3,j[1]],j[2]]}break;case
 4:if(typeof
 a!=="number"&&4===a[0]){var
-k=ah(c[1],d,a[1]);return[0,[4,k[1]],k[2]]}break;case
+k=an(c[1],d,a[1]);return[0,[4,k[1]],k[2]]}break;case
 5:if(typeof
 a!=="number"&&5===a[0]){var
-l=ah(c[1],d,a[1]);return[0,[5,l[1]],l[2]]}break;case
+l=an(c[1],d,a[1]);return[0,[5,l[1]],l[2]]}break;case
 6:if(typeof
 a!=="number"&&6===a[0]){var
-m=ah(c[1],d,a[1]);return[0,[6,m[1]],m[2]]}break;case
+m=an(c[1],d,a[1]);return[0,[6,m[1]],m[2]]}break;case
 7:if(typeof
 a!=="number"&&7===a[0]){var
-n=ah(c[1],d,a[1]);return[0,[7,n[1]],n[2]]}break;case
+n=an(c[1],d,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=c[2];if(al([0,c[1]],[0,o]))throw O;var
-p=ah(x,d,w);return[0,[8,o,p[1]],p[2]]}break;case
+o=a[1],w=a[2],x=c[2];if(ac([0,c[1]],[0,o]))throw S;var
+p=an(x,d,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-e=a[2],f=a[1],z=a[3],A=c[3],B=c[2],C=c[1],E=[0,D(f)];if(al([0,D(C)],E))throw O;var
-F=[0,D(e)];if(al([0,D(B)],F))throw O;var
-q=T(L(H(f),e)),G=q[4];b(q[2],0);b(G,0);var
-r=ah(D(A),d,z),I=r[2];return[0,[9,f,e,H(r[1])],I]}break;case
+e=a[2],f=a[1],y=a[3],A=c[3],B=c[2],C=c[1],D=[0,F(f)];if(ac([0,F(C)],D))throw S;var
+E=[0,F(e)];if(ac([0,F(B)],E))throw S;var
+q=_(N(K(f),e)),G=q[4];b(q[2],0);b(G,0);var
+r=an(F(A),d,y),H=r[2];return[0,[9,f,e,K(r[1])],H]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
-s=ah(c[1],d,a[1]);return[0,[10,s[1]],s[2]]}break;case
+s=an(c[1],d,a[1]);return[0,[10,s[1]],s[2]]}break;case
 11:if(typeof
 a!=="number"&&11===a[0]){var
-t=ah(c[1],d,a[1]);return[0,[11,t[1]],t[2]]}break;case
+t=an(c[1],d,a[1]);return[0,[11,t[1]],t[2]]}break;case
 13:if(typeof
 a!=="number"&&13===a[0]){var
-u=ah(c[1],d,a[1]);return[0,[13,u[1]],u[2]]}break;case
+u=an(c[1],d,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=ah(c[1],d,a[1]);return[0,[14,v[1]],v[2]]}break}throw O}function
-y(b,a){if(typeof
+v=an(c[1],d,a[1]);return[0,[14,v[1]],v[2]]}break}throw S}function
+z(b,a){if(typeof
 b==="number")return[0,0,a];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-s=y(b[1],a[1]);return[0,[0,s[1]],s[2]]}break;case
+s=z(b[1],a[1]);return[0,[0,s[1]],s[2]]}break;case
 1:if(typeof
 a!=="number"&&0===a[0]){var
-t=y(b[1],a[1]);return[0,[1,t[1]],t[2]]}break;case
+t=z(b[1],a[1]);return[0,[1,t[1]],t[2]]}break;case
 2:var
-ad=b[2],u=cF(b[1],a),e=u[2],ae=u[1];if(typeof
+ae=b[2],u=c4(b[1],a),e=u[2],af=u[1];if(typeof
 e!=="number"&&1===e[0]){var
-v=y(ad,e[1]);return[0,[2,ae,v[1]],v[2]]}throw O;case
+v=z(ae,e[1]);return[0,[2,af,v[1]],v[2]]}throw S;case
 3:var
-af=b[2],w=cF(b[1],a),f=w[2],ag=w[1];if(typeof
+ag=b[2],w=c4(b[1],a),f=w[2],ah=w[1];if(typeof
 f!=="number"&&1===f[0]){var
-x=y(af,f[1]);return[0,[3,ag,x[1]],x[2]]}throw O;case
+x=z(ag,f[1]);return[0,[3,ah,x[1]],x[2]]}throw S;case
 4:var
-ai=b[4],aj=b[1],g=b_(b[2],b[3],a),h=g[3],ak=g[1];if(typeof
+ai=b[4],aj=b[1],g=ct(b[2],b[3],a),h=g[3],ak=g[1];if(typeof
 h!=="number"&&2===h[0]){var
-am=g[2],z=y(ai,h[1]);return[0,[4,aj,ak,am,z[1]],z[2]]}throw O;case
+al=g[2],y=z(ai,h[1]);return[0,[4,aj,ak,al,y[1]],y[2]]}throw S;case
 5:var
-ao=b[4],ap=b[1],i=b_(b[2],b[3],a),j=i[3],aq=i[1];if(typeof
+am=b[4],ao=b[1],i=ct(b[2],b[3],a),j=i[3],ap=i[1];if(typeof
 j!=="number"&&3===j[0]){var
-ar=i[2],A=y(ao,j[1]);return[0,[5,ap,aq,ar,A[1]],A[2]]}throw O;case
+aq=i[2],A=z(am,j[1]);return[0,[5,ao,ap,aq,A[1]],A[2]]}throw S;case
 6:var
-as=b[4],at=b[1],k=b_(b[2],b[3],a),l=k[3],au=k[1];if(typeof
+ar=b[4],as=b[1],k=ct(b[2],b[3],a),l=k[3],at=k[1];if(typeof
 l!=="number"&&4===l[0]){var
-av=k[2],B=y(as,l[1]);return[0,[6,at,au,av,B[1]],B[2]]}throw O;case
+av=k[2],B=z(ar,l[1]);return[0,[6,as,at,av,B[1]],B[2]]}throw S;case
 7:var
-aw=b[4],ax=b[1],m=b_(b[2],b[3],a),n=m[3],ay=m[1];if(typeof
+aw=b[4],ax=b[1],m=ct(b[2],b[3],a),n=m[3],ay=m[1];if(typeof
 n!=="number"&&5===n[0]){var
-az=m[2],C=y(aw,n[1]);return[0,[7,ax,ay,az,C[1]],C[2]]}throw O;case
+az=m[2],C=z(aw,n[1]);return[0,[7,ax,ay,az,C[1]],C[2]]}throw S;case
 8:var
-aA=b[4],aB=b[1],o=b_(b[2],b[3],a),p=o[3],aC=o[1];if(typeof
+aA=b[4],aB=b[1],o=ct(b[2],b[3],a),p=o[3],aC=o[1];if(typeof
 p!=="number"&&6===p[0]){var
-aD=o[2],E=y(aA,p[1]);return[0,[8,aB,aC,aD,E[1]],E[2]]}throw O;case
+aD=o[2],D=z(aA,p[1]);return[0,[8,aB,aC,aD,D[1]],D[2]]}throw S;case
 9:var
-aE=b[2],F=cF(b[1],a),q=F[2],aF=F[1];if(typeof
+aE=b[2],E=c4(b[1],a),q=E[2],aF=E[1];if(typeof
 q!=="number"&&7===q[0]){var
-G=y(aE,q[1]);return[0,[9,aF,G[1]],G[2]]}throw O;case
+G=z(aE,q[1]);return[0,[9,aF,G[1]],G[2]]}throw S;case
 10:var
-H=y(b[1],a);return[0,[10,H[1]],H[2]];case
+H=z(b[1],a);return[0,[10,H[1]],H[2]];case
 11:var
-aG=b[1],I=y(b[2],a);return[0,[11,aG,I[1]],I[2]];case
+aG=b[1],I=z(b[2],a);return[0,[11,aG,I[1]],I[2]];case
 12:var
-aH=b[1],J=y(b[2],a);return[0,[12,aH,J[1]],J[2]];case
+aH=b[1],J=z(b[2],a);return[0,[12,aH,J[1]],J[2]];case
 13:if(typeof
 a!=="number"&&8===a[0]){var
-K=a[1],aI=a[2],aJ=b[3],aK=b[1];if(al([0,b[2]],[0,K]))throw O;var
-L=y(aJ,aI);return[0,[13,aK,K,L[1]],L[2]]}break;case
+K=a[1],aI=a[2],aJ=b[3],aK=b[1];if(ac([0,b[2]],[0,K]))throw S;var
+L=z(aJ,aI);return[0,[13,aK,K,L[1]],L[2]]}break;case
 14:if(typeof
 a!=="number"&&9===a[0]){var
-M=a[1],aL=a[3],aM=b[3],aN=b[2],aO=b[1],aP=[0,D(M)];if(al([0,D(aN)],aP))throw O;var
-N=y(aM,D(aL));return[0,[14,aO,M,N[1]],N[2]]}break;case
+M=a[1],aL=a[3],aM=b[3],aN=b[2],aO=b[1],aP=[0,F(M)];if(ac([0,F(aN)],aP))throw S;var
+N=z(aM,F(aL));return[0,[14,aO,M,N[1]],N[2]]}break;case
 15:if(typeof
 a!=="number"&&10===a[0]){var
-P=y(b[1],a[1]);return[0,[15,P[1]],P[2]]}break;case
+O=z(b[1],a[1]);return[0,[15,O[1]],O[2]]}break;case
 16:if(typeof
 a!=="number"&&11===a[0]){var
-Q=y(b[1],a[1]);return[0,[16,Q[1]],Q[2]]}break;case
+P=z(b[1],a[1]);return[0,[16,P[1]],P[2]]}break;case
 17:var
-aQ=b[1],R=y(b[2],a);return[0,[17,aQ,R[1]],R[2]];case
+aQ=b[1],Q=z(b[2],a);return[0,[17,aQ,Q[1]],Q[2]];case
 18:var
-S=b[2],r=b[1];if(0===r[0]){var
-W=r[1],aU=W[2],X=y(W[1],a),aV=X[1],Y=y(S,X[2]);return[0,[18,[0,[0,aV,aU]],Y[1]],Y[2]]}var
-Z=r[1],aW=Z[2],_=y(Z[1],a),aX=_[1],$=y(S,_[2]);return[0,[18,[1,[0,aX,aW]],$[1]],$[2]];case
+R=b[2],r=b[1];if(0===r[0]){var
+W=r[1],aU=W[2],X=z(W[1],a),aV=X[1],Y=z(R,X[2]);return[0,[18,[0,[0,aV,aU]],Y[1]],Y[2]]}var
+Z=r[1],aW=Z[2],_=z(Z[1],a),aX=_[1],$=z(R,_[2]);return[0,[18,[1,[0,aX,aW]],$[1]],$[2]];case
 19:if(typeof
 a!=="number"&&13===a[0]){var
-T=y(b[1],a[1]);return[0,[19,T[1]],T[2]]}break;case
+T=z(b[1],a[1]);return[0,[19,T[1]],T[2]]}break;case
 20:if(typeof
 a!=="number"&&1===a[0]){var
-aR=b[2],aS=b[1],U=y(b[3],a[1]);return[0,[20,aS,aR,U[1]],U[2]]}break;case
+aR=b[2],aS=b[1],U=z(b[3],a[1]);return[0,[20,aS,aR,U[1]],U[2]]}break;case
 21:if(typeof
 a!=="number"&&2===a[0]){var
-aT=b[1],V=y(b[2],a[1]);return[0,[21,aT,V[1]],V[2]]}break;case
+aT=b[1],V=z(b[2],a[1]);return[0,[21,aT,V[1]],V[2]]}break;case
 23:var
 d=b[2],c=b[1];if(typeof
 c==="number")switch(c){case
-0:return an(c,d,a);case
-1:return an(c,d,a);case
+0:return au(c,d,a);case
+1:return au(c,d,a);case
 2:if(typeof
 a!=="number"&&14===a[0]){var
-aa=y(d,a[1]);return[0,[23,2,aa[1]],aa[2]]}throw O;default:return an(c,d,a)}else
+aa=z(d,a[1]);return[0,[23,2,aa[1]],aa[2]]}throw S;default:return au(c,d,a)}else
 switch(c[0]){case
-0:return an(c,d,a);case
-1:return an(c,d,a);case
-2:return an(c,d,a);case
-3:return an(c,d,a);case
-4:return an(c,d,a);case
-5:return an(c,d,a);case
-6:return an(c,d,a);case
-7:return an(c,d,a);case
-8:return an([8,c[1],c[2]],d,a);case
+0:return au(c,d,a);case
+1:return au(c,d,a);case
+2:return au(c,d,a);case
+3:return au(c,d,a);case
+4:return au(c,d,a);case
+5:return au(c,d,a);case
+6:return au(c,d,a);case
+7:return au(c,d,a);case
+8:return au([8,c[1],c[2]],d,a);case
 9:var
-aY=c[1],ab=ah(c[2],d,a),ac=ab[2];return[0,[23,[9,aY,ab[1]],ac[1]],ac[2]];case
-10:return an(c,d,a);default:return an(c,d,a)}}throw O}function
-an(d,c,b){var
-a=y(c,b);return[0,[23,d,a[1]],a[2]]}function
-ao(l,g,a){var
-b=h(a),i=0<=g?l:0,d=br(g);if(d<=b)return a;var
-m=2===i?48:32,c=bt(d,m);switch(i){case
-0:aY(a,0,c,0,b);break;case
-1:aY(a,0,c,d-b|0,b);break;default:var
+aY=c[1],ab=an(c[2],d,a),ad=ab[2];return[0,[23,[9,aY,ab[1]],ad[1]],ad[2]];case
+10:return au(c,d,a);default:return au(c,d,a)}}throw S}function
+au(d,c,b){var
+a=z(c,b);return[0,[23,d,a[1]],a[2]]}function
+av(k,g,a){var
+b=l(a),h=0<=g?k:0,d=bz(g);if(d<=b)return a;var
+m=2===h?48:32,c=bB(d,m);switch(h){case
+0:a8(a,0,c,0,b);break;case
+1:a8(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-j=0;if(43!==C(a,0)&&45!==C(a,0)&&32!==C(a,0)){e=1;j=1}if(!j){bD(c,0,C(a,0));aY(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==E(a,0)&&45!==E(a,0)&&32!==E(a,0)){e=1;i=1}if(!i){bO(c,0,E(a,0));a8(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
-f=0;if(1<b&&48===C(a,0)){var
-k=0;if(h1!==C(a,1)&&88!==C(a,1)){f=1;k=1}if(!k){bD(c,1,C(a,1));aY(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)aY(a,0,c,d-b|0,b)}}return X(c)}function
-bK(l,b){var
-c=br(l),a=h(b),d=C(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+ja>>>0))e=1}else
+f=0;if(1<b&&48===E(a,0)){var
+j=0;if(iI!==E(a,1)&&88!==E(a,1)){f=1;j=1}if(!j){bO(c,1,E(a,1));a8(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)a8(a,0,c,d-b|0,b)}}return ad(c)}function
+bW(k,b){var
+c=bz(k),a=l(b),d=E(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+j3>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-k=0;if(h1===C(b,1)||88===C(b,1))k=1;if(k){var
-i=bt(c+2|0,48);bD(i,1,C(b,1));aY(b,2,i,(c-a|0)+4|0,a-2|0);return X(i)}}e=1;f=1;break;case
+j=0;if(iI===E(b,1)||88===E(b,1))j=1;if(j){var
+h=bB(c+2|0,48);bO(h,1,E(b,1));a8(b,2,h,(c-a|0)+4|0,a-2|0);return ad(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=bt(c+1|0,48);bD(g,0,d);aY(b,1,g,(c-a|0)+2|0,a-1|0);return X(g)}}if(e&&a<c){var
-j=bt(c,48);aY(b,0,j,c-a|0,a);return X(j)}return b}function
-mi(l){var
-k=0,E=h(l);for(;;){if(E<=k)var
-p=l;else{var
-o=at(l,k)+jS|0,q=0;if(59<o>>>0){if(33<o-61>>>0)q=1}else
+g=bB(c+1|0,48);bO(g,0,d);a8(b,1,g,(c-a|0)+2|0,a-1|0);return ad(g)}}if(e&&a<c){var
+i=bB(c,48);a8(b,0,i,c-a|0,a);return ad(i)}return b}function
+nb(k){var
+j=0,E=l(k);for(;;){if(E<=j)var
+p=k;else{var
+o=aA(k,j)+kO|0,q=0;if(59<o>>>0){if(33<o-61>>>0)q=1}else
 if(2===o)q=1;if(!q){var
-k=k+1|0;continue}var
-e=aF(l),a=[0,0],v=ar(e)-1|0,A=0;if(!(v<0)){var
-j=A;for(;;){var
-f=b0(e,j),g=0;if(32<=f){var
-m=f+hJ|0,r=0;if(58<m>>>0){if(93<=m)r=1}else
+j=j+1|0;continue}var
+e=aP(k),a=[0,0],u=ay(e)-1|0,A=0;if(!(u<0)){var
+i=A;for(;;){var
+f=ch(e,i),g=0;if(32<=f){var
+m=f+iq|0,r=0;if(58<m>>>0){if(93<=m)r=1}else
 if(56<m-1>>>0){g=1;r=1}if(!r){var
 n=1;g=2}}else
 if(11<=f){if(13===f)g=1}else
@@ -1621,247 +1621,247 @@ if(8<=f)g=1;switch(g){case
 n=4;break;case
 1:var
 n=2;break}a[1]=a[1]+n|0;var
-D=j+1|0;if(v!==j){var
-j=D;continue}break}}if(a[1]===ar(e)){var
-t=ar(e),u=K(t);bq(e,0,u,0,t);var
-x=u}else{var
-b=K(a[1]);a[1]=0;var
-w=ar(e)-1|0,B=0;if(!(w<0)){var
-i=B;for(;;){var
-c=b0(e,i),d=0;if(35<=c)if(92===c)d=2;else
-if(dp<=c)d=1;else
+D=i+1|0;if(u!==i){var
+i=D;continue}break}}if(a[1]===ay(e)){var
+s=ay(e),t=M(s);by(e,0,t,0,s);var
+x=t}else{var
+b=M(a[1]);a[1]=0;var
+w=ay(e)-1|0,B=0;if(!(w<0)){var
+h=B;for(;;){var
+c=ch(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(dK<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
 if(14<=c)d=1;else
 switch(c){case
-8:s(b,a[1],92);a[1]++;s(b,a[1],98);break;case
-9:s(b,a[1],92);a[1]++;s(b,a[1],jV);break;case
-10:s(b,a[1],92);a[1]++;s(b,a[1],jY);break;case
-13:s(b,a[1],92);a[1]++;s(b,a[1],114);break;default:d=1}switch(d){case
-1:s(b,a[1],92);a[1]++;s(b,a[1],48+(c/fb|0)|0);a[1]++;s(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;s(b,a[1],48+(c%10|0)|0);break;case
-2:s(b,a[1],92);a[1]++;s(b,a[1],c);break;case
-3:s(b,a[1],c);break}a[1]++;var
-C=i+1|0;if(w!==i){var
-i=C;continue}break}}var
+8:v(b,a[1],92);a[1]++;v(b,a[1],98);break;case
+9:v(b,a[1],92);a[1]++;v(b,a[1],kR);break;case
+10:v(b,a[1],92);a[1]++;v(b,a[1],kU);break;case
+13:v(b,a[1],92);a[1]++;v(b,a[1],114);break;default:d=1}switch(d){case
+1:v(b,a[1],92);a[1]++;v(b,a[1],48+(c/fB|0)|0);a[1]++;v(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;v(b,a[1],48+(c%10|0)|0);break;case
+2:v(b,a[1],92);a[1]++;v(b,a[1],c);break;case
+3:v(b,a[1],c);break}a[1]++;var
+C=h+1|0;if(w!==h){var
+h=C;continue}break}}var
 x=b}var
-p=X(x)}var
-y=h(p),z=bt(y+2|0,34);aU(p,0,z,1,y);return X(z)}}function
-gb(d,g){var
-h=br(g),f=m9[1];switch(d[2]){case
+p=ad(x)}var
+y=l(p),z=bB(y+2|0,34);a5(p,0,z,1,y);return ad(z)}}function
+gE(d,f){var
+g=bz(f),e=n2[1];switch(d[2]){case
 0:var
-b=jq;break;case
+b=kh;break;case
 1:var
-b=fd;break;case
+b=fD;break;case
 2:var
 b=69;break;case
 3:var
-b=eV;break;case
+b=fi;break;case
 4:var
 b=71;break;case
 5:var
-b=f;break;case
+b=e;break;case
 6:var
-b=ju;break;case
+b=km;break;case
 7:var
 b=72;break;default:var
 b=70}var
-c=f9(16);bJ(c,37);switch(d[1]){case
+c=gA(16);bV(c,37);switch(d[1]){case
 0:break;case
-1:bJ(c,43);break;default:bJ(c,32)}if(8<=d[2])bJ(c,35);bJ(c,46);S(c,a(e+h));bJ(c,b);return f$(c)}function
-cG(n,a){if(13<=n){var
-g=[0,0],i=h(a)-1|0,o=0;if(!(i<0)){var
-c=o;for(;;){if(!(9<at(a,c)+dj>>>0))g[1]++;var
-r=c+1|0;if(i!==c){var
+1:bV(c,43);break;default:bV(c,32)}if(8<=d[2])bV(c,35);bV(c,46);Z(c,a(h+g));bV(c,b);return gC(c)}function
+c5(n,a){if(13<=n){var
+g=[0,0],h=l(a)-1|0,o=0;if(!(h<0)){var
+c=o;for(;;){if(!(9<aA(a,c)+dF>>>0))g[1]++;var
+r=c+1|0;if(h!==c){var
 c=r;continue}break}}var
-j=g[1],k=K(h(a)+((j-1|0)/3|0)|0),l=[0,0],d=function(a){bD(k,l[1],a);l[1]++;return 0},e=[0,((j-1|0)%3|0)+1|0],m=h(a)-1|0,p=0;if(!(m<0)){var
+i=g[1],j=M(l(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){bO(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],m=l(a)-1|0,p=0;if(!(m<0)){var
 b=p;for(;;){var
-f=at(a,b);if(9<f+dj>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=aA(a,b);if(9<f+dF>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 q=b+1|0;if(m!==b){var
-b=q;continue}break}}return X(k)}return a}function
-m_(b,c){switch(b){case
+b=q;continue}break}}return ad(j)}return a}function
+n3(b,c){switch(b){case
 1:var
-a=mk;break;case
+a=nd;break;case
 2:var
-a=ml;break;case
+a=ne;break;case
 4:var
-a=mn;break;case
+a=ng;break;case
 5:var
-a=mo;break;case
+a=nh;break;case
 6:var
-a=mp;break;case
+a=ni;break;case
 7:var
-a=mq;break;case
+a=nj;break;case
 8:var
-a=mr;break;case
+a=nk;break;case
 9:var
-a=ms;break;case
+a=nl;break;case
 10:var
-a=mt;break;case
+a=nm;break;case
 11:var
-a=mu;break;case
+a=nn;break;case
 0:case
 13:var
-a=mj;break;case
+a=nc;break;case
 3:case
 14:var
-a=mm;break;default:var
-a=mv}return cG(b,cv(a,c))}function
-m$(b,c){switch(b){case
+a=nf;break;default:var
+a=no}return c5(b,cV(a,c))}function
+n4(b,c){switch(b){case
 1:var
-a=mK;break;case
+a=nD;break;case
 2:var
-a=mL;break;case
+a=nE;break;case
 4:var
-a=mN;break;case
+a=nG;break;case
 5:var
-a=mO;break;case
+a=nH;break;case
 6:var
-a=mP;break;case
+a=nI;break;case
 7:var
-a=mQ;break;case
+a=nJ;break;case
 8:var
-a=mR;break;case
+a=nK;break;case
 9:var
-a=mS;break;case
+a=nL;break;case
 10:var
-a=mT;break;case
+a=nM;break;case
 11:var
-a=mU;break;case
+a=nN;break;case
 0:case
 13:var
-a=mJ;break;case
+a=nC;break;case
 3:case
 14:var
-a=mM;break;default:var
-a=mV}return cG(b,cv(a,c))}function
-na(b,c){switch(b){case
+a=nF;break;default:var
+a=nO}return c5(b,cV(a,c))}function
+n5(b,c){switch(b){case
 1:var
-a=mX;break;case
+a=nQ;break;case
 2:var
-a=mY;break;case
+a=nR;break;case
 4:var
-a=m0;break;case
+a=nT;break;case
 5:var
-a=m1;break;case
+a=nU;break;case
 6:var
-a=m2;break;case
+a=nV;break;case
 7:var
-a=m3;break;case
+a=nW;break;case
 8:var
-a=m4;break;case
+a=nX;break;case
 9:var
-a=m5;break;case
+a=nY;break;case
 10:var
-a=m6;break;case
+a=nZ;break;case
 11:var
-a=m7;break;case
+a=n0;break;case
 0:case
 13:var
-a=mW;break;case
+a=nP;break;case
 3:case
 14:var
-a=mZ;break;default:var
-a=m8}return cG(b,cv(a,c))}function
-nb(b,c){switch(b){case
+a=nS;break;default:var
+a=n1}return c5(b,cV(a,c))}function
+n6(b,c){switch(b){case
 1:var
-a=mx;break;case
+a=nq;break;case
 2:var
-a=my;break;case
+a=nr;break;case
 4:var
-a=mA;break;case
+a=nt;break;case
 5:var
-a=mB;break;case
+a=nu;break;case
 6:var
-a=mC;break;case
+a=nv;break;case
 7:var
-a=mD;break;case
+a=nw;break;case
 8:var
-a=mE;break;case
+a=nx;break;case
 9:var
-a=mF;break;case
+a=ny;break;case
 10:var
-a=mG;break;case
+a=nz;break;case
 11:var
-a=mH;break;case
+a=nA;break;case
 0:case
 13:var
-a=mw;break;case
+a=np;break;case
 3:case
 14:var
-a=mz;break;default:var
-a=mI}return cG(b,xI(a,c))}function
-a0(b,e,a){function
+a=ns;break;default:var
+a=nB}return c5(b,zG(a,c))}function
+a_(b,e,a){function
 f(d){switch(b[1]){case
 0:var
 c=45;break;case
 1:var
 c=43;break;default:var
-c=32}return xE(a,e,c)}function
-k(c){var
-b=xq(a);return 3===b?a<0.?nd:ne:4<=b?nf:c}switch(b[2]){case
+c=32}return zC(a,e,c)}function
+j(c){var
+b=zp(a);return 3===b?a<0.?n8:n9:4<=b?n_:c}switch(b[2]){case
 5:var
-d=fw(gb(b,e),a),c=0,l=h(d);for(;;){if(c===l)var
-j=0;else{var
-g=C(d,c)-46|0,i=0;if(23<g>>>0){if(55===g)i=1}else
-if(21<g-1>>>0)i=1;if(!i){var
+d=f2(gE(b,e),a),c=0,k=l(d);for(;;){if(c===k)var
+i=0;else{var
+g=E(d,c)-46|0,h=0;if(23<g>>>0){if(55===g)h=1}else
+if(21<g-1>>>0)h=1;if(!h){var
 c=c+1|0;continue}var
-j=1}var
-m=j?d:Y(d,nc);return k(m)}case
+i=1}var
+m=i?d:ae(d,n7);return j(m)}case
 6:return f(0);case
-7:return X(f3(le,aF(f(0))));case
-8:return k(f(0));default:return fw(gb(b,e),a)}}function
-cl(e,G,F,E){var
-c=G,a=F,d=E;for(;;)if(typeof
+7:return ad(gv(l8,aP(f(0))));case
+8:return j(f(0));default:return f2(gE(b,e),a)}}function
+cM(e,G,E,D){var
+c=G,a=E,d=D;for(;;)if(typeof
 d==="number")return b(c,a);else
 switch(d[0]){case
 0:var
-I=d[1];return function(b){return o(c,[5,a,b],I)};case
+H=d[1];return function(b){return t(c,[5,a,b],H)};case
 1:var
-J=d[1];return function(b){var
+I=d[1];return function(b){var
 e=0;if(40<=b)if(92===b)var
-d=k9;else
-if(dp<=b)e=1;else
+d=l1;else
+if(dK<=b)e=1;else
 e=2;else
 if(32<=b)if(39<=b)var
-d=k_;else
+d=l2;else
 e=2;else
 if(14<=b)e=1;else
 switch(b){case
 8:var
-d=k$;break;case
+d=l3;break;case
 9:var
-d=la;break;case
+d=l4;break;case
 10:var
-d=lb;break;case
+d=l5;break;case
 13:var
-d=lc;break;default:e=1}switch(e){case
+d=l6;break;default:e=1}switch(e){case
 1:var
-f=K(4);s(f,0,92);s(f,1,48+(b/fb|0)|0);s(f,2,48+((b/10|0)%10|0)|0);s(f,3,48+(b%10|0)|0);var
-d=X(f);break;case
+f=M(4);v(f,0,92);v(f,1,48+(b/fB|0)|0);v(f,2,48+((b/10|0)%10|0)|0);v(f,3,48+(b%10|0)|0);var
+d=ad(f);break;case
 2:var
-g=K(1);s(g,0,b);var
-d=X(g);break}var
-i=h(d),j=bt(i+2|0,39);aU(d,0,j,1,i);return o(c,[4,a,X(j)],J)};case
+g=M(1);v(g,0,b);var
+d=ad(g);break}var
+h=l(d),i=bB(h+2|0,39);a5(d,0,i,1,h);return t(c,[4,a,ad(i)],I)};case
 2:var
-L=d[2],M=d[1];return d8(c,a,L,M,function(a){return a});case
-3:return d8(c,a,d[2],d[1],mi);case
-4:return cH(c,a,d[4],d[2],d[3],m_,d[1]);case
-5:return cH(c,a,d[4],d[2],d[3],m$,d[1]);case
-6:return cH(c,a,d[4],d[2],d[3],na,d[1]);case
-7:return cH(c,a,d[4],d[2],d[3],nb,d[1]);case
+J=d[2],L=d[1];return er(c,a,J,L,function(a){return a});case
+3:return er(c,a,d[2],d[1],nb);case
+4:return c6(c,a,d[4],d[2],d[3],n3,d[1]);case
+5:return c6(c,a,d[4],d[2],d[3],n4,d[1]);case
+6:return c6(c,a,d[4],d[2],d[3],n5,d[1]);case
+7:return c6(c,a,d[4],d[2],d[3],n6,d[1]);case
 8:var
-i=d[4],j=d[3],l=d[2],g=d[1];if(typeof
-l==="number"){if(typeof
-j==="number")return j?function(d,b){return o(c,[4,a,a0(g,d,b)],i)}:function(b){return o(c,[4,a,a0(g,d6(g),b)],i)};var
-ae=j[1];return function(b){return o(c,[4,a,a0(g,ae,b)],i)}}else{if(0===l[0]){var
-p=l[2],q=l[1];if(typeof
-j==="number")return j?function(d,b){return o(c,[4,a,ao(q,p,a0(g,d,b))],i)}:function(b){return o(c,[4,a,ao(q,p,a0(g,d6(g),b))],i)};var
-af=j[1];return function(b){return o(c,[4,a,ao(q,p,a0(g,af,b))],i)}}var
-r=l[1];if(typeof
-j==="number")return j?function(e,d,b){return o(c,[4,a,ao(r,e,a0(g,d,b))],i)}:function(d,b){return o(c,[4,a,ao(r,d,a0(g,d6(g),b))],i)};var
-ag=j[1];return function(d,b){return o(c,[4,a,ao(r,d,a0(g,ag,b))],i)}}case
-9:return d8(c,a,d[2],d[1],k2);case
+h=d[4],i=d[3],j=d[2],g=d[1];if(typeof
+j==="number"){if(typeof
+i==="number")return i?function(d,b){return t(c,[4,a,a_(g,d,b)],h)}:function(b){return t(c,[4,a,a_(g,ep(g),b)],h)};var
+ae=i[1];return function(b){return t(c,[4,a,a_(g,ae,b)],h)}}else{if(0===j[0]){var
+o=j[2],p=j[1];if(typeof
+i==="number")return i?function(d,b){return t(c,[4,a,av(p,o,a_(g,d,b))],h)}:function(b){return t(c,[4,a,av(p,o,a_(g,ep(g),b))],h)};var
+af=i[1];return function(b){return t(c,[4,a,av(p,o,a_(g,af,b))],h)}}var
+q=j[1];if(typeof
+i==="number")return i?function(e,d,b){return t(c,[4,a,av(q,e,a_(g,d,b))],h)}:function(d,b){return t(c,[4,a,av(q,d,a_(g,ep(g),b))],h)};var
+ag=i[1];return function(d,b){return t(c,[4,a,av(q,d,a_(g,ag,b))],h)}}case
+9:return er(c,a,d[2],d[1],lU);case
 10:var
 a=[7,a],d=d[1];continue;case
 11:var
@@ -1869,352 +1869,356 @@ a=[2,a,d[1]],d=d[2];continue;case
 12:var
 a=[3,a,d[1]],d=d[2];continue;case
 13:var
-N=d[3],P=d[2],t=f9(16);d7(t,P);var
-C=f$(t);return function(b){return o(c,[4,a,C],N)};case
+N=d[3],O=d[2],r=gA(16);eq(r,O);var
+C=gC(r);return function(b){return t(c,[4,a,C],N)};case
 14:var
-Q=d[3],S=d[2];return function(d){var
-e=d[1],b=y(e,D(H(S)));if(typeof
-b[2]==="number")return o(c,a,A(b[1],Q));throw O};case
+P=d[3],Q=d[2];return function(d){var
+e=d[1],b=z(e,F(K(Q)));if(typeof
+b[2]==="number")return t(c,a,B(b[1],P));throw S};case
 15:var
-T=d[1];return function(d,b){return o(c,[6,a,function(a){return k(d,a,b)}],T)};case
+R=d[1];return function(d,b){return t(c,[6,a,function(a){return n(d,a,b)}],R)};case
 16:var
-U=d[1];return function(b){return o(c,[6,a,b],U)};case
+T=d[1];return function(b){return t(c,[6,a,b],T)};case
 17:var
 a=[0,a,d[1]],d=d[2];continue;case
 18:var
-n=d[1];if(0===n[0]){var
-V=d[2],W=n[1][1],Y=0,c=function(b,c,d){return function(a){return o(c,[1,b,[0,a]],d)}}(a,c,V),a=Y,d=W;continue}var
-Z=d[2],_=n[1][1],$=0,c=function(b,c,d){return function(a){return o(c,[1,b,[1,a]],d)}}(a,c,Z),a=$,d=_;continue;case
-19:throw[0,x,nh];case
+m=d[1];if(0===m[0]){var
+U=d[2],V=m[1][1],W=0,c=function(b,c,d){return function(a){return t(c,[1,b,[0,a]],d)}}(a,c,U),a=W,d=V;continue}var
+X=d[2],Z=m[1][1],_=0,c=function(b,c,d){return function(a){return t(c,[1,b,[1,a]],d)}}(a,c,X),a=_,d=Z;continue;case
+19:throw[0,y,oa];case
 20:var
-aa=d[3],ab=[8,a,ni];return function(a){return o(c,ab,aa)};case
+$=d[3],aa=[8,a,ob];return function(a){return t(c,aa,$)};case
 21:var
-ac=d[2];return function(b){return o(c,[4,a,cv(nj,b)],ac)};case
+ab=d[2];return function(b){return t(c,[4,a,cV(oc,b)],ab)};case
 22:var
-ad=d[1];return function(b){return o(c,[5,a,b],ad)};case
+ac=d[1];return function(b){return t(c,[5,a,b],ac)};case
 23:var
-f=d[2],m=d[1];if(typeof
-m==="number")switch(m){case
-0:return e<50?v(e+1|0,c,a,f):R(v,[0,c,a,f]);case
-1:return e<50?v(e+1|0,c,a,f):R(v,[0,c,a,f]);case
-2:throw[0,x,nk];default:return e<50?v(e+1|0,c,a,f):R(v,[0,c,a,f])}else
-switch(m[0]){case
-0:return e<50?v(e+1|0,c,a,f):R(v,[0,c,a,f]);case
-1:return e<50?v(e+1|0,c,a,f):R(v,[0,c,a,f]);case
-2:return e<50?v(e+1|0,c,a,f):R(v,[0,c,a,f]);case
-3:return e<50?v(e+1|0,c,a,f):R(v,[0,c,a,f]);case
-4:return e<50?v(e+1|0,c,a,f):R(v,[0,c,a,f]);case
-5:return e<50?v(e+1|0,c,a,f):R(v,[0,c,a,f]);case
-6:return e<50?v(e+1|0,c,a,f):R(v,[0,c,a,f]);case
-7:return e<50?v(e+1|0,c,a,f):R(v,[0,c,a,f]);case
-8:return e<50?v(e+1|0,c,a,f):R(v,[0,c,a,f]);case
+f=d[2],k=d[1];if(typeof
+k==="number")switch(k){case
+0:return e<50?w(e+1|0,c,a,f):Y(w,[0,c,a,f]);case
+1:return e<50?w(e+1|0,c,a,f):Y(w,[0,c,a,f]);case
+2:throw[0,y,od];default:return e<50?w(e+1|0,c,a,f):Y(w,[0,c,a,f])}else
+switch(k[0]){case
+0:return e<50?w(e+1|0,c,a,f):Y(w,[0,c,a,f]);case
+1:return e<50?w(e+1|0,c,a,f):Y(w,[0,c,a,f]);case
+2:return e<50?w(e+1|0,c,a,f):Y(w,[0,c,a,f]);case
+3:return e<50?w(e+1|0,c,a,f):Y(w,[0,c,a,f]);case
+4:return e<50?w(e+1|0,c,a,f):Y(w,[0,c,a,f]);case
+5:return e<50?w(e+1|0,c,a,f):Y(w,[0,c,a,f]);case
+6:return e<50?w(e+1|0,c,a,f):Y(w,[0,c,a,f]);case
+7:return e<50?w(e+1|0,c,a,f):Y(w,[0,c,a,f]);case
+8:return e<50?w(e+1|0,c,a,f):Y(w,[0,c,a,f]);case
 9:var
-B=m[2];return e<50?eP(e+1|0,c,a,B,f):R(eP,[0,c,a,B,f]);case
-10:return e<50?v(e+1|0,c,a,f):R(v,[0,c,a,f]);default:return e<50?v(e+1|0,c,a,f):R(v,[0,c,a,f])}default:var
-u=d[3],w=d[1],z=b(d[2],0);return e<50?eO(e+1|0,c,a,u,w,z):R(eO,[0,c,a,u,w,z])}}function
-eP(e,d,c,a,b){if(typeof
-a==="number")return e<50?v(e+1|0,d,c,b):R(v,[0,d,c,b]);else
+A=k[2];return e<50?fb(e+1|0,c,a,A,f):Y(fb,[0,c,a,A,f]);case
+10:return e<50?w(e+1|0,c,a,f):Y(w,[0,c,a,f]);default:return e<50?w(e+1|0,c,a,f):Y(w,[0,c,a,f])}default:var
+s=d[3],u=d[1],x=b(d[2],0);return e<50?fa(e+1|0,c,a,s,u,x):Y(fa,[0,c,a,s,u,x])}}function
+fb(e,d,c,a,b){if(typeof
+a==="number")return e<50?w(e+1|0,d,c,b):Y(w,[0,d,c,b]);else
 switch(a[0]){case
 0:var
-f=a[1];return function(a){return au(d,c,f,b)};case
+f=a[1];return function(a){return aB(d,c,f,b)};case
 1:var
-g=a[1];return function(a){return au(d,c,g,b)};case
+g=a[1];return function(a){return aB(d,c,g,b)};case
 2:var
-h=a[1];return function(a){return au(d,c,h,b)};case
+h=a[1];return function(a){return aB(d,c,h,b)};case
 3:var
-i=a[1];return function(a){return au(d,c,i,b)};case
+i=a[1];return function(a){return aB(d,c,i,b)};case
 4:var
-j=a[1];return function(a){return au(d,c,j,b)};case
+j=a[1];return function(a){return aB(d,c,j,b)};case
 5:var
-k=a[1];return function(a){return au(d,c,k,b)};case
+k=a[1];return function(a){return aB(d,c,k,b)};case
 6:var
-l=a[1];return function(a){return au(d,c,l,b)};case
+l=a[1];return function(a){return aB(d,c,l,b)};case
 7:var
-m=a[1];return function(a){return au(d,c,m,b)};case
+m=a[1];return function(a){return aB(d,c,m,b)};case
 8:var
-n=a[2];return function(a){return au(d,c,n,b)};case
+n=a[2];return function(a){return aB(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=L(H(a[1]),p);return function(a){return au(d,c,aa(q,o),b)};case
+o=a[3],p=a[2],q=N(K(a[1]),p);return function(a){return aB(d,c,ah(q,o),b)};case
 10:var
-r=a[1];return function(e,a){return au(d,c,r,b)};case
+r=a[1];return function(e,a){return aB(d,c,r,b)};case
 11:var
-s=a[1];return function(a){return au(d,c,s,b)};case
+s=a[1];return function(a){return aB(d,c,s,b)};case
 12:var
-t=a[1];return function(a){return au(d,c,t,b)};case
-13:throw[0,x,nl];default:throw[0,x,nm]}}function
-v(d,b,e,a){var
-c=[8,e,nn];return d<50?cl(d+1|0,b,c,a):R(cl,[0,b,c,a])}function
-eO(h,c,f,a,e,d){if(e){var
-i=e[1];return function(e){return ng(c,f,a,i,b(d,e))}}var
-g=[4,f,d];return h<50?cl(h+1|0,c,g,a):R(cl,[0,c,g,a])}function
-o(a,b,c){return fH(cl(0,a,b,c))}function
-au(a,b,c,d){return fH(eP(0,a,b,c,d))}function
-ng(a,b,c,d,e){return fH(eO(0,a,b,c,d,e))}function
-d8(f,e,d,a,c){if(typeof
-a==="number")return function(a){return o(f,[4,e,b(c,a)],d)};else{if(0===a[0]){var
-g=a[2],h=a[1];return function(a){return o(f,[4,e,ao(h,g,b(c,a))],d)}}var
-i=a[1];return function(g,a){return o(f,[4,e,ao(i,g,b(c,a))],d)}}}function
-cH(f,e,d,g,c,b,a){if(typeof
+t=a[1];return function(a){return aB(d,c,t,b)};case
+13:throw[0,y,oe];default:throw[0,y,of]}}function
+w(d,b,e,a){var
+c=[8,e,og];return d<50?cM(d+1|0,b,c,a):Y(cM,[0,b,c,a])}function
+fa(h,c,f,a,e,d){if(e){var
+i=e[1];return function(e){return n$(c,f,a,i,b(d,e))}}var
+g=[4,f,d];return h<50?cM(h+1|0,c,g,a):Y(cM,[0,c,g,a])}function
+t(a,b,c){return gb(cM(0,a,b,c))}function
+aB(a,b,c,d){return gb(fb(0,a,b,c,d))}function
+n$(a,b,c,d,e){return gb(fa(0,a,b,c,d,e))}function
+er(f,e,d,a,c){if(typeof
+a==="number")return function(a){return t(f,[4,e,b(c,a)],d)};else{if(0===a[0]){var
+g=a[2],h=a[1];return function(a){return t(f,[4,e,av(h,g,b(c,a))],d)}}var
+i=a[1];return function(g,a){return t(f,[4,e,av(i,g,b(c,a))],d)}}}function
+c6(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return o(f,[4,e,bK(g,k(b,a,c))],d)}:function(c){return o(f,[4,e,k(b,a,c)],d)};var
-l=c[1];return function(c){return o(f,[4,e,bK(l,k(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return t(f,[4,e,bW(g,n(b,a,c))],d)}:function(c){return t(f,[4,e,n(b,a,c)],d)};var
+k=c[1];return function(c){return t(f,[4,e,bW(k,n(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return o(f,[4,e,ao(i,h,bK(g,k(b,a,c)))],d)}:function(c){return o(f,[4,e,ao(i,h,k(b,a,c))],d)};var
-m=c[1];return function(c){return o(f,[4,e,ao(i,h,bK(m,k(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return t(f,[4,e,av(i,h,bW(g,n(b,a,c)))],d)}:function(c){return t(f,[4,e,av(i,h,n(b,a,c))],d)};var
+l=c[1];return function(c){return t(f,[4,e,av(i,h,bW(l,n(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return o(f,[4,e,ao(j,h,bK(g,k(b,a,c)))],d)}:function(g,c){return o(f,[4,e,ao(j,g,k(b,a,c))],d)};var
-n=c[1];return function(g,c){return o(f,[4,e,ao(j,g,bK(n,k(b,a,c)))],d)}}}function
-a1(c,f){var
+c==="number")return c?function(h,g,c){return t(f,[4,e,av(j,h,bW(g,n(b,a,c)))],d)}:function(g,c){return t(f,[4,e,av(j,g,n(b,a,c))],d)};var
+m=c[1];return function(g,c){return t(f,[4,e,av(j,g,bW(m,n(b,a,c)))],d)}}}function
+a$(c,f){var
 a=f;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=ga(a[2]);a1(c,g);return b5(c,h);case
+g=a[1],h=gD(a[2]);a$(c,g);return cn(c,h);case
 1:var
 d=a[2],e=a[1];if(0===d[0]){var
-i=d[1];a1(c,e);b5(c,no);var
+i=d[1];a$(c,e);cn(c,oh);var
 a=i;continue}var
-j=d[1];a1(c,e);b5(c,np);var
+j=d[1];a$(c,e);cn(c,oi);var
 a=j;continue;case
 6:var
-m=a[2];a1(c,a[1]);return b(m,c);case
-7:a1(c,a[1]);return b2(c);case
+m=a[2];a$(c,a[1]);return b(m,c);case
+7:a$(c,a[1]);return cj(c);case
 8:var
-n=a[2];a1(c,a[1]);return am(n);case
+n=a[2];a$(c,a[1]);return at(n);case
 2:case
 4:var
-k=a[2];a1(c,a[1]);return b5(c,k);default:var
-l=a[2];a1(c,a[1]);return kQ(c,l)}}function
-bd(c,f){var
+k=a[2];a$(c,a[1]);return cn(c,k);default:var
+l=a[2];a$(c,a[1]);return lI(c,l)}}function
+bl(c,f){var
 a=f;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=ga(a[2]);bd(c,g);return b9(c,h);case
+g=a[1],h=gD(a[2]);bl(c,g);return cs(c,h);case
 1:var
 d=a[2],e=a[1];if(0===d[0]){var
-i=d[1];bd(c,e);b9(c,nq);var
+i=d[1];bl(c,e);cs(c,oj);var
 a=i;continue}var
-j=d[1];bd(c,e);b9(c,nr);var
+j=d[1];bl(c,e);cs(c,ok);var
 a=j;continue;case
 6:var
-m=a[2];bd(c,a[1]);return b9(c,b(m,0));case
+m=a[2];bl(c,a[1]);return cs(c,b(m,0));case
 7:var
 a=a[1];continue;case
 8:var
-n=a[2];bd(c,a[1]);return am(n);case
+n=a[2];bl(c,a[1]);return at(n);case
 2:case
 4:var
-k=a[2];bd(c,a[1]);return b9(c,k);default:var
-l=a[2];bd(c,a[1]);return aZ(c,l)}}function
-gc(d,c){var
-a=c[1],b=0;return o(function(a){a1(d,a);return 0},b,a)}function
-d9(a){return gc(aX,a)}function
-d_(c,a){var
-d=a[1];return o(function(d){var
-a=f7(64);bd(a,d);return b(c,f8(a))},0,d)}function
-F(a){return d_(function(a){return a},a)}var
-cI=[0,0];function
-ea(j,i){var
-a=j[1+i];if(1-(typeof
-a==="number"?1:0)){if(cA(a)===dH)return b(F(ns),a);if(cA(a)===253){var
-d=fw(k6,a),c=0,g=h(d);for(;;){if(g<=c)return Y(d,k5);var
-e=C(d,c),f=0;if(48<=e){if(!(58<=e))f=1}else
+k=a[2];bl(c,a[1]);return cs(c,k);default:var
+l=a[2];bl(c,a[1]);return a9(c,l)}}function
+gF(d,c){var
+a=c[1],b=0;return t(function(a){a$(d,a);return 0},b,a)}function
+es(a){return gF(a7,a)}function
+et(c,a){var
+d=a[1];return t(function(d){var
+a=gy(64);bl(a,d);return b(c,gz(a))},0,d)}function
+I(a){return et(function(a){return a},a)}var
+c7=[0,0];function
+ev(i,h){var
+a=i[1+h];if(1-(typeof
+a==="number"?1:0)){if(c0(a)===d1)return b(I(ol),a);if(c0(a)===253){var
+d=f2(lY,a),c=0,g=l(d);for(;;){if(g<=c)return ae(d,lX);var
+e=E(d,c),f=0;if(48<=e){if(!(58<=e))f=1}else
 if(45===e)f=1;if(f){var
-c=c+1|0;continue}return d}}return nt}return b(F(nu),a)}function
-gd(b,a){if(b.length-1<=a)return nv;var
-c=gd(b,a+1|0),d=ea(b,a);return k(F(nw),d,c)}function
-eb(a){function
+c=c+1|0;continue}return d}}return om}return b(I(on),a)}function
+gG(b,a){if(b.length-1<=a)return oo;var
+c=gG(b,a+1|0),d=ev(b,a);return n(I(op),d,c)}function
+ew(a){function
 p(f){var
 c=f;for(;;){if(c){var
 g=c[2],h=c[1];try{var
 e=0,d=b(h,a);e=1}catch(a){}if(e&&d)return[0,d[1]];var
 c=g;continue}return 0}}var
-h=p(cI[1]);if(h)return h[1];if(a===dX)return nB;if(a===dY)return nC;if(a[1]===fN){var
-d=a[2],i=d[3],q=d[2],r=d[1];return eQ(F(d$),r,q,i,i+5|0,nD)}if(a[1]===x){var
-e=a[2],j=e[3],s=e[2],t=e[1];return eQ(F(d$),t,s,j,j+6|0,nE)}if(a[1]===fP){var
-f=a[2],l=f[3],u=f[2],v=f[1];return eQ(F(d$),v,u,l,l+6|0,nF)}if(0===cA(a)){var
+h=p(c7[1]);if(h)return h[1];if(a===eg)return ou;if(a===eh)return ov;if(a[1]===gg){var
+d=a[2],i=d[3],q=d[2],r=d[1];return fc(I(eu),r,q,i,i+5|0,ow)}if(a[1]===y){var
+e=a[2],j=e[3],s=e[2],t=e[1];return fc(I(eu),t,s,j,j+6|0,ox)}if(a[1]===gi){var
+f=a[2],k=f[3],u=f[2],v=f[1];return fc(I(eu),v,u,k,k+6|0,oy)}if(0===c0(a)){var
 g=a.length-1,w=a[1][1];if(2<g>>>0)var
-m=gd(a,2),n=ea(a,1),c=k(F(nx),n,m);else
+l=gG(a,2),m=ev(a,1),c=n(I(oq),m,l);else
 switch(g){case
 0:var
-c=ny;break;case
+c=or;break;case
 1:var
-c=nz;break;default:var
-o=ea(a,1),c=b(F(nA),o)}return Y(w,c)}return a[1]}function
-ec(u,s){var
-e=xr(s),g=e.length-1-1|0,p=0;if(!(g<0)){var
+c=os;break;default:var
+o=ev(a,1),c=b(I(ot),o)}return ae(w,c)}return a[1]}function
+ex(u,t){var
+e=zq(t),g=e.length-1-1|0,p=0;if(!(g<0)){var
 c=p;for(;;){var
-a=t(e,c)[1+c],f=function(a){return function(b){return b?0===a?nG:nH:0===a?nI:nJ}}(c);if(0===a[0])var
-h=a[5],i=a[4],j=a[3],k=a[6]?nK:nM,l=a[2],m=a[7],n=f(a[1]),d=[0,xe(F(nL),n,m,l,k,j,i,h)];else
+a=s(e,c)[1+c],f=function(a){return function(b){return b?0===a?oz:oA:0===a?oB:oC}}(c);if(0===a[0])var
+h=a[5],i=a[4],j=a[3],k=a[6]?oD:oF,l=a[2],m=a[7],n=f(a[1]),d=[0,zd(I(oE),n,m,l,k,j,i,h)];else
 if(a[1])var
 d=0;else
 var
-o=f(0),d=[0,b(F(nN),o)];if(d){var
-q=d[1];b(gc(u,nO),q)}var
+o=f(0),d=[0,b(I(oG),o)];if(d){var
+q=d[1];b(gF(u,oH),q)}var
 r=c+1|0;if(g!==c){var
 c=r;continue}break}}return 0}function
-ge(c){for(;;){var
-a=cI[1],d=[0,c,a],e=cI[1]===a?(cI[1]=d,1):0,b=1-e;if(b)continue;return b}}var
-nQ=nP.slice();function
-nR(e,d){var
-f=eb(e);b(d9(nS),f);ec(aX,d);var
-a=xY(0);if(a<0){var
-c=br(a);fQ(t(nQ,c)[1+c])}return b2(aX)}var
-nT=[0];fG(a(h4),function(e,i){try{try{var
-c=i?nT:kK(0);try{d0(0)}catch(a){}try{var
-a=nR(e,c),d=a}catch(a){a=aJ(a);var
-g=eb(e);b(d9(nV),g);ec(aX,c);var
-h=eb(a);b(d9(nW),h);ec(aX,kK(0));var
-d=b2(aX)}var
-f=d}catch(a){a=aJ(a);if(a!==dX)throw a;var
-f=fQ(nU)}return f}catch(a){return 0}});function
-gf(a){var
+gH(c){for(;;){var
+a=c7[1],d=[0,c,a],e=c7[1]===a?(c7[1]=d,1):0,b=1-e;if(b)continue;return b}}var
+oJ=oI.slice();function
+oK(e,d){var
+f=ew(e);b(es(oL),f);ex(a7,d);var
+a=zW(0);if(a<0){var
+c=bz(a);gj(s(oJ,c)[1+c])}return cj(a7)}var
+oM=[0];ga(a(iM),function(e,i){try{try{var
+c=i?oM:lC(0);try{ej(0)}catch(a){}try{var
+a=oK(e,c),d=a}catch(a){a=aT(a);var
+g=ew(e);b(es(oO),g);ex(a7,c);var
+h=ew(a);b(es(oP),h);ex(a7,lC(0));var
+d=cj(a7)}var
+f=d}catch(a){a=aT(a);if(a!==eg)throw a;var
+f=gj(oN)}return f}catch(a){return 0}});function
+gI(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}function
-ed(a){a[4]=-a[4]|0;return 0}try{var
-wZ=kX(wY),gh=wZ}catch(a){a=aJ(a);if(a!==bb)throw a;try{var
-wX=kX(wW),gg=wX}catch(a){a=aJ(a);if(a!==bb)throw a;var
-gg=nY}var
-gh=gg}var
-nZ=lt(gh,82),cJ=[iN,function(z){var
-o=yb(0),c=[0,aI(55,0),0],k=0===o.length-1?[0,0]:o,l=k.length-1,b=0;for(;;){t(c[1],b)[1+b]=b;var
+ey(a){a[4]=-a[4]|0;return 0}try{var
+yY=lP(yX),gK=yY}catch(a){a=aT(a);if(a!==bk)throw a;try{var
+yW=lP(yV),gJ=yW}catch(a){a=aT(a);if(a!==bk)throw a;var
+gJ=oR}var
+gK=gJ}var
+oS=mm(gK,82),c8=[jA,function(z){var
+o=z$(0),c=[0,aK(55,0),0],j=0===o.length-1?[0,0]:o,k=j.length-1,b=0;for(;;){s(c[1],b)[1+b]=b;var
 y=b+1|0;if(54!==b){var
 b=y;continue}var
-i=[0,nX],m=54+fZ(55,l)|0,u=0;if(!(m<0)){var
+g=[0,oQ],m=54+gr(55,k)|0,u=0;if(!(m<0)){var
 d=u;for(;;){var
-f=d%55|0,n=kR(d,l),v=t(k,n)[1+n],j=Y(i[1],a(e+v));i[1]=xX(j,0,h(j));var
-g=i[1],p=C(g,3)<<24,q=C(g,2)<<16,r=C(g,1)<<8,s=((C(g,0)+r|0)+q|0)+p|0,w=(t(c[1],f)[1+f]^s)&il;t(c[1],f)[1+f]=w;var
+e=d%55|0,n=lJ(d,k),v=s(j,n)[1+n],i=ae(g[1],a(h+v));g[1]=zV(i,0,l(i));var
+f=g[1],p=E(f,3)<<24,q=E(f,2)<<16,r=E(f,1)<<8,t=((E(f,0)+r|0)+q|0)+p|0,w=(s(c[1],e)[1+e]^t)&i4;s(c[1],e)[1+e]=w;var
 x=d+1|0;if(m!==d){var
 d=x;continue}break}}c[2]=0;return c}}];function
-cK(h,k){var
-l=h?h[1]:nZ,b=16;for(;;){if(!(k<=b)&&!(d1<(b*2|0))){var
+bX(h,k){var
+l=h?h[1]:oS,b=16;for(;;){if(!(k<=b)&&!(ek<(b*2|0))){var
 b=b*2|0;continue}if(l){var
-i=cA(cJ),a=dk===i?cJ[1]:iN===i?ly(cJ):cJ;a[2]=(a[2]+1|0)%55|0;var
-c=a[2],d=t(a[1],c)[1+c],e=(a[2]+24|0)%55|0,f=(t(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&il,g=a[2];t(a[1],g)[1+g]=f;var
+i=c0(c8),a=dG===i?c8[1]:jA===i?mr(c8):c8;a[2]=(a[2]+1|0)%55|0;var
+c=a[2],d=s(a[1],c)[1+c],e=(a[2]+24|0)%55|0,f=(s(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&i4,g=a[2];s(a[1],g)[1+g]=f;var
 j=f}else
 var
-j=0;return[0,0,aI(b,0),j,b]}}function
-gi(a){var
-e=a[2].length-1;if(4<=a.length-1&&e!==br(a[4])){a[1]=0;a[2]=aI(br(a[4]),0);return 0}var
+j=0;return[0,0,aK(b,0),j,b]}}function
+ez(a){var
+e=a[2].length-1;if(4<=a.length-1&&e!==bz(a[4])){a[1]=0;a[2]=aK(bz(a[4]),0);return 0}var
 c=0<a[1]?1:0;if(c){a[1]=0;var
-b=a[2].length-1,d=a[2];if(0<=b&&!((d.length-1-b|0)<0))return xg(d,0,b,0);return am(lu)}return c}function
-n0(g,a){function
+b=a[2].length-1,d=a[2];if(0<=b&&!((d.length-1-b|0)<0))return zf(d,0,b,0);return at(mn)}return c}function
+oT(g,a){function
 h(b){var
 a=b;for(;;){if(a){var
-c=a[3];k(g,a[1],a[2]);var
+c=a[3];n(g,a[1],a[2]);var
 a=c;continue}return 0}}var
-c=gf(a);if(1-c)ed(a);try{var
+c=gI(a);if(1-c)ey(a);try{var
 d=a[2],e=d.length-1-1|0,i=0;if(!(e<0)){var
-b=i;for(;;){h(t(d,b)[1+b]);var
-l=b+1|0;if(e!==b){var
-b=l;continue}break}}var
-f=1-c,j=f?ed(a):f;return j}catch(b){b=aJ(b);if(c)throw b;ed(a);throw b}}function
-cL(a,b){return 4<=a.length-1?xy(10,fb,a[3],b)&(a[2].length-1-1|0):am(n1)}function
-cM(a,v,D){var
-f=cL(a,v),E=[0,v,D,t(a[2],f)[1+f]];t(a[2],f)[1+f]=E;a[1]=a[1]+1|0;var
+b=i;for(;;){h(s(d,b)[1+b]);var
+k=b+1|0;if(e!==b){var
+b=k;continue}break}}var
+f=1-c,j=f?ey(a):f;return j}catch(b){b=aT(b);if(c)throw b;ey(a);throw b}}function
+cu(a,b){return 4<=a.length-1?zw(10,fB,a[3],b)&(a[2].length-1-1|0):at(oU)}function
+bY(a,v,D){var
+f=cu(a,v),E=[0,v,D,s(a[2],f)[1+f]];s(a[2],f)[1+f]=E;a[1]=a[1]+1|0;var
 w=a[2].length-1<<1<a[1]?1:0;if(w){var
-i=a[2],s=(i.length-1)*2|0,u=s<d1?1:0;if(u){var
-j=aI(s,0),k=1-gf(a);a[2]=j;var
-l=j.length-1,g=aI(l,0),o=i.length-1-1|0,z=0;if(!(o<0)){var
+i=a[2],t=(i.length-1)*2|0,u=t<ek?1:0;if(u){var
+j=aK(t,0),k=1-gI(a);a[2]=j;var
+l=j.length-1,g=aK(l,0),o=i.length-1-1|0,z=0;if(!(o<0)){var
 e=z;a:for(;;){var
-b=t(i,e)[1+e];for(;;){if(b){var
-m=b[1],x=b[2],y=b[3],h=k?b:[0,m,x,0],c=cL(a,m),n=t(g,c)[1+c];if(n)n[3]=h;else
-t(j,c)[1+c]=h;t(g,c)[1+c]=h;var
+b=s(i,e)[1+e];for(;;){if(b){var
+m=b[1],x=b[2],y=b[3],h=k?b:[0,m,x,0],c=cu(a,m),n=s(g,c)[1+c];if(n)n[3]=h;else
+s(j,c)[1+c]=h;s(g,c)[1+c]=h;var
 b=y;continue}var
 C=e+1|0;if(o!==e){var
 e=C;continue a}break}break}}if(k){var
 p=l-1|0,A=0;if(!(p<0)){var
 d=A;for(;;){var
-r=t(g,d)[1+d];if(r)r[3]=0;var
+r=s(g,d)[1+d];if(r)r[3]=0;var
 B=d+1|0;if(p!==d){var
 d=B;continue}break}}var
 q=0}else
 var
 q=k;return q}return u}return w}function
-ee(f,b){var
-g=cL(f,b),c=t(f[2],g)[1+g];if(c){var
-d=c[3],j=c[2];if(0===aV(b,c[1]))return[0,j];if(d){var
-e=d[3],k=d[2];if(0===aV(b,d[1]))return[0,k];if(e){var
-l=e[2],m=e[3];if(0===aV(b,e[1]))return[0,l];var
+cv(f,b){var
+g=cu(f,b),c=s(f[2],g)[1+g];if(c){var
+d=c[3],j=c[2];if(0===aR(b,c[1]))return[0,j];if(d){var
+e=d[3],k=d[2];if(0===aR(b,d[1]))return[0,k];if(e){var
+l=e[2],m=e[3];if(0===aR(b,e[1]))return[0,l];var
 a=m;for(;;){if(a){var
-h=a[2],i=a[3];if(0===aV(b,a[1]))return[0,h];var
-a=i;continue}return 0}}return 0}return 0}return 0}var
-gj=[G,n2,b1(0)];(function(b,a){var
-c=cA(a)===G?a:a[1];return fG(b,c)}(n3,[0,gj,[0]]));(function(a){throw a});var
-gk=f,n4=gk.Array;ge(function(a){return a[1]===gj?[0,as(a[2].toString())]:0});ge(function(a){return a
+h=a[2],i=a[3];if(0===aR(b,a[1]))return[0,h];var
+a=i;continue}return 0}}return 0}return 0}return 0}function
+gL(c,b){var
+e=cu(c,b),a=s(c[2],e)[1+e];for(;;){if(a){var
+f=a[3],d=0===aR(a[1],b)?1:0;if(d)return d;var
+a=f;continue}return 0}}var
+gM=[J,oV,ci(0)];(function(b,a){var
+c=c0(a)===J?a:a[1];return ga(b,c)}(oW,[0,gM,[0]]));(function(a){throw a});var
+gN=j,oX=gN.Array;gH(function(a){return a[1]===gM?[0,az(a[2].toString())]:0});gH(function(a){return a
 instanceof
-n4?0:[0,as(a.toString())]});var
-cN=[G,n5,b1(0)],cO=[0,dn],bu=[0,1],n6=dn;function
-n7(a){cO[1]=n6;bu[1]=1;return 0}function
-av(b){cO[1]=cO[1]-b|0;var
-a=cO[1]<0?1:0;if(a)throw cN;return a}function
-ap(a,b){if(0<a&&kI(dn,a)<b)throw cN;return av(ag(a,b))}function
-aL(a){return a?0:1}function
-n8(a){return a[1]}function
-n9(a){return a[2]}function
-ac(a){var
-b=a?[0,ac(a[2])]:a;return b}function
-u(a,b){if(a){var
-c=u(a[2],b);return[0,a[1],c]}return b}function
-b$(b,a){return b?[0,b$(b[1],a)]:a}function
-gl(d,c){var
+oX?0:[0,az(a.toString())]});var
+c9=[J,oY,ci(0)],c_=[0,dJ],bC=[0,1],oZ=dJ;function
+o0(a){c_[1]=oZ;bC[1]=1;return 0}function
+aw(b){c_[1]=c_[1]-b|0;var
+a=c_[1]<0?1:0;if(a)throw c9;return a}function
+T(a,b){if(0<a&&lA(dJ,a)<b)throw c9;return aw(ab(a,b))}function
+aj(a){return a?0:1}function
+o1(a){return a[1]}function
+o2(a){return a[2]}function
+A(a){var
+b=a?[0,A(a[2])]:a;return b}function
+p(a,b){if(a){var
+c=p(a[2],b);return[0,a[1],c]}return b}function
+cw(b,a){return b?[0,cw(b[1],a)]:a}function
+gO(d,c){var
 a=d,b=c;for(;;){if(a){if(b){var
 a=a[1],b=b[1];continue}return a}return a}}function
-ef(b,a){return b?a:a?0:1}function
-a2(d,c){var
+c$(b,a){return b?a:a?0:1}function
+U(d,c){var
 b=d,a=c;for(;;){if(b){if(a){var
 b=b[1],a=a[1];continue}return a}return a?0:1}}function
-eg(d,c){var
+cx(d,c){var
 b=d,a=c;for(;;){if(b){if(a){var
 b=b[1],a=a[1];continue}return a}return 1}}function
-gm(b,a){return eg([0,b],a)}function
-gn(b,a){return b?a?[0,gn(b[1],a[1])]:b:a}function
-be(a){return typeof
-a==="number"?n_:0===a[0]?[1,be(a[1])]:[0,a[1]]}function
-cP(b,a){if(typeof
+eA(b,a){return cx([0,b],a)}function
+eB(b,a){return b?a?[0,eB(b[1],a[1])]:b:a}function
+bm(a){return typeof
+a==="number"?o3:0===a[0]?[1,bm(a[1])]:[0,a[1]]}function
+da(b,a){if(typeof
 b==="number")return typeof
-a==="number"?oa:0===a[0]?[0,be(a[1])]:[1,be(a[1])];else{if(0===b[0]){var
+a==="number"?o5:0===a[0]?[0,bm(a[1])]:[1,bm(a[1])];else{if(0===b[0]){var
 c=b[1];return typeof
-a==="number"?[0,be(c)]:0===a[0]?[0,cP(c,a[1])]:[1,cP(c,a[1])]}var
+a==="number"?[0,bm(c)]:0===a[0]?[0,da(c,a[1])]:[1,da(c,a[1])]}var
 d=b[1];return typeof
-a==="number"?[1,be(d)]:0===a[0]?[1,cP(d,a[1])]:[0,a3(d,a[1])]}}function
-a3(b,a){if(typeof
+a==="number"?[1,bm(d)]:0===a[0]?[1,da(d,a[1])]:[0,ba(d,a[1])]}}function
+ba(b,a){if(typeof
 b==="number")return typeof
-a==="number"?n$:0===a[0]?[1,be(a[1])]:[0,a[1]];else{if(0===b[0]){var
+a==="number"?o4:0===a[0]?[1,bm(a[1])]:[0,a[1]];else{if(0===b[0]){var
 c=b[1];return typeof
-a==="number"?[1,be(c)]:0===a[0]?[1,cP(c,a[1])]:[0,a3(c,a[1])]}var
+a==="number"?[1,bm(c)]:0===a[0]?[1,da(c,a[1])]:[0,ba(c,a[1])]}var
 d=b[1];return typeof
-a==="number"?[0,d]:0===a[0]?[0,a3(d,a[1])]:[1,a3(d,a[1])]}}function
-bf(a){return typeof
-a==="number"?0:0===a[0]?[0,[1,a[1]]]:[0,bf(a[1])]}function
-cQ(a){return typeof
-a==="number"?a?1:ob:[0,[0,a[1]]]}function
-cR(a){return typeof
+a==="number"?[0,d]:0===a[0]?[0,ba(d,a[1])]:[1,ba(d,a[1])]}}function
+bn(a){return typeof
+a==="number"?0:0===a[0]?[0,[1,a[1]]]:[0,bn(a[1])]}function
+db(a){return typeof
+a==="number"?a?1:o6:[0,[0,a[1]]]}function
+dc(a){return typeof
 a==="number"?a:[0,[1,a[1]]]}function
-cS(c,a){if(typeof
+dd(c,a){if(typeof
 c==="number")return 1;else{if(0===c[0]){var
 d=c[1];return typeof
-a==="number"?[0,bf(d)]:0===a[0]?cQ(cS(d,a[1])):cR(ca(d,a[1]))}var
+a==="number"?[0,bn(d)]:0===a[0]?db(dd(d,a[1])):dc(cy(d,a[1]))}var
 b=c[1];return typeof
 a==="number"?typeof
-b==="number"?0:0===b[0]?[0,[1,[1,b[1]]]]:[0,[1,bf(b[1])]]:0===a[0]?cR(cS(b,a[1])):cQ(cS(b,a[1]))}}function
-ca(b,a){if(typeof
+b==="number"?0:0===b[0]?[0,[1,[1,b[1]]]]:[0,[1,bn(b[1])]]:0===a[0]?dc(dd(b,a[1])):db(dd(b,a[1]))}}function
+cy(b,a){if(typeof
 b==="number")return typeof
 a==="number"?0:1;else{if(0===b[0]){var
 c=b[1];return typeof
-a==="number"?[0,[1,c]]:0===a[0]?cR(ca(c,a[1])):cQ(ca(c,a[1]))}var
+a==="number"?[0,[1,c]]:0===a[0]?dc(cy(c,a[1])):db(cy(c,a[1]))}var
 d=b[1];return typeof
-a==="number"?[0,bf(d)]:0===a[0]?cQ(cS(d,a[1])):cR(ca(d,a[1]))}}function
-go(c,b){var
-a=ca(c,b);return typeof
+a==="number"?[0,bn(d)]:0===a[0]?db(dd(d,a[1])):dc(cy(d,a[1]))}}function
+gP(c,b){var
+a=cy(c,b);return typeof
 a==="number"?0:a[1]}function
-a4(b,a){return typeof
-b==="number"?a:0===b[0]?a3(a,[1,a4(b[1],a)]):[1,a4(b[1],a)]}function
-eh(a){return typeof
-a==="number"?oc:[0,eh(a[1])]}var
-od=0;function
-cT(f,g){var
-c=od,b=f,a=g;for(;;)if(typeof
+bb(b,a){return typeof
+b==="number"?a:0===b[0]?ba(a,[1,bb(b[1],a)]):[1,bb(b[1],a)]}function
+eC(a){return typeof
+a==="number"?o7:[0,eC(a[1])]}var
+o8=0;function
+de(f,g){var
+c=o8,b=f,a=g;for(;;)if(typeof
 b==="number")return typeof
 a==="number"?c:1;else{if(0===b[0]){var
 d=b[1];if(typeof
@@ -2225,7 +2229,7 @@ e=b[1];if(typeof
 a==="number")return 2;else{if(0===a[0]){var
 c=1,b=e,a=a[1];continue}var
 b=e,a=a[1];continue}}}function
-ei(e,d){var
+eD(e,d){var
 b=e,a=d;for(;;)if(typeof
 b==="number"){var
 c=typeof
@@ -2234,583 +2238,1183 @@ a!=="number"&&0===a[0]){var
 b=b[1],a=a[1];continue}return 0}if(typeof
 a!=="number"&&1===a[0]){var
 b=b[1],a=a[1];continue}return 0}}function
-bL(f,b,a){if(f){var
+bZ(f,b,a){if(f){var
 c=f[1];if(typeof
 b==="number")return[0,0,[0,0,a]];else{if(0===b[0]){var
 d=b[1];if(typeof
 a==="number")return[0,0,[0,b,0]];else{if(0===a[0]){var
-e=a[1];switch(cT(d,e)){case
-0:return[0,b,oe];case
+e=a[1];switch(de(d,e)){case
+0:return[0,b,o9];case
 1:var
-g=bL(c,go(e,d),b),h=g[2],i=h[2],s=[0,i,a3(i,[1,h[1]])];return[0,g[1],s];default:var
-j=bL(c,go(d,e),a),k=j[2],l=k[2],t=[0,a3(l,[1,k[1]]),l];return[0,j[1],t]}}var
-m=bL(c,b,a[1]),n=m[2];return[0,m[1],[0,n[1],[1,n[2]]]]}}var
+g=bZ(c,gP(e,d),b),h=g[2],i=h[2],s=[0,i,ba(i,[1,h[1]])];return[0,g[1],s];default:var
+j=bZ(c,gP(d,e),a),k=j[2],l=k[2],t=[0,ba(l,[1,k[1]]),l];return[0,j[1],t]}}var
+m=bZ(c,b,a[1]),n=m[2];return[0,m[1],[0,n[1],[1,n[2]]]]}}var
 o=b[1];if(typeof
 a==="number")return[0,0,[0,b,0]];else{if(0===a[0]){var
-p=bL(c,o,a),q=p[2];return[0,p[1],[0,[1,q[1]],q[2]]]}var
-r=bL(c,o,a[1]);return[0,[1,r[1]],r[2]]}}}return[0,0,[0,b,a]]}function
-cU(b,a){var
-c=eh(a);return bL(b$(eh(b),c),b,a)}function
-gp(c,e,d){var
+p=bZ(c,o,a),q=p[2];return[0,p[1],[0,[1,q[1]],q[2]]]}var
+r=bZ(c,o,a[1]);return[0,[1,r[1]],r[2]]}}}return[0,0,[0,b,a]]}function
+df(b,a){var
+c=eC(a);return bZ(cw(eC(b),c),b,a)}function
+gQ(c,e,d){var
 b=e,a=d;for(;;)if(typeof
 b==="number")return a;else{if(0===b[0]){var
-f=k(c,a,a);return k(c,a,gp(c,b[1],f))}var
-g=k(c,a,a),b=b[1],a=g;continue}}function
-ej(a){return a?be(ej(a[1])):a}function
-gq(b,a){if(b)var
-c=a?cT(b[1],a[1]):2;else
+f=n(c,a,a);return n(c,a,gQ(c,b[1],f))}var
+g=n(c,a,a),b=b[1],a=g;continue}}function
+eE(a){return a?bm(eE(a[1])):a}function
+gR(b,a){if(b)var
+c=a?de(b[1],a[1]):2;else
 var
 d=a?1:a,c=d;return 2<=c?0:1}function
-ek(a){var
-b=a?[0,ej(a[1])]:a;return b}function
-gr(a){return typeof
+eF(a){var
+b=a?[0,eE(a[1])]:a;return b}function
+gS(a){return typeof
 a==="number"?0:0===a[0]?[0,[1,a[1]]]:[1,[1,a[1]]]}function
-bM(b,a){if(typeof
+b0(b,a){if(typeof
 b==="number")return typeof
-a==="number"?0:0===a[0]?[1,[1,a[1]]]:[1,bf(a[1])];else{if(0===b[0]){var
+a==="number"?0:0===a[0]?[1,[1,a[1]]]:[1,bn(a[1])];else{if(0===b[0]){var
 e=b[1];if(typeof
-a==="number")return[0,[1,e]];else{if(0===a[0])return gr(bM(e,a[1]));var
-c=bM(e,a[1]);return typeof
-c==="number"?og:0===c[0]?[0,[0,c[1]]]:[1,bf(c[1])]}}var
+a==="number")return[0,[1,e]];else{if(0===a[0])return gS(b0(e,a[1]));var
+c=b0(e,a[1]);return typeof
+c==="number"?o$:0===c[0]?[0,[0,c[1]]]:[1,bn(c[1])]}}var
 f=b[1];if(typeof
-a==="number")return[0,bf(f)];else{if(0===a[0]){var
-d=bM(f,a[1]);return typeof
-d==="number"?oh:0===d[0]?[0,bf(d[1])]:[1,[0,d[1]]]}return gr(bM(f,a[1]))}}}function
-aq(b,a){if(typeof
+a==="number")return[0,bn(f)];else{if(0===a[0]){var
+d=b0(f,a[1]);return typeof
+d==="number"?pa:0===d[0]?[0,bn(d[1])]:[1,[0,d[1]]]}return gS(b0(f,a[1]))}}}function
+ax(b,a){if(typeof
 b==="number")return a;else{if(0===b[0]){var
 c=b[1];return typeof
-a==="number"?b:0===a[0]?[0,a3(c,a[1])]:bM(c,a[1])}var
+a==="number"?b:0===a[0]?[0,ba(c,a[1])]:b0(c,a[1])}var
 d=b[1];return typeof
-a==="number"?b:0===a[0]?bM(a[1],d):[1,a3(d,a[1])]}}function
-U(a){return typeof
+a==="number"?b:0===a[0]?b0(a[1],d):[1,ba(d,a[1])]}}function
+O(a){return typeof
 a==="number"?0:0===a[0]?[1,a[1]]:[0,a[1]]}function
-a5(b,a){return aq(b,U(a))}function
-I(b,a){if(typeof
+bc(b,a){return ax(b,O(a))}function
+H(b,a){if(typeof
 b==="number")return 0;else{if(0===b[0]){var
 c=b[1];return typeof
-a==="number"?0:0===a[0]?[0,a4(c,a[1])]:[1,a4(c,a[1])]}var
+a==="number"?0:0===a[0]?[0,bb(c,a[1])]:[1,bb(c,a[1])]}var
 d=b[1];return typeof
-a==="number"?0:0===a[0]?[1,a4(d,a[1])]:[0,a4(d,a[1])]}}function
-el(b,a){if(typeof
+a==="number"?0:0===a[0]?[1,bb(d,a[1])]:[0,bb(d,a[1])]}}function
+eG(b,a){if(typeof
 b==="number")return typeof
 a==="number"?0:0===a[0]?1:2;else{if(0===b[0]){if(typeof
-a!=="number"&&0===a[0])return cT(b[1],a[1]);return 2}if(typeof
-a!=="number"&&1===a[0])switch(cT(b[1],a[1])){case
+a!=="number"&&0===a[0])return de(b[1],a[1]);return 2}if(typeof
+a!=="number"&&1===a[0])switch(de(b[1],a[1])){case
 0:return 0;case
 1:return 2;default:return 1}return 1}}function
-em(a){return typeof
-a==="number"?0:0===a[0]?oi:oj}function
-gs(b,a){return 2<=el(b,a)?0:1}function
-en(b,a){return 1===el(b,a)?1:0}function
-cV(b,a){if(typeof
+eH(a){return typeof
+a==="number"?0:0===a[0]?pb:pc}function
+gT(b,a){return 2<=eG(b,a)?0:1}function
+eI(b,a){return 1===eG(b,a)?1:0}function
+cz(b,a){if(typeof
 b==="number"){var
 c=typeof
 a==="number"?1:0,d=c?1:c;return d}else{if(0===b[0]){if(typeof
-a!=="number"&&0===a[0])return ei(b[1],a[1]);return 0}if(typeof
-a!=="number"&&1===a[0])return ei(b[1],a[1]);return 0}}function
-cb(a){if(typeof
+a!=="number"&&0===a[0])return eD(b[1],a[1]);return 0}if(typeof
+a!=="number"&&1===a[0])return eD(b[1],a[1]);return 0}}function
+cA(a){if(typeof
 a!=="number"&&1===a[0])return[0,a[1]];return a}function
-gt(a){if(typeof
-a!=="number"&&0===a[0])return gp(b$,a[1],of);return 0}function
-E(a){var
-b=a?[0,ej(a[1])]:a;return b}function
-bN(b,a){if(typeof
-b==="number")return gs(ok,a)?ol:om;else{if(0===b[0]){var
-e=bN(b[1],a),f=e[1],c=aq(I(oo,e[2]),on);if(en(c,a))return[0,I(op,f),c];var
-i=a5(c,a);return[0,aq(I(or,f),oq),i]}var
-g=bN(b[1],a),h=g[1],d=I(os,g[2]);if(en(d,a))return[0,I(ot,h),d];var
-j=a5(d,a);return[0,aq(I(ov,h),ou),j]}}function
-gu(b,a){if(typeof
-b==="number")return ow;else{if(0===b[0]){var
+gU(a){if(typeof
+a!=="number"&&0===a[0])return gQ(cw,a[1],o_);return 0}function
+C(a){var
+b=a?[0,eE(a[1])]:a;return b}function
+b1(b,a){if(typeof
+b==="number")return gT(pd,a)?pe:pf;else{if(0===b[0]){var
+e=b1(b[1],a),f=e[1],c=ax(H(ph,e[2]),pg);if(eI(c,a))return[0,H(pi,f),c];var
+i=bc(c,a);return[0,ax(H(pk,f),pj),i]}var
+g=b1(b[1],a),h=g[1],d=H(pl,g[2]);if(eI(d,a))return[0,H(pm,h),d];var
+j=bc(d,a);return[0,ax(H(po,h),pn),j]}}function
+gV(b,a){if(typeof
+b==="number")return pp;else{if(0===b[0]){var
 c=b[1];if(typeof
-a==="number")return[0,0,b];else{if(0===a[0])return bN(c,a);var
-d=bN(c,[0,a[1]]),e=d[2],f=d[1];if(typeof
-e==="number")return[0,U(f),0];var
-l=aq(a,e);return[0,U(aq(f,ox)),l]}}var
+a==="number")return[0,0,b];else{if(0===a[0])return b1(c,a);var
+d=b1(c,[0,a[1]]),e=d[2],f=d[1];if(typeof
+e==="number")return[0,O(f),0];var
+l=ax(a,e);return[0,O(ax(f,pq)),l]}}var
 g=b[1];if(typeof
 a==="number")return[0,0,b];else{if(0===a[0]){var
-h=bN(g,a),i=h[2],j=h[1];if(typeof
-i==="number")return[0,U(j),0];var
-m=a5(a,i);return[0,U(aq(j,oy)),m]}var
-k=bN(g,[0,a[1]]),n=U(k[2]);return[0,k[1],n]}}}function
-gv(b,a){return gu(b,a)[2]}function
-ax(e,d,c){var
+h=b1(g,a),i=h[2],j=h[1];if(typeof
+i==="number")return[0,O(j),0];var
+m=bc(a,i);return[0,O(ax(j,pr)),m]}var
+k=b1(g,[0,a[1]]),n=O(k[2]);return[0,k[1],n]}}}function
+gW(b,a){return gV(b,a)[2]}function
+ao(e,d,c){var
 b=e,a=d;for(;;){if(b){if(a){var
 b=b[1],a=a[2];continue}return c}return a?a[1]:c}}function
-n(c,a){if(a)var
-e=n(c,a[2]),d=[0,b(c,a[1]),e];else
+gX(d,c){var
+a=d,b=c;for(;;){if(b){if(a){var
+a=a[2],b=b[1];continue}return a}var
+e=a?[0,a[1]]:a;return e}}function
+m(c,a){if(a)var
+e=m(c,a[2]),d=[0,b(c,a[1]),e];else
 var
 d=a;return d}function
-aD(c,a){if(a){var
-d=aD(c,a[2]);return u(b(c,a[1]),d)}return a}function
-bO(c,b,a){if(a){var
-d=bO(c,b,a[2]);return k(c,a[1],d)}return b}function
-bg(f,e){var
+aM(c,a){if(a){var
+d=aM(c,a[2]);return p(b(c,a[1]),d)}return a}function
+bD(c,b,a){if(a){var
+d=bD(c,b,a[2]);return n(c,a[1],d)}return b}function
+aD(f,e){var
 a=e;for(;;){if(a){var
 c=b(f,a[1]);if(!c){var
 a=a[2];continue}var
 d=c}else
 var
 d=a;return d}}function
-l(e,d){var
+g(e,d){var
 a=d;for(;;){if(a){var
 c=b(e,a[1]);if(c){var
 a=a[2];continue}return c}return 1}}function
-cW(c,f){var
+dg(c,f){var
 a=f;for(;;){if(a){var
-d=a[2],e=a[1];if(b(c,e))return[0,e,cW(c,d)];var
+d=a[2],e=a[1];if(b(c,e))return[0,e,dg(c,d)];var
 a=d;continue}return a}}function
-gw(e,d){var
+gY(e,d){var
 a=d;for(;;){if(a){var
 c=a[1];if(b(e,c))return[0,c];var
 a=a[2];continue}return a}}function
-gx(b,a){if(b)if(a)var
-d=gx(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+eJ(b,a){if(b)if(a)var
+d=eJ(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-gy(a,b){if(a){var
-c=a[1],d=gy(a[2],b);return u(n(function(a){return[0,c,a]},b),d)}return a}function
-aM(b,a){var
-c=a?[0,b,aM([0,b],a[1])]:a;return c}function
-bh(b,a){var
-c=a?[0,b,bh(b,a[1])]:a;return c}function
-aE(a){return[0,a,0]}function
-ai(b,a){var
-c=I(a[1],[0,b[2]]);return el(I(b[1],[0,a[2]]),c)?0:1}function
+gZ(a,b){if(a){var
+c=a[1],d=gZ(a[2],b);return p(m(function(a){return[0,c,a]},b),d)}return a}function
+aE(b,a){var
+c=a?[0,b,aE([0,b],a[1])]:a;return c}function
+bo(b,a){var
+c=a?[0,b,bo(b,a[1])]:a;return c}function
+aF(a){return[0,a,0]}function
+ap(b,a){var
+c=H(a[1],[0,b[2]]);return eG(H(b[1],[0,a[2]]),c)?0:1}function
 q(b,a){var
-c=I(a[1],[0,b[2]]);return gs(I(b[1],[0,a[2]]),c)}function
-bP(b,a){var
-c=a4(b[2],a[2]),d=I(a[1],[0,b[2]]);return[0,aq(I(b[1],[0,a[2]]),d),c]}function
-aj(b,a){var
-c=a4(b[2],a[2]);return[0,I(b[1],a[1]),c]}function
-aw(a){var
-b=a[2];return[0,U(a[1]),b]}function
-bi(b,a){return bP(b,aw(a))}function
-bj(c,b){var
+c=H(a[1],[0,b[2]]);return gT(H(b[1],[0,a[2]]),c)}function
+b2(b,a){var
+c=bb(b[2],a[2]),d=H(a[1],[0,b[2]]);return[0,ax(H(b[1],[0,a[2]]),d),c]}function
+aq(b,a){var
+c=bb(b[2],a[2]);return[0,H(b[1],a[1]),c]}function
+aG(a){var
+b=a[2];return[0,O(a[1]),b]}function
+aC(b,a){return b2(b,aG(a))}function
+aN(c,b){var
 a=b[1],d=typeof
-a==="number"?oz:0===a[0]?[0,[0,b[2]],a[1]]:[0,[1,b[2]],a[1]];return aj(c,d)}function
-Z(o){var
+a==="number"?ps:0===a[0]?[0,[0,b[2]],a[1]]:[0,[1,b[2]],a[1]];return aq(c,d)}function
+V(o){var
 a=[0,o[2]],b=o[1];if(typeof
 b==="number")var
-s=[0,0,em(a)],c=[0,cb(a),s];else
+s=[0,0,eH(a)],c=[0,cA(a),s];else
 if(0===b[0]){var
 e=b[1];if(typeof
 a==="number")var
-t=[0,em(b),0],c=[0,cb(b),t];else
+t=[0,eH(b),0],c=[0,cA(b),t];else
 if(0===a[0])var
-f=cU(e,a[1]),g=f[2],c=[0,[0,f[1]],[0,[0,g[1]],[0,g[2]]]];else
+f=df(e,a[1]),g=f[2],c=[0,[0,f[1]],[0,[0,g[1]],[0,g[2]]]];else
 var
-h=cU(e,a[1]),i=h[2],c=[0,[0,h[1]],[0,[0,i[1]],[1,i[2]]]]}else{var
+h=df(e,a[1]),i=h[2],c=[0,[0,h[1]],[0,[0,i[1]],[1,i[2]]]]}else{var
 j=b[1];if(typeof
 a==="number")var
-u=[0,em(b),0],c=[0,cb(b),u];else
+u=[0,eH(b),0],c=[0,cA(b),u];else
 if(0===a[0])var
-k=cU(j,a[1]),l=k[2],c=[0,[0,k[1]],[0,[1,l[1]],[0,l[2]]]];else
+k=df(j,a[1]),l=k[2],c=[0,[0,k[1]],[0,[1,l[1]],[0,l[2]]]];else
 var
-m=cU(j,a[1]),n=m[2],c=[0,[0,m[1]],[0,[1,n[1]],[1,n[2]]]]}var
+m=df(j,a[1]),n=m[2],c=[0,[0,m[1]],[0,[1,n[1]],[1,n[2]]]]}var
 p=c[2],d=p[2],r=0;if(typeof
 d!=="number"&&0===d[0]){var
 q=d[1];r=1}if(!r)var
 q=0;return[0,p[1],q]}function
-gz(a){return gu(a[1],[0,a[2]])[1]}function
-bQ(a){return a[1]}function
-aN(a){if(typeof
+g0(a){return gV(a[1],[0,a[2]])[1]}function
+bp(a){return a[1]}function
+af(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,[0,oA,a[1]],0];case
+0:return[0,[0,pt,a[1]],0];case
 1:var
-c=a[1],b=aN(a[2]);return n(function(a){var
+c=a[1],b=af(a[2]);return m(function(a){var
 b=a[1];return[0,[0,[0,c,b[1]],b[2]],a[2]]},b);default:var
-d=a[1],e=aN(a[3]),f=aN(a[2]);return u(n(function(a){var
-b=a[1],c=a[2],e=u(d,b[2]);return[0,[0,b[1],e],c]},f),e)}}function
-cX(a){var
-b=n(aw,a[3]),c=n(aw,a[2]);return[0,aw(a[1]),c,b]}function
-oB(a,c,b){return[2,[0,[0,cX(a)],0],c,[2,[0,[1,a],0],b,0]]}function
-oC(a,c,b){return[2,[0,[1,cX(a)],0],c,[2,[0,[0,a],0],b,0]]}function
-oD(a,d,c,b){return[2,[0,[0,cX(a)],0],d,[2,[0,[2,a],0],c,[2,[0,[0,a],0],b,0]]]}function
-ak(b,a){return Z(bP(b,a))}function
-bk(a){return typeof
-a[1]==="number"?(av(1),1):(av(20*bu[1]|0),0)}function
-eo(h,g){var
+d=a[1],e=af(a[3]),f=af(a[2]);return p(m(function(a){var
+b=a[1],c=a[2],e=p(d,b[2]);return[0,[0,b[1],e],c]},f),e)}}function
+bq(a){var
+b=m(aG,a[3]),c=m(aG,a[2]);return[0,aG(a[1]),c,b]}function
+pu(a,c,b){return[2,[0,[0,bq(a)],0],c,[2,[0,[1,a],0],b,0]]}function
+pv(a,c,b){return[2,[0,[1,bq(a)],0],c,[2,[0,[0,a],0],b,0]]}function
+pw(a,d,c,b){return[2,[0,[0,bq(a)],0],d,[2,[0,[2,a],0],c,[2,[0,[0,a],0],b,0]]]}function
+ak(b,a){return V(b2(b,a))}function
+aW(a){return typeof
+a[1]==="number"?(aw(1),1):(aw(20*bC[1]|0),0)}function
+eK(h,g){var
 b=h,a=g;for(;;){if(b){if(a){var
-c=a[2],d=a[1],e=b[2],f=b[1];if(!bk(f)&&!bk(d)){var
-i=eo(e,c);return ak(aj(f,d),i)}var
-b=e,a=c;continue}return oE}return oF}}function
-gA(a,c,b){var
-d=eo(a[3],b);return ak(eo(a[2],c),d)}function
-oG(b,a){switch(b[1]){case
+c=a[2],d=a[1],e=b[2],f=b[1];if(!aW(f)&&!aW(d)){var
+i=eK(e,c);return ak(aq(f,d),i)}var
+b=e,a=c;continue}return px}return py}}function
+g1(a,c,b){var
+d=eK(a[3],b);return ak(eK(a[2],c),d)}function
+pz(b,a){switch(b[1]){case
 0:return 1;case
-3:return ai(a,oI);case
-4:return cV(gv(a[1],[0,a[2]]),0);default:return q(oH,a)}}function
-gB(h,g){var
+3:return ap(a,pB);case
+4:return cz(gW(a[1],[0,a[2]]),0);default:return q(pA,a)}}function
+g2(h,g){var
 b=h,a=g;for(;;){if(b){if(a){var
-d=a[2],c=a[1],e=b[2];if(bk(c)){var
+d=a[2],c=a[1],e=b[2];if(aW(c)){var
 b=e,a=d;continue}var
-i=gB(e,d),j=b[1][2],f=c[2];return ak(bj([0,cb(c[1]),f],j),i)}return oJ}return oK}}function
-ep(g,f,e){var
+i=g2(e,d),j=b[1][2],f=c[2];return ak(aN([0,cA(c[1]),f],j),i)}return pC}return pD}}function
+b3(g,f,e){var
 b=f,a=e;for(;;){if(b){if(a){var
-c=k(g,b[1],a[1]);if(c){var
+c=n(g,b[1],a[1]);if(c){var
 b=b[2],a=a[2];continue}var
 d=c}else
 var
 d=a;return d}return a?0:1}}function
-eq(c,i,h,g,b,a){var
-d=ep(oG,c,a),e=d?q(gB(c,a),g):d,f=e?l(function(c){return q(oL,gA(c,b,a))},i):e;return f?l(function(c){var
-d=gA(c,b,a);return ai(ak(c[1],d),oM)},h):f}function
-er(b,a){if(b){if(a){var
-c=a[1],d=b[1],e=er(b[2],a[2]),f=bk(d)?c:bk(c)?d:ak(d,c);return[0,f,e]}return b}return a}function
-gC(b,a){return n(function(a){return bk(a)?oN:Z(aj(b,a))},a)}function
-cY(c,b,a){var
-d=a[3],e=er(gC(c,b[3]),d),f=a[2],g=er(gC(c,b[2]),f),h=a[1];return[0,ak(aj(c,b[1]),h),g,e]}function
-bR(a){return aL(q(a,oO))}function
-cZ(c,g){if(g){var
-l=g[1],b=l[2],h=g[2],a=c,f=l[1];for(;;){if(f){if(a){var
-a=a[2],f=f[1];continue}var
-d=a}else
-var
-v=a?[0,a[1]]:a,d=v;if(d){var
-e=d[1];switch(e[0]){case
+cB(c,j,i,h,b,a){var
+d=b3(pz,c,a),e=d?q(g2(c,a),h):d,f=e?g(function(c){return q(pE,g1(c,b,a))},j):e;return f?g(function(c){var
+d=g1(c,b,a);return ap(ak(c[1],d),pF)},i):f}function
+eL(b,a){if(b){if(a){var
+c=a[1],d=b[1],e=eL(b[2],a[2]),f=aW(d)?c:aW(c)?d:ak(d,c);return[0,f,e]}return b}return a}function
+g3(b,a){return m(function(a){return aW(a)?pG:V(aq(b,a))},a)}function
+dh(c,b,a){var
+d=a[3],e=eL(g3(c,b[3]),d),f=a[2],g=eL(g3(c,b[2]),f),h=a[1];return[0,ak(aq(c,b[1]),h),g,e]}function
+bd(a){return aj(q(a,pH))}function
+di(b,d){if(d){var
+j=d[1],a=j[2],e=d[2],f=gX(b,j[1]);if(f){var
+c=f[1];switch(c[0]){case
 0:var
-i=cZ(c,h);if(i)var
-m=bR(b),n=m?[0,[0,cY(b,e[1],i[1][1]),1]]:m;else
+g=di(b,e);if(g)var
+k=bd(a),l=k?[0,[0,dh(a,c[1],g[1][1]),1]]:k;else
 var
-n=i;return n;case
+l=g;return l;case
 1:var
-j=cZ(c,h);if(j){var
-o=j[1],p=q(oP,b);if(p)var
-w=o[2],r=[0,[0,cY(b,e[1],o[1]),w]];else
+h=di(b,e);if(h){var
+m=h[1],n=q(pI,a);if(n)var
+t=m[2],o=[0,[0,dh(a,c[1],m[1]),t]];else
 var
-r=p;var
-s=r}else
+o=n;var
+p=o}else
 var
-s=j;return s;default:var
-k=cZ(c,h);if(k)var
-t=k[1],x=t[2],u=[0,[0,cY(b,e[1],t[1]),x]];else
+p=h;return p;default:var
+i=di(b,e);if(i)var
+r=i[1],u=r[2],s=[0,[0,dh(a,c[1],r[1]),u]];else
 var
-u=k;return u}}return d}}return oQ}function
-oR(a){return ai(a,oS)}function
-es(a){return l(oR,a)}function
-cc(k,j){var
-b=cZ(k,j);if(b){var
-d=b[1],a=d[1],e=es(a[2]),f=e?es(a[3]):e;if(f){var
-g=bR(aw(a[1]));if(g)var
+s=i;return s}}return f}return pJ}function
+dj(a){return g(aW,a)}function
+cC(k,j){var
+b=di(k,j);if(b){var
+d=b[1],a=d[1],e=dj(a[2]),f=e?dj(a[3]):e;if(f){var
+g=bd(aG(a[1]));if(g)var
 c=g;else{var
-i=d[2];if(i)return ai(a[1],oT);var
+i=d[2];if(i)return ap(a[1],pK);var
 c=i}}else
 var
 c=f;var
 h=c}else
 var
 h=b;return h}function
-gD(b,a){if(a){var
-c=a[1],i=gD([0,b],a[2]),d=c[1]-1|0,g=0;if(!(2<d>>>0)){var
+g4(b,a){if(a){var
+c=a[1],i=g4([0,b],a[2]),d=c[1]-1|0,g=0;if(!(2<d>>>0)){var
 h=0;switch(d){case
 0:var
-f=[0,[1,[0,oW,0,u(bh(oV,b),oU)]],0];break;case
+f=[0,[1,[0,pN,0,p(bo(pM,b),pL)]],0];break;case
 1:h=1;break;default:var
-j=u(bh(oY,b),oX),k=[0,[0,[0,c[2],0,j]],0],f=[0,[1,[0,o1,0,u(bh(o0,b),oZ)]],k]}if(!h){var
+j=p(bo(pP,b),pO),k=[0,[0,[0,c[2],0,j]],0],f=[0,[1,[0,pS,0,p(bo(pR,b),pQ)]],k]}if(!h){var
 e=f;g=1}}if(!g)var
-e=0;return u(e,i)}return a}function
-gE(h,g){var
-b=h,a=g;for(;;){if(b){if(a){var
-c=a[2];if(es(c)){var
-d=aL(ai(a[1],o2));if(d){if(4<=b[1][1])return 0;var
-e=1}else
-var
-e=d;return e}var
-b=b[2],a=c;continue}var
-f=a}else
-var
-f=b;return f}}function
-c0(b,a){return bg(function(a){return 2===a[0]?gE(b,a[1][3]):0},a)}function
-c1(c,b,a){var
-d=gD(0,c);return cc(u(n(function(a){if(1===a[0]){var
-b=a[1];return gE(c,b[3])?[0,b]:a}return a},b),d),a)}function
-bS(b,a){return cY(o3,a,b)}function
-gF(e,b,a){if(b)if(a)var
-f=b[2],c=b[1],h=a[2],i=gF(u(e,[0,c,0]),f,h),j=a[1],g=n(function(a){return[1,bS(c,a)]},f),d=[2,u(n(function(a){return[0,bS(c,a)]},e),g),j,i];else
-var
-d=a;else
-var
-d=b;return d}function
-o4(b,a){return gF(0,b,a)}function
-cd(g,f){var
-a=g,b=f;for(;;){if(typeof
-a!=="number")switch(a[0]){case
-1:var
-c=bR(a[1][2]);if(c){var
-a=a[2],b=[0,b];continue}return c;case
-2:var
-h=a[1],d=l(function(b){return function(a){return eg(ac(a[1][3]),b)}}(b),h),e=d?cd(a[2],b):d;if(e){var
-a=a[3];continue}return e}return 1}}function
-c2(a){return[0,o5,a[2],a[3]]}function
-et(a){return aD(function(a){return 2===a[0]?[0,c2(a[1]),0]:0},a)}function
-gG(b,a){if(b)if(a)var
-d=b[1],e=gG(b[2],a[2]),f=d[3],g=d[2],c=[0,[0,aw(a[1]),g,f],e];else
+e=0;return p(e,i)}return a}function
+g5(b,a){if(b)if(a){var
+d=g5(b[2],a[2]);if(d)return[0,d[1]];if(aW(a[1]))return 0;var
+c=[0,b[1]]}else
 var
 c=a;else
 var
 c=b;return c}function
-gH(d,a,c){var
-b=a[3],e=b?gG(a[4],c):b,f=u(n(c2,a[2]),e);return u(et(d),f)}function
-c3(b){var
-a=b[2];return a?a[1]:o6}function
-eu(b){var
-a=4<=b[1]?1:0,c=a?1:a;return c}function
-gI(a,b){var
-c=aM(0,gt(aq(a5(b,a),o$)));return n(function(b){return aE(aq(a,E(b)))},c)}function
-ce(i,h,g,f,e,c,a){return l(function(a){return bg(function(c){var
-d=ai(c[1],a);if(d){var
-j=c[2];return eq(i,h,g,f,b(e,a),j)}return d},c)},a)}function
-bl(d,c,a){if(a){var
-b=ax(a[1],d[3],pa);return c?b[2]:b[1]}return pb}function
-gJ(a,b){return a[3]?a2(ac(a[4]),b):1}function
-gK(a,b){switch(a[0]){case
-0:var
-c=a[1],f=E(c);return[0,[0,0,b,U(E(c)),f],0];case
+g6(c,b){var
+g=A(c),d=cx(A(b),g);if(d){var
+a=g5(c,b);if(a){if(4<=a[1][1])return 0;var
+e=1}else
+var
+e=a;var
+f=e}else
+var
+f=d;return f}function
+b4(b,a){return aD(function(a){return 2===a[0]?g6(b,a[1][3]):0},a)}function
+br(c,b,a){var
+d=g4(0,c);return cC(p(m(function(a){if(1===a[0]){var
+b=a[1];return g6(c,b[3])?[0,b]:a}return a},b),d),a)}function
+bE(b,a){return dh(pT,a,b)}function
+g7(c,a,b){var
+d=m(function(b){return[1,bE(a,b)]},b);return p(m(function(b){return[0,bE(a,b)]},c),d)}function
+g8(d,b,a){if(b)if(a)var
+e=b[2],f=b[1],g=a[2],h=g8(p(d,[0,f,0]),e,g),i=a[1],c=[2,g7(d,f,e),i,h];else
+var
+c=a;else
+var
+c=b;return c}function
+pU(b,a){return g8(0,b,a)}function
+b5(h,f){var
+a=h,b=f;for(;;){if(typeof
+a!=="number")switch(a[0]){case
 1:var
-d=a[1],g=aM(0,[0,d]);return n(function(a){var
-c=E(a),e=E(d);return[0,0,b,a5(E(a),e),c]},g);default:var
-e=a[1],h=E(e);return[0,[0,1,b,U(E(e)),h],0]}}function
-gL(a){var
-D=ac(gK(a[1],a[2])),r=a2(ac(a[5]),D);if(r){var
-A=a[5],B=gx(gK(a[1],a[2]),A),C=n(function(a){return[0,a[1],a[2][1],a[2][2]]},B),b=a[4],e=0,d=C,E=a[3];for(;;){if(d){var
-c=d[1],m=aL(c[1][1]);if(m)var
-f=m;else
+c=bd(a[1][2]);if(c){var
+a=a[2],b=[0,b];continue}return c;case
+2:var
+i=a[1],d=g(function(b){return function(a){return cx(A(a[1][3]),b)}}(b),i),e=d?b5(a[2],b):d;if(e){var
+a=a[3];continue}return e}return 1}}function
+cD(a){return[0,pV,a[2],a[3]]}function
+dk(a){return aM(function(a){return 2===a[0]?[0,cD(a[1]),0]:0},a)}function
+g9(b,a){if(b)if(a)var
+d=b[1],e=g9(b[2],a[2]),f=d[3],g=d[2],c=[0,[0,aG(a[1]),g,f],e];else
 var
-z=U(c[1][4]),p=cV(c[1][3],z),f=p?en(0,c[1][4]):p;if(f)var
-s=c[3],g=l(function(a){var
-b=q(pj,a[1]);return b?q(pk,a[2]):b},s);else
+c=a;else
 var
-g=f;var
-o=g?cd(b[1],0):g;if(o)var
-t=b[2],h=l(function(a){return cd(a,0)},t);else
+c=b;return c}function
+eM(d,a,c){var
+b=a[3],e=b?g9(a[4],c):b,f=p(m(cD,a[2]),e);return p(dk(d),f)}function
+dl(b){var
+a=b[2];return a?a[1]:pW}function
+b6(b){var
+a=4<=b[1]?1:0,c=a?1:a;return c}function
+g_(a,b){var
+c=aE(0,gU(ax(bc(b,a),p1)));return m(function(b){return aF(ax(a,C(b)))},c)}function
+cE(j,i,h,f,e,c,a){return g(function(a){return aD(function(c){var
+d=ap(c[1],a);if(d){var
+g=c[2];return cB(j,i,h,f,b(e,a),g)}return d},c)},a)}function
+bs(d,c,a){if(a){var
+b=ao(a[1],d[3],p2);return c?b[2]:b[1]}return p3}function
+g$(a,b){return a[3]?U(A(a[4]),b):1}function
+ha(a,b){switch(a[0]){case
+0:var
+c=a[1],f=C(c);return[0,[0,0,b,O(C(c)),f],0];case
+1:var
+d=a[1],g=aE(0,[0,d]);return m(function(a){var
+c=C(a),e=C(d);return[0,0,b,bc(C(a),e),c]},g);default:var
+e=a[1],h=C(e);return[0,[0,1,b,O(C(e)),h],0]}}function
+hb(a){var
+E=A(ha(a[1],a[2])),s=U(A(a[5]),E);if(s){var
+B=a[5],C=eJ(ha(a[1],a[2]),B),D=m(function(a){return[0,a[1],a[2][1],a[2][2]]},C),b=a[4],e=0,d=D,F=a[3];for(;;){if(d){var
+c=d[1],n=aj(c[1][1]);if(n)var
+f=n;else
 var
-h=o;if(h)var
-v=b[3],i=l(function(a){return a?cd(a[1],0):1},v);else
+z=O(c[1][4]),r=cz(c[1][3],z),f=r?eI(0,c[1][4]):r;if(f)var
+t=c[3],h=g(function(a){var
+b=q(p$,a[1]);return b?q(qa,a[2]):b},t);else
 var
-i=h;if(i)var
-w=aN(b[1]),j=l(function(p,d){return function(j){var
-e=j[1],b=e[2],c=e[1],a=j[2],f=a[6];if(f)return c1(c,b,f[1]);var
-g=c0(c,b);if(g)var
-h=g;else{var
-i=gJ(a,ac(d[2]));if(i){var
-k=ax(p,a[5],0),l=function(a){return 0},m=bi(E,bl(d,0,a[3])),o=gH(b,a,d[2]);return ce(c,n(bQ,b),o,m,l,k,pi)}var
-h=i}return h}}(e,c),w);else
+h=f;var
+o=h?b5(b[1],0):h;if(o)var
+u=b[2],i=g(function(a){return b5(a,0)},u);else
+var
+i=o;if(i)var
+v=b[3],j=g(function(a){return a?b5(a[1],0):1},v);else
 var
 j=i;if(j)var
-x=ac(b[3]),y=aM(0,gn(ac(b[2]),x)),k=l(function(F,a){return function(f){var
-g=aN(ax(f,b[2],0)),c=l(function(E){var
-v=E[1],i=v[2],b=v[1],c=E[2],w=c[6];if(w)return c1(b,i,w[1]);var
-x=c0(b,i);if(x)var
+w=af(b[1]),k=g(function(p,d){return function(j){var
+e=j[1],b=e[2],c=e[1],a=j[2],f=a[7];if(f)return br(c,b,f[1]);var
+g=b4(c,b);if(g)var
+h=g;else{var
+i=g$(a,A(d[2]));if(i){var
+k=ao(p,a[5],0),l=function(a){return 0},n=aC(F,bs(d,0,a[3])),o=eM(b,a,d[2]);return cE(c,m(bp,b),o,n,l,k,p_)}var
+h=i}return h}}(e,c),w);else
+var
+k=j;if(k)var
+x=A(b[3]),y=aE(0,eB(A(b[2]),x)),l=g(function(G,a){return function(f){var
+h=af(ao(f,b[2],0)),c=g(function(F){var
+v=F[1],j=v[2],b=v[1],c=F[2],w=c[7];if(w)return br(b,j,w[1]);var
+x=b4(b,j);if(x)var
 y=x;else{var
-g=n(bQ,i),h=gH(i,c,a[2]),j=ax(F,c[5],0),k=function(b){return[0,b,a[2]]},z=gJ(c,ac(a[2]));if(z){var
-d=a[1],s=l(function(a){return q(o7,c3(a))},g),G=s?l(function(a){return ai(c3(a),o8)},h):s;if(G)var
-e=[0,[0,aE(d[3]),0]];else{var
-t=l(function(a){return q(c3(a),o9)},g),H=t?l(function(a){return ai(c3(a),o_)},h):t;if(H)var
-e=[0,[0,aE(d[4]),0]];else
-if(bg(eu,b))var
-u=d[2],I=u?[0,gI(d[3],d[4])]:u,e=I;else
+h=m(bp,j),i=eM(j,c,a[2]),k=ao(G,c[5],0),l=function(b){return[0,b,a[2]]},z=g$(c,A(a[2]));if(z){var
+d=a[1],s=g(function(a){return q(pX,dl(a))},h),H=s?g(function(a){return ap(dl(a),pY)},i):s;if(H)var
+e=[0,[0,aF(d[3]),0]];else{var
+t=g(function(a){return q(dl(a),pZ)},h),I=t?g(function(a){return ap(dl(a),p0)},i):t;if(I)var
+e=[0,[0,aF(d[4]),0]];else
+if(aD(b6,b))var
+u=d[2],J=u?[0,g_(d[3],d[4])]:u,e=J;else
 var
-J=[0,aE(d[4]),0],e=[0,[0,aE(d[3]),J]]}if(e)var
-K=e[1],L=bl(a,a[1][1],c[3]),A=ce(b,g,h,bi(bl(a,0,[0,f]),L),k,j,K);else
+K=[0,aF(d[4]),0],e=[0,[0,aF(d[3]),K]]}if(e)var
+L=e[1],M=bs(a,a[1][1],c[3]),B=cE(b,h,i,aC(bs(a,0,[0,f]),M),l,k,L);else
 var
-A=e;var
-m=A}else
+B=e;var
+n=B}else
 var
-m=z;if(m){var
-B=aL(a[1][1]);if(B)var
-o=B;else{var
-C=aL(bg(eu,b));if(C)var
-p=C;else
+n=z;if(n){var
+C=aj(a[1][1]);if(C)var
+o=C;else{var
+D=aj(aD(b6,b));if(D)var
+p=D;else
 var
-D=a[1][2],p=D?cV(a[1][4],pg):D;if(p)var
-M=bl(a,0,c[3]),r=ce(b,g,h,bi(bl(a,0,[0,f]),M),k,j,pe);else
+E=a[1][2],p=E?cz(a[1][4],p8):E;if(p)var
+N=bs(a,0,c[3]),r=cE(b,h,i,aC(bs(a,0,[0,f]),N),l,k,p6);else
 var
 r=p;if(r){var
-N=bl(a,1,c[3]);return ce(b,g,h,bi(bl(a,1,[0,f]),N),k,j,pf)}var
+O=bs(a,1,c[3]);return cE(b,h,i,aC(bs(a,1,[0,f]),O),l,k,p7)}var
 o=r}}else
 var
-o=m;var
-y=o}return y},g);if(c){var
-d=ax(f,b[3],0);if(d){var
-h=aN(d[1]);return l(function(i){var
-e=i[1],b=e[2],c=e[1],d=i[2],g=d[6];if(g)return c1(c,b,g[1]);var
-h=c0(c,b);if(h)return h;var
-j=a[1][1]?pc:pd;return l(function(e){var
-g=ax(F,d[5],0);function
+o=n;var
+y=o}return y},h);if(c){var
+d=ao(f,b[3],0);if(d){var
+i=af(d[1]);return g(function(j){var
+e=j[1],b=e[2],c=e[1],d=j[2],h=d[7];if(h)return br(c,b,h[1]);var
+i=b4(c,b);if(i)return i;var
+k=a[1][1]?p4:p5;return g(function(e){var
+g=ao(G,d[5],0);function
 h(b){return a[2]}var
-i=bl(a,e,[0,f]),j=n(c2,d[2]),k=u(et(b),j);return ce(c,n(bQ,b),k,i,h,g,ph)},j)},h)}var
+i=bs(a,e,[0,f]),j=m(cD,d[2]),k=p(dk(b),j);return cE(c,m(bp,b),k,i,h,g,p9)},k)},i)}var
 e=1}else
 var
 e=c;return e}}(e,c),y);else
 var
-k=j;if(k){var
-e=[0,e],d=d[2];continue}return k}return 1}}return r}function
-bT(b,a){return ax(b,a[2],pl)}function
-ev(a,d,c){var
-b=l(function(b){return q(pm,bT(a,b))},d);return b?l(function(b){return ai(bT(a,b),pn)},c):b}function
-gM(a,d,c){var
-b=l(function(b){return q(bT(a,b),po)},d);return b?l(function(b){return ai(bT(a,b),pp)},c):b}function
-cf(b,a,f,e,d,c){if(ev(c,e,d))return[0,aE(b),0];if(gM(c,e,d))return[0,aE(a),0];if(f)return gI(b,a);var
-g=[0,aE(a),0];return[0,aE(b),g]}function
-ew(d,c,a){if(a){var
-e=a[1],f=b(d,c);return aD(function(a){var
-b=ew(d,[0,c],e);return n(function(b){return[0,a,b]},b)},f)}return pq}function
-gN(d,c,b,e,a){if(e){var
-i=e[1],j=ev(b,d,c)?0:a,f=ev(b,d,c)?U(a):gM(b,d,c)?0:U(a),g=aM(0,gt(aq(a5(j,f),pr))),h=n(function(a){return aq(f,E(a))},g);return aD(function(e){var
-f=gN(d,c,[0,b],i,a5(a,cb(e)));return n(function(a){return[0,aE(e),a]},f)},h)}return ps}function
-ex(f,e,d){if(d){var
-a=ex(f,[0,e],d[1]),c=ek(ac(b(f,e))),g=c?a?[0,a4(c[1],a[1])]:a:c;return g}return pt}function
-gO(b,a){return ep(function(b,a){return bk(b)?bk(a):ai(b,a)},b,a)}function
-ey(b,a){var
-c=n(c2,a[2]);return u(et(b),c)}function
-ez(a){var
-c=a[3],d=c?1:c;if(d){var
-e=a[1];if(2===e[0])var
-h=e[1],f=h?1:h;else
+l=k;if(l){var
+e=[0,e],d=d[2];continue}return l}return 1}}return s}function
+b7(e,d){var
+a=bE(e,d),b=ap(a[1],qb),c=b?dj(a[2]):b;return c?dj(a[3]):c}function
+qc(b,a){switch(b[0]){case
+0:return 0===a[0]?b7(b[1],a[1]):0;case
+1:return 1===a[0]?b7(b[1],a[1]):0;default:return 2===a[0]?b7(b[1],a[1]):0}}function
+hc(b,a){if(a)var
+c=a[2],d=a[1],f=hc(p(b,[0,d,0]),c),e=[0,g7(b,d,c),f];else
 var
-f=1;var
-b=f}else
-var
-b=d;var
-g=b?cd(a[5],0):b;if(g){var
-i=aN(a[5]);return l(function(K){var
-w=K[1],b=w[2],e=w[1],c=K[2],x=c[4];if(x)return c1(e,b,x[1]);var
-y=c0(e,b);if(y)var
-z=y;else{var
-d=bg(eu,e),W=a[2],A=W||aL(d);if(A){var
-B=ac(c[3]),C=ey(b,c),D=n(bQ,b),F=a[3],m=a[1];switch(m[0]){case
-0:var
-q=m[1],L=ek(B),N=E(q),M=0,O=U(E(q)),o=gq(ex(function(a){return cf(O,N,d,D,C,a)},M,F),L);break;case
+e=a;return e}function
+ar(a){if(a){var
+b=a[2],c=hc(0,[0,hd,m(function(a){return a?a[1][1]:hd},b)]);return b3(function(a,b){return b3(qc,a,b)},a,c)}return a}function
+he(a){if(typeof
+a!=="number"&&2===a[0]){var
+b=he(a[3]);return[0,a[1],b]}return 0}function
+eN(u,t){var
+c=u,b=t;for(;;)if(typeof
+b==="number")return c;else
+switch(b[0]){case
+0:return aj(c);case
 1:var
-r=m[1],P=aM(0,[0,r]),o=l(function(a){var
-b=ek(B),e=E(a),f=E(r),c=0,g=a5(E(a),f);return gq(ex(function(a){return cf(g,e,d,D,C,a)},c,F),b)},P);break;default:var
+p=aj(c);if(p){var
+c=0,b=b[2];continue}return p;default:var
+q=eN(0,b[2]),r=q?eN(1,b[3]):q;if(r){if(!c){var
+a=he(b);if(a){var
+e=a[2],f=a[1];if(f){var
+j=f[1];if(0===j[0]){var
+k=j[1];if(f[2])return ar(a);if(e){var
+d=e[2],g=e[1];if(g){var
+l=g[2],h=g[1];switch(h[0]){case
+0:return ar(a);case
+1:return l?ar(a):d?ar(a):b7(k,bq(h[1]));default:var
+m=h[1];if(l)return ar(a);if(d){var
+i=d[1];if(i){var
+n=i[1];if(0===n[0]){if(i[2])return ar(a);if(d[2])return ar(a);var
+o=b7(k,bq(m));return o?b7(m,n[1]):o}return ar(a)}return ar(a)}return ar(a)}}return ar(a)}return ar(a)}return ar(a)}return ar(a)}return ar(a)}var
+s=c}else
+var
+s=r;return s}}function
+b8(b,a){return ao(b,a[2],qd)}function
+eO(a,d,c){var
+b=g(function(b){return q(qe,b8(a,b))},d);return b?g(function(b){return ap(b8(a,b),qf)},c):b}function
+hf(a,d,c){var
+b=g(function(b){return q(b8(a,b),qg)},d);return b?g(function(b){return ap(b8(a,b),qh)},c):b}function
+cF(b,a,f,e,d,c){if(eO(c,e,d))return[0,aF(b),0];if(hf(c,e,d))return[0,aF(a),0];if(f)return g_(b,a);var
+g=[0,aF(a),0];return[0,aF(b),g]}function
+eP(d,c,a){if(a){var
+e=a[1],f=b(d,c);return aM(function(a){var
+b=eP(d,[0,c],e);return m(function(b){return[0,a,b]},b)},f)}return qi}function
+hg(d,c,b,e,a){if(e){var
+i=e[1],j=eO(b,d,c)?0:a,f=eO(b,d,c)?O(a):hf(b,d,c)?0:O(a),g=aE(0,gU(ax(bc(j,f),qj))),h=m(function(a){return ax(f,C(a))},g);return aM(function(e){var
+f=hg(d,c,[0,b],i,bc(a,cA(e)));return m(function(a){return[0,aF(e),a]},f)},h)}return qk}function
+eQ(f,e,d){if(d){var
+a=eQ(f,[0,e],d[1]),c=eF(A(b(f,e))),g=c?a?[0,bb(c[1],a[1])]:a:c;return g}return ql}function
+hh(b,a){return b3(function(b,a){return aW(b)?aW(a):ap(b,a)},b,a)}function
+eR(b,a){var
+c=m(cD,a[2]);return p(dk(b),c)}function
+hi(b,w){var
+x=w[1],a=x[2],e=x[1],c=w[2],y=c[4];if(y)return br(e,a,y[1]);var
+z=b4(e,a);if(z)var
+B=z;else{var
+d=aD(b6,e),X=b[2],D=X||aj(d);if(D){var
+E=A(c[3]),F=eR(a,c),G=m(bp,a),H=b[3],n=b[1];switch(n[0]){case
+0:var
+r=n[1],M=eF(E),P=C(r),N=0,Q=O(C(r)),o=gR(eQ(function(a){return cF(Q,P,d,G,F,a)},N,H),M);break;case
+1:var
+s=n[1],R=aE(0,[0,s]),o=g(function(a){var
+b=eF(E),e=C(a),f=C(s),c=0,g=bc(C(a),f);return gR(eQ(function(a){return cF(g,e,d,G,F,a)},c,H),b)},R);break;default:var
 o=1}var
-p=o}else
+q=o}else
 var
-p=A;if(p){var
-g=ey(b,c),h=n(bQ,b),f=a[3],i=a[1];switch(i[0]){case
+q=D;if(q){var
+h=eR(a,c),i=m(bp,a),f=b[3],j=b[1];switch(j[0]){case
 0:var
-s=i[1],R=E(s),Q=0,S=U(E(s)),j=[0,ew(function(a){return cf(S,R,d,h,g,a)},Q,f)];break;case
+t=j[1],T=C(t),S=0,U=O(C(t)),k=[0,eP(function(a){return cF(U,T,d,i,h,a)},S,f)];break;case
 1:var
-t=i[1],T=aM(0,[0,t]),j=[0,aD(function(a){var
-c=E(a),e=E(t),b=0,i=a5(E(a),e);return ew(function(a){return cf(i,c,d,h,g,a)},b,f)},T)];break;default:var
-k=i[1];if(d)var
-j=[0,gN(h,g,0,f,E(k))];else
+u=j[1],V=aE(0,[0,u]),k=[0,aM(function(a){var
+c=C(a),e=C(u),b=0,g=bc(C(a),e);return eP(function(a){return cF(g,c,d,i,h,a)},b,f)},V)];break;default:var
+l=j[1];if(d)var
+k=[0,hg(i,h,0,f,C(l))];else
 var
-V=aM(0,f),j=[0,aD(function(a){var
-b=E(k),c=cf(U(E(k)),b,0,h,g,a);return n(function(c){var
-b=[0,c,bh(pu,gl(f,[0,a]))];return u(bh(pv,a),b)},c)},V)]}var
-G=j[1],H=n(bQ,b),I=ey(b,c),X=c[3],Y=a[4],v=ep(function(b,a){var
-c=gO(b[1],a);return c?eq(e,H,I,Y,a,b[2]):c},X,G);if(!v){var
-Z=c[3],_=a[4];return l(function(c){return bg(function(a){var
-b=gO(a[1],c);return b?eq(e,H,I,_,c,a[2]):b},Z)},G)}var
-J=v}else
+W=aE(0,f),k=[0,aM(function(a){var
+b=C(l),c=cF(O(C(l)),b,0,i,h,a);return m(function(c){var
+b=[0,c,bo(qm,gO(f,[0,a]))];return p(bo(qn,a),b)},c)},W)]}var
+I=k[1],J=m(bp,a),K=eR(a,c),Y=c[3],Z=b[4],v=b3(function(b,a){var
+c=hh(b[1],a);return c?cB(e,J,K,Z,a,b[2]):c},Y,I);if(!v){var
+_=c[3],$=b[4];return g(function(c){return aD(function(a){var
+b=hh(a[1],c);return b?cB(e,J,K,$,c,a[2]):b},_)},I)}var
+L=v}else
 var
-J=p;var
-z=J}return z},i)}return g}function
-gP(b,a){return u(a,bh(pw,gl(b,ac(a))))}function
-gQ(b,a){var
-c=a[2],d=u(gP(b,a[2]),c);return[0,a[1],d,0]}function
-gR(c,b,a){var
-d=[0,ax(b,a[2],px),0],e=u(gP(c,a[2]),d);return[0,a[1],e,0]}function
-gS(c,a){switch(a[0]){case
+L=q;var
+B=L}return B}function
+qo(a0,aZ){var
+T=a0,x=aZ;for(;;){if(T){if(x){var
+am=x[1],an=T[1],b=am[2],S=am[1],c=an[2];switch(an[1]){case
+0:if(S)var
+a=0;else{var
+s=b[1],U=c[1];if(typeof
+U==="number")var
+ap=typeof
+s==="number"?1:0,y=ap?1:ap;else
+if(0===U[0]){var
+aP=0;if(typeof
+s==="number"||!(0===s[0]))aP=1;else{var
+A=U[1],e=s[1];for(;;){if(typeof
+A==="number")var
+as=typeof
+e==="number"?1:0,a2=as?1:as,_=a2;else
+if(0===A[0]){if(typeof
+e!=="number"&&0===e[0]){var
+A=A[1],e=e[1];continue}var
+_=0}else{if(typeof
+e!=="number"&&1===e[0]){var
+A=A[1],e=e[1];continue}var
+_=0}var
+y=_;break}}if(aP)var
+y=0}else{var
+aQ=0;if(typeof
+s==="number"||!(1===s[0]))aQ=1;else{var
+B=U[1],f=s[1];for(;;){if(typeof
+B==="number")var
+at=typeof
+f==="number"?1:0,a3=at?1:at,$=a3;else
+if(0===B[0]){if(typeof
+f!=="number"&&0===f[0]){var
+B=B[1],f=f[1];continue}var
+$=0}else{if(typeof
+f!=="number"&&1===f[0]){var
+B=B[1],f=f[1];continue}var
+$=0}var
+y=$;break}}if(aQ)var
+y=0}if(y){var
+z=c[2],d=b[2];for(;;){if(typeof
+z==="number")var
+aq=typeof
+d==="number"?1:0,a1=aq?1:aq,Z=a1;else
+if(0===z[0]){if(typeof
+d!=="number"&&0===d[0]){var
+z=z[1],d=d[1];continue}var
+Z=0}else{if(typeof
+d!=="number"&&1===d[0]){var
+z=z[1],d=d[1];continue}var
+Z=0}var
+ar=Z;break}}else
+var
+ar=y;var
+a=ar}break;case
+1:if(1===S){var
+t=b[1],V=c[1];if(typeof
+V==="number")var
+au=typeof
+t==="number"?1:0,C=au?1:au;else
+if(0===V[0]){var
+aR=0;if(typeof
+t==="number"||!(0===t[0]))aR=1;else{var
+E=V[1],h=t[1];for(;;){if(typeof
+E==="number")var
+ax=typeof
+h==="number"?1:0,a5=ax?1:ax,ab=a5;else
+if(0===E[0]){if(typeof
+h!=="number"&&0===h[0]){var
+E=E[1],h=h[1];continue}var
+ab=0}else{if(typeof
+h!=="number"&&1===h[0]){var
+E=E[1],h=h[1];continue}var
+ab=0}var
+C=ab;break}}if(aR)var
+C=0}else{var
+aS=0;if(typeof
+t==="number"||!(1===t[0]))aS=1;else{var
+F=V[1],i=t[1];for(;;){if(typeof
+F==="number")var
+ay=typeof
+i==="number"?1:0,a6=ay?1:ay,ac=a6;else
+if(0===F[0]){if(typeof
+i!=="number"&&0===i[0]){var
+F=F[1],i=i[1];continue}var
+ac=0}else{if(typeof
+i!=="number"&&1===i[0]){var
+F=F[1],i=i[1];continue}var
+ac=0}var
+C=ac;break}}if(aS)var
+C=0}if(C){var
+D=c[2],g=b[2];for(;;){if(typeof
+D==="number")var
+av=typeof
+g==="number"?1:0,a4=av?1:av,aa=a4;else
+if(0===D[0]){if(typeof
+g!=="number"&&0===g[0]){var
+D=D[1],g=g[1];continue}var
+aa=0}else{if(typeof
+g!=="number"&&1===g[0]){var
+D=D[1],g=g[1];continue}var
+aa=0}var
+aw=aa;break}}else
+var
+aw=C;var
+a=aw}else
+var
+a=0;break;case
+2:if(2===S){var
+u=b[1],W=c[1];if(typeof
+W==="number")var
+az=typeof
+u==="number"?1:0,G=az?1:az;else
+if(0===W[0]){var
+aT=0;if(typeof
+u==="number"||!(0===u[0]))aT=1;else{var
+I=W[1],k=u[1];for(;;){if(typeof
+I==="number")var
+aC=typeof
+k==="number"?1:0,a8=aC?1:aC,ae=a8;else
+if(0===I[0]){if(typeof
+k!=="number"&&0===k[0]){var
+I=I[1],k=k[1];continue}var
+ae=0}else{if(typeof
+k!=="number"&&1===k[0]){var
+I=I[1],k=k[1];continue}var
+ae=0}var
+G=ae;break}}if(aT)var
+G=0}else{var
+aU=0;if(typeof
+u==="number"||!(1===u[0]))aU=1;else{var
+J=W[1],l=u[1];for(;;){if(typeof
+J==="number")var
+aD=typeof
+l==="number"?1:0,a9=aD?1:aD,af=a9;else
+if(0===J[0]){if(typeof
+l!=="number"&&0===l[0]){var
+J=J[1],l=l[1];continue}var
+af=0}else{if(typeof
+l!=="number"&&1===l[0]){var
+J=J[1],l=l[1];continue}var
+af=0}var
+G=af;break}}if(aU)var
+G=0}if(G){var
+H=c[2],j=b[2];for(;;){if(typeof
+H==="number")var
+aA=typeof
+j==="number"?1:0,a7=aA?1:aA,ad=a7;else
+if(0===H[0]){if(typeof
+j!=="number"&&0===j[0]){var
+H=H[1],j=j[1];continue}var
+ad=0}else{if(typeof
+j!=="number"&&1===j[0]){var
+H=H[1],j=j[1];continue}var
+ad=0}var
+aB=ad;break}}else
+var
+aB=G;var
+a=aB}else
+var
+a=0;break;case
+3:if(3===S){var
+v=b[1],X=c[1];if(typeof
+X==="number")var
+aE=typeof
+v==="number"?1:0,K=aE?1:aE;else
+if(0===X[0]){var
+aV=0;if(typeof
+v==="number"||!(0===v[0]))aV=1;else{var
+M=X[1],n=v[1];for(;;){if(typeof
+M==="number")var
+aH=typeof
+n==="number"?1:0,a$=aH?1:aH,ah=a$;else
+if(0===M[0]){if(typeof
+n!=="number"&&0===n[0]){var
+M=M[1],n=n[1];continue}var
+ah=0}else{if(typeof
+n!=="number"&&1===n[0]){var
+M=M[1],n=n[1];continue}var
+ah=0}var
+K=ah;break}}if(aV)var
+K=0}else{var
+aW=0;if(typeof
+v==="number"||!(1===v[0]))aW=1;else{var
+N=X[1],o=v[1];for(;;){if(typeof
+N==="number")var
+aI=typeof
+o==="number"?1:0,ba=aI?1:aI,ai=ba;else
+if(0===N[0]){if(typeof
+o!=="number"&&0===o[0]){var
+N=N[1],o=o[1];continue}var
+ai=0}else{if(typeof
+o!=="number"&&1===o[0]){var
+N=N[1],o=o[1];continue}var
+ai=0}var
+K=ai;break}}if(aW)var
+K=0}if(K){var
+L=c[2],m=b[2];for(;;){if(typeof
+L==="number")var
+aF=typeof
+m==="number"?1:0,a_=aF?1:aF,ag=a_;else
+if(0===L[0]){if(typeof
+m!=="number"&&0===m[0]){var
+L=L[1],m=m[1];continue}var
+ag=0}else{if(typeof
+m!=="number"&&1===m[0]){var
+L=L[1],m=m[1];continue}var
+ag=0}var
+aG=ag;break}}else
+var
+aG=K;var
+a=aG}else
+var
+a=0;break;default:var
+aJ=4<=S?1:0;if(aJ){var
+w=b[1],Y=c[1];if(typeof
+Y==="number")var
+aK=typeof
+w==="number"?1:0,O=aK?1:aK;else
+if(0===Y[0]){var
+aX=0;if(typeof
+w==="number"||!(0===w[0]))aX=1;else{var
+Q=Y[1],q=w[1];for(;;){if(typeof
+Q==="number")var
+aN=typeof
+q==="number"?1:0,bc=aN?1:aN,ak=bc;else
+if(0===Q[0]){if(typeof
+q!=="number"&&0===q[0]){var
+Q=Q[1],q=q[1];continue}var
+ak=0}else{if(typeof
+q!=="number"&&1===q[0]){var
+Q=Q[1],q=q[1];continue}var
+ak=0}var
+O=ak;break}}if(aX)var
+O=0}else{var
+aY=0;if(typeof
+w==="number"||!(1===w[0]))aY=1;else{var
+R=Y[1],r=w[1];for(;;){if(typeof
+R==="number")var
+aO=typeof
+r==="number"?1:0,bd=aO?1:aO,al=bd;else
+if(0===R[0]){if(typeof
+r!=="number"&&0===r[0]){var
+R=R[1],r=r[1];continue}var
+al=0}else{if(typeof
+r!=="number"&&1===r[0]){var
+R=R[1],r=r[1];continue}var
+al=0}var
+O=al;break}}if(aY)var
+O=0}if(O){var
+P=c[2],p=b[2];for(;;){if(typeof
+P==="number")var
+aL=typeof
+p==="number"?1:0,bb=aL?1:aL,aj=bb;else
+if(0===P[0]){if(typeof
+p!=="number"&&0===p[0]){var
+P=P[1],p=p[1];continue}var
+aj=0}else{if(typeof
+p!=="number"&&1===p[0]){var
+P=P[1],p=p[1];continue}var
+aj=0}var
+aM=aj;break}}else
+var
+aM=O;var
+a=aM}else
+var
+a=aJ}if(a){var
+T=T[2],x=x[2];continue}var
+ao=a}else
+var
+ao=x;return ao}return x?0:1}}function
+qp(ay,ax){var
+B=ay,m=ax;for(;;){if(B){if(m){var
+I=m[1],J=B[1],X=I[1],Y=J[1],j=X[1],C=Y[1];if(typeof
+C==="number")var
+Z=typeof
+j==="number"?1:0,n=Z?1:Z;else
+if(0===C[0]){var
+ar=0;if(typeof
+j==="number"||!(0===j[0]))ar=1;else{var
+z=C[1],h=j[1];for(;;){if(typeof
+z==="number")var
+ap=typeof
+h==="number"?1:0,aG=ap?1:ap,V=aG;else
+if(0===z[0]){if(typeof
+h!=="number"&&0===h[0]){var
+z=z[1],h=h[1];continue}var
+V=0}else{if(typeof
+h!=="number"&&1===h[0]){var
+z=z[1],h=h[1];continue}var
+V=0}var
+n=V;break}}if(ar)var
+n=0}else{var
+as=0;if(typeof
+j==="number"||!(1===j[0]))as=1;else{var
+A=C[1],i=j[1];for(;;){if(typeof
+A==="number")var
+aq=typeof
+i==="number"?1:0,aH=aq?1:aq,W=aH;else
+if(0===A[0]){if(typeof
+i!=="number"&&0===i[0]){var
+A=A[1],i=i[1];continue}var
+W=0}else{if(typeof
+i!=="number"&&1===i[0]){var
+A=A[1],i=i[1];continue}var
+W=0}var
+n=W;break}}if(as)var
+n=0}if(n){var
+o=Y[2],a=X[2];for(;;){if(typeof
+o==="number")var
+_=typeof
+a==="number"?1:0,az=_?1:_,K=az;else
+if(0===o[0]){if(typeof
+a!=="number"&&0===a[0]){var
+o=o[1],a=a[1];continue}var
+K=0}else{if(typeof
+a!=="number"&&1===a[0]){var
+o=o[1],a=a[1];continue}var
+K=0}var
+L=K;break}}else
+var
+L=n;if(L){var
+D=J[2],p=I[2];for(;;){if(D){if(p){var
+$=p[1],aa=D[1],k=$[1],E=aa[1];if(typeof
+E==="number")var
+ab=typeof
+k==="number"?1:0,q=ab?1:ab;else
+if(0===E[0]){var
+at=0;if(typeof
+k==="number"||!(0===k[0]))at=1;else{var
+s=E[1],c=k[1];for(;;){if(typeof
+s==="number")var
+ae=typeof
+c==="number"?1:0,aB=ae?1:ae,O=aB;else
+if(0===s[0]){if(typeof
+c!=="number"&&0===c[0]){var
+s=s[1],c=c[1];continue}var
+O=0}else{if(typeof
+c!=="number"&&1===c[0]){var
+s=s[1],c=c[1];continue}var
+O=0}var
+q=O;break}}if(at)var
+q=0}else{var
+au=0;if(typeof
+k==="number"||!(1===k[0]))au=1;else{var
+t=E[1],d=k[1];for(;;){if(typeof
+t==="number")var
+af=typeof
+d==="number"?1:0,aC=af?1:af,P=aC;else
+if(0===t[0]){if(typeof
+d!=="number"&&0===d[0]){var
+t=t[1],d=d[1];continue}var
+P=0}else{if(typeof
+d!=="number"&&1===d[0]){var
+t=t[1],d=d[1];continue}var
+P=0}var
+q=P;break}}if(au)var
+q=0}if(q){var
+r=aa[2],b=$[2];for(;;){if(typeof
+r==="number")var
+ac=typeof
+b==="number"?1:0,aA=ac?1:ac,M=aA;else
+if(0===r[0]){if(typeof
+b!=="number"&&0===b[0]){var
+r=r[1],b=b[1];continue}var
+M=0}else{if(typeof
+b!=="number"&&1===b[0]){var
+r=r[1],b=b[1];continue}var
+M=0}var
+N=M;break}}else
+var
+N=q;if(N){var
+D=D[2],p=p[2];continue}var
+ad=N}else
+var
+ad=p;var
+Q=ad}else
+var
+Q=p?0:1;if(Q){var
+F=J[3],u=I[3];for(;;){if(F){if(u){var
+ag=u[1],ah=F[1],l=ag[1],G=ah[1];if(typeof
+G==="number")var
+ai=typeof
+l==="number"?1:0,v=ai?1:ai;else
+if(0===G[0]){var
+av=0;if(typeof
+l==="number"||!(0===l[0]))av=1;else{var
+x=G[1],f=l[1];for(;;){if(typeof
+x==="number")var
+al=typeof
+f==="number"?1:0,aE=al?1:al,T=aE;else
+if(0===x[0]){if(typeof
+f!=="number"&&0===f[0]){var
+x=x[1],f=f[1];continue}var
+T=0}else{if(typeof
+f!=="number"&&1===f[0]){var
+x=x[1],f=f[1];continue}var
+T=0}var
+v=T;break}}if(av)var
+v=0}else{var
+aw=0;if(typeof
+l==="number"||!(1===l[0]))aw=1;else{var
+y=G[1],g=l[1];for(;;){if(typeof
+y==="number")var
+am=typeof
+g==="number"?1:0,aF=am?1:am,U=aF;else
+if(0===y[0]){if(typeof
+g!=="number"&&0===g[0]){var
+y=y[1],g=g[1];continue}var
+U=0}else{if(typeof
+g!=="number"&&1===g[0]){var
+y=y[1],g=g[1];continue}var
+U=0}var
+v=U;break}}if(aw)var
+v=0}if(v){var
+w=ah[2],e=ag[2];for(;;){if(typeof
+w==="number")var
+aj=typeof
+e==="number"?1:0,aD=aj?1:aj,R=aD;else
+if(0===w[0]){if(typeof
+e!=="number"&&0===e[0]){var
+w=w[1],e=e[1];continue}var
+R=0}else{if(typeof
+e!=="number"&&1===e[0]){var
+w=w[1],e=e[1];continue}var
+R=0}var
+S=R;break}}else
+var
+S=v;if(S){var
+F=F[2],u=u[2];continue}var
+ak=S}else
+var
+ak=u;var
+an=ak}else
+var
+an=u?0:1;var
+H=an;break}}else
+var
+H=Q;break}}else
+var
+H=L;if(H){var
+B=B[2],m=m[2];continue}var
+ao=H}else
+var
+ao=m;return ao}return m?0:1}}function
+hj(a){var
+b=a?1:a;return b}function
+hk(c,b){var
+a=b[2][5];return a?U(a[1],c):a}function
+eS(a){var
+n=a[3],o=n?1:n;if(o){var
+q=a[1];if(2===q[0])var
+v=q[1],r=v?1:v;else
+var
+r=1;var
+h=r}else
+var
+h=o;var
+s=h?b5(a[5],0):h;if(s)var
+z=af(a[5]),i=g(function(c){var
+b=c[2][5];if(b){var
+d=A(a[6]);return eA(b[1],d)}return hi(a,c)},z);else
+var
+i=s;if(i){if(a[6]){var
+t=eN(0,a[5]);if(t){var
+d=0,c=a[6];for(;;){if(c){var
+b=c[1],j=function(c){return function(a){var
+b=A(c[2]);return cx(A(a[3]),b)}}(b),w=b[1],k=g(function(b){return function(a){return b(a[1])}}(j),w),l=k?g(j,b[3][2]):k,m=l?hi(a,[0,[0,b[2],b[1]],b[3]]):l;if(m)var
+x=af(a[5]),e=aD(function(b){return function(a){return hk(b,a)}}(d),x);else
+var
+e=m;if(e)var
+y=af(a[5]),f=g(function(s,a){return function(b){if(hk(s,b)){var
+h=b[1],i=h[1],f=b[2],t=h[2],j=hj(qo(i,a[2])),k=j?U(f[1],a[3][1]):j,l=k?hj(qp(f[2],a[3][2])):k;if(l){var
+u=f[6],v=a[1];return b3(function(b,c){switch(b[0]){case
+0:var
+a=[0,[1,bq(b[1])]];break;case
+1:var
+a=[0,[0,bq(b[1])]];break;default:var
+a=0}return a?br(i,p(t,[0,a[1],0]),c):a},v,u)}return l}var
+m=b[1],g=m[2],n=b[2],o=a[2],w=m[1],d=A(o),c=w;for(;;){if(d&&c){var
+d=d[1],c=c[2];continue}var
+e=p(o,c),q=b4(e,g);if(q)return q;var
+r=n[4];if(r)return br(e,g,r[1]);var
+x=n[7];return aD(function(b){var
+c=U(b[1],s);if(c){var
+d=b[2];return br(e,p(a[1],g),d)}return c},x)}}}(d,b),y);else
+var
+f=e;if(f){var
+d=[0,d],c=c[2];continue}return f}return 1}}return t}var
+u=1}else
+var
+u=i;return u}function
+hl(b,a){return p(a,bo(qq,gO(b,A(a))))}function
+hm(b,a){var
+c=a[2],d=p(hl(b,a[2]),c);return[0,a[1],d,0]}function
+hn(c,b,a){var
+d=[0,ao(b,a[2],qr),0],e=p(hl(c,a[2]),d);return[0,a[1],e,0]}function
+ho(c,a){switch(a[0]){case
 0:return[0,b(c,a[1])];case
 1:return[1,b(c,a[1])];default:return[2,b(c,a[1])]}}function
-gT(b,a){return eg(ac(a[2]),b)}function
-eA(b,d,c){var
-a=gw(function(a){var
-b=a2(a[1][1],d);return b?a2(a[1][2],c):b},b);return a?a[1][2]:a}function
-cg(c,b,a){return[0,a,u(bh(py,c),[0,b,0]),0]}function
-gU(b,a){var
-c=b[3];return gw(function(b){return a2(b[1],a)},c)}function
-gV(a){return gy(a,a)}function
-gW(a){if(a){var
-b=gW(a[2]);return ak(a[1],b)}return pK}function
-gX(a){var
-b=a[2],f=ez(a[5]),g=f?aL(a[5][2]):f;if(g)var
-o=ac(a[4]),c=a2(a[5][3],o);else
+hp(b,a){return cx(A(a[2]),b)}function
+eT(b,d,c){var
+a=gY(function(a){var
+b=U(a[1][1],d);return b?U(a[1][2],c):b},b);return a?a[1][2]:a}function
+cG(c,b,a){return[0,a,p(bo(qs,c),[0,b,0]),0]}function
+hq(b,a){var
+c=b[3];return gY(function(b){return U(b[1],a)},c)}function
+hr(a){return gZ(a,a)}function
+hs(a){if(a){var
+b=hs(a[2]);return ak(a[1],b)}return qE}function
+ht(a){var
+b=a[2],f=eS(a[5]),h=f?aj(a[5][2]):f;if(h)var
+o=A(a[4]),c=U(a[5][3],o);else
 var
-c=g;if(c)var
-p=a[4],d=l(function(c){var
-a=aN(c[1]);return l(function(a){var
-c=a[1],d=c[2],e=a[2],f=c[1]?0:1,g=f?l(function(a){return gT(b,a[1])},d):f,h=g?gT(b,e[2]):g;if(h){var
-i=e[3];if(i)return cc(d,i[1]);var
-j=1}else
+c=h;if(c)var
+r=a[4],d=g(function(c){var
+a=af(c[1]);return g(function(a){var
+c=a[1],d=c[2],e=a[2],f=c[1]?0:1,h=f?g(function(a){return hp(b,a[1])},d):f,i=h?hp(b,e[2]):h;if(i){var
+j=e[3];if(j)return cC(d,j[1]);var
+k=1}else
 var
-j=h;return j},a)},p);else
+k=i;return k},a)},r);else
 var
 d=c;if(d){if(a[3]){var
-h=a[1];if(2===h[0]){var
-i=a[5][1];if(2===i[0]){var
-j=a2(h[1],i[1]);if(j){var
-r=aM(0,b);return l(function(c){var
-e=a[4],d=l(function(g){var
-d=aN(g[1]),e=gU(g,c);if(e){var
-a=e[1],f=q(pJ,a[2]);if(f){var
-h=gV(d);return l(function(i){var
+i=a[1];if(2===i[0]){var
+j=a[5][1];if(2===j[0]){var
+k=U(i[1],j[1]);if(k){var
+s=aE(0,b);return g(function(c){var
+e=a[4],d=g(function(h){var
+d=af(h[1]),e=hq(h,c);if(e){var
+a=e[1],f=q(qD,a[2]);if(f){var
+i=hr(d);return g(function(i){var
 j=i[2],k=i[1],d=j[2],e=k[2];if(e[3])return 1;if(d[3])return 1;var
-l=e[2],f=bS(gR(b,c,d[2]),l),m=[0,[1,cg(b,pD,pC)],0],o=j[1][2];function
-p(a){return gR(b,c,a)}var
-q=u(n(function(a){return gS(p,a)},o),m),g=u(k[1][2],q),r=eA(a[3],e[1],d[1]),h=cc(u(g,[0,[0,bS(f,cg(b,a[2],pE))],0]),r);if(h){var
-s=eA(a[4],e[1],d[1]),t=cg(b,a[2],pF);return cc(u(g,[0,[0,bS(cX(f),t)],0]),s)}return h},h)}return f}return l(function(b){var
-d=b[1][2],a=l(function(a){return ai(bT(c,a[1]),pG)},d);return a?ai(bT(c,b[2][2]),pH):a},d)},e);if(d){var
-f=a[4];return q(gW(n(function(b){var
-a=gU(b,c);return a?a[1][2]:pI},f)),pL)}return d},r)}return j}return 0}return 0}var
-k=a[5][1];if(0===k[0]){var
-e=k[1];if(e){if(e[1])return 0;var
-s=a[4];return l(function(f){var
-c=gV(aN(f[1]));return l(function(g){var
-h=g[2],i=g[1],j=aE(E(a[1][1])),c=h[2],d=i[2];if(d[3])return 1;if(c[3])return 1;var
-o=eA(f[2],d[1],c[1]),p=d[2],e=bS(gQ(b,c[2]),p),k=e[3],l=e[2],q=[0,[0,[0,ak(e[1],pB),l,k]],0],m=aM(0,b),r=u(aD(function(a){var
-c=[0,[1,cg(b$(b,a),pz,j)],0];return[0,[1,cg(b$(b,a),pA,j)],c]},m),q),s=h[1][2];function
-t(a){return gQ(b,a)}var
-v=u(n(function(a){return gS(t,a)},s),r);return cc(u(i[1][2],v),o)},c)},s)}return e}var
-m=0}else
+l=e[2],f=bE(hn(b,c,d[2]),l),n=[0,[1,cG(b,qx,qw)],0],o=j[1][2];function
+q(a){return hn(b,c,a)}var
+r=p(m(function(a){return ho(q,a)},o),n),g=p(k[1][2],r),s=eT(a[3],e[1],d[1]),h=cC(p(g,[0,[0,bE(f,cG(b,a[2],qy))],0]),s);if(h){var
+t=eT(a[4],e[1],d[1]),u=cG(b,a[2],qz);return cC(p(g,[0,[0,bE(bq(f),u)],0]),t)}return h},i)}return f}return g(function(b){var
+d=b[1][2],a=g(function(a){return ap(b8(c,a[1]),qA)},d);return a?ap(b8(c,b[2][2]),qB):a},d)},e);if(d){var
+f=a[4];return q(hs(m(function(b){var
+a=hq(b,c);return a?a[1][2]:qC},f)),qF)}return d},s)}return k}return 0}return 0}var
+l=a[5][1];if(0===l[0]){var
+e=l[1];if(e){if(e[1])return 0;var
+t=a[4];return g(function(f){var
+c=hr(af(f[1]));return g(function(g){var
+h=g[2],i=g[1],j=aF(C(a[1][1])),c=h[2],d=i[2];if(d[3])return 1;if(c[3])return 1;var
+o=eT(f[2],d[1],c[1]),q=d[2],e=bE(hm(b,c[2]),q),k=e[3],l=e[2],r=[0,[0,[0,ak(e[1],qv),l,k]],0],n=aE(0,b),s=p(aM(function(a){var
+c=[0,[1,cG(cw(b,a),qt,j)],0];return[0,[1,cG(cw(b,a),qu,j)],c]},n),r),t=h[1][2];function
+u(a){return hm(b,a)}var
+v=p(m(function(a){return ho(u,a)},t),s);return cC(p(i[1][2],v),o)},c)},t)}return e}var
+n=0}else
 var
-m=d;return m}function
-gY(i,h,a,b){switch(b[2]){case
+n=d;return n}function
+eU(a){return C(a[1])}function
+eV(a,b){return b?a[7]:a[6]}function
+hu(a,b){var
+c=b?eU(a):O(eU(a));return aF(c)}function
+dm(v,i,u,d,b,H,t,s,r,G){var
+a=0,c=b[6],e=i?qG:i,f=ao(e,c,a);return aD(function(a){if(r)var
+h=a[1],j=h?U(r[1],h[1]):h;else
+var
+j=a[1]?0:1;var
+w=j?ap(a[2],G):j;if(w){var
+k=b[3];if(k){var
+e=a[4];if(e){var
+x=e[1],f=gX(eV(v,i),x);if(f){var
+c=f[1],l=U(c[1],k[1]),n=l?c$(c[2],H):l;if(n)var
+y=v[5],g=U(A(b[4]),y);else
+var
+g=n;if(g){var
+z=a[3],B=aC(t,c[4]),C=eM(d,b,c[3]);return cB(u,m(bp,d),C,B,s,z)}var
+o=g}else
+var
+o=f;var
+q=o}else
+var
+q=e;return q}if(a[4])return 0;var
+D=a[3],E=m(cD,b[2]),F=p(dk(d),E);return cB(u,m(bp,d),F,t,s,D)}return w},f)}function
+eW(a){var
+b=a[1],c=b[2],d=b[1],e=a[2][7];return e?br(d,c,e[1]):b4(d,c)}function
+hv(b,a){var
+c=eV(b,a);return eJ(aE(0,A(eV(b,a))),c)}function
+eX(b,a){var
+c=b5(a,0);if(c){var
+d=af(a);return g(function(e){var
+a=aj(aD(b6,e[1][1]));if(a)var
+c=a;else{var
+d=b[2];if(d)return cz(eU(b),qL);var
+c=d}return c},d)}return c}function
+hw(a){var
+b=a[4],f=aj(U(a[1],0)),h=f?q(qM,a[3]):f;if(h)var
+j=p(a[6],a[7]),c=g(function(b){var
+d=a[5],c=U(A(b[3]),d);return c?q(qN,b[4]):c},j);else
+var
+c=h;var
+i=c?eX(a,b[1]):c;if(i)var
+k=b[2],d=g(function(b){return eX(a,b)},k);else
+var
+d=i;if(d)var
+l=b[3],e=g(function(b){return b?eX(a,b[1]):1},l);else
+var
+e=d;return e?g(function(c){var
+e=af(b[1]),d=g(function(b){var
+d=b[1],e=eW(b);return e?e:dm(a,c,d[1],d[2],b[2],0,a[3],0,0,qK)},e);if(d){var
+f=A(b[3]),h=aE(0,eB(A(b[2]),f));return g(function(d){var
+i=af(ao(d,b[2],0)),e=g(function(b){var
+e=b[1],h=e[2],i=e[1],j=b[2],f=eW(b);if(f)return f;var
+k=hv(a,c);return g(function(e){var
+b=e[2],g=aj(U(b[1],d));if(g)var
+f=g;else{var
+k=dm(a,c,i,h,j,b[2],b[4],[0,qI,b[3]],[0,e[1]],qH);if(k){var
+l=b[2];if(!l){var
+m=hu(a,c),n=[0,e[1]],o=b[3],p=[0,hu(a,c),o];return dm(a,c,i,h,j,1,b[4],p,n,m)}var
+f=l}else
+var
+f=k}return f},k)},i);if(e){var
+f=ao(d,b[3],0);if(f){var
+j=af(f[1]);return g(function(b){var
+e=b[1],f=b[2],k=e[2],l=e[1],h=eW(b);if(h)var
+i=h;else{var
+j=f[3]?0:1;if(j){var
+m=hv(a,c);return g(function(e){var
+b=e[2],h=aj(U(b[1],d)),g=h||aj(b[2]);return g?g:dm(a,c,l,k,f,1,b[4],b[3],[0,e[1]],qJ)},m)}var
+i=j}return i},j)}var
+h=1}else
+var
+h=e;return h},h)}return d},qO):e}function
+hx(i,h,a,b){switch(b[2]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
 c=b[3];if(typeof
-c!=="number"&&0===c[0])return k(i,a[1],c[1]);return 0}return 0;case
+c!=="number"&&0===c[0])return n(i,a[1],c[1]);return 0}return 0;case
 1:if(typeof
 a!=="number"&&0===a[0]){var
 j=a[1],d=b[3];if(typeof
 d!=="number"&&0===d[0]){var
-l=d[1],m=k(i,j,l);return m?m:k(h,j,l)}return 0}return 0;case
+k=d[1],l=n(i,j,k);return l?l:n(h,j,k)}return 0}return 0;case
 2:if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
 e=b[3];if(typeof
-e!=="number"&&0===e[0])return k(h,a[1],e[1]);return 0;case
+e!=="number"&&0===e[0])return n(h,a[1],e[1]);return 0;case
 1:var
 f=b[3];if(typeof
-f!=="number"&&1===f[0])return ei(a[1],f[1]);return 0;default:var
+f!=="number"&&1===f[0])return eD(a[1],f[1]);return 0;default:var
 g=b[3];if(typeof
-g!=="number"&&2===g[0])return ef(a[1],g[1]);return 0}default:var
-n=typeof
-a==="number"?1:0,o=n?1:n;return o}}function
-gZ(b,a){return aL(q(a,b))}function
-g0(a){var
+g!=="number"&&2===g[0])return c$(a[1],g[1]);return 0}default:var
+m=typeof
+a==="number"?1:0,o=m?1:m;return o}}function
+hy(b,a){return aj(q(a,b))}function
+hz(a){var
 b=a?[0,a[1],0]:a;return b}function
-g1(c,h){var
+hA(c,h){var
 a=h;for(;;){if(a){var
 d=a[2],b=a[1];if(q(b,c)){var
 a=d;continue}var
-e=g1(c,d);if(e){var
+e=hA(c,d);if(e){var
 f=e[1];return q(b,f)?[0,b]:[0,f]}var
 g=[0,b]}else
 var
 g=a;return g}}function
-g2(a){if(a){var
-e=a[1],b=g2(a[2]);if(bg(function(f){var
+hB(a){if(a){var
+e=a[1],b=hB(a[2]);if(aD(function(f){var
 b=e[1],a=f[1];for(;;){if(b){if(a){var
-c=ef(b[1],a[1]);if(c){var
+c=c$(b[1],a[1]);if(c){var
 b=b[2],a=a[2];continue}var
 d=c}else
 var
@@ -2818,330 +3422,358 @@ d=a;return d}return a?0:1}},b))return b;var
 c=[0,e,b]}else
 var
 c=a;return c}function
-g3(b,a){return cW(function(b){return a2(b[1],a)},b)}function
-g4(a,f){var
+hC(b,a){return dg(function(b){return U(b[1],a)},b)}function
+hD(a,f){var
 c=a[3];if(c)var
 d=c[1];else
 var
-g=aD(function(b){var
+g=aM(function(b){var
 a=b[3];if(typeof
-a!=="number"&&0===a[0])return[0,a[1],0];return 0},f),h=u(g0(a[2]),g),b=u(g0(a[1]),h),k=[0,pQ,aD(function(a){var
-c=g1(a,b),d=0,e=c?Z(aj(bP(a,c[1]),pM)):Z(bP(a,pO));return[0,a,[0,Z(bi(a,pN)),[0,e,d]]]},b)],l=cW(function(f){var
+a!=="number"&&0===a[0])return[0,a[1],0];return 0},f),h=p(hz(a[2]),g),b=p(hz(a[1]),h),k=[0,qT,aM(function(a){var
+c=hA(a,b),d=0,e=c?V(aq(b2(a,c[1]),qP)):V(b2(a,qR));return[0,a,[0,V(aC(a,qQ)),[0,e,d]]]},b)],l=dg(function(f){var
 b=a[1],c=b?q(b[1],f):1;if(c){var
 d=a[2];if(d)return q(f,d[1]);var
 e=1}else
 var
-e=c;return e},k),d=n(function(a){return[0,a]},l);var
-e=a[4],i=e?pP:e,j=u(i,d);return n(n9,g2(n(function(a){return[0,n(function(b){return gY(gZ,ai,a,b)},f),a]},j)))}function
-g5(a,c,b){if(a){var
-d=g5(a[2],c,[0,b]),e=g3(c,b),f=g4(a[1],e);return aD(function(a){return n(function(b){return[0,a,b]},d)},f)}return pR}function
-g6(b,a){var
-c=a[1];return l(function(a){var
-c=a[2];return ef(ax(a[1],b,0),c)},c)}function
-bU(b,a){return q(b,a)?a:b}function
-eB(b,a){return q(b,a)?b:a}function
-g7(b,a){var
+e=c;return e},k),d=m(function(a){return[0,a]},l);var
+e=a[4],i=e?qS:e,j=p(i,d);return m(o2,hB(m(function(a){return[0,m(function(b){return hx(hy,ap,a,b)},f),a]},j)))}function
+hE(a,c,b){if(a){var
+d=hE(a[2],c,[0,b]),e=hC(c,b),f=hD(a[1],e);return aM(function(a){return m(function(b){return[0,a,b]},d)},f)}return qU}function
+hF(b,a){var
+c=a[1];return g(function(a){var
+c=a[2];return c$(ao(a[1],b,0),c)},c)}function
+b9(b,a){return q(b,a)?a:b}function
+eY(b,a){return q(b,a)?b:a}function
+hG(b,a){var
 c=ak(b[2],a[2]);return[0,ak(b[1],a[1]),c]}function
-bv(a,b){if(typeof
-a==="number")return pZ;else
+bF(a,b){if(typeof
+a==="number")return q2;else
 switch(a[0]){case
 0:var
-x=bv(a[2],b),c=a[1],g=b[2],h=g?g6(g[1],c):g,i=g6(b[1],c),p=h?aw(c[2]):pW,r=i?c[3]:pV,s=ak(r,p),t=h?aw(c[3]):pU,u=i?c[2]:pT;return g7([0,ak(u,t),s],x);case
+x=bF(a[2],b),c=a[1],g=b[2],h=g?hF(g[1],c):g,i=hF(b[1],c),p=h?aG(c[2]):qZ,r=i?c[3]:qY,s=ak(r,p),t=h?aG(c[3]):qX,u=i?c[2]:qW;return hG([0,ak(u,t),s],x);case
 1:var
-y=bv(a[4],b),e=bv(a[3],b);switch(a[1]){case
+y=bF(a[4],b),e=bF(a[3],b);switch(a[1]){case
 0:var
-v=e[2],j=bU(aw(e[1]),v),d=[0,aw(j),j];break;case
+v=e[2],j=b9(aG(e[1]),v),d=[0,aG(j),j];break;case
 1:var
-w=bU(e[2],pX),d=[0,eB(e[1],pY),w];break;default:var
+w=b9(e[2],q0),d=[0,eY(e[1],q1),w];break;default:var
 d=e}var
-f=a[2];if(q(pS,f))var
-n=Z(aj(f,d[2])),k=[0,Z(aj(f,d[1])),n];else
+f=a[2];if(q(qV,f))var
+n=V(aq(f,d[2])),k=[0,V(aq(f,d[1])),n];else
 var
-o=Z(aj(f,d[1])),k=[0,Z(aj(f,d[2])),o];return g7(k,y);default:var
-l=bv(a[1],b),m=bv(a[2],b),z=bU(l[2],m[2]);return[0,eB(l[1],m[1]),z]}}function
-g8(a,e){if(a[1])var
-g=a[3],b=bO(function(f,d){var
-g=a[2],b=bv(f,e),c=b[2];return ak(bj(bU(aw(b[1]),c),g),d)},p0,g);else{var
-h=a[3],f=0,c=bO(function(f,b){var
-a=bv(f,e);if(b)var
-c=b[1],g=bU(a[2],c[2]),d=[0,eB(a[1],c[1]),g];else
+o=V(aq(f,d[1])),k=[0,V(aq(f,d[2])),o];return hG(k,y);default:var
+l=bF(a[1],b),m=bF(a[2],b),z=b9(l[2],m[2]);return[0,eY(l[1],m[1]),z]}}function
+hH(c,b){var
+a=bF(b,c),d=a[2];return b9(aG(a[1]),d)}function
+hI(a,d){var
+c=a[1];if(typeof
+c==="number"){var
+h=a[3],g=0,e=bD(function(f,b){var
+a=bF(f,d);if(b)var
+c=b[1],g=b9(a[2],c[2]),e=[0,eY(a[1],c[1]),g];else
 var
-d=a;return[0,d]},f,h);if(c)var
-d=c[1],i=a[2],b=Z(bj(bi(d[2],d[1]),i));else
+e=a;return[0,e]},g,h);if(e)var
+f=e[1],i=a[2],b=V(aN(aC(f[2],f[1]),i));else
 var
-b=p1}return bU(p2,b)}function
-bw(b,a){return ax(a,b[7],p3)}function
-eC(b,a){return ax(a,b[6],p4)}function
-g9(b,a){return[0,[0,bw(b,a)[4]],0]}function
-g_(a,d){var
+b=q3}else
+if(0===c[0])var
+j=a[3],b=bD(function(c,b){var
+e=a[2];return ak(aN(hH(d,c),e),b)},q4,j);else
+var
+k=c[2],l=a[3],b=bD(function(b,a){return ak(aq(hH(d,b),k),a)},q5,l);return b9(q6,b)}function
+bG(b,a){return ao(a,b[7],q7)}function
+eZ(b,a){return ao(a,b[6],q8)}function
+hJ(b,a){return[0,[0,bG(b,a)[4]],0]}function
+hK(a,d){var
 b=a[3];if(b)var
-c=b;else{if(bw(a,d)[5])return 0;var
+c=b;else{if(bG(a,d)[5])return 0;var
 c=1}return c}function
-g$(b,a){var
-c=0;return bO(function(d,c){var
-a=bw(b,d)[5];return a?[0,a[1]]:c},c,a)}function
-ha(b,a){return b?[0,U(gz(aj(aw(a),[0,[0,c4],0]))),c4]:[0,gz(aj(a,[0,[0,c4],0])),c4]}function
-hb(b,a,d,c){if(c){var
-e=c[1],f=[0,d],g=q(p7,a)?b:aL(b),h=hb(g,a,f,e);return ha(b,bP(p8,aj(bj(a,[0,E(d),0]),h)))}return p9}function
-hc(a){av(300000);return hb(0,ha(0,a),p$,p_)}function
-hd(b,a){var
+hL(b,a){var
+c=0;return bD(function(d,c){var
+a=bG(b,d)[5];return a?[0,a[1]]:c},c,a)}function
+e0(b,a){return b?[0,O(g0(aq(aG(a),[0,[0,dn],0]))),dn]:[0,g0(aq(a,[0,[0,dn],0])),dn]}function
+hM(b,a,d,c){if(c){var
+e=c[1],f=[0,d],g=q(q$,a)?b:aj(b),h=hM(g,a,f,e);return e0(b,b2(ra,aq(aN(a,[0,C(d),0]),h)))}return rb}function
+dp(a){aw(400000);return hM(0,e0(0,a),rd,rc)}function
+hN(b,a){var
 c=q(b[1],a[1]);return c?q(b[2],a[2]):c}function
-he(a){if(a){var
-b=a[1],c=he(a[2]);if(bg(function(a){return hd(b,a)},c))return c;var
-d=[0,b,cW(function(a){return aL(hd(a,b))},c)]}else
+hO(a){if(a){var
+b=a[1],c=hO(a[2]);if(aD(function(a){return hN(b,a)},c))return c;var
+d=[0,b,dg(function(a){return aj(hN(a,b))},c)]}else
 var
 d=a;return d}function
-qf(a){var
-b=bR(a[1]);return b?q(a[1],qg):b}function
-hf(a){var
-d=q(qh,a[5]),e=d?l(qf,a[6]):d;if(e)var
-h=a[7],c=l(function(b){var
-d=bR(b[2]);if(d){var
-e=b[1];if(e)var
-f=2<e[1]-1>>>0?1:0,g=f?1:f;else
+rl(a){var
+b=bd(a[1]);return b?q(a[1],rm):b}function
+hP(a){var
+d=q(rn,a[5]),e=d?g(rl,a[6]):d;if(e)var
+i=a[7],c=g(function(e){var
+l=bd(e[2]);if(l){var
+c=e[1];if(typeof
+c==="number")var
+d=1;else
+if(0===c[0])var
+r=2<c[1]-1>>>0?1:0,d=r?1:r;else{var
+s=a[3];if(s){var
+b=c[1],w=c[2],g=bd(b),h=g?bd(aC(ri,b)):g,u=0;if(h){var
+i=dp(w),j=q(aN(aC(rj,b),b),i);if(j){var
+t=q(aN(b,aC(rk,b)),i);u=1}else
 var
-g=1;var
-c=g}else
+k=j}else
 var
-c=d;if(c){var
-h=b[5];if(h){var
-i=h[1],j=gm(i,ac(a[6]));if(j){var
-l=[0,eC(a,i)[2]];return cV(gv([0,b[4]],l),0)}return j}var
-k=1}else
+k=h;if(!u)var
+t=k;var
+d=t}else
 var
-k=c;return k},h);else
+d=s}var
+f=d}else
+var
+f=l;if(f){var
+m=e[5];if(m){var
+n=m[1],o=eA(n,A(a[6]));if(o){var
+v=[0,eZ(a,n)[2]];return cz(gW([0,e[4]],v),0)}return o}var
+p=1}else
+var
+p=f;return p},i);else
 var
 c=e;if(c){var
-f=g5(a[1],a[2],0),g=a[2],b=n(function(b){return n(function(a){return gY(gZ,ai,ax(a[1],b,0),a)},g)},f),i=a[3]?aD(function(a){return n(function(b){return[0,a,[0,b]]},b)},b):n(function(a){return[0,a,0]},b),j=a[8];return l(function(b){var
-d=l(function(b){return gm(b,ac(a[7]))},b);if(d)var
-e=a[3],f=e||l(function(e){var
-d=bw(a,e)[5];if(d){var
-c=g$(a,b);return c?a2(d[1],c[1]):c}return 1},b),c=f;else
+f=hE(a[1],a[2],0),h=a[2],b=m(function(b){return m(function(a){return hx(hy,ap,ao(a[1],b,0),a)},h)},f),j=a[3]?aM(function(a){return m(function(b){return[0,a,[0,b]]},b)},b):m(function(a){return[0,a,0]},b),k=a[8];return g(function(b){var
+d=g(function(b){return eA(b,A(a[7]))},b);if(d)var
+e=a[3],f=e||g(function(e){var
+d=bG(a,e)[5];if(d){var
+c=hL(a,b);return c?U(d[1],c[1]):c}return 1},b),c=f;else
 var
 c=d;if(c){var
-g=he(n(function(e){var
-c=bO(function(b,c){var
-d=bw(a,b)[5];if(d){if(g_(a,b))return c;var
-f=g8(bw(a,b),e),g=[0,[0,eC(a,d[1])[2]],0];return ak(aj(bj(g9(a,b),g),f),c)}return c},p6,b);return[0,bO(function(b,c){if(g_(a,b)){var
-d=g8(bw(a,b),e);return ak(aj(g9(a,b),d),c)}return c},p5,b),c]},i));return l(function(e){var
-r=e[1],j=Z(bi(bj(a[5],[0,[0,a[4]],0]),r)),k=q(qd,j);if(k){var
-l=q(e[2],qe);if(l)var
-c=l;else{var
-d=g$(a,b);if(d){var
-m=eC(a,d[1]),n=Z(bj(j,[0,[0,m[2]],0])),o=e[2],s=m[1],f=q(o,n);if(f)var
-g=f;else{var
-h=hc(aw(o)),i=bR(h);if(i){var
-p=hc(n);return q(bP(qc,aj(s,bi(bj(qb,h),qa))),p)}var
-g=i}return g}var
+h=hO(m(function(e){var
+c=bD(function(b,c){var
+d=bG(a,b)[5];if(d){if(hK(a,b))return c;var
+f=hI(bG(a,b),e),g=[0,[0,eZ(a,d[1])[2]],0];return ak(aq(aN(hJ(a,b),g),f),c)}return c},q_,b);return[0,bD(function(b,c){if(hK(a,b)){var
+d=hI(bG(a,b),e);return ak(aq(hJ(a,b),d),c)}return c},q9,b),c]},j));return g(function(f){var
+u=f[1],m=V(aC(aN(a[5],[0,[0,a[4]],0]),u)),n=q(rg,m);if(n){var
+o=q(f[2],rh);if(o)var
+c=o;else{var
+d=hL(a,b);if(d){var
+p=eZ(a,d[1]),e=V(aN(m,[0,[0,p[2]],0])),r=f[2],s=p[1],g=q(r,e);if(g)var
+h=g;else{var
+i=dp(e),j=dp(aC(e,r)),k=bd(i),l=k?bd(j):k;if(l){var
+t=aN(s,j);return q(b2(aN(aC(rf,s),i),t),re)}var
+h=l}return h}var
 c=d}}else
 var
-c=k;return c},g)}return c},j)}return c}var
-hg=[G,qi,b1(0)],hh=[G,qj,b1(0)];function
-d(a){return d_(function(a){throw[0,hg,a]},a)}function
-r(a){return d_(function(a){throw[0,hh,a]},a)}function
-ay(b){if(60<h(b)){var
-a=60;for(;;){if(0<a&&aB===(C(b,a)&ku)){var
-a=a-1|0;continue}return Y(ab(b,0,a),qk)}}return b}var
-ql=jI,qm=jn;function
-eD(a){var
+c=n;return c},h)}return c},k)}return c}var
+hQ=[J,ro,ci(0)],hR=[J,rp,ci(0)];function
+d(a){return et(function(a){throw[0,hQ,a]},a)}function
+u(a){return et(function(a){throw[0,hR,a]},a)}function
+aH(b){if(60<l(b)){var
+a=60;for(;;){if(0<a&&aJ===(E(b,a)&lm)){var
+a=a-1|0;continue}return ae(ai(b,0,a),rq)}}return b}var
+rr=kD,rs=ke;function
+e1(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;return c}function
-qn(g){var
-i=h(g),a=[0,0];if(jn<i)b(r(qo),qm);function
-f(b){return a[1]<i?C(g,a[1]):0}function
+rt(g){var
+h=l(g),a=[0,0];if(ke<h)b(u(ru),rs);function
+f(b){return a[1]<h?E(g,a[1]):0}function
 e(d){for(;;){var
 b=f(0)-9|0,c=0;if(4<b>>>0){if(23===b)c=1}else
 if(1<b-2>>>0)c=1;if(c){a[1]++;continue}return 0}}function
-j(b){if(f(0)===b){a[1]++;return 0}var
-c=a[1];return k(d(qp),b,c)}function
-u(e){if(i<(a[1]+4|0))d(qq);var
-c=ab(g,a[1],4);if(1-f5(function(c){var
-a=c+dj|0,b=0;if(22<a>>>0){if(!(5<a-49>>>0))b=1}else
-if(6<a+j1>>>0)b=1;return b?1:0},c))b(d(qr),c);a[1]=a[1]+4|0;return cy(Y(qs,c))}function
-v(e){j(34);var
-c=f7(16);(function(B){for(;;){var
+i(b){if(f(0)===b){a[1]++;return 0}var
+c=a[1];return n(d(rv),b,c)}function
+r(e){if(h<(a[1]+4|0))d(rw);var
+c=ai(g,a[1],4);if(1-gx(function(c){var
+a=c+dF|0,b=0;if(22<a>>>0){if(!(5<a-49>>>0))b=1}else
+if(6<a+kW>>>0)b=1;return b?1:0},c))b(d(rx),c);a[1]=a[1]+4|0;return cY(ae(ry,c))}function
+s(e){i(34);var
+c=gy(16);(function(B){for(;;){var
 l=f(0);if(34===l){a[1]++;return 0}if(92===l){a[1]++;var
-r=f(0);a[1]++;var
-o=r+hJ|0,n=0;if(13<o>>>0){var
+s=f(0);a[1]++;var
+o=s+iq|0,n=0;if(13<o>>>0){var
 t=o-58|0;if(!(25<t>>>0)){var
 q=0;switch(t){case
 0:n=2;q=1;break;case
-6:aZ(c,8);break;case
-10:aZ(c,12);break;case
-18:aZ(c,10);break;case
-22:aZ(c,13);break;case
-24:aZ(c,9);break;case
+6:a9(c,8);break;case
+10:a9(c,12);break;case
+18:a9(c,10);break;case
+22:a9(c,13);break;case
+24:a9(c,9);break;case
 25:var
-m=u(0),v=0;if(55296<=m&&!(jT<=m)){j(92);j(117);var
-p=u(0),y=p<jT?1:0,z=y||(57343<p?1:0);if(z)d(qv);var
-i=(65536+((m-55296|0)*bY|0)|0)+(p-56320|0)|0;v=1}if(!v)var
-i=m;if(1-fT(i))d(qu);var
-e=fT(i)?i:am(Y(cv(lg,i),lf));if(!(0<=e))throw[0,x,lD];if(dp<e)if(hK<e)if(65535<e){if(h7<e)throw[0,x,lC];var
-g=c[2];if(c[3]<(g+4|0))b8(c,4);s(c[1],g,240|e>>>18|0);s(c[1],g+1|0,aB|(e>>>12|0)&63);s(c[1],g+2|0,aB|(e>>>6|0)&63);s(c[1],g+3|0,aB|e&63);c[2]=g+4|0}else{var
-h=c[2];if(c[3]<(h+3|0))b8(c,3);s(c[1],h,224|e>>>12|0);s(c[1],h+1|0,aB|(e>>>6|0)&63);s(c[1],h+2|0,aB|e&63);c[2]=h+3|0}else{var
-k=c[2];if(c[3]<(k+2|0))b8(c,2);s(c[1],k,ku|e>>>6|0);s(c[1],k+1|0,aB|e&63);c[2]=k+2|0}else
-aZ(c,e);break;default:q=1}if(!q)n=1}}else
+m=r(0),u=0;if(55296<=m&&!(kP<=m)){i(92);i(117);var
+p=r(0),x=p<kP?1:0,z=x||(57343<p?1:0);if(z)d(rB);var
+j=(65536+((m-55296|0)*cc|0)|0)+(p-56320|0)|0;u=1}if(!u)var
+j=m;if(1-gm(j))d(rA);var
+e=gm(j)?j:at(ae(cV(l_,j),l9));if(!(0<=e))throw[0,y,mw];if(dK<e)if(ir<e)if(65535<e){if(iP<e)throw[0,y,mv];var
+g=c[2];if(c[3]<(g+4|0))cr(c,4);v(c[1],g,240|e>>>18|0);v(c[1],g+1|0,aJ|(e>>>12|0)&63);v(c[1],g+2|0,aJ|(e>>>6|0)&63);v(c[1],g+3|0,aJ|e&63);c[2]=g+4|0}else{var
+h=c[2];if(c[3]<(h+3|0))cr(c,3);v(c[1],h,224|e>>>12|0);v(c[1],h+1|0,aJ|(e>>>6|0)&63);v(c[1],h+2|0,aJ|e&63);c[2]=h+3|0}else{var
+k=c[2];if(c[3]<(k+2|0))cr(c,2);v(c[1],k,lm|e>>>6|0);v(c[1],k+1|0,aJ|e&63);c[2]=k+2|0}else
+a9(c,e);break;default:q=1}if(!q)n=1}}else
 if(11<o-1>>>0)n=2;switch(n){case
 0:var
-w=a[1];b(d(qt),w);break;case
-2:aZ(c,r);break}continue}if(32<=l){aZ(c,l);a[1]++;continue}var
-A=a[1];return b(d(qw),A)}}(0));return f8(c)}function
-w(c,h){a[1]++;e(0);if(f(0)===c){a[1]++;return 0}var
+w=a[1];b(d(rz),w);break;case
+2:a9(c,s);break}continue}if(32<=l){a9(c,l);a[1]++;continue}var
+A=a[1];return b(d(rC),A)}}(0));return gz(c)}function
+t(c,h){a[1]++;e(0);if(f(0)===c){a[1]++;return 0}var
 d=0;for(;;){var
 g=[0,b(h,0),d];e(0);if(44===f(0)){a[1]++;e(0);var
-d=g;continue}j(c);return cE(g)}}function
-l(m){if(jI<m)b(d(qx),ql);e(0);var
-c=f(0),s=0;if(eV<=c)if(jY===c)var
-n=0,k=qy;else
-if(jV===c)var
-n=qA,k=qB;else{if(123===c){var
-p=cK(0,8);return[4,w(125,function(n){var
-a=v(0),g=cL(p,a),c=t(p[2],g)[1+g];for(;;){if(c){var
-i=c[3],f=0===aV(c[1],a)?1:0;if(!f){var
-c=i;continue}var
-h=f}else
-var
-h=0;if(h){var
-k=ay(a);b(d(qC),k)}cM(p,a,0);e(0);j(58);return[0,a,l(m+1|0)]}})]}s=1}else{if(34===c)return[2,v(0)];if(91===c)return[3,w(93,function(a){return l(m+1|0)})];if(jq<=c)var
-n=qE,k=qF;else
-s=1}if(s){var
-q=a[1],r=function(c){if(1-eD(f(0)))b(d(qD),q);for(;;){if(eD(f(0))){a[1]++;continue}return 0}};if(45===f(0))a[1]++;if(48===f(0))a[1]++;else
-r(0);if(46===f(0)){a[1]++;r(0)}var
-u=f(0),y=0;if(69!==u&&fd!==u)y=1;if(!y){a[1]++;var
-x=f(0),z=0;if(43!==x&&45!==x)z=1;if(!z)a[1]++;r(0)}return[1,ab(g,q,a[1]-q|0)]}var
-o=h(k);if((a[1]+o|0)<=i&&bH(ab(g,a[1],o),k)){a[1]=a[1]+o|0;return n}var
-A=a[1];return b(d(qz),A)}var
-c=l(0);e(0);if(a[1]<i){var
-m=a[1];b(d(qG),m)}return c}function
-_(b,e){if(typeof
+d=g;continue}i(c);return cp(g)}}function
+k(m){if(kD<m)b(d(rD),rr);e(0);var
+c=f(0),r=0;if(fi<=c)if(kU===c)var
+n=0,j=rE;else
+if(kR===c)var
+n=rG,j=rH;else{if(123===c){var
+u=bX(0,8);return[4,t(125,function(f){var
+a=s(0);if(gL(u,a)){var
+c=aH(a);b(d(rI),c)}bY(u,a,0);e(0);i(58);return[0,a,k(m+1|0)]})]}r=1}else{if(34===c)return[2,s(0)];if(91===c)return[3,t(93,function(a){return k(m+1|0)})];if(kh<=c)var
+n=rK,j=rL;else
+r=1}if(r){var
+p=a[1],q=function(c){if(1-e1(f(0)))b(d(rJ),p);for(;;){if(e1(f(0))){a[1]++;continue}return 0}};if(45===f(0))a[1]++;if(48===f(0))a[1]++;else
+q(0);if(46===f(0)){a[1]++;q(0)}var
+v=f(0),x=0;if(69!==v&&fD!==v)x=1;if(!x){a[1]++;var
+w=f(0),y=0;if(43!==w&&45!==w)y=1;if(!y)a[1]++;q(0)}return[1,ai(g,p,a[1]-p|0)]}var
+o=l(j);if((a[1]+o|0)<=h&&bS(ai(g,a[1],o),j)){a[1]=a[1]+o|0;return n}var
+z=a[1];return b(d(rF),z)}var
+c=k(0);e(0);if(a[1]<h){var
+j=a[1];b(d(rM),j)}return c}function
+P(b,e){if(typeof
 b!=="number"&&4===b[0]){var
 a=b[1];for(;;){if(a){var
-d=a[2],c=0===aV(a[1][1],e)?1:0;if(c)return c;var
+d=a[2],c=0===aR(a[1][1],e)?1:0;if(c)return c;var
 a=d;continue}return 0}}return 0}function
 c(a,c){if(typeof
 a!=="number"&&4===a[0])try{var
-e=fV(c,a[1]);return e}catch(a){a=aJ(a);if(a===bb)return b(d(qI),c);throw a}return b(d(qH),c)}function
-p(a){if(typeof
-a!=="number"&&3===a[0])return a[1];return d(qJ)}function
-V(a){if(typeof
-a!=="number"&&2===a[0])return a[1];return d(qK)}function
-z(a,e){if(typeof
+e=gn(c,a[1]);return e}catch(a){a=aT(a);if(a===bk)return b(d(rO),c);throw a}return b(d(rN),c)}function
+o(a){if(typeof
+a!=="number"&&3===a[0])return a[1];return d(rP)}function
+$(a){if(typeof
+a!=="number"&&2===a[0])return a[1];return d(rQ)}function
+r(a,e){if(typeof
 a!=="number"&&4===a[0]){var
-f=a[1];bc(function(f){var
-a=f[1],c=1-d2(a,e);if(c){var
-g=ay(a);return b(d(qM),g)}return c},f);return bc(function(b){c(a,b);return 0},e)}return d(qL)}function
-eE(a){var
-c=i(a,qN);if(c){var
-d=f5(eD,a);if(d)var
-e=bH(a,qO),b=e||(48!==C(a,0)?1:0);else
+f=a[1];aV(function(f){var
+a=f[1],c=1-el(a,e);if(c){var
+g=aH(a);return b(d(rS),g)}return c},f);return aV(function(b){c(a,b);return 0},e)}return d(rR)}function
+e2(a){var
+c=e(a,rT);if(c){var
+d=gx(e1,a);if(d)var
+f=bS(a,rU),b=f||(48!==E(a,0)?1:0);else
 var
 b=d}else
 var
 b=c;return b}function
-az(e,c){if(typeof
+as(e,c){if(typeof
 c!=="number"&&1===c[0]){var
-a=c[1];if(eE(a)&&!(9<h(a))&&cy(a)<=e)return cy(a)}return b(d(qP),e)}function
-ad(c){av(c);var
+a=c[1];if(e2(a)&&!(9<l(a))&&cY(a)<=e)return cY(a)}return b(d(rV),e)}function
+L(c){aw(c);var
 b=c,a=0;for(;;){if(0===b)return a;var
 b=b-1|0,a=[0,a];continue}}function
-c5(a){var
-b=a?1+c5(a[1])|0:a;return b}function
-c6(a){return 1===a?0:0===(a&1)?[1,c6(a/2|0)]:[0,c6(a/2|0)]}function
-bV(a){return 0===a?0:0<a?[0,c6(a)]:[1,c6(-a|0)]}function
-c7(a){return typeof
-a==="number"?1:1+c7(a[1])|0}function
-c8(d){var
-b=[0,0],c=h(d)-1|0,e=0;if(!(c<0)){var
+cH(a){var
+b=a?1+cH(a[1])|0:a;return b}function
+dq(a){return 1===a?0:0===(a&1)?[1,dq(a/2|0)]:[0,dq(a/2|0)]}function
+bt(a){return 0===a?0:0<a?[0,dq(a)]:[1,dq(-a|0)]}function
+dr(a){return typeof
+a==="number"?1:1+dr(a[1])|0}function
+ds(d){var
+b=[0,0],c=l(d)-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){var
-g=bV(at(d,a)+dj|0),i=bV(10);b[1]=aq(I(b[1],i),g);var
+g=bt(aA(d,a)+dF|0),h=bt(10);b[1]=ax(H(b[1],h),g);var
 f=a+1|0;if(c!==a){var
 a=f;continue}break}}return b[1]}function
-eF(a){var
-f=i(a,qQ),e=f?45===C(a,0)?1:0:f,c=e?ab(a,1,h(a)-1|0):a,g=1-eE(c);if(g)var
-j=g;else
+e3(a){var
+g=e(a,rW),f=g?45===E(a,0)?1:0:g,c=f?ai(a,1,l(a)-1|0):a,h=1-e2(c);if(h)var
+i=h;else
 var
-l=60<h(c)?1:0,j=l||(e?bH(c,qS):e);if(j){var
-k=ay(a);b(d(qR),k)}return e?U(c8(c)):c8(c)}var
-ch=[0,0],c9=[0,1],eG=cK(0,64);function
-qT(a){ch[1]=0;c9[1]=1;return gi(eG)}var
-qU=hP;function
-hi(a){var
-g=d4(a,47);if(g){var
-e=g[1],f=eF(ab(a,e+1|0,(h(a)-e|0)-1|0)),k=0;if(typeof
+k=60<l(c)?1:0,i=k||(f?bS(c,rY):f);if(i){var
+j=aH(a);b(d(rX),j)}return f?O(ds(c)):ds(c)}var
+cI=[0,0],dt=[0,1],e4=bX(0,64);function
+rZ(a){cI[1]=0;dt[1]=1;return ez(e4)}var
+r0=iw;function
+hS(a){var
+g=en(a,47);if(g){var
+e=g[1],f=e3(ai(a,e+1|0,(l(a)-e|0)-1|0)),j=0;if(typeof
 f!=="number"&&0===f[0]){var
-j=f[1];if(0!==j){var
-i=[0,eF(ab(a,0,e)),j];k=1}}if(!k)var
-l=ay(a),i=b(d(qV),l);var
-c=i}else
+i=f[1];if(0!==i){var
+h=[0,e3(ai(a,0,e)),i];j=1}}if(!j)var
+k=aH(a),h=b(d(r1),k);var
+c=h}else
 var
-c=[0,eF(a),0];if(al(Z(c),c)){var
-m=ay(a);b(d(qW),m)}return c}function
-J(g){var
-c=V(g),e=ee(eG,c);if(e)return e[1];var
-a=hi(c),f=a[1];if(typeof
-f!=="number"){var
-i=c7(f[1]);c9[1]=cC(c9[1],i)}if(0!==a[2]){var
-h=Z([0,[0,ch[1]],a[2]])[1],d=I([0,a[2]],h),j=0;if(typeof
-d!=="number"&&0===d[0]){ch[1]=d[1];j=1}if(hP<c7(ch[1]))b(r(qX),qU)}av(50);cM(eG,c,a);return a}function
-hj(c){var
-b=c9[1],a=(2*c7(ch[1])|0)+b|0;return 1+(ag(a,a)/a7|0)|0}function
-hk(l,k,a){var
-b=h(a),d=1<b?1:0;if(d){var
+c=[0,e3(a),0];if(ac(V(c),c)){var
+m=aH(a);b(d(r2),m)}return c}function
+hT(a){var
+d=a[1];if(typeof
+d!=="number"){var
+i=dr(d[1]);dt[1]=c2(dt[1],i)}var
+e=0!==a[2]?1:0;if(e){var
+h=V([0,[0,cI[1]],a[2]])[1],c=H([0,a[2]],h),j=0;if(typeof
+c!=="number"&&0===c[0]){cI[1]=c[1];j=1}var
+f=iw<dr(cI[1])?1:0;if(f)return b(u(r3),r0);var
+g=f}else
+var
+g=e;return g}function
+G(d){var
+a=$(d),c=cv(e4,a);if(c)return c[1];var
+b=hS(a);hT(b);aw(50);bY(e4,a,b);return b}function
+hU(c){var
+b=dt[1],a=(2*dr(cI[1])|0)+b|0;return 1+(ab(a,a)/aO|0)|0}function
+cJ(b,a){var
+c=H([0,b[2]],[0,a[2]]),e=0;if(typeof
+c!=="number"&&0===c[0]){var
+d=c[1];e=1}if(!e)var
+d=0;var
+f=H(a[1],[0,b[2]]);return V([0,ax(H(b[1],[0,a[2]]),f),d])}function
+hV(k,j,a){var
+b=l(a),d=1<b?1:0;if(d){var
 e=b<=7?1:0;if(e)var
-f=C(a,0)===l?1:0,c=f?eE(ab(a,1,b-1|0)):f;else
+f=E(a,0)===k?1:0,c=f?e2(ai(a,1,b-1|0)):f;else
 var
 c=e}else
 var
 c=d;if(c)var
-g=cy(ab(a,1,b-1|0)),i=g<k?1:0,m=i?[0,g]:i,j=m;else
+g=cY(ai(a,1,b-1|0)),h=g<j?1:0,m=h?[0,g]:h,i=m;else
 var
-j=c;return j}function
-hl(f,e,a){var
-c=hk(f,e,a);if(c)return c[1];var
-g=ay(a);return b(d(q0),g)}function
-eH(a){var
-b=113;return function(c){return hl(b,a,c)}}function
-hm(a){var
-b=115;return function(c){return hl(b,a,c)}}function
-q2(a){var
-c=ay(a);return b(d(q3),c)}function
-c_(c,b,a){if(c){if(0===b)return[0,a,c[2]];var
-d=c_(c[2],b-1|0,a);return[0,c[1],d]}return 0===b?[0,a,0]:[0,bx,c_(0,b-1|0,a)]}function
-ci(f,a){if(typeof
+i=c;return i}function
+hW(f,e,a){var
+c=hV(f,e,a);if(c)return c[1];var
+g=aH(a);return b(d(r8),g)}function
+du(a){var
+b=113;return function(c){return hW(b,a,c)}}function
+hX(a){var
+b=115;return function(c){return hW(b,a,c)}}function
+r_(a){var
+c=aH(a);return b(d(r$),c)}function
+dv(c,b,a){if(c){if(0===b)return[0,a,c[2]];var
+d=dv(c[2],b-1|0,a);return[0,c[1],d]}return 0===b?[0,a,0]:[0,aX,dv(0,b-1|0,a)]}function
+bH(f,a){if(typeof
 a!=="number"&&4===a[0]){var
-c=a[1],e=[0,bx,0,0];return bs(function(a,g){var
-e=g[1],c=J(g[2]);if(0===c[1])d(q5);if(bH(e,q6))return[0,c,a[2],a[3]];var
-h=hk(ju,f[2],e);if(h){var
-i=h[1];av(i+1|0);var
-k=c_(a[3],i,c);return[0,a[1],a[2],k]}var
-j=b(f[1],e);av(j+1|0);var
-l=a[3],m=c_(a[2],j,c);return[0,a[1],m,l]},e,c)}return d(q4)}function
-hn(a){var
+c=a[1],e=[0,aX,0,0];return bA(function(a,g){var
+e=g[1],c=G(g[2]);if(0===c[1])d(sb);if(bS(e,sc))return[0,c,a[2],a[3]];var
+h=hV(km,f[2],e);if(h){var
+i=h[1];aw(i+1|0);var
+k=dv(a[3],i,c);return[0,a[1],a[2],k]}var
+j=b(f[1],e);aw(j+1|0);var
+l=a[3],m=dv(a[2],j,c);return[0,a[1],m,l]},e,c)}return d(sa)}function
+hY(a){var
 b=0!==a[2]?1:0,c=b||(0!==a[3]?1:0);return c}function
-eI(u,t,h){av(1);if(20<u)d(q7);var
+e5(u,t,i){aw(1);if(20<u)d(sd);var
 D=u+1|0;function
-E(a){return eI(D,t,a)}function
-v(a){return b7(E,a)}if(typeof
-h!=="number"&&3===h[0]){var
-b=h[1];if(b){var
+E(a){return e5(D,t,a)}function
+v(a){return cq(E,a)}if(typeof
+i!=="number"&&3===i[0]){var
+b=i[1];if(b){var
 j=b[1],H=0;if(typeof
 j==="number"||!(2===j[0]))H=1;else{var
-c=j[1],a=0;if(i(c,q9)){if(!i(c,q_)){var
-G=b[2];return b7(function(a){if(typeof
+c=j[1],a=0;if(e(c,sf)){if(!e(c,sg)){var
+G=b[2];return cq(function(a){if(typeof
 a!=="number"&&3===a[0]){var
 b=a[1];if(b){var
-c=b[2];if(c&&!c[2])return v([0,b[1],[0,c[1],0]])}}return d(rj)},G)}var
-e=0;if(i(c,q$)){var
-f=0;if(i(c,ra)){if(i(c,rb)){var
-g=0;if(i(c,rc))if(i(c,rd))if(i(c,re)){if(i(c,rf)){a=1;e=1;f=1;g=1}}else{f=1;g=1}else
-if(b[2]){a=1;e=1;f=1;g=1}else{e=1;f=1;g=1}if(!g)return v(b[2])}}else{var
+c=b[2];if(c&&!c[2])return v([0,b[1],[0,c[1],0]])}}return d(sr)},G)}var
+f=0;if(e(c,sh)){var
+g=0;if(e(c,si)){if(e(c,sj)){var
+h=0;if(e(c,sk))if(e(c,sl))if(e(c,sm)){if(e(c,sn)){a=1;f=1;g=1;h=1}}else{g=1;h=1}else
+if(b[2]){a=1;f=1;g=1;h=1}else{f=1;g=1;h=1}if(!h)return v(b[2])}}else{var
 n=b[2];if(n){var
 o=n[1],r=0;if(typeof
 o!=="number"&&2===o[0]){var
-p=o[1],A=0;if(i(p,rg)&&i(p,rh)&&i(p,ri)){r=1;A=1}if(!A)if(n[2])r=1;else{e=1;f=1;r=1}}}}if(!f){var
+p=o[1],A=0;if(e(p,so)&&e(p,sp)&&e(p,sq)){r=1;A=1}if(!A)if(n[2])r=1;else{f=1;g=1;r=1}}}}if(!g){var
 l=b[2];if(l){var
 m=l[1],B=0;if(typeof
 m!=="number"&&4===m[0]){if(!l[2]){var
-x=ci(t,m),y=hn(x),F=y?[0,x,0]:y;return F}a=1;e=1;B=1}if(!B){a=1;e=1}}else{a=1;e=1}}}if(!e){var
+x=bH(t,m),y=hY(x),F=y?[0,x,0]:y;return F}a=1;f=1;B=1}if(!B){a=1;f=1}}else{a=1;f=1}}}if(!f){var
 k=b[2];if(k){var
 s=0,w=k[1];if(typeof
 w!=="number"&&2===w[0])if(k[2]){a=1;s=1}else
@@ -3151,489 +3783,634 @@ q=b[2];if(q){var
 C=0,z=q[1];if(typeof
 z==="number"||!(0===z[0]))C=1;else
 if(q[2])a=1;if(C)a=1}else
-a=1}if(!a)return 0}}}return d(q8)}function
-c$(c,a){var
-b=p(a);return j(function(e){var
-a=p(e);if(a){var
+a=1}if(!a)return 0}}}return d(se)}function
+e6(a){if(typeof
+a!=="number"&&3===a[0]){var
+b=a[1];if(b){var
+c=b[1],l=0;if(typeof
+c==="number"||!(2===c[0]))l=1;else{var
+d=c[1],i=0;if(e(d,ss)&&e(d,st))i=1;if(!i){var
+g=b[2];if(g){var
+h=g[1],j=0;if(typeof
+h!=="number"&&4===h[0])if(g[2])j=1;else{var
+k=h[1];if(bU(function(a){return e(a[1],su)},k))return[3,[0,[2,d],0]];j=1}}}}}return[3,f(e6,b)]}return a}function
+b_(c,a){var
+b=o(a);return f(function(e){var
+a=o(e);if(a){var
 b=a[2];if(b&&!b[2]){var
-f=J(b[1]);return[0,ad(az(c,a[1])),f]}}return d(rl)},b)}var
-da=[0,0],rm=cm;function
-eJ(K,I,g){var
-D=f6(p(g)),i=D.length-1,h=0===i?1:0,n=h||(jf<i?1:0);if(n)d(rn);var
-l=aI(i,0);function
-o(M,f,g,L){var
-e=az(i-1|0,L),N=e<=M?1:0,O=N||t(l,e)[1+e];if(O)b(d(ro),e);t(l,e)[1+e]=1;var
-P=cm<g?1:0,Q=P||(cm<f?1:0);if(Q)b(r(rp),rm);var
-a=t(D,e)[1+e],q=[0,K,f];function
-E(b,a){return o(e,f,g+b|0,a)}if(_(a,rq)){z(a,rr);try{var
-S=fV(V(c(a,rv)),rk),F=S}catch(a){a=aJ(a);if(a!==bb)throw a;var
-F=d(rs)}var
-R=o(e,f+1|0,g,c(a,rt));return[1,[0,F,J(c(a,ru))],R]}if(_(a,rw)){var
-n=ci(q,c(a,rx));if(1-hn(n))d(ry);var
-s=function(b){z(a,[0,rz,b]);return j(function(b){return E(1,c(a,b))},b)};if(_(a,rA)){var
-u=s(rB);if(u){var
-v=u[2];if(v){var
-w=v[2];if(w&&!w[2])return oD(n,u[1],v[1],w[1])}}throw[0,x,rC]}if(_(a,rD)){var
-y=s(rE);if(y){var
-A=y[2];if(A&&!A[2])return oB(n,y[1],A[1])}throw[0,x,rF]}var
-B=s(rG);if(B){var
-C=B[2];if(C&&!C[2])return oC(n,B[1],C[1])}throw[0,x,rH]}if(_(a,rI)){z(a,rJ);var
-T=p(c(a,rK)),G=j(function(a){return ci(q,a)},T),H=p(c(a,rL)),h=m(G),U=h<2?1:0,W=U||(h!==m(H)?1:0);if(W)d(rM);ap(ag(h,h),f+1|0);var
-X=h-1|0;return o4(G,j(function(a){return E(X,a)},H))}da[1]=[0,da[1]];ap(g+1|0,(g+f|0)+1|0);ap(f+1|0,f+1|0);return[0,k(I,[0,e,da[1],g+(2*f|0)|0,q],a)]}var
-a=0,q=o(-1,0,0,rN),f=l.length-1;for(;;){if(a===f)var
+f=G(b[1]);return[0,L(as(c,a[1])),f]}}return d(sw)},b)}var
+dw=[0,0],sx=cN;function
+e7(K,J,h){var
+D=eo(o(h)),k=D.length-1,j=0===k?1:0,m=j||(j9<k?1:0);if(m)d(sy);var
+l=aK(k,0);function
+p(M,g,h,L){var
+e=as(k-1|0,L),N=e<=M?1:0,O=N||s(l,e)[1+e];if(O)b(d(sz),e);s(l,e)[1+e]=1;var
+Q=cN<h?1:0,R=Q||(cN<g?1:0);if(R)b(u(sA),sx);var
+a=s(D,e)[1+e],q=[0,K,g];function
+E(b,a){return p(e,g,h+b|0,a)}if(P(a,sB)){r(a,sC);try{var
+U=gn($(c(a,sG)),sv),F=U}catch(a){a=aT(a);if(a!==bk)throw a;var
+F=d(sD)}var
+S=p(e,g+1|0,h,c(a,sE));return[1,[0,F,G(c(a,sF))],S]}if(P(a,sH)){var
+m=bH(q,c(a,sI));if(1-hY(m))d(sJ);var
+t=function(b){r(a,[0,sK,b]);return f(function(b){return E(1,c(a,b))},b)};if(P(a,sL)){var
+v=t(sM);if(v){var
+w=v[2];if(w){var
+x=w[2];if(x&&!x[2])return pw(m,v[1],w[1],x[1])}}throw[0,y,sN]}if(P(a,sO)){var
+z=t(sP);if(z){var
+A=z[2];if(A&&!A[2])return pu(m,z[1],A[1])}throw[0,y,sQ]}var
+B=t(sR);if(B){var
+C=B[2];if(C&&!C[2])return pv(m,B[1],C[1])}throw[0,y,sS]}if(P(a,sT)){r(a,sU);var
+V=o(c(a,sV)),H=f(function(a){return bH(q,a)},V),I=o(c(a,sW)),j=i(H),W=j<2?1:0,X=W||(j!==i(I)?1:0);if(X)d(sX);T(ab(j,j),g+1|0);var
+Y=j-1|0;return pU(H,f(function(a){return E(Y,a)},I))}dw[1]=[0,dw[1]];T(h+1|0,(h+g|0)+1|0);T(g+1|0,g+1|0);return[0,n(J,[0,e,dw[1],h+(2*g|0)|0,q],a)]}var
+a=0,q=p(-1,0,0,sY),g=l.length-1;for(;;){if(a===g)var
 e=0;else{if(!(1-l[1+a])){var
 a=a+1|0;continue}var
-e=1}if(e)d(rO);return q}}function
-eK(d){var
+e=1}if(e)d(sZ);return q}}function
+e8(d){var
 a=d;for(;;){if(typeof
 a!=="number")switch(a[0]){case
 1:var
 b=4===a[1][1]?1:0;if(b)return b;var
 a=a[2];continue;case
 2:var
-c=eK(a[2]);if(c)return c;var
+c=e8(a[2]);if(c)return c;var
 a=a[3];continue}return 0}}function
-ho(b){var
-a=c(b,rP);if(typeof
+hZ(b){var
+a=c(b,s0);if(typeof
 a!=="number"&&4===a[0]){var
-e=a[1];return j(function(a){var
-b=V(a[2]);return[0,a[1],b]},e)}return d(rQ)}var
-rS=a7,hp=a7;function
-hq(t,j){var
-a=c(t,rT);z(a,rU);if(al(c(a,rW),rV))d(rX);var
-e=c(a,rY),q=0;if(typeof
-e!=="number"&&2===e[0]&&!i(e[1],r9)&&j){var
-f=0;q=1}if(!q)if(j)var
-f=d(rZ);else{var
-p=az(rS,e);if(p<1)d(r8);var
-f=[0,p]}var
-g=c(a,r0),r=0;if(typeof
-g!=="number"&&2===g[0]){var
-m=g[1],s=0;if(i(m,r6)){var
-n=i(m,r7);if(n)s=1;else
+e=a[1];return f(function(a){var
+b=$(a[2]);return[0,a[1],b]},e)}return d(s1)}var
+s3=aO,h0=aO;function
+h1(u,j){var
+a=c(u,s4);r(a,s5);if(ac(c(a,s7),s6))d(s8);var
+f=c(a,s9),q=0;if(typeof
+f!=="number"&&2===f[0]&&!e(f[1],ti)&&j){var
+g=0;q=1}if(!q)if(j)var
+g=d(s_);else{var
+p=as(s3,f);if(p<1)d(th);var
+g=[0,p]}var
+h=c(a,s$),s=0;if(typeof
+h!=="number"&&2===h[0]){var
+m=h[1],t=0;if(e(m,tf)){var
+n=e(m,tg);if(n)t=1;else
 var
 o=n}else
 var
-o=1;if(!s){var
-k=o;r=1}}if(!r)var
-k=d(r1);var
-h=V(c(a,r2)),l=az(hp,c(a,r3));if(1-d2(h,rR)){var
-u=ay(h);b(d(r4),u)}if(l<1)d(r5);return[0,f,k,h,l,ho(a)]}function
-eL(a,e){z(a,cD(sk,e));if(al(c(a,sm),sl))d(sn);if(al(c(a,sp),so))r(sq);var
-b=c(a,sr);z(b,ss);V(c(b,st));V(c(b,su));return 0}function
-sV(q){var
-g=j(function(a){var
-b=Y(sW,a[2]);return Y(a[1],b)},q);if(g){var
-c=0,b=g,p=0;for(;;){if(b){var
+o=1;if(!t){var
+k=o;s=1}}if(!s)var
+k=d(ta);var
+i=$(c(a,tb)),l=as(h0,c(a,tc));if(1-el(i,s2)){var
+v=aH(i);b(d(td),v)}if(l<1)d(te);return[0,g,k,i,l,hZ(a)]}function
+e9(a,e){r(a,cm(tv,e));if(ac(c(a,tx),tw))d(ty);if(ac(c(a,tA),tz))u(tB);var
+b=c(a,tC);r(b,tD);$(c(b,tE));$(c(b,tF));return 0}function
+t6(q){var
+h=f(function(a){var
+b=ae(t7,a[2]);return ae(a[1],b)},q);if(h){var
+c=0,b=h,p=0;for(;;){if(b){var
 i=b[1];if(b[2]){var
-k=(h(i)+2|0)+c|0,m=b[2],n=c<=k?k:am(lo),c=n,b=m;continue}var
-l=h(i)+c|0}else
+j=(l(i)+2|0)+c|0,m=b[2],n=c<=j?j:at(mh),c=n,b=m;continue}var
+k=l(i)+c|0}else
 var
-l=c;var
-f=K(l),e=p,d=g;for(;;){if(d){var
+k=c;var
+g=M(k),e=p,d=h;for(;;){if(d){var
 a=d[1];if(d[2]){var
-o=d[2];aU(a,0,f,e,h(a));aU(sX,0,f,e+h(a)|0,2);var
-e=(e+h(a)|0)+2|0,d=o;continue}aU(a,0,f,e,h(a))}return X(f)}}}return lp}var
-sY=cm,sZ=50,hr=cq,tz=30;function
-hs(a,f,e){z(a,tA);function
-d(b){return j(J,p(c(a,b)))}var
-g=b(e,d(tB));return[0,b(f,d(tC)),g]}function
-ht(a){if(a){var
-b=ht(a[2]),c=a[1];return b7(function(a){return j(function(b){return[0,a,b]},b)},c)}return tD}function
-hu(i,e,F,v,g){if(0!==p(c(i,tX)))r(tY);var
-k=2===v[0]?1:0,G=c(i,tZ);function
-H(f,a){var
-n=f[2],w=0,x=0,y=0;if(_(a,tK)){z(a,tL);var
-A=c(a,tM);return[0,n,y,x,[0,c$(f[3],A)]]}if(_(a,tN))return r(tO);var
-B=c(a,tP),o=eI(1,f[4],B);if(_(a,tQ)){z(a,tR);var
-C=p(c(a,tS)),i=f[4][2],s=function(a){z(a,tE);function
+o=d[2];a5(a,0,g,e,l(a));a5(t8,0,g,e+l(a)|0,2);var
+e=(e+l(a)|0)+2|0,d=o;continue}a5(a,0,g,e,l(a))}return ad(g)}}}return mi}var
+t9=cN,t_=50,t$=aO;function
+h2(b,a){return typeof
+a==="number"?0:[0,L(as(b,a))]}function
+h3(j,l,h,e){if(50<e)b(u(uw),t_);var
+a=o(c(j,ux)),k=i(a);function
+m(c,g){var
+a=g;for(;;)if(typeof
+a==="number")return 0;else
+switch(a[0]){case
+0:T(h,k+1|0);var
+e=a[1][3];if(e){var
+f=e[1];if(c)return d(uy);if(k<=cH(f)){var
+i=cH(f);return b(d(uz),i)}}return 0;case
+1:var
+a=a[2];continue;default:m(c,a[2]);var
+a=a[3];continue}}function
+g(j,g,b){var
+v=l?h:l,a=e7(g,function(b,a){var
+g=b[2],m=0,n=0,p=0,w=0,x=0,y=0;if(P(a,ua)){r(a,ub);var
+z=c(a,uc);return[0,g,y,x,w,p,n,[0,b_(b[3],z)]]}r(a,ud);var
+h=h2(1999,c(a,ue)),A=o(c(a,uf)),B=b[4],j=f(function(a){return bH(B,a)},A),C=0===h?0:e;if(i(j)!==C)d(ug);function
+q(b,a){return G(c(b,a))}function
+s(a){return f(G,o(c(a,uh)))}function
+D(a){r(a,ui);aw(b[3]+2|0);var
+c=s(a);return[0,q(a,uj),c]}function
+E(a){r(a,uk);function
+d(b){return h2(999,c(a,b))}aw(b[3]+2|0);var
+e=d(ul),f=s(a),g=q(a,um);return[0,d(un),g,f,e]}function
+t(c,b){var
+a=o(b),d=i(a)+1|0;T(i(a)+1|0,d);return f(c,a)}var
+k=o(c(a,uo));aV(function(a){return T(i(o(a))+1|0,ab(v,1+(v/20|0)|0))},k);var
+F=c(a,up),u=e5(1,b[4],F);return l?[0,g,u,h,j,p,f(function(a){return t(E,a)},k),m]:[0,g,u,h,j,f(function(a){return t(D,a)},k),n,m]},b);m(j,a);return a}var
+n=g(0,r_,c(j,uA)),p=f(function(a){r(a,uB);$(c(a,uC));var
+d=c(a,uD);return g(0,function(a){return bS(a,r9)?0:1+b(hX(e),a)|0},d)},a);return[0,n,p,f(function(b){var
+a=c(b,uE);return typeof
+a==="number"?0:[0,g(1,hX(e),a)]},a)]}var
+h4=ce,u0=30,h5=ce;function
+h6(a,g,e){r(a,u1);function
+d(b){return f(G,o(c(a,b)))}var
+h=b(e,d(u2));return[0,b(g,d(u3)),h]}function
+h7(a){if(a){var
+b=h7(a[2]),c=a[1];return cq(function(a){return f(function(b){return[0,a,b]},b)},c)}return u4}function
+h8(e,g){var
+a=bX(0,16),f=o(e);aV(function(e){r(e,[0,u$,[0,g,0]]);var
+f=as(99999,c(e,va));if(gL(a,f))b(d(vb),f);return bY(a,f,c(e,g))},f);return a}function
+vc(a){var
+b=0,d=P(a,vd)?ve:vm;r(a,[0,vh,[0,vg,[0,vf,[0,d,b]]]]);var
+e=h8(c(a,vj),vi);return[0,a,h8(c(a,vl),vk),e,0]}function
+h9(a,f){var
+g=cv(a,f),c=cu(a,f),d=0,b=s(a[2],c)[1+c];for(;;){if(b){var
+e=b[3];if(0!==aR(b[1],f)){var
+d=b,b=e;continue}a[1]=a[1]-1|0;if(d)d[3]=e;else
+s(a[2],c)[1+c]=e}return g}}function
+h_(n,h,g,e){if(P(e,vn)){var
+p=o(c(e,vo)),k=function(a){r(a,u5);function
 b(d,b){var
-e=p(c(a,b)),f=d-1|0;return j(function(a){return az(f,a)},e)}var
-g=b(e,tF),h=b(i,tG);function
-f(b,a){var
-c=m(a);if(m(b)!==c)d(tH);return d3(b,a)}var
-k=p(c(a,tI));return j(function(a){function
-b(a){return f(h,a)}return hs(a,function(a){return f(g,a)},b)},k)},l=function(c){av(e+i|0);var
-a=aI(e,bx),b=aI(i,bx);bc(function(c){var
-d=c[1];bc(function(b){var
-c=b[1],d=b[2];t(a,c)[1+c]=d;return 0},d);var
-e=c[2];return bc(function(g){var
-c=g[1],d=g[2],e=t(b,c)[1+c],a=I([0,e[2]],[0,d[2]]),h=0;if(typeof
-a!=="number"&&0===a[0]){var
-f=a[1];h=1}if(!h)var
-f=0;var
-i=I(d[1],[0,e[2]]);b[1+c]=Z([0,aq(I(e[1],[0,d[2]]),i),f]);return 0},e)},c);var
-d=d5(b);return[0,d5(a),d]},h=j(s,C);if(k)var
-u=function(a){return l([0,a,0])},q=b7(function(a){return j(u,a)},h);else{var
-v=1;if(cq<bs(function(b,a){return dZ(jf,ag(b,m(a)))},v,h))b(r(tJ),hr);var
-q=j(l,ht(h))}var
-g=q}else
-if(_(a,tT)){z(a,tU);var
-F=function(b){function
+e=o(c(a,b)),g=d-1|0;return f(function(a){return as(g,a)},e)}var
+j=b(h,u6),k=b(g,u7);function
+e(b,a){var
+c=i(a);if(i(b)!==c)d(u8);return em(b,a)}var
+l=o(c(a,u9));return f(function(a){function
+b(a){return e(k,a)}return h6(a,function(a){return e(j,a)},b)},l)},j=function(c){aw(h+g|0);var
+b=aK(h,aX),a=aK(g,aX);aV(function(c){var
+d=c[1];aV(function(a){var
+c=a[1],d=a[2];s(b,c)[1+c]=d;return 0},d);var
+e=c[2];return aV(function(c){var
+b=c[1],d=c[2];a[1+b]=cJ(s(a,b)[1+b],d);return 0},e)},c);var
+d=c3(a);return[0,c3(b),d]},a=f(k,p);if(n){var
+l=function(a){return j([0,a,0])};return cq(function(a){return f(l,a)},a)}var
+m=1;if(ce<bA(function(b,a){return ei(j9,ab(b,i(a)))},m,a))b(u(u_),h4);return f(j,h7(a))}var
+q=o(c(e,vp));return f(function(b){function
 c(a){return a}var
-a=hs(b,function(a){return a},c);return[0,a[1],a[2]]},g=j(F,p(c(a,tV)))}else{z(a,tW);var
-g=0}var
-D=ag(e,1+(m(g)/8|0)|0),E=m(o);ap((f[3]+E|0)+1|0,D);return[0,n,o,g,w]}var
-l=eJ(eH(e),H,G),K=k?eK(l):k;if(K){var
-f=aI(g+1|0,1),x=1;if(!(e<1)){var
-h=x;for(;;){var
-n=f.length-1,q=0===n?[0]:xj(f,0,n),y=1;if(!(g<1)){var
-a=y;for(;;){var
-s=a-1|0,B=t(q,s)[1+s],u=a-1|0,C=t(q,a)[1+a],D=dZ(jm,(t(f,u)[1+u]+C|0)+B|0);t(f,a)[1+a]=D;var
-E=a+1|0;if(g!==a){var
-a=E;continue}break}}var
-A=h+1|0;if(e!==h){var
-h=A;continue}break}}var
-o=t(f,g)[1+g];if(cq<o)b(r(t0),hr);var
-w=function(b){var
+a=h6(b,function(a){return a},c);return[0,a[1],a[2]]},q)}function
+h$(t,h,S,C,l){var
+j=eo(f(vc,o(c(t,vN)))),m=2===C[0]?1:0,U=c(t,vO);function
+V(g,e){var
+A=g[2],N=0,x=0,y=0,O=0,z=0,Q=0;function
+B(b,a){return T(b+1|0,ab(h,1+(a/8|0)|0))}if(P(e,vq)){r(e,vr);var
+R=c(e,vs);return[0,A,Q,z,[0,b_(g[3],R)],y,x,N]}var
+l=c(e,vt),n=e5(1,g[4],l),C=P(e,vu),p=C?[0,as(j.length-1-1|0,c(e,vv))]:C,q=[0,0],w=j.length-1-1|0,J=0;if(!(w<0)){var
+k=J;for(;;){var
+K=j[1+k];if(ac(p,[0,k])){var
+D=h9(K[3],g[1]);if(D){var
+S=q[1],U=b_(h5,D[1]);q[1]=[0,[0,L(k),U],S]}}var
+M=k+1|0;if(w!==k){var
+k=M;continue}break}}var
+a=[0,A,n,z,O,y,x,q[1]];if(p){var
+t=p[1];r(e,vw);var
+u=s(j,t)[1+t],E=h9(u[2],g[1]);if(E)var
+V=o(E[1]),v=f(function(a){return b_(h5,a)},V);else
+var
+_=g[1],v=b(d(vy),_);var
+W=g[3]+1|0;T(i(v)+1|0,W);var
+F=u[4];if(F){var
+G=F[1],X=e6(l);if(ac(e6(G[1]),X))d(vx);var
+H=G[2][1]}else{u[4]=[0,[0,l,a,g[4][2]]];var
+H=a[1]}var
+Y=a[7],Z=[0,L(t)];return[0,H,a[2],a[3],a[4],Z,v,Y]}if(!P(e,vz)&&!P(e,vE)){r(e,vF);var
+af=i(n);B(g[3]+af|0,0);return a}var
+$=0,aa=P(e,vA)?vB:vD;r(e,[0,vC,[0,aa,$]]);var
+I=h_(m,h,g[4][2],e),ad=i(I),ae=i(n);B(g[3]+ae|0,ad);return[0,a[1],a[2],I,a[4],a[5],a[6],a[7]]}var
+n=e7(du(h),V,U),W=m?e8(n):m;if(W){var
+k=aK(l+1|0,1),J=1;if(!(h<1)){var
+q=J;for(;;){var
+v=k.length-1,z=0===v?[0]:zi(k,0,v),K=1;if(!(l<1)){var
+a=K;for(;;){var
+A=a-1|0,N=s(z,A)[1+A],B=a-1|0,O=s(z,a)[1+a],Q=ei(dR,(s(k,B)[1+B]+O|0)+N|0);s(k,a)[1+a]=Q;var
+R=a+1|0;if(l!==a){var
+a=R;continue}break}}var
+M=q+1|0;if(h!==q){var
+q=M;continue}break}}var
+y=s(k,l)[1+l];if(ce<y)b(u(vP),h4);var
+D=function(b){var
 a=b;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return ap(o,e);case
+0:return T(y,h);case
 1:var
-a=a[2];continue;default:w(a[2]);var
-a=a[3];continue}};w(l)}var
-L=J(c(i,t1));return[0,v,F,ad(e),L,l]}var
-hv=a7,eM=cq,ut=cq,uu=10,hw=iw;function
-by(b,c,a){if(b<m(a))k(r(uv),b,c);return a}function
-db(b){var
-a=bV(b);if(typeof
-a!=="number"&&0===a[0])return a[1];return d(uw)}function
-dc(c,a){return typeof
+a=a[2];continue;default:D(a[2]);var
+a=a[3];continue}};D(n)}function
+E(l,j){var
+x=j[4];if(x){var
+y=x[1],r=y[3],a=y[2],z=[0,du(h),r],H=o(c(j[1],vG)),A=f(function(b){if(typeof
+b!=="number"&&3===b[0]){var
+c=b[1];if(c){var
+a=c[2];if(a){var
+f=a[1],i=0;if(typeof
+f==="number"||!(2===f[0]))i=1;else{var
+g=c[1],h=f[1];if(e(h,vI)){if(!e(h,vJ)&&!a[2])return[1,bH(z,g)]}else
+if(!a[2])return[0,bH(z,g)]}}}}return d(vH)},H);if(0<(j[2][1]+j[3][1]|0))b(d(vK),l);var
+B=h_(m,h,r,j[1]),C=af(n),I=i(A);T(i(C)+1|0,(50+(10*r|0)|0)+l|0);T(I+1|0,ab(h,1+(i(B)/8|0)|0));var
+p=0,g=C;for(;;){if(g){var
+v=g[2],w=g[1],J=[0,L(l)];if(f0(w[2][5],J)){var
+p=[0,w,p],g=v;continue}var
+g=v;continue}var
+q=cp(p),K=(cH(a[1])/10|0)+1|0;T(i(q),K);var
+M=q?q[1]:ef(l$),s=M[1][1],D=bU(b6,s);if(D){var
+k=s;for(;;){if(k){var
+G=k[2],t=b6(k[1]);if(t){var
+k=G;continue}var
+E=t}else
+var
+E=1;var
+F=1-E;break}}else
+var
+F=D;if(F)u(vL);return[0,A,s,[0,a[1],a[2],B,a[4],a[5],a[6],a[7]]]}}return b(d(vM),l)}var
+p=j.length-1;if(0===p)var
+F=[0];else{var
+w=aK(p,E(0,j[1])),x=p-1|0,H=1;if(!(x<1)){var
+g=H;for(;;){w[1+g]=E(g,j[1+g]);var
+I=g+1|0;if(x!==g){var
+g=I;continue}break}}var
+F=w}var
+X=c3(F),Y=G(c(t,vQ));return[0,C,S,L(h),Y,n,X]}var
+ia=aO,e_=ce,wi=ce,wj=10,ib=je;function
+bI(b,c,a){if(b<i(a))n(u(wk),b,c);return a}function
+cK(b){var
+a=bt(b);if(typeof
+a!=="number"&&0===a[0])return a[1];return d(wl)}function
+dx(c,a){return typeof
 a==="number"?0:[0,b(c,a)]}function
-cj(b,a){return q(b,a)}var
-dd=cK(0,16);function
-de(b){if(typeof
+bJ(b,a){return q(b,a)}var
+dy=bX(0,16);function
+dz(b){if(typeof
 b!=="number"&&3===b[0]){var
 a=b[1];if(a){var
 c=a[1],p=0;if(typeof
 c==="number"||!(2===c[0]))p=1;else{var
-e=c[1];if(i(e,uy))if(i(e,uz)){if(!i(e,uA)){var
-f=a[2];if(f){var
-g=f[1],q=0;if(typeof
-g!=="number"&&0===g[0]){if(!f[2])return[2,g[1]];q=1}}}}else{var
-h=a[2];if(h){var
-j=h[1],r=0;if(typeof
-j!=="number"&&2===j[0]){if(!h[2]){var
-n=j[1],l=ee(dd,n);if(l)var
+f=c[1];if(e(f,wn))if(e(f,wo)){if(!e(f,wp)){var
+g=a[2];if(g){var
+h=g[1],q=0;if(typeof
+h!=="number"&&0===h[0]){if(!g[2])return[2,h[1]];q=1}}}}else{var
+i=a[2];if(i){var
+j=i[1],r=0;if(typeof
+j!=="number"&&2===j[0]){if(!i[2]){var
+n=j[1],l=cv(dy,n);if(l)var
 o=l[1];else{var
-m=dd[1]+1|0;cM(dd,n,m);var
-o=m}return[1,db(o)]}r=1}}}else{var
-k=a[2];if(k&&!k[2])return[0,J(k[1])]}}}}return d(ux)}var
-bm=[0,0];function
-uB(a){z(a,uC);V(c(a,uD));var
-b=dc(J,c(a,uE)),e=dc(J,c(a,uF)),f=c(a,uG),k=0;if(typeof
-f!=="number"&&0===f[0]){var
-i=f[1];k=1}if(!k)var
-i=d(uH);var
-m=c(a,uI),g=dc(function(a){return j(de,by(hw,uJ,p(a)))},m),h=0;if(g)if(g[1]){var
-l=0;if(!b&&!e)l=1;if(!l){d(uK);h=1}}else{d(uL);h=1}else
-if(b&&e&&!cj(b[1],e[1])){d(uM);h=1}return[0,b,e,g,i]}function
-hx(e,o,a){if(10<o)b(d(u1),uu);if(_(a,u2))r(u3);z(a,u4);function
-f(t,h){z(h,u5);bm[1]=bm[1]+10|0;var
-j=c(h,u6),u=o+1|0;function
-k(a){return hx(e,u,a)}var
-l=c(h,u7),n=0;if(typeof
+m=dy[1]+1|0;bY(dy,n,m);var
+o=m}return[1,cK(o)]}r=1}}}else{var
+k=a[2];if(k&&!k[2])return[0,G(k[1])]}}}}return d(wm)}var
+bu=[0,0];function
+wq(a){r(a,wr);$(c(a,ws));var
+b=dx(G,c(a,wt)),e=dx(G,c(a,wu)),g=c(a,wv),k=0;if(typeof
+g!=="number"&&0===g[0]){var
+j=g[1];k=1}if(!k)var
+j=d(ww);var
+m=c(a,wx),h=dx(function(a){return f(dz,bI(ib,wy,o(a)))},m),i=0;if(h)if(h[1]){var
+l=0;if(!b&&!e)l=1;if(!l){d(wz);i=1}}else{d(wA);i=1}else
+if(b&&e&&!bJ(b[1],e[1])){d(wB);i=1}return[0,b,e,h,j]}function
+ic(g,p,a){if(10<p)b(d(wQ),wj);if(P(a,wR))u(wS);r(a,wT);function
+h(u,i){r(i,wU);bu[1]=bu[1]+10|0;var
+j=c(i,wV),v=p+1|0;function
+k(a){return ic(g,v,a)}var
+l=c(i,wW),n=0;if(typeof
 l==="number"||!(2===l[0]))n=1;else{var
-m=l[1];if(i(m,u_))if(i(m,u$))if(i(m,va))n=1;else
+m=l[1];if(e(m,wZ))if(e(m,w0))if(e(m,w1))n=1;else
 var
 f=k(j),b=1;else{var
-a=0,g=p(j);for(;;){if(g){var
-s=g[2],a=[0,k(g[1]),a],g=s;continue}if(a)var
-v=a[2],w=a[1],x=2,f=bs(function(b,a){return[2,a,b]},w,v),b=x;else
+a=0,h=o(j);for(;;){if(h){var
+t=h[2],a=[0,k(h[1]),a],h=t;continue}if(a)var
+w=a[2],x=a[1],y=2,f=bA(function(b,a){return[2,a,b]},x,w),b=y;else
 var
-r=d(vb),f=r[2],b=r[1];break}}else
+s=d(w2),f=s[2],b=s[1];break}}else
 var
 f=k(j),b=0}if(n)var
-q=d(u8),f=q[2],b=q[1];return[1,b,J(c(h,u9)),f,t]}var
-g=p(c(a,vc)),h=j(function(a){z(a,uV);var
-k=by(hv,uX,p(c(a,uW))),f=j(function(q){if(typeof
+q=d(wX),f=q[2],b=q[1];return[1,b,G(c(i,wY)),f,u]}var
+i=o(c(a,w3)),j=f(function(a){r(a,wK);var
+k=bI(ia,wM,o(c(a,wL))),h=f(function(q){if(typeof
 q!=="number"&&3===q[0]){var
-h=q[1];if(h){var
-j=h[2];if(j){var
+i=q[1];if(i){var
+j=i[2];if(j){var
 k=j[1],z=0;if(typeof
 k==="number"||!(2===k[0]))z=1;else{var
 l=j[2];if(l){var
 m=l[2];if(m){var
 n=m[1],A=0;if(typeof
 n!=="number"&&0===n[0]){if(!m[2]){var
-g=l[1],f=k[1],w=az(e[1]-1|0,h[1]);if(i(f,uO))if(i(f,uP))if(i(f,uQ))if(i(f,uR))var
-x=ay(f),s=b(d(uS),x),a=s[2],c=s[1];else
-if(0===g)var
+h=l[1],f=k[1],w=as(g[1]-1|0,i[1]);if(e(f,wD))if(e(f,wE))if(e(f,wF))if(e(f,wG))var
+x=aH(f),r=b(d(wH),x),a=r[2],c=r[1];else
+if(0===h)var
 a=0,c=3;else
 var
-v=r(uU),a=v[2],c=v[1];else
+v=u(wJ),a=v[2],c=v[1];else
 var
-a=de(g),c=2;else
+a=dz(h),c=2;else
 var
-a=de(g),c=1;else
+a=dz(h),c=1;else
 var
-a=de(g),c=0;var
+a=dz(h),c=0;var
 B=0;if(!(2<=c)&&typeof
-a!=="number"&&0!==a[0]){d(uT);B=1}var
-t=[0,w,c,a],u=ee(e[3],t);if(u)var
-o=u[1];else{var
-p=e[2];e[2]=p+1|0;cM(e[3],t,p);var
-o=p}av(o+1|0);var
-y=n[1];return[0,ad(o),y]}A=1}}}}}}}return d(uN)},k);bc(function(a){var
-b=c5(a[1]);bm[1]=(bm[1]+1|0)+b|0;return 0},f);bm[1]=bm[1]+10|0;var
-g=J(c(a,uY)),h=J(c(a,uZ));if(1-cj(g,h))d(u0);return[0,f,g,h]},g),k=bs(f,0,p(c(a,vd)));return bs(function(b,a){return[0,a,b]},k,h)}var
-hy=999999999;function
-vx(a){z(a,vy);var
-b=J(c(a,vz)),e=az(hy,c(a,vA)),f=cj(b,bx),g=f||1-cj(b,[0,bV(1),0]);if(g)d(vB);return[0,[0,b,db(e)],e]}function
-hz(c,a,b){if(typeof
-a!=="number"&&4===a[0])return xt(fW(c,a[1]),[0,[2,b]]);return 0}function
-ck(c,a){if(typeof
+a!=="number"&&0!==a[0]){d(wI);B=1}var
+s=[0,w,c,a],t=cv(g[3],s);if(t)var
+o=t[1];else{var
+p=g[2];g[2]=p+1|0;bY(g[3],s,p);var
+o=p}aw(o+1|0);var
+y=n[1];return[0,L(o),y]}A=1}}}}}}}return d(wC)},k);aV(function(a){var
+b=cH(a[1]);bu[1]=(bu[1]+1|0)+b|0;return 0},h);bu[1]=bu[1]+10|0;var
+i=G(c(a,wN)),j=G(c(a,wO));if(1-bJ(i,j))d(wP);return[0,h,i,j]},i),k=bA(h,0,o(c(a,w4)));return bA(function(b,a){return[0,a,b]},k,j)}var
+b$=[0,bt(1),0],e$=bX(0,4),id=999999999;function
+xt(a){r(a,xu);var
+b=G(c(a,xv)),e=as(id,c(a,xw)),f=bJ(b,aX),g=f||1-bJ(b,b$);if(g)d(xx);return[0,[0,b,cK(e)],e]}function
+ie(c,a,b){if(typeof
+a!=="number"&&4===a[0])return f0(go(c,a[1]),[0,[2,b]]);return 0}function
+cL(c,a){if(typeof
 a!=="number"&&4===a[0]){var
-b=fW(c,a[1]);if(b&&typeof
+b=go(c,a[1]);if(b&&typeof
 b[1]==="number")return 0;return b}return 0}function
-v6(a){if(hz(v8,a,v7))return[0,a,0];var
-c=ck(v9,a);if(c){var
-b=c[1],d=ck(v_,b),e=d?ck(v$,d[1]):r(wd),f=ck(wa,b);return e?f?[0,e[1],[0,[0,b,f[1]]]]:r(wb):r(wc)}return r(we)}function
-bn(b,a){if(typeof
+x5(a){if(ie(x7,a,x6))return[0,a,0];var
+c=cL(x8,a);if(c){var
+b=c[1],d=cL(x9,b),e=d?cL(x_,d[1]):u(yc),f=cL(x$,b);return e?f?[0,e[1],[0,[0,b,f[1]]]]:u(ya):u(yb)}return u(yd)}function
+bv(b,a){if(typeof
 a!=="number")switch(a[0]){case
 1:var
-c=a[1],d=a[2];return[1,c,bn(cD(b,[0,4!==c[1]?1:0,0]),d)];case
+c=a[1],d=a[2];return[1,c,bv(cm(b,[0,4!==c[1]?1:0,0]),d)];case
 2:var
-e=bn(b,a[3]),f=bn(b,a[2]),g=a[1];return[2,j(function(d){if(1===d[0]){var
-e=d[1],n=e[3],o=fX(function(a,c){return a<m(b)?1:0},n),c=fX(function(a,b){return a<m(e[3])?1:0},b),a=o;for(;;){var
+e=bv(b,a[3]),g=bv(b,a[2]),h=a[1];return[2,f(function(d){if(1===d[0]){var
+e=d[1],n=e[3],o=gp(function(a,c){return a<i(b)?1:0},n),c=gp(function(a,b){return a<i(e[3])?1:0},b),a=o;for(;;){var
 g=0;if(c)if(a){var
-h=c[1],j=a[2],k=a[1],l=c[2],i=h?0!==k[1]?1:0:h;if(!i){var
-c=l,a=j;continue}var
-f=i}else
+h=c[1],k=a[2],l=a[1],m=c[2],j=h?0!==l[1]?1:0:h;if(!j){var
+c=m,a=k;continue}var
+f=j}else
 g=1;else
 if(a)g=1;else
 var
 f=0;if(g)var
-f=am(lj);if(f)return[0,e];break}}return d},g),f,e]}return a}function
-wu(a){function
-Y(c){var
-a=c[4],e=c[3],n=c[5];if(i(e,sv))if(i(e,sw))if(i(e,sx))var
-d=b(F(sy),a);else
+f=at(mc);if(f)return[0,e];break}}return d},h),g,e]}return a}function
+yt(a){function
+Q(c){var
+a=c[4],f=c[3],n=c[5];if(e(f,tG))if(e(f,tH))if(e(f,tI))var
+d=b(I(tJ),a);else
 var
-l=1===a?sF:b(F(sH),a),d=b(F(sG),l);else
+l=1===a?tQ:b(I(tS),a),d=b(I(tR),l);else
 var
-m=1===a?sI:b(F(sK),a),d=b(F(sJ),m);else
+m=1===a?tT:b(I(tV),a),d=b(I(tU),m);else
 var
-d=b(F(sL),a);var
-j=c[2]?sz:sE,f=c[1];if(f)var
-g=f[1],k=1===g?sA:b(F(sC),g),h=k;else
+d=b(I(tW),a);var
+j=c[2]?tK:tP,g=c[1];if(g)var
+h=g[1],k=1===h?tL:b(I(tN),h),i=k;else
 var
-h=sD;return[0,hA(F(sB),h,j,d),n]}function
-$(a){bu[1]=hj(0);return b(a,0)}if(1-hz(ww,a,wv))r(wx);var
-g=V(c(a,wy));if(i(g,wz)){if(!i(g,wA)){eL(a,tc);var
-A=hq(a,1),K=ad(A[4]),an=A[3],L=i(an,td)?i(an,te)?[2,K]:[1,K]:[0,K],M=p(c(a,tf));if(fU(function(a){return _(a,tg)},M))r(th);var
-N=p(c(a,ti)),B=m(N);if(cm<B)b(r(tj),sY);var
-C=j(function(a){z(a,tk);function
+i=tO;return[0,ig(I(tM),i,j,d),n]}function
+R(a){bC[1]=hU(0);return b(a,0)}if(1-ie(yv,a,yu))u(yw);var
+k=$(c(a,yx));if(e(k,yy)){if(!e(k,yz)){var
+aP=function(a){var
+b=a[3],c=0;function
+d(a){return bv(c,a)}var
+e=f(function(a){return gl(d,a)},b),g=a[2],h=0,i=f(function(a){return bv(h,a)},g);return[0,bv(0,a[1]),i,e]};e9(a,uF);var
+j=h1(a,1),C=L(j[4]),av=G(c(a,uG)),W=i(o(c(a,uH)));if(cN<W)b(u(uI),t9);var
+D=o(c(a,uJ));if(bU(function(a){return P(a,uK)},D)){var
+ax=e(j[3],uL),a4=ax?e(j[3],uM):ax;if(a4)d(uN);var
+X=f(function(a){r(a,uO);var
+e=o(c(a,uP));if(aO<i(e))b(u(uQ),t$);return f(function(a){r(a,uq);var
+h=G(c(a,ur)),i=f(G,o(c(a,us))),b=c(a,ut),g=0;if(typeof
+b!=="number"&&0===b[0]){var
+e=b[1];g=1}if(!g)var
+e=d(uu);return[0,L(as(W-1|0,c(a,uv))),e,i,h]},e)},D),aZ=0;if(X){var
+Y=X[2];if(Y&&!Y[2]){var
+Z=Y[1],_=X[1],aa=cm(_,Z),ay=aa?i(aa[1][3]):aa,a5=i(Z),a6=h3(a,1,i(_)+a5|0,ay),a7=L(ay),S=[0,j,[1,[0,C,j[2],av,a6,a7,_,Z]]];aZ=1}}if(!aZ)var
+S=d(uR)}else{var
+az=j[3],ad=e(az,uS)?e(az,uT)?[2,C]:[1,C]:[0,C],E=f(function(a){r(a,uU);function
 b(e){var
-a=j(J,p(e));if(a){var
-b=a[2],c=a[1];if(b){if(!b[2]&&2===L[0])return[0,c,b[1]]}else
-if(2!==L[0])return[0,c,c]}return d(tl)}var
-e=j(b,p(c(a,tm)));return[0,j(J,p(c(a,tn))),e]},M),u=C?m(C[1][1]):d(ty);if(50<u)b(r(to),sZ);bc(function(a){var
-c=m(a[1])!==u?1:0,b=c||(m(a[2])!==B?1:0);return b?d(tp):b},C);var
-ao=function(c,g){var
-a=g;for(;;)if(typeof
-a==="number")return 0;else
-switch(a[0]){case
-0:ap(m(M),B+1|0);var
-e=a[1][3];if(e){var
-f=e[1];if(c)return d(tq);if(B<=c5(f)){var
-h=c5(f);return b(d(tr),h)}}return 0;case
-1:var
-a=a[2];continue;default:ao(c,a[2]);var
-a=a[3];continue}},O=function(f,e,b){var
-a=eJ(e,function(b,a){var
-e=b[2],i=0,k=0,l=0,n=0,o=0;if(_(a,s0)){z(a,s1);var
-q=c(a,s2);return[0,e,o,n,l,k,[0,c$(b[3],q)]]}z(a,s3);var
-f=c(a,s4),g=typeof
-f==="number"?0:[0,ad(az(1999,f))],s=p(c(a,s5)),t=b[4],h=j(function(a){return ci(t,a)},s),v=0===g?0:u;if(m(h)!==v)d(s6);function
-w(a){if(_(a,s7))r(s8);z(a,s9);av(b[3]+2|0);var
-d=j(J,p(c(a,s_)));return[0,J(c(a,s$)),d]}function
-x(b){var
-a=p(b),c=m(a)+1|0;ap(m(a)+1|0,c);return j(w,a)}var
-y=j(x,p(c(a,ta))),A=c(a,tb);return[0,e,eI(1,b[4],A),g,h,y,i]},b);ao(f,a);return a},aN=O(0,q2,c(a,ts)),aO=j(function(a){z(a,tt);V(c(a,tu));var
-d=c(a,tv);return O(0,function(a){return bH(a,q1)?0:1+b(hm(u),a)|0},d)},N),aP=[0,aN,aO,j(function(b){var
-a=c(b,tw);return typeof
-a==="number"?0:[0,O(1,hm(u),a)]},N)],aQ=J(c(a,tx)),o=[0,L,A[2],aQ,aP,C],ac=o[4],bh=function(k){var
-a=o[5],b=ac[3],c=0;function
-d(a){return bn(c,a)}var
-e=j(function(a){return fS(d,a)},b),f=ac[2],g=0,h=j(function(a){return bn(g,a)},f),i=[0,bn(0,ac[1]),h,e];return gL([0,o[1],o[2],o[3],i,a])},bi=$(function(a){return gL(o)});return[0,Y(A),bi,bh,eN]}if(i(g,wB)){if(!i(g,wC)){if(al(c(a,vD),vC))r(vE);if(_(a,vF))r(vG);eL(a,vH);var
-l=c(a,r_);z(l,r$);if(al(c(l,sb),sa))d(sc);var
-H=c(l,sd),aE=0;if(typeof
-H!=="number"&&2===H[0]){var
-ah=H[1],ai=i(ah,si),aF=0;if(ai)if(i(ah,sj))aF=1;else
+a=f(G,o(e));if(a){var
+b=a[2],c=a[1];if(b){if(!b[2]&&2===ad[0])return[0,c,b[1]]}else
+if(2!==ad[0])return[0,c,c]}return d(uV)}var
+e=f(b,o(c(a,uW)));return[0,f(G,o(c(a,uX))),e]},D),aA=E?i(E[1][1]):d(uZ);aV(function(a){var
+c=i(a[1])!==aA?1:0,b=c||(i(a[2])!==W?1:0);return b?d(uY):b},E);var
+a8=h3(a,0,i(D),aA),S=[0,j,[0,[0,ad,j[2],av,a8,E]]]}var
+an=S[2],aQ=S[1];if(0===an[0]){var
+x=an[1],bE=function(c){var
+a=x[5],b=aP(x[4]);return hb([0,x[1],x[2],x[3],b,a])},bF=R(function(a){return hb(x)});return[0,Q(aQ),bF,bE,dA]}var
+l=an[1],bG=function(e){var
+a=l[7],b=l[6],c=l[5],d=aP(l[4]);return hw([0,l[1],l[2],l[3],d,c,b,a])},bK=R(function(a){return hw(l)});return[0,Q(aQ),bK,bG,dA]}if(e(k,yA)){if(!e(k,yB)){if(ac(c(a,xz),xy))u(xA);if(P(a,xB))u(xC);if(P(a,xD))u(xE);e9(a,xF);var
+p=c(a,tj);r(p,tk);if(ac(c(p,tm),tl))d(tn);var
+U=c(p,to),aT=0;if(typeof
+U!=="number"&&2===U[0]){var
+ap=U[1],aq=e(ap,tt),aW=0;if(aq)if(e(ap,tu))aW=1;else
 var
-aj=1;else
+ar=1;else
 var
-aj=ai;if(!aF){var
-n=aj;aE=1}}if(!aE)var
-n=d(se);var
-x=az(hp,c(l,sf));if(x<1)d(sg);var
-ae=c(l,sh),y=typeof
-ae==="number"?0:[0,V(ae)],aH=ho(l);if(al(c(a,vJ),vI))r(vK);if(al(c(a,vM),vL))r(vN);gi(dd);var
-as=by(hv,vP,p(c(a,vO))),at=j(function(a){return c(a,vQ)},as),aW=m(at);if(m(fY(aV,at))<aW)d(vR);var
-E=j(uB,as),R=j(vx,by(eM,vT,p(c(a,vS)))),aX=cK(0,16),S=[0,m(E),0,aX],aY=by(eM,vV,p(c(a,vU))),T=j(function(a){z(a,vf);V(c(a,vg));var
-e=V(c(a,vh));if(i(e,vi))if(i(e,vj)){var
-n=i(e,vk);if(n)if(d2(e,ve))var
-f=b(r(vl),e);else
+ar=aq;if(!aW){var
+t=ar;aT=1}}if(!aT)var
+t=d(tp);var
+B=as(h0,c(p,tq));if(B<1)d(tr);var
+ao=c(p,ts),y=typeof
+ao==="number"?0:[0,$(ao)],a0=hZ(p);if(ac(c(a,xH),xG))u(xI);if(ac(c(a,xK),xJ))u(xL);ez(dy);ez(e$);var
+aD=bI(ia,xN,o(c(a,xM))),aE=f(function(a){return c(a,xO)},aD),bb=i(aE);if(i(gq(aR,aE))<bb)d(xP);var
+J=f(wq,aD),K=f(xt,bI(e_,xR,o(c(a,xQ)))),bc=bX(0,16),ag=[0,i(J),0,bc],bd=bI(e_,xT,o(c(a,xS))),M=f(function(g){r(g,w_);$(c(g,w$));var
+j=$(c(g,xa));if(e(j,xb))if(e(j,xc))if(e(j,xd)){var
+P=e(j,xe);if(P)if(el(j,w5))var
+a=b(u(xf),j);else
 var
-D=ay(e),f=b(d(vu),D);else
+ao=aH(j),a=b(d(xq),ao);else
 var
-f=n}else
+a=P}else{var
+D=c(g,w6);r(D,w7);var
+k=G(c(D,w8)),af=k[2],E=cJ(b$,[0,O(k[1]),af]),x=k[1],y=E[1],T=0;if(typeof
+x!=="number"&&0===x[0]){var
+F=x[1],ap=0;if(typeof
+y!=="number"&&1!==y[0]){var
+I=y[1],J=q(k,E)?[0,[0,I],F]:[0,[0,F],I],ah=b$[2];if(1-bJ(J,[0,bt(dR),ah]))u(w9);var
+h=V(J),M=cv(e$,h);if(M)var
+z=M[1];else{if(f0(h,b$))var
+A=aX;else{var
+m=function(a){return typeof
+a==="number"?1.:0===a[0]?2.*m(a[1])+1.:2.*m(a[1])},t=function(a){return 0===a?0:[1,t(a-1|0)]},v=function(a){var
+b=h[1],e=dp(a);if(typeof
+b!=="number"&&0===b[0]){var
+c=e[1];if(typeof
+c!=="number"&&1!==c[0]){var
+d=H([0,h[2]],[0,c[1]]),g=0;if(typeof
+d!=="number"&&0===d[0]){var
+f=d[1];g=1}if(!g)var
+f=0;return e0(1,cJ(a,cJ([0,H([0,b[1]],[0,e[2]]),f],r6)))}}return a},w=h[1],U=0;if(typeof
+w!=="number"&&0===w[0]){var
+aa=m(h[2]),ab=Math.log(m(w[1])/aa)*65536.|0,ad=t(16),ae=v(v(v([0,bt(ab),ad]))),N=V(cJ(ae,[0,r7,t(90)]));U=1}if(!U)var
+N=aX;var
+A=N}bY(e$,h,A);var
+z=A}hT(z);var
+S=[1,k,z];T=1;ap=1}}if(!T)var
+S=[1,k,aX];var
+a=S}else
 var
-f=vv;else
+a=xr;else
 var
-f=vw;z(c(a,vm),0);var
-o=J(c(a,vn));if(cj(o,bx))d(vo);var
-q=az(hy,c(a,vp)),w=db(q),x=c(a,vq),y=m(R)-1|0,h=dc(function(a){return az(y,a)},x),E=0;if(h){var
-s=h[1];if(0<=s){var
-g=R,k=s;for(;;){if(g){var
-u=g[2],v=g[1];if(0!==k){var
-g=u,k=k-1|0;continue}var
-l=v}else
+a=xs;var
+W=0;if(typeof
+a!=="number"&&1===a[0])W=1;if(!W)r(c(g,xg),0);var
+B=G(c(g,xh));if(bJ(B,aX))d(xi);var
+Q=as(id,c(g,xj)),ai=cK(Q),aj=c(g,xk),ak=i(K)-1|0,n=dx(function(a){return as(ak,a)},aj),aq=0;if(n){var
+R=n[1];if(0<=R){var
+l=K,s=R;for(;;){if(l){var
+Z=l[2],_=l[1];if(0!==s){var
+l=Z,s=s-1|0;continue}var
+C=_}else
 var
-l=fL(lh);break}}else
+C=ef(ma);break}}else
 var
-l=am(li);if(0!==kR(q,l[2])){r(vt);E=1}}bm[1]=0;var
-A=p(c(a,vr)),B=0,t=j(function(a){return hx(S,B,a)},A);if(0===t)d(vs);var
-C=bm[1]+20|0;return[0,[0,f,o,t,w,fS(ad,h)],h,C]},aY),U=f6(T),aZ=by(ut,vX,p(c(a,vW))),W=j(function(a){var
-b=by(eM,vY,p(a)),c=U.length-1-1|0;return j(function(a){return az(c,a)},b)},aZ);if(0===W)d(vZ);var
-au=aI(S[2],0),a0=S[3];n0(function(a,b){var
-c=a[3],d=a[2],e=[0,[0,ad(a[1]),d,c]];t(au,b)[1+b]=e;return 0},a0);var
-w=j(fR,d5(au)),aw=[0,0],a1=1,G=bs(function(h,e){var
-f=g3(w,ad(aw[1]));aw[1]++;av(m(w));var
-a=m(f),c=e[3],i=c?m(c[1]):c,d=((3*(a+2|0)|0)+i|0)+2|0;ap(20*d|0,a+1|0);ap(ag(d,d),a+1|0);var
-g=ag(h,m(g4(e,f)));if(iw<g)b(r(v0),hw);return g},a1,E),a2=m(E)/20|0,a3=(1+(m(w)/20|0)|0)+a2|0;ap(G,ag(20*(m(w)+1|0)|0,a3));var
-X=n?ag(G,G):G;bu[1]=hj(0);bc(function(f){if(n)var
+C=at(mb);if(0!==lJ(Q,C[2])){u(xp);aq=1}}bu[1]=0;var
+al=o(c(g,xl)),am=0,p=f(function(a){return ic(ag,am,a)},al);if(0===p)d(xm);var
+X=0;if(typeof
+a!=="number"&&1===a[0]){var
+Y=0;if(p&&p[2]){d(xn);X=1;Y=1}if(!Y&&ac(B,b$)){d(xo);X=1}}var
+an=bu[1]+20|0;return[0,[0,a,B,p,ai,gl(L,n)],n,an]},bd),ah=eo(M),be=bI(wi,xV,o(c(a,xU))),ai=f(function(a){var
+b=bI(e_,xW,o(a)),c=ah.length-1-1|0;return f(function(a){return as(c,a)},b)},be);if(0===ai)d(xX);var
+aF=aK(ag[2],0),bf=ag[3];oT(function(a,b){var
+c=a[3],d=a[2],e=[0,[0,L(a[1]),d,c]];s(aF,b)[1+b]=e;return 0},bf);var
+A=f(gk,c3(aF)),aG=[0,0],bg=1,N=bA(function(h,e){var
+f=hC(A,L(aG[1]));aG[1]++;aw(i(A));var
+a=i(f),c=e[3],j=c?i(c[1]):c,d=((3*(a+2|0)|0)+j|0)+2|0;T(20*d|0,a+1|0);T(ab(d,d),a+1|0);var
+g=ab(h,i(hD(e,f)));if(je<g)b(u(xY),ib);return g},bg,J),bh=i(J)/20|0,bi=(1+(i(A)/20|0)|0)+bh|0;T(N,ab(20*(i(A)+1|0)|0,bi));var
+aj=t?ab(N,N):N;bC[1]=hU(0);aV(function(f){if(t)var
 c=0;else{var
 b=0,a=f;for(;;){if(a){var
-d=a[2],e=a[1],j=t(U,e)[1+e][2];if(j){var
-b=[0,j[1],b],a=d;continue}var
+d=a[2],e=a[1],k=s(ah,e)[1+e][2];if(k){var
+b=[0,k[1],b],a=d;continue}var
 a=d;continue}var
-c=fY(af,cE(b));break}}if(1<m(c))r(v1);var
-g=kI(dn,bu[1]),k=10,h=bs(function(b,a){return dZ(g+1|0,(b+t(U,a)[1+a][3]|0)+a|0)},k,f);if(g<h)throw cN;ap(X,ag(h,bu[1]));var
-i=0!==c?1:0;return i?ap(ag(X,X),4*bu[1]|0):i},W);var
-ax=1-n,aA=ax?fU(function(a){return 0!==a[2]?1:0},T):ax,a4=j(function(a){return j(ad,a)},W),a5=j(function(a){return a[1]},T),a6=j(n8,R),a7=J(c(a,v2)),f=[0,E,w,n,db(x),a7,a6,a5,a4],bb=bV(jm),ab=I([0,f[5][2]],bb),aG=0;if(typeof
-ab!=="number"&&0===ab[0]){var
-aC=ab[1];aG=1}if(!aG)var
-aC=0;var
-bd=bV(1000001),be=Z([0,I(f[5][1],bd),aC]),bf=function(a){return aA?hf([0,f[1],f[2],f[3],f[4],be,f[6],f[7],f[8]]):aA},bg=hf(f),aJ=1===x?sM:b(F(sU),x),aL=n?y?sN:sR:y?sS:sT;if(y)var
-aM=ay(y[1]),ak=b(F(sO),aM);else
+c=gq(am,cp(b));break}}if(1<i(c))u(xZ);var
+g=lA(dJ,bC[1]),l=10,h=bA(function(b,a){return ei(g+1|0,(b+s(ah,a)[1+a][3]|0)+a|0)},l,f);if(g<h)throw c9;T(aj,ab(h,bC[1]));var
+j=0!==c?1:0;return j?T(ab(aj,aj),4*bC[1]|0):j},ai);var
+bj=function(b){var
+f=0,c=b[1][1];if(typeof
+c!=="number"&&1===c[0]){var
+a=1;f=1}if(!f)var
+a=0;if(a)var
+d=a;else
 var
-ak=sQ;return[0,[0,hA(F(sP),ak,aL,aJ),aH],bg,bf,wH]}if(i(g,wD)){if(i(g,wE)){var
-a8=ay(g);return b(r(wF),a8)}var
-P=_(a,ul),aR=P?um:P;eL(a,cD(un,aR));var
-e=hq(a,0),h=fR(e[1]),Q=ad(e[4]),aq=e[3],D=i(aq,uo)?i(aq,up)?[2,Q]:[1,Q]:[0,Q];if(P){var
-v=p(c(a,uq)),aD=0;if(v&&2===D[0]){var
-q=_(v[1],us);aD=1}if(!aD)var
-q=0;var
-aS=j(function(e){var
-w=0,x=q?t2:uk;z(e,[0,t3,[0,x,w]]);var
-f=[0,0],g=[0,0];function
-y(a,b){if(0<a[4][2])d(t4);g[1]=cC(g[1],a[3]);var
-m=ad(a[1]);if(_(b,t5)){z(b,t6);var
-n=c(b,t7);return[0,m,[0,bx,0,0],[0,c$(a[3],n)]]}z(b,t8);f[1]=[0,a[1],f[1]];var
-e=c(b,t9);if(typeof
-e!=="number"&&3===e[0]){var
-h=e[1];if(h){var
-j=h[1],o=0;if(typeof
-j==="number"||!(2===j[0]))o=1;else
-if(!i(j[1],t$)){var
-k=h[2];if(k){var
-l=k[1],p=0;if(typeof
-l!=="number"&&4===l[0]){if(!k[2])return[0,m,ci(a[4],l),0];p=1}}}}}return d(t_)}var
-A=c(e,ua),u=eJ(eH(h),y,A),l=f[1];function
-s(h,d){if(2===h){if(d){var
+e=1-t,d=e?0!==b[2]?1:0:e;return d},aI=bU(function(b){var
+a=b[1][1];if(typeof
+a!=="number"&&1===a[0])return 1;return 0},M),bk=aI?0!==y?1:0:aI;if(bk)u(x0);if(bU(function(a){var
+b=a[1][1],c=cK(dR);return 1-bJ([0,b$[1],c],b)},K))var
+aJ=2;else
+var
+aL=bU(bj,M),aJ=aL?1:aL;var
+bl=f(function(a){return f(L,a)},ai),bm=f(function(a){return a[1]},M),bn=f(o1,K),bo=G(c(a,x1)),h=[0,J,A,t,cK(B),bo,bn,bm,bl],bx=bt(dR),al=H([0,h[5][2]],bx),aY=0;if(typeof
+al!=="number"&&0===al[0]){var
+aN=al[1];aY=1}if(!aY)var
+aN=0;var
+by=bt(1000001),bz=V([0,H(h[5][1],by),aN]),bB=function(a){switch(aJ){case
+0:return 0;case
+1:return hP([0,h[1],h[2],h[3],h[4],bz,h[6],h[7],h[8]]);default:return 1}},bD=hP(h),a1=1===B?tX:b(I(t5),B),a2=t?y?tY:t2:y?t3:t4;if(y)var
+a3=aH(y[1]),au=b(I(tZ),a3);else
+var
+au=t1;return[0,[0,ig(I(t0),au,a2,a1),a0],bD,bB,yG]}if(e(k,yC)){if(e(k,yD)){var
+bp=aH(k);return b(u(yE),bp)}var
+ae=P(a,wa),a9=ae?wb:ae;e9(a,cm(wc,a9));var
+g=h1(a,0),m=gk(g[1]),af=L(g[4]),aB=g[3],F=e(aB,wd)?e(aB,we)?[2,af]:[1,af]:[0,af];if(ae){var
+z=o(c(a,wf)),aS=0;if(z&&2===F[0]){var
+v=P(z[1],wh);aS=1}if(!aS)var
+v=0;var
+a_=f(function(g){var
+x=0,y=v?vR:v$;r(g,[0,vS,[0,y,x]]);var
+h=[0,0],k=[0,0];function
+z(a,b){if(0<a[4][2])d(vT);k[1]=c2(k[1],a[3]);var
+m=L(a[1]);if(P(b,vU)){r(b,vV);var
+n=c(b,vW);return[0,m,[0,aX,0,0],[0,b_(a[3],n)]]}r(b,vX);h[1]=[0,a[1],h[1]];var
+f=c(b,vY);if(typeof
+f!=="number"&&3===f[0]){var
+g=f[1];if(g){var
+i=g[1],o=0;if(typeof
+i==="number"||!(2===i[0]))o=1;else
+if(!e(i[1],v0)){var
+j=g[2];if(j){var
+l=j[1],p=0;if(typeof
+l!=="number"&&4===l[0]){if(!j[2])return[0,m,bH(a[4],l),0];p=1}}}}}return d(vZ)}var
+A=c(g,v1),t=e7(du(m),z,A),l=h[1];function
+q(h,d){if(2===h){if(d){var
 i=d[2];if(i){var
-j=i[1],l=d[1],w=i[2],x=0<af(l,j)?[0,l,[0,j,0]]:[0,j,[0,l,0]];return[0,x,w]}}}else
+k=i[1],l=d[1],w=i[2],x=0<am(l,k)?[0,l,[0,k,0]]:[0,k,[0,l,0]];return[0,x,w]}}}else
 if(3===h&&d){var
 m=d[2];if(m){var
 n=m[2];if(n){var
-a=n[1],b=m[1],c=d[1],A=n[2],B=0<af(c,b)?0<af(b,a)?[0,c,[0,b,[0,a,0]]]:0<af(c,a)?[0,c,[0,a,[0,b,0]]]:[0,a,[0,c,[0,b,0]]]:0<af(c,a)?[0,b,[0,c,[0,a,0]]]:0<af(b,a)?[0,b,[0,a,[0,c,0]]]:[0,a,[0,b,[0,c,0]]];return[0,B,A]}}}var
-q=h>>1,r=k(q,d),y=r[1],s=k(h-q|0,r[2]),g=y,f=s[1],e=0,z=s[2];for(;;){if(g){if(f){var
-o=f[1],p=g[1],u=f[2],v=g[2];if(0<af(p,o)){var
+a=n[1],b=m[1],c=d[1],A=n[2],B=0<am(c,b)?0<am(b,a)?[0,c,[0,b,[0,a,0]]]:0<am(c,a)?[0,c,[0,a,[0,b,0]]]:[0,a,[0,c,[0,b,0]]]:0<am(c,a)?[0,b,[0,c,[0,a,0]]]:0<am(b,a)?[0,b,[0,a,[0,c,0]]]:[0,a,[0,b,[0,c,0]]];return[0,B,A]}}}var
+q=h>>1,r=j(q,d),y=r[1],s=j(h-q|0,r[2]),g=y,f=s[1],e=0,z=s[2];for(;;){if(g){if(f){var
+o=f[1],p=g[1],u=f[2],v=g[2];if(0<am(p,o)){var
 f=u,e=[0,o,e];continue}var
 g=v,e=[0,p,e];continue}var
-t=aK(g,e)}else
+t=aU(g,e)}else
 var
-t=aK(f,e);return[0,t,z]}}function
-k(h,d){if(2===h){if(d){var
+t=aU(f,e);return[0,t,z]}}function
+j(h,d){if(2===h){if(d){var
 i=d[2];if(i){var
-j=i[1],k=d[1],w=i[2],x=0<af(k,j)?[0,j,[0,k,0]]:[0,k,[0,j,0]];return[0,x,w]}}}else
+j=i[1],k=d[1],w=i[2],x=0<am(k,j)?[0,j,[0,k,0]]:[0,k,[0,j,0]];return[0,x,w]}}}else
 if(3===h&&d){var
 l=d[2];if(l){var
 m=l[2];if(m){var
-a=m[1],b=l[1],c=d[1],A=m[2],B=0<af(c,b)?0<af(c,a)?0<af(b,a)?[0,a,[0,b,[0,c,0]]]:[0,b,[0,a,[0,c,0]]]:[0,b,[0,c,[0,a,0]]]:0<af(b,a)?0<af(c,a)?[0,a,[0,c,[0,b,0]]]:[0,c,[0,a,[0,b,0]]]:[0,c,[0,b,[0,a,0]]];return[0,B,A]}}}var
-p=h>>1,q=s(p,d),y=q[1],r=s(h-p|0,q[2]),g=y,f=r[1],e=0,z=r[2];for(;;){if(g){if(f){var
-n=f[1],o=g[1],u=f[2],v=g[2];if(0<af(o,n)){var
+a=m[1],b=l[1],c=d[1],A=m[2],B=0<am(c,b)?0<am(c,a)?0<am(b,a)?[0,a,[0,b,[0,c,0]]]:[0,b,[0,a,[0,c,0]]]:[0,b,[0,c,[0,a,0]]]:0<am(b,a)?0<am(c,a)?[0,a,[0,c,[0,b,0]]]:[0,c,[0,a,[0,b,0]]]:[0,c,[0,b,[0,a,0]]];return[0,B,A]}}}var
+p=h>>1,r=q(p,d),y=r[1],s=q(h-p|0,r[2]),g=y,f=s[1],e=0,z=s[2];for(;;){if(g){if(f){var
+n=f[1],o=g[1],u=f[2],v=g[2];if(0<am(o,n)){var
 g=v,e=[0,o,e];continue}var
 f=u,e=[0,n,e];continue}var
-t=aK(g,e)}else
+t=aU(g,e)}else
 var
-t=aK(f,e);return[0,t,z]}}var
-t=m(l),n=2<=t?k(t,l)[1]:l;if(30<m(n))b(r(ub),tz);var
-a=b7(function(a){return j(function(b){var
-c=ad(b);return[0,ad(a),c]},n)},n),v=((2*g[1]|0)+(2*h|0)|0)+2|0;function
-o(c){var
-e=p(c),b=j(function(a){return c$(v,a)},e),f=m(a);if(m(b)!==f)d(uc);return d3(a,b)}var
-B=q?1:1+(h/4|0)|0,C=(m(a)/4|0)+ag(v,B)|0;ap(m(a),C);if(q){var
-D=p(c(e,ud));return[0,u,0,j(function(a){z(a,ue);var
-d=o(c(a,uf)),e=o(c(a,ug)),f=J(c(a,uh)),g=V(c(a,ui));return[0,ad(b(eH(h),g)),f,e,d]},D)]}return[0,u,o(c(e,uj)),0]},v);ap(m(v),h*4|0);var
-aT=e[4],aU=q?D:[0,ad(1)],ar=hu(a,m(v),0,aU,aT);if(eK(ar[5]))r(ur);var
-aB=[0,e,[1,[0,D,ad(h),q,aS,ar]]]}else
+t=aU(f,e);return[0,t,z]}}var
+s=i(l),n=2<=s?j(s,l)[1]:l;if(30<i(n))b(u(v2),u0);var
+a=cq(function(a){return f(function(b){var
+c=L(b);return[0,L(a),c]},n)},n),w=((2*k[1]|0)+(2*m|0)|0)+2|0;function
+p(c){var
+e=o(c),b=f(function(a){return b_(w,a)},e),g=i(a);if(i(b)!==g)d(v3);return em(a,b)}var
+B=v?1:1+(m/4|0)|0,C=(i(a)/4|0)+ab(w,B)|0;T(i(a),C);if(v){var
+D=o(c(g,v4));return[0,t,0,f(function(a){r(a,v5);var
+d=p(c(a,v6)),e=p(c(a,v7)),f=G(c(a,v8)),g=$(c(a,v9));return[0,L(b(du(m),g)),f,e,d]},D)]}return[0,t,p(c(g,v_)),0]},z);T(i(z),m*4|0);var
+a$=g[4],ba=v?F:[0,L(1)],aC=h$(a,i(z),0,ba,a$);if(e8(aC[5]))u(wg);var
+aM=[0,g,[1,[0,F,L(m),v,a_,aC]]]}else
 var
-aB=[0,e,[0,hu(a,h,e[2],D,e[4])]];var
-aa=aB[2];if(0===aa[0]){var
-s=aa[1],a9=function(b){var
-a=bn(0,s[5]);return ez([0,s[1],s[2],s[3],s[4],a])},a_=$(function(a){return ez(s)});return[0,Y(e),a_,a9,eN]}var
-k=aa[1],a$=function(c){var
-a=k[5],b=bn(0,k[5][5]);return gX([0,k[1],k[2],k[3],k[4],[0,a[1],a[2],a[3],a[4],b]])},ba=$(function(a){return gX(k)});return[0,Y(e),ba,a$,eN]}}}return b(r(wG),g)}function
-wI(n){n7(0);qT(0);da[1]=0;try{var
-e=v6(qn(n)),l=e[1],a=wu(l),f=a[1],M=c(l,wM),g=sV(f[2]),o=f[1],p=bH(g,wN)?wO:Y(wU,g),r=V(c(c(l,wQ),wP)),s=V(M),d=xf(F(wR),s,r,p,o);if(a[2]){var
+aM=[0,g,[0,h$(a,m,g[2],F,g[4])]];var
+ak=aM[2];if(0===ak[0]){var
+n=ak[1],bq=function(c){var
+a=n[6],b=bv(0,n[5]);return eS([0,n[1],n[2],n[3],n[4],b,a])},br=R(function(a){return eS(n)});return[0,Q(g),br,bq,dA]}var
+w=ak[1],bs=function(d){var
+a=w[5],b=a[6],c=bv(0,a[5]);return ht([0,w[1],w[2],w[3],w[4],[0,a[1],a[2],a[3],a[4],c,b]])},bw=R(function(a){return ht(w)});return[0,Q(g),bw,bs,dA]}}}return b(u(yF),k)}function
+yH(n){o0(0);rZ(0);dw[1]=0;try{var
+f=x5(rt(n)),k=f[1],a=yt(k),g=a[1],M=c(k,yL),h=t6(g[2]),o=g[1],p=bS(h,yM)?yN:ae(yT,h),r=$(c(c(k,yP),yO)),s=$(M),d=ze(I(yQ),s,r,p,o);if(a[2]){var
 t=function(N){var
-W=J(M),g=N[2];function
-E(a){return 1-q(W,a)}var
-F=V(c(c(l,wg),wf)),b=V(c(c(N[1],wi),wh)),d=h(b)-1|0;for(;;){if(0<=d){if(at(b,d)!==58){var
+W=G(M),h=N[2];function
+D(a){return 1-q(W,a)}var
+F=$(c(c(k,yf),ye)),b=$(c(c(N[1],yh),yg)),d=l(b)-1|0;for(;;){if(0<=d){if(aA(b,d)!==58){var
 d=d-1|0;continue}var
 s=[0,d]}else
 var
 s=0;if(s)var
-G=s[1],H=ab(b,G+1|0,(h(b)-G|0)-1|0);else
+I=s[1],J=ai(b,I+1|0,(l(b)-I|0)-1|0);else
 var
-H=b;if(i(F,b)&&i(F,H))return wj;if(!al(c(g,wl),wk)&&!al(c(g,wo),wn)){var
-t=c(g,wp);if(typeof
+J=b;if(e(F,b)&&e(F,J))return yi;if(!ac(c(h,yk),yj)&&!ac(c(h,yn),ym)){var
+t=c(h,yo);if(typeof
 t!=="number"&&1===t[0]){var
-j=t[1],v=45===C(j,0)?1:0,e=v?ab(j,1,h(j)-1|0):j,w=d4(X(f3(ld,aF(e))),fd);if(w){var
-m=w[1],f=ab(e,m+1|0,(h(e)-m|0)-1|0);if(4<h(f))var
-x=i5;else
+i=t[1],v=45===E(i,0)?1:0,f=v?ai(i,1,l(i)-1|0):i,w=en(ad(gv(l7,aP(f))),fD);if(w){var
+m=w[1],g=ai(f,m+1|0,(l(f)-m|0)-1|0);if(4<l(g))var
+x=jW;else
 var
-T=43===C(f,0)?ab(f,1,h(f)-1|0):f,x=cy(T);var
-y=x,a=ab(e,0,m)}else
+U=43===E(g,0)?ai(g,1,l(g)-1|0):g,x=cY(U);var
+y=x,a=ai(f,0,m)}else
 var
-y=0,a=e;var
-z=d4(a,46);if(z)var
-n=z[1],Q=ab(a,n+1|0,(h(a)-n|0)-1|0),o=Q,A=ab(a,0,n);else
+y=0,a=f;var
+z=en(a,46);if(z)var
+n=z[1],R=ai(a,n+1|0,(l(a)-n|0)-1|0),o=R,A=ai(a,0,n);else
 var
-o=qZ,A=a;var
-p=y-h(o)|0,O=0;if(40<h(a)||400<br(p))O=1;else{var
-B=function(a){return c8(Y(qY,f4(a,48)))},D=c8(Y(A,o)),R=v?U(D):D,r=B(cC(0,-p|0)),P=0;if(typeof
+o=r5,A=a;var
+p=y-l(o)|0,P=0;if(40<l(a)||400<bz(p))P=1;else{var
+B=function(a){return ds(ae(r4,gw(a,48)))},C=ds(ae(A,o)),S=v?O(C):C,r=B(c2(0,-p|0)),Q=0;if(typeof
 r!=="number"&&0===r[0]){var
-S=r[1],k=[0,Z([0,I(R,B(cC(0,p))),S])];P=1}if(!P)var
-k=0}if(O)var
-k=0;if(k&&!E(k[1])){var
-u=ck(ws,g);if(u)var
-K=E(hi(V(u[1]))),L=K?wt:K;else
+T=r[1],j=[0,V([0,H(S,B(c2(0,p))),T])];Q=1}if(!Q)var
+j=0}if(P)var
+j=0;if(j&&!D(j[1])){var
+u=cL(yr,h);if(u)var
+K=D(hS($(u[1]))),L=K?ys:K;else
 var
-L=u;return L}return wr}return wq}return wm}},j=k8(e[2],t);if(j)var
-u=Y(wS,d),k=[0,1,Y(j[1],u)];else
+L=u;return L}return yq}return yp}return yl}},i=l0(f[2],t);if(i)var
+u=ae(yR,d),j=[0,1,ae(i[1],u)];else
 var
-k=[0,0,d];var
-m=k}else
+j=[0,0,d];var
+m=j}else
 var
-m=b(a[3],0)?[0,2,a[4]]:[0,1,Y(wT,d)];return m}catch(a){a=aJ(a);if(a[1]===hh)return[0,2,a[2]];if(a[1]===hg)return[0,2,Y(wJ,a[2])];if(a===cN)return wK;if(a===dY)return wL;throw a}}gk[wV]=xT(function(c){var
-b=wI(as(c)),d=dS(b[2]);switch(b[1]){case
+m=b(a[3],0)?[0,2,a[4]]:[0,1,ae(yS,d)];return m}catch(a){a=aT(a);if(a[1]===hR)return[0,2,a[2]];if(a[1]===hQ)return[0,2,ae(yI,a[2])];if(a===c9)return yJ;if(a===eh)return yK;throw a}}gN[yU]=zR(function(c){var
+b=yH(az(c)),d=ea(b[2]);switch(b[1]){case
 0:var
-a=v3;break;case
+a=x2;break;case
 1:var
-a=v4;break;default:var
-a=v5}return xS([0,dS(a),d])});d0(0);return}(globalThis));
+a=x3;break;default:var
+a=x4}return zQ([0,ea(a),d])});ej(0);return}(globalThis));
