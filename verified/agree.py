@@ -2,10 +2,10 @@
 
     python verified/agree.py 20000 --seed 1 [--program verified/dpaudit-verified] [CERTIFICATE ...]
 
-Without a program it is the kept script that answers, by node. Certificates are those of the tests and of kept evidence,
-besides those that are named. Half of the changes are of anything; the other half change rationals only, and then set the
-bound to what the Python checker finds, or a thousandth beside it, so that far more is accepted. Exit code 1: the two
-differ in a way that `HARMLESS` does not list.
+Without a program it is the kept script that answers, by node. Certificates are those of the tests and of kept
+evidence, besides those that are named. Half of the changes are of anything; the other half change rationals only, and
+then set the bound to what the Python checker finds, or a thousandth beside it, so that far more is accepted. Exit
+code 1: the two differ in a way that `HARMLESS` does not list.
 """
 
 from __future__ import annotations
