@@ -46,34 +46,58 @@ def bounded(value: Value, box: Ranges, replaced: Sequence[int], *, seed: int = 0
     """
     least, pair = -1.0, None
     most, trees, boxes = list[Fraction](), list[tuple[Tree, ...]](), 0
-    known: dict[Any, tuple[float, Any, Any, Fraction | None, tuple[Tree, ...]]] = {}
+    counted = set[int]()
     for number in replaced:
         alone, kept = moving_part(value, number)
         if not kept:
             most.append(Fraction(0))
             trees.append(())
             continue
-        sides = [box[each] for each in kept]
-        key = alone.graph.nodes, alone.place, sides
-        shown = str(key)
-        if shown not in known:  # what is alike for several numbers is looked at once
-            search = Search(alone, [(constant(low)[0], constant(high)[1]) for low, high in sides], 0)
-            far, first, second = farthest(alone, sides, 0, seed)
-            known[shown] = far, first, second, None, ()
-            for aim, tries in _aims(far, search, limit):
-                found = search.trees(aim, tries)
-                boxes += search.boxes
-                if found is not None:
-                    known[shown] = far, first, second, aim, tuple(found)
-                    break
-        far, first, second, aim_found, own = known[shown]
-        if far > least:
-            least, pair = far, tuple(_among(each, kept, box) for each in (first, second))
-        if aim_found is not None:
-            most.append(aim_found)
-            trees.append(tuple(renamed(tree, [*kept, len(box)]) for tree in own))
+        found = _looked_at(alone, tuple(box[each] for each in kept), seed, limit)
+        boxes += 0 if id(found) in counted else found.boxes
+        counted.add(id(found))
+        if found.far > least:
+            least, pair = found.far, tuple(_among(each, kept, box) for each in found.pair)
+        if found.most is not None:
+            most.append(found.most)
+            trees.append(tuple(renamed(tree, [*kept, len(box)]) for tree in found.trees))
     is_bound = len(most) == len(replaced)
     return Moved(least, pair or ((), ()), tuple(most) if is_bound else None, tuple(trees) if is_bound else None, boxes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Alone:
+    """How far an expression moves where its number 0 is replaced."""
+
+    far: float
+    pair: tuple[Any, Any]
+    most: Fraction | None
+    trees: tuple[Tree, ...]
+    boxes: int
+
+
+def _looked_at(alone: Value, sides: tuple[tuple[Fraction, Fraction], ...], seed: int, limit: int) -> _Alone:
+    """Return how far an expression moves; one that several numbers or questions have alike is looked at once."""
+    key = tuple(alone.graph.nodes), alone.place, sides, seed, limit
+    found = _KNOWN.get(key)
+    if found is None:
+        search = Search(alone, [(constant(low)[0], constant(high)[1]) for low, high in sides], 0)
+        far, *pair = farthest(alone, sides, 0, seed)
+        most, trees, boxes = None, list[Tree](), 0
+        for aim, tries in _aims(far, search, limit):
+            shown = search.trees(aim, tries)
+            boxes += search.boxes
+            if shown is not None:
+                most, trees = aim, shown
+                break
+        found = _KNOWN[key] = _Alone(far, (pair[0], pair[1]), most, tuple(trees), boxes)
+        if len(_KNOWN) > _MOST_KNOWN:
+            del _KNOWN[next(iter(_KNOWN))]
+    return found
+
+
+_MOST_KNOWN = 256
+_KNOWN: dict[Any, _Alone] = {}
 
 
 def _among(numbers: Any, kept: Sequence[int], box: Ranges) -> Any:
