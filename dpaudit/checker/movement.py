@@ -40,7 +40,9 @@ MOST_PARTS = 200_000  # of a tree
 _MOST_POWER = 64
 _MOST_MODULUS = 10**6
 _MOST_DEFINED = 4_096  # parts of a box in which an expression is shown to be defined
+_WIDE_FIRST = 200  # of which so many are large ones, for a fault that a whole part has
 _LARGEST = ONE << 1_000  # beyond, floats may overflow
+_LARGEST_EXPONENT = 694 * ONE  # beyond, e to its power is above 2¹⁰⁰⁰
 _WAYS: Interval = (-ONE, ONE)
 _JUMP: Interval = (0, ONE)
 _TWO_SIDES = {"add", "sub", "mul", "div", "max", "min"}
@@ -340,31 +342,53 @@ def check_defined(nodes: list[Node], within: Box, steps: Steps) -> None:
 
     The box is cut where the plain ranges do not show it, up to a budget.
     """
-    partial = [node for node in nodes if node.kind in ("sqrt", "log", "div")]
     todo: list[Box] = [within]
-    for _ in range(_MOST_DEFINED):
-        box = todo.pop()
-        steps.spend(2 * len(nodes))
-        found = plain_range(nodes, box)
-        beyond = any(max(abs(low), abs(high)) >= _LARGEST for low, high in found)
-        if beyond or not all(_is_defined(node, found) for node in partial):
-            side = max(range(len(box)), key=lambda j: box[j][1] - box[j][0])
-            first, last = box[side]
-            middle = (first + last) // 2
-            if not first < middle < last:
-                break
-            todo += [(*box[:side], half, *box[side + 1 :]) for half in ((first, middle), (middle, last))]
+    fault = ""
+    for looked in range(_MOST_DEFINED):
         if not todo:
             return
-    raise ForgedError("it is not shown that the expressions are defined on the whole domain")
+        box = todo.pop(0 if looked < _WIDE_FIRST else -1)
+        steps.spend(2 * len(nodes))
+        found = plain_range(nodes, box)
+        node = next((each for each, own in zip(nodes, found, strict=True) if not _is_defined(each, own, found)), None)
+        if node is None:
+            continue
+        held = [f"number {j} is {_told(side)}" for j, side in enumerate(box) if node.depends >> j & 1]
+        fault = f"{_FAULTS.get(node.kind, 'too large a number')} where {' and '.join(held)}"
+        side = max(range(len(box)), key=lambda j: box[j][1] - box[j][0])
+        first, last = box[side]
+        middle = (first + last) // 2
+        if not first < middle < last or _is_outside(node, found):
+            break
+        todo += [(*box[:side], half, *box[side + 1 :]) for half in ((first, middle), (middle, last))]
+    raise ForgedError(f"it is not shown that the expressions are defined on the whole domain: {fault}")
 
 
-def _is_defined(node: Node, found: list[Interval]) -> bool:
-    if node.kind == "div":
-        low, high = found[node.of[1]]
-        return low > 0 or high < 0
-    low = found[node.of[0]][0]
-    return low >= 0 if node.kind == "sqrt" else low > 0
+_FAULTS = {
+    "sqrt": "a root of what may be below 0",
+    "log": "a logarithm of what may be 0 or less",
+    "div": "a quotient by what may be 0",
+}
+
+
+def _told(side: Interval) -> str:
+    low, high = (float(f"{float(Fraction(end, ONE)):.6g}") for end in side)
+    return f"{low:g}" if low == high else f"from {low:g} to {high:g}"
+
+
+def _is_defined(node: Node, own: Interval, found: list[Interval]) -> bool:
+    if node.kind in _FAULTS:
+        low, high = found[node.of[-1]]
+        if not (low > 0 or (high < 0 and node.kind == "div") or (low == 0 and node.kind == "sqrt")):
+            return False
+    return max(abs(own[0]), abs(own[1])) < _LARGEST
+
+
+def _is_outside(node: Node, found: list[Interval]) -> bool:
+    """Whether what is not defined somewhere is so nowhere, as far as its operands show."""
+    low, high = found[node.of[-1]] if node.of else ZERO
+    outside = {"sqrt": high < 0, "log": high <= 0, "div": low == high == 0, "exp": low > _LARGEST_EXPONENT}
+    return outside.get(node.kind, False)
 
 
 def check_tree(expression: Expression, box: Box, sign: int, most: Interval, given: object, where: str) -> None:

@@ -7,6 +7,7 @@ import itertools
 import math
 import operator
 import random
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -345,6 +346,27 @@ def test_what_has_no_bound_is_told_why(function):
     assert REFUSED[function] in found.open_ends[0]
 
 
+PARTS = {
+    a_logarithm: (r"a logarithm of what may be 0 or less where number 0 is from 0 to \S+e-\d+;", r"at least \d"),
+    a_pole: (r"a quotient by what may be 0 where number 0 is 0\.3;", r"at least \d"),
+    lambda x: math.sqrt(x[0] - x[1]) + np.random.laplace(0, 1): (
+        r"a root of what may be below 0 where number 0 is from 0 to 0\.25 and number 1 is from 0\.5 to 1;",
+        r"at least 1, from \[0, 0, 0\] to \[1, 0, 0\]",
+    ),
+    lambda x: math.exp(1000 * x[1]) + np.random.laplace(0, 1): (
+        r"too large a number where number 1 is from 0\.75 to 1;",
+        r"at least \d",
+    ),
+}
+
+
+@pytest.mark.parametrize("function", PARTS)
+def test_where_it_is_not_defined_is_told_and_how_far_it_moves_elsewhere(function):
+    said = derived(function).open_ends[0]
+    for part in PARTS[function]:
+        assert re.search(part, said), said
+
+
 # --- the whole way --------------------------------------------------------------------------------------------
 
 
@@ -371,6 +393,7 @@ def test_the_pair_of_the_bound_refutes_a_claim():
     ("given", "said"),
     [
         ({"domain": (1, 0), "length": 3}, "starts at"),
+        ({"domain": (0, math.inf), "length": 3}, "an end at inf"),
         ({"domain": (0, 1), "length": 100}, "1 to 64"),
         ({"domain": (0, 1), "length": 3, "relation": "add-remove"}, "under 'replace'"),
         ({"domain": (0, 1), "length": 3, "claim": "order=2,rdp=1"}, "rdp|order"),

@@ -44,7 +44,7 @@ class Numbers:
         """Read what is declared; raises `UsageError` for what is none."""
         if length is not None and not 1 <= length <= MOST_NUMBERS:
             raise UsageError(f"the length is {length}; expressions are read of 1 to {MOST_NUMBERS} numbers")
-        low, high = map(exactly, domain)
+        low, high = map(_finite, domain)
         if low > high:
             raise UsageError(f"the domain starts at {low} and ends below, at {high}; give the lower end first")
         return Numbers(length, low, high)
@@ -85,6 +85,13 @@ class Read:
     refused: str  # why it was not read; empty where it was
 
 
+def _finite(end: Any) -> Fraction:
+    try:
+        return exactly(end)
+    except NotReadError:
+        raise UsageError(f"the domain has an end at {end!r:.40}; give the least and the largest number") from None
+
+
 def read_numbers(mechanism: Mechanism, parameters: Mapping[str, Any], numbers: Numbers, seed: int) -> Read:
     """Read a function of lists, or where it takes no list, of arrays."""
     if mechanism.shape is Shape.SAMPLER:
@@ -108,7 +115,7 @@ def read_numbers(mechanism: Mechanism, parameters: Mapping[str, Any], numbers: N
         except Exception as error:
             refused = refused or f"it raises {type(error).__name__}: {error}, of a {container} of {numbers}"
             continue
-        refused = undefined(reading, numbers)
+        refused = _undefined(reading, numbers, seed)
         if not refused:
             why = disagreement(mechanism.function, reading, numbers, container, parameters, given, seed)
             if not why:
@@ -125,14 +132,33 @@ def given_of(mechanism: Mechanism) -> dict[str, Callable[[], Any]]:
     return {"rng": np.random.default_rng} if "rng" in mechanism.asked else {}
 
 
-def undefined(reading: Reading, numbers: Numbers) -> str:
-    """Say that an expression may be undefined; empty where it is not."""
+def _undefined(reading: Reading, numbers: Numbers, seed: int) -> str:
+    """Say where an expression may be undefined, and how far it moves elsewhere; empty where it is not."""
     try:
         check_nodes(nodes_of(reading), numbers.scope, numbers.within)
+    except ForgedError as error:
+        said = str(error).replace("the expressions are", "it is")
+        if numbers.length is None:
+            return f"{said}; give a length (--length 3)"
+        values = [*plain_numbers(reading.result), *(each for release in reading.releases for each in release.values)]
+        box = [(numbers.low, numbers.high)] * numbers.length
+        far, pair = max((widest(each, box, seed) for each in values[:_MOST_LOOKED_AT]), key=lambda found: found[0])
+        first, second = map(listed, pair)
+        return (
+            f"{said}; elsewhere it moves by at least {far:.6g}, from {first} to {second}; declare a domain on which it "
+            "is defined, or keep what it is taken of away from there, as by max(value, 0.001)"
+        )
     except CertificateError as error:
-        said = str(error).replace("the expressions are", "it is") if isinstance(error, ForgedError) else str(error)
-        return f"{said}; give a length (--length 3)" if numbers.length is None else said
+        return f"{error}; give a length (--length 3)" if numbers.length is None else str(error)
     return ""
+
+
+_MOST_LOOKED_AT = 8
+
+
+def listed(values: Any) -> str:
+    """Return numbers as a list that people read."""
+    return f"[{', '.join(f'{float(each):.10g}' for each in values)}]"
 
 
 def nodes_of(reading: Reading) -> list[list[Any]]:
@@ -290,4 +316,15 @@ def moved_record(place: int, moved: Moved) -> dict[str, Any]:
     return {"node": place, "most": list(map(str, moved.most)), "trees": [list(each) for each in moved.trees]}
 
 
-__all__ = ["RUNS", "Derived", "Numbers", "Read", "Value", "derive", "moved_record", "nodes_of", "read_numbers"]
+__all__ = [
+    "RUNS",
+    "Derived",
+    "Numbers",
+    "Read",
+    "Value",
+    "derive",
+    "listed",
+    "moved_record",
+    "nodes_of",
+    "read_numbers",
+]

@@ -18,7 +18,7 @@ from dpaudit.neighbours.domain import is_two_numbers
 from dpaudit.reading.expressions.domain import plain_numbers
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.verify.moves.bound import bounded
-from dpaudit.verify.moves.derive import Numbers, moved_record, nodes_of, read_numbers
+from dpaudit.verify.moves.derive import Numbers, listed, moved_record, nodes_of, read_numbers
 
 _STEPS = 200_000_000
 
@@ -99,7 +99,7 @@ def both_ends(
     if moved.most is None:
         raise UsageError(
             f"{mechanism.name} is not bounded: {moved.boxes:,} boxes did not suffice; it moves by at least "
-            f"{least:.10g}, from {_listed(first)} to {_listed(second)}; give a smaller length"
+            f"{least:.10g}, from {listed(first)} to {listed(second)}; give a smaller length"
         )
     record = moved_record(shown[0].place, moved)
     certificate = {
@@ -133,12 +133,8 @@ def words(found: BothEnds) -> str:
         answer = "NOT BOUNDED BY THE CLAIM"
     rows = [
         ("declared", "none" if found.claimed is None else f"{float(found.claimed):.10g}"),
-        ("from", _listed(found.pair[0])),
-        ("to", _listed(found.pair[1])),
+        ("from", listed(found.pair[0])),
+        ("to", listed(found.pair[1])),
         ("certificate", "of the expression in real arithmetic, checked; floats may round beyond it"),
     ]
     return "\n".join([f"{answer}: {found}", *(f"  {label:<11}  {text}" for label, text in rows)]) + "\n"
-
-
-def _listed(values: Any) -> str:
-    return f"[{', '.join(f'{float(each):.10g}' for each in values)}]"
