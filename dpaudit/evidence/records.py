@@ -471,6 +471,8 @@ class Proof(Record, frozen=True):
     # what is taken for granted of lines that are not read, such as "release.py:7 moves by at most 1": whoever asked for
     # the proof stated it, and the proof holds under it alone
     given: tuple[str, ...] = ()
+    # of how many numbers a bound of the same kind would be more than the claim, the least that was found; None for none
+    exceeds_at: int | None = None
 
     @property
     def granted(self) -> str:

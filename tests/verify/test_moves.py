@@ -18,6 +18,7 @@ from dpaudit.checker import CertificateError, check_certificate
 from dpaudit.errors import UsageError
 from dpaudit.loading.named import load
 from dpaudit.reading.expressions.domain import read
+from dpaudit.report.text.headline import headline
 from dpaudit.request import ProofRequest
 from dpaudit.verify.moves.bound import simplest
 from dpaudit.verify.moves.derive import Numbers, derive
@@ -382,6 +383,23 @@ def test_a_proof_says_for_how_many_numbers_it_holds():
     found = prove(right, domain=(0, 1), length=3, claim="epsilon=1", runs=0, seed=1)
     assert (found.verdict.value, found.upper.exact) == ("proved", "1")
     assert found.proof.scope == "lists of 3 numbers from 0 to 1, under replace; scales are taken to one part in 10⁹"
+
+
+@pytest.mark.parametrize(
+    ("function", "length", "at"),
+    [
+        (lambda x: sum(x) ** 2 + np.random.laplace(0, 7), 3, 5),
+        (lambda x: np.median(x) + np.random.laplace(0, 0.5), 2, 3),
+        (lambda x: np.argmax(np.array([sum(x) ** 2, 3.0]) + np.random.gumbel(0, 5, size=2)), 3, 4),
+        (lambda x: sum(x) ** 2 + np.random.laplace(0, 13), 3, None),
+        (right, 3, None),
+    ],
+)
+def test_a_proof_says_at_how_many_numbers_it_would_be_above_the_claim(function, length, at):
+    found = prove(function, domain=(0, 1), length=length, claim="epsilon=1", runs=0, seed=1)
+    assert found.verdict.value == "proved" and found.proof.exceeds_at == at
+    said = headline(found).sentence
+    assert (f"(it exceeds the claim at n = {at})" in said) == (at is not None)
 
 
 def test_the_pair_of_the_bound_refutes_a_claim():

@@ -117,7 +117,8 @@ def proved_for(proof: Proof | None) -> str:
     if proof.method == "releases":
         return f"for data frames of any length{', ' * bool(proof.given)}{proof.granted}"
     if proof.method == "moves":
-        return "for any n" if proof.length is None else f"for n = {proof.length}"
+        grows = "" if proof.exceeds_at is None else f" (it exceeds the claim at n = {proof.exceeds_at})"
+        return "for any n" if proof.length is None else f"for n = {proof.length}{grows}"
     if proof.length is None:
         return "for any number of answers" if proof.method == "induction" else "within the scope of the proof"
     return f"for {answers(proof.length)}"

@@ -297,17 +297,22 @@ def _written(
         "delta": str(delta),
         "nodes": nodes,
         "moves": [moved_record(place, each) for place, each in moves.items()],
-        "releases": [
-            {
-                "how": each.how,
-                "law": each.law,
-                "scale": str(each.scale),
-                "values": [value.place for value in each.moving()],
-                "line": each.line,
-            }
-            for each in reading.releases
-        ],
+        "releases": releases_of(reading),
     }
+
+
+def releases_of(reading: Reading) -> list[dict[str, Any]]:
+    """Return the releases as a certificate has them."""
+    return [
+        {
+            "how": each.how,
+            "law": each.law,
+            "scale": str(each.scale),
+            "values": [value.place for value in each.moving()],
+            "line": each.line,
+        }
+        for each in reading.releases
+    ]
 
 
 def moved_record(place: int, moved: Moved) -> dict[str, Any]:

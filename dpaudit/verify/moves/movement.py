@@ -349,8 +349,11 @@ def applied(node: tuple[Any, ...], inner: list[Any]) -> Any:
     return _PLAIN[node[0]](*inner)
 
 
+_ROUNDS = 14
+
+
 def farthest(
-    value: Value, box: Sequence[tuple[Fraction, Fraction]], replaced: int, seed: int
+    value: Value, box: Sequence[tuple[Fraction, Fraction]], replaced: int, seed: int, rounds: int = _ROUNDS
 ) -> tuple[float, Any, Any]:
     """Return the largest movement that is found, with the pair: corners, then points of a grid, then closer ones."""
     rng = np.random.default_rng(seed)
@@ -365,7 +368,7 @@ def farthest(
     grid = rng.choice([0, 1, 0.5, 0.25, 0.75], size=(512, sides))
     near = low + (high - low) * np.vstack([corners, grid, rng.uniform(0, 1, (512, sides))])
     far, best, still = -1.0, near[0], 0
-    for _ in range(_ROUNDS):
+    for _ in range(rounds):
         moved = np.nan_to_num(_apart(value, near, replaced), nan=-1.0, posinf=-1.0)
         order = np.argsort(-moved, kind="stable")[:8]
         still = 0 if moved[order[0]] > far else still + 1
@@ -383,7 +386,7 @@ def farthest(
     return max(far, 0.0), best[:-1], second
 
 
-_MOST_CORNERS, _ROUNDS = 10, 14
+_MOST_CORNERS = 10
 _STILL = 4  # rounds that find nothing better, after which none does
 _WIDE = 1e6  # beyond, floats cancel
 

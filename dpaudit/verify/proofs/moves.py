@@ -14,6 +14,7 @@ from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.neighbours.digest import kept_text, read_kept
 from dpaudit.privacy import PureDP
 from dpaudit.verify.moves.derive import RUNS, Derived, Numbers, derive
+from dpaudit.verify.moves.growth import exceeds_at
 from dpaudit.verify.proofs.kind import Asked, Found, NotShownError, ProofKind, Shown, certified
 from dpaudit.verify.scope import NOTIONS, as_text
 
@@ -33,7 +34,10 @@ def _prove(asked: Asked) -> Found:
     delta = Fraction(0) if claim is None else limit_of(claim.delta, toward=0.0)
     numbers = Numbers.of(asked.domain, asked.length)
     found = derive(mechanism, given, numbers, notion=notion, delta=delta, seed=asked.seed)
-    is_read = found.read.reading is not None
+    is_read, exceeds = found.read.reading is not None, None
+    limit = None if claim is None else limit_of(claim.value, toward=0.0)
+    if numbers.length is not None and limit is not None and found.bound is not None and found.bound <= limit:
+        exceeds = exceeds_at(mechanism, given, found, limit, notion=notion, delta=delta, seed=asked.seed)
     return Found(
         proof=Proof(
             method="moves",
@@ -43,6 +47,7 @@ def _prove(asked: Asked) -> Found:
             certificate=found.certificate,
             domain=kept_text(tuple(asked.domain)),
             comparison=Comparison(RUNS if is_read else 0, 0, 0, int(is_read), found.open_ends),
+            exceeds_at=exceeds,
         ),
         kind="proof",
         relation=relation,
@@ -63,6 +68,8 @@ def _check(evidence: Evidence, proof: Proof) -> Shown:
     if parse_relation(evidence.relation) != Relation("replace"):
         raise NotShownError(f"it holds under replace, and {evidence.relation} is stated")
     numbers = Numbers.of(_domain(proof), proof.length)
+    if proof.exceeds_at is not None and (proof.length is None or proof.exceeds_at <= proof.length):
+        raise NotShownError(f"{proof.exceeds_at} numbers are stated to exceed what is proved of {proof.length}")
     if proof.certificate is None:
         parameters = {name: as_text(value) for name, value in evidence.target.parameters.items()}
         if proof.scope not in {_scope(each, numbers, parameters) for each in ("list", "array")} or proof.prices:
