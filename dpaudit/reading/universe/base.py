@@ -27,6 +27,7 @@ from dpaudit.reading.universe.state import (
     Unknown,
     line,
     refuse,
+    written_into,
 )
 
 _RAISES: dict[str, tuple[type[Exception], ...]] = {
@@ -80,7 +81,7 @@ class Base(Python):
         self.state, self.used = state, used
         state.domain = self  # type: ignore[attr-defined]
         self._mine: dict[int, tuple[Any, tuple[int, ...]]] = {}
-        self.tainted: dict[int, tuple[Any, Token]] = {}
+        self._gone_through: dict[int, Any] = {}
         self._generators: dict[Any, Any] = {}
         self._made_generators: list[Any] = []
         self._guesses: set[str] = set()
@@ -123,6 +124,8 @@ class Base(Python):
     def fresh(self, value: Any, *given: Any) -> Any:
         """Note a result of a library that is no part of what it was given; of a view, neither side may be changed."""
         kind = type(value)
+        if hasattr(kind, "__next__"):
+            self.going_through(*given)
         is_new = all(value is not each for each in given)
         if kind in _CONTAINERS and is_new:
             self.born(value)
@@ -147,11 +150,20 @@ class Base(Python):
 
     def seen(self, value: Any) -> Any:
         """Return what an array that was written into stands for."""
-        if self.tainted:
-            known = self.tainted.get(id(value))
-            if known is not None and known[0] is value:
-                return known[1]
-        return value
+        known = written_into(value) if self.state.tainted else None
+        return value if known is None else known
+
+    def write(self, owner: Any, token: Token) -> None:
+        """Note that something released was written into an array or a table, of which nobody else shows a part."""
+        if id(owner) in self._gone_through:
+            refuse("a released value that is put into what something goes through", "an array of its own")
+        self.state.tainted[id(owner)] = (owner, token)
+
+    def going_through(self, *values: Any) -> None:
+        """Note that an iterator shows arrays or tables: also what is written into them later."""
+        for each in values:
+            if isinstance(each, np.ndarray | pd.Series | pd.DataFrame):
+                self._gone_through[id(each)] = each
 
     def raises(self, what: str) -> None:
         """Decide whether an operation on released values raises, where the function could see it."""

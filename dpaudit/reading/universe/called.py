@@ -102,6 +102,7 @@ class Calls(Operators):
     def call(self, function: Any, /, *args: Any, **keywords: Any) -> Any:
         """``f(x)``."""
         args = tuple(map(self.seen, args))
+        keywords = {name: self.seen(each) for name, each in keywords.items()}
         kind = type(function)
         if kind is Bound:
             return self._method(function.owner, function.name, args, keywords)
@@ -322,6 +323,7 @@ class Calls(Operators):
 
     def _copied(self, value: Any, name: str) -> Any:
         """A copy of containers, arrays and tables; no copy of a generator, which would draw the same again."""
+        value = self.seen(value)
         kind = type(value)
         if kind in (int, float, str, bool, bytes, type(None), tuple) and name == "copy":
             return value

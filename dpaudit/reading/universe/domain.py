@@ -418,6 +418,7 @@ class Universe(Parts):
         if sort_of(value) == PUBLIC and isinstance(
             value, np.ndarray | pd.Index | pd.Series | pd.DataFrame | types.MappingProxyType
         ):
+            self.going_through(value)
             return value
         return refuse(f"a loop over a {kind.__name__} is not known here", "a list")
 

@@ -272,7 +272,7 @@ def drawn(source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> An
             refuse(f"{source.title} at a list of private and other values", "noise on each of them")
         location = numbers.stacked(location)
     others = [each for name, each in given.items() if name != law.location]
-    if sort_of(others) == PRIVATE or (not isinstance(location, Number) and sort_of(location) != PUBLIC):
+    if sort_of(others) != PUBLIC or (not isinstance(location, Number) and sort_of(location) != PUBLIC):
         refuse(f"{source.title} with an argument that is not public", "a public scale")
     if law.name == "geometric":
         return _drawn("geometric", given["p"], 0.0, size, source)

@@ -379,7 +379,7 @@ class Parts(Calls):
                 token = array(owner.shape) if kind is np.ndarray and owner.dtype.kind == "f" else Token()
                 if kind is pd.Series and key in owner.index and owner.index.is_unique:
                     token = Token(owner.shape, frozenset(("series",)), owner.index)
-                self.tainted[id(owner)] = (owner, token)
+                self.write(owner, token)
                 return
         naturally(operator.setitem, target, key, value)
 

@@ -120,6 +120,7 @@ class Pass:
         self.alive: weakref.WeakSet[Any] = weakref.WeakSet()
         self.released = 0  # numbers, so far on the path
         self.followed: dict[int, tuple[Any, Any]] = {}  # released numbers that are in nothing but comparisons
+        self.tainted: dict[int, tuple[Any, Any]] = {}  # arrays and tables that were written into, and what they are now
         self.assuming: Any = None  # the line that is evaluated of which it is given how far its value moves
 
     @property
@@ -204,6 +205,12 @@ def forget(token: Any) -> None:
     """Follow a released value no longer: something looks at it (`sparse`)."""
     if _NOW:
         _NOW[-1].followed.pop(id(token), None)
+
+
+def written_into(value: Any) -> Any:
+    """Return what an array or table stands for that something released was written into; None for any other."""
+    known = _NOW[-1].tainted.get(id(value)) if _NOW else None
+    return known[1] if known is not None and known[0] is value else None
 
 
 def begin(state: Pass) -> None:
@@ -302,4 +309,5 @@ __all__ = [
     "line",
     "refuse",
     "refuse_and_leave",
+    "written_into",
 ]

@@ -23,7 +23,7 @@ import pandas as pd
 
 from dpaudit.reading.source import is_of_user, is_own
 from dpaudit.reading.universe.released import Token
-from dpaudit.reading.universe.state import Private, forget, refuse
+from dpaudit.reading.universe.state import Private, forget, refuse, written_into
 
 PUBLIC, RELEASED, PRIVATE = 0, 1, 2
 _NOTHING_WITHIN = frozenset(
@@ -76,6 +76,8 @@ def _sort(value: Any, seen: set[int] | None) -> int:
         return inner
     if kind is slice:
         return max(_sort(each, seen) for each in (value.start, value.stop, value.step))
+    if kind in (np.ndarray, pd.Series, pd.DataFrame) and written_into(value) is not None:
+        return RELEASED
     if kind is np.ndarray:
         if value.dtype.kind in PLAIN_ARRAYS and value.dtype.metadata is None and value.dtype.fields is None:
             return PUBLIC
