@@ -1,4 +1,7 @@
-"""Is every command that a document shows one that there is, with its options? `make docs` runs those of pages."""
+"""Is every command that a document shows one that there is, with its options, and does it give what stands behind it?
+
+`make docs` runs those of which pages show what they print; here are run those that say in a comment what comes of them.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from dpaudit.cli.main import cli
 
@@ -51,3 +55,49 @@ def test_a_command_that_is_none_would_be_noticed() -> None:
     assert "no command" in refused("dpaudit audits x")
     assert refused("dpaudit gate --no-such-option") and not refused("dpaudit gate --html pages")
     assert sum(len(commands(document)) for document in DOCUMENTS) > 100
+
+
+# --- what is promised behind a command --------------------------------------------------------------------
+
+FILE = re.compile(r"^```python\n(# (\w+\.py)\n.*?)^```$", re.MULTILINE | re.DOTALL)
+PROMISED = re.compile(r"^(?:\.venv/bin/)?(dpaudit (\w+) [^#\n]*?) +# ((?:NOT )?[A-Z]{5,})[: ]*(.*)$", re.MULTILINE)
+NUMBER = re.compile(r"[≥≤=] ?(\d[\d.]*\d|\d)")
+NEEDS_MORE = {"docs/training.md"}  # PyTorch: run by `make test-training`
+
+
+def promises() -> list[tuple[str, str, str, str, dict[str, str]]]:
+    """Every (document, command, word, rest of the comment, files that the document shows before it)."""
+    found = []
+    for document in DOCUMENTS:
+        name, text = document.relative_to(ROOT).as_posix(), document.read_text(encoding="utf-8")
+        for each in PROMISED.finditer(text):
+            files = {file[2]: file[1] for file in FILE.finditer(text[: each.start()])}
+            if name not in NEEDS_MORE:
+                found.append((name, each[1], each[3], each[4], files))
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("document", "command", "word", "rest", "files"), promises(), ids=lambda value: str(value)[:50]
+)
+def test_a_command_gives_what_is_promised_behind_it(document, command, word, rest, files, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    words = shlex.split(command)[1:]
+    if words[0] == "prove":
+        words += ["--runs", "2000"]
+    said = CliRunner().invoke(cli, [*words, *(["--seed", "0"] if words[0] != "account" else [])]).output
+    assert said.startswith(word), said[:300]
+    shown = " ".join(said.split()).replace("\N{NO-BREAK SPACE}", " ")
+    at_least = rest.partition(" or more")[0].rpartition("≥ ")[2] if "or more" in rest else ""
+    if at_least:
+        assert float(re.search(r"ε ≥ ([\d.]+)", shown)[1].rstrip(".")) >= float(at_least)
+    for number in [] if at_least else NUMBER.findall(rest):
+        assert re.search(rf"[≥≤=] ?{re.escape(number)}(?!\d)", shown), (number, shown[:300])
+
+
+def test_promises_are_found():
+    assert {document for document, *_ in promises()} >= {"README.md", "docs/proofs.md"}
+    assert len(promises()) >= 8
