@@ -177,7 +177,8 @@ def _watch(
 def too_long(over: str, limits: Limits) -> str:
     """Say which time limit a process exceeded: "time", or that of its "second look"."""
     what, times = ("its second look", LONGER) if over == "second look" else ("it", 1)
-    return f"{what} took more than {times * (limits.seconds or 0.0):g} seconds and was ended"
+    seconds = f"{times * (limits.seconds or 0.0):g} seconds"
+    return f"{what} took more than {seconds}, without waits for a busy processor, and was ended"
 
 
 def _again(place: Path) -> Path:
