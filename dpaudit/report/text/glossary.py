@@ -39,15 +39,27 @@ TERMS = {
         "μ",
     ): "The parameter of Gaussian differential privacy: telling two neighbours apart is no easier than telling "
     "a normal law from one that is shifted by μ standard deviations.",
-    ("rho", "ρ"): "The parameter of zero-concentrated differential privacy, which limits the Rényi divergence of every "
+    (
+        "rho",
+        "ρ",
+        "zcdp",
+        "zero-concentrated",
+    ): "The parameter of zero-concentrated differential privacy, which limits the Rényi divergence of every "
     "order α by ρ·α.",
-    ("order", "alpha", "α"): "Of a Rényi claim: at which order the divergence is limited.",
+    ("order", "alpha", "α", "renyi", "rényi"): "Of a Rényi claim: at which order the divergence is limited.",
     (
         "claim",
     ): "What is said of a mechanism's privacy, such as 'epsilon=1' or 'epsilon=1, delta=1e-6'. Bounds are held "
     "against it.",
     ("mechanism", "target"): "The randomised function that is audited.",
-    ("neighbours", "relation", "pair", "sides"): "Which two datasets the promise compares: a pair, called side 0 and "
+    (
+        "neighbours",
+        "neighbour",
+        "relation",
+        "pair",
+        "sides",
+        "side",
+    ): "Which two datasets the promise compares: a pair, called side 0 and "
     "side 1. A relation says which are neighbours: add-remove, replace, queries, or declared.",
     ("add-remove",): "Neighbours differ in one record that is there or not; with a column, as in "
     "'add-remove(person=user_id)', in all records of one person.",
@@ -93,12 +105,54 @@ TERMS = {
     "cannot know: where one person has several, name the column, as in 'add-remove(person=user_id)'.",
     ("clipping", "clip"): "Values, or gradients, are cut to a range or a norm before they are added up. Without a "
     "bound on them, no number says how far one record moves the sum, and no noise is enough.",
-    ("composition", "budget"): "What several releases from the same data give away together. Under pure ε, the ε add "
+    (
+        "composition",
+        "budget",
+        "privacy budget",
+    ): "What several releases from the same data give away together. Under pure ε, the ε add "
     "up; dpaudit account finds smaller sums, and proves them.",
     ("design",): "How recorded scores came about: a training run for every score (independent), or one model whose "
     "canaries were put in by fair coins (one-run). It decides which bound holds.",
     ("canary", "canaries"): "A record whose coin decides whether it is in the training data, so that guesses of coins "
     "bound what the model gives away.",
+    ("domain",): "What each column of the data may hold, as a schema says it and whatever the data hold: --domain "
+    "'age=[0, 120]' is a range, '[\"a\", \"b\"]' a list, '[[0, 120], null]' a range with missing values. A proof is "
+    "about all data of the domain; a limit that is taken from the data tells about them.",
+    (
+        "laplace",
+        "laplace noise",
+    ): "Noise with density e^(−|x|/b)/(2b). With b = sensitivity / ε it keeps ε-differential "
+    "privacy; 95 % of all draws lie within 3·b.",
+    ("gaussian", "gaussian noise"): "Normal noise of standard deviation σ. It keeps no ε without a δ: with σ = "
+    "sensitivity / μ it keeps μ-Gaussian differential privacy, and dpaudit account says which ε at which δ.",
+    (
+        "accuracy",
+        "error",
+        "rmse",
+    ): "How far answers lie from the exact one: what the promise costs. Estimated from runs; it decides nothing.",
+    ("certificate",): "The steps of a proof in a form that dpaudit check computes again, without running anything, and "
+    "that others can check by docs/certificate.md.",
+    (
+        "trace",
+    ): "A few recorded runs, replayed on a neighbour: at which line something moves, what noise has to hide it, "
+    "and what that costs. dpaudit trace makes one; audits of your own functions begin with it.",
+    ("sampled", "exact"): "Where a number comes from: sampled ones from runs, at a confidence; "
+    "exact ones from a computation on one pair; proved ones from a certificate, for all data of a scope.",
+    ("power",): "How surely an audit would have found a violation of a size, had there been one.",
+    (
+        "baseline",
+    ): "What each target of a gate lost when somebody last looked at it, in dpaudit-baseline.json: a change "
+    "that loses more fails, even within the claim. --update-baseline writes it.",
+    ("accept", "accepted"): "A finding that a gate's configuration accepts, by rule, with a last day and a reason. It "
+    "stands in every summary, and is no passed target.",
+    ("post-processing",): "What is computed from released outputs alone. It loses nothing more, whatever it is.",
+    ("central", "local"): "Who is trusted. In the central model somebody holds all data, and adds noise to what is "
+    "released; in the local model every person randomises their own answer.",
+    (
+        "dp-sgd",
+        "training",
+    ): "Training with noise: batches by coins, gradients clipped record by record, Gaussian noise on "
+    "their sum. dpaudit train watches a loop for these facts, and bounds ε of what was seen.",
     ("evidence",): "The one frozen record of an audit, from which every report is drawn.",
 }
 """Terms, each under all names that it is looked up by."""
