@@ -164,7 +164,9 @@ Fixpoint series (up : bool) (x : Q) (k n : nat) : Q :=
   | S n' => rounded up (1 + x / (Z.of_nat k # 1) * series (if Qle_bool 0 x then up else negb up) x (S k) n')
   end.
 Definition costly (x : Q) : Q := x.   (* the program counts steps where it stands *)
-Definition below_exp (x : Q) : Q := series false (rounded false (costly x)) 1 71.
+Definition below_exp (x : Q) : Q :=
+  let y := rounded false (costly x) in
+  if Qle_bool (-2) y && Qle_bool y 2 then series false y 1 37 else series false (costly y) 1 71.
 (* Whether ln(1 + q (e^e - 1)) is at most l: (1 - q) e^-l + q e^(e - l) is at most 1. *)
 Definition amplified (q e l : Q) : bool :=
   Qle_bool e l || let none := below_exp l in let all := below_exp (l - e) in

@@ -76,6 +76,7 @@ let leaf summed length classes (place : Reading.place) n =
         if own <> Some k then Option.iter (fun v -> tapart := (Numbers.nat k, Reading.vector most_class_conditions v) :: !tapart)
             (taken c.apart place.number)) classes;
     let l = { none with treleased; tapart = !tapart } in
+    Steps.spend_product (List.length !tapart) (20 * (place.conditions + 5));   (* each vector writes all conditions out *)
     match own with
     | Some k ->
         Json.fields n ["leaf"; "class"];
@@ -83,7 +84,7 @@ let leaf summed length classes (place : Reading.place) n =
         let tinside = match taken c.inside place.number with
           | None -> Json.unreadable "leaf %d is not listed inside of its class" place.number
           | Some j -> List.map (Reading.vector most_class_conditions) (Json.list j) in
-        Steps.spend_product (List.length tinside + 1) (place.conditions + 1);
+        Steps.spend_product (List.length tinside + 1) (20 * (place.conditions + 5));
         (* leaves of a class return the same, and so have one label *)
         let tlabel = match c.first with
           | None -> c.first <- Some (output, l, place.known.draws); l.tlabel

@@ -4,16 +4,16 @@ globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurab
 b(){var
 b=this||self;b.globalThis=b;delete
 a.prototype._T_}}(Object));(function(j){"use strict";var
-ln="a shift of a part is about its queries and draws",d7="releases",jK="Invalid_argument",jH="bounds at a delta",jI="nothing follows an end",jJ="no pair of a dict",jG="@[",jF="inside",lm=192,d6="state",jE="%ni",bi="values",jD="reports that are flipped, or are not, less than once in 1,000,000 times",ll="the length of a fold is any",bh="dead",lk="accounts",fX="parameters",bg=0xff,jC="norm=1",lj="a proof that gives no bound",dM="half of a surrogate pair",aa="0",bw="shifts",li="upper",cf="difference",aJ=128,jB="Sys_blocked_io",lg="int",lh="fd ",J=248,lf="a case gives every distance and every allowance",dL="group",le="notion",d5="distances",fW=">",fV="float",ld=1027,lc="a rate is above 0 and at most 1",jA=246,jy="law",jz="%u",lb="a scale is positive",jw="no condition",jx="reports of several records of one person",jv="the low end of a column is above its high end",fs="columns",ce=20000,ju="rate",js="sample",jt="account",dK=127,cc=1024,jr="@{",cQ="1",fU="e",jo="a number from 1 on is expected",jp="no such draw",jq=" : flags Open_rdonly and Open_wronly are not compatible",jn="moved",bM="-",la="movement",fT=": Not a directory",jm=" : file already exists",bf=0xffffff,jl="reports are of one truth of each record",d4="nodes",k$="Out_of_memory",fr="reading.ml",k9="the data of a scope are queries",k_="inf",fS="index out of bounds",jk="a tree has 1 to 100,000 nodes",fR="scope",d3="_bigarr02",jj=", characters ",k8="values are real or integer",a2=0xffff,k7=" here",ji=12520,k6="lines that were not read, of which somebody said what they do",dJ=20000000,jh=" levels",k4="no certificate, and no evidence",k5="a text is expected",jg="apart",k2="an argmax has a way for each of at least two",k3="more than %d levels",jf="allowance",je=5000,k1="no output",k0="infinity",fq="draw",aO=1000,fQ="details",h="",d2="then",jd="^",kZ="a record adds something from a number to a larger one",cb=0x3f,kY="the data of a scope are records",jc="Match_failure",kX="the format is dpaudit-certificate",kW=-10,cd="more than ",d1=252,fP="argmax",ja="an allowance is one number, or one before and one after what moves",jb="there is no variable ",bN=".",ca="+",d0="kind",kV=0xf0,fO=" times",dI="data",kU=110,fN="one",kR=116,kS="a release of nothing",kT="a value is a number",i_="leaf ",i$="%li",kQ="there is one vector for each pair of leaves",kP=56320,a1="leaf",fp="paths",i9="probability",cP="shift",kO=-32,i8="records come and go, or are replaced",dH="nan",i7=0xe0,kN="a node is not reached",i6=0xdfff,kM="to",a0="/",kL="Assert_failure",fM="samples",i5="a sample of which some draws are not used",dZ="format",fo="ENOTDIR",dY="times",i4=1073741823,dG=250,i3="bounds of another notion than epsilon",i2="up",kK="an answer has moved, or has not",dX='"',i0="inner",i1="a leaf that goes on gives every number of the state, any other none",fm="=",fn=1255,kI="factor",fK="<",fL="compare",kJ="Fatal error: exception %s\n",iZ=255,fJ=">=",kH=0x800,fl="jsError",aZ=0x8000,fI="no rational in lowest terms: ",kG="%X",dW=256,iY="End_of_file",kF="integer",iX="an output of more than 20 levels",fk="Failure",iW="\n",fH="ENOENT",fG="no rational in lowest terms: %s",iV="there is no variable %s here",kD=200,kE="([^/]+)",iU="no noise is drawn for a value",kC="couplings are of two cases",fF=0xf,dF=-48,iT=0xdc00,kB="a smaller bound is stated than the certificate has",kA="ENOTEMPTY",kz="cases",iS="zero coefficients are left out",ky="couplings are of one answer that moves",cO="bound",fj="dpaudit-certificate",Q="camlinternalFormat.ml",kw="a column without values",kx="Division_by_zero",iR="there are no cases",iQ="Sys_error",kv="x",iP=1114111,ku="if",ks="a test of what is missing that has an operand",kt="next",iO="no vector",dV="mechanism",iN="EEXIST",kq="a proof without a certificate",kr="no function that is known",dU="its version is not 1",fE="%d",iM="Printexc.handle_uncaught_exception",dT="a group is at least 1",iL="vectors of which the length is known",kp="more than one sample on a path",iK="merged classes with whole-number noise and other noise",dS="buffer.ml",dE="int_of_string",km=104,kn="epsilon",ko="hull",dD="scale",kk="delta",kl="bent",iJ="a value may be missing, or not",aY="name",ki="from",kj="allowances",iI=120,fi=103,kh=102,iH=512,kg="parameters are an object",iG=0x7ff0,kf="draws",fD=101,iF="relation",dR=1000000,ke=8000000,fC="slopes",fh="0x",kd="real",iE="the length is at least 1",kc="only numbers have an order",dQ=254,fB=100,dC="high",iD="end",iC="%Li",kb=" : flags Open_text and Open_binary are not compatible",fg="states",iB="the scale of reports is 1",iA="a list is expected",iz="source",iy="down",ka="line",ff="missing",fA="Unix.Unix_error",cN=2000,j_="two columns of one name",j$="init",j9=100000,fe="mkdir",j8="a comparison has at least one variable",j7="a column has ends or values, not both",j6="Stack_overflow",dB=": No such file or directory",j5="/static/",j3=-97,j4="leaves of a class return the same",j2="Not_found",j0="no value of a column",j1="one of no numbers",jZ="person",fz=", %d times",ix="<=",bL=", ",iw=600,jY="pairs",iu="query",iv="an expression is an object",fy="rmdir",bK="parts",jX="evidence without a proof",fd="class",it="whole-number noise on values",jW=9999,dP="low",jV=1026,is="a record that is no certificate of dpaudit's format",jU="classes",ir=2047,dO="monotone",jT="false",iq=-34,fx="couplings",io="Pervasives.do_at_exit",ip="utf8",be=" ",fw="Fatal error: exception ",aI=0x80,im="Undefined_recursive_module",jR="there is no path",jS="length",ik="step",il="the text ends in an escape",fv="queries",jQ="terms",jP="slope",fu="version",jO="_",jN="laplace",ft="compare: functional value",ij="discrete_laplace",ii="%i",jM="no condition of a hull",ih="an object is expected",dN="all",jL="true";function
-zf(b,d,c,e){for(var
+lo="a shift of a part is about its queries and draws",d7="releases",jL="Invalid_argument",jI="bounds at a delta",jJ="nothing follows an end",jK="no pair of a dict",jH="@[",jG="inside",ln=192,d6="state",jF="%ni",bi="values",jE="reports that are flipped, or are not, less than once in 1,000,000 times",lm="the length of a fold is any",bh="dead",ll="accounts",fY="parameters",bg=0xff,jD="norm=1",lk="a proof that gives no bound",dM="half of a surrogate pair",aa="0",bw="shifts",lj="upper",cf="difference",aJ=128,jC="Sys_blocked_io",lh="int",li="fd ",J=248,lg="a case gives every distance and every allowance",dL="group",lf="notion",d5="distances",fX=">",fW="float",le=1027,ld="a rate is above 0 and at most 1",jB=246,jz="law",jA="%u",lc="a scale is positive",jx="no condition",jy="reports of several records of one person",jw="the low end of a column is above its high end",ft="columns",ce=20000,jv="rate",jt="sample",ju="account",dK=127,cc=1024,js="@{",cQ="1",fV="e",jp="a number from 1 on is expected",jq="no such draw",jr=" : flags Open_rdonly and Open_wronly are not compatible",jo="moved",bM="-",lb="movement",fU=": Not a directory",jn=" : file already exists",bf=0xffffff,jm="reports are of one truth of each record",d4="nodes",la="Out_of_memory",fs="reading.ml",k_="the data of a scope are queries",k$="inf",fT="index out of bounds",jl="a tree has 1 to 100,000 nodes",fS="scope",d3="_bigarr02",jk=", characters ",k9="values are real or integer",a2=0xffff,k8=" here",jj=12520,k7="lines that were not read, of which somebody said what they do",dJ=20000000,ji=" levels",k5="no certificate, and no evidence",k6="a text is expected",jh="apart",k3="an argmax has a way for each of at least two",k4="more than %d levels",jg="allowance",jf=5000,k2="no output",k1="infinity",fr="draw",aO=1000,fR="details",i="",d2="then",je="^",k0="a record adds something from a number to a larger one",cb=0x3f,kZ="the data of a scope are records",jd="Match_failure",kY="the format is dpaudit-certificate",kX=-10,cd="more than ",d1=252,fQ="argmax",jb="an allowance is one number, or one before and one after what moves",jc="there is no variable ",bN=".",ca="+",d0="kind",kW=0xf0,fP=" times",dI="data",kV=110,fO="one",kS=116,kT="a release of nothing",kU="a value is a number",i$="leaf ",ja="%li",kR="there is one vector for each pair of leaves",kQ=56320,a1="leaf",fq="paths",i_="probability",cP="shift",kP=-32,i9="records come and go, or are replaced",dH="nan",i8=0xe0,kO="a node is not reached",i7=0xdfff,kN="to",a0="/",kM="Assert_failure",fN="samples",i6="a sample of which some draws are not used",dZ="format",fp="ENOTDIR",dY="times",i5=1073741823,dG=250,i4="bounds of another notion than epsilon",i3="up",kL="an answer has moved, or has not",dX='"',i1="inner",i2="a leaf that goes on gives every number of the state, any other none",fn="=",fo=1255,kJ="factor",fL="<",fM="compare",kK="Fatal error: exception %s\n",i0=255,fK=">=",kI=0x800,fm="jsError",aZ=0x8000,fJ="no rational in lowest terms: ",kH="%X",dW=256,iZ="End_of_file",kG="integer",iY="an output of more than 20 levels",fl="Failure",iX="\n",fI="ENOENT",fH="no rational in lowest terms: %s",iW="there is no variable %s here",kE=200,kF="([^/]+)",iV="no noise is drawn for a value",kD="couplings are of two cases",fG=0xf,dF=-48,iU=0xdc00,kC="a smaller bound is stated than the certificate has",kB="ENOTEMPTY",kA="cases",iT="zero coefficients are left out",kz="couplings are of one answer that moves",cO="bound",fk="dpaudit-certificate",R="camlinternalFormat.ml",kx="a column without values",ky="Division_by_zero",iS="there are no cases",iR="Sys_error",kw="x",iQ=1114111,kv="if",kt="a test of what is missing that has an operand",ku="next",iP="no vector",dV="mechanism",iO="EEXIST",kr="a proof without a certificate",ks="no function that is known",dU="its version is not 1",fF="%d",iN="Printexc.handle_uncaught_exception",dT="a group is at least 1",iM="vectors of which the length is known",kq="more than one sample on a path",iL="merged classes with whole-number noise and other noise",dS="buffer.ml",dE="int_of_string",kn=104,ko="epsilon",kp="hull",dD="scale",kl="delta",km="bent",iK="a value may be missing, or not",aY="name",kj="from",kk="allowances",iJ=120,fj=103,ki=102,iI=512,kh="parameters are an object",iH=0x7ff0,kg="draws",fE=101,iG="relation",dR=1000000,kf=8000000,fD="slopes",fi="0x",ke="real",iF="the length is at least 1",kd="only numbers have an order",dQ=254,fC=100,dC="high",iE="end",iD="%Li",kc=" : flags Open_text and Open_binary are not compatible",fh="states",iC="the scale of reports is 1",iB="a list is expected",iA="source",iz="down",kb="line",fg="missing",fB="Unix.Unix_error",cN=2000,j$="two columns of one name",ka="init",j_=100000,ff="mkdir",j9="a comparison has at least one variable",j8="a column has ends or values, not both",j7="Stack_overflow",dB=": No such file or directory",j6="/static/",j4=-97,j5="leaves of a class return the same",j3="Not_found",j1="no value of a column",j2="one of no numbers",j0="person",fA=", %d times",iy="<=",bL=", ",ix=600,jZ="pairs",iv="query",iw="an expression is an object",fz="rmdir",bK="parts",jY="evidence without a proof",fe="class",iu="whole-number noise on values",jX=9999,dP="low",jW=1026,it="a record that is no certificate of dpaudit's format",jV="classes",is=2047,dO="monotone",jU="false",ir=-34,fy="couplings",ip="Pervasives.do_at_exit",iq="utf8",be=" ",fx="Fatal error: exception ",aI=0x80,io="Undefined_recursive_module",jS="there is no path",jT="length",il="step",im="the text ends in an escape",fw="queries",jR="terms",jQ="slope",fv="version",jP="_",jO="laplace",fu="compare: functional value",ik="discrete_laplace",ij="%i",jN="no condition of a hull",ii="an object is expected",dN="all",jM="true";function
+zn(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-zi(e,f,d){var
+zq(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
 ed(c,b,a){var
 d=String.fromCharCode;if(b==0&&a<=4096&&a==c.length)return d.apply(null,c);var
-e=h;for(;0<a;b+=cc,a-=cc)e+=d.apply(null,c.slice(b,b+Math.min(a,cc)));return e}function
+e=i;for(;0<a;b+=cc,a-=cc)e+=d.apply(null,c.slice(b,b+Math.min(a,cc)));return e}function
 d8(b){if(j.Uint8Array)var
 c=new(j.Uint8Array)(b.l);else
 var
@@ -30,36 +30,36 @@ i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
 aP(a){return a}function
 a5(a,b,c,d,e){by(aP(a),b,c,d,e);return 0}function
-z6(b,a){throw[0,b,a]}function
-ck(b,a){if(b==0)return h;if(a.repeat)return a.repeat(b);var
-d=h,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
+Ac(b,a){throw[0,b,a]}function
+ck(b,a){if(b==0)return i;if(a.repeat)return a.repeat(b);var
+d=i,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
 bP(a){if(a.t==2)a.c+=ck(a.l-a.c.length,"\0");else
 a.c=ed(a.c,0,a.c.length);a.t=0}function
-lS(a){if(a.length<24){for(var
+lT(a){if(a.length<24){for(var
 b=0;b<a.length;b++)if(a.charCodeAt(b)>dK)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-gc(e){for(var
-k=h,c=h,g,f,i,a,b=0,j=e.length;b<j;b++){f=e.charCodeAt(b);if(f<aI){for(var
-d=b+1;d<j&&(f=e.charCodeAt(d))<aI;d++);if(d-b>iH){c.substr(0,1);k+=c;c=h;k+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==j)break;b=d}a=1;if(++b<j&&((i=e.charCodeAt(b))&-64)==aJ){g=i+(f<<6);if(f<i7){a=g-0x3080;if(a<aI)a=1}else{a=2;if(++b<j&&((i=e.charCodeAt(b))&-64)==aJ){g=i+(g<<6);if(f<kV){a=g-0xe2080;if(a<kH||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<j&&((i=e.charCodeAt(b))&-64)==aJ&&f<0xf5){a=i-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>a2)c+=String.fromCharCode(0xd7c0+(a>>10),iT+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>cc){c.substr(0,1);k+=c;c=h}}return k+c}function
+gd(e){for(var
+k=i,c=i,g,f,h,a,b=0,j=e.length;b<j;b++){f=e.charCodeAt(b);if(f<aI){for(var
+d=b+1;d<j&&(f=e.charCodeAt(d))<aI;d++);if(d-b>iI){c.substr(0,1);k+=c;c=i;k+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==j)break;b=d}a=1;if(++b<j&&((h=e.charCodeAt(b))&-64)==aJ){g=h+(f<<6);if(f<i8){a=g-0x3080;if(a<aI)a=1}else{a=2;if(++b<j&&((h=e.charCodeAt(b))&-64)==aJ){g=h+(g<<6);if(f<kW){a=g-0xe2080;if(a<kI||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<j&&((h=e.charCodeAt(b))&-64)==aJ&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>a2)c+=String.fromCharCode(0xd7c0+(a>>10),iU+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>cc){c.substr(0,1);k+=c;c=i}}return k+c}function
 a3(c,a,b){this.t=c;this.c=a;this.l=b}a3.prototype.toString=function(){switch(this.t){case
 9:return this.c;default:bP(this);case
-0:if(lS(this.c)){this.t=9;return this.c}this.t=8;case
+0:if(lT(this.c)){this.t=9;return this.c}this.t=8;case
 8:return this.c}};a3.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return gc(a)};a3.prototype.slice=function(){var
+a=this.toString();if(this.t==9)return a;return gd(a)};a3.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
 a3(this.t,a,this.l)};function
-lx(a){return new
+ly(a){return new
 a3(0,a,a.length)}function
-a(a){return lx(a)}function
-f$(c,b){z6(c,a(b))}var
+a(a){return ly(a)}function
+ga(c,b){Ac(c,a(b))}var
 D=[0];function
-R(a){f$(D.Invalid_argument,a)}function
-lv(){R(fS)}function
+S(a){ga(D.Invalid_argument,a)}function
+lw(){S(fT)}function
 v(a,c,b){b&=bg;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}d8(a)}a.c[c]=b;return 0}function
-bO(b,a,c){if(a>>>0>=b.l)lv();return v(b,a,c)}function
+bO(b,a,c){if(a>>>0>=b.l)lw();return v(b,a,c)}function
 ch(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
@@ -73,20 +73,20 @@ e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
 b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return aQ(c,d)}}function
-cR(){R(fS)}function
+cR(){S(fT)}function
 s(a,b){if(b>>>0>=a.length-1)cR();return a}function
-zp(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+zx(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
 bj(a){a.t&6&&bP(a);return a.c}var
-Ae=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-Ad(a){if(Ae)return Math.floor(Math.log2(a));var
+Am=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+Al(a){if(Am)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-f5(c){var
+f6(c){var
 a=new(j.Float32Array)(1);a[0]=c;var
 b=new(j.Int32Array)(a.buffer);return b[0]|0}var
-lE=Math.pow(2,-24);function
-lM(a){throw a}function
-eb(){lM(D.Division_by_zero)}function
+lF=Math.pow(2,-24);function
+lN(a){throw a}function
+eb(){lN(D.Division_by_zero)}function
 k(b,c,a){this.lo=b&bf;this.mi=c&bf;this.hi=a&a2}k.prototype.caml_custom="_j";k.prototype.copy=function(){return new
 k(this.lo,this.mi,this.hi)};k.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};k.prototype.compare=function(a){var
 b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};k.prototype.neg=function(){var
@@ -96,7 +96,7 @@ b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
 k(b,c,d)};k.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
 k(b,c,d)};k.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*lE|0)+this.mi*a.lo+this.lo*a.mi,d=(c*lE|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+b=this.lo*a.lo,c=(b*lF|0)+this.mi*a.lo+this.lo*a.mi,d=(c*lF|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
 k(b,c,d)};k.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};k.prototype.isNeg=function(){return this.hi<<16<0};k.prototype.and=function(a){return new
 k(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};k.prototype.or=function(a){return new
 k(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};k.prototype.xor=function(a){return new
@@ -122,14 +122,14 @@ d=a.hi;if(a.hi&aZ)a=a.neg();if(b.hi&aZ)b=b.neg();var
 c=a.udivmod(b).modulus;if(d&aZ)c=c.neg();return c};k.prototype.toInt=function(){return this.lo|this.mi<<24};k.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};k.prototype.toArray=function(){return[this.hi>>8,this.hi&bg,this.mi>>16,this.mi>>8&bg,this.mi&bg,this.lo>>16,this.lo>>8&bg,this.lo&bg]};k.prototype.lo32=function(){return this.lo|(this.mi&bg)<<24};k.prototype.hi32=function(){return this.mi>>>8&a2|this.hi<<16};function
 d_(b,c,a){return new
 k(b,c,a)}function
-d9(a){if(!isFinite(a)){if(isNaN(a))return d_(1,0,iG);return a>0?d_(0,0,iG):d_(0,0,0xfff0)}var
+d9(a){if(!isFinite(a)){if(isNaN(a))return d_(1,0,iH);return a>0?d_(0,0,iH):d_(0,0,0xfff0)}var
 f=a==0&&1/a==-Infinity?aZ:a>=0?0:aZ;if(f)a=-a;var
-b=Ad(a)+1023;if(b<=0){b=0;a/=Math.pow(2,-jV)}else{a/=Math.pow(2,b-ld);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+b=Al(a)+1023;if(b<=0){b=0;a/=Math.pow(2,-jW)}else{a/=Math.pow(2,b-le);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&fF|f|b<<4;return d_(g,e,c)}function
+g=a|0;c=c&fG|f|b<<4;return d_(g,e,c)}function
 cX(a){return a.toArray()}function
-lu(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==d3)for(var
+lv(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==d3)for(var
 a=0;a<b.dims.length;a++)if(b.dims[a]<a2)c.write(16,b.dims[a]);else{c.write(16,a2);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
@@ -155,21 +155,21 @@ e=cX(d9(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=f5(b.get(a));c.write(32,e)}break;case
+e=f6(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,f5(d[1]));c.write(32,f5(d[2]))}break;case
+d=b.get(a);c.write(32,f6(d[1]));c.write(32,f6(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
 f=b.get(a),e=cX(d9(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
 e=cX(d9(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-ls(a){switch(a){case
+lt(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-zj(c,e){var
+zr(c,e){var
 b=j,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
@@ -183,44 +183,44 @@ b=j,a;switch(c){case
 9:a=b.Int32Array;break;case
 10:a=b.Float32Array;break;case
 11:a=b.Float64Array;break;case
-12:a=b.Uint8Array;break}if(!a)R("Bigarray.create: unsupported kind");var
+12:a=b.Uint8Array;break}if(!a)S("Bigarray.create: unsupported kind");var
 d=new
-a(e*ls(c));return d}function
-f6(c){var
+a(e*lt(c));return d}function
+f7(c){var
 a=new(j.Int32Array)(1);a[0]=c;var
 b=new(j.Float32Array)(a.buffer);return b[0]}function
 cW(a){return new
 k(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-f7(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==ir)return(f|g|b&fF)==0?b&aZ?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&fF);if(c>0){a+=16;a*=Math.pow(2,c-ld)}else
-a*=Math.pow(2,-jV);if(b&aZ)a=-a;return a}function
-fY(b){var
+f8(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==is)return(f|g|b&fG)==0?b&aZ?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&fG);if(c>0){a+=16;a*=Math.pow(2,c-le)}else
+a*=Math.pow(2,-jW);if(b&aZ)a=-a;return a}function
+fZ(b){var
 d=b.length,c=1;for(var
-a=0;a<d;a++){if(b[a]<0)R("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-zF(b,a){return new
+a=0;a<d;a++){if(b[a]<0)S("Bigarray.create: negative dimension");c=c*b[a]}return c}function
+zN(b,a){return new
 k(b&bf,b>>>24&bg|(a&a2)<<8,a>>>16&a2)}function
-f8(a){return a.hi32()}function
-f9(a){return a.lo32()}var
-zk=d3;function
-bx(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bx.prototype.caml_custom=zk;bx.prototype.offset=function(b){var
+f9(a){return a.hi32()}function
+f_(a){return a.lo32()}var
+zs=d3;function
+bx(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bx.prototype.caml_custom=zs;bx.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
-Array))R("bigarray.js: invalid offset");if(this.dims.length!=b.length)R("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
+Array))S("bigarray.js: invalid offset");if(this.dims.length!=b.length)S("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
 a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])cR();c=c*this.dims[a]+b[a]}else
 for(var
 a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])cR();c=c*this.dims[a]+(b[a]-1)}return c};bx.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return zF(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return zN(d,b);case
 10:case
 11:var
 e=this.data[a*2+0],c=this.data[a*2+1];return[dQ,e,c];default:return this.data[a]}};bx.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=f9(b);this.data[a*2+1]=f8(b);break;case
+7:this.data[a*2+0]=f_(b);this.data[a*2+1]=f9(b);break;case
 10:case
 11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bx.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=f9(b),e=f8(b);if(c==e)this.data.fill(c);else
+c=f_(b),e=f9(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
@@ -252,13 +252,13 @@ bx();cg.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-R("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])cR();return a};cg.prototype.get=function(a){return this.data[a]};cg.prototype.set=function(a,b){this.data[a]=b;return 0};cg.prototype.fill=function(a){this.data.fill(a);return 0};function
-lq(c,d,a,b){var
-e=ls(c);if(fY(a)*e!=b.length)R("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+S("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])cR();return a};cg.prototype.get=function(a){return this.data[a]};cg.prototype.set=function(a,b){this.data[a]=b;return 0};cg.prototype.fill=function(a){this.data.fill(a);return 0};function
+lr(c,d,a,b){var
+e=lt(c);if(fZ(a)*e!=b.length)S("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
 cg(c,d,a,b);return new
 bx(c,d,a,b)}function
-aS(b){if(!D.Failure)D.Failure=[J,a(fk),-3];f$(D.Failure,b)}function
-lr(b,v,r){var
+aS(b){if(!D.Failure)D.Failure=[J,a(fl),-3];ga(D.Failure,b)}function
+ls(b,v,r){var
 i=b.read32s();if(i<0||i>16)aS("input_value: wrong number of bigarray dimensions");var
 p=b.read32s(),j=p&bg,o=p>>8&1,h=[];if(r==d3)for(var
 a=0;a<i;a++){var
@@ -266,7 +266,7 @@ n=b.read16u();if(n==a2){var
 t=b.read32u(),u=b.read32u();if(t!=0)aS("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=fY(h),f=zj(j,d),g=lq(j,o,h,f);switch(j){case
+d=fZ(h),f=zr(j,d),g=lr(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -293,28 +293,28 @@ e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=f7(cW(e));g.set(a,k)}break;case
+k=f8(cW(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=f6(b.read32s());g.set(a,k)}break;case
+k=f7(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=f6(b.read32s()),l=f6(b.read32s());g.set(a,[dQ,m,l])}break;case
+m=f7(b.read32s()),l=f7(b.read32s());g.set(a,[dQ,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=f7(cW(e));for(var
+m=f8(cW(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=f7(cW(e));g.set(a,[dQ,m,l])}break}v[0]=(4+i)*4;return lq(j,o,h,f)}function
-lp(a,b,c){return a.compare(b,c)}function
+l=f8(cW(e));g.set(a,[dQ,m,l])}break}v[0]=(4+i)*4;return lr(j,o,h,f)}function
+lq(a,b,c){return a.compare(b,c)}function
 ab(a,b){return Math.imul(a,b)}function
 ag(b,a){a=ab(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=ab(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-zA(a,b){a=ag(a,f9(b));a=ag(a,f8(b));return a}function
-f3(a,b){return zA(a,d9(b))}function
-lt(c){var
-b=fY(c.dims),d=0;switch(c.kind){case
+zI(a,b){a=ag(a,f_(b));a=ag(a,f9(b));return a}function
+f4(a,b){return zI(a,d9(b))}function
+lu(c){var
+b=fZ(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
 12:if(b>dW)b=dW;var
@@ -334,75 +334,75 @@ a=0;a<b;a++)d=ag(d,c.data[a]);break;case
 a=0;a<b;a++)d=ag(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=f3(d,c.data[a]);break;case
+a=0;a<b;a++)d=f4(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=f3(d,c.data[a]);break}return d}function
-zD(a,b){b[0]=4;return a.read32s()}function
-z0(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=f4(d,c.data[a]);break}return d}function
+zL(a,b){b[0]=4;return a.read32s()}function
+z8(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
 2:aS("input_value: native integer value too large");default:aS("input_value: ill-formed native integer")}}function
-zO(c,d){var
+zW(c,d){var
 b=new
 Array(8);for(var
 a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return cW(b)}function
-zK(e,d,b){var
+zS(e,d,b){var
 c=cX(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-zE(a,b,c){return a.compare(b)}function
-zH(a){return a.lo32()^a.hi32()}var
-cU={"_j":{deserialize:zO,serialize:zK,fixed_length:8,compare:zE,hash:zH},"_i":{deserialize:zD,fixed_length:4},"_n":{deserialize:z0,fixed_length:4},"_bigarray":{deserialize:function(a,b){return lr(a,b,"_bigarray")},serialize:lu,compare:lp,hash:lt},"_bigarr02":{deserialize:function(a,b){return lr(a,b,d3)},serialize:lu,compare:lp,hash:lt}};function
-fZ(a){return cU[a.caml_custom]&&cU[a.caml_custom].compare}function
-ly(f,c,d,e){var
-b=fZ(c);if(b){var
+zM(a,b,c){return a.compare(b)}function
+zP(a){return a.lo32()^a.hi32()}var
+cU={"_j":{deserialize:zW,serialize:zS,fixed_length:8,compare:zM,hash:zP},"_i":{deserialize:zL,fixed_length:4},"_n":{deserialize:z8,fixed_length:4},"_bigarray":{deserialize:function(a,b){return ls(a,b,"_bigarray")},serialize:lv,compare:lq,hash:lu},"_bigarr02":{deserialize:function(a,b){return ls(a,b,d3)},serialize:lv,compare:lq,hash:lu}};function
+f0(a){return cU[a.caml_custom]&&cU[a.caml_custom].compare}function
+lz(f,c,d,e){var
+b=f0(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
 cZ(a){return a
 instanceof
 a3}function
 d$(a){return cZ(a)}function
-lz(a){if(typeof
+lA(a){if(typeof
 a==="number")return aO;else
 if(cZ(a))return d1;else
 if(d$(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=iZ){var
+Array&&a[0]===a[0]>>>0&&a[0]<=i0){var
 b=a[0]|0;return b==dQ?0:b}else
 if(a
 instanceof
-String)return ji;else
+String)return jj;else
 if(typeof
-a=="string")return ji;else
+a=="string")return jj;else
 if(a
 instanceof
 Number)return aO;else
-if(a&&a.caml_custom)return fn;else
+if(a&&a.caml_custom)return fo;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
 am(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-lw(a,b){a.t&6&&bP(a);b.t&6&&bP(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-Ah(a,b){return lw(a,b)}function
+lx(a,b){a.t&6&&bP(a);b.t&6&&bP(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+Ap(a,b){return lx(a,b)}function
 cS(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=lz(a);if(f==dG){a=a[1];continue}var
-g=lz(b);if(g==dG){b=b[1];continue}if(f!==g){if(f==aO){if(g==fn)return ly(a,b,-1,d);return-1}if(g==aO){if(f==fn)return ly(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:R(ft);break;case
+f=lA(a);if(f==dG){a=a[1];continue}var
+g=lA(b);if(g==dG){b=b[1];continue}if(f!==g){if(f==aO){if(g==fo)return lz(a,b,-1,d);return-1}if(g==aO){if(f==fo)return lz(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:S(fu);break;case
 248:var
 c=am(a[2],b[2]);if(c!=0)return c|0;break;case
-249:R(ft);break;case
-250:R("equal: got Forward_tag, should not happen");break;case
-251:R("equal: abstract value");break;case
+249:S(fu);break;case
+250:S("equal: got Forward_tag, should not happen");break;case
+251:S("equal: abstract value");break;case
 252:if(a!==b){var
-c=lw(a,b);if(c!=0)return c|0}break;case
-253:R("equal: got Double_tag, should not happen");break;case
-254:R("equal: got Double_array_tag, should not happen");break;case
-255:R("equal: got Custom_tag, should not happen");break;case
-1247:R(ft);break;case
+c=lx(a,b);if(c!=0)return c|0}break;case
+253:S("equal: got Double_tag, should not happen");break;case
+254:S("equal: got Double_array_tag, should not happen");break;case
+255:S("equal: got Custom_tag, should not happen");break;case
+1247:S(fu);break;case
 1255:var
-i=fZ(a);if(i!=fZ(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)R("compare: abstract value");var
+i=f0(a);if(i!=f0(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)S("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -417,155 +417,155 @@ a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;ca
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
 aR(a,b){return cS(a,b,true)}function
-zq(){return[0]}function
-M(a){if(a<0)R("Bytes.create");return new
-a3(a?2:9,h,a)}function
-lA(b,a){if(a==0)eb();return b/a|0}function
-f0(a,b){return+(cS(a,b,false)==0)}function
-zs(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=h;a.t=2}else{a.c=ck(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)d8(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-f_(d){d=bj(d);var
-e=d.length;if(e>31)R("format_int: format too long");var
+zy(){return[0]}function
+M(a){if(a<0)S("Bytes.create");return new
+a3(a?2:9,i,a)}function
+lB(b,a){if(a==0)eb();return b/a|0}function
+f1(a,b){return+(cS(a,b,false)==0)}function
+zA(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=i;a.t=2}else{a.c=ck(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)d8(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+f$(d){d=bj(d);var
+e=d.length;if(e>31)S("format_int: format too long");var
 a={justify:ca,signstyle:bM,filler:be,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
 b=d.charAt(c);switch(b){case"-":a.justify=bM;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aa;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-f1(b,f){if(b.uppercase)f=f.toUpperCase();var
+f2(b,f){if(b.uppercase)f=f.toUpperCase();var
 e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=bM))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
-c=h;if(b.justify==ca&&b.filler==be)for(var
+c=i;if(b.justify==ca&&b.filler==be)for(var
 d=e;d<b.width;d++)c+=be;if(b.signedconv)if(b.sign<0)c+=bM;else
-if(b.signstyle!=bM)c+=b.signstyle;if(b.alternate&&b.base==8)c+=aa;if(b.alternate&&b.base==16)c+=fh;if(b.justify==ca&&b.filler==aa)for(var
+if(b.signstyle!=bM)c+=b.signstyle;if(b.alternate&&b.base==8)c+=aa;if(b.alternate&&b.base==16)c+=fi;if(b.justify==ca&&b.filler==aa)for(var
 d=e;d<b.width;d++)c+=aa;c+=f;if(b.justify==bM)for(var
 d=e;d<b.width;d++)c+=be;return a(c)}function
-f2(i,c){function
+f3(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
 c=parseInt(a.toString().split(ca)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
 Array(c+1).join(aa);if(b>0)a=a+bN+new
 Array(b+1).join(aa);return a}else
 return a.toFixed(b)}}var
-a,e=f_(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=dH;e.filler=be}else
-if(!isFinite(c)){a=k_;e.filler=be}else
+a,e=f$(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=dH;e.filler=be}else
+if(!isFinite(c)){a=k$;e.filler=be}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==fU)a=a.slice(0,b-1)+aa+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(fU),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==aa)b--;if(a.charAt(b)==bN)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==fU)a=a.slice(0,b-1)+aa+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==fV)a=a.slice(0,b-1)+aa+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(fV),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==aa)b--;if(a.charAt(b)==bN)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==fV)a=a.slice(0,b-1)+aa+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==aa)b--;if(a.charAt(b)==bN)b--;a=a.slice(0,b+1)}}break}return f1(e,a)}function
-cV(e,c){if(bj(e)==fE)return a(h+c);var
-b=f_(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==aa)b--;if(a.charAt(b)==bN)b--;a=a.slice(0,b+1)}}break}return f2(e,a)}function
+cV(e,c){if(bj(e)==fF)return a(i+c);var
+b=f$(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
 c>>>=0;var
 d=c.toString(b.base);if(b.prec>=0){b.filler=be;var
-f=b.prec-d.length;if(f>0)d=ck(f,aa)+d}return f1(b,d)}var
-z2=0;function
-ci(){return z2++}function
+f=b.prec-d.length;if(f>0)d=ck(f,aa)+d}return f2(b,d)}var
+z_=0;function
+ci(){return z_++}function
 ea(a){return a.toUtf16()}function
 c1(){return typeof
 j.process!=="undefined"&&typeof
 j.process.versions!=="undefined"&&typeof
 j.process.versions.node!=="undefined"}function
-Af(){function
-a(a){if(a.charAt(0)===a0)return[h,a.substring(1)];return}function
+An(){function
+a(a){if(a.charAt(0)===a0)return[i,a.substring(1)];return}function
 b(c){var
-g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||h,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
-d=a[1]||h,f=a[2]||h;return[d,c.substring(d.length+f.length)]}return}return c1()&&j.process&&j.process.platform?j.process.platform==="win32"?b:a:a}var
-gd=Af();function
-lQ(a){return a.slice(-1)!==a0?a+a0:a}if(c1()&&j.process&&j.process.cwd)var
+g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||i,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
+d=a[1]||i,f=a[2]||i;return[d,c.substring(d.length+f.length)]}return}return c1()&&j.process&&j.process.platform?j.process.platform==="win32"?b:a:a}var
+ge=An();function
+lR(a){return a.slice(-1)!==a0?a+a0:a}if(c1()&&j.process&&j.process.cwd)var
 cT=j.process.cwd().replace(/\\/g,a0);else
 var
-cT="/static";cT=lQ(cT);function
-zT(a){a=ea(a);if(!gd(a))a=cT+a;var
-e=gd(a),d=e[1].split(a0),b=[];for(var
+cT="/static";cT=lR(cT);function
+z1(a){a=ea(a);if(!ge(a))a=cT+a;var
+e=ge(a),d=e[1].split(a0),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-Aa(e){for(var
-f=h,b=f,a,i,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<aI){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<aI;d++);if(d-c>iH){b.substr(0,1);f+=b;b=h;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<kH){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(aI|a&cb)}else
-if(a<0xd800||a>=i6)b+=String.fromCharCode(i7|a>>12,aI|a>>6&cb,aI|a&cb);else
-if(a>=0xdbff||c+1==g||(i=e.charCodeAt(c+1))<iT||i>i6)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+i-0x35fdc00;b+=String.fromCharCode(kV|a>>18,aI|a>>12&cb,aI|a>>6&cb,aI|a&cb)}if(b.length>cc){b.substr(0,1);f+=b;b=h}}return f+b}function
-zo(a){var
-b=9;if(!lS(a))b=8,a=Aa(a);return new
+Ai(e){for(var
+f=i,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<aI){for(var
+d=c+1;d<g&&(a=e.charCodeAt(d))<aI;d++);if(d-c>iI){b.substr(0,1);f+=b;b=i;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<kI){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(aI|a&cb)}else
+if(a<0xd800||a>=i7)b+=String.fromCharCode(i8|a>>12,aI|a>>6&cb,aI|a&cb);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<iU||h>i7)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(kW|a>>18,aI|a>>12&cb,aI|a>>6&cb,aI|a&cb)}if(b.length>cc){b.substr(0,1);f+=b;b=i}}return f+b}function
+zw(a){var
+b=9;if(!lT(a))b=8,a=Ai(a);return new
 a3(b,a,a.length)}function
-az(a){return zo(a)}var
-Ag=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",iN,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",fH,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",fo,kA,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+az(a){return zw(a)}var
+Ao=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",iO,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",fI,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",fp,kB,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
 bT(d,f,e,a){var
-b=Ag.indexOf(d);if(b<0){if(a==null)a=-jW;b=[0,a]}var
-c=[b,az(f||h),az(e||h)];return c}var
-lK={};function
-bQ(a){return lK[a]}function
+b=Ao.indexOf(d);if(b<0){if(a==null)a=-jX;b=[0,a]}var
+c=[b,az(f||i),az(e||i)];return c}var
+lL={};function
+bQ(a){return lL[a]}function
 bR(b,a){throw[0,b].concat(a)}function
-zn(a){return new
+zv(a){return new
 a3(4,a,a.length)}function
-x(a){f$(D.Sys_error,a)}function
-z4(a){x(a+dB)}function
-zm(b,a){if(a>>>0>=b.l)lv();return ch(b,a)}function
+x(a){ga(D.Sys_error,a)}function
+Aa(a){x(a+dB)}function
+zu(b,a){if(a>>>0>=b.l)lw();return ch(b,a)}function
 ay(a){return a.l}function
-lo(){}function
+lp(){}function
 W(a){this.data=a}W.prototype=new
-lo();W.prototype.truncate=function(a){var
+lp();W.prototype.truncate=function(a){var
 b=this.data;this.data=M(a|0);by(b,0,this.data,0,a)};W.prototype.length=function(){return ay(this.data)};W.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
 e=M(b+a),f=this.data;this.data=e;by(f,0,this.data,0,c)}a5(d,g,this.data,b,a);return 0};W.prototype.read=function(c,a,d,b){var
-e=this.length();by(this.data,c,a,d,b);return 0};W.prototype.read_one=function(a){return zm(this.data,a)};W.prototype.close=function(){};W.prototype.constructor=W;function
+e=this.length();by(this.data,c,a,d,b);return 0};W.prototype.read_one=function(a){return zu(this.data,a)};W.prototype.close=function(){};W.prototype.constructor=W;function
 al(b,a){this.content={};this.root=b;this.lookupFun=a}al.prototype.nm=function(a){return this.root+a};al.prototype.create_dir_if_needed=function(d){var
-c=d.split(a0),b=h;for(var
+c=d.split(a0),b=i;for(var
 a=0;a<c.length-1;a++){b+=c[a]+a0;if(this.content[b])continue;this.content[b]=Symbol("directory")}};al.prototype.slash=function(a){return/\/$/.test(a)?a:a+a0};al.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
 c=this.lookupFun(a(this.root),a(b));if(c!==0){this.create_dir_if_needed(b);this.content[b]=new
-W(aP(c[1]))}}};al.prototype.exists=function(a){if(a==h)return 1;var
+W(aP(c[1]))}}};al.prototype.exists=function(a){if(a==i)return 1;var
 b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};al.prototype.mkdir=function(c,e,d){var
-b=d&&bQ(fA);if(this.exists(c))if(b)bR(b,bT(iN,fe,this.nm(c)));else
+b=d&&bQ(fB);if(this.exists(c))if(b)bR(b,bT(iO,ff,this.nm(c)));else
 x(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||h;if(!this.exists(a))if(b)bR(b,bT(fH,fe,this.nm(a)));else
-x(a+dB);if(!this.is_dir(a))if(b)bR(b,bT(fo,fe,this.nm(a)));else
-x(a+fT);this.create_dir_if_needed(this.slash(c))};al.prototype.rmdir=function(a,f){var
-b=f&&bQ(fA),c=a==h?h:this.slash(a),e=new
-RegExp(jd+c+kE);if(!this.exists(a))if(b)bR(b,bT(fH,fy,this.nm(a)));else
-x(a+dB);if(!this.is_dir(a))if(b)bR(b,bT(fo,fy,this.nm(a)));else
-x(a+fT);for(var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||i;if(!this.exists(a))if(b)bR(b,bT(fI,ff,this.nm(a)));else
+x(a+dB);if(!this.is_dir(a))if(b)bR(b,bT(fp,ff,this.nm(a)));else
+x(a+fU);this.create_dir_if_needed(this.slash(c))};al.prototype.rmdir=function(a,f){var
+b=f&&bQ(fB),c=a==i?i:this.slash(a),e=new
+RegExp(je+c+kF);if(!this.exists(a))if(b)bR(b,bT(fI,fz,this.nm(a)));else
+x(a+dB);if(!this.is_dir(a))if(b)bR(b,bT(fp,fz,this.nm(a)));else
+x(a+fU);for(var
 d
 in
-this.content)if(d.match(e))if(b)bR(b,bT(kA,fy,this.nm(a)));else
+this.content)if(d.match(e))if(b)bR(b,bT(kB,fz,this.nm(a)));else
 x(this.nm(a)+": Directory not empty");delete
 this.content[c]};al.prototype.readdir=function(a){var
-f=a==h?h:this.slash(a);if(!this.exists(a))x(a+dB);if(!this.is_dir(a))x(a+fT);var
+f=a==i?i:this.slash(a);if(!this.exists(a))x(a+dB);if(!this.is_dir(a))x(a+fU);var
 g=new
-RegExp(jd+f+kE),d={},c=[];for(var
+RegExp(je+f+kF),d={},c=[];for(var
 e
 in
 this.content){var
-b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};al.prototype.is_dir=function(a){if(a==h)return true;var
+b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};al.prototype.is_dir=function(a){if(a==i)return true;var
 b=this.slash(a);return this.content[b]?1:0};al.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};al.prototype.open=function(a,b){if(b.rdonly&&b.wronly)x(this.nm(a)+jq);if(b.text&&b.binary)x(this.nm(a)+kb);this.lookup(a);if(this.content[a]){if(this.is_dir(a))x(this.nm(a)+" : is a directory");if(b.create&&b.excl)x(this.nm(a)+jm);var
+this.content[a];return b};al.prototype.open=function(a,b){if(b.rdonly&&b.wronly)x(this.nm(a)+jr);if(b.text&&b.binary)x(this.nm(a)+kc);this.lookup(a);if(this.content[a]){if(this.is_dir(a))x(this.nm(a)+" : is a directory");if(b.create&&b.excl)x(this.nm(a)+jn);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
 W(M(0));return this.content[a]}else
-z4(this.nm(a))};al.prototype.register=function(c,a){var
-b;if(this.content[c])x(this.nm(c)+jm);if(cZ(a))b=new
+Aa(this.nm(a))};al.prototype.register=function(c,a){var
+b;if(this.content[c])x(this.nm(c)+jn);if(cZ(a))b=new
 W(a);if(d$(a))b=new
 W(aP(a));else
 if(a
 instanceof
 Array)b=new
-W(zn(a));else
+W(zv(a));else
 if(typeof
 a==="string")b=new
-W(lx(a));else
+W(ly(a));else
 if(a.toString){var
 d=aP(az(a.toString()));b=new
 W(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
 x(this.nm(c)+" : registering file with invalid content type")};al.prototype.constructor=al;function
 l(a){return ay(a)}function
 aA(b,a){return ch(b,a)}function
-zh(d){var
+zp(d){var
 c=l(d),b=new
 Array(c),a=0;for(;a<c;a++)b[a]=aA(d,a);return b}function
-zg(a){if(a.t!=4)d8(a);return a.c}function
+zo(a){if(a.t!=4)d8(a);return a.c}function
 a4(a){this.fs=require("fs");this.fd=a}a4.prototype=new
-lo();a4.prototype.truncate=function(a){try{this.fs.ftruncateSync(this.fd,a|0)}catch(a){x(a.toString())}};a4.prototype.length=function(){try{return this.fs.fstatSync(this.fd).size}catch(a){x(a.toString())}};a4.prototype.write=function(f,b,c,e){var
-a=zh(b);if(!(a
+lp();a4.prototype.truncate=function(a){try{this.fs.ftruncateSync(this.fd,a|0)}catch(a){x(a.toString())}};a4.prototype.length=function(){try{return this.fs.fstatSync(this.fd).size}catch(a){x(a.toString())}};a4.prototype.write=function(f,b,c,e){var
+a=zp(b);if(!(a
 instanceof
 j.Uint8Array))a=new(j.Uint8Array)(a);var
 d=j.Buffer.from(a);try{this.fs.writeSync(this.fd,d,c,e,f)}catch(a){x(a.toString())}return 0};a4.prototype.read=function(g,d,c,f){var
-a=zg(d);if(!(a
+a=zo(d);if(!(a
 instanceof
 j.Uint8Array))a=new(j.Uint8Array)(a);var
 e=j.Buffer.from(a);try{this.fs.readSync(this.fd,e,c,f,g)}catch(a){x(a.toString())}for(var
@@ -581,8 +581,8 @@ d=this.fs.openSync(this.nm(f),b);return new
 a4(d)}catch(a){this.raise_nodejs_error(a,g)}};X.prototype.rename=function(b,a,c){try{this.fs.renameSync(this.nm(b),this.nm(a))}catch(a){this.raise_nodejs_error(a,c)}};X.prototype.stat=function(b,c){try{var
 a=this.fs.statSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};X.prototype.lstat=function(b,c){try{var
 a=this.fs.lstatSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};X.prototype.symlink=function(d,c,a,b){try{this.fs.symlinkSync(this.nm(c),this.nm(a),d?"dir":"file");return 0}catch(a){this.raise_nodejs_error(a,b)}};X.prototype.readlink=function(b,c){try{var
-a=this.fs.readlinkSync(this.nm(b),ip);return az(a)}catch(a){this.raise_nodejs_error(a,c)}};X.prototype.raise_nodejs_error=function(a,d){var
-b=bQ(fA);if(d&&b){var
+a=this.fs.readlinkSync(this.nm(b),iq);return az(a)}catch(a){this.raise_nodejs_error(a,c)}};X.prototype.raise_nodejs_error=function(a,d){var
+b=bQ(fB);if(d&&b){var
 c=bT(a.code,a.syscall,a.path,a.errno);bR(b,c)}else
 x(a.toString())};X.prototype.stats_from_js=function(a){var
 b;if(a.isFile())b=0;else
@@ -592,48 +592,48 @@ if(a.isBlockDevice())b=3;else
 if(a.isSymbolicLink())b=4;else
 if(a.isFIFO())b=5;else
 if(a.isSocket())b=6;return[0,a.dev,a.ino,b,a.mode,a.nlink,a.uid,a.gid,a.rdev,a.size,a.atimeMs,a.mtimeMs,a.ctimeMs]};X.prototype.constructor=X;function
-lD(b){var
-a=gd(b);if(!a)return;return a[0]+a0}var
-ec=lD(cT)||aS("unable to compute caml_root"),cl=[];if(c1())cl.push({path:ec,device:new
+lE(b){var
+a=ge(b);if(!a)return;return a[0]+a0}var
+ec=lE(cT)||aS("unable to compute caml_root"),cl=[];if(c1())cl.push({path:ec,device:new
 X(ec)});else
 cl.push({path:ec,device:new
-al(ec)});cl.push({path:j5,device:new
-al(j5)});function
-lT(b){var
-g=zT(b),b=g.join(a0),f=lQ(b),c;for(var
+al(ec)});cl.push({path:j6,device:new
+al(j6)});function
+lU(b){var
+g=z1(b),b=g.join(a0),f=lR(b),c;for(var
 e=0;e<cl.length;e++){var
 a=cl[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&c1()){var
-d=lD(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+d=lE(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
 X(d)};cl.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;x("no device found for "+f)}function
-zr(c,b){var
-a=lT(c);if(!a.device.register)aS("cannot register file");a.device.register(a.rest,b);return 0}function
-lR(c,b){var
-c=a(c),b=a(b);return zr(c,b)}function
-zu(){var
+zz(c,b){var
+a=lU(c);if(!a.device.register)aS("cannot register file");a.device.register(a.rest,b);return 0}function
+lS(c,b){var
+c=a(c),b=a(b);return zz(c,b)}function
+zC(){var
 b=j.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)lR(b[a].name,b[a].content);j.jsoo_create_file=lR;j.caml_fs_tmp=[];return 0}function
-lC(){return[0]}function
-zv(a,b){return+(cS(a,b,false)>=0)}function
-f4(d,b){var
+a=0;a<b.length;a++)lS(b[a].name,b[a].content);j.jsoo_create_file=lS;j.caml_fs_tmp=[];return 0}function
+lD(){return[0]}function
+zD(a,b){return+(cS(a,b,false)>=0)}function
+f5(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=ag(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
 1:c|=b.charCodeAt(a);d=ag(d,c)}d^=e;return d}function
-zB(a,b){return f4(a,bj(b))}function
-zy(d,b){var
+zJ(a,b){return f5(a,bj(b))}function
+zG(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=ag(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
 1:c|=b[a];d=ag(d,c)}d^=e;return d}function
-lF(a){switch(a.t&6){default:bP(a);case
+lG(a){switch(a.t&6){default:bP(a);case
 0:return a.c;case
 4:return a.c}}function
-zx(b,c){var
-a=lF(c);return typeof
-a==="string"?f4(b,a):zy(b,a)}function
-zz(a){a^=a>>>16;a=ab(a,0x85ebca6b|0);a^=a>>>13;a=ab(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-zw(j,l,n,m){var
+zF(b,c){var
+a=lG(c);return typeof
+a==="string"?f5(b,a):zG(b,a)}function
+zH(a){a^=a>>>16;a=ab(a,0x85ebca6b|0);a^=a>>>13;a=ab(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+zE(j,l,n,m){var
 f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dW)d=dW;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(cU[a.caml_custom]&&cU[a.caml_custom].hash){var
 k=cU[a.caml_custom].hash(a);b=ag(b,k);c--}}else
 if(a
@@ -642,38 +642,38 @@ Array&&a[0]===(a[0]|0))switch(a[0]){case
 248:b=ag(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
 o=a.length-1<<10|a[0];b=ag(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(cZ(a)){b=zx(b,a);c--}else
-if(d$(a)){b=zB(b,a);c--}else
+if(cZ(a)){b=zF(b,a);c--}else
+if(d$(a)){b=zJ(b,a);c--}else
 if(typeof
-a==="string"){b=f4(b,a);c--}else
+a==="string"){b=f5(b,a);c--}else
 if(a===(a|0)){b=ag(b,a+a+1);c--}else
-if(a===+a){b=f3(b,a);c--}}b=zz(b);return b&0x3FFFFFFF}function
-zC(a,c,l){if(!isFinite(a)){if(isNaN(a))return az(dH);return az(a>0?k0:"-infinity")}var
+if(a===+a){b=f4(b,a);c--}}b=zH(b);return b&0x3FFFFFFF}function
+zK(a,c,l){if(!isFinite(a)){if(isNaN(a))return az(dH);return az(a>0?k1:"-infinity")}var
 j=a==0&&1/a==-Infinity?1:a>=0?0:1;if(j)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-k=d<0?h:ca,e=h;if(j)e=bM;else
+k=d<0?i:ca,e=i;if(j)e=bM;else
 switch(l){case
 43:e=ca;break;case
 32:e=be;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-i=b.indexOf(bN);if(i<0)b+=bN+ck(c,aa);else{var
-f=i+1+c;if(b.length<f)b+=ck(f-b.length,aa);else
-b=b.substr(0,f)}}return az(e+fh+b+"p"+k+d.toString(10))}function
-zJ(a){return+a.isZero()}function
-zM(a){return new
+h=b.indexOf(bN);if(h<0)b+=bN+ck(c,aa);else{var
+f=h+1+c;if(b.length<f)b+=ck(f-b.length,aa);else
+b=b.substr(0,f)}}return az(e+fi+b+"p"+k+d.toString(10))}function
+zR(a){return+a.isZero()}function
+zU(a){return new
 k(a&bf,a>>24&bf,a>>31&a2)}function
-zN(a){return a.toInt()}function
-zI(a){return+a.isNeg()}function
-zL(a){return a.neg()}function
-zG(g,c){var
-a=f_(g);if(a.signedconv&&zI(c)){a.sign=-1;c=zL(c)}var
-b=h,i=zM(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(i);c=e.quotient;b=f.charAt(zN(e.modulus))+b}while(!zJ(c));if(a.prec>=0){a.filler=be;var
-d=a.prec-b.length;if(d>0)b=ck(d,aa)+b}return f1(a,b)}function
-z3(c){var
+zV(a){return a.toInt()}function
+zQ(a){return+a.isNeg()}function
+zT(a){return a.neg()}function
+zO(g,c){var
+a=f$(g);if(a.signedconv&&zQ(c)){a.sign=-1;c=zT(c)}var
+b=i,h=zU(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(zV(e.modulus))+b}while(!zR(c));if(a.prec>=0){a.filler=be;var
+d=a.prec-b.length;if(d>0)b=ck(d,aa)+b}return f2(a,b)}function
+z$(c){var
 a=0,e=l(c),b=10,d=1;if(e>0)switch(aA(c,a)){case
 45:a++;d=-1;break;case
 43:a++;d=1;break}if(a+1<e&&aA(c,a)==48)switch(aA(c,a+1)){case
@@ -685,24 +685,24 @@ a=0,e=l(c),b=10,d=1;if(e>0)switch(aA(c,a)){case
 66:b=2;a+=2;break;case
 117:case
 85:a+=2;break}return[a,d,b]}function
-lL(a){if(a>=48&&a<=57)return a-48;if(a>=65&&a<=90)return a-55;if(a>=97&&a<=122)return a-87;return-1}function
+lM(a){if(a>=48&&a<=57)return a-48;if(a>=65&&a<=90)return a-55;if(a>=97&&a<=122)return a-87;return-1}function
 cY(f){var
-h=z3(f),c=h[0],i=h[1],d=h[2],g=l(f),j=-1>>>0,e=c<g?aA(f,c):0,b=lL(e);if(b<0||b>=d)aS(dE);var
-a=b;for(c++;c<g;c++){e=aA(f,c);if(e==95)continue;b=lL(e);if(b<0||b>=d)break;a=d*a+b;if(a>j)aS(dE)}if(c!=g)aS(dE);a=i*a;if(d==10&&(a|0)!=a)aS(dE);return a|0}function
-zQ(a){return a.slice(1)}function
-zR(d){return function(){var
+h=z$(f),c=h[0],i=h[1],d=h[2],g=l(f),j=-1>>>0,e=c<g?aA(f,c):0,b=lM(e);if(b<0||b>=d)aS(dE);var
+a=b;for(c++;c<g;c++){e=aA(f,c);if(e==95)continue;b=lM(e);if(b<0||b>=d)break;a=d*a+b;if(a>j)aS(dE)}if(c!=g)aS(dE);a=i*a;if(d==10&&(a|0)!=a)aS(dE);return a|0}function
+zY(a){return a.slice(1)}function
+zZ(d){return function(){var
 b=arguments.length;if(b>0){var
 c=new
 Array(b);for(var
 a=0;a<b;a++)c[a]=arguments[a];return aQ(d,c)}else
 return aQ(d,[undefined])}}function
-zS(a,b){return+(cS(a,b,false)<=0)}function
+z0(a,b){return+(cS(a,b,false)<=0)}function
 aK(a,d){if(a<0)cR();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-z9(b){return a(ed(b,0,b.length))}var
-zU=function(){function
+Af(b){return a(ed(b,0,b.length))}var
+z2=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -717,34 +717,34 @@ o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=lF(i);if(typeof
+e=[],h=lG(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return z9(k(e,f))}}();function
-zV(c,b,a){return zU(aP(c),b,a)}function
-zW(){return 0}var
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return Af(k(e,f))}}();function
+z3(c,b,a){return z2(aP(c),b,a)}function
+z4(){return 0}var
 a6=new
 Array();function
 cj(c){var
-a=a6[c];if(!a.opened)x("Cannot flush a closed channel");if(!a.buffer||a.buffer==h)return 0;if(a.fd&&D.fds[a.fd]&&D.fds[a.fd].output){var
+a=a6[c];if(!a.opened)x("Cannot flush a closed channel");if(!a.buffer||a.buffer==i)return 0;if(a.fd&&D.fds[a.fd]&&D.fds[a.fd].output){var
 b=D.fds[a.fd].output;switch(b.length){case
-2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=h;return 0}function
-lO(e,f){var
+2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=i;return 0}function
+lP(e,f){var
 b=a6[e],d=a(f),c=l(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
-Ab(a){var
-a=gc(a),b=j;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+Aj(a){var
+a=gd(a),b=j;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-Ac(a){var
-a=gc(a),b=j;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+Ak(a){var
+a=gd(a),b=j;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
 ee(c,e,d,a){if(D.fds===undefined)D.fds=new
 Array();a=a?a:{};var
 b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;D.fds[c]=b;if(!D.fd_last_idx||c>D.fd_last_idx)D.fd_last_idx=c;return c}function
-Ai(c,b,g){var
+Aq(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -754,33 +754,33 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)x(bj(c)+jq);if(a.text&&a.binary)x(bj(c)+kb);var
-d=lT(c),e=d.device.open(d.rest,a),f=D.fd_last_idx?D.fd_last_idx:0;return ee(f+1,lO,e,a)}ee(0,lO,new
-W(M(0)));ee(1,Ac,new
-W(M(0)));ee(2,Ab,new
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)x(bj(c)+jr);if(a.text&&a.binary)x(bj(c)+kc);var
+d=lU(c),e=d.device.open(d.rest,a),f=D.fd_last_idx?D.fd_last_idx:0;return ee(f+1,lP,e,a)}ee(0,lP,new
+W(M(0)));ee(1,Ak,new
+W(M(0)));ee(2,Aj,new
 W(M(0)));function
-zX(a){var
-c=D.fds[a];if(c.flags.wronly)x(lh+a+" is writeonly");var
+z5(a){var
+c=D.fds[a];if(c.flags.wronly)x(li+a+" is writeonly");var
 d=null;if(a==0&&c1()){var
-e=require("fs");d=function(){return az(e.readFileSync(0,ip))}}var
+e=require("fs");d=function(){return az(e.readFileSync(0,iq))}}var
 b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};a6[b.fd]=b;return b.fd}function
-lG(c){var
-b=D.fds[c];if(b.flags.rdonly)x(lh+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:h};a6[a.fd]=a;return a.fd}function
-zY(){var
+lH(c){var
+b=D.fds[c];if(b.flags.rdonly)x(li+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:i};a6[a.fd]=a;return a.fd}function
+z6(){var
 b=0;for(var
 a=0;a<a6.length;a++)if(a6[a]&&a6[a].opened&&a6[a].out)b=[0,a6[a].fd,b];return b}function
 ad(a){return a}function
-zZ(g,d,h,f){var
+z7(g,d,h,f){var
 b=a6[g];if(!b.opened)x("Cannot output to a closed channel");var
 a;if(h==0&&ay(d)==f)a=d;else{a=M(f);by(d,h,a,0,f)}var
-i=ad(a),c=bj(i),e=c.lastIndexOf(iW);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);cj(g);b.buffer+=c.substr(e+1)}return 0}function
-lH(b,a,d,c){return zZ(b,aP(a),d,c)}function
-lI(c,b){var
-d=a(String.fromCharCode(b));lH(c,d,0,1);return 0}function
-lJ(b,a){if(a==0)eb();return b%a}function
+i=ad(a),c=bj(i),e=c.lastIndexOf(iX);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);cj(g);b.buffer+=c.substr(e+1)}return 0}function
+lI(b,a,d,c){return z7(b,aP(a),d,c)}function
+lJ(c,b){var
+d=a(String.fromCharCode(b));lI(c,d,0,1);return 0}function
+lK(b,a){if(a==0)eb();return b%a}function
 ac(a,b){return+(cS(a,b,false)!=0)}function
-z1(a,b){a[0]=dG;a[1]=b;return 0}function
+z9(a,b){a[0]=dG;a[1]=b;return 0}function
 c0(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
@@ -790,42 +790,42 @@ if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return iZ;else
+if(a&&a.caml_custom)return i0;else
 return aO}function
 aL(b,c,a){if(a&&j.toplevelReloc)b=j.toplevelReloc(a);D[b+1]=c;if(a)D[a]=c}function
-ga(a,b){lK[bj(a)]=b;return 0}function
-zl(a,b){if(a===b)return 1;a.t&6&&bP(a);b.t&6&&bP(b);return a.c==b.c?1:0}function
-bS(a,b){return zl(a,b)}function
-z8(){R(fS)}function
-E(b,a){if(a>>>0>=l(b))z8();return aA(b,a)}function
+gb(a,b){lL[bj(a)]=b;return 0}function
+zt(a,b){if(a===b)return 1;a.t&6&&bP(a);b.t&6&&bP(b);return a.c==b.c?1:0}function
+bS(a,b){return zt(a,b)}function
+Ae(){S(fT)}function
+E(b,a){if(a>>>0>=l(b))Ae();return aA(b,a)}function
 e(a,b){return 1-bS(a,b)}function
-z_(){return 0x7FFFFFFF/4|0}function
-z5(){lM(D.Not_found)}function
-lP(c){var
-a=j,b=ea(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return az(a.process.env[b]);if(j.jsoo_static_env&&j.jsoo_static_env[b])return az(j.jsoo_static_env[b]);z5()}function
-z$(){if(j.crypto)if(typeof
+Ag(){return 0x7FFFFFFF/4|0}function
+Ab(){lN(D.Not_found)}function
+lQ(c){var
+a=j,b=ea(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return az(a.process.env[b]);if(j.jsoo_static_env&&j.jsoo_static_env[b])return az(j.jsoo_static_env[b]);Ab()}function
+Ah(){if(j.crypto)if(typeof
 j.crypto.getRandomValues==="function"){var
 a=new(j.Uint32Array)(1);j.crypto.getRandomValues(a);return[0,a[0]]}else
 if(j.crypto.randomBytes==="function"){var
 b=j.crypto.randomBytes(4),a=new(j.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-gb(a){var
+gc(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
 Y(b,a){return{joo_tramp:b,joo_args:a}}function
-lN(a){return a}function
+lO(a){return a}function
 aT(a){if(a
 instanceof
 Array)return a;if(j.RangeError&&a
 instanceof
-j.RangeError&&a.message&&a.message.match(/maximum call stack/i))return lN(D.Stack_overflow);if(j.InternalError&&a
+j.RangeError&&a.message&&a.message.match(/maximum call stack/i))return lO(D.Stack_overflow);if(j.InternalError&&a
 instanceof
-j.InternalError&&a.message&&a.message.match(/too much recursion/i))return lN(D.Stack_overflow);if(a
+j.InternalError&&a.message&&a.message.match(/too much recursion/i))return lO(D.Stack_overflow);if(a
 instanceof
-j.Error&&bQ(fl))return[0,bQ(fl),a];return[0,D.Failure,az(String(a))]}function
-zP(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-zt(b){var
-a=h;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&zP(b[1]))var
+j.Error&&bQ(fm))return[0,bQ(fm),a];return[0,D.Failure,az(String(a))]}function
+zX(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+zB(b){var
+a=i;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&zX(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
@@ -837,25 +837,25 @@ instanceof
 a3)a+=dX+c.toString()+dX;else
 if(typeof
 c=="string")a+=dX+c.toString()+dX;else
-a+=jO}a+=")"}else
+a+=jP}a+=")"}else
 if(b[0]==J)a+=b[1];return a}function
-lB(a){if(a
+lC(a){if(a
 instanceof
 Array&&(a[0]==0||a[0]==J)){var
-c=bQ(iM);if(c)c(a,false);else{var
-d=zt(a),b=bQ(io);if(b)b(0);j.console.error(fw+d+iW)}}else
+c=bQ(iN);if(c)c(a,false);else{var
+d=zB(a),b=bQ(ip);if(b)b(0);j.console.error(fx+d+iX)}}else
 throw a}function
-z7(){var
-a=j;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){lB(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)lB(a.error)})}z7();function
+Ad(){var
+a=j;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){lC(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)lC(a.error)})}Ad();function
 b(a,b){return a.length==1?a(b):aQ(a,[b])}function
 n(a,b,c){return a.length==2?a(b,c):aQ(a,[b,c])}function
-ig(a,b,c,d){return a.length==3?a(b,c,d):aQ(a,[b,c,d])}function
-ze(a,b,c,d,e){return a.length==4?a(b,c,d,e):aQ(a,[b,c,d,e])}function
-fc(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):aQ(a,[b,c,d,e,f])}function
-zd(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):aQ(a,[b,c,d,e,f,g,h])}zu();var
-eg=[J,a(k$),-1],gh=[J,a(iQ),-2],gf=[J,a(fk),-3],ge=[J,a(jK),-4],bk=[J,a(j2),-7],gg=[J,a(jc),-8],eh=[J,a(j6),-9],y=[J,a(kL),-11],gi=[J,a(im),-12],yZ=[4,0,0,0,[12,45,[4,0,0,0,0]]],eu=[0,[11,a('File "'),[2,0,[11,a('", line '),[4,0,0,0,[11,a(jj),[4,0,0,0,[12,45,[4,0,0,0,[11,a(": "),[2,0,0]]]]]]]]]],a('File "%s", line %d, characters %d-%d: %s')],y0=[0,[0,[0,[0,[0,0]]]]],y1=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,y0]]]]]]]]]]],y2=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,y1]]]]]]]]]]],y3=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,y2]]]]]]]]]]],y4=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,y3]]]]]]]]]]],y5=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,y4]]]]]]]]]]],hd=[0,[0,0,0],0,0],y6=[1,0],y7=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,y6]]]]]]]]]]],y8=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,y7]]]]]]]]]]],y9=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,y8]]]]]]]]]]],y_=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,y9]]]]]]]]]]],y$=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,y_]]]]]]]]]]],za=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,y$]]]]]]]]]]],zb=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,za]]]]]]]]]]],zc=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,zb]]]]]]]]]]],dn=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,zc]]]]]]]]]]],aX=[0,0,0],dA=a("vectors that need a boundary of probability 0");aL(11,gi,im);aL(10,y,kL);aL(9,[J,a(jB),kW],jB);aL(8,eh,j6);aL(7,gg,jc);aL(6,bk,j2);aL(5,[J,a(kx),-6],kx);aL(4,[J,a(iY),-5],iY);aL(3,ge,jK);aL(2,gf,fk);aL(1,gh,iQ);aL(0,eg,k$);var
-lY=a("%.12g"),lX=a(bN),lV=a(jL),lW=a(jT),lZ=a("option is None"),l1=a("\\\\"),l2=a("\\'"),l3=a("\\b"),l4=a("\\t"),l5=a("\\n"),l6=a("\\r"),l9=a(" is not an Unicode scalar value"),l_=a(kG),mc=a("List.exists2"),md=a("List.combine"),ma=a("nth"),mb=a("List.nth"),l$=a("hd"),mg=a("String.blit / Bytes.blit_string"),mf=a("Bytes.blit"),me=a("String.sub / Bytes.sub"),ml=a("String.contains_from / Bytes.contains_from"),mi=a(h),mh=a("String.concat"),mn=a("Array.fill"),mo=a("CamlinternalLazy.Undefined"),mw=[0,a(dS),138,19],mv=[0,a(dS),171,8],mu=a("Buffer.add: cannot grow buffer"),mt=[0,a(dS),93,2],ms=[0,a(dS),94,2],mF=a("%c"),mG=a("%s"),mH=a(ii),mI=a(i$),mJ=a(jE),mK=a(iC),mL=a("%f"),mM=a("%B"),mN=a("%{"),mO=a("%}"),mP=a("%("),mQ=a("%)"),mR=a("%a"),mS=a("%t"),mT=a("%?"),mU=a("%r"),mV=a("%_r"),mW=[0,a(Q),850,23],m7=[0,a(Q),814,21],mZ=[0,a(Q),815,21],m8=[0,a(Q),818,21],m0=[0,a(Q),819,21],m9=[0,a(Q),822,19],m1=[0,a(Q),823,19],m_=[0,a(Q),826,22],m2=[0,a(Q),827,22],m$=[0,a(Q),831,30],m3=[0,a(Q),832,30],m5=[0,a(Q),836,26],mX=[0,a(Q),837,26],m6=[0,a(Q),846,28],mY=[0,a(Q),847,28],m4=[0,a(Q),851,23],oc=a(jz),oa=[0,a(Q),1558,4],ob=a("Printf: bad conversion %["),od=[0,a(Q),1626,39],oe=[0,a(Q),1649,31],of=[0,a(Q),1650,31],og=a("Printf: bad conversion %_"),oh=a(jr),oi=a(jG),oj=a(jr),ok=a(jG),n_=a(dH),n8=a("neg_infinity"),n9=a(k0),n7=a(bN),n2=[0,fi],nQ=a("%+nd"),nR=a("% nd"),nT=a("%+ni"),nU=a("% ni"),nV=a("%nx"),nW=a("%#nx"),nX=a("%nX"),nY=a("%#nX"),nZ=a("%no"),n0=a("%#no"),nP=a("%nd"),nS=a(jE),n1=a("%nu"),nD=a("%+ld"),nE=a("% ld"),nG=a("%+li"),nH=a("% li"),nI=a("%lx"),nJ=a("%#lx"),nK=a("%lX"),nL=a("%#lX"),nM=a("%lo"),nN=a("%#lo"),nC=a("%ld"),nF=a(i$),nO=a("%lu"),nq=a("%+Ld"),nr=a("% Ld"),nt=a("%+Li"),nu=a("% Li"),nv=a("%Lx"),nw=a("%#Lx"),nx=a("%LX"),ny=a("%#LX"),nz=a("%Lo"),nA=a("%#Lo"),np=a("%Ld"),ns=a(iC),nB=a("%Lu"),nd=a("%+d"),ne=a("% d"),ng=a("%+i"),nh=a("% i"),ni=a("%x"),nj=a("%#x"),nk=a(kG),nl=a("%#X"),nm=a("%o"),nn=a("%#o"),nc=a(fE),nf=a(ii),no=a(jz),mx=a("@]"),my=a("@}"),mz=a("@?"),mA=a("@\n"),mB=a("@."),mC=a("@@"),mD=a("@%"),mE=a("@"),na=a("CamlinternalFormat.Type_mismatch"),oo=a(h),op=[0,[11,a(bL),[2,0,[2,0,0]]],a(", %s%s")],oO=[0,[11,a(fw),[2,0,[12,10,0]]],a(kJ)],oP=[0,[11,a("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],a("Fatal error in uncaught exception handler: exception %s\n")],oN=a("Fatal error: out of memory in uncaught exception handler"),oL=[0,[11,a(fw),[2,0,[12,10,0]]],a(kJ)],oH=[0,[2,0,[12,10,0]],a("%s\n")],oz=a("Raised at"),oA=a("Re-raised at"),oB=a("Raised by primitive operation at"),oC=a("Called from"),oD=a(" (inlined)"),oF=a(h),oE=[0,[2,0,[12,32,[2,0,[11,a(' in file "'),[2,0,[12,34,[2,0,[11,a(", line "),[4,0,0,0,[11,a(jj),yZ]]]]]]]]]],a('%s %s in file "%s"%s, line %d, characters %d-%d')],oG=[0,[2,0,[11,a(" unknown location"),0]],a("%s unknown location")],ou=a("Out of memory"),ov=a("Stack overflow"),ow=a("Pattern matching failed"),ox=a("Assertion failed"),oy=a("Undefined recursive module"),oq=[0,[12,40,[2,0,[2,0,[12,41,0]]]],a("(%s%s)")],or=a(h),os=a(h),ot=[0,[12,40,[2,0,[12,41,0]]],a("(%s)")],on=[0,[4,0,0,0,0],a(fE)],ol=[0,[3,0,0],a("%S")],om=a(jO),oI=[0,a(h),a("(Cannot print locations:\n bytecode executable program file not found)"),a("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),a("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),a("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],oQ=a(kv),oU=a("Hashtbl: unsupported hash table format"),yX=a("OCAMLRUNPARAM"),yV=a("CAMLRUNPARAM"),oR=a(h),oV=a("Jsoo_runtime.Error.Exn"),oW=a(fl),oY=a("Steps.Too_many"),pt=[0,0,0],px=[0,0,0],py=[0,0,0],pC=[0,0,0],pD=[0,0,0],pI=[0,0,0],pJ=[0,[0,[0,[0,0,0],0,0],0]],pL=[0,[0,[0,0],0],0],pM=[0,0,0],pN=[0,0,0],pO=[0,[0,[1,0],0],0],pP=[0,0,0],pQ=[0,[0,[0,0],0],0],pR=[0,0,0],pS=[0,0,0],qi=[0,0,0],qk=[0,0,0],ql=[0,0],qE=[0,0,0],qU=[0,0,0],q2=[0,[0,0,0],[0,0,0]],q$=[0,0,0],ra=[0,[0,0],0],rb=[0,[0,0],0],rn=[0,0,0],rm=[0,[0,0],0],ri=[0,[0,0],0],rj=[0,[0,0],0],rk=[0,[0,0],0],rg=[0,0,0],rh=[0,0,0],re=[0,[0,0],0],rf=[0,[0,0],0],rc=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,y5]]]]]]]]]]],rd=[0,0],q_=[0,0,0],q9=[0,0,0],q8=[0,[0,[0,0],0],0],q7=[0,0,[0,[0,0],0],0,0,0],q6=[0,0,0],q3=[0,0,0],q4=[0,0,0],q5=[0,0,0],q0=[0,0,0],q1=[0,0,0],qZ=[0,0,0],qY=[0,0,0],qX=[0,0,0],qW=[0,0,0],qV=[0,0,0],qT=[0,0,0],qS=[0,0,0],qP=[0,[0,0],[1,0]],qR=[0,[0,0],0],qQ=[0,[0,0],0],qN=[0,0,0],qM=[0,0,0],qO=[0,0,[0,1,0]],qL=[0,0],qK=[0,0,0],qJ=[0,0,0],qH=[0,0,0],qI=[0,0,0],qG=[0,0],qF=[0,[0,0],0],qD=[0,0,0],qC=[0,0,0],qA=[0,0,0],qB=[0,0,0],qw=[0,0,0],qx=[0,[0,0],0],qy=[0,0,0],qz=[0,0,0],qv=[0,[1,0],0],qt=[0,[1,0],0],qu=[0,[0,0],0],qs=[0,0,0],qr=[0,0,0],qq=[0,0,0],qm=[0,0,0],qn=[0,0,0],qj=[0,0],qh=[0,0,0],qg=[0,0,0],qf=[0,0,0],qe=[0,0,0],qd=[0,0,0],qb=[0,0,0],p$=[0,0,0],qa=[0,0,0],p_=[0,[0,0,0],0],p9=[0,[0,0,0],0],p8=[0,0],p6=[0,[0,0,0],0],p7=[0,[0,0,0],0],p4=[0,0,[0,1,0]],p5=[0,0,0],p2=[0,[0,0,0],[0,0,0]],p3=[0,0,0],p1=[0,0],p0=[0,0,0],pZ=[0,0,0],pY=[0,0,0],pX=[0,0,0],pW=[0,0,0],pV=[0,0,0],pT=[0,[1,0],0],pK=[0,0,0],pH=[0,0,0],pG=[0,0,0],pF=[0,0,0],pE=[0,0,0],pB=[0,0,0],pA=[0,0,0],ps=[0,0,0],pd=[0,[1,0]],pe=[0,0,[0,0]],pf=[0,[0,0],0],pg=[0,0],ph=[0,[1,0]],pi=[0,[1,0]],pj=[0,0],pk=[0,[1,0]],pl=[0,[1,0]],pm=[0,[1,0]],pn=[0,0],po=[0,[1,0]],pp=[0,0,0],pq=[0,0],pr=[0,0],pb=[0,0],pc=[1,0],pa=[1,0],o$=[0,0],o3=[1,0],o4=[1,0],o5=[0,0],o7=[0,0],o9=[0,0,0],o_=[0,0],o6=[0,0],rS=[0,[11,a("unknown field "),[2,0,0]],a("unknown field %s")],rR=[0,[11,a(ih),0],a(ih)],rQ=[0,[11,a(k5),0],a(k5)],rP=[0,[11,a(iA),0],a(iA)],rO=[0,[11,a("the field "),[2,0,[11,a(" is missing"),0]]],a("the field %s is missing")],rN=[0,[11,a("there is no object that has "),[2,0,0]],a("there is no object that has %s")],rJ=[0,[11,a("no number at character "),[4,0,0,0,0]],a("no number at character %d")],rI=[0,[11,a("a key twice: "),[2,0,0]],a("a key twice: %s")],rD=[0,[11,a(cd),[4,0,0,0,[11,a(jh),0]]],a(k3)],rG=[0,1],rH=a(jL),rE=a("null"),rK=[0,0],rL=a(jT),rF=[0,[11,a("no value at character "),[4,0,0,0,0]],a("no value at character %d")],rC=[0,[11,a("a control character, or the end, in a text at character "),[4,0,0,0,0]],a("a control character, or the end, in a text at character %d")],rB=[0,[11,a(dM),0],a(dM)],rA=[0,[11,a(dM),0],a(dM)],rz=[0,[11,a("no escape at character "),[4,0,0,0,0]],a("no escape at character %d")],rw=[0,[11,a(il),0],a(il)],rx=[0,[11,a("no escape: "),[2,0,0]],a("no escape: %s")],ry=a(fh),rv=[0,[1,[11,a(" is expected at character "),[4,0,0,0,0]]],a("%C is expected at character %d")],ru=[0,[11,a("a text of more than "),[4,0,0,0,[11,a(" characters"),0]]],a("a text of more than %d characters")],rM=[0,[11,a("something follows the end, at character "),[4,0,0,0,0]],a("something follows the end, at character %d")],rq=a("..."),ro=a("Json.Unreadable"),rp=a("Json.Uncovered"),r6=[0,[1,0],0],r7=[0,0],r4=a(cQ),r5=a(h),r3=[0,[11,a("its numbers have a common denominator of more than "),[4,0,0,0,[11,a(" bits"),0]]],a("its numbers have a common denominator of more than %d bits")],r1=[0,[11,a(fI),[2,0,0]],a(fG)],r2=[0,[11,a(fI),[2,0,0]],a(fG)],rW=a(h),rY=a(aa),rX=[0,[11,a(fI),[2,0,0]],a(fG)],rV=[0,[11,a("a whole number from 0 to "),[4,0,0,0,[11,a(" is expected"),0]]],a("a whole number from 0 to %d is expected")],rT=a(h),rU=a(aa),sr=[0,[11,a(jJ),0],a(jJ)],sd=[0,[11,a(iX),0],a(iX)],sf=a("bool"),sg=a("dict"),sh=a("exception"),si=a(fV),sj=a(lg),sk=a("list"),sl=a("none"),sm=a("str"),sn=a("tuple"),so=a("-inf"),sp=a(k_),sq=a(dH),se=[0,[11,a(k1),0],a(k1)],su=a(cQ),ss=a(fV),st=a(lg),sK=a(fL),sz=[0,[11,a("node "),[4,0,0,0,[11,a(" is no later node that is free"),0]]],a("node %d is no later node that is free")],sA=[0,[11,a("a path has more than "),[4,0,0,0,[11,a(" conditions or draws"),0]]],a("a path has more than %d conditions or draws")],sB=a(fq),sC=[0,a(fq),[0,a(dD),[0,a(d2),0]]],sG=a(fq),sD=[0,[11,a(jp),0],a(jp)],sE=a(d2),sF=a(dD),sH=a(fL),sI=a(fL),sJ=[0,[11,a(j8),0],a(j8)],sL=a(fm),sM=[0,a(fK),[0,a(fm),[0,a(fW),0]]],sN=[0,a(fr),85,98],sO=a(fJ),sP=[0,a(fK),[0,a(fJ),0]],sQ=[0,a(fr),86,97],sR=[0,a(ix),[0,a(fW),0]],sS=[0,a(fr),87,73],sT=a(fP),sU=[0,a(fP),[0,a(d2),0]],sV=a(fP),sW=a(d2),sX=[0,[11,a(k2),0],a(k2)],sy=[0,[11,a(jk),0],a(jk)],sY=[1,a(aa)],sZ=[0,[11,a(kN),0],a(kN)],sw=[0,[11,a(iO),0],a(iO)],sb=[0,[11,a(iS),0],a(iS)],sc=a(cQ),sa=[0,[11,a(iv),0],a(iv)],r$=[0,[11,a(jb),[2,0,[11,a(k7),0]]],a(iV)],r9=a(kv),r8=[0,[11,a(jb),[2,0,[11,a(k7),0]]],a(iV)],sv=[0,[0,a(jN),0],[0,[0,a("exponential"),1],[0,[0,a("gumbel"),2],[0,[0,a("uniform"),3],[0,[0,a(ij),4],0]]]]],t7=a(fm),t8=a(bL),tX=a(h),t5=[0,[11,a(bL),[4,0,0,0,[11,a(fO),0]]],a(fz)],tY=a("are replaced"),t2=a("is replaced"),t3=a("come or go"),t4=a("comes or goes"),tZ=[0,[11,a("all records of one person, named by "),[2,0,[12,44,0]]],a("all records of one person, named by %s,")],t1=a("one record"),t0=[0,[11,a("any number of records, where "),[2,0,[12,32,[2,0,[2,0,0]]]]],a("any number of records, where %s %s%s")],tG=a(dN),tH=a(dO),tI=a(fN),tQ=a(h),tS=[0,[11,a(bL),[4,0,0,0,[11,a(fO),0]]],a(fz)],tR=[0,[11,a("one query moves by at most 1"),[2,0,0]],a("one query moves by at most 1%s")],tT=a(h),tV=[0,[11,a(bL),[4,0,0,0,[11,a(fO),0]]],a(fz)],tU=[0,[11,a("all queries move in one direction by at most 1"),[2,0,0]],a("all queries move in one direction by at most 1%s")],tW=[0,[11,a("each query moves by at most "),[4,0,0,0,0]],a("each query moves by at most %d")],tJ=[0,[11,a("the queries move by at most "),[4,0,0,0,[11,a(" in sum"),0]]],a("the queries move by at most %d in sum")],tK=a(kF),tP=a(kd),tN=[0,[4,0,0,0,[11,a(" queries"),0]],a("%d queries")],tL=a("1 query"),tO=a("any number of queries"),tM=[0,[2,0,[11,a(bL),[2,0,[11,a(" numbers, where "),[2,0,0]]]]],a("%s, %s numbers, where %s")],tv=[0,a(dZ),[0,a(fu),[0,a(d0),[0,a(dV),[0,a(fR),[0,a(cO),0]]]]]],tw=[2,a(fj)],tx=a(dZ),ty=[0,[11,a(kX),0],a(kX)],tz=[1,a(cQ)],tA=a(fu),tB=[0,[11,a(dU),0],a(dU)],tC=a(dV),tD=[0,a(aY),[0,a(iz),0]],tE=a(aY),tF=a(iz),tj=a(fR),tk=[0,a(dI),[0,a(iF),[0,a(dL),[0,a(jZ),[0,a(fX),0]]]]],tl=[2,a("records")],tm=a(dI),tn=[0,[11,a(kY),0],a(kY)],to=a(iF),tt=a("add-remove"),tu=a("replace"),tp=[0,[11,a(i8),0],a(i8)],tq=a(dL),tr=[0,[11,a(dT),0],a(dT)],ts=a(jZ),s4=a(fR),s5=[0,a(dI),[0,a(jS),[0,a(bi),[0,a(la),[0,a(dL),[0,a(fX),0]]]]]],s6=[2,a(fv)],s7=a(dI),s8=[0,[11,a(k9),0],a(k9)],s9=a(jS),ti=a("any"),s_=[0,[11,a(ll),0],a(ll)],th=[0,[11,a(iE),0],a(iE)],s$=a(bi),tf=a(kF),tg=a(kd),ta=[0,[11,a(k8),0],a(k8)],tb=a(la),tc=a(dL),td=[0,[11,a("no movement: "),[2,0,0]],a("no movement: %s")],te=[0,[11,a(dT),0],a(dT)],s0=a(fX),s1=[0,[11,a(kg),0],a(kg)],s2=[0,a(dN),[0,a(fN),[0,a(dO),[0,a(jC),0]]]],uY=[0,[11,a(lf),0],a(lf)],uV=[0,[11,a(ja),0],a(ja)],uU=[0,a(d5),[0,a(kj),0]],uW=a(kj),uX=a(d5),uO=[0,a(fx),0],uP=a(fx),uQ=[0,[11,a(cd),[4,0,0,0,[11,a(" couplings"),0]]],a("more than %d couplings")],uK=a(fx),uF=[0,a(j$),[0,a(fg),[0,a(kz),0]]],uG=a(cO),uH=a(fg),uI=[0,[11,a(cd),[4,0,0,0,[11,a(" states"),0]]],a("more than %d states")],uJ=a(kz),uL=a(fN),uM=a(jC),uN=[0,[11,a(ky),0],a(ky)],uR=[0,[11,a(kC),0],a(kC)],uS=a(dN),uT=a(dO),uZ=[0,[11,a(iR),0],a(iR)],uy=[0,[11,a(jI),0],a(jI)],uz=[0,[11,a("there is no state "),[4,0,0,0,0]],a("there is no state %d")],uE=a(iD),uB=[0,a(aY),[0,a(ik),[0,a(iD),0]]],uC=a(aY),uD=a(ik),uw=[0,[11,a("a state of more than "),[4,0,0,0,[11,a(" numbers"),0]]],a("a state of more than %d numbers")],ux=a(fg),uA=a(j$),uq=[0,a(d6),[0,a(jn),[0,a(d5),[0,a(jf),0]]]],ur=a(jf),us=a(d5),ut=a(jn),uu=[0,[11,a(kK),0],a(kK)],uv=a(d6),uk=[0,a(ki),[0,a(cf),[0,a(cP),[0,a(kM),0]]]],ul=a(kM),um=a(cf),un=a(ki),ui=[0,a(cf),[0,a(cP),0]],uj=a(cf),uh=a(cP),ua=a(bh),ub=[0,a(bh),0],uc=a(bh),ud=[0,a(a1),[0,a(kt),[0,a(d6),[0,a(bw),0]]]],ue=a(kt),uf=a(d6),ug=[0,[11,a(i1),0],a(i1)],uo=a(bw),up=a(a1),u4=[0,0,0],wa=a(bi),wb=[0,a(bi),0],wc=[0,a(d4),[0,a(jU),0]],wd=a(dN),we=a(dO),wf=a(bi),wh=a(fC),wg=[0,[11,a(it),0],a(it)],v5=[0,a(iu),[0,a(jP),[0,a(i2),[0,a(iy),0]]]],v6=a(iy),v7=a(i2),v8=a(jP),v9=a(iu),v3=[0,[11,a(kQ),0],a(kQ)],vT=[0,[11,a(iU),0],a(iU)],vU=a(bh),vV=[0,a(bh),0],vW=a(bh),vX=[0,a(a1),0],vY=a(a1),v0=a(fV),vZ=[0,[11,a(kT),0],a(kT)],vR=a(fC),v$=a(jY),vS=a(d4),v1=a(d4),v2=[0,[11,a("a value of more than "),[4,0,0,0,[11,a(" leaves"),0]]],a("a value of more than %d leaves")],v4=a(fC),v_=a(jY),vN=a(jU),vO=a(d4),vP=[0,[11,a("a sum of more than "),[4,0,0,0,[11,a(" whole-number points"),0]]],a("a sum of more than %d whole-number points")],vQ=a(cO),vI=a(fW),vJ=a(fJ),vH=[0,[11,a(jM),0],a(jM)],vG=a(ko),vK=[0,[11,a("class "),[4,0,0,0,[11,a(" lists what is no leaf there"),0]]],a("class %d lists what is no leaf there")],vL=[0,[11,a(iK),0],a(iK)],vM=[0,[11,a("no leaf belongs to class "),[4,0,0,0,0]],a("no leaf belongs to class %d")],vq=a(bh),vr=[0,a(bh),0],vs=a(bh),vt=a(a1),vu=a(fd),vv=a(fd),vw=[0,a(a1),[0,a(fd),0]],vy=[0,[11,a(i_),[4,0,0,0,[11,a(" is not listed inside of its class"),0]]],a("leaf %d is not listed inside of its class")],vx=[0,[11,a(j4),0],a(j4)],vz=a(bK),vE=a(bw),vA=a(bK),vB=a(bK),vD=a(bw),vC=a(a1),vF=[0,a(a1),0],vn=a(bK),vo=a(bK),vp=a(bw),vd=a(bK),ve=a(bK),vm=a(bw),vf=a(jg),vg=a(jF),vh=a(ko),vi=a("reason"),vj=a(jg),vk=a("reasons"),vl=a(jF),u$=a(a1),va=a(a1),vb=[0,[11,a(i_),[4,0,0,0,[11,a(" of a class is listed twice"),0]]],a("leaf %d of a class is listed twice")],u8=[0,[11,a(ln),0],a(ln)],u5=[0,a(fv),[0,a(kf),[0,a(bw),0]]],u6=a(fv),u7=a(kf),u9=a(bw),u_=[0,[11,a("parts of more than "),[4,0,0,0,[11,a(" shifts together"),0]]],a("parts of more than %d shifts together")],u1=[0,a(cf),[0,a(cP),0]],u2=a(cP),u3=a(cf),wU=[0,a(d0),[0,a(kI),[0,a(i0),0]]],wV=a(i0),wW=a(d0),wZ=a("abs"),w0=a("among"),w1=a("clip"),w2=[0,[11,a(j1),0],a(j1)],wX=[0,[11,a(kr),0],a(kr)],wY=a(kI),wQ=[0,[11,a(cd),[4,0,0,0,[11,a(jh),0]]],a(k3)],wR=a("ball"),wS=[0,[11,a(iL),0],a(iL)],wT=[0,a(jQ),[0,a(kl),0]],w3=a(jQ),w4=a(kl),xZ=[0,[11,a(kp),0],a(kp)],xY=[0,[11,a(cd),[4,0,0,0,[11,a(" kinds of records"),0]]],a("more than %d kinds of records")],xW=a("releases of a path"),xO=a(aY),xy=[1,a(cQ)],xz=a(fu),xA=[0,[11,a(dU),0],a(dU)],xB=a(jt),xC=[0,[11,a(lk),0],a(lk)],xD=a("given"),xE=[0,[11,a(k6),0],a(k6)],xF=[0,a(le),[0,a(kk),[0,a(fs),[0,a(fM),[0,a(d7),[0,a(fp),0]]]]]],xG=[2,a(kn)],xH=a(le),xI=[0,[11,a(i3),0],a(i3)],xJ=[2,a(aa)],xK=a(kk),xL=[0,[11,a(jH),0],a(jH)],xM=a(fs),xN=a(fs),xP=[0,[11,a(j_),0],a(j_)],xQ=a(fM),xR=a(fM),xS=a(d7),xT=a(d7),xU=a(fp),xV=a(fp),xX=[0,[11,a(jR),0],a(jR)],x0=[0,[11,a(jx),0],a(jx)],x1=a(cO),xu=[0,a(ju),[0,a(dY),0]],xv=a(ju),xw=a(dY),xx=[0,[11,a(lc),0],a(lc)],w_=[0,a(jy),[0,a(dD),[0,a(bi),[0,a(js),[0,a(dY),[0,a(ka),[0,a(fQ),0]]]]]]],w$=a(ka),xa=a(jy),xb=a(ij),xc=a(jN),xd=a("randomised_response"),xe=a("select"),xr=[0,0],xs=[0,4],xf=[0,[11,a("releases of the law "),[2,0,0]],a("releases of the law %s")],xq=[0,[11,a("no law: "),[2,0,0]],a("no law: %s")],xg=a(fQ),xh=a(dD),xi=[0,[11,a(lb),0],a(lb)],xj=a(dY),xk=a(js),xp=[0,[11,a(i5),0],a(i5)],xl=a(bi),xm=[0,[11,a(kS),0],a(kS)],xn=[0,[11,a(jl),0],a(jl)],xo=[0,[11,a(iB),0],a(iB)],w6=a(fQ),w7=[0,a(i9),0],w8=a(i9),w9=[0,[11,a(jD),0],a(jD)],wK=[0,a(ku),[0,a(dP),[0,a(dC),0]]],wL=a(ku),wM=a("conditions"),wN=a(dP),wO=a(dC),wP=[0,[11,a(kZ),0],a(kZ)],wD=a(fK),wE=a(ix),wF=a("=="),wG=a(ff),wJ=[0,[11,a(ks),0],a(ks)],wH=[0,[11,a("no test: "),[2,0,0]],a("no test: %s")],wI=[0,[11,a(kc),0],a(kc)],wC=[0,[11,a(jw),0],a(jw)],wy=a("values of a column"),wr=[0,a(aY),[0,a(dP),[0,a(dC),[0,a(bi),[0,a(ff),0]]]]],ws=a(aY),wt=a(dP),wu=a(dC),wv=a(ff),ww=[0,[11,a(iJ),0],a(iJ)],wx=a(bi),wA=[0,[11,a(kw),0],a(kw)],wB=[0,[11,a(jv),0],a(jv)],wz=[0,[11,a(j7),0],a(j7)],wn=a("number"),wo=a("text"),wp=a("truth"),wm=[0,[11,a(j0),0],a(j0)],wl=[0,[11,a(jo),0],a(jo)],wk=[0,[11,a(cd),[4,0,0,0,[12,32,[2,0,0]]]],a("more than %d %s")],w5=[0,a("gaussian"),[0,a("discrete_gaussian"),[0,a("noisy_max"),[0,a("laplace_threshold"),[0,a("propose_test_release"),[0,a("truncated_laplace"),[0,a("above_threshold"),0]]]]]]],yL=a(cO),yM=a(h),yN=a(h),yT=a(" with "),yO=a(aY),yP=a(dV),yQ=[0,[11,a("\xce\xb5 \xe2\x89\xa4 "),[2,0,[11,a(" for "),[2,0,[2,0,[11,a(", for "),[2,0,0]]]]]]],a("\xce\xb5 \xe2\x89\xa4 %s for %s%s, for %s")],yS=a("the certificate does not show "),yR=a("; the certificate shows "),yI=a("it cannot be read: "),yJ=[0,2,a("it takes more steps than a page may")],yK=[0,2,a("it is nested too deeply")],yu=a(fj),yv=a(dZ),yw=[0,[11,a(is),0],a(is)],yx=a(d0),yy=a(jt),yz=a("fold"),yA=a("moves"),yB=a(d7),yC=a("selection"),yD=a("tree"),yG=a("a gain by sampling, or the odds of a report, that need more digits"),yE=[0,[11,a("a kind that is not known: "),[2,0,0]],a("a kind that is not known: %s")],yF=[0,[11,a("kind "),[2,0,0]],a("kind %s")],ye=a(aY),yf=a(dV),yg=a(aY),yh=a("target"),yi=[0,a("the certificate is of another mechanism")],yj=[2,a(kn)],yk=a("parameter"),ym=[2,a(li)],yn=a("side"),yl=[0,a("the bound that is stated is no upper bound of epsilon")],yo=a("value"),yr=a("exact"),ys=[0,a(kB)],yq=[0,a(kB)],yp=[0,a("the bound that is stated is no number")],x6=a(fj),x7=a(dZ),x8=a("evidence"),x9=a("proof"),x_=a("certificate"),yc=[0,[11,a(jX),0],a(jX)],x$=a(li),ya=[0,[11,a(lj),0],a(lj)],yb=[0,[11,a(kq),0],a(kq)],yd=[0,[11,a(k4),0],a(k4)],x2=a("PROVED"),x3=a("REFUSED"),x4=a("NOT COVERED"),yU=a("dpaudit_check");function
+ih(a,b,c,d){return a.length==3?a(b,c,d):aQ(a,[b,c,d])}function
+zm(a,b,c,d,e){return a.length==4?a(b,c,d,e):aQ(a,[b,c,d,e])}function
+fd(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):aQ(a,[b,c,d,e,f])}function
+zl(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):aQ(a,[b,c,d,e,f,g,h])}zC();var
+eg=[J,a(la),-1],gi=[J,a(iR),-2],gg=[J,a(fl),-3],gf=[J,a(jL),-4],bk=[J,a(j3),-7],gh=[J,a(jd),-8],eh=[J,a(j7),-9],y=[J,a(kM),-11],gj=[J,a(io),-12],y4=[4,0,0,0,[12,45,[4,0,0,0,0]]],eu=[0,[11,a('File "'),[2,0,[11,a('", line '),[4,0,0,0,[11,a(jk),[4,0,0,0,[12,45,[4,0,0,0,[11,a(": "),[2,0,0]]]]]]]]]],a('File "%s", line %d, characters %d-%d: %s')],y5=[0,[0,[0,[0,0]]]],y6=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,y5]]]]]]]]]]],y7=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,y6]]]]]]]]]]],y8=[0,[0,[0,[0,[0,0]]]]],y9=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,y8]]]]]]]]]]],y_=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,y9]]]]]]]]]]],y$=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,y_]]]]]]]]]]],za=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,y$]]]]]]]]]]],zb=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,za]]]]]]]]]]],he=[0,[0,0,0],0,0],zc=[1,0],zd=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,zc]]]]]]]]]]],ze=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,zd]]]]]]]]]]],zf=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,ze]]]]]]]]]]],zg=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,zf]]]]]]]]]]],zh=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,zg]]]]]]]]]]],zi=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,zh]]]]]]]]]]],zj=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,zi]]]]]]]]]]],zk=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,zj]]]]]]]]]]],dn=[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,[1,zk]]]]]]]]]]],aX=[0,0,0],dA=a("vectors that need a boundary of probability 0");aL(11,gj,io);aL(10,y,kM);aL(9,[J,a(jC),kX],jC);aL(8,eh,j7);aL(7,gh,jd);aL(6,bk,j3);aL(5,[J,a(ky),-6],ky);aL(4,[J,a(iZ),-5],iZ);aL(3,gf,jL);aL(2,gg,fl);aL(1,gi,iR);aL(0,eg,la);var
+lZ=a("%.12g"),lY=a(bN),lW=a(jM),lX=a(jU),l0=a("option is None"),l2=a("\\\\"),l3=a("\\'"),l4=a("\\b"),l5=a("\\t"),l6=a("\\n"),l7=a("\\r"),l_=a(" is not an Unicode scalar value"),l$=a(kH),md=a("List.exists2"),me=a("List.combine"),mb=a("nth"),mc=a("List.nth"),ma=a("hd"),mh=a("String.blit / Bytes.blit_string"),mg=a("Bytes.blit"),mf=a("String.sub / Bytes.sub"),mm=a("String.contains_from / Bytes.contains_from"),mj=a(i),mi=a("String.concat"),mo=a("Array.fill"),mp=a("CamlinternalLazy.Undefined"),mx=[0,a(dS),138,19],mw=[0,a(dS),171,8],mv=a("Buffer.add: cannot grow buffer"),mu=[0,a(dS),93,2],mt=[0,a(dS),94,2],mG=a("%c"),mH=a("%s"),mI=a(ij),mJ=a(ja),mK=a(jF),mL=a(iD),mM=a("%f"),mN=a("%B"),mO=a("%{"),mP=a("%}"),mQ=a("%("),mR=a("%)"),mS=a("%a"),mT=a("%t"),mU=a("%?"),mV=a("%r"),mW=a("%_r"),mX=[0,a(R),850,23],m8=[0,a(R),814,21],m0=[0,a(R),815,21],m9=[0,a(R),818,21],m1=[0,a(R),819,21],m_=[0,a(R),822,19],m2=[0,a(R),823,19],m$=[0,a(R),826,22],m3=[0,a(R),827,22],na=[0,a(R),831,30],m4=[0,a(R),832,30],m6=[0,a(R),836,26],mY=[0,a(R),837,26],m7=[0,a(R),846,28],mZ=[0,a(R),847,28],m5=[0,a(R),851,23],od=a(jA),ob=[0,a(R),1558,4],oc=a("Printf: bad conversion %["),oe=[0,a(R),1626,39],of=[0,a(R),1649,31],og=[0,a(R),1650,31],oh=a("Printf: bad conversion %_"),oi=a(js),oj=a(jH),ok=a(js),ol=a(jH),n$=a(dH),n9=a("neg_infinity"),n_=a(k1),n8=a(bN),n3=[0,fj],nR=a("%+nd"),nS=a("% nd"),nU=a("%+ni"),nV=a("% ni"),nW=a("%nx"),nX=a("%#nx"),nY=a("%nX"),nZ=a("%#nX"),n0=a("%no"),n1=a("%#no"),nQ=a("%nd"),nT=a(jF),n2=a("%nu"),nE=a("%+ld"),nF=a("% ld"),nH=a("%+li"),nI=a("% li"),nJ=a("%lx"),nK=a("%#lx"),nL=a("%lX"),nM=a("%#lX"),nN=a("%lo"),nO=a("%#lo"),nD=a("%ld"),nG=a(ja),nP=a("%lu"),nr=a("%+Ld"),ns=a("% Ld"),nu=a("%+Li"),nv=a("% Li"),nw=a("%Lx"),nx=a("%#Lx"),ny=a("%LX"),nz=a("%#LX"),nA=a("%Lo"),nB=a("%#Lo"),nq=a("%Ld"),nt=a(iD),nC=a("%Lu"),ne=a("%+d"),nf=a("% d"),nh=a("%+i"),ni=a("% i"),nj=a("%x"),nk=a("%#x"),nl=a(kH),nm=a("%#X"),nn=a("%o"),no=a("%#o"),nd=a(fF),ng=a(ij),np=a(jA),my=a("@]"),mz=a("@}"),mA=a("@?"),mB=a("@\n"),mC=a("@."),mD=a("@@"),mE=a("@%"),mF=a("@"),nb=a("CamlinternalFormat.Type_mismatch"),op=a(i),oq=[0,[11,a(bL),[2,0,[2,0,0]]],a(", %s%s")],oP=[0,[11,a(fx),[2,0,[12,10,0]]],a(kK)],oQ=[0,[11,a("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],a("Fatal error in uncaught exception handler: exception %s\n")],oO=a("Fatal error: out of memory in uncaught exception handler"),oM=[0,[11,a(fx),[2,0,[12,10,0]]],a(kK)],oI=[0,[2,0,[12,10,0]],a("%s\n")],oA=a("Raised at"),oB=a("Re-raised at"),oC=a("Raised by primitive operation at"),oD=a("Called from"),oE=a(" (inlined)"),oG=a(i),oF=[0,[2,0,[12,32,[2,0,[11,a(' in file "'),[2,0,[12,34,[2,0,[11,a(", line "),[4,0,0,0,[11,a(jk),y4]]]]]]]]]],a('%s %s in file "%s"%s, line %d, characters %d-%d')],oH=[0,[2,0,[11,a(" unknown location"),0]],a("%s unknown location")],ov=a("Out of memory"),ow=a("Stack overflow"),ox=a("Pattern matching failed"),oy=a("Assertion failed"),oz=a("Undefined recursive module"),or=[0,[12,40,[2,0,[2,0,[12,41,0]]]],a("(%s%s)")],os=a(i),ot=a(i),ou=[0,[12,40,[2,0,[12,41,0]]],a("(%s)")],oo=[0,[4,0,0,0,0],a(fF)],om=[0,[3,0,0],a("%S")],on=a(jP),oJ=[0,a(i),a("(Cannot print locations:\n bytecode executable program file not found)"),a("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),a("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),a("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],oR=a(kw),oV=a("Hashtbl: unsupported hash table format"),y2=a("OCAMLRUNPARAM"),y0=a("CAMLRUNPARAM"),oS=a(i),oW=a("Jsoo_runtime.Error.Exn"),oX=a(fm),oZ=a("Steps.Too_many"),pu=[0,0,0],py=[0,0,0],pz=[0,0,0],pD=[0,0,0],pE=[0,0,0],pJ=[0,0,0],pK=[0,[0,[0,[0,0,0],0,0],0]],pM=[0,[0,[0,0],0],0],pN=[0,0,0],pO=[0,0,0],pP=[0,[0,[1,0],0],0],pQ=[0,0,0],pR=[0,[0,[0,0],0],0],pS=[0,0,0],pT=[0,0,0],qj=[0,0,0],ql=[0,0,0],qm=[0,0],qF=[0,0,0],qV=[0,0,0],q3=[0,[0,0,0],[0,0,0]],ra=[0,0,0],rb=[0,[0,0],0],rc=[0,[0,0],0],rs=[0,0,0],rr=[0,[0,0],0],rn=[0,[0,0],0],ro=[0,[0,0],0],rp=[0,[0,0],0],rl=[0,0,0],rm=[0,0,0],rj=[0,[0,0],0],rk=[0,[0,0],0],rd=[0,[1,[1,0]],0],re=[0,[0,[1,0]],0],rf=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,y7]]]]]]]]]]],rg=[0,0],rh=[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,[0,zb]]]]]]]]]]],ri=[0,0],q$=[0,0,0],q_=[0,0,0],q9=[0,[0,[0,0],0],0],q8=[0,0,[0,[0,0],0],0,0,0],q7=[0,0,0],q4=[0,0,0],q5=[0,0,0],q6=[0,0,0],q1=[0,0,0],q2=[0,0,0],q0=[0,0,0],qZ=[0,0,0],qY=[0,0,0],qX=[0,0,0],qW=[0,0,0],qU=[0,0,0],qT=[0,0,0],qQ=[0,[0,0],[1,0]],qS=[0,[0,0],0],qR=[0,[0,0],0],qO=[0,0,0],qN=[0,0,0],qP=[0,0,[0,1,0]],qM=[0,0],qL=[0,0,0],qK=[0,0,0],qI=[0,0,0],qJ=[0,0,0],qH=[0,0],qG=[0,[0,0],0],qE=[0,0,0],qD=[0,0,0],qB=[0,0,0],qC=[0,0,0],qx=[0,0,0],qy=[0,[0,0],0],qz=[0,0,0],qA=[0,0,0],qw=[0,[1,0],0],qu=[0,[1,0],0],qv=[0,[0,0],0],qt=[0,0,0],qs=[0,0,0],qr=[0,0,0],qn=[0,0,0],qo=[0,0,0],qk=[0,0],qi=[0,0,0],qh=[0,0,0],qg=[0,0,0],qf=[0,0,0],qe=[0,0,0],qc=[0,0,0],qa=[0,0,0],qb=[0,0,0],p$=[0,[0,0,0],0],p_=[0,[0,0,0],0],p9=[0,0],p7=[0,[0,0,0],0],p8=[0,[0,0,0],0],p5=[0,0,[0,1,0]],p6=[0,0,0],p3=[0,[0,0,0],[0,0,0]],p4=[0,0,0],p2=[0,0],p1=[0,0,0],p0=[0,0,0],pZ=[0,0,0],pY=[0,0,0],pX=[0,0,0],pW=[0,0,0],pU=[0,[1,0],0],pL=[0,0,0],pI=[0,0,0],pH=[0,0,0],pG=[0,0,0],pF=[0,0,0],pC=[0,0,0],pB=[0,0,0],pt=[0,0,0],pe=[0,[1,0]],pf=[0,0,[0,0]],pg=[0,[0,0],0],ph=[0,0],pi=[0,[1,0]],pj=[0,[1,0]],pk=[0,0],pl=[0,[1,0]],pm=[0,[1,0]],pn=[0,[1,0]],po=[0,0],pp=[0,[1,0]],pq=[0,0,0],pr=[0,0],ps=[0,0],pc=[0,0],pd=[1,0],pb=[1,0],pa=[0,0],o4=[1,0],o5=[1,0],o6=[0,0],o8=[0,0],o_=[0,0,0],o$=[0,0],o7=[0,0],rX=[0,[11,a("unknown field "),[2,0,0]],a("unknown field %s")],rW=[0,[11,a(ii),0],a(ii)],rV=[0,[11,a(k6),0],a(k6)],rU=[0,[11,a(iB),0],a(iB)],rT=[0,[11,a("the field "),[2,0,[11,a(" is missing"),0]]],a("the field %s is missing")],rS=[0,[11,a("there is no object that has "),[2,0,0]],a("there is no object that has %s")],rO=[0,[11,a("no number at character "),[4,0,0,0,0]],a("no number at character %d")],rN=[0,[11,a("a key twice: "),[2,0,0]],a("a key twice: %s")],rI=[0,[11,a(cd),[4,0,0,0,[11,a(ji),0]]],a(k4)],rL=[0,1],rM=a(jM),rJ=a("null"),rP=[0,0],rQ=a(jU),rK=[0,[11,a("no value at character "),[4,0,0,0,0]],a("no value at character %d")],rH=[0,[11,a("a control character, or the end, in a text at character "),[4,0,0,0,0]],a("a control character, or the end, in a text at character %d")],rG=[0,[11,a(dM),0],a(dM)],rF=[0,[11,a(dM),0],a(dM)],rE=[0,[11,a("no escape at character "),[4,0,0,0,0]],a("no escape at character %d")],rB=[0,[11,a(im),0],a(im)],rC=[0,[11,a("no escape: "),[2,0,0]],a("no escape: %s")],rD=a(fi),rA=[0,[1,[11,a(" is expected at character "),[4,0,0,0,0]]],a("%C is expected at character %d")],rz=[0,[11,a("a text of more than "),[4,0,0,0,[11,a(" characters"),0]]],a("a text of more than %d characters")],rR=[0,[11,a("something follows the end, at character "),[4,0,0,0,0]],a("something follows the end, at character %d")],rv=a("..."),rt=a("Json.Unreadable"),ru=a("Json.Uncovered"),r$=[0,[1,0],0],sa=[0,0],r9=a(cQ),r_=a(i),r8=[0,[11,a("its numbers have a common denominator of more than "),[4,0,0,0,[11,a(" bits"),0]]],a("its numbers have a common denominator of more than %d bits")],r6=[0,[11,a(fJ),[2,0,0]],a(fH)],r7=[0,[11,a(fJ),[2,0,0]],a(fH)],r1=a(i),r3=a(aa),r2=[0,[11,a(fJ),[2,0,0]],a(fH)],r0=[0,[11,a("a whole number from 0 to "),[4,0,0,0,[11,a(" is expected"),0]]],a("a whole number from 0 to %d is expected")],rY=a(i),rZ=a(aa),sw=[0,[11,a(jK),0],a(jK)],si=[0,[11,a(iY),0],a(iY)],sk=a("bool"),sl=a("dict"),sm=a("exception"),sn=a(fW),so=a(lh),sp=a("list"),sq=a("none"),sr=a("str"),ss=a("tuple"),st=a("-inf"),su=a(k$),sv=a(dH),sj=[0,[11,a(k2),0],a(k2)],sz=a(cQ),sx=a(fW),sy=a(lh),sP=a(fM),sE=[0,[11,a("node "),[4,0,0,0,[11,a(" is no later node that is free"),0]]],a("node %d is no later node that is free")],sF=[0,[11,a("a path has more than "),[4,0,0,0,[11,a(" conditions or draws"),0]]],a("a path has more than %d conditions or draws")],sG=a(fr),sH=[0,a(fr),[0,a(dD),[0,a(d2),0]]],sL=a(fr),sI=[0,[11,a(jq),0],a(jq)],sJ=a(d2),sK=a(dD),sM=a(fM),sN=a(fM),sO=[0,[11,a(j9),0],a(j9)],sQ=a(fn),sR=[0,a(fL),[0,a(fn),[0,a(fX),0]]],sS=[0,a(fs),85,98],sT=a(fK),sU=[0,a(fL),[0,a(fK),0]],sV=[0,a(fs),86,97],sW=[0,a(iy),[0,a(fX),0]],sX=[0,a(fs),87,73],sY=a(fQ),sZ=[0,a(fQ),[0,a(d2),0]],s0=a(fQ),s1=a(d2),s2=[0,[11,a(k3),0],a(k3)],sD=[0,[11,a(jl),0],a(jl)],s3=[1,a(aa)],s4=[0,[11,a(kO),0],a(kO)],sB=[0,[11,a(iP),0],a(iP)],sg=[0,[11,a(iT),0],a(iT)],sh=a(cQ),sf=[0,[11,a(iw),0],a(iw)],se=[0,[11,a(jc),[2,0,[11,a(k8),0]]],a(iW)],sc=a(kw),sb=[0,[11,a(jc),[2,0,[11,a(k8),0]]],a(iW)],sA=[0,[0,a(jO),0],[0,[0,a("exponential"),1],[0,[0,a("gumbel"),2],[0,[0,a("uniform"),3],[0,[0,a(ik),4],0]]]]],ua=a(fn),ub=a(bL),t2=a(i),t_=[0,[11,a(bL),[4,0,0,0,[11,a(fP),0]]],a(fA)],t3=a("are replaced"),t7=a("is replaced"),t8=a("come or go"),t9=a("comes or goes"),t4=[0,[11,a("all records of one person, named by "),[2,0,[12,44,0]]],a("all records of one person, named by %s,")],t6=a("one record"),t5=[0,[11,a("any number of records, where "),[2,0,[12,32,[2,0,[2,0,0]]]]],a("any number of records, where %s %s%s")],tL=a(dN),tM=a(dO),tN=a(fO),tV=a(i),tX=[0,[11,a(bL),[4,0,0,0,[11,a(fP),0]]],a(fA)],tW=[0,[11,a("one query moves by at most 1"),[2,0,0]],a("one query moves by at most 1%s")],tY=a(i),t0=[0,[11,a(bL),[4,0,0,0,[11,a(fP),0]]],a(fA)],tZ=[0,[11,a("all queries move in one direction by at most 1"),[2,0,0]],a("all queries move in one direction by at most 1%s")],t1=[0,[11,a("each query moves by at most "),[4,0,0,0,0]],a("each query moves by at most %d")],tO=[0,[11,a("the queries move by at most "),[4,0,0,0,[11,a(" in sum"),0]]],a("the queries move by at most %d in sum")],tP=a(kG),tU=a(ke),tS=[0,[4,0,0,0,[11,a(" queries"),0]],a("%d queries")],tQ=a("1 query"),tT=a("any number of queries"),tR=[0,[2,0,[11,a(bL),[2,0,[11,a(" numbers, where "),[2,0,0]]]]],a("%s, %s numbers, where %s")],tA=[0,a(dZ),[0,a(fv),[0,a(d0),[0,a(dV),[0,a(fS),[0,a(cO),0]]]]]],tB=[2,a(fk)],tC=a(dZ),tD=[0,[11,a(kY),0],a(kY)],tE=[1,a(cQ)],tF=a(fv),tG=[0,[11,a(dU),0],a(dU)],tH=a(dV),tI=[0,a(aY),[0,a(iA),0]],tJ=a(aY),tK=a(iA),to=a(fS),tp=[0,a(dI),[0,a(iG),[0,a(dL),[0,a(j0),[0,a(fY),0]]]]],tq=[2,a("records")],tr=a(dI),ts=[0,[11,a(kZ),0],a(kZ)],tt=a(iG),ty=a("add-remove"),tz=a("replace"),tu=[0,[11,a(i9),0],a(i9)],tv=a(dL),tw=[0,[11,a(dT),0],a(dT)],tx=a(j0),s9=a(fS),s_=[0,a(dI),[0,a(jT),[0,a(bi),[0,a(lb),[0,a(dL),[0,a(fY),0]]]]]],s$=[2,a(fw)],ta=a(dI),tb=[0,[11,a(k_),0],a(k_)],tc=a(jT),tn=a("any"),td=[0,[11,a(lm),0],a(lm)],tm=[0,[11,a(iF),0],a(iF)],te=a(bi),tk=a(kG),tl=a(ke),tf=[0,[11,a(k9),0],a(k9)],tg=a(lb),th=a(dL),ti=[0,[11,a("no movement: "),[2,0,0]],a("no movement: %s")],tj=[0,[11,a(dT),0],a(dT)],s5=a(fY),s6=[0,[11,a(kh),0],a(kh)],s7=[0,a(dN),[0,a(fO),[0,a(dO),[0,a(jD),0]]]],u3=[0,[11,a(lg),0],a(lg)],u0=[0,[11,a(jb),0],a(jb)],uZ=[0,a(d5),[0,a(kk),0]],u1=a(kk),u2=a(d5),uT=[0,a(fy),0],uU=a(fy),uV=[0,[11,a(cd),[4,0,0,0,[11,a(" couplings"),0]]],a("more than %d couplings")],uP=a(fy),uK=[0,a(ka),[0,a(fh),[0,a(kA),0]]],uL=a(cO),uM=a(fh),uN=[0,[11,a(cd),[4,0,0,0,[11,a(" states"),0]]],a("more than %d states")],uO=a(kA),uQ=a(fO),uR=a(jD),uS=[0,[11,a(kz),0],a(kz)],uW=[0,[11,a(kD),0],a(kD)],uX=a(dN),uY=a(dO),u4=[0,[11,a(iS),0],a(iS)],uD=[0,[11,a(jJ),0],a(jJ)],uE=[0,[11,a("there is no state "),[4,0,0,0,0]],a("there is no state %d")],uJ=a(iE),uG=[0,a(aY),[0,a(il),[0,a(iE),0]]],uH=a(aY),uI=a(il),uB=[0,[11,a("a state of more than "),[4,0,0,0,[11,a(" numbers"),0]]],a("a state of more than %d numbers")],uC=a(fh),uF=a(ka),uv=[0,a(d6),[0,a(jo),[0,a(d5),[0,a(jg),0]]]],uw=a(jg),ux=a(d5),uy=a(jo),uz=[0,[11,a(kL),0],a(kL)],uA=a(d6),up=[0,a(kj),[0,a(cf),[0,a(cP),[0,a(kN),0]]]],uq=a(kN),ur=a(cf),us=a(kj),un=[0,a(cf),[0,a(cP),0]],uo=a(cf),um=a(cP),uf=a(bh),ug=[0,a(bh),0],uh=a(bh),ui=[0,a(a1),[0,a(ku),[0,a(d6),[0,a(bw),0]]]],uj=a(ku),uk=a(d6),ul=[0,[11,a(i2),0],a(i2)],ut=a(bw),uu=a(a1),u9=[0,0,0],wf=a(bi),wg=[0,a(bi),0],wh=[0,a(d4),[0,a(jV),0]],wi=a(dN),wj=a(dO),wk=a(bi),wm=a(fD),wl=[0,[11,a(iu),0],a(iu)],v_=[0,a(iv),[0,a(jQ),[0,a(i3),[0,a(iz),0]]]],v$=a(iz),wa=a(i3),wb=a(jQ),wc=a(iv),v8=[0,[11,a(kR),0],a(kR)],vY=[0,[11,a(iV),0],a(iV)],vZ=a(bh),v0=[0,a(bh),0],v1=a(bh),v2=[0,a(a1),0],v3=a(a1),v5=a(fW),v4=[0,[11,a(kU),0],a(kU)],vW=a(fD),we=a(jZ),vX=a(d4),v6=a(d4),v7=[0,[11,a("a value of more than "),[4,0,0,0,[11,a(" leaves"),0]]],a("a value of more than %d leaves")],v9=a(fD),wd=a(jZ),vS=a(jV),vT=a(d4),vU=[0,[11,a("a sum of more than "),[4,0,0,0,[11,a(" whole-number points"),0]]],a("a sum of more than %d whole-number points")],vV=a(cO),vN=a(fX),vO=a(fK),vM=[0,[11,a(jN),0],a(jN)],vL=a(kp),vP=[0,[11,a("class "),[4,0,0,0,[11,a(" lists what is no leaf there"),0]]],a("class %d lists what is no leaf there")],vQ=[0,[11,a(iL),0],a(iL)],vR=[0,[11,a("no leaf belongs to class "),[4,0,0,0,0]],a("no leaf belongs to class %d")],vv=a(bh),vw=[0,a(bh),0],vx=a(bh),vy=a(a1),vz=a(fe),vA=a(fe),vB=[0,a(a1),[0,a(fe),0]],vD=[0,[11,a(i$),[4,0,0,0,[11,a(" is not listed inside of its class"),0]]],a("leaf %d is not listed inside of its class")],vC=[0,[11,a(j5),0],a(j5)],vE=a(bK),vJ=a(bw),vF=a(bK),vG=a(bK),vI=a(bw),vH=a(a1),vK=[0,a(a1),0],vs=a(bK),vt=a(bK),vu=a(bw),vi=a(bK),vj=a(bK),vr=a(bw),vk=a(jh),vl=a(jG),vm=a(kp),vn=a("reason"),vo=a(jh),vp=a("reasons"),vq=a(jG),ve=a(a1),vf=a(a1),vg=[0,[11,a(i$),[4,0,0,0,[11,a(" of a class is listed twice"),0]]],a("leaf %d of a class is listed twice")],vb=[0,[11,a(lo),0],a(lo)],u_=[0,a(fw),[0,a(kg),[0,a(bw),0]]],u$=a(fw),va=a(kg),vc=a(bw),vd=[0,[11,a("parts of more than "),[4,0,0,0,[11,a(" shifts together"),0]]],a("parts of more than %d shifts together")],u6=[0,a(cf),[0,a(cP),0]],u7=a(cP),u8=a(cf),wZ=[0,a(d0),[0,a(kJ),[0,a(i1),0]]],w0=a(i1),w1=a(d0),w4=a("abs"),w5=a("among"),w6=a("clip"),w7=[0,[11,a(j2),0],a(j2)],w2=[0,[11,a(ks),0],a(ks)],w3=a(kJ),wV=[0,[11,a(cd),[4,0,0,0,[11,a(ji),0]]],a(k4)],wW=a("ball"),wX=[0,[11,a(iM),0],a(iM)],wY=[0,a(jR),[0,a(km),0]],w8=a(jR),w9=a(km),x4=[0,[11,a(kq),0],a(kq)],x3=[0,[11,a(cd),[4,0,0,0,[11,a(" kinds of records"),0]]],a("more than %d kinds of records")],x1=a("releases of a path"),xT=a(aY),xD=[1,a(cQ)],xE=a(fv),xF=[0,[11,a(dU),0],a(dU)],xG=a(ju),xH=[0,[11,a(ll),0],a(ll)],xI=a("given"),xJ=[0,[11,a(k7),0],a(k7)],xK=[0,a(lf),[0,a(kl),[0,a(ft),[0,a(fN),[0,a(d7),[0,a(fq),0]]]]]],xL=[2,a(ko)],xM=a(lf),xN=[0,[11,a(i4),0],a(i4)],xO=[2,a(aa)],xP=a(kl),xQ=[0,[11,a(jI),0],a(jI)],xR=a(ft),xS=a(ft),xU=[0,[11,a(j$),0],a(j$)],xV=a(fN),xW=a(fN),xX=a(d7),xY=a(d7),xZ=a(fq),x0=a(fq),x2=[0,[11,a(jS),0],a(jS)],x5=[0,[11,a(jy),0],a(jy)],x6=a(cO),xz=[0,a(jv),[0,a(dY),0]],xA=a(jv),xB=a(dY),xC=[0,[11,a(ld),0],a(ld)],xd=[0,a(jz),[0,a(dD),[0,a(bi),[0,a(jt),[0,a(dY),[0,a(kb),[0,a(fR),0]]]]]]],xe=a(kb),xf=a(jz),xg=a(ik),xh=a(jO),xi=a("randomised_response"),xj=a("select"),xw=[0,0],xx=[0,4],xk=[0,[11,a("releases of the law "),[2,0,0]],a("releases of the law %s")],xv=[0,[11,a("no law: "),[2,0,0]],a("no law: %s")],xl=a(fR),xm=a(dD),xn=[0,[11,a(lc),0],a(lc)],xo=a(dY),xp=a(jt),xu=[0,[11,a(i6),0],a(i6)],xq=a(bi),xr=[0,[11,a(kT),0],a(kT)],xs=[0,[11,a(jm),0],a(jm)],xt=[0,[11,a(iC),0],a(iC)],w$=a(fR),xa=[0,a(i_),0],xb=a(i_),xc=[0,[11,a(jE),0],a(jE)],wP=[0,a(kv),[0,a(dP),[0,a(dC),0]]],wQ=a(kv),wR=a("conditions"),wS=a(dP),wT=a(dC),wU=[0,[11,a(k0),0],a(k0)],wI=a(fL),wJ=a(iy),wK=a("=="),wL=a(fg),wO=[0,[11,a(kt),0],a(kt)],wM=[0,[11,a("no test: "),[2,0,0]],a("no test: %s")],wN=[0,[11,a(kd),0],a(kd)],wH=[0,[11,a(jx),0],a(jx)],wD=a("values of a column"),ww=[0,a(aY),[0,a(dP),[0,a(dC),[0,a(bi),[0,a(fg),0]]]]],wx=a(aY),wy=a(dP),wz=a(dC),wA=a(fg),wB=[0,[11,a(iK),0],a(iK)],wC=a(bi),wF=[0,[11,a(kx),0],a(kx)],wG=[0,[11,a(jw),0],a(jw)],wE=[0,[11,a(j8),0],a(j8)],ws=a("number"),wt=a("text"),wu=a("truth"),wr=[0,[11,a(j1),0],a(j1)],wq=[0,[11,a(jp),0],a(jp)],wp=[0,[11,a(cd),[4,0,0,0,[12,32,[2,0,0]]]],a("more than %d %s")],w_=[0,a("gaussian"),[0,a("discrete_gaussian"),[0,a("noisy_max"),[0,a("laplace_threshold"),[0,a("propose_test_release"),[0,a("truncated_laplace"),[0,a("above_threshold"),0]]]]]]],yQ=a(cO),yR=a(i),yS=a(i),yY=a(" with "),yT=a(aY),yU=a(dV),yV=[0,[11,a("\xce\xb5 \xe2\x89\xa4 "),[2,0,[11,a(" for "),[2,0,[2,0,[11,a(", for "),[2,0,0]]]]]]],a("\xce\xb5 \xe2\x89\xa4 %s for %s%s, for %s")],yX=a("the certificate does not show "),yW=a("; the certificate shows "),yN=a("it cannot be read: "),yO=[0,2,a("it takes more steps than a page may")],yP=[0,2,a("it is nested too deeply")],yz=a(fk),yA=a(dZ),yB=[0,[11,a(it),0],a(it)],yC=a(d0),yD=a(ju),yE=a("fold"),yF=a("moves"),yG=a(d7),yH=a("selection"),yI=a("tree"),yL=a("a gain by sampling, or the odds of a report, that need more digits"),yJ=[0,[11,a("a kind that is not known: "),[2,0,0]],a("a kind that is not known: %s")],yK=[0,[11,a("kind "),[2,0,0]],a("kind %s")],yj=a(aY),yk=a(dV),yl=a(aY),ym=a("target"),yn=[0,a("the certificate is of another mechanism")],yo=[2,a(ko)],yp=a("parameter"),yr=[2,a(lj)],ys=a("side"),yq=[0,a("the bound that is stated is no upper bound of epsilon")],yt=a("value"),yw=a("exact"),yx=[0,a(kC)],yv=[0,a(kC)],yu=[0,a("the bound that is stated is no number")],x$=a(fk),ya=a(dZ),yb=a("evidence"),yc=a("proof"),yd=a("certificate"),yh=[0,[11,a(jY),0],a(jY)],ye=a(lj),yf=[0,[11,a(lk),0],a(lk)],yg=[0,[11,a(kr),0],a(kr)],yi=[0,[11,a(k5),0],a(k5)],x7=a("PROVED"),x8=a("REFUSED"),x9=a("NOT COVERED"),yZ=a("dpaudit_check");function
 F(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -939,37 +939,37 @@ F=a[1];return[21,F,B(a[2],b)];case
 23:var
 G=a[1];return[23,G,B(a[2],b)];default:var
 H=a[2],I=a[1];return[24,I,H,B(a[3],b)]}}function
-ef(a){throw[0,gf,a]}function
-at(a){throw[0,ge,a]}function
-ei(b,a){return zS(b,a)?b:a}function
-c2(b,a){return zv(b,a)?b:a}function
+ef(a){throw[0,gg,a]}function
+at(a){throw[0,gf,a]}function
+ei(b,a){return z0(b,a)?b:a}function
+c2(b,a){return zD(b,a)?b:a}function
 bz(a){return 0<=a?a:-a|0}function
 ae(d,c){var
 a=l(d),e=l(c),b=M(a+e|0);a5(d,0,b,0,a);a5(c,0,b,a,e);return ad(b)}function
-lU(a){return a?lV:lW}function
+lV(a){return a?lW:lX}function
 cm(a,b){if(a){var
-c=a[1];return[0,c,cm(a[2],b)]}return b}zX(0);lG(1);var
-a7=lG(2);function
-cn(b,a){return lH(b,a,0,l(a))}function
-gj(a){cn(a7,a);lI(a7,10);return cj(a7)}function
+c=a[1];return[0,c,cm(a[2],b)]}return b}z5(0);lH(1);var
+a7=lH(2);function
+cn(b,a){return lI(b,a,0,l(a))}function
+gk(a){cn(a7,a);lJ(a7,10);return cj(a7)}function
 ej(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{cj(d)}catch(a){a=aT(a);if(a[1]!==gh)throw a;var
+c=a[2],d=a[1];try{cj(d)}catch(a){a=aT(a);if(a[1]!==gi)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(zY(0))}ga(a(io),ej);function
-gk(a){return a?a[1]:at(lZ)}function
-l0(a,c){return a?b(c,a[1]):0}function
-gl(c,a){return a?[0,b(c,a[1])]:0}function
-l7(a){return 25<a-65>>>0?a:a+32|0}function
-l8(a){return 25<a+j3>>>0?a:a+kO|0}function
-gm(a){var
+a=c;continue}return 0}}return a(z6(0))}gb(a(ip),ej);function
+gl(a){return a?a[1]:at(l0)}function
+l1(a,c){return a?b(c,a[1]):0}function
+gm(c,a){return a?[0,b(c,a[1])]:0}function
+l8(a){return 25<a-65>>>0?a:a+32|0}function
+l9(a){return 25<a+j4>>>0?a:a+kP|0}function
+gn(a){var
 b=0<=a?1:0,c=b?a<=55295?1:0:b;if(c)var
 d=c;else
 var
-e=57344<=a?1:0,d=e?a<=iP?1:0:e;return d}var
-ek=z_(0),co=(4*ek|0)-1|0;function
-i(c){var
+e=57344<=a?1:0,d=e?a<=iQ?1:0:e;return d}var
+ek=Ag(0),co=(4*ek|0)-1|0;function
+h(c){var
 b=0,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
 aU(d,c){var
@@ -993,15 +993,15 @@ el(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=0===aR(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-gn(d,c){var
+go(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2],f=b[2];if(0===aR(b[1],d))return f;var
 a=e;continue}throw bk}}function
-go(d,c){var
+gp(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2],f=b[2];if(0===aR(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-gp(f,e){var
+gq(f,e){var
 c=0,b=0,a=e;for(;;){if(a){var
 d=a[1],g=a[2],h=n(f,c,d)?[0,d,b]:b,c=c+1|0,b=h,a=g;continue}return cp(b)}}function
 cq(e,d){var
@@ -1009,8 +1009,8 @@ c=0,a=d;for(;;){if(a){var
 f=a[2],c=aU(b(e,a[1]),c),a=f;continue}return cp(c)}}function
 em(b,a){if(b){if(a){var
 c=a[1],d=b[1];return[0,[0,d,c],em(b[2],a[2])]}}else
-if(!a)return 0;return at(md)}function
-gq(b,a){function
+if(!a)return 0;return at(me)}function
+gr(b,a){function
 x(i,f){if(2===i){if(f){var
 m=f[2];if(m){var
 o=m[1],j=f[1],J=m[2],y=n(b,j,o),K=0===y?[0,j,0]:0<y?[0,j,[0,o,0]]:[0,o,[0,j,0]];return[0,K,J]}}}else
@@ -1073,36 +1073,36 @@ g=t,e=[0,u,e];continue}var
 C=aU(h,e)}else
 var
 C=aU(g,e);return[0,C,M]}}var
-c=i(a);return 2<=c?l(c,a)[1]:a}function
-gr(b,a){return a<=b?b:a}function
+c=h(a);return 2<=c?l(c,a)[1]:a}function
+gs(b,a){return a<=b?b:a}function
 bB(a,c){var
-b=M(a);zs(b,0,a,c);return b}function
-gs(c,b,a){if(0<=b&&0<=a&&!((ay(c)-a|0)<b)){var
-d=M(a);by(c,b,d,0,a);return d}return at(me)}function
-gt(c,b,a){return ad(gs(c,b,a))}function
-gu(e,c,d,b,a){if(0<=a&&0<=c&&!((ay(e)-a|0)<c)&&0<=b&&!((ay(d)-a|0)<b))return by(e,c,d,b,a);return at(mf)}function
-a8(e,c,d,b,a){if(0<=a&&0<=c&&!((l(e)-a|0)<c)&&0<=b&&!((ay(d)-a|0)<b))return a5(e,c,d,b,a);return at(mg)}function
-gv(g,c){var
+b=M(a);zA(b,0,a,c);return b}function
+gt(c,b,a){if(0<=b&&0<=a&&!((ay(c)-a|0)<b)){var
+d=M(a);by(c,b,d,0,a);return d}return at(mf)}function
+gu(c,b,a){return ad(gt(c,b,a))}function
+gv(e,c,d,b,a){if(0<=a&&0<=c&&!((ay(e)-a|0)<c)&&0<=b&&!((ay(d)-a|0)<b))return by(e,c,d,b,a);return at(mg)}function
+a8(e,c,d,b,a){if(0<=a&&0<=c&&!((l(e)-a|0)<c)&&0<=b&&!((ay(d)-a|0)<b))return a5(e,c,d,b,a);return at(mh)}function
+gw(g,c){var
 d=ay(c);if(0===d)return c;var
 e=M(d),f=d-1|0,h=0;if(!(f<0)){var
 a=h;for(;;){v(e,a,b(g,ch(c,a)));var
 i=a+1|0;if(f!==a){var
 a=i;continue}break}}return e}function
-gw(b,a){return ad(bB(b,a))}function
-ai(c,b,a){return ad(gs(aP(c),b,a))}function
-gx(f,e){var
+gx(b,a){return ad(bB(b,a))}function
+ai(c,b,a){return ad(gt(aP(c),b,a))}function
+gy(f,e){var
 c=aP(e),a=0,d=ay(c);for(;;){if(a===d)return 1;if(b(f,ch(c,a))){var
 a=a+1|0;continue}return 0}}function
-mj(e,d,c,b){var
+mk(e,d,c,b){var
 a=c;for(;;){if(d<=a)throw bk;if(aA(e,a)===b)return a;var
 a=a+1|0;continue}}function
 en(b,c){var
 a=0,d=l(b);for(;;){if(d<=a)return 0;if(aA(b,a)===c)return[0,a];var
 a=a+1|0;continue}}function
-mk(b,a,d){var
-c=l(b);if(0<=a&&!(c<a))try{mj(b,c,a,d);var
-e=1;return e}catch(a){a=aT(a);if(a===bk)return 0;throw a}return at(ml)}function
-mm(b,a){return mk(b,0,a)}function
+ml(b,a,d){var
+c=l(b);if(0<=a&&!(c<a))try{mk(b,c,a,d);var
+e=1;return e}catch(a){a=aT(a);if(a===bk)return 0;throw a}return at(mm)}function
+mn(b,a){return ml(b,0,a)}function
 c3(c){var
 a=c.length-1-1|0,b=0;for(;;){if(0<=a){var
 d=[0,c[1+a],b],a=a-1|0,b=d;continue}return b}}function
@@ -1112,92 +1112,92 @@ d=d+1|0,c=c[2];continue}var
 f=aK(d,h),e=1,b=g;for(;;){if(b){var
 i=b[2];f[1+e]=b[1];var
 e=e+1|0,b=i;continue}return f}}}return[0]}var
-mp=[J,mo,ci(0)];function
-mq(a){throw mp}function
-mr(a){var
-d=a[1];a[1]=mq;try{var
-c=b(d,0);z1(a,c);return c}catch(b){b=aT(b);a[1]=function(a){throw b};throw b}}function
-gy(a){var
+mq=[J,mp,ci(0)];function
+mr(a){throw mq}function
+ms(a){var
+d=a[1];a[1]=mr;try{var
+c=b(d,0);z9(a,c);return c}catch(b){b=aT(b);a[1]=function(a){throw b};throw b}}function
+gz(a){var
 b=1<=a?a:1,c=co<b?co:b,d=M(c);return[0,d,0,c,d]}function
-gz(a){return gt(a[1],0,a[2])}function
+gA(a){return gu(a[1],0,a[2])}function
 cr(a,c){var
 d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(co<b[1])if((d+c|0)<=co)b[1]=co;else
-ef(mu);var
-e=M(b[1]);gu(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,y,ms]}throw[0,y,mt]}}function
+ef(mv);var
+e=M(b[1]);gv(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,y,mt]}throw[0,y,mu]}}function
 a9(a,c){var
 b=a[2];if(a[3]<=b)cr(a,1);v(a[1],b,c);a[2]=b+1|0;return 0}function
 cs(a,c){var
 b=l(c),d=a[2]+b|0;if(a[3]<d)cr(a,b);a5(c,0,a[1],a[2],b);a[2]=d;return 0}function
 ep(a){return 5===a[2]?12:-6}function
-gA(a){return[0,0,M(a)]}function
-gB(a,g){var
+gB(a){return[0,0,M(a)]}function
+gC(a,g){var
 b=ay(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=M(gr(b*2|0,c));gu(a[2],0,e,0,b);a[2]=e;var
+e=M(gs(b*2|0,c));gv(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-bV(a,b){gB(a,1);bO(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+bV(a,b){gC(a,1);bO(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
 Z(a,c){var
-b=l(c);gB(a,b);a8(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-gC(a){return gt(a[2],0,a[1])}function
-gD(a){if(typeof
+b=l(c);gC(a,b);a8(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+gD(a){return gu(a[2],0,a[1])}function
+gE(a){if(typeof
 a==="number")switch(a){case
-0:return mx;case
-1:return my;case
-2:return mz;case
-3:return mA;case
-4:return mB;case
-5:return mC;default:return mD}else
+0:return my;case
+1:return mz;case
+2:return mA;case
+3:return mB;case
+4:return mC;case
+5:return mD;default:return mE}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return ae(mE,gw(1,a[1]))}}function
+1:return a[1];default:return ae(mF,gx(1,a[1]))}}function
 eq(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];Z(b,mF);var
+d=a[1];Z(b,mG);var
 a=d;continue;case
 1:var
-e=a[1];Z(b,mG);var
+e=a[1];Z(b,mH);var
 a=e;continue;case
 2:var
-f=a[1];Z(b,mH);var
+f=a[1];Z(b,mI);var
 a=f;continue;case
 3:var
-g=a[1];Z(b,mI);var
+g=a[1];Z(b,mJ);var
 a=g;continue;case
 4:var
-h=a[1];Z(b,mJ);var
+h=a[1];Z(b,mK);var
 a=h;continue;case
 5:var
-i=a[1];Z(b,mK);var
+i=a[1];Z(b,mL);var
 a=i;continue;case
 6:var
-j=a[1];Z(b,mL);var
+j=a[1];Z(b,mM);var
 a=j;continue;case
 7:var
-k=a[1];Z(b,mM);var
+k=a[1];Z(b,mN);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];Z(b,mN);eq(b,m);Z(b,mO);var
+l=a[2],m=a[1];Z(b,mO);eq(b,m);Z(b,mP);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];Z(b,mP);eq(b,o);Z(b,mQ);var
+n=a[3],o=a[1];Z(b,mQ);eq(b,o);Z(b,mR);var
 a=n;continue;case
 10:var
-p=a[1];Z(b,mR);var
+p=a[1];Z(b,mS);var
 a=p;continue;case
 11:var
-q=a[1];Z(b,mS);var
+q=a[1];Z(b,mT);var
 a=q;continue;case
 12:var
-r=a[1];Z(b,mT);var
+r=a[1];Z(b,mU);var
 a=r;continue;case
 13:var
-s=a[1];Z(b,mU);var
+s=a[1];Z(b,mV);var
 a=s;continue;default:var
-t=a[1];Z(b,mV);var
+t=a[1];Z(b,mW);var
 a=t;continue}}function
 K(a){if(typeof
 a==="number")return 0;else
@@ -1262,7 +1262,7 @@ switch(c[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,y,mW]}else
+9:a=6;break;default:throw[0,y,mX]}else
 switch(d[0]){case
 0:var
 e=0,t=d[1];if(typeof
@@ -1368,7 +1368,7 @@ E=c[1],F=N(C,c[2]);return[8,N(D,E),F];case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,y,m5];break;case
+14:a=4;break;default:m=1}if(m)throw[0,y,m6];break;case
 9:var
 n=0,G=d[3],H=d[2],I=d[1];if(typeof
 c==="number")n=1;else
@@ -1380,23 +1380,23 @@ J=c[3],L=c[2],M=c[1],s=_(N(K(H),M)),O=s[4];b(s[2],0);b(O,0);return[9,I,L,N(G,J)]
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,y,m6];break;case
+14:a=4;break;default:n=1}if(n)throw[0,y,m7];break;case
 10:var
 P=d[1];if(typeof
-c!=="number"&&10===c[0])return[10,N(P,c[1])];throw[0,y,m7];case
+c!=="number"&&10===c[0])return[10,N(P,c[1])];throw[0,y,m8];case
 11:var
 o=0,Q=d[1];if(typeof
 c==="number")o=1;else
 switch(c[0]){case
 10:break;case
-11:return[11,N(Q,c[1])];default:o=1}if(o)throw[0,y,m8];break;case
+11:return[11,N(Q,c[1])];default:o=1}if(o)throw[0,y,m9];break;case
 12:var
 p=0,R=d[1];if(typeof
 c==="number")p=1;else
 switch(c[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,N(R,c[1])];default:p=1}if(p)throw[0,y,m9];break;case
+12:return[12,N(R,c[1])];default:p=1}if(p)throw[0,y,m_];break;case
 13:var
 q=0,S=d[1];if(typeof
 c==="number")q=1;else
@@ -1404,7 +1404,7 @@ switch(c[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,N(S,c[1])];default:q=1}if(q)throw[0,y,m_];break;default:var
+13:return[13,N(S,c[1])];default:q=1}if(q)throw[0,y,m$];break;default:var
 r=0,T=d[1];if(typeof
 c==="number")r=1;else
 switch(c[0]){case
@@ -1412,23 +1412,23 @@ switch(c[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,N(T,c[1])];default:r=1}if(r)throw[0,y,m$]}switch(a){case
-0:throw[0,y,mZ];case
-1:throw[0,y,m0];case
-2:throw[0,y,m1];case
-3:throw[0,y,m2];case
-4:throw[0,y,m3];case
-5:throw[0,y,mX];case
-6:throw[0,y,mY];default:throw[0,y,m4]}}var
-S=[J,na,ci(0)];function
+14:return[14,N(T,c[1])];default:r=1}if(r)throw[0,y,na]}switch(a){case
+0:throw[0,y,m0];case
+1:throw[0,y,m1];case
+2:throw[0,y,m2];case
+3:throw[0,y,m3];case
+4:throw[0,y,m4];case
+5:throw[0,y,mY];case
+6:throw[0,y,mZ];default:throw[0,y,m5]}}var
+T=[J,nb,ci(0)];function
 c4(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
-a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw S}}function
+a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw T}}function
 ct(e,b,d){var
 a=c4(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
-c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw S}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
+c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw T}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
 an(c,d,a){if(typeof
 c==="number")return[0,0,z(d,a)];else
 switch(c[0]){case
@@ -1458,12 +1458,12 @@ a!=="number"&&7===a[0]){var
 n=an(c[1],d,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=c[2];if(ac([0,c[1]],[0,o]))throw S;var
+o=a[1],w=a[2],x=c[2];if(ac([0,c[1]],[0,o]))throw T;var
 p=an(x,d,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-e=a[2],f=a[1],y=a[3],A=c[3],B=c[2],C=c[1],D=[0,F(f)];if(ac([0,F(C)],D))throw S;var
-E=[0,F(e)];if(ac([0,F(B)],E))throw S;var
+e=a[2],f=a[1],y=a[3],A=c[3],B=c[2],C=c[1],D=[0,F(f)];if(ac([0,F(C)],D))throw T;var
+E=[0,F(e)];if(ac([0,F(B)],E))throw T;var
 q=_(N(K(f),e)),G=q[4];b(q[2],0);b(G,0);var
 r=an(F(A),d,y),H=r[2];return[0,[9,f,e,K(r[1])],H]}break;case
 10:if(typeof
@@ -1477,7 +1477,7 @@ a!=="number"&&13===a[0]){var
 u=an(c[1],d,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=an(c[1],d,a[1]);return[0,[14,v[1]],v[2]]}break}throw S}function
+v=an(c[1],d,a[1]);return[0,[14,v[1]],v[2]]}break}throw T}function
 z(b,a){if(typeof
 b==="number")return[0,0,a];else
 switch(b[0]){case
@@ -1490,35 +1490,35 @@ t=z(b[1],a[1]);return[0,[1,t[1]],t[2]]}break;case
 2:var
 ae=b[2],u=c4(b[1],a),e=u[2],af=u[1];if(typeof
 e!=="number"&&1===e[0]){var
-v=z(ae,e[1]);return[0,[2,af,v[1]],v[2]]}throw S;case
+v=z(ae,e[1]);return[0,[2,af,v[1]],v[2]]}throw T;case
 3:var
 ag=b[2],w=c4(b[1],a),f=w[2],ah=w[1];if(typeof
 f!=="number"&&1===f[0]){var
-x=z(ag,f[1]);return[0,[3,ah,x[1]],x[2]]}throw S;case
+x=z(ag,f[1]);return[0,[3,ah,x[1]],x[2]]}throw T;case
 4:var
 ai=b[4],aj=b[1],g=ct(b[2],b[3],a),h=g[3],ak=g[1];if(typeof
 h!=="number"&&2===h[0]){var
-al=g[2],y=z(ai,h[1]);return[0,[4,aj,ak,al,y[1]],y[2]]}throw S;case
+al=g[2],y=z(ai,h[1]);return[0,[4,aj,ak,al,y[1]],y[2]]}throw T;case
 5:var
 am=b[4],ao=b[1],i=ct(b[2],b[3],a),j=i[3],ap=i[1];if(typeof
 j!=="number"&&3===j[0]){var
-aq=i[2],A=z(am,j[1]);return[0,[5,ao,ap,aq,A[1]],A[2]]}throw S;case
+aq=i[2],A=z(am,j[1]);return[0,[5,ao,ap,aq,A[1]],A[2]]}throw T;case
 6:var
 ar=b[4],as=b[1],k=ct(b[2],b[3],a),l=k[3],at=k[1];if(typeof
 l!=="number"&&4===l[0]){var
-av=k[2],B=z(ar,l[1]);return[0,[6,as,at,av,B[1]],B[2]]}throw S;case
+av=k[2],B=z(ar,l[1]);return[0,[6,as,at,av,B[1]],B[2]]}throw T;case
 7:var
 aw=b[4],ax=b[1],m=ct(b[2],b[3],a),n=m[3],ay=m[1];if(typeof
 n!=="number"&&5===n[0]){var
-az=m[2],C=z(aw,n[1]);return[0,[7,ax,ay,az,C[1]],C[2]]}throw S;case
+az=m[2],C=z(aw,n[1]);return[0,[7,ax,ay,az,C[1]],C[2]]}throw T;case
 8:var
 aA=b[4],aB=b[1],o=ct(b[2],b[3],a),p=o[3],aC=o[1];if(typeof
 p!=="number"&&6===p[0]){var
-aD=o[2],D=z(aA,p[1]);return[0,[8,aB,aC,aD,D[1]],D[2]]}throw S;case
+aD=o[2],D=z(aA,p[1]);return[0,[8,aB,aC,aD,D[1]],D[2]]}throw T;case
 9:var
 aE=b[2],E=c4(b[1],a),q=E[2],aF=E[1];if(typeof
 q!=="number"&&7===q[0]){var
-G=z(aE,q[1]);return[0,[9,aF,G[1]],G[2]]}throw S;case
+G=z(aE,q[1]);return[0,[9,aF,G[1]],G[2]]}throw T;case
 10:var
 H=z(b[1],a);return[0,[10,H[1]],H[2]];case
 11:var
@@ -1527,11 +1527,11 @@ aG=b[1],I=z(b[2],a);return[0,[11,aG,I[1]],I[2]];case
 aH=b[1],J=z(b[2],a);return[0,[12,aH,J[1]],J[2]];case
 13:if(typeof
 a!=="number"&&8===a[0]){var
-K=a[1],aI=a[2],aJ=b[3],aK=b[1];if(ac([0,b[2]],[0,K]))throw S;var
+K=a[1],aI=a[2],aJ=b[3],aK=b[1];if(ac([0,b[2]],[0,K]))throw T;var
 L=z(aJ,aI);return[0,[13,aK,K,L[1]],L[2]]}break;case
 14:if(typeof
 a!=="number"&&9===a[0]){var
-M=a[1],aL=a[3],aM=b[3],aN=b[2],aO=b[1],aP=[0,F(M)];if(ac([0,F(aN)],aP))throw S;var
+M=a[1],aL=a[3],aM=b[3],aN=b[2],aO=b[1],aP=[0,F(M)];if(ac([0,F(aN)],aP))throw T;var
 N=z(aM,F(aL));return[0,[14,aO,M,N[1]],N[2]]}break;case
 15:if(typeof
 a!=="number"&&10===a[0]){var
@@ -1547,7 +1547,7 @@ W=r[1],aU=W[2],X=z(W[1],a),aV=X[1],Y=z(R,X[2]);return[0,[18,[0,[0,aV,aU]],Y[1]],
 Z=r[1],aW=Z[2],_=z(Z[1],a),aX=_[1],$=z(R,_[2]);return[0,[18,[1,[0,aX,aW]],$[1]],$[2]];case
 19:if(typeof
 a!=="number"&&13===a[0]){var
-T=z(b[1],a[1]);return[0,[19,T[1]],T[2]]}break;case
+S=z(b[1],a[1]);return[0,[19,S[1]],S[2]]}break;case
 20:if(typeof
 a!=="number"&&1===a[0]){var
 aR=b[2],aS=b[1],U=z(b[3],a[1]);return[0,[20,aS,aR,U[1]],U[2]]}break;case
@@ -1561,7 +1561,7 @@ c==="number")switch(c){case
 1:return au(c,d,a);case
 2:if(typeof
 a!=="number"&&14===a[0]){var
-aa=z(d,a[1]);return[0,[23,2,aa[1]],aa[2]]}throw S;default:return au(c,d,a)}else
+aa=z(d,a[1]);return[0,[23,2,aa[1]],aa[2]]}throw T;default:return au(c,d,a)}else
 switch(c[0]){case
 0:return au(c,d,a);case
 1:return au(c,d,a);case
@@ -1574,7 +1574,7 @@ switch(c[0]){case
 8:return au([8,c[1],c[2]],d,a);case
 9:var
 aY=c[1],ab=an(c[2],d,a),ad=ab[2];return[0,[23,[9,aY,ab[1]],ad[1]],ad[2]];case
-10:return au(c,d,a);default:return au(c,d,a)}}throw S}function
+10:return au(c,d,a);default:return au(c,d,a)}}throw T}function
 au(d,c,b){var
 a=z(c,b);return[0,[23,d,a[1]],a[2]]}function
 av(k,g,a){var
@@ -1586,14 +1586,14 @@ e=0;if(0<b){var
 i=0;if(43!==E(a,0)&&45!==E(a,0)&&32!==E(a,0)){e=1;i=1}if(!i){bO(c,0,E(a,0));a8(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
 f=0;if(1<b&&48===E(a,0)){var
-j=0;if(iI!==E(a,1)&&88!==E(a,1)){f=1;j=1}if(!j){bO(c,1,E(a,1));a8(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+j=0;if(iJ!==E(a,1)&&88!==E(a,1)){f=1;j=1}if(!j){bO(c,1,E(a,1));a8(a,2,c,(d-b|0)+2|0,b-2|0)}}else
 f=1;if(f)a8(a,0,c,d-b|0,b)}}return ad(c)}function
 bW(k,b){var
-c=bz(k),a=l(b),d=E(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+j3>>>0))e=1}else
+c=bz(k),a=l(b),d=E(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+j4>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(iI===E(b,1)||88===E(b,1))j=1;if(j){var
+j=0;if(iJ===E(b,1)||88===E(b,1))j=1;if(j){var
 h=bB(c+2|0,48);bO(h,1,E(b,1));a8(b,2,h,(c-a|0)+4|0,a-2|0);return ad(h)}}e=1;f=1;break;case
 0:case
 2:break;case
@@ -1603,16 +1603,16 @@ h=bB(c+2|0,48);bO(h,1,E(b,1));a8(b,2,h,(c-a|0)+4|0,a-2|0);return ad(h)}}e=1;f=1;
 f=1;if(!f&&a<(c+1|0)){var
 g=bB(c+1|0,48);bO(g,0,d);a8(b,1,g,(c-a|0)+2|0,a-1|0);return ad(g)}}if(e&&a<c){var
 i=bB(c,48);a8(b,0,i,c-a|0,a);return ad(i)}return b}function
-nb(k){var
+nc(k){var
 j=0,E=l(k);for(;;){if(E<=j)var
 p=k;else{var
-o=aA(k,j)+kO|0,q=0;if(59<o>>>0){if(33<o-61>>>0)q=1}else
+o=aA(k,j)+kP|0,q=0;if(59<o>>>0){if(33<o-61>>>0)q=1}else
 if(2===o)q=1;if(!q){var
 j=j+1|0;continue}var
 e=aP(k),a=[0,0],u=ay(e)-1|0,A=0;if(!(u<0)){var
 i=A;for(;;){var
 f=ch(e,i),g=0;if(32<=f){var
-m=f+iq|0,r=0;if(58<m>>>0){if(93<=m)r=1}else
+m=f+ir|0,r=0;if(58<m>>>0){if(93<=m)r=1}else
 if(56<m-1>>>0){g=1;r=1}if(!r){var
 n=1;g=2}}else
 if(11<=f){if(13===f)g=1}else
@@ -1636,10 +1636,10 @@ d=3;else
 if(14<=c)d=1;else
 switch(c){case
 8:v(b,a[1],92);a[1]++;v(b,a[1],98);break;case
-9:v(b,a[1],92);a[1]++;v(b,a[1],kR);break;case
-10:v(b,a[1],92);a[1]++;v(b,a[1],kU);break;case
+9:v(b,a[1],92);a[1]++;v(b,a[1],kS);break;case
+10:v(b,a[1],92);a[1]++;v(b,a[1],kV);break;case
 13:v(b,a[1],92);a[1]++;v(b,a[1],114);break;default:d=1}switch(d){case
-1:v(b,a[1],92);a[1]++;v(b,a[1],48+(c/fB|0)|0);a[1]++;v(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;v(b,a[1],48+(c%10|0)|0);break;case
+1:v(b,a[1],92);a[1]++;v(b,a[1],48+(c/fC|0)|0);a[1]++;v(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;v(b,a[1],48+(c%10|0)|0);break;case
 2:v(b,a[1],92);a[1]++;v(b,a[1],c);break;case
 3:v(b,a[1],c);break}a[1]++;var
 C=h+1|0;if(w!==h){var
@@ -1647,28 +1647,28 @@ h=C;continue}break}}var
 x=b}var
 p=ad(x)}var
 y=l(p),z=bB(y+2|0,34);a5(p,0,z,1,y);return ad(z)}}function
-gE(d,f){var
-g=bz(f),e=n2[1];switch(d[2]){case
+gF(d,f){var
+g=bz(f),e=n3[1];switch(d[2]){case
 0:var
-b=kh;break;case
+b=ki;break;case
 1:var
-b=fD;break;case
+b=fE;break;case
 2:var
 b=69;break;case
 3:var
-b=fi;break;case
+b=fj;break;case
 4:var
 b=71;break;case
 5:var
 b=e;break;case
 6:var
-b=km;break;case
+b=kn;break;case
 7:var
 b=72;break;default:var
 b=70}var
-c=gA(16);bV(c,37);switch(d[1]){case
+c=gB(16);bV(c,37);switch(d[1]){case
 0:break;case
-1:bV(c,43);break;default:bV(c,32)}if(8<=d[2])bV(c,35);bV(c,46);Z(c,a(h+g));bV(c,b);return gC(c)}function
+1:bV(c,43);break;default:bV(c,32)}if(8<=d[2])bV(c,35);bV(c,46);Z(c,a(i+g));bV(c,b);return gD(c)}function
 c5(n,a){if(13<=n){var
 g=[0,0],h=l(a)-1|0,o=0;if(!(h<0)){var
 c=o;for(;;){if(!(9<aA(a,c)+dF>>>0))g[1]++;var
@@ -1679,138 +1679,138 @@ b=p;for(;;){var
 f=aA(a,b);if(9<f+dF>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 q=b+1|0;if(m!==b){var
 b=q;continue}break}}return ad(j)}return a}function
-n3(b,c){switch(b){case
-1:var
-a=nd;break;case
-2:var
-a=ne;break;case
-4:var
-a=ng;break;case
-5:var
-a=nh;break;case
-6:var
-a=ni;break;case
-7:var
-a=nj;break;case
-8:var
-a=nk;break;case
-9:var
-a=nl;break;case
-10:var
-a=nm;break;case
-11:var
-a=nn;break;case
-0:case
-13:var
-a=nc;break;case
-3:case
-14:var
-a=nf;break;default:var
-a=no}return c5(b,cV(a,c))}function
 n4(b,c){switch(b){case
 1:var
-a=nD;break;case
+a=ne;break;case
 2:var
-a=nE;break;case
+a=nf;break;case
 4:var
-a=nG;break;case
+a=nh;break;case
 5:var
-a=nH;break;case
+a=ni;break;case
 6:var
-a=nI;break;case
+a=nj;break;case
 7:var
-a=nJ;break;case
+a=nk;break;case
 8:var
-a=nK;break;case
+a=nl;break;case
 9:var
-a=nL;break;case
+a=nm;break;case
 10:var
-a=nM;break;case
+a=nn;break;case
 11:var
-a=nN;break;case
+a=no;break;case
 0:case
 13:var
-a=nC;break;case
+a=nd;break;case
 3:case
 14:var
-a=nF;break;default:var
-a=nO}return c5(b,cV(a,c))}function
+a=ng;break;default:var
+a=np}return c5(b,cV(a,c))}function
 n5(b,c){switch(b){case
 1:var
-a=nQ;break;case
+a=nE;break;case
 2:var
-a=nR;break;case
+a=nF;break;case
 4:var
-a=nT;break;case
+a=nH;break;case
 5:var
-a=nU;break;case
+a=nI;break;case
 6:var
-a=nV;break;case
+a=nJ;break;case
 7:var
-a=nW;break;case
+a=nK;break;case
 8:var
-a=nX;break;case
+a=nL;break;case
 9:var
-a=nY;break;case
+a=nM;break;case
 10:var
-a=nZ;break;case
+a=nN;break;case
 11:var
-a=n0;break;case
+a=nO;break;case
 0:case
 13:var
-a=nP;break;case
+a=nD;break;case
 3:case
 14:var
-a=nS;break;default:var
-a=n1}return c5(b,cV(a,c))}function
+a=nG;break;default:var
+a=nP}return c5(b,cV(a,c))}function
 n6(b,c){switch(b){case
 1:var
-a=nq;break;case
+a=nR;break;case
 2:var
-a=nr;break;case
+a=nS;break;case
 4:var
-a=nt;break;case
+a=nU;break;case
 5:var
-a=nu;break;case
+a=nV;break;case
 6:var
-a=nv;break;case
+a=nW;break;case
 7:var
-a=nw;break;case
+a=nX;break;case
 8:var
-a=nx;break;case
+a=nY;break;case
 9:var
-a=ny;break;case
+a=nZ;break;case
 10:var
-a=nz;break;case
+a=n0;break;case
 11:var
-a=nA;break;case
+a=n1;break;case
 0:case
 13:var
-a=np;break;case
+a=nQ;break;case
 3:case
 14:var
-a=ns;break;default:var
-a=nB}return c5(b,zG(a,c))}function
+a=nT;break;default:var
+a=n2}return c5(b,cV(a,c))}function
+n7(b,c){switch(b){case
+1:var
+a=nr;break;case
+2:var
+a=ns;break;case
+4:var
+a=nu;break;case
+5:var
+a=nv;break;case
+6:var
+a=nw;break;case
+7:var
+a=nx;break;case
+8:var
+a=ny;break;case
+9:var
+a=nz;break;case
+10:var
+a=nA;break;case
+11:var
+a=nB;break;case
+0:case
+13:var
+a=nq;break;case
+3:case
+14:var
+a=nt;break;default:var
+a=nC}return c5(b,zO(a,c))}function
 a_(b,e,a){function
 f(d){switch(b[1]){case
 0:var
 c=45;break;case
 1:var
 c=43;break;default:var
-c=32}return zC(a,e,c)}function
+c=32}return zK(a,e,c)}function
 j(c){var
-b=zp(a);return 3===b?a<0.?n8:n9:4<=b?n_:c}switch(b[2]){case
+b=zx(a);return 3===b?a<0.?n9:n_:4<=b?n$:c}switch(b[2]){case
 5:var
-d=f2(gE(b,e),a),c=0,k=l(d);for(;;){if(c===k)var
+d=f3(gF(b,e),a),c=0,k=l(d);for(;;){if(c===k)var
 i=0;else{var
 g=E(d,c)-46|0,h=0;if(23<g>>>0){if(55===g)h=1}else
 if(21<g-1>>>0)h=1;if(!h){var
 c=c+1|0;continue}var
 i=1}var
-m=i?d:ae(d,n7);return j(m)}case
+m=i?d:ae(d,n8);return j(m)}case
 6:return f(0);case
-7:return ad(gv(l8,aP(f(0))));case
-8:return j(f(0));default:return f2(gE(b,e),a)}}function
+7:return ad(gw(l9,aP(f(0))));case
+8:return j(f(0));default:return f3(gF(b,e),a)}}function
 cM(e,G,E,D){var
 c=G,a=E,d=D;for(;;)if(typeof
 d==="number")return b(c,a);else
@@ -1820,24 +1820,24 @@ H=d[1];return function(b){return t(c,[5,a,b],H)};case
 1:var
 I=d[1];return function(b){var
 e=0;if(40<=b)if(92===b)var
-d=l1;else
+d=l2;else
 if(dK<=b)e=1;else
 e=2;else
 if(32<=b)if(39<=b)var
-d=l2;else
+d=l3;else
 e=2;else
 if(14<=b)e=1;else
 switch(b){case
 8:var
-d=l3;break;case
-9:var
 d=l4;break;case
-10:var
+9:var
 d=l5;break;case
+10:var
+d=l6;break;case
 13:var
-d=l6;break;default:e=1}switch(e){case
+d=l7;break;default:e=1}switch(e){case
 1:var
-f=M(4);v(f,0,92);v(f,1,48+(b/fB|0)|0);v(f,2,48+((b/10|0)%10|0)|0);v(f,3,48+(b%10|0)|0);var
+f=M(4);v(f,0,92);v(f,1,48+(b/fC|0)|0);v(f,2,48+((b/10|0)%10|0)|0);v(f,3,48+(b%10|0)|0);var
 d=ad(f);break;case
 2:var
 g=M(1);v(g,0,b);var
@@ -1845,11 +1845,11 @@ d=ad(g);break}var
 h=l(d),i=bB(h+2|0,39);a5(d,0,i,1,h);return t(c,[4,a,ad(i)],I)};case
 2:var
 J=d[2],L=d[1];return er(c,a,J,L,function(a){return a});case
-3:return er(c,a,d[2],d[1],nb);case
-4:return c6(c,a,d[4],d[2],d[3],n3,d[1]);case
-5:return c6(c,a,d[4],d[2],d[3],n4,d[1]);case
-6:return c6(c,a,d[4],d[2],d[3],n5,d[1]);case
-7:return c6(c,a,d[4],d[2],d[3],n6,d[1]);case
+3:return er(c,a,d[2],d[1],nc);case
+4:return c6(c,a,d[4],d[2],d[3],n4,d[1]);case
+5:return c6(c,a,d[4],d[2],d[3],n5,d[1]);case
+6:return c6(c,a,d[4],d[2],d[3],n6,d[1]);case
+7:return c6(c,a,d[4],d[2],d[3],n7,d[1]);case
 8:var
 h=d[4],i=d[3],j=d[2],g=d[1];if(typeof
 j==="number"){if(typeof
@@ -1861,7 +1861,7 @@ af=i[1];return function(b){return t(c,[4,a,av(p,o,a_(g,af,b))],h)}}var
 q=j[1];if(typeof
 i==="number")return i?function(e,d,b){return t(c,[4,a,av(q,e,a_(g,d,b))],h)}:function(d,b){return t(c,[4,a,av(q,d,a_(g,ep(g),b))],h)};var
 ag=i[1];return function(d,b){return t(c,[4,a,av(q,d,a_(g,ag,b))],h)}}case
-9:return er(c,a,d[2],d[1],lU);case
+9:return er(c,a,d[2],d[1],lV);case
 10:var
 a=[7,a],d=d[1];continue;case
 11:var
@@ -1869,27 +1869,27 @@ a=[2,a,d[1]],d=d[2];continue;case
 12:var
 a=[3,a,d[1]],d=d[2];continue;case
 13:var
-N=d[3],O=d[2],r=gA(16);eq(r,O);var
-C=gC(r);return function(b){return t(c,[4,a,C],N)};case
+N=d[3],O=d[2],r=gB(16);eq(r,O);var
+C=gD(r);return function(b){return t(c,[4,a,C],N)};case
 14:var
 P=d[3],Q=d[2];return function(d){var
 e=d[1],b=z(e,F(K(Q)));if(typeof
-b[2]==="number")return t(c,a,B(b[1],P));throw S};case
+b[2]==="number")return t(c,a,B(b[1],P));throw T};case
 15:var
 R=d[1];return function(d,b){return t(c,[6,a,function(a){return n(d,a,b)}],R)};case
 16:var
-T=d[1];return function(b){return t(c,[6,a,b],T)};case
+S=d[1];return function(b){return t(c,[6,a,b],S)};case
 17:var
 a=[0,a,d[1]],d=d[2];continue;case
 18:var
 m=d[1];if(0===m[0]){var
 U=d[2],V=m[1][1],W=0,c=function(b,c,d){return function(a){return t(c,[1,b,[0,a]],d)}}(a,c,U),a=W,d=V;continue}var
 X=d[2],Z=m[1][1],_=0,c=function(b,c,d){return function(a){return t(c,[1,b,[1,a]],d)}}(a,c,X),a=_,d=Z;continue;case
-19:throw[0,y,oa];case
+19:throw[0,y,ob];case
 20:var
-$=d[3],aa=[8,a,ob];return function(a){return t(c,aa,$)};case
+$=d[3],aa=[8,a,oc];return function(a){return t(c,aa,$)};case
 21:var
-ab=d[2];return function(b){return t(c,[4,a,cV(oc,b)],ab)};case
+ab=d[2];return function(b){return t(c,[4,a,cV(od,b)],ab)};case
 22:var
 ac=d[1];return function(b){return t(c,[5,a,b],ac)};case
 23:var
@@ -1897,7 +1897,7 @@ f=d[2],k=d[1];if(typeof
 k==="number")switch(k){case
 0:return e<50?w(e+1|0,c,a,f):Y(w,[0,c,a,f]);case
 1:return e<50?w(e+1|0,c,a,f):Y(w,[0,c,a,f]);case
-2:throw[0,y,od];default:return e<50?w(e+1|0,c,a,f):Y(w,[0,c,a,f])}else
+2:throw[0,y,oe];default:return e<50?w(e+1|0,c,a,f):Y(w,[0,c,a,f])}else
 switch(k[0]){case
 0:return e<50?w(e+1|0,c,a,f):Y(w,[0,c,a,f]);case
 1:return e<50?w(e+1|0,c,a,f):Y(w,[0,c,a,f]);case
@@ -1909,10 +1909,10 @@ switch(k[0]){case
 7:return e<50?w(e+1|0,c,a,f):Y(w,[0,c,a,f]);case
 8:return e<50?w(e+1|0,c,a,f):Y(w,[0,c,a,f]);case
 9:var
-A=k[2];return e<50?fb(e+1|0,c,a,A,f):Y(fb,[0,c,a,A,f]);case
+A=k[2];return e<50?fc(e+1|0,c,a,A,f):Y(fc,[0,c,a,A,f]);case
 10:return e<50?w(e+1|0,c,a,f):Y(w,[0,c,a,f]);default:return e<50?w(e+1|0,c,a,f):Y(w,[0,c,a,f])}default:var
-s=d[3],u=d[1],x=b(d[2],0);return e<50?fa(e+1|0,c,a,s,u,x):Y(fa,[0,c,a,s,u,x])}}function
-fb(e,d,c,a,b){if(typeof
+s=d[3],u=d[1],x=b(d[2],0);return e<50?fb(e+1|0,c,a,s,u,x):Y(fb,[0,c,a,s,u,x])}}function
+fc(e,d,c,a,b){if(typeof
 a==="number")return e<50?w(e+1|0,d,c,b):Y(w,[0,d,c,b]);else
 switch(a[0]){case
 0:var
@@ -1941,15 +1941,15 @@ r=a[1];return function(e,a){return aB(d,c,r,b)};case
 s=a[1];return function(a){return aB(d,c,s,b)};case
 12:var
 t=a[1];return function(a){return aB(d,c,t,b)};case
-13:throw[0,y,oe];default:throw[0,y,of]}}function
+13:throw[0,y,of];default:throw[0,y,og]}}function
 w(d,b,e,a){var
-c=[8,e,og];return d<50?cM(d+1|0,b,c,a):Y(cM,[0,b,c,a])}function
-fa(h,c,f,a,e,d){if(e){var
-i=e[1];return function(e){return n$(c,f,a,i,b(d,e))}}var
+c=[8,e,oh];return d<50?cM(d+1|0,b,c,a):Y(cM,[0,b,c,a])}function
+fb(h,c,f,a,e,d){if(e){var
+i=e[1];return function(e){return oa(c,f,a,i,b(d,e))}}var
 g=[4,f,d];return h<50?cM(h+1|0,c,g,a):Y(cM,[0,c,g,a])}function
-t(a,b,c){return gb(cM(0,a,b,c))}function
-aB(a,b,c,d){return gb(fb(0,a,b,c,d))}function
-n$(a,b,c,d,e){return gb(fa(0,a,b,c,d,e))}function
+t(a,b,c){return gc(cM(0,a,b,c))}function
+aB(a,b,c,d){return gc(fc(0,a,b,c,d))}function
+oa(a,b,c,d,e){return gc(fb(0,a,b,c,d,e))}function
 er(f,e,d,a,c){if(typeof
 a==="number")return function(a){return t(f,[4,e,b(c,a)],d)};else{if(0===a[0]){var
 g=a[2],h=a[1];return function(a){return t(f,[4,e,av(h,g,b(c,a))],d)}}var
@@ -1969,12 +1969,12 @@ a=f;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=gD(a[2]);a$(c,g);return cn(c,h);case
+g=a[1],h=gE(a[2]);a$(c,g);return cn(c,h);case
 1:var
 d=a[2],e=a[1];if(0===d[0]){var
-i=d[1];a$(c,e);cn(c,oh);var
+i=d[1];a$(c,e);cn(c,oi);var
 a=i;continue}var
-j=d[1];a$(c,e);cn(c,oi);var
+j=d[1];a$(c,e);cn(c,oj);var
 a=j;continue;case
 6:var
 m=a[2];a$(c,a[1]);return b(m,c);case
@@ -1984,18 +1984,18 @@ n=a[2];a$(c,a[1]);return at(n);case
 2:case
 4:var
 k=a[2];a$(c,a[1]);return cn(c,k);default:var
-l=a[2];a$(c,a[1]);return lI(c,l)}}function
+l=a[2];a$(c,a[1]);return lJ(c,l)}}function
 bl(c,f){var
 a=f;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=gD(a[2]);bl(c,g);return cs(c,h);case
+g=a[1],h=gE(a[2]);bl(c,g);return cs(c,h);case
 1:var
 d=a[2],e=a[1];if(0===d[0]){var
-i=d[1];bl(c,e);cs(c,oj);var
+i=d[1];bl(c,e);cs(c,ok);var
 a=i;continue}var
-j=d[1];bl(c,e);cs(c,ok);var
+j=d[1];bl(c,e);cs(c,ol);var
 a=j;continue;case
 6:var
 m=a[2];bl(c,a[1]);return cs(c,b(m,0));case
@@ -2007,114 +2007,114 @@ n=a[2];bl(c,a[1]);return at(n);case
 4:var
 k=a[2];bl(c,a[1]);return cs(c,k);default:var
 l=a[2];bl(c,a[1]);return a9(c,l)}}function
-gF(d,c){var
+gG(d,c){var
 a=c[1],b=0;return t(function(a){a$(d,a);return 0},b,a)}function
-es(a){return gF(a7,a)}function
+es(a){return gG(a7,a)}function
 et(c,a){var
 d=a[1];return t(function(d){var
-a=gy(64);bl(a,d);return b(c,gz(a))},0,d)}function
+a=gz(64);bl(a,d);return b(c,gA(a))},0,d)}function
 I(a){return et(function(a){return a},a)}var
 c7=[0,0];function
 ev(i,h){var
 a=i[1+h];if(1-(typeof
-a==="number"?1:0)){if(c0(a)===d1)return b(I(ol),a);if(c0(a)===253){var
-d=f2(lY,a),c=0,g=l(d);for(;;){if(g<=c)return ae(d,lX);var
+a==="number"?1:0)){if(c0(a)===d1)return b(I(om),a);if(c0(a)===253){var
+d=f3(lZ,a),c=0,g=l(d);for(;;){if(g<=c)return ae(d,lY);var
 e=E(d,c),f=0;if(48<=e){if(!(58<=e))f=1}else
 if(45===e)f=1;if(f){var
-c=c+1|0;continue}return d}}return om}return b(I(on),a)}function
-gG(b,a){if(b.length-1<=a)return oo;var
-c=gG(b,a+1|0),d=ev(b,a);return n(I(op),d,c)}function
+c=c+1|0;continue}return d}}return on}return b(I(oo),a)}function
+gH(b,a){if(b.length-1<=a)return op;var
+c=gH(b,a+1|0),d=ev(b,a);return n(I(oq),d,c)}function
 ew(a){function
 p(f){var
 c=f;for(;;){if(c){var
 g=c[2],h=c[1];try{var
 e=0,d=b(h,a);e=1}catch(a){}if(e&&d)return[0,d[1]];var
 c=g;continue}return 0}}var
-h=p(c7[1]);if(h)return h[1];if(a===eg)return ou;if(a===eh)return ov;if(a[1]===gg){var
-d=a[2],i=d[3],q=d[2],r=d[1];return fc(I(eu),r,q,i,i+5|0,ow)}if(a[1]===y){var
-e=a[2],j=e[3],s=e[2],t=e[1];return fc(I(eu),t,s,j,j+6|0,ox)}if(a[1]===gi){var
-f=a[2],k=f[3],u=f[2],v=f[1];return fc(I(eu),v,u,k,k+6|0,oy)}if(0===c0(a)){var
+h=p(c7[1]);if(h)return h[1];if(a===eg)return ov;if(a===eh)return ow;if(a[1]===gh){var
+d=a[2],i=d[3],q=d[2],r=d[1];return fd(I(eu),r,q,i,i+5|0,ox)}if(a[1]===y){var
+e=a[2],j=e[3],s=e[2],t=e[1];return fd(I(eu),t,s,j,j+6|0,oy)}if(a[1]===gj){var
+f=a[2],k=f[3],u=f[2],v=f[1];return fd(I(eu),v,u,k,k+6|0,oz)}if(0===c0(a)){var
 g=a.length-1,w=a[1][1];if(2<g>>>0)var
-l=gG(a,2),m=ev(a,1),c=n(I(oq),m,l);else
+l=gH(a,2),m=ev(a,1),c=n(I(or),m,l);else
 switch(g){case
 0:var
-c=or;break;case
+c=os;break;case
 1:var
-c=os;break;default:var
-o=ev(a,1),c=b(I(ot),o)}return ae(w,c)}return a[1]}function
+c=ot;break;default:var
+o=ev(a,1),c=b(I(ou),o)}return ae(w,c)}return a[1]}function
 ex(u,t){var
-e=zq(t),g=e.length-1-1|0,p=0;if(!(g<0)){var
+e=zy(t),g=e.length-1-1|0,p=0;if(!(g<0)){var
 c=p;for(;;){var
-a=s(e,c)[1+c],f=function(a){return function(b){return b?0===a?oz:oA:0===a?oB:oC}}(c);if(0===a[0])var
-h=a[5],i=a[4],j=a[3],k=a[6]?oD:oF,l=a[2],m=a[7],n=f(a[1]),d=[0,zd(I(oE),n,m,l,k,j,i,h)];else
+a=s(e,c)[1+c],f=function(a){return function(b){return b?0===a?oA:oB:0===a?oC:oD}}(c);if(0===a[0])var
+h=a[5],i=a[4],j=a[3],k=a[6]?oE:oG,l=a[2],m=a[7],n=f(a[1]),d=[0,zl(I(oF),n,m,l,k,j,i,h)];else
 if(a[1])var
 d=0;else
 var
-o=f(0),d=[0,b(I(oG),o)];if(d){var
-q=d[1];b(gF(u,oH),q)}var
+o=f(0),d=[0,b(I(oH),o)];if(d){var
+q=d[1];b(gG(u,oI),q)}var
 r=c+1|0;if(g!==c){var
 c=r;continue}break}}return 0}function
-gH(c){for(;;){var
+gI(c){for(;;){var
 a=c7[1],d=[0,c,a],e=c7[1]===a?(c7[1]=d,1):0,b=1-e;if(b)continue;return b}}var
-oJ=oI.slice();function
-oK(e,d){var
-f=ew(e);b(es(oL),f);ex(a7,d);var
-a=zW(0);if(a<0){var
-c=bz(a);gj(s(oJ,c)[1+c])}return cj(a7)}var
-oM=[0];ga(a(iM),function(e,i){try{try{var
-c=i?oM:lC(0);try{ej(0)}catch(a){}try{var
-a=oK(e,c),d=a}catch(a){a=aT(a);var
-g=ew(e);b(es(oO),g);ex(a7,c);var
-h=ew(a);b(es(oP),h);ex(a7,lC(0));var
+oK=oJ.slice();function
+oL(e,d){var
+f=ew(e);b(es(oM),f);ex(a7,d);var
+a=z4(0);if(a<0){var
+c=bz(a);gk(s(oK,c)[1+c])}return cj(a7)}var
+oN=[0];gb(a(iN),function(e,i){try{try{var
+c=i?oN:lD(0);try{ej(0)}catch(a){}try{var
+a=oL(e,c),d=a}catch(a){a=aT(a);var
+g=ew(e);b(es(oP),g);ex(a7,c);var
+h=ew(a);b(es(oQ),h);ex(a7,lD(0));var
 d=cj(a7)}var
 f=d}catch(a){a=aT(a);if(a!==eg)throw a;var
-f=gj(oN)}return f}catch(a){return 0}});function
-gI(a){var
+f=gk(oO)}return f}catch(a){return 0}});function
+gJ(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}function
 ey(a){a[4]=-a[4]|0;return 0}try{var
-yY=lP(yX),gK=yY}catch(a){a=aT(a);if(a!==bk)throw a;try{var
-yW=lP(yV),gJ=yW}catch(a){a=aT(a);if(a!==bk)throw a;var
-gJ=oR}var
-gK=gJ}var
-oS=mm(gK,82),c8=[jA,function(z){var
-o=z$(0),c=[0,aK(55,0),0],j=0===o.length-1?[0,0]:o,k=j.length-1,b=0;for(;;){s(c[1],b)[1+b]=b;var
+y3=lQ(y2),gL=y3}catch(a){a=aT(a);if(a!==bk)throw a;try{var
+y1=lQ(y0),gK=y1}catch(a){a=aT(a);if(a!==bk)throw a;var
+gK=oS}var
+gL=gK}var
+oT=mn(gL,82),c8=[jB,function(z){var
+o=Ah(0),c=[0,aK(55,0),0],j=0===o.length-1?[0,0]:o,k=j.length-1,b=0;for(;;){s(c[1],b)[1+b]=b;var
 y=b+1|0;if(54!==b){var
 b=y;continue}var
-g=[0,oQ],m=54+gr(55,k)|0,u=0;if(!(m<0)){var
+g=[0,oR],m=54+gs(55,k)|0,u=0;if(!(m<0)){var
 d=u;for(;;){var
-e=d%55|0,n=lJ(d,k),v=s(j,n)[1+n],i=ae(g[1],a(h+v));g[1]=zV(i,0,l(i));var
-f=g[1],p=E(f,3)<<24,q=E(f,2)<<16,r=E(f,1)<<8,t=((E(f,0)+r|0)+q|0)+p|0,w=(s(c[1],e)[1+e]^t)&i4;s(c[1],e)[1+e]=w;var
+e=d%55|0,n=lK(d,k),v=s(j,n)[1+n],h=ae(g[1],a(i+v));g[1]=z3(h,0,l(h));var
+f=g[1],p=E(f,3)<<24,q=E(f,2)<<16,r=E(f,1)<<8,t=((E(f,0)+r|0)+q|0)+p|0,w=(s(c[1],e)[1+e]^t)&i5;s(c[1],e)[1+e]=w;var
 x=d+1|0;if(m!==d){var
 d=x;continue}break}}c[2]=0;return c}}];function
 bX(h,k){var
-l=h?h[1]:oS,b=16;for(;;){if(!(k<=b)&&!(ek<(b*2|0))){var
+l=h?h[1]:oT,b=16;for(;;){if(!(k<=b)&&!(ek<(b*2|0))){var
 b=b*2|0;continue}if(l){var
-i=c0(c8),a=dG===i?c8[1]:jA===i?mr(c8):c8;a[2]=(a[2]+1|0)%55|0;var
-c=a[2],d=s(a[1],c)[1+c],e=(a[2]+24|0)%55|0,f=(s(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&i4,g=a[2];s(a[1],g)[1+g]=f;var
+i=c0(c8),a=dG===i?c8[1]:jB===i?ms(c8):c8;a[2]=(a[2]+1|0)%55|0;var
+c=a[2],d=s(a[1],c)[1+c],e=(a[2]+24|0)%55|0,f=(s(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&i5,g=a[2];s(a[1],g)[1+g]=f;var
 j=f}else
 var
 j=0;return[0,0,aK(b,0),j,b]}}function
 ez(a){var
 e=a[2].length-1;if(4<=a.length-1&&e!==bz(a[4])){a[1]=0;a[2]=aK(bz(a[4]),0);return 0}var
 c=0<a[1]?1:0;if(c){a[1]=0;var
-b=a[2].length-1,d=a[2];if(0<=b&&!((d.length-1-b|0)<0))return zf(d,0,b,0);return at(mn)}return c}function
-oT(g,a){function
+b=a[2].length-1,d=a[2];if(0<=b&&!((d.length-1-b|0)<0))return zn(d,0,b,0);return at(mo)}return c}function
+oU(g,a){function
 h(b){var
 a=b;for(;;){if(a){var
 c=a[3];n(g,a[1],a[2]);var
 a=c;continue}return 0}}var
-c=gI(a);if(1-c)ey(a);try{var
+c=gJ(a);if(1-c)ey(a);try{var
 d=a[2],e=d.length-1-1|0,i=0;if(!(e<0)){var
 b=i;for(;;){h(s(d,b)[1+b]);var
 k=b+1|0;if(e!==b){var
 b=k;continue}break}}var
 f=1-c,j=f?ey(a):f;return j}catch(b){b=aT(b);if(c)throw b;ey(a);throw b}}function
-cu(a,b){return 4<=a.length-1?zw(10,fB,a[3],b)&(a[2].length-1-1|0):at(oU)}function
+cu(a,b){return 4<=a.length-1?zE(10,fC,a[3],b)&(a[2].length-1-1|0):at(oV)}function
 bY(a,v,D){var
 f=cu(a,v),E=[0,v,D,s(a[2],f)[1+f]];s(a[2],f)[1+f]=E;a[1]=a[1]+1|0;var
 w=a[2].length-1<<1<a[1]?1:0;if(w){var
 i=a[2],t=(i.length-1)*2|0,u=t<ek?1:0;if(u){var
-j=aK(t,0),k=1-gI(a);a[2]=j;var
+j=aK(t,0),k=1-gJ(a);a[2]=j;var
 l=j.length-1,g=aK(l,0),o=i.length-1-1|0,z=0;if(!(o<0)){var
 e=z;a:for(;;){var
 b=s(i,e)[1+e];for(;;){if(b){var
@@ -2139,29 +2139,29 @@ l=e[2],m=e[3];if(0===aR(b,e[1]))return[0,l];var
 a=m;for(;;){if(a){var
 h=a[2],i=a[3];if(0===aR(b,a[1]))return[0,h];var
 a=i;continue}return 0}}return 0}return 0}return 0}function
-gL(c,b){var
+gM(c,b){var
 e=cu(c,b),a=s(c[2],e)[1+e];for(;;){if(a){var
 f=a[3],d=0===aR(a[1],b)?1:0;if(d)return d;var
 a=f;continue}return 0}}var
-gM=[J,oV,ci(0)];(function(b,a){var
-c=c0(a)===J?a:a[1];return ga(b,c)}(oW,[0,gM,[0]]));(function(a){throw a});var
-gN=j,oX=gN.Array;gH(function(a){return a[1]===gM?[0,az(a[2].toString())]:0});gH(function(a){return a
+gN=[J,oW,ci(0)];(function(b,a){var
+c=c0(a)===J?a:a[1];return gb(b,c)}(oX,[0,gN,[0]]));(function(a){throw a});var
+gO=j,oY=gO.Array;gI(function(a){return a[1]===gN?[0,az(a[2].toString())]:0});gI(function(a){return a
 instanceof
-oX?0:[0,az(a.toString())]});var
-c9=[J,oY,ci(0)],c_=[0,dJ],bC=[0,1],oZ=dJ;function
-o0(a){c_[1]=oZ;bC[1]=1;return 0}function
+oY?0:[0,az(a.toString())]});var
+c9=[J,oZ,ci(0)],c_=[0,dJ],bC=[0,1],o0=dJ;function
+o1(a){c_[1]=o0;bC[1]=1;return 0}function
 aw(b){c_[1]=c_[1]-b|0;var
 a=c_[1]<0?1:0;if(a)throw c9;return a}function
-T(a,b){if(0<a&&lA(dJ,a)<b)throw c9;return aw(ab(a,b))}function
+O(a,b){if(0<a&&lB(dJ,a)<b)throw c9;return aw(ab(a,b))}function
 aj(a){return a?0:1}function
-o1(a){return a[1]}function
-o2(a){return a[2]}function
+o2(a){return a[1]}function
+o3(a){return a[2]}function
 A(a){var
 b=a?[0,A(a[2])]:a;return b}function
-p(a,b){if(a){var
-c=p(a[2],b);return[0,a[1],c]}return b}function
+q(a,b){if(a){var
+c=q(a[2],b);return[0,a[1],c]}return b}function
 cw(b,a){return b?[0,cw(b[1],a)]:a}function
-gO(d,c){var
+gP(d,c){var
 a=d,b=c;for(;;){if(a){if(b){var
 a=a[1],b=b[1];continue}return a}return a}}function
 c$(b,a){return b?a:a?0:1}function
@@ -2174,17 +2174,17 @@ b=b[1],a=a[1];continue}return a}return 1}}function
 eA(b,a){return cx([0,b],a)}function
 eB(b,a){return b?a?[0,eB(b[1],a[1])]:b:a}function
 bm(a){return typeof
-a==="number"?o3:0===a[0]?[1,bm(a[1])]:[0,a[1]]}function
+a==="number"?o4:0===a[0]?[1,bm(a[1])]:[0,a[1]]}function
 da(b,a){if(typeof
 b==="number")return typeof
-a==="number"?o5:0===a[0]?[0,bm(a[1])]:[1,bm(a[1])];else{if(0===b[0]){var
+a==="number"?o6:0===a[0]?[0,bm(a[1])]:[1,bm(a[1])];else{if(0===b[0]){var
 c=b[1];return typeof
 a==="number"?[0,bm(c)]:0===a[0]?[0,da(c,a[1])]:[1,da(c,a[1])]}var
 d=b[1];return typeof
 a==="number"?[1,bm(d)]:0===a[0]?[1,da(d,a[1])]:[0,ba(d,a[1])]}}function
 ba(b,a){if(typeof
 b==="number")return typeof
-a==="number"?o4:0===a[0]?[1,bm(a[1])]:[0,a[1]];else{if(0===b[0]){var
+a==="number"?o5:0===a[0]?[1,bm(a[1])]:[0,a[1]];else{if(0===b[0]){var
 c=b[1];return typeof
 a==="number"?[1,bm(c)]:0===a[0]?[1,da(c,a[1])]:[0,ba(c,a[1])]}var
 d=b[1];return typeof
@@ -2192,7 +2192,7 @@ a==="number"?[0,d]:0===a[0]?[0,ba(d,a[1])]:[1,ba(d,a[1])]}}function
 bn(a){return typeof
 a==="number"?0:0===a[0]?[0,[1,a[1]]]:[0,bn(a[1])]}function
 db(a){return typeof
-a==="number"?a?1:o6:[0,[0,a[1]]]}function
+a==="number"?a?1:o7:[0,[0,a[1]]]}function
 dc(a){return typeof
 a==="number"?a:[0,[1,a[1]]]}function
 dd(c,a){if(typeof
@@ -2209,16 +2209,16 @@ c=b[1];return typeof
 a==="number"?[0,[1,c]]:0===a[0]?dc(cy(c,a[1])):db(cy(c,a[1]))}var
 d=b[1];return typeof
 a==="number"?[0,bn(d)]:0===a[0]?db(dd(d,a[1])):dc(cy(d,a[1]))}}function
-gP(c,b){var
+gQ(c,b){var
 a=cy(c,b);return typeof
 a==="number"?0:a[1]}function
 bb(b,a){return typeof
 b==="number"?a:0===b[0]?ba(a,[1,bb(b[1],a)]):[1,bb(b[1],a)]}function
 eC(a){return typeof
-a==="number"?o7:[0,eC(a[1])]}var
-o8=0;function
+a==="number"?o8:[0,eC(a[1])]}var
+o9=0;function
 de(f,g){var
-c=o8,b=f,a=g;for(;;)if(typeof
+c=o9,b=f,a=g;for(;;)if(typeof
 b==="number")return typeof
 a==="number"?c:1;else{if(0===b[0]){var
 d=b[1];if(typeof
@@ -2244,10 +2244,10 @@ b==="number")return[0,0,[0,0,a]];else{if(0===b[0]){var
 d=b[1];if(typeof
 a==="number")return[0,0,[0,b,0]];else{if(0===a[0]){var
 e=a[1];switch(de(d,e)){case
-0:return[0,b,o9];case
+0:return[0,b,o_];case
 1:var
-g=bZ(c,gP(e,d),b),h=g[2],i=h[2],s=[0,i,ba(i,[1,h[1]])];return[0,g[1],s];default:var
-j=bZ(c,gP(d,e),a),k=j[2],l=k[2],t=[0,ba(l,[1,k[1]]),l];return[0,j[1],t]}}var
+g=bZ(c,gQ(e,d),b),h=g[2],i=h[2],s=[0,i,ba(i,[1,h[1]])];return[0,g[1],s];default:var
+j=bZ(c,gQ(d,e),a),k=j[2],l=k[2],t=[0,ba(l,[1,k[1]]),l];return[0,j[1],t]}}var
 m=bZ(c,b,a[1]),n=m[2];return[0,m[1],[0,n[1],[1,n[2]]]]}}var
 o=b[1];if(typeof
 a==="number")return[0,0,[0,b,0]];else{if(0===a[0]){var
@@ -2255,40 +2255,40 @@ p=bZ(c,o,a),q=p[2];return[0,p[1],[0,[1,q[1]],q[2]]]}var
 r=bZ(c,o,a[1]);return[0,[1,r[1]],r[2]]}}}return[0,0,[0,b,a]]}function
 df(b,a){var
 c=eC(a);return bZ(cw(eC(b),c),b,a)}function
-gQ(c,e,d){var
+gR(c,e,d){var
 b=e,a=d;for(;;)if(typeof
 b==="number")return a;else{if(0===b[0]){var
-f=n(c,a,a);return n(c,a,gQ(c,b[1],f))}var
+f=n(c,a,a);return n(c,a,gR(c,b[1],f))}var
 g=n(c,a,a),b=b[1],a=g;continue}}function
 eE(a){return a?bm(eE(a[1])):a}function
-gR(b,a){if(b)var
+gS(b,a){if(b)var
 c=a?de(b[1],a[1]):2;else
 var
 d=a?1:a,c=d;return 2<=c?0:1}function
 eF(a){var
 b=a?[0,eE(a[1])]:a;return b}function
-gS(a){return typeof
+gT(a){return typeof
 a==="number"?0:0===a[0]?[0,[1,a[1]]]:[1,[1,a[1]]]}function
 b0(b,a){if(typeof
 b==="number")return typeof
 a==="number"?0:0===a[0]?[1,[1,a[1]]]:[1,bn(a[1])];else{if(0===b[0]){var
 e=b[1];if(typeof
-a==="number")return[0,[1,e]];else{if(0===a[0])return gS(b0(e,a[1]));var
+a==="number")return[0,[1,e]];else{if(0===a[0])return gT(b0(e,a[1]));var
 c=b0(e,a[1]);return typeof
-c==="number"?o$:0===c[0]?[0,[0,c[1]]]:[1,bn(c[1])]}}var
+c==="number"?pa:0===c[0]?[0,[0,c[1]]]:[1,bn(c[1])]}}var
 f=b[1];if(typeof
 a==="number")return[0,bn(f)];else{if(0===a[0]){var
 d=b0(f,a[1]);return typeof
-d==="number"?pa:0===d[0]?[0,bn(d[1])]:[1,[0,d[1]]]}return gS(b0(f,a[1]))}}}function
+d==="number"?pb:0===d[0]?[0,bn(d[1])]:[1,[0,d[1]]]}return gT(b0(f,a[1]))}}}function
 ax(b,a){if(typeof
 b==="number")return a;else{if(0===b[0]){var
 c=b[1];return typeof
 a==="number"?b:0===a[0]?[0,ba(c,a[1])]:b0(c,a[1])}var
 d=b[1];return typeof
 a==="number"?b:0===a[0]?b0(a[1],d):[1,ba(d,a[1])]}}function
-O(a){return typeof
+P(a){return typeof
 a==="number"?0:0===a[0]?[1,a[1]]:[0,a[1]]}function
-bc(b,a){return ax(b,O(a))}function
+bc(b,a){return ax(b,P(a))}function
 H(b,a){if(typeof
 b==="number")return 0;else{if(0===b[0]){var
 c=b[1];return typeof
@@ -2303,8 +2303,8 @@ a!=="number"&&1===a[0])switch(de(b[1],a[1])){case
 0:return 0;case
 1:return 2;default:return 1}return 1}}function
 eH(a){return typeof
-a==="number"?0:0===a[0]?pb:pc}function
-gT(b,a){return 2<=eG(b,a)?0:1}function
+a==="number"?0:0===a[0]?pc:pd}function
+gU(b,a){return 2<=eG(b,a)?0:1}function
 eI(b,a){return 1===eG(b,a)?1:0}function
 cz(b,a){if(typeof
 b==="number"){var
@@ -2314,34 +2314,34 @@ a!=="number"&&0===a[0])return eD(b[1],a[1]);return 0}if(typeof
 a!=="number"&&1===a[0])return eD(b[1],a[1]);return 0}}function
 cA(a){if(typeof
 a!=="number"&&1===a[0])return[0,a[1]];return a}function
-gU(a){if(typeof
-a!=="number"&&0===a[0])return gQ(cw,a[1],o_);return 0}function
+gV(a){if(typeof
+a!=="number"&&0===a[0])return gR(cw,a[1],o$);return 0}function
 C(a){var
 b=a?[0,eE(a[1])]:a;return b}function
 b1(b,a){if(typeof
-b==="number")return gT(pd,a)?pe:pf;else{if(0===b[0]){var
-e=b1(b[1],a),f=e[1],c=ax(H(ph,e[2]),pg);if(eI(c,a))return[0,H(pi,f),c];var
-i=bc(c,a);return[0,ax(H(pk,f),pj),i]}var
-g=b1(b[1],a),h=g[1],d=H(pl,g[2]);if(eI(d,a))return[0,H(pm,h),d];var
-j=bc(d,a);return[0,ax(H(po,h),pn),j]}}function
-gV(b,a){if(typeof
-b==="number")return pp;else{if(0===b[0]){var
+b==="number")return gU(pe,a)?pf:pg;else{if(0===b[0]){var
+e=b1(b[1],a),f=e[1],c=ax(H(pi,e[2]),ph);if(eI(c,a))return[0,H(pj,f),c];var
+i=bc(c,a);return[0,ax(H(pl,f),pk),i]}var
+g=b1(b[1],a),h=g[1],d=H(pm,g[2]);if(eI(d,a))return[0,H(pn,h),d];var
+j=bc(d,a);return[0,ax(H(pp,h),po),j]}}function
+gW(b,a){if(typeof
+b==="number")return pq;else{if(0===b[0]){var
 c=b[1];if(typeof
 a==="number")return[0,0,b];else{if(0===a[0])return b1(c,a);var
 d=b1(c,[0,a[1]]),e=d[2],f=d[1];if(typeof
-e==="number")return[0,O(f),0];var
-l=ax(a,e);return[0,O(ax(f,pq)),l]}}var
+e==="number")return[0,P(f),0];var
+l=ax(a,e);return[0,P(ax(f,pr)),l]}}var
 g=b[1];if(typeof
 a==="number")return[0,0,b];else{if(0===a[0]){var
 h=b1(g,a),i=h[2],j=h[1];if(typeof
-i==="number")return[0,O(j),0];var
-m=bc(a,i);return[0,O(ax(j,pr)),m]}var
-k=b1(g,[0,a[1]]),n=O(k[2]);return[0,k[1],n]}}}function
-gW(b,a){return gV(b,a)[2]}function
+i==="number")return[0,P(j),0];var
+m=bc(a,i);return[0,P(ax(j,ps)),m]}var
+k=b1(g,[0,a[1]]),n=P(k[2]);return[0,k[1],n]}}}function
+gX(b,a){return gW(b,a)[2]}function
 ao(e,d,c){var
 b=e,a=d;for(;;){if(b){if(a){var
 b=b[1],a=a[2];continue}return c}return a?a[1]:c}}function
-gX(d,c){var
+gY(d,c){var
 a=d,b=c;for(;;){if(b){if(a){var
 a=a[2],b=b[1];continue}return a}var
 e=a?[0,a[1]]:a;return e}}function
@@ -2350,7 +2350,7 @@ e=m(c,a[2]),d=[0,b(c,a[1]),e];else
 var
 d=a;return d}function
 aM(c,a){if(a){var
-d=aM(c,a[2]);return p(b(c,a[1]),d)}return a}function
+d=aM(c,a[2]);return q(b(c,a[1]),d)}return a}function
 bD(c,b,a){if(a){var
 d=bD(c,b,a[2]);return n(c,a[1],d)}return b}function
 aD(f,e){var
@@ -2368,7 +2368,7 @@ dg(c,f){var
 a=f;for(;;){if(a){var
 d=a[2],e=a[1];if(b(c,e))return[0,e,dg(c,d)];var
 a=d;continue}return a}}function
-gY(e,d){var
+gZ(e,d){var
 a=d;for(;;){if(a){var
 c=a[1];if(b(e,c))return[0,c];var
 a=a[2];continue}return a}}function
@@ -2378,8 +2378,8 @@ var
 c=a;else
 var
 c=b;return c}function
-gZ(a,b){if(a){var
-c=a[1],d=gZ(a[2],b);return p(m(function(a){return[0,c,a]},b),d)}return a}function
+g0(a,b){if(a){var
+c=a[1],d=g0(a[2],b);return q(m(function(a){return[0,c,a]},b),d)}return a}function
 aE(b,a){var
 c=a?[0,b,aE([0,b],a[1])]:a;return c}function
 bo(b,a){var
@@ -2387,18 +2387,18 @@ c=a?[0,b,bo(b,a[1])]:a;return c}function
 aF(a){return[0,a,0]}function
 ap(b,a){var
 c=H(a[1],[0,b[2]]);return eG(H(b[1],[0,a[2]]),c)?0:1}function
-q(b,a){var
-c=H(a[1],[0,b[2]]);return gT(H(b[1],[0,a[2]]),c)}function
+p(b,a){var
+c=H(a[1],[0,b[2]]);return gU(H(b[1],[0,a[2]]),c)}function
 b2(b,a){var
 c=bb(b[2],a[2]),d=H(a[1],[0,b[2]]);return[0,ax(H(b[1],[0,a[2]]),d),c]}function
 aq(b,a){var
 c=bb(b[2],a[2]);return[0,H(b[1],a[1]),c]}function
 aG(a){var
-b=a[2];return[0,O(a[1]),b]}function
+b=a[2];return[0,P(a[1]),b]}function
 aC(b,a){return b2(b,aG(a))}function
 aN(c,b){var
 a=b[1],d=typeof
-a==="number"?ps:0===a[0]?[0,[0,b[2]],a[1]]:[0,[1,b[2]],a[1]];return aq(c,d)}function
+a==="number"?pt:0===a[0]?[0,[0,b[2]],a[1]]:[0,[1,b[2]],a[1]];return aq(c,d)}function
 V(o){var
 a=[0,o[2]],b=o[1];if(typeof
 b==="number")var
@@ -2422,22 +2422,22 @@ p=c[2],d=p[2],r=0;if(typeof
 d!=="number"&&0===d[0]){var
 q=d[1];r=1}if(!r)var
 q=0;return[0,p[1],q]}function
-g0(a){return gV(a[1],[0,a[2]])[1]}function
+g1(a){return gW(a[1],[0,a[2]])[1]}function
 bp(a){return a[1]}function
 af(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,[0,pt,a[1]],0];case
+0:return[0,[0,pu,a[1]],0];case
 1:var
 c=a[1],b=af(a[2]);return m(function(a){var
 b=a[1];return[0,[0,[0,c,b[1]],b[2]],a[2]]},b);default:var
-d=a[1],e=af(a[3]),f=af(a[2]);return p(m(function(a){var
-b=a[1],c=a[2],e=p(d,b[2]);return[0,[0,b[1],e],c]},f),e)}}function
+d=a[1],e=af(a[3]),f=af(a[2]);return q(m(function(a){var
+b=a[1],c=a[2],e=q(d,b[2]);return[0,[0,b[1],e],c]},f),e)}}function
 bq(a){var
 b=m(aG,a[3]),c=m(aG,a[2]);return[0,aG(a[1]),c,b]}function
-pu(a,c,b){return[2,[0,[0,bq(a)],0],c,[2,[0,[1,a],0],b,0]]}function
-pv(a,c,b){return[2,[0,[1,bq(a)],0],c,[2,[0,[0,a],0],b,0]]}function
-pw(a,d,c,b){return[2,[0,[0,bq(a)],0],d,[2,[0,[2,a],0],c,[2,[0,[0,a],0],b,0]]]}function
+pv(a,c,b){return[2,[0,[0,bq(a)],0],c,[2,[0,[1,a],0],b,0]]}function
+pw(a,c,b){return[2,[0,[1,bq(a)],0],c,[2,[0,[0,a],0],b,0]]}function
+px(a,d,c,b){return[2,[0,[0,bq(a)],0],d,[2,[0,[2,a],0],c,[2,[0,[0,a],0],b,0]]]}function
 ak(b,a){return V(b2(b,a))}function
 aW(a){return typeof
 a[1]==="number"?(aw(1),1):(aw(20*bC[1]|0),0)}function
@@ -2445,18 +2445,18 @@ eK(h,g){var
 b=h,a=g;for(;;){if(b){if(a){var
 c=a[2],d=a[1],e=b[2],f=b[1];if(!aW(f)&&!aW(d)){var
 i=eK(e,c);return ak(aq(f,d),i)}var
-b=e,a=c;continue}return px}return py}}function
-g1(a,c,b){var
+b=e,a=c;continue}return py}return pz}}function
+g2(a,c,b){var
 d=eK(a[3],b);return ak(eK(a[2],c),d)}function
-pz(b,a){switch(b[1]){case
+pA(b,a){switch(b[1]){case
 0:return 1;case
-3:return ap(a,pB);case
-4:return cz(gW(a[1],[0,a[2]]),0);default:return q(pA,a)}}function
-g2(h,g){var
+3:return ap(a,pC);case
+4:return cz(gX(a[1],[0,a[2]]),0);default:return p(pB,a)}}function
+g3(h,g){var
 b=h,a=g;for(;;){if(b){if(a){var
 d=a[2],c=a[1],e=b[2];if(aW(c)){var
 b=e,a=d;continue}var
-i=g2(e,d),j=b[1][2],f=c[2];return ak(aN([0,cA(c[1]),f],j),i)}return pC}return pD}}function
+i=g3(e,d),j=b[1][2],f=c[2];return ak(aN([0,cA(c[1]),f],j),i)}return pD}return pE}}function
 b3(g,f,e){var
 b=f,a=e;for(;;){if(b){if(a){var
 c=n(g,b[1],a[1]);if(c){var
@@ -2465,16 +2465,16 @@ d=c}else
 var
 d=a;return d}return a?0:1}}function
 cB(c,j,i,h,b,a){var
-d=b3(pz,c,a),e=d?q(g2(c,a),h):d,f=e?g(function(c){return q(pE,g1(c,b,a))},j):e;return f?g(function(c){var
-d=g1(c,b,a);return ap(ak(c[1],d),pF)},i):f}function
+d=b3(pA,c,a),e=d?p(g3(c,a),h):d,f=e?g(function(c){return p(pF,g2(c,b,a))},j):e;return f?g(function(c){var
+d=g2(c,b,a);return ap(ak(c[1],d),pG)},i):f}function
 eL(b,a){if(b){if(a){var
 c=a[1],d=b[1],e=eL(b[2],a[2]),f=aW(d)?c:aW(c)?d:ak(d,c);return[0,f,e]}return b}return a}function
-g3(b,a){return m(function(a){return aW(a)?pG:V(aq(b,a))},a)}function
+g4(b,a){return m(function(a){return aW(a)?pH:V(aq(b,a))},a)}function
 dh(c,b,a){var
-d=a[3],e=eL(g3(c,b[3]),d),f=a[2],g=eL(g3(c,b[2]),f),h=a[1];return[0,ak(aq(c,b[1]),h),g,e]}function
-bd(a){return aj(q(a,pH))}function
+d=a[3],e=eL(g4(c,b[3]),d),f=a[2],g=eL(g4(c,b[2]),f),h=a[1];return[0,ak(aq(c,b[1]),h),g,e]}function
+bd(a){return aj(p(a,pI))}function
 di(b,d){if(d){var
-j=d[1],a=j[2],e=d[2],f=gX(b,j[1]);if(f){var
+j=d[1],a=j[2],e=d[2],f=gY(b,j[1]);if(f){var
 c=f[1];switch(c[0]){case
 0:var
 g=di(b,e);if(g)var
@@ -2483,69 +2483,69 @@ var
 l=g;return l;case
 1:var
 h=di(b,e);if(h){var
-m=h[1],n=q(pI,a);if(n)var
+m=h[1],n=p(pJ,a);if(n)var
 t=m[2],o=[0,[0,dh(a,c[1],m[1]),t]];else
 var
 o=n;var
-p=o}else
+q=o}else
 var
-p=h;return p;default:var
+q=h;return q;default:var
 i=di(b,e);if(i)var
 r=i[1],u=r[2],s=[0,[0,dh(a,c[1],r[1]),u]];else
 var
-s=i;return s}}return f}return pJ}function
+s=i;return s}}return f}return pK}function
 dj(a){return g(aW,a)}function
 cC(k,j){var
 b=di(k,j);if(b){var
 d=b[1],a=d[1],e=dj(a[2]),f=e?dj(a[3]):e;if(f){var
 g=bd(aG(a[1]));if(g)var
 c=g;else{var
-i=d[2];if(i)return ap(a[1],pK);var
+i=d[2];if(i)return ap(a[1],pL);var
 c=i}}else
 var
 c=f;var
 h=c}else
 var
 h=b;return h}function
-g4(b,a){if(a){var
-c=a[1],i=g4([0,b],a[2]),d=c[1]-1|0,g=0;if(!(2<d>>>0)){var
+g5(b,a){if(a){var
+c=a[1],i=g5([0,b],a[2]),d=c[1]-1|0,g=0;if(!(2<d>>>0)){var
 h=0;switch(d){case
 0:var
-f=[0,[1,[0,pN,0,p(bo(pM,b),pL)]],0];break;case
+f=[0,[1,[0,pO,0,q(bo(pN,b),pM)]],0];break;case
 1:h=1;break;default:var
-j=p(bo(pP,b),pO),k=[0,[0,[0,c[2],0,j]],0],f=[0,[1,[0,pS,0,p(bo(pR,b),pQ)]],k]}if(!h){var
+j=q(bo(pQ,b),pP),k=[0,[0,[0,c[2],0,j]],0],f=[0,[1,[0,pT,0,q(bo(pS,b),pR)]],k]}if(!h){var
 e=f;g=1}}if(!g)var
-e=0;return p(e,i)}return a}function
-g5(b,a){if(b)if(a){var
-d=g5(b[2],a[2]);if(d)return[0,d[1]];if(aW(a[1]))return 0;var
+e=0;return q(e,i)}return a}function
+g6(b,a){if(b)if(a){var
+d=g6(b[2],a[2]);if(d)return[0,d[1]];if(aW(a[1]))return 0;var
 c=[0,b[1]]}else
 var
 c=a;else
 var
 c=b;return c}function
-g6(c,b){var
+g7(c,b){var
 g=A(c),d=cx(A(b),g);if(d){var
-a=g5(c,b);if(a){if(4<=a[1][1])return 0;var
+a=g6(c,b);if(a){if(4<=a[1][1])return 0;var
 e=1}else
 var
 e=a;var
 f=e}else
 var
 f=d;return f}function
-b4(b,a){return aD(function(a){return 2===a[0]?g6(b,a[1][3]):0},a)}function
+b4(b,a){return aD(function(a){return 2===a[0]?g7(b,a[1][3]):0},a)}function
 br(c,b,a){var
-d=g4(0,c);return cC(p(m(function(a){if(1===a[0]){var
-b=a[1];return g6(c,b[3])?[0,b]:a}return a},b),d),a)}function
-bE(b,a){return dh(pT,a,b)}function
-g7(c,a,b){var
-d=m(function(b){return[1,bE(a,b)]},b);return p(m(function(b){return[0,bE(a,b)]},c),d)}function
-g8(d,b,a){if(b)if(a)var
-e=b[2],f=b[1],g=a[2],h=g8(p(d,[0,f,0]),e,g),i=a[1],c=[2,g7(d,f,e),i,h];else
+d=g5(0,c);return cC(q(m(function(a){if(1===a[0]){var
+b=a[1];return g7(c,b[3])?[0,b]:a}return a},b),d),a)}function
+bE(b,a){return dh(pU,a,b)}function
+g8(c,a,b){var
+d=m(function(b){return[1,bE(a,b)]},b);return q(m(function(b){return[0,bE(a,b)]},c),d)}function
+g9(d,b,a){if(b)if(a)var
+e=b[2],f=b[1],g=a[2],h=g9(q(d,[0,f,0]),e,g),i=a[1],c=[2,g8(d,f,e),i,h];else
 var
 c=a;else
 var
 c=b;return c}function
-pU(b,a){return g8(0,b,a)}function
+pV(b,a){return g9(0,b,a)}function
 b5(h,f){var
 a=h,b=f;for(;;){if(typeof
 a!=="number")switch(a[0]){case
@@ -2555,44 +2555,44 @@ a=a[2],b=[0,b];continue}return c;case
 2:var
 i=a[1],d=g(function(b){return function(a){return cx(A(a[1][3]),b)}}(b),i),e=d?b5(a[2],b):d;if(e){var
 a=a[3];continue}return e}return 1}}function
-cD(a){return[0,pV,a[2],a[3]]}function
+cD(a){return[0,pW,a[2],a[3]]}function
 dk(a){return aM(function(a){return 2===a[0]?[0,cD(a[1]),0]:0},a)}function
-g9(b,a){if(b)if(a)var
-d=b[1],e=g9(b[2],a[2]),f=d[3],g=d[2],c=[0,[0,aG(a[1]),g,f],e];else
+g_(b,a){if(b)if(a)var
+d=b[1],e=g_(b[2],a[2]),f=d[3],g=d[2],c=[0,[0,aG(a[1]),g,f],e];else
 var
 c=a;else
 var
 c=b;return c}function
 eM(d,a,c){var
-b=a[3],e=b?g9(a[4],c):b,f=p(m(cD,a[2]),e);return p(dk(d),f)}function
+b=a[3],e=b?g_(a[4],c):b,f=q(m(cD,a[2]),e);return q(dk(d),f)}function
 dl(b){var
-a=b[2];return a?a[1]:pW}function
+a=b[2];return a?a[1]:pX}function
 b6(b){var
 a=4<=b[1]?1:0,c=a?1:a;return c}function
-g_(a,b){var
-c=aE(0,gU(ax(bc(b,a),p1)));return m(function(b){return aF(ax(a,C(b)))},c)}function
+g$(a,b){var
+c=aE(0,gV(ax(bc(b,a),p2)));return m(function(b){return aF(ax(a,C(b)))},c)}function
 cE(j,i,h,f,e,c,a){return g(function(a){return aD(function(c){var
 d=ap(c[1],a);if(d){var
 g=c[2];return cB(j,i,h,f,b(e,a),g)}return d},c)},a)}function
 bs(d,c,a){if(a){var
-b=ao(a[1],d[3],p2);return c?b[2]:b[1]}return p3}function
-g$(a,b){return a[3]?U(A(a[4]),b):1}function
-ha(a,b){switch(a[0]){case
+b=ao(a[1],d[3],p3);return c?b[2]:b[1]}return p4}function
+ha(a,b){return a[3]?U(A(a[4]),b):1}function
+hb(a,b){switch(a[0]){case
 0:var
-c=a[1],f=C(c);return[0,[0,0,b,O(C(c)),f],0];case
+c=a[1],f=C(c);return[0,[0,0,b,P(C(c)),f],0];case
 1:var
 d=a[1],g=aE(0,[0,d]);return m(function(a){var
 c=C(a),e=C(d);return[0,0,b,bc(C(a),e),c]},g);default:var
-e=a[1],h=C(e);return[0,[0,1,b,O(C(e)),h],0]}}function
-hb(a){var
-E=A(ha(a[1],a[2])),s=U(A(a[5]),E);if(s){var
-B=a[5],C=eJ(ha(a[1],a[2]),B),D=m(function(a){return[0,a[1],a[2][1],a[2][2]]},C),b=a[4],e=0,d=D,F=a[3];for(;;){if(d){var
+e=a[1],h=C(e);return[0,[0,1,b,P(C(e)),h],0]}}function
+hc(a){var
+E=A(hb(a[1],a[2])),s=U(A(a[5]),E);if(s){var
+B=a[5],C=eJ(hb(a[1],a[2]),B),D=m(function(a){return[0,a[1],a[2][1],a[2][2]]},C),b=a[4],e=0,d=D,F=a[3];for(;;){if(d){var
 c=d[1],n=aj(c[1][1]);if(n)var
 f=n;else
 var
-z=O(c[1][4]),r=cz(c[1][3],z),f=r?eI(0,c[1][4]):r;if(f)var
+z=P(c[1][4]),r=cz(c[1][3],z),f=r?eI(0,c[1][4]):r;if(f)var
 t=c[3],h=g(function(a){var
-b=q(p$,a[1]);return b?q(qa,a[2]):b},t);else
+b=p(qa,a[1]);return b?p(qb,a[2]):b},t);else
 var
 h=f;var
 o=h?b5(b[1],0):h;if(o)var
@@ -2606,8 +2606,8 @@ w=af(b[1]),k=g(function(p,d){return function(j){var
 e=j[1],b=e[2],c=e[1],a=j[2],f=a[7];if(f)return br(c,b,f[1]);var
 g=b4(c,b);if(g)var
 h=g;else{var
-i=g$(a,A(d[2]));if(i){var
-k=ao(p,a[5],0),l=function(a){return 0},n=aC(F,bs(d,0,a[3])),o=eM(b,a,d[2]);return cE(c,m(bp,b),o,n,l,k,p_)}var
+i=ha(a,A(d[2]));if(i){var
+k=ao(p,a[5],0),l=function(a){return 0},n=aC(F,bs(d,0,a[3])),o=eM(b,a,d[2]);return cE(c,m(bp,b),o,n,l,k,p$)}var
 h=i}return h}}(e,c),w);else
 var
 k=j;if(k)var
@@ -2616,13 +2616,13 @@ h=af(ao(f,b[2],0)),c=g(function(F){var
 v=F[1],j=v[2],b=v[1],c=F[2],w=c[7];if(w)return br(b,j,w[1]);var
 x=b4(b,j);if(x)var
 y=x;else{var
-h=m(bp,j),i=eM(j,c,a[2]),k=ao(G,c[5],0),l=function(b){return[0,b,a[2]]},z=g$(c,A(a[2]));if(z){var
-d=a[1],s=g(function(a){return q(pX,dl(a))},h),H=s?g(function(a){return ap(dl(a),pY)},i):s;if(H)var
+h=m(bp,j),i=eM(j,c,a[2]),k=ao(G,c[5],0),l=function(b){return[0,b,a[2]]},z=ha(c,A(a[2]));if(z){var
+d=a[1],s=g(function(a){return p(pY,dl(a))},h),H=s?g(function(a){return ap(dl(a),pZ)},i):s;if(H)var
 e=[0,[0,aF(d[3]),0]];else{var
-t=g(function(a){return q(dl(a),pZ)},h),I=t?g(function(a){return ap(dl(a),p0)},i):t;if(I)var
+t=g(function(a){return p(dl(a),p0)},h),I=t?g(function(a){return ap(dl(a),p1)},i):t;if(I)var
 e=[0,[0,aF(d[4]),0]];else
 if(aD(b6,b))var
-u=d[2],J=u?[0,g_(d[3],d[4])]:u,e=J;else
+u=d[2],J=u?[0,g$(d[3],d[4])]:u,e=J;else
 var
 K=[0,aF(d[4]),0],e=[0,[0,aF(d[3]),K]]}if(e)var
 L=e[1],M=bs(a,a[1][1],c[3]),B=cE(b,h,i,aC(bs(a,0,[0,f]),M),l,k,L);else
@@ -2634,13 +2634,13 @@ n=z;if(n){var
 C=aj(a[1][1]);if(C)var
 o=C;else{var
 D=aj(aD(b6,b));if(D)var
-p=D;else
+q=D;else
 var
-E=a[1][2],p=E?cz(a[1][4],p8):E;if(p)var
-N=bs(a,0,c[3]),r=cE(b,h,i,aC(bs(a,0,[0,f]),N),l,k,p6);else
+E=a[1][2],q=E?cz(a[1][4],p9):E;if(q)var
+N=bs(a,0,c[3]),r=cE(b,h,i,aC(bs(a,0,[0,f]),N),l,k,p7);else
 var
-r=p;if(r){var
-O=bs(a,1,c[3]);return cE(b,h,i,aC(bs(a,1,[0,f]),O),l,k,p7)}var
+r=q;if(r){var
+O=bs(a,1,c[3]);return cE(b,h,i,aC(bs(a,1,[0,f]),O),l,k,p8)}var
 o=r}}else
 var
 o=n;var
@@ -2649,10 +2649,10 @@ d=ao(f,b[3],0);if(d){var
 i=af(d[1]);return g(function(j){var
 e=j[1],b=e[2],c=e[1],d=j[2],h=d[7];if(h)return br(c,b,h[1]);var
 i=b4(c,b);if(i)return i;var
-k=a[1][1]?p4:p5;return g(function(e){var
+k=a[1][1]?p5:p6;return g(function(e){var
 g=ao(G,d[5],0);function
 h(b){return a[2]}var
-i=bs(a,e,[0,f]),j=m(cD,d[2]),k=p(dk(b),j);return cE(c,m(bp,b),k,i,h,g,p9)},k)},i)}var
+i=bs(a,e,[0,f]),j=m(cD,d[2]),k=q(dk(b),j);return cE(c,m(bp,b),k,i,h,g,p_)},k)},i)}var
 e=1}else
 var
 e=c;return e}}(e,c),y);else
@@ -2660,19 +2660,19 @@ var
 l=k;if(l){var
 e=[0,e],d=d[2];continue}return l}return 1}}return s}function
 b7(e,d){var
-a=bE(e,d),b=ap(a[1],qb),c=b?dj(a[2]):b;return c?dj(a[3]):c}function
-qc(b,a){switch(b[0]){case
+a=bE(e,d),b=ap(a[1],qc),c=b?dj(a[2]):b;return c?dj(a[3]):c}function
+qd(b,a){switch(b[0]){case
 0:return 0===a[0]?b7(b[1],a[1]):0;case
 1:return 1===a[0]?b7(b[1],a[1]):0;default:return 2===a[0]?b7(b[1],a[1]):0}}function
-hc(b,a){if(a)var
-c=a[2],d=a[1],f=hc(p(b,[0,d,0]),c),e=[0,g7(b,d,c),f];else
+hd(b,a){if(a)var
+c=a[2],d=a[1],f=hd(q(b,[0,d,0]),c),e=[0,g8(b,d,c),f];else
 var
 e=a;return e}function
 ar(a){if(a){var
-b=a[2],c=hc(0,[0,hd,m(function(a){return a?a[1][1]:hd},b)]);return b3(function(a,b){return b3(qc,a,b)},a,c)}return a}function
-he(a){if(typeof
+b=a[2],c=hd(0,[0,he,m(function(a){return a?a[1][1]:he},b)]);return b3(function(a,b){return b3(qd,a,b)},a,c)}return a}function
+hf(a){if(typeof
 a!=="number"&&2===a[0]){var
-b=he(a[3]);return[0,a[1],b]}return 0}function
+b=hf(a[3]);return[0,a[1],b]}return 0}function
 eN(u,t){var
 c=u,b=t;for(;;)if(typeof
 b==="number")return c;else
@@ -2682,7 +2682,7 @@ switch(b[0]){case
 p=aj(c);if(p){var
 c=0,b=b[2];continue}return p;default:var
 q=eN(0,b[2]),r=q?eN(1,b[3]):q;if(r){if(!c){var
-a=he(b);if(a){var
+a=hf(b);if(a){var
 e=a[2],f=a[1];if(f){var
 j=f[1];if(0===j[0]){var
 k=j[1];if(f[2])return ar(a);if(e){var
@@ -2697,60 +2697,60 @@ o=b7(k,bq(m));return o?b7(m,n[1]):o}return ar(a)}return ar(a)}return ar(a)}}retu
 s=c}else
 var
 s=r;return s}}function
-b8(b,a){return ao(b,a[2],qd)}function
+b8(b,a){return ao(b,a[2],qe)}function
 eO(a,d,c){var
-b=g(function(b){return q(qe,b8(a,b))},d);return b?g(function(b){return ap(b8(a,b),qf)},c):b}function
-hf(a,d,c){var
-b=g(function(b){return q(b8(a,b),qg)},d);return b?g(function(b){return ap(b8(a,b),qh)},c):b}function
-cF(b,a,f,e,d,c){if(eO(c,e,d))return[0,aF(b),0];if(hf(c,e,d))return[0,aF(a),0];if(f)return g_(b,a);var
+b=g(function(b){return p(qf,b8(a,b))},d);return b?g(function(b){return ap(b8(a,b),qg)},c):b}function
+hg(a,d,c){var
+b=g(function(b){return p(b8(a,b),qh)},d);return b?g(function(b){return ap(b8(a,b),qi)},c):b}function
+cF(b,a,f,e,d,c){if(eO(c,e,d))return[0,aF(b),0];if(hg(c,e,d))return[0,aF(a),0];if(f)return g$(b,a);var
 g=[0,aF(a),0];return[0,aF(b),g]}function
 eP(d,c,a){if(a){var
 e=a[1],f=b(d,c);return aM(function(a){var
-b=eP(d,[0,c],e);return m(function(b){return[0,a,b]},b)},f)}return qi}function
-hg(d,c,b,e,a){if(e){var
-i=e[1],j=eO(b,d,c)?0:a,f=eO(b,d,c)?O(a):hf(b,d,c)?0:O(a),g=aE(0,gU(ax(bc(j,f),qj))),h=m(function(a){return ax(f,C(a))},g);return aM(function(e){var
-f=hg(d,c,[0,b],i,bc(a,cA(e)));return m(function(a){return[0,aF(e),a]},f)},h)}return qk}function
+b=eP(d,[0,c],e);return m(function(b){return[0,a,b]},b)},f)}return qj}function
+hh(d,c,b,e,a){if(e){var
+i=e[1],j=eO(b,d,c)?0:a,f=eO(b,d,c)?P(a):hg(b,d,c)?0:P(a),g=aE(0,gV(ax(bc(j,f),qk))),h=m(function(a){return ax(f,C(a))},g);return aM(function(e){var
+f=hh(d,c,[0,b],i,bc(a,cA(e)));return m(function(a){return[0,aF(e),a]},f)},h)}return ql}function
 eQ(f,e,d){if(d){var
-a=eQ(f,[0,e],d[1]),c=eF(A(b(f,e))),g=c?a?[0,bb(c[1],a[1])]:a:c;return g}return ql}function
-hh(b,a){return b3(function(b,a){return aW(b)?aW(a):ap(b,a)},b,a)}function
+a=eQ(f,[0,e],d[1]),c=eF(A(b(f,e))),g=c?a?[0,bb(c[1],a[1])]:a:c;return g}return qm}function
+hi(b,a){return b3(function(b,a){return aW(b)?aW(a):ap(b,a)},b,a)}function
 eR(b,a){var
-c=m(cD,a[2]);return p(dk(b),c)}function
-hi(b,w){var
+c=m(cD,a[2]);return q(dk(b),c)}function
+hj(b,w){var
 x=w[1],a=x[2],e=x[1],c=w[2],y=c[4];if(y)return br(e,a,y[1]);var
 z=b4(e,a);if(z)var
 B=z;else{var
 d=aD(b6,e),X=b[2],D=X||aj(d);if(D){var
 E=A(c[3]),F=eR(a,c),G=m(bp,a),H=b[3],n=b[1];switch(n[0]){case
 0:var
-r=n[1],M=eF(E),P=C(r),N=0,Q=O(C(r)),o=gR(eQ(function(a){return cF(Q,P,d,G,F,a)},N,H),M);break;case
+r=n[1],M=eF(E),O=C(r),N=0,Q=P(C(r)),o=gS(eQ(function(a){return cF(Q,O,d,G,F,a)},N,H),M);break;case
 1:var
 s=n[1],R=aE(0,[0,s]),o=g(function(a){var
-b=eF(E),e=C(a),f=C(s),c=0,g=bc(C(a),f);return gR(eQ(function(a){return cF(g,e,d,G,F,a)},c,H),b)},R);break;default:var
+b=eF(E),e=C(a),f=C(s),c=0,g=bc(C(a),f);return gS(eQ(function(a){return cF(g,e,d,G,F,a)},c,H),b)},R);break;default:var
 o=1}var
-q=o}else
+p=o}else
 var
-q=D;if(q){var
+p=D;if(p){var
 h=eR(a,c),i=m(bp,a),f=b[3],j=b[1];switch(j[0]){case
 0:var
-t=j[1],T=C(t),S=0,U=O(C(t)),k=[0,eP(function(a){return cF(U,T,d,i,h,a)},S,f)];break;case
+t=j[1],T=C(t),S=0,U=P(C(t)),k=[0,eP(function(a){return cF(U,T,d,i,h,a)},S,f)];break;case
 1:var
 u=j[1],V=aE(0,[0,u]),k=[0,aM(function(a){var
 c=C(a),e=C(u),b=0,g=bc(C(a),e);return eP(function(a){return cF(g,c,d,i,h,a)},b,f)},V)];break;default:var
 l=j[1];if(d)var
-k=[0,hg(i,h,0,f,C(l))];else
+k=[0,hh(i,h,0,f,C(l))];else
 var
 W=aE(0,f),k=[0,aM(function(a){var
-b=C(l),c=cF(O(C(l)),b,0,i,h,a);return m(function(c){var
-b=[0,c,bo(qm,gO(f,[0,a]))];return p(bo(qn,a),b)},c)},W)]}var
+b=C(l),c=cF(P(C(l)),b,0,i,h,a);return m(function(c){var
+b=[0,c,bo(qn,gP(f,[0,a]))];return q(bo(qo,a),b)},c)},W)]}var
 I=k[1],J=m(bp,a),K=eR(a,c),Y=c[3],Z=b[4],v=b3(function(b,a){var
-c=hh(b[1],a);return c?cB(e,J,K,Z,a,b[2]):c},Y,I);if(!v){var
+c=hi(b[1],a);return c?cB(e,J,K,Z,a,b[2]):c},Y,I);if(!v){var
 _=c[3],$=b[4];return g(function(c){return aD(function(a){var
-b=hh(a[1],c);return b?cB(e,J,K,$,c,a[2]):b},_)},I)}var
+b=hi(a[1],c);return b?cB(e,J,K,$,c,a[2]):b},_)},I)}var
 L=v}else
 var
-L=q;var
+L=p;var
 B=L}return B}function
-qo(a0,aZ){var
+qp(a0,aZ){var
 T=a0,x=aZ;for(;;){if(T){if(x){var
 am=x[1],an=T[1],b=am[2],S=am[1],c=an[2];switch(an[1]){case
 0:if(S)var
@@ -3021,7 +3021,7 @@ T=T[2],x=x[2];continue}var
 ao=a}else
 var
 ao=x;return ao}return x?0:1}}function
-qp(ay,ax){var
+qq(ay,ax){var
 B=ay,m=ax;for(;;){if(B){if(m){var
 I=m[1],J=B[1],X=I[1],Y=J[1],j=X[1],C=Y[1];if(typeof
 C==="number")var
@@ -3195,14 +3195,14 @@ B=B[2],m=m[2];continue}var
 ao=H}else
 var
 ao=m;return ao}return m?0:1}}function
-hj(a){var
+hk(a){var
 b=a?1:a;return b}function
-hk(c,b){var
+hl(c,b){var
 a=b[2][5];return a?U(a[1],c):a}function
 eS(a){var
 n=a[3],o=n?1:n;if(o){var
-q=a[1];if(2===q[0])var
-v=q[1],r=v?1:v;else
+p=a[1];if(2===p[0])var
+v=p[1],r=v?1:v;else
 var
 r=1;var
 h=r}else
@@ -3211,63 +3211,63 @@ h=o;var
 s=h?b5(a[5],0):h;if(s)var
 z=af(a[5]),i=g(function(c){var
 b=c[2][5];if(b){var
-d=A(a[6]);return eA(b[1],d)}return hi(a,c)},z);else
+d=A(a[6]);return eA(b[1],d)}return hj(a,c)},z);else
 var
 i=s;if(i){if(a[6]){var
 t=eN(0,a[5]);if(t){var
 d=0,c=a[6];for(;;){if(c){var
 b=c[1],j=function(c){return function(a){var
-b=A(c[2]);return cx(A(a[3]),b)}}(b),w=b[1],k=g(function(b){return function(a){return b(a[1])}}(j),w),l=k?g(j,b[3][2]):k,m=l?hi(a,[0,[0,b[2],b[1]],b[3]]):l;if(m)var
-x=af(a[5]),e=aD(function(b){return function(a){return hk(b,a)}}(d),x);else
+b=A(c[2]);return cx(A(a[3]),b)}}(b),w=b[1],k=g(function(b){return function(a){return b(a[1])}}(j),w),l=k?g(j,b[3][2]):k,m=l?hj(a,[0,[0,b[2],b[1]],b[3]]):l;if(m)var
+x=af(a[5]),e=aD(function(b){return function(a){return hl(b,a)}}(d),x);else
 var
 e=m;if(e)var
-y=af(a[5]),f=g(function(s,a){return function(b){if(hk(s,b)){var
-h=b[1],i=h[1],f=b[2],t=h[2],j=hj(qo(i,a[2])),k=j?U(f[1],a[3][1]):j,l=k?hj(qp(f[2],a[3][2])):k;if(l){var
+y=af(a[5]),f=g(function(s,a){return function(b){if(hl(s,b)){var
+h=b[1],i=h[1],f=b[2],t=h[2],j=hk(qp(i,a[2])),k=j?U(f[1],a[3][1]):j,l=k?hk(qq(f[2],a[3][2])):k;if(l){var
 u=f[6],v=a[1];return b3(function(b,c){switch(b[0]){case
 0:var
 a=[0,[1,bq(b[1])]];break;case
 1:var
 a=[0,[0,bq(b[1])]];break;default:var
-a=0}return a?br(i,p(t,[0,a[1],0]),c):a},v,u)}return l}var
+a=0}return a?br(i,q(t,[0,a[1],0]),c):a},v,u)}return l}var
 m=b[1],g=m[2],n=b[2],o=a[2],w=m[1],d=A(o),c=w;for(;;){if(d&&c){var
 d=d[1],c=c[2];continue}var
-e=p(o,c),q=b4(e,g);if(q)return q;var
+e=q(o,c),p=b4(e,g);if(p)return p;var
 r=n[4];if(r)return br(e,g,r[1]);var
 x=n[7];return aD(function(b){var
 c=U(b[1],s);if(c){var
-d=b[2];return br(e,p(a[1],g),d)}return c},x)}}}(d,b),y);else
+d=b[2];return br(e,q(a[1],g),d)}return c},x)}}}(d,b),y);else
 var
 f=e;if(f){var
 d=[0,d],c=c[2];continue}return f}return 1}}return t}var
 u=1}else
 var
 u=i;return u}function
-hl(b,a){return p(a,bo(qq,gO(b,A(a))))}function
-hm(b,a){var
-c=a[2],d=p(hl(b,a[2]),c);return[0,a[1],d,0]}function
-hn(c,b,a){var
-d=[0,ao(b,a[2],qr),0],e=p(hl(c,a[2]),d);return[0,a[1],e,0]}function
-ho(c,a){switch(a[0]){case
+hm(b,a){return q(a,bo(qr,gP(b,A(a))))}function
+hn(b,a){var
+c=a[2],d=q(hm(b,a[2]),c);return[0,a[1],d,0]}function
+ho(c,b,a){var
+d=[0,ao(b,a[2],qs),0],e=q(hm(c,a[2]),d);return[0,a[1],e,0]}function
+hp(c,a){switch(a[0]){case
 0:return[0,b(c,a[1])];case
 1:return[1,b(c,a[1])];default:return[2,b(c,a[1])]}}function
-hp(b,a){return cx(A(a[2]),b)}function
+hq(b,a){return cx(A(a[2]),b)}function
 eT(b,d,c){var
-a=gY(function(a){var
+a=gZ(function(a){var
 b=U(a[1][1],d);return b?U(a[1][2],c):b},b);return a?a[1][2]:a}function
-cG(c,b,a){return[0,a,p(bo(qs,c),[0,b,0]),0]}function
-hq(b,a){var
-c=b[3];return gY(function(b){return U(b[1],a)},c)}function
-hr(a){return gZ(a,a)}function
-hs(a){if(a){var
-b=hs(a[2]);return ak(a[1],b)}return qE}function
-ht(a){var
+cG(c,b,a){return[0,a,q(bo(qt,c),[0,b,0]),0]}function
+hr(b,a){var
+c=b[3];return gZ(function(b){return U(b[1],a)},c)}function
+hs(a){return g0(a,a)}function
+ht(a){if(a){var
+b=ht(a[2]);return ak(a[1],b)}return qF}function
+hu(a){var
 b=a[2],f=eS(a[5]),h=f?aj(a[5][2]):f;if(h)var
 o=A(a[4]),c=U(a[5][3],o);else
 var
 c=h;if(c)var
 r=a[4],d=g(function(c){var
 a=af(c[1]);return g(function(a){var
-c=a[1],d=c[2],e=a[2],f=c[1]?0:1,h=f?g(function(a){return hp(b,a[1])},d):f,i=h?hp(b,e[2]):h;if(i){var
+c=a[1],d=c[2],e=a[2],f=c[1]?0:1,h=f?g(function(a){return hq(b,a[1])},d):f,i=h?hq(b,e[2]):h;if(i){var
 j=e[3];if(j)return cC(d,j[1]);var
 k=1}else
 var
@@ -3279,42 +3279,42 @@ j=a[5][1];if(2===j[0]){var
 k=U(i[1],j[1]);if(k){var
 s=aE(0,b);return g(function(c){var
 e=a[4],d=g(function(h){var
-d=af(h[1]),e=hq(h,c);if(e){var
-a=e[1],f=q(qD,a[2]);if(f){var
-i=hr(d);return g(function(i){var
+d=af(h[1]),e=hr(h,c);if(e){var
+a=e[1],f=p(qE,a[2]);if(f){var
+i=hs(d);return g(function(i){var
 j=i[2],k=i[1],d=j[2],e=k[2];if(e[3])return 1;if(d[3])return 1;var
-l=e[2],f=bE(hn(b,c,d[2]),l),n=[0,[1,cG(b,qx,qw)],0],o=j[1][2];function
-q(a){return hn(b,c,a)}var
-r=p(m(function(a){return ho(q,a)},o),n),g=p(k[1][2],r),s=eT(a[3],e[1],d[1]),h=cC(p(g,[0,[0,bE(f,cG(b,a[2],qy))],0]),s);if(h){var
-t=eT(a[4],e[1],d[1]),u=cG(b,a[2],qz);return cC(p(g,[0,[0,bE(bq(f),u)],0]),t)}return h},i)}return f}return g(function(b){var
-d=b[1][2],a=g(function(a){return ap(b8(c,a[1]),qA)},d);return a?ap(b8(c,b[2][2]),qB):a},d)},e);if(d){var
-f=a[4];return q(hs(m(function(b){var
-a=hq(b,c);return a?a[1][2]:qC},f)),qF)}return d},s)}return k}return 0}return 0}var
+l=e[2],f=bE(ho(b,c,d[2]),l),n=[0,[1,cG(b,qy,qx)],0],o=j[1][2];function
+p(a){return ho(b,c,a)}var
+r=q(m(function(a){return hp(p,a)},o),n),g=q(k[1][2],r),s=eT(a[3],e[1],d[1]),h=cC(q(g,[0,[0,bE(f,cG(b,a[2],qz))],0]),s);if(h){var
+t=eT(a[4],e[1],d[1]),u=cG(b,a[2],qA);return cC(q(g,[0,[0,bE(bq(f),u)],0]),t)}return h},i)}return f}return g(function(b){var
+d=b[1][2],a=g(function(a){return ap(b8(c,a[1]),qB)},d);return a?ap(b8(c,b[2][2]),qC):a},d)},e);if(d){var
+f=a[4];return p(ht(m(function(b){var
+a=hr(b,c);return a?a[1][2]:qD},f)),qG)}return d},s)}return k}return 0}return 0}var
 l=a[5][1];if(0===l[0]){var
 e=l[1];if(e){if(e[1])return 0;var
 t=a[4];return g(function(f){var
-c=hr(af(f[1]));return g(function(g){var
+c=hs(af(f[1]));return g(function(g){var
 h=g[2],i=g[1],j=aF(C(a[1][1])),c=h[2],d=i[2];if(d[3])return 1;if(c[3])return 1;var
-o=eT(f[2],d[1],c[1]),q=d[2],e=bE(hm(b,c[2]),q),k=e[3],l=e[2],r=[0,[0,[0,ak(e[1],qv),l,k]],0],n=aE(0,b),s=p(aM(function(a){var
-c=[0,[1,cG(cw(b,a),qt,j)],0];return[0,[1,cG(cw(b,a),qu,j)],c]},n),r),t=h[1][2];function
-u(a){return hm(b,a)}var
-v=p(m(function(a){return ho(u,a)},t),s);return cC(p(i[1][2],v),o)},c)},t)}return e}var
+o=eT(f[2],d[1],c[1]),p=d[2],e=bE(hn(b,c[2]),p),k=e[3],l=e[2],r=[0,[0,[0,ak(e[1],qw),l,k]],0],n=aE(0,b),s=q(aM(function(a){var
+c=[0,[1,cG(cw(b,a),qu,j)],0];return[0,[1,cG(cw(b,a),qv,j)],c]},n),r),t=h[1][2];function
+u(a){return hn(b,a)}var
+v=q(m(function(a){return hp(u,a)},t),s);return cC(q(i[1][2],v),o)},c)},t)}return e}var
 n=0}else
 var
 n=d;return n}function
 eU(a){return C(a[1])}function
 eV(a,b){return b?a[7]:a[6]}function
-hu(a,b){var
-c=b?eU(a):O(eU(a));return aF(c)}function
+hv(a,b){var
+c=b?eU(a):P(eU(a));return aF(c)}function
 dm(v,i,u,d,b,H,t,s,r,G){var
-a=0,c=b[6],e=i?qG:i,f=ao(e,c,a);return aD(function(a){if(r)var
+a=0,c=b[6],e=i?qH:i,f=ao(e,c,a);return aD(function(a){if(r)var
 h=a[1],j=h?U(r[1],h[1]):h;else
 var
 j=a[1]?0:1;var
 w=j?ap(a[2],G):j;if(w){var
 k=b[3];if(k){var
 e=a[4];if(e){var
-x=e[1],f=gX(eV(v,i),x);if(f){var
+x=e[1],f=gY(eV(v,i),x);if(f){var
 c=f[1],l=U(c[1],k[1]),n=l?c$(c[2],H):l;if(n)var
 y=v[5],g=U(A(b[4]),y);else
 var
@@ -3323,25 +3323,25 @@ z=a[3],B=aC(t,c[4]),C=eM(d,b,c[3]);return cB(u,m(bp,d),C,B,s,z)}var
 o=g}else
 var
 o=f;var
-q=o}else
+p=o}else
 var
-q=e;return q}if(a[4])return 0;var
-D=a[3],E=m(cD,b[2]),F=p(dk(d),E);return cB(u,m(bp,d),F,t,s,D)}return w},f)}function
+p=e;return p}if(a[4])return 0;var
+D=a[3],E=m(cD,b[2]),F=q(dk(d),E);return cB(u,m(bp,d),F,t,s,D)}return w},f)}function
 eW(a){var
 b=a[1],c=b[2],d=b[1],e=a[2][7];return e?br(d,c,e[1]):b4(d,c)}function
-hv(b,a){var
+hw(b,a){var
 c=eV(b,a);return eJ(aE(0,A(eV(b,a))),c)}function
 eX(b,a){var
 c=b5(a,0);if(c){var
 d=af(a);return g(function(e){var
 a=aj(aD(b6,e[1][1]));if(a)var
 c=a;else{var
-d=b[2];if(d)return cz(eU(b),qL);var
+d=b[2];if(d)return cz(eU(b),qM);var
 c=d}return c},d)}return c}function
-hw(a){var
-b=a[4],f=aj(U(a[1],0)),h=f?q(qM,a[3]):f;if(h)var
-j=p(a[6],a[7]),c=g(function(b){var
-d=a[5],c=U(A(b[3]),d);return c?q(qN,b[4]):c},j);else
+hx(a){var
+b=a[4],f=aj(U(a[1],0)),h=f?p(qN,a[3]):f;if(h)var
+j=q(a[6],a[7]),c=g(function(b){var
+d=a[5],c=U(A(b[3]),d);return c?p(qO,b[4]):c},j);else
 var
 c=h;var
 i=c?eX(a,b[1]):c;if(i)var
@@ -3352,16 +3352,16 @@ l=b[3],e=g(function(b){return b?eX(a,b[1]):1},l);else
 var
 e=d;return e?g(function(c){var
 e=af(b[1]),d=g(function(b){var
-d=b[1],e=eW(b);return e?e:dm(a,c,d[1],d[2],b[2],0,a[3],0,0,qK)},e);if(d){var
+d=b[1],e=eW(b);return e?e:dm(a,c,d[1],d[2],b[2],0,a[3],0,0,qL)},e);if(d){var
 f=A(b[3]),h=aE(0,eB(A(b[2]),f));return g(function(d){var
 i=af(ao(d,b[2],0)),e=g(function(b){var
 e=b[1],h=e[2],i=e[1],j=b[2],f=eW(b);if(f)return f;var
-k=hv(a,c);return g(function(e){var
+k=hw(a,c);return g(function(e){var
 b=e[2],g=aj(U(b[1],d));if(g)var
 f=g;else{var
-k=dm(a,c,i,h,j,b[2],b[4],[0,qI,b[3]],[0,e[1]],qH);if(k){var
+k=dm(a,c,i,h,j,b[2],b[4],[0,qJ,b[3]],[0,e[1]],qI);if(k){var
 l=b[2];if(!l){var
-m=hu(a,c),n=[0,e[1]],o=b[3],p=[0,hu(a,c),o];return dm(a,c,i,h,j,1,b[4],p,n,m)}var
+m=hv(a,c),n=[0,e[1]],o=b[3],p=[0,hv(a,c),o];return dm(a,c,i,h,j,1,b[4],p,n,m)}var
 f=l}else
 var
 f=k}return f},k)},i);if(e){var
@@ -3370,13 +3370,13 @@ j=af(f[1]);return g(function(b){var
 e=b[1],f=b[2],k=e[2],l=e[1],h=eW(b);if(h)var
 i=h;else{var
 j=f[3]?0:1;if(j){var
-m=hv(a,c);return g(function(e){var
-b=e[2],h=aj(U(b[1],d)),g=h||aj(b[2]);return g?g:dm(a,c,l,k,f,1,b[4],b[3],[0,e[1]],qJ)},m)}var
+m=hw(a,c);return g(function(e){var
+b=e[2],h=aj(U(b[1],d)),g=h||aj(b[2]);return g?g:dm(a,c,l,k,f,1,b[4],b[3],[0,e[1]],qK)},m)}var
 i=j}return i},j)}var
 h=1}else
 var
-h=e;return h},h)}return d},qO):e}function
-hx(i,h,a,b){switch(b[2]){case
+h=e;return h},h)}return d},qP):e}function
+hy(i,h,a,b){switch(b[2]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
 c=b[3];if(typeof
@@ -3399,20 +3399,20 @@ g=b[3];if(typeof
 g!=="number"&&2===g[0])return c$(a[1],g[1]);return 0}default:var
 m=typeof
 a==="number"?1:0,o=m?1:m;return o}}function
-hy(b,a){return aj(q(a,b))}function
-hz(a){var
+hz(b,a){return aj(p(a,b))}function
+hA(a){var
 b=a?[0,a[1],0]:a;return b}function
-hA(c,h){var
+hB(c,h){var
 a=h;for(;;){if(a){var
-d=a[2],b=a[1];if(q(b,c)){var
+d=a[2],b=a[1];if(p(b,c)){var
 a=d;continue}var
-e=hA(c,d);if(e){var
-f=e[1];return q(b,f)?[0,b]:[0,f]}var
+e=hB(c,d);if(e){var
+f=e[1];return p(b,f)?[0,b]:[0,f]}var
 g=[0,b]}else
 var
 g=a;return g}}function
-hB(a){if(a){var
-e=a[1],b=hB(a[2]);if(aD(function(f){var
+hC(a){if(a){var
+e=a[1],b=hC(a[2]);if(aD(function(f){var
 b=e[1],a=f[1];for(;;){if(b){if(a){var
 c=c$(b[1],a[1]);if(c){var
 b=b[2],a=a[2];continue}var
@@ -3422,50 +3422,50 @@ d=a;return d}return a?0:1}},b))return b;var
 c=[0,e,b]}else
 var
 c=a;return c}function
-hC(b,a){return dg(function(b){return U(b[1],a)},b)}function
-hD(a,f){var
+hD(b,a){return dg(function(b){return U(b[1],a)},b)}function
+hE(a,f){var
 c=a[3];if(c)var
 d=c[1];else
 var
 g=aM(function(b){var
 a=b[3];if(typeof
-a!=="number"&&0===a[0])return[0,a[1],0];return 0},f),h=p(hz(a[2]),g),b=p(hz(a[1]),h),k=[0,qT,aM(function(a){var
-c=hA(a,b),d=0,e=c?V(aq(b2(a,c[1]),qP)):V(b2(a,qR));return[0,a,[0,V(aC(a,qQ)),[0,e,d]]]},b)],l=dg(function(f){var
-b=a[1],c=b?q(b[1],f):1;if(c){var
-d=a[2];if(d)return q(f,d[1]);var
+a!=="number"&&0===a[0])return[0,a[1],0];return 0},f),h=q(hA(a[2]),g),b=q(hA(a[1]),h),k=[0,qU,aM(function(a){var
+c=hB(a,b),d=0,e=c?V(aq(b2(a,c[1]),qQ)):V(b2(a,qS));return[0,a,[0,V(aC(a,qR)),[0,e,d]]]},b)],l=dg(function(f){var
+b=a[1],c=b?p(b[1],f):1;if(c){var
+d=a[2];if(d)return p(f,d[1]);var
 e=1}else
 var
 e=c;return e},k),d=m(function(a){return[0,a]},l);var
-e=a[4],i=e?qS:e,j=p(i,d);return m(o2,hB(m(function(a){return[0,m(function(b){return hx(hy,ap,a,b)},f),a]},j)))}function
-hE(a,c,b){if(a){var
-d=hE(a[2],c,[0,b]),e=hC(c,b),f=hD(a[1],e);return aM(function(a){return m(function(b){return[0,a,b]},d)},f)}return qU}function
-hF(b,a){var
+e=a[4],i=e?qT:e,j=q(i,d);return m(o3,hC(m(function(a){return[0,m(function(b){return hy(hz,ap,a,b)},f),a]},j)))}function
+hF(a,c,b){if(a){var
+d=hF(a[2],c,[0,b]),e=hD(c,b),f=hE(a[1],e);return aM(function(a){return m(function(b){return[0,a,b]},d)},f)}return qV}function
+hG(b,a){var
 c=a[1];return g(function(a){var
 c=a[2];return c$(ao(a[1],b,0),c)},c)}function
-b9(b,a){return q(b,a)?a:b}function
-eY(b,a){return q(b,a)?b:a}function
-hG(b,a){var
+b9(b,a){return p(b,a)?a:b}function
+eY(b,a){return p(b,a)?b:a}function
+hH(b,a){var
 c=ak(b[2],a[2]);return[0,ak(b[1],a[1]),c]}function
 bF(a,b){if(typeof
-a==="number")return q2;else
+a==="number")return q3;else
 switch(a[0]){case
 0:var
-x=bF(a[2],b),c=a[1],g=b[2],h=g?hF(g[1],c):g,i=hF(b[1],c),p=h?aG(c[2]):qZ,r=i?c[3]:qY,s=ak(r,p),t=h?aG(c[3]):qX,u=i?c[2]:qW;return hG([0,ak(u,t),s],x);case
+x=bF(a[2],b),c=a[1],g=b[2],h=g?hG(g[1],c):g,i=hG(b[1],c),q=h?aG(c[2]):q0,r=i?c[3]:qZ,s=ak(r,q),t=h?aG(c[3]):qY,u=i?c[2]:qX;return hH([0,ak(u,t),s],x);case
 1:var
 y=bF(a[4],b),e=bF(a[3],b);switch(a[1]){case
 0:var
 v=e[2],j=b9(aG(e[1]),v),d=[0,aG(j),j];break;case
 1:var
-w=b9(e[2],q0),d=[0,eY(e[1],q1),w];break;default:var
+w=b9(e[2],q1),d=[0,eY(e[1],q2),w];break;default:var
 d=e}var
-f=a[2];if(q(qV,f))var
+f=a[2];if(p(qW,f))var
 n=V(aq(f,d[2])),k=[0,V(aq(f,d[1])),n];else
 var
-o=V(aq(f,d[1])),k=[0,V(aq(f,d[2])),o];return hG(k,y);default:var
+o=V(aq(f,d[1])),k=[0,V(aq(f,d[2])),o];return hH(k,y);default:var
 l=bF(a[1],b),m=bF(a[2],b),z=b9(l[2],m[2]);return[0,eY(l[1],m[1]),z]}}function
-hH(c,b){var
+hI(c,b){var
 a=bF(b,c),d=a[2];return b9(aG(a[1]),d)}function
-hI(a,d){var
+hJ(a,d){var
 c=a[1];if(typeof
 c==="number"){var
 h=a[3],g=0,e=bD(function(f,b){var
@@ -3475,37 +3475,39 @@ var
 e=a;return[0,e]},g,h);if(e)var
 f=e[1],i=a[2],b=V(aN(aC(f[2],f[1]),i));else
 var
-b=q3}else
+b=q4}else
 if(0===c[0])var
 j=a[3],b=bD(function(c,b){var
-e=a[2];return ak(aN(hH(d,c),e),b)},q4,j);else
+e=a[2];return ak(aN(hI(d,c),e),b)},q5,j);else
 var
-k=c[2],l=a[3],b=bD(function(b,a){return ak(aq(hH(d,b),k),a)},q5,l);return b9(q6,b)}function
-bG(b,a){return ao(a,b[7],q7)}function
-eZ(b,a){return ao(a,b[6],q8)}function
-hJ(b,a){return[0,[0,bG(b,a)[4]],0]}function
-hK(a,d){var
+k=c[2],l=a[3],b=bD(function(b,a){return ak(aq(hI(d,b),k),a)},q6,l);return b9(q7,b)}function
+bG(b,a){return ao(a,b[7],q8)}function
+eZ(b,a){return ao(a,b[6],q9)}function
+hK(b,a){return[0,[0,bG(b,a)[4]],0]}function
+hL(a,d){var
 b=a[3];if(b)var
 c=b;else{if(bG(a,d)[5])return 0;var
 c=1}return c}function
-hL(b,a){var
+hM(b,a){var
 c=0;return bD(function(d,c){var
 a=bG(b,d)[5];return a?[0,a[1]]:c},c,a)}function
-e0(b,a){return b?[0,O(g0(aq(aG(a),[0,[0,dn],0]))),dn]:[0,g0(aq(a,[0,[0,dn],0])),dn]}function
-hM(b,a,d,c){if(c){var
-e=c[1],f=[0,d],g=q(q$,a)?b:aj(b),h=hM(g,a,f,e);return e0(b,b2(ra,aq(aN(a,[0,C(d),0]),h)))}return rb}function
-dp(a){aw(400000);return hM(0,e0(0,a),rd,rc)}function
-hN(b,a){var
-c=q(b[1],a[1]);return c?q(b[2],a[2]):c}function
-hO(a){if(a){var
-b=a[1],c=hO(a[2]);if(aD(function(a){return hN(b,a)},c))return c;var
-d=[0,b,dg(function(a){return aj(hN(a,b))},c)]}else
+e0(b,a){return b?[0,P(g1(aq(aG(a),[0,[0,dn],0]))),dn]:[0,g1(aq(a,[0,[0,dn],0])),dn]}function
+e1(b,a,d,c){if(c){var
+e=c[1],f=[0,d],g=p(ra,a)?b:aj(b),h=e1(g,a,f,e);return e0(b,b2(rb,aq(aN(a,[0,C(d),0]),h)))}return rc}function
+hN(a){aw(250000);return a}function
+dp(b){var
+a=e0(0,hN(b));if(p(rd,a)&&p(a,re))return e1(0,a,rg,rf);return e1(0,hN(a),ri,rh)}function
+hO(b,a){var
+c=p(b[1],a[1]);return c?p(b[2],a[2]):c}function
+hP(a){if(a){var
+b=a[1],c=hP(a[2]);if(aD(function(a){return hO(b,a)},c))return c;var
+d=[0,b,dg(function(a){return aj(hO(a,b))},c)]}else
 var
 d=a;return d}function
-rl(a){var
-b=bd(a[1]);return b?q(a[1],rm):b}function
-hP(a){var
-d=q(rn,a[5]),e=d?g(rl,a[6]):d;if(e)var
+rq(a){var
+b=bd(a[1]);return b?p(a[1],rr):b}function
+hQ(a){var
+d=p(rs,a[5]),e=d?g(rq,a[6]):d;if(e)var
 i=a[7],c=g(function(e){var
 l=bd(e[2]);if(l){var
 c=e[1];if(typeof
@@ -3514,9 +3516,9 @@ d=1;else
 if(0===c[0])var
 r=2<c[1]-1>>>0?1:0,d=r?1:r;else{var
 s=a[3];if(s){var
-b=c[1],w=c[2],g=bd(b),h=g?bd(aC(ri,b)):g,u=0;if(h){var
-i=dp(w),j=q(aN(aC(rj,b),b),i);if(j){var
-t=q(aN(b,aC(rk,b)),i);u=1}else
+b=c[1],w=c[2],g=bd(b),h=g?bd(aC(rn,b)):g,u=0;if(h){var
+i=dp(w),j=p(aN(aC(ro,b),b),i);if(j){var
+t=p(aN(b,aC(rp,b)),i);u=1}else
 var
 k=j}else
 var
@@ -3530,62 +3532,62 @@ var
 f=l;if(f){var
 m=e[5];if(m){var
 n=m[1],o=eA(n,A(a[6]));if(o){var
-v=[0,eZ(a,n)[2]];return cz(gW([0,e[4]],v),0)}return o}var
-p=1}else
+v=[0,eZ(a,n)[2]];return cz(gX([0,e[4]],v),0)}return o}var
+q=1}else
 var
-p=f;return p},i);else
+q=f;return q},i);else
 var
 c=e;if(c){var
-f=hE(a[1],a[2],0),h=a[2],b=m(function(b){return m(function(a){return hx(hy,ap,ao(a[1],b,0),a)},h)},f),j=a[3]?aM(function(a){return m(function(b){return[0,a,[0,b]]},b)},b):m(function(a){return[0,a,0]},b),k=a[8];return g(function(b){var
+f=hF(a[1],a[2],0),h=a[2],b=m(function(b){return m(function(a){return hy(hz,ap,ao(a[1],b,0),a)},h)},f),j=a[3]?aM(function(a){return m(function(b){return[0,a,[0,b]]},b)},b):m(function(a){return[0,a,0]},b),k=a[8];return g(function(b){var
 d=g(function(b){return eA(b,A(a[7]))},b);if(d)var
 e=a[3],f=e||g(function(e){var
 d=bG(a,e)[5];if(d){var
-c=hL(a,b);return c?U(d[1],c[1]):c}return 1},b),c=f;else
+c=hM(a,b);return c?U(d[1],c[1]):c}return 1},b),c=f;else
 var
 c=d;if(c){var
-h=hO(m(function(e){var
+h=hP(m(function(e){var
 c=bD(function(b,c){var
-d=bG(a,b)[5];if(d){if(hK(a,b))return c;var
-f=hI(bG(a,b),e),g=[0,[0,eZ(a,d[1])[2]],0];return ak(aq(aN(hJ(a,b),g),f),c)}return c},q_,b);return[0,bD(function(b,c){if(hK(a,b)){var
-d=hI(bG(a,b),e);return ak(aq(hJ(a,b),d),c)}return c},q9,b),c]},j));return g(function(f){var
-u=f[1],m=V(aC(aN(a[5],[0,[0,a[4]],0]),u)),n=q(rg,m);if(n){var
-o=q(f[2],rh);if(o)var
+d=bG(a,b)[5];if(d){if(hL(a,b))return c;var
+f=hJ(bG(a,b),e),g=[0,[0,eZ(a,d[1])[2]],0];return ak(aq(aN(hK(a,b),g),f),c)}return c},q$,b);return[0,bD(function(b,c){if(hL(a,b)){var
+d=hJ(bG(a,b),e);return ak(aq(hK(a,b),d),c)}return c},q_,b),c]},j));return g(function(f){var
+u=f[1],m=V(aC(aN(a[5],[0,[0,a[4]],0]),u)),n=p(rl,m);if(n){var
+o=p(f[2],rm);if(o)var
 c=o;else{var
-d=hL(a,b);if(d){var
-p=eZ(a,d[1]),e=V(aN(m,[0,[0,p[2]],0])),r=f[2],s=p[1],g=q(r,e);if(g)var
+d=hM(a,b);if(d){var
+q=eZ(a,d[1]),e=V(aN(m,[0,[0,q[2]],0])),r=f[2],s=q[1],g=p(r,e);if(g)var
 h=g;else{var
 i=dp(e),j=dp(aC(e,r)),k=bd(i),l=k?bd(j):k;if(l){var
-t=aN(s,j);return q(b2(aN(aC(rf,s),i),t),re)}var
+t=aN(s,j);return p(b2(aN(aC(rk,s),i),t),rj)}var
 h=l}return h}var
 c=d}}else
 var
 c=n;return c},h)}return c},k)}return c}var
-hQ=[J,ro,ci(0)],hR=[J,rp,ci(0)];function
-d(a){return et(function(a){throw[0,hQ,a]},a)}function
-u(a){return et(function(a){throw[0,hR,a]},a)}function
+hR=[J,rt,ci(0)],hS=[J,ru,ci(0)];function
+d(a){return et(function(a){throw[0,hR,a]},a)}function
+u(a){return et(function(a){throw[0,hS,a]},a)}function
 aH(b){if(60<l(b)){var
-a=60;for(;;){if(0<a&&aJ===(E(b,a)&lm)){var
-a=a-1|0;continue}return ae(ai(b,0,a),rq)}}return b}var
-rr=kD,rs=ke;function
-e1(a){var
+a=60;for(;;){if(0<a&&aJ===(E(b,a)&ln)){var
+a=a-1|0;continue}return ae(ai(b,0,a),rv)}}return b}var
+rw=kE,rx=kf;function
+e2(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;return c}function
-rt(g){var
-h=l(g),a=[0,0];if(ke<h)b(u(ru),rs);function
+ry(g){var
+h=l(g),a=[0,0];if(kf<h)b(u(rz),rx);function
 f(b){return a[1]<h?E(g,a[1]):0}function
 e(d){for(;;){var
 b=f(0)-9|0,c=0;if(4<b>>>0){if(23===b)c=1}else
 if(1<b-2>>>0)c=1;if(c){a[1]++;continue}return 0}}function
 i(b){if(f(0)===b){a[1]++;return 0}var
-c=a[1];return n(d(rv),b,c)}function
-r(e){if(h<(a[1]+4|0))d(rw);var
-c=ai(g,a[1],4);if(1-gx(function(c){var
+c=a[1];return n(d(rA),b,c)}function
+r(e){if(h<(a[1]+4|0))d(rB);var
+c=ai(g,a[1],4);if(1-gy(function(c){var
 a=c+dF|0,b=0;if(22<a>>>0){if(!(5<a-49>>>0))b=1}else
-if(6<a+kW>>>0)b=1;return b?1:0},c))b(d(rx),c);a[1]=a[1]+4|0;return cY(ae(ry,c))}function
+if(6<a+kX>>>0)b=1;return b?1:0},c))b(d(rC),c);a[1]=a[1]+4|0;return cY(ae(rD,c))}function
 s(e){i(34);var
-c=gy(16);(function(B){for(;;){var
+c=gz(16);(function(B){for(;;){var
 l=f(0);if(34===l){a[1]++;return 0}if(92===l){a[1]++;var
 s=f(0);a[1]++;var
-o=s+iq|0,n=0;if(13<o>>>0){var
+o=s+ir|0,n=0;if(13<o>>>0){var
 t=o-58|0;if(!(25<t>>>0)){var
 q=0;switch(t){case
 0:n=2;q=1;break;case
@@ -3595,70 +3597,70 @@ q=0;switch(t){case
 22:a9(c,13);break;case
 24:a9(c,9);break;case
 25:var
-m=r(0),u=0;if(55296<=m&&!(kP<=m)){i(92);i(117);var
-p=r(0),x=p<kP?1:0,z=x||(57343<p?1:0);if(z)d(rB);var
+m=r(0),u=0;if(55296<=m&&!(kQ<=m)){i(92);i(117);var
+p=r(0),x=p<kQ?1:0,z=x||(57343<p?1:0);if(z)d(rG);var
 j=(65536+((m-55296|0)*cc|0)|0)+(p-56320|0)|0;u=1}if(!u)var
-j=m;if(1-gm(j))d(rA);var
-e=gm(j)?j:at(ae(cV(l_,j),l9));if(!(0<=e))throw[0,y,mw];if(dK<e)if(ir<e)if(65535<e){if(iP<e)throw[0,y,mv];var
+j=m;if(1-gn(j))d(rF);var
+e=gn(j)?j:at(ae(cV(l$,j),l_));if(!(0<=e))throw[0,y,mx];if(dK<e)if(is<e)if(65535<e){if(iQ<e)throw[0,y,mw];var
 g=c[2];if(c[3]<(g+4|0))cr(c,4);v(c[1],g,240|e>>>18|0);v(c[1],g+1|0,aJ|(e>>>12|0)&63);v(c[1],g+2|0,aJ|(e>>>6|0)&63);v(c[1],g+3|0,aJ|e&63);c[2]=g+4|0}else{var
 h=c[2];if(c[3]<(h+3|0))cr(c,3);v(c[1],h,224|e>>>12|0);v(c[1],h+1|0,aJ|(e>>>6|0)&63);v(c[1],h+2|0,aJ|e&63);c[2]=h+3|0}else{var
-k=c[2];if(c[3]<(k+2|0))cr(c,2);v(c[1],k,lm|e>>>6|0);v(c[1],k+1|0,aJ|e&63);c[2]=k+2|0}else
+k=c[2];if(c[3]<(k+2|0))cr(c,2);v(c[1],k,ln|e>>>6|0);v(c[1],k+1|0,aJ|e&63);c[2]=k+2|0}else
 a9(c,e);break;default:q=1}if(!q)n=1}}else
 if(11<o-1>>>0)n=2;switch(n){case
 0:var
-w=a[1];b(d(rz),w);break;case
+w=a[1];b(d(rE),w);break;case
 2:a9(c,s);break}continue}if(32<=l){a9(c,l);a[1]++;continue}var
-A=a[1];return b(d(rC),A)}}(0));return gz(c)}function
+A=a[1];return b(d(rH),A)}}(0));return gA(c)}function
 t(c,h){a[1]++;e(0);if(f(0)===c){a[1]++;return 0}var
 d=0;for(;;){var
 g=[0,b(h,0),d];e(0);if(44===f(0)){a[1]++;e(0);var
 d=g;continue}i(c);return cp(g)}}function
-k(m){if(kD<m)b(d(rD),rr);e(0);var
-c=f(0),r=0;if(fi<=c)if(kU===c)var
-n=0,j=rE;else
-if(kR===c)var
-n=rG,j=rH;else{if(123===c){var
+k(m){if(kE<m)b(d(rI),rw);e(0);var
+c=f(0),r=0;if(fj<=c)if(kV===c)var
+n=0,j=rJ;else
+if(kS===c)var
+n=rL,j=rM;else{if(123===c){var
 u=bX(0,8);return[4,t(125,function(f){var
-a=s(0);if(gL(u,a)){var
-c=aH(a);b(d(rI),c)}bY(u,a,0);e(0);i(58);return[0,a,k(m+1|0)]})]}r=1}else{if(34===c)return[2,s(0)];if(91===c)return[3,t(93,function(a){return k(m+1|0)})];if(kh<=c)var
-n=rK,j=rL;else
+a=s(0);if(gM(u,a)){var
+c=aH(a);b(d(rN),c)}bY(u,a,0);e(0);i(58);return[0,a,k(m+1|0)]})]}r=1}else{if(34===c)return[2,s(0)];if(91===c)return[3,t(93,function(a){return k(m+1|0)})];if(ki<=c)var
+n=rP,j=rQ;else
 r=1}if(r){var
-p=a[1],q=function(c){if(1-e1(f(0)))b(d(rJ),p);for(;;){if(e1(f(0))){a[1]++;continue}return 0}};if(45===f(0))a[1]++;if(48===f(0))a[1]++;else
+p=a[1],q=function(c){if(1-e2(f(0)))b(d(rO),p);for(;;){if(e2(f(0))){a[1]++;continue}return 0}};if(45===f(0))a[1]++;if(48===f(0))a[1]++;else
 q(0);if(46===f(0)){a[1]++;q(0)}var
-v=f(0),x=0;if(69!==v&&fD!==v)x=1;if(!x){a[1]++;var
+v=f(0),x=0;if(69!==v&&fE!==v)x=1;if(!x){a[1]++;var
 w=f(0),y=0;if(43!==w&&45!==w)y=1;if(!y)a[1]++;q(0)}return[1,ai(g,p,a[1]-p|0)]}var
 o=l(j);if((a[1]+o|0)<=h&&bS(ai(g,a[1],o),j)){a[1]=a[1]+o|0;return n}var
-z=a[1];return b(d(rF),z)}var
+z=a[1];return b(d(rK),z)}var
 c=k(0);e(0);if(a[1]<h){var
-j=a[1];b(d(rM),j)}return c}function
-P(b,e){if(typeof
+j=a[1];b(d(rR),j)}return c}function
+Q(b,e){if(typeof
 b!=="number"&&4===b[0]){var
 a=b[1];for(;;){if(a){var
 d=a[2],c=0===aR(a[1][1],e)?1:0;if(c)return c;var
 a=d;continue}return 0}}return 0}function
 c(a,c){if(typeof
 a!=="number"&&4===a[0])try{var
-e=gn(c,a[1]);return e}catch(a){a=aT(a);if(a===bk)return b(d(rO),c);throw a}return b(d(rN),c)}function
+e=go(c,a[1]);return e}catch(a){a=aT(a);if(a===bk)return b(d(rT),c);throw a}return b(d(rS),c)}function
 o(a){if(typeof
-a!=="number"&&3===a[0])return a[1];return d(rP)}function
+a!=="number"&&3===a[0])return a[1];return d(rU)}function
 $(a){if(typeof
-a!=="number"&&2===a[0])return a[1];return d(rQ)}function
+a!=="number"&&2===a[0])return a[1];return d(rV)}function
 r(a,e){if(typeof
 a!=="number"&&4===a[0]){var
 f=a[1];aV(function(f){var
 a=f[1],c=1-el(a,e);if(c){var
-g=aH(a);return b(d(rS),g)}return c},f);return aV(function(b){c(a,b);return 0},e)}return d(rR)}function
-e2(a){var
-c=e(a,rT);if(c){var
-d=gx(e1,a);if(d)var
-f=bS(a,rU),b=f||(48!==E(a,0)?1:0);else
+g=aH(a);return b(d(rX),g)}return c},f);return aV(function(b){c(a,b);return 0},e)}return d(rW)}function
+e3(a){var
+c=e(a,rY);if(c){var
+d=gy(e2,a);if(d)var
+f=bS(a,rZ),b=f||(48!==E(a,0)?1:0);else
 var
 b=d}else
 var
 b=c;return b}function
 as(e,c){if(typeof
 c!=="number"&&1===c[0]){var
-a=c[1];if(e2(a)&&!(9<l(a))&&cY(a)<=e)return cY(a)}return b(d(rV),e)}function
+a=c[1];if(e3(a)&&!(9<l(a))&&cY(a)<=e)return cY(a)}return b(d(r0),e)}function
 L(c){aw(c);var
 b=c,a=0;for(;;){if(0===b)return a;var
 b=b-1|0,a=[0,a];continue}}function
@@ -3674,41 +3676,41 @@ a=e;for(;;){var
 g=bt(aA(d,a)+dF|0),h=bt(10);b[1]=ax(H(b[1],h),g);var
 f=a+1|0;if(c!==a){var
 a=f;continue}break}}return b[1]}function
-e3(a){var
-g=e(a,rW),f=g?45===E(a,0)?1:0:g,c=f?ai(a,1,l(a)-1|0):a,h=1-e2(c);if(h)var
+e4(a){var
+g=e(a,r1),f=g?45===E(a,0)?1:0:g,c=f?ai(a,1,l(a)-1|0):a,h=1-e3(c);if(h)var
 i=h;else
 var
-k=60<l(c)?1:0,i=k||(f?bS(c,rY):f);if(i){var
-j=aH(a);b(d(rX),j)}return f?O(ds(c)):ds(c)}var
-cI=[0,0],dt=[0,1],e4=bX(0,64);function
-rZ(a){cI[1]=0;dt[1]=1;return ez(e4)}var
-r0=iw;function
-hS(a){var
+k=60<l(c)?1:0,i=k||(f?bS(c,r3):f);if(i){var
+j=aH(a);b(d(r2),j)}return f?P(ds(c)):ds(c)}var
+cI=[0,0],dt=[0,1],e5=bX(0,64);function
+r4(a){cI[1]=0;dt[1]=1;return ez(e5)}var
+r5=ix;function
+hT(a){var
 g=en(a,47);if(g){var
-e=g[1],f=e3(ai(a,e+1|0,(l(a)-e|0)-1|0)),j=0;if(typeof
+e=g[1],f=e4(ai(a,e+1|0,(l(a)-e|0)-1|0)),j=0;if(typeof
 f!=="number"&&0===f[0]){var
 i=f[1];if(0!==i){var
-h=[0,e3(ai(a,0,e)),i];j=1}}if(!j)var
-k=aH(a),h=b(d(r1),k);var
+h=[0,e4(ai(a,0,e)),i];j=1}}if(!j)var
+k=aH(a),h=b(d(r6),k);var
 c=h}else
 var
-c=[0,e3(a),0];if(ac(V(c),c)){var
-m=aH(a);b(d(r2),m)}return c}function
-hT(a){var
+c=[0,e4(a),0];if(ac(V(c),c)){var
+m=aH(a);b(d(r7),m)}return c}function
+hU(a){var
 d=a[1];if(typeof
 d!=="number"){var
 i=dr(d[1]);dt[1]=c2(dt[1],i)}var
 e=0!==a[2]?1:0;if(e){var
 h=V([0,[0,cI[1]],a[2]])[1],c=H([0,a[2]],h),j=0;if(typeof
 c!=="number"&&0===c[0]){cI[1]=c[1];j=1}var
-f=iw<dr(cI[1])?1:0;if(f)return b(u(r3),r0);var
+f=ix<dr(cI[1])?1:0;if(f)return b(u(r8),r5);var
 g=f}else
 var
 g=e;return g}function
 G(d){var
-a=$(d),c=cv(e4,a);if(c)return c[1];var
-b=hS(a);hT(b);aw(50);bY(e4,a,b);return b}function
-hU(c){var
+a=$(d),c=cv(e5,a);if(c)return c[1];var
+b=hT(a);hU(b);aw(50);bY(e5,a,b);return b}function
+hV(c){var
 b=dt[1],a=(2*dr(cI[1])|0)+b|0;return 1+(ab(a,a)/aO|0)|0}function
 cJ(b,a){var
 c=H([0,b[2]],[0,a[2]]),e=0;if(typeof
@@ -3716,10 +3718,10 @@ c!=="number"&&0===c[0]){var
 d=c[1];e=1}if(!e)var
 d=0;var
 f=H(a[1],[0,b[2]]);return V([0,ax(H(b[1],[0,a[2]]),f),d])}function
-hV(k,j,a){var
+hW(k,j,a){var
 b=l(a),d=1<b?1:0;if(d){var
 e=b<=7?1:0;if(e)var
-f=E(a,0)===k?1:0,c=f?e2(ai(a,1,b-1|0)):f;else
+f=E(a,0)===k?1:0,c=f?e3(ai(a,1,b-1|0)):f;else
 var
 c=e}else
 var
@@ -3727,53 +3729,53 @@ c=d;if(c)var
 g=cY(ai(a,1,b-1|0)),h=g<j?1:0,m=h?[0,g]:h,i=m;else
 var
 i=c;return i}function
-hW(f,e,a){var
-c=hV(f,e,a);if(c)return c[1];var
-g=aH(a);return b(d(r8),g)}function
+hX(f,e,a){var
+c=hW(f,e,a);if(c)return c[1];var
+g=aH(a);return b(d(sb),g)}function
 du(a){var
-b=113;return function(c){return hW(b,a,c)}}function
-hX(a){var
-b=115;return function(c){return hW(b,a,c)}}function
-r_(a){var
-c=aH(a);return b(d(r$),c)}function
+b=113;return function(c){return hX(b,a,c)}}function
+hY(a){var
+b=115;return function(c){return hX(b,a,c)}}function
+sd(a){var
+c=aH(a);return b(d(se),c)}function
 dv(c,b,a){if(c){if(0===b)return[0,a,c[2]];var
 d=dv(c[2],b-1|0,a);return[0,c[1],d]}return 0===b?[0,a,0]:[0,aX,dv(0,b-1|0,a)]}function
 bH(f,a){if(typeof
 a!=="number"&&4===a[0]){var
 c=a[1],e=[0,aX,0,0];return bA(function(a,g){var
-e=g[1],c=G(g[2]);if(0===c[1])d(sb);if(bS(e,sc))return[0,c,a[2],a[3]];var
-h=hV(km,f[2],e);if(h){var
+e=g[1],c=G(g[2]);if(0===c[1])d(sg);if(bS(e,sh))return[0,c,a[2],a[3]];var
+h=hW(kn,f[2],e);if(h){var
 i=h[1];aw(i+1|0);var
 k=dv(a[3],i,c);return[0,a[1],a[2],k]}var
 j=b(f[1],e);aw(j+1|0);var
-l=a[3],m=dv(a[2],j,c);return[0,a[1],m,l]},e,c)}return d(sa)}function
-hY(a){var
+l=a[3],m=dv(a[2],j,c);return[0,a[1],m,l]},e,c)}return d(sf)}function
+hZ(a){var
 b=0!==a[2]?1:0,c=b||(0!==a[3]?1:0);return c}function
-e5(u,t,i){aw(1);if(20<u)d(sd);var
+e6(u,t,i){aw(1);if(20<u)d(si);var
 D=u+1|0;function
-E(a){return e5(D,t,a)}function
+E(a){return e6(D,t,a)}function
 v(a){return cq(E,a)}if(typeof
 i!=="number"&&3===i[0]){var
 b=i[1];if(b){var
 j=b[1],H=0;if(typeof
 j==="number"||!(2===j[0]))H=1;else{var
-c=j[1],a=0;if(e(c,sf)){if(!e(c,sg)){var
+c=j[1],a=0;if(e(c,sk)){if(!e(c,sl)){var
 G=b[2];return cq(function(a){if(typeof
 a!=="number"&&3===a[0]){var
 b=a[1];if(b){var
-c=b[2];if(c&&!c[2])return v([0,b[1],[0,c[1],0]])}}return d(sr)},G)}var
-f=0;if(e(c,sh)){var
-g=0;if(e(c,si)){if(e(c,sj)){var
-h=0;if(e(c,sk))if(e(c,sl))if(e(c,sm)){if(e(c,sn)){a=1;f=1;g=1;h=1}}else{g=1;h=1}else
+c=b[2];if(c&&!c[2])return v([0,b[1],[0,c[1],0]])}}return d(sw)},G)}var
+f=0;if(e(c,sm)){var
+g=0;if(e(c,sn)){if(e(c,so)){var
+h=0;if(e(c,sp))if(e(c,sq))if(e(c,sr)){if(e(c,ss)){a=1;f=1;g=1;h=1}}else{g=1;h=1}else
 if(b[2]){a=1;f=1;g=1;h=1}else{f=1;g=1;h=1}if(!h)return v(b[2])}}else{var
 n=b[2];if(n){var
 o=n[1],r=0;if(typeof
 o!=="number"&&2===o[0]){var
-p=o[1],A=0;if(e(p,so)&&e(p,sp)&&e(p,sq)){r=1;A=1}if(!A)if(n[2])r=1;else{f=1;g=1;r=1}}}}if(!g){var
+p=o[1],A=0;if(e(p,st)&&e(p,su)&&e(p,sv)){r=1;A=1}if(!A)if(n[2])r=1;else{f=1;g=1;r=1}}}}if(!g){var
 l=b[2];if(l){var
 m=l[1],B=0;if(typeof
 m!=="number"&&4===m[0]){if(!l[2]){var
-x=bH(t,m),y=hY(x),F=y?[0,x,0]:y;return F}a=1;f=1;B=1}if(!B){a=1;f=1}}else{a=1;f=1}}}if(!f){var
+x=bH(t,m),y=hZ(x),F=y?[0,x,0]:y;return F}a=1;f=1;B=1}if(!B){a=1;f=1}}else{a=1;f=1}}}if(!f){var
 k=b[2];if(k){var
 s=0,w=k[1];if(typeof
 w!=="number"&&2===w[0])if(k[2]){a=1;s=1}else
@@ -3783,236 +3785,236 @@ q=b[2];if(q){var
 C=0,z=q[1];if(typeof
 z==="number"||!(0===z[0]))C=1;else
 if(q[2])a=1;if(C)a=1}else
-a=1}if(!a)return 0}}}return d(se)}function
-e6(a){if(typeof
+a=1}if(!a)return 0}}}return d(sj)}function
+e7(a){if(typeof
 a!=="number"&&3===a[0]){var
 b=a[1];if(b){var
 c=b[1],l=0;if(typeof
 c==="number"||!(2===c[0]))l=1;else{var
-d=c[1],i=0;if(e(d,ss)&&e(d,st))i=1;if(!i){var
+d=c[1],i=0;if(e(d,sx)&&e(d,sy))i=1;if(!i){var
 g=b[2];if(g){var
 h=g[1],j=0;if(typeof
 h!=="number"&&4===h[0])if(g[2])j=1;else{var
-k=h[1];if(bU(function(a){return e(a[1],su)},k))return[3,[0,[2,d],0]];j=1}}}}}return[3,f(e6,b)]}return a}function
+k=h[1];if(bU(function(a){return e(a[1],sz)},k))return[3,[0,[2,d],0]];j=1}}}}}return[3,f(e7,b)]}return a}function
 b_(c,a){var
 b=o(a);return f(function(e){var
 a=o(e);if(a){var
 b=a[2];if(b&&!b[2]){var
-f=G(b[1]);return[0,L(as(c,a[1])),f]}}return d(sw)},b)}var
-dw=[0,0],sx=cN;function
-e7(K,J,h){var
-D=eo(o(h)),k=D.length-1,j=0===k?1:0,m=j||(j9<k?1:0);if(m)d(sy);var
+f=G(b[1]);return[0,L(as(c,a[1])),f]}}return d(sB)},b)}var
+dw=[0,0],sC=cN;function
+e8(K,J,i){var
+D=eo(o(i)),k=D.length-1,j=0===k?1:0,m=j||(j_<k?1:0);if(m)d(sD);var
 l=aK(k,0);function
-p(M,g,h,L){var
-e=as(k-1|0,L),N=e<=M?1:0,O=N||s(l,e)[1+e];if(O)b(d(sz),e);s(l,e)[1+e]=1;var
-Q=cN<h?1:0,R=Q||(cN<g?1:0);if(R)b(u(sA),sx);var
+p(M,g,i,L){var
+e=as(k-1|0,L),N=e<=M?1:0,P=N||s(l,e)[1+e];if(P)b(d(sE),e);s(l,e)[1+e]=1;var
+R=cN<i?1:0,S=R||(cN<g?1:0);if(S)b(u(sF),sC);var
 a=s(D,e)[1+e],q=[0,K,g];function
-E(b,a){return p(e,g,h+b|0,a)}if(P(a,sB)){r(a,sC);try{var
-U=gn($(c(a,sG)),sv),F=U}catch(a){a=aT(a);if(a!==bk)throw a;var
-F=d(sD)}var
-S=p(e,g+1|0,h,c(a,sE));return[1,[0,F,G(c(a,sF))],S]}if(P(a,sH)){var
-m=bH(q,c(a,sI));if(1-hY(m))d(sJ);var
-t=function(b){r(a,[0,sK,b]);return f(function(b){return E(1,c(a,b))},b)};if(P(a,sL)){var
-v=t(sM);if(v){var
+E(b,a){return p(e,g,i+b|0,a)}if(Q(a,sG)){r(a,sH);try{var
+U=go($(c(a,sL)),sA),F=U}catch(a){a=aT(a);if(a!==bk)throw a;var
+F=d(sI)}var
+T=p(e,g+1|0,i,c(a,sJ));return[1,[0,F,G(c(a,sK))],T]}if(Q(a,sM)){var
+m=bH(q,c(a,sN));if(1-hZ(m))d(sO);var
+t=function(b){r(a,[0,sP,b]);return f(function(b){return E(1,c(a,b))},b)};if(Q(a,sQ)){var
+v=t(sR);if(v){var
 w=v[2];if(w){var
-x=w[2];if(x&&!x[2])return pw(m,v[1],w[1],x[1])}}throw[0,y,sN]}if(P(a,sO)){var
-z=t(sP);if(z){var
-A=z[2];if(A&&!A[2])return pu(m,z[1],A[1])}throw[0,y,sQ]}var
-B=t(sR);if(B){var
-C=B[2];if(C&&!C[2])return pv(m,B[1],C[1])}throw[0,y,sS]}if(P(a,sT)){r(a,sU);var
-V=o(c(a,sV)),H=f(function(a){return bH(q,a)},V),I=o(c(a,sW)),j=i(H),W=j<2?1:0,X=W||(j!==i(I)?1:0);if(X)d(sX);T(ab(j,j),g+1|0);var
-Y=j-1|0;return pU(H,f(function(a){return E(Y,a)},I))}dw[1]=[0,dw[1]];T(h+1|0,(h+g|0)+1|0);T(g+1|0,g+1|0);return[0,n(J,[0,e,dw[1],h+(2*g|0)|0,q],a)]}var
-a=0,q=p(-1,0,0,sY),g=l.length-1;for(;;){if(a===g)var
+x=w[2];if(x&&!x[2])return px(m,v[1],w[1],x[1])}}throw[0,y,sS]}if(Q(a,sT)){var
+z=t(sU);if(z){var
+A=z[2];if(A&&!A[2])return pv(m,z[1],A[1])}throw[0,y,sV]}var
+B=t(sW);if(B){var
+C=B[2];if(C&&!C[2])return pw(m,B[1],C[1])}throw[0,y,sX]}if(Q(a,sY)){r(a,sZ);var
+V=o(c(a,s0)),H=f(function(a){return bH(q,a)},V),I=o(c(a,s1)),j=h(H),W=j<2?1:0,X=W||(j!==h(I)?1:0);if(X)d(s2);O(ab(j,j),g+1|0);var
+Y=j-1|0;return pV(H,f(function(a){return E(Y,a)},I))}dw[1]=[0,dw[1]];O(i+1|0,(i+g|0)+1|0);O(g+1|0,g+1|0);return[0,n(J,[0,e,dw[1],i+(2*g|0)|0,q],a)]}var
+a=0,q=p(-1,0,0,s3),g=l.length-1;for(;;){if(a===g)var
 e=0;else{if(!(1-l[1+a])){var
 a=a+1|0;continue}var
-e=1}if(e)d(sZ);return q}}function
-e8(d){var
+e=1}if(e)d(s4);return q}}function
+e9(d){var
 a=d;for(;;){if(typeof
 a!=="number")switch(a[0]){case
 1:var
 b=4===a[1][1]?1:0;if(b)return b;var
 a=a[2];continue;case
 2:var
-c=e8(a[2]);if(c)return c;var
+c=e9(a[2]);if(c)return c;var
 a=a[3];continue}return 0}}function
-hZ(b){var
-a=c(b,s0);if(typeof
+h0(b){var
+a=c(b,s5);if(typeof
 a!=="number"&&4===a[0]){var
 e=a[1];return f(function(a){var
-b=$(a[2]);return[0,a[1],b]},e)}return d(s1)}var
-s3=aO,h0=aO;function
-h1(u,j){var
-a=c(u,s4);r(a,s5);if(ac(c(a,s7),s6))d(s8);var
-f=c(a,s9),q=0;if(typeof
-f!=="number"&&2===f[0]&&!e(f[1],ti)&&j){var
+b=$(a[2]);return[0,a[1],b]},e)}return d(s6)}var
+s8=aO,h1=aO;function
+h2(u,j){var
+a=c(u,s9);r(a,s_);if(ac(c(a,ta),s$))d(tb);var
+f=c(a,tc),q=0;if(typeof
+f!=="number"&&2===f[0]&&!e(f[1],tn)&&j){var
 g=0;q=1}if(!q)if(j)var
-g=d(s_);else{var
-p=as(s3,f);if(p<1)d(th);var
+g=d(td);else{var
+p=as(s8,f);if(p<1)d(tm);var
 g=[0,p]}var
-h=c(a,s$),s=0;if(typeof
+h=c(a,te),s=0;if(typeof
 h!=="number"&&2===h[0]){var
-m=h[1],t=0;if(e(m,tf)){var
-n=e(m,tg);if(n)t=1;else
+m=h[1],t=0;if(e(m,tk)){var
+n=e(m,tl);if(n)t=1;else
 var
 o=n}else
 var
 o=1;if(!t){var
 k=o;s=1}}if(!s)var
-k=d(ta);var
-i=$(c(a,tb)),l=as(h0,c(a,tc));if(1-el(i,s2)){var
-v=aH(i);b(d(td),v)}if(l<1)d(te);return[0,g,k,i,l,hZ(a)]}function
-e9(a,e){r(a,cm(tv,e));if(ac(c(a,tx),tw))d(ty);if(ac(c(a,tA),tz))u(tB);var
-b=c(a,tC);r(b,tD);$(c(b,tE));$(c(b,tF));return 0}function
-t6(q){var
+k=d(tf);var
+i=$(c(a,tg)),l=as(h1,c(a,th));if(1-el(i,s7)){var
+v=aH(i);b(d(ti),v)}if(l<1)d(tj);return[0,g,k,i,l,h0(a)]}function
+e_(a,e){r(a,cm(tA,e));if(ac(c(a,tC),tB))d(tD);if(ac(c(a,tF),tE))u(tG);var
+b=c(a,tH);r(b,tI);$(c(b,tJ));$(c(b,tK));return 0}function
+t$(q){var
 h=f(function(a){var
-b=ae(t7,a[2]);return ae(a[1],b)},q);if(h){var
+b=ae(ua,a[2]);return ae(a[1],b)},q);if(h){var
 c=0,b=h,p=0;for(;;){if(b){var
 i=b[1];if(b[2]){var
-j=(l(i)+2|0)+c|0,m=b[2],n=c<=j?j:at(mh),c=n,b=m;continue}var
+j=(l(i)+2|0)+c|0,m=b[2],n=c<=j?j:at(mi),c=n,b=m;continue}var
 k=l(i)+c|0}else
 var
 k=c;var
 g=M(k),e=p,d=h;for(;;){if(d){var
 a=d[1];if(d[2]){var
-o=d[2];a5(a,0,g,e,l(a));a5(t8,0,g,e+l(a)|0,2);var
-e=(e+l(a)|0)+2|0,d=o;continue}a5(a,0,g,e,l(a))}return ad(g)}}}return mi}var
-t9=cN,t_=50,t$=aO;function
-h2(b,a){return typeof
+o=d[2];a5(a,0,g,e,l(a));a5(ub,0,g,e+l(a)|0,2);var
+e=(e+l(a)|0)+2|0,d=o;continue}a5(a,0,g,e,l(a))}return ad(g)}}}return mj}var
+uc=cN,ud=50,ue=aO;function
+h3(b,a){return typeof
 a==="number"?0:[0,L(as(b,a))]}function
-h3(j,l,h,e){if(50<e)b(u(uw),t_);var
-a=o(c(j,ux)),k=i(a);function
+h4(j,l,i,e){if(50<e)b(u(uB),ud);var
+a=o(c(j,uC)),k=h(a);function
 m(c,g){var
 a=g;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:T(h,k+1|0);var
+0:O(i,k+1|0);var
 e=a[1][3];if(e){var
-f=e[1];if(c)return d(uy);if(k<=cH(f)){var
-i=cH(f);return b(d(uz),i)}}return 0;case
+f=e[1];if(c)return d(uD);if(k<=cH(f)){var
+h=cH(f);return b(d(uE),h)}}return 0;case
 1:var
 a=a[2];continue;default:m(c,a[2]);var
 a=a[3];continue}}function
 g(j,g,b){var
-v=l?h:l,a=e7(g,function(b,a){var
-g=b[2],m=0,n=0,p=0,w=0,x=0,y=0;if(P(a,ua)){r(a,ub);var
-z=c(a,uc);return[0,g,y,x,w,p,n,[0,b_(b[3],z)]]}r(a,ud);var
-h=h2(1999,c(a,ue)),A=o(c(a,uf)),B=b[4],j=f(function(a){return bH(B,a)},A),C=0===h?0:e;if(i(j)!==C)d(ug);function
+v=l?i:l,a=e8(g,function(b,a){var
+g=b[2],m=0,n=0,p=0,w=0,x=0,y=0;if(Q(a,uf)){r(a,ug);var
+z=c(a,uh);return[0,g,y,x,w,p,n,[0,b_(b[3],z)]]}r(a,ui);var
+i=h3(1999,c(a,uj)),A=o(c(a,uk)),B=b[4],j=f(function(a){return bH(B,a)},A),C=0===i?0:e;if(h(j)!==C)d(ul);function
 q(b,a){return G(c(b,a))}function
-s(a){return f(G,o(c(a,uh)))}function
-D(a){r(a,ui);aw(b[3]+2|0);var
-c=s(a);return[0,q(a,uj),c]}function
-E(a){r(a,uk);function
-d(b){return h2(999,c(a,b))}aw(b[3]+2|0);var
-e=d(ul),f=s(a),g=q(a,um);return[0,d(un),g,f,e]}function
+s(a){return f(G,o(c(a,um)))}function
+D(a){r(a,un);aw(b[3]+2|0);var
+c=s(a);return[0,q(a,uo),c]}function
+E(a){r(a,up);function
+d(b){return h3(999,c(a,b))}aw(b[3]+2|0);var
+e=d(uq),f=s(a),g=q(a,ur);return[0,d(us),g,f,e]}function
 t(c,b){var
-a=o(b),d=i(a)+1|0;T(i(a)+1|0,d);return f(c,a)}var
-k=o(c(a,uo));aV(function(a){return T(i(o(a))+1|0,ab(v,1+(v/20|0)|0))},k);var
-F=c(a,up),u=e5(1,b[4],F);return l?[0,g,u,h,j,p,f(function(a){return t(E,a)},k),m]:[0,g,u,h,j,f(function(a){return t(D,a)},k),n,m]},b);m(j,a);return a}var
-n=g(0,r_,c(j,uA)),p=f(function(a){r(a,uB);$(c(a,uC));var
-d=c(a,uD);return g(0,function(a){return bS(a,r9)?0:1+b(hX(e),a)|0},d)},a);return[0,n,p,f(function(b){var
-a=c(b,uE);return typeof
-a==="number"?0:[0,g(1,hX(e),a)]},a)]}var
-h4=ce,u0=30,h5=ce;function
-h6(a,g,e){r(a,u1);function
+a=o(b),d=h(a)+1|0;O(h(a)+1|0,d);return f(c,a)}var
+k=o(c(a,ut));aV(function(a){return O(h(o(a))+1|0,ab(v,1+(v/20|0)|0))},k);var
+F=c(a,uu),u=e6(1,b[4],F);return l?[0,g,u,i,j,p,f(function(a){return t(E,a)},k),m]:[0,g,u,i,j,f(function(a){return t(D,a)},k),n,m]},b);m(j,a);return a}var
+n=g(0,sd,c(j,uF)),p=f(function(a){r(a,uG);$(c(a,uH));var
+d=c(a,uI);return g(0,function(a){return bS(a,sc)?0:1+b(hY(e),a)|0},d)},a);return[0,n,p,f(function(b){var
+a=c(b,uJ);return typeof
+a==="number"?0:[0,g(1,hY(e),a)]},a)]}var
+h5=ce,u5=30,h6=ce;function
+h7(a,g,e){r(a,u6);function
 d(b){return f(G,o(c(a,b)))}var
-h=b(e,d(u2));return[0,b(g,d(u3)),h]}function
-h7(a){if(a){var
-b=h7(a[2]),c=a[1];return cq(function(a){return f(function(b){return[0,a,b]},b)},c)}return u4}function
-h8(e,g){var
-a=bX(0,16),f=o(e);aV(function(e){r(e,[0,u$,[0,g,0]]);var
-f=as(99999,c(e,va));if(gL(a,f))b(d(vb),f);return bY(a,f,c(e,g))},f);return a}function
-vc(a){var
-b=0,d=P(a,vd)?ve:vm;r(a,[0,vh,[0,vg,[0,vf,[0,d,b]]]]);var
-e=h8(c(a,vj),vi);return[0,a,h8(c(a,vl),vk),e,0]}function
-h9(a,f){var
+h=b(e,d(u7));return[0,b(g,d(u8)),h]}function
+h8(a){if(a){var
+b=h8(a[2]),c=a[1];return cq(function(a){return f(function(b){return[0,a,b]},b)},c)}return u9}function
+h9(e,g){var
+a=bX(0,16),f=o(e);aV(function(e){r(e,[0,ve,[0,g,0]]);var
+f=as(99999,c(e,vf));if(gM(a,f))b(d(vg),f);return bY(a,f,c(e,g))},f);return a}function
+vh(a){var
+b=0,d=Q(a,vi)?vj:vr;r(a,[0,vm,[0,vl,[0,vk,[0,d,b]]]]);var
+e=h9(c(a,vo),vn);return[0,a,h9(c(a,vq),vp),e,0]}function
+h_(a,f){var
 g=cv(a,f),c=cu(a,f),d=0,b=s(a[2],c)[1+c];for(;;){if(b){var
 e=b[3];if(0!==aR(b[1],f)){var
 d=b,b=e;continue}a[1]=a[1]-1|0;if(d)d[3]=e;else
 s(a[2],c)[1+c]=e}return g}}function
-h_(n,h,g,e){if(P(e,vn)){var
-p=o(c(e,vo)),k=function(a){r(a,u5);function
+h$(n,i,g,e){if(Q(e,vs)){var
+p=o(c(e,vt)),k=function(a){r(a,u_);function
 b(d,b){var
 e=o(c(a,b)),g=d-1|0;return f(function(a){return as(g,a)},e)}var
-j=b(h,u6),k=b(g,u7);function
+j=b(i,u$),k=b(g,va);function
 e(b,a){var
-c=i(a);if(i(b)!==c)d(u8);return em(b,a)}var
-l=o(c(a,u9));return f(function(a){function
-b(a){return e(k,a)}return h6(a,function(a){return e(j,a)},b)},l)},j=function(c){aw(h+g|0);var
-b=aK(h,aX),a=aK(g,aX);aV(function(c){var
+c=h(a);if(h(b)!==c)d(vb);return em(b,a)}var
+l=o(c(a,vc));return f(function(a){function
+b(a){return e(k,a)}return h7(a,function(a){return e(j,a)},b)},l)},j=function(c){aw(i+g|0);var
+b=aK(i,aX),a=aK(g,aX);aV(function(c){var
 d=c[1];aV(function(a){var
 c=a[1],d=a[2];s(b,c)[1+c]=d;return 0},d);var
 e=c[2];return aV(function(c){var
 b=c[1],d=c[2];a[1+b]=cJ(s(a,b)[1+b],d);return 0},e)},c);var
 d=c3(a);return[0,c3(b),d]},a=f(k,p);if(n){var
 l=function(a){return j([0,a,0])};return cq(function(a){return f(l,a)},a)}var
-m=1;if(ce<bA(function(b,a){return ei(j9,ab(b,i(a)))},m,a))b(u(u_),h4);return f(j,h7(a))}var
-q=o(c(e,vp));return f(function(b){function
+m=1;if(ce<bA(function(b,a){return ei(j_,ab(b,h(a)))},m,a))b(u(vd),h5);return f(j,h8(a))}var
+q=o(c(e,vu));return f(function(b){function
 c(a){return a}var
-a=h6(b,function(a){return a},c);return[0,a[1],a[2]]},q)}function
-h$(t,h,S,C,l){var
-j=eo(f(vc,o(c(t,vN)))),m=2===C[0]?1:0,U=c(t,vO);function
+a=h7(b,function(a){return a},c);return[0,a[1],a[2]]},q)}function
+ia(t,i,T,C,l){var
+j=eo(f(vh,o(c(t,vS)))),m=2===C[0]?1:0,U=c(t,vT);function
 V(g,e){var
-A=g[2],N=0,x=0,y=0,O=0,z=0,Q=0;function
-B(b,a){return T(b+1|0,ab(h,1+(a/8|0)|0))}if(P(e,vq)){r(e,vr);var
-R=c(e,vs);return[0,A,Q,z,[0,b_(g[3],R)],y,x,N]}var
-l=c(e,vt),n=e5(1,g[4],l),C=P(e,vu),p=C?[0,as(j.length-1-1|0,c(e,vv))]:C,q=[0,0],w=j.length-1-1|0,J=0;if(!(w<0)){var
+A=g[2],N=0,x=0,y=0,P=0,z=0,R=0;function
+B(b,a){return O(b+1|0,ab(i,1+(a/8|0)|0))}if(Q(e,vv)){r(e,vw);var
+S=c(e,vx);return[0,A,R,z,[0,b_(g[3],S)],y,x,N]}var
+n=c(e,vy),p=e6(1,g[4],n),C=Q(e,vz),q=C?[0,as(j.length-1-1|0,c(e,vA))]:C,l=[0,0],w=j.length-1-1|0,J=0;if(!(w<0)){var
 k=J;for(;;){var
-K=j[1+k];if(ac(p,[0,k])){var
-D=h9(K[3],g[1]);if(D){var
-S=q[1],U=b_(h5,D[1]);q[1]=[0,[0,L(k),U],S]}}var
+K=j[1+k];if(ac(q,[0,k])){var
+D=h_(K[3],g[1]);if(D){var
+T=l[1],U=b_(h6,D[1]);l[1]=[0,[0,L(k),U],T]}}var
 M=k+1|0;if(w!==k){var
 k=M;continue}break}}var
-a=[0,A,n,z,O,y,x,q[1]];if(p){var
-t=p[1];r(e,vw);var
-u=s(j,t)[1+t],E=h9(u[2],g[1]);if(E)var
-V=o(E[1]),v=f(function(a){return b_(h5,a)},V);else
+a=[0,A,p,z,P,y,x,l[1]],V=20*(g[3]+5|0)|0;O(h(l[1]),V);if(q){var
+t=q[1];r(e,vB);var
+u=s(j,t)[1+t],E=h_(u[2],g[1]);if(E)var
+W=o(E[1]),v=f(function(a){return b_(h6,a)},W);else
 var
-_=g[1],v=b(d(vy),_);var
-W=g[3]+1|0;T(i(v)+1|0,W);var
+$=g[1],v=b(d(vD),$);var
+X=20*(g[3]+5|0)|0;O(h(v)+1|0,X);var
 F=u[4];if(F){var
-G=F[1],X=e6(l);if(ac(e6(G[1]),X))d(vx);var
-H=G[2][1]}else{u[4]=[0,[0,l,a,g[4][2]]];var
+G=F[1],Y=e7(n);if(ac(e7(G[1]),Y))d(vC);var
+H=G[2][1]}else{u[4]=[0,[0,n,a,g[4][2]]];var
 H=a[1]}var
-Y=a[7],Z=[0,L(t)];return[0,H,a[2],a[3],a[4],Z,v,Y]}if(!P(e,vz)&&!P(e,vE)){r(e,vF);var
-af=i(n);B(g[3]+af|0,0);return a}var
-$=0,aa=P(e,vA)?vB:vD;r(e,[0,vC,[0,aa,$]]);var
-I=h_(m,h,g[4][2],e),ad=i(I),ae=i(n);B(g[3]+ae|0,ad);return[0,a[1],a[2],I,a[4],a[5],a[6],a[7]]}var
-n=e7(du(h),V,U),W=m?e8(n):m;if(W){var
-k=aK(l+1|0,1),J=1;if(!(h<1)){var
+Z=a[7],_=[0,L(t)];return[0,H,a[2],a[3],a[4],_,v,Z]}if(!Q(e,vE)&&!Q(e,vJ)){r(e,vK);var
+ag=h(p);B(g[3]+ag|0,0);return a}var
+aa=0,ad=Q(e,vF)?vG:vI;r(e,[0,vH,[0,ad,aa]]);var
+I=h$(m,i,g[4][2],e),ae=h(I),af=h(p);B(g[3]+af|0,ae);return[0,a[1],a[2],I,a[4],a[5],a[6],a[7]]}var
+n=e8(du(i),V,U),W=m?e9(n):m;if(W){var
+k=aK(l+1|0,1),J=1;if(!(i<1)){var
 q=J;for(;;){var
-v=k.length-1,z=0===v?[0]:zi(k,0,v),K=1;if(!(l<1)){var
+v=k.length-1,z=0===v?[0]:zq(k,0,v),K=1;if(!(l<1)){var
 a=K;for(;;){var
-A=a-1|0,N=s(z,A)[1+A],B=a-1|0,O=s(z,a)[1+a],Q=ei(dR,(s(k,B)[1+B]+O|0)+N|0);s(k,a)[1+a]=Q;var
-R=a+1|0;if(l!==a){var
-a=R;continue}break}}var
-M=q+1|0;if(h!==q){var
+A=a-1|0,N=s(z,A)[1+A],B=a-1|0,P=s(z,a)[1+a],R=ei(dR,(s(k,B)[1+B]+P|0)+N|0);s(k,a)[1+a]=R;var
+S=a+1|0;if(l!==a){var
+a=S;continue}break}}var
+M=q+1|0;if(i!==q){var
 q=M;continue}break}}var
-y=s(k,l)[1+l];if(ce<y)b(u(vP),h4);var
+y=s(k,l)[1+l];if(ce<y)b(u(vU),h5);var
 D=function(b){var
 a=b;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return T(y,h);case
+0:return O(y,i);case
 1:var
 a=a[2];continue;default:D(a[2]);var
 a=a[3];continue}};D(n)}function
 E(l,j){var
 x=j[4];if(x){var
-y=x[1],r=y[3],a=y[2],z=[0,du(h),r],H=o(c(j[1],vG)),A=f(function(b){if(typeof
+y=x[1],r=y[3],a=y[2],z=[0,du(i),r],H=o(c(j[1],vL)),A=f(function(b){if(typeof
 b!=="number"&&3===b[0]){var
 c=b[1];if(c){var
 a=c[2];if(a){var
 f=a[1],i=0;if(typeof
 f==="number"||!(2===f[0]))i=1;else{var
-g=c[1],h=f[1];if(e(h,vI)){if(!e(h,vJ)&&!a[2])return[1,bH(z,g)]}else
-if(!a[2])return[0,bH(z,g)]}}}}return d(vH)},H);if(0<(j[2][1]+j[3][1]|0))b(d(vK),l);var
-B=h_(m,h,r,j[1]),C=af(n),I=i(A);T(i(C)+1|0,(50+(10*r|0)|0)+l|0);T(I+1|0,ab(h,1+(i(B)/8|0)|0));var
+g=c[1],h=f[1];if(e(h,vN)){if(!e(h,vO)&&!a[2])return[1,bH(z,g)]}else
+if(!a[2])return[0,bH(z,g)]}}}}return d(vM)},H);if(0<(j[2][1]+j[3][1]|0))b(d(vP),l);var
+B=h$(m,i,r,j[1]),C=af(n),I=h(A);O(h(C)+1|0,(50+(10*r|0)|0)+l|0);O(I+1|0,ab(i,1+(h(B)/8|0)|0));var
 p=0,g=C;for(;;){if(g){var
-v=g[2],w=g[1],J=[0,L(l)];if(f0(w[2][5],J)){var
+v=g[2],w=g[1],J=[0,L(l)];if(f1(w[2][5],J)){var
 p=[0,w,p],g=v;continue}var
 g=v;continue}var
-q=cp(p),K=(cH(a[1])/10|0)+1|0;T(i(q),K);var
-M=q?q[1]:ef(l$),s=M[1][1],D=bU(b6,s);if(D){var
+q=cp(p),K=(cH(a[1])/10|0)+1|0;O(h(q),K);var
+M=q?q[1]:ef(ma),s=M[1][1],D=bU(b6,s);if(D){var
 k=s;for(;;){if(k){var
 G=k[2],t=b6(k[1]);if(t){var
 k=G;continue}var
@@ -4021,7 +4023,7 @@ var
 E=1;var
 F=1-E;break}}else
 var
-F=D;if(F)u(vL);return[0,A,s,[0,a[1],a[2],B,a[4],a[5],a[6],a[7]]]}}return b(d(vM),l)}var
+F=D;if(F)u(vQ);return[0,A,s,[0,a[1],a[2],B,a[4],a[5],a[6],a[7]]]}}return b(d(vR),l)}var
 p=j.length-1;if(0===p)var
 F=[0];else{var
 w=aK(p,E(0,j[1])),x=p-1|0,H=1;if(!(x<1)){var
@@ -4029,22 +4031,22 @@ g=H;for(;;){w[1+g]=E(g,j[1+g]);var
 I=g+1|0;if(x!==g){var
 g=I;continue}break}}var
 F=w}var
-X=c3(F),Y=G(c(t,vQ));return[0,C,S,L(h),Y,n,X]}var
-ia=aO,e_=ce,wi=ce,wj=10,ib=je;function
-bI(b,c,a){if(b<i(a))n(u(wk),b,c);return a}function
+X=c3(F),Y=G(c(t,vV));return[0,C,T,L(i),Y,n,X]}var
+ib=aO,e$=ce,wn=ce,wo=10,ic=jf;function
+bI(b,c,a){if(b<h(a))n(u(wp),b,c);return a}function
 cK(b){var
 a=bt(b);if(typeof
-a!=="number"&&0===a[0])return a[1];return d(wl)}function
+a!=="number"&&0===a[0])return a[1];return d(wq)}function
 dx(c,a){return typeof
 a==="number"?0:[0,b(c,a)]}function
-bJ(b,a){return q(b,a)}var
+bJ(b,a){return p(b,a)}var
 dy=bX(0,16);function
 dz(b){if(typeof
 b!=="number"&&3===b[0]){var
 a=b[1];if(a){var
 c=a[1],p=0;if(typeof
 c==="number"||!(2===c[0]))p=1;else{var
-f=c[1];if(e(f,wn))if(e(f,wo)){if(!e(f,wp)){var
+f=c[1];if(e(f,ws))if(e(f,wt)){if(!e(f,wu)){var
 g=a[2];if(g){var
 h=g[1],q=0;if(typeof
 h!=="number"&&0===h[0]){if(!g[2])return[2,h[1]];q=1}}}}else{var
@@ -4055,35 +4057,35 @@ n=j[1],l=cv(dy,n);if(l)var
 o=l[1];else{var
 m=dy[1]+1|0;bY(dy,n,m);var
 o=m}return[1,cK(o)]}r=1}}}else{var
-k=a[2];if(k&&!k[2])return[0,G(k[1])]}}}}return d(wm)}var
+k=a[2];if(k&&!k[2])return[0,G(k[1])]}}}}return d(wr)}var
 bu=[0,0];function
-wq(a){r(a,wr);$(c(a,ws));var
-b=dx(G,c(a,wt)),e=dx(G,c(a,wu)),g=c(a,wv),k=0;if(typeof
+wv(a){r(a,ww);$(c(a,wx));var
+b=dx(G,c(a,wy)),e=dx(G,c(a,wz)),g=c(a,wA),k=0;if(typeof
 g!=="number"&&0===g[0]){var
 j=g[1];k=1}if(!k)var
-j=d(ww);var
-m=c(a,wx),h=dx(function(a){return f(dz,bI(ib,wy,o(a)))},m),i=0;if(h)if(h[1]){var
-l=0;if(!b&&!e)l=1;if(!l){d(wz);i=1}}else{d(wA);i=1}else
-if(b&&e&&!bJ(b[1],e[1])){d(wB);i=1}return[0,b,e,h,j]}function
-ic(g,p,a){if(10<p)b(d(wQ),wj);if(P(a,wR))u(wS);r(a,wT);function
-h(u,i){r(i,wU);bu[1]=bu[1]+10|0;var
-j=c(i,wV),v=p+1|0;function
-k(a){return ic(g,v,a)}var
-l=c(i,wW),n=0;if(typeof
+j=d(wB);var
+m=c(a,wC),h=dx(function(a){return f(dz,bI(ic,wD,o(a)))},m),i=0;if(h)if(h[1]){var
+l=0;if(!b&&!e)l=1;if(!l){d(wE);i=1}}else{d(wF);i=1}else
+if(b&&e&&!bJ(b[1],e[1])){d(wG);i=1}return[0,b,e,h,j]}function
+id(g,p,a){if(10<p)b(d(wV),wo);if(Q(a,wW))u(wX);r(a,wY);function
+h(u,i){r(i,wZ);bu[1]=bu[1]+10|0;var
+j=c(i,w0),v=p+1|0;function
+k(a){return id(g,v,a)}var
+l=c(i,w1),n=0;if(typeof
 l==="number"||!(2===l[0]))n=1;else{var
-m=l[1];if(e(m,wZ))if(e(m,w0))if(e(m,w1))n=1;else
+m=l[1];if(e(m,w4))if(e(m,w5))if(e(m,w6))n=1;else
 var
 f=k(j),b=1;else{var
 a=0,h=o(j);for(;;){if(h){var
 t=h[2],a=[0,k(h[1]),a],h=t;continue}if(a)var
 w=a[2],x=a[1],y=2,f=bA(function(b,a){return[2,a,b]},x,w),b=y;else
 var
-s=d(w2),f=s[2],b=s[1];break}}else
+s=d(w7),f=s[2],b=s[1];break}}else
 var
 f=k(j),b=0}if(n)var
-q=d(wX),f=q[2],b=q[1];return[1,b,G(c(i,wY)),f,u]}var
-i=o(c(a,w3)),j=f(function(a){r(a,wK);var
-k=bI(ia,wM,o(c(a,wL))),h=f(function(q){if(typeof
+q=d(w2),f=q[2],b=q[1];return[1,b,G(c(i,w3)),f,u]}var
+i=o(c(a,w8)),j=f(function(a){r(a,wP);var
+k=bI(ib,wR,o(c(a,wQ))),h=f(function(q){if(typeof
 q!=="number"&&3===q[0]){var
 i=q[1];if(i){var
 j=i[2];if(j){var
@@ -4093,12 +4095,12 @@ l=j[2];if(l){var
 m=l[2];if(m){var
 n=m[1],A=0;if(typeof
 n!=="number"&&0===n[0]){if(!m[2]){var
-h=l[1],f=k[1],w=as(g[1]-1|0,i[1]);if(e(f,wD))if(e(f,wE))if(e(f,wF))if(e(f,wG))var
-x=aH(f),r=b(d(wH),x),a=r[2],c=r[1];else
+h=l[1],f=k[1],w=as(g[1]-1|0,i[1]);if(e(f,wI))if(e(f,wJ))if(e(f,wK))if(e(f,wL))var
+x=aH(f),r=b(d(wM),x),a=r[2],c=r[1];else
 if(0===h)var
 a=0,c=3;else
 var
-v=u(wJ),a=v[2],c=v[1];else
+v=u(wO),a=v[2],c=v[1];else
 var
 a=dz(h),c=2;else
 var
@@ -4106,174 +4108,174 @@ a=dz(h),c=1;else
 var
 a=dz(h),c=0;var
 B=0;if(!(2<=c)&&typeof
-a!=="number"&&0!==a[0]){d(wI);B=1}var
+a!=="number"&&0!==a[0]){d(wN);B=1}var
 s=[0,w,c,a],t=cv(g[3],s);if(t)var
 o=t[1];else{var
 p=g[2];g[2]=p+1|0;bY(g[3],s,p);var
 o=p}aw(o+1|0);var
-y=n[1];return[0,L(o),y]}A=1}}}}}}}return d(wC)},k);aV(function(a){var
+y=n[1];return[0,L(o),y]}A=1}}}}}}}return d(wH)},k);aV(function(a){var
 b=cH(a[1]);bu[1]=(bu[1]+1|0)+b|0;return 0},h);bu[1]=bu[1]+10|0;var
-i=G(c(a,wN)),j=G(c(a,wO));if(1-bJ(i,j))d(wP);return[0,h,i,j]},i),k=bA(h,0,o(c(a,w4)));return bA(function(b,a){return[0,a,b]},k,j)}var
-b$=[0,bt(1),0],e$=bX(0,4),id=999999999;function
-xt(a){r(a,xu);var
-b=G(c(a,xv)),e=as(id,c(a,xw)),f=bJ(b,aX),g=f||1-bJ(b,b$);if(g)d(xx);return[0,[0,b,cK(e)],e]}function
-ie(c,a,b){if(typeof
-a!=="number"&&4===a[0])return f0(go(c,a[1]),[0,[2,b]]);return 0}function
+i=G(c(a,wS)),j=G(c(a,wT));if(1-bJ(i,j))d(wU);return[0,h,i,j]},i),k=bA(h,0,o(c(a,w9)));return bA(function(b,a){return[0,a,b]},k,j)}var
+b$=[0,bt(1),0],fa=bX(0,4),ie=999999999;function
+xy(a){r(a,xz);var
+b=G(c(a,xA)),e=as(ie,c(a,xB)),f=bJ(b,aX),g=f||1-bJ(b,b$);if(g)d(xC);return[0,[0,b,cK(e)],e]}function
+ig(c,a,b){if(typeof
+a!=="number"&&4===a[0])return f1(gp(c,a[1]),[0,[2,b]]);return 0}function
 cL(c,a){if(typeof
 a!=="number"&&4===a[0]){var
-b=go(c,a[1]);if(b&&typeof
+b=gp(c,a[1]);if(b&&typeof
 b[1]==="number")return 0;return b}return 0}function
-x5(a){if(ie(x7,a,x6))return[0,a,0];var
-c=cL(x8,a);if(c){var
-b=c[1],d=cL(x9,b),e=d?cL(x_,d[1]):u(yc),f=cL(x$,b);return e?f?[0,e[1],[0,[0,b,f[1]]]]:u(ya):u(yb)}return u(yd)}function
+x_(a){if(ig(ya,a,x$))return[0,a,0];var
+c=cL(yb,a);if(c){var
+b=c[1],d=cL(yc,b),e=d?cL(yd,d[1]):u(yh),f=cL(ye,b);return e?f?[0,e[1],[0,[0,b,f[1]]]]:u(yf):u(yg)}return u(yi)}function
 bv(b,a){if(typeof
 a!=="number")switch(a[0]){case
 1:var
 c=a[1],d=a[2];return[1,c,bv(cm(b,[0,4!==c[1]?1:0,0]),d)];case
 2:var
-e=bv(b,a[3]),g=bv(b,a[2]),h=a[1];return[2,f(function(d){if(1===d[0]){var
-e=d[1],n=e[3],o=gp(function(a,c){return a<i(b)?1:0},n),c=gp(function(a,b){return a<i(e[3])?1:0},b),a=o;for(;;){var
+e=bv(b,a[3]),g=bv(b,a[2]),i=a[1];return[2,f(function(d){if(1===d[0]){var
+e=d[1],n=e[3],o=gq(function(a,c){return a<h(b)?1:0},n),c=gq(function(a,b){return a<h(e[3])?1:0},b),a=o;for(;;){var
 g=0;if(c)if(a){var
-h=c[1],k=a[2],l=a[1],m=c[2],j=h?0!==l[1]?1:0:h;if(!j){var
+i=c[1],k=a[2],l=a[1],m=c[2],j=i?0!==l[1]?1:0:i;if(!j){var
 c=m,a=k;continue}var
 f=j}else
 g=1;else
 if(a)g=1;else
 var
 f=0;if(g)var
-f=at(mc);if(f)return[0,e];break}}return d},h),g,e]}return a}function
-yt(a){function
-Q(c){var
-a=c[4],f=c[3],n=c[5];if(e(f,tG))if(e(f,tH))if(e(f,tI))var
-d=b(I(tJ),a);else
+f=at(md);if(f)return[0,e];break}}return d},i),g,e]}return a}function
+yy(a){function
+R(c){var
+a=c[4],f=c[3],n=c[5];if(e(f,tL))if(e(f,tM))if(e(f,tN))var
+d=b(I(tO),a);else
 var
-l=1===a?tQ:b(I(tS),a),d=b(I(tR),l);else
+l=1===a?tV:b(I(tX),a),d=b(I(tW),l);else
 var
-m=1===a?tT:b(I(tV),a),d=b(I(tU),m);else
+m=1===a?tY:b(I(t0),a),d=b(I(tZ),m);else
 var
-d=b(I(tW),a);var
-j=c[2]?tK:tP,g=c[1];if(g)var
-h=g[1],k=1===h?tL:b(I(tN),h),i=k;else
+d=b(I(t1),a);var
+j=c[2]?tP:tU,g=c[1];if(g)var
+h=g[1],k=1===h?tQ:b(I(tS),h),i=k;else
 var
-i=tO;return[0,ig(I(tM),i,j,d),n]}function
-R(a){bC[1]=hU(0);return b(a,0)}if(1-ie(yv,a,yu))u(yw);var
-k=$(c(a,yx));if(e(k,yy)){if(!e(k,yz)){var
+i=tT;return[0,ih(I(tR),i,j,d),n]}function
+S(a){bC[1]=hV(0);return b(a,0)}if(1-ig(yA,a,yz))u(yB);var
+k=$(c(a,yC));if(e(k,yD)){if(!e(k,yE)){var
 aP=function(a){var
 b=a[3],c=0;function
 d(a){return bv(c,a)}var
-e=f(function(a){return gl(d,a)},b),g=a[2],h=0,i=f(function(a){return bv(h,a)},g);return[0,bv(0,a[1]),i,e]};e9(a,uF);var
-j=h1(a,1),C=L(j[4]),av=G(c(a,uG)),W=i(o(c(a,uH)));if(cN<W)b(u(uI),t9);var
-D=o(c(a,uJ));if(bU(function(a){return P(a,uK)},D)){var
-ax=e(j[3],uL),a4=ax?e(j[3],uM):ax;if(a4)d(uN);var
-X=f(function(a){r(a,uO);var
-e=o(c(a,uP));if(aO<i(e))b(u(uQ),t$);return f(function(a){r(a,uq);var
-h=G(c(a,ur)),i=f(G,o(c(a,us))),b=c(a,ut),g=0;if(typeof
+e=f(function(a){return gm(d,a)},b),g=a[2],h=0,i=f(function(a){return bv(h,a)},g);return[0,bv(0,a[1]),i,e]};e_(a,uK);var
+j=h2(a,1),C=L(j[4]),av=G(c(a,uL)),W=h(o(c(a,uM)));if(cN<W)b(u(uN),uc);var
+D=o(c(a,uO));if(bU(function(a){return Q(a,uP)},D)){var
+ax=e(j[3],uQ),a4=ax?e(j[3],uR):ax;if(a4)d(uS);var
+X=f(function(a){r(a,uT);var
+e=o(c(a,uU));if(aO<h(e))b(u(uV),ue);return f(function(a){r(a,uv);var
+h=G(c(a,uw)),i=f(G,o(c(a,ux))),b=c(a,uy),g=0;if(typeof
 b!=="number"&&0===b[0]){var
 e=b[1];g=1}if(!g)var
-e=d(uu);return[0,L(as(W-1|0,c(a,uv))),e,i,h]},e)},D),aZ=0;if(X){var
+e=d(uz);return[0,L(as(W-1|0,c(a,uA))),e,i,h]},e)},D),aZ=0;if(X){var
 Y=X[2];if(Y&&!Y[2]){var
-Z=Y[1],_=X[1],aa=cm(_,Z),ay=aa?i(aa[1][3]):aa,a5=i(Z),a6=h3(a,1,i(_)+a5|0,ay),a7=L(ay),S=[0,j,[1,[0,C,j[2],av,a6,a7,_,Z]]];aZ=1}}if(!aZ)var
-S=d(uR)}else{var
-az=j[3],ad=e(az,uS)?e(az,uT)?[2,C]:[1,C]:[0,C],E=f(function(a){r(a,uU);function
+Z=Y[1],_=X[1],aa=cm(_,Z),ay=aa?h(aa[1][3]):aa,a5=h(Z),a6=h4(a,1,h(_)+a5|0,ay),a7=L(ay),T=[0,j,[1,[0,C,j[2],av,a6,a7,_,Z]]];aZ=1}}if(!aZ)var
+T=d(uW)}else{var
+az=j[3],ad=e(az,uX)?e(az,uY)?[2,C]:[1,C]:[0,C],E=f(function(a){r(a,uZ);function
 b(e){var
 a=f(G,o(e));if(a){var
 b=a[2],c=a[1];if(b){if(!b[2]&&2===ad[0])return[0,c,b[1]]}else
-if(2!==ad[0])return[0,c,c]}return d(uV)}var
-e=f(b,o(c(a,uW)));return[0,f(G,o(c(a,uX))),e]},D),aA=E?i(E[1][1]):d(uZ);aV(function(a){var
-c=i(a[1])!==aA?1:0,b=c||(i(a[2])!==W?1:0);return b?d(uY):b},E);var
-a8=h3(a,0,i(D),aA),S=[0,j,[0,[0,ad,j[2],av,a8,E]]]}var
-an=S[2],aQ=S[1];if(0===an[0]){var
+if(2!==ad[0])return[0,c,c]}return d(u0)}var
+e=f(b,o(c(a,u1)));return[0,f(G,o(c(a,u2))),e]},D),aA=E?h(E[1][1]):d(u4);aV(function(a){var
+c=h(a[1])!==aA?1:0,b=c||(h(a[2])!==W?1:0);return b?d(u3):b},E);var
+a8=h4(a,0,h(D),aA),T=[0,j,[0,[0,ad,j[2],av,a8,E]]]}var
+an=T[2],aQ=T[1];if(0===an[0]){var
 x=an[1],bE=function(c){var
-a=x[5],b=aP(x[4]);return hb([0,x[1],x[2],x[3],b,a])},bF=R(function(a){return hb(x)});return[0,Q(aQ),bF,bE,dA]}var
+a=x[5],b=aP(x[4]);return hc([0,x[1],x[2],x[3],b,a])},bF=S(function(a){return hc(x)});return[0,R(aQ),bF,bE,dA]}var
 l=an[1],bG=function(e){var
-a=l[7],b=l[6],c=l[5],d=aP(l[4]);return hw([0,l[1],l[2],l[3],d,c,b,a])},bK=R(function(a){return hw(l)});return[0,Q(aQ),bK,bG,dA]}if(e(k,yA)){if(!e(k,yB)){if(ac(c(a,xz),xy))u(xA);if(P(a,xB))u(xC);if(P(a,xD))u(xE);e9(a,xF);var
-p=c(a,tj);r(p,tk);if(ac(c(p,tm),tl))d(tn);var
-U=c(p,to),aT=0;if(typeof
+a=l[7],b=l[6],c=l[5],d=aP(l[4]);return hx([0,l[1],l[2],l[3],d,c,b,a])},bK=S(function(a){return hx(l)});return[0,R(aQ),bK,bG,dA]}if(e(k,yF)){if(!e(k,yG)){if(ac(c(a,xE),xD))u(xF);if(Q(a,xG))u(xH);if(Q(a,xI))u(xJ);e_(a,xK);var
+q=c(a,to);r(q,tp);if(ac(c(q,tr),tq))d(ts);var
+U=c(q,tt),aT=0;if(typeof
 U!=="number"&&2===U[0]){var
-ap=U[1],aq=e(ap,tt),aW=0;if(aq)if(e(ap,tu))aW=1;else
+ap=U[1],aq=e(ap,ty),aW=0;if(aq)if(e(ap,tz))aW=1;else
 var
 ar=1;else
 var
 ar=aq;if(!aW){var
 t=ar;aT=1}}if(!aT)var
-t=d(tp);var
-B=as(h0,c(p,tq));if(B<1)d(tr);var
-ao=c(p,ts),y=typeof
-ao==="number"?0:[0,$(ao)],a0=hZ(p);if(ac(c(a,xH),xG))u(xI);if(ac(c(a,xK),xJ))u(xL);ez(dy);ez(e$);var
-aD=bI(ia,xN,o(c(a,xM))),aE=f(function(a){return c(a,xO)},aD),bb=i(aE);if(i(gq(aR,aE))<bb)d(xP);var
-J=f(wq,aD),K=f(xt,bI(e_,xR,o(c(a,xQ)))),bc=bX(0,16),ag=[0,i(J),0,bc],bd=bI(e_,xT,o(c(a,xS))),M=f(function(g){r(g,w_);$(c(g,w$));var
-j=$(c(g,xa));if(e(j,xb))if(e(j,xc))if(e(j,xd)){var
-P=e(j,xe);if(P)if(el(j,w5))var
-a=b(u(xf),j);else
+t=d(tu);var
+B=as(h1,c(q,tv));if(B<1)d(tw);var
+ao=c(q,tx),y=typeof
+ao==="number"?0:[0,$(ao)],a0=h0(q);if(ac(c(a,xM),xL))u(xN);if(ac(c(a,xP),xO))u(xQ);ez(dy);ez(fa);var
+aD=bI(ib,xS,o(c(a,xR))),aE=f(function(a){return c(a,xT)},aD),bb=h(aE);if(h(gr(aR,aE))<bb)d(xU);var
+J=f(wv,aD),K=f(xy,bI(e$,xW,o(c(a,xV)))),bc=bX(0,16),ag=[0,h(J),0,bc],bd=bI(e$,xY,o(c(a,xX))),M=f(function(g){r(g,xd);$(c(g,xe));var
+j=$(c(g,xf));if(e(j,xg))if(e(j,xh))if(e(j,xi)){var
+O=e(j,xj);if(O)if(el(j,w_))var
+a=b(u(xk),j);else
 var
-ao=aH(j),a=b(d(xq),ao);else
+ao=aH(j),a=b(d(xv),ao);else
 var
-a=P}else{var
-D=c(g,w6);r(D,w7);var
-k=G(c(D,w8)),af=k[2],E=cJ(b$,[0,O(k[1]),af]),x=k[1],y=E[1],T=0;if(typeof
+a=O}else{var
+D=c(g,w$);r(D,xa);var
+k=G(c(D,xb)),af=k[2],E=cJ(b$,[0,P(k[1]),af]),x=k[1],y=E[1],T=0;if(typeof
 x!=="number"&&0===x[0]){var
 F=x[1],ap=0;if(typeof
 y!=="number"&&1!==y[0]){var
-I=y[1],J=q(k,E)?[0,[0,I],F]:[0,[0,F],I],ah=b$[2];if(1-bJ(J,[0,bt(dR),ah]))u(w9);var
-h=V(J),M=cv(e$,h);if(M)var
-z=M[1];else{if(f0(h,b$))var
+I=y[1],J=p(k,E)?[0,[0,I],F]:[0,[0,F],I],ah=b$[2];if(1-bJ(J,[0,bt(dR),ah]))u(xc);var
+i=V(J),M=cv(fa,i);if(M)var
+z=M[1];else{if(f1(i,b$))var
 A=aX;else{var
 m=function(a){return typeof
 a==="number"?1.:0===a[0]?2.*m(a[1])+1.:2.*m(a[1])},t=function(a){return 0===a?0:[1,t(a-1|0)]},v=function(a){var
-b=h[1],e=dp(a);if(typeof
+b=i[1],e=dp(a);if(typeof
 b!=="number"&&0===b[0]){var
 c=e[1];if(typeof
 c!=="number"&&1!==c[0]){var
-d=H([0,h[2]],[0,c[1]]),g=0;if(typeof
+d=H([0,i[2]],[0,c[1]]),g=0;if(typeof
 d!=="number"&&0===d[0]){var
 f=d[1];g=1}if(!g)var
-f=0;return e0(1,cJ(a,cJ([0,H([0,b[1]],[0,e[2]]),f],r6)))}}return a},w=h[1],U=0;if(typeof
+f=0;return e0(1,cJ(a,cJ([0,H([0,b[1]],[0,e[2]]),f],r$)))}}return a},w=i[1],U=0;if(typeof
 w!=="number"&&0===w[0]){var
-aa=m(h[2]),ab=Math.log(m(w[1])/aa)*65536.|0,ad=t(16),ae=v(v(v([0,bt(ab),ad]))),N=V(cJ(ae,[0,r7,t(90)]));U=1}if(!U)var
+aa=m(i[2]),ab=Math.log(m(w[1])/aa)*65536.|0,ad=t(16),ae=v(v(v([0,bt(ab),ad]))),N=V(cJ(ae,[0,sa,t(90)]));U=1}if(!U)var
 N=aX;var
-A=N}bY(e$,h,A);var
-z=A}hT(z);var
+A=N}bY(fa,i,A);var
+z=A}hU(z);var
 S=[1,k,z];T=1;ap=1}}if(!T)var
 S=[1,k,aX];var
 a=S}else
 var
-a=xr;else
+a=xw;else
 var
-a=xs;var
+a=xx;var
 W=0;if(typeof
-a!=="number"&&1===a[0])W=1;if(!W)r(c(g,xg),0);var
-B=G(c(g,xh));if(bJ(B,aX))d(xi);var
-Q=as(id,c(g,xj)),ai=cK(Q),aj=c(g,xk),ak=i(K)-1|0,n=dx(function(a){return as(ak,a)},aj),aq=0;if(n){var
+a!=="number"&&1===a[0])W=1;if(!W)r(c(g,xl),0);var
+B=G(c(g,xm));if(bJ(B,aX))d(xn);var
+Q=as(ie,c(g,xo)),ai=cK(Q),aj=c(g,xp),ak=h(K)-1|0,n=dx(function(a){return as(ak,a)},aj),aq=0;if(n){var
 R=n[1];if(0<=R){var
 l=K,s=R;for(;;){if(l){var
 Z=l[2],_=l[1];if(0!==s){var
 l=Z,s=s-1|0;continue}var
 C=_}else
 var
-C=ef(ma);break}}else
+C=ef(mb);break}}else
 var
-C=at(mb);if(0!==lJ(Q,C[2])){u(xp);aq=1}}bu[1]=0;var
-al=o(c(g,xl)),am=0,p=f(function(a){return ic(ag,am,a)},al);if(0===p)d(xm);var
+C=at(mc);if(0!==lK(Q,C[2])){u(xu);aq=1}}bu[1]=0;var
+al=o(c(g,xq)),am=0,q=f(function(a){return id(ag,am,a)},al);if(0===q)d(xr);var
 X=0;if(typeof
 a!=="number"&&1===a[0]){var
-Y=0;if(p&&p[2]){d(xn);X=1;Y=1}if(!Y&&ac(B,b$)){d(xo);X=1}}var
-an=bu[1]+20|0;return[0,[0,a,B,p,ai,gl(L,n)],n,an]},bd),ah=eo(M),be=bI(wi,xV,o(c(a,xU))),ai=f(function(a){var
-b=bI(e_,xW,o(a)),c=ah.length-1-1|0;return f(function(a){return as(c,a)},b)},be);if(0===ai)d(xX);var
-aF=aK(ag[2],0),bf=ag[3];oT(function(a,b){var
+Y=0;if(q&&q[2]){d(xs);X=1;Y=1}if(!Y&&ac(B,b$)){d(xt);X=1}}var
+an=bu[1]+20|0;return[0,[0,a,B,q,ai,gm(L,n)],n,an]},bd),ah=eo(M),be=bI(wn,x0,o(c(a,xZ))),ai=f(function(a){var
+b=bI(e$,x1,o(a)),c=ah.length-1-1|0;return f(function(a){return as(c,a)},b)},be);if(0===ai)d(x2);var
+aF=aK(ag[2],0),bf=ag[3];oU(function(a,b){var
 c=a[3],d=a[2],e=[0,[0,L(a[1]),d,c]];s(aF,b)[1+b]=e;return 0},bf);var
-A=f(gk,c3(aF)),aG=[0,0],bg=1,N=bA(function(h,e){var
-f=hC(A,L(aG[1]));aG[1]++;aw(i(A));var
-a=i(f),c=e[3],j=c?i(c[1]):c,d=((3*(a+2|0)|0)+j|0)+2|0;T(20*d|0,a+1|0);T(ab(d,d),a+1|0);var
-g=ab(h,i(hD(e,f)));if(je<g)b(u(xY),ib);return g},bg,J),bh=i(J)/20|0,bi=(1+(i(A)/20|0)|0)+bh|0;T(N,ab(20*(i(A)+1|0)|0,bi));var
-aj=t?ab(N,N):N;bC[1]=hU(0);aV(function(f){if(t)var
+A=f(gl,c3(aF)),aG=[0,0],bg=1,N=bA(function(i,e){var
+f=hD(A,L(aG[1]));aG[1]++;aw(h(A));var
+a=h(f),c=e[3],j=c?h(c[1]):c,d=((3*(a+2|0)|0)+j|0)+2|0;O(20*d|0,a+1|0);O(ab(d,d),a+1|0);var
+g=ab(i,h(hE(e,f)));if(jf<g)b(u(x3),ic);return g},bg,J),bh=h(J)/20|0,bi=(1+(h(A)/20|0)|0)+bh|0;O(N,ab(20*(h(A)+1|0)|0,bi));var
+aj=t?ab(N,N):N;bC[1]=hV(0);aV(function(f){if(t)var
 c=0;else{var
 b=0,a=f;for(;;){if(a){var
 d=a[2],e=a[1],k=s(ah,e)[1+e][2];if(k){var
 b=[0,k[1],b],a=d;continue}var
 a=d;continue}var
-c=gq(am,cp(b));break}}if(1<i(c))u(xZ);var
-g=lA(dJ,bC[1]),l=10,h=bA(function(b,a){return ei(g+1|0,(b+s(ah,a)[1+a][3]|0)+a|0)},l,f);if(g<h)throw c9;T(aj,ab(h,bC[1]));var
-j=0!==c?1:0;return j?T(ab(aj,aj),4*bC[1]|0):j},ai);var
+c=gr(am,cp(b));break}}if(1<h(c))u(x4);var
+g=lB(dJ,bC[1]),l=10,i=bA(function(b,a){return ei(g+1|0,(b+s(ah,a)[1+a][3]|0)+a|0)},l,f);if(g<i)throw c9;O(aj,ab(i,bC[1]));var
+j=0!==c?1:0;return j?O(ab(aj,aj),4*bC[1]|0):j},ai);var
 bj=function(b){var
 f=0,c=b[1][1];if(typeof
 c!=="number"&&1===c[0]){var
@@ -4283,58 +4285,58 @@ d=a;else
 var
 e=1-t,d=e?0!==b[2]?1:0:e;return d},aI=bU(function(b){var
 a=b[1][1];if(typeof
-a!=="number"&&1===a[0])return 1;return 0},M),bk=aI?0!==y?1:0:aI;if(bk)u(x0);if(bU(function(a){var
+a!=="number"&&1===a[0])return 1;return 0},M),bk=aI?0!==y?1:0:aI;if(bk)u(x5);if(bU(function(a){var
 b=a[1][1],c=cK(dR);return 1-bJ([0,b$[1],c],b)},K))var
 aJ=2;else
 var
 aL=bU(bj,M),aJ=aL?1:aL;var
-bl=f(function(a){return f(L,a)},ai),bm=f(function(a){return a[1]},M),bn=f(o1,K),bo=G(c(a,x1)),h=[0,J,A,t,cK(B),bo,bn,bm,bl],bx=bt(dR),al=H([0,h[5][2]],bx),aY=0;if(typeof
+bl=f(function(a){return f(L,a)},ai),bm=f(function(a){return a[1]},M),bn=f(o2,K),bo=G(c(a,x6)),i=[0,J,A,t,cK(B),bo,bn,bm,bl],bx=bt(dR),al=H([0,i[5][2]],bx),aY=0;if(typeof
 al!=="number"&&0===al[0]){var
 aN=al[1];aY=1}if(!aY)var
 aN=0;var
-by=bt(1000001),bz=V([0,H(h[5][1],by),aN]),bB=function(a){switch(aJ){case
+by=bt(1000001),bz=V([0,H(i[5][1],by),aN]),bB=function(a){switch(aJ){case
 0:return 0;case
-1:return hP([0,h[1],h[2],h[3],h[4],bz,h[6],h[7],h[8]]);default:return 1}},bD=hP(h),a1=1===B?tX:b(I(t5),B),a2=t?y?tY:t2:y?t3:t4;if(y)var
-a3=aH(y[1]),au=b(I(tZ),a3);else
+1:return hQ([0,i[1],i[2],i[3],i[4],bz,i[6],i[7],i[8]]);default:return 1}},bD=hQ(i),a1=1===B?t2:b(I(t_),B),a2=t?y?t3:t7:y?t8:t9;if(y)var
+a3=aH(y[1]),au=b(I(t4),a3);else
 var
-au=t1;return[0,[0,ig(I(t0),au,a2,a1),a0],bD,bB,yG]}if(e(k,yC)){if(e(k,yD)){var
-bp=aH(k);return b(u(yE),bp)}var
-ae=P(a,wa),a9=ae?wb:ae;e9(a,cm(wc,a9));var
-g=h1(a,0),m=gk(g[1]),af=L(g[4]),aB=g[3],F=e(aB,wd)?e(aB,we)?[2,af]:[1,af]:[0,af];if(ae){var
-z=o(c(a,wf)),aS=0;if(z&&2===F[0]){var
-v=P(z[1],wh);aS=1}if(!aS)var
+au=t6;return[0,[0,ih(I(t5),au,a2,a1),a0],bD,bB,yL]}if(e(k,yH)){if(e(k,yI)){var
+bp=aH(k);return b(u(yJ),bp)}var
+ae=Q(a,wf),a9=ae?wg:ae;e_(a,cm(wh,a9));var
+g=h2(a,0),m=gl(g[1]),af=L(g[4]),aB=g[3],F=e(aB,wi)?e(aB,wj)?[2,af]:[1,af]:[0,af];if(ae){var
+z=o(c(a,wk)),aS=0;if(z&&2===F[0]){var
+v=Q(z[1],wm);aS=1}if(!aS)var
 v=0;var
 a_=f(function(g){var
-x=0,y=v?vR:v$;r(g,[0,vS,[0,y,x]]);var
-h=[0,0],k=[0,0];function
-z(a,b){if(0<a[4][2])d(vT);k[1]=c2(k[1],a[3]);var
-m=L(a[1]);if(P(b,vU)){r(b,vV);var
-n=c(b,vW);return[0,m,[0,aX,0,0],[0,b_(a[3],n)]]}r(b,vX);h[1]=[0,a[1],h[1]];var
-f=c(b,vY);if(typeof
+x=0,y=v?vW:we;r(g,[0,vX,[0,y,x]]);var
+j=[0,0],k=[0,0];function
+z(a,b){if(0<a[4][2])d(vY);k[1]=c2(k[1],a[3]);var
+m=L(a[1]);if(Q(b,vZ)){r(b,v0);var
+n=c(b,v1);return[0,m,[0,aX,0,0],[0,b_(a[3],n)]]}r(b,v2);j[1]=[0,a[1],j[1]];var
+f=c(b,v3);if(typeof
 f!=="number"&&3===f[0]){var
 g=f[1];if(g){var
-i=g[1],o=0;if(typeof
-i==="number"||!(2===i[0]))o=1;else
-if(!e(i[1],v0)){var
-j=g[2];if(j){var
-l=j[1],p=0;if(typeof
-l!=="number"&&4===l[0]){if(!j[2])return[0,m,bH(a[4],l),0];p=1}}}}}return d(vZ)}var
-A=c(g,v1),t=e7(du(m),z,A),l=h[1];function
+h=g[1],o=0;if(typeof
+h==="number"||!(2===h[0]))o=1;else
+if(!e(h[1],v5)){var
+i=g[2];if(i){var
+l=i[1],p=0;if(typeof
+l!=="number"&&4===l[0]){if(!i[2])return[0,m,bH(a[4],l),0];p=1}}}}}return d(v4)}var
+A=c(g,v6),t=e8(du(m),z,A),l=j[1];function
 q(h,d){if(2===h){if(d){var
-i=d[2];if(i){var
-k=i[1],l=d[1],w=i[2],x=0<am(l,k)?[0,l,[0,k,0]]:[0,k,[0,l,0]];return[0,x,w]}}}else
+j=d[2];if(j){var
+k=j[1],l=d[1],w=j[2],x=0<am(l,k)?[0,l,[0,k,0]]:[0,k,[0,l,0]];return[0,x,w]}}}else
 if(3===h&&d){var
 m=d[2];if(m){var
 n=m[2];if(n){var
 a=n[1],b=m[1],c=d[1],A=n[2],B=0<am(c,b)?0<am(b,a)?[0,c,[0,b,[0,a,0]]]:0<am(c,a)?[0,c,[0,a,[0,b,0]]]:[0,a,[0,c,[0,b,0]]]:0<am(c,a)?[0,b,[0,c,[0,a,0]]]:0<am(b,a)?[0,b,[0,a,[0,c,0]]]:[0,a,[0,b,[0,c,0]]];return[0,B,A]}}}var
-q=h>>1,r=j(q,d),y=r[1],s=j(h-q|0,r[2]),g=y,f=s[1],e=0,z=s[2];for(;;){if(g){if(f){var
+q=h>>1,r=i(q,d),y=r[1],s=i(h-q|0,r[2]),g=y,f=s[1],e=0,z=s[2];for(;;){if(g){if(f){var
 o=f[1],p=g[1],u=f[2],v=g[2];if(0<am(p,o)){var
 f=u,e=[0,o,e];continue}var
 g=v,e=[0,p,e];continue}var
 t=aU(g,e)}else
 var
 t=aU(f,e);return[0,t,z]}}function
-j(h,d){if(2===h){if(d){var
+i(h,d){if(2===h){if(d){var
 i=d[2];if(i){var
 j=i[1],k=d[1],w=i[2],x=0<am(k,j)?[0,j,[0,k,0]]:[0,k,[0,j,0]];return[0,x,w]}}}else
 if(3===h&&d){var
@@ -4348,41 +4350,41 @@ f=u,e=[0,n,e];continue}var
 t=aU(g,e)}else
 var
 t=aU(f,e);return[0,t,z]}}var
-s=i(l),n=2<=s?j(s,l)[1]:l;if(30<i(n))b(u(v2),u0);var
+s=h(l),n=2<=s?i(s,l)[1]:l;if(30<h(n))b(u(v7),u5);var
 a=cq(function(a){return f(function(b){var
 c=L(b);return[0,L(a),c]},n)},n),w=((2*k[1]|0)+(2*m|0)|0)+2|0;function
 p(c){var
-e=o(c),b=f(function(a){return b_(w,a)},e),g=i(a);if(i(b)!==g)d(v3);return em(a,b)}var
-B=v?1:1+(m/4|0)|0,C=(i(a)/4|0)+ab(w,B)|0;T(i(a),C);if(v){var
-D=o(c(g,v4));return[0,t,0,f(function(a){r(a,v5);var
-d=p(c(a,v6)),e=p(c(a,v7)),f=G(c(a,v8)),g=$(c(a,v9));return[0,L(b(du(m),g)),f,e,d]},D)]}return[0,t,p(c(g,v_)),0]},z);T(i(z),m*4|0);var
-a$=g[4],ba=v?F:[0,L(1)],aC=h$(a,i(z),0,ba,a$);if(e8(aC[5]))u(wg);var
+e=o(c),b=f(function(a){return b_(w,a)},e),g=h(a);if(h(b)!==g)d(v8);return em(a,b)}var
+B=v?1:1+(m/4|0)|0,C=(h(a)/4|0)+ab(w,B)|0;O(h(a),C);if(v){var
+D=o(c(g,v9));return[0,t,0,f(function(a){r(a,v_);var
+d=p(c(a,v$)),e=p(c(a,wa)),f=G(c(a,wb)),g=$(c(a,wc));return[0,L(b(du(m),g)),f,e,d]},D)]}return[0,t,p(c(g,wd)),0]},z);O(h(z),m*4|0);var
+a$=g[4],ba=v?F:[0,L(1)],aC=ia(a,h(z),0,ba,a$);if(e9(aC[5]))u(wl);var
 aM=[0,g,[1,[0,F,L(m),v,a_,aC]]]}else
 var
-aM=[0,g,[0,h$(a,m,g[2],F,g[4])]];var
+aM=[0,g,[0,ia(a,m,g[2],F,g[4])]];var
 ak=aM[2];if(0===ak[0]){var
 n=ak[1],bq=function(c){var
-a=n[6],b=bv(0,n[5]);return eS([0,n[1],n[2],n[3],n[4],b,a])},br=R(function(a){return eS(n)});return[0,Q(g),br,bq,dA]}var
+a=n[6],b=bv(0,n[5]);return eS([0,n[1],n[2],n[3],n[4],b,a])},br=S(function(a){return eS(n)});return[0,R(g),br,bq,dA]}var
 w=ak[1],bs=function(d){var
-a=w[5],b=a[6],c=bv(0,a[5]);return ht([0,w[1],w[2],w[3],w[4],[0,a[1],a[2],a[3],a[4],c,b]])},bw=R(function(a){return ht(w)});return[0,Q(g),bw,bs,dA]}}}return b(u(yF),k)}function
-yH(n){o0(0);rZ(0);dw[1]=0;try{var
-f=x5(rt(n)),k=f[1],a=yt(k),g=a[1],M=c(k,yL),h=t6(g[2]),o=g[1],p=bS(h,yM)?yN:ae(yT,h),r=$(c(c(k,yP),yO)),s=$(M),d=ze(I(yQ),s,r,p,o);if(a[2]){var
+a=w[5],b=a[6],c=bv(0,a[5]);return hu([0,w[1],w[2],w[3],w[4],[0,a[1],a[2],a[3],a[4],c,b]])},bw=S(function(a){return hu(w)});return[0,R(g),bw,bs,dA]}}}return b(u(yK),k)}function
+yM(n){o1(0);r4(0);dw[1]=0;try{var
+f=x_(ry(n)),k=f[1],a=yy(k),g=a[1],M=c(k,yQ),h=t$(g[2]),o=g[1],q=bS(h,yR)?yS:ae(yY,h),r=$(c(c(k,yU),yT)),s=$(M),d=zm(I(yV),s,r,q,o);if(a[2]){var
 t=function(N){var
 W=G(M),h=N[2];function
-D(a){return 1-q(W,a)}var
-F=$(c(c(k,yf),ye)),b=$(c(c(N[1],yh),yg)),d=l(b)-1|0;for(;;){if(0<=d){if(aA(b,d)!==58){var
+D(a){return 1-p(W,a)}var
+F=$(c(c(k,yk),yj)),b=$(c(c(N[1],ym),yl)),d=l(b)-1|0;for(;;){if(0<=d){if(aA(b,d)!==58){var
 d=d-1|0;continue}var
 s=[0,d]}else
 var
 s=0;if(s)var
 I=s[1],J=ai(b,I+1|0,(l(b)-I|0)-1|0);else
 var
-J=b;if(e(F,b)&&e(F,J))return yi;if(!ac(c(h,yk),yj)&&!ac(c(h,yn),ym)){var
-t=c(h,yo);if(typeof
+J=b;if(e(F,b)&&e(F,J))return yn;if(!ac(c(h,yp),yo)&&!ac(c(h,ys),yr)){var
+t=c(h,yt);if(typeof
 t!=="number"&&1===t[0]){var
-i=t[1],v=45===E(i,0)?1:0,f=v?ai(i,1,l(i)-1|0):i,w=en(ad(gv(l7,aP(f))),fD);if(w){var
+i=t[1],v=45===E(i,0)?1:0,f=v?ai(i,1,l(i)-1|0):i,w=en(ad(gw(l8,aP(f))),fE);if(w){var
 m=w[1],g=ai(f,m+1|0,(l(f)-m|0)-1|0);if(4<l(g))var
-x=jW;else
+x=jX;else
 var
 U=43===E(g,0)?ai(g,1,l(g)-1|0):g,x=cY(U);var
 y=x,a=ai(f,0,m)}else
@@ -4391,26 +4393,26 @@ y=0,a=f;var
 z=en(a,46);if(z)var
 n=z[1],R=ai(a,n+1|0,(l(a)-n|0)-1|0),o=R,A=ai(a,0,n);else
 var
-o=r5,A=a;var
-p=y-l(o)|0,P=0;if(40<l(a)||400<bz(p))P=1;else{var
-B=function(a){return ds(ae(r4,gw(a,48)))},C=ds(ae(A,o)),S=v?O(C):C,r=B(c2(0,-p|0)),Q=0;if(typeof
+o=r_,A=a;var
+q=y-l(o)|0,O=0;if(40<l(a)||400<bz(q))O=1;else{var
+B=function(a){return ds(ae(r9,gx(a,48)))},C=ds(ae(A,o)),S=v?P(C):C,r=B(c2(0,-q|0)),Q=0;if(typeof
 r!=="number"&&0===r[0]){var
-T=r[1],j=[0,V([0,H(S,B(c2(0,p))),T])];Q=1}if(!Q)var
-j=0}if(P)var
+T=r[1],j=[0,V([0,H(S,B(c2(0,q))),T])];Q=1}if(!Q)var
+j=0}if(O)var
 j=0;if(j&&!D(j[1])){var
-u=cL(yr,h);if(u)var
-K=D(hS($(u[1]))),L=K?ys:K;else
+u=cL(yw,h);if(u)var
+K=D(hT($(u[1]))),L=K?yx:K;else
 var
-L=u;return L}return yq}return yp}return yl}},i=l0(f[2],t);if(i)var
-u=ae(yR,d),j=[0,1,ae(i[1],u)];else
+L=u;return L}return yv}return yu}return yq}},i=l1(f[2],t);if(i)var
+u=ae(yW,d),j=[0,1,ae(i[1],u)];else
 var
 j=[0,0,d];var
 m=j}else
 var
-m=b(a[3],0)?[0,2,a[4]]:[0,1,ae(yS,d)];return m}catch(a){a=aT(a);if(a[1]===hR)return[0,2,a[2]];if(a[1]===hQ)return[0,2,ae(yI,a[2])];if(a===c9)return yJ;if(a===eh)return yK;throw a}}gN[yU]=zR(function(c){var
-b=yH(az(c)),d=ea(b[2]);switch(b[1]){case
+m=b(a[3],0)?[0,2,a[4]]:[0,1,ae(yX,d)];return m}catch(a){a=aT(a);if(a[1]===hS)return[0,2,a[2]];if(a[1]===hR)return[0,2,ae(yN,a[2])];if(a===c9)return yO;if(a===eh)return yP;throw a}}gO[yZ]=zZ(function(c){var
+b=yM(az(c)),d=ea(b[2]);switch(b[1]){case
 0:var
-a=x2;break;case
+a=x7;break;case
 1:var
-a=x3;break;default:var
-a=x4}return zQ([0,ea(a),d])});ej(0);return}(globalThis));
+a=x8;break;default:var
+a=x9}return zY([0,ea(a),d])});ej(0);return}(globalThis));
