@@ -9,7 +9,7 @@ import pytest
 from support.asis import RIGHT, WRONG, cases, read, second
 
 import dpaudit as dp
-from dpaudit.reading.universe import column_methods, columns, frames, library_calls, numbers
+from dpaudit.reading.universe import base, column_methods, columns, frames, library_calls, numbers
 from dpaudit.reading.universe.cells import declared
 from dpaudit.reading.universe.drive import read as read_function
 
@@ -81,6 +81,28 @@ def test_more_paths_than_the_time_are_told_with_the_line_that_decides():
     (why,) = read_function(many_decisions, {"age": declared("age", list(range(3)))}, seconds=0.3).refused
     assert why.line == f"test_universe.py:{many_decisions.__code__.co_firstlineno + 1}"
     assert "paths were read" in why.what and "--time-budget" in why.instead
+
+
+def of_a_part(df):
+    table = pd.DataFrame({"x": [0.0]})
+    part = table["x"]
+    table.loc[0, "x"] = float(len(df) + np.random.laplace())
+    return part.sum()
+
+
+def of_a_column(df):
+    df = df.copy()
+    ages = df["age"]
+    df.loc[df["age"] > 1, "age"] = 99
+    return ages.sum() + np.random.laplace(0, 3)
+
+
+@pytest.mark.parametrize("function", [of_a_part, of_a_column])
+@pytest.mark.parametrize("copies", [True, False])
+def test_where_parts_of_tables_are_no_copies_a_table_is_not_changed(function, copies, monkeypatch):
+    for module in (base, frames):
+        monkeypatch.setattr(module, "parts_are_copies", lambda: copies)
+    assert bool(read_function(function, {"age": declared("age", list(range(4)))}).paths) is copies
 
 
 def quiet(df):

@@ -18,7 +18,7 @@ from dpaudit.reading.rewrite import UnreadableError
 from dpaudit.reading.seeded import Seeded
 from dpaudit.reading.source import is_rewritten
 from dpaudit.reading.universe import sparse
-from dpaudit.reading.universe.released import Token, refuse_uncertain
+from dpaudit.reading.universe.released import Token, parts_are_copies, refuse_uncertain
 from dpaudit.reading.universe.state import (
     Left,
     Pass,
@@ -133,12 +133,12 @@ class Base(Python):
             arrays = [each for each in given if isinstance(each, np.ndarray)]
             tables = [each for each in given if isinstance(each, pd.Series | pd.DataFrame)]
             if kind is not np.ndarray:
-                shared = arrays
+                shared = arrays if parts_are_copies() else [*arrays, *tables]
             elif value.base is None and not any(np.shares_memory(value, each) for each in arrays):
                 shared = []
             else:
                 shared = [*arrays, *tables, value.base]
-            if not shared or kind is not np.ndarray:
+            if not shared or (kind is not np.ndarray and parts_are_copies()):
                 self.born(value)
             for each in shared:
                 self._mine.pop(id(each), None)

@@ -19,7 +19,7 @@ from dpaudit.reading.universe.cells import Space, Universe
 from dpaudit.reading.universe.columns import Column, Rows, plain, taken
 from dpaudit.reading.universe.lessons import refuse_by_name, refuse_form
 from dpaudit.reading.universe.numbers import Number
-from dpaudit.reading.universe.released import Token
+from dpaudit.reading.universe.released import Token, parts_are_copies
 from dpaudit.reading.universe.state import Private, current, refuse
 
 _ORDERS = itertools.count(1)
@@ -484,6 +484,9 @@ class Loc(Private):
     def store(self, key: Any, value: Any) -> None:
         """``loc[mask, name] = constant``."""
         self.frame.refuse_given()
+        if not parts_are_copies():
+            what = "an assignment to rows, which pandas before 3 also makes in columns that were taken out before"
+            refuse(what, "x.mask(x > LIMIT, 0).sum() + laplace(…)")
         if not (isinstance(key, tuple) and len(key) == 2 and isinstance(key[0], Column) and isinstance(key[1], str)):
             refuse("an assignment to rows in this form", 'df.loc[mask, "age"] = 0')
         if isinstance(value, Private | Token):

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from dpaudit.reading.universe.state import current, refuse
 
@@ -168,6 +169,11 @@ def items(token: Token) -> Sequence[Token] | None:
 def reduced() -> Token:
     """Return one number of a released array."""
     return number("np.float64")
+
+
+def parts_are_copies() -> bool:
+    """Whether a part of a table stays what it is when the table is changed: from pandas 3 on, or where it is set so."""
+    return int(pd.__version__.partition(".")[0]) >= 3 or pd.options.mode.copy_on_write is True
 
 
 def is_released(value: Any) -> bool:

@@ -1,5 +1,5 @@
 """Wrong functions: something released is written into an array or a table that others keep, show or go through."""
-import copy, dataclasses, functools
+import collections, copy, dataclasses, functools
 import numpy as np, pandas as pd
 DOMAIN = {"age": list(range(121)), "city": list("abc"), "income": (-1e6, 1e6), "vip": [False, True]}
 def lap(s=1.0, n=None): return np.random.laplace(0, s, n)
@@ -210,3 +210,165 @@ def w40_repeated(df):
     out = []
     for _ in range(int(min(np.array([a]).sum(), 9))): out.append(len(df) + lap(2))
     return out
+# --- containers of what is released, by several names
+def raw(df, x): return len(df) if x > 5 else 0
+def w41_shared(df):
+    d = {}; keep = [d]
+    d["n"] = float(len(df) + lap(1))
+    return raw(df, sum(keep[0].values()))
+def w42_shared(df):
+    l = [0.0]; m = (l, 1)
+    l[0] = float(len(df) + lap(1))
+    return raw(df, np.array(m[0]).sum())
+def w43_shared(df):
+    s = {1}; keep = s
+    s.add(int(len(df) + lap(1)))
+    return raw(df, max(keep))
+def w44_shared(df):
+    q = collections.deque([0.0], maxlen=1); keep = {"q": q}
+    q.append(float(len(df) + lap(1)))
+    return raw(df, list(keep["q"])[0])
+def w45_shared(df):
+    c = collections.Counter(); keep = c
+    c["x"] += int(len(df) + lap(1))
+    return raw(df, keep.total())
+def w46_shared(df):
+    d = collections.defaultdict(float); v = d.values()
+    d["x"] += float(len(df) + lap(1))
+    return raw(df, sum(v))
+def w47_shared(df):
+    @dataclasses.dataclass
+    class R: v: float = 0.0
+    r = R(); keep = [r]
+    r.v = float(len(df) + lap(1))
+    return raw(df, dataclasses.asdict(keep[0])["v"])
+def w48_shared(df):
+    class R: v = 0.0
+    r = R(); g = lambda: r.v
+    setattr(r, "v", float(len(df) + lap(1)))
+    return raw(df, g())
+def w49_shared(df):
+    class R: v = 0.0
+    r = R()
+    r.__dict__["v"] = float(len(df) + lap(1))
+    return raw(df, r.v)
+def w50_shared(df):
+    class R: v = 0.0
+    r = R()
+    vars(r).update(v=float(len(df) + lap(1)))
+    return raw(df, r.v)
+def w51_shared(df):
+    x = 0.0
+    def put():
+        nonlocal x
+        x = float(len(df) + lap(1))
+    put()
+    return raw(df, x)
+def w52_shared(df):
+    gen = (y for y in [float(len(df) + lap(1))])
+    return raw(df, next(gen))
+def w53_shared(df):
+    s = pd.Series([0.0], index=["a"])
+    s["a"] = float(len(df) + lap(1))
+    t = s.rename("q")
+    return raw(df, t.iloc[0])
+def w54_shared(df):
+    s = pd.Series([0.0], index=["a"])
+    s = s.where([False], float(len(df) + lap(1)))
+    return raw(df, s.sum())
+def w55_shared(df):
+    f = pd.DataFrame({"x": [0.0]})
+    f["x"] = f["x"] + float(len(df) + lap(1))
+    return raw(df, f["x"].sum())
+def w56_shared(df):
+    f = pd.DataFrame({"x": [0.0]}); g = f
+    f["x"] = float(len(df) + lap(1))
+    return raw(df, g["x"].sum())
+def w57_shared(df):
+    f = pd.DataFrame({"x": [0.0]}); g = f.assign(y=1); 
+    g.loc[0, "x"] = float(len(df) + lap(1))
+    return raw(df, g.sum().sum())
+def w58_shared(df):
+    f = pd.DataFrame({"x": [0.0]})
+    f.at[0, "x"] = float(len(df) + lap(1))
+    return raw(df, [f][0].to_numpy().sum())
+def w59_shared(df):
+    f = pd.DataFrame({"x": [0.0]})
+    f.iloc[0, 0] = float(len(df) + lap(1))
+    return raw(df, pd.concat([f, f]).to_numpy().sum())
+def w60_shared(df):
+    a = np.zeros(3)
+    np.put(a, [0], float(len(df) + lap(1)))
+    return raw(df, a[0])
+def w61_shared(df):
+    a = np.zeros(3)
+    a.fill(float(len(df) + lap(1)))
+    return raw(df, a[0])
+def w62_shared(df):
+    a = np.zeros(3)
+    a[:] = float(len(df) + lap(1))
+    b = [a, a]
+    return raw(df, np.stack(b).sum())
+def w63_shared(df):
+    a = np.zeros(3)
+    a += float(len(df) + lap(1))
+    return raw(df, np.stack([a, a]).sum())
+def w64_shared(df):
+    a = np.zeros(3); b = a
+    b[0] = float(len(df) + lap(1))
+    return raw(df, np.stack([a]).sum())
+def fill(a, v): a[0] = v
+def w65_shared(df):
+    a = np.zeros(3); fill(a, float(len(df) + lap(1)))
+    return raw(df, np.stack([a]).sum())
+def w66_shared(df):
+    a = [np.zeros(3)]; a[0][0] = float(len(df) + lap(1))
+    return raw(df, np.stack(a).sum())
+def w67_shared(df):
+    a = {"k": np.zeros(3)}; a["k"][0] = float(len(df) + lap(1))
+    return raw(df, pd.DataFrame(a).to_numpy().sum())
+def w68_shared(df):
+    a = np.zeros((2, 2)); a[0][0] = float(len(df) + lap(1))
+    return raw(df, np.stack([a]).sum())
+def w69_shared(df):
+    a = np.zeros(2); x, y = a
+    a[0] = float(len(df) + lap(1)); x, y = a
+    return raw(df, x)
+def w70_shared(df):
+    out = np.empty(2)
+    for k in range(2): out[k] = float(len(df) + lap(2))
+    return raw(df, max(out))
+def w71_shared(df):
+    out = np.empty(2)
+    out[np.arange(2) == 0] = float(len(df) + lap(2))
+    return raw(df, sum(list(out)))
+def w72_shared(df):
+    out = np.zeros(2); out[0] = float(len(df) + lap(2))
+    k = {i: v for i, v in enumerate(out)}
+    return raw(df, k[0])
+def w73_shared(df):
+    out = np.zeros(2); out[0] = float(len(df) + lap(2))
+    match list(out):
+        case [0.0, 0.0]: return 0
+        case _: return len(df)
+def w74_shared(df):
+    out = np.zeros(2); out[0] = float(len(df) + lap(2))
+    return raw(df, functools.reduce(lambda a, b: a + b, [out, out])[0])
+def w75_shared(df):
+    out = np.zeros(2); out[0] = float(len(df) + lap(2))
+    return 0 if not out.any() else len(df)
+def w76_shared(df):
+    out = np.zeros(2); out[0] = float(len(df) + lap(2))
+    return 0 if [out.tolist()] == [[0.0, 0.0]] else len(df)
+def w77_shared(df):
+    out = np.zeros(2); t = (1, out); out[0] = float(len(df) + lap(2))
+    return 0 if np.all(t[1:] == np.zeros(2)) else len(df)
+def w78_shared(df):
+    out = np.zeros(2); h = {0: out}; out[0] = float(len(df) + lap(2))
+    return 0 if "0., 0." in str(h) else len(df)
+def w79_shared(df):
+    out = np.zeros(2); h = [out]; out[0] = float(len(df) + lap(2))
+    for o in h:
+        for v in o:
+            if v > 5: return len(df)
+    return 0
