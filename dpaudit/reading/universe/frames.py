@@ -62,14 +62,14 @@ class Selection:
 class Frame(Private):
     """A data frame of any length."""
 
-    __slots__ = ("columns", "is_given", "rows", "scope", "universe")
+    __slots__ = ("columns", "is_given", "is_grouped", "rows", "scope", "universe")
     noun = "private data frame"
 
     def __init__(
         self, universe: Universe, rows: Rows, columns: dict[str, Column | None], *, is_given: bool = False
     ) -> None:
         self.universe, self.rows, self.columns, self.is_given = universe, rows, columns, is_given
-        self.scope = current().scope
+        self.scope, self.is_grouped = current().scope, False
 
     def column(self, name: Any) -> Column:
         """Return a column."""
@@ -166,6 +166,8 @@ class Frame(Private):
     def store(self, name: Any, value: Any) -> None:
         """``frame[name] = value``, of a frame of the function's own."""
         self.refuse_given()
+        if self.is_grouped:
+            refuse("a frame that is changed after it was grouped", "df.assign(x=…)")
         if self.scope != current().scope:
             refuse("a frame that is changed within a loop over records or a repeated step", "df.assign(x=…)")
         if not isinstance(name, str):

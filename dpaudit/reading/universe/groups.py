@@ -28,6 +28,7 @@ class Groups(Private):
 
     def __init__(self, frame: Frame, keys: list[Column], name: Any) -> None:
         self.frame, self.keys, self.name = frame, keys, name
+        frame.is_grouped = True  # groups show some of the later changes of their frame, and not others
 
     def select(self, key: Any) -> Groups:
         """``groups[name]``."""

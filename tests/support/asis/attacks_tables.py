@@ -141,3 +141,29 @@ def w87_nunique_city(df): return float(df.groupby("city")["person"].nunique().re
 def w88_by_person_and_city(df): return len(df.groupby(["person", "city"]).head(1)) + lap()
 def w89_masked_head(df):
     one = df.groupby("person").head(1); return (one["age"] > 3).sum() + lap(), (one["age"] > 7).sum() + lap()
+# --- a frame that is changed after something was taken of it
+def w90_selected_then_changed(df):
+    d = df.copy(); g = d.groupby("city")["income"]; d["income"] = 0.0
+    return g.sum().reindex(CITIES, fill_value=0).to_numpy() + lap(1, 3)
+def w91_selected_of_another(df):
+    d = df.copy(); d["w"] = d["income"]; g = d.groupby("city")[["w"]]; d["w"] = 0.0
+    return g.sum().reindex(CITIES, fill_value=0).to_numpy() + lap(1, (3, 1))
+def w92_taken_then_changed(df):
+    d = df.copy(); x = d["income"]; d["income"] = 0.0; return x.sum() + lap()
+def w93_method_then_changed(df):
+    d = df.copy(); f = d["income"].sum; d["income"] = 0.0; return f() + lap()
+def w94_later(df):
+    d = df.copy(); d["w"] = 0.0; f = d.copy; d["w"] = d["income"]; return f()["w"].sum() + lap()
+def w95_rows_then_changed(df):
+    d = df.copy(); d["w"] = d["income"]; it = d.itertuples(); d["w"] = 0.0; t = 0.0
+    for r in it: t += r.w
+    return t + lap()
+def w96_generator_then_changed(df):
+    d = df.copy(); d["w"] = 0.0; g = (d["w"].sum() for _ in range(1)); d["w"] = d["income"]; return next(g) + lap()
+def w97_mask_then_changed(df):
+    d = df.copy(); m = d["age"] > 3; d["age"] = 0; return d.loc[m, "income"].sum() + lap()
+def w98_key_then_changed(df):
+    d = df.copy(); d["k"] = "a"; g = d.groupby("k"); d["k"] = d["city"]
+    return g["income"].sum().reindex(CITIES, fill_value=0).to_numpy() + lap(1, 3)
+def w99_part_then_changed(df):
+    d = df.copy(); x = d[d["age"] > 3]; d["income"] = 0.0; return x["income"].sum() + lap()
