@@ -45,6 +45,7 @@ __all__ = [
     "check_text",
     "derived",
     "moves",
+    "prices",
     "reading",
     "releases",
     "tree",
@@ -90,7 +91,8 @@ class Checked:
         """What is bounded, and by how much."""
         at = f" at δ = {self.delta}" if self.delta else ""
         granted = f", given that {'; '.join(self.given)}" if self.given else ""
-        return f"{_SYMBOLS[self.notion]} ≤ {self.bound}{at}{granted}"
+        at = at if self.notion in _SYMBOLS else f" at {self.notion}"
+        return f"{_SYMBOLS.get(self.notion, 'ε')} ≤ {self.bound}{at}{granted}"
 
 
 def check_text(content: str | bytes) -> Checked:

@@ -19,6 +19,7 @@ from typing import Any
 from dpaudit.checker import Checked, check_certificate, check_text
 from dpaudit.checker.bounds import METHODS, PURE, Hits, Notion, TooLongError, second_bound
 from dpaudit.checker.canonical import content_id, read_record
+from dpaudit.checker.prices import notion_at
 from dpaudit.checker.reading import CertificateError
 
 Record = Mapping[str, Any]
@@ -472,7 +473,7 @@ def _proved(record: Record, claim: _Claim | None, proved: Checked | None) -> Fin
     if (record["proof"].get("comparison") or {}).get("open_ends"):
         return Finding("verdict", False, "not all of the program was read, and so nothing is proved")
     notion = claim.notion
-    alike = proved.notion == notion.parameter and notion.order is None and proved.delta <= _limit(notion.delta)
+    alike = proved.notion == notion_at(notion.parameter, notion.order) and proved.delta <= _limit(notion.delta)
     holds = alike and Fraction(proved.bound) <= claim.limit
     return Finding("verdict", holds, f"{proved.statement}, and {record['claim']} is claimed")
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
-from math import isqrt
+from math import isfinite, isqrt
 from typing import Any
 
 from dpaudit.checker.accounted import Moved, check_accounted, events_of
@@ -69,11 +69,29 @@ def read_sample(given: dict[str, Any], where: str) -> Sample:
     return rate, whole(given["times"], f"{where}: times", 1, MOST_TIMES)
 
 
+def order_of(notion: object) -> Fraction | None:
+    """Return α of the notion "order α", the ε of Rényi divergence at that order (Mironov 2017); None of any other."""
+    if type(notion) is not str or not notion.startswith(_ORDER):
+        return None
+    return rational(notion.removeprefix(_ORDER), "the order")
+
+
+def notion_at(parameter: str, order: float | None) -> str:
+    """Return the notion of a certificate by its parameter, and by its order where it has one."""
+    return parameter if order is None or not isfinite(order) else f"{_ORDER}{Fraction(repr(float(order)))}"
+
+
+_ORDER = "order "
+
+
 def read_notion(given: dict[str, Any], group: int) -> tuple[str, Fraction]:
     """Return the notion and the δ of a certificate."""
     notion, delta = given["notion"], rational(given["delta"], "delta")
-    if type(notion) is not str or notion not in NOTIONS:
-        raise CertificateError(f"the notion is one of {', '.join(NOTIONS)}, not {shown(notion)}")
+    order = order_of(notion)
+    if order is None and (type(notion) is not str or notion not in NOTIONS):
+        raise CertificateError(f"the notion is one of {', '.join(NOTIONS)}, order α, not {shown(notion)}")
+    if order is not None and (order <= 1 or group > 1):
+        raise CertificateError("an order is above 1, and for groups of one")
     if not 0 <= delta < 1 or (delta and (notion != "epsilon" or group > 1)):
         raise CertificateError("delta is 0, or of an epsilon between 0 and 1, for groups of one")
     return notion, delta
@@ -215,6 +233,10 @@ def by_rules(price: Price, notion: str, delta: Fraction, *, alone: bool) -> list
         return [None if price.mu2 is None or price.delta else root(price.mu2)] + [None] * (RULES - 1)
     if notion == "rho":
         return [None if price.delta else price.rho] + [None] * (RULES - 1)
+    order = order_of(notion)
+    if order is not None:  # at most ε at every order, and at most αρ (Bun & Steinke 2016, Definition 1.1)
+        concentrated = None if price.delta or price.rho is None else order * price.rho
+        return [None if price.delta else price.epsilon, concentrated] + [None] * (RULES - 2)
     sums = price.epsilon if price.delta <= delta and not (price.delta and price.is_sampled) else None
     if not delta:
         return [sums] + [None] * (RULES - 1)

@@ -8,10 +8,11 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
 from typing import Any, Literal
 
+from dpaudit.checker.prices import notion_at
 from dpaudit.decimals import short_decimal
 from dpaudit.evidence.canonical_json import plain_value
 from dpaudit.neighbours.relation import Relation
-from dpaudit.privacy import ApproxDP, Claim, GaussianDP, PureDP, ZeroConcentratedDP
+from dpaudit.privacy import ApproxDP, Claim, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
 
 VALUES = ("real", "integer")
 WITNESS, WITNESS_VERSION = "dpaudit-witness", 1
@@ -19,6 +20,12 @@ WITNESS, WITNESS_VERSION = "dpaudit-witness", 1
 
 NOTIONS: dict[type[Claim], str] = {PureDP: "epsilon", ApproxDP: "epsilon", ZeroConcentratedDP: "rho", GaussianDP: "mu"}
 """What a proof from records bounds, by the claim."""
+
+
+def notion_of(claim: Claim) -> str | None:
+    """Return what a proof from records bounds of a claim, as its certificate has it; None where it bounds nothing."""
+    return notion_at("epsilon", claim.order) if isinstance(claim, RenyiDP) else NOTIONS.get(type(claim))
+
 
 _DIGITS = 10  # of a rounded bound, as in `dpaudit.evidence.records.round_outward`
 

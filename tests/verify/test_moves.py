@@ -208,6 +208,47 @@ def test_other_notions():
     )
 
 
+def gaussian_sum(x):
+    return sum(x) + np.random.normal(0, 2)
+
+
+def laplace_sum(x):
+    return sum(x) + np.random.laplace(0, 1)
+
+
+@pytest.mark.parametrize("order", [Fraction(11, 10), Fraction(2), Fraction(50)])
+def test_an_order_is_bounded_by_the_price_of_its_noise(order):
+    notion = f"order {order}"
+    assert derived(gaussian_sum, notion=notion).bound == order / 8  # αΔ²/2σ² (Mironov 2017, Proposition 7)
+    found, a = derived(laplace_sum, notion=notion).bound, float(order)
+    exact = math.log(a / (2 * a - 1) * math.exp(a - 1) + (a - 1) / (2 * a - 1) * math.exp(-a)) / (a - 1)
+    assert exact <= found <= min(1, a * math.tanh(0.5) * (1 + 1e-8)) + Fraction(1, 10**8)
+
+
+@pytest.mark.parametrize(
+    ("claim", "kept"),
+    [("order=2, epsilon=0.25", True), ("order=2, epsilon=0.2499", False), ("order=3, epsilon=0.25", False)],
+)
+def test_a_claim_at_an_order_is_proved_where_it_is_kept(claim, kept):
+    found = prove(gaussian_sum, domain=(0, 1), length=3, claim=claim, runs=0, seed=1)
+    assert (found.verdict.value == "proved") == kept
+    assert found.proof.certificate["notion"] == f"order {claim[6]}"
+    frame = prove(
+        lambda df: df["age"].sum() + np.random.normal(0, 200), domain={"age": (0, 100)}, relation="add-remove",
+        claim=claim, runs=0, seed=1,
+    )  # fmt: skip
+    assert (frame.verdict.value == "proved") == kept
+
+
+def test_a_certificate_of_another_order_is_refused():
+    found = prove(gaussian_sum, domain=(0, 1), length=3, claim="order=2, epsilon=0.25", runs=0, seed=1)
+    certificate = found.proof.certificate
+    for notion, said in (("order 3", "bound"), ("order 1", "above 1"), ("order 1/2", "above 1"), ("order x", "order")):
+        with pytest.raises(CertificateError, match=said):
+            check_certificate({**certificate, "notion": notion})
+    assert check_certificate(certificate).statement.startswith("ε ≤ 1/4 at order 2, given")
+
+
 # --- what is refused ------------------------------------------------------------------------------------------
 
 STATE = {"calls": 0}

@@ -16,7 +16,7 @@ from dpaudit.privacy import PureDP
 from dpaudit.verify.moves.derive import RUNS, Derived, Numbers, derive
 from dpaudit.verify.moves.growth import exceeds_at
 from dpaudit.verify.proofs.kind import Asked, Found, NotShownError, ProofKind, Shown, certified
-from dpaudit.verify.scope import NOTIONS, as_text
+from dpaudit.verify.scope import as_text, notion_of
 
 
 def _prove(asked: Asked) -> Found:
@@ -28,9 +28,9 @@ def _prove(asked: Asked) -> Found:
             "records is public (--relation replace)"
         )
     claim = asked.claim if asked.claim is not None else mechanism.claim_for(given)
-    notion = "epsilon" if claim is None else NOTIONS.get(type(claim))
+    notion = "epsilon" if claim is None else notion_of(claim)
     if notion is None:
-        raise UsageError(f"releases bound ε, (ε, δ), ρ or μ, and not {claim}; claim one of these")
+        raise UsageError(f"releases bound ε, (ε, δ), ρ, μ or ε at an order, not {claim}; claim one of these")
     delta = Fraction(0) if claim is None else limit_of(claim.delta, toward=0.0)
     numbers = Numbers.of(asked.domain, asked.length)
     found = derive(mechanism, given, numbers, notion=notion, delta=delta, seed=asked.seed)
@@ -82,7 +82,7 @@ def _check(evidence: Evidence, proof: Proof) -> Shown:
     if (compared.paths, compared.compared, proof.paths) != (1, 0, 1):
         raise NotShownError(f"{proof.paths} readings are stated, of which there is one")
     claim = evidence.claimed or PureDP(0.0)
-    if (NOTIONS.get(type(claim)), limit_of(claim.delta, toward=0.0)) != (checked.notion, checked.delta):
+    if (notion_of(claim), limit_of(claim.delta, toward=0.0)) != (checked.notion, checked.delta):
         raise NotShownError(f"the certificate is about {checked.statement}, and the claim is {claim}")
     scope = checked.scope
     length = None if scope["length"] == "any" else scope["length"]

@@ -25,7 +25,7 @@ from dpaudit.neighbours.given_moves import GivenMove, parse_all
 from dpaudit.privacy import PureDP
 from dpaudit.verify.proofs.kind import Asked, Found, NotShownError, ProofKind, Shown, certified
 from dpaudit.verify.releases.read import prices_alone
-from dpaudit.verify.scope import NOTIONS, as_text, scope_of_records
+from dpaudit.verify.scope import as_text, notion_of, scope_of_records
 
 _COPY = re.compile(r"( of rows [0-9]+)+\Z")  # of a column: that of some rows of each person
 _MOST_LISTED = 10_000  # whole numbers of a range
@@ -97,7 +97,7 @@ def _check(evidence: Evidence, proof: Proof) -> Shown:
     if compared is not None and not compared.runs:
         raise NotShownError("a bound is stated, and no run was compared with what was read: prove it again")
     claim = evidence.claimed or PureDP(0.0)
-    if (NOTIONS.get(type(claim)), limit_of(claim.delta, toward=0.0)) != (checked.notion, checked.delta):
+    if (notion_of(claim), limit_of(claim.delta, toward=0.0)) != (checked.notion, checked.delta):
         raise NotShownError(f"the certificate is about {checked.statement}, and the claim is {claim}")
     scope = checked.scope
     proved = Relation(scope["relation"], group=scope["group"], person=scope["person"])

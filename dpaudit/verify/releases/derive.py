@@ -35,7 +35,7 @@ from dpaudit.verify.releases.columns import columns_of, given_frame, whole_colum
 from dpaudit.verify.releases.movement import RefusedError, Releases
 from dpaudit.verify.releases.prices import WITH_DELTA, account, price
 from dpaudit.verify.releases.read import as_releases, release_certificate
-from dpaudit.verify.scope import NOTIONS, as_text, scope_of_records
+from dpaudit.verify.scope import as_text, notion_of, scope_of_records
 
 SECONDS = 10.0
 """Of the CPU, for the reading; most functions are read within a second."""
@@ -274,9 +274,11 @@ def _accepted(certificate: dict[str, Any], bound: Fraction) -> tuple[dict[str, A
 def _notion(claim: Claim | None) -> tuple[str, Fraction]:
     if claim is None:
         return "epsilon", Fraction(0)
-    notion = NOTIONS.get(type(claim))
+    notion = notion_of(claim)
     if notion is None:
-        raise UsageError(f"the releases of a function bound ε, (ε, δ), ρ or μ, and not {claim}; claim one of these")
+        raise UsageError(
+            f"the releases of a function bound ε, (ε, δ), ρ, μ or ε at an order, not {claim}; claim one of these"
+        )
     return notion, limit_of(claim.delta, toward=0.0)
 
 

@@ -21,6 +21,7 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from dpaudit.checker.accounted import Listed, Moved, events_of, is_at_least
+from dpaudit.checker.prices import order_of
 from dpaudit.errors import UsageError
 from dpaudit.verify.releases.movement import (
     Ball,
@@ -263,6 +264,9 @@ def composed(spent: Spent, notion: str, delta: Fraction, *, alone: bool) -> dict
         found["sums"] = None if spent.mu2 is None or spent.delta else above_root(spent.mu2)
     elif notion == "rho":
         found["sums"] = None if spent.delta else spent.rho
+    elif (order := order_of(notion)) is not None:
+        found["sums"] = None if spent.delta else _summed(spent)
+        found["concentrated"] = None if spent.delta or spent.rho is None else order * spent.rho
     else:
         found["sums"] = _summed(spent) if spent.delta <= delta else None
     if notion == "epsilon" and delta:

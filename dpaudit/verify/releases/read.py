@@ -15,6 +15,7 @@ import numpy as np
 
 from dpaudit.checker import DERIVED_VERSION, FORMAT, VERSION
 from dpaudit.checker.derived import Derivation
+from dpaudit.checker.prices import order_of
 from dpaudit.checker.reading import Steps
 from dpaudit.checker.releases import check_releases
 from dpaudit.neighbours import Relation
@@ -342,7 +343,7 @@ def _derived(certificate: Mapping[str, Any]) -> tuple[str, ...]:
 def _notion(certificate: Mapping[str, Any], release: Mapping[str, Any]) -> str:
     """Return what a release is priced in: there is no ε of Gaussian noise without a δ."""
     notion: str = certificate["notion"]
-    return "rho" if notion == "epsilon" and release["law"] in _GAUSSIAN else notion
+    return "rho" if order_of(notion) or (notion == "epsilon" and release["law"] in _GAUSSIAN) else notion
 
 
 def _price(certificate: Mapping[str, Any], release: Mapping[str, Any]) -> str:
