@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from support import hostile_certificates as hostile
+from support import made_certificates, made_releases
 from support import made_evidence as made
 from support.drawings import undrawn
 
@@ -152,6 +153,29 @@ def test_what_is_not_covered_says_so(opened, drawn, change):
     line, word, complaints, _ = opened(forged(drawn("proved"), change))
     assert (word, complaints) == ("NOT COVERED", [])
     assert "Nothing was checked here; dpaudit check FILE does." in line
+
+
+@pytest.mark.parametrize(
+    ("certificate", "scope"),
+    [
+        (made_certificates.merged_below(), {"group": 2}),
+        (made_certificates.fold_changes(), {"movement": "norm=1", "group": 2}),
+        (made_releases.reports("54930614433405484571/50000000000000000000", "1/4"), {"relation": "add-remove"}),
+    ],
+    ids=["merged", "couplings", "reports"],
+)
+def test_what_is_right_is_proved_and_a_forged_bound_or_scope_refused(opened, drawn, certificate, scope):
+    def held(**more):
+        def change(evidence):
+            own = evidence["proof"]["certificate"]["mechanism"]
+            evidence["proof"]["certificate"] = certificate | more | {"mechanism": own}
+            evidence["upper"] |= {"value": 1.5, "exact": "3/2"}
+
+        return opened(forged(drawn("proved"), change))[1:3]
+
+    assert held() == ("PROVED", [])
+    assert held(bound="99/100") == ("REFUSED", [])
+    assert held(scope=certificate["scope"] | scope) == ("REFUSED", [])
 
 
 def test_a_hostile_certificate_ends_with_a_sentence(opened, drawn):
