@@ -157,7 +157,7 @@ def read_pairs(files: Sequence[str | Path], neighbouring: Callable[[Pair], bool]
             pairs += _chosen(readings(_pair_as_json(name), name), neighbouring, name)
     if waiting:
         last = next(name for name in reversed(files) if str(name).lower().endswith(_DATASETS))
-        raise UsageError(f"'{last}' holds one dataset, and a pair needs two; a pair is {FORMS}")
+        raise UsageError(f"'{last}' holds one dataset, and a pair needs two; a pair is {PAIR_FORMS}")
     return pairs
 
 
@@ -173,7 +173,7 @@ def readings(value: Any, name: str | Path) -> list[list[Pair]]:
     if isinstance(value, list) and value and all(isinstance(item, list) and len(item) == 2 for item in value):
         several = [[(item[0], item[1]) for item in value]]
     if not one and not several:
-        raise UsageError(f"the pair file '{name}' holds no pair; a pair is {FORMS}")
+        raise UsageError(f"the pair file '{name}' holds no pair; a pair is {PAIR_FORMS}")
     inner = [data for item in value if isinstance(item, list) for data in item]
     return several + one if all(isinstance(data, list) for data in inner) else one + several
 
@@ -191,8 +191,8 @@ def _chosen(possible: list[list[Pair]], neighbouring: Callable[[Pair], bool] | N
 
 
 def _pair_as_json(name: str | Path) -> Any:
-    text = read_text(name, "the pair file", f"; a pair is {FORMS}")
+    text = read_text(name, "the pair file", f"; a pair is {PAIR_FORMS}")
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"the pair file '{name}' is no JSON ({error}); a pair is {FORMS}") from None
+        raise UsageError(f"the pair file '{name}' is no JSON ({error}); a pair is {PAIR_FORMS}") from None

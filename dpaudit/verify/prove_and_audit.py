@@ -101,9 +101,8 @@ class Proving:
             evidence = _judged(question, self.found, self._affordable(), self.request)
         finally:
             question.engine.close()
-        if self.request.data is None:
-            (pair,), (record,) = question.pairs, question.records
-            evidence = msgspec.structs.replace(evidence, pairs=(made_up(record, pair, question.relation),))
+        (pair,), (record,) = question.pairs, question.records
+        evidence = msgspec.structs.replace(evidence, pairs=(made_up(record, pair, question.relation),))
         if evidence.verdict is Verdict.INVALID:
             evidence = msgspec.structs.replace(evidence, asked=self.runs)
         return msgspec.structs.replace(evidence, run=run_info(*self.started, self.request.workers))
