@@ -14,7 +14,7 @@ REPORTED = "2026-09"
 DATA = "x\n" + "\n".join(["0.5"] * 30)
 COMMAND = "audit {} --data people.csv --relation add-remove --claim epsilon=1 --domain 'x=[0, 2]'"
 LOSS = {"wrong": math.inf, "fixed": 1}
-NAMED = ("one more record|without record", "move of|moves by|moves")
+NAMED = ("one more record|without one record", "move of|moves by|moves")
 
 
 def bins(people):

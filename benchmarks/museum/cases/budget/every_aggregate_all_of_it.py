@@ -10,7 +10,7 @@ REPORTED = "2020-05"
 DATA = "pay\n" + "\n".join(str((17 * i) % 11) for i in range(20))
 COMMAND = "audit {} --data people.csv --relation add-remove --claim epsilon=1 --domain 'pay=[0, 10]'"
 LOSS = {"wrong": 2, "fixed": 1}
-NAMED = ("one more record|without record", r"np\.random\.laplace\(0, 10")
+NAMED = ("one more record|without one record", r"np\.random\.laplace\(0, 10")
 
 
 def query(people, epsilon_each):

@@ -11,7 +11,7 @@ REPORTED = "2026-05"
 DATA = "x\n" + "\n".join(f"{((i * 7) % 11 - 5) / 4}" for i in range(20))
 COMMAND = "audit {} --data people.csv --relation add-remove --claim mu=1 --domain 'x=[-9, 9]'"
 LOSS = {"wrong": 1.28063, "fixed": 1.0000001}
-NAMED = ("one more record|without record", r"np\.random\.normal")
+NAMED = ("one more record|without one record", r"np\.random\.normal")
 
 
 def released(people, sigma):

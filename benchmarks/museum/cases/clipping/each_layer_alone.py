@@ -13,7 +13,7 @@ COMMAND = (
     "--domain 'w1=[-9, 9]' --domain 'w2=[-9, 9]' --domain 'b1=[-9, 9]' --domain 'b2=[-9, 9]'"
 )
 LOSS = {"wrong": 2**0.5, "fixed": 1}
-NAMED = ("one more record|without record", r"np\.random\.normal")
+NAMED = ("one more record|without one record", r"np\.random\.normal")
 
 
 def clipped(gradients, largest):

@@ -13,7 +13,7 @@ COMMAND = (
     "--domain 'w1=[-9, 9]' --domain 'w2=[-9, 9]' --domain 'w3=[-9, 9]' --domain 'w4=[-9, 9]'"
 )
 LOSS = {"wrong": 2, "fixed": 1}
-NAMED = ("one more record|without record", r"np\.random\.normal")
+NAMED = ("one more record|without one record", r"np\.random\.normal")
 WEIGHTS = ["w1", "w2", "w3", "w4"]
 
 

@@ -11,8 +11,8 @@ REPORTED = "2024-10"
 DATA = "age\n" + "\n".join(str(20 + (13 * i) % 60) for i in range(25))
 COMMAND = "audit {} --data people.csv --relation replace --claim epsilon=1 --domain 'age=[0, 100]'"
 MISSED = (
-    "The trace looks for a shift of the noise that hides the change; where a record is replaced, it takes the "
-    "others to have moved, and prices all of them."
+    "The trace looks for a shift of the noise that hides the change. Where records come in another order as well, it "
+    "shifts the noise of each and prices all of them; that the noise may change places as they do, it does not see."
 )
 LOSS = {"reported": 1, "fixed": 1}
 

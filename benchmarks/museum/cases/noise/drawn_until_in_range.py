@@ -10,7 +10,7 @@ SOURCES = ("google/differential-privacy#256",)
 REPORTED = "2024-01"
 COMMAND = "audit {} --relation add-remove --claim epsilon=1 --domain 'age=[0, 120]'"
 LOSS = {"wrong": 1.4905, "fixed": 1}
-NAMED = ("empty|one more record|without record|no records", r"np\.random\.laplace|0 <= noisy")
+NAMED = ("empty|one more record|without one record|no records", r"np\.random\.laplace|0 <= noisy")
 
 
 def wrong(people):

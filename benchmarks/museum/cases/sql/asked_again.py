@@ -10,7 +10,7 @@ REPORTED = "2018-08"
 DATA = "age\n" + "\n".join(str(20 + (13 * i) % 60) for i in range(25))
 COMMAND = "audit {} --data people.csv --relation add-remove --claim epsilon=1 --domain 'age=[0, 120]'"
 LOSS = {"wrong": 5, "fixed": 1}
-NAMED = ("one more record|without record", r"np\.random\.laplace")
+NAMED = ("one more record|without one record", r"np\.random\.laplace")
 
 
 def answers(people, epsilon):

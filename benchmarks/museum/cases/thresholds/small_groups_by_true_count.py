@@ -13,7 +13,7 @@ REPORTED = "2025-08"
 DATA = "age\n" + "\n".join(str(20 + (13 * i) % 60) for i in range(10))
 COMMAND = "audit {} --data people.csv --relation add-remove --claim epsilon=1 --domain 'age=[0, 120]'"
 LOSS = {"wrong": math.inf, "fixed": 1}
-NAMED = ("without record|record removed|fewer", r"len\(people\) < 10|None")
+NAMED = ("without one record|record removed|fewer", r"len\(people\) < 10|None")
 
 
 def wrong(people):
