@@ -50,7 +50,8 @@ from dpaudit.tracing.search import DRAWN, FoundPair, worst_neighbours, worst_of
 _MOST_SHOWN = 40  # lines of draws in evidence
 _DRAWN_OF = 500  # candidates, of which a share is drawn beside
 _MOST_STEPS = 2_000
-_MEASURED, _RACED = 4, 4_000  # for each so many measured, one run chooses the pair; so many at most
+_MEASURED, _RACED = 2, 4_000  # for each so many measured, one run chooses the pair; so many at most
+_ALONE = 8  # one of so many of them is made of each side of the pair that the trace found, before there is a choice
 
 
 @taking(TraceRequest)
@@ -227,7 +228,10 @@ class _Looked:
 
 
 def _first(question: Question, pairs: Sequence[RacedPair], runs: int) -> RacedPair | None:
-    """Return the pair on which search runs show most; None where none is left, or there are too few runs."""
+    """Return the pair on which search runs show most, or the first, where a few show that it breaks the claim.
+
+    None where none is left, or there are too few runs.
+    """
     while runs < LEAST * sum(rounds_of(len(pairs))):
         pairs = [pairs[0], *pairs[1::2]]
         if len(pairs) == 2:
@@ -238,6 +242,10 @@ def _first(question: Question, pairs: Sequence[RacedPair], runs: int) -> RacedPa
             race.measuring = _MEASURED * runs
             try:
                 with warnings.catch_warnings(action="ignore", category=RuntimeWarning):
+                    race.run(pairs[:1], runs // _ALONE)
+                    race.look(pairs[:1])
+                    if question.claim is not None and pairs[0].predicted > question.claim.value:
+                        return pairs[0]
                     return next(iter(halve(race, pairs, runs, lambda: None)), None)
             except UnreadRunsError:  # one of the pairs, in many runs at once
                 pairs = [RacedPair(each.number, each.name, each.make) for each in pairs]
