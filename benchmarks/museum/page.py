@@ -54,11 +54,12 @@ def _sum(rows: list[Row]) -> str:
     words = collections.Counter(row["word"] for row in rows)
     wrong = [row for row in rows if row["side"] == "wrong"]
     named = sum(bool(row["named"]) for row in wrong)
-    accused = words["accused"]
+    missed, unanswered, accused = words["missed"], words["no answer"], words["accused"]
     return (
         f"{words['right']} of {len(rows)} answers are right; of {len(wrong)} wrong functions "
         f"{sum(row['word'] == 'right' for row in wrong)} are refuted, {named} with their cause named; "
-        f"{words['missed']} are missed, {words['no answer']} get no answer; {accused} right functions are accused and "
+        f"{missed} {'is' if missed == 1 else 'are'} missed, {unanswered} {'gets' if unanswered == 1 else 'get'} no "
+        f"answer; {accused} right functions are accused and "
         f"{words['falsely proved']} wrong ones proved. {sum(row['seconds'] for row in rows):.0f} seconds of the "
         "processor."
     )
