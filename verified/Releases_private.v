@@ -14,7 +14,9 @@ Variable I : draw -> law.
 (* A record has weight 1.  Of a person with at most k records each has weight 1/k, and the certificate gives what k such
    records add; fewer are as many that add 0. *)
 Definition unit_of_privacy := list (R * record).
-Definition is_unit (u : unit_of_privacy) := Forall (fun wr => 0 <= fst wr /\ in_domain (columns c) (snd wr)) u /\ lsum fst u = 1.
+(* Which units there are, such as single records: possible says it, and the theorem holds for every choice. *)
+Variable possible : unit_of_privacy -> Prop.
+Definition is_unit (u : unit_of_privacy) := possible u /\ Forall (fun wr => 0 <= fst wr /\ in_domain (columns c) (snd wr)) u /\ lsum fst u = 1.
 Definition data := list unit_of_privacy.
 Definition kind (r : record) : list bool := answersR (tests c) r.
 Definition presence (u : unit_of_privacy) (t : term) : R := lsum (fun wr => if is_in (kind (snd wr)) t then fst wr else 0) u.
@@ -767,7 +769,7 @@ Definition fair (W : list (R * change)) := weights W /\ lsum fst W = 1 /\ forall
 
 Lemma comes_fair : forall u, is_unit u -> replaced c = false -> fair (comes_of u).
 Proof.
-  intros u [Hu Hs] HR. rewrite Forall_forall in Hu. unfold fair, comes_of. repeat split.
+  intros u (_ & Hu & Hs) HR. rewrite Forall_forall in Hu. unfold fair, comes_of. repeat split.
   - intros wp H. apply in_map_iff in H. destruct H as (wr & <- & H). apply (Hu wr H).
   - rewrite lsum_map. auto.
   - intros wp H. apply in_map_iff in H. destruct H as (wr & <- & H). unfold changes. rewrite HR. simpl.
@@ -783,7 +785,7 @@ Proof.
 Qed.
 Lemma replaces_fair : forall u v, is_unit u -> is_unit v -> replaced c = true -> fair (replaces u v).
 Proof.
-  intros u v [Hu Su] [Hv Sv] HR. rewrite Forall_forall in Hu, Hv.
+  intros u v (_ & Hu & Su) (_ & Hv & Sv) HR. rewrite Forall_forall in Hu, Hv.
   assert (Inv : forall wp, In wp (replaces u v) -> exists a b, In a u /\ In b v /\ wp = (fst a * fst b, (kind (snd a), Some (kind (snd b))))).
   { intros wp H. unfold replaces in H. apply in_flat_map in H. destruct H as (a & Ha & H). apply in_map_iff in H. destruct H as (b & <- & Hb). eauto 6. }
   unfold fair. repeat split.
@@ -805,7 +807,7 @@ Proof.
       transitivity (lsum (fun b : R * record => fst a * fst b * ((if is_in (kind (snd a)) t then y else 0) - (if is_in (kind (snd b)) t then z else 0))) v).
       + apply lsum_ext. intros b _. cbn [fst snd]. rewrite Hx. auto.
       + clear. induction v as [|b v IH]; simpl; [ring|]. rewrite IH. destruct (is_in (kind (snd a)) t), (is_in (kind (snd b)) t); ring.
-    - destruct Hu as [_ Su], Hv as [_ Sv]. rewrite Sv. generalize (lsum (fun wr : R * record => if is_in (kind (snd wr)) t then fst wr else 0) v). intros q.
+    - destruct Hu as (_ & _ & Su), Hv as (_ & _ & Sv). rewrite Sv. generalize (lsum (fun wr : R * record => if is_in (kind (snd wr)) t then fst wr else 0) v). intros q.
       transitivity (y * lsum (fun wr : R * record => if is_in (kind (snd wr)) t then fst wr else 0) u - z * q * lsum fst u); [|rewrite Su; ring].
       clear. induction u as [|a u IH]; simpl; [ring|]. rewrite IH. destruct (is_in (kind (snd a)) t); ring. }
   rewrite (E (fun p : change => fst (moved_term t p)) (Q2R (tlow t)) (Q2R (thigh t))), (E (fun p : change => snd (moved_term t p)) (Q2R (thigh t)) (Q2R (tlow t))); [lra| |];
@@ -966,11 +968,11 @@ End Meaning.
 
 (* The theorem.  `described` says what the certificate says of the program: its releases are of the numbers that are
    listed, with their noise, and its runs make no others than those of a path. *)
-Theorem releases_private : forall c, check_releases c = true -> forall I, lawful I -> forall p, described c I p ->
-  forall D D' f, steps_apart c (Pos.to_nat (groups c)) D D' -> bounded f ->
+Theorem releases_private : forall c, check_releases c = true -> forall I, lawful I -> forall possible p, described c I possible p ->
+  forall D D' f, steps_apart c possible (Pos.to_nat (groups c)) D D' -> bounded f ->
   mechanism c p D f <= exp (Q2R (rbound c)) * mechanism c p D' f.
 Proof.
-  intros c Hc I HI p Hp D D' f Hs Hf.
+  intros c Hc I HI possible p Hp D D' f Hs Hf.
   assert (HS : forallb sample_ok (samples c) = true) by (pose proof Hc as H; unfold check_releases in H; rewrite !andb_true_iff in H; tauto).
   replace (Q2R (rbound c)) with (INR (Pos.to_nat (groups c)) * share c).
   - eapply steps_private; eauto.
@@ -1006,6 +1008,18 @@ Proof.
   - intros f g _ _. revert f g. induction bits; intros f g; simpl; auto. rewrite !IHbits. ring.
   - intros k f _ _. revert f. induction bits; intros f; simpl; auto. rewrite !IHbits. ring.
   - induction bits; simpl; auto. rewrite !IHbits. ring.
+Qed.
+(* Where units are single records, whether one meets conditions is a bit of it, and the number of those that do is a
+   value whose only term adds 1. *)
+Definition single (u : unit_of_privacy) : Prop := exists r, u = [(1, r)].
+Definition bit (c : releases_certificate) (t : term) (u : unit_of_privacy) : bool :=
+  match u with (_, r) :: _ => is_in (kind c r) t | [] => false end.
+Lemma bits_are_a_value : forall c t, Q2R (tlow t) = 1 -> Q2R (thigh t) = 1 ->
+  means c single (Plus t Constant) [fun D => lsum (fun u => if bit c t u then 1 else 0) D].
+Proof.
+  intros c t Hl Hh. exists (fun D => lsum (fun u => if bit c t u then 1 else 0) D), (fun D => lsum (fun u => if bit c t u then 1 else 0) D), (fun _ => 0).
+  split; [auto|]. split; [|split; [exists 0, (fun _ => 0); auto|intros; ring]].
+  intros A u B ((r & ->) & _). rewrite !lsum_app, Hl, Hh. unfold presence, bit. simpl. destruct (is_in (kind c r) t); lra.
 Qed.
 Fixpoint largest (xs : list R) : R := match xs with [] => 0 | [x] => x | x :: r => Rmax x (largest r) end.
 Lemma largest_bends : forall n, n <> 0%nat -> bends Among largest n.
