@@ -60,7 +60,13 @@ def _ends(function, runs, repeated, data, seed=5):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "refused", "runs"),
-    [("arithmetic", 6, 100), ("control", 0, 100), ("state_and_draws", 40, 100), ("rare_branches", 25, 500)],
+    [
+        ("arithmetic", 6, 100),
+        ("control", 0, 100),
+        ("state_and_draws", 40, 100),
+        ("rare_branches", 25, 500),
+        ("lists_and_texts", 3, 100),
+    ],
 )
 @pytest.mark.filterwarnings("ignore")
 def test_every_run_is_right_or_the_function_is_not_read(name, refused, runs):

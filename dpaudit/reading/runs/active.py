@@ -20,7 +20,7 @@ from dpaudit.reading.definite import Looped, PlainLoops, Plan
 from dpaudit.reading.draws import Source
 from dpaudit.reading.python import Python, is_rewritten
 from dpaudit.reading.rewrite import UnreadableError
-from dpaudit.reading.runs import arrays, containers, draw, joins, loops
+from dpaudit.reading.runs import arrays, containers, draw, joins, loops, one_order
 from dpaudit.reading.runs.applied import apply, each_group, groups_of
 from dpaudit.reading.runs.control import Branch, DeadError, Frame, GivenUpError, Loop, SplitError, Trying
 from dpaudit.reading.runs.values import UNBOUND, Alternatives, Array, Container, Mask, Numbers, differs
@@ -308,6 +308,10 @@ class Active(Python):
     def loop(self, *through: Any) -> Loop:
         """``for x in a``, or ``while``."""
         return Loop(self, *through)
+
+    def in_one_order(self, value: Any) -> one_order.InOneOrder | None:
+        """Lists that differ by run as parts of one, if they are."""
+        return one_order.in_one_order(self, value)
 
     def left_to_python(
         self, plan: tuple[Any, ...], function: Callable[..., Any], values: Callable[[], Any]

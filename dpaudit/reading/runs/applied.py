@@ -27,6 +27,7 @@ from dpaudit.reading.runs.values import (
     Mask,
     Member,
     Numbers,
+    Windows,
     at,
     differs,
     holds_members,
@@ -65,7 +66,7 @@ def alternatives_in(value: Any) -> Iterator[Alternatives]:
             yield from alternatives_in(each)
     elif kind is slice:
         yield from alternatives_in((value.start, value.stop, value.step))
-    elif kind is Member:
+    elif kind is Member or kind is Windows:
         yield from alternatives_in(value.owner)
     elif kind is types.MethodType or kind is types.BuiltinMethodType:
         if type(value.__self__) is not types.ModuleType:
@@ -76,6 +77,14 @@ def alternatives_in(value: Any) -> Iterator[Alternatives]:
     elif holds_members(kind):
         for each in members_of(value):
             yield from alternatives_in(each)
+
+
+def nested_in(value: Any) -> Iterator[Alternatives]:
+    """Yield the alternatives within a value, and those within each of them."""
+    for each in alternatives_in(value):
+        yield each
+        for one in each.values:
+            yield from nested_in(one)
 
 
 def chosen_in(value: Any, run: int) -> Any:
@@ -103,6 +112,8 @@ def chosen_in(value: Any, run: int) -> Any:
         return slice(chosen_in(value.start, run), chosen_in(value.stop, run), chosen_in(value.step, run))
     if kind is Member:
         return Member(chosen_in(value.owner, run), value.name)
+    if kind is Windows:
+        return Windows(chosen_in(value.owner, run), value.how)
     if kind is types.BuiltinMethodType and differs(value):
         return getattr(chosen_in(value.__self__, run), value.__name__)
     if issubclass(kind, tuple) and differs(value):

@@ -6,12 +6,13 @@ import builtins
 import dataclasses
 import functools
 import itertools
+import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpaudit.reading.runs import arrays, containers, joins, tables
+from dpaudit.reading.runs import arrays, containers, joins, json_text, tables
 from dpaudit.reading.runs.applied import apply, opened
 from dpaudit.reading.runs.control import Branch, Loop
 from dpaudit.reading.runs.values import Alternatives, Container, Member, Numbers, Table, differs, raw, signature
@@ -30,6 +31,9 @@ def _of(function: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         return own
 
     return register
+
+
+BUILTINS[json.dumps] = json_text.dumps
 
 
 @_of(len)
@@ -230,6 +234,11 @@ BUILTINS[max], BUILTINS[min] = _extreme(max, "gt"), _extreme(min, "lt")
 @_of(sorted)
 def _sorted(domain: Active, value: Any, *, key: Any = None, reverse: Any = False) -> Any:
     value = domain.present(value)
+    again = functools.partial(_sorted, domain, key=key, reverse=reverse)
+    if type(value) is Alternatives and all(type(each) is Container for each in value.values):
+        return domain.each_alternative(value, again)
+    if type(value) is Container and containers.has_several(domain, value):
+        return containers.each_content(domain, value, lambda content: again(Container(content)))
     members = list(domain.sequence(value))
     keys = members if key is None else [domain.call(key, each) for each in members]
     if not any(map(differs, keys)):

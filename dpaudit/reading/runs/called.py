@@ -24,7 +24,18 @@ from dpaudit.reading.runs.applied import apply, each_group, plainly
 from dpaudit.reading.runs.builtin_calls import BUILTINS
 from dpaudit.reading.runs.control import DeadError, GivenUpError, SplitError
 from dpaudit.reading.runs.masked import Masked
-from dpaudit.reading.runs.values import UNBOUND, Alternatives, Array, Container, Member, Numbers, Table, differs, raw
+from dpaudit.reading.runs.values import (
+    UNBOUND,
+    Alternatives,
+    Array,
+    Container,
+    Member,
+    Numbers,
+    Table,
+    Windows,
+    differs,
+    raw,
+)
 from dpaudit.reading.seeded import Seeded, seeded_by
 from dpaudit.reading.source import is_own, rewritten
 
@@ -242,7 +253,7 @@ class Calls(Active):
             and not joins.is_of_pandas(type(owner.content))
         ):
             return containers.method(self, owner, name, args, keywords)
-        if type(owner) in (Container, Numbers, Table):
+        if type(owner) in (Container, Numbers, Table, Windows):
             return self.array_method(owner, name, args, keywords)
         effect = effect_of(bound if bound is not None else getattr(type(owner), name, None), owner, name)
         if effect is Effect.SILENT:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpaudit.reading.runs import joins, table_items, tables
-from dpaudit.reading.runs.applied import alternatives_in, apply, chosen_in, each_group, groups_of, singly
+from dpaudit.reading.runs.applied import alternatives_in, apply, chosen_in, each_group, groups_of, nested_in, singly
 from dpaudit.reading.runs.control import Branch, DeadError
 from dpaudit.reading.runs.values import (
     CONTENTS,
@@ -72,6 +72,15 @@ def contents(domain: Active, container: Container) -> list[tuple[Mask, Any]]:
         mask = Mask(domain.active.chosen & (content.codes == code))
         out.append((mask, content.values[code]))
     return out
+
+
+def has_several(domain: Active, container: Container) -> bool:
+    """Whether a list, dict or set has several contents, each of one shape."""
+    content = domain.present(container.content)
+    if type(content) is not Alternatives and type(content) is not dict:
+        return False
+    content = joins.by_keys(content, domain.active, domain.count)
+    return type(content) is Alternatives and base_of(content) is not None
 
 
 def each_content(domain: Active, container: Container, one: Callable[[Any], Any]) -> Any:
@@ -298,7 +307,9 @@ def _changed(domain: Active, container: Container, name: str, args: tuple[Any, .
     left = np.zeros(domain.count, dtype=bool)
     entry = domain.active
     for mask, content in contents(domain, container):
-        new = content.copy()
+        new = (
+            chosen_in(content.copy(), int(mask.places[0])) if name == "remove" else content.copy()
+        )  # it compares members
         domain.let(mask)
         try:
             found = getattr(new, name)(*_keyed(name, args), **keywords)
@@ -327,7 +338,7 @@ def _changed_by_key(
     domain: Active, container: Container, name: str, args: tuple[Any, ...], keywords: dict[str, Any]
 ) -> Any:
     """Change the content of each group of runs by a method whose keys differ by run, or are compared with members."""
-    leaves = [leaf for each in (container, *args) for leaf in alternatives_in(each)]
+    leaves = [*nested_in(container), *(leaf for each in args for leaf in alternatives_in(each))]
     numbers = [each for each in args if type(each) is Numbers] or _numbers_in(container)
     if numbers:
         domain.split_by_values(numbers[0])

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpaudit.reading.runs import joins
-from dpaudit.reading.runs.values import UNBOUND, Alternatives, Array, Container, Mask
+from dpaudit.reading.runs.values import UNBOUND, Alternatives, Array, Container, Mask, Numbers
 
 if TYPE_CHECKING:
     from dpaudit.reading.runs.active import Active
+    from dpaudit.reading.runs.one_order import InOneOrder
 
 
 class DeadError(BaseException):
@@ -139,14 +140,18 @@ class Loop:
         self._waiting: Array | None = None
         self._items: Iterator[Any] | None = None
         self._of: Any = None
-        self._place = 0
+        self._place: Any = 0
+        self._gone = np.zeros(domain.count, dtype=np.int64)  # items that each run went through, in one order
         self._now: Any = None
+        self._resting: Array | None = None  # runs whose list lacks the item of this round
+        self._in_order: InOneOrder | None = None
         if through:
             value = domain.present(through[0])
             if type(value) is Alternatives or (
                 type(value) is Container and type(value.content) in (list, Alternatives)
             ):
                 self._of = value
+                self._in_order = domain.in_one_order(value)
             else:
                 items = domain.iterate(value)
                 try:
@@ -160,6 +165,10 @@ class Loop:
         if not self._live.count:
             return False
         domain.let(self._live)
+        if self._in_order is not None and self._in_order.is_changed():  # then it goes on by places
+            self._in_order, self._place = None, Numbers(self._gone, True)
+        if self._in_order is not None:
+            return self._go_in_order(self._in_order)
         if self._items is not None:
             try:
                 self._now = next(self._items)
@@ -196,12 +205,27 @@ class Loop:
         domain.let(self._live)
         return self._live.count > 0
 
+    def _go_in_order(self, order: InOneOrder) -> bool:
+        domain = self._domain
+        live = self._live.chosen
+        for item, having in order.rest:
+            now = live & having
+            if now.any():
+                self._gone = self._gone + now
+                self._now, self._resting, self._live = item, live & ~having, Mask(now)
+                domain.let(self._live)
+                return True
+        self._done = self._done | live
+        self._live = domain.none
+        return False
+
     def item(self) -> Any:
         """Return the item of this round."""
-        if self._items is not None:
+        if self._items is not None or self._in_order is not None:
             return self._now
-        self._place += 1
-        return self._domain.member(self._of, self._place - 1)
+        place = self._place
+        self._place = place + 1 if type(place) is int else Numbers(place.array + 1, True)
+        return self._domain.member(self._of, place) if type(place) is int else self._domain.item(self._of, place)
 
     def body(self) -> Arm:
         """Return the block of one round."""
@@ -209,7 +233,9 @@ class Loop:
         return Arm(self._domain, self._live, self._after)
 
     def _after(self, left: Mask) -> None:
-        self._live = left if self._waiting is None else Mask(left.chosen | self._waiting)
+        others = [each for each in (self._waiting, self._resting) if each is not None]
+        self._live = Mask(np.logical_or.reduce([left.chosen, *others])) if others else left
+        self._resting = None
 
     def leave(self, breaks: bool) -> None:
         """The active runs break off, or go on with the next round."""

@@ -26,6 +26,7 @@ from dpaudit.reading.runs.values import (
     Member,
     Numbers,
     Table,
+    Windows,
     at,
     differs,
     raw,
@@ -50,6 +51,8 @@ class Runs(Calls):
             return self.each_alternative(owner, lambda each: self.attribute(each, name))
         if kind in (Container, Numbers, Table):
             return table_items.attribute(self, owner, name)
+        if kind is Windows:
+            return Member(owner, name)
         if owner is UNBOUND:
             self.leave(unbound_error("a name"))
         if dispatch.computed(owner, name) is not None:
@@ -274,6 +277,8 @@ class Runs(Calls):
         method = dispatch.method(value, "__iter__")
         if method is not None:
             return self.call(method)  # type: ignore[no-any-return]
+        if type(value) is Windows:
+            self.give_up("a loop over rolling windows")
         if type(value) in (Container, Numbers, Alternatives):
             return self.sequence(value)
         if hasattr(type(value), "__next__") and hasattr(type(value), "__iter__"):

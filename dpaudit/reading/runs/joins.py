@@ -332,9 +332,10 @@ def _with_absent(parts: list[tuple[Array, Any]]) -> dict[Any, Any] | None:
             return None
     out: dict[Any, Any] = {}
     for key in longest:
-        member: Any = ABSENT
-        for runs, value in parts:
-            member = joined(runs, value.get(key, ABSENT), member)
+        member, *others = (value.get(key, ABSENT) for _, value in parts)
+        for (runs, _), other in zip(parts[1:], others, strict=True):
+            if other is not member:
+                member = joined(runs, other, member)
         out[key] = member
     return out
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpaudit.reading.callables import Effect, effect_of
-from dpaudit.reading.runs import arrays, joins, shapes
+from dpaudit.reading.runs import arrays, joins, shapes, windows
 from dpaudit.reading.runs.applied import apply, opened
 from dpaudit.reading.runs.table_items import in_place, set_item
 from dpaudit.reading.runs.tables import is_coded, length, plain_column, regrouped, the_pandas
@@ -19,6 +19,7 @@ from dpaudit.reading.runs.values import (
     Container,
     Numbers,
     Table,
+    Windows,
     differs,
     raw,
 )
@@ -35,6 +36,8 @@ _SERIES_SUMS: dict[str, Callable[..., Any]] = {"sum": np.sum, "max": np.max, "mi
 def method(domain: Calls, owner: Any, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """Call a method of an array, a series or a frame."""
     value = domain.present(opened(owner))
+    if type(value) is Windows:
+        return windows.method(domain, value, name, args, keywords)
     if name == "reset_index" and keywords == {"drop": True} and not args and type(value) in (Numbers, Table):
         index = the_pandas().RangeIndex(length(value))
         return Container(
@@ -59,6 +62,8 @@ def method(domain: Calls, owner: Any, name: str, args: tuple[Any, ...], keywords
     if type(value) is Numbers:
         if plain:
             dense = _of_series if value.labels is not None else _of_array
+            if name == "rolling" and value.labels is not None:
+                return Windows(owner, windows.asked(domain, value, args, keywords))
             found = dense(
                 domain, value, name, tuple(map(raw, args)), {key: raw(each) for key, each in keywords.items()}
             )

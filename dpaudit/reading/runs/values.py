@@ -149,6 +149,15 @@ class Member:
         self.owner, self.name = owner, name
 
 
+class Windows:
+    """``series.rolling(…)`` of a series whose values differ by run, of which a method is about to be called."""
+
+    __slots__ = ("how", "owner")
+
+    def __init__(self, owner: Any, how: dict[str, Any]) -> None:
+        self.owner, self.how = owner, how
+
+
 class Table:
     """A frame of pandas whose labels are plain and whose values differ by run.
 
@@ -207,7 +216,7 @@ UNBOUND = _Mark("unbound")
 """Of a name: it has no value yet."""
 ABSENT = _Mark("absent")
 """Of a key: the dict does not have it."""
-DIFFERING = (Numbers, Alternatives, Table)
+DIFFERING = (Numbers, Alternatives, Table, Windows)
 
 
 class Mask:
@@ -397,6 +406,8 @@ def at(value: Any, run: int) -> Any:
         return slice(at(value.start, run), at(value.stop, run), at(value.step, run))
     if kind is Member:
         return getattr(at(value.owner, run), value.name)
+    if kind is Windows:
+        return at(value.owner, run).rolling(**value.how)
     if (kind is types.MethodType or kind is types.BuiltinMethodType) and differs(value):
         return getattr(at(value.__self__, run), value.__name__)
     if issubclass(kind, tuple) and differs(value):
