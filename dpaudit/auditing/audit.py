@@ -160,7 +160,8 @@ _CALLS, _FEW_CALLS = 2, 400
 _LEAST_MEASURED = 60  # runs; fewer show not even that outputs tell the sides apart
 _REHEARSED = 3  # calls that say how long one takes
 _FAR = 10
-_READ_CALLS = 64, 1024  # runs of a block
+_READ_CALLS = 64, 1024, 16_384  # runs of a block
+_TIMED = 0.2  # share of the time that the last of these may take
 _WITH_OUTPUT = 2  # times as long as it takes to make it; learning from outputs and counting them takes the rest
 
 
@@ -198,7 +199,7 @@ def _of_a_call(question: Question, calls: int = _CALLS, times: int = 2) -> float
     for index in range(times):
         taken = Taken()
         with contextlib.suppress(InvalidRunsError):
-            list(play(question.experiment, [RunBlock(Phase.SETTLING, 0, index, calls)], _nothing))
+            list(play(question.experiment, [RunBlock(Phase.TIMING, 0, index, calls)], _nothing))
         spent = taken.seconds()
     return spent / calls
 
@@ -217,7 +218,7 @@ def affordable(question: Question, runs: int, seconds: float | None) -> int:
     if shape is Shape.PROGRAM:
         each = _of_a_call(first_of(question), _FEW_CALLS)  # one call for all of them, where its noise is read so
     elif (read := read_of(question)) is not None:
-        each = _seconds_of_a_read_run(first_of(read), seconds / runs)
+        each = _seconds_of_a_read_run(first_of(read), seconds / runs, _TIMED * seconds)
         if each * runs < seconds:
             return runs
     else:
@@ -228,17 +229,25 @@ def affordable(question: Question, runs: int, seconds: float | None) -> int:
     return 0 if may < least else int(float(f"{may:.2g}"))
 
 
-def _seconds_of_a_read_run(question: Question, enough: float) -> float:
+def _seconds_of_a_read_run(question: Question, enough: float, room: float) -> float:
     """Return how long one more run takes where all are read at once, with what is done with its output, at most.
 
-    Of a few runs each takes longer, as what is done once counts for them: less than ``enough`` needs no other look.
+    Of a few runs each takes longer, as what is done once counts for them: less than ``enough`` needs no other look, and
+    no look takes more than about ``room`` seconds.
     """
-    few, many = _READ_CALLS
-    of_few = _of_a_call(question, few, 1)
-    if _WITH_OUTPUT * of_few < enough:
-        return _WITH_OUTPUT * of_few
-    both = many * _of_a_call(question, many, 1) - few * of_few
-    return _WITH_OUTPUT * max(both, 0.0) / (many - few)
+    few, *larger = _READ_CALLS
+    least = few * _least_of_a_call(question, few)
+    each = least / few
+    for many in larger:
+        if _WITH_OUTPUT * each < enough or (many > larger[0] and many * each > room):
+            break
+        each = max(many * _least_of_a_call(question, many) - least, 0.0) / (many - few)
+    return _WITH_OUTPUT * each
+
+
+def _least_of_a_call(question: Question, calls: int) -> float:
+    """Return the seconds of a call, the less of two: what is done once may take longer than what is asked for."""
+    return min(_of_a_call(question, calls, 1) for _ in range(2))
 
 
 def _seconds_of_a_call(question: Question, enough: float) -> float:

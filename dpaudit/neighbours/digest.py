@@ -101,8 +101,12 @@ def _tag(state: Any, kind: str, text: str) -> None:
 
 
 def _all(state: Any, items: Iterable[Any], within: tuple[int, ...]) -> None:
-    if isinstance(items, list | tuple) and set(map(type, items)) <= set(_PLAIN):
-        # the same as below, at once, because data may hold a million numbers
+    kinds = set(map(type, items)) if isinstance(items, list | tuple) else {None}
+    if kinds == {str}:  # the same as below, and a column has few different ones
+        tagged = {item: _tagged("str", repr(item)) for item in set(items)}
+        state.update(_bytes("".join(map(tagged.__getitem__, items))))
+        return
+    if kinds <= set(_PLAIN):  # the same as below, at once, because data may hold a million numbers
         state.update(_bytes("".join([_tagged(type(item).__name__, repr(item)) for item in items])))
         return
     for item in items:

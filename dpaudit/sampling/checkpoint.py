@@ -137,6 +137,7 @@ class Phase(IntEnum):
     SECOND_LOOK = 7
     SETTLING = 8
     ACCURACY = 9
+    TIMING = 10
 
 
 class Reading(Enum):
