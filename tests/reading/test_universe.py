@@ -138,6 +138,18 @@ def test_data_of_another_type_than_the_proof_are_refused():
         dp.prove(report, domain={"age": (0, 150)}, data=data, claim="epsilon=1", relation="add-remove", runs=0)
 
 
+def of_the_first_column(df):
+    return float(df[df.columns[0]].sum() + np.random.laplace(0, 120))
+
+
+def test_a_proof_is_of_the_order_in_which_the_data_have_their_columns():
+    domain, data = {"age": (0, 120), "pay": (0, 1e6)}, pd.DataFrame({"pay": [1e3, 2e3], "age": [3, 4]})
+    options = {"domain": domain, "relation": "add-remove", "claim": "epsilon=1", "runs": 0}
+    found = [dp.prove(of_the_first_column, data=each, **options) for each in (None, data, data[["age", "pay"]])]
+    assert [each.upper.exact for each in found] == ["1", "25000/3", "1"]
+    assert dp.replay(found[1], target=of_the_first_column).identical
+
+
 def test_without_a_claim_the_bound_is_told():
     found = dp.prove(report, domain={"age": (0, 150)}, relation="add-remove", runs=0)
     assert found.upper.exact == "1"

@@ -20,10 +20,11 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Comparison, Proof
 from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.neighbours.digest import kept_text, read_kept
-from dpaudit.neighbours.domain import Range, allowed_of
+from dpaudit.neighbours.domain import Range, allowed_of, by_columns
 from dpaudit.neighbours.given_moves import GivenMove, parse_all
 from dpaudit.privacy import PureDP
 from dpaudit.verify.proofs.kind import Asked, Found, NotShownError, ProofKind, Shown, certified
+from dpaudit.verify.releases.columns import in_order_of
 from dpaudit.verify.releases.read import prices_alone
 from dpaudit.verify.scope import as_text, notion_of, scope_of_records
 
@@ -41,6 +42,8 @@ def _prove(asked: Asked) -> Found:
         raise UsageError("a proof from records holds for any number of them; leave out the length")
     mechanism, given, domain = asked.mechanism, asked.parameters, asked.domain
     claim = asked.claim if asked.claim is not None else mechanism.claim_for(given)
+    if asked.data is not None and by_columns(domain):
+        domain = in_order_of(asked.data, domain)
     found = derive(
         mechanism,
         given,

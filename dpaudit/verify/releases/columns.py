@@ -63,6 +63,13 @@ def whole_columns(domain: Mapping[str, Any], columns: Mapping[str, Declared]) ->
     )
 
 
+def in_order_of(data: Any, domain: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a domain with its columns in the order in which data have them: a function may tell (`df.columns[0]`)."""
+    rows = [row for row in data if isinstance(row, dict)] if isinstance(data, list) else []
+    names = list(map(str, getattr(data, "columns", dict.fromkeys(name for row in rows for name in row))))
+    return dict(sorted(domain.items(), key=lambda pair: names.index(str(pair[0])) if str(pair[0]) in names else 0))
+
+
 def given_frame(data: Any, domain: Mapping[str, Any]) -> Any:
     """Return given data as a frame of the columns of a domain."""
     import pandas
