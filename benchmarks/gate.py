@@ -32,11 +32,10 @@ from scipy.stats import binomtest
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.gate.config import Configuration
-from dpaudit.gate.process import Limits
 from dpaudit.gate.result import GateResult, OutcomeRule
 from dpaudit.gate.run import GateOptions, run
 from dpaudit.gate.schema import GateSettings, TargetSettings
-from dpaudit.gate.target_process import Report, Request, carry_out
+from dpaudit.gate.target_process import Limits, Report, Request, carry_out
 from dpaudit.stats.joint_region import lower_bound
 from dpaudit.stats.two_looks import FALSE_ALARM
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
-from dpaudit.checker.laws import LAWS, Law, Support
 from dpaudit.checker.reading import (
     DIGITS_OF_EXPRESSION,
     DIGITS_OF_VECTOR,
@@ -30,6 +29,33 @@ from dpaudit.checker.reading import (
     to_integers,
     whole,
 )
+
+# --- What does the checker know about each kind of noise? Its values, and the shifts that cost |shift|/scale. ---
+#
+# This table is written by hand from ``docs/certificate.md`` and shares nothing with that of the prover.
+
+Support = Literal["line", "half-line", "interval", "integers"]
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """The law of one kind of noise, of a scale b."""
+
+    support: Support  # the values of a draw: all real numbers, [0, ∞), [0, b), or all integers
+    up: bool  # whether f(x)/f(x + d) ≤ exp(d/b) for all x and d > 0, so that a draw may be shifted up
+    down: bool  # whether f(x)/f(x − d) ≤ exp(d/b) for all x and d > 0, so that it may be shifted down
+
+
+LAWS = {
+    "laplace": Law("line", up=True, down=True),
+    "gumbel": Law("line", up=True, down=False),
+    "exponential": Law("half-line", up=True, down=False),
+    "uniform": Law("interval", up=False, down=False),
+    "discrete_laplace": Law("integers", up=True, down=True),
+}
+
+
+# --- What is the mechanism? A tree of draws and branches, read from its nodes, and the conditions of its leaves. ---
 
 ALIGNED = frozenset({"shifts", "parts", "class"})
 """What a leaf of a tree may say of its alignment: one of these."""

@@ -132,7 +132,7 @@ def _limits_of(seconds: float | None, memory: float | None) -> Limits | None:
 def refuse_other(evidence: Evidence, **asked: Any) -> None:
     """Raise `UsageError` if the evidence from the other process answers a different question."""
     from dpaudit.errors import UsageError
-    from dpaudit.processes.process import Asked, other_question
+    from dpaudit.processes.handover import Asked, other_question
 
     why = other_question(evidence, Asked(**asked))
     if why is not None:

@@ -31,14 +31,13 @@ from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Verdict
 from dpaudit.gate import baseline as baselines
-from dpaudit.gate import nightly, process
+from dpaudit.gate import nightly, target_process
 from dpaudit.gate.cache import Cache, alone_with, with_seed_of
 from dpaudit.gate.config import Configuration, is_of_records, pair_files, without_proof
 from dpaudit.gate.decide import OPAQUE, accepted, decide, is_reliable, relied_on
-from dpaudit.gate.process import Limits
 from dpaudit.gate.result import BaselineComparison, GateResult, Location, Outcome, OutcomeRule, TargetResult
 from dpaudit.gate.schema import TargetSettings, offered, usual
-from dpaudit.gate.target_process import FrozenEvent, Report, Request
+from dpaudit.gate.target_process import FrozenEvent, Limits, Report, Request
 
 Runner = Callable[[Request, Limits, threading.Event], Report]
 Listener = Callable[[TargetResult], None]
@@ -97,7 +96,7 @@ def run(
     configuration: Configuration,
     options: GateOptions = GateOptions(),
     *,
-    runner: Runner = process.run,
+    runner: Runner = target_process.run,
     listen: Listener | None = None,
     alive: Alive | None = None,
 ) -> Finished:

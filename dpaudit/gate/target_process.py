@@ -12,6 +12,7 @@ import hashlib
 import inspect
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -29,8 +30,15 @@ from dpaudit.neighbours.candidates.candidates import candidates
 from dpaudit.neighbours.candidates.exhaustive import LazyPair
 from dpaudit.neighbours.digest import digest
 from dpaudit.privacy import parse_claim
-from dpaudit.processes.process import FORKED, received, refuse_forks, took_too_much
+from dpaudit.processes import process
+from dpaudit.processes.process import FORKED, Limits, received, refuse_forks, took_too_much
 from dpaudit.request import AuditRequest, ProofRequest, TraceRequest, TrainingRequest, default_of, options_of
+
+__all__ = [
+    "Limits",
+    "run",
+]
+
 
 LARGE = "it took more memory than memory_limit allows, and was ended: it leaks, or needs a higher one"
 _SITE = ("site-packages", "dist-packages")
@@ -519,3 +527,36 @@ def _first(question: Question) -> Iterator[LazyPair]:
     yield from candidates(
         space.data, question.relation, domain=space.domain, beyond_domain=space.beyond, seed=0, limit=_FIRST
     )
+
+
+# --- How is a target prevented from doing harm? It runs in its own process, with limits. ---
+
+
+def run(request: Request, limits: Limits, stop: threading.Event) -> Report:
+    """Carry out a request in a separate process; a failure becomes part of the report.
+
+    Args:
+        request: what is asked for.
+        limits: of time and memory.
+        stop: when set, ends the process.
+
+    Raises:
+        KeyboardInterrupt: if ``stop`` is set in the meantime.
+    """
+    clock = time.perf_counter()
+    ended = process.run(
+        "dpaudit.gate.target_process", msgspec.to_builtins(request), limits=limits, folder=request.root, stop=stop
+    )
+    report, error = None, ended.death
+    if ended.over in ("time", "second look"):
+        error = f"{process.too_long(ended.over, limits)}: raise time_limit, or give it fewer runs"
+    elif ended.over == "memory":
+        error = LARGE
+    elif ended.answer is not None:
+        try:
+            report = msgspec.convert(ended.answer, Report)
+        except msgspec.ValidationError as wrong:
+            error = f"its process handed over no report: {wrong}"
+    if report is None:
+        report = Report(error=error, location=file_named(request))
+    return msgspec.structs.replace(report, seconds=time.perf_counter() - clock)

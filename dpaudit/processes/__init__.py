@@ -1,3 +1,3 @@
 """How is other people's code run in a separate process?"""
 
-__all__ = ["process"]
+__all__ = ["handover", "process"]

@@ -6,7 +6,7 @@ kinds of noise that are added to answers draw an array where ``size`` is given.
 A drawn value behaves like the number that it stands for: arithmetic, comparisons, ``min``, ``max``, ``sorted``,
 ``abs``, ``sum`` and ``round`` work; conversions (``float``, ``str``, ``hash``, …) raise where a reading cannot do them.
 
-A new kind of noise is one method here with its `law`; to be provable, it also needs a row in `dpaudit.checker.laws`.
+A new kind of noise is one method here with its `law`; to be provable, it also needs a row in `dpaudit.checker.tree`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from dpaudit.arrays import Floats
 # --- What is known of a kind of noise? Its law, declared once next to the method of `Noise` that draws it ---
 #
 # The readings and the prover take what they need from the declaration. The checker of certificates trusts nobody and
-# has a table of its own (`dpaudit.checker.laws`).
+# has a table of its own (`dpaudit.checker.tree`).
 
 Draws = np.ndarray[Any, np.dtype[Any]]
 Method = TypeVar("Method", bound=Callable[..., Any])

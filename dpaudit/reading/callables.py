@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import os
 import types
 from collections.abc import Iterator, Mapping
 from enum import Enum
@@ -329,24 +328,3 @@ def is_taken(value: Any) -> bool:
     if kind is np.ndarray:
         return not value.dtype.hasobject
     return kind.__name__ in ("Series", "DataFrame", "Index") and kind.__module__.startswith("pandas")
-
-
-# --- Which forks of the process are the reading's own? ---
-#
-# A target that forks would draw the same noise twice; a reading draws none.
-
-_OURS = [False]
-
-
-def fork() -> int:
-    """Fork the process, as `os.fork` does."""
-    _OURS[0] = True
-    try:
-        return os.fork()
-    finally:
-        _OURS[0] = False
-
-
-def is_ours() -> bool:
-    """Whether the fork that happens now is one of a reading."""
-    return _OURS[0]

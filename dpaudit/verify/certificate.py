@@ -13,9 +13,7 @@ from typing import Any
 from dpaudit.neighbours.relation import Relation
 from dpaudit.program.symbolic.linear import Affine, Constraint, Farkas, Rational, contradiction
 from dpaudit.program.symbolic.tree import ArgmaxNode, CompareNode, DeadNode, DrawNode, Node, ProgramTree
-from dpaudit.verify.alignment import AlignedClass, Alignment
-from dpaudit.verify.branches import Branches, branch_conditions
-from dpaudit.verify.shifts import Shift
+from dpaudit.verify.alignment import AlignedClass, Alignment, Branches, Shift, branch_conditions
 from dpaudit.verify.values import Value, Values
 
 FORMAT = "dpaudit-certificate"

@@ -19,9 +19,8 @@ from dpaudit.neighbours.relation import Relation
 from dpaudit.program.symbolic.fold_machine import RECORD, Ending, FoldMachine, real_name
 from dpaudit.program.symbolic.linear import Affine, Constraint, Farkas, Rational, contradiction, spend
 from dpaudit.program.symbolic.tree import NoiseDraw, continuous_names, supports
-from dpaudit.verify.differences import is_summed
-from dpaudit.verify.linear_programme import FloatLinearProgram
-from dpaudit.verify.shifts import Shift, Shifter
+from dpaudit.verify.alignment import Shift, Shifter
+from dpaudit.verify.differences import FloatLinearProgram, is_summed
 
 MOST_COUPLINGS = 1_500  # beyond, the linear programme takes minutes
 _DENOMINATOR = 10_000  # distances are rounded to fractions at most this fine

@@ -24,13 +24,12 @@ from dpaudit.program.fold import Fold
 from dpaudit.program.symbolic.fold_machine import RECORD, Ending, FoldMachine, Part, Unrolled, read_fold, real_name
 from dpaudit.program.symbolic.linear import Affine, Rational, now
 from dpaudit.targets.mechanism import Mechanism, mechanism
+from dpaudit.verify.alignment import Shift, Shifter
 from dpaudit.verify.certificate import FORMAT, VERSION, farkas, linear, nodes_as_data, rational
 from dpaudit.verify.couplings import CoupledCase, Selection, SelectionCase, couple_fold, held_reals, select_fold
-from dpaudit.verify.differences import Direction, direction
-from dpaudit.verify.linear_programme import FloatLinearProgram
+from dpaudit.verify.differences import Direction, FloatLinearProgram, direction
 from dpaudit.verify.prove import missed
 from dpaudit.verify.scope import VALUES, Scope, as_text
-from dpaudit.verify.shifts import Shift, Shifter
 
 # --- How much privacy can a fold lose at most, however long its data are? Proof by induction over its steps. ---
 #

@@ -15,7 +15,7 @@ import dpaudit as dp
 from dpaudit.evidence.canonical_json import content_id
 from dpaudit.evidence.records import Counts, round_outward
 from dpaudit.review.check import check, check_file, exit_code, passes
-from dpaudit.review.check.fields import CheckResult
+from dpaudit.review.check.finding import CheckResult
 from dpaudit.review.check.sampled import second_opinion
 from dpaudit.stats.joint_region import lower_bound
 from dpaudit.stats.methods import BOTH_SIDES, GUESS, ODDS

@@ -17,7 +17,7 @@ from support.nightly import mostly_at_night
 import dpaudit as dp
 from dpaudit.neighbours.digest import digest, kept_text, read_kept
 from dpaudit.review.check import check, passes
-from dpaudit.review.differences import ERROR
+from dpaudit.review.replay import ERROR
 
 pytestmark = pytest.mark.slow
 
@@ -175,7 +175,7 @@ def test_one_that_changed_is_noticed(monkeypatch):
 def test_equal_laws_are_called_different_as_rarely_as_said():
     """Fisher's test is exact: at a level of 0.2 in place of 0.001, so that it shows, at most every fifth differs."""
     from dpaudit.evidence.records import Counts
-    from dpaudit.review.differences import _fisher, _tables
+    from dpaudit.review.replay import _fisher, _tables
 
     rng = np.random.default_rng(0)
     wrong = 0

@@ -11,11 +11,11 @@ import pytest
 from scipy.stats import binomtest
 
 import dpaudit as dp
-from dpaudit.gate.formats import gate_json, junit, sarif_text
-from dpaudit.gate.formats import markdown as gate_markdown
+from dpaudit.gate.drawn import gate_json, junit, sarif_text
+from dpaudit.gate.drawn import markdown as gate_markdown
 from dpaudit.gate.result import GateResult, Outcome, OutcomeRule, TargetResult
 from dpaudit.gate.words import summary as gate_summary
-from dpaudit.processes.process import Asked, other_question
+from dpaudit.processes.handover import Asked, other_question
 from dpaudit.report import html_page
 from dpaudit.report.console import summary
 from dpaudit.report.formats.markdown import markdown

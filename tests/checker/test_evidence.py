@@ -15,8 +15,7 @@ from support.forging import OLD, ROOT
 
 import dpaudit as dp
 from dpaudit.checker.archive import built, contents, digest
-from dpaudit.checker.canonical import canonical, content_id
-from dpaudit.checker.evidence import UnreadableError, check, exit_code
+from dpaudit.checker.evidence import UnreadableError, canonical, check, content_id, exit_code
 from dpaudit.review.check import check_file
 from dpaudit.review.check import exit_code as code_of_check
 

@@ -16,7 +16,7 @@ import dpaudit as dp
 from dpaudit.cli import apart
 from dpaudit.cli.main import cli
 from dpaudit.processes import process
-from dpaudit.processes.process import Asked, other_question
+from dpaudit.processes.handover import Asked, other_question
 from dpaudit.request import AuditRequest, ProofRequest
 
 ROOT = Path(__file__).parents[2]

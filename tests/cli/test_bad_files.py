@@ -20,7 +20,7 @@ from dpaudit.errors import UsageError
 from dpaudit.evidence.canonical_json import content_id, write_whole
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.review.check import check
-from dpaudit.review.check.fields import exit_code
+from dpaudit.review.check.finding import exit_code
 from dpaudit.sampling.checkpoint import MAGIC
 
 OLD = Path(__file__).parents[1] / "evidence" / "old"

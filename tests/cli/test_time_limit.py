@@ -12,7 +12,7 @@ import pytest
 import dpaudit as dp
 from dpaudit.auditing import audit
 from dpaudit.cli import apart
-from dpaudit.gate import process as of_gate
+from dpaudit.gate import target_process as of_gate
 from dpaudit.gate.target_process import Request
 from dpaudit.processes import process
 from dpaudit.processes.process import Limits

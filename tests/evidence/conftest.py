@@ -29,10 +29,11 @@ def remembered() -> list[tuple[Any, str, Callable[..., Any]]]:
     """The functions that remember, one memory of each for all tests."""
     wanted = {
         "review.check.sampled": ("foresee", "lower_bound", "second_opinion"),
-        "review.check.certain": ("event_probabilities", "check_certificate"),
+        "review.check.certain": ("event_probabilities",),
         "verify.proofs.answers": ("leaves_of",),
         "verify.proofs.kind": ("check_certificate",),
         "review.check.sequential": ("log_wealth", "sequential_bound", "foresee_sequential"),
+        "review.check.certificate": ("check_certificate",),
         "review.check.accounting": ("others_say",),
         "evidence.evidence": ("content_id",),
     }

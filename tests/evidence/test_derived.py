@@ -19,7 +19,7 @@ from dpaudit.checker.archive import built
 from dpaudit.evidence.canonical_json import content_id
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.review.check import check, exit_code
-from dpaudit.verify.releases.read import prices_alone
+from dpaudit.verify.releases.alone import prices_alone
 
 pytest.importorskip("pandas")
 pytest.importorskip("flint")

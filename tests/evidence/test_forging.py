@@ -22,7 +22,7 @@ from support.nightly import mostly_at_night
 import dpaudit as dp
 from dpaudit.evidence.canonical_json import content_id
 from dpaudit.review.check import check
-from dpaudit.review.check.fields import passes
+from dpaudit.review.check.finding import passes
 
 REFERENCE = [
     ROOT / "reports" / "evidence" / f"{name}.json" for name in ("count", "noisy_max_value", "discrete_gaussian")

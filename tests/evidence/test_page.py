@@ -26,7 +26,7 @@ def page() -> Iterator[str]:
     """The page; drawn once, also where a check draws it."""
     drawn = html_page(KEPT)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dpaudit.review.check.page.html_page", lambda evidence, **options: drawn)
+        patch.setattr("dpaudit.review.check.against.html_page", lambda evidence, **options: drawn)
         yield drawn
 
 

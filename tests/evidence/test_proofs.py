@@ -22,12 +22,12 @@ from support.proofs import HONEST, proved, target_of
 
 import dpaudit as dp
 from dpaudit.checker.archive import built
-from dpaudit.checker.laws import LAWS
+from dpaudit.checker.tree import LAWS
 from dpaudit.evidence.canonical_json import content_id
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import NOT_ACCEPTED
 from dpaudit.review.check import check, check_file, exit_code
-from dpaudit.review.check.fields import against
+from dpaudit.review.check.against import against
 from dpaudit.verify.proofs.kinds import KINDS, check_proof
 
 pytest.importorskip("pandas")

@@ -11,7 +11,7 @@ from support.forging import another, at, forged, leaves, noticed
 
 import dpaudit as dp
 from dpaudit.checker import evidence as alone
-from dpaudit.checker.canonical import content_id
+from dpaudit.checker.evidence import content_id
 
 ASKED = {"claim": "epsilon=1", "pairs": [([1.0], [0.0])], "relation": "declared", "runs": 4_000}
 

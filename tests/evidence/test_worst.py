@@ -20,8 +20,8 @@ from dpaudit.evidence.evidence import SPEAKS_AGAINST, Evidence, against, exit_co
 from dpaudit.evidence.further_records import Trace, TraceFinding
 from dpaudit.evidence.records import Curve, Moved, Search, Verdict
 from dpaudit.gate.decide import decide
-from dpaudit.gate.formats import gate_json, junit, sarif_text
-from dpaudit.gate.formats import markdown as gate_markdown
+from dpaudit.gate.drawn import gate_json, junit, sarif_text
+from dpaudit.gate.drawn import markdown as gate_markdown
 from dpaudit.gate.result import GateResult, Outcome, TargetResult
 from dpaudit.gate.schema import TargetSettings
 from dpaudit.gate.words import summary as gate_summary

@@ -9,7 +9,7 @@ from dataclasses import replace
 import msgspec
 from support import gate_results as made
 
-from dpaudit.gate.formats import gate_json
+from dpaudit.gate.drawn import gate_json
 
 
 def refuse(text: str) -> None:

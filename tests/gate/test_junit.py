@@ -9,7 +9,7 @@ from junitparser import JUnitXml
 from lxml import etree
 from support import gate_results as made
 
-from dpaudit.gate.formats import junit
+from dpaudit.gate.drawn import junit
 from dpaudit.gate.result import GateResult, Outcome
 
 SCHEMA = etree.XMLSchema(etree.parse(str(made.SCHEMAS / "junit-10.xsd")))

@@ -17,7 +17,7 @@ from support import forked
 from support import gate_projects as projects
 
 from dpaudit.cli.main import cli
-from dpaudit.gate import process
+from dpaudit.gate import target_process
 from dpaudit.gate.result import Outcome, OutcomeRule
 from dpaudit.gate.run import GateOptions, run
 
@@ -125,7 +125,7 @@ def test_an_interrupt_ends_what_is_running(tmp_path):
 
     def interrupted(request, limits, _):
         threading.Timer(0.5, stop.set).start()
-        return process.run(request, limits, stop)
+        return target_process.run(request, limits, stop)
 
     with pytest.raises(KeyboardInterrupt):  # and no word about a limit that was met
         run(configuration, GateOptions(), runner=interrupted)

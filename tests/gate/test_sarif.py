@@ -13,7 +13,7 @@ import pytest
 from support import gate_results as made
 
 import dpaudit as dp
-from dpaudit.gate.formats import sarif, sarif_text, seen_from_repository
+from dpaudit.gate.drawn import sarif, sarif_text, seen_from_repository
 from dpaudit.gate.result import GateResult, Location, Outcome, OutcomeRule
 
 SCHEMA = jsonschema.Draft4Validator(made.schema("sarif-2.1.0.json"))

@@ -8,7 +8,7 @@ import pytest
 from dpaudit.errors import UsageError
 from dpaudit.gate.config import read
 from dpaudit.gate.decide import relied_on
-from dpaudit.gate.formats import junit, markdown
+from dpaudit.gate.drawn import junit, markdown
 from dpaudit.gate.result import OutcomeRule
 from dpaudit.gate.run import GateOptions, run
 from dpaudit.gate.target_process import Request, carry_out

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpaudit.checker.laws import LAWS as CHECKED
+from dpaudit.checker.tree import LAWS as CHECKED
 from dpaudit.program.noise import LAWS, Noise, Support
 
 TWINS = {

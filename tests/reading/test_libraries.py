@@ -14,7 +14,7 @@ from dpaudit.evidence.records import Verdict
 from dpaudit.reading import callables
 from dpaudit.reading.runs.passes import UnreadError, make
 from dpaudit.review.check import check
-from dpaudit.review.check.fields import CheckResult
+from dpaudit.review.check.finding import CheckResult
 
 SHELF = """
 import random

@@ -11,7 +11,7 @@ import pytest
 from support import made_evidence as made
 
 from dpaudit.evidence.records import Verdict
-from dpaudit.report.html.dossier import contradictions, dossier_page, gravest
+from dpaudit.report.html.index import contradictions, dossier_page, gravest
 from dpaudit.report.text.questions import answers
 
 pytestmark = pytest.mark.usefixtures("undrawn")

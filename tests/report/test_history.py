@@ -11,7 +11,7 @@ from support import made_evidence as made
 
 from dpaudit.cli.main import cli
 from dpaudit.report.figures.history import Place, history_figure
-from dpaudit.report.html.history import Entry, history_page
+from dpaudit.report.html.index import Entry, history_page
 
 
 @pytest.mark.usefixtures("undrawn")

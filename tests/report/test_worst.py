@@ -13,8 +13,7 @@ from support import made_evidence as made
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Verdict
 from dpaudit.review.compare.intervals import compare
-from dpaudit.review.compare.page import compare_json, compare_page, compare_text
-from dpaudit.review.compare.worst import NO_CHANGE, changes, heading
+from dpaudit.review.compare.page import NO_CHANGE, changes, compare_json, compare_page, compare_text, heading
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 

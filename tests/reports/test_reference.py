@@ -12,7 +12,7 @@ import pytest
 import dpaudit as dp
 from dpaudit.report import evidence_from_page, html_page
 from dpaudit.review.check import check
-from dpaudit.review.check.fields import exit_code
+from dpaudit.review.check.finding import exit_code
 
 pytestmark = pytest.mark.slow
 

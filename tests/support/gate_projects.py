@@ -11,10 +11,9 @@ from typing import Any
 import msgspec
 
 from dpaudit.gate.config import Configuration, read
-from dpaudit.gate.process import Limits
 from dpaudit.gate.result import GateResult, TargetResult
 from dpaudit.gate.run import Finished, GateOptions, run
-from dpaudit.gate.target_process import Report, Request, carry_out
+from dpaudit.gate.target_process import Limits, Report, Request, carry_out
 
 RELEASES = '''
 import math

@@ -15,9 +15,8 @@ from dpaudit.errors import UsageError
 from dpaudit.loading.named import load
 from dpaudit.neighbours.relation import Relation, parse_relation
 from dpaudit.program.symbolic.noise import queries, read
-from dpaudit.verify.alignment import align
+from dpaudit.verify.alignment import Part, align, align_parts
 from dpaudit.verify.differences import Direction, direction, worst_differences
-from dpaudit.verify.parts import Part, align_parts
 from dpaudit.verify.prove import prove_program
 
 ROWS = [

@@ -11,7 +11,7 @@ import pytest
 import dpaudit as dp
 from dpaudit.cli.main import main
 from dpaudit.neighbours.digest import read_kept
-from dpaudit.processes.process import Asked, other_question
+from dpaudit.processes.handover import Asked, other_question
 from dpaudit.report.text.headline import headline
 from dpaudit.report.view import view
 from dpaudit.request import AuditRequest

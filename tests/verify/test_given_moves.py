@@ -20,19 +20,19 @@ from dpaudit.checker import CertificateError, check_certificate
 from dpaudit.evidence.evidence import exit_code
 from dpaudit.gate import words
 from dpaudit.gate.config import read
-from dpaudit.gate.formats import gate_json, junit, markdown, sarif
+from dpaudit.gate.drawn import gate_json, junit, markdown, sarif
 from dpaudit.gate.result import OutcomeRule
 from dpaudit.gate.run import GateOptions, run
 from dpaudit.gate.target_process import carry_out
 from dpaudit.loading.named import load
 from dpaudit.neighbours.given_moves import parse_all, parse_given
-from dpaudit.processes.process import Asked as Asking
-from dpaudit.processes.process import other_question
+from dpaudit.processes.handover import Asked as Asking
+from dpaudit.processes.handover import other_question
 from dpaudit.report import html_page
 from dpaudit.report.console import summary
 from dpaudit.report.formats import FORMATS
 from dpaudit.request import ProofRequest
-from dpaudit.review.check import certain, check, passes
+from dpaudit.review.check import certificate, check, passes
 from dpaudit.verify.proofs.kind import Asked, NotShownError
 from dpaudit.verify.proofs.kinds import check_proof
 from dpaudit.verify.proofs.releases import RELEASES
@@ -120,11 +120,11 @@ def test_evidence_without_the_statement_is_not_what_is_read_again():
 
 
 def test_the_checker_with_a_theorem_says_nothing_of_it(tmp_path):
-    if certain.node() is None:
+    if certificate.node() is None:
         pytest.skip("node is not installed")
     file = tmp_path / "proof.json"
     file.write_text(json.dumps(proved(typical).proof.certificate), encoding="utf-8")
-    (found,) = certain.by_theorem(file)
+    (found,) = certificate.by_theorem(file)
     assert str(found.answer) == "not checked", found.sentence
     assert "of which somebody said what they do" in found.sentence
 

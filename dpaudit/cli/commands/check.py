@@ -26,7 +26,7 @@ def command(evidence_file: str, against: str | None, quiet: bool) -> int:
     read or was altered; 3: nothing fails, and something that the verdict rests on was not checked.
     """
     from dpaudit.review.check import check_file, exit_code
-    from dpaudit.review.check.certain import by_theorem
+    from dpaudit.review.check.certificate import by_theorem
 
     with prints_to_standard_error():
         findings = check_file(evidence_file, target=against)

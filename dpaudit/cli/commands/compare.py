@@ -93,8 +93,7 @@ def command(
     """
     from dpaudit.auditing.question import given_or_fresh
     from dpaudit.errors import UsageError
-    from dpaudit.report.html.dossier import gravest
-    from dpaudit.report.html.side_by_side import side_by_side_page, side_by_side_text
+    from dpaudit.report.html.index import gravest, side_by_side_page, side_by_side_text
 
     files = [each for each in what if each.endswith((".json", ".html")) and Path(each).is_file()]
     if len(files) == len(what) and (vary is not None or lengths is not None):

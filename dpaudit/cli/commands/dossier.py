@@ -34,7 +34,7 @@ def command(folder: str, html_file: str, name: str | None, context: str | None, 
     from dpaudit.evidence.canonical_json import read_text
     from dpaudit.report.formats import FORMATS
     from dpaudit.report.formats.context import read_context
-    from dpaudit.report.html.dossier import dossier_page, gravest, gravest_word
+    from dpaudit.report.html.index import dossier_page, gravest, gravest_word
 
     files, passed_over = _evidence_files(Path(folder))
     if not files:

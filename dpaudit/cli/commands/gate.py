@@ -13,7 +13,7 @@ from dpaudit.cli.help import Command, examples
 from dpaudit.cli.messages import is_terminal
 from dpaudit.cli.options import Count
 from dpaudit.cli.outputs import OutputFiles
-from dpaudit.gate.formats import FORMATS
+from dpaudit.gate.formats import FORMATS, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 def _formats(command: Callable[..., int]) -> Callable[..., int]:
     """Add an option for each file that a gate can write."""
-    for name, written in reversed(FORMATS.items()):
-        option = click.option(f"--{name}", metavar="FILE", help=f"{written.help} ('-': standard output).")
+    for name, words in reversed(FORMATS.items()):
+        option = click.option(f"--{name}", metavar="FILE", help=f"{words} ('-': standard output).")
         command = option(command)
     return command
 
@@ -92,7 +92,7 @@ def command(
         result = write_pages(result, folder)
     for name, file in files.items():
         if file is not None:
-            outputs.write(file, FORMATS[name].draw(result, configuration.path))
+            outputs.write(file, written(name, result, configuration.path))
     if not quiet:
         import sys
 

@@ -14,7 +14,7 @@ from dpaudit.cli.inputs import checked_evidence, evidence_in, failing_check
 from dpaudit.cli.outputs import OutputFiles
 
 if TYPE_CHECKING:
-    from dpaudit.report.html.history import Entry
+    from dpaudit.report.html.index import Entry
 
 
 @click.command(
@@ -33,7 +33,7 @@ def command(evidence_files: tuple[str, ...], html_file: str) -> int:
     Of one EVIDENCE file, or page with evidence such as those of `dpaudit gate --html`: all versions that git has of
     it, and the file as it is. Of several: these, by the time of their runs. Each is checked first.
     """
-    from dpaudit.report.html.history import history_page
+    from dpaudit.report.html.index import history_page
 
     outputs = OutputFiles(html_file, read=evidence_files)
     entries = list(_committed(Path(evidence_files[0]))) if len(evidence_files) == 1 else _given(evidence_files)
@@ -43,7 +43,7 @@ def command(evidence_files: tuple[str, ...], html_file: str) -> int:
 
 
 def _given(evidence_files: tuple[str, ...]) -> list[Entry]:
-    from dpaudit.report.html.history import Entry
+    from dpaudit.report.html.index import Entry
 
     entries = []
     for file in evidence_files:
@@ -55,7 +55,7 @@ def _given(evidence_files: tuple[str, ...]) -> list[Entry]:
 def _committed(file: Path) -> Iterator[Entry]:
     """Yield every committed version of a file from the oldest on, and the file as it is; the same id once."""
     from dpaudit.errors import UsageError
-    from dpaudit.report.html.history import Entry
+    from dpaudit.report.html.index import Entry
 
     now, last = checked_evidence(str(file)), ""
     for line in reversed(_git(file, "log", "--format=%H %cI %s", "--", file.name).splitlines()):

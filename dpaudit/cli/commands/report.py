@@ -153,8 +153,7 @@ def _index_page(evidence: Sequence[Evidence], evidence_files: Sequence[str], pag
     """Return the index page: the most urgent verdicts first, then by name."""
     from urllib.parse import quote
 
-    from dpaudit.report.html.dossier import GRAVEST
-    from dpaudit.report.html.index import IndexEntry, index_page
+    from dpaudit.report.html.index import GRAVEST, IndexEntry, index_page
 
     entries = [
         IndexEntry(item, quote(Path(page).name), Path(file).name)

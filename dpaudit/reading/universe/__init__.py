@@ -32,7 +32,6 @@ __all__ = [
     "rewriting",
     "second",
     "second_draws",
-    "second_noise",
     "sparse",
     "state",
     "values",

@@ -25,7 +25,7 @@ import numpy as np
 from dpaudit.errors import UsageError
 from dpaudit.neighbours.given_moves import GivenMove
 from dpaudit.reading import seeded, source
-from dpaudit.reading.callables import fork
+from dpaudit.reading.forking import fork
 from dpaudit.reading.source import is_of_user, is_own
 from dpaudit.reading.universe import calls, sparse
 from dpaudit.reading.universe.assumed import Assumed, located, rewriter_for

@@ -24,7 +24,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpaudit.reading.callables import constants_of, fork
+from dpaudit.reading.callables import constants_of
+from dpaudit.reading.forking import fork
 from dpaudit.reading.universe.cells import Declared
 from dpaudit.reading.universe.second_draws import (
     DiffersError,

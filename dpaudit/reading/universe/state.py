@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from dpaudit.reading.callables import fork
+from dpaudit.reading.forking import fork
 from dpaudit.reading.source import is_of_user
 
 MOST_FORKS = 60  # decisions on one path

@@ -1,3 +1,3 @@
 """How does evidence become an HTML page?"""
 
-__all__ = ["dossier", "embedded_json", "history", "index", "page", "recheck", "side_by_side", "templates"]
+__all__ = ["embedded_json", "index", "page", "recheck", "templates"]

@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
+import math
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.evidence import Evidence, qualified
+from dpaudit.evidence.records import Verdict
+from dpaudit.privacy import Claim
+from dpaudit.report.figures.canvas import both
+from dpaudit.report.figures.history import Place, history_figure
+from dpaudit.report.figures.side_by_side import Lane, side_by_side_figure
 from dpaudit.report.html.templates import environment, source
-from dpaudit.report.view import view
+from dpaudit.report.text.accuracy import error_text
+from dpaudit.report.text.numerals import NBSP
+from dpaudit.report.text.phrases import claim_words, one_line, symbol
+from dpaudit.report.text.questions import KINDS, answers, kinds_of
+from dpaudit.report.view import View, view
 
 _SCRIPT = "index.js"
 _COLUMNS = (  # heading, key of the row, text if there is none
@@ -44,3 +56,286 @@ def index_page(title: str, lead: str, entries: Sequence[IndexEntry]) -> str:
         .get_template("index.html.j2")
         .render(title=title, lead=lead, rows=rows, columns=_COLUMNS, script=script, script_hash=f"sha256-{digest}")
     )
+
+
+# --- How did the evidence about one target change over time? One page, from the oldest to the newest. ---
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One piece of evidence, and when it was made or committed."""
+
+    evidence: Evidence
+    when: str
+    remark: str = ""
+
+
+def history_page(entries: Sequence[Entry]) -> str:
+    """Return the page."""
+    newest = entries[-1].evidence
+    letter = symbol(newest)
+    places = [_place(each.evidence) for each in entries if symbol(each.evidence) == letter]
+    views = [view(each.evidence) for each in entries]
+    changes = ["" if number == 0 else _changed(entries[number - 1], each) for number, each in enumerate(entries)]
+    return (
+        environment()
+        .get_template("history.html.j2")
+        .render(
+            name=newest.target.name,
+            letter=letter,
+            newest=views[-1],
+            figure=both(lambda narrow: history_figure(places, letter, narrow=narrow)),
+            rows=list(zip(entries, views, changes, strict=True))[::-1],
+        )
+    )
+
+
+def _place(evidence: Evidence) -> Place:
+    claim, upper = evidence.claimed, evidence.upper
+    trusted = evidence.verdict is not Verdict.INVALID
+    return Place(
+        lower=evidence.lower.value if trusted else math.nan,
+        upper=math.nan if upper is None else upper.value,
+        claim=math.nan if claim is None else claim.value,
+        violated=evidence.verdict is Verdict.VIOLATED,
+    )
+
+
+def _changed(before: Entry, now: Entry) -> str:
+    """Say what is another than before: the verdict, the claim, the code, the parameters, dpaudit."""
+    old, new = before.evidence, now.evidence
+    said = [
+        name
+        for name, one, other in (
+            ("verdict", old.verdict, new.verdict),
+            ("claim", old.claim, new.claim),
+            ("code", old.target.digest, new.target.digest),
+            ("parameters", old.target.parameters, new.target.parameters),
+            ("neighbours", old.relation, new.relation),
+            ("dpaudit", old.versions.get("dpaudit"), new.versions.get("dpaudit")),
+        )
+        if one != other
+    ]
+    return ", ".join(said) or "nothing but the runs"
+
+
+# --- Which of several mechanisms loses how much, and at what error? One table and one picture, as text and as a page.
+
+_WIDTH = 100  # columns of what is said beside the table
+HEADS = ("", "Mechanism", "Verdict", "From below", "From above", "Error")
+EACH = (
+    "Each row is evidence of its own, with its own confidence; – is not known. A smaller bound from below is no "
+    "smaller loss: that is what a bound from above says. Errors are estimated on the data of each row, and decide "
+    "nothing."
+)
+
+
+def rows(found: Sequence[Evidence]) -> list[tuple[str, ...]]:
+    """Return the table, one row for each piece of evidence, in the order of `HEADS`."""
+    table: list[tuple[str, ...]] = []
+    for number, evidence in enumerate(found, 1):
+        shown = view(evidence)
+        trusted = evidence.verdict is not Verdict.INVALID
+        lower = shown.cell("lower", "–") if trusted else "–"
+        error = "–" if evidence.accuracy is None else error_text(evidence.accuracy)
+        table.append((str(number), _name(evidence), shown.headline.word, lower, _above(shown), error))
+    return table
+
+
+def _name(evidence: Evidence) -> str:
+    """The target with its parameters."""
+    said = ", ".join(f"{name}={value}" for name, value in evidence.target.parameters.items())
+    return f"{evidence.target.name} ({said})" if said else evidence.target.name
+
+
+def _above(shown: View) -> str:
+    """The bound from above, with the data that it is about: a proof for one number of answers is no proof for all."""
+    row = shown.row("upper")
+    return "–" if row is None or math.isnan(shown.order("upper")) else row.line.partition(" (")[0]
+
+
+def cautions(found: Sequence[Evidence]) -> list[str]:
+    """Say what keeps rows from being compared, and what every row is."""
+    said = []
+    for name, values in (
+        ("neighbours", [evidence.relation for evidence in found]),
+        ("claims", [evidence.claim or "none" for evidence in found]),
+    ):
+        different = list(dict.fromkeys(values))
+        if len(different) > 1:
+            said.append(f"Their {name} differ ({', '.join(different)}): compare rows of the same {name}.")
+    said += [
+        f"{number}: {line.rstrip('.')}." for number, each in enumerate(found, 1) for line in view(each).pressing_lines
+    ]
+    return [*said, EACH]
+
+
+def side_by_side_text(found: Sequence[Evidence]) -> str:
+    """Return the table as text for a terminal, with what is to be said beside it."""
+    table = [HEADS, *rows(found)]
+    plain = [[one_line(cell) for cell in row] for row in table]
+    widths = [max(len(row[place]) for row in plain) for place in range(len(HEADS))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in plain]
+    said = [line for text in cautions(found) for line in textwrap.wrap(one_line(text), _WIDTH)]
+    return "\n".join([*lines, "", *said]) + "\n"
+
+
+def side_by_side_page(found: Sequence[Evidence]) -> str:
+    """Return the page."""
+    letter = symbol(found[0])
+    lanes = [_lane(number, each) for number, each in enumerate(found, 1) if symbol(each) == letter]
+    left = len(found) - len(lanes)
+    return (
+        environment()
+        .get_template("side_by_side.html.j2")
+        .render(
+            heads=HEADS,
+            rows=[(view(each).headline.tone, row, each.id) for each, row in zip(found, rows(found), strict=True)],
+            cautions=cautions(found),
+            figure=both(lambda narrow: side_by_side_figure(lanes, letter, narrow=narrow)),
+            left=f"{left} of them bound{'s' if left == 1 else ''} something else than {letter}, and "
+            f"{'stands' if left == 1 else 'stand'} in the table alone."
+            if left
+            else "",
+        )
+    )
+
+
+def _lane(number: int, evidence: Evidence) -> Lane:
+    claim, upper, found = evidence.claimed, evidence.upper, evidence.accuracy
+    trusted = evidence.verdict is not Verdict.INVALID
+    errors = () if found is None else found.errors
+    return Lane(
+        name=f"{number}{NBSP}{_name(evidence).rpartition(':')[2]}",
+        lower=evidence.lower.value if trusted else math.nan,
+        upper=math.nan if upper is None or not trusted else upper.value,
+        claim=math.nan if claim is None else claim.value,
+        error=max((each.rmse for each in errors), default=math.nan),
+    )
+
+
+# --- What is known of one release, from all evidence about it? One page. ---
+#
+# The number, the program, the library and the training run each have evidence of their own, or are named as not
+# examined. What one piece says against another is said first.
+
+GRAVEST = (
+    Verdict.VIOLATED,
+    Verdict.INVALID,
+    Verdict.INCONCLUSIVE,
+    Verdict.NO_CLAIM,
+    Verdict.NOT_VIOLATED,
+    Verdict.PROVED,
+)
+"""Verdicts from the worst to the best."""
+
+_WORDS = {
+    Verdict.VIOLATED: "A claim about this release is false.",
+    Verdict.INVALID: "Some of the runs cannot be trusted, so nothing is concluded from them.",
+    Verdict.INCONCLUSIVE: "Some of the evidence could not decide.",
+    Verdict.NO_CLAIM: "Some of the evidence states no claim to be judged.",
+    Verdict.NOT_VIOLATED: "No evidence contradicts the claim. This is not a proof of privacy.",
+    Verdict.PROVED: "Every piece of evidence proves the claim, each within its own scope.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Instrument:
+    """What one kind of evidence is about, the evidence there is, and the command that makes it."""
+
+    about: str
+    command: str
+    found: list[tuple[View, str]]
+
+
+def gravest_word(all_evidence: Sequence[Evidence]) -> str:
+    """Return the gravest verdict as a word, with the statements that any of the evidence rests on."""
+    verdict = gravest(all_evidence)
+    given = (
+        [] if verdict is not Verdict.PROVED else [qualified(each).removeprefix(str(verdict)) for each in all_evidence]
+    )
+    return str(verdict).upper() + ",".join(filter(None, dict.fromkeys(given)))
+
+
+def gravest(all_evidence: Sequence[Evidence]) -> Verdict:
+    """Return the worst verdict of several."""
+    return min((each.verdict for each in all_evidence), key=GRAVEST.index)
+
+
+def dossier_page(
+    name: str, all_evidence: Sequence[Evidence], links: Sequence[str], context: Mapping[str, Any] | None = None
+) -> str:
+    """Return the page about a release."""
+    views = [view(each) for each in all_evidence]
+    verdict = gravest(all_evidence)
+    instruments = [
+        Instrument(
+            about,
+            command,
+            [(shown, link) for shown, link in zip(views, links, strict=True) if kind in kinds_of(shown.evidence)],
+        )
+        for kind, (about, command) in KINDS.items()
+    ]
+    claims = dict.fromkeys(claim_words(each.claimed) for each in all_evidence if each.claimed is not None)
+    return (
+        environment()
+        .get_template("dossier.html.j2")
+        .render(
+            name=name,
+            verdict=gravest_word(all_evidence),
+            tone=str(verdict).replace(" ", "-"),
+            sentence=_WORDS[verdict],
+            claims=list(claims),
+            against=list(contradictions(all_evidence)),
+            pressing=[(shown, line) for shown in views for line in shown.pressing_lines],
+            instruments=instruments,
+            questions=answers(all_evidence, context or {}),
+            views=list(zip(views, links, strict=True)),
+        )
+    )
+
+
+def contradictions(all_evidence: Sequence[Evidence]) -> Iterator[str]:
+    """Yield what one piece of evidence says against another, or leaves for a reader to explain."""
+    claims = dict.fromkeys(claim_words(each.claimed) for each in all_evidence if each.claimed is not None)
+    if len(claims) > 1:
+        yield f"The evidence is about different claims: {'; '.join(claims)}."
+    relations = dict.fromkeys(each.relation for each in all_evidence if not each.relation.startswith("queries"))
+    if len(relations) > 1:
+        yield f"The evidence is about different neighbours: {'; '.join(relations)}."
+    yield from _apart(all_evidence)
+    for above in all_evidence:
+        for below in all_evidence:
+            if _exceeds(below, above):
+                shown, limit = view(below).cell("lower"), view(above).cell("upper")
+                yield (
+                    f"{below.target.name} loses more than {above.target.name} is certified to: "
+                    f"{shown} in {below.id[:13]}…, {limit} in {above.id[:13]}…. "
+                    "Either they are not about the same release, or one of them is wrong."
+                )
+
+
+def _apart(all_evidence: Sequence[Evidence]) -> Iterator[str]:
+    """Yield what evidence about functions has not in common: the function, or its code."""
+    coded = [each.target for each in all_evidence if each.target.digest is not None and each.accounting is None]
+    digests = {name: {each.digest for each in coded if each.name == name} for name in (each.name for each in coded)}
+    for name, known in digests.items():
+        if len(known) > 1:
+            yield f"The evidence is about different code of {name}: {len(known)} digests. Make all of it anew."
+    if len(digests) > 1 and len(set.union(*digests.values())) > 1:
+        yield (
+            f"The evidence is about different functions: {'; '.join(digests)}. Nothing in it says that they belong to "
+            "one release, and what one piece shows says nothing of the others."
+        )
+
+
+def _exceeds(below: Evidence, above: Evidence) -> bool:
+    """Whether a lower bound is above an upper bound of the same parameter, δ and neighbours."""
+    if above.upper is None or below is above or below.verdict is Verdict.INVALID:
+        return False
+    same = _notion(below.claimed) == _notion(above.claimed) and below.relation == above.relation
+    return same and below.lower.parameter == above.upper.parameter and below.lower.value > above.upper.value
+
+
+def _notion(claim: Claim | None) -> tuple[str, float] | None:
+    return None if claim is None else (claim.notion, claim.delta)

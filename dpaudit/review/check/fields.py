@@ -8,100 +8,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from enum import Enum
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
 
 from dpaudit.auditing.assumed import RECORDED, SHARE
-from dpaudit.errors import UsageError
-from dpaudit.evidence.canonical_json import json_values, plain_value
 from dpaudit.evidence.event import Coordinate, Event, Reach, Rows, Step
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import Attempt, Cell, Histogram, Proof, Scores, Verdict
-from dpaudit.loading.named import load, public_name
-from dpaudit.neighbours.data_files import with_tables
-from dpaudit.neighbours.digest import digest
+from dpaudit.evidence.records import Attempt, Cell, Histogram, Scores, Verdict
+from dpaudit.review.check.finding import Finding, answered, failing
 from dpaudit.stats.methods import METHODS, method_of
-from dpaudit.targets.mechanism import Mechanism
-from dpaudit.verify.proofs.kind import UNREADABLE, Asked
-from dpaudit.verify.proofs.kinds import KINDS
-
-# --- What was checked, and does it hold? ---
-#
-# There are three answers, never two: what was not recomputed neither holds nor fails.
-
-DIGITS = 1e-9
-"""A relative tolerance: bounds have 10 digits, and machines may differ in the last."""
-
-
-class CheckResult(Enum):
-    """The result of one check; ``str(answer)`` is the word."""
-
-    HOLDS = "holds"
-    FAILS = "fails"
-    NOT_CHECKED = "not checked"
-
-    def __str__(self) -> str:
-        return self.value
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that was checked, the answer, and a sentence about it.
-
-    ``decides``: whether the verdict rests on it, so that evidence does not pass unless it was checked.
-    """
-
-    what: str
-    answer: CheckResult
-    sentence: str
-    decides: bool = True
-
-    @property
-    def holds(self) -> bool:
-        """Whether it was recomputed and is as stated; also False if it was not recomputed."""
-        return self.answer is CheckResult.HOLDS
-
-    @property
-    def fails(self) -> bool:
-        """Whether it was recomputed and is not as stated."""
-        return self.answer is CheckResult.FAILS
-
-
-def answered(what: str, holds: bool, sentence: str) -> Finding:
-    """Return a finding about what was recomputed."""
-    return Finding(what, CheckResult.HOLDS if holds else CheckResult.FAILS, sentence)
-
-
-def failing(what: str, sentence: str) -> Finding:
-    """Return a finding about what is not as stated."""
-    return Finding(what, CheckResult.FAILS, sentence)
-
-
-def unchecked(what: str, sentence: str, *, decides: bool) -> Finding:
-    """Return a finding about what was not recomputed."""
-    return Finding(what, CheckResult.NOT_CHECKED, sentence, decides)
-
-
-def exit_code(findings: Iterable[Finding]) -> int:
-    """Return 1 if something fails, 3 if something that the verdict rests on was not checked, else 0."""
-    answers = {(finding.answer, finding.decides) for finding in findings}
-    if any(answer is CheckResult.FAILS for answer, _ in answers):
-        return 1
-    return 3 if (CheckResult.NOT_CHECKED, True) in answers else 0
-
-
-def passes(findings: Iterable[Finding]) -> bool:
-    """Whether nothing fails, and nothing that the verdict rests on was left unchecked."""
-    return exit_code(findings) == 0
-
-
-def agrees(again: float, stated: float, accuracy: float = DIGITS) -> bool:
-    """Whether a recomputed number agrees with the stated one; NaN never does."""
-    return again == stated or math.isclose(again, stated, rel_tol=accuracy, abs_tol=accuracy)
-
 
 # --- Can the fields of an audit be what they say, and do those agree that state one thing in two places? ---
 
@@ -241,80 +156,3 @@ def _recorded(evidence: Evidence) -> str:
     if evidence.learning != learned or measured > whole - learned:
         return f"{evidence.learning} and {measured} of {whole} scores chose the event and measured it"
     return ""
-
-
-# --- Is the evidence about this target? Its code is loaded, and if it was proved, the program is read again. ---
-#
-# Nothing is run: digest, name, parameters and claim are compared, and for a proof also the tree, the fold or the laws
-# of the program today with those of the record. Only a replay can show that the counts come from runs.
-
-
-def against(evidence: Evidence, name: str) -> Iterator[Finding]:
-    """Yield a finding for each property of the target that the evidence states."""
-    mechanism, target = load(name), evidence.target
-    own = public_name(mechanism)
-    same = own.rpartition(":")[2] == target.name.rpartition(":")[2]
-    yield answered("name", same, f"the target is {own}, and the evidence is of {target.name}")
-    code = mechanism.digest_like(target.digest)
-    if code is None or target.digest is None:
-        yield unchecked("code", "there is no code to compare", decides=True)
-    else:
-        how = "that" if code == target.digest else "not that"
-        yield answered("code", code == target.digest, f"its code is {how} of the evidence: {code}")
-    try:
-        given = mechanism.parameters_with(with_tables(target.parameters))
-    except UsageError as error:
-        yield failing("parameters", str(error))
-        return
-    stated = json_values(plain_value(given)) == json_values(target.parameters)
-    yield answered("parameters", stated, "all parameters are stated" if stated else "other parameters are stated")
-    claim, unit = mechanism.claim_for(given), mechanism.unit
-    if claim is None or str(claim) != evidence.claim:
-        said = (
-            f"the target itself claims {claim or 'nothing'}, and the evidence is about {evidence.claim or 'no claim'}"
-        )
-        yield unchecked("claim", said, decides=False)
-    else:
-        yield answered("claim", True, f"the target itself claims {claim}")
-    yield from _described(evidence, mechanism, given)
-    if unit:
-        yield answered("unit", unit == evidence.unit, f"a record of the target is {unit!r:.80}")
-    if evidence.proof is not None:
-        yield _read_again(evidence, evidence.proof, mechanism, given)
-
-
-def _described(evidence: Evidence, mechanism: Mechanism, given: dict[str, Any]) -> Iterator[Finding]:
-    """Yield findings about what the target says of itself: what it asks for, its own pairs, and what they lose."""
-    target, asks = evidence.target, str(mechanism.shape)
-    if target.asks != asks:
-        yield failing("kind", f"the target is of the kind {asks}, and {target.asks!r:.40} is stated")
-    named = [pair for pair in evidence.pairs if pair.origin == "mechanism"]
-    if named:
-        known = {(digest(one), digest(two)) for one, two in mechanism.pairs_for(given)}
-        holds = {(pair.digest0, pair.digest1) for pair in named} <= known
-        how = "that the target names" if holds else "that the target does not name"
-        yield answered("pairs", holds, f"{len(named)} of its pairs are of the mechanism: pairs {how}")
-    if target.true_loss is not None:
-        own = mechanism.true_loss_for(given)
-        if own is None or not agrees(own, target.true_loss):
-            yield failing("true loss", f"the target states {own}, and {target.true_loss:.10g} stands in the evidence")
-    for what, text, own_text in (
-        ("summary", target.summary, mechanism.summary),
-        ("source", target.source, mechanism.source),
-    ):
-        if text != own_text:
-            yield unchecked(what, f"the target is described otherwise today: {own_text!r:.80}", decides=False)
-
-
-def _read_again(evidence: Evidence, proof: Proof, mechanism: Mechanism, given: dict[str, Any]) -> Finding:
-    kind = KINDS.get(proof.method)
-    if kind is None:
-        return failing("program", f"there are no proofs by {proof.method!r:.40}")
-    try:
-        same = kind.read_again(evidence, proof, Asked(mechanism, given, evidence.relation, claim=evidence.claimed))
-    except (*UNREADABLE, UsageError) as error:
-        return failing("program", f"the program cannot be read as it was: {error}")
-    if same is None:
-        return unchecked("program", "the record does not hold what the program could be compared with", decides=True)
-    how = "has" if same else "does not have"
-    return answered("program", same, f"read again, the program {how} the {kind.reads} of the record")

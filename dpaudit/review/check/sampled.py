@@ -23,7 +23,7 @@ from dpaudit.evidence.records import Attempt, Bound, Counts, Curve, Power, Searc
 from dpaudit.neighbours.digest import digest, read_kept
 from dpaudit.privacy import ApproxDP, Claim, PureDP, parse_claim
 from dpaudit.report.text.bound_kinds import COUNTEREXAMPLE
-from dpaudit.review.check.fields import DIGITS, Finding, agrees, answered, failing, unchecked
+from dpaudit.review.check.finding import DIGITS, Finding, agrees, answered, failing, unchecked
 from dpaudit.stats.curve import about, delta_at_least, fnr_at_most, mu_at_least, region_of_bound
 from dpaudit.stats.joint_region import ConfidenceRegion, lower_bound
 from dpaudit.stats.methods import method_of

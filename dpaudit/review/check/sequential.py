@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Counts, Epoch, Sequential, Stake, round_outward
 from dpaudit.privacy import GaussianDP, PureDP
-from dpaudit.review.check.fields import DIGITS, Finding, agrees, answered, failing
+from dpaudit.review.check.finding import DIGITS, Finding, agrees, answered, failing
 from dpaudit.stats.e_process import foresee_sequential, log_wealth, sequential_bound
 from dpaudit.stats.methods import SEQUENTIAL
 

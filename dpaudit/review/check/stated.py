@@ -20,7 +20,8 @@ from dpaudit.evidence.records import PairRecord, Target, Verdict
 from dpaudit.neighbours import parse_relation
 from dpaudit.neighbours.answers import ROUNDING
 from dpaudit.neighbours.digest import digest, read_kept
-from dpaudit.review.check.fields import Finding, answered, failing, fields, unchecked
+from dpaudit.review.check.fields import fields
+from dpaudit.review.check.finding import Finding, answered, failing, unchecked
 from dpaudit.review.check.sampled import looks_of, searched
 from dpaudit.targets.signature import Shape
 from dpaudit.verify.proofs.kinds import open_ends

@@ -30,8 +30,8 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.further_records import Training, TrainingCanaries, TrainingLoss
 from dpaudit.evidence.records import Counts, round_outward
 from dpaudit.privacy import Claim, GaussianDP
-from dpaudit.review.check.certain import numbered
-from dpaudit.review.check.fields import Finding, agrees, answered, failing, unchecked
+from dpaudit.review.check.certificate import numbered
+from dpaudit.review.check.finding import Finding, agrees, answered, failing, unchecked
 from dpaudit.stats.joint_region import lower_bound
 from dpaudit.training import canaries, per_step
 from dpaudit.training.conclude import UNCLAIMED, concluded

@@ -27,8 +27,7 @@ from dpaudit.reading.universe.assumed import located
 from dpaudit.reading.universe.drive import Reading, functions_of, read
 from dpaudit.reading.universe.given import Given
 from dpaudit.reading.universe.second import Compared, Limits, compared
-from dpaudit.reading.universe.second_draws import Generator
-from dpaudit.reading.universe.second_noise import GivenNoise
+from dpaudit.reading.universe.second_draws import Generator, GivenNoise
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
 from dpaudit.verify.releases.columns import columns_of, given_frame, whole_columns
@@ -36,6 +35,9 @@ from dpaudit.verify.releases.movement import RefusedError, Releases
 from dpaudit.verify.releases.prices import WITH_DELTA, account, price
 from dpaudit.verify.releases.read import as_releases, release_certificate
 from dpaudit.verify.scope import as_text, notion_of, scope_of_records
+
+__all__ = ["Derivation", "derive"]
+
 
 SECONDS = 10.0
 """Of the CPU, for the reading; most functions are read within a second."""
@@ -289,6 +291,3 @@ def _refuse_relation(relation: Relation, columns: Mapping[str, Any]) -> None:
         )
     if relation.person is not None and relation.person not in columns:
         raise UsageError(f"the domain names no column {relation.person!r}, which tells persons apart; add it")
-
-
-__all__ = ["Derivation", "derive"]

@@ -13,11 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.checker import DERIVED_VERSION, FORMAT, VERSION
-from dpaudit.checker.derived import Derivation
-from dpaudit.checker.prices import order_of
-from dpaudit.checker.reading import Steps
-from dpaudit.checker.releases import check_releases
+from dpaudit.checker import FORMAT, VERSION
 from dpaudit.neighbours import Relation
 from dpaudit.neighbours.given_moves import GivenMove
 from dpaudit.reading.universe.cells import Axis, Declared, place_of, simple
@@ -311,53 +307,6 @@ def column_domain(declared: Declared) -> ColumnDomain:
         return ColumnDomain(_exact(declared.low), _exact(declared.high), missing=declared.missing)
     whole = declared.kind == "int64"
     return ColumnDomain(values=tuple(map(_exact, declared.values)), missing=declared.missing, whole=whole)
-
-
-# --- What does each release of a certificate cost by itself? Computed by the checker, for people who follow the
-# proof.
-
-MOST_PRICED = 50
-"""Releases whose prices stand in evidence, from the first on: more than anybody reads."""
-
-_GAUSSIAN = ("gaussian", "discrete_gaussian")
-_SPENDING = ("laplace_threshold", "propose_test_release", "truncated_laplace")  # a δ of their own
-
-
-def prices_alone(certificate: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the price of each release by itself, such as "epsilon=1/2": of whole data, once, for a group of one."""
-    if certificate["version"] == DERIVED_VERSION:
-        return _derived(certificate)
-    return tuple(_price(certificate, release) for release in certificate["releases"][:MOST_PRICED])
-
-
-def _derived(certificate: Mapping[str, Any]) -> tuple[str, ...]:
-    derivation = Derivation(certificate)
-    found = []
-    for number, release in enumerate(certificate["releases"][:MOST_PRICED]):
-        notion = _notion(certificate, release)
-        delta = Fraction(certificate["delta"]) if release["law"] in _SPENDING else Fraction(0)
-        found.append(f"{notion}={derivation.alone(number, notion, delta)}")
-    return tuple(found)
-
-
-def _notion(certificate: Mapping[str, Any], release: Mapping[str, Any]) -> str:
-    """Return what a release is priced in: there is no ε of Gaussian noise without a δ."""
-    notion: str = certificate["notion"]
-    return "rho" if order_of(notion) or (notion == "epsilon" and release["law"] in _GAUSSIAN) else notion
-
-
-def _price(certificate: Mapping[str, Any], release: Mapping[str, Any]) -> str:
-    notion, law = _notion(certificate, release), release["law"]
-    alone = {
-        "columns": certificate["columns"],
-        "samples": [],
-        "releases": [{**release, "sample": None, "times": 1}],
-        "paths": [[0]],
-        "notion": notion,
-        "delta": certificate["delta"] if law in _SPENDING else "0",
-    }
-    found, _ = check_releases(alone, certificate["scope"]["relation"], 1, Steps())
-    return f"{notion}={found}"
 
 
 # --- How is a derivation written down, so that others can check it? Releases, paths and columns as plain JSON. ---

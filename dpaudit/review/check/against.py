@@ -1,0 +1,189 @@
+"""Is the evidence about this target? Its code is loaded, and if it was proved, the program is read again.
+
+Nothing is run: digest, name, parameters and claim are compared, and for a proof also the tree, the fold or the laws of
+the program today with those of the record. Only a replay can show that the counts come from runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from typing import Any
+
+from dpaudit.errors import UsageError
+from dpaudit.evidence.build import installed_version
+from dpaudit.evidence.canonical_json import json_values, plain_value
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.records import Proof
+from dpaudit.loading.named import load, public_name
+from dpaudit.neighbours.data_files import with_tables
+from dpaudit.neighbours.digest import digest
+from dpaudit.report import html_page
+from dpaudit.report.html.embedded_json import drawn_with, generator
+from dpaudit.review.check.finding import Finding, agrees, answered, failing, unchecked
+from dpaudit.targets.mechanism import Mechanism
+from dpaudit.verify.proofs.kind import UNREADABLE, Asked
+from dpaudit.verify.proofs.kinds import KINDS
+
+
+def against(evidence: Evidence, name: str) -> Iterator[Finding]:
+    """Yield a finding for each property of the target that the evidence states."""
+    mechanism, target = load(name), evidence.target
+    own = public_name(mechanism)
+    same = own.rpartition(":")[2] == target.name.rpartition(":")[2]
+    yield answered("name", same, f"the target is {own}, and the evidence is of {target.name}")
+    code = mechanism.digest_like(target.digest)
+    if code is None or target.digest is None:
+        yield unchecked("code", "there is no code to compare", decides=True)
+    else:
+        how = "that" if code == target.digest else "not that"
+        yield answered("code", code == target.digest, f"its code is {how} of the evidence: {code}")
+    try:
+        given = mechanism.parameters_with(with_tables(target.parameters))
+    except UsageError as error:
+        yield failing("parameters", str(error))
+        return
+    stated = json_values(plain_value(given)) == json_values(target.parameters)
+    yield answered("parameters", stated, "all parameters are stated" if stated else "other parameters are stated")
+    claim, unit = mechanism.claim_for(given), mechanism.unit
+    if claim is None or str(claim) != evidence.claim:
+        said = (
+            f"the target itself claims {claim or 'nothing'}, and the evidence is about {evidence.claim or 'no claim'}"
+        )
+        yield unchecked("claim", said, decides=False)
+    else:
+        yield answered("claim", True, f"the target itself claims {claim}")
+    yield from _described(evidence, mechanism, given)
+    if unit:
+        yield answered("unit", unit == evidence.unit, f"a record of the target is {unit!r:.80}")
+    if evidence.proof is not None:
+        yield _read_again(evidence, evidence.proof, mechanism, given)
+
+
+def _described(evidence: Evidence, mechanism: Mechanism, given: dict[str, Any]) -> Iterator[Finding]:
+    """Yield findings about what the target says of itself: what it asks for, its own pairs, and what they lose."""
+    target, asks = evidence.target, str(mechanism.shape)
+    if target.asks != asks:
+        yield failing("kind", f"the target is of the kind {asks}, and {target.asks!r:.40} is stated")
+    named = [pair for pair in evidence.pairs if pair.origin == "mechanism"]
+    if named:
+        known = {(digest(one), digest(two)) for one, two in mechanism.pairs_for(given)}
+        holds = {(pair.digest0, pair.digest1) for pair in named} <= known
+        how = "that the target names" if holds else "that the target does not name"
+        yield answered("pairs", holds, f"{len(named)} of its pairs are of the mechanism: pairs {how}")
+    if target.true_loss is not None:
+        own = mechanism.true_loss_for(given)
+        if own is None or not agrees(own, target.true_loss):
+            yield failing("true loss", f"the target states {own}, and {target.true_loss:.10g} stands in the evidence")
+    for what, text, own_text in (
+        ("summary", target.summary, mechanism.summary),
+        ("source", target.source, mechanism.source),
+    ):
+        if text != own_text:
+            yield unchecked(what, f"the target is described otherwise today: {own_text!r:.80}", decides=False)
+
+
+def _read_again(evidence: Evidence, proof: Proof, mechanism: Mechanism, given: dict[str, Any]) -> Finding:
+    kind = KINDS.get(proof.method)
+    if kind is None:
+        return failing("program", f"there are no proofs by {proof.method!r:.40}")
+    try:
+        same = kind.read_again(evidence, proof, Asked(mechanism, given, evidence.relation, claim=evidence.claimed))
+    except (*UNREADABLE, UsageError) as error:
+        return failing("program", f"the program cannot be read as it was: {error}")
+    if same is None:
+        return unchecked("program", "the record does not hold what the program could be compared with", decides=True)
+    how = "has" if same else "does not have"
+    return answered("program", same, f"read again, the program {how} the {kind.reads} of the record")
+
+
+# --- Does the visible text of a page follow from its evidence? ---
+#
+# The page is rendered again from the evidence embedded in it and compared byte for byte. If it differs although the
+# same versions rendered it, the page was edited. With other versions, or where nothing can be rendered, only the
+# verdict is compared, with what stands around it: a page that shows another one fails everywhere.
+
+
+def page_finding(html: str, evidence: Evidence) -> Finding:
+    """Check that a page is rendered from its evidence."""
+    try:
+        again = html_page(evidence, script="<script>" in html)  # as it was drawn, with its script or without
+    except ImportError:
+        why = "it cannot be drawn here; dpaudit check draws it and compares it to the byte"
+        return _by_its_verdict(html, evidence, why)
+    except Exception as error:  # inconsistent evidence may be impossible to render
+        return failing("page", f"its evidence cannot be drawn: {type(error).__name__}: {error}")
+    if again.strip() == html.strip():
+        return answered("page", True, "what it shows is drawn from its evidence, to the byte")
+    stated, own = generator(html), drawn_with()
+    if stated == own:
+        return failing("page", "it does not show what its evidence gives: the visible text was edited")
+    by = "no version that it names" if not stated else f"{stated:.80}"
+    return _by_its_verdict(html, evidence, f"it was drawn by {by}, and this is {own}; draw it anew with dpaudit report")
+
+
+def _by_its_verdict(html: str, evidence: Evidence, why: str) -> Finding:
+    """Compare what a page shows of its verdict; the rest is left, for the reason that is given."""
+    from dpaudit.report.view import view
+
+    found = _Shown()
+    found.feed(html)
+    found.close()
+    try:
+        shown = view(evidence)
+        head = shown.headline
+        beside = [f"{each.name}. {each.text}" for each in shown.beside]
+        whole = ["Verdict:", head.word, head.sentence, shown.cell("reason", ""), head.caution, *beside]
+    except ImportError:
+        return unchecked("page", f"what it shows was not compared with its evidence: {why}", decides=True)
+    except Exception as error:  # as above
+        return failing("page", f"its evidence cannot be drawn: {type(error).__name__}: {error}")
+    title = f"{head.word}: {evidence.target.name} – dpaudit"
+    same = generator(html).split(",")[0] == f"dpaudit {installed_version('dpaudit')}"
+    if _plain(found.title) != _plain(title) or _plain(found.word) != _plain(f"Verdict: {head.word}"):
+        return failing("page", f"it does not show the verdict of its evidence, {head.word} for {evidence.target.name}")
+    if same and _plain(found.verdict) != _plain(" ".join(whole)):
+        return failing("page", "what it shows beside its verdict is not what its evidence gives: the text was edited")
+    said = "the verdict that it shows is that of its evidence, and the rest of the page was not compared"
+    return unchecked("page", f"{said}: {why}", decides=True)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+_UNSEEN = ("svg", "style", "script")
+_EMPTY = ("meta", "link", "br", "img", "hr", "input", "wbr")
+
+
+class _Shown(HTMLParser):
+    """Collects what a page shows as its title, its verdict, and the word of it; all of them where it has several."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.title = self.verdict = self.word = ""
+        self._open: list[tuple[str, str]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Enter an element."""
+        if tag not in _EMPTY:
+            self._open.append((tag, dict(attrs).get("id") or ""))
+
+    def handle_endtag(self, tag: str) -> None:
+        """Leave an element, with all that it left open."""
+        names = [name for name, _ in self._open]
+        if tag in names:
+            del self._open[len(names) - 1 - names[::-1].index(tag) :]
+
+    def handle_data(self, data: str) -> None:
+        """Keep text that people see."""
+        names = {name for name, _ in self._open}
+        ids = {own for _, own in self._open}
+        if not names.isdisjoint(_UNSEEN) and "verdict" in ids:
+            return
+        if "title" in names and "svg" not in names:
+            self.title += data
+        if "verdict-word" in ids:
+            self.word += data
+        if "verdict" in ids:
+            self.verdict += f" {data} "
