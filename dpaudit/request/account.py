@@ -17,19 +17,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AccountRequest:
-    """A request for an accounting."""
+    """A request for an accounting.
 
-    # what was run: ``dp.Gaussian("1.1").poisson("0.004").times(14000)``, the same as text, the name of a plan file
-    # (.toml), the accountant of Opacus or its history, or an event of dp-accounting
+    Attributes:
+        events: what was run: ``dp.Gaussian("1.1").poisson("0.004").times(14000)``, the same as text, the name of a plan
+            file (.toml), the accountant of Opacus or its history, or an event of dp-accounting.
+        delta: the δ at which ε is asked for. A claim without a δ is meant at it.
+        epsilon: the ε at which δ is asked for, in nats.
+        claim: a claim or its text, or several: pure or (ε, δ). By default those of the plan file; without any the
+            verdict is NO CLAIM.
+        tolerance: the width of the interval that is wished for, in ε.
+        relation: which datasets are neighbours, where the events allow several: "add-remove", "replace" or
+            "zero-out".
+        memory: the most memory to use, in GiB, about.
+        alone: whether no other accountant that is installed is asked too.
+    """
+
     events: Any
-    # the δ at which ε is asked for. A claim without a δ is meant at it.
     delta: Any = option(
         None, "The δ at which ε is asked for; a claim without a δ is meant at it.", shown="DELTA", asked="δ"
     )
-    # the ε at which δ is asked for, in nats
     epsilon: Any = option(None, "The ε at which δ is asked for.", shown="EPSILON", asked="ε")
-    # a claim or its text, or several: pure or (ε, δ). By default those of the plan file; without any the verdict is NO
-    # CLAIM.
     claim: Claim | str | Sequence[Claim | str] | None = option(
         None,
         "The claim to hold it against, such as 'epsilon=3, delta=1e-5'; may be given several times.",
@@ -37,7 +45,6 @@ class AccountRequest:
         asked="the claim",
         gate="target",
     )
-    # the width of the interval that is wished for, in ε
     tolerance: float = option(
         5e-4,
         "Width of the interval that is wished for, in ε.",
@@ -45,7 +52,6 @@ class AccountRequest:
         asked="the tolerance",
         recorded=lambda evidence: None if evidence.accounting is None else evidence.accounting.tolerance,
     )
-    # which datasets are neighbours, where the events allow several: "add-remove", "replace" or "zero-out"
     relation: str | None = option(
         None,
         "Which datasets are neighbours, where the events allow several; replace and replace-one are the same.",
@@ -54,9 +60,7 @@ class AccountRequest:
         asked="the relation",
         recorded=lambda evidence: evidence.relation,
     )
-    # the most memory to use, in GiB, about
     memory: float = option(2.0, "The most memory to use, about.", kind="number", shown="GIB")
-    # whether no other accountant that is installed is asked too
     alone: bool = option(False, "Ask no other accountant, though one is installed.", kind="flag")
 
 
@@ -110,30 +114,50 @@ class ReleaseRequest:
 
 @dataclass(frozen=True)
 class TrainingRequest:
-    """A request to watch a training loop."""
+    """A request to watch a training loop.
 
-    model: Any  # that is trained: of Opacus, what ``make_private`` returned; of JAX, the parameters to begin with
-    # whose steps are watched: one of Opacus, or of PyTorch; of JAX, the transformation that adds noise, or a chain with
-    # it
+    Attributes:
+        model: that is trained: of Opacus, what ``make_private`` returned; of JAX, the parameters to begin with.
+        optimizer: whose steps are watched: one of Opacus, or of PyTorch; of JAX, the transformation that adds noise, or
+            a chain with it.
+        loader: whose batches are watched; None where there is none to watch. Of JAX, a strategy of
+            ``jax_privacy.batch_selection``, or whatever yields record indices.
+        claim: of ε at a δ, such as "epsilon=8, delta=1e-5". Without one nothing is judged.
+        sigma: the noise multiplier, or a list of those of all updates, which is a public plan; and clip: the norm that
+            records are clipped to; by default those that an optimizer of Opacus states. A plain loop does not say them.
+        rate: at which records are sampled; by default as the loader states it.
+        records: how many there are in the training set, where batches of JAX do not say it.
+        sampling: how records come in, as the claim's accounting assumes: "poisson", "fixed-size" or "shuffled".
+        gradient: of a plain loop, a function that returns the clipped sum of a batch, a tensor for each parameter in
+            their order; of JAX, the function of parameters and batch whose sum gets noise. Without it clipping is not
+            seen.
+        canaries: of PyTorch, for a bound of ε that rests on fair coins alone. A number: so many records of the training
+            set, by the seed, give their place to gradients that are easiest to tell, half of them by coins; for loops
+            of Opacus with hooks. A list: the numbers of the records that are canaries, each left out of every batch
+            by a coin of its own.
+        canary_scores: for listed canaries, a function without arguments that returns a score for each, called after
+            the training: higher for one that was learned, such as minus its loss.
+        accountant: that counts the steps; by default the one that an optimizer of Opacus reports to.
+        confidence: of the interval of the noise's scale, and of the audit of a step.
+        false_alarm: the probability with which anything in a right loop is called wrong.
+        seed: of what is replayed, by default a fresh one. No draw of the loop hangs on it.
+        name: what to call the loop.
+        unit: what one record stands for.
+        keep_data: refused here: evidence of a training loop holds nothing about its records.
+    """
+
+    model: Any
     optimizer: Any
-    # whose batches are watched; None where there is none to watch. Of JAX, a strategy of
-    # ``jax_privacy.batch_selection``, or whatever yields record indices.
     loader: Any = None
-    # of ε at a δ, such as "epsilon=8, delta=1e-5". Without one nothing is judged.
     claim: Claim | str | None = option(None, CLAIM)
-    # the noise multiplier, or a list of those of all updates, which is a public plan; and clip: the norm that records
-    # are clipped to; by default those that an optimizer of Opacus states. A plain loop does not say them.
     sigma: float | Sequence[float] | None = option(
         None, "The noise multiplier; else as the optimizer states it.", kind="number", gate="table"
     )
     clip: float | None = option(None, "The clip norm; else as the optimizer states it.", kind="number", gate="table")
-    # at which records are sampled; by default as the loader states it
     rate: float | None = option(None, "The sampling rate; else as the loader states it.", kind="number", gate="table")
-    # how many there are in the training set, where batches of JAX do not say it
     records: int | None = option(
         None, "Records in the training set; else as the loader states it.", kind="count", gate="table"
     )
-    # how records come in, as the claim's accounting assumes: "poisson", "fixed-size" or "shuffled"
     sampling: str = option(
         "poisson",
         "How records come in, as the claim's accounting assumes.",
@@ -142,39 +166,27 @@ class TrainingRequest:
         recorded=lambda evidence: None if evidence.training is None else evidence.training.assumed,
         gate="table",
     )
-    # of a plain loop, a function that returns the clipped sum of a batch, a tensor for each parameter in their order;
-    # of JAX, the function of parameters and batch whose sum gets noise. Without it clipping is not seen.
     gradient: Callable[[Any], Any] | None = option(None, "In Python only.", kind="")
-    # of PyTorch, for a bound of ε that rests on fair coins alone. A number: so many records of the training set, by the
-    # seed, give their place to gradients that are easiest to tell, half of them by coins; for loops of Opacus with
-    # hooks. A list: the numbers of the records that are canaries, each left out of every batch by a coin of its own.
     canaries: int | Sequence[int] | None = option(
         None, "Canaries in the loop, for a bound of ε by one run; in Python also a list.", kind="count", gate="table"
     )
-    # for listed canaries, a function without arguments that returns a score for each, called after the training: higher
-    # for one that was learned, such as minus its loss
     canary_scores: Callable[[], Any] | None = option(None, "In Python only.", kind="")
-    # that counts the steps; by default the one that an optimizer of Opacus reports to
     accountant: Any = option(None, "In Python only.", kind="")
-    # of the interval of the noise's scale, and of the audit of a step
     confidence: float = option(
         0.95,
         "Of the noise's scale and of the audit of a step.",
         kind="number",
         recorded=lambda evidence: evidence.confidence,
     )
-    # the probability with which anything in a right loop is called wrong
     false_alarm: float = option(
         1e-3,
         "Chance that anything in a right loop is called wrong.",
         kind="number",
         recorded=lambda evidence: evidence.false_alarm,
     )
-    # of what is replayed, by default a fresh one. No draw of the loop hangs on it.
     seed: int | None = option(None, SEED)
-    name: str | None = option(None, "What to call the loop.", kind="")  # what to call the loop
-    unit: str = option("one training record", "What one record stands for.", kind="")  # what one record stands for
-    # refused here: evidence of a training loop holds nothing about its records
+    name: str | None = option(None, "What to call the loop.", kind="")
+    unit: str = option("one training record", "What one record stands for.", kind="")
     keep_data: bool = option(False, KEEP_DATA)
 
 

@@ -41,16 +41,83 @@ def _reading_of(evidence: Evidence) -> str | None:
 
 @dataclass(frozen=True)
 class AuditRequest:
-    """A request for an audit."""
+    """A request for an audit.
 
-    # a catalogue name, "package.module:function", "path/to/file.py:function", a Mechanism, or a function that asks for
-    # ``noise``, ``size`` and ``rng``, ``rng``, or none of these
+    Attributes:
+        target: a catalogue name, "package.module:function", "path/to/file.py:function", a Mechanism, or a function that
+            asks for ``noise``, ``size`` and ``rng``, ``rng``, or none of these.
+        parameters: parameters of the mechanism; the others keep their defaults.
+        claim: a Claim or its text; by default the mechanism's own. Without any the verdict is NO CLAIM.
+        runs: executions in all: both sides, search, learning and measuring, every pair. At least 100 per pair.
+        confidence: of the whole audit, whatever the number of pairs.
+        seed: the root of every random draw of dpaudit; the same seed gives the same evidence. By default a fresh one,
+            which the evidence records; with ``resume``, that of the file.
+        relation: which datasets are neighbours; by default the mechanism's own, else "add-remove" with ``data`` or a
+            domain, and otherwise the one of which the pairs are one step: "add-remove" or "replace" of one record, or
+            "queries" for two numbers that are at most 1 apart. A pair that is not a step is refused; "declared" takes
+            pairs on trust.
+        false_alarm: the chance that a mechanism that keeps its claim is called VIOLATED. If a bound above the claim is
+            not sure enough for that, there is a second look at fresh runs of its event, twice as many as measured it
+            and in addition to ``runs`` (`dpaudit.stats.two_looks`); ``confidence`` remains that of the bounds. With 1 −
+            confidence, or more, every bound above the claim is a violation.
+        floating_point: how the low-order bits of outputs are used, which leak through the grid of doubles (Mironov
+            2012). "report": they are a finding of their own, ``evidence.floating_point``, at the same confidence, and
+            the verdict is about real arithmetic; "verdict": they decide too, and take a fifth of the error level;
+            "ignore": they are not examined. A program has none: it is treated as mathematics.
+        sequential: whether every run is bet on as it comes, so that the audit ends as soon as the claim is refuted;
+            ``runs`` is then the limit, or the time itself (`dpaudit.auditing.sequential`). Low-order bits are not
+            examined.
+        observe: "time" adds the run time to every output, as (output, seconds): the verdict is then about both together
+            (`dpaudit.sampling.runs`). Every run is a single call, and the evidence is not reproducible.
+        types: "count": outputs of different types are different outputs (0 and 0.0, a list and a tuple), as for anyone
+            who reads them in Python; "ignore": only their content counts.
+        curve: whether to bound the whole privacy curve too, on the same runs: ``evidence.curve``, a finding beside the
+            verdict, at the full confidence by itself (`privacy_curve`).
+        learn: "trees" lets boosted trees compete with the built-in scores for vectors (extra ``learn``).
+        search: whether to search among ``pairs`` (or the mechanism's own) for the one that reveals most; otherwise all
+            of them are audited, and share the error level.
+        pairs: neighbouring datasets [(data0, data1), …]; by default the mechanism's own.
+        data: one dataset, instead of pairs: a list, an array, a pandas or polars frame. Its neighbours are searched for
+            the pair that reveals most (`dpaudit.auditing.search`), with a share of the runs that no bound uses.
+        domain: what records may hold: {"age": (0, 120), "species": ["Adelie", "Gentoo"]}, or (0, 120) for plain
+            numbers; by default anything of the column's own type. Over a declared domain the search continues beyond
+            neighbours of the data, to small datasets; without ``data`` there are only these, as lists.
+        length: how many numbers the data hold, each within the range that is the domain, as (0, 1): all lists of so
+            many are meant, of which one number is replaced. The claim is proved for them where it can be
+            (`dpaudit.prove`), and the pair that moves farthest is measured.
+        beyond_domain: whether records of ``data`` outside the domain are tried too.
+        keep_data: whether the evidence holds the pairs themselves, so that anyone can replay it; otherwise it holds
+            only digests of pairs that are given here, which may be personal data.
+        block_size: the largest number of runs in a block, at least 32. A worker takes whole blocks, usually of up to
+            2,048 single calls: where runs are slow and workers many, smaller ones keep all of them busy. Other blocks
+            draw other runs, and dependence is looked for over fewer calls; the evidence records their size.
+        reading: by default the source of a function that draws by itself, or from ``rng``, is read, so that one pass
+            makes many runs (`dpaudit.reading`), where that can be done; "calls" makes each run a call, as of anything
+            that is not read. "compiled" makes the runs of a program by one loop of machine code, written from the tree
+            of its paths: for programs that branch, and ten million runs or more (extra ``compiled``;
+            `dpaudit.program.compiled_reading`). Other draws are made, so the evidence is another one, and names the
+            reading. A program that cannot be compiled is read as usual, in batches, and the evidence says why.
+        workers: processes, or jobs of a batch system; they do not change the evidence.
+        backend: what makes the runs: "processes" of this machine, or an engine of many machines, "dask", "ray" or
+            "submitit" (`dpaudit.sampling.engines`); it does not change the evidence. None: the engine that joblib was
+            told to use (``joblib.parallel_config``), else processes.
+        scheduler: where the engine is: the address of a scheduler of Dask or of a Ray cluster, or a batch system with
+            its settings, "slurm, timeout_min=60"; None for the one that this process is connected to.
+        time_budget: seconds; replaces ``runs`` by a number that is measured first, by rehearsals that are thrown away
+            (`dpaudit.auditing.audit`). If the machine turns out to be slower, the audit takes longer.
+        resume: a file in which finished blocks of runs are kept, so that the same audit, repeated after an
+            interruption, continues from there (`dpaudit.auditing.audit`). Not with a time budget.
+        query: the deterministic function within the mechanism, of the data and of parameters, before any noise; by
+            default the mechanism's own.
+        sensitivity: its declared sensitivity, a number or (number, norm). If there is a query, neighbours are searched
+            for one that moves it farther (`dpaudit.auditing.sensitivity`): ``evidence.sensitivity``, a finding beside
+            the verdict.
+        listen: called with (stage, runs done, runs in all) as the audit proceeds.
+    """
+
     target: Any
-    # parameters of the mechanism; the others keep their defaults
     parameters: Mapping[str, Any] | None = option(None, PARAMETERS)
-    # a Claim or its text; by default the mechanism's own. Without any the verdict is NO CLAIM.
     claim: Claim | str | None = option(None, CLAIM)
-    # executions in all: both sides, search, learning and measuring, every pair. At least 100 per pair.
     runs: int | float = option(
         400_000,
         "Executions in all: both sides, learning and measuring, every pair.",
@@ -60,23 +127,10 @@ class AuditRequest:
         always=True,
         gate="shared",
     )
-    confidence: float = option(0.95, CONFIDENCE)  # of the whole audit, whatever the number of pairs
-    # the root of every random draw of dpaudit; the same seed gives the same evidence. By default a fresh one, which the
-    # evidence records; with ``resume``, that of the file.
+    confidence: float = option(0.95, CONFIDENCE)
     seed: int | None = option(None, SEED)
-    # which datasets are neighbours; by default the mechanism's own, else "add-remove" with ``data`` or a domain, and
-    # otherwise the one of which the pairs are one step: "add-remove" or "replace" of one record, or "queries" for two
-    # numbers that are at most 1 apart. A pair that is not a step is refused; "declared" takes pairs on trust.
     relation: Any = option(None, RELATION)
-    # the chance that a mechanism that keeps its claim is called VIOLATED. If a bound above the claim is not sure enough
-    # for that, there is a second look at fresh runs of its event, twice as many as measured it and in addition to
-    # ``runs`` (`dpaudit.stats.two_looks`); ``confidence`` remains that of the bounds. With 1 − confidence, or more,
-    # every bound above the claim is a violation.
     false_alarm: float = option(1e-3, FALSE_ALARM)
-    # how the low-order bits of outputs are used, which leak through the grid of doubles (Mironov 2012). "report": they
-    # are a finding of their own, ``evidence.floating_point``, at the same confidence, and the verdict is about real
-    # arithmetic; "verdict": they decide too, and take a fifth of the error level; "ignore": they are not examined. A
-    # program has none: it is treated as mathematics.
     floating_point: str = option(
         "report",
         "Low-order bits: a finding beside the verdict, part of it, or not examined.",
@@ -86,8 +140,6 @@ class AuditRequest:
         recorded=lambda evidence: evidence.low_bits,
         gate="shared",
     )
-    # whether every run is bet on as it comes, so that the audit ends as soon as the claim is refuted; ``runs`` is then
-    # the limit, or the time itself (`dpaudit.auditing.sequential`). Low-order bits are not examined.
     sequential: bool = option(
         False,
         "Stop as soon as the claim is refuted; --runs is the limit.",
@@ -97,8 +149,6 @@ class AuditRequest:
         if_invalid=False,
         gate="shared",
     )
-    # "time" adds the run time to every output, as (output, seconds): the verdict is then about both together
-    # (`dpaudit.sampling.runs`). Every run is a single call, and the evidence is not reproducible.
     observe: str | Sequence[str] = option(
         (),
         "Let the run time join every output.",
@@ -108,8 +158,6 @@ class AuditRequest:
         asked="what is observed",
         recorded=lambda evidence: evidence.observed,
     )
-    # "count": outputs of different types are different outputs (0 and 0.0, a list and a tuple), as for anyone who reads
-    # them in Python; "ignore": only their content counts
     types: str = option(
         "count",
         "Whether an int is told apart from a float, a list from a tuple, and so on.",
@@ -119,8 +167,6 @@ class AuditRequest:
         recorded=lambda evidence: evidence.types,
         gate="shared",
     )
-    # whether to bound the whole privacy curve too, on the same runs: ``evidence.curve``, a finding beside the verdict,
-    # at the full confidence by itself (`privacy_curve`)
     curve: bool = option(
         False,
         "Bound the whole privacy curve too: δ at every ε.",
@@ -129,7 +175,6 @@ class AuditRequest:
         recorded=lambda evidence: evidence.curve is not None,
         if_invalid=False,
     )
-    # "trees" lets boosted trees compete with the built-in scores for vectors (extra ``learn``)
     learn: str | None = option(
         None,
         "Let a learner compete with the built-in scores: trees.",
@@ -139,8 +184,6 @@ class AuditRequest:
         if_invalid=False,
         gate="target",
     )
-    # whether to search among ``pairs`` (or the mechanism's own) for the one that reveals most; otherwise all of them
-    # are audited, and share the error level
     search: bool = option(
         False,
         "Search among all pairs for the worst; else each is audited.",
@@ -149,10 +192,7 @@ class AuditRequest:
         recorded=lambda evidence: evidence.search is not None and evidence.search.source in ("given", "mechanism"),
         if_invalid=False,
     )
-    # neighbouring datasets [(data0, data1), …]; by default the mechanism's own
     pairs: Sequence[tuple[Any, Any]] | None = option(None, PAIRS)
-    # one dataset, instead of pairs: a list, an array, a pandas or polars frame. Its neighbours are searched for the
-    # pair that reveals most (`dpaudit.auditing.search`), with a share of the runs that no bound uses.
     data: Any = option(
         None,
         "One dataset, whose neighbours are searched: .csv, .parquet, .npy or .json.",
@@ -160,23 +200,12 @@ class AuditRequest:
         asked="the data",
         gate="target",
     )
-    # what records may hold: {"age": (0, 120), "species": ["Adelie", "Gentoo"]}, or (0, 120) for plain numbers; by
-    # default anything of the column's own type. Over a declared domain the search continues beyond neighbours of the
-    # data, to small datasets; without ``data`` there are only these, as lists.
     domain: Any = option(None, DOMAIN)
-    # how many numbers the data hold, each within the range that is the domain, as (0, 1): all lists of so many are
-    # meant, of which one number is replaced. The claim is proved for them where it can be (`dpaudit.prove`), and the
-    # pair that moves farthest is measured.
     length: int | None = option(  # what answers it is a proof, and compared as one
         None, "How many numbers the data hold, of which one is replaced (--domain '[0, 1]').", kind="count"
     )
-    beyond_domain: bool = option(False, BEYOND_DOMAIN)  # whether records of ``data`` outside the domain are tried too
-    # whether the evidence holds the pairs themselves, so that anyone can replay it; otherwise it holds only digests of
-    # pairs that are given here, which may be personal data
+    beyond_domain: bool = option(False, BEYOND_DOMAIN)
     keep_data: bool = option(False, KEEP_DATA)
-    # the largest number of runs in a block, at least 32. A worker takes whole blocks, usually of up to 2,048 single
-    # calls: where runs are slow and workers many, smaller ones keep all of them busy. Other blocks draw other runs, and
-    # dependence is looked for over fewer calls; the evidence records their size.
     block_size: int | None = option(
         None,
         "Runs in a block, if fewer than usual: where runs are slow, and workers many.",
@@ -184,12 +213,6 @@ class AuditRequest:
         asked="the size of blocks",
         recorded=lambda evidence: evidence.block_size,
     )
-    # by default the source of a function that draws by itself, or from ``rng``, is read, so that one pass makes many
-    # runs (`dpaudit.reading`), where that can be done; "calls" makes each run a call, as of anything that is not read.
-    # "compiled" makes the runs of a program by one loop of machine code, written from the tree of its paths: for
-    # programs that branch, and ten million runs or more (extra ``compiled``; `dpaudit.program.compiled_reading`). Other
-    # draws are made, so the evidence is another one, and names the reading. A program that cannot be compiled is read
-    # as usual, in batches, and the evidence says why.
     reading: str | None = option(
         None,
         "Compile a program to one loop (for ten million runs and more), or make each run a call.",
@@ -198,27 +221,13 @@ class AuditRequest:
         asked="how a function is read",
         recorded=_reading_of,
     )
-    workers: int = option(1, WORKERS)  # processes, or jobs of a batch system; they do not change the evidence
-    # what makes the runs: "processes" of this machine, or an engine of many machines, "dask", "ray" or "submitit"
-    # (`dpaudit.sampling.engines`); it does not change the evidence. None: the engine that joblib was told to use
-    # (``joblib.parallel_config``), else processes.
+    workers: int = option(1, WORKERS)
     backend: str | None = option(None, BACKEND)
-    # where the engine is: the address of a scheduler of Dask or of a Ray cluster, or a batch system with its settings,
-    # "slurm, timeout_min=60"; None for the one that this process is connected to
     scheduler: str | None = option(None, SCHEDULER)
-    # seconds; replaces ``runs`` by a number that is measured first, by rehearsals that are thrown away
-    # (`dpaudit.auditing.audit`). If the machine turns out to be slower, the audit takes longer.
     time_budget: float | None = option(None, "Instead of --runs.", kind="number", shown="SECONDS")
-    # a file in which finished blocks of runs are kept, so that the same audit, repeated after an interruption,
-    # continues from there (`dpaudit.auditing.audit`). Not with a time budget.
     resume: str | Path | None = option(None, "Keep finished blocks of runs there, and go on from them.", kind="file")
-    # the deterministic function within the mechanism, of the data and of parameters, before any noise; by default the
-    # mechanism's own
     query: Callable[..., Any] | None = option(None, "In Python only.", kind="")
-    # its declared sensitivity, a number or (number, norm). If there is a query, neighbours are searched for one that
-    # moves it farther (`dpaudit.auditing.sensitivity`): ``evidence.sensitivity``, a finding beside the verdict.
     sensitivity: Any = option(None, "In Python only.", kind="")
-    # called with (stage, runs done, runs in all) as the audit proceeds
     listen: Callable[[str, int, int], None] | None = option(None, "In Python only.", kind="")
 
 

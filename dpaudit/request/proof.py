@@ -34,14 +34,38 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TraceRequest:
-    """A request for a trace."""
+    """A request for a trace.
 
-    target: Any  # as for `dpaudit.audit`
-    # parameters of the mechanism; the others keep their defaults
+    Attributes:
+        target: as for `dpaudit.audit`.
+        parameters: parameters of the mechanism; the others keep their defaults.
+        claim: a Claim or its text; by default the mechanism's own. Without any, shifts are priced and nothing is
+            judged.
+        runs: executions that measure the pair that was found, as `dpaudit.audit` does; 0 for none. What is certain
+            needs none.
+        confidence: of what is sampled.
+        seed: the root of every random draw, by default a fresh one.
+        relation: which datasets are neighbours, as for `dpaudit.audit`.
+        false_alarm: as for `dpaudit.audit`, of what is sampled.
+        pairs: neighbouring datasets [(data0, data1), …], each of which is traced; by default the mechanism's own.
+        data: one dataset, in place of pairs. Each of its candidates for the worst neighbours is traced by a few runs,
+            and the pair that shows most is traced by more, and measured.
+        domain: what records may hold, as for `dpaudit.audit`.
+        beyond_domain: whether records of ``data`` outside of the domain are tried too.
+        candidates: how many pairs of neighbours of ``data`` are tried at most.
+        paths: how many ways through the code are tried from either dataset at most, where it branches on its noise.
+        keep_data: the evidence holds the pairs, so that anyone can replay it.
+        workers: processes, or jobs of a batch system, that make the measuring runs.
+        backend: as for `dpaudit.audit`.
+        scheduler: as for `dpaudit.audit`.
+        time_budget: seconds, about, for measuring runs of a function that is called once a run: where they would take
+            longer, fewer are made. None for as long as it takes. Candidates and paths are counted: no clock is asked.
+        listen: called with (stage, runs done, runs in all).
+    """
+
+    target: Any
     parameters: Mapping[str, Any] | None = option(None, PARAMETERS)
-    # a Claim or its text; by default the mechanism's own. Without any, shifts are priced and nothing is judged.
     claim: Claim | str | None = option(None, CLAIM)
-    # executions that measure the pair that was found, as `dpaudit.audit` does; 0 for none. What is certain needs none.
     runs: int | float = option(
         100_000,
         "To measure the pair that was found; 0: none.",
@@ -49,14 +73,11 @@ class TraceRequest:
         recorded=lambda evidence: evidence.budget,
         always=True,
     )
-    confidence: float = option(0.95, CONFIDENCE)  # of what is sampled
-    seed: int | None = option(None, SEED)  # the root of every random draw, by default a fresh one
-    relation: Any = option(None, RELATION)  # which datasets are neighbours, as for `dpaudit.audit`
-    false_alarm: float = option(1e-3, FALSE_ALARM)  # as for `dpaudit.audit`, of what is sampled
-    # neighbouring datasets [(data0, data1), …], each of which is traced; by default the mechanism's own
+    confidence: float = option(0.95, CONFIDENCE)
+    seed: int | None = option(None, SEED)
+    relation: Any = option(None, RELATION)
+    false_alarm: float = option(1e-3, FALSE_ALARM)
     pairs: Sequence[tuple[Any, Any]] | None = option(None, PAIRS)
-    # one dataset, in place of pairs. Each of its candidates for the worst neighbours is traced by a few runs, and the
-    # pair that shows most is traced by more, and measured.
     data: Any = option(
         None,
         "One dataset, whose neighbours are tried: .csv, .parquet, .npy or .json.",
@@ -64,31 +85,25 @@ class TraceRequest:
         asked="the data",
         gate="target",
     )
-    domain: Any = option(None, DOMAIN)  # what records may hold, as for `dpaudit.audit`
-    # whether records of ``data`` outside of the domain are tried too
+    domain: Any = option(None, DOMAIN)
     beyond_domain: bool = option(False, BEYOND_DOMAIN)
-    # how many pairs of neighbours of ``data`` are tried at most
     candidates: int | float = option(
         700,
         "How many pairs of neighbours are tried at most.",
         kind="count",
         recorded=lambda evidence: None if evidence.trace is None else evidence.trace.tried,
     )
-    # how many ways through the code are tried from either dataset at most, where it branches on its noise
     paths: int = option(
         24,
         "How many ways through the code are tried from either dataset at most.",
         kind="count",
         recorded=lambda evidence: None if evidence.trace is None else evidence.trace.limit,
     )
-    keep_data: bool = option(False, KEEP_DATA)  # the evidence holds the pairs, so that anyone can replay it
-    workers: int = option(1, WORKERS)  # processes, or jobs of a batch system, that make the measuring runs
-    backend: str | None = option(None, BACKEND)  # as for `dpaudit.audit`
-    scheduler: str | None = option(None, SCHEDULER)  # as for `dpaudit.audit`
-    # seconds, about, for measuring runs of a function that is called once a run: where they would take longer, fewer
-    # are made. None for as long as it takes. Candidates and paths are counted: no clock is asked.
+    keep_data: bool = option(False, KEEP_DATA)
+    workers: int = option(1, WORKERS)
+    backend: str | None = option(None, BACKEND)
+    scheduler: str | None = option(None, SCHEDULER)
     time_budget: float | None = option(10.0, "For measuring, about.", kind="number", shown="SECONDS")
-    # called with (stage, runs done, runs in all)
     listen: Callable[[str, int, int], None] | None = option(None, "In Python only.", kind="")
 
 
@@ -138,15 +153,44 @@ SECONDS = 10.0
 
 @dataclass(frozen=True)
 class ProofRequest:
-    """A request for a proof."""
+    """A request for a proof.
 
-    target: Any  # as for `dpaudit.audit`; it must be a program, ``f(data, noise, **parameters)``
-    # parameters of the mechanism; numbers are exact, a float counts as its decimal notation
+    Attributes:
+        target: as for `dpaudit.audit`; it must be a program, ``f(data, noise, **parameters)``.
+        parameters: parameters of the mechanism; numbers are exact, a float counts as its decimal notation.
+        claim: a pure or (ε, δ) claim or its text, from records also one on ρ or μ; by default the mechanism's own.
+        length: how many answers the data hold, or numbers of a range. None: any number of answers, for a mechanism that
+            is a `Fold`.
+        domain: "real" or "integer" answers; or what each column of a frame may hold, as for `dpaudit.audit`: then the
+            bound is derived from records to what is released; or the range of each of ``length`` numbers, as (0, 1); or
+            all datasets that exist, for a program with discrete
+            noise: then every output is enumerated, and the loss is exact.
+        data: records, beside a domain by columns: they have to hold what it says, and the proof is compared with runs
+            on neighbours of them, too. Evidence does not hold them.
+        given: for a function of records, how far the values move that some lines assign, where those are not read:
+            "release.py:7 moves by 1", or several. The proof holds under it, and says so; runs that refute it end it.
+        runs: executions that confirm the counterexample and look for more on its pair; 0 for none.
+        confidence: of what is sampled.
+        seed: the root of every random draw, by default a fresh one.
+        relation: which datasets are neighbours; by default the mechanism's own.
+        false_alarm: as for `dpaudit.audit`, of what is sampled; a bound that contradicts a proof has its own second
+            look.
+        keep_data: whether the evidence holds the enumerated domain, so that anyone can replay it.
+        workers: processes, or jobs of a batch system.
+        backend: as for `dpaudit.audit`.
+        scheduler: as for `dpaudit.audit`.
+        steps: of work for reading and proving, without runs, the same on every machine: a program that takes more is
+            too large. A counterexample is looked for with as many again, and left where they do not suffice. None for
+            no limit.
+        time_budget: seconds for the same; by default there is no limit, so that no answer depends on the machine.
+        seconds: about, for measuring runs of a function that is called once a run: where they would take longer, fewer
+            are made. None for as long as it takes.
+        listen: called with (stage, runs done, runs in all).
+    """
+
+    target: Any
     parameters: Mapping[str, Any] | None = option(None, PARAMETERS)
-    # a pure or (ε, δ) claim or its text, from records also one on ρ or μ; by default the mechanism's own
     claim: Claim | str | None = option(None, CLAIM)
-    # how many answers the data hold, or numbers of a range. None: any number of answers, for a mechanism that is a
-    # `Fold`.
     length: int | None = option(
         None,
         "How many answers or numbers the data hold; without it any number of answers, for a Fold.",
@@ -155,9 +199,6 @@ class ProofRequest:
         recorded=lambda evidence: None if evidence.proof is None else evidence.proof.length,
         gate="target",
     )
-    # "real" or "integer" answers; or what each column of a frame may hold, as for `dpaudit.audit`: then the bound is
-    # derived from records to what is released; or the range of each of ``length`` numbers, as (0, 1); or all datasets
-    # that exist, for a program with discrete noise: then every output is enumerated, and the loss is exact
     domain: str | Sequence[Any] | Mapping[str, Any] | None = option(
         None,
         "What a column may hold, NAME=JSON; the range of numbers, [0, 1]; 'real' or 'integer' answers; or a JSON "
@@ -167,13 +208,9 @@ class ProofRequest:
         asked="the domain",
         gate="target",
     )
-    # records, beside a domain by columns: they have to hold what it says, and the proof is compared with runs on
-    # neighbours of them, too. Evidence does not hold them.
     data: Any = option(
         None, "Records that must keep to the domain by columns: .csv, .parquet or .json.", kind="file", gate="target"
     )
-    # for a function of records, how far the values move that some lines assign, where those are not read: "release.py:7
-    # moves by 1", or several. The proof holds under it, and says so; runs that refute it end it.
     given: str | Sequence[str] | None = option(
         None,
         "Of a line that is not read, by how much the value moves that it assigns: 'release.py:7 moves by 1'.",
@@ -182,7 +219,6 @@ class ProofRequest:
         recorded=lambda evidence: None if evidence.proof is None else list(evidence.proof.given) or None,
         gate="target",
     )
-    # executions that confirm the counterexample and look for more on its pair; 0 for none
     runs: int | float = option(
         100_000,
         "To confirm what is found; 0: none.",
@@ -190,12 +226,10 @@ class ProofRequest:
         recorded=lambda evidence: evidence.budget,
         always=True,
     )
-    confidence: float = option(0.95, CONFIDENCE)  # of what is sampled
-    seed: int | None = option(None, SEED)  # the root of every random draw, by default a fresh one
-    relation: Any = option(None, RELATION)  # which datasets are neighbours; by default the mechanism's own
-    # as for `dpaudit.audit`, of what is sampled; a bound that contradicts a proof has its own second look
+    confidence: float = option(0.95, CONFIDENCE)
+    seed: int | None = option(None, SEED)
+    relation: Any = option(None, RELATION)
     false_alarm: float = option(1e-3, FALSE_ALARM)
-    # whether the evidence holds the enumerated domain, so that anyone can replay it
     keep_data: bool = option(
         False,
         "Keep the domain in the evidence, for replay.",
@@ -204,22 +238,16 @@ class ProofRequest:
             evidence.proof is not None and evidence.proof.method == "enumeration" and evidence.proof.domain is not None
         ),
     )
-    workers: int = option(1, WORKERS)  # processes, or jobs of a batch system
-    backend: str | None = option(None, BACKEND)  # as for `dpaudit.audit`
-    scheduler: str | None = option(None, SCHEDULER)  # as for `dpaudit.audit`
-    # of work for reading and proving, without runs, the same on every machine: a program that takes more is too large.
-    # A counterexample is looked for with as many again, and left where they do not suffice. None for no limit.
+    workers: int = option(1, WORKERS)
+    backend: str | None = option(None, BACKEND)
+    scheduler: str | None = option(None, SCHEDULER)
     steps: int | None = option(
         6_000_000,  # a minute or two of one core, by programs without end (tests/verify/test_budget.py)
         "Of work for reading and proving, the same on every machine.",
         kind="count",
     )
-    # seconds for the same; by default there is no limit, so that no answer depends on the machine
     time_budget: float | None = option(None, "Seconds for reading and proving, too.", kind="number", shown="SECONDS")
-    # about, for measuring runs of a function that is called once a run: where they would take longer, fewer are made.
-    # None for as long as it takes.
     seconds: float | None = option(SECONDS, "For measuring beside the proof, about.", kind="number", shown="SECONDS")
-    # called with (stage, runs done, runs in all)
     listen: Callable[[str, int, int], None] | None = option(None, "In Python only.", kind="")
 
 

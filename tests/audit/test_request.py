@@ -24,6 +24,7 @@ from dpaudit.gate.target_process import Request
 from dpaudit.processes.handover import Asked, other_question
 from dpaudit.report.text.command import reproduce_command
 from dpaudit.request import AuditOptions, AuditRequest, ProofOptions, ProofRequest, options_of, recorded
+from dpaudit.request.proof import TraceRequest
 from dpaudit.sampling.checkpoint import Reading
 from dpaudit.stats.two_looks import FALSE_ALARM
 
@@ -104,7 +105,9 @@ def test_keyword_arguments_are_the_fields(kind):
         assert fields[name] in (each, getattr(each, "__forward_arg__", each)), name
 
 
-@pytest.mark.parametrize(("function", "kind"), [(dp.audit, AuditRequest), (dp.prove, ProofRequest)])
+@pytest.mark.parametrize(
+    ("function", "kind"), [(dp.audit, AuditRequest), (dp.prove, ProofRequest), (dp.trace, TraceRequest)]
+)
 def test_functions_show_their_options(function, kind):
     names = ["target", *options_of(kind)]
     assert list(inspect.signature(function).parameters) == names

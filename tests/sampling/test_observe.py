@@ -165,7 +165,7 @@ def test_times_that_vary_hide_no_generator_that_repeats_itself(clock):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("dpaudit.sampling.runs.timed_runs", lambda *arguments: seeded_anew(*arguments))
-        for module in ("blocks", "runs"):
+        for module in ("checkpoint", "runs"):
             same = "dpaudit.sampling." + module + ".generator_of"
             patch.setattr(same, lambda seed, block, stream: np.random.default_rng(stream))
         evidence = dp.audit(ignores_its_generator, runs=20_000, **ASKED)
