@@ -65,7 +65,7 @@ def _ends(function, runs, repeated, data, seed=5):
         ("control", 0, 100),
         ("state_and_draws", 40, 100),
         ("rare_branches", 25, 500),
-        ("lists_and_texts", 3, 100),
+        ("lists_and_texts", 2, 100),
     ],
 )
 @pytest.mark.filterwarnings("ignore")
