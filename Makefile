@@ -78,7 +78,7 @@ bench: $(VENV)/.installed-test ## measure what the documentation promises (minut
 	$(PY) benchmarks/overhead.py
 	$(PY) benchmarks/startup.py
 
-museum: $(VENV)/.installed-test ## give every reported mistake of the museum to dpaudit, and draw docs/museum.md (ten minutes)
+museum: $(VENV)/.installed-test ## give every reported mistake of the museum to dpaudit, and keep the answers (ten minutes)
 	$(PY) benchmarks/museum/run.py
 
 reports: $(VENV)-reports/.installed ## make the reference reports again, under reports/constraints.txt

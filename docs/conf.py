@@ -19,6 +19,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 import configuration  # noqa: E402
 import front  # noqa: E402
+import lists  # noqa: E402
 import notebooks  # noqa: E402
 
 from dpaudit.checker.archive import built  # noqa: E402
@@ -76,6 +77,7 @@ def setup(app: Any) -> None:
     """Connect the above."""
     configuration.write()
     front.write()
+    lists.write()
     app.connect("builder-inited", notebooks.write, priority=900)  # after the cache of what commands print
     (HERE / "generated" / "dpaudit-check.pyz").write_bytes(built())
     app.connect("source-read", outside)

@@ -3,7 +3,7 @@
     python benchmarks/museum/run.py [NAME or KIND]… [--workers 2] [--told]
 
 Every side of every case (`case.py`) is given to the command line as a user would, with a fixed seed. The rows are kept
-in results.json, from which results.md and docs/museum.md are drawn; named cases alone are measured again among them.
+in results.json; results.md and a page of the site are drawn from it. Named cases alone are measured again among them.
 The exit code is 1 where a right function is accused or a wrong one is proved, a bound lies above the known loss, or
 less is found than `FOUND` and `NAMED`.
 """
@@ -30,14 +30,10 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from case import KINDS, Case, cases
-from others import NOT_RUN
-from others import ROWS as OTHERS
-from page import drawn, table
+from page import table
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
 ROWS = HERE / "results.json"
-RELEASED = HERE / "released.json"
 LIMIT = 120.0  # seconds of the processor, for one answer
 FOUND, NAMED = 0.95, 0.85
 KEPT = {"not violated", "proved"}
@@ -192,14 +188,11 @@ def main() -> int:
 
 def kept(every: list[Case], old: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Keep the rows, the new ones among the old ones, and draw them."""
-    released = json.loads(RELEASED.read_text(encoding="utf-8"))
-    others = json.loads(OTHERS.read_text(encoding="utf-8"))
     known = {(row["kind"], row["name"], row["side"]): row for row in [*old, *new]}
     rows = [known[case.kind, case.name, side] for case in every for side in case.sides
             if (case.kind, case.name, side) in known]  # fmt: skip
     ROWS.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     (HERE / "results.md").write_text(table(every, rows), encoding="utf-8")
-    (ROOT / "docs" / "museum.md").write_text(drawn(every, rows, released, others, NOT_RUN), encoding="utf-8")
     return rows
 
 

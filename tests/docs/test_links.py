@@ -23,14 +23,16 @@ FOLDERS = (
     "reports",
     "examples",
 )
-DOCUMENTS = sorted(path for folder in FOLDERS for path in (ROOT / folder).glob("*.md"))
+MADE = {ROOT / "docs" / "modules.md", ROOT / "docs" / "museum.md"}  # `docs/lists.py` writes them when the site is built
+DOCUMENTS = sorted({path for folder in FOLDERS for path in (ROOT / folder).glob("*.md")} - MADE)
 LINK = re.compile(r"(?<!`)\[[^\]\n]*\]\(([^)\s#]+)(?:#[^)\s]*)?\)")
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_link_to_a_file_finds_it(document: Path) -> None:
     links = [link for link in LINK.findall(document.read_text(encoding="utf-8")) if "://" not in link]
-    missing = [link for link in links if not (document.parent / link).exists()]
+    paths = {link: (document.parent / link).resolve() for link in links}
+    missing = [link for link, path in paths.items() if path not in MADE and not path.exists()]
     assert missing == []
 
 

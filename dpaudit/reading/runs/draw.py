@@ -331,8 +331,10 @@ def as_value(domain: Active, drawn: Drawn, like: Any = None) -> Any:
         codes[drawn.places] = inverse
         options = list(known)
         return options[0] if len(options) == 1 else Alternatives(codes, options)
-    array = np.zeros((domain.count, *values.shape[1:]), values.dtype)
-    array[drawn.places] = values
+    array = values  # which nobody writes into
+    if len(values) < domain.count:
+        array = np.zeros((domain.count, *values.shape[1:]), values.dtype)
+        array[drawn.places] = values
     if values.ndim == 1 and values.dtype.kind in "iu" and values.dtype != np.int64:
         return joins.packed(list(values), drawn.places, domain.count)
     found = Numbers(array, drawn.python)

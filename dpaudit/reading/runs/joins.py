@@ -191,15 +191,11 @@ def packed(results: list[Any], runs: Array, count: int) -> Any:
         one = _packed_alike(kind, results, runs, count)
         if one is not None:
             return one
-    known: dict[Any, int] = {}
-    values: list[Any] = []
-    found = np.empty(len(results), dtype=np.int32)
-    for place, each in enumerate(results):
-        key = identity(each)
-        if key not in known:
-            known[key] = len(values)
-            values.append(wrapped(each))
-        found[place] = known[key]
+    keys = results if kinds == {str} else list(map(identity, results))
+    known = dict(zip(keys, results, strict=True))
+    place = {key: code for code, key in enumerate(known)}
+    found = np.fromiter(map(place.__getitem__, keys), np.int32, len(keys))
+    values = list(map(wrapped, known.values()))
     if len(values) == 1:
         return values[0]
     codes = np.zeros(count, dtype=np.int32)
