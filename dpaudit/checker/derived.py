@@ -42,6 +42,8 @@ MOST_PATHS = 20_000
 MOST_KINDS = 20_000  # that the releases of a path tell apart, of rows of one origin
 _MOST_DEAREST = 5_000  # prices of which none is at least another
 _STEPS_OF_CURVE = 50_000  # that one conversion of Gaussian noise counts for
+ROUNDED = Fraction(1, 10**9)
+"""By how much the bounds of two certificates may differ that round at other places, relatively."""
 _DISCRETE = ("discrete_laplace", "discrete_gaussian")
 _SPECIAL = {
     ("ball 1", "laplace"),
@@ -363,16 +365,34 @@ class Derivation:
         of = self.numbers.of[self.releases[release].number]
         return 2 if of.special else of.size
 
-    def alone(self, release: int, notion: str, delta: Fraction) -> Amount:
-        """Return what a release costs by itself: of whole data, once, for a group of one."""
-        worst: list[Amount] = [Fraction(0)] * RULES
-        for price in self._prices(release):
-            found = by_rules(price, notion, delta, alone=True)
-            worst = [larger(one, more) for one, more in zip(worst, found, strict=True)]
-        return min((each for each in worst if each is not None), default=None)
-
     def _prices(self, release: int) -> list[Price]:
         return [self._price(release, moved) for moved in self._moved([release])]
+
+
+def unlike(one: Mapping[str, Any], shown: Any, other: Mapping[str, Any], derived: Any) -> str:
+    """Say what a certificate of releases and the one that derives them say differently; empty if nothing.
+
+    Args:
+        one, other: the certificates, of version 1 and 2.
+        shown, derived: what the checker says that they prove.
+    """
+    if other.get("kind") != "releases" or other.get("version") != 2:
+        return "what a record adds is derived by a certificate of version 2 of releases"
+    if any(one[name] != other[name] for name in ("mechanism", "scope", "notion", "delta")):
+        return "what a record adds is derived for another program, scope or claim"
+    if abs(derived.bound - shown.bound) > shown.bound * ROUNDED:
+        return f"what a record adds shows {derived.statement}, and the releases show {shown.statement}"
+    first, second = map(_laws_of_paths, (one, other))
+    if first != second or len({*map(tuple, other["paths"])}) < len(other["paths"]):
+        return "what a record adds is derived for other releases, or other paths"
+    lines = [{each["line"] for each in given["releases"]} for given in (one, other)]
+    return "" if lines[0] <= lines[1] else "what a record adds is derived for releases on other lines"
+
+
+def _laws_of_paths(given: Mapping[str, Any]) -> set[tuple[str, ...]]:
+    """Return the laws of noise on each path."""
+    laws = [f"{each['law']} {each['scale']} {each['times']} {each['details']}" for each in given["releases"]]
+    return {tuple(sorted({laws[place] for place in path})) for path in given["paths"]}
 
 
 def _times(adds: Moves, times: int, exact: bool) -> Moves:

@@ -20,6 +20,7 @@ from typing import Any
 
 from dpaudit.checker import Checked, check_certificate, check_text
 from dpaudit.checker.bounds import METHODS, PURE, Hits, Notion, TooLongError, second_bound
+from dpaudit.checker.derived import unlike
 from dpaudit.checker.prices import notion_at
 from dpaudit.checker.reading import CertificateError
 
@@ -283,6 +284,10 @@ def _checked(record: Record) -> Iterator[Finding]:
             proved = check_certificate(certificate)
             wrong = _untied(record, proved)
             yield Finding("certificate", not wrong, wrong or f"{proved.statement}: {' '.join(proved.sentences)}")
+            if (given := record["proof"].get("derived")) is not None:
+                derived = check_certificate(given)
+                wrong = unlike(certificate, proved, given, derived)
+                yield Finding("certificate", not wrong, wrong or f"{derived.statement}: {' '.join(derived.sentences)}")
         except CertificateError as error:
             yield Finding("certificate", False, str(error))
     yield from _verdict(record, claim, bounds, proved)

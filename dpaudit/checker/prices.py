@@ -267,13 +267,22 @@ class Accounted:
 def by_account(
     account: object, listed: Iterable[Accounted], samples: Sequence[Sample], delta: Fraction, *, is_replaced: bool
 ) -> Fraction:
-    """Return the ε of an account of the releases of the only path, each at the most that any kind of records moves it.
+    """Return the ε of an account of the releases of the only path; ``account`` is as the certificate has it."""
+    moved, epsilon, spent = farthest(listed, samples, is_replaced=is_replaced)
+    needed = events_of(moved)
+    if not needed or not spent < delta:
+        raise ForgedError("an account of releases that have no pairs of their own, or no δ left")
+    return epsilon + check_accounted(account, needed, delta - spent)
+
+
+def farthest(
+    listed: Iterable[Accounted], samples: Sequence[Sample], *, is_replaced: bool
+) -> tuple[list[Moved], Fraction, Fraction]:
+    """Return the releases of the only path, each at the most that any kind of records moves it; and ε and δ of others.
 
     Args:
-        account: as the certificate has it.
         listed: the releases.
         samples: that they are made of.
-        delta: the δ that there is.
         is_replaced: whether one record is replaced by another.
     """
     moved, epsilon, spent = [], Fraction(0), Fraction(0)
@@ -296,10 +305,7 @@ def by_account(
             moved.append(
                 Moved(noise.law, times, each, number, far=(most,) if alone else (), epsilon=0 * most if alone else most)
             )
-    needed = events_of(moved)
-    if not needed or not spent < delta:
-        raise ForgedError("an account of releases that have no pairs of their own, or no δ left")
-    return epsilon + check_accounted(account, needed, delta - spent)
+    return moved, epsilon, spent
 
 
 # --- laws: the price of one release, whose numbers move within these intervals -------------------------------

@@ -28,7 +28,7 @@ from dpaudit.checker.prices import (
     read_sample,
 )
 from dpaudit.checker.reading import CertificateError, ForgedError, Steps, fields, items, whole
-from dpaudit.checker.records import Kind, Value, kinds_of, read_columns, read_value
+from dpaudit.checker.records import Column, Kind, Value, kinds_of, read_columns, read_value
 
 MOST_PATHS = 20_000
 RELATIONS = ("add-remove", "replace")
@@ -44,8 +44,7 @@ class Release:
     values: tuple[Value, ...]
 
 
-def check_releases(given: dict[str, Any], relation: str, group: int, steps: Steps) -> tuple[Fraction, list[str]]:
-    """Return the bound that the releases show, and what was checked; raises where something fails."""
+def _read(given: dict[str, Any], steps: Steps) -> tuple[list[Column], list[Sample], list[Release]]:
     columns = read_columns(given["columns"])
     samples = [
         read_sample(fields(each, {"rate", "times"}, f"sample {number}"), f"sample {number}")
@@ -55,6 +54,31 @@ def check_releases(given: dict[str, Any], relation: str, group: int, steps: Step
         _release(each, columns, len(samples), f"release {number}", steps)
         for number, each in enumerate(items(given["releases"], "releases", MOST_RELEASES))
     ]
+    return columns, samples, releases
+
+
+def accounted(given: dict[str, Any], relation: str) -> tuple[list[Accounted], list[Sample]]:
+    """Return the releases of the only path with their prices, and the samples that they are made of."""
+    steps = Steps()
+    columns, samples, releases = _read(given, steps)
+    (path,) = given["paths"]
+    return _accounted([(releases[place], times) for place, times in Counter(path).items()], columns, relation, steps), (
+        samples
+    )
+
+
+def _accounted(listed: Listed, columns: list[Column], relation: str, steps: Steps) -> list[Accounted]:
+    kinds = kinds_of(set().union(*(value.tests() for one, _ in listed for value in one.values)), columns, steps)
+    pairs = [(added, removed) for added in kinds for removed in (kinds if relation == "replace" else [None])]
+    return [
+        Accounted(each.noise, times, len(each.values), [_price(each, *pair) for pair in pairs])
+        for each, times in listed
+    ]
+
+
+def check_releases(given: dict[str, Any], relation: str, group: int, steps: Steps) -> tuple[Fraction, list[str]]:
+    """Return the bound that the releases show, and what was checked; raises where something fails."""
+    columns, samples, releases = _read(given, steps)
     notion, delta = read_notion(given, group)
     paths = items(given["paths"], "paths", MOST_PATHS, 1)
     alone, most_kinds = len(paths) == 1, 0
@@ -75,13 +99,8 @@ def check_releases(given: dict[str, Any], relation: str, group: int, steps: Step
     if "account" in given:
         if not delta or not alone:
             raise CertificateError("an account is one of ε at a δ above 0, of releases on one path")
-        pairs = [(added, removed) for added in kinds for removed in (kinds if relation == "replace" else [None])]
-        accounted = [
-            Accounted(each.noise, times, len(each.values), [_price(each, *pair) for pair in pairs])
-            for each, times in listed
-        ]
-        is_replaced = relation == "replace"
-        worst.append(by_account(given["account"], accounted, samples, delta, is_replaced=is_replaced))
+        priced = _accounted(listed, columns, relation, steps)
+        worst.append(by_account(given["account"], priced, samples, delta, is_replaced=relation == "replace"))
     known = [each for each in worst if each is not None]
     if not known:
         raise ForgedError(f"its releases show no finite bound of {notion}")

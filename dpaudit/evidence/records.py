@@ -473,11 +473,20 @@ class Proof(Record, frozen=True):
     given: tuple[str, ...] = ()
     # of how many numbers a bound of the same kind would be more than the claim, the least that was found; None for none
     exceeds_at: int | None = None
+    # the same bound computed from the columns on, as a certificate of version 2; None where none was written
+    derived: dict[str, Any] | None = None
 
     @property
     def granted(self) -> str:
-        """What stands behind the word of a verdict that rests on statements; empty without any."""
-        return f"given that {' and '.join(self.given)}" if self.given else ""
+        """What stands behind the word of a verdict that rests on statements, or on libraries; empty without any."""
+        computed = self.computed if len(self.computed) <= 2 else (*self.computed[:2], f"{len(self.computed) - 2} more")
+        stated = (*self.given, *computed)
+        return f"given that {' and '.join(stated)}" if stated else ""
+
+    @property
+    def computed(self) -> tuple[str, ...]:
+        """What libraries compute of a record, and nobody computed again."""
+        return computed_of(self.derived)
 
     @property
     def is_refuted(self) -> bool:
@@ -490,6 +499,13 @@ class Proof(Record, frozen=True):
         """Whether a bound was found, and the checker did not accept its certificate."""
         ends = () if self.comparison is None else self.comparison.open_ends
         return bool(ends) and ends[0].startswith(NOT_ACCEPTED)
+
+
+def computed_of(derived: dict[str, Any] | None) -> tuple[str, ...]:
+    """Return what a certificate of version 2 takes for granted of libraries."""
+    listed = [] if derived is None else derived.get("expressions", [])
+    tables = [each for each in listed if isinstance(each, dict) and each.get("op") == "table"]
+    return tuple(dict.fromkeys(f"{each.get('by')} computes {each.get('what')}" for each in tables))
 
 
 class Counterexample(Record, frozen=True):

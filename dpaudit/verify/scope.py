@@ -50,7 +50,11 @@ class Scope:
 
 
 def scope_of_records(
-    relation: Relation, parameters: Mapping[str, str], whole: Sequence[str] = (), given: Sequence[str] = ()
+    relation: Relation,
+    parameters: Mapping[str, str],
+    whole: Sequence[str] = (),
+    given: Sequence[str] = (),
+    computed: Sequence[str] = (),
 ) -> str:
     """Say what a bound for records holds for.
 
@@ -59,13 +63,15 @@ def scope_of_records(
         parameters: of the function, as texts.
         whole: columns whose range is read as whole numbers.
         given: what is taken for granted of lines that are not read.
+        computed: what is taken for granted of libraries.
     """
     listed = ", ".join(f"{name} = {value}" for name, value in parameters.items())
     told = "data frames of any length over the declared domain"
     if whole:
         told += f" with whole numbers in {', '.join(map(repr, whole))}"
     told = f"{told}, under {relation}" + (f", with {listed}" if listed else "")
-    return told + "".join(f", given that {each} and does nothing else" for each in given)
+    told += "".join(f", given that {each} and does nothing else" for each in given)
+    return told + (f", given that {' and '.join(computed)}" if computed else "")
 
 
 def as_text(value: Any) -> str:

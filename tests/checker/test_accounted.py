@@ -41,7 +41,7 @@ def certified(program, *, replace=False):
         read, found[0], name="release", source="", relation=relation,
         parameters={}, notion="epsilon", delta=DELTA, account=found[1],
     )  # fmt: skip
-    return found[0], made, price(read, replace=replace, group=1, notion="epsilon", delta=DELTA).bound
+    return found[0], made, price(read, replace=replace, group=1, notion="epsilon", delta=DELTA)
 
 
 @pytest.mark.slow

@@ -130,12 +130,270 @@ def of_gauss(df):
     return noisy[noisy > 20].sort_index()
 
 
-RIGHT = [of_numpy, of_a_generator, of_scipy, of_two_keys]
+def loop_of_groups(df):
+    counts = df.groupby("city").size()
+    out = {}
+    for city, n in counts.items():
+        noisy = n + np.random.laplace(0, 1.0)
+        if noisy > 20:
+            out[city] = round(noisy, 1)
+    return out
+
+
+def loop_sorted_at_the_end(df):
+    counts = df["city"].value_counts()
+    kept = {}
+    for city, n in counts.items():
+        noisy = n + np.random.laplace(0, 1.0)
+        if noisy > 20:
+            kept[city] = noisy
+    return dict(sorted(kept.items()))
+
+
+def loop_that_goes_on(df):
+    rng = np.random.default_rng()
+    kept = []
+    for city, n in df["city"].value_counts().sort_index().items():
+        noisy = n + rng.laplace(scale=1.0)
+        if noisy < 20:
+            continue
+        kept.append({"city": city, "n": max(0, round(noisy))})
+    return kept
+
+
+def loop_of_sorted_pairs(df):
+    kept = {}
+    for city, n in df["city"].value_counts().items():
+        if n + np.random.laplace(0, 1.0) > 20:
+            kept[city] = True
+    return sorted(kept.items())
+
+
+def loop_of_two_keys(df):
+    out = {}
+    for (city, kind), n in df.groupby(["city", "kind"]).size().items():
+        noisy = n + np.random.laplace(0, 1.0)
+        if noisy >= 20:
+            out[(city, kind)] = noisy
+    return out
+
+
+def loop_with_other_keys(df):
+    out: dict[str, float] = {}
+    for city, n in df["city"].value_counts().sort_index().items():
+        noisy = n + np.random.laplace(0, 1.0)
+        if noisy >= 20:
+            out[f"{city}"] = noisy
+    return out
+
+
+def loop_in_order_of_counts(df):
+    kept = {}
+    for city, n in df["city"].value_counts().items():
+        noisy = n + np.random.laplace(0, 1.0)
+        if noisy > 20:
+            kept[city] = noisy
+    return kept
+
+
+def loop_that_keeps_counts(df):
+    kept = {}
+    for city, n in df.groupby("city").size().items():
+        noisy = n + np.random.laplace(0, 1.0)
+        if noisy > 20:
+            kept[city] = n
+    return kept
+
+
+def loop_of_one_draw(df):
+    z = np.random.laplace(0, 1.0)
+    kept = {}
+    for city, n in df.groupby("city").size().items():
+        if n + z > 20:
+            kept[city] = 1
+    return kept
+
+
+def loop_that_counts_keys(df):
+    kept = {}
+    seen = []
+    for city, n in df.groupby("city").size().items():
+        seen.append(1)
+        noisy = n + np.random.laplace(0, 1.0)
+        if noisy > 20:
+            kept[city] = noisy
+    return kept, len(seen)
+
+
+def loop_under_two_names(df):
+    kept = {}
+    alias = kept
+    for city, n in df["city"].value_counts().items():
+        noisy = n + np.random.laplace(0, 1.0)
+        if noisy > 20:
+            kept[city] = noisy
+    return alias
+
+
+def loop_with_a_last_key(df):
+    kept = {}
+    last = None
+    for city, n in df["city"].value_counts().items():
+        noisy = n + np.random.laplace(0, 1.0)
+        if noisy > 20:
+            last = city
+            kept[city] = noisy
+    return last
+
+
+def loop_that_looks_at_keys(df):
+    kept = {}
+    for city, n in df.groupby("city").size().items():
+        noisy = n + np.random.laplace(0, 1.0)
+        if noisy > 20 or city == "a":
+            kept[city] = noisy
+    return kept
+
+
+def loop_of_those_below(df):
+    kept = {}
+    for city, n in df.groupby("city").size().items():
+        noisy = n + np.random.laplace(0, 1.0)
+        if noisy <= 20:
+            kept[city] = noisy
+    return kept
+
+
+def loop_into_an_older_list(df):
+    kept = {"a": []}
+    for city, n in df.groupby("city").size().items():
+        noisy = n + np.random.laplace(0, 1.0)
+        if noisy > 20:
+            kept["a"].append(city)
+    return kept
+
+
+def loop_sorted_by_counts(df):
+    kept = []
+    for city, n in df["city"].value_counts().items():
+        noisy = n + np.random.laplace(0, 1.0)
+        if noisy > 20:
+            kept.append((round(noisy), city))
+    return sorted(kept)
+
+
+def loop_sorted_by_a_function(df):
+    kept = {}
+    for city, n in df["city"].value_counts().items():
+        noisy = n + np.random.laplace(0, 1.0)
+        if noisy > 20:
+            kept[city] = round(noisy)
+    return sorted(kept.items(), key=lambda kv: kv[1])
+
+
+def loop_over_sums(df):
+    kept = {}
+    for city, s in df.groupby("city")["age"].sum().items():
+        noisy = s + np.random.laplace(0, 1.0)
+        if noisy > 20:
+            kept[city] = noisy
+    return kept
+
+
+def loop_unsorted(df):
+    kept = {}
+    for city, n in df.groupby("city", sort=False).size().items():
+        noisy = n + np.random.laplace(0, 1.0)
+        if noisy > 20:
+            kept[city] = noisy
+    return kept
+
+
+def loop_with_two_draws(df):
+    kept = {}
+    for city, n in df.groupby("city").size().items():
+        noisy = n + np.random.laplace(0, 1.0)
+        if noisy > 20:
+            kept[city] = n + np.random.laplace(0, 1.0)
+    return kept
+
+
+def loop_with_two_thresholds(df):
+    kept = {}
+    for city, n in df.groupby("city").size().items():
+        noisy = n + np.random.laplace(0, 1.0)
+        if noisy > 20:
+            kept[city] = noisy
+        elif noisy > 5:
+            kept[city] = 0.0
+    return kept
+
+
+def loop_that_prints(df):
+    kept = {}
+    for city, n in df.groupby("city").size().items():
+        print(city)
+        if n + np.random.laplace(0, 1.0) > 20:
+            kept[city] = True
+    return kept
+
+
+def loop_within_a_loop(df):
+    kept = {}
+    for _ in range(2):
+        for city, n in df.groupby("city").size().items():
+            if n + np.random.laplace(0, 1.0) > 20:
+                kept[city] = True
+    return kept
+
+
+RIGHT = [
+    of_numpy,
+    of_a_generator,
+    of_scipy,
+    of_two_keys,
+    loop_of_groups,
+    loop_sorted_at_the_end,
+    loop_that_goes_on,
+    loop_of_sorted_pairs,
+    loop_of_two_keys,
+    loop_with_other_keys,
+]
 WRONG = [
-    levels, levels_of_a_program, order, used_twice, below, without_threshold, of_other_keys, how_many, off_centre,
-    of_several_scales, seeded, as_many_uniform, as_many_logistic, as_many_by_rand,
-    as_many_by_a_shape, of_gauss,
-]  # fmt: skip
+    levels,
+    levels_of_a_program,
+    order,
+    used_twice,
+    below,
+    without_threshold,
+    of_other_keys,
+    how_many,
+    off_centre,
+    of_several_scales,
+    seeded,
+    as_many_uniform,
+    as_many_logistic,
+    as_many_by_rand,
+    as_many_by_a_shape,
+    of_gauss,
+    loop_in_order_of_counts,
+    loop_that_keeps_counts,
+    loop_of_one_draw,
+    loop_that_counts_keys,
+    loop_under_two_names,
+    loop_with_a_last_key,
+    loop_that_looks_at_keys,
+    loop_of_those_below,
+    loop_into_an_older_list,
+    loop_sorted_by_counts,
+    loop_sorted_by_a_function,
+    loop_over_sums,
+    loop_unsorted,
+    loop_with_two_draws,
+    loop_with_two_thresholds,
+    loop_that_prints,
+    loop_within_a_loop,
+]
 
 
 def proved(function):

@@ -163,7 +163,7 @@ def test_a_record_moves_a_value_as_far_as_is_read_and_no_farther(name, kind):
     assert reading.refused == ()
     releases = as_releases(reading)
     assert second_net(made, {}, relation, reading, releases).disagreement is None
-    bound = float(price(releases, replace=kind == "replace", group=1, notion="epsilon").bound)
+    bound = float(price(releases, replace=kind == "replace", group=1, notion="epsilon"))
     most = 0.0
     for pair in pairs(kind):
         one, other = (np.atleast_1d(np.asarray(operation(frame), dtype=float)) for frame in pair)

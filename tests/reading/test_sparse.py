@@ -19,8 +19,7 @@ from dpaudit.checker import CertificateError, check_certificate
 from dpaudit.checker.prices import LAWS as CHECKED
 from dpaudit.checker.prices import Noise
 from dpaudit.verify.releases import derive
-from dpaudit.verify.releases.movement import RefusedError, Release
-from dpaudit.verify.releases.prices import priced_alone
+from dpaudit.verify.releases.movement import RefusedError
 
 pytest.importorskip("pandas")
 EDGES, CITIES = (20, 30, 40, 50, 60), ("a", "b", "c")
@@ -129,10 +128,9 @@ def test_no_neighbours_lose_more_than_the_price(seed):
     ends = [sorted(map(float, rng.integers(-1, 2, 2))) for _ in range(many)]
     moves = [(Fraction(low), Fraction(high)) for low, high in ends]
     details = (("above", Fraction(above)), ("noise", Fraction(noise)))
-    release = Release("above_threshold", Fraction(scale), (), None, 1, "", details)
-    price = priced_alone(release, moves)[0]
-    told = Noise("above_threshold", Fraction(scale), None, 1, details)
-    assert CHECKED["above_threshold"](told, moves, False).epsilon == price
+    price = CHECKED["above_threshold"](
+        Noise("above_threshold", Fraction(scale), None, 1, details), moves, False
+    ).epsilon
     for _ in range(12):
         apart = rng.normal(0, 3, many)
         moved = [each + rng.choice(end) for each, end in zip(apart, ends, strict=True)]
@@ -143,9 +141,9 @@ def test_no_neighbours_lose_more_than_the_price(seed):
 def test_the_price_is_reached_where_all_are_far_below_and_one_is_above():
     """Numbers below rise, the one above does not: in the limit that is t/scale + t/noise."""
     details = (("above", Fraction(1)), ("noise", Fraction(4)))
-    release = Release("above_threshold", Fraction(2), (), None, 1, "", details)
+    told = Noise("above_threshold", Fraction(2), None, 1, details)
     up, still = (Fraction(1), Fraction(1)), (Fraction(0), Fraction(0))
-    assert priced_alone(release, [up] * 9 + [still])[0] == Fraction(3, 4)
+    assert CHECKED["above_threshold"](told, [up] * 9 + [still], False).epsilon == Fraction(3, 4)
     apart, moved = [8.0] * 60 + [-30.0], [9.0] * 60 + [-30.0]
     lost = abs(math.log(chance(apart, 1, 2.0, 4.0) / chance(moved, 1, 2.0, 4.0)))
     assert 0.7 < lost <= 0.75 + 1e-9

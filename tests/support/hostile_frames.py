@@ -44,7 +44,7 @@ def bound(program, relation="add-remove", **parameters):
     if reading.refused:
         return "; ".join(map(str, reading.refused))
     try:
-        return price(as_releases(reading), replace=which.kind == "replace", group=1, notion="epsilon").bound
+        return price(as_releases(reading), replace=which.kind == "replace", group=1, notion="epsilon")
     except RefusedError as why:
         return str(why)
 

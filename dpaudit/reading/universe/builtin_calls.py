@@ -13,6 +13,7 @@ from dpaudit.reading.universe import column_methods, records
 from dpaudit.reading.universe.base import Base, naturally
 from dpaudit.reading.universe.columns import Column, plain
 from dpaudit.reading.universe.frames import Frame, column_sum
+from dpaudit.reading.universe.key_loops import Unsorted
 from dpaudit.reading.universe.lessons import refuse_form
 from dpaudit.reading.universe.noise import Draw, Perturbed, largest
 from dpaudit.reading.universe.numbers import Number, among
@@ -52,9 +53,7 @@ class Builtins(Base):
             found = column_sum(values)
             kind = plain(values.low).dtype.kind
             kinds = {"i": {"int"}, "b": {"int"}, "f": {"int", "float"}}[kind]
-            return found.like(
-                found.low,
-                found.high,
+            return found.same(
                 kinds=frozenset(kinds if values.is_series or values.is_stable else kinds | {"np.float64", "np.int64"}),
             )
         for each in self.iterate(values):
@@ -170,6 +169,8 @@ class Builtins(Base):
 
     def b_sorted(self, values: Any, *, key: Any = None, reverse: Any = False) -> Any:
         """``sorted``."""
+        if isinstance(values, Unsorted) and key is None and sort_of(reverse) == PUBLIC:
+            return values.sorted()
         if isinstance(values, Private):
             refuse("sorted() of private values", NOISE_FIRST)
         if isinstance(values, Token) and items(values) is None:

@@ -187,7 +187,7 @@ class Calls(Operators):
             return self._maker(function, args, keywords)
         source = source_of(function)
         if source is not None:
-            if self.state.record:
+            if self.state.record and self.state.of_key is None:
                 refuse("a draw for each record", "noise on the sum, or a sample: df[np.random.random(len(df)) < 0.1]")
             self._not_seeded(source)
             return drawn(source, args, keywords)
@@ -393,7 +393,7 @@ class Calls(Operators):
         is_series = function is pd.Series and len(args) == 1 and type(given) is dict and not keywords and given
         if is_series and all(isinstance(each, Number) and not each.shape for each in given.values()):
             found = stacked(given.values())
-            return found.like(found.low, found.high, labels=pd.Index(list(given)))
+            return found.same(labels=pd.Index(list(given)))
         return refuse("a table of private values", "noise on each of them first")
 
     def _with_signature(

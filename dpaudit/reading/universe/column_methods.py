@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpaudit.reading.universe import numbers, records
-from dpaudit.reading.universe.columns import CASTS, Column, plain
+from dpaudit.reading.universe import numbers, records, steps
+from dpaudit.reading.universe.columns import CASTS, Column, plain, steps_of
 from dpaudit.reading.universe.frames import Frame, Selection, column_sum, current_domain, row_sum
 from dpaudit.reading.universe.groups import Keyed
 from dpaudit.reading.universe.keys import HowMany
@@ -46,7 +46,7 @@ def c_isin(x: Column, values: Any) -> Column:
     """``isin(list)``."""
     if isinstance(values, Private | Token):
         refuse("isin of values that are not public", "a list of constants")
-    return x.apply("isin", lambda v, a: v.isin(a), list(values))
+    return x.apply("isin", lambda v, a: v.isin(a), list(values), made=steps.is_in(x.step(), list(values)))
 
 
 def c_isna(x: Column) -> Column:
@@ -61,7 +61,11 @@ def c_notna(x: Column) -> Column:
 
 def c_between(x: Column, left: Any, right: Any, inclusive: str = "both") -> Column:
     """``between(low, high)``."""
-    return x.apply("between", lambda v, a, b: v.between(a, b, inclusive=inclusive), left, right)
+    if any(isinstance(each, Column) for each in (left, right)):
+        made = None
+    else:
+        made = steps.between(x.step(), left, right, inclusive)
+    return x.apply("between", lambda v, a, b: v.between(a, b, inclusive=inclusive), left, right, made=made)
 
 
 def c_astype(x: Column, dtype: Any) -> Column:
@@ -76,16 +80,27 @@ def c_astype(x: Column, dtype: Any) -> Column:
             dtype in (str, "str")
             and (
                 pd.isna(plain(x.low)).any()
-                or (plain(x.low).dtype.kind in "fO" and not isinstance(x.low.dtype, pd.StringDtype))
+                or (
+                    plain(x.low).dtype.kind in "fO"
+                    and not isinstance(x.low.dtype, pd.StringDtype)
+                    and not _is_of_texts(x)
+                )
             )
         ):
             refuse("texts of values that cannot be listed, or may be missing", "comparisons of numbers")
         if isinstance(dtype, pd.CategoricalDtype) and (dtype.categories is None or not x.is_series):
             refuse("categories that are those of the data", "pd.CategoricalDtype([…])")
         return x.apply("astype", lambda v: v.astype(dtype))
-    found = x.apply("astype", lambda v: v.astype(kind))
+    whole = plain(x.low).dtype.kind in "iub"
+    found = x.apply("astype", lambda v: v.astype(kind), made=steps.cast(x.step(), kind, whole))
     found.is_stable = True
     return found
+
+
+def _is_of_texts(x: Column) -> bool:
+    """Whether a column is one of categories that are texts, as pd.cut with labels gives."""
+    categories = getattr(x.low.dtype, "categories", None)
+    return categories is not None and all(isinstance(each, str) for each in categories)
 
 
 def c_where(x: Column, cond: Any, other: Any = np.nan) -> Column:
@@ -113,12 +128,13 @@ def _chosen(x: Column, cond: Column, yes: Any, no: Any) -> Column:
         cond,
         no if yes is x else yes,
         dtype_hangs=True,
+        made=steps.operation("where", cond.step(), steps_of(yes, no)),
     )
 
 
 def c_round(x: Column, decimals: int = 0) -> Column:
     """``round(decimals)``."""
-    return x.apply("round", lambda v: v.round(decimals))
+    return x.apply("round", lambda v: v.round(decimals), made=steps.operation("round", x.step(), (decimals,)))
 
 
 def c_abs(x: Column) -> Column:
@@ -140,7 +156,7 @@ def c_to_numpy(x: Column, dtype: Any = None) -> Column:
     if not x.is_series:
         return x
     low = x.low.to_numpy()
-    found = Column(x.rows, x.space, low, low if x.is_exact else x.high.to_numpy(), x.source)
+    found = Column(x.rows, x.space, low, low if x.is_exact else x.high.to_numpy(), x.source, made=x.made, what=x.what)
     found.chain = x.chain
     return found
 
@@ -152,7 +168,7 @@ def c_map(x: Column, arg: Any) -> Column:
     if type(arg) is dict:
         if not x.is_exact:
             refuse("map of values that cannot be listed", "the values that are possible, in the domain")
-        return x.apply("map", lambda v: v.map(arg), dtype_hangs=True)
+        return x.apply("map", lambda v: v.map(arg), dtype_hangs=True, made=steps.looked_up(x.step(), arg))
     if isinstance(arg, pd.Series) and x.is_exact:
         return x.apply("map", lambda v: v.map(arg), dtype_hangs=True)
     if callable(arg):
@@ -264,6 +280,7 @@ def c_nunique(x: Column) -> Number:
             x.rows.sample,
             is_whole=True,
             kinds=frozenset(("int",)),
+            terms=steps.of_persons(x.rows.made, 0.0, 1.0),
         )
         return one
     ones = np.ones(len(x.space))
@@ -285,7 +302,7 @@ def c_value_counts(x: Column, *, sort: bool = True, dropna: bool = True) -> Any:
     if dropna is not True:
         refuse("value_counts(dropna=False)", ".fillna(label).value_counts()")
     ones = np.ones(len(x.space), "int64")
-    found = Keyed([x], {"count": x.with_values(x.space, ones)}, "count")
+    found = Keyed([x], {"count": x.with_values(x.space, ones, made=steps.constant(1))}, "count")
     categories = getattr(getattr(x.low, "dtype", None), "categories", None)
     if categories is not None and sort is False:
         return found.m_reindex(

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from dpaudit.reading.universe import steps
 from dpaudit.reading.universe.cells import Space
 from dpaudit.reading.universe.lessons import refuse_by_name, refuse_raising
 from dpaudit.reading.universe.released import Token
@@ -84,16 +85,17 @@ class Rows(Private):
         order: rows in another order, or under other labels, line up with no others.
         has_all: whether these are all rows of the data: then there are none only where there are no data.
         distinct: columns of the data in which two rows of one person differ; None where they may be alike.
+        made: how they were chosen; None where no word fits.
     """
 
-    __slots__ = ("distinct", "has_all", "order", "sample", "selection", "space")
+    __slots__ = ("distinct", "has_all", "made", "order", "sample", "selection", "space")
     noun = "index of private rows"
 
     def __init__(
         self, space: Space, selection: Any, sample: Any = None, order: int = 0, *, has_all: bool = False,
-        distinct: frozenset[str] | None = None,
+        distinct: frozenset[str] | None = None, made: steps.Step | None = None,
     ) -> None:  # fmt: skip
-        self.distinct = distinct
+        self.distinct, self.made = distinct, made
         self.space, self.selection, self.sample, self.order, self.has_all = space, selection, sample, order, has_all
 
     def same(self, other: Any) -> bool:
@@ -106,9 +108,12 @@ class Rows(Private):
             and self.space.same(other.space)
         )
 
-    def kept(self, space: Space) -> Rows:
-        """Return those of some kinds."""
-        return Rows(space, self.selection, self.sample, self.order, distinct=self.distinct)
+    def kept(self, space: Space, mask: Column | None = None) -> Rows:
+        """Return those of some kinds: those for which a mask holds, or others that are told apart."""
+        all_of = np.ones(len(space), bool)
+        how = steps.table(space, all_of, all_of, "which rows are kept, by") if mask is None else mask.step()
+        made = None if self.made is None or how is None else steps.Step("kept", (self.made, how))
+        return Rows(space, self.selection, self.sample, self.order, distinct=self.distinct, made=made)
 
 
 class Column(Private):
@@ -121,16 +126,19 @@ class Column(Private):
         source: the name of the column of the data that this is; "" for anything computed.
         chain: for what is computed of one such column and rises or falls on every cell: its name, and the computation.
         is_stable: whether its type is the same whatever records there are, also without any.
+        made: how it was made; None where no word fits, or nobody asked yet.
+        what: was done last, for people.
     """
 
-    __slots__ = ("chain", "high", "is_stable", "low", "rows", "source", "space")
+    __slots__ = ("chain", "high", "is_stable", "low", "made", "rows", "source", "space", "what")
     noun = "private column"
 
     def __init__(
-        self, rows: Rows, space: Space, low: Any, high: Any, source: str = "", *, is_stable: bool = True
-    ) -> None:
+        self, rows: Rows, space: Space, low: Any, high: Any, source: str = "", *, is_stable: bool = True,
+        made: steps.Step | None = None, what: str = "",
+    ) -> None:  # fmt: skip
         self.rows, self.space, self.low, self.high = rows, space, low, high
-        self.source, self.is_stable = source, is_stable
+        self.source, self.is_stable, self.made, self.what = source, is_stable, made, what
         self.chain: tuple[str, Callable[[Any], Any]] | None = (source, _itself) if source else None
 
     @property
@@ -153,18 +161,26 @@ class Column(Private):
         """Whether it says of each record whether something holds."""
         return self.is_exact and np.ndim(self.low) == 1 and plain(self.low).dtype == bool
 
-    def with_values(self, space: Space, low: Any, high: Any = None, *, is_stable: bool = True) -> Column:
+    def step(self) -> steps.Step | None:
+        """Return how it was made: where no word fits, the table of what a library computed for every kind."""
+        if self.made is None and not self.width:
+            self.made = steps.table(self.space, self.low, self.high, self.what or "a value of")
+        return self.made
+
+    def with_values(
+        self, space: Space, low: Any, high: Any = None, *, is_stable: bool = True, made: steps.Step | None = None
+    ) -> Column:
         """Return other values of the same rows."""
         if high is not None and high is not low and bool(np.all(same(low, high))):
             high = None
-        return Column(self.rows, space, low, low if high is None else high, is_stable=is_stable)
+        return Column(self.rows, space, low, low if high is None else high, is_stable=is_stable, made=made)
 
     def on(self, rows: Rows) -> Column:
         """Return the values on fewer rows."""
         space, mine, _ = self.space.join(rows.space)
         low = taken(self.low, mine)
         high = low if self.is_exact else taken(self.high, mine)
-        found = Column(rows, space, low, high, self.source, is_stable=self.is_stable)
+        found = Column(rows, space, low, high, self.source, is_stable=self.is_stable, made=self.made, what=self.what)
         found.chain = self.chain
         return found
 
@@ -172,7 +188,7 @@ class Column(Private):
         """Return one value for all records."""
         array = np.full(len(self.space), value)
         low = pd.Series(array) if self.is_series else array
-        return Column(self.rows, self.space, low, low)
+        return Column(self.rows, self.space, low, low, made=steps.constant(value))
 
     def refuse_others(self, name: str) -> NoReturn:
         """Refuse what looks at other records."""
@@ -180,8 +196,18 @@ class Column(Private):
 
     # --- what treats each record by itself ----------------------------------------------------------------
 
-    def apply(self, name: str, function: Callable[..., Any], *others: Any, dtype_hangs: bool = False) -> Column:
-        """Return function(values, *others), done by the library for every kind."""
+    def apply(
+        self, name: str, function: Callable[..., Any], *others: Any, dtype_hangs: bool = False,
+        made: steps.Step | None = None,
+    ) -> Column:  # fmt: skip
+        """Return function(values, *others), done for every kind; ``made`` is its step by another name."""
+        found = self._applied(name, function, *others, dtype_hangs=dtype_hangs)
+        if made is None and not found.width:
+            made = steps.operation(name, self.step(), steps_of(*others))
+        found.made, found.what = made, f"{name} of"
+        return found
+
+    def _applied(self, name: str, function: Callable[..., Any], *others: Any, dtype_hangs: bool) -> Column:
         columns = [self, *(each for each in others if isinstance(each, Column))]
         for each in columns:
             if not each.rows.same(self.rows):
@@ -379,7 +405,12 @@ class Column(Private):
 
     def kept(self, mask: Column) -> Column:
         """Return the values of the rows for which a mask holds."""
-        return self.on(self.rows.kept(self.where_true(mask)))
+        return self.on(self.rows.kept(self.where_true(mask), mask))
+
+
+def steps_of(*values: Any) -> list[Any]:
+    """Return the steps of columns, and constants as they are."""
+    return [each.step() if isinstance(each, Column) else each for each in values]
 
 
 def _itself(values: Any) -> Any:

@@ -22,7 +22,7 @@ import pandas as pd
 from dpaudit.reading import dispatch
 from dpaudit.reading.callbacks import Iterating
 from dpaudit.reading.python import CONVERSIONS, IN_PLACE, OPERATION
-from dpaudit.reading.universe import assumed, calls, records, sparse
+from dpaudit.reading.universe import assumed, calls, key_loops, records, sparse
 from dpaudit.reading.universe.base import Bound, hook, naturally
 from dpaudit.reading.universe.columns import Column
 from dpaudit.reading.universe.frames import Frame
@@ -99,6 +99,8 @@ class Universe(Parts):
 
     def loop(self, value: Any) -> Any:
         """What a loop goes through: records, or what Python goes through."""
+        if type(value) is key_loops.Loop:
+            return value
         try:
             found = records.records_of(value) if isinstance(value, Private) else None
         except RefusalError as why:
@@ -108,7 +110,7 @@ class Universe(Parts):
 
     def is_records(self, value: Any) -> bool:
         """Whether a loop goes through private records."""
-        return type(value) is Records
+        return type(value) in (Records, key_loops.Loop)
 
     def bound(self, value: Callable[[], Any]) -> Any:
         """Return the value of a name, or `UNBOUND`."""
@@ -121,9 +123,11 @@ class Universe(Parts):
         """Whether a name has no value."""
         return type(value) is Unbound
 
-    def fold(self, through: Records, body: Callable[..., Any], *before: Any) -> Any:
-        """A loop over records."""
+    def fold(self, through: Any, body: Callable[..., Any], fresh: Sequence[bool], *before: Any) -> Any:
+        """A loop over records, or over keys of the data."""
         try:
+            if type(through) is key_loops.Loop:
+                return key_loops.looped(through, body, fresh, before)
             return records.folded(through, body, before)
         except RefusalError as why:
             self.state.note(Refused(line(), *why.args))
@@ -199,6 +203,8 @@ class Universe(Parts):
             if method is not None:
                 return self.truth(self.call(method, left)) == (name == "in_")
             return self._contains(left, right) if name == "in_" else self._negated(self._contains(left, right))
+        if self.state.of_key is not None and (outcome := key_loops.compared(name, left, right)) is not None:
+            return outcome
         if self.state.followed and (found := sparse.compared(self.state, name, left, right)) is not None:
             return found
         if name not in ("is_", "is_not"):
@@ -407,6 +413,8 @@ class Universe(Parts):
                 "record to the next cannot be followed",
                 "sum(FUNCTION(v) for v in x) + laplace(…)"
                 if isinstance(value, Column)
+                else key_loops.LOOP
+                if isinstance(value, key_loops.Loop)
                 else "[len(df[df[KEY] == v]) + laplace(…) for v in VALUES]",
             )
         if (

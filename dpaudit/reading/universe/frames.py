@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpaudit.reading.universe import numbers
+from dpaudit.reading.universe import numbers, steps
 from dpaudit.reading.universe.cells import Space, Universe
 from dpaudit.reading.universe.columns import Column, Rows, plain, taken
 from dpaudit.reading.universe.lessons import refuse_by_name, refuse_form
@@ -82,7 +82,8 @@ class Frame(Private):
         if found is None:
             axis = self.universe.axis(name)
             space = self.universe.whole((name,))
-            base = Column(self.universe.rows, space, axis.low.rename(name), axis.low, name)
+            made = steps.column(name, axis.low)
+            base = Column(self.universe.rows, space, axis.low.rename(name), axis.low, name, made=made)
             base.high = base.low if axis.is_exact else axis.high.rename(name)
             found = base
         if found.rows is not self.rows:
@@ -107,7 +108,7 @@ class Frame(Private):
             if not key.is_mask or not key.rows.same(self.rows):
                 refuse("a choice of rows by something that is no mask of these rows", "len(df[x > LIMIT]) + laplace(…)")
             space = key.space.take(np.flatnonzero(plain(key.low)))
-            return self.of_rows(self.rows.kept(space))
+            return self.of_rows(self.rows.kept(space, key))
         if isinstance(key, Sampling):
             return self.of_rows(key.of(self.rows))
         return refuse(
@@ -177,10 +178,12 @@ class Frame(Private):
                 refuse("a column of other rows, which pandas lines up by index", "a column of this frame")
             if not value.is_series:
                 low = pd.Series(value.low)
-                value = value.with_values(value.space, low, None if value.is_exact else pd.Series(value.high))
+                high = None if value.is_exact else pd.Series(value.high)
+                value = value.with_values(value.space, low, high, made=value.made)
         elif isinstance(value, int | float | str | bool | np.generic) and not isinstance(value, np.void):
             series = pd.Series([value])
-            value = Column(self.rows, self.rows.space, (low := taken(series, np.zeros(len(self.rows.space), int))), low)
+            low, made = taken(series, np.zeros(len(self.rows.space), int)), steps.constant(value)
+            value = Column(self.rows, self.rows.space, low, low, made=made)
         else:
             refuse(f"a column made of a {type(value).__name__}", "a number, a text, or an expression of columns")
         self.columns = {**self.columns, name: value}
@@ -227,13 +230,19 @@ class Frame(Private):
 
     def reordered(self, selection: Any, distinct: frozenset[str] | None = None) -> Frame:
         """Return the rows in another order, or under other labels, perhaps of another selection."""
-        rows = Rows(self.rows.space, selection, self.rows.sample, next(_ORDERS), distinct=distinct)
+        made = self.rows.made
+        if made is not None and selection is not self.rows.selection:
+            bounded = ("bounded", {"most": selection.times}) if selection.kind == "person" else None
+            name, more = bounded or ("chosen", {"in": 1, "out": 1})
+            made = steps.Step(name, (made,), more)
+        rows = Rows(self.rows.space, selection, self.rows.sample, next(_ORDERS), distinct=distinct, made=made)
         columns: dict[str, Column | None] = {}
         for name in self.columns:
             column = self.column(name)
             columns[name] = Column(
-                rows, column.space, column.low, column.high, column.source, is_stable=column.is_stable
-            )
+                rows, column.space, column.low, column.high, column.source, is_stable=column.is_stable,
+                made=column.made, what=column.what,
+            )  # fmt: skip
         return Frame(self.universe, rows, columns)
 
     def m_sample(self, n: Any = None, frac: Any = None) -> Frame:
@@ -257,7 +266,7 @@ class Frame(Private):
         names = by if isinstance(by, list) else [by]
         if len(set(map(str, names))) < len(names):
             refuse_form("groupby by a column twice")
-        return Groups(self, [self.column(name) for name in names], None)
+        return Groups(self, [self.column(name) for name in names], None, is_sorted=sort is True)
 
     def first_of_each(self, keys: Sequence[Column], most: Any) -> Frame:
         """Return the first rows of each group."""
@@ -322,21 +331,23 @@ class Frame(Private):
             name = self.universe.match(most)
             space = Space(self.universe, (*space.axes, name), np.concatenate([space.codes, which[None, :]]))
         selection = self.rows.selection
-        rows = Rows(space, selection, self.rows.sample, next(_ORDERS))
+        made = self.rows.kept(space).made if most == 1 else None  # rows that are matched once, or not at all
+        rows = Rows(space, selection, self.rows.sample, next(_ORDERS), made=made)
         columns: dict[str, Column | None] = {}
         for name in self.columns:
             old = self.column(name)
             moved, mine, _ = old.space.join(space)
             low = taken(old.low, mine)
             columns[name] = Column(
-                rows, moved, low, low if old.is_exact else taken(old.high, mine), old.source, is_stable=old.is_stable
-            )
+                rows, moved, low, low if old.is_exact else taken(old.high, mine), old.source, is_stable=old.is_stable,
+                made=old.made, what=old.what,
+            )  # fmt: skip
         for name in new:
             values = pd.Series(joined[name].array)
             changes = (
                 how == "left" and values.dtype != right[name].dtype
             )  # a city without a row: whole numbers become floats
-            columns[name] = Column(rows, space, values, values, is_stable=not changes)
+            columns[name] = Column(rows, space, values, values, is_stable=not changes, what=f"{name} of a merge by")
         return Frame(self.universe, rows, columns)
 
     def m_to_numpy(self, dtype: Any = None) -> Column:
@@ -368,7 +379,7 @@ class Frame(Private):
         if any(plain(each.low).dtype.kind not in "ifb" or not each.is_stable for each in listed):
             refuse("a sum of columns that are no numbers", 'df[["age", "income"]].sum()')
         found = numbers.stacked([column_sum(each) for each in listed])
-        return found.like(found.low, found.high, labels=pd.Index(list(self.columns)))
+        return found.same(labels=pd.Index(list(self.columns)))
 
     def matrix_of(self, name: str) -> Column:
         """Return a mask of all columns."""
@@ -396,7 +407,8 @@ _INT = frozenset(("np.int64",))
 
 def given_frame(universe: Universe, selection: Selection) -> Frame:
     """Return the data as the function is given them."""
-    rows = Rows(Space(universe, (), np.zeros((0, 1), np.intp)), selection, None, 0, has_all=True)
+    space = Space(universe, (), np.zeros((0, 1), np.intp))
+    rows = Rows(space, selection, None, 0, has_all=True, made=steps.Step("all"))
     universe.rows = rows
     return Frame(universe, rows, dict.fromkeys(universe.columns), is_given=True)
 
@@ -442,7 +454,10 @@ def column_sum(column: Column) -> Number:
     low, high = low.astype(float), high.astype(float)
     if column.is_series:  # pandas leaves out what is missing
         low, high = np.where(np.isnan(low), 0.0, low), np.where(np.isnan(high), 0.0, high)
-    found = numbers.summed_of(column.rows, column.space, low, high, whole=whole, labels=None, columns=None, kinds=kinds)
+    found = numbers.summed_of(
+        column.rows, column.space, low, high, whole=whole, labels=None, columns=None, kinds=kinds,
+        made=steps.total(column.rows.made, column.step(), plain(column.low)),
+    )  # fmt: skip
     found.summand = column if column.is_series else None
     return found
 
@@ -524,7 +539,9 @@ class Sampling(Private):
             refuse("a sample of rows of which a record has several", "a sample of the data, before they are merged")
         if rows.sample is not None:
             refuse("a sample of a sample", "one sample, at the product of both rates")
-        return Rows(rows.space, rows.selection, (self.number, self.rate, self.times), rows.order)
+        sample = (self.number, self.rate, self.times)
+        made = None if rows.made is None else steps.Step("sampled", (rows.made,), {"sample": sample})
+        return Rows(rows.space, rows.selection, sample, rows.order, made=made)
 
 
 def query(frame: Frame, text: str) -> Any:

@@ -69,7 +69,7 @@ class Given(Private):
     def _draw(
         self, law: str, scale: Any, size: Any, *, kind: str = "float", most: float = math.inf, details: Any = ()
     ) -> Any:
-        if current().record:
+        if current().record and current().of_key is None:
             refuse("a draw for each record", "noise on the sum, or a sample: noise.poisson(df, 0.1)")
         if isinstance(scale, Token) and not isinstance(size, Private | Token):
             return Token()

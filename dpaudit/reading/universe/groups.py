@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from dpaudit.reading.universe import numbers
+from dpaudit.reading.universe import numbers, steps
 from dpaudit.reading.universe.cells import Space
 from dpaudit.reading.universe.columns import Column, plain, same
 from dpaudit.reading.universe.frames import _INT, REINDEX, Frame, Selection, current_domain
@@ -17,23 +18,27 @@ from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.released import Token
 from dpaudit.reading.universe.state import Private, current, refuse
 
+MEANS = (
+    "sums, n = [each.reindex(VALUES, fill_value=0) + laplace(…, size=len(VALUES)) "
+    "for each in (df.groupby(KEY)[NAME].sum(), df[KEY].value_counts())]; sums / n.clip(1)"
+)
 CUT = "noisy = counts + np.random.laplace(0, scale, len(counts)); noisy[noisy >= threshold].sort_index()"
 
 
 class Groups(Private):
     """``frame.groupby(keys)[column]``."""
 
-    __slots__ = ("frame", "keys", "name")
+    __slots__ = ("frame", "is_sorted", "keys", "name")
     noun = "grouped private frame"
 
-    def __init__(self, frame: Frame, keys: list[Column], name: Any) -> None:
-        self.frame, self.keys, self.name = frame, keys, name
+    def __init__(self, frame: Frame, keys: list[Column], name: Any, *, is_sorted: bool = False) -> None:
+        self.frame, self.keys, self.name, self.is_sorted = frame, keys, name, is_sorted
         frame.is_grouped = True  # groups show some of the later changes of their frame, and not others
 
     def select(self, key: Any) -> Groups:
         """``groups[name]``."""
         self.frame.select(key)
-        return Groups(self.frame, self.keys, key)
+        return Groups(self.frame, self.keys, key, is_sorted=self.is_sorted)
 
     def get(self, name: str) -> Any:
         """``groups.name``."""
@@ -42,7 +47,7 @@ class Groups(Private):
         if name in ("mean", "std", "var", "median"):
             refuse(
                 f"groupby(…).{name} divides by a private number",
-                "noisy sums and noisy counts by key, and their quotient",
+                MEANS,
             )
         return refuse(f"groupby(…).{name} is no sum of what each record adds", "sums and counts by key")
 
@@ -64,7 +69,7 @@ class Groups(Private):
         if how in ("size", "count") and name is None:
             first = self.keys[0]
             ones = np.ones(len(first.space), "int64")
-            return Column(first.rows, first.space, ones, ones)
+            return Column(first.rows, first.space, ones, ones, made=steps.constant(1))
         if not isinstance(name, str):
             refuse("an aggregate of all columns", 'groupby("city")["income"].sum()')
         column = self.frame.column(name)
@@ -73,14 +78,14 @@ class Groups(Private):
         if how == "count":
             return column.apply("notna", lambda values: values.notna())
         if how == "size":
-            return column.with_values(column.space, np.ones(len(column.space), "int64"))
+            return column.with_values(column.space, np.ones(len(column.space), "int64"), made=steps.constant(1))
         return refuse(f"groupby(…).agg({how!r:.30}) is no sum of what each record adds", '"sum", "count" or "size"')
 
     def m_size(self) -> Any:
         """``size()``."""
         if self._is_of_persons():
             return PerPerson(self.frame, 0.0, math.inf)
-        return Keyed(self.keys, {"size": self.part("size")}, "size")
+        return Keyed(self.keys, {"size": self.part("size")}, "size", is_sorted=self.is_sorted)
 
     def m_count(self) -> Any:
         """``count()``."""
@@ -155,7 +160,7 @@ def summand_of(function: Any, column: Column) -> Column:
 class Keyed(Private):
     """Sums by keys that the data hold: which keys there are is private until they are named."""
 
-    __slots__ = ("has_holes", "is_table", "keys", "parts", "single")
+    __slots__ = ("has_holes", "is_sorted", "is_table", "keys", "parts", "single")
     noun = "private table by keys of the data"
 
     def __init__(
@@ -166,9 +171,11 @@ class Keyed(Private):
         *,
         is_table: bool = False,
         has_holes: bool = False,
+        is_sorted: bool = False,
     ) -> None:
         self.keys, self.parts, self.single = keys, parts, single
         self.is_table, self.has_holes = is_table, has_holes
+        self.is_sorted = is_sorted  # whether its keys stand in their own order
 
     def get(self, name: str) -> Any:
         """Refuse what shows the keys."""
@@ -199,8 +206,16 @@ class Keyed(Private):
         return Keyed(self.keys, self.parts, self.single, is_table=True, has_holes=fill_value != 0)
 
     def m_sort_index(self) -> Keyed:
-        """``sort_index()``: its order is looked at after reindex only."""
-        return self
+        """``sort_index()``: its order is looked at in a loop, and after reindex."""
+        return Keyed(
+            self.keys, self.parts, self.single, is_table=self.is_table, has_holes=self.has_holes, is_sorted=True
+        )
+
+    def m_items(self) -> Any:
+        """``items()``: a loop over keys and counts."""
+        from dpaudit.reading.universe.key_loops import Loop
+
+        return Loop(self)
 
     def m_rename(self, name: Any) -> Keyed:
         """``rename(text)``."""
@@ -219,7 +234,7 @@ class Keyed(Private):
         if type(default) is not int or default != 0 or len(self.keys) > 1:
             refuse(".get(key) of a table whose keys are those of the data", ".get(key, 0)")
         found: Number = self.m_reindex([key], fill_value=0).at(key)
-        return found.like(found.low, found.high, kinds=found.kinds | {"int"})
+        return found.same(kinds=found.kinds | {"int"})
 
     def m_reindex(self, labels: Any = None, *, index: Any = None, columns: Any = None, fill_value: Any = None) -> Any:
         """``reindex(labels, fill_value=0)``."""
@@ -240,8 +255,7 @@ class Keyed(Private):
         if self.single is None:
             listed = {name: self._number(part, space, hits, index_, None) for name, part in self.parts.items()}
             found = numbers.stacked(listed.values())
-            low, high = np.moveaxis(found.low, 1, -1), np.moveaxis(found.high, 1, -1)
-            found = found.like(low, high, labels=index_, columns=pd.Index(list(listed)))
+            found = found.mapped(lambda table: np.moveaxis(table, 1, -1), labels=index_, columns=pd.Index(list(listed)))
         else:
             found = self._number(
                 self.parts[self.single], space, hits, index_, None if columns is None else pd.Index(columns)
@@ -288,6 +302,10 @@ class Keyed(Private):
             np.where(np.isnan(v := end.astype(float)[theirs]), 0.0, v).reshape(shape) * hits[mine]
             for end in (low, high)
         )
+        keys = list(labels) if columns is None else list(itertools.product(labels, columns))
+        listed = [each if isinstance(each, tuple) else (each,) for each in keys]
+        added = steps.filled(part.step(), low)
+        made = steps.by_key(part.rows.made, added, [each.step() for each in self.keys], listed)
         return numbers.summed_of(
             part.rows,
             joined,
@@ -297,6 +315,8 @@ class Keyed(Private):
             labels=labels,
             columns=columns,
             kinds=_INT if is_whole else None,
+            made=made,
+            what="sums by key",
         )
 
 
@@ -333,7 +353,7 @@ class Holes(Private):
         """``fillna(0)``."""
         if value != 0 or isinstance(value, bool):
             refuse("fillna other than with 0 of a table by keys", ".fillna(0)")
-        return self.number.like(self.number.low, self.number.high, kinds=frozenset(("np.int64", "np.float64")))
+        return self.number.same(kinds=frozenset(("np.int64", "np.float64")))
 
 
 class PerPerson(Private):
@@ -379,6 +399,7 @@ class PerPerson(Private):
         return Number(
             self.frame.universe, (), np.array([low]), np.array([high]), state.totals, rows.sample,  # type: ignore[attr-defined]
             is_whole=whole, kinds=_INT if whole else frozenset(("np.float64",)),
+            terms=steps.of_persons(rows.made, low, high),
         )  # fmt: skip
 
     def m_count(self) -> Number:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.reading.universe import numbers
+from dpaudit.reading.universe import numbers, steps
 from dpaudit.reading.universe.columns import plain
 from dpaudit.reading.universe.frames import REINDEX, Selection
 from dpaudit.reading.universe.groups import CUT, Keyed
@@ -56,6 +56,11 @@ class Noisy(Private):
 
     __slots__ = ("draw", "is_cut", "table")
     noun = "noisy table by keys of the data"
+    to_release = "noisy[noisy >= threshold].sort_index()"
+
+    def get(self, name: str) -> Any:
+        """Refuse what shows keys that no threshold cut."""
+        return refuse(f".{name} of a {self.noun}, which shows all of them", f"{self.to_release}.{name}")
 
     def __init__(self, table: Keyed, draw: DrawOfKeys) -> None:
         self.table, self.draw, self.is_cut = table, draw, False
@@ -68,7 +73,7 @@ class Noisy(Private):
         if self.is_cut:
             refuse("noisy counts that are cut twice", "one threshold")
         self.is_cut = True
-        exact, times = _one_each(self.table)
+        exact, times = one_each(self.table)
         note("laplace_threshold", exact, self.draw.scale, (("threshold", mask.threshold),), times=times)
         return Kept(self.table)
 
@@ -133,7 +138,7 @@ def operated(name: str, left: Any, right: Any) -> Any:
     return refuse("noise, or noisy counts, for keys of the data in another form", CUT)
 
 
-def _one_each(table: Keyed) -> tuple[numbers.Number, int]:
+def one_each(table: Keyed) -> tuple[numbers.Number, int]:
     """Return the count of one key, and in how many keys a record, or a person, is counted: once in each."""
     part = None if table.single is None or table.is_table or table.has_holes else table.parts[table.single]
     if part is None or not part.is_exact or part.width or not np.all(plain(part.low) == 1):
@@ -152,8 +157,9 @@ def _one_each(table: Keyed) -> tuple[numbers.Number, int]:
             refuse("a threshold for counts in which a record may be more than once", "counts before the join")
     else:
         refuse("a threshold for counts in which a person may be more than once", _DISTINCT)
+    made = None if rows.made is None else steps.Step("any_key", (rows.made,))
     exact = numbers.summed_of(
-        rows, part.space, ones, ones, whole=True, labels=None, columns=None, kinds=frozenset(("np.int64",))
+        rows, part.space, ones, ones, whole=True, labels=None, columns=None, kinds=frozenset(("np.int64",)), made=made
     )
     exact.selection = selection
     return exact, times
@@ -167,4 +173,4 @@ def _is_each_once(space: Any) -> bool:
 
 _DISTINCT = 'df[[person, "key"]].drop_duplicates().groupby(person).head(3)["key"].value_counts()'
 
-__all__ = ["Above", "DrawOfKeys", "HowMany", "Kept", "Noisy", "operated"]
+__all__ = ["Above", "DrawOfKeys", "HowMany", "Kept", "Noisy", "one_each", "operated"]

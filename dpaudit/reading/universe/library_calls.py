@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpaudit.reading.universe import numbers
+from dpaudit.reading.universe import numbers, steps
 from dpaudit.reading.universe.column_methods import c_isna, c_max, c_min, c_notna, c_sum, c_to_numpy
 from dpaudit.reading.universe.columns import Column, plain
 from dpaudit.reading.universe.frames import Frame, column_sum, current_domain
@@ -149,7 +149,15 @@ def np_histogram(a: Any, bins: Any = 10, range: Any = None) -> Any:  # noqa: A00
         a.cut([float(each) for each in edges])
         refuse("np.histogram of values of which only bounds are known", "a histogram of the column itself")
     hits = (ends[0][:, None] == np.arange(len(edges) - 1)).astype(float)
-    counts = numbers.summed_of(a.rows, a.space, hits, hits, whole=True, labels=None, columns=None, kinds=_INT)
+    within, place = steps.between(a.step(), edges[0], edges[-1], "both"), a.step()
+    if len(edges) > 2:
+        place = steps.operation("bin", place, (edges[1:-1], False))
+    elif place is not None:
+        place = steps.constant(0)
+    made = steps.by_key(steps.kept(a.rows.made, within), None, [place], np.arange(len(edges) - 1)[:, None].tolist())
+    counts = numbers.summed_of(
+        a.rows, a.space, hits, hits, whole=True, labels=None, columns=None, kinds=_INT, made=made, what="np.histogram"
+    )
     return counts, edges
 
 
@@ -163,7 +171,10 @@ def np_bincount(x: Any, *, minlength: int = 0) -> Any:
     if values.min() < 0 or values.max() >= minlength:
         refuse("np.bincount grows with the largest value", "minlength=…, above every value that is possible")
     hits = (values[:, None] == np.arange(minlength)).astype(float)
-    return numbers.summed_of(x.rows, x.space, hits, hits, whole=True, labels=None, columns=None, kinds=_INT)
+    made = steps.by_key(x.rows.made, None, [x.step()], [(each,) for each in range(minlength)])
+    return numbers.summed_of(
+        x.rows, x.space, hits, hits, whole=True, labels=None, columns=None, kinds=_INT, made=made, what="np.bincount"
+    )
 
 
 def np_stack(arrays: Any, axis: int = 0) -> Any:
@@ -202,7 +213,9 @@ def np_digitize(x: Any, bins: Any, right: bool = False) -> Any:
         )
     if not np.array_equal(*(np.digitize(plain(end), bins, right) for end in (x.low, x.high))):
         x.cut([float(each) for each in bins])
-    return c_to_numpy(x).apply("digitize", lambda v: np.digitize(v, bins, right))
+    x = c_to_numpy(x)
+    made = steps.operation("bin", x.step(), (list(bins), right))
+    return x.apply("digitize", lambda v: np.digitize(v, bins, right), made=made)
 
 
 def np_isnan(x: Any) -> Any:
@@ -219,7 +232,9 @@ def np_nan_to_num(x: Any, *, nan: float = 0.0) -> Any:
 
 def np_round(a: Any, decimals: int = 0) -> Any:
     """``np.round``."""
-    return a.apply("round", lambda v: np.round(v, decimals)) if isinstance(a, Column) else n_round(a)
+    if not isinstance(a, Column):
+        return n_round(a)
+    return a.apply("round", lambda v: np.round(v, decimals), made=steps.operation("round", a.step(), (decimals,)))
 
 
 def np_max(a: Any, *, initial: Any = None) -> Any:
@@ -363,7 +378,13 @@ def pd_cut(x: Any, bins: Any, right: bool = True, labels: Any = None, include_lo
         *(np.searchsorted(bins, plain(end).astype(float)) for end in (x.low, x.high))
     ):
         x.cut([float(each) for each in bins])
-    return x.apply("cut", lambda v: pd.cut(v, bins, right=right, labels=labels, include_lowest=include_lowest))
+    made = None
+    if isinstance(labels, list) and not include_lowest and len(labels) == len(bins) - 1:
+        places = steps.operation("bin", x.step(), (list(bins), right))
+        made = steps.looked_up(places, dict(enumerate(labels, 1)))
+    return x.apply(
+        "cut", lambda v: pd.cut(v, bins, right=right, labels=labels, include_lowest=include_lowest), made=made
+    )
 
 
 def pd_crosstab(index: Any, columns: Any) -> Any:
@@ -371,7 +392,9 @@ def pd_crosstab(index: Any, columns: Any) -> Any:
     if not isinstance(index, Column) or not isinstance(columns, Column) or not index.rows.same(columns.rows):
         refuse("pd.crosstab other than of two columns of one frame", "pd.crosstab(df.a, df.b)")
     ones = np.ones(len(index.space), "int64")
-    return Keyed([index, columns], {"n": index.with_values(index.space, ones)}, "n", is_table=True)
+    return Keyed(
+        [index, columns], {"n": index.with_values(index.space, ones, made=steps.constant(1))}, "n", is_table=True
+    )
 
 
 def pd_isna(obj: Any) -> Any:
@@ -434,13 +457,11 @@ class DummyFrame(Private):
         sums = []
         for each in self.columns.values():
             values = plain(each.low).astype(float)
-            sums.append(
-                numbers.summed_of(
-                    each.rows, each.space, values, values, whole=True, labels=None, columns=None, kinds=_INT
-                )
-            )
+            made = steps.total(each.rows.made, each.step(), values)
+            known: Any = {"whole": True, "labels": None, "columns": None, "kinds": _INT, "made": made}
+            sums.append(numbers.summed_of(each.rows, each.space, values, values, **known))
         found = numbers.stacked(sums)
-        return found.like(found.low, found.high, labels=pd.Index(list(self.columns)))
+        return found.same(labels=pd.Index(list(self.columns)))
 
 
 PANDAS: dict[str, Function] = {

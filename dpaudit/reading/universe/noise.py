@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from dpaudit.reading.draws import Kind, Source
-from dpaudit.reading.universe import numbers, sparse
+from dpaudit.reading.universe import numbers, sparse, steps
 from dpaudit.reading.universe.columns import Column
 from dpaudit.reading.universe.frames import Frame, Length, Sampling
 from dpaudit.reading.universe.lessons import refuse_form
@@ -45,16 +45,17 @@ class Draw(Private):
         places: of these among all draws of the call.
         details: further numbers of the law, by name.
         level: within which repeated steps it was drawn.
+        record: for which record, or key; 0 for none.
     """
 
-    __slots__ = ("details", "kind", "law", "level", "places", "scales", "used")
+    __slots__ = ("details", "kind", "law", "level", "places", "record", "scales", "used")
     noun = "noise"
 
     def __init__(
         self, law: str, scales: Any, used: Any, kind: str, places: Any, details: tuple[tuple[str, float], ...] = ()
     ) -> None:
         self.law, self.scales, self.used, self.kind, self.places = law, scales, used, kind, places
-        self.details, self.level = details, current().level
+        self.details, self.level, self.record = details, current().level, current().record
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -72,7 +73,7 @@ class Draw(Private):
     def like(self, scales: Any, places: Any = None) -> Draw:
         """Return the same draws at other scales."""
         found = Draw(self.law, scales, self.used, self.kind, self.places if places is None else places, self.details)
-        found.level = self.level
+        found.level, found.record = self.level, self.record
         return found
 
     def times(self, factor: Any) -> Draw:
@@ -496,6 +497,7 @@ def note(
             state.times * times,
             is_ball,
             state.released,
+            steps.vector(exact.terms),
         )
     )
 

@@ -40,15 +40,14 @@ def n_max(x: Number) -> Number:
 
 def n_median(x: Number) -> Number:
     """``median()`` of an array: as any of a place in their order, it moves no farther than one of them."""
-    found = x.extreme()
-    return found.like(found.low, found.high, is_whole=False, kinds=frozenset(("np.float64",)))
+    return x.extreme(middle=True).same(is_whole=False, kinds=frozenset(("np.float64",)))
 
 
 def n_cumsum(x: Number) -> Number:
     """``cumsum()``."""
     if len(x.shape) != 1:
         refuse("cumsum of a private table", "one row of it")
-    return x.like(x.low.cumsum(1), x.high.cumsum(1))
+    return x.mapped(lambda table: table.cumsum(1))
 
 
 def n_to_numpy(x: Number, dtype: Any = None) -> Number:
@@ -63,7 +62,7 @@ def n_astype(x: Number, dtype: Any) -> Number:
 
 def n_copy(x: Number) -> Number:
     """``copy()``."""
-    return x.like(x.low, x.high)
+    return x.same()
 
 
 def n_items(x: Number) -> Any:
@@ -97,7 +96,7 @@ def n_sort_index(x: Number) -> Number:
     if x.labels is None or x.columns is not None:
         refuse_form("sort_index() of this private table")
     places = x.labels.argsort()
-    return x.like(x.low[:, places], x.high[:, places], labels=x.labels[places])
+    return x.mapped(lambda table: table[:, places], labels=x.labels[places])
 
 
 def n_reindex(x: Number, labels: Any, *, fill_value: Any = None) -> Number:
@@ -111,7 +110,7 @@ def n_reindex(x: Number, labels: Any, *, fill_value: Any = None) -> Number:
     ):
         refuse("reindex of this private table", "labels that it has")
     places = [int(x.labels.get_loc(each)) for each in wanted]
-    return x.like(x.low[:, places], x.high[:, places], labels=wanted)
+    return x.mapped(lambda table: table[:, places], labels=wanted)
 
 
 def n_reshape(x: Number, *shape: Any) -> Number:
@@ -119,8 +118,8 @@ def n_reshape(x: Number, *shape: Any) -> Number:
     if x.labels is not None:
         refuse("reshape of a table with labels", ".to_numpy().reshape(…)")
     size = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
-    low = x.low.reshape(len(x.low), *np.empty(x.shape).reshape(size).shape)
-    return x.like(low, x.high.reshape(low.shape))
+    shape = np.empty(x.shape).reshape(size).shape
+    return x.mapped(lambda table: table.reshape(len(table), *shape))
 
 
 def n_round(x: Number, *_: Any) -> Any:
@@ -162,7 +161,7 @@ def number_attribute(x: Number, name: str) -> Any:
     if name == "loc" and x.labels is not None and x.columns is None:
         return x
     if name == "T" and len(x.shape) == 2:
-        return x.like(x.low.swapaxes(1, 2), x.high.swapaxes(1, 2), labels=x.columns, columns=x.labels)
+        return x.mapped(lambda table: table.swapaxes(1, 2), labels=x.columns, columns=x.labels)
     if x.columns is not None and name in x.columns and not hasattr(pd.DataFrame, name):
         return x.at(name)
     return refuse(f".{name} of a private number is not known", NOISE_FIRST)

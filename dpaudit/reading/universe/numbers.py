@@ -8,12 +8,14 @@ numbers. Everything else is refused.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from dpaudit.reading.universe import steps
 from dpaudit.reading.universe.columns import CASTS, Column, Rows, plain
 from dpaudit.reading.universe.lessons import refuse_form
 from dpaudit.reading.universe.released import Token, joined, kind_of_plain
@@ -36,6 +38,7 @@ class Number(Private):
         is_whole: whether it is a whole number for all data.
         rows: whose length it is, for one draw a record; None for any other.
         summand: the column whose plain sum it is; None for any other.
+        terms: of which steps it is made, and how; None where no word fits.
     """
 
     __slots__ = (
@@ -51,6 +54,7 @@ class Number(Private):
         "sample",
         "selection",
         "summand",
+        "terms",
         "universe",
     )
     noun = "private number"
@@ -69,12 +73,14 @@ class Number(Private):
         columns: Any = None,
         is_whole: bool = False,
         rows: Rows | None = None,
+        terms: steps.Parts | None = None,
     ) -> None:
         self.universe, self.axes, self.low, self.high = universe, axes, low, high
         self.selection, self.sample, self.kinds = selection, sample, kinds
         self.labels, self.columns, self.is_whole, self.rows = labels, columns, is_whole, rows
         self.summand: Column | None = None
         self.largest_of: Number | None = None
+        self.terms = terms
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -87,6 +93,15 @@ class Number(Private):
             "kinds": self.kinds, "labels": self.labels, "columns": self.columns, "is_whole": self.is_whole,
         }  # fmt: skip
         return Number(self.universe, self.axes, low, high, self.selection, self.sample, **{**known, **changes})
+
+    def mapped(self, function: Callable[[Any], Any], **changes: Any) -> Number:
+        """Return what a choice or a sum of its places is: of what each kind adds, and of what it is made of."""
+        terms = None if self.terms is None else (self.terms[0], function(self.terms[1]))
+        return self.like(function(self.low), function(self.high), terms=terms, **changes)
+
+    def same(self, **changes: Any) -> Number:
+        """Return what moves just as it does."""
+        return self.mapped(_itself, **changes)
 
     # --- sums and multiples -------------------------------------------------------------------------------
 
@@ -102,14 +117,14 @@ class Number(Private):
                 if not self.shape
                 else self.kinds
             )
-            return self.like(self.low, self.high, is_whole=False, kinds=kinds)
+            return self.same(is_whole=False, kinds=kinds)
         _finite(other)
         shape = np.shape(other)
         self._labelled_alike(other)
         if np.broadcast_shapes(shape, self.shape) != self.shape:
             refuse("a private number in several places of an array", "an array of as many numbers")
         whole = self.is_whole and bool(np.all(np.asarray(other) == np.round(np.asarray(other, float))))
-        return self.like(self.low, self.high, is_whole=whole, kinds=self._kinds_with(other))
+        return self.same(is_whole=whole, kinds=self._kinds_with(other))
 
     def _kinds_with(self, other: Any, *, division: bool = False) -> frozenset[str]:
         kind = kind_of_plain(other)
@@ -154,7 +169,11 @@ class Number(Private):
             if self.shape or other.shape
             else frozenset(joined(a, b) for a in self.kinds for b in other.kinds)
         )
-        found = labelled.like(first, last, is_whole=self.is_whole and other.is_whole, kinds=kinds)
+        both, terms = steps.joined(self.terms, other.terms), None
+        if both is not None:
+            mine, theirs = (_padded(each, len(shape)) for each in both[1:])
+            terms = (both[0], mine + sign * theirs)
+        found = labelled.like(first, last, is_whole=self.is_whole and other.is_whole, kinds=kinds, terms=terms)
         found.axes = axes
         return found
 
@@ -175,7 +194,9 @@ class Number(Private):
         factor = np.asarray(other, float)
         ends = self.low * factor, self.high * factor
         whole = self.is_whole and bool(np.all(factor == np.round(factor)))
-        return self.like(np.minimum(*ends), np.maximum(*ends), is_whole=whole, kinds=self._kinds_with(other))
+        terms = None if self.terms is None else (self.terms[0], self.terms[1] * factor)
+        kinds = self._kinds_with(other)
+        return self.like(np.minimum(*ends), np.maximum(*ends), is_whole=whole, kinds=kinds, terms=terms)
 
     def over(self, other: Any) -> Number:
         """Return the quotient by public numbers."""
@@ -187,7 +208,7 @@ class Number(Private):
         if np.any(np.asarray(other) == 0):
             refuse("a quotient by 0", "n / 2 + laplace(…)")
         found = self.times(1.0 / np.asarray(other, float) if np.ndim(other) else 1.0 / float(other))
-        return found.like(found.low, found.high, is_whole=False, kinds=self._kinds_with(other, division=True))
+        return found.same(is_whole=False, kinds=self._kinds_with(other, division=True))
 
     def product(self, matrix: Any, *, is_left: bool) -> Number:
         """Return ``matrix @ self``, or ``self @ matrix``, by a public matrix: a sum of multiples for each number."""
@@ -212,8 +233,9 @@ class Number(Private):
             refuse("a product of arrays of more than two axes", "matrices")
         low, high = times(up, self.low) + times(down, self.high), times(up, self.high) + times(down, self.low)
         whole = self.is_whole and bool(np.all(factor == np.round(factor))) and np.asarray(matrix).dtype.kind in "iu"
-        found = self.like(low, high, labels=None, is_whole=whole)
-        return found if found.shape else found.like(low, high, kinds=self.of_array())
+        terms = None if self.terms is None else (self.terms[0], times(factor, self.terms[1]))
+        found = self.like(low, high, labels=None, is_whole=whole, terms=terms)
+        return found if found.shape else found.same(kinds=self.of_array())
 
     # --- functions that never move farther ----------------------------------------------------------------
 
@@ -230,19 +252,23 @@ class Number(Private):
             self.kinds if self.shape else self.kinds | frozenset(filter(None, (kind_of_plain(each) for each in ends)))
         )
         whole = self.is_whole and all(each is None or each == round(each) for each in ends)
-        return self.like(np.minimum(self.low, 0), np.maximum(self.high, 0), is_whole=whole, kinds=hangs)
+        low, high = [*ends, None][:2] if len(ends) > 1 else (ends[0], None)
+        terms = steps.of_numbers("clip", self.terms, shape=self.shape, low=low, high=high)
+        return self.like(np.minimum(self.low, 0), np.maximum(self.high, 0), is_whole=whole, kinds=hangs, terms=terms)
 
     def absolute(self) -> Number:
         """Return its distance from 0."""
         most = np.maximum(np.abs(self.low), np.abs(self.high))
-        return self.like(-most, most)
+        return self.like(-most, most, terms=steps.of_numbers("abs", self.terms, shape=self.shape))
 
-    def extreme(self) -> Number:
-        """Return the largest or the smallest of an array: it moves no farther than one of them."""
+    def extreme(self, *, middle: bool = False) -> Number:
+        """Return the largest, the smallest or the middle one of an array: it moves no farther than one of them."""
         if not self.shape or self.columns is not None:
             refuse("the largest of a private table in this form", ".to_numpy().max()")
         low, high = self.low.reshape(len(self.low), -1), self.high.reshape(len(self.high), -1)
-        found = self.like(low.min(1), high.max(1), labels=None, kinds=self.of_array())
+        to = (tuple(range(low.shape[1])),)
+        terms = steps.of_numbers("among", self.terms, to=to, middle=middle)
+        found = self.like(low.min(1), high.max(1), labels=None, kinds=self.of_array(), terms=terms)
         found.largest_of = self
         return found
 
@@ -261,15 +287,15 @@ class Number(Private):
         if self.columns is not None:
             axis = 0 if axis is None else axis
             labels = self.columns if axis == 0 else self.labels
-            return self.like(self.low.sum(axis + 1), self.high.sum(axis + 1), labels=labels, columns=None)
+            return self.mapped(lambda table: table.sum(axis + 1), labels=labels, columns=None)
         if axis is None:
             every = tuple(range(1, self.low.ndim))
-            return self.like(self.low.sum(every), self.high.sum(every), labels=None, kinds=self.of_array())
+            return self.mapped(lambda table: table.sum(every), labels=None, kinds=self.of_array())
         if type(axis) is not int or not -len(self.shape) <= axis < len(self.shape):
             refuse_form("a sum over an axis that is not there")
         axis %= len(self.shape)
-        found = self.like(self.low.sum(axis + 1), self.high.sum(axis + 1), labels=None)
-        return found if found.shape else found.like(found.low, found.high, kinds=self.of_array())
+        found = self.mapped(lambda table: table.sum(axis + 1), labels=None)
+        return found if found.shape else found.same(kinds=self.of_array())
 
     # --- parts --------------------------------------------------------------------------------------------
 
@@ -281,55 +307,59 @@ class Number(Private):
             if isinstance(key, str | int) and key in self.columns:
                 place = self.columns.get_loc(key)
                 if isinstance(place, int):
-                    return self.like(self.low[:, :, place], self.high[:, :, place], columns=None)
+                    return self.mapped(lambda table: table[:, :, place], columns=None)
             if isinstance(key, list) and all(each in self.columns for each in key) and len(set(key)) == len(key):
                 places = [self.columns.get_loc(each) for each in key]
-                return self.like(self.low[:, :, places], self.high[:, :, places], columns=self.columns[places])
+                return self.mapped(lambda table: table[:, :, places], columns=self.columns[places])
             refuse("a part of a table of private numbers in this form", "one column: table[name]")
         if self.labels is not None:
             if isinstance(key, list) and len(set(key)) == len(key) and all(each in self.labels for each in key):
                 places = [int(self.labels.get_loc(each)) for each in key]
-                return self.like(self.low[:, places], self.high[:, places], labels=self.labels[places])
+                return self.mapped(lambda table: table[:, places], labels=self.labels[places])
             if isinstance(key, list | slice | np.ndarray) or key not in self.labels:
                 refuse(f"a label {key!r:.30} that the table does not have", "one of its labels")
             place = self.labels.get_loc(key)
             if not isinstance(place, int):
                 refuse_form("a label that occurs twice")
-            return self.like(self.low[:, place], self.high[:, place], labels=None, kinds=self.of_array())
+            return self.mapped(lambda table: table[:, place], labels=None, kinds=self.of_array())
         keys = key if isinstance(key, tuple) else (key,)
         if not self.shape or not all(type(each) is int or isinstance(each, slice | np.integer) for each in keys):
             refuse("a part of an array of private numbers by something else than places", "a place: x[0], x[1:3]")
         try:
-            low, high = self.low[(slice(None), *keys)], self.high[(slice(None), *keys)]
+            found = self.mapped(lambda table: table[(slice(None), *keys)])
         except IndexError:
             raise IndexError("index out of bounds") from None
-        return self.like(low, high) if low.ndim > 1 else self.like(low, high, kinds=self.of_array())
+        return found if found.shape else found.same(kinds=self.of_array())
 
     def parts(self) -> list[Number]:
         """Return the numbers one by one."""
         if not self.shape or self.columns is not None:
             refuse("a loop over this table of private numbers", "a loop over .to_numpy(), or over one column")
         kinds = self.of_array() if len(self.shape) == 1 else self.kinds
-        return [self.like(self.low[:, k], self.high[:, k], labels=None, kinds=kinds) for k in range(self.shape[0])]
+        return [
+            self.mapped(operator.itemgetter((slice(None), k)), labels=None, kinds=kinds) for k in range(self.shape[0])
+        ]
 
     def as_array(self) -> Number:
         """Return the numbers without labels."""
-        return self.like(self.low, self.high, labels=None, columns=None)
+        return self.same(labels=None, columns=None)
 
     def cast(self, kind: Any) -> Number:
         """Return the number as another type."""
         name = CASTS.get(kind)
         if name == "float64":
             scalar = "float" if kind is float and not self.shape else "np.float64"
-            return self.like(self.low, self.high, is_whole=self.is_whole, kinds=frozenset((scalar,)))
+            return self.same(kinds=frozenset((scalar,)))
         if name == "int64" and self.is_whole:
-            return self.like(
-                self.low, self.high, kinds=frozenset(("int" if kind is int and not self.shape else "np.int64",))
-            )
+            return self.same(kinds=frozenset(("int" if kind is int and not self.shape else "np.int64",)))
         return refuse(
             "a private sum as whole numbers, which jump where the sum does not, or as a type that wraps",
             ".astype(float)",
         )
+
+
+def _itself(table: Any) -> Any:
+    return table
 
 
 def on_common_axes(first: Number, second: Number) -> tuple[tuple[str, ...], Any, Any, Any, Any]:
@@ -385,8 +415,10 @@ def summed(
     )
 
 
-def summed_of(rows: Rows, space: Any, low: Any, high: Any, **known: Any) -> Number:
-    """Return the sum over rows of what each row adds, at least and at most."""
+def summed_of(
+    rows: Rows, space: Any, low: Any, high: Any, *, made: steps.Step | None = None, what: str = "", **known: Any
+) -> Number:
+    """Return the sum over rows of what each row adds, at least and at most; ``made`` where there is a word for it."""
     rows.selection.allows_sums()
     if not (np.all(np.isfinite(low)) and np.all(np.isfinite(high))):
         refuse("a sum in which a value may be missing or infinite", ".fillna(0).clip(low, high).sum()")
@@ -399,10 +431,30 @@ def summed_of(rows: Rows, space: Any, low: Any, high: Any, **known: Any) -> Numb
     np.add.at(least, places, low)
     np.add.at(most, places, high)
     scalar = known.pop("kinds") or frozenset(("np.float64",))
+    shape = tuple(low.shape[1:])
+    terms = _added_by_tables(rows, space, low, high, what) if made is None else steps.alone(made, shape)
     return Number(
         universe, axes, least, most, rows.selection, rows.sample,
-        kinds=scalar, labels=known["labels"], columns=known["columns"], is_whole=known["whole"],
+        kinds=scalar, labels=known["labels"], columns=known["columns"], is_whole=known["whole"], terms=terms,
     )  # fmt: skip
+
+
+def _added_by_tables(rows: Rows, space: Any, low: Any, high: Any, what: str) -> steps.Parts | None:
+    """Return sums of what a library says that each record adds to each place."""
+    flat, top = (table.reshape(len(table), -1) for table in (low, high))
+    if rows.made is None or flat.shape[1] > steps.MOST_TABLES:
+        return None
+    found = []
+    for place in range(flat.shape[1]):
+        least, most = flat[:, place], top[:, place]
+        added = steps.table(
+            space, least, least if np.array_equal(least, most) else most, f"{what or 'what a record adds'} by"
+        )
+        if added is None:
+            return None
+        found.append(steps.Step("sum", (rows.made, added)))
+    counts = np.eye(len(found)).reshape(len(found), *low.shape[1:])
+    return tuple(found), counts
 
 
 def beyond(column: Column, start: Any, sign: int) -> Number:
@@ -426,7 +478,9 @@ def beyond(column: Column, start: Any, sign: int) -> Number:
 def length_of(rows: Rows) -> Number:
     """Return how many rows there are."""
     ones = np.ones(len(rows.space))
-    found = summed_of(rows, rows.space, ones, ones, whole=True, labels=None, columns=None, kinds=frozenset(("int",)))
+    made = None if rows.made is None else steps.Step("sum", (rows.made,))
+    kinds = frozenset(("int",))
+    found = summed_of(rows, rows.space, ones, ones, whole=True, labels=None, columns=None, kinds=kinds, made=made)
     found.rows = rows
     return found
 
@@ -440,6 +494,7 @@ def among(numbers: Sequence[Any]) -> Number:
     if any(each.shape for each in private):
         refuse("the largest of private arrays", "np.maximum, or .max() of one array")
     found = private[0]
+    to = (tuple(range(len(private))) + (None,) * len(public),)
     for each in private[1:]:
         if each.selection is not found.selection or each.sample != found.sample:
             refuse("the largest of numbers of differently chosen rows", "noise of its own for each")
@@ -449,6 +504,8 @@ def among(numbers: Sequence[Any]) -> Number:
     if public:
         kinds = found.kinds | frozenset(kind_of_plain(each) or "?" for each in public)
         found = found.like(np.minimum(found.low, 0), np.maximum(found.high, 0), kinds=kinds, is_whole=False)
+    found = found.same()
+    found.terms = steps.of_numbers("among", steps.stacked([each.terms for each in private]), to=to, middle=False)
     return found
 
 
@@ -471,7 +528,9 @@ def stacked(numbers: Iterable[Number]) -> Number:
             else "np.float64",
         )
     )
-    return Number(first.universe, axes, low, high, first.selection, first.sample, is_whole=whole, kinds=kinds)
+    found = Number(first.universe, axes, low, high, first.selection, first.sample, is_whole=whole, kinds=kinds)
+    found.terms = steps.stacked([each.terms for each in listed])
+    return found
 
 
 Function = Callable[..., Any]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.reading.python import OPERATION
-from dpaudit.reading.universe import column_methods, keys, reports, vectors
+from dpaudit.reading.universe import column_methods, key_loops, keys, reports, steps, vectors
 from dpaudit.reading.universe.builtin_calls import Builtins
 from dpaudit.reading.universe.columns import COMPARISONS, Column
 from dpaudit.reading.universe.groups import Keyed, PerPerson
@@ -25,6 +25,7 @@ from dpaudit.reading.universe.state import (
 from dpaudit.reading.universe.values import PUBLIC, sort_of
 
 _OF_KEYS = (Keyed, keys.DrawOfKeys, keys.Noisy)
+_OF_KEY_LOOPS = (key_loops.Key, key_loops.Count, key_loops.Noisy)
 
 
 class Operators(Builtins):
@@ -51,6 +52,8 @@ class Operators(Builtins):
             return vectors.operated(name, left, right)
         if isinstance(left, _OF_KEYS) or isinstance(right, _OF_KEYS):
             return keys.operated(name, left, right)
+        if isinstance(left, _OF_KEY_LOOPS) or isinstance(right, _OF_KEY_LOOPS):
+            return key_loops.operated(name, left, right)
         if isinstance(left, reports.Flips) or isinstance(right, reports.Flips):
             return reports.operated(name, left, right)
         if isinstance(left, Half) or isinstance(right, Half):
@@ -150,7 +153,7 @@ class Operators(Builtins):
             if name in ("and_", "or_", "xor"):
                 if not left.is_mask or not (isinstance(right, Column) and right.is_mask):
                     refuse("&, | or ^ of what are no masks", "comparisons of columns, in brackets")
-                return left.apply("and", OPERATION[name], right)
+                return left.apply(name.rstrip("_"), OPERATION[name], right)
             if name == "mul" and right is left and not left.is_exact:
                 return left.apply("pow", operator.pow, 2)
             return left.apply(name, OPERATION[name], right)
@@ -162,7 +165,8 @@ class Operators(Builtins):
         flipped = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
         if name in COMPARISONS:
             return right.apply(flipped.get(name, name), OPERATION[flipped.get(name, name)], left)
-        return right.apply(found, lambda values, other: function(other, values), left)
+        made = steps.operation(name, steps.constant(left), (right.step(),))
+        return right.apply(found, lambda values, other: function(other, values), left, made=made)
 
     def _of_numbers(self, name: str, left: Any, right: Any) -> Any:
         exact, other = (left, right) if isinstance(left, Number) else (right, left)

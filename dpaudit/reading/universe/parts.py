@@ -21,6 +21,7 @@ from dpaudit.reading.universe.called import Calls
 from dpaudit.reading.universe.columns import Column
 from dpaudit.reading.universe.frames import Frame, Loc, Sampling
 from dpaudit.reading.universe.groups import Groups, Keyed
+from dpaudit.reading.universe.key_loops import Collected
 from dpaudit.reading.universe.keys import Noisy
 from dpaudit.reading.universe.noise import Draw
 from dpaudit.reading.universe.numbers import Number
@@ -277,7 +278,9 @@ class Parts(Calls):
             return owner.kept(key)
         if isinstance(key, Sampling):
             rows = key.of(owner.rows)
-            return Column(rows, owner.space, owner.low, owner.high, owner.source, is_stable=owner.is_stable)
+            return Column(
+                rows, owner.space, owner.low, owner.high, owner.source, is_stable=owner.is_stable, made=owner.made
+            )
         if (
             owner.width
             and isinstance(key, tuple)
@@ -336,7 +339,7 @@ class Parts(Calls):
         if method is not None:
             self.call(method, key, value)
             return
-        if isinstance(owner, Frame | Loc):
+        if isinstance(owner, Frame | Loc | Collected):
             owner.store(key, value)
             return
         owner_ = self.seen(owner)

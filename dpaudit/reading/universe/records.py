@@ -323,7 +323,9 @@ def _collected(column: Column, low: list[Any], high: list[Any]) -> Column:
     )
     if not column.rows.has_all and kinds and len(kinds) == 1 and first.dtype == column.low.dtype and column.is_series:
         is_stable = True
-    return column.with_values(column.space, first, last, is_stable=is_stable)
+    found = column.with_values(column.space, first, last, is_stable=is_stable)
+    found.what = "a function of"
+    return found
 
 
 def comprehended(records: Records, element: Callable[[Any], Any], keep: Callable[[Any], Any] | None) -> Column:
@@ -346,7 +348,7 @@ def comprehended(records: Records, element: Callable[[Any], Any], keep: Callable
     if values.dtype == object:
         refuse("a comprehension over records of several types", "numbers")
     last_values = values if all(a is b for a, b in zip(low, high, strict=True)) else np.array(high)
-    found_column = Column(rows, space, values, last_values)
+    found_column = Column(rows, space, values, last_values, what="a comprehension of")
     found_column.is_stable = True
     return found_column
 

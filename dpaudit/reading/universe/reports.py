@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dpaudit.reading.universe import steps
 from dpaudit.reading.universe.columns import Column
 from dpaudit.reading.universe.frames import column_sum
 from dpaudit.reading.universe.noise import note, same_step
@@ -39,7 +40,9 @@ class Flips(Private):
         if self.is_used:
             refuse("coins that are used twice", "coins of their own for each report")
         self.is_used = True
-        note("randomised_response", column_sum(mask), 1.0, (("probability", self.probability),))
+        told, truth, rows = column_sum(mask), mask.step(), mask.rows.made
+        told.terms = None if truth is None or rows is None else steps.alone(steps.Step("reports", (rows, truth)))
+        note("randomised_response", told, 1.0, (("probability", self.probability),))
         return Token()
 
 

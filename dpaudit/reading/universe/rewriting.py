@@ -27,6 +27,10 @@ _LEAVES = (
 )
 
 
+class Ending(ast.Return):
+    """The end of what a loop's body becomes, which is rewritten already."""
+
+
 class Continued(ast.NodeTransformer):
     """Replaces ``continue`` of a loop by the end of the function that its body becomes."""
 
@@ -67,6 +71,25 @@ def _touched(body: list[ast.stmt]) -> list[str]:
     return list(found)
 
 
+def _appended(body: list[ast.stmt]) -> list[str]:
+    """Return the names of lists to which something is appended."""
+    nodes = [node for each in body for node in [each, *own_nodes(each)] if isinstance(node, ast.Attribute)]
+    return [each.value.id for each in nodes if each.attr == "append" and isinstance(each.value, ast.Name)]
+
+
+def _emptied(node: ast.AST) -> ast.Name | None:
+    """Return the name that a statement sets to an empty list or dict."""
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    is_empty = bool(targets) and ast.unparse(node.value or ast.Name("")) in ("{}", "[]", "dict()", "list()")  # type: ignore[attr-defined]
+    return targets[0] if is_empty and len(targets) == 1 and isinstance(targets[0], ast.Name) else None
+
+
+def _holds(around: ast.AST, place: tuple[int, int]) -> bool:
+    """Whether a loop is around the one at a place."""
+    inner = [each for each in ast.walk(around) if each is not around and isinstance(each, ast.For)]
+    return any((each.lineno, each.col_offset) == place for each in inner)
+
+
 class Rewriter(Statements):
     """Rewrites for the universe."""
 
@@ -101,6 +124,21 @@ class Rewriter(Statements):
                 pending.append(each)
         return bool(found & set(names))
 
+    def _is_fresh(self, name: str, loop: ast.For) -> bool:
+        """Whether a name is that of an empty list or dict that was made for this loop, and that nothing else holds.
+
+        It is set once before it, to an empty one that is written down, nobody reads it up to there, and the loop is
+        within no other one.
+        """
+        place = (loop.lineno, loop.col_offset)
+        nodes = [] if self._around is None else list(ast.walk(self._around))
+        made = [each for each in map(_emptied, nodes) if each is not None and each.id == name]
+        others = [each for each in nodes if isinstance(each, ast.Name) and each.id == name and each not in made]
+        around = [each for each in nodes if isinstance(each, ast.For | ast.While) and _holds(each, place)]
+        first = min(((each.lineno, each.col_offset) for each in others), default=place)
+        through = [each for each in ast.walk(loop.iter) if isinstance(each, ast.Name) and each.id == name]
+        return len(made) == 1 and not around and not through and (made[0].lineno, 0) < place < first
+
     def inplace_item(self, operator: ast.expr, owner: ast.expr, found: ast.expr, value: ast.expr) -> ast.expr:
         """Whose item it is says whether others keep it."""
         return ask("inplace_item", operator, owner, found, value)
@@ -109,19 +147,24 @@ class Rewriter(Statements):
         """A name of a function around: what is done with a record may not set it."""
         return [node, at(node, ast.Expr(ask("outer", constant(", ".join(node.names)))))]
 
+    def visit_Ending(self, node: Ending) -> Any:  # noqa: N802
+        """``continue``."""
+        return ast.Return(node.value)
+
     def visit_For(self, node: ast.For) -> Any:  # noqa: N802
         """A loop over records is one over every kind of them."""
         inner = [each for statement in node.body for each in [statement, *own_nodes(statement)]]
         if node.orelse or any(isinstance(each, _LEAVES) for each in inner):
             return super().visit_For(node)
         names = list(dict.fromkeys([*_stored(node), *_touched(node.body)]))
+        appended = [each for each in _appended(node.body) if self._is_fresh(each, node)]
+        names = list(dict.fromkeys([*names, *appended]))
         if self._is_captured(names, node):
             return super().visit_For(node)
         through, given, found = self.temporary(), self.temporary(), self.temporary()
         body_name = self.temporary()
         end = ast.Return(ast.Tuple([ask("bound", thunk(read(name))) for name in names], ast.Load()))
-        at(node, end)
-        body = [Continued(end).visit(each) for each in copy.deepcopy(node.body)]
+        body = [Continued(at(node, Ending(end.value))).visit(each) for each in copy.deepcopy(node.body)]
         unbound: list[ast.stmt] = [
             ast.If(ask("unbound", read(name)), [ast.Delete([ast.Name(name, ast.Del())])], []) for name in names
         ]
@@ -129,7 +172,10 @@ class Rewriter(Statements):
         each_record = ast.FunctionDef(body_name, arguments, [], [], None)
         each_record.type_params = []  # type: ignore[attr-defined]
         each_record.body = [*unbound, *self.stored(copy.deepcopy(node.target), read(given)), *self.block(body), end]
-        folded = ask("fold", read(through), read(body_name), *(ask("bound", thunk(read(name))) for name in names))
+        fresh = constant(tuple(self._is_fresh(name, node) for name in names))
+        folded = ask(
+            "fold", read(through), read(body_name), fresh, *(ask("bound", thunk(read(name))) for name in names)
+        )
         after: list[ast.stmt] = [each_record, ast.Assign([written(found)], folded)]
         for place, name in enumerate(names):
             after.append(ast.Assign([written(name)], ast.Subscript(read(found), constant(place), ast.Load())))

@@ -9,6 +9,7 @@ import contextlib
 import math
 import random
 import types
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -44,20 +45,34 @@ class Run:
         self.seed, self.lines, self.seen = seed, lines, Seen()
         self.draws = 0
         self.new, self.size, self.before = new, size, before
-        self.met: dict[int, tuple[str, float, float]] = {}
+        self.met: dict[Any, tuple[str, float, float]] = {}
         self.choices: list[tuple[Any, ...]] = []
         self.keys: list[tuple[Any, ...]] = []
+        self.loops: list[frozenset[str]] = []  # the labels of series that are gone through
+        self.label: tuple[int, str, list[int]] | None = None  # loop, label, and the draws made for it
         self.cost = self.squares = 0.0
         self.is_sampled = False
 
     def drawn(self, law: str) -> Any:
-        """Return a draw of scale 1."""
+        """Return a draw of scale 1: the same for a label, in whatever order it comes."""
         rng = self.rng
+        if self.label is not None:
+            loop, label, drawn = self.label
+            rng = np.random.Generator(np.random.PCG64([self.seed, loop, drawn[0], zlib.crc32(label.encode())]))
         made: dict[str, Callable[[], Any]] = {
             "laplace": rng.laplace, "gaussian": rng.standard_normal, "gumbel": rng.gumbel,
             "exponential": rng.standard_exponential,
         }  # fmt: skip
         return float(made[law]())
+
+    def numbered(self) -> Any:
+        """Return what tells a draw from others: its number; in a loop over labels its label, and its number there."""
+        self.draws += 1
+        if self.label is None:
+            return self.draws
+        loop, label, drawn = self.label
+        drawn[0] += 1
+        return loop, label, drawn[0]
 
     def repeated(self) -> tuple[Any, ...] | None:
         """Return the choice that the run before made here; None where there is no such run."""
@@ -104,7 +119,7 @@ class Drawn:
 
     def __init__(self, law: str, *given: float) -> None:
         run = _NOW[-1]
-        self.number, self.law, self.is_used, self.unit, self.most = run.draws, law, False, 1.0, math.inf
+        self.number, self.law, self.is_used, self.unit, self.most = run.numbered(), law, False, 1.0, math.inf
         if law == "geometric":
             self.value, self.unit = float(run.rng.geometric(given[0])), -math.log1p(-given[0])
         elif law in (*WHOLE, "truncated_laplace"):
@@ -115,7 +130,6 @@ class Drawn:
                 self.value, self.most = self.value / float(given[0]), float(given[1]) / float(given[0])
         else:
             self.value = run.drawn(law)
-        run.draws += 1
 
 
 class Pending:
@@ -405,7 +419,7 @@ def patched(function: Any) -> Iterator[None]:
     ]
     for name, law in {"laplace": "laplace", "norm": "gaussian", "gumbel_r": "gumbel", "expon": "exponential"}.items():
         made.append((getattr(stats, name), "rvs", _scipy(law)))
-    made.append((pd.DataFrame, "sample", _same_order))
+    made += [(pd.DataFrame, "sample", _same_order), (pd.Series, "items", _by_label)]
     made += [(pd.Series, name, _labelled(getattr(pd.Series, name))) for name in ("__add__", "__radd__")]
     names = getattr(function, "__globals__", {})
     originals = {id(getattr(owner, name)): new for owner, name, new in made}
@@ -435,6 +449,27 @@ def _labelled(function: Any) -> Any:
 
 def _scipy(law: str) -> Callable[..., Any]:
     return lambda loc=0.0, scale=1.0, size=None, random_state=None: _noise(law, loc, scale, size)
+
+
+_ITEMS = pd.Series.items
+
+
+def _by_label(series: Any) -> Iterator[tuple[Any, Any]]:
+    """Go through a series; the same labels as in the run before draw the same noise, in whatever order they stand."""
+    if isinstance(series.index, pd.RangeIndex):
+        yield from _ITEMS(series)
+        return
+    run = now()
+    labels, place = frozenset(map(repr, series.index)), len(run.loops)
+    if run.before is not None and run.before.loops[place : place + 1] != [labels]:
+        raise PassedOverError("a loop over other keys of the data")
+    run.loops.append(labels)
+    try:
+        for label, value in _ITEMS(series):
+            run.label = (place, repr(label), [0])
+            yield label, value
+    finally:
+        run.label = None
 
 
 _SAMPLE = pd.DataFrame.sample

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.reading.universe import steps
 from dpaudit.reading.universe.released import Token, combined
 from dpaudit.reading.universe.state import Pass, RefusalError, Released
 
@@ -157,6 +158,7 @@ def _joined(queries: list[Query], above: int, scale: float) -> Released | None:
         None,
         queries[-1].line,
         (("above", float(above)), ("noise", queries[0].scale)),
+        made=steps.vector(exact.terms),
     )
 
 

@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 
 from dpaudit.reading.forking import fork
 from dpaudit.reading.source import is_of_user
+from dpaudit.reading.universe.steps import Step
 
 MOST_FORKS = 60  # decisions on one path
 MOST_REFUSALS = 20
@@ -62,6 +63,7 @@ class Released:
         times: how often it is done, within steps that are repeated.
         number: which of its path it is, counted from 1; 0 where nothing asks.
         is_ball: whether ``high`` is how far each kind moves all numbers together, as a vector in Euclidean length.
+        made: how the numbers were made, for others to do again; None where no word fits.
     """
 
     law: str
@@ -76,6 +78,7 @@ class Released:
     times: int = 1
     is_ball: bool = False
     number: int = 0
+    made: Step | None = None
 
 
 @dataclass
@@ -121,6 +124,7 @@ class Pass:
         self.released = 0  # numbers, so far on the path
         self.followed: dict[int, tuple[Any, Any]] = {}  # released numbers that are in nothing but comparisons
         self.tainted: dict[int, tuple[Any, Any]] = {}  # arrays and tables that were written into, and what they are now
+        self.of_key: Any = None  # the count of a key of the data, within a loop over them
         self.assuming: Any = None  # the line that is evaluated of which it is given how far its value moves
 
     @property

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.reading.python import OPERATION
-from dpaudit.reading.universe import numbers
+from dpaudit.reading.universe import numbers, steps
 from dpaudit.reading.universe.cells import place_of
 from dpaudit.reading.universe.columns import Column, Rows, plain
 from dpaudit.reading.universe.lessons import refuse_form
@@ -73,7 +73,7 @@ class Vectors(Private):
         if isinstance(key, Column):
             if not key.is_mask or not key.rows.same(self.rows):
                 refuse("a choice of rows by something that is no mask of these rows", "a mask of the same frame")
-            rows = self.rows.kept(key.space.take(np.flatnonzero(plain(key.low))))
+            rows = self.rows.kept(key.space.take(np.flatnonzero(plain(key.low))), key)
             return Vectors(rows, self.tail, radius=self.radius, is_finite=self.is_finite)
         if not isinstance(key, tuple) or not key or key[0] != slice(None) or sort_of(key) != PUBLIC:
             refuse("a choice of rows by place: which record stands where is private", "a mask: x[x > 0]")
@@ -102,7 +102,8 @@ class Vectors(Private):
         universe.columns = {**universe.columns, name: place_of(name)}
         universe.axis(name)
         low = np.arange(count)
-        return Column(universe.rows, universe.whole((name,)), low, low).on(self.rows)
+        made = steps.column(name, low)
+        return Column(universe.rows, universe.whole((name,)), low, low, made=made).on(self.rows)
 
     def length(self) -> float:
         """Return how long a row is at most."""
@@ -212,8 +213,10 @@ class Ball(Private):
             refuse("noise of another shape, of which one draw would protect several numbers", "size=x.shape")
         draw.use()
         ends = np.full(len(self.rows.space), self.radius)
+        more = {"norm": 2, "radius": self.radius}
+        made = None if self.rows.made is None else steps.Step("ball", (self.rows.made,), more)
         exact = numbers.summed_of(
-            self.rows, self.rows.space, -ends, ends, whole=False, labels=None, columns=None, kinds=None
+            self.rows, self.rows.space, -ends, ends, whole=False, labels=None, columns=None, kinds=None, made=made
         )
         note("gaussian", exact, float(draw.scales.flat[0]), is_ball=True)
         return array(self.shape) if self.shape else number("np.float64")

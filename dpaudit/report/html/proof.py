@@ -101,6 +101,9 @@ def proof_part(evidence: Evidence, claim: Claim | None) -> ProofPart | None:
             )
         )
     facts += [("Taken for granted", f"{each} and does nothing else: whoever asked stated it") for each in proof.given]
+    facts += [("Taken for granted", f"{each}, as runs of it say") for each in proof.computed]
+    if proof.derived is not None:
+        facts.append(("Computed again", "from the columns of the data to the bound, by the checker alone"))
     if compared is not None:
         words = {NOT_ACCEPTED: "Not accepted", DOES_NOT_HOLD: "Refuted by runs"}
         facts += [

@@ -115,7 +115,8 @@ def proved_for(proof: Proof | None) -> str:
     if proof.method == "enumeration":
         return "for every dataset of the domain"
     if proof.method == "releases":
-        return f"for data frames of any length{', ' * bool(proof.given)}{proof.granted}"
+        stated = f", given that {' and '.join(proof.given)}" if proof.given else ""
+        return f"for data frames of any length{stated}"
     if proof.method == "moves":
         grows = "" if proof.exceeds_at is None else f" (it exceeds the claim at n = {proof.exceeds_at})"
         return "for any n" if proof.length is None else f"for n = {proof.length}{grows}"

@@ -122,7 +122,7 @@ class ProofKind:
 def named(found: Found, name: str) -> Found:
     """Return what was found, with records that call the program what the evidence calls it."""
     record = None if found.counterexample is None else found.counterexample.record
-    for each in (found.proof.certificate, record):
+    for each in (found.proof.certificate, found.proof.derived, record):
         if each is not None and "mechanism" in each:
             each["mechanism"]["name"] = name
     return found

@@ -53,6 +53,8 @@ def check_proof(evidence: Evidence) -> Shown:
             raise NotShownError(f"{stated} proof of one")
         if evidence.upper is not None and open_ends(proof):
             raise NotShownError("an upper bound is stated, and not all that can run was read")
+        if proof.derived is not None and kind is not RELEASES:
+            raise NotShownError(f"what a record adds is derived, and a proof by {kind.method} is of no records")
         return kind.check(evidence, proof)
     except CertificateError as error:
         raise NotShownError(str(error)) from None

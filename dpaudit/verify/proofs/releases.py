@@ -1,7 +1,7 @@
 """How is a bound for records derived from what a program releases, checked, and held against its program?
 
-A certificate of version 1 lists releases, with how far each kind of record moves what they are made of. One of version
-2 lists what the program computes of its records, and what a record moves is derived from that by the checker.
+A certificate of version 1 lists releases, with how far each kind of record moves what they are made of. The one of
+version 2 beside it lists what the program computes of its records, and the checker derives what a record moves.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.checker import Checked
+from dpaudit.checker import VERSION, Checked, check_certificate
+from dpaudit.checker.derived import unlike
 from dpaudit.decimals import limit_of
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import Comparison, Proof
+from dpaudit.evidence.records import Comparison, Proof, computed_of
 from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.neighbours.digest import kept_text, read_kept
 from dpaudit.neighbours.domain import Range, allowed_of, by_columns
@@ -59,7 +60,7 @@ def _prove(asked: Asked) -> Found:
     return Found(
         proof=Proof(
             method="releases",
-            scope=scope_of_records(found.relation, texts, found.whole, found.given),
+            scope=scope_of_records(found.relation, texts, found.whole, found.given, computed_of(found.derived)),
             length=None,
             paths=read,
             certificate=found.certificate,
@@ -68,6 +69,7 @@ def _prove(asked: Asked) -> Found:
             prices=() if found.certificate is None else prices_alone(found.certificate),
             whole=found.whole,
             given=found.given,
+            derived=found.derived,
         ),
         kind="proof",
         relation=found.relation,
@@ -93,10 +95,14 @@ def _check(evidence: Evidence, proof: Proof) -> Shown:
             or not proof.scope.startswith(scope_of_records(relation, {}, proof.whole))
             or not proof.scope.endswith(scope_of_records(relation, parameters, proof.whole, proof.given))
             or proof.prices
+            or proof.derived is not None
         ):
             raise NotShownError(f"{proof.scope:.200} is stated, and {scope_of_records(relation, parameters)} was asked")
         return Shown(("no upper bound is stated",))
     checked = certified(evidence, proof, ("releases",))
+    if certificate["version"] != VERSION:
+        raise NotShownError(f"the certificate is of version {certificate['version']}, which is another member")
+    derived = _derived(checked, proof)
     if compared is not None and not compared.runs:
         raise NotShownError("a bound is stated, and no run was compared with what was read: prove it again")
     claim = evidence.claimed or PureDP(0.0)
@@ -109,7 +115,7 @@ def _check(evidence: Evidence, proof: Proof) -> Shown:
     given = tuple(str(_move(**each)) for each in certificate.get("given", ()))
     if proof.given != given:
         raise NotShownError(f"the certificate takes for granted that {given or 'nothing'}, and {proof.given} is stated")
-    text = scope_of_records(relation, scope["parameters"], proof.whole, given)
+    text = scope_of_records(relation, scope["parameters"], proof.whole, given, proof.computed)
     if (proof.scope, proof.length) != (text, None):
         raise NotShownError(f"it holds for {text}, and {proof.scope:.200} is stated")
     if proof.paths < len(certificate["paths"]):
@@ -122,7 +128,21 @@ def _check(evidence: Evidence, proof: Proof) -> Shown:
     _refuse_columns(certificate["columns"], domain, proof.whole)
     _refuse_missing(certificate["columns"], domain, proof.whole)
     _refuse_whole(proof.whole, certificate["columns"], domain)
-    return Shown((_said(checked),))
+    if derived is None:
+        return Shown((_said(checked),))
+    _refuse_columns(derived.scope["columns"], domain, proof.whole)
+    _refuse_missing(derived.scope["columns"], domain, proof.whole)
+    return Shown((_said(checked), f"What a record adds was computed again: {_said(derived)}"))
+
+
+def _derived(checked: Checked, proof: Proof) -> Checked | None:
+    """Check the certificate that begins with the columns, and that it is of the same program and bound."""
+    if proof.derived is None or proof.certificate is None:
+        return None
+    found = check_certificate(proof.derived)
+    if why := unlike(proof.certificate, checked, proof.derived, found):
+        raise NotShownError(why)
+    return found
 
 
 def _move(line: str, by: str) -> GivenMove:
@@ -250,6 +270,8 @@ def _read_again(evidence: Evidence, proof: Proof, asked: Asked) -> bool | None:
         return False
     if not _same_account(again.certificate.get("account"), proof.certificate.get("account")):
         return False
+    if proof.derived is not None and _program(again.derived or {}) != _program(proof.derived):
+        return False
     return (again.releases.read, _program(again.certificate)) == (proof.paths, _program(proof.certificate))
 
 
@@ -257,8 +279,9 @@ def _program(certificate: Mapping[str, Any]) -> dict[str, Any]:
     """Return what of a certificate is the program: what is released, of what, on which paths."""
     parts = ("columns", "expressions", "rows", "numbers", "samples", "paths", "given")
     found = {name: certificate[name] for name in parts if name in certificate}
-    # a line moves where something is written above it, and is then the same line
-    return {**found, "releases": [{**each, "line": None} for each in certificate["releases"]]}
+    # of a table it counts what is in it, and a line moves where something is written above it
+    found["expressions"] = [{**each, "by": None} for each in found.get("expressions", ())]
+    return {**found, "releases": [{**each, "line": None} for each in certificate.get("releases", ())]}
 
 
 def _same_account(again: Any, stated: Any) -> bool:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any
 
-from dpaudit.checker import DERIVED_VERSION
-from dpaudit.checker.derived import Derivation
 from dpaudit.checker.prices import order_of
 from dpaudit.checker.reading import Steps
 from dpaudit.checker.releases import check_releases
@@ -21,19 +18,7 @@ _SPENDING = ("laplace_threshold", "propose_test_release", "truncated_laplace")  
 
 def prices_alone(certificate: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the price of each release by itself, such as "epsilon=1/2": of whole data, once, for a group of one."""
-    if certificate["version"] == DERIVED_VERSION:
-        return _derived(certificate)
     return tuple(_price(certificate, release) for release in certificate["releases"][:MOST_PRICED])
-
-
-def _derived(certificate: Mapping[str, Any]) -> tuple[str, ...]:
-    derivation = Derivation(certificate)
-    found = []
-    for number, release in enumerate(certificate["releases"][:MOST_PRICED]):
-        notion = _notion(certificate, release)
-        delta = Fraction(certificate["delta"]) if release["law"] in _SPENDING else Fraction(0)
-        found.append(f"{notion}={derivation.alone(number, notion, delta)}")
-    return tuple(found)
 
 
 def _notion(certificate: Mapping[str, Any], release: Mapping[str, Any]) -> str:

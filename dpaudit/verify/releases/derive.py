@@ -34,6 +34,7 @@ from dpaudit.verify.releases.columns import columns_of, given_frame, whole_colum
 from dpaudit.verify.releases.movement import RefusedError, Releases
 from dpaudit.verify.releases.prices import WITH_DELTA, account, price
 from dpaudit.verify.releases.read import as_releases, release_certificate
+from dpaudit.verify.releases.written import derivation
 from dpaudit.verify.scope import as_text, notion_of, scope_of_records
 
 __all__ = ["Derivation", "derive"]
@@ -56,6 +57,7 @@ class Derivation:
     bound: Fraction | None  # of the claim's parameter; None without a finite one
     # the derivation as plain data for JSON, which `dpaudit.checker` accepted; None without a bound
     certificate: dict[str, Any] | None
+    derived: dict[str, Any] | None  # the same bound from the columns on; None where that is not written
     refused: str | None  # why nothing was derived, with the line; None where something was
     open_ends: tuple[str, ...]  # what was not read, or does not agree with runs; nothing is proved where there is any
     runs: int  # how many runs on neighbouring frames were compared with what was read; 0 where nothing was
@@ -100,7 +102,7 @@ def derive(
     now("reading what it releases")
     reading = read_function(mechanism, parameters, which, columns, seconds=seconds, given=given)
     open_ends = tuple(map(str, reading.refused))
-    releases = bound = certificate = known = None
+    releases = bound = certificate = known = derived = None
     if not open_ends:
         now("pricing its releases")
         try:
@@ -132,12 +134,16 @@ def derive(
         )
         certificate, refused = _accepted(written, bound)
         open_ends = (refused,) if refused else ()
+        if certificate is not None:
+            readings = (reading, replace(reading, paths=reading.plain))
+            derived = next(filter(None, (derivation(each, certificate) for each in readings if each.paths)), None)
     return Derivation(
         scope=scope_of_records(which, texts, given=tuple(map(str, given))),
         relation=which,
         releases=releases,
         bound=bound if certificate is not None else None,
         certificate=certificate,
+        derived=derived,
         refused=open_ends[0] if reading.refused else None,
         open_ends=open_ends,
         runs=0 if reading.refused else found.runs,
@@ -187,7 +193,7 @@ def priced(
     """
     try:
         releases = as_releases(reading)
-        bound = price(releases, replace=replaced, group=group, notion=notion, delta=delta).bound
+        bound = price(releases, replace=replaced, group=group, notion=notion, delta=delta)
     except RefusedError:
         if not has_comparisons(reading.paths):
             raise
@@ -243,13 +249,15 @@ def _limits(releases: Releases, relation: Relation, *, is_sampled: bool = True) 
     def bound(notion: str, *, gaussian: bool) -> float:
         paths = tuple(
             tuple(
-                replace(each, law=_PURE.get(each.law, each.law), sample=None)
+                replace(each, law=_PURE[each.law], sample=None, details=())
+                if each.law in _PURE
+                else replace(each, sample=None)
                 for each in path
                 if (each.law in _GAUSSIAN) is gaussian and (is_sampled or each.sample is None)
             )
             for path in releases.paths
         )
-        found = price(replace(releases, paths=paths), replace=relation.kind == "replace", group=1, notion=notion).bound
+        found = price(replace(releases, paths=paths), replace=relation.kind == "replace", group=1, notion=notion)
         return float("inf") if found is None else float(found)
 
     return bound("epsilon", gaussian=False), 2 * bound("rho", gaussian=True)

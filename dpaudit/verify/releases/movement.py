@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Literal
@@ -109,6 +109,15 @@ class Releases:
     columns: Mapping[str, ColumnDomain]  # the columns that conditions name, with what they may hold
 
 
+def conditions_of(movement: Movement) -> Iterator[Condition]:
+    """Yield all conditions that a movement depends on."""
+    if isinstance(movement, Ball):
+        yield from movement.part
+        return
+    for term in movement.terms:
+        yield from term.part
+
+
 __all__ = [
     "Ball",
     "ColumnDomain",
@@ -121,4 +130,5 @@ __all__ = [
     "Releases",
     "Sample",
     "Term",
+    "conditions_of",
 ]

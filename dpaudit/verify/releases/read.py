@@ -31,12 +31,13 @@ from dpaudit.verify.releases.movement import (
     Releases,
     Sample,
     Term,
+    conditions_of,
 )
-from dpaudit.verify.releases.prices import conditions_of
 
 __all__ = [
     "as_releases",
     "column_domain",
+    "parts_of",
     "release_certificate",
 ]
 
@@ -326,13 +327,6 @@ def release_certificate(
     given: Sequence[GivenMove] = (),
 ) -> dict[str, Any]:
     """Return the derivation as plain data for JSON, which `dpaudit.checker` checks."""
-    listed = list(dict.fromkeys(release for path in releases.paths for release in path))
-    numbers = {release: number for number, release in enumerate(listed)}
-    samples = list(dict.fromkeys(release.sample for release in listed if release.sample is not None))
-    used = dict.fromkeys(
-        each.column for release in listed for movement in release.values for each in conditions_of(movement)
-    )
-    columns = {column: number for number, column in enumerate(sorted({*used, *releases.columns}))}
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -348,6 +342,22 @@ def release_certificate(
         "notion": notion,
         "delta": str(delta),
         "bound": str(bound),
+        **parts_of(releases),
+        **({} if account is None else {"account": dict(account)}),
+        **({"given": [{"line": each.place, "by": str(each.by)} for each in given]} if given else {}),
+    }
+
+
+def parts_of(releases: Releases) -> dict[str, Any]:
+    """Return columns, samples, releases and paths as plain data."""
+    listed = list(dict.fromkeys(release for path in releases.paths for release in path))
+    numbers = {release: number for number, release in enumerate(listed)}
+    samples = list(dict.fromkeys(release.sample for release in listed if release.sample is not None))
+    used = dict.fromkeys(
+        each.column for release in listed for movement in release.values for each in conditions_of(movement)
+    )
+    columns = {column: number for number, column in enumerate(sorted({*used, *releases.columns}))}
+    return {
         "columns": [_column(column, releases.columns[column]) for column in columns],
         "samples": [{"rate": str(sample.rate), "times": sample.times} for sample in samples],
         "releases": [
@@ -363,8 +373,6 @@ def release_certificate(
             for release in listed
         ],
         "paths": [[numbers[release] for release in path] for path in releases.paths],
-        **({} if account is None else {"account": dict(account)}),
-        **({"given": [{"line": each.place, "by": str(each.by)} for each in given]} if given else {}),
     }
 
 

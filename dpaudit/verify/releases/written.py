@@ -1,0 +1,311 @@
+"""How is what was read written down so that a checker computes all of it again, from the columns to the bound?
+
+A certificate of version 2: columns with their cells, expressions of a record, rows, numbers, releases and paths. What
+stands in it more than once is written once.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpaudit.checker import DERIVED_VERSION, CertificateError
+from dpaudit.checker.derived import ROUNDED, Derivation
+from dpaudit.checker.reading import MOST_DIGITS
+from dpaudit.reading.universe.cells import Axis, Declared, place_of, simple
+from dpaudit.reading.universe.drive import Reading
+from dpaudit.reading.universe.state import Released
+from dpaudit.reading.universe.steps import Step
+from dpaudit.verify.releases.read import outward
+
+_DIGITS = 10**30
+_TYPES = {"time": "text"}
+_BY = "pandas " + ".".join(pd.__version__.split(".")[:2])
+
+
+class _UnwrittenError(Exception):
+    """Something that a certificate has no word for."""
+
+
+def derivation(reading: Reading, certificate: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the certificate of version 2 beside one of version 1; None where it cannot be written, or shows more.
+
+    Args:
+        reading: of the function.
+        certificate: of version 1, with the same bound.
+    """
+    try:
+        return _derivation(reading, certificate)
+    except (_UnwrittenError, CertificateError, ArithmeticError):
+        return None
+
+
+def _derivation(reading: Reading, certificate: Mapping[str, Any]) -> dict[str, Any] | None:
+    writer = _Writer(reading, certificate["scope"]["person"])
+    paths = dict.fromkeys(writer.path(path) for path in reading.paths)
+    head = ("format", "kind", "mechanism", "scope", "notion", "delta")
+    account = {"account": certificate["account"]} if "account" in certificate else {}
+    written = {
+        **{name: certificate[name] for name in head},
+        "version": DERIVED_VERSION,
+        "bound": certificate["bound"],
+        "columns": [writer.column(name) for name in writer.names],
+        "expressions": writer.expressions.listed,
+        "rows": writer.rows.listed,
+        "numbers": writer.numbers.listed,
+        "samples": writer.samples.listed,
+        "releases": writer.released.listed,
+        "paths": [list(path) for path in paths],
+        **account,
+    }
+    stated = Fraction(certificate["bound"])
+    found = Derivation(written).bound(written, certificate["scope"]["group"])
+    if abs(found - stated) > stated * ROUNDED:
+        return None
+    if found.denominator >= 10**MOST_DIGITS:
+        found = Fraction(math.ceil(found * _DIGITS), _DIGITS)
+    return {**written, "bound": str(found)}
+
+
+class _Listed:
+    """A list in which everything stands once."""
+
+    def __init__(self) -> None:
+        self.listed: list[Any] = []
+        self._places: dict[str, int] = {}
+
+    def place(self, given: Any, key: Any = None) -> int:
+        """Return where something stands; ``key`` is what tells it from others."""
+        text = json.dumps(given if key is None else key)
+        if text not in self._places:
+            self._places[text] = len(self.listed)
+            self.listed.append(given)
+        return self._places[text]
+
+
+class _Writer:
+    def __init__(self, reading: Reading, person: str | None) -> None:
+        self._reading, self._person = reading, person
+        computed = {axis for path in reading.paths for each in path for axis in each.axes} - set(reading.columns)
+        self.names = sorted({*reading.columns, *computed})
+        self.expressions, self.rows, self.numbers = _Listed(), _Listed(), _Listed()
+        self.samples, self.released = _Listed(), _Listed()
+        self._used: set[str] = set()
+        self._axes: dict[str, Axis] = {}
+        self._known: dict[tuple[int, str], int] = {}
+        self.rows.place({"kind": "all"})
+
+    # --- columns ---------------------------------------------------------------------------------------------
+
+    def _declared(self, name: str) -> Declared:
+        found: Declared = self._reading.columns[name] if name in self._reading.columns else place_of(name)
+        return found
+
+    def axis(self, name: str) -> Axis:
+        """Return the cells of a column."""
+        if name not in self._axes:
+            self._axes[name] = Axis(self._declared(name), self._reading.cuts.get(name, ()))
+        return self._axes[name]
+
+    def column(self, name: str) -> dict[str, Any]:
+        """Return a column as a certificate has it."""
+        declared = self._declared(name)
+        is_range = declared.values is None
+        return {
+            "name": name,
+            "type": _TYPES.get(declared.kind, declared.kind),
+            "low": str(_exact(declared.low)) if is_range else None,
+            "high": str(_exact(declared.high)) if is_range else None,
+            "values": None if declared.values is None else list(map(_point, declared.values)),
+            "missing": declared.missing,
+            "cells": self._cells(name) if name in self._used else None,
+        }
+
+    def _cells(self, name: str) -> list[list[Any]]:
+        declared, found = self._declared(name), []
+        points = sorted({declared.low, declared.high, *self._reading.cuts.get(name, ())}) if not declared.values else []
+        for low, high in self.axis(name).cells:
+            if low == high:
+                found.append(_point(low))
+            elif declared.kind == "int64":
+                found.append(["range", str(_exact(low)), str(_exact(high))])
+            else:
+                below, above = (max(each for each in points if each < low), min(each for each in points if each > high))
+                found.append(["open", str(_exact(below)), str(_exact(above))])
+        return [*found, ["missing"]] if declared.missing else found
+
+    # --- expressions of a record -----------------------------------------------------------------------------
+
+    def expression(self, step: Step) -> int:
+        """Return the number of an expression."""
+        return self._once(step, "expression", self._expression)
+
+    def _once(self, step: Step, sort: str, write: Callable[[Step], int]) -> int:
+        key = (id(step), sort)
+        if key not in self._known:
+            self._known[key] = write(step)
+        return self._known[key]
+
+    def _expression(self, step: Step) -> int:
+        name, more = step.name, step.more
+        if name == "column":
+            return self._column_of(more["column"])
+        if name == "constant":
+            return self.expressions.place({"op": "constant", "of": [], "value": _point(more["value"])})
+        if name == "table":
+            return self._table(step)
+        of = [self.expression(each) for each in step.of]
+        fields: dict[str, Any] = {}
+        if name == "clip":
+            fields = {end: None if more[end] is None else str(_exact(more[end])) for end in ("low", "high")}
+        elif name in ("round", "power"):
+            fields = dict(more)
+        elif name == "bin":
+            fields = {"edges": [str(_exact(each)) for each in more["edges"]], "right": more["right"]}
+        elif name == "is_in":
+            fields = {"values": [_point(each) for each in more["values"]]}
+        elif name == "lookup":
+            table = [[_point(key), _point(value)] for key, value in more["table"]]
+            fields = {"table": table, "other": ["missing"]}
+        return self.expressions.place({"op": name, "of": of, **fields})
+
+    def _column_of(self, name: str) -> int:
+        self._used.add(name)
+        return self.expressions.place({"op": "column", "of": [], "column": self.names.index(name)})
+
+    def _table(self, step: Step) -> int:
+        axes, low, high = (step.more[name] for name in ("axes", "low", "high"))
+        values = [_value(first, last) for first, last in zip(low.tolist(), high.tolist(), strict=True)]
+        if step.kind == "truth":
+            values = [["truth", bool(each)] for each in low.tolist()]
+        if len(values) != math.prod(self.axis(name).size for name in axes):
+            raise _UnwrittenError  # cells of another pass
+        of = [self._column_of(name) for name in axes]
+        return self.expressions.place({"op": "table", "of": of, "values": values, "by": _BY, "what": step.more["what"]})
+
+    # --- rows and numbers ------------------------------------------------------------------------------------
+
+    def of_rows(self, step: Step) -> int:
+        """Return the number of some rows."""
+        return self._once(step, "rows", self._rows)
+
+    def _rows(self, step: Step) -> int:
+        if step.name == "all":
+            return self.rows.place({"kind": "all"})
+        of = self.of_rows(step.of[0])
+        if step.name == "kept":
+            return self.rows.place({"kind": "kept", "of": of, "mask": self.expression(step.of[1])})
+        if step.name == "sampled":
+            number, rate, times = step.more["sample"]
+            sample = {"rate": str(simple(rate)), "times": times, "of": "records"}
+            return self.rows.place(
+                {"kind": "sampled", "of": of, "sample": self.samples.place(sample, (number, str(rate), times))}
+            )
+        return self.rows.place({"kind": step.name, "of": of, **step.more})
+
+    def number(self, step: Step) -> int:
+        """Return the number of a number."""
+        return self._once(step, "number", self._number)
+
+    def _number(self, step: Step) -> int:
+        name, more = step.name, step.more
+        if name == "linear":
+            of = [self.number(each) for each in step.of]
+            inner = of[0] if len(of) == 1 else self.numbers.place({"kind": "stack", "of": of})
+            return self._linear(inner, more["counts"])
+        if name in ("abs", "clip", "among"):
+            given: dict[str, Any] = {"kind": name, "of": self.number(step.of[0])}
+            if name == "clip":
+                given |= {end: None if more[end] is None else str(simple(more[end])) for end in ("low", "high")}
+            if name == "among":
+                given |= {"to": [list(each) for each in more["to"]], "middle": more["middle"]}
+            return self.numbers.place(given)
+        rows = self.of_rows(step.of[0])
+        if name == "sums":
+            keys = step.of[1:] if more["counts"] else step.of[1:-1]
+            return self.numbers.place(
+                {
+                    "kind": "sums",
+                    "rows": rows,
+                    "of": None if more["counts"] else self.expression(step.of[-1]),
+                    "key": [self.expression(each) for each in keys],
+                    "keys": [list(map(_point, each)) for each in more["keys"]],
+                }
+            )
+        if name == "ball":
+            radius = str(simple(more["radius"]))
+            return self.numbers.place({"kind": "ball", "rows": rows, "norm": 2, "radius": radius, "unit": None})
+        if name == "groups":
+            person = self._person
+            if person is None:
+                raise _UnwrittenError
+            ends = {end: str(simple(more[end])) for end in ("low", "high")}
+            return self.numbers.place({"kind": "groups", "rows": rows, "by": self.names.index(person), **ends})
+        of_what = self.expression(step.of[1]) if len(step.of) > 1 else None
+        return self.numbers.place({"kind": name, "rows": rows, "of": of_what})
+
+    def _linear(self, inner: int, counts: Any) -> int:
+        to: list[dict[str, str]] = []
+        for place in range(counts.shape[1]):
+            used = np.flatnonzero(counts[:, place])
+            to.append({f"n{each}": str(simple(counts[each, place])) for each in used.tolist()})
+        return self.numbers.place({"kind": "linear", "of": inner, "to": to})
+
+    # --- releases --------------------------------------------------------------------------------------------
+
+    def path(self, path: Sequence[Released]) -> tuple[int, ...]:
+        """Return the releases of a path, by number."""
+        return tuple(number for each in path for number in self._releases(each))
+
+    def _releases(self, each: Released) -> list[int]:
+        if each.made is None:
+            raise _UnwrittenError
+        whole, scales = self.number(each.made), np.broadcast_to(each.scales, each.low.shape[1:]).tolist()
+        groups: dict[float, list[int]] = {}
+        for place, scale in enumerate(scales):
+            groups.setdefault(scale, []).append(place)
+        found = []
+        for scale, places in groups.items():
+            number = whole
+            if len(groups) > 1:
+                counts = np.eye(len(scales))[:, places]
+                number = self._linear(whole, counts)
+            release = {
+                "law": each.law,
+                "scale": str(simple(scale)),
+                "unit": None,
+                "number": number,
+                "times": each.times,
+                "line": each.line,
+                "details": {name: str(simple(value)) for name, value in each.details},
+            }
+            found.append(self.released.place(release, {**release, "line": None}))
+        return found
+
+
+def _exact(value: Any) -> Fraction:
+    return Fraction(int(value)) if isinstance(value, int | np.integer) else Fraction(repr(float(value)))
+
+
+def _point(value: Any) -> list[Any]:
+    if isinstance(value, bool | np.bool_):
+        return ["truth", bool(value)]
+    if hasattr(value, "isoformat"):
+        return ["text", str(value.isoformat())]
+    return ["text", value] if isinstance(value, str) else ["number", str(_exact(value))]
+
+
+def _value(low: Any, high: Any) -> list[Any]:
+    """Return a value of a table."""
+    if low is None or low != low:
+        return ["missing"]
+    if isinstance(low, str):
+        return ["text", low]
+    first, last = outward(low, -1), outward(high, 1)
+    return ["number", str(first)] if first == last else ["between", str(first), str(last)]

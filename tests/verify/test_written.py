@@ -1,0 +1,113 @@
+"""Does the checker compute of a function's columns what pandas computed for every kind of record?"""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from support.asis import RIGHT, cases, read
+from support.nightly import mostly_at_night
+
+from dpaudit.checker.derived import Derivation
+from dpaudit.neighbours import parse_relation
+from dpaudit.reading.universe import steps
+from dpaudit.verify.releases import written
+
+FUNCTIONS = [case for table in RIGHT for case in cases(table) if case.is_right]
+
+
+def head(case, bound):
+    """What a certificate of version 1 says besides its releases."""
+    relation = parse_relation(case.relation)
+    scope = {"data": "records", "relation": relation.kind, "group": 1, "person": relation.person, "parameters": {}}
+    return {
+        "format": "dpaudit-certificate", "kind": "releases", "mechanism": {"name": case.name, "source": ""},
+        "scope": scope, "notion": "epsilon", "delta": "0", "bound": str(bound),
+    }  # fmt: skip
+
+
+def adds(each, names, at, places):
+    """What records add to some places of a release, that are in some cells of the columns."""
+    axes = [[at[name]] if name in at else range(size) for name, size in zip(each.axes, names, strict=True)]
+    rows = [int(np.ravel_multi_index(cells, names)) if cells else 0 for cells in itertools.product(*axes)]
+    return each.low[rows][:, places].min(0), each.high[rows][:, places].max(0)
+
+
+@pytest.mark.parametrize("case", mostly_at_night(FUNCTIONS, every=6), ids=lambda case: f"{case.table}-{case.name}")
+def test_what_a_record_adds_is_computed_again_and_alike(case):
+    reading, bound = read(case)
+    if bound is None or case.person is not None:
+        pytest.skip("not read, or of persons, of whom several rows come")
+    writer = written._Writer(reading, None)
+    paths = [writer.path(path) for path in reading.paths]
+    relation = head(case, bound)["scope"]
+    derived = Derivation(
+        {
+            "scope": relation, "columns": [writer.column(name) for name in writer.names],
+            "expressions": writer.expressions.listed, "rows": writer.rows.listed, "numbers": writer.numbers.listed,
+            "samples": writer.samples.listed, "releases": writer.released.listed, "paths": list(map(list, paths)),
+        }
+    )  # fmt: skip
+    compared = 0
+    for path, numbers in zip(reading.paths, paths, strict=True):
+        listed = iter(numbers)
+        for each in path:
+            scales = np.broadcast_to(each.scales, each.low.shape[1:]).tolist()
+            for scale in dict.fromkeys(scales):
+                number, places = next(listed), [place for place, own in enumerate(scales) if own == scale]
+                if each.selection[0] == "record" and not each.is_ball:
+                    compared += same(derived, writer, number, each, places)
+    assert compared or not any(map(len, reading.paths)) or bound == 0 or case.replaced
+
+
+def same(derived, writer, release, each, places):
+    """Compare one release for every kind of records that the checker tells apart."""
+    made = derived._made(release)
+    columns = sorted({column for one in made.values() for column in one.columns})
+    sizes, count = [writer.axis(name).size for name in each.axes], 0
+    for cells in itertools.islice(itertools.product(*(derived.expressions.kinds[column] for column in columns)), 300):
+        at = dict(zip((writer.names[column] for column in columns), cells, strict=True))
+        moved = {
+            number: one.adds.get(tuple(cells[columns.index(column)] for column in one.columns), {})
+            for number, one in made.items()
+        }
+        moves = derived.numbers.moves(derived._needed[release], moved)[derived.releases[release].number]
+        low, high = adds(each, sizes, at, places)
+        again = [moves.get(place, (0, 0)) for place in range(len(places))]
+        assert np.allclose([[float(end) for end in ends] for ends in again], np.stack([low, high], 1), 1e-6, 1e-6)
+        count += 1
+    return count
+
+
+def counts_of_words(df):
+    old = df[df["age"].between(18, 64) & (df["city"] != "a")]
+    total = (old["income"].clip(0, 1000) / 2).round(1).sum() + np.random.default_rng().laplace(0, 500)
+    return total, len(old) + np.random.default_rng().laplace(0, 1)
+
+
+def test_tables_stand_in_where_no_word_fits(monkeypatch):
+    case = next(iter(cases("forty")))
+    case = type(case)("", "counts_of_words", counts_of_words, case.domain, 2.0, None)
+    found = {}
+    for way in ("words", "tables"):
+        if way == "tables":
+            monkeypatch.setattr(steps, "operation", lambda *_: None)
+            monkeypatch.setattr(steps, "between", lambda *_: None)
+        reading, bound = read(case)
+        assert not reading.refused
+        found[way] = written.derivation(reading, head(case, bound))
+        assert bound == 2 and Fraction(found[way]["bound"]) == 2
+    counted = [sum(each["op"] == "table" for each in found[way]["expressions"]) for way in found]
+    assert counted[0] == 0 < counted[1]
+
+
+def test_a_wrong_word_is_not_written(monkeypatch):
+    """The checker finds another bound than the reading, and nothing is written."""
+    case = next(iter(cases("forty")))
+    case = type(case)("", "counts_of_words", counts_of_words, case.domain, 2.0, None)
+    known = steps._of_one
+    monkeypatch.setattr(steps, "_of_one", lambda name, one, others: one if name == "clip" else known(name, one, others))
+    reading, bound = read(case)
+    assert bound == 2 and written.derivation(reading, head(case, bound)) is None
