@@ -29,7 +29,10 @@ from dpaudit.verify.releases.alone import prices_alone
 from dpaudit.verify.releases.columns import in_order_of
 from dpaudit.verify.scope import as_text, notion_of, scope_of_records
 
-_COPY = re.compile(r"( of rows [0-9]+)+\Z")  # of a column: that of some rows of each person
+_COPY = re.compile(r"( of rows [0-9]+| of a row of rows [0-9]+ that goes)+\Z")
+"""Of a column: that of some rows of each person, or of one that another takes the place of."""
+_GOES = re.compile(r"a row of rows [0-9]+ goes")
+"""Whether one does: either way, whatever the domain is."""
 _MOST_LISTED = 10_000  # whole numbers of a range
 _COMPUTED = "="  # how a column begins that the program computed
 MOST_STATED = 1_000
@@ -167,6 +170,8 @@ def _refuse_columns(columns: list[dict[str, Any]], domain: Any, whole: tuple[str
         name = _COPY.sub("", column["name"])
         if name.startswith(_COMPUTED) or column.get("type") == "match":  # a row of a table is no column of the data
             continue
+        if name not in declared and _GOES.fullmatch(name):
+            declared[name] = [False, True]
         if name not in declared:
             raise NotShownError(f"the certificate is about a column {name!r:.80}, which the domain does not declare")
         wanted = _column(name, declared[name])
