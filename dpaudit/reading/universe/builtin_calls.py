@@ -36,7 +36,7 @@ class Builtins(Base):
         """``len``."""
         if isinstance(value, Token):
             self.raises("any")
-            return value.shape[0] if value.shape and value.kinds is not None else Token()
+            return value.shape[0] if value.shape and value.kinds is not None else number("int")
         if isinstance(value, Private):
             return column_methods.length(value)
         return naturally(len, value)

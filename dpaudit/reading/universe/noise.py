@@ -250,7 +250,7 @@ def drawn(source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> An
     if sort_of((args, keywords)) == RELEASED or any(isinstance(each, Token) for each in (*args, *keywords.values())):
         return _by_released(source, args, keywords)
     if source.name == "choice" and source.kind in (Kind.GENERATOR, Kind.LEGACY):
-        return _chosen(args, keywords)
+        return _chosen(source, args, keywords)
     if source.name in ("rand", "randn") and not keywords:
         return _drawn("uniform" if source.name == "rand" else "gaussian", 1.0, 0.0, args or None, source)
     found = source.bound(args, keywords)
@@ -342,7 +342,7 @@ def fresh(law: str, scale: Any, shape: tuple[int, ...], kind: str, details: tupl
 def _by_released(source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     if sort_of((args, keywords)) == PRIVATE:
         refuse(f"{source.title} of a private number, with a released scale or size", "a public scale")
-    return Token()
+    return _picked(source, args, keywords)
 
 
 def _unbound(source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
@@ -353,10 +353,30 @@ def _unbound(source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) ->
         refuse(f"{source.title} with out=", "its result")
     if source.name in ("shuffle",):
         refuse(f"{source.title}, which changes its argument", "rng.permutation(x)")
-    return Token()
+    return _picked(source, args, keywords)
 
 
-def _chosen(args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+_PICKING = {
+    "choice": ("a", "size", "replace", "p"), "integers": ("low", "high", "size", "dtype"),
+    "randint": ("low", "high", "size", "dtype"),
+}  # fmt: skip
+"""The arguments of what returns so many of some options."""
+
+
+def _picked(source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Token:
+    """Return what is drawn from public and released options alone, of its length where that is public."""
+    names = _PICKING.get(source.name, ()) if source.kind in (Kind.GENERATOR, Kind.LEGACY) else ()
+    given = dict(zip(names, args, strict=False)) | keywords
+    size, options = given.get("size"), given.get("a", 0)
+    if type(size) is not int or size < 0 or given.keys() - set(names) or "dtype" in given:
+        return Token()
+    if isinstance(options, int | np.integer) or (isinstance(options, Token) and options.is_number):
+        return array((size,))
+    is_listed = isinstance(options, list | tuple) and all(type(each) is str for each in options)
+    return Token((size,), frozenset(("texts",))) if is_listed else Token()
+
+
+def _chosen(source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """``choice(a, size=None, replace=True, p=None)``."""
     names = dict(zip(("a", "size", "replace", "p"), args, strict=False)) | keywords
     chances = names.get("p")
@@ -380,7 +400,7 @@ def _chosen(args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         refuse(
             "a choice by private chances", "e = np.exp(scores * epsilon / 2); np.random.choice(options, p=e / e.sum())"
         )
-    return Token()
+    return _picked(source, args, keywords)
 
 
 def meet(draw: Draw, other: Any, sign: int) -> Any:

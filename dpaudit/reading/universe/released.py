@@ -23,7 +23,7 @@ class Token:
 
     Attributes:
         shape: of an array or number; None where it may be anything.
-        kinds: names of the types that it may have; None for a function of released values, whatever it is.
+        kinds: names of the types that it may have, "texts" for an array of them; None for a function of released values, whatever it is.
         labels: of a series, where they are public.
         columns: of a frame, where they are public.
         holds_plain: whether its type is the same for all data with the same released values.
@@ -163,6 +163,8 @@ def items(token: Token) -> Sequence[Token] | None:
         return [array(token.shape[1:]) if one is None else one for _ in range(token.shape[0])]
     if token.kinds == frozenset(("series",)) and len(token.shape) == 1:
         return [number("float") for _ in range(token.shape[0])]
+    if token.kinds == frozenset(("texts",)):
+        return [Token() for _ in range(token.shape[0])]
     return None
 
 

@@ -103,6 +103,8 @@ def alike(first: Any, second: Any) -> bool:
             and list(map(_labels, first.axes)) == list(map(_labels, second.axes))
             and alike(settled(first.to_numpy()).tolist(), settled(second.to_numpy()).tolist())
         )
+    if isinstance(first, pd.Index):
+        return isinstance(second, pd.Index) and _labels(first) == _labels(second)
     if isinstance(first, np.ndarray):
         return isinstance(second, np.ndarray) and alike(first.tolist(), second.tolist())
     if type(first) is not type(second):

@@ -356,6 +356,9 @@ def uniform(size: Any = None) -> Any:
     return run.rng.random(size)
 
 
+_NUMPY = np.random.default_rng(0)
+
+
 def choice(options: Any, size: Any = None, replace: bool = True, p: Any = None) -> Any:
     """Return one of several by their chances: in a run on a neighbour the same as before, at its price."""
     run = _NOW[-1]
@@ -363,6 +366,7 @@ def choice(options: Any, size: Any = None, replace: bool = True, p: Any = None) 
         return run.rng.choice(options, size, replace, p)
     listed = np.arange(options) if np.ndim(options) == 0 else options
     chances = np.asarray(p, float)
+    _NUMPY.choice(len(listed), p=chances)  # which raises where chances are none
     place = min(int(np.searchsorted(np.cumsum(chances), run.rng.random())), len(chances) - 1)
     before = run.repeated()
     if before is not None:
