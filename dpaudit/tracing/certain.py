@@ -192,6 +192,8 @@ def constant_line(recorders: Sequence[Recorder]) -> str | None:
         first = blocks[0]
         if first.law.whole or not len(first.values) or any(each.site != first.site for each in blocks):
             continue
+        if not np.any(first.scale):  # no noise at all, whatever is drawn
+            continue
         if all(len(b.values) and b.values[0] == first.values[0] and b.law is first.law for b in blocks):
             return str(first.site)
     return None

@@ -26,7 +26,7 @@ def listed(tables, right):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", listed(("forty", "forty_more", "realistic"), True))
+@pytest.mark.parametrize("case", listed(("forty", "forty_more", "realistic", "categories"), True))
 def test_a_right_function_has_the_bound_of_theory(case):
     reading, bound = read(case)
     assert not reading.refused, reading.refused
@@ -34,7 +34,7 @@ def test_a_right_function_has_the_bound_of_theory(case):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", listed(("forty", *WRONG), False))
+@pytest.mark.parametrize("case", listed(("forty", "categories", *WRONG), False))
 def test_a_wrong_function_is_not_proved(case):
     reading, bound = read(case)
     assert reading.refused or bound is None or float(bound) > case.claim * (1 + 1e-9)

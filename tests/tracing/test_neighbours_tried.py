@@ -403,3 +403,12 @@ def test_runs_choose_the_pair_where_no_price_tells_which_shows_most(function, cl
 def test_no_runs_choose_the_pair_where_a_price_tells_or_none_are_made():
     for found in (traced(half, runs=12_000), traced(slopes_of_pairs, data=pd.DataFrame({"x": [1.0], "y": [2.0]}))):
         assert not any("further runs" in each for each in found.trace.beside)
+
+
+def test_noise_whose_scale_the_data_make_0_is_not_taken_for_a_fixed_seed():
+    def share(rows):
+        return sum(rows) / max(len(rows), 1) + np.random.laplace(0, max(rows, default=0) / max(len(rows), 1))
+
+    found = dp.trace(share, pairs=[([0.0], [0.0, 5.0])], claim="epsilon=1", relation="add-remove", runs=0)
+    assert "the same in every run" not in str(found.trace.findings)
+    assert "not read from the data" in found.trace.instead

@@ -303,12 +303,10 @@ def c_value_counts(x: Column, *, sort: bool = True, dropna: bool = True) -> Any:
         refuse("value_counts(dropna=False)", ".fillna(label).value_counts()")
     ones = np.ones(len(x.space), "int64")
     found = Keyed([x], {"count": x.with_values(x.space, ones, made=steps.constant(1))}, "count")
-    categories = getattr(getattr(x.low, "dtype", None), "categories", None)
-    if categories is not None and sort is False:
-        return found.m_reindex(
-            pd.CategoricalIndex(categories, categories=categories, ordered=x.low.dtype.ordered), fill_value=0
-        )
-    return found
+    if found.categories is None:
+        return found
+    found.is_of_all = True
+    return found.m_sort_index() if sort is False else found
 
 
 def c_dropna(x: Column) -> Column:

@@ -27,6 +27,8 @@ _SELECTIONS = itertools.count(1)
 GROUPED = "df.groupby(KEY)[NAME].sum().reindex(VALUES, fill_value=0) + laplace(…, size=len(VALUES))"
 REINDEX = "df[KEY].value_counts().reindex(VALUES, fill_value=0) + laplace(…, size=len(VALUES))"
 
+_OBSERVED = int(pd.__version__.partition(".")[0]) >= 3  # whether groups are of the categories that are there alone
+
 
 class Selection:
     """What a record, or a person, does to some rows.
@@ -252,21 +254,26 @@ class Frame(Private):
         return self.reordered(self.rows.selection)
 
     def m_groupby(
-        self, by: Any, *, as_index: bool = True, sort: bool = True, observed: bool = False, group_keys: bool = True
+        self, by: Any, *, as_index: bool = True, sort: bool = True, observed: Any = None, group_keys: bool = True
     ) -> Any:
         """``groupby(names)``."""
         from dpaudit.reading.universe.groups import Groups
 
+        observed = _OBSERVED if observed is None else observed
+        if type(observed) is not bool or type(sort) is not bool:
+            refuse_form("groupby with sort or observed other than True and False")
+        observed = observed or not sort  # groups that are not sorted come as the data have them, the others after them
         if as_index is not True:
             refuse("groupby(as_index=False), which shows the keys", REINDEX)
         if isinstance(by, Column):
             if not by.rows.same(self.rows):
                 refuse("groupby by a column of other rows", "a column of this frame")
-            return Groups(self, [by], None)
+            return Groups(self, [by], None, observed=observed)
         names = by if isinstance(by, list) else [by]
         if len(set(map(str, names))) < len(names):
             refuse_form("groupby by a column twice")
-        return Groups(self, [self.column(name) for name in names], None, is_sorted=sort is True)
+        keys = [self.column(name) for name in names]
+        return Groups(self, keys, None, is_sorted=sort, observed=observed)
 
     def first_of_each(self, keys: Sequence[Column], most: Any) -> Frame:
         """Return the first rows of each group."""

@@ -15,6 +15,7 @@ from dpaudit.reading.universe.columns import Column, plain, same
 from dpaudit.reading.universe.frames import _INT, REINDEX, Frame, Selection, current_domain
 from dpaudit.reading.universe.lessons import refuse_form
 from dpaudit.reading.universe.numbers import Number
+from dpaudit.reading.universe.records import one_record
 from dpaudit.reading.universe.released import Token
 from dpaudit.reading.universe.state import Private, current, refuse
 
@@ -26,19 +27,22 @@ CUT = "noisy = counts + np.random.laplace(0, scale, len(counts)); noisy[noisy >=
 
 
 class Groups(Private):
-    """``frame.groupby(keys)[column]``."""
+    """``frame.groupby(keys)[column]``; ``observed`` False: of all categories, whether or not a row has them."""
 
-    __slots__ = ("frame", "is_sorted", "keys", "name")
+    __slots__ = ("frame", "is_sorted", "keys", "name", "observed")
     noun = "grouped private frame"
 
-    def __init__(self, frame: Frame, keys: list[Column], name: Any, *, is_sorted: bool = False) -> None:
-        self.frame, self.keys, self.name, self.is_sorted = frame, keys, name, is_sorted
+    def __init__(
+        self, frame: Frame, keys: list[Column], name: Any, *, is_sorted: bool = False, observed: bool = True
+    ) -> None:
+        self.frame, self.keys, self.name = frame, keys, name
+        self.is_sorted, self.observed = is_sorted, observed
         frame.is_grouped = True  # groups show some of the later changes of their frame, and not others
 
     def select(self, key: Any) -> Groups:
         """``groups[name]``."""
         self.frame.select(key)
-        return Groups(self.frame, self.keys, key, is_sorted=self.is_sorted)
+        return Groups(self.frame, self.keys, key, is_sorted=self.is_sorted, observed=self.observed)
 
     def get(self, name: str) -> Any:
         """``groups.name``."""
@@ -85,7 +89,7 @@ class Groups(Private):
         """``size()``."""
         if self._is_of_persons():
             return PerPerson(self.frame, 0.0, math.inf)
-        return Keyed(self.keys, {"size": self.part("size")}, "size", is_sorted=self.is_sorted)
+        return self._of_all(Keyed(self.keys, {"size": self.part("size")}, "size", is_sorted=self.is_sorted))
 
     def m_count(self) -> Any:
         """``count()``."""
@@ -94,6 +98,17 @@ class Groups(Private):
     def m_sum(self) -> Any:
         """``sum()``."""
         return self.m_agg("sum")
+
+    def _of_all(self, found: Keyed) -> Any:
+        """Return sums by all categories, in their order, where groups are of all of them."""
+        listed = None if self.observed else found.categories
+        return found if listed is None else found.m_reindex(listed, fill_value=0)
+
+    def m_apply(self, function: Any) -> Any:
+        """``apply(FUNCTION)``, of a function that is a sum over the records of a group."""
+        if not isinstance(self.name, str) or isinstance(function, str):
+            refuse("groupby(…).apply in this form", 'df.groupby(KEY)["x"].apply(lambda x: x.clip(0, 100).sum())')
+        return self.m_agg(function)
 
     def m_nunique(self) -> Any:
         """Refused."""
@@ -124,7 +139,8 @@ class Groups(Private):
             return Keyed(self.keys, {name: self._of(how, name) for name in self.name}, None)
         if not isinstance(self.name, str):
             refuse("an aggregate of all columns", 'groupby("city")["income"].sum()')
-        return Keyed(self.keys, {self.name: self._of(how, self.name)}, self.name)
+        found = Keyed(self.keys, {self.name: self._of(how, self.name)}, self.name)
+        return self._of_all(found) if isinstance(how, str) else found
 
     m_aggregate = m_agg
 
@@ -147,8 +163,12 @@ class Groups(Private):
 
 
 def summand_of(function: Any, column: Column) -> Column:
-    """Return what each record adds to a sum that a user's function computes of a column; refused for anything else."""
-    found = current_domain().call(function, column)
+    """Return what each record adds to a sum that a user's function computes of a column; refused for anything else.
+
+    It is called for each group of the data, so that it may change and draw no more than what is called for each record.
+    """
+    with one_record():
+        found = current_domain().call_of_record(function, column)
     if not isinstance(found, Number) or found.summand is None or found.selection is not column.rows.selection:
         refuse(
             "an aggregate by a function that is no sum over the records of the group", 'agg("sum") of a computed column'
@@ -158,9 +178,12 @@ def summand_of(function: Any, column: Column) -> Column:
 
 
 class Keyed(Private):
-    """Sums by keys that the data hold: which keys there are is private until they are named."""
+    """Sums by keys that the data hold: which keys there are is private until they are named.
 
-    __slots__ = ("has_holes", "is_sorted", "is_table", "keys", "parts", "single")
+    ``is_of_all``: all categories are there, in an order that is private.
+    """
+
+    __slots__ = ("has_holes", "is_of_all", "is_sorted", "is_table", "keys", "parts", "single")
     noun = "private table by keys of the data"
 
     def __init__(
@@ -172,10 +195,19 @@ class Keyed(Private):
         is_table: bool = False,
         has_holes: bool = False,
         is_sorted: bool = False,
+        is_of_all: bool = False,
     ) -> None:
         self.keys, self.parts, self.single = keys, parts, single
-        self.is_table, self.has_holes = is_table, has_holes
+        self.is_table, self.has_holes, self.is_of_all = is_table, has_holes, is_of_all
         self.is_sorted = is_sorted  # whether its keys stand in their own order
+
+    @property
+    def categories(self) -> pd.CategoricalIndex | None:
+        """All values that the only key may have, in the order of its categories; None where it is of another type."""
+        known = getattr(getattr(self.keys[0].low, "dtype", None), "categories", None)
+        if known is None or len(self.keys) > 1:
+            return None
+        return pd.CategoricalIndex(known, categories=known, ordered=self.keys[0].low.dtype.ordered)
 
     def get(self, name: str) -> Any:
         """Refuse what shows the keys."""
@@ -205,8 +237,10 @@ class Keyed(Private):
             refuse("unstack in this form", "unstack(fill_value=0) of a count by two keys")
         return Keyed(self.keys, self.parts, self.single, is_table=True, has_holes=fill_value != 0)
 
-    def m_sort_index(self) -> Keyed:
-        """``sort_index()``: its order is looked at in a loop, and after reindex."""
+    def m_sort_index(self) -> Any:
+        """``sort_index()``: its order is looked at in a loop, and after reindex; that of all categories is public."""
+        if self.is_of_all:
+            return self.m_reindex(self.categories, fill_value=0)
         return Keyed(
             self.keys, self.parts, self.single, is_table=self.is_table, has_holes=self.has_holes, is_sorted=True
         )
@@ -215,6 +249,8 @@ class Keyed(Private):
         """``items()``: a loop over keys and counts."""
         from dpaudit.reading.universe.key_loops import Loop
 
+        if self.is_of_all:
+            refuse("a loop over all categories in the order of their counts", "x.value_counts(sort=False).items()")
         return Loop(self)
 
     def m_rename(self, name: Any) -> Keyed:

@@ -51,6 +51,8 @@ _LESSONS: tuple[tuple[str, str, str], ...] = (
     ("mode multimode", "is a value of records", _LARGEST),
     ("idxmax idxmin argmax argmin argsort", "shows a record", _LARGEST),
     ("unique Counter factorize drop_duplicates", "shows which values there are", _COUNTS),
+    ("Categorical", "keeps values apart from their rows",
+     "x.astype(pd.CategoricalDtype(VALUES)).value_counts(sort=False) + laplace(…, size=len(VALUES))"),
     ("describe", "shows values of single records", _MOMENTS),
     ("head tail iloc iat nth first last take", "hangs on the order of the records", _COIN),
     ("sample", "takes a number of records that hangs on how many there are", SAMPLE),
@@ -91,7 +93,7 @@ _FORMS: tuple[tuple[str, str], ...] = (
     (
         f"{_BY_KEY}noisy",
         "a missing value among the labels|groupby by a column twice|rename of keys|rename of labels|"
-        "a label that occurs twice",
+        "a label that occurs twice|groupby with sort or observed other than True and False",
     ),
     (f"{_BY_KEY}noisy.tolist()", "tolist() of a private table"),
     (f"{_BY_KEY}noisy.sort_index()", "sort_index() of this private table"),

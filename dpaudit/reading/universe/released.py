@@ -23,7 +23,8 @@ class Token:
 
     Attributes:
         shape: of an array or number; None where it may be anything.
-        kinds: names of the types that it may have, "texts" for an array of them; None for a function of released values, whatever it is.
+        kinds: names of the types that it may have ("texts": an array of texts); None for a function of released values,
+            whatever it is.
         labels: of a series, where they are public.
         columns: of a frame, where they are public.
         holds_plain: whether its type is the same for all data with the same released values.

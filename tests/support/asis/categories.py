@@ -1,0 +1,74 @@
+"""Functions of categories, of groups to which a function is applied, and of records made by released chances."""
+import numpy as np, pandas as pd
+DOMAIN = {"age": list(range(121)), "city": list("abc"), "income": (-1e6, 1e6), "vip": [False, True]}
+CITIES, BANDS, EDGES = ["a", "b", "c"], ["young", "middle", "old"], [0, 30, 60, 121]
+KIND = pd.CategoricalDtype(CITIES)
+def lap(s=1.0, n=None): return np.random.laplace(0, s, n)
+def banded(df): return df.assign(band=pd.cut(df["age"], EDGES, labels=BANDS, right=False))
+# --- all categories, in their order: public
+def p01_histogram(df): return pd.cut(df["age"], bins=range(0, 131, 10), right=False).value_counts().sort_index() + lap(1, 13)
+def p02_unsorted(df): return {k: float(n + lap()) for k, n in df["city"].astype(KIND).value_counts(sort=False).items()}
+def p03_sizes(df):
+    n = banded(df).groupby("band", observed=False).size()
+    return n + lap(1, len(n))
+def p04_sums(df): return {k: round(v + lap(120), 1) for k, v in banded(df).groupby("band", observed=False)["age"].sum().items()}
+def p05_counts(df): return banded(df).groupby("band", observed=False)["income"].count().to_numpy() + lap(1, 3)
+def p06_agg(df): return banded(df).groupby("band", observed=False)["age"].agg("sum") + lap(120, 3)
+# --- those that are there, or in the order in which they are: private
+def w01_by_size(df): return (pd.cut(df["age"], EDGES, labels=BANDS, right=False).value_counts() + lap(1, 3)).index.tolist()
+def w02_by_size(df): return pd.cut(df["age"], EDGES, right=False).value_counts() + lap(1, 3)
+def w03_observed(df): return banded(df).groupby("band", observed=True).size() + lap(1, 1)
+def w04_default(df):  # pandas 3 keeps those alone that are there; pandas 2 has all, and twice the claim
+    n = banded(df).groupby("band").size()
+    return n + lap(.5, len(n))
+def w05_unsorted(df): return banded(df).groupby("band", observed=False, sort=False)["age"].sum() + lap(120, 3)
+def w06_truth(df): return banded(df).groupby("band", observed=len(df) > 3).size() + lap(1, 3)
+def w07_two_keys(df): return banded(df).groupby(["band", "city"], observed=False).size() + lap(1, 9)
+def w08_of_the_data(df): return df["city"].astype("category").value_counts(sort=False) + lap(1, 3)
+def w09_of_the_data(df): return df.groupby(df["city"].astype("category"), observed=False)["age"].sum() + lap(120, 3)
+def w10_not_scaled(df): return banded(df).groupby("band", observed=False)["age"].sum() + lap(1, 3)
+def w11_largest_first(df): return pd.cut(df["age"], EDGES, right=False).value_counts().head(1) + lap(1, 1)
+def w12_numbered(df): return pd.cut(df["age"], EDGES, labels=False, right=False).value_counts().sort_index() + lap(1, 3)
+def w13_function(df): return banded(df).groupby("band", observed=False)["age"].agg(lambda x: x.sum()) + lap(120, 3)
+# --- a function applied to groups
+def p20_applied(df): return df.groupby("city")["age"].apply(lambda x: x.clip(0, 50).sum()).reindex(CITIES, fill_value=0) + lap(50, 3)
+def p21_counted(df): return df.groupby("city")["age"].apply(lambda x: (x > 60).sum()).reindex(CITIES, fill_value=0) + lap(1, 3)
+def p22_named(df): return df.groupby("city")["age"].apply(len).reindex(CITIES, fill_value=0) + lap(1, 3)
+def w20_largest(df): return df.groupby("city")["age"].apply(max).reindex(CITIES, fill_value=0) + lap(1, 3)
+def w21_shared(df): return df.groupby("city")["age"].apply(lambda x: x.sum() / len(x)).reindex(CITIES, fill_value=0) + lap(1, 3)
+def w22_all(df): return df.groupby("city")["age"].apply(lambda x: len(df)).reindex(CITIES, fill_value=0) + lap(1, 3)
+def w23_kept(df):
+    seen = []
+    df.groupby("city")["age"].apply(lambda x: seen.append(len(x)) or x.sum())
+    return len(seen) + lap(.1)
+def w26_kept_by_agg(df):
+    seen = []
+    df.groupby("city")["age"].agg(lambda x: seen.append(len(x)) or x.sum())
+    return len(seen) + lap(.1)
+def w27_noise_of_one(df):
+    z = []
+    out = df.groupby("city")["age"].agg(lambda x: x.sum()).reindex(CITIES, fill_value=0) + lap(120, 3)
+    df.groupby("city")["age"].apply(lambda x: z.append(float(lap(.001))) or x.sum())
+    return out, len(z)
+def w24_frame(df): return df.groupby("city").apply(lambda g: g["age"].sum()).reindex(CITIES, fill_value=0) + lap(120, 3)
+def w25_not_scaled(df): return df.groupby("city")["age"].apply(lambda x: x.clip(0, 50).sum()).reindex(CITIES, fill_value=0) + lap(1, 3)
+# --- records by released chances
+def chances(df, scale=1.0):
+    noisy = (df["city"].value_counts().reindex(CITIES, fill_value=0) + lap(scale, 3)).clip(lower=0)
+    return (noisy / noisy.sum()).to_numpy()
+def p40_made(df): return pd.DataFrame({"city": np.random.choice(CITIES, size=20, p=chances(df))})
+def p41_listed(df): return [{"city": str(c)} for c in np.random.choice(CITIES, size=20, p=chances(df))]
+def p42_by_place(df):
+    p = chances(df)
+    return [CITIES[int(k)] for k in np.random.choice(len(p), size=20, p=p)]
+def p43_one_by_one(df):
+    rng, p = np.random.default_rng(), chances(df)
+    return [(str(rng.choice(CITIES, p=p)), int(age)) for age in rng.integers(18, 90, size=20)]
+def w40_many(df): return [str(c) for c in np.random.choice(CITIES, size=len(df), p=chances(df))]
+def w41_exact(df):
+    n = df["city"].value_counts().reindex(CITIES, fill_value=0).to_numpy()
+    return [str(c) for c in np.random.choice(CITIES, size=20, p=n / n.sum())]
+def w42_own(df): return [float(v) for v in np.random.choice(df["age"].to_numpy(), size=20, p=None)]
+def w43_cheap(df): return [str(c) for c in np.random.choice(CITIES, size=20, p=chances(df, .5))]
+CLAIM = {}
+PERSON = set()
