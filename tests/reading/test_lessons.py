@@ -18,8 +18,8 @@ from dpaudit.reading.universe.lessons import ANY, FORMS, LESSONS
 
 DOMAIN = {"age": declared("age", list(range(12))), "pay": declared("pay", (0.0, 9.0))}
 CONSTANTS = {
-    "np": np, "KEY": "age", "NAME": "pay", "NAMES": ("age", "pay"), "VALUES": list(range(12)), "LOW": 0, "HIGH": 9,
-    "LIMIT": 4, "RATE": 0.1, "SCALE": 9.0, "PART": 0.9, "FUNCTION": lambda value: value % 3,
+    "np": np, "pd": pd, "KEY": "age", "NAME": "pay", "NAMES": ("age", "pay"), "VALUES": list(range(12)), "LOW": 0,
+    "HIGH": 9, "LIMIT": 4, "RATE": 0.1, "SCALE": 9.0, "PART": 0.9, "FUNCTION": lambda value: value % 3,
     "EDGES": (0, 3, 6, 12), "TABLE": pd.DataFrame({"age": range(12), "zone": [3 * (k > 5) for k in range(12)]}),
 }  # fmt: skip
 
