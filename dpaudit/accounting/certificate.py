@@ -270,17 +270,13 @@ def pairs(event: Event, digits: int) -> Pairs:
     if isinstance(sampling, FixedSize):
         if sampling.rate == 1:
             return own
-        sampled = _sampled(own.above, sampling.rate)
-        if not isinstance(sampled, Continuous):
-            raise UsageError(
-                f"{event}: sampling without replacement is accounted for mechanisms of continuous noise; "
-                "for others give the claim of the sampled mechanism as a Block"
-            )
-        return Pairs(Spliced(sampled), _sampled(own.below, sampling.rate), tight=False)
+        above = _sampled(own.above, sampling.rate)
+        spliced = above.spliced() if isinstance(above, Atoms) else Spliced(above)
+        return Pairs(spliced, _sampled(own.below, sampling.rate), tight=False)
     return _shuffled(event, own, sampling)
 
 
-def _sampled(law: LossLaw, rate: Fraction) -> LossLaw:
+def _sampled(law: LossLaw, rate: Fraction) -> Atoms | Continuous:
     if isinstance(law, Atoms):
         return law.sampled(rate)
     if isinstance(law, Continuous):

@@ -464,6 +464,21 @@ class Atoms(LossLaw):
         indices = (0, 1) if two else tuple(range(len(self.indices) + bool(self.lost)))
         return Atoms(values, unit if two else None, indices, self.infinite * rate, spare=self.spare)
 
+    def spliced(self) -> Atoms:
+        """Return H(α) of this law for α ≥ 1, and of the loss from Q to P for α < 1, as `Spliced` does."""
+
+        def values() -> list[tuple[Any, Any, Any]]:
+            own = self.values()
+            high, low = ([each for each in own if (each[0] > 0) is above] for above in (True, False))
+            if not all(loss <= 0 for loss, _, _ in low):
+                raise ArithmeticError("a loss is too close to 0")
+            left = sum((p for _, p, _ in low), ball(0)) - sum((q for _, _, q in high), ball(0))
+            return [*((-loss, q, p) for loss, p, q in reversed(high)), (ball(0), left, left), *high]
+
+        one = len(self.indices) <= 3 and len(values()) == 3
+        unit = (lambda: values()[-1][0]) if one else None
+        return Atoms(values, unit, (0, 1, 2), self.infinite, self.infinite, spare=self.spare, symmetric=True)
+
 
 def randomised_response(epsilon: Fraction, infinite: Fraction = Fraction(0)) -> Atoms:
     """Return the law of the worst (ε, δ)-DP pair (Kairouz, Oh & Viswanath 2015): losses ±ε, and ±∞ of probability δ."""

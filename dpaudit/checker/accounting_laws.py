@@ -48,7 +48,7 @@ class Discrete:
 
     Attributes:
         values: (loss, P, Q), the losses rising.
-        unit: what they are multiples of from the first on: a rational number; "pair" for two values, else None.
+        unit: what they are multiples of from the first on: rational; "pair" for the distance of the first two; or None.
         infinite, lost: the mass under P of ∞, and under Q of −∞.
         spare: whether a little mass is left out of ``values``.
     """
@@ -156,9 +156,8 @@ def step(given: object, where: str, field: Field, digits: int) -> Step:
         if batch == records:
             return Step(told, count, above, below, True, _RELATIONS[kind])
         upper, lower = (sampled(law, Fraction(batch, records), field) for law in (above, below))
-        if not isinstance(upper, Smooth):
-            raise CertificateError(f"{place}: batches of a fixed size are known for continuous noise only")
-        return Step(told, count, _spliced(upper), lower, True, _RELATIONS[kind])
+        spliced = _spliced(upper) if isinstance(upper, Smooth) else _spliced_values(above, upper)
+        return Step(told, count, spliced, lower, True, _RELATIONS[kind])
     if kind == "shuffled":
         batches = whole(fields(sampling, {"name", "batches"}, place)["batches"], f"{place}: batches", 1, MOST_COUNT)
         told = f"an epoch of {batches} shuffled batches, each with {name}"
@@ -374,6 +373,21 @@ def turned(law: Law) -> Law:
     if law.low is None or law.high is None:
         return Smooth(tails)
     return Smooth(tails, -law.high, -law.low, law.span)
+
+
+def _spliced_values(own: Law, law: Discrete) -> Discrete:
+    """The losses above 0 of a sampled law, turned below 0, and at 0 what is left; its own says which are above."""
+    assert isinstance(own, Discrete)
+    first = len(law.values) - len(own.values)  # one more where only Q has mass
+    above = [False] * first + [loss.low > 0 for loss, _, _ in own.values]
+    if any(loss.high > 0 for (loss, _, _), is_above in zip(own.values, above[first:], strict=True) if not is_above):
+        raise CertificateError("a loss is too close to 0")
+    high = [each for each, is_above in zip(law.values, above, strict=True) if is_above]
+    left = sum((p for (_, p, _), is_above in zip(law.values, above, strict=True) if not is_above), high[0][0].field(0))
+    for _, _, q in high:
+        left = left - q
+    values = (*((-loss, q, p) for loss, p, q in reversed(high)), (left.field(0), left, left), *high)
+    return Discrete(values, "pair" if len(high) == 1 else None, law.infinite, law.infinite, law.spare)
 
 
 def _spliced(law: Smooth) -> Smooth:

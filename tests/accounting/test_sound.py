@@ -130,21 +130,30 @@ def discrete_laplace_by_two(scale):
     ids=["response", "discrete Laplace"],
 )
 def test_few_steps_are_convolved_by_fractions(event, outcomes, q):
+    """Sampled by coins; and of a fixed size, of which both directions are bounded by the curve of one above 1."""
     sampled = [(q * p + (1 - q) * other, other) for p, other in outcomes]
+    above = [(p, other) for p, other in sampled if p > other]
+    left = 1 - sum(p + other for p, other in above)
+    spliced = [*above, (left, left), *((other, p) for p, other in above)]
+    q = Fraction(q)
     for steps in (1, 2, 3, 4):
-        pairs = [
-            (math.prod(p), math.prod(o)) for p, o in (zip(*way, strict=True) for way in product(sampled, repeat=steps))
-        ]
         for epsilon in ("0", "0.3", "1"):
-            alpha = Fraction(Decimal(epsilon).exp())
-            true = max(
-                sum(max(Fraction(0), p - alpha * o) for p, o in pairs),
-                sum(max(Fraction(0), o - alpha * p) for p, o in pairs),
-            )
+            alpha, close = Fraction(Decimal(epsilon).exp()), Fraction(1, 10**20)
+            true, most = (curve(each, steps, alpha) for each in (sampled, spliced))
             found = certify(event.poisson(q).times(steps), epsilon=epsilon)
-            close = Fraction(1, 10**20)
             assert Fraction(found.low) <= true + close and true - close <= Fraction(found.high)
             assert found.high - found.low <= 0.05 * true + 1e-9
+            found = certify(event.fixed_size(q.numerator, q.denominator).times(steps), epsilon=epsilon)
+            assert Fraction(found.low) <= true + close and true - close <= most
+            assert most - close <= Fraction(found.high) <= Fraction(105, 100) * most + Fraction(1, 10**9)
+
+
+def curve(pairs, steps, alpha):
+    """H(α) of the larger direction, of so many steps of outcomes with these (P, Q)."""
+    ways = [(math.prod(p), math.prod(o)) for p, o in (zip(*way, strict=True) for way in product(pairs, repeat=steps))]
+    return max(
+        sum(max(Fraction(0), p - alpha * o) for p, o in ways), sum(max(Fraction(0), o - alpha * p) for p, o in ways)
+    )
 
 
 def test_the_exponential_mechanism_keeps_between_its_pairs():

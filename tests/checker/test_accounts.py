@@ -72,6 +72,8 @@ EACH_MECHANISM = [
     Block("epsilon=0.1, delta=1e-7").times(5),
     Block("epsilon=0.1, delta=1e-7").poisson("0.5").times(5),
     Block("mu=0.25").poisson("0.5").times(5),
+    Block("epsilon=0.5, delta=1e-7").fixed_size(1, 4).times(5),
+    DiscreteLaplace(2, sensitivity=2).fixed_size(1, 10).times(4),
     Gaussian(3).times(2) + Block("epsilon=0.5, delta=1e-8") + RandomisedResponse("0.25").times(3),
 ]
 ASKED = [{"delta": "1e-5"}, {"epsilon": "0.5"}]
