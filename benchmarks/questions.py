@@ -80,12 +80,14 @@ def noisy_max(statistic: Callable[[Any], Any], moves: float, noise: float) -> Ca
 
 
 def permute_and_flip(statistic: Callable[[Any], Any], moves: float, noise: float) -> Callable[[Any], Any]:
-    """The same by exponential noise, which has the law of permute-and-flip (Ding, Kifer et al. 2021)."""
+    """The same by coins in a random order (McKenna & Sheldon 2020)."""
     middle = _middle(statistic, moves)
 
     def release(x):
-        scores = [statistic(x) - middle, middle - statistic(x)]
-        return np.argmax([score + np.random.exponential(2 * noise * moves) for score in scores])
+        scores = np.array([statistic(x) - middle, middle - statistic(x)])
+        for option in np.random.permutation(2):
+            if np.random.random() < np.exp((scores[option] - scores.max()) / (2 * noise * moves)):
+                return option
 
     return release
 

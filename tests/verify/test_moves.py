@@ -17,7 +17,7 @@ from support import numbers
 from dpaudit.checker import CertificateError, check_certificate
 from dpaudit.errors import UsageError
 from dpaudit.loading.named import load
-from dpaudit.reading.expressions.domain import read
+from dpaudit.reading.expressions.ways import read
 from dpaudit.report.text.headline import headline
 from dpaudit.request import ProofRequest
 from dpaudit.verify.moves.bound import simplest

@@ -20,10 +20,12 @@ from typing import Any, NoReturn
 import numpy as np
 
 from dpaudit.reading.expressions import tables
-from dpaudit.reading.expressions.domain import Expressions, Reading, _sets_outer, joined, returned
+from dpaudit.reading.expressions.chances import Flips
+from dpaudit.reading.expressions.domain import Expressions, _sets_outer
 from dpaudit.reading.expressions.graph import Graph, NotReadError, Value, exactly
 from dpaudit.reading.expressions.noise import Release, refuse
-from dpaudit.reading.rewrite import Statements, ask
+from dpaudit.reading.expressions.ways import Reading, joined, returned
+from dpaudit.reading.rewrite import ask
 
 _LENGTH = "; give a length (--length 3)"
 
@@ -51,7 +53,7 @@ class Many:
     __hash__ = __format__ = __contains__ = __array__ = __index__ = __add__ = __radd__ = __mul__ = __rmul__ = _no
 
 
-class Comprehensions(Statements):
+class Comprehensions(Flips):
     """A list that goes through values is asked of the domain as a whole."""
 
     def visit_ListComp(self, node: ast.ListComp) -> Any:  # noqa: N802 – a name of the syntax tree
@@ -427,7 +429,7 @@ def read_any(
     """Read what a function releases of any number of numbers.
 
     Args:
-        function, container, parameters, given: as for `dpaudit.reading.expressions.domain.read`.
+        function, container, parameters, given: as for `dpaudit.reading.expressions.ways.read`.
 
     Raises:
         NotReadError: for what is not known, with the line.

@@ -11,15 +11,16 @@ import functools
 import inspect
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from dpaudit.reading.draws import is_maker, is_seeder, source_of
 from dpaudit.reading.expressions import tables
+from dpaudit.reading.expressions.chances import Coin, Flips, Largest, Order, drawn, flipped, picked, selected
 from dpaudit.reading.expressions.graph import Graph, NotReadError, Value, exactly
-from dpaudit.reading.expressions.noise import Draw, Noisy, Release, Seen, drawn, noise_of, refuse, selected
+from dpaudit.reading.expressions.noise import Draw, Noisy, Release, Seen, noise_of, refuse
 from dpaudit.reading.python import OPERATION, Python
 from dpaudit.reading.rewrite import UnreadableError
 from dpaudit.reading.seeded import seeded_by
@@ -29,6 +30,7 @@ _MOST_DECIDED = 60
 MOST_WAYS = 256
 """Ways through a function that the data may decide."""
 _ADDED = ("add", "sub")
+_VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 _CONTAINERS = (list, tuple, dict, set, np.ndarray)
 _KEPT = frozenset((
     "append", "setflags", "setfield", "byteswap", "extend", "insert", "pop", "remove", "clear", "sort",
@@ -55,20 +57,11 @@ class GivenNoise:
     """Stands for the `noise` that a program asks for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What a function releases of n numbers."""
-
-    graph: Graph
-    variables: int
-    releases: tuple[Release, ...]
-    result: Any = None  # of a function that adds no noise: what it returns, numbers or arrays of them
-
-
 class Expressions(Python):
     """Numbers of the data are expressions; what is public is what Python makes of it."""
 
     control = (UnreadableError, NotReadError, Forked)
+    rewriter = Flips
 
     def __init__(self, graph: Graph, decided: Mapping[int, bool]) -> None:
         super().__init__()
@@ -76,6 +69,7 @@ class Expressions(Python):
         self._made: dict[int, tuple[Any, int]] = {}  # containers of this call, and when they were made
         self._start = self._effects = 0  # what was made since a function was called; what it changed of what was before
         self._seeded: tuple[int, Any] = (-1, None)
+        self._steps, self._step = 0, 0  # items of random orders that were looked at, and the one that is
 
     def made(self, value: Any) -> Any:
         """Note a container that this call made, and may change."""
@@ -113,7 +107,12 @@ class Expressions(Python):
         if source is not None:
             self._refuse_seeded(source)
             self._effects += 1
-            return self.made(drawn(source, args, keywords, self.releases))
+            if source.name == "shuffle" and args:
+                self._changes(args[0])
+            found = drawn(source, args, keywords, self.releases)
+            if isinstance(found, Draw):
+                found.step = self._step
+            return self.made(found)
         if is_seeder(function) or (is_maker(function) and (args or keywords)):
             refuse("noise with a fixed seed, which is no noise")
         if is_maker(function):
@@ -186,7 +185,10 @@ class Expressions(Python):
             return super().foreign(function, self._asking(function, args), keywords)
         if function in (any, all) and len(args) == 1 and hasattr(type(args[0]), "__next__"):
             return self._until(function, args[0])
-        args = tuple(list(self._passes(each)) if hasattr(type(each), "__next__") else each for each in args)
+        args = tuple(
+            list(self._passes(each)) if hasattr(type(each), "__next__") or isinstance(each, _VIEWS) else each
+            for each in args
+        )
         if function is isinstance and not _holds(args[0], Value, Draw, Noisy, Seen, deep=False):
             return isinstance(*args)
         if isinstance(owner, list | dict | set | str | tuple) and name in _KEPT | _READ:
@@ -196,6 +198,12 @@ class Expressions(Python):
         if _is_argmax(function, owner) and any(_holds(each, Noisy) for each in everything):
             self._effects += 1
             return selected(list(np.asarray(given[0], dtype=object).ravel()), self.releases)
+        if (
+            function is max
+            and len(args) == 1
+            and (keywords.keys() == {"key"} or (not keywords and _holds(args, Noisy)))
+        ):
+            return self._largest(list(args[0]), keywords.get("key"))
         if _holds(everything, Noisy, Draw, Seen):
             return self._with_noise(function, owner, name, args, keywords, everything)
         if _holds(everything, Value):
@@ -210,6 +218,18 @@ class Expressions(Python):
             refuse(f"{name}() of {module}, of which it is not known that it depends on its arguments alone")
         found = super().foreign(function, args, keywords)
         return found.astype(object) if function in _BLANK and found.dtype == float else found
+
+    def _largest(self, items: list[Any], key: Any) -> Any:
+        """``max`` of numbers with noise, of tuples that begin with one, or by one."""
+        by = items if key is None else [self.call(key, each) for each in items]
+        if key is None and all(isinstance(each, tuple) and each for each in items):
+            by = [each[0] for each in items]
+        if by and not _holds(by, Value, Noisy, Draw, Seen):
+            return items[max(range(len(by)), key=by.__getitem__)]
+        if not all(isinstance(each, Noisy) and each.place == -1 for each in by):
+            refuse("the largest of numbers of which some have no noise, or were seen before")
+        self._effects += 1
+        return Largest(items) if by is items else picked(items, by, self.releases)
 
     def _until(self, function: Any, values: Any) -> Any:
         """``any`` and ``all`` of an iterator, which is asked no further than the first answer."""
@@ -243,6 +263,8 @@ class Expressions(Python):
             if name in ("sort", "remove", "index", "count"):
                 refuse(f"{name}() of numbers of the data; write sorted(x)[k], or a sum of conditions")
         elif _holds((owner, args), Noisy) and name == "index":
+            if len(args) == 1 and isinstance(args[0], Largest) and args[0].is_of(owner):
+                return selected(owner, self.releases)
             refuse("a place by the value of an output with noise; write np.argmax")
         return super().foreign(function, args, keywords)
 
@@ -250,8 +272,7 @@ class Expressions(Python):
         self, function: Any, owner: Any, name: str, given: tuple[Any, ...], args: tuple[Any, ...], keywords: Any
     ) -> Any:
         """Call a known function of values."""
-        known = tables.BY_IDENTITY.get(id(function))
-        table = known[1] if known is not None else None
+        table = tables.known(function)
         if type(owner) is np.ndarray:
             table = tables.BY_METHOD.get(name)
         is_moved = id(function) in tables.BY_NUMPY or (type(owner) is np.ndarray and name in tables.METHODS)
@@ -358,7 +379,7 @@ class Expressions(Python):
             return self._made_of("item", owner, key)
         if isinstance(owner, Value | Noisy | Draw):
             refuse("a part of one number")
-        if _holds(key, Value, Noisy):
+        if _holds(key, Value, Noisy, Draw):
             refuse("a choice of records by numbers of the data; write np.where(condition, x, 0)")
         return self.made(super().item(owner, key))
 
@@ -387,8 +408,7 @@ class Expressions(Python):
         return apply(left, right)
 
     def _operated(self, name: str, a: Any, b: Any) -> Any:
-        kinds = {type(a), type(b)}
-        if kinds & {Noisy, Seen, Draw}:
+        if isinstance(a, Noisy | Seen | Draw) or isinstance(b, Noisy | Seen | Draw):
             return self._noised(name, a, b)
         try:
             return (tables.COMPARED.get(name) or OPERATION[name])(a, b)
@@ -399,6 +419,13 @@ class Expressions(Python):
         """An operation of noise, or of what has some."""
         draw = a if isinstance(a, Draw) else b if isinstance(b, Draw) else None
         other = b if draw is a else a
+        if isinstance(draw, Coin) and name == "eq" and isinstance(other, int) and other == 1:
+            return draw
+        if draw is not None and draw.law == "uniform" and isinstance(other, Value):
+            if name not in (("lt", "le") if draw is a else ("gt", "ge")) or draw.scale != 1 or draw.shift:
+                refuse("a uniform number with a number of the data, other than in rng.random() < p")
+            draw.use()
+            return Coin(other, draw.step)
         if draw is not None and isinstance(other, Value) and name in _ADDED:
             minus = name == "sub"
             if minus and draw.law not in ("laplace", "gaussian"):
@@ -491,6 +518,38 @@ class Expressions(Python):
         """The parts of a text."""
         return self._made_of("join", parts) if _holds(parts, Seen) else super().join(parts)
 
+    def is_order(self, value: Any) -> bool:
+        """Whether a loop goes through a random order."""
+        return Order.of(value) is not None
+
+    def forgotten(self) -> Draw:
+        """What a loop through a random order computed for one of its items, and nobody may see."""
+        return Draw("forgotten", Fraction(1))
+
+    def first(self, through: Any, flip: Callable[[Any], Any]) -> Seen:
+        """Return the item of a random order whose coin is the first that shows its head."""
+        order, chances = Order.of(through), []
+        assert order is not None
+        for item in order.items:
+            self._steps += 1
+            before = self._start, self._effects, self._step
+            self._start, self._step = len(self._made), self._steps
+            try:
+                coin = flip(item)
+            except self.control:
+                raise
+            except Exception as error:
+                refuse(f"a loop through a random order: {error}")
+            finally:
+                has_effects = self._effects != before[1] + 1  # but for the coin
+                self._start, _, self._step = before
+            if has_effects or not isinstance(coin, Coin) or coin.step != self._steps:
+                refuse(
+                    "a loop through a random order that does more than to compute a chance, and to flip a coin by it"
+                )
+            chances.append(coin.chance)
+        return flipped(order, chances, self.releases)
+
     def iterate(self, value: Any) -> Any:
         """``for x in a``."""
         return super().iterate(self._passes(value))
@@ -560,8 +619,13 @@ def _joined_numbers(graph: Graph, condition: Value, one: Any, other: Any) -> Any
     if isinstance(one, list | tuple) and type(one) is type(other) and len(one) == len(other):
         return type(one)(_joined_numbers(graph, condition, a, b) for a, b in zip(one, other, strict=True))
     if isinstance(one, bool | int | float | Value) and isinstance(other, bool | int | float | Value):
-        return _chosen(graph, condition, one, other)
+        return chosen_value(graph, condition, one, other)
     raise NotReadError("the data decide what is returned")
+
+
+def chosen_value(graph: Graph, condition: Value, one: Any, other: Any) -> Any:
+    one, other = condition.of(one), condition.of(other)
+    return graph.chosen(condition, one, other)
 
 
 def _is_argmax(function: Any, owner: Any) -> bool:
@@ -585,116 +649,4 @@ def _holds(value: Any, *kinds: type, deep: bool = True) -> bool:
     return tables.is_array(value) and any(_holds(each, *kinds) for each in value.ravel().tolist())
 
 
-# --- every way that the data decide -----------------------------------------------------------------------------
-
-
-def read(
-    function: Callable[..., Any],
-    variables: int,
-    container: str,
-    parameters: Mapping[str, Any],
-    given: Mapping[str, Any],
-) -> Reading:
-    """Read what a function releases of so many numbers.
-
-    Args:
-        function: takes them in a list or an array, and the parameters.
-        variables: how many numbers.
-        container: "list" or "array".
-        parameters: of the function.
-        given: names of further arguments, and what makes them: a generator, or `GivenNoise`.
-
-    Raises:
-        NotReadError: for what is not known, with the line.
-        UnreadableError: for what no domain reads.
-    """
-    graph = Graph()
-    values = [graph.node("var", place) for place in range(variables)]
-
-    def run(decided: dict[int, bool]) -> tuple[tuple[Release, ...], Any]:
-        domain = Expressions(graph, decided)
-        data: Any = domain.made(np.array(values, dtype=object) if container == "array" else list(values))
-        return returned(domain, function, data, parameters, given)
-
-    return Reading(graph, variables, *joined(graph, run))
-
-
-def returned(
-    domain: Expressions, function: Any, data: Any, parameters: Mapping[str, Any], given: Mapping[str, Any]
-) -> tuple[tuple[Release, ...], Any]:
-    """Return what a function releases of data on one way, and what it returns."""
-    result = domain.run(function, data, **parameters, **{name: make() for name, make in given.items()})
-    shown = domain.ended(result)
-    return tuple(domain.releases), shown
-
-
-def joined(
-    graph: Graph, run: Callable[[dict[int, bool]], tuple[tuple[Release, ...], Any]]
-) -> tuple[tuple[Release, ...], Any]:
-    """Return what a function releases, on every way that the data decide."""
-    ways = 0
-
-    def on(decided: dict[int, bool]) -> tuple[tuple[Release, ...], Any]:
-        nonlocal ways
-        try:
-            found = run(decided)
-        except Forked as fork:
-            both = [on({**decided, fork.condition.place: way}) for way in (True, False)]
-            return _joined(graph, fork.condition, *both)
-        ways += 1
-        if ways > MOST_WAYS:
-            raise NotReadError(f"the data decide among more than {MOST_WAYS} ways; write np.where, or a smaller length")
-        return found
-
-    return on({})
-
-
-def _joined(graph: Graph, condition: Value, one: Any, other: Any) -> tuple[tuple[Release, ...], Any]:
-    """Return what is released where a condition decides between two ways."""
-    (yes, shown), (no, hidden) = one, other
-    if [each.form for each in yes] != [each.form for each in no]:
-        raise NotReadError("the data decide what is released, or with which noise; release the same on every way")
-    joined = tuple(
-        Release(
-            a.how,
-            a.law,
-            a.scale,
-            tuple(_chosen(graph, condition, *both) for both in zip(a.values, b.values, strict=True)),
-            a.line,
-            a.unit,
-        )
-        for a, b in zip(yes, no, strict=True)
-    )
-    return joined, _joined_results(graph, condition, shown, hidden)
-
-
-def _chosen(graph: Graph, condition: Value, one: Any, other: Any) -> Any:
-    one, other = condition.of(one), condition.of(other)
-    return graph.chosen(condition, one, other)
-
-
-def _joined_results(graph: Graph, condition: Value, one: Any, other: Any) -> Any:
-    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        return [_joined_results(graph, condition, a, b) for a, b in zip(one, other, strict=True)]
-    if isinstance(one, Value) or isinstance(other, Value):
-        return _chosen(graph, condition, one, other)
-    if isinstance(one, int | float) and isinstance(other, int | float):
-        return one if one == other else _chosen(graph, condition, one, other)
-    same = (
-        one.form == other.form
-        if isinstance(one, Seen) and isinstance(other, Seen)
-        else (type(one) is type(other) and not isinstance(one, Seen) and one == other)
-    )
-    if not same:
-        raise NotReadError("the data decide what is returned beside its numbers; return the same on every way")
-    return one
-
-
-def plain_numbers(result: Any) -> list[Value]:
-    """Return the numbers of the data that a result shows, without noise."""
-    if isinstance(result, Value):
-        return [result]
-    return [each for one in result for each in plain_numbers(one)] if isinstance(result, list) else []
-
-
-__all__ = ["Expressions", "GivenNoise", "Reading", "joined", "plain_numbers", "read", "returned"]
+__all__ = ["MOST_WAYS", "Expressions", "Forked", "GivenNoise"]

@@ -281,7 +281,9 @@ class Value:
         return self
 
     def __abs__(self) -> Value:
-        return self.graph.constant(abs(self.constant)) if self.constant is not None else self.called("abs")
+        if self.constant is not None or self.graph.nodes[self.place][0] == "exp":
+            return self if self.constant is None else self.graph.constant(abs(self.constant))
+        return self.called("abs")
 
     def __pow__(self, other: Any) -> Value:
         return self._both(other, _pow)

@@ -11,12 +11,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from dpaudit.reading.draws import Kind, Source
 from dpaudit.reading.expressions.graph import NotReadError, Value, exactly
 from dpaudit.reading.source import is_of_user
 
-_TWO_SIDED = ("laplace", "gaussian")
-_SELECTING = ("laplace", "gumbel", "exponential")
+TWO_SIDED = ("laplace", "gaussian")
 ADDED, SELECTED, CHOSEN = "added", "selected", "chosen"
 SCORES = "exponentials"
 
@@ -90,10 +88,11 @@ class Seen:
 class Draw:
     """Noise that was drawn, and added to nothing yet."""
 
-    __slots__ = ("is_used", "law", "scale", "shift", "unit")
+    __slots__ = ("is_used", "law", "scale", "shift", "step", "unit")
 
     def __init__(self, law: str, scale: Fraction, shift: Fraction = Fraction(0), unit: Value | None = None) -> None:
         self.law, self.scale, self.shift, self.unit, self.is_used = law, scale, shift, unit, False
+        self.step = 0  # the item of a random order for which it was drawn
 
     def plus(self, number: Any) -> Draw:
         """Return the noise and a public number."""
@@ -103,7 +102,7 @@ class Draw:
     def times(self, factor: Any) -> Draw:
         """Return a multiple."""
         exact = exactly(factor)
-        if not exact or (exact < 0 and self.law not in _TWO_SIDED):
+        if not exact or (exact < 0 and self.law not in TWO_SIDED):
             refuse(f"{self.law} noise times {factor!r:.40}")
         self.use()
         return Draw(self.law, self.scale * abs(exact), self.shift * exact, self.unit)
@@ -129,7 +128,7 @@ class Noisy:
         if self.place == COMPARED:
             raise NotReadError(f"{self.line}: a number with noise that is seen after it was compared with others")
         if self.place < 0:
-            if self.draw.law not in _TWO_SIDED:
+            if self.draw.law not in TWO_SIDED:
                 raise NotReadError(
                     f"{self.line}: a number with {self.draw.law} noise alone, by which some outputs are impossible or "
                     "too likely"
@@ -144,81 +143,9 @@ COMPARED = -2
 """The place of a number with noise of which was seen whether it is the largest."""
 
 
-def selected(scores: list[Any], releases: list[Release]) -> Seen:
-    """Release which of some numbers with noise is largest."""
-    graph = next(each.value.graph for each in scores if isinstance(each, Noisy))
-    scores = [Noisy(graph.constant(0), each) if isinstance(each, Draw) else each for each in scores]
-    if not all(isinstance(each, Noisy) and each.place == -1 for each in scores):
-        return refuse("the largest of numbers of which some have no noise, or were seen before")
-    laws = {(each.draw.law, each.draw.scale, each.draw.unit and each.draw.unit.place) for each in scores}
-    if len(laws) != 1 or next(iter(laws))[0] not in _SELECTING:
-        refuse(f"the largest of numbers, unless all have one noise of these: {', '.join(_SELECTING)}")
-    ((law, scale, _),) = laws
-    for each in scores:
-        each.place = COMPARED
-    releases.append(Release(SELECTED, law, scale, tuple(each.value for each in scores), line(), scores[0].draw.unit))
-    return Seen("release", len(releases) - 1)
-
-
-def chosen(chances: list[Any], releases: list[Release]) -> Seen:
-    """Release what was chosen by chances that hang on the data."""
-    first = next(each for each in chances if isinstance(each, Value))
-    values = tuple(map(first.of, chances))
-    if not _are_chances(values):
-        refuse("chances of which it is not seen that they add up to 1; write p = e / e.sum()")
-    exponents = [_exponent(each) for each in values]
-    known = tuple(each for each in exponents if each is not None)
-    law, shown = (SCORES, known) if len(known) == len(values) else ("", values)
-    releases.append(Release(CHOSEN, law, Fraction(1), shown, line()))
-    return Seen("release", len(releases) - 1)
-
-
-def _exponent(chance: Value) -> Value | None:
-    """Return u where a chance is written as e^u over a sum."""
-    graph = chance.graph
-    kind, *of = graph.nodes[chance.place]
-    top: tuple[Any, ...] = graph.nodes[of[0]] if kind == "div" else ("",)
-    if top[0] == "const" and top[1] == 1:
-        return graph.constant(0)
-    return Value(graph, top[1]) if top[0] == "exp" else None
-
-
-def _are_chances(values: tuple[Value, ...]) -> bool:
-    """Whether values add up to 1, whatever the data are: as they stand, or as parts of their own sum."""
-    graph = values[0].graph
-    total = values[0]
-    for each in values[1:]:
-        total = total + each
-    if graph.linear(total) == {-1: 1}:
-        return True
-    nodes = [graph.nodes[each.place] for each in values]
-    if any(node[0] != "div" for node in nodes) or len({node[2] for node in nodes}) != 1:
-        return False
-    parts = Value(graph, nodes[0][1])
-    for node in nodes[1:]:
-        parts = parts + Value(graph, node[1])
-    return graph.linear(parts) == graph.linear(Value(graph, nodes[0][2]))
-
-
-def drawn(source: Source, args: tuple[Any, ...], keywords: dict[str, Any], releases: list[Release]) -> Any:
-    """Return what a call of a source of randomness gives."""
-    if source.name == "choice" and source.kind in (Kind.GENERATOR, Kind.LEGACY):
-        return _choice(args, keywords, releases)
-    bound = source.bound(args, keywords)
-    if bound is None or source.law is None or source.law.name not in (*_TWO_SIDED, *_SELECTING):
-        return refuse(f"{source.title}; known is the noise of laplace, normal, gumbel and exponential, and choice(p=…)")
-    given, size = bound
-    law = source.law
-    location = given.get(law.location, 0) if law.location else 0
-    if any(_is_private(each) for name, each in given.items() if name != law.location):
-        refuse("noise whose scale hangs on the data: two scales of one noise have no bound; use a public one")
-    assert law.scale is not None
-    return noise_of(law.name, law.scale(**given), location, size)
-
-
 def noise_of(law: str, scale: Any, location: Any = 0, size: Any = None) -> Any:
     """Return noise, of the shape of its scale and location, or of a size; added to its location."""
-    if isinstance(scale, Draw | Noisy | Seen) or _is_private(scale) or isinstance(size, Value):
+    if isinstance(scale, Draw | Noisy | Seen) or is_private(scale) or isinstance(size, Value):
         refuse("noise whose scale or size hangs on the data: two scales of one noise have no bound; use a public one")
     shape = np.broadcast_shapes(np.shape(scale), np.shape(location)) if size is None else size
     shape = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
@@ -236,25 +163,9 @@ def noise_of(law: str, scale: Any, location: Any = 0, size: Any = None) -> Any:
     return found[()] if not shape else found
 
 
-def _is_private(scale: Any) -> bool:
+def is_private(scale: Any) -> bool:
+    """Whether a number hangs on numbers of the data."""
     return isinstance(scale, Value) and not scale.graph.is_public(scale)
-
-
-def _choice(args: tuple[Any, ...], keywords: dict[str, Any], releases: list[Release]) -> Any:
-    names = ("a", "size", "replace", "p")
-    given = {**dict(zip(names, args, strict=False)), **keywords}
-    if given.keys() - set(names) or len(args) > len(names) or given.get("size") is not None or "a" not in given:
-        refuse("a choice other than choice(options, p=chances), of one option")
-    options = given["a"]
-    many = int(options) if isinstance(options, int | np.integer) else len(options)
-    chances = given.get("p")
-    if isinstance(options, Value) or (not isinstance(options, int) and any(isinstance(e, Value) for e in options)):
-        refuse("a choice among numbers of the data; choose a place, by chances of scores")
-    if chances is None or not any(isinstance(each, Value) for each in chances):
-        return Seen(object())
-    if len(chances) != many:
-        raise ValueError("'a' and 'p' must have same size")
-    return chosen(list(chances), releases)
 
 
 def line() -> str:

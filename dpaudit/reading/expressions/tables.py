@@ -12,6 +12,7 @@ import itertools
 import math
 import operator
 import statistics
+import sys
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any
@@ -385,6 +386,32 @@ _FUNCTIONS: dict[Any, Function] = {
     statistics.pstdev: _deviation,
     statistics.stdev: functools.partial(_deviation, ddof=1),
 }
+
+
+def _logsumexp(x: Any) -> Any:
+    return _log(np.sum(_exp(x)))
+
+
+def _softmax(x: Any) -> Any:
+    exponentials = _exp(x)
+    return exponentials / np.sum(exponentials)
+
+
+_OF_SCIPY: dict[str, Function] = {
+    "softmax": _softmax, "logsumexp": _logsumexp, "expit": lambda x: each(lambda v: 1 / (1 + _exp(-v)), x),
+}  # fmt: skip
+
+
+def known(function: Any) -> Function | None:
+    """Return what a function does with values; None where it is not known."""
+    found = BY_IDENTITY.get(id(function))
+    special = sys.modules.get("scipy.special")
+    name = getattr(function, "__name__", "")
+    if found is None and name in _OF_SCIPY and function is getattr(special, name, None):
+        return _OF_SCIPY[name]
+    return None if found is None else found[1]
+
+
 BY_IDENTITY: dict[int, tuple[Any, Function]] = {id(key): (key, function) for key, function in _FUNCTIONS.items()}
 """What each function does with values, by the identity of the function."""
 ARITHMETIC = (
@@ -408,7 +435,7 @@ BY_METHOD: dict[str, Function] = {
 }  # fmt: skip
 """Methods of arrays that are done here."""
 STRUCTURAL = {id(one): one for one in (
-    zip, enumerate, reversed, list, tuple, iter, next, map, filter, len, range, slice, functools.reduce,
+    zip, enumerate, reversed, list, tuple, dict, iter, next, map, filter, len, range, slice, functools.reduce,
     itertools.accumulate, itertools.chain, itertools.combinations, itertools.islice, itertools.pairwise,
     itertools.product, itertools.repeat, itertools.starmap, itertools.chain.from_iterable,
     operator.add, operator.sub, operator.mul, operator.truediv, operator.neg,

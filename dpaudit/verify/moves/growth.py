@@ -9,7 +9,7 @@ from typing import Any
 
 from dpaudit.checker import CertificateError
 from dpaudit.checker.moves import MOST_NUMBERS, check_nodes, price
-from dpaudit.reading.expressions.domain import read
+from dpaudit.reading.expressions.ways import read
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.verify.moves.derive import Derived, Numbers, given_of, nodes_of, releases_of
 from dpaudit.verify.moves.movement import farthest

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from dpaudit.reading.draws import is_maker, source_of
-from dpaudit.reading.expressions.domain import GivenNoise, Reading
+from dpaudit.reading.expressions.domain import GivenNoise
 from dpaudit.reading.expressions.graph import Value
 from dpaudit.reading.expressions.noise import ADDED, CHOSEN, SCORES, SELECTED, Seen
+from dpaudit.reading.expressions.ways import Reading
 from dpaudit.reading.python import Python
 from dpaudit.verify.moves.any_length import LENGTHS, evaluated_any
 from dpaudit.verify.moves.movement import evaluated
@@ -32,22 +33,42 @@ class Observed(Python):
         source = source_of(function)
         if source is None:
             return function() if is_maker(function) else super().foreign(function, args, keywords)
-        if source.name == "choice":
-            given = {**dict(zip(("a", "size", "replace", "p"), args, strict=False)), **keywords}
-            options, chances = given["a"], given.get("p")
-            if chances is None:
-                return 0 if isinstance(options, int | np.integer) else options[0]
-            self.chances.append([float(each) for each in chances])
-            place = int(np.argmax(chances))
-            return place if isinstance(options, int | np.integer) else options[place]
+        if source.name in ("choice", "choices"):
+            return self._chosen(source.name, args, keywords)
+        if source.name in _ORDERS and args:
+            return _in_order(args[0])
+        if source.name in ("binomial", "bernoulli"):
+            return int(float(keywords.get("p", args[-1] if args else 0)) > _HEAD)
+        if source.law is None or source.law.name == "uniform":
+            return _HEAD
         found = source.bound(args, keywords)
         assert found is not None and source.law is not None  # as it was read
         location = found[0].get(source.law.location, 0.0) if source.law.location else 0.0
         return location + _zeros(found[1]) if found[1] is not None else location * 1.0
 
+    def _chosen(self, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        names = ("a", "size", "replace", "p") if name == "choice" else ("population", "weights")
+        given = {**dict(zip(names, args, strict=False)), **keywords}
+        options, chances, size = _in_order(given[names[0]]), given.get("p", given.get("weights")), given.get("size")
+        if chances is not None:
+            total = math.fsum(chances) if name == "choices" else 1.0
+            self.chances.append([float(each) / total for each in chances])
+        elif size == len(options) and given.get("replace") is False:
+            return options
+        found = options[0 if chances is None else int(np.argmax(chances))]
+        return [found] if name == "choices" or size is not None else found
+
     def attribute(self, owner: Any, name: str) -> Any:
         """``o.a``."""
         return _nothing if isinstance(owner, GivenNoise) else super().attribute(owner, name)
+
+
+_ORDERS = ("permutation", "shuffle", "sample")
+_HEAD = 1 - 5e-10  # a coin shows its head where its chance is 1
+
+
+def _in_order(items: Any) -> Any:
+    return np.arange(items) if isinstance(items, int | np.integer) else items
 
 
 def _zeros(size: Any) -> Any:

@@ -15,7 +15,7 @@ from dpaudit.decimals import limit_of
 from dpaudit.errors import UsageError
 from dpaudit.loading.named import load, public_name
 from dpaudit.neighbours.domain import is_two_numbers
-from dpaudit.reading.expressions.domain import plain_numbers
+from dpaudit.reading.expressions.ways import plain_numbers
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.verify.moves.bound import bounded
 from dpaudit.verify.moves.derive import Numbers, listed, moved_record, nodes_of, read_numbers
