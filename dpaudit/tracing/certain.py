@@ -376,8 +376,9 @@ def loss_of(steps: Sequence[CertainStep], claim: Claim | None) -> Certain | None
 def _of_two_scales(step: CertainStep, claim: Claim | None) -> Certain | None:
     """Return the loss of one noise that has another scale on either side, from below.
 
-    At δ = 0 it has no limit: far out, the density of the wider one is any number of times that of the other. With
-    δ > 0 it is the ε at which the larger of the two hockey-stick divergences δ(ε) = ∫ (p − e^ε·q)₊ is the claim's δ:
+    At δ = 0 it has no limit: far out, the density of the wider one is any number of times that of the other. Nor has
+    the ρ or μ of Laplace and Gaussian noise: with the wider scale p the Rényi divergence of orders above p/(p − q), or
+    p²/(p² − q²), is infinite, which those of a claim of ρ or μ never are (Dong, Roth & Su 2022). With δ > 0 it is the ε at which the larger of the two hockey-stick divergences δ(ε) = ∫ (p − e^ε·q)₊ is the claim's δ:
     in closed form, as p/q is monotone between few points (Laplace), or a quadratic decides (Gaussian).
     """
     other = step.other
@@ -385,11 +386,12 @@ def _of_two_scales(step: CertainStep, claim: Claim | None) -> Certain | None:
         return None
     sides = f"{step.law.name} noise has scale {step.scale:.6g} on one side and {other:.6g} on the other"
     delta = 0.0 if claim is None else claim.delta
-    if claim is not None and not isinstance(claim, PureDP | ApproxDP):
+    is_epsilon = claim is None or isinstance(claim, PureDP | ApproxDP)
+    if not is_epsilon and not isinstance(claim, GaussianDP | ZeroConcentratedDP):
         return None
     if delta == 0:
         limitless = Certain(f"{sides}: its loss has no limit", step.site, math.inf, (step,), leaks=False)
-        return limitless if step.law in _KNOWN else None
+        return limitless if step.law in (_KNOWN if is_epsilon else (LAPLACE, GAUSSIAN)) else None
     if step.law not in (LAPLACE, GAUSSIAN):
         return None
     divergence = _laplace_divergence if step.law is LAPLACE else _gaussian_divergence

@@ -294,6 +294,8 @@ def test_the_loss_of_two_scales_is_that_of_a_numerical_integral(law, known, numb
     p, q = np.exp(rng.normal(0, 0.7, 2))
     by, delta = rng.normal() * 2, float(10 ** rng.uniform(-6, -1))
     found = loss_of((CertainStep(law, p, by, "here", q),), dp.parse_claim(f"epsilon=1, delta={delta!r}"))
+    for claim in ("mu=3", "rho=20"):
+        assert loss_of((CertainStep(law, p, by, "here", q),), dp.parse_claim(claim)).epsilon == math.inf
     x = np.linspace(-60, 60, 400_001) * max(p, q)
 
     def divergence(epsilon):
