@@ -236,8 +236,11 @@ def _seconds_of_a_read_run(question: Question, enough: float, room: float) -> fl
     no look takes more than about ``room`` seconds.
     """
     few, *larger = _READ_CALLS
-    least = few * _least_of_a_call(question, few)
-    each = least / few
+    each = _of_a_call(question, few, 1)
+    if _WITH_OUTPUT * each < enough:
+        return _WITH_OUTPUT * each
+    each = min(each, _of_a_call(question, few, 1))
+    least = few * each
     for many in larger:
         if _WITH_OUTPUT * each < enough or (many > larger[0] and many * each > room):
             break

@@ -214,17 +214,31 @@ def _jumps(a: Value, along: Value) -> Value:
 
 
 class Expression:
-    """One expression of a certificate, with what it needs."""
+    """One expression of a certificate, with what it needs.
+
+    Terms of a sum, or of a multiple of one, that do not hang on the number that is replaced add 0 to its movement, and
+    are left out.
+    """
 
     def __init__(self, nodes: list[Node], root: int, replaced: int, steps: Steps) -> None:
-        needed, todo = set(), [root]
+        sums, whole, todo = set[int](), set[int](), [root]
         while todo:
             place = todo.pop()
-            if place not in needed:
-                needed.add(place)
-                todo.extend(nodes[place].of)
+            node = nodes[place]
+            factor = {"mul": 0, "div": 1}.get(node.kind)
+            if node.kind in ("add", "sub") or (factor is not None and nodes[node.of[factor]].kind == "const"):
+                sums.add(place)
+                whole |= set() if factor is None else {node.of[factor]}
+                todo += [i for i in node.of if nodes[i].depends >> replaced & 1]
+            else:
+                whole.add(place)
+        todo = list(whole)
+        while todo:
+            inner = set(nodes[todo.pop()].of) - whole
+            whole |= inner
+            todo.extend(inner)
         self._nodes, self._root, self._replaced, self._steps = nodes, root, replaced, steps
-        self._order = sorted(needed)
+        self._order = sorted(sums | whole)
         self._known: tuple[Box, int, dict[int, Value]] | None = None  # on the box that was looked at last
 
     def moved(self, box: Box, sign: int) -> Interval:
@@ -250,7 +264,8 @@ class Expression:
                     else Value(UNIT, ZERO, UNIT)
                 )
             else:
-                along[place] = self._along(node, values[place], [values[i] for i in node.of], along)
+                inner = [values.get(i, _NOTHING) for i in node.of]
+                along[place] = self._along(node, values[place], inner, along)
         return along.get(self._root, _NOTHING).apart
 
     def _along(self, node: Node, value: Value, inner: list[Value], along: dict[int, Value]) -> Value:
@@ -302,7 +317,7 @@ class Expression:
                 side = box[node.number]
                 found[place] = Value(here, there, gap) if own else Value(side, side, ZERO)
             else:
-                found[place] = _value(node, [found[i] for i in node.of])
+                found[place] = _value(node, [found.get(i, _NOTHING) for i in node.of])
         self._known = box, sign, found
         return found
 

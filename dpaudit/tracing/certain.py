@@ -377,9 +377,10 @@ def _of_two_scales(step: CertainStep, claim: Claim | None) -> Certain | None:
     """Return the loss of one noise that has another scale on either side, from below.
 
     At δ = 0 it has no limit: far out, the density of the wider one is any number of times that of the other. Nor has
-    the ρ or μ of Laplace and Gaussian noise: with the wider scale p the Rényi divergence of orders above p/(p − q), or
-    p²/(p² − q²), is infinite, which those of a claim of ρ or μ never are (Dong, Roth & Su 2022). With δ > 0 it is the ε at which the larger of the two hockey-stick divergences δ(ε) = ∫ (p − e^ε·q)₊ is the claim's δ:
-    in closed form, as p/q is monotone between few points (Laplace), or a quadratic decides (Gaussian).
+    the ρ or μ of Laplace and Gaussian noise: with the wider scale p the Rényi divergence of orders above p/(p − q),
+    or p²/(p² − q²), is infinite, which those of a claim of ρ or μ never are (Dong, Roth & Su 2022). With δ > 0 it is
+    the ε at which the larger of the two hockey-stick divergences δ(ε) = ∫ (p − e^ε·q)₊ is the claim's δ: in closed
+    form, as p/q is monotone between few points (Laplace), or a quadratic decides (Gaussian).
     """
     other = step.other
     if other is None or not 0 < other < math.inf or bool(close(np.float64(step.scale), np.float64(other))):

@@ -477,12 +477,13 @@ def test_what_moves_is_a_part_of_few_numbers_with_trees_for_the_whole():
     reading = read(lambda x: (sum(v**3 for v in x) - np.abs(x[1] - x[3])) / 7, 4, "array", {}, {})
     rng = np.random.default_rng(2)
     for replaced, many in ((0, 1), (1, 2), (3, 2)):
-        part, kept = moving_part(reading.result, replaced)
+        part, kept, scale = moving_part(reading.result, replaced)
         assert kept[0] == replaced and len(kept) == many
         one, other = rng.uniform(0, 1, (2, 50, 4))
         other = np.where(np.arange(4) == replaced, other, one)
         moved = evaluated(reading.result, one) - evaluated(reading.result, other)
-        assert evaluated(part, one[:, kept]) - evaluated(part, other[:, kept]) == pytest.approx(moved, abs=1e-12)
+        alone = evaluated(part, one[:, kept]) - evaluated(part, other[:, kept])
+        assert alone * float(scale) == pytest.approx(moved, abs=1e-12)
     assert moving_part(reading.graph.constant(3), 0)[1] == []
     assert renamed([["m", [[0, 1], [1, 0]]], ["s", 1, "1/2"], ".", "c"], [2, 4])[:2] == [
         ["m", [[2, 1], [4, 0]]],

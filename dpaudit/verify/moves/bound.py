@@ -48,7 +48,7 @@ def bounded(value: Value, box: Ranges, replaced: Sequence[int], *, seed: int = 0
     most, trees, boxes = list[Fraction](), list[tuple[Tree, ...]](), 0
     counted = set[int]()
     for number in replaced:
-        alone, kept = moving_part(value, number)
+        alone, kept, scale = moving_part(value, number)
         if not kept:
             most.append(Fraction(0))
             trees.append(())
@@ -56,10 +56,10 @@ def bounded(value: Value, box: Ranges, replaced: Sequence[int], *, seed: int = 0
         found = _looked_at(alone, tuple(box[each] for each in kept), seed, limit)
         boxes += 0 if id(found) in counted else found.boxes
         counted.add(id(found))
-        if found.far > least:
-            least, pair = found.far, tuple(_among(each, kept, box) for each in found.pair)
+        if found.far * float(scale) > least:
+            least, pair = found.far * float(scale), tuple(_among(each, kept, box) for each in found.pair)
         if found.most is not None:
-            most.append(found.most)
+            most.append(_times(found.most, scale))
             trees.append(tuple(renamed(tree, [*kept, len(box)]) for tree in found.trees))
     is_bound = len(most) == len(replaced)
     return Moved(least, pair or ((), ()), tuple(most) if is_bound else None, tuple(trees) if is_bound else None, boxes)
@@ -98,6 +98,13 @@ def _looked_at(alone: Value, sides: tuple[tuple[Fraction, Fraction], ...], seed:
 
 _MOST_KNOWN = 256
 _KNOWN: dict[Any, _Alone] = {}
+
+
+def _times(most: Fraction, scale: Fraction) -> Fraction:
+    """Return a bound times a number, with room for what a checker rounds that counts in binary places."""
+    far = most * scale
+    is_binary = not scale.denominator & (scale.denominator - 1)
+    return far if is_binary else simplest(far * (1 + _NEAR), far * (1 + _ROOM))
 
 
 def _among(numbers: Any, kept: Sequence[int], box: Ranges) -> Any:

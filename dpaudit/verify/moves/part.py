@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 from dpaudit.reading.expressions.graph import Graph, Value
 from dpaudit.verify.moves.movement import needed, operands
 
 
-def moving_part(value: Value, replaced: int) -> tuple[Value, list[int]]:
-    """Return what moves as an expression does where one number is replaced, and which numbers it is made of.
+def moving_part(value: Value, replaced: int) -> tuple[Value, list[int], Fraction]:
+    """Return what moves as an expression does where one number is replaced, of which numbers, and how often that is.
 
-    Terms that do not hang on that number stand still, and add exactly 0 to a movement; so a tree for what is left is
-    one for the whole. The number that is replaced is number 0 of what is left; the list is empty where nothing moves.
+    Terms that do not hang on that number stand still, and add exactly 0 to a movement, which is that of what is left
+    times the positive number; so a tree for what is left is one for the whole. The number that is replaced is number 0
+    of what is left; the list is empty where nothing moves.
     """
     graph = value.graph
     hangs = set[int]()
@@ -22,7 +24,7 @@ def moving_part(value: Value, replaced: int) -> tuple[Value, list[int]]:
         if node[1:2] == (replaced,) if node[0] == "var" else any(each in hangs for each in operands(node)):
             hangs.add(place)
     if value.place not in hangs:
-        return value, []
+        return value, [], Fraction(1)
     found = Graph(graph.most)
     numbers: dict[int, int] = {replaced: 0}
     copies: dict[int, Value] = {}
@@ -39,40 +41,26 @@ def moving_part(value: Value, replaced: int) -> tuple[Value, list[int]]:
                 copies[place] = found.node(kind, *of)
         return copies[root]
 
-    def terms(root: int) -> list[tuple[int, int]]:
-        """The terms of a sum that move, each with its sign."""
-        todo, listed = [(1, root)], list[tuple[int, int]]()
-        while todo:
-            sign, place = todo.pop()
-            kind, *of = graph.nodes[place]
-            if place not in hangs:
-                continue
-            if kind in ("add", "sub"):
-                todo += [(sign if kind == "add" else -sign, of[1]), (sign, of[0])]
-            else:
-                listed.append((sign, place))
-        return listed
-
     found.node("var", 0)
-    scales = list[tuple[str, int]]()  # constants that the whole is multiplied with, or divided by
-    root = value.place
-    while True:
-        kind, *of = graph.nodes[root]
-        if kind == "mul" and graph.nodes[of[0]][0] == "const":
-            scales.append((kind, of[0]))
-            root = of[1]
+    terms, todo = list[tuple[Fraction, int]](), [(Fraction(1), value.place)]
+    while todo:  # through sums and multiples
+        by, place = todo.pop()
+        kind, *of = graph.nodes[place]
+        if place not in hangs:
+            continue
+        if kind in ("add", "sub"):
+            todo += [(by if kind == "add" else -by, of[1]), (by, of[0])]
+        elif kind == "mul" and graph.nodes[of[0]][0] == "const":
+            todo.append((by * graph.nodes[of[0]][1], of[1]))
         elif kind == "div" and graph.nodes[of[1]][0] == "const":
-            scales.append((kind, of[1]))
-            root = of[0]
+            todo.append((by / graph.nodes[of[1]][1], of[0]))
         else:
-            break
-    total = found.constant(0)
-    for sign, place in terms(root):
-        total = total + copied(place) if sign > 0 else total - copied(place)
-    for kind, place in reversed(scales):
-        factor = copied(place)
-        total = found.node(kind, *((factor.place, total.place) if kind == "mul" else (total.place, factor.place)))
-    return total, list(numbers)
+            terms.append((by, place))
+    scale, total = abs(terms[0][0]), found.constant(0)
+    for by, place in terms:
+        term = copied(place) * (abs(by) / scale)
+        total = total + term if by > 0 else total - term
+    return total, list(numbers), scale
 
 
 def renamed(tree: list[Any], sides: Sequence[int]) -> list[Any]:
