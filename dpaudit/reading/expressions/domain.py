@@ -143,6 +143,9 @@ class Expressions(Python):
     def _both_ways(self, fork: Forked, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Call a function that changes nothing on both ways, and join what it returns."""
         decided, before, found = self.decided, self._effects, []
+        self._graph.ways -= 1
+        if self._graph.ways < 0:
+            refuse("the data decide among too many ways; write np.where, or a smaller length")
         try:
             for way in (True, False):
                 self.decided = {**decided, fork.condition.place: way}

@@ -7,6 +7,7 @@ has them as they stand here.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -35,9 +36,9 @@ class NotReadError(UnreadableError):
 class Graph:
     """The nodes of the expressions of one reading."""
 
-    def __init__(self, most: int = MOST_NODES) -> None:
+    def __init__(self, most: int = MOST_NODES, ways: float = math.inf) -> None:
         self.nodes: list[tuple[Any, ...]] = []
-        self.most = most
+        self.most, self.ways = most, ways  # how many nodes it may have, and calls that may still be read on both ways
         self._places: dict[tuple[Any, ...], int] = {}
         self._whole: list[bool] = []
         self._truths: set[int] = set()

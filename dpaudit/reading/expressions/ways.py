@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -29,6 +30,7 @@ def read(
     container: str,
     parameters: Mapping[str, Any],
     given: Mapping[str, Any],
+    ways: float = math.inf,
 ) -> Reading:
     """Read what a function releases of so many numbers.
 
@@ -38,12 +40,13 @@ def read(
         container: "list" or "array".
         parameters: of the function.
         given: names of further arguments, and what makes them: a generator, or `GivenNoise`.
+        ways: how many calls may be read on both ways that the data decide.
 
     Raises:
         NotReadError: for what is not known, with the line.
         UnreadableError: for what no domain reads.
     """
-    graph = Graph()
+    graph = Graph(ways=ways)
     values = [graph.node("var", place) for place in range(variables)]
 
     def run(decided: dict[int, bool]) -> tuple[tuple[Release, ...], Any]:

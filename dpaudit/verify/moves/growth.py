@@ -16,6 +16,7 @@ from dpaudit.verify.moves.movement import farthest
 
 _ROUNDS = 2  # of the search for a large movement: corners and a grid, and points close to the best
 _NEAR = Fraction(1, 10**6)
+_WAYS = 200  # that the data may decide in calls: a look, which is not to take longer than the proof
 
 
 def exceeds_at(
@@ -70,7 +71,7 @@ def _least(
     length = numbers.length
     assert length is not None
     try:
-        reading = read(mechanism.function, length, container, parameters, given_of(mechanism))
+        reading = read(mechanism.function, length, container, parameters, given_of(mechanism), _WAYS)
     except Exception:  # as for the length that was asked for, where it would be told
         return None
     box = [(numbers.low, numbers.high)] * length
