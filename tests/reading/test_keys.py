@@ -347,6 +347,20 @@ def loop_within_a_loop(df):
     return kept
 
 
+def loop_that_raises_above(df):
+    for city, n in df.groupby("city").size().items():
+        if n + np.random.laplace(0, 1.0) > 20:
+            raise ValueError(city)
+    return 1
+
+
+def loop_that_raises_below(df):
+    for city, n in df.groupby("city").size().items():
+        if n + np.random.laplace(0, 1.0) <= 20:
+            raise SystemExit(city)
+    return 1
+
+
 RIGHT = [
     of_numpy,
     of_a_generator,
@@ -393,6 +407,8 @@ WRONG = [
     loop_with_two_thresholds,
     loop_that_prints,
     loop_within_a_loop,
+    loop_that_raises_above,
+    loop_that_raises_below,
 ]
 
 

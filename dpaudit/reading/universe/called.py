@@ -660,7 +660,7 @@ class Calls(Operators):
             return self.call(function, value)
         except Left:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             refuse_raising("it", error)
 
 

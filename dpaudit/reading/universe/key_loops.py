@@ -15,7 +15,7 @@ from typing import Any
 from dpaudit.reading.universe.groups import Keyed
 from dpaudit.reading.universe.keys import one_each
 from dpaudit.reading.universe.noise import Draw, note
-from dpaudit.reading.universe.records import UNBOUND, Gone, one_record
+from dpaudit.reading.universe.records import UNBOUND, Gone, for_a_record, one_record
 from dpaudit.reading.universe.released import Token
 from dpaudit.reading.universe.state import Private, current, refuse
 from dpaudit.reading.universe.values import PRIVATE, sort_of
@@ -230,7 +230,7 @@ def _passes(
             ]
             current().of_key = count
             try:
-                after = body((key, count), *given)
+                after = for_a_record(body, (key, count), *given)
             finally:
                 current().of_key = None
         changed = [was or one is not other for was, one, other in zip(changed, after, given, strict=True)]

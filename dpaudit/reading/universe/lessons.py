@@ -137,7 +137,7 @@ def refuse_by_name(name: str, of: str) -> NoReturn:
     refuse(f"{name} of {of} {why}", instead)
 
 
-def refuse_raising(what: str, error: Exception) -> NoReturn:
+def refuse_raising(what: str, error: BaseException) -> NoReturn:
     """Refuse what raises for a record: whether it does is private."""
     refuse(
         f"{what} raises {type(error).__name__} for some records of the domain: whether it does is private",

@@ -281,13 +281,13 @@ def one_record() -> Iterator[None]:
         state.record = before
 
 
-def _for_a_record(function: Callable[..., Any], *args: Any) -> Any:
+def for_a_record(function: Callable[..., Any], *args: Any) -> Any:
     """Call what is done with a record; if it raises, whether it does is private."""
     try:
         return function(*args)
     except (Left, RefusalError, UnboundLocalError):
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         refuse_raising("it", error)
 
 
@@ -333,9 +333,9 @@ def comprehended(records: Records, element: Callable[[Any], Any], keep: Callable
     low, high, kept = [], [], []
     for place, each in enumerate(records.values):
         with one_record():
-            if keep is not None and not _for_a_record(keep, each):
+            if keep is not None and not for_a_record(keep, each):
                 continue
-            found = _for_a_record(element, each)
+            found = for_a_record(element, each)
         first, last = (found.low, found.high) if isinstance(found, Cell) else (found, found)
         if sort_of(first) != PUBLIC or isinstance(first, list | dict | set):
             refuse("a comprehension over records of something that is no single value", "a number")
@@ -416,7 +416,7 @@ def _folded_once(
             with one_record():
                 for each in sums.values():
                     domain.born(each)
-                after = _for_a_record(body, record, *given)
+                after = for_a_record(body, record, *given)
             pairs = [((place, None), each) for place, each in enumerate(after) if isinstance(given[place], Adding)]
             for place, each in sums.items():
                 if after[place] is not each or list(each) != list(kept[place]):

@@ -96,3 +96,14 @@ def w19(df):
     for k in (1, 2):
         for a in df["age"]: t += 1
     return t + lap(1)
+def w20(df):
+    for a in df["age"]:
+        if a > 10: raise SystemExit
+    return len(df) + lap(1)
+def left(a):
+    if a > 10: raise SystemExit(1)
+    return a
+def w21(df):
+    return df["age"].apply(left).sum() + lap(120)
+def w22(df):
+    return sum([left(a) for a in df["age"]]) + lap(120)
