@@ -34,7 +34,7 @@ from dpaudit.checker.prices import (
     read_sample,
 )
 from dpaudit.checker.ranges import read_columns
-from dpaudit.checker.reading import CertificateError, ForgedError, Steps, fields, items, shown, text, whole
+from dpaudit.checker.reading import CertificateError, ForgedError, Steps, fields, items, shown, whole
 
 BODY = {"notion", "delta", "columns", "expressions", "rows", "numbers", "samples", "releases", "paths"}
 _MOST_STEPS = 4_000_000
@@ -114,18 +114,13 @@ class Derivation:
         self._needed = [sorted(self.numbers.needed([release.number])) for release in self.releases]
         self._priced: dict[tuple[Any, ...], Price] = {}
         self._dearest: dict[frozenset[tuple[int, int]], list[Spent]] = {}
-        tables = sum(self.expressions.tables.values())
         self.given = [f"{each} ({many} table{'s' * (many > 1)})" for each, many in self.expressions.tables.items()]
-        self.given = [*self.numbers.given, *(self.given if tables else ())]
 
     def _release(self, value: object, where: str) -> Release:
-        given = fields(value, {"law", "scale", "unit", "number", "times", "line", "details"}, where)
+        given = fields(value, {"law", "scale", "number", "times", "line", "details"}, where)
         number = whole(given["number"], f"{where}: number", 0, len(self.numbers.of) - 1)
         of = self.numbers.of[number]
         noise = read_noise(given, of.sample, where)
-        unit = None if given["unit"] is None else text(given["unit"], f"{where}: unit")
-        if unit != of.unit:
-            raise CertificateError(f"{where}: its scale is in other units than the number")
         if noise.law in _DISCRETE and not of.whole:
             raise CertificateError(f"{where}: discrete noise on what may be no whole number")
         if noise.law == "laplace_threshold" and not (

@@ -39,7 +39,6 @@ class Expression:
     # (what floats round), or "jump" (what a rounding before it can change altogether)
     how: str = "exact"
     whole: bool = False  # whether its values are whole numbers
-    unit: str | None = None  # of its values, where they are multiples of a released number
     widened: bool = False  # whether a jump rounds before it jumps
     values: dict[Cells, Value] = field(default_factory=dict)  # on each cell of its columns
     is_exact: bool = True  # whether floats compute it without rounding
@@ -57,23 +56,20 @@ class _Operation:
     apply: Callable[..., Value]
     how: str = "exact"
     whole: bool = False  # where all that it is made of is
-    scales: bool = False  # whether it keeps a unit
 
 
 _TWO, _TRUTHS = ("number", "number"), ("truth", "truth")
 _OPERATIONS = {
-    "add": _Operation(_TWO, "number", on_numbers(ranges.add, operator.add), "rounded", whole=True, scales=True),
-    "subtract": _Operation(
-        _TWO, "number", on_numbers(ranges.subtract, operator.sub), "rounded", whole=True, scales=True
-    ),
+    "add": _Operation(_TWO, "number", on_numbers(ranges.add, operator.add), "rounded", whole=True),
+    "subtract": _Operation(_TWO, "number", on_numbers(ranges.subtract, operator.sub), "rounded", whole=True),
     "multiply": _Operation(_TWO, "number", on_numbers(ranges.multiply, operator.mul), "rounded", whole=True),
     "divide": _Operation(_TWO, "number", on_numbers(ranges.divide), "rounded"),
     "floor_divide": _Operation(_TWO, "number", on_numbers(ranges.floor_divide), "jump", whole=True),
     "remainder": _Operation(_TWO, "number", on_numbers(ranges.remainder), "jump", whole=True),
-    "minimum": _Operation(_TWO, "number", on_numbers(ranges.minimum, min), whole=True, scales=True),
-    "maximum": _Operation(_TWO, "number", on_numbers(ranges.maximum, max), whole=True, scales=True),
-    "negative": _Operation(("number",), "number", on_numbers(ranges.negative, operator.neg), whole=True, scales=True),
-    "absolute": _Operation(("number",), "number", on_numbers(ranges.absolute, abs), whole=True, scales=True),
+    "minimum": _Operation(_TWO, "number", on_numbers(ranges.minimum, min), whole=True),
+    "maximum": _Operation(_TWO, "number", on_numbers(ranges.maximum, max), whole=True),
+    "negative": _Operation(("number",), "number", on_numbers(ranges.negative, operator.neg), whole=True),
+    "absolute": _Operation(("number",), "number", on_numbers(ranges.absolute, abs), whole=True),
     "floor": _Operation(("number",), "number", on_numbers(ranges.floor), "jump", whole=True),
     "ceil": _Operation(("number",), "number", on_numbers(ranges.ceil), "jump", whole=True),
     "truncate": _Operation(("number",), "number", on_numbers(ranges.truncate), "jump", whole=True),
@@ -91,8 +87,8 @@ _OPERATIONS = {
     "xor": _Operation(_TRUTHS, "truth", ranges.one_of),
     "not": _Operation(("truth",), "truth", ranges.negated),
     "is_missing": _Operation(("any",), "truth", ranges.is_missing),
-    "fill": _Operation(("any", "same"), "same", ranges.filled, whole=True, scales=True),
-    "where": _Operation(("truth", "any", "same"), "same", ranges.chosen, whole=True, scales=True),
+    "fill": _Operation(("any", "same"), "same", ranges.filled, whole=True),
+    "where": _Operation(("truth", "any", "same"), "same", ranges.chosen, whole=True),
     "number": _Operation(("truth",), "number", ranges.counted, whole=True),
 }
 _ALWAYS_WHOLE = ("floor_divide", "floor", "ceil", "truncate", "number")
@@ -158,20 +154,11 @@ class Expressions:
         before = [self.of[each] for each in of]
         kept = before[-1].type if operation.type == "same" else operation.type
         numbers = [each for each in before if each.type == "number"]
-        units = {each.unit for each in numbers}
-        unit = None
-        if units - {None}:
-            if op == "multiply" and len(units) == 2:
-                (unit,) = units - {None}
-            elif operation.scales and len(units) == 1:
-                (unit,) = units
-            else:
-                raise CertificateError(f"{where}: numbers of different units, or {op} of such")
         is_whole = kept == "number" and (
             op in _ALWAYS_WHOLE or (operation.whole and all(each.whole for each in numbers) and bool(numbers))
         )
         widened = op in ("floor_divide", "remainder") and not all(each.whole for each in numbers)
-        return self._made(kept, of, operation.apply, operation.how, is_whole, unit, widened)
+        return self._made(kept, of, operation.apply, operation.how, is_whole, widened)
 
     def _made(
         self,
@@ -180,17 +167,10 @@ class Expressions:
         apply: Callable[..., Value],
         how: str = "exact",
         is_whole: bool = False,
-        unit: str | None = None,
         widened: bool = False,
     ) -> Expression:
         columns = sorted({column for each in of for column in self.of[each].columns})
-        return Expression(kind, tuple(columns), tuple(of), apply, how, is_whole, unit, widened)
-
-    def _one(self, of: list[int], where: str) -> Expression:
-        before = self.of[of[0]]
-        if before.unit is not None:
-            raise CertificateError(f"{where}: of numbers in units of a released one")
-        return before
+        return Expression(kind, tuple(columns), tuple(of), apply, how, is_whole, widened)
 
     def _column(self, given: dict[str, Any], _: list[int], where: str) -> Expression:
         number = whole(given["column"], f"{where}: a column", 0, len(self.columns) - 1)
@@ -204,27 +184,14 @@ class Expressions:
         kind, value = _point(given["value"], where)
         return Expression(kind, (), (), _none, "source", type(value) is int, values={(): value})
 
-    def _released(self, given: dict[str, Any], _: list[int], where: str) -> Expression:
-        unit = None if given["unit"] is None else text(given["unit"], f"{where}: unit")
-        if given["type"] == "truth" and type(given["type"]) is str:
-            if (given["low"], given["high"], unit) != (None, None, None):
-                raise CertificateError(f"{where}: a truth has no ends")
-            return Expression("truth", (), (), _none, "source", values={(): EITHER})
-        if given["type"] != "number" or type(given["type"]) is not str:
-            raise CertificateError(f"{where}: what is released is a number or a truth")
-        low, high = _ends(given, where)
-        if math.inf in (-low, high):
-            raise CertificateError(f"{where}: it has two ends")
-        return Expression("number", (), (), _none, "source", unit=unit, values={(): Range(low, high).value})
-
     def _power(self, given: dict[str, Any], of: list[int], where: str) -> Expression:
-        before, exponent = self._one(of, where), whole(given["exponent"], f"{where}: the exponent", 1, 100)
+        before, exponent = self.of[of[0]], whole(given["exponent"], f"{where}: the exponent", 1, 100)
         return self._made(
             "number", of, on_numbers(lambda one: ranges.power(one, exponent)), "rounded", before.whole
         )  # fmt: skip
 
     def _round(self, given: dict[str, Any], of: list[int], where: str) -> Expression:
-        before, digits = self._one(of, where), whole(given["digits"], f"{where}: digits", -15, 15)
+        before, digits = self.of[of[0]], whole(given["digits"], f"{where}: digits", -15, 15)
         is_whole = digits <= 0 or before.whole
         widened = digits != 0 and not before.whole
         return self._made(
@@ -232,13 +199,12 @@ class Expressions:
         )
 
     def _clip(self, given: dict[str, Any], of: list[int], where: str) -> Expression:
-        before = self._one(of, where)
+        before = self.of[of[0]]
         low, high = _ends(given, where)
         is_whole = before.whole and not any(type(end) is Fraction for end in (low, high))
         return self._made("number", of, on_numbers(lambda one: ranges.clip(one, low, high)), "exact", is_whole)
 
     def _bin(self, given: dict[str, Any], of: list[int], where: str) -> Expression:
-        self._one(of, where)
         edges = [plain(rational(each, f"{where}: an edge")) for each in items(given["edges"], where, MOST_VALUES, 1)]
         right = given["right"]
         if type(right) is not bool or any(one >= other for one, other in itertools.pairwise(edges)):
@@ -246,7 +212,7 @@ class Expressions:
         return self._made("number", of, on_numbers(lambda one: ranges.bins(one, edges, right)), "jump", is_whole=True)
 
     def _is_in(self, given: dict[str, Any], of: list[int], where: str) -> Expression:
-        before = self._one(of, where)
+        before = self.of[of[0]]
         listed = [_point(each, where) for each in items(given["values"], f"{where}: values", MOST_VALUES)]
         if any(kind != before.type for kind, _ in listed):
             raise CertificateError(f"{where}: its values are of the type of what is looked for")
@@ -276,7 +242,7 @@ class Expressions:
 
     def _lookup(self, given: dict[str, Any], of: list[int], where: str) -> Expression:
         types = [self.of[each].type for each in of]
-        if not 1 <= len(of) <= 3 or any(self.of[each].unit is not None for each in of):
+        if not 1 <= len(of) <= 3:
             raise CertificateError(f"{where}: a table is looked up by 1 to 3 values")
         found: dict[tuple[Value, ...], Value] = {}
         results = [_result(given["other"], where)]
@@ -456,7 +422,6 @@ _Read = Callable[[Expressions, dict[str, Any], list[int], str], Expression]
 _READERS: dict[str, tuple[tuple[str, ...], tuple[str, ...] | None, _Read]] = {
     "column": (("column",), (), Expressions._column),
     "constant": (("value",), (), Expressions._constant),
-    "released": (("type", "low", "high", "unit"), (), Expressions._released),
     "power": (("exponent",), ("number",), Expressions._power),
     "round": (("digits",), ("number",), Expressions._round),
     "clip": (("low", "high"), ("number",), Expressions._clip),

@@ -12,8 +12,8 @@ from fractions import Fraction
 from typing import Any
 
 from dpaudit.checker.expressions import Expressions
-from dpaudit.checker.ranges import EITHER, Number, Range, Value, both, hull, plain
-from dpaudit.checker.reading import CertificateError, Steps, expression, fields, items, rational, text, whole
+from dpaudit.checker.ranges import EITHER, Number, Range, Value, both, plain
+from dpaudit.checker.reading import CertificateError, Steps, expression, fields, items, rational, whole
 from dpaudit.checker.records import point
 
 MOST_ROWS = 10_000
@@ -170,7 +170,6 @@ class Numbers:
     kind: str  # how it is made
     size: int  # how many places it has
     whole: bool = False  # whether all of them are whole numbers
-    unit: str | None = None  # of them, where they are multiples of a released number
     sample: int | None = None  # of the rows
     special: str = ""  # "ball 1", "ball 2", "any_key" or "reports": released by laws of its own; else empty
     given: Any = None  # the fields of the certificate
@@ -185,13 +184,11 @@ class AllNumbers:
 
     Attributes:
         of: the numbers.
-        given: what is taken for granted of numbers, as text.
     """
 
     def __init__(self, given: object, expressions: Expressions, rows: list[Rows], scope: Scope, steps: Steps) -> None:
         self.expressions, self.rows, self.scope, self.steps = expressions, rows, scope, steps
         self.of: list[Numbers] = []
-        self.given: list[str] = []
         for number, each in enumerate(items(given, "numbers", MOST_NUMBERS, 1)):
             where = f"number {number}"
             kind = each.get("kind") if type(each) is dict else None
@@ -225,7 +222,6 @@ class AllNumbers:
             kind=given["kind"],
             size=1,
             whole=each is None or each.whole,
-            unit=None if each is None else each.unit,
             sample=rows.sample,
             given=given,
             used=used,
@@ -246,8 +242,6 @@ class AllNumbers:
             if [_type(value) for value in values] != [self.expressions.of[key].type for key in keys]:
                 raise CertificateError(f"{where}: a key is of another type than what it is compared with")
             places[tuple(plain(value) for value in values)] = place
-        if any(self.expressions.of[key].unit is not None for key in keys):
-            raise CertificateError(f"{where}: keys in units of a released number")
         if len(places) < len(given["keys"]):
             raise CertificateError(f"{where}: two keys are the same")
         found.size, found.used, found.given = len(places), (*found.used, *keys), {**given, "places": places}
@@ -268,8 +262,7 @@ class AllNumbers:
         )
         if radius < 0:
             raise CertificateError(f"{where}: a radius is not negative")
-        unit = None if given["unit"] is None else text(given["unit"], f"{where}: unit")
-        found.special, found.whole, found.unit = f"ball {norm}", False, unit
+        found.special, found.whole = f"ball {norm}", False
         return found
 
     def _groups(self, given: dict[str, Any], where: str) -> Numbers:
@@ -290,16 +283,6 @@ class AllNumbers:
             found.made = _fixed(len(self.of), low, high)
         return found
 
-    def _inside(self, given: dict[str, Any], where: str) -> Numbers:
-        number, rows = self._rows(given, where)
-        of = self._expression(given["of"], "number", where)
-        _known_matches(self.expressions, [of], rows, where)
-        rational(given["empty"], f"{where}: empty")
-        unit = self.expressions.of[of].unit
-        if unit is not None and given["empty"] != "0":
-            raise CertificateError(f"{where}: in units of a released number it is 0 where there are no rows")
-        return Numbers("inside", 1, unit=unit, sample=rows.sample, given=given, used=(of,), rows=number)
-
     def _reports(self, given: dict[str, Any], where: str) -> Numbers:
         number, rows = self._rows(given, where)
         if number != 0 or not self.scope.is_replaced or self.scope.person is not None:
@@ -307,14 +290,6 @@ class AllNumbers:
         of = self._expression(given["of"], "truth", where)
         _known_matches(self.expressions, [of], rows, where)
         return Numbers("reports", 1, whole=True, special="reports", given=given, used=(of,), rows=0)
-
-    def _given(self, given: dict[str, Any], where: str) -> Numbers:
-        low, high = _ends(given, where)
-        line, size = text(given["line"], f"{where}: line"), whole(given["size"], f"{where}: size", 1, MOST_PLACES)
-        self.given.append(f"{line} moves by {low} to {high}")
-        found = Numbers("given", size, given=given)
-        found.made = _fixed(len(self.of), low, high, size)
-        return found
 
     # --- reading: functions of numbers -------------------------------------------------------------------------
 
@@ -327,8 +302,8 @@ class AllNumbers:
     def _stack(self, given: dict[str, Any], where: str) -> Numbers:
         listed = [self._number(each, where) for each in items(given["of"], f"{where}: of", MOST_PLACES, 1)]
         numbers = [number for _, number in listed]
-        if len({each.sample for each in numbers}) > 1 or len({each.unit for each in numbers}) > 1:
-            raise CertificateError(f"{where}: numbers of different samples, or in different units")
+        if len({each.sample for each in numbers}) > 1:
+            raise CertificateError(f"{where}: numbers of different samples")
         size = sum(each.size for each in numbers)
         if size > MOST_PLACES:
             raise CertificateError(f"{where}: more than {MOST_PLACES:,} places")
@@ -336,7 +311,6 @@ class AllNumbers:
             "stack",
             size,
             whole=all(each.whole for each in numbers),
-            unit=numbers[0].unit,
             sample=numbers[0].sample,
             given=given,
             of=tuple(number for number, _ in listed),
@@ -349,8 +323,6 @@ class AllNumbers:
         rows = items(given["to"], f"{where}: to", MOST_PLACES, 1)
         for place, each in enumerate(rows):
             read = expression(each, {"n": of.size}, where, self.steps)
-            if of.unit is not None and read.constant:
-                raise CertificateError(f"{where}: a constant is added in units of a released number")
             for name, coefficient in read.terms.items():
                 goes.setdefault(int(name[1:]), []).append((place, plain(coefficient)))
             is_whole = is_whole and all(each.denominator == 1 for each in (read.constant, *read.terms.values()))
@@ -385,13 +357,11 @@ class AllNumbers:
                     for place in listed
                 ]
             )
-            if of.unit is not None and any(constants):
-                raise CertificateError(f"{where}: a constant among numbers in units of a released one")
         return self._of("among", number, len(to), whole=is_whole, given=to)
 
     def _of(self, kind: str, number: int, size: int, *, whole: bool, given: Any) -> Numbers:
         of = self.of[number]
-        return Numbers(kind, size, whole=whole, unit=of.unit, sample=of.sample, given=given, of=(number,))
+        return Numbers(kind, size, whole=whole, sample=of.sample, given=given, of=(number,))
 
     # --- computing ---------------------------------------------------------------------------------------------
 
@@ -420,7 +390,6 @@ class AllNumbers:
         found = Made(
             ("rows", rows.origin), rows.coming or 0, rows.going or 0, rows.exact, tuple(columns[k] for k in kinds)
         )
-        inside: Value = plain(rational(of.given["empty"], "empty")) if of.kind == "inside" else None
         for cells in self.expressions.cells_of(columns):
             values = [inner[tuple(cells[place] for place in places)] for inner, places in at]
             here: Value = True
@@ -429,9 +398,6 @@ class AllNumbers:
             if here is False:
                 continue
             values = values[len(rows.masks) :]
-            if of.kind == "inside":
-                inside = hull(inside, _bounded(values[0], number))
-                continue
             self.steps.spend(1)
             adds = found.adds.setdefault(tuple(cells[place] for place in kinds), {})
             for place, low, high in _ADDS[of.kind](of, values, number):
@@ -439,9 +405,6 @@ class AllNumbers:
                     low, high = min(low, 0), max(high, 0)
                 before = adds.get(place, (0, 0))
                 adds[place] = plain(before[0] + low), plain(before[1] + high)
-        if of.kind == "inside":
-            width = Range.of(inside).high - Range.of(inside).low
-            return _fixed(number, -width, width)
         return found
 
     def moves(self, needed: Sequence[int], made: Mapping[int, Moves]) -> dict[int, Moves]:
@@ -577,11 +540,9 @@ _NUMBERS: dict[str, tuple[tuple[str, ...], Callable[[AllNumbers, dict[str, Any],
     "sum": (("rows", "of"), AllNumbers._sum),
     "sums": (("rows", "of", "key", "keys"), AllNumbers._sums),
     "any_key": (("rows", "of"), AllNumbers._any_key),
-    "ball": (("rows", "norm", "radius", "unit"), AllNumbers._ball),
+    "ball": (("rows", "norm", "radius"), AllNumbers._ball),
     "groups": (("rows", "by", "low", "high"), AllNumbers._groups),
-    "inside": (("rows", "of", "empty"), AllNumbers._inside),
     "reports": (("rows", "of"), AllNumbers._reports),
-    "given": (("low", "high", "line", "size"), AllNumbers._given),
     "stack": (("of",), AllNumbers._stack),
     "linear": (("of", "to"), AllNumbers._linear),
     "abs": (("of",), AllNumbers._abs),

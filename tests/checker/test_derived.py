@@ -133,8 +133,6 @@ def program(rng):
             made_of.append(
                 {"kind": "groups", "rows": here, "by": by, "low": str(low), "high": str(high)}
             )  # fmt: skip
-        elif kind == 6:
-            made_of.append({"kind": "inside", "rows": here, "of": rng.choice(numbers), "empty": "1"})
         else:
             made_of.append(made.by_key(2, [["text", each] for each in "xyz"], rng.choice(numbers), here))
         last = len(made_of) - 1
@@ -200,7 +198,7 @@ def without(given, name, number, refers):
             if "mask" in each:
                 each["mask"] = less(each["mask"])
         for each in given["numbers"]:
-            if each["kind"] in ("sum", "sums", "inside") and each["of"] is not None:
+            if each["kind"] in ("sum", "sums") and each["of"] is not None:
                 each["of"] = less(each["of"])
             if "key" in each:
                 each["key"] = less(each["key"])
@@ -235,7 +233,7 @@ def parts_of(name):
     }
 
 
-UNKNOWN = {"ball", "given", "released", "table", "matched", "sampled"}  # to the twin, which runs what can be run
+UNKNOWN = {"ball", "table", "matched", "sampled"}  # to the twin, which runs what can be run
 CHANGED = [
     name
     for name, each in ACCEPTED.items()
@@ -357,21 +355,12 @@ REFUSED = {
         [total(), {"kind": "stack", "of": [0, 0]}, {"kind": "among", "of": 1, "to": [[0, 1]], "middle": True}],
         [release("discrete_laplace", "1", 2)], "1",
     ),
-    "another unit": certificate([total()], [release("laplace", "1", unit="end")], "1"),
-    "units that meet": certificate(
-        [total(0), total(), {"kind": "stack", "of": [0, 1]}], [release("laplace", "1", 2)], "2",
-        expressions=[op("released", type="number", low="0", high="1", unit="end")],
-    ),
-    "a compared unit": certificate(
-        [total(rows=1)], [release("laplace", "1")], "1", rows=[made.kept(2)],
-        expressions=[op("released", type="number", low="0", high="1", unit="end"), constant("0"), op("less", 1, 0)],
-    ),
     "a ball in a sum": certificate(
-        [{"kind": "ball", "rows": 0, "norm": 2, "radius": "1", "unit": None}, made.linear(0, {"n0": "1"})],
+        [{"kind": "ball", "rows": 0, "norm": 2, "radius": "1"}, made.linear(0, {"n0": "1"})],
         [release("gaussian", "1", 1)], "1/2", notion="rho",
     ),
     "a ball of another norm": certificate(
-        [{"kind": "ball", "rows": 0, "norm": 1, "radius": "1", "unit": None}], [release("gaussian", "1")], "1/2",
+        [{"kind": "ball", "rows": 0, "norm": 1, "radius": "1"}], [release("gaussian", "1")], "1/2",
         notion="rho",
     ),
     "reports of records that come": certificate(

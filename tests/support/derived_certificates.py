@@ -61,9 +61,9 @@ def linear(of: int, *to: dict) -> dict:
     return {"kind": "linear", "of": of, "to": list(to)}
 
 
-def release(law: str, scale: str, number: int = 0, *, times: int = 1, unit=None, **details) -> dict:
+def release(law: str, scale: str, number: int = 0, *, times: int = 1, **details) -> dict:
     return {
-        "law": law, "scale": scale, "unit": unit, "number": number, "times": times, "line": "release.py:3",
+        "law": law, "scale": scale, "number": number, "times": times, "line": "release.py:3",
         "details": details,
     }  # fmt: skip
 
@@ -239,10 +239,6 @@ def accepted() -> dict[str, dict]:
             [total(3, rows=1)], [release("laplace", "1000")], "1", expressions=INCOMES,
             rows=[{"kind": "chosen", "of": 0, "in": 1, "out": 0}],
         ),
-        "the largest value": certificate(
-            [{"kind": "inside", "rows": 0, "of": 3, "empty": "-500"}], [release("laplace", "1500")], "1",
-            expressions=INCOMES, person="person",
-        ),
         "regions of a table": certificate(
             [by_key(1, [["text", "north"], ["text", "south"]])], [release("laplace", "1")], "1",
             expressions=[column(2), op("lookup", 0, other=["missing"], table=[
@@ -257,14 +253,6 @@ def accepted() -> dict[str, dict]:
         "lengths of names": certificate(
             [total(1)], [release("laplace", "5")], "1", expressions=[column(2), TABLE]
         ),
-        "below a released age": certificate(
-            [total(rows=1)], [release("laplace", "1")], "1",
-            expressions=[op("released", type="truth", low=None, high=None, unit=None)], rows=[kept(0)],
-        ),
-        "below a released age, replaced": certificate(
-            [total(rows=1)], [release("laplace", "1")], "1", relation="replace",
-            expressions=[op("released", type="truth", low=None, high=None, unit=None)], rows=[kept(0)],
-        ),
         "a score that is clipped": certificate(
             [total(), {"kind": "clip", "of": 0, "low": "0", "high": "9"}, {"kind": "stack", "of": [0, 1]}],
             [release("select", "1", 2)], "1",
@@ -273,24 +261,12 @@ def accepted() -> dict[str, dict]:
             [total(), linear(0, {"n0": "1", "1": "-5"}), {"kind": "abs", "of": 1}, {"kind": "stack", "of": [0, 2]}],
             [release("select", "1", 3)], "2",
         ),
-        "clipped at a released end": certificate(
-            [total(0)], [release("laplace", "2", unit="end")], "1/2",
-            expressions=[op("released", type="number", low="0", high="1", unit="end")],
-        ),
-        "given": certificate(
-            [{"kind": "given", "low": "-1", "high": "2", "line": "release.py:7", "size": 1}],
-            [release("laplace", "2")], "1",
-        ),
-        "two of them given": certificate(
-            [{"kind": "given", "low": "-1", "high": "2", "line": "release.py:7", "size": 2}],
-            [release("laplace", "2")], "2",
-        ),
         "a ball": certificate(
-            [{"kind": "ball", "rows": 0, "norm": 2, "radius": "2", "unit": None}], [release("gaussian", "8")], "1/32",
+            [{"kind": "ball", "rows": 0, "norm": 2, "radius": "2"}], [release("gaussian", "8")], "1/32",
             notion="rho",
         ),
         "a ball, replaced": certificate(
-            [{"kind": "ball", "rows": 0, "norm": 1, "radius": "2", "unit": None}], [release("laplace", "8")], "1/2",
+            [{"kind": "ball", "rows": 0, "norm": 1, "radius": "2"}], [release("laplace", "8")], "1/2",
             relation="replace",
         ),
         "a sample of every record": certificate(

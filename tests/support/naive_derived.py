@@ -119,9 +119,6 @@ def number(certificate, which, data):
             sizes[record[by]] = sizes.get(record[by], 0) + 1
         low, high = Fraction(each["low"]), Fraction(each["high"])
         return [sum((min(max(Fraction((-2) ** many), low), high) for many in sizes.values()), Fraction(0))]
-    if kind == "inside":
-        values = sorted(expression(certificate, each["of"], *row) for row in rows(certificate, each["rows"], data))
-        return [values[-1] if values else Fraction(each["empty"])]
     if kind == "stack":
         return [place for inner in each["of"] for place in number(certificate, inner, data)]
     inner = number(certificate, each["of"], data)

@@ -210,7 +210,8 @@ class Calls(Operators):
         module = getattr(function, "__module__", "") or ""
         if module == "time" and name in calls.CLOCK:
             return number("float")
-        if function is warnings.warn or (module == "logging" and name == "getLogger"):
+        logs = type(function) is types.FunctionType and module == "logging" and name in (*calls.LOGGING, "getLogger")
+        if function is warnings.warn or (logs and function is getattr(logging, name)):
             return self._quiet(function, args, keywords)
         if function is np.errstate and not args and set(keywords.values()) <= QUIET:
             return self.born(np.errstate(**keywords))

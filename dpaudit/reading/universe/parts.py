@@ -188,6 +188,14 @@ class Parts(Calls):
             refuse("a column that is set as an attribute", f'df["{name}"] = …')
         if name[:2] == "__" or isinstance(owner, type | types.ModuleType | types.FunctionType):
             refuse(f"an assignment to the attribute {name}, which lasts", "a local name")
+        released = self.seen(owner)
+        if isinstance(released, Token):
+            if sort_of(value) == PRIVATE:
+                refuse("a private value that is put into a released one", NOISE_FIRST)
+            self._certain(value)
+            self.raises("any")
+            released.shape = released.kinds = released.labels = released.columns = None
+            return
         if kind is not types.SimpleNamespace and not is_of_users_class(kind):
             refuse(f"an assignment to an attribute of a {kind.__name__}")
         self.own(owner)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -22,14 +22,12 @@ class ColumnDomain:
         low, high: both ends; None of a column whose values are listed.
         values: what is listed: fractions, texts or truth values; None of a range.
         missing: whether a value may be missing.
-        whole: whether all are whole numbers.
     """
 
     low: Fraction | None = None
     high: Fraction | None = None
     values: tuple[Any, ...] | None = None
     missing: bool = False
-    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +38,6 @@ class Condition:
     operator: Operator  # "<", "<=" and "==" with the operand, which a missing value never meets, or "missing"
     operand: Any  # a fraction, a text or a truth value; None for "missing"
     holds: bool  # whether the test comes out true
-
-    @property
-    def negation(self) -> Condition:
-        """The same test, the other way."""
-        return replace(self, holds=not self.holds)
 
 
 Part = frozenset[Condition]

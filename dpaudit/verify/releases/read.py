@@ -306,8 +306,7 @@ def column_domain(declared: Declared) -> ColumnDomain:
     """Return what a column holds, in the words of a certificate."""
     if declared.values is None:
         return ColumnDomain(_exact(declared.low), _exact(declared.high), missing=declared.missing)
-    whole = declared.kind == "int64"
-    return ColumnDomain(values=tuple(map(_exact, declared.values)), missing=declared.missing, whole=whole)
+    return ColumnDomain(values=tuple(map(_exact, declared.values)), missing=declared.missing)
 
 
 # --- How is a derivation written down, so that others can check it? Releases, paths and columns as plain JSON. ---

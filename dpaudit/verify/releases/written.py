@@ -240,7 +240,7 @@ class _Writer:
             )
         if name == "ball":
             radius = str(simple(more["radius"]))
-            return self.numbers.place({"kind": "ball", "rows": rows, "norm": 2, "radius": radius, "unit": None})
+            return self.numbers.place({"kind": "ball", "rows": rows, "norm": 2, "radius": radius})
         if name == "groups":
             person = self._person
             if person is None:
@@ -279,7 +279,6 @@ class _Writer:
             release = {
                 "law": each.law,
                 "scale": str(simple(scale)),
-                "unit": None,
                 "number": number,
                 "times": each.times,
                 "line": each.line,

@@ -22,7 +22,7 @@ from dpaudit.verify.releases.movement import RefusedError
 
 DOMAIN = {"age": list(range(121)), "city": list("abc"), "income": (-1e6, 1e6), "person": (0.0, 1e9)}
 DELTA = Fraction(1, 10**5)
-RIGHT = ("forty", "forty_more", "realistic", "realistic_own", "written_last")
+RIGHT = ("forty", "forty_more", "realistic", "realistic_own", "written_last", "teams")
 WRONG = ("attacks", "attacks_more", "attacks_loops", "attacks_released", "attacks_objects", "attacks_hooks",
          "attacks_sparse", "attacks_compared", "attacks_kept", "attacks_tables", "attacks_python",
          "attacks_errors", "attacks_around", "attacks_written")  # fmt: skip

@@ -394,3 +394,15 @@ def p40_softmax_of_released(df):
     p = e / e.sum()
     best = int(np.argmax(p))
     return {"best": CITIES[best], "p": p.round(3).tolist()}
+
+
+def p41_told_by_the_module(df):
+    logging.info("counting %s", "adults")
+    total = 0
+    for age in df["age"]:
+        if age < 18:
+            continue
+        total += 1
+    noisy = total + np.random.laplace(0, 1)
+    logging.warning("counted %.0f", noisy)
+    return round(noisy)
