@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import compileall
+import functools
 import gc
 import itertools
 import os
@@ -83,24 +84,16 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(50_000, 20, 50)  # a twentieth of the time went into looking for circles
 
 
-_unseeded = itertools.count()
-
-
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup() -> None:
-    """What a function draws without a seed is the same in every run of a test, so that none is red by chance."""
-    global _unseeded
-    _unseeded = itertools.count()
+    """What a function draws without a seed is the same in every run of a test, so that none is red by chance.
+
+    Generators of NumPy without a seed begin at 0, 1, …, anew in each test: where NumPy asks for bits, a count answers,
+    which is no function of the user's.
+    """
+    np.random.bit_generator.randbits = functools.partial(next, itertools.count())
     random.seed(0)
     np.random.seed(0)  # noqa: NPY002
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _no_entropy() -> Iterator[None]:
-    """Generators of NumPy without a seed begin at 0, 1, …, anew in each test."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("numpy.random.bit_generator.randbits", lambda bits: next(_unseeded))
-        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

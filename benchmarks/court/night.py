@@ -183,7 +183,7 @@ def _changes(old: list[Row], new: list[Row]) -> list[str]:
 
 def _told(row: Row | None) -> str:
     """A word with its claim, and the night if it is a judgement of an earlier one."""
-    return f"{row['word']} {row['claim']}, {row['night']}" if row else "—"
+    return f"{' '.join(filter(None, (row['word'], row['claim'])))}, {row['night']}" if row else "—"
 
 
 def _table(heads: list[str], rows: list[list[str]]) -> list[str]:

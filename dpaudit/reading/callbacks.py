@@ -81,7 +81,8 @@ class Entered:
         if what[0] is not None and issubclass(what[0], self._domain.control):
             return False  # the domain leaves, and nobody stops it
         method = dispatch.in_class(type(self._manager), "__exit__")
-        return bool(self._domain.truth(self._domain.call(dispatch.bound(method, self._manager), *what)))
+        told = self._domain.told_on_exit(*what)
+        return bool(self._domain.truth(self._domain.call(dispatch.bound(method, self._manager), *told)))
 
 
 class Iterating:

@@ -489,6 +489,10 @@ class Python:
         both = [dispatch.in_class(kind, name) for name in ("__enter__", "__exit__")]
         return callbacks.Entered(self, manager) if None not in both and any(map(is_own, both)) else manager
 
+    def told_on_exit(self, *what: Any) -> tuple[Any, ...]:
+        """What a user's manager is told when it is left: class, exception and traceback, or None three times."""
+        return what
+
     def importing(self, name: str) -> None:
         """``import a`` within a function."""
 

@@ -1,6 +1,7 @@
 """Are functions as people write them read with the bound of theory, and none of the wrong ones?"""
 # ruff: noqa: NPY002 – people draw from np.random
 
+import functools
 import warnings
 
 import numpy as np
@@ -119,7 +120,7 @@ def of_a_column(df):
 @pytest.mark.parametrize("copies", [True, False])
 def test_where_parts_of_tables_are_no_copies_a_table_is_not_changed(function, copies, monkeypatch):
     for module in (base, frames):
-        monkeypatch.setattr(module, "parts_are_copies", lambda: copies)
+        monkeypatch.setattr(module, "parts_are_copies", functools.partial(bool, copies))
     assert bool(read_function(function, {"age": declared("age", list(range(4)))}).paths) is copies
 
 
@@ -133,6 +134,16 @@ def quiet(df):
 def test_a_module_that_makes_numpy_raise_is_not_read(says, is_read):
     with np.errstate(divide=says):
         assert bool(read_function(quiet, {"age": declared("age", [0, 1])}).paths) is is_read
+
+
+def of_logarithms(df):
+    return np.log(df["age"]).replace(-np.inf, 0).sum() + np.random.laplace()
+
+
+@pytest.mark.parametrize(("says", "is_read"), [("always", True), ("error", False)])
+def test_what_warns_of_some_record_is_not_read_where_warnings_are_errors(says, is_read):
+    with warnings.catch_warnings(action=says):
+        assert bool(read_function(of_logarithms, {"age": declared("age", [0, 1])}).paths) is is_read
 
 
 # --- prove -----------------------------------------------------------------------------------------------

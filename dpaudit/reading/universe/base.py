@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import functools
 import os
+import sys
 import traceback
 import types
 from collections.abc import Callable, Mapping, Sequence
@@ -27,8 +28,10 @@ from dpaudit.reading.universe.state import (
     Unknown,
     line,
     refuse,
+    refuse_and_leave,
     written_into,
 )
+from dpaudit.reading.universe.values import is_of_users_class
 
 _RAISES: dict[str, tuple[type[Exception], ...]] = {
     "division": (ZeroDivisionError,),
@@ -48,11 +51,16 @@ def is_natural(error: BaseException) -> bool:
     return at is not None and is_rewritten(at.tb_frame)  # what is not rewritten asks nobody what its values are
 
 
+def stands_for_others(error: Any) -> bool:
+    """Whether this is an exception that an operation on released values may raise, of this class or of one below it."""
+    return isinstance(error, BaseException) and getattr(error, "_dpaudit_stands_for", False)
+
+
 def naturally(function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
     """Let Python or a library do something with public values; what it raises, the function may catch."""
     try:
         return function(*args, **keywords)
-    except Left:
+    except (Left, RefusalError):
         raise
     except Exception as error:
         error._dpaudit_natural = True  # type: ignore[attr-defined]
@@ -173,7 +181,26 @@ class Base(Python):
             if way is not None:
                 error = way(Token())
                 error._dpaudit_natural = True
+                error._dpaudit_stands_for = what == "any"
                 raise error
+
+    def handled(self, kinds: Any) -> Any:
+        """What a handler is for; of an exception that stands for others too, which of them it is may not be asked."""
+        if stands_for_others(error := sys.exception()):
+            self._told_apart(error, kinds, leave=True)
+        return kinds
+
+    def _told_apart(self, error: Any, kinds: Any, *, leave: bool = False) -> None:
+        """Refuse a class that some of the exceptions may have for which one stands, and others not."""
+        for each in kinds if type(kinds) is tuple else (kinds,):
+            known = any(issubclass(one, each) for one in _RAISES["any"]) if isinstance(each, type) else False
+            others = tuple(one for one in (kinds if type(kinds) is tuple else ()) if one is not each)
+            if known or (isinstance(each, type) and (is_of_users_class(each) or issubclass(each, others))):
+                continue
+            (refuse_and_leave if leave else refuse)(
+                f"whether what is raised by an operation on released values is a {getattr(each, '__name__', each)}",
+                "except ValueError, or another of those that Python raises itself",
+            )
 
     def _certain(self, *values: Any) -> None:
         """Refuse a number whose type hangs on the data where its type may be seen."""

@@ -10,8 +10,8 @@ import pandas as pd
 
 from dpaudit.reading import dispatch
 from dpaudit.reading.universe import column_methods, records
-from dpaudit.reading.universe.base import Base, naturally
-from dpaudit.reading.universe.columns import Column, plain
+from dpaudit.reading.universe.base import Base, naturally, stands_for_others
+from dpaudit.reading.universe.columns import Column, Listed, plain
 from dpaudit.reading.universe.frames import Frame, column_sum
 from dpaudit.reading.universe.key_loops import Unsorted
 from dpaudit.reading.universe.lessons import refuse_form
@@ -45,11 +45,15 @@ class Builtins(Base):
         """``sum``."""
         if isinstance(values, Token):
             return number("number")
+        if isinstance(values, Listed):
+            values = values.gone_through()
         if isinstance(values, Column):
             if type(start) is not int or start:
                 refuse("sum of records with a start", "the start added to the sum")
             if np.isnan(plain(values.low).astype(float)).any():
                 refuse("sum() of values that may be missing", ".sum(), which leaves them out, or .fillna(0)")
+            if not values.is_series and plain(values.low).dtype.kind == "i" and plain(values.low).dtype.itemsize < 8:
+                refuse("sum() of numbers of a small type, which wraps", ".sum()")
             found = column_sum(values)
             kind = plain(values.low).dtype.kind
             kinds = {"i": {"int"}, "b": {"int"}, "f": {"int", "float"}}[kind]
@@ -125,11 +129,11 @@ class Builtins(Base):
 
     def b_list(self, values: Any = ()) -> Any:
         """``list``."""
+        if isinstance(values, Column | Listed):
+            return Listed(values if isinstance(values, Column) else values.gone_through())
         found = records.records_of(values) if isinstance(values, Private) else None
-        if isinstance(values, Column):
-            return column_methods.c_to_numpy(values) if values.is_series else values
         if found is not None:
-            return found
+            return records.Records(found.rows, found.space, found.values)
         if isinstance(values, Token) and items(values) is None:
             self.raises("any")
             return Token()
@@ -193,20 +197,21 @@ class Builtins(Base):
 
     def b_enumerate(self, values: Any, start: int = 0) -> Any:
         """``enumerate``."""
-        if records.records_of(values) is not None if isinstance(values, Private) else False:
+        if isinstance(values, Column | Listed | Records):
             refuse("enumerate() of records, whose order is private", "a loop without numbers")
         return enumerate(self.iterate(values), start)
 
     def b_zip(self, *values: Any, strict: bool = False) -> Any:
         """``zip``."""
-        if any(isinstance(each, Column | Records) for each in values):
+        if any(isinstance(each, Column | Listed | Records) for each in values):
             return records.zipped(values)
         return zip(*[self.iterate(each) for each in values], strict=strict)
 
     def b_map(self, function: Any, *values: Any) -> Any:
         """``map``."""
-        if len(values) == 1 and isinstance(values[0], Column):
-            return records.applied(function, values[0], "map")
+        if len(values) == 1 and isinstance(values[0], Column | Listed):
+            column = values[0].gone_through() if isinstance(values[0], Listed) else values[0]
+            return Listed(records.applied(function, column, "map"), is_once=True)
         return map(lambda *each: self.call(function, *each), *[self.iterate(each) for each in values])
 
     def b_filter(self, function: Any, values: Any) -> Any:
@@ -264,6 +269,8 @@ class Builtins(Base):
         if isinstance(value, Token):
             self._certain(value)
             return Token()
+        if stands_for_others(value):
+            self._told_apart(value, kind)
         if isinstance(value, Private):
             refuse("isinstance() of a private value, whose type may hang on the data", "no test of its type")
         return isinstance(value, kind)
@@ -288,7 +295,7 @@ class Builtins(Base):
 
     def b_type(self, value: Any, *more: Any) -> Any:
         """``type``."""
-        if more or isinstance(value, Private | Token):
+        if more or isinstance(value, Private | Token) or stands_for_others(value):
             refuse("type() of what is not public", "no test of its type")
         return type(value)
 

@@ -25,7 +25,7 @@ from dpaudit.reading.seeded import has_fixed_seed, seeded_by
 from dpaudit.reading.source import is_own
 from dpaudit.reading.universe import calls, column_methods, library_calls, number_methods, records, vectors
 from dpaudit.reading.universe.base import Bound, hook, naturally
-from dpaudit.reading.universe.columns import Column
+from dpaudit.reading.universe.columns import Column, Listed
 from dpaudit.reading.universe.frames import Frame
 from dpaudit.reading.universe.lessons import ANY, LESSONS, refuse_by_name, refuse_raising
 from dpaudit.reading.universe.noise import Draw, drawn
@@ -72,6 +72,11 @@ _SHAPED = frozenset(
      "add", "subtract", "multiply", "divide", "maximum", "minimum")
 )  # fmt: skip
 """Functions of NumPy of which the shape of the result is made of shapes alone."""
+_OF_EACH = frozenset(
+    ("clip", "round", "around", "abs", "absolute", "nan_to_num", "floor", "ceil", "rint", "exp", "log", "sqrt",
+     "square", "argsort", "sort", "cumsum", "zeros_like", "ones_like")
+)  # fmt: skip
+"""Functions of NumPy whose result has the shape of their argument."""
 
 
 def _shaped(function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Token:
@@ -117,6 +122,11 @@ class Calls(Operators):
             inner = function.__wrapped__
             return contextlib._GeneratorContextManager(self.twin(inner) if is_own(inner) else inner, args, keywords)
         if isinstance(function, type) and issubclass(function, enum.Enum):
+            if sort_of((args, keywords)) == PRIVATE:
+                refuse(f"a {function.__name__} of a private value", NOISE_FIRST)
+            if sort_of((args, keywords)) == RELEASED:
+                self.raises("any")
+                return Token()
             return self._public(function, args, keywords)
         if isinstance(function, type) and is_of_users_class(function):
             return self.construct(function, *args, **keywords)
@@ -134,6 +144,9 @@ class Calls(Operators):
             refuse(f"{kind.__name__}.__new__", "__init__")
         init = dispatch.in_class(kind, "__init__")
         if init is object.__dict__["__init__"]:
+            is_looked_at = issubclass(kind, int | str) or (issubclass(kind, tuple) and not hasattr(kind, "_fields"))
+            if is_looked_at and sort_of((args, keywords)) != PUBLIC:
+                refuse(f"a {kind.__name__} of what is not public, of which it keeps a text or a number", "a dataclass")
             made: Any = naturally(kind, *args, **keywords)
         elif is_own(init):
             is_error = issubclass(kind, BaseException)  # which keeps what it is made of
@@ -261,26 +274,7 @@ class Calls(Operators):
         self.raises("any")
         first = self.seen(args[0]) if args else None
         if of_numpy and isinstance(first, Token) and first.is_array and not keywords:
-            if name in (
-                "clip",
-                "round",
-                "around",
-                "abs",
-                "absolute",
-                "nan_to_num",
-                "floor",
-                "ceil",
-                "rint",
-                "exp",
-                "log",
-                "sqrt",
-                "square",
-                "argsort",
-                "sort",
-                "cumsum",
-            ):
-                return array(first.shape or ())
-            if name in ("zeros_like", "ones_like"):
+            if name in _OF_EACH:
                 return array(first.shape or ())
             if name in ("sum", "mean", "max", "min", "median", "std", "var", "argmax", "argmin") and len(args) == 1:
                 return number("np.float64")
@@ -363,19 +357,18 @@ class Calls(Operators):
     def _row_of_private(self, function: Any, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         module = (getattr(function, "__module__", "") or "").split(".")[0]
         if isinstance(function, np.ufunc) or module == "numpy":
+            args = tuple(each.as_array() if isinstance(each, Listed) else each for each in args)
             if name == "norm" or any(isinstance(each, vectors.OF_ROWS) for each in args):
                 return vectors.of_numpy(name, args, keywords)
             if any(isinstance(each, Token) for each in args) and any(isinstance(each, Column) for each in args):
                 return vectors.of_numpy(name, args, keywords)
             found = library_calls.NUMPY.get(name)
-            listed = [each for each in args if isinstance(each, Draw | Token)]
             if (
                 found is not None
                 and any(isinstance(each, Draw) for each in args)
                 and name in library_calls.OF_OPERATORS
             ):
                 return self.binary(library_calls.OF_OPERATORS[name], *args)
-            del listed
         elif module == "pandas":
             found = library_calls.PANDAS.get(name)
             if function in (pd.Series, pd.DataFrame):
@@ -651,7 +644,9 @@ class Calls(Operators):
         }  # fmt: skip
         if (owner, name) not in known or (sort == PRIVATE and name != "fromkeys"):
             refuse(f"{owner.__name__}.{name} is not known here")
-        if sort == RELEASED and name != "fromkeys":
+        if name == "fromkeys":
+            args = (list(map(self.key, self.iterate(args[0]))), *args[1:])
+        elif sort == RELEASED:
             return Token()
         return self.fresh(function(*args, **keywords))
 

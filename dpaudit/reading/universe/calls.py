@@ -201,53 +201,11 @@ def pure(function: Any) -> str | None:
 ITERATING = {id(each): each for each in _ITERATING}
 BUILTINS = {
     id(getattr(builtins, name)): name
-    for name in [
-        "len",
-        "sum",
-        "min",
-        "max",
-        "round",
-        "abs",
-        "int",
-        "float",
-        "str",
-        "bool",
-        "list",
-        "tuple",
-        "dict",
-        "set",
-        "sorted",
-        "enumerate",
-        "zip",
-        "map",
-        "filter",
-        "any",
-        "all",
-        "isinstance",
-        "issubclass",
-        "hasattr",
-        "print",
-        "reversed",
-        "iter",
-        "next",
-        "repr",
-        "format",
-        "divmod",
-        "pow",
-        "getattr",
-        "type",
-        "super",
-        "callable",
-        "range",
-        "frozenset",
-        "setattr",
-        "ord",
-        "chr",
-        "bin",
-        "hex",
-        "oct",
-        "ascii",
-    ]
+    for name in _words(
+        "len sum min max round abs int float str bool list tuple dict set sorted enumerate zip map filter any "
+        "all isinstance issubclass hasattr print reversed iter next repr format divmod pow getattr type super "
+        "callable range frozenset setattr ord chr bin hex oct ascii"
+    )
 }
 """Builtins that are handled by name."""
 CLOCK = _words("time perf_counter monotonic process_time time_ns perf_counter_ns monotonic_ns")
@@ -258,18 +216,3 @@ MODULES = _words(
     "warnings time contextlib numbers types"
 )
 """Modules that a function may name."""
-__all__ = [
-    "BUILTINS",
-    "CLOCK",
-    "ITERATING",
-    "LOGGING",
-    "MODULES",
-    "MOVES_ALONE",
-    "NEVER",
-    "POSITIONAL",
-    "PURE",
-    "READS",
-    "WRITES",
-    "build",
-    "pure",
-]

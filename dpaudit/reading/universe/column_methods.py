@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 
 from dpaudit.reading.universe import numbers, records, steps
-from dpaudit.reading.universe.columns import CASTS, Column, plain, steps_of
-from dpaudit.reading.universe.frames import Frame, Selection, column_sum, current_domain, row_sum
+from dpaudit.reading.universe.columns import CASTS, Column, Listed, plain, steps_of
+from dpaudit.reading.universe.frames import Frame, Selection, column_sum, current_domain, refuse_to_wrap, row_sum
 from dpaudit.reading.universe.groups import Keyed
 from dpaudit.reading.universe.keys import HowMany
 from dpaudit.reading.universe.lessons import refuse_form
@@ -152,7 +152,8 @@ def c_to_numpy(x: Column, dtype: Any = None) -> Column:
     if dtype is not None:
         x = c_astype(x, dtype)
     if not x.is_stable:
-        refuse("an array of a column whose type hangs on the data", ".astype(float)")
+        how = ".astype(float)" if x.is_series else "np.array(x, dtype=float)"
+        refuse("an array of a column whose type hangs on the data", how)
     if not x.is_series:
         return x
     low = x.low.to_numpy()
@@ -218,6 +219,7 @@ def c_sum(x: Column, axis: Any = None) -> Any:
         if axis == 1:
             return row_sum(x)
         if axis == 0:
+            refuse_to_wrap(x.low, x.high)
             whole = x.is_exact and bool(np.all(x.low == np.round(x.low)))
             return numbers.summed_of(x.rows, x.space, x.low, x.high, whole=whole, labels=None, columns=None, kinds=None)
         refuse("a sum over rows and columns at once", ".sum(axis=0)")
@@ -245,6 +247,8 @@ def length(value: Any) -> Any:
         if value.rows.selection.kind == "unbounded":
             return UnboundedLength(value.rows)
         return numbers.length_of(value.rows)
+    if isinstance(value, Listed) and not value.is_once:
+        return length(value.column)
     if isinstance(value, Number | Draw):
         return value.shape[0] if value.shape else refuse_form("len() of a number")
     if isinstance(value, Keyed):
@@ -397,6 +401,8 @@ class Turned(Private):
         right = [plain(end).astype(float)[theirs] for end in (other.low, other.high)]
         right = [each[:, None, :] if each.ndim == 2 else each[:, None, None] for each in right]
         corners = np.stack([a * b for a in left for b in right])
+        if all(plain(each.low).dtype.kind == "i" for each in (x, other)):
+            refuse_to_wrap(corners.astype("int64") if np.abs(corners).max(initial=0) < 2**62 else np.array([2**62]))
         low, high = corners.min(0), corners.max(0)
         if other is x:
             place = np.arange(low.shape[1])
@@ -413,22 +419,10 @@ _TEXT = {
     "get": 1,
     "replace": 2,
 }  # fmt: skip
-_TIME = frozenset(
-    (
-        "year",
-        "month",
-        "day",
-        "hour",
-        "minute",
-        "second",
-        "dayofweek",
-        "weekday",
-        "quarter",
-        "dayofyear",
-        "is_month_end",
-        "is_month_start",
-    )
-)
+_TIME = (
+    "year", "month", "day", "hour", "minute", "second", "dayofweek", "weekday", "quarter", "dayofyear", "is_month_end",
+    "is_month_start",
+)  # fmt: skip
 
 
 class Accessor(Private):
@@ -461,21 +455,3 @@ class Accessor(Private):
             return self.column.apply(f"str.{name}", lambda v: getattr(v.str, name)(*args), dtype_hangs=True)
 
         return method
-
-
-__all__ = [
-    "COLUMN",
-    "Accessor",
-    "Turned",
-    "c_abs",
-    "c_copy",
-    "c_isna",
-    "c_max",
-    "c_min",
-    "c_notna",
-    "c_sum",
-    "c_to_numpy",
-    "column_attribute",
-    "column_method",
-    "length",
-]

@@ -7,6 +7,7 @@ refused, and so is every argument that is not accounted for.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 import operator
@@ -67,12 +68,30 @@ def taken(values: Any, places: Any) -> Any:
 
 def computed(name: str, function: Callable[..., Any], *args: Any) -> Any:
     """Return what a library does with the universe; where it raises, whether it does is private."""
+    filters = list(warnings.filters)
+    strict = any(action == "error" for action, *_ in filters)
     try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
-            return function(*args)
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            with contextlib.nullcontext() if strict else np.errstate(all="ignore"):
+                found = function(*args)
     except Exception as error:
         refuse_raising(f"{name} ({error})", error)
+    for each in heard:
+        if _is_error(each.category, filters):
+            refuse_raising(f"{name} ({each.message}, a warning that is an error here)", each.category())
+    return found
+
+
+def _is_error(category: type, filters: Sequence[tuple[Any, ...]]) -> bool:
+    """Whether Python may raise a warning of a class."""
+    for action, message, kind, module, line in filters:
+        if issubclass(category, kind):
+            if action == "error":
+                return True
+            if message is None and module is None and not line:
+                return False
+    return False
 
 
 class Rows(Private):
@@ -258,6 +277,8 @@ class Column(Private):
         if name in _RISING:
             if not (_finite(low) and _finite(high)):
                 refuse(f"{name} of values for which it may be missing or infinite", ".clip(low, high) first")
+            if any(_is_large(end) for end in (low, high)):
+                refuse(f"{name} of whole numbers so large that it may wrap", ".astype(float) first")
             if name in ("clip", "maximum", "minimum"):
                 self.cut([each for each in others if _is_number(each)])
             found = self.with_values(space, low, high, is_stable=is_stable)
@@ -385,10 +406,8 @@ class Column(Private):
                 missing = missing | pd.isna(plain(each)).reshape(len(least), -1).any(1).reshape(missing.shape)
         if np.any((~np.isfinite(least) | ~np.isfinite(most)) & ~missing):
             refuse(f"{name} of values for which it may be missing or infinite", ".clip(low, high) first")
-        whole = plain(found[0]).dtype
         if plain(lows[0]).dtype.kind == "i" and max(np.max(np.abs(least)), np.max(np.abs(most))) > 2**53:
             refuse(f"{name} of whole numbers so large that it may wrap", ".astype(float) first")
-        del whole
         wrap = pd.Series if isinstance(lows[0], pd.Series) or self.is_series else np.asarray
         return wrap(least), wrap(most)
 
@@ -413,6 +432,38 @@ def steps_of(*values: Any) -> list[Any]:
     return [each.step() if isinstance(each, Column) else each for each in values]
 
 
+class Listed(Private):
+    """A list, or an iterator, of a value for each record: no array, and an iterator is gone through once.
+
+    Attributes:
+        column: the values.
+        is_once: whether it is an iterator.
+    """
+
+    __slots__ = ("_is_gone", "column", "is_once")
+    noun = "list of a value for each record"
+    to_release = "sum(x) + laplace(…)"
+
+    def __init__(self, column: Column, *, is_once: bool = False) -> None:
+        self.column, self.is_once, self._is_gone = column, is_once, False
+
+    def gone_through(self) -> Column:
+        """Return the values, for one who goes through all of them."""
+        if self._is_gone:
+            refuse("an iterator over records that is gone through twice, which gives nothing then", "list(x)")
+        self._is_gone = self.is_once
+        return self.column
+
+    def as_array(self) -> Column:
+        """Return what NumPy makes of it."""
+        if self.is_once:
+            refuse("an array of an iterator", "a list: […]")
+        x, low = self.column, plain(self.column.low)
+        is_stable = x.is_stable and low.dtype == np.float64  # as an array of nothing is
+        high = low if x.is_exact else plain(x.high)
+        return Column(x.rows, x.space, low, high, is_stable=is_stable, made=x.made, what=x.what)
+
+
 def _itself(values: Any) -> Any:
     return values
 
@@ -423,6 +474,12 @@ def _is_number(value: Any) -> bool:
         and not isinstance(value, bool)
         and math.isfinite(value)
     )
+
+
+def _is_large(values: Any) -> bool:
+    """Whether there are whole numbers with which a sum may wrap, or is no step of its argument."""
+    array = plain(values)
+    return array.dtype.kind in "iu" and array.size > 0 and max(-int(array.min()), int(array.max())) > 2**53
 
 
 def _finite(values: Any) -> bool:

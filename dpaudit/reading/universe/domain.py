@@ -23,8 +23,8 @@ from dpaudit.reading import dispatch
 from dpaudit.reading.callbacks import Iterating
 from dpaudit.reading.python import CONVERSIONS, IN_PLACE, OPERATION
 from dpaudit.reading.universe import assumed, calls, key_loops, records, sparse
-from dpaudit.reading.universe.base import Bound, hook, naturally
-from dpaudit.reading.universe.columns import Column
+from dpaudit.reading.universe.base import Bound, hook, naturally, stands_for_others
+from dpaudit.reading.universe.columns import Column, Listed
 from dpaudit.reading.universe.frames import Frame
 from dpaudit.reading.universe.lessons import refuse_form
 from dpaudit.reading.universe.noise import Draw
@@ -56,6 +56,8 @@ _VIEWS: tuple[type, ...] = (
     filter,
     type(reversed([])),
 )
+_HOLDING = (list, tuple, dict, set, str, frozenset, collections.deque, collections.defaultdict, collections.OrderedDict,
+            collections.Counter)  # fmt: skip
 _MADE_HERE = (np.errstate, warnings.catch_warnings)
 """Managers that are known where this call made them: they hide warnings, and neither raise nor keep any."""
 
@@ -141,9 +143,9 @@ class Universe(Parts):
         return [Unknown() for _ in before]
 
     @hook
-    def comprehended(self, through: Records, element: Callable[[Any], Any], keep: Any) -> Any:
-        """A comprehension over records."""
-        return records.comprehended(through, element, keep)
+    def comprehended(self, through: Records, element: Callable[[Any], Any], keep: Any, is_once: bool) -> Any:
+        """A comprehension over records, or a generator."""
+        return Listed(records.comprehended(through, element, keep), is_once=is_once)
 
     def slice(self, *parts: Any) -> Any:
         """``a:b:c``."""
@@ -333,18 +335,7 @@ class Universe(Parts):
                 Refused(line(), f"a branch on a {value.noun}", "noisy = n + laplace(…); 1 if noisy > LIMIT else 0")
             )
             return self._guessed()
-        if kind in (
-            list,
-            tuple,
-            dict,
-            set,
-            str,
-            frozenset,
-            collections.deque,
-            collections.defaultdict,
-            collections.OrderedDict,
-            collections.Counter,
-        ):
+        if kind in _HOLDING:
             return bool(value)
         for name in ("__bool__", "__len__"):
             method = dispatch.method(value, name)
@@ -372,24 +363,7 @@ class Universe(Parts):
         kind = type(value)
         if (self.state.record or self.state.level) and hasattr(kind, "__next__"):  # who goes on with it changes it
             self.own(value)
-        if (
-            kind
-            in (
-                list,
-                tuple,
-                dict,
-                set,
-                str,
-                range,
-                frozenset,
-                types.GeneratorType,
-                collections.deque,
-                collections.OrderedDict,
-                collections.Counter,
-                collections.defaultdict,
-            )
-            or kind in _VIEWS
-        ):
+        if kind in _HOLDING or kind in _VIEWS or kind in (range, types.GeneratorType):
             return value
         method = dispatch.method(value, "__iter__")
         if method is not None:
@@ -532,6 +506,10 @@ class Universe(Parts):
                 Refused(line(), f"with {type(manager).__name__}, which is not known here", "the statements without it")
             )
         return contextlib.nullcontext(Unknown())
+
+    def told_on_exit(self, *what: Any) -> tuple[Any, ...]:
+        """What a user's manager is told when it is left: of what an operation on released values may raise no class."""
+        return (Token(), what[1], Token()) if stands_for_others(what[1]) else what
 
     def importing(self, name: str) -> None:
         """``import a`` within a function."""

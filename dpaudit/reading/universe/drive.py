@@ -6,6 +6,7 @@ is told through a pipe; the paths are put together from what each process tells 
 
 from __future__ import annotations
 
+import contextlib
 import dis
 import gc
 import os
@@ -26,7 +27,7 @@ from dpaudit.errors import UsageError
 from dpaudit.neighbours.given_moves import GivenMove
 from dpaudit.reading import seeded, source
 from dpaudit.reading.forking import fork
-from dpaudit.reading.source import is_of_user, is_own
+from dpaudit.reading.source import is_of_user, is_own, is_rewritten
 from dpaudit.reading.universe import calls, sparse
 from dpaudit.reading.universe.assumed import Assumed, located, rewriter_for
 from dpaudit.reading.universe.base import is_natural
@@ -266,7 +267,8 @@ def _pass(
             domain.assumptions = {(each.file, each.first): each for each in assumed}
         selection = Selection("record" if person is None else "unbounded", 1, 0)
         frame = given_frame(universe, selection)
-        ended = _called(domain, function, frame, arguments)
+        with _unread_refused(state):
+            ended = _called(domain, function, frame, arguments)
     except Left:
         ended = "left"
     except RefusalError as why:
@@ -286,6 +288,42 @@ def _pass(
     state.told.blocks = set(_blocks(domain))
     state.tell()
     return AGAIN if state.told.cuts else 0
+
+
+@contextlib.contextmanager
+def _unread_refused(state: Pass) -> Iterator[None]:
+    """Refuse functions of the user's that Python or a library calls past the domain, which sees nothing of them."""
+    known: dict[int, tuple[types.CodeType, bool]] = {}
+
+    def called(frame: types.FrameType, event: str, _: Any) -> None:
+        if event != "call":
+            return
+        code = frame.f_code
+        found = known.get(id(code))
+        if found is None:
+            is_unread = is_of_user(code.co_filename) and not is_rewritten(frame) and code.co_name != "<module>"
+            known[id(code)] = found = code, is_unread
+        if found[1] and not state.is_over and not _is_imported(frame):
+            state.note(
+                Refused(f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}",
+                        f"{code.co_name} is called by Python or a library, and nothing is known of what it does there",
+                        "a call of it by its name")
+            )  # fmt: skip
+
+    sys.setprofile(called)
+    try:
+        yield
+    finally:
+        sys.setprofile(None)
+
+
+def _is_imported(frame: types.FrameType | None) -> bool:
+    """Whether a module is being imported here."""
+    while frame is not None:
+        if frame.f_code.co_name == "<module>" and "importlib" in str(getattr(frame.f_back, "f_code", "")):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _called(domain: Domain, function: Any, frame: Any, arguments: Mapping[str, Any]) -> str:

@@ -16,7 +16,7 @@ import pandas as pd
 
 from dpaudit.reading.universe import numbers, steps
 from dpaudit.reading.universe.cells import Space, Universe
-from dpaudit.reading.universe.columns import Column, Rows, plain, taken
+from dpaudit.reading.universe.columns import Column, Listed, Rows, plain, taken
 from dpaudit.reading.universe.lessons import refuse_by_name, refuse_form
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.released import Token, parts_are_copies
@@ -175,6 +175,8 @@ class Frame(Private):
             refuse("a frame that is changed within a loop over records or a repeated step", "df.assign(x=…)")
         if not isinstance(name, str):
             refuse("an assignment to rows, or to several columns", "x.where(mask, other) of one column")
+        if isinstance(value, Listed):
+            value = value.as_array()
         if isinstance(value, Column):
             if not value.rows.same(self.rows) or value.width:
                 refuse("a column of other rows, which pandas lines up by index", "a column of this frame")
@@ -360,11 +362,11 @@ class Frame(Private):
     def m_to_numpy(self, dtype: Any = None) -> Column:
         """``to_numpy()``."""
         found = self.matrix()
-        return (
-            found
-            if dtype is None or dtype in (float, "float", "float64", np.float64)
-            else refuse("to_numpy of another type", "dtype=float")
-        )
+        if dtype is None:
+            return found
+        if dtype not in (float, "float", "float64", np.float64):
+            refuse("to_numpy of another type", "dtype=float")
+        return found.apply("astype", lambda values: values.astype(float))
 
     def m_pipe(self, function: Any, *args: Any, **keywords: Any) -> Any:
         """``pipe(f)``: f(frame)."""
@@ -401,7 +403,10 @@ class Frame(Private):
 
     def m_fillna(self, value: Any) -> Frame:
         """``fillna(constant)`` of every column."""
-        found = {name: self.column(name).apply("fillna", lambda v, a: v.fillna(a), value) for name in self.columns}
+        found = {
+            name: self.column(name).apply("fillna", lambda v, a: v.fillna(a), value, dtype_hangs=True)
+            for name in self.columns
+        }
         return Frame(self.universe, self.rows, dict(found))
 
     def m_head(self, n: int = 5) -> Any:
@@ -439,9 +444,7 @@ def beside(listed: Sequence[Column]) -> Column:
         refuse("an array of columns whose type hangs on the data", ".astype(float)")
 
     def at(end: str) -> Any:
-        return np.stack(
-            [plain(getattr(each, end)).astype(float)[place] for each, place in zip(listed, places, strict=True)], 1
-        )
+        return np.stack([plain(getattr(each, end))[place] for each, place in zip(listed, places, strict=True)], 1)
 
     low = at("low")
     return listed[0].with_values(space, low, None if all(each.is_exact for each in listed) else at("high"))
@@ -454,8 +457,7 @@ def column_sum(column: Column) -> Number:
     low, high = plain(column.low), plain(column.high)
     if low.dtype.kind not in "ifb":
         refuse(f"a sum of a column of type {column.low.dtype}", "numbers")
-    if low.dtype.kind == "i" and len(low) and max(abs(float(low.min())), abs(float(high.max()))) > 2**31:
-        refuse("a sum of whole numbers so large that it may wrap", ".astype(float).sum()")
+    refuse_to_wrap(low, high)
     whole = low.dtype.kind in "ib" or (column.is_exact and bool(np.all((low == np.round(low)) | np.isnan(low))))
     kinds = _INT if low.dtype.kind in "ib" else None
     low, high = low.astype(float), high.astype(float)
@@ -467,6 +469,13 @@ def column_sum(column: Column) -> Number:
     )  # fmt: skip
     found.summand = column if column.is_series else None
     return found
+
+
+def refuse_to_wrap(*ends: Any) -> None:
+    """Refuse a sum over records of whole numbers so large that it may wrap."""
+    for end in map(plain, ends):
+        if end.dtype.kind == "i" and max(-int(end.min(initial=0)), int(end.max(initial=0))) > 2**31:
+            refuse("a sum of whole numbers so large that it may wrap", ".astype(float).sum()")
 
 
 def row_sum(column: Column, *, is_series: bool = False) -> Column:

@@ -12,7 +12,7 @@ import pandas as pd
 from dpaudit.reading.universe import numbers, steps
 from dpaudit.reading.universe.cells import Space
 from dpaudit.reading.universe.columns import Column, plain, same
-from dpaudit.reading.universe.frames import _INT, REINDEX, Frame, Selection, current_domain
+from dpaudit.reading.universe.frames import _INT, REINDEX, Frame, Selection, current_domain, refuse_to_wrap
 from dpaudit.reading.universe.lessons import refuse_form
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.records import one_record
@@ -330,8 +330,7 @@ class Keyed(Private):
         low, high = plain(part.low), plain(part.high)
         if low.dtype.kind not in "ifb":
             refuse(f"sums of a column of type {part.low.dtype}", "numbers")
-        if low.dtype.kind == "i" and len(low) and max(abs(float(low.min())), abs(float(high.max()))) > 2**31:
-            refuse("sums of whole numbers so large that they may wrap", ".astype(float)")
+        refuse_to_wrap(low, high)
         is_whole = low.dtype.kind in "ib"
         shape = (-1, *[1] * (hits.ndim - 1))
         least, most = (

@@ -130,6 +130,8 @@ def np_histogram(a: Any, bins: Any = 10, range: Any = None) -> Any:  # noqa: A00
     """``np.histogram(x, bins=[…])``."""
     if not isinstance(a, Column) or isinstance(bins, Private | Token):
         refuse_form("np.histogram of this")
+    if np.ndim(bins) == 0 and type(bins) is not int:
+        refuse("np.histogram with as many bins as a rule makes of the data", "bins=20, range=(low, high)")
     if not a.is_stable:
         refuse("np.histogram of a column whose type hangs on the data", ".astype(float)")
     if np.ndim(bins) == 0 and range is None:
@@ -141,9 +143,8 @@ def np_histogram(a: Any, bins: Any = 10, range: Any = None) -> Any:  # noqa: A00
     ends = []
     for end in (a.low, a.high):
         values = plain(end).astype(float)
-        place = np.searchsorted(edges, values, "right") - 1
+        place = np.searchsorted(edges, values, "right") - 1  # -1 below all bins, and as many as there are above them
         place[values == edges[-1]] = len(edges) - 2
-        place[(values < edges[0]) | (values > edges[-1])] = -1
         ends.append(place)
     if not np.array_equal(*ends):
         a.cut([float(each) for each in edges])
@@ -294,23 +295,9 @@ OF_OPERATORS = {
     "bitwise_or": "or_", "logical_xor": "xor", "matmul": "matmul",
 }  # fmt: skip
 _ELEMENTWISE = (
-    "sqrt",
-    "cbrt",
-    "log",
-    "log2",
-    "log10",
-    "log1p",
-    "expm1",
-    "floor",
-    "ceil",
-    "rint",
-    "trunc",
-    "tanh",
-    "arctan",
-    "sign",
-    "square",
-    "isfinite",
-)
+    "sqrt", "cbrt", "log", "log2", "log10", "log1p", "expm1", "floor", "ceil", "rint", "trunc", "tanh", "arctan",
+    "sign", "square", "isfinite",
+)  # fmt: skip
 
 
 def elementwise(name: str, function: Any) -> Function:
@@ -383,7 +370,10 @@ def pd_cut(x: Any, bins: Any, right: bool = True, labels: Any = None, include_lo
         places = steps.operation("bin", x.step(), (list(bins), right))
         made = steps.looked_up(places, dict(enumerate(labels, 1)))
     return x.apply(
-        "cut", lambda v: pd.cut(v, bins, right=right, labels=labels, include_lowest=include_lowest), made=made
+        "cut",
+        lambda v: pd.cut(v, bins, right=right, labels=labels, include_lowest=include_lowest),
+        made=made,
+        dtype_hangs=True,
     )
 
 
@@ -468,10 +458,3 @@ PANDAS: dict[str, Function] = {
     name[3:]: function for name, function in list(globals().items()) if name.startswith("pd_") and callable(function)
 }
 PANDAS |= {"isnull": pd_isna, "notnull": pd_notna}
-
-
-__all__ = [
-    "NUMPY",
-    "OF_OPERATORS",
-    "PANDAS",
-]

@@ -18,8 +18,7 @@ import pandas as pd
 
 from dpaudit.reading.draws import Kind, Source
 from dpaudit.reading.universe import numbers, sparse, steps
-from dpaudit.reading.universe.columns import Column
-from dpaudit.reading.universe.frames import Frame, Length, Sampling
+from dpaudit.reading.universe.frames import Sampling
 from dpaudit.reading.universe.lessons import refuse_form
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.released import Token, array, joined, number
@@ -547,25 +546,3 @@ def largest(perturbed: Sequence[Any]) -> Token:
             refuse_form("the largest of one score")
         return select(perturbed[0].number, 1.0 / perturbed[0].scale)
     return select(numbers.stacked([each.number for each in perturbed]), 1.0 / perturbed[0].scale)
-
-
-__all__ = [
-    "Coins",
-    "Column",
-    "Draw",
-    "Exponentials",
-    "Frame",
-    "Half",
-    "Length",
-    "Perturbed",
-    "Shifted",
-    "drawn",
-    "fresh",
-    "how_many",
-    "largest",
-    "meet",
-    "note",
-    "release",
-    "same_step",
-    "select",
-]

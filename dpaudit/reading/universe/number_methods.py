@@ -165,15 +165,3 @@ def number_attribute(x: Number, name: str) -> Any:
     if x.columns is not None and name in x.columns and not hasattr(pd.DataFrame, name):
         return x.at(name)
     return refuse(f".{name} of a private number is not known", NOISE_FIRST)
-
-
-__all__ = [
-    "NUMBER",
-    "n_copy",
-    "n_cumsum",
-    "n_median",
-    "n_round",
-    "n_to_numpy",
-    "number_attribute",
-    "number_method",
-]

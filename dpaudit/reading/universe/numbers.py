@@ -123,8 +123,15 @@ class Number(Private):
         self._labelled_alike(other)
         if np.broadcast_shapes(shape, self.shape) != self.shape:
             refuse("a private number in several places of an array", "an array of as many numbers")
+        self._refuse_to_wrap(other, np.asarray(other))
         whole = self.is_whole and bool(np.all(np.asarray(other) == np.round(np.asarray(other, float))))
         return self.same(is_whole=whole, kinds=self._kinds_with(other))
+
+    def _refuse_to_wrap(self, other: Any, *found: Any) -> None:
+        """Refuse what whole numbers of 64 bits may come to that are computed with others, where it is so large."""
+        is_whole = np.asarray(other).dtype.kind in "iub" and bool(self.kinds & {"np.int64", "number", "?"})
+        if is_whole and any(np.abs(each.astype(float)).max(initial=0) > 2**31 for each in found):
+            refuse("whole numbers so large that they may wrap", "a float: 1e18 for 10 ** 18")
 
     def _kinds_with(self, other: Any, *, division: bool = False) -> frozenset[str]:
         kind = kind_of_plain(other)
@@ -186,14 +193,13 @@ class Number(Private):
                 "a private number times a released one", "noisy = n + laplace(…); other = m + laplace(…); noisy * other"
             )
         _finite(other)
-        if isinstance(other, int | np.integer) and abs(int(other)) > 2**31:
-            refuse("a product with so large a whole number, which may wrap", "a float: 1e18 for 10 ** 18")
         self._labelled_alike(other)
         if np.broadcast_shapes(np.shape(other), self.shape) != self.shape:
             refuse("a private number in several places of an array", "an array of as many numbers")
         factor = np.asarray(other, float)
         ends = self.low * factor, self.high * factor
         whole = self.is_whole and bool(np.all(factor == np.round(factor)))
+        self._refuse_to_wrap(other, *ends)
         terms = None if self.terms is None else (self.terms[0], self.terms[1] * factor)
         kinds = self._kinds_with(other)
         return self.like(np.minimum(*ends), np.maximum(*ends), is_whole=whole, kinds=kinds, terms=terms)
@@ -232,6 +238,7 @@ class Number(Private):
         if factor.ndim > 2 or len(self.shape) > 2:
             refuse("a product of arrays of more than two axes", "matrices")
         low, high = times(up, self.low) + times(down, self.high), times(up, self.high) + times(down, self.low)
+        self._refuse_to_wrap(matrix, low, high)
         whole = self.is_whole and bool(np.all(factor == np.round(factor))) and np.asarray(matrix).dtype.kind in "iu"
         terms = None if self.terms is None else (self.terms[0], times(factor, self.terms[1]))
         found = self.like(low, high, labels=None, is_whole=whole, terms=terms)

@@ -16,7 +16,7 @@ from dpaudit.reading import dispatch
 from dpaudit.reading.draws import source_of
 from dpaudit.reading.source import is_of_user
 from dpaudit.reading.universe import calls, column_methods, number_methods
-from dpaudit.reading.universe.base import Bound, hook, naturally
+from dpaudit.reading.universe.base import Bound, hook, naturally, stands_for_others
 from dpaudit.reading.universe.called import Calls
 from dpaudit.reading.universe.columns import Column
 from dpaudit.reading.universe.frames import Frame, Loc, Sampling
@@ -41,23 +41,10 @@ _VALUES = frozenset(
 """Attributes of released values that are no methods."""
 _INDEXERS = frozenset(("_LocIndexer", "_iLocIndexer", "_AtIndexer", "_iAtIndexer"))
 _ARGS = vars(BaseException)["args"]
-_DUNDERS = frozenset(
-    (
-        "__name__",
-        "__doc__",
-        "__qualname__",
-        "__init__",
-        "__class__",
-        "__members__",
-        "__post_init__",
-        "__len__",
-        "__enter__",
-        "__exit__",
-        "__call__",
-        "__str__",
-        "__eq__",
-    )
-)
+_DUNDERS = (
+    "__name__", "__doc__", "__qualname__", "__init__", "__class__", "__members__", "__post_init__", "__len__",
+    "__enter__", "__exit__", "__call__", "__str__", "__eq__",
+)  # fmt: skip
 
 
 class Parts(Calls):
@@ -99,7 +86,9 @@ class Parts(Calls):
             return naturally(getattr, owner, name)
         kind = type(owner)
         if dispatch.in_class(kind, name) is _ARGS:
-            return owner.args
+            return Token() if stands_for_others(owner) else owner.args
+        if name == "__class__" and stands_for_others(owner):
+            refuse("the class of what is raised by an operation on released values", "isinstance(error, ValueError)")
         if is_of_users_class(kind) and kind is not type:
             return self._attribute_of_object(owner, name)
         if isinstance(owner, type):

@@ -17,11 +17,10 @@ import numpy as np
 import pandas as pd
 
 from dpaudit.reading.universe import numbers
-from dpaudit.reading.universe.columns import Column, Rows, plain, taken
+from dpaudit.reading.universe.columns import Column, Listed, Rows, plain
 from dpaudit.reading.universe.frames import Frame, current_domain
 from dpaudit.reading.universe.lessons import refuse_raising
 from dpaudit.reading.universe.numbers import Number
-from dpaudit.reading.universe.released import Token
 from dpaudit.reading.universe.state import Left, Private, RefusalError, current, refuse
 from dpaudit.reading.universe.values import PUBLIC, sort_of
 
@@ -150,7 +149,9 @@ def _ends(value: Any) -> tuple[float, float, str]:
         refuse(f"a loop over records that adds a {type(value).__name__} to a number", "numbers")
     from dpaudit.reading.universe.released import kind_of_plain
 
-    return float(value), float(value), kind_of_plain(value) or "?"
+    if (kind := kind_of_plain(value)) is None or (kind == "np.int64" and abs(int(value)) > 2**31):
+        refuse(f"a loop over records that adds numbers of the type {type(value).__name__}, which wraps", "float(x)")
+    return float(value), float(value), kind
 
 
 class Gone(Private):
@@ -163,11 +164,12 @@ class Gone(Private):
 class Records(Private):
     """What a loop over records goes through: for each kind, what the loop sees."""
 
-    __slots__ = ("rows", "space", "values")
+    __slots__ = ("is_gone", "is_once", "rows", "space", "values")
     noun = "list of records"
 
-    def __init__(self, rows: Rows, space: Any, values: list[Any]) -> None:
+    def __init__(self, rows: Rows, space: Any, values: list[Any], *, is_once: bool = False) -> None:
         self.rows, self.space, self.values = rows, space, values
+        self.is_once, self.is_gone = is_once, False
 
 
 class Index(Private):
@@ -201,13 +203,20 @@ class Row(Private):
 
     def get(self, name: str) -> Any:
         """``row.name``."""
+        if name == "Index" if self.kind == "itertuples" else hasattr(pd.Series, name):
+            refuse(f".{name} of a record, which is what pandas calls so, and no column", f'row["{name}"]')
         return self._value(name)
 
 
 def records_of(value: Any) -> Records | None:
-    """Return what a loop over a private value goes through; None if it is no loop over records."""
+    """Return what one goes through who goes through a private value; None if it is not one for each record."""
     if isinstance(value, Records):
+        if value.is_gone:
+            refuse("an iterator over records that is gone through twice, which gives nothing then", "list(x)")
+        value.is_gone = value.is_once
         return value
+    if isinstance(value, Listed):
+        value = value.gone_through()
     if isinstance(value, Column) and not value.width:
         if not value.is_stable:
             refuse("a loop over a column whose type hangs on the data", ".astype(float)")
@@ -243,27 +252,32 @@ def zipped(values: Sequence[Any]) -> Records:
     found = [
         tuple(each.values[place[k]] for each, place in zip(columns, places, strict=True)) for k in range(len(space))
     ]
-    return Records(columns[0].rows, space, found)
+    return Records(columns[0].rows, space, found, is_once=True)
 
 
 def of_frame(frame: Frame, kind: str, used: Sequence[str]) -> Records:
     """Return what ``iterrows()`` or ``itertuples()`` gives, with the columns that the function names."""
     names = [name for name in frame.columns if name in used] or list(frame.columns)[:1]
-    if kind == "iterrows" and all(_is_number(frame.column(name)) for name in frame.columns):
-        columns = [frame.column(name) for name in names]
-        columns = [
-            each.apply("astype", lambda values: values.astype("float64")) if plain(each.low).dtype.kind != "f" else each
-            for each in columns
-        ]
-    else:
-        columns = [frame.column(name) for name in names]
+    columns = [frame.column(name) for name in names]
+    types = {plain(frame.column(name).low).dtype for name in frame.columns} if kind == "iterrows" else set()
+    if types and ({each.kind for each in types} <= {"i", "f"} or types == {np.dtype(bool)}):  # else a row of objects
+        common = np.result_type(*types)
+        columns = [column_of(each, common) for each in columns]
     both = zipped(columns)
     rows: list[Any] = [Row(dict(zip(names, each, strict=True)), kind) for each in both.values]
-    return Records(both.rows, both.space, [(Index(), row) for row in rows] if kind == "iterrows" else rows)
+    found = [(Index(), row) for row in rows] if kind == "iterrows" else rows
+    return Records(both.rows, both.space, found, is_once=True)
 
 
-def _is_number(column: Column) -> bool:
-    return plain(column.low).dtype.kind in "ifb"
+def column_of(column: Column, dtype: Any) -> Column:
+    """Return a column as an array of a type."""
+    if not column.is_stable:
+        refuse("a loop over a column whose type hangs on the data", ".astype(float)")
+    low = plain(column.low).astype(dtype)
+    high = low if column.is_exact else plain(column.high).astype(dtype)
+    found = Column(column.rows, column.space, low, high, column.source, made=column.made, what=column.what)
+    found.chain = column.chain
+    return found
 
 
 @contextmanager
@@ -295,6 +309,8 @@ def applied(function: Any, column: Column, name: str) -> Column:
     """Return ``column.apply(function)``: a function of one record."""
     if isinstance(function, type) and function not in (int, float, str, bool):
         refuse(f"{name} of a class", "a function")
+    if not column.is_stable:
+        refuse(f"{name} of a column whose type hangs on the data", f".astype(float).{name}(FUNCTION)")
     low, high = [], []
     domain = current_domain()
     for each in cells_of(column):
@@ -473,21 +489,3 @@ def _added(records: Records, start: Any, what: Any) -> Any:
         kinds=frozenset(kinds) | _kinds(start),
     )
     return total.plus(start, 1) if isinstance(start, Number) or start else total
-
-
-__all__ = [
-    "UNBOUND",
-    "Adding",
-    "Cell",
-    "Gone",
-    "Records",
-    "Row",
-    "Token",
-    "applied",
-    "comprehended",
-    "folded",
-    "of_frame",
-    "records_of",
-    "taken",
-    "zipped",
-]

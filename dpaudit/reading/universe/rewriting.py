@@ -216,7 +216,8 @@ class Rewriter(Statements):
             else constant(None)
         )
         through = ask("loop", self.visit(part.iter))
-        over = ask("comprehended", read(name), function(self.visit(element)), keep)
+        is_once = constant(isinstance(node, ast.GeneratorExp))
+        over = ask("comprehended", read(name), function(self.visit(element)), keep, is_once)
         part.iter = read(name)
         part.ifs = [self.test(each) for each in part.ifs]
         node.elt = self.visit(node.elt)
@@ -240,7 +241,10 @@ class Rewriter(Statements):
 
     def visit_Try(self, node: ast.Try) -> Any:  # noqa: N802
         """Within it, whether an operation on released values raises is seen."""
+        mine = node.handlers[:]
         node = super().visit_Try(node)
+        for each in mine:
+            each.type = None if each.type is None else at(each, ask("handled", each.type))
         node.body = self._watched(node, node.body)
         return node
 

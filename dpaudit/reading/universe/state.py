@@ -294,24 +294,3 @@ NOISE_FIRST = "noisy = n + laplace(…); max(noisy, 0)"
 def both(state: Pass) -> bool:
     """Decide on a released truth: both ways are read."""
     return bool(state.decide((True, False)))
-
-
-__all__ = [
-    "NOISE_FIRST",
-    "Left",
-    "Pass",
-    "Private",
-    "RefusalError",
-    "Refused",
-    "Released",
-    "Told",
-    "Unknown",
-    "begin",
-    "both",
-    "current",
-    "forget",
-    "line",
-    "refuse",
-    "refuse_and_leave",
-    "written_into",
-]
