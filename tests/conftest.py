@@ -128,6 +128,13 @@ def _undrawn() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(name="few_candidates")
+def _few_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A trace looks at a few neighbours of the data, where a test is about something else: a twentieth of its time."""
+    monkeypatch.setattr("dpaudit.tracing.search._WORK", 0)
+    monkeypatch.setattr("dpaudit.tracing.search._LEAST_OF_MANY", 12)
+
+
 def _chromium() -> str | None:
     named = os.environ.get("CHROMIUM")
     return named or next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

@@ -10,6 +10,7 @@ import pytest
 import dpaudit as dp
 from dpaudit.cli.inputs import domain_of
 
+pytestmark = pytest.mark.usefixtures("few_candidates")
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PENGUINS = EXAMPLES / "data" / "penguins.csv"
 

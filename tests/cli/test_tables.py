@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from support import forked
 
 import dpaudit as dp
 
+pytestmark = pytest.mark.usefixtures("few_candidates")
 RELEASE = """
 import numpy as np
 
@@ -46,7 +48,8 @@ def test_a_table_is_named_by_its_file_and_digest_and_replayed(run):
 def test_the_gate_takes_a_table_too(run):
     target = 'target = "two.py:spend"\nclaim = "epsilon=1"\ndata = "orders.csv"\nruns = 4000\n'
     Path("dpaudit.toml").write_text(f'[[targets]]\n{target}parameters = {{ people = "@people.csv" }}\n')
-    assert run("gate", "--config", "dpaudit.toml").exit_code == 0
+    with forked.children():
+        assert run("gate", "--config", "dpaudit.toml").exit_code == 0
     Path("people.csv").unlink()
     missing = run("gate", "--config", "dpaudit.toml")
     assert missing.exit_code == 2 and "cannot read the table 'people.csv'" in missing.stderr

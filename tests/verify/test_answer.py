@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from support import forked
 
 import dpaudit as dp
 from dpaudit.cli.main import main
@@ -17,7 +18,7 @@ from dpaudit.report.view import view
 from dpaudit.request import AuditRequest
 from dpaudit.verify import prove_and_audit
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("few_candidates")]
 DOMAIN = {"age": (0, 100), "city": ["a", "b"]}
 DATA = pd.DataFrame({"age": [20, 40, 100, 0], "city": ["a", "b", "a", "a"]})
 ASKED = {"claim": "epsilon=1", "relation": "add-remove", "seed": 3, "runs": 8_000}
@@ -120,7 +121,7 @@ def test_the_command_line_hands_the_proof_over_and_its_evidence_is_checked(tmp_p
         ["check", "e.json"],
         ["replay", "e.json", "--trust"],
     ):
-        with pytest.raises(SystemExit) as end:
+        with pytest.raises(SystemExit) as end, forked.children():
             main(command)
         codes.append(end.value.code)
     assert codes == [0, 0, 0], capsys.readouterr().out

@@ -19,6 +19,7 @@ from dpaudit.checker import CertificateError, check_certificate, check_text
 from dpaudit.errors import UsageError
 from dpaudit.neighbours.relation import parse_relation
 from dpaudit.program.fold import Emit, Fold, Stop
+from dpaudit.program.symbolic import fold_machine
 from dpaudit.program.symbolic.fold_machine import read_fold
 from dpaudit.program.symbolic.noise import queries, read
 from dpaudit.verify.alignment import align
@@ -472,7 +473,9 @@ CALLS: list[Any] = []
     ],
 )
 @pytest.mark.slow
-def test_bad_requests(target, options, message):
+def test_bad_requests(target, options, message, monkeypatch):
+    monkeypatch.setattr(fold_machine, "_FEW_STATES", 5)
+    monkeypatch.setattr(fold_machine, "MOST_STATES", 10)
     with pytest.raises(UsageError, match=message):
         prove_fold(target, options.pop("parameters", None), **options)
 

@@ -5,9 +5,12 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
+import multiprocessing
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -83,6 +86,41 @@ def read(case: Case, seconds: float = 60.0) -> tuple[Reading, Fraction | None]:
     except RefusedError:
         return reading, None
     return reading, bound
+
+
+@contextmanager
+def small_process() -> Iterator[Callable[[str], list[tuple[Case, str, float]]]]:
+    """Give `bounds` from a process that has imported nothing else.
+
+    A reading forks, and a process of pytest that has collected all tests takes four times as long for it.
+    """
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_answer, args=(theirs,), daemon=True)
+    process.start()
+    theirs.close()
+
+    @functools.cache
+    def bounds(table: str) -> list[tuple[Case, str, float]]:
+        """Return the functions of a table with why they are not read, or "", and their ε, inf without one."""
+        ours.send(table)
+        return [(case, *found) for case, found in zip(cases(table), ours.recv(), strict=True)]
+
+    with ours:
+        yield bounds
+    process.join()
+
+
+def _answer(pipe: Any) -> None:
+    while True:
+        try:
+            table = pipe.recv()
+        except EOFError:
+            return
+        found = [read(case) for case in cases(table)]
+        pipe.send([
+            (", ".join(map(str, reading.refused)), float("inf" if bound is None else bound)) for reading, bound in found
+        ])  # fmt: skip
 
 
 def second(case: Case, epsilon: float, squares: float = 0.0) -> str | None:
