@@ -14,6 +14,12 @@ from dpaudit.program.fold import Emit, Fold
 from dpaudit.verify.fold import prove_fold
 
 
+@pytest.fixture(autouse=True)
+def _few_states(monkeypatch):
+    """What counts the answers is noticed after ten states, not a hundred."""
+    monkeypatch.setattr("dpaudit.program.symbolic.fold_machine._FEW_STATES", 10)
+
+
 def selecting(draw, better=lambda new, best: new > best, told=lambda state: state[1], known=None, weight=1):
     """A fold that keeps the best noisy answer, and where it was."""
 
