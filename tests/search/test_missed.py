@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 import pandas as pd
 import pytest
+from support.nightly import mostly_at_night
 
 import dpaudit as dp
 from dpaudit.events import quick_predict
@@ -312,11 +313,14 @@ def no_city(people, rng):
 
 @pytest.mark.parametrize(
     ("function", "as_dicts", "verdict"),
-    [
-        (missing_city, False, dp.Verdict.VIOLATED),
-        (missing_city_of_dicts, True, dp.Verdict.VIOLATED),
-        (no_city, True, dp.Verdict.NOT_VIOLATED),
-    ],
+    mostly_at_night(
+        [
+            (missing_city, False, dp.Verdict.VIOLATED),
+            (missing_city_of_dicts, True, dp.Verdict.VIOLATED),
+            (no_city, True, dp.Verdict.NOT_VIOLATED),
+        ],
+        every=2,
+    ),
 )
 def test_what_goes_wrong_with_a_missing_text_alone_is_violated(function, as_dicts, verdict):
     data = PEOPLE.head(20).to_dict("records") if as_dicts else PEOPLE.head(20)

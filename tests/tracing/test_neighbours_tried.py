@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from support.nightly import mostly_at_night
 
 import dpaudit as dp
 from dpaudit.neighbours.candidates.candidates import chosen
@@ -389,7 +390,7 @@ def fails(data):
 
 @pytest.mark.parametrize(
     ("function", "claim", "high", "word"),
-    [(slopes_of_pairs, "epsilon=1", 20, "not priced"), (one_key, "mu=0.75", 1, "not supported")],
+    mostly_at_night([(slopes_of_pairs, "epsilon=1", 20, "not priced"), (one_key, "mu=0.75", 1, "not supported")]),
 )
 def test_runs_choose_the_pair_where_no_price_tells_which_shows_most(function, claim, high, word):
     line = pd.DataFrame({"x": np.arange(20.0) / 20 * high, "y": np.arange(20.0) / 20 * high})

@@ -50,8 +50,13 @@ WITHOUT_A_BOUND = {
 QUICK = {table.count, table.by_city, table.two_stage, table.gaussian_pair}
 
 
+AT_NIGHT = {table.sampled_sgd, table.top_three}
+"""Right programs that take long; their wrong twins are tried in every run."""
+
+
 def rows(listed):
-    return [pytest.param(row, id=names(row), marks=[] if row.program in QUICK else pytest.mark.slow) for row in listed]
+    marks = {**dict.fromkeys(QUICK, ()), **dict.fromkeys(AT_NIGHT, (pytest.mark.slow, pytest.mark.nightly))}
+    return [pytest.param(row, id=names(row), marks=marks.get(row.program, pytest.mark.slow)) for row in listed]
 
 
 @pytest.mark.parametrize("row", rows(table.RIGHT))
