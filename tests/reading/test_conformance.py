@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.conformance import PROGRAMS, Adapter, called_alone, difference, outcome, program_of, programs
+from support.nightly import mostly_at_night
 from support.planted import MISTAKES
 from support.random_code import random_code
 
@@ -176,7 +177,7 @@ def test_random_programs(adapter, tmp_path):
         assert not found, random_code(seed)
 
 
-@pytest.mark.parametrize("mistake", MISTAKES)
+@pytest.mark.parametrize("mistake", mostly_at_night(MISTAKES))
 def test_the_kit_notices_every_planted_mistake(mistake, references):
     wrong = Adapter(mistake, lambda function: MISTAKES[mistake]().run(function))
 

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.nightly import mostly_at_night
 
 import dpaudit as dp
 from dpaudit.auditing.pair import both_sides
@@ -74,15 +75,18 @@ def interrupted(function, file, after, **options):
 
 @pytest.mark.parametrize(
     ("function", "options", "after"),
-    [
-        (seeded, {}, 1),
-        (seeded, {}, 5_000),
-        (seeded, {"sequential": True, "runs": 200}, 120),
-        (seeded, {"curve": True, "runs": 4_000}, 2_500),
-        (seeded, {"pairs": [PAIR, ([2], [2, 2])]}, 3_000),
-        (sampler, {}, 1_500),
-        (program, {}, 5_000),
-    ],
+    mostly_at_night(
+        [
+            (seeded, {}, 1),
+            (seeded, {}, 5_000),
+            (seeded, {"sequential": True, "runs": 200}, 120),
+            (sampler, {}, 1_500),
+            (seeded, {"pairs": [PAIR, ([2], [2, 2])]}, 3_000),
+            (seeded, {"curve": True, "runs": 4_000}, 2_500),
+            (program, {}, 5_000),
+        ],
+        every=2,
+    ),
 )
 def test_the_evidence_is_that_of_an_audit_that_was_never_interrupted(tmp_path, function, options, after):
     file = tmp_path / "blocks"

@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 from support import provable
+from support.nightly import mostly_at_night
 from support.random_programs import programs
 
 from dpaudit.enclosure import Enclosure
@@ -77,7 +78,11 @@ BELOW = [
 ]
 
 
-@pytest.mark.parametrize(("name", "given", "rare", "likely"), BELOW, ids=[f"{row[0]}{row[1] or ''}" for row in BELOW])
+@pytest.mark.parametrize(
+    ("name", "given", "rare", "likely"),
+    mostly_at_night(BELOW, every=2),
+    ids=[f"{row[0]}{row[1] or ''}" for row in BELOW],
+)
 @pytest.mark.slow
 def test_published_mechanisms(name, given, rare, likely):
     for least_mass, expected in ((None, rare),) if likely is None else ((None, rare), (0.01, likely)):
