@@ -198,10 +198,6 @@ def forgotten_axis(x, axis=None):
     return numbers.summed_of(x.rows, x.space, zeros, zeros, whole=False, labels=None, columns=None, kinds=None)
 
 
-def unfiltered(self, mask):
-    return mask.space
-
-
 def column_row(name, row):
     return column_methods, "COLUMN", {**column_methods.COLUMN, name: row}
 
