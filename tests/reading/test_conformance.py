@@ -168,6 +168,7 @@ def test_functions_that_run_past_the_domain_are_listed(adapter, capsys):
 
 
 @pytest.mark.parametrize("adapter", ADAPTERS, ids=lambda adapter: adapter.name)
+@pytest.mark.slow
 def test_random_programs(adapter, tmp_path):
     for seed in range(30):
         with warnings.catch_warnings():

@@ -73,6 +73,7 @@ def test_a_canary_that_is_out_never_reaches_the_loop_and_batches_are_judged_as_t
     assert [len(each) for each in seen.batches] == [3, 1]
 
 
+@pytest.mark.slow
 def test_a_right_loop_keeps_its_claim_and_its_canaries_pass_their_check():
     found = with_canaries()
     told = found.training.canaries

@@ -31,6 +31,7 @@ def said(tmp_path):
     return say
 
 
+@pytest.mark.slow
 def test_two_checkers_agree_on_a_certificate_evidence_and_a_page(node, said):
     text, records = ((OLD / f"{name}.json").read_text(encoding="utf-8") for name in ("proved", "proved_from_records"))
     for given in (made.laplace(), text, records, html_page(Evidence.load(OLD / "proved.json"), script=False)):

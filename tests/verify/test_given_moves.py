@@ -508,6 +508,7 @@ def test_a_gate_tells_it_in_every_format_and_fails_where_runs_refute_it(tmp_path
 
 
 @pytest.mark.parametrize("by", [40, 4])
+@pytest.mark.slow
 def test_a_proof_that_rests_on_a_statement_is_replayed_with_it(tmp_path, monkeypatch, by):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "release.py").write_text(RELEASE, encoding="utf-8")

@@ -53,38 +53,30 @@ def by_turns(state, answer, noise):
     [
         pytest.param(NOISY_MAX, "queries", None, Fraction(1), id="laplace"),
         pytest.param(NOISY_MAX, "queries(monotone)", None, Fraction(1, 2), id="monotone"),
-        pytest.param(NOISY_MAX, "queries(group=2)", None, Fraction(2), id="group", marks=pytest.mark.slow),
-        pytest.param(
-            selecting(lambda noise: noise.exponential(2)), "queries", None, Fraction(1), id="exponential",
-            marks=pytest.mark.slow,
-        ),
-        pytest.param(
-            selecting(lambda noise: noise.gumbel(2)), "queries", None, Fraction(1), id="gumbel", marks=pytest.mark.slow
-        ),
+        pytest.param(NOISY_MAX, "queries(group=2)", None, Fraction(2), id="group"),
+        pytest.param(selecting(lambda noise: noise.exponential(2)), "queries", None, Fraction(1), id="exponential"),
+        pytest.param(selecting(lambda noise: noise.gumbel(2)), "queries", None, Fraction(1), id="gumbel"),
         pytest.param(
             selecting(lambda noise: noise.discrete_laplace(2), lambda new, best: new >= best), "queries", "integer",
-            Fraction(1), id="discrete-last-of-equals", marks=pytest.mark.slow,
+            Fraction(1), id="discrete-last-of-equals",
         ),
         pytest.param(selecting(laplace, lambda new, best: new < best), "queries", None, Fraction(1), id="smallest"),
-        pytest.param(selecting(laplace, weight=3), "queries", None, Fraction(3), id="weighted", marks=pytest.mark.slow),
+        pytest.param(selecting(laplace, weight=3), "queries", None, Fraction(3), id="weighted"),
         pytest.param(selecting(lambda noise: noise.laplace(1)), "queries", None, Fraction(2), id="half-the-noise"),
         # wrong twins
         pytest.param(selecting(laplace, told=lambda state: state[0]), "queries", None, None, id="its-value"),
-        pytest.param(
-            selecting(laplace, told=lambda state: state[:2]), "queries", None, None, id="both", marks=pytest.mark.slow
-        ),
-        pytest.param(selecting(lambda noise: 0), "queries", None, None, id="no-noise", marks=pytest.mark.slow),
-        pytest.param(
-            selecting(lambda noise: noise.uniform(0, 9)), "queries", None, None, id="uniform", marks=pytest.mark.slow
-        ),
+        pytest.param(selecting(laplace, told=lambda state: state[:2]), "queries", None, None, id="both"),
+        pytest.param(selecting(lambda noise: 0), "queries", None, None, id="no-noise"),
+        pytest.param(selecting(lambda noise: noise.uniform(0, 9)), "queries", None, None, id="uniform"),
         pytest.param(
             selecting(lambda noise: noise.exponential(2), lambda new, best: new < best), "queries", None, None,
-            id="smallest-of-exponential", marks=pytest.mark.slow,
+            id="smallest-of-exponential",
         ),
         pytest.param(selecting(laplace, known=0), "queries", None, None, id="perhaps-none"),
         pytest.param(Fold(by_turns, init=(None, None, 0), finish=lambda s: s[1]), "queries", None, None, id="last"),
     ],
 )  # fmt: skip
+@pytest.mark.slow
 def test_bounds_are_those_of_theory(fold, relation, domain, bound):
     """Laplace noise of scale b costs 2k/b (k/b for monotone answers): Dwork & Roth 2014, Claim 3.9."""
     proof = prove_fold(fold, relation=relation, domain=domain, runs=6)
@@ -96,6 +88,7 @@ def test_bounds_are_those_of_theory(fold, relation, domain, bound):
     assert (checked.bound, checked.kind, checked.scope["length"]) == (bound, "selection", "any")
 
 
+@pytest.mark.slow
 def test_a_count_in_the_state_may_have_any_value():
     """A sparse vector that releases the place of the first answer above: its count is the same on both sides."""
     fold = Fold(
