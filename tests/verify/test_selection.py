@@ -14,12 +14,6 @@ from dpaudit.program.fold import Emit, Fold
 from dpaudit.verify.fold import prove_fold
 
 
-@pytest.fixture(autouse=True)
-def _few_states(monkeypatch):
-    """What counts the answers is noticed after ten states, not a hundred."""
-    monkeypatch.setattr("dpaudit.program.symbolic.fold_machine._FEW_STATES", 10)
-
-
 def selecting(draw, better=lambda new, best: new > best, told=lambda state: state[1], known=None, weight=1):
     """A fold that keeps the best noisy answer, and where it was."""
 
@@ -76,7 +70,6 @@ def by_turns(state, answer, noise):
         pytest.param(Fold(by_turns, init=(None, None, 0), finish=lambda s: s[1]), "queries", None, None, id="last"),
     ],
 )  # fmt: skip
-@pytest.mark.slow
 def test_bounds_are_those_of_theory(fold, relation, domain, bound):
     """Laplace noise of scale b costs 2k/b (k/b for monotone answers): Dwork & Roth 2014, Claim 3.9."""
     proof = prove_fold(fold, relation=relation, domain=domain, runs=6)
@@ -88,7 +81,6 @@ def test_bounds_are_those_of_theory(fold, relation, domain, bound):
     assert (checked.bound, checked.kind, checked.scope["length"]) == (bound, "selection", "any")
 
 
-@pytest.mark.slow
 def test_a_count_in_the_state_may_have_any_value():
     """A sparse vector that releases the place of the first answer above: its count is the same on both sides."""
     fold = Fold(
