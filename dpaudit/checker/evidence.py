@@ -8,9 +8,11 @@ too, and everything beside the verdict: power, assumptions, histograms, sentence
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import math
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
@@ -114,6 +116,7 @@ _SUM = 1e-9  # relative, of error levels that add up
 _MOST_RUNS, _MOST_HITS = 10**12, 10**6  # that are computed with in seconds
 _LOW_BITS_SHARE = 0.2  # of the error level, if low-order bits decide too
 _BLOCK = "dpaudit-evidence"
+_MOST_UNPACKED = 10**8  # bytes
 _RECORDED = ("scores", "outputs")  # elsewhere: they cannot be run again
 _UNREADABLE = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError)
 _REFUTES_NOTHING = frozenset(
@@ -177,13 +180,25 @@ def check(text: str) -> Iterator[Finding]:
 
 
 def _block(page: str) -> str:
-    """Return the evidence that a page holds; raise `ValueError` unless there is one."""
+    """Return the evidence that a page holds, as JSON; raise `ValueError` unless there is one."""
     finder = _Finder()
     finder.feed(page)
     finder.close()
     if len(finder.blocks) != 1:
         raise ValueError(f"the page holds {len(finder.blocks)} blocks of evidence")
-    return finder.blocks[0]
+    return _unpacked(finder.blocks[0]) if finder.blocks[0].startswith("H4s") else finder.blocks[0]
+
+
+def _unpacked(text: str) -> str:
+    """Return what is written as gzip, in base64; raise `ValueError` for anything else."""
+    reader = zlib.decompressobj(wbits=31)
+    try:
+        found = reader.decompress(base64.b64decode(text, validate=True), _MOST_UNPACKED)
+    except zlib.error as error:
+        raise ValueError(f"what the page holds cannot be unpacked: {error}") from None
+    if not reader.eof or reader.unused_data:
+        raise ValueError(f"what the page holds is cut, goes on after its end, or is larger than {_MOST_UNPACKED} bytes")
+    return found.decode()
 
 
 class _Finder(HTMLParser):

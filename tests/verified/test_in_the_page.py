@@ -17,8 +17,8 @@ from support import made_evidence as made
 from support.drawings import undrawn
 
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.report import html_page
-from dpaudit.report.html.embedded_json import BLOCK_ID
+from dpaudit.report import evidence_from_page, html_page
+from dpaudit.report.html.embedded_json import BLOCK_ID, packed
 from dpaudit.report.html.recheck import checker
 
 pytestmark = pytest.mark.slow
@@ -67,12 +67,16 @@ def opened(browser, tmp_path):
 
 def forged(html, change):
     """The page with other evidence in it, as someone would edit it who leaves the text as it is."""
-    block = re.compile(rf'(<script type="application/json" id="{BLOCK_ID}">)(.*?)(</script>)', re.DOTALL)
-    document = json.loads(block.search(html)[2])
+    document = evidence_from_page(html).document()
     again = copy.deepcopy(document)
     change(again["evidence"])
     assert again != document
-    return block.sub(lambda found: found[1] + json.dumps(again).replace("<", "\\u003c") + found[3], html)
+    return holding(html, json.dumps(again).replace("<", "\\u003c"))
+
+
+def holding(html, text):
+    """The page with another text in the block of its evidence."""
+    return re.sub(rf'(id="{BLOCK_ID}">).*?(?=</script>)', lambda found: found[1] + text, html, flags=re.DOTALL)
 
 
 def test_a_page_that_is_right_says_proved_with_bound_and_scope(opened, drawn):
@@ -188,10 +192,13 @@ def test_a_hostile_certificate_ends_with_a_sentence(opened, drawn):
 
 
 def test_a_broken_file_is_a_sentence_and_no_exception(opened, drawn):
-    html = re.sub(rf'(id="{BLOCK_ID}">).', r"\1[", drawn("proved"))
-    line, word, complaints, _ = opened(html)
-    assert (word, complaints) == ("NOT COVERED", [])
-    assert "it cannot be read" in line
+    html = drawn("proved")
+    held = json.dumps(evidence_from_page(html).document())
+    for text in (f"[{held[1:]}", f"{packed(held)}="):
+        line, word, complaints, _ = opened(holding(html, text))
+        assert (word, complaints) == ("NOT COVERED", [])
+        assert "it cannot be read" in line or "the checker stopped" in line
+    assert opened(holding(html, packed(held)))[1] == "PROVED"
 
 
 def test_a_kind_that_is_not_covered_has_no_script(opened, drawn):
@@ -216,7 +223,7 @@ def test_the_policy_allows_this_script_and_no_other(opened, drawn):
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', html)[1]
     hashes = re.findall(r"'sha256-[^']*'", policy)
     assert len(hashes) == 2 and re.findall(r"script-src ([^;]*)", policy) == [" ".join(hashes)]
-    altered = html.replace("dpaudit_check(data.textContent)", "['PROVED', 'everything']")
+    altered = html.replace("[word, said] = dpaudit_check(", "[word, said] = ['PROVED', 'everything']; (")
     assert altered != html
     page = opened(altered.replace("<script>", "<script >"))[3]
     page.wait_for_timeout(200)

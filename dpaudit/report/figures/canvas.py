@@ -180,8 +180,8 @@ def _without_strokes(text: str) -> str:
 
 
 def _shorter(number: re.Match[str]) -> str:
-    """Round a coordinate to a hundredth of a point, which is invisible; a page has thousands of coordinates."""
-    return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
+    """Round a coordinate to a tenth of a point, which is invisible; a page has thousands of coordinates."""
+    return f"{float(number[0]):.1f}".removesuffix(".0")
 
 
 def _variable(colour: str) -> str:

@@ -2,26 +2,38 @@
 
 The evidence file is in a ``<script type="application/json">`` block, which browsers treat as data and never run. In
 JSON, ``<``, ``>`` and ``&`` only occur in strings, where they are written as escapes, so no text of the evidence can
-end the block or begin another.
+end the block or begin another. A long record repeats itself: it stands there as gzip, in base64.
 """
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
-from html.parser import HTMLParser
+import re
+import zlib
+from html import unescape
 
 from dpaudit.errors import UsageError
 from dpaudit.evidence.build import installed_version
 from dpaudit.evidence.evidence import Evidence
 
 BLOCK_ID = "dpaudit-evidence"
+LONG = 30_000
+"""Characters of a record; a longer one is packed, and is not shown as text, which would slow browsers down."""
+_MOST_UNPACKED = 10**8  # bytes
 _ESCAPES = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026"}
 
 
 def embedded_json(evidence: Evidence) -> str:
-    """Return the evidence file as JSON in ASCII, safe between ``<script>`` and ``</script>``."""
+    """Return the evidence file as JSON in ASCII, packed if it is long; safe between ``<script>`` and ``</script>``."""
     text = json.dumps(evidence.document(), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    return text.translate(_ESCAPES)
+    return packed(text) if len(text) > LONG else text.translate(_ESCAPES)
+
+
+def packed(text: str) -> str:
+    """Return a text as gzip, in base64."""
+    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 
 def drawn_with(*, beside: Evidence | None = None) -> str:
@@ -32,49 +44,34 @@ def drawn_with(*, beside: Evidence | None = None) -> str:
 
 def generator(html: str) -> str:
     """Return the versions that a page says it was rendered with; empty if it does not say."""
-    finder = _Finder()
-    finder.feed(html)
-    finder.close()
-    return finder.generator
+    found = re.search(r'<meta name="generator" content="([^"]*)">', html)
+    return unescape(found[1]) if found else ""
 
 
-class _Finder(HTMLParser):
-    """Collects the text of every data block with our id, and the generator of the page."""
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.blocks: list[str] = []
-        self._inside = False
-        self.generator = ""
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Enter a block."""
-        if tag == "script" and dict(attrs).get("id") == BLOCK_ID:
-            self._inside = True
-            self.blocks.append("")
-        elif tag == "meta" and dict(attrs).get("name") == "generator":
-            self.generator = dict(attrs).get("content") or ""
-
-    def handle_endtag(self, tag: str) -> None:
-        """Leave a block."""
-        if tag == "script":
-            self._inside = False
-
-    def handle_data(self, data: str) -> None:
-        """Store the content of a block."""
-        if self._inside:
-            self.blocks[-1] += data
+def unpacked(text: str) -> str:
+    """Return what `packed` was given; raise `ValueError` for anything else."""
+    reader = zlib.decompressobj(wbits=31)
+    try:
+        found = reader.decompress(base64.b64decode(text, validate=True), _MOST_UNPACKED)
+    except zlib.error as error:
+        raise ValueError(f"what the page holds cannot be unpacked: {error}") from None
+    if not reader.eof or reader.unused_data:
+        raise ValueError(f"what the page holds is cut, goes on after its end, or is larger than {_MOST_UNPACKED} bytes")
+    return found.decode()
 
 
 def extract(html: str) -> Evidence:
     """Return the evidence embedded in ``html``; raise `UsageError` if there is not exactly one."""
-    finder = _Finder()
-    finder.feed(html)
-    finder.close()
-    if len(finder.blocks) != 1:
-        found = f"{len(finder.blocks)} blocks of evidence" if finder.blocks else "no evidence"
+    shown = re.sub("<!--.*?-->", "", html, flags=re.DOTALL)
+    blocks = re.findall(rf'<script type="application/json" id="{BLOCK_ID}">(.*?)</script>', shown, re.DOTALL)
+    if len(blocks) != 1:
+        found = f"{len(blocks)} blocks of evidence" if blocks else "no evidence"
         raise UsageError(
             f'the page holds {found}, expected one <script type="application/json" id="{BLOCK_ID}">; '
             "give an evidence file, or a page that dpaudit wrote"
         )
-    return Evidence.from_json(finder.blocks[0], name="the evidence in the page")
+    try:
+        text = unpacked(blocks[0]) if blocks[0].startswith("H4s") else blocks[0]
+    except ValueError as error:
+        raise UsageError(f"{error}; give an evidence file, or a page that dpaudit wrote") from None
+    return Evidence.from_json(text, name="the evidence in the page")

@@ -9,7 +9,6 @@ only if it is the checker to the last letter.
 from __future__ import annotations
 
 import base64
-import gzip
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from typing import Any
 
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
+from dpaudit.report.html.embedded_json import packed
 from dpaudit.report.html.templates import source
 
 CHECKER = "checker.js"
@@ -88,6 +88,5 @@ def checker() -> str:
 @cache
 def _script() -> tuple[str, str, str]:
     script, text = source("recheck.js"), checker()
-    packed = base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
     hashes = [base64.b64encode(hashlib.sha256(each.encode()).digest()).decode() for each in (script, text)]
-    return script, packed, " ".join(f"'sha256-{each}'" for each in hashes)
+    return script, packed(text), " ".join(f"'sha256-{each}'" for each in hashes)
