@@ -250,6 +250,8 @@ class Training(Record, frozen=True):
             no other.
         loose: updates in none of these groups, of which it is not known what they hold.
         rounds: of shuffled or fixed batches, (the least Σm² of the batches of an epoch, the most, how many epochs).
+        enough: what the same steps would lose with just enough noise for the claim, ``times`` σ·C; None where they keep
+            it, and where nothing is known to be enough.
         low, high: what all steps lose together, certified from below (on some data) and from above.
         certificates: what shows them (``docs/certificate.md``).
         gaussian: ``low`` of Gaussian noise at the upper bound of the scale, which rests on the noise alone; None where
@@ -285,3 +287,5 @@ class Training(Record, frozen=True):
     groups: tuple[tuple[float, float, int, int, int], ...] | None = None
     loose: int = 0
     rounds: tuple[tuple[int, int, int], ...] | None = None
+    enough: TrainingLoss | None = None
+    times: float = 1.0

@@ -22,6 +22,7 @@ from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.relation import neighbouring
 from dpaudit.processes.handover import Asked, other_question
 from dpaudit.report.text.numerals import lower_text, upper_text
+from dpaudit.report.text.training import instead
 from dpaudit.request import AccountRequest, AuditRequest, ProofRequest, TraceRequest
 from dpaudit.review.check import TOO_MANY, check
 
@@ -45,13 +46,14 @@ def decide(
         comparison: with the baseline, or None.
         unproved: why a program could not be read for a proof, or None.
     """
-    verdict = evidence.verdict
+    verdict, training = evidence.verdict, evidence.training
+    told = evidence.reason if training is None else f"{evidence.reason}{instead(training)}"
     if verdict is Verdict.INVALID:
         return Outcome.INVALID, OutcomeRule.RUNS_INVALID, evidence.reason
     if target.expect == "violated":
         return _expected(evidence)
     if verdict is Verdict.VIOLATED:
-        return Outcome.FAILED, OutcomeRule.CLAIM_VIOLATED, evidence.reason
+        return Outcome.FAILED, OutcomeRule.CLAIM_VIOLATED, told
     if comparison is not None and comparison.leakier:
         return Outcome.FAILED, OutcomeRule.LEAKIER, _leakier(comparison)
     if evidence.proof is not None and evidence.proof.is_refuted:
@@ -64,7 +66,7 @@ def decide(
         # a policy may tolerate what was not decided, but no word that passes stands above what speaks against the claim
         return Outcome.INCONCLUSIVE, OutcomeRule.INCONCLUSIVE, evidence.reason
     if verdict is Verdict.INCONCLUSIVE:
-        return _INCONCLUSIVE[target.inconclusive or "report"], OutcomeRule.INCONCLUSIVE, evidence.reason
+        return _INCONCLUSIVE[target.inconclusive or "report"], OutcomeRule.INCONCLUSIVE, told
     return Outcome.PASSED, OutcomeRule.PASSED, evidence.reason
 
 
@@ -82,11 +84,11 @@ def accepted(result: TargetResult, accept: Acceptance | None, today: datetime.da
     if result.outcome is Outcome.PASSED or result.rule is not accept.rule:
         if result.outcome is Outcome.INVALID or not compared:
             return result
-        unused = f"accept names {accept.rule}, which was not found now; where it is mended for good, take accept out."
+        unused = f"accept names {accept.rule}, which was not found now; where it is fixed for good, take accept out."
         return replace(result, notes=(*result.notes, unused), stale=True)
     day = accept.until.isoformat()
     if not today <= accept.until:
-        over = f"It was accepted until {day}, which is over ({accept.why}): mend it, or accept it anew."
+        over = f"It was accepted until {day}, which is over ({accept.why}): fix it, or accept it anew."
         return replace(result, notes=(over, *result.notes), stale=True)
     if accept.up_to is not None:
         lower = None if result.evidence is None else result.evidence.lower.value

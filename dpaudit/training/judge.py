@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from dpaudit.accounting import Certified, Events, certify
+from dpaudit.accounting import Certified, Events, calibrate, certify
 from dpaudit.accounting.events import Event
 from dpaudit.accounts.account import at_of
 from dpaudit.errors import UsageError
@@ -42,6 +42,7 @@ _EXACT = 2  # kinds of steps that are certified so narrowly: many take minutes
 _AT_ONCE = 1.0  # σ over the sensitivity, of which many steps are certified in seconds
 _FAINT = 1 / 8  # of the noise that is claimed: below, a bound from above is of no use, and takes minutes
 _EXCEEDED = "the claim is exceeded from below"
+_NEAR = 2e-3  # how far above the least noise that is enough one may be named, relatively
 _BEYOND = 50.0  # ε: where nothing is claimed, a loss above is bounded no closer
 COARSE = 1e-2  # of the loss if the noise is Gaussian, of which only the lower end is used
 _UNKNOWN = "how records come in was not recognised"
@@ -65,6 +66,9 @@ def judged(
     parts = _shown(_parts(seen, by_fact, sampler, facts), claim)
     why, infinite = unbounded(findings)
     low, high, certificates = _losses(parts, claim, why, infinite)
+    times, enough = 1.0, None
+    if claim is not None and not why and not high.value <= claim.value:
+        times, enough, certificates = _enough(parts, claim, certificates)
     right = by_fact["noise"].status in ("right", "note") and by_fact["repetition"].status == "right"
     unclipped = by_fact["clipping"].status == "wrong"
     needs = parts.sampler == "fixed-size"
@@ -93,6 +97,8 @@ def judged(
         step=_step(seen, parts, claim, 1 - confidence) if right else None,
         stated=stated,
         partial=seen.partial,
+        enough=enough,
+        times=times,
         canaries=canaries.shown(seen.canaries, claim or UNCLAIMED, confidence, false_alarm * canaries.SHARE),
     )
     return training, findings
@@ -217,6 +223,28 @@ def _losses(
     if low.value > most and str(below) != str(above):
         above, why = None, why or (_EXCEEDED if claim is not None else f"ε is above {_BEYOND:g} from below")
     return low, loss(above, up=True, other=why or _above(parts)), tuple(certificates)
+
+
+def _enough(
+    parts: Parts, claim: Claim, certificates: tuple[dict[str, Any], ...]
+) -> tuple[float, TrainingLoss | None, tuple[dict[str, Any], ...]]:
+    """How many times σ·C is just enough noise for the claim, in the steps that were seen, and what they lose then."""
+
+    def steps(times: float) -> list[tuple[Event, int]]:
+        found = listed(replace(parts, scale=(times, times)), up=True)
+        if found is None:
+            raise UsageError(_UNKNOWN)
+        return found
+
+    try:
+        found = calibrate(lambda times: Events(tuple(steps(float(times)))), claim, precision=_NEAR)
+    except UsageError:
+        return 1.0, None, certificates
+    times, certain = float(found.enough), found.decision.certified
+    if certain is None:
+        return 1.0, None, certificates
+    loss = TrainingLoss(_releases(steps(times)), certain.high, len(certificates))
+    return times, loss, (*certificates, certain.certificate)
 
 
 def _above(parts: Parts) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import Any
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.further_records import Training, TrainingLoss
@@ -14,7 +14,6 @@ from dpaudit.report.html.templates import Section
 from dpaudit.report.text.accounting import release_words
 from dpaudit.report.text.numerals import count_text
 from dpaudit.report.text.training import (
-    Pitfall,
     canaries_words,
     fact_name,
     loss_text,
@@ -25,40 +24,6 @@ from dpaudit.report.text.training import (
 from dpaudit.report.view import View
 
 _MOST = 20  # releases in a table
-
-
-@dataclass(frozen=True, slots=True)
-class FactRow:
-    """One fact of the checklist."""
-
-    name: str
-    status: str
-    tone: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class LossRow:
-    """What is lost, from one side."""
-
-    side: str
-    value: str
-    steps: str
-
-
-@dataclass(frozen=True, slots=True)
-class TrainingPart:
-    """The sections of a watched loop."""
-
-    facts: list[FactRow]
-    false_alarm: str
-    losses: list[LossRow]
-    all: str
-    step: str
-    gaussian: str
-    canaries: tuple[str, str] | None
-    pitfalls: list[Pitfall]
-    certificates: str
 
 
 def section(shown: View, _: Evidence | None) -> Iterator[Section]:
@@ -75,28 +40,34 @@ def reviewed(shown: View, _: Evidence | None) -> Iterator[Section]:
         yield Section("pitfalls", "Twelve pitfalls", {})
 
 
-def training_part(evidence: Evidence, training: Training) -> TrainingPart:
+def training_part(evidence: Evidence, training: Training) -> dict[str, Any]:
     """Return what the sections of a watched loop show."""
     size = len(json.dumps(training.certificates, ensure_ascii=False).encode("utf-8", "replace"))
-    return TrainingPart(
-        facts=[
-            FactRow(fact_name(f), status_words(f.status), f.status.replace(" ", "-"), f.text) for f in training.facts
+    return {
+        "facts": [
+            {"name": fact_name(f), "status": status_words(f.status), "tone": f.status.replace(" ", "-"), "text": f.text}
+            for f in training.facts
         ],
-        false_alarm=number_text(evidence.false_alarm or 0.0),
-        losses=[_loss("from below, on some data", training.low), _loss("from above, for all data", training.high)],
-        all=loss_text(training),
-        step=_step(training),
-        gaussian="" if training.gaussian is None else number_text(float(f"{training.gaussian:.5g}")),
-        canaries=None if training.canaries is None else canaries_words(training.canaries, evidence),
-        pitfalls=pitfalls(training),
-        certificates=f"{count_text(max(1, round(size / 1000)))} kB of JSON" if training.certificates else "none",
-    )
+        "false_alarm": number_text(evidence.false_alarm or 0.0),
+        "losses": [
+            _loss("from below, on some data", training.low),
+            _loss("from above, for all data", training.high),
+            *([] if training.enough is None else [_loss("with just enough noise for the claim", training.enough)]),
+        ],
+        "all": loss_text(training),
+        "step": _step(training),
+        "gaussian": "" if training.gaussian is None else number_text(float(f"{training.gaussian:.5g}")),
+        "canaries": None if training.canaries is None else canaries_words(training.canaries, evidence),
+        "pitfalls": pitfalls(training),
+        "certificates": f"{count_text(max(1, round(size / 1000)))} kB of JSON" if training.certificates else "none",
+    }
 
 
-def _loss(side: str, loss: TrainingLoss) -> LossRow:
+def _loss(side: str, loss: TrainingLoss) -> dict[str, str]:
+    """What is lost, from one side."""
     value = "not bounded" if math.isinf(loss.value) else number_text(float(f"{loss.value:.7g}"))
     listed = "; ".join(release_words(each) for each in loss.releases[:_MOST])
-    return LossRow(side, value, listed or loss.why)
+    return {"side": side, "value": value, "steps": listed or loss.why}
 
 
 def _step(training: Training) -> str:

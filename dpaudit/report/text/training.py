@@ -119,6 +119,47 @@ def loss_text(training: Training) -> str:
     return f"{least}{NBSP}≤{NBSP}ε{NBSP}≤{NBSP}{number_text(round_outward(high, 'upper', 5))}"
 
 
+FIXES = {
+    "batches": "draw every batch by coins of its own, as the claim assumes",
+    "clipping": "clip the gradient of each record to the norm C before they are added up",
+    "noise": "add Gaussian noise of one scale, σ·C, to every coordinate of each sum",
+    "repetition": "draw new noise for every update, from a generator that is seeded once",
+    "independence": "draw the noise of every update and coordinate by itself",
+    "divisor": "divide the noisy sums by a constant, such as the expected size of a batch",
+    "steps": "account for every update, each with a batch of its own",
+    "parameters": "add noise to the gradient of every parameter that moves, or freeze it",
+    "records": "keep records apart: no layer that computes across a batch, such as GroupNorm in place of BatchNorm",
+    "numbers": "set gradients that are no numbers to 0 before they are clipped",
+    "adaptive": "clip to a norm that is fixed beforehand, or add noise to what it follows",
+    "precision": "add up, and add noise, in float32 or wider",
+    "generator": "install the generator that the secure mode asks for",
+    "machines": "add noise to what every machine adds",
+    "altered": "let nothing that is done after the noise follow losses or batches",
+}
+"""What to write in place of what was seen wrong."""
+_OF_BATCHES = ("batches", "steps")
+
+
+def instead(training: Training) -> str:
+    """Say what to write in place of what was seen wrong, and how much noise keeps the claim where that is certified."""
+    wrong = [each.fact for each in training.facts if each.status == "wrong" and each.fact in FIXES]
+    fixes = [FIXES[fact] for fact in wrong if fact != "noise" or training.enough is None]
+    if training.enough is not None:
+        sigmas = {sigma for sigma, _, _ in training.steps}
+        if len(sigmas) == 1:
+            multiplier = number_text(round_outward(sigmas.pop() * training.times, "upper", 4))
+            noise = f"a noise multiplier of {multiplier} (noise of standard deviation {multiplier}·C on each sum)"
+        else:
+            noise = f"noise {number_text(training.times)} times as large as is claimed, at every step,"
+        most = number_text(round_outward(training.enough.value, "upper", 4))
+        or_else = "or, " if fixes and all(fact in (*_OF_BATCHES, "noise") for fact in wrong) else ""
+        fixes.append(
+            f"{or_else}{noise} keeps the claim with the batches and steps that were seen, certified: "
+            f"ε{NBSP}≤{NBSP}{most}"
+        )
+    return f" Write instead: {'; '.join(fixes)}." if fixes else ""
+
+
 def verdict_words(evidence: Evidence, training: Training) -> tuple[str, str]:
     """Return the sentence of the verdict, and what must not be concluded from it."""
     claim = evidence.claimed
@@ -137,7 +178,8 @@ def verdict_words(evidence: Evidence, training: Training) -> tuple[str, str]:
         )
     if evidence.verdict is Verdict.VIOLATED:
         return (
-            f"The claim {claimed} does not hold of the loop that was watched: {loss_text(training)}, for {many}{rest}.",
+            f"The claim {claimed} does not hold of the loop that was watched: {loss_text(training)}, for {many}{rest}."
+            f"{instead(training)}",
             "This is the loss of what was seen, on some data; these data may lose less.",
         )
     if evidence.verdict is Verdict.NOT_VIOLATED:
@@ -147,16 +189,18 @@ def verdict_words(evidence: Evidence, training: Training) -> tuple[str, str]:
         )
     if evidence.verdict is Verdict.INCONCLUSIVE:
         return (
-            f"The claim {claimed} does not follow from what was seen: {loss_text(training)}, for {many}{rest}.",
+            f"The claim {claimed} does not follow from what was seen: {loss_text(training)}, for {many}{rest}."
+            f"{instead(training)}",
             "Neither that the claim holds nor that it fails may be concluded.",
         )
     wrong = sum(each.status == "wrong" for each in training.facts)
-    seen = f"{wrong} of {len(training.facts)} facts {'was' if wrong == 1 else 'were'} seen wrong{rest}"
+    seen = f"{wrong} of {len(training.facts)} facts {'was' if wrong == 1 else 'were'} seen wrong{rest}."
+    seen += instead(training)
     if training.high.certificate is None and training.low.certificate is None and not training.low.value > 0:
-        return f"No claim was given, and no loss is certified: {seen}.", "Facts were tested, not proved."
+        return f"No claim was given, and no loss is certified: {seen}", "Facts were tested, not proved."
     at = f"at δ{NBSP}={NBSP}{claim_text(evidence.lower.delta)}"
     return (
-        f"No claim was given. Of the loop as it was seen: {loss_text(training)} {at}, for {many}; {seen}.",
+        f"No claim was given. Of the loop as it was seen: {loss_text(training)} {at}, for {many}; {seen}",
         "The loss is certified for the steps that were seen; facts were tested, not proved.",
     )
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
+import msgspec
 import numpy as np
 from scipy import stats
 
@@ -158,13 +159,21 @@ def _grouped(training: Training, status: str) -> str:
 def _losses(training: Training, claim: Claim | None) -> Iterator[Finding]:
     """Whether each bound is that of its certificate, for the steps that follow from what was seen."""
     why, infinite = unbounded(training.facts)
-    used = {each.certificate for each in (training.low, training.high)} - {None}
+    enough = training.enough
+    used = {each.certificate for each in (training.low, training.high, enough) if each is not None} - {None}
     if used != set(range(len(training.certificates))):
         yield failing("losses", "there is a certificate that no bound rests on, or the other way round")
         return
     for side, loss in (("low", training.low), ("high", training.high)):
         wrong = _loss(training, loss, claim, why, infinite, up=side == "high")
         yield answered("losses", not wrong, wrong or f"the bound from {'above' if side == 'high' else 'below'} follows")
+
+    if enough is not None:
+        again = msgspec.structs.replace(training, scales=(training.times, training.times))
+        wrong = _loss(again, enough, claim, why, infinite, up=True)
+        if claim is None or not enough.value <= claim.value < training.high.value:
+            wrong = wrong or "more noise is said to be enough, and is not asked for or not enough"
+        yield answered("losses", not wrong, wrong or f"noise of {training.times:g}·σ·C would keep the claim")
 
 
 def _loss(training: Training, loss: TrainingLoss, claim: Claim | None, why: str, infinite: bool, *, up: bool) -> str:
