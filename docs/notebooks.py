@@ -22,7 +22,7 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 PAGES = ("tutorial", "worked-examples")
-COMMANDS = ("how-to/dossier",)
+COMMANDS = ("how-to/dossier", "how-to/scores")
 """Pages whose commands build on each other: they are run as those of a notebook, and nobody needs the notebook."""
 KEPT = {"worked-training": HERE / "files" / "training" / "printed.json"}
 VERSIONS = ("dpaudit", "torch", "opacus", "jax", "jax-privacy", "optax")
