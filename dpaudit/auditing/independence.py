@@ -34,7 +34,7 @@ from dpaudit.auditing.dependence import (
 )
 from dpaudit.errors import InvalidRunsError
 from dpaudit.events import Partition, identities, watched
-from dpaudit.evidence.event import Event, Linear, Rule
+from dpaudit.evidence.event import DATASETS, Event, Linear, Rule
 from dpaudit.sampling.outputs import Outputs, concatenate
 from dpaudit.sampling.play import RepeatDetector
 from dpaudit.sampling.runs import untimed
@@ -101,7 +101,7 @@ def copied(sides: tuple[Outputs, Outputs]) -> str:
     for side, outputs in enumerate(sides):
         times = _too_regular(np.unique(_known(outputs), return_counts=True)[1])
         if times:
-            return f"far too many outputs of side {side} are there exactly {times} times"
+            return f"far too many outputs on {DATASETS[side]} are there exactly {times} times"
     sizes = len(sides[0]), len(sides[1])
     for form in dict.fromkeys(form for side in sides for form, numbers in _by_form(side) if numbers.shape[1]):
         both = [dict(_by_form(side)).get(form, np.empty((0, 0))) for side in sides]
@@ -154,12 +154,12 @@ def _of_lines(numbers0: Floats, numbers1: Floats) -> str:
     sides = [np.unique(each) for each in (numbers0, numbers1)]
     for side, (own, given) in enumerate(zip(sides, (numbers0, numbers1), strict=True)):
         if len(own) >= max(_FEWEST_ON_A_LINE, len(given) / 2) and not _on_a_grid(own) and _on_a_line(own, -own[::-1]):
-            return f"the numbers of side {side} are there mirrored as well, as those of antithetic noise are"
+            return f"the numbers on {DATASETS[side]} are there mirrored as well, as those of antithetic noise are"
     alike = len(sides[0]) == len(sides[1]) >= max(_FEWEST_ON_A_LINE, len(numbers0) / 2)
     if alike and not any(map(_on_a_grid, sides)):
         for other in (sides[1], -sides[1][::-1]):
             if _on_a_line(sides[0], other, scaled=True):
-                return "the numbers of side 1 are those of side 0 but for a shift and a scale: they share noise"
+                return "the second dataset has the numbers of the first but for a shift and a scale: they share noise"
     return ""
 
 
@@ -178,11 +178,11 @@ def _of_counts(counts: Integers, values: Floats, sizes: tuple[int, int]) -> str:
     for side in (0, 1):
         times = _too_regular(counts[side])
         if times:
-            return f"far too many outputs of side {side} are there exactly {times} times, or nearly so"
+            return f"far too many outputs on {DATASETS[side]} are there exactly {times} times, or nearly so"
     within = [int((each * (each - 1) // 2).sum()) for each in counts]
     across = int((counts[0] * counts[1]).sum())
     if across >= _MEETINGS and sum(within) < across / 4:
-        return f"{across:,} outputs of one side are on the other too, and far fewer are twice on one side"
+        return f"{across:,} outputs on one dataset are on the other too, and far fewer are twice on one"
     if _on_a_grid(values):
         return ""
     for side in (0, 1):
@@ -197,8 +197,8 @@ def _of_counts(counts: Integers, values: Floats, sizes: tuple[int, int]) -> str:
         missed = np.count_nonzero(repeated & (other > 0)) <= 0.1 * expected and expected >= _OTHER_SIDE
         if np.count_nonzero(alone) >= _FEWEST and share >= _SHARE and missed:
             return (
-                f"{share:.0%} of the outputs of side {side} are numbers that are there several times, on that side "
-                "alone, as numbers of full precision never are"
+                f"{share:.0%} of the outputs on {DATASETS[side]} are numbers that are there several times, "
+                "on that dataset alone, as numbers of full precision never are"
             )
     return ""
 

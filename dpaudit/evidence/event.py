@@ -116,6 +116,10 @@ class Box(Record, frozen=True, tag="box"):
 Score = Coordinate | Extreme | Ties | Deviation | Values | Linear | Trees | Rows | Step | Reach | Box
 
 
+DATASETS = ("the first dataset", "the second dataset")
+"""What side 0 and side 1 of a pair are called wherever somebody reads of them."""
+
+
 class Rule(Record, frozen=True):
     """How an event treats the outputs of one form.
 
@@ -152,6 +156,11 @@ class Event(Record, frozen=True):
     def __str__(self) -> str:
         parts = [f"{self._outputs(side)} speaks for side {side}" for side in (0, 1) if self.toward(side)]
         return "; ".join(parts) or "no output speaks for either side"
+
+    @property
+    def words(self) -> str:
+        """The same for people; evidence of sequential audits holds the text above."""
+        return "; ".join(f"{self._outputs(side)} points to {DATASETS[side]}" for side in (0, 1) if self.toward(side))
 
     def describe(self, side: int) -> str:
         """Say in words which outputs speak for ``side``, and whether only types distinguish some of them."""

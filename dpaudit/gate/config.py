@@ -27,7 +27,7 @@ from dpaudit.gate.target_process import table_of
 from dpaudit.request import AuditRequest, TraceRequest, default_of, options_of
 
 FILE = "pyproject.toml"
-ACCEPT = 'accept = { rule = "claim-violated", until = 2027-03-31, why = "mended with the next release" }'
+ACCEPT = 'accept = { rule = "claim-violated", until = 2027-03-31, why = "fixed in the next release" }'
 EXAMPLE = '[[tool.dpaudit.targets]]\ntarget = "release.py:noisy_count"\nclaim = "epsilon=1"'
 LEAST_SEARCHED = 1_000  # runs, as a search in data asks for; a test keeps both alike
 _PLACE = ("tool", "dpaudit")

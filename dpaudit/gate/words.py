@@ -44,7 +44,7 @@ MEANINGS = {
         "The claim is violated",
         "The privacy loss is larger than what is claimed: at the stated confidence where it was sampled, certainly "
         "where it was computed exactly.",
-        "The report says what tells the two datasets apart: the line at fault, or an event. Mend the mechanism, or "
+        "The report says what tells the two datasets apart: the line at fault, or an event. Fix the mechanism, or "
         "claim what it gives. A list of releases needs more noise, smaller batches or fewer steps.",
     ),
     OutcomeRule.LEAKIER: Meaning(
@@ -67,7 +67,7 @@ MEANINGS = {
     OutcomeRule.VIOLATION_MISSING: Meaning(
         "An expected violation was not found",
         "The target is there to be caught and was not, so this gate may be blind to what it is meant to see.",
-        "Give it more runs; or, if the target is mended by now, expect what it claims.",
+        "Give it more runs; or, if the target is fixed by now, expect what it claims.",
     ),
     OutcomeRule.INCONCLUSIVE: Meaning(
         "Nothing was decided",
@@ -84,7 +84,7 @@ MEANINGS = {
     OutcomeRule.CANNOT_RUN: Meaning(
         "It could not be run",
         "There is no verdict: the target was not found, its configuration does not fit it, or it raises in every run.",
-        "Read what it said, mend that, and run the gate again.",
+        "Read what it said, fix that, and run the gate again.",
     ),
 }
 

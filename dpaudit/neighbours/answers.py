@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.errors import InvalidRunsError, UsageError
+from dpaudit.evidence.event import DATASETS
 from dpaudit.settings import lent
 
 ROUNDING = 1e-9
@@ -47,7 +48,7 @@ class AnswerMovement:
     distance: Fraction | float
     room: float  # the tolerance for rounding of the distance; 0.0 if all numbers are exact
     norm: str  # "1", "2" or "inf"
-    # what the query did on only one side, such as "returns NaN on side 1"; empty if it moved by numbers
+    # what the query did on only one side, such as "returns NaN on the second dataset"; empty if it moved by numbers
     trouble: str = ""
     silent: bool = False  # whether nothing could be compared: neither side gave a number, in the same way
 
@@ -98,7 +99,7 @@ def movement(answer0: QueryAnswer, answer1: QueryAnswer, norm: str) -> AnswerMov
     if answer0.trouble or answer1.trouble:
         if answer0.trouble == answer1.trouble:
             return AnswerMovement(Fraction(0), 0.0, norm, silent=True)
-        said = [f"{own.trouble} on side {side}" for side, own in enumerate((answer0, answer1)) if own.trouble]
+        said = [f"{own.trouble} on {DATASETS[side]}" for side, own in enumerate((answer0, answer1)) if own.trouble]
         return _infinite(norm, " and ".join(said))
     both = answer0.shapes.keys() & answer1.shapes.keys()
     if any(answer0.shapes[place] != answer1.shapes[place] for place in both):
@@ -216,10 +217,10 @@ def _apart(
         first, second = first.astype(np.float64), second.astype(np.float64)
         for side, own, other in ((0, first, second), (1, second, first)):
             if np.any(np.isnan(own) & ~np.isnan(other)):
-                return first, first, f"returns NaN on side {side}"
+                return first, first, f"returns NaN on {DATASETS[side]}"
         for side, own, other in ((0, first, second), (1, second, first)):
             if np.any(np.isinf(own) & (own != other)):
-                return first, first, f"returns an infinity on side {side}"
+                return first, first, f"returns an infinity on {DATASETS[side]}"
         numbers = np.isfinite(first) & np.isfinite(second)
         apart = np.abs(second - first)[numbers]
         return apart, np.maximum(np.abs(first), np.abs(second))[numbers], ""

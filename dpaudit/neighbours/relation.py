@@ -192,7 +192,7 @@ class Relation:
                 more = f", with other records: {changed} (two steps each)" if changed else ""
                 return f"people removed: {removed}, added: {added}{more}, allowed in all: {self.group}"
         elif removed != added:
-            return f"{removed} people are on side 0 alone, and {added} on side 1 alone"
+            return f"{removed} people are in the first dataset alone, and {added} in the second"
         elif removed + changed > self.group:
             return f"the records of {removed + changed} people differ, at most {self.group} may"
         return ""
@@ -308,7 +308,7 @@ def change_in_words(pair: tuple[Any, Any], relation: Relation, *, valued: bool) 
     other = joined if valued else f"another {unit}" if single else f"other {joined}"
     if alone:
         return f"{one} alone, and {other} in {'its' if single else 'their'} place"
-    return f"{same}, and with {other} in place of {one}"
+    return f"{same}, and with {one} replaced by {other if valued else 'another' if single else 'others'}"
 
 
 def _told(unit: str, count: int, records: list[str], valued: bool) -> str:
@@ -447,4 +447,4 @@ def _apart(data0: Any, data1: Any) -> str:
         return "records of the two cannot be compared"
     if not found.gone and not found.come:
         return "both sides hold the same records"
-    return f"{len(found.gone)} records stand on side 0 alone, and {len(found.come)} on side 1 alone"
+    return f"{len(found.gone)} records are in the first dataset alone, and {len(found.come)} in the second"

@@ -1,4 +1,4 @@
-"""What does a user need to see in a terminal? Eight to fifteen lines, the verdict first."""
+"""What does a user need to see in a terminal? Ten to eighteen lines, the verdict first."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ _MOST = {
     "partial": 12,
     "trust": 4,
     "target": 2,
+    "event": 3,
     "search": 3,
     "rates": 2,
     "second": 2,

@@ -24,6 +24,7 @@ from dpaudit.auditing.pair import measure_event
 from dpaudit.auditing.question import Question, validated
 from dpaudit.auditing.trace import trace
 from dpaudit.errors import InvalidRunsError, UsageError
+from dpaudit.evidence.event import DATASETS
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.further_records import Accounting
 from dpaudit.evidence.records import Attempt, Counts, Verdict, round_outward
@@ -251,11 +252,11 @@ def _fisher(table: Table) -> float:
 
 
 def occurrences(counts: Counts) -> str:
-    """Say how often an event speaks for its sides."""
+    """Say how often an event points to its datasets."""
     parts = []
     for side, hits in ((0, counts.toward0), (1, counts.toward1)):
         if any(hits):
-            parts.append(f"for side {side} {hits[0]:,} and {hits[1]:,}")
+            parts.append(f"for {DATASETS[side]} {hits[0]:,} and {hits[1]:,}")
     return (", ".join(parts) or "never") + f" of {counts.runs[0]:,} and {counts.runs[1]:,}"
 
 

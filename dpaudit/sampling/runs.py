@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.errors import InvalidRunsError, UsageError
+from dpaudit.evidence.event import DATASETS
 from dpaudit.neighbours.digest import digest
 from dpaudit.program.batch_reading import run_batch
 from dpaudit.program.noise import ScalarNoise
@@ -254,7 +255,7 @@ def refuse_if_changed(experiment: Experiment, pair: int, side: int) -> None:
     """Raise `UsageError` if data have changed."""
     if digest(experiment.pairs[pair][side]) != experiment.digests[pair][side]:
         raise UsageError(
-            f"the mechanism changes its data (side {side} of pair {pair}): later runs would see other data; "
+            f"the mechanism changes its data ({DATASETS[side]} of pair {pair}): later runs would see other data; "
             "let it work on a copy"
         )
 

@@ -108,11 +108,11 @@ _MAHLOUJIFAR = "Mahloujifar, Melis & Chaudhuri (2025). Auditing f-differential p
 _VILLE = "Ville (1939). Étude critique de la notion de collectif. Gauthier-Villars."
 
 _BINS = (
-    "Outputs are put into a few bins, by how much they speak for a side; one event would show little of a divergence "
+    "Outputs are put into a few bins, by how much they point to one dataset; one event shows little of a divergence "
     "that is spread over all of them. The counts of all bins give a joint region for their probabilities: an exact "
     "binomial test for each bin among what the earlier ones left, combined with weights that were fixed before "
     "measuring (Stouffer et al. 1949), cut as in Berger & Boos (1994). The bound is the smallest Rényi divergence of "
-    "side {first} from side {second} that the region allows, by its variational form (Donsker & Varadhan 1983; "
+    "the {first} dataset from the {second} that the region allows, by its variational form (Donsker & Varadhan 1983; "
     "Birrell et al. 2021), at the order that shows most; computed on a grid that is rounded against it."
 )
 
@@ -232,7 +232,7 @@ _LISTED = (
         home="dpaudit.stats.renyi:Multinomial",
         weights="bins",
         interval=False,
-        words=_BINS.format(first=0, second=1),
+        words=_BINS.format(first="first", second="second"),
     ),
     BoundMethod(
         name=SWAPPED,
@@ -240,7 +240,7 @@ _LISTED = (
         home="dpaudit.stats.renyi:SwappedMultinomial",
         weights="bins",
         interval=False,
-        words=_BINS.format(first=1, second=0),
+        words=_BINS.format(first="second", second="first"),
     ),
     BoundMethod(
         name="enumerated joint",

@@ -16,7 +16,7 @@ from support.forging import OLD, ROOT
 import dpaudit as dp
 from dpaudit.evidence import evidence as versions
 from dpaudit.evidence.canonical_json import content_id
-from dpaudit.report.html.embedded_json import embedded_json
+from dpaudit.report.html.embedded_json import embedded_json, unpacked
 from dpaudit.review.check import check_file, passes
 
 # files of 0.1.0, never to be changed: these ids may have been cited
@@ -74,7 +74,8 @@ def test_an_old_file_keeps_its_id_and_its_words(file: Path) -> None:
     assert evidence.id == written["id"] == IDS[file.stem]
     assert evidence.record() == written["evidence"]
     assert dp.Evidence.from_json(evidence.to_json()) == evidence
-    assert json.loads(embedded_json(evidence))["id"] == written["id"]
+    held = embedded_json(evidence)
+    assert json.loads(held if held.startswith("{") else unpacked(held))["id"] == written["id"]
 
 
 @pytest.mark.parametrize("file", REFERENCE, ids=named)

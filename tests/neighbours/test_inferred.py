@@ -31,13 +31,13 @@ STEPS = [
     ((True, False), "replace"),
 ]
 REFUSED = [
-    (([1, 1, 1], [1]), "2 records stand on side 0 alone, and 0 on side 1 alone"),
-    (([0, 0], [1, 1]), "2 records stand on side 0 alone, and 2 on side 1"),
+    (([1, 1, 1], [1]), "2 records are in the first dataset alone, and 0 in the second"),
+    (([0, 0], [1, 1]), "2 records are in the first dataset alone, and 2 in the second"),
     (([1, 2], [2, 1]), "both sides hold the same records"),
     (([1], [1]), "both sides hold the same records"),
-    (([1, 2, 3], [1, 5]), "2 records stand on side 0 alone, and 1 on side 1"),
-    ((FRAME, FRAME.iloc[:1]), "2 records stand on side 0 alone"),
-    ((FRAME, FRAME.assign(sex="c")), "3 records stand on side 0 alone"),
+    (([1, 2, 3], [1, 5]), "2 records are in the first dataset alone, and 1 in the second"),
+    ((FRAME, FRAME.iloc[:1]), "2 records are in the first dataset alone"),
+    ((FRAME, FRAME.assign(sex="c")), "3 records are in the first dataset alone"),
     ((0, 10), "lie 10 apart"),
     ((0, 0), "the same number"),
     ((0.0, float("nan")), "lie nan apart"),
@@ -133,4 +133,4 @@ def test_the_command_line_checks_a_pair_and_says_which_relation(tmp_path, monkey
         assert "no relation is stated" in capfd.readouterr().err
     with pytest.raises(SystemExit):
         main(["audit", "m.py:count", *common, "--pair", "near.json"])
-    assert "neighbours: add-remove" in capfd.readouterr().out
+    assert "one dataset has a record that the other has not (add-remove)" in capfd.readouterr().out

@@ -101,8 +101,8 @@ def test_a_release_that_does_not_fails_without_a_traceback(run, pytester):
         [
             "VIOLATED: The runs contradict the claim ε = 0.5: they show ε ≥ 0.9* at 95 % confidence.",
             "  target      release:noisy_count (epsilon=1)",
-            "  event       for side 0: an output that is at least *",
-            "              seen on side 0: * of * (*), on side 1: * of * (*)",
+            "  event       points to the first dataset: an output that is at least *",
+            "              seen: first * of * (*), second * of * (*)",
             "  pair        1 of 1, as it was given",
             "  reproduce   dpaudit audit release:noisy_count * --claim epsilon=0.5 --runs 20000 * --seed 0 *",
             "  run alone   pytest test_it.py::test_release --dp-seed 0 --dp-runs 20000 --dp-confidence 0.95 "

@@ -74,7 +74,7 @@ def test_only_counts_of_independent_draws_have_exact_intervals(kind: str) -> Non
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_counted_has_its_name(kind: str) -> None:
     name = {"independent": "scores", "one-run": "scores", "outputs": "outputs"}.get(kind, "runs")
-    assert re.search(rf"Side 0, [\d,]+ {name} ", text_of(kind))
+    assert re.search(rf"First dataset, [\d,]+ {name} ", text_of(kind))
     assert f"{name.capitalize()} {audited(kind).runs:,} " in text_of(kind)
 
 
@@ -161,7 +161,7 @@ def stated(name: str, claim: str | None = None) -> str:
     evidence = dp.audit(name, runs=8_000, claim=claim)
     part = loss_part(evidence, evidence.claimed)
     assert part is not None
-    assert ("stated law, side 0" in part.figure) == bool(part.stated)
+    assert ("stated law, first dataset" in part.figure) == bool(part.stated)
     return part.stated.replace("\u00a0", " ")
 
 
@@ -170,8 +170,8 @@ def test_a_stated_law_stands_over_the_bars_and_only_where_it_is_known() -> None:
     assert stated("rounded_laplace") == ""
     assert stated("geometric").endswith("By this law no cell lies beyond ±ε.")
     half = stated("geometric", "epsilon=0.5")
-    assert re.search(r"By this law [\d.]+ % of the outputs of side 0 fall into cells above \+ε", half)
-    assert half.endswith("of those of side 1 into cells below −ε.")
+    assert re.search(r"By this law [\d.]+ % of the outputs on the first dataset fall into cells above \+ε", half)
+    assert half.endswith("of those on the second into cells below −ε.")
     assert "By this law" not in stated("gaussian")  # a claim that limits no single loss
 
 

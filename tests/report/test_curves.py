@@ -20,9 +20,8 @@ from dpaudit.evidence.records import Bound, Counts, Curve, Power, Verdict
 from dpaudit.privacy import GaussianDP, PureDP
 from dpaudit.report import console_summary, html_page
 from dpaudit.report.figures.rates import Point, certified_profile, frontier, measured_points
-from dpaudit.report.html.curves import curves_part
+from dpaudit.report.html.curves import curves_part, power_part
 from dpaudit.report.html.posterior import certified_loss, posterior_part, raised
-from dpaudit.report.html.power import power_part
 
 RATES = st.floats(0.0, 1.0, allow_subnormal=False)  # between which a line is not too steep for np.interp
 
@@ -143,7 +142,7 @@ def test_runs_for_smaller_violations_are_listed() -> None:
     power = (Power(1.01, 1_000_000), Power(1.005, 4_000_000))
     part = power_part(msgspec.structs.replace(made.laplace(), power=power))
     assert part is not None
-    assert part.rows == [("ε ≥ 1.01", "1,000,000"), ("ε ≥ 1.005", "4,000,000")]
+    assert part["rows"] == [("ε ≥ 1.01", "1,000,000"), ("ε ≥ 1.005", "4,000,000")]
     assert power_part(made.invalid()) is None
     assert power_part(made.no_claim()) is None
 

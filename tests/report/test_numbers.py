@@ -19,7 +19,7 @@ from dpaudit.evidence.event import Box, Coordinate, Event, Rows, Rule
 from dpaudit.evidence.records import Bound, Cell, Histogram
 from dpaudit.report.figures.event_cells import EventInterval, bars, regions, speaks_for
 from dpaudit.report.figures.loss_bins import LEAST, beyond, cell_losses, frequency_interval, loss_bins
-from dpaudit.report.html.difference import differences
+from dpaudit.report.html.proof import differences
 from dpaudit.report.text.numerals import (
     claim_text,
     confidence_text,

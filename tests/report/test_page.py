@@ -228,7 +228,7 @@ def test_violated_names_the_chance_of_error() -> None:
 
 def test_event_and_its_counts() -> None:
     text = said("categories")
-    assert "An output that is 'red' points to side 0" in text
+    assert "An output that is 'red' points to the first dataset" in text
     for number in ("4,000", "5.99 %", "80.0 %", "81.8 %"):
         assert number in text
     assert "was right 8,100 times (93.0 %)" in text
@@ -237,8 +237,10 @@ def test_event_and_its_counts() -> None:
 
 def test_infinite_loss_and_rare_cells_are_told_apart() -> None:
     text = said("categories")
-    assert "1.74 % of the runs of side 0 fell into cells that side 1 never reached" in text  # 87 of 5,000
-    assert "3 runs lie in cells that only one side reached" in text
+    assert (
+        "1.74 % of the runs on the first dataset fell into cells that the second dataset never reached" in text
+    )  # 87 of 5,000
+    assert "3 runs lie in cells that only one dataset reached" in text
 
 
 def test_data_is_shown_only_where_it_is_public() -> None:
@@ -337,7 +339,7 @@ def test_a_counterexample_keeps_the_exact_and_the_sampled_apart() -> None:
     assert "Runs of the same event show ε ≥ 1.92 at 97.5 % confidence." in text
     text = part("refuted", "exact")
     assert text.startswith("Exact counterexample Two neighbouring datasets")
-    assert "The event is an output that is below 0 ; it points to side 0." in text
+    assert "The event is an output that is below 0 ; it points to the first dataset." in text
     shown = rows("refuted", "exact")
     assert shown["exact"] == "exact computed 50 % 6.76676 to 6.76677 % ε ≥ 1.999 certain"
     assert shown["sampled"].endswith("6.80 %, interval 6.49 % to 7.13 % ε ≥ 1.92 97.5 %")
@@ -351,7 +353,7 @@ def test_a_counterexample_keeps_the_exact_and_the_sampled_apart() -> None:
 def test_an_infinite_loss_is_impossible_on_one_side() -> None:
     assert "ε = ∞ by exact computation" in part("refuted infinitely", "verdict")
     assert rows("refuted infinitely", "exact")["exact"] == "exact computed 100 % 0 %, impossible ε = ∞ certain"
-    assert "impossible on side 1 and possible on side 0" in part("refuted infinitely", "exact")
+    assert "impossible on the second dataset and possible on the first" in part("refuted infinitely", "exact")
 
 
 def test_a_certain_bound_below_the_claim_is_no_counterexample() -> None:
@@ -433,7 +435,7 @@ def test_low_order_bits_are_shown_plainly() -> None:
     assert "the verdict is about the mathematics" in text
     assert "No violation of the claim ε = 1 was found in outputs read as real numbers." in text
     assert "The low-order bits Numbers in a computer lie on a grid" in text
-    assert "An output that is no sum of 1 and a double points to side 0." in text
+    assert "An output that is no sum of 1 and a double points to the first dataset." in text
     assert "64,500" in text
     assert "they are a statement of their own" in text
 
@@ -473,11 +475,17 @@ def test_low_order_bits_that_were_not_examined_have_no_section() -> None:
 @pytest.mark.usefixtures("undrawn")
 def test_a_record_that_is_too_long_is_embedded_and_not_shown() -> None:
     plain = made.laplace()
-    long = msgspec.structs.replace(plain, assumptions=tuple(f"assumption {i}" for i in range(9_000)))
-    html = html_page(msgspec.structs.replace(long, assumptions=(), reason="x" * 200_000))
-    assert len(html.encode()) < 1_000_000
+    html = html_page(msgspec.structs.replace(plain, reason="<x>" * 70_000))
+    page = re.sub("(&lt;|<)x(&gt;|>)", "", html)  # what shows the reason
+    assert len(page) < 400_000
     assert "too long to show" in html
-    assert evidence_from_page(html).reason == "x" * 200_000
+    assert evidence_from_page(html).reason == "<x>" * 70_000
+    kept = re.search('id="dpaudit-evidence">(.*?)</script>', html)
+    assert kept is not None
+    cut = kept[1][: len(kept[1]) // 8 * 4]
+    for wrong in (cut, kept[1] + kept[1], base64.b64encode(gzip.compress(b"0" * (10**8 + 1))).decode(), "H4sI"):
+        with pytest.raises(UsageError, match=r"unpacked|goes on|padding"):
+            evidence_from_page(html.replace(kept[1], wrong))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import time
 import pytest
 
 import dpaudit as dp
-from dpaudit.cli.eta import Estimator, duration
+from dpaudit.cli.messages import Estimator, duration
 
 
 class Clock:

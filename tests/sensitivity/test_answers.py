@@ -97,15 +97,15 @@ def test_answers_of_many_kinds(first, second, distance):
 @pytest.mark.parametrize(
     ("first", "second", "trouble"),
     [
-        (math.nan, 1.0, "returns NaN on side 0"),
-        ([1.0, 2.0], [1.0, math.nan], "returns NaN on side 1"),
-        (math.inf, -math.inf, "returns an infinity on side 0"),
-        (1.0, math.inf, "returns an infinity on side 1"),
-        (1.0, None, "returns None on side 1"),
-        ("text", 1.0, "returns a str on side 0"),
+        (math.nan, 1.0, "returns NaN on the first dataset"),
+        ([1.0, 2.0], [1.0, math.nan], "returns NaN on the second dataset"),
+        (math.inf, -math.inf, "returns an infinity on the first dataset"),
+        (1.0, math.inf, "returns an infinity on the second dataset"),
+        (1.0, None, "returns None on the second dataset"),
+        ("text", 1.0, "returns a str on the first dataset"),
         ([1, 2], [1], "answers with another number of numbers"),
         (-1.7e308, 1.7e308, "moves farther than floats reach"),
-        ([1.0, "a"], [1.0, 2.0], "returns a str on side 0"),
+        ([1.0, "a"], [1.0, 2.0], "returns a str on the first dataset"),
     ],
 )
 def test_what_is_no_number_on_one_side_is_infinitely_far(first, second, trouble):
@@ -126,7 +126,7 @@ def test_an_exception_is_an_answer():
 
     first, second = answer_of(fails, 0), answer_of(fails, 2)
     assert first.trouble == "raises ZeroDivisionError"
-    assert movement(first, second, "1").trouble == "raises ZeroDivisionError on side 0"
+    assert movement(first, second, "1").trouble == "raises ZeroDivisionError on the first dataset"
     assert movement(first, first, "1").silent
 
 

@@ -127,7 +127,7 @@ def test_no_number_is_said_of_the_data_and_trouble_is_told():
 
     pairs = [([secret, 1.0, 2.0], [secret, 1.0])]
     evidence = dp.audit(right, pairs=pairs, runs=2_000, query=query)
-    assert evidence.sensitivity.troubles == ("returns NaN on side 1, on 1 pair; the first: pair 0",)
+    assert evidence.sensitivity.troubles == ("returns NaN on the second dataset, on 1 pair; the first: pair 0",)
     assert evidence.sensitivity.largest == math.inf
     assert dp.Evidence.from_json(evidence.to_json()) == evidence
     assert "7654" not in evidence.to_json()

@@ -80,7 +80,7 @@ def test_nan_infinities_and_exceptions_are_findings_of_their_own():
     mean = dp.sensitivity(lambda data: float(np.sum(data)) / len(data), data=NUMBERS, claimed=100, domain=(0.0, 100.0))
     assert mean.largest == math.inf
     assert mean.exceeded
-    assert "raises ZeroDivisionError on side 0" in [each.what for each in mean.troubles]
+    assert "raises ZeroDivisionError on the first dataset" in [each.what for each in mean.troubles]
     assert mean.finite == pytest.approx(50, abs=1)
     assert "moves without a bound" in str(mean)
 
@@ -89,7 +89,10 @@ def test_nan_infinities_and_exceptions_are_findings_of_their_own():
 
     nan = dp.sensitivity(chokes, data=NUMBERS, claimed=1, domain=(0.0, 200.0))
     assert nan.exceeded
-    assert {each.what for each in nan.troubles} <= {"returns NaN on side 0", "returns NaN on side 1"}
+    assert {each.what for each in nan.troubles} <= {
+        "returns NaN on the first dataset",
+        "returns NaN on the second dataset",
+    }
     assert max(nan.smallest, key=len)
 
 

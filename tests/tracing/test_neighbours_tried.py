@@ -224,7 +224,7 @@ def test_without_leave_no_value_of_the_data_is_written_out():
 CHANGES = [
     ([1, 2], [1, 2, 3], "add-remove", "the same data, and one more record 3"),
     ([1, 2, 3], [1, 2], "add-remove", "the same data, and without record 3"),
-    ([1, 2, 3], [1, 9, 3], "replace", "the same data, and with record 9 in place of record 2"),
+    ([1, 2, 3], [1, 9, 3], "replace", "the same data, and with record 2 replaced by record 9"),
     ([2], [9], "replace", "record 2 alone, and record 9 in its place"),
     ([{"a": 9}], [], "add-remove", "record {a: 9} alone, and no records"),
     ([], [{"a": 1}], "add-remove", "no records, and one more record {a: 1}"),
@@ -249,7 +249,7 @@ def test_two_datasets_in_one_line_without_a_value():
     told = [change_in_words(pair, parse_relation("replace"), valued=False) for pair in pairs]
     assert told == [
         f"the same table of {len(people):,} records, and without one record",
-        f"the same table of {len(people):,} records, and with another record in place of one record",
+        f"the same table of {len(people):,} records, and with one record replaced by another",
         "one record alone, and another record in its place",
         "one record alone, and an empty table",
     ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import click
 
 from dpaudit.cli.help import Command, examples
@@ -38,7 +40,7 @@ def command(words: tuple[str, ...]) -> int:
     if not asked:
         known = [*(name for name in told if name not in also), *(name for names in terms for name in names)]
         raise UsageError(f"{word!r} is no verdict, rule, finding or term; {nearest(word, known)}")
-    click.echo("\n\n".join(part for name in asked for part in (name, *told[name])))
+    click.echo("\n\n".join(textwrap.fill(part, 100) for name in asked for part in (name, *told[name])))
     return 0
 
 

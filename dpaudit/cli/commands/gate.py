@@ -13,17 +13,34 @@ from dpaudit.cli.help import Command, examples
 from dpaudit.cli.messages import is_terminal
 from dpaudit.cli.options import Count
 from dpaudit.cli.outputs import OutputFiles
-from dpaudit.gate.formats import FORMATS, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dpaudit.gate.result import TargetResult
+    from dpaudit.gate.result import GateResult, TargetResult
+
+
+_FORMATS = {
+    "junit": "Write JUnit XML",
+    "sarif": "Write SARIF 2.1.0",
+    "markdown": "Write a summary",
+    "json": "Write what other programs read",
+}
+"""The help of its option, by the name of a format."""
+
+
+def _written(name: str, result: GateResult, configuration: Path) -> str:
+    """Return the result of a gate in a format, as text."""
+    from dpaudit.gate import drawn
+
+    if name == "sarif":
+        return drawn.sarif_text(result, configuration=drawn.seen_from_repository(configuration))
+    return {"junit": drawn.junit, "markdown": drawn.markdown, "json": drawn.gate_json}[name](result)
 
 
 def _formats(command: Callable[..., int]) -> Callable[..., int]:
     """Add an option for each file that a gate can write."""
-    for name, words in reversed(FORMATS.items()):
+    for name, words in reversed(_FORMATS.items()):
         option = click.option(f"--{name}", metavar="FILE", help=f"{words} ('-': standard output).")
         command = option(command)
     return command
@@ -92,7 +109,7 @@ def command(
         result = write_pages(result, folder)
     for name, file in files.items():
         if file is not None:
-            outputs.write(file, written(name, result, configuration.path))
+            outputs.write(file, _written(name, result, configuration.path))
     if not quiet:
         import sys
 

@@ -128,7 +128,7 @@ def _with_table(file: Path, table: str) -> str:
         known = tomllib.loads(_plain(before))
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
-        raise UsageError(f"cannot add to {str(file)!r}: {why}; mend it and call dpaudit init again") from None
+        raise UsageError(f"cannot add to {str(file)!r}: {why}; fix it and call dpaudit init again") from None
     tool = known.get("tool", {})
     if isinstance(tool, dict) and "dpaudit" in tool:
         raise UsageError(f"{str(file)!r} has a table [tool.dpaudit] already; run dpaudit gate")

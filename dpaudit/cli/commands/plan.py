@@ -104,7 +104,8 @@ def _error_words(plan: ErrorPlan) -> str:
 
 def _words(plan: Plan) -> str:
     """Return a plan as text: the answer first, then what it is based on."""
-    from dpaudit.cli.eta import duration
+    from dpaudit.cli.messages import duration
+    from dpaudit.evidence.event import DATASETS
     from dpaudit.report.text.numerals import NBSP, confidence_text, count_text, lower_text
     from dpaudit.report.text.phrases import claim_words, shortened
 
@@ -120,7 +121,7 @@ def _words(plan: Plan) -> str:
         rows.append(("runs", f"{count_text(plan.runs)} in all; {count_text(plan.measuring)} have to measure the event"))
         rows.append(("time", f"about {duration(plan.seconds)} with one worker"))
     sides = [side for side in (0, 1) if plan.event.toward(side)]
-    rows += [("event", f"for side {side}: {shortened(plan.event.describe(side), 200)}") for side in sides]
+    rows += [("event", f"points to {DATASETS[side]}: {shortened(plan.event.describe(side), 200)}") for side in sides]
     rows.append(("assumes", plan.assumes))
     if plan.shown > claim.value:
         rows.append(

@@ -84,6 +84,8 @@ def _words(found: Sensitivity) -> str:
     """Return the result as text: the answer first."""
     import math
 
+    from dpaudit.report.text.phrases import relation_words
+
     norm = "" if found.norm == "1" else f", in the norm {found.norm}"
     answer = (
         "COUNTEREXAMPLE" if found.exceeded else "NO COUNTEREXAMPLE FOUND" if found.claimed is not None else "NO CLAIM"
@@ -91,10 +93,8 @@ def _words(found: Sensitivity) -> str:
     allowed = None if found.claimed is None else found.claimed * found.relation.group
     rows = [
         ("query", found.query),
-        (
-            "declared",
-            "none" if allowed is None else f"moves by at most {allowed:.10g}{norm}; neighbours: {found.relation}",
-        ),
+        ("declared", "none" if allowed is None else f"moves by at most {allowed:.10g}{norm}"),
+        ("neighbours", relation_words(str(found.relation))),
         ("found", "without a bound" if math.isinf(found.largest) else f"moves by {found.largest:.10g}{norm}"),
         ("change", found.candidate),
     ]
@@ -108,7 +108,7 @@ def _words(found: Sensitivity) -> str:
         how = "without a bound" if math.isinf(far) else f"by {far:.10g}"
         rows.append(("smallest", f"{small} move it {how}"))
     rows += [("also" if number else "trouble", str(each)) for number, each in enumerate(found.troubles)]
-    silent = f"; on {found.silent} both sides gave no number" if found.silent else ""
+    silent = f"; on {found.silent} both datasets gave no number" if found.silent else ""
     rows.append(
         ("tried", f"{found.tried} pair{'' if found.tried == 1 else 's'} of neighbours{silent}; seed {found.seed}")
     )

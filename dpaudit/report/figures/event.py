@@ -23,6 +23,8 @@ from dpaudit.report.figures.event_cells import CellBar, bars, is_drawn_as_bars, 
 from dpaudit.report.text.phrases import shortened
 
 _DASHES = (0, (4, 2))
+NTH = ("first", "second")
+"""Of the two datasets, in the legends of figures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,11 +159,11 @@ def event_figure(histogram: Histogram, event: Event | None, *, narrow: bool = Fa
     return _density_figure(histogram, event, narrow)
 
 
-def legend_sides(noun: str = "side") -> list[Any]:
-    """Return the legend handles of both sides, which a reader may know as datasets (``noun``)."""
+def legend_sides() -> list[Any]:
+    """Return the legend handles of both sides."""
     return [
-        Patch(facecolor=(SIDE0, 0.25), edgecolor=SIDE0, label=f"{noun} 0"),
-        Patch(facecolor="none", edgecolor=SIDE1, hatch="////", linestyle="--", label=f"{noun} 1"),
+        Patch(facecolor=(SIDE0, 0.25), edgecolor=SIDE0, label="first dataset"),
+        Patch(facecolor="none", edgecolor=SIDE1, hatch="////", linestyle="--", label="second dataset"),
     ]
 
 
@@ -180,7 +182,7 @@ def _bar_figure(histogram: Histogram, shown: list[CellBar], narrow: bool) -> str
         )
         names = [
             shortened(_brief(bar.label) if narrow else bar.label, 18 if narrow else 34)
-            + ("" if bar.side is None else f"  ▸ side {bar.side}")
+            + ("" if bar.side is None else f"  ▸ {NTH[bar.side]}")
             for bar in shown
         ]
         axes.set_yticks(rows, names)
@@ -191,10 +193,10 @@ def _bar_figure(histogram: Histogram, shown: list[CellBar], narrow: bool) -> str
         axes.tick_params(axis="y", length=0)
         axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{100 * x:.3g} %"))
         axes.grid(axis="x")
-        axes.set_xlabel("share of the runs of each side")
+        axes.set_xlabel("share of the runs on each dataset")
         figure.legend(handles=legend_sides(), loc="outside upper left", ncols=2)
-        label = "Share of the runs of side 0 and of side 1 for each output" + (
-            "; an arrow names the side that the event takes it to point to"
+        label = "Share of the runs on the first and on the second dataset for each output" + (
+            "; an arrow names the dataset that the event takes it to point to"
             if any(b.side is not None for b in shown)
             else ""
         )
@@ -250,7 +252,7 @@ def _density_figure(histogram: Histogram, event: Event | None, narrow: bool) -> 
         axes.set_yticks([])
         axes.set_ylabel("density of the output" if histogram.axis == "output" else "density of the score")
         axes.spines["left"].set_visible(False)
-        axes.set_xlabel("output" if histogram.axis == "output" else "score: a number fitted to tell the sides apart")
+        axes.set_xlabel("output" if histogram.axis == "output" else "score: a number fitted to tell the datasets apart")
         taken = regions(event) if histogram.axis == "output" else []
         for region in taken:
             _draw_region(axes, region.low, region.high, region.side, left, right)
@@ -258,8 +260,9 @@ def _density_figure(histogram: Histogram, event: Event | None, narrow: bool) -> 
         for side in sorted({region.side for region in taken}):
             handles.append(_event_handle(side))
         figure.legend(handles=handles, loc="outside upper left", ncols=2 if narrow else 4)
-        label = "Histograms of the outputs under side 0 and side 1" + (
-            f", with the outputs that the event takes: {event.describe(0)} for side 0, {event.describe(1)} for side 1"
+        label = "Histograms of the outputs on the first and on the second dataset" + (
+            f", with the outputs that the event takes: {event.describe(0)} for the first, "
+            f"{event.describe(1)} for the second"
             if event is not None and taken
             else ""
         )
@@ -271,7 +274,7 @@ def _event_handle(side: int) -> Any:
         facecolor=(SIDES[side], 0.9) if side == 0 else "none",
         edgecolor=SIDES[side],
         hatch=None if side == 0 else "xxxx",
-        label=f"event: points to side {side}",
+        label=f"event: points to the {NTH[side]}",
     )
 
 

@@ -17,7 +17,7 @@ from matplotlib.path import Path
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
 from dpaudit.report.figures.canvas import CLAIM, GRID, INK, MUTED, PROOF, SIDE0, SIDE1, SIDES, canvas, svg
-from dpaudit.report.figures.event import legend_sides
+from dpaudit.report.figures.event import NTH, legend_sides
 from dpaudit.report.figures.loss_bins import Atom, Bins, Stated
 from dpaudit.report.text.bound_kinds import Proved
 
@@ -33,11 +33,11 @@ def loss_figure(
         handles = _draw(plain, bins, limit, limit_text, upper)
         _draw(powers, bins, limit, limit_text, upper)
         _loss_axes(powers, bins, 5 if narrow else 9)
-        _name_axes(powers, "points to side", "privacy loss ln(p/q)", narrow=narrow)
+        _name_axes(powers, "points to the", "privacy loss ln(p/q)", narrow=narrow)
         for axes, scale in ((plain, "linear"), (powers, "logarithmic")):
             axes.set_ylabel(f"share of the runs, {scale}")
         figure.legend(handles=handles, loc="outside upper left", ncols=1 if narrow else 3)
-        label = "Histogram of the privacy loss under side 0 and side 1, with intervals" + _lines_label(
+        label = "Histogram of the privacy loss on the first and on the second dataset, with intervals" + _lines_label(
             bins, limit, limit_text
         )
         return svg(figure, "loss", label, narrow=narrow)
@@ -51,10 +51,12 @@ def loss_glance(bins: Bins, limit: float | None, limit_text: str, upper: Proved 
         scale(axes, bins)
         handles = _draw(axes, bins, limit, limit_text, upper, glance=True)
         _loss_axes(axes, bins, 5)
-        _name_axes(axes, "points to dataset", "privacy loss", narrow=True)
+        _name_axes(axes, "points to the", "privacy loss", narrow=True)
         axes.set_ylabel("share of outputs" + (", logarithmic" if scale is _logarithmic_scale else ""))
         figure.legend(handles=handles, loc="outside upper left", ncols=2)
-        label = "Histogram of the privacy loss for dataset 0 and dataset 1" + _lines_label(bins, limit, limit_text)
+        label = "Histogram of the privacy loss on the first and on the second dataset" + _lines_label(
+            bins, limit, limit_text
+        )
         return svg(figure, "glance", label, narrow=True)
 
 
@@ -75,7 +77,7 @@ def _draw(
         _draw_atoms(axes, bins.atoms, width)
     if _alone(bins):
         _draw_alone(axes, reach, width, bins)
-    handles = legend_sides("dataset") if glance else _loss_handles(bins)
+    handles = legend_sides() if glance else _loss_handles(bins)
     if bins.stated is not None and not glance:
         handles += _draw_stated(axes, bins.stated, bins.edges)
     if limit is not None and limit <= reach * 1.001:
@@ -106,7 +108,9 @@ def _draw_stated(axes: Axes, stated: Stated, edges: Any) -> list[Any]:
         axes.plot([x for x, _ in points], [y for _, y in points], linestyle="", zorder=4, **style)
         marker = style if stated.atoms else {"color": INK}
         spread: Any = line if stated.mass.any() else ""
-        handles.append(Line2D([], [], linewidth=1.5, linestyle=spread, label=f"stated law, side {side}", **marker))
+        handles.append(
+            Line2D([], [], linewidth=1.5, linestyle=spread, label=f"stated law, {NTH[side]} dataset", **marker)
+        )
     return handles
 
 
@@ -118,7 +122,7 @@ def _draw_limits(axes: Axes, at: float, ink: str, dashes: Any, label: str) -> Li
 
 def _name_axes(axes: Axes, towards: str, name: str, *, narrow: bool) -> None:
     axes.set_xlabel(name + ("\n" if narrow else ""))
-    for at, text, colour in ((0.0, f"◂ {towards} 1", SIDE1), (1.0, f"{towards} 0 ▸", SIDE0)):
+    for at, text, colour in ((0.0, f"◂ {towards} second", SIDE1), (1.0, f"{towards} first ▸", SIDE0)):
         axes.annotate(
             text,
             (at, 0.0),
@@ -185,7 +189,6 @@ def _draw_side(
         color=colour,
         markersize=2.6,
         elinewidth=1.1,
-        capsize=1.6,
     )
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpaudit.arrays import Floats
+from dpaudit.evidence.event import DATASETS
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Bound, Counterexample, Curve, Verdict
 from dpaudit.report.figures.loss_bins import frequency_interval
@@ -100,7 +101,7 @@ def _point(name: str, bound: Bound, side: int, confidence: float) -> Point:
     low, high = frequency_interval(hits, counts.runs, confidence)
     share = [hits[own] / counts.runs[own] for own in (0, 1)]
     both_sides = event.toward(0) and event.toward(1)
-    name = f"{name}, for side {side}" if both_sides else name
+    name = f"{name}, pointing to {DATASETS[side]}" if both_sides else name
     if side == 0:
         return Point(name, (share[1], 1 - share[0]), (float(high[1]), float(1 - low[0])))
     return Point(name, (1 - share[1], share[0]), (float(1 - low[1]), float(high[0])))

@@ -13,8 +13,8 @@ from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.further_records import Accounting, Statement
 from dpaudit.privacy import Claim, parse_claim
-from dpaudit.report.figures.accounting import accounting_figure
 from dpaudit.report.figures.canvas import alone
+from dpaudit.report.figures.curves import accounting_figure
 from dpaudit.report.html.templates import Section
 from dpaudit.report.text.accounting import (
     accounting_of,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from dpaudit.evidence.event import DATASETS
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Attempt, Bound, Candidate, Verdict
 from dpaudit.privacy import Claim
@@ -64,7 +65,7 @@ def _row(attempt: Attempt, claim: Claim | None, *, trusted: bool) -> AttemptRow:
 
 def _event(bound: Bound) -> str:
     if bound.event is not None:
-        return shortened(str(bound.event), _LONGEST)
+        return shortened(bound.event.words, _LONGEST)
     return "nothing to measure" if bound.counts is None else "guesses by the order of the scores"
 
 
@@ -73,7 +74,7 @@ def _counts(attempt: Attempt) -> list[str]:
     if counts is None:
         return ["–"]
     texts = [
-        f"for side {side}: {count_text(hits[0])} | {count_text(hits[1])}"
+        f"pointing to {DATASETS[side]}: {count_text(hits[0])} | {count_text(hits[1])}"
         for side, hits in ((0, counts.toward0), (1, counts.toward1))
         if bound.event is None or bound.event.toward(side)
     ]

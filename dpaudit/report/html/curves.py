@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from markupsafe import Markup
 
@@ -20,7 +21,8 @@ from dpaudit.report.figures.curves import profile_figure, tradeoff_figure
 from dpaudit.report.figures.rates import Point, curve_points, measured_points
 from dpaudit.report.html.templates import Section
 from dpaudit.report.text.bound_kinds import proved_limit
-from dpaudit.report.text.numerals import confidence_text, share_text
+from dpaudit.report.text.numerals import confidence_text, count_text, share_text, upper_text
+from dpaudit.report.text.phrases import detectable_sentence, symbol
 from dpaudit.report.view import View
 
 _MOST_PLACES = 10  # points of a certified curve in the table, to keep it short
@@ -116,3 +118,33 @@ def _row(point: Point, claim: Claim | None) -> CurveRow:
         limits[0] = share_text(point.corner[0])  # a chosen point of the curve, not a limit
     shares = [share_text(rate) if point.event else "–" for rate in point.rates]
     return CurveRow(point.name, (shares[0], shares[1]), (limits[0], limits[1]), allowed, beyond)
+
+
+# --- What would this audit have found, and how many runs would smaller violations need? ---
+
+
+def power_section(shown: View, _: Evidence | None) -> Iterator[Section]:
+    """Yield the power_section, if there is a claim and the runs can be trusted."""
+    part = power_part(shown.evidence)
+    if part is not None:
+        yield Section("power", "What it would have found", {"power": part})
+
+
+def power_part(evidence: Evidence) -> dict[str, Any] | None:
+    """Return the power_section; None without a claim, or if the runs cannot be trusted."""
+    if evidence.detectable is None or evidence.verdict is Verdict.INVALID:
+        return None
+    rows = [(f"{symbol(evidence)} ≥ {upper_text(one.value)}", count_text(one.runs)) for one in evidence.power]
+    return {"sentence": detectable_sentence(evidence), "rows": rows, "note": _power_note(evidence)}
+
+
+def _power_note(evidence: Evidence) -> str:
+    text = "This says nothing of violations that show only in events or on datasets that were not tried."
+    if math.isinf(evidence.detectable or 0.0):
+        return f"{text} More runs would find more."
+    if evidence.detectable_on != "event" or evidence.power:
+        return text
+    return (
+        f"{text} As a rule, half the distance between the claim and this value takes about four times as many "
+        "measuring runs."
+    )

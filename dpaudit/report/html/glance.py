@@ -19,8 +19,10 @@ from dpaudit.report.figures.loss_bins import Losses, beyond, cell_losses, loss_b
 from dpaudit.report.figures.number_line import line_drawing, line_reading
 from dpaudit.report.html.accounting import curve_drawing
 from dpaudit.report.html.templates import Section
+from dpaudit.report.text.about import about, sure
 from dpaudit.report.text.accounting import accounting_of
 from dpaudit.report.text.bound_kinds import proved_limit
+from dpaudit.report.text.drawn import released
 from dpaudit.report.text.numerals import NBSP, claim_text, estimate_text, share_text
 from dpaudit.report.text.phrases import symbol
 from dpaudit.report.text.plain_words import plain_words
@@ -82,14 +84,14 @@ def _reading(losses: Losses, claim: Claim | None, limit: float | None) -> Iterat
         yield how
         yield (
             f"Beyond the shaded band the claim allows an excess of {_percent(claim.delta)}. Estimated from the runs it "
-            f"is {share_text(found.excess[0])} for dataset 0 and {share_text(found.excess[1])} for dataset 1."
+            f"is {share_text(found.excess[0])} for the first dataset and {share_text(found.excess[1])} for the second."
         )
         return
     yield f"{how} The claim allows nothing outside the shaded band."
     if any(found.clear):
         yield (
-            f"Clearly outside it: {share_text(found.clear[0])} of the outputs of dataset 0, and "
-            f"{share_text(found.clear[1])} of those of dataset 1."
+            f"Clearly outside it: {share_text(found.clear[0])} of the outputs on the first dataset, and "
+            f"{share_text(found.clear[1])} of those on the second."
         )
     else:
         yield "Nothing lies clearly outside it."
@@ -109,3 +111,22 @@ def _curve(evidence: Evidence) -> Iterator[Picture]:
             "agree.",
         )
         yield Picture("The certified curve", "The certified privacy curve", drawing, sentences)
+
+
+# --- What stands on the first screen below the verdict? Of what it is, what it does not show, and what is released. ---
+
+
+def about_section(shown: View, _: Evidence | None) -> Iterator[Section]:
+    """Yield what the page is about, the releases of a proof, and what was found beside the verdict."""
+    evidence = shown.evidence
+    rows = dict(about(evidence))
+    made = {"made_with": rows.pop("Made with"), "digest": evidence.target.digest}
+    parts = {"about": list(rows.items()), "not_shown": plain_words(evidence).not_shown, "sure": sure(evidence)}
+    yield Section("about", "What it is about", parts)
+    table = released(evidence)
+    if table is not None:
+        yield Section("released", "What is released", {"released": table})
+    yield Section("made", "What made it", made)
+    told = [row for row in shown.beside if not row.is_urgent]
+    if told:
+        yield Section("beside", "Found beside", {"told": told})

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from dpaudit.evidence.event import DATASETS
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.privacy import Claim
 from dpaudit.report.figures.canvas import both
@@ -60,8 +61,8 @@ def loss_part(evidence: Evidence, claim: Claim | None) -> LossPart | None:
         alone = losses.infinite & ((losses.count0 if side == 0 else losses.count1) > 0)
         if alone.any():
             infinite.append(
-                f"{share_text(losses.mass(side, alone))} of the runs of side {side} fell into cells that side "
-                f"{1 - side} never reached ({'+' if side == 0 else '−'}∞ in the figure)."
+                f"{share_text(losses.mass(side, alone))} of the runs on {DATASETS[side]} fell into cells that "
+                f"{DATASETS[1 - side]} never reached ({'+' if side == 0 else '−'}∞ in the figure)."
             )
     return LossPart(
         figure=both(lambda narrow: loss_figure(bins, limit, text, upper, narrow=narrow)),
@@ -91,8 +92,8 @@ def _stated(losses: Losses, claim: Claim | None, limit: float | None) -> str:
         return f"{text} By this law no cell lies beyond ±ε."
     (above, excess0), (below, excess1) = found
     text += (
-        f" By this law {share_text(above)} of the outputs of side 0 fall into cells above +ε, and {share_text(below)} "
-        "of those of side 1 into cells below −ε"
+        f" By this law {share_text(above)} of the outputs on the first dataset fall into cells above +ε, and "
+        f"{share_text(below)} of those on the second into cells below −ε"
     )
     if claim.delta > 0:
         more = "more" if max(excess0, excess1) > claim.delta else "not more"
@@ -105,7 +106,7 @@ def _rare(losses: Losses) -> str:
     if runs == 0:
         return ""
     return (
-        f"{count_text(runs)} runs lie in cells that only one side reached, too seldom to call the loss infinite; "
+        f"{count_text(runs)} runs lie in cells that only one dataset reached, too seldom to call the loss infinite; "
         "they are not drawn, and count as beyond by estimate only."
     )
 
@@ -120,7 +121,7 @@ def _outside(losses: Losses, limit: float) -> str:
 def _beyond_rows(losses: Losses, limit: float, delta: float) -> list[tuple[str, ...]]:
     found = beyond(losses, limit)
     rows = []
-    for side, name in enumerate(("loss above +ε, under side 0", "loss below −ε, under side 1")):
+    for side, name in enumerate(("loss above +ε, on the first dataset", "loss below −ε, on the second")):
         row: tuple[str, ...] = (name, share_text(found.clear[side]), share_text(found.unclear[side]))
         if delta > 0:
             row += (share_text(found.excess[side]), f"{estimate_text(100 * delta)}\N{NO-BREAK SPACE}%")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
-from dpaudit.evidence.event import Event
+from dpaudit.evidence.event import DATASETS, Event
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Bound, Counts, Histogram, Scores, Sequential
 from dpaudit.report.figures.canvas import INK, MUTED, both, canvas, svg
@@ -69,7 +69,8 @@ def event_part(evidence: Evidence) -> EventPart:
     if histogram is not None and histogram.cells:
         outputs = histogram
         figure = both(lambda narrow: event_figure(outputs, bound.event, narrow=narrow))
-        drawn = f"{count_text(histogram.runs[0])} runs of side 0 and {count_text(histogram.runs[1])} of side 1"
+        first, second = map(count_text, histogram.runs)
+        drawn = f"{first} runs on the first dataset and {second} on the second"
     drawing = "" if histogram is None else _drawing_note(histogram, bound.event)
     found = evidence.counterexample
     computed = found is not None and bound.event == found.event
@@ -170,7 +171,7 @@ def _measured(
 def _drawing_note(histogram: Histogram, event: Event | None) -> str:
     if is_drawn_as_bars(histogram):
         marked = any(bar.side is not None for bar in bars(histogram, event))
-        return "An arrow names the side that the event takes an output to point to." if marked else ""
+        return "An arrow names the dataset that the event takes an output to point to." if marked else ""
     if histogram.axis == "score":
         return "The figure shows one score of outputs that have several numbers; the event may use another."
     strips = "The strips above the axis mark the outputs that the event takes. " if regions(event) else ""
@@ -183,7 +184,7 @@ def _count_rows(counts: Counts, sides: list[int]) -> list[CountRow]:
     for side in sides:
         hits = counts.toward0 if side == 0 else counts.toward1
         rest = [rest[own] - hits[own] for own in (0, 1)]
-        rows.append(CountRow(f"points to side {side}", _shares(hits, counts.runs)))
+        rows.append(CountRow(f"points to {DATASETS[side]}", _shares(hits, counts.runs)))
     if sides:
         rows.append(CountRow("any other output", _shares((rest[0], rest[1]), counts.runs)))
     return rows
@@ -205,7 +206,7 @@ def _guesses(counts: Counts) -> str:
     if right + wrong == 0:
         return "No output fell into the event, so the attacker never guessed."
     return (
-        f"An attacker who guesses the side by this event, and passes otherwise, guessed {count_text(right + wrong)} "
+        f"An attacker who guesses the dataset by this event, and passes otherwise, guessed {count_text(right + wrong)} "
         f"times and was right {count_text(right)} times ({share_text(right / (right + wrong))}); a coin would be "
         "right half of the time."
     )

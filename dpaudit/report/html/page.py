@@ -15,23 +15,20 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import PairRecord
 from dpaudit.report.figures.number_line import line
 from dpaudit.report.html import (
-    about,
     accounting,
     attempts,
-    change,
     curves,
     glance,
     loss,
     measured,
     posterior,
-    power,
     proof,
     training,
 )
 from dpaudit.report.html.attempts import methods
-from dpaudit.report.html.difference import Piece, differences
-from dpaudit.report.html.embedded_json import BLOCK_ID, drawn_with, embedded_json
+from dpaudit.report.html.embedded_json import BLOCK_ID, LONG, drawn_with, embedded_json
 from dpaudit.report.html.posterior import posterior_part
+from dpaudit.report.html.proof import Piece, differences
 from dpaudit.report.html.recheck import recheck
 from dpaudit.report.html.scope_layers import layers
 from dpaudit.report.html.templates import Section, environment, plain
@@ -49,8 +46,6 @@ from dpaudit.report.text.sensitivity import sensitivity_part
 from dpaudit.report.text.trace import trace_part
 from dpaudit.report.text.training import updates_of
 from dpaudit.report.view import View, view
-
-_LONGEST_SHOWN = 60_000  # characters of the record that the page also shows as text; more would slow browsers down
 
 
 def render(evidence: Evidence, baseline: Evidence | None = None, *, script: bool = True) -> str:
@@ -120,8 +115,8 @@ _ORIGINS = {
 
 
 _RECORDED = {
-    "scores": "recorded elsewhere: scores of members (side 0) and of others (side 1)",
-    "outputs": "recorded elsewhere: outputs of either side",
+    "scores": "recorded elsewhere: scores of members (the first dataset) and of others (the second)",
+    "outputs": "recorded elsewhere: outputs on either dataset",
 }
 
 
@@ -210,6 +205,30 @@ def _reproduce(shown: View, _: Evidence | None) -> Iterator[Section]:
     yield Section("reproduce", "Reproduce", parts)
 
 
+def _change(shown: View, baseline: Evidence | None) -> Iterator[Section]:
+    """Yield what both records state, side by side and without a judgement, if there is a baseline."""
+    if baseline is not None:
+        old, new = _compared(view(baseline)), _compared(shown)
+        rows = [
+            {"name": name, "before": old[name], "now": new[name], "differs": old[name] != new[name]} for name in new
+        ]
+        yield Section("change", "Change", {"change": {"identity": baseline.id, "rows": rows}})
+
+
+def _compared(shown: View) -> dict[str, str]:
+    return {
+        "Mechanism": shown.cell("target"),
+        "Verdict": shown.headline.word,
+        "Claim": shown.cell("claim"),
+        "Lower bound": shown.sure("lower"),
+        "Upper bound": shown.sure("upper"),
+        "Beside the verdict": "; ".join(f"{row.label}: {row.line}" for row in shown.beside) or "nothing",
+        "Runs": shown.cell("runs"),
+        "Code digest": shown.cell("digest"),
+        "dpaudit": shown.evidence.versions.get("dpaudit", "not recorded"),
+    }
+
+
 def _cite(shown: View, _: Evidence | None) -> Iterator[Section]:
     evidence = shown.evidence
     yield Section("cite", "Check and cite", {"bibtex": bibtex(evidence), "citation": citation(evidence)})
@@ -222,7 +241,7 @@ def _glossary(_: View, __: Evidence | None) -> Iterator[Section]:
 def _raw(shown: View, _: Evidence | None) -> Iterator[Section]:
     record = shown.evidence.to_json()
     size = count_text(len(record.encode("utf-8")) // 1000)
-    parts = {"record": record if len(record) <= _LONGEST_SHOWN else None, "record_size": size}
+    parts = {"record": record if len(record) <= LONG else None, "record_size": size}
     yield Section("raw", "Raw evidence", parts)
 
 
@@ -263,8 +282,8 @@ PARTS = (
 )
 
 LAYOUT = Layout(
-    summary=(about.section, glance.section, _words),
-    reviewers=(_line, proof.section, _scope, _limits, change.section, _cite, _glossary),
+    summary=(glance.about_section, glance.section, _words),
+    reviewers=(_line, proof.section, _scope, _limits, _change, _cite, _glossary),
     engineers=(
         _pairs,
         _search,
@@ -279,7 +298,7 @@ LAYOUT = Layout(
         loss.section,
         curves.section,
         posterior.section,
-        power.section,
+        curves.power_section,
         attempts.section,
         _method,
         _raw,
@@ -288,7 +307,7 @@ LAYOUT = Layout(
 """The page of an audit or a proof."""
 
 LAYOUT_OF_ACCOUNTING = Layout(
-    summary=(about.section, glance.section, _words),
+    summary=(glance.about_section, glance.section, _words),
     reviewers=(_line, accounting.section, _scope, _limits, _cite, _glossary),
     engineers=(_reproduce,),
     statisticians=(_method, _raw),
@@ -296,7 +315,7 @@ LAYOUT_OF_ACCOUNTING = Layout(
 """The same for an accounting, of which nothing was run."""
 
 LAYOUT_OF_TRAINING = Layout(
-    summary=(about.section, glance.section, training.section, _words),
+    summary=(glance.about_section, glance.section, training.section, _words),
     reviewers=(_line, training.reviewed, _scope, _limits, _cite, _glossary),
     engineers=(_reproduce,),
     statisticians=(_method, _raw),

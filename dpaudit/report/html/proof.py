@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import DOES_NOT_HOLD, NOT_ACCEPTED, Attempt, Bound, Counterexample, Proof, Verdict
 from dpaudit.privacy import Claim
 from dpaudit.report.figures.loss_bins import frequency_interval
-from dpaudit.report.html.difference import Piece, differences
 from dpaudit.report.html.templates import Section
 from dpaudit.report.text.bound_kinds import (
     answers,
@@ -292,7 +293,7 @@ def _note(bound: Bound, *, sampled: bool) -> str:
     ratio = f"({top})/p₁" if bound.delta > 0 else f"{top}/p₁"
     text = f"The exact bound is ln({ratio}), with p₀ rounded down and p₁ rounded up."
     if math.isinf(bound.value):
-        text = "The event is impossible on side 1 and possible on side 0, so that no finite bound holds."
+        text = "The event is impossible on the second dataset and possible on the first, so that no finite bound holds."
     if not sampled:
         return text + " No runs of this event were made."
     return text + (
@@ -322,3 +323,51 @@ def _sampled_row(attempt: Attempt, claim: Claim | None) -> KindRow:
     text = full_text(bound, claim) if bound.value > 0 else "none above 0"
     sure = confidence_text(bound.confidence)
     return KindRow("sampled", "counted in runs", (sides[0], sides[1]), (notes[0], notes[1]), text, sure)
+
+
+# --- Where do two displayed datasets differ? ---
+
+
+_MOST_TOKENS = 2000  # the comparison is quadratic in them
+_CONTEXT = 12  # equal tokens shown on either side of a difference, about a line
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A piece of one side's text; ``kind`` is "same", "differs" or "left out"."""
+
+    kind: str
+    text: str
+
+
+def differences(text0: str, text1: str) -> tuple[list[Piece], list[Piece]]:
+    """Return both texts in pieces, with differences marked and long equal pieces left out."""
+    tokens0, tokens1 = _tokens(text0), _tokens(text1)
+    if max(len(tokens0), len(tokens1)) > _MOST_TOKENS:
+        return [Piece("same", text0)], [Piece("same", text1)]
+    pieces: tuple[list[Piece], list[Piece]] = ([], [])
+    steps = SequenceMatcher(None, tokens0, tokens1, autojunk=False).get_opcodes()
+    for number, (kind, start0, end0, start1, end1) in enumerate(steps):
+        for own, part in ((pieces[0], tokens0[start0:end0]), (pieces[1], tokens1[start1:end1])):
+            if kind == "equal":
+                own += _same(part, first=number == 0, last=number == len(steps) - 1)
+            elif part:
+                own.append(Piece("differs", "".join(part)))
+    return pieces
+
+
+def _tokens(text: str) -> list[str]:
+    return re.findall(r"[^\s,;\[\](){}]+|\s+|.", text)
+
+
+def _same(tokens: list[str], *, first: bool, last: bool) -> list[Piece]:
+    before, after = (0 if first else _CONTEXT), (0 if last else _CONTEXT)
+    before, after = max(before, 4), max(after, 4)
+    if len(tokens) <= before + after + 10:
+        return [Piece("same", "".join(tokens))]
+    out = sum(1 for token in tokens[before:-after] if re.match(r"[^\s,;\[\](){}]", token))
+    return [
+        Piece("same", "".join(tokens[:before])),
+        Piece("left out", f" … {out} equal … "),
+        Piece("same", "".join(tokens[-after:])),
+    ]

@@ -42,13 +42,12 @@ def scope(evidence: Evidence) -> Iterator[Row]:
     cell = "none" if claim is None else claim_words(claim)
     promised = cell if claim is None else f"{cell} ({claim.notion})"
     note = "" if claim is None else f"{claim.notion} ({claim}). {claim_meaning(claim)}"
-    line = f"{promised}; neighbours: {evidence.relation}"
     yield Row(
         "claim",
         "claim",
         "Claim",
         cell,
-        line,
+        promised,
         note=note,
         importance=Importance.BRIEF,
         section="scope",
@@ -56,9 +55,10 @@ def scope(evidence: Evidence) -> Iterator[Row]:
     )
     unknown = "" if unit else "What one record stands for was not recorded."
     yield _scope("unit", "Unit of privacy", unit or "not stated", unknown)
-    words = relation_words(evidence.relation)
-    full = f"{evidence.relation}: {words}" if words else evidence.relation
-    yield Row("relation", "neighbours", "Neighbours", evidence.relation, text=full, note=words, section="scope")
+    words = relation_words(evidence.relation) or evidence.relation
+    if target.asks == "scores":
+        words = "a record that is a member, and one that is not"
+    yield Row("relation", "neighbours", "Neighbours", words, words, importance=Importance.BRIEF, section="scope")
     yield from _attacker(evidence)
     digest = "SHA-256 of the function's code" if target.digest else ""
     own = target.digest or "not available"

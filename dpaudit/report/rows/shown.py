@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from dpaudit.evidence.event import Event
+from dpaudit.evidence.event import DATASETS, Event
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Bound, Counts, Proof, Scores, Verdict
 from dpaudit.report.rows import Importance, Row
@@ -21,7 +21,7 @@ from dpaudit.report.text.bound_kinds import (
     without_bound,
 )
 from dpaudit.report.text.chain import chain
-from dpaudit.report.text.headline import decisive
+from dpaudit.report.text.headline import decisive, doubt_sentence, second_text
 from dpaudit.report.text.numerals import count_text, estimate_text, share_text, upper_text
 from dpaudit.report.text.phrases import (
     certainty,
@@ -35,7 +35,6 @@ from dpaudit.report.text.phrases import (
     symbol,
     yardstick,
 )
-from dpaudit.report.text.second_look import doubt_sentence, second_text
 from dpaudit.stats.methods import SEQUENTIAL
 
 
@@ -155,15 +154,16 @@ def events(evidence: Evidence) -> Iterator[Row]:
         if scores.canaries is not None:
             design = f"one model; a fair coin for each of {count_text(scores.canaries)} canaries, not all with a score"
         yield _score("design", "design", "Design", design)
+    names = DATASETS if scores is None else ("members", "others")
     if scores is not None and scores.design == "one-run" and evidence.lower.counts is not None:
         yield _score("guesses", "guesses", "Guesses", guesses_text(evidence.lower))
     elif event is not None:
         label = "last event" if evidence.lower.method == SEQUENTIAL else "event"
-        yield from _event("event", label, event, counts, Importance.BRIEF)
+        yield from _event("event", label, event, counts, Importance.BRIEF, names)
     if scores is not None:
         yield from _rates(scores)
     if other is not None:
-        yield from _event("decided", "decided by", other, decided.counts, Importance.FULL)
+        yield from _event("decided", "decided by", other, decided.counts, Importance.FULL, names)
 
 
 def _most_telling(evidence: Evidence) -> tuple[Event | None, Counts | None]:
@@ -178,22 +178,24 @@ def _most_telling(evidence: Evidence) -> tuple[Event | None, Counts | None]:
     return (None if found is None else found.event), None
 
 
-def _event(key: str, label: str, event: Event, counts: Counts | None, importance: Importance) -> Iterator[Row]:
+def _event(
+    key: str, label: str, event: Event, counts: Counts | None, importance: Importance, names: tuple[str, str]
+) -> Iterator[Row]:
     for side in (0, 1):
         if not event.toward(side):
             continue
-        text = f"for side {side}: {shortened(event.describe(side), 400)}"
+        text = f"points to {names[side]}: {shortened(event.describe(side), 400)}"
         yield Row(key, label, "Event", text, importance=importance)
         label = ""
         if counts is not None:
             hits = counts.toward0 if side == 0 else counts.toward1
             shares = [
-                f"side {own}: {count_text(hits[own])} of {count_text(counts.runs[own])}"
+                f"{brief} {count_text(hits[own])} of {count_text(counts.runs[own])}"
                 + (f" ({share_text(hits[own] / counts.runs[own])})" if counts.runs[own] else "")
-                for own in (0, 1)
+                for own, brief in enumerate(each.removeprefix("the ").removesuffix(" dataset") for each in names)
             ]
-            seen = ", on ".join(shares)
-            yield Row(key, "", "Seen", f"on {seen}", f"seen on {seen}", importance=importance)
+            seen = ", ".join(shares)
+            yield Row(key, "", "Seen", seen, f"seen: {seen}", importance=importance)
 
 
 _DESIGNS = {

@@ -17,7 +17,6 @@ __all__ = [
     "plain_words",
     "questions",
     "search",
-    "second_look",
     "sensitivity",
     "trace",
     "training",

@@ -11,7 +11,7 @@ from dpaudit.report.text.accounting import accounting_of, neighbours_words
 from dpaudit.report.text.chain import chain
 from dpaudit.report.text.headline import decisive
 from dpaudit.report.text.numerals import confidence_text, error_text
-from dpaudit.report.text.phrases import claim_words, full_text, relation_words, visible
+from dpaudit.report.text.phrases import claim_words, full_text, visible
 from dpaudit.report.text.trace import traced_pair
 
 _LONGEST = 160  # characters of a pair in one line; a longer one is shown in its own section
@@ -40,8 +40,6 @@ def about(evidence: Evidence) -> Iterator[tuple[str, str]]:
 
 def _neighbours(evidence: Evidence) -> str:
     words = neighbours_words(evidence.relation, accounting_of(evidence))
-    if words == evidence.relation:  # one that no accounting is under
-        words = relation_words(evidence.relation) or evidence.relation
     step = f" Unit of privacy: {evidence.unit}." if evidence.unit else ""
     return f"{words[:1].upper()}{words[1:]}.{step}"
 

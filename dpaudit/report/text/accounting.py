@@ -15,6 +15,7 @@ from dpaudit.evidence.records import Verdict
 from dpaudit.privacy import parse_claim
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.text.numerals import NBSP, claim_text, count_text, lower_text, upper_text
+from dpaudit.report.text.phrases import relation_words
 
 DIGITS = 7
 """Of certified bounds, which lie close to each other."""
@@ -58,7 +59,7 @@ def release_words(release: Release) -> str:
 
 def neighbours_words(relation: str, accounting: Accounting | None = None) -> str:
     """Say which datasets are neighbours, and what that means for noise multipliers."""
-    words = _NEIGHBOURS.get(relation, relation)
+    words = relation_words(relation) or relation
     if accounting is None:
         return words
     if not any("(noise_multiplier=" in each.event for each in accounting.releases):
@@ -69,12 +70,6 @@ def neighbours_words(relation: str, accounting: Accounting | None = None) -> str
 
 
 _TWO_NORMS = "; records that are clipped lie two norms apart then, which the sensitivity has to say"
-_NEIGHBOURS = {
-    "add-remove": "one dataset has a record that the other has not (add-remove)",
-    "replace-one": "one record is replaced by another (replace-one)",
-    "zero-out": "one record is replaced by one that contributes nothing (zero-out)",
-    "sensitivity": "datasets between which the answers move by no more than the sensitivities, and the claims hold",
-}
 
 
 def where(statement: Statement) -> str:

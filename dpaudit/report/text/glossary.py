@@ -59,18 +59,22 @@ TERMS = {
         "pair",
         "sides",
         "side",
-    ): "Which two datasets the promise compares: a pair, called side 0 and "
-    "side 1. A relation says which are neighbours: add-remove, replace, queries, or declared.",
-    ("add-remove",): "Neighbours differ in one record that is there or not; with a column, as in "
-    "'add-remove(person=user_id)', in all records of one person.",
-    ("replace", "replace-one"): "Neighbours have equally many records, and one of them is another. Both names are read "
-    "everywhere; a sum moves by up to twice as much as under add-remove.",
-    ("zero-out",): "Neighbours differ in one record that counts or counts as nothing; releases alone are accounted for "
-    "under it.",
-    ("queries",): "Neighbours are lists of exact answers that one record moves by at most 1 each.",
+    ): "Which two datasets the promise compares: a pair, called the first "
+    "and the second dataset. A relation says which are neighbours: add-remove, replace, queries, or declared.",
+    ("add-remove",): "One dataset has a record that the other has not; with a column, as in "
+    "'add-remove(person=user_id)', a person with all their records.",
+    (
+        "replace",
+        "replace-one",
+    ): "One record is replaced by another. Both names are read everywhere; a sum moves by up to "
+    "twice as much as under add-remove.",
+    ("zero-out",): "One record is replaced by one that contributes nothing; releases alone are accounted for under it.",
+    ("queries",): "Lists of exact answers to the same queries; each differs by at most 1. Under 'queries(norm=1)' they "
+    "differ by at most 1 in all, under 'queries(one)' one of them does, under 'queries(monotone)' all do in the same "
+    "direction.",
     ("declared",): "A pair that is taken to be neighbouring because somebody vouches for it; nothing checks it.",
     ("unit", "unit of privacy"): "What one record stands for: a person, a visit, a household.",
-    ("runs",): "How often the mechanism was executed, for all sides and purposes together.",
+    ("runs",): "How often the mechanism was executed, for all datasets and purposes together.",
     ("event",): "A set of outputs, fixed before the runs that measure it.",
     (
         "lower bound",
@@ -81,13 +85,13 @@ TERMS = {
         "false alarm",
     ): "The chance that a mechanism that keeps its claim is called violated: 1 in 1,000 unless another is asked for.",
     ("second look",): "Fresh runs of an event whose bound was above the claim, before it is called a violation.",
-    ("privacy loss",): "ln(p/q) of an output: how much it tells the two sides apart.",
+    ("privacy loss",): "ln(p/q) of an output: how much it tells the two datasets apart.",
     ("detectable",): "The smallest violation that would have been found with probability 0.9.",
     (
         "low-order bits",
         "low bits",
         "floating point",
-    ): "The last digits of floating-point noise, which may tell the sides "
+    ): "The last digits of floating-point noise, which may tell the datasets "
     "apart although the mathematics does not. A finding beside the verdict, unless it is asked to decide.",
     ("sensitivity",): "How far one record may move the exact answer, which says how much noise it needs: "
     "a count moves by 1, a sum of values that are clipped to [0, C] by C; Laplace noise of scale sensitivity / ε "

@@ -21,7 +21,7 @@ from dpaudit.report.text.bound_kinds import (
     sampled_lower,
     without_bound,
 )
-from dpaudit.report.text.numerals import NBSP, count_text, error_text
+from dpaudit.report.text.numerals import NBSP, confidence_text, count_text, error_text, estimate_text
 from dpaudit.report.text.phrases import (
     bound_text,
     certainty,
@@ -31,7 +31,6 @@ from dpaudit.report.text.phrases import (
     symbol,
     value_text,
 )
-from dpaudit.report.text.second_look import doubt_sentence, doubted
 from dpaudit.report.text.trace import trace_story, traced_pair
 
 NO_PROOF = "This is not a proof of privacy."
@@ -183,14 +182,17 @@ def _contradiction(evidence: Evidence, against: Bound, claim: str) -> tuple[str,
 
 def _proved(evidence: Evidence, upper: Bound, claim: str) -> tuple[str, str]:
     claimed, proof = evidence.claimed, evidence.proof
-    scope = "" if proof is None else f" The proof holds for {proof.scope.rstrip('.')}."
+    data, scope = proved_for(proof), "" if proof is None else f" The proof holds for {proof.scope.rstrip('.')}."
+    if (
+        proof is not None and proof.method == "releases" and not proof.given
+    ):  # neighbours and parameters stand beside it
+        data, scope = f"for {proof.scope.partition(', under ')[0]}", ""
     rounded = claimed is not None and upper.value > claimed.value
     note = " The bound is written rounded up; exactly, it does not exceed the claim." if rounded else ""
     length = None if proof is None else proof.length
     other = "" if length is None else f" It holds at n = {length} alone."
     return (
-        f"The claim is {claim}, and {full_text(upper, claimed)} is proved {proved_for(proof)}.{_at_least(evidence)}"
-        f"{note}{scope}",
+        f"The claim is {claim}, and {full_text(upper, claimed)} is proved {data}.{_at_least(evidence)}{note}{scope}",
         "A proof covers the mechanism as modelled, in real arithmetic and with perfect sampling, not the system in "
         f"which it is used.{other}",
     )
@@ -221,3 +223,52 @@ def proof_sentence(evidence: Evidence) -> str:
     claim = evidence.claimed
     above = claim is not None and upper.value > claim.value
     return f"{text}{', which is more than the claim and refutes nothing' if above else ''}."
+
+
+# --- What did a second look show, and what does an unconfirmed bound above the claim mean? In words. ---
+
+
+def doubted(evidence: Evidence) -> Bound | None:
+    """Return the sampled bound that is above the claim without counting as a violation; None if there is none."""
+    claim, second = evidence.claimed, evidence.second
+    if claim is None or evidence.verdict not in (Verdict.NOT_VIOLATED, Verdict.INCONCLUSIVE):
+        return None
+    if second is not None and second.attempt < len(evidence.attempts):
+        real = evidence.attempts[second.attempt].bound.arithmetic == "real" or evidence.floating_point is None
+        return evidence.lower if real else evidence.floating_point
+    above = evidence.lower.kind == "sampled" and evidence.lower.value > claim.value
+    return evidence.lower if above and evidence.false_alarm is not None and evidence.proof is None else None
+
+
+def doubt_sentence(evidence: Evidence) -> str:
+    """Say what such a bound means; empty if there is none."""
+    bound, second = doubted(evidence), evidence.second
+    if bound is None:
+        return ""
+    reader = " for someone who reads the low-order bits" if bound.arithmetic == "float" else ""
+    by_chance = estimate_text(1 / (1 - evidence.confidence))
+    shown = f"{bound_text(bound, evidence.claimed)} {certainty(bound)}{reader}"
+    claim = evidence.claimed
+    if second is not None and claim is not None and bound.value <= claim.value:
+        return (
+            f"The audit shows {shown}. At {confidence_text(evidence.confidence)} confidence the runs show more than "
+            f"is claimed, as they do by chance in up to one of {by_chance} audits of a mechanism that just keeps its "
+            f"claim; {count_text(sum(second.counts.runs))} fresh runs of the same event did not confirm it."
+        )
+    text = (
+        f"The bound that is shown, {shown}, is above the claim, as it is by chance in up to one of {by_chance} audits "
+        "of a mechanism that just keeps its claim"
+    )
+    if second is None:
+        return f"{text}; that is too often for a violation."
+    return f"{text}; {count_text(sum(second.counts.runs))} fresh runs of the same event did not confirm it."
+
+
+def second_text(evidence: Evidence) -> str | None:
+    """Say in one line what the second look showed; None if there was none."""
+    second = evidence.second
+    if second is None:
+        return None
+    runs, sign = count_text(sum(second.counts.runs)), "≤" if second.confirmed else ">"
+    how = "confirm the first look" if second.confirmed else "did not confirm the first look"
+    return f"{runs} fresh runs of its event {how} (p₁ ≤ {second.p:.3g}, p₂ {sign} {second.level:.3g})"

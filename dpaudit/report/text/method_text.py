@@ -10,8 +10,8 @@ from dpaudit.accounting import ADDED
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.report.text import training
 from dpaudit.report.text.accounting import METHOD, METHOD_ADDED
+from dpaudit.report.text.headline import second_text
 from dpaudit.report.text.numerals import count_text
-from dpaudit.report.text.second_look import second_text
 
 
 def counted(evidence: Evidence) -> str:
@@ -48,11 +48,11 @@ def how_fixed(evidence: Evidence, pair: int | None, *, computed: bool = False) -
 def how_counted(evidence: Evidence, *, intervals: bool) -> str:
     """Say what the table of counts shows."""
     what = counted(evidence)
-    text = f"How many of the measuring {what} of each side fell into the event"
+    text = f"How many of the measuring {what} on each dataset fell into the event"
     if is_by_rank(evidence):
-        text = "How many canaries of each side were guessed"
+        text = "How many canaries of each kind were guessed"
     elif what == "runs":
-        text = "How often the measuring runs of each side fell into the event"
+        text = "How often the measuring runs on each dataset fell into the event"
     if intervals:
         return f"{text}; intervals are exact, at 95\N{NO-BREAK SPACE}% each by itself."
     return f"{text}. These counts have no exact intervals of their own; the bound does not need them."

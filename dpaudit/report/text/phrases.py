@@ -211,19 +211,18 @@ def detectable_sentence(evidence: Evidence) -> str:
 
 
 _RELATIONS = {
-    "add-remove": "the datasets differ by one record, which one of them has and the other has not",
-    "replace": "the datasets have the same number of records, and one record differs",
-    "queries": "the datasets are lists of answers to queries, as neighbouring datasets would give them",
-    "replace-one": "one record is replaced by another",
-    "zero-out": "one record is replaced by one that contributes nothing",
+    "add-remove": "one dataset has a record that the other has not (add-remove)",
+    "replace": "one record is replaced by another (replace)",
+    "queries": "lists of answers to the same queries",
+    "replace-one": "one record is replaced by another (replace-one)",
+    "zero-out": "one record is replaced by one that contributes nothing (zero-out)",
     "sensitivity": "the answers of neighbouring datasets differ by no more than the sensitivities that are stated",
     "declared": "whoever ran the audit declared the two to be neighbours; this was not checked",
 }
 _OF_A_PERSON = {
-    "add-remove": "the datasets differ by one person, all of whose records (by the column {}) one of them has and the "
-    "other has not",
-    "replace": "the datasets hold as many people, and all records of one of them (by the column {}) are replaced by "
-    "other records",
+    "add-remove": "one dataset has a person, with all their records (by the column {}), whom the other has not "
+    "(add-remove)",
+    "replace": "one person, with all their records (by the column {}), is replaced by another (replace)",
 }
 _MOVEMENTS = {
     "one": "one answer differs, by at most 1",
@@ -255,7 +254,7 @@ ASKS = {
     "sampler": "a function that returns many outputs at once, from a seeded generator",
     "seeded": "a function that returns one output a call, from a seeded generator",
     "opaque": "a function with randomness of its own, which cannot be seeded",
-    "scores": "scores of an attack on a model, of members (side 0) and of others (side 1), recorded elsewhere",
+    "scores": "scores of an attack on a model, of members (the first dataset) and others (the second), from elsewhere",
     "outputs": "outputs of a mechanism that were recorded elsewhere",
 }
 

@@ -14,9 +14,8 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Verdict
 from dpaudit.privacy.claims import Words
 from dpaudit.report.text.bound_kinds import contradicting
-from dpaudit.report.text.headline import decisive
+from dpaudit.report.text.headline import decisive, doubted
 from dpaudit.report.text.phrases import with_numbers
-from dpaudit.report.text.second_look import doubted
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +100,11 @@ NEXT = {
         "possible: dpaudit prove."
     ),
     Verdict.VIOLATED: (
-        "Do not release under this claim. Engineers find what tells the datasets apart under For engineers: mend the "
+        "Do not release under this claim. Engineers find what tells the datasets apart under For engineers: fix the "
         "mechanism, or claim what it gives."
     ),
     Verdict.INCONCLUSIVE: "Decide nothing from it. Do what is named above, or more runs: dpaudit plan says how many.",
-    Verdict.INVALID: "Mend what is named above, and run it again.",
+    Verdict.INVALID: "Fix what is named above, and run it again.",
     Verdict.NO_CLAIM: "Say what is claimed, so that it can be held against this.",
 }
 
@@ -125,12 +124,13 @@ NEXT_ACCOUNTED = {
     Verdict.PROVED: (
         "Make sure that what runs is what is listed: audit or trace the releases, and watch a training loop."
     ),
-    Verdict.VIOLATED: "Do not release under this claim: it needs more noise, smaller batches or fewer steps.",
+    Verdict.VIOLATED: "Do not release under this claim: it needs more noise, smaller batches or fewer steps. "
+    "dpaudit account --calibrate finds the least noise, or the most steps, that keeps it.",
     Verdict.INCONCLUSIVE: "Claim the bound from above, or add a little noise.",
 }
 NEXT_TRAINING = {
     Verdict.VIOLATED: (
-        "Do not release the model under this claim. Mend what the checklist calls wrong, and train again."
+        "Do not release the model under this claim. Fix what the checklist calls wrong, and train again."
     ),
     Verdict.NOT_VIOLATED: "Judge whether what was not seen, by the checklist, may be taken for granted.",
     Verdict.INCONCLUSIVE: "Look at the rows of the checklist that were not seen, and at what would let them be seen.",

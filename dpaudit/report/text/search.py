@@ -64,8 +64,8 @@ def _done(search: Search) -> list[str]:
     found = [text]
     if search.led is not None:
         found.append(
-            f"Before, {_times(search.replayed, 'run')} recorded the noise on one side of each and replayed it on the "
-            f"other. The one on which most was found ({search.led}) was compared with the others to the end."
+            f"Before, {_times(search.replayed, 'run')} recorded the noise on one dataset of each and replayed it on "
+            f"the other. The one on which most was found ({search.led}) was compared with the others to the end."
         )
     if search.left_out:
         found.append(
@@ -73,7 +73,7 @@ def _done(search: Search) -> list[str]:
             "tried, for want of runs: more runs try more."
         )
     if search.raised:
-        found.append(f"On {_times(search.raised, 'pair')} every run of both sides raised the same: nothing to tell.")
+        found.append(f"On {_times(search.raised, 'pair')} every run on both datasets raised the same: nothing to tell.")
     if search.climbed is not None:
         found.append(f"Beyond them {_times(search.climbed, 'small pair')} over the declared domain were tried.")
     if search.shrunk:

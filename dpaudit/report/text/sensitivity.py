@@ -75,12 +75,12 @@ def _distance(moved: Moved) -> str:
 
 def _tried(moved: Moved) -> str:
     text = f"{count_text(moved.tried)} pair{'' if moved.tried == 1 else 's'} of neighbours"
-    return f"{text}; on {count_text(moved.silent)} both sides gave no number" if moved.silent else text
+    return f"{text}; on {count_text(moved.silent)} both datasets gave no number" if moved.silent else text
 
 
 def _found(moved: Moved) -> list[str]:
     if math.isinf(moved.largest) and moved.troubles:
-        return ["On one side alone of some pairs the query answers with no number, which is infinitely far from any."]
+        return ["On one dataset of some pairs the query answers with no number, which is infinitely far from any."]
     return [f"One neighbour moves the query by {_distance(moved)}."]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dpaudit.evidence.event import DATASETS
 from dpaudit.evidence.evidence import SPEAKS_AGAINST, Evidence
 from dpaudit.evidence.further_records import Trace, TracedCall, TraceFinding
 from dpaudit.evidence.records import Bound
@@ -160,7 +161,7 @@ def led_sentences(evidence: Evidence) -> list[str]:
     found = []
     for led in evidence.led:
         times = " and ".join(
-            f"{count_text(met)} of {count_text(runs)} learning runs of side {side}"
+            f"{count_text(met)} of {count_text(runs)} learning runs on {DATASETS[side]}"
             for side, (met, runs) in enumerate(zip(led.met, led.runs, strict=True))
         )
         side = 0 if led.event.toward(0) else 1

@@ -18,7 +18,7 @@ from dpaudit.decimals import limit_of
 from dpaudit.enclosure import Enclosure
 from dpaudit.errors import UsageError
 from dpaudit.evidence.build import certain_bound
-from dpaudit.evidence.event import Box, Event, Rule
+from dpaudit.evidence.event import DATASETS, Box, Event, Rule
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Bound, Counterexample, Verdict
 from dpaudit.neighbours.digest import digest
@@ -224,7 +224,7 @@ def _probabilities(found: Counterexample) -> Finding:
     for side, (own, stated) in enumerate(zip(again, (found.probability0, found.probability1), strict=True)):
         if not all(_same(end, text) for end, text in zip((own.low, own.high), stated, strict=True)):
             shown = own.decimals(10)[0]
-            return failing("probabilities", f"the tree gives {shown} on side {side}, and {stated[0]} is stated")
+            return failing("probabilities", f"the tree gives {shown} on {DATASETS[side]}, and {stated[0]} is stated")
     return answered("probabilities", True, "the tree gives the event these probabilities, by exact integration")
 
 

@@ -17,7 +17,7 @@ from dpaudit.auditing.verdict import TwoLooks, headline_of
 from dpaudit.checker.bounds import Hits, Notion, TooLongError, second_bound
 from dpaudit.errors import UsageError
 from dpaudit.evidence.build import at_whole, no_bound
-from dpaudit.evidence.event import Trees
+from dpaudit.evidence.event import DATASETS, Trees
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Attempt, Bound, Counts, Curve, Power, Search, Verdict, round_outward
 from dpaudit.neighbours.digest import digest, read_kept
@@ -250,18 +250,18 @@ def impossible(evidence: Evidence, bound: Bound, counts: Counts) -> str:
         return "its bins are not those of its event, or do not hold all runs"
     filled = zip(counts.runs, counts.toward0, counts.toward1, strict=True)
     if any(min(a, b) < 0 or a + b > runs or runs < 1 for runs, a, b in filled):
-        return "more runs speak for a side than were made"
+        return "more runs point to a dataset than were made"
     if method.sides == "one" and any(counts.toward0) and any(counts.toward1):
-        return "an event of one side speaks for both"
+        return "an event of one dataset points to both"
     if method.sides == "both" and not _speaks_for_both(bound):
-        return "an event of both sides speaks for one"
+        return "an event of both datasets points to one"
     if method.canaries:
         return "" if bound.event is None else "guesses by rank have no event that was fixed"
     if bound.event is None:
         return "it counts an event, and has none"
     for side, found in enumerate((counts.toward0, counts.toward1)):
         if any(found) and not bound.event.toward(side):
-            return f"no output of its event speaks for side {side}, and some were counted"
+            return f"no output of its event points to {DATASETS[side]}, and some were counted"
     return ""
 
 
@@ -484,11 +484,11 @@ def _impossible(evidence: Evidence, bound: Bound) -> str:
         return "nothing was counted"
     filled = zip(counts.runs, counts.toward0, counts.toward1, strict=True)
     if counts.bins is not None or any(min(a, b) < 0 or a + b > runs or runs < 1 for runs, a, b in filled):
-        return "more runs speak for a side than were made"
+        return "more runs point to a dataset than were made"
     if any(any(hits) and not event.toward(side) for side, hits in enumerate((counts.toward0, counts.toward1))):
-        return "no output of its event speaks for a side, and some were counted"
+        return "no output of its event points to a dataset, and some were counted"
     if method.sides == "one" and event.toward(0) and event.toward(1):
-        return "an event of one side speaks for both"
+        return "an event of one dataset points to both"
     measured = {each.bound.counts.runs for each in evidence.attempts if each.pair == bound.pair and each.bound.counts}
     return "" if counts.runs in measured else "it counts other runs than the attempts on its pair"
 

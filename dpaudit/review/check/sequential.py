@@ -88,7 +88,7 @@ def _disordered(epochs: Sequence[Epoch], may_grade: bool) -> str:
         own = epoch.stakes[0].own.runs
         for stake in epoch.stakes:
             if not (_whole(stake.past, stake.speaks) and _whole(stake.own, stake.speaks)):
-                return "more runs speak for a side than were made, or some for a side that the event does not name"
+                return "more runs point to a dataset than were made, or some to one that the event does not name"
             if stake.own.runs != own or stake.past.runs != epoch.stakes[0].past.runs:
                 return "events of one epoch were counted on different runs"
         past = epoch.stakes[0].past.runs

@@ -164,7 +164,7 @@ def _interval(bound: Bound, evidence: Evidence, considered: int) -> EventLoss:
     error = (1 - evidence.confidence) / 2 / considered
     low, high = loss_interval(method, bound.counts, claim=notion, weight=weight, error=error)
     return EventLoss(
-        event=str(bound.event),
+        event=bound.event.words,
         pair=_pair(bound, evidence),
         parameter=notion.parameter,
         delta=notion.delta,
