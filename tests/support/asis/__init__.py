@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import functools
 import importlib
 import multiprocessing
 import types
@@ -89,7 +88,7 @@ def read(case: Case, seconds: float = 60.0) -> tuple[Reading, Fraction | None]:
 
 
 @contextmanager
-def small_process() -> Iterator[Callable[[str], list[tuple[Case, str, float]]]]:
+def small_process() -> Iterator[Callable[..., list[tuple[Case, str, float]]]]:
     """Give `bounds` from a process that has imported nothing else.
 
     A reading forks, and a process of pytest that has collected all tests takes four times as long for it.
@@ -100,24 +99,27 @@ def small_process() -> Iterator[Callable[[str], list[tuple[Case, str, float]]]]:
     process.start()
     theirs.close()
 
-    @functools.cache
-    def bounds(table: str) -> list[tuple[Case, str, float]]:
-        """Return the functions of a table with why they are not read, or "", and their ε, inf without one."""
-        ours.send(table)
-        return [(case, *found) for case, found in zip(cases(table), ours.recv(), strict=True)]
+    def bounds(table: str, *, right: bool, part: int = 0, parts: int = 1) -> list[tuple[Case, str, float]]:
+        """Return functions of a table with why they are not read, or "", and their ε, inf without one."""
+        ours.send((table, right, part, parts))
+        return [(case, *found) for case, found in zip(_some(table, right, part, parts), ours.recv(), strict=True)]
 
     with ours:
         yield bounds
     process.join()
 
 
+def _some(table: str, right: bool, part: int, parts: int) -> list[Case]:
+    return [case for case in cases(table) if case.is_right is right][part::parts]
+
+
 def _answer(pipe: Any) -> None:
     while True:
         try:
-            table = pipe.recv()
+            asked = pipe.recv()
         except EOFError:
             return
-        found = [read(case) for case in cases(table)]
+        found = [read(case) for case in _some(*asked)]
         pipe.send([
             (", ".join(map(str, reading.refused)), float("inf" if bound is None else bound)) for reading, bound in found
         ])  # fmt: skip
