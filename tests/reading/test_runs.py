@@ -163,6 +163,18 @@ def _floored(old, name, left, right):
     return old("sub" if name == "floordiv" else name, left, right)
 
 
+def test_a_large_array_for_each_run_is_left_to_the_function_itself():
+    def nearest(rows):
+        centres = np.random.default_rng().random((2, 3))
+        apart = ((rows[:, None, :] - centres[None, :, :]) ** 2).sum(axis=2)
+        return np.bincount(apart.argmin(axis=1), minlength=2)
+
+    small, large = np.ones((100, 3)), np.ones((5_000, 3))
+    assert make(nearest, (small,), {}, 20, np.random.SeedSequence(0)).parts
+    with pytest.raises(UnreadError, match="arrays of 30,000 numbers that differ by run"):
+        make(nearest, (large,), {}, 2_000, np.random.SeedSequence(0))
+
+
 def _at_least(old, name, left, right):
     return old("lt" if name == "gt" else name, left, right)
 

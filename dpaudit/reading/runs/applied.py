@@ -43,8 +43,9 @@ if TYPE_CHECKING:
 Dense = Callable[..., Any]
 """An operation on whole arrays; it returns NotImplemented where it does not do what Python does."""
 _IMMUTABLE = {*SCALARS, str, bytes, types.NoneType}
-_FEW = 64
 _NARROW = 2**16  # numbers below it are counted and sorted by their digits
+_LARGE = 10_000  # numbers of an array
+_FEW = 64
 """Groups of runs that are made one by one, however few runs each has."""
 _LOOKED_AT = 4096
 """Runs by which it is told whether numbers have few values: more than that many leaves of a search."""
@@ -283,8 +284,10 @@ def singly(
         few = _few_values(args, places)
         if few is not None:
             return _of_few(domain, function, args, *few)
-    columns: list[Iterable[Any]] = [column(each, places) for each in args]
     names = list(keywords)
+    if not once and not names:
+        _refuse_large(domain, function, args)
+    columns: list[Iterable[Any]] = [column(each, places) for each in args]
     if not once and not names:
         try:
             results = list(map(function, *columns)) if differs(args) else [function(*map(raw, args)) for _ in places]
@@ -309,6 +312,30 @@ def singly(
     if errors:
         domain.leave_each(errors)
     return joins.packed(results, np.array(good, dtype=np.int64), domain.count)
+
+
+def _refuse_large(domain: Active, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    """Give up where each run would have a large array of its own, as of all records against three means.
+
+    Such runs take no less by reading than by calling the function.
+    """
+    if all(_size(each) <= _LARGE for each in args):
+        return
+    try:
+        one = function(*[at(each, int(domain.active.places[0])) for each in args])
+    except Exception:  # said run by run
+        return
+    if isinstance(one, np.ndarray) and one.size > _LARGE:
+        domain.give_up(f"arrays of {one.size:,} numbers that differ by run")
+
+
+def _size(value: Any) -> int:
+    """Return how many numbers an array holds, in the first run; 1 of anything else."""
+    value = opened(value)
+    if type(value) is Alternatives:
+        return _size(value.values[0])
+    array = value.array[0] if type(value) is Numbers else raw(value)
+    return int(array.size) if isinstance(array, np.ndarray) else 1
 
 
 def _few_values(args: tuple[Any, ...], places: Array) -> tuple[int, Array, Array] | None:
