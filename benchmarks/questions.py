@@ -5,6 +5,7 @@ how many there are. A claim with the noise that it needs has to be PROVED, one w
 are those of DPriv-Bench (arXiv 2604.15851), in our own words and code.
 
     python benchmarks/questions.py [--length 3] [--only NAME] [--keep]
+    python benchmarks/questions.py --certificates     # how long those of Laplace noise take; writes certificates.md
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +27,11 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from support.numbers import FUNCTIONS
 
+from dpaudit.checker import check_certificate
 from dpaudit.evidence.records import Verdict
+from dpaudit.loading.named import load
 from dpaudit.request import ProofRequest
+from dpaudit.verify.moves.derive import Numbers, derive
 from dpaudit.verify.prove_and_audit import proving
 
 RESULTS = Path(__file__).parent / "results" / "questions.json"
@@ -130,12 +135,46 @@ def too_little(statistic: Callable[[Any], Any], length: int) -> bool:
     return proving(ProofRequest(release, **asked_for)).keeps_claim
 
 
+def certificates() -> None:
+    """Write how long certificates take to make and to check, of all statistics with Laplace noise."""
+    rows = [
+        "| n | bounded at what they move, of 49 | seconds to prove, each at most | seconds to check, each at most |"
+    ]
+    rows += ["|---|---|---|---|"]
+    slowest = {}
+    for length in (2, 3, 5, None):
+        exact, prove, check = 0, {}, {}
+        for statistic, moves in FUNCTIONS.items():
+            release = laplace(statistic, moves(length or 3), 1)
+            started = time.process_time()
+            numbers = Numbers(length, Fraction(0), Fraction(1))
+            found = derive(load(release), {}, numbers, notion="epsilon", delta=Fraction(0))
+            prove[statistic.__name__] = time.process_time() - started
+            started = time.process_time()
+            if found.certificate is not None:
+                check_certificate(found.certificate)
+            check[statistic.__name__] = time.process_time() - started
+            exact += found.bound == 1
+        rows.append(
+            f"| {length or 'any'} | {exact} | {max(prove.values()):.2f} ({max(prove, key=prove.get)}) | "
+            f"{max(check.values()):.2f} ({max(check, key=check.get)}) |"
+        )
+        slowest[length] = sum(prove.values()) + sum(check.values())
+    rows.append(f"\nCPU seconds, all 49 with {slowest[5]:.1f} at n = 5 and {slowest[None]:.1f} for any n.")
+    title = "# How long certificates of movements take\n\n`python benchmarks/questions.py --certificates`\n\n"
+    RESULTS.with_name("certificates.md").write_text(title + "\n".join(rows) + "\n", encoding="utf-8")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--length", type=int, default=3)
     parser.add_argument("--only", help="one function, by its name")
     parser.add_argument("--keep", action="store_true", help=f"write {RESULTS.name}")
+    parser.add_argument("--certificates", action="store_true", help="measure how long certificates take")
     given = parser.parse_args()
+    if given.certificates:
+        certificates()
+        return 0
     LENGTH[0] = given.length
     counted: dict[str, Counter[str]] = {kind.__name__: Counter() for kind in KINDS}
     seconds, others, false = 0.0, [], []

@@ -21,7 +21,7 @@ from dpaudit.reading.expressions.ways import read
 from dpaudit.report.text.headline import headline
 from dpaudit.request import ProofRequest
 from dpaudit.verify.moves.bound import simplest
-from dpaudit.verify.moves.derive import Numbers, derive
+from dpaudit.verify.moves.derive import Numbers, derive, listed
 from dpaudit.verify.moves.movement import evaluated
 from dpaudit.verify.moves.part import moving_part, renamed
 from dpaudit.verify.moves.sensitivity import both_ends
@@ -404,9 +404,10 @@ PARTS = {
 
 @pytest.mark.parametrize("function", PARTS)
 def test_where_it_is_not_defined_is_told_and_how_far_it_moves_elsewhere(function):
-    said = derived(function).open_ends[0]
+    found = derived(function)
     for part in PARTS[function]:
-        assert re.search(part, said), said
+        assert re.search(part, found.open_ends[0]), found.open_ends
+    assert f"from {listed(found.pair[0])} to {listed(found.pair[1])}" in found.open_ends[0]  # which is measured
 
 
 # --- the whole way --------------------------------------------------------------------------------------------

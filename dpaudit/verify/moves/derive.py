@@ -84,6 +84,7 @@ class Read:
     container: str  # "list" or "array"
     reading: Reading | None
     refused: str  # why it was not read; empty where it was
+    pair: tuple[Any, Any] | None = None  # that moves far where it is defined, of what is not defined everywhere
 
 
 def _finite(end: Any) -> Fraction:
@@ -101,7 +102,7 @@ def read_numbers(mechanism: Mechanism, parameters: Mapping[str, Any], numbers: N
             "of one output, f(data, **parameters)"
         )
     given = given_of(mechanism)
-    refused = ""
+    refused, pair = "", None
     for container in ("list", "array"):
         try:
             if numbers.length is None:
@@ -116,14 +117,14 @@ def read_numbers(mechanism: Mechanism, parameters: Mapping[str, Any], numbers: N
         except Exception as error:
             refused = refused or f"it raises {type(error).__name__}: {error}, of a {container} of {numbers}"
             continue
-        refused = _undefined(reading, numbers, seed)
+        refused, pair = _undefined(reading, numbers, seed)
         if not refused:
             why = disagreement(mechanism.function, reading, numbers, container, parameters, given, seed)
             if not why:
                 return Read(numbers, container, reading, "")
             refused = f"what was read does not agree with runs: {why}"
         break
-    return Read(numbers, "list", None, refused)
+    return Read(numbers, "list", None, refused, pair)
 
 
 def given_of(mechanism: Mechanism) -> dict[str, Callable[[], Any]]:
@@ -133,14 +134,14 @@ def given_of(mechanism: Mechanism) -> dict[str, Callable[[], Any]]:
     return {"rng": np.random.default_rng} if "rng" in mechanism.asked else {}
 
 
-def _undefined(reading: Reading, numbers: Numbers, seed: int) -> str:
-    """Say where an expression may be undefined, and how far it moves elsewhere; empty where it is not."""
+def _undefined(reading: Reading, numbers: Numbers, seed: int) -> tuple[str, Any]:
+    """Say where an expression may be undefined, how far it moves elsewhere, and from where to where; or nothing."""
     try:
         check_nodes(nodes_of(reading), numbers.scope, numbers.within)
     except ForgedError as error:
         said = str(error).replace("the expressions are", "it is")
         if numbers.length is None:
-            return f"{said}; give a length (--length 3)"
+            return f"{said}; give a length (--length 3)", None
         values = [*plain_numbers(reading.result), *(each for release in reading.releases for each in release.values)]
         box = [(numbers.low, numbers.high)] * numbers.length
         far, pair = max((widest(each, box, seed) for each in values[:_MOST_LOOKED_AT]), key=lambda found: found[0])
@@ -148,10 +149,10 @@ def _undefined(reading: Reading, numbers: Numbers, seed: int) -> str:
         return (
             f"{said}; elsewhere it moves by at least {far:.6g}, from {first} to {second}; declare a domain on which it "
             "is defined, or keep what it is taken of away from there, as by max(value, 0.001)"
-        )
+        ), pair if far else None
     except CertificateError as error:
-        return f"{error}; give a length (--length 3)" if numbers.length is None else str(error)
-    return ""
+        return f"{error}; give a length (--length 3)" if numbers.length is None else str(error), None
+    return "", None
 
 
 _MOST_LOOKED_AT = 8
@@ -200,7 +201,7 @@ def derive(
     now("reading what it releases")
     found = read_numbers(mechanism, parameters, numbers, seed)
     reading = found.reading
-    pair = tuple(numbers.data(each, found.container) for each in numbers.farthest)
+    pair = tuple(numbers.data(each, found.container) for each in found.pair or numbers.farthest)
     ends = [found.refused] if reading is None else _unprotected(reading)
     if reading is None or ends:
         return Derived(None, None, tuple(ends), pair, (), found)
