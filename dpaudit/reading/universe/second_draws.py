@@ -408,6 +408,7 @@ class Generator:
 def patched(function: Any) -> Iterator[None]:
     """Within this, every source of randomness gives pending numbers."""
     import scipy.stats as stats
+    from scipy.stats._distn_infrastructure import rv_frozen
 
     made: list[tuple[Any, str, Any]] = [(np.random, name, each) for name, each in _SOURCES.items()]
     made += [(np.random, "default_rng", Generator), (np.random, "RandomState", Generator)]
@@ -421,8 +422,8 @@ def patched(function: Any) -> Iterator[None]:
         (random, "normalvariate", lambda mu=0.0, sigma=1.0: _noise("gaussian", mu, sigma, None)),
         (random, "random", uniform),
     ]
-    for name, law in {"laplace": "laplace", "norm": "gaussian", "gumbel_r": "gumbel", "expon": "exponential"}.items():
-        made.append((getattr(stats, name), "rvs", _scipy(law)))
+    made += [(getattr(stats, name), "rvs", _scipy(law)) for name, law in _OF_SCIPY.items()]
+    made.append((rv_frozen, "rvs", _frozen(rv_frozen.rvs)))
     made += [(pd.DataFrame, "sample", _same_order), (pd.Series, "items", _by_label)]
     made += [(pd.Series, name, _labelled(getattr(pd.Series, name))) for name in ("__add__", "__radd__")]
     names = getattr(function, "__globals__", {})
@@ -451,8 +452,23 @@ def _labelled(function: Any) -> Any:
     return added
 
 
+_OF_SCIPY = {"laplace": "laplace", "norm": "gaussian", "gumbel_r": "gumbel", "expon": "exponential"}
+
+
 def _scipy(law: str) -> Callable[..., Any]:
     return lambda loc=0.0, scale=1.0, size=None, random_state=None: _noise(law, loc, scale, size)
+
+
+def _frozen(function: Any) -> Callable[..., Any]:
+    """``stats.laplace(scale=2).rvs()``: the arguments of the law are those that it was made with."""
+
+    def rvs(frozen: Any, size: Any = None, random_state: Any = None) -> Any:
+        law = _OF_SCIPY.get(frozen.dist.name)
+        if law is None:
+            return function(frozen, 1 if size is None else size, random_state)
+        return _scipy(law)(*frozen.args, **frozen.kwds, size=size)
+
+    return rvs
 
 
 _ITEMS = pd.Series.items
