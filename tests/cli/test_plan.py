@@ -24,7 +24,7 @@ def test_the_command_says_what_python_says(run):
     assert done.stdout.startswith(f"About {found.runs:,} runs find ε = 1.2 with probability 0.9, at 95 % confidence.")
     assert f"{found.measuring:,} have to measure the event" in done.stdout
     assert re.search(r"time +about [\d.]+ \w+ with one worker", done.stdout)
-    assert "event      for side" in done.stdout
+    assert "event      points to the" in done.stdout
     assert "This assumes that a loss of ε = 1.2 shows through an event" in " ".join(done.stdout.split())
 
 

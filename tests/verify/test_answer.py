@@ -67,7 +67,7 @@ def test_what_is_not_proved_is_traced_and_says_why():
 
 
 def by_day(df):
-    return [(df["day"].dt.dayofweek == day).sum() + np.random.laplace() for day in range(7)]
+    return [(df["day"].dt.day_of_week == day).sum() + np.random.laplace() for day in range(7)]
 
 
 def test_dates_are_declared_kept_and_proved():

@@ -420,8 +420,8 @@ _TEXT = {
     "replace": 2,
 }  # fmt: skip
 _TIME = (
-    "year", "month", "day", "hour", "minute", "second", "dayofweek", "weekday", "quarter", "dayofyear", "is_month_end",
-    "is_month_start",
+    "year", "month", "day", "hour", "minute", "second", "dayofweek", "day_of_week", "weekday", "quarter", "dayofyear",
+    "day_of_year", "is_month_end", "is_month_start",
 )  # fmt: skip
 
 
