@@ -81,7 +81,7 @@ def partitions(draw):
         elif isinstance(score, Rows):
             edges = tuple(np.arange(len(score.rows)) - 0.5)
         else:
-            beside = 1e-7 if isinstance(score, Deviation) else 0.0  # a third of a sum is rounded: no edge is met exactly
+            beside = 1e-7 if isinstance(score, Deviation) else 0.0  # of a third of a sum, which is rounded
             edges = tuple(sorted(edge + beside for edge in draw(st.sets(plain, max_size=14))))
         rules.append(Rule(form, score, edges, ()))
     return Partition("drawn", tuple(rules))
