@@ -71,8 +71,8 @@ def _opening(every: list[Case], rows: list[Row]) -> str:
 
 {len(every)} mistakes of differential privacy that people reported in public, {recent} of them since 2024, in our own
 words and as an analyst would write them; with the fixed twin beside most of them, and reports that turned out to be
-none. Each is given to `dpaudit` with the command that the README would choose. `make museum` does it again, and draws
-this page.
+none. Each is given to `dpaudit` with the command that the README would choose. `make museum` does it again; the site
+draws this page of the answers.
 
 NOT VIOLATED is not a proof of privacy. A sampled VIOLATED is wrong in at most one of 1,000 audits of what keeps its
 claim. PROVED is meant in real arithmetic, with perfect sampling, and over the declared domain.

@@ -39,7 +39,7 @@ def test_a_wrong_function_is_not_proved(table, bounds):
     assert not [(case.name, bound) for case, why, bound in wrong if not why and not bound > case.claim * (1 + 1e-9)]
 
 
-ON_EVERY_PUSH = {"p15_head", "p16_dedup"}  # up to three rows of a person; a row comes, goes or takes another's place
+ON_EVERY_PUSH = {"p15_head", "p16_dedup", "p01_histogram", "p41_listed", "p51_frozen_at_a_place"}
 
 
 @pytest.mark.slow
@@ -47,7 +47,7 @@ ON_EVERY_PUSH = {"p15_head", "p16_dedup"}  # up to three rows of a person; a row
     "case",
     [
         pytest.param(case, id=case.name, marks=[] if case.name in ON_EVERY_PUSH else pytest.mark.nightly)
-        for case in cases("forty")
+        for case in (*cases("forty"), *cases("categories"))
         if case.is_right and case.name not in {*REFUSED_RIGHTLY, "p14_gauss"}
     ],
 )

@@ -323,6 +323,8 @@ def _refuse_large(domain: Active, function: Callable[..., Any], args: tuple[Any,
         return
     try:
         one = function(*[at(each, int(domain.active.places[0])) for each in args])
+    except domain.control:
+        raise
     except Exception:  # said run by run
         return
     if isinstance(one, np.ndarray) and one.size > _LARGE:
@@ -334,7 +336,7 @@ def _size(value: Any) -> int:
     value = opened(value)
     if type(value) is Alternatives:
         return _size(value.values[0])
-    array = value.array[0] if type(value) is Numbers else raw(value)
+    array = value.array[0] if type(value) is Numbers else value
     return int(array.size) if isinstance(array, np.ndarray) else 1
 
 

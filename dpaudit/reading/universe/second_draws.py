@@ -465,7 +465,7 @@ def _frozen(function: Any) -> Callable[..., Any]:
     def rvs(frozen: Any, size: Any = None, random_state: Any = None) -> Any:
         law = _OF_SCIPY.get(frozen.dist.name)
         if law is None:
-            return function(frozen, 1 if size is None else size, random_state)
+            return function(frozen, size, now().rng)
         return _scipy(law)(*frozen.args, **frozen.kwds, size=size)
 
     return rvs

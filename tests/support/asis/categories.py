@@ -1,5 +1,6 @@
 """Functions of categories, of groups to which a function is applied, and of records made by released chances."""
 import numpy as np, pandas as pd
+from scipy import stats
 DOMAIN = {"age": list(range(121)), "city": list("abc"), "income": (-1e6, 1e6), "vip": [False, True]}
 CITIES, BANDS, EDGES = ["a", "b", "c"], ["young", "middle", "old"], [0, 30, 60, 121]
 KIND = pd.CategoricalDtype(CITIES)
@@ -70,5 +71,14 @@ def w41_exact(df):
     return [str(c) for c in np.random.choice(CITIES, size=20, p=n / n.sum())]
 def w42_own(df): return [float(v) for v in np.random.choice(df["age"].to_numpy(), size=20, p=None)]
 def w43_cheap(df): return [str(c) for c in np.random.choice(CITIES, size=20, p=chances(df, .5))]
+# --- laws of SciPy that are kept with their arguments
+def p50_frozen(df): return len(df) + stats.laplace(scale=1.0).rvs()
+def p51_frozen_at_a_place(df):
+    noise, other = stats.laplace(0.0, 2.0), stats.poisson(3)
+    return (df["age"] > 60).sum() + noise.rvs(), int(other.rvs()) > 2
+def w50_frozen(df): return len(df) + stats.laplace(scale=.5).rvs()
+def w51_frozen_once(df):
+    z = stats.laplace(scale=1.0).rvs()
+    return len(df) + z, (df["age"] > 60).sum() + z
 CLAIM = {}
 PERSON = set()
