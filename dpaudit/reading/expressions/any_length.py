@@ -20,10 +20,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 from dpaudit.reading.expressions import tables
-from dpaudit.reading.expressions.chances import Flips
 from dpaudit.reading.expressions.domain import Expressions, _sets_outer
 from dpaudit.reading.expressions.graph import Graph, NotReadError, Value, exactly
 from dpaudit.reading.expressions.noise import Release, refuse
+from dpaudit.reading.expressions.selections import Flips
 from dpaudit.reading.expressions.ways import Reading, joined, returned
 from dpaudit.reading.rewrite import ask
 
