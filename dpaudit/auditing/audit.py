@@ -59,7 +59,7 @@ from dpaudit.loading.named import public_name
 from dpaudit.neighbours.digest import digest
 from dpaudit.processes.process import second_look_begins
 from dpaudit.request import AuditOptions, AuditRequest, options_of, taking
-from dpaudit.sampling.checkpoint import Checkpoint, Phase, Reading, RunBlock, Session, question_in
+from dpaudit.sampling.checkpoint import Checkpoint, Phase, RunBlock, Session, question_in
 from dpaudit.sampling.outputs import Outputs
 from dpaudit.sampling.play import RepeatDetector, play
 from dpaudit.seconds import Taken
@@ -535,8 +535,7 @@ def _evidence(
     )
     read = target
     if fallback_reason is not None and question.made_as is not Shape.READ:
-        how = "run by run" if question.reading is Reading.BATCH else "compiled, in part as a batch"
-        read = msgspec.structs.replace(target, reading=f"{how}: {fallback_reason}")
+        read = msgspec.structs.replace(target, reading=f"run by run: {fallback_reason}")
     return subject_of(question, read, question.learn).evidence(
         verdict,
         reason,

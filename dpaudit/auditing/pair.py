@@ -294,7 +294,7 @@ def _learn(question: Question, pair: int, runs: int, error: float, further: Furt
     shape = question.runs_as
     share = _LEARNING_SHARE if runs <= _FEW_RUNS else _LATER_SHARE
     wanted = min(max(int(share * runs), LEAST_RUNS // 2), _LATER_CAP)
-    first = ramp_of(shape, Phase.LEARNING, pair, wanted, most=question.block_size, reading=question.reading)[:1]
+    first = ramp_of(shape, Phase.LEARNING, pair, wanted, most=question.block_size)[:1]
     sides, reason = gather(question, first)
     made = first[: len(sides)]
     start = joined(sides)
@@ -303,7 +303,7 @@ def _learn(question: Question, pair: int, runs: int, error: float, further: Furt
     cap = _LEARNING_CAP if simple else _LATER_CAP
     cap = min(cap, max(_LEARNING_NUMBERS // width, first[0].size))
     wanted = min(wanted, cap)
-    blocks = ramp_of(shape, Phase.LEARNING, pair, wanted, width, question.block_size, question.reading)[1:]
+    blocks = ramp_of(shape, Phase.LEARNING, pair, wanted, width, question.block_size)[1:]
     if nothing_ran(start):  # a few more show whether any run succeeds: successful runs may be rare
         so_far = itertools.accumulate(block.size for block in blocks)
         early = [block for block, runs in zip(blocks, so_far, strict=True) if runs <= _EARLY]
@@ -315,8 +315,7 @@ def _learn(question: Question, pair: int, runs: int, error: float, further: Furt
     sides, reason, made = sides + more, reason or slow, made + blocks[: len(more)]
     before = sum(len(side0) + len(side1) for side0, side1 in sides)
     extra = min(int(_share([side0 for side0, _ in sides], runs) * runs), cap) - before
-    size, reading = question.block_size, question.reading
-    rest = blocks_of(shape, Phase.LEARNING, pair, max(extra, 0), len(made), width, size, reading)
+    rest = blocks_of(shape, Phase.LEARNING, pair, max(extra, 0), len(made), width, question.block_size)
     more, slow = gather(question, rest)
     sides, reason, made = sides + more, reason or slow, made + rest[: len(more)]
     outputs = joined(sides)
@@ -427,8 +426,8 @@ def measure(question: Question, pair: int, learned: LearnedPair, runs: int) -> M
     The first of these runs also fill the histogram, the cells that detect drift, and the event in the low-order bits.
     """
     question = replace(question, made_as=learned.made_as)
-    shape, most, reading = question.runs_as, question.block_size, question.reading
-    blocks = blocks_of(shape, Phase.MEASURING, pair, runs, width=learned.width, most=most, reading=reading)
+    shape, most = question.runs_as, question.block_size
+    blocks = blocks_of(shape, Phase.MEASURING, pair, runs, width=learned.width, most=most)
     drawn = -(-_PICTURE_RUNS // blocks[0].size)
     wanted = (*learned.choices, *learned.further)
     events = tuple(choice.event for choice in wanted)
@@ -509,8 +508,7 @@ def measure_event(
     sizes, counted = np.zeros(2, dtype=np.int64), np.zeros((2, 2), dtype=np.int64)
     cells = (Partition(event.family, event.rules),) if graded else ()
     filled = [np.zeros((2, each.size), dtype=np.int64) for each in cells]
-    most, reading = question.block_size, question.reading
-    blocks = blocks_of(question.runs_as, phase, pair, runs, width=width, most=most, reading=reading)
+    blocks = blocks_of(question.runs_as, phase, pair, runs, width=width, most=question.block_size)
     homogeneity = None if question.runs_as is Shape.PROGRAM else by_event(event, question.observe)
     looked = 0 if homogeneity is None else -(-_PICTURE_RUNS // blocks[0].size)
     summaries: list[BlockSummary] = []

@@ -6,7 +6,6 @@ import ast
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib.util import find_spec
 from typing import Any, TypeVar
 
 import msgspec
@@ -27,7 +26,7 @@ from dpaudit.neighbours.relation import as_pairs, change_in_words, inferred
 from dpaudit.privacy import Claim, PureDP
 from dpaudit.privacy.claims import as_claim
 from dpaudit.request import AuditRequest
-from dpaudit.sampling.checkpoint import LEAST_BLOCK, Experiment, Reading, Session
+from dpaudit.sampling.checkpoint import LEAST_BLOCK, Experiment, Session
 from dpaudit.sampling.engines import Engine, engine_for
 from dpaudit.sampling.forms import refuse_types
 from dpaudit.sampling.play import RepeatDetector, why_alone
@@ -102,7 +101,7 @@ class Question:
     observe: tuple[str, ...] = ()  # what is observed with every output, such as "time"
     types: str = "count"  # whether outputs of different types are different outputs: "count" or "ignore"
     block_size: int | None = None  # the largest number of runs in a block, if it is not the usual one
-    reading: Reading = Reading.BATCH  # of a program
+    by_calls: bool = False  # whether each run is to be a call, also where the function could be read
     alone: str | None = None  # why only this process can make runs, if several were requested
     session: Session | None = None  # progress, and the file of finished blocks
     false_alarm: float = FALSE_ALARM  # how often a mechanism that keeps its claim may be called violated
@@ -152,7 +151,6 @@ class Question:
             self.made_as,
             self.session,
             self.types,
-            self.reading,
         )
 
     @property
@@ -167,7 +165,7 @@ class Question:
     @property
     def may_be_read(self) -> bool:
         """Whether runs may be made by reading the function's source."""
-        calls = self.reading is Reading.CALLS or self.observe or self.made_as is not None
+        calls = self.by_calls or self.observe or self.made_as is not None
         return not calls and self.mechanism.shape in (Shape.OPAQUE, Shape.SEEDED)
 
     @property
@@ -319,29 +317,16 @@ def validated(request: AuditRequest) -> Question:
         false_alarm=float(request.false_alarm),
         types=request.types,
         block_size=None if request.block_size is None else whole("block_size", request.block_size, least=LEAST_BLOCK),
-        reading=_reading(request.reading, mechanism, watched),
+        by_calls=_is_by_calls(request.reading),
         alone=None if not engine.apart else why_alone(mechanism, (merged, used, data), timed=bool(watched)),
     )
 
 
-def _reading(asked: str | None, mechanism: Mechanism, observed: tuple[str, ...]) -> Reading:
-    """Return how runs of a program are to be read; raise `UsageError` if they cannot be read so."""
-    if asked is None:
-        return Reading.BATCH
-    if asked == str(Reading.CALLS):
-        return Reading.CALLS
-    if asked != str(Reading.COMPILED):
-        raise UsageError(f"reading is 'compiled' or 'calls', or left out for the usual one, not {asked!r:.40}")
-    if mechanism.shape is not Shape.PROGRAM:
-        raise UsageError(
-            f"only programs, which draw all their randomness from noise, are compiled, and {mechanism.name} is "
-            f"{mechanism.shape}; leave out reading='compiled'"
-        )
-    if observed:
-        raise UsageError("where the run time joins the output, every run is a call of the function; leave out reading")
-    if find_spec("numba") is None:
-        raise UsageError("reading='compiled' needs Numba, which is not installed: pip install 'dpaudit[compiled]'")
-    return Reading.COMPILED
+def _is_by_calls(reading: str | None) -> bool:
+    """Whether each run is to be a call; raise `UsageError` if something else is asked for."""
+    if reading not in (None, "calls"):
+        raise UsageError(f"reading is 'calls', or left out for the usual one, not {reading!r:.40}")
+    return reading is not None
 
 
 def _refuse_unclear_data(data: Any, pairs: Any, domain: Any, beyond_domain: bool) -> None:
@@ -426,9 +411,8 @@ def target_of(question: Question) -> Target:
     """Return the record that describes the audited mechanism."""
     mechanism = question.mechanism
     usual = "run by run" if question.unread is None else f"run by run: {question.unread}"
-    programs = str(question.reading) if question.reading is not Reading.CALLS else "run by run"
     rewritten = "rewritten" if question.called is None else f"rewritten; called in each run: {question.called}"
-    kinds = {Shape.PROGRAM: programs, Shape.SAMPLER: "sampler", Shape.READ: rewritten}
+    kinds = {Shape.PROGRAM: "batch", Shape.SAMPLER: "sampler", Shape.READ: rewritten}
     reading = kinds.get(question.runs_as, usual)
     own_pairs = not question.given_pairs
     return Target(
@@ -445,8 +429,7 @@ def target_of(question: Question) -> Target:
 
 def versions_of(question: Question, learn: str | None = None) -> dict[str, str]:
     """Return the versions of everything that the evidence depends on; ``learn`` names the requested learner."""
-    needed = (*needed_by(learn), *(("numba",) if question.reading is Reading.COMPILED else ()))
-    return {**installed_versions(*needed), **question.mechanism.versions}
+    return {**installed_versions(*needed_by(learn)), **question.mechanism.versions}
 
 
 def subject_of(question: Question, target: Target | None = None, learn: str | None = None) -> Subject:

@@ -230,7 +230,7 @@ class _Course:
             for pair in self.pairs:
                 done = made[pair.number]
                 asked = self.question
-                largest = block_size(asked.runs_as, pair.width, asked.block_size, asked.reading)
+                largest = block_size(asked.runs_as, pair.width, asked.block_size)
                 size = min(max(done // _PARTS, _LEAST_BLOCK) if done else _FIRST, largest, end - done)
                 size = min(size, ends[pair.number] - done) // 2 * 2
                 if size > 0:

@@ -3,7 +3,6 @@
 __all__ = [
     "batch_reading",
     "batch_value",
-    "compiled_reading",
     "coverage",
     "enumerate",
     "fold",

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 def _reading_of(evidence: Evidence) -> str | None:
     """Return how the runs of evidence have to be made so that they come again."""
     target = evidence.target
-    if target.reading.startswith("compiled"):
-        return "compiled"
     called = target.asks in ("seeded", "opaque") and target.reading == "run by run"
     return "calls" if called and not evidence.observed else None
 
@@ -93,10 +91,7 @@ class AuditRequest:
             draw other runs, and dependence is looked for over fewer calls; the evidence records their size.
         reading: by default the source of a function that draws by itself, or from ``rng``, is read, so that one pass
             makes many runs (`dpaudit.reading`), where that can be done; "calls" makes each run a call, as of anything
-            that is not read. "compiled" makes the runs of a program by one loop of machine code, written from the tree
-            of its paths: for programs that branch, and ten million runs or more (extra ``compiled``;
-            `dpaudit.program.compiled_reading`). Other draws are made, so the evidence is another one, and names the
-            reading. A program that cannot be compiled is read as usual, in batches, and the evidence says why.
+            that is not read. A program is run in batches either way.
         workers: processes, or jobs of a batch system; they do not change the evidence.
         backend: what makes the runs: "processes" of this machine, or an engine of many machines, "dask", "ray" or
             "submitit" (`dpaudit.sampling.engines`); it does not change the evidence. None: the engine that joblib was
@@ -215,9 +210,9 @@ class AuditRequest:
     )
     reading: str | None = option(
         None,
-        "Compile a program to one loop (for ten million runs and more), or make each run a call.",
+        "Make each run a call, also where the function could be read.",
         kind="choice",
-        allowed=("compiled", "calls"),
+        allowed=("calls",),
         asked="how a function is read",
         recorded=_reading_of,
     )

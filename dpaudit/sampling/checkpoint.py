@@ -20,7 +20,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum, IntEnum
+from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
@@ -117,7 +117,6 @@ def heard(session: Session | None, block: RunBlock, runs: Iterable[Item], *, beg
 
 # speed and memory are measured by benchmarks/overhead.py; other sizes would draw other runs
 _BLOCK = {Shape.PROGRAM: 2**16, Shape.SAMPLER: 2**18, Shape.SEEDED: 2**11, Shape.OPAQUE: 2**11, Shape.READ: 2**17}
-_COMPILED_BLOCK = 2**19  # each is read and checked anew, for which small ones are too short
 _FIRST_BLOCK = 256
 _FIRST_READ = 2**13  # a pass over the data costs as much for one run as for thousands
 LEAST_BLOCK = 32  # of which each side's outputs can still be recognised, should they come again
@@ -140,17 +139,6 @@ class Phase(IntEnum):
     TIMING = 10
 
 
-class Reading(Enum):
-    """How a program is read; every other function, where it can be, unless each run is to be a call."""
-
-    BATCH = "batch"
-    COMPILED = "compiled"
-    CALLS = "calls"
-
-    def __str__(self) -> str:
-        return self.value
-
-
 @dataclass(frozen=True, slots=True)
 class RunBlock:
     """Some runs of one pair, of both sides together.
@@ -166,10 +154,9 @@ class RunBlock:
     chance: float = 0.5
 
 
-def block_size(shape: Shape, width: int, most: int | None = None, reading: Reading = Reading.BATCH) -> int:
+def block_size(shape: Shape, width: int, most: int | None = None) -> int:
     """Return how many runs a block holds: fewer if an output holds many numbers, so that memory stays bounded."""
-    usual = _COMPILED_BLOCK if shape is Shape.PROGRAM and reading is Reading.COMPILED else _BLOCK[shape]
-    size = usual if most is None else min(usual, most)
+    size = _BLOCK[shape] if most is None else min(_BLOCK[shape], most)
     while size > _FIRST_BLOCK and size * width > _MOST_NUMBERS:
         size //= 2
     return size
@@ -183,10 +170,9 @@ def blocks_of(
     first: int = 0,
     width: int = 1,
     most: int | None = None,
-    reading: Reading = Reading.BATCH,
 ) -> list[RunBlock]:
     """Return the blocks for a number of runs of a pair."""
-    size = block_size(shape, width, most, reading)
+    size = block_size(shape, width, most)
     count = -(-runs // size)
     return [RunBlock(phase, pair, first + i, min(size, runs - i * size)) for i in range(count)]
 
@@ -198,7 +184,6 @@ def ramp_of(
     runs: int,
     width: int = 1,
     most: int | None = None,
-    reading: Reading = Reading.BATCH,
 ) -> list[RunBlock]:
     """Return blocks that start small and double, so that the speed is known after the first few."""
     is_read = shape is Shape.READ
@@ -206,7 +191,7 @@ def ramp_of(
     while runs > 0:
         sizes.append(min(size, runs))
         runs -= sizes[-1]
-        size = min((16 if is_read else 2) * size, block_size(shape, width, most, reading))
+        size = min((16 if is_read else 2) * size, block_size(shape, width, most))
     return [RunBlock(phase, pair, index, size) for index, size in enumerate(sizes)]
 
 
@@ -230,12 +215,11 @@ class Experiment:
     # progress and finished blocks; exists in this process only
     session: Session | None = field(default=None, compare=False, repr=False)
     types: str = "count"  # whether outputs of different types are different outputs: "count" or "ignore"
-    reading: Reading = Reading.BATCH  # of a program
 
     def __reduce__(self) -> Any:
         """Pickle an experiment with a named mechanism so that the name is loaded first."""
         asked = (self.parameters, self.pairs, self.digests, self.seed)
-        rest = (*asked, self.observe, self.copied, self.made_as, None, self.types, self.reading)
+        rest = (*asked, self.observe, self.copied, self.made_as, None, self.types)
         if isinstance(self.mechanism, str):
             return _unpickled, (self.mechanism, cloudpickle.dumps(rest))
         return Experiment, (self.mechanism, *rest)
@@ -314,7 +298,6 @@ class Keys:
         )  # else the question says what the pair is made of
         whose = int(block.phase), block.pair, block.index, block.size, block.chance
         others = [] if experiment.types == "count" else [experiment.types]
-        others += [] if experiment.reading is Reading.BATCH else [str(experiment.reading)]
         parts = (known[1], of_pair, experiment.seed, experiment.observe, str(experiment.made_as), *whose, *others)
         return hashlib.blake2b(repr(parts).encode(), digest_size=16).digest()
 

@@ -23,7 +23,7 @@ from dpaudit.program.batch_reading import run_batch
 from dpaudit.program.noise import ScalarNoise
 from dpaudit.program.outcome import raised
 from dpaudit.reading.runs.passes import REPEATED, UnreadError, make
-from dpaudit.sampling.checkpoint import Experiment, Phase, Reading, RunBlock, generator_of, heard, loaded, sides_of
+from dpaudit.sampling.checkpoint import Experiment, Phase, RunBlock, generator_of, heard, loaded, sides_of
 from dpaudit.sampling.forms import reading_types
 from dpaudit.sampling.outputs import (
     FIXED,
@@ -183,7 +183,6 @@ def untimed(outputs: Outputs) -> Outputs:
 
 _LARGE = 50_000  # records
 _SINGLY = 6  # the streams of a sampler that is called for one run at a time
-_COMPILED, _BESIDE = 8, 10  # the streams of a compiled program, and of draws beyond those of its loop
 _SETTLED = 256  # runs of which one is repeated, where it is settled whether a function is read
 _REPEATED = 4  # runs of a block that the function itself repeats, in the first blocks
 _RAISED = "a sampler that raises, or returns one object for many runs, of which every call is one run"
@@ -221,7 +220,7 @@ def _outputs_of(
             if shape is Shape.READ:
                 outputs, reason = _read(mechanism, data[side], experiment, block, rng, size)
             elif shape is Shape.PROGRAM:
-                outputs, reason = _program(mechanism, data[side], experiment, block, side, size)
+                outputs, reason = _program(mechanism, data[side], experiment, rng, size)
             else:
                 own = rng if shape is mechanism.shape else singly
                 outputs, reason = _run(mechanism, shape, data[side], experiment.parameters, runs, size, own)
@@ -261,24 +260,12 @@ def refuse_if_changed(experiment: Experiment, pair: int, side: int) -> None:
 
 
 def _program(
-    mechanism: Mechanism, data: Any, experiment: Experiment, block: RunBlock, side: int, size: int
+    mechanism: Mechanism, data: Any, experiment: Experiment, rng: np.random.Generator, size: int
 ) -> tuple[Outputs, str | None]:
-    """Run a program by its loop if that was asked for, and by the batch reading where there is none."""
+    """Run a program by the batch reading."""
     function, parameters = mechanism.function, experiment.parameters
-    reason = None
-    if experiment.reading is Reading.COMPILED and block.phase is not Phase.SEARCH:  # many pairs, few runs of each
-        from dpaudit.program.compiled_reading import UncompiledError
-        from dpaudit.sampling.compiled import compiled_outputs
-
-        rng, beside = (generator_of(experiment.seed, block, stream + side) for stream in (_COMPILED, _BESIDE))
-        try:
-            return compiled_outputs(function, data, parameters, size, rng, beside), None
-        except UncompiledError as error:
-            reason = str(error)
-    rng = generator_of(experiment.seed, block, side)
     result = run_batch(lambda noise: function(data, noise=noise, **parameters), size, rng, taken_path)
-    reasons = [each for each in (reason, result.fallback_reason) if each is not None]
-    return from_paths(result.paths, size), "; run by run: ".join(reasons) or None
+    return from_paths(result.paths, size), result.fallback_reason
 
 
 def _read(

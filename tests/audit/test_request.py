@@ -25,7 +25,6 @@ from dpaudit.processes.handover import Asked, other_question
 from dpaudit.report.text.command import reproduce_command
 from dpaudit.request import AuditOptions, AuditRequest, ProofOptions, ProofRequest, options_of, recorded
 from dpaudit.request.proof import TraceRequest
-from dpaudit.sampling.checkpoint import Reading
 from dpaudit.stats.two_looks import FALSE_ALARM
 
 KINDS = {AuditRequest: AuditOptions, ProofRequest: ProofOptions}
@@ -63,7 +62,7 @@ SAID: dict[str, tuple[Any, dict[str, Any]]] = {
     "beyond_domain": (True, searched("data", domain='{"$tuple": [0.0, 1.0]}', beyond=True)),
     "keep_data": (True, {}),
     "block_size": (64, {"block_size": 64}),
-    "reading": ("compiled", {}),
+    "reading": ("calls", {}),
 }
 DATA = {"pairs": None, "data": [0.0, 1.0]}
 BEFORE = {"domain": DATA, "beyond_domain": {**DATA, "domain": (0.0, 1.0)}}  # what else is asked for already
@@ -83,7 +82,7 @@ def evidence_where(plain, name):
     if name == "curve":
         return msgspec.structs.replace(found, curve=Curve(0.95, (), (0.0,), (0.0,), (0.0,), (1.0,), 0.0))
     if name == "reading":
-        return msgspec.structs.replace(found, target=msgspec.structs.replace(found.target, reading="compiled"))
+        return msgspec.structs.replace(found, target=msgspec.structs.replace(found.target, asks="seeded", reading="run by run"))
     if name == "pairs":
         other = msgspec.structs.replace(found.pairs[0], digest1="another")
         return msgspec.structs.replace(found, pairs=(other,))
@@ -150,7 +149,6 @@ def test_the_resume_key_says_it(name, monkeypatch):
         return described(validated(request), request, int(request.runs), {})
 
     monkeypatch.setattr("dpaudit.auditing.question.learner", lambda name: None)  # whether it is installed or not
-    monkeypatch.setattr("dpaudit.auditing.question._reading", lambda *_: Reading.BATCH)
     before, value = BEFORE.get(name, {}), DATA if name == "data" else {name: SAID[name][0]}
     assert key(**before) != key(**{**before, **value})
 
