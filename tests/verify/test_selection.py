@@ -91,6 +91,14 @@ def test_a_count_in_the_state_may_have_any_value():
     assert prove_fold(fold, relation="queries(one)", runs=6).bound == Fraction(1, 4)
 
 
+def test_a_count_that_decides_is_read_value_by_value(monkeypatch):
+    """The first eight answers are released, and no more: with any count at all there would be no end of them."""
+    monkeypatch.setattr("dpaudit.program.symbolic.fold_machine._FEW_STATES", 4)
+    monkeypatch.setattr("dpaudit.program.symbolic.fold_machine._MANY_VALUES", 3)
+    fold = Fold(lambda s, x, noise: Emit(x + noise.laplace(4), s + 1) if s < 8 else s, init=0, finish=None)
+    assert prove_fold(fold, relation="queries", runs=6).bound == 2
+
+
 def test_what_a_count_decides_is_read_whatever_the_count(monkeypatch):
     """A value instead of a place, after a thousand answers: no run of the tests would come there."""
 
