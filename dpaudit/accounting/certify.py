@@ -60,18 +60,30 @@ _LEAST_DELTA = Fraction(1, 10**150)
 
 @dataclass(frozen=True)
 class Certified:
-    """An interval that certainly holds ε at a δ, or δ at an ε."""
+    """An interval that certainly holds ε at a δ, or δ at an ε.
 
-    events: Events  # what was accounted
-    parameter: str  # "epsilon" or "delta": what the interval is about
-    at: Fraction  # the other one, exactly
-    low: float  # a loss of the events on some data and with some queries, certainly
-    high: float  # no neighbours lose more, certainly; infinite where nothing finite holds
-    certificate: dict[str, Any]  # what `dpaudit check` reads, as JSON is read
-    # (ε, δ_low, δ_high) at some ε around, each δ certain, for a picture; empty where none was asked for
+    Attributes:
+        events: what was accounted.
+        parameter: "epsilon" or "delta": what the interval is about.
+        at: the other one, exactly.
+        low: a loss of the events on some data and with some queries, certainly.
+        high: no neighbours lose more, certainly; infinite where nothing finite holds.
+        certificate: what `dpaudit check` reads, as JSON is read.
+        curve: (ε, δ_low, δ_high) at some ε around, each δ certain, for a picture; empty where none was asked
+            for.
+        tolerance: the width that was asked for, in ε.
+        note: why the interval is not as narrow as that; empty where it is.
+    """
+
+    events: Events
+    parameter: str
+    at: Fraction
+    low: float
+    high: float
+    certificate: dict[str, Any]
     curve: tuple[tuple[float, float, float], ...] = ()
-    tolerance: float = TOLERANCE  # the width that was asked for, in ε
-    note: str = ""  # why the interval is not as narrow as that; empty where it is
+    tolerance: float = TOLERANCE
+    note: str = ""
 
     @property
     def width(self) -> float:

@@ -131,12 +131,17 @@ Asked = Callable[[Decimal], Events | Event]
 
 @dataclass(frozen=True)
 class Calibrated:
-    """The smallest noise, or the most steps, with which a claim is certainly kept."""
+    """The smallest noise, or the most steps, with which a claim is certainly kept.
 
-    enough: Decimal  # it, as a decimal
-    decision: Decision  # the proof that it keeps the claim
-    # the closest noise that was found to break the claim certainly (for steps, too many of them), on some data; None
-    # where nothing is known from below
+    Attributes:
+        enough: it, as a decimal.
+        decision: the proof that it keeps the claim.
+        too_little: the closest noise that was found to break the claim certainly (for steps, too many of them),
+            on some data; None where nothing is known from below.
+    """
+
+    enough: Decimal
+    decision: Decision
     too_little: Decimal | None
 
 

@@ -11,11 +11,17 @@ from dpaudit.evidence.records import Attempt, Verdict
 
 
 class Release(Record, frozen=True):
-    """One release of an accounting."""
+    """One release of an accounting.
 
-    event: str  # what was run, as text that reads back (`dpaudit.accounts.plan`); its numbers are exact
-    steps: int  # how often
-    name: str = ""  # what people call it
+    Attributes:
+        event: what was run, as text that reads back (`dpaudit.accounts.plan`); its numbers are exact.
+        steps: how often.
+        name: what people call it.
+    """
+
+    event: str
+    steps: int
+    name: str = ""
 
 
 class Statement(Record, frozen=True):
@@ -48,46 +54,74 @@ class AccountingCurve(Record, frozen=True):
 
 
 class OtherAccountant(Record, frozen=True):
-    """What another accountant says of the first statement's number; it decides nothing."""
+    """What another accountant says of the first statement's number; it decides nothing.
 
-    name: str  # the library and its method; version: that was asked
+    Attributes:
+        name: the library and its method.
+        version: that was asked.
+        value: what it says.
+        side: what it says that its number is: "upper" or "estimate".
+    """
+
+    name: str
     version: str
-    value: float  # what it says
-    side: str  # what it says that its number is: "upper" or "estimate"
+    value: float
+    side: str
 
 
 class Accounting(Record, frozen=True):
-    """Bounds from both sides of what a list of releases loses, with their certificates."""
+    """Bounds from both sides of what a list of releases loses, with their certificates.
 
-    releases: tuple[Release, ...]  # what was run, in the order in which it was given
-    statements: tuple[Statement, ...]  # what was asked, each with its bounds and its verdict
-    certificates: tuple[dict[str, Any], ...]  # what shows the bounds (``docs/certificate.md``)
-    tolerance: float  # the width that was wished for, in ε
-    # δ at ε from both sides, of the first statement's compositions; None where there is none
+    Attributes:
+        releases: what was run, in the order in which it was given.
+        statements: what was asked, each with its bounds and its verdict.
+        certificates: what shows the bounds (``docs/certificate.md``).
+        tolerance: the width that was wished for, in ε.
+        curve: δ at ε from both sides, of the first statement's compositions; None where there is none.
+        others: what other accountants say.
+        recorded_by: the library that recorded the releases; empty where somebody wrote them down.
+        note: why an interval is wider than was wished for; empty where none is.
+    """
+
+    releases: tuple[Release, ...]
+    statements: tuple[Statement, ...]
+    certificates: tuple[dict[str, Any], ...]
+    tolerance: float
     curve: AccountingCurve | None = None
-    others: tuple[OtherAccountant, ...] = ()  # what other accountants say
-    recorded_by: str = ""  # the library that recorded the releases; empty where somebody wrote them down
-    note: str = ""  # why an interval is wider than was wished for; empty where none is
+    others: tuple[OtherAccountant, ...] = ()
+    recorded_by: str = ""
+    note: str = ""
 
 
 # --- What did recorded and replayed runs show? ---
 
 
 class TracedCall(Record, frozen=True):
-    """Draws at one line, on the path that shows most, and what hiding the change asks of them."""
+    """Draws at one line, on the path that shows most, and what hiding the change asks of them.
 
-    # the line; met: that of the first operation by which data that differ came to them, empty where none is known
+    Attributes:
+        where: the line.
+        met: that of the first operation by which data that differ came to them, empty where none is known.
+        law: of the noise.
+        scale: of the one that moves most.
+        draws: how many there were.
+        moved: how many of them have to move.
+        by: how far the one moves that costs most.
+        cost: Σ|by|/scale of all that move; of Gaussian noise √Σ(by/scale)². None where it is not known.
+        recognised: whether law and scale were recognised from a sample of what a formula makes of other noise.
+        name: what the line assigns to, where the code says; "" where it does not.
+    """
+
     where: str
     met: str
-    law: str  # of the noise; scale: of the one that moves most
+    law: str
     scale: float
-    draws: int  # how many there were; moved: how many of them have to move
+    draws: int
     moved: int
-    by: float  # how far the one moves that costs most
-    cost: float | None  # Σ|by|/scale of all that move; of Gaussian noise √Σ(by/scale)². None where it is not known.
-    # whether law and scale were recognised from a sample of what a formula makes of other noise
+    by: float
+    cost: float | None
     recognised: bool = False
-    name: str = ""  # what the line assigns to, where the code says; "" where it does not
+    name: str = ""
 
 
 class TraceFinding(Record, frozen=True):
@@ -110,14 +144,22 @@ class TraceStep(Record, frozen=True):
 
 
 class TraceLoss(Record, frozen=True):
-    """A loss of the pair that is certain, given the stated laws."""
+    """A loss of the pair that is certain, given the stated laws.
 
-    why: str  # in words; where: a line, or a place of the output
+    Attributes:
+        why: in words.
+        where: a line, or a place of the output.
+        value: at least so much is lost, in the claim's parameter, at its δ; infinite where outputs never agree.
+        steps: noises and their shifts, of which it is the loss together; empty where it follows from no such
+            steps.
+        leaks: whether it follows from the flow of data, whatever the laws of the noise are.
+    """
+
+    why: str
     where: str
-    value: float  # at least so much is lost, in the claim's parameter, at its δ; infinite where outputs never agree
-    # noises and their shifts, of which it is the loss together; empty where it follows from no such steps
+    value: float
     steps: tuple[TraceStep, ...]
-    leaks: bool  # whether it follows from the flow of data, whatever the laws of the noise are
+    leaks: bool
 
 
 class Trace(Record, frozen=True):
@@ -184,47 +226,83 @@ class Trace(Record, frozen=True):
 
 
 class TrainingFact(Record, frozen=True):
-    """What was seen of one fact of the loop."""
+    """What was seen of one fact of the loop.
 
-    fact: str  # which
-    status: str  # "right", "wrong", "note" (costs no privacy that was claimed) or "not seen"
-    name: str  # in a word or two; text: in a sentence
+    Attributes:
+        fact: which.
+        status: "right", "wrong", "note" (costs no privacy that was claimed) or "not seen".
+        name: in a word or two.
+        text: in a sentence.
+        error: the probability with which a right loop is called wrong here; 0.0 where it cannot be.
+    """
+
+    fact: str
+    status: str
+    name: str
     text: str
-    error: float = 0.0  # the probability with which a right loop is called wrong here; 0.0 where it cannot be
+    error: float = 0.0
 
 
 class TrainingLoss(Record, frozen=True):
-    """What is lost by the steps that were seen, certified from one side."""
+    """What is lost by the steps that were seen, certified from one side.
 
-    releases: tuple[Release, ...]  # the steps, as an accounting lists them; empty where nothing is accounted for
-    value: float  # of ε at the claim's δ, rounded outward; infinite where nothing bounds it
-    certificate: int | None = None  # which of the certificates shows it; None where ``value`` is 0 or infinite
-    why: str = ""  # why nothing bounds it, or why nothing is certain; empty where it follows from the releases
+    Attributes:
+        releases: the steps, as an accounting lists them; empty where nothing is accounted for.
+        value: of ε at the claim's δ, rounded outward; infinite where nothing bounds it.
+        certificate: which of the certificates shows it; None where ``value`` is 0 or infinite.
+        why: why nothing bounds it, or why nothing is certain; empty where it follows from the releases.
+    """
+
+    releases: tuple[Release, ...]
+    value: float
+    certificate: int | None = None
+    why: str = ""
 
 
 class TrainingStep(Record, frozen=True):
-    """What the noise that was seen says of one step, and of all of them if they are independent."""
+    """What the noise that was seen says of one step, and of all of them if they are independent.
 
-    sigma: float  # the noise multiplier; rate: of Poisson sampling, 1.0 without; steps: how many
+    Attributes:
+        sigma: the noise multiplier.
+        rate: of Poisson sampling, 1.0 without.
+        steps: how many.
+        values: of noise.
+        below: how many of them are at most each threshold, which follow from ``sigma``.
+        confidence: of everything that follows from these counts.
+        delta: of the claim.
+        mu: if a step keeps μ-GDP, μ is at least this.
+        epsilon: all steps together lose at least this at δ; None where that is not summed.
+    """
+
+    sigma: float
     rate: float
     steps: int
-    values: int  # of noise; below: how many of them are at most each threshold, which follow from ``sigma``
+    values: int
     below: tuple[int, ...]
-    confidence: float  # of everything that follows from these counts
-    delta: float  # of the claim
-    mu: float  # if a step keeps μ-GDP, μ is at least this
-    epsilon: float | None = None  # all steps together lose at least this at δ; None where that is not summed
+    confidence: float
+    delta: float
+    mu: float
+    epsilon: float | None = None
 
 
 class TrainingCanaries(Record, frozen=True):
-    """What the canaries of one run show, whatever the sampler and the noise were."""
+    """What the canaries of one run show, whatever the sampler and the noise were.
 
-    kind: str  # "gradients", which stood in place of records, or "records" of the training set
-    given: tuple[int, int]  # canaries that were in the training data, and that were not
-    epsilon: float  # at the confidence of the evidence, ε at the claim's δ is at least this
-    mu: float  # at the same confidence, if the run keeps μ-GDP, μ is at least this
-    sure: float  # the same of ε, at its share of the chance of a false alarm
-    # the guesses that bound ε, by their counts in blocks of ranks; gaussian: those that bound μ
+    Attributes:
+        kind: "gradients", which stood in place of records, or "records" of the training set.
+        given: canaries that were in the training data, and that were not.
+        epsilon: at the confidence of the evidence, ε at the claim's δ is at least this.
+        mu: at the same confidence, if the run keeps μ-GDP, μ is at least this.
+        sure: the same of ε, at its share of the chance of a false alarm.
+        attempts: the guesses that bound ε, by their counts in blocks of ranks.
+        gaussian: those that bound μ.
+    """
+
+    kind: str
+    given: tuple[int, int]
+    epsilon: float
+    mu: float
+    sure: float
     attempts: tuple[Attempt, ...]
     gaussian: tuple[Attempt, ...]
 

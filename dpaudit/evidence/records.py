@@ -127,7 +127,14 @@ class Candidate(Record, frozen=True):
 
 
 class Attempt(Record, frozen=True):
-    """One measured event on one pair: its bound, its share of the error, and the other candidates."""
+    """One measured event on one pair: its bound, its share of the error, and the other candidates.
+
+    Attributes:
+        pair: the number of the pair.
+        name: what the event is called: "stable", "rare", "counterexample", …; of canaries, which are guessed.
+        bound: from the counts of the event; its share of the error is 1 − ``bound.confidence``.
+        considered: all candidates, best first by what was predicted on the learning runs.
+    """
 
     pair: int
     name: str
@@ -136,27 +143,45 @@ class Attempt(Record, frozen=True):
 
 
 class Led(Record, frozen=True):
-    """The outputs of a replayed path that would show most in very many runs; a forecast, which no bound rests on."""
+    """The outputs of a replayed path that would show most in very many runs; a forecast, which no bound rests on.
 
-    pair: int  # whose path it is
-    event: Event  # those outputs, with the side they speak for
-    runs: tuple[int, int]  # learning runs of each side; met: how many of them had such an output
+    Attributes:
+        pair: whose path it is.
+        event: those outputs, with the side they speak for.
+        runs: learning runs of each side.
+        met: how many of them had such an output.
+        needs: about how many measuring runs, of both sides, would show more than is claimed if outputs were as
+            frequent as there; None where no number would.
+    """
+
+    pair: int
+    event: Event
+    runs: tuple[int, int]
     met: tuple[int, int]
-    # about how many measuring runs, of both sides, would show more than is claimed if outputs were as frequent as
-    # there; None where no number would
     needs: int | None
 
 
 class SecondLook(Record, frozen=True):
-    """Fresh runs of an event whose bound was above the claim, made before the claim is called violated."""
+    """Fresh runs of an event whose bound was above the claim, made before the claim is called violated.
 
-    attempt: int  # the number of the attempt whose event it is
-    p: float  # an upper bound on the p-value of the first look against the claim, for the whole audit
-    level: float  # the error level of the second look (`dpaudit.stats.two_looks`)
-    method: str  # how its counts become a bound, fixed before they were counted; the weight is that of the attempt
-    counts: Counts  # of the fresh runs
-    value: float  # the lower bound from them at confidence 1 − ``level``
-    confirmed: bool  # whether it is above the claim, so that the claim is violated
+    Attributes:
+        attempt: the number of the attempt whose event it is.
+        p: an upper bound on the p-value of the first look against the claim, for the whole audit.
+        level: the error level of the second look (`dpaudit.stats.two_looks`).
+        method: how its counts become a bound, fixed before they were counted; the weight is that of the
+            attempt.
+        counts: of the fresh runs.
+        value: the lower bound from them at confidence 1 − ``level``.
+        confirmed: whether it is above the claim, so that the claim is violated.
+    """
+
+    attempt: int
+    p: float
+    level: float
+    method: str
+    counts: Counts
+    value: float
+    confirmed: bool
 
 
 class Cell(Record, frozen=True):
@@ -211,13 +236,22 @@ class Curve(Record, frozen=True):
 
 
 class Stake(Record, frozen=True):
-    """An event that was bet on during an epoch."""
+    """An event that was bet on during an epoch.
 
-    name: str  # "stable", "rare", "unseen" or "middle"; "graded" if its degrees are bet on, whose counts are ``bins``
-    event: str  # which outputs speak for which side, in words
-    speaks: tuple[bool, bool]  # whether any output speaks for side 0, and for side 1
-    past: Counts  # counts of all runs before the epoch, on which the event was chosen
-    own: Counts  # counts of the runs in the epoch, up to the end of the audit
+    Attributes:
+        name: "stable", "rare", "unseen" or "middle"; "graded" if its degrees are bet on, whose counts are
+            ``bins``.
+        event: which outputs speak for which side, in words.
+        speaks: whether any output speaks for side 0, and for side 1.
+        past: counts of all runs before the epoch, on which the event was chosen.
+        own: counts of the runs in the epoch, up to the end of the audit.
+    """
+
+    name: str
+    event: str
+    speaks: tuple[bool, bool]
+    past: Counts
+    own: Counts
 
 
 class Epoch(Record, frozen=True):
@@ -228,14 +262,21 @@ class Epoch(Record, frozen=True):
 
 
 class Sequential(Record, frozen=True):
-    """How a sequential audit went."""
+    """How a sequential audit went.
 
-    # natural logarithm of the final wealth of a gambler who bets against the claim (against ε = 0 without a claim) and
-    # starts with 1. Its exponential is an e-value: those of independent audits multiply.
+    Attributes:
+        log_wealth: natural logarithm of the final wealth of a gambler who bets against the claim (against ε = 0
+            without a claim) and starts with 1. Its exponential is an e-value: those of independent audits
+            multiply.
+        stopped: whether the claim was refuted, which ended the audit.
+        epochs: all bets, in order; the wealth follows from them.
+        looked: runs after the end on which no bets were made; they show whether calls depend on each other.
+    """
+
     log_wealth: float
-    stopped: bool  # whether the claim was refuted, which ended the audit
-    epochs: tuple[Epoch, ...]  # all bets, in order; the wealth follows from them
-    looked: int = 0  # runs after the end on which no bets were made; they show whether calls depend on each other
+    stopped: bool
+    epochs: tuple[Epoch, ...]
+    looked: int = 0
 
 
 class RocPoint(Record, frozen=True):
@@ -263,20 +304,30 @@ class Rate(Record, frozen=True):
 
 
 class Scores(Record, frozen=True):
-    """What scores of members (side 0) and of others (side 1) show besides the bound; does not affect the verdict."""
+    """What scores of members (side 0) and of others (side 1) show besides the bound; does not affect the verdict.
 
-    design: str  # "independent" (a training run for every score) or "one-run" (all scores from one model)
-    given: tuple[int, int]  # the numbers of scores of members and of others; measured: how many of them the ROC counts
+    Attributes:
+        design: "independent" (a training run for every score) or "one-run" (all scores from one model).
+        given: the numbers of scores of members and of others.
+        measured: how many of them the ROC counts.
+        delta: the δ of ``epsilon_if_gaussian``.
+        roc: the ROC at thresholds that were chosen on learning scores, counted on measuring scores.
+        rates: the true positive rate at a few false positive rates, from all scores.
+        mu: the distance of the means in standard deviations, or None if it is not defined.
+        epsilon_if_gaussian: ε at δ if the scores were those of a Gaussian mechanism with this μ: an estimate
+            under an assumption that was not checked.
+        canaries: all canaries of the one model, if not each has a score; those without one are counted as
+            guessed wrong, in the upper half as others and in the lower half as members.
+    """
+
+    design: str
+    given: tuple[int, int]
     measured: tuple[int, int]
-    delta: float  # the δ of ``epsilon_if_gaussian``
-    roc: tuple[RocPoint, ...]  # the ROC at thresholds that were chosen on learning scores, counted on measuring scores
-    rates: tuple[Rate, ...]  # the true positive rate at a few false positive rates, from all scores
-    mu: float | None = None  # the distance of the means in standard deviations, or None if it is not defined
-    # ε at δ if the scores were those of a Gaussian mechanism with this μ: an estimate under an assumption that was not
-    # checked
+    delta: float
+    roc: tuple[RocPoint, ...]
+    rates: tuple[Rate, ...]
+    mu: float | None = None
     epsilon_if_gaussian: float | None = None
-    # all canaries of the one model, if not each has a score; those without one are counted as guessed wrong, in the
-    # upper half as others and in the lower half as members
     canaries: int | None = None
 
 
@@ -314,23 +365,35 @@ class Accuracy(Record, frozen=True):
 
 
 class Moved(Record, frozen=True):
-    """How far one pair of neighbours moves the deterministic query of a mechanism; does not affect the verdict."""
+    """How far one pair of neighbours moves the deterministic query of a mechanism; does not affect the verdict.
 
-    norm: str  # "1", "2" or "inf", of distances
-    claimed: float | None  # the declared sensitivity for one neighbouring step; None if none is declared
-    largest: float  # the largest distance found; infinite if the query returns a number on one side only
-    # the largest distance among the pairs on which the query returns numbers, shown by ``finite_change``; None if there
-    # are none
+    Attributes:
+        norm: "1", "2" or "inf", of distances.
+        claimed: the declared sensitivity for one neighbouring step; None if none is declared.
+        largest: the largest distance found; infinite if the query returns a number on one side only.
+        finite: the largest distance among the pairs on which the query returns numbers, shown by
+            ``finite_change``; None if there are none.
+        exceeded: whether it is larger than the claim allows under the relation, by more than rounding explains.
+        change: what changes between the two datasets that show it, without values of the data.
+        tried: on how many pairs the query was evaluated.
+        silent: on how many of them it returned no number on both sides.
+        room: the allowance for rounding in the distance; 0.0 if all numbers are exact.
+        troubles: what the query did instead of returning a number on one side only, and where.
+        digests: of the two datasets.
+    """
+
+    norm: str
+    claimed: float | None
+    largest: float
     finite: float | None
     finite_change: str
-    exceeded: bool  # whether it is larger than the claim allows under the relation, by more than rounding explains
-    change: str  # what changes between the two datasets that show it, without values of the data
-    # on how many pairs the query was evaluated; silent: on how many of them it returned no number on both sides
+    exceeded: bool
+    change: str
     tried: int
     silent: int
-    room: float  # the allowance for rounding in the distance; 0.0 if all numbers are exact
-    troubles: tuple[str, ...]  # what the query did instead of returning a number on one side only, and where
-    digests: tuple[str, str]  # of the two datasets
+    room: float
+    troubles: tuple[str, ...]
+    digests: tuple[str, str]
 
 
 # --- What was audited, on which pair, how was the pair found, and when was it? ---
@@ -360,6 +423,9 @@ class PairRecord(Record, frozen=True):
     ``origin`` is "mechanism", "given", "found" (by a search) or "made" (by a proof, from what is declared). ``shown0``
     and ``shown1`` are public data for people to read, perhaps shortened; ``data0`` and ``data1`` are data that were
     kept on request, as JSON text (`dpaudit.neighbours.digest`).
+
+    Attributes:
+        change: of two tables that a proof made up: both in one line, with what differs.
     """
 
     stored_as: ClassVar[str] = "pair"
@@ -370,7 +436,7 @@ class PairRecord(Record, frozen=True):
     shown1: str | None = None
     data0: str | None = None
     data1: str | None = None
-    change: str = ""  # of two tables that a proof made up: both in one line, with what differs
+    change: str = ""
 
 
 class Tried(Record, frozen=True):
@@ -382,33 +448,45 @@ class Tried(Record, frozen=True):
 
 
 class Search(Record, frozen=True):
-    """How the pair was found, from search runs only, which no bound uses."""
+    """How the pair was found, from search runs only, which no bound uses.
 
-    # what was searched: neighbours of one dataset ("data"), datasets over a "domain" only, or pairs that were "given"
-    # or are the "mechanism"'s own
+    Attributes:
+        source: what was searched: neighbours of one dataset ("data"), datasets over a "domain" only, or pairs
+            that were "given" or are the "mechanism"'s own.
+        candidates: how many pairs were compared.
+        raised: how many of them were dropped, because every run of both sides raised the same exception.
+        runs: executions for the search, of both sides and all pairs.
+        found: what changes in the chosen pair, without values of the data.
+        tried: the pairs that stayed in the race longest, best first.
+        climbed: how many datasets over the domain were tried beyond the candidates; None if none were to be.
+        shrunk: how often a simpler pair replaced the chosen one.
+        records: how many records each side of that simpler pair has; None if there is none, or it has no size.
+        data: the digest of the dataset, or of all pairs; None for the mechanism's own, and over a domain only.
+        domain: the declared domain as JSON text.
+        beyond: whether values outside it were tried.
+        kept: the dataset or all pairs as JSON text, if data were to be kept.
+        left_out: how many more candidates were not tried, because there were too few runs.
+        led: what replayed runs found on the candidate that they singled out, in the words of a trace; None
+            where they singled out none. It stayed in the race, with runs of its own.
+        replayed: executions for that, of all candidates.
+    """
+
     source: str
-    # how many pairs were compared; raised: how many of them were dropped, because every run of both sides raised the
-    # same exception
     candidates: int
     raised: int
-    runs: int  # executions for the search, of both sides and all pairs
-    found: str  # what changes in the chosen pair, without values of the data
-    tried: tuple[Tried, ...]  # the pairs that stayed in the race longest, best first
-    # how many datasets over the domain were tried beyond the candidates; None if none were to be
+    runs: int
+    found: str
+    tried: tuple[Tried, ...]
     climbed: int | None = None
-    shrunk: int = 0  # how often a simpler pair replaced the chosen one
-    # how many records each side of that simpler pair has; None if there is none, or it has no size
+    shrunk: int = 0
     records: tuple[int, int] | None = None
-    # the digest of the dataset, or of all pairs; None for the mechanism's own, and over a domain only
     data: str | None = None
-    domain: str | None = None  # the declared domain as JSON text; beyond: whether values outside it were tried
+    domain: str | None = None
     beyond: bool = False
-    kept: str | None = None  # the dataset or all pairs as JSON text, if data were to be kept
-    left_out: int = 0  # how many more candidates were not tried, because there were too few runs
-    # what replayed runs found on the candidate that they singled out, in the words of a trace; None where they singled
-    # out none. It stayed in the race, with runs of its own.
+    kept: str | None = None
+    left_out: int = 0
     led: str | None = None
-    replayed: int = 0  # executions for that, of all candidates
+    replayed: int = 0
 
 
 class RunInfo(Record, frozen=True):
@@ -437,43 +515,63 @@ DOES_NOT_HOLD = "what is given does not hold:"
 
 
 class Comparison(Record, frozen=True):
-    """How runs of the program compare with what was read of it, and what can run but was not read."""
+    """How runs of the program compare with what was read of it, and what can run but was not read.
 
-    runs: int  # how many runs drew, branched and returned what was read
-    passed_over: int  # how many came so close to a branch that rounding may have decided it
-    compared: int  # how many of ``paths`` were compared with a run
-    paths: int  # all paths that runs can take; for a fold, those of its start, its steps in every state, and its end
-    # code that no path executed, what the program uses besides data, noise and parameters, and paths that no run could
-    # be compared with; or that the checker did not accept the certificate; in words. Nothing is proved if there are
-    # any.
+    Attributes:
+        runs: how many runs drew, branched and returned what was read.
+        passed_over: how many came so close to a branch that rounding may have decided it.
+        compared: how many of ``paths`` were compared with a run.
+        paths: all paths that runs can take; for a fold, those of its start, its steps in every state, and its
+            end.
+        open_ends: code that no path executed, what the program uses besides data, noise and parameters, and
+            paths that no run could be compared with; or that the checker did not accept the certificate; in
+            words. Nothing is proved if there are any.
+    """
+
+    runs: int
+    passed_over: int
+    compared: int
+    paths: int
     open_ends: tuple[str, ...] = ()
 
 
 class Proof(Record, frozen=True):
-    """What was read of a program, and what was proved."""
+    """What was read of a program, and what was proved.
+
+    Attributes:
+        method: "alignment" for data of one length, "induction" for every length, "enumeration" of a whole
+            domain, "releases" from records of any number to what is released, "moves" from numbers of one
+            length or any.
+        scope: what an upper bound holds for, as a sentence.
+        length: how many answers or numbers, or None if any number of them, or if it has no meaning.
+        paths: how many paths of the program were read.
+        certificate: the proof in a form that can be checked (``docs/certificate.md``); None without a finite
+            bound.
+        domain: all datasets that were enumerated, if they were to be kept, or the declared domain of records,
+            as JSON text.
+        comparison: of runs with what was read; None if it was not recorded.
+        prices: of the first releases of a certificate of releases, each by itself, such as "epsilon=1/2".
+        whole: columns that are declared as ranges, and hold whole numbers, as those of given data do.
+        given: what is taken for granted of lines that are not read, such as "release.py:7 moves by at most 1":
+            whoever asked for the proof stated it, and the proof holds under it alone.
+        exceeds_at: of how many numbers a bound of the same kind would be more than the claim, the least that
+            was found; None for none.
+        derived: the same bound computed from the columns on, as a certificate of version 2; None where none was
+            written.
+    """
 
     stored_as: ClassVar[str] = "proof"
-    # "alignment" for data of one length, "induction" for every length, "enumeration" of a whole domain, "releases" from
-    # records of any number to what is released, "moves" from numbers of one length or any
     method: str
-    scope: str  # what an upper bound holds for, as a sentence
-    length: int | None  # how many answers or numbers, or None if any number of them, or if it has no meaning
-    paths: int  # how many paths of the program were read
-    # the proof in a form that can be checked (``docs/certificate.md``); None without a finite bound
+    scope: str
+    length: int | None
+    paths: int
     certificate: dict[str, Any] | None = None
-    # all datasets that were enumerated, if they were to be kept, or the declared domain of records, as JSON text
     domain: str | None = None
-    comparison: Comparison | None = None  # of runs with what was read; None if it was not recorded
-    # of the first releases of a certificate of releases, each by itself, such as "epsilon=1/2"
+    comparison: Comparison | None = None
     prices: tuple[str, ...] = ()
-    # columns that are declared as ranges, and hold whole numbers, as those of given data do
     whole: tuple[str, ...] = ()
-    # what is taken for granted of lines that are not read, such as "release.py:7 moves by at most 1": whoever asked for
-    # the proof stated it, and the proof holds under it alone
     given: tuple[str, ...] = ()
-    # of how many numbers a bound of the same kind would be more than the claim, the least that was found; None for none
     exceeds_at: int | None = None
-    # the same bound computed from the columns on, as a certificate of version 2; None where none was written
     derived: dict[str, Any] | None = None
 
     @property

@@ -302,10 +302,14 @@ class PureDP(Claim):
 
 @dataclass(frozen=True, slots=True)
 class ApproxDP(Claim):
-    """(ε, δ)-DP: P(S) ≤ e^ε·Q(S) + δ for every S, both ways (Dwork, Kenthapadi, McSherry, Mironov & Naor 2006)."""
+    """(ε, δ)-DP: P(S) ≤ e^ε·Q(S) + δ for every S, both ways (Dwork, Kenthapadi, McSherry, Mironov & Naor 2006).
+
+    Attributes:
+        delta: `Claim.delta` is no default.
+    """
 
     epsilon: float
-    delta: float = field()  # `Claim.delta` is no default
+    delta: float = field()
     parameter: ClassVar[str] = "epsilon"
     symbol: ClassVar[str] = "ε"
     notion: ClassVar[str] = "approximate differential privacy"
