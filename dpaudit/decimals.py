@@ -18,7 +18,8 @@ The checker of certificates reads no floats, and shares nothing with this.
 from __future__ import annotations
 
 import math
-from decimal import Decimal, InvalidOperation
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, InvalidOperation
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -156,3 +157,70 @@ def _root_above(square: Fraction) -> Fraction:
         return Fraction(top, bottom)
     places = max(0, _ROOT_DIGITS - math.floor(math.log10(square) / 2) - 1)
     return Fraction(math.isqrt(square.numerator * 10 ** (2 * places) // square.denominator) + 1, 10**places)
+
+
+# --- Which values may a confidence, and a chance of a false alarm, have? ---
+
+LEAST_ERROR = 1e-12
+"""The smallest error level that is promised.
+
+A confidence is a float, which stores 1 − error to 1e-16, one part in ten thousand of this. Smaller error levels would
+be distorted by rounding, and generators, memory and libraries fail more often.
+"""
+
+_LEAST = LEAST_ERROR * (1 - 1e-3)  # as 1 − (1 − 1e-12) is a little smaller, in floats
+_TOO_SURE = f"promises fewer errors than one in 10^12 ({LEAST_ERROR:g}), which nothing that computes in floats can keep"
+
+
+def refuse_confidence(confidence: Any, name: str = "confidence") -> None:
+    """Raise `UsageError` for anything but a confidence whose error level is large enough to be meaningful."""
+    number = isinstance(confidence, int | float) and not isinstance(confidence, bool)
+    if not number or not 0 < confidence < 1:
+        raise UsageError(f"{name} lies strictly between 0 and 1, such as 0.95, not {confidence!r}")
+    if 1 - confidence >= 1:
+        raise UsageError(f"a {name} of {confidence!r} is none: every bound may be wrong; say 0.95")
+    if 1 - confidence < _LEAST:
+        raise UsageError(f"a {name} of {confidence!r} {_TOO_SURE}; say 0.95, or at most 0.999999")
+
+
+def refuse_false_alarm(false_alarm: Any, name: str = "false_alarm") -> None:
+    """Raise `UsageError` for anything but a probability that is large enough to be meaningful."""
+    if isinstance(false_alarm, bool) or not isinstance(false_alarm, int | float) or not 0 < false_alarm < 1:
+        raise UsageError(
+            f"{name} is the chance that a mechanism that keeps its claim is called violated, strictly between 0 "
+            f"and 1, such as 0.001, not {false_alarm!r}"
+        )
+    if false_alarm < _LEAST:
+        raise UsageError(f"a {name} of {false_alarm!r} {_TOO_SURE}; say 0.001, or at least 0.000001")
+
+
+# --- Between which numbers does something certainly lie? An interval with exact ends. ---
+
+
+@dataclass(frozen=True)
+class Enclosure:
+    """An interval that certainly contains a number, with exact ends."""
+
+    low: Fraction
+    high: Fraction
+
+    def __contains__(self, value: Any) -> bool:
+        return self.low <= Fraction(value) <= self.high
+
+    @property
+    def gap(self) -> float:
+        """The width relative to the upper end; 0 for a point."""
+        return float((self.high - self.low) / self.high) if self.high else 0.0
+
+    def decimals(self, digits: int = 15) -> tuple[str, str]:
+        """Return both ends as decimals, rounded outward to ``digits`` significant digits."""
+        return _enclosed(self.low, digits, ROUND_FLOOR), _enclosed(self.high, digits, ROUND_CEILING)
+
+    def __str__(self) -> str:
+        return "[{}, {}]".format(*self.decimals())
+
+
+def _enclosed(value: Fraction, digits: int, rounding: str) -> str:
+    context = Context(prec=digits, rounding=rounding)
+    # a quotient of two exact integers, rounded once
+    return format(context.divide(Decimal(value.numerator), Decimal(value.denominator)).normalize(context), "g")

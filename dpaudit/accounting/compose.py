@@ -30,7 +30,7 @@ import numpy as np
 from dpaudit.accounting.lattice import Grid, LatticeStep, Masses, Shares, coarser, costs, distance, height, shares
 from dpaudit.accounting.losses import Atoms, Continuous, LossLaw, ball, decimal, flint, middle, precision
 from dpaudit.accounting.plan import KEPT, Tilt, tilted
-from dpaudit.enclosure import Enclosure
+from dpaudit.decimals import Enclosure
 from dpaudit.errors import UsageError
 
 _TO_COARSER = 0.1  # of the width: the most that coarser lattices may take, of one end

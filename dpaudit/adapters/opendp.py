@@ -11,10 +11,18 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dpaudit.adapters import answers, required, wrapped
+import numpy as np
+
 from dpaudit.errors import UsageError
 from dpaudit.privacy import ApproxDP, Claim, PureDP, RenyiDP, ZeroConcentratedDP
+from dpaudit.targets.libraries import answers, required, wrapped
 from dpaudit.targets.mechanism import Mechanism
+from dpaudit.tracing.laws import DISCRETE_GAUSSIAN, DISCRETE_LAPLACE, GAUSSIAN, LAPLACE, NoiseLaw
+from dpaudit.tracing.operations import array_of
+from dpaudit.tracing.primitives import noted
+from dpaudit.tracing.recording import active, site
+from dpaudit.tracing.units import Made, Row, Stated, apart, as_unit, records_apart, replaced
+from dpaudit.tracing.values import plain
 
 # by the name of a metric: its relation, and the unit that one step stands for
 _RECORDS = {
@@ -133,3 +141,128 @@ def _finite(loss: Any) -> float:
     if not math.isfinite(loss):
         raise UsageError(f"the measurement's map gives {loss}: it promises nothing at this distance")
     return float(loss)
+
+
+# --- How are the measurements of OpenDP followed? ---
+
+
+def _of_opendp(self: Any, arg: Any) -> Made:
+    metric, measure = str(self.input_metric), str(self.output_measure)
+    told = f"{metric} {measure} {_stated_by_map(self, 1)}"
+    return arg, told, lambda one, other: _opendp_loss(self, one, other, metric, measure)
+
+
+def _opendp(original: Callable[..., Any]) -> Callable[..., Any]:
+    """A measurement of a number or a vector that returns as many numbers adds noise; any other one is a unit."""
+    unit = as_unit(original, "OpenDP's measurement", _of_opendp, site=site)
+
+    def invoke(self: Any, arg: Any) -> Any:
+        recorder = active()
+        if recorder is None:
+            return original(self, arg)
+        with recorder.own_work():
+            law = _opendp_law(self) if not isinstance(arg, dict) and _is_numeric(arg) else None
+            if law is not None:
+                given = plain(array_of(arg))
+                returned = original(self, given.tolist() if isinstance(given, np.ndarray) else given)
+                drawn = np.asarray(returned, dtype=float) - np.asarray(given, dtype=float)
+                if np.shape(returned) == np.shape(given):
+                    found = noted(recorder, *law, array_of(arg), drawn, site(), "OpenDP")
+                    return found.tolist() if np.ndim(drawn) else found
+        return unit(self, arg)
+
+    return invoke
+
+
+def _is_numeric(arg: Any) -> bool:
+    try:
+        return np.asarray(plain(array_of(arg))).dtype.kind in "iuf"
+    except (TypeError, ValueError):
+        return False
+
+
+def _opendp_law(measurement: Any) -> tuple[NoiseLaw, float] | None:
+    """Return law and scale of the noise that a measurement of numbers adds, from its map of a distance of 1."""
+    metric, measure = str(measurement.input_metric), str(measurement.output_measure)
+    stated = _stated_by_map(measurement, 1)
+    if not isinstance(stated, int | float) or not stated > 0:
+        return None
+    whole = "f" not in metric.rpartition("(")[2]
+    if metric.startswith(("AbsoluteDistance", "L1Distance")) and measure == "MaxDivergence":
+        return DISCRETE_LAPLACE if whole else LAPLACE, 1 / stated
+    if metric.startswith(("AbsoluteDistance", "L2Distance")) and measure == "ZeroConcentratedDivergence":
+        # ρ = 1/(2σ²) at a distance of 1 (Bun & Steinke 2016, Proposition 1.6)
+        return DISCRETE_GAUSSIAN if whole else GAUSSIAN, 1 / math.sqrt(2 * stated)
+    return None
+
+
+def _stated_by_map(measurement: Any, d_in: int) -> Any:
+    """Return what is lost at a distance, or the name of the exception."""
+    for each in (d_in, float(d_in)):
+        try:
+            found = measurement.map(each)
+            return found if isinstance(found, int | float | tuple) else str(found)
+        except Exception:
+            continue
+    return "refused"
+
+
+def _opendp_loss(measurement: Any, one: Any, other: Any, metric: str, measure: str) -> Stated:
+    moved = _opendp_distance(one, other, metric)
+    if moved is None:
+        return Stated(unknown=f"distances of OpenDP's {metric} are not known here")
+    if moved == 0:
+        return Stated()
+    if not math.isfinite(moved):
+        return Stated(math.inf, by=moved)
+    stated: Any = None
+    for d_in in (moved, math.ceil(moved)):
+        try:
+            stated = measurement.map(int(d_in) if float(d_in).is_integer() and "f" not in metric[-5:] else float(d_in))
+            break
+        except Exception:
+            continue
+    else:
+        return Stated(unknown="its map refuses the distance of the inputs")
+    if "ZeroConcentrated" in measure:
+        return Stated(rho=float(stated), by=moved)
+    if "Approximate" in measure and isinstance(stated, tuple):
+        if "ZeroConcentrated" in measure:
+            return Stated(rho=float(stated[0]), delta=float(stated[1]), by=moved)
+        return Stated(float(stated[0]), float(stated[1]), by=moved)
+    if measure.startswith("MaxDivergence"):
+        return Stated(float(stated), by=moved)
+    return Stated(unknown=f"a statement in {measure} is not priced")
+
+
+def _opendp_distance(one: Any, other: Any, metric: str) -> float | None:
+    if metric.startswith(("AbsoluteDistance", "L1Distance")):
+        return apart(one, other)
+    if metric.startswith("L2Distance"):
+        return apart(one, other, 2)
+    if metric.startswith("LInfDistance"):
+        return apart(one, other, math.inf)
+    if metric.startswith(("SymmetricDistance", "InsertDeleteDistance", "FrameDistance(SymmetricDistance")):
+        return float(records_apart(one, other))
+    if metric.startswith(("ChangeOneDistance", "HammingDistance")):
+        return float(replaced(one, other))
+    if metric.startswith("DiscreteDistance"):
+        return 0.0 if one == other else 1.0
+    return None
+
+
+def _queryable(original: Callable[..., Any]) -> Callable[..., Any]:
+    """What is asked of data that a composition holds was paid for when it was made."""
+
+    def made(self: Any, query: Any) -> Made:
+        return None, "", lambda one, other: Stated()
+
+    return as_unit(original, "a query of OpenDP's composition", made, site=site, asked_again=False)
+
+
+ROWS = (
+    Row("opendp.mod", "Measurement", "__call__", followed=_opendp),
+    Row("opendp.mod", "Measurement", "invoke", followed=_opendp),
+    Row("opendp.mod", "Queryable", "__call__", followed=_queryable),
+)  # fmt: skip
+"""Its methods."""

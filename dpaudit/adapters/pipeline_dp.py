@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dpaudit.adapters import approximate, required, wrapped
 from dpaudit.errors import UsageError
+from dpaudit.targets.libraries import approximate, required, wrapped
 from dpaudit.targets.mechanism import Mechanism
 
 
@@ -61,6 +61,6 @@ def mechanism_of(
 
 def _versions() -> dict[str, str]:
     """The version of the library that draws the noise."""
-    from dpaudit.adapters import LIBRARIES
+    from dpaudit.targets.libraries import LIBRARIES
 
     return {LIBRARIES["pydp"].distribution: LIBRARIES["pydp"].release()}

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from dpaudit.adapters import approximate, required, wrapped
 from dpaudit.errors import UsageError
+from dpaudit.targets.libraries import approximate, required, wrapped
 from dpaudit.targets.mechanism import Mechanism
 
 _SIDES = 2

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from dpaudit.auditing.assumed import assumed, measured_bound
-from dpaudit.chances import refuse_confidence, refuse_false_alarm
+from dpaudit.decimals import refuse_confidence, refuse_false_alarm
 from dpaudit.errors import UsageError
 from dpaudit.events import Lead, SelectedEvent, learner, needed_by
 from dpaudit.evidence.build import Subject, installed_versions

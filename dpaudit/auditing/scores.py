@@ -33,7 +33,7 @@ from dpaudit.auditing.independence import are_constant, homogeneity_cells, refus
 from dpaudit.auditing.pair import histogram_cells
 from dpaudit.auditing.question import attempt_of, given_or_fresh, whole
 from dpaudit.auditing.verdict import TwoLooks, decide
-from dpaudit.chances import refuse_confidence, refuse_false_alarm
+from dpaudit.decimals import refuse_confidence, refuse_false_alarm
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.events import Partition, SelectedEvent, choose, count_event, counts_by_degree
 from dpaudit.evidence.build import Subject, at_whole, installed_versions, run_info

@@ -19,8 +19,8 @@ from typing import Any, NoReturn
 import click
 
 from dpaudit.cli.apart import OWNED, OwnFaultError, blamed_on_target
+from dpaudit.cli.files import leave_standard_output
 from dpaudit.cli.help import examples
-from dpaudit.cli.outputs import leave_standard_output
 
 _GROUPS = {  # in the order of the help, which imports none of them
     "Examine a mechanism": {

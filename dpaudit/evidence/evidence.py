@@ -16,7 +16,7 @@ from typing import Annotated, Any, ClassVar
 
 import msgspec
 
-from dpaudit.chances import LEAST_ERROR
+from dpaudit.decimals import LEAST_ERROR
 from dpaudit.errors import UsageError
 from dpaudit.evidence.canonical_json import content_id, json_values, read_json, read_text, write_whole
 from dpaudit.evidence.further_records import Accounting, Trace, TraceFinding, Training

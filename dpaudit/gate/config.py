@@ -18,7 +18,7 @@ from typing import Any, NoReturn, TypeVar
 import click
 import msgspec
 
-from dpaudit.chances import refuse_confidence, refuse_false_alarm
+from dpaudit.decimals import refuse_confidence, refuse_false_alarm
 from dpaudit.errors import UsageError, nearest
 from dpaudit.evidence.canonical_json import read_text
 from dpaudit.gate.result import OutcomeRule

@@ -63,13 +63,13 @@ def _exactly(number: float) -> int:
 
 
 def _confidence(text: str) -> float:
-    from dpaudit.chances import refuse_confidence
+    from dpaudit.decimals import refuse_confidence
 
     return _chance(text, refuse_confidence)
 
 
 def _false_alarm(text: str) -> float:
-    from dpaudit.chances import refuse_false_alarm
+    from dpaudit.decimals import refuse_false_alarm
 
     return _chance(text, refuse_false_alarm)
 
@@ -308,7 +308,7 @@ class Auditor:
     def _train(self, training: Any, asked: dict[str, Any]) -> Evidence:
         from dpaudit.errors import UsageError, nearest
         from dpaudit.request import TrainingRequest, options_of
-        from dpaudit.training.script import watched
+        from dpaudit.training.watch import watched
 
         known = [name for name in options_of(TrainingRequest) if name != "keep_data"]
         for name in asked:

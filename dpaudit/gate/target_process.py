@@ -438,7 +438,7 @@ def trained(function: Callable[..., Any], request: Request) -> Evidence:
     Raises:
         UsageError: where there is no loop to watch, and where the training ends with an error.
     """
-    from dpaudit.training.script import watched
+    from dpaudit.training.watch import watched
 
     evidence, raised = watched(function, options_of_watch(request))
     if raised is not None:

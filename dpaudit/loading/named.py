@@ -31,9 +31,9 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
-from dpaudit.adapters import adapted, how_to_install, library_of
 from dpaudit.errors import UsageError, close, nearest
 from dpaudit.settings import ReplacedError, importing
+from dpaudit.targets.libraries import adapted, how_to_install, library_of
 from dpaudit.targets.mechanism import Mechanism, mechanism
 from dpaudit.targets.signature import FORMS as SHAPES
 

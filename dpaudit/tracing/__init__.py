@@ -1,3 +1,15 @@
 """What do a few recorded and replayed runs of a release show? Its noise is followed from the draw to the output."""
 
-__all__ = ["alignment", "certain", "laws", "pair", "recording", "released", "runs", "search"]
+__all__ = [
+    "alignment",
+    "certain",
+    "laws",
+    "operations",
+    "pair",
+    "primitives",
+    "recording",
+    "runs",
+    "search",
+    "units",
+    "values",
+]

@@ -8,6 +8,7 @@ handed out again as followed ones with the same state.
 from __future__ import annotations
 
 import builtins
+import importlib
 import inspect
 import math
 import os
@@ -17,7 +18,7 @@ import sys
 import threading
 import types
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from operator import is_
@@ -26,7 +27,6 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.tracing import libraries
 from dpaudit.tracing.operations import array_of, extreme, operate
 from dpaudit.tracing.primitives import (
     CHOICES_OF_NUMPY,
@@ -39,6 +39,7 @@ from dpaudit.tracing.primitives import (
     told,
 )
 from dpaudit.tracing.recording import active, site
+from dpaudit.tracing.units import Row, as_unit
 from dpaudit.tracing.values import closed, is_followed, plain
 
 _MISSING = object()
@@ -46,6 +47,7 @@ _MISSING = object()
 _Generator, _RandomState = np.random.Generator, np.random.RandomState
 _CONTAINERS = (dict, list, deque)
 _HANDED_OUT = frozenset((_Generator, _RandomState))
+_FOLLOWED = ("diffprivlib", "opendp", "pydp", "tmlt.core", "opacus", "torch", "jax")  # by `dpaudit.adapters`
 _OWN = ("dpaudit", "_dpaudit")  # whose names stay what they are
 _LIBRARIES = ("numpy", "scipy", "pandas", "polars", "hypothesis", "pytest", "_pytest", "matplotlib", "mypy")
 _NAMES = tuple(dict.fromkeys((*OF_NUMPY, *CHOICES_OF_NUMPY)))
@@ -212,6 +214,48 @@ def original_of(value: Any) -> Any:
     return _ORIGINALS.get(value, value) if type(value) is types.FunctionType else value
 
 
+@cache
+def _rows(package: str) -> tuple[Row, ...]:
+    """Return the methods of a library that are followed, as wholes or as noise of a known law.
+
+    Parameters are read when a method is called; where they depend on the data, so does the noise.
+    """
+    rows: tuple[Row, ...] = importlib.import_module(f"dpaudit.adapters.{package.replace('.', '_')}").ROWS
+    return rows
+
+
+def _present() -> tuple[str, ...]:
+    """Return the modules of libraries that were imported, by whomever."""
+    imported = [row.module for package in _FOLLOWED if package in sys.modules for row in _rows(package)]
+    return tuple(name for name in dict.fromkeys(imported) if name in sys.modules)
+
+
+def _replacements(rows: Iterable[Row], made: dict[tuple[int, str], Any]) -> Iterator[tuple[Any, str, Any]]:
+    """Yield owner, name and followed version of every method that is there; ``made`` before, it is used again."""
+    for row in rows:
+        module = sys.modules.get(row.module)
+        owner: Any = module if not row.owner else getattr(module, row.owner, None)
+        if owner is None:
+            continue
+        for each in (owner, *(_below(owner) if row.below else ())):
+            if row.method not in vars(each) and not row.inherited:
+                continue
+            key = (id(each), row.method)
+            if key not in made:
+                original = getattr(each, row.method)
+                name = f"{row.module.partition('.')[0]} {each.__name__}"
+                followed = row.followed(original) if row.followed else None
+                made[key] = followed or as_unit(original, name, row.made, site=site)  # type: ignore[arg-type]
+            yield each, row.method, made[key]
+
+
+def _below(owner: type) -> Iterator[type]:
+    subclasses: list[type] = owner.__subclasses__()
+    for each in subclasses:
+        yield each
+        yield from _below(each)
+
+
 class Hooks:
     """All replacements, made and undone as often as is needed; ``generator`` makes a followed generator."""
 
@@ -242,9 +286,10 @@ class Hooks:
     @property
     def came_late(self) -> bool:
         """Whether a library was imported after what it holds could be replaced."""
-        return self._present != libraries.present()
+        return self._present != _present()
 
     def _replace(self) -> None:
+        rows = [row for package in _FOLLOWED if package in sys.modules for row in _rows(package)]
         state = np.random.mtrand._rand
         if self._made is None or self._made[0] is not state:  # else what was made for the last run serves again
             self._made = (state, self._new())
@@ -259,8 +304,8 @@ class Hooks:
                 if value is not None and id(value) in new:
                     self._set(module, key, new[id(value)][1])
         self._classes()
-        self._present = libraries.present()
-        for owner, name, value in list(libraries.replacements(self._units)):
+        self._present = _present()
+        for owner, name, value in list(_replacements(rows, self._units)):
             self._set(owner, name, value)
         self._scan(new)
 

@@ -26,13 +26,11 @@ from dpaudit.accounting.events import Event
 from dpaudit.decimals import number_of
 from dpaudit.errors import UsageError
 from dpaudit.evidence.further_records import Training, TrainingFact
-from dpaudit.training.facts.batches import rounds_of
+from dpaudit.training.facts.batches import Use, rounds_of
 from dpaudit.training.facts.clipping import DIGITS, ROUNDED
-from dpaudit.training.facts.deliveries import Use
-from dpaudit.training.facts.finding import Finding
 from dpaudit.training.facts.noise import CORRELATED
 from dpaudit.training.facts.updates import UNEXPLAINED
-from dpaudit.training.seen import Seen, Update
+from dpaudit.training.seen import Finding, Seen, Update
 
 _MOST_TOGETHER = 64  # batches of one update: of more, no sampling is accounted for
 _MOST_KINDS = 8  # of steps, which are composed with each other

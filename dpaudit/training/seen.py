@@ -8,7 +8,7 @@ compares a sum of gradients with that of clipped records.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -209,3 +209,31 @@ class Seen:
         """Return the kept noise over σ·C, a row for each update, (t, k)."""
         rows = [each.kept for each in self.updates if each.kept is not None]
         return np.stack(rows).astype(np.float64) if rows else np.zeros((0, 0))
+
+
+# --- What is said of one fact of a loop, and how surely? ---
+
+Status = Literal["right", "wrong", "note", "not seen"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was seen of one fact.
+
+    Attributes:
+        fact: which: "batches", "clipping", "noise", "repetition", "independence", "divisor", "steps", "parameters",
+            "records", "numbers", "adaptive", "precision", "generator", "machines" or "altered".
+        status: "right" where a mistake would have shown; "wrong"; "note" for what costs no privacy that was claimed;
+            "not seen".
+        name: in a word or two.
+        text: a sentence that says nothing of any record, for evidence.
+        detail: the numbers behind it, for whoever runs the loop; they may depend on records.
+        error: the probability with which a right loop is called wrong here; 0.0 where it cannot be.
+    """
+
+    fact: str
+    status: Status
+    name: str
+    text: str
+    detail: str = ""
+    error: float = 0.0

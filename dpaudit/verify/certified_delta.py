@@ -17,7 +17,7 @@ from dpaudit.accounting.losses import GaussianLaw, LaplaceLaw, flint
 from dpaudit.accounting.losses import discrete_gaussian as discrete_gaussian_law
 from dpaudit.accounting.losses import discrete_laplace as discrete_laplace_law
 from dpaudit.accounting.losses import randomised_response as randomised_response_law
-from dpaudit.enclosure import Enclosure
+from dpaudit.decimals import Enclosure
 from dpaudit.errors import UsageError
 from dpaudit.verify.exact import Number, exact_number, exp_of
 

@@ -11,8 +11,8 @@ import pytest
 from support.made_up_libraries import of_module, pretend
 
 import dpaudit as dp
-from dpaudit.adapters import LIBRARIES, adapted, answers, approximate, library_of, required
 from dpaudit.neighbours import parse_relation
+from dpaudit.targets.libraries import LIBRARIES, adapted, answers, approximate, library_of, required
 
 
 @pytest.mark.parametrize("adapter", LIBRARIES)
@@ -33,7 +33,7 @@ def test_what_comes_from_elsewhere_is_nobodys():
 def test_adapters_import_no_library():
     code = (
         "import importlib, sys\n"
-        "from dpaudit.adapters import LIBRARIES\n"
+        "from dpaudit.targets.libraries import LIBRARIES\n"
         "for name in LIBRARIES: importlib.import_module('dpaudit.adapters.' + name)\n"
         "assert not {each.package for each in LIBRARIES.values()} & set(sys.modules)\n"
     )
@@ -45,7 +45,7 @@ def test_a_missing_library_is_named_with_what_to_install(adapter, monkeypatch):
     def missing(name):
         raise PackageNotFoundError(name)
 
-    monkeypatch.setattr("dpaudit.adapters.version", missing)
+    monkeypatch.setattr("dpaudit.targets.libraries.version", missing)
     with pytest.raises(dp.UsageError) as caught:
         required(adapter)
     said = str(caught.value)
@@ -86,7 +86,7 @@ def test_a_library_that_does_not_import_is_a_sentence(monkeypatch):
     def broken(name):
         raise ImportError("cannot import name 'DOUBLE'")
 
-    monkeypatch.setattr("dpaudit.adapters.importlib.import_module", broken)
+    monkeypatch.setattr("dpaudit.targets.libraries.importlib.import_module", broken)
     with pytest.raises(dp.UsageError, match="is installed but cannot be imported: ImportError: cannot import name"):
         required("opendp")
 

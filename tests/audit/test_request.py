@@ -82,7 +82,9 @@ def evidence_where(plain, name):
     if name == "curve":
         return msgspec.structs.replace(found, curve=Curve(0.95, (), (0.0,), (0.0,), (0.0,), (1.0,), 0.0))
     if name == "reading":
-        return msgspec.structs.replace(found, target=msgspec.structs.replace(found.target, asks="seeded", reading="run by run"))
+        return msgspec.structs.replace(
+            found, target=msgspec.structs.replace(found.target, asks="seeded", reading="run by run")
+        )
     if name == "pairs":
         other = msgspec.structs.replace(found.pairs[0], digest1="another")
         return msgspec.structs.replace(found, pairs=(other,))

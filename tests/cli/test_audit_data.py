@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import dpaudit as dp
-from dpaudit.cli.inputs import domain_of
+from dpaudit.cli.files import domain_of
 
 pytestmark = pytest.mark.usefixtures("few_candidates")
 EXAMPLES = Path(__file__).parents[2] / "examples"

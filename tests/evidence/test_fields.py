@@ -18,7 +18,7 @@ from dpaudit.evidence.canonical_json import content_id
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.review.check import check, exit_code
 from dpaudit.review.check.against import against
-from dpaudit.review.check.fields import fields
+from dpaudit.review.check.stated import fields
 
 REPORTS = sorted((ROOT / "reports" / "evidence").glob("*.json"))
 

@@ -17,8 +17,7 @@ from support import gate_results as made
 from dpaudit.cli.main import cli
 from dpaudit.errors import UsageError
 from dpaudit.gate.decide import accepted
-from dpaudit.gate.drawn import gate_json, junit, markdown, sarif, sarif_text
-from dpaudit.gate.index import index_page
+from dpaudit.gate.drawn import gate_json, index_page, junit, markdown, sarif, sarif_text
 from dpaudit.gate.result import Acceptance, Outcome, OutcomeRule
 from dpaudit.gate.words import summary
 

@@ -12,7 +12,7 @@ import pytest
 from support import gate_results as made
 
 from dpaudit.errors import UsageError
-from dpaudit.gate.index import index_page, write_pages
+from dpaudit.gate.drawn import index_page, write_pages
 from dpaudit.gate.result import GateResult
 from dpaudit.report import evidence_from_page
 
@@ -117,7 +117,7 @@ def test_the_policy_names_the_script_that_is_there() -> None:
 
 
 def test_hostile_text_is_shown_as_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpaudit.gate.index.html_page", lambda evidence: "a page")
+    monkeypatch.setattr("dpaudit.gate.drawn.html_page", lambda evidence: "a page")
     written = write_pages(made.whole(), tmp_path)
     html = (tmp_path / "index.html").read_text(encoding="utf-8")
     assert "<script>alert(1)</script>" in Reader(html).text
@@ -149,7 +149,7 @@ def test_a_pass_is_not_sold_as_privacy() -> None:
 def test_pages_have_names_of_their_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names: list[str], pages: list[str]
 ) -> None:
-    monkeypatch.setattr("dpaudit.gate.index.html_page", lambda evidence: "a page")
+    monkeypatch.setattr("dpaudit.gate.drawn.html_page", lambda evidence: "a page")
     target = made.targets()[0]
     written = write_pages(made.gate(*(replace(target, name=name) for name in names)), tmp_path)
     assert [item.page for item in written.results] == pages
@@ -166,7 +166,7 @@ def test_the_index_comes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     def fails(_: object) -> str:
         raise RuntimeError
 
-    monkeypatch.setattr("dpaudit.gate.index.html_page", fails)
+    monkeypatch.setattr("dpaudit.gate.drawn.html_page", fails)
     with pytest.raises(RuntimeError):
         write_pages(made.gate(made.targets()[0]), tmp_path)
     assert os.listdir(tmp_path) == []

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpaudit.neighbours import difference as module
-from dpaudit.neighbours.difference import difference, listed, record_digest
+from dpaudit.neighbours import digest as module
+from dpaudit.neighbours.digest import difference, listed, record_digest
 
 VALUES = st.sampled_from([0.0, -0.0, float("nan"), 1.0])
 WHOLE = st.integers(0, 2)

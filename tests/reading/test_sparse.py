@@ -19,7 +19,7 @@ from dpaudit.checker import CertificateError, check_certificate
 from dpaudit.checker.prices import LAWS as CHECKED
 from dpaudit.checker.prices import Noise
 from dpaudit.verify.releases import derive
-from dpaudit.verify.releases.movement import RefusedError
+from dpaudit.verify.releases.read import RefusedError
 
 pytest.importorskip("pandas")
 EDGES, CITIES = (20, 30, 40, 50, 60), ("a", "b", "c")

@@ -18,9 +18,9 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.further_records import Trace, TraceFinding
 from dpaudit.evidence.records import Curve, Moved, Verdict
 from dpaudit.gate import pytest_plugin
+from dpaudit.gate.drawn import index_page as gate_page
 from dpaudit.gate.drawn import junit, sarif_text
 from dpaudit.gate.drawn import markdown as gate_markdown
-from dpaudit.gate.index import index_page as gate_page
 from dpaudit.gate.result import GateResult, Outcome, OutcomeRule, TargetResult
 from dpaudit.gate.words import summary as gate_console
 from dpaudit.report import console_summary, evidence_card, html_page

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dpaudit.adapters import LIBRARIES
+from dpaudit.targets.libraries import LIBRARIES
 
 
 def pretend(monkeypatch: pytest.MonkeyPatch, adapter: str, *, release: str | None = None, **names: Any) -> ModuleType:
@@ -22,7 +22,8 @@ def pretend(monkeypatch: pytest.MonkeyPatch, adapter: str, *, release: str | Non
         monkeypatch.setitem(sys.modules, ".".join(parts[:end]), ModuleType(".".join(parts[:end])))
     monkeypatch.setitem(sys.modules, library.package, stand_in)
     found = release or ".".join(map(str, (*library.last, 3)))
-    monkeypatch.setattr("dpaudit.adapters.version", lambda name: found if name == library.distribution else "0")
+    known = {library.distribution: found}
+    monkeypatch.setattr("dpaudit.targets.libraries.version", lambda name: known.get(name, "0"))
     return stand_in
 
 

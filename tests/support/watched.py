@@ -10,9 +10,8 @@ import pytest
 from dpaudit.privacy import parse_claim
 from dpaudit.review.check import training as check_training
 from dpaudit.training import judge
-from dpaudit.training.conclude import concluded
 from dpaudit.training.facts.clipping import replayed
-from dpaudit.training.judge import judged
+from dpaudit.training.judge import concluded, judged
 from dpaudit.training.seen import Delivery, Parameter, Played, Seen, Taken, Update
 
 RECORDS, RATE, EPOCH, WEIGHTS = 400, 0.05, 20, 600

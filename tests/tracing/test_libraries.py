@@ -56,6 +56,7 @@ class Exponential(Base):
 @pytest.fixture
 def library(monkeypatch):
     """A library with the names of diffprivlib."""
+    monkeypatch.setitem(sys.modules, "diffprivlib", ModuleType("diffprivlib"))
     for name, owners in (("laplace", (Laplace, LaplaceTruncated)), ("exponential", (Exponential,))):
         module = ModuleType(f"diffprivlib.mechanisms.{name}")
         vars(module).update({each.__name__: each for each in owners})

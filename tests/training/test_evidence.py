@@ -20,7 +20,7 @@ from dpaudit.review.check import check, passes
 from dpaudit.review.replay import replay
 from dpaudit.training import per_step
 from dpaudit.training.facts.clipping import replayed
-from dpaudit.training.script import watched
+from dpaudit.training.watch import watched
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -23,7 +23,7 @@ import numpy as np  # noqa: E402
 
 import dpaudit as dp  # noqa: E402
 from dpaudit.errors import UsageError  # noqa: E402
-from dpaudit.training.script import watched  # noqa: E402
+from dpaudit.training.watch import watched  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("default")
 KINDS = {"private": loops.private, "optax": loops.optax_alone}

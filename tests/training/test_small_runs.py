@@ -11,7 +11,7 @@ import pytest
 
 import dpaudit as dp
 from dpaudit.errors import UsageError
-from dpaudit.training.script import watched
+from dpaudit.training.watch import watched
 
 PAGE = Path(__file__).parents[2] / "docs" / "training.md"
 TRUE = 10**0.5  # μ of ten updates at σ = 1

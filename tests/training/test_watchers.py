@@ -19,7 +19,7 @@ import loops  # noqa: E402
 import dpaudit as dp  # noqa: E402
 from dpaudit.errors import UsageError  # noqa: E402
 from dpaudit.training.canaries import coins_of  # noqa: E402
-from dpaudit.training.script import watched  # noqa: E402
+from dpaudit.training.watch import watched  # noqa: E402
 from dpaudit.training.watchers.noise_flow import Lost, NoiseFlow, Noisy  # noqa: E402
 from dpaudit.training.watchers.torch_watch import TorchWatch  # noqa: E402
 

@@ -18,7 +18,7 @@ flint = pytest.importorskip("flint")
 from dpaudit.accounting.compose import Level, enclosed  # noqa: E402
 from dpaudit.accounting.losses import LaplaceLaw  # noqa: E402
 from dpaudit.accounting.losses import randomised_response as randomised_response_law  # noqa: E402
-from dpaudit.enclosure import Enclosure  # noqa: E402
+from dpaudit.decimals import Enclosure  # noqa: E402
 from dpaudit.verify import certified_delta as divergence  # noqa: E402
 from dpaudit.verify.certified_delta import (  # noqa: E402
     discrete_gaussian,

@@ -15,9 +15,8 @@ from support.hostile_frames import COLUMNS
 from dpaudit.neighbours import parse_relation
 from dpaudit.targets.mechanism import mechanism
 from dpaudit.verify.releases.derive import read_function
-from dpaudit.verify.releases.movement import RefusedError
 from dpaudit.verify.releases.prices import price
-from dpaudit.verify.releases.read import as_releases
+from dpaudit.verify.releases.read import RefusedError, as_releases
 
 pytest.importorskip("pandas")
 INF = math.inf

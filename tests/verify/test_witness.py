@@ -20,7 +20,7 @@ from support import provable
 from support.nightly import mostly_at_night
 from support.random_programs import programs
 
-from dpaudit.enclosure import Enclosure
+from dpaudit.decimals import Enclosure
 from dpaudit.errors import UsageError
 from dpaudit.events.partition import count_event, score_of
 from dpaudit.evidence.event import Box, Event, Rule

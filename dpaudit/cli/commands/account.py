@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
+from dpaudit.cli.files import Results, results
 from dpaudit.cli.help import Command, examples
 from dpaudit.cli.options import all_asked
-from dpaudit.cli.outputs import Results, results
 from dpaudit.request import AccountRequest, ReleaseRequest, options_of
 
 _MECHANISMS = (

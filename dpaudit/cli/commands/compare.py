@@ -11,11 +11,10 @@ from typing import Any
 import click
 
 from dpaudit.cli.apart import Apart, own_process, refuse_other
+from dpaudit.cli.files import OutputFiles, checked_evidence, dataset_in, digests_of, domain_of, failing_check, loaded
 from dpaudit.cli.help import Command, examples
-from dpaudit.cli.inputs import checked_evidence, dataset_in, digests_of, domain_of, failing_check, loaded
 from dpaudit.cli.messages import at_work
 from dpaudit.cli.options import asked
-from dpaudit.cli.outputs import OutputFiles
 from dpaudit.request import AuditRequest, ProofRequest
 
 _PROVED = ("parameters", "claim", "relation", "runs", "seed")

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import click
 
+from dpaudit.cli.files import OutputFiles, checked_evidence
 from dpaudit.cli.help import Command, examples
-from dpaudit.cli.inputs import checked_evidence
-from dpaudit.cli.outputs import OutputFiles
 
 
 @click.command(

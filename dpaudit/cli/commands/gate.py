@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from dpaudit.cli.apart import OWNED
+from dpaudit.cli.files import OutputFiles
 from dpaudit.cli.help import Command, examples
 from dpaudit.cli.messages import is_terminal
 from dpaudit.cli.options import Count
-from dpaudit.cli.outputs import OutputFiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -104,7 +104,7 @@ def command(
     finished = run(configuration, options, listen=_listener(quiet), alive=None if quiet else _alive)
     result = finished.result
     if folder is not None:
-        from dpaudit.gate.index import write_pages
+        from dpaudit.gate.drawn import write_pages
 
         result = write_pages(result, folder)
     for name, file in files.items():

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dpaudit.cli.files import OutputFiles, checked_evidence, evidence_in, failing_check
 from dpaudit.cli.help import Command, examples
-from dpaudit.cli.inputs import checked_evidence, evidence_in, failing_check
-from dpaudit.cli.outputs import OutputFiles
 
 if TYPE_CHECKING:
     from dpaudit.report.html.index import Entry

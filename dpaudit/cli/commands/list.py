@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dpaudit.cli.files import OutputFiles
 from dpaudit.cli.help import Command, examples
 from dpaudit.cli.messages import prints_to_standard_error
-from dpaudit.cli.outputs import OutputFiles
 
 if TYPE_CHECKING:
     from dpaudit.targets.mechanism import Mechanism

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpaudit.cli.apart import Apart, own_process, refuse_other
+from dpaudit.cli.files import Results, loaded, no_script, results
 from dpaudit.cli.help import Command, examples
-from dpaudit.cli.inputs import loaded
 from dpaudit.cli.messages import at_work
 from dpaudit.cli.options import all_asked
-from dpaudit.cli.outputs import Results, no_script, results
 from dpaudit.request import ProofRequest
 
 if TYPE_CHECKING:

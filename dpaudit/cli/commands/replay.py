@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpaudit.cli.apart import Apart, evidence_of, own_process
+from dpaudit.cli.files import OutputFiles, dataset_in, read_evidence
 from dpaudit.cli.help import Command, examples
-from dpaudit.cli.inputs import dataset_in, read_evidence
 from dpaudit.cli.messages import at_work
 from dpaudit.cli.options import asked
-from dpaudit.cli.outputs import OutputFiles
 from dpaudit.request import AuditRequest, ProofRequest
 
 if TYPE_CHECKING:

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dpaudit.cli.files import OutputFiles, checked_evidence, no_script
 from dpaudit.cli.help import Command, examples
-from dpaudit.cli.inputs import checked_evidence
-from dpaudit.cli.outputs import OutputFiles, no_script
 from dpaudit.report.formats import FORMATS
 
 if TYPE_CHECKING:

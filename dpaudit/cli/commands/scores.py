@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
+from dpaudit.cli.files import Results, results
 from dpaudit.cli.help import Command, examples
 from dpaudit.cli.messages import prints_to_standard_error
 from dpaudit.cli.options import Count, asked
-from dpaudit.cli.outputs import Results, results
 from dpaudit.request import AuditRequest
 
 

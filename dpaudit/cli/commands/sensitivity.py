@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpaudit.cli.apart import Apart, own_process
+from dpaudit.cli.files import loaded
 from dpaudit.cli.help import Command, examples
-from dpaudit.cli.inputs import loaded
 from dpaudit.cli.messages import at_work
 from dpaudit.cli.options import asked
 from dpaudit.request import AuditRequest

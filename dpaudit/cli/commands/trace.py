@@ -7,11 +7,10 @@ from typing import Any
 import click
 
 from dpaudit.cli.apart import Apart, own_process, refuse_other
+from dpaudit.cli.files import Results, dataset_in, digests_of, domain_of, loaded, results
 from dpaudit.cli.help import Command, examples
-from dpaudit.cli.inputs import dataset_in, digests_of, domain_of, loaded
 from dpaudit.cli.messages import at_work
 from dpaudit.cli.options import all_asked
-from dpaudit.cli.outputs import Results, results
 from dpaudit.request import TraceRequest
 
 

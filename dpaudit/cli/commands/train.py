@@ -7,9 +7,9 @@ from typing import Any
 import click
 
 from dpaudit.cli.apart import Apart, own_process
+from dpaudit.cli.files import Results, results
 from dpaudit.cli.help import Command, examples
 from dpaudit.cli.options import all_asked
-from dpaudit.cli.outputs import Results, results
 from dpaudit.request import TrainingRequest
 
 
@@ -34,7 +34,7 @@ def trained(target: str, **options: Any) -> dict[str, Any]:
     import traceback
 
     from dpaudit.loading.named import function_named
-    from dpaudit.training.script import watched
+    from dpaudit.training.watch import watched
 
     found, raised = watched(function_named(target), {**options, "name": target.replace("\\", "/").rpartition("/")[2]})
     if raised is not None:  # what was seen until then is kept, and says so

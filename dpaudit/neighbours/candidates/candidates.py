@@ -22,8 +22,7 @@ from dpaudit.errors import UsageError
 from dpaudit.neighbours.candidates.changes import Changes
 from dpaudit.neighbours.candidates.exhaustive import LazyPair, tiny_pairs, values_put
 from dpaudit.neighbours.dataset import Dataset, Listed, Made, Mapped, Part, Single, dataset_of
-from dpaudit.neighbours.difference import Difference, difference
-from dpaudit.neighbours.digest import digest
+from dpaudit.neighbours.digest import Difference, difference, digest
 from dpaudit.neighbours.domain import Range, allowed_of, blank, column_domains, outside, pattern_of
 from dpaudit.neighbours.relation import Relation, parse_relation
 

@@ -25,8 +25,7 @@ from dpaudit.neighbours.candidates.exhaustive import LazyPair, Side, made_of
 from dpaudit.neighbours.dataset import Dataset, Made, Sort, is_missing
 from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.domain import Allowed, Range, Values
-from dpaudit.neighbours.persons import People, Places
-from dpaudit.neighbours.relation import Relation
+from dpaudit.neighbours.relation import People, Places, Relation
 
 # chosen to cover what releases commonly get wrong in a few hundred candidates; no benchmark measures them
 _MANY_RECORDS = 100  # of a person who contributes very many

@@ -35,9 +35,8 @@ from dpaudit.review.check.certificate import numbered
 from dpaudit.review.check.finding import Finding, agrees, answered, failing, unchecked
 from dpaudit.stats.joint_region import lower_bound
 from dpaudit.training import canaries, per_step
-from dpaudit.training.conclude import UNCLAIMED, concluded
 from dpaudit.training.facts.checklist import FACTS
-from dpaudit.training.judge import COARSE, certified
+from dpaudit.training.judge import COARSE, UNCLAIMED, certified, concluded
 from dpaudit.training.losses import DEPENDENT, factors_of, listed, parts_of, unbounded
 
 _UNREADABLE = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, UsageError)

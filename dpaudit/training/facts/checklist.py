@@ -12,25 +12,20 @@ import numpy as np
 
 from dpaudit.arrays import Floats
 from dpaudit.training.facts import batches, noise
-from dpaudit.training.facts.batches import Sampler, batch_finding, recognised, rounds_of
-from dpaudit.training.facts.clipping import clipping_finding, finite_finding
-from dpaudit.training.facts.deliveries import use_of
-from dpaudit.training.facts.finding import Finding
+from dpaudit.training.facts.batches import Sampler, batch_finding, recognised, rounds_of, use_of
+from dpaudit.training.facts.clipping import clipping_finding, finite_finding, records_finding
 from dpaudit.training.facts.noise import independence_finding, noise_finding, repetition_finding
-from dpaudit.training.facts.records import records_finding
-from dpaudit.training.facts.surroundings import (
-    adaptive_finding,
-    generator_finding,
-    machines_finding,
-    precision_finding,
-)
 from dpaudit.training.facts.updates import (
+    adaptive_finding,
     altered_finding,
     divisor_finding,
+    generator_finding,
+    machines_finding,
     parameters_finding,
+    precision_finding,
     steps_finding,
 )
-from dpaudit.training.seen import Seen
+from dpaudit.training.seen import Finding, Seen
 
 TESTS = batches.TESTS + noise.TESTS
 """How many tests share the error."""

@@ -20,7 +20,7 @@ import numpy as np
 from scipy import stats
 
 from dpaudit.arrays import Floats, Integers
-from dpaudit.training.facts.finding import Finding
+from dpaudit.training.seen import Finding
 
 CORRELATED = "correlated between updates"
 """What noise is called of which some updates hang on others: it may be meant so."""

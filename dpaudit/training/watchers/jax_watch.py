@@ -17,14 +17,16 @@ import numpy as np
 from dpaudit.arrays import Floats
 from dpaudit.errors import UsageError
 from dpaudit.training.seen import Parameter, Seen, Update
-from dpaudit.training.watchers.alone import Alone, is_random, records_of
 from dpaudit.training.watchers.pure import (
     WATCHED,
+    Alone,
     Asked,
     Handed,
     Rows,
     flat,
     is_array,
+    is_random,
+    records_of,
     sizes_of,
     watched_gradient,
     watched_transformation,

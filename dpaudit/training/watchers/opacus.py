@@ -16,8 +16,8 @@ import torch
 from dpaudit.arrays import Floats
 from dpaudit.training.facts.clipping import TOLERANCE
 from dpaudit.training.seen import Replay, Update
+from dpaudit.training.watchers.loader import Given
 from dpaudit.training.watchers.recorder import Recorder, Undo
-from dpaudit.training.watchers.rows import Given
 
 SUM_CHANGED = "Something changed a sum of clipped gradients before it got its noise."
 _COARSE = 2.0**-8  # relative, of numbers that are rounded to bfloat16

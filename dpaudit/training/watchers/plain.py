@@ -13,11 +13,10 @@ from dpaudit.arrays import Floats, Integers
 from dpaudit.errors import UsageError
 from dpaudit.training.facts.clipping import TOLERANCE, replayed
 from dpaudit.training.seen import Replay, Update
-from dpaudit.training.watchers.loader import rows_of
+from dpaudit.training.watchers.loader import Given, rows_of
 from dpaudit.training.watchers.noise_flow import Lost, Noise, NoiseFlow, Noisy
 from dpaudit.training.watchers.opacus import values
 from dpaudit.training.watchers.recorder import Recorder, Undo, length
-from dpaudit.training.watchers.rows import Given
 
 NOISE_LOST = (
     "The noise could not be followed from its draw to the gradient: an operation on the way is not known, or it was "

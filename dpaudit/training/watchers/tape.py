@@ -21,8 +21,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from dpaudit.training.seen import Played
-from dpaudit.training.watchers.loader import leaves_of
-from dpaudit.training.watchers.rows import Given
+from dpaudit.training.watchers.loader import Given, leaves_of
 
 _T = torch.Tensor
 SAME = 1e-3

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import binom
 
-from dpaudit.enclosure import Enclosure
+from dpaudit.decimals import Enclosure
 from dpaudit.errors import UsageError
 from dpaudit.events.partition import count_event
 from dpaudit.evidence.event import Box, Event, Rule

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.arrays import Floats
-from dpaudit.enclosure import Enclosure
+from dpaudit.decimals import Enclosure
 from dpaudit.errors import UsageError
 from dpaudit.program.noise import Density, Support
 from dpaudit.program.symbolic.linear import Constraint, spend

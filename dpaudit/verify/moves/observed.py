@@ -14,8 +14,7 @@ from dpaudit.reading.expressions.graph import Value
 from dpaudit.reading.expressions.noise import ADDED, CHOSEN, SCORES, SELECTED, Seen
 from dpaudit.reading.expressions.ways import Reading
 from dpaudit.reading.python import Python
-from dpaudit.verify.moves.any_length import LENGTHS, evaluated_any
-from dpaudit.verify.moves.movement import evaluated
+from dpaudit.verify.moves.movement import LENGTHS, evaluated, evaluated_any
 
 RUNS = 40
 _NEAR = 1e-9

@@ -25,8 +25,8 @@ from dpaudit.neighbours.domain import Range, allowed_of, by_columns
 from dpaudit.neighbours.given_moves import GivenMove, parse_all
 from dpaudit.privacy import PureDP
 from dpaudit.verify.proofs.kind import Asked, Found, NotShownError, ProofKind, Shown, certified
-from dpaudit.verify.releases.alone import prices_alone
 from dpaudit.verify.releases.columns import in_order_of
+from dpaudit.verify.releases.prices import prices_alone
 from dpaudit.verify.scope import as_text, notion_of, scope_of_records
 
 _COPY = re.compile(r"( of rows [0-9]+| of a row of rows [0-9]+ that goes)+\Z")

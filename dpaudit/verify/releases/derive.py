@@ -31,9 +31,8 @@ from dpaudit.reading.universe.second_draws import Generator, GivenNoise
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
 from dpaudit.verify.releases.columns import columns_of, given_frame, whole_columns
-from dpaudit.verify.releases.movement import RefusedError, Releases
 from dpaudit.verify.releases.prices import WITH_DELTA, account, price
-from dpaudit.verify.releases.read import as_releases, release_certificate
+from dpaudit.verify.releases.read import RefusedError, Releases, as_releases, release_certificate
 from dpaudit.verify.releases.written import derivation
 from dpaudit.verify.scope import as_text, notion_of, scope_of_records
 

@@ -7,18 +7,17 @@ path, is an account, which its certificate holds.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 from dpaudit.checker import CertificateError, ForgedError
 from dpaudit.checker.accounted import Listed, events_of, is_at_least
-from dpaudit.checker.prices import farthest
+from dpaudit.checker.prices import farthest, order_of
 from dpaudit.checker.reading import Steps
 from dpaudit.checker.releases import accounted, check_releases
 from dpaudit.errors import UsageError
-from dpaudit.verify.releases.movement import RefusedError, Releases
-from dpaudit.verify.releases.read import parts_of
+from dpaudit.verify.releases.read import RefusedError, Releases, parts_of
 
 WITH_DELTA = ("laplace_threshold", "propose_test_release", "truncated_laplace")
 """Releases that lose a δ of their own."""
@@ -119,3 +118,37 @@ def _events(needed: Sequence[Listed]) -> Any:
         event: Any = Gaussian(noise) if name == "gaussian" else Laplace(noise)
         parts.append((event if rate is None else event.poisson(rate), count))
     return Events(tuple(parts))
+
+
+# --- What does each release of a certificate cost by itself? By the checker, for people who follow the proof. ---
+
+MOST_PRICED = 50
+"""Releases whose prices stand in evidence, from the first on: more than anybody reads."""
+
+_GAUSSIAN = ("gaussian", "discrete_gaussian")
+_SPENDING = ("laplace_threshold", "propose_test_release", "truncated_laplace")  # a δ of their own
+
+
+def prices_alone(certificate: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the price of each release by itself, such as "epsilon=1/2": of whole data, once, for a group of one."""
+    return tuple(_price(certificate, release) for release in certificate["releases"][:MOST_PRICED])
+
+
+def _notion(certificate: Mapping[str, Any], release: Mapping[str, Any]) -> str:
+    """Return what a release is priced in: there is no ε of Gaussian noise without a δ."""
+    notion: str = certificate["notion"]
+    return "rho" if order_of(notion) or (notion == "epsilon" and release["law"] in _GAUSSIAN) else notion
+
+
+def _price(certificate: Mapping[str, Any], release: Mapping[str, Any]) -> str:
+    notion, law = _notion(certificate, release), release["law"]
+    alone = {
+        "columns": certificate["columns"],
+        "samples": [],
+        "releases": [{**release, "sample": None, "times": 1}],
+        "paths": [[0]],
+        "notion": notion,
+        "delta": certificate["delta"] if law in _SPENDING else "0",
+    }
+    found, _ = check_releases(alone, certificate["scope"]["relation"], 1, Steps())
+    return f"{notion}={found}"

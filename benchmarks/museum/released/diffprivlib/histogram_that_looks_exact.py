@@ -4,6 +4,7 @@ The noise is there: ε = 1 is kept where a record comes or goes.
 """
 
 import numpy as np
+
 from diffprivlib import tools
 
 SOURCES = ("IBM/differential-privacy-library#99",)

@@ -6,6 +6,7 @@
 import math
 
 import numpy as np
+
 from diffprivlib import tools
 
 SOURCES = ("IBM/differential-privacy-library#80",)
