@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from scipy import stats
+from support.nightly import mostly_at_night
 
 import dpaudit as dp
 from dpaudit.accounting import as_events, certify
@@ -34,7 +35,7 @@ LOUD = [
 ]
 
 
-@pytest.mark.parametrize("events", LOUD, ids=str)
+@pytest.mark.parametrize("events", mostly_at_night(LOUD), ids=str)
 def test_the_grossest_violation_is_red(events):
     evidence = dp.account(events, claim=CLAIM, alone=True)
     assert evidence.verdict.value == "violated" and evidence.lower.value > 3 and evidence.upper is None

@@ -8,6 +8,7 @@ from fractions import Fraction
 from importlib.metadata import entry_points
 
 import pytest
+from support.nightly import mostly_at_night
 
 import dpaudit as dp
 from dpaudit.checker import check_certificate
@@ -66,13 +67,15 @@ def attempt(evidence, name):
 
 @pytest.mark.parametrize(
     ("name", "given", "length", "bound"),
-    [
-        ("above_threshold", {}, 3, "3/4"),
-        ("above_threshold", {"epsilon": 0.3}, 3, "9/40"),
-        ("above_threshold", {}, None, "1"),
-        ("prefix_sum", {}, None, "1"),
-        ("report_noisy_max", {}, 3, "1"),
-    ],
+    mostly_at_night(
+        [
+            ("above_threshold", {}, 3, "3/4"),
+            ("above_threshold", {"epsilon": 0.3}, 3, "9/40"),
+            ("above_threshold", {}, None, "1"),
+            ("prefix_sum", {}, None, "1"),
+            ("report_noisy_max", {}, 3, "1"),
+        ]
+    ),
 )
 def test_a_proof_has_its_exact_bound_and_a_certificate(name, given, length, bound):
     evidence = proved(name, parameters=given, length=length, relation=None)

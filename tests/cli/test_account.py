@@ -107,6 +107,7 @@ def test_what_is_out_of_reach_is_said_and_no_error(run, arguments, said):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_the_examples_of_the_documentation_run(run, tmp_path):
     text = (Path(__file__).parents[2] / "docs" / "account.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```(\w*)\n(.*?)```", text, re.DOTALL)

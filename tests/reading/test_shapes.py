@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from support.nightly import mostly_at_night
 
 from dpaudit.reading.runs.passes import UnreadError, make
 from dpaudit.reading.runs.tables import is_frame
@@ -88,8 +89,8 @@ def many_rows(df):
 
 @pytest.mark.parametrize(
     "function",
-    [crossed, pivoted, shares, unstacked, rows, some, of_text, divided_by_zero, floored, of_another_shape, nothing,
-     with_gaps, many_rows],
+    mostly_at_night([crossed, pivoted, shares, unstacked, rows, some, of_text, divided_by_zero, floored,
+                     of_another_shape, nothing, with_gaps, many_rows]),
 )  # fmt: skip
 def test_each_run_is_what_pandas_makes(function):
     """All runs are repeated by the function itself, with their draws."""

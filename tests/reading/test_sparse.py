@@ -13,6 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from support.nightly import mostly_at_night
 
 import dpaudit as dp
 from dpaudit.checker import CertificateError, check_certificate
@@ -85,12 +86,12 @@ def sums(df):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("function", "relation", "bound"), [
+@pytest.mark.parametrize(("function", "relation", "bound"), mostly_at_night([
     (first_above, "add-remove", "3/4"), (first_above, "replace", "3/4"), (first_above, "add-remove(group=2)", "3/2"),
     (first_above_of_a_program, "add-remove", "3/4"), (in_any_direction, "add-remove", "5/8"),
     (of_cities, "add-remove", "1/4"), (of_cities, "replace", "1/2"), (two_above, "add-remove", "3/4"),
     (sums, "add-remove", "3/5"), (drawn_around_them, "replace", "1/4"),
-])  # fmt: skip
+]))  # fmt: skip
 def test_a_sparse_vector_costs_the_noise_of_its_threshold_and_what_is_above(function, relation, bound):
     evidence = dp.prove(function, domain=DOMAIN, relation=relation, claim="epsilon=2", runs=0, seed=0)
     assert (str(evidence.verdict), evidence.upper.exact) == ("proved", bound)

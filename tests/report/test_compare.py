@@ -12,6 +12,7 @@ import pytest
 from lxml import html as parser
 from scipy.stats import beta, binomtest
 from support import made_evidence
+from support.nightly import mostly_at_night
 
 from dpaudit.evidence.event import Coordinate, Event, Rule
 from dpaudit.evidence.evidence import Evidence
@@ -209,7 +210,7 @@ def test_a_changed_mechanism_is_found():
 # --- how it reads -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("number", range(len(FILES)))
+@pytest.mark.parametrize("number", mostly_at_night(range(len(FILES))))
 @pytest.mark.slow
 def test_every_evidence_beside_every_next_one(number):
     before, now = Evidence.load(FILES[number]), Evidence.load(FILES[(number + 1) % len(FILES)])

@@ -101,7 +101,7 @@ def test_same_evidence_gives_the_same_bytes(kind: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", made.KINDS)
+@pytest.mark.parametrize("kind", mostly_at_night(made.KINDS))
 def test_page_is_well_formed_and_loads_nothing(kind: str) -> None:
     reader = Reader(page(kind))
     assert not reader.unbalanced

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from support.nightly import mostly_at_night
 
 import dpaudit as dp
 from dpaudit.errors import UsageError
@@ -358,7 +359,7 @@ RAISED = {
 }
 
 
-@pytest.mark.parametrize("name", [*_twins(np.random.default_rng(0)), *RAISED])
+@pytest.mark.parametrize("name", mostly_at_night([*_twins(np.random.default_rng(0)), *RAISED]))
 def test_noise_of_any_kind_is_not_violated(name):
     def release(data, rng):
         if name in RAISED and rng.random() < 0.5:

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import binomtest
+from support.nightly import mostly_at_night
 
 import dpaudit as dp
 from dpaudit.program.enumerate.reading import TraceBudget, all_traces
@@ -139,7 +140,9 @@ PROGRAMS = (
 )
 
 
-@pytest.mark.parametrize(("program", "rate"), PROGRAMS, ids=lambda item: getattr(item, "__name__", str(item)))
+@pytest.mark.parametrize(
+    ("program", "rate"), mostly_at_night(PROGRAMS), ids=lambda item: getattr(item, "__name__", str(item))
+)
 def test_a_rare_branch_of_a_program_keeps_its_law(program, rate):
     chance = 2 * rate / SIZE
     hits = runs = 0
