@@ -60,7 +60,7 @@ def code_of(record: Record) -> int:
 # --- honest proofs ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", HONEST)
+@pytest.mark.parametrize("name", mostly_at_night(HONEST))
 def test_a_proof_is_recorded_checked_and_read_again(name: str, tmp_path: Path) -> None:
     evidence = proved(name)
     assert evidence.verdict is dp.Verdict.PROVED, evidence.reason
@@ -211,14 +211,14 @@ def kinds_of(name: str) -> dict[str, list[tuple[Any, ...]]]:
 
 
 def is_tried_in(name: str, kind: str) -> bool:
-    """Whether a kind of place is tried in this record: in two at most of all with one kind of proof and certificate."""
+    """Whether a kind of place is tried in this record: in one of all with one kind of proof and certificate."""
 
     def sort_of(one: str) -> tuple[str, Any]:
         proof = proved(one).proof
         return proof.method, (proof.certificate or {}).get("kind")
 
     alike = [each for each in HONEST if sort_of(each) == sort_of(name) and kind in kinds_of(each)]
-    return name in random.Random(kind).sample(alike, min(2, len(alike)))
+    return name == random.Random(kind).choice(alike)
 
 
 @pytest.mark.usefixtures("remembering")
