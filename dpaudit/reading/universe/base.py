@@ -14,15 +14,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dpaudit.reading import dispatch
 from dpaudit.reading.python import Python
 from dpaudit.reading.rewrite import UnreadableError
 from dpaudit.reading.seeded import Seeded
-from dpaudit.reading.source import is_rewritten
+from dpaudit.reading.source import is_own, is_rewritten
 from dpaudit.reading.universe import sparse
 from dpaudit.reading.universe.released import Token, parts_are_copies, refuse_uncertain
 from dpaudit.reading.universe.state import (
     Left,
     Pass,
+    Private,
     RefusalError,
     Refused,
     Unknown,
@@ -201,6 +203,28 @@ class Base(Python):
                 f"whether what is raised by an operation on released values is a {getattr(each, '__name__', each)}",
                 "except ValueError, or another of those that Python raises itself",
             )
+
+    def unasked(self, *values: Any) -> None:
+        """Refuse what Python would have asked, in an operation with released values that is not done.
+
+        These are functions of the user's, and objects of classes with methods of the user's, also within containers.
+        """
+        pending = list(values)
+        while pending:
+            each = pending.pop()
+            kind = type(each)
+            if kind in (list, tuple, set, frozenset, collections.deque):
+                pending += list(each)
+            elif isinstance(each, dict):
+                pending += [part for pair in each.items() for part in pair]
+            elif kind is slice:
+                pending += [each.start, each.stop, each.step]
+            elif is_own(getattr(each, "__func__", each)) or kind is functools.partial:
+                refuse("a function that is handed to an operation with released values, which does not call it here",
+                       "a call of it for each value")  # fmt: skip
+            elif not isinstance(each, Private) and dispatch.has_own_methods(kind):
+                refuse(f"an object of the class {kind.__name__} in an operation with released values, which may ask it",
+                       "numbers and texts")  # fmt: skip
 
     def _certain(self, *values: Any) -> None:
         """Refuse a number whose type hangs on the data where its type may be seen."""

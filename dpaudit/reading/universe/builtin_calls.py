@@ -26,6 +26,8 @@ from dpaudit.reading.universe.state import (
 )
 from dpaudit.reading.universe.values import PRIVATE, PUBLIC, RELEASED, is_of_users_class, sort_of
 
+_CLASSES = (pd.DataFrame, pd.Series, np.ndarray, object, list, tuple, dict, set, str, bytes, int, float, bool)
+"""Classes of which it is known whether data are objects of them."""
 _ROUNDED = [frozenset((name,)) for name in ("float", "int", "np.float64")]
 
 
@@ -189,6 +191,7 @@ class Builtins(Base):
             return self.born([listed[place] for place in order])
         if sort == PRIVATE or sort_of(listed) == PRIVATE:
             refuse("sorting of or by private values", "sorting by released values")
+        self.unasked(keys)
         self._certain(keys, listed)
         self.raises("any")
         kinds = {each.kinds if isinstance(each, Token) and each.is_number else None for each in listed}
@@ -262,10 +265,12 @@ class Builtins(Base):
 
     def b_isinstance(self, value: Any, kind: Any) -> Any:
         """``isinstance``."""
-        if isinstance(value, Frame):
-            return kind is pd.DataFrame if isinstance(kind, type) else refuse("isinstance() of the data in this form")
-        if isinstance(value, Column) and isinstance(kind, type):
-            return kind is (pd.Series if value.is_series else np.ndarray)
+        kinds = kind if type(kind) is tuple else (kind,)
+        if isinstance(value, Frame | Column):
+            if not all(any(each is one for one in _CLASSES) for each in kinds):
+                refuse("isinstance() of private data with a class that is not known here", "isinstance(df, pd.DataFrame)")
+            real = pd.DataFrame if isinstance(value, Frame) else pd.Series if value.is_series else np.ndarray
+            return issubclass(real, kind)
         if isinstance(value, Token):
             self._certain(value)
             return Token()
@@ -336,13 +341,14 @@ class Builtins(Base):
             args[0].refuse_others("max")
         if any(isinstance(each, Cell) for each in values) and not keywords:
             return records.extreme(function, values)
-        if set(keywords) == {"key"} and all(sort_of(each) == PUBLIC for each in values) and values:
+        if set(keywords) == {"key"} and values:
             found = [self.call(keywords["key"], each) for each in values]
-            if all(isinstance(each, Perturbed) for each in found) and function is max:
+            self.unasked(found)
+            if all(isinstance(each, Perturbed) for each in found) and function is max and sort_of(values) == PUBLIC:
                 return largest(found)
-            if max(map(sort_of, found)) == RELEASED:
+            if max(map(sort_of, (*found, *values))) == RELEASED:
                 return Token()
-            if max(map(sort_of, found)) == PRIVATE:
+            if max(map(sort_of, (*found, *values))) == PRIVATE:
                 refuse(f"{function.__name__}() by private values", "Gumbel noise on each of them")
             return values[found.index(function(found))]
         sort = sort_of((values, keywords))
@@ -352,6 +358,7 @@ class Builtins(Base):
             if keywords or not all(isinstance(each, Number | int | float | np.number) for each in values):
                 refuse(f"{function.__name__}() of private values in this form", NOISE_FIRST)
             return among(values)
+        self.unasked(values)
         self._certain(values)
         if all(
             (isinstance(each, Token) and each.is_number) or type(each) in (int, float, np.float64, np.int64)

@@ -96,6 +96,8 @@ def _shaped(function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> T
     return array(shape) if shape else number("np.float64")
 
 
+_ASKING = (max, min, sum, sorted, any, all, next, getattr, str, repr, format, functools.reduce)
+"""Functions that ask the domain of each of their operands, or look at those alone that they give."""
 _OF_VALUES = frozenset(("builtins", "collections", "numpy", "pandas", "scipy", "statistics"))
 """Modules whose functions have a lesson by name."""
 
@@ -114,6 +116,7 @@ class Calls(Operators):
         if kind is Token:
             if any(sort_of(each) == PRIVATE for each in (*args, *keywords.values())):
                 refuse("a private value that is handed to something released", NOISE_FIRST)
+            self.unasked(args, keywords)
             self.raises("any")
             return Token()
         if issubclass(kind, Private):
@@ -122,9 +125,12 @@ class Calls(Operators):
             inner = function.__wrapped__
             return contextlib._GeneratorContextManager(self.twin(inner) if is_own(inner) else inner, args, keywords)
         if isinstance(function, type) and issubclass(function, enum.Enum):
+            if is_own(getattr(dispatch.in_class(function, "_missing_"), "__func__", None)):
+                refuse(f"{function.__name__}._missing_", "a dict of the members")
             if sort_of((args, keywords)) == PRIVATE:
                 refuse(f"a {function.__name__} of a private value", NOISE_FIRST)
             if sort_of((args, keywords)) == RELEASED:
+                self.unasked(args)
                 self.raises("any")
                 return Token()
             return self._public(function, args, keywords)
@@ -191,7 +197,13 @@ class Calls(Operators):
         return made
 
     def foreign(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        """Call what is not the user's."""
+        """Call what is not the user's; what is released, and was not computed, asked none of its operands."""
+        found = self._foreign(function, args, keywords)
+        if type(found) is Token and not any(function is each for each in _ASKING):
+            self.unasked(args, keywords, getattr(function, "__self__", None))
+        return found
+
+    def _foreign(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         kind = type(function)
         name = getattr(function, "__name__", kind.__name__)
         if is_seeder(function):
@@ -534,6 +546,9 @@ class Calls(Operators):
     def _method_of_token(self, owner: Token, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         if sort_of((args, keywords)) == PRIVATE:
             refuse("a private value that is handed to something released", NOISE_FIRST)
+        if name == "pipe" and args and callable(args[0]):
+            return self.call(args[0], owner, *args[1:], **keywords)
+        args, keywords = self._called_for_each(args, keywords)
         if not owner.is_certain and name not in ("__float__",):
             refuse_uncertain()
         self._certain(args, keywords)
@@ -562,6 +577,27 @@ class Calls(Operators):
         if owner.is_number and name in ("item", "clip", "round"):
             return number("number")
         return Token()
+
+    def _called_for_each(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[tuple[Any, ...], Any]:
+        """Call the user's functions that a method of something released calls so often as it likes; return the others.
+
+        They stand for any round of it, as a repeated step does, and can change nothing that was there before.
+        """
+        state = self.state
+        called = [each for each in (*args, *keywords.values()) if is_own(getattr(each, "__func__", each))]
+        for function in called:
+            before, state.levels = state.level, state.levels + 1
+            state.level = (*before, state.levels)
+            try:
+                if sort_of(self.call(function, Token())) == PRIVATE:
+                    refuse("a function that gives a private value for what is released", NOISE_FIRST)
+            finally:
+                state.level = before
+        known = set(map(id, called))
+        others = tuple(each for each in args if id(each) not in known)
+        named = {name: each for name, each in keywords.items() if id(each) not in known}
+        self.unasked(others, named)
+        return others, named
 
     def _method_of_public(
         self, function: Any, owner: Any, name: str, args: tuple[Any, ...], keywords: dict[str, Any]
@@ -622,11 +658,11 @@ class Calls(Operators):
                 return None
             found = naturally(function, *args)
             return self.born(found) if name == "copy" else found
-        if kind is list and name == "sort" and max(sort, within) == RELEASED:
-            self._certain(owner)
-            owner[:] = [Token() for _ in owner]
+        if kind is list and name == "sort" and max(sort, within) == RELEASED and not args:
+            owner[:] = self.b_sorted(owner, **keywords)
             return None
         if max(sort, within) == RELEASED and name not in writes:
+            args, keywords = self._called_for_each(args, keywords)
             self._certain(args, keywords, owner)
             self.raises("any")
             return Token()

@@ -177,6 +177,7 @@ class Universe(Parts):
             return self.born(left | right)
         if max(sorts) == PRIVATE:
             refuse("an operator on a collection that holds private values", "the values one by one")
+        self.unasked(left, right)
         self._raising(name, left, right)
         return combined(name, left, right)
 
@@ -242,6 +243,7 @@ class Universe(Parts):
         if sort == PRIVATE:
             refuse("'in' of a collection that holds private values", NOISE_FIRST)
         if sort == RELEASED:
+            self.unasked(member, container)
             self._certain(member, container)
             self.raises("any")
             return number("bool")
@@ -447,16 +449,17 @@ class Universe(Parts):
         sort = max(sort_of(value), sort_of(specification))
         if sort == PRIVATE:
             refuse("the text of a private value", 'noisy = n + laplace(…); f"{noisy:.1f}"')
-        if sort == RELEASED:
-            is_shown_alike = isinstance(value, Token) and value.is_number and conversion in (-1, 115) and specification
-            if not is_shown_alike:
-                self._certain(value)
-            self.raises("any")
-            return Token()
         if is_of_users_class(type(value)):
             found = self._text_of(value, conversion, specification)
             if found is not None:
                 return found
+        if sort == RELEASED:
+            is_shown_alike = isinstance(value, Token) and value.is_number and conversion in (-1, 115) and specification
+            if not is_shown_alike:
+                self._certain(value)
+            self.unasked(value, specification)
+            self.raises("any")
+            return Token()
         if "0x" in repr(value) if not isinstance(value, str | int | float) else False:
             refuse("the text of an object that shows where it is stored")
         return format(CONVERSIONS[conversion](value) if conversion != -1 else value, specification)
@@ -485,6 +488,7 @@ class Universe(Parts):
     def join(self, parts: list[Any]) -> Any:
         """The parts of a text."""
         sort = sort_of(parts)
+        self.unasked(parts)
         return (
             "".join(parts)
             if sort == PUBLIC

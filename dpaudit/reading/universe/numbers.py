@@ -21,6 +21,7 @@ from dpaudit.reading.universe.lessons import refuse_form
 from dpaudit.reading.universe.released import Token, joined, kind_of_plain
 from dpaudit.reading.universe.state import NOISE_FIRST, Private, current, refuse
 
+_WHOLE = ("int", "np.int64", "bool")
 MOST_NUMBERS = 20_000_000  # of one table, kinds times numbers
 RATIO = "noisy = n + laplace(…); other = m + laplace(…); noisy / max(other, 1)"
 
@@ -171,11 +172,7 @@ class Number(Private):
         least, most = _padded(least, len(shape)), _padded(most, len(shape))
         first, last = (low + least, high + most) if sign > 0 else (low - most, high - least)
         labelled = self if self.labels is not None or other.labels is None else other
-        kinds = (
-            self.kinds
-            if self.shape or other.shape
-            else frozenset(joined(a, b) for a in self.kinds for b in other.kinds)
-        )
+        kinds = frozenset(joined(a, b) for a in self.kinds for b in other.kinds)
         both, terms = steps.joined(self.terms, other.terms), None
         if both is not None:
             mine, theirs = (_padded(each, len(shape)) for each in both[1:])
@@ -280,12 +277,8 @@ class Number(Private):
         return found
 
     def of_array(self) -> frozenset[str]:
-        """Return the type of one number of an array."""
-        return (
-            frozenset(("np.int64",))
-            if self.is_whole and self.kinds == frozenset(("np.int64",))
-            else frozenset(("np.float64",))
-        )
+        """Return the types that one number of an array may have."""
+        return frozenset("np.int64" if self.is_whole and each in _WHOLE else "np.float64" for each in self.kinds)
 
     def total(self, axis: Any = None) -> Number:
         """Return the sum over one axis, or over all."""
@@ -528,13 +521,10 @@ def stacked(numbers: Iterable[Number]) -> Number:
     low = np.stack([widened(each, axes, "low") for each in listed], 1)
     high = np.stack([widened(each, axes, "high") for each in listed], 1)
     whole = all(each.is_whole for each in listed)
-    kinds = frozenset(
-        (
-            "np.int64"
-            if whole and all(k in ("int", "np.int64", "bool") for e in listed for k in e.kinds)
-            else "np.float64",
-        )
-    )
+    of_each = [each.of_array() for each in listed]  # an array is of whole numbers where all of its parts are
+    kinds = frozenset("np.int64" if all("np.int64" in each for each in of_each) else "np.float64" for _ in (0,))
+    if any("np.float64" in each for each in of_each):
+        kinds |= {"np.float64"}
     found = Number(first.universe, axes, low, high, first.selection, first.sample, is_whole=whole, kinds=kinds)
     found.terms = steps.stacked([each.terms for each in listed])
     return found

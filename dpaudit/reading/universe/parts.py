@@ -227,6 +227,7 @@ class Parts(Calls):
         if sort == RELEASED:
             if sort_of(owner) == PRIVATE:
                 refuse("a private value that a released one chooses", "noise on all of them first")
+            self.unasked(key)
             self._certain(key)
             self.raises("any")
             return Token()
@@ -294,6 +295,7 @@ class Parts(Calls):
     def _item_of_token(self, owner: Token, key: Any, sort: int) -> Any:
         if sort == PRIVATE:
             refuse("a released value that a private one chooses", NOISE_FIRST)
+        self.unasked(key)
         self._certain(owner)
         if (
             sort == PUBLIC
@@ -346,6 +348,7 @@ class Parts(Calls):
         if isinstance(owner_, Token):
             if max(sort, of_key) == PRIVATE:
                 refuse("a private value that is put into a released one", NOISE_FIRST)
+            self.unasked(key, value)
             self._certain(key, value)
             self.raises("any")
             if not owner_.is_array:
@@ -375,6 +378,7 @@ class Parts(Calls):
             if sort == RELEASED:
                 if kind is np.ndarray and owner.base is not None:
                     refuse("a released value that is put into a view of an array", "an array of its own")
+                self.unasked(value)
                 self._certain(value)
                 token = array(owner.shape) if kind is np.ndarray and owner.dtype.kind == "f" else Token()
                 if kind is pd.Series and key in owner.index and owner.index.is_unique:
