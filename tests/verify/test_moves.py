@@ -368,6 +368,34 @@ def a_raise(x):
     return sum(x) + np.random.laplace(0, 1)
 
 
+def beside(one, other):
+    """Return the sum with noise, and one of two things beside it, which the data decide."""
+
+    def decided(x):
+        noisy = sum(x) + np.random.laplace(0, 1)
+        shown = one(noisy) if x[0] > 0.5 else other(noisy)
+        return noisy, shown
+
+    return decided
+
+
+OTHER_FORMS = [
+    beside(lambda n: 1, lambda n: 1.0), beside(lambda n: True, lambda n: 1), beside(lambda n: 0.0, lambda n: -0.0),
+    beside(lambda n: 1.0, lambda n: np.float64(1)), beside(lambda n: [n], lambda n: (n,)),
+    beside(lambda n: np.array([n]), lambda n: [n]), beside(lambda n: np.array([[n]]), lambda n: np.array([n])),
+    beside(lambda n: {"k": n}, lambda n: ["'k'", n]), beside(lambda n: f"{[n]}", lambda n: f"{np.array([n])}"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("function", OTHER_FORMS)
+def test_what_is_returned_has_one_form_whatever_the_data_decide(function):
+    assert derived(function).bound is None
+
+
+def test_a_text_that_a_method_makes_of_noise_releases_it():
+    assert derived(lambda x: "{}".format(100 * x[0] + np.random.laplace(0, 1))).bound == 100  # noqa: UP032
+
+
 REFUSED = {
     scale_of_the_data: "two scales of one noise", scale_by_a_branch: "with which noise",
     other_post_processing: "beside its numbers", one_draw_twice: "used twice", without_noise: "without noise",

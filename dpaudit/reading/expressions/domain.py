@@ -19,7 +19,7 @@ import numpy as np
 from dpaudit.reading.draws import is_maker, is_seeder, source_of
 from dpaudit.reading.expressions import tables
 from dpaudit.reading.expressions.graph import Graph, NotReadError, Value, exactly
-from dpaudit.reading.expressions.noise import Draw, Noisy, Release, Seen, noise_of, refuse
+from dpaudit.reading.expressions.noise import Draw, Noisy, Release, Seen, Shown, noise_of, refuse
 from dpaudit.reading.expressions.selections import Coin, Flips, Largest, Order, drawn, flipped, picked, selected
 from dpaudit.reading.python import OPERATION, Python
 from dpaudit.reading.rewrite import UnreadableError
@@ -257,6 +257,10 @@ class Expressions(Python):
         return (*args[:place], lambda *given: self.call(called, *given), *args[place + 1 :])
 
     def _method(self, owner: Any, name: str, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        if isinstance(owner, str) and _holds((*args, *keywords.values()), Value, Noisy, Draw, Seen):
+            if _holds((*args, *keywords.values()), Value):
+                refuse("a number of the data is written into a text")
+            return self._made_of(name, owner, args, keywords)
         if name in _KEPT:
             self._changes(owner)
         if _holds((owner, args), Value):
@@ -329,7 +333,12 @@ class Expressions(Python):
 
     def _form(self, value: Any) -> Any:
         """Return what tells how a value came about; of what cannot be told, something that is like nothing else."""
-        value = self._see(value)
+        if isinstance(value, set | frozenset):
+            return object()
+        if type(value) is np.ndarray:
+            return "array", value.shape, tuple(map(self._form, value.ravel().tolist()))
+        if not isinstance(value, list | tuple | dict):
+            value = self._see(value)
         if isinstance(value, Seen):
             return value.form
         if isinstance(value, list | tuple):
@@ -579,17 +588,18 @@ class Expressions(Python):
 
     def ended(self, value: Any) -> Any:
         """Release what a function returns; what has no noise is returned."""
+        kind = type(value)
         if isinstance(
             value, str | bytes | int | float | complex | np.generic | Value | Seen | Noisy | Draw | types.NoneType
         ):
             return self._see(value)
-        if isinstance(value, list | tuple):
-            return [self.ended(each) for each in value]
-        if isinstance(value, dict):
-            return [*map(self._form, value), *(self.ended(each) for each in value.values())]
-        if type(value) is np.ndarray:
-            return [self.ended(each) for each in value.ravel().tolist()]
-        raise NotReadError(f"it returns a {type(value).__name__}; known are numbers, arrays, lists and dicts")
+        if kind in (list, tuple) or (isinstance(value, tuple) and hasattr(kind, "_fields")):
+            return Shown(kind, map(self.ended, value))
+        if kind is dict:
+            return Shown((kind, *map(self._form, value)), map(self.ended, value.values()))
+        if kind is np.ndarray:
+            return Shown((kind, value.shape, str(value.dtype)), map(self.ended, value.ravel().tolist()))
+        raise NotReadError(f"it returns a {kind.__name__}; known are numbers, arrays, lists and dicts")
 
 
 class _Noise:

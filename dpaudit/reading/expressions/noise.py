@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NoReturn
@@ -83,6 +84,14 @@ class Seen:
         raise NotReadError("a branch on an output with noise; return it, and decide outside of the function")
 
     __bool__ = __len__ = __iter__ = __index__ = __hash__ = _no
+
+
+class Shown(list[Any]):
+    """What a function returns in a container: its parts, and of which kind it is, with its keys or its shape."""
+
+    def __init__(self, kind: Any, parts: Iterable[Any]) -> None:
+        super().__init__(parts)
+        self.kind = kind
 
 
 class Draw:

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpaudit.reading.expressions.domain import MOST_WAYS, Expressions, Forked, chosen_value
 from dpaudit.reading.expressions.graph import Graph, NotReadError, Value
-from dpaudit.reading.expressions.noise import Release, Seen
+from dpaudit.reading.expressions.noise import Release, Seen, Shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,17 +107,12 @@ def _joined(graph: Graph, condition: Value, one: Any, other: Any) -> tuple[tuple
 
 
 def _joined_results(graph: Graph, condition: Value, one: Any, other: Any) -> Any:
-    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        return [_joined_results(graph, condition, a, b) for a, b in zip(one, other, strict=True)]
-    if isinstance(one, Value) or isinstance(other, Value):
-        return chosen_value(graph, condition, one, other)
-    if isinstance(one, int | float) and isinstance(other, int | float):
-        return one if one == other else chosen_value(graph, condition, one, other)
-    same = (
-        one.form == other.form
-        if isinstance(one, Seen) and isinstance(other, Seen)
-        else (type(one) is type(other) and not isinstance(one, Seen) and one == other)
-    )
+    if isinstance(one, Shown) and isinstance(other, Shown) and one.kind == other.kind and len(one) == len(other):
+        return Shown(one.kind, (_joined_results(graph, condition, a, b) for a, b in zip(one, other, strict=True)))
+    alike = type(one) is type(other) and not isinstance(one, Seen | Value | Shown) and repr(one) == repr(other)
+    if not alike and all(isinstance(each, Value | int | float) for each in (one, other)):
+        return chosen_value(graph, condition, one, other)  # also where both are the same number, of several types
+    same = alike or (isinstance(one, Seen) and isinstance(other, Seen) and one.form == other.form)
     if not same:
         raise NotReadError("the data decide what is returned beside its numbers; return the same on every way")
     return one

@@ -268,7 +268,9 @@ class Builtins(Base):
         kinds = kind if type(kind) is tuple else (kind,)
         if isinstance(value, Frame | Column):
             if not all(any(each is one for one in _CLASSES) for each in kinds):
-                refuse("isinstance() of private data with a class that is not known here", "isinstance(df, pd.DataFrame)")
+                refuse(
+                    "isinstance() of private data with a class that is not known here", "isinstance(df, pd.DataFrame)"
+                )
             real = pd.DataFrame if isinstance(value, Frame) else pd.Series if value.is_series else np.ndarray
             return issubclass(real, kind)
         if isinstance(value, Token):

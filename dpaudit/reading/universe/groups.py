@@ -23,6 +23,7 @@ MEANS = (
     "sums, n = [each.reindex(VALUES, fill_value=0) + laplace(…, size=len(VALUES)) "
     "for each in (df.groupby(KEY)[NAME].sum(), df[KEY].value_counts())]; sums / n.clip(1)"
 )
+_EITHER = frozenset(("np.int64", "np.float64"))
 CUT = "noisy = counts + np.random.laplace(0, scale, len(counts)); noisy[noisy >= threshold].sort_index()"
 
 
@@ -183,7 +184,7 @@ class Keyed(Private):
     ``is_of_all``: all categories are there, in an order that is private.
     """
 
-    __slots__ = ("has_holes", "is_of_all", "is_sorted", "is_table", "keys", "parts", "single")
+    __slots__ = ("has_holes", "is_filled", "is_of_all", "is_sorted", "is_table", "keys", "parts", "single")
     noun = "private table by keys of the data"
 
     def __init__(
@@ -196,8 +197,10 @@ class Keyed(Private):
         has_holes: bool = False,
         is_sorted: bool = False,
         is_of_all: bool = False,
+        is_filled: bool = False,
     ) -> None:
         self.keys, self.parts, self.single = keys, parts, single
+        self.is_filled = is_filled  # where there were holes, whole numbers are floats
         self.is_table, self.has_holes, self.is_of_all = is_table, has_holes, is_of_all
         self.is_sorted = is_sorted  # whether its keys stand in their own order
 
@@ -218,7 +221,7 @@ class Keyed(Private):
     def select(self, key: Any) -> Any:
         """``table[name]`` of one aggregate."""
         if self.single is None and isinstance(key, str) and key in self.parts:
-            return Keyed(self.keys, {key: self.parts[key]}, key, has_holes=self.has_holes)
+            return Keyed(self.keys, {key: self.parts[key]}, key, has_holes=self.has_holes, is_filled=self.is_filled)
         return refuse("a key of the data may not be there", REINDEX)
 
     def method(self, name: str) -> Any:
@@ -229,7 +232,8 @@ class Keyed(Private):
         """``fillna(0)``."""
         if value != 0:
             refuse("fillna other than with 0 of a table by keys", ".fillna(0)")
-        return Keyed(self.keys, self.parts, self.single, is_table=self.is_table)
+        filled = self.is_filled or self.has_holes
+        return Keyed(self.keys, self.parts, self.single, is_table=self.is_table, is_filled=filled)
 
     def m_unstack(self, *, fill_value: Any = None) -> Keyed:
         """``unstack(fill_value=0)`` of a table with two keys."""
@@ -242,8 +246,9 @@ class Keyed(Private):
         if self.is_of_all:
             return self.m_reindex(self.categories, fill_value=0)
         return Keyed(
-            self.keys, self.parts, self.single, is_table=self.is_table, has_holes=self.has_holes, is_sorted=True
-        )
+            self.keys, self.parts, self.single, is_table=self.is_table, has_holes=self.has_holes, is_sorted=True,
+            is_filled=self.is_filled,
+        )  # fmt: skip
 
     def m_items(self) -> Any:
         """``items()``: a loop over keys and counts."""
@@ -349,7 +354,7 @@ class Keyed(Private):
             whole=is_whole,
             labels=labels,
             columns=columns,
-            kinds=_INT if is_whole else None,
+            kinds=None if not is_whole else _EITHER if self.is_filled else _INT,
             made=made,
             what="sums by key",
         )
@@ -388,7 +393,7 @@ class Holes(Private):
         """``fillna(0)``."""
         if value != 0 or isinstance(value, bool):
             refuse("fillna other than with 0 of a table by keys", ".fillna(0)")
-        return self.number.same(kinds=frozenset(("np.int64", "np.float64")))
+        return self.number.same(kinds=_EITHER)
 
 
 class PerPerson(Private):

@@ -471,6 +471,8 @@ def release(exact: Number, draw: Draw, sign: int = 1) -> Any:
         refuse("one private number with several draws of noise", "one draw for each number")
     if draw.law in _WHOLE and not exact.is_whole:
         refuse("whole noise on a number that need not be whole", "np.random.laplace(0, scale)")
+    if shape and draw.law in _WHOLE and len(exact.of_array()) > 1:
+        refuse("whole noise on a table whose type hangs on the data", ".astype(int) of the table")
     draw.use()
     note(draw.law, exact, draw.scales, draw.details)
     if not shape:

@@ -132,6 +132,11 @@ class Drawn:
             self.value = run.drawn(law)
 
 
+def _of_type(value: float, law: str, other: Any) -> float:
+    """Return a noisy number as the type that it has: of whole noise on what is whole, a whole number."""
+    return int(value) if law in _INTEGERS and not isinstance(other, float | np.floating) else value
+
+
 class Pending:
     """factor · draw + shift: a plain number as soon as it meets one."""
 
@@ -150,7 +155,7 @@ class Pending:
         if run.before is None:
             value = start + factor * draw.value
             run.met[draw.number] = (draw.law, factor, value)
-            return int(value) if draw.law in _INTEGERS else value
+            return _of_type(value, draw.law, other)
         known = run.before.met.get(draw.number)
         if known is None:
             raise DiffersError("another number of draws, or a number that was not noisy")
@@ -170,7 +175,7 @@ class Pending:
         elif draw.law != "gumbel":
             run.cost += apart * draw.unit
         run.met[draw.number] = (law, factor, value)
-        return int(value) if draw.law in _INTEGERS else value
+        return _of_type(value, draw.law, other)
 
     def plain(self) -> Any:
         """The draw by itself."""

@@ -158,7 +158,6 @@ def _unlike(reading: Reading, shown: Any, result: Any, run: int, wanted: Any, po
             if isinstance(result, np.ndarray)
             else list(result)
         )
-        parts = [*shown[: len(shown) - len(parts)], *parts] if isinstance(result, dict) else parts
         if len(parts) != len(shown):
             return f"it returns {len(parts)} numbers, and {len(shown)} were read"
         found = (_unlike(reading, one, other, run, wanted, points) for one, other in zip(shown, parts, strict=True))

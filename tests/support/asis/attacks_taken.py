@@ -1,5 +1,5 @@
 """Wrong functions: a value that is taken for one of another kind, type or class, and what runs without being read."""
-import collections, contextlib, enum, functools, json, statistics
+import collections, collections.abc, contextlib, enum, functools, json, math, statistics
 import numpy as np, pandas as pd
 DOMAIN = {"age": list(range(121)), "city": list("abc"), "one": [1, 2], "flag": [False, True], "big": [0, 10**9],
           "huge": [0, 5 * 10**18], "name": ["x", "y"], "size": [0, 1], "Index": [0, 1], "income": (-1e6, 1e6)}
@@ -38,6 +38,27 @@ class Told:
     def __exit__(self, kind, error, trace):
         self.bad = kind is json.JSONDecodeError
         return True
+BOX = [1000.0]
+class Asked:
+    def __float__(self): BOX[0] = .001; return 1.0
+    __index__ = __int__ = __str__ = __repr__ = __float__
+    def __format__(self, form): BOX[0] = .001; return "1"
+    def __getitem__(self, key): BOX[0] = .001; return 1
+    def __call__(self, *a): BOX[0] = .001; return 1
+    def __eq__(self, other): BOX[0] = .001; return True
+    def __lt__(self, other): BOX[0] = .001; return True
+    __hash__ = object.__hash__
+class AskedText(str):
+    def __str__(self): BOX[0] = .001; return "x"
+class AsksWhich(type):
+    def __instancecheck__(cls, value): BOX[0] = .001; return True
+class Which(metaclass=AsksWhich): pass
+class Missing(enum.Enum):
+    ONE = 1
+    @classmethod
+    def _missing_(cls, value): BOX[0] = .001; return cls.ONE
+def noisy(df): return len(df) + lap(1)
+def then(df): return float(df["age"].sum()) + lap(BOX[0])
 def w01_list_twice_len(df):
     xs=[x for x in df["age"]]
     return len(xs+xs)+lap(1)
@@ -265,3 +286,40 @@ def w63_hist2(df):
     c,e=np.histogram(df["income"]*df["age"],bins=[-5,0,5]); return c+np.random.laplace(0,1.5,2)
 def w64_hist4(df):
     c,e=np.histogram(df["income"].abs(),bins=4,range=(10,20)); return c+np.random.laplace(0,.5,4)
+# --- what a released value meets may run the user's code: nothing is taken for what nobody asked
+def w65_opaque_math(df): math.pow(noisy(df), Asked()); return then(df)
+def w66_opaque_numpy(df): np.add(noisy(df), Asked()); return then(df)
+def w67_opaque_list(df): [noisy(df), Asked()] == [1, 1]; return then(df)
+def w68_opaque_in(df): noisy(df) in [Asked()]; return then(df)
+def w69_opaque_table(df): pd.Series([noisy(df), Asked()]); return then(df)
+def w70_opaque_text(df): str([noisy(df), Asked()]); return then(df)
+def w71_opaque_form(df): "{} {}".format(noisy(df), Asked()); return then(df)
+def w72_opaque_percent(df): "%s %s" % (noisy(df), Asked()); return then(df)
+def w73_opaque_join(df): ",".join([str(noisy(df)), AskedText("a")]); return then(df)
+def w74_opaque_largest(df): max(noisy(df), Asked()); return then(df)
+def w75_opaque_key(df): max([noisy(df), 1], key=Asked()); return then(df)
+def w76_opaque_sort(df): xs = [noisy(df), 1]; xs.sort(key=Asked()); return then(df)
+def w77_opaque_map(df): pd.Series([noisy(df)]).map(lambda v: BOX.append(v)); return then(df)
+def w78_opaque_class(df): isinstance(noisy(df), Which); return then(df)
+def w79_opaque_member(df): Missing(round(noisy(df))); return then(df)
+def w80_opaque_slice(df): [1, 2, 3][int(noisy(df)):Asked()]; return then(df)
+def w81_opaque_round(df): round(noisy(df), Asked()); return then(df)
+def w82_opaque_draw(df): np.random.normal(noisy(df), Asked()); return then(df)
+# --- what class data are of
+def w83_object(df): return df["age"].sum() + lap(1) if isinstance(df, object) else len(df) + lap(1)
+def w84_iterable(df): return df["age"].sum() + lap(1) if isinstance(df["age"], collections.abc.Iterable) else len(df) + lap(1)
+# --- whole noise on a table that is one of floats where a key is missing
+def whole(n): return np.random.geometric(.5, n) - np.random.geometric(.5, n)
+def w85_holes(df): return df["city"].value_counts().reindex(CITIES).fillna(0) + whole(3)
+def w86_pairs(df):
+    n = df.groupby(["city", "flag"]).size().unstack().fillna(0)
+    return n.reindex(index=CITIES, columns=[False, True], fill_value=0) + whole((3, 2))
+def w87_parts(df):
+    n = df["city"].value_counts().reindex(CITIES).fillna(0)
+    return np.array([n["a"], n["b"]]) + whole(2)
+def w88_sum(df):
+    n = df["city"].value_counts()
+    return n.reindex(CITIES).fillna(0) + n.reindex(CITIES, fill_value=0) + np.random.geometric(.2, 3) - np.random.geometric(.2, 3)
+def w89_sorted(df):
+    n = df.groupby(["city", "flag"]).size().unstack().fillna(0).sort_index()
+    return n.reindex(index=CITIES, columns=[False, True], fill_value=0) + whole((3, 2))

@@ -80,5 +80,16 @@ def w50_frozen(df): return len(df) + stats.laplace(scale=.5).rvs()
 def w51_frozen_once(df):
     z = stats.laplace(scale=1.0).rvs()
     return len(df) + z, (df["age"] > 60).sum() + z
+# --- functions that a released table calls, and classes that are known
+def p60_mapped(df):
+    noisy = df["city"].value_counts().reindex(CITIES, fill_value=0) + lap(1, 3)
+    return noisy.map(lambda v: v if v > 0 else 0.0).pipe(lambda s: s.round(1))
+def p61_sorted(df):
+    rows = [{"city": c, "n": float((df["city"] == c).sum() + lap())} for c in CITIES]
+    rows.sort(key=lambda row: row["n"], reverse=True)
+    return [max(rows, key=lambda row: row["n"]), *rows] if isinstance(df, pd.DataFrame) else df
+def p62_whole(df):
+    n = df["city"].value_counts().reindex(CITIES).fillna(0).astype(int)
+    return n + np.random.geometric(1 - np.exp(-1), 3) - np.random.geometric(1 - np.exp(-1), 3)
 CLAIM = {}
 PERSON = set()
