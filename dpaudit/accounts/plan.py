@@ -118,7 +118,9 @@ def _constant(node: ast.expr, text: str) -> Any:
 
 
 def _refuse(text: str) -> NoReturn:
-    raise UsageError(f"cannot read the events {text[:80]!r}; write for example {_EXAMPLE!r}, or name a plan file")
+    raise UsageError(
+        f"cannot read the events {text[:80]!r}; write for example {_EXAMPLE!r}, or name a plan file (.toml)"
+    )
 
 
 MOST_RELEASES = 10_000

@@ -228,7 +228,7 @@ def _lead(path: Path) -> Lead | None:
 def _losses(path: Path, places: list[int | None], moves: tuple[float, ...]) -> tuple[tuple[float, ...], bool]:
     """Return what each number loses, where each that moves has one noise of its own, and all are of one kind."""
     assert path.runs is not None
-    output, noises = path.runs[0].output, Noises(path.runs[0].recorder)
+    output, noises = path.runs[0].output, Noises.of(path.runs[0].recorder)
     assert output is not None
     found, kinds, columns = [0.0] * len(moves), set(), set()
     for place, (row, move) in enumerate(zip(places, moves, strict=True)):

@@ -7,6 +7,7 @@ there is none, and none means exit code 2. From Python, and with ``--in-process`
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import threading
@@ -38,11 +39,13 @@ class Apart:
     Attributes:
         here: do the work in this process.
         seconds, megabytes: the limits of the other process; None for none.
+        then: modules that the answer is read and shown with; they are imported while the other process works.
     """
 
     here: bool = False
     seconds: float | None = None
     megabytes: float | None = None
+    then: tuple[str, ...] = ()
 
     def evidence(self, work: Callable[..., Any], arguments: Mapping[str, Any]) -> Evidence:
         """Return the evidence whose document ``work`` returns, after recomputing its id; as `carry_out`."""
@@ -64,8 +67,7 @@ class Apart:
         from dpaudit.processes.process import Limits, adopt_orphans, run
 
         adopt_orphans()
-        # meanwhile, import what is needed to read the answer
-        threading.Thread(target=importlib.import_module, args=("dpaudit.processes.process",), daemon=True).start()
+        threading.Thread(target=_imported, args=(self.then,), daemon=True).start()
         request = {"module": work.__module__, "name": work.__name__, "arguments": dict(arguments)}
         ended = run("dpaudit.cli.apart", request, limits=limits or Limits(), quiet=False)
         if ended.over is not None or ended.answer is None:
@@ -80,6 +82,16 @@ class Apart:
         return value
 
 
+_ANSWER, _PAGE = ("dpaudit.processes.handover", "dpaudit.report.console"), "dpaudit.report.html.page"
+
+
+def _imported(names: tuple[str, ...]) -> None:
+    """Import what is needed next; what cannot be imported is said where it is needed."""
+    for name in names:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+
+
 _HERE = "Run the target in this process, as a debugger needs it"
 
 
@@ -92,7 +104,9 @@ def own_process(*, limit: str | None = None) -> Callable[[Callable[..., int]], C
         def typed(
             *args: Any, here: bool, time_limit: float | None = None, memory_limit: float | None = None, **rest: Any
         ) -> int:
-            return command(*args, apart=Apart(here, time_limit, memory_limit), **rest)
+            page = (_PAGE,) if rest.get("html_file") else ()
+            data = ("pandas",) if str(rest.get("data")).endswith(".csv") else ()
+            return command(*args, apart=Apart(here, time_limit, memory_limit, (*_ANSWER, *data, *page)), **rest)
 
         if limit is None:
             return typed

@@ -275,7 +275,7 @@ def _read(
     seeds = rng.bit_generator.seed_seq
     assert isinstance(seeds, np.random.SeedSequence)
     keywords = {name: {"rng": rng, "size": 1}[name] for name in mechanism.asked} | experiment.parameters
-    repeated = _REPEATED if block.index < _REPEATED else 1
+    repeated = _REPEATED if block.index < _REPEATED and block.phase is not Phase.TIMING else 1
     if block.phase is Phase.SETTLING:
         repeated = max(1, min(REPEATED, block.size // _SETTLED))
     try:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -37,6 +38,12 @@ class Noises:
         self._blocks = recorder.blocks
         self._known: dict[int, tuple[NoiseLaw, float]] = {}
         self._samples: dict[int, Floats] = {}
+
+    @staticmethod
+    @lru_cache(maxsize=8)
+    def of(recorder: Recorder) -> Noises:
+        """Return the noises of a run that has ended; the same for all runs that are held against it."""
+        return Noises(recorder)
 
     def block(self, column: int) -> DrawBlock:
         """Return the block that a column is in."""

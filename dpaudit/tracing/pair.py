@@ -260,7 +260,7 @@ def _distinguished(task: Task, where: str) -> Found | None:
 
 def _judged(task: Task, path: Path, run: Run, frozen: Run, seed: int) -> None:
     claim = task.claim
-    noises = Noises(run.recorder)
+    noises = Noises.of(run.recorder)
     asked = conditions(run, frozen, noises)
     if task.target.closes is Closing.DIVERGES:
         asked.generous.append("all that data come to counts as released, since decisions on it cannot be told apart")

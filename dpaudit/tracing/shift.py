@@ -195,12 +195,8 @@ def _solved(
     locked: set[int],
 ) -> Floats | None:
     """Return the shift of each column, or None where no shift meets the conditions."""
-    from scipy.optimize import linprog
-    from scipy.sparse import csr_array, hstack
-
     place = np.searchsorted(columns, equal.column), np.searchsorted(columns, least.column)
     size = len(columns)
-    matrix = csr_array((equal.coefficient, (equal.row, place[0])), shape=(len(equal), size))
     known = [laws[column] for column in columns.tolist()]
     free = np.array(
         [
@@ -209,6 +205,22 @@ def _solved(
         ]
     )
     only_gaussian = all(law is GAUSSIAN for law, _ in known) and not len(least) and free.all()
+    if not only_gaussian and not (np.all(np.isfinite(below)) and np.all(np.isfinite(right))):
+        return None
+    up = [(0, None) if may and law.up else (0, 0) for may, (law, _) in zip(free, known, strict=True)]
+    down = [(0, None) if may and law.down else (0, 0) for may, (law, _) in zip(free, known, strict=True)]
+    only = _determined(equal, right, place[0], size)
+    if only is not None:
+        low = np.array([0.0 if high == (0, 0) else -np.inf for high in down])
+        high = np.array([0.0 if each == (0, 0) else np.inf for each in up])
+        if not np.all((low <= only) & (only <= high)):
+            return None
+        if np.all(np.bincount(least.row, least.coefficient * only[place[1]], len(least)) >= below):
+            return only
+    from scipy.optimize import linprog
+    from scipy.sparse import csr_array, hstack
+
+    matrix = csr_array((equal.coefficient, (equal.row, place[0])), shape=(len(equal), size))
     if only_gaussian and size <= _DENSE:
         scale = np.array([scale for _, scale in known])
         # the least Σ(c/σ)² among the shifts that meet the conditions
@@ -218,17 +230,6 @@ def _solved(
         return shortest if np.allclose(np.asarray(matrix @ shortest), right, rtol=1e-7, atol=slack) else None
     weight = np.array([1 / scale if law.cost in ("pure", "gaussian") and scale > 0 else 1e6 for law, scale in known])
     span = float(max(abs(right).max(initial=0.0), abs(below[np.isfinite(below)]).max(initial=0.0), 1e-300))
-    up = [(0, None) if may and law.up else (0, 0) for may, (law, _) in zip(free, known, strict=True)]
-    down = [(0, None) if may and law.down else (0, 0) for may, (law, _) in zip(free, known, strict=True)]
-    if not np.all(np.isfinite(below)) or not np.all(np.isfinite(right)):
-        return None
-    if not len(least) and len(equal.row) == len(equal) == size and len(set(place[0].tolist())) == size:
-        # one noise for each condition: there is nothing to choose
-        only = np.zeros(size)
-        only[place[0]] = right[equal.row] / equal.coefficient
-        low = np.array([0.0 if high == (0, 0) else -np.inf for high in down])
-        high = np.array([0.0 if each == (0, 0) else np.inf for each in up])
-        return only if np.all((low <= only) & (only <= high)) else None
     inequality = csr_array((least.coefficient, (least.row, place[1])), shape=(len(least), size))
     weight = weight / weight.max()
     solve: Any = linprog  # its types know of no sparse matrices
@@ -257,6 +258,19 @@ def _solved(
         return by
     rows = np.vstack([inequality.toarray(), matrix.toarray(), -matrix.toarray()])
     return _shorter(by, gaussian, rows, np.concatenate([below, right, -right]), [scale for _, scale in known])
+
+
+def _determined(equal: NoiseForm, right: Floats, place: Any, size: int) -> Floats | None:
+    """Return the only shift of least cost where each condition is of one noise, all others staying as they are.
+
+    None where a condition is of several, or two that are of one noise differ.
+    """
+    if len(equal.row) != len(equal) or len(np.unique(equal.row)) != len(equal):
+        return None
+    only = np.zeros(size)
+    only[place] = right[equal.row] / equal.coefficient
+    left = abs(equal.coefficient * only[place] - right[equal.row])
+    return only if np.all(left <= 1e-12 * abs(right[equal.row])) else None
 
 
 def _shorter(by: Floats, gaussian: Any, rows: Floats, least: Floats, scales: Sequence[float]) -> Floats:

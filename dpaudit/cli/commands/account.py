@@ -23,6 +23,9 @@ _MECHANISMS = (
 )
 
 
+_EXAMPLE = "dpaudit account --gaussian 1.1 --rate 0.004 --steps 14000 --claim 'epsilon=3.2, delta=1e-5'"
+
+
 class _OneRelease(Command):
     twice = "options describe one release, and several are written as PLAN, such as 'Laplace(2) + Laplace(2)'"
 
@@ -31,7 +34,7 @@ class _OneRelease(Command):
     "account",
     cls=_OneRelease,
     epilog=examples(
-        "dpaudit account --gaussian 1.1 --rate 0.004 --steps 14000 --claim 'epsilon=3.2, delta=1e-5'",
+        _EXAMPLE,
         "dpaudit account --noise-multiplier 1 --batch 256 --records 60000 --steps 1000 --delta 1e-5",
         "dpaudit account --rate 0.004 --steps 14000 --calibrate --claim 'epsilon=3, delta=1e-5'",
     ),
@@ -58,6 +61,18 @@ def command(plan: str | None, record: str | None, calibrate: str | None, to: Res
 
     Exit code 0: every claim is PROVED, or there is none; 1: a claim is VIOLATED; 2: no verdict; 3: INCONCLUSIVE.
     """
+    from dpaudit.errors import UsageError
+
+    try:
+        return _accounted(plan, record, calibrate, to, options)
+    except UsageError as error:
+        taught = any(words in str(error) for words in ("such as", "for example", "did you mean", "write "))
+        raise UsageError(str(error) if taught else f"{error}; for example: {_EXAMPLE}") from None
+
+
+def _accounted(
+    plan: str | None, record: str | None, calibrate: str | None, to: Results, options: dict[str, Any]
+) -> int:
     from dataclasses import replace
 
     from dpaudit.accounts.account import carry_out

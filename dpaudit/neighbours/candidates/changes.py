@@ -30,6 +30,7 @@ from dpaudit.neighbours.relation import People, Places, Relation
 # chosen to cover what releases commonly get wrong in a few hundred candidates; no benchmark measures them
 _MANY_RECORDS = 100  # of a person who contributes very many
 _SEEN = 10  # records read for each different value that is wanted
+_LISTED = 3  # columns that a name lists before it counts the others
 _WIDE = 40  # largest number of columns that are varied one by one
 _EQUAL_RECORDS = (1, 2, 10)  # sizes of made datasets of equal records
 _FIRST_RECORDS = (1, 2, 3, 4, 5, 8, 10, 15, 20, 30, 50, 100)  # sizes of datasets of the first records of the data
@@ -150,12 +151,19 @@ class Changes:
             first, example = next(iter(takers.items()))
             if len(takers) > 1:
                 fields = {number: value.value for number, value in takers.items()}
-                yield Try(
-                    example.kind, _together(takers, len(self.values)), self.plain | fields, first, example.lean, level
-                )
+                yield Try(example.kind, self._together(takers), self.plain | fields, first, example.lean, level)
             for number, value in takers.items():
                 words = f"{self.dataset.columns[number].title} {value.words}"
                 yield Try(value.kind, words, self.plain | {number: value.value}, number, value.lean, level)
+
+    def _together(self, takers: Mapping[int, EdgeValue]) -> str:
+        """A description of several columns at once: which they are, or the first of them."""
+        titles = [self.dataset.columns[number].title for number in takers]
+        if len(titles) > _LISTED + 1:
+            titles = [*titles[:_LISTED], f"{len(titles) - _LISTED} more columns"]
+        said = "all columns" if len(takers) == len(self.values) else f"{', '.join(titles[:-1])} and {titles[-1]}"
+        words = {value.words.replace(" its ", " their ") for value in takers.values()}
+        return f"{said} {words.pop()}" if len(words) == 1 else f"{said} at their {next(iter(takers.values())).level}"
 
     def _crossed(self) -> Iterator[Try]:
         """Yield records with values that stand in a function's code, in one column, and in two or three at once."""
@@ -506,13 +514,6 @@ class Changes:
 def _rank(level: str) -> int:
     """Sort key: ends of domains and data first, then the odd values on which releases go wrong most often."""
     return _ODD_FIRST.index(level) if level in _ODD_FIRST else len(_ODD_FIRST) if level in _ODD_LAST else -1
-
-
-def _together(takers: Mapping[int, EdgeValue], columns: int) -> str:
-    """A description of several columns at once."""
-    titles = "all columns" if len(takers) == columns else f"{len(takers)} columns"
-    words = {value.words.replace(" its ", " their ") for value in takers.values()}
-    return f"{titles} {words.pop()}" if len(words) == 1 else f"{titles} at their {next(iter(takers.values())).level}"
 
 
 def _apart(fields0: Mapping[int, Any], fields1: Mapping[int, Any]) -> bool:

@@ -356,7 +356,7 @@ class Keyed(Private):
             columns=columns,
             kinds=None if not is_whole else _EITHER if self.is_filled else _INT,
             made=made,
-            what="sums by key",
+            what="what a record adds to the sum of each group, from",
         )
 
 

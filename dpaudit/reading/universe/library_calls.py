@@ -157,8 +157,9 @@ def np_histogram(a: Any, bins: Any = 10, range: Any = None) -> Any:  # noqa: A00
         place = steps.constant(0)
     made = steps.by_key(steps.kept(a.rows.made, within), None, [place], np.arange(len(edges) - 1)[:, None].tolist())
     counts = numbers.summed_of(
-        a.rows, a.space, hits, hits, whole=True, labels=None, columns=None, kinds=_INT, made=made, what="np.histogram"
-    )
+        a.rows, a.space, hits, hits, whole=True, labels=None, columns=None, kinds=_INT, made=made,
+        what="np.histogram of",
+    )  # fmt: skip
     return counts, edges
 
 
@@ -174,7 +175,7 @@ def np_bincount(x: Any, *, minlength: int = 0) -> Any:
     hits = (values[:, None] == np.arange(minlength)).astype(float)
     made = steps.by_key(x.rows.made, None, [x.step()], [(each,) for each in range(minlength)])
     return numbers.summed_of(
-        x.rows, x.space, hits, hits, whole=True, labels=None, columns=None, kinds=_INT, made=made, what="np.bincount"
+        x.rows, x.space, hits, hits, whole=True, labels=None, columns=None, kinds=_INT, made=made, what="np.bincount of"
     )
 
 

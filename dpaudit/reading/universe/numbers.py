@@ -448,7 +448,7 @@ def _added_by_tables(rows: Rows, space: Any, low: Any, high: Any, what: str) -> 
     for place in range(flat.shape[1]):
         least, most = flat[:, place], top[:, place]
         added = steps.table(
-            space, least, least if np.array_equal(least, most) else most, f"{what or 'what a record adds'} by"
+            space, least, least if np.array_equal(least, most) else most, what or "what a record adds, from"
         )
         if added is None:
             return None

@@ -12,6 +12,7 @@ from dpaudit.neighbours.dataset import is_missing
 from dpaudit.neighbours.domain import Range, Values, allowed_of, by_columns
 from dpaudit.reading.universe.cells import Declared, declared
 
+_LISTED = 6  # columns that a refusal names
 _NUMBERS = (("int64", "float64"), "numbers of 64 bits", "float64")
 _TYPES = {
     str: (("object", "str", "string", "category"), "texts", "str"),
@@ -94,9 +95,10 @@ def given_frame(data: Any, domain: Mapping[str, Any]) -> Any:
     known = {str(name): given for name, given in domain.items()}
     further = [name for name in names if name not in known]
     if further:
+        shown = f"column{'s' * (len(further) > 1)} {', '.join(map(repr, further[:_LISTED]))}"
         raise UsageError(
-            f"the data have the column {further[0]!r}, which the domain does not declare, and a proof is of frames "
-            "with the declared columns alone; declare it too, or leave it out of the data"
+            f"the data have the {shown}{', …' * (len(further) > _LISTED)}, which the domain does not declare, and a "
+            "proof is of frames with the declared columns alone; declare such a column too, or leave it out of the data"
         )
     frame = frame.set_axis(names, axis=1)
     for name, given in known.items():
