@@ -11,8 +11,9 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
+from dpaudit.checker.curves import Curve, norm, product_moved, range_of, range_of_sums
 from dpaudit.checker.expressions import Expressions
-from dpaudit.checker.ranges import EITHER, Number, Range, Value, both, plain
+from dpaudit.checker.ranges import EITHER, Number, Range, Value, both, hull, plain
 from dpaudit.checker.reading import CertificateError, Steps, expression, fields, items, rational, whole
 from dpaudit.checker.records import point
 
@@ -177,6 +178,8 @@ class Numbers:
     used: tuple[int, ...] = ()  # the expressions that it is made of
     rows: int | None = None  # the rows that it is made of
     made: Made | None = None  # what rows add, if it is made of rows
+    constants: tuple[Number, ...] = ()  # of a linear number, in each place
+    ranges: list[Range] | None = None  # what each place can be, where anything asks
 
 
 class AllNumbers:
@@ -291,6 +294,15 @@ class AllNumbers:
         _known_matches(self.expressions, [of], rows, where)
         return Numbers("reports", 1, whole=True, special="reports", given=given, used=(of,), rows=0)
 
+    def _deviations(self, given: dict[str, Any], where: str) -> Numbers:
+        """Return the sum of squared deviations from the mean, of all records, of which one is replaced."""
+        number, rows = self._rows(given, where)
+        if number != 0 or not self.scope.is_replaced or self.scope.person is not None:
+            raise CertificateError(f"{where}: deviations are of all records, where one is replaced by another")
+        of = self._expression(given["of"], "number", where)
+        _known_matches(self.expressions, [of], rows, where)
+        return Numbers("deviations", 1, given=given, used=(of,), rows=0)
+
     # --- reading: functions of numbers -------------------------------------------------------------------------
 
     def _number(self, given: object, where: str) -> tuple[int, Numbers]:
@@ -319,14 +331,17 @@ class AllNumbers:
     def _linear(self, given: dict[str, Any], where: str) -> Numbers:
         number, of = self._number(given["of"], where)
         goes: dict[int, list[tuple[int, Number]]] = {}
-        is_whole = of.whole
+        is_whole, constants = of.whole, []
         rows = items(given["to"], f"{where}: to", MOST_PLACES, 1)
         for place, each in enumerate(rows):
             read = expression(each, {"n": of.size}, where, self.steps)
             for name, coefficient in read.terms.items():
                 goes.setdefault(int(name[1:]), []).append((place, plain(coefficient)))
             is_whole = is_whole and all(each.denominator == 1 for each in (read.constant, *read.terms.values()))
-        return self._of("linear", number, len(rows), whole=is_whole, given=goes)
+            constants.append(plain(read.constant))
+        found = self._of("linear", number, len(rows), whole=is_whole, given=goes)
+        found.constants = tuple(constants)
+        return found
 
     def _abs(self, given: dict[str, Any], where: str) -> Numbers:
         number, of = self._number(given["of"], where)
@@ -359,6 +374,23 @@ class AllNumbers:
             )
         return self._of("among", number, len(to), whole=is_whole, given=to)
 
+    def _curve(self, given: dict[str, Any], where: str) -> Numbers:
+        number, of = self._number(given["of"], where)
+        curve = Curve(given["function"], given["exponent"], where)
+        is_whole = of.whole and curve.exponent.denominator == 1 and curve.exponent > 0
+        return self._of("curve", number, of.size, whole=is_whole, given=curve)
+
+    def _product(self, given: dict[str, Any], where: str) -> Numbers:
+        (first, one), (second, other) = (self._number(each, where) for each in items(given["of"], where, 2, 2))
+        if one.size != other.size or one.sample != other.sample:
+            raise CertificateError(f"{where}: a product of numbers of different sizes or samples")
+        is_whole = one.whole and other.whole
+        return Numbers("product", one.size, whole=is_whole, sample=one.sample, given=where, of=(first, second))
+
+    def _norm(self, given: dict[str, Any], where: str) -> Numbers:
+        number, _ = self._number(given["of"], where)
+        return self._of("norm", number, 1, whole=False, given=given)
+
     def _of(self, kind: str, number: int, size: int, *, whole: bool, given: Any) -> Numbers:
         of = self.of[number]
         return Numbers(kind, size, whole=whole, sample=of.sample, given=given, of=(number,))
@@ -378,8 +410,57 @@ class AllNumbers:
     def settle(self) -> None:
         """Compute what rows of each kind add to every number that is made of rows."""
         for number, each in enumerate(self.of):
-            if each.rows is not None and each.made is None:
+            if each.kind == "deviations":
+                each.made = self._made_of_deviations(number, each)
+            elif each.rows is not None and each.made is None:
                 each.made = self._made(number, each)
+            elif each.kind == "curve":
+                self.ranges(number)
+                self._settle_curve(number, each)
+            elif each.kind == "product":
+                self.ranges(number)
+
+    def _made_of_deviations(self, number: int, of: Numbers) -> Made:
+        """Return how far a sum of (xᵢ − xⱼ)²/n moves over all pairs, of which n − 1 hang on the record."""
+        each = self.expressions.of[of.used[0]]
+        found: Value = None
+        for cells in self.expressions.cells_of(each.columns):
+            self.steps.spend(1)
+            value = _bounded(each.values[cells], number)
+            found = value if found is None else hull(found, value)
+        ends = Range.of(found)
+        square = plain(Fraction(ends.high - ends.low) ** 2)
+        return _fixed(number, -square, square)
+
+    def _settle_curve(self, number: int, of: Numbers) -> None:
+        """Of several rows that come or go, let a curve move by as much as they move it at most, of whatever kinds.
+
+        It moves farther by a row of each of two kinds than the mean of what two rows of either move it.
+        """
+        needed = sorted(self.needed(of.of))
+        made = {each: self.of[each].made for each in needed}
+        if all(each is None or max(each.coming, each.going) <= 1 for each in made.values()):
+            return
+        farthest = {number: _farthest(each) for number, each in made.items() if each is not None}
+        self.steps.spend(sum(len(each.adds) + 1 for each in made.values() if each is not None))
+        moves = _FUNCTIONS["curve"](self, of, [self.moves(needed, farthest)[each] for each in of.of])
+        of.made = Made(("number", number), 1, 0, True, adds={(): moves})
+
+    def ranges(self, number: int) -> list[Range]:
+        """Return what each place of a number can be, whatever the data are."""
+        of = self.of[number]
+        if of.ranges is None:
+            self.steps.spend(of.size)
+            of.ranges = self._ranges(of, [self.ranges(each) for each in of.of])
+        return of.ranges
+
+    def _ranges(self, of: Numbers, inner: list[list[Range]]) -> list[Range]:
+        self.steps.spend(sum(map(len, of.given.values())) if of.kind == "linear" else of.size)
+        if of.kind in ("sum", "sums") and of.made is not None:
+            return range_of_sums(of.made.adds.values(), of.size)
+        if of.kind == "groups":
+            return range_of_sums([{0: _ends(of.given, "groups")}], 1)
+        return range_of(of.kind, of.given, inner, of.constants, of.size)
 
     def _made(self, number: int, of: Numbers) -> Made:
         rows = self.rows[of.rows or 0]
@@ -458,6 +539,38 @@ class AllNumbers:
                 found[to] = low, high
         return found
 
+    def _moved_curve(self, of: Numbers, inner: list[Moves]) -> Moves:
+        ranges = self.ranges(of.of[0])
+        self.steps.spend(20 * len(inner[0]))
+        return {place: of.given.moved(ranges[place], ends) for place, ends in inner[0].items()}
+
+    def _moved_product(self, of: Numbers, inner: list[Moves]) -> Moves:
+        one, other = (self.ranges(each) for each in of.of)
+        places = sorted({*inner[0], *inner[1]})
+        self.steps.spend(4 * len(places))
+        return {
+            place: product_moved((one[place], other[place]), (inner[0].get(place, (0, 0)), inner[1].get(place, (0, 0))))
+            for place in places
+        }
+
+    def _moved_norm(self, of: Numbers, inner: list[Moves]) -> Moves:
+        self.steps.spend(20 + len(inner[0]))
+        far = norm(inner[0].values())
+        return {0: (-far, far)} if far else {}
+
+
+def _farthest(made: Made) -> Moves:
+    """Return how far rows of any kinds move a number, as many as come and go."""
+    ends: Moves = {}
+    for adds in made.adds.values():
+        for place, (low, high) in adds.items():
+            before = ends.get(place, (0, 0))
+            ends[place] = min(before[0], low), max(before[1], high)
+    return {
+        place: (made.coming * low - made.going * high, made.coming * high - made.going * low)
+        for place, (low, high) in ends.items()
+    }
+
 
 def _fixed(number: int, low: Number, high: Number, size: int = 1) -> Made:
     """Return what moves within the same ends, whatever the records are."""
@@ -535,6 +648,9 @@ _FUNCTIONS = {
     "abs": AllNumbers._moved_abs,
     "clip": AllNumbers._moved_clip,
     "among": AllNumbers._moved_among,
+    "curve": AllNumbers._moved_curve,
+    "product": AllNumbers._moved_product,
+    "norm": AllNumbers._moved_norm,
 }
 _NUMBERS: dict[str, tuple[tuple[str, ...], Callable[[AllNumbers, dict[str, Any], str], Numbers]]] = {
     "sum": (("rows", "of"), AllNumbers._sum),
@@ -548,5 +664,9 @@ _NUMBERS: dict[str, tuple[tuple[str, ...], Callable[[AllNumbers, dict[str, Any],
     "abs": (("of",), AllNumbers._abs),
     "clip": (("of", "low", "high"), AllNumbers._clip),
     "among": (("of", "to", "middle"), AllNumbers._among),
+    "deviations": (("rows", "of"), AllNumbers._deviations),
+    "curve": (("of", "function", "exponent"), AllNumbers._curve),
+    "product": (("of",), AllNumbers._product),
+    "norm": (("of",), AllNumbers._norm),
 }
 """Kinds of numbers: the fields that they have, and their reader."""

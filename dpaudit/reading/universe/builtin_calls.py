@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dpaudit.reading import dispatch
-from dpaudit.reading.universe import column_methods, records
+from dpaudit.reading.universe import column_methods, records, sizes
 from dpaudit.reading.universe.base import Base, naturally, stands_for_others
 from dpaudit.reading.universe.columns import Column, Listed, plain
 from dpaudit.reading.universe.frames import Frame, column_sum
@@ -359,7 +359,9 @@ class Builtins(Base):
         if sort == PRIVATE:
             if keywords or not all(isinstance(each, Number | int | float | np.number) for each in values):
                 refuse(f"{function.__name__}() of private values in this form", NOISE_FIRST)
-            return among(values)
+            return among(values, largest=function is max)
+        if len(values) == 2 and function is max and (many := sizes.at_least_1(*values)) is not None:
+            return many
         self.unasked(values)
         self._certain(values)
         if all(
@@ -388,7 +390,8 @@ class Builtins(Base):
                 self.raises("any")
             elif kind is int:
                 self.raises("int")
-            return number(kind.__name__)
+            found = number(kind.__name__)
+            return sizes.same(found, args[0]) if kind is float or sizes.as_number(args[0]) is not args[0] else found
         if args and isinstance(args[0], Draw) and not args[0].shape and kind is float:
             found = args[0].like(args[0].scales)
             found.kind = "float"

@@ -9,6 +9,7 @@ import enum
 import functools
 import inspect
 import logging
+import math
 import random
 import time
 import types
@@ -23,7 +24,7 @@ from dpaudit.reading import dispatch
 from dpaudit.reading.draws import is_maker, is_seeder, source_of
 from dpaudit.reading.seeded import has_fixed_seed, seeded_by
 from dpaudit.reading.source import is_own
-from dpaudit.reading.universe import calls, column_methods, library_calls, number_methods, records, vectors
+from dpaudit.reading.universe import calls, column_methods, library_calls, number_methods, records, sizes, vectors
 from dpaudit.reading.universe.base import Bound, hook, naturally
 from dpaudit.reading.universe.columns import Column, Listed
 from dpaudit.reading.universe.frames import Frame
@@ -283,6 +284,17 @@ class Calls(Operators):
             return self._public(function, args, keywords)
         if name == "SimpleNamespace":
             return self.born(function(*args, **keywords))
+        if (
+            name == "sqrt"
+            and len(args) == 1
+            and not keywords
+            and isinstance(args[0], Token)
+            and args[0].size is not None
+        ):
+            kind = "float" if function is math.sqrt else "np.float64"
+            return sizes.same(number(kind), sizes.operated("pow", args[0], 0.5))
+        if name == "maximum" and len(args) == 2 and (many := sizes.at_least_1(*args)) is not None:
+            return sizes.same(number("np.int64" if type(args[1]) is int else "np.float64"), many)
         self.raises("any")
         first = self.seen(args[0]) if args else None
         if of_numpy and isinstance(first, Token) and first.is_array and not keywords:
@@ -370,6 +382,8 @@ class Calls(Operators):
         module = (getattr(function, "__module__", "") or "").split(".")[0]
         if isinstance(function, np.ufunc) or module == "numpy":
             args = tuple(each.as_array() if isinstance(each, Listed) else each for each in args)
+            if name == "norm" and args and isinstance(args[0], Number | Column | Frame) and "axis" not in keywords:
+                return self._with_signature(library_calls.np_norm, name, args, keywords)
             if name == "norm" or any(isinstance(each, vectors.OF_ROWS) for each in args):
                 return vectors.of_numpy(name, args, keywords)
             if any(isinstance(each, Token) for each in args) and any(isinstance(each, Column) for each in args):
@@ -388,7 +402,7 @@ class Calls(Operators):
         elif name == "SimpleNamespace" and not args:
             return self.born(function(**keywords))
         else:
-            found = None
+            found = library_calls.MATH.get(name) if module == "math" else None
         if found is None:
             refuse_by_name(name, "private values")
         return self._with_signature(found, name, args, keywords)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpaudit.reading.universe import numbers, records, steps
+from dpaudit.reading.universe import curves, numbers, records, sizes, steps
 from dpaudit.reading.universe.columns import CASTS, Column, Listed, plain, steps_of
 from dpaudit.reading.universe.frames import Frame, Selection, column_sum, current_domain, refuse_to_wrap, row_sum
 from dpaudit.reading.universe.groups import Keyed
@@ -221,7 +221,8 @@ def c_sum(x: Column, axis: Any = None) -> Any:
         if axis == 0:
             refuse_to_wrap(x.low, x.high)
             whole = x.is_exact and bool(np.all(x.low == np.round(x.low)))
-            return numbers.summed_of(x.rows, x.space, x.low, x.high, whole=whole, labels=None, columns=None, kinds=None)
+            known: Any = {"whole": whole, "labels": None, "columns": None, "kinds": None}
+            return numbers.summed_of(x.rows, x.space, x.low, x.high, is_sum=True, **known)
         refuse("a sum over rows and columns at once", ".sum(axis=0)")
     return column_sum(x) if axis in (None, 0) else refuse_form("a sum over an axis that is not there")
 
@@ -236,6 +237,21 @@ def c_min(x: Column, *, initial: Any = None) -> Number:
     return x.refuse_others("min") if x.is_series or initial is None else numbers.beyond(x, initial, -1)
 
 
+def c_mean(x: Column) -> Number:
+    """``mean()``, where records are replaced."""
+    return sizes.mean(x)
+
+
+def c_var(x: Column, *, ddof: Any = None) -> Number:
+    """``var()``, where records are replaced; of pandas over n − 1."""
+    return sizes.variance(x, int(x.is_series) if ddof is None else ddof)
+
+
+def c_std(x: Column, *, ddof: Any = None) -> Number:
+    """``std()``, where records are replaced."""
+    return curves.power(c_var(x, ddof=ddof), 0.5)
+
+
 def c_count(x: Column) -> Number:
     """``count()``: how many are not missing."""
     return column_sum(c_notna(x))
@@ -246,7 +262,7 @@ def length(value: Any) -> Any:
     if isinstance(value, Frame | Column):
         if value.rows.selection.kind == "unbounded":
             return UnboundedLength(value.rows)
-        return numbers.length_of(value.rows)
+        return sizes.length(value.rows)
     if isinstance(value, Listed) and not value.is_once:
         return length(value.column)
     if isinstance(value, Number | Draw):
@@ -349,7 +365,7 @@ COLUMN |= {
     "div": _operator("truediv"), "truediv": _operator("truediv"), "isnull": c_isna, "notnull": c_notna,
     "to_list": c_tolist, "multiply": _operator("mul"), "subtract": _operator("sub"),
 }  # fmt: skip
-_OF_ARRAYS = frozenset(("clip", "round", "astype", "copy", "sum", "tolist", "max", "min"))
+_OF_ARRAYS = frozenset(("clip", "round", "astype", "copy", "sum", "tolist", "max", "min", "mean", "var", "std"))
 
 
 def column_method(x: Column, name: str) -> Function | None:
@@ -409,7 +425,8 @@ class Turned(Private):
             low[:, place, place] = np.maximum(low[:, place, place], 0)
         if not other.width:
             low, high = low[..., 0], high[..., 0]
-        return numbers.summed_of(x.rows, space, low, high, whole=False, labels=None, columns=None, kinds=None)
+        known: Any = {"whole": False, "labels": None, "columns": None, "kinds": None}
+        return numbers.summed_of(x.rows, space, low, high, is_sum=True, **known)
 
 
 _TEXT = {

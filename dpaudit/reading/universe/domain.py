@@ -22,7 +22,7 @@ import pandas as pd
 from dpaudit.reading import dispatch
 from dpaudit.reading.callbacks import Iterating
 from dpaudit.reading.python import CONVERSIONS, IN_PLACE, OPERATION
-from dpaudit.reading.universe import assumed, calls, key_loops, records, sparse
+from dpaudit.reading.universe import assumed, calls, key_loops, records, sizes, sparse
 from dpaudit.reading.universe.base import Bound, hook, naturally, stands_for_others
 from dpaudit.reading.universe.columns import Column, Listed
 from dpaudit.reading.universe.frames import Frame
@@ -177,6 +177,8 @@ class Universe(Parts):
             return self.born(left | right)
         if max(sorts) == PRIVATE:
             refuse("an operator on a collection that holds private values", "the values one by one")
+        if (found := sizes.operated(name, left, right)) is not None:
+            return found
         self.unasked(left, right)
         self._raising(name, left, right)
         return combined(name, left, right)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpaudit.reading.universe import numbers, steps
+from dpaudit.reading.universe import numbers, sizes, steps
 from dpaudit.reading.universe.cells import Space, Universe
 from dpaudit.reading.universe.columns import Column, Listed, Rows, plain, taken
 from dpaudit.reading.universe.lessons import refuse_by_name, refuse_form
@@ -124,7 +124,7 @@ class Frame(Private):
             return self.column(name)
         if name == "shape":
             return (
-                numbers.length_of(self.rows) if self.rows.selection.kind != "unbounded" else Length(self),
+                sizes.length(self.rows) if self.rows.selection.kind != "unbounded" else Length(self),
                 len(self.columns),
             )
         if name == "columns":
@@ -390,6 +390,11 @@ class Frame(Private):
         found = numbers.stacked([column_sum(each) for each in listed])
         return found.same(labels=pd.Index(list(self.columns)))
 
+    def m_mean(self) -> Number:
+        """``mean()`` of all columns, where records are replaced."""
+        found = numbers.stacked([sizes.mean(self.column(name)) for name in self.columns])
+        return found.same(labels=pd.Index(list(self.columns)))
+
     def matrix_of(self, name: str) -> Column:
         """Return a mask of all columns."""
         return beside([self.column(each).apply(name, lambda values: values.notna()) for each in self.columns])
@@ -465,7 +470,7 @@ def column_sum(column: Column) -> Number:
         low, high = np.where(np.isnan(low), 0.0, low), np.where(np.isnan(high), 0.0, high)
     found = numbers.summed_of(
         column.rows, column.space, low, high, whole=whole, labels=None, columns=None, kinds=kinds,
-        made=steps.total(column.rows.made, column.step(), plain(column.low)),
+        made=steps.total(column.rows.made, column.step(), plain(column.low)), is_sum=True,
     )  # fmt: skip
     found.summand = column if column.is_series else None
     return found

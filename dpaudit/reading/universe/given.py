@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.program.noise import WIDEST, Noise, shape_of_size
-from dpaudit.reading.universe import keys, noise, reports
+from dpaudit.reading.universe import keys, noise, reports, sizes
 from dpaudit.reading.universe.frames import Frame, Sampling, current_domain
 from dpaudit.reading.universe.noise import Draw
 from dpaudit.reading.universe.numbers import Number, stacked
@@ -71,6 +71,8 @@ class Given(Private):
     ) -> Any:
         if current().record and current().of_key is None:
             refuse("a draw for each record", "noise on the sum, or a sample: noise.poisson(df, 0.1)")
+        scale, per = sizes.unit(scale)
+        size = sizes.as_number(size)
         if isinstance(scale, Token) and not isinstance(size, Private | Token):
             return Token()
         given = _positive("a scale", scale)
@@ -82,7 +84,7 @@ class Given(Private):
         if isinstance(many, Private):
             refuse("noise for every record", "noise on the sum, or reports of each record: noise.bernoulli(p, len(df))")
         shape = () if size is None else shape_of_size(size)
-        return noise.fresh(law, given, shape, "np.float64" if shape else kind, details)
+        return noise.fresh(law, given, shape, "np.float64" if shape else kind, details, per=per)
 
     # --- coins and choices --------------------------------------------------------------------------------------
 
@@ -94,6 +96,7 @@ class Given(Private):
     def m_bernoulli(self, probability: Any, size: Any = None) -> Any:
         """A coin that everybody sees, or one for each row, to flip bits with."""
         _not_private("a probability", probability)
+        size = sizes.as_number(size)
         if isinstance(size, Number):
             return reports.Flips(_positive("a probability", probability, 1.0), size)
         if size is not None:

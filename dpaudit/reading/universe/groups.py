@@ -357,6 +357,7 @@ class Keyed(Private):
             kinds=None if not is_whole else _EITHER if self.is_filled else _INT,
             made=made,
             what="what a record adds to the sum of each group, from",
+            is_sum=True,
         )
 
 

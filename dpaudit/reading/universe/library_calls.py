@@ -5,6 +5,7 @@ Each row is a Python function whose signature is what is read: an argument that 
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -12,12 +13,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpaudit.reading.universe import numbers, steps
+from dpaudit.reading.universe import curves, numbers, sizes, steps
 from dpaudit.reading.universe.column_methods import c_isna, c_max, c_min, c_notna, c_sum, c_to_numpy
 from dpaudit.reading.universe.columns import Column, plain
 from dpaudit.reading.universe.frames import Frame, column_sum, current_domain
 from dpaudit.reading.universe.groups import Keyed
-from dpaudit.reading.universe.lessons import refuse_form
+from dpaudit.reading.universe.lessons import refuse_by_name, refuse_form
 from dpaudit.reading.universe.noise import Exponentials, Perturbed, Shifted, largest
 from dpaudit.reading.universe.number_methods import n_cumsum, n_median, n_round, n_to_numpy
 from dpaudit.reading.universe.numbers import Number
@@ -126,6 +127,39 @@ def np_exp(x: Any) -> Any:
     return elementwise("exp", np.exp)(x)
 
 
+def np_mean(a: Any) -> Any:
+    """``np.mean``, where records are replaced."""
+    if isinstance(a, Number) and a.shape and a.columns is None:
+        return a.total().over(a.shape[0] if len(a.shape) == 1 else int(np.prod(a.shape)))
+    return sizes.mean(a) if isinstance(a, Column) else refuse_by_name("mean", "private values")
+
+
+def np_var(a: Any, *, ddof: int = 0) -> Any:
+    """``np.var``, where records are replaced."""
+    return sizes.variance(a, ddof) if isinstance(a, Column) else refuse_by_name("var", "private values")
+
+
+def np_std(a: Any, *, ddof: int = 0) -> Any:
+    """``np.std``, where records are replaced."""
+    return curves.power(np_var(a, ddof=ddof), 0.5)
+
+
+def np_norm(x: Any, ord: Any = None) -> Number:  # noqa: A002 – its name in NumPy
+    """``np.linalg.norm`` of private numbers, or of a column: the root of the sum of squares."""
+    if isinstance(x, Number):
+        return curves.norm(x, ord)
+    column = x.matrix() if isinstance(x, Frame) else x
+    if ord not in (None, 1, 2) or (column.width and ord is not None) or not column.is_stable:
+        refuse("a norm of private columns in this form", "np.linalg.norm(x)")
+    if np.isnan(plain(column.low).astype(float)).any():
+        refuse("a norm of values of which one may be missing", ".fillna(0)")
+    column = c_to_numpy(column).apply("astype", lambda v: v.astype(float), made=steps.as_number(column.step()))
+    if ord == 1:
+        return column_sum(column.apply("abs", abs)).same(kinds=_FLOAT)
+    squares = column.apply("pow", operator.pow, 2)
+    return curves.power(c_sum(squares, 0).total() if column.width else column_sum(squares), 0.5).same(kinds=_FLOAT)
+
+
 def np_histogram(a: Any, bins: Any = 10, range: Any = None) -> Any:  # noqa: A002 – its name in NumPy
     """``np.histogram(x, bins=[…])``."""
     if not isinstance(a, Column) or isinstance(bins, Private | Token):
@@ -158,7 +192,7 @@ def np_histogram(a: Any, bins: Any = 10, range: Any = None) -> Any:  # noqa: A00
     made = steps.by_key(steps.kept(a.rows.made, within), None, [place], np.arange(len(edges) - 1)[:, None].tolist())
     counts = numbers.summed_of(
         a.rows, a.space, hits, hits, whole=True, labels=None, columns=None, kinds=_INT, made=made,
-        what="np.histogram of",
+        what="np.histogram of", is_sum=True,
     )  # fmt: skip
     return counts, edges
 
@@ -175,8 +209,9 @@ def np_bincount(x: Any, *, minlength: int = 0) -> Any:
     hits = (values[:, None] == np.arange(minlength)).astype(float)
     made = steps.by_key(x.rows.made, None, [x.step()], [(each,) for each in range(minlength)])
     return numbers.summed_of(
-        x.rows, x.space, hits, hits, whole=True, labels=None, columns=None, kinds=_INT, made=made, what="np.bincount of"
-    )
+        x.rows, x.space, hits, hits, whole=True, labels=None, columns=None, kinds=_INT, made=made,
+        what="np.bincount of", is_sum=True,
+    )  # fmt: skip
 
 
 def np_stack(arrays: Any, axis: int = 0) -> Any:
@@ -305,6 +340,8 @@ def elementwise(name: str, function: Any) -> Function:
     """Return a function of each record's value."""
 
     def handler(x: Any) -> Any:
+        if isinstance(x, Number) and (name in CURVES or name == "square"):
+            return curves.power(x, 2) if name == "square" else CURVES[name](x, _FLOAT)
         if not isinstance(x, Column):
             return refuse(f"np.{name} of a private number, which moves it farther than a record does", NOISE_FIRST)
         if name == "square":
@@ -312,6 +349,49 @@ def elementwise(name: str, function: Any) -> Function:
         return x.apply(name, function)
 
     return handler
+
+
+_FLOAT = frozenset(("np.float64",))
+_OF_CURVES: dict[str, Callable[[Number], Number]] = {
+    "sqrt": lambda x: curves.power(x, 0.5),
+    "cbrt": lambda x: curves.power(x, 1 / 3),
+    "log": curves.logarithm,
+    "log1p": lambda x: curves.logarithm(x.plus(1, 1)),
+    "log2": lambda x: curves.logarithm(x).times(1 / math.log(2)),
+    "log10": lambda x: curves.logarithm(x).times(1 / math.log(10)),
+    "exp": curves.exponential,
+    "expm1": lambda x: curves.exponential(x).plus(-1, 1),
+}
+
+
+def _curve(function: Callable[[Number], Number]) -> Callable[[Number, Any], Number]:
+    return lambda x, kinds: function(x).same(is_whole=False, kinds=kinds)
+
+
+CURVES = {name: _curve(function) for name, function in _OF_CURVES.items()}
+"""Functions of private numbers that are no straight lines, by their names in NumPy and ``math``."""
+
+
+def _of_math(name: str) -> Function:
+    def handler(x: Any) -> Any:
+        if not isinstance(x, Number) or x.shape:
+            refuse_by_name(name, "private values")
+        return CURVES[name](x, frozenset(("float",)))
+
+    return handler
+
+
+MATH = {name: _of_math(name) for name in CURVES if hasattr(math, name)}
+
+
+def math_pow(x: Any, y: Any) -> Any:
+    """``math.pow``."""
+    if not isinstance(x, Number) or x.shape or not isinstance(y, int | float):
+        refuse_by_name("pow", "private values")
+    return curves.power(x, float(y)).same(is_whole=False, kinds=frozenset(("float",)))
+
+
+MATH |= {"pow": math_pow, "fabs": lambda x: current_domain().absolute(x).same(kinds=frozenset(("float",)))}
 
 
 def _binary(name: str, operation: str) -> Function:
@@ -343,7 +423,7 @@ def _extreme(name: str, function: Any, first: Any, second: Any) -> Any:
     exact, other = (first, second) if isinstance(first, Number) else (second, first)
     if not isinstance(exact, Number) or isinstance(other, Number):
         refuse(f"np.{name} of these private values", NOISE_FIRST)
-    return exact.clipped(other)
+    return exact.clipped(other) if name == "maximum" else exact.clipped(None, other)
 
 
 NUMPY |= {"maximum": np_maximum, "minimum": np_minimum}
@@ -450,7 +530,7 @@ class DummyFrame(Private):
             values = plain(each.low).astype(float)
             made = steps.total(each.rows.made, each.step(), values)
             known: Any = {"whole": True, "labels": None, "columns": None, "kinds": _INT, "made": made}
-            sums.append(numbers.summed_of(each.rows, each.space, values, values, **known))
+            sums.append(numbers.summed_of(each.rows, each.space, values, values, is_sum=True, **known))
         found = numbers.stacked(sums)
         return found.same(labels=pd.Index(list(self.columns)))
 

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from dpaudit.reading.draws import Kind, Source
-from dpaudit.reading.universe import numbers, sparse, steps
+from dpaudit.reading.universe import numbers, sizes, sparse, steps
 from dpaudit.reading.universe.frames import Sampling
 from dpaudit.reading.universe.lessons import refuse_form
 from dpaudit.reading.universe.numbers import Number
@@ -45,14 +46,17 @@ class Draw(Private):
         details: further numbers of the law, by name.
         level: within which repeated steps it was drawn.
         record: for which record, or key; 0 for none.
+        per: by which power of the public number of records its scales are divided.
     """
 
-    __slots__ = ("details", "kind", "law", "level", "places", "record", "scales", "used")
+    __slots__ = ("details", "kind", "law", "level", "per", "places", "record", "scales", "used")
     noun = "noise"
 
     def __init__(
-        self, law: str, scales: Any, used: Any, kind: str, places: Any, details: tuple[tuple[str, float], ...] = ()
-    ) -> None:
+        self, law: str, scales: Any, used: Any, kind: str, places: Any, details: tuple[tuple[str, float], ...] = (),
+        per: Fraction = Fraction(0),
+    ) -> None:  # fmt: skip
+        self.per = per
         self.law, self.scales, self.used, self.kind, self.places = law, scales, used, kind, places
         self.details, self.level, self.record = details, current().level, current().record
 
@@ -71,7 +75,8 @@ class Draw(Private):
 
     def like(self, scales: Any, places: Any = None) -> Draw:
         """Return the same draws at other scales."""
-        found = Draw(self.law, scales, self.used, self.kind, self.places if places is None else places, self.details)
+        places = self.places if places is None else places
+        found = Draw(self.law, scales, self.used, self.kind, places, self.details, self.per)
         found.level, found.record = self.level, self.record
         return found
 
@@ -90,6 +95,13 @@ class Draw(Private):
         with np.errstate(over="ignore"):  # an infinite scale is refused where the noise is added
             found = self.like(np.abs(np.asarray(factor, float)) * self.scales)
         found.kind = joined(self.kind, "np.float64" if isinstance(factor, np.generic) else "float")
+        return found
+
+    def in_units(self, of: Any) -> Draw:
+        """Return a multiple by a power of the number of records, times a public number."""
+        factor, per = sizes.unit(of)
+        found = self.times(factor)
+        found.kind, found.per = "np.float64" if found.shape else "number", found.per + per
         return found
 
     def negative(self) -> Draw:
@@ -246,6 +258,7 @@ def drawn(source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> An
     """Return what a call of a source of randomness gives."""
     if "random_state" in keywords and keywords["random_state"] is not None:
         refuse("a fixed seed: the noise is the same in every run, which is none", "the call without random_state")
+    args, keywords, per = _sized(source, args, keywords)
     if sort_of((args, keywords)) == RELEASED or any(isinstance(each, Token) for each in (*args, *keywords.values())):
         return _by_released(source, args, keywords)
     if source.name == "choice" and source.kind in (Kind.GENERATOR, Kind.LEGACY):
@@ -279,7 +292,26 @@ def drawn(source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> An
     if not law.name or law.name not in ("laplace", "gaussian", "gumbel", "exponential", "uniform", "logistic"):
         return _unbound(source, args, keywords)
     assert law.scale is not None
-    return _drawn(law.name, law.scale(**given), location, size, source)
+    return _drawn(law.name, law.scale(**given), location, size, source, per)
+
+
+def _sized(
+    source: Source, args: tuple[Any, ...], keywords: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any], Fraction]:
+    """Return arguments with as many draws as records, and a scale in units of a power of their number."""
+    if source.name in ("rand", "randn"):
+        return tuple(map(sizes.as_number, args)), keywords, Fraction(0)
+    law = source.law
+    names = list(law.parameters) if law is not None else []
+    if law is None or source.bound(args, keywords) is None:
+        return args, keywords, Fraction(0)
+    listed = dict(zip((*names, "size"), args, strict=False)) | keywords
+    per, scale = Fraction(0), next((name for name in names if name != law.location), "")
+    if law.name in ("laplace", "gaussian") and scale in listed:
+        listed[scale], per = sizes.unit(listed[scale])
+    if "size" in listed:
+        listed["size"] = sizes.as_number(listed["size"])
+    return (), listed, per
 
 
 def how_many(size: Any) -> Any:
@@ -292,7 +324,7 @@ def how_many(size: Any) -> Any:
     return size
 
 
-def _drawn(law: str, scale: Any, location: Any, size: Any, source: Source) -> Any:
+def _drawn(law: str, scale: Any, location: Any, size: Any, source: Source, per: Fraction = Fraction(0)) -> Any:
     size = how_many(size)
     if isinstance(size, Private):
         is_around_0 = not isinstance(location, Number) and np.ndim(location) == 0 and location == 0
@@ -321,7 +353,7 @@ def _drawn(law: str, scale: Any, location: Any, size: Any, source: Source) -> An
     kind = "int" if law == "geometric" and not shape else "float"
     if source.kind is Kind.SCIPY and not shape:
         kind = "np.float64"
-    draw = fresh(law, scale, shape, kind if python else "np.float64")
+    draw = fresh(law, scale, shape, kind if python else "np.float64", per=per)
     if not isinstance(location, Number) and not np.any(np.asarray(location) != 0):
         return draw
     found = meet(draw, location.as_array() if isinstance(location, Number) else location, 1)
@@ -331,11 +363,14 @@ def _drawn(law: str, scale: Any, location: Any, size: Any, source: Source) -> An
     return sparse.renamed(current(), found, number("float"))
 
 
-def fresh(law: str, scale: Any, shape: tuple[int, ...], kind: str, details: tuple[tuple[str, float], ...] = ()) -> Draw:
+def fresh(
+    law: str, scale: Any, shape: tuple[int, ...], kind: str, details: tuple[tuple[str, float], ...] = (), *,
+    per: Fraction = Fraction(0),
+) -> Draw:  # fmt: skip
     """Return draws that nobody has seen."""
     scales = np.broadcast_to(np.asarray(scale, float), shape).copy()
     count = int(scales.size)
-    return Draw(law, scales, np.zeros(count, bool), kind, np.arange(count).reshape(shape), details)
+    return Draw(law, scales, np.zeros(count, bool), kind, np.arange(count).reshape(shape), details, per)
 
 
 def _by_released(source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
@@ -433,7 +468,7 @@ def meet(draw: Draw, other: Any, sign: int) -> Any:
         return Token()
     if not draw.shape and not shape and isinstance(other, int | float | np.generic):
         found = number(joined(draw.kind, "np.float64" if isinstance(other, np.generic) else "float"))
-        if draw.law == "laplace":
+        if draw.law == "laplace" and not draw.per:
             sparse.followed(current(), found, sparse.Threshold(float(draw.scales)))
         return found
     return (
@@ -474,11 +509,11 @@ def release(exact: Number, draw: Draw, sign: int = 1) -> Any:
     if shape and draw.law in _WHOLE and len(exact.of_array()) > 1:
         refuse("whole noise on a table whose type hangs on the data", ".astype(int) of the table")
     draw.use()
-    note(draw.law, exact, draw.scales, draw.details)
+    note(draw.law, exact, draw.scales, draw.details, per=draw.per)
     if not shape:
         kinds = frozenset(joined(each, draw.kind) for each in exact.kinds)
         found = Token((), kinds if "?" not in exact.kinds else frozenset(("float", "np.float64")))
-        if draw.law == "laplace" and exact.sample is None:
+        if draw.law == "laplace" and exact.sample is None and not draw.per:
             state = current()
             sparse.followed(state, found, sparse.Query(exact, float(draw.scales), state.released, line()))
         return found
@@ -491,10 +526,12 @@ def release(exact: Number, draw: Draw, sign: int = 1) -> Any:
 
 def note(
     law: str, exact: Number, scales: Any, details: tuple[tuple[str, float], ...] = (), *, is_ball: bool = False,
-    times: int = 1,
+    times: int = 1, per: Fraction = Fraction(0),
 ) -> None:  # fmt: skip
-    """Note a release."""
+    """Note a release, by noise whose scales are divided by a power of the public number of records, perhaps."""
     state = current()
+    if exact.per < per:
+        refuse(numbers.FASTER, "np.random.laplace(0, scale), of one scale for any number of records")
     if state.record:
         refuse("noise within what is done with each record", "noise on the sum")
     low, high = exact.low.reshape(len(exact.low), -1), exact.high.reshape(len(exact.high), -1)

@@ -47,7 +47,7 @@ def n_cumsum(x: Number) -> Number:
     """``cumsum()``."""
     if len(x.shape) != 1:
         refuse("cumsum of a private table", "one row of it")
-    return x.mapped(lambda table: table.cumsum(1))
+    return x.mapped(lambda table: table.cumsum(1)).rounded()
 
 
 def n_to_numpy(x: Number, dtype: Any = None) -> Number:

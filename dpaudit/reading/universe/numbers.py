@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,9 @@ from dpaudit.reading.universe.released import Token, joined, kind_of_plain
 from dpaudit.reading.universe.state import NOISE_FIRST, Private, current, refuse
 
 _WHOLE = ("int", "np.int64", "bool")
+ROUGH = 1e-9  # by which what a number can be is wider than it is computed, relatively
 MOST_NUMBERS = 20_000_000  # of one table, kinds times numbers
+FASTER = "noise that becomes smaller, the more records there are, faster than how far the number moves"
 RATIO = "noisy = n + laplace(…); other = m + laplace(…); noisy / max(other, 1)"
 
 
@@ -40,6 +43,10 @@ class Number(Private):
         rows: whose length it is, for one draw a record; None for any other.
         summand: the column whose plain sum it is; None for any other.
         terms: of which steps it is made, and how; None where no word fits.
+        known: the least and the most that it can be, whatever the data, and the public number in it beside its terms,
+            along a first axis: (3, *shape); None where nothing is known.
+        per: by which power of the number of records it is divided, where that is public: it moves by ``low`` to
+            ``high`` over that power. Such numbers are not released by noise that becomes smaller faster.
     """
 
     __slots__ = (
@@ -48,9 +55,11 @@ class Number(Private):
         "high",
         "is_whole",
         "kinds",
+        "known",
         "labels",
         "largest_of",
         "low",
+        "per",
         "rows",
         "sample",
         "selection",
@@ -75,13 +84,21 @@ class Number(Private):
         is_whole: bool = False,
         rows: Rows | None = None,
         terms: steps.Parts | None = None,
+        known: Any = None,
+        per: Fraction = Fraction(0),
     ) -> None:
         self.universe, self.axes, self.low, self.high = universe, axes, low, high
         self.selection, self.sample, self.kinds = selection, sample, kinds
         self.labels, self.columns, self.is_whole, self.rows = labels, columns, is_whole, rows
         self.summand: Column | None = None
         self.largest_of: Number | None = None
-        self.terms = terms
+        self.terms, self.known, self.per = terms, known, per
+
+    def rounded(self) -> Number:
+        """Return it where floats add it up in an order of their own."""
+        if self.known is not None:
+            self.known = np.stack([*widened_range(*self.known[:2]), self.known[2]])
+        return self
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -92,17 +109,38 @@ class Number(Private):
         """Return another number of the same rows."""
         known: dict[str, Any] = {
             "kinds": self.kinds, "labels": self.labels, "columns": self.columns, "is_whole": self.is_whole,
+            "per": self.per,
         }  # fmt: skip
         return Number(self.universe, self.axes, low, high, self.selection, self.sample, **{**known, **changes})
 
     def mapped(self, function: Callable[[Any], Any], **changes: Any) -> Number:
         """Return what a choice or a sum of its places is: of what each kind adds, and of what it is made of."""
         terms = None if self.terms is None else (self.terms[0], function(self.terms[1]))
-        return self.like(function(self.low), function(self.high), terms=terms, **changes)
+        known = changes.pop("known", None if self.known is None else function(self.known))
+        return self.like(function(self.low), function(self.high), terms=terms, known=known, **changes)
+
+    def step(self) -> steps.Step | None:
+        """Return all of it as one step, with the public numbers in it."""
+        constant = None if self.known is None else self.known[2]
+        return steps.vector(self.terms, constant)
 
     def same(self, **changes: Any) -> Number:
         """Return what moves just as it does."""
         return self.mapped(_itself, **changes)
+
+    def range(self) -> tuple[Any, Any]:
+        """Return the least and the most that each of the numbers can be."""
+        if self.known is None:
+            return np.full(self.shape, -np.inf), np.full(self.shape, np.inf)
+        return self.known[0], self.known[1]
+
+    def slower(self, per: Fraction) -> Number:
+        """Return it as a number that moves by its table over a lower power of the number of records, which is 1 or more."""
+        if per == self.per:
+            return self
+        if per > self.per:
+            refuse(FASTER, "np.random.laplace(0, scale), of one scale for any number of records")
+        return self.like(np.minimum(self.low, 0), np.maximum(self.high, 0), per=per, known=self.known)
 
     # --- sums and multiples -------------------------------------------------------------------------------
 
@@ -118,17 +156,18 @@ class Number(Private):
                 if not self.shape
                 else self.kinds
             )
-            return self.same(is_whole=False, kinds=kinds)
+            return self.same(is_whole=False, kinds=kinds, known=None)
         _finite(other)
         shape = np.shape(other)
         self._labelled_alike(other)
         if np.broadcast_shapes(shape, self.shape) != self.shape:
             refuse("a private number in several places of an array", "an array of as many numbers")
-        self._refuse_to_wrap(other, np.asarray(other))
+        self.refuse_to_wrap(other, np.asarray(other))
         whole = self.is_whole and bool(np.all(np.asarray(other) == np.round(np.asarray(other, float))))
-        return self.same(is_whole=whole, kinds=self._kinds_with(other))
+        known = None if self.known is None else self.known + sign * np.asarray(other, float)
+        return self.same(is_whole=whole, kinds=self._kinds_with(other), known=known)
 
-    def _refuse_to_wrap(self, other: Any, *found: Any) -> None:
+    def refuse_to_wrap(self, other: Any, *found: Any) -> None:
         """Refuse what whole numbers of 64 bits may come to that are computed with others, where it is so large."""
         is_whole = np.asarray(other).dtype.kind in "iub" and bool(self.kinds & {"np.int64", "number", "?"})
         if is_whole and any(np.abs(each.astype(float)).max(initial=0) > 2**31 for each in found):
@@ -167,17 +206,24 @@ class Number(Private):
         shape = np.broadcast_shapes(self.shape, other.shape)
         if shape not in (self.shape, other.shape):
             refuse_form("a sum of arrays of other shapes")
-        axes, low, high, least, most = on_common_axes(self, other)
-        low, high = _padded(low, len(shape)), _padded(high, len(shape))
-        least, most = _padded(least, len(shape)), _padded(most, len(shape))
+        per = min(self.per, other.per)
+        axes, low, high, least, most = on_common_axes(self.slower(per), other.slower(per))
+        low, high = padded(low, len(shape)), padded(high, len(shape))
+        least, most = padded(least, len(shape)), padded(most, len(shape))
         first, last = (low + least, high + most) if sign > 0 else (low - most, high - least)
         labelled = self if self.labels is not None or other.labels is None else other
         kinds = frozenset(joined(a, b) for a in self.kinds for b in other.kinds)
-        both, terms = steps.joined(self.terms, other.terms), None
+        both, terms = steps.joined(self.terms, other.terms) if self.per == other.per else None, None
         if both is not None:
-            mine, theirs = (_padded(each, len(shape)) for each in both[1:])
+            mine, theirs = (padded(each, len(shape)) for each in both[1:])
             terms = (both[0], mine + sign * theirs)
-        found = labelled.like(first, last, is_whole=self.is_whole and other.is_whole, kinds=kinds, terms=terms)
+        known = None
+        if self.known is not None and other.known is not None:
+            mine, theirs = (padded(each.known, len(shape)) for each in (self, other))
+            known = mine + theirs if sign > 0 else mine - theirs[[1, 0, 2]]
+        found = labelled.like(
+            first, last, is_whole=self.is_whole and other.is_whole, kinds=kinds, terms=terms, known=known, per=per
+        )
         found.axes = axes
         return found
 
@@ -196,10 +242,14 @@ class Number(Private):
         factor = np.asarray(other, float)
         ends = self.low * factor, self.high * factor
         whole = self.is_whole and bool(np.all(factor == np.round(factor)))
-        self._refuse_to_wrap(other, *ends)
+        self.refuse_to_wrap(other, *ends)
         terms = None if self.terms is None else (self.terms[0], self.terms[1] * factor)
         kinds = self._kinds_with(other)
-        return self.like(np.minimum(*ends), np.maximum(*ends), is_whole=whole, kinds=kinds, terms=terms)
+        known = None
+        if self.known is not None and np.all(factor):
+            each = self.known * factor
+            known = np.stack([np.minimum(*each[:2]), np.maximum(*each[:2]), each[2]])
+        return self.like(np.minimum(*ends), np.maximum(*ends), is_whole=whole, kinds=kinds, terms=terms, known=known)
 
     def over(self, other: Any) -> Number:
         """Return the quotient by public numbers."""
@@ -211,7 +261,7 @@ class Number(Private):
         if np.any(np.asarray(other) == 0):
             refuse("a quotient by 0", "n / 2 + laplace(…)")
         found = self.times(1.0 / np.asarray(other, float) if np.ndim(other) else 1.0 / float(other))
-        return found.same(is_whole=False, kinds=self._kinds_with(other, division=True))
+        return found.same(is_whole=False, kinds=self._kinds_with(other, division=True)).rounded()
 
     def product(self, matrix: Any, *, is_left: bool) -> Number:
         """Return ``matrix @ self``, or ``self @ matrix``, by a public matrix: a sum of multiples for each number."""
@@ -235,7 +285,7 @@ class Number(Private):
         if factor.ndim > 2 or len(self.shape) > 2:
             refuse("a product of arrays of more than two axes", "matrices")
         low, high = times(up, self.low) + times(down, self.high), times(up, self.high) + times(down, self.low)
-        self._refuse_to_wrap(matrix, low, high)
+        self.refuse_to_wrap(matrix, low, high)
         whole = self.is_whole and bool(np.all(factor == np.round(factor))) and np.asarray(matrix).dtype.kind in "iu"
         terms = None if self.terms is None else (self.terms[0], times(factor, self.terms[1]))
         found = self.like(low, high, labels=None, is_whole=whole, terms=terms)
@@ -252,18 +302,29 @@ class Number(Private):
                 if np.ndim(each):
                     refuse("a private number that is clipped at arrays", "constants")
                 _finite(each)
-        hangs = (
-            self.kinds if self.shape else self.kinds | frozenset(filter(None, (kind_of_plain(each) for each in ends)))
-        )
+        kinds = frozenset(filter(None, (kind_of_plain(each) for each in ends)))
+        hangs = self.kinds if self.shape else self.kinds | kinds
         whole = self.is_whole and all(each is None or each == round(each) for each in ends)
-        low, high = [*ends, None][:2] if len(ends) > 1 else (ends[0], None)
-        terms = steps.of_numbers("clip", self.terms, shape=self.shape, low=low, high=high)
-        return self.like(np.minimum(self.low, 0), np.maximum(self.high, 0), is_whole=whole, kinds=hangs, terms=terms)
+        low, high = [*ends, None][:2]
+        if low is not None and high is not None and low > high:
+            refuse_form("clip with the ends the wrong way round")
+        terms = steps.of_numbers("clip", self.step(), shape=self.shape, low=low, high=high)
+        found = self.like(np.minimum(self.low, 0), np.maximum(self.high, 0), is_whole=whole, kinds=hangs, terms=terms)
+        least, most = self.range()
+        if low is not None:
+            least, most = np.maximum(least, low), np.maximum(most, low)
+        if high is not None:
+            least, most = np.minimum(least, high), np.minimum(most, high)
+        found.known = spanned(least, most)
+        return found
 
     def absolute(self) -> Number:
         """Return its distance from 0."""
         most = np.maximum(np.abs(self.low), np.abs(self.high))
-        return self.like(-most, most, terms=steps.of_numbers("abs", self.terms, shape=self.shape))
+        found = self.like(-most, most, terms=steps.of_numbers("abs", self.step(), shape=self.shape))
+        least, most = self.range()
+        found.known = spanned(np.maximum(np.maximum(least, -most), 0.0), np.maximum(-least, most))
+        return found
 
     def extreme(self, *, middle: bool = False) -> Number:
         """Return the largest, the smallest or the middle one of an array: it moves no farther than one of them."""
@@ -271,8 +332,10 @@ class Number(Private):
             refuse("the largest of a private table in this form", ".to_numpy().max()")
         low, high = self.low.reshape(len(self.low), -1), self.high.reshape(len(self.high), -1)
         to = (tuple(range(low.shape[1])),)
-        terms = steps.of_numbers("among", self.terms, to=to, middle=middle)
+        terms = steps.of_numbers("among", self.step(), to=to, middle=middle)
         found = self.like(low.min(1), high.max(1), labels=None, kinds=self.of_array(), terms=terms)
+        if self.known is not None:
+            found.known = spanned(self.known[0].min(), self.known[1].max())
         found.largest_of = self
         return found
 
@@ -287,14 +350,14 @@ class Number(Private):
         if self.columns is not None:
             axis = 0 if axis is None else axis
             labels = self.columns if axis == 0 else self.labels
-            return self.mapped(lambda table: table.sum(axis + 1), labels=labels, columns=None)
+            return self.mapped(lambda table: table.sum(axis + 1), labels=labels, columns=None).rounded()
         if axis is None:
             every = tuple(range(1, self.low.ndim))
-            return self.mapped(lambda table: table.sum(every), labels=None, kinds=self.of_array())
+            return self.mapped(lambda table: table.sum(every), labels=None, kinds=self.of_array()).rounded()
         if type(axis) is not int or not -len(self.shape) <= axis < len(self.shape):
             refuse_form("a sum over an axis that is not there")
         axis %= len(self.shape)
-        found = self.mapped(lambda table: table.sum(axis + 1), labels=None)
+        found = self.mapped(lambda table: table.sum(axis + 1), labels=None).rounded()
         return found if found.shape else found.same(kinds=self.of_array())
 
     # --- parts --------------------------------------------------------------------------------------------
@@ -358,6 +421,11 @@ class Number(Private):
         )
 
 
+def spanned(least: Any, most: Any) -> Any:
+    """Return what is known of a number between two ends that is a step of its own."""
+    return np.stack([np.asarray(least, float), np.asarray(most, float), np.zeros(np.shape(most))])
+
+
 def _itself(table: Any) -> Any:
     return table
 
@@ -379,7 +447,14 @@ def widened(number: Number, axes: tuple[str, ...], end: str) -> Any:
     return table[space.keys(number.axes)]
 
 
-def _padded(table: Any, dimensions: int) -> Any:
+def widened_range(least: Any, most: Any) -> tuple[Any, Any]:
+    """Return ends that hold what floats make of numbers between them: wider ones, but for 0 and ends that are none."""
+    rough = [np.where(np.isinf(end), 0.0, np.abs(end) * ROUGH) for end in (least, most)]
+    return least - rough[0], most + rough[1]
+
+
+def padded(table: Any, dimensions: int) -> Any:
+    """Return what kinds add, with as many axes of one place before the others as are missing."""
     return table.reshape(len(table), *[1] * (dimensions - table.ndim + 1), *table.shape[1:])
 
 
@@ -416,9 +491,13 @@ def summed(
 
 
 def summed_of(
-    rows: Rows, space: Any, low: Any, high: Any, *, made: steps.Step | None = None, what: str = "", **known: Any
-) -> Number:
-    """Return the sum over rows of what each row adds, at least and at most; ``made`` where there is a word for it."""
+    rows: Rows, space: Any, low: Any, high: Any, *, made: steps.Step | None = None, what: str = "",
+    is_sum: bool = False, **known: Any,
+) -> Number:  # fmt: skip
+    """Return the sum over rows of what each row adds, at least and at most; ``made`` where there is a word for it.
+
+    With ``is_sum`` it is this sum itself, and not any number that moves by it.
+    """
     rows.selection.allows_sums()
     if not (np.all(np.isfinite(low)) and np.all(np.isfinite(high))):
         refuse("a sum in which a value may be missing or infinite", ".fillna(0).clip(low, high).sum()")
@@ -433,10 +512,14 @@ def summed_of(
     scalar = known.pop("kinds") or frozenset(("np.float64",))
     shape = tuple(low.shape[1:])
     terms = _added_by_tables(rows, space, low, high, what) if made is None else steps.alone(made, shape)
-    return Number(
+    found = Number(
         universe, axes, least, most, rows.selection, rows.sample,
         kinds=scalar, labels=known["labels"], columns=known["columns"], is_whole=known["whole"], terms=terms,
     )  # fmt: skip
+    if is_sum:  # of no record it is 0
+        signs = low.min(0, initial=0) < 0, high.max(0, initial=0) > 0
+        found.known = spanned(np.where(signs[0], -np.inf, 0.0), np.where(signs[1], np.inf, 0.0))
+    return found
 
 
 def _added_by_tables(rows: Rows, space: Any, low: Any, high: Any, what: str) -> steps.Parts | None:
@@ -479,34 +562,48 @@ def length_of(rows: Rows) -> Number:
     """Return how many rows there are."""
     ones = np.ones(len(rows.space))
     made = None if rows.made is None else steps.Step("sum", (rows.made,))
-    kinds = frozenset(("int",))
-    found = summed_of(rows, rows.space, ones, ones, whole=True, labels=None, columns=None, kinds=kinds, made=made)
+    known: Any = {"whole": True, "labels": None, "columns": None, "kinds": frozenset(("int",)), "made": made}
+    found = summed_of(rows, rows.space, ones, ones, is_sum=True, **known)
     found.rows = rows
     return found
 
 
-def among(numbers: Sequence[Any]) -> Number:
+def among(numbers: Sequence[Any], *, largest: bool) -> Number:
     """Return the largest or smallest of private and public numbers: it moves no farther than one of them."""
     private = [each for each in numbers if isinstance(each, Number)]
     public = [each for each in numbers if not isinstance(each, Number)]
     for each in public:
         _finite(each)
+    if len(private) == 1 and not private[0].shape:
+        found = private[0].clipped(max(public)) if largest else private[0].clipped(None, min(public))
+        return found.same(kinds=found.kinds | frozenset(kind_of_plain(each) or "?" for each in public))
     if any(each.shape for each in private):
         refuse("the largest of private arrays", "np.maximum, or .max() of one array")
     found = private[0]
     to = (tuple(range(len(private))) + (None,) * len(public),)
+    per = min(each.per for each in private)
+    step = steps.vector(*_all_of([each.slower(per) for each in private]))
+    ranges = [each.known[:2] for each in private if each.known is not None] + [np.array([each] * 2) for each in public]
     for each in private[1:]:
         if each.selection is not found.selection or each.sample != found.sample:
             refuse("the largest of numbers of differently chosen rows", "noise of its own for each")
-        axes, low, high, least, most = on_common_axes(found, each)
-        found = found.like(np.minimum(low, least), np.maximum(high, most), kinds=found.kinds | each.kinds)
+        axes, low, high, least, most = on_common_axes(found.slower(per), each.slower(per))
+        found = found.like(np.minimum(low, least), np.maximum(high, most), kinds=found.kinds | each.kinds, per=per)
         found.axes = axes
     if public:
         kinds = found.kinds | frozenset(kind_of_plain(each) or "?" for each in public)
         found = found.like(np.minimum(found.low, 0), np.maximum(found.high, 0), kinds=kinds, is_whole=False)
-    found = found.same()
-    found.terms = steps.of_numbers("among", steps.stacked([each.terms for each in private]), to=to, middle=False)
+    found = found.same(known=None)
+    found.terms = steps.of_numbers("among", step, to=to, middle=False)
+    if len(ranges) == len(numbers):
+        found.known = spanned(min(each[0] for each in ranges), max(each[1] for each in ranges))
     return found
+
+
+def _all_of(listed: Sequence[Number]) -> tuple[steps.Parts | None, Any]:
+    """Return the terms of several numbers along a new first axis, and what is public in them."""
+    known = None if any(each.known is None for each in listed) else np.stack([each.known[2] for each in listed])
+    return steps.stacked([each.terms for each in listed]), known
 
 
 def stacked(numbers: Iterable[Number]) -> Number:
@@ -518,6 +615,8 @@ def stacked(numbers: Iterable[Number]) -> Number:
     if any(each.shape != first.shape for each in listed):
         refuse_form("an array of private numbers of several shapes")
     axes = tuple(sorted({name for each in listed for name in each.axes}))
+    per = min(each.per for each in listed)
+    listed = [each.slower(per) for each in listed]
     low = np.stack([widened(each, axes, "low") for each in listed], 1)
     high = np.stack([widened(each, axes, "high") for each in listed], 1)
     whole = all(each.is_whole for each in listed)
@@ -525,8 +624,10 @@ def stacked(numbers: Iterable[Number]) -> Number:
     kinds = frozenset("np.int64" if all("np.int64" in each for each in of_each) else "np.float64" for _ in (0,))
     if any("np.float64" in each for each in of_each):
         kinds |= {"np.float64"}
-    found = Number(first.universe, axes, low, high, first.selection, first.sample, is_whole=whole, kinds=kinds)
+    found = Number(first.universe, axes, low, high, first.selection, first.sample, is_whole=whole, kinds=kinds, per=per)
     found.terms = steps.stacked([each.terms for each in listed])
+    if all(each.known is not None for each in listed):
+        found.known = np.stack([each.known for each in listed], 1)
     return found
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.reading.python import OPERATION
-from dpaudit.reading.universe import column_methods, key_loops, keys, reports, steps, vectors
+from dpaudit.reading.universe import column_methods, curves, key_loops, keys, reports, sizes, steps, vectors
 from dpaudit.reading.universe.builtin_calls import Builtins
 from dpaudit.reading.universe.columns import COMPARISONS, Column
 from dpaudit.reading.universe.groups import Keyed, PerPerson
@@ -116,6 +116,8 @@ class Operators(Builtins):
                 return meet(draw.negative(), other, 1)
             negative = other if isinstance(other, Token) else self.unary("neg", other)
             return meet(draw, negative, 1)
+        if isinstance(other, Token) and other.size is not None and (name == "mul" or (name, draw) == ("truediv", left)):
+            return draw.in_units(other if name == "mul" else sizes.operated("truediv", 1.0, other))
         if name == "mul":
             if isinstance(other, Private | Token):
                 return self._drawn_alone(draw, other, name)
@@ -179,9 +181,18 @@ class Operators(Builtins):
         if name == "sub":
             return left.plus(right, -1) if isinstance(left, Number) else right.times(-1).plus(left, 1)
         if name == "mul":
-            return exact.times(other)
+            size = other.size if isinstance(other, Token) else None
+            if size is not None:
+                return sizes.over(exact, sizes.operated("truediv", 1.0, other) or other)
+            return curves.product(left, right) if isinstance(other, Number) else exact.times(other)
         if name == "truediv" and isinstance(left, Number):
-            return left.over(right)
+            if isinstance(right, Token) and right.size is not None:
+                return sizes.over(left, right)
+            return curves.product(left, curves.power(right, -1.0)) if isinstance(right, Number) else left.over(right)
+        if name == "truediv":
+            return curves.power(right, -1.0).times(left)
+        if name == "pow" and isinstance(left, Number) and isinstance(right, int | float | np.number):
+            return curves.power(left, right)
         if name == "matmul":
             return exact.product(other, is_left=exact is right)
         if name in COMPARISONS:

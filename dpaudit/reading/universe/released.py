@@ -27,10 +27,11 @@ class Token:
             whatever it is.
         labels: of a series, where they are public.
         columns: of a frame, where they are public.
-        holds_plain: whether its type is the same for all data with the same released values.
+        size: the multiple of a power of the number of records that it is (`sizes`), where that is public; None of all
+            else.
     """
 
-    __slots__ = ("__weakref__", "_decided", "columns", "kinds", "labels", "shape")
+    __slots__ = ("__weakref__", "_decided", "columns", "kinds", "labels", "shape", "size")
 
     def __init__(
         self,
@@ -41,6 +42,7 @@ class Token:
     ) -> None:
         self.shape, self.kinds, self.labels, self.columns = shape, kinds, labels, columns
         self._decided: bool | None = None
+        self.size: Any = None
 
     def __repr__(self) -> str:
         return "<released value>"

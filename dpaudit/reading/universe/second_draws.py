@@ -162,6 +162,9 @@ class Pending:
         law, scale, value = known
         if law != draw.law or not math.isclose(abs(scale), abs(factor), rel_tol=1e-9):
             raise DiffersError(f"noise of another law or scale ({law} {abs(scale):.4g}, {draw.law} {abs(factor):.4g})")
+        if math.isnan(value) and math.isnan(start):  # both sides show that it is no number, and nothing else
+            run.met[draw.number] = (law, factor, value)
+            return value
         needed = (value - start) / factor
         if not math.isfinite(needed):
             raise DiffersError("a noisy number that is not finite on one side")

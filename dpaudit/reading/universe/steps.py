@@ -312,22 +312,24 @@ def stacked(listed: Sequence[Parts | None]) -> Parts | None:
     return found[0], np.stack(places, 1)
 
 
-def vector(parts: Parts | None) -> Step | None:
-    """Return all places of a number as one step, in their order."""
+def vector(parts: Parts | None, constant: Any = None) -> Step | None:
+    """Return all places of a number as one step, in their order, perhaps with what is public in each."""
     if parts is None:
         return None
     steps, counts = parts
     counts = counts.reshape(len(counts), -1)
-    if len(steps) == 1 and counts.shape[0] == counts.shape[1] and np.array_equal(counts, np.eye(len(counts))):
+    constants = np.zeros(counts.shape[1]) if constant is None else np.ravel(constant)
+    is_itself = len(steps) == 1 and counts.shape[0] == counts.shape[1] and np.array_equal(counts, np.eye(len(counts)))
+    if is_itself and not constants.any():
         return steps[0]
-    return Step("linear", steps, {"counts": counts}, size=counts.shape[1])
+    return Step("linear", steps, {"counts": counts, "constants": constants}, size=counts.shape[1])
 
 
-def of_numbers(name: str, parts: Parts | None, *, shape: tuple[int, ...] = (), **more: Any) -> Parts | None:
-    """Return what a function makes of a number: "abs", "clip" or "among"."""
-    own = vector(parts)
-    size = math.prod(shape)
-    return None if own is None else alone(Step(name, (own,), more, size=size), shape)
+def of_numbers(name: str, *of: Step | None, shape: tuple[int, ...] = (), **more: Any) -> Parts | None:
+    """Return what a function makes of numbers: "abs", "clip", "among", "curve", "product" or "norm"."""
+    if any(each is None for each in of):
+        return None
+    return alone(Step(name, tuple(each for each in of if each), more, size=math.prod(shape)), shape)
 
 
 __all__ = [

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.reading.python import OPERATION
-from dpaudit.reading.universe import numbers, steps
+from dpaudit.reading.universe import numbers, sizes, steps
 from dpaudit.reading.universe.cells import place_of
 from dpaudit.reading.universe.columns import Column, Rows, plain
 from dpaudit.reading.universe.lessons import refuse_form
@@ -59,7 +59,7 @@ class Vectors(Private):
         if name == "T" and len(self.tail) == 1:
             return Turned(self)
         if name == "shape":
-            return (numbers.length_of(self.rows), *self.tail)
+            return (sizes.length(self.rows), *self.tail)
         return refuse(f".{name} of a row of numbers of each record", _CLIP)
 
     def method(self, name: str) -> Any:

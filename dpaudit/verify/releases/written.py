@@ -218,7 +218,7 @@ class _Writer:
         if name == "linear":
             of = [self.number(each) for each in step.of]
             inner = of[0] if len(of) == 1 else self.numbers.place({"kind": "stack", "of": of})
-            return self._linear(inner, more["counts"])
+            return self._linear(inner, more["counts"], more["constants"])
         if name in ("abs", "clip", "among"):
             given: dict[str, Any] = {"kind": name, "of": self.number(step.of[0])}
             if name == "clip":
@@ -226,6 +226,14 @@ class _Writer:
             if name == "among":
                 given |= {"to": [list(each) for each in more["to"]], "middle": more["middle"]}
             return self.numbers.place(given)
+        if name in ("curve", "norm"):
+            given = {"kind": name, "of": self.number(step.of[0])}
+            if name == "curve":
+                exponent = None if more["exponent"] is None else str(more["exponent"])
+                given |= {"function": more["function"], "exponent": exponent}
+            return self.numbers.place(given)
+        if name == "product":
+            return self.numbers.place({"kind": name, "of": [self.number(each) for each in step.of]})
         rows = self.of_rows(step.of[0])
         if name == "sums":
             keys = step.of[1:] if more["counts"] else step.of[1:-1]
@@ -250,11 +258,13 @@ class _Writer:
         of_what = self.expression(step.of[1]) if len(step.of) > 1 else None
         return self.numbers.place({"kind": name, "rows": rows, "of": of_what})
 
-    def _linear(self, inner: int, counts: Any) -> int:
+    def _linear(self, inner: int, counts: Any, constants: Any = None) -> int:
         to: list[dict[str, str]] = []
         for place in range(counts.shape[1]):
             used = np.flatnonzero(counts[:, place])
             to.append({f"n{each}": str(simple(counts[each, place])) for each in used.tolist()})
+            if constants is not None and constants[place]:
+                to[-1]["1"] = str(simple(constants[place]))
         return self.numbers.place({"kind": "linear", "of": inner, "to": to})
 
     # --- releases --------------------------------------------------------------------------------------------

@@ -1,0 +1,159 @@
+"""What is the number of records where records are replaced? Public: both datasets have as many, and at least one.
+
+A released number that is a multiple of a power of it remembers so: a total divided by it moves the less, the more
+records there are, and noise whose scale is divided by it hides just that, whatever the number is. An empty dataset has
+no neighbour, so that nothing that is said of one record or more is wrong of it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpaudit.reading.universe import numbers, steps
+from dpaudit.reading.universe.cells import simple
+from dpaudit.reading.universe.columns import Column, Rows, plain
+from dpaudit.reading.universe.lessons import refuse_by_name
+from dpaudit.reading.universe.numbers import Number
+from dpaudit.reading.universe.released import Token, combined
+from dpaudit.reading.universe.state import current
+
+_MOST_POWER = 4
+_FLOAT = frozenset(("np.float64",))
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """factor · nᵖ, of the number n of records."""
+
+    factor: float  # not 0
+    power: Fraction
+    number: Number  # n, as a private number, of whose rows there may be one draw each
+
+
+def length(rows: Rows) -> Any:
+    """Return how many rows there are: a private number, or a released one of all records where those are replaced."""
+    number, state = numbers.length_of(rows), current()
+    is_public = state.replaced and state.person is None and rows.has_all and rows.sample is None
+    if not is_public or rows.selection.kind != "record":
+        return number
+    found = Token((), frozenset(("int",)))
+    found.size = Size(1.0, Fraction(1), number)
+    return found
+
+
+def as_number(value: Any) -> Any:
+    """Return the number of records as a private number, of whose rows there may be one draw each; all else as it is."""
+    size = value.size if isinstance(value, Token) else None
+    return size.number if size is not None and (size.factor, size.power) == (1, 1) else value
+
+
+def same(token: Token, of: Any) -> Token:
+    """Return a released number that is the same as a value, perhaps of another type."""
+    token.size = of.size if isinstance(of, Token) else None
+    return token
+
+
+def operated(name: str, left: Any, right: Any) -> Token | None:
+    """Return a product, a quotient or a power of the number of records; None of all else."""
+    first, second = (each.size if isinstance(each, Token) else _plain(each) for each in (left, right))
+    if first is None or second is None or not (isinstance(first, Size) or isinstance(second, Size)):
+        return None
+    one = first if isinstance(first, Size) else Size(first, Fraction(0), second.number)
+    other = second if isinstance(second, Size) else Size(second, Fraction(0), one.number)
+    if name == "mul":
+        found = Size(one.factor * other.factor, one.power + other.power, one.number)
+    elif name == "truediv":
+        found = Size(one.factor / other.factor, one.power - other.power, one.number)
+    elif name == "pow" and not other.power and one.factor > 0 and abs(other.factor) <= _MOST_POWER:
+        found = Size(one.factor**other.factor, one.power * simple(other.factor), one.number)
+    else:
+        return None
+    if not 0 < abs(found.factor) < math.inf or abs(found.power) > _MOST_POWER:
+        return None
+    token = combined(name, left, right)
+    token.size = found
+    return token
+
+
+def _plain(value: Any) -> float | None:
+    is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    return float(value) if is_number and value != 0 and abs(value) < math.inf else None
+
+
+def at_least_1(*values: Any) -> Token | None:
+    """Return the number of records as ``max(n, 1)``; None of other values."""
+    for value, other in (values, values[::-1]):
+        if isinstance(value, Token) and as_number(value) is not value and type(other) in (int, float) and other <= 1:
+            return value
+    return None
+
+
+def unit(scale: Any) -> tuple[Any, Fraction]:
+    """Return a scale of noise in units of a power of the number of records, by which it is divided, and that power."""
+    size = scale.size if isinstance(scale, Token) else None
+    return (scale, Fraction(0)) if size is None else (size.factor, -size.power)
+
+
+def over(total: Number, token: Token) -> Number:
+    """Return a private number divided by a multiple of a power of the number of records."""
+    size = token.size
+    found = total.times(1.0 / size.factor)
+    kinds = frozenset(("float" if total.kinds <= {"int", "float"} else "np.float64",))
+    found = found.same(is_whole=False, kinds=kinds)
+    found.per = total.per + size.power
+    if found.known is None:
+        return found
+    least, most, _ = found.known
+    if size.power > 0:
+        least, most = np.minimum(least, 0.0), np.maximum(most, 0.0)
+    elif size.power < 0:
+        least, most = (np.where(end * sign >= 0, 0.0, -sign * np.inf) for end, sign in ((least, 1), (most, -1)))
+    column = total.summand
+    if size.power == 1 and column is not None and column.rows.has_all and _is_there(column):
+        least, most = np.sort([plain(column.low).min() / size.factor, plain(column.high).max() / size.factor])
+    found.known = numbers.spanned(*numbers.widened_range(least, most))
+    return found
+
+
+def _is_there(column: Column) -> bool:
+    """Whether every record has a number."""
+    return len(column.low) > 0 and not np.isnan(plain(column.low).astype(float)).any()
+
+
+def mean(column: Column) -> Number:
+    """Return the mean of a column of all records, of which it is public how many there are."""
+    from dpaudit.reading.universe.frames import column_sum
+
+    many = _many(column, "mean")
+    return over(column_sum(column), many).same(kinds=_FLOAT)
+
+
+def variance(column: Column, ddof: Any) -> Number:
+    """Return the variance of a column of all records.
+
+    The sum of squared deviations is Σ (xᵢ − xⱼ)²/n over pairs; n − 1 of them hang on a record, and lie between 0 and
+    the square of the range, so that it moves by (n − 1)/n of that square. Over n, or n − 1, that is at most 1/n of it.
+    """
+    many = _many(column, "var")
+    if type(ddof) is not int or ddof not in (0, 1) or plain(column.low).dtype.kind not in "ifb" or not column.is_stable:
+        refuse_by_name("var", "a private column")
+    square = (float(plain(column.high).max()) - float(plain(column.low).min())) ** 2
+    far, step = np.full(len(column.space), square), column.step()
+    made = None if column.rows.made is None or step is None else steps.Step("deviations", (column.rows.made, step))
+    known: Any = {"whole": False, "labels": None, "columns": None, "kinds": _FLOAT, "made": made}
+    found = over(numbers.summed_of(column.rows, column.space, 0 * far, far, **known), many)
+    found.known = numbers.spanned(*numbers.widened_range(0.0, square / (2 if ddof else 4)))
+    return found
+
+
+def _many(column: Column, name: str) -> Token:
+    """Return how many records there are, where that is public and each has a number."""
+    many = length(column.rows)
+    if not isinstance(many, Token) or column.width or not _is_there(column):
+        refuse_by_name(name, "a private column")
+    return many
