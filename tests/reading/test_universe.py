@@ -24,7 +24,7 @@ def bounds():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("table", ["forty", "forty_more", "realistic", "categories"])
+@pytest.mark.parametrize("table", ["forty", "forty_more", "realistic", "categories", "aggregates"])
 def test_a_right_function_has_the_bound_of_theory(table, bounds):
     right = [found for found in bounds(table, right=True) if found[0].name not in REFUSED_RIGHTLY]
     assert right
@@ -32,7 +32,7 @@ def test_a_right_function_has_the_bound_of_theory(table, bounds):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("table", ["forty", "categories", *WRONG])
+@pytest.mark.parametrize("table", ["forty", "categories", "aggregates", *WRONG])
 def test_a_wrong_function_is_not_proved(table, bounds):
     wrong = bounds(table, right=False)
     assert wrong

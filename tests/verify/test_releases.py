@@ -424,7 +424,7 @@ def test_prove_audits_the_pair_that_a_failed_derivation_suspects():
             table.mean_over_the_true_size, domain=SMALL, relation="add-remove", claim="epsilon=1", runs=4_000, seed=1
         )
     assert evidence.verdict is Verdict.VIOLATED
-    assert "operator (truediv) on a private number" in evidence.proof.comparison.open_ends[0]
+    assert "a quotient by a private number" in evidence.proof.comparison.open_ends[0]
     assert "releases.py:" in evidence.proof.comparison.open_ends[0]
 
 

@@ -390,8 +390,8 @@ class Builtins(Base):
                 self.raises("any")
             elif kind is int:
                 self.raises("int")
-            found = number(kind.__name__)
-            return sizes.same(found, args[0]) if kind is float or sizes.as_number(args[0]) is not args[0] else found
+            is_same = kind is float or sizes.as_number(args[0]) is not args[0]
+            return sizes.same(number(kind.__name__), args[0] if is_same else None)
         if args and isinstance(args[0], Draw) and not args[0].shape and kind is float:
             found = args[0].like(args[0].scales)
             found.kind = "float"

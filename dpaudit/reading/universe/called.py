@@ -9,7 +9,6 @@ import enum
 import functools
 import inspect
 import logging
-import math
 import random
 import time
 import types
@@ -284,17 +283,8 @@ class Calls(Operators):
             return self._public(function, args, keywords)
         if name == "SimpleNamespace":
             return self.born(function(*args, **keywords))
-        if (
-            name == "sqrt"
-            and len(args) == 1
-            and not keywords
-            and isinstance(args[0], Token)
-            and args[0].size is not None
-        ):
-            kind = "float" if function is math.sqrt else "np.float64"
-            return sizes.same(number(kind), sizes.operated("pow", args[0], 0.5))
-        if name == "maximum" and len(args) == 2 and (many := sizes.at_least_1(*args)) is not None:
-            return sizes.same(number("np.int64" if type(args[1]) is int else "np.float64"), many)
+        if (many := sizes.called(function, name, args, keywords)) is not None:
+            return many
         self.raises("any")
         first = self.seen(args[0]) if args else None
         if of_numpy and isinstance(first, Token) and first.is_array and not keywords:

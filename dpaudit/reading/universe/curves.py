@@ -30,7 +30,7 @@ _NOT_BELOW_0 = "np.sqrt(np.maximum(n, 0)) + laplace(…)"
 _BOUNDED = "np.clip(n, 0, HIGH) ** 2 + laplace(…)"
 
 
-def power(x: Number, exponent: float) -> Number:
+def power(x: Number, exponent: Any) -> Number:
     """``x ** c``."""
     p = simple(exponent)
     if p == 1:
@@ -95,7 +95,7 @@ def _bent(x: Number, function: str, p: Fraction | None) -> Number:
         low, high = (-up, down) if falls else (-down, up)
         ends = _value(function, p, least), _value(function, p, most)
     terms = None
-    if slope is None and not x.per:
+    if slope is None and (not x.per or x.is_plain):
         terms = steps.of_numbers("curve", x.step(), shape=x.shape, function=function, exponent=p)
     found = x.like(low, high, is_whole=False, terms=terms, kinds=frozenset(("np.float64",)))
     found.known = spanned(*widened_range(*(ends[::-1] if falls else ends)))

@@ -20,7 +20,7 @@ from dpaudit.reading.universe.frames import Frame, column_sum, current_domain
 from dpaudit.reading.universe.groups import Keyed
 from dpaudit.reading.universe.lessons import refuse_by_name, refuse_form
 from dpaudit.reading.universe.noise import Exponentials, Perturbed, Shifted, largest
-from dpaudit.reading.universe.number_methods import n_cumsum, n_median, n_round, n_to_numpy
+from dpaudit.reading.universe.number_methods import n_clip, n_cumsum, n_median, n_round, n_to_numpy
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.released import Token
 from dpaudit.reading.universe.state import NOISE_FIRST, Private, refuse
@@ -40,7 +40,7 @@ def np_clip(a: Any, a_min: Any = None, a_max: Any = None) -> Any:
     """``np.clip``."""
     if isinstance(a, Column):
         return a.apply("clip", lambda v, low, high: np.clip(v, low, high), a_min, a_max)
-    return a.clipped(a_min, a_max) if isinstance(a, Number) else refuse_form("np.clip of this")
+    return n_clip(a, a_min, a_max) if isinstance(a, Number) else refuse_form("np.clip of this")
 
 
 def np_sum(a: Any, axis: Any = None) -> Any:
@@ -423,7 +423,7 @@ def _extreme(name: str, function: Any, first: Any, second: Any) -> Any:
     exact, other = (first, second) if isinstance(first, Number) else (second, first)
     if not isinstance(exact, Number) or isinstance(other, Number):
         refuse(f"np.{name} of these private values", NOISE_FIRST)
-    return exact.clipped(other) if name == "maximum" else exact.clipped(None, other)
+    return n_clip(exact, other) if name == "maximum" else n_clip(exact, None, other)
 
 
 NUMPY |= {"maximum": np_maximum, "minimum": np_minimum}

@@ -17,6 +17,7 @@ from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.state import NOISE_FIRST, refuse
 
 _INT = frozenset(("np.int64",))
+_KNOWN = frozenset(("int", "float", "np.int64", "np.float64"))
 Function = Callable[..., Any]
 
 
@@ -25,7 +26,11 @@ Function = Callable[..., Any]
 
 def n_clip(x: Number, lower: Any = None, upper: Any = None) -> Number:
     """``clip(low, high)``."""
-    return x.clipped(lower, upper)
+    found = x.clipped(lower, upper)
+    if x.shape or not x.kinds <= _KNOWN:
+        return found
+    whole = x.kinds <= {"int", "np.int64"} and all(type(each) in (int, type(None)) for each in (lower, upper))
+    return found.same(kinds=_INT if whole else frozenset(("np.float64",)))
 
 
 def n_sum(x: Number, axis: Any = None) -> Number:

@@ -128,6 +128,12 @@ class Number(Private):
         """Return what moves just as it does."""
         return self.mapped(_itself, **changes)
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is made of rows alone, and so as many times what its terms say in any unit."""
+        made = self.terms is not None and all(each.name in steps.OF_ROWS for each in self.terms[0])
+        return made and self.known is not None and not np.any(self.known[2])
+
     def range(self) -> tuple[Any, Any]:
         """Return the least and the most that each of the numbers can be."""
         if self.known is None:
@@ -135,7 +141,7 @@ class Number(Private):
         return self.known[0], self.known[1]
 
     def slower(self, per: Fraction) -> Number:
-        """Return it as a number that moves by its table over a lower power of the number of records, which is 1 or more."""
+        """Return what moves by its table over a lower power of the number of records, which is at least 1."""
         if per == self.per:
             return self
         if per > self.per:

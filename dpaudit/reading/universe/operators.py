@@ -117,7 +117,7 @@ class Operators(Builtins):
             negative = other if isinstance(other, Token) else self.unary("neg", other)
             return meet(draw, negative, 1)
         if isinstance(other, Token) and other.size is not None and (name == "mul" or (name, draw) == ("truediv", left)):
-            return draw.in_units(other if name == "mul" else sizes.operated("truediv", 1.0, other))
+            return draw.in_units(other if name == "mul" else sizes.inverse(other))
         if name == "mul":
             if isinstance(other, Private | Token):
                 return self._drawn_alone(draw, other, name)
@@ -183,7 +183,7 @@ class Operators(Builtins):
         if name == "mul":
             size = other.size if isinstance(other, Token) else None
             if size is not None:
-                return sizes.over(exact, sizes.operated("truediv", 1.0, other) or other)
+                return sizes.over(exact, sizes.inverse(other))
             return curves.product(left, right) if isinstance(other, Number) else exact.times(other)
         if name == "truediv" and isinstance(left, Number):
             if isinstance(right, Token) and right.size is not None:
@@ -191,7 +191,7 @@ class Operators(Builtins):
             return curves.product(left, curves.power(right, -1.0)) if isinstance(right, Number) else left.over(right)
         if name == "truediv":
             return curves.power(right, -1.0).times(left)
-        if name == "pow" and isinstance(left, Number) and isinstance(right, int | float | np.number):
+        if name == "pow" and isinstance(left, Number) and isinstance(right, int | float | np.integer | np.floating):
             return curves.power(left, right)
         if name == "matmul":
             return exact.product(other, is_left=exact is right)

@@ -19,7 +19,7 @@ from dpaudit.reading.universe.cells import simple
 from dpaudit.reading.universe.columns import Column, Rows, plain
 from dpaudit.reading.universe.lessons import refuse_by_name
 from dpaudit.reading.universe.numbers import Number
-from dpaudit.reading.universe.released import Token, combined
+from dpaudit.reading.universe.released import Token, combined, number
 from dpaudit.reading.universe.state import current
 
 _MOST_POWER = 4
@@ -37,12 +37,12 @@ class Size:
 
 def length(rows: Rows) -> Any:
     """Return how many rows there are: a private number, or a released one of all records where those are replaced."""
-    number, state = numbers.length_of(rows), current()
+    many, state = numbers.length_of(rows), current()
     is_public = state.replaced and state.person is None and rows.has_all and rows.sample is None
     if not is_public or rows.selection.kind != "record":
-        return number
-    found = Token((), frozenset(("int",)))
-    found.size = Size(1.0, Fraction(1), number)
+        return many
+    found = number("int")
+    found.size = Size(1.0, Fraction(1), many)
     return found
 
 
@@ -60,11 +60,11 @@ def same(token: Token, of: Any) -> Token:
 
 def operated(name: str, left: Any, right: Any) -> Token | None:
     """Return a product, a quotient or a power of the number of records; None of all else."""
-    first, second = (each.size if isinstance(each, Token) else _plain(each) for each in (left, right))
-    if first is None or second is None or not (isinstance(first, Size) or isinstance(second, Size)):
+    many = next((each.size.number for each in (left, right) if isinstance(each, Token) and each.size is not None), None)
+    sides = [each.size if isinstance(each, Token) else _plain(each, many) for each in (left, right)]
+    one, other = sides
+    if many is None or one is None or other is None:
         return None
-    one = first if isinstance(first, Size) else Size(first, Fraction(0), second.number)
-    other = second if isinstance(second, Size) else Size(second, Fraction(0), one.number)
     if name == "mul":
         found = Size(one.factor * other.factor, one.power + other.power, one.number)
     elif name == "truediv":
@@ -80,9 +80,27 @@ def operated(name: str, left: Any, right: Any) -> Token | None:
     return token
 
 
-def _plain(value: Any) -> float | None:
+def _plain(value: Any, many: Any) -> Size | None:
     is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    return float(value) if is_number and value != 0 and abs(value) < math.inf else None
+    return Size(float(value), Fraction(0), many) if is_number and value != 0 and abs(value) < math.inf else None
+
+
+def called(function: Any, name: str, args: tuple[Any, ...], keywords: Any) -> Token | None:
+    """Return the root of a multiple of the number of records, or the larger of it and 1; None of other calls."""
+    if keywords or not any(isinstance(each, Token) and each.size is not None for each in args):
+        return None
+    if name == "sqrt" and len(args) == 1:
+        return same(number("float" if function is math.sqrt else "np.float64"), operated("pow", args[0], 0.5))
+    many = at_least_1(*args) if name == "maximum" and len(args) == 2 else None
+    is_whole = {type(each) for each in args} == {Token, int} and many is not None and many.kinds == frozenset(("int",))
+    return None if many is None else same(number("np.int64" if is_whole else "np.float64"), many)
+
+
+def inverse(token: Token) -> Token:
+    """Return 1 over a multiple of a power of the number of records."""
+    size, found = token.size, number()
+    found.size = Size(1 / size.factor, -size.power, size.number)
+    return found
 
 
 def at_least_1(*values: Any) -> Token | None:
@@ -106,6 +124,8 @@ def over(total: Number, token: Token) -> Number:
     kinds = frozenset(("float" if total.kinds <= {"int", "float"} else "np.float64",))
     found = found.same(is_whole=False, kinds=kinds)
     found.per = total.per + size.power
+    if not found.is_plain:
+        found.terms = None
     if found.known is None:
         return found
     least, most, _ = found.known
@@ -146,7 +166,9 @@ def variance(column: Column, ddof: Any) -> Number:
     far, step = np.full(len(column.space), square), column.step()
     made = None if column.rows.made is None or step is None else steps.Step("deviations", (column.rows.made, step))
     known: Any = {"whole": False, "labels": None, "columns": None, "kinds": _FLOAT, "made": made}
-    found = over(numbers.summed_of(column.rows, column.space, 0 * far, far, **known), many)
+    total = numbers.summed_of(column.rows, column.space, 0 * far, far, **known)
+    total.known = numbers.spanned(0.0, np.inf)
+    found = over(total, many)
     found.known = numbers.spanned(*numbers.widened_range(0.0, square / (2 if ddof else 4)))
     return found
 

@@ -20,6 +20,8 @@ MOST_TABLES = 200
 """Places of a number for each of which a table is written out."""
 MOST_OF_LINEAR = 1_000_000
 """Coefficients of numbers that are made of others."""
+OF_ROWS = ("sum", "sums", "deviations")
+"""Numbers that are made of rows."""
 _ARITHMETIC = {
     "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "floordiv": "floor_divide",
     "mod": "remainder", "maximum": "maximum", "minimum": "minimum",

@@ -79,9 +79,9 @@ def read(case: Case, seconds: float = 60.0) -> tuple[Reading, Fraction | None]:
     if reading.refused:
         return reading, None
     try:
-        _, bound, _ = priced(reading, replaced=False, group=1, notion="epsilon", delta=Fraction(0))
+        _, bound, _ = priced(reading, replaced=case.replaced, group=1, notion="epsilon", delta=Fraction(0))
         if bound is None:
-            _, bound, _ = priced(reading, replaced=False, group=1, notion="epsilon", delta=DELTA)
+            _, bound, _ = priced(reading, replaced=case.replaced, group=1, notion="epsilon", delta=DELTA)
     except RefusedError:
         return reading, None
     return reading, bound
