@@ -136,7 +136,7 @@ def program(rng):
         else:
             made_of.append(made.by_key(2, [["text", each] for each in "xyz"], rng.choice(numbers), here))
         last = len(made_of) - 1
-        function = rng.randrange(6)
+        function = rng.randrange(9)
         size = len(made_of[last].get("keys", "1"))
         if function == 0:
             made_of.append({"kind": "abs", "of": last})
@@ -147,6 +147,18 @@ def program(rng):
             made_of.append({"kind": "linear", "of": last, "to": to})
         elif function == 3:
             made_of.append({"kind": "among", "of": last, "to": [[*range(size), "1", "0"]], "middle": False})
+        elif function in (4, 5):
+            made_of.append({"kind": "abs", "of": last})
+            made_of.append(
+                {"kind": "linear", "of": last + 1, "to": [{"n0": "1"} if function == 4 else {"n0": "1", "1": "1"}]}
+            )
+            made_of.append(made.curve(last + 2, rng.choice(["1/2", "1/3"] if function == 4 else ["1/2", "-1", "-3/2"])))
+        elif function == 6:
+            made_of.append({"kind": "clip", "of": last, "low": "-1", "high": "2"})
+            made_of.append({"kind": "clip", "of": last, "low": "0", "high": "3"})
+            made_of.append({"kind": "product", "of": [last + 1, last + 2]})
+        elif function == 7:
+            made_of.append({"kind": "norm", "of": last})
         law = rng.choice(["laplace", "laplace", "select"])
         releases.append(release(law, str(rng.choice([1, 2, Fraction(1, 2)])), len(made_of) - 1))
     given = certificate(

@@ -98,6 +98,13 @@ INCOMES = [column(1), constant("0"), op("fill", 0, 1), op("clip", 2, low="0", hi
 TENTH = {"rate": "1/10", "times": 1, "of": "records"}
 SAMPLED = {"kind": "sampled", "of": 0, "sample": 0}
 
+TO_100 = op("clip", 2, low="0", high="100")
+
+
+def curve(of, exponent):
+    return {"kind": "curve", "of": of, "function": "power", "exponent": exponent}
+
+
 TABLE = op("table", 0, values=[["number", str(n)] for n in (4, 4, 5)], by="pandas 3.0", what=".str.len() of city")
 
 
@@ -252,6 +259,37 @@ def accepted() -> dict[str, dict]:
         ),
         "lengths of names": certificate(
             [total(1)], [release("laplace", "5")], "1", expressions=[column(2), TABLE]
+        ),
+        "a root of a total": certificate(
+            [total(3), curve(0, "1/2")], [release("laplace", "10", 1)], "1", expressions=[*INCOMES[:3], TO_100]
+        ),
+        "a root of a total, replaced": certificate(
+            [total(3), curve(0, "1/2")], [release("laplace", "10", 1)], "1", expressions=[*INCOMES[:3], TO_100],
+            relation="replace",
+        ),
+        "roots of counts of a person's rows": certificate(
+            [total(rows=2), total(rows=3), curve(0, "1/2"), curve(1, "1/2")],
+            [release("laplace", "2", 2), release("laplace", "2", 3)], "2", expressions=[*OLD, op("not", 2)],
+            rows=[{"kind": "bounded", "of": 0, "most": 4}, kept(2, of=1), kept(3, of=1)], person="city",
+        ),
+        "one over a count": certificate(
+            [total(), linear(0, {"n0": "1", "1": "1"}), curve(1, "-1")], [release("laplace", "1/2", 2)], "1"
+        ),
+        "a square of what is clipped": certificate(
+            [total(), {"kind": "clip", "of": 0, "low": "0", "high": "10"}, curve(1, "2")],
+            [release("laplace", "19", 2)], "1",
+        ),
+        "a product": certificate(
+            [total(), {"kind": "clip", "of": 0, "low": "0", "high": "2"}, {"kind": "clip", "of": 0, "low": "-1",
+             "high": "3"}, {"kind": "product", "of": [1, 2]}], [release("laplace", "5", 3)], "1",
+        ),
+        "a norm": certificate(
+            [total(), linear(0, {"n0": "3"}, {"n0": "-4", "1": "1"}), {"kind": "norm", "of": 1}],
+            [release("laplace", "5", 2)], "1",
+        ),
+        "deviations, replaced": certificate(
+            [{"kind": "deviations", "rows": 0, "of": 3}], [release("laplace", "10000")], "1",
+            expressions=[*INCOMES[:3], TO_100], relation="replace",
         ),
         "a score that is clipped": certificate(
             [total(), {"kind": "clip", "of": 0, "low": "0", "high": "9"}, {"kind": "stack", "of": [0, 1]}],

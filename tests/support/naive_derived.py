@@ -121,12 +121,24 @@ def number(certificate, which, data):
         return [sum((min(max(Fraction((-2) ** many), low), high) for many in sizes.values()), Fraction(0))]
     if kind == "stack":
         return [place for inner in each["of"] for place in number(certificate, inner, data)]
+    if kind == "product":
+        return [a * b for a, b in zip(*(number(certificate, of, data) for of in each["of"]), strict=True)]
+    if kind == "deviations":
+        values = [expression(certificate, each["of"], *row) for row in rows(certificate, each["rows"], data)]
+        return [sum(((v - sum(values) / len(values)) ** 2 for v in values), Fraction(0))]
     inner = number(certificate, each["of"], data)
+    if kind == "norm":
+        return [math.sqrt(sum(place**2 for place in inner))]
+    if kind == "curve":
+        if each["function"] == "power":
+            return [float(place) ** float(Fraction(each["exponent"])) for place in inner]
+        return [getattr(math, each["function"])(place) for place in inner]
     if kind == "abs":
         return [abs(place) for place in inner]
     if kind == "clip":
-        low, high = (Fraction(some if each[end] is None else each[end]) for end, some in (("low", -7), ("high", 7)))
-        return [min(max(place, low), high) for place in inner]
+        low, high = (None if each[end] is None else Fraction(each[end]) for end in ("low", "high"))
+        inner = [place if low is None else max(place, low) for place in inner]
+        return [place if high is None else min(place, high) for place in inner]
     if kind == "linear":
         return [
             sum((Fraction(by) * (1 if name == "1" else inner[int(name[1:])]) for name, by in to.items()), Fraction(0))
