@@ -62,6 +62,9 @@ def test_a_right_function_agrees_with_real_runs_and_a_wrong_one_does_not():
     assert second(by_name["p06_mean"], 1.0) is None
     assert "shift" in second(by_name["w01_mask"], 1.0)
     assert second(by_name["p38_map"], 1.0) is not None
+    by_name = {case.name: case for case in cases("attacks_taken")}
+    assert "prints" in second(by_name["w91_printed"], 1.0) and "prints" in second(by_name["w92_logged"], 1.0)
+    assert "int" in second(by_name["w85_holes"], 1.0)
 
 
 # --- refusals --------------------------------------------------------------------------------------------

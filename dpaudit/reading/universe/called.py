@@ -507,6 +507,8 @@ class Calls(Operators):
         if self.state.record:
             refuse("a message for each record", "no message there")
         self._certain(args, keywords)
+        for each in (*args, *keywords.values()):
+            self.b_str(each) if dispatch.has_own_methods(type(each)) else self.unasked(each)
         return function(*args, **keywords) if getattr(function, "__name__", "") == "getLogger" else None
 
     def _method(self, owner: Any, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:

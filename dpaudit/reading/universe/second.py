@@ -9,6 +9,8 @@ Python. It is evidence that the reading is right, and no proof of it.
 from __future__ import annotations
 
 import contextlib
+import io
+import logging
 import math
 import os
 import pickle
@@ -17,7 +19,7 @@ import signal
 import time
 import types
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,16 +66,45 @@ def _once(
         warnings.simplefilter("ignore")
         try:
             more = {name: make() for name, make in given.items()}
-            with watching(run.lines, run.rng) as run.seen:
+            with watching(run.lines, run.rng) as run.seen, _listening(run.said):
                 found = function(frame, **parameters, **more)
             out = ("returns", _plain(found))
         except (DiffersError, PassedOverError):
             raise
         except Exception as error:
             out = ("raises", type(error).__name__)
+            run.said.append(str(error))
     if not before.equals(frame) or list(before.columns) != list(frame.columns):
         raise DiffersError("it changes the data that it is given")
     return out
+
+
+class _Listener(logging.Handler):
+    """Keeps what is logged."""
+
+    def __init__(self, said: list[str]) -> None:
+        super().__init__()
+        self.said = said
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep a message."""
+        self.said.append(record.getMessage())
+
+
+@contextlib.contextmanager
+def _listening(said: list[str]) -> Iterator[None]:
+    """Keep what is printed and logged within this, at any level: it is seen like what is returned."""
+    root, printed = logging.getLogger(), io.StringIO()
+    level, handlers = root.level, root.handlers[:]
+    root.handlers[:] = [_Listener(said)]
+    root.setLevel(1)
+    try:
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+            yield
+    finally:
+        root.handlers[:] = handlers
+        root.setLevel(level)
+        said.append(printed.getvalue())
 
 
 def _plain(value: Any) -> Any:
@@ -270,6 +301,8 @@ def disagreement(
             after = _once(function, second, two, *more)
             raised += (before[0] == "raises") + (after[0] == "raises")
             told = _differs(before, after, one, two, unsampled if two.is_sampled else limits)
+            if told is None and one.said != two.said and _repeated(function, first, one, more).said == one.said:
+                told = "it prints, logs or raises other texts, though all noisy numbers are the same"
         except DiffersError as error:
             told = str(error)
         except PassedOverError as error:
@@ -295,10 +328,15 @@ def disagreement(
 
 def _again(function: Any, frame: Any, run: Run, more: tuple[Any, Any]) -> str | None:
     """Say whether a line assigns something else from the same data, with the same draws."""
+    return differs(run.seen, _repeated(function, frame, run, more).seen)
+
+
+def _repeated(function: Any, frame: Any, run: Run, more: tuple[Any, Any]) -> Run:
+    """Return another run on the same data, with the same draws."""
     again = Run(run.seed, new=run.new, size=run.size, lines=run.lines)
     with contextlib.suppress(DiffersError, PassedOverError):
         _once(function, frame, again, *more)
-    return differs(run.seen, again.seen)
+    return again
 
 
 def _refuted_on(

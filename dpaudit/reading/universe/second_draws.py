@@ -43,6 +43,7 @@ class Run:
     ) -> None:
         self.rng = np.random.Generator(np.random.PCG64(seed))
         self.seed, self.lines, self.seen = seed, lines, Seen()
+        self.said: list[str] = []  # what is printed, logged and told by an exception
         self.draws = 0
         self.new, self.size, self.before = new, size, before
         self.met: dict[Any, tuple[str, float, float]] = {}
@@ -244,6 +245,9 @@ class Pending:
     def __format__(self, specification: str) -> str:
         return format(self.plain(), specification)
 
+    def __repr__(self) -> str:
+        return repr(self.plain())
+
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         return np.asarray(self.plain(), dtype)
 
@@ -421,7 +425,7 @@ def patched(function: Any) -> Iterator[None]:
     made: list[tuple[Any, str, Any]] = [(np.random, name, each) for name, each in _SOURCES.items()]
     made += [(np.random, "default_rng", Generator), (np.random, "RandomState", Generator)]
     made += [
-        (np.random, "rand", lambda *size: uniform(size or None)),
+        (np.random, "rand", lambda *size: uniform(size[0] if len(size) == 1 else size or None)),
         (np.random, "randn", lambda *size: _noise("gaussian", 0.0, 1.0, size or None)),
     ]
     made += [

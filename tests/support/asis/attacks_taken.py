@@ -1,5 +1,5 @@
 """Wrong functions: a value that is taken for one of another kind, type or class, and what runs without being read."""
-import collections, collections.abc, contextlib, enum, functools, json, math, statistics
+import collections, collections.abc, contextlib, enum, functools, json, logging, math, statistics
 import numpy as np, pandas as pd
 DOMAIN = {"age": list(range(121)), "city": list("abc"), "one": [1, 2], "flag": [False, True], "big": [0, 10**9],
           "huge": [0, 5 * 10**18], "name": ["x", "y"], "size": [0, 1], "Index": [0, 1], "income": (-1e6, 1e6)}
@@ -323,3 +323,6 @@ def w88_sum(df):
 def w89_sorted(df):
     n = df.groupby(["city", "flag"]).size().unstack().fillna(0).sort_index()
     return n.reindex(index=CITIES, columns=[False, True], fill_value=0) + whole((3, 2))
+def w90_said(df): print(Asked()); return then(df)
+def w91_printed(df): print(len(df)); return float(len(df) + lap(1))
+def w92_logged(df): logging.debug("%d records", len(df)); return float(len(df) + lap(1))
