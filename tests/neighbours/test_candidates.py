@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import pickle
 import re
 import time
@@ -15,6 +16,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.nightly import mostly_at_night
 
 from dpaudit import UsageError
 from dpaudit.neighbours import parse_relation
@@ -55,8 +57,7 @@ def record_types(data: Any) -> set[Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("kind", RECORDS)
+@pytest.mark.parametrize(("kind", "relation"), mostly_at_night(itertools.product(RECORDS, RELATIONS)))
 def test_every_candidate_is_a_pair_of_neighbours_of_the_same_kind(kind: str, relation: str) -> None:
     data = RECORDS[kind]
     before = digest(data)

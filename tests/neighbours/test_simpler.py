@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from support.nightly import mostly_at_night
 
 from dpaudit.neighbours import parse_relation
 from dpaudit.neighbours.candidates.candidates import candidates, smaller
 
 from .conftest import FRAME, RECORDS
+
+RELATIONS = ("add-remove", "replace", "add-remove(group=3)", "replace(group=2)")
 
 
 def shrunk(pair: Any, relation: str, holds: Any) -> Any:
@@ -24,8 +28,7 @@ def shrunk(pair: Any, relation: str, holds: Any) -> Any:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("relation", ["add-remove", "replace", "add-remove(group=3)", "replace(group=2)"])
-@pytest.mark.parametrize("kind", RECORDS)
+@pytest.mark.parametrize(("kind", "relation"), mostly_at_night(itertools.product(RECORDS, RELATIONS)))
 def test_simpler_pairs_are_neighbours_and_come_to_an_end(kind: str, relation: str) -> None:
     parsed = parse_relation(relation)
     for candidate in candidates(RECORDS[kind], relation, limit=6)[::3]:
