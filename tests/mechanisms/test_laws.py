@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
+from support.nightly import mostly_at_night
 
 import dpaudit as dp
 from dpaudit.auditing.pair import histogram_cells
@@ -37,7 +38,7 @@ def test_every_stated_law_is_looked_at_here():
 
 
 @pytest.mark.parametrize("changed", [False, True])
-@pytest.mark.parametrize("name", STATED)
+@pytest.mark.parametrize("name", mostly_at_night(STATED))
 @pytest.mark.slow
 def test_runs_follow_the_stated_law(name, changed):
     found, rng = dp.catalogue()[name], np.random.default_rng([3, *name.encode()])

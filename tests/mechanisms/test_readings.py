@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
+from support.nightly import mostly_at_night
 from support.replaying import Replay
 
 import mechanisms
@@ -16,7 +17,7 @@ from dpaudit.targets.signature import Shape
 PROGRAMS = [name for name in mechanisms.__all__ if getattr(mechanisms, name).shape is Shape.PROGRAM]
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", mostly_at_night(PROGRAMS))
 @pytest.mark.slow
 def test_the_readings_agree(name, monkeypatch):
     mechanism = getattr(mechanisms, name)

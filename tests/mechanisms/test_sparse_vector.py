@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
+from support.nightly import mostly_at_night
 from support.scripted import Scripted
 
 import dpaudit as dp
@@ -497,7 +498,7 @@ def test_large_losses_come_near_what_is_proved() -> None:
 
 
 @pytest.mark.parametrize("name", [*CORRECT, "svt_unscaled_noise", RARE])
-@pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1, 10, 100])
+@pytest.mark.parametrize("epsilon", mostly_at_night([1e-3, 0.1, 1, 10, 100], stay=[0.1, 100]))
 @pytest.mark.slow
 def test_the_loss_keeps_the_claim_at_any_epsilon(name: str, epsilon: float) -> None:
     for cutoff in (1, 3):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.special import expit, ndtri
 from scipy.stats import binom
+from support.nightly import mostly_at_night
 
 from dpaudit.evidence.records import Counts
 from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
@@ -59,7 +60,7 @@ def test_guess_errs_at_most_half_at_each_end(guesses, error):
     assert np.max(np.sum(mass * below, axis=0)) > error / 8 or guesses == 1  # it does use its error
 
 
-@pytest.mark.parametrize("claim", CLAIMS, ids=str)
+@pytest.mark.parametrize("claim", mostly_at_night(CLAIMS), ids=str)
 @pytest.mark.parametrize(("method", "weight"), [("joint", 0.3), ("joint", 0.9), ("enumerated joint", 0.7071)])
 @pytest.mark.parametrize("side", [0, 1])
 def test_one_sided_events_err_at_most_half_at_each_end(claim, method, weight, side):

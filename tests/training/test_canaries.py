@@ -7,6 +7,7 @@ import json
 import msgspec
 import numpy as np
 import pytest
+from support.nightly import mostly_at_night
 from support.watched import RATE, certified_once, evidence_of, seen_loop
 
 from dpaudit.auditing.canaries import guessed
@@ -105,7 +106,7 @@ def test_beside_a_claim_that_stands_they_show_what_is_sure_enough_to_decide():
     assert "4.12" in canaries_words(told, violated)[0]
 
 
-@pytest.mark.parametrize("name", ["epsilon", "sure", "given", "bins", "mu", "dropped", "guessed"])
+@pytest.mark.parametrize("name", mostly_at_night(["epsilon", "sure", "given", "bins", "mu", "dropped", "guessed"]))
 def test_what_does_not_follow_from_the_counts_is_noticed(name):
     record = json.loads(json.dumps(with_canaries().record()))
     told = record["training"]["canaries"]
