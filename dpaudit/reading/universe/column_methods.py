@@ -20,7 +20,7 @@ from dpaudit.reading.universe.keys import HowMany
 from dpaudit.reading.universe.lessons import refuse_form
 from dpaudit.reading.universe.noise import Draw
 from dpaudit.reading.universe.numbers import Number
-from dpaudit.reading.universe.released import Token
+from dpaudit.reading.universe.released import Token, number
 from dpaudit.reading.universe.state import Private, current, refuse
 
 _INT = frozenset(("np.int64",))
@@ -252,9 +252,10 @@ def c_std(x: Column, *, ddof: Any = None) -> Number:
     return curves.power(c_var(x, ddof=ddof), 0.5)
 
 
-def c_count(x: Column) -> Number:
+def c_count(x: Column) -> Any:
     """``count()``: how many are not missing."""
-    return column_sum(c_notna(x))
+    many = sizes.length(x.rows) if not pd.isna(plain(x.low)).any() else None
+    return sizes.same(number("np.int64"), many) if isinstance(many, Token) else column_sum(c_notna(x))
 
 
 def length(value: Any) -> Any:

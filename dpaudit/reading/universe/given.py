@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,7 @@ class Given(Private):
     ) -> Any:
         if current().record and current().of_key is None:
             refuse("a draw for each record", "noise on the sum, or a sample: noise.poisson(df, 0.1)")
-        scale, per = sizes.unit(scale)
+        scale, per = sizes.unit(scale) if law in ("laplace", "gaussian") else (scale, Fraction(0))
         size = sizes.as_number(size)
         if isinstance(scale, Token) and not isinstance(size, Private | Token):
             return Token()
@@ -79,7 +80,7 @@ class Given(Private):
         if given > most:
             refuse(f"a scale of noise on whole numbers above {most:g}", "a smaller scale")
         many = noise.how_many(size)
-        if isinstance(many, keys.HowMany):
+        if isinstance(many, keys.HowMany) and not per:
             return many.draws(law, given)
         if isinstance(many, Private):
             refuse("noise for every record", "noise on the sum, or reports of each record: noise.bernoulli(p, len(df))")

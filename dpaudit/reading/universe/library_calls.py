@@ -373,10 +373,12 @@ CURVES = {name: _curve(function) for name, function in _OF_CURVES.items()}
 
 
 def _of_math(name: str) -> Function:
-    def handler(x: Any) -> Any:
-        if not isinstance(x, Number) or x.shape:
+    def handler(x: Any, base: Any = math.e) -> Any:
+        is_base = isinstance(base, int | float) and 1 < base < math.inf
+        if not isinstance(x, Number) or x.shape or not (is_base and (base == math.e or name == "log")):
             refuse_by_name(name, "private values")
-        return CURVES[name](x, frozenset(("float",)))
+        found = CURVES[name](x, frozenset(("float",)))
+        return found if base == math.e else found.times(1 / math.log(base)).same(kinds=frozenset(("float",)))
 
     return handler
 

@@ -65,9 +65,11 @@ class Draw(Private):
         """Of the noise."""
         return tuple(self.scales.shape)
 
-    def use(self) -> None:
-        """Use every draw, of which none may have been used."""
+    def use(self, *, in_units: bool = False) -> None:
+        """Use every draw, of which none may have been used, where what hides behind it may be in the same units."""
         same_step(self.level)
+        if self.per and not in_units:
+            refuse("noise whose scale hangs on the number of records in this form", numbers.ONE_SCALE)
         places = np.ravel(self.places)
         if self.used[places].any() or len(set(places.tolist())) < len(places):
             refuse("one draw of noise that is used twice", ONE_DRAW_EACH)
@@ -129,7 +131,7 @@ class Draw(Private):
 
     def alone(self) -> Token:
         """Return the draws as random numbers that hide nothing."""
-        self.use()
+        self.use(in_units=True)
         return array(self.shape) if self.shape else number(self.kind)
 
 
@@ -327,6 +329,8 @@ def how_many(size: Any) -> Any:
 def _drawn(law: str, scale: Any, location: Any, size: Any, source: Source, per: Fraction = Fraction(0)) -> Any:
     size = how_many(size)
     if isinstance(size, Private):
+        if per:
+            refuse("noise whose scale hangs on the number of records in this form", numbers.ONE_SCALE)
         is_around_0 = not isinstance(location, Number) and np.ndim(location) == 0 and location == 0
         if not isinstance(size, Number):
             return size.draws(law, scale) if is_around_0 else refuse(OFF_CENTRE, "counts + noise")  # type: ignore[attr-defined]
@@ -457,7 +461,7 @@ def meet(draw: Draw, other: Any, sign: int) -> Any:
     if not isinstance(other, Token) and sort_of(other) != PUBLIC:
         refuse("noise on a collection that is not public", "noise on each of its values")
     shape = other.shape if isinstance(other, Token) else np.shape(other)
-    draw.use()
+    draw.use(in_units=True)
     if isinstance(other, Token):
         if other.is_number and not draw.shape:
             return Token((), frozenset(joined(each, draw.kind) for each in other.kinds or ()))
@@ -508,7 +512,7 @@ def release(exact: Number, draw: Draw, sign: int = 1) -> Any:
         refuse("whole noise on a number that need not be whole", "np.random.laplace(0, scale)")
     if shape and draw.law in _WHOLE and len(exact.of_array()) > 1:
         refuse("whole noise on a table whose type hangs on the data", ".astype(int) of the table")
-    draw.use()
+    draw.use(in_units=True)
     note(draw.law, exact, draw.scales, draw.details, per=draw.per)
     if not shape:
         kinds = frozenset(joined(each, draw.kind) for each in exact.kinds)
@@ -531,7 +535,7 @@ def note(
     """Note a release, by noise whose scales are divided by a power of the public number of records, perhaps."""
     state = current()
     if exact.per < per:
-        refuse(numbers.FASTER, "np.random.laplace(0, scale), of one scale for any number of records")
+        refuse(numbers.FASTER, numbers.ONE_SCALE)
     if state.record:
         refuse("noise within what is done with each record", "noise on the sum")
     low, high = exact.low.reshape(len(exact.low), -1), exact.high.reshape(len(exact.high), -1)

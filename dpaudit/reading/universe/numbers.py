@@ -26,6 +26,7 @@ _WHOLE = ("int", "np.int64", "bool")
 ROUGH = 1e-9  # by which what a number can be is wider than it is computed, relatively
 MOST_NUMBERS = 20_000_000  # of one table, kinds times numbers
 FASTER = "noise that becomes smaller, the more records there are, faster than how far the number moves"
+ONE_SCALE = "np.random.laplace(0, scale), of one scale for any number of records"
 RATIO = "noisy = n + laplace(…); other = m + laplace(…); noisy / max(other, 1)"
 
 
@@ -145,7 +146,7 @@ class Number(Private):
         if per == self.per:
             return self
         if per > self.per:
-            refuse(FASTER, "np.random.laplace(0, scale), of one scale for any number of records")
+            refuse(FASTER, ONE_SCALE)
         return self.like(np.minimum(self.low, 0), np.maximum(self.high, 0), per=per, known=self.known)
 
     # --- sums and multiples -------------------------------------------------------------------------------

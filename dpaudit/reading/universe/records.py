@@ -487,5 +487,6 @@ def _added(records: Records, start: Any, what: Any) -> Any:
         labels=None,
         columns=None,
         kinds=frozenset(kinds) | _kinds(start),
+        is_sum=True,
     )
     return total.plus(start, 1) if isinstance(start, Number) or start else total
