@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dpaudit.reading import dispatch
-from dpaudit.reading.universe import column_methods, records, sizes
+from dpaudit.reading.universe import column_methods, records, sizes, sparse
 from dpaudit.reading.universe.base import Base, naturally, stands_for_others
 from dpaudit.reading.universe.columns import Column, Listed, plain
 from dpaudit.reading.universe.frames import Frame, column_sum
@@ -344,7 +344,11 @@ class Builtins(Base):
         if any(isinstance(each, Cell) for each in values) and not keywords:
             return records.extreme(function, values)
         if set(keywords) == {"key"} and values:
-            found = [self.call(keywords["key"], each) for each in values]
+            key = keywords["key"]
+            is_by_get = type(args[0]) is dict and getattr(key, "__self__", None) is args[0] and key.__name__ == "get"
+            found = list(args[0].values()) if is_by_get else [self.call(key, each) for each in values]
+            if function is max and sparse.largest(self.state, found):
+                return Token()
             self.unasked(found)
             if all(isinstance(each, Perturbed) for each in found) and function is max and sort_of(values) == PUBLIC:
                 return largest(found)

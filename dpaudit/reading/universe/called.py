@@ -10,6 +10,7 @@ import functools
 import inspect
 import logging
 import random
+import sys
 import time
 import types
 import warnings
@@ -23,7 +24,16 @@ from dpaudit.reading import dispatch
 from dpaudit.reading.draws import is_maker, is_seeder, source_of
 from dpaudit.reading.seeded import has_fixed_seed, seeded_by
 from dpaudit.reading.source import is_own
-from dpaudit.reading.universe import calls, column_methods, library_calls, number_methods, records, sizes, vectors
+from dpaudit.reading.universe import (
+    calls,
+    column_methods,
+    library_calls,
+    number_methods,
+    records,
+    sizes,
+    sparse,
+    vectors,
+)
 from dpaudit.reading.universe.base import Bound, hook, naturally
 from dpaudit.reading.universe.columns import Column, Listed
 from dpaudit.reading.universe.frames import Frame
@@ -111,6 +121,8 @@ class Calls(Operators):
         args = tuple(map(self.seen, args))
         keywords = {name: self.seen(each) for name, each in keywords.items()}
         kind = type(function)
+        if self.state.followed and (found := sparse.chosen(self.state, function, args, keywords)) is not None:
+            return found
         if kind is Bound:
             return self._method(function.owner, function.name, args, keywords)
         if kind is Token:
@@ -252,6 +264,11 @@ class Calls(Operators):
             return function(*[self.iterate(each) if not isinstance(each, int) else each for each in args], **keywords)
         if kind is types.FunctionType and name in ("wraps", "update_wrapper") and module == "functools":
             refuse("functools.wraps within the function", "the decorator without it")
+        special = sys.modules.get("scipy.special") if module.startswith("scipy.special") else None
+        if special is not None and name in library_calls.SCIPY and function is getattr(special, name, None):
+            if sort_of((args, keywords)) == PRIVATE:
+                return self._with_signature(library_calls.SCIPY[name], name, args, keywords)
+            return self._public(function, args, keywords) if sort_of((args, keywords)) == PUBLIC else Token()
         row = calls.pure(function)
         if row is None:
             if name in LESSONS and module.split(".")[0] in _OF_VALUES and sort_of((args, keywords)) == PRIVATE:

@@ -27,7 +27,7 @@ from dpaudit.reading.universe.base import Bound, hook, naturally, stands_for_oth
 from dpaudit.reading.universe.columns import Column, Listed
 from dpaudit.reading.universe.frames import Frame
 from dpaudit.reading.universe.lessons import refuse_form
-from dpaudit.reading.universe.noise import Draw
+from dpaudit.reading.universe.noise import Draw, Exponentials
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.parts import Parts
 from dpaudit.reading.universe.records import UNBOUND, Adding, Cell, Records, Unbound
@@ -302,6 +302,9 @@ class Universe(Parts):
             refuse("an array or container that is changed in place by what is not public", "a = a + b")
         is_alone = isinstance(target, Number | Draw) and not target.shape  # a number is no object that others keep
         is_released = isinstance(target, Number) and isinstance(value, Draw)
+        if name == "truediv" and type(target) is Exponentials:
+            target.what = target.over(value).what  # the object itself, whatever else it is called
+            return target
         if isinstance(target, Private) and not (is_alone or is_released or isinstance(target, Cell | Adding)):
             refuse(f"a {target.noun} that is changed in place, wherever else it is kept", "x = x + 1")
         return self.binary(name, target, value)

@@ -19,7 +19,7 @@ from dpaudit.reading.universe.columns import Column, plain
 from dpaudit.reading.universe.frames import Frame, column_sum, current_domain
 from dpaudit.reading.universe.groups import Keyed
 from dpaudit.reading.universe.lessons import refuse_by_name, refuse_form
-from dpaudit.reading.universe.noise import Exponentials, Perturbed, Shifted, largest
+from dpaudit.reading.universe.noise import Exponentials, Half, Normaliser, Perturbed, Shifted, largest, one_sided
 from dpaudit.reading.universe.number_methods import n_clip, n_cumsum, n_median, n_round, n_to_numpy
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.released import Token
@@ -115,15 +115,18 @@ def np_argmax(a: Any) -> Any:
         return largest([a])
     if isinstance(a, list | tuple) and a and all(isinstance(each, Perturbed) for each in a):
         return largest(a)
+    halves = list(a) if isinstance(a, list | tuple) else [a]
+    if halves and all(isinstance(each, Half) for each in halves):
+        return one_sided(halves)
     return refuse("which private number is largest", "np.argmax(scores + np.random.gumbel(0, scale, len(scores)))")
 
 
 def np_exp(x: Any) -> Any:
     """``np.exp``: of a column each; of scores the exponential mechanism's weights."""
     if isinstance(x, Number) and len(x.shape) == 1:
-        return Exponentials(x.as_array())
+        return Exponentials(x)
     if isinstance(x, Shifted):
-        return Exponentials(x.scores)
+        return Exponentials(x.scores, "chances" if x.is_whole else "each")
     return elementwise("exp", np.exp)(x)
 
 
@@ -537,6 +540,23 @@ class DummyFrame(Private):
         return found.same(labels=pd.Index(list(self.columns)))
 
 
+def sp_softmax(x: Any) -> Any:
+    """``scipy.special.softmax`` of scores: the chances of the exponential mechanism."""
+    return Exponentials(_scores(x), "chances")
+
+
+def sp_logsumexp(a: Any) -> Any:
+    """``scipy.special.logsumexp`` of scores."""
+    return Normaliser(_scores(a))
+
+
+def _scores(x: Any) -> Number:
+    if not isinstance(x, Number) or len(x.shape) != 1:
+        refuse_form("a choice by something else than a list of scores")
+    return x
+
+
+SCIPY: dict[str, Function] = {"softmax": sp_softmax, "logsumexp": sp_logsumexp}
 PANDAS: dict[str, Function] = {
     name[3:]: function for name, function in list(globals().items()) if name.startswith("pd_") and callable(function)
 }

@@ -148,16 +148,23 @@ class Perturbed(Private):
 class Half(Private):
     """A private number with the first of two draws, whose difference is noise of two sides."""
 
-    __slots__ = ("draw", "number", "sign")
+    __slots__ = ("draw", "is_used", "number", "sign")
     noun = "number with noise of one side"
 
     def __init__(self, exact: Number, draw: Draw, sign: int) -> None:
-        self.number, self.draw, self.sign = exact, draw, sign
+        self.number, self.draw, self.sign, self.is_used = exact, draw, sign, False
+
+    def use(self) -> None:
+        """Use the noise, once."""
+        same_step(self.draw.level)
+        if self.is_used:
+            refuse("noise of one side that is looked at twice", "noise of its own for each")
+        self.is_used = True
 
     def meets(self, other: Any, sign: int) -> Any:
         """Return the sum with the second draw."""
         law = self.draw.law
-        same_step(self.draw.level)
+        self.use()
         fits = (
             isinstance(other, Draw)
             and other.law == law
@@ -200,12 +207,28 @@ class Exponentials(Private):
         """Return a method."""
         return {"sum": self.total}.get(name)
 
+    def get(self, name: str) -> Any:
+        """Return the public labels of a series."""
+        if name == "index" and self.scores.labels is not None and self.what != "sum":
+            return self.scores.labels
+        return super().get(name)
+
 
 class Shifted(Private):
-    """Private scores less their own largest: as good as the scores in the exponential mechanism."""
+    """Private scores less their own largest, or less the logarithm of the sum of their exponentials."""
+
+    __slots__ = ("is_whole", "scores")
+    noun = "scores less the largest"
+
+    def __init__(self, scores: Number, *, is_whole: bool = False) -> None:
+        self.scores, self.is_whole = scores, is_whole  # whether their exponentials are chances
+
+
+class Normaliser(Private):
+    """The logarithm of the sum of exponentials of private scores."""
 
     __slots__ = ("scores",)
-    noun = "scores less the largest"
+    noun = "logarithm of a sum of exponentials of scores"
 
     def __init__(self, scores: Number) -> None:
         self.scores = scores
@@ -523,9 +546,11 @@ def release(exact: Number, draw: Draw, sign: int = 1) -> Any:
         return found
     if exact.columns is not None:
         return Token(shape, frozenset(("frame",)), exact.labels, exact.columns)
-    if exact.labels is not None:
-        return Token(shape, frozenset(("series",)), exact.labels)
-    return array(shape)
+    found = array(shape) if exact.labels is None else Token(shape, frozenset(("series",)), exact.labels)
+    if draw.law == "laplace" and exact.sample is None and not draw.per and len(shape) == 1 and np.ptp(draw.scales) == 0:
+        state = current()
+        sparse.followed(state, found, sparse.Scores(exact, float(draw.scales[0]), state.released, line()))
+    return found
 
 
 def note(
@@ -562,6 +587,22 @@ def note(
             steps.vector(exact.terms),
         )
     )
+
+
+def one_sided(halves: Sequence[Half]) -> Token:
+    """Release which of several scores with exponential noise is largest: permute and flip (Ding et al. 2021)."""
+    scales = np.concatenate([np.ravel(each.draw.scales) for each in halves])
+    if any(each.draw.law != "exponential" or each.sign < 0 for each in halves) or np.ptp(scales) > 0:
+        refuse("the largest of scores with noise of several kinds or scales", "noise of one scale on each score")
+    if len(halves) == 1 and len(halves[0].number.shape) != 1:
+        refuse_form("the largest of one score")
+    for each in halves:
+        if each.draw.shape != each.number.shape:
+            refuse("one draw of noise for several numbers", ONE_DRAW_EACH)
+        each.use()
+    scores = halves[0].number if len(halves) == 1 else numbers.stacked([each.number for each in halves])
+    note("noisy_max", scores, float(scales[0]))
+    return number("np.int64")
 
 
 def select(scores: Number, factor: float) -> Token:

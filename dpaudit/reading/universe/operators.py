@@ -13,7 +13,7 @@ from dpaudit.reading.universe.builtin_calls import Builtins
 from dpaudit.reading.universe.columns import COMPARISONS, Column
 from dpaudit.reading.universe.groups import Keyed, PerPerson
 from dpaudit.reading.universe.lessons import refuse_form
-from dpaudit.reading.universe.noise import Coins, Draw, Exponentials, Half, Shifted, meet
+from dpaudit.reading.universe.noise import Coins, Draw, Exponentials, Half, Normaliser, Shifted, meet
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.records import Adding, Cell
 from dpaudit.reading.universe.released import Token, combined
@@ -95,9 +95,13 @@ class Operators(Builtins):
             )
         if isinstance(left, Shifted) or isinstance(right, Shifted):
             shifted, factor = (left, right) if isinstance(left, Shifted) else (right, left)
+            if shifted.is_whole:
+                refuse_form("arithmetic of scores less their largest")
             if name == "mul" or (name == "truediv" and shifted is left):
                 return Shifted(shifted.scores.times(factor) if name == "mul" else shifted.scores.over(factor))
             refuse_form("arithmetic of scores less their largest")
+        if isinstance(right, Normaliser) and name == "sub" and right.scores is left:
+            return Shifted(left, is_whole=True)
         if isinstance(left, Number) or isinstance(right, Number):
             return self._of_numbers(name, left, right)
         noun = (left if isinstance(left, Private) else right).noun

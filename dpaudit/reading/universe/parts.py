@@ -105,7 +105,7 @@ class Parts(Calls):
             refuse(f"the attribute {name}")
         if name == "rvs" and source_of(getattr(owner, name, None)) is not None:
             return getattr(owner, name)
-        if sort_of(owner) == PRIVATE and kind not in calls.READS and kind not in (types.SimpleNamespace,):
+        if kind not in calls.READS and kind is not types.SimpleNamespace and sort_of(owner) == PRIVATE:
             refuse(f".{name} of a {kind.__name__} is not known here")
         if kind is types.SimpleNamespace:
             return naturally(getattr, owner, name)

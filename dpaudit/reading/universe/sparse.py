@@ -3,7 +3,9 @@
 A noisy number is released as soon as it is made, and priced so. Where a path did nothing with it but compare it once
 with a threshold of its own noise, and knows how that came out, the comparisons are one release of the law
 ``above_threshold`` instead: those below cost the threshold's noise alone, once (the sparse vector technique: Dwork &
-Roth 2014, Theorem 3.23; Lyu, Su & Li 2017, Theorem 2). Whatever else touches number or threshold leaves it as it was.
+Roth 2014, Theorem 3.23; Lyu, Su & Li 2017, Theorem 2). Noisy numbers of which a path only asks once which is largest
+are one release of the law ``noisy_max`` (report noisy max: Dwork & Roth 2014, Claim 3.9). Whatever else touches number
+or threshold leaves it as it was.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.reading.universe import steps
-from dpaudit.reading.universe.released import Token, combined
+from dpaudit.reading.universe.released import Token, combined, number
 from dpaudit.reading.universe.state import Pass, RefusalError, Released
 
 _ORDERED = {"lt": False, "le": False, "gt": True, "ge": True}
@@ -42,7 +44,82 @@ class Query:
     is_compared: bool = False
 
 
-def followed(state: Pass, token: Any, origin: Threshold | Query) -> None:
+@dataclass(eq=False)
+class Scores:
+    """An array of private numbers with as much noise each, which was released."""
+
+    exact: Any
+    scale: float
+    release: int
+    line: str
+    is_compared: bool = False
+
+
+_LARGEST = ("argmax", "idxmax")
+
+
+def _asked(state: Pass, function: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> list[Query | Scores]:
+    """Return the noisy numbers of which a call asks nothing but which is largest; none of any other call."""
+    if keywords:
+        return []
+    owner, name = getattr(function, "owner", None), getattr(function, "name", "")
+    if function is np.argmax and len(args) == 1:
+        listed = args[0] if type(args[0]) in (list, tuple) else None
+    elif type(owner) is Token and name in _LARGEST and not args:
+        args, listed = (owner,), None
+    else:
+        return []
+    return _fresh(
+        [_origin(state, each) for each in (args if listed is None else listed)], Scores if listed is None else Query
+    )
+
+
+def _fresh(origins: Sequence[Any], kind: Any) -> list[Any]:
+    """Return noisy numbers with the same noise each that nothing looked at; none where any is another."""
+    fits = all(type(each) is kind and not each.is_compared for each in origins) and len(set(map(id, origins))) == len(
+        origins
+    )
+    return list(origins) if fits and len({each.scale for each in origins}) == 1 else []
+
+
+def chosen(state: Pass, function: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> Token | None:
+    """Return the place of the largest of noisy numbers that are asked nothing else; None of other calls."""
+    found = _asked(state, function, args, keywords)
+    _choose(state, found)
+    is_label = getattr(function, "name", "") == "idxmax"
+    return None if not found else Token() if is_label else number("np.int64")
+
+
+def largest(state: Pass, tokens: Sequence[Any]) -> bool:
+    """Whether released numbers are noisy ones that are asked nothing but which is largest."""
+    found = _fresh([_origin(state, each) for each in tokens], Query)
+    _choose(state, found)
+    return bool(found)
+
+
+def _choose(state: Pass, found: Sequence[Query | Scores]) -> None:
+    for each in found:
+        each.is_compared = True
+    if found:
+        state.chosen.append(list(found))
+
+
+def _only_asked(state: Pass, name: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> bool:
+    """Whether an operation asks nothing but which of noisy numbers is largest, or gets the method that does."""
+    if name == "attribute" and len(args) == 2:
+        origin = _origin(state, args[0])
+        is_of_scores = type(origin) is Scores and not origin.is_compared and args[1] in _LARGEST
+        return is_of_scores or (type(args[0]) is dict and args[1] == "get")
+    if name != "call" or not args:
+        return False
+    key = keywords.get("key")
+    is_by_get = args[0] is max and len(args) == 2 and type(args[1]) is dict and len(keywords) == 1
+    if is_by_get and getattr(key, "__self__", None) is args[1] and getattr(key, "__name__", "") == "get":
+        return True
+    return bool(_asked(state, args[0], args[1:], keywords))
+
+
+def followed(state: Pass, token: Any, origin: Threshold | Query | Scores) -> None:
     """Follow a released number as long as nothing but comparisons touches it."""
     if state.level or state.record or state.samples or type(token) is not Token:
         return
@@ -57,7 +134,7 @@ def renamed(state: Pass, token: Token, new: Token) -> Token:
     return new
 
 
-def _origin(state: Pass, value: Any) -> Threshold | Query | None:
+def _origin(state: Pass, value: Any) -> Any:
     known = state.followed.get(id(value))
     return known[1] if known is not None and known[0] is value else None
 
@@ -90,7 +167,9 @@ def compared(state: Pass, name: str, left: Any, right: Any) -> Token | None:
 
 def touched(state: Pass, name: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> None:
     """Follow no longer what an operation is given, unless it is such a comparison."""
-    if name == "compare" and len(args) == 3 and _sides(state, *args) is not None:
+    if (name == "compare" and len(args) == 3 and _sides(state, *args) is not None) or _only_asked(
+        state, name, args, keywords
+    ):
         return
     seen: set[int] = set()
     for each in (*args, *keywords.values()):
@@ -127,6 +206,11 @@ def settle(state: Pass) -> None:
     """Tell, at the end of a path, which releases are comparisons with one threshold alone."""
     thresholds = dict.fromkeys(each for _, each in state.followed.values() if isinstance(each, Threshold))
     queries = {id(each) for _, each in state.followed.values() if isinstance(each, Query)}
+    live = {id(each) for _, each in state.followed.values()}
+    for several in state.chosen:
+        joined = _largest_of(several) if all(id(each) in live for each in several) else None
+        if joined is not None:
+            state.told.sparse.append((joined, frozenset(each.release for each in several)))
     for threshold in thresholds:
         known = [(query, outcome._decided, above) for query, outcome, above in threshold.compared]
         if not known or any(id(query) not in queries or decided is None for query, decided, _ in known):
@@ -136,6 +220,20 @@ def settle(state: Pass) -> None:
         found = _joined([*below, *above], len(above), threshold.scale)
         if found is not None:
             state.told.sparse.append((found, frozenset(query.release for query, _, _ in known)))
+
+
+def _largest_of(several: list[Any]) -> Released | None:
+    from dpaudit.reading.universe.numbers import stacked
+
+    try:
+        exact = several[0].exact if type(several[0]) is Scores else stacked([each.exact for each in several])
+    except RefusalError:  # of differently chosen rows
+        return None
+    selection = exact.selection
+    return Released(
+        "noisy_max", exact.axes, exact.low, exact.high, np.full(exact.shape[0], several[0].scale),
+        (selection.kind, selection.times, selection.number), None, several[-1].line, made=steps.vector(exact.terms),
+    )  # fmt: skip
 
 
 def _joined(queries: list[Query], above: int, scale: float) -> Released | None:
@@ -162,4 +260,16 @@ def _joined(queries: list[Query], above: int, scale: float) -> Released | None:
     )
 
 
-__all__ = ["Query", "Threshold", "compared", "followed", "forget", "renamed", "settle", "touched"]
+__all__ = [
+    "Query",
+    "Scores",
+    "Threshold",
+    "chosen",
+    "compared",
+    "followed",
+    "forget",
+    "largest",
+    "renamed",
+    "settle",
+    "touched",
+]

@@ -123,6 +123,7 @@ class Pass:
         self.alive: weakref.WeakSet[Any] = weakref.WeakSet()
         self.released = 0  # numbers, so far on the path
         self.followed: dict[int, tuple[Any, Any]] = {}  # released numbers that are in nothing but comparisons
+        self.chosen: list[list[Any]] = []  # noisy numbers of which the largest was asked, each time (`sparse`)
         self.tainted: dict[int, tuple[Any, Any]] = {}  # arrays and tables that were written into, and what they are now
         self.of_key: Any = None  # the count of a key of the data, within a loop over them
         self.assuming: Any = None  # the line that is evaluated of which it is given how far its value moves

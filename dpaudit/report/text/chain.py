@@ -33,6 +33,7 @@ _LAWS = {
     "propose_test_release": "a test of the lead, with Laplace noise",
     "truncated_laplace": "truncated Laplace noise",
     "randomised_response": "randomised response",
+    "noisy_max": "the largest of several, with noise",
     "above_threshold": "comparisons with a threshold with Laplace noise",
 }
 _SPENDING = ("laplace_threshold", "propose_test_release", "truncated_laplace")

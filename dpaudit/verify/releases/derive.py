@@ -42,8 +42,11 @@ __all__ = ["Derivation", "derive"]
 SECONDS = 10.0
 """Of the CPU, for the reading; most functions are read within a second."""
 _GAUSSIAN = ("gaussian", "discrete_gaussian")
-_PURE = {"laplace_threshold": "laplace", "truncated_laplace": "laplace", "propose_test_release": "select"}
-"""What releases at a δ are apart from it."""
+_PURE = {
+    "laplace_threshold": "laplace", "truncated_laplace": "laplace", "propose_test_release": "select",
+    "noisy_max": "laplace",
+}  # fmt: skip
+"""What runs are held against: releases without their δ, and every number of which the largest is released."""
 
 
 @dataclass(frozen=True)
@@ -211,8 +214,8 @@ def _number_by_number(reading: Reading, releases: Releases | None) -> Releases |
 
 
 def has_comparisons(paths: Sequence[Sequence[Any]]) -> bool:
-    """Whether a release on any path is of comparisons with a threshold."""
-    return any(each.law == "above_threshold" for path in paths for each in path)
+    """Whether a release on any path is of comparisons, with a threshold or of each with the others."""
+    return any(each.law in ("above_threshold", "noisy_max") for path in paths for each in path)
 
 
 def second_net(

@@ -2,8 +2,10 @@
 # ruff: noqa: NPY002 – people draw from np.random
 import math, statistics
 import numpy as np, pandas as pd
+from scipy import special
 DOMAIN = {"x": (0.0, 100.0), "y": (-10.0, 10.0), "n": list(range(6)), "person": (0.0, 1e9)}
 CLAIM = {"08": 2.0}
+T, V = (10, 30, 50, 70), list(range(6))
 REPLACE = {"09", "10", "11", "12", "13", "14", "15", "55", "56", "57", "58", "59", "60", "61", "62", "63", "64", "65", "66", "67", "68", "69", "81", "82"}
 PERSON = {"16", "17", "70", "71", "72"}
 def lap(scale, size=None): return np.random.laplace(0.0, scale, size)
@@ -60,6 +62,40 @@ def p15_means(df):
 def w15_means(df):
     m = df[["x", "y"]].mean().to_numpy()
     return m + lap(60 / df.shape[0], 2)
+# --- scores of which the largest is chosen
+def above(df): return np.array([(df["x"] > t).sum() for t in T])
+def counts(df): return df["n"].value_counts().reindex(V, fill_value=0)
+def p20_noisy_max(df): return T[int(np.argmax(above(df) + lap(1, 4)))]
+def w20_noisy_max(df): return T[int(np.argmax(above(df) + lap(.5, 4)))]
+def p21_by_key(df):
+    noisy = {t: (df["x"] > t).sum() + lap(1) for t in T}
+    return max(noisy, key=noisy.get)
+def w21_and_the_score(df):
+    noisy = {t: (df["x"] > t).sum() + lap(1) for t in T}
+    best = max(noisy, key=noisy.get)
+    return best, noisy[best]
+def p22_permute_and_flip(df): return int(np.argmax(above(df) + np.random.exponential(1, 4)))
+def w22_twice(df):
+    noisy = above(df) + np.random.exponential(1, 4)
+    return int(np.argmax(noisy)), int(np.argmax(noisy))
+def p23_normed(df):
+    p = np.exp(counts(df))
+    p /= p.sum()
+    return int(np.random.choice(p.index, p=p))
+def w23_normed_twice(df):
+    p = np.exp(counts(df))
+    other, s = p, p.sum()
+    p /= s
+    return int(np.random.choice(V, p=other / s))
+def p24_softmax(df): return int(np.random.choice(V, p=special.softmax(counts(df).to_numpy())))
+def w24_softmax(df): return int(np.random.choice(V, p=special.softmax(2 * counts(df).to_numpy())))
+def p25_logsumexp(df):
+    scores = counts(df).to_numpy()
+    return int(np.random.choice(V, p=np.exp(scores - special.logsumexp(scores))))
+def w25_all_kept(df):
+    noisy = above(df) + lap(1, 4)
+    best, kept = noisy.argmax, [noisy]
+    return int(best()), kept
 # --- of persons
 def p16_three_rows(df): return np.sqrt(df.groupby("person").head(3)["x"].sum()) + lap(math.sqrt(300))
 def w16_three_rows(df): return np.sqrt(df.groupby("person").head(3)["x"].sum()) + lap(math.sqrt(100))
