@@ -359,8 +359,7 @@ class _Reader:
         """Return the key that a message of msgspec is about, and a sentence."""
         unknown = re.fullmatch(r"Object contains unknown field `(.+?)`.*", message)
         if unknown:
-            fields = [name for name in kind.__struct_fields__ if name != "targets"]
-            return (*at, unknown[1]), f"there is no key {unknown[1]!r}; {nearest(unknown[1], fields)}"
+            return (*at, unknown[1]), f"there is no key {unknown[1]!r}; {nearest(unknown[1], kind.__struct_fields__)}"
         missing = re.fullmatch(r"Object missing required field `(.+?)`.*", message)
         if missing:
             return at, f"the key {missing[1]!r} is missing; write\n{ACCEPT if kind is Accept else EXAMPLE}"

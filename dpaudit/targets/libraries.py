@@ -90,13 +90,18 @@ LIBRARIES = {
 }
 
 
+_EXTRAS = {"torch": "torch", "jax": "jax", "optax": "jax", "polars": "data"}
+"""Packages that targets import, with the extra of dpaudit that brings them."""
+
+
 def how_to_install(error: BaseException) -> str:
     """Return advice with the requirement for pip, if an import failed for want of one of these libraries; else ""."""
     missing = error.name if isinstance(error, ModuleNotFoundError) and error.name else ""
     for library in LIBRARIES.values():
         if f"{library.package}.".startswith(f"{missing}.") or missing.startswith(f"{library.package}."):
             return f"; pip install '{library.requirement}'"
-    return ""
+    extra = _EXTRAS.get(missing.partition(".")[0], "")
+    return f"; pip install 'dpaudit[{extra}]', or pip install {missing.partition('.')[0]}" if extra else ""
 
 
 def library_of(made: Any) -> Library | None:

@@ -66,7 +66,8 @@ def align_fold(machine: FoldMachine, relation: Relation) -> tuple[InductionCase,
     if relation.kind != "queries" or relation.movement == "norm=2":
         raise UsageError(
             f"there are no proofs by alignment under the relation {str(relation)!r}; say which answers move by "
-            "relation='queries', 'queries(one)', 'queries(monotone)' or 'queries(norm=1)'"
+            "relation='queries' (--relation queries: each by at most 1), 'queries(one)', 'queries(monotone)' or "
+            "'queries(norm=1)'"
         )
     summed = relation.movement in ("one", "norm=1")
     group = relation.group

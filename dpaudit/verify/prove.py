@@ -99,7 +99,8 @@ def prove_program(
     if which.kind != "queries" or which.movement == "norm=2":
         raise UsageError(
             f"there are no proofs by alignment under the relation {str(which)!r}; say which answers move by "
-            "relation='queries', 'queries(one)', 'queries(monotone)' or 'queries(norm=1)'"
+            "relation='queries' (--relation queries: each by at most 1), 'queries(one)', 'queries(monotone)' or "
+            "'queries(norm=1)'"
         )
     integer = values == "integer"
     now("reading it")

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 
 from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.records import Verdict
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.rows import Importance, Row
 from dpaudit.report.text.accounting import accounting_of
@@ -127,11 +128,15 @@ def pair(evidence: Evidence) -> Iterator[Row]:
     """Yield the pair that the verdict rests on, if there is one."""
     number, pairs = decisive(evidence).pair, evidence.pairs
     if number is not None and number < len(pairs):
-        found = pairs[number]
-        own = found.change or f"{found.shown0} and {found.shown1}"
-        shown = f": {own}" if found.origin in ("mechanism", "made") else ", as it was given"
-        cell = shortened(f"{number + 1} of {len(pairs)}{shown}", 300)
-        yield Row("pair", "pair", "Pair", cell, importance=Importance.OWN)
+        found, trace = pairs[number], evidence.trace
+        searched = trace is not None and trace.source in ("data", "domain")
+        own = found.change or (trace.change if trace is not None and searched else f"{found.shown0} and {found.shown1}")
+        known = searched or found.origin in ("mechanism", "made")
+        place = f"{number + 1} of {len(pairs)}{': ' if known else ', '}" if len(pairs) > 1 else ""
+        cell = shortened(f"{place}{own if known and own else 'as it was given'}", 300)
+        # one that a trace found stands in the headline
+        told = found.origin == "made" and evidence.trace is None and evidence.verdict is Verdict.VIOLATED
+        yield Row("pair", "pair", "Pair", cell, importance=Importance.SUMMARY if told else Importance.OWN)
 
 
 def uncovered(evidence: Evidence) -> Iterator[Row]:

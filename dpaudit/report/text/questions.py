@@ -14,8 +14,10 @@ from typing import Any
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.report.text.accuracy import accuracy_line
+from dpaudit.report.text.drawn import released
 from dpaudit.report.text.phrases import claim_words, low_bits_sentence, one_line, relation_words
 
+_LISTED = 3  # releases of one program of which an answer says how far their noise goes
 ANSWERED, ASKED, NOT_EXAMINED = "answered", "asked", "not examined"
 
 NIST, REGISTRY, ISO = "NIST SP 800-226", "registry", "ISO/IEC 27559"
@@ -105,15 +107,19 @@ def _bounds(all_evidence: Sequence[Evidence]) -> str:
         if moved is not None:
             how = "more than is declared" if moved.exceeded else "no more than is declared"
             said.append(f"{each.target.name}: on {moved.tried} pairs the query moved {how}")
-        if each.proof is not None and each.target.asks == "program" and not each.relation.startswith("queries"):
-            said.append(f"{each.target.name}: read from the program")
+        if each.proof is not None and each.upper is not None and not each.relation.startswith("queries"):
+            said.append(f"{each.target.name}: bounded for all data in the scope of its proof")
     return "; ".join(said)
 
 
 def _utility(all_evidence: Sequence[Evidence]) -> str:
-    return "; ".join(
-        f"{each.target.name}: {accuracy_line(each.accuracy)}" for each in all_evidence if each.accuracy is not None
-    )
+    said = [f"{each.target.name}: {accuracy_line(each.accuracy)}" for each in all_evidence if each.accuracy is not None]
+    for each in all_evidence:
+        drawn = None if each.accuracy is not None else released(each)
+        listed = [] if drawn is None else [one for one in drawn.releases if one.within][:_LISTED]
+        own = each.target.name
+        said += [f"{own}: in 95 % of draws the noise of {one.place} stays within ± {one.within}" for one in listed]
+    return "; ".join(dict.fromkeys(said))
 
 
 def _randomness(all_evidence: Sequence[Evidence]) -> str:

@@ -238,7 +238,7 @@ def _target(evidence: Evidence) -> Finding:
         wrong = "the relation is declared, and it is not assumed"
     elif min(evidence.seed, evidence.learning, evidence.measuring) < 0:
         wrong = "a seed and numbers of runs are not negative"
-    return answered("target", not wrong, wrong or f"a {shape}, read as {target.reading.partition(':')[0]}")
+    return answered("target", not wrong, wrong or f"of the kind {shape}, read as {target.reading.partition(':')[0]}")
 
 
 def _rewritten(evidence: Evidence, shape: Shape, own_randomness: bool) -> Finding:
@@ -256,7 +256,7 @@ def _rewritten(evidence: Evidence, shape: Shape, own_randomness: bool) -> Findin
         wrong = "low-order bits are examined, and nothing is said of them, or the other way round"
     elif min(evidence.seed, evidence.learning, evidence.measuring) < 0:
         wrong = "a seed and numbers of runs are not negative"
-    return answered("target", not wrong, wrong or f"a {shape}, its source read")
+    return answered("target", not wrong, wrong or f"of the kind {shape}, its source read")
 
 
 def _is_rewritten(target: Target) -> bool:

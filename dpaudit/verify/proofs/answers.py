@@ -61,10 +61,12 @@ def _prove(asked: Asked) -> Found:
 
     mechanism, given, length = asked.mechanism, asked.parameters, asked.length
     if length is None and not isinstance(mechanism.function, Fold):
+        said = asked.relation or mechanism.relation_for(given)
+        moving = ", and how they move, such as relation='queries' (--relation queries: each by at most 1)" * (not said)
         raise UsageError(
-            f"say how many answers {mechanism.name} is given, such as length=5 (--length 5); only a mechanism that is "
-            "written as a Fold is proved for any number of them; of a function of a data frame, say what each column "
-            "holds, such as domain={'age': (0, 120)} (--domain 'age=[0, 120]')"
+            f"say how many answers {mechanism.name} is given, such as length=5 (--length 5){moving}; only a mechanism "
+            "that is written as a Fold is proved for any number of them; of a function of a data frame, say what each "
+            "column holds, such as domain={'age': (0, 120)} (--domain 'age=[0, 120]')"
         )
     fold = None
     if length is None:
