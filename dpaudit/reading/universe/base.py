@@ -134,9 +134,11 @@ class Base(Python):
     def fresh(self, value: Any, *given: Any) -> Any:
         """Note a result of a library that is no part of what it was given; of a view, neither side may be changed."""
         kind = type(value)
+        is_new = all(value is not each for each in given)
         if hasattr(kind, "__next__"):
             self.going_through(*given)
-        is_new = all(value is not each for each in given)
+            if is_new and not any(type(each) in (*_CONTAINERS, tuple) for each in given):
+                self.born(value)  # of a container it may be one that is kept there
         if kind in _CONTAINERS and is_new:
             self.born(value)
         if kind in (np.ndarray, pd.Series, pd.DataFrame) and is_new:

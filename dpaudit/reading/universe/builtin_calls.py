@@ -238,7 +238,7 @@ class Builtins(Base):
     def b_iter(self, values: Any) -> Any:
         """``iter``."""
         found = self.iterate(values)
-        return found if isinstance(found, types.GeneratorType) else iter(found)
+        return found if hasattr(type(found), "__next__") else self.born(iter(found))
 
     def b_next(self, iterator: Any, *default: Any) -> Any:
         """``next``."""
@@ -249,6 +249,7 @@ class Builtins(Base):
             refuse("next() of this", "a loop")
         if self.state.record or self.state.level:
             refuse("next() for each record, or in each repeated step", "a sum, or the state that the step returns")
+        self.own(iterator)
         return naturally(next, iterator, *default)
 
     def b_reversed(self, values: Any) -> Any:

@@ -55,6 +55,7 @@ QUIET = frozenset(("ignore", "warn"))
 """What NumPy does at most where it could raise."""
 _CONTEXT_HELPER = contextlib.contextmanager(lambda: iter(())).__code__
 
+_MAKES_ITERATORS = {id(each) for each in (zip, map, filter, enumerate, reversed)} | set(calls.ITERATING)
 _ITERATORS: tuple[type, ...] = (
     types.GeneratorType,
     enumerate,
@@ -151,12 +152,15 @@ class Calls(Operators):
         if args and not keywords and (function is iter or function is next):
             return self.foreign(function, args, keywords)
         found = super().call(function, *args, **keywords)
-        return self.born(found) if type(found) in _ITERATORS else found
+        makes = id(function) in _MAKES_ITERATORS or inspect.isgeneratorfunction(getattr(function, "__func__", function))
+        return self.born(found) if makes and not any(found is each for each in args) else found
 
     def construct(self, kind: type, /, *args: Any, **keywords: Any) -> Any:
         """Make an object of a user's class."""
         if not is_of_users_class(kind):
             refuse(f"the class {kind.__name__}, which is made of what is not read")
+        if is_own(dispatch.in_class(kind, "__del__")):
+            refuse(f"{kind.__name__}.__del__, which Python calls when nobody knows", "with, and __exit__")
         new = dispatch.in_class(kind, "__new__")
         if is_own(getattr(new, "__func__", new)):
             refuse(f"{kind.__name__}.__new__", "__init__")

@@ -368,14 +368,16 @@ class Universe(Parts):
 
     def _iterated(self, value: Any) -> Any:
         kind = type(value)
-        if (self.state.record or self.state.level) and hasattr(kind, "__next__"):  # who goes on with it changes it
+        if hasattr(kind, "__next__"):  # who goes on with it changes it
             self.own(value)
         if kind in _HOLDING or kind in _VIEWS or kind in (range, types.GeneratorType):
             return value
         method = dispatch.method(value, "__iter__")
         if method is not None:
             value = self.call(method)
-            return self._iterated(value) if dispatch.method(value, "__next__") is None else Iterating(self, value)
+            if dispatch.method(value, "__next__") is None:
+                return self._iterated(value)
+            return self.born(Iterating(self, value))
         if isinstance(value, Token):
             found = items(value)
             if found is None:

@@ -1,5 +1,5 @@
 """Wrong functions: a value that is taken for one of another kind, type or class, and what runs without being read."""
-import collections, collections.abc, contextlib, enum, functools, json, logging, math, statistics
+import collections, collections.abc, contextlib, enum, functools, itertools, json, logging, math, statistics
 import numpy as np, pandas as pd
 DOMAIN = {"age": list(range(121)), "city": list("abc"), "one": [1, 2], "flag": [False, True], "big": [0, 10**9],
           "huge": [0, 5 * 10**18], "name": ["x", "y"], "size": [0, 1], "Index": [0, 1], "income": (-1e6, 1e6)}
@@ -59,6 +59,9 @@ class Missing(enum.Enum):
     def _missing_(cls, value): BOX[0] = .001; return cls.ONE
 def noisy(df): return len(df) + lap(1)
 def then(df): return float(df["age"].sum()) + lap(BOX[0])
+class Dies:
+    def __del__(self): BOX[0] = .001
+TURNS = itertools.cycle([1000.0, .001])
 def w01_list_twice_len(df):
     xs=[x for x in df["age"]]
     return len(xs+xs)+lap(1)
@@ -326,3 +329,13 @@ def w89_sorted(df):
 def w90_said(df): print(Asked()); return then(df)
 def w91_printed(df): print(len(df)); return float(len(df) + lap(1))
 def w92_logged(df): logging.debug("%d records", len(df)); return float(len(df) + lap(1))
+# --- what Python runs when nobody asks, and iterators that go on from one call to the next
+def w93_dies(df): x = Dies(); del x; return then(df)
+def w94_turn(df):
+    for s in TURNS: break
+    return df["age"].sum() + lap(s)
+def w95_turn(df): return df["age"].sum() + lap(max(itertools.islice(TURNS, 1)))
+def w96_turn(df):
+    def turns(): return TURNS
+    s, *_ = itertools.islice(turns(), 1)
+    return df["age"].sum() + lap(s)
