@@ -18,8 +18,8 @@ from dpaudit.reading import dispatch
 from dpaudit.reading.python import Python
 from dpaudit.reading.rewrite import UnreadableError
 from dpaudit.reading.seeded import Seeded
-from dpaudit.reading.source import is_own, is_rewritten
-from dpaudit.reading.universe import sparse
+from dpaudit.reading.source import is_rewritten
+from dpaudit.reading.universe import calls, sparse
 from dpaudit.reading.universe.released import Token, parts_are_copies, refuse_uncertain
 from dpaudit.reading.universe.state import (
     Left,
@@ -67,6 +67,14 @@ def naturally(function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
     except Exception as error:
         error._dpaudit_natural = True  # type: ignore[attr-defined]
         raise
+
+
+def runs(value: Any) -> bool:
+    """Whether a value may do more than give a value of its arguments, where what it is handed to calls it."""
+    if isinstance(value, type):
+        return dispatch.has_own_methods(value)
+    is_known = isinstance(value, np.ufunc) or getattr(value, "__objclass__", None) in (str, bytes, int, float)
+    return callable(value) and not is_known and calls.pure(value) is None
 
 
 _CONTAINERS = (
@@ -221,7 +229,7 @@ class Base(Python):
                 pending += [part for pair in each.items() for part in pair]
             elif kind is slice:
                 pending += [each.start, each.stop, each.step]
-            elif is_own(getattr(each, "__func__", each)) or kind is functools.partial:
+            elif runs(each):
                 refuse("a function that is handed to an operation with released values, which does not call it here",
                        "a call of it for each value")  # fmt: skip
             elif not isinstance(each, Private) and dispatch.has_own_methods(kind):

@@ -34,7 +34,7 @@ from dpaudit.reading.universe import (
     sparse,
     vectors,
 )
-from dpaudit.reading.universe.base import Bound, hook, naturally
+from dpaudit.reading.universe.base import Bound, hook, naturally, runs
 from dpaudit.reading.universe.columns import Column, Listed
 from dpaudit.reading.universe.frames import Frame
 from dpaudit.reading.universe.lessons import ANY, LESSONS, refuse_by_name, refuse_raising
@@ -385,9 +385,7 @@ class Calls(Operators):
         return self.fresh(naturally(function, *given, **named), *args, *keywords.values())
 
     def _callback(self, value: Any) -> Any:
-        if isinstance(value, types.FunctionType | types.MethodType | functools.partial):
-            return functools.partial(self.call, value)
-        return value
+        return functools.partial(self.call, value) if runs(value) and not isinstance(value, type) else value
 
     def _row_of_private(self, function: Any, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         module = (getattr(function, "__module__", "") or "").split(".")[0]
@@ -606,12 +604,12 @@ class Calls(Operators):
         return Token()
 
     def _called_for_each(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[tuple[Any, ...], Any]:
-        """Call the user's functions that a method of something released calls so often as it likes; return the others.
+        """Call the functions that a method of something released calls so often as it likes; return the others.
 
         They stand for any round of it, as a repeated step does, and can change nothing that was there before.
         """
         state = self.state
-        called = [each for each in (*args, *keywords.values()) if is_own(getattr(each, "__func__", each))]
+        called = list(filter(runs, (*args, *keywords.values())))
         for function in called:
             before, state.levels = state.level, state.levels + 1
             state.level = (*before, state.levels)

@@ -61,6 +61,9 @@ def noisy(df): return len(df) + lap(1)
 def then(df): return float(df["age"].sum()) + lap(BOX[0])
 class Dies:
     def __del__(self): BOX[0] = .001
+class Made:
+    def __init__(self, value): BOX[0] = .001
+def table(df): return df["city"].value_counts().reindex(CITIES, fill_value=0) + np.random.laplace(0, 1, 3)
 TURNS = itertools.cycle([1000.0, .001])
 def w01_list_twice_len(df):
     xs=[x for x in df["age"]]
@@ -339,3 +342,10 @@ def w96_turn(df):
     def turns(): return TURNS
     s, *_ = itertools.islice(turns(), 1)
     return df["age"].sum() + lap(s)
+# --- functions that are no Python, and classes, which a library is handed and calls
+def w97_method(df): table(df).map(BOX.append); return df["age"].sum() + lap(BOX[-1])
+def w98_of_public(df): pd.Series([1.0, 2.0]).map(BOX.append); return df["age"].sum() + lap(BOX[-1])
+def w99_class(df): table(df).map(Made); return then(df)
+def w991_eval(df): return df["age"].sum() + lap(float(pd.Series(["abs(np.random.laplace(0, 1000))"]).map(eval)[0]))
+def w992_descriptor(df): pd.Series([BOX]).map(list.clear); return then(df)
+def w993_listed(df): table(df).agg([BOX.append]); return then(df)

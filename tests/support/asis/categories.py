@@ -83,7 +83,7 @@ def w51_frozen_once(df):
 # --- functions that a released table calls, and classes that are known
 def p60_mapped(df):
     noisy = df["city"].value_counts().reindex(CITIES, fill_value=0) + lap(1, 3)
-    return noisy.map(lambda v: v if v > 0 else 0.0).pipe(lambda s: s.round(1))
+    return noisy.map(lambda v: v if v > 0 else 0.0).pipe(lambda s: s.round(1)), noisy.map(round), noisy.map("{:.1f}".format)
 def p61_sorted(df):
     rows = [{"city": c, "n": float((df["city"] == c).sum() + lap())} for c in CITIES]
     rows.sort(key=lambda row: row["n"], reverse=True)
