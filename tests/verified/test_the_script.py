@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from support import hostile_certificates as hostile
 from support import made_certificates as made
+from support.nightly import mostly_at_night
 
 from dpaudit.checker import CertificateError, check_certificate
 from dpaudit.errors import UsageError
@@ -211,11 +212,11 @@ COUPLED = [
 ]
 
 
-@pytest.mark.parametrize(("one", "said"), COUPLED)
-def test_of_couplings(ask, one, said):
-    word, sentence, _ = ask(one)[0]
-    assert said == word or (word == "NOT COVERED" and said in sentence)
-    assert made.accepted(one) == (word == "PROVED")
+def test_of_couplings(ask):
+    found = ask(*(one for one, _ in COUPLED))
+    for (one, said), (word, sentence, _) in zip(COUPLED, found, strict=True):
+        assert said == word or (word == "NOT COVERED" and said in sentence), (one, word, sentence)
+        assert made.accepted(one) == (word == "PROVED"), one
 
 
 NOT_READ = [
@@ -243,21 +244,22 @@ def test_what_cannot_be_read_is_not_covered_and_a_sentence(ask, text, sentence):
     assert sentence in said
 
 
-@pytest.mark.parametrize(
-    "number", ["0/1", "2/4", "1.5", "-0", "01", "1/0", "1/-2", "+1", " 1", "1e3", "9" * 61, "NaN", ""]
-)
-def test_numbers_that_are_no_rationals_are_refused_by_the_reader(ask, number):
-    for change in ({"bound": number}, {"bound": 1}, {"bound": None}):
-        word, said, _ = ask(made.laplace() | change)[0]
-        assert (word, said.startswith("it cannot be read")) == ("NOT COVERED", True)
+NO_RATIONALS = ("0/1", "2/4", "1.5", "-0", "01", "1/0", "1/-2", "+1", " 1", "1e3", "9" * 61, "NaN", "", 1, None)
 
 
-@pytest.mark.parametrize("name", ["q1", "h1", "q00", "Q0", "x", "s0", "q-1", "q0 ", "1 "])
-def test_variables_that_are_not_there_are_never_zero(ask, name):
-    one = made.laplace()
-    one["nodes"][1]["leaf"][1][name] = "1"
-    word, said, _ = ask(one)[0]
-    assert (word, "there is no variable" in said) == ("NOT COVERED", True)
+def test_numbers_that_are_no_rationals_are_refused_by_the_reader(ask):
+    found = ask(*(made.laplace() | {"bound": number} for number in NO_RATIONALS))
+    for number, (word, said, _) in zip(NO_RATIONALS, found, strict=True):
+        assert (word, said.startswith("it cannot be read")) == ("NOT COVERED", True), number
+
+
+def test_variables_that_are_not_there_are_never_zero(ask):
+    names, certificates = ("q1", "h1", "q00", "Q0", "x", "s0", "q-1", "q0 ", "1 "), []
+    for name in names:
+        certificates.append(made.laplace())
+        certificates[-1]["nodes"][1]["leaf"][1][name] = "1"
+    for name, (word, said, _) in zip(names, ask(*certificates), strict=True):
+        assert (word, "there is no variable" in said) == ("NOT COVERED", True), name
 
 
 # --- evidence around a certificate -------------------------------------------------------------------------
@@ -327,13 +329,13 @@ HOSTILE = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", mostly_at_night(HOSTILE))
 def test_a_hostile_certificate_ends_soon(ask, name):
     make, word = HOSTILE[name]
     found, said, seconds = ask(make())[0]
     assert found == word, said
     assert said
-    assert seconds < 5
+    assert seconds < 10  # 3.5 on an idle machine
 
 
 # --- against the Python checker -----------------------------------------------------------------------------
