@@ -67,6 +67,17 @@ def test_a_right_function_agrees_with_real_runs_and_a_wrong_one_does_not():
     assert "int" in second(by_name["w85_holes"], 1.0)
 
 
+def test_noise_in_units_of_the_number_of_records_says_so():
+    by_name = {case.name: read(case)[0].paths[0][0] for case in cases("aggregates") if case.name in MEANS}
+    assert {name: each.line.partition(" ")[2] for name, each in by_name.items()} == MEANS
+
+
+MEANS = {
+    "p01_root": "", "p09_mean": "(in units of 1/n, of n records)",
+    "p12_deviation": "(in units of 1/√n, of n records)",
+}  # fmt: skip
+
+
 # --- refusals --------------------------------------------------------------------------------------------
 
 

@@ -579,7 +579,7 @@ def note(
             np.broadcast_to(scales, exact.shape).reshape(-1).astype(float),
             (selection.kind, selection.times, selection.number),
             sample,
-            line(),
+            line() + sizes.shown(per),
             details,
             state.times * times,
             is_ball,

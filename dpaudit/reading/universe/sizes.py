@@ -117,6 +117,14 @@ def unit(scale: Any) -> tuple[Any, Fraction]:
     return (scale, Fraction(0)) if size is None else (size.factor, -size.power)
 
 
+def shown(per: Fraction) -> str:
+    """Return in what units of the number n of records noise is, for people."""
+    if not per:
+        return ""
+    power = {Fraction(1): "n", Fraction(1, 2): "√n"}.get(per, f"n^({per})")
+    return f" (in units of 1/{power}, of n records)"
+
+
 def over(total: Number, token: Token) -> Number:
     """Return a private number divided by a multiple of a power of the number of records."""
     size = token.size

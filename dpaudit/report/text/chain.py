@@ -125,6 +125,8 @@ def _link(given: dict[str, Any], release: dict[str, Any], price: str, counted: i
         law += f" at the rate {short_number(1 / Fraction(release['scale']))}"
     elif release["law"] != "randomised_response":
         law += f" of {'σ' if 'gaussian' in release['law'] else 'scale'} {short_number(Fraction(release['scale']))}"
+    if code.startswith("(in units"):
+        law, code = f"{law} {code[1:-1]}", ""
     law += "".join(f", {name} {short_number(Fraction(value))}" for name, value in release["details"].items())
     if release["sample"] is not None:
         law += f", on a sample at the rate {short_number(Fraction(given['samples'][release['sample']]['rate']))}"

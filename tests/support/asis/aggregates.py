@@ -6,7 +6,7 @@ from scipy import special
 DOMAIN = {"x": (0.0, 100.0), "y": (-10.0, 10.0), "n": list(range(6)), "person": (0.0, 1e9)}
 CLAIM = {"08": 2.0}
 T, V = (10, 30, 50, 70), list(range(6))
-REPLACE = {"09", "10", "11", "12", "13", "14", "15", "55", "56", "57", "58", "59", "60", "61", "62", "63", "64", "65", "66", "67", "68", "69", "81", "82"}
+REPLACE = {"85", "86", "87", "88", "09", "10", "11", "12", "13", "14", "15", "55", "56", "57", "58", "59", "60", "61", "62", "63", "64", "65", "66", "67", "68", "69", "81", "82"}
 PERSON = {"16", "17", "70", "71", "72"}
 def lap(scale, size=None): return np.random.laplace(0.0, scale, size)
 # --- of a total
@@ -154,3 +154,13 @@ def w81_root_of_noise_free_length(df): return np.sqrt(df["x"].sum()) / np.sqrt(l
 def w82_median(df): return statistics.mean(df["x"]) + lap(1 / len(df))
 def w83_two_norms(df): return np.linalg.norm(df["y"]) - np.linalg.norm(df["y"].clip(-5, 5)) + lap(4)
 def w84_other_order(df): return np.linalg.norm(df["y"], np.inf) + lap(5)
+def w85_rows(df):
+    x = df[["x", "y"]].to_numpy()
+    x = x / np.maximum(1, np.linalg.norm(x, axis=1, keepdims=True))
+    return x.sum(axis=0) + np.random.normal(0, 1 / len(df), 2)
+def w86_keys(df):
+    counts = df["n"].value_counts()
+    noisy = counts + np.random.laplace(0, 1 / len(df), size=len(counts))
+    return noisy[noisy > 50].sort_index()
+def w87_scores(df, noise): return int(np.argmax(above(df) + noise.gumbel(2 / len(df), size=4)))
+def w88_two_sides(df, noise): return df["x"].sum() + noise.exponential(200 / len(df)) - noise.exponential(200 / len(df))
