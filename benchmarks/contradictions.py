@@ -297,7 +297,7 @@ SLOW = {
     "review.check.sampled": ("foresee", "lower_bound", "second_opinion"),
     "review.check.certain": ("event_probabilities",),
     "review.check.sequential": ("log_wealth", "sequential_bound", "foresee_sequential"),
-    "review.check.certificate": ("check_certificate",),
+    "review.check.against": ("check_certificate",),
     "review.check.accounting": ("certify", "others_say"),
     "review.check.training": ("certified",),
     "verify.proofs.kind": ("check_certificate",),

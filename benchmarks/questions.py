@@ -31,8 +31,8 @@ from dpaudit.checker import check_certificate
 from dpaudit.evidence.records import Verdict
 from dpaudit.loading.named import load
 from dpaudit.request import ProofRequest
+from dpaudit.verify.answer import proving
 from dpaudit.verify.moves.derive import Numbers, derive
-from dpaudit.verify.prove_and_audit import proving
 
 RESULTS = Path(__file__).parent / "results" / "questions.json"
 RUNS = 10_000

@@ -13,45 +13,79 @@ from dpaudit.evidence.registered import register
 if TYPE_CHECKING:
     __version__: str
 
-    from dpaudit import strategies
+    from dpaudit import strategies as strategies
     from dpaudit.accounting import (
-        Block,
-        DiscreteGaussian,
-        DiscreteLaplace,
-        Exponential,
-        Gaussian,
-        Laplace,
-        RandomisedResponse,
+        Block as Block,
     )
-    from dpaudit.accounts.account import account
-    from dpaudit.auditing.audit import privacy_curve
-    from dpaudit.auditing.plan import ErrorPlan, Plan, plan, plan_error
-    from dpaudit.auditing.scores import audit_outputs, audit_scores
-    from dpaudit.auditing.sensitivity import sensitivity
-    from dpaudit.auditing.trace import trace
-    from dpaudit.errors import InvalidRunsError, UsageError
-    from dpaudit.evidence.event import Event
-    from dpaudit.evidence.evidence import Evidence
-    from dpaudit.evidence.records import Bound, Verdict
-    from dpaudit.loading.named import catalogue, load
-    from dpaudit.neighbours import Relation
+    from dpaudit.accounting import (
+        DiscreteGaussian as DiscreteGaussian,
+    )
+    from dpaudit.accounting import (
+        DiscreteLaplace as DiscreteLaplace,
+    )
+    from dpaudit.accounting import (
+        Exponential as Exponential,
+    )
+    from dpaudit.accounting import (
+        Gaussian as Gaussian,
+    )
+    from dpaudit.accounting import (
+        Laplace as Laplace,
+    )
+    from dpaudit.accounting import (
+        RandomisedResponse as RandomisedResponse,
+    )
+    from dpaudit.accounts.account import account as account
+    from dpaudit.auditing.audit import privacy_curve as privacy_curve
+    from dpaudit.auditing.plan import ErrorPlan as ErrorPlan
+    from dpaudit.auditing.plan import Plan as Plan
+    from dpaudit.auditing.plan import plan as plan
+    from dpaudit.auditing.plan import plan_error as plan_error
+    from dpaudit.auditing.scores import audit_outputs as audit_outputs
+    from dpaudit.auditing.scores import audit_scores as audit_scores
+    from dpaudit.auditing.sensitivity import sensitivity as sensitivity
+    from dpaudit.auditing.trace import trace as trace
+    from dpaudit.errors import InvalidRunsError as InvalidRunsError
+    from dpaudit.errors import UsageError as UsageError
+    from dpaudit.evidence.event import Event as Event
+    from dpaudit.evidence.evidence import Evidence as Evidence
+    from dpaudit.evidence.records import Bound as Bound
+    from dpaudit.evidence.records import Verdict as Verdict
+    from dpaudit.loading.named import catalogue as catalogue
+    from dpaudit.loading.named import load as load
+    from dpaudit.neighbours import Relation as Relation
     from dpaudit.privacy import (
-        ApproxDP,
-        Claim,
-        GaussianDP,
-        PureDP,
-        RenyiDP,
-        ZeroConcentratedDP,
-        composition,
-        parse_claim,
+        ApproxDP as ApproxDP,
     )
-    from dpaudit.review.replay import replay
-    from dpaudit.targets.mechanism import Mechanism, mechanism
-    from dpaudit.training.small_runs import trains
-    from dpaudit.training.watch import watch_training
-    from dpaudit.verify import certified_delta
-    from dpaudit.verify.answer import audit
-    from dpaudit.verify.prove_and_audit import prove
+    from dpaudit.privacy import (
+        Claim as Claim,
+    )
+    from dpaudit.privacy import (
+        GaussianDP as GaussianDP,
+    )
+    from dpaudit.privacy import (
+        PureDP as PureDP,
+    )
+    from dpaudit.privacy import (
+        RenyiDP as RenyiDP,
+    )
+    from dpaudit.privacy import (
+        ZeroConcentratedDP as ZeroConcentratedDP,
+    )
+    from dpaudit.privacy import (
+        composition as composition,
+    )
+    from dpaudit.privacy import (
+        parse_claim as parse_claim,
+    )
+    from dpaudit.review.replay import replay as replay
+    from dpaudit.targets.mechanism import Mechanism as Mechanism
+    from dpaudit.targets.mechanism import mechanism as mechanism
+    from dpaudit.training.small_runs import trains as trains
+    from dpaudit.training.watch import watch_training as watch_training
+    from dpaudit.verify import certified_delta as certified_delta
+    from dpaudit.verify.answer import audit as audit
+    from dpaudit.verify.answer import prove as prove
 
 register("page", "dpaudit.report:html_page")
 register("card", "dpaudit.report:evidence_card")
@@ -63,94 +97,28 @@ _MODULES = {
     "strategies": "strategies",
 }
 _HOMES = {
-    "account": "accounts.account",
-    "Block": "accounting",
-    "DiscreteGaussian": "accounting",
-    "DiscreteLaplace": "accounting",
-    "Exponential": "accounting",
-    "Gaussian": "accounting",
-    "Laplace": "accounting",
-    "RandomisedResponse": "accounting",
-    "audit": "verify.answer",
-    "audit_outputs": "auditing.scores",
-    "audit_scores": "auditing.scores",
-    "privacy_curve": "auditing.audit",
-    "Plan": "auditing.plan",
-    "plan": "auditing.plan",
-    "ErrorPlan": "auditing.plan",
-    "plan_error": "auditing.plan",
-    "prove": "verify.prove_and_audit",
-    "replay": "review.replay",
-    "sensitivity": "auditing.sensitivity",
-    "trace": "auditing.trace",
-    "catalogue": "loading.named",
-    "load": "loading.named",
-    "InvalidRunsError": "errors",
-    "UsageError": "errors",
-    "Bound": "evidence.evidence",
-    "Event": "evidence.event",
-    "Evidence": "evidence.evidence",
-    "Verdict": "evidence.evidence",
-    "Mechanism": "targets.mechanism",
-    "mechanism": "targets.mechanism",
-    "Relation": "neighbours",
-    "ApproxDP": "privacy",
-    "Claim": "privacy",
-    "GaussianDP": "privacy",
-    "PureDP": "privacy",
-    "RenyiDP": "privacy",
-    "ZeroConcentratedDP": "privacy",
-    "parse_claim": "privacy",
-    "trains": "training.small_runs",
-    "watch_training": "training.watch",
+    "accounts.account": "account",
+    "accounting": "Block DiscreteGaussian DiscreteLaplace Exponential Gaussian Laplace RandomisedResponse",
+    "verify.answer": "audit prove",
+    "auditing.scores": "audit_outputs audit_scores",
+    "auditing.audit": "privacy_curve",
+    "auditing.plan": "Plan plan ErrorPlan plan_error",
+    "review.replay": "replay",
+    "auditing.sensitivity": "sensitivity",
+    "auditing.trace": "trace",
+    "loading.named": "catalogue load",
+    "errors": "InvalidRunsError UsageError",
+    "evidence.evidence": "Bound Evidence Verdict",
+    "evidence.event": "Event",
+    "targets.mechanism": "Mechanism mechanism",
+    "neighbours": "Relation",
+    "privacy": "ApproxDP Claim GaussianDP PureDP RenyiDP ZeroConcentratedDP parse_claim",
+    "training.small_runs": "trains",
+    "training.watch": "watch_training",
 }
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
-__all__ = [
-    "ApproxDP",
-    "Block",
-    "Bound",
-    "Claim",
-    "DiscreteGaussian",
-    "DiscreteLaplace",
-    "ErrorPlan",
-    "Event",
-    "Evidence",
-    "Exponential",
-    "Gaussian",
-    "GaussianDP",
-    "InvalidRunsError",
-    "Laplace",
-    "Mechanism",
-    "Plan",
-    "PureDP",
-    "RandomisedResponse",
-    "Relation",
-    "RenyiDP",
-    "UsageError",
-    "Verdict",
-    "ZeroConcentratedDP",
-    "__version__",
-    "account",
-    "audit",
-    "audit_outputs",
-    "audit_scores",
-    "catalogue",
-    "certified_delta",
-    "composition",
-    "load",
-    "mechanism",
-    "parse_claim",
-    "plan",
-    "plan_error",
-    "privacy_curve",
-    "prove",
-    "replay",
-    "sensitivity",
-    "strategies",
-    "trace",
-    "trains",
-    "watch_training",
-]
+__all__ = sorted({"__version__", *_MODULES, *_HOME_OF})
 
 
 def __getattr__(name: str) -> Any:
@@ -158,8 +126,8 @@ def __getattr__(name: str) -> Any:
         found = importlib.import_module(f"dpaudit.{_MODULES[name]}")
     elif name == "__version__":
         found = importlib.import_module("importlib.metadata").version("dpaudit")
-    elif name in _HOMES:
-        found = getattr(importlib.import_module(f"dpaudit.{_HOMES[name]}"), name)
+    elif name in _HOME_OF:
+        found = getattr(importlib.import_module(f"dpaudit.{_HOME_OF[name]}"), name)
     else:
         raise AttributeError(f"module 'dpaudit' has no attribute {name!r}")
     globals()[name] = found

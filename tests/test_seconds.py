@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 import dpaudit as dp
-from dpaudit import seconds
+from dpaudit import settings
 from dpaudit.program.symbolic import linear
 from dpaudit.reading.universe import second
 
@@ -17,7 +17,7 @@ from dpaudit.reading.universe import second
 def clock(monkeypatch):
     held = SimpleNamespace(clock=0.0, cpu=0.0)
     fake = SimpleNamespace(perf_counter=lambda: held.clock, process_time=lambda: held.cpu)
-    monkeypatch.setattr(seconds, "time", fake)
+    monkeypatch.setattr(settings, "time", fake)
     return held
 
 
@@ -25,7 +25,7 @@ def clock(monkeypatch):
     ("cpu", "clock_", "taken"), [(2.0, 2.0, 2.0), (2.0, 11.0, 2.0), (0.0, 12.0, 2.0), (2.0, 24.0, 4.0)]
 )
 def test_seconds_are_those_of_the_cpu_and_a_sixth_of_those_that_are_waited(clock, cpu, clock_, taken):
-    since = seconds.Taken()
+    since = settings.Taken()
     clock.cpu, clock.clock = cpu, clock_
     assert since.seconds() == pytest.approx(taken, abs=1e-6)
 

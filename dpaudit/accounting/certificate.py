@@ -273,7 +273,13 @@ def pairs(event: Event, digits: int) -> Pairs:
         above = _sampled(own.above, sampling.rate)
         spliced = above.spliced() if isinstance(above, Atoms) else Spliced(above)
         return Pairs(spliced, _sampled(own.below, sampling.rate), tight=False)
-    return _shuffled(event, own, sampling)
+    if sampling.batches == 1:
+        return own
+    if not isinstance(own.above, GaussianLaw):
+        raise UsageError(
+            f"{event}: shuffled batches are accounted for Gaussian noise; for others nothing is proved here"
+        )
+    return Pairs(own.above, LargestLaw(own.above.square, sampling.batches), tight=False)
 
 
 def _sampled(law: LossLaw, rate: Fraction) -> Atoms | Continuous:
@@ -282,16 +288,6 @@ def _sampled(law: LossLaw, rate: Fraction) -> Atoms | Continuous:
     if isinstance(law, Continuous):
         return SampledLaw(law, rate)
     raise UsageError("nothing is proved of sampled records for this mechanism")
-
-
-def _shuffled(event: Sampled, own: Pairs, sampling: Shuffled) -> Pairs:
-    if sampling.batches == 1:
-        return own
-    if not isinstance(own.above, GaussianLaw):
-        raise UsageError(
-            f"{event}: shuffled batches are accounted for Gaussian noise; for others nothing is proved here"
-        )
-    return Pairs(own.above, LargestLaw(own.above.square, sampling.batches), tight=False)
 
 
 def _mechanism_of_pair(mechanism: Mechanism, digits: int) -> Pairs:

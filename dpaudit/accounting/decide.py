@@ -66,7 +66,10 @@ def decide(
     if isinstance(claimed, PureDP | ApproxDP):
         return _in_epsilon(listed, claimed, tolerance, points, memory)
     if isinstance(claimed, GaussianDP | ZeroConcentratedDP):
-        return _concentrated(listed, claimed)
+        # μ and ρ add up as squares and as they are; for Gaussian noise this is exact
+        found = certify_added(listed, "mu" if isinstance(claimed, GaussianDP) else "rho")
+        verdict, reason = _judged(found, claimed, "")
+        return Decision(verdict, claimed, reason, found, found.low, found.high)
     raise UsageError(f"accounting decides claims of ε, (ε, δ), μ-GDP and ρ-zCDP, not {claimed}")
 
 
@@ -101,13 +104,6 @@ def number(text: str) -> Fraction | None:
     if "e" in text.lower():  # an exponent could ask for any number of digits
         raise ValueError(f"{text!r} is no fraction")
     return Fraction(text)
-
-
-def _concentrated(events: Events, claim: Claim) -> Decision:
-    """μ and ρ add up as squares and as they are; for Gaussian noise this is exact."""
-    found = certify_added(events, "mu" if isinstance(claim, GaussianDP) else "rho")
-    verdict, reason = _judged(found, claim, "")
-    return Decision(verdict, claim, reason, found, found.low, found.high)
 
 
 # --- How much noise is enough, and how many steps are too many? The smallest noise, or the most steps, for a claim ---

@@ -214,7 +214,8 @@ def release(given: Mapping[str, Any], steps: Any = None, name: str = "", *, epoc
     if not isinstance(kind, str) or kind not in NOISE:
         wrong = "a release needs a mechanism" if kind is None else f"there is no mechanism {kind!r:.60}"
         raise UsageError(f"{wrong}; {nearest(str(kind), NOISE)}")
-    known = _keys(kind)
+    multiplier = [MULTIPLIER] if kind in _CLIPPED else []
+    known = [NOISE[kind][1], *multiplier, *([] if kind in _WITHOUT_SENSITIVITY else ["sensitivity"]), *_SAMPLING]
     for key in given:
         if key in ("sampler", "sampling"):
             raise UsageError(f"a release has no key {key!r}: {_WAYS}")
@@ -249,11 +250,6 @@ def _times(event: Event, steps: Any, epochs: Any) -> int:
 
 
 _EXAMPLES = {"sigma": '"1.1"', "scale": '"2"', "epsilon": '"0.5"', "claim": '"epsilon=1, delta=1e-6"'}
-
-
-def _keys(kind: str) -> list[str]:
-    multiplier = [MULTIPLIER] if kind in _CLIPPED else []
-    return [NOISE[kind][1], *multiplier, *([] if kind in _WITHOUT_SENSITIVITY else ["sensitivity"]), *_SAMPLING]
 
 
 def _sampled(mechanism: Mechanism, given: Mapping[str, Any]) -> Event:

@@ -62,8 +62,7 @@ from dpaudit.request import AuditOptions, AuditRequest, options_of, taking
 from dpaudit.sampling.checkpoint import Checkpoint, Phase, RunBlock, Session, question_in
 from dpaudit.sampling.outputs import Outputs
 from dpaudit.sampling.play import RepeatDetector, play
-from dpaudit.seconds import Taken
-from dpaudit.settings import lent
+from dpaudit.settings import Taken, lent
 from dpaudit.stats.power import Detectable, foresee
 from dpaudit.stats.two_looks import FirstLook, LooksRule, first_look, second_look, second_method
 from dpaudit.targets.mechanism import Mechanism

@@ -20,7 +20,7 @@ import click
 
 from dpaudit.cli.apart import OWNED, OwnFaultError, blamed_on_target
 from dpaudit.cli.files import leave_standard_output
-from dpaudit.cli.help import examples
+from dpaudit.cli.options import examples
 
 _GROUPS = {  # in the order of the help, which imports none of them
     "Examine a mechanism": {
@@ -51,6 +51,13 @@ _GROUPS = {  # in the order of the help, which imports none of them
     },
 }
 _COMMANDS = [name for group in _GROUPS.values() for name in group]
+_MODULES = {  # of `dpaudit.cli.commands`
+    "examine": ("audit", "trace", "prove", "train", "replay", "sensitivity"),
+    "choose": ("compare", "plan", "list"),
+    "releases": ("account", "scores"),
+    "evidence": ("check", "report", "history", "dossier", "explain"),
+    "repository": ("init", "gate"),
+}
 _NO_VERDICT, _INTERRUPTED = 2, 130
 _DEBUG = "DPAUDIT_DEBUG"
 _COMPLETE = "_DPAUDIT_COMPLETE"
@@ -95,7 +102,8 @@ class _Program(click.Group):
         """Return a command by its name."""
         if cmd_name not in _COMMANDS:
             return None
-        found: click.Command = importlib.import_module(f"dpaudit.cli.commands.{cmd_name}").command
+        home = next(module for module, names in _MODULES.items() if cmd_name in names)
+        found: click.Command = getattr(importlib.import_module(f"dpaudit.cli.commands.{home}"), f"{cmd_name}_command")
         return found
 
     def make_context(self, *args: Any, **more: Any) -> click.Context:

@@ -143,7 +143,12 @@ def write_whole(path: str | Path, text: str) -> None:
 
 def replace_whole(target: Path, content: bytes) -> None:
     """Replace a file atomically, once the new content is on the disk; remove part files left by killed processes."""
-    _clean_parts(target.parent)
+    # remove part files of processes that were killed while writing, after a time that no write takes
+    with contextlib.suppress(OSError):
+        for part in target.parent.glob(f"{_PREFIX}*{_PART}"):
+            with contextlib.suppress(OSError):
+                if time.time() - part.stat().st_mtime > _ABANDONED:
+                    part.unlink()
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else _default_mode()
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=_PREFIX, suffix=_PART)
     try:
@@ -168,15 +173,6 @@ def _keep_names(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
-
-
-def _clean_parts(folder: Path) -> None:
-    """Remove part files of processes that were killed while writing, after a time that no write takes."""
-    with contextlib.suppress(OSError):
-        for part in folder.glob(f"{_PREFIX}*{_PART}"):
-            with contextlib.suppress(OSError):
-                if time.time() - part.stat().st_mtime > _ABANDONED:
-                    part.unlink()
 
 
 def _default_mode() -> int:

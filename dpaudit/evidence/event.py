@@ -276,10 +276,6 @@ def _cell(score: Score | None, low: float | None, high: float | None) -> str:
         parts = [] if low is None else [f"{what}a multiple of 2^{_short(low)}"]
         parts += [] if high is None else [f"not {what}a multiple of 2^{_short(high)}"]
         return " but ".join(parts)
-    return _interval(low, high)
-
-
-def _interval(low: float | None, high: float | None) -> str:
     if low is None:
         return f"below {_short(high)}" if high is not None else "anything"
     if high is None:

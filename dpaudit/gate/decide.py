@@ -51,7 +51,13 @@ def decide(
     if verdict is Verdict.INVALID:
         return Outcome.INVALID, OutcomeRule.RUNS_INVALID, evidence.reason
     if target.expect == "violated":
-        return _expected(evidence)
+        if evidence.verdict is Verdict.VIOLATED:
+            return Outcome.PASSED, OutcomeRule.PASSED, f"Violated, as expected: {evidence.reason}"
+        return (
+            Outcome.FAILED,
+            OutcomeRule.VIOLATION_MISSING,
+            f"This target is expected to be violated, and that was not found: {evidence.reason}",
+        )
     if verdict is Verdict.VIOLATED:
         return Outcome.FAILED, OutcomeRule.CLAIM_VIOLATED, told
     if comparison is not None and comparison.leakier:
@@ -99,16 +105,6 @@ def accepted(result: TargetResult, accept: Acceptance | None, today: datetime.da
     size = "" if accept.up_to is None else f", up to {upper_text(accept.up_to)}"
     stands = f"Accepted until {day}{size}: {accept.why}. The finding stands."
     return replace(result, outcome=Outcome.ACCEPTED, notes=(stands, *result.notes), accepted=accept)
-
-
-def _expected(evidence: Evidence) -> Decision:
-    if evidence.verdict is Verdict.VIOLATED:
-        return Outcome.PASSED, OutcomeRule.PASSED, f"Violated, as expected: {evidence.reason}"
-    return (
-        Outcome.FAILED,
-        OutcomeRule.VIOLATION_MISSING,
-        f"This target is expected to be violated, and that was not found: {evidence.reason}",
-    )
 
 
 def _leakier(comparison: BaselineComparison) -> str:

@@ -29,7 +29,8 @@ import re
 import shlex
 import textwrap
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
@@ -136,6 +137,14 @@ def _setting(config: pytest.Config, name: str) -> Any:
         return given if given is not None else read(text) if text else default
     except argparse.ArgumentTypeError as error:
         raise pytest.UsageError(f"dp_{name}: {error}") from None
+
+
+@contextmanager
+def _shown_warnings() -> Iterator[None]:
+    """Show warnings only: with -W error one would become an output of the mechanism."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        yield
 
 
 class Auditor:
@@ -252,24 +261,34 @@ class Auditor:
 
     def _audit(self, target: Any, asked: dict[str, Any], traced: bool) -> Evidence:
         from dpaudit.auditing.trace import trace
-        from dpaudit.errors import UsageError, nearest
         from dpaudit.verify.answer import audit
 
         conduct = trace if traced else audit
         known = inspect.signature(conduct).parameters
-        for name in asked:
-            if name not in known:
-                self._refuse(f"{'a trace' if traced else 'an audit'} takes no {name!r}; {nearest(name, known)}")
-        try:
-            with warnings.catch_warnings():
-                # with -W error a warning would become an output of the mechanism, so it is only shown
-                warnings.simplefilter("default")
-                evidence, why = conduct(target, **asked), ""
-        except UsageError as error:
-            evidence, why = None, str(error)
-        if evidence is None:
-            self._refuse(why)
+        self._take(asked, known, f"{'a trace' if traced else 'an audit'} takes no {{name!r}}")
+        with self._refusing(), _shown_warnings():
+            evidence = conduct(target, **asked)
         return self._claiming(evidence)
+
+    def _take(self, asked: Mapping[str, Any], known: Collection[str], refusal: str) -> None:
+        """Refuse the first option that is not known, by a sentence with its name."""
+        from dpaudit.errors import nearest
+
+        if other := next((name for name in asked if name not in known), None):
+            self._refuse(f"{refusal.format(name=other)}; {nearest(other, known)}")
+
+    @contextmanager
+    def _refusing(self) -> Iterator[None]:
+        """Let the test fail for what is a `UsageError` inside, without its traceback."""
+        from dpaudit.errors import UsageError
+
+        try:
+            yield
+        except UsageError as error:
+            why = str(error)
+        else:
+            return
+        self._refuse(why)
 
     def _claiming(self, evidence: Evidence) -> Evidence:
         if evidence.claim is None:
@@ -282,23 +301,20 @@ class Auditor:
 
     def _prove(self, target: Any, asked: dict[str, Any]) -> tuple[Evidence, str]:
         """Return a proof; or an audit, on the data that the test gives, and why there is no proof."""
-        from dpaudit.errors import UsageError, nearest
+        from dpaudit.errors import UsageError
         from dpaudit.request import AuditRequest, ProofRequest, options_of
-        from dpaudit.verify.prove_and_audit import prove
+        from dpaudit.verify.answer import prove
 
         audits, proofs = options_of(AuditRequest), options_of(ProofRequest)
-        for name in asked:
-            if name not in audits and name not in proofs:
-                self._refuse(f"neither a proof nor an audit takes {name!r}; {nearest(name, [*audits, *proofs])}")
+        self._take(asked, [*audits, *proofs], "neither a proof nor an audit takes {name!r}")
         data = asked.get("data") if isinstance(asked.get("domain"), Mapping) else None
+        given = {name: value for name, value in asked.items() if name in proofs}
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("default")
-                given = {name: value for name, value in asked.items() if name in proofs}
-                evidence, why = prove(target, **{**given, "data": data}), ""
+            with _shown_warnings():
+                evidence = prove(target, **{**given, "data": data})
         except UsageError as error:
-            evidence, why = None, str(error)
-        if evidence is not None:
+            why = str(error)
+        else:
             return self._claiming(evidence), ""
         if asked.get("given") is not None or (asked.get("pairs") is None and asked.get("data") is None):
             self._refuse(why)
@@ -306,56 +322,38 @@ class Auditor:
         return self._audit(target, {name: value for name, value in asked.items() if name not in beside}, False), why
 
     def _train(self, training: Any, asked: dict[str, Any]) -> Evidence:
-        from dpaudit.errors import UsageError, nearest
         from dpaudit.request import TrainingRequest, options_of
         from dpaudit.training.watch import watched
 
         known = [name for name in options_of(TrainingRequest) if name != "keep_data"]
-        for name in asked:
-            if name not in known:
-                self._refuse(f"{name} has no meaning beside training; {nearest(name, known)}")
-        raised, why = None, "" if "claim" in asked else "give a claim to hold it to: claim='epsilon=8, delta=1e-5'"
-        if not why:
-            try:
-                own = getattr(training, "__name__", type(training).__name__)
-                evidence, raised = watched(training, {"name": own, **asked})
-            except UsageError as error:
-                why = str(error)
+        self._take(asked, known, "{name} has no meaning beside training")
+        if "claim" not in asked:
+            self._refuse("give a claim to hold it to: claim='epsilon=8, delta=1e-5'")
+        with self._refusing():
+            own = getattr(training, "__name__", type(training).__name__)
+            evidence, raised = watched(training, {"name": own, **asked})
         if raised is not None:
             raise raised  # what the training raised is what the test raises
-        if why:
-            self._refuse(why)
         self._count += 1
         return evidence
 
     def _account(self, account: Any, asked: Mapping[str, Any]) -> Evidence:
         from dpaudit.accounts.account import carry_out
         from dpaudit.accounts.plan import is_plan_file, settings_plan
-        from dpaudit.errors import UsageError, nearest
         from dpaudit.request import AccountRequest, options_of
 
-        known = options_of(AccountRequest)
-        for name in asked:
-            if name not in known:
-                self._refuse(f"{name} has no meaning beside account, for nothing is run; {nearest(name, known)}")
+        self._take(asked, options_of(AccountRequest), "{name} has no meaning beside account, for nothing is run")
         events, file = account, account if isinstance(account, str) and is_plan_file(account) else None
-        try:
+        with self._refusing():
             if file is not None or (isinstance(account, Mapping) and not {"history", "class_name"} & set(account)):
                 events = settings_plan(account, self._item.path.parent)
             evidence = carry_out(AccountRequest(events, **{"alone": True, **asked}))
             evidence = evidence if file is None else evidence.with_files([str(self._item.path.parent / file)])
-            why = (
-                ""
-                if evidence.claim is not None
-                else (
-                    "there is no claim to hold the releases against, so this test could not fail; give one, such as "
-                    "claim='epsilon=3, delta=1e-5'"
-                )
+        if evidence.claim is None:
+            self._refuse(
+                "there is no claim to hold the releases against, so this test could not fail; give one, such as "
+                "claim='epsilon=3, delta=1e-5'"
             )
-        except UsageError as error:
-            why = str(error)
-        if why:
-            self._refuse(why)
         self._count += 1
         return evidence
 

@@ -210,7 +210,7 @@ def _found(request: Request, mechanism: Any, pairs: list[tuple[Any, Any]] | None
 
     unproved = None
     if request.prove:
-        from dpaudit.verify.prove_and_audit import prove
+        from dpaudit.verify.answer import prove
 
         try:
             return prove(mechanism, **{**options_in(request, ProofRequest), "runs": request.runs}), None

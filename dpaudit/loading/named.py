@@ -515,15 +515,11 @@ def _file_of(function: Any) -> Path | None:
     parts = getattr(function, "__functions__", None)
     if parts:
         return _file_of(parts[0])
-    code = _code_of(function)
+    bound = getattr(function, "__func__", function)
+    code = getattr(inspect.unwrap(bound), "__code__", None)
     try:
         if code is not None:
             return Path(code.co_filename)
         return Path(inspect.getfile(function if inspect.isclass(function) else type(function)))
     except (TypeError, OSError):
         return None
-
-
-def _code_of(function: Callable[..., Any]) -> Any:
-    bound = getattr(function, "__func__", function)
-    return getattr(inspect.unwrap(bound), "__code__", None)

@@ -119,7 +119,12 @@ def movement(answer0: QueryAnswer, answer1: QueryAnswer, norm: str) -> AnswerMov
         scales.append(scale)
     if not compared and parts:
         return AnswerMovement(Fraction(0), 0.0, norm, silent=True)
-    return _normed(parts, scales, norm)
+    # combine distances by the norm; the tolerance for rounding is combined in the same way
+    distances = [_one(part, norm) for part in parts]
+    if any(distance == math.inf for distance in distances):
+        return AnswerMovement(math.inf, 0.0, norm, "moves farther than floats reach")
+    found = max(distances, default=Fraction(0)) if norm == "inf" else sum(distances, Fraction(0))
+    return AnswerMovement(found, _room(np.concatenate([np.zeros(1), *scales]), norm), norm)
 
 
 def same(answer0: QueryAnswer, answer1: QueryAnswer) -> bool:
@@ -224,15 +229,6 @@ def _apart(
         numbers = np.isfinite(first) & np.isfinite(second)
         apart = np.abs(second - first)[numbers]
         return apart, np.maximum(np.abs(first), np.abs(second))[numbers], ""
-
-
-def _normed(parts: list[np.ndarray[Any, Any]], scales: list[np.ndarray[Any, Any]], norm: str) -> AnswerMovement:
-    """Combine distances by the norm; the tolerance for rounding is combined in the same way."""
-    distances = [_one(part, norm) for part in parts]
-    if any(distance == math.inf for distance in distances):
-        return AnswerMovement(math.inf, 0.0, norm, "moves farther than floats reach")
-    found = max(distances, default=Fraction(0)) if norm == "inf" else sum(distances, Fraction(0))
-    return AnswerMovement(found, _room(np.concatenate([np.zeros(1), *scales]), norm), norm)
 
 
 def _room(scale: np.ndarray[Any, Any], norm: str) -> float:

@@ -403,7 +403,17 @@ def _is_one_step(pair: tuple[Any, Any]) -> bool:
 def _of(data0: Any, data1: Any) -> Relation:
     number0, number1 = _number(data0), _number(data1)
     if number0 is not None and number1 is not None:
-        return _of_numbers(number0, number1)
+        # a number is an answer, or a person's value: within 1, both readings make two numbers neighbours
+        apart = abs(number0 - number1)
+        if 0 < apart <= 1:
+            return Relation("queries")
+        if apart == 0:
+            raise UsageError("both sides of a pair are the same number; give a pair of neighbours")
+        raise UsageError(
+            f"no relation is stated, and the numbers {number0:g} and {number1:g} lie {apart:g} apart; {_SAY}: "
+            "'replace' where a number is one person's value (the local model), 'queries(group=K)' where it is an "
+            "answer that K steps move, or 'declared' if you vouch for the pair"
+        )
     if isinstance(data0, bool | np.bool_) and isinstance(data1, bool | np.bool_) and data0 != data1:
         return Relation("replace")
     if listed(data0) is None or listed(data1) is None:
@@ -416,20 +426,6 @@ def _of(data0: Any, data1: Any) -> Relation:
         if relation.accepts(data0, data1):
             return relation
     raise UsageError(f"no relation is stated, and the pair is no single step: {_apart(data0, data1)}; {_FURTHER}")
-
-
-def _of_numbers(number0: float, number1: float) -> Relation:
-    """A number is an answer, or a person's value: within 1, both readings make two numbers neighbours."""
-    apart = abs(number0 - number1)
-    if 0 < apart <= 1:
-        return Relation("queries")
-    if apart == 0:
-        raise UsageError("both sides of a pair are the same number; give a pair of neighbours")
-    raise UsageError(
-        f"no relation is stated, and the numbers {number0:g} and {number1:g} lie {apart:g} apart; {_SAY}: 'replace' "
-        "where a number is one person's value (the local model), 'queries(group=K)' where it is an answer that K "
-        "steps move, or 'declared' if you vouch for the pair"
-    )
 
 
 def _number(value: Any) -> float | None:

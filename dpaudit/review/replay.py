@@ -38,10 +38,10 @@ from dpaudit.settings import own_settings
 from dpaudit.stats.joint_region import lower_bound
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
+from dpaudit.verify.answer import prove
 from dpaudit.verify.proofs.enumeration import ENUMERATION
 from dpaudit.verify.proofs.kinds import KINDS
 from dpaudit.verify.proofs.releases import RELEASES, typed_frame
-from dpaudit.verify.prove_and_audit import prove
 
 # --- Which members of a record differ between two runs of the same question, and why may they? ---
 

@@ -146,7 +146,16 @@ class GuessGivenSides(EventBound):
 
     def upper(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> float:
         """Return an upper bound of the mean of logit P(right | guessed) over both sides."""
-        return _greatest_given_sides(counts, error)
+        # an upper bound of (logit u + logit v)/2, where guesses on side 0 are right with probability u, on
+        # side 1 with v. Given the guesses of each side, the right ones are independent binomials, like the
+        # runs of a joint region
+        right, wrong = (counts.toward0[0], counts.toward1[1]), (counts.toward1[0], counts.toward0[1])
+        made = right[0] + wrong[0], right[1] + wrong[1]
+        region = joint_region(wrong[0], made[0], right[1], made[1], weight=EVEN, error=error)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            losses = (np.log1p(-region.p) - np.log(region.p) + np.log(region.q) - np.log1p(-region.q)) / 2
+        found = np.where((region.p <= 0) | (region.q >= 1), np.inf, losses)
+        return max(0.0, float(np.max(found)))
 
     def expected(self, rates: Rates, runs: tuple[float, float], claim: Claim, weight: Weight, error: float) -> float:
         """Return the expected bound; the numbers of guesses of the two sides will differ by chance too."""
@@ -190,20 +199,6 @@ class GuessByCoins(GuessGivenSides):
     def detectable(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> float:
         """Return the smallest ε that so many guesses would have shown to exceed the claim."""
         return detectable_guess(sum(guesses_of(counts)), claim.value, error)
-
-
-def _greatest_given_sides(counts: Counts, error: float) -> float:
-    """An upper bound of (logit u + logit v)/2, where guesses on side 0 are right with probability u, on side 1 with v.
-
-    Given the guesses of each side, the right ones are independent binomials, like the runs of a joint region.
-    """
-    right, wrong = (counts.toward0[0], counts.toward1[1]), (counts.toward1[0], counts.toward0[1])
-    made = right[0] + wrong[0], right[1] + wrong[1]
-    region = joint_region(wrong[0], made[0], right[1], made[1], weight=EVEN, error=error)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        losses = (np.log1p(-region.p) - np.log(region.p) + np.log(region.q) - np.log1p(-region.q)) / 2
-    found = np.where((region.p <= 0) | (region.q >= 1), np.inf, losses)
-    return max(0.0, float(np.max(found)))
 
 
 def _shown_by_guesses(made: int | tuple[int, int], value: float, error: float) -> float:

@@ -255,7 +255,14 @@ def operate(ufunc: Any, inputs: Sequence[Any], keys: str = "") -> Any:
         own = [each.mark.form for each in inputs if is_followed(each)]
         noisy = any(each.is_noisy or (recorder.closes and not len(each)) for each in own)
         if not noisy or not all(map(_is_real, raw)):
-            return _unfollowed(recorder, ufunc, inputs, values)
+            # what holds no noise is plain; what is no number is closed first
+            if any(is_followed(each) and each.mark.form.is_noisy for each in inputs):
+                recorder.busy -= 1
+                try:
+                    return ufunc(*(closed(each) for each in inputs))
+                finally:
+                    recorder.busy += 1
+            return values
         found = _operated(recorder, ufunc, inputs, raw, values)
         meets = recorder.closes and ufunc in (np.add, np.subtract) and not all(map(is_followed, inputs))
         return _released(recorder, found, keys) if meets else found
@@ -281,17 +288,6 @@ def _released(recorder: Recorder, found: Any, keys: str) -> Any:
 
 def _is_real(value: Any) -> bool:
     return _asarray(value).dtype.kind in "biuf"
-
-
-def _unfollowed(recorder: Recorder, ufunc: Any, inputs: Sequence[Any], values: Any) -> Any:
-    """What holds no noise is plain; what is no number is closed first."""
-    if any(is_followed(each) and each.mark.form.is_noisy for each in inputs):
-        recorder.busy -= 1
-        try:
-            return ufunc(*(closed(each) for each in inputs))
-        finally:
-            recorder.busy += 1
-    return values
 
 
 def _operated(recorder: Recorder, ufunc: Any, inputs: Sequence[Any], raw: Sequence[Any], values: Any) -> Any:

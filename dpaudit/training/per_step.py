@@ -75,18 +75,14 @@ def certified(below: Integers, values: int, sigma: float, error: float) -> Step:
     fpr, tpr = most[parts:], least[:-parts]  # 1 − F(t) at most, 1 − F(t − C) at least
     with np.errstate(invalid="ignore"):
         mu = stats.norm.ppf(tpr) - stats.norm.ppf(fpr)
-    corners = _hull(fpr, tpr)
-    return Step(corners[:, 0], corners[:, 1], float(max(0.0, np.nanmax(np.where(np.isfinite(mu), mu, 0.0)))))
-
-
-def _hull(fpr: Floats, tpr: Floats) -> Floats:
-    """The upper concave hull of the points, with (0, 0) and (1, 1)."""
+    # the upper concave hull of the points, with (0, 0) and (1, 1)
     hull: list[tuple[float, float]] = []
     for point in sorted([(0.0, 0.0), *zip(fpr.tolist(), tpr.tolist(), strict=True), (1.0, 1.0)]):
         while len(hull) > 1 and _left(hull[-2], hull[-1], point):
             hull.pop()
         hull.append(point)
-    return np.array(hull)
+    corners = np.array(hull)
+    return Step(corners[:, 0], corners[:, 1], float(max(0.0, np.nanmax(np.where(np.isfinite(mu), mu, 0.0)))))
 
 
 def _left(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> bool:

@@ -11,7 +11,5 @@ __all__ = [
     "moves",
     "proofs",
     "prove",
-    "prove_and_audit",
     "releases",
-    "scope",
 ]

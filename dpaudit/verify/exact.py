@@ -288,18 +288,14 @@ def enumerated_privacy(
     most_traces: int = MOST_TRACES,
 ) -> ExactLoss:
     """Return the exact pure loss of a program over every neighbouring pair of a domain: a lower and an upper bound."""
-    names = _distinct(domain)
-    pairs = neighbouring(domain, relation)
-    laws = laws_of(function, domain, parameters, most_traces=most_traces)
-    return exact_privacy(laws, pairs, names=names, enumerated=True)
-
-
-def _distinct(domain: Sequence[Any]) -> list[str]:
     texts = list(map(output_text, domain))
     if len(set(texts)) < len(texts):
         raise UsageError("the domain holds a dataset twice")
     # a tuple of one number reads back from what Python writes, and not from the text of an output
-    return [text if read_name(text) is not UNREAD else repr(data) for text, data in zip(texts, domain, strict=True)]
+    names = [text if read_name(text) is not UNREAD else repr(data) for text, data in zip(texts, domain, strict=True)]
+    pairs = neighbouring(domain, relation)
+    laws = laws_of(function, domain, parameters, most_traces=most_traces)
+    return exact_privacy(laws, pairs, names=names, enumerated=True)
 
 
 # --- the check -------------------------------------------------------------------------------------------

@@ -25,11 +25,10 @@ from dpaudit.program.symbolic.fold_machine import RECORD, Ending, FoldMachine, P
 from dpaudit.program.symbolic.linear import Affine, Rational, now
 from dpaudit.targets.mechanism import Mechanism, mechanism
 from dpaudit.verify.alignment import Shift, Shifter
-from dpaudit.verify.certificate import FORMAT, VERSION, farkas, linear, nodes_as_data, rational
+from dpaudit.verify.certificate import FORMAT, VALUES, VERSION, Scope, as_text, farkas, linear, nodes_as_data, rational
 from dpaudit.verify.couplings import CoupledCase, Selection, SelectionCase, couple_fold, held_reals, select_fold
 from dpaudit.verify.differences import Direction, FloatLinearProgram, direction
 from dpaudit.verify.prove import missed
-from dpaudit.verify.scope import VALUES, Scope, as_text
 
 # --- How much privacy can a fold lose at most, however long its data are? Proof by induction over its steps. ---
 #

@@ -23,8 +23,7 @@ from dpaudit.program.symbolic.tree import ProgramTree
 from dpaudit.targets.mechanism import Mechanism, mechanism
 from dpaudit.targets.signature import Shape
 from dpaudit.verify.alignment import AlignedClass, Alignment, align
-from dpaudit.verify.certificate import tree_certificate
-from dpaudit.verify.scope import VALUES, Scope, as_text
+from dpaudit.verify.certificate import VALUES, Scope, as_text, tree_certificate
 from dpaudit.verify.values import Values, align_values, branches_on_data
 
 MOST_LENGTH = 1_000

@@ -342,7 +342,11 @@ def _boxed(trees: Sequence[Branches], relation: Relation, length: int) -> tuple[
     moved = {f"q{number}": f"s{number}" for number in range(length)}
     box = [Constraint(Affine({f"s{number}": sign}, group), ">=") for number in range(length) for sign in (1, -1)]
     for tree in trees:
-        unit = _movement(_listed(tree), group)
+        # how far a value moves on one leaf, or between two if it is constant on all: mostly how far it moves
+        leaves = _listed(tree)
+        steepest = max(sum((abs(Fraction(n)) for n in one.terms.values()), Fraction(0)) for _, one in leaves)
+        constants = [Fraction(one.constant) for _, one in leaves]
+        unit = steepest * group or max(constants) - min(constants) or Fraction(1)
         reasons: list[Farkas] | float = 0.0
         while not isinstance(reasons, list):
             scaled = _over(tree, unit)
@@ -352,13 +356,6 @@ def _boxed(trees: Sequence[Branches], relation: Relation, length: int) -> tuple[
         found.append(Value(scaled, tuple(reasons)))
         units.append(unit)
     return tuple(found), units
-
-
-def _movement(leaves: Sequence[_Leaf], group: int) -> Fraction:
-    """Return how far a value moves on one leaf, or between two if it is constant on all: mostly how far it moves."""
-    steepest = max(sum((abs(Fraction(n)) for n in one.terms.values()), Fraction(0)) for _, one in leaves)
-    constants = [Fraction(one.constant) for _, one in leaves]
-    return steepest * group or max(constants) - min(constants) or Fraction(1)
 
 
 def _reasons(leaves: Sequence[_Leaf], moved: Mapping[str, str], box: Sequence[Constraint]) -> list[Farkas] | float:

@@ -45,7 +45,7 @@ class Clock:
 
 def calibrated(clock, seconds, monkeypatch, least=100):
     monkeypatch.setattr(audit, "time", clock)
-    monkeypatch.setattr("dpaudit.seconds.time", clock)
+    monkeypatch.setattr("dpaudit.settings.time", clock)
     question = validated(AuditRequest(clock.release, claim="epsilon=1", pairs=PAIR, relation="declared", seed=0))
     return runs_within(seconds, question, least, clock.rehearse)
 

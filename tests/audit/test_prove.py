@@ -19,7 +19,7 @@ from dpaudit.program.fold import Emit, Fold
 from dpaudit.review.check import check, exit_code
 from dpaudit.sampling.checkpoint import Phase
 from dpaudit.targets.mechanism import mechanism
-from dpaudit.verify import prove_and_audit as prover
+from dpaudit.verify import answer as prover
 from dpaudit.verify.proofs import answers
 
 pytestmark = pytest.mark.slow

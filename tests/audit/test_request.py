@@ -16,8 +16,7 @@ import pytest
 import dpaudit as dp
 from dpaudit.auditing.audit import described
 from dpaudit.auditing.question import validated
-from dpaudit.cli.commands import audit as audit_command
-from dpaudit.cli.commands import prove as prove_command
+from dpaudit.cli.commands.examine import audit_command, prove_command
 from dpaudit.evidence.records import Curve, Search, Sequential
 from dpaudit.gate.schema import GateSettings, TargetSettings
 from dpaudit.gate.target_process import Request
@@ -123,9 +122,7 @@ def test_the_default_of_a_false_alarm_is_that_of_the_rule():
     assert AuditRequest("laplace").false_alarm == ProofRequest("laplace").false_alarm == FALSE_ALARM
 
 
-@pytest.mark.parametrize(
-    ("command", "kind"), [(audit_command.command, AuditRequest), (prove_command.command, ProofRequest)]
-)
+@pytest.mark.parametrize(("command", "kind"), [(audit_command, AuditRequest), (prove_command, ProofRequest)])
 def test_every_option_is_on_the_command_line(command: click.Command, kind):
     found = {each.name: each for each in command.params}
     for name, option in options_of(kind).items():

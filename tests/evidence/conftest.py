@@ -33,7 +33,7 @@ def remembered() -> list[tuple[Any, str, Callable[..., Any]]]:
         "verify.proofs.answers": ("leaves_of",),
         "verify.proofs.kind": ("check_certificate",),
         "review.check.sequential": ("log_wealth", "sequential_bound", "foresee_sequential"),
-        "review.check.certificate": ("check_certificate",),
+        "review.check.against": ("check_certificate",),
         "review.check.accounting": ("others_say",),
         "evidence.evidence": ("content_id",),
     }

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from support.forging import forged
 
 import dpaudit as dp
-from dpaudit.cli.commands.check import command
+from dpaudit.cli.commands.evidence import check_command as command
 from dpaudit.evidence.canonical_json import content_id
 from dpaudit.review.check import CheckResult, Finding, check, check_file, exit_code, passes
 
@@ -86,7 +86,7 @@ def test_a_fraction_among_parameters_is_written_one_way():
     from fractions import Fraction
 
     from dpaudit.evidence.canonical_json import plain_value
-    from dpaudit.verify.scope import as_text
+    from dpaudit.verify.certificate import as_text
 
     for value in (Fraction(1, 3), Fraction(2), Fraction(-7, 4)):
         assert plain_value(value) == as_text(value) == as_text(plain_value(value)) == str(value)

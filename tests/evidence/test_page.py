@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import dpaudit as dp
-from dpaudit.cli.commands.check import command
+from dpaudit.cli.commands.evidence import check_command as command
 from dpaudit.errors import UsageError
 from dpaudit.report import html_page
 from dpaudit.report.html.embedded_json import drawn_with

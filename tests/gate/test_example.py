@@ -142,7 +142,7 @@ def test_its_own_tests_pass_and_fail_with_too_little_noise(project: Path) -> Non
 
 def test_what_init_writes_is_green(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("dpaudit.cli.commands.init._origin", dict)
+    monkeypatch.setattr("dpaudit.cli.commands.repository._origin", dict)
     assert CliRunner().invoke(cli, ["init"]).exit_code == 0
     code, said = gate()
     assert code == 0, said

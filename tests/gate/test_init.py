@@ -27,7 +27,7 @@ FILES = {"tests/privacy/release.py", "tests/privacy/pair.json", ".github/workflo
 def origin(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Where dpaudit was installed from; by default an index."""
     found: dict[str, Any] = {}
-    monkeypatch.setattr("dpaudit.cli.commands.init._origin", lambda: found)
+    monkeypatch.setattr("dpaudit.cli.commands.repository._origin", lambda: found)
     return found
 
 

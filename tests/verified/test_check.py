@@ -11,7 +11,7 @@ from support import made_releases as releases
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.report import html_page
-from dpaudit.review.check import certificate
+from dpaudit.review.check import against
 from dpaudit.review.check.finding import CheckResult
 
 OLD = Path(__file__).resolve().parents[1] / "evidence" / "old"
@@ -24,7 +24,7 @@ def said(tmp_path):
     def say(given):
         file = tmp_path / "file"
         file.write_text(given if isinstance(given, str) else json.dumps(given), encoding="utf-8")
-        found = list(certificate.by_theorem(file))
+        found = list(against.by_theorem(file))
         assert len(found) <= 1
         return (found[0].answer, found[0].sentence, found[0].decides) if found else None
 
@@ -52,7 +52,7 @@ def test_a_disagreement_fails_and_says_which(node, said, monkeypatch):
     assert sentence.startswith(
         "two checkers disagree: the Python one refuses it, for the shifts show the bound 1, not 2; the other proves"
     )
-    monkeypatch.setattr(certificate, "check_certificate", lambda certificate: None)
+    monkeypatch.setattr(against, "check_certificate", lambda certificate: None)
     answer, sentence, _ = said(made.laplace() | {"bound": "1/2"})
     assert answer is CheckResult.FAILS
     assert "disagree: the Python one accepts it; the other says that" in sentence
@@ -81,7 +81,7 @@ def test_nothing_is_said_of_a_file_without_a_certificate(said, given):
 
 
 def test_without_node_it_says_so_and_decides_nothing(said, monkeypatch):
-    monkeypatch.setattr(certificate, "node", lambda: None)
+    monkeypatch.setattr(against, "node", lambda: None)
     answer, sentence, decides = said(made.laplace())
     assert (answer, decides) == (CheckResult.NOT_CHECKED, False)
     assert "node is not installed" in sentence
@@ -92,7 +92,7 @@ def test_without_node_it_says_so_and_decides_nothing(said, monkeypatch):
     ["process.exit(1)", "globalThis.dpaudit_check = () => ['TRUE', '']", "globalThis.dpaudit_check = () => 3", ""],
 )
 def test_a_node_that_fails_decides_nothing(node, said, monkeypatch, script):
-    monkeypatch.setattr(certificate, "_RUN", script + certificate._RUN.replace("require(process.argv[1]);", ""))
+    monkeypatch.setattr(against, "_RUN", script + against._RUN.replace("require(process.argv[1]);", ""))
     answer, sentence, decides = said(made.laplace())
     assert (answer, decides) == (CheckResult.NOT_CHECKED, False)
     assert "node could not run" in sentence

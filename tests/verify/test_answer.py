@@ -16,7 +16,7 @@ from dpaudit.processes.handover import Asked, other_question
 from dpaudit.report.text.headline import headline
 from dpaudit.report.view import view
 from dpaudit.request import AuditRequest
-from dpaudit.verify import prove_and_audit
+from dpaudit.verify import answer
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("few_candidates")]
 DOMAIN = {"age": (0, 100), "city": ["a", "b"]}
@@ -104,7 +104,7 @@ def test_without_a_claim_both_bounds_are_told():
 
 
 def test_a_proof_that_the_trace_contradicts_is_none(monkeypatch):
-    monkeypatch.setattr(prove_and_audit.Proving, "keeps_claim", property(lambda self: True))
+    monkeypatch.setattr(answer.Proving, "keeps_claim", property(lambda self: True))
     found = dp.audit(twice, domain=DOMAIN, data=DATA, **ASKED)
     assert found.verdict not in (dp.Verdict.PROVED, dp.Verdict.NOT_VIOLATED)
     assert found.proof is None
@@ -160,7 +160,7 @@ def test_half_the_noise_on_numbers_is_refuted_with_no_pair_given():
 
 
 def test_numbers_that_a_trace_contradicts_are_not_proved(monkeypatch):
-    monkeypatch.setattr(prove_and_audit.Proving, "keeps_claim", property(lambda self: True))
+    monkeypatch.setattr(answer.Proving, "keeps_claim", property(lambda self: True))
     found = dp.audit(ups_and_downs, parameters={"scale": 1.0}, **NUMBERS)
     assert found.verdict is not dp.Verdict.PROVED
     assert found.proof is None and "prover is wrong" in found.trace.unproved

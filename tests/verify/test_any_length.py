@@ -20,8 +20,8 @@ from dpaudit.checker.moves import settled
 from dpaudit.checker.reductions import Written
 from dpaudit.loading.named import load
 from dpaudit.request import ProofRequest
+from dpaudit.verify.answer import prove, proving
 from dpaudit.verify.moves.derive import Numbers, derive
-from dpaudit.verify.prove_and_audit import prove, proving
 
 ANY = Numbers(None, Fraction(0), Fraction(1))
 EXACT = (  # each at its largest movement of any length

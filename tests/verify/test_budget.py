@@ -79,7 +79,7 @@ def clock_that_stops(monkeypatch, after):
     """Let the seconds of a budget be over from an activity on."""
     clock = [0.0]
     monkeypatch.setattr(
-        "dpaudit.seconds.time", SimpleNamespace(perf_counter=lambda: clock[0], process_time=lambda: clock[0])
+        "dpaudit.settings.time", SimpleNamespace(perf_counter=lambda: clock[0], process_time=lambda: clock[0])
     )
 
     def now(doing):

@@ -32,7 +32,7 @@ from dpaudit.report import html_page
 from dpaudit.report.console import summary
 from dpaudit.report.formats import FORMATS
 from dpaudit.request import ProofRequest
-from dpaudit.review.check import certificate, check, passes
+from dpaudit.review.check import against, check, passes
 from dpaudit.verify.proofs.kind import Asked, NotShownError
 from dpaudit.verify.proofs.kinds import check_proof
 from dpaudit.verify.proofs.releases import RELEASES
@@ -120,11 +120,11 @@ def test_evidence_without_the_statement_is_not_what_is_read_again():
 
 
 def test_the_checker_with_a_theorem_says_nothing_of_it(tmp_path):
-    if certificate.node() is None:
+    if against.node() is None:
         pytest.skip("node is not installed")
     file = tmp_path / "proof.json"
     file.write_text(json.dumps(proved(typical).proof.certificate), encoding="utf-8")
-    (found,) = certificate.by_theorem(file)
+    (found,) = against.by_theorem(file)
     assert str(found.answer) == "not checked", found.sentence
     assert "of which somebody said what they do" in found.sentence
 

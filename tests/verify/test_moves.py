@@ -20,11 +20,11 @@ from dpaudit.loading.named import load
 from dpaudit.reading.expressions.ways import read
 from dpaudit.report.text.headline import headline
 from dpaudit.request import ProofRequest
+from dpaudit.verify.answer import prove, proving
 from dpaudit.verify.moves.bound import moving_part, renamed, simplest
 from dpaudit.verify.moves.derive import Numbers, derive, listed
 from dpaudit.verify.moves.movement import evaluated
 from dpaudit.verify.moves.sensitivity import both_ends
-from dpaudit.verify.prove_and_audit import prove, proving
 
 UNIT = Numbers(3, Fraction(0), Fraction(1))
 

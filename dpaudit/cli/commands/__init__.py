@@ -1,1 +1,1 @@
-"""Which commands are there? One module each; `dpaudit.cli.main` finds them by their names."""
+"""Which commands are there? Those of a kind in one module; `dpaudit.cli.main` finds them by their names."""

@@ -308,7 +308,13 @@ def output_text(output: Any) -> str:
     if output is None or kind in (bool, float, str, bytes):
         return repr(output)
     if kind is Raised:
-        return _exception_text(output)
+        found = floated(output)
+        if not is_told(found):
+            raise UsageError(f"an exact reading cannot tell exceptions apart that hold what no text tells ({found})")
+        if "at 0x" in str(found):
+            raise UsageError("an exact reading cannot tell exceptions apart that say where in memory an object lies")
+        text = f"Raised(kind={found.kind!r}, message={found.message!r}"
+        return text + "".join(f", {name}={told_as_text(value)}" for name, value in found.details) + ")"
     if kind is np.ndarray:
         plain = output.dtype.name in ("bool", "int64", "float64", "object")
         return f"array({'' if plain and output.size else output.dtype.str}{output_text(output.tolist())})"
@@ -349,16 +355,6 @@ def _float_text(output: Exact) -> str:
 def _payload(number: float) -> int:
     """Return the bits of a NaN, which distinguish it from others."""
     return int.from_bytes(struct.pack(">d", number), "big") & ((1 << 51) - 1)
-
-
-def _exception_text(output: Raised) -> str:
-    found = floated(output)
-    if not is_told(found):
-        raise UsageError(f"an exact reading cannot tell exceptions apart that hold what no text tells ({found})")
-    if "at 0x" in str(found):
-        raise UsageError("an exact reading cannot tell exceptions apart that say where in memory an object lies")
-    text = f"Raised(kind={found.kind!r}, message={found.message!r}"
-    return text + "".join(f", {name}={told_as_text(value)}" for name, value in found.details) + ")"
 
 
 def exact_reading(

@@ -17,7 +17,7 @@ from fractions import Fraction
 from typing import Literal
 
 from dpaudit.errors import UsageError
-from dpaudit.seconds import Taken
+from dpaudit.settings import Taken
 
 # --- How much work may reading and proving a program be? A number of steps, which every long loop counts ---
 #

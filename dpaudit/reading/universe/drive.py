@@ -37,7 +37,7 @@ from dpaudit.reading.universe.domain import Universe as Domain
 from dpaudit.reading.universe.frames import Selection, given_frame
 from dpaudit.reading.universe.state import AGAIN, Left, Pass, RefusalError, Refused, Released, Told, begin
 from dpaudit.reading.universe.values import PRIVATE, check_output, sort_of
-from dpaudit.seconds import PATIENCE
+from dpaudit.settings import PATIENCE
 
 MOST_PATHS = 2_000
 MOST_ROUNDS = 60

@@ -40,7 +40,7 @@ from dpaudit.reading.universe.second_draws import (
     settled,
 )
 from dpaudit.reading.universe.watched import Line, differs, refuted, watching
-from dpaudit.seconds import PATIENCE
+from dpaudit.settings import PATIENCE
 
 SIZES = (0, 1, 2, 3, 8, 40)
 PAIRS = 24

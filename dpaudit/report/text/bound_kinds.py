@@ -67,7 +67,7 @@ def counterexample_attempt(evidence: Evidence) -> Attempt | None:
 def contradicting(evidence: Evidence) -> Bound | None:
     """Return the sampled bound that contradicts the proof with the highest confidence; None if none decided."""
     upper, lower = evidence.upper, evidence.lower
-    # a sampled headline exceeds a proved bound only if it was confirmed (`dpaudit.verify.prove_and_audit`)
+    # a sampled headline exceeds a proved bound only if it was confirmed (`dpaudit.verify.answer`)
     decided = evidence.verdict is Verdict.VIOLATED and lower.kind == "sampled"
     if upper is None or not decided or lower.value <= upper.value:
         return None

@@ -22,7 +22,7 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.review.check.finding import CheckResult, Finding, answered, exit_code, failing, passes, unchecked
 from dpaudit.stats.methods import MOST_ENUMERATED, ODDS
 
-__all__ = ["TOO_MANY", "CheckResult", "Finding", "certificate", "check", "check_file", "exit_code", "passes"]
+__all__ = ["TOO_MANY", "CheckResult", "Finding", "against", "check", "check_file", "exit_code", "passes"]
 
 TOO_MANY = "counts"  # the subject of the finding when there are too many runs to compute with
 _CERTIFICATE = "dpaudit-certificate"
@@ -58,7 +58,7 @@ def check_file(path: str | Path, *, target: str | None = None) -> list[Finding]:
 
         return [page_finding(text, evidence), *check(evidence)]
     if _is_certificate(text):
-        from dpaudit.review.check.certificate import bare_certificate
+        from dpaudit.review.check.against import bare_certificate
 
         return [bare_certificate(text)]
     return list(check(Evidence.from_json(text, name=str(path))))
@@ -136,7 +136,7 @@ def check(evidence: Evidence, *, second: bool = True) -> Iterator[Finding]:
             said = f"not all of it was computed again: that takes {error.name or error}"
             yield unchecked(function, said, decides=True)
             if part in ("accounting", "training"):
-                from dpaudit.review.check.certificate import certificates
+                from dpaudit.review.check.against import certificates
 
                 yield from certificates(evidence)
         except Exception as error:  # an inconsistent record may fail in any way

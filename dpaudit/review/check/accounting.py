@@ -31,7 +31,7 @@ from dpaudit.evidence.build import installed_version
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.further_records import Accounting, AccountingCurve
 from dpaudit.privacy import parse_claim
-from dpaudit.review.check.certificate import numbered
+from dpaudit.review.check.against import numbered
 from dpaudit.review.check.finding import Finding, agrees, answered, failing, unchecked
 
 _UNREADABLE = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, UsageError)

@@ -31,13 +31,13 @@ from dpaudit.review.check.stated import fraction
 from dpaudit.tracing.certain import CertainStep, loss_of
 from dpaudit.tracing.laws import LAWS
 from dpaudit.tracing.pair import WORDS, Word
+from dpaudit.verify.certificate import VALUES, WITNESS, WITNESS_VERSION, rounded
 from dpaudit.verify.counterexample.forest_probability import probability
 from dpaudit.verify.counterexample.search import read_output
 from dpaudit.verify.differences import classes, merge
 from dpaudit.verify.proofs.answers import leaves_of, scope_of, unlike_relation, unlike_scope
 from dpaudit.verify.proofs.kind import UNREADABLE, NotShownError, unlike_target
 from dpaudit.verify.proofs.kinds import KINDS, check_proof
-from dpaudit.verify.scope import VALUES, WITNESS, WITNESS_VERSION, rounded
 
 # --- How likely is the event of a counterexample, according to the tree in the file? ---
 #

@@ -31,7 +31,7 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.further_records import Training, TrainingCanaries, TrainingLoss
 from dpaudit.evidence.records import Counts, round_outward
 from dpaudit.privacy import Claim, GaussianDP
-from dpaudit.review.check.certificate import numbered
+from dpaudit.review.check.against import numbered
 from dpaudit.review.check.finding import Finding, agrees, answered, failing, unchecked
 from dpaudit.stats.joint_region import lower_bound
 from dpaudit.training import canaries, per_step

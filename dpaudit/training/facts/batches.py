@@ -97,7 +97,10 @@ def _tested(
     """The p-value of every test, how many records could have returned, and whether fewer did than expected."""
     batches, records = members.shape
     returned, old = _returns(members, rounds)
-    lagged, of = _lagged(members, epoch)
+    # how many records batches share with those an epoch later, in disjoint pairs, and the sizes of the former
+    first = [at for at in range(len(members) - epoch) if at // epoch % 2 == 0]
+    shared = sum(int(np.sum(members[at] & members[at + epoch])) for at in first)
+    lagged, of = shared, sum(int(members[at].sum()) for at in first)
     rng = np.random.default_rng((seed, batches))
     draws = math.ceil(_DRAWS / share)
     same = int(np.sum(sizes[1:] == sizes[0]))
@@ -158,13 +161,6 @@ def _returns(members: Booleans, rounds: Sequence[Sequence[int]]) -> tuple[int, i
             returned += int(np.sum(members[each] & before))
             before |= members[each]
     return returned, old
-
-
-def _lagged(members: Booleans, lag: int) -> tuple[int, int]:
-    """How many records batches share with those an epoch later, in disjoint pairs, and the sizes of the former."""
-    first = [at for at in range(len(members) - lag) if at // lag % 2 == 0]
-    shared = sum(int(np.sum(members[at] & members[at + lag])) for at in first)
-    return shared, sum(int(members[at].sum()) for at in first)
 
 
 def _neighbours(members: Booleans, rate: float) -> float:

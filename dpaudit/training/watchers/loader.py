@@ -239,7 +239,9 @@ class RowsOfBatches:
         width = 0
         while _FUNCTORCH.is_functorch_wrapped_tensor(tensor):
             if _FUNCTORCH.is_batchedtensor(tensor):
-                width = _width(tensor)
+                # how many records a tensor within vmap stands for
+                inner, dim = _FUNCTORCH.get_unwrapped(tensor), _FUNCTORCH.maybe_get_bdim(tensor)
+                width = int(inner.shape[dim]) if dim >= 0 else 0
             tensor = _FUNCTORCH.get_unwrapped(tensor)
         if not tensor.ndim or type(tensor) not in (torch.Tensor, torch.nn.Parameter):
             return None
@@ -253,12 +255,6 @@ class RowsOfBatches:
         if rows is None or apart < 0 or apart // leaf.stride + rows > leaf.rows:
             return Given(None, 0, width or len(tensor))
         return Given(leaf.number, apart // leaf.stride, rows)
-
-
-def _width(tensor: Any) -> int:
-    """How many records a tensor within vmap stands for."""
-    inner, dim = _FUNCTORCH.get_unwrapped(tensor), _FUNCTORCH.maybe_get_bdim(tensor)
-    return int(inner.shape[dim]) if dim >= 0 else 0
 
 
 def _rows(tensor: Any, leaf: _Leaf) -> int | None:

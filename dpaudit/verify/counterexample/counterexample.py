@@ -26,7 +26,7 @@ from dpaudit.evidence.event import Box, Event, Rule
 from dpaudit.program.batch_reading import run_batch
 from dpaudit.sampling.outputs import from_paths, taken_path
 from dpaudit.verify.alignment import AlignedClass
-from dpaudit.verify.certificate import nodes_as_data, rational
+from dpaudit.verify.certificate import WITNESS, WITNESS_VERSION, nodes_as_data, rational
 from dpaudit.verify.counterexample.forest_probability import flint, forest_probability, log_ratio
 from dpaudit.verify.counterexample.search import (
     LEAST,
@@ -42,7 +42,6 @@ from dpaudit.verify.counterexample.search import (
 )
 from dpaudit.verify.differences import Difference
 from dpaudit.verify.prove import AlignmentProof
-from dpaudit.verify.scope import WITNESS, WITNESS_VERSION
 
 _DIGITS = 30  # of a recorded probability: more than any reader needs
 _UNIT = 10**20  # a bound is rounded down to a multiple of 1/_UNIT
@@ -146,7 +145,17 @@ def find_counterexample(
     p0, p1 = counterexample.probabilities
     if p0.low <= p1.high or p0.low < (least_mass or 0):
         return None
-    _compare(counterexample, function, parameters, seed)
+    # run the program on both sides; its counts must not contradict the computed probabilities
+    for side, data in enumerate(counterexample.pair):
+        run = partial(_run, function, data, parameters)
+        result = run_batch(run, _RUNS, np.random.default_rng([seed, side]), taken_path)
+        hits, _ = count_event(counterexample.event, from_paths(result.paths, _RUNS))
+        p = counterexample.probabilities[side]
+        too_few, too_many = binom.cdf(hits, _RUNS, float(p.low)), binom.sf(hits - 1, _RUNS, float(p.high))
+        if min(too_few, too_many) < _NEVER:
+            raise AssertionError(
+                f"the event {counterexample.event} occurs {hits} times in {_RUNS} runs on {data}, with probability {p}"
+            )
     return counterexample
 
 
@@ -236,22 +245,6 @@ def _probability(shape: EventShape, data: Any, limits: Mapping[str, Fraction]) -
 
 def _nearest(value: Fraction) -> int | float:
     return value.numerator if value.denominator == 1 else float(value)
-
-
-def _compare(
-    counterexample: ExactCounterexample, function: Callable[..., Any], parameters: Mapping[str, Any], seed: int
-) -> None:
-    """Run the program on both sides; its counts must not contradict the computed probabilities."""
-    for side, data in enumerate(counterexample.pair):
-        run = partial(_run, function, data, parameters)
-        result = run_batch(run, _RUNS, np.random.default_rng([seed, side]), taken_path)
-        hits, _ = count_event(counterexample.event, from_paths(result.paths, _RUNS))
-        p = counterexample.probabilities[side]
-        too_few, too_many = binom.cdf(hits, _RUNS, float(p.low)), binom.sf(hits - 1, _RUNS, float(p.high))
-        if min(too_few, too_many) < _NEVER:
-            raise AssertionError(
-                f"the event {counterexample.event} occurs {hits} times in {_RUNS} runs on {data}, with probability {p}"
-            )
 
 
 def _run(function: Callable[..., Any], data: Data, parameters: Mapping[str, Any], noise: Any) -> Any:

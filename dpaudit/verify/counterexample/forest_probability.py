@@ -241,26 +241,23 @@ def forest(draws: Sequence[NoiseDraw], conditions: Sequence[Constraint]) -> Fore
     left = set(own) | set(shared)
     roots = []
     while left:
-        tree = _component(min(left), shared)
+        # the draws that are connected with one; None if they form a cycle
+        start = min(left)
+        seen, pending, links = {start}, [start], 0
+        while pending:
+            here = pending.pop()
+            for other in shared.get(here, ()):
+                links += 1
+                if other not in seen:
+                    seen.add(other)
+                    pending.append(other)
+        tree = seen if links == 2 * (len(seen) - 1) else None
         if tree is None:
             return None
         root = _centre(tree, shared)
         roots.append(_branch(root, None, own, shared))
         left -= tree
     return Forest(tuple(draws), tuple(roots), tuple(free))
-
-
-def _component(start: int, shared: Mapping[int, Mapping[int, Any]]) -> set[int] | None:
-    """Return the draws that are connected with one; None if they form a cycle."""
-    seen, pending, links = {start}, [start], 0
-    while pending:
-        here = pending.pop()
-        for other in shared.get(here, ()):
-            links += 1
-            if other not in seen:
-                seen.add(other)
-                pending.append(other)
-    return seen if links == 2 * (len(seen) - 1) else None
 
 
 def _centre(tree: Iterable[int], shared: Mapping[int, Mapping[int, Any]]) -> int:
@@ -324,17 +321,6 @@ def _times(left: Terms, right: Terms) -> Terms:
             key = k + m, r + s
             found[key] = found[key] + c * d if key in found else c * d
     return found
-
-
-def _product(left: _Pieces, right: _Pieces) -> _Pieces:
-    breaks = sorted({*left.breaks, *right.breaks})
-    parts = []
-    for middle in _middles(breaks):
-        spend(10)
-        a = left.parts[bisect_right(left.breaks, middle)]
-        b = right.parts[bisect_right(right.breaks, middle)]
-        parts.append(_times(a, b))
-    return _Pieces(breaks, parts)
 
 
 def _middles(breaks: Sequence[Fraction]) -> list[Fraction]:
@@ -432,7 +418,15 @@ def _message(branch: Branch, draws: Sequence[NoiseDraw], constants: Sequence[Fra
     """Return the probability of a branch, as a function of its parent's draw."""
     g = _density(draws[branch.draw], balls)
     for child in branch.children:
-        g = _product(g, _message(child, draws, constants, balls))
+        right = _message(child, draws, constants, balls)
+        breaks = sorted({*g.breaks, *right.breaks})
+        parts = []
+        for middle in _middles(breaks):
+            spend(10)
+            a = g.parts[bisect_right(g.breaks, middle)]
+            b = right.parts[bisect_right(right.breaks, middle)]
+            parts.append(_times(a, b))
+        g = _Pieces(breaks, parts)
     lowers: list[_Line] = []
     uppers: list[_Line] = []
     for place, own, parents in branch.ties:  # own·x + parents·t + constant ≥ 0

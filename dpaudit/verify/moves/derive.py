@@ -22,10 +22,10 @@ from dpaudit.reading.expressions.ways import Reading, plain_numbers, read
 from dpaudit.reading.rewrite import UnreadableError
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
+from dpaudit.verify.certificate import as_text
 from dpaudit.verify.moves.bound import Moved, bounded, simplest, widest
 from dpaudit.verify.moves.movement import farthest, written
 from dpaudit.verify.moves.observed import RUNS, disagreement
-from dpaudit.verify.scope import as_text
 
 __all__ = [
     "RUNS",

@@ -22,6 +22,7 @@ from dpaudit.neighbours import Relation
 from dpaudit.program.fold import Fold
 from dpaudit.program.symbolic.linear import Affine, Constraint, SpentError, beside, now
 from dpaudit.program.symbolic.tree import NoiseDraw, Output, ProgramPath
+from dpaudit.verify.certificate import VALUES, Scope
 from dpaudit.verify.proofs.kind import (
     UNREADABLE,
     Asked,
@@ -32,10 +33,8 @@ from dpaudit.verify.proofs.kind import (
     certified,
     refuse,
 )
-from dpaudit.verify.scope import VALUES, Scope
 
 if TYPE_CHECKING:
-    from dpaudit.program.coverage.agreement import Agreement
     from dpaudit.verify.counterexample.counterexample import ExactCounterexample
     from dpaudit.verify.fold import FoldProof
     from dpaudit.verify.prove import AlignmentProof
@@ -79,7 +78,9 @@ def _prove(asked: Asked) -> Found:
     if tree is None:
         raise SpentError
     proved: AlignmentProof | FoldProof = tree if fold is None else fold
-    comparison = _compared(proved.agreement, proved.open_ends)
+    agreement = proved.agreement
+    paths = agreement.leaves if agreement.paths is None else agreement.paths
+    comparison = Comparison(agreement.runs, agreement.passed_over, agreement.leaves, paths, proved.open_ends)
     exact = None if comparison.open_ends else _counterexample(tree, asked)
     bound = None if comparison.open_ends else proved.bound
     return Found(
@@ -99,11 +100,6 @@ def _prove(asked: Asked) -> Found:
         counterexample=None if exact is None else _recorded(exact),
         exact_counterexample=exact,
     )
-
-
-def _compared(agreement: Agreement, open_ends: tuple[str, ...]) -> Comparison:
-    paths = agreement.leaves if agreement.paths is None else agreement.paths
-    return Comparison(agreement.runs, agreement.passed_over, agreement.leaves, paths, open_ends)
 
 
 def _moved(tree: AlignmentProof) -> tuple[list[int | float], list[int | float]]:

@@ -14,6 +14,7 @@ from dpaudit.neighbours.digest import digest, kept_text, read_kept
 from dpaudit.program.enumerate import output_text, parse_exact
 from dpaudit.program.fold import Fold
 from dpaudit.program.symbolic.linear import now
+from dpaudit.verify.certificate import as_text, rounded
 from dpaudit.verify.exact import (
     UNREAD,
     check_every,
@@ -34,7 +35,6 @@ from dpaudit.verify.proofs.kind import (
     refuse,
     unlike_target,
 )
-from dpaudit.verify.scope import as_text, rounded
 
 _RECORD = {"exp_epsilon", "pair", "output", "laws", "datasets", "pairs", "enumerated", "traces", "digest"}
 _RECORD |= {"mechanism", "scope"}

@@ -21,7 +21,7 @@ from dpaudit.neighbours import Relation
 from dpaudit.neighbours.given_moves import GivenMove
 from dpaudit.privacy import Claim, PureDP
 from dpaudit.targets.mechanism import Mechanism
-from dpaudit.verify.scope import as_text, rounded
+from dpaudit.verify.certificate import as_text, rounded
 
 if TYPE_CHECKING:
     from dpaudit.verify.counterexample.counterexample import ExactCounterexample

@@ -13,9 +13,9 @@ from dpaudit.evidence.records import Comparison, Proof
 from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.neighbours.digest import kept_text, read_kept
 from dpaudit.privacy import PureDP
+from dpaudit.verify.certificate import as_text, notion_of
 from dpaudit.verify.moves.derive import RUNS, Derived, Numbers, derive, exceeds_at
 from dpaudit.verify.proofs.kind import Asked, Found, NotShownError, ProofKind, Shown, certified
-from dpaudit.verify.scope import as_text, notion_of
 
 
 def _prove(asked: Asked) -> Found:

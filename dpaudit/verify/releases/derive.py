@@ -30,11 +30,11 @@ from dpaudit.reading.universe.second import Compared, Limits, compared
 from dpaudit.reading.universe.second_draws import Generator, GivenNoise
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
+from dpaudit.verify.certificate import as_text, notion_of, scope_of_records
 from dpaudit.verify.releases.columns import columns_of, given_frame, whole_columns
 from dpaudit.verify.releases.prices import WITH_DELTA, account, price
 from dpaudit.verify.releases.read import RefusedError, Releases, as_releases, release_certificate
 from dpaudit.verify.releases.written import derivation
-from dpaudit.verify.scope import as_text, notion_of, scope_of_records
 
 __all__ = ["Derivation", "derive"]
 
