@@ -224,39 +224,36 @@ def _target(evidence: Evidence) -> Finding:
         own = ", of which randomness of its own is assumed," if own_randomness else ""
         called = "" if evidence.reproducible else "not "
         wrong = f"a function of the kind {shape}{own}{watched} is called {called}reproducible"
-    elif _types(evidence):
-        wrong = _types(evidence)
-    elif evidence.low_bits not in ("ignore", "report", "verdict") or (
-        shape is Shape.PROGRAM and evidence.low_bits != "ignore"
-    ):
-        wrong = f"low-order bits of a {shape} count for {evidence.low_bits!r}"
-    elif (evidence.floating_point is None) != (evidence.low_bits == "ignore") and _judged(evidence):
-        wrong = "low-order bits are examined, and nothing is said of them, or the other way round"
     elif parse_relation(evidence.relation).kind == "declared" and not any(
         "declared" in it for it in evidence.assumptions
     ):
         wrong = "the relation is declared, and it is not assumed"
-    elif min(evidence.seed, evidence.learning, evidence.measuring) < 0:
-        wrong = "a seed and numbers of runs are not negative"
+    wrong = wrong or _of_runs(evidence, shape)
     return answered("target", not wrong, wrong or f"of the kind {shape}, read as {target.reading.partition(':')[0]}")
 
 
 def _rewritten(evidence: Evidence, shape: Shape, own_randomness: bool) -> Finding:
     """Check what follows where the source of a function was read: every draw hangs on the seed, but a library's own."""
-    wrong, called = _types(evidence), evidence.target.reading != "rewritten"
+    wrong, called = "", evidence.target.reading != "rewritten"
     if shape not in (Shape.OPAQUE, Shape.SEEDED) or evidence.observed:
         wrong = f"a function of the kind {shape} is not read as 'rewritten'"
     elif called and (not own_randomness or evidence.reproducible):
         wrong = "a library that is called in each run has randomness of its own, which no seed repeats"
     elif not called and (own_randomness or not evidence.reproducible):
         wrong = "where the source is read, every draw hangs on the seed"
-    elif evidence.low_bits not in ("ignore", "report", "verdict"):
-        wrong = f"low-order bits of a {shape} count for {evidence.low_bits!r}"
-    elif (evidence.floating_point is None) != (evidence.low_bits == "ignore") and _judged(evidence):
-        wrong = "low-order bits are examined, and nothing is said of them, or the other way round"
-    elif min(evidence.seed, evidence.learning, evidence.measuring) < 0:
-        wrong = "a seed and numbers of runs are not negative"
+    wrong = wrong or _of_runs(evidence, shape)
     return answered("target", not wrong, wrong or f"of the kind {shape}, its source read")
+
+
+def _of_runs(evidence: Evidence, shape: Shape) -> str:
+    """Say what is wrong with low-order bits, types, the seed and the numbers of runs; empty if nothing is."""
+    if evidence.low_bits not in (("ignore",) if shape is Shape.PROGRAM else ("ignore", "report", "verdict")):
+        return f"low-order bits of a {shape} count for {evidence.low_bits!r}"
+    if (evidence.floating_point is None) != (evidence.low_bits == "ignore") and _judged(evidence):
+        return "low-order bits are examined, and nothing is said of them, or the other way round"
+    if min(evidence.seed, evidence.learning, evidence.measuring) < 0:
+        return "a seed and numbers of runs are not negative"
+    return _types(evidence)
 
 
 def _is_rewritten(target: Target) -> bool:
