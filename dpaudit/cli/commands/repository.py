@@ -54,7 +54,7 @@ def _formats(command: Callable[..., int]) -> Callable[..., int]:
 @click.option("--workers", type=Count(), help="Targets side by side; by default one for each processor.")
 @click.option("--seed", type=Count(), help="Root of every random draw, instead of the configuration's.")
 @click.option("--require", type=click.Choice(["audited", "proved"]), help="What every target needs to pass.")
-@click.option("--fresh", "--no-cache", "fresh", is_flag=True, help="Run unchanged targets again.")
+@click.option("--fresh", is_flag=True, help="Run unchanged targets again.")
 @_formats
 @click.option("--html", "html_folder", metavar="FOLDER", help="Write a page for each target, and an index.")
 @click.option("--quiet", is_flag=True, help="No progress and no table.")
