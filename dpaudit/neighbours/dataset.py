@@ -658,11 +658,12 @@ class PolarsFrame(Dataset):
 
         rows = [self.made_fields(made) for made in records]
         columns = [
-            polars.Series(series.name, [_python(row[number]) for row in rows], dtype=series.dtype)
+            polars.Series(series.name, [python_value(row[number]) for row in rows], dtype=series.dtype)
             for number, series in enumerate(self._columns)
         ]
         return columns[0] if self._series else polars.DataFrame(columns)
 
 
-def _python(value: Any) -> Any:
+def python_value(value: Any) -> Any:
+    """Return a value of NumPy as one of Python, except for times."""
     return value.item() if isinstance(value, np.generic) and value.dtype.kind != "M" else value

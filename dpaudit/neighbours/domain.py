@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.errors import UsageError, nearest
-from dpaudit.neighbours.dataset import Column, Dataset, Sort, dataset_of, is_missing
+from dpaudit.neighbours.dataset import Column, Dataset, Sort, dataset_of, is_missing, python_value
 
 FORMS = "(low, high) for everything between two numbers, or a list of the allowed values"
 
@@ -86,9 +86,9 @@ def allowed_of(given: Any, where: str = "the domain") -> Allowed:
     if isinstance(given, Mapping) and set(given) == {"values"}:
         return allowed_of(list(given["values"]), where)
     if isinstance(given, tuple) and len(given) == 2 and not any(isinstance(end, str | bool) for end in given):
-        return _range(_python(given[0]), _python(given[1]), where)
+        return _range(python_value(given[0]), python_value(given[1]), where)
     if isinstance(given, list | set | frozenset | tuple | np.ndarray | range):
-        values = [None if is_missing(value) else _python(value) for value in given]
+        values = [None if is_missing(value) else python_value(value) for value in given]
         values = sorted(values, key=repr) if isinstance(given, set | frozenset) else values
         if not values:
             raise UsageError(f"{where} allows no value at all; give {FORMS}")
@@ -100,10 +100,6 @@ def allowed_of(given: Any, where: str = "the domain") -> Allowed:
             raise UsageError(f"{where} is a list of containers; give {FORMS}")
         return Values(tuple(dict.fromkeys(values)))
     raise UsageError(f"{where} cannot be {given!r:.60}; give {FORMS}")
-
-
-def _python(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) and value.dtype.kind != "M" else value
 
 
 def _range(low: Any, high: Any, where: str) -> Range:

@@ -17,8 +17,6 @@ has randomness or state of its own.
 from __future__ import annotations
 
 import copy
-import pickle
-import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -28,7 +26,7 @@ import numpy as np
 from dpaudit.errors import UsageError
 from dpaudit.program.batch_value import INTEGER_LIMIT, Array, BatchValue, drawn_sums, entries
 from dpaudit.program.noise import LAWS, MOST_DRAWS, Asked, Noise, ScalarNoise, Tape, alike, endless, pick
-from dpaudit.program.outcome import entry, ordinary, run_once, same
+from dpaudit.program.outcome import entry, global_state, ordinary, run_once, same
 
 # --- How do all runs of a batch that take the same path share one call of the program? ---
 #
@@ -404,7 +402,7 @@ class _DifferentError(Exception):
 
 def run_batch(program: Program, size: int, rng: np.random.Generator, take: Take = PathOutputs) -> BatchResult:
     """Run a program ``size`` times."""
-    generators = _global_generators()
+    generators = global_state()
     try:
         state = rng.bit_generator.state
         try:
@@ -413,7 +411,7 @@ def run_batch(program: Program, size: int, rng: np.random.Generator, take: Take 
             beside = rng.spawn(1)[0]
             rng.bit_generator.state = state
             result = _Batch(program, rng, take, beside).read(size)
-        if _global_generators() != generators:
+        if global_state() != generators:
             raise ImpureError("drew from Python's or NumPy's global generator")
     except ImpureError as what:
         raise UsageError(
@@ -421,10 +419,6 @@ def run_batch(program: Program, size: int, rng: np.random.Generator, take: Take 
             "draw all randomness from noise and keep no state between calls, or ask for rng instead"
         ) from None
     return result
-
-
-def _global_generators() -> tuple[Any, bytes]:
-    return random.getstate(), pickle.dumps(np.random.get_state(legacy=False))  # noqa: NPY002
 
 
 class _Batch:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import dataclasses
 import math
+import pickle
+import random
 import re
 import sys
 from collections.abc import Callable
@@ -305,3 +307,8 @@ def columns_of(array: np.ndarray[Any, Any]) -> Any:
     if array.ndim == 1:
         return ManyNumbers(array)
     return [columns_of(array[:, place]) for place in range(array.shape[1])]
+
+
+def global_state() -> tuple[Any, bytes]:
+    """Return the state of the generators that all of Python shares."""
+    return random.getstate(), pickle.dumps(np.random.get_state(legacy=False))  # noqa: NPY002

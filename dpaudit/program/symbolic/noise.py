@@ -8,8 +8,6 @@ out only with a Farkas vector that shows that no run takes it.
 from __future__ import annotations
 
 import math
-import pickle
-import random
 import struct
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +25,7 @@ from dpaudit.errors import UsageError
 from dpaudit.program.coverage.instructions import Unfollowed
 from dpaudit.program.coverage.outside import WatchedProgram
 from dpaudit.program.noise import LAWS, Noise, Support
-from dpaudit.program.outcome import Raised, raised
+from dpaudit.program.outcome import Raised, global_state, raised
 from dpaudit.program.symbolic.linear import (
     Affine,
     Constraint,
@@ -468,11 +466,6 @@ def read(
     if changed is not None:
         raise SymbolicError(f"the program changes {changed} between calls; it must not keep a state")
     return ProgramTree(tuple(nodes), tuple(leaves))
-
-
-def global_state() -> tuple[Any, bytes]:
-    """Return the state of the generators that all of Python shares."""
-    return random.getstate(), pickle.dumps(np.random.get_state(legacy=False))  # noqa: NPY002
 
 
 def _decided(noise: SymbolicNoise) -> int:

@@ -10,7 +10,7 @@ from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Comparison, Proof
 from dpaudit.neighbours import Relation, parse_relation
-from dpaudit.neighbours.digest import digest, kept_text, read_kept
+from dpaudit.neighbours.digest import digest, kept_text
 from dpaudit.program.enumerate import output_text, parse_exact
 from dpaudit.program.fold import Fold
 from dpaudit.program.symbolic.linear import now
@@ -32,6 +32,7 @@ from dpaudit.verify.proofs.kind import (
     NotShownError,
     ProofKind,
     Shown,
+    domain_of,
     refuse,
     unlike_target,
 )
@@ -131,7 +132,7 @@ def _check(evidence: Evidence, proof: Proof) -> Shown:
     if upper is None:
         return Shown((said,))
     try:
-        complete = check_every(record, evidence.relation, _domain(proof))
+        complete = check_every(record, evidence.relation, domain_of(proof))
     except (UsageError, *UNREADABLE) as error:
         raise NotShownError(str(error)) from None
     if not complete:
@@ -156,7 +157,7 @@ def _refuse_data(evidence: Evidence, proof: Proof, record: dict[str, Any]) -> No
         data = read_name(name)
         if data is not UNREAD and digest(data) != own:
             raise NotShownError(f"the worst pair holds {name:.80}, and the pair of the evidence does not")
-    kept = _domain(proof)
+    kept = domain_of(proof)
     if kept is None:
         return
     owns = list(map(digest, kept))
@@ -174,7 +175,7 @@ def _read_again(evidence: Evidence, proof: Proof, asked: Asked) -> bool | None:
     if not record:
         return None
     names = [name for name, _ in record["every"]] if "every" in record else record["pair"]
-    datasets = _domain(proof) or list(map(read_name, names))
+    datasets = domain_of(proof) or list(map(read_name, names))
     if any(each is UNREAD for each in datasets) or len(datasets) != record["datasets"]:
         return None
     laws = laws_of(asked.mechanism.function, datasets, asked.parameters)
@@ -182,8 +183,4 @@ def _read_again(evidence: Evidence, proof: Proof, asked: Asked) -> bool | None:
     return record["digest"] in map(digest_of_laws, orders)
 
 
-def _domain(proof: Proof) -> Any:
-    return None if proof.domain is None else read_kept(proof.domain)
-
-
-ENUMERATION = ProofKind("enumeration", "enumeration", "laws", _prove, _check, _read_again, _domain)
+ENUMERATION = ProofKind("enumeration", "enumeration", "laws", _prove, _check, _read_again, domain_of)

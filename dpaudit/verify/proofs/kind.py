@@ -18,6 +18,7 @@ from dpaudit.evidence.canonical_json import plain_value
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Counterexample, Proof
 from dpaudit.neighbours import Relation
+from dpaudit.neighbours.digest import read_kept
 from dpaudit.neighbours.given_moves import GivenMove
 from dpaudit.privacy import Claim, PureDP
 from dpaudit.targets.mechanism import Mechanism
@@ -183,3 +184,8 @@ def _same_parameter(text: Any, value: Any) -> bool:
         return isinstance(value, list) and plain_value(ast.literal_eval(text)) == value
     except (ValueError, ZeroDivisionError, SyntaxError, MemoryError, RecursionError, TypeError):
         return False
+
+
+def domain_of(proof: Proof) -> Any:
+    """Return the domain that a proof keeps; None if it keeps none."""
+    return None if proof.domain is None else read_kept(proof.domain)

@@ -11,11 +11,11 @@ from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Comparison, Proof
 from dpaudit.neighbours import Relation, parse_relation
-from dpaudit.neighbours.digest import kept_text, read_kept
+from dpaudit.neighbours.digest import kept_text
 from dpaudit.privacy import PureDP
 from dpaudit.verify.certificate import as_text, notion_of
 from dpaudit.verify.moves.derive import RUNS, Derived, Numbers, derive, exceeds_at
-from dpaudit.verify.proofs.kind import Asked, Found, NotShownError, ProofKind, Shown, certified
+from dpaudit.verify.proofs.kind import Asked, Found, NotShownError, ProofKind, Shown, certified, domain_of
 
 
 def _prove(asked: Asked) -> Found:
@@ -66,7 +66,7 @@ def _scope(container: str, numbers: Numbers, parameters: Mapping[str, str]) -> s
 def _check(evidence: Evidence, proof: Proof) -> Shown:
     if parse_relation(evidence.relation) != Relation("replace"):
         raise NotShownError(f"it holds under replace, and {evidence.relation} is stated")
-    numbers = Numbers.of(_domain(proof), proof.length)
+    numbers = Numbers.of(domain_of(proof), proof.length)
     if proof.exceeds_at is not None and (proof.length is None or proof.exceeds_at <= proof.length):
         raise NotShownError(f"{proof.exceeds_at} numbers are stated to exceed what is proved of {proof.length}")
     if proof.certificate is None:
@@ -106,7 +106,7 @@ def _again(proof: Proof, asked: Asked) -> Derived:
     return derive(
         asked.mechanism,
         asked.parameters,
-        Numbers.of(_domain(proof), proof.length),
+        Numbers.of(domain_of(proof), proof.length),
         notion=proof.certificate["notion"],
         delta=Fraction(proof.certificate["delta"]),
     )
@@ -117,8 +117,4 @@ def _program(certificate: Mapping[str, Any]) -> tuple[Any, ...]:
     return certificate["nodes"], [{**each, "line": None} for each in certificate["releases"]]
 
 
-def _domain(proof: Proof) -> Any:
-    return None if proof.domain is None else read_kept(proof.domain)
-
-
-MOVES = ProofKind("moves", "certificate", "releases", _prove, _check, _read_again, _domain, only_epsilon=False)
+MOVES = ProofKind("moves", "certificate", "releases", _prove, _check, _read_again, domain_of, only_epsilon=False)

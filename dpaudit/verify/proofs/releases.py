@@ -25,7 +25,7 @@ from dpaudit.neighbours.domain import Range, allowed_of, by_columns
 from dpaudit.neighbours.given_moves import GivenMove, parse_all
 from dpaudit.privacy import PureDP
 from dpaudit.verify.certificate import as_text, notion_of, scope_of_records
-from dpaudit.verify.proofs.kind import Asked, Found, NotShownError, ProofKind, Shown, certified
+from dpaudit.verify.proofs.kind import Asked, Found, NotShownError, ProofKind, Shown, certified, domain_of
 from dpaudit.verify.releases.columns import in_order_of
 from dpaudit.verify.releases.prices import prices_alone
 
@@ -218,7 +218,7 @@ def typed_frame(proof: Proof) -> Any:
     from dpaudit.reading.universe.cells import declared
 
     types = {"text": str, "truth": bool, "int64": "int64", "float64": "float64", "time": "datetime64[ns]"}
-    kinds = {name: declared(name, given).kind for name, given in _domain(proof).items()}
+    kinds = {name: declared(name, given).kind for name, given in domain_of(proof).items()}
     kinds |= dict.fromkeys(proof.whole, "int64")
     return pandas.DataFrame({name: pandas.Series([], dtype=types[kind]) for name, kind in kinds.items()})
 
@@ -265,7 +265,7 @@ def _read_again(evidence: Evidence, proof: Proof, asked: Asked) -> bool | None:
     again = derive(
         asked.mechanism,
         asked.parameters,
-        domain=_domain(proof),
+        domain=domain_of(proof),
         relation=asked.relation,
         claim=evidence.claimed,
         data=typed_frame(proof),
@@ -302,8 +302,4 @@ def _same_account(again: Any, stated: Any) -> bool:
     return alike and (not grid or again["low"] == stated["low"])
 
 
-def _domain(proof: Proof) -> Any:
-    return None if proof.domain is None else read_kept(proof.domain)
-
-
-RELEASES = ProofKind("releases", "certificate", "releases", _prove, _check, _read_again, _domain, only_epsilon=False)
+RELEASES = ProofKind("releases", "certificate", "releases", _prove, _check, _read_again, domain_of, only_epsilon=False)
