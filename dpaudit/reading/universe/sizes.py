@@ -8,6 +8,7 @@ no neighbour, so that nothing that is said of one record or more is wrong of it.
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -20,7 +21,7 @@ from dpaudit.reading.universe.columns import Column, Rows, plain
 from dpaudit.reading.universe.lessons import refuse_by_name
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.released import Token, combined, number
-from dpaudit.reading.universe.state import current
+from dpaudit.reading.universe.state import current, refuse
 
 _MOST_POWER = 4
 _FLOAT = frozenset(("np.float64",))
@@ -170,6 +171,8 @@ def variance(column: Column, ddof: Any) -> Number:
     many = _many(column, "var")
     if type(ddof) is not int or ddof not in (0, 1) or plain(column.low).dtype.kind not in "ifb" or not column.is_stable:
         refuse_by_name("var", "a private column")
+    if ddof and any(action == "error" for action, *_ in warnings.filters):  # of one record NumPy warns
+        refuse("a variance over n - 1 where warnings are errors, as that of one record is", "ddof=0")
     square = (float(plain(column.high).max()) - float(plain(column.low).min())) ** 2
     far, step = np.full(len(column.space), square), column.step()
     made = None if column.rows.made is None or step is None else steps.Step("deviations", (column.rows.made, step))
