@@ -301,7 +301,10 @@ def disagreement(
             after = _once(function, second, two, *more)
             raised += (before[0] == "raises") + (after[0] == "raises")
             told = _differs(before, after, one, two, unsampled if two.is_sampled else limits)
-            if told is None and one.said != two.said and _repeated(function, first, one, more).said == one.said:
+            is_said_again = one.said != two.said and all(  # and is no clock, or the like
+                _repeated(function, frame, run, more).said == run.said for frame, run in ((first, one), (second, two))
+            )
+            if told is None and is_said_again:
                 told = "it prints, logs or raises other texts, though all noisy numbers are the same"
         except DiffersError as error:
             told = str(error)
@@ -333,7 +336,7 @@ def _again(function: Any, frame: Any, run: Run, more: tuple[Any, Any]) -> str | 
 
 def _repeated(function: Any, frame: Any, run: Run, more: tuple[Any, Any]) -> Run:
     """Return another run on the same data, with the same draws."""
-    again = Run(run.seed, new=run.new, size=run.size, lines=run.lines)
+    again = Run(run.seed, new=run.new, size=run.size, before=run.before, lines=run.lines)
     with contextlib.suppress(DiffersError, PassedOverError):
         _once(function, frame, again, *more)
     return again

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import math
 import random
+import time
 import types
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -44,6 +45,7 @@ class Run:
         self.rng = np.random.Generator(np.random.PCG64(seed))
         self.seed, self.lines, self.seen = seed, lines, Seen()
         self.said: list[str] = []  # what is printed, logged and told by an exception
+        self.ticks = 0  # of the clock, which goes on when somebody looks at it
         self.draws = 0
         self.new, self.size, self.before = new, size, before
         self.met: dict[Any, tuple[str, float, float]] = {}
@@ -416,6 +418,15 @@ class Generator:
         return _SOURCES[name] if name in _SOURCES else getattr(_NOW[-1].rng, name)
 
 
+def _clock() -> float:
+    run = _NOW[-1]
+    run.ticks += 1
+    return run.ticks / 1000
+
+
+_CLOCKS = {"time": _clock, "perf_counter": _clock, "monotonic": _clock, "process_time": _clock}
+
+
 @contextlib.contextmanager
 def patched(function: Any) -> Iterator[None]:
     """Within this, every source of randomness gives pending numbers."""
@@ -438,6 +449,7 @@ def patched(function: Any) -> Iterator[None]:
     made.append((rv_frozen, "rvs", _frozen(rv_frozen.rvs)))
     made += [(pd.DataFrame, "sample", _same_order), (pd.Series, "items", _by_label)]
     made += [(pd.Series, name, _labelled(getattr(pd.Series, name))) for name in ("__add__", "__radd__")]
+    made += [(time, name, clock) for name, clock in _CLOCKS.items()]
     names = getattr(function, "__globals__", {})
     originals = {id(getattr(owner, name)): new for owner, name, new in made}
     for name, value in list(names.items()):
