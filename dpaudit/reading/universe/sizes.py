@@ -171,7 +171,8 @@ def variance(column: Column, ddof: Any) -> Number:
     many = _many(column, "var")
     if type(ddof) is not int or ddof not in (0, 1) or plain(column.low).dtype.kind not in "ifb" or not column.is_stable:
         refuse_by_name("var", "a private column")
-    if ddof and any(action == "error" for action, *_ in warnings.filters):  # of one record NumPy warns
+    are_errors = any(action == "error" for action, *_ in warnings.filters)
+    if ddof and not column.is_series and are_errors:  # NumPy warns of one record, and pandas does not
         refuse("a variance over n - 1 where warnings are errors, as that of one record is", "ddof=0")
     square = (float(plain(column.high).max()) - float(plain(column.low).min())) ** 2
     far, step = np.full(len(column.space), square), column.step()
