@@ -181,15 +181,12 @@ class Pending:
         elif draw.law != "gumbel":
             run.cost += apart * draw.unit
         run.met[draw.number] = (law, factor, value)
+        draw.value = needed  # whatever else it is added to
         return _of_type(value, draw.law, other)
 
     def plain(self) -> Any:
-        """The draw by itself."""
-        self.draw.is_used = True
-        run = _NOW[-1]
-        if run.before is None:
-            run.met[self.draw.number] = (self.draw.law, self.factor, self.factor * self.draw.value)
-        return self.factor * self.draw.value + self.shift
+        """The draw by itself, which is one that is added to 0: of ``laplace(len(df), 1)`` it may be."""
+        return self._met(0)
 
     def _two(self, other: Pending, sign: float) -> Any:
         first, second = self.draw, other.draw
