@@ -35,7 +35,7 @@ def adds(each, names, at, places):
     return each.low[rows][:, places].min(0), each.high[rows][:, places].max(0)
 
 
-@pytest.mark.parametrize("case", mostly_at_night(FUNCTIONS, every=6), ids=lambda case: f"{case.table}-{case.name}")
+@pytest.mark.parametrize("case", mostly_at_night(FUNCTIONS, every=18), ids=lambda case: f"{case.table}-{case.name}")
 def test_what_a_record_adds_is_computed_again_and_alike(case):
     reading, bound = read(case)
     if bound is None or case.person is not None:
