@@ -41,7 +41,17 @@ from dpaudit.reading.universe.lessons import ANY, LESSONS, refuse_by_name, refus
 from dpaudit.reading.universe.noise import Draw, drawn
 from dpaudit.reading.universe.numbers import Number, stacked
 from dpaudit.reading.universe.operators import Operators
-from dpaudit.reading.universe.released import Token, array, combined, number, refuse_uncertain
+from dpaudit.reading.universe.released import (
+    OF_EACH,
+    SHAPED,
+    Token,
+    array,
+    combined,
+    is_of_numbers,
+    number,
+    refuse_uncertain,
+    shaped,
+)
 from dpaudit.reading.universe.state import (
     NOISE_FIRST,
     Left,
@@ -66,45 +76,6 @@ _ITERATORS: tuple[type, ...] = (
     type(iter(())),
     type(iter(range(0))),
 )
-
-
-def _is_of_numbers(value: Any) -> bool:
-    """Whether a value is a number or an array of numbers for certain."""
-    if isinstance(value, Token):
-        return value.is_array or value.is_number
-    return isinstance(value, bool | int | float | np.number) or (
-        type(value) is np.ndarray and value.dtype.kind in "iufb"
-    )
-
-
-_SHAPED = frozenset(
-    ("stack", "concatenate", "vstack", "hstack", "column_stack", "outer", "dot", "inner", "matmul", "reshape", "ravel",
-     "transpose", "squeeze", "expand_dims", "diag", "trace", "tril", "triu", "cumsum", "sum", "mean", "max", "min",
-     "add", "subtract", "multiply", "divide", "maximum", "minimum")
-)  # fmt: skip
-"""Functions of NumPy of which the shape of the result is made of shapes alone."""
-_OF_EACH = frozenset(
-    ("clip", "round", "around", "abs", "absolute", "nan_to_num", "floor", "ceil", "rint", "exp", "log", "sqrt",
-     "square", "argsort", "sort", "cumsum", "zeros_like", "ones_like")
-)  # fmt: skip
-"""Functions of NumPy whose result has the shape of their argument."""
-
-
-def _shaped(function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Token:
-    """Return what a function of NumPy makes of released arrays, with its shape where those of all are known."""
-
-    def stand_in(value: Any) -> Any:
-        if isinstance(value, list | tuple):
-            return type(value)(map(stand_in, value)) if type(value) in (list, tuple) else None
-        if not _is_of_numbers(value):
-            raise ValueError
-        return np.ones(value.shape) if isinstance(value, Token) else value
-
-    try:
-        shape = np.shape(function(*map(stand_in, args), **keywords))
-    except (ValueError, TypeError, IndexError):
-        return Token()
-    return array(shape) if shape else number("np.float64")
 
 
 _ASKING = (max, min, sum, sorted, any, all, next, getattr, str, repr, format, functools.reduce)
@@ -309,7 +280,7 @@ class Calls(Operators):
         self.raises("any")
         first = self.seen(args[0]) if args else None
         if of_numpy and isinstance(first, Token) and first.is_array and not keywords:
-            if name in _OF_EACH:
+            if name in OF_EACH:
                 return array(first.shape or ())
             if name in ("sum", "mean", "max", "min", "median", "std", "var", "argmax", "argmin") and len(args) == 1:
                 return number("np.float64")
@@ -328,7 +299,7 @@ class Calls(Operators):
             and all((isinstance(each, Token) and each.is_number) or type(each) in (int, float) for each in first)
         ):
             return array((len(first),))
-        if name == "where" and len(args) == 3 and not keywords and all(map(_is_of_numbers, args)):
+        if name == "where" and len(args) == 3 and not keywords and all(map(is_of_numbers, args)):
             shapes = [each.shape if isinstance(each, Token) else np.shape(each) for each in args]
             try:
                 shape = np.broadcast_shapes(*(each for each in shapes if each is not None))
@@ -346,8 +317,8 @@ class Calls(Operators):
                 for each in others
             ):
                 return array(first.shape or ())
-        if of_numpy and name in _SHAPED:
-            return _shaped(function, args, keywords)
+        if of_numpy and name in SHAPED:
+            return shaped(function, args, keywords)
         self._certain(args, keywords)
         return Token()
 

@@ -184,3 +184,42 @@ def parts_are_copies() -> bool:
 def is_released(value: Any) -> bool:
     """Whether this is a token."""
     return type(value) is Token
+
+
+def is_of_numbers(value: Any) -> bool:
+    """Whether a value is a number or an array of numbers for certain."""
+    if isinstance(value, Token):
+        return value.is_array or value.is_number
+    return isinstance(value, bool | int | float | np.number) or (
+        type(value) is np.ndarray and value.dtype.kind in "iufb"
+    )
+
+
+SHAPED = frozenset(
+    ("stack", "concatenate", "vstack", "hstack", "column_stack", "outer", "dot", "inner", "matmul", "reshape", "ravel",
+     "transpose", "squeeze", "expand_dims", "diag", "trace", "tril", "triu", "cumsum", "sum", "mean", "max", "min",
+     "add", "subtract", "multiply", "divide", "maximum", "minimum")
+)  # fmt: skip
+"""Functions of NumPy of which the shape of the result is made of shapes alone."""
+OF_EACH = frozenset(
+    ("clip", "round", "around", "abs", "absolute", "nan_to_num", "floor", "ceil", "rint", "exp", "log", "sqrt",
+     "square", "argsort", "sort", "cumsum", "zeros_like", "ones_like")
+)  # fmt: skip
+"""Functions of NumPy whose result has the shape of their argument."""
+
+
+def shaped(function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Token:
+    """Return what a function of NumPy makes of released arrays, with its shape where those of all are known."""
+
+    def stand_in(value: Any) -> Any:
+        if isinstance(value, list | tuple):
+            return type(value)(map(stand_in, value)) if type(value) in (list, tuple) else None
+        if not is_of_numbers(value):
+            raise ValueError
+        return np.ones(value.shape) if isinstance(value, Token) else value
+
+    try:
+        shape = np.shape(function(*map(stand_in, args), **keywords))
+    except (ValueError, TypeError, IndexError):
+        return Token()
+    return array(shape) if shape else number("np.float64")
