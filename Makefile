@@ -92,6 +92,13 @@ clean: ## remove everything that make made
 
 # --- setting up: each stamp is written only after everything before it has succeeded ---
 
+# Where uv is there, it installs in a tenth of the time that pip takes.
+define install
+	@uv=$$(command -v $(VENV)/bin/uv || command -v uv) && $$uv pip install --quiet --compile-bytecode --python $(PY) --editable '$(1)' \
+	|| $(PY) -m pip install --quiet --disable-pip-version-check --editable '$(1)'
+	@touch $@
+endef
+
 renew:
 
 $(VENV)/.created: $(RENEW)
@@ -115,20 +122,16 @@ $(VENV)/.created: $(RENEW)
 	$$found -m venv --clear $(VENV) && touch $(VENV)/.made $@
 
 $(VENV)/.installed: $(VENV)/.created pyproject.toml
-	$(PY) -m pip install --quiet --disable-pip-version-check --editable .
-	@touch $@
+	$(call install,.)
 
 $(VENV)/.installed-test: $(VENV)/.installed
-	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[test]'
-	@touch $@
+	$(call install,.[test])
 
 $(VENV)/.installed-lint: $(VENV)/.installed
-	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[lint]'
-	@touch $@
+	$(call install,.[lint])
 
 $(VENV)/.installed-docs: $(VENV)/.installed
-	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
-	@touch $@
+	$(call install,.[docs])
 
 $(VENV)-reports/.installed: $(VENV)/.created reports/constraints.txt pyproject.toml
 	$(PY) -m venv --clear $(VENV)-reports
