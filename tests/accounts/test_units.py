@@ -92,7 +92,7 @@ def test_sampled_records_that_come_or_go_move_a_sum_by_the_norm(given, relation)
 
 @functools.cache
 def of_one_size():
-    return dp.account(FIXED["value"], epsilon=EPSILON)
+    return dp.account(FIXED["value"], epsilon=EPSILON, alone=True)
 
 
 def test_records_of_batches_of_one_size_move_a_sum_by_twice_the_norm():

@@ -66,7 +66,7 @@ def _ends(function, runs, repeated, data, seed=5):
         ("state_and_draws", 40, 100),
         ("rare_branches", 25, 120),
         pytest.param("rare_branches", 25, 500, marks=pytest.mark.nightly),
-        ("lists_and_texts", 2, 100),
+        ("lists_and_texts", 2, 40),
     ],
 )
 @pytest.mark.filterwarnings("ignore")
