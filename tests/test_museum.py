@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import stats
+from support.nightly import mostly_at_night
 
 ROOT = Path(__file__).parents[1]
 MUSEUM = ROOT / "benchmarks" / "museum"
@@ -62,7 +63,7 @@ def compared():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("place", FOUND)
+@pytest.mark.parametrize("place", mostly_at_night(FOUND))
 def test_a_reported_mistake_is_found_and_its_twin_is_not_accused(museum, place):
     (found,) = museum["case"].cases(place.partition("/")[2])
     for side in found.sides:

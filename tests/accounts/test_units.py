@@ -95,6 +95,7 @@ def of_one_size():
     return dp.account(FIXED["value"], epsilon=EPSILON, alone=True)
 
 
+@pytest.mark.nightly
 def test_records_of_batches_of_one_size_move_a_sum_by_twice_the_norm():
     evidence = of_one_size()
     exact = sampled(2 / Z, RATE, EPSILON)

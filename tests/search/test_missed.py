@@ -319,7 +319,7 @@ def no_city(people, rng):
             (missing_city_of_dicts, True, dp.Verdict.VIOLATED),
             (no_city, True, dp.Verdict.NOT_VIOLATED),
         ],
-        every=2,
+        every=3,
     ),
 )
 def test_what_goes_wrong_with_a_missing_text_alone_is_violated(function, as_dicts, verdict):
