@@ -16,11 +16,12 @@ Links to files that are not part of the site go there, and are plain names until
 """
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE.parent / "reports")]
 import configuration  # noqa: E402
 import front  # noqa: E402
 import lists  # noqa: E402
 import notebooks  # noqa: E402
+import regenerate  # noqa: E402
 
 from dpaudit.checker.archive import built  # noqa: E402
 
@@ -53,7 +54,7 @@ plot_rcparams = {"figure.figsize": (7.2, 2.6), "svg.fonttype": "none", "font.fam
 plot_apply_rcparams = True
 copybutton_prompt_text = "$ "
 html_theme, html_title = "furo", "dpaudit"
-html_extra_path = ["../reports/pages", "generated/front"]
+html_extra_path = ["generated/front", "generated/extra"]
 html_static_path, html_css_files = ["static"], ["front.css"]
 html_theme_options = {"navigation_with_keys": True}
 
@@ -78,6 +79,7 @@ def setup(app: Any) -> None:
     configuration.write()
     front.write()
     lists.write()
+    regenerate.draw_all(HERE / "generated" / "extra" / "reports")
     app.connect("builder-inited", notebooks.write, priority=900)  # after the cache of what commands print
     (HERE / "generated" / "dpaudit-check.pyz").write_bytes(built())
     app.connect("source-read", outside)

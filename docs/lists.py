@@ -1,4 +1,4 @@
-"""Which pages of the site are lists, made when it is built? Every module with its question; every case of the museum.
+"""What is a list of the site, made when it is built? Modules and their questions, members of evidence, the museum.
 
 python docs/lists.py        writes them by hand
 """
@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import ast
 import functools
+import inspect
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -20,6 +22,8 @@ def write() -> None:
     """Write them beside the pages that people write."""
     (HERE / "modules.md").write_text(modules(), encoding="utf-8")
     (HERE / "museum.md").write_text(museum(), encoding="utf-8")
+    (HERE / "generated").mkdir(exist_ok=True)
+    (HERE / "generated" / "members.md").write_text(members(), encoding="utf-8")
 
 
 @functools.cache
@@ -39,6 +43,38 @@ def modules() -> str:
         others = sorted(other for other in folder.glob("*.py") if not other.name.startswith("__"))
         lines += [f"- `{other.name}`: {question(other)}" for other in others]
         lines += [""] if others else []
+    return "\n".join(lines)
+
+
+def documented(kind: type) -> tuple[str, dict[str, str]]:
+    """What a record is, and what each of its members means, in the order of its docstring."""
+    text, _, rest = (inspect.getdoc(kind) or "").partition("\nAttributes:\n")
+    rows = re.findall(r"^    (\w+(?:, \w+)*): (.+(?:\n     +.+)*)", rest, re.MULTILINE)
+    return text.strip(), {names: " ".join(meaning.split()).removesuffix(".") for names, meaning in rows}
+
+
+def members() -> str:
+    """A section for each record of evidence, with a table of its members; what came later is said to."""
+    from dpaudit.evidence import event, evidence, further_records, records
+    from dpaudit.evidence.schema import evidence_schema
+
+    homes = (evidence, records, further_records, event)
+    parts = [name for name, part in evidence_schema()["$defs"].items() if "properties" in part and name != "Evidence"]
+    lines: list[str] = []
+    for name in ["Evidence", *parts]:
+        kind = next(getattr(home, name) for home in homes if hasattr(home, name))
+        text, rows = documented(kind)
+        always = evidence._ALWAYS.get(evidence.name_of(kind), ())
+        fields = {each.name: each for each in evidence._fields(kind)}
+        lines += [f"### {name}", "", *text.replace("``", "`").splitlines(), ""]
+        lines += ["| member | meaning |", "|---|---|"] if rows else []
+        for names, meaning in rows.items():
+            each = names.split(", ")
+            later = all(not fields[one].required and one not in always for one in each)
+            cells = ", ".join(f"`{one}`" for one in each), meaning.replace("``", "`").replace("|", "\\|")
+            if "written" not in each:  # it is no part of the record
+                lines.append(f"| {cells[0]} | {cells[1]}{' (later)' if later else ''} |")
+        lines += [""] if rows else []
     return "\n".join(lines)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,16 +16,24 @@ import numpy as np
 import dpaudit as dp
 from mechanisms.additive import gaussian_mu
 
-SEED = 0
+HERE, SEED = Path(__file__).resolve().parent, 0
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A kind of finding: the name of its files, what its page shows, and how its evidence is made."""
+    """A kind of finding: the name of its page, what that shows, and how its evidence is made.
+
+    ``make`` is a function, or the entry of the catalogue whose evidence it is.
+    """
 
     name: str
     shows: str
-    make: Callable[[], dp.Evidence]
+    make: Callable[[], dp.Evidence] | str
+
+    @property
+    def file(self) -> Path:
+        """The file of its evidence."""
+        return HERE / f"evidence/{self.make}.json" if isinstance(self.make, str) else HERE / f"pages/{self.name}.json"
 
 
 # --- a release whose runs cannot be trusted ---------------------------------------------------------------
@@ -95,12 +104,12 @@ EXAMPLES = (
     Example(
         "categories",
         "outputs that are categories",
-        lambda: dp.audit("exponential", seed=SEED),
+        "exponential",
     ),
     Example(
         "vector",
         "outputs that are vectors",
-        lambda: dp.audit("noisy_histogram", seed=SEED),
+        "noisy_histogram",
     ),
     Example(
         "model-scores",

@@ -1,7 +1,8 @@
 """What did the audits of the whole reference catalogue find, and what does the page of each kind of finding look like?
 
-    python reports/regenerate.py            # everything: evidence, example pages and the index, into this folder
-    python reports/regenerate.py --draw     # pages and index alone, from the evidence as it is
+    python reports/regenerate.py            # everything: the evidence, and the page that is kept here
+    python reports/regenerate.py --draw     # that page alone, from the evidence as it is
+    python reports/regenerate.py --all out/reports   # all pages and their index, as on the site
     python reports/regenerate.py --check 5  # make five of them again and compare
 
 The same seed and the same versions (`constraints.txt`) give the same bytes.
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -22,9 +24,11 @@ from dpaudit.report.html.index import IndexEntry, index_page
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
-from examples import EXAMPLES  # noqa: E402  (it lies beside this script, which may be run from anywhere)
+from examples import EXAMPLES  # noqa: E402  (beside this script, which may be run from anywhere)
 
 RUNS, SEED = 400_000, 0
+KEPT = EXAMPLES[0]
+"""The example whose page is kept here; the others are drawn when the site is built."""
 
 
 def neutral(evidence: dp.Evidence) -> dp.Evidence:
@@ -38,13 +42,11 @@ def audited(name: str) -> dp.Evidence:
 
 
 def made() -> dict[Path, Callable[[], dp.Evidence]]:
-    """Return how the evidence of each file is made: the examples first, then the catalogue, its mistakes last."""
+    """Return how the evidence of each file is made: the examples, then the catalogue."""
     os.chdir(HERE.parent)  # the names of the examples' own releases are paths from there
-    catalogue = dp.catalogue()
-    names = sorted(catalogue, key=lambda name: (not catalogue[name].correct, name))
     return {
-        **{HERE / "pages" / f"{one.name}.json": (lambda one=one: neutral(one.make())) for one in EXAMPLES},
-        **{HERE / "evidence" / f"{name}.json": (lambda name=name: audited(name)) for name in names},
+        **{one.file: (lambda one=one: neutral(one.make())) for one in EXAMPLES if not isinstance(one.make, str)},
+        **{HERE / "evidence" / f"{name}.json": (lambda name=name: audited(name)) for name in dp.catalogue()},
     }
 
 
@@ -57,24 +59,28 @@ def remark(mechanism: dp.Mechanism, evidence: dp.Evidence) -> str:
     return f"a published mistake, not found by these runs; it takes {mechanism.needs}"
 
 
-def index(found: dict[Path, dp.Evidence]) -> str:
-    """Return the index over all evidence; an example links to its page."""
-    catalogue, shows = dp.catalogue(), {one.name: one.shows for one in EXAMPLES}
+def index() -> str:
+    """Return the index over all evidence: the example pages, then the catalogue, its mistakes last."""
+    catalogue = dp.catalogue()
+    names = sorted(catalogue, key=lambda name: (not catalogue[name].correct, name))
+    examples = [
+        IndexEntry(dp.Evidence.load(one.file), f"pages/{one.name}.html", f"example page: {one.shows}")
+        for one in EXAMPLES
+    ]
+    found = {name: dp.Evidence.load(HERE / "evidence" / f"{name}.json") for name in names}
     entries = [
-        IndexEntry(evidence, f"pages/{file.stem}.html", f"example page: {shows[file.stem]}")
-        if file.parent.name == "pages"
-        else IndexEntry(evidence, f"evidence/{file.name}", remark(catalogue[file.stem], evidence))
-        for file, evidence in found.items()
+        IndexEntry(evidence, f"evidence/{name}.json", remark(catalogue[name], evidence))
+        for name, evidence in found.items()
     ]
     lead = (
         f"Eight example pages, one for each kind of finding; then every mechanism of the catalogue at its defaults, as "
         f"evidence: {RUNS:,} runs each, seed {SEED}, confidence 0.95."
     )
-    return index_page("Reference reports", lead, entries)
+    return index_page("Reference reports", lead, [*examples, *entries])
 
 
 def regenerate() -> None:
-    """Write every evidence file, then the pages and the index."""
+    """Write every evidence file, then the page."""
     for file, make in made().items():
         file.parent.mkdir(exist_ok=True)
         evidence = make()
@@ -85,12 +91,17 @@ def regenerate() -> None:
 
 
 def draw() -> None:
-    """Write the example pages and the index from the evidence files as they are."""
-    found = {file: dp.Evidence.load(file) for file in made()}
-    for file, evidence in found.items():
-        if file.parent.name == "pages":
-            evidence.to_html(file.with_suffix(".html"))
-    (HERE / "index.html").write_text(index(found), encoding="utf-8", newline="\n")
+    """Write the page that is kept here, from its evidence as it is."""
+    dp.Evidence.load(KEPT.file).to_html(KEPT.file.with_suffix(".html"))
+
+
+def draw_all(folder: Path) -> None:
+    """Write all example pages, the evidence of the catalogue, and the index over both."""
+    (folder / "pages").mkdir(parents=True, exist_ok=True)
+    for one in EXAMPLES:
+        dp.Evidence.load(one.file).to_html(folder / "pages" / f"{one.name}.html")
+    shutil.copytree(HERE / "evidence", folder / "evidence", dirs_exist_ok=True)
+    (folder / "index.html").write_text(index(), encoding="utf-8", newline="\n")
 
 
 def check(sample: int) -> int:
@@ -108,14 +119,20 @@ def check(sample: int) -> int:
 
 
 def main() -> int:
-    """Regenerate, draw again, or check a sample."""
+    """Regenerate, draw, or check a sample."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", type=int, metavar="N", help="make N files again and compare")
-    parser.add_argument("--draw", action="store_true", help="write pages and index from the evidence as it is")
+    parser.add_argument("--draw", action="store_true", help="write the page that is kept here")
+    parser.add_argument("--all", type=Path, metavar="FOLDER", help="write all pages and their index into a folder")
     arguments = parser.parse_args()
     if arguments.check is not None:
         return min(check(arguments.check), 1)
-    draw() if arguments.draw else regenerate()
+    if arguments.all is not None:
+        draw_all(arguments.all)
+    elif arguments.draw:
+        draw()
+    else:
+        regenerate()
     return 0
 
 

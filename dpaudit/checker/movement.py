@@ -3,7 +3,7 @@
 For an expression f of n numbers x, of which number k is replaced by x′, D = f(x) − f(x′) on a box whose sides are the n
 numbers and x′. A tree cuts the box until D is at most the bound on every part. Every value of the expression is known
 as three intervals: on x, on x′, and their difference; derivatives along one side are carried forward. The rules, with
-their proofs, are in ``docs/certificate.md``. Shares nothing with what finds the trees.
+their proofs, are in ``verified/on_paper.md``. Shares nothing with what finds the trees.
 """
 
 from __future__ import annotations

@@ -18,13 +18,13 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Coordinate(Record, frozen=True, tag="coordinate"):
-    """The score of a run is one of its numbers."""
+    """The score of a run is its number ``index``."""
 
     index: int
 
 
 class Extreme(Record, frozen=True, tag="extreme"):
-    """The score is the largest of the run's numbers, or the smallest."""
+    """The score is the largest of the run's numbers, or the smallest, as ``largest`` says."""
 
     largest: bool
 
@@ -92,7 +92,7 @@ class Rows(Record, frozen=True, tag="rows"):
 class Step(Record, frozen=True, tag="step"):
     """The score is the exponent of the largest power of two that divides x − center; 1024 if the difference is 0.
 
-    The difference is computed in doubles.
+    x is the run's number ``index``; the difference is computed in doubles.
     """
 
     index: int
@@ -100,7 +100,7 @@ class Step(Record, frozen=True, tag="step"):
 
 
 class Reach(Record, frozen=True, tag="reach"):
-    """The score is 1 if x equals ``center`` plus some double, in floating-point addition, else 0."""
+    """The score is 1 if the number ``index`` equals ``center`` plus some double, in floating-point addition, else 0."""
 
     index: int
     center: float
@@ -123,9 +123,12 @@ DATASETS = ("the first dataset", "the second dataset")
 class Rule(Record, frozen=True):
     """How an event treats the outputs of one form.
 
-    Cell i of the score is ``edges[i-1] <= score < edges[i]``. ``labels[i]`` is 1 if outputs in the cell speak for
-    side 0, −1 for side 1, and 0 for neither; an event with degrees also has labels 2, 3, … and −2, −3, … for
-    stronger outputs. Without a score there is one cell.
+    Attributes:
+        form: the form of outputs, such as "float", "[bool × 3]", "raises ValueError".
+        score: the number that an output is judged by; None: by its form alone, in one cell.
+        edges: cell i of the score is ``edges[i-1] <= score < edges[i]``.
+        labels: of each cell, 1 if its outputs speak for side 0, −1 for side 1, and 0 for neither; an event with
+            degrees also has 2, 3, … and −2, −3, … for stronger outputs.
     """
 
     form: str
@@ -137,7 +140,9 @@ class Rule(Record, frozen=True):
 class Event(Record, frozen=True):
     """A set of outputs that speaks for side 0 and one that speaks for side 1, fixed before measuring.
 
-    Outputs of a form that no rule names speak for neither side.
+    Attributes:
+        family: the kind of score that it was made of.
+        rules: one for each form of outputs; outputs of other forms speak for neither side.
     """
 
     family: str

@@ -287,18 +287,33 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
     """The record of one audit.
 
     Attributes:
-        verdict: see `Verdict`; ``reason`` explains it in a sentence.
-        lower: the lower bound in the headline (value 0.0 if nothing was shown).
+        target: what was audited.
+        claim: the claim as text, such as "epsilon=1, delta=1e-6"; None without one.
+        relation: which datasets are neighbours, as text.
+        pairs: the neighbouring datasets.
+        seed: the root of every random draw; a fresh one where none was given.
+        confidence: 1 − the probability that anything sampled is wrong, of the whole.
+        verdict, reason: "proved", "not violated", "violated", "inconclusive", "invalid" or "no claim"; and a sentence.
+        lower: the headline: the largest lower bound that was shown, at the confidence of the whole; after a second look
+            that did not confirm the first, at the confidence at which one look decides; value 0.0 if nothing was shown.
+        attempts: every event that was measured, also those that showed nothing, each with its share of the error.
+        histogram: measuring runs over cells that learning runs fixed, or None.
+        versions: of dpaudit, NumPy, SciPy, Python and the processor, and of a learner's packages.
         upper: an upper bound by proof or exact computation, or None.
         proof: what was read and proved of a program, or None if no proof was tried.
-        exact: a certain lower bound, from a counterexample whose probabilities are known, or None; its numbers are in
-            ``counterexample``. The headline is the larger of this and the sampled bound.
+        exact: a certain lower bound, from a counterexample whose probabilities are known, or None. The headline is the
+            larger of this and the sampled bound.
+        counterexample: two datasets and an event, from which ``exact`` follows.
         floating_point: a lower bound for an attacker who reads the low-order bits, or None if they were not examined.
-            ``low_bits`` says how they are used: "report", "verdict" or "ignore". With "report" the bound has the
-            confidence of the audit to itself; with "verdict" it shares it.
+        low_bits: how these are used: "report", "verdict" or "ignore". With "report" the bound has the confidence of the
+            audit to itself; with "verdict" it shares it.
         detectable: the smallest value of the claim's parameter that would have been shown to exceed the claim with
-            probability 0.9, or None without a claim. ``detectable_on`` says where the violation would have to show: in
-            a measured "event", or on a "gaussian" mechanism of that loss, the yardstick for δ > 0.
+            probability 0.9, or None without a claim.
+        detectable_on: where the violation would have to show: in a measured "event", or on a "gaussian" mechanism of
+            that loss, the yardstick for δ > 0.
+        reproducible: whether the seed determines the runs.
+        assumptions: what the bounds take on trust.
+        version: of this form: 1.
         power: how many runs would have found smaller violations; empty without a claim.
         curve: bounds on the whole privacy curve from the same measuring runs, at their own confidence; they do not
             affect the verdict. None if it was not asked for.

@@ -46,7 +46,12 @@ class Statement(Record, frozen=True):
 
 
 class AccountingCurve(Record, frozen=True):
-    """δ from below and above at some ε, each bound certain; rounded outward."""
+    """δ from below and above at some ε, each bound certain; rounded outward.
+
+    Attributes:
+        epsilons: places on the curve.
+        lows, highs: bounds of δ there.
+    """
 
     epsilons: tuple[float, ...]
     lows: tuple[float, ...]
@@ -125,7 +130,13 @@ class TracedCall(Record, frozen=True):
 
 
 class TraceFinding(Record, frozen=True):
-    """What was found, in one of the words of a trace, and where."""
+    """What was found.
+
+    Attributes:
+        word, text: how much it says, in one of the words of a trace, and what.
+        where: the line, or the place of the output.
+        met: the line of the first operation by which data that differ came to the noise.
+    """
 
     word: str
     text: str
@@ -134,7 +145,12 @@ class TraceFinding(Record, frozen=True):
 
 
 class TraceStep(Record, frozen=True):
-    """Noise of a law and scale that moves by so much between the two datasets; ``other``: its scale on the second."""
+    """Noise that moves between the two datasets.
+
+    Attributes:
+        law, scale, by, where: of the noise: its law, its scale, how far it moves, and the line.
+        other: its scale on the second dataset, where that is another one.
+    """
 
     law: str
     scale: float
@@ -169,10 +185,10 @@ class Trace(Record, frozen=True):
         word: the worst of what was found: "leaks", "violated, given the stated laws", "not supported", "not priced",
             "supported on this path" or "not seen".
         source: where pairs came from: the "mechanism", "given", neighbours of "data", or a "domain" alone.
-        tried: pairs that were traced; left_out: further candidates that were not.
+        tried, left_out: pairs that were traced, and further candidates that were not.
         runs: executions for the trace.
-        paths: ways through the code that were looked at, on the pair that shows most; limit: how many were allowed from
-            either dataset.
+        paths, limit: ways through the code that were looked at, on the pair that shows most, and how many were allowed
+            from either dataset.
         pair: which pair shows most; of neighbours that were tried, the only one.
         found: what changes in it, where it was found; no value of the data.
         findings: what was found on it, the worst first.
@@ -313,13 +329,15 @@ class Training(Record, frozen=True):
     Attributes:
         how: which kind of loop, and how it was watched.
         facts: the checklist, in its order.
-        assumed: the sampling that the claim's accounting assumes; sampler: the one that was recognised, empty where
-            none was.
+        assumed: the sampling that the claim's accounting assumes: "poisson", "fixed-size" or "shuffled".
+        sampler: the one that was recognised, empty where none was.
         steps: (noise multiplier, sampling rate, updates with noise), as they were made.
         clip: the clip norm that is claimed.
         batch, records, epoch: the size of batches, the records of the training set, and the batches of an epoch; only
             where the accounting of the sampler needs them.
-        scale: bounds of the noise's standard deviation over σ·C; None where none was seen. values: how many there were.
+        scale: bounds of the noise's standard deviation over σ·C, at the confidence of the evidence; None where none was
+            seen.
+        values: how many values of noise there were.
         scales: what the accounting takes for it: (for ``low``, for ``high``).
         factors: the sensitivity over C, from below and above, as far as it was seen.
         together: the largest number of batches in one update.

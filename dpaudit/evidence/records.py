@@ -42,9 +42,12 @@ class Verdict(Enum):
 class Counts(Record, frozen=True):
     """Measuring runs of both sides, and how many of each fell into the event; pairs are (side 0, side 1).
 
-    ``bins``: for an event with degrees, the number of runs with each label, from the largest to the smallest. Runs that
-    speak for neither side count with label −1, so that the bins add up to all runs. For canaries of one model, the
-    canaries of each side in blocks of ranks, from the highest score down.
+    Attributes:
+        runs: of each side.
+        toward0, toward1: how many of them spoke for side 0, and for side 1.
+        bins: for an event with degrees, the runs with each label, from the largest to the smallest. Runs that speak for
+            neither side count with label −1, so that the bins add up to all runs. For canaries of one model, the
+            canaries of each side in blocks of ranks, from the highest score down.
     """
 
     runs: tuple[int, int]
@@ -95,7 +98,12 @@ class Bound(Record, frozen=True):
 
 
 class Power(Record, frozen=True):
-    """A violation smaller than the detectable one, and the total number of runs that finds it with probability 0.9."""
+    """A violation smaller than the detectable one, and the number of runs that finds it.
+
+    Attributes:
+        value: the violation.
+        runs: how many in all would find it with probability 0.9.
+    """
 
     value: float
     runs: int
@@ -119,7 +127,13 @@ def round_outward(value: float, side: Literal["lower", "upper"], digits: int = _
 
 
 class Candidate(Record, frozen=True):
-    """An event that was considered on the learning runs, and the bound predicted for it."""
+    """An event that was considered on the learning runs.
+
+    Attributes:
+        family: the kind of score.
+        method: of the bound.
+        predicted: the bound that was predicted.
+    """
 
     family: str
     method: str
@@ -187,8 +201,10 @@ class SecondLook(Record, frozen=True):
 class Cell(Record, frozen=True):
     """A set of outputs and how many measuring runs of each side fell into it.
 
-    ``low`` and ``high`` are the interval [low, high) of the output (or score), with None for an open end; both are None
-    for a category.
+    Attributes:
+        label: the cell in words.
+        low, high: the interval [low, high) of the output or score; None for an open end, both for a category.
+        count0, count1: runs of each side.
     """
 
     label: str
@@ -201,9 +217,13 @@ class Cell(Record, frozen=True):
 class Histogram(Record, frozen=True):
     """Counts over cells that were fixed on learning runs, for the pair of the headline.
 
-    ``axis`` is "output", "score" or "category"; ``runs`` are the measuring runs counted (side 0, side 1). If the
-    mechanism states the law of its outputs, ``exact`` has the probability of each cell on each side, rounded to 10
-    decimals, for comparison with the counts.
+    Attributes:
+        pair: the index of the pair.
+        axis: "output", "score" or "category".
+        runs: measuring runs that are counted here, the first ones.
+        cells: all cells that a run fell into.
+        exact: of each side, the probability of each cell by the law that the mechanism states for its outputs, rounded
+            to 10 decimals; None where it states none.
     """
 
     pair: int
@@ -255,7 +275,12 @@ class Stake(Record, frozen=True):
 
 
 class Epoch(Record, frozen=True):
-    """Consecutive runs of one pair that were bet on with the same events."""
+    """Consecutive runs of one pair that were bet on with the same events.
+
+    Attributes:
+        pair: the index of the pair.
+        stakes: the events.
+    """
 
     pair: int
     stakes: tuple[Stake, ...]
@@ -282,8 +307,11 @@ class Sequential(Record, frozen=True):
 class RocPoint(Record, frozen=True):
     """One threshold of the scores, with the counts of (members, others) at or above it and limits of their rates.
 
-    ``limits`` are low and high of the true positive rate, then of the false positive rate; they hold for all thresholds
-    simultaneously. None if no exact limits are known.
+    Attributes:
+        threshold: of the score.
+        counts: members and others that score at least as much.
+        limits: low and high of the true positive rate, then of the false positive rate, for all thresholds
+            simultaneously; None if no exact limits are known.
     """
 
     threshold: float
@@ -294,7 +322,11 @@ class RocPoint(Record, frozen=True):
 class Rate(Record, frozen=True):
     """An estimate of the true positive rate at a false positive rate, with exact limits if there are any.
 
-    ``counts`` are the numbers of members above the two scores of others between which the threshold certainly lies.
+    Attributes:
+        at: the false positive rate.
+        estimate: the true positive rate there.
+        counts: members above the two scores of others between which the threshold certainly is.
+        limits: exact limits of the true positive rate.
     """
 
     at: float
@@ -332,7 +364,12 @@ class Scores(Record, frozen=True):
 
 
 class Errors(Record, frozen=True):
-    """The errors of one number: their mean (the bias), their root mean square, and the middle 90 % of them."""
+    """The errors of one number.
+
+    Attributes:
+        bias, rmse: their mean and their root mean square.
+        low, high: the middle 90 % of them.
+    """
 
     bias: float
     rmse: float
@@ -347,7 +384,8 @@ class Accuracy(Record, frozen=True):
         source: where the exact answer comes from: the mechanism's "query", or the program without noise ("silent").
         pair, side: which dataset, whose learning runs were looked at; or None for the data that were given to be
             searched, which had runs of their own.
-        runs: that were looked at; compared: how many of them have the form of the exact answer.
+        runs: that were looked at.
+        compared: how many of them have the form of the exact answer.
         same: how many are the exact answer.
         numbers: how many numbers an output has.
         errors: those of each number, or one of all numbers together where they are many; empty where the answer has no
@@ -402,8 +440,16 @@ class Moved(Record, frozen=True):
 class Target(Record, frozen=True):
     """What was audited.
 
-    ``asks`` is "program", "sampler", "seeded" or "opaque"; ``reading`` says how a program was run.
-    ``digest`` is the SHA-256 of the function's source (None if there is no source).
+    Attributes:
+        name: what to type to audit it again.
+        digest: SHA-256 of the code of the function and all that it reaches, after "reached1:"; in older evidence of the
+            function's own source, without that; None where there is none.
+        parameters: all of them, as JSON; what JSON cannot hold is text.
+        asks: the kind of function: "program", "sampler", "seeded", "opaque"; or "scores", "outputs" that were recorded
+            elsewhere.
+        reading: how a program was run, and why where part of it was run another way.
+        summary, source: what the mechanism says of itself, and its authors.
+        true_loss: the true value of the claim's parameter on the mechanism's own pairs, where it is known.
     """
 
     stored_as: ClassVar[str] = "target"
@@ -420,11 +466,11 @@ class Target(Record, frozen=True):
 class PairRecord(Record, frozen=True):
     """Two neighbouring datasets, by digest; the data themselves only if they are public or were kept on request.
 
-    ``origin`` is "mechanism", "given", "found" (by a search) or "made" (by a proof, from what is declared). ``shown0``
-    and ``shown1`` are public data for people to read, perhaps shortened; ``data0`` and ``data1`` are data that were
-    kept on request, as JSON text (`dpaudit.neighbours.digest`).
-
     Attributes:
+        digest0, digest1: SHA-256 of the values of the two datasets (`dpaudit.neighbours.digest`).
+        origin: "mechanism", "given", "found" (by a search) or "made" (by a proof, from what is declared).
+        shown0, shown1: public data, or data that were kept on request, for people to read, perhaps shortened.
+        data0, data1: data that were kept on request, as JSON text that reads back as they were.
         change: of two tables that a proof made up: both in one line, with what differs.
     """
 
@@ -440,7 +486,13 @@ class PairRecord(Record, frozen=True):
 
 
 class Tried(Record, frozen=True):
-    """A pair that a search tried: what changes in it, the runs spent on it, and the bound predicted from them."""
+    """A pair that a search tried.
+
+    Attributes:
+        name: what changes in it.
+        runs: executions spent on it.
+        predicted: the bound that was predicted of it, less a penalty for luck.
+    """
 
     name: str
     runs: int
@@ -492,8 +544,13 @@ class Search(Record, frozen=True):
 class RunInfo(Record, frozen=True):
     """When, how long, where and with how many workers the audit ran; not part of the id.
 
-    ``files`` are the names of the files with pairs, data or scores, as they were typed; empty if the data came from
-    Python. ``named``: whether the command line finds the target by its name.
+    Attributes:
+        started: date and time.
+        duration: in seconds.
+        host: the machine.
+        workers: processes.
+        files: names of the files with pairs, data or scores, as they were typed; empty if the data came from Python.
+        named: whether the command line finds the target by its name.
     """
 
     started: str

@@ -4,7 +4,7 @@ Paths with the same output form a class: a polyhedron in the queries and the dra
 shifted so that a run on one dataset becomes a run on its neighbour with the same output, at a cost of at most ε, then
 no output is more than e^ε times as likely (Zhang & Kifer 2017; Wang, Ding, Kifer & Zhang 2020). The cheapest shift
 solves a linear programme, so it is computed rather than guessed. Its cost is convex in the difference between the
-datasets, so the worst difference is a vertex. ``docs/certificate.md`` has the proof.
+datasets, so the worst difference is a vertex. ``verified/on_paper.md`` has the proof.
 
 The bound is exact for the length, relation and parameters that were read. It need not be tight.
 """

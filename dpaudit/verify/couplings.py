@@ -4,7 +4,7 @@ A running sum is as far apart on both sides as the records read so far, so its d
 the record that differs. `dpaudit.verify.fold` knows one distance for all; here every state has one before that
 record, one for each state in which it was read, as long as the fold has not come back to an earlier state, and one from
 then on. So the sum of a block has the distance 1 until its end, and 0 in the blocks that follow. Distances, allowances
-and shifts solve one linear programme for each sign of the difference; ``docs/certificate.md`` has the proof.
+and shifts solve one linear programme for each sign of the difference; ``verified/on_paper.md`` has the proof.
 """
 
 from __future__ import annotations
@@ -288,7 +288,7 @@ class _Coupled:
 # near each other; at k the noise is shifted, so far that the second run takes this record as well and is ahead of the
 # first; and from then on no record can win in the second run that loses in the first. Which relations of the two states
 # last is found by trying: all candidates are assumed, and those that a pair of paths breaks are dropped until none is
-# (Flanagan & Leino 2001, "Houdini"). The cost is that of one shift. ``docs/certificate.md`` has the proof.
+# (Flanagan & Leino 2001, "Houdini"). The cost is that of one shift. ``verified/on_paper.md`` has the proof.
 
 MOST_STATES = 20
 _MOST_SHIFTS = 400  # of the winner's draws that are tried

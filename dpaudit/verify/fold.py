@@ -37,7 +37,7 @@ from dpaudit.verify.prove import missed
 # apart. Given the distances, each path through one step has its own cheapest shift, and no run costs more than the
 # longest path through the states (randomness alignment: Wang, Ding, Kifer & Zhang 2020). The distances are computed,
 # not guessed: all costs are linear in them and the shifts together. If a cycle costs something there is no longest
-# path, and so no bound of this kind. ``docs/certificate.md`` has the proof.
+# path, and so no bound of this kind. ``verified/on_paper.md`` has the proof.
 #
 # The bound holds for data of every length, for the relation and the parameters that were read. It need not be tight.
 

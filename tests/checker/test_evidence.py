@@ -177,12 +177,12 @@ def test_canonical_json_is_that_of_the_library() -> None:
 
 
 def test_of_a_page_the_evidence_is_checked(check_pyz: Path, tmp_path: Path) -> None:
-    page = ROOT / "reports" / "pages" / "refuted-sparse-vector.html"
+    page = ROOT / "reports" / "pages" / "proved-sparse-vector.html"
     found = said(check_pyz, str(page))
     assert found.returncode == 3 and "not checked  page" in found.stdout and ", 0 fail," in found.stdout
     text = page.read_text(encoding="utf-8")
     (tmp_path / "two.html").write_text(text + text, encoding="utf-8")
-    (tmp_path / "altered.html").write_text(text.replace('"verdict":"violated"', '"verdict":"proved"'), encoding="utf-8")
+    (tmp_path / "altered.html").write_text(text.replace('"verdict":"proved"', '"verdict":"no claim"'), encoding="utf-8")
     for name in ("two", "altered"):
         assert said(check_pyz, str(tmp_path / f"{name}.html")).returncode == 2
 

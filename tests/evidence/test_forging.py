@@ -1,7 +1,7 @@
 """Is any single lie in a file noticed? Every place of every kept file with another digit or another word.
 
 Each forged record has a new id of its own, so that nothing but its meaning can reveal it. What may go unseen stands
-in the table of ``docs/evidence.md``, and nowhere else.
+in the table of ``UNREVEALED.md``, and nowhere else.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def test_another_digit_or_word_is_noticed(file: Path) -> None:
 
 
 def test_other_runs_for_a_smaller_violation_are_noticed() -> None:
-    """Its value may differ beyond six digits, as `docs/evidence.md` says; its runs are rounded to two, and may not."""
+    """Its value may differ beyond six digits, as `UNREVEALED.md` says; its runs are rounded to two, and may not."""
     record = kept("outputs")
     runs = at(record, ("power", 0, "runs"))
     assert noticed(forged(record, ("power", 0, "runs"), runs + runs // 20))

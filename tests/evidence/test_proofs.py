@@ -224,7 +224,7 @@ def is_tried_in(name: str, kind: str) -> bool:
 @pytest.mark.usefixtures("remembering")
 @pytest.mark.parametrize("name", mostly_at_night(HONEST, every=2))
 def test_evidence_that_contradicts_itself_fails(name: str) -> None:
-    """A place of every kind, with other values: what passes stands in the table of docs/evidence.md."""
+    """A place of every kind, with other values: what passes stands in the table of UNREVEALED.md."""
     record, chance = record_of(name), random.Random(name)
     assert code_of(record) == 0
     patterns = [*unrevealed(), *EXCUSED]

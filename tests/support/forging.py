@@ -16,7 +16,7 @@ from dpaudit.review.check import check
 
 ROOT = Path(__file__).resolve().parents[2]
 OLD = sorted((ROOT / "tests" / "evidence" / "old").glob("*.json"))
-PAGE = ROOT / "docs" / "evidence.md"
+UNREVEALED = ROOT / "tests" / "evidence" / "UNREVEALED.md"
 
 Place = tuple[str | int, ...]
 
@@ -52,8 +52,8 @@ def kind_of(path: Place) -> str:
 
 
 def unrevealed() -> list[str]:
-    """Return what, according to docs/evidence.md, nothing reveals: the first column of its table."""
-    _, _, rest = PAGE.read_text(encoding="utf-8").partition("| members | why nothing reveals a change |")
+    """Return what, according to UNREVEALED.md, nothing reveals: the first column of its table."""
+    _, _, rest = UNREVEALED.read_text(encoding="utf-8").partition("| members | why nothing reveals a change |")
     rows = [line.split("|")[1] for line in rest.split("\n\n")[0].splitlines()[2:]]
     return [name for row in rows for name in re.findall(r"`([^`]+)`", row)]
 

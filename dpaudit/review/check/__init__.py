@@ -3,7 +3,7 @@
 Nothing is run and no target is loaded: everything that follows from other parts of the file is recomputed. `sampled`
 and `curve` recompute bounds from counts, `second` does so by other means, `certain` checks proofs, and `stated`
 checks the verdict and everything else that follows. Proofs are checked by `dpaudit.checker`, which shares no code with
-the prover. What a file alone cannot reveal is listed in ``docs/evidence.md``.
+the prover. What a file alone cannot reveal is listed in ``tests/evidence/UNREVEALED.md``.
 """
 
 from __future__ import annotations
