@@ -206,7 +206,7 @@ _LARGE = 100
 
 @lru_cache(maxsize=1024)
 def pure_rho(epsilon: Fraction) -> Fraction:
-    """Return a fraction at or hardly above the ρ of ε-DP, ε·tanh(ε/2), which is at most ε²/2 (``verified/on_paper.md``).
+    """Return a fraction at or hardly above the ρ of ε-DP, ε·tanh(ε/2) ≤ ε²/2 (proof: ``verified/on_paper.md``).
 
     Randomised response has D_α ≤ αρ with equality in the limit α = 1, and every pair that is ε-DP is made of its pair
     (Kairouz, Oh & Viswanath 2015). ε²/2 is Bun & Steinke (2016), Proposition 1.4.

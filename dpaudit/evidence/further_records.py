@@ -346,8 +346,9 @@ class Training(Record, frozen=True):
             no other.
         loose: updates in none of these groups, of which it is not known what they hold.
         rounds: of shuffled or fixed batches, (the least Σm² of the batches of an epoch, the most, how many epochs).
-        enough: what the same steps would lose with just enough noise for the claim, ``times`` σ·C; None where they keep
-            it, and where nothing is known to be enough.
+        enough: what the same steps would lose with just enough noise for the claim; None where they keep it, and where
+            nothing is known to be enough.
+        times: the standard deviation of that noise, over σ·C.
         low, high: what all steps lose together, certified from below (on some data) and from above.
         certificates: what shows them (``docs/certificate.md``).
         gaussian: ``low`` of Gaussian noise at the upper bound of the scale, which rests on the noise alone; None where

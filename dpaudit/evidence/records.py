@@ -409,8 +409,8 @@ class Moved(Record, frozen=True):
         norm: "1", "2" or "inf", of distances.
         claimed: the declared sensitivity for one neighbouring step; None if none is declared.
         largest: the largest distance found; infinite if the query returns a number on one side only.
-        finite: the largest distance among the pairs on which the query returns numbers, shown by
-            ``finite_change``; None if there are none.
+        finite: the largest distance among the pairs on which the query returns numbers; None if there are none.
+        finite_change: what changes between the two datasets that show it.
         exceeded: whether it is larger than the claim allows under the relation, by more than rounding explains.
         change: what changes between the two datasets that show it, without values of the data.
         tried: on how many pairs the query was evaluated.

@@ -47,7 +47,8 @@ def test_every_page_is_in_the_contents_of_the_site() -> None:
 
 def test_the_gallery_says_the_verdict_of_each_page() -> None:
     rows = re.findall(
-        r'<a href="reports/pages/([\w-]+)\.html">.*?\| ([A-Z ]+?)(?::| for)', (ROOT / "docs/gallery.md").read_text("utf-8")
+        r'<a href="reports/pages/([\w-]+)\.html">.*?\| ([A-Z ]+?)(?::| for)',
+        (ROOT / "docs/gallery.md").read_text("utf-8"),
     )
     assert len(rows) == 8
     for name, word in rows:
