@@ -10,7 +10,7 @@ import pytest
 import dpaudit as dp
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "two-scales.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "examples" / "two_scales.md").read_text(encoding="utf-8")
 ROWS = re.findall(
     r"^\| \d+, `(\w+)`: .* \| (\S) = (\d), ([a-z-]+) \| \S (=|≥) (\S+)(?:, certain)? \| `(dpa1:\w{12})` \|$", PAGE, re.M
 )
