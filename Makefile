@@ -27,7 +27,7 @@ audit: $(VENV)/.installed ## audit the Laplace mechanism and the penguin count, 
 test: $(VENV)/.installed-test ## run the tests
 	$(PY) -m pytest -n 2 --dist worksteal
 
-test-nightly: $(VENV)/.installed-test ## run all tests, also the rows of tables that others stand for (half an hour)
+test-nightly: $(VENV)/.installed-test ## run all tests, also the longest and all rows of tables (half an hour)
 	$(PY) -m pytest -n 2 --dist worksteal --nightly
 
 test-lowest: $(VENV)/.created ## run tests with the lowest versions that pyproject.toml allows, in an environment of their own

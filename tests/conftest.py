@@ -71,9 +71,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Every worker has the tests in one order again, and what is for the night at night alone."""
     items.sort(key=lambda item: item.path.parts)
     if not config.getoption("--nightly"):
-        later = [item for item in items if item.get_closest_marker("nightly")]
-        config.hook.pytest_deselected(items=later)
-        items[:] = [item for item in items if not item.get_closest_marker("nightly")]
+        later = {*_for_the_night(items)}
+        config.hook.pytest_deselected(items=[*later])
+        items[:] = [item for item in items if item not in later]
+
+
+def _for_the_night(items: list[pytest.Item]) -> Iterator[pytest.Item]:
+    """What is marked nightly; and of a slow table of six rows and more, of which no row is marked, two of three."""
+    tables: dict[object, list[pytest.Item]] = {}
+    for item in items:
+        tables.setdefault((item.path, getattr(item, "cls", None), getattr(item, "originalname", item.name)), []).append(
+            item
+        )
+    for rows in tables.values():
+        marked = [row for row in rows if row.get_closest_marker("nightly")]
+        if marked or len(rows) < 6 or not rows[0].get_closest_marker("slow"):
+            yield from marked
+        else:
+            yield from (row for number, row in enumerate(rows) if number % 3)
 
 
 def pytest_collection_finish() -> None:

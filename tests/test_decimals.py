@@ -46,6 +46,7 @@ def test_every_short_decimal_is_read_alike_by_all():
             assert limit_of(value, toward=math.inf) == Fraction(math.nextafter(value, math.inf))
 
 
+@pytest.mark.nightly
 def test_no_reading_is_farther_from_a_float_than_its_rounding():
     for value in floats():
         room = abs(Fraction(value)) * 2 * ULP + Fraction(1, 2**1074)

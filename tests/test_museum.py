@@ -63,7 +63,7 @@ def compared():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("place", mostly_at_night(FOUND))
+@pytest.mark.parametrize("place", mostly_at_night(FOUND, stay=FOUND[-1:]))
 def test_a_reported_mistake_is_found_and_its_twin_is_not_accused(museum, place):
     (found,) = museum["case"].cases(place.partition("/")[2])
     for side in found.sides:

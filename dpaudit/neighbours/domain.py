@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -227,18 +228,29 @@ def _first(allowed: Allowed) -> Any:
     return next((value for value in known if isinstance(value, float)), known[0] if known else None)
 
 
+def _quoted(value: str) -> str:
+    """Put quotes around the words of a list of words and nulls, as they are typed where a shell takes quotes away."""
+    words = [word.strip() for word in value.strip("[]").split(",")]
+    if value != f"[{value.strip('[]')}]" or not all(word == "null" or _WORD.fullmatch(word) for word in words):
+        return value
+    return f"[{', '.join(word if word == 'null' else json.dumps(word) for word in words)}]"
+
+
+_WORD = re.compile(r"(?!(?:true|false|null|none|nan|inf|infinity)$)[^\W\d][\w .-]*", re.IGNORECASE)
+
+
 def read_domain(texts: Iterable[str]) -> Any:
     """Read a domain as it is typed: ``NAME=JSON`` for each column, or one ``JSON`` for plain values.
 
     A JSON list of two numbers is a range, ``[[0, 120], null]`` one with missing values; any other list holds the
-    allowed values; ``{"values": [0, 1]}`` means exactly these numbers.
+    allowed values; ``{"values": [0, 1]}`` means exactly these numbers. Words of a list need no quotes: ``[free, pro]``.
     """
     named: dict[str | None, Any] = {}
     for text in texts:
         name, sign, value = (part.strip() for part in text.partition("="))
         bare = text.lstrip().startswith(("[", "{")) or not sign
         try:
-            read = json.loads(text if bare else value)
+            read = json.loads(text) if bare else json.loads(_quoted(value))
         except (ValueError, RecursionError):
             raise UsageError(
                 f"the domain {text!r:.60} is no NAME=JSON; write 'age=[0, 120]' for a range, "

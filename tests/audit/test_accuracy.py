@@ -141,7 +141,7 @@ def test_a_wanted_error_has_its_epsilon():
     assert np.isfinite(plan.spent)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_on_data_that_were_given_the_errors_are_those_on_them():
     def number(data, noise):
         return 3.0 * len(data) + noise.laplace(1)
@@ -156,6 +156,7 @@ def test_on_data_that_were_given_the_errors_are_those_on_them():
     assert audited(domain=[0, 1]).accuracy is None
 
 
+@pytest.mark.nightly
 def test_runs_that_only_errors_rest_on_do_not_change_what_is_found(monkeypatch):
     from dpaudit.auditing import accuracy as module
     from dpaudit.errors import InvalidRunsError

@@ -44,6 +44,7 @@ def found():
 # --- what it shows -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 def test_a_gaussian_with_two_hundred_thousand_runs(found):
     claim = dp.GaussianDP(1)
     assert 0.117 <= found.delta(1.0) <= float(claim.profile(1.0))
@@ -114,6 +115,7 @@ def test_several_pairs_share_its_error():
     assert found.mu > 1.75  # the best pair counts
 
 
+@pytest.mark.nightly
 def test_the_same_on_any_number_of_workers():
     name = f"{__file__}:gaussian_sampler"
     one, two = (dp.audit(name, runs=1_000, workers=workers, curve=True, **NUMBERS) for workers in (1, 2))

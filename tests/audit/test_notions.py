@@ -78,7 +78,8 @@ def test_a_point_has_no_curve():
             (gaussian, {}, dp.ZeroConcentratedDP(0.5), 0.80),
             (gaussian, {}, dp.RenyiDP(1.25, 0.625), 0.80),
             (coin, {}, dp.RenyiDP(2, math.log(0.75**2 / 0.25 + 0.25**2 / 0.75)), 0.9),
-        ]
+        ],
+        every=5,
     ),
 )
 def test_most_of_a_tight_claim_is_shown_and_a_smaller_one_refuted(target, parameters, claim, least):
@@ -130,6 +131,7 @@ def test_a_divergence_is_bounded_by_bins_and_they_are_kept():
     assert float(one.least(dp.ZeroConcentratedDP(0).least)) < 0.85 * bound.value
 
 
+@pytest.mark.nightly
 def test_bins_are_the_same_on_any_number_of_workers():
     name = f"{__file__}:discrete_gaussian"
     one, two = (dp.audit(name, claim="rho=0.5", runs=20_000, workers=workers, **NUMBERS) for workers in (1, 2))

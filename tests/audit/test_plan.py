@@ -44,6 +44,7 @@ def test_the_same_seed_gives_the_same_plan():
     assert told(planned(seed=3)) != told(planned(seed=4))
 
 
+@pytest.mark.nightly
 def test_a_smaller_violation_and_more_confidence_take_more_runs():
     found = [planned(detect).runs for detect in (2.0, 1.3, 1.1, 1.03)]
     assert found == sorted(found)

@@ -112,6 +112,7 @@ def test_an_infinite_loss():
     assert 1 < attempt(evidence, "counterexample").value < math.inf
 
 
+@pytest.mark.nightly
 def test_a_fold_without_a_bound():
     evidence = proved("svt_noiseless_answers", length=None, relation=None)
     assert evidence.verdict is dp.Verdict.VIOLATED

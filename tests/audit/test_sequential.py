@@ -206,6 +206,7 @@ def test_a_generator_that_repeats_itself_is_invalid():
     assert "same varying sequence" in evidence.reason
 
 
+@pytest.mark.nightly
 def test_outputs_that_drift_are_never_a_violation():
     state = {"calls": 0}
 
@@ -283,6 +284,7 @@ def test_the_summary_says_how_it_went():
     assert "all that were allowed" in summary(audit(runs=200))
 
 
+@pytest.mark.nightly
 def test_a_rare_leak_is_found():
     def leak(data, size, rng):
         outputs = data + rng.laplace(0, 2, size)

@@ -136,6 +136,7 @@ def test_evidence_with_a_second_look_answers_the_question(unlucky, confirmed):
         assert told.startswith("the false alarm is 0.001")
 
 
+@pytest.mark.nightly
 def test_workers_do_not_change_the_second_look(unlucky):
     assert dp.audit(laplace, seed=UNLUCKY, workers=2, **ASKED).id == unlucky.id
 
@@ -181,6 +182,7 @@ def recorded(loss, n, seed):
     return (rng.random(n) >= flip).astype(int), (rng.random(n) < flip).astype(int)
 
 
+@pytest.mark.nightly
 def test_recorded_outputs_are_looked_at_once():
     between = [
         evidence

@@ -118,7 +118,7 @@ def test_it_asks_for_nothing_and_says_nothing(visit, kind):
     assert len(written(kind).encode()) < 1_000_000
 
 
-@pytest.mark.parametrize("kind", mostly_at_night(KINDS, stay=STAY), scope="module")
+@pytest.mark.parametrize("kind", mostly_at_night(KINDS, stay=STAY[1:3]), scope="module")
 def test_nothing_keeps_people_from_reading_it(visit, kind):
     assert audited(visit(kind)) == {}
 
@@ -166,7 +166,11 @@ _CUT = """
 """
 
 
-@pytest.mark.parametrize("kind", ["proved-sparse-vector", "gaussian-curve", "categories", "invalid"], scope="module")
+@pytest.mark.parametrize(
+    "kind",
+    mostly_at_night(["proved-sparse-vector", "gaussian-curve", "categories", "invalid"], every=2),
+    scope="module",
+)
 def test_print_has_every_section(visit, kind):
     pdf = pytest.importorskip("pypdfium2", reason="pypdfium2 is not installed: pip install '.[test]'")
     page = visit(kind)
@@ -320,7 +324,7 @@ def test_a_page_over_several_is_quiet_readable_and_fits(name, over_several):
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-@pytest.mark.parametrize("name", OVER_SEVERAL)
+@pytest.mark.parametrize("name", mostly_at_night(OVER_SEVERAL))
 def test_a_page_over_several_is_complete_without_scripts(name, over_several):
     shown = over_several(name, scripts=True)[0].locator("main").inner_text()
     assert over_several(name)[0].locator("main").inner_text() == shown

@@ -176,6 +176,7 @@ def test_canonical_json_is_that_of_the_library() -> None:
     assert canonical(values) == rfc8785.dumps(values)
 
 
+@pytest.mark.nightly
 def test_of_a_page_the_evidence_is_checked(check_pyz: Path, tmp_path: Path) -> None:
     page = ROOT / "reports" / "pages" / "proved-sparse-vector.html"
     found = said(check_pyz, str(page))

@@ -68,6 +68,7 @@ def test_version(command):
     assert (done.returncode, done.stdout.split()[0]) == (0, "dpaudit,")
 
 
+@pytest.mark.nightly
 def test_a_mechanisms_file_in_the_working_directory_does_not_shadow_the_catalogue(folder):
     (folder / "mechanisms.py").write_text("def mine(data, noise): return data + noise.laplace(1)\n", encoding="utf-8")
     code = (  # one process for both; like a module, it has the working directory in its path
@@ -164,6 +165,7 @@ def test_a_terminal_that_knows_no_greek_gets_the_verdict_and_the_evidence(folder
     assert "ε" in json.loads(done.stdout)["evidence"]["reason"]
 
 
+@pytest.mark.nightly
 def test_a_closed_standard_output_is_no_failure(folder):
     done = subprocess.run(
         ["sh", "-c", '"$@" >&-', "sh", *COMMANDS["module"], *EXACT, "--seed", "0"],

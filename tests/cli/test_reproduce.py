@@ -154,7 +154,7 @@ def test_pairs_from_python_say_what_to_save(keep, here):
     assert again.id == evidence.id
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_data_from_python_say_what_to_save(here):
     evidence = dp.audit("m.py:plain", claim="epsilon=1", data=[0, 1, 1, 0], domain=(0, 1), runs=9_000, seed=5)
     assert DATA_FILE in reproduce_notes(evidence)[0]

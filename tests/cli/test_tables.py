@@ -46,7 +46,7 @@ def test_a_table_is_named_by_its_file_and_digest_and_replayed(run):
     assert changed.exit_code == 2 and "holds another table" in changed.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_gate_takes_a_table_too(run):
     target = 'target = "two.py:spend"\nclaim = "epsilon=1"\ndata = "orders.csv"\nruns = 4000\n'
     Path("dpaudit.toml").write_text(f'[[targets]]\n{target}parameters = {{ people = "@people.csv" }}\n')

@@ -32,7 +32,7 @@ def reread(record: Any) -> dp.Evidence:
     return dp.Evidence.from_json(json.dumps({"id": content_id(record), "evidence": record, "run": None}))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_it_reads_back_and_holds(evidence):
     again = dp.Evidence.from_json(evidence.to_json())
     assert again == evidence and again.id == evidence.id

@@ -44,7 +44,7 @@ def test_evidence_has_the_same_id_after_it_was_written_and_read(evidence: dp.Evi
 
 @drawn
 @given(any_evidence)
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_id_is_the_hash_of_the_canonical_json_of_the_member_evidence(evidence: dp.Evidence) -> None:
     document = json.loads(evidence.to_json())
     assert list(document) == ["id", "evidence", "run"]

@@ -93,7 +93,7 @@ def test_whatever_changed_in_the_project_runs_it_again(project, changes):
     assert not quick(project).cached
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_file_that_is_read_counts_too(project):
     project = projects.configured(project.root, projects.target("reads.py:weighted"))
     assert not gated(project).cached

@@ -137,7 +137,7 @@ def test_this_repository_gates_itself_with_targets_that_exist():
     assert len(configuration.targets) >= 40
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_part_of_this_repository_in_processes_of_its_own(tmp_path):
     # as a user calls it, from a folder below the project's
     (tmp_path / "sub").mkdir()

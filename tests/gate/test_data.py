@@ -60,7 +60,7 @@ def test_evidence_of_a_search_answers_for_its_own_data_and_options(tmp_path):
     assert cache.key_of(own) != known
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_gate_searches_in_data(tmp_path):
     configuration = project(tmp_path, DATA, "parameters = { epsilon = 3.0 }")
     runs = projects.Runs()
@@ -73,7 +73,7 @@ def own_draws(scale):
     return f"import numpy as np\n\n\ndef total(people):\n    return sum(people) + np.random.laplace(0, {scale})\n"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_baseline_of_data_is_compared_on_a_pair_of_its_own(tmp_path):
     """Whatever pair an audit finds, and whatever its seed: less noise is seen."""
     gate = "runs = 4000\nseed = 1"

@@ -29,6 +29,7 @@ class Looks(projects.Runs):
         return report
 
 
+@pytest.mark.nightly
 def test_correct_repositories_fail_as_rarely_as_their_gate_says(tmp_path):
     # randomised response is as lossy as it claims: every violation is chance
     targets = [

@@ -119,6 +119,7 @@ def shows_the_event(project: Path) -> None:
     assert "<svg" in page.partition('id="event"')[2].partition("<section")[0]
 
 
+@pytest.mark.nightly
 def test_what_keeps_its_claim_and_loses_more_than_before_is_red_too(project: Path) -> None:
     file = project / "pyproject.toml"
     head, _, last = file.read_text(encoding="utf-8").rpartition("epsilon=1")
@@ -130,6 +131,7 @@ def test_what_keeps_its_claim_and_loses_more_than_before_is_red_too(project: Pat
     assert "leakier-than-baseline" in said and "the baseline's event lost" in said
 
 
+@pytest.mark.nightly
 def test_its_own_tests_pass_and_fail_with_too_little_noise(project: Path) -> None:
     options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--dp-runs", "4000", "--dp-seed", "0"]
     done = forked.call(*options, module="pytest", cwd=project)

@@ -95,7 +95,7 @@ def test_nothing_becomes_a_link(text: str) -> None:
     assert not re.search(r"https?://|www\.|@\w|#\d+(?!;)", escaped(text).replace("&#", ""))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_huge_gate_stays_within_what_a_build_shows() -> None:
     two = made.targets()[:2]
     many = [replace(item, name=f"{item.name} {number}") for number in range(400) for item in two]

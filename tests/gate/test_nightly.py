@@ -209,7 +209,7 @@ def test_a_night_that_rejects_by_itself_passes_nothing(tmp_path, monkeypatch):
     assert any("Tonight alone would reject the claim" in note for note in projects.only(result).notes)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_another_claim_starts_anew_at_night(tmp_path, monkeypatch):
     runs = Nights(monkeypatch, {"program": 3.0})
     for claim in ("epsilon=1", "epsilon=2", "epsilon=2"):

@@ -75,7 +75,7 @@ def gated(file, **options):
     return run(read(file), GateOptions(**options), runner=lambda request, *_: carry_out(request)).result
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_loops_stand_beside_other_targets(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     repeated = 'training = "train.py:repeated"'
@@ -120,7 +120,7 @@ def test_what_cannot_be_watched_is_refused_with_its_place(target, said, tmp_path
     assert said.lower() in str(refused.value).lower()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_evidence_of_another_loop_is_no_answer(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     project(tmp_path, "")

@@ -64,7 +64,7 @@ def test_the_loss_of_laplace_noise_by_all_corners() -> None:
     assert losses.of_laplace(a, a, scale) == 0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_audit_tells_them_apart() -> None:
     right, inverted = (
         dp.audit(name, parameters={"epsilon": 0.1}, runs=100_000)

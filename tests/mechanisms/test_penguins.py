@@ -67,7 +67,7 @@ def test_both_counts_can_be_named_as_targets(name: str, claim: str) -> None:
             assert 0 < count(side, noise) < 400
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_script_writes_pages_and_evidence(
     example: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

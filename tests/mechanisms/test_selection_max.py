@@ -86,7 +86,7 @@ def test_the_exact_bound_of_the_benchmark_of_proofs() -> None:
         assert losses.of_laplace([1] * n, [2] * n, 2) == n / 2
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_audit_tells_them_apart() -> None:
     index, value = (dp.audit(entry(name)) for name in ("report_noisy_max", "noisy_max_value"))
     assert index.verdict == dp.Verdict.NOT_VIOLATED

@@ -414,7 +414,7 @@ def test_numeric_loses_at_most_epsilon_with_two_positives() -> None:
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1])
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_no_pair_of_the_benchmark_is_worse_than_the_default(epsilon: float) -> None:
     mirrored = [(side0[::-1], side1[::-1]) for side0, side1 in benchmark_pairs(10)]
     others = [([1.0] * 10, [0.0] + [2.0] * 9), ([1.0] * 10, [0.0] * 9 + [2.0])]
@@ -433,7 +433,7 @@ def random_pairs(count: int, d: int) -> list[tuple[list[float], list[float]]]:
     return [(a.tolist(), (a + m).tolist()) for a, m in zip(answers, moves, strict=True)]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_no_pair_exceeds_what_is_proved() -> None:
     """The exact bounds over all inputs, for five answers, of the benchmark of proofs."""
     epsilon = 0.5
@@ -551,7 +551,7 @@ def test_runs_follow_the_laws(name: str, level_scale: float, scale: float) -> No
     assert test.pvalue > 1e-6
 
 
-@pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.parametrize("name", mostly_at_night(BROKEN))
 @pytest.mark.slow
 def test_a_broken_one_is_found_violated(name: str) -> None:
     evidence = dp.audit(entry(name))

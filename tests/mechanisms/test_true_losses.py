@@ -294,7 +294,7 @@ def test_the_density_of_a_ratio_integrates_to_one() -> None:
     assert np.trapezoid(density, angle) == pytest.approx(1, abs=1e-4)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_loss_of_a_noisy_average() -> None:
     def loss(r: float) -> float:
         before, after = naive_ratio_density(r, -2, 2, 2, 2), naive_ratio_density(r, -1, 3, 2, 2)

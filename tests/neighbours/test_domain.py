@@ -19,6 +19,7 @@ from dpaudit.neighbours.domain import Range, Values, allowed_of, read_domain
         (["[0, 1.5]"], (0, 1.5)),
         (['{"age": [0, 120]}', "x=[1, 2, 3]"], {"age": (0, 120), "x": [1, 2, 3]}),
         (["b=[false, true]"], {"b": [False, True]}),
+        (["plan=[free, basic,pro plus, null]"], {"plan": ["free", "basic", "pro plus", None]}),
         (['n={"values": [0, 1]}'], {"n": [0, 1]}),
         (['{"values": [0, 1]}'], [0, 1]),
     ],
@@ -28,7 +29,18 @@ def test_domains_as_they_are_typed(texts: list[str], domain: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "texts", [["age"], ["age=[0,"], ["a=[0, 1]", "a=[0, 2]"], ["[0, 1]", "a=[0, 1]"], ["[0, 1]", "[0, 2]"]]
+    "texts",
+    [
+        ["age"],
+        ["age=[0,"],
+        ["a=[0, 1]", "a=[0, 2]"],
+        ["[0, 1]", "a=[0, 1]"],
+        ["[0, 1]", "[0, 2]"],
+        ["b=[true, no]"],
+        ["a=[nan, 1]"],
+        ["a=[b,, c]"],
+        ["a=[[b]]"],
+    ],
 )
 def test_what_is_no_domain_is_refused(texts: list[str]) -> None:
     with pytest.raises(UsageError, match="domain"):

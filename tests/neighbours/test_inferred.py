@@ -117,7 +117,7 @@ def test_declared_is_there_for_whoever_asks():
     assert evidence.relation == "declared" and evidence.verdict is Verdict.VIOLATED
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_command_line_checks_a_pair_and_says_which_relation(tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "m.py").write_text("def count(data, size, rng):\n    return len(data) + rng.laplace(size=size)\n")

@@ -81,7 +81,7 @@ def test_a_release_that_keeps_its_claim_passes_and_gives_its_evidence(run):
     run(body + "    assert evidence.lower.value > 2\n").assert_outcomes(failed=1)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_function_that_is_proved_passes_where_no_violation_is_asked_for(run):
     asked = 'claim="epsilon={}", domain={{"age": (0.0, 9.0)}}, relation="add-remove", runs=2_000'
     done = run(
@@ -117,7 +117,7 @@ def test_a_release_that_does_not_fails_without_a_traceback(run, pytester):
     assert (pytester.path / ".dpaudit/pytest/.gitignore").read_text() == "*\n"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_replays_a_failure_gives_its_evidence(run, pytester):
     text = run(called('"laplace", claim="epsilon=0.5"'), pages=True).stdout.str()
     words = shlex.split(re.search(r"reproduce +dpaudit (.*)", text)[1])
@@ -209,7 +209,7 @@ def test_bad_input_gets_a_sentence(arguments, words, run):
 TIGHT = 'randomised_response, claim="epsilon={}", pairs=PAIRS, relation="add-remove", {}'
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_test_ends_as_the_same_audit_does(run, pytester):
     """The rule of two looks is the audit's own: a test has none beside it, so that both have one id."""
     arguments = TIGHT.format("0.85", "runs=4_000, seed=7")
@@ -320,7 +320,7 @@ def test_warnings_as_errors_change_nothing(run):
 # --- processes ---
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_worker_of_xdist_makes_the_same_evidence(pytester):
     pytester.makepyfile(release=RELEASE)
     pytester.makeini("[pytest]\n")  # so that the root folder is this one
@@ -450,7 +450,7 @@ def test_account(dp_audit):
         assert each in str(found.stdout).replace("\xa0", " "), each
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_test_may_require_a_proof(run):
     body = """
 @pytest.mark.dp_audit(noisy_count, claim="epsilon=1", domain={"age": (0, 9)}, relation="add-remove", require="proved")

@@ -330,7 +330,7 @@ def test_changed_data_is_refused():
     refused(lambda data, noise: data.append(noise.bernoulli(0.5)), "changes its data|differently", [1])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_loops_without_end_and_too_many_traces_are_refused():
     def endless(data, noise):
         while noise.bernoulli(0.5):

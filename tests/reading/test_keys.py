@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from support.nightly import mostly_at_night
 
 import dpaudit as dp
 from dpaudit.reading.universe.second import alike
@@ -422,7 +423,7 @@ def test_counts_above_a_threshold_are_proved_at_a_delta(function):
     assert evidence.verdict is dp.Verdict.PROVED and evidence.upper.value == 1, evidence.reason
 
 
-@pytest.mark.parametrize("function", WRONG, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("function", mostly_at_night(WRONG, every=2), ids=lambda each: each.__name__)
 def test_what_tells_of_keys_that_were_cut_is_refused(function):
     evidence = proved(function)
     assert evidence.verdict is not dp.Verdict.PROVED and evidence.upper is None

@@ -118,6 +118,7 @@ def test_what_people_write_is_refused_with_line_reason_and_what_to_write_instead
         assert each.instead
 
 
+@pytest.mark.nightly
 def test_what_to_write_instead_of_what_people_write_is_read(tmp_path):
     lines = {each.instead for function in REFUSED.values() for each in read(function, DOMAIN).refused}
     for line in lines:

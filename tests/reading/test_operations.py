@@ -156,8 +156,8 @@ WIDE = {"product", "square", "where", "and"}
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
-        *mostly_at_night(((name, "add-remove") for name in OPERATIONS), every=2),
-        *mostly_at_night((name, "replace") for name in OPERATIONS),
+        *mostly_at_night(((name, "add-remove") for name in OPERATIONS), every=4),
+        *mostly_at_night(((name, "replace") for name in OPERATIONS), every=6),
     ],
 )
 def test_a_record_moves_a_value_as_far_as_is_read_and_no_farther(name, kind):

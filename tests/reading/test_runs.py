@@ -64,9 +64,9 @@ def _ends(function, runs, repeated, data, seed=5):
         ("arithmetic", 6, 100),
         ("control", 0, 100),
         ("state_and_draws", 40, 100),
-        ("rare_branches", 25, 120),
+        pytest.param("rare_branches", 25, 120, marks=pytest.mark.nightly),
         pytest.param("rare_branches", 25, 500, marks=pytest.mark.nightly),
-        ("lists_and_texts", 2, 40),
+        pytest.param("lists_and_texts", 2, 40, marks=pytest.mark.nightly),
     ],
 )
 @pytest.mark.filterwarnings("ignore")

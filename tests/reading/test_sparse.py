@@ -86,7 +86,7 @@ def sums(df):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("function", "relation", "bound"), mostly_at_night([
+@pytest.mark.parametrize(("function", "relation", "bound"), mostly_at_night(every=6, rows=[
     (first_above, "add-remove", "3/4"), (first_above, "replace", "3/4"), (first_above, "add-remove(group=2)", "3/2"),
     (first_above_of_a_program, "add-remove", "3/4"), (in_any_direction, "add-remove", "5/8"),
     (of_cities, "add-remove", "1/4"), (of_cities, "replace", "1/2"), (two_above, "add-remove", "3/4"),
@@ -167,6 +167,7 @@ def test_the_checker_refuses_other_details(details, sentence):
         check_certificate(certificate)
 
 
+@pytest.mark.nightly
 def test_where_all_comparisons_are_too_much_to_write_each_number_is_released(monkeypatch):
     def refused(releases, **known):
         if derive.has_comparisons(releases.paths):

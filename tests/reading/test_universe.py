@@ -33,10 +33,10 @@ def test_a_right_function_has_the_bound_of_theory(table, bounds):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", mostly_at_night(range(2)))
+@pytest.mark.parametrize("part", mostly_at_night(range(3)))
 @pytest.mark.parametrize("table", ["forty", "categories", "aggregates", *WRONG])
 def test_a_wrong_function_is_not_proved(table, part, bounds):
-    wrong = bounds(table, right=False, part=part, parts=2)
+    wrong = bounds(table, right=False, part=part, parts=3)
     assert wrong
     assert not [(case.name, bound) for case, why, bound in wrong if not why and not bound > case.claim * (1 + 1e-9)]
 

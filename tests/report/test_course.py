@@ -165,7 +165,7 @@ def stated(name: str, claim: str | None = None) -> str:
     return part.stated.replace("\u00a0", " ")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_stated_law_stands_over_the_bars_and_only_where_it_is_known() -> None:
     assert stated("rounded_laplace") == ""
     assert stated("geometric").endswith("By this law no cell lies beyond ±ε.")

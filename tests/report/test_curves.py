@@ -120,7 +120,7 @@ def curved(**changes: Any) -> Any:
     return msgspec.structs.replace(made.laplace(), claim="mu=1", curve=curve)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_certified_curve_takes_the_place_of_the_events() -> None:
     part = curves_part(curved(), GaussianDP(1.0))
     assert part is not None

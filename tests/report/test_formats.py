@@ -474,7 +474,7 @@ def test_without_the_library_a_pdf_says_how_to_get_it(monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore:HarfBuzz-Subset:DeprecationWarning")  # of the library, on its own future
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_pdf_is_the_page_and_loads_nothing():
     try:
         import weasyprint  # noqa: F401

@@ -35,7 +35,7 @@ def test_missing_and_infinite_numbers_are_drawn_as_gaps():
     assert "over 1 pieces" in history_figure([Place(nan, nan, nan, False)], "ε", narrow=True)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_committed_evidence_is_read_from_git(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 

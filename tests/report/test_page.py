@@ -91,7 +91,7 @@ def test_evidence_reads_back_with_the_same_id(kind: str) -> None:
     assert evidence.id in Reader(page(kind)).text
 
 
-@pytest.mark.parametrize("kind", ["laplace", "hostile"])
+@pytest.mark.parametrize("kind", mostly_at_night(["laplace", "hostile"]))
 @pytest.mark.slow
 def test_same_evidence_gives_the_same_bytes(kind: str) -> None:
     import matplotlib

@@ -45,7 +45,7 @@ def test_files_and_targets_may_be_mixed_and_another_target_is_audited(tmp_path, 
     assert page.count("<tr") == 3 and "release.py:f" in page
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_lengths_stand_side_by_side_so_that_it_shows_how_a_bound_grows(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     module = "def each(answers, noise):\n    return [one + noise.laplace(1) for one in answers]\n"

@@ -183,6 +183,7 @@ def test_opaque_functions_stay_here(fake):
     assert fake.made == 0
 
 
+@pytest.mark.nightly
 def test_smaller_blocks_keep_more_workers_busy(fake):
     fake.count = 8
     with pytest.warns(Notice, match=r"3,000 runs .* 2 blocks.*--block-size 64. makes more"):

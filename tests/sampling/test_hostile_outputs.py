@@ -281,7 +281,7 @@ def _with_attributes(secret):
     return found
 
 
-@pytest.mark.parametrize("name", CHANNELS)
+@pytest.mark.parametrize("name", mostly_at_night(CHANNELS, every=2))
 def test_what_tells_with_certainty_is_violated(name):
     def leak(data, rng):
         return CHANNELS[name](data[0] > 0.5) if rng.random() < 0.9 else None

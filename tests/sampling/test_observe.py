@@ -75,6 +75,7 @@ def discrete_laplace_by_loop(data, rng, epsilon=1.0):
     return data + geometric(rng, stop) - geometric(rng, stop)
 
 
+@pytest.mark.nightly
 def test_a_discrete_sampler_that_loops_is_private_until_its_time_is_seen():
     asked = {name: value for name, value in ASKED.items() if name != "observe"}
     assert dp.audit(discrete_laplace_by_loop, runs=20_000, **asked).verdict is dp.Verdict.NOT_VIOLATED

@@ -120,6 +120,7 @@ def test_finished_blocks_are_not_run_again(tmp_path):
     assert counted.calls <= 16  # which settle how runs are made
 
 
+@pytest.mark.nightly
 def test_a_search_goes_on_too(tmp_path):
     def clipped_sum(data, rng):
         return sum(min(max(x, 0), 50.0) for x in data) + rng.laplace(0, 40)

@@ -20,6 +20,7 @@ from unittest import mock
 import msgspec
 import numpy as np
 import pytest
+from support.nightly import mostly_at_night
 
 import dpaudit as dp
 from dpaudit import settings  # the first with all the filters of warnings that libraries add
@@ -209,7 +210,9 @@ def test_a_folder_that_a_target_moves_to_is_not_where_results_go(written, tmp_pa
     assert (tmp_path / "blocks").exists()
 
 
-@pytest.mark.parametrize("line", ['import os; os.chdir("elsewhere")', "import sys; sys.stdout = sys.stderr = None"])
+@pytest.mark.parametrize(
+    "line", mostly_at_night(['import os; os.chdir("elsewhere")', "import sys; sys.stdout = sys.stderr = None"])
+)
 def test_in_process_results_are_written_where_they_were_asked_for(line, written, tmp_path):
     command = [sys.executable, "-m", "dpaudit", "audit", written(line), "--in-process", "--claim", "epsilon=1"]
     command += ["--pair", "pair.json", "--relation", "declared", "--runs", "500", "--seed", "0", "--json", "out.json"]

@@ -57,7 +57,7 @@ def test_the_bound_is_lower_and_the_evidence_says_how_many_there_were(kept):
     assert dp.Evidence.from_json(some.to_json()).id == some.id
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_chosen_scores_of_a_private_model_are_hardly_ever_above_the_truth():
     """Randomised response of ε = 1 for each coin; an attack hands in some of the answers that say "in"."""
     above = 0

@@ -61,6 +61,7 @@ def test_canaries_of_one_model(epsilon, delta):
     assert p > 0.01
 
 
+@pytest.mark.nightly
 def test_mu_of_canaries_of_one_model():
     # each coin is told by randomised response, in which N(0, 1) and N(1, 1) are cut in the middle: 1-GDP, and tight
     def draw(rng):
@@ -73,6 +74,7 @@ def test_mu_of_canaries_of_one_model():
     assert max(evidence.lower.value for evidence in found) > 0.3
 
 
+@pytest.mark.nightly
 def test_canaries_of_one_model_are_not_independent():
     # the same scores under the wrong design are wrong far more often than they say: the right one holds
     def draw(rng):

@@ -49,6 +49,7 @@ def frame():
     return pandas.DataFrame({"age": AGES, "place": PLACES * 4})
 
 
+@pytest.mark.nightly
 def test_what_is_wrong_with_one_dataset_is_found_and_its_twin_is_let_alone():
     wrong, right = found(unclipped), found(clipped)
 
@@ -65,6 +66,7 @@ def test_the_mechanisms_own_relation_comes_first():
     assert audited(made, runs=2_000, relation="add-remove").relation == "add-remove"
 
 
+@pytest.mark.nightly
 def test_a_declared_domain_is_kept_to_unless_asked():
     inside = audited(unclipped, domain=(0.0, 100.0), seed=1, runs=10_000)
     beyond = audited(unclipped, domain=(0.0, 100.0), beyond_domain=True)
@@ -74,6 +76,7 @@ def test_a_declared_domain_is_kept_to_unless_asked():
     assert inside.search.domain == '{"$tuple":[0.0,100.0]}' and not inside.search.beyond
 
 
+@pytest.mark.nightly
 def test_a_weak_spot_far_from_the_data_is_climbed_to():
     """No record of the data, and no extreme of the domain, is anywhere near 37."""
 
@@ -91,6 +94,7 @@ def test_a_weak_spot_far_from_the_data_is_climbed_to():
     assert passes(check(evidence))
 
 
+@pytest.mark.nightly
 def test_the_pair_is_made_simple_while_it_tells_as_much():
     sizes = []
 
@@ -108,6 +112,7 @@ def test_the_pair_is_made_simple_while_it_tells_as_much():
     assert f"{evidence.search.records[0]} against {evidence.search.records[1]} record" in console_summary(evidence)
 
 
+@pytest.mark.nightly
 def test_what_shows_only_on_many_records_keeps_many():
     sizes = []
 
@@ -294,6 +299,7 @@ def summed(data, size, rng):
     return sum(data) + rng.laplace(0, 3.0, size)
 
 
+@pytest.mark.nightly
 def test_all_tiny_datasets_over_a_domain_are_searched():
     wrong, right = (dp.audit(each, claim=CLAIM, domain=[0, 1, 2, 3], runs=6_000) for each in (first_alone, summed))
 

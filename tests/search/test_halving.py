@@ -64,6 +64,7 @@ def test_the_one_bad_pair_is_found_whatever_the_function_asks_for(function, shar
     assert [pair.origin for pair in evidence.pairs] == ["found"]
 
 
+@pytest.mark.nightly
 def test_a_small_violation_among_many_is_found_nearly_always():
     found = [audited([0.5] * 10 + [1.4] + [0.5] * 9, runs=16_000, seed=seed) for seed in range(2)]
 

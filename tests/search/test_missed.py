@@ -54,6 +54,7 @@ def mean_of_unknown_n(data, size, rng):
     return data["income"].clip(0, 200_000).sum() / n + rng.laplace(0, 200_000 / n, size)
 
 
+@pytest.mark.nightly
 def test_a_mean_of_unknown_n_is_found_in_few_runs():
     evidence = dp.audit(
         mean_of_unknown_n, claim="epsilon=1", data=FRAME, domain=DOMAIN, runs=20_000, seed=7, floating_point="ignore"
@@ -81,6 +82,7 @@ DULL = {  # and of exactly 1, or none
 }
 
 
+@pytest.mark.nightly
 def test_a_few_hundred_runs_promise_what_lies_in_the_tails():
     rng = np.random.default_rng(0)
     looks = {name: np.sort([glanced(law(rng, 350)) for _ in range(10)]) for name, law in {**TELLING, **DULL}.items()}
@@ -251,6 +253,7 @@ def test_records_in_all_bands_of_the_code_are_tried(hit):
     assert any(np.any(hit(side)) for one in tried if one.kind == "code" for side in one.pair())
 
 
+@pytest.mark.nightly
 def test_numbers_of_another_unit_are_multiplied():
     """``income / 1000 > 70`` is about 70,000."""
     numbers = constants_of(lambda people: (people["income"] / 1000).between(70, 75))
@@ -315,8 +318,8 @@ def no_city(people, rng):
     ("function", "as_dicts", "verdict"),
     mostly_at_night(
         [
-            (missing_city, False, dp.Verdict.VIOLATED),
             (missing_city_of_dicts, True, dp.Verdict.VIOLATED),
+            (missing_city, False, dp.Verdict.VIOLATED),
             (no_city, True, dp.Verdict.NOT_VIOLATED),
         ],
         every=3,

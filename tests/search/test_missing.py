@@ -26,7 +26,8 @@ def takes_missing_for_nothing(people):
 @pytest.mark.parametrize(
     ("allowed", "reading"),
     mostly_at_night(
-        [([0, None], "read"), ([(0, 100), None], "calls"), ([(0.5, 100), None], "read"), ([(0.5, 100), None], "calls")]
+        [([0, None], "read"), ([(0, 100), None], "calls"), ([(0.5, 100), None], "read"), ([(0.5, 100), None], "calls")],
+        every=4,
     ),
 )
 @pytest.mark.slow
@@ -59,7 +60,9 @@ def reads_what_is_there(people):
 
 @pytest.mark.parametrize(
     ("reading", "relation"),
-    mostly_at_night([("calls", "add-remove"), ("read", "add-remove"), ("calls", "replace"), ("read", "replace")]),
+    mostly_at_night(
+        [("calls", "add-remove"), ("read", "add-remove"), ("calls", "replace"), ("read", "replace")], every=4
+    ),
 )
 @pytest.mark.slow
 def test_a_missing_value_that_is_declared_is_tried_where_the_data_hold_whole_numbers(reading, relation):

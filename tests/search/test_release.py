@@ -34,7 +34,7 @@ def verdict(name, birds):
     return evidence.verdict
 
 
-@pytest.mark.parametrize("name", mostly_at_night(TWINS, stay=set(TWINS) - {"total_mass"}))  # a sum without a limit
+@pytest.mark.parametrize("name", mostly_at_night(TWINS, every=2))
 def test_the_mistake_is_found(name, birds):
     assert verdict(name, birds) is dp.Verdict.VIOLATED
 
@@ -44,6 +44,7 @@ def test_its_corrected_twin_is_let_alone(name, birds):
     assert verdict(name, birds) is not dp.Verdict.VIOLATED
 
 
+@pytest.mark.nightly
 def test_workers_change_nothing(birds):
     target = f"{EXAMPLES / 'release.py'}:mean_mass_replace"
     ids = {dp.audit(target, data=birds, claim="epsilon=1", runs=3_000, workers=workers).id for workers in (1, 2)}

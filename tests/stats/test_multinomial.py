@@ -151,6 +151,7 @@ def test_it_is_wrong_no_more_often_than_it_says(p, q, n, repetitions, monkeypatc
     assert wrong > 0 or min(q) < 0.01  # so few runs in a bin leave a bound that is seldom wrong
 
 
+@pytest.mark.nightly
 def test_equal_sides_show_nothing_most_of_the_time(monkeypatch):
     monkeypatch.setattr(multinomial, "_FINE", multinomial._COARSE)
     rng, p = np.random.default_rng(5), np.full(6, 1 / 6)
@@ -176,6 +177,7 @@ def test_it_recovers_most_of_a_gaussian(n, least):
     assert float(one.least(ZCDP.least)) < 0.8 * found  # what a single event at a usual mass shows
 
 
+@pytest.mark.nightly
 def test_what_it_would_have_found():
     p, q = gaussian_bins(1.0, 8)
     n, weights = 10_000, multinomial_weights(p, q, 10_000, 10_000, 1.0)

@@ -129,6 +129,7 @@ def test_where_every_run_is_a_guess_of_a_side(mass):
     assert 0.85 <= found <= 0.95
 
 
+@pytest.mark.nightly
 def test_where_the_complement_tells_as_much():
     # p + q = 1: the larger loss of the two counts, and is unlucky only where both are
     claim, n, q = ApproxDP(1, 0.05), 8_000, 0.95 / (1 + math.e)

@@ -120,6 +120,7 @@ def test_few_runs_show_more_than_two_p_values_combined(claim):
         assert found.least(claim.least) > plain.least(claim.least) > 0
 
 
+@pytest.mark.nightly
 def test_windows_and_corners_change_no_truth():
     # the sums leave out what is far away, on the safe side: all outcomes must allow as much
     n, m, error, weight, claim = 2000, 1500, 0.05, 0.4, ApproxDP(1, 1e-3)

@@ -12,8 +12,12 @@ def mostly_at_night(rows: Iterable[Any], *, every: int = 3, stay: Iterable[Any] 
     """Mark the rows of a table for the night, but each third, or those that are named."""
     kept = None if stay is None else set(stay)
     return [
-        row
-        if (number % every == 0 if kept is None else row in kept)
-        else pytest.param(*(row if isinstance(row, tuple) else (row,)), marks=pytest.mark.nightly)
+        row if (number % every == 0 if kept is None else row in kept) else _at_night(row)
         for number, row in enumerate(rows)
     ]
+
+
+def _at_night(row: Any) -> Any:
+    if isinstance(row, type(pytest.param())):
+        return row._replace(marks=(*row.marks, pytest.mark.nightly))
+    return pytest.param(*(row if isinstance(row, tuple) else (row,)), marks=pytest.mark.nightly)

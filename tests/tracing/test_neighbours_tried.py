@@ -77,7 +77,9 @@ def gaps(df):
     return df["pay"].clip(0, 100).sum(skipna=False) + np.random.laplace(0, 100)
 
 
-@pytest.mark.parametrize("function", [band, first_of_each, first_row_counts_twice], ids=lambda each: each.__name__)
+@pytest.mark.parametrize(
+    "function", mostly_at_night([first_row_counts_twice, band, first_of_each]), ids=lambda each: each.__name__
+)
 def test_values_in_the_code_places_in_the_order_and_contrary_copies_are_candidates(function):
     trace = traced(function, candidates=200).trace
     assert trace.word in ("violated, given the stated laws", "leaks"), trace.findings
@@ -116,13 +118,16 @@ def by_month(df):
 DAYS = PEOPLE.assign(day=[f"2025-{1 + place % 2:02}-{1 + place % 28:02}" for place in range(60)])
 
 
-@pytest.mark.parametrize(("function", "raised"), [(weeks, "IntCastingNaNError"), (priced, "KeyError"), (by_month, "")])
+@pytest.mark.parametrize(
+    ("function", "raised"), mostly_at_night([(priced, "KeyError"), (weeks, "IntCastingNaNError"), (by_month, "")])
+)
 def test_what_trips_over_a_value_that_nobody_declared_is_said_and_is_no_alarm(function, raised):
     trace = traced(function, data=DAYS, candidates=200).trace
     assert trace.word == "supported on this path", trace.findings
     assert [raised in each for each in trace.beside if "no record has" in each] == [True] * bool(raised)
 
 
+@pytest.mark.nightly
 def test_what_trips_over_a_value_that_is_declared_or_in_the_data_leaks():
     declared = {"city": ["a", "b", "c", "d"], "pay": (0.0, 100.0), "age": (18, 90), "who": (0, 30)}
     assert traced(priced, domain=declared).trace.word == "leaks"
@@ -367,8 +372,8 @@ def of_both(data):
 KINDS = {"frame": of_a_frame, "list": of_records, "a list, where both are taken": of_both}
 
 
-@pytest.mark.parametrize("sequential", [False, True])
-@pytest.mark.parametrize("function", KINDS.values(), ids=KINDS)
+@pytest.mark.parametrize("sequential", mostly_at_night([False, True]))
+@pytest.mark.parametrize("function", mostly_at_night(KINDS.values(), every=2), ids=KINDS)
 def test_a_domain_alone_gives_the_data_that_a_function_takes(function, sequential):
     asked = {"domain": {"age": (0.0, 120.0)}, "claim": "epsilon=1", "relation": "add-remove", "seed": 1}
     if sequential:
@@ -388,6 +393,7 @@ def fails(data):
     raise ValueError("no such luck")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("function", "claim", "high", "word"),
     mostly_at_night([(slopes_of_pairs, "epsilon=1", 20, "not priced"), (one_key, "mu=0.75", 1, "not supported")]),
@@ -403,6 +409,7 @@ def test_runs_choose_the_pair_where_no_price_tells_which_shows_most(function, cl
         assert traced(function, **asked, runs=12_000).id == found.id
 
 
+@pytest.mark.nightly
 def test_no_runs_choose_the_pair_where_a_price_tells_or_none_are_made():
     for found in (traced(half, runs=12_000), traced(slopes_of_pairs, data=pd.DataFrame({"x": [1.0], "y": [2.0]}))):
         assert not any("further runs" in each for each in found.trace.beside)

@@ -86,6 +86,7 @@ def test_a_right_loop_keeps_its_claim_and_its_canaries_pass_their_check():
     assert not {"places", "coins", "scores"} & set(found.record()["training"]["canaries"])
 
 
+@pytest.mark.nightly
 def test_canaries_alone_decide_where_no_fact_is_seen_wrong_and_the_reason_says_so():
     found = with_canaries("epsilon=2.2, delta=1e-5", many=300, scores=lambda coins: coins + np.arange(300) / 1e3)
     told = found.training.canaries

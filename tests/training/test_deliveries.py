@@ -7,6 +7,7 @@ import json
 import msgspec
 import numpy as np
 import pytest
+from support.nightly import mostly_at_night
 from support.watched import EPOCH, RATE, certified_once, evidence_of, poisson, seen_loop
 
 from dpaudit.evidence.evidence import Evidence
@@ -159,17 +160,19 @@ def test_layers_that_are_clipped_to_more_than_the_noise_is_scaled_to():
 
 @pytest.mark.parametrize(
     ("played", "asked", "alone", "status", "name"),
-    [
-        ([Played()], {"the training set": Played()}, 0, "right", "kept apart"),
-        ([Played(), Played("within the model", 0.3)], {}, 0, "wrong", "records are mixed"),
-        ([Played()], {"the training set": Played("in the training set", 1.0)}, 0, "wrong", "records are mixed"),
-        ([Played(blind="no layer was called")], {"the training set": Played()}, 0, "not seen", NOT_LOOKED_AT),
-        ([], {}, 0, "not seen", NOT_LOOKED_AT),
-        ([Played()], {}, 0, "not seen", IN_PART),
-        ([Played()], {"the training set": Played(blind="it has no length")}, 0, "not seen", IN_PART),
-        ([], {"the training set": Played()}, 2, "right", "kept apart"),
-        ([], {}, 2, "not seen", IN_PART),
-    ],
+    mostly_at_night(
+        [
+            ([Played()], {"the training set": Played()}, 0, "right", "kept apart"),
+            ([Played(), Played("within the model", 0.3)], {}, 0, "wrong", "records are mixed"),
+            ([Played()], {"the training set": Played("in the training set", 1.0)}, 0, "wrong", "records are mixed"),
+            ([Played(blind="no layer was called")], {"the training set": Played()}, 0, "not seen", NOT_LOOKED_AT),
+            ([], {}, 0, "not seen", NOT_LOOKED_AT),
+            ([Played()], {}, 0, "not seen", IN_PART),
+            ([Played()], {"the training set": Played(blind="it has no length")}, 0, "not seen", IN_PART),
+            ([], {"the training set": Played()}, 2, "right", "kept apart"),
+            ([], {}, 2, "not seen", IN_PART),
+        ]
+    ),
 )
 def test_records_are_right_only_where_they_were_looked_at(played, asked, alone, status, name):
     seen = seen_loop()
@@ -205,6 +208,7 @@ def test_more_noise_than_claimed_bounds_from_below_by_what_was_seen():
     assert less.training.low.value < 0.8 * evidence_of(seen_loop()).training.low.value
 
 
+@pytest.mark.nightly
 def test_a_plan_of_noise_is_right_if_it_is_as_long_as_the_run():
     for planned, status in ((EPOCH, "right"), (EPOCH - 1, "not seen")):
         seen = seen_loop()
@@ -217,6 +221,7 @@ def test_a_plan_of_noise_is_right_if_it_is_as_long_as_the_run():
     assert len(events) <= 8 and sum(count for _, count in events) == EPOCH
 
 
+@pytest.mark.nightly
 def test_rounded_norms_are_right_as_far_as_they_show_and_cost_what_they_may_be_off():
     seen = seen_loop()
     seen.replays = [Replay(0.004, True, largest=1.0, slack=2.0**-6)] * 3

@@ -56,7 +56,7 @@ def test_without_a_claim_the_answer_is_an_interval_that_is_certified(right):
     assert "…" not in summary and all(each.text in " ".join(summary.split()) for each in found.training.facts)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_without_a_claim_what_loses_much_is_bounded_from_below_and_passes_its_check():
     for noise in (lambda rng, _: rng.normal(size=600) * 0.02, lambda rng, _: np.zeros(600)):
         found = evidence_of(seen_loop(noise=noise), None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import stats
+from support.nightly import mostly_at_night
 from support.watched import EPOCH, RATE, RECORDS, WEIGHTS, evidence_of, poisson, seen_loop
 
 from dpaudit.review.check import check, passes
@@ -114,7 +115,7 @@ def test_machines_that_draw_the_same_noise_are_found():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("least", [0.05, 0.6])
+@pytest.mark.parametrize("least", mostly_at_night([0.05, 0.6]))
 def test_noise_that_shrinks_at_the_end_is_accounted_for_at_its_smallest(least):
     told = evidence_of(seen_loop(noise=lambda rng, t: rng.normal(size=WEIGHTS) * (least if t > 17 else 1.0)))
     facts = {each.fact: each.name for each in told.training.facts}

@@ -104,6 +104,7 @@ def texts(data, size, rng):
     return [f"c{i}" for i in rng.integers(10**4, size=size)]
 
 
+@pytest.mark.nightly
 def test_many_texts_are_no_drift():
     evidence = dp.audit(texts, claim="epsilon=1", pairs=[(0, 0)], relation="declared", runs=20_000, seed=0)
     assert evidence.verdict is dp.Verdict.NOT_VIOLATED

@@ -15,6 +15,7 @@ from support import hostile_certificates as hostile
 from support import made_certificates, made_releases
 from support import made_evidence as made
 from support.drawings import undrawn
+from support.nightly import mostly_at_night
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.report import evidence_from_page, html_page
@@ -89,7 +90,7 @@ def test_a_page_that_is_right_says_proved_with_bound_and_scope(opened, drawn):
     assert line.endswith("That the program is what the certificate describes is not checked here.")
 
 
-@pytest.mark.parametrize("name", ["proved", "proved_any_length", "proved_from_records"])
+@pytest.mark.parametrize("name", mostly_at_night(["proved", "proved_any_length", "proved_from_records"]))
 @pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
 def test_the_line_is_on_the_first_screen(opened, drawn, name, width, height):
     page = opened(drawn(name), size={"width": width, "height": height})[3]
@@ -97,6 +98,7 @@ def test_the_line_is_on_the_first_screen(opened, drawn, name, width, height):
     assert box["y"] + box["height"] <= height
 
 
+@pytest.mark.nightly
 def test_a_page_of_a_program_on_records_checks_itself(opened, drawn):
     line, word, complaints, _ = opened(drawn("proved_from_records"))
     assert (word, complaints) == ("PROVED", [])
@@ -132,7 +134,9 @@ def less_noise(evidence):
     evidence["proof"]["certificate"]["nodes"][0]["scale"] = "1"
 
 
-@pytest.mark.parametrize("change", [smaller_bound, smaller_statement, larger_group, more_movement, less_noise])
+@pytest.mark.parametrize(
+    "change", mostly_at_night([smaller_bound, smaller_statement, larger_group, more_movement, less_noise])
+)
 def test_a_page_that_is_forged_says_refused(opened, drawn, change):
     line, word, complaints, page = opened(forged(drawn("proved"), change))
     assert (word, complaints) == ("REFUSED", [])
@@ -152,7 +156,7 @@ def broken(evidence):
     evidence["proof"]["certificate"]["bound"] = ["1"]
 
 
-@pytest.mark.parametrize("change", [other_kind, merged, broken])
+@pytest.mark.parametrize("change", mostly_at_night([other_kind, merged, broken]))
 def test_what_is_not_covered_says_so(opened, drawn, change):
     line, word, complaints, _ = opened(forged(drawn("proved"), change))
     assert (word, complaints) == ("NOT COVERED", [])
@@ -161,12 +165,14 @@ def test_what_is_not_covered_says_so(opened, drawn, change):
 
 @pytest.mark.parametrize(
     ("certificate", "scope"),
-    [
-        (made_certificates.merged_below(), {"group": 2}),
-        (made_certificates.fold_changes(), {"movement": "norm=1", "group": 2}),
-        (made_releases.reports("54930614433405484571/50000000000000000000", "1/4"), {"relation": "add-remove"}),
-    ],
-    ids=["merged", "couplings", "reports"],
+    mostly_at_night(
+        [
+            (made_releases.reports("54930614433405484571/50000000000000000000", "1/4"), {"relation": "add-remove"}),
+            (made_certificates.merged_below(), {"group": 2}),
+            (made_certificates.fold_changes(), {"movement": "norm=1", "group": 2}),
+        ]
+    ),
+    ids=["reports", "merged", "couplings"],
 )
 def test_what_is_right_is_proved_and_a_forged_bound_or_scope_refused(opened, drawn, certificate, scope):
     def held(**more):
@@ -182,6 +188,7 @@ def test_what_is_right_is_proved_and_a_forged_bound_or_scope_refused(opened, dra
     assert held(scope=certificate["scope"] | scope) == ("REFUSED", [])
 
 
+@pytest.mark.nightly
 def test_a_hostile_certificate_ends_with_a_sentence(opened, drawn):
     def heavy(evidence):
         evidence["proof"]["certificate"] = hostile.heavy()
@@ -191,6 +198,7 @@ def test_a_hostile_certificate_ends_with_a_sentence(opened, drawn):
     assert "it takes more steps than a page may" in line
 
 
+@pytest.mark.nightly
 def test_a_broken_file_is_a_sentence_and_no_exception(opened, drawn):
     html = drawn("proved")
     held = json.dumps(evidence_from_page(html).document())
@@ -209,6 +217,7 @@ def test_a_kind_that_is_not_covered_has_no_script(opened, drawn):
     assert "(enumeration) is not covered" in line
 
 
+@pytest.mark.nightly
 def test_without_scripts_it_says_which_command_checks_it(opened, drawn):
     line, word, _, _ = opened(drawn("proved"), scripts=False)
     assert word is None
@@ -251,6 +260,7 @@ def test_a_checker_that_was_altered_does_not_run(opened, drawn):
     assert opened(html)[:2][1] == "NOT COVERED"
 
 
+@pytest.mark.nightly
 def test_an_audit_without_a_proof_has_neither_line_nor_script(drawn):
     assert 'id="recheck"' not in drawn("laplace_first") and "<script>" not in drawn("laplace_first")
 

@@ -135,6 +135,7 @@ FLIPPED = [
 ]
 
 
+@pytest.mark.nightly
 def test_of_reports_that_are_flipped(ask):
     found = ask(*(one for one, _ in FLIPPED))
     for (one, said), (word, sentence, _) in zip(FLIPPED, found, strict=True):
@@ -236,6 +237,7 @@ def many_times():
     return one | {"paths": [[0] * 3_000]}
 
 
+@pytest.mark.nightly
 def test_hostile_certificates_end_soon(ask):
     hostile = (many_times, many_kinds, many_marks, many_pairs, many_gains, deep)
     for make, (word, said, seconds) in zip(hostile, ask(*(make() for make in hostile)), strict=True):

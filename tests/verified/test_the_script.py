@@ -329,7 +329,7 @@ HOSTILE = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", mostly_at_night(HOSTILE, every=6))
+@pytest.mark.parametrize("name", mostly_at_night(HOSTILE, stay=["many odds"]))
 def test_a_hostile_certificate_ends_soon(ask, name):
     make, word = HOSTILE[name]
     found, said, seconds = ask(make())[0]

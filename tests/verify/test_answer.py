@@ -70,6 +70,7 @@ def by_day(df):
     return [(df["day"].dt.day_of_week == day).sum() + np.random.laplace() for day in range(7)]
 
 
+@pytest.mark.nightly
 def test_dates_are_declared_kept_and_proved():
     days = pd.date_range("2024-01-01", periods=7)
     data = pd.DataFrame({"day": days.append(days)})
@@ -90,6 +91,7 @@ def test_without_a_domain_it_says_which_columns_to_declare_and_nothing_of_what_t
     assert dp.audit(report, data=DATA.assign(age=DATA["age"] / 3), **ASKED).trace.unproved == found.trace.unproved
 
 
+@pytest.mark.nightly
 def test_what_is_said_of_a_proof_that_came_to_nothing_stays_in_a_replay():
     found = dp.audit(report, data=DATA, **{**ASKED, "runs": 4_000})
     assert found.trace.unproved
@@ -103,6 +105,7 @@ def test_without_a_claim_both_bounds_are_told():
     assert re.search(r"It is 0\.\d+\s≤\sε\s≤\s1: from below at 95", headline(found).sentence)
 
 
+@pytest.mark.nightly
 def test_a_proof_that_the_trace_contradicts_is_none(monkeypatch):
     monkeypatch.setattr(answer.Proving, "keeps_claim", property(lambda self: True))
     found = dp.audit(twice, domain=DOMAIN, data=DATA, **{**ASKED, "runs": 4_000})

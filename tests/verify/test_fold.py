@@ -359,7 +359,7 @@ def over_a_grid(machine, low, high, grid):
 
 @settings(max_examples=25, deadline=None, derandomize=True)
 @given(FOLDS_AT_RANDOM, st.sampled_from(RELATIONS))
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_random_folds_at_fixed_lengths(fold, relation):
     proof = prove_fold(fold, relation=relation, runs=6)
     if proof.bound is None:

@@ -14,6 +14,7 @@ from fractions import Fraction
 import msgspec
 import numpy as np
 import pytest
+from support.nightly import mostly_at_night
 
 import dpaudit as dp
 from dpaudit.checker import CertificateError, check_certificate
@@ -107,6 +108,7 @@ def test_evidence_from_which_the_statement_was_taken_is_refused(left_out):
         check_proof(without(proved(typical), *left_out))
 
 
+@pytest.mark.nightly
 def test_evidence_without_the_statement_is_not_what_is_read_again():
     evidence = proved(typical)
     scope = evidence.proof.scope.partition(", given that")[0]
@@ -129,10 +131,10 @@ def test_the_checker_with_a_theorem_says_nothing_of_it(tmp_path):
     assert "of which somebody said what they do" in found.sentence
 
 
-@pytest.mark.parametrize("given", [
+@pytest.mark.parametrize("given", mostly_at_night([
     [], [{"line": "a.py:1"}], [{"line": "a.py:1", "by": "-1"}], [{"line": 1, "by": "1"}], "a.py:1",
     [{"line": "a.py:1", "by": "1"}, {"line": "a.py:1", "by": "2"}],
-])  # fmt: skip
+]))  # fmt: skip
 def test_the_checker_refuses_statements_of_another_form(given):
     certificate = {**proved(typical).proof.certificate, "given": given}
     with pytest.raises(CertificateError):
@@ -145,6 +147,7 @@ def two_lines(df):
     return float(low + np.random.laplace(0, 1)), float(high - low + np.random.laplace(0, 1))
 
 
+@pytest.mark.nightly
 def test_two_statements_add_up():
     evidence = proved(two_lines, given=[statement(two_lines), statement(two_lines, 100.5, "  # also")])
     assert evidence.upper.exact == str(Fraction(681, 2))  # 120 + (120 + 100.5)
@@ -448,7 +451,9 @@ def test_a_statement_is_written_as_it_is_read():
         assert math.isclose(float(move.distance), float(move.by))
 
 
-@pytest.mark.parametrize(("given", "is_other"), [(None, True), (1, True), (120, False), ("120.0", False)])
+@pytest.mark.parametrize(
+    ("given", "is_other"), mostly_at_night([(None, True), (1, True), (120, False), ("120.0", False)])
+)
 def test_evidence_answers_the_request_with_the_same_statement_alone(given, is_other):
     text = None if given is None else statement(typical, given)
     asked = ProofRequest(f"{__file__}:typical", domain=DOMAIN, given=text, runs=0, claim="epsilon=500")
@@ -507,7 +512,7 @@ def test_a_gate_tells_it_in_every_format_and_fails_where_runs_refute_it(tmp_path
     assert found["locations"][0]["physicalLocation"]["region"] == {"startLine": 7}  # not that of the function
 
 
-@pytest.mark.parametrize("by", [40, 4])
+@pytest.mark.parametrize("by", mostly_at_night([40, 4]))
 @pytest.mark.slow
 def test_a_proof_that_rests_on_a_statement_is_replayed_with_it(tmp_path, monkeypatch, by):
     monkeypatch.chdir(tmp_path)

@@ -13,6 +13,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from support.hostile_frames import bound, size, told, twice
+from support.nightly import mostly_at_night
 
 pytest.importorskip("pandas")
 
@@ -639,7 +640,7 @@ REFUSED = [
 PARAMETERS = {type_of_a_parameter: {"epsilon": 1.0}, rounding_decides: {"epsilon": 0.1}}
 
 
-@pytest.mark.parametrize("program", REFUSED, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("program", mostly_at_night(REFUSED, every=2), ids=lambda each: each.__name__)
 def test_what_runs_would_rarely_show_is_seen_in_the_reading(program):
     with np.errstate(all="ignore"):
         assert ".py:" in told(program, **PARAMETERS.get(program, {}))

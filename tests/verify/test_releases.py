@@ -62,7 +62,7 @@ def rows(listed, every):
         yield pytest.param(row, id=names(row), marks=marks)
 
 
-@pytest.mark.parametrize("row", list(rows(table.RIGHT, every=3)))
+@pytest.mark.parametrize("row", list(rows(table.RIGHT, every=5)))
 def test_a_right_program_has_exactly_the_bound_of_theory(row):
     found = found_of(row)
     assert found.open_ends == ()
@@ -71,7 +71,7 @@ def test_a_right_program_has_exactly_the_bound_of_theory(row):
     assert check_certificate(json.loads(json.dumps(found.certificate))).bound == found.bound
 
 
-@pytest.mark.parametrize("row", list(rows(table.TWINS, every=2)))
+@pytest.mark.parametrize("row", list(rows(table.TWINS, every=6)))
 def test_a_wrong_twin_is_refused_or_has_its_own_larger_bound(row):
     found = found_of(row)
     assert row.is_bound(found.bound)

@@ -80,7 +80,7 @@ BELOW = [
 
 @pytest.mark.parametrize(
     ("name", "given", "rare", "likely"),
-    mostly_at_night(BELOW, every=2),
+    mostly_at_night(BELOW, every=4),
     ids=[f"{row[0]}{row[1] or ''}" for row in BELOW],
 )
 @pytest.mark.slow
@@ -251,7 +251,7 @@ def test_a_search_repeats():
     assert other.record() != first.record()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_more_runs_show_rarer_events():
     few, many = (witness_of("svt_releasing_values", {"scale": 4}, budget_runs=runs)[0] for runs in (2000, 10**9))
     assert few.probabilities[0].low > 4 * many.probabilities[0].low
@@ -339,7 +339,7 @@ def run_record(record, side, rng):
 
 @pytest.mark.parametrize(
     ("name", "given"),
-    [("svt_releasing_values", {"scale": 4}), ("report_noisy_max", {}), ("prefix_sum", {})],
+    mostly_at_night([("svt_releasing_values", {"scale": 4}), ("report_noisy_max", {}), ("prefix_sum", {})]),
 )
 @pytest.mark.slow
 def test_the_record_says_it_all(name, given):

@@ -135,20 +135,45 @@ class Draw(Private):
         return array(self.shape) if self.shape else number(self.kind)
 
 
-class Perturbed(Private):
+class _Scores(Private):
+    """Private numbers of which all that is seen may be which is largest."""
+
+    __slots__ = ("number",)
+    number: Number
+
+    def method(self, name: str) -> Any:
+        """``.argmax()``, and ``.idxmax()`` of a series."""
+        is_series = self.number.labels is not None
+        return {"argmax": self.m_argmax, "idxmax": self.m_idxmax if is_series else None}.get(name)
+
+    def m_argmax(self) -> Any:
+        """Which is largest, by its place."""
+        return one_sided([self]) if isinstance(self, Half) else largest([self])
+
+    def m_idxmax(self) -> Any:
+        """Which is largest, by its label."""
+        self.m_argmax()
+        return Token()
+
+    def get(self, name: str) -> Any:
+        """Nothing else is known."""
+        refuse(f".{name} of a {self.noun} is not known", "np.argmax(noisy)")
+
+
+class Perturbed(_Scores):
     """Private scores with Gumbel noise: which is largest may be seen, at a price."""
 
-    __slots__ = ("is_used", "level", "number", "scale")
+    __slots__ = ("is_used", "level", "scale")
     noun = "score with Gumbel noise"
 
     def __init__(self, scores: Number, scale: float) -> None:
         self.number, self.scale, self.is_used, self.level = scores, scale, False, current().level
 
 
-class Half(Private):
+class Half(_Scores):
     """A private number with the first of two draws, whose difference is noise of two sides."""
 
-    __slots__ = ("draw", "is_used", "number", "sign")
+    __slots__ = ("draw", "is_used", "sign")
     noun = "number with noise of one side"
 
     def __init__(self, exact: Number, draw: Draw, sign: int) -> None:

@@ -91,5 +91,15 @@ def p61_sorted(df):
 def p62_whole(df):
     n = df["city"].value_counts().reindex(CITIES).fillna(0).astype(int)
     return n + np.random.geometric(1 - np.exp(-1), 3) - np.random.geometric(1 - np.exp(-1), 3)
+# --- the label of the largest of a series of scores
+def scores(df): return df["city"].value_counts().reindex(CITIES, fill_value=0)
+def p70_gumbel(df): return (scores(df) + np.random.gumbel(scale=1.0, size=3)).idxmax()
+def p71_its_place(df): return CITIES[(scores(df) + np.random.gumbel(scale=1.0, size=3)).argmax()]
+def w70_cheap(df): return (scores(df) + np.random.gumbel(scale=.9, size=3)).idxmax()
+def w71_twice(df): s = scores(df) + np.random.gumbel(scale=1.0, size=3); return s.idxmax(), s.argmax()
+def w72_and_its_score(df): s = scores(df) + np.random.gumbel(scale=1.0, size=3); return s.idxmax(), s.max()
+def w73_one_draw(df): return (scores(df) + np.random.gumbel(scale=1.0)).idxmax()
+def w74_of_one_side_twice(df): s = scores(df) + np.random.exponential(1.0, 3); return s.idxmax(), s.argmax()
+def w75_smallest(df): return (scores(df) + np.random.gumbel(scale=1.0, size=3)).idxmin()
 CLAIM = {}
 PERSON = set()
