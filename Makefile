@@ -17,12 +17,12 @@ endif
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | awk -F'|' '{printf "  make %-13s %s\n", $$1, $$2}'
 
-audit: $(VENV)/.installed ## audit the Laplace mechanism and the penguin count, and say where the pages lie
+audit: $(VENV)/.installed ## audit the Laplace mechanism and the penguin count, and print where the pages are
 	@mkdir -p $(OUT)
 	$(PY) -m dpaudit audit laplace --seed 0 --html $(OUT)/laplace.html --json $(OUT)/laplace.json
 	$(PY) examples/penguins.py --out $(OUT)
 	@echo
-	@echo "The pages lie in $(OUT)/:" && ls $(OUT)/*.html
+	@echo "The pages are in $(OUT)/:" && ls $(OUT)/*.html
 
 test: $(VENV)/.installed-test ## run the tests
 	$(PY) -m pytest -n 2 --dist worksteal

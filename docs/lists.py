@@ -1,4 +1,4 @@
-"""What is a list of the site, made when it is built? Modules and their questions, members of evidence, the museum.
+"""What is a list of the site, made when it is built? Modules, members of evidence, keys, the museum.
 
 python docs/lists.py        writes them by hand
 """
@@ -24,6 +24,7 @@ def write() -> None:
     (HERE / "museum.md").write_text(museum(), encoding="utf-8")
     (HERE / "generated").mkdir(exist_ok=True)
     (HERE / "generated" / "members.md").write_text(members(), encoding="utf-8")
+    (HERE / "generated" / "context.md").write_text(context(), encoding="utf-8")
 
 
 @functools.cache
@@ -76,6 +77,18 @@ def members() -> str:
                 lines.append(f"| {cells[0]} | {cells[1]}{' (later)' if later else ''} |")
         lines += [""] if rows else []
     return "\n".join(lines)
+
+
+def context() -> str:
+    """A table of what is asked about a deployment, with the words that an answer may be."""
+    from dpaudit.report.formats.context import FIELDS
+
+    rows = [
+        f"| `{field.key}` | {field.question} | {', '.join(field.choices)} |"
+        for field in FIELDS
+        if field.kind != "evidence"
+    ]
+    return "\n".join(["| key | question | one of |", "|---|---|---|", *rows]) + "\n"
 
 
 def museum() -> str:

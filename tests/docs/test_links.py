@@ -45,6 +45,16 @@ def test_every_page_is_in_the_contents_of_the_site() -> None:
     assert pages - {"index"} <= set(contents)
 
 
+def test_what_a_user_reads_is_short_and_so_is_all() -> None:
+    site = ROOT / "docs"
+    index = (site / "index.md").read_text(encoding="utf-8")
+    trees = re.findall(r":caption: ([\w ]+)\n(.*?)```", index, re.DOTALL)
+    pages = {name: re.findall(r"^(?:.*<)?([\w/-]+)>?$", body, re.MULTILINE) for name, body in trees}
+    read = ["index", *pages["Start"], *pages["How to"], *pages["Explanation"]]
+    assert sum(len((site / f"{page}.md").read_text("utf-8").split()) for page in read) <= 12_000
+    assert sum(len(path.read_text("utf-8").split()) for path in DOCUMENTS if path.is_relative_to(site)) <= 40_000
+
+
 def test_the_gallery_says_the_verdict_of_each_page() -> None:
     rows = re.findall(
         r'<a href="reports/pages/([\w-]+)\.html">.*?\| ([A-Z ]+?)(?::| for)',
