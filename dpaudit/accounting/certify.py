@@ -98,7 +98,6 @@ def certify(
     epsilon: Number | None = None,
     tolerance: float = TOLERANCE,
     points: int = 0,
-    memory: int = MEMORY,
 ) -> Certified:
     """Return an interval that certainly holds ε at ``delta``, or δ at ``epsilon``.
 
@@ -108,10 +107,9 @@ def certify(
         epsilon: or the ε at which δ is asked for, in nats.
         tolerance: the width that is wished for, in ε (at an ε, the width in δ over the slope of the curve).
         points: how many points of the curve to give for a picture.
-        memory: the most bytes to use, about.
 
     Raises:
-        UsageError: for δ = 0 where ε is infinite, numbers out of range, too little memory, or without python-flint.
+        UsageError: for δ = 0 where ε is infinite, numbers out of range, what takes too much memory, or without python-flint.
     """
     listed = as_events(events).under()
     if (delta is None) == (epsilon is None):
@@ -124,11 +122,11 @@ def certify(
             raise UsageError(f"delta is at least 0 and below 1, not {float(at):g}")
         if at and at < _LEAST_DELTA:
             raise UsageError(f"delta is 0, or at least 1e-150, not {float(at):g}")
-        return _within(listed, tolerance, lambda own, *how: Account(own, memory, *how).epsilon(at, points))
+        return _within(listed, tolerance, lambda own, *how: Account(own, *how).epsilon(at, points))
     at = read_number("epsilon", epsilon if epsilon is not None else 0)
     if not 0 <= at <= _MOST_LOSS:
         raise UsageError(f"epsilon is at least 0 and at most {_MOST_LOSS:,}, not {float(at):g}")
-    return _within(listed, tolerance, lambda own, *how: Account(own, memory, *how).delta(at, points))
+    return _within(listed, tolerance, lambda own, *how: Account(own, *how).delta(at, points))
 
 
 def _within(events: Events, tolerance: float, certified: Callable[[Events, float, int], Certified]) -> Certified:
@@ -168,13 +166,12 @@ class Account:
 
     Args:
         events: the list.
-        memory: the most bytes to use, about.
         tolerance: the width that is wished for, in ε.
         tries: how many lattices are tried, each finer than the one before.
     """
 
-    def __init__(self, events: Events, memory: int, tolerance: float, tries: int = _ATTEMPTS) -> None:
-        self.events, self.memory, self.tolerance, self.tries = events, memory, tolerance, tries
+    def __init__(self, events: Events, tolerance: float, tries: int = _ATTEMPTS) -> None:
+        self.events, self.tolerance, self.tries = events, tolerance, tries
         self.counts = [count for _, count in events.parts]
 
     def _open(self, log_delta: float) -> None:
@@ -386,10 +383,10 @@ class Account:
         places = max(places, int(span / size))
         # two factors, their product in twice the digits, its transform, and Python's whole numbers beside them
         needed = places * (12 * self.digits * 3.33 / 8 + 500)
-        if needed > self.memory:
+        if needed > MEMORY:
             raise UsageError(
-                f"this needs about {needed / 2**30:.2g} GiB of memory, and {self.memory / 2**30:.2g} GiB are allowed; "
-                "allow more (memory), or a wider interval (tolerance)"
+                f"this needs about {needed / 2**30:.2g} GiB of memory, and {MEMORY / 2**30:.2g} GiB are the most that is "
+                "used; allow a wider interval (tolerance)"
             )
 
     def _certified(

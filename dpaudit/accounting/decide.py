@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 
-from dpaudit.accounting.certify import MEMORY, TOLERANCE, Account, Certified, certify, certify_added
+from dpaudit.accounting.certify import TOLERANCE, Account, Certified, certify, certify_added
 from dpaudit.accounting.events import Event, Events, as_events
 from dpaudit.decimals import number_of, root_of
 from dpaudit.errors import UsageError
@@ -48,7 +48,6 @@ def decide(
     *,
     tolerance: float = TOLERANCE,
     points: int = 0,
-    memory: int = MEMORY,
 ) -> Decision:
     """Return what is certain of a claim.
 
@@ -57,14 +56,13 @@ def decide(
         claim: pure ε, (ε, δ), μ-GDP or ρ-zCDP.
         tolerance: the width in ε that is wished for.
         points: how many points of the curve to give for a picture.
-        memory: the most bytes to use, about.
 
     Raises:
         UsageError: for a claim of which nothing can be proved, and as `certify` does.
     """
     listed, claimed = as_events(events), as_claim(claim)
     if isinstance(claimed, PureDP | ApproxDP):
-        return _in_epsilon(listed, claimed, tolerance, points, memory)
+        return _in_epsilon(listed, claimed, tolerance, points)
     if isinstance(claimed, GaussianDP | ZeroConcentratedDP):
         # μ and ρ add up as squares and as they are; for Gaussian noise this is exact
         found = certify_added(listed, "mu" if isinstance(claimed, GaussianDP) else "rho")
@@ -73,8 +71,8 @@ def decide(
     raise UsageError(f"accounting decides claims of ε, (ε, δ), μ-GDP and ρ-zCDP, not {claimed}")
 
 
-def _in_epsilon(events: Events, claim: Claim, tolerance: float, points: int, memory: int) -> Decision:
-    found = certify(events, delta=number_of(claim.delta), tolerance=tolerance, points=points, memory=memory)
+def _in_epsilon(events: Events, claim: Claim, tolerance: float, points: int) -> Decision:
+    found = certify(events, delta=number_of(claim.delta), tolerance=tolerance, points=points)
     verdict, reason = _judged(found, claim, f" at δ = {number_text(claim.delta)}")
     return Decision(verdict, claim, reason, found, found.low, found.high)
 
@@ -141,9 +139,7 @@ class Calibrated:
     too_little: Decimal | None
 
 
-def calibrate(
-    events: Asked, claim: Claim | str, *, steps: bool = False, precision: float = PRECISION, memory: int = MEMORY
-) -> Calibrated:
+def calibrate(events: Asked, claim: Claim | str, *, steps: bool = False, precision: float = PRECISION) -> Calibrated:
     """Return the smallest noise for which a claim is certified, or the most steps.
 
     Args:
@@ -154,7 +150,6 @@ def calibrate(
         steps: whether ``events`` takes a number of steps.
         precision: how far the noise that keeps the claim and the one that breaks it are apart, relatively. They are
             farther apart where different pairs are known from above and from below.
-        memory: the most bytes to use, about.
 
     Raises:
         UsageError: where no noise between 0.001 and a million, or no number of steps up to 10⁹, is the last one.
@@ -164,7 +159,7 @@ def calibrate(
         raise UsageError("calibration needs a claim, such as 'epsilon=3, delta=1e-5'")
     if not 1e-6 <= precision <= 0.1:
         raise UsageError(f"precision is relative, from 1e-6 to 0.1, not {precision!r}")
-    return _Search(events, claimed, _Steps() if steps else _Noise(precision), precision, memory).found()
+    return _Search(events, claimed, _Steps() if steps else _Noise(precision), precision).found()
 
 
 class _Noise:
@@ -243,8 +238,8 @@ class _Steps:
 class _Search:
     """The search for the two values."""
 
-    def __init__(self, events: Asked, claim: Claim, scale: _Noise | _Steps, precision: float, memory: int) -> None:
-        self.events, self.claim, self.scale, self.memory = events, claim, scale, memory
+    def __init__(self, events: Asked, claim: Claim, scale: _Noise | _Steps, precision: float) -> None:
+        self.events, self.claim, self.scale = events, claim, scale
         self.precision = precision
         self.slope = -scale.steepness
         self.tried: dict[Decimal, Decision] = {}
@@ -272,7 +267,7 @@ class _Search:
         """Decide at a value, with an interval whose width is about a quarter of what this share of noise changes."""
         tolerance = self.claim.value * share * min(abs(self.slope), self.scale.steepness) / 4
         tolerance = float(f"{min(1.0, max(1e-8, tolerance)):.1e}") if self.claim.value else TOLERANCE
-        return decide(self.events(value), self.claim, tolerance=tolerance, memory=self.memory)
+        return decide(self.events(value), self.claim, tolerance=tolerance)
 
     def _excess_above(self, value: Decimal) -> float:
         """ln of the bound from above over the claim; at most 0 where it is certainly kept."""
@@ -293,7 +288,7 @@ class _Search:
 
     def _expected(self, value: Decimal) -> float:
         """The excess that is expected, in floating point."""
-        account = Account(as_events(self.events(value)), self.memory, TOLERANCE)
+        account = Account(as_events(self.events(value)), TOLERANCE)
         return _log(account.expected(number_of(self.claim.delta)), self.claim.value)
 
     def _refined(self, place: float) -> tuple[float, float]:

@@ -253,8 +253,6 @@ def _sentence(stated: Statement) -> str:
 POINTS = 25
 """Of the curve."""
 
-_GIB = 2**30
-
 
 @taking(AccountRequest)
 def account(events: Any, **options: Unpack[AccountOptions]) -> Evidence:
@@ -280,7 +278,7 @@ def carry_out(request: AccountRequest) -> Evidence:
     tolerance = plan.tolerance if plan.tolerance is not None else default_of(AccountRequest, "tolerance")
     events, relation = resolved(plan)
     found: dict[tuple[str, Fraction], Certified] = {}
-    asked, memory = asked_of(plan), memory_of(request)
+    asked = asked_of(plan)
     for parameter, at, _ in asked:
         if (parameter, at) in found:
             continue
@@ -293,7 +291,6 @@ def carry_out(request: AccountRequest) -> Evidence:
             **{"delta" if parameter == "epsilon" else "epsilon": at},
             tolerance=tolerance,
             points=0 if drawn else POINTS,
-            memory=memory,
         )
     places = {key: place for place, key in enumerate(found)}
     certificates = tuple(each.certificate for each in found.values())
@@ -433,18 +430,6 @@ def _relation(events: Events, asked: str | None) -> str:
     return asked
 
 
-def memory_of(request: AccountRequest) -> int:
-    """Return the bytes that a request allows.
-
-    Raises:
-        UsageError: for what is no amount of memory.
-    """
-    gib = request.memory
-    if isinstance(gib, bool) or not isinstance(gib, int | float) or not 0 < gib < math.inf:
-        raise UsageError(f"memory is a number of GiB above 0, not {gib!r}")
-    return int(gib * _GIB)
-
-
 def _noted(certified: Certified, *, several: bool) -> str:
     """Say why an interval is wide, and which one, where there are several."""
     at = number_text(float(certified.at))
@@ -483,13 +468,13 @@ def calibrated(what: str, run: Callable[[str], Run], request: AccountRequest) ->
     def events(value: object) -> Events:
         return resolved(AccountPlan((run(str(value)),), relation=request.relation))[0]
 
-    memory, steps = memory_of(request), what == STEPS
+    steps = what == STEPS
     found: Calibrated | None = None
     tolerances = [request.tolerance]
     for claim in claims:
-        own = None if found is None else decide(events(found.enough), claim, tolerance=tolerances[-1], memory=memory)
+        own = None if found is None else decide(events(found.enough), claim, tolerance=tolerances[-1])
         if own is None or own.verdict != PROVED:
-            found = calibrate(events, claim, steps=steps, memory=memory)
+            found = calibrate(events, claim, steps=steps)
             own = found.decision
         if own.certified is not None:
             tolerances.append(own.certified.tolerance)

@@ -96,18 +96,15 @@ def _merged(ctx: click.Context, param: click.Parameter, given: Sequence[tuple[st
 
 # --- What do all commands have in common? Options in groups, each given once, and examples at the end of the help. ---
 
+MECHANISMS = (
+    *("gaussian", "noise_multiplier", "laplace", "discrete_laplace", "discrete_gaussian"),
+    *("randomised_response", "exponential", "block"),
+)
+"""The options that say what one release is; one of them is given."""
+
 _SECTIONS = {
     "What is released": (
-        *(
-            "gaussian",
-            "noise_multiplier",
-            "laplace",
-            "discrete_laplace",
-            "discrete_gaussian",
-            "randomised_response",
-            "exponential",
-            "block",
-        ),
+        *MECHANISMS,
         *("sensitivity", "rate", "batch", "records", "batches", "epochs", "steps", "record"),
     ),
     "What is asked": (
@@ -146,7 +143,6 @@ _SECTIONS = {
         "resume",
         "time_limit",
         "memory_limit",
-        "memory",
         "here",
     ),
     "What is written": (

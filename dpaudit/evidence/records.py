@@ -615,6 +615,8 @@ class Proof(Record, frozen=True):
             was found; None for none.
         derived: the same bound computed from the columns on, as a certificate of version 2; None where none was
             written.
+        columns: all columns of the data, in their order, where the domain does not declare some: the program looks at
+            nothing of these.
     """
 
     stored_as: ClassVar[str] = "proof"
@@ -630,6 +632,7 @@ class Proof(Record, frozen=True):
     given: tuple[str, ...] = ()
     exceeds_at: int | None = None
     derived: dict[str, Any] | None = None
+    columns: tuple[str, ...] = ()
 
     @property
     def granted(self) -> str:

@@ -88,7 +88,7 @@ def find(start: Path) -> Path:
         if file.is_file() and _table(_parsed(_text(file), file)) is not None:
             return file
     raise UsageError(
-        f"no {FILE} here or above has a table [tool.dpaudit]; `dpaudit init` writes one with an example. Or name a "
+        f"no {FILE} here or above has a table [tool.dpaudit]; dpaudit init writes one with an example. Or name a "
         f"file with --config, or write:\n{EXAMPLE}"
     )
 

@@ -98,7 +98,7 @@ def _folders() -> tuple[Path, ...]:
 GROUP = "dpaudit.mechanisms"
 _OWN, _OWN_FOLDER = "dpaudit_mechanisms", "mechanisms"
 """The catalogue of dpaudit itself, as wheels install it, and the folder that it is in a checkout."""
-FORMS = "a name of `dpaudit list`, 'package.module:name' or 'path/to/file.py:name'"
+FORMS = "a name of the catalogue (dpaudit list), 'package.module:name' or 'path/to/file.py:name'"
 
 
 @lru_cache(maxsize=1)

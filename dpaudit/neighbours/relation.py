@@ -272,7 +272,10 @@ def parse_relation(text: str | Relation) -> Relation:
         elif named and kind in ("add-remove", "replace"):
             name, value = "person", named[1]
         else:
-            raise UsageError(f"no option {option!r} in the relation {text!r}; write {FORMS}")
+            said = (
+                "plain 'queries' is that: no answer moves by more than 1" if option == "norm=inf" else f"write {FORMS}"
+            )
+            raise UsageError(f"no option {option!r} in the relation {text!r}; {said}")
         if name in given:
             raise UsageError(f"the relation {text!r} gives its {name} twice; write {FORMS}")
         given[name] = value

@@ -29,7 +29,6 @@ class AccountRequest:
         tolerance: the width of the interval that is wished for, in ε.
         relation: which datasets are neighbours, where the events allow several: "add-remove", "replace" or
             "zero-out".
-        memory: the most memory to use, in GiB, about.
         alone: whether no other accountant that is installed is asked too.
     """
 
@@ -60,7 +59,6 @@ class AccountRequest:
         asked="the relation",
         recorded=lambda evidence: evidence.relation,
     )
-    memory: float = option(2.0, "The most memory to use, about.", kind="number", shown="GIB")
     alone: bool = option(False, "Ask no other accountant, though one is installed.", kind="flag")
 
 
@@ -72,7 +70,6 @@ class AccountOptions(TypedDict, total=False):
     claim: Claim | str | Sequence[Claim | str] | None
     tolerance: float
     relation: str | None
-    memory: float
     alone: bool
 
 

@@ -76,7 +76,7 @@ def _another_kind(data: Any, error: BaseException, mechanism: Mechanism) -> str:
         meant = isinstance(error, TypeError) and (text.startswith(f"{kind} indices") or f"'{kind}'" in text)
     if type(data) in (list, tuple, dict) and meant:
         proof = (
-            "; a program of data frames is proved by `dpaudit prove --domain COLUMN=JSON`, which derives its bound for "
+            "; a program of data frames is proved by dpaudit prove --domain COLUMN=JSON, which derives its bound for "
             "all frames over the domain, and audits those that lose most"
         )
         return (

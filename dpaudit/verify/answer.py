@@ -159,20 +159,17 @@ def _speaks_against(tracing: Tracing, found: Proving) -> str:
 
 
 def _undeclared(asked: TraceRequest) -> str:
-    """Say what to declare: by name, the columns that stand in the function, or all; never what the data hold."""
+    """Say what to declare: by name, the columns that stand in the function, or one; never what the data hold."""
     from dpaudit.reading.universe.drive import texts_in
 
     kinds = getattr(asked.data, "dtypes", None)
     listed = [] if kinds is None or getattr(asked.data, "ndim", 0) != 2 else list(kinds.items())
     written = set(texts_in(load(asked.target).function))
-    used = [(name, kind) for name, kind in listed if name in written] or listed
-    others = [str(name) for name, _ in listed if name not in dict(used)]
+    used = [(name, kind) for name, kind in listed if name in written] or listed[:1]
     forms = [f"'{name}={'[LOW, HIGH]' if kind.kind in 'iuf' else '[VALUES]'}'" for name, kind in used[:_MOST_NAMED]]
     more = " …" if len(used) > _MOST_NAMED else ""
     given = " ".join(f"--domain {form}" for form in forms or ["'age=[0, 120]'"])
-    said = f"no domain is declared; say what the columns that are used may hold, whatever the data are: {given}{more}"
-    left = ", ".join(others[:_MOST_NAMED]) + (", …" if len(others) > _MOST_NAMED else "")
-    return f"{said}. Leave what is not used out of the data, or declare it too: {left}" if others else said
+    return f"no domain is declared; say what the columns that are used may hold, whatever the data are: {given}{more}"
 
 
 def _told(evidence: Evidence, said: str) -> Evidence:

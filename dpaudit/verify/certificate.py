@@ -231,6 +231,7 @@ def scope_of_records(
     whole: Sequence[str] = (),
     given: Sequence[str] = (),
     computed: Sequence[str] = (),
+    unread: Sequence[str] = (),
 ) -> str:
     """Say what a bound for records holds for.
 
@@ -240,11 +241,14 @@ def scope_of_records(
         whole: columns whose range is read as whole numbers.
         given: what is taken for granted of lines that are not read.
         computed: what is taken for granted of libraries.
+        unread: columns that frames have beside the declared ones, and of which nothing is read.
     """
     listed = ", ".join(f"{name} = {value}" for name, value in parameters.items())
     told = "data frames of any length over the declared domain"
     if whole:
         told += f" with whole numbers in {', '.join(map(repr, whole))}"
+    if unread:
+        told += f" and whatever stands in {', '.join(map(repr, unread))}, of which nothing is read"
     told = f"{told}, under {relation}" + (f", with {listed}" if listed else "")
     told += "".join(f", given that {each} and does nothing else" for each in given)
     return told + (f", given that {' and '.join(computed)}" if computed else "")

@@ -103,7 +103,7 @@ def test_lists_count_equal_events_together():
         (lambda: certify(Gaussian(1), delta=-1e-9), "below 1"),
         (lambda: certify(Gaussian(1), epsilon=-1), "at least 0"),
         (lambda: certify(Gaussian(1), delta=1e-5, tolerance=0), "tolerance"),
-        (lambda: certify(Gaussian(1).poisson("0.01").times(10**6), delta=1e-5, memory=10**6), "GiB"),
+        (lambda: certify(Gaussian(1).poisson("0.01").times(10**6), delta=1e-5, tolerance=1e-9), "GiB"),
         (lambda: certify(Block("epsilon=1, order=2"), delta=1e-5), "no single pair"),
         (lambda: certify(Laplace(1).shuffled(10), delta=1e-5), "nothing is proved"),
         (lambda: certify(Block("rho=1") + Block("epsilon=1, delta=1e-6"), delta=1e-5), "ρ of its own"),

@@ -188,9 +188,6 @@ def test_neighbours_are_those_of_the_sampler():
         ({"epsilon": -1}, "at least 0"),
         ({"delta": "0.1", "tolerance": 0.0}, "tolerance"),
         ({"delta": "0.1", "tolerance": math.nan}, "tolerance"),
-        ({"delta": "0.1", "memory": 0}, "memory"),
-        ({"delta": "0.1", "memory": math.nan}, "memory"),
-        ({"delta": "0.1", "memory": 1e-6}, "memory"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(options, said):

@@ -158,7 +158,6 @@ def test_the_examples_of_the_documentation_run(run, tmp_path):
         (["--calibrate", "--steps", "0", "--claim", "epsilon=1, delta=0.1"], "whole number from 1"),
         (["--gaussian", "1", "--steps", "0", "--delta", "0.1"], "whole number from 1"),
         (["--from", "keras:a.json", "--delta", "0.1"], "opacus:FILE"),
-        (["Gaussian(1).poisson(0.5).times(10)", "--delta", "1e-5", "--memory", "1e-6"], "memory"),
     ],
 )
 def test_what_cannot_be_done_is_a_sentence(run, arguments, said):

@@ -268,6 +268,11 @@ CONTRADICTIONS: dict[str, tuple[str, Callable[[Record], None]]] = {
         "sum over some",
         lambda record: record["proof"].update(domain=record["proof"]["domain"].replace("bmi", "b")),
     ),
+    "columns of other data": ("count", lambda record: record["proof"].update(columns=["b", "c"])),
+    "columns of which nothing is read, unsaid in the scope": (
+        "count",
+        lambda record: record["proof"].update(columns=[*json.loads(record["proof"]["domain"]), "notes"]),
+    ),
     "no domain": ("count", lambda record: record["proof"].pop("domain")),
     "seventeen paths of one": ("count", lambda record: record["proof"].update(paths=17)),
     "a thousand million runs": ("count", lambda record: record["proof"]["comparison"].update(runs=10**9)),

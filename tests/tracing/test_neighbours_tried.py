@@ -212,8 +212,8 @@ def test_a_red_answer_says_first_what_differs_what_moves_at_which_price_and_what
     evidence = traced(report, domain=domain, keep_data=True)
     first, moves, advice = trace_story(evidence)
     assert "the same table of" in first and "one more record {" in first and "pay: " in first
-    assert "`n` moves by 1, hidden by Laplace noise of scale 1: ε = 1" in moves
-    assert "`total` moves by 200, hidden by Laplace noise of scale 200: ε = 1" in moves
+    assert "'n' moves by 1, hidden by Laplace noise of scale 1: ε = 1" in moves
+    assert "'total' moves by 200, hidden by Laplace noise of scale 200: ε = 1" in moves
     assert "together ε = 2 for a claim of ε = 1" in moves
     assert "2 times as wide" in advice
     assert passes([each for each in check(evidence, second=False) if not each.what.startswith("runs of")])

@@ -9,20 +9,8 @@ import click
 
 from dpaudit.cli.files import Results, results
 from dpaudit.cli.messages import prints_to_standard_error
-from dpaudit.cli.options import Command, Count, all_asked, asked, examples
+from dpaudit.cli.options import MECHANISMS, Command, Count, all_asked, asked, examples
 from dpaudit.request import AccountRequest, AuditRequest, ReleaseRequest, options_of
-
-_MECHANISMS = (
-    "gaussian",
-    "noise_multiplier",
-    "laplace",
-    "discrete_laplace",
-    "discrete_gaussian",
-    "randomised_response",
-    "exponential",
-    "block",
-)
-
 
 _EXAMPLE = "dpaudit account --gaussian 1.1 --rate 0.004 --steps 14000 --claim 'epsilon=3.2, delta=1e-5'"
 
@@ -120,9 +108,9 @@ def _release(typed: dict[str, Any]) -> Any:
     from dpaudit.accounts.plan import MULTIPLIER, NOISE, release
     from dpaudit.errors import UsageError
 
-    kinds = [name for name in _MECHANISMS if typed[name] is not None]
+    kinds = [name for name in MECHANISMS if typed[name] is not None]
     if len(kinds) != 1:
-        flags = [f"--{name.replace('_', '-')}" for name in kinds or _MECHANISMS]
+        flags = [f"--{name.replace('_', '-')}" for name in kinds or MECHANISMS]
         raise UsageError(
             f"give one mechanism, {'not ' + ' and '.join(flags) if kinds else 'one of ' + ', '.join(flags)}; several "
             "stand in a plan file"
@@ -139,7 +127,7 @@ def _beside(typed: dict[str, Any]) -> dict[str, Any]:
     return {
         name: value
         for name, value in typed.items()
-        if name not in (*_MECHANISMS, "steps", "epochs") and value is not None
+        if name not in (*MECHANISMS, "steps", "epochs") and value is not None
     }
 
 
@@ -163,7 +151,7 @@ def _calibrated(
             raise UsageError("--calibrate steps finds how often it may be run: leave out --steps and --epochs")
         counted = "epochs" if typed["batches"] is not None else "steps"
         return calibrated(what, lambda times: _release({**typed, counted: int(times)}), request)
-    if said := [name for name in _MECHANISMS if typed[name] is not None]:
+    if said := [name for name in MECHANISMS if typed[name] is not None]:
         raise UsageError(
             f"--calibrate finds the noise: leave out --{said[0].replace('_', '-')}, or find how often it may be run "
             "with --calibrate steps"

@@ -68,7 +68,7 @@ from dpaudit.program.symbolic.value import (
 
 _WITH_A_BOUND = f"a choice with noise that is read, and proved, is {CHOICE_IS_READ}, or with noise.laplace"
 _NEAREST = {
-    "gaussian": f"{_WITH_A_BOUND}; Gaussian noise on numbers is bounded by `dpaudit account --gaussian SIGMA`, and of "
+    "gaussian": f"{_WITH_A_BOUND}; Gaussian noise on numbers is bounded by dpaudit account --gaussian SIGMA, and of "
     "a data frame by a proof with domain=…",
 }
 MOST_DRAWS = 1_000  # on a path

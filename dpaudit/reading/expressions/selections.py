@@ -37,7 +37,9 @@ from dpaudit.reading.expressions.noise import (
 from dpaudit.reading.rewrite import Statements, ask, at, own_nodes, read, written
 
 _SELECTING = ("laplace", "gumbel", "exponential")
-_PERMUTED = "permute-and-flip is `for i in rng.permutation(n):`, assignments, and `if rng.random() < p: return i`"
+_PERMUTED = (
+    "permute-and-flip is for i in rng.permutation(n):, with assignments, and in it if rng.random() < p: return i"
+)
 
 
 class Coin(Draw):

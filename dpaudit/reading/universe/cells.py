@@ -23,6 +23,9 @@ from dpaudit.neighbours.domain import Range, Values, allowed_of
 from dpaudit.reading.universe.state import refuse
 
 MOST_KINDS = 2_000_000
+UNREAD = "unread"
+"""The kind of a column that the data have and the domain does not declare: a reading refuses to look at it."""
+
 _LISTED = 2_000  # whole numbers of a range that are listed one by one
 
 Ids = npt.NDArray[np.intp]
@@ -34,7 +37,7 @@ class Declared:
 
     Attributes:
         name: of the column.
-        kind: "int64", "float64", "text", "truth" or "time".
+        kind: "int64", "float64", "text", "truth", "time" or `UNREAD`.
         low, high: ends of a range; None where values are listed.
         values: what is listed, without the missing value; None of a range.
         missing: whether a value may be missing.
@@ -168,6 +171,11 @@ class Universe:
         """Return the cells of a column."""
         found = self.axes.get(name)
         if found is None:
+            if self.columns[name].kind == UNREAD:
+                refuse(
+                    f"the column {name!r:.40}, of which the domain says nothing",
+                    f"--domain '{name}=…', which says what it may hold, or before it df[[NAMES]] without it",
+                )
             found = self.axes[name] = Axis(self.columns[name], self.cuts.get(name, ()))
             self.sizes[name] = found.size
         return found

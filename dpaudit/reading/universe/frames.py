@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from dpaudit.reading.universe import numbers, sizes, steps
-from dpaudit.reading.universe.cells import Space, Universe
+from dpaudit.reading.universe.cells import UNREAD, Space, Universe
 from dpaudit.reading.universe.columns import Column, Listed, Rows, plain, taken
 from dpaudit.reading.universe.lessons import refuse_by_name, refuse_form
 from dpaudit.reading.universe.numbers import Number
@@ -92,6 +92,11 @@ class Frame(Private):
             found = found.on(self.rows)
         self.columns = {**self.columns, name: found}
         return found
+
+    def is_unread(self, name: Any) -> bool:
+        """Whether a column is as the data have it, and the domain says nothing of it."""
+        found = self.universe.columns.get(name)
+        return self.columns.get(name, self) is None and found is not None and found.kind == UNREAD
 
     def of_rows(self, rows: Rows) -> Frame:
         """Return the same columns of other rows, which are among these."""
@@ -203,7 +208,8 @@ class Frame(Private):
             refuse("drop of rows by label", "len(df[x > LIMIT]) + laplace(…)")
         gone = [gone] if isinstance(gone, str) else list(gone)
         for name in gone:
-            self.column(name)
+            if not self.is_unread(name):
+                self.column(name)
         return Frame(self.universe, self.rows, {name: each for name, each in self.columns.items() if name not in gone})
 
     def m_rename(self, *, columns: Any) -> Frame:
@@ -242,6 +248,9 @@ class Frame(Private):
         rows = Rows(self.rows.space, selection, self.rows.sample, next(_ORDERS), distinct=distinct, made=made)
         columns: dict[str, Column | None] = {}
         for name in self.columns:
+            if self.is_unread(name):
+                columns[name] = None
+                continue
             column = self.column(name)
             columns[name] = Column(
                 rows, column.space, column.low, column.high, column.source, is_stable=column.is_stable,

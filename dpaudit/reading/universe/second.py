@@ -28,7 +28,7 @@ import pandas as pd
 
 from dpaudit.reading.callables import constants_of
 from dpaudit.reading.forking import fork
-from dpaudit.reading.universe.cells import Declared
+from dpaudit.reading.universe.cells import UNREAD, Declared
 from dpaudit.reading.universe.second_draws import (
     DiffersError,
     PassedOverError,
@@ -154,7 +154,7 @@ def _labels(index: pd.Index) -> tuple[Any, ...]:
 
 
 Records = dict[str, list[Any]]
-_DTYPES = {"text": "str", "time": "datetime64[us]"}
+_DTYPES = {"text": "str", "time": "datetime64[us]", UNREAD: "str"}
 
 
 def _of_kind(kind: str, values: list[Any]) -> Any:
@@ -189,6 +189,8 @@ class Frames:
     def _column(self, column: Declared, size: int) -> list[Any]:
         rng = self.rng
         values: list[Any]
+        if column.kind == UNREAD:
+            return [("", "a", "b")[rng.integers(3)] for _ in range(size)]
         if column.values is None:
             marks = [column.low, column.high, (column.low + column.high) / 2]
             for each in self.cuts.get(column.name, ()):

@@ -135,7 +135,7 @@ def verdict_words(evidence: Evidence, accounting: Accounting) -> tuple[str, str]
         sign = "=" if math.isinf(stated.low) else "≥"
         return (
             f"The claim {claim} certainly does not hold of what is listed: {letter}{NBSP}{sign}{NBSP}"
-            f"{low_text(stated)}{at}.{several}",
+            f"{low_text(stated)}{at}.{several}{_at_no_delta(stated, accounting)}",
             on_some_data(accounting),
         )
     if evidence.verdict is Verdict.INCONCLUSIVE:
@@ -145,6 +145,19 @@ def verdict_words(evidence: Evidence, accounting: Accounting) -> tuple[str, str]
         )
     text = f"No claim was given, so there is nothing to judge. Certified: {interval_text(stated)}."
     return text, f"{on_some_data(accounting)} {AS_LISTED}"
+
+
+def _at_no_delta(statement: Statement, accounting: Accounting) -> str:
+    """Say what to ask where no finite ε holds without a δ, as of all Gaussian noise; else empty."""
+    if not math.isinf(statement.low) or statement.parameter != "epsilon" or Fraction(statement.at):
+        return ""
+    gaussian = any("aussian(" in each.event for each in accounting.releases)
+    of = "Gaussian noise, however much there is" if gaussian else "what is listed"
+    claim = f"epsilon={claim_text(_claimed(statement) or 1.0)}, delta=1e-5"
+    return (
+        f" Pure ε, without a δ, does not hold of {of}: claim a δ too (--claim '{claim}'), far below one in the number "
+        "of people, or let --delta 1e-5 say which ε holds at it."
+    )
 
 
 def _several(accounting: Accounting, verdict: Verdict) -> str:

@@ -29,14 +29,22 @@ TERMS = {
         "epsilon",
         "ε",
         "eps",
+        "differential privacy",
+        "dp",
+        "pure dp",
     ): "How much one person's data may change what is seen: under ε-differential privacy, any set "
     "of outputs is at most e^ε times as likely on one dataset as on its neighbour. Smaller is more private: a "
     "suspicion of 50 % becomes 52.5 % at most at ε = 0.1, 73.2 % at ε = 1, and 99.4 % at ε = 5.",
-    ("delta", "δ"): "What the promise of ε may miss: P(S) ≤ e^ε·Q(S) + δ for every set S of outputs. It belongs far "
+    (
+        "delta",
+        "δ",
+        "approximate dp",
+    ): "What the promise of ε may miss: P(S) ≤ e^ε·Q(S) + δ for every set S of outputs. It belongs far "
     "below one in the number of people: 1e-6 or less for 100,000.",
     (
         "mu",
         "μ",
+        "gdp",
     ): "The parameter of Gaussian differential privacy: telling two neighbours apart is no easier than telling "
     "a normal law from one that is shifted by μ standard deviations.",
     (
@@ -46,7 +54,15 @@ TERMS = {
         "zero-concentrated",
     ): "The parameter of zero-concentrated differential privacy, which limits the Rényi divergence of every "
     "order α by ρ·α.",
-    ("order", "alpha", "α", "renyi", "rényi"): "Of a Rényi claim: at which order the divergence is limited.",
+    (
+        "order",
+        "alpha",
+        "α",
+        "renyi",
+        "rényi",
+        "rdp",
+    ): "Of a claim of Rényi differential privacy, 'order=2, epsilon=1': at "
+    "which order α the Rényi divergence of the outputs is limited by ε. Larger orders are closer to pure ε.",
     (
         "claim",
     ): "What is said of a mechanism's privacy, such as 'epsilon=1' or 'epsilon=1, delta=1e-6'. Bounds are held "
@@ -55,6 +71,8 @@ TERMS = {
     (
         "neighbours",
         "neighbour",
+        "neighbouring",
+        "adjacent",
         "relation",
         "pair",
         "sides",
@@ -74,6 +92,11 @@ TERMS = {
     "direction.",
     ("declared",): "A pair that is taken to be neighbouring because somebody vouches for it; nothing checks it.",
     ("unit", "unit of privacy"): "What one record stands for: a person, a visit, a household.",
+    (
+        "group",
+        "group privacy",
+    ): "How many records, or persons, neighbours may differ in, as in 'add-remove(group=5)'. What "
+    "keeps ε for one keeps 5·ε for five.",
     ("runs",): "How often the mechanism was executed, for all datasets and purposes together.",
     ("event",): "A set of outputs, fixed before the runs that measure it.",
     (
@@ -100,10 +123,19 @@ TERMS = {
     "gradients, divided by the norm C that each is clipped to. Under add-remove a record moves the sum by up to C, so "
     "it is σ over the sensitivity; under replace a record moves it by up to 2·C, and the same number hides half as "
     "much.",
-    ("sampling rate", "rate", "q"): "The chance with which each record, by a coin of its own, comes into a batch. What "
+    (
+        "sampling rate",
+        "rate",
+        "q",
+        "amplification",
+    ): "The chance with which each record, by a coin of its own, comes into a batch. What "
     "a batch gives away shrinks about in proportion to it. That holds for such coins alone: batches of a fixed size, "
     "and shuffled data, are accounted for by laws of their own.",
-    ("person", "user"): "Whom the promise protects. One record counts as one person unless a column says whose it is: "
+    (
+        "person",
+        "user",
+        "user-level",
+    ): "Whom the promise protects. One record counts as one person unless a column says whose it is: "
     "with 'add-remove(person=user_id)', neighbours differ in all records of one person.",
     ("record",): "One row, or one element, of a dataset. Whether it stands for a person, dpaudit "
     "cannot know: where one person has several, name the column, as in 'add-remove(person=user_id)'.",
@@ -125,15 +157,23 @@ TERMS = {
     (
         "laplace",
         "laplace noise",
+        "scale",
     ): "Noise with density e^(−|x|/b)/(2b). With b = sensitivity / ε it keeps ε-differential "
     "privacy; 95 % of all draws lie within 3·b.",
-    ("gaussian", "gaussian noise"): "Normal noise of standard deviation σ. It keeps no ε without a δ: with σ = "
+    (
+        "gaussian",
+        "gaussian noise",
+        "sigma",
+        "σ",
+    ): "Normal noise of standard deviation σ. It keeps no ε without a δ: with σ = "
     "sensitivity / μ it keeps μ-Gaussian differential privacy, and dpaudit account says which ε at which δ.",
     (
         "accuracy",
         "error",
         "rmse",
     ): "How far answers lie from the exact one: what the promise costs. Estimated from runs; it decides nothing.",
+    ("scope",): "What a proof is about: which data, which neighbours, which parameters. Nothing is said of others.",
+    ("digest",): "A fingerprint (SHA-256) of data, source or evidence: the same digest, the same content.",
     ("certificate",): "The steps of a proof in a form that dpaudit check computes again, without running anything, and "
     "that others can check by docs/certificate.md.",
     (

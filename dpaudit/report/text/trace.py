@@ -105,7 +105,7 @@ def _change(evidence: Evidence, trace: Trace) -> str:
 
 def _moving(call: TracedCall) -> str:
     """What moves at a line, what hides it, and at which price."""
-    what = f"`{call.name}`" if call.name else "what is released"
+    what = f"'{call.name}'" if call.name else "what is released"
     several = f" {count_text(call.moved)} times, by up to {abs(call.by):,.6g}" if call.moved > 1 else ""
     by = several or f" by {abs(call.by):,.6g}"
     letter = "μ" if "Gaussian" in call.law else "ε"

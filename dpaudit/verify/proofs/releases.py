@@ -63,7 +63,10 @@ def _prove(asked: Asked) -> Found:
     return Found(
         proof=Proof(
             method="releases",
-            scope=scope_of_records(found.relation, texts, found.whole, found.given, computed_of(found.derived)),
+            scope=scope_of_records(
+                *(found.relation, texts, found.whole, found.given, computed_of(found.derived)),
+                _unread(found.columns, domain),
+            ),
             length=None,
             paths=read,
             certificate=found.certificate,
@@ -73,6 +76,7 @@ def _prove(asked: Asked) -> Found:
             whole=found.whole,
             given=found.given,
             derived=found.derived,
+            columns=found.columns,
         ),
         kind="proof",
         relation=found.relation,
@@ -92,11 +96,13 @@ def _check(evidence: Evidence, proof: Proof) -> Shown:
     if compared is not None and (compared.compared or compared.paths != proof.paths):
         raise NotShownError(f"{proof.paths} paths are said to be read, and runs compared with {compared.paths}")
     parameters = {name: as_text(value) for name, value in evidence.target.parameters.items()}
+    domain = read_kept(proof.domain or "null")
+    unread = _unread(proof.columns, domain)
     if certificate is None:
         if (
             proof.length is not None
-            or not proof.scope.startswith(scope_of_records(relation, {}, proof.whole))
-            or not proof.scope.endswith(scope_of_records(relation, parameters, proof.whole, proof.given))
+            or not proof.scope.startswith(scope_of_records(relation, {}, proof.whole, unread=unread))
+            or not proof.scope.endswith(scope_of_records(relation, parameters, proof.whole, proof.given, unread=unread))
             or proof.prices
             or proof.derived is not None
         ):
@@ -118,7 +124,7 @@ def _check(evidence: Evidence, proof: Proof) -> Shown:
     given = tuple(str(_move(**each)) for each in certificate.get("given", ()))
     if proof.given != given:
         raise NotShownError(f"the certificate takes for granted that {given or 'nothing'}, and {proof.given} is stated")
-    text = scope_of_records(relation, scope["parameters"], proof.whole, given, proof.computed)
+    text = scope_of_records(relation, scope["parameters"], proof.whole, given, proof.computed, unread)
     if (proof.scope, proof.length) != (text, None):
         raise NotShownError(f"it holds for {text}, and {proof.scope:.200} is stated")
     if proof.paths < len(certificate["paths"]):
@@ -127,7 +133,6 @@ def _check(evidence: Evidence, proof: Proof) -> Shown:
         )
     if proof.prices and proof.prices != prices_alone(certificate):
         raise NotShownError("its releases have other prices than are stated")
-    domain = read_kept(proof.domain or "null")
     _refuse_columns(certificate["columns"], domain, proof.whole)
     _refuse_missing(certificate["columns"], domain, proof.whole)
     _refuse_whole(proof.whole, certificate["columns"], domain)
@@ -209,9 +214,19 @@ def _refuse_whole(whole: tuple[str, ...], columns: list[dict[str, Any]], domain:
         raise NotShownError(f"the certificate is about whole numbers in {other[0]!r:.80}, which is not said")
 
 
+def _unread(columns: tuple[str, ...], domain: Any) -> tuple[str, ...]:
+    """Return the columns of the data that the domain does not declare, of which a proof looks at nothing."""
+    declared = set(map(str, domain)) if type(domain) is dict else set()
+    if columns and not declared < set(columns):
+        raise NotShownError(
+            f"the columns of the data, {', '.join(columns):.200}, are not those of the domain and others"
+        )
+    return tuple(name for name in columns if name not in declared)
+
+
 def typed_frame(proof: Proof) -> Any:
     """Return a frame without records in the types of the data that a proof was of; None where it needed none."""
-    if not proof.whole:
+    if not proof.whole and not proof.columns:
         return None
     import pandas
 
@@ -220,7 +235,7 @@ def typed_frame(proof: Proof) -> Any:
     types = {"text": str, "truth": bool, "int64": "int64", "float64": "float64", "time": "datetime64[ns]"}
     kinds = {name: declared(name, given).kind for name, given in domain_of(proof).items()}
     kinds |= dict.fromkeys(proof.whole, "int64")
-    return pandas.DataFrame({name: pandas.Series([], dtype=types[kind]) for name, kind in kinds.items()})
+    return pandas.DataFrame({n: pandas.Series([], dtype=types[kinds.get(n, "text")]) for n in proof.columns or kinds})
 
 
 def _whole_numbers(allowed: Any) -> list[list[Any]]:

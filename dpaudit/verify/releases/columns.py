@@ -10,9 +10,8 @@ import numpy as np
 from dpaudit.errors import UsageError, nearest
 from dpaudit.neighbours.dataset import is_missing
 from dpaudit.neighbours.domain import Range, Values, allowed_of, by_columns
-from dpaudit.reading.universe.cells import Declared, declared
+from dpaudit.reading.universe.cells import UNREAD, Declared, declared
 
-_LISTED = 6  # columns that a refusal names
 _NUMBERS = (("int64", "float64"), "numbers of 64 bits", "float64")
 _TYPES = {
     str: (("object", "str", "string", "category"), "texts", "str"),
@@ -22,16 +21,20 @@ _TYPES = {
 
 
 def columns_of(domain: Any, frame: Any) -> dict[str, Declared]:
-    """Return what each column holds, in the types of given data where there are any."""
+    """Return what each column holds, in the types of given data where there are any, and in their order.
+
+    Columns of the data that the domain does not declare are there as such that a reading may not look at.
+    """
     if not by_columns(domain) or not domain:
         raise UsageError(
             "a proof from records needs a domain by columns, such as domain={'age': (0, 120), 'city': ['Bern', 'Oslo']}"
         )
     found = {}
-    for key, given in domain.items():
-        name = str(key)
+    for name in map(str, domain if frame is None else frame.columns):
         if name.startswith("="):
             raise UsageError(f"the column {name!r} begins with '=', as what a certificate computes does; rename it")
+    for key, given in domain.items():
+        name = str(key)
         _refuse_half_a_range(given, name)
         dtype = None if frame is None else frame[name].dtype
         found[name] = each = declared(name, given, dtype)
@@ -41,7 +44,7 @@ def columns_of(domain: Any, frame: Any) -> dict[str, Declared]:
                 f"the data contradict the domain: {name!r} is of the type {dtype}, and the proof is of {wanted}; "
                 f"convert it: data.astype({{{name!r}: {wanted!r}}})"
             )
-    return found
+    return found if frame is None else {name: found.get(name) or Declared(name, UNREAD) for name in frame.columns}
 
 
 def _refuse_half_a_range(given: Any, name: str) -> None:
@@ -72,7 +75,7 @@ def in_order_of(data: Any, domain: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def given_frame(data: Any, domain: Mapping[str, Any]) -> Any:
-    """Return given data as a frame of the columns of a domain."""
+    """Return given data as a frame, which holds what a domain says of its columns, and perhaps others."""
     import pandas
 
     frame = data
@@ -92,20 +95,12 @@ def given_frame(data: Any, domain: Mapping[str, Any]) -> Any:
             raise UsageError(
                 f"the domain names the column {str(name)!r}, which the data do not have; {nearest(str(name), names)}"
             )
-    known = {str(name): given for name, given in domain.items()}
-    further = [name for name in names if name not in known]
-    if further:
-        shown = f"column{'s' * (len(further) > 1)} {', '.join(map(repr, further[:_LISTED]))}"
-        raise UsageError(
-            f"the data have the {shown}{', …' * (len(further) > _LISTED)}, which the domain does not declare, and a "
-            "proof is of frames with the declared columns alone; declare such a column too, or leave it out of the data"
-        )
     frame = frame.set_axis(names, axis=1)
-    for name, given in known.items():
-        allowed = allowed_of(given, f"the domain of {name!r}")
+    for key, given in domain.items():
+        name, allowed = str(key), allowed_of(given, f"the domain of {str(key)!r}")
         _refuse_type(frame[name].dtype, name, allowed)
         _refuse_values(frame[name], name, allowed)
-    return frame[list(known)]
+    return frame
 
 
 def _refuse_type(dtype: Any, name: str, allowed: Range | Values) -> None:

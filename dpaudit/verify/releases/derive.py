@@ -67,6 +67,7 @@ class Derivation:
     pair: tuple[Any, Any]  # neighbouring frames that lose most, of those that were tried
     # columns that are declared as ranges, and were read as whole numbers, as those of given data are
     whole: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()  # all that the data have, in their order, where the domain does not declare some
     given: tuple[str, ...] = ()  # what is taken for granted of lines that are not read
 
 
@@ -98,7 +99,8 @@ def derive(
             not declare, data that contradict it, and a function of another form.
     """
     which = parse_relation(relation or mechanism.relation_for(parameters) or "add-remove")
-    columns = columns_of(domain, None if data is None else given_frame(data, domain))
+    frame = None if data is None else given_frame(data, domain)
+    columns = columns_of(domain, frame)
     _refuse_relation(which, columns)
     notion, delta = _notion(claim)
     now("reading what it releases")
@@ -114,8 +116,8 @@ def derive(
         except RefusedError as why:
             open_ends = (str(why),)
     now("comparing runs on neighbouring frames with it")
-    frame = given_frame(data, domain) if data is not None and given else None
-    found = second_net(mechanism, parameters, which, reading, _number_by_number(reading, releases), frame)
+    held = frame if given else None
+    found = second_net(mechanism, parameters, which, reading, _number_by_number(reading, releases), held)
     if found.refuted is not None:
         open_ends = (f"{DOES_NOT_HOLD} {found.refuted}", *open_ends)
     if not open_ends and found.disagreement is not None:
@@ -152,6 +154,7 @@ def derive(
         passed_over=found.passed_over,
         pair=found.spending if bound is None and delta and found.spending is not None else found.pair,
         whole=whole_columns(domain, columns),
+        columns=tuple(columns) if len(columns) > len(domain) else (),
         given=tuple(map(str, given)),
     )
 

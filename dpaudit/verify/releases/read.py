@@ -17,7 +17,7 @@ import numpy as np
 from dpaudit.checker import FORMAT, VERSION
 from dpaudit.neighbours import Relation
 from dpaudit.neighbours.given_moves import GivenMove
-from dpaudit.reading.universe.cells import Axis, Declared, place_of, simple
+from dpaudit.reading.universe.cells import UNREAD, Axis, Declared, place_of, simple
 from dpaudit.reading.universe.drive import Reading
 from dpaudit.reading.universe.state import Released
 
@@ -61,7 +61,7 @@ def as_releases(reading: Reading) -> Releases:
 
 def _is_stated(column: Declared) -> bool:
     """Whether what a column holds is said though no condition names it, so that a proof says of which domain it is."""
-    return len(column.values) <= MOST_STATED if column.values is not None else column.kind != "int64"
+    return len(column.values) <= MOST_STATED if column.values is not None else column.kind not in ("int64", UNREAD)
 
 
 class _Writer:

@@ -18,7 +18,7 @@ import pandas as pd
 from dpaudit.checker import DERIVED_VERSION, CertificateError
 from dpaudit.checker.derived import ROUNDED, Derivation
 from dpaudit.checker.reading import MOST_DIGITS
-from dpaudit.reading.universe.cells import Axis, Declared, place_of, simple
+from dpaudit.reading.universe.cells import UNREAD, Axis, Declared, place_of, simple
 from dpaudit.reading.universe.drive import Reading
 from dpaudit.reading.universe.state import Released
 from dpaudit.reading.universe.steps import Step
@@ -93,7 +93,7 @@ class _Writer:
     def __init__(self, reading: Reading, person: str | None) -> None:
         self._reading, self._person = reading, person
         computed = {axis for path in reading.paths for each in path for axis in each.axes} - set(reading.columns)
-        self.names = sorted({*reading.columns, *computed})
+        self.names = sorted({*(name for name, each in reading.columns.items() if each.kind != UNREAD), *computed})
         self.expressions, self.rows, self.numbers = _Listed(), _Listed(), _Listed()
         self.samples, self.released = _Listed(), _Listed()
         self._used: set[str] = set()
