@@ -43,6 +43,14 @@ def test_nobody_imports_past_the_doors_of_a_package():
     assert not found
 
 
+def test_what_a_module_does_as_a_command_stands_at_its_end():
+    """What stands below would not be defined there."""
+    texts = {file: file.read_text(encoding="utf-8") for file in (ROOT / "dpaudit").rglob("*.py")}
+    assert not [
+        file for file, text in texts.items() if re.search(r'^if __name__ == "__main__":\n(.*\n)*?^\S', text, re.M)
+    ]
+
+
 def name_of(file):
     return ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 

@@ -109,7 +109,7 @@ def certify(
         points: how many points of the curve to give for a picture.
 
     Raises:
-        UsageError: for δ = 0 where ε is infinite, numbers out of range, what takes too much memory, or without python-flint.
+        UsageError: for δ = 0 where ε is infinite, numbers out of range, too much memory, or without python-flint.
     """
     listed = as_events(events).under()
     if (delta is None) == (epsilon is None):
@@ -385,8 +385,8 @@ class Account:
         needed = places * (12 * self.digits * 3.33 / 8 + 500)
         if needed > MEMORY:
             raise UsageError(
-                f"this needs about {needed / 2**30:.2g} GiB of memory, and {MEMORY / 2**30:.2g} GiB are the most that is "
-                "used; allow a wider interval (tolerance)"
+                f"this needs about {needed / 2**30:.2g} GiB of memory, and at most {MEMORY / 2**30:.2g} GiB are used; "
+                "allow a wider interval (tolerance)"
             )
 
     def _certified(

@@ -385,10 +385,6 @@ def main() -> NoReturn:
     finish(Report(error=LARGE, location=file_named(request)) if took_too_much() else report)
 
 
-if __name__ == "__main__":
-    main()
-
-
 # --- How does a gate hold a training loop to its claim? By a table, a run, and what its evidence must say. ---
 
 
@@ -560,3 +556,7 @@ def run(request: Request, limits: Limits, stop: threading.Event) -> Report:
     if report is None:
         report = Report(error=error, location=file_named(request))
     return msgspec.structs.replace(report, seconds=time.perf_counter() - clock)
+
+
+if __name__ == "__main__":
+    main()
