@@ -130,13 +130,16 @@ def worst_pair(
     most: int | None = None,
     tell: Callable[[int, int], None] = lambda done, total: None,
 ) -> Worst | None:
-    """Return the pair on which a few runs show most, or None where the first of them show that no noise is followed."""
+    """Return the pair on which a few runs show most, or None where no noise is followed, and some may be drawn."""
     before = target.runs
     looks = _Looks.at(target, pairs, claim, seed, most=most, tell=tell)
     if looks.nothing_followed:
         return None
     place = looks.worst(1, set())[0]
     path = looks.paths[place]
+    seen = path.recorder
+    if seen is not None and seen.unseen and not seen.blocks:  # what hides the change may be drawn where nobody looks
+        return None
     return Worst(place, path.word, len(looks.paths), target.runs - before, path.rank)
 
 

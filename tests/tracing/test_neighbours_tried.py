@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import os
 
 import numpy as np
 import pandas as pd
@@ -166,6 +167,17 @@ def test_a_candidate_is_looked_at_by_one_run():
     worst = worst_pair(target, [each.pair for each in found], dp.parse_claim("epsilon=1"), seed=0)
     assert worst.tried == len(found) == 60
     assert worst.runs <= 2 * len(found)  # a run on the first dataset too, where it is not that of the pair before
+
+
+def of_the_system(df):
+    return len(df) + int.from_bytes(os.urandom(2), "big")
+
+
+def test_randomness_that_is_not_followed_leads_to_no_pair():
+    found, _ = chosen(PEOPLE, "add-remove", limit=20)
+    pairs, claim = [each.pair for each in found], dp.parse_claim("epsilon=1")
+    assert worst_pair(Target(mechanism(of_the_system), {}), pairs, claim, seed=0) is None
+    assert worst_pair(Target(mechanism(len), {}), pairs, claim, seed=0) is not None
 
 
 def test_records_outside_of_the_domain_are_named():

@@ -424,11 +424,12 @@ class Changes:
             if size > self.dataset.size or size < self.steps or not self.people.usable[:size].all():
                 break
             first, last = np.arange(size), tuple(range(size - self.steps, size))
+            named = "the first record alone" if size == 1 else f"the first {size} records"
             whole = Side(own=first)
             if self.relation.kind == "add-remove":
                 yield made_of(
                     self.dataset,
-                    f"the first {_records(size)}, and without {self.people.words([(p,) for p in last])}",
+                    f"{named}, and without {self.people.words([(p,) for p in last]) if size > 1 else 'it'}",
                     "base",
                     whole,
                     Side(own=first, dropped=last),
@@ -438,7 +439,7 @@ class Changes:
                 words = self.people.words([(place,) for place in last])
                 yield made_of(
                     self.dataset,
-                    f"the first {_records(size)}, and with {words} replaced: {lean.words}",
+                    f"{named}, and with {words} replaced: {lean.words}",
                     "base",
                     whole,
                     Side(own=first, put=put),

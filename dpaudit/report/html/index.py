@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import itertools
 import math
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
@@ -133,19 +134,23 @@ EACH = (
 def rows(found: Sequence[Evidence]) -> list[tuple[str, ...]]:
     """Return the table, one row for each piece of evidence, in the order of `HEADS`."""
     table: list[tuple[str, ...]] = []
-    for number, evidence in enumerate(found, 1):
+    for number, (evidence, name) in enumerate(zip(found, _names(found), strict=True), 1):
         shown = view(evidence)
         trusted = evidence.verdict is not Verdict.INVALID
         lower = shown.cell("lower", "–") if trusted else "–"
         error = "–" if evidence.accuracy is None else error_text(evidence.accuracy)
-        table.append((str(number), _name(evidence), shown.headline.word, lower, _above(shown), error))
+        table.append((str(number), name, shown.headline.word, lower, _above(shown), error))
     return table
 
 
-def _name(evidence: Evidence) -> str:
-    """The target with its parameters."""
-    said = ", ".join(f"{name}={value}" for name, value in evidence.target.parameters.items())
-    return f"{evidence.target.name} ({said})" if said else evidence.target.name
+def _names(found: Sequence[Evidence]) -> list[str]:
+    """The targets, each with the parameters in which they differ."""
+    given = [each.target.parameters for each in found]
+    apart = [
+        name for name in dict.fromkeys(itertools.chain(*given)) if len({str(each.get(name)) for each in given}) > 1
+    ]
+    said = [", ".join(f"{name}={each[name]}" for name in apart if name in each) for each in given]
+    return [f"{each.target.name} ({own})" if own else each.target.name for each, own in zip(found, said, strict=True)]
 
 
 def _above(shown: View) -> str:
@@ -183,7 +188,12 @@ def side_by_side_text(found: Sequence[Evidence]) -> str:
 def side_by_side_page(found: Sequence[Evidence]) -> str:
     """Return the page."""
     letter = symbol(found[0])
-    lanes = [_lane(number, each) for number, each in enumerate(found, 1) if symbol(each) == letter]
+    named = enumerate(zip(_names(found), found, strict=True), 1)
+    lanes = [
+        _lane(f"{number}{NBSP}{name.rpartition(':')[2]}", each)
+        for number, (name, each) in named
+        if symbol(each) == letter
+    ]
     left = len(found) - len(lanes)
     return (
         environment()
@@ -201,12 +211,12 @@ def side_by_side_page(found: Sequence[Evidence]) -> str:
     )
 
 
-def _lane(number: int, evidence: Evidence) -> Lane:
+def _lane(name: str, evidence: Evidence) -> Lane:
     claim, upper, found = evidence.claimed, evidence.upper, evidence.accuracy
     trusted = evidence.verdict is not Verdict.INVALID
     errors = () if found is None else found.errors
     return Lane(
-        name=f"{number}{NBSP}{_name(evidence).rpartition(':')[2]}",
+        name=name,
         lower=evidence.lower.value if trusted else math.nan,
         upper=math.nan if upper is None or not trusted else upper.value,
         claim=math.nan if claim is None else claim.value,
