@@ -335,7 +335,10 @@ class Column(Private):
             current().cut(source, new)
 
     def _reached(self, value: float, source: str, function: Callable[[Any], Any]) -> list[float]:
-        """Return, for the cells in which it passes a value, where it does: the last float on either side."""
+        """Return, for the cells in which it comes to a value, where: the floats on either side, and where it leaves.
+
+        It may stay there: x - 50 is -50 for all floats up to 7e-15.
+        """
         axis = self.space.universe.axis(source)
         wrap = pd.Series if isinstance(axis.low, pd.Series) else np.array
 
@@ -345,15 +348,10 @@ class Column(Private):
         starts, ends = ([cell[side] for cell in axis.cells] for side in (0, 1))
         found = []
         for low, high, first, last in zip(starts, ends, at(starts), at(ends), strict=True):
-            if low == high or not min(first, last) <= value <= max(first, last) or first == last:
-                continue
-            rises, below, above = first < last, float(low), float(high)
-            while (middle := (below + above) / 2) not in (below, above):
-                if (at([middle])[0] < value) == rises:
-                    below = middle
-                else:
-                    above = middle
-            found += [below, above]
+            if (first < value) != (last < value):
+                found += _changes(lambda points: at(points) < value, low, high)
+            if (first <= value) != (last <= value):
+                found += [_changes(lambda points: at(points) <= value, low, high)[int(first > value)]]
         return found
 
     def _compared(
@@ -425,6 +423,28 @@ class Column(Private):
     def kept(self, mask: Column) -> Column:
         """Return the values of the rows for which a mask holds."""
         return self.on(self.rows.kept(self.where_true(mask), mask))
+
+
+def _changes(holds: Callable[[Any], Any], low: Any, high: Any) -> list[float]:
+    """Return the two floats, one after the other, between which what holds at one end begins or ends to hold."""
+    below, above = map(int, _place_of([low, high]))
+    is_held = bool(holds([low])[0])
+    while above - below > 1:  # by places among floats: near 0 they are a thousand halvings apart
+        middles = np.arange(below, above, max((above - below) // 256, 1))[1:]
+        before = int(np.sum(holds(_float_at(middles)) == is_held))
+        below, above = ([below, *middles.tolist(), above][before + side] for side in (0, 1))
+    return list(map(float, _float_at([below, above])))
+
+
+def _place_of(values: Any) -> Any:
+    """Return the places of floats among all floats, in their order: whole numbers, 0 at 0."""
+    bits = np.asarray(values, float).view(np.int64)
+    return np.where(bits < 0, np.iinfo(np.int64).min - bits, bits)
+
+
+def _float_at(places: Any) -> Any:
+    bits = np.asarray(places, np.int64)
+    return np.where(bits < 0, np.iinfo(np.int64).min - bits, bits).view(float)
 
 
 def steps_of(*values: Any) -> list[Any]:

@@ -97,6 +97,10 @@ def w25_all_kept(df):
     best, kept = noisy.argmax, [noisy]
     return int(best()), kept
 # --- of persons
+def p26_around_a_centre(df): return ((df["x"].clip(0, 80) - 30).clip(-30, 40) ** 2).sum() + lap(40 ** 2)
+def w26_around_a_centre(df): return ((df["x"].clip(0, 80) - 30).clip(-30, 40) ** 2).sum() + lap(30 ** 2)
+def p27_below_a_limit(df): return ((30 - df["x"]).clip(lower=-70) > -70).sum() + lap(1)
+def w27_below_a_limit(df): return ((30 - df["x"]).clip(lower=-70) > -70).sum() + lap(.9)
 def p16_three_rows(df): return np.sqrt(df.groupby("person").head(3)["x"].sum()) + lap(math.sqrt(300))
 def w16_three_rows(df): return np.sqrt(df.groupby("person").head(3)["x"].sum()) + lap(math.sqrt(100))
 def w17_two_roots(df):  # a row of each kind: √1 + √1, more than the √2 of two rows of one kind
