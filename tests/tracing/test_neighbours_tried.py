@@ -434,3 +434,9 @@ def test_noise_whose_scale_the_data_make_0_is_not_taken_for_a_fixed_seed():
     found = dp.trace(share, pairs=[([0.0], [0.0, 5.0])], claim="epsilon=1", relation="add-remove", runs=0)
     assert "the same in every run" not in str(found.trace.findings)
     assert "not read from the data" in found.trace.instead
+
+
+def test_gaussian_noise_under_a_pure_claim_is_told_to_claim_a_delta_too():
+    found = dp.trace(lambda rows: sum(rows) + np.random.normal(0, 5), pairs=[([0.0], [0.0, 1.0])], claim="epsilon=3")
+    assert found.verdict is dp.Verdict.VIOLATED
+    assert "'epsilon=3, delta=1e-6'" in found.trace.instead
