@@ -397,8 +397,8 @@ def wider(moved: Sequence[Any], claim: Claim | None) -> str:
     """Say which scales of pure noise would keep a claim: they are as many times wider as the price is too high."""
     if isinstance(claim, PureDP) and any(each.law.cost == "gaussian" and each.by for each in moved):
         return (
-            f"Gaussian noise keeps no ε without a δ: claim both, such as 'epsilon={claim.value:g}, delta=1e-6', or draw "
-            "Laplace noise."
+            f"Gaussian noise keeps no ε without a δ: claim both, such as 'epsilon={claim.value:g}, delta=1e-6', or "
+            "draw Laplace noise."
         )
     spent = sum(abs(each.by) / each.scale for each in moved if each.scale > 0)
     pure = all(each.law.cost == "pure" and each.scale > 0 for each in moved)
