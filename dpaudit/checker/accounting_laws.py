@@ -302,7 +302,7 @@ def _discrete_laplace(noise: Fraction, moves: int, field: Field) -> Discrete:
 def _discrete_gaussian(noise: Fraction, moves: int, field: Field, digits: int) -> Discrete:
     """k ∝ e^(−(k − Δ)²/2σ²) under P, e^(−k²/2σ²) under Q: L = (2Δk − Δ²)/2σ²."""
     square = noise * noise
-    # ⌈ln 100 · …⌉ bounds 2·ln 10·(digits + 5): how far the values are listed, as docs/certificate.md says
+    # ⌈ln 100 · …⌉ bounds 2·ln 10·(digits + 5): how far the values are listed, as verified/on_paper.md says
     reach = isqrt(_ceiling(square * _ceiling(Fraction(4605170185988092, 10**15) * (digits + 5)))) + 1 + moves
     if reach > MOST_ATOMS:
         raise CertificateError(f"discrete noise with more than {MOST_ATOMS:,} values")

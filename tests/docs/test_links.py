@@ -24,6 +24,7 @@ FOLDERS = (
     "benchmarks",
     "reports",
     "examples",
+    "verified",
 )
 MADE = {ROOT / "docs" / "modules.md", ROOT / "docs" / "museum.md"}  # `docs/lists.py` writes them when the site is built
 DOCUMENTS = sorted({path for folder in FOLDERS for path in (ROOT / folder).glob("*.md")} - MADE)
