@@ -1,5 +1,5 @@
 # ruff: noqa: NPY002 – functions as people write them
-"""Noise whose scale the data decide: four releases that a benchmark labels private. See docs/two-scales.md."""
+"""Noise whose scale the data decide: four releases that a benchmark labels private. See two_scales.md."""
 
 import numpy as np
 
