@@ -11,7 +11,7 @@ from support.asis import RIGHT, WRONG, cases, read, second, small_process
 from support.nightly import mostly_at_night
 
 import dpaudit as dp
-from dpaudit.reading.universe import base, column_methods, columns, frames, library_calls, numbers
+from dpaudit.reading.universe import base, calls, column_methods, columns, frames, library_calls, numbers
 from dpaudit.reading.universe.cells import declared
 from dpaudit.reading.universe.drive import read as read_function
 
@@ -78,6 +78,28 @@ MEANS = {
     "p01_root": "", "p09_mean": "(in units of 1/n, of n records)",
     "p12_deviation": "(in units of 1/√n, of n records)",
 }  # fmt: skip
+
+
+def filled_by_column(df):
+    d = df.fillna({"few": 3.0})
+    return d["few"].sum() + np.random.laplace(0, 6), len(df.index) + np.random.laplace(0, 2)
+
+
+def test_missing_values_of_a_column_that_is_named_become_what_is_said():
+    (path,) = read_function(filled_by_column, {"few": declared("few", [1.0, None])}).paths
+    assert path[0].high.max() == 3 and path[1].high.max() == 1
+
+
+def multiplied(df):
+    return df["age"].mul(0).sum() + np.random.laplace()
+
+
+def test_a_method_of_pandas_that_was_replaced_is_named(monkeypatch):
+    monkeypatch.setattr(pd.Series, "mul", pd.Series.add)
+    calls.replaced.cache_clear()
+    (why,) = read_function(multiplied, {"age": declared("age", [0, 1])}).refused
+    calls.replaced.cache_clear()
+    assert "Series.mul of pandas is replaced" in why.what
 
 
 # --- refusals --------------------------------------------------------------------------------------------

@@ -15,6 +15,8 @@ import copy
 import datetime
 import decimal
 import fractions
+import functools
+import inspect
 import itertools
 import json
 import math
@@ -82,6 +84,9 @@ _TYPES = (
 )  # fmt: skip
 _ITERATING = (itertools.product, itertools.combinations, itertools.permutations, itertools.chain, itertools.islice,
               itertools.pairwise, itertools.zip_longest)  # fmt: skip
+
+
+_GROUPED = (pd.core.groupby.SeriesGroupBy, pd.core.groupby.DataFrameGroupBy)
 
 
 def _words(text: str) -> frozenset[str]:
@@ -178,10 +183,41 @@ def _is_what_it_says(found: Any, name: str) -> bool:
     code = getattr(found, "__code__", None)
     if code is not None and is_of_user(code.co_filename):
         return False
+    if not _is_called(found, name):
+        return False
     module = getattr(found, "__module__", None) or ""
     known = ("numpy", "pandas", "math", "cmath", "_operator", "operator", "json", "re", "statistics", "copy", "_bisect",
              "bisect", "textwrap", "string", "datetime", "builtins", "")  # fmt: skip
     return isinstance(found, type) or module.split(".")[0] in known
+
+
+_ALSO = (
+    ("abs", "absolute"), ("true_divide", "divide"), ("mod", "remainder"), ("isnull", "isna"), ("notnull", "notna"),
+    ("bisect", "bisect_right"), ("agg", "aggregate"), ("subtract", "sub"), ("multiply", "mul"), ("div", "truediv"),
+    ("to_list", "tolist"), ("around", "round"), ("round", "round_"), ("amax", "max"), ("amin", "min"),
+)  # fmt: skip
+"""Names of functions of NumPy and pandas, and of what they are beside."""
+
+
+def _is_called(found: Any, name: str) -> bool:
+    """Whether a function calls itself so, where it has a name."""
+    called = getattr(found, "__name__", name)
+    return called == name or (name, called) in _ALSO or (called, name) in _ALSO
+
+
+@functools.cache
+def replaced(module: str) -> str:
+    """Return which method of pandas is not pandas' own once a module is imported; "" for none."""
+    del module
+    for kind in (pd.Series, pd.DataFrame, pd.Index, *_GROUPED):
+        for base in kind.__mro__[:-1]:
+            for name, value in vars(base).items():
+                found = getattr(value, "__func__", getattr(value, "fget", value))
+                code = getattr(inspect.unwrap(found) if callable(found) else None, "__code__", None)
+                is_read = name in READS[pd.Series] or name in READS[pd.DataFrame]
+                if code is not None and (is_of_user(code.co_filename) or (is_read and not _is_called(found, name))):
+                    return f"{kind.__name__}.{name}"
+    return ""
 
 
 def build() -> None:

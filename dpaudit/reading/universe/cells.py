@@ -21,6 +21,7 @@ import pandas as pd
 
 from dpaudit.neighbours.domain import Range, Values, allowed_of
 from dpaudit.reading.universe.state import refuse
+from dpaudit.reading.universe.steps import is_match
 
 MOST_KINDS = 2_000_000
 UNREAD = "unread"
@@ -183,7 +184,7 @@ class Universe:
     def match(self, size: int) -> str:
         """Return a new axis that tells rows of one record apart: which of so many."""
         self._matches += 1
-        name = f"#{self._matches}"
+        name = f"=match {self._matches}"
         self.sizes[name] = size
         return name
 
@@ -198,7 +199,7 @@ class Universe:
 
 def refuse_size(axes: Iterable[str], kinds: float) -> None:
     """Refuse columns that are looked at together, and have too many kinds of records."""
-    columns = ", ".join(name for name in axes if name[0] != "#")
+    columns = ", ".join(name for name in axes if not is_match(name))
     refuse(
         f"{kinds:.1g} kinds of records ({columns} are looked at together); at most {MOST_KINDS:,} are told apart",
         "declare fewer values of these columns, or bin them before they meet",
@@ -209,7 +210,7 @@ class Space:
     """The kinds that some rows can have: for each the number of its cell on every axis.
 
     Attributes:
-        axes: names of columns, and of matches ("#1", …), which tell several rows of one record apart.
+        axes: names of columns, and of matches (`is_match`), which tell several rows of one record apart.
         codes: (axes, kinds).
     """
 
@@ -264,7 +265,7 @@ class Space:
 
     def records(self) -> tuple[tuple[str, ...], Ids]:
         """Return the columns among the axes, and for each kind its number in their whole product."""
-        axes = tuple(sorted(name for name in self.axes if name[0] != "#"))
+        axes = tuple(sorted(name for name in self.axes if not is_match(name)))
         if math.prod(self.universe.sizes[name] for name in axes) > MOST_KINDS:
             refuse_size(axes, math.prod(self.universe.sizes[name] for name in axes))
         return axes, self.keys(axes)

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from dpaudit.reading.universe import curves, numbers, records, sizes, steps
-from dpaudit.reading.universe.columns import CASTS, Column, Listed, plain, steps_of
+from dpaudit.reading.universe.columns import CASTS, Column, Listed, Rows, plain, steps_of
 from dpaudit.reading.universe.frames import Frame, Selection, column_sum, current_domain, refuse_to_wrap, row_sum
 from dpaudit.reading.universe.groups import Keyed
 from dpaudit.reading.universe.keys import HowMany
@@ -91,6 +91,8 @@ def c_astype(x: Column, dtype: Any) -> Column:
         if isinstance(dtype, pd.CategoricalDtype) and (dtype.categories is None or not x.is_series):
             refuse("categories that are those of the data", "pd.CategoricalDtype([…])")
         return x.apply("astype", lambda v: v.astype(dtype))
+    if kind == "bool" and not x.is_exact:  # 0 may lie between two ends that are not
+        return x.apply("ne", lambda v, zero: v != zero, 0)
     whole = plain(x.low).dtype.kind in "iub"
     found = x.apply("astype", lambda v: v.astype(kind), made=steps.cast(x.step(), kind, whole))
     found.is_stable = True
@@ -260,10 +262,9 @@ def c_count(x: Column) -> Any:
 
 def length(value: Any) -> Any:
     """``len(x)``."""
-    if isinstance(value, Frame | Column):
-        if value.rows.selection.kind == "unbounded":
-            return UnboundedLength(value.rows)
-        return sizes.length(value.rows)
+    if isinstance(value, Frame | Column | Rows):
+        rows = value if isinstance(value, Rows) else value.rows
+        return UnboundedLength(rows) if rows.selection.kind == "unbounded" else sizes.length(rows)
     if isinstance(value, Listed) and not value.is_once:
         return length(value.column)
     if isinstance(value, Number | Draw):
@@ -394,6 +395,8 @@ def column_attribute(x: Column, name: str) -> Any:
         return x.rows
     if name in ("str", "dt", "cat") and x.is_series:
         return Accessor(x, name)
+    if name in ("dtype", "name") and current().record:
+        refuse(f".{name} within what is done with each record or group, which may tell its key", "a constant")
     if name in ("dtype", "name") and x.is_stable:
         return getattr(x.low, name, None) if x.is_series or name == "dtype" else refuse(f".{name} of an array")
     return x.refuse_others(name)
@@ -413,6 +416,8 @@ class Turned(Private):
         x = self.column
         if not isinstance(other, Column) or not other.rows.same(x.rows):
             refuse("X.T @ something that is no column of the same rows", "X.T @ y of one frame")
+        if not all(plain(each.low).dtype in ("int64", "float64") for each in (x, other)):
+            refuse("a matrix product of truth values, or of numbers of a small type, which wraps", ".astype(float)")
         space, mine, theirs = x.space.join(other.space)
         left = [plain(end).astype(float)[mine][:, :, None] for end in (x.low, x.high)]
         right = [plain(end).astype(float)[theirs] for end in (other.low, other.high)]

@@ -8,6 +8,7 @@ refused, and so is every argument that is not accounted for.
 from __future__ import annotations
 
 import contextlib
+import datetime
 import itertools
 import math
 import operator
@@ -32,6 +33,9 @@ CASTS: dict[Any, str] = {
     bool: "bool", "bool": "bool", np.bool_: "bool",
 }  # fmt: skip
 """Types that a column is converted to."""
+_SINGLE = (Private, int, float, str, np.generic, np.ndarray, datetime.date, datetime.timedelta, np.datetime64,
+           type(None), type(pd.NaT), type(pd.NA))  # fmt: skip
+"""Types of what an operation on a column is given beside it: one value for all records, or a column."""
 COMPARISONS = {
     "lt": operator.lt,
     "le": operator.le,
@@ -240,8 +244,10 @@ class Column(Private):
             if isinstance(each, Private) and not isinstance(each, Column):
                 refuse(f"{name} of a private column with another {each.noun}", NOISE_FIRST)
             is_long = isinstance(each, pd.Series | pd.Index | pd.DataFrame) or (np.ndim(each) and not self._fits(each))
-            if is_long and name not in ("isin", "between"):
+            if is_long and name != "isin":
                 refuse(f"{name} of a private column with an array of a length of its own", "a single value")
+            if not is_long and not isinstance(each, _SINGLE):  # what a table of pandas looks up by label, or asks
+                refuse(f"{name} of a private column with a {type(each).__name__}", "a single value")
         space, places = self.space, [np.arange(len(self.space))]
         for each in columns[1:]:
             space, mine, theirs = space.join(each.space)

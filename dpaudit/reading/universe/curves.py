@@ -17,7 +17,15 @@ import numpy as np
 
 from dpaudit.reading.universe import steps
 from dpaudit.reading.universe.cells import simple
-from dpaudit.reading.universe.numbers import RATIO, Number, on_common_axes, padded, spanned, widened_range
+from dpaudit.reading.universe.numbers import (
+    RATIO,
+    Number,
+    on_common_axes,
+    padded,
+    refuse_small,
+    spanned,
+    widened_range,
+)
 from dpaudit.reading.universe.released import joined, kind_of_plain
 from dpaudit.reading.universe.state import refuse
 
@@ -32,6 +40,7 @@ _BOUNDED = "np.clip(n, 0, HIGH) ** 2 + laplace(…)"
 
 def power(x: Number, exponent: Any) -> Number:
     """``x ** c``."""
+    refuse_small(exponent)
     p = simple(exponent)
     if p == 1:
         return x.same()

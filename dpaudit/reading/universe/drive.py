@@ -90,10 +90,13 @@ def read(
         why = Refused("?", "np.seterr makes NumPy raise what it warns of elsewhere, for values that records may have")
         return Reading(columns, {}, (), (why,))
     calls.build()
+    if changed := calls.replaced(getattr(function, "__module__", None) or ""):
+        return Reading(columns, {}, (), (Refused("?", f"{changed} of pandas is replaced by another function"),))
     for module in (source, seeded):
         module.look_up(functions_of(function))
     started = time.monotonic()
     cuts: dict[str, frozenset[float]] = {}
+    left = seconds
     used = frozenset(texts_in(function))
     assumed = located(moves, functions_of(function))
     for _ in range(MOST_ROUNDS):
@@ -105,10 +108,10 @@ def read(
             used,
             person,
             replaced,
-            seconds,
+            (seconds, left),
             assumed,
         )
-        seconds -= sum(each.seconds for each in told)
+        left -= sum(each.seconds for each in told)
         asked = {name: values for each in told for name, values in each.cuts.items()}
         if isinstance(told, str) or not asked:
             break
@@ -169,10 +172,11 @@ def _one_round(
     used: frozenset[str],
     person: str | None,
     replaced: bool,
-    seconds: float,
+    seconds: tuple[float, float],
     assumed: Sequence[Assumed],
 ) -> list[Told]:
-    """Run one pass, and return what its processes tell."""
+    """Run one pass of so many seconds in all, and so many that are left; return what its processes tell."""
+    most, left = seconds
     reading, writing = os.pipe()
     sys.stdout.flush()
     sys.stderr.flush()
@@ -191,10 +195,10 @@ def _one_round(
     told: list[Told] = []
     why, spent = None, 0.0
     try:
-        for each in _messages(reading, time.monotonic() + PATIENCE * max(seconds, 0.1)):
+        for each in _messages(reading, time.monotonic() + PATIENCE * max(left, 0.1)):
             told.append(each)
             spent += each.seconds
-            if spent > seconds:
+            if spent > left:
                 raise TimeoutError
             if len(told) > 2 * MOST_PATHS:
                 why = Refused(
@@ -207,7 +211,7 @@ def _one_round(
         paths = sum(each.ended != "forked" for each in told)
         why = Refused(
             _forked_at(told),
-            f"reading takes longer than {seconds:.3g} s; {paths:,} paths were read",
+            f"reading takes longer than {most:.3g} s; {paths:,} paths were read",
             "fewer decisions on released values, coarser columns, or --time-budget 60",
         )
     finally:

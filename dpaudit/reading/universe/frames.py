@@ -336,9 +336,10 @@ class Frame(Private):
         new = [name for name in right.columns if name != on]
         if len(set(right.columns)) < len(right.columns) or any(name in self.columns for name in new):
             refuse_form("merge of tables that share a column that they are not merged on")
-        left = pd.DataFrame({on: key.low, "#": np.arange(len(key.space))})
+        place = f"{on}="  # another name than that which it is merged on
+        left = pd.DataFrame({on: key.low, place: np.arange(len(key.space))})
         joined = left.merge(right, on=on, how=how)
-        places = joined["#"].to_numpy()
+        places = joined[place].to_numpy()
         order = np.argsort(places, kind="stable")
         which = np.empty(len(places), int)
         counts = pd.Series(places[order]).groupby(places[order]).cumcount().to_numpy()
@@ -416,12 +417,12 @@ class Frame(Private):
         return Frame(self.universe, self.rows, dict(found))
 
     def m_fillna(self, value: Any) -> Frame:
-        """``fillna(constant)`` of every column."""
-        found = {
-            name: self.column(name).apply("fillna", lambda v, a: v.fillna(a), value, dtype_hangs=True)
-            for name in self.columns
-        }
-        return Frame(self.universe, self.rows, dict(found))
+        """``fillna(constant)`` of every column, or ``fillna({name: constant})`` of some."""
+        of_each = value if type(value) is dict else dict.fromkeys(self.columns, value)
+        found = dict(self.columns)
+        for name in filter(of_each.__contains__, self.columns):
+            found[name] = self.column(name).apply("fillna", lambda v, a: v.fillna(a), of_each[name], dtype_hangs=True)
+        return Frame(self.universe, self.rows, found)
 
     def m_head(self, n: int = 5) -> Any:
         """Refused."""
@@ -524,9 +525,16 @@ class Loc(Private):
         """``loc[mask]``, ``loc[mask, name]``, ``loc[:, names]``."""
         if isinstance(key, tuple) and len(key) == 2:
             rows, names = key
-            chosen = self.frame if isinstance(rows, slice) and rows == slice(None) else self.frame.select(rows)
+            if not isinstance(names, str) and not (type(names) is list and all(isinstance(one, str) for one in names)):
+                refuse("columns chosen by something else than their names", 'df.loc[x > LIMIT, "age"]')
+            chosen = self.frame if isinstance(rows, slice) and rows == slice(None) else self._of_rows(rows)
             return chosen.select(names)
-        return self.frame.select(key)
+        return self._of_rows(key)
+
+    def _of_rows(self, rows: Any) -> Any:
+        if not isinstance(rows, Column | Sampling):
+            refuse("a choice of rows by label or place", "df.loc[x > LIMIT]")
+        return self.frame.select(rows)
 
     def store(self, key: Any, value: Any) -> None:
         """``loc[mask, name] = constant``."""

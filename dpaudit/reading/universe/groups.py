@@ -148,6 +148,8 @@ class Groups(Private):
     def _of(self, how: Any, name: Any) -> Column:
         if isinstance(how, str):
             return self.part(how, name)
+        if how is sum and isinstance(name, str) and pd.isna(plain(self.frame.column(name).low)).any():
+            refuse("Python's sum of groups in which a value may be missing, which makes it missing", 'agg("sum")')
         if how is len or how is np.sum or how is sum:
             return self.part("size" if how is len else "sum", name)
         if callable(how) and isinstance(name, str):

@@ -92,6 +92,7 @@ class Draw(Private):
             or isinstance(factor, pd.Series | pd.DataFrame)
         ):
             refuse("noise times what is no finite public number", "the scale of the noise")
+        numbers.refuse_small(factor)
         if np.broadcast_shapes(np.shape(factor), self.shape) != self.shape:
             refuse("one draw of noise in several places", ONE_DRAW_EACH)
         with np.errstate(over="ignore"):  # an infinite scale is refused where the noise is added

@@ -470,12 +470,19 @@ def _finite(value: Any) -> None:
         refuse(f"a private number together with a {value.noun}", NOISE_FIRST)
     if not isinstance(value, int | float | np.number | np.ndarray | pd.Series | pd.DataFrame | list | tuple):
         refuse(f"a private number together with a {type(value).__name__}", NOISE_FIRST)
+    refuse_small(value)
     try:
         fine = bool(np.all(np.isfinite(np.asarray(value, float))))
     except (TypeError, ValueError):
         fine = False
     if not fine:
         refuse("a private number together with what is infinite, missing or no number", "finite numbers")
+
+
+def refuse_small(value: Any) -> None:
+    """Refuse a single number of a small type, at which Python's numbers are computed with it, rounded, and overflow."""
+    if isinstance(value, np.generic | np.ndarray) and not value.ndim and value.dtype not in ("int64", "float64"):
+        refuse(f"a number of the type {value.dtype}, as which all of it is computed", "float(…) of it")
 
 
 def summed(

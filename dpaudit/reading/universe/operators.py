@@ -25,6 +25,8 @@ from dpaudit.reading.universe.state import (
 from dpaudit.reading.universe.values import PUBLIC, sort_of
 
 _OF_KEYS = (Keyed, keys.DrawOfKeys, keys.Noisy)
+_BY_ZERO = ("floordiv", "mod")
+"""Operators of whole numbers that give floats where pandas divides by 0, and whole numbers elsewhere."""
 _OF_KEY_LOOPS = (key_loops.Key, key_loops.Count, key_loops.Noisy)
 
 
@@ -162,7 +164,7 @@ class Operators(Builtins):
                 return left.apply(name.rstrip("_"), OPERATION[name], right)
             if name == "mul" and right is left and not left.is_exact:
                 return left.apply("pow", operator.pow, 2)
-            return left.apply(name, OPERATION[name], right)
+            return left.apply(name, OPERATION[name], right, dtype_hangs=name in _BY_ZERO)
         function = OPERATION[name]
         if isinstance(left, Number):
             refuse("a private column with a private number, by which every record moves", "a constant in its place")
@@ -172,7 +174,9 @@ class Operators(Builtins):
         if name in COMPARISONS:
             return right.apply(flipped.get(name, name), OPERATION[flipped.get(name, name)], left)
         made = steps.operation(name, steps.constant(left), (right.step(),))
-        return right.apply(found, lambda values, other: function(other, values), left, made=made)
+        return right.apply(
+            found, lambda values, other: function(other, values), left, made=made, dtype_hangs=name in _BY_ZERO
+        )
 
     def _of_numbers(self, name: str, left: Any, right: Any) -> Any:
         exact, other = (left, right) if isinstance(left, Number) else (right, left)

@@ -79,7 +79,7 @@ def table(space: Any, low: Any, high: Any, what: str) -> Step | None:
     """
     axes = tuple(sorted(space.axes))
     sizes = [space.universe.sizes[name] for name in axes]
-    if len(axes) > 3 or math.prod(sizes) > MOST_OF_TABLE or any(name[0] == "#" for name in axes):
+    if len(axes) > 3 or math.prod(sizes) > MOST_OF_TABLE or any(map(is_match, axes)):
         return None
     kind = _kind_of(low)
     if kind is None or kind != _kind_of(high) or (kind != "number" and low is not high):
@@ -97,6 +97,11 @@ def table(space: Any, low: Any, high: Any, what: str) -> Step | None:
     return Step(
         "table", more={"axes": axes, "low": ends[0], "high": ends[1], "what": f"{what} {', '.join(axes)}"}, kind=kind
     )
+
+
+def is_match(name: str) -> bool:
+    """Whether an axis tells several rows of one record apart; no column of the data has such a name."""
+    return name.startswith("=match")
 
 
 def _kind_of(values: Any) -> str | None:

@@ -7,6 +7,7 @@ function is what its free variables and defaults are.
 from __future__ import annotations
 
 import collections
+import dataclasses
 import datetime
 import decimal
 import enum
@@ -117,11 +118,11 @@ def _sort(value: Any, seen: set[int] | None) -> int:
     if kind is functools.partial:
         return max(_sort(each, seen) for each in (value.func, value.args, value.keywords))
     if isinstance(value, type):
-        return PUBLIC
+        return _sort_of_class(value, seen)
     if kind is np.ufunc or kind.__name__ in ("_ArrayFunctionDispatcher", "method_descriptor", "wrapper_descriptor"):
         return PUBLIC
     if isinstance(value, BaseException):
-        within = [*value.args, *vars(value).values(), value.__cause__, value.__context__]
+        within = [*value.args, *vars(value).values(), value.__cause__, value.__context__, kind]
         return max((_sort(each, seen) for each in within if each is not None), default=PUBLIC)
     if kind in _ITERATORS or kind is types.GeneratorType:
         return PRIVATE
@@ -160,7 +161,54 @@ def _sort_of_object(value: Any, seen: set[int]) -> int:
                         continue
     if isinstance(value, tuple):
         inner += list(tuple.__iter__(value))
+    inner.append(type(value))
     return max((_sort(each, seen) for each in inner), default=PUBLIC)
+
+
+def _sort_of_class(kind: type, seen: set[int]) -> int:
+    """Return what a class is: one that a call made may hold what the call knows, in all that its body names."""
+    inner: list[Any] = []
+    for base in kind.__mro__[:-1]:
+        if is_of_users_class(base) and not _is_of_module(base):
+            inner += [each for name, each in vars(base).items() if name not in _OF_EVERY_CLASS]
+    return max((_sort_of_member(each, seen) for each in inner), default=PUBLIC)
+
+
+def _is_of_module(kind: type) -> bool:
+    """Whether a class was made while its module was imported, which still calls it so."""
+    found: Any = sys.modules.get(kind.__module__)
+    for name in kind.__qualname__.split("."):
+        found = vars(found).get(name) if isinstance(found, type | types.ModuleType) else None
+    return found is kind
+
+
+def _sort_of_member(value: Any, seen: set[int]) -> int:
+    """Return what a member of a class is: that of its functions, its fields and its types, or a value."""
+    if isinstance(value, property):
+        return max(_sort(each, seen) for each in (value.fget, value.fset, value.fdel))
+    if isinstance(value, staticmethod | classmethod | functools.cached_property):
+        return _sort(getattr(value, "func", getattr(value, "__func__", None)), seen)
+    if isinstance(value, dataclasses.Field):
+        within = [value.metadata, *(each for each in (value.default, value.default_factory) if not _is_missing(each))]
+        return max((_sort(each, seen) for each in (*within, value.type)), default=PUBLIC)
+    if type(value) in (dict, tuple):
+        listed = value.values() if type(value) is dict else value
+        return max((_sort_of_member(each, seen) for each in listed), default=PUBLIC)
+    if type(value) in _TYPES or type(value).__module__ == "typing":
+        return max((_sort_of_member(each, seen) for each in getattr(value, "__args__", ())), default=PUBLIC)
+    return PUBLIC if type(value) in _MADE_BY_PYTHON else _sort(value, seen)
+
+
+def _is_missing(value: Any) -> bool:
+    return value is dataclasses.MISSING
+
+
+_OF_EVERY_CLASS = ("__module__", "__dict__", "__weakref__", "__qualname__", "__abstractmethods__", "_abc_impl",
+                   "__dataclass_params__")  # fmt: skip
+_TYPES = (types.GenericAlias, types.UnionType)
+_MADE_BY_PYTHON = (
+    types.MemberDescriptorType, types.GetSetDescriptorType, type(collections.namedtuple("_", "x").x),  # type: ignore[attr-defined]
+)  # fmt: skip
 
 
 def _sort_of_pandas(value: Any, seen: set[int]) -> int:

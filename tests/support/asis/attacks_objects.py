@@ -1,5 +1,5 @@
 """Wrong functions: objects with methods of their own, conversions, outputs, generators and arrays of noise."""
-import numpy as np, pandas as pd, dataclasses, random
+import numpy as np, pandas as pd, dataclasses, functools, random
 DOMAIN = {"age": list(range(121)), "city": list("abc")}
 CITIES = ["a","b","c"]
 def lap(s=1.0, n=None): return np.random.laplace(0, s, n)
@@ -103,3 +103,42 @@ def w67(df):
 def w68(df): z = np.random.laplace(0, 1, 2); z[1] = 0; return np.array([len(df), len(df)]) + z
 def w69(df): z = np.random.laplace(0, 1, 2); z *= 0; return np.array([len(df), len(df)]) + z
 def w70(df): z = list(np.random.laplace(0, 1, 2)); z[1] = z[0]; return [len(df) + z[0], (df.age > 3).sum() + z[1]]
+# --- classes that a call makes hold what it knows
+def w71_attribute(df):
+    class Out: n = len(df)
+    return Out()
+def w72_method(df):
+    n = len(df)
+    class Out:
+        def get(self): return n
+    return [Out()]
+def w73_base(df):
+    class A: n = len(df)
+    class B(A): pass
+    return B()
+def w74_default(df):
+    class Out:
+        def get(self, n=len(df)): return n
+    return Out()
+def w75_slots(df):
+    class Out:
+        __slots__ = ("x",)
+        y = len(df)
+    return Out()
+def w76_metadata(df):
+    @dataclasses.dataclass
+    class Out: x: int = dataclasses.field(default=0, metadata={"n": len(df)})
+    return Out()
+def w77_index(df):
+    class K: __index__ = functools.partial(int, len(df))
+    return [0, 1, 2, 3, 4, 5, 6, 7, 8, 9][K()]
+def w78_raised(df):
+    class E(Exception): n = len(df)
+    raise E
+def w79_property(df):
+    n = len(df)
+    class Out: get = property(lambda self: n)
+    return Out()
+def w80_annotation(df):
+    class Out: x: len(df)
+    return Out()

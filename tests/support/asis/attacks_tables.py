@@ -1,7 +1,8 @@
 """Wrong functions: keys, thresholds, joins, groups, types, categories, missing values and labels of tables."""
 import numpy as np, pandas as pd
 from scipy import stats
-DOMAIN = {"age": list(range(121)), "city": list("abc"), "income": (-1e6, 1e6), "person": (0.0, 1e9), "vip": [False, True]}
+DOMAIN = {"age": list(range(121)), "city": list("abc"), "income": (-1e6, 1e6), "person": (0.0, 1e9), "vip": [False, True],
+          "#n": [-1, 1], "few": [0.0, 2.0, None], "two": [0, 1, 2]}
 PERSON = ("80", "81", "82", "83", "84", "85", "86", "87", "88", "89")
 CITIES = ["a", "b", "c"]
 ZONES = pd.DataFrame({"city": ["a", "b", "b", "c"], "zone": [1, 2, 3, 4]})
@@ -167,3 +168,33 @@ def w98_key_then_changed(df):
     return g["income"].sum().reindex(CITIES, fill_value=0).to_numpy() + lap(1, 3)
 def w99_part_then_changed(df):
     d = df.copy(); x = d[d["age"] > 3]; d["income"] = 0.0; return x["income"].sum() + lap()
+# --- what pandas and NumPy take for something else than it looks
+I8, ZERO, F16, F32 = np.int8(1), np.array(0, dtype="int8"), np.float16(1), np.float32(1e38)
+def geo(n=None): return np.random.geometric(.63, n) - np.random.geometric(.63, n)
+def w201_hash(df): return df["#n"].sum() + lap(.001)
+def w202_merged_on_hash(df): return df.merge(pd.DataFrame({"#n": [1, -1], "w": [0, 1000]}), on="#n")["w"].sum() + lap()
+def w203_pythons_sum(df): return df.groupby("city")["few"].agg(sum).reindex(CITIES, fill_value=0) + lap(2, 3)
+def w204_named_sum(df): return df.groupby("city").agg(t=("few", sum))["t"].reindex(CITIES, fill_value=0) + lap(2, 3)
+def w205_truth(df): return (~df["income"].astype(bool)).sum() + lap(.001)
+def w206_truth_of_array(df): return (~np.array(df["income"] / 2, dtype=bool)).sum() + lap(.001)
+def w207_by_column(df): return df.fillna({"few": 1000})["few"].sum() + lap(2)
+def w208_by_label(df): return df["few"].fillna({0: 1000}).sum() + lap(2)
+def w209_between(df): return df["age"].between([0] * 121, [60] * 121).sum() + lap()
+def w210_columns_by_mask(df): return len(df.loc[:, df["age"] > 3]) + lap()
+def w211_columns_by_array(df): return len(df.loc[:, (df["age"] > 3).to_numpy()]) + lap()
+def w212_row_by_name(df): return df.loc["age"].sum() + lap(120)
+def w213_small_product(df):
+    x = pd.cut(df["age"], [-1, 40, 80, 120], labels=CITIES).cat.codes.to_numpy(); x = np.column_stack([x, x])
+    return (x.T @ x).astype(float) + lap(16, (2, 2))
+def w214_truth_product(df):
+    x = np.column_stack([df["vip"].to_numpy(), df["vip"].to_numpy()]); return (x.T @ x)[0, 0] - df["vip"].sum() + lap(.001)
+def w215_name_of_group(df): return df.groupby("city")["two"].apply(lambda x: (x * (1000 if x.name == "a" else 1)).sum()).reindex(CITIES, fill_value=0) + lap(2, 3)
+def w216_type_of_quotient(df): return str((df["age"] // df["two"]).clip(0, 1).sum() + geo())
+def w217_type_of_rest(df): return str((df["age"] % df["two"]).fillna(0).clip(0, 1).sum() + geo())
+def w218_reflected(df): return str((1 // df["two"]).clip(0, 1).sum() + geo())
+def w219_int8(df): return len(df) * I8 + lap()
+def w220_no_axis(df): return len(df) + ZERO + lap()
+def w221_float32(df): return len(df) * F32 + lap(1e38)
+def w222_float16(df): return len(df) + F16 * lap()
+def w223_capped(df): return max(len(df), I8) * 1000 + lap(1000)
+def w224_power(df): return min(len(df), 11) ** (I8 + I8) + lap(21)
