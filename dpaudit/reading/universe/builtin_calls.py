@@ -46,7 +46,8 @@ class Builtins(Base):
     def b_sum(self, values: Any, start: Any = 0) -> Any:
         """``sum``."""
         if isinstance(values, Token):
-            return number("number")
+            total = number("number")
+            return total if type(start) is int else self.binary("add", total, start)
         if isinstance(values, Listed):
             values = values.gone_through()
         if isinstance(values, Column):
@@ -80,6 +81,7 @@ class Builtins(Base):
 
     def b_round(self, value: Any, digits: Any = None) -> Any:
         """``round``."""
+        _refuse_private("round() to so many digits as something private says", digits)
         if isinstance(value, Token):
             self.raises("int")
             return (
@@ -89,7 +91,9 @@ class Builtins(Base):
             )
         if isinstance(value, Private):
             refuse("round() of a private value, which jumps where it does not", "round(n + laplace(…), 1)")
-        return naturally(round, value) if digits is None else naturally(round, value, digits)
+        if digits is None:
+            return naturally(round, value)
+        return self._plain_builtin(round, value, digits)
 
     def b_int(self, *args: Any) -> Any:
         """``int``."""
@@ -151,6 +155,7 @@ class Builtins(Base):
     def b_dict(self, values: Any = (), **keywords: Any) -> Any:
         """``dict``."""
         if isinstance(values, Token):
+            _refuse_private("a dict of released and private values", keywords)
             self.raises("any")
             return Token()
         pairs = list(values.items()) if isinstance(values, dict) else list(self.iterate(values))
@@ -180,6 +185,8 @@ class Builtins(Base):
         if isinstance(values, Private):
             refuse("sorted() of private values", NOISE_FIRST)
         if isinstance(values, Token) and items(values) is None:
+            _refuse_private("sorting by private values", key, reverse)
+            self.unasked(key)
             self.raises("any")
             return Token()
         listed = list(self.iterate(values))
@@ -202,6 +209,8 @@ class Builtins(Base):
         """``enumerate``."""
         if isinstance(values, Column | Listed | Records):
             refuse("enumerate() of records, whose order is private", "a loop without numbers")
+        if sort_of(start) != PUBLIC:
+            refuse("enumerate() from what is not public", "a constant")
         return enumerate(self.iterate(values), start)
 
     def b_zip(self, *values: Any, strict: bool = False) -> Any:
@@ -337,8 +346,9 @@ class Builtins(Base):
         return Token()
 
     def _extreme(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        values = list(self.iterate(args[0])) if len(args) == 1 and not isinstance(args[0], Private) else list(args)
-        if len(args) == 1 and isinstance(args[0], Number):
+        is_private = isinstance(args[0], Private) and not (isinstance(args[0], Number) and keywords)
+        values = list(self.iterate(args[0])) if len(args) == 1 and not is_private else list(args)
+        if len(args) == 1 and isinstance(args[0], Number) and not keywords:
             return args[0].extreme()
         if len(args) == 1 and isinstance(args[0], Private) and isinstance(args[0], Column):
             args[0].refuse_others("max")
@@ -367,7 +377,7 @@ class Builtins(Base):
             return among(values, largest=function is max)
         if len(values) == 2 and function is max and (many := sizes.at_least_1(*values)) is not None:
             return many
-        self.unasked(values)
+        self.unasked(values, keywords)
         self._certain(values)
         if all(
             (isinstance(each, Token) and each.is_number) or type(each) in (int, float, np.float64, np.int64)
@@ -391,6 +401,7 @@ class Builtins(Base):
 
     def _converted(self, kind: type, args: tuple[Any, ...]) -> Any:
         if args and isinstance(args[0], Token):
+            _refuse_private(f"{kind.__name__}() of a released and a private value", args[1:])
             if not args[0].is_number:
                 self.raises("any")
             elif kind is int:
@@ -413,6 +424,12 @@ class Builtins(Base):
         return value
 
     b_frozenset = b_set
+
+
+def _refuse_private(what: str, *values: Any) -> None:
+    """Refuse what is given beside a released value, where it is private."""
+    if sort_of(values) == PRIVATE:
+        refuse(what, NOISE_FIRST)
 
 
 def _is_told_by_first(keys: list[Any]) -> bool:

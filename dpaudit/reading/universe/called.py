@@ -236,6 +236,8 @@ class Calls(Operators):
                 refuse("a pause as long as something private says", "a pause that is the same for all data")
             return None
         if id(function) in calls.ITERATING:
+            if name == "islice" and sort_of(args[1:]) != PUBLIC:
+                refuse("islice() up to what is not public", "a constant")
             return function(*[self.iterate(each) if not isinstance(each, int) else each for each in args], **keywords)
         if kind is types.FunctionType and name in ("wraps", "update_wrapper") and module == "functools":
             refuse("functools.wraps within the function", "the decorator without it")
@@ -643,7 +645,7 @@ class Calls(Operators):
             name in calls.MOVES_ALONE or name in ("get", "setdefault", "update")
         ):
             if args and name in ("get", "setdefault", "pop") and sort_of(args[0]) != PUBLIC:
-                if sort_of(args[0]) == RELEASED and within <= RELEASED and name == "get":
+                if sort <= RELEASED and within <= RELEASED and name == "get":
                     return Token()
                 refuse("a key that is not public", "public keys")
             if name == "update":

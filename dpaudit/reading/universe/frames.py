@@ -8,6 +8,7 @@ of each group is kept.
 from __future__ import annotations
 
 import itertools
+import types
 from collections.abc import Sequence
 from typing import Any
 
@@ -104,6 +105,8 @@ class Frame(Private):
 
     def select(self, key: Any) -> Any:
         """Return ``frame[key]``."""
+        if isinstance(key, types.FunctionType):
+            key = current_domain().call(key, self)
         if isinstance(key, str):
             return self.column(key)
         if isinstance(key, list | pd.Index):
@@ -525,6 +528,8 @@ class Loc(Private):
         """``loc[mask]``, ``loc[mask, name]``, ``loc[:, names]``."""
         if isinstance(key, tuple) and len(key) == 2:
             rows, names = key
+            if isinstance(names, types.FunctionType):
+                names = current_domain().call(names, self.frame)
             if not isinstance(names, str) and not (type(names) is list and all(isinstance(one, str) for one in names)):
                 refuse("columns chosen by something else than their names", 'df.loc[x > LIMIT, "age"]')
             chosen = self.frame if isinstance(rows, slice) and rows == slice(None) else self._of_rows(rows)
@@ -532,6 +537,8 @@ class Loc(Private):
         return self._of_rows(key)
 
     def _of_rows(self, rows: Any) -> Any:
+        if isinstance(rows, types.FunctionType):
+            rows = current_domain().call(rows, self.frame)
         if not isinstance(rows, Column | Sampling):
             refuse("a choice of rows by label or place", "df.loc[x > LIMIT]")
         return self.frame.select(rows)

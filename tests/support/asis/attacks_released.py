@@ -93,3 +93,19 @@ def w37(df): return df.groupby("city").size().reindex(CITIES * 2, fill_value=0).
 def w38(df): return df.city.value_counts().reindex(["a", "a"], fill_value=0) + lap(1, 2)
 def w39(df): return pd.Series({"a": len(df), "b": len(df)}) + lap(1, 2)
 def w40(df): return df.assign(y=df.age).y.sum() + lap(1)
+# --- what stands beside a released value, and is private, or does something
+def kept(df):
+    c = df["city"].value_counts(); z = c + np.random.laplace(0, 1, len(c)); return z[z >= 20].sort_index()
+def w61_base(df): return int(f"{round(len(df) + lap())}", min(len(df), 36))
+def w62_keyword(df): return dict(kept(df).to_dict(), n=len(df))
+def w63_start(df): return sum(kept(df), len(df))
+def w64_digits(df): return round(len(df) + lap(), len(df))
+def w65_digits(df): return round(3.14159, len(df))
+def w66_reverse(df): return sorted(kept(df).tolist(), reverse=len(df))
+def w67_key(df): return max(np.array([(df["city"] == x).sum() for x in "abc"]), key=lambda v: (v * 31) % 7) + lap()
+def w68_key(df): return max(df["city"].value_counts().reindex(list("abc"), fill_value=0), key=lambda v: -v * v) + lap()
+def w69_called(df):
+    box = []; m = max([len(df) + lap(), 3.0], key=lambda v: box.append(1) or v, default=0); return len(df) if box else m
+def w70_called(df):
+    box = []; sorted(kept(df).tolist(), key=lambda v: box.append(1) or v); return len(df) if box else 0
+def w71_default(df): return {1: 2}.get(round(len(df) + lap()), len(df))
