@@ -301,9 +301,9 @@ def change_in_words(pair: tuple[Any, Any], relation: Relation, *, valued: bool) 
     left, joined = _told(unit, len(found.gone), gone, valued), _told(unit, len(found.come), come, valued)
     if not found.gone and not found.come:
         return f"the same {what} in another order"
-    size = f" of {found.sizes[0]:,} record{'' if found.sizes[0] == 1 else 's'}" if what == "table" else ""
+    size = f" of {found.sizes[0]:,} records" if what == "table" else ""
     none, alone = "an empty table" if what == "table" else "no records", not len(found.common[0])
-    same = none if alone else f"the same {what}{size}"
+    same = none if alone else "a table of one record" if size and found.sizes[0] == 1 else f"the same {what}{size}"
     if not found.gone:
         more = "one more " if unit == "person" or len(found.come) == 1 else "more: "
         return f"{same}, and {more}{joined}"

@@ -165,7 +165,8 @@ def _undeclared(asked: TraceRequest) -> str:
     kinds = getattr(asked.data, "dtypes", None)
     listed = [] if kinds is None or getattr(asked.data, "ndim", 0) != 2 else list(kinds.items())
     written = set(texts_in(load(asked.target).function))
-    used = [(name, kind) for name, kind in listed if name in written] or listed[:1]
+    used = [(name, kind) for name, kind in listed if name in written]
+    used = used or sorted(listed, key=lambda column: column[1].kind not in "iuf")[:1]  # a proof is of one, at least
     forms = [f"'{name}={'[LOW, HIGH]' if kind.kind in 'iuf' else '[VALUES]'}'" for name, kind in used[:_MOST_NAMED]]
     more = " …" if len(used) > _MOST_NAMED else ""
     given = " ".join(f"--domain {form}" for form in forms or ["'age=[0, 120]'"])
