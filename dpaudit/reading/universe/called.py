@@ -37,6 +37,7 @@ from dpaudit.reading.universe import (
 from dpaudit.reading.universe.base import Bound, hook, naturally, runs
 from dpaudit.reading.universe.columns import Column, Listed
 from dpaudit.reading.universe.frames import Frame
+from dpaudit.reading.universe.groups import Tally
 from dpaudit.reading.universe.lessons import ANY, LESSONS, refuse_by_name, refuse_raising
 from dpaudit.reading.universe.noise import Draw, drawn
 from dpaudit.reading.universe.numbers import Number, stacked
@@ -383,6 +384,8 @@ class Calls(Operators):
                 return self._table(function, args, keywords)
         elif name == "SimpleNamespace" and not args:
             return self.born(function(**keywords))
+        elif function is collections.Counter and len(args) == 1 and isinstance(args[0], Column) and not keywords:
+            return Tally(column_methods.c_value_counts(args[0]))
         else:
             found = library_calls.MATH.get(name) if module == "math" else None
         if found is None:

@@ -379,6 +379,40 @@ def _hit(values: Any, labels: Any) -> Any:
     return found
 
 
+class Tally(Private):
+    """``Counter(column)``: how often each value occurs, and 0 for one that does not."""
+
+    __slots__ = ("counts", "kind")
+    noun = "Counter of private values"
+
+    def __init__(self, counts: Keyed) -> None:
+        index = pd.Index(plain(counts.keys[0].low)).dropna()
+        self.counts, self.kind = counts, {"integer": int, "boolean": bool, "string": str}.get(index.inferred_type)
+
+    def select(self, key: Any) -> Number:
+        """``counts[key]``, of a key of the type that the values have: others may equal one, as 1 equals True."""
+        if type(key) is not self.kind:
+            refuse(
+                f"a key of another type than the values of the {self.noun} have", "whole numbers, truth values or texts"
+            )
+        found = self.counts.m_get(key, 0)
+        return found.same(kinds=frozenset(("int",)))
+
+    def m_get(self, key: Any, default: Any = None) -> Number:
+        """``get(key, 0)``."""
+        return (
+            self.select(key) if type(default) is int and default == 0 else refuse(".get(key) of this", ".get(key, 0)")
+        )
+
+    def method(self, name: str) -> Any:
+        """Return a method."""
+        return self.m_get if name == "get" else None
+
+    def get(self, name: str) -> Any:
+        """Refuse what shows the keys."""
+        refuse(f".{name} of a {self.noun} shows which values there are", "{v: counts[v] + laplace(…) for v in VALUES}")
+
+
 class Holes(Private):
     """Counts in which a key that is not there is missing."""
 

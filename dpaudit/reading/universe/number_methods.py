@@ -132,6 +132,13 @@ def n_round(x: Number, *_: Any) -> Any:
     return refuse("a private number that is rounded, which jumps where the number does not", "round after the noise")
 
 
+def n_pipe(x: Number, function: Any, *args: Any, **keywords: Any) -> Any:
+    """``pipe(f)`` of a series or frame."""
+    if x.labels is None and x.columns is None:
+        refuse_form("pipe of what is no table")
+    return current_domain().call(function, x, *args, **keywords)
+
+
 NUMBER: dict[str, Function] = {
     name[2:]: function for name, function in list(globals().items()) if name.startswith("n_") and callable(function)
 }

@@ -20,7 +20,7 @@ from dpaudit.reading.universe.base import Bound, hook, naturally, stands_for_oth
 from dpaudit.reading.universe.called import Calls
 from dpaudit.reading.universe.columns import Column
 from dpaudit.reading.universe.frames import Frame, Loc, Sampling
-from dpaudit.reading.universe.groups import Groups, Keyed
+from dpaudit.reading.universe.groups import Groups, Keyed, Tally
 from dpaudit.reading.universe.key_loops import Collected
 from dpaudit.reading.universe.keys import Noisy
 from dpaudit.reading.universe.noise import Draw
@@ -267,7 +267,7 @@ class Parts(Calls):
             return self._item_of_column(owner, key)
         if isinstance(owner, Number | Draw):
             return owner.at(key)
-        if isinstance(owner, Frame | Groups | Keyed | Loc | Row | Noisy | Vectors | Lengths):
+        if isinstance(owner, Frame | Groups | Keyed | Loc | Row | Noisy | Tally | Vectors | Lengths):
             return owner.select(key)
         return refuse(f"an item of a {owner.noun}", NOISE_FIRST)
 

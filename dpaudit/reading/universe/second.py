@@ -62,12 +62,12 @@ def _once(
 ) -> tuple[str, Any]:
     begin(run)
     before = frame.copy()
-    with patched(function), warnings.catch_warnings(), np.errstate(all="ignore"):
+    with patched(function) as instead, warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
             more = {name: make() for name, make in given.items()}
             with watching(run.lines, run.rng) as run.seen, _listening(run.said):
-                found = function(frame, **parameters, **more)
+                found = function(frame, **{name: instead(each) for name, each in parameters.items()}, **more)
             out = ("returns", _plain(found))
         except (DiffersError, PassedOverError):
             raise

@@ -6,8 +6,10 @@ In a run on a neighbour it is shifted so that the noisy number comes out as in t
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import random
+import sys
 import time
 import types
 import zlib
@@ -18,6 +20,7 @@ import numpy as np
 import pandas as pd
 
 from dpaudit.program.noise import LAWS, Noise, shape_of_size
+from dpaudit.reading.source import is_of_user
 from dpaudit.reading.universe.watched import Line, Seen
 
 __all__ = [
@@ -425,8 +428,8 @@ _CLOCKS = {"time": _clock, "perf_counter": _clock, "monotonic": _clock, "process
 
 
 @contextlib.contextmanager
-def patched(function: Any) -> Iterator[None]:
-    """Within this, every source of randomness gives pending numbers."""
+def patched(function: Any) -> Iterator[Callable[[Any], Any]]:
+    """Within this, every source of randomness gives pending numbers; what it yields says what stands for a value."""
     import scipy.stats as stats
     from scipy.stats._distn_infrastructure import rv_frozen
 
@@ -447,21 +450,58 @@ def patched(function: Any) -> Iterator[None]:
     made += [(pd.DataFrame, "sample", _same_order), (pd.Series, "items", _by_label)]
     made += [(pd.Series, name, _labelled(getattr(pd.Series, name))) for name in ("__add__", "__radd__")]
     made += [(time, name, clock) for name, clock in _CLOCKS.items()]
-    names = getattr(function, "__globals__", {})
     originals = {id(getattr(owner, name)): new for owner, name, new in made}
-    for name, value in list(names.items()):
-        if isinstance(value, np.random.Generator | np.random.RandomState):
-            made.append((names, name, Generator()))
-        elif id(value) in originals and callable(value) and not isinstance(value, types.ModuleType):
-            made.append((names, name, originals[id(value)]))
+    for owner, name, value in _kept(function):
+        if isinstance(value, tuple):
+            new: Any = tuple(_instead(each, originals) for each in value)
+        else:
+            new = _instead(value, originals)
+        if new is not value and new != value:
+            made.append((owner, name, new))
     before = [owner[name] if isinstance(owner, dict) else getattr(owner, name) for owner, name, _ in made]
     try:
         for owner, name, new in made:
             owner.__setitem__(name, new) if isinstance(owner, dict) else setattr(owner, name, new)
-        yield
+        yield functools.partial(_instead, originals=originals)
     finally:
         for (owner, name, _), old in zip(made, before, strict=True):
             owner.__setitem__(name, old) if isinstance(owner, dict) else setattr(owner, name, old)
+
+
+_GENERATORS = (np.random.Generator, np.random.RandomState)
+
+
+def _instead(value: Any, originals: dict[int, Any]) -> Any:
+    """Return what stands for a source of randomness, or a value that is none as it is."""
+    if isinstance(value, _GENERATORS):
+        return Generator()
+    if id(value) in originals and callable(value) and not isinstance(value, types.ModuleType):
+        return originals[id(value)]
+    if callable(value) and isinstance(getattr(value, "__self__", None), _GENERATORS):
+        return getattr(Generator(), value.__name__)
+    return value
+
+
+def _kept(function: Any) -> Iterator[tuple[Any, str, Any]]:
+    """Yield what the user's modules, their functions' defaults, and objects of their classes keep, and where."""
+    names = [vars(each) for each in list(sys.modules.values()) if _is_of_user(getattr(each, "__file__", None) or "<")]
+    spaces = {id(each): each for each in (*names, getattr(function, "__globals__", {}))}
+    functions = {id(function): getattr(function, "__func__", function)}
+    for space in spaces.values():
+        for name, value in list(space.items()):
+            yield space, name, value
+            if type(value) is types.FunctionType:
+                functions[id(value)] = value
+            elif _is_of_user(getattr(sys.modules.get(type(value).__module__), "__file__", None) or "<"):
+                yield from ((value, of, each) for of, each in vars(value).items()) if hasattr(value, "__dict__") else ()
+    for each in functions.values():
+        if getattr(each, "__defaults__", None):
+            yield each, "__defaults__", each.__defaults__
+
+
+@functools.cache
+def _is_of_user(file: str) -> bool:
+    return is_of_user(file)
 
 
 def _labelled(function: Any) -> Any:

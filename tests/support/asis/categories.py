@@ -1,4 +1,5 @@
 """Functions of categories, of groups to which a function is applied, and of records made by released chances."""
+from collections import Counter
 import numpy as np, pandas as pd
 from scipy import stats
 DOMAIN = {"age": list(range(121)), "city": list("abc"), "income": (-1e6, 1e6), "vip": [False, True]}
@@ -101,5 +102,35 @@ def w72_and_its_score(df): s = scores(df) + np.random.gumbel(scale=1.0, size=3);
 def w73_one_draw(df): return (scores(df) + np.random.gumbel(scale=1.0)).idxmax()
 def w74_of_one_side_twice(df): s = scores(df) + np.random.exponential(1.0, 3); return s.idxmax(), s.argmax()
 def w75_smallest(df): return (scores(df) + np.random.gumbel(scale=1.0, size=3)).idxmin()
+# --- counts of a Counter, by keys that the code names
+def p80_counter(df): c = Counter(df["city"]); return {v: c[v] + lap() for v in CITIES}
+def p81_of_ages(df): c = Counter(df.loc[df["vip"], "age"]); return [c.get(a, 0) + lap() for a in range(18, 30)]
+def p82_of_truth(df): c = Counter(df["vip"]); return c[True] + lap(), c[False] + lap()
+def p83_pipe(df): return scores(df).pipe(lambda s: s + lap(1, 3)).round(1).to_dict()
+def w80_cheap(df): c = Counter(df["city"]); return {v: c[v] + lap(.9) for v in CITIES}
+def w81_its_keys(df): c = Counter(df["city"]); return {v: c[v] + lap() for v in c}
+def w82_equal_keys(df): c = Counter(df["vip"]); return c[True] + c[1] + lap()
+def w83_other_type(df): c = Counter(df["age"]); return c[18.0] + lap(), c[True] + lap()
+def w84_default(df): c = Counter(df["city"]); return c.get("a", 5) + lap()
+def w85_how_many(df): return len(Counter(df["city"])) + lap()
+def w86_most_common(df): return Counter(df["city"]).most_common(1)
+def w87_a_class(df):
+    class Text(str):
+        def __hash__(self): return hash("a")
+    return Counter(df["city"])[Text("a")] + lap()
+# --- generators where teams keep them
+kept = np.random.default_rng()
+of_it = kept.laplace
+class Releaser:
+    def __init__(self): self.rng, self.scale = np.random.default_rng(), 1.0
+    def add(self, n): return n + self.rng.laplace(0, self.scale)
+RELEASER = Releaser()
+def p90_of_a_module(df): return len(df) + kept.laplace()
+def p91_its_method(df): return len(df) + of_it(0, 1)
+def p92_of_an_object(df): return RELEASER.add(len(df))
+def p93_default(df, gen=np.random.default_rng(), draw=np.random.laplace): return len(df) + gen.laplace(0, 2), len(df) + draw(0, 2)
+def w90_its_method(df): return len(df) + of_it(0, .9)
+def w91_of_an_object(df): return RELEASER.add(2 * len(df))
+def w92_default(df, draw=np.random.laplace): return len(df) + draw(0, .9)
 CLAIM = {}
 PERSON = set()
