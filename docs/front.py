@@ -11,7 +11,7 @@ from dpaudit.report import evidence_card
 
 HERE = Path(__file__).resolve().parent
 PAGES = HERE / "generated" / "front"
-_ASKED = ("--domain", '{"species": ["Adelie", "Chinstrap", "Gentoo"]}', "--relation", "add-remove", "--seed", "0")
+_ASKED = ("--domain", "species=[Adelie, Chinstrap, Gentoo]", "--relation", "add-remove", "--seed", "0")
 CARDS = {"red": ("first.py:adelies", 1), "green": ("fixed.py:adelies", 0)}
 """Each card: what is audited, and the exit code that it ends with."""
 
