@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import dpaudit as dp
 from dpaudit.cli.files import domain_of
+from dpaudit.report.text.command import reproduce_command
 
 pytestmark = pytest.mark.usefixtures("few_candidates")
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -41,6 +43,10 @@ def test_a_domain_is_read_from_the_command_line(run):
     result = _audit(run, "total_mass", *options, "--quiet", "--json", "-")
 
     assert json.loads(result.stdout)["evidence"]["trace"]["domain"] == '{"body_mass_g":{"$tuple":[2500,6500]}}'
+    evidence = dp.Evidence.from_json(result.stdout)
+    with_missing = msgspec.structs.replace(evidence.trace, domain='{"body_mass_g":[[2500,6500],null]}')
+    said = reproduce_command(msgspec.structs.replace(evidence, trace=with_missing))
+    assert """--domain '{"body_mass_g": [[2500, 6500], null]}'""" in said
 
 
 def test_a_file_of_pairs_is_searched_when_asked(run):

@@ -190,6 +190,9 @@ def _domain(kept: str | None) -> str | None:
 
 def _allowed(kept: Any) -> Any:
     """Return the values of a column as the command line reads them: two numbers are a range, other lists values."""
+    if isinstance(kept, list) and len(kept) == 2 and isinstance(kept[0], list | dict) and kept[1] is None:
+        ends = kept[0] if isinstance(kept[0], list) else _allowed(kept[0])  # of a range in which values may be missing
+        return [ends, None]
     marked = isinstance(kept, dict)
     plain = kept.get("$tuple", kept.get("values")) if marked else kept
     if not isinstance(plain, list) or any(isinstance(value, list | dict) for value in plain):
