@@ -30,6 +30,7 @@ from dpaudit.report.formats.markdown import escaped
 from dpaudit.report.html.templates import environment, source
 from dpaudit.report.text.command import reproduce_command
 from dpaudit.report.text.phrases import visible
+from dpaudit.report.text.trace import trace_story
 
 # --- How do other programs read the result of a gate? As JSON: what every format shows, and the numbers behind it. ---
 
@@ -125,7 +126,9 @@ def _suite(target: Shown) -> TestSuite:
     if kind is None:
         case.system_out = _text(said)
     else:
-        found = kind(_line(item.sentence if item.accepted is None else item.notes[0]), str(item.rule))
+        first = item.sentence if item.accepted is None else item.notes[0]
+        story = () if item.evidence is None else trace_story(item.evidence)  # of a message alone many see no more
+        found = kind(_line(" ".join([first, *story])), str(item.rule))
         found.text = _text(f"{said}\n{MEANINGS[item.rule].next}")
         case.result = found
     suite.add_testcase(case)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import msgspec
 import pytest
 from junitparser import JUnitXml
 from lxml import etree
 from support import gate_results as made
 
+from dpaudit.evidence.further_records import Trace, TraceFinding
 from dpaudit.gate.drawn import junit
 from dpaudit.gate.result import GateResult, Outcome
 
@@ -75,6 +77,16 @@ def test_a_failure_tells_what_was_found_and_what_to_do() -> None:
     assert failure.get("type") == "claim-violated"
     assert failure.get("message") == "ε ≥ 2.252 exceeds the claimed 1"
     assert "The report says what tells the two datasets apart" in failure.text
+
+
+def test_a_message_names_the_pair_the_line_and_what_to_write() -> None:
+    word, instead = "violated, given the stated laws", "A scale of 2 at release.py:3 would keep the claim."
+    found = (TraceFinding(word, "too little noise", "release.py:3"),)
+    trace = Trace(word, "data", 1, 2, 1, 1, 0, found, change="the same table, and one more", instead=instead)
+    red = made.targets()[1]
+    evidence = msgspec.structs.replace(red.evidence, trace=trace, relation="add-remove")
+    message = parsed(made.gate(replace(red, evidence=evidence)))[0].find("testcase/failure").get("message")
+    assert message.endswith(f"The pair: the same table, and one more. Too little noise, at release.py:3. {instead}")
 
 
 def test_properties_name_the_evidence() -> None:
