@@ -90,6 +90,18 @@ def test_missing_values_of_a_column_that_is_named_become_what_is_said():
     assert path[0].high.max() == 3 and path[1].high.max() == 1
 
 
+def of_a_range_with_holes(df):
+    return df["tips"].clip(0, 50).sum() + np.random.laplace(0, 50)
+
+
+def test_what_may_be_missing_adds_nothing_to_a_sum_of_pandas_and_is_not_summed_by_numpy():
+    columns = {"tips": declared("tips", [(0.0, 100.0), None])}
+    ((found,),) = read_function(of_a_range_with_holes, columns).paths
+    assert found.high.max() == 50 and found.low.min() == 0
+    (why,) = read_function(lambda df: np.sum(df["tips"].to_numpy()) + np.random.laplace(), columns).refused
+    assert "missing" in why.what
+
+
 def multiplied(df):
     return df["age"].mul(0).sum() + np.random.laplace()
 

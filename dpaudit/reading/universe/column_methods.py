@@ -448,6 +448,9 @@ _TIME = (
 )  # fmt: skip
 
 
+_TEXT_OF_TIME = {"strftime": 1, "day_name": 0, "month_name": 0}
+
+
 class Accessor(Private):
     """``x.str`` or ``x.dt``."""
 
@@ -469,12 +472,16 @@ class Accessor(Private):
 
     def method(self, name: str) -> Any:
         """``x.str.lower()``."""
-        if self.kind != "str" or name not in _TEXT:
+        if name not in (_TEXT if self.kind == "str" else _TEXT_OF_TIME if self.kind == "dt" else ()):
             return None
 
-        def method(*args: Any) -> Column:
-            if len(args) > _TEXT[name] or not all(isinstance(each, str | int) for each in args):
-                refuse(f".str.{name} in this form")
-            return self.column.apply(f"str.{name}", lambda v: getattr(v.str, name)(*args), dtype_hangs=True)
+        def method(*args: Any, **how: bool) -> Column:
+            is_read = how.keys() <= {"na", "case", "regex"} and all(type(each) is bool for each in how.values())
+            most = (_TEXT if self.kind == "str" else _TEXT_OF_TIME)[name]
+            if len(args) > most or not is_read or not all(isinstance(each, str | int) for each in args):
+                refuse(f".{self.kind}.{name} in this form")
+            return self.column.apply(
+                f"{self.kind}.{name}", lambda v: getattr(getattr(v, self.kind), name)(*args, **how), dtype_hangs=True
+            )
 
         return method

@@ -281,7 +281,8 @@ class Column(Private):
             return self.with_values(space, low, is_stable=is_stable)
         chain = self._chained(function, columns, others)
         if name in _RISING:
-            if not (_finite(low) and _finite(high)):
+            gone = _missing(at("low"), low)
+            if not (_finite(low, gone) and _finite(high, gone)):
                 refuse(f"{name} of values for which it may be missing or infinite", ".clip(low, high) first")
             if any(_is_large(end) for end in (low, high)):
                 refuse(f"{name} of whole numbers so large that it may wrap", ".astype(float) first")
@@ -508,6 +509,16 @@ def _is_large(values: Any) -> bool:
     return array.dtype.kind in "iu" and array.size > 0 and max(-int(array.min()), int(array.max())) > 2**53
 
 
-def _finite(values: Any) -> bool:
+def _missing(given: Sequence[Any], found: Any) -> Any:
+    """Return for which kinds what an operation on columns is given is missing."""
+    columns = [each for each in given if isinstance(each, pd.Series) and len(each) == len(found)]
+    return np.any([each.isna() for each in columns], axis=0) if columns else False
+
+
+def _finite(values: Any, gone: Any = False) -> bool:
+    """Whether values are finite, or missing where they are gone."""
     array = plain(values)
-    return array.dtype.kind in "iub" or bool(np.all(np.isfinite(array.astype(float))))
+    if array.dtype.kind in "iub":
+        return True
+    array = array.astype(float)
+    return bool(np.all(np.isfinite(array) | (gone & np.isnan(array))))

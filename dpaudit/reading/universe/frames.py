@@ -490,8 +490,10 @@ def column_sum(column: Column) -> Number:
 
 
 def refuse_to_wrap(*ends: Any) -> None:
-    """Refuse a sum over records of whole numbers so large that it may wrap."""
+    """Refuse a sum over records of whole numbers that may wrap, or of floats of a small type, which are rounded."""
     for end in map(plain, ends):
+        if end.dtype.kind == "f" and end.dtype.itemsize < 8:
+            refuse(f"a sum of numbers of the type {end.dtype}, at which it is rounded, and overflows", ".astype(float)")
         if end.dtype.kind == "i" and max(-int(end.min(initial=0)), int(end.max(initial=0))) > 2**31:
             refuse("a sum of whole numbers so large that it may wrap", ".astype(float).sum()")
 
@@ -629,6 +631,8 @@ def query(frame: Frame, text: str) -> Any:
             return node.value
         return refuse("query with calls, names from outside or arithmetic", "len(df[x > LIMIT]) + laplace(…)")
 
+    if "@" in text:
+        refuse("query with a name from outside (@…)", "len(df[x > LIMIT]) + laplace(…)")
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except SyntaxError:

@@ -70,6 +70,8 @@ def np_where(condition: Any, x: Any = None, y: Any = None) -> Any:
     if not isinstance(condition, Column) or not condition.is_mask or x is None or y is None:
         refuse("np.where in this form", "np.where(mask, a, b) of columns of one frame")
     base = c_to_numpy(condition)
+    numbers.refuse_small(x)
+    numbers.refuse_small(y)
     sides = [
         each
         if isinstance(each, Column)

@@ -481,7 +481,8 @@ def _finite(value: Any) -> None:
 
 def refuse_small(value: Any) -> None:
     """Refuse a single number of a small type, at which Python's numbers are computed with it, rounded, and overflow."""
-    if isinstance(value, np.generic | np.ndarray) and not value.ndim and value.dtype not in ("int64", "float64"):
+    is_number = isinstance(value, np.generic | np.ndarray) and not value.ndim and value.dtype.kind in "iufc"
+    if is_number and value.dtype not in ("int64", "float64"):
         refuse(f"a number of the type {value.dtype}, as which all of it is computed", "float(…) of it")
 
 
