@@ -135,7 +135,7 @@ def n_round(x: Number, *_: Any) -> Any:
 def n_pipe(x: Number, function: Any, *args: Any, **keywords: Any) -> Any:
     """``pipe(f)`` of a series or frame."""
     if x.labels is None and x.columns is None:
-        refuse_form("pipe of what is no table")
+        refuse("pipe of a private number", NOISE_FIRST)
     return current_domain().call(function, x, *args, **keywords)
 
 

@@ -343,7 +343,9 @@ class Parts(Calls):
             return
         owner_ = self.seen(owner)
         if isinstance(owner_, Private):
-            refuse(f"an assignment into a {owner_.noun}", "x.where(mask, other)")
+            of_rows = isinstance(owner_, Column)
+            instead = "x.where(mask, other)" if of_rows else "noisy = table[NAME] + laplace(…, size=len(VALUES))"
+            refuse(f"an assignment into a {owner_.noun}", instead)
         sort, of_key = sort_of(value), sort_of(key)
         if isinstance(owner_, Token):
             if max(sort, of_key) == PRIVATE:
@@ -374,7 +376,8 @@ class Parts(Calls):
             refuse("a key or place that is not public", "public keys")
         if kind in (np.ndarray, pd.Series, pd.DataFrame):
             if sort == PRIVATE:
-                refuse("a private value that is put into an array or table", "noise first, or np.array([…]) of all")
+                instead = "noise first: table[NAME] = [n + laplace(…) for n in counts]"
+                refuse("a private value that is put into an array or table", instead)
             if sort == RELEASED:
                 if kind is np.ndarray and owner.base is not None:
                     refuse("a released value that is put into a view of an array", "an array of its own")

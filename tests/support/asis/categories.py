@@ -132,5 +132,9 @@ def p93_default(df, gen=np.random.default_rng(), draw=np.random.laplace): return
 def w90_its_method(df): return len(df) + of_it(0, .9)
 def w91_of_an_object(df): return RELEASER.add(2 * len(df))
 def w92_default(df, draw=np.random.laplace): return len(df) + draw(0, .9)
+# --- labels that are all there
+def p94_reindexed(df): return pd.cut(df["age"], EDGES, labels=BANDS, right=False).value_counts().reindex(BANDS) + lap(1, 3)
+def w94_not_there(df): return pd.cut(df["age"], EDGES, labels=BANDS, right=False).value_counts().reindex([*BANDS, "older"]) + lap(1, 4)
+def w95_by_data(df): return df["city"].value_counts().reindex(CITIES) + lap(1, 3)
 CLAIM = {}
 PERSON = set()
