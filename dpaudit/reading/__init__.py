@@ -5,6 +5,6 @@ closures, the order of evaluation, generators and exceptions are Python's own. W
 """
 
 __all__ = [
-    "agreement", "callables", "callbacks", "definite", "dispatch", "draws", "expressions", "forking", "patterns",
-    "python", "rewrite", "runs", "seeded", "source", "universe",
+    "agreement", "alone", "callables", "callbacks", "definite", "dispatch", "draws", "expressions", "forking",
+    "patterns", "python", "rewrite", "runs", "seeded", "source", "universe",
 ]  # fmt: skip

@@ -184,7 +184,7 @@ class Python:
                 return self._dataclass(kind, init, args, keywords)
             return self.foreign(kind, args, keywords)
         elif new is object.__dict__["__new__"]:
-            made = object.__new__(kind)
+            made = self.blank(kind)
         else:
             made = self.foreign(kind.__new__, (kind, *args), keywords)
         if not issubclass(type(made), kind):
@@ -195,6 +195,10 @@ class Python:
             raise TypeError(f"__init__() should return None, not '{type(found).__name__}'")
         return made
 
+    def blank(self, kind: type) -> Any:
+        """Return a new object of a user's class, before anything is put into it."""
+        return object.__new__(kind)
+
     def _dataclass(self, kind: Any, init: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Make an object whose ``__init__`` was written by `dataclasses`, which calls ``__post_init__``."""
         fields = kind.__dict__.get("__dataclass_fields__")
@@ -202,7 +206,7 @@ class Python:
         factories = [each for each in (fields or {}).values() if is_own(each.default_factory)]
         if fields is None or not (is_own(after) or factories):
             return self.foreign(kind, args, keywords)
-        made: Any = object.__new__(kind)
+        made = self.blank(kind)
         try:
             given = inspect.signature(init).bind(made, *args, **keywords).arguments
         except TypeError:

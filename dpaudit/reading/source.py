@@ -13,6 +13,7 @@ import collections
 import contextlib
 import dis
 import functools
+import inspect
 import linecache
 import os
 import sys
@@ -54,11 +55,28 @@ def is_of_user(file: str) -> bool:
     path = os.path.realpath(file)
     if path.startswith(_OWN):
         return False
+    if path.startswith(tuple(_TOO)):
+        return True
     for name in ("site-packages", "dist-packages"):
         _, installed, rest = path.rpartition(f"{os.sep}{name}{os.sep}")
         if installed:
             return rest.partition(os.sep)[0] in _CATALOGUE
     return not path.startswith(_LIBRARIES)
+
+
+_TOO: set[str] = set()
+
+
+def read_too(function: Any) -> None:
+    """Let the package of an installed program count as the user's own from now on: it is what is looked at."""
+    inner = inspect.unwrap(function)
+    code = getattr(getattr(inner, "__func__", inner), "__code__", None)
+    if code is None or is_of_user(code.co_filename) or code.co_filename.startswith(("<", _OWN)):
+        return
+    top = getattr(sys.modules.get(inner.__module__.partition(".")[0]), "__file__", None) or ""
+    folder = os.path.basename(top) == "__init__.py"
+    _TOO.add(os.path.dirname(os.path.realpath(top)) + os.sep if folder else os.path.realpath(code.co_filename))
+    is_of_user.cache_clear()
 
 
 _TYPED = ("<ipython", "<stdin", "<python-input", "<doctest", "<console")
@@ -208,7 +226,7 @@ def look_up(functions: Iterable[types.FunctionType]) -> None:
 def _template(code: types.CodeType, rewriter: Rewriter, place: Place) -> types.CodeType:
     """Return the code of the rewritten function; its domain is a free variable."""
     refuse_what_is_ours(place.node)
-    node = _copied(place.node)
+    node = copied(place.node)
     node.args.defaults = [ast.Constant(None) for _ in node.args.defaults]
     node.args.kw_defaults = [None if each is None else ast.Constant(None) for each in node.args.kw_defaults]
     inside = rewriter(place.owner, first_parameter(node.args))
@@ -275,16 +293,16 @@ def _keep_known(code: types.CodeType) -> None:
             _keep_known(each)
 
 
-def _copied(node: Any) -> Any:
+def copied(node: Any) -> Any:
     """Return a copy of a tree, which a rewriter may change."""
     kind: Any = type(node)
     new = kind.__new__(kind)
     for name, value in ast.iter_fields(node):
         if isinstance(value, list):
-            copied: Any = [_copied(each) if isinstance(each, ast.AST) else each for each in value]
+            own: Any = [copied(each) if isinstance(each, ast.AST) else each for each in value]
         else:
-            copied = _copied(value) if isinstance(value, ast.AST) else value
-        setattr(new, name, copied)
+            own = copied(value) if isinstance(value, ast.AST) else value
+        setattr(new, name, own)
     for name in node._attributes:
         if hasattr(node, name):
             setattr(new, name, getattr(node, name))

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.program.coverage.instructions import Unfollowed
 from dpaudit.program.noise import LAWS as SAMPLED
 from dpaudit.program.noise import MOST_DRAWS, Noise, endless, pick, shape_of_size
 from dpaudit.tracing.laws import (
@@ -217,19 +216,18 @@ class FollowedNoise(Noise):
         self._count(size)
         recorder = active()
         where = site()
-        with Unfollowed():
-            if recorder is None:
-                sample = SAMPLED[method].sample(self._rng, size, *values)
-                return sample.reshape(shape) if shape else sample[0].item()
-            with recorder.own_work():
-                sample = SAMPLED[method].sample(self._rng, size, *values)
-                low, scale = (values[0], values[1] - values[0]) if method == "uniform" else (0.0, values[0])
-                wider = 1.0 if self._spread is None or method in ("exponential", "uniform") else self._spread
-                drawn = wider * (np.asarray(sample, dtype=np.float64) - low)
-                law, scales = OWN.get(method, UNKNOWN), np.full(size, scale)
-                offset = NoiseForm.constant(np.full(size, low))
-                form, found = recorder.draw(law, scales, offset, drawn, where, f"noise.{method}")
-                return followed(found.reshape(shape), form, where, recorder)
+        if recorder is None:
+            sample = SAMPLED[method].sample(self._rng, size, *values)
+            return sample.reshape(shape) if shape else sample[0].item()
+        with recorder.own_work():
+            sample = SAMPLED[method].sample(self._rng, size, *values)
+            low, scale = (values[0], values[1] - values[0]) if method == "uniform" else (0.0, values[0])
+            wider = 1.0 if self._spread is None or method in ("exponential", "uniform") else self._spread
+            drawn = wider * (np.asarray(sample, dtype=np.float64) - low)
+            law, scales = OWN.get(method, UNKNOWN), np.full(size, scale)
+            offset = NoiseForm.constant(np.full(size, low))
+            form, found = recorder.draw(law, scales, offset, drawn, where, f"noise.{method}")
+            return followed(found.reshape(shape), form, where, recorder)
 
     def _pick(self, weights: Sequence[float]) -> int:
         return self._place("noise.choice", weights)
@@ -287,22 +285,20 @@ class FollowedNoise(Noise):
             with recorder.own_work():
                 draw = recorder.choose(SAMPLE, int(self._rng.integers(2**62)), repr(chance))
         is_frame = hasattr(data, "index") and hasattr(data, "columns")
-        with Unfollowed():
-            times: dict[Any, int] = {}
-            kept = []
-            for label in data.index.tolist() if is_frame else range(len(data)):
-                times[label] = times.get(label, 0) + 1
-                text = f"{draw}:{label!r}:{times[label]}".encode()
-                uniform = int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little") / 2**64
-                kept.append(uniform < chance)
+        times: dict[Any, int] = {}
+        kept = []
+        for label in data.index.tolist() if is_frame else range(len(data)):
+            times[label] = times.get(label, 0) + 1
+            text = f"{draw}:{label!r}:{times[label]}".encode()
+            uniform = int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little") / 2**64
+            kept.append(uniform < chance)
         if hasattr(data, "columns") or isinstance(data, np.ndarray):
             return data[np.array(kept, dtype=bool)]
         return [record for record, is_kept in zip(data, kept, strict=True) if is_kept]
 
     def post(self, function: Callable[..., Any], *values: Any, shape: tuple[int, ...] | None = None) -> Any:
         """Hand released values to a function, whose code is not looked at."""
-        with Unfollowed():
-            return super().post(function, *values, shape=shape)
+        return super().post(function, *values, shape=shape)
 
     def repeat(self, times: int, step: Callable[[Any], Any], state: Any) -> Any:
         """Do a step several times; with wide noise as often as one can see what it does."""

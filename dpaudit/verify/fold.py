@@ -18,11 +18,11 @@ from typing import Any
 
 from dpaudit.errors import UsageError
 from dpaudit.neighbours.relation import Relation, parse_relation
-from dpaudit.program.coverage.agreement import Agreement, ComparedRuns, compare_at_random, compare_regions
-from dpaudit.program.coverage.outside import WatchedProgram
+from dpaudit.program.agreement import Agreement, ComparedRuns, compare_at_random, compare_regions
 from dpaudit.program.fold import Fold
 from dpaudit.program.symbolic.fold_machine import RECORD, Ending, FoldMachine, Part, Unrolled, read_fold, real_name
 from dpaudit.program.symbolic.linear import Affine, Rational, now
+from dpaudit.reading.alone import Alone
 from dpaudit.targets.mechanism import Mechanism, mechanism
 from dpaudit.verify.alignment import Shift, Shifter
 from dpaudit.verify.certificate import FORMAT, VALUES, VERSION, Scope, as_text, farkas, linear, nodes_as_data, rational
@@ -430,8 +430,8 @@ def prove_fold(
     integer = values == "integer"
     given = found.parameters_with(parameters)
     which = parse_relation(relation or found.relation_for(given) or "declared")
-    watched = WatchedProgram(fold, given, is_fold=True)
-    machine = read_fold(fold, given, integer=integer, watched=watched)
+    alone = Alone()
+    machine = read_fold(fold, given, alone.observed(fold), integer=integer)
     raising = _raising(machine)
     if raising is not None:
         raise UsageError(f"{found.name} raises in every run: {raising}")
@@ -442,13 +442,13 @@ def prove_fold(
             "give domain='integer' if the answers are whole numbers"
         )
     now("comparing runs with it")
-    agreement = _agree(machine, fold, given, ComparedRuns(watched.runs), integer=integer, runs=runs)
+    agreement = _agree(machine, fold, given, integer=integer, runs=runs)
     if agreement.disagreement is not None:
         raise UsageError(f"{found.name} is read wrongly: {agreement.disagreement}; so nothing is proved of it")
     now("aligning its steps")
     scope = Scope("any", values, which, {name: as_text(value) for name, value in given.items()})
     digest = f"sha256:{found.digest}" if found.digest else ""
-    open_ends = (*watched.open(), *missed(agreement))
+    open_ends = (*alone.open, *missed(agreement))
     cases = align_fold(machine, which) or couple_fold(machine, which)
     selection = select_fold(machine, which) if cases is None else None
     return FoldProof(found.name, digest, scope, machine, cases, agreement, open_ends, selection)
@@ -463,10 +463,9 @@ def _raising(machine: FoldMachine) -> str | None:
     return None
 
 
-def _agree(
-    machine: FoldMachine, fold: Fold, parameters: Mapping[str, Any], whole: ComparedRuns, *, integer: bool, runs: int
-) -> Agreement:
+def _agree(machine: FoldMachine, fold: Fold, parameters: Mapping[str, Any], *, integer: bool, runs: int) -> Agreement:
     """Compare runs of the fold over data of several lengths with its machine, and single steps with each path."""
+    whole = ComparedRuns()
     for number, length in enumerate(_LENGTHS):
         each = max(1, runs // len(_LENGTHS))
         compare_at_random(
@@ -476,7 +475,7 @@ def _agree(
     for part in machine.parts:
         if whole.disagreement is not None or not runs:
             break
-        compared = ComparedRuns(whole.coverage)
+        compared = ComparedRuns()
         compare_regions(part.read, part.program, part.data, parameters, compared)
         paths += sum(not leaf.is_null for leaf in part.read.leaves)
         steps += len(compared.seen)

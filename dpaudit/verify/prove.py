@@ -14,12 +14,11 @@ from typing import Any
 
 from dpaudit.errors import UsageError
 from dpaudit.neighbours.relation import Relation, parse_relation
-from dpaudit.program.coverage.agreement import Agreement, ComparedRuns, compare_at_random, compare_regions
-from dpaudit.program.coverage.outside import WatchedProgram
-from dpaudit.program.fold import Fold
+from dpaudit.program.agreement import Agreement, ComparedRuns, compare_at_random, compare_regions
 from dpaudit.program.symbolic.linear import now
 from dpaudit.program.symbolic.noise import queries, read
 from dpaudit.program.symbolic.tree import ProgramTree
+from dpaudit.reading.alone import Alone
 from dpaudit.targets.mechanism import Mechanism, mechanism
 from dpaudit.targets.signature import Shape
 from dpaudit.verify.alignment import AlignedClass, Alignment, align
@@ -103,9 +102,8 @@ def prove_program(
         )
     integer = values == "integer"
     now("reading it")
-    watched = WatchedProgram(found.function, given, is_fold=isinstance(found.function, Fold))
-    data = queries(length, integer=integer)
-    tree = read(found.function, data, given, watched)
+    alone, data = Alone(), queries(length, integer=integer)
+    tree = read(alone.observed(found.function), data, given)
     live = [leaf for leaf in tree.leaves if not leaf.is_null]
     if all(leaf.output[0] == "exception" for leaf in live):
         raise UsageError(f"{found.name} raises in every run: {live[0].output[1]}")
@@ -115,7 +113,7 @@ def prove_program(
             "give domain='integer' if the answers are whole numbers"
         )
     now("comparing runs with it")
-    compared = ComparedRuns(watched.runs)
+    compared = ComparedRuns()
     compare_at_random(tree, found.function, given, length, compared, integer=integer, runs=runs)
     if runs and compared.disagreement is None:
         compare_regions(tree, found.function, data, given, compared)
@@ -125,7 +123,7 @@ def prove_program(
     now("aligning its paths")
     scope = Scope(length, values, which, {name: as_text(value) for name, value in given.items()})
     digest = f"sha256:{found.digest}" if found.digest else ""
-    open_ends = (*watched.open(), *missed(agreement))
+    open_ends = (*alone.open, *missed(agreement))
     derived = align_values(tree, which, length, integer=integer) if branches_on_data(tree) else None
     if derived is not None and derived.alignment.bound is None:
         derived = None

@@ -395,7 +395,7 @@ def test_a_column_of_very_many_whole_numbers_may_go_unnamed(high: int) -> None:
 
 
 def test_what_may_go_unnamed_and_unsought_is_what_a_proof_leaves_so() -> None:
-    from dpaudit.program.coverage.agreement import MOST_PATHS
+    from dpaudit.program.agreement import MOST_PATHS
     from dpaudit.verify.proofs import answers, releases
     from dpaudit.verify.releases import read
 

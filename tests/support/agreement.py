@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from dpaudit.program.coverage.agreement import Agreement, ComparedRuns, compare_at_random
+from dpaudit.program.agreement import Agreement, ComparedRuns, compare_at_random
 from dpaudit.program.symbolic.tree import ProgramTree
 
 

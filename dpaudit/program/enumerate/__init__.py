@@ -11,12 +11,13 @@ that the program computes from its own literals counts as the decimal that Pytho
 digits.
 """
 
-from dpaudit.program.enumerate.number import Exact, Whole, exact, parameter_of, parse_exact
+from dpaudit.program.enumerate.number import Exact, NotExactError, Whole, exact, parameter_of, parse_exact
 from dpaudit.program.enumerate.reading import MOST_TRACES, OutputLaw, Weight, exact_reading, output_text
 
 __all__ = [
     "MOST_TRACES",
     "Exact",
+    "NotExactError",
     "OutputLaw",
     "Weight",
     "Whole",

@@ -23,7 +23,7 @@ import numpy as np
 from dpaudit.decimals import decimal_of, short_decimal
 from dpaudit.errors import UsageError
 
-_HERE = str(Path(__file__).parent.parent)
+_HERE = str(Path(__file__).parents[2])
 
 
 class Refusing(Protocol):

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.program.coverage.outside import WatchedProgram
 from dpaudit.program.fold import Fold, Reached
 from dpaudit.program.noise import Noise
 from dpaudit.program.symbolic.linear import Affine, Rational
@@ -87,22 +86,30 @@ class FoldMachine:
 
 
 def read_fold(
-    fold: Fold, parameters: Mapping[str, Any], *, integer: bool = False, watched: WatchedProgram | None = None
+    fold: Fold, parameters: Mapping[str, Any], read_as: Fold | None = None, *, integer: bool = False
 ) -> FoldMachine:
-    """Read a fold in all its states."""
+    """Read a fold in all its states.
+
+    Args:
+        fold: the fold that is run.
+        parameters: plain or exact.
+        read_as: the same fold, for the reading: it may look at what is done. None for the fold itself.
+        integer: whether the answers are whole numbers.
+    """
+    both = _Programs(fold), _Programs(fold if read_as is None else read_as)
     try:
-        return _read(_Reader(fold, parameters, integer, watched, most=_FEW_STATES))
+        return _read(_Reader(*both, parameters, integer, most=_FEW_STATES))
     except _EndlessError as endless:
         found = endless
     # a number that counts records is read as any number, at once if no branch looks at it
-    counted = _counted(fold, parameters, integer, watched, found.counters)
+    counted = _counted(both, parameters, integer, found.counters)
     if counted is not None and not _looks_at(counted, found.counters):
         return counted[0]
     try:
-        return _read(_Reader(fold, parameters, integer, watched, most=MOST_STATES))
+        return _read(_Reader(*both, parameters, integer, most=MOST_STATES))
     except _EndlessError as endless:
         if endless.counters != found.counters:
-            counted = _counted(fold, parameters, integer, watched, endless.counters)
+            counted = _counted(both, parameters, integer, endless.counters)
         if counted is None:
             raise
         return counted[0]
@@ -117,16 +124,15 @@ class _EndlessError(SymbolicError):
 
 
 def _counted(
-    fold: Fold,
+    both: tuple[_Programs, _Programs],
     parameters: Mapping[str, Any],
     integer: bool,
-    watched: WatchedProgram | None,
     counters: frozenset[_Place],
 ) -> tuple[FoldMachine, Mapping[_Place, int]] | None:
     """Return the fold with whole numbers at these places read as any number, and its real numbers; None if refused."""
     if not counters:
         return None
-    reader = _Reader(fold, parameters, integer, watched, counters)
+    reader = _Reader(*both, parameters, integer, counters)
     try:
         return _read(reader), reader.places
     except SymbolicError:
@@ -142,31 +148,21 @@ def _looks_at(counted: tuple[FoldMachine, Mapping[_Place, int]], counters: froze
 
 
 def _read(reader: _Reader) -> FoldMachine:
-    start = reader.part(reader.begin, [])
+    start = reader.part("begin", [])
     states: list[State] = []
     while len(states) < len(reader.templates):
         template = reader.templates[len(states)]
-        step = reader.part(reader.step, [Unknown(RECORD, reader.integer), reader.filled(template)])
-        end = None if reader.fold.finish is None else reader.part(reader.end, [reader.filled(template)])
+        step = reader.part("step", [Unknown(RECORD, reader.integer), reader.filled(template)])
+        end = None if reader.run.fold.finish is None else reader.part("end", [reader.filled(template)])
         states.append(State(reader.named(template), step, end))
-    return reader.padded(FoldMachine(start, tuple(states), len(reader.places), reader.fold.finish is None))
+    return reader.padded(FoldMachine(start, tuple(states), len(reader.places), reader.run.fold.finish is None))
 
 
-@dataclass(slots=True)
-class _Reader:
-    """The states of a fold, as they are found."""
+@dataclass(frozen=True, slots=True)
+class _Programs:
+    """The three programs of a fold."""
 
     fold: Fold
-    parameters: Mapping[str, Any]
-    integer: bool
-    watched: WatchedProgram | None = None
-    counters: frozenset[_Place] = frozenset()  # whole numbers that count as real, so that any value of them is read
-    most: int = MOST_STATES
-    templates: list[Output] = field(default_factory=list)  # of each state; a real number is ("int" or "float", place)
-    places: dict[_Place, int] = field(default_factory=dict)  # of the real numbers
-    _numbers: dict[Output, int] = field(default_factory=dict)
-
-    # --- the three programs that are read ----------------------------------------------------------------
 
     def begin(self, data: Any, noise: Noise, /, **parameters: Any) -> Any:
         return self._told(self.fold.start(noise, **parameters))
@@ -183,11 +179,27 @@ class _Reader:
             return list(reached.emitted), [reached.state]
         return (list(reached.emitted) if self.fold.finish is None else [self.fold.output(reached)]), []
 
+
+@dataclass(slots=True)
+class _Reader:
+    """The states of a fold, as they are found."""
+
+    run: _Programs
+    looked_at: _Programs
+    parameters: Mapping[str, Any]
+    integer: bool
+    counters: frozenset[_Place] = frozenset()  # whole numbers that count as real, so that any value of them is read
+    most: int = MOST_STATES
+    templates: list[Output] = field(default_factory=list)  # of each state; a real number is ("int" or "float", place)
+    places: dict[_Place, int] = field(default_factory=dict)  # of the real numbers
+    _numbers: dict[Output, int] = field(default_factory=dict)
+
     # --- what was read -----------------------------------------------------------------------------------
 
-    def part(self, program: Any, data: list[Any]) -> Part:
+    def part(self, name: str, data: list[Any]) -> Part:
         """Read one of the programs."""
-        tree = read(program, data, self.parameters, self.watched)
+        program = getattr(self.run, name)
+        tree = read(getattr(self.looked_at, name), data, self.parameters)
         endings = tuple(self._ending(leaf) for leaf in tree.leaves)
         nodes = list(tree.nodes)
         for ending in endings:

@@ -11,7 +11,6 @@ import math
 import struct
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,8 +21,6 @@ import numpy as np
 
 from dpaudit.decimals import decimal_of, short_decimal
 from dpaudit.errors import UsageError
-from dpaudit.program.coverage.instructions import Unfollowed
-from dpaudit.program.coverage.outside import WatchedProgram
 from dpaudit.program.noise import LAWS, Noise, Support
 from dpaudit.program.outcome import Raised, global_state, raised
 from dpaudit.program.symbolic.linear import (
@@ -147,22 +144,16 @@ class SymbolicNoise(Noise):
         if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | Fraction | np.integer):
             return value
         if isinstance(value, int | np.integer):
-            return SymbolicValue(self, Affine({}, int(value)), is_whole=True)
+            return SymbolicValue(self, Affine({}, int(value)), is_whole=True, known=True)
         if isinstance(value, Fraction):
-            return SymbolicValue(self, Affine({}, whole_where_possible(value)), is_whole=False)
+            return SymbolicValue(self, Affine({}, whole_where_possible(value)), is_whole=False, known=True)
         if not math.isfinite(value):
             return float(value)
         exact = short_decimal(value)
         if exact is None:
             raise SymbolicError(f"the number {value!r} is no short decimal; give it as a Fraction")
-        return SymbolicValue(
-            self, Affine({}, whole_where_possible(exact)), is_whole=False, zero=zero_sign(float(value))
-        )
-
-    @property
-    def decided(self) -> int:
-        """How many branches on unknown numbers the run has reached."""
-        return self._decided
+        number, zero = Affine({}, whole_where_possible(exact)), zero_sign(float(value))
+        return SymbolicValue(self, number, is_whole=False, zero=zero, known=True)
 
     # --- how a run ends ----------------------------------------------------------------------------------
 
@@ -310,12 +301,11 @@ class SymbolicNoise(Noise):
         """Decide whether the expression is <, ≤, =, ≥ or > 0."""
         if expression.is_constant:
             return way_condition(expression, way).holds({})
-        with Unfollowed():
-            self.ensure_own(self)
-            ways = _WAYS[way]
-            conditions = {each: [way_condition(expression, each)] for each in ways}
-            taken: Way = self._decide(CompareNode(expression, dict.fromkeys(ways, NOT_READ)), ways, conditions)
-            return taken == way
+        self.ensure_own(self)
+        ways = _WAYS[way]
+        conditions = {each: [way_condition(expression, each)] for each in ways}
+        taken: Way = self._decide(CompareNode(expression, dict.fromkeys(ways, NOT_READ)), ways, conditions)
+        return taken == way
 
     def argmax(self, values: Sequence[Any]) -> int:
         """Decide which value is the first largest, as one branch."""
@@ -330,11 +320,10 @@ class SymbolicNoise(Noise):
         expressions = tuple(value.expression for value in found)  # type: ignore[union-attr]
         if any((a - b).is_constant for place, a in enumerate(expressions) for b in expressions[:place]):
             return super().argmax(values)
-        with Unfollowed():
-            ways = range(len(values))
-            conditions = {way: argmax_conditions(expressions, way) for way in ways}
-            winner: int = self._decide(ArgmaxNode(expressions, [NOT_READ] * len(values)), ways, conditions)
-            return winner
+        ways = range(len(values))
+        conditions = {way: argmax_conditions(expressions, way) for way in ways}
+        winner: int = self._decide(ArgmaxNode(expressions, [NOT_READ] * len(values)), ways, conditions)
+        return winner
 
     def ensure_zero(self, value: SymbolicValue) -> None:
         """Refuse a float that may be −0.0 with positive probability, since an observer can distinguish it from 0.0."""
@@ -366,15 +355,14 @@ class SymbolicNoise(Noise):
         if not law.is_provable:
             nearest = _NEAREST.get(method, _WITH_A_BOUND)
             self.refuse(f"noise.{method}, which no shift of the draws carries over at a bounded cost; {nearest}")
-        with Unfollowed():
-            exact = tuple(map(Fraction, arguments))
-            asked = (method, *exact)
-            if law.outcomes is not None:
-                return self._one_of(asked)
-            if law.location_and_scale is not None:
-                location, scale = law.location_and_scale(*exact)
-                return self._record(NoiseDraw(method, scale, asked)) + location
-            return self._record(NoiseDraw(method, exact[0], asked))
+        exact = tuple(map(Fraction, arguments))
+        asked = (method, *exact)
+        if law.outcomes is not None:
+            return self._one_of(asked)
+        if law.location_and_scale is not None:
+            location, scale = law.location_and_scale(*exact)
+            return self._record(NoiseDraw(method, scale, asked)) + location
+        return self._record(NoiseDraw(method, exact[0], asked))
 
     def _one_of(self, asked: tuple[Any, ...]) -> Any:
         """Draw one of finitely many values by comparing a uniform draw with their cumulative probabilities."""
@@ -432,7 +420,6 @@ def read(
     function: Callable[..., Any],
     data: Any,
     parameters: Mapping[str, Any],
-    watched: WatchedProgram | None = None,
     *,
     most: int = MOST_LEAVES,
 ) -> ProgramTree:
@@ -446,10 +433,7 @@ def read(
         count_path()
         decisions = pending.pop()
         noise = SymbolicNoise(nodes, decisions)
-        following = nullcontext() if watched is None else watched.following(partial(_decided, noise))
-        leaf = _run(function, data, parameters, noise, following)
-        if watched is not None:
-            watched.ended()
+        leaf = _run(function, data, parameters, noise)
         if leaf is not None:
             leaves.append(leaf)
         pending += noise.left_over
@@ -457,33 +441,22 @@ def read(
             raise SymbolicError(f"the program has more than {most:,} paths; give a smaller length")
         if not repeated and leaf is not None:
             again = SymbolicNoise(nodes, noise.decisions)
-            if _run(function, data, parameters, again, nullcontext()) != leaf:
+            if _run(function, data, parameters, again) != leaf:
                 raise SymbolicError("the program returns another output on the same draws; it must not keep a state")
             repeated = True
     if global_state() != state:
         raise SymbolicError("the program draws from Python's or NumPy's global generator; draw from noise instead")
-    changed = None if watched is None else watched.changed()
-    if changed is not None:
-        raise SymbolicError(f"the program changes {changed} between calls; it must not keep a state")
     return ProgramTree(tuple(nodes), tuple(leaves))
 
 
-def _decided(noise: SymbolicNoise) -> int:
-    return noise.decided
-
-
 def _run(
-    function: Callable[..., Any],
-    data: Any,
-    parameters: Mapping[str, Any],
-    noise: SymbolicNoise,
-    following: AbstractContextManager[None],
+    function: Callable[..., Any], data: Any, parameters: Mapping[str, Any], noise: SymbolicNoise
 ) -> ProgramPath | None:
-    """Read one path while tracing it; None if no run takes it."""
+    """Read one path; None if no run takes it."""
     given, exact = noise.given(data), {name: noise.given(value) for name, value in parameters.items()}
     before = _identities([given, exact])[1:]
     try:
-        output = _read_output(function, given, exact, noise, following)
+        output = _read_output(function, given, exact, noise)
     except AbandonedError:
         return noise.end(("none",), is_null=True)
     except RefusedError as refused:
@@ -494,29 +467,20 @@ def _run(
     return noise.end(output)
 
 
-def _read_output(
-    function: Callable[..., Any],
-    data: Any,
-    parameters: dict[str, Any],
-    noise: SymbolicNoise,
-    following: AbstractContextManager[None],
-) -> Output:
+def _read_output(function: Callable[..., Any], data: Any, parameters: dict[str, Any], noise: SymbolicNoise) -> Output:
     outer = sys.exception()
     token = RUNNING.set(noise)
     try:
         failed = None
-        with following:
-            try:
-                result = function(data, noise, **parameters)
-            except (TypeError, AttributeError, NotImplementedError, RecursionError) as error:
-                # most likely the program needs a real float and got an unknown number
-                where = _raised_at(error)
-                told = (
-                    str(error) if str(error).startswith("noise has no") else f"raises {type(error).__name__}: {error}"
-                )
-                raise RefusedError(f"{where and where + ': '}{told}") from None
-            except (Exception, SystemExit) as error:
-                failed, where = raised(error, outer), _raised_at(error)
+        try:
+            result = function(data, noise, **parameters)
+        except (TypeError, AttributeError, NotImplementedError, RecursionError) as error:
+            # most likely the program needs a real float and got an unknown number
+            where = _raised_at(error)
+            told = str(error) if str(error).startswith("noise has no") else f"raises {type(error).__name__}: {error}"
+            raise RefusedError(f"{where and where + ': '}{told}") from None
+        except (Exception, SystemExit) as error:
+            failed, where = raised(error, outer), _raised_at(error)
         noise.ended_at = partial(end_of, function) if failed is None else lambda: where
         return _output(result, noise) if failed is None else ("exception", _exception_text(failed, noise))
     finally:

@@ -21,7 +21,6 @@ import os
 import sysconfig
 import textwrap
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -30,11 +29,10 @@ from typing import Any, NoReturn, Protocol
 import numpy as np
 
 from dpaudit.decimals import short_decimal
-from dpaudit.program.coverage.instructions import Unfollowed
 from dpaudit.program.noise import LAWS, Noise
 from dpaudit.program.symbolic.linear import Affine, Rational, spend, whole_where_possible
 
-_OURS = str(Path(__file__).parents[1])
+_OURS = str(Path(__file__).parents[2])
 _STANDARD, _NUMPY = sysconfig.get_path("stdlib"), str(Path(np.__file__).parent)
 _SITE = tuple({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
 
@@ -109,7 +107,8 @@ def end_of(function: Any) -> str | None:
 
 
 def _is_library(name: str) -> bool:
-    return name.startswith((_OURS, _NUMPY)) or (name.startswith(_STANDARD) and not name.startswith(_SITE))
+    own = name == "<string>" or name.startswith((_OURS, _NUMPY))
+    return own or (name.startswith(_STANDARD) and not name.startswith(_SITE))
 
 
 class PathReading(Protocol):
@@ -128,17 +127,21 @@ class PathReading(Protocol):
 class SymbolicValue:
     """A number of one run: an expression, and whether the program sees an int or a float.
 
-    ``zero`` is the sign that the float has if it is zero: 1, −1, or 0 if unknown.
+    ``zero`` is the sign that the float has if it is zero: 1, −1, or 0 if unknown; ``known``, whether it is made of
+    parameters and constants alone, so that its type is the same in every run.
     """
 
-    __slots__ = ("_noise", "expression", "is_whole", "zero")
+    __slots__ = ("_noise", "expression", "is_whole", "known", "zero")
 
-    def __init__(self, noise: PathReading, expression: Affine, *, is_whole: bool, zero: int = 1) -> None:
+    def __init__(
+        self, noise: PathReading, expression: Affine, *, is_whole: bool, zero: int = 1, known: bool = False
+    ) -> None:
         """Make a number of the run of ``noise``."""
         self._noise = noise
         self.expression = expression
         self.is_whole = is_whole
         self.zero = 1 if is_whole else zero
+        self.known = known
 
     @property
     def __class__(self) -> type:
@@ -161,9 +164,9 @@ class SymbolicValue:
                 self._noise.ensure_own(value._noise)
             return value
         if isinstance(value, bool | int | np.integer | np.bool_):
-            return SymbolicValue(self._noise, Affine({}, int(value)), is_whole=True)
+            return SymbolicValue(self._noise, Affine({}, int(value)), is_whole=True, known=True)
         if isinstance(value, Fraction):
-            return SymbolicValue(self._noise, Affine({}, whole_where_possible(value)), is_whole=False)
+            return SymbolicValue(self._noise, Affine({}, whole_where_possible(value)), is_whole=False, known=True)
         if isinstance(value, float | np.floating):
             if not math.isfinite(value):
                 return float(value) if or_inf else self._refuse(f"arithmetic with {value}")
@@ -173,8 +176,9 @@ class SymbolicValue:
                     f"the float {float(value)!r} is no short decimal: it is the rounded result of a computation; "
                     "write the computation with parameters, which are exact here, or give the number as a parameter"
                 )
+            zero = zero_sign(float(value))
             return SymbolicValue(
-                self._noise, Affine({}, whole_where_possible(exact)), is_whole=False, zero=zero_sign(float(value))
+                self._noise, Affine({}, whole_where_possible(exact)), is_whole=False, zero=zero, known=True
             )
         if isinstance(value, complex | Decimal | np.ndarray) or hasattr(value, "__float__"):
             self._refuse(f"arithmetic with {type(value).__name__}")
@@ -190,7 +194,8 @@ class SymbolicValue:
         """Return a result that belongs to the run of the operand with variables."""
         spend()
         owner = other if other is not None and self.expression.is_constant else self
-        return SymbolicValue(owner._noise, expression, is_whole=is_whole, zero=zero)
+        known = self.known and (other is None or other.known)
+        return SymbolicValue(owner._noise, expression, is_whole=is_whole, zero=zero, known=known)
 
     def _sign(self) -> int:
         """The sign of the float, also of a zero; 0 if unknown."""
@@ -226,21 +231,18 @@ class SymbolicValue:
     def __mul__(self, other: Any) -> Any:
         if type(other) in (str, list, tuple, bytes):
             return other * self.__index__()
-        with _quietly(other):
-            found = self._other(other)
-            return _product(self, found) if type(found) is SymbolicValue else NotImplemented
+        found = self._other(other)
+        return _product(self, found) if type(found) is SymbolicValue else NotImplemented
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
-        with _quietly(other):
-            found = self._other(other)
-            return _quotient(self, found) if type(found) is SymbolicValue else NotImplemented
+        found = self._other(other)
+        return _quotient(self, found) if type(found) is SymbolicValue else NotImplemented
 
     def __rtruediv__(self, other: Any) -> Any:
-        with _quietly(other):
-            found = self._other(other)
-            return _quotient(found, self) if type(found) is SymbolicValue else NotImplemented
+        found = self._other(other)
+        return _quotient(found, self) if type(found) is SymbolicValue else NotImplemented
 
     def __pow__(self, other: Any, modulus: Any = None) -> Any:
         return _exactly(self, other, operator.pow, "a power") if modulus is None else self._refuse("a modular power")
@@ -383,7 +385,6 @@ class SymbolicValue:
         return self._refuse(f"numpy.{getattr(function, '__name__', function)}")
 
 
-_PLAIN = {SymbolicValue, bool, int, float, Fraction}
 _UFUNCS: dict[str, Callable[..., Any]] = {
     "add": operator.add,
     "subtract": operator.sub,
@@ -401,19 +402,13 @@ _UFUNCS: dict[str, Callable[..., Any]] = {
 }
 
 
-def _quietly(operand: Any) -> AbstractContextManager[None]:
-    """Stop tracing while an operand runs no code of the program."""
-    return Unfollowed() if type(operand) in _PLAIN else nullcontext()
-
-
 def _sum(left: SymbolicValue, right: Any, sign: int) -> Any:
-    with _quietly(right):
-        found = left._other(right)
-        if type(found) is not SymbolicValue:
-            return NotImplemented
-        expression = left.expression + found.expression if sign > 0 else left.expression - found.expression
-        zero, whole = _zero_of_sum(left, found, sign), left.is_whole and found.is_whole
-        return left._made(expression, zero, is_whole=whole, other=found)
+    found = left._other(right)
+    if type(found) is not SymbolicValue:
+        return NotImplemented
+    expression = left.expression + found.expression if sign > 0 else left.expression - found.expression
+    zero, whole = _zero_of_sum(left, found, sign), left.is_whole and found.is_whole
+    return left._made(expression, zero, is_whole=whole, other=found)
 
 
 def _zero_of_sum(left: SymbolicValue, right: SymbolicValue, sign: int) -> int:
@@ -435,10 +430,10 @@ def _product(left: SymbolicValue, right: SymbolicValue) -> SymbolicValue:
     one, other = left._number(), right._number()
     if other is not None and not (one is not None and not one):
         zero = (left.zero if other else 0) * right._sign() if one is None else left._sign() * right._sign()
-        return left._made(left.expression.times(other), zero, is_whole=whole)
+        return left._made(left.expression.times(other), zero, is_whole=whole, other=right)
     if one is not None:
         zero = (right.zero if one else right._sign()) * left._sign()
-        return right._made(right.expression.times(one), zero, is_whole=whole)
+        return right._made(right.expression.times(one), zero, is_whole=whole, other=left)
     return left._refuse("a product of two unknown numbers")
 
 
@@ -448,7 +443,8 @@ def _quotient(top: SymbolicValue, bottom: SymbolicValue) -> SymbolicValue:
         top._refuse("a division by an unknown number")
     if not divisor:
         raise ZeroDivisionError("division by zero" if top.is_whole and bottom.is_whole else "float division by zero")
-    return top._made(top.expression.times(1 / Fraction(divisor)), top.zero * bottom._sign(), is_whole=False)
+    zero = top.zero * bottom._sign()
+    return top._made(top.expression.times(1 / Fraction(divisor)), zero, is_whole=False, other=bottom)
 
 
 def _exactly(left: Any, right: Any, function: Callable[[Any, Any], Any], what: str) -> Any:
@@ -468,18 +464,17 @@ def _exactly(left: Any, right: Any, function: Callable[[Any, Any], Any], what: s
     )
     if function is operator.floordiv and not a:
         zero = left.zero * right._sign()
-    return left._made(Affine({}, whole_where_possible(function(Fraction(a), b))), zero, is_whole=whole)
+    return left._made(Affine({}, whole_where_possible(function(Fraction(a), b))), zero, is_whole=whole, other=right)
 
 
 def _compare(left: SymbolicValue, right: Any, way: Any) -> Any:
-    with _quietly(right):
-        found = left._other(right, or_inf=True)
-        if found is None:
-            return NotImplemented
-        if type(found) is not SymbolicValue:  # the other is infinite, and every number in the reading is finite
-            return _OPERATORS[way](0.0, found)
-        owner = found if left.expression.is_constant else left
-        return owner._noise.compare(left.expression - found.expression, way)
+    found = left._other(right, or_inf=True)
+    if found is None:
+        return NotImplemented
+    if type(found) is not SymbolicValue:  # the other is infinite, and every number in the reading is finite
+        return _OPERATORS[way](0.0, found)
+    owner = found if left.expression.is_constant else left
+    return owner._noise.compare(left.expression - found.expression, way)
 
 
 _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {

@@ -12,7 +12,6 @@ from dpaudit.evidence.records import Comparison, Proof
 from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.neighbours.digest import digest, kept_text
 from dpaudit.program.enumerate import output_text, parse_exact
-from dpaudit.program.fold import Fold
 from dpaudit.program.symbolic.linear import now
 from dpaudit.verify.certificate import as_text, rounded
 from dpaudit.verify.exact import (
@@ -42,7 +41,7 @@ _RECORD |= {"mechanism", "scope"}
 
 
 def _prove(asked: Asked) -> Found:
-    from dpaudit.program.coverage.outside import WatchedProgram
+    from dpaudit.reading.alone import Alone
 
     mechanism, given, domain = asked.mechanism, asked.parameters, asked.domain
     named = asked.relation if asked.relation is not None else mechanism.relation_for(given)
@@ -50,14 +49,11 @@ def _prove(asked: Asked) -> Found:
         raise UsageError("say which datasets of the domain are neighbours, such as relation='replace'")
     relation = named if isinstance(named, Relation) else parse_relation(named)
     now("following all ways through it")
-    watched = WatchedProgram(mechanism.function, given, is_fold=isinstance(mechanism.function, Fold))
-    loss = enumerated_privacy(watched.observed(mechanism.function), list(domain), relation, given)
-    changed = watched.changed()
-    if changed is not None:
-        raise UsageError(f"{mechanism.name} changes {changed} between calls; a program must not keep a state")
+    alone = Alone()
+    loss = enumerated_privacy(alone.observed(mechanism.function), list(domain), relation, given)
     _, high = loss.epsilon
     first, second = loss.pair
-    looks = watched.looks()
+    looks = tuple(alone.open)
     infinite = loss.exp_epsilon is None or bool(looks)
     return Found(
         proof=Proof(

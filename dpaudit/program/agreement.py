@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
@@ -17,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.program.coverage.instructions import Coverage, Unfollowed
-from dpaudit.program.noise import Asked, Noise, ScalarNoise, Tape
+from dpaudit.program.noise import Noise, ScalarNoise, Tape
 from dpaudit.program.outcome import Raised, run_once
 from dpaudit.program.symbolic.linear import Affine, Constraint, Rational, as_float, spend
 from dpaudit.program.symbolic.noise import Unknown
@@ -85,10 +83,6 @@ class _Recorder(ScalarNoise):
         super().__init__(rng, tape)
         self.made: list[tuple[tuple[Any, ...], Any]] = []
 
-    def _next(self, asked: Asked, make: Callable[[], Any]) -> Any:
-        with Unfollowed():
-            return super()._next(asked, make)
-
     def _draw(self, method: str, *arguments: Any) -> Any:
         value = super()._draw(method, *arguments)
         self.made.append(((method, *arguments), value))
@@ -108,15 +102,13 @@ class ComparedRuns:
         seen: the nodes of the leaves that they reached.
         missed: leaves that were looked for, but no run could be compared.
         disagreement: the first run that differs, in words.
-        coverage: what the runs executed of the program's own code, if that is followed.
     """
 
-    def __init__(self, coverage: Coverage | None = None) -> None:
+    def __init__(self) -> None:
         self.runs = self.passed_over = 0
         self.seen: set[int] = set()
         self.missed: list[ProgramPath] = []
         self.disagreement: str | None = None
-        self.coverage = coverage
 
     def run(
         self,
@@ -145,8 +137,7 @@ class ComparedRuns:
                 spend(15)
                 noise = _Recorder(rng, each.tape)
                 data = list(each.data) if type(each.data) is list else each.data
-                with self.coverage.following() if self.coverage is not None else nullcontext():
-                    output = run_once(partial(_called, program, data, plain), noise)
+                output = run_once(partial(_called, program, data, plain), noise)
                 ran.append((each, noise.made, _taken_down(output)))
         for each, made, output in ran:
             if self.disagreement is None:
