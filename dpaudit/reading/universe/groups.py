@@ -303,8 +303,8 @@ class Keyed(Private):
             found = self._number(
                 self.parts[self.single], space, hits, index_, None if columns is None else pd.Index(columns)
             )
-        all_there = self.is_of_all and columns is None and index_.isin(self.categories).all()
-        return found if filled or all_there else Holes(found)
+        known = self.categories if self.is_of_all and columns is None else None
+        return found if filled or (known is not None and index_.isin(known).all()) else Holes(found)
 
     def _hits(self, wanted: Any, columns: Any) -> tuple[Any, Any, Space]:
         """Return labels, which kinds are under which of them, and the space of the keys."""

@@ -493,7 +493,9 @@ def _kept(function: Any) -> Iterator[tuple[Any, str, Any]]:
             if type(value) is types.FunctionType:
                 functions[id(value)] = value
             elif _is_of_user(getattr(sys.modules.get(type(value).__module__), "__file__", None) or "<"):
-                yield from ((value, of, each) for of, each in vars(value).items()) if hasattr(value, "__dict__") else ()
+                with contextlib.suppress(AttributeError):
+                    held = object.__getattribute__(value, "__dict__")  # as it is, whatever the class says
+                    yield from ((held, of, each) for of, each in list(held.items()))
     for each in functions.values():
         if getattr(each, "__defaults__", None):
             yield each, "__defaults__", each.__defaults__
