@@ -116,3 +116,5 @@ def test_what_looks_at_a_column_that_the_domain_does_not_declare_is_refused_by_i
     assert evidence.upper is None
     (why,) = evidence.proof.comparison.open_ends
     assert "of which the domain says nothing" in why and "--domain 'n" in why
+    with pytest.raises(dp.UsageError, match="'name', which tells persons apart"):
+        proved(program, data, relation="add-remove(person=name)")

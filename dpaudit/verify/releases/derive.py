@@ -101,7 +101,7 @@ def derive(
     which = parse_relation(relation or mechanism.relation_for(parameters) or "add-remove")
     frame = None if data is None else given_frame(data, domain)
     columns = columns_of(domain, frame)
-    _refuse_relation(which, columns)
+    _refuse_relation(which, domain)
     notion, delta = _notion(claim)
     now("reading what it releases")
     reading = read_function(mechanism, parameters, which, columns, seconds=seconds, given=given)
@@ -297,10 +297,10 @@ def _notion(claim: Claim | None) -> tuple[str, Fraction]:
     return notion, limit_of(claim.delta, toward=0.0)
 
 
-def _refuse_relation(relation: Relation, columns: Mapping[str, Any]) -> None:
+def _refuse_relation(relation: Relation, domain: Mapping[Any, Any]) -> None:
     if relation.kind not in ("add-remove", "replace"):
         raise UsageError(
             f"a proof from records holds under 'add-remove' (also of persons) or 'replace', not under {str(relation)!r}"
         )
-    if relation.person is not None and relation.person not in columns:
+    if relation.person is not None and relation.person not in map(str, domain):
         raise UsageError(f"the domain names no column {relation.person!r}, which tells persons apart; add it")
