@@ -438,7 +438,7 @@ def explain_command(words: tuple[str, ...]) -> int:
 
 
 def _plain(name: str) -> str:
-    return name.casefold().replace("-", " ").strip()
+    return name.casefold().replace("-", "").replace(" ", "")
 
 
 def _rules() -> dict[str, tuple[str, ...]]:
