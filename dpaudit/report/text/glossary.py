@@ -60,6 +60,7 @@ TERMS = {
         "α",
         "renyi",
         "rényi",
+        "rényi dp",
         "rdp",
     ): "Of a claim of Rényi differential privacy, 'order=2, epsilon=1': at "
     "which order α the Rényi divergence of the outputs is limited by ε. Larger orders are closer to pure ε.",
