@@ -129,6 +129,7 @@ TERMS = {
         "rate",
         "q",
         "amplification",
+        "subsampling",
     ): "The chance with which each record, by a coin of its own, comes into a batch. What "
     "a batch gives away shrinks about in proportion to it. That holds for such coins alone: batches of a fixed size, "
     "and shuffled data, are accounted for by laws of their own.",
