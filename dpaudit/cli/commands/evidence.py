@@ -419,19 +419,15 @@ def explain_command(words: tuple[str, ...]) -> int:
     from dpaudit.report.text.glossary import TERMS, verdicts_and_findings
 
     word = " ".join(words)
-    terms = {names: (text,) for names, text in TERMS.items()}
-    told = {**verdicts_and_findings(), **_rules(), **{", ".join(names): text for names, text in terms.items()}}
-    also = {", ".join(names): {_plain(name) for name in names} for names in terms}
+    told = {**verdicts_and_findings(), **_rules(), **{names: (text,) for names, text in TERMS.items()}}
     if not word:
         formatter = click.HelpFormatter(width=100)
         formatter.write_dl([(name, text[0]) for name, text in told.items()], col_max=36)
         click.echo(formatter.getvalue(), nl=False)
         return 0
-    asked = [
-        name for name in told if _plain(word) in {_plain(name), _plain(name.partition(" (")[0]), *also.get(name, ())}
-    ]
+    asked = [name for name in told if _plain(word) in map(_plain, (name, name.partition(" (")[0], *name.split(", ")))]
     if not asked:
-        known = [*(name for name in told if name not in also), *(name for names in terms for name in names)]
+        known = [*(told.keys() - TERMS.keys()), *(name for names in TERMS for name in names.split(", "))]
         raise UsageError(f"{word!r} is no verdict, rule, finding or term; {nearest(word, known)}")
     click.echo("\n\n".join(textwrap.fill(part, 100) for name in asked for part in (name, *told[name])))
     return 0
