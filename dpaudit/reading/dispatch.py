@@ -15,7 +15,7 @@ import types
 from dataclasses import dataclass
 from typing import Any
 
-from dpaudit.reading.source import is_of_user
+from dpaudit.reading.source import is_own
 
 SYMBOLS = {
     "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "** or pow()",
@@ -42,16 +42,12 @@ def has_own_methods(kind: Any) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def _has_own_methods(kind: type) -> bool:
-    return any(_is_of_user(member) for base in kind.__mro__ for member in _members(base))
+    return any(is_own(member) for base in kind.__mro__ for member in _members(base))
 
 
 def is_of_own_class(value: Any) -> bool:
     """Whether a value is an object of such a class."""
     return has_own_methods(type(value))
-
-
-def _is_of_user(function: Any) -> bool:
-    return type(function) is types.FunctionType and is_of_user(function.__code__.co_filename)
 
 
 def _members(base: type) -> list[Any]:
@@ -84,7 +80,7 @@ def method(value: Any, name: str) -> types.MethodType | None:
     if not has_own_methods(kind):
         return None
     found = in_class(kind, name)
-    return types.MethodType(found, value) if _is_of_user(found) else None
+    return types.MethodType(found, value) if is_own(found) else None
 
 
 def getter(value: Any, name: str) -> Any:
@@ -110,23 +106,23 @@ def _behind(value: Any, name: str, what: str) -> Any:
         order: Any = value.__self_class__.__mro__
         after = order[order.index(value.__thisclass__) + 1 :]
         found = next((vars(base)[name] for base in after if name in vars(base)), None)
-    elif has_own_methods(kind) and not _is_of_user(in_class(kind, "__getattribute__")):
+    elif has_own_methods(kind) and not is_own(in_class(kind, "__getattribute__")):
         found = in_class(kind, name)
     else:
         return None
     function = getattr(found, what) if type(found) is property else None
-    return function if _is_of_user(function) else None
+    return function if is_own(function) else None
 
 
 def computed(value: Any, name: str) -> Any:
     """Return the user's function behind a cached property that is not computed yet; None if there is none."""
     kind: Any = type(value)
-    if not has_own_methods(kind) or _is_of_user(in_class(kind, "__getattribute__")):
+    if not has_own_methods(kind) or is_own(in_class(kind, "__getattribute__")):
         return None
     found = in_class(kind, name)
     if type(found) is not functools.cached_property or name in getattr(value, "__dict__", {name: None}):
         return None
-    return found.func if _is_of_user(found.func) else None
+    return found.func if is_own(found.func) else None
 
 
 def attempts(name: str, left: Any, right: Any, *, always: bool = False) -> list[tuple[Any, Any]]:
@@ -141,10 +137,10 @@ def attempts(name: str, left: Any, right: Any, *, always: bool = False) -> list[
         return []
     if name == "ne":  # object's own is what __eq__ is not
         first, second = (
-            Negated(equal) if found is object.__ne__ and _is_of_user(equal := in_class(kind, "__eq__")) else found
+            Negated(equal) if found is object.__ne__ and is_own(equal := in_class(kind, "__eq__")) else found
             for found, kind in zip((first, second), kinds, strict=True)
         )
-    if not always and not any(_is_of_user(each) or type(each) is Negated for each in (first, second)):
+    if not always and not any(is_own(each) or type(each) is Negated for each in (first, second)):
         return []
     forward = [(bound(first, left), right)] if first is not None else []
     back = [(bound(second, right), left)] if second is not None else []
@@ -168,7 +164,7 @@ def operators(name: str, left: Any, right: Any) -> list[tuple[types.MethodType, 
 
 def is_users(method: Any) -> bool:
     """Whether a bound method is the user's."""
-    return isinstance(method, types.MethodType) and _is_of_user(method.__func__)
+    return isinstance(method, types.MethodType) and is_own(method.__func__)
 
 
 def is_closed(kind: type, name: str) -> bool:

@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-_REQUIRED = object()
+REQUIRED = object()
+"""The default of an argument that has none."""
 _SEED = np.random.seed
 _OF_NUMPY_STATE = np.random.mtrand._rand
 _OF_PYTHON_STATE: Any = random._inst
@@ -69,30 +70,30 @@ OF_NUMPY: dict[str, Law] = {
     "random_sample": _unit("uniform"),
     "ranf": _unit("uniform"),
     "sample": _unit("uniform"),
-    "geometric": Law("geometric", {"p": _REQUIRED}),
-    "binomial": Law("", {"n": _REQUIRED, "p": _REQUIRED}),
+    "geometric": Law("geometric", {"p": REQUIRED}),
+    "binomial": Law("", {"n": REQUIRED, "p": REQUIRED}),
     "poisson": Law("", {"lam": 1.0}),
-    "gamma": Law("", {"shape": _REQUIRED, "scale": 1.0}),
-    "standard_gamma": Law("", {"shape": _REQUIRED}),
-    "beta": Law("", {"a": _REQUIRED, "b": _REQUIRED}),
-    "chisquare": Law("", {"df": _REQUIRED}),
-    "f": Law("", {"dfnum": _REQUIRED, "dfden": _REQUIRED}),
-    "noncentral_chisquare": Law("", {"df": _REQUIRED, "nonc": _REQUIRED}),
-    "noncentral_f": Law("", {"dfnum": _REQUIRED, "dfden": _REQUIRED, "nonc": _REQUIRED}),
-    "standard_t": Law("", {"df": _REQUIRED}),
+    "gamma": Law("", {"shape": REQUIRED, "scale": 1.0}),
+    "standard_gamma": Law("", {"shape": REQUIRED}),
+    "beta": Law("", {"a": REQUIRED, "b": REQUIRED}),
+    "chisquare": Law("", {"df": REQUIRED}),
+    "f": Law("", {"dfnum": REQUIRED, "dfden": REQUIRED}),
+    "noncentral_chisquare": Law("", {"df": REQUIRED, "nonc": REQUIRED}),
+    "noncentral_f": Law("", {"dfnum": REQUIRED, "dfden": REQUIRED, "nonc": REQUIRED}),
+    "standard_t": Law("", {"df": REQUIRED}),
     "standard_cauchy": Law("", {}),
     "lognormal": Law("", {"mean": 0.0, "sigma": 1.0}),
-    "triangular": Law("", {"left": _REQUIRED, "mode": _REQUIRED, "right": _REQUIRED}),
-    "weibull": Law("", {"a": _REQUIRED}),
-    "pareto": Law("", {"a": _REQUIRED}),
-    "power": Law("", {"a": _REQUIRED}),
+    "triangular": Law("", {"left": REQUIRED, "mode": REQUIRED, "right": REQUIRED}),
+    "weibull": Law("", {"a": REQUIRED}),
+    "pareto": Law("", {"a": REQUIRED}),
+    "power": Law("", {"a": REQUIRED}),
     "rayleigh": Law("", {"scale": 1.0}),
-    "vonmises": Law("", {"mu": _REQUIRED, "kappa": _REQUIRED}),
-    "wald": Law("", {"mean": _REQUIRED, "scale": _REQUIRED}),
-    "zipf": Law("", {"a": _REQUIRED}),
-    "logseries": Law("", {"p": _REQUIRED}),
-    "negative_binomial": Law("", {"n": _REQUIRED, "p": _REQUIRED}),
-    "hypergeometric": Law("", {"ngood": _REQUIRED, "nbad": _REQUIRED, "nsample": _REQUIRED}),
+    "vonmises": Law("", {"mu": REQUIRED, "kappa": REQUIRED}),
+    "wald": Law("", {"mean": REQUIRED, "scale": REQUIRED}),
+    "zipf": Law("", {"a": REQUIRED}),
+    "logseries": Law("", {"p": REQUIRED}),
+    "negative_binomial": Law("", {"n": REQUIRED, "p": REQUIRED}),
+    "hypergeometric": Law("", {"ngood": REQUIRED, "nbad": REQUIRED, "nsample": REQUIRED}),
 }
 """Distributions of NumPy whose arguments are numbers or arrays, and which take ``size`` after them."""
 OF_NUMPY_ALONE = (
@@ -102,11 +103,11 @@ OF_NUMPY_ALONE = (
 """Other draws of NumPy, each of which a call makes as it is."""
 OF_RANDOM: dict[str, Law] = {
     "random": _unit("uniform"),
-    "uniform": Law("uniform", {"a": _REQUIRED, "b": _REQUIRED}, "a", lambda a, b: b - a),
+    "uniform": Law("uniform", {"a": REQUIRED, "b": REQUIRED}, "a", lambda a, b: b - a),
     "gauss": _located("gaussian", "mu", "sigma"),
     "normalvariate": _located("gaussian", "mu", "sigma"),
     "expovariate": Law(
-        "exponential", {"lambd": 1.0 if sys.version_info >= (3, 12) else _REQUIRED}, "", lambda lambd: 1.0 / lambd
+        "exponential", {"lambd": 1.0 if sys.version_info >= (3, 12) else REQUIRED}, "", lambda lambd: 1.0 / lambd
     ),
 }
 OF_RANDOM_ALONE = (
@@ -171,7 +172,7 @@ class Source:
                 return None
         for name, default in self.law.parameters.items():
             if name not in given:
-                if default is _REQUIRED:
+                if default is REQUIRED:
                     return None
                 given[name] = default
         return {name: given[name] for name in names}, size

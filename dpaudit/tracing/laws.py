@@ -71,6 +71,20 @@ LAWS = {
     )
 }  # fmt: skip
 
+OF_KIND = {
+    "laplace": LAPLACE,
+    "gaussian": GAUSSIAN,
+    "exponential": EXPONENTIAL,
+    "gumbel": GUMBEL,
+    "logistic": LOGISTIC,
+    "uniform": UNIFORM,
+    "geometric": GEOMETRIC,
+    "discrete_laplace": DISCRETE_LAPLACE,
+    "discrete_gaussian": DISCRETE_GAUSSIAN,
+    "truncated_laplace": TRUNCATED_LAPLACE,
+}
+"""The law of each kind of noise, as `dpaudit.program.noise` and `dpaudit.reading.draws` name it."""
+
 
 def extreme(law: NoiseLaw, scale: Floats, q: Floats) -> Floats | None:
     """Return noise of this law at these quantiles, whole where it must be; None where that is not known."""

@@ -13,18 +13,7 @@ import numpy as np
 
 from dpaudit.program.noise import LAWS as SAMPLED
 from dpaudit.program.noise import MOST_DRAWS, Noise, endless, pick, shape_of_size
-from dpaudit.tracing.laws import (
-    DISCRETE_GAUSSIAN,
-    DISCRETE_LAPLACE,
-    EXPONENTIAL,
-    GAUSSIAN,
-    GUMBEL,
-    LAPLACE,
-    TRUNCATED_LAPLACE,
-    UNIFORM,
-    UNKNOWN,
-    NoiseLaw,
-)
+from dpaudit.tracing.laws import OF_KIND, UNKNOWN
 from dpaudit.tracing.operations import array_of, extreme
 from dpaudit.tracing.primitives import MOST_OPTIONS, choose_one, told
 from dpaudit.tracing.recording import SAMPLE, NoiseForm, active, site
@@ -150,17 +139,6 @@ for _name in _LOOKED_AT:
     setattr(Coins, f"__{_name}__", _operator(f"__{_name}__"))
 
 
-OWN: dict[str, NoiseLaw] = {
-    "laplace": LAPLACE,
-    "gaussian": GAUSSIAN,
-    "exponential": EXPONENTIAL,
-    "gumbel": GUMBEL,
-    "discrete_laplace": DISCRETE_LAPLACE,
-    "discrete_gaussian": DISCRETE_GAUSSIAN,
-    "truncated_laplace": TRUNCATED_LAPLACE,
-    "uniform": UNIFORM,
-}
-"""The laws of the methods of `Noise`."""
 SELECT, PROPOSE = "noise.select", "noise.propose_test_release"
 _WIDE_CALLS, _WIDE_STEPS = 5_000, 5  # of a run that is only to release: a reading knows a repeated step from any state
 
@@ -224,7 +202,7 @@ class FollowedNoise(Noise):
             low, scale = (values[0], values[1] - values[0]) if method == "uniform" else (0.0, values[0])
             wider = 1.0 if self._spread is None or method in ("exponential", "uniform") else self._spread
             drawn = wider * (np.asarray(sample, dtype=np.float64) - low)
-            law, scales = OWN.get(method, UNKNOWN), np.full(size, scale)
+            law, scales = OF_KIND.get(method, UNKNOWN), np.full(size, scale)
             offset = NoiseForm.constant(np.full(size, low))
             form, found = recorder.draw(law, scales, offset, drawn, where, f"noise.{method}")
             return followed(found.reshape(shape), form, where, recorder)

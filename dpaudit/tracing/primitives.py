@@ -9,18 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.tracing.laws import (
-    EXPONENTIAL,
-    GAUSSIAN,
-    GEOMETRIC,
-    GUMBEL,
-    LAPLACE,
-    LOGISTIC,
-    UNIFORM,
-    UNKNOWN,
-    NoiseLaw,
-    geometric_scale,
-)
+from dpaudit.reading import draws
+from dpaudit.tracing.laws import OF_KIND, UNIFORM, UNKNOWN, NoiseLaw, geometric_scale
 from dpaudit.tracing.operations import array_of
 from dpaudit.tracing.recording import NoiseForm, Recorder, active, site
 from dpaudit.tracing.values import closed, followed, is_followed, plain
@@ -32,78 +22,29 @@ _asarray, _shape, _broadcast_to, _zeros = np.asarray, np.shape, np.broadcast_to,
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A function that draws location + noise."""
+    """A function that draws location + noise, as a row of `dpaudit.reading.draws` says."""
 
     law: NoiseLaw  # of the noise
     names: Mapping[str, Any]  # its arguments in their order, with their defaults
     location: str  # which of them is added to the noise; empty where none is
     scale: Callable[..., Any]  # the scale of the noise, from all arguments
-    # changes the arguments to those of the same draw with location 0
-    at_zero: Callable[..., dict[str, Any]] | None = None
 
+    @classmethod
+    def of(cls, row: draws.Law) -> Drawn:
+        """Return what a trace needs of a row."""
+        names = {name: None if each is draws.REQUIRED else each for name, each in row.parameters.items()}
+        scale = (lambda p: geometric_scale(p)) if row.name == "geometric" else row.scale or (lambda **_: np.nan)
+        return cls(OF_KIND.get(row.name, UNKNOWN), names, row.location, scale)
 
-def _located(law: NoiseLaw, location: str = "loc", scale: str = "scale") -> Drawn:
-    return Drawn(law, {location: 0.0, scale: 1.0}, location, lambda **given: given[scale])
-
-
-def _plain(law: NoiseLaw) -> Drawn:
-    return Drawn(law, {}, "", lambda: 1.0)
-
-
-def _between(low: str, high: str) -> Drawn:
-    return Drawn(
-        UNIFORM,
-        {low: 0.0, high: 1.0},
-        low,
-        lambda **given: np.subtract(given[high], given[low]),
-        lambda **given: {low: np.zeros_like(given[low], dtype=float), high: np.subtract(given[high], given[low])},
-    )
-
-
-_OTHERS: dict[str, dict[str, Any]] = {
-    "gamma": {"shape": None, "scale": 1.0},
-    "standard_gamma": {"shape": None},
-    "beta": {"a": None, "b": None},
-    "chisquare": {"df": None},
-    "standard_t": {"df": None},
-    "standard_cauchy": {},
-    "lognormal": {"mean": 0.0, "sigma": 1.0},
-    "triangular": {"left": None, "mode": None, "right": None},
-    "weibull": {"a": None},
-    "pareto": {"a": None},
-    "rayleigh": {"scale": 1.0},
-}
-"""Laws that are not shifted, with their arguments."""
-OF_NUMPY = {
-    "laplace": _located(LAPLACE),
-    "normal": _located(GAUSSIAN),
-    "gumbel": _located(GUMBEL),
-    "logistic": _located(LOGISTIC),
-    "exponential": Drawn(EXPONENTIAL, {"scale": 1.0}, "", lambda scale: scale),
-    "standard_normal": _plain(GAUSSIAN),
-    "standard_exponential": _plain(EXPONENTIAL),
-    "uniform": _between("low", "high"),
-    "random": _plain(UNIFORM),
-    "random_sample": _plain(UNIFORM),
-    "ranf": _plain(UNIFORM),
-    "sample": _plain(UNIFORM),
-    "rand": _plain(UNIFORM),
-    "randn": _plain(GAUSSIAN),
-    "geometric": Drawn(GEOMETRIC, {"p": None}, "", lambda p: geometric_scale(p)),
-    **{
-        name: Drawn(UNKNOWN, names, "", lambda **_: np.nan)
-        for name, names in _OTHERS.items()
-    },
-}  # fmt: skip
-OF_RANDOM = {
-    "random": _plain(UNIFORM),
-    "uniform": _between("a", "b"),
-    "gauss": _located(GAUSSIAN, "mu", "sigma"),
-    "normalvariate": _located(GAUSSIAN, "mu", "sigma"),
-    "expovariate": Drawn(EXPONENTIAL, {"lambd": 1.0}, "", lambda lambd: 1.0 / lambd),
-}
-OF_SCIPY = {"laplace": LAPLACE, "norm": GAUSSIAN, "gumbel_r": GUMBEL, "expon": EXPONENTIAL, "logistic": LOGISTIC,
-            "uniform": UNIFORM}  # fmt: skip
+    def at_zero(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Return the arguments of the same draw with location 0."""
+        if not self.location:
+            return given
+        found = {**given, self.location: np.zeros_like(given[self.location], dtype=float)}
+        if self.law is UNIFORM:
+            high = list(given)[1]
+            found[high] = np.subtract(given[high], given[self.location])
+        return found
 
 
 def drawing(name: str, row: Drawn, original: Callable[..., Any], *, bound: bool) -> Callable[..., Any]:
@@ -123,17 +64,12 @@ def drawing(name: str, row: Drawn, original: Callable[..., Any], *, bound: bool)
         where = site()
         with recorder.own_work():
             scale = row.scale(**given)
-            at_zero = given if not row.location else (row.at_zero or _no_location(row.location))(**given)
-            drawn_values = original(*own, *at_zero.values(), *_each_plain(more), **keywords)
+            drawn_values = original(*own, *row.at_zero(given).values(), *_each_plain(more), **keywords)
             return noted(recorder, row.law, scale, offset, drawn_values, where, name)
 
     drawn.__name__ = name
     drawn.__doc__ = original.__doc__
     return drawn
-
-
-def _no_location(location: str) -> Callable[..., dict[str, Any]]:
-    return lambda **given: {**given, location: np.zeros_like(given[location], dtype=float)}
 
 
 def _each_plain(args: Sequence[Any]) -> list[Any]:
@@ -336,6 +272,15 @@ CHOICES_OF_NUMPY = (
 CHOICES_OF_RANDOM = ("choice", "choices", "sample", "randint", "randrange", "getrandbits", "randbytes", "betavariate",
                      "gammavariate", "lognormvariate", "paretovariate", "triangular", "vonmisesvariate",
                      "weibullvariate")  # fmt: skip
+
+
+OF_NUMPY = {
+    **{name: Drawn.of(row) for name, row in draws.OF_NUMPY.items() if name not in CHOICES_OF_NUMPY},
+    "rand": Drawn.of(draws.OF_NUMPY["random"]),
+    "randn": Drawn.of(draws.OF_NUMPY["standard_normal"]),
+}
+OF_RANDOM = {name: Drawn.of(row) for name, row in draws.OF_RANDOM.items()}
+OF_SCIPY = {name: OF_KIND[law] for name, law in draws.OF_SCIPY.items() if law}
 
 
 def of_numpy(name: str, original: Callable[..., Any], *, bound: bool) -> Callable[..., Any]:

@@ -125,7 +125,7 @@ def _enumerate(domain: Active, value: Any, start: int = 0) -> Any:
 
 @_of(zip)
 def _zip(domain: Active, *values: Any, **keywords: Any) -> Any:
-    return zip(*(domain.iterate(each) for each in values), strict=False, **keywords)
+    return zip(*(domain.iterate(each) for each in values), strict=keywords.pop("strict", False), **keywords)
 
 
 @_of(reversed)

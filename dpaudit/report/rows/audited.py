@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Verdict
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.rows import Importance, Row
+from dpaudit.report.text.about import parameter_text
 from dpaudit.report.text.accounting import accounting_of
 from dpaudit.report.text.cite import citation
 from dpaudit.report.text.command import reproduce_command, reproduce_notes
@@ -30,7 +30,7 @@ def reason(evidence: Evidence) -> Iterator[Row]:
 def scope(evidence: Evidence) -> Iterator[Row]:
     """Yield what was audited, as it was recorded, with explanations."""
     target, claim, unit = evidence.target, evidence.claimed, evidence.unit
-    values = ", ".join(f"{name} = {_value(value)}" for name, value in target.parameters.items())
+    values = ", ".join(f"{name} = {parameter_text(value)}" for name, value in target.parameters.items())
     yield _scope("target", "Mechanism", target.name, target.summary, "target", _named(evidence), Importance.BRIEF)
     how = search_line(evidence)
     if how is not None:
@@ -86,10 +86,6 @@ def _named(evidence: Evidence) -> str:
     )
     name = shortened(evidence.target.name, 80)
     return f"{name} ({parameters})" if parameters else name
-
-
-def _value(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _attacker(evidence: Evidence) -> Iterator[Row]:

@@ -32,7 +32,7 @@ def about(evidence: Evidence) -> Iterator[tuple[str, str]]:
     if pair:
         yield "Run on" if is_proved else "The pair", pair
     if accounting is None:
-        values = ", ".join(f"{name} = {_value(value)}" for name, value in evidence.target.parameters.items())
+        values = ", ".join(f"{name} = {parameter_text(value)}" for name, value in evidence.target.parameters.items())
         yield "Parameters", values or "none"
     made = [f"{name} {evidence.versions[name]}" for name in ("dpaudit", "python") if name in evidence.versions]
     yield "Made with", ", ".join(made) or "not recorded"
@@ -52,7 +52,8 @@ def _proved_for(evidence: Evidence) -> str:
     return f"{scope.rstrip('.') if links is None else '; '.join(links.data)}{', ' * bool(granted)}{granted}."
 
 
-def _value(value: object) -> str:
+def parameter_text(value: object) -> str:
+    """Return a parameter as it is shown."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 

@@ -383,3 +383,11 @@ def t61_keys_in_a_list(df, epsilon=1.0):
         kept = {c: 1 for c in ("a", "b", "c") if np.random.laplace() > 0.3}
         out.append(kept)
     return out, [each for each in out if each]
+
+
+def c99_zip_strict(df):
+    kept = [x for x in (np.random.laplace(), np.random.laplace()) if x > -1]
+    try:
+        return sum(a * b for a, b in zip(kept, [1, 2], strict=True))
+    except ValueError:
+        return len(kept)
