@@ -231,7 +231,7 @@ def source_of(function: Any) -> Source | None:
     if known is not None and known[0] is function:
         return known[1]
     owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
-    if owner is None or isinstance(owner, types.ModuleType) or type(function) not in _METHODS:
+    if owner is None or isinstance(owner, types.ModuleType) or type(function) not in BOUND:
         return None
     if _draws_as(owner, np.random.Generator) and name in (*OF_NUMPY, *OF_NUMPY_ALONE):
         return Source(Kind.GENERATOR, name, OF_NUMPY.get(name), owner)
@@ -253,7 +253,7 @@ def _draws_as(owner: Any, kind: type) -> bool:
     return not any(known & vars(each).keys() for each in own if each is not random.SystemRandom)
 
 
-_METHODS = (types.MethodType, types.BuiltinMethodType, type(np.random.default_rng(0).laplace))
+BOUND = (types.MethodType, types.BuiltinMethodType, type(np.random.default_rng(0).laplace))
 
 
 def _of_scipy(owner: Any) -> Source | None:

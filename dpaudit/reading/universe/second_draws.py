@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 
 from dpaudit.program.noise import LAWS, Noise, shape_of_size
+from dpaudit.reading.draws import BOUND
 from dpaudit.reading.source import is_of_user
 from dpaudit.reading.universe.watched import Line, Seen
 
@@ -418,6 +419,16 @@ class Generator:
         return _SOURCES[name] if name in _SOURCES else getattr(_NOW[-1].rng, name)
 
 
+class PythonGenerator:
+    """Stands for a generator of Python."""
+
+    def __init__(self, seed: Any = None) -> None:
+        del seed
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(random, name)  # what stands there for the functions of the module
+
+
 def _clock() -> float:
     run = _NOW[-1]
     run.ticks += 1
@@ -444,6 +455,8 @@ def patched(function: Any) -> Iterator[Callable[[Any], Any]]:
         (random, "gauss", lambda mu=0.0, sigma=1.0: _noise("gaussian", mu, sigma, None)),
         (random, "normalvariate", lambda mu=0.0, sigma=1.0: _noise("gaussian", mu, sigma, None)),
         (random, "random", uniform),
+        (random, "Random", PythonGenerator),
+        (random, "SystemRandom", PythonGenerator),
     ]
     made += [(getattr(stats, name), "rvs", _scipy(law)) for name, law in _OF_SCIPY.items()]
     made.append((rv_frozen, "rvs", _frozen(rv_frozen.rvs)))
@@ -475,10 +488,14 @@ def _instead(value: Any, originals: dict[int, Any]) -> Any:
     """Return what stands for a source of randomness, or a value that is none as it is."""
     if isinstance(value, _GENERATORS):
         return Generator()
+    if isinstance(value, random.Random):
+        return PythonGenerator()
     if id(value) in originals and callable(value) and not isinstance(value, types.ModuleType):
         return originals[id(value)]
-    if callable(value) and isinstance(getattr(value, "__self__", None), _GENERATORS):
-        return getattr(Generator(), value.__name__)
+    of = getattr(value, "__self__", None) if type(value) in BOUND else None
+    if isinstance(of, (*_GENERATORS, random.Random)):
+        found = getattr(_instead(of, originals), value.__name__)
+        return originals.get(id(found), found)
     return value
 
 

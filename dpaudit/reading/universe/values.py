@@ -14,6 +14,7 @@ import enum
 import fractions
 import functools
 import logging
+import random
 import re
 import sys
 import types
@@ -33,7 +34,7 @@ _NOTHING_WITHIN = frozenset(
         datetime.date, datetime.datetime, datetime.time, datetime.timedelta, datetime.timezone, decimal.Decimal,
         fractions.Fraction, re.Pattern, re.Match, pd.Timestamp, pd.Timedelta, type(pd.NaT), type(pd.NA), pd.DateOffset,
         logging.Logger, pd.CategoricalDtype, pd.StringDtype, types.ModuleType, np.dtype,
-        np.random.Generator, np.random.RandomState,
+        np.random.Generator, np.random.RandomState, random.Random, random.SystemRandom,
     )
 )  # fmt: skip
 _LISTS = frozenset((list, tuple, set, frozenset, collections.deque))

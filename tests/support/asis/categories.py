@@ -1,4 +1,5 @@
 """Functions of categories, of groups to which a function is applied, and of records made by released chances."""
+import random
 from collections import Counter
 import numpy as np, pandas as pd
 from scipy import stats
@@ -132,6 +133,15 @@ def p93_default(df, gen=np.random.default_rng(), draw=np.random.laplace): return
 def w90_its_method(df): return len(df) + of_it(0, .9)
 def w91_of_an_object(df): return RELEASER.add(2 * len(df))
 def w92_default(df, draw=np.random.laplace): return len(df) + draw(0, .9)
+SYSTEM = random.SystemRandom()
+of_system = SYSTEM.gauss
+class Half(random.SystemRandom):
+    def random(self): return .5
+HALF = Half()
+def p95_of_the_system(df): return len(df) + SYSTEM.expovariate(1) - SYSTEM.expovariate(1)
+def w96_cheap(df): return len(df) + SYSTEM.expovariate(2) - SYSTEM.expovariate(2)
+def p97_gauss(df): return len(df) + of_system(0, 5)
+def w98_a_class(df): return len(df) + HALF.expovariate(1) - HALF.expovariate(1)
 # --- labels that are all there
 def p94_reindexed(df): return pd.cut(df["age"], EDGES, labels=BANDS, right=False).value_counts().reindex(BANDS) + lap(1, 3)
 def w94_not_there(df): return pd.cut(df["age"], EDGES, labels=BANDS, right=False).value_counts().reindex([*BANDS, "older"]) + lap(1, 4)
