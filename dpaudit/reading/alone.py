@@ -68,7 +68,7 @@ _ASKS = {"isinstance": "the type", "type": "the type", "issubclass": "the type",
 _WRITES = frozenset(("repr", "str", "ascii", "format", "print", "join", "dumps"))
 _DUNDERS = frozenset((
     "__init__", "__new__", "__name__", "__doc__", "__len__", "__getitem__", "__contains__", "__iter__", "__next__",
-    "__enter__", "__exit__", "__call__", "__post_init__",
+    "__enter__", "__exit__", "__post_init__",
 ))  # fmt: skip
 """Attributes with underscores around them that say nothing of how Python keeps a value."""
 _NUMBERS = (bool, int, float, complex, np.generic, SymbolicValue, Exact)
@@ -385,6 +385,8 @@ class Alone(Python):
             self._say(f"looks at {name} of the module {named}")
         elif top not in _PURE and not is_users and effect_of(function, owner, name) not in _QUIET:
             self._say(f"calls {name}() of {named}, of which it is not known that it depends on its arguments alone")
+        if isinstance(owner, str) and name in ("format", "format_map") and ("." in owner or "[" in owner):
+            self._say("looks at an attribute, or a part, by a text")
         if function is iter and args:
             self._passes(args[0])
         if name in _WRITES and any(map(_is_placed, everything)):
@@ -416,14 +418,17 @@ class Alone(Python):
 
     def _is_harmless(self, function: Any) -> None:
         """Name a function of a library that another one is to call, where it is not looked at."""
-        owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
-        if isinstance(owner, Noise) or isinstance(function, functools.partial | types.MethodType):
+        while isinstance(function, functools.partial):
+            function = function.func
+        owner = getattr(function, "__self__", None)
+        name = getattr(function, "__name__", type(function).__name__)
+        if isinstance(owner, Noise) or isinstance(function, types.MethodType) or source.is_own(function):
             return
         if isinstance(owner, types.ModuleType):
             owner = None
         effect = effect_of(function) if owner is None else effect_of(function, owner, name)
         if name in _NEVER or name in _ASKS or (effect is not Effect.PURE and not name.startswith("__getitem")):
-            self._say(f"hands {name or type(function).__name__} on, which is called where it is not looked at")
+            self._say(f"hands {name} on, which is called where it is not looked at")
 
     # --- values -------------------------------------------------------------------------------------------
 

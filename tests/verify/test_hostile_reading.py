@@ -96,6 +96,29 @@ def _(x: np.floating):
     return 1
 
 
+@hostile
+def called_until(data, noise):
+    return noisy(data[0], noise) + data[0] * (next(iter(functools.partial(type, data[0]), None)) is np.float64)
+
+
+CLASS_OF, TEXT = operator.attrgetter("__class__"), "{0.__class__.__name__}"
+
+
+@hostile
+def mapped_getter(data, noise):
+    return noisy(data[0], noise) + data[0] * (next(map(CLASS_OF, data)) is np.float64)
+
+
+@hostile
+def called_by_its_class(data, noise):
+    return noisy(data[0], noise) + data[0] * (type.__call__(type, data[0]) is np.float64)
+
+
+@hostile
+def written_by_attribute(data, noise):
+    return noisy(data[0], noise) + data[0] * (TEXT.format(data[0]) == "float64")
+
+
 class Compared:
     """Asked natively by lists, dicts and sets."""
 
