@@ -6,6 +6,7 @@ import collections
 import enum
 import functools
 import operator
+import random
 import types
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from dpaudit.reading import dispatch
-from dpaudit.reading.draws import source_of
+from dpaudit.reading.draws import BOUND, source_of
 from dpaudit.reading.source import is_of_user
 from dpaudit.reading.universe import calls, column_methods, number_methods
 from dpaudit.reading.universe.base import Bound, hook, naturally, stands_for_others
@@ -110,6 +111,8 @@ class Parts(Calls):
         if kind is types.SimpleNamespace:
             return naturally(getattr, owner, name)
         found = naturally(getattr, owner, name)
+        if isinstance(owner, random.Random) and type(found) not in BOUND:
+            refuse(f".{name} of a {kind.__name__}, which may be the next draw")
         if isinstance(found, np.ndarray):
             self.fresh(found, owner)
         return found

@@ -142,6 +142,7 @@ def p95_of_the_system(df): return len(df) + SYSTEM.expovariate(1) - SYSTEM.expov
 def w96_cheap(df): return len(df) + SYSTEM.expovariate(2) - SYSTEM.expovariate(2)
 def p97_gauss(df): return len(df) + of_system(0, 5)
 def w98_a_class(df): return len(df) + HALF.expovariate(1) - HALF.expovariate(1)
+def w95_next(df): z = random.Random(); n = len(df) + z.gauss(0, 5); return n, z.gauss_next, len(df) + z.gauss(0, 5)
 # --- labels that are all there
 def p94_reindexed(df): return pd.cut(df["age"], EDGES, labels=BANDS, right=False).value_counts().reindex(BANDS) + lap(1, 3)
 def w94_not_there(df): return pd.cut(df["age"], EDGES, labels=BANDS, right=False).value_counts().reindex([*BANDS, "older"]) + lap(1, 4)
