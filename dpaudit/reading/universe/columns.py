@@ -149,11 +149,12 @@ class Column(Private):
         source: the name of the column of the data that this is; "" for anything computed.
         chain: for what is computed of one such column and rises or falls on every cell: its name, and the computation.
         is_stable: whether its type is the same whatever records there are, also without any.
+        none: what it is of no records, where that may be of another type; None where it is a part of ``low``.
         made: how it was made; None where no word fits, or nobody asked yet.
         what: was done last, for people.
     """
 
-    __slots__ = ("chain", "high", "is_stable", "low", "made", "rows", "source", "space", "what")
+    __slots__ = ("chain", "high", "is_stable", "low", "made", "none", "rows", "source", "space", "what")
     noun = "private column"
 
     def __init__(
@@ -163,6 +164,7 @@ class Column(Private):
         self.rows, self.space, self.low, self.high = rows, space, low, high
         self.source, self.is_stable, self.made, self.what = source, is_stable, made, what
         self.chain: tuple[str, Callable[[Any], Any]] | None = (source, _itself) if source else None
+        self.none: Any = None
 
     @property
     def is_exact(self) -> bool:
@@ -204,8 +206,12 @@ class Column(Private):
         low = taken(self.low, mine)
         high = low if self.is_exact else taken(self.high, mine)
         found = Column(rows, space, low, high, self.source, is_stable=self.is_stable, made=self.made, what=self.what)
-        found.chain = self.chain
+        found.chain, found.none = self.chain, self.none
         return found
+
+    def of_none(self) -> Any:
+        """Return what it is of no records."""
+        return self.low[:0] if self.none is None else self.none
 
     def constant(self, value: Any) -> Column:
         """Return one value for all records."""
@@ -225,6 +231,12 @@ class Column(Private):
     ) -> Column:  # fmt: skip
         """Return function(values, *others), done for every kind; ``made`` is its step by another name."""
         found = self._applied(name, function, *others, dtype_hangs=dtype_hangs)
+        columns = [each for each in (self, *others) if isinstance(each, Column)]
+        if self.is_series and (dtype_hangs or any(each.none is not None for each in columns)):
+            given = [each.of_none() if isinstance(each, Column) else each for each in (self, *others)]
+            found.none = computed(f"{name} of no records", function, *given)
+            if name in COMPARISONS and getattr(found.none, "dtype", None) == found.low.dtype == bool:
+                found.is_stable = True
         if made is None and not found.width:
             made = steps.operation(name, self.step(), steps_of(*others))
         found.made, found.what = made, f"{name} of"

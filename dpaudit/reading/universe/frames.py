@@ -259,6 +259,7 @@ class Frame(Private):
                 rows, column.space, column.low, column.high, column.source, is_stable=column.is_stable,
                 made=column.made, what=column.what,
             )  # fmt: skip
+            columns[name].none = column.none  # type: ignore[union-attr]
         return Frame(self.universe, rows, columns)
 
     def m_sample(self, n: Any = None, frac: Any = None) -> Frame:
@@ -364,6 +365,7 @@ class Frame(Private):
                 rows, moved, low, low if old.is_exact else taken(old.high, mine), old.source, is_stable=old.is_stable,
                 made=old.made, what=old.what,
             )  # fmt: skip
+            columns[name].none = old.none  # type: ignore[union-attr]
         for name in new:
             values = pd.Series(joined[name].array)
             changes = (

@@ -279,9 +279,11 @@ class Parts(Calls):
             return owner.kept(key)
         if isinstance(key, Sampling):
             rows = key.of(owner.rows)
-            return Column(
+            found = Column(
                 rows, owner.space, owner.low, owner.high, owner.source, is_stable=owner.is_stable, made=owner.made
             )
+            found.none = owner.none
+            return found
         if (
             owner.width
             and isinstance(key, tuple)

@@ -340,6 +340,7 @@ def _collected(column: Column, low: list[Any], high: list[Any]) -> Column:
     if not column.rows.has_all and kinds and len(kinds) == 1 and first.dtype == column.low.dtype and column.is_series:
         is_stable = True
     found = column.with_values(column.space, first, last, is_stable=is_stable)
+    found.none = column.of_none() if column.is_series else None
     found.what = "a function of"
     return found
 
