@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
+import operator
 import random
 import sys
 import time
@@ -465,11 +466,8 @@ def patched(function: Any) -> Iterator[Callable[[Any], Any]]:
     made += [(time, name, clock) for name, clock in _CLOCKS.items()]
     originals = {id(getattr(owner, name)): new for owner, name, new in made}
     for owner, name, value in _kept(function):
-        if isinstance(value, tuple):
-            new: Any = tuple(_instead(each, originals) for each in value)
-        else:
-            new = _instead(value, originals)
-        if new is not value and new != value:
+        new = _instead(value, originals)
+        if new is not value and (type(value) is not tuple or any(map(operator.is_not, new, value))):
             made.append((owner, name, new))
     before = [owner[name] if isinstance(owner, dict) else getattr(owner, name) for owner, name, _ in made]
     try:
@@ -486,14 +484,17 @@ _GENERATORS = (np.random.Generator, np.random.RandomState)
 
 def _instead(value: Any, originals: dict[int, Any]) -> Any:
     """Return what stands for a source of randomness, or a value that is none as it is."""
-    if isinstance(value, _GENERATORS):
+    kind = type(value)  # isinstance would ask the object
+    if kind is tuple:
+        return tuple(_instead(each, originals) for each in value)
+    if issubclass(kind, _GENERATORS):
         return Generator()
-    if isinstance(value, random.Random):
+    if issubclass(kind, random.Random):
         return PythonGenerator()
-    if id(value) in originals and callable(value) and not isinstance(value, types.ModuleType):
+    if id(value) in originals and kind is not types.ModuleType and callable(value):
         return originals[id(value)]
-    of = getattr(value, "__self__", None) if type(value) in BOUND else None
-    if isinstance(of, (*_GENERATORS, random.Random)):
+    of = value.__self__ if kind in BOUND else None
+    if issubclass(type(of), (*_GENERATORS, random.Random)):
         found = getattr(_instead(of, originals), value.__name__)
         return originals.get(id(found), found)
     return value
@@ -501,15 +502,18 @@ def _instead(value: Any, originals: dict[int, Any]) -> Any:
 
 def _kept(function: Any) -> Iterator[tuple[Any, str, Any]]:
     """Yield what the user's modules, their functions' defaults, and objects of their classes keep, and where."""
-    names = [vars(each) for each in list(sys.modules.values()) if _is_of_user(getattr(each, "__file__", None) or "<")]
-    spaces = {id(each): each for each in (*names, getattr(function, "__globals__", {}))}
+    modules = {name: vars(each) for name, each in list(sys.modules.items()) if type(each) is types.ModuleType}
+    users = {name: space for name, space in modules.items() if _is_of_user(str(space.get("__file__") or "<"))}
+    own = getattr(function, "__globals__", {})
+    users.setdefault(str(own.get("__name__")), own)
+    spaces = {id(each): each for each in (*users.values(), own)}
     functions = {id(function): getattr(function, "__func__", function)}
     for space in spaces.values():
         for name, value in list(space.items()):
             yield space, name, value
             if type(value) is types.FunctionType:
                 functions[id(value)] = value
-            elif _is_of_user(getattr(sys.modules.get(type(value).__module__), "__file__", None) or "<"):
+            elif str(type.__getattribute__(type(value), "__module__")) in users:
                 with contextlib.suppress(AttributeError):
                     held = object.__getattribute__(value, "__dict__")  # as it is, whatever the class says
                     yield from ((held, of, each) for of, each in list(held.items()))
