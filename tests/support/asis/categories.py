@@ -125,7 +125,10 @@ of_it = kept.laplace
 class Releaser:
     def __init__(self): self.rng, self.scale = np.random.default_rng(), 1.0
     def add(self, n): return n + self.rng.laplace(0, self.scale)
-RELEASER = Releaser()
+class Hidden:
+    @property
+    def __class__(self): raise RuntimeError("asked what it is")
+RELEASER, HIDDEN = Releaser(), Hidden()
 def p90_of_a_module(df): return len(df) + kept.laplace()
 def p91_its_method(df): return len(df) + of_it(0, 1)
 def p92_of_an_object(df): return RELEASER.add(len(df))
