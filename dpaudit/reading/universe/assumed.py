@@ -152,7 +152,7 @@ def located(moves: Sequence[GivenMove], functions: Iterable[types.FunctionType])
     for each in functions:
         files.setdefault(each.__code__.co_filename, each.__globals__)
         for value in each.__globals__.values():
-            file = getattr(value, "__file__", None) if isinstance(value, types.ModuleType) else None
+            file = getattr(value, "__file__", None) if issubclass(type(value), types.ModuleType) else None
             if file and is_of_user(file):
                 files.setdefault(file, vars(value))
     return tuple(_located(each, files) for each in moves)
