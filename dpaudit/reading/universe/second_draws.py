@@ -465,10 +465,7 @@ def patched(function: Any) -> Iterator[Callable[[Any], Any]]:
     made += [(pd.Series, name, _labelled(getattr(pd.Series, name))) for name in ("__add__", "__radd__")]
     made += [(time, name, clock) for name, clock in _CLOCKS.items()]
     originals = {id(getattr(owner, name)): new for owner, name, new in made}
-    for owner, name, value in _kept(function):
-        new = _instead(value, originals)
-        if new is not value and (type(value) is not tuple or any(map(operator.is_not, new, value))):
-            made.append((owner, name, new))
+    made += [(owner, name, _instead(value, originals)) for owner, name, value in _sources_of(function, originals)]
     before = [owner[name] if isinstance(owner, dict) else getattr(owner, name) for owner, name, _ in made]
     try:
         for owner, name, new in made:
@@ -498,6 +495,24 @@ def _instead(value: Any, originals: dict[int, Any]) -> Any:
         found = getattr(_instead(of, originals), value.__name__)
         return originals.get(id(found), found)
     return value
+
+
+_LAST: list[Any] = []
+"""The function whose sources were looked for last, and those: it is run a hundred times, one run after the other."""
+
+
+def _sources_of(function: Any, originals: dict[int, Any]) -> list[tuple[Any, str, Any]]:
+    """Return what a function may draw from, and where it is kept."""
+    if not _LAST or _LAST[0] is not function:
+        kept = [(each, _instead(each[2], originals)) for each in _kept(function)]
+        changed = [
+            each
+            for each, new in kept
+            if new is not each[2] and (type(new) is not tuple or any(map(operator.is_not, new, each[2])))
+        ]
+        _LAST[:] = [function, changed]
+    found: list[tuple[Any, str, Any]] = _LAST[1]
+    return found
 
 
 def _kept(function: Any) -> Iterator[tuple[Any, str, Any]]:
