@@ -86,6 +86,17 @@ def test_where_no_wheel_can_be_built_the_command_is_told(
     assert result.exit_code == 0 and "pip wheel" in result.output and all_files(tmp_path) == FILES
 
 
+def test_a_wheel_that_it_was_installed_from_is_copied(tmp_path: Path, origin: dict[str, Any]) -> None:
+    wheel = tmp_path / "from" / "dpaudit-0.1.0-py3-none-any.whl"
+    wheel.parent.mkdir()
+    wheel.write_bytes(b"a wheel")
+    origin |= {"url": wheel.as_uri()}
+    result = init(tmp_path / "project")
+    assert result.exit_code == 0
+    assert (tmp_path / "project/tests/privacy" / wheel.name).read_bytes() == b"a wheel"
+    assert f"installs dpaudit from tests/privacy/{wheel.name}," in result.output
+
+
 def init(folder: Path) -> Result:
     return CliRunner().invoke(cli, ["init", str(folder)])
 

@@ -259,6 +259,9 @@ def _vendored(folder: Path) -> str | None:
     if not url.startswith("file:") or any(place.glob("dpaudit-*.whl")):
         return None
     source = url2pathname(urlsplit(url).path)
+    if source.endswith(".whl") and Path(source).is_file():
+        place.mkdir(parents=True, exist_ok=True)
+        return Path(shutil.copy(source, place)).relative_to(folder).as_posix()
     build = [[sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(place), source]]
     if shutil.which("uv"):
         build.append(["uv", "build", "--quiet", "--wheel", "--out-dir", str(place), source])
