@@ -409,7 +409,9 @@ def wider(moved: Sequence[Any], claim: Claim | None) -> str:
         scale = f"{abs(moved[0].by) / claim.value:,.6g}"
         return f"A scale of {scale} at {next(iter(sites))} would keep the claim on this pair."
     lines = ", ".join(list(sites)[:_SITES]) + (", …" if len(sites) > _SITES else "")
-    return f"Scales {spent / claim.value:.3g} times as wide at {lines} would keep the claim on this pair."
+    times = spent / claim.value
+    shown = f"{times:,.0f}" if times >= 1000 else f"{times:.3g}"
+    return f"Scales {shown} times as wide at {lines} would keep the claim on this pair."
 
 
 def _reached(target: Target, data: Any, run: Run, shift: Shift, seed: int) -> bool:
