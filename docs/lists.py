@@ -81,7 +81,7 @@ def members() -> str:
 
 def context() -> str:
     """A table of what is asked about a deployment, with the words that an answer may be."""
-    from dpaudit.report.formats.context import FIELDS
+    from dpaudit.report.registry import FIELDS
 
     rows = [
         f"| `{field.key}` | {field.question} | {', '.join(field.choices)} |"

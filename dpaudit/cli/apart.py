@@ -82,7 +82,7 @@ class Apart:
         return value
 
 
-_ANSWER, _PAGE = ("dpaudit.processes.handover", "dpaudit.report.console"), "dpaudit.report.html.page"
+_ANSWER, _PAGE = ("dpaudit.processes.handover", "dpaudit.report.formats"), "dpaudit.report.html.page"
 
 
 def _imported(names: tuple[str, ...]) -> None:

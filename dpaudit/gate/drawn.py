@@ -26,11 +26,11 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.gate.result import Acceptance, GateResult, Location, Outcome, OutcomeRule, TargetResult
 from dpaudit.gate.words import MEANINGS, NO_PROOF, Shown, at_fault, headline, scope, shown
 from dpaudit.report import html_page
-from dpaudit.report.formats.markdown import escaped
+from dpaudit.report.formats import escaped
 from dpaudit.report.html.templates import environment, source
-from dpaudit.report.text.command import reproduce_command
+from dpaudit.report.text.findings import trace_story
 from dpaudit.report.text.phrases import visible
-from dpaudit.report.text.trace import trace_story
+from dpaudit.report.text.reproduce import reproduce_command
 
 # --- How do other programs read the result of a gate? As JSON: what every format shows, and the numbers behind it. ---
 

@@ -11,23 +11,23 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from dpaudit.evidence.evidence import Evidence, qualified
-from dpaudit.report.rows import Importance, Row, accounted, audited, findings, shown, trained
+from dpaudit.report.rows import Importance, Row, audited, listed
 from dpaudit.report.text.accounting import accounting_of
-from dpaudit.report.text.headline import Headline, headline
-from dpaudit.report.text.trace import trace_line, trace_story
+from dpaudit.report.text.findings import trace_line, trace_story
+from dpaudit.report.text.verdict import Headline, headline
 
 ORDER: tuple[Callable[[Evidence], Iterator[Row]], ...] = (
     audited.reason,
     audited.scope,
-    shown.bounds,
-    shown.events,
+    audited.bounds,
+    audited.events,
     audited.pair,
-    shown.second_look,
-    findings.findings,
-    findings.next_step,
-    shown.power,
-    shown.accuracy,
-    shown.runs,
+    audited.second_look,
+    audited.findings,
+    audited.next_step,
+    audited.power,
+    audited.accuracy,
+    audited.runs,
     audited.uncovered,
 )
 
@@ -109,6 +109,6 @@ class View:
 
 def view(evidence: Evidence) -> View:
     """Return the view of evidence."""
-    order = ORDER if accounting_of(evidence) is None else (accounted.accounted,)
-    order = order if evidence.training is None else (trained.trained,)
+    order = ORDER if accounting_of(evidence) is None else (listed.accounted,)
+    order = order if evidence.training is None else (listed.trained,)
     return View(evidence, headline(evidence), tuple(row for rows in order for row in rows(evidence)))

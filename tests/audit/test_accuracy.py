@@ -12,7 +12,7 @@ import dpaudit as dp
 from dpaudit.auditing.accuracy import accuracy_of, exact_answer
 from dpaudit.loading.named import load
 from dpaudit.report import console_summary
-from dpaudit.report.text.accuracy import accuracy_line, accuracy_rows, accuracy_sentences
+from dpaudit.report.text.findings import accuracy_line, accuracy_rows, accuracy_sentences
 from dpaudit.review.check import check
 from dpaudit.sampling.outputs import from_list, taken
 

@@ -21,7 +21,7 @@ from dpaudit.evidence.records import Curve, Search, Sequential
 from dpaudit.gate.schema import GateSettings, TargetSettings
 from dpaudit.gate.target_process import Request
 from dpaudit.processes.handover import Asked, other_question
-from dpaudit.report.text.command import reproduce_command
+from dpaudit.report.text.reproduce import reproduce_command
 from dpaudit.request import AuditOptions, AuditRequest, ProofOptions, ProofRequest, options_of, recorded
 from dpaudit.request.proof import TraceRequest
 from dpaudit.stats.two_looks import FALSE_ALARM

@@ -73,7 +73,7 @@ def test_a_fresh_seed_is_recorded_and_gives_the_same_again(made):
 
 
 def test_the_printed_command_or_the_summary_names_it():
-    from dpaudit.report.console import summary
+    from dpaudit.report.formats import summary
 
     assert "--seed 100" in summary(dp.audit("laplace", runs=2_000))
     assert "101" in summary(dp.audit(lambda data, rng: rng.random(), **{**QUICK, "runs": 200}))

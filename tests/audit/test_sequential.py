@@ -17,8 +17,8 @@ import dpaudit as dp
 from dpaudit.auditing import sequential
 from dpaudit.loading.named import load
 from dpaudit.neighbours.digest import digest
-from dpaudit.report.console import summary
-from dpaudit.report.text.command import reproduce_command
+from dpaudit.report.formats import summary
+from dpaudit.report.text.reproduce import reproduce_command
 from dpaudit.review.check import check, passes
 from dpaudit.sampling.checkpoint import Experiment, Phase, RunBlock, sides_of
 from dpaudit.sampling.runs import outputs_of

@@ -17,9 +17,8 @@ from dpaudit.gate.result import GateResult, Outcome, OutcomeRule, TargetResult
 from dpaudit.gate.words import summary as gate_summary
 from dpaudit.processes.handover import Asked, other_question
 from dpaudit.report import html_page
-from dpaudit.report.console import summary
-from dpaudit.report.formats.markdown import markdown
-from dpaudit.report.text.plain_words import FOUND_ONCE, MEANS_ONCE, plain_words
+from dpaudit.report.formats import markdown, summary
+from dpaudit.report.text.verdict import FOUND_ONCE, MEANS_ONCE, plain_words
 from dpaudit.request import AuditRequest
 from dpaudit.review.check import check, passes
 from dpaudit.stats.two_looks import FALSE_ALARM

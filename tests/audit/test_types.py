@@ -15,7 +15,7 @@ import pytest
 import dpaudit as dp
 from dpaudit.evidence.event import Coordinate, Event, Rows, Rule, kinds_in
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.report.text.command import reproduce_command
+from dpaudit.report.text.reproduce import reproduce_command
 from dpaudit.review.check import check, passes
 from dpaudit.review.replay import replay
 

@@ -12,10 +12,9 @@ import yaml
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.report import html_page
-from dpaudit.report.formats.in_toto import statement_text
-from dpaudit.report.formats.markdown import markdown
-from dpaudit.report.formats.registry import registry_yaml
-from dpaudit.report.text.cite import bibtex
+from dpaudit.report.formats import markdown, statement_text
+from dpaudit.report.registry import registry_yaml
+from dpaudit.report.text.reproduce import bibtex
 
 OLD = Path(__file__).parents[1] / "evidence" / "old"
 
@@ -109,7 +108,7 @@ def test_a_pdf_without_its_library_says_how_to_get_it(files, run, monkeypatch):
 
 @pytest.mark.slow
 def test_a_pdf_is_written_whole(files, run, monkeypatch):
-    monkeypatch.setattr("dpaudit.report.formats.pdf.pdf", lambda html: b"%PDF-" + bytes([0, 255, 10]))
+    monkeypatch.setattr("dpaudit.report.formats.pdf", lambda html: b"%PDF-" + bytes([0, 255, 10]))
     assert run("report", "a.json", "--format", "pdf", "--output", "x.pdf").exit_code == 0
     assert Path("x.pdf").read_bytes() == b"%PDF-\x00\xff\n"
     assert run("report", "a.json", "--format", "pdf").stdout_bytes == b"%PDF-\x00\xff\n"

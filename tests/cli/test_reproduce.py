@@ -14,7 +14,7 @@ import dpaudit as dp
 from dpaudit.cli.main import main
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.report import console_summary, html_page
-from dpaudit.report.text.command import DATA_FILE, PAIRS_FILE, reproduce_command, reproduce_notes
+from dpaudit.report.text.reproduce import DATA_FILE, PAIRS_FILE, reproduce_command, reproduce_notes
 
 MODULE = """
 def count(data, size, rng, *, epsilon=1.0, mode="plain", bounds=(0, 1)):

@@ -7,8 +7,8 @@ import pytest
 from support.forging import noticed
 
 import dpaudit as dp
-from dpaudit.report.text.bound_kinds import contradicting
-from dpaudit.report.text.headline import decisive, headline
+from dpaudit.report.text.numerals import contradicting
+from dpaudit.report.text.verdict import decisive, headline
 from dpaudit.review.check import check, passes
 
 ASKED = {"pairs": [(0, 1)], "relation": "queries", "floating_point": "verdict"}

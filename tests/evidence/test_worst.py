@@ -26,11 +26,9 @@ from dpaudit.gate.result import GateResult, Outcome, TargetResult
 from dpaudit.gate.schema import TargetSettings
 from dpaudit.gate.words import summary as gate_summary
 from dpaudit.report import html_page
-from dpaudit.report.console import summary
-from dpaudit.report.formats.in_toto import statement_text
-from dpaudit.report.formats.markdown import markdown
-from dpaudit.report.formats.notebook import card
-from dpaudit.report.formats.registry import registry_yaml
+from dpaudit.report.formats import markdown, statement_text, summary
+from dpaudit.report.html.page import card
+from dpaudit.report.registry import registry_yaml
 from dpaudit.tracing.pair import WORDS, Word
 
 LINE = "topk.py:28"

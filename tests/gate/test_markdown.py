@@ -12,7 +12,7 @@ from support import gate_results as made
 
 from dpaudit.gate.drawn import markdown
 from dpaudit.gate.result import GateResult, Outcome
-from dpaudit.report.formats.markdown import escaped
+from dpaudit.report.formats import escaped
 
 RENDERER = MarkdownIt("commonmark", {"html": True}).enable("table")
 OURS = {"h2", "table", "thead", "tbody", "tr", "th", "td", "p", "ul", "li", "strong", "code", "details", "summary"}

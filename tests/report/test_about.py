@@ -13,8 +13,8 @@ from support import made_evidence as made
 from dpaudit.evidence.further_records import Trace, TraceFinding
 from dpaudit.evidence.records import Verdict
 from dpaudit.report import html_page
-from dpaudit.report.text.about import about, pair_line, sure
 from dpaudit.report.text.chain import noise_reach
+from dpaudit.report.text.reviewer import about, pair_line, sure
 
 
 @pytest.mark.parametrize("kind", made.KINDS)

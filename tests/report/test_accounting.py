@@ -12,8 +12,7 @@ from lxml import html
 
 import dpaudit as dp
 from dpaudit.evidence.canonical_json import content_id
-from dpaudit.report import console_summary, evidence_card, evidence_from_page, html_page
-from dpaudit.report.formats import FORMATS
+from dpaudit.report import FORMATS, console_summary, evidence_card, evidence_from_page, html_page
 from dpaudit.report.html.index import IndexEntry, index_page
 from dpaudit.report.text.accounting import other_place, release_words
 from dpaudit.report.view import view

@@ -12,7 +12,7 @@ from support import made_evidence as made
 
 from dpaudit.report import console_summary, evidence_card, html_page, wants_colour
 from dpaudit.report.html.index import IndexEntry, index_page
-from dpaudit.report.text.cite import bibtex, citation, sources
+from dpaudit.report.text.reproduce import bibtex, citation, sources
 from dpaudit.report.view import view
 
 pytestmark = pytest.mark.usefixtures("undrawn")

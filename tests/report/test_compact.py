@@ -8,7 +8,7 @@ import pytest
 from support import made_evidence as made
 
 from dpaudit.report import evidence_card
-from dpaudit.report.figures.compact import compact
+from dpaudit.report.figures.canvas import compact
 
 
 def path(steps: str) -> str:

@@ -12,7 +12,7 @@ from support import made_evidence as made
 from dpaudit.evidence.further_records import Trace, TracedCall, TraceFinding
 from dpaudit.evidence.records import Verdict
 from dpaudit.report import console_summary
-from dpaudit.report.formats.markdown import markdown
+from dpaudit.report.formats import markdown
 from dpaudit.report.view import view
 
 

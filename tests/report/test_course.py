@@ -14,13 +14,11 @@ from support import made_evidence as made
 import dpaudit as dp
 from dpaudit.report import html_page
 from dpaudit.report.figures.event import Mark, line_figure
-from dpaudit.report.figures.number_line import line
+from dpaudit.report.figures.lines import line
 from dpaudit.report.html.loss import loss_part
-from dpaudit.report.html.scope_layers import layers
-from dpaudit.report.text.cite import sources
-from dpaudit.report.text.command import reproduce_command
-from dpaudit.report.text.method_text import how_fixed, method_sentence
 from dpaudit.report.text.phrases import limits
+from dpaudit.report.text.reproduce import how_fixed, method_sentence, reproduce_command, sources
+from dpaudit.report.text.reviewer import layers
 
 
 @functools.cache

@@ -19,9 +19,8 @@ from dpaudit.evidence.event import Coordinate, Event, Rule
 from dpaudit.evidence.records import Bound, Counts, Curve, Power, Verdict
 from dpaudit.privacy import GaussianDP, PureDP
 from dpaudit.report import console_summary, html_page
-from dpaudit.report.figures.rates import Point, certified_profile, frontier, measured_points
-from dpaudit.report.html.curves import curves_part, power_part
-from dpaudit.report.html.posterior import certified_loss, posterior_part, raised
+from dpaudit.report.figures.curves import Point, certified_profile, frontier, measured_points
+from dpaudit.report.html.loss import certified_loss, curves_part, posterior_part, power_part, raised
 
 RATES = st.floats(0.0, 1.0, allow_subnormal=False)  # between which a line is not too steep for np.interp
 

@@ -12,7 +12,7 @@ from support import made_evidence as made
 
 from dpaudit.evidence.records import Verdict
 from dpaudit.report.html.index import contradictions, dossier_page, gravest
-from dpaudit.report.text.questions import answers
+from dpaudit.report.text.reviewer import answers
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 

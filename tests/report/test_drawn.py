@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 import dpaudit as dp
-from dpaudit.report.text.drawn import released
+from dpaudit.report.text.chain import released
 
 NOISY = """
 import numpy as np

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from support import made_evidence as made
 
 from dpaudit.cli.main import cli
-from dpaudit.report.figures.history import Place, history_figure
+from dpaudit.report.figures.lines import Place, history_figure
 from dpaudit.report.html.index import Entry, history_page
 
 

@@ -14,7 +14,7 @@ from dpaudit.evidence.records import Verdict
 from dpaudit.privacy import parse_claim
 from dpaudit.privacy.claims import NOTIONS
 from dpaudit.report.text.phrases import relation_words
-from dpaudit.report.text.plain_words import FOUND, MEANS, NOT_SHOWN, plain_words
+from dpaudit.report.text.verdict import FOUND, MEANS, NOT_SHOWN, plain_words
 
 CLAIMS = {
     "pure": "epsilon=1",

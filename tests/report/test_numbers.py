@@ -17,8 +17,8 @@ from support import made_evidence as made
 import dpaudit as dp
 from dpaudit.evidence.event import Box, Coordinate, Event, Rows, Rule
 from dpaudit.evidence.records import Bound, Cell, Histogram
-from dpaudit.report.figures.event_cells import EventInterval, bars, regions, speaks_for
-from dpaudit.report.figures.loss_bins import LEAST, beyond, cell_losses, frequency_interval, loss_bins
+from dpaudit.report.figures.event import EventInterval, bars, regions, speaks_for
+from dpaudit.report.figures.loss import LEAST, beyond, cell_losses, frequency_interval, loss_bins
 from dpaudit.report.html.proof import differences
 from dpaudit.report.text.numerals import (
     claim_text,

@@ -23,7 +23,7 @@ from support.nightly import mostly_at_night
 from dpaudit.errors import UsageError
 from dpaudit.evidence.records import Verdict
 from dpaudit.report import console_summary, evidence_from_page, html_page
-from dpaudit.report.figures.number_line import line_drawing
+from dpaudit.report.figures.lines import line_drawing
 from dpaudit.report.html.recheck import checker
 from dpaudit.report.view import view
 

@@ -15,7 +15,7 @@ import dpaudit as dp
 from dpaudit.auditing import question
 from dpaudit.auditing.pair import both_sides
 from dpaudit.errors import Notice
-from dpaudit.report.text.command import reproduce_command
+from dpaudit.report.text.reproduce import reproduce_command
 from dpaudit.sampling import engines
 from dpaudit.sampling.checkpoint import Experiment, Phase, RunBlock
 from dpaudit.sampling.engines import BACKENDS, Processes, engine_for

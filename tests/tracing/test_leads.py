@@ -11,7 +11,7 @@ from dpaudit.auditing.replayed import leads_of
 from dpaudit.events import Lead, choose, count_event
 from dpaudit.evidence.event import Box
 from dpaudit.privacy import PureDP
-from dpaudit.report.text.trace import trace_part
+from dpaudit.report.text.findings import trace_part
 from dpaudit.review.check import check, passes
 from dpaudit.sampling.outputs import OutputSnapshot, from_array, from_list
 from dpaudit.targets.mechanism import mechanism

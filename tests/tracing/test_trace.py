@@ -13,8 +13,8 @@ import dpaudit as dp
 from dpaudit.cli.main import cli
 from dpaudit.evidence.further_records import TraceFinding
 from dpaudit.report import console_summary, html_page
-from dpaudit.report.text.command import reproduce_command
-from dpaudit.report.text.trace import trace_line
+from dpaudit.report.text.findings import trace_line
+from dpaudit.report.text.reproduce import reproduce_command
 from dpaudit.request import TraceOptions, TraceRequest, options_of
 from dpaudit.review.check import CheckResult, check, passes
 

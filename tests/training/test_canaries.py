@@ -16,7 +16,7 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Verdict
 from dpaudit.privacy import ApproxDP, GaussianDP, parse_claim
 from dpaudit.report import html_page
-from dpaudit.report.console import summary
+from dpaudit.report.formats import summary
 from dpaudit.report.text.training import canaries_words
 from dpaudit.report.view import view
 from dpaudit.review.check import check, passes

@@ -19,8 +19,7 @@ from support.nightly import mostly_at_night
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.report import evidence_from_page, html_page
-from dpaudit.report.html.embedded_json import BLOCK_ID, packed
-from dpaudit.report.html.recheck import checker
+from dpaudit.report.html.recheck import BLOCK_ID, checker, packed
 
 pytestmark = pytest.mark.slow
 

@@ -13,7 +13,7 @@ import dpaudit as dp
 from dpaudit.cli.main import main
 from dpaudit.neighbours.digest import read_kept
 from dpaudit.processes.handover import Asked, other_question
-from dpaudit.report.text.headline import headline
+from dpaudit.report.text.verdict import headline
 from dpaudit.report.view import view
 from dpaudit.request import AuditRequest
 from dpaudit.verify import answer

@@ -29,9 +29,7 @@ from dpaudit.loading.named import load
 from dpaudit.neighbours.given_moves import parse_all, parse_given
 from dpaudit.processes.handover import Asked as Asking
 from dpaudit.processes.handover import other_question
-from dpaudit.report import html_page
-from dpaudit.report.console import summary
-from dpaudit.report.formats import FORMATS
+from dpaudit.report import FORMATS, html_page, summary
 from dpaudit.request import ProofRequest
 from dpaudit.review.check import against, check, passes
 from dpaudit.verify.proofs.kind import Asked, NotShownError

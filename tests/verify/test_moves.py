@@ -18,7 +18,7 @@ from dpaudit.checker import CertificateError, check_certificate
 from dpaudit.errors import UsageError
 from dpaudit.loading.named import load
 from dpaudit.reading.expressions.ways import read
-from dpaudit.report.text.headline import headline
+from dpaudit.report.text.verdict import headline
 from dpaudit.request import ProofRequest
 from dpaudit.verify.answer import prove, proving
 from dpaudit.verify.moves.bound import moving_part, renamed, simplest

@@ -243,7 +243,7 @@ def planned_error(target: str, error: float, vary: str, **options: Any) -> dict[
 
 def _error_words(plan: ErrorPlan) -> str:
     """Return a plan for an error as text: the answer first, then the errors around it."""
-    from dpaudit.report.text.accuracy import SOURCES, accuracy_line
+    from dpaudit.report.text.findings import SOURCES, accuracy_line
     from dpaudit.report.text.numerals import NBSP, count_text
     from dpaudit.report.text.phrases import shortened
 

@@ -16,7 +16,7 @@ import click
 from dpaudit.cli.files import OutputFiles, checked_evidence, evidence_in, failing_check, no_script
 from dpaudit.cli.messages import prints_to_standard_error
 from dpaudit.cli.options import Command, examples
-from dpaudit.report.formats import FORMATS
+from dpaudit.report import FORMATS
 
 if TYPE_CHECKING:
     from dpaudit.evidence.evidence import Evidence
@@ -185,7 +185,7 @@ def _compare(evidence_files: Sequence[str], html_file: str | None, json_file: st
 def _format(evidence_files: Sequence[str], name: str, output: str, context: str | None) -> None:
     from dpaudit.errors import UsageError
     from dpaudit.evidence.canonical_json import read_text
-    from dpaudit.report.formats.context import read_context
+    from dpaudit.report.registry import read_context
 
     if len(evidence_files) > 1 and not FORMATS[name].several:
         more = ", ".join(other for other, known in FORMATS.items() if known.several)
@@ -351,9 +351,9 @@ def dossier_command(folder: str, html_file: str, name: str | None, context: str 
     """
     from dpaudit.errors import UsageError
     from dpaudit.evidence.canonical_json import read_text
-    from dpaudit.report.formats import FORMATS
-    from dpaudit.report.formats.context import read_context
+    from dpaudit.report import FORMATS
     from dpaudit.report.html.index import dossier_page, gravest, gravest_word
+    from dpaudit.report.registry import read_context
 
     files, passed_over = _evidence_files(Path(folder))
     if not files:
@@ -416,7 +416,7 @@ def explain_command(words: tuple[str, ...]) -> int:
     Without WORD: list them all.
     """
     from dpaudit.errors import UsageError, nearest
-    from dpaudit.report.text.glossary import TERMS, verdicts_and_findings
+    from dpaudit.report.text.verdict import TERMS, verdicts_and_findings
 
     word = " ".join(words)
     told = {**verdicts_and_findings(), **_rules(), **{names: (text,) for names, text in TERMS.items()}}

@@ -15,13 +15,12 @@ from dpaudit.evidence.evidence import Evidence, qualified
 from dpaudit.evidence.records import Verdict
 from dpaudit.privacy import Claim
 from dpaudit.report.figures.canvas import both
-from dpaudit.report.figures.history import Place, history_figure
-from dpaudit.report.figures.side_by_side import Lane, side_by_side_figure
+from dpaudit.report.figures.lines import Lane, Place, history_figure, side_by_side_figure
 from dpaudit.report.html.templates import environment, source
-from dpaudit.report.text.accuracy import error_text
+from dpaudit.report.text.findings import error_text
 from dpaudit.report.text.numerals import NBSP
 from dpaudit.report.text.phrases import claim_words, one_line, symbol
-from dpaudit.report.text.questions import KINDS, answers, kinds_of
+from dpaudit.report.text.reviewer import KINDS, answers, kinds_of
 from dpaudit.report.view import View, view
 
 _SCRIPT = "index.js"

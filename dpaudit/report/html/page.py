@@ -1,6 +1,8 @@
 """What is on the page of an audit, and where? A summary for everybody, and a part each for three readers.
 
-Everything that the template shows is computed in Python; the template only lays it out.
+Everything that the template shows is computed in Python; the template only lays it out. The ε line and the picture
+that a reader sees first are drawn once, small enough for a phone and for half of a page; their words are for readers
+who know nothing of sides, events and cells: two datasets, and outputs that point to one of them.
 """
 
 from __future__ import annotations
@@ -13,39 +15,151 @@ from markupsafe import Markup
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import PairRecord
-from dpaudit.report.figures.number_line import line
-from dpaudit.report.html import (
-    accounting,
-    attempts,
-    curves,
-    glance,
-    loss,
-    measured,
-    posterior,
-    proof,
-    training,
-)
-from dpaudit.report.html.attempts import methods
-from dpaudit.report.html.embedded_json import BLOCK_ID, LONG, drawn_with, embedded_json
-from dpaudit.report.html.posterior import posterior_part
+from dpaudit.privacy import Claim
+from dpaudit.report.figures.canvas import alone
+from dpaudit.report.figures.lines import line, line_drawing, line_reading
+from dpaudit.report.figures.loss import Losses, beyond, cell_losses, loss_bins, loss_glance
+from dpaudit.report.html import listed, loss, measured, proof
+from dpaudit.report.html.listed import curve_drawing
+from dpaudit.report.html.loss import posterior_part
+from dpaudit.report.html.measured import methods
 from dpaudit.report.html.proof import Piece, differences
-from dpaudit.report.html.recheck import recheck
-from dpaudit.report.html.scope_layers import layers
+from dpaudit.report.html.recheck import BLOCK_ID, LONG, drawn_with, embedded_json, recheck
 from dpaudit.report.html.templates import Section, environment, plain
 from dpaudit.report.text.accounting import accounting_of
-from dpaudit.report.text.accuracy import accuracy_rows, accuracy_sentences
-from dpaudit.report.text.bound_kinds import exact_lower, is_proof
-from dpaudit.report.text.cite import bibtex, citation, sources
-from dpaudit.report.text.command import reproduce_command, reproduce_notes
-from dpaudit.report.text.method_text import counted, method_sentence
-from dpaudit.report.text.numerals import confidence_text, count_text, error_text
-from dpaudit.report.text.phrases import symbol
-from dpaudit.report.text.plain_words import plain_words
-from dpaudit.report.text.search import search_part
-from dpaudit.report.text.sensitivity import sensitivity_part
-from dpaudit.report.text.trace import trace_part
+from dpaudit.report.text.chain import released
+from dpaudit.report.text.findings import accuracy_rows, accuracy_sentences, search_part, sensitivity_part, trace_part
+from dpaudit.report.text.numerals import (
+    NBSP,
+    claim_text,
+    confidence_text,
+    count_text,
+    error_text,
+    estimate_text,
+    exact_lower,
+    is_proof,
+    proved_limit,
+    share_text,
+)
+from dpaudit.report.text.phrases import shortened, symbol
+from dpaudit.report.text.reproduce import (
+    bibtex,
+    citation,
+    counted,
+    method_sentence,
+    reproduce_command,
+    reproduce_notes,
+    sources,
+)
+from dpaudit.report.text.reviewer import about, layers, sure
 from dpaudit.report.text.training import updates_of
+from dpaudit.report.text.verdict import plain_words
 from dpaudit.report.view import View, view
+
+# --- What does a reader see first, beside the verdict? ---------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A drawing with its heading, the name that is read aloud, and what is said below it.
+
+    ``rows`` are (name, text).
+    """
+
+    title: str
+    name: str
+    drawing: Markup | None
+    sentences: tuple[str, ...] = ()
+    rows: tuple[tuple[str, str], ...] = ()
+
+
+def glance_section(shown: View, _: Evidence | None) -> Iterator[Section]:
+    """Yield the pictures beside the verdict, and what it means for a person."""
+    pictures = [_first_line(shown.evidence), *_loss(shown.evidence), *_curve(shown.evidence)]
+    yield Section("glance", "At a glance", {"pictures": pictures})
+
+
+def _first_line(evidence: Evidence) -> Picture:
+    letter, meaning = symbol(evidence), plain_words(evidence)
+    rows = (("For a person in the data", meaning.means),)
+    how, drawing = line_reading(evidence), line_drawing(evidence, narrow=True)
+    return Picture(f"Where {letter} lies", f"The {letter} line", drawing, (how,) if how else (), rows)
+
+
+def _loss(evidence: Evidence) -> Iterator[Picture]:
+    losses, claim = cell_losses(evidence.histogram), evidence.claimed
+    if losses is None:
+        return
+    limit = claim.value if claim is not None and claim.is_point else None
+    text = "" if limit is None else f"ε = {claim_text(limit)}"
+    bins = loss_bins(losses, limit)
+    drawing = alone(loss_glance(bins, limit, text, proved_limit(evidence)))
+    yield Picture(
+        "What outputs give away", "Histogram of the privacy loss", drawing, tuple(_reading(losses, claim, limit))
+    )
+
+
+def _reading(losses: Losses, claim: Claim | None, limit: float | None) -> Iterator[str]:
+    """Yield how to read the histogram, and what lies beyond the claim."""
+    how = (
+        "How to read this: the same was run on two neighbouring datasets, shown under The pair. Each bar is the share "
+        "of outputs that point to one of them so strongly. In the middle they tell nothing; the farther out, the more "
+        "they give away."
+    )
+    if claim is None or limit is None:
+        yield how
+        return
+    found = beyond(losses, limit)
+    if claim.delta > 0:
+        yield how
+        yield (
+            f"Beyond the shaded band the claim allows an excess of {_percent(claim.delta)}. Estimated from the runs it "
+            f"is {share_text(found.excess[0])} for the first dataset and {share_text(found.excess[1])} for the second."
+        )
+        return
+    yield f"{how} The claim allows nothing outside the shaded band."
+    if any(found.clear):
+        yield (
+            f"Clearly outside it: {share_text(found.clear[0])} of the outputs on the first dataset, and "
+            f"{share_text(found.clear[1])} of those on the second."
+        )
+    else:
+        yield "Nothing lies clearly outside it."
+
+
+def _percent(share: float) -> str:
+    return f"{estimate_text(100 * share)}{NBSP}%"
+
+
+def _curve(evidence: Evidence) -> Iterator[Picture]:
+    accounting = accounting_of(evidence)
+    drawing = None if accounting is None else curve_drawing(accounting)
+    if drawing is not None:
+        sentences = (
+            "For every ε, the δ with which (ε, δ)-differential privacy holds: below the solid line it certainly does "
+            "not hold on some data, on the dashed line and above it always does. Where only one line is seen, the two "
+            "agree.",
+        )
+        yield Picture("The certified curve", "The certified privacy curve", drawing, sentences)
+
+
+# --- What stands on the first screen below the verdict? Of what it is, what it does not show, and what is released. ---
+
+
+def about_section(shown: View, _: Evidence | None) -> Iterator[Section]:
+    """Yield what the page is about, the releases of a proof, and what was found beside the verdict."""
+    evidence = shown.evidence
+    rows = dict(about(evidence))
+    made = {"made_with": rows.pop("Made with"), "digest": evidence.target.digest}
+    parts = {"about": list(rows.items()), "not_shown": plain_words(evidence).not_shown, "sure": sure(evidence)}
+    yield Section("about", "What it is about", parts)
+    table = released(evidence)
+    if table is not None:
+        yield Section("released", "What is released", {"released": table})
+    yield Section("made", "What made it", made)
+    told = [row for row in shown.beside if not row.is_urgent]
+    if told:
+        yield Section("beside", "Found beside", {"told": told})
 
 
 def render(evidence: Evidence, baseline: Evidence | None = None, *, script: bool = True) -> str:
@@ -282,12 +396,12 @@ PARTS = (
 )
 
 LAYOUT = Layout(
-    summary=(glance.about_section, glance.section, _words),
+    summary=(about_section, glance_section, _words),
     reviewers=(_line, proof.section, _scope, _limits, _change, _cite, _glossary),
     engineers=(
         _pairs,
         _search,
-        measured.section,
+        measured.measured_section,
         measured.low_bits_section,
         _accuracy,
         _sensitivity,
@@ -295,11 +409,11 @@ LAYOUT = Layout(
         _reproduce,
     ),
     statisticians=(
-        loss.section,
-        curves.section,
-        posterior.section,
-        curves.power_section,
-        attempts.section,
+        loss.loss_section,
+        loss.curves_section,
+        loss.posterior_section,
+        loss.power_section,
+        measured.attempts_section,
         _method,
         _raw,
     ),
@@ -307,17 +421,27 @@ LAYOUT = Layout(
 """The page of an audit or a proof."""
 
 LAYOUT_OF_ACCOUNTING = Layout(
-    summary=(glance.about_section, glance.section, _words),
-    reviewers=(_line, accounting.section, _scope, _limits, _cite, _glossary),
+    summary=(about_section, glance_section, _words),
+    reviewers=(_line, listed.accounting_section, _scope, _limits, _cite, _glossary),
     engineers=(_reproduce,),
     statisticians=(_method, _raw),
 )
 """The same for an accounting, of which nothing was run."""
 
 LAYOUT_OF_TRAINING = Layout(
-    summary=(glance.about_section, glance.section, training.section, _words),
-    reviewers=(_line, training.reviewed, _scope, _limits, _cite, _glossary),
+    summary=(about_section, glance_section, listed.training_section, _words),
+    reviewers=(_line, listed.reviewed, _scope, _limits, _cite, _glossary),
     engineers=(_reproduce,),
     statisticians=(_method, _raw),
 )
 """The same for a training loop that was watched: a checklist."""
+
+
+# --- How does evidence look in a notebook? ---------------------------------------------------------------
+
+
+def card(evidence: Evidence) -> str:
+    """Return a piece of HTML that needs no style sheet and no script."""
+    shown = view(evidence)
+    name, drawing = shortened(shown.cell("target"), 80), line_drawing(evidence)
+    return environment().get_template("card.html.j2").render(view=shown, name=name, drawing=drawing)

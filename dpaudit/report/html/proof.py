@@ -12,18 +12,21 @@ from difflib import SequenceMatcher
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import DOES_NOT_HOLD, NOT_ACCEPTED, Attempt, Bound, Counterexample, Proof, Verdict
 from dpaudit.privacy import Claim
-from dpaudit.report.figures.loss_bins import frequency_interval
+from dpaudit.report.figures.loss import frequency_interval
 from dpaudit.report.html.templates import Section
-from dpaudit.report.text.bound_kinds import (
+from dpaudit.report.text.chain import Chain, chain
+from dpaudit.report.text.numerals import (
     answers,
+    confidence_text,
     contradicting,
+    count_text,
     counterexample_attempt,
+    enclosure_text,
     exact_lower,
     proved_for,
+    share_text,
     without_bound,
 )
-from dpaudit.report.text.chain import Chain, chain
-from dpaudit.report.text.numerals import confidence_text, count_text, enclosure_text, share_text
 from dpaudit.report.text.phrases import full_text, symbol
 from dpaudit.report.view import View
 

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from enum import IntEnum
 
-__all__ = ["Importance", "Row", "accounted", "audited", "findings", "shown", "trained"]
+__all__ = ["Importance", "Row", "audited", "listed"]
 
 
 class Importance(IntEnum):

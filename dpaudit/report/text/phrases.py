@@ -1,6 +1,6 @@
 """How are parts of evidence put into words? Bounds, claims, relations, methods, and what an audit cannot show.
 
-The sentences that judge are in `dpaudit.report.text.headline`.
+The sentences that judge are in `dpaudit.report.text.verdict`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Bound, Rate, Scores, Verdict
 from dpaudit.privacy import Claim, parse_claim
 from dpaudit.privacy.claims import SYMBOLS
-from dpaudit.report.text.bound_kinds import exact_value
 from dpaudit.report.text.numerals import (
     DIGITS,
     NBSP,
@@ -22,6 +21,7 @@ from dpaudit.report.text.numerals import (
     confidence_text,
     count_text,
     estimate_text,
+    exact_value,
     lower_text,
     share_text,
     upper_text,

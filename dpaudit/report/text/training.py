@@ -246,7 +246,7 @@ def canaries_words(canaries: TrainingCanaries, evidence: Evidence) -> tuple[str,
     )
 
 
-LIMITS = (
+LIMITS_OF_TRAINING = (
     (
         "What was not seen",
         "Facts that are listed as not seen may be right or wrong. A loop is looked at from outside, and at some of its "

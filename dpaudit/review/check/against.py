@@ -29,8 +29,7 @@ from dpaudit.loading.named import load, public_name
 from dpaudit.neighbours.data_files import with_tables
 from dpaudit.neighbours.digest import digest
 from dpaudit.report import evidence_from_page, html_page
-from dpaudit.report.html.embedded_json import drawn_with, generator, unpacked
-from dpaudit.report.html.recheck import CHECKER, COVERED, checker, is_read
+from dpaudit.report.html.recheck import CHECKER, COVERED, checker, drawn_with, generator, is_read, unpacked
 from dpaudit.review.check.finding import Finding, agrees, answered, failing, unchecked
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.verify.proofs.kind import UNREADABLE, Asked

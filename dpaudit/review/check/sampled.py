@@ -22,7 +22,7 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Attempt, Bound, Counts, Curve, Power, Search, Verdict, round_outward
 from dpaudit.neighbours.digest import digest, read_kept
 from dpaudit.privacy import ApproxDP, Claim, PureDP, parse_claim
-from dpaudit.report.text.bound_kinds import COUNTEREXAMPLE
+from dpaudit.report.text.numerals import COUNTEREXAMPLE
 from dpaudit.review.check.finding import DIGITS, Finding, agrees, answered, failing, unchecked
 from dpaudit.stats.curve import about, delta_at_least, fnr_at_most, mu_at_least, region_of_bound
 from dpaudit.stats.joint_region import ConfidenceRegion, lower_bound

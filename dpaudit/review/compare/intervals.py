@@ -19,8 +19,7 @@ from dataclasses import dataclass
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Bound, Verdict, round_outward
 from dpaudit.privacy import parse_claim
-from dpaudit.report.text.bound_kinds import COUNTEREXAMPLE
-from dpaudit.report.text.numerals import NBSP, claim_text
+from dpaudit.report.text.numerals import COUNTEREXAMPLE, NBSP, claim_text
 from dpaudit.stats.joint_region import loss_interval
 from dpaudit.stats.methods import BOTH_SIDES, method_of, plain
 

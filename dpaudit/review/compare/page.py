@@ -17,8 +17,16 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Bound, Verdict
 from dpaudit.privacy import Claim
 from dpaudit.report.html.templates import environment
-from dpaudit.report.text.bound_kinds import exact_lower, sampled_lower
-from dpaudit.report.text.numerals import NBSP, claim_text, confidence_text, count_text, lower_text, upper_text
+from dpaudit.report.text.numerals import (
+    NBSP,
+    claim_text,
+    confidence_text,
+    count_text,
+    exact_lower,
+    lower_text,
+    sampled_lower,
+    upper_text,
+)
 from dpaudit.report.text.phrases import bound_text, claim_words, one_line, shortened, symbol
 from dpaudit.report.view import view
 

@@ -1,4 +1,8 @@
-"""How can the audit be run again? With a command line, and notes on what its files must contain."""
+"""How was the audit done, how can it be run again, and how is it cited?
+
+Runs of a mechanism, recorded outputs, scores of a model and sequential bets each have their own sentences, so that none
+of them claims precautions that only another has taken.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +12,17 @@ import shlex
 from collections.abc import Callable
 from typing import Any
 
+from dpaudit.accounting import ADDED
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.further_records import Accounting, Trace
 from dpaudit.evidence.records import Scores, Search
+from dpaudit.privacy import PureDP
 from dpaudit.privacy.claims import number_text
+from dpaudit.report.text import training
+from dpaudit.report.text.accounting import METHOD, METHOD_ADDED, SOURCES
+from dpaudit.report.text.numerals import count_text
 from dpaudit.report.text.phrases import visible
+from dpaudit.report.text.verdict import second_text
 from dpaudit.request import (
     AccountRequest,
     AuditRequest,
@@ -23,6 +33,99 @@ from dpaudit.request import (
     default_of,
     options_of,
 )
+from dpaudit.stats.methods import KAIROUZ, METHODS, method_of
+
+# --- How was the audit done, in words? -------------------------------------------------------------------
+
+
+def counted(evidence: Evidence) -> str:
+    """Name what the sides consist of: runs, or recorded values."""
+    return evidence.target.asks if evidence.target.asks in ("scores", "outputs") else "runs"
+
+
+def is_by_rank(evidence: Evidence) -> bool:
+    """Whether canaries of one model were guessed by the rank of their scores."""
+    return evidence.scores is not None and evidence.scores.design == "one-run"
+
+
+def how_fixed(evidence: Evidence, pair: int | None, *, computed: bool = False) -> str:
+    """Say when the event was fixed, and what measured it."""
+    where = "" if pair is None else f" of pair {pair}"
+    if computed:
+        return (
+            "The event was computed with the exact numbers above, before any run of it, and measured on fresh "
+            f"runs{where}."
+        )
+    if is_by_rank(evidence):
+        return (
+            "How many canaries are guessed was fixed by their number, before any look at the scores; which ones, the "
+            "order of the scores says."
+        )
+    if counted(evidence) != "runs":
+        what = counted(evidence)
+        return f"The event was fixed on {what} that had been set apart for learning, and measured on the other {what}."
+    if evidence.sequential is not None:
+        return f"The event was fixed before the runs that were bet on with it{where}."
+    return f"The event was fixed after the learning runs and measured on fresh runs{where}."
+
+
+def how_counted(evidence: Evidence, *, intervals: bool) -> str:
+    """Say what the table of counts shows."""
+    what = counted(evidence)
+    text = f"How many of the measuring {what} on each dataset fell into the event"
+    if is_by_rank(evidence):
+        text = "How many canaries of each kind were guessed"
+    elif what == "runs":
+        text = "How often the measuring runs on each dataset fell into the event"
+    if intervals:
+        return f"{text}; intervals are exact, at 95\N{NO-BREAK SPACE}% each by itself."
+    return f"{text}. These counts have no exact intervals of their own; the bound does not need them."
+
+
+def method_sentence(evidence: Evidence) -> str:
+    """Say how counts became a bound, for this kind of audit."""
+    if evidence.training is not None:
+        return training.METHOD
+    if evidence.accounting is not None:
+        added = all(each.parameter in ADDED for each in evidence.accounting.statements)
+        return METHOD_ADDED if added else METHOD
+    learning, measuring = count_text(evidence.learning), count_text(evidence.measuring)
+    valid = "From the counts follows a lower bound that is valid at every number of"
+    if is_by_rank(evidence):
+        return (
+            f"Of {measuring} canaries, each in the training data of one model or not by a coin of its own, those with "
+            "the highest and the lowest scores were guessed, in numbers that were fixed before. From the number of "
+            "right guesses follows a lower bound that is valid at every number of canaries, without approximation."
+        )
+    if counted(evidence) != "runs":
+        what = counted(evidence)
+        return (
+            f"{learning} {what}, picked by the seed, chose what to look for; that choice was frozen, and counted in "
+            f"{measuring} others; the two never mix. {valid} {what}, without approximation."
+        )
+    if evidence.sequential is not None:
+        return (
+            f"All {count_text(evidence.runs)} runs were bet on as they came, by events that only earlier runs had "
+            "chosen. What was won gives a lower bound that is valid whenever one looks or stops."
+        )
+    if not evidence.measuring and evidence.trace is not None:
+        return "No runs were measured: what is concluded follows from how the noise of a few runs was used."
+    return (
+        f"The audit used {learning} learning runs to choose what to look for, froze that choice, and counted it in "
+        f"{measuring} fresh measuring runs; the two never mix. {valid} runs, without approximation.{_again(evidence)}"
+    )
+
+
+def _again(evidence: Evidence) -> str:
+    """Say how a bound above the claim was treated."""
+    text = second_text(evidence)
+    if text is None:
+        return ""
+    return f" Its bound is above the claim, and before that is called a violation it is looked at once more: {text}."
+
+
+# --- How can the audit be run again? ---------------------------------------------------------------------
+
 
 _FALSE_ALARM = default_of(AuditRequest, "false_alarm")
 _RUNNABLE = {"program", "sampler", "seeded", "opaque"}
@@ -271,3 +374,99 @@ def _whole_answers(evidence: Evidence) -> bool:
     records += [] if evidence.counterexample is None else [evidence.counterexample.record]
     scopes = [record.get("scope") for record in records if record is not None]
     return any(isinstance(scope, dict) and scope.get("values") == "integer" for scope in scopes)
+
+
+# --- How is evidence cited, and which publications does it rest on? --------------------------------------
+
+
+_TEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "{": r"\textbraceleft{}",  # BibTeX counts braces, even after a backslash
+    "}": r"\textbraceright{}",
+    **{mark: "\\" + mark for mark in "$&#_%"},
+}
+
+
+def bibtex(evidence: Evidence) -> str:
+    """Return a BibTeX entry that cites the evidence by its id."""
+    name = "".join(_TEX.get(mark, mark) for mark in visible(evidence.target.name, one_line=True))
+    identity, year = evidence.id, _year(evidence)
+    lines = [
+        f"@misc{{dpaudit-{identity.removeprefix('dpa1:')[:12]},",
+        f"  title = {{Differential privacy {_what(evidence)} of {{{name}}}: {evidence.verdict}}},",
+        f"  howpublished = {{dpaudit {_version(evidence)}evidence}},",
+        f"  note = {{{identity}}},",
+    ]
+    lines += [f"  year = {{{year}}},"] if year else []
+    return "\n".join([*lines, "}"])
+
+
+def citation(evidence: Evidence, identity: str | None = None) -> str:
+    """Return the citation as a plain sentence; ``identity`` is the evidence's id, if it is already known."""
+    year = _year(evidence)
+    when = f" ({year})" if year else ""
+    return (
+        f"Differential privacy {_what(evidence)} of {visible(evidence.target.name, one_line=True)}{when}: "
+        f"{evidence.verdict}. dpaudit {_version(evidence)}evidence {identity or evidence.id}."
+    )
+
+
+def _what(evidence: Evidence) -> str:
+    return "audit" if evidence.accounting is None else "accounting"  # a watched loop is audited too
+
+
+def _version(evidence: Evidence) -> str:
+    version = evidence.versions.get("dpaudit", "")
+    return f"{version} " if re.fullmatch(r"[\w.+-]+", version) else ""
+
+
+def _year(evidence: Evidence) -> str:
+    started = "" if evidence.run is None else evidence.run.started
+    year = re.match(r"\d{4}(?=-)", started)
+    return year[0] if year else ""
+
+
+# --- sources ---------------------------------------------------------------------------------------------
+
+_CURVES = (
+    "Wasserman & Zhou (2010). A statistical framework for differential privacy. Journal of the American Statistical "
+    "Association 105(489). Theorem 2.4.",
+    KAIROUZ,
+    "Dong, Roth & Su (2022). Gaussian differential privacy. J. of the Royal Statistical Society B 84(1).",
+    "Balle, Barthe & Gaboardi (2018). Privacy amplification by subsampling: tight analyses via couplings and "
+    "divergences. NeurIPS. Theorem 1.",
+)
+_BINOMIAL = (
+    "Clopper & Pearson (1934). The use of confidence or fiducial limits illustrated in the case of the binomial. "
+    "Biometrika 26(4)."
+)
+_ALIGNMENT = (
+    "Zhang & Kifer (2017). LightDP: towards automating differential privacy proofs. POPL.",
+    "Wang, Ding, Kifer & Zhang (2020). CheckDP: an automated and integrated approach for proving differential privacy "
+    "or finding precise counterexamples. CCS.",
+)
+_LOW_BITS = "Mironov (2012). On significance of the least significant bits for differential privacy. CCS."
+
+
+def sources(evidence: Evidence) -> list[str]:
+    """Return the publications that this evidence rests on, each once."""
+    definition = (evidence.claimed or PureDP(0.0)).words.source
+    if evidence.training is not None:
+        return [definition, *training.SOURCES]
+    if evidence.accounting is not None:
+        return [definition, *SOURCES]
+    used = {attempt.bound.method for attempt in evidence.attempts} | {evidence.lower.method}
+    own = [source for method in METHODS.values() if method.name in used for source in method.sources]
+    if any(method_of(name).canaries for name in used):
+        return [definition, *own]
+    listed = [definition, *_CURVES]
+    if evidence.sequential is None and evidence.measuring > 0:
+        listed.append(_BINOMIAL)
+    listed += own
+    if evidence.proof is not None and evidence.proof.method in {"alignment", "induction"}:
+        listed += _ALIGNMENT
+    if evidence.floating_point is not None or evidence.target.asks == "program":
+        listed.append(_LOW_BITS)
+    return list(dict.fromkeys(listed))
