@@ -8,7 +8,7 @@ import json
 import math
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
@@ -223,11 +223,12 @@ _MADE: dict[str, Any] = {
 
 # --- In which records do two datasets differ? ---
 #
-# Records are compared as multisets, by their digests. Records that are equal at the beginning and at the end of both
+# Records are matched by their digests, first with first. Records that are equal at the beginning and at the end of both
 # datasets are set aside first, column by column where there are columns, so that one different record among a million
 # is found without reading them all.
 
 _EXACT = (int, str, bool)  # types whose equal values are identical
+_EDITS = 1000  # largest number of changes between two lists of which some records may have changed places
 _LARGE = 30  # records from which setting aside equal ones is faster
 
 
@@ -240,6 +241,30 @@ class Difference:
     come: tuple[int, ...]  # places in the second dataset of the records that the first does not have
     # the places of all other records in the two, matched: two arrays (records,)
     common: tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]
+    # the digests of the records between those that are equal at the beginning and at the end, by their places
+    inner: tuple[dict[int, str], dict[int, str]] = field(repr=False)
+
+
+def in_order(own: Sequence[str], other: Sequence[str], most: int) -> bool:
+    """Whether leaving out and putting in at most so many records, in all, makes one list of digests of another.
+
+    Equal records can be matched in several ways: of those that leave out so many and put in so many, the one that
+    reaches furthest is as good as any (Myers 1986, "An O(ND) difference algorithm and its variations", Lemma 3). More
+    than a thousand changes that are not one behind the other are not looked for.
+    """
+    reached: dict[tuple[int, int], int] = {}
+    for edits in range(min(most, _EDITS) + 1):
+        for left_out in range(edits + 1):
+            put_in = edits - left_out
+            before = (reached.get((left_out - 1, put_in), -1) + 1, reached.get((left_out, put_in - 1), 0))
+            place = min(max(before), len(own), len(other) + left_out - put_in)
+            ahead = place - left_out + put_in
+            while place < len(own) and ahead < len(other) and own[place] == other[ahead]:
+                place, ahead = place + 1, ahead + 1
+            if place == len(own) and ahead == len(other):
+                return True
+            reached[left_out, put_in] = place
+    return False
 
 
 def listed(data: Any) -> Sequence[Any] | None:
@@ -281,9 +306,9 @@ def difference(data0: Any, data1: Any) -> Difference | None:
         np.concatenate([before, start + np.array(inner, dtype=np.intp), size - end + after])
         for inner, size in zip(both, sizes, strict=True)
     ]
-    return Difference(
-        sizes, tuple(start + place for place in gone), tuple(start + place for place in come), (common[0], common[1])
-    )
+    moved = [tuple(start + place for place in places) for places in (gone, come)]
+    inner = (dict(enumerate(digests0, start)), dict(enumerate(digests1, start)))
+    return Difference(sizes, moved[0], moved[1], (common[0], common[1]), inner)
 
 
 def _as_with_gaps(data: Any, other: Any) -> Any:

@@ -2,9 +2,10 @@
 
 A wrong pair is the most common cause of a false alarm, so every given pair is checked against its relation. A dataset
 is a sequence of records (list, tuple, array, data frame) or a mapping whose items are the records; under ``replace`` a
-single value counts as a dataset of one record (the local model). Records are compared as multisets, so their order
-makes no difference; nor does the order of the keys of a record that is a mapping. A group of k is a chain of k
-neighbouring steps.
+single value counts as a dataset of one record (the local model). Who leaves, joins or is replaced moves nobody else:
+the records that both sides have stand in the same order, as in a table from which rows are taken (OpenDP's
+"insert-delete distance"). Sets and mappings have no order, and a record that is a mapping has none of its keys. A group
+of k is a chain of k neighbouring steps.
 
 If a column names the person, a step is a person instead of a record: ``add-remove`` then removes or adds all records of
 one person, and ``replace`` replaces them by other records. A record in which the name is missing is a person of its
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +25,7 @@ import numpy as np
 from dpaudit.errors import UsageError
 from dpaudit.neighbours.candidates.edge_values import form_of, new_texts
 from dpaudit.neighbours.dataset import Dataset, Sort, is_missing
-from dpaudit.neighbours.digest import Difference, difference, listed
+from dpaudit.neighbours.digest import Difference, difference, in_order, listed
 from dpaudit.neighbours.domain import Allowed
 
 FORMS = (
@@ -160,6 +161,15 @@ class Relation:
             raise self._refuse(f"the sides have {found.sizes[0]} and {found.sizes[1]} records")
         elif removed > self.group:
             raise self._refuse(f"{removed} records differ, at most {self.group} may")
+        kept = [list(inner.values()) for inner in found.inner]
+        self._check_order((data0, data1), found, kept, self.group * (1 if self.kind == "add-remove" else 2))
+
+    def _check_order(self, sides: tuple[Any, Any], found: Difference, kept: Sequence[Sequence[str]], most: int) -> None:
+        """Check that what stays of each side, but for at most so many records, stands in the same order in both."""
+        if any(isinstance(data, Mapping | Set) for data in sides) or np.all(np.diff(found.common[1]) > 0):
+            return
+        if not in_order(kept[0], kept[1], most):
+            raise self._refuse("the records that both sides have stand in another order")
 
     def _single(self, data0: Any, data1: Any) -> Difference:
         """The difference of single values; each is a dataset of one record, under ``replace`` alone."""
@@ -178,6 +188,12 @@ class Relation:
         why = self._people_apart(set(names0), set(names1), gone, come)
         if why:
             raise self._refuse(why)
+        changed = {*gone, *come} - {None}
+        kept = [
+            [record for place, record in inner.items() if names[place] not in changed]
+            for inner, names in zip(found.inner, (names0, names1), strict=True)
+        ]
+        self._check_order((data0, data1), found, kept, [*gone, *come].count(None))
 
     def accepts_people(self, common: Sequence[Any], gone: Sequence[Any], come: Sequence[Any]) -> bool:
         """Whether `check` accepts two datasets by whose records they have: in common, and on one side alone."""
@@ -449,7 +465,8 @@ def _apart(data0: Any, data1: Any) -> str:
         return "records of the two cannot be compared"
     if not found.gone and not found.come:
         return "both sides hold the same records"
-    return f"{len(found.gone)} records are in the first dataset alone, and {len(found.come)} in the second"
+    order = "" if np.all(np.diff(found.common[1]) > 0) else ", and others stand in another order"
+    return f"{len(found.gone)} records are in the first dataset alone, and {len(found.come)} in the second{order}"
 
 
 # --- Which records belong to the same person? Each record is a person's only one, unless a column names the person. ---

@@ -214,10 +214,11 @@ def test_records_outside_the_domain_take_no_part_in_any_change() -> None:
     assert "record 1 removed" in names(data, "add-remove", domain=(10.0, 100.0), beyond_domain=True)
 
 
-def test_a_change_of_order_alone_is_no_candidate_but_comes_beside_a_change() -> None:
-    found = [one for one in candidates([1, 2, 3, 4], "add-remove") if one.kind == "order"]
-    assert any(one.pair()[1] == [4, 3, 2] for one in found)
-    assert any(one.pair()[1][1:] == [1, 2, 3, 4] for one in found)
+@pytest.mark.parametrize(("relation", "left"), [("add-remove", [1, 2, 3, 4]), ("replace", [1, 2, 3])])
+def test_somebody_new_comes_first_and_all_others_keep_their_order(relation: str, left: list[int]) -> None:
+    found = [one.pair() for one in candidates([1, 2, 3, 4], relation) if one.kind == "order"]
+    assert any(pair[1][1:] == left for pair in found)
+    assert all(pair[1] != sorted(pair[1], reverse=True) for pair in found)
 
 
 def test_almost_nothing_and_all_the_same_are_tried() -> None:

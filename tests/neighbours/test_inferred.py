@@ -17,7 +17,7 @@ FRAME = pd.DataFrame({"age": [1, 2, 3], "sex": ["a", "b", "a"]})
 STEPS = [
     (([1, 1], [1]), "add-remove"),
     (([], [7]), "add-remove"),
-    (([3, 1, 2], [2, 3]), "add-remove"),
+    (([3, 1, 2], [3, 2]), "add-remove"),
     (([1, 2], [1, 9]), "replace"),
     ((np.zeros(4), np.array([0, 0, 5.0, 0])), "replace"),
     ((np.zeros((3, 2)), np.zeros((2, 2))), "add-remove"),
@@ -34,6 +34,10 @@ REFUSED = [
     (([1, 1, 1], [1]), "2 records are in the first dataset alone, and 0 in the second"),
     (([0, 0], [1, 1]), "2 records are in the first dataset alone, and 2 in the second"),
     (([1, 2], [2, 1]), "both sides hold the same records"),
+    (
+        ([3, 1, 2], [2, 3]),
+        "1 records are in the first dataset alone, and 0 in the second, and others stand in another order",
+    ),
     (([1], [1]), "both sides hold the same records"),
     (([1, 2, 3], [1, 5]), "2 records are in the first dataset alone, and 1 in the second"),
     ((FRAME, FRAME.iloc[:1]), "2 records are in the first dataset alone"),

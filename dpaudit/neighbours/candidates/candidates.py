@@ -2,7 +2,7 @@
 
 Nobody knows the worst pair of a release that they did not write. These are the pairs on which releases commonly go
 wrong: an extreme record more or less, a far outlier, an odd value of the column's own type, a person twice, almost no
-records left, all records equal, another order besides a change; over a declared domain, all tiny datasets too. Every
+records left, all records equal, somebody new before all others; over a declared domain, all tiny datasets too. Every
 candidate is a pair of neighbours; none is built before it is needed.
 """
 
@@ -176,7 +176,6 @@ def _in_form(data: Any, old: np.ndarray[Any, Any], new: np.ndarray[Any, Any]) ->
 # before, so data within a domain stay there.
 
 _FEW = 50  # largest number of common records that are made alike
-_ORDERED = 2  # smallest number of common records that can have another order
 
 Pair = tuple[Any, Any]
 Sides = tuple[Dataset, Dataset]
@@ -219,7 +218,6 @@ def _of_records(data0: Any, data1: Any) -> Iterator[Pair]:
         for less in ((gone, come), (gone, none), (none, come)):
             if len(less[0]) + len(less[1]):
                 yield _without(sides, *less)
-    yield from _in_order(sides, apart)
     if [(own.name, own.sort) for own in sides[0].columns] == [(own.name, own.sort) for own in sides[1].columns]:
         yield from _alike(sides, apart)
 
@@ -241,15 +239,6 @@ def _without(sides: Sides, gone: Any, come: Any) -> Pair:
         for side, places in zip(sides, (gone, come), strict=True)
     ]
     return made[0], made[1]
-
-
-def _in_order(sides: Sides, apart: Difference) -> Iterator[Pair]:
-    """With the common records in the order of side 0, followed by new ones, if side 1 has another order."""
-    own, other = apart.common
-    if isinstance(sides[1].data, set | frozenset):
-        return
-    if len(own) >= _ORDERED and np.any(np.diff(other) < 0):
-        yield sides[0].data, sides[1].build([np.concatenate([other, np.array(apart.come, dtype=np.intp)])])
 
 
 def _alike(sides: Sides, apart: Difference) -> Iterator[Pair]:

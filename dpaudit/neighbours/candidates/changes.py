@@ -301,8 +301,7 @@ class Changes:
 
     def _removed(self, limit: int) -> Iterator[LazyPair]:
         seen = set()
-        notable = self._notable()
-        for number, places in enumerate([*notable, *((place,) for place in self.people.sample(limit, self.rng))]):
+        for places in [*self._notable(), *((place,) for place in self.people.sample(limit, self.rng))]:
             people = self.people.together(places, self.steps)
             dropped = tuple(place for own in people for place in own)
             if dropped in seen:
@@ -310,9 +309,6 @@ class Changes:
             seen.add(dropped)
             words = self.people.words(people)
             yield self._pair(f"{words} removed", "removal", Side(dropped=dropped))
-            if number < len(notable) and self.dataset.size > 2:
-                name = f"{words} removed, and the others in reverse"
-                yield self._pair(name, "order", Side(dropped=dropped, order="reversed"), "reversed")
 
     # --- records in the place of others ---
 
@@ -326,9 +322,11 @@ class Changes:
             yield self._pair(f"{words} replaced: {one.words}", one.kind, Side(put=put), one.level)
             if one.kind != EXTREME:
                 continue
-            if self.dataset.size > 2:
-                name = f"{words} replaced, and all records in reverse: {one.words}"
-                yield self._pair(name, "order", Side(put=put, order="reversed"), one.level)
+            if self.dataset.size > 1:
+                ahead = Side(
+                    dropped=tuple(place for place, _ in put), added=tuple(made for _, made in put), order="first"
+                )
+                yield self._pair(f"{words} replaced, {_ORDERS['first']}: {one.words}", "order", ahead, one.level)
             if self.people.column is not None:
                 more = tuple(Made(own[0], one.fields) for own in people for _ in range(_MANY_RECORDS - len(own)))
                 if more and all(self.people.named(own[0]) for own in people):

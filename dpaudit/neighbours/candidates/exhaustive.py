@@ -52,8 +52,7 @@ class Side:
     dropped: tuple[int, ...] = ()  # places of records that are left out
     put: tuple[tuple[int, Made], ...] = ()  # made records by the places that they take
     added: tuple[Made, ...] = ()  # made records after all others
-    # "" for the usual order, "first" if added records come first, "between" if they come in the middle,
-    # "reversed" if the data's own order is reversed
+    # where added records come: "" after all others, "first", or "between", in the middle
     order: str = ""
 
     @property
@@ -72,7 +71,7 @@ class Side:
 
     def _kept(self, size: int) -> list[Part]:
         cuts: dict[int, Made | None] = dict.fromkeys(self.dropped) | dict(self.put)
-        if self.own is not None or self.order == "reversed" or len(cuts) > _MANY_CUTS:
+        if self.own is not None or len(cuts) > _MANY_CUTS:
             return self._picked(np.arange(size) if self.own is None else np.asarray(self.own, dtype=np.intp))
         parts: list[Part] = []
         start = 0
@@ -87,7 +86,7 @@ class Side:
         """The places that stay, followed by the records that replace others."""
         gone = [*self.dropped, *(place for place, _ in self.put)]
         places = own[~np.isin(own, gone)] if gone else own
-        parts: list[Part] = [places[::-1] if self.order == "reversed" else places] if len(places) else []
+        parts: list[Part] = [places] if len(places) else []
         return [*parts, [made for _, made in self.put]] if self.put else parts
 
 
