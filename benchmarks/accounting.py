@@ -3,32 +3,27 @@
 ``python benchmarks/accounting.py`` writes ``results/accounting.md``: the rows of sampled Gaussian noise that the
 documentation names, their certificates checked, and dp-accounting's PLD and RDP beside them. With ``--opacus PYTHON``
 and ``--prv PYTHON``, the interpreters of environments that have Opacus and prv-accountant, these are asked too.
-``--random 100`` writes ``results/accounting_random.md`` instead: the same of random rows. ``--oracle 2000`` writes
-``results/accounting_oracle.md``: random parameters, at which the interval must not be empty and dp-accounting's
-pessimistic PLD must not lie below it. What is measured is written as it comes.
+``--random 100`` writes ``results/accounting_random.md`` instead: the same of random rows. What is measured is written
+as it comes.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
-import platform
 import random
 import subprocess
-import sys
 import time
 from importlib.metadata import version
-from pathlib import Path
 
 from dp_accounting import dp_event
 from dp_accounting.pld import pld_privacy_accountant
 from dp_accounting.rdp import rdp_privacy_accountant
+from frame import RESULTS, head, made, options
 
 from dpaudit.accounting import Certified, Gaussian, certify
 from dpaudit.checker import check_certificate
 
-RESULTS = Path(__file__).parent / "results"
 ROWS = [
     ("1", "0.01", 1_000, "1e-5"),
     ("0.8", "0.004", 3_000, "1e-5"),
@@ -132,16 +127,11 @@ def placed(value: float | str, low: float, high: float) -> str:
     return f"{max(0.0, value):.5f}"
 
 
-HEAD = [
-    "",
-    "| σ, q, T, δ | certified ε | width | s | s to check | " + " | ".join(NAMES) + " |",
-    "|---" * (5 + len(NAMES)) + "|",
-]
+HEAD = ["", *head("σ, q, T, δ", "certified ε", "width", "s", "s to check", *NAMES)]
 READ = (
     "Gaussian noise σ on records that are sampled with probability q, T steps. Bold is below the certified lower end, "
     "which some data reach; plus is above the upper one. PLD and RDP are of dp-accounting {}; prv-accountant says an "
-    "estimate, and an interval that should hold the certified one. Python {}; seconds of one core that other work "
-    "shared."
+    "estimate, and an interval that should hold the certified one. Seconds of one core that other work shared. {}"
 )
 
 
@@ -177,8 +167,7 @@ def summary(found: list[tuple[Certified, float, float, list]]) -> list[str]:
         f"1e-3; longest {max(took):.1f} s, {sum(one > 3 for one in took)} longer than 3 s, all "
         f"{sum(took):.0f} s; every certificate checked, longest {max(checked):.1f} s.",
         "",
-        "| accountant | below the interval | by at most | within | above it | by at most | no number |",
-        "|---|---|---|---|---|---|---|",
+        *head("accountant", "below the interval", "by at most", "within", "above it", "by at most", "no number"),
     ]
     for place, name in enumerate(NAMES):
         numbers = [
@@ -198,9 +187,9 @@ def summary(found: list[tuple[Certified, float, float, list]]) -> list[str]:
 
 def written(file: str, title: str, command: str, lines: list[str]) -> None:
     """Write a result: all of it, or as before."""
-    read = READ.format(version("dp-accounting"), platform.python_version())
-    head = [f"# {title}", "", f"`python benchmarks/accounting.py{command}`. {read}"]
-    (RESULTS / file).write_text("\n".join([*head, *lines]) + "\n", encoding="utf-8")
+    read = READ.format(version("dp-accounting"), made())
+    top = [f"# {title}", "", f"`python benchmarks/accounting.py{command}`. {read}"]
+    (RESULTS / file).write_text("\n".join([*top, *lines]) + "\n", encoding="utf-8")
 
 
 def random_rows(count: int) -> list[Row]:
@@ -212,54 +201,11 @@ def random_rows(count: int) -> list[Row]:
     return rows
 
 
-_WIDTH = 2e-3
-
-
-def oracle(count: int) -> None:
-    """Random parameters, against another accountant that is pessimistic."""
-    draw, faults, wide, nearest, began = random.Random(1), [], [], math.inf, time.process_time()
-    for number in range(1, count + 1):
-        sigma, q = round(draw.uniform(0.7, 4), 2), round(10 ** draw.uniform(-3, -0.5), 4)
-        steps, delta = round(10 ** draw.uniform(0, 2.7)), 10 ** draw.uniform(-9, -3)
-        found = certify(Gaussian(sigma).poisson(q).times(steps), delta=delta, tolerance=_WIDTH)
-        accountant = pld_privacy_accountant.PLDAccountant(value_discretization_interval=1e-3)
-        accountant.compose(dp_event.PoissonSampledDpEvent(q, dp_event.GaussianDpEvent(sigma)), steps)
-        other = accountant.get_epsilon(delta)
-        nearest = min(nearest, other - found.low)
-        if found.width > _WIDTH:
-            wide.append((number, sigma, q, steps, delta, found.low, found.high))
-        if not found.low <= found.high or not found.low <= other * (1 + 1e-9) + 1e-12:
-            faults.append((number, sigma, q, steps, delta, found.low, found.high, other))
-        if number % 20 and number != count:
-            continue
-        lines = [
-            "",
-            f"σ from .7 to 4, q from .001 to .3, T to 500, δ from 1e-9 to 1e-3; {time.process_time() - began:.0f} s.",
-            "",
-            f"{len(faults)} of {number:,} intervals are empty, or above dp-accounting's pessimistic PLD (steps of "
-            f"1e-3). PLD is at least {nearest:.1e} above the lower end. {len(wide)} are wider than {_WIDTH:g}, which "
-            "was asked for.",
-            "",
-            *(f"- {each}" for each in [*faults, *wide]),
-        ]
-        written("accounting_oracle.md", "Certified accounts at random parameters", f" --oracle {count}", lines)
-    print("\n".join(lines))
-
-
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--opacus", help="an interpreter that has Opacus")
-    parser.add_argument("--prv", help="an interpreter that has prv-accountant")
-    parser.add_argument("--random", type=int, help="so many random rows")
-    parser.add_argument("--oracle", type=int, help="so many random parameters")
-    options = parser.parse_args()
-    if options.oracle:
-        oracle(options.oracle)
-        sys.exit()
-    both = options.opacus, options.prv
-    others = " --opacus PYTHON --prv PYTHON"
-    if options.random:
-        command, rows = f" --random {options.random}{others}", random_rows(options.random)
+    given = options(__doc__, opacus=None, prv=None, random=0)
+    others, both = " --opacus PYTHON --prv PYTHON", (given.opacus, given.prv)
+    if given.random:
+        command, rows = f" --random {given.random}{others}", random_rows(given.random)
         measured(rows, "Certified accounts of random rows", command, "accounting_random.md", *both)
     else:
         measured(ROWS, "Certified accounts", others, "accounting.md", *both)

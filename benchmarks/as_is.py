@@ -10,48 +10,41 @@ processes that read.
 from __future__ import annotations
 
 import os
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-
+from frame import Page
 from support.asis import RIGHT, WRONG, Case, cases, read, second
 
-RESULTS = Path(__file__).parent / "results" / "as_is.md"
 
-
-def row(case: Case) -> tuple[bool, float, str]:
-    """Return whether the reading alone gives a bound within the claim, its seconds, and a row of the table."""
+def row(case: Case) -> tuple[bool, float, list[str]]:
+    """Return whether the reading alone gives a bound within the claim, its seconds, and its cells."""
     start = sum(os.times()[:4])
     reading, bound = read(case)
     taken = sum(os.times()[:4]) - start
     within = bound is not None and float(bound) <= case.claim * (1 + 1e-9)
-    why = str(reading.refused[0]).replace("|", "/")[:120] if reading.refused else ""
+    why = str(reading.refused[0])[:120] if reading.refused else ""
     shown = "–" if bound is None else f"{float(bound):.6g}"
-    return within, taken, f"| {case.name} | {case.claim:.4g} | {shown} | {len(reading.paths)} | {taken:.2f} | {why} |"
+    return within, taken, [case.name, f"{case.claim:.4g}", shown, str(len(reading.paths)), f"{taken:.2f}", why]
 
 
 def main() -> None:
     """Measure all functions, and write the table."""
-    head = "| function | claim | bound | paths | s | refused |\n|---|---|---|---|---|---|"
-    parts, said = [], []
-    for table in RIGHT:
-        found = [row(case) for case in cases(table) if case.is_right]
-        slowest = max(seconds for _, seconds, _ in found)
-        kept = sum(within for within, _, _ in found)
-        said.append(f"`{table}`: {kept} of {len(found)} right functions, the slowest in {slowest:.1f} s.")
-        parts.append(f"## {table}\n\n{head}\n" + "\n".join(line for _, _, line in found))
+    page = Page("as_is.md", "Functions as they are", "as_is.py")
+    right = {table: [row(case) for case in cases(table) if case.is_right] for table in RIGHT}
+    for table, found in right.items():
+        slowest, kept = max(seconds for _, seconds, _ in found), sum(within for within, _, _ in found)
+        page.say(f"- `{table}`: {kept} of {len(found)} right functions, the slowest in {slowest:.1f} s.")
     for table in ("forty", *WRONG):
         wrong = [case for case in cases(table) if not case.is_right]
         by_reading = sum(row(case)[0] for case in wrong)
         by_runs = sum(second(case, case.claim, case.claim**2) is None for case in wrong)
-        said.append(
-            f"`{table}`: of {len(wrong)} wrong functions the reading alone would prove {by_reading}; real runs alone "
+        page.say(
+            f"- `{table}`: of {len(wrong)} wrong functions the reading alone would prove {by_reading}; real runs alone "
             f"stop {len(wrong) - by_runs}."
         )
-    text = "# Functions as they are\n\n" + "\n".join(f"- {each}" for each in said) + "\n\n" + "\n\n".join(parts) + "\n"
-    RESULTS.write_text(text, encoding="utf-8")
-    sys.stdout.write(text)
+    for table, found in right.items():
+        page.say("", f"## {table}", "")
+        page.table(("function", "claim", "bound", "paths", "s", "refused"), (cells for _, _, cells in found))
+    page.save()
 
 
 if __name__ == "__main__":

@@ -16,13 +16,8 @@ the table, and always measured again.
 
 from __future__ import annotations
 
-import argparse
-import hashlib
 import json
 import math
-import os
-import platform
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -32,6 +27,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from frame import RESULTS, code, head, line, made, options, save
 from joblib import Parallel, delayed
 from scipy.integrate import quad_vec
 from scipy.optimize import brentq
@@ -42,7 +38,7 @@ from dpaudit.stats.guessing import guess_bound
 
 CONFIDENCE = 0.95
 ERROR = 1 - CONFIDENCE
-TABLE = Path(__file__).parent / "results" / "goal_table.md"
+TABLE = RESULTS / "goal_table.md"
 RUNS = [10**4, 10**5, 10**6, 10**7]
 WORST = 0.9  # the goal for the worst seed, over the oracle's own worst
 _CLEARLY = 0.995  # of the oracle's median: what the best learner reaches is drawn, and uncertain by about as much
@@ -353,24 +349,6 @@ def audited(entry: Entry, runs: int, seed: int) -> tuple[float, float]:
     return evidence.lower.value, time.perf_counter() - clock
 
 
-def code() -> dict[str, str]:
-    """Return what is measured: the commit, and a digest of dpaudit's present source."""
-    home = Path(dp.__file__).parent
-    state = hashlib.sha256()
-    for file in sorted(home.rglob("*.py")):
-        state.update(str(file.relative_to(home)).encode() + b"\0" + file.read_bytes())
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=home, capture_output=True, text=True)
-    return {"commit": commit.stdout.strip() or "unknown", "source": state.hexdigest()[:10]}
-
-
-def save(path: Path, text: str) -> None:
-    """Write a file atomically."""
-    path.parent.mkdir(exist_ok=True)
-    part = path.with_suffix(path.suffix + ".part")
-    part.write_text(text, encoding="utf-8")
-    os.replace(part, path)
-
-
 def row(
     entry: Entry, runs: int, cell: dict[str, Any], now: dict[str, str], reach: dict[str, float]
 ) -> tuple[str, Literal["reached", "beyond", "missed"]]:
@@ -396,7 +374,7 @@ def row(
         if beyond
         else "median" * (ratio < 1) + " and " * (ratio < 1 and worst < WORST) + "worst" * (worst < WORST),
     ]
-    return "| " + " | ".join(texts) + " |", "reached" if reached else "beyond" if beyond else "missed"
+    return line(texts), "reached" if reached else "beyond" if beyond else "missed"
 
 
 def table(known: list[Entry], cells: dict[str, Any], reach: dict[str, Any], first: int) -> str:
@@ -406,21 +384,26 @@ def table(known: list[Entry], cells: dict[str, Any], reach: dict[str, Any], firs
     goals = []
     for runs in sorted({int(runs) for of_entry in cells.values() for runs in of_entry}):
         texts.append(f"## {runs:.0e} runs a side\n".replace("e+0", "e"))
-        texts.append(
-            "| mechanism | oracle's median | our median / it | reachable / it | our worst / its expected worst "
-            "| our worst / its drawn worst | seconds | goal |\n|---|---|---|---|---|---|---|---|"
+        texts += head(
+            "mechanism",
+            "oracle's median",
+            "our median / it",
+            "reachable / it",
+            "our worst / its expected worst",
+            "our worst / its drawn worst",
+            "seconds",
+            "goal",
         )
         for entry in known:
             if str(runs) in cells.get(entry.name, {}):
                 cell = cells[entry.name][str(runs)]
-                line, reached = row(entry, runs, cell, now, reach.get(entry.name, {}))
-                texts.append(line)
+                shown, reached = row(entry, runs, cell, now, reach.get(entry.name, {}))
+                texts.append(shown)
                 goals.append(reached)
         texts.append("")
     beyond = f" {goals.count('beyond')} further cells are not reachable by anyone." if "beyond" in goals else ""
     texts.insert(1, f"The goal is reached in {goals.count('reached')} of {len(goals)} cells: {_GOAL}{beyond}\n")
-    texts.append(f"{_LEGEND}\n\ndpaudit {now['commit']} (source {now['source']}), Python {platform.python_version()}, ")
-    texts[-1] += f"NumPy {np.__version__}."
+    texts.append(f"{_LEGEND}\n\n{made()}")
     return "\n".join(texts) + "\n"
 
 
@@ -450,15 +433,9 @@ def _numbered(entry: Entry, runs: int, seed: int) -> tuple[int, float, float]:
 
 def main() -> None:
     """Measure the chosen cells, and write the table of all of them."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=20)
-    parser.add_argument("--first-seed", type=int, default=1000)
-    parser.add_argument("--runs", type=float, nargs="+", default=RUNS, help="runs a side")
-    parser.add_argument("--only", default="", help="mechanisms whose name contains this")
-    parser.add_argument("--resume", action="store_true", help="keep the audits that this code has carried out already")
-    parser.add_argument("--jobs", type=int, default=1, help="audits at a time; more than 1 spoils the seconds")
-    parser.add_argument("--table", type=Path, default=TABLE, help="where the table goes, and the JSON file beside it")
-    chosen = parser.parse_args()
+    chosen = options(
+        __doc__, seeds=20, first_seed=1000, runs=[*map(float, RUNS)], only="", resume=False, jobs=1, table=TABLE
+    )
     store: Path = chosen.table.with_suffix(".json")
     kept = json.loads(store.read_text(encoding="utf-8")) if store.exists() else {"cells": {}, "reach": {}}
     known, now = list(entries()), code()

@@ -8,18 +8,18 @@ seconds, and what a run costs where every run is a call of its own.
 
 from __future__ import annotations
 
-import argparse
 import random
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from frame import Page, options
 
 import dpaudit as dp
 
@@ -140,21 +140,14 @@ def side_by_side(shape: int, runs: int) -> float:
     return max(float(each.communicate()[0]) for each in two)
 
 
-def of_two_workers(repeat: int) -> list[str]:
-    """Return the rows of wall times with one worker and with two, and what two processes of their own reach."""
-    lines = [
-        "\n| outputs | runs a side | one worker (s) | two workers (s) | two over one | two processes, half of the "
-        "slower over one |",
-        "|---|---|---|---|---|---|",
-    ]
+def of_two_workers(repeat: int) -> Iterator[list[str]]:
+    """Yield the rows of wall times with one worker and with two, and what two processes of their own reach."""
     for number, (shape, runs) in enumerate(zip(SHAPES, MANY, strict=True)):
         pairs = [(shape.wall(runs, seed, 1), shape.wall(runs, seed, 2)) for seed in range(repeat)]
         one, two = (statistics.median(side) for side in zip(*pairs, strict=True))
         ratio = statistics.median(b / a for a, b in pairs)
         limit = side_by_side(number, runs) / 2 / one
-        lines.append(f"| {shape.name} | {runs:.0e} | {one:.1f} | {two:.1f} | {ratio:.2f} | {limit:.2f} |")
-        print(lines[-1], flush=True)
-    return lines
+        yield [shape.name, f"{runs:.0e}", f"{one:.1f}", f"{two:.1f}", f"{ratio:.2f}", f"{limit:.2f}"]
 
 
 def own_randomness(data: float) -> float:
@@ -170,9 +163,8 @@ def generator_given(data: float, rng: np.random.Generator) -> float:
 SINGLE = 1_000_000  # runs a side
 
 
-def of_single_calls(repeat: int) -> list[str]:
-    """Return the rows of functions that make one run a call."""
-    lines = ["\n| one run a call | bare (µs a run) | audit (µs a run) | ratio, median of pairs |", "|---|---|---|---|"]
+def of_single_calls(repeat: int) -> Iterator[list[str]]:
+    """Yield the rows of functions that make one run a call."""
     for name, function, given in (
         ("its own randomness", own_randomness, ()),
         ("the generator that it is given", generator_given, (np.random.default_rng(0),)),
@@ -187,42 +179,46 @@ def of_single_calls(repeat: int) -> list[str]:
                     function(data, *given)
             pairs.append((time.process_time() - clock, shape.whole(SINGLE, seed)))
         bare, whole = (statistics.median(side) / (2 * SINGLE) * 1e6 for side in zip(*pairs, strict=True))
-        lines.append(f"| {name} | {bare:.2f} | {whole:.2f} | {statistics.median(b / a for a, b in pairs):.2f} |")
-        print(lines[-1], flush=True)
-    return lines
+        yield [name, f"{bare:.2f}", f"{whole:.2f}", f"{statistics.median(b / a for a, b in pairs):.2f}"]
 
 
-def main() -> None:
-    """Print the tables and write them to results/."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeat", type=int, default=5)
-    arguments = parser.parse_args()
-    lines = [
-        "| outputs | runs a side | bare sampling (s) | whole audit (s) | ratio, median of pairs | peak memory (MB) |",
-        "|---|---|---|---|---|---|",
-    ]
+def of_whole_audits(repeat: int) -> Iterator[list[str]]:
+    """Yield the rows of whole audits beside bare sampling."""
     for number, shape in enumerate(SHAPES):
         shape.whole(10_000, 0)
         for runs in (10**5, 10**6, 10**7):
-            pairs = [(shape.bare(runs), shape.whole(runs, seed)) for seed in range(arguments.repeat)]
+            pairs = [(shape.bare(runs), shape.whole(runs, seed)) for seed in range(repeat)]
+            bare, whole = (statistics.median(side) for side in zip(*pairs, strict=True))
             ratio = statistics.median(b / a for a, b in pairs)
-            times = [statistics.median(side) for side in zip(*pairs, strict=True)]
-            lines.append(
-                f"| {shape.name} | {runs:.0e} | {times[0]:.3f} | {times[1]:.3f} | {ratio:.2f} | "
-                f"{peak(number, runs):.0f} |"
-            )
+            yield [
+                shape.name,
+                f"{runs:.0e}",
+                f"{bare:.3f}",
+                f"{whole:.3f}",
+                f"{ratio:.2f}",
+                f"{peak(number, runs):.0f}",
+            ]
+
+
+def main() -> None:
+    """Measure, and write the tables."""
+    repeat = options(__doc__, repeat=5).repeat
+    page = Page("overhead.md", "Whole audits beside sampling alone", "overhead.py")
+    titles = ("bare sampling (s)", "whole audit (s)", "ratio, median of pairs", "peak memory (MB)")
+    page.table(("outputs", "runs a side", *titles), of_whole_audits(repeat))
     small = [SHAPES[0].whole(5_000, seed) for seed in range(5)]
-    lines.append(
-        f"\nAn audit of 10,000 runs in all, after imports: {statistics.median(small):.3f} s. Peak memory is that of a "
-        "process that does one audit. Times of the ratio are CPU seconds of one process. Python "
-        f"{sys.version.split()[0]}, NumPy {np.__version__}."
+    page.say(
+        f"An audit of 10,000 runs in all, after imports: {statistics.median(small):.3f} s. Peak memory is that of a "
+        "process that does one audit. Times of the ratio are CPU seconds of one process.",
+        "",
     )
-    lines += of_single_calls(arguments.repeat)
-    lines += of_two_workers(2)
-    lines.append("\nSeconds that pass, medians of two. The last column is what the machine's two cores allow.")
-    text = "\n".join(lines) + "\n"
-    print(text)
-    Path(__file__).with_name("results").joinpath("overhead.md").write_text(text, encoding="utf-8")
+    page.table(
+        ("one run a call", "bare (µs a run)", "audit (µs a run)", "ratio, median of pairs"), of_single_calls(repeat)
+    )
+    titles = ("one worker (s)", "two workers (s)", "two over one", "two processes, half of the slower over one")
+    page.table(("outputs", "runs a side", *titles), of_two_workers(2))
+    page.say("Seconds that pass, medians of two. The last column is what the machine's two cores allow.")
+    page.save()
 
 
 if __name__ == "__main__":

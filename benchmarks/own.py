@@ -10,27 +10,22 @@ single calls, where a function is not read).
 
 from __future__ import annotations
 
-import argparse
 import signal
 import sys
 import time
 import types
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-
+from frame import Page, options
 from support.asis import RIGHT, Case, cases
 
 import dpaudit as dp
 from dpaudit.evidence.evidence import against
 from dpaudit.reading.runs.passes import UnreadError, make
 
-RESULTS = Path(__file__).parent / "results" / "own"
 ROWS, RUNS, BLOCK = 50_000, 400_000, 2**17
 SECONDS = 60
 TABLES = (*RIGHT, "rows", "analysts")
@@ -103,55 +98,48 @@ def audited(case: Case, data: pd.DataFrame) -> tuple[str, str, float]:
     return colour, f"{found.verdict}, {bounds}", time.process_time() - began
 
 
-def row(case: Case, data: pd.DataFrame, *, timed: bool) -> tuple[str, str, float, str]:
-    """Return the colour, the seconds of runs and of the audit, and a row of the table."""
+def row(case: Case, data: pd.DataFrame, *, timed: bool) -> tuple[str, str, str, str, float, str]:
+    """Return name, claim, colour, verdict, seconds of the audit, and those of runs."""
     alarm(SECONDS)
     made = runs(case, data) if timed else ""
     alarm(SECONDS)
     colour, said, took = audited(case, data)
     alarm(0)
-    cells = (case.name, f"{case.claim:.4g}", colour, said, f"{took:.1f}", made)
-    line = "| " + " | ".join(each.replace("|", "/").replace("\n", " ") for each in cells) + " |"
-    sys.stderr.write(line + "\n")
-    return colour, made, took, line
+    sys.stderr.write(f"{case.name}: {colour}, {said}, {took:.1f}, {made}\n")
+    return case.name, f"{case.claim:.4g}", colour, said, round(took, 1), made
 
 
 def main() -> None:
-    """Measure, and write the table."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--table", choices=TABLES)
-    chosen = parser.parse_args().table
+    """Measure, and write the tables."""
+    chosen = options(__doc__, table="").table
+    if chosen and chosen not in TABLES:
+        raise SystemExit(f"no table is called {chosen}: {', '.join(TABLES)}")
     signal.signal(signal.SIGPROF, late)
     warnings.simplefilter("ignore")
-    for table in TABLES if chosen is None else (chosen,):
-        text = measured(table)
-        sys.stdout.write(text)
-        RESULTS.mkdir(exist_ok=True)
-        (RESULTS / f"{table}.md").write_text(text, encoding="utf-8")
+    for table in (chosen,) if chosen else TABLES:
+        measured(table)
 
 
-def measured(table: str) -> str:
-    """Measure one table; return its page."""
-    head = "| function | claim | colour | verdict | audit, CPU s | 400,000 runs, CPU s |\n|---|---|---|---|---|---|"
-    said, parts = [], []
+def measured(table: str) -> None:
+    """Measure one table, and write its page."""
+    page, shown = Page(f"own/{table}.md", f"Audits of functions as they are: `{table}`", "own.py"), {}
     for right in (True, False) if table == "forty" else (True,):
         found = [row(case, frame(case.domain), timed=right) for case in cases(table) if case.is_right is right]
-        colours = [each[0] for each in found]
+        colours = [each[2] for each in found]
         counted = ", ".join(f"{colours.count(each)} {each}" for each in dict.fromkeys(colours))
-        proved = sum("| proved," in each[-1] for each in found)
-        seconds = sorted(float(each[1]) for each in found if each[1][:1].isdigit())
-        told = (
-            f" ({proved} PROVED); {len(seconds)} read in time, {sum(each <= 5 for each in seconds)} of them within 5 s"
-        )
-        took = sorted(each[2] for each in found)
+        proved = sum(each[3].startswith("proved,") for each in found)
+        seconds, took = [float(each[5]) for each in found if each[5][:1].isdigit()], sorted(each[4] for each in found)
         title = "right" if right else "wrong"
-        said.append(
-            f"{len(found)} {title} functions: {counted}{told}; audits take {took[len(took) // 2]:.1f} s in the median, "
-            f"{sum(each <= 15 for each in took)} at most 15 s."
+        shown[title] = found
+        page.say(
+            f"- {len(found)} {title} functions: {counted} ({proved} PROVED); {len(seconds)} read in time, "
+            f"{sum(each <= 5 for each in seconds)} of them within 5 s; audits take {took[len(took) // 2]:.1f} s in the "
+            f"median, {sum(each <= 15 for each in took)} at most 15 s."
         )
-        parts.append(f"## {title.capitalize()}\n\n{head}\n" + "\n".join(each[-1] for each in found))
-    listed = "\n".join(f"- {each}" for each in said)
-    return f"# Audits of functions as they are: `{table}`\n\n{listed}\n\n" + "\n\n".join(parts) + "\n"
+    for title, found in shown.items():
+        page.say("", f"## {title.capitalize()}", "")
+        page.table(("function", "claim", "colour", "verdict", "audit, CPU s", "400,000 runs, CPU s"), found)
+    page.save()
 
 
 if __name__ == "__main__":

@@ -7,30 +7,23 @@ not keep together: sums that move with one answer, report noisy max of any lengt
 
     python benchmarks/proofs.py [--only svt]
 
-prints the tables and writes benchmarks/results/proofs.md.
+writes results/proofs.md.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
-import platform
 import statistics
-import sys
-import time
 from fractions import Fraction
-from pathlib import Path
 
-import scipy
+from frame import Page, options, timed
+from support.provable import TABLE as MECHANISMS  # the tests' table
 
 from dpaudit.checker import check_text
 from dpaudit.loading.named import load
 from dpaudit.program.fold import Emit, Fold
 from dpaudit.verify.fold import prove_fold
 from dpaudit.verify.prove import prove_program
-
-sys.path.append(str(Path(__file__).parents[1] / "tests"))
-from support.provable import TABLE as MECHANISMS  # the tests' table
 
 GOALS = {5: 3, 8: 25}  # seconds for the whole table, read, compared and aligned
 CUTOFFS = (1, 2, 5, 20)
@@ -46,7 +39,6 @@ FOLDS = [
     ("svt_noiseless_answers", {}, ("oo",)),
     ("svt_unlimited", {}, ("oo",)),
 ]
-TABLE = Path(__file__).parent / "results" / "proofs.md"
 
 
 def block_counter(block, hidden=True):
@@ -141,12 +133,6 @@ TWO_RUNS = [
 ]
 
 
-def timed(function):
-    """Return the result of a function, and the CPU seconds that it took."""
-    start = time.process_time()
-    return function(), time.process_time() - start
-
-
 def examined(prove):
     """Return the bound of a proof, its seconds (proof, certificate, check), and the size of its certificate."""
     proof, proving = timed(prove)
@@ -162,18 +148,19 @@ def shown(bound):
     return "none" if bound == "oo" else str(bound)
 
 
-def row(entry, given, expected, bound, seconds, size):
-    title, claim = titled(entry.name, given), entry.claim_for(entry.parameters_with(given))
-    known = ["none" if claim is None else f"{claim.value:g}", shown(expected)]
-    beside = shown(bound) if bound == expected else f"**{shown(bound)}**"
-    times = [f"{each:.3f}" for each in seconds]
-    if bound == "oo":
-        return [title, *known, beside, times[0], "–", "–", "–"]
-    return [title, *known, beside, *times, f"{size / 1024:.0f}"]
+def row(title, claimed, expected, found):
+    """Return the cells of one program; a bound that is not the expected one is bold."""
+    bound, seconds, size = found
+    beside = shown(bound) if shown(bound) == shown(expected) else f"**{shown(bound)}**"
+    rest = ["–"] * 3 if bound == "oo" else [*(f"{each:.3f}" for each in seconds[1:]), f"{size / 1024:.0f}"]
+    return [title, claimed, shown(expected), beside, f"{seconds[0]:.3f}", *rest]
 
 
-def titled(name, given):
-    return name + "".join(f", {key} {value}" for key, value in given.items())
+def of_entry(entry, given, expected, found):
+    """Return the cells of a mechanism of the catalogue."""
+    claim = entry.claim_for(entry.parameters_with(given))
+    title = entry.name + "".join(f", {key} {value}" for key, value in given.items())
+    return row(title, "none" if claim is None else f"{claim.value:g}", expected, found)
 
 
 HEAD = [
@@ -188,97 +175,63 @@ HEAD = [
 ]
 
 
-def table(rows):
-    lines = [f"| {' | '.join(HEAD)} |", "|---|" + "---:|" * (len(HEAD) - 1)]
-    print("\n".join(lines), flush=True)
-    for cells in rows:
-        lines.append(f"| {' | '.join(cells)} |")
-        print(lines[-1], flush=True)
-    return lines
-
-
-def at_length(length, only):
-    """Return the table at one length, with totals."""
-    totals, place = [0.0, 0.0, 0.0], {5: 2, 8: 3}[length]
+def at_length(page, length, only):
+    """Add the table at one length, with totals."""
+    all_found = []
+    page.say(f"## {length} answers", "")
 
     def rows():
-        sizes = 0
         for entry in MECHANISMS:
-            name, given = entry[:2]
-            if only not in name:
-                continue
-            bound, seconds, size = examined(lambda: prove_program(load(name), given, length=length))  # noqa: B023
-            sizes += size
-            for number, each in enumerate(seconds):
-                totals[number] += each
-            yield row(load(name), given, entry[place], bound, seconds, size)
-        yield ["**all**", "", "", "", *(f"**{each:.2f}**" for each in totals), f"**{sizes / 1024:.0f}**"]
+            name, given, expected = *entry[:2], entry[{5: 2, 8: 3}[length]]
+            if only in name:
+                found = examined(lambda: prove_program(load(name), given, length=length))  # noqa: B023
+                all_found.append(found)
+                yield of_entry(load(name), given, expected, found)
+        totals = [sum(seconds[place] for _, seconds, _ in all_found) for place in range(3)]
+        sizes = sum(size for *_, size in all_found) / 1024
+        yield ["**all**", "", "", "", *(f"**{each:.2f}**" for each in totals), f"**{sizes:.0f}**"]
 
-    lines = table(rows())
-    goal = f"All of them take {totals[0]:.2f} s, as a user gets them; the goal is {GOALS[length]} s."
-    return [f"## {length} answers", "", goal, "", *lines, ""]
+    page.table(HEAD, rows())
+    whole = sum(seconds[0] for _, seconds, _ in all_found)
+    page.say(f"All of them take {whole:.2f} s, as a user gets them; the goal is {GOALS[length]} s.", "")
 
 
 def without_limit(only):
-    """Return the table for any number of answers."""
-
-    def rows():
-        for name, given, expected in FOLDS:
-            if only not in name:
-                continue
+    """Yield the rows for any number of answers."""
+    for name, given, expected in FOLDS:
+        if only in name:
             entry = load(name)
             for cutoff, known in zip(CUTOFFS, expected, strict=False):
                 parameters = {**given, "cutoff": cutoff} if "cutoff" in entry.defaults else given
-                found = examined(lambda: prove_fold(entry, parameters))  # noqa: B023
-                yield row(entry, parameters, known, *found)
-
-    return ["## Any number of answers", "", *table(rows()), ""]
+                yield of_entry(entry, parameters, known, examined(lambda: prove_fold(entry, parameters)))  # noqa: B023
 
 
 def two_runs(only):
-    """Return the table of programs whose two runs need not keep together."""
-
-    def rows():
-        for name, program, length, relation, known in TWO_RUNS:
-            if only not in name:
-                continue
+    """Yield the rows of programs whose two runs need not keep together."""
+    for name, program, length, relation, known in TWO_RUNS:
+        if only in name:
             given = {"relation": relation} if length == "any" else {"relation": relation, "length": length}
             prove = prove_fold if length == "any" else prove_program
-            bound, seconds, size = examined(lambda: prove(program, **given))  # noqa: B023
-            beside = shown(bound) if shown(bound) == shown(known) else f"**{shown(bound)}**"
-            times = [f"{each:.3f}" for each in seconds] if bound != "oo" else [f"{seconds[0]:.3f}", "–", "–"]
-            told = f"{name} (n = {length})"
-            yield [told, "–", shown(known), beside, *times, f"{size / 1024:.0f}" if size else "–"]
-
-    return ["## Two runs that need not keep together", "", *table(rows()), ""]
+            yield row(f"{name} (n = {length})", "–", known, examined(lambda: prove(program, **given)))  # noqa: B023
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="", help="mechanisms whose names hold this text")
-    parser.add_argument("--table", type=Path, default=TABLE, help="where the table goes")
-    options = parser.parse_args()
+    only = options(__doc__, only="").only
     load("laplace")  # import the catalogue before the clock starts
-    parts = [
-        *at_length(5, options.only),
-        *at_length(8, options.only),
-        *without_limit(options.only),
-        *two_runs(options.only),
-    ]
-    text = "\n".join(
-        [
-            "# Proofs",
-            "",
-            f"`python benchmarks/proofs.py`, Python {platform.python_version()}, SciPy {scipy.__version__}.",
-            "ε = 1, CPU seconds. Claimed is what was published of the mechanism; the bounds expected are those of the",
-            "tests (`tests/support/provable.py`), and one that differs is bold. The check is the independent one of",
-            "`dpaudit.checker`. No bound means that alignment gives none, which refutes nothing.",
-            "",
-            *parts,
-        ]
+    page = Page("proofs.md", "Proofs", "proofs.py", write=not only)
+    page.say(
+        "ε = 1, CPU seconds. Claimed is what was published of the mechanism; the bounds expected are those of the",
+        "tests (`tests/support/provable.py`), and one that differs is bold. The check is the independent one of",
+        "`dpaudit.checker`. No bound means that alignment gives none, which refutes nothing.",
+        "",
     )
-    if not options.only or options.table != TABLE:
-        options.table.write_text(text)
+    at_length(page, 5, only)
+    at_length(page, 8, only)
+    page.say("## Any number of answers", "")
+    page.table(HEAD, without_limit(only))
+    page.say("## Two runs that need not keep together", "")
+    page.table(HEAD, two_runs(only))
+    page.save()
 
 
 if __name__ == "__main__":

@@ -8,23 +8,20 @@ catalogue, for which nothing was published: our bound next to the true loss.
 
     python benchmarks/published.py [--seeds 5] [--runs 1e6 4e6] [--only svt]
 
-prints the tables and writes benchmarks/results/published.md.
+writes results/published.md.
 """
 
 from __future__ import annotations
 
-import argparse
 import math
-import platform
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from goal_table import code  # its neighbour
+from frame import Page, options
 from published_mechanisms import EPSILON, Published, benchmark
 from sniper import LEAST_PROBABILITY, bound
 
@@ -34,7 +31,6 @@ RUNS = (1_000_000, 4_000_000)
 OTHERS_RUNS = (4_000_000, 10_000_000)
 CONFIDENCE = 0.9
 FIRST_SEED = 1000
-TABLE = Path(__file__).parent / "results" / "published.md"
 
 
 @dataclass(frozen=True)
@@ -59,33 +55,13 @@ class Row:
 
 def others() -> list[Row]:
     """Return the basic mechanisms at ε = 0.1, with their ρ or δ, on the pairs of the catalogue."""
-    names = [
-        "gaussian",
-        "gaussian_classic",
-        "geometric",
-        "snapping",
-        "count",
-        "bounded_sum",
-        "bounded_mean",
-        "noisy_average",
-        "histogram",
-        "exponential",
-        "permute_and_flip",
-        "randomised_response",
-        "generalised_randomised_response",
-        "unary_encoding",
-        "suggestions",
-        "suggestions_per_record",
-        "laplace_group",
-        "mixture_of_noises",
-        "partition_counts",
-        "rounded_laplace",
-        "two_counts",
-        "exact_count",
-        "count_with_minimum_set_size",
-        "k_anonymous_release",
-    ]
-    rows = [Row(name.replace("_", " "), name) for name in names]
+    names = (
+        "gaussian gaussian_classic geometric snapping count bounded_sum bounded_mean noisy_average histogram "
+        "exponential permute_and_flip randomised_response generalised_randomised_response unary_encoding suggestions "
+        "suggestions_per_record laplace_group mixture_of_noises partition_counts rounded_laplace two_counts "
+        "exact_count count_with_minimum_set_size k_anonymous_release"
+    )
+    rows = [Row(name.replace("_", " "), name) for name in names.split()]
     rows.insert(3, Row("discrete gaussian", "discrete_gaussian", {"rho": EPSILON**2 / 2}))
     rows.insert(11, Row("noisy max, Gumbel", "report_noisy_max", {"epsilon": EPSILON, "noise_kind": "gumbel"}))
     rows.insert(13, Row("two coins", "two_coins", {}))
@@ -116,8 +92,8 @@ def spread(bounds: list[float]) -> str:
     return f"{np.median(bounds):.4f} ({min(bounds):.4f} to {max(bounds):.4f})"
 
 
-def compared(mechanism: Published, all_runs: list[int], seeds: range) -> tuple[str, list[str]]:
-    """Return one line of the comparison, and where the other auditor shows as much in the median."""
+def compared(mechanism: Published, all_runs: list[int], seeds: range) -> tuple[list[str], list[str]]:
+    """Return the cells of a comparison, and where the other auditor shows as much in the median."""
     cells, short, seconds = [], [], 0.0
     chosen: Counter[str] = Counter()
     for runs in all_runs:
@@ -138,86 +114,65 @@ def compared(mechanism: Published, all_runs: list[int], seeds: range) -> tuple[s
     found = ", ".join(f"{name.removeprefix('pair ')} ({times})" for name, times in chosen.most_common())
     cells = [mechanism.title, str(len(mechanism.pairs)), found, number(mechanism.worst_loss), *cells]
     cells += [f"{low} to {high}", many, f"{seconds:.1f}"]
-    return "| " + " | ".join(cells) + " |", short
+    return cells, short
 
 
-def beside_the_truth(row: Row, seed: int) -> str:
-    """Return one line of the last table."""
+def beside_the_truth(row: Row, seed: int) -> list[str]:
+    """Return the cells of the last table."""
     clock = time.perf_counter()
     all_evidence = [row.audit(runs, seed) for runs in OTHERS_RUNS]
     seconds = time.perf_counter() - clock
     values = [number(all_evidence[0].target.true_loss), *(number(one.lower.value) for one in all_evidence)]
-    return "| " + " | ".join([row.title, all_evidence[0].claim or "", *values, f"{seconds:.1f}"]) + " |"
+    return [row.title, all_evidence[0].claim or "", *values, f"{seconds:.1f}"]
 
 
 def main() -> None:
-    """Print the tables and write them."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=5, help="audits of each mechanism of the benchmark")
-    parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
-    parser.add_argument("--runs", type=float, nargs="+", default=RUNS, help="in all")
-    parser.add_argument(
-        "--only", default="", help="mechanisms whose title contains this; the tables are then not written"
-    )
-    chosen = parser.parse_args()
-    all_runs = [int(runs) for runs in chosen.runs]
-    now = code()
-    seeds = range(chosen.first_seed, chosen.first_seed + chosen.seeds)
+    """Measure, and write the tables."""
+    chosen = options(__doc__, seeds=5, first_seed=FIRST_SEED, runs=[*map(float, RUNS)], only="")
+    all_runs, seeds = [int(runs) for runs in chosen.runs], range(chosen.first_seed, chosen.first_seed + chosen.seeds)
+    title = f"Certified lower bounds at ε = {EPSILON:g} and {100 * CONFIDENCE:g} % confidence"
+    page = Page("published.md", title, "published.py", write=not chosen.only)
     columns = ["", "pairs", "found", "true loss"]
     for runs in all_runs:
         columns += [f"ours, {runs / 1e6:g}M", f"DP-Sniper, {runs / 1e6:g}M", "ours above?"]
-    columns += ["published", "", "seconds"]
-    first = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
-    print("\n".join(first))
     shortfalls: list[str] = []
-    for mechanism in benchmark():
-        if chosen.only.lower() in mechanism.title.lower():
-            line, short = compared(mechanism, all_runs, seeds)
-            first.append(line)
-            shortfalls += short
-            print(line, flush=True)
-    second = [
-        "| | claim | true loss | " + " | ".join(f"ours, {runs / 1e6:g}M" for runs in OTHERS_RUNS) + " | seconds |",
-        "|---|---|---|---|---|---|",
-    ]
-    print("\n".join(["", *second]))
-    for row in others():
-        if chosen.only.lower() in row.title.lower():
-            second.append(beside_the_truth(row, seeds[0]))
-            print(second[-1], flush=True)
-    summary = (
+
+    def rows() -> Iterator[list[str]]:
+        for mechanism in benchmark():
+            if chosen.only.lower() in mechanism.title.lower():
+                cells, short = compared(mechanism, all_runs, seeds)
+                shortfalls.extend(short)
+                yield cells
+
+    page.say("## Beside the best published black-box auditor", "")
+    page.table([*columns, "published", "", "seconds"], rows())
+    page.say(
         f"Above the published auditor in the median of {chosen.seeds} seeds on every row."
         if not shortfalls
-        else "Not above it in the median: " + "; ".join(shortfalls) + "."
+        else "Not above it in the median: " + "; ".join(shortfalls) + ".",
+        "",
+        f"Medians of {chosen.seeds} seeds from {seeds[0]}, with the worst and the best of them, for both auditors "
+        "on the same functions, with the same list of pairs to search and the same number of runs in all. Pairs: "
+        "how many there are, without their second order; found: the places in the list of those that our search "
+        "took at the larger number of runs, and how often. True loss: the largest on the list; – where it is "
+        "not known. DP-Sniper: the published algorithm written anew, with a logistic regression, told which "
+        f"numbers are no quantities, at its least probability of {LEAST_PROBABILITY:g} and its own division of "
+        'runs. Ours above: in every seed means that our worst is above its best. "Published": the bounds of its '
+        "reference results by its two classifiers, one seed each, from 614 million (two pairs) or 1,256 million "
+        '(eight pairs) runs; "more": our median at the larger number of runs exceeds them. Seconds: of one of our '
+        "audits at the larger number.",
+        "",
+        "## Beside the true loss",
+        "",
     )
-    print("\n" + summary)
-    if not chosen.only:
-        text = [
-            f"# Certified lower bounds at ε = {EPSILON:g} and {100 * CONFIDENCE:g} % confidence\n",
-            "## Beside the best published black-box auditor\n",
-            f"{summary}\n",
-            *first,
-            "",
-            f"Medians of {chosen.seeds} seeds from {seeds[0]}, with the worst and the best of them, for both auditors "
-            "on the same functions, with the same list of pairs to search and the same number of runs in all. Pairs: "
-            "how many there are, without their second order; found: the places in the list of those that our search "
-            "took at the larger number of runs, and how often. True loss: the largest on the list; – where it is "
-            "not known. DP-Sniper: the published algorithm written anew, with a logistic regression, told which "
-            f"numbers are no quantities, at its least probability of {LEAST_PROBABILITY:g} and its own division of "
-            'runs. Ours above: in every seed means that our worst is above its best. "Published": the bounds of its '
-            "reference results by its two classifiers, one seed each, from 614 million (two pairs) or 1,256 million "
-            '(eight pairs) runs; "more": our median at the larger number of runs exceeds them. Seconds: of one of our '
-            "audits at the larger number.\n",
-            "## Beside the true loss\n",
-            *second,
-            "",
-            f"One audit each, seed {seeds[0]}: one bound in ten may exceed the true loss, and mechanisms with the "
-            "same noise share their draws, and err together. Seconds: of both.\n",
-            f"dpaudit {now['commit']} (source {now['source']}), Python {platform.python_version()}, "
-            f"NumPy {np.__version__}.",
-        ]
-        TABLE.parent.mkdir(exist_ok=True)
-        TABLE.write_text("\n".join(text) + "\n", encoding="utf-8")
+    wanted = [row for row in others() if chosen.only.lower() in row.title.lower()]
+    bounds = [f"ours, {runs / 1e6:g}M" for runs in OTHERS_RUNS]
+    page.table(["", "claim", "true loss", *bounds, "seconds"], (beside_the_truth(row, seeds[0]) for row in wanted))
+    page.say(
+        f"One audit each, seed {seeds[0]}: one bound in ten may exceed the true loss, and mechanisms with the "
+        "same noise share their draws, and err together. Seconds: of both."
+    )
+    page.save()
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ are those of DPriv-Bench (arXiv 2604.15851), in our own words and code.
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import json
 import math
@@ -19,12 +18,11 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from frame import RESULTS as FOLDER
+from frame import Page, options, timed
 from support.numbers import FUNCTIONS
 
 from dpaudit.checker import check_certificate
@@ -34,7 +32,7 @@ from dpaudit.request import ProofRequest
 from dpaudit.verify.answer import proving
 from dpaudit.verify.moves.derive import Numbers, derive
 
-RESULTS = Path(__file__).parent / "results" / "questions.json"
+RESULTS = FOLDER / "questions.json"
 RUNS = 10_000
 LENGTH = [3]
 """How many numbers are asked about."""
@@ -137,41 +135,29 @@ def too_little(statistic: Callable[[Any], Any], length: int) -> bool:
 
 def certificates() -> None:
     """Write how long certificates take to make and to check, of all statistics with Laplace noise."""
-    rows = [
-        "| n | bounded at what they move, of 49 | seconds to prove, each at most | seconds to check, each at most |"
-    ]
-    rows += ["|---|---|---|---|"]
-    slowest = {}
+    rows, slowest = [], {}
     for length in (2, 3, 5, None):
         exact, prove, check = 0, {}, {}
         for statistic, moves in FUNCTIONS.items():
             release = laplace(statistic, moves(length or 3), 1)
-            started = time.process_time()
-            numbers = Numbers(length, Fraction(0), Fraction(1))
-            found = derive(load(release), {}, numbers, notion="epsilon", delta=Fraction(0))
-            prove[statistic.__name__] = time.process_time() - started
-            started = time.process_time()
-            if found.certificate is not None:
-                check_certificate(found.certificate)
-            check[statistic.__name__] = time.process_time() - started
+            name, numbers = statistic.__name__, Numbers(length, Fraction(0), Fraction(1))
+            found, prove[name] = timed(
+                lambda: derive(load(release), {}, numbers, notion="epsilon", delta=Fraction(0))  # noqa: B023
+            )
+            _, check[name] = timed(lambda: found.certificate and check_certificate(found.certificate))  # noqa: B023
             exact += found.bound == 1
-        rows.append(
-            f"| {length or 'any'} | {exact} | {max(prove.values()):.2f} ({max(prove, key=prove.get)}) | "
-            f"{max(check.values()):.2f} ({max(check, key=check.get)}) |"
-        )
+        longest = [f"{max(each.values()):.2f} ({max(each, key=each.get)})" for each in (prove, check)]
+        rows.append([length or "any", exact, *longest])
         slowest[length] = sum(prove.values()) + sum(check.values())
-    rows.append(f"\nCPU seconds, all 49 with {slowest[5]:.1f} at n = 5 and {slowest[None]:.1f} for any n.")
-    title = "# How long certificates of movements take\n\n`python benchmarks/questions.py --certificates`\n\n"
-    RESULTS.with_name("certificates.md").write_text(title + "\n".join(rows) + "\n", encoding="utf-8")
+    page = Page("certificates.md", "How long certificates of movements take", "questions.py --certificates")
+    longest_each = ("seconds to prove, each at most", "seconds to check, each at most")
+    page.table(("n", "bounded at what they move, of 49", *longest_each), rows)
+    page.say(f"CPU seconds, all 49 with {slowest[5]:.1f} at n = 5 and {slowest[None]:.1f} for any n.")
+    page.save()
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--length", type=int, default=3)
-    parser.add_argument("--only", help="one function, by its name")
-    parser.add_argument("--keep", action="store_true", help=f"write {RESULTS.name}")
-    parser.add_argument("--certificates", action="store_true", help="measure how long certificates take")
-    given = parser.parse_args()
+    given = options(__doc__, length=3, only=None, keep=False, certificates=False)
     if given.certificates:
         certificates()
         return 0

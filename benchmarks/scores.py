@@ -11,26 +11,21 @@ independent, to show what that costs.
 
     python benchmarks/scores.py [--repeats 500]
 
-prints the tables and writes benchmarks/results/scores.md.
+writes results/scores.md.
 """
 
 from __future__ import annotations
 
-import argparse
 import math
-import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
+from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from frame import Page, options, side_by_side
 from scipy.stats import binomtest, norm
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-
 from support.steinke import one_run_bound
 
 import dpaudit as dp
@@ -73,7 +68,7 @@ def gaussian(mu: float, n: int, *seed: int) -> tuple[np.ndarray, np.ndarray]:
     return rng.normal(mu, 1, n), others
 
 
-def bounds(mu: float, n: int, goal: float) -> str:
+def bounds(mu: float, n: int, goal: float) -> list[Any]:
     truth = true_epsilon(mu)
     own = dp.audit_scores(*gaussian(mu, n), seed=0, design="independent").lower.value
     clock = time.process_time()
@@ -83,13 +78,11 @@ def bounds(mu: float, n: int, goal: float) -> str:
     ]
     seconds = (time.process_time() - clock) / OTHER_SEEDS
     above = sum(value > truth for value in found)
-    return (
-        f"| {mu:g} | {n:,} | {truth:.3f} | {goal:.2f} | {own:.3f} | {np.median(found):.3f} | {min(found):.3f} | "
-        f"{above} of {OTHER_SEEDS} | {seconds:.2f} |"
-    )
+    numbers = [f"{each:.3f}" for each in (truth, own, np.median(found), min(found))]
+    return [mu, f"{n:,}", numbers[0], f"{goal:.2f}", *numbers[1:], f"{above} of {OTHER_SEEDS}", f"{seconds:.2f}"]
 
 
-def unequal(members: int, others: int, goal: float | None) -> str:
+def unequal(members: int, others: int, goal: float | None) -> list[Any]:
     """Return a row about unequal numbers of scores, by scores and by outputs."""
     truth, found = true_epsilon(2.5), []
     for seed in range(OTHER_SEEDS):
@@ -103,10 +96,8 @@ def unequal(members: int, others: int, goal: float | None) -> str:
         )
     own, outputs = np.median(found, axis=0)
     above = int((np.array(found) > truth).sum())
-    return (
-        f"| {members:,} | {others:,} | {'–' if goal is None else goal} | {own:.3f} | {np.min(found):.3f} "
-        f"| {outputs:.3f} | {above} of {2 * OTHER_SEEDS} |"
-    )
+    numbers = [f"{each:.3f}" for each in (own, np.min(found), outputs)]
+    return [f"{members:,}", f"{others:,}", "–" if goal is None else goal, *numbers, f"{above} of {2 * OTHER_SEEDS}"]
 
 
 def right_guesses(members: np.ndarray, others: np.ndarray, guesses: list[int]) -> list[int]:
@@ -135,7 +126,7 @@ def one_array(mu: float, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return rng.normal(mu, 1, n), rng.normal(0, 1, n)
 
 
-def one_run(mu: float, n: int, goal: float) -> str:
+def one_run(mu: float, n: int, goal: float) -> list[Any]:
     """Return a row about the canaries of one model."""
     arrays = [one_array(mu, n, seed) for seed in range(ONE_MODEL_SEEDS)]
     known, guesses = best_known(mu, n, arrays)
@@ -145,11 +136,11 @@ def one_run(mu: float, n: int, goal: float) -> str:
     )
     truth, shown = true_epsilon(mu), true_epsilon(float(np.median(mus)))
     ours = float(np.median(epsilons))
-    return (
-        f"| {mu:g} | {n:,} | {truth:.3f} | {known:.3f} ({guesses:,}) | {ours:.3f} | {ours / known:.2f} "
-        f"| {np.min(epsilons):.3f} | {goal:.2f} | {shown:.3f} | {true_epsilon(float(np.min(mus))):.3f} "
-        f"| {int((epsilons > truth).sum() + (mus > mu).sum())} of {2 * ONE_MODEL_SEEDS} |"
-    )
+    above = int((epsilons > truth).sum() + (mus > mu).sum())
+    own = [f"{ours:.3f}", f"{ours / known:.2f}", f"{np.min(epsilons):.3f}", f"{goal:.2f}", f"{shown:.3f}"]
+    least = f"{true_epsilon(float(np.min(mus))):.3f}"
+    known_best = f"{known:.3f} ({guesses:,})"
+    return [mu, f"{n:,}", f"{truth:.3f}", known_best, *own, least, f"{above} of {2 * ONE_MODEL_SEEDS}"]
 
 
 # --- errors -----------------------------------------------------------------------------------------------
@@ -251,56 +242,42 @@ CASES = {
 }
 
 
-def errors(repeats: int, jobs: int) -> Iterator[str]:
-    """Yield a row for every case: how often the bound was above the true loss."""
+def errors(repeats: int, jobs: int) -> Iterator[list[Any]]:
+    """Yield the cells of every case: how often the bound was above the true loss."""
     for number, (name, case) in enumerate(CASES.items()):
-        found = Parallel(n_jobs=jobs)(delayed(case.bound)(number, repeat) for repeat in range(repeats))
+        found = side_by_side(case.bound, [(number, repeat) for repeat in range(repeats)], jobs)
         wrong = sum(bound > case.truth for bound in found)
         p = binomtest(wrong, repeats, 0.05, alternative="greater").pvalue
         loss = f"μ = {case.truth:g}" if case.delta is None else f"ε = {case.truth:.4g} at δ = {case.delta:g}"
-        yield f"| {name} | {case.design} | {loss} | {wrong} of {repeats} | {wrong / repeats:.1%} | {p:.2g} |"
+        yield [name, case.design, loss, f"{wrong} of {repeats}", f"{wrong / repeats:.1%}", f"{p:.2g}"]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=400, help="of each case of errors")
-    parser.add_argument("--jobs", type=int, default=2, help="audits of errors at a time")
-    parser.add_argument("--write", type=Path, default=Path(__file__).parent / "results" / "scores.md")
-    options = parser.parse_args()
-    lines = [
-        f"Written by `python benchmarks/scores.py --repeats {options.repeats}`.",
-        "",
-        "Certified lower bounds of ε at δ = 1e-5, confidence 0.95, n scores of members and n of others.",
-        "",
-        "| μ | n | true ε | goal | its seed | median of 50 others | least of these | above the truth | seconds |",
-        "|---|---|---|---|---|---|---|---|---|",
-        *(bounds(mu, n, goal) for (mu, n), goal in GOALS.items()),
-        "",
+    """Measure, and write the tables."""
+    asked = options(__doc__, repeats=400, jobs=2)
+    page = Page("scores.md", "Scores of an attack", f"scores.py --repeats {asked.repeats}")
+    page.say("Certified lower bounds of ε at δ = 1e-5, confidence 0.95, n scores of members and n of others.", "")
+    titles = ("μ", "n", "true ε", "goal", "its seed", "median of 50 others", "least of these", "above the truth")
+    page.table([*titles, "seconds"], (bounds(mu, n, goal) for (mu, n), goal in GOALS.items()))
+    page.say(
         f"Unequal numbers, μ = 2.5, true ε {true_epsilon(2.5):.3f}, {OTHER_SEEDS} seeds: the same numbers "
         "as scores and as outputs.",
         "",
-        "| members | others | goal | median of scores | least of all | median of outputs | above the truth |",
-        "|---|---|---|---|---|---|---|",
-        *(unequal(*numbers, goal) for numbers, goal in UNEQUAL.items()),
-        "",
+    )
+    titles = ("members", "others", "goal", "median of scores", "least of all", "median of outputs", "above the truth")
+    page.table(titles, (unequal(*numbers, goal) for numbers, goal in UNEQUAL.items()))
+    page.say(
         f"One model, n canaries in and n out, {ONE_MODEL_SEEDS} seeds. Theorem 5.2: the median bound of ε by the "
         "formula of Steinke, Nasr & Jagielski (2023) at the number of guesses (in brackets) that is best in the median "
         f"of {4 * ONE_MODEL_SEEDS} other seeds; ours does not know it. Bounds of μ as the ε that they stand for at "
         "δ = 1e-5, beside the goal.",
         "",
-        "| μ | n | true ε | Theorem 5.2 | ε, median | over Theorem 5.2 | ε, least | goal of μ | μ, median | μ, least "
-        "| above the truth |",
-        "|---|---|---|---|---|---|---|---|---|---|---|",
-        *(one_run(mu, n, goal) for (mu, n), goal in ONE_MODEL.items()),
-        "",
-        "Bounds above the truth, nominal 5 %; p is the chance of as many at 5 %.",
-        "",
-        "| scores | design | true loss | errors | rate | p |",
-        "|---|---|---|---|---|---|",
-        *errors(options.repeats, options.jobs),
-    ]
-    options.write.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    print("\n".join(lines))
+    )
+    titles = ("μ", "n", "true ε", "Theorem 5.2", "ε, median", "over Theorem 5.2", "ε, least", "goal of μ", "μ, median")
+    page.table([*titles, "μ, least", "above the truth"], (one_run(mu, n, goal) for (mu, n), goal in ONE_MODEL.items()))
+    page.say("Bounds above the truth, nominal 5 %; p is the chance of as many at 5 %.", "")
+    page.table(("scores", "design", "true loss", "errors", "rate", "p"), errors(asked.repeats, asked.jobs))
+    page.save()
 
 
 if __name__ == "__main__":

@@ -10,25 +10,20 @@ of them, at a random place, is 1.2 apart and breaks it. An audit succeeds if it 
 
     python benchmarks/search.py [--seeds 200] [--jobs 2] [--only NAME]
 
-prints the table and writes benchmarks/results/search.md if all cases are measured on at least 200 seeds.
+writes results/search.md where all cases are measured, on at least 200 seeds.
 """
 
 from __future__ import annotations
 
-import argparse
-import platform
 import time
 from dataclasses import dataclass
-from importlib.metadata import version
-from pathlib import Path
 
 import numpy as np
-from joblib import Parallel, delayed
+from frame import Page, options, side_by_side
 from scipy.stats import binomtest
 
 import dpaudit as dp
 
-TABLE = Path(__file__).parent / "results" / "search.md"
 CLAIMED, BAD, FIRST_SEED = 1.0, 1.2, 5000
 
 
@@ -91,9 +86,9 @@ def audited(case, seed):
 
 
 def row(case, seeds, jobs):
-    """Return a row of the table, and whether its promise holds."""
+    """Return the cells of a case, and whether its promise holds."""
     repetitions = max(int(seeds * case.share), 1)
-    found = Parallel(n_jobs=jobs)(delayed(audited)(case, FIRST_SEED + seed) for seed in range(repetitions))
+    found = side_by_side(audited, [(case, FIRST_SEED + seed) for seed in range(repetitions)], jobs)
     hits, right = sum(each[0] for each in found), sum(each[1] for each in found)
     runs, seconds = max(each[2] for each in found), float(np.median([each[3] for each in found]))
     limits = binomtest(hits, repetitions).proportion_ci(0.95)
@@ -115,41 +110,38 @@ def row(case, seeds, jobs):
         "holds" if fine and promise else "" if not promise else "MISSED",
         f"{seconds:.1f}",
     ]
-    return "| " + " | ".join(cells) + " |", fine
+    return cells, fine
 
 
-HEAD = """# Does a search find the one pair that breaks the claim?
-
-Laplace noise of scale 1, claimed to be 1-DP; one pair lies 1.2 apart, the others 1 (or 0.5). "Found" is VIOLATED on
-that pair; where no pair breaks the claim, VIOLATED at all. Limits at 95 % confidence (Clopper & Pearson). No two
-pairs that lie "apart" have a side in common: with the others at exactly 1, hardly any procedure that knows nothing of
-the noise could do much better (a pair needs about 1,300 runs to be told from the bad one at 5 % error, by the odds of
-right guesses).
-
-| pairs | runs | seeds | bad pair chosen | found (or false alarms) | limits | promise | | seconds |
-|---|---|---|---|---|---|---|---|---|
+WHAT = """Laplace noise of scale 1, claimed to be 1-DP; one pair lies 1.2 apart, the others 1 (or 0.5). "Found" is
+VIOLATED on that pair; where no pair breaks the claim, VIOLATED at all. Limits at 95 % confidence (Clopper & Pearson).
+No two pairs that lie "apart" have a side in common: with the others at exactly 1, hardly any procedure that knows
+nothing of the noise could do much better (a pair needs about 1,300 runs to be told from the bad one at 5 % error, by
+the odds of right guesses).
 """
 
 
 def main():
     """Measure all cases, print the table and write it."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--seeds", type=int, default=200)
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--only", help="cases whose name contains this")
-    options = parser.parse_args()
-    lines, fine = [], True
-    print(HEAD, end="")
-    for case in CASES:
-        if options.only is None or options.only in case.name:
-            line, holds = row(case, options.seeds, options.jobs)
-            print(line, flush=True)
-            lines.append(line)
-            fine = fine and holds
-    if options.only is None and options.seeds >= 200:
-        made = f"Python {platform.python_version()}, dpaudit {version('dpaudit')}."
-        TABLE.write_text(HEAD + "\n".join([*lines, "", made, ""]), encoding="utf-8")
-    return 0 if fine else 1
+    asked = options(__doc__, seeds=200, jobs=2, only="")
+    title = "Does a search find the one pair that breaks the claim?"
+    page = Page("search.md", title, "search.py", write=not asked.only and asked.seeds >= 200)
+    page.say(WHAT)
+    found = [row(case, asked.seeds, asked.jobs) for case in CASES if asked.only in case.name]
+    titles = (
+        "pairs",
+        "runs",
+        "seeds",
+        "bad pair chosen",
+        "found (or false alarms)",
+        "limits",
+        "promise",
+        "",
+        "seconds",
+    )
+    page.table(titles, (cells for cells, _ in found))
+    page.save()
+    return 0 if all(fine for _, fine in found) else 1
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ The help answers within .1 s, an own function of 50,000 rows is audited within 1
 
 from __future__ import annotations
 
-import argparse
 import math
 import os
 import resource
@@ -16,7 +15,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-OLD = Path(__file__).parents[1] / "tests" / "evidence" / "old"
+from frame import ROOT, Page, options
+
+OLD = ROOT / "tests" / "evidence" / "old"
 SMALL = """
 import dpaudit as dp
 
@@ -72,33 +73,37 @@ def used() -> float:
 
 def main() -> None:
     """Print the table and write it to results/."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeat", type=int, default=5)
-    arguments = parser.parse_args()
+    repeat = options(__doc__, repeat=5).repeat
     late: list[str] = []
-    lines = ["| command | CPU seconds (median) | least | page (kB) |", "|---|---|---|---|"]
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "own.py").write_text(OWN, encoding="utf-8")
-        people = ((18 + row % 70, 31 * row % 99_991) for row in range(ROWS))
-        table = "\n".join(["age,income", *(f"{age},{income}" for age, income in people)])
-        Path(folder, "people.csv").write_text(table + "\n", encoding="utf-8")
-        environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(Path(folder) / "compiled")}
+    page = Page("startup.md", "How fast the command line answers", "startup.py")
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        (folder / "own.py").write_text(OWN, encoding="utf-8")
+        people = "".join(f"{18 + row % 70},{31 * row % 99_991}\n" for row in range(ROWS))
+        (folder / "people.csv").write_text(f"age,income\n{people}", encoding="utf-8")
+        environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(folder / "compiled")}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
-        for name, command in COMMANDS.items():
+
+        def measured(name: str, command: list[str]) -> list[str]:
             times = []
-            for _ in range(arguments.repeat + 1):
+            for _ in range(repeat + 1):
                 before = used()
                 subprocess.run([sys.executable, *command], cwd=folder, env=environment, check=True, capture_output=True)
                 times.append(used() - before)
-            seconds = statistics.median(times[1:])
-            page = (
-                Path(folder, command[command.index("--html") + 1]).stat().st_size / 1000 if "--html" in command else 0
-            )
-            lines.append(f"| `{name}` | {seconds:.2f} | {min(times[1:]):.2f} | {f'{page:.0f}' if page else ''} |")
-            late += [name] * (min(times[1:]) > MOST.get(name, math.inf) or page > MOST_KB)
-    text = "\n".join(lines) + "\n"
-    print(text)
-    Path(__file__).with_name("results").joinpath("startup.md").write_text(text, encoding="utf-8")
+            size = (folder / command[command.index("--html") + 1]).stat().st_size / 1000 if "--html" in command else 0
+            late.extend([name] * (min(times[1:]) > MOST.get(name, math.inf) or size > MOST_KB))
+            return [
+                f"`{name}`",
+                f"{statistics.median(times[1:]):.2f}",
+                f"{min(times[1:]):.2f}",
+                f"{size:.0f}" if size else "",
+            ]
+
+        page.table(
+            ("command", "CPU seconds (median)", "least", "page (kB)"),
+            (measured(name, command) for name, command in COMMANDS.items()),
+        )
+    page.save()
     if late:
         raise SystemExit(f"more than is promised: {', '.join(late)}")
 

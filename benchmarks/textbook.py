@@ -9,25 +9,18 @@ the mechanism: then the reason stands in its place.
 
 from __future__ import annotations
 
-import argparse
 import math
-import platform
-import sys
-import time
 from dataclasses import dataclass, field
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-
+from frame import Page, options, timed
 from support import releases as records
 
 import dpaudit as dp
 from dpaudit.errors import UsageError
 from dpaudit.program.fold import Emit, Fold
 
-RESULTS = Path(__file__).parent / "results" / "textbook.md"
 NEAR = 1e-3  # of a bound that is no fraction
 _AR, _R, _P = "add-remove", "replace", "add-remove(person=person)"
 _LOG3 = math.log(3)
@@ -157,50 +150,41 @@ TABLE = [
 ]
 
 
-def measured(row: Row) -> tuple[bool, bool, str]:
-    """Return whether a bound was found, whether the result is as expected, and the row of the table."""
-    start, why, found, method = time.process_time(), "", None, "–"
+def proved(row: Row) -> tuple[float | None, str, str]:
+    """Return the bound that is found, by which kind of proof, and why there is none."""
     try:
         evidence = dp.prove(row.target, runs=0, seed=0, **row.options)
-        method = evidence.proof.method
-        found = None if evidence.upper is None else evidence.upper.value
-        if found is None:
-            why = "no shift keeps its branches at a finite cost"
     except UsageError as error:
-        why = str(error)
-    taken = time.process_time() - start
+        return None, "–", str(error)
+    if evidence.upper is None:
+        return None, evidence.proof.method, "no shift keeps its branches at a finite cost"
+    return evidence.upper.value, evidence.proof.method, ""
+
+
+def measured(row: Row) -> tuple[bool, bool, float, list[str]]:
+    """Return whether a bound was found, whether the result is as expected, the seconds, and the cells."""
+    (found, method, why), taken = timed(lambda: proved(row))
     shown = "–" if found is None else f"{Fraction(str(found))}" if len(str(found)) < 8 else f"{found:.6g}"
     expected = "none" if row.bound is None else f"{row.bound:.6g}"
     right = (found is None) == (row.bound is None) and abs((found or 0) - (row.bound or 0)) <= NEAR
-    cells = [row.title, method, expected, shown if right else f"**{shown}**", f"{taken:.1f}", why.replace("|", "/")]
-    return found is not None, right, f"| {' | '.join(cells)} |"
+    cells = [row.title, method, expected, shown if right else f"**{shown}**", f"{taken:.1f}", why]
+    return found is not None, right, taken, cells
 
 
 def main() -> None:
     """Print the table and write it down."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="", help="mechanisms whose names hold this text")
-    options = parser.parse_args()
-    rows, bounded, right = [], 0, 0
-    start = time.process_time()
-    for row in TABLE:
-        if options.only not in row.title:
-            continue
-        finite, as_expected, line = measured(row)
-        bounded, right = bounded + finite, right + as_expected
-        rows.append(line)
-        print(line, flush=True)
-    taken = time.process_time() - start
-    head = (
-        f"{bounded} of {len(rows)} mechanisms of textbooks get a finite bound, {right} of {len(rows)} the one that is "
-        f"expected. {taken:.0f} CPU s of a loaded machine, with the search for counterexamples; Python "
-        f"{platform.python_version()}. Some are written for this table, others are those of the catalogue and of "
-        "`releases.py`."
+    only = options(__doc__, only="").only
+    page = Page("textbook.md", "Mechanisms of textbooks", "textbook.py", write=not only)
+    found = [measured(row) for row in TABLE if only in row.title]
+    page.say(
+        f"{sum(each[0] for each in found)} of {len(found)} mechanisms of textbooks get a finite bound, "
+        f"{sum(each[1] for each in found)} the one that is expected. {sum(each[2] for each in found):.0f} CPU s, with "
+        "the search for counterexamples. Some are written for this table, others are those of the catalogue and of "
+        "`releases.py`.",
+        "",
     )
-    print(head)
-    if not options.only:
-        table = ["| mechanism | proof | expected | at most | CPU s | why not |", "|---|---|---:|---:|---:|---|", *rows]
-        RESULTS.write_text("\n".join(["# Mechanisms of textbooks", "", head, "", *table, ""]), encoding="utf-8")
+    page.table(("mechanism", "proof", "expected", "at most", "CPU s", "why not"), (each[3] for each in found))
+    page.save()
 
 
 if __name__ == "__main__":

@@ -2,76 +2,65 @@
 
     python benchmarks/trace.py
 
-prints the tables and writes benchmarks/results/trace.md; those of packages are drawn from the rows of
-benchmarks/traced/run.py. An entry of the catalogue is flagged where the word is
-"leaks", "violated, given the stated laws" or "not supported"; one of these for a correct entry is an alarm.
+writes results/trace.md; the tables of packages are drawn from the rows of benchmarks/traced/run.py. An entry of the
+catalogue is flagged where the word is "leaks", "violated, given the stated laws" or "not supported"; one of these for a
+correct entry is an alarm.
 """
 
 from __future__ import annotations
 
 import json
-import sys
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from frame import RESULTS, Page
 
 import dpaudit as dp
 from dpaudit.auditing.audit import audited
 from dpaudit.auditing.replayed import leads_of
-from dpaudit.evidence.evidence import Evidence
 from dpaudit.request import AuditRequest
 from dpaudit.sampling.outputs import OutputSnapshot
 from dpaudit.tracing.pair import trace_pair
 from dpaudit.tracing.runs import Target
 
-PACKAGES = Path(__file__).parent / "results" / "trace_packages.json"
-RESULT = Path(__file__).parent / "results" / "trace.md"
+PACKAGES = RESULTS / "trace_packages.json"
 FLAGS = ("leaks", "violated, given the stated laws", "not supported")
 SEED = 0
 MEASURED = (1_000, 100_000)
 
 
-def row(name: str, evidence: Evidence, seconds: float) -> str:
-    """Return a row of a table."""
-    trace = evidence.trace
-    assert trace is not None
-    first = trace.findings[0]
-    where = f"`{first.where}`" if ":" in first.where else first.where
-    return f"| {name} | {trace.word} | {first.text} | {where} | {trace.runs} | {seconds:.2f} |"
-
-
-HEAD = "| | word | what was found first | where | runs | seconds |\n|---|---|---|---|---|---|"
-
-
-def catalogue() -> list[str]:
+def catalogue(page: Page) -> None:
     """Trace every entry on its own pairs."""
-    lines, flagged, alarms, whole = [], [0, 0], [0, 0], 0.0
+    rows, flagged, alarms, whole = [], [0, 0], [0, 0], 0.0
     for name, entry in sorted(dp.catalogue().items(), key=lambda each: (each[1].correct, each[0])):
         began = time.process_time()  # one core does it, whatever else the machine does
-        evidence = dp.trace(entry, seed=SEED, runs=0)
+        trace = dp.trace(entry, seed=SEED, runs=0).trace
         seconds = time.process_time() - began
         whole += seconds
         counts = alarms if entry.correct else flagged
-        assert evidence.trace is not None
-        counts[0] += evidence.trace.word in FLAGS
+        assert trace is not None
+        counts[0] += trace.word in FLAGS
         counts[1] += 1
-        lines.append(row(f"{name}{'' if entry.correct else ' (broken)'}", evidence, seconds))
+        first = trace.findings[0]
+        where = f"`{first.where}`" if ":" in first.where else first.where
+        shown = f"{name}{'' if entry.correct else ' (broken)'}"
+        rows.append([shown, trace.word, first.text, where, trace.runs, f"{seconds:.2f}"])
     told = f"{flagged[0]} of {flagged[1]} broken entries flagged, {alarms[0]} alarms on {alarms[1]} correct ones, "
-    return ["## The catalogue", "", f"{told}{whole:.0f} seconds.", "", HEAD, *lines]
+    page.say("## The catalogue", "", f"{told}{whole:.0f} seconds.", "")
+    page.table(("", "word", "what was found first", "where", "runs", "seconds"), rows)
 
 
 # --- what runs confirm ----------------------------------------------------------------------------------------------
 
 
-def confirmed() -> list[str]:
+def confirmed(page: Page) -> None:
     """Measure what is flagged in the catalogue, with what the trace points to among the candidates and without."""
-    lines, shown, cells = [], Counter[tuple[int, bool]](), [(runs, led) for runs in MEASURED for led in (False, True)]
+    rows, shown, cells = [], Counter[tuple[int, bool]](), [(runs, led) for runs in MEASURED for led in (False, True)]
     flagged = 0
     for name, entry in sorted(dp.catalogue().items()):
         if entry.correct:
@@ -88,22 +77,19 @@ def confirmed() -> list[str]:
             evidence = audited(AuditRequest(entry, seed=SEED, runs=runs), leads if led else ())
             shown[runs, led] += evidence.verdict is dp.Verdict.VIOLATED
             told.append(f"{evidence.lower.value:.3g}{' (violated)' if evidence.verdict is dp.Verdict.VIOLATED else ''}")
-        lines.append(f"| {name} | {word} | {' | '.join(told)} |")
+        rows.append([name, word, *told])
     counts = "; ".join(
         f"{runs:,} runs: {shown[runs, False]} without, {shown[runs, True]} with what the trace points to"
         for runs in MEASURED
     )
-    head = " | ".join(f"{runs:,} runs, {'with' if led else 'without'}" for runs, led in cells)
-    return [
+    page.say(
         "## What runs confirm",
         "",
         f"Of the {flagged} flagged entries, by runs alone, also where the trace is certain and needs none, {counts}. "
         "Each cell is the lower bound in the claim's parameter, at 0.95 confidence.",
         "",
-        f"| entry | word | {head} |",
-        "|---|---|---|---|---|---|",
-        *lines,
-    ]
+    )
+    page.table(("entry", "word", *(f"{runs:,} runs, {'with' if led else 'without'}" for runs, led in cells)), rows)
 
 
 # --- mistakes that searches by sampling missed --------------------------------------------------------------------
@@ -154,49 +140,28 @@ PLANTED: list[tuple[str, Callable[..., Any], str]] = [
 ]
 
 
-def planted() -> list[str]:
+def planted() -> Iterator[list[Any]]:
     """Search the neighbours of a frame by replay."""
-    lines = []
     for name, release, relation in PLANTED:
         domain = None if release is sum_with_nan else DOMAIN
+        asked: dict[str, Any] = {"domain": domain, "relation": relation, "claim": "epsilon=1", "seed": SEED}
         began = time.perf_counter()
-        evidence = dp.trace(
-            release,
-            data=frame(),
-            domain=domain,
-            relation=relation,
-            claim="epsilon=1",
-            seed=SEED,
-            runs=10_000,
-            time_budget=20,
-        )
+        evidence = dp.trace(release, data=frame(), runs=10_000, time_budget=20, **asked)
         trace, seconds = evidence.trace, time.perf_counter() - began
         assert trace is not None
         lower = "∞" if evidence.lower.value == np.inf else f"{evidence.lower.value:.3g}"
-        first = trace.findings[0]
-        lines.append(
-            f"| {name} | {trace.word} | {first.text} | {trace.found} | {trace.tried} | {evidence.verdict} "
-            f"(ε ≥ {lower}) | {seconds:.1f} |"
-        )
-    head = "| mistake | word | what was found first | pair | tried | verdict | seconds |\n|---|---|---|---|---|---|---|"
-    return [
-        "## Mistakes in a frame of 200 records",
-        "",
-        "Claim ε = 1; neighbours by replay, then 10,000 runs.",
-        "",
-        head,
-        *lines,
-    ]
+        verdict, first = f"{evidence.verdict} (ε ≥ {lower})", trace.findings[0]
+        yield [name, trace.word, first.text, trace.found, trace.tried, verdict, f"{seconds:.1f}"]
 
 
 # --- packages as they are -----------------------------------------------------------------------------------------
 
 
-def packages() -> list[str]:
+def packages(page: Page) -> None:
     """Draw what was found in packages, from the rows that `benchmarks/traced/run.py` left."""
     rows = [row for each in json.loads(PACKAGES.read_text(encoding="utf-8")).values() for row in each]
     wrong, right = [row for row in rows if row["mistake"]], [row for row in rows if not row["mistake"]]
-    lines = [
+    page.say(
         "## Packages as they are",
         "",
         "Made by `python benchmarks/traced/run.py`: every package in an environment of its own, unmodified. A flag is "
@@ -206,45 +171,31 @@ def packages() -> list[str]:
         f"{sum(row['flagged'] for row in wrong)} of {len(wrong)} mistakes flagged, "
         f"{sum(row['flagged'] for row in right)} alarms on {len(right)} uses without a known mistake.",
         "",
-        "| package | use | known mistake | word | what was found first | line | runs | seconds | measured |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
-    for row in [*wrong, *right]:
-        where = f"`{row['where']}`" if ":" in row["where"] else row["where"]
-        lines.append(
-            f"| {row['package']} | {row['case']} | {row['mistake'] or '—'} | {row['word']} | {_cell(row['text'])} "
-            f"| {where} | {row['runs']} | {row['seconds']:.2f} | {row['confirmed'] or '—'} |"
-        )
-    return lines
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "¦").replace("\n", " ")[:160]
-
-
-def main() -> int:
-    """Print the tables and write them."""
-    warnings.simplefilter("ignore")
-    text = "\n".join(
-        [
-            "# A few runs",
-            "",
-            "Made by `python benchmarks/trace.py`.",
-            "",
-            *catalogue(),
-            "",
-            *confirmed(),
-            "",
-            *planted(),
-            "",
-            *packages(),
-            "",
-        ]
     )
-    print(text)
-    RESULT.write_text(text, encoding="utf-8")
-    return 0
+    titles = ("package", "use", "known mistake", "word", "what was found first", "line", "runs", "seconds", "measured")
+    page.table(
+        titles,
+        (
+            [*(row[key] for key in ("package", "case")), row["mistake"] or "—", row["word"], row["text"][:160],
+             f"`{row['where']}`" if ":" in row["where"] else row["where"], row["runs"], f"{row['seconds']:.2f}",
+             row["confirmed"] or "—"]
+            for row in [*wrong, *right]
+        ),
+    )  # fmt: skip
+
+
+def main() -> None:
+    """Trace, and write the tables."""
+    warnings.simplefilter("ignore")
+    page = Page("trace.md", "A few runs", "trace.py")
+    catalogue(page)
+    confirmed(page)
+    page.say("## Mistakes in a frame of 200 records", "")
+    page.say("Claim ε = 1; neighbours by replay, then 10,000 runs.", "")
+    page.table(("mistake", "word", "what was found first", "pair", "tried", "verdict", "seconds"), planted())
+    packages(page)
+    page.save()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -6,17 +6,15 @@ probabilities are binomial. How rarely a mechanism that just keeps its claim is 
 
 from __future__ import annotations
 
-import argparse
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from frame import Page, options
 from scipy.special import betainc
 
 from dpaudit.stats.two_looks import AGAIN, FALSE_ALARM, LooksRule
 
-TABLE = Path(__file__).parent / "results" / "two_looks.md"
 SEED, ERROR = 50_000, 0.05
 LEARNING = 0.25  # share of the runs for learning when runs are few
 
@@ -54,40 +52,23 @@ def needed(epsilon: float, rule: LooksRule, rng: np.random.Generator) -> tuple[i
     return int(high), power(int(high), epsilon, rule, rng)[1]
 
 
-def table() -> str:
-    """Return the whole page."""
-    rng, lines = np.random.default_rng(SEED), []
-    for epsilon in (1.1, 1.2, 1.5, 2.0):
-        usual, two, one = (
-            needed(epsilon, rule, rng)
-            for rule in (
-                LooksRule(ERROR, ERROR),
-                LooksRule(ERROR, FALSE_ALARM),
-                LooksRule(ERROR, FALSE_ALARM, repeatable=False),
-            )
-        )
-        lines.append(
-            f"| {epsilon} | {usual[0]} | {two[0]} | {two[1]:.0f} ({two[1] / usual[0]:.2f}) | {one[0]} "
-            f"({one[0] / usual[0]:.2f}) |"
-        )
-    return f"""# Two looks
-
-Runs in all with which a claim of ε = 1 is refuted in 90 % of audits by guesses, a quarter of them for learning:
-
-| true ε | one look at 5 % | two looks: runs asked for | on average (over one at 5 %) | one look at {FALSE_ALARM:g} |
-|---|---|---|---|---|
-{chr(10).join(lines)}
-
-How rarely a mechanism that just keeps its claim is called VIOLATED, and the runs that takes: [validity](validity.md).
-"""
-
-
 def main() -> None:
     """Write the table."""
-    argparse.ArgumentParser(description=__doc__).parse_args()
-    text = table()
-    TABLE.write_text(text, encoding="utf-8")
-    print(text)
+    options(__doc__)
+    page = Page("two_looks.md", "Two looks", "two_looks.py")
+    page.say(
+        "Runs in all with which a claim of ε = 1 is refuted in 90 % of audits by guesses, a quarter for learning:", ""
+    )
+    rules = (LooksRule(ERROR, ERROR), LooksRule(ERROR, FALSE_ALARM), LooksRule(ERROR, FALSE_ALARM, repeatable=False))
+    rng, rows = np.random.default_rng(SEED), []
+    for epsilon in (1.1, 1.2, 1.5, 2.0):
+        usual, two, one = (needed(epsilon, rule, rng) for rule in rules)
+        average, alone = f"{two[1]:.0f} ({two[1] / usual[0]:.2f})", f"{one[0]} ({one[0] / usual[0]:.2f})"
+        rows.append([epsilon, usual[0], two[0], average, alone])
+    titles = ("true ε", "one look at 5 %", "two looks: runs asked for", "on average (over one at 5 %)")
+    page.table([*titles, f"one look at {FALSE_ALARM:g}"], rows)
+    page.say("How rarely a mechanism that just keeps its claim is called VIOLATED: [validity](validity.md).")
+    page.save()
 
 
 if __name__ == "__main__":

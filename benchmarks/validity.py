@@ -20,19 +20,16 @@ chance allows.
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import math
-import platform
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
-import numpy as np
-from goal_table import code, save
+from frame import RESULTS as FOLDER
+from frame import code, head, line, made, options, save
 from joblib import Parallel, delayed
 from scipy.stats import binom, binomtest
 from validity_rows import (
@@ -51,7 +48,7 @@ from validity_rows import (
 import dpaudit as dp
 from dpaudit.stats.two_looks import FALSE_ALARM
 
-RESULTS = Path(__file__).parent / "results" / "validity.json"
+RESULTS = FOLDER / "validity.json"
 TABLE = RESULTS.with_suffix(".md")
 ERROR = 1 - CONFIDENCE
 COUNTS = {"mechanisms": 2_000, "fixed": 1_000, "dependent": 2_000, "looks": 3_334}
@@ -139,17 +136,14 @@ def percent(wrong: int, count: int) -> str:
 
 
 def mechanisms_table(found: dict[str, Tally]) -> str:
-    lines = [
-        "| mechanism | true loss | runs | errors | rate | p-value of more than 5 % | VIOLATED | INVALID | an audit |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
-    lines += [
-        f"| {row.name} | {row.loss:.4g} | {row.runs:,} | {own.wrong} of {own.audits:,} | "
-        f"{percent(own.wrong, own.audits)} | {own.p_value:.3f} | {own.violated} | {own.invalid} | "
-        f"{1000 * own.seconds / own.audits:.0f} ms |"
-        for row in MECHANISMS
-        if (own := found.get(row.name)) is not None
-    ]
+    lines = head("mechanism", "true loss", "runs", "errors", "rate", "p-value", "VIOLATED", "INVALID", "an audit")
+    for each in MECHANISMS:
+        if (own := found.get(each.name)) is not None:
+            errors = f"{own.wrong} of {own.audits:,}", percent(own.wrong, own.audits), f"{own.p_value:.3f}"
+            took = f"{1000 * own.seconds / own.audits:.0f} ms"
+            lines.append(
+                line([each.name, f"{each.loss:.4g}", f"{each.runs:,}", *errors, own.violated, own.invalid, took])
+            )
     return "\n".join(lines) + f"\n\n{summary(found)}"
 
 
@@ -169,10 +163,7 @@ def summary(found: dict[str, Tally]) -> str:
 
 def fixed_table(found: dict[str, Tally]) -> str:
     seeds = [str(seed) for seed in FIXED_SEEDS]
-    lines = [
-        f"| seed of the audit | {' | '.join(seeds)} | all | rate, exact 95 % interval | least p-value |",
-        "|---" * (len(seeds) + 4) + "|",
-    ]
+    lines = head("seed of the audit", *seeds, "all", "rate, exact 95 % interval", "least p-value")
     for kind in KINDS:
         rows = [found.get(replace(kind, seed=seed).name) for seed in FIXED_SEEDS]
         own = [tally for tally in rows if tally is not None]
@@ -182,21 +173,21 @@ def fixed_table(found: dict[str, Tally]) -> str:
             cells = [kind.kind, *("–" if tally is None else str(tally.wrong) for tally in rows)]
             cells += [f"{all_.wrong} of {all_.audits:,}"]
             cells += [f"{percent(all_.wrong, all_.audits)} ({100 * low:.2f} to {100 * high:.2f})"]
-            lines.append("| " + " | ".join([*cells, f"{min(tally.p_value for tally in own):.3f}"]) + " |")
+            lines.append(line([*cells, f"{min(tally.p_value for tally in own):.3f}"]))
     return "\n".join(lines) + f"\n\nErrors of as many audits at each seed. {summary(found)}"
 
 
 def dependent_table(found: dict[str, Tally]) -> str:
-    lines = ["| runs that hang together | audits | INVALID | VIOLATED |", "|---|---|---|---|"]
-    lines += [f"| {name} | {own.audits:,} | {own.invalid:,} | {own.violated} |" for name, own in found.items()]
+    lines = head("runs that hang together", "audits", "INVALID", "VIOLATED")
+    lines += [line([name, f"{own.audits:,}", f"{own.invalid:,}", own.violated]) for name, own in found.items()]
     return "\n".join(lines)
 
 
 def looks_table(found: dict[str, Tally]) -> str:
-    lines = ["| mechanism | audits | above at first | VIOLATED | runs over runs asked for |", "|---|---|---|---|---|"]
+    lines = head("mechanism", "audits", "above at first", "VIOLATED", "runs over runs asked for")
     all_ = sum(found.values(), Tally())
     for name, own in [*found.items(), ("all", all_)]:
-        lines.append(f"| {name} | {own.audits:,} | {own.wrong} | {own.violated} | {own.spent / own.audits:.3f} |")
+        lines.append(line([name, f"{own.audits:,}", own.wrong, own.violated, f"{own.spent / own.audits:.3f}"]))
     p = chance(all_.violated, all_.audits, FALSE_ALARM)
     return "\n".join(lines) + f"\n\np-value of more than {FALSE_ALARM:g}: {p:.3g}."
 
@@ -227,7 +218,7 @@ TABLES = {
 }
 
 
-def page(found: dict[str, dict[str, Tally]], same: tuple[int, int] | None, now: dict[str, str]) -> str:
+def page(found: dict[str, dict[str, Tally]], same: tuple[int, int] | None) -> str:
     """Return the whole table."""
     wrong = failures(found)
     verdict = "Nothing is wrong more often than chance allows."
@@ -241,8 +232,7 @@ def page(found: dict[str, dict[str, Tally]], same: tuple[int, int] | None, now: 
     alike = "" if same is None else f" The same evidence with 1 and with 4 workers: {same[0]} of {same[1]} audits."
     return text + (
         f"\nSeeds from {FIRST_SEED:,}, of two looks from {LOOKS_SEED:,}.{alike} {seconds / 60:.0f} minutes of one core."
-        f"\n\ndpaudit {now['commit']} (source {now['source']}), Python {platform.python_version()}, "
-        f"NumPy {np.__version__}.\n"
+        f"\n\n{made()}\n"
     )
 
 
@@ -257,14 +247,8 @@ def source() -> dict[str, str]:
 
 def main() -> None:
     """Measure what is missing, print the table and write it."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--part", choices=COUNTS, action="append", help="this part alone; may be given again")
-    parser.add_argument("--only", default="", help="rows whose name contains this")
-    parser.add_argument("--share", type=float, default=1.0, help="of the repetitions, such as 0.5")
-    parser.add_argument("--jobs", type=int, default=2, help="audits at a time")
-    parser.add_argument("--afresh", action="store_true", help="forget what was measured before")
-    chosen = parser.parse_args()
-    parts = chosen.part or list(COUNTS)
+    chosen = options(__doc__, part=list(COUNTS), only="", share=1.0, jobs=2, afresh=False)
+    parts = chosen.part
     now, known = source(), {}
     if RESULTS.exists() and not chosen.afresh:
         known = json.loads(RESULTS.read_text(encoding="utf-8"))
@@ -292,7 +276,7 @@ def main() -> None:
     if "mechanisms" in parts and same is None and not chosen.only:
         same = same_evidence(chosen.share)
         keep()
-    text = page(kept, same, now)
+    text = page(kept, same)
     print(text)
     save(TABLE, text)
     sys.exit(bool(failures(kept)) or (same is not None and same[0] != same[1]))

@@ -1,6 +1,6 @@
 """What do audits find in the current releases of libraries of differential privacy?
 
-    python benchmarks/adapters/run.py [--only LIBRARY]… [--venvs FOLDER [--reuse]] [--table]
+    python benchmarks/adapters/run.py [--only LIBRARY …] [--venvs FOLDER [--reuse]] [--table]
 
 For every library: an environment of its own with the pinned versions of LIBRARY.txt, the audits of cases/LIBRARY.py in
 it, and the rows in results.json. The table, results.md, is drawn from all rows there are; evidence of what was found
@@ -9,37 +9,21 @@ lies in found/. What does not install is said, and the others go on. `make test-
 
 from __future__ import annotations
 
-import argparse
 import json
 import subprocess
 import sys
 import tempfile
-import venv
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from frame import environment, head, line, options
+
 LIBRARIES = ("opendp", "diffprivlib", "pydp", "tmlt_core", "pipeline_dp", "snsql", "opacus")
 WITHOUT_PINS = {"tmlt_core"}  # dpaudit is installed beside it without its own requirements
+HERE = Path(__file__).resolve().parent
 ROWS = HERE / "results.json"
-
-
-def environment(library: str, folder: Path, reuse: bool) -> Path:
-    """Make the environment of a library, unless it is there and may be used again, and return its interpreter."""
-    place = folder / library
-    python = place / ("Scripts" if sys.platform == "win32" else "bin") / "python"
-    if reuse and python.exists():
-        return python
-    venv.create(place, clear=True, with_pip=True)
-    pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    pins = ["--requirement", str(HERE / f"{library}.txt")]
-    if library in WITHOUT_PINS:
-        subprocess.run([*pip, *pins], check=True)
-        subprocess.run([*pip, "--no-deps", "--editable", str(ROOT)], check=True)
-    else:
-        subprocess.run([*pip, *pins, "--editable", str(ROOT)], check=True)
-    return python
 
 
 def audited(library: str, python: Path, folder: Path) -> list[dict[str, Any]]:
@@ -64,6 +48,7 @@ def outcome(row: dict[str, Any]) -> str:
 
 def table(rows: dict[str, list[dict[str, Any]]]) -> str:
     """Draw all rows: what was found first, then everything that was audited."""
+    found = [row for cases in rows.values() for row in cases]
     lines = [
         "# What audits find in libraries of differential privacy",
         "",
@@ -74,17 +59,15 @@ def table(rows: dict[str, list[dict[str, Any]]]) -> str:
         "",
         "## Found",
         "",
-        "| library | mechanism | relation | pair | claim | lower bound | counts of the event | cause | documented |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
-    for cases in rows.values():
-        lines += [
-            f"| {row['version']} | {row['name']} | {row['relation']} | {_code(row['pair'])} | {row['claim']} "
-            f"| {row['parameter']} ≥ {row['lower']:.3g}, again ≥ {row['second lower']:.3g} | {row['counts']} "
-            f"| {row['note'] or 'not yet explained'} | {row['documented'] or '?'} |"
-            for row in cases
-            if outcome(row) == "**violated**"
-        ]
+        *head("library", "mechanism", "relation", "pair", "claim", "lower bound", "counts of the event", "cause",
+              "documented"),
+    ]  # fmt: skip
+    for row in found:
+        if outcome(row) == "**violated**":
+            bound = f"{row['parameter']} ≥ {row['lower']:.3g}, again ≥ {row['second lower']:.3g}"
+            cause = row["note"] or "not yet explained", row["documented"] or "?"
+            about = (row["version"], row["name"], row["relation"], _code(row["pair"]), row["claim"])
+            lines.append(line([*about, bound, row["counts"], *cause]))
     lines += [
         "",
         "## Low-order bits",
@@ -92,31 +75,22 @@ def table(rows: dict[str, list[dict[str, Any]]]) -> str:
         "What an attacker shows who reads the last bits of floating-point outputs (Mironov 2012): a finding of its "
         "own, where it exceeds the claim.",
         "",
-        "| library | mechanism | claim | lower bound from the low-order bits | cause |",
-        "|---|---|---|---|---|",
+        *head("library", "mechanism", "claim", "lower bound from the low-order bits", "cause"),
     ]
-    for cases in rows.values():
-        lines += [
-            f"| {row['version']} | {row['name']} | {row['claim']} | {row['parameter']} ≥ {row['low bits']:.3g} "
-            f"| {row['grid'] or 'noise is added in doubles'} |"
-            for row in cases
-            if "refused" not in row and outcome(row) != "**violated**" and _leaks(row)
-        ]
-    lines += [
-        "",
-        "## Everything",
-        "",
-        "| library | mechanism | claim | relation | runs | lower bound | verdict | seconds |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
+    for row in found:
+        if "refused" not in row and outcome(row) != "**violated**" and _leaks(row):
+            bound, cause = f"{row['parameter']} ≥ {row['low bits']:.3g}", row["grid"] or "noise is added in doubles"
+            lines.append(line([row["version"], row["name"], row["claim"], bound, cause]))
+    lines += ["", "## Everything", ""]
+    lines += head("library", "mechanism", "claim", "relation", "runs", "lower bound", "verdict", "seconds")
     for library, cases in rows.items():
-        lines += [
-            f"| {library} | {row['name']} | — | — | — | — | refused: {_code(row['refused'][:90])} | {row['seconds']} |"
-            if "refused" in row
-            else f"| {row['version']} | {row['name']} | {row['claim']} | {row['relation']} | {row['runs']:,} "
-            f"| {row['lower']:.3f} | {outcome(row)} | {row['seconds']} |"
-            for row in cases
-        ]
+        for row in cases:
+            if "refused" in row:
+                cells = [library, row["name"], *"————", f"refused: {_code(row['refused'][:90])}"]
+            else:
+                cells = [row["version"], row["name"], row["claim"], row["relation"], f"{row['runs']:,}",
+                         f"{row['lower']:.3f}", outcome(row)]  # fmt: skip
+            lines.append(line([*cells, row["seconds"]]))
     return "\n".join(lines) + "\n"
 
 
@@ -131,19 +105,16 @@ def _code(text: str) -> str:
 
 def main() -> None:
     """Run what is asked for and draw the table."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--only", action="append", choices=LIBRARIES, help="audit this library alone")
-    parser.add_argument("--venvs", type=Path, help="where environments are made, and left; else in a folder that goes")
-    parser.add_argument("--reuse", action="store_true", help="use the environments of --venvs as they are")
-    parser.add_argument("--table", action="store_true", help="draw the table from the rows there are, and run nothing")
-    asked = parser.parse_args()
+    asked = options(__doc__, only=[*LIBRARIES], venvs="", reuse=False, table=False)
     rows = json.loads(ROWS.read_text(encoding="utf-8")) if ROWS.exists() else {}
     failed = []
     with tempfile.TemporaryDirectory() as temporary:
-        folder = asked.venvs or Path(temporary)
-        for library in () if asked.table else asked.only or LIBRARIES:
+        folder = Path(asked.venvs or temporary)
+        for library in () if asked.table else asked.only:
+            pins, own = ["--requirement", str(HERE / f"{library}.txt")], "alone" if library in WITHOUT_PINS else ""
             try:
-                rows[library] = audited(library, environment(library, folder, asked.reuse), Path(temporary))
+                python = environment(library, pins, folder, asked.reuse, own=own)
+                rows[library] = audited(library, python, Path(temporary))
             except subprocess.CalledProcessError as error:
                 failed.append(f"{library}: {' '.join(map(str, error.cmd[-4:]))} ended with {error.returncode}")
     rows = {library: rows[library] for library in LIBRARIES if library in rows}

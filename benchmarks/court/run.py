@@ -36,9 +36,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "museum"))
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.append(str(Path(__file__).resolve().parents[1]))
 
+from frame import ROOT, environment
 from night import (
     ALL,
     KEPT,
@@ -54,11 +54,9 @@ from night import (
     since,
     summed,
 )  # fmt: skip
-from released import environment
 from seat import Accounted, Audited, Left, Seat
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
 ROWS = HERE / "results.json"
 NIGHT, SEATS = 1e-3, 1_000  # chance of any false red in a night, and among how many it is shared
 MOST = 200_000  # runs of an audit

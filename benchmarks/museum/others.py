@@ -24,12 +24,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 from case import Case, cases
-from released import environment
+from frame import environment
 
-ROWS = Path(__file__).resolve().parent / "others.json"
+HERE = Path(__file__).resolve().parent
+ROWS = HERE / "others.json"
 RUNS, LIMIT, ERROR = 2_000, 6.0, 0.05  # of each side; seconds of the processor for a function; of a bound
 IMPLIED = 0.01  # δ at which a claim of μ or of ρ is asked about
 PINS = {

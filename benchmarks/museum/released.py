@@ -15,30 +15,20 @@ import json
 import subprocess
 import sys
 import tempfile
-import venv
 from pathlib import Path
 from typing import Any
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from frame import environment, head, line
+
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
-ROOT = HERE.parents[1]
 ROWS = HERE / "released.json"
 PINS = {
     "opendp": ["opendp==0.15.1", "polars==1.36.1", "numpy==2.4.6", "pandas==3.1.1", "pyarrow==26.0.1"],
     "diffprivlib": ["diffprivlib==0.6.6", "scikit-learn==1.6.1", "numpy==2.4.6"],
     "pure_ldp": ["pure-ldp==1.1.2", "numpy==2.4.6", "scikit-learn==1.6.1", "xxhash==3.6.0", "statsmodels==0.15.0"],
 }
-
-
-def environment(package: str, pins: list[str], folder: Path, reuse: bool) -> Path:
-    """Make the environment of a package, unless it is there and may be used again, and return its interpreter."""
-    place = folder / package
-    python = place / ("Scripts" if sys.platform == "win32" else "bin") / "python"
-    if not (reuse and python.exists()):
-        venv.create(place, clear=True, with_pip=True)
-        pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*pip, *pins, "--editable", str(ROOT)], check=True)
-    return python
 
 
 def within(package: str) -> list[dict[str, Any]]:
@@ -72,21 +62,16 @@ def table(rows: list[dict[str, Any]]) -> str:
         f"{sum(bool(row['named']) for row in wrong)} of {len(wrong)} causes are named, {len(rows) - len(ran)} cases "
         "are not run.",
         "",
-        "| package | case | reported | answer | what is read | seconds |",
-        "|---|---|---|---|---|---|",
+        *head("package", "case", "reported", "answer", "what is read", "seconds"),
     ]
     for row in rows:
         if row["word"] == "not run":
-            why = row["why"].replace("|", "/").replace("\n", " ")
-            lines.append(f"| {row['package']} | {row['name']} | | not run | {why} | |")
+            lines.append(line([row["package"], row["name"], "", "not run", row["why"], ""]))
             continue
         sources = ", ".join(f"[{each}](https://github.com/{each.replace('#', '/issues/')})" for each in row["sources"])
-        told = row["told"].replace("|", "/")
-        missed = f" {row['missed']}" if row["word"] != "right" else ""
-        lines.append(
-            f"| {row['package']} | {row['title']} | {sources}; {row['reported']} | {row['word']} | {told}{missed} "
-            f"| {row['seconds']} |"
-        )
+        told = row["told"] + (f" {row['missed']}" if row["word"] != "right" else "")
+        reported = f"{sources}; {row['reported']}"
+        lines.append(line([row["package"], row["title"], reported, row["word"], told, row["seconds"]]))
     return "\n".join(lines) + "\n"
 
 

@@ -1,26 +1,34 @@
 """What do a few runs find in packages as they are, each in an environment of its own?
 
-    python benchmarks/traced/run.py [--only CASES]… [--venvs FOLDER [--reuse]]
+    python benchmarks/traced/run.py [--only CASES …] [--venvs FOLDER [--reuse]]
 
-For every module in cases/: an environment with the pinned versions below and dpaudit, `traced.py` in it, and its rows
-in benchmarks/results/trace_packages.json, from which `benchmarks/trace.py` draws its tables. What does not install is
+For every module in cases/: an environment with the pinned versions below and dpaudit, its `case.Case`s traced in it,
+and the rows in results/trace_packages.json, from which `benchmarks/trace.py` draws its tables. What does not install is
 said, and the others go on.
 """
 
 from __future__ import annotations
 
-import argparse
+import importlib
+import importlib.metadata
 import json
 import os
 import subprocess
 import sys
 import tempfile
-import venv
+import time
+import warnings
 from pathlib import Path
+from typing import Any
+
+sys.path.extend(str(each) for each in Path(__file__).resolve().parents[1:3])
+
+from frame import RESULTS, environment, options
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
-ROWS = ROOT / "benchmarks" / "results" / "trace_packages.json"
+ROWS = RESULTS / "trace_packages.json"
+FLAGS = ("leaks", "violated, given the stated laws", "not supported")
+RUNS, SECONDS = 100_000, 10.0
 PINS: dict[str, list[str]] = {
     "eeprivacy": ["eeprivacy==0.0.5"],
     "healthpipe": ["healthpipe==0.1.0"],
@@ -47,38 +55,55 @@ WITHOUT_PINS = {"tmlt_core"}  # dpaudit is installed beside it without its own r
 SETTINGS = {"SKLEARN_ALLOW_DEPRECATED_SKLEARN_PACKAGE_INSTALL": "True", "JAX_PLATFORMS": "cpu"}
 
 
-def environment(cases: str, folder: Path, reuse: bool) -> Path:
-    """Make the environment of a package, unless it is there and may be used again, and return its interpreter."""
-    place = folder / cases
-    python = place / ("Scripts" if sys.platform == "win32" else "bin") / "python"
-    if reuse and python.exists():
-        return python
-    venv.create(place, clear=True, with_pip=True)
-    pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    settings = {**os.environ, **SETTINGS}
-    subprocess.run([*pip, *PINS[cases]], check=True, env=settings)
-    own = ["--no-deps", "--editable", str(ROOT)] if cases in WITHOUT_PINS else ["--editable", f"{ROOT}[proof]"]
-    subprocess.run([*pip, *own], check=True, env=settings)
-    return python
+def traced(case: Any, distribution: str) -> dict[str, Any]:
+    """Return what a few runs find in a use of a package, as a row."""
+    import dpaudit as dp
+
+    asked: dict[str, Any] = {"claim": case.claim, "relation": case.relation, "pairs": [case.pair], "seed": 0}
+    began = time.perf_counter()
+    trace = dp.trace(case.release, runs=0, **asked).trace
+    seconds = time.perf_counter() - began
+    first, confirmed = trace.findings[0], ""
+    if trace.word in FLAGS:
+        measured = dp.trace(case.release, runs=RUNS, time_budget=SECONDS, **asked)
+        lower = "∞" if measured.lower.value == float("inf") else f"{measured.lower.value:.3g}"
+        how = f"{measured.measuring:,} runs" if measured.measuring else "certain"
+        confirmed = f"{measured.verdict}, {measured.lower.parameter} ≥ {lower} ({how})"
+    return {
+        "package": f"{distribution} {importlib.metadata.version(distribution)}",
+        "case": case.name,
+        "mistake": case.mistake,
+        "word": trace.word,
+        "flagged": trace.word in FLAGS,
+        "text": first.text,
+        "where": first.where,
+        "met": first.met,
+        "runs": trace.runs,
+        "seconds": round(seconds, 2),
+        "confirmed": confirmed,
+    }
 
 
 def main() -> int:
     """Trace what is asked for and write the rows."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--only", action="append", choices=PINS, help="these cases alone")
-    parser.add_argument("--venvs", type=Path, help="where environments are made, and left; else in a folder that goes")
-    parser.add_argument("--reuse", action="store_true", help="use the environments of --venvs as they are")
-    asked = parser.parse_args()
+    asked = options(__doc__, only=[*PINS], venvs="", reuse=False, within="")
+    if asked.within:  # in the environment of the package
+        warnings.simplefilter("ignore")
+        module = importlib.import_module(f"cases.{asked.only[0]}")
+        found = [traced(case, module.DISTRIBUTION) for case in module.CASES]
+        Path(asked.within).write_text(json.dumps(found, indent=1, ensure_ascii=False), encoding="utf-8")
+        return 0
     rows = json.loads(ROWS.read_text(encoding="utf-8")) if ROWS.exists() else {}
     failed = []
     with tempfile.TemporaryDirectory() as temporary:
-        folder = asked.venvs or Path(temporary)
-        for cases in asked.only or PINS:
+        folder, settings = Path(asked.venvs or temporary), {**os.environ, **SETTINGS}
+        for cases in asked.only:
             out = Path(temporary) / f"{cases}.json"
+            own = "alone" if cases in WITHOUT_PINS else "[proof]"
             try:
-                python = environment(cases, folder, asked.reuse)
-                subprocess.run([str(python), str(HERE / "traced.py"), cases, str(out)], check=True,
-                               env={**os.environ, **SETTINGS})  # fmt: skip
+                python = environment(cases, PINS[cases], folder, asked.reuse, own=own, settings=SETTINGS)
+                command = [str(python), __file__, "--only", cases, "--within", str(out)]
+                subprocess.run(command, check=True, env=settings)
             except subprocess.CalledProcessError as error:
                 failed.append(f"{cases}: {' '.join(map(str, error.cmd[-4:]))} ended with {error.returncode}")
                 continue

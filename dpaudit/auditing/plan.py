@@ -40,7 +40,7 @@ from dpaudit.targets.mechanism import Mechanism
 
 # --- How many runs, and how many seconds, does it take to find a violation of a given size? ---
 
-# a factor and a constant of additional runs, because the audit learns its event again; measured by benchmarks/power.py
+# a factor and a constant of additional runs, because the audit learns its event again; tests/validity/test_power.py
 _ANEW, _SPARE = 1.15, 100
 _MOST_RUNS = 1e15  # beyond which no number of runs is named
 

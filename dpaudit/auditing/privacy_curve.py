@@ -30,7 +30,7 @@ from dpaudit.stats.curve import DeltaAt, PowerAt, about, delta_at_least, fnr_at_
 from dpaudit.stats.joint_region import ConfidenceRegion
 from dpaudit.stats.methods import plain
 
-# measured by benchmarks/curve.py
+# chosen by how close the curve of a Gaussian comes
 _STATEMENTS = 12  # about δ at some ε, approximately
 _STEPS = tuple(factor * 10.0**power for power in range(-3, 2) for factor in (1.0, 2.0, 2.5, 5.0))
 _RATES = (0.01, 0.05, 0.25)

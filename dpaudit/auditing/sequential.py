@@ -49,7 +49,7 @@ from dpaudit.stats.power import Detectable
 from dpaudit.stats.two_looks import FirstLook
 from dpaudit.targets.signature import Shape
 
-# measured by benchmarks/sequential.py
+# chosen by the runs that false claims took
 _FIRST, _GROWTH = 32, 1.25  # runs of a pair that choose the first events; factor between the ends of two epochs
 _PARTS, _LEAST_BLOCK = 16, 32  # a block is 1/16 of the runs so far, but at least 32 runs
 _LOOKS = 512  # at most, within a block

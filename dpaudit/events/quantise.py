@@ -26,7 +26,7 @@ from dpaudit.stats.renyi import multinomial_weights, orders_of, value_of, variat
 
 Counts = tuple[Integers, Integers]
 
-# measured by benchmarks/notions.py
+# chosen by bounds of zCDP and Rényi claims
 _BINS = (16, 12, 8, 5, 3)
 _MOST_CELLS = 600
 _LEAST = 20  # runs of a bin, both sides together
@@ -181,7 +181,7 @@ def _predicted(
 # Few runs are known when a sequential audit begins to bet. The bins hold about equally many of them, and are put in
 # order by a fit that may only rise or only fall along the score.
 
-# measured by benchmarks/sequential.py
+# chosen by the runs that false claims took
 _FEWEST, _MOST, _RUNS_A_BIN = 4, 12, 12
 _HAIR = 1e-9  # keeps cells with the same odds in the order of the score
 

@@ -227,7 +227,7 @@ def telling_columns(rows: Sides, most: int) -> list[int]:
 # depends on what happens to be installed. A learner sees learning runs alone and returns a score that is data: fitted
 # trees are copied into `dpaudit.evidence.event.Trees`, which is stored, replayed and measured without the library.
 
-# measured by benchmarks/learned.py
+# chosen by bounds and seconds on laws of several numbers
 _LEAST_RUNS = 400  # of each side; with fewer, trees overfit
 _MOST_RUNS, _MOST_NUMBERS = 10_000, 200_000  # of each side, in a fit of a second or two
 _LARGEST = 1.797e308  # still finite after rounding to 12 digits

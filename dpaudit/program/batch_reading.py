@@ -370,7 +370,7 @@ def _call(asked: Asked) -> str:
     return f"{asked[0]}({', '.join('noisy' if isinstance(part, np.ndarray) else str(part) for part in asked[1:])})"
 
 
-# Chosen so that the checks cost little beside the runs (benchmarks/overhead.py, benchmarks/catalogue.py).
+# Chosen so that the checks cost little beside the runs (benchmarks/overhead.py).
 SMALL_PATH = 8  # a path with fewer runs continues run by run
 _CHECKED_PATHS = 256
 _CHECKED_RUNS = 64  # besides the first run of each path

@@ -122,7 +122,7 @@ def _summit(grid: Floats, height: Floats) -> Floats:
 # for each the bet that grows fastest, against the closest pair that keeps the claim (the reverse information
 # projection: Grünwald, de Heide & Koolen 2024, Theorem 1). Any x is valid, the best one only wins sooner.
 
-# measured by benchmarks/sequential.py; any of them is valid
+# chosen by the runs that false claims took; any of them is valid
 _HELD = 0.05  # share of the wealth that is not bet
 _RIDGE, _STEPS_DOUBT = 1.0, 12.0  # shrinking of the two models, in runs
 _ATOMS, _ROUNDS = 120, 150  # of the search for the closest pair that keeps the claim
@@ -260,7 +260,7 @@ class GradedProcess:
         return np.zeros(len(self._values)) if self._wealth is None else np.logaddexp.reduce(self._wealth, axis=1)
 
 
-# bets, starting wealth and the grid of values are measured by benchmarks/sequential.py; any of them is valid
+# bets, starting wealth and the grid of values were chosen by the runs that false claims took; any is valid
 FRACTIONS = 0.95 * 2.0 ** -np.arange(12)  # of the largest λ
 _PRIOR = np.array([1, 1, 1, 1, 1, 1, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12])
 _OF_POINT = np.array([[4.0], [1.0], [1.0]])  # starting wealth, over events and over points

@@ -32,7 +32,7 @@ from dpaudit.stats.joint_region import (
     probability_at_most,
 )
 
-# the grid is rigorous for any of these; tightness and time are measured by benchmarks/small_bounds.py
+# the grid is rigorous for any of these, which were chosen by tightness and time
 CORNERS = 300
 _ALONG = 0.7  # standard deviations between the three points by which an outcome is ranked
 _HALVINGS = 14  # of the range of p, to place a corner

@@ -35,7 +35,7 @@ from dpaudit.privacy import Claim, RenyiDP
 from dpaudit.stats.event_bound import UNLUCKY, CountedEvent, EventBound, Weight, least_runs
 from dpaudit.stats.joint_region import probability_at_least, probability_at_most
 
-# tightness and time are measured by benchmarks/notions.py; the bound is valid for any of these
+# chosen by tightness and time; the bound is valid for any of these
 ORDERS = (1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 64.0, 128.0)
 _CUT_SHARE = 1 / 25  # of the error level, for all cuts together
 _COARSE, _FINE = 0.02, 0.005  # steps of the sum: the coarse one finds the order, the fine one gives the bound

@@ -1,4 +1,4 @@
-"""Do correct repositories fail as rarely as their gate says? A small version of benchmarks/gate.py."""
+"""Do correct repositories fail as rarely as their gate says?"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Do whole audits, which learn their own events, find what was planned and what was called detectable?
 
-A small version of benchmarks/power.py, judged by exact binomial tests with fixed seeds: at least 80 % are promised, so
+Judged by exact binomial tests with fixed seeds: at least 80 % are promised, so
 that six of ten audits have to find it.
 """
 

@@ -1,6 +1,6 @@
 """Does an audit that may stop at any run err as rarely as it says, and stop soon enough where it should?
 
-A small version of ``benchmarks/sequential.py``: fixed seeds, judged by a binomial test.
+Fixed seeds, judged by a binomial test.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ _RUNS = 4096  # of the program on each side, a few milliseconds
 _NEVER = 1e-10  # a p-value that means a mistake, not chance
 _MOST_SHAPES, _MOST_DIFFERENCES = 40, 3  # shapes in all; differences of each class besides its worst
 # Generations at first; then how many searches go on, and for how many more; then how many are refined. Chosen so that a
-# search takes seconds; benchmarks/witness.py shows what it finds.
+# search takes seconds.
 _BRIEFLY, _ROUNDS, _FINALISTS = 10, ((8, 20), (3, 30)), 2
 
 Data = tuple[int | float, ...]

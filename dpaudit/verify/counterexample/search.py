@@ -241,7 +241,7 @@ def _shape(
 Objective = Callable[[Floats, Floats, float], Floats]
 """A score of probabilities (p0, p1), given the penalty of an event that is too rare, for each nat of ln p0."""
 
-# The sizes of the search were chosen so that it takes seconds; benchmarks/witness.py shows what it finds.
+# The sizes of the search were chosen so that it takes seconds.
 _REACH = 40.0  # how far from 0 data and limits may lie, in units of the largest scale
 _RARE = 1e-60  # the least probability of an event
 _BEYOND = 1e4  # more than any loss
