@@ -20,7 +20,7 @@ from frame import Page, options, timed
 from support.provable import TABLE as MECHANISMS  # the tests' table
 
 from dpaudit.checker import check_text
-from dpaudit.loading.named import load
+from dpaudit.loading import load
 from dpaudit.program.fold import Emit, Fold
 from dpaudit.verify.fold import prove_fold
 from dpaudit.verify.prove import prove_program

@@ -27,7 +27,7 @@ from support.numbers import FUNCTIONS
 
 from dpaudit.checker import check_certificate
 from dpaudit.evidence.records import Verdict
-from dpaudit.loading.named import load
+from dpaudit.loading import load
 from dpaudit.request import ProofRequest
 from dpaudit.verify.answer import proving
 from dpaudit.verify.moves.derive import Numbers, derive

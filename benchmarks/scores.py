@@ -30,7 +30,7 @@ from support.steinke import one_run_bound
 
 import dpaudit as dp
 from dpaudit.auditing.accuracy import gaussian_epsilon
-from dpaudit.stats.one_run import split_guesses
+from dpaudit.stats.guessing import split_guesses
 
 DELTA = 1e-5
 GOALS = {

@@ -51,8 +51,8 @@ if TYPE_CHECKING:
     from dpaudit.evidence.evidence import Evidence as Evidence
     from dpaudit.evidence.records import Bound as Bound
     from dpaudit.evidence.records import Verdict as Verdict
-    from dpaudit.loading.named import catalogue as catalogue
-    from dpaudit.loading.named import load as load
+    from dpaudit.loading import catalogue as catalogue
+    from dpaudit.loading import load as load
     from dpaudit.neighbours import Relation as Relation
     from dpaudit.privacy import (
         ApproxDP as ApproxDP,
@@ -81,7 +81,7 @@ if TYPE_CHECKING:
     from dpaudit.review.replay import replay as replay
     from dpaudit.targets.mechanism import Mechanism as Mechanism
     from dpaudit.targets.mechanism import mechanism as mechanism
-    from dpaudit.training.small_runs import trains as trains
+    from dpaudit.training.watch import trains as trains
     from dpaudit.training.watch import watch_training as watch_training
     from dpaudit.verify import certified_delta as certified_delta
     from dpaudit.verify.answer import audit as audit
@@ -89,7 +89,7 @@ if TYPE_CHECKING:
 
 register("page", "dpaudit.report:html_page")
 register("card", "dpaudit.report:evidence_card")
-register("event", "dpaudit.loading.named:event_of")
+register("event", "dpaudit.loading:event_of")
 
 _MODULES = {
     "certified_delta": "verify.certified_delta",
@@ -106,15 +106,14 @@ _HOMES = {
     "review.replay": "replay",
     "auditing.sensitivity": "sensitivity",
     "auditing.trace": "trace",
-    "loading.named": "catalogue load",
+    "loading": "catalogue load",
     "errors": "InvalidRunsError UsageError",
     "evidence.evidence": "Bound Evidence Verdict",
     "evidence.event": "Event",
     "targets.mechanism": "Mechanism mechanism",
     "neighbours": "Relation",
     "privacy": "ApproxDP Claim GaussianDP PureDP RenyiDP ZeroConcentratedDP parse_claim",
-    "training.small_runs": "trains",
-    "training.watch": "watch_training",
+    "training.watch": "trains watch_training",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 

@@ -23,7 +23,7 @@ import written_schedules  # noqa: F401
 import written_since  # noqa: F401
 
 import dpaudit as dp
-from dpaudit.training.facts.checklist import checklist
+from dpaudit.training.facts.updates import checklist
 from dpaudit.training.watchers.torch_watch import TorchWatch
 
 HERE = Path(__file__).resolve().parent

@@ -21,7 +21,7 @@ import jax
 import jax_loops as loops
 
 import dpaudit as dp
-from dpaudit.training.facts.checklist import checklist
+from dpaudit.training.facts.updates import checklist
 
 HERE = Path(__file__).resolve().parent
 KINDS: dict[str, Callable[..., loops.Loop]] = {"private": loops.private, "optax": loops.optax_alone}

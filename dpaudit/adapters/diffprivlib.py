@@ -22,9 +22,8 @@ from dpaudit.targets.libraries import answers, approximate, required, wrapped
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.tracing.laws import DISCRETE_LAPLACE, GAUSSIAN, LAPLACE, NoiseLaw
 from dpaudit.tracing.operations import array_of
-from dpaudit.tracing.primitives import choose_one, noted
+from dpaudit.tracing.primitives import Made, Row, Stated, apart, choose_one, group_price, noted
 from dpaudit.tracing.recording import active, site
-from dpaudit.tracing.units import Made, Row, Stated, apart, group_price
 
 
 def mechanism_of(

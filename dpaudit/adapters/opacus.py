@@ -16,8 +16,8 @@ from dpaudit.errors import UsageError
 from dpaudit.privacy import Claim
 from dpaudit.targets.libraries import approximate, required, wrapped
 from dpaudit.targets.mechanism import Mechanism
+from dpaudit.tracing.primitives import Row, Stated, Unit, apart
 from dpaudit.tracing.recording import active, site
-from dpaudit.tracing.units import Row, Stated, Unit, apart
 
 
 def claim_of(engine: Any, delta: float) -> Claim:

@@ -19,9 +19,8 @@ from dpaudit.targets.libraries import answers, required, wrapped
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.tracing.laws import DISCRETE_GAUSSIAN, DISCRETE_LAPLACE, GAUSSIAN, LAPLACE, NoiseLaw
 from dpaudit.tracing.operations import array_of
-from dpaudit.tracing.primitives import noted
+from dpaudit.tracing.primitives import Made, Row, Stated, apart, as_unit, noted, records_apart, replaced
 from dpaudit.tracing.recording import active, site
-from dpaudit.tracing.units import Made, Row, Stated, apart, as_unit, records_apart, replaced
 from dpaudit.tracing.values import plain
 
 # by the name of a metric: its relation, and the unit that one step stands for

@@ -17,9 +17,8 @@ from dpaudit.errors import UsageError
 from dpaudit.targets.libraries import answers, approximate, required, wrapped
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.tracing.laws import GAUSSIAN, LAPLACE, NoiseLaw
-from dpaudit.tracing.primitives import noted
+from dpaudit.tracing.primitives import Made, Row, Stated, apart, group_price, noted, records_apart
 from dpaudit.tracing.recording import active, site
-from dpaudit.tracing.units import Made, Row, Stated, apart, group_price, records_apart
 from dpaudit.tracing.values import plain
 
 

@@ -16,7 +16,7 @@ from dpaudit.errors import UsageError
 from dpaudit.privacy import ApproxDP, Claim, PureDP, ZeroConcentratedDP
 from dpaudit.targets.libraries import answers, required, wrapped
 from dpaudit.targets.mechanism import Mechanism
-from dpaudit.tracing.units import Made, Row, Stated
+from dpaudit.tracing.primitives import Made, Row, Stated
 
 _RECORDS = {"SymmetricDifference": "add-remove", "HammingDistance": "replace"}
 

@@ -11,9 +11,8 @@ import numpy as np
 
 from dpaudit.tracing.laws import EXPONENTIAL, GAUSSIAN, GUMBEL, LAPLACE, UNIFORM, NoiseLaw
 from dpaudit.tracing.operations import array_of
-from dpaudit.tracing.primitives import noted
+from dpaudit.tracing.primitives import Row, noted
 from dpaudit.tracing.recording import active, site
-from dpaudit.tracing.units import Row
 from dpaudit.tracing.values import closed, is_followed, plain
 
 _SAME = ("clone", "detach", "cpu", "double", "float", "contiguous", "requires_grad_", "to", "type", "view_as", "data")

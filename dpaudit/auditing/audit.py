@@ -32,7 +32,6 @@ from dpaudit.auditing.pair import (
     read_of,
     with_call_style,
 )
-from dpaudit.auditing.privacy_curve import PrivacyCurve, choose_statements, curve_of, statement
 from dpaudit.auditing.question import (
     LEAST_RUNS,
     Question,
@@ -46,7 +45,7 @@ from dpaudit.auditing.question import (
 )
 from dpaudit.auditing.search import find, first_of, least_of, with_search
 from dpaudit.auditing.sensitivity import exposing, sensitivity_of
-from dpaudit.auditing.sequential import audit_sequentially
+from dpaudit.auditing.sequential import PrivacyCurve, audit_sequentially, choose_statements, curve_of, statement
 from dpaudit.auditing.verdict import TwoLooks, decide, headline_of
 from dpaudit.errors import InvalidRunsError, Notice, UsageError
 from dpaudit.events import Lead
@@ -55,16 +54,15 @@ from dpaudit.evidence.canonical_json import plain_value
 from dpaudit.evidence.event import Event
 from dpaudit.evidence.evidence import Evidence, settled
 from dpaudit.evidence.records import Attempt, Bound, Histogram, SecondLook, Target, Verdict
-from dpaudit.loading.named import public_name
+from dpaudit.loading import public_name
 from dpaudit.neighbours.digest import digest
-from dpaudit.processes.process import second_look_begins
+from dpaudit.processes import second_look_begins
 from dpaudit.request import AuditOptions, AuditRequest, options_of, taking
 from dpaudit.sampling.checkpoint import Checkpoint, Phase, RunBlock, Session, question_in
 from dpaudit.sampling.outputs import Outputs
 from dpaudit.sampling.play import RepeatDetector, play
 from dpaudit.settings import Taken, lent
-from dpaudit.stats.power import Detectable, foresee
-from dpaudit.stats.two_looks import FirstLook, LooksRule, first_look, second_look, second_method
+from dpaudit.stats.two_looks import Detectable, FirstLook, LooksRule, first_look, foresee, second_look, second_method
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
 

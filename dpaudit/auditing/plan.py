@@ -2,7 +2,7 @@
 
 This is asked before an audit, when nobody knows where a mechanism is wrong. A short audit of the mechanism as it is
 chooses an event and estimates its probability. The answer is the number of runs at which an event that is as common,
-and has the loss to be found, shows that loss with probability 0.9 (`dpaudit.stats.power`). It therefore holds for
+and has the loss to be found, shows that loss with probability 0.9 (`dpaudit.stats.two_looks`). It therefore holds for
 violations that show in such an event; this is an assumption, which `Plan.assumes` puts into words. The actual audit
 chooses its event again from other runs, and sometimes a poorer one, so some runs are added.
 """
@@ -24,7 +24,7 @@ from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.events import SelectedEvent
 from dpaudit.evidence.event import Event
 from dpaudit.evidence.records import Accuracy, Counts, round_outward
-from dpaudit.loading.named import load, public_name
+from dpaudit.loading import load, public_name
 from dpaudit.neighbours import Relation
 from dpaudit.privacy import Claim, parse_claim
 from dpaudit.privacy.claims import number_text
@@ -34,8 +34,7 @@ from dpaudit.sampling.outputs import Outputs
 from dpaudit.sampling.play import RepeatDetector
 from dpaudit.settings import own_settings
 from dpaudit.stats.joint_region import lower_bound
-from dpaudit.stats.power import runs_to_show, runs_to_show_gaussian
-from dpaudit.stats.two_looks import FALSE_ALARM
+from dpaudit.stats.two_looks import FALSE_ALARM, runs_to_show, runs_to_show_gaussian
 from dpaudit.targets.mechanism import Mechanism
 
 # --- How many runs, and how many seconds, does it take to find a violation of a given size? ---

@@ -11,14 +11,14 @@ from typing import Any, TypeVar
 import msgspec
 import numpy as np
 
-from dpaudit.auditing.assumed import assumed, measured_bound
+from dpaudit.auditing.verdict import assumed, measured_bound
 from dpaudit.decimals import refuse_confidence, refuse_false_alarm
 from dpaudit.errors import UsageError
 from dpaudit.events import Lead, SelectedEvent, learner, needed_by
 from dpaudit.evidence.build import Subject, installed_versions
 from dpaudit.evidence.canonical_json import plain_value
 from dpaudit.evidence.records import Attempt, Counts, PairRecord, Target
-from dpaudit.loading.named import load, public_name
+from dpaudit.loading import load, public_name
 from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.neighbours.digest import digest, kept_text
 from dpaudit.neighbours.domain import by_columns, may_miss, pattern_of

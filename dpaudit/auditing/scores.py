@@ -27,12 +27,11 @@ from dpaudit.auditing.accuracy import (
     roc,
     thresholds,
 )
-from dpaudit.auditing.assumed import ASSUMED, LOST, SHARE, SOME_CANARIES
 from dpaudit.auditing.canaries import foresee_guesses, guessed, refuse_no_coin, refuse_other_notions
 from dpaudit.auditing.independence import are_constant, homogeneity_cells, refuse_copies
 from dpaudit.auditing.pair import histogram_cells
 from dpaudit.auditing.question import attempt_of, given_or_fresh, whole
-from dpaudit.auditing.verdict import TwoLooks, decide
+from dpaudit.auditing.verdict import ASSUMED, LOST, SHARE, SOME_CANARIES, TwoLooks, decide
 from dpaudit.decimals import refuse_confidence, refuse_false_alarm
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.events import Partition, SelectedEvent, choose, count_event, counts_by_degree
@@ -46,8 +45,7 @@ from dpaudit.request import known_keywords
 from dpaudit.sampling.forms import reading_types, refuse_types
 from dpaudit.sampling.outputs import Outputs, from_array, from_list
 from dpaudit.settings import own_settings
-from dpaudit.stats.power import Detectable, foresee
-from dpaudit.stats.two_looks import FALSE_ALARM, LooksRule, first_look
+from dpaudit.stats.two_looks import FALSE_ALARM, Detectable, LooksRule, first_look, foresee
 
 # --- Which scores and outputs were given? Reads files and values, and refuses what cannot be used with a reason ---
 #

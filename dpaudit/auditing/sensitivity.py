@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from dpaudit.auditing.question import Question, given_or_fresh, whole
 from dpaudit.decimals import limit_of
 from dpaudit.errors import UsageError
-from dpaudit.loading.named import load, public_name
+from dpaudit.loading import load, public_name
 from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.neighbours.answers import AnswerMovement, QueryAnswer, answer_of, movement, norm_of, same
 from dpaudit.neighbours.digest import digest

@@ -32,7 +32,7 @@ from dpaudit.evidence.build import exact_bound, installed_version, run_info
 from dpaudit.evidence.evidence import Evidence, settled
 from dpaudit.evidence.further_records import Trace, TracedCall, TraceFinding, TraceLoss, TraceStep
 from dpaudit.evidence.records import Bound, Verdict, round_outward
-from dpaudit.loading.named import load, public_name
+from dpaudit.loading import load, public_name
 from dpaudit.neighbours.candidates.candidates import count_outside
 from dpaudit.neighbours.digest import kept_text
 from dpaudit.neighbours.relation import change_in_words

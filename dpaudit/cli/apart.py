@@ -22,7 +22,7 @@ import click
 
 if TYPE_CHECKING:
     from dpaudit.evidence.evidence import Evidence
-    from dpaudit.processes.process import Limits
+    from dpaudit.processes import Limits
 
 OWNED = object()
 """The context object of a command if the process belongs to dpaudit, and not to a caller in Python."""
@@ -64,7 +64,7 @@ class Apart:
 
             with kept():  # the target must not change where and how results are written
                 return work(**arguments)
-        from dpaudit.processes.process import Limits, adopt_orphans, run
+        from dpaudit.processes import Limits, adopt_orphans, run
 
         adopt_orphans()
         threading.Thread(target=_imported, args=(self.then,), daemon=True).start()
@@ -82,7 +82,7 @@ class Apart:
         return value
 
 
-_ANSWER, _PAGE = ("dpaudit.processes.handover", "dpaudit.report.formats"), "dpaudit.report.html.page"
+_ANSWER, _PAGE = ("dpaudit.processes", "dpaudit.report.formats"), "dpaudit.report.html.page"
 
 
 def _imported(names: tuple[str, ...]) -> None:
@@ -118,7 +118,7 @@ def own_process(*, limit: str | None = None) -> Callable[[Callable[..., int]], C
 
 
 def _why(over: str | None, death: str | None, limits: Limits | None) -> str:
-    from dpaudit.processes.process import too_long
+    from dpaudit.processes import too_long
 
     if over in ("time", "second look") and limits is not None:
         return f"{too_long(over, limits)}; raise --time-limit, or give it fewer runs"
@@ -135,7 +135,7 @@ def _limits_of(seconds: float | None, memory: float | None) -> Limits | None:
     if seconds is None and memory is None:
         return None
     from dpaudit.errors import UsageError
-    from dpaudit.processes.process import Limits
+    from dpaudit.processes import Limits
 
     for option, value in (("--time-limit", seconds), ("--memory-limit", memory)):
         if value is not None and not 0 < value < float("inf"):
@@ -146,7 +146,7 @@ def _limits_of(seconds: float | None, memory: float | None) -> Limits | None:
 def refuse_other(evidence: Evidence, **asked: Any) -> None:
     """Raise `UsageError` if the evidence from the other process answers a different question."""
     from dpaudit.errors import UsageError
-    from dpaudit.processes.handover import Asked, other_question
+    from dpaudit.processes import Asked, other_question
 
     why = other_question(evidence, Asked(**asked))
     if why is not None:
@@ -170,7 +170,7 @@ def evidence_of(document: Mapping[str, Any]) -> Evidence:
 
 def main() -> NoReturn:
     """Do the requested work and send back the result."""
-    from dpaudit.processes.process import FORKED, received, refuse_forks, took_too_much
+    from dpaudit.processes import FORKED, received, refuse_forks, took_too_much
 
     request, answering = received()
     refuse_forks(answering, {"refused": f"there is no verdict: {FORKED}, or with --in-process"})

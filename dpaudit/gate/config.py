@@ -305,7 +305,7 @@ class _Reader:
         """Refuse what is given of lines where it is of another form, or where nothing is proved from records."""
         if target.given is None:
             return
-        from dpaudit.neighbours.given_moves import parse_all
+        from dpaudit.neighbours.domain import parse_all
 
         try:
             parse_all(target.given)

@@ -20,7 +20,7 @@ from dpaudit.gate.target_process import Request, options_in, other_training, tra
 from dpaudit.neighbours.data_files import read_pairs
 from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.relation import neighbouring
-from dpaudit.processes.handover import Asked, other_question
+from dpaudit.processes import Asked, other_question
 from dpaudit.report.text.numerals import lower_text, upper_text
 from dpaudit.report.text.training import instead
 from dpaudit.request import AccountRequest, AuditRequest, ProofRequest, TraceRequest

@@ -23,8 +23,21 @@ from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 from dpaudit.errors import UsageError
 from dpaudit.evidence.canonical_json import json_values, write_whole
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.gate.result import Acceptance, GateResult, Location, Outcome, OutcomeRule, TargetResult
-from dpaudit.gate.words import MEANINGS, NO_PROOF, Shown, at_fault, headline, scope, shown
+from dpaudit.gate.result import (
+    MEANINGS,
+    NO_PROOF,
+    Acceptance,
+    GateResult,
+    Location,
+    Outcome,
+    OutcomeRule,
+    Shown,
+    TargetResult,
+    at_fault,
+    headline,
+    scope,
+    shown,
+)
 from dpaudit.report import html_page
 from dpaudit.report.formats import escaped
 from dpaudit.report.html.templates import environment, source

@@ -426,7 +426,7 @@ def _plain(text: str) -> str:
 
 def _can_be_named(target: Any) -> bool:
     """Whether the command line can load the target."""
-    from dpaudit.loading.named import load
+    from dpaudit.loading import load
 
     return load(target).reference is not None
 

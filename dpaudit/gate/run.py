@@ -30,8 +30,8 @@ from dpaudit.auditing.question import fresh_seed, given_or_fresh
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Verdict
-from dpaudit.gate import baseline as baselines
-from dpaudit.gate import nightly, target_process
+from dpaudit.gate import kept, target_process
+from dpaudit.gate import kept as baselines
 from dpaudit.gate.cache import Cache, alone_with, with_seed_of
 from dpaudit.gate.config import Configuration, is_of_records, pair_files, without_proof
 from dpaudit.gate.decide import OPAQUE, accepted, decide, is_reliable, relied_on
@@ -117,7 +117,7 @@ def run(
     if not options.nightly:
         return _run(configuration, options, runner, listen, alive)
     # two concurrent nights would both add to the same earlier nights, and one of them would be lost
-    with alone_with(configuration.root / nightly.FILE, wait=False):
+    with alone_with(configuration.root / kept.NIGHTLY_FILE, wait=False):
         return _run(configuration, options, runner, listen, alive)
 
 
@@ -182,7 +182,7 @@ class _Gate:
     seed: int
     cache: Cache | None
     baseline: dict[str, baselines.BaselineEntry]
-    ledger: nightly.Ledger | None
+    ledger: kept.Ledger | None
     stop: threading.Event = field(default_factory=threading.Event)
     nights: dict[str, _Look] = field(default_factory=dict)
     kept: dict[str, Evidence] = field(default_factory=dict)  # of the pairs of baselines, where there are data
@@ -195,7 +195,7 @@ class _Gate:
         if options.nightly:
             seed = fresh_seed()
             error, count = 1 - configuration.settings.confidence, len(configuration.targets)
-            ledger = nightly.read(configuration.root / nightly.FILE, error=error, targets=count)
+            ledger = kept.read_nights(configuration.root / kept.NIGHTLY_FILE, error=error, targets=count)
         else:
             seed = given_or_fresh(seed_of_commit(configuration.root) if asked is None else asked)
         return cls(
@@ -204,7 +204,7 @@ class _Gate:
             runner,
             seed,
             None if options.nightly else Cache(configuration.root, any_seed=asked is None),
-            baselines.read(configuration.root / baselines.FILE),
+            baselines.read_baseline(configuration.root / baselines.BASELINE_FILE),
             ledger,
         )
 
@@ -350,7 +350,7 @@ class _Gate:
         """Record that a night has begun, so that a night that never ends is not forgotten."""
         if self.ledger is not None:
             self.ledger = self.ledger.begin(names)
-            nightly.write(self.configuration.root / nightly.FILE, self.ledger)
+            kept.write_nights(self.configuration.root / kept.NIGHTLY_FILE, self.ledger)
 
     def with_tonight(self, targets: Sequence[TargetSettings], results: list[TargetResult]) -> list[TargetResult]:
         """Add tonight to the earlier nights, write the ledger, and judge each target by all of its nights."""
@@ -364,14 +364,14 @@ class _Gate:
                 continue
             self.ledger = self.ledger.after(
                 result.name,
-                tested=nightly.tested_of(evidence, look.report),
+                tested=kept.tested_of(evidence, look.report),
                 claim=evidence.claim,
                 log_wealth=log_wealth_of(evidence),
                 runs=evidence.runs,
             )
             judged.append(_over_nights(target, result, evidence, self.ledger.targets[result.name]))
         self.ledger = self.ledger.ended()
-        nightly.write(self.configuration.root / nightly.FILE, self.ledger)
+        kept.write_nights(self.configuration.root / kept.NIGHTLY_FILE, self.ledger)
         return [self._accepted(target, each) for target, each in zip(targets, judged, strict=True)]
 
     def update(self, results: Sequence[TargetResult]) -> str | None:
@@ -387,15 +387,15 @@ class _Gate:
                 f"the baseline was not written, since it has no place for what is violated or invalid: {', '.join(bad)}"
             )
         configured = {_name(target) for target in self.configuration.targets if _has_baseline(target)}
-        file = self.configuration.root / baselines.FILE
+        file = self.configuration.root / baselines.BASELINE_FILE
         with alone_with(file, wait=True):  # another gate may have written other targets in the meantime
-            entries = {name: entry for name, entry in baselines.read(file).items() if name in configured}
+            entries = {name: entry for name, entry in baselines.read_baseline(file).items() if name in configured}
             entries |= {
                 result.name: baselines.entry_of(result.target, result.evidence, self.kept.get(result.name))
                 for result in kept
                 if result.evidence is not None
             }
-            baselines.write(file, entries)
+            baselines.write_baseline(file, entries)
         return None
 
     def _settings(self, name: str) -> TargetSettings:
@@ -500,12 +500,10 @@ def log_wealth_of(evidence: Evidence) -> float:
     return evidence.sequential.log_wealth
 
 
-def _over_nights(
-    target: TargetSettings, result: TargetResult, evidence: Evidence, nights: nightly.Nights
-) -> TargetResult:
+def _over_nights(target: TargetSettings, result: TargetResult, evidence: Evidence, nights: kept.Nights) -> TargetResult:
     """Return the result by all nights together; a single night decides nothing, since there are many."""
     claim = evidence.claimed
-    said = nightly.sentence(nights, "the loss" if claim is None else claim.symbol)
+    said = kept.sentence(nights, "the loss" if claim is None else claim.symbol)
     notes = result.notes
     if evidence.verdict is Verdict.VIOLATED and not nights.rejected:
         notes += (

@@ -1,7 +1,7 @@
 """What does the process of one target do? It loads the target, runs it, and reports the result.
 
 A target is other people's code: it may hang, crash, print or leak, so each runs in its own process. The request comes
-from the gate, and the report goes back to it, as described in `dpaudit.processes.process`. `carry_out` does the work
+from the gate, and the report goes back to it, as described in `dpaudit.processes`. `carry_out` does the work
 without a separate process.
 """
 
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
 
+from dpaudit import processes
 from dpaudit.auditing.audit import audited
 from dpaudit.auditing.question import Question
 from dpaudit.errors import UsageError, nearest
@@ -30,8 +31,7 @@ from dpaudit.neighbours.candidates.candidates import candidates
 from dpaudit.neighbours.candidates.exhaustive import LazyPair
 from dpaudit.neighbours.digest import digest
 from dpaudit.privacy import parse_claim
-from dpaudit.processes import process
-from dpaudit.processes.process import FORKED, Limits, received, refuse_forks, took_too_much
+from dpaudit.processes import FORKED, Limits, received, refuse_forks, took_too_much
 from dpaudit.request import AuditRequest, ProofRequest, TraceRequest, TrainingRequest, default_of, options_of
 
 __all__ = [
@@ -150,7 +150,7 @@ def _carried_out(request: Request) -> Report:
         return _accounted(request)
     if request.training is not None:
         return _trained(request)
-    from dpaudit.loading.named import load
+    from dpaudit.loading import load
     from dpaudit.neighbours.data_files import with_tables
 
     mechanism = load(request.target)
@@ -187,7 +187,7 @@ def _accounted(request: Request) -> Report:
 
 def _trained(request: Request) -> Report:
     """Run a function that trains, and watch the loop in it."""
-    from dpaudit.loading.named import function_named
+    from dpaudit.loading import function_named
 
     function = function_named(request.target)
     location = location_of(function, Path(request.root)) or file_named(request)
@@ -540,12 +540,12 @@ def run(request: Request, limits: Limits, stop: threading.Event) -> Report:
         KeyboardInterrupt: if ``stop`` is set in the meantime.
     """
     clock = time.perf_counter()
-    ended = process.run(
+    ended = processes.run(
         "dpaudit.gate.target_process", msgspec.to_builtins(request), limits=limits, folder=request.root, stop=stop
     )
     report, error = None, ended.death
     if ended.over in ("time", "second look"):
-        error = f"{process.too_long(ended.over, limits)}: raise time_limit, or give it fewer runs"
+        error = f"{processes.too_long(ended.over, limits)}: raise time_limit, or give it fewer runs"
     elif ended.over == "memory":
         error = LARGE
     elif ended.answer is not None:

@@ -10,7 +10,6 @@ __all__ = [
     "dataset",
     "digest",
     "domain",
-    "given_moves",
     "parse_relation",
     "relation",
 ]

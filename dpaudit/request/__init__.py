@@ -6,10 +6,29 @@ of a gate, the key of a file of finished blocks, the comparison of an answer wit
 and the printed command are derived from it.
 """
 
-from dpaudit.request.account import AccountOptions, AccountRequest, ReleaseRequest, TrainingOptions, TrainingRequest
-from dpaudit.request.audit import AuditOptions, AuditRequest
-from dpaudit.request.option import Option, default_of, known_keywords, options_of, recorded, taking
-from dpaudit.request.proof import ProofOptions, ProofRequest, TraceOptions, TraceRequest, proof_for, trace_for
+from dpaudit.request.audit import (
+    AuditOptions,
+    AuditRequest,
+    Option,
+    default_of,
+    known_keywords,
+    options_of,
+    recorded,
+    taking,
+)
+from dpaudit.request.proof import (
+    AccountOptions,
+    AccountRequest,
+    ProofOptions,
+    ProofRequest,
+    ReleaseRequest,
+    TraceOptions,
+    TraceRequest,
+    TrainingOptions,
+    TrainingRequest,
+    proof_for,
+    trace_for,
+)
 
 Request = AuditRequest | ProofRequest | AccountRequest | ReleaseRequest | TraceRequest | TrainingRequest
 

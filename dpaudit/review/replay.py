@@ -28,7 +28,7 @@ from dpaudit.evidence.event import DATASETS
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.further_records import Accounting
 from dpaudit.evidence.records import Attempt, Counts, Verdict, round_outward
-from dpaudit.loading.named import load, load_trusted, public_name
+from dpaudit.loading import load, load_trusted, public_name
 from dpaudit.neighbours.data_files import with_tables
 from dpaudit.neighbours.digest import digest, read_kept
 from dpaudit.request import AccountRequest, AuditRequest, ProofRequest, Request, TraceRequest, known_keywords, recorded
@@ -39,7 +39,7 @@ from dpaudit.stats.joint_region import lower_bound
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
 from dpaudit.verify.answer import prove
-from dpaudit.verify.proofs.enumeration import ENUMERATION
+from dpaudit.verify.proofs.domains import ENUMERATION
 from dpaudit.verify.proofs.kinds import KINDS
 from dpaudit.verify.proofs.releases import RELEASES, typed_frame
 
@@ -328,7 +328,7 @@ def replay(
         domain: the datasets that were enumerated, if the evidence does not contain them.
         workers: the number of processes.
         trust: run what the evidence names, wherever it is. Otherwise only targets of an installed catalogue or under
-            the working directory are run (`dpaudit.loading.named`), since evidence may come from anybody.
+            the working directory are run (`dpaudit.loading`), since evidence may come from anybody.
         say: called before the first run with a sentence: what is run, and whether its code is that of the evidence.
         listen: called with (stage, runs done, runs in total).
 

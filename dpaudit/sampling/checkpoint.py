@@ -227,7 +227,7 @@ class Experiment:
 
 def loaded(reference: str) -> Mechanism:
     """Return the mechanism of this name."""
-    from dpaudit.loading.named import load
+    from dpaudit.loading import load
 
     return load(reference)
 

@@ -1,14 +1,3 @@
 """How large must the privacy loss be, given these counts? Counts in, certified bounds out; no mechanism is known."""
 
-__all__ = [
-    "curve",
-    "e_process",
-    "event_bound",
-    "joint_region",
-    "methods",
-    "one_run",
-    "plain",
-    "power",
-    "renyi",
-    "two_looks",
-]
+__all__ = ["e_process", "event_bound", "guessing", "joint_region", "methods", "plain", "renyi", "two_looks"]

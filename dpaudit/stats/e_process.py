@@ -34,7 +34,7 @@ from scipy.special import bdtrik, ndtr, ndtri
 from dpaudit.arrays import Floats, Integers
 from dpaudit.evidence.records import Counts, Epoch, Stake
 from dpaudit.privacy import ApproxDP, Claim, GaussianDP
-from dpaudit.stats.power import Detectable, detectable_gaussian
+from dpaudit.stats.two_looks import Detectable, detectable_gaussian
 
 # --- Which points (ε, δ) does a claim imply, to bet against? ---
 #

@@ -31,7 +31,7 @@ class BoundMethod:
     home: str = ""  # "module:class" that computes it; empty if bounds follow from more than counts
     sides: Literal["one", "both", "any"] = "any"  # which sides its event may point to: "one", "both" or "any"
     # what is fixed before measuring besides the event: nothing, "one" weight, one for each of the "bins", or "steps" of
-    # guesses (`dpaudit.stats.one_run`), in one attempt or more
+    # guesses (`dpaudit.stats.guessing`), in one attempt or more
     weights: Literal["none", "one", "bins", "steps"] = "none"
     pure: bool = False  # whether it is valid for plain ε-DP only
     guesses: bool = False  # whether outputs in the event count as guesses of a side
@@ -259,7 +259,7 @@ _LISTED = (
     ),
     _of_canaries(
         SHARP_ONE_RUN,
-        "dpaudit.stats.one_run:SharpOneRun",
+        "dpaudit.stats.guessing:SharpOneRun",
         (KAIROUZ, _STEINKE),
         f"{_RANKS} The guesses hang together, so no binomial interval holds for them; but under (ε, δ)-DP the "
         "number of right ones exceeds any number with a probability of at most that of a binomial number with "
@@ -270,7 +270,7 @@ _LISTED = (
     ),
     _of_canaries(
         GAUSSIAN_ONE_RUN,
-        "dpaudit.stats.one_run:GaussianOneRun",
+        "dpaudit.stats.guessing:GaussianOneRun",
         (_STEINKE, _MAHLOUJIFAR),
         f"{_RANKS} The guesses hang together, so no binomial interval holds for them; but the trade-off curve of "
         "a μ claim limits the right ones among all models that guess so often, and from the largest number down "

@@ -1,4 +1,4 @@
-"""How sure must runs be before a claim is called violated? The two-look rule.
+"""How sure must runs be before a claim is called violated, and what violation would they have shown?
 
 A bound at an error level a, such as 5 %, is above a claim that is just kept in up to a of all audits. This is what its
 confidence says; for a verdict it is too often. So a violation has an error level α of its own, the *false alarm*:
@@ -19,22 +19,41 @@ if P(p ≤ aⱼ) = aⱼ for each j: then it is (a₀ − a₁)c/a₀ + … + a�
 
 Attempts (pairs, events) share every level as they share the error level of the audit, so p is the smallest over them
 all. If a is at most α, one look at a is enough. Data that cannot be run again have one look, at α.
+
+The violation that an audit would have shown is computed for the events that were measured
+(`dpaudit.stats.event_bound`); for δ > 0, where a broad event shows little, for a Gaussian mechanism as a yardstick.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
+from typing import Any
 
 import msgspec
+import numpy as np
 from scipy.special import ndtr, ndtri
 
-from dpaudit.evidence.records import Bound, Counts, SecondLook, round_outward
-from dpaudit.privacy import Claim
-from dpaudit.stats.joint_region import lower_bound
-from dpaudit.stats.methods import method_for, plain
+from dpaudit.arrays import Floats
+from dpaudit.evidence.records import Attempt, Bound, Counts, Power, SecondLook, round_outward
+from dpaudit.privacy import Claim, GaussianDP
+from dpaudit.stats.event_bound import (
+    MIRRORED,
+    MOST_RUNS,
+    UNLUCKY,
+    Numbers,
+    Weight,
+    least_runs,
+    least_shown,
+    unlucky_bound,
+)
+from dpaudit.stats.joint_region import joint_region, joint_weight, lower_bound
+from dpaudit.stats.methods import method_for, method_of, plain
+
+# --- How sure must runs be before a claim is called violated? --------------------------------------------
+
 
 FALSE_ALARM = 1e-3
 AGAIN = 2  # factor of runs for the second look; its cost and power are measured by benchmarks/two_looks.py
@@ -192,3 +211,249 @@ def second_look(rule: LooksRule, first: FirstLook, bound: Bound, counts: Counts,
     method, _ = second_method(bound)
     value = round_outward(lower_bound(method, counts, claim=claim, weight=bound.weight, error=level), "lower")
     return SecondLook(first.attempt, first.p, level, method, counts, value, value > claim.value)
+
+
+# --- What violation would an audit have shown, and how many runs would show a smaller one? ---------------
+
+
+_ROWS = 3  # of the report's table of smaller violations
+
+
+def detectable(method: str, counts: Counts, *, claim: Claim, weight: Weight, error: float) -> float:
+    """Return the smallest value of the claim's parameter that this frozen event would have shown to exceed the claim.
+
+    Args:
+        method: of the bound (`dpaudit.stats.methods`).
+        counts: what was measured.
+        claim: what is to be exceeded.
+        weight: of the bound, fixed before measuring.
+        error: 1 − confidence.
+
+    Returns:
+        The value that is shown with probability 0.9; infinity if there is none.
+    """
+    return method_of(method).computed.detectable(counts, claim, weight, error)
+
+
+def runs_to_show(method: str, counts: Counts, *, claim: Claim, weight: Weight, error: float, value: float) -> float:
+    """Return the measuring runs in which this frozen event would show a loss of ``value`` with probability 0.9.
+
+    Args:
+        method, counts, claim, weight, error: as for `detectable`.
+        value: the loss, in the unit of the claim's parameter.
+
+    Returns:
+        The runs of both sides together, rounded up to 1 %; infinity if no number suffices.
+    """
+    if value - claim.value <= 0:
+        return math.inf
+    return method_of(method).computed.runs_to_show(counts, claim, weight, error, value)
+
+
+# --- the yardstick for δ > 0 --------------------------------------------------------------------------------
+
+
+def detectable_gaussian(claim: Claim, runs: int, error: float) -> float:
+    """Return the smallest ε at the claim's δ that would be shown to exceed the claim on a Gaussian mechanism.
+
+    For δ > 0 the loss is in the tails, and a broad event says little about it: the Gaussian mechanism is the yardstick
+    of what these runs can find at this δ. Its best one-sided event is used, in its unlucky tenth.
+
+    Args:
+        claim: what is to be exceeded.
+        runs: of both sides.
+        error: 1 − confidence.
+
+    Returns:
+        The value that is shown with probability 0.9; infinity beyond 200.
+    """
+    return least_shown(partial(_gaussian_margin, claim, runs, error), claim.value, 200, 1e-3)
+
+
+def runs_to_show_gaussian(claim: Claim, runs: int, error: float, value: float) -> float:
+    """Return the measuring runs that would show the loss of a Gaussian mechanism with probability 0.9.
+
+    Args:
+        claim: what is to be exceeded.
+        runs: a first guess.
+        error: 1 − confidence.
+        value: the loss, in the unit of the claim's parameter.
+
+    Returns:
+        The runs of both sides together, rounded up to 1 %; infinity if no number suffices.
+    """
+    if not value > claim.value:
+        return math.inf
+    margin = lambda ahead: _gaussian_margin(claim, round(ahead), error, value)  # noqa: E731
+    return least_runs(margin, value - claim.value, runs)
+
+
+def _gaussian_margin(claim: Claim, runs: int, error: float, value: float) -> float:
+    """By how much the best event's bound exceeds the claim in its unlucky tenth (event by normal approximation)."""
+    half, critical = runs // 2, UNLUCKY - float(ndtri(error))
+    p, q, told, noise = _gaussian_events(claim, value)
+    usable = (half * p >= 5) & (half * q >= 1) & (told > 0)
+    if not usable.any():
+        return -claim.value
+    loss = np.log(np.where(usable, told, 1.0) / q) - critical * noise / math.sqrt(half)
+    best = int(np.argmax(np.where(usable, loss, -math.inf)))
+    own_p, own_q, slope = float(p[best]), float(q[best]), float(p[best] / told[best])
+    weight = joint_weight(own_p, own_q, half, half, slope_p=slope)
+
+    def bound(numbers: Numbers) -> float:
+        return float(joint_region(*numbers, weight=weight, error=error).least(claim.least))
+
+    return unlucky_bound(bound, own_p, own_q, half, half, weight) - claim.value
+
+
+def _gaussian_runs(claim: Claim, error: float, value: float) -> float:
+    """An approximate number of runs that show a Gaussian mechanism of loss ``value`` (by normal theory; too few)."""
+    _, q, told, noise = _gaussian_events(claim, value)
+    excess = np.log(np.maximum(told, 1e-300) / q) - claim.value
+    shows = excess > 0
+    if not shows.any():
+        return math.inf
+    return 2 * float(np.min(((UNLUCKY - float(ndtri(error))) * noise[shows] / excess[shows]) ** 2))
+
+
+def _gaussian_events(claim: Claim, value: float) -> tuple[Floats, Floats, Floats, Floats]:
+    """Events of a Gaussian mechanism of loss ``value``: p, q, p − δ, and the noise of log((p − δ)/q) in one run."""
+    mu, thresholds = _gaussian_with(value, claim.delta), np.linspace(-1.0, 5.5, 131)
+    p, q = ndtr(mu - thresholds), ndtr(-thresholds)
+    told = p - claim.delta
+    return p, q, told, np.sqrt((1 - p) * p / np.maximum(told, 1e-30) ** 2 + (1 - q) / q)
+
+
+def _gaussian_with(epsilon: float, delta: float) -> float:
+    """Return the μ whose Gaussian mechanism has exactly δ(ε) = delta."""
+    low, high = 0.0, 1.0
+    while float(GaussianDP(high).profile(epsilon)) < delta:
+        high *= 2
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (middle, high) if float(GaussianDP(middle).profile(epsilon)) < delta else (low, middle)
+    return high
+
+
+# --- what a whole audit would have shown --------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Detectable:
+    """The smallest violation that an audit would have found with probability 0.9, and where it would have shown.
+
+    ``smaller`` says how many runs of a whole audit smaller violations would take.
+    """
+
+    value: float
+    where: str
+    smaller: tuple[Power, ...]
+
+    @property
+    def members(self) -> dict[str, Any]:
+        """The same as fields of the evidence."""
+        value = round_outward(self.value, "upper")
+        return {"detectable": value, "detectable_on": self.where, "power": self.smaller}
+
+
+def foresee(claim: Claim, attempts: Sequence[Attempt], learning: int, share: float = 1.0) -> Detectable:
+    """Return what these attempts would have found with probability 0.9.
+
+    A violation may show on one pair alone, so what is reliably found is what the weakest pair would find, by the better
+    of its events.
+
+    Args:
+        claim: what is to be exceeded.
+        attempts: what was measured, at least one.
+        learning: runs made before them.
+        share: of each attempt's error level, at which a single look finds as much as the two-look rule
+            (`LooksRule.planned`).
+
+    Returns:
+        The smallest violation, and the runs that smaller ones would take.
+    """
+    pairs = {attempt.pair for attempt in attempts}
+    found = max(
+        (
+            min((_found(claim, each, share) for each in attempts if each.pair == pair), key=_Detectable.order)
+            for pair in pairs
+        ),
+        key=_Detectable.order,
+    )
+    measuring = {each.pair: sum(each.bound.counts.runs) for each in attempts if each.bound.counts is not None}
+    whole = (learning + sum(measuring.values())) / measuring[found.attempt.pair]  # all runs per measuring run of a pair
+    rows = tuple(
+        Power(round_outward(value, "upper"), int(round_outward(whole * runs, "upper", 2)))
+        for value, runs in found.smaller(claim)
+        if whole * runs < MOST_RUNS
+    )
+    return Detectable(found.value, found.where, rows)
+
+
+@dataclass(frozen=True, slots=True)
+class _Detectable:
+    """The smallest violation that an attempt would have shown, and where: on its event or on the yardstick."""
+
+    value: float
+    where: str
+    attempt: Attempt
+    own: float  # the error level
+
+    def order(self) -> tuple[float, str]:
+        return self.value, self.where
+
+    def smaller(self, claim: Claim) -> Iterator[tuple[float, float]]:
+        """Yield a few smaller violations, and the measuring runs of the pair that would show them."""
+        unit, gap = claim.gross() - claim.value, self.value - claim.value
+        for step in _steps_below(min(gap / unit, 2.0)):
+            value = claim.value + step * unit
+            yield value, (self._scaled if math.isfinite(gap) else self._searched)(claim, value)
+
+    def _scaled(self, claim: Claim, value: float) -> float:
+        """The runs by scaling: the gap that is shown falls like noise/√runs. Much faster than a search."""
+        bound = self.attempt.bound
+        assert bound.counts is not None
+        runs, own = sum(bound.counts.runs), self.own
+        if self.where == "gaussian":
+            return runs * _gaussian_runs(claim, own, value) / _gaussian_runs(claim, own, self.value)
+        noisier = 1.0
+        frozen = method_of(bound.method).computed.frozen(bound.counts, claim, bound.weight, own)
+        if frozen is not None:
+            if not frozen.two_sided and sum(frozen.rates(self.value)) > MIRRORED:
+                return self._searched(claim, value)  # whether event or complement shows more changes with the runs
+            spreads = frozen.spread(value), frozen.spread(self.value)
+            if not all(0 < spread < math.inf for spread in spreads):
+                return self._searched(claim, value)
+            noisier = spreads[0] / spreads[1]
+        return runs * (noisier * (self.value - claim.value) / (value - claim.value)) ** 2
+
+    def _searched(self, claim: Claim, value: float) -> float:
+        bound = self.attempt.bound
+        assert bound.counts is not None
+        own = self.own
+        if self.where == "gaussian":
+            return runs_to_show_gaussian(claim, sum(bound.counts.runs), own, value)
+        return runs_to_show(bound.method, bound.counts, claim=claim, weight=bound.weight, error=own, value=value)
+
+
+def _steps_below(most: float) -> list[float]:
+    """The next few of …, 1, 0.5, 0.2, 0.1, … below a number."""
+    found: list[float] = []
+    decade = math.floor(math.log10(most)) if most > 0 else 0
+    while most > 0 and len(found) < _ROWS:
+        found += [float(f"{digit}e{decade}") for digit in (5, 2, 1) if digit * 10.0**decade < 0.9 * most]
+        decade -= 1
+    return found[:_ROWS]
+
+
+def _found(claim: Claim, attempt: Attempt, share: float) -> _Detectable:
+    bound = attempt.bound
+    assert bound.counts is not None
+    own = (1 - bound.confidence) * share
+    value = detectable(bound.method, bound.counts, claim=claim, weight=bound.weight, error=own)
+    if claim.delta > 0 and bound.value < claim.value / 2:
+        # the event says little about the tails that δ depends on: use the yardstick too
+        gaussian = detectable_gaussian(claim, sum(bound.counts.runs), own)
+        if gaussian > value:
+            return _Detectable(gaussian, "gaussian", attempt, own)
+    return _Detectable(value, "event", attempt, own)

@@ -22,13 +22,13 @@ from dpaudit.targets.signature import (
     Shape,
     inferred,
     names_taken,
+    reached_digest,
     refuse_other_callables,
     size_hint,
     stated,
     title_of,
 )
-from dpaudit.targets.source_digest import PREFIX as REACHED
-from dpaudit.targets.source_digest import reached_digest
+from dpaudit.targets.signature import PREFIX as REACHED
 
 
 def _sources(function: Any) -> Iterator[str]:
@@ -158,7 +158,7 @@ class Mechanism:
 
     @functools.cached_property
     def digest(self) -> str | None:
-        """A digest of the function's code and everything that it reaches (`dpaudit.targets.source_digest`).
+        """A digest of the function's code and everything that it reaches (`dpaudit.targets.signature`).
 
         Computed when first asked for. None if there is no code to read.
         """

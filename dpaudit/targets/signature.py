@@ -1,4 +1,4 @@
-"""What does a function ask for, and so how is it run?
+"""What does a function ask for, and which code is it, with everything that it reaches?
 
 =================  =======================================  =================================
 asks for           signature                                runs as
@@ -9,17 +9,38 @@ asks for           signature                                runs as
 ``rng`` alone      ``f(data, rng, **parameters)``           seeded: one output a call
 none of these      ``f(data, **parameters)``                opaque: randomness of its own
 =================  =======================================  =================================
+
+Its digest starts from the function, and everything that its code names is followed, as far as it can be seen without
+running it: helpers of its own package or folder, classes with their attributes, closures, default values, and the
+module constants that are read. A library (an installed package, or one of Python's own modules) counts by name and
+version. Source counts as its syntax tree without docstrings, so layout and comments do not matter, and Python 3.11 to
+3.13 give the same digest. Without source, bytecode counts, which differs between versions of Python. What only a run
+reveals (``getattr`` with a computed name, ``exec``, files, the environment) is not covered.
 """
 
 from __future__ import annotations
 
+import ast
+import contextlib
+import dis
 import functools
+import hashlib
+import importlib.util
 import inspect
-from collections.abc import Callable, Mapping
+import linecache
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
+from pathlib import Path
+from types import CodeType, ModuleType
 from typing import Any
 
 from dpaudit.errors import UsageError
+
+# --- What does a function ask for, and so how is it run? -------------------------------------------------
+
 
 FILLED = ("noise", "rng", "size")
 
@@ -166,3 +187,278 @@ def refuse_other_callables(function: Callable[..., Any], title: str) -> None:
 def _first_parameter(function: Callable[..., Any]) -> str:
     code = getattr(function, "__code__", None)
     return str(code.co_varnames[0]) if code is not None and code.co_argcount else ""
+
+
+# --- Which code is this function, with everything that it reaches? ---------------------------------------
+
+
+PREFIX = "reached1:"
+"""The prefix of digests that cover everything a function reaches; older ones cover its own source alone."""
+
+_ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
+_MOST_PARTS = 10_000
+_PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
+_INSTALLED = frozenset({"site-packages", "dist-packages"})
+_STATED = frozenset({"dpaudit", "numpy", "scipy"})  # evidence records their versions separately
+_UNSAID = frozenset({"ctx", "kind", "type_comment", "type_ignores"})  # irrelevant to what runs
+
+
+def reached_digest(function: Any) -> str | None:
+    """Return the digest of a function and everything that it reaches; None if there is no code to read."""
+    walk = _Walk(_module_of(function).partition(".")[0])
+    text = walk.value(function)
+    return PREFIX + hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest() if walk.read else None
+
+
+def _module_of(function: Any) -> str:
+    while isinstance(function, functools.partial) or _is_mechanism(function):
+        function = function.func if isinstance(function, functools.partial) else function.function
+    return str(getattr(function, "__module__", None) or type(function).__module__)
+
+
+def _is_mechanism(value: Any) -> bool:
+    return (type(value).__module__, type(value).__name__) == ("dpaudit.targets.mechanism", "Mechanism")
+
+
+class _Walk:
+    """Descriptions of what is reached; each object is described once, and then referred to by its number."""
+
+    def __init__(self, top: str) -> None:
+        self.read = 0  # functions whose code was read
+        self._top = "" if top == "dpaudit" else top
+        self._seen: dict[int, int] = {}
+        self._kept: list[Any] = []  # so that no id is reused
+
+    def value(self, value: Any) -> str:
+        """Describe a value, a function, a class or a module."""
+        if type(value) in _PLAIN:
+            return f"{type(value).__name__} {value!r}"
+        if id(value) in self._seen:
+            return f"again {self._seen[id(value)]}"
+        if len(self._seen) > _MOST_PARTS:
+            return "more"
+        self._seen[id(value)] = len(self._seen)
+        self._kept.append(value)
+        return self._described(value)
+
+    def _described(self, value: Any) -> str:
+        if _is_mechanism(value):
+            return self.value(value.function)
+        if isinstance(value, ModuleType):
+            return _library(value.__name__) if self._is_library(value.__name__) else "module"
+        if isinstance(value, functools.partial):
+            return self._parts("partial", value.func, value.args, value.keywords)
+        if type(value) in (list, tuple):
+            return self._parts(type(value).__name__, *value)
+        if isinstance(value, dict):
+            return self._parts("dict", *(part for item in value.items() for part in item))
+        if isinstance(value, set | frozenset):
+            return f"{type(value).__name__} {sorted(map(self.value, value))}"
+        if isinstance(value, classmethod | staticmethod):
+            return self._parts(type(value).__name__, value.__func__)
+        if isinstance(value, property):
+            return self._parts("property", value.fget)
+        if inspect.ismethod(value):
+            return self._parts("method", value.__func__, value.__self__)
+        if inspect.isclass(value):
+            return self._class(value)
+        if isinstance(getattr(value, "__code__", None), CodeType):
+            return self._function(value)
+        return self._object(value)
+
+    def _parts(self, kind: str, *parts: Any) -> str:
+        return f"{kind}({', '.join(map(self.value, parts))})"
+
+    def _function(self, function: Any) -> str:
+        inner = getattr(function, "__wrapped__", None)
+        if self.read and inner is None and self._is_library(function.__module__):
+            return f"{_library(function.__module__)} {function.__qualname__}"
+        self.read += 1
+        found = [_source(function.__code__), self.value(function.__defaults__), self.value(function.__kwdefaults__)]
+        for cell in function.__closure__ or ():
+            with contextlib.suppress(ValueError):  # an empty cell
+                found.append(self.value(cell.cell_contents))
+        found += self._names(function.__code__, function.__globals__)
+        if inner is not None:
+            found.append(self.value(inner))
+        return f"function({'; '.join(found)})"
+
+    def _class(self, cls: type) -> str:
+        if self._is_library(cls.__module__):
+            return f"{_library(cls.__module__)} {cls.__qualname__}"
+        found = [f"class {cls.__name__}", *(self.value(base) for base in cls.__bases__ if base is not object)]
+        for name, member in sorted(vars(cls).items()):
+            if name in _OF_CLASSES or getattr(getattr(member, "__code__", None), "co_filename", "").startswith("<"):
+                continue  # the latter are made by a library, such as the methods of a dataclass
+            found.append(f"{name}: {self.value(member)}")
+        return f"({'; '.join(found)})"
+
+    def _object(self, value: Any) -> str:
+        """Describe an object that is not a function: by its class and its attributes, or by a library's repr."""
+        kind = type(value)
+        if hasattr(value, "__wrapped__"):
+            return f"{kind.__name__} of {self.value(value.__wrapped__)}"
+        if inspect.isbuiltin(value) or inspect.isroutine(value):
+            return f"{_library(str(getattr(value, '__module__', None)))} {getattr(value, '__qualname__', '')}"
+        if hasattr(value, "dtype") and hasattr(value, "tobytes"):
+            content = repr(value.tolist()) if value.dtype.hasobject else value.tobytes()
+            own = content.encode() if isinstance(content, str) else content
+            return f"array {value.dtype} {getattr(value, 'shape', ())} {hashlib.sha256(own).hexdigest()}"
+        parts = getattr(value, "__functions__", None)
+        if isinstance(parts, tuple):
+            return self._parts("functions", *parts)
+        if not self._is_library(kind.__module__):
+            return self._parts("object", kind, dict(getattr(value, "__dict__", {})))
+        with contextlib.suppress(Exception):  # whatever a library does where it is to be written
+            return f"{_library(kind.__module__)} {_ADDRESS.sub('', repr(value))}"
+        return f"{_library(kind.__module__)} {kind.__qualname__}"
+
+    # --- names in code ------------------------------------------------------------------------------------
+
+    def _names(self, code: CodeType, space: Mapping[str, Any]) -> Iterator[str]:
+        """Yield what the global names of a code object refer to, in the order of the names, and what it imports."""
+        names, attributes, imports = _named_code(code)
+        for name in sorted(names):
+            if name in space:
+                yield f"{name}: {self.value(space[name])}"
+                if isinstance(space[name], ModuleType):
+                    yield from self._members(space[name], attributes, name)
+        for name, level in sorted(imports):
+            with contextlib.suppress(ImportError, ValueError, AttributeError):
+                full = importlib.util.resolve_name("." * level + name, str(space.get("__package__") or ""))
+                yield from self._imported(full)
+
+    def _imported(self, name: str) -> Iterator[str]:
+        """Yield what a function imports when it runs: the whole file, which may not be imported yet."""
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.origin is not None and spec.origin.endswith(".py"):
+            file = Path(spec.origin)
+            top = name.partition(".")[0]
+            own = top == self._top or (_INSTALLED.isdisjoint(file.parts) and top not in sys.stdlib_module_names)
+            yield f"import {_tree_text(_parsed(spec.origin)) if own else _library(name)}"
+
+    def _members(self, module: ModuleType, attributes: set[str], path: str) -> Iterator[str]:
+        """Yield what attributes refer to in a module of the user's own, and in the modules within it."""
+        if self._is_library(module.__name__) or path.count(".") > len(attributes):
+            return
+        for name in sorted(attributes & vars(module).keys()):
+            found = vars(module)[name]
+            if isinstance(found, ModuleType):
+                yield from self._members(found, attributes, f"{path}.{name}")
+            else:
+                yield f"{path}.{name}: {self.value(found)}"
+
+    def _is_library(self, name: str | None) -> bool:
+        top = (name or "").partition(".")[0]
+        if not top or top == "__main__" or top == self._top:
+            return False
+        if top == "dpaudit" or top in sys.stdlib_module_names:
+            return True
+        module = sys.modules.get(name or "")
+        file = getattr(module, "__file__", None)
+        return not _INSTALLED.isdisjoint(Path(file).parts) if file else not hasattr(module, "__path__")
+
+
+_OF_CLASSES = frozenset(
+    {
+        *("__module__", "__doc__", "__dict__", "__weakref__", "__annotations__", "__qualname__", "__firstlineno__"),
+        *("__static_attributes__", "__annotate__", "__annotate_func__", "__annotations_cache__", "__match_args__"),
+        *("__dataclass_params__", "__dataclass_fields__", "__abstractmethods__", "_abc_impl", "__parameters__"),
+    }
+)
+
+
+def _named_code(code: CodeType) -> tuple[set[str], set[str], set[tuple[str, int]]]:
+    """The global names, attributes and imports in a code object and all code objects within it."""
+    names: set[str] = set()
+    attributes: set[str] = set()
+    imports: set[tuple[str, int]] = set()
+    level = 0
+    for step in dis.get_instructions(code):
+        if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            names.add(str(step.argval))
+        elif step.opname in ("LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM"):
+            attributes.add(str(step.argval))
+        elif step.opname == "IMPORT_NAME":
+            imports.add((str(step.argval), level))
+        if step.opname in ("LOAD_CONST", "LOAD_SMALL_INT") and type(step.argval) is int:
+            level = step.argval
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            for own, more in zip((names, attributes, imports), _named_code(inner), strict=True):
+                own |= more  # type: ignore[operator]
+    return names, attributes, imports
+
+
+# --- source -------------------------------------------------------------------------------------------------
+
+
+def _source(code: CodeType) -> str:
+    """The syntax of a function, or its bytecode without source."""
+    with contextlib.suppress(SyntaxError, ValueError, RecursionError, OSError):
+        found = [_tree_text(node) for node in _functions(code.co_filename).get((code.co_firstlineno, code.co_name), ())]
+        if found:
+            return " ".join(found)
+    return _bytecode(code)
+
+
+def _parsed(file: str) -> ast.Module:
+    return ast.parse("".join(linecache.getlines(file)))
+
+
+def _functions(file: str) -> Mapping[tuple[int, str], list[ast.AST]]:
+    linecache.checkcache(file)
+    return _functions_of("".join(linecache.getlines(file)))
+
+
+@functools.lru_cache(maxsize=64)
+def _functions_of(text: str) -> Mapping[tuple[int, str], list[ast.AST]]:
+    """All functions of a source, by their first line and name; lambdas on one line are grouped."""
+    found: dict[tuple[int, str], list[ast.AST]] = {}
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+            found.setdefault((first, node.name), []).append(node)
+        elif isinstance(node, ast.Lambda):
+            found.setdefault((node.lineno, "<lambda>"), []).append(node)
+    return found
+
+
+def _tree_text(node: Any) -> str:
+    """Write a syntax tree in the same way for every version of Python, without empty fields and docstrings."""
+    if isinstance(node, list):
+        return f"[{', '.join(map(_tree_text, node))}]"
+    if not isinstance(node, ast.AST):
+        return f"{type(node).__name__} {node!r}"
+    parts = []
+    for name, part in ast.iter_fields(node):
+        if name == "body" and isinstance(part, list) and _is_documented(node):
+            part = part[1:]
+        if part is not None and part != [] and name not in _UNSAID:
+            parts.append(f"{name}={_tree_text(part)}")
+    return f"{type(node).__name__}({', '.join(parts)})"
+
+
+def _is_documented(node: ast.AST) -> bool:
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module):
+        return False
+    return ast.get_docstring(node, clean=False) is not None
+
+
+def _bytecode(code: CodeType) -> str:
+    constants = [_bytecode(each) if isinstance(each, CodeType) else repr(each) for each in code.co_consts]
+    python = ".".join(map(str, sys.version_info[:2]))
+    return f"bytecode of Python {python}: {code.co_code.hex()} {code.co_names} {constants}"
+
+
+@functools.cache
+def _library(name: str) -> str:
+    """A library by name and version."""
+    top = name.partition(".")[0]
+    if top in sys.stdlib_module_names or top in _STATED:
+        return f"library {top}"
+    with contextlib.suppress(PackageNotFoundError):
+        return f"library {top} {version(top)}"
+    with contextlib.suppress(PackageNotFoundError, LookupError):
+        return f"library {top} {version(packages_distributions()[top][0])}"
+    return f"library {top} {getattr(sys.modules.get(top), '__version__', '')}".rstrip()

@@ -10,6 +10,5 @@ __all__ = [
     "recording",
     "runs",
     "search",
-    "units",
     "values",
 ]

@@ -21,9 +21,9 @@ import numpy as np
 
 from dpaudit.arrays import Floats
 from dpaudit.tracing.laws import UNIFORM, NoiseLaw, extreme, recognised
+from dpaudit.tracing.primitives import Stated
 from dpaudit.tracing.recording import SAMPLE, DrawBlock, NoiseForm, RecordedEvent, Recorder, Whole, close
 from dpaudit.tracing.runs import Run
-from dpaudit.tracing.units import Stated
 
 # --- Which law has each noise of a run? That of its draw, or one that a sample of derived noise seems to follow ---
 

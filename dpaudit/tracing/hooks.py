@@ -33,13 +33,14 @@ from dpaudit.tracing.primitives import (
     CHOICES_OF_RANDOM,
     OF_NUMPY,
     OF_RANDOM,
+    Row,
+    as_unit,
     of_numpy,
     of_random,
     scipy_rvs,
     told,
 )
 from dpaudit.tracing.recording import active, site
-from dpaudit.tracing.units import Row, as_unit
 from dpaudit.tracing.values import closed, is_followed, plain
 
 _MISSING = object()

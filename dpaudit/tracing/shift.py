@@ -19,8 +19,8 @@ from dpaudit.errors import UsageError
 from dpaudit.privacy import ApproxDP, Claim, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
 from dpaudit.tracing.alignment import Conditions, Noises
 from dpaudit.tracing.laws import DISCRETE_LAPLACE, EXPONENTIAL, GAUSSIAN, GEOMETRIC, LAPLACE, UNKNOWN, NoiseLaw
+from dpaudit.tracing.primitives import Stated
 from dpaudit.tracing.recording import NoiseForm
-from dpaudit.tracing.units import Stated
 
 _SMALL = 1e-9  # of a shift, beside the largest: what rounding leaves
 _DENSE = 1500  # columns up to which least squares are used

@@ -4,4 +4,4 @@ Watchers record what a loop does as plain arrays (`seen`); `facts` are exact tes
 the certified loss of what was seen (`losses`), not of what was configured.
 """
 
-__all__ = ["canaries", "facts", "judge", "losses", "per_step", "seen", "small_runs", "watch"]
+__all__ = ["canaries", "facts", "judge", "losses", "seen", "watch"]

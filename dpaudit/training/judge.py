@@ -19,12 +19,11 @@ from dpaudit.evidence.further_records import Release, Training, TrainingFact, Tr
 from dpaudit.evidence.records import Bound, Target, Verdict, round_outward
 from dpaudit.privacy import ApproxDP, Claim
 from dpaudit.privacy.claims import number_text
-from dpaudit.training import canaries, per_step
+from dpaudit.training import canaries, losses
 from dpaudit.training.canaries import ASSUMED
 from dpaudit.training.facts.batches import Sampler, use_of
-from dpaudit.training.facts.checklist import checklist, several
-from dpaudit.training.facts.clipping import NOT_LOOKED_AT
-from dpaudit.training.facts.noise import Scale, least_update, scale_of
+from dpaudit.training.facts.clipping import NOT_LOOKED_AT, Scale, least_update, scale_of
+from dpaudit.training.facts.updates import checklist, several
 from dpaudit.training.losses import (
     DEPENDENT,
     Parts,
@@ -279,8 +278,8 @@ def _step(seen: Seen, parts: Parts, claim: Claim | None, error: float) -> Traini
         return None
     sigma, rate, steps = parts.steps[0]
     rate = rate if parts.sampler == "poisson" else 1.0
-    below = per_step.counted(kept, sigma)
-    found = per_step.certified(below, kept.size, sigma, error)
+    below = losses.counted(kept, sigma)
+    found = losses.certified(below, kept.size, sigma, error)
     delta = (claim or UNCLAIMED).delta
     together = parts.sampler == "poisson" and parts.apart
     return TrainingStep(
@@ -292,7 +291,7 @@ def _step(seen: Seen, parts: Parts, claim: Claim | None, error: float) -> Traini
         1 - error,
         delta,
         found.mu,
-        per_step.composed(found, rate, steps, delta) if together else None,
+        losses.composed(found, rate, steps, delta) if together else None,
     )
 
 

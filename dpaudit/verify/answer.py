@@ -18,22 +18,20 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import msgspec
 
-from dpaudit.auditing.assumed import measured_bound
 from dpaudit.auditing.audit import affordable, audited, two_looks
 from dpaudit.auditing.pair import measure_event
 from dpaudit.auditing.question import Question, given_or_fresh, made_up, subject_of, validated, whole
-from dpaudit.auditing.verdict import TwoLooks, decide, headline_of, shown
+from dpaudit.auditing.verdict import TwoLooks, decide, headline_of, measured_bound, shown
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.events import event_weight
 from dpaudit.evidence.build import at_whole, certain_bound, run_info
 from dpaudit.evidence.event import Event
 from dpaudit.evidence.evidence import Evidence, against
 from dpaudit.evidence.records import NOT_ACCEPTED, Attempt, Bound, Comparison, Verdict
-from dpaudit.loading.named import load, public_name
-from dpaudit.neighbours.domain import is_two_numbers
-from dpaudit.neighbours.given_moves import parse_all
+from dpaudit.loading import load, public_name
+from dpaudit.neighbours.domain import is_two_numbers, parse_all
 from dpaudit.privacy.claims import as_claim
-from dpaudit.processes.process import second_look_begins
+from dpaudit.processes import second_look_begins
 from dpaudit.program.symbolic.linear import budget
 from dpaudit.reading.source import is_own
 from dpaudit.request import (

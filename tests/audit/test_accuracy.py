@@ -10,7 +10,7 @@ import pytest
 
 import dpaudit as dp
 from dpaudit.auditing.accuracy import accuracy_of, exact_answer
-from dpaudit.loading.named import load
+from dpaudit.loading import load
 from dpaudit.report import console_summary
 from dpaudit.report.text.findings import accuracy_line, accuracy_rows, accuracy_sentences
 from dpaudit.review.check import check

@@ -198,7 +198,7 @@ def test_no_rate_outside_of_its_range(found, fpr):
 
 
 def test_evidence_without_a_curve_says_how_to_get_one():
-    from dpaudit.auditing.privacy_curve import PrivacyCurve
+    from dpaudit.auditing.sequential import PrivacyCurve
 
     evidence = dp.audit(gaussian, claim="mu=1", runs=2000, **NUMBERS)
     with pytest.raises(dp.UsageError, match="curve=True"):

@@ -11,10 +11,10 @@ import pytest
 from support.nightly import mostly_at_night
 
 import dpaudit as dp
+from dpaudit import loading
 from dpaudit.checker import check_certificate
 from dpaudit.errors import InvalidRunsError
 from dpaudit.evidence.records import Counts
-from dpaudit.loading import named as loading
 from dpaudit.program.fold import Emit, Fold
 from dpaudit.review.check import check, exit_code
 from dpaudit.sampling.checkpoint import Phase

@@ -20,7 +20,7 @@ from dpaudit.cli.commands.examine import audit_command, prove_command
 from dpaudit.evidence.records import Curve, Search, Sequential
 from dpaudit.gate.schema import GateSettings, TargetSettings
 from dpaudit.gate.target_process import Request
-from dpaudit.processes.handover import Asked, other_question
+from dpaudit.processes import Asked, other_question
 from dpaudit.report.text.reproduce import reproduce_command
 from dpaudit.request import AuditOptions, AuditRequest, ProofOptions, ProofRequest, options_of, recorded
 from dpaudit.request.proof import TraceRequest

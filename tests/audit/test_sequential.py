@@ -15,7 +15,7 @@ from support.nightly import mostly_at_night
 
 import dpaudit as dp
 from dpaudit.auditing import sequential
-from dpaudit.loading.named import load
+from dpaudit.loading import load
 from dpaudit.neighbours.digest import digest
 from dpaudit.report.formats import summary
 from dpaudit.report.text.reproduce import reproduce_command

@@ -13,7 +13,7 @@ import pytest
 import dpaudit as dp
 from dpaudit.errors import UsageError
 from dpaudit.evidence.canonical_json import content_id
-from dpaudit.loading.named import load_trusted
+from dpaudit.loading import load_trusted
 
 KEPT = Path(__file__).resolve().parents[1] / "evidence" / "old" / "opaque.json"
 OWN = """

@@ -14,8 +14,8 @@ import dpaudit as dp
 from dpaudit.gate.drawn import gate_json, junit, sarif_text
 from dpaudit.gate.drawn import markdown as gate_markdown
 from dpaudit.gate.result import GateResult, Outcome, OutcomeRule, TargetResult
-from dpaudit.gate.words import summary as gate_summary
-from dpaudit.processes.handover import Asked, other_question
+from dpaudit.gate.result import summary as gate_summary
+from dpaudit.processes import Asked, other_question
 from dpaudit.report import html_page
 from dpaudit.report.formats import markdown, summary
 from dpaudit.report.text.verdict import FOUND_ONCE, MEANS_ONCE, plain_words

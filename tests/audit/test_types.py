@@ -152,7 +152,7 @@ def test_one_option_has_the_same_values_everywhere():
 
 
 def test_what_is_handed_over_counts_types_as_it_was_asked():
-    from dpaudit.processes.handover import Asked, other_question
+    from dpaudit.processes import Asked, other_question
     from dpaudit.request import AuditRequest
 
     def release(data, rng):

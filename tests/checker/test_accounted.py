@@ -13,8 +13,8 @@ from dpaudit.neighbours import parse_relation
 from dpaudit.reading.universe.cells import declared
 from dpaudit.targets.mechanism import mechanism
 from dpaudit.verify.releases.derive import read_function
-from dpaudit.verify.releases.prices import account, price
 from dpaudit.verify.releases.read import as_releases, release_certificate
+from dpaudit.verify.releases.written import account, price
 
 pytest.importorskip("flint")
 COLUMNS = {"age": declared("age", (0, 120))}

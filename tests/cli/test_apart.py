@@ -13,10 +13,10 @@ import pytest
 from support import forked
 
 import dpaudit as dp
+from dpaudit import processes
 from dpaudit.cli import apart
 from dpaudit.cli.main import cli
-from dpaudit.processes import process
-from dpaudit.processes.handover import Asked, other_question
+from dpaudit.processes import Asked, other_question
 from dpaudit.request import AuditRequest, ProofRequest
 
 ROOT = Path(__file__).parents[2]
@@ -74,8 +74,8 @@ def test_other_pairs_are_another_question(evidence):
 
 
 def test_a_child_that_answers_another_question_makes_no_verdict(evidence, monkeypatch, capsys, tmp_path):
-    monkeypatch.setattr(process, "adopt_orphans", lambda: None)
-    monkeypatch.setattr(process, "run", lambda *_, **__: process.Ended({"found": evidence.document()}))
+    monkeypatch.setattr(processes, "adopt_orphans", lambda: None)
+    monkeypatch.setattr(processes, "run", lambda *_, **__: processes.Ended({"found": evidence.document()}))
     words = ["audit", "laplace", "-p", "epsilon=0.5", "--claim", "epsilon=0.5", "--runs", "400", "--confidence", "0.9"]
     for seed, code in (("3", 0), ("4", 2)):
         with pytest.raises(SystemExit) as ended:
@@ -87,8 +87,8 @@ def test_a_child_that_answers_another_question_makes_no_verdict(evidence, monkey
 
 @pytest.mark.parametrize("answer", [None, {"found": {"id": "dpa1:0", "evidence": {}, "run": None}}, {"found": {}}])
 def test_a_child_that_hands_over_no_evidence_makes_no_verdict(answer, monkeypatch, capsys):
-    monkeypatch.setattr(process, "adopt_orphans", lambda: None)
-    monkeypatch.setattr(process, "run", lambda *_, **__: process.Ended(answer, death="it died"))
+    monkeypatch.setattr(processes, "adopt_orphans", lambda: None)
+    monkeypatch.setattr(processes, "run", lambda *_, **__: processes.Ended(answer, death="it died"))
     with pytest.raises(SystemExit) as ended:
         cli.main(["audit", "laplace", "--seed", "1"], obj=apart.OWNED)
     assert ended.value.code == 2

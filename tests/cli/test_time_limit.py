@@ -10,21 +10,21 @@ from types import SimpleNamespace
 import pytest
 
 import dpaudit as dp
+from dpaudit import processes
 from dpaudit.auditing import audit
 from dpaudit.cli import apart
 from dpaudit.gate import target_process as of_gate
 from dpaudit.gate.target_process import Request
-from dpaudit.processes import process
-from dpaudit.processes.process import Limits
+from dpaudit.processes import Limits
 
 LIMIT = Limits(1.5)
 CHILD = """
 from pathlib import Path
-from dpaudit.processes import process
+from dpaudit import processes
 
-asked, answering = process.received()
+asked, answering = processes.received()
 said = [Path(answering._place + ".again").exists()]
-process.second_look_begins()
+processes.second_look_begins()
 said.append(Path(answering._place + ".again").exists())
 answering.hand_over(said)
 """
@@ -40,15 +40,15 @@ def ended(tmp_path, monkeypatch):
         def wait(seconds):
             clock[0] = round(clock[0] + seconds, 6)
             if begins <= clock[0]:
-                process._again(place).touch()
+                processes._again(place).touch()
             if answers <= clock[0]:
                 place.touch()
             raise subprocess.TimeoutExpired("a child", seconds)
 
         with monkeypatch.context() as patch:
-            patch.setattr(process, "time", SimpleNamespace(perf_counter=lambda: clock[0]))
-            patch.setattr(process, "queued_of", lambda pid: queued * clock[0])
-            return process._watch(SimpleNamespace(wait=wait, pid=0), place, limits, 0.0, None), clock[0]
+            patch.setattr(processes, "time", SimpleNamespace(perf_counter=lambda: clock[0]))
+            patch.setattr(processes, "queued_of", lambda pid: queued * clock[0])
+            return processes._watch(SimpleNamespace(wait=wait, pid=0), place, limits, 0.0, None), clock[0]
 
     return call
 
@@ -70,15 +70,15 @@ def test_a_busy_machine_takes_no_time_from_a_target(ended):
 
 
 def test_what_a_process_waited_for_is_read_where_it_is_told():
-    assert 0 <= process.queued_of(os.getpid()) < 1e6
-    assert process.queued_of(2**30) == 0
+    assert 0 <= processes.queued_of(os.getpid()) < 1e6
+    assert processes.queued_of(2**30) == 0
 
 
 @pytest.mark.slow
 def test_a_process_says_when_its_second_look_begins(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     (tmp_path / "child_of_test.py").write_text(CHILD, encoding="utf-8")
-    assert process.run("child_of_test", {}, limits=Limits()).answer == [False, True]
+    assert processes.run("child_of_test", {}, limits=Limits()).answer == [False, True]
 
 
 def test_an_audit_says_when_its_second_look_begins(monkeypatch):

@@ -34,7 +34,7 @@ def remembered() -> list[tuple[Any, str, Callable[..., Any]]]:
         "verify.proofs.kind": ("check_certificate",),
         "review.check.sequential": ("log_wealth", "sequential_bound", "foresee_sequential"),
         "review.check.against": ("check_certificate",),
-        "review.check.accounting": ("others_say",),
+        "review.check.listed": ("others_say",),
         "evidence.evidence": ("content_id",),
     }
     modules = {name: importlib.import_module(f"dpaudit.{name}") for name in wanted}

@@ -12,8 +12,7 @@ from dpaudit.evidence.records import round_outward
 from dpaudit.review.check import check
 from dpaudit.stats.e_process import foresee_sequential, log_wealth, sequential_bound
 from dpaudit.stats.joint_region import lower_bound
-from dpaudit.stats.power import foresee
-from dpaudit.stats.two_looks import LooksRule, first_look
+from dpaudit.stats.two_looks import LooksRule, first_look, foresee
 
 PAIRS = [([0.0], [0.5]), ([0.0], [1.0])]  # the second tells more
 ASKED = {"claim": "epsilon=0.9", "pairs": PAIRS, "relation": "declared", "seed": 1}

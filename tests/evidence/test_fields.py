@@ -108,7 +108,7 @@ def noise_fact(record: Any) -> int:
 )
 def test_a_scale_that_its_values_do_not_give_is_refused(path: Place, value: Any) -> None:
     pytest.importorskip("scipy")
-    from dpaudit.review.check.training import _noise
+    from dpaudit.review.check.listed import _noise
 
     record = kept("trained")
     training = evidence_of(record).training
@@ -118,7 +118,7 @@ def test_a_scale_that_its_values_do_not_give_is_refused(path: Place, value: Any)
 
 
 def test_what_is_said_of_the_noise_is_its_scale() -> None:
-    from dpaudit.review.check.training import AS_CLAIMED, _noise
+    from dpaudit.review.check.listed import AS_CLAIMED, _noise
 
     record = kept("trained")
     place = noise_fact(record)

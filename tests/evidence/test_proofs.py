@@ -148,7 +148,7 @@ def test_a_proof_that_is_refused_is_not_proved(name: str, monkeypatch: pytest.Mo
         raise CertificateError("the checker is in a bad mood")
 
     monkeypatch.setattr("dpaudit.verify.proofs.kind.check_certificate", refused)
-    monkeypatch.setattr("dpaudit.verify.proofs.enumeration.check_record", refused)
+    monkeypatch.setattr("dpaudit.verify.proofs.domains.check_record", refused)
     options = {"claim": "epsilon=1", **HONEST[name][1]}
     evidence = dp.prove(target_of(name), runs=0, seed=1, **options)
     assert evidence.verdict is dp.Verdict.INCONCLUSIVE

@@ -23,8 +23,8 @@ from dpaudit.gate.decide import decide
 from dpaudit.gate.drawn import gate_json, junit, sarif_text
 from dpaudit.gate.drawn import markdown as gate_markdown
 from dpaudit.gate.result import GateResult, Outcome, TargetResult
+from dpaudit.gate.result import summary as gate_summary
 from dpaudit.gate.schema import TargetSettings
-from dpaudit.gate.words import summary as gate_summary
 from dpaudit.report import html_page
 from dpaudit.report.formats import markdown, statement_text, summary
 from dpaudit.report.html.page import card

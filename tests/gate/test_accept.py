@@ -18,8 +18,7 @@ from dpaudit.cli.main import cli
 from dpaudit.errors import UsageError
 from dpaudit.gate.decide import accepted
 from dpaudit.gate.drawn import gate_json, index_page, junit, markdown, sarif, sarif_text
-from dpaudit.gate.result import Acceptance, Outcome, OutcomeRule
-from dpaudit.gate.words import summary
+from dpaudit.gate.result import Acceptance, Outcome, OutcomeRule, summary
 
 TWICE = "parameters = { epsilon = 2.0 }"
 ACCEPTABLE = (

@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from dpaudit.errors import UsageError
-from dpaudit.gate.baseline import FILE
 from dpaudit.gate.config import read
 from dpaudit.gate.decide import relied_on
+from dpaudit.gate.kept import BASELINE_FILE
 from dpaudit.gate.result import Outcome, OutcomeRule
 from dpaudit.gate.run import GateOptions, run
 from dpaudit.gate.target_process import Request, carry_out
@@ -109,7 +109,7 @@ def test_a_list_that_loses_more_than_its_baseline_fails_although_its_claim_holds
     settings = 'account = "plan.toml"\nclaim = "epsilon=9, delta=1e-5"'
     file = project(tmp_path, settings, steps=3)
     gated(file, update_baseline=True)
-    kept = json.loads((tmp_path / FILE).read_text(encoding="utf-8"))["baseline"]["targets"]
+    kept = json.loads((tmp_path / BASELINE_FILE).read_text(encoding="utf-8"))["baseline"]["targets"]
     assert [each["accounted"][0]["at"] for each in kept.values()] == ["1/100000"]
     same = gated(file).results[0]
     assert same.outcome is Outcome.PASSED and same.comparison is not None and not same.notes

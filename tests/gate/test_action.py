@@ -22,7 +22,7 @@ import yaml
 from support import gate_results as made
 
 from dpaudit.cli.main import cli
-from dpaudit.gate import nightly
+from dpaudit.gate import kept
 
 ROOT = Path(__file__).parents[2]
 ACTION = ROOT / "action.yml"
@@ -108,7 +108,7 @@ def test_a_nightly_action_brings_and_keeps_what_the_nights_show_together() -> No
     order = [step.get("name") for step in steps(ACTION)]
     before, after = step_of("Bring the nights before"), step_of("Keep this night")
     assert order.index(before["name"]) < order.index("Gate") < order.index(after["name"]) < order.index("Verdict")
-    assert before["with"]["path"].endswith(f"/{nightly.FILE}") and before["with"]["path"] == after["with"]["path"]
+    assert before["with"]["path"].endswith(f"/{kept.NIGHTLY_FILE}") and before["with"]["path"] == after["with"]["path"]
     assert before["with"]["key"] == after["with"]["key"]
     assert after["with"]["key"].startswith(before["with"]["restore-keys"])
     assert "github.run_id" in after["with"]["key"]  # a key is written once only

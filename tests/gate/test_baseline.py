@@ -13,8 +13,8 @@ from support import gate_projects as projects
 
 from dpaudit.errors import UsageError
 from dpaudit.evidence.records import Counts
-from dpaudit.gate import baseline
-from dpaudit.gate.baseline import BaselineEntry, BaselineEvent, compare
+from dpaudit.gate import kept
+from dpaudit.gate.kept import BaselineEntry, BaselineEvent, compare
 from dpaudit.gate.result import Outcome, OutcomeRule
 
 
@@ -25,7 +25,7 @@ def loose(name="noisy_count", *lines):
 
 def updated(configuration, **options):
     done = projects.finished(configuration, update_baseline=True, **options)
-    return done, configuration.root / baseline.FILE
+    return done, configuration.root / kept.BASELINE_FILE
 
 
 def rewritten(folder, text):
@@ -81,7 +81,7 @@ def test_a_target_with_a_baseline_shares_its_error_with_the_comparison(tmp_path)
     result = projects.gated(configuration, runs)
     assert [request.confidence for request in runs.requests] == pytest.approx([1 - 0.05 / 4, 1 - 0.05 / 2])
     assert any("--update-baseline adds it" in note for note in result.results[1].notes)
-    entry = baseline.read(tmp_path / baseline.FILE)["noisy_count"]
+    entry = kept.read_baseline(tmp_path / kept.BASELINE_FILE)["noisy_count"]
     counts = msgspec.to_builtins(compare_counts(entry))
     assert compare(entry, counts, 0.05 / 4).before == result.results[0].comparison.before
 
@@ -120,11 +120,11 @@ def test_the_file_is_sorted_and_stable_and_names_update_alone(tmp_path):
     assert file.read_text() == before
     changed = projects.configured(tmp_path, loose("program", "runs = 1000"), loose("noisy_count", "runs = 1000"))
     updated(changed, names=["program"])
-    now = baseline.read(file)
+    now = kept.read_baseline(file)
     old = msgspec.convert(json.loads(before)["baseline"]["targets"], dict[str, BaselineEntry])
     assert now["noisy_count"] == old["noisy_count"] and now["program"] != old["program"]
     updated(projects.configured(tmp_path, loose()))
-    assert list(baseline.read(file)) == ["noisy_count"]
+    assert list(kept.read_baseline(file)) == ["noisy_count"]
 
 
 @pytest.mark.parametrize("bad", ["violated", "gone"])
@@ -145,7 +145,7 @@ def test_expected_violations_have_no_entry(tmp_path):
     wrong = projects.target("response", "parameters = { epsilon = 3.0 }", 'expect = "violated"')
     done, file = updated(projects.project(tmp_path, loose(), wrong))
     assert done.refused is None
-    assert list(baseline.read(file)) == ["noisy_count"]
+    assert list(kept.read_baseline(file)) == ["noisy_count"]
 
 
 @pytest.mark.parametrize(
@@ -175,10 +175,10 @@ def test_a_damaged_or_foreign_baseline_is_refused(tmp_path, damage, why):
 def test_what_is_audited_sequentially_has_a_baseline_of_fixed_runs(tmp_path):
     configuration = projects.project(tmp_path, loose("noisy_count", "sequential = true"))
     updated(configuration)
-    assert baseline.read(tmp_path / baseline.FILE)["noisy_count"].measured is not None
+    assert kept.read_baseline(tmp_path / kept.BASELINE_FILE)["noisy_count"].measured is not None
     found = projects.only(projects.gated(configuration))
     assert found.evidence.sequential is not None and found.comparison is not None
-    assert baseline.entry_of("t", found.evidence).measured is None  # its number of runs was not fixed
+    assert kept.entry_of("t", found.evidence).measured is None  # its number of runs was not fixed
 
 
 def entry_with(counts, method="guess", weight=None, considered=1, notion="epsilon=4"):

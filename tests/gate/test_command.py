@@ -14,7 +14,7 @@ from support import gate_projects as projects
 
 from dpaudit.cli.main import cli
 from dpaudit.gate.config import read
-from dpaudit.loading.named import catalogue
+from dpaudit.loading import catalogue
 
 ROOT = Path(__file__).parents[2]
 

@@ -9,8 +9,7 @@ from dataclasses import replace
 import pytest
 from support import gate_results as made
 
-from dpaudit.gate.result import Outcome
-from dpaudit.gate.words import summary
+from dpaudit.gate.result import Outcome, summary
 
 
 def test_a_log_gets_one_line_for_each_target_that_starts_with_the_outcome() -> None:

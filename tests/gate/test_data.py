@@ -9,7 +9,7 @@ from support import gate_projects as projects
 from dpaudit.auditing.question import SearchSpace
 from dpaudit.auditing.search import least_of
 from dpaudit.errors import UsageError
-from dpaudit.gate import baseline, cache
+from dpaudit.gate import cache, kept
 from dpaudit.gate.config import LEAST_SEARCHED
 from dpaudit.gate.decide import relied_on
 from dpaudit.gate.result import Outcome, OutcomeRule
@@ -84,7 +84,7 @@ def test_a_baseline_of_data_is_compared_on_a_pair_of_its_own(tmp_path):
     )
     before = projects.only(projects.gated(configuration, update_baseline=True))
     assert before.outcome is Outcome.PASSED
-    entry = baseline.read(tmp_path / baseline.FILE)["total"]
+    entry = kept.read_baseline(tmp_path / kept.BASELINE_FILE)["total"]
     assert entry.measured is not None
     same = projects.only(projects.gated(configuration, seed=2))
     assert same.outcome is Outcome.PASSED and same.comparison is not None

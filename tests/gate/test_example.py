@@ -17,7 +17,7 @@ from support import gate_results as made
 
 from dpaudit.cli.main import cli
 from dpaudit.evidence.records import Verdict
-from dpaudit.gate import baseline
+from dpaudit.gate import kept
 from dpaudit.report import evidence_from_page
 
 pytestmark = pytest.mark.slow
@@ -69,7 +69,7 @@ def test_the_lines_of_the_readme_end_green_red_and_green(project: Path) -> None:
     assert "2 passed of 2 targets" in said
     assert "changed" not in said and "baseline" not in said
     assert json.loads((project / "dpaudit.sarif").read_text())["runs"][0]["results"] == []
-    entries = baseline.read(EXAMPLE / baseline.FILE)
+    entries = kept.read_baseline(EXAMPLE / kept.BASELINE_FILE)
     assert sorted(entries) == ["total", "visitors"]
     for name, entry in entries.items():
         evidence = evidence_from_page((project / f"pages/{name}.html").read_text(encoding="utf-8"))

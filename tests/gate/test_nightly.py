@@ -14,8 +14,8 @@ from support import gate_projects as projects
 
 from dpaudit.errors import UsageError
 from dpaudit.evidence.records import Verdict
-from dpaudit.gate import nightly
-from dpaudit.gate.nightly import Ledger
+from dpaudit.gate import kept
+from dpaudit.gate.kept import Ledger
 from dpaudit.gate.result import Outcome, OutcomeRule
 
 
@@ -69,9 +69,9 @@ def test_wealth_that_is_no_number_counts_for_nothing(wealth):
 
 def test_a_night_that_lost_everything_is_kept(tmp_path):
     ledger = after(Ledger(error=0.05, planned=1), log_wealth=-math.inf)
-    file = tmp_path / nightly.FILE
-    nightly.write(file, ledger)
-    assert nightly.read(file, error=0.05, targets=1) == ledger
+    file = tmp_path / kept.NIGHTLY_FILE
+    kept.write_nights(file, ledger)
+    assert kept.read_nights(file, error=0.05, targets=1) == ledger
     assert not after(ledger, log_wealth=1e9).targets["a"].rejected
 
 
@@ -109,25 +109,25 @@ def test_a_leak_that_no_night_shows_alone_is_found_in_some():
     ],
 )
 def test_a_damaged_or_foreign_file_is_refused(tmp_path, damage, why):
-    file = tmp_path / nightly.FILE
-    nightly.write(file, after(Ledger(error=0.05, planned=1)))
+    file = tmp_path / kept.NIGHTLY_FILE
+    kept.write_nights(file, after(Ledger(error=0.05, planned=1)))
     file.write_text(damage(file.read_text()))
     with pytest.raises(UsageError, match=why):
-        nightly.read(file, error=0.05, targets=1)
+        kept.read_nights(file, error=0.05, targets=1)
 
 
 def test_another_confidence_is_refused(tmp_path):
-    file = tmp_path / nightly.FILE
-    nightly.write(file, after(Ledger(error=0.05, planned=1)))
+    file = tmp_path / kept.NIGHTLY_FILE
+    kept.write_nights(file, after(Ledger(error=0.05, planned=1)))
     with pytest.raises(UsageError, match=r"counted at confidence 0.95, and the gate asks for 0.9"):
-        nightly.read(file, error=0.1, targets=1)
+        kept.read_nights(file, error=0.1, targets=1)
 
 
 def test_a_night_that_came_to_nothing_ends_what_had_accumulated(tmp_path):
-    file = tmp_path / nightly.FILE
+    file = tmp_path / kept.NIGHTLY_FILE
     ledger = after(after(after(Ledger(error=0.05, planned=2), log_wealth=2.0), name="b"), name="c", log_wealth=9.0)
-    nightly.write(file, ledger.begin(["a", "c"]))  # and the gate is killed
-    found = nightly.read(file, error=0.05, targets=2)
+    kept.write_nights(file, ledger.begin(["a", "c"]))  # and the gate is killed
+    found = kept.read_nights(file, error=0.05, targets=2)
     assert set(found.targets) == {"b", "c"}  # c was rejected already
     again = after(found)
     assert again.starts == 4 and again.targets["a"].error < ledger.targets["c"].error
@@ -194,7 +194,7 @@ def test_nights_accumulate_and_fail_together(tmp_path, monkeypatch):
     assert "VIOLATED over 2 nights" in first.sentence
     assert second.outcome is Outcome.PASSED and "not a proof of privacy" in second.sentence
     assert third.rule is OutcomeRule.CANNOT_RUN
-    assert '"begun": []' in (tmp_path / nightly.FILE).read_text()
+    assert '"begun": []' in (tmp_path / kept.NIGHTLY_FILE).read_text()
     assert not (tmp_path / ".dpaudit" / "gate").exists()
 
 
@@ -215,7 +215,7 @@ def test_another_claim_starts_anew_at_night(tmp_path, monkeypatch):
     for claim in ("epsilon=1", "epsilon=2", "epsilon=2"):
         configuration = projects.project(tmp_path, projects.target("program", claim=claim), gate="runs = 1000")
         result = projects.gated(configuration, runs, nightly=True)
-    ledger = nightly.read(tmp_path / nightly.FILE, error=0.05, targets=1)
+    ledger = kept.read_nights(tmp_path / kept.NIGHTLY_FILE, error=0.05, targets=1)
     assert ledger.starts == 2
     assert ledger.targets["program"].nights == 2
     assert ledger.targets["program"].log_wealth == 6.0

@@ -13,7 +13,7 @@ from support import gate_projects as projects
 from dpaudit.errors import UsageError
 from dpaudit.evidence.canonical_json import content_id
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.gate import baseline, nightly
+from dpaudit.gate import kept
 from dpaudit.gate.cache import alone_with
 from dpaudit.gate.result import Outcome, OutcomeRule
 from dpaudit.gate.run import GateOptions, run
@@ -183,20 +183,20 @@ def test_two_gates_at_once_lose_no_entry_of_the_baseline(tmp_path):
         thread.start()
     for thread in threads:
         thread.join()
-    assert set(baseline.read(tmp_path / baseline.FILE)) == set(names)
+    assert set(kept.read_baseline(tmp_path / kept.BASELINE_FILE)) == set(names)
 
 
 @pytest.mark.slow
 def test_a_night_is_alone_with_its_file(tmp_path):
     configuration = projects.project(tmp_path, projects.target("program"), gate="runs = 400")
     with (
-        alone_with(tmp_path / nightly.FILE, wait=False),
+        alone_with(tmp_path / kept.NIGHTLY_FILE, wait=False),
         pytest.raises(UsageError, match=r"another gate is writing dpaudit-nightly\.json; wait for it"),
     ):
         projects.gated(configuration, nightly=True)
-    assert not (tmp_path / nightly.FILE).exists()
+    assert not (tmp_path / kept.NIGHTLY_FILE).exists()
     projects.gated(configuration, nightly=True)
-    assert (tmp_path / nightly.FILE).exists()
+    assert (tmp_path / kept.NIGHTLY_FILE).exists()
     assert (tmp_path / ".dpaudit" / ".gitignore").read_text() == "*\n"
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import dpaudit as dp
-from dpaudit.loading import named as loading
+from dpaudit import loading
 
 LAPLACE = "def f(data, noise, *, scale=1.0):\n    return data + noise.laplace(scale)\n"
 _names = map("case_{}".format, itertools.count())

@@ -10,7 +10,7 @@ import pytest
 from support.agreement import agree
 
 from dpaudit.errors import InvalidRunsError
-from dpaudit.loading.named import load
+from dpaudit.loading import load
 from dpaudit.program.symbolic.linear import Affine, as_float
 from dpaudit.program.symbolic.noise import queries, read
 

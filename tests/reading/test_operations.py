@@ -14,8 +14,8 @@ from dpaudit.reading.universe.cells import declared
 from dpaudit.reading.universe.second import Frames
 from dpaudit.targets.mechanism import mechanism
 from dpaudit.verify.releases.derive import read_function, second_net
-from dpaudit.verify.releases.prices import price
 from dpaudit.verify.releases.read import as_releases
+from dpaudit.verify.releases.written import price
 
 pandas = pytest.importorskip("pandas")
 DOMAIN = {

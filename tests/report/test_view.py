@@ -22,7 +22,7 @@ from dpaudit.gate.drawn import index_page as gate_page
 from dpaudit.gate.drawn import junit, sarif_text
 from dpaudit.gate.drawn import markdown as gate_markdown
 from dpaudit.gate.result import GateResult, Outcome, OutcomeRule, TargetResult
-from dpaudit.gate.words import summary as gate_console
+from dpaudit.gate.result import summary as gate_console
 from dpaudit.report import console_summary, evidence_card, html_page
 from dpaudit.report.formats import markdown, statement, statement_text
 from dpaudit.report.html.index import IndexEntry, index_page

@@ -7,7 +7,7 @@ import time
 import pytest
 
 import dpaudit as dp
-from dpaudit.cli.messages import Estimator, duration
+from dpaudit.cli.files import Estimator, duration
 
 
 class Clock:

@@ -24,7 +24,7 @@ from support.nightly import mostly_at_night
 
 import dpaudit as dp
 from dpaudit import settings  # the first with all the filters of warnings that libraries add
-from dpaudit.loading.named import load
+from dpaudit.loading import load
 from dpaudit.verify import answer as conductor
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("all_own_functions")]
@@ -361,6 +361,6 @@ def test_audits_in_two_threads_leave_nothing_behind(monkeypatch):
     left.set()
     thread.join()
     assert meanwhile != 700 and sys.get_int_max_str_digits() == 700  # as long as one computes, and then
-    monkeypatch.setattr("dpaudit.loading.named.entry_points", list)  # nobody computes now: it is nobody's business
+    monkeypatch.setattr("dpaudit.loading.entry_points", list)  # nobody computes now: it is nobody's business
     with settings.lent():
         pass

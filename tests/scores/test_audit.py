@@ -12,7 +12,7 @@ from dpaudit.evidence.canonical_json import content_id
 from dpaudit.report import console_summary, html_page
 from dpaudit.review.check import check
 from dpaudit.sampling.outputs import from_array
-from dpaudit.stats.one_run import right_guesses
+from dpaudit.stats.guessing import right_guesses
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 

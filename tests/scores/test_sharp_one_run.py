@@ -16,7 +16,7 @@ from support.steinke import one_run_p_value
 from dpaudit.auditing.canaries import plan_guesses
 from dpaudit.evidence.records import Counts
 from dpaudit.privacy import ApproxDP, GaussianDP
-from dpaudit.stats.one_run import (
+from dpaudit.stats.guessing import (
     LAST,
     SharpOneRun,
     gaussian_bound,

@@ -12,8 +12,8 @@ from scipy.stats import binomtest, norm
 
 from dpaudit.evidence.records import Bound, Counts
 from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, ZeroConcentratedDP
-from dpaudit.stats.curve import DeltaAt, PowerAt, about, delta_at_least, fnr_at_most, mu_at_least, region_of_bound
 from dpaudit.stats.joint_region import ConfidenceRegion, joint_region, two_sided_region
+from dpaudit.stats.renyi import DeltaAt, PowerAt, about, delta_at_least, fnr_at_most, mu_at_least, region_of_bound
 
 laws = settings(derandomize=True, max_examples=100, deadline=None)
 chances = st.floats(0, 1)

@@ -17,7 +17,7 @@ from dpaudit.stats import event_bound
 from dpaudit.stats.guessing import detectable_guess, guess_bound
 from dpaudit.stats.joint_region import joint_weight, lower_bound, two_sided_weight
 from dpaudit.stats.methods import BOTH_SIDES
-from dpaudit.stats.power import detectable, detectable_gaussian, foresee, runs_to_show, runs_to_show_gaussian
+from dpaudit.stats.two_looks import detectable, detectable_gaussian, foresee, runs_to_show, runs_to_show_gaussian
 
 pytestmark = pytest.mark.slow
 

@@ -18,7 +18,7 @@ from dpaudit.stats import exact_region as small
 from dpaudit.stats.exact_region import enumerated_region
 from dpaudit.stats.joint_region import joint_region, joint_weight, lower_bound
 from dpaudit.stats.methods import method_for
-from dpaudit.stats.power import detectable
+from dpaudit.stats.two_looks import detectable
 
 pytestmark = pytest.mark.slow
 

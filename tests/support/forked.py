@@ -60,9 +60,7 @@ def call(*words: str, module: str = "dpaudit", **options: Any) -> subprocess.Com
 def children() -> Iterator[None]:
     """The processes of targets are forked too."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            "dpaudit.processes.process.subprocess", types.SimpleNamespace(**{**vars(subprocess), "Popen": Popen})
-        )
+        patch.setattr("dpaudit.processes.subprocess", types.SimpleNamespace(**{**vars(subprocess), "Popen": Popen}))
         yield
 
 
@@ -70,7 +68,7 @@ def children() -> Iterator[None]:
 def _imported() -> None:
     """What an audit and its page import is imported out here, once."""
     importlib.import_module("dpaudit.gate.target_process")
-    importlib.import_module("dpaudit.processes.process")
+    importlib.import_module("dpaudit.processes")
     done = CliRunner().invoke(cli, ["audit", "randomised_response", "--runs", "400", "--seed", "0", "--json", "-"])
     assert done.exit_code in (0, 3), done.output
 

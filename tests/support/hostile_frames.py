@@ -11,8 +11,8 @@ from dpaudit.neighbours import parse_relation
 from dpaudit.reading.universe.cells import declared
 from dpaudit.targets.mechanism import mechanism
 from dpaudit.verify.releases.derive import read_function
-from dpaudit.verify.releases.prices import price
 from dpaudit.verify.releases.read import RefusedError, as_releases
+from dpaudit.verify.releases.written import price
 
 COLUMNS = {
     name: declared(name, given)

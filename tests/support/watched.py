@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpaudit.privacy import parse_claim
-from dpaudit.review.check import training as check_training
+from dpaudit.review.check import listed as check_training
 from dpaudit.training import judge
 from dpaudit.training.facts.clipping import replayed
 from dpaudit.training.judge import concluded, judged

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpaudit.loading.named import load
+from dpaudit.loading import load
 from dpaudit.targets.mechanism import mechanism
-from dpaudit.targets.source_digest import PREFIX, reached_digest
+from dpaudit.targets.signature import PREFIX, reached_digest
 
 RELEASE = '''
 import math
@@ -145,7 +145,7 @@ def test_another_process_finds_the_same(plain: str, tmp_path: Path, monkeypatch:
     """Sets come in another order there."""
     assert digest_of(tmp_path / "b", {}, monkeypatch) == plain
     release = f"{tmp_path / 'b' / 'release.py'}:release"
-    code = f"from dpaudit.loading.named import load; print(load({release!r}).digest)"
+    code = f"from dpaudit.loading import load; print(load({release!r}).digest)"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
     assert shown.stdout.strip() == plain
 

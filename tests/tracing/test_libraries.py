@@ -12,9 +12,9 @@ import pytest
 import dpaudit as dp
 from dpaudit.targets.mechanism import mechanism
 from dpaudit.tracing.pair import Word, trace_pair
+from dpaudit.tracing.primitives import Stated, apart, records_apart, replaced
 from dpaudit.tracing.runs import Target
 from dpaudit.tracing.shift import OPEN, OVER, WITHIN, priced
-from dpaudit.tracing.units import Stated, apart, records_apart, replaced
 
 
 class Base:

@@ -18,7 +18,7 @@ from dpaudit.report.view import view
 from dpaudit.request import TrainingOptions, TrainingRequest, options_of
 from dpaudit.review.check import check, passes
 from dpaudit.review.replay import replay
-from dpaudit.training import per_step
+from dpaudit.training import losses
 from dpaudit.training.facts.clipping import replayed
 from dpaudit.training.watch import watched
 
@@ -153,12 +153,10 @@ def test_what_does_not_follow_is_noticed(right, change):
 @pytest.mark.slow
 def test_the_bound_of_a_step_is_below_the_truth_as_often_as_it_says_and_close_to_it():
     rng, sigma = np.random.default_rng(7), 1.0
-    found = [
-        per_step.certified(per_step.counted(rng.normal(size=20_000), sigma), 20_000, sigma, 0.05) for _ in range(60)
-    ]
+    found = [losses.certified(losses.counted(rng.normal(size=20_000), sigma), 20_000, sigma, 0.05) for _ in range(60)]
     assert sum(each.mu > 1 for each in found) <= 3 and min(each.mu for each in found) > 0.9
-    exact = per_step.Step(*_gaussian_curve(sigma), 1.0)
-    told = per_step.composed(exact, 0.05, 300, 1e-5)
+    exact = losses.Step(*_gaussian_curve(sigma), 1.0)
+    told = losses.composed(exact, 0.05, 300, 1e-5)
     assert told is not None and 5.75 < told <= 5.7956
 
 
@@ -170,10 +168,10 @@ def _gaussian_curve(sigma):
 
 
 def test_composition_of_few_steps_is_that_of_all_products():
-    step = per_step.Step(np.array([0.0, 0.1, 0.6, 1.0]), np.array([0.0, 0.5, 0.9, 1.0]), 0.0)
+    step = losses.Step(np.array([0.0, 0.1, 0.6, 1.0]), np.array([0.0, 0.5, 0.9, 1.0]), 0.0)
     p, q = np.diff(step.tpr), np.diff(step.fpr)
     both = np.multiply.outer(p, p).ravel(), np.multiply.outer(q, q).ravel()
-    told = per_step.composed(step, 1.0, 2, 0.05)
+    told = losses.composed(step, 1.0, 2, 0.05)
     deltas = [max(np.maximum(a - math.exp(told) * b, 0).sum() for a, b in (both, both[::-1]))]
     assert deltas[0] == pytest.approx(0.05, abs=1e-4) and deltas[0] >= 0.05
 

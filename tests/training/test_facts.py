@@ -9,11 +9,10 @@ from support.nightly import mostly_at_night
 from support.watched import EPOCH, RATE, RECORDS, WEIGHTS, evidence_of, poisson, seen_loop
 
 from dpaudit.review.check import check, passes
-from dpaudit.training.facts import noise as noise_facts
+from dpaudit.training.facts import clipping as noise_facts
 from dpaudit.training.facts.batches import _returns
-from dpaudit.training.facts.checklist import FACTS, OF_ALL, checklist
 from dpaudit.training.facts.clipping import TOLERANCE, clipping_finding, finite_finding, replayed
-from dpaudit.training.facts.updates import parameters_finding
+from dpaudit.training.facts.updates import FACTS, OF_ALL, checklist, parameters_finding
 from dpaudit.training.seen import Parameter, Seen, Taken
 
 ERROR = 1e-2

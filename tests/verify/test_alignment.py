@@ -12,7 +12,7 @@ from support import provable
 import mechanisms
 from dpaudit.checker import check_text
 from dpaudit.errors import UsageError
-from dpaudit.loading.named import load
+from dpaudit.loading import load
 from dpaudit.neighbours.relation import Relation, parse_relation
 from dpaudit.program.symbolic.noise import queries, read
 from dpaudit.verify.alignment import Part, align, align_parts

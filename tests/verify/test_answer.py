@@ -12,7 +12,7 @@ from support import forked
 import dpaudit as dp
 from dpaudit.cli.main import main
 from dpaudit.neighbours.digest import read_kept
-from dpaudit.processes.handover import Asked, other_question
+from dpaudit.processes import Asked, other_question
 from dpaudit.report.text.verdict import headline
 from dpaudit.report.view import view
 from dpaudit.request import AuditRequest

@@ -18,7 +18,7 @@ from dpaudit.checker import CertificateError, check_certificate
 from dpaudit.checker.intervals import ONE
 from dpaudit.checker.moves import settled
 from dpaudit.checker.reductions import Written
-from dpaudit.loading.named import load
+from dpaudit.loading import load
 from dpaudit.request import ProofRequest
 from dpaudit.verify.answer import prove, proving
 from dpaudit.verify.moves.derive import Numbers, derive

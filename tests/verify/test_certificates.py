@@ -10,7 +10,7 @@ import pytest
 from support import provable
 
 from dpaudit.checker import CertificateError, check_certificate, check_text
-from dpaudit.loading.named import load
+from dpaudit.loading import load
 from dpaudit.verify.prove import prove_program
 
 FINITE = [(name, given, five) for name, given, five, _ in provable.TABLE if five != "oo"]

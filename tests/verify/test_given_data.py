@@ -9,7 +9,7 @@ import pytest
 
 import dpaudit as dp
 from dpaudit.review.check import check, exit_code
-from dpaudit.verify.releases.columns import columns_of, given_frame
+from dpaudit.verify.releases.derive import columns_of, given_frame
 
 pandas = pytest.importorskip("pandas")
 

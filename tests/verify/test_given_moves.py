@@ -19,17 +19,17 @@ from support.nightly import mostly_at_night
 import dpaudit as dp
 from dpaudit.checker import CertificateError, check_certificate
 from dpaudit.evidence.evidence import exit_code
-from dpaudit.gate import words
 from dpaudit.gate.config import read
 from dpaudit.gate.drawn import gate_json, junit, markdown, sarif
 from dpaudit.gate.result import OutcomeRule
 from dpaudit.gate.run import GateOptions, run
 from dpaudit.gate.target_process import carry_out
-from dpaudit.loading.named import load
-from dpaudit.neighbours.given_moves import parse_all, parse_given
-from dpaudit.processes.handover import Asked as Asking
-from dpaudit.processes.handover import other_question
-from dpaudit.report import FORMATS, html_page, summary
+from dpaudit.loading import load
+from dpaudit.neighbours.domain import parse_all, parse_given
+from dpaudit.processes import Asked as Asking
+from dpaudit.processes import other_question
+from dpaudit.report import FORMATS, html_page
+from dpaudit.report.formats import summary
 from dpaudit.request import ProofRequest
 from dpaudit.review.check import against, check, passes
 from dpaudit.verify.proofs.kind import Asked, NotShownError
@@ -497,7 +497,7 @@ def test_a_gate_tells_it_in_every_format_and_fails_where_runs_refute_it(tmp_path
     monkeypatch.chdir(tmp_path)
     result = gated(tmp_path, '"release.py:7 moves by 40"')
     assert (result.exit_code, result.results[0].rule) == (0, OutcomeRule.PASSED), result.results[0].sentence
-    for draw in (words.summary, junit, markdown, gate_json):
+    for draw in (result.summary, junit, markdown, gate_json):
         assert "release.py:7 moves by at most 40" in draw(result), draw
     beside = [each["message"]["text"] for each in sarif(result)["runs"][0]["results"]]  # low-order bits of a float
     assert all("proved given that release.py:7 moves by at most 40" in each for each in beside), beside

@@ -16,8 +16,8 @@ from support.nightly import mostly_at_night
 from dpaudit.neighbours import parse_relation
 from dpaudit.targets.mechanism import mechanism
 from dpaudit.verify.releases.derive import read_function
-from dpaudit.verify.releases.prices import price
 from dpaudit.verify.releases.read import RefusedError, as_releases
+from dpaudit.verify.releases.written import price
 
 pytest.importorskip("pandas")
 INF = math.inf

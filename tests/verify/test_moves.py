@@ -16,15 +16,14 @@ from support import numbers
 
 from dpaudit.checker import CertificateError, check_certificate
 from dpaudit.errors import UsageError
-from dpaudit.loading.named import load
+from dpaudit.loading import load
 from dpaudit.reading.expressions.ways import read
 from dpaudit.report.text.verdict import headline
 from dpaudit.request import ProofRequest
 from dpaudit.verify.answer import prove, proving
 from dpaudit.verify.moves.bound import moving_part, renamed, simplest
-from dpaudit.verify.moves.derive import Numbers, derive, listed
+from dpaudit.verify.moves.derive import Numbers, both_ends, derive, listed
 from dpaudit.verify.moves.movement import evaluated
-from dpaudit.verify.moves.sensitivity import both_ends
 
 UNIT = Numbers(3, Fraction(0), Fraction(1))
 

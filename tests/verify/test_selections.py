@@ -9,7 +9,7 @@ import pytest
 from scipy.special import logsumexp, softmax
 
 from dpaudit.checker import check_certificate
-from dpaudit.loading.named import load
+from dpaudit.loading import load
 from dpaudit.verify.moves.derive import Numbers, derive
 
 WITHIN = Numbers(3, Fraction(0), Fraction(1))

@@ -24,7 +24,7 @@ from dpaudit.decimals import Enclosure
 from dpaudit.errors import UsageError
 from dpaudit.events.partition import count_event, score_of
 from dpaudit.evidence.event import Box, Event, Rule
-from dpaudit.loading.named import load
+from dpaudit.loading import load
 from dpaudit.program.batch_reading import run_batch
 from dpaudit.program.symbolic.linear import Affine
 from dpaudit.sampling.outputs import from_list, from_paths

@@ -12,8 +12,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpaudit.cli.apart import Apart, own_process, refuse_other
-from dpaudit.cli.files import OutputFiles, checked_evidence, dataset_in, digests_of, domain_of, failing_check, loaded
-from dpaudit.cli.messages import at_work, prints_to_standard_error
+from dpaudit.cli.files import (
+    OutputFiles,
+    at_work,
+    checked_evidence,
+    dataset_in,
+    digests_of,
+    domain_of,
+    failing_check,
+    loaded,
+    prints_to_standard_error,
+)
 from dpaudit.cli.options import Command, asked, examples
 from dpaudit.errors import UsageError
 from dpaudit.request import AuditRequest, ProofRequest
@@ -269,7 +278,7 @@ def _error_words(plan: ErrorPlan) -> str:
 
 def _words(plan: Plan) -> str:
     """Return a plan as text: the answer first, then what it is based on."""
-    from dpaudit.cli.messages import duration
+    from dpaudit.cli.files import duration
     from dpaudit.evidence.event import DATASETS
     from dpaudit.report.text.numerals import NBSP, confidence_text, count_text, lower_text
     from dpaudit.report.text.phrases import claim_words, shortened
@@ -309,7 +318,7 @@ def list_command(name: str | None, json_file: str | None) -> None:
     """List the mechanisms of the catalogue, or show the page of one."""
     import json
 
-    from dpaudit.loading.named import catalogue, load
+    from dpaudit.loading import catalogue, load
 
     outputs = OutputFiles(json_file)
     with prints_to_standard_error():

@@ -13,8 +13,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dpaudit.cli.files import OutputFiles, checked_evidence, evidence_in, failing_check, no_script
-from dpaudit.cli.messages import prints_to_standard_error
+from dpaudit.cli.files import (
+    OutputFiles,
+    checked_evidence,
+    evidence_in,
+    failing_check,
+    no_script,
+    prints_to_standard_error,
+)
 from dpaudit.cli.options import Command, examples
 from dpaudit.report import FORMATS
 
@@ -439,7 +445,7 @@ def _plain(name: str) -> str:
 
 def _rules() -> dict[str, tuple[str, ...]]:
     """The rules of the gate: a title, what each means, and what to do."""
-    from dpaudit.gate.words import MEANINGS
+    from dpaudit.gate.result import MEANINGS
 
     # a rule that is called like a verdict is told from it by its title
     return {f"{rule} (gate)": (each.title, each.says, f"Next: {each.next}") for rule, each in MEANINGS.items()}

@@ -12,6 +12,7 @@ from dpaudit.cli.apart import Apart, evidence_of, own_process, refuse_other
 from dpaudit.cli.files import (
     OutputFiles,
     Results,
+    at_work,
     dataset_in,
     digests_of,
     domain_of,
@@ -20,7 +21,6 @@ from dpaudit.cli.files import (
     read_evidence,
     results,
 )
-from dpaudit.cli.messages import at_work
 from dpaudit.cli.options import Command, all_asked, asked, examples
 from dpaudit.request import AuditRequest, ProofRequest, TraceRequest, TrainingRequest
 
@@ -224,7 +224,7 @@ def trained(target: str, **options: Any) -> dict[str, Any]:
     """Return the evidence of a watched training run as a document."""
     import traceback
 
-    from dpaudit.loading.named import function_named
+    from dpaudit.loading import function_named
     from dpaudit.training.watch import watched
 
     found, raised = watched(function_named(target), {**options, "name": target.replace("\\", "/").rpartition("/")[2]})
@@ -286,7 +286,7 @@ def searched(target: str, quiet: bool, **options: Any) -> dict[str, Any]:
 def _bounded(mechanism: Any, length: int, given: dict[str, Any]) -> dict[str, Any]:
     """Return both ends of how far one of so many numbers moves a query."""
     from dpaudit.errors import UsageError
-    from dpaudit.verify.moves.sensitivity import both_ends, words
+    from dpaudit.verify.moves.derive import both_ends, words
 
     other = [name for name in ("data", "pairs", "norm") if given.get(name)]
     if other or str(given.get("relation") or "replace") != "replace":

@@ -7,8 +7,7 @@ from typing import Any
 
 import click
 
-from dpaudit.cli.files import Results, results
-from dpaudit.cli.messages import prints_to_standard_error
+from dpaudit.cli.files import Results, prints_to_standard_error, results
 from dpaudit.cli.options import MECHANISMS, Command, Count, all_asked, asked, examples
 from dpaudit.request import AccountRequest, AuditRequest, ReleaseRequest, options_of
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpaudit.cli.apart import OWNED
-from dpaudit.cli.files import OutputFiles
-from dpaudit.cli.messages import is_terminal
+from dpaudit.cli.files import OutputFiles, is_terminal
 from dpaudit.cli.options import Command, Count, examples
 
 if TYPE_CHECKING:
@@ -77,11 +76,11 @@ def gate_command(
     could not be run or trusted; 3 no verdict on some target; 2 a configuration that cannot be read.
     """
     from dpaudit.errors import UsageError
-    from dpaudit.gate.baseline import FILE as BASELINE
     from dpaudit.gate.config import find, read
-    from dpaudit.gate.nightly import FILE as NIGHTS
+    from dpaudit.gate.kept import BASELINE_FILE as BASELINE
+    from dpaudit.gate.kept import NIGHTLY_FILE as NIGHTS
     from dpaudit.gate.run import GateOptions, run
-    from dpaudit.processes.process import adopt_orphans
+    from dpaudit.processes import adopt_orphans
 
     if workers is not None and workers < 1:
         raise UsageError(f"workers must be at least 1, not {workers}")
@@ -113,7 +112,7 @@ def gate_command(
     if not quiet:
         import sys
 
-        from dpaudit.gate.words import summary
+        from dpaudit.gate.result import summary
 
         terminal = is_terminal(sys.stdout) and "-" not in files.values()
         outputs.say(summary(result, terminal=terminal, pages=html_folder or ""))

@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from dpaudit.errors import UsageError
-from dpaudit.neighbours.given_moves import GivenMove
+from dpaudit.neighbours.domain import GivenMove
 from dpaudit.reading.draws import is_maker, is_seeder, source_of
 from dpaudit.reading.rewrite import ask, at, constant, thunk
 from dpaudit.reading.source import is_of_user, is_own

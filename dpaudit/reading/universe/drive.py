@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.errors import UsageError
-from dpaudit.neighbours.given_moves import GivenMove
+from dpaudit.neighbours.domain import GivenMove
 from dpaudit.reading import seeded, source
 from dpaudit.reading.forking import fork
 from dpaudit.reading.source import is_of_user, is_own, is_rewritten

@@ -148,8 +148,8 @@ _CHECKS = {
     "curve": "sampled.curve",
     "certain": "certain.certain",
     "stated": "stated.stated",
-    "accounting": "accounting.accounted",
-    "training": "training.trained",
+    "accounting": "listed.accounted",
+    "training": "listed.trained",
 }
 """For each part of the checks, its module and function; they are loaded when evidence has what they check."""
 

@@ -25,7 +25,7 @@ from dpaudit.evidence.build import installed_version
 from dpaudit.evidence.canonical_json import json_values, plain_value, read_text
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Proof
-from dpaudit.loading.named import load, public_name
+from dpaudit.loading import load, public_name
 from dpaudit.neighbours.data_files import with_tables
 from dpaudit.neighbours.digest import digest
 from dpaudit.report import evidence_from_page, html_page

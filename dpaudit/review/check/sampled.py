@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
-from dpaudit.auditing.assumed import RECORDED
-from dpaudit.auditing.verdict import TwoLooks, headline_of
+from dpaudit.auditing.verdict import RECORDED, TwoLooks, headline_of
 from dpaudit.checker.bounds import Hits, Notion, TooLongError, second_bound
 from dpaudit.errors import UsageError
 from dpaudit.evidence.build import at_whole, no_bound
@@ -24,11 +23,10 @@ from dpaudit.neighbours.digest import digest, read_kept
 from dpaudit.privacy import ApproxDP, Claim, PureDP, parse_claim
 from dpaudit.report.text.numerals import COUNTEREXAMPLE
 from dpaudit.review.check.finding import DIGITS, Finding, agrees, answered, failing, unchecked
-from dpaudit.stats.curve import about, delta_at_least, fnr_at_most, mu_at_least, region_of_bound
 from dpaudit.stats.joint_region import ConfidenceRegion, lower_bound
 from dpaudit.stats.methods import method_of
-from dpaudit.stats.power import Detectable, foresee
-from dpaudit.stats.two_looks import FirstLook, LooksRule, first_look, second_look, second_method
+from dpaudit.stats.renyi import about, delta_at_least, fnr_at_most, mu_at_least, region_of_bound
+from dpaudit.stats.two_looks import Detectable, FirstLook, LooksRule, first_look, foresee, second_look, second_method
 
 # --- Is a bound above the claim a violation under the rule of two looks? Both looks are recomputed from their counts.
 
@@ -155,7 +153,7 @@ def sampled(evidence: Evidence, *, second: bool = True) -> Iterator[Finding]:
 def _scores(evidence: Evidence) -> Iterator[Finding]:
     """Look at what scores show besides the bound, where anything is said of scores or of recorded data."""
     if evidence.target.asks in RECORDED or evidence.scores is not None:
-        from dpaudit.auditing.scores_checked import recomputed
+        from dpaudit.auditing.canaries import recomputed
 
         for holds, sentence in recomputed(evidence):
             yield answered("scores", holds, sentence)

@@ -10,8 +10,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from dpaudit.auditing.assumed import ASSUMED, LOST, RECORDED, SHARE, SOME_CANARIES, assumed
-from dpaudit.auditing.verdict import TwoLooks, decide
+from dpaudit.auditing.verdict import ASSUMED, LOST, RECORDED, SHARE, SOME_CANARIES, TwoLooks, assumed, decide
 from dpaudit.decimals import limit_of
 from dpaudit.errors import UsageError
 from dpaudit.evidence.build import installed_version

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from dpaudit.arrays import Floats, Integers
-from dpaudit.training.facts.checklist import kept_coordinates
 from dpaudit.training.facts.clipping import replayed
+from dpaudit.training.facts.updates import kept_coordinates
 from dpaudit.training.seen import KEPT, MOST_KEPT, Delivery, Parameter, Replay, Seen, Taken, Update
 
 _COORDINATES = 64  # of each parameter, in a replayed sum

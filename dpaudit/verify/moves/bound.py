@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.reading.expressions.graph import Graph, Value
-from dpaudit.verify.moves.floats import constant
-from dpaudit.verify.moves.movement import Search, Tree, evaluated, farthest, needed, operands
+from dpaudit.verify.moves.movement import Search, Tree, constant, evaluated, farthest, needed, operands
 
 __all__ = ["Moved", "Ranges", "bounded", "evaluated", "moving_part", "renamed", "simplest", "widest"]
 

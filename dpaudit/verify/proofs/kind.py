@@ -19,7 +19,7 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Counterexample, Proof
 from dpaudit.neighbours import Relation
 from dpaudit.neighbours.digest import read_kept
-from dpaudit.neighbours.given_moves import GivenMove
+from dpaudit.neighbours.domain import GivenMove
 from dpaudit.privacy import Claim, PureDP
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.verify.certificate import as_text, rounded

@@ -11,9 +11,8 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Proof
 from dpaudit.neighbours.domain import is_two_numbers
 from dpaudit.verify.proofs.answers import ALIGNMENT, INDUCTION
-from dpaudit.verify.proofs.enumeration import ENUMERATION
+from dpaudit.verify.proofs.domains import ENUMERATION, MOVES
 from dpaudit.verify.proofs.kind import UNREADABLE, NotShownError, ProofKind, Shown
-from dpaudit.verify.proofs.moves import MOVES
 from dpaudit.verify.proofs.releases import RELEASES
 
 KINDS = {kind.method: kind for kind in (ALIGNMENT, INDUCTION, ENUMERATION, RELEASES, MOVES)}

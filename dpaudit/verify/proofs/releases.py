@@ -21,13 +21,12 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Comparison, Proof, computed_of
 from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.neighbours.digest import kept_text, read_kept
-from dpaudit.neighbours.domain import Range, allowed_of, by_columns
-from dpaudit.neighbours.given_moves import GivenMove, parse_all
+from dpaudit.neighbours.domain import GivenMove, Range, allowed_of, by_columns, parse_all
 from dpaudit.privacy import PureDP
 from dpaudit.verify.certificate import as_text, notion_of, scope_of_records
 from dpaudit.verify.proofs.kind import Asked, Found, NotShownError, ProofKind, Shown, certified, domain_of
-from dpaudit.verify.releases.columns import in_order_of
-from dpaudit.verify.releases.prices import prices_alone
+from dpaudit.verify.releases.derive import in_order_of
+from dpaudit.verify.releases.written import prices_alone
 
 _COPY = re.compile(r"( of rows [0-9]+| of a row of rows [0-9]+ that goes)+\Z")
 """Of a column: that of some rows of each person, or of one that another takes the place of."""

@@ -1,3 +1,3 @@
 """How much do the releases of a program lose, from records to ε, ρ or μ? The release calculus."""
 
-__all__ = ["columns", "derive", "prices"]
+__all__ = ["derive", "written"]

@@ -16,7 +16,7 @@ import numpy as np
 
 from dpaudit.checker import FORMAT, VERSION
 from dpaudit.neighbours import Relation
-from dpaudit.neighbours.given_moves import GivenMove
+from dpaudit.neighbours.domain import GivenMove
 from dpaudit.reading.universe.cells import UNREAD, Axis, Declared, place_of, simple
 from dpaudit.reading.universe.drive import Reading
 from dpaudit.reading.universe.state import Released

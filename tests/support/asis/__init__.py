@@ -18,8 +18,7 @@ from dpaudit.neighbours import parse_relation
 from dpaudit.reading.universe import calls
 from dpaudit.reading.universe.drive import Reading
 from dpaudit.targets.mechanism import mechanism
-from dpaudit.verify.releases.columns import columns_of
-from dpaudit.verify.releases.derive import priced, read_function
+from dpaudit.verify.releases.derive import columns_of, priced, read_function
 from dpaudit.verify.releases.read import RefusedError
 
 DOMAIN = {"age": list(range(121)), "city": list("abc"), "income": (-1e6, 1e6), "person": (0.0, 1e9)}

@@ -1,4 +1,4 @@
-"""Where is a named mechanism? Catalogue names, ``package.module:name`` and ``file.py:name``.
+"""Where is a named mechanism, and may its code be run?
 
 The catalogue is whatever installed packages offer: one entry point per package in the group ``dpaudit.mechanisms``
 names a module whose ``__all__`` lists mechanisms. A file called ``mechanisms.py`` in the working directory or beside
@@ -36,6 +36,9 @@ from dpaudit.settings import ReplacedError, importing
 from dpaudit.targets.libraries import adapted, how_to_install, library_of
 from dpaudit.targets.mechanism import Mechanism, mechanism
 from dpaudit.targets.signature import FORMS as SHAPES
+
+# --- Where is a named mechanism? -------------------------------------------------------------------------
+
 
 # --- Which code does the import of a target run? What its source says, never what lies compiled beside it. ---
 #

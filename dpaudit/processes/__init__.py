@@ -1,3 +1,0 @@
-"""How is other people's code run in a separate process?"""
-
-__all__ = ["handover", "process"]
