@@ -3,8 +3,6 @@
 Of ``benchmarks/court/``; the libraries themselves are judged nightly.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import sys

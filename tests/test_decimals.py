@@ -1,7 +1,5 @@
 """Is every number read as it is meant, in one way by all of dpaudit?"""
 
-from __future__ import annotations
-
 import math
 from decimal import Decimal
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Is every module on the map, with the question that opens it?"""
 
-from __future__ import annotations
-
 import ast
 import re
 import runpy

@@ -3,8 +3,6 @@
 A small part of ``benchmarks/museum/``, one or two cases of a kind; `make museum` gives all of them to the command line.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """Do public names say what is wrong with a call, in their own words?"""
 
-from __future__ import annotations
-
 import inspect
 from importlib.metadata import version
 

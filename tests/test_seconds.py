@@ -1,7 +1,5 @@
 """Is what a busy machine takes longer for the same as on an idle one?"""
 
-from __future__ import annotations
-
 import time
 from types import SimpleNamespace
 

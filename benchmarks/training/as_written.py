@@ -23,6 +23,7 @@ from torch.nn import functional
 from torch.utils.data import DataLoader, Dataset, TensorDataset, default_collate
 
 Step = Callable[[Any, Any], None]
+entropy = functional.cross_entropy
 
 
 @dataclass(frozen=True)
@@ -46,24 +47,24 @@ RIGHT: list[Written] = []
 WRONG: list[Written] = []
 
 
-def right(what: str) -> Callable[[Callable[[int], Loop]], Callable[[int], Loop]]:
-    """Add a right loop."""
-
-    def add(make: Callable[[int], Loop]) -> Callable[[int], Loop]:
-        RIGHT.append(Written(what, make))
-        return make
-
-    return add
+def add(what: str, make: Callable[[int], Loop], *named: tuple[str, str]) -> None:
+    """Add a loop; it is wrong where something names its mistake."""
+    (WRONG if named else RIGHT).append(Written(what, make, named))
 
 
-def wrong(what: str, *named: tuple[str, str]) -> Callable[[Callable[[int], Loop]], Callable[[int], Loop]]:
-    """Add a wrong loop."""
+def written(what: str, *named: tuple[str, str]) -> Callable[[Callable[[int], Loop]], Callable[[int], Loop]]:
+    """Add a function of a seed that makes a loop."""
+    return lambda make: add(what, make, *named) or make
 
-    def add(make: Callable[[int], Loop]) -> Callable[[int], Loop]:
-        WRONG.append(Written(what, make, named))
-        return make
 
-    return add
+def training(what: str, *named: tuple[str, str], **options: Any) -> Callable[[Any], Any]:
+    """Add a loop of Opacus by its training, a function of model, optimizer, loader and loss."""
+    return lambda body: add(what, lambda seed: around(seed, body, **options), *named) or body
+
+
+def losing(what: str, *named: tuple[str, str], **options: Any) -> Callable[[Any], Any]:
+    """Add a loop of Opacus by its loss, a function of model, records and labels."""
+    return lambda loss_of: add(what, lambda seed: with_loss(seed, loss_of, **options), *named) or loss_of
 
 
 def private(
@@ -115,6 +116,18 @@ def epochs(loader: Any, step: Step, times: int = 2) -> Callable[[], None]:
     return train
 
 
+def usual(seed: int, model: Any = None, times: int = 2, **options: Any) -> Loop:
+    """The loop of the tutorial."""
+    model, optimizer, loader, loss = private(seed, model, **options)
+    return Loop(model, optimizer, loader, epochs(loader, stepping(model, optimizer, loss), times))
+
+
+def around(seed: int, body: Callable[[Any, Any, Any, Any], None], **options: Any) -> Loop:
+    """A loop of Opacus whose training is a function of model, optimizer, loader and loss."""
+    model, optimizer, loader, loss = private(seed, **options)
+    return Loop(model, optimizer, loader, lambda: body(model, optimizer, loader, loss))
+
+
 def with_loss(seed: int, loss_of: Callable[[Any, Any, Any], Any], model: Any = None, **options: Any) -> Loop:
     """A loop of Opacus whose loss is a function of model, records and labels."""
     model, optimizer, loader, _ = private(seed, model, **options)
@@ -130,212 +143,119 @@ def with_loss(seed: int, loss_of: Callable[[Any, Any, Any], Any], model: Any = N
 # --- right ----------------------------------------------------------------------------------------------------
 
 
-@right("the loop of the tutorial, with its metrics in NumPy")
-def tutorial(seed: int) -> Loop:
-    model, optimizer, loader, loss_of = private(seed)
+@training("the loop of the tutorial, with its metrics in NumPy")
+def tutorial(model: Any, optimizer: Any, loader: Any, loss_of: Any) -> None:
     accuracies = []
-
-    def step(x: Any, y: Any) -> None:
-        optimizer.zero_grad()
-        out = model(x)
-        loss = loss_of(out, y)
-        accuracies.append((np.argmax(out.detach().numpy(), axis=1) == y.numpy()).mean())
-        loss.backward()
-        optimizer.step()
-
-    return Loop(model, optimizer, loader, epochs(loader, step))
+    for _ in range(2):
+        for x, y in loader:
+            optimizer.zero_grad()
+            out = model(x)
+            loss = loss_of(out, y)
+            accuracies.append((np.argmax(out.detach().numpy(), axis=1) == y.numpy()).mean())
+            loss.backward()
+            optimizer.step()
 
 
-@right("a batch is looked at before training")
-def looked_at(seed: int) -> Loop:
-    model, optimizer, loader, loss = private(seed)
-
-    def train() -> None:
-        x, _ = next(iter(loader))
-        assert x.shape[1] == 64
-        epochs(loader, stepping(model, optimizer, loss))()
-
-    return Loop(model, optimizer, loader, train)
+@training("a batch is looked at before training")
+def looked_at(model: Any, optimizer: Any, loader: Any, loss: Any) -> None:
+    x, _ = next(iter(loader))
+    assert x.shape[1] == 64
+    epochs(loader, stepping(model, optimizer, loss))()
 
 
-@right("each epoch ends after ten batches by break")
-def broken_off(seed: int) -> Loop:
-    model, optimizer, loader, loss = private(seed)
-    step = stepping(model, optimizer, loss)
-
-    def train() -> None:
-        for _ in range(4):
-            for number, (x, y) in enumerate(loader):
-                if number >= 10:
-                    break
-                step(x, y)
-
-    return Loop(model, optimizer, loader, train)
+@training("workers draw ahead, epochs are broken off", workers=2)
+@training("each epoch ends after ten batches by break")
+def broken_off(model: Any, optimizer: Any, loader: Any, loss: Any) -> None:
+    for _ in range(4):
+        for number, (x, y) in enumerate(loader):
+            if number >= 10:
+                break
+            stepping(model, optimizer, loss)(x, y)
 
 
-@right("zip(loader, range(10))")
-def zipped(seed: int) -> Loop:
-    model, optimizer, loader, loss = private(seed)
-    step = stepping(model, optimizer, loss)
-
-    def train() -> None:
-        for _ in range(4):
-            for (x, y), _number in zip(loader, range(10), strict=False):
-                step(x, y)
-
-    return Loop(model, optimizer, loader, train)
+@training("zip(loader, range(10))")
+def zipped(model: Any, optimizer: Any, loader: Any, loss: Any) -> None:
+    for _ in range(4):
+        for (x, y), _number in zip(loader, range(10), strict=False):
+            stepping(model, optimizer, loss)(x, y)
 
 
-@right("the loader is wound on after a resume")
-def resumed(seed: int) -> Loop:
-    model, optimizer, loader, loss = private(seed)
-    step = stepping(model, optimizer, loss)
-
-    def train() -> None:
-        for epoch in range(3):
-            for number, (x, y) in enumerate(loader):
-                if epoch == 0 and number < 7:
-                    continue
-                step(x, y)
-
-    return Loop(model, optimizer, loader, train)
+@training("ghost clipping, a batch looked at, epochs broken off", **GHOST)
+def ghost_broken_off(model: Any, optimizer: Any, loader: Any, loss: Any) -> None:
+    next(iter(loader))
+    zipped(model, optimizer, loader, loss)
 
 
-@right("accuracy on the training loader after each epoch")
-def evaluated(seed: int) -> Loop:
-    model, optimizer, loader, loss = private(seed)
-    step = stepping(model, optimizer, loss)
-
-    def train() -> None:
-        for _ in range(3):
-            model.train()
-            for x, y in loader:
-                step(x, y)
-            model.eval()
-            with torch.no_grad():
-                for x, _y in loader:
-                    model(x)
-
-    return Loop(model, optimizer, loader, train)
+@training("the loader is wound on after a resume")
+def resumed(model: Any, optimizer: Any, loader: Any, loss: Any) -> None:
+    for epoch in range(3):
+        for number, (x, y) in enumerate(loader):
+            if epoch == 0 and number < 7:
+                continue
+            stepping(model, optimizer, loss)(x, y)
 
 
-@right("ghost clipping, a batch looked at, epochs broken off")
-def ghost_broken_off(seed: int) -> Loop:
-    model, optimizer, loader, loss = private(seed, **GHOST)
-    step = stepping(model, optimizer, loss)
-
-    def train() -> None:
-        next(iter(loader))
-        for _ in range(4):
-            for (x, y), _number in zip(loader, range(10), strict=False):
-                step(x, y)
-
-    return Loop(model, optimizer, loader, train)
+@training("accuracy on the training loader after each epoch")
+def evaluated(model: Any, optimizer: Any, loader: Any, loss: Any) -> None:
+    for _ in range(3):
+        model.train()
+        epochs(loader, stepping(model, optimizer, loss), 1)()
+        model.eval()
+        with torch.no_grad():
+            for x, _y in loader:
+                model(x)
 
 
-@right("workers draw ahead, epochs are broken off")
-def workers_broken_off(seed: int) -> Loop:
-    model, optimizer, loader, loss = private(seed, workers=2)
-    step = stepping(model, optimizer, loss)
-
-    def train() -> None:
-        for _ in range(4):
-            for number, (x, y) in enumerate(loader):
-                if number >= 10:
-                    break
-                step(x, y)
-
-    return Loop(model, optimizer, loader, train)
-
-
-@right("physical batches by BatchMemoryManager")
-def managed(seed: int) -> Loop:
-    model, optimizer, loader, loss = private(seed)
-
-    def train() -> None:
-        with BatchMemoryManager(data_loader=loader, max_physical_batch_size=32, optimizer=optimizer) as parts:
-            epochs(parts, stepping(model, optimizer, loss))()
-
-    return Loop(model, optimizer, loader, train)
-
-
-@right("all batches in a list, each trained on once")
-def listed_once(seed: int) -> Loop:
-    model, optimizer, loader, loss = private(seed)
-    step = stepping(model, optimizer, loss)
-
-    def train() -> None:
-        for x, y in list(loader):
-            step(x, y)
-
-    return Loop(model, optimizer, loader, train)
+@training("all batches in a list, each trained on once")
+def listed_once(model: Any, optimizer: Any, loader: Any, loss: Any) -> None:
+    for x, y in list(loader):
+        stepping(model, optimizer, loss)(x, y)
 
 
 SMALL = TensorDataset(*(each[:300] for each in DIGITS.tensors))
+FEW = {"data": SMALL, "batch": 2}
+add("empty Poisson batches, hooks", lambda seed: usual(seed, times=1, **FEW))
+add("empty Poisson batches, ghost clipping", lambda seed: usual(seed, times=1, **FEW, **GHOST))
 
 
-@right("empty Poisson batches, hooks")
-def empty(seed: int) -> Loop:
-    model, optimizer, loader, loss = private(seed, data=SMALL, batch=2)
-    return Loop(model, optimizer, loader, epochs(loader, stepping(model, optimizer, loss), 1))
+def managed(largest: int, times: int) -> Callable[[Any, Any, Any, Any], None]:
+    def body(model: Any, optimizer: Any, loader: Any, loss: Any) -> None:
+        with BatchMemoryManager(data_loader=loader, max_physical_batch_size=largest, optimizer=optimizer) as parts:
+            epochs(parts, stepping(model, optimizer, loss), times)()
+
+    return body
 
 
-@right("empty Poisson batches, ghost clipping")
-def empty_ghost(seed: int) -> Loop:
-    model, optimizer, loader, loss = private(seed, data=SMALL, batch=2, **GHOST)
-    return Loop(model, optimizer, loader, epochs(loader, stepping(model, optimizer, loss), 1))
+training("physical batches by BatchMemoryManager")(managed(32, 2))
+training("empty Poisson batches, physical batches by BatchMemoryManager", **FEW)(managed(2, 1))
 
 
-@right("empty Poisson batches, physical batches by BatchMemoryManager")
-def empty_managed(seed: int) -> Loop:
-    model, optimizer, loader, loss = private(seed, data=SMALL, batch=2)
-
-    def train() -> None:
-        with BatchMemoryManager(data_loader=loader, max_physical_batch_size=2, optimizer=optimizer) as parts:
-            epochs(parts, stepping(model, optimizer, loss), 1)()
-
-    return Loop(model, optimizer, loader, train)
-
-
-def cast(seed: int, **options: Any) -> Loop:
-    model, optimizer, loader, loss_of = private(seed, **options)
-
-    def step(x: Any, y: Any) -> None:
-        optimizer.zero_grad()
-        with torch.autocast("cpu", torch.bfloat16):
-            loss = loss_of(model(x), y)
-        loss.backward()
-        optimizer.step()
-
-    return Loop(model, optimizer, loader, epochs(loader, step))
+@training("torch.autocast(bfloat16), ghost clipping", **GHOST)
+@training("torch.autocast(bfloat16), hooks")
+def cast(model: Any, optimizer: Any, loader: Any, loss_of: Any) -> None:
+    for _ in range(2):
+        for x, y in loader:
+            optimizer.zero_grad()
+            with torch.autocast("cpu", torch.bfloat16):
+                loss = loss_of(model(x), y)
+            loss.backward()
+            optimizer.step()
 
 
-@right("torch.autocast(bfloat16), hooks")
-def cast_hooks(seed: int) -> Loop:
-    return cast(seed)
-
-
-@right("torch.autocast(bfloat16), ghost clipping")
-def cast_ghost(seed: int) -> Loop:
-    return cast(seed, **GHOST)
-
-
-@right("a public plan for the noise, given as sigma=[…]")
+@written("a public plan for the noise, given as sigma=[…]")
 def planned_noise(seed: int) -> Loop:
     model, optimizer, loader, loss = private(seed)
-    plan = ExponentialNoise(optimizer, gamma=0.99)
-    step = stepping(model, optimizer, loss)
+    plan, step = ExponentialNoise(optimizer, gamma=0.99), stepping(model, optimizer, loss)
 
-    def train() -> None:
-        for _ in range(3):
-            for x, y in loader:
-                step(x, y)
-                plan.step()
+    def planned(x: Any, y: Any) -> None:
+        step(x, y)
+        plan.step()
 
-    return Loop(model, optimizer, loader, train, {"sigma": [0.99**number for number in range(3 * EPOCH)]})
+    sigma = [0.99**number for number in range(3 * EPOCH)]
+    return Loop(model, optimizer, loader, epochs(loader, planned, 3), {"sigma": sigma})
 
 
-@right("noise that is correlated by hand, so that it cancels later")
+@written("noise that is correlated by hand, so that it cancels later")
 def correlated(seed: int) -> Loop:
     loop = plain("right", seed, 1)
     clipped, optimizer, loader = loop.options["gradient"], loop.optimizer, loop.loader
@@ -355,14 +275,8 @@ def correlated(seed: int) -> Loop:
     return Loop(loop.model, optimizer, loader, train, loop.options)
 
 
-@right("no library, gradients by vmap")
-def by_vmap(seed: int) -> Loop:
-    return plain("right", seed, 2 * EPOCH)
-
-
-@right("no library, one record after the other")
-def one_by_one(seed: int) -> Loop:
-    return by_records(seed)
+add("no library, gradients by vmap", lambda seed: plain("right", seed, 2 * EPOCH))
+add("no library, one record after the other", lambda seed: by_records(seed))
 
 
 def by_records(seed: int, times: int = 1, cut: int | None = None, extra: Callable[[Any], Any] | None = None) -> Loop:
@@ -378,7 +292,7 @@ def by_records(seed: int, times: int = 1, cut: int | None = None, extra: Callabl
         sums = [torch.zeros_like(p) for p in params]
         for x, y in zip(*batch, strict=True):
             out = model(x[None])
-            grads = torch.autograd.grad(functional.cross_entropy(out, y[None]), params)
+            grads = torch.autograd.grad(entropy(out, y[None]), params)
             size = torch.stack([g.norm() for g in grads]).norm()
             for total, g in zip(sums, grads, strict=True):
                 total += g * (1.0 / (size + 1e-6)).clamp(max=1)
@@ -389,7 +303,7 @@ def by_records(seed: int, times: int = 1, cut: int | None = None, extra: Callabl
             for _ in range(times):
                 sums = clipped((x[:cut], y[:cut]))
                 if extra is not None:
-                    head.grad = torch.autograd.grad(functional.cross_entropy(model(x) * head, y), head)[0]
+                    head.grad = torch.autograd.grad(entropy(model(x) * head, y), head)[0]
                 for p, total in zip(params, sums, strict=True):
                     p.grad = (total + torch.randn_like(total)) / 64
                 optimizer.step()
@@ -397,7 +311,7 @@ def by_records(seed: int, times: int = 1, cut: int | None = None, extra: Callabl
     return Loop(model, optimizer, loader, train, {"sigma": 1.0, "clip": 1.0, "gradient": clipped})
 
 
-@right("no library, a batch looked at and the training loader evaluated")
+@written("no library, a batch looked at and the training loader evaluated")
 def plain_evaluated(seed: int) -> Loop:
     loop = plain("right", seed, EPOCH)
 
@@ -410,13 +324,14 @@ def plain_evaluated(seed: int) -> Loop:
     return Loop(loop.model, loop.optimizer, loop.loader, train, loop.options)
 
 
-@right("per-layer clipping, noise scaled to all layers together")
-def per_layer(seed: int) -> Loop:
-    model, optimizer, loader, loss = private(seed, clipping="per_layer", max_grad_norm=[0.5] * 4)
-    return Loop(model, optimizer, loader, epochs(loader, stepping(model, optimizer, loss)))
+LAYERS = {"clipping": "per_layer"}
+add(
+    "per-layer clipping, noise scaled to all layers together",
+    lambda seed: usual(seed, **LAYERS, max_grad_norm=[0.5] * 4),
+)
 
 
-@right("a clip norm that adapts to a noisy count")
+@written("a clip norm that adapts to a noisy count")
 def adaptive(seed: int) -> Loop:
     model, optimizer, loader, loss = private(seed)
     other = AdaClipDPOptimizer(
@@ -428,59 +343,52 @@ def adaptive(seed: int) -> Loop:
     return Loop(model, other, loader, epochs(loader, stepping(model, other, loss)))
 
 
-@right("dropout and layer normalisation")
+@written("dropout and layer normalisation")
 def dropout(seed: int) -> Loop:
     model = nn.Sequential(nn.Linear(64, 64), nn.LayerNorm(64), nn.ReLU(), nn.Dropout(0.3), nn.Linear(64, 10))
-    model, optimizer, loader, loss = private(seed, model, kind=torch.optim.Adam)
-    return Loop(model, optimizer, loader, epochs(loader, stepping(model, optimizer, loss)))
+    return usual(seed, model, kind=torch.optim.Adam)
 
 
-@right("a convolution with group normalisation, images normalised by public numbers in the loop")
+@written("a convolution with group normalisation, images normalised by public numbers in the loop")
 def convolution(seed: int) -> Loop:
     model = nn.Sequential(
         nn.Conv2d(1, 8, 3, padding=1), nn.GroupNorm(2, 8), nn.ReLU(), nn.Flatten(), nn.Linear(512, 10)
     )
-    return with_loss(seed, lambda m, x, y: functional.cross_entropy(m((x.view(-1, 1, 8, 8) - 0.3) / 0.38), y), model)
+    return with_loss(seed, lambda m, x, y: entropy(m((x.view(-1, 1, 8, 8) - 0.3) / 0.38), y), model)
 
 
-@right("images are flipped and shifted at random in the loop, record by record")
-def augmented(seed: int) -> Loop:
-    def loss(model: Any, x: Any, y: Any) -> Any:
-        images = x.view(-1, 8, 8)
-        flipped = torch.where(torch.rand(len(x), 1, 1) < 0.5, images.flip(2), images)
-        return functional.cross_entropy(model(flipped.reshape(-1, 64) + 0.01 * torch.randn(len(x), 64)), y)
-
-    return with_loss(seed, loss)
+@losing("images are flipped and shifted at random in the loop, record by record")
+def augmented(model: Any, x: Any, y: Any) -> Any:
+    images = x.view(-1, 8, 8)
+    flipped = torch.where(torch.rand(len(x), 1, 1) < 0.5, images.flip(2), images)
+    return entropy(model(flipped.reshape(-1, 64) + 0.01 * torch.randn(len(x), 64)), y)
 
 
-class Noisy(Dataset):
-    """Augments a record by noise of its own."""
+class Made(Dataset):
+    """Records that are made of those of the digits when they are asked for."""
+
+    def __init__(self, make: Callable[[Any, Any, int], Any]) -> None:
+        self.x, self.y = DIGITS.tensors
+        self.make = make
 
     def __len__(self) -> int:
-        return len(DIGITS)
-
-    def __init__(self) -> None:
-        self.base = DIGITS
+        return len(self.x)
 
     def __getitem__(self, number: int) -> Any:
-        x, y = self.base[number]
-        return x + 0.05 * torch.randn(64), y
+        return self.make(self.x, self.y, number)
 
 
-@right("records are augmented in __getitem__")
-def augmented_set(seed: int) -> Loop:
-    model, optimizer, loader, loss = private(seed, data=Noisy())
-    return Loop(model, optimizer, loader, epochs(loader, stepping(model, optimizer, loss)))
+def augmented_record(x: Any, y: Any, number: int) -> Any:
+    return x[number] + 0.05 * torch.randn(64), y[number]
 
 
-@right("smoothed labels, weights of classes that are public, and a sum over records")
-def weighed(seed: int) -> Loop:
+add("records are augmented in __getitem__", lambda seed: usual(seed, data=Made(augmented_record)))
+
+
+@losing("smoothed labels, weights of classes that are public, and a sum over records")
+def weighed(model: Any, x: Any, y: Any) -> Any:
     public = torch.linspace(0.5, 1.5, 10)
-
-    def loss(model: Any, x: Any, y: Any) -> Any:
-        return functional.cross_entropy(model(x), y, weight=public, label_smoothing=0.1, reduction="none").mean()
-
-    return with_loss(seed, loss)
+    return entropy(model(x), y, weight=public, label_smoothing=0.1, reduction="none").mean()
 
 
 class Text(nn.Module):
@@ -499,26 +407,18 @@ class Text(nn.Module):
         return self.out((weights @ h).mean(1))
 
 
-@right("attention over embedded words")
-def attention(seed: int) -> Loop:
-    model, optimizer, loader, loss = private(seed, Text())
-    return Loop(model, optimizer, loader, epochs(loader, stepping(model, optimizer, loss)))
+add("attention over embedded words", lambda seed: usual(seed, Text()))
 
 
-@right("a batch is taken in two halves, one update for both")
-def halves(seed: int) -> Loop:
-    model, optimizer, loader, loss_of = private(seed)
-
-    def train() -> None:
-        for x, y in loader:
+@training("a batch is taken in two halves, one update for both")
+def halves(model: Any, optimizer: Any, loader: Any, loss_of: Any) -> None:
+    for x, y in loader:
+        optimizer.zero_grad()
+        for number, (a, b) in enumerate(zip(x.chunk(2), y.chunk(2), strict=True)):
+            optimizer.signal_skip_step(do_skip=number == 0)
+            loss_of(model(a), b).backward()
+            optimizer.step()
             optimizer.zero_grad()
-            for number, (a, b) in enumerate(zip(x.chunk(2), y.chunk(2), strict=True)):
-                optimizer.signal_skip_step(do_skip=number == 0)
-                loss_of(model(a), b).backward()
-                optimizer.step()
-                optimizer.zero_grad()
-
-    return Loop(model, optimizer, loader, train)
 
 
 # --- wrong ----------------------------------------------------------------------------------------------------
@@ -528,127 +428,57 @@ CUT = ("steps", "batches are cut")
 MIXED = ("records", "records are mixed")
 
 
-def listed(seed: int, **options: Any) -> Loop:
-    model, optimizer, loader, loss = private(seed, **options)
-    step = stepping(model, optimizer, loss)
-
-    def train() -> None:
-        batches = list(loader)
-        for _ in range(4):
-            for x, y in batches:
-                step(x, y)
-
-    return Loop(model, optimizer, loader, train)
+@training("the same with ghost clipping", AGAIN, **GHOST)
+@training("batches = list(loader), trained on in four epochs", AGAIN)
+def listed(model: Any, optimizer: Any, loader: Any, loss: Any) -> None:
+    epochs(list(loader), stepping(model, optimizer, loss), 4)()
 
 
-@wrong("batches = list(loader), trained on in four epochs", AGAIN)
-def listed_again(seed: int) -> Loop:
-    return listed(seed)
+@training("three updates for each batch", AGAIN)
+def three_times(model: Any, optimizer: Any, loader: Any, loss: Any) -> None:
+    for x, y in loader:
+        for _ in range(3):
+            stepping(model, optimizer, loss)(x, y)
 
 
-@wrong("the same with ghost clipping", AGAIN)
-def listed_ghost(seed: int) -> Loop:
-    return listed(seed, **GHOST)
+add("three updates for each batch, no library", lambda seed: by_records(seed, times=3), AGAIN)
 
 
-@wrong("three updates for each batch", AGAIN)
-def three_times(seed: int) -> Loop:
-    model, optimizer, loader, loss = private(seed)
-    step = stepping(model, optimizer, loss)
+def cut_to_64(make: Callable[[Any], Any]) -> Callable[[Any, Any, Any, Any], None]:
+    def body(model: Any, optimizer: Any, loader: Any, loss: Any) -> None:
+        epochs(loader, lambda x, y: stepping(model, optimizer, loss)(make(x[:64]), y[:64]))()
 
-    def train() -> None:
-        for x, y in loader:
-            for _ in range(3):
-                step(x, y)
-
-    return Loop(model, optimizer, loader, train)
+    return body
 
 
-@wrong("three updates for each batch, no library", AGAIN)
-def three_times_plain(seed: int) -> Loop:
-    return by_records(seed, times=3)
+training("batches are cut to 64 records", CUT)(cut_to_64(lambda x: x))
+training("batches are normalised and cut to 64 records", CUT)(cut_to_64(lambda x: (x - 0.3) / 0.38))
+add("batches are cut to 64 records, no library", lambda seed: by_records(seed, cut=64), CUT)
 
 
-def cut_to(seed: int, make: Callable[[Any], Any]) -> Loop:
-    model, optimizer, loader, loss = private(seed)
-    step = stepping(model, optimizer, loss)
-
-    def train() -> None:
-        for _ in range(2):
-            for x, y in loader:
-                step(make(x[:64]), y[:64])
-
-    return Loop(model, optimizer, loader, train)
+@training("each half of a batch makes an update", CUT)
+def half_updates(model: Any, optimizer: Any, loader: Any, loss: Any) -> None:
+    for x, y in loader:
+        for a, b in zip(x.chunk(2), y.chunk(2), strict=True):
+            stepping(model, optimizer, loss)(a, b)
 
 
-@wrong("batches are cut to 64 records", CUT)
-def cut(seed: int) -> Loop:
-    return cut_to(seed, lambda x: x)
-
-
-@wrong("batches are normalised and cut to 64 records", CUT)
-def cut_and_normalised(seed: int) -> Loop:
-    return cut_to(seed, lambda x: (x - 0.3) / 0.38)
-
-
-@wrong("batches are cut to 64 records, no library", CUT)
-def cut_plain(seed: int) -> Loop:
-    return by_records(seed, cut=64)
-
-
-@wrong("each half of a batch makes an update", CUT)
-def half_updates(seed: int) -> Loop:
-    model, optimizer, loader, loss = private(seed)
-    step = stepping(model, optimizer, loss)
-
-    def train() -> None:
-        for x, y in loader:
-            for a, b in zip(x.chunk(2), y.chunk(2), strict=True):
-                step(a, b)
-
-    return Loop(model, optimizer, loader, train)
-
-
-@wrong("two batches in an update, accounted for as one", ("steps", "uncounted accumulation"))
-def accumulated(seed: int) -> Loop:
-    return opacus("uncounted accumulation", seed, EPOCH)
-
-
-@wrong("clipped layer by layer to norms of 1, noise scaled to 1", ("clipping", "clipped by layer"))
+@written("clipped layer by layer to norms of 1, noise scaled to 1", ("clipping", "clipped by layer"))
 def per_layer_wrong(seed: int) -> Loop:
-    model, optimizer, loader, loss = private(seed, clipping="per_layer", max_grad_norm=[1.0] * 4)
-    optimizer.max_grad_norm = 1.0
-    return Loop(model, optimizer, loader, epochs(loader, stepping(model, optimizer, loss)))
+    loop = usual(seed, **LAYERS, max_grad_norm=[1.0] * 4)
+    loop.optimizer.max_grad_norm = 1.0
+    return loop
 
 
-@wrong("mixup in the loop", MIXED)
-def mixup(seed: int) -> Loop:
-    def loss(model: Any, x: Any, y: Any) -> Any:
-        share, order = np.random.beta(1.0, 1.0), torch.randperm(len(x))  # noqa: NPY002
-        out = model(share * x + (1 - share) * x[order])
-        return share * functional.cross_entropy(out, y) + (1 - share) * functional.cross_entropy(out, y[order])
-
-    return with_loss(seed, loss)
+@losing("mixup in the loop", MIXED)
+def mixup(model: Any, x: Any, y: Any) -> Any:
+    share, order = np.random.beta(1.0, 1.0), torch.randperm(len(x))  # noqa: NPY002
+    out = model(share * x + (1 - share) * x[order])
+    return share * entropy(out, y) + (1 - share) * entropy(out, y[order])
 
 
-class Mixed(Dataset):
-    """Mixes a record with another one."""
-
-    def __init__(self) -> None:
-        self.x, self.y = DIGITS.tensors
-
-    def __len__(self) -> int:
-        return len(self.x)
-
-    def __getitem__(self, number: int) -> Any:
-        other = random.randrange(len(self))
-        return 0.7 * self.x[number] + 0.3 * self.x[other], self.y[number]
-
-
-@wrong("mixup in __getitem__", MIXED)
-def mixup_in_set(seed: int) -> Loop:
-    model, optimizer, loader, loss = private(seed, data=Mixed())
-    return Loop(model, optimizer, loader, epochs(loader, stepping(model, optimizer, loss)))
+def mixed_record(x: Any, y: Any, number: int) -> Any:
+    return 0.7 * x[number] + 0.3 * x[random.randrange(len(x))], y[number]
 
 
 def mixing_collate(records: list[Any]) -> Any:
@@ -656,15 +486,11 @@ def mixing_collate(records: list[Any]) -> Any:
     return 0.7 * x + 0.3 * x[torch.randperm(len(x))], y
 
 
-@wrong("mixup where records are put together", MIXED)
-def mixup_in_collate(seed: int) -> Loop:
-    model, optimizer, loader, loss = private(seed, collate=mixing_collate)
-    return Loop(model, optimizer, loader, epochs(loader, stepping(model, optimizer, loss)))
-
-
-@wrong("standardised by the mean and deviation of the batch", MIXED)
-def standardised(seed: int) -> Loop:
-    return with_loss(seed, lambda m, x, y: functional.cross_entropy(m((x - x.mean(0)) / (x.std(0) + 1e-3)), y))
+add("mixup in __getitem__", lambda seed: usual(seed, data=Made(mixed_record)), MIXED)
+add("mixup where records are put together", lambda seed: usual(seed, collate=mixing_collate), MIXED)
+losing("standardised by the mean and deviation of the batch", MIXED)(
+    lambda m, x, y: entropy(m((x - x.mean(0)) / (x.std(0) + 1e-3)), y)
+)
 
 
 class Normalised(nn.Module):
@@ -685,78 +511,48 @@ class Normalised(nn.Module):
         return self.last(torch.relu(shifted))
 
 
-@wrong("batch normalisation by hand", MIXED)
-def normalised(seed: int) -> Loop:
-    return with_loss(seed, lambda m, x, y: functional.cross_entropy(m(x), y), Normalised())
+add("batch normalisation by hand", lambda seed: usual(seed, Normalised()), MIXED)
+add("batch normalisation by hand, ghost clipping", lambda seed: usual(seed, Normalised(), **GHOST), MIXED)
+add("a mean that runs on from batch to batch, kept in an attribute", lambda s: usual(s, Normalised(True)), MIXED)
 
 
-@wrong("batch normalisation by hand, ghost clipping", MIXED)
-def normalised_ghost(seed: int) -> Loop:
-    model, optimizer, loader, loss = private(seed, Normalised(), **GHOST)
-    return Loop(model, optimizer, loader, epochs(loader, stepping(model, optimizer, loss)))
+@losing("a contrastive loss", MIXED)
+def contrastive(model: Any, x: Any, y: Any) -> Any:
+    z = functional.normalize(model(x), dim=1)
+    alike = z @ z.T / 0.5 - 1e9 * torch.eye(len(z))
+    same = (y[:, None] == y[None]).float() - torch.eye(len(z))
+    return -(alike.log_softmax(1) * same).sum(1).div(same.sum(1).clamp(min=1)).mean()
 
 
-@wrong("a mean that runs on from batch to batch, kept in an attribute", MIXED)
-def running(seed: int) -> Loop:
-    return with_loss(seed, lambda m, x, y: functional.cross_entropy(m(x), y), Normalised(keep=True))
+@losing("classes weighed by how often they are in the batch", MIXED)
+def weighed_by_batch(model: Any, x: Any, y: Any) -> Any:
+    weights = len(y) / (10 * torch.bincount(y, minlength=10).clamp(min=1))
+    return (entropy(model(x), y, reduction="none") * weights[y]).mean()
 
 
-@wrong("a contrastive loss", MIXED)
-def contrastive(seed: int) -> Loop:
-    def loss(model: Any, x: Any, y: Any) -> Any:
-        z = functional.normalize(model(x), dim=1)
-        alike = z @ z.T / 0.5 - 1e9 * torch.eye(len(z))
-        same = (y[:, None] == y[None]).float() - torch.eye(len(z))
-        return -(alike.log_softmax(1) * same).sum(1).div(same.sum(1).clamp(min=1)).mean()
-
-    return with_loss(seed, loss)
+losing("class weights with reduction='mean', which divides by the weights of the batch", MIXED)(
+    lambda m, x, y: entropy(m(x), y, weight=torch.linspace(0.2, 3.0, 10))
+)
 
 
-@wrong("classes weighed by how often they are in the batch", MIXED)
-def weighed_by_batch(seed: int) -> Loop:
-    def loss(model: Any, x: Any, y: Any) -> Any:
-        weights = len(y) / (10 * torch.bincount(y, minlength=10).clamp(min=1))
-        return (functional.cross_entropy(model(x), y, reduction="none") * weights[y]).mean()
-
-    return with_loss(seed, loss)
+@losing("hard examples: the half of the batch with the largest loss", MIXED)
+def hard(model: Any, x: Any, y: Any) -> Any:
+    each = entropy(model(x), y, reduction="none")
+    return (each * (each >= each.median())).mean()
 
 
-@wrong("class weights with reduction='mean', which divides by the weights of the batch", MIXED)
-def weighed_mean(seed: int) -> Loop:
-    public = torch.linspace(0.2, 3.0, 10)
-    return with_loss(seed, lambda m, x, y: functional.cross_entropy(m(x), y, weight=public))
-
-
-@wrong("hard examples: the half of the batch with the largest loss", MIXED)
-def hard(seed: int) -> Loop:
-    def loss(model: Any, x: Any, y: Any) -> Any:
-        each = functional.cross_entropy(model(x), y, reduction="none")
-        return (each * (each >= each.median())).mean()
-
-    return with_loss(seed, loss)
-
-
-@wrong("a temperature in the optimizer that is not the model's, without noise",
-       ("parameters", "no noise was seen in it"), ("parameters", "moved without noise"))  # fmt: skip
-def temperature(seed: int) -> Loop:
-    return by_records(seed, extra=lambda x: x)
-
-
-@wrong("shuffled batches, accounted for as Poisson", ("batches", "shuffled batches"))
-def shuffled(seed: int) -> Loop:
-    return opacus("shuffled", seed, 2 * EPOCH)
-
-
-@wrong("noise of half the scale", ("noise", "too little noise"))
-def halved(seed: int) -> Loop:
-    return opacus("noise halved", seed, EPOCH)
-
-
-@wrong("clip_grad_norm_ over the batch, then noise", ("clipping", "clipped per batch"))
-def per_batch(seed: int) -> Loop:
-    return plain("clipped per batch", seed, EPOCH)
-
-
-@wrong("a seed set in the loop", ("repetition", "noise repeated"))
-def seeded(seed: int) -> Loop:
-    return opacus("noise repeated", seed, EPOCH)
+add(
+    "a temperature in the optimizer that is not the model's, without noise",
+    lambda seed: by_records(seed, extra=lambda x: x),
+    ("parameters", "no noise was seen in it"),
+    ("parameters", "moved without noise"),
+)
+for what, made, times, fact, name in (
+    ("two batches in an update, accounted for as one", "uncounted accumulation", 1, "steps", "uncounted accumulation"),
+    ("shuffled batches, accounted for as Poisson", "shuffled", 2, "batches", "shuffled batches"),
+    ("noise of half the scale", "noise halved", 1, "noise", "too little noise"),
+    ("a seed set in the loop", "noise repeated", 1, "repetition", "noise repeated"),
+):
+    add(what, lambda seed, made=made, times=times: opacus(made, seed, times * EPOCH), (fact, name))
+add("clip_grad_norm_ over the batch, then noise", lambda seed: plain("clipped per batch", seed, EPOCH),
+    ("clipping", "clipped per batch"))  # fmt: skip

@@ -9,12 +9,15 @@ from typing import Any
 
 import numpy as np
 import torch
-from as_written import right, wrong
+from as_written import add, around, training, written
 from loops import Loop
-from written_since import around
+from torch.optim import lr_scheduler
+
+Each = Callable[[Any, Any, float, int], None]
+CHANGED, FOLLOWED = ("altered", "steps changed by the loop"), ("altered", "the rate follows the loss")
 
 
-def scheduled(seed: int, plan_of: Callable[[Any], Any], each: Callable[[Any, Any, float, int], None]) -> Loop:
+def scheduled(seed: int, plan_of: Callable[[Any], Any], each: Each) -> Loop:
     """Two epochs; after every update ``each(schedule, optimizer, loss, number of the update)``."""
 
     def body(model: Any, optimizer: Any, loader: Any, loss: Any) -> None:
@@ -32,115 +35,95 @@ def scheduled(seed: int, plan_of: Callable[[Any], Any], each: Callable[[Any, Any
     return around(seed, body)
 
 
-def counting(plan: Any, optimizer: Any, loss: float, number: int) -> None:
-    plan.step()
+def after_each(
+    what: str, *named: tuple[str, str], plan: Callable[[Any], Any] = lambda base: None
+) -> Callable[[Each], Each]:
+    """Add a loop by what is done after every update."""
+    return lambda each: add(what, lambda seed: scheduled(seed, plan, each), *named) or each
 
 
 def warmed(update: int, *, warm: int, total: int) -> float:
     return min(1.0, (update + 1) / warm) * max(0.0, 1 - update / total)
 
 
-@right("a schedule of a function with its numbers, as transformers make it")
-def partial(seed: int) -> Loop:
-    rule = functools.partial(warmed, warm=4, total=60)
-    return scheduled(seed, lambda base: torch.optim.lr_scheduler.LambdaLR(base, rule), counting)
+RULE = functools.partial(warmed, warm=4, total=60)
 
 
-@right("warmed up, then cosine, by SequentialLR")
-def sequential(seed: int) -> Loop:
-    def plan(base: Any) -> Any:
-        warm = torch.optim.lr_scheduler.LinearLR(base, 0.2, total_iters=5)
-        return torch.optim.lr_scheduler.SequentialLR(
-            base, [warm, torch.optim.lr_scheduler.CosineAnnealingLR(base, 40)], [5]
-        )
-
-    return scheduled(seed, plan, counting)
+def warm_then_cosine(base: Any) -> Any:
+    warm = lr_scheduler.LinearLR(base, 0.2, total_iters=5)
+    return lr_scheduler.SequentialLR(base, [warm, lr_scheduler.CosineAnnealingLR(base, 40)], [5])
 
 
-@right("a schedule that steps after every tenth update")
-def seldom(seed: int) -> Loop:
-    def each(plan: Any, optimizer: Any, loss: float, number: int) -> None:
-        if number % 10 == 0:
-            plan.step()
+@after_each("warmed up, then cosine, by SequentialLR", plan=warm_then_cosine)
+@after_each(
+    "a schedule of a function with its numbers, as transformers make it",
+    plan=lambda base: lr_scheduler.LambdaLR(base, RULE),
+)
+def counting(plan: Any, optimizer: Any, loss: float, number: int) -> None:
+    plan.step()
 
-    return scheduled(seed, lambda base: torch.optim.lr_scheduler.ExponentialLR(base, 0.8), each)
+
+@after_each("a schedule that steps after every tenth update", plan=lambda base: lr_scheduler.ExponentialLR(base, 0.8))
+def seldom(plan: Any, optimizer: Any, loss: float, number: int) -> None:
+    if number % 10 == 0:
+        plan.step()
 
 
-def held_out(seed: int) -> tuple[Any, Any]:
+def held_out() -> tuple[Any, Any]:
     """Public records: as many as are in a batch."""
-    generator = torch.Generator().manual_seed(seed)
+    generator = torch.Generator().manual_seed(5)
     return torch.rand(64, 64, generator=generator), torch.randint(10, (64,), generator=generator)
 
 
-@right("ReduceLROnPlateau by the loss of public records")
-def on_public_plateau(seed: int) -> Loop:
-    def body(model: Any, optimizer: Any, loader: Any, loss: Any) -> None:
-        base, (public, answers) = optimizer.original_optimizer, held_out(seed)
-        plan = torch.optim.lr_scheduler.ReduceLROnPlateau(base, patience=0)
-        for _ in range(2):
-            for x, y in loader:
-                optimizer.zero_grad()
-                loss(model(x), y).backward()
-                optimizer.step()
-                model.eval()
-                with torch.no_grad():
-                    plan.step(loss(model(public), answers))
-                model.train()
-
-    return around(seed, body)
-
-
-@right("the rate of learning follows the loss of public records, of which a gradient is looked at")
-def follows_public(seed: int) -> Loop:
-    other = torch.nn.Linear(64, 10)
-
-    def body(model: Any, optimizer: Any, loader: Any, loss: Any) -> None:
-        public, answers = held_out(seed)
-        for number, (x, y) in enumerate(loader):
-            optimizer.zero_grad()
-            loss(model(x), y).backward()
-            measured = torch.nn.functional.cross_entropy(number * other(public), answers)
-            measured.backward()
-            optimizer.original_optimizer.param_groups[0]["lr"] = 0.1 * measured.item()
-            optimizer.step()
-
-    return around(seed, body)
-
-
-@right("the rate of learning is set by the number of updates, in the loop")
-def counted_by_hand(seed: int) -> Loop:
-    def each(plan: Any, optimizer: Any, loss: float, number: int) -> None:
-        optimizer.param_groups[0]["lr"] = 0.2 * 0.99**number
-
-    return scheduled(seed, lambda base: None, each)
-
-
-@right("the rate of learning follows a noisy loss")
-def follows_noisy(seed: int) -> Loop:
-    def each(plan: Any, optimizer: Any, loss: float, number: int) -> None:
-        optimizer.param_groups[0]["lr"] = max(0.01, 0.1 * (loss + random.gauss(0, 2.0)))
-
-    return scheduled(seed, lambda base: None, each)
-
-
-CHANGED, FOLLOWED = ("altered", "steps changed by the loop"), ("altered", "the rate follows the loss")
-
-
-@wrong("the rate of learning follows the loss of the batch", FOLLOWED)
-def plateau(seed: int) -> Loop:
-    def body(model: Any, optimizer: Any, loader: Any, loss: Any) -> None:
+@training("ReduceLROnPlateau by the loss of public records")
+def on_public_plateau(model: Any, optimizer: Any, loader: Any, loss: Any) -> None:
+    public, answers = held_out()
+    plan = lr_scheduler.ReduceLROnPlateau(optimizer.original_optimizer, patience=0)
+    for _ in range(2):
         for x, y in loader:
             optimizer.zero_grad()
-            found = loss(model(x), y)
-            found.backward()
-            for group in optimizer.original_optimizer.param_groups:
-                group["lr"] = 0.2 * found.item()
+            loss(model(x), y).backward()
             optimizer.step()
+            model.eval()
+            with torch.no_grad():
+                plan.step(loss(model(public), answers))
+            model.train()
 
-    return around(seed, body)
+
+@training("the rate of learning follows the loss of public records, of which a gradient is looked at")
+def follows_public(model: Any, optimizer: Any, loader: Any, loss: Any) -> None:
+    other, (public, answers) = torch.nn.Linear(64, 10), held_out()
+    for number, (x, y) in enumerate(loader):
+        optimizer.zero_grad()
+        loss(model(x), y).backward()
+        measured = torch.nn.functional.cross_entropy(number * other(public), answers)
+        measured.backward()
+        optimizer.original_optimizer.param_groups[0]["lr"] = 0.1 * measured.item()
+        optimizer.step()
 
 
-@wrong("a schedule that reads the losses so far", FOLLOWED)
+@after_each("the rate of learning is set by the number of updates, in the loop")
+def counted_by_hand(plan: Any, optimizer: Any, loss: float, number: int) -> None:
+    optimizer.param_groups[0]["lr"] = 0.2 * 0.99**number
+
+
+@after_each("the rate of learning follows a noisy loss")
+def follows_noisy(plan: Any, optimizer: Any, loss: float, number: int) -> None:
+    optimizer.param_groups[0]["lr"] = max(0.01, 0.1 * (loss + random.gauss(0, 2.0)))
+
+
+@training("the rate of learning follows the loss of the batch", FOLLOWED)
+def plateau(model: Any, optimizer: Any, loader: Any, loss: Any) -> None:
+    for x, y in loader:
+        optimizer.zero_grad()
+        found = loss(model(x), y)
+        found.backward()
+        for group in optimizer.original_optimizer.param_groups:
+            group["lr"] = 0.2 * found.item()
+        optimizer.step()
+
+
+@written("a schedule that reads the losses so far", FOLLOWED)
 def reads_losses(seed: int) -> Loop:
     losses = [1.0]
 
@@ -148,45 +131,43 @@ def reads_losses(seed: int) -> Loop:
         losses.append(loss)
         plan.step()
 
-    return scheduled(seed, lambda base: torch.optim.lr_scheduler.LambdaLR(base, lambda _: losses[-1]), each)
+    return scheduled(seed, lambda base: lr_scheduler.LambdaLR(base, lambda _: losses[-1]), each)
 
 
-@wrong("a schedule, and a rate set by the loss beside it", CHANGED)
-def beside_it(seed: int) -> Loop:
-    def each(plan: Any, optimizer: Any, loss: float, number: int) -> None:
-        optimizer.param_groups[0]["lr"] *= 0.9 if loss > 1 else 1.05
+@after_each(
+    "a schedule, and a rate set by the loss beside it", CHANGED, plan=lambda base: lr_scheduler.StepLR(base, 100)
+)
+def beside_it(plan: Any, optimizer: Any, loss: float, number: int) -> None:
+    optimizer.param_groups[0]["lr"] *= 0.9 if loss > 1 else 1.05
+    plan.step()
+
+
+def slowly(base: Any) -> Any:
+    return lr_scheduler.ExponentialLR(base, 0.9)
+
+
+@after_each("a schedule that steps where the loss is small", CHANGED, plan=slowly)
+def where_small(plan: Any, optimizer: Any, loss: float, number: int) -> None:
+    if loss < 2.0:
         plan.step()
 
-    return scheduled(seed, lambda base: torch.optim.lr_scheduler.StepLR(base, 100), each)
+
+@after_each("a schedule whose factor follows the loss", CHANGED, plan=slowly)
+def its_factor(plan: Any, optimizer: Any, loss: float, number: int) -> None:
+    plan.gamma = 0.9 if loss < 2 else 1.05
+    plan.step()
 
 
-@wrong("a schedule that steps where the loss is small", CHANGED)
-def where_small(seed: int) -> Loop:
-    def each(plan: Any, optimizer: Any, loss: float, number: int) -> None:
-        if loss < 2.0:
-            plan.step()
-
-    return scheduled(seed, lambda base: torch.optim.lr_scheduler.ExponentialLR(base, 0.9), each)
+def on_plateau_of(base: Any) -> Any:
+    return lr_scheduler.ReduceLROnPlateau(base, patience=0)
 
 
-@wrong("a schedule whose factor follows the loss", CHANGED)
-def its_factor(seed: int) -> Loop:
-    def each(plan: Any, optimizer: Any, loss: float, number: int) -> None:
-        plan.gamma = 0.9 if loss < 2 else 1.05
-        plan.step()
-
-    return scheduled(seed, lambda base: torch.optim.lr_scheduler.ExponentialLR(base, 0.9), each)
+@after_each("ReduceLROnPlateau", FOLLOWED, plan=on_plateau_of)
+def on_plateau(plan: Any, optimizer: Any, loss: float, number: int) -> None:
+    plan.step(loss)
 
 
-@wrong("ReduceLROnPlateau", FOLLOWED)
-def on_plateau(seed: int) -> Loop:
-    def each(plan: Any, optimizer: Any, loss: float, number: int) -> None:
-        plan.step(loss)
-
-    return scheduled(seed, lambda base: torch.optim.lr_scheduler.ReduceLROnPlateau(base, patience=0), each)
-
-
-@wrong("ReduceLROnPlateau by the mean loss of an epoch, by NumPy", FOLLOWED)
+@written("ReduceLROnPlateau by the mean loss of an epoch, by NumPy", FOLLOWED)
 def on_mean(seed: int) -> Loop:
     losses: list[float] = []
 
@@ -195,4 +176,4 @@ def on_mean(seed: int) -> Loop:
         if number % 20 == 0:
             plan.step(np.mean(losses[-20:]))
 
-    return scheduled(seed, lambda base: torch.optim.lr_scheduler.ReduceLROnPlateau(base, patience=0), each)
+    return scheduled(seed, on_plateau_of, each)

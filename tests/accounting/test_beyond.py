@@ -1,7 +1,5 @@
 """Is a claim judged where losses are beyond all curves? More noise loses no more, by exact masses."""
 
-from __future__ import annotations
-
 import copy
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Are events the values that were written, and is bad input refused with a sentence?"""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Does every number that is rounded end on its side? Balls so wide, and units so coarse, that it can be seen."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from fractions import Fraction
 

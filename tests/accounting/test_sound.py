@@ -1,7 +1,5 @@
 """Is an interval ever wrong? Oracles by other ways, and each rounding seen by itself."""
 
-from __future__ import annotations
-
 import math
 import random
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Does an accounting judge claims by the right bound, and say what it is about?"""
 
-from __future__ import annotations
-
 import inspect
 import math
 from dataclasses import fields

@@ -1,7 +1,5 @@
 """Does a text of events read back as itself, and is everything else refused?"""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Does a plan file say what it is read as, and does an error name the place?"""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

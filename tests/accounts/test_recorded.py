@@ -1,7 +1,5 @@
 """Are records of Opacus and dp-accounting read as they are meant, and is what is not known refused by its name?"""
 
-from __future__ import annotations
-
 import json
 from types import SimpleNamespace
 

@@ -3,8 +3,6 @@
 A record that is clipped to C moves a sum by C where it comes or goes, and by 2C where it is replaced.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Is a library's object recognised, and is what is missing or unknown said in one sentence?"""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError

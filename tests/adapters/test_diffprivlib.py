@@ -1,7 +1,5 @@
 """Are mechanisms of diffprivlib seeded, and does an accountant state the claim of a tool?"""
 
-from __future__ import annotations
-
 import copy
 import warnings
 from types import SimpleNamespace

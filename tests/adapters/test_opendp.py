@@ -1,7 +1,5 @@
 """Do the metric, the measure and the map of a measurement become relation, notion and claim?"""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

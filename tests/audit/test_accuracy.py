@@ -1,7 +1,5 @@
 """Are errors those of the outputs, against the right exact answer, and never more than is known?"""
 
-from __future__ import annotations
-
 import math
 
 import msgspec

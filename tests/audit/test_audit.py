@@ -1,7 +1,5 @@
 """Does a whole audit say what its runs show, and nothing else?"""
 
-from __future__ import annotations
-
 import math
 import os
 import random

@@ -1,7 +1,5 @@
 """Is the whole privacy curve certified by one audit, at one confidence, and does its verdict stay what it was?"""
 
-from __future__ import annotations
-
 import math
 from unittest import mock
 

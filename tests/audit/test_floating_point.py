@@ -1,7 +1,5 @@
 """Do the low-order bits count for what was asked: a finding beside the verdict, the verdict too, or nothing?"""
 
-from __future__ import annotations
-
 import math
 import random
 

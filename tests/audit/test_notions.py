@@ -1,7 +1,5 @@
 """Is every claim audited in its own terms: the parameter that it names, along the whole curve that it is?"""
 
-from __future__ import annotations
-
 import functools
 import math
 

@@ -1,7 +1,5 @@
 """Does a plan say how many runs it takes, of which event, and what that assumes?"""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Does a proof say how much is lost at most, how much for certain, and what runs show, each for itself?"""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Where nobody names a seed, is it a fresh one, recorded and enough to see the same again?"""
 
-from __future__ import annotations
-
 import inspect
 import itertools
 import secrets

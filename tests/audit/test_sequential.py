@@ -1,7 +1,5 @@
 """Does an audit that bets on every run stop when it should, and say what its runs show?"""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import math

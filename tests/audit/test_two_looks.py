@@ -1,7 +1,5 @@
 """Is a claim called violated only where two looks say so: audits, recorded outputs, bets, proofs, low-order bits?"""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """Is a difference of types told as one, and left out where it is not to count?"""
 
-from __future__ import annotations
-
 import fractions
 import itertools
 import json

@@ -1,7 +1,5 @@
 """Is a page complete, readable and harmless in a real browser: desktop, phone and print, light and dark?"""
 
-from __future__ import annotations
-
 import functools
 import json
 import math

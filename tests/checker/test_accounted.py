@@ -1,7 +1,5 @@
 """Does a certificate of releases whose bound is one of their account say so truly? By tampering with either."""
 
-from __future__ import annotations
-
 import copy
 from fractions import Fraction
 

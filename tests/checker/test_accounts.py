@@ -1,7 +1,5 @@
 """Does the checker accept true accounts, and only those? Every mechanism, and a change in every field."""
 
-from __future__ import annotations
-
 import copy
 import itertools
 import json

@@ -1,7 +1,5 @@
 """Does the checker accept trees that show how far an expression moves, and none that show less?"""
 
-from __future__ import annotations
-
 import random
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Is what an operation makes of numbers always within what it makes of the ranges that they are in?"""
 
-from __future__ import annotations
-
 import math
 import operator
 import random

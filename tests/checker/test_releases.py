@@ -1,7 +1,5 @@
 """Does the checker accept releases that prove their bound, and only those? By hand, by tampering, and rounded up."""
 
-from __future__ import annotations
-
 import copy
 import itertools
 from fractions import Fraction

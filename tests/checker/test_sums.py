@@ -1,7 +1,5 @@
 """Are μ, ρ and sums of largest losses accepted where they add up, and nowhere else?"""
 
-from __future__ import annotations
-
 import copy
 import math
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Does `dpaudit account` say what is certified, with the exit code of its verdict, and refuse what it cannot do?"""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Is what another process handed over held against what was asked, and is the way there honest about its limits?"""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Does the command audit what it is given, write what it is asked to, and exit as promised?"""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Does the command line audit a release on the neighbours of one file, and say what it searched?"""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Does bad input get a sentence that names it and says what is possible, exit code 2, and no file?"""
 
-from __future__ import annotations
-
 import errno
 import os
 from pathlib import Path

@@ -3,8 +3,6 @@
 Every target here gives its data away, so that none may pass: it is VIOLATED in writing, or there is no verdict.
 """
 
-from __future__ import annotations
-
 import gc
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Are the catalogue and the reports of evidence shown as asked?"""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Are datasets read from files as what they are?"""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

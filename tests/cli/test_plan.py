@@ -1,7 +1,5 @@
 """Does the command plan what Python plans, and say it in words?"""
 
-from __future__ import annotations
-
 import math
 import re
 

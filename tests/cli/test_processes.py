@@ -1,7 +1,5 @@
 """Does the command behave in a real process: start fast, survive pipes and signals, and share work?"""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

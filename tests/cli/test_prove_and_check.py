@@ -1,7 +1,5 @@
 """Do `prove` and `check` say what they found, with the exit code that is documented?"""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Does `replay` say what it found, with the exit code that is documented?"""
 
-from __future__ import annotations
-
 import json
 
 import pytest

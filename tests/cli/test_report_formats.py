@@ -1,7 +1,5 @@
 """Are the formats and the comparison there from the command line, and does bad input get a sentence?"""
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """What does the command say of a query, and with which exit code? And the options of an audit beside it."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

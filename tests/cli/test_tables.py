@@ -1,7 +1,5 @@
 """Does a release take a table beside its data, without a row of it in the evidence, and is another table refused?"""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Is every text file read the same way, with a byte order mark and without, and refused with a sentence otherwise?"""
 
-from __future__ import annotations
-
 import codecs
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What does a limit of time limit? The work that was asked for; a second look has twice as long to itself."""
 
-from __future__ import annotations
-
 import math
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Do the notebooks of the site run where there is nothing but their data? `make docs` runs them whole."""
 
-from __future__ import annotations
-
 import importlib
 import shlex
 import sys

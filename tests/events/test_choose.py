@@ -1,7 +1,5 @@
 """Is an event chosen from any learning runs whatever, always the same one, and a telling one where there is one?"""
 
-from __future__ import annotations
-
 import itertools
 import math
 import time

@@ -1,7 +1,5 @@
 """Are outputs put into bins of equally many runs, in the order in which they point to the sides?"""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Do fitted trees say the same without the library that fitted them, and only where they are asked for?"""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

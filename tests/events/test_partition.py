@@ -1,7 +1,5 @@
 """Does every output fall into the cell that its score says, and is an event the same wherever it is read?"""
 
-from __future__ import annotations
-
 import bisect
 import math
 

@@ -1,7 +1,5 @@
 """Are quick ways to predict and to join what their naive twins are, to the last bit?"""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Is evidence refused whose members each hold, and which leaves out what would have spoken against it?"""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 from support.forging import noticed

@@ -1,7 +1,5 @@
 """Does evidence itself name the bound that a violation rests on, so that no view reads it from a sentence?"""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 from support.forging import noticed

@@ -1,7 +1,5 @@
 """Is every lie about a second look noticed, and is VIOLATED refused where the rule does not give it?"""
 
-from __future__ import annotations
-
 import copy
 import json
 import random

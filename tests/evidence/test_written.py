@@ -1,7 +1,5 @@
 """Is a file on the disk, whole, before it takes the place of the one before?"""
 
-from __future__ import annotations
-
 import os
 import types
 

@@ -1,7 +1,5 @@
 """Does an accepted finding fail nothing until its day, stand in every summary, and never look like a pass?"""
 
-from __future__ import annotations
-
 import datetime
 import json
 import math

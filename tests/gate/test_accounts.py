@@ -1,7 +1,5 @@
 """Does a gate hold lists of releases to their claims, with its cache, and against what its process says?"""
 
-from __future__ import annotations
-
 import json
 
 import msgspec

@@ -1,7 +1,5 @@
 """Is a mechanism that became leakier found, one that did not left alone, and is the baseline a file to be trusted?"""
 
-from __future__ import annotations
-
 import json
 import math
 

@@ -1,7 +1,5 @@
 """Is a target run again exactly where something that it depends on has changed? A stale green is the worst of all."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

@@ -1,7 +1,5 @@
 """Does `dpaudit gate` do what its help says?"""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Is the configuration read as it is meant, and does every mistake in it name its key and its line?"""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Is a search in data that were given part of a gate, and is it the answer to nothing else?"""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 from support import gate_projects as projects

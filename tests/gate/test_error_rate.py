@@ -1,7 +1,5 @@
 """Do correct repositories fail as rarely as their gate says?"""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 from scipy.stats import binomtest

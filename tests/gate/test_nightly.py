@@ -1,7 +1,5 @@
 """Do nights add up to a statement that is wrong as rarely as it says, also when targets start anew?"""
 
-from __future__ import annotations
-
 import itertools
 import math
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Whatever a target does to its process, do the others run, and are all files written?"""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

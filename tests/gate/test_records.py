@@ -1,7 +1,5 @@
 """Is a function of data frames held against its claim by a proof, and does its page show the chain?"""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 

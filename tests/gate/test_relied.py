@@ -1,7 +1,5 @@
 """Does a gate rely on nothing that its child says, and do two gates at once lose nothing?"""
 
-from __future__ import annotations
-
 import copy
 import json
 import threading

@@ -1,7 +1,5 @@
 """Does a gate end as it should: each rule, each exit code, seeds, shares of the error, a second look at what is red?"""
 
-from __future__ import annotations
-
 import re
 import threading
 

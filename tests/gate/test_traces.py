@@ -1,7 +1,5 @@
 """Does a gate trace what asks for it, and do its findings reach every rendering?"""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 

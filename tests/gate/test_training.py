@@ -1,7 +1,5 @@
 """Does a gate hold training loops to their claims, beside other targets, and against what its process says?"""
 
-from __future__ import annotations
-
 import json
 
 import msgspec

@@ -1,7 +1,5 @@
 """Does everything that is callable and no mechanism get a sentence that says what to write instead?"""
 
-from __future__ import annotations
-
 import pytest
 from click.testing import CliRunner
 

@@ -1,7 +1,5 @@
 """Do combinators keep the shape of their parts, release what they say, and claim what follows?"""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from functools import partial

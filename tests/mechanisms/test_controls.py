@@ -4,8 +4,6 @@ The second half of each control keeps the claim and takes noise away: 20 % of it
 for the others, whose telling outputs are rare; so much that no seed decides.
 """
 
-from __future__ import annotations
-
 import pytest
 from support.nightly import mostly_at_night
 

@@ -1,7 +1,5 @@
 """Are the mistakes real? Each is found by a small audit, and its true loss recomputed in a slower way."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 from itertools import pairwise

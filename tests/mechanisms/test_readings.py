@@ -3,8 +3,6 @@
 That both draw from the same laws, `tests/program/test_batch.py` asks, and of every entry `test_distributions.py`.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest

@@ -1,7 +1,5 @@
 """Is another text of a column in the form of its texts, and is a text in another form known as such?"""
 
-from __future__ import annotations
-
 import itertools
 import json
 

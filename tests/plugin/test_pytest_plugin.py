@@ -1,7 +1,5 @@
 """Does a test with dp_audit fail when it should, stay green when it should, and say what was found?"""
 
-from __future__ import annotations
-
 import importlib
 import json
 import re

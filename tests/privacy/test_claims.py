@@ -1,7 +1,5 @@
 """Are claims values that survive being written down, and is nonsense refused with a sentence?"""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

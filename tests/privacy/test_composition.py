@@ -1,7 +1,5 @@
 """Does the arithmetic of claims follow its theorems? Laws, published formulas, and an independent accountant."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """Do trade-off curve, privacy profile and `least` say the same thing, and does it agree with others?"""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from dp_accounting.pld.privacy_loss_mechanism import GaussianPrivacyLoss

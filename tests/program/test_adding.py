@@ -1,7 +1,5 @@
 """Are drawn values added up to the last bit as plain floats are, also by Python 3.12 and later, which correct sums?"""
 
-from __future__ import annotations
-
 import builtins
 import functools
 import itertools

@@ -1,7 +1,5 @@
 """Does a batch keep every run, in its order, with the right law, and refuse what it cannot read?"""
 
-from __future__ import annotations
-
 import random
 import secrets
 import time

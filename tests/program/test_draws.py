@@ -1,7 +1,5 @@
 """Does every kind of noise follow its law, in both readings?"""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

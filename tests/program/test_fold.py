@@ -1,7 +1,5 @@
 """Is a fold the loop that it stands for, called, enumerated, and read state by state?"""
 
-from __future__ import annotations
-
 import inspect
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Is every law what its declaration says: support, shifts, density; and does the checker's own table say the same?"""
 
-from __future__ import annotations
-
 import inspect
 
 import numpy as np

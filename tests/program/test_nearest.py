@@ -1,7 +1,5 @@
 """Does a refusal name a form that is read, and is that form proved with the bound that it is said to have?"""
 
-from __future__ import annotations
-
 import inspect
 import math
 import re

@@ -1,7 +1,5 @@
 """Are the arguments of a draw checked alike in every reading, and is every method there?"""
 
-from __future__ import annotations
-
 import math
 import pickle
 

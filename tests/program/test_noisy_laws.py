@@ -1,7 +1,5 @@
 """Does every operation on noisy values, with numbers of any kind, do what it does on plain ones?"""
 
-from __future__ import annotations
-
 import math
 import operator
 

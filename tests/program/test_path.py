@@ -1,7 +1,5 @@
 """Does a path keep to the draws and decisions that it was given, and pass on the others?"""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

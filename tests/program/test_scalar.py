@@ -1,7 +1,5 @@
 """Does the scalar reading hand out its tape first, and plain numbers always?"""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

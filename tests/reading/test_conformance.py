@@ -1,7 +1,5 @@
 """Does every domain do what Python does: for every construct, in random programs, and in CPython's own tests?"""
 
-from __future__ import annotations
-
 import gc
 import importlib.util
 import sys

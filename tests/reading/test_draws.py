@@ -1,7 +1,5 @@
 """Is every row of the table of draws what the library does?"""
 
-from __future__ import annotations
-
 import inspect
 import random
 import secrets

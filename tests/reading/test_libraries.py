@@ -1,7 +1,5 @@
 """Are the calls of libraries that draw by themselves made in each run, and the rest of the function read once?"""
 
-from __future__ import annotations
-
 import sysconfig
 import types
 from pathlib import Path

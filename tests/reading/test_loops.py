@@ -1,8 +1,6 @@
 # ruff: noqa: NPY002, PERF401, PERF402, B007, A001, C416, RUF024 – functions as people write them
 """Is a loop that is left to Python what it is in the function, and is one that is more than plain never left?"""
 
-from __future__ import annotations
-
 import math
 import types
 from collections import Counter, defaultdict

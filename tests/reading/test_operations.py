@@ -1,7 +1,5 @@
 """How far does one record move what is computed of a frame? Operation by operation, against pandas."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

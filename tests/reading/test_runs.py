@@ -4,8 +4,6 @@ Every run of each trap is repeated by the function itself with the same draws. A
 be right in all runs, or be stopped by the few runs that are repeated in any audit.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib.util
 import logging

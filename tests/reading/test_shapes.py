@@ -1,8 +1,6 @@
 # ruff: noqa: NPY002 – functions as people write them
 """Is a frame of noisy numbers, in each run, the frame that pandas makes?"""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

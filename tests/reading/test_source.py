@@ -1,7 +1,5 @@
 """Is the source that is read the source that runs, wherever a function comes from?"""
 
-from __future__ import annotations
-
 import importlib.util
 import linecache
 import subprocess

@@ -4,8 +4,6 @@ That every number which is looked at besides costs what it did is held by the ta
 """
 # ruff: noqa: NPY002 – people draw from np.random
 
-from __future__ import annotations
-
 import itertools
 import json
 import math

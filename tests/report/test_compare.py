@@ -1,7 +1,5 @@
 """Does a comparison say no more than two audits show? Intervals against naive ones, and its error rate by chance."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Does one page about a release say what was examined, what was not, and what contradicts what?"""
 
-from __future__ import annotations
-
 import html
 import json
 import re

@@ -1,7 +1,5 @@
 """Does the first screen of every proof list what is drawn or released, and what each draw has to hide?"""
 
-from __future__ import annotations
-
 import json
 
 import msgspec

@@ -1,7 +1,5 @@
 """Are the other formats what their readers expect, for every verdict and kind, and is hostile text only text?"""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """Does the page of a target over time show every piece of evidence once, in its order, and nothing that fails?"""
 
-from __future__ import annotations
-
 import subprocess
 
 import msgspec

@@ -1,7 +1,5 @@
 """Does a comparison of mechanisms show both bounds and the error of each, and what keeps them from being compared?"""
 
-from __future__ import annotations
-
 import json
 import math
 

@@ -1,7 +1,5 @@
 """Does the committed evidence say what audits find today, and are the pages drawn from it?"""
 
-from __future__ import annotations
-
 import functools
 import importlib.util
 import re

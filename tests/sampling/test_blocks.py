@@ -1,7 +1,5 @@
 """Do blocks give the same outputs wherever they are run, with equally many runs of both sides?"""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

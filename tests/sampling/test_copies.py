@@ -1,7 +1,5 @@
 """Are runs shared with other processes only where copies cannot repeat each other, and are those processes fresh?"""
 
-from __future__ import annotations
-
 import functools
 import math
 import os

@@ -1,7 +1,5 @@
 """Are blocks the same wherever they are carried out, and is it said in a sentence where they cannot be?"""
 
-from __future__ import annotations
-
 import pickle
 import threading
 import time

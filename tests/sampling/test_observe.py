@@ -3,8 +3,6 @@
 Most of these tests run on a clock of their own, which the functions under test move: they are exact, and quick.
 """
 
-from __future__ import annotations
-
 import gc
 import json
 import math

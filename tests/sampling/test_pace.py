@@ -1,7 +1,5 @@
 """Is it said how long an audit takes, in time and not in vain?"""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """Does an audit that was interrupted go on where it was, and find what it would have found?"""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

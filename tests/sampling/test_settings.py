@@ -1,7 +1,5 @@
 """Does nothing that a target changes for all of Python reach dpaudit's arithmetic, its files, or whoever called?"""
 
-from __future__ import annotations
-
 import builtins
 import datetime
 import decimal

@@ -1,7 +1,5 @@
 """Does an audit of recorded data find what is there, state its design, and stand up to a check?"""
 
-from __future__ import annotations
-
 import msgspec
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """Where only some canaries of a model have a score, does the bound hold whatever the coins of the others were?"""
 
-from __future__ import annotations
-
 import itertools
 
 import msgspec

@@ -1,7 +1,5 @@
 """Are scores read from files of every kind, and is every mistake told in a sentence, with exit code 2?"""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

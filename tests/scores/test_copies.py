@@ -3,8 +3,6 @@
 Protects: copies, a bootstrap, jittered copies and shared rows are no further runs.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

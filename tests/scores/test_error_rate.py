@@ -4,8 +4,6 @@ Every mechanism is tight at its claim, so that a bound above it is an error. The
 exact binomial test with fixed seeds; benchmarks/scores.py counts more of them.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

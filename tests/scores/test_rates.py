@@ -1,7 +1,5 @@
 """Are the limits of true positive rates and of the ROC as certain as they say? Is the estimate what it is called?"""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

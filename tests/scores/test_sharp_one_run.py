@@ -1,7 +1,5 @@
 """Is the law of right guesses about one model the sharpest there is, and is no value skipped on the way to a bound?"""
 
-from __future__ import annotations
-
 import itertools
 import math
 

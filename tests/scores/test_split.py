@@ -1,7 +1,5 @@
 """Are recorded outputs parted in numbers that nothing but their own number fixes, each used once?"""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

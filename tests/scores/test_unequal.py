@@ -1,7 +1,5 @@
 """Does a side with more outputs never weaken a bound, and do bounds hold for the seeds that everyone might have?"""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import binom

@@ -1,7 +1,5 @@
 """Is the worst neighbour of somebody's one dataset found, made simple, and told without a value of the data?"""
 
-from __future__ import annotations
-
 import functools
 import importlib
 import json

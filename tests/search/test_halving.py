@@ -1,7 +1,5 @@
 """Is the worst of many pairs found, by runs that no bound looks at, and is a true claim let alone?"""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Is what a search once missed among the first that it tries, and is what it leaves out said?"""
 
-from __future__ import annotations
-
 import itertools
 
 import msgspec

@@ -1,7 +1,5 @@
 """Is a missing value tried where it is declared, also beside other records, and is it named?"""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas
 import pytest

@@ -1,7 +1,5 @@
 """Are the four mistakes in `examples/release.py` found from the penguins alone, and their corrected twins let alone?"""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

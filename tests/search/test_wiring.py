@@ -1,7 +1,5 @@
 """Do the parts of a search do what each is there for? Against scouts whose predictions are known."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

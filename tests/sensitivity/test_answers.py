@@ -1,7 +1,5 @@
 """How far apart are two answers? Exactly where numbers are exact, with room for rounding where they are not."""
 
-from __future__ import annotations
-
 import math
 from decimal import Decimal
 from fractions import Fraction

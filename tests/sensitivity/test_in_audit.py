@@ -1,7 +1,5 @@
 """Does an audit look at the query below the noise, and say what it found without letting it decide?"""
 
-from __future__ import annotations
-
 import json
 import math
 

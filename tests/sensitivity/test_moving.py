@@ -1,7 +1,5 @@
 """Is a declared sensitivity that is wrong found out, and one that is right left in peace?"""
 
-from __future__ import annotations
-
 import math
 import random
 from fractions import Fraction

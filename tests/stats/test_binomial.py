@@ -1,7 +1,5 @@
 """Are the bounds of one probability Clopper and Pearson's, also for tiny errors and huge counts?"""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

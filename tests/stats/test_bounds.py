@@ -1,7 +1,5 @@
 """Are the bounds what their formulas say, and do they behave as evidence should?"""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """Do a few regions say of the whole privacy curve what they show, no more and at every point at once?"""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How often does a bound exceed the truth? Every outcome of small audits, weighted by its exact probability."""
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np

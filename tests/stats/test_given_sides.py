@@ -1,7 +1,5 @@
 """Do bounds hold given the sides? Exact errors by enumeration of all counts, at many nuisance parameters."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

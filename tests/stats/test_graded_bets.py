@@ -1,7 +1,5 @@
 """Do bets on graded outputs gain nothing on average against a true claim of μ, and is their price exact?"""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """How often does the interval of one event's loss miss it? Every outcome, weighed; a naive twin of the upper end."""
 
-from __future__ import annotations
-
 import functools
 import math
 

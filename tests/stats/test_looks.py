@@ -1,7 +1,5 @@
 """Does the rule of two looks err as rarely as it says, and find what one look finds? Exactly, over every outcome."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """Is the bound from many bins never larger than its region allows, and wrong no more often than it says?"""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

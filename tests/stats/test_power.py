@@ -1,7 +1,5 @@
 """Would the audit have said so? What is called detectable is found in nine of ten audits."""
 
-from __future__ import annotations
-
 import math
 import time
 

@@ -1,7 +1,5 @@
 """Does a bettor against a true claim gain nothing on average, and against a false one soon enough?"""
 
-from __future__ import annotations
-
 import itertools
 import math
 

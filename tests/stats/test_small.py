@@ -1,7 +1,5 @@
 """Are bounds of a few runs what summing over every outcome says, and do they err as rarely as they say?"""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """Which programs with discrete noise are small enough to follow every trace? Shared by tests and benchmarks."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from fractions import Fraction

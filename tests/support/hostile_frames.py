@@ -1,7 +1,5 @@
 """Of which frames, and how, are hostile programs of data frames read?"""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What would be seen of a training loop, drawn by NumPy: right in everything but what is asked to be wrong."""
 
-from __future__ import annotations
-
 from contextlib import contextmanager
 
 import numpy as np

@@ -1,8 +1,6 @@
 # ruff: noqa: NPY002 – targets draw from what people draw from
 """Is what people make of noisy numbers followed, or post-processing, in functions as they are, and the same as ever?"""
 
-from __future__ import annotations
-
 import json
 import random
 

@@ -1,7 +1,5 @@
 """Do numbers that remember their noise agree with plain ones, and with the form that they state?"""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Do runs learn from a trace where to look, and does nothing of it reach a bound but by fresh runs?"""
 
-from __future__ import annotations
-
 import msgspec
 import numpy as np
 import pytest

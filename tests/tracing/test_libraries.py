@@ -1,7 +1,5 @@
 """Are mechanisms of libraries priced by what they state, wherever they are, and are they put back?"""
 
-from __future__ import annotations
-
 import math
 import sys
 from types import ModuleType

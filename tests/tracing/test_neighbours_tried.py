@@ -1,8 +1,6 @@
 # ruff: noqa: NPY002 – targets draw from what people draw from
 """Is the pair found on which a function goes wrong, is what is tried counted, and does an edge hide nothing?"""
 
-from __future__ import annotations
-
 import math
 import os
 

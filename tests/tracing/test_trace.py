@@ -1,7 +1,5 @@
 """Does the whole way of a trace work: evidence, verdict, check, replay, page and command line?"""
 
-from __future__ import annotations
-
 import json
 import math
 

@@ -1,8 +1,6 @@
 # ruff: noqa: NPY002 – targets draw from what people draw from
 """Does each program get its word, are prices and losses exact, and does no correct program raise an alarm?"""
 
-from __future__ import annotations
-
 import functools
 import math
 import random

@@ -1,7 +1,5 @@
 """Are the canaries of a loop drawn by fair coins, scored rightly, bounded by what the coins allow, and checked?"""
 
-from __future__ import annotations
-
 import json
 
 import msgspec

@@ -1,7 +1,5 @@
 """Which batches do updates hold, is what is accounted for no more than that, and do records stay apart?"""
 
-from __future__ import annotations
-
 import json
 
 import msgspec

@@ -1,7 +1,5 @@
 """Does the evidence of a watched loop follow from what was seen, say nothing about records, and show on a page?"""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import math

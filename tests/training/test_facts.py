@@ -1,7 +1,5 @@
 """Is every mistake of a loop named rightly, and a right loop called wrong no more often than is said?"""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

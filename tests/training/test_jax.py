@@ -4,8 +4,6 @@ Needs jax, optax, jax-privacy and scikit-learn: `make test-training` makes an en
 skipped.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from types import SimpleNamespace

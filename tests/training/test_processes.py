@@ -3,8 +3,6 @@
 Needs torch and opacus: `make test-training` makes an environment for it, and elsewhere it is skipped.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Is a function that trains audited as a mechanism: seeded, its parameters its output, and found out where wrong?"""
 
-from __future__ import annotations
-
 import random
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Is the answer of a curtailed test that of all its trials?"""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import binomtest

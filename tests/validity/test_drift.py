@@ -1,7 +1,5 @@
 """Are runs whose law changes on the way noticed, and runs of one law left in peace?"""
 
-from __future__ import annotations
-
 import itertools
 
 import msgspec

@@ -6,8 +6,6 @@ binomial tests, with fixed seeds. Audits are at confidence 0.8, where a level th
 them; benchmarks/validity.py counts thousands at 0.95.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

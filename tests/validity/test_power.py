@@ -4,8 +4,6 @@ Judged by exact binomial tests with fixed seeds: at least 80 % are promised, so
 that six of ten audits have to find it.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -3,8 +3,6 @@
 Fixed seeds, judged by a binomial test.
 """
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

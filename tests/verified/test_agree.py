@@ -1,7 +1,5 @@
 """Do the two checkers differ on certificates that were changed? Only in what is listed as true and untidy."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -5,8 +5,6 @@ the workflow does. Everywhere else the sources have to be those that were built 
 build are held with tools that only seem to build.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -1,7 +1,5 @@
 """Does `dpaudit check` hold its two checkers against each other, where node is installed?"""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Does the page of a proof check itself in a real browser, and say so, and nothing else of it run?"""
 
-from __future__ import annotations
-
 import base64
 import copy
 import gzip

@@ -1,7 +1,5 @@
 """Does the checker with a theorem prove what programs on records release, and refuse what is forged?"""
 
-from __future__ import annotations
-
 import copy
 from fractions import Fraction
 

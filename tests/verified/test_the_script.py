@@ -1,7 +1,5 @@
 """Does the checker with a theorem accept what is right, refuse what is forged, and say what it does not cover?"""
 
-from __future__ import annotations
-
 import copy
 import hashlib
 import inspect

@@ -2,8 +2,6 @@
 
 # ruff: noqa: NPY002, C416, RUF007, RUF015
 
-from __future__ import annotations
-
 import copy
 import itertools
 import math

@@ -1,7 +1,5 @@
 """Are bounds of programs of data frames as large as they have to be, and what does each line of the reading refuse?"""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

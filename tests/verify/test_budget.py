@@ -1,7 +1,5 @@
 """Does a proof that is too large end after so many steps, with a sentence that names what was too large?"""
 
-from __future__ import annotations
-
 import functools
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """Does the independent checker accept every proof, and reject what is changed in it?"""
 
-from __future__ import annotations
-
 import copy
 import json
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Are folds whose distances change with the record that moves bounded as theory says, and forgeries refused?"""
 
-from __future__ import annotations
-
 import copy
 import json
 from fractions import Fraction

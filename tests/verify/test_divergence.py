@@ -1,7 +1,5 @@
 """Do the intervals contain δ(ε), and are they narrow? Known digits, naive sums, and dp-accounting's two estimates."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import sys

@@ -1,7 +1,5 @@
 """Is the exact loss the loss? Published and hand-made programs with their exact fractions, naive twins, forgeries."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import replace

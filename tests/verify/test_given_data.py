@@ -1,7 +1,5 @@
 """Is a proof from records held against the data that are given, and are data that contradict their domain named?"""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -3,8 +3,6 @@
 Each has its true loss beside it, of the data of `support.hostile_frames`; without one it has none that is finite.
 """
 
-from __future__ import annotations
-
 import collections
 import math
 

@@ -1,7 +1,5 @@
 """Is a program ever proved whose output tells two datasets apart with certainty, by what a reading may overlook?"""
 
-from __future__ import annotations
-
 import math
 import struct
 import sys

@@ -3,8 +3,6 @@
 Each program does on rare data, or with a rare released value, what would make its bound false.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 import operator

@@ -1,7 +1,5 @@
 """Is the bound of how far one of n numbers moves a function the exact one, and is nothing read that is not so?"""
 
-from __future__ import annotations
-
 import copy
 import itertools
 import math

@@ -1,7 +1,5 @@
 """What bound do the releases of a program prove? A table of programs, wrong twins, and programs that smuggle."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from fractions import Fraction

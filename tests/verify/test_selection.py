@@ -1,7 +1,5 @@
 """Is report noisy max of any length bounded as theory says, are wrong twins not, and are forged selections refused?"""
 
-from __future__ import annotations
-
 import copy
 import functools
 import json

@@ -1,7 +1,5 @@
 """Are the enclosed probabilities of conditions on draws the true ones?"""
 
-from __future__ import annotations
-
 import math
 import sys
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Are branches on data alone compared for both runs, with the bounds of theory, and are forged values refused?"""
 
-from __future__ import annotations
-
 import copy
 import json
 import statistics

@@ -1,7 +1,5 @@
 """Does a witness refute what it says it refutes, and nothing that is proved?"""
 
-from __future__ import annotations
-
 import functools
 import json
 import math

@@ -1,7 +1,5 @@
 """Does the checker compute of a function's columns what pandas computed for every kind of record?"""
 
-from __future__ import annotations
-
 import itertools
 from fractions import Fraction
 
