@@ -12,7 +12,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help audit check-file docs museum test test-nightly test-lowest test-adapters test-backends test-training lint format bench reports verified clean renew
+.PHONY: help audit check-file docs gate museum test test-nightly test-lowest test-adapters test-backends test-training lint format bench reports verified clean renew
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | awk -F'|' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -66,6 +66,9 @@ lint: $(VENV)/.installed-test $(VENV)/.installed-lint ## style, types and import
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
 	$(VENV)/bin/lint-imports
+
+gate: $(VENV)/.installed-test ## the catalogue keeps its promises, and its mistakes are found (a minute or two)
+	$(VENV)/bin/dpaudit gate --fresh
 
 format: $(VENV)/.installed-lint ## put the code into the project's format
 	$(PY) -m ruff check --fix .

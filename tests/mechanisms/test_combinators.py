@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from scipy import integrate, stats
+from support.nightly import mostly_at_night
 
 import dpaudit as dp
 import mechanisms
@@ -170,7 +171,7 @@ def test_a_whole_of_programs_does_not_fall_back(made):
         assert len(result.paths) <= 4
 
 
-@every_kind
+@pytest.mark.parametrize("kind", mostly_at_night(KINDS))
 @pytest.mark.slow
 def test_an_audit_of_a_whole_finds_its_sum_and_accepts_its_claim(kind):
     made = compose(KINDS[kind], KINDS[kind])

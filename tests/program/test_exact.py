@@ -55,7 +55,7 @@ def value(number):
         return high_precision(number.sums[0]) / high_precision(number.sums[1])
 
 
-@settings(max_examples=75, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(numbers, numbers)
 @pytest.mark.slow
 def test_arithmetic_and_order_agree_with_sixty_digits(left, right):
@@ -75,7 +75,7 @@ def test_arithmetic_and_order_agree_with_sixty_digits(left, right):
 
 
 @given(numbers, numbers, numbers)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @pytest.mark.slow
 def test_numbers_form_a_field(a, b, c):
     assert a * (b + c) == a * b + a * c

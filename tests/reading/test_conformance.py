@@ -166,9 +166,10 @@ def test_functions_that_run_past_the_domain_are_listed(adapter, capsys):
 
 
 @pytest.mark.parametrize("adapter", ADAPTERS, ids=lambda adapter: adapter.name)
+@pytest.mark.parametrize("part", mostly_at_night(range(3)))
 @pytest.mark.slow
-def test_random_programs(adapter, tmp_path):
-    for seed in range(30):
+def test_random_programs(part, adapter, tmp_path):
+    for seed in range(10 * part, 10 * part + 10):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SyntaxWarning)  # of random operands
             program = program_of(random_code(seed), tmp_path, f"random_{seed}")
@@ -176,7 +177,7 @@ def test_random_programs(adapter, tmp_path):
         assert not found, random_code(seed)
 
 
-@pytest.mark.parametrize("mistake", mostly_at_night(MISTAKES))
+@pytest.mark.parametrize("mistake", mostly_at_night(MISTAKES, every=6))
 def test_the_kit_notices_every_planted_mistake(mistake, references):
     wrong = Adapter(mistake, lambda function: MISTAKES[mistake]().run(function))
 
