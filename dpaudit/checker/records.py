@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -137,12 +137,10 @@ class Value:
             (term,) = self.terms
             length = sum((term.high for kind in (added, removed) if kind is not None and kind.is_in(term)), Fraction(0))
             return -length, length
-        low = high = Fraction(0)
-        for term in self.terms:
-            if added.is_in(term):
-                low, high = low + term.low, high + term.high
-            if removed is not None and removed.is_in(term):
-                low, high = low - term.high, high - term.low
+        low, high = added.adds(self)
+        if removed is not None:
+            least, most = removed.adds(self)
+            low, high = low - most, high - least
         for kind, factor, within in self.bent:
             ends = [inner.moved(added, removed) for inner in within]
             least, most = min(end for end, _ in ends), max(end for _, end in ends)
@@ -156,11 +154,20 @@ class Value:
         return low, high
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Kind:
-    """One kind of records: which tests they meet."""
+    """One kind of records: which tests they meet, and what they add to which values, by these once it is known."""
 
     met: frozenset[Test]
+    known: dict[int, tuple[Value, Interval]] = field(default_factory=dict)
+
+    def adds(self, value: Value) -> Interval:
+        """Return the sum of the terms of a value that such a record is in."""
+        if id(value) not in self.known:
+            terms = [term for term in value.terms if self.is_in(term)]
+            low, high = (sum((getattr(term, end) for term in terms), Fraction(0)) for end in ("low", "high"))
+            self.known[id(value)] = value, (low, high)
+        return self.known[id(value)][1]
 
     def is_in(self, term: Term) -> bool:
         """Whether these records meet all conditions of a term."""

@@ -28,7 +28,7 @@ from dpaudit.checker.prices import (
     read_sample,
 )
 from dpaudit.checker.reading import CertificateError, ForgedError, Steps, fields, items, whole
-from dpaudit.checker.records import Column, Kind, Value, kinds_of, read_columns, read_value
+from dpaudit.checker.records import Column, Interval, Kind, Value, kinds_of, read_columns, read_value
 
 MOST_PATHS = 20_000
 RELATIONS = ("add-remove", "replace")
@@ -91,9 +91,14 @@ def check_releases(given: dict[str, Any], relation: str, group: int, steps: Step
         tests = set().union(*(value.tests() for release, _ in listed for value in release.values))
         kinds = kinds_of(tests, columns, steps)
         most_kinds = max(most_kinds, len(kinds))
+        met: set[tuple[Interval, ...]] = set()  # the price of a pair hangs on its moves alone
         for added in kinds:
             for removed in kinds if relation == "replace" else [None]:
                 steps.spend(sum(len(value.terms) + 1 for release, _ in listed for value in release.values))
+                moves = tuple(value.moved(added, removed) for release, _ in listed for value in release.values)
+                if moves in met:
+                    continue
+                met.add(moves)
                 found = by_rules(_spent(listed, samples, added, removed).total(samples), notion, delta, alone=alone)
                 worst = [larger(one, more) for one, more in zip(worst, found, strict=True)]
     if "account" in given:

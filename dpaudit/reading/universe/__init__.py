@@ -14,6 +14,7 @@ __all__ = [
     "cells",
     "column_methods",
     "columns",
+    "counting",
     "domain",
     "drive",
     "frames",
@@ -39,4 +40,5 @@ __all__ = [
     "values",
     "vectors",
     "watched",
+    "written",
 ]

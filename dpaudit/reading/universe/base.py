@@ -173,7 +173,7 @@ class Base(Python):
         known = written_into(value) if self.state.tainted else None
         return value if known is None else known
 
-    def write(self, owner: Any, token: Token) -> None:
+    def write(self, owner: Any, token: Token | Private) -> None:
         """Note that something released was written into an array or a table, of which nobody else shows a part."""
         if id(owner) in self._gone_through:
             refuse("a released value that is put into what something goes through", "an array of its own")
@@ -186,7 +186,10 @@ class Base(Python):
                 self._gone_through[id(each)] = each
 
     def raises(self, what: str) -> None:
-        """Decide whether an operation on released values raises, where the function could see it."""
+        """Decide whether an operation raises, where the function could see it.
+
+        Of released values it may be either way; of private ones it is one way for all data, of which nobody says which.
+        """
         if self.state.attempts and not self.state.record:
             kinds = _RAISES[what]
             way = self.state.decide((None, *kinds))

@@ -172,7 +172,7 @@ class Builtins(Base):
         """``set``."""
         if isinstance(values, Private):
             refuse("a set of what records hold", "the set of values that are possible")
-        listed = list(self.iterate(values))
+        listed = list(values if type(values) in (set, frozenset) else self.iterate(values))
         if sort_of(listed) == RELEASED:
             self._certain(listed)
             return Token()
@@ -189,7 +189,8 @@ class Builtins(Base):
             self.unasked(key)
             self.raises("any")
             return Token()
-        listed = list(self.iterate(values))
+        is_of_texts = type(values) in (set, frozenset) and key is None and all(type(each) is str for each in values)
+        listed = list(values if is_of_texts else self.iterate(values))
         keys = [each if key is None else self.call(key, each) for each in listed]
         keys = [each[0] for each in keys] if _is_told_by_first(keys) else keys
         sort = max(sort_of(keys), sort_of(reverse))

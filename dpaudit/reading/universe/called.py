@@ -34,7 +34,7 @@ from dpaudit.reading.universe import (
     sparse,
     vectors,
 )
-from dpaudit.reading.universe.base import Bound, hook, naturally, runs
+from dpaudit.reading.universe.base import Bound, hook, is_natural, naturally, runs
 from dpaudit.reading.universe.columns import Column, Listed
 from dpaudit.reading.universe.frames import Frame
 from dpaudit.reading.universe.groups import Tally
@@ -44,6 +44,7 @@ from dpaudit.reading.universe.numbers import Number, stacked
 from dpaudit.reading.universe.operators import Operators
 from dpaudit.reading.universe.released import (
     OF_EACH,
+    REDUCING,
     SHAPED,
     Token,
     array,
@@ -60,7 +61,7 @@ from dpaudit.reading.universe.state import (
     RefusalError,
     refuse,
 )
-from dpaudit.reading.universe.values import PRIVATE, PUBLIC, RELEASED, is_of_users_class, sort_of
+from dpaudit.reading.universe.values import PRIVATE, PUBLIC, RELEASED, is_of_users_class, refuse_order, sort_of
 
 QUIET = frozenset(("ignore", "warn"))
 """What NumPy does at most where it could raise."""
@@ -79,6 +80,8 @@ _ITERATORS: tuple[type, ...] = (
 )
 
 
+_NEVER_RAISING = frozenset(("len", "float", "int", "list", "map", "zip", "filter", "isinstance", "iter", "tuple"))
+"""Builtins that raise of no private value of which they are read."""
 _ASKING = (max, min, sum, sorted, any, all, next, getattr, str, repr, format, functools.reduce)
 """Functions that ask the domain of each of their operands, or look at those alone that they give."""
 _OF_VALUES = frozenset(("builtins", "collections", "numpy", "pandas", "scipy", "statistics"))
@@ -206,6 +209,8 @@ class Calls(Operators):
             return drawn(source, args, keywords)
         handled = calls.BUILTINS.get(id(function))
         if handled is not None:
+            if self.state.attempts and handled not in _NEVER_RAISING and sort_of((args, keywords)) == PRIVATE:
+                self.raises("any")
             return getattr(self, f"b_{handled}", functools.partial(self._plain_builtin, function))(*args, **keywords)
         owner = getattr(function, "__self__", None)
         if owner is not None and not isinstance(owner, types.ModuleType) and not isinstance(function, type):
@@ -282,45 +287,16 @@ class Calls(Operators):
             return many
         self.raises("any")
         first = self.seen(args[0]) if args else None
-        if of_numpy and isinstance(first, Token) and first.is_array and not keywords:
-            if name in OF_EACH:
-                return array(first.shape or ())
-            if name in ("sum", "mean", "max", "min", "median", "std", "var", "argmax", "argmin") and len(args) == 1:
-                return number("np.float64")
+        is_alone = len(args) == 1 and not keywords and isinstance(first, Token) and first.is_array
+        if of_numpy and name in REDUCING and is_alone:
+            return number("np.float64")
         if (
             isinstance(function, np.ufunc)
             and len(args) == 2
             and name in ("maximum", "minimum", "add", "subtract", "multiply", "divide")
         ):
             return combined({"subtract": "sub", "multiply": "mul", "divide": "truediv"}.get(name, "add"), *args)
-        if name in ("clip", "maximum", "minimum", "round") and isinstance(first, Token) and first.is_number:
-            return number("np.float64")
-        if (
-            of_numpy
-            and name in ("array", "asarray")
-            and isinstance(first, list | tuple)
-            and all((isinstance(each, Token) and each.is_number) or type(each) in (int, float) for each in first)
-        ):
-            return array((len(first),))
-        if name == "where" and len(args) == 3 and not keywords and all(map(is_of_numbers, args)):
-            shapes = [each.shape if isinstance(each, Token) else np.shape(each) for each in args]
-            try:
-                shape = np.broadcast_shapes(*(each for each in shapes if each is not None))
-            except ValueError:
-                return Token()
-            return array(shape) if shape and None not in shapes else Token()
-        if name in ("clip", "array", "asarray") and isinstance(first, Token) and first.is_array:
-            others = [
-                each
-                for each in args[1:]
-                if not isinstance(each, Token) or not each.is_array or each.shape != first.shape
-            ]
-            if all(
-                each is None or isinstance(each, int | float) or (isinstance(each, Token) and each.is_number)
-                for each in others
-            ):
-                return array(first.shape or ())
-        if of_numpy and name in SHAPED:
+        if of_numpy and (name in SHAPED or (name == "where" and len(args) == 3)):
             return shaped(function, args, keywords)
         self._certain(args, keywords)
         return Token()
@@ -354,6 +330,8 @@ class Calls(Operators):
 
     def _public(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Python or a library does it, with callbacks rewritten."""
+        if function is not frozenset:
+            refuse_order(args, keywords)
         given = [self._callback(each) for each in args]
         named = {name: self._callback(each) for name, each in keywords.items()}
         return self.fresh(naturally(function, *given, **named), *args, *keywords.values())
@@ -405,6 +383,7 @@ class Calls(Operators):
         self, function: Callable[..., Any], name: str, args: tuple[Any, ...], keywords: dict[str, Any]
     ) -> Any:
         """Call a row of a table, whose signature says which arguments are read."""
+        self.raises("any")
         try:
             inspect.signature(function).bind(*args, **keywords)
         except TypeError:
@@ -425,6 +404,8 @@ class Calls(Operators):
         except IndexError:
             raise
         except Exception as error:
+            if is_natural(error):
+                raise
             return refuse(f"{name} in a form that is not known here ({type(error).__name__}: {str(error)[:80]})")
 
     def _maker(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
@@ -516,8 +497,8 @@ class Calls(Operators):
         if isinstance(owner, Frame) and name in ("iterrows", "itertuples"):
             if args or set(keywords) - {"index", "name"}:
                 refuse(f".{name} in this form")
-            used = [each for each in owner.columns if each in self.used or not self.used]
-            found = records.of_frame(owner, name, used)
+            owner.is_grouped = True  # it may show later changes
+            found = records.of_frame(owner, name, self._used(owner))
             if name == "itertuples" and keywords.get("index", True) is False:
                 return found
             return found
@@ -544,6 +525,14 @@ class Calls(Operators):
             return owner.get(name)
         return self._with_signature(function, name, args, keywords)
 
+    def _used(self, frame: Frame) -> list[str]:
+        return [each for each in frame.columns if each in self.used or not self.used]
+
+    def applied_to_rows(self, function: Any, frame: Frame) -> Column:
+        """``frame.apply(function, axis=1)``."""
+        through = records.of_frame(frame, "iterrows", self._used(frame))
+        return records.applied_to_rows(function, through, list(frame.columns))
+
     def _method_of_token(self, owner: Token, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         if sort_of((args, keywords)) == PRIVATE:
             refuse("a private value that is handed to something released", NOISE_FIRST)
@@ -555,9 +544,11 @@ class Calls(Operators):
         self._certain(args, keywords)
         self.raises("any")
         if owner.is_array or (owner.kinds and owner.kinds <= frozenset(("series", "frame"))):
-            if name in ("clip", "round", "astype", "copy", "abs", "fillna", "cumsum") and not any(
-                isinstance(each, pd.Series) for each in args
-            ):
+            others = [
+                each for each in (*args, *keywords.values()) if each is not None and type(each) not in (str, type)
+            ]
+            is_plain = all(is_of_numbers(each) and not np.shape(each) for each in others)
+            if name in OF_EACH and is_plain and (name != "cumsum" or not owner.is_array or len(owner.shape or ()) == 1):
                 return Token(owner.shape, owner.kinds, owner.labels, owner.columns)
             if (
                 name in ("sum", "mean", "max", "min", "std", "median")
@@ -571,8 +562,8 @@ class Calls(Operators):
             if name in ("tolist", "to_list") and owner.shape is not None and len(owner.shape) == 1:
                 return self.born([number("float") for _ in range(owner.shape[0])])
             if name in ("to_dict", "items") and owner.labels is not None and owner.columns is None:
-                pairs = [(label, number("float")) for label in owner.labels]
-                return self.born(dict(pairs)) if name == "to_dict" else pairs
+                pairs = zip(owner.labels, [number("float") for _ in owner.labels], strict=True)
+                return self.born(dict(pairs) if name == "to_dict" else pairs)
             if name in ("where", "mask") and owner.labels is not None:
                 return Token(owner.shape, owner.kinds, owner.labels, owner.columns)
         if owner.is_number and name in ("item", "clip", "round"):
@@ -635,6 +626,10 @@ class Calls(Operators):
         if name in writes:
             self.own(owner)
         if sort == within == PUBLIC:
+            if kind not in (set, frozenset) and name not in ("isin", "issuperset"):
+                refuse_order(args, keywords)
+            elif name == "pop":
+                refuse_order(owner)
             named = {key: self._callback(each) for key, each in keywords.items()}
             return self.fresh(naturally(function, *map(self._callback, args), **named), owner, *args)
         if kind in (list, collections.deque) and name in calls.MOVES_ALONE and not keywords:

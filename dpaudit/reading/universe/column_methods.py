@@ -6,6 +6,7 @@ does for each record is left to it.
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable
 from typing import Any
 
@@ -22,6 +23,8 @@ from dpaudit.reading.universe.noise import Draw
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.released import Token, number
 from dpaudit.reading.universe.state import Private, current, refuse
+from dpaudit.reading.universe.values import PUBLIC, sort_of
+from dpaudit.reading.universe.written import Written
 
 _INT = frozenset(("np.int64",))
 Function = Callable[..., Any]
@@ -44,9 +47,24 @@ def c_fillna(x: Column, value: Any) -> Column:
 
 def c_isin(x: Column, values: Any) -> Column:
     """``isin(list)``."""
-    if isinstance(values, Private | Token):
-        refuse("isin of values that are not public", "a list of constants")
-    return x.apply("isin", lambda v, a: v.isin(a), list(values), made=steps.is_in(x.step(), list(values)))
+    values = constants("isin", x, values, set, frozenset, type({}.keys()))
+    return x.apply("isin", lambda v, a: v.isin(a), values, made=steps.is_in(x.step(), values))
+
+
+def constants(name: str, x: Column, values: Any, *kinds: type) -> list[Any]:
+    """Return the constants that a list holds, or an array or what else Python and NumPy take for one.
+
+    What matches values of another type hangs on how many records there are: NumPy has two ways of looking.
+    """
+    is_known = type(values) in (list, tuple, range, pd.Series, pd.Index, *kinds) or np.ndim(values) == 1
+    if not is_known or sort_of(values) != PUBLIC:
+        refuse(f"{name} of values that are no public list", "a list of constants")
+    found, kind = list(values), plain(x.low).dtype.kind
+    of_kinds: dict[str, Any] = {"b": bool | np.bool_, "O": str | None, "U": str, "M": datetime.date}
+    of_kind = of_kinds.get(kind, int | float | np.number)
+    if not all(isinstance(each, of_kind) and (kind == "b") == isinstance(each, bool | np.bool_) for each in found):
+        refuse(f"{name} of values of another type than the column's", "constants of its type")
+    return found
 
 
 def c_isna(x: Column) -> Column:
@@ -166,7 +184,7 @@ def c_to_numpy(x: Column, dtype: Any = None) -> Column:
 
 def c_map(x: Column, arg: Any) -> Column:
     """``map({…})`` or ``map(function)``."""
-    if isinstance(arg, Private | Token):
+    if not callable(arg) and sort_of(arg) != PUBLIC:
         refuse("map by what is not public", "a dict of constants")
     if type(arg) is dict:
         if not x.is_exact:
@@ -190,7 +208,7 @@ def c_apply(x: Column, func: Any) -> Column:
 
 def c_replace(x: Column, to_replace: Any, value: Any = None) -> Column:
     """``replace({old: new})`` or ``replace(old, new)``."""
-    if not x.is_exact or isinstance(to_replace, Private | Token) or isinstance(value, Private | Token):
+    if not x.is_exact or sort_of((to_replace, value)) != PUBLIC:
         refuse("replace of values that cannot be listed", "where(mask, other)")
     if type(to_replace) is dict and value is None:
         return x.apply("replace", lambda v: v.replace(to_replace), dtype_hangs=True)
@@ -201,7 +219,7 @@ def c_replace(x: Column, to_replace: Any, value: Any = None) -> Column:
 
 def c_rename(x: Column, index: Any) -> Column:
     """``rename(name)``."""
-    return x if isinstance(index, str) else refuse_form("rename of labels")
+    return x.named(index) if isinstance(index, str) and x.is_series else refuse_form("rename of labels")
 
 
 def _operator(name: str) -> Function:
@@ -269,6 +287,8 @@ def length(value: Any) -> Any:
         return length(value.column)
     if isinstance(value, Number | Draw):
         return value.shape[0] if value.shape else refuse_form("len() of a number")
+    if isinstance(value, Written):
+        return value.table.shape[0]
     if isinstance(value, Keyed):
         return HowMany(value)
     return refuse(f"len() of a {value.noun}")
@@ -351,6 +371,18 @@ def c_pipe(x: Any, function: Any, *args: Any, **keywords: Any) -> Any:
     return current_domain().call(function, x, *args, **keywords)
 
 
+def c_ravel(x: Column) -> Column:
+    """``ravel()`` of an array with one number for each record."""
+    if x.width > 1:
+        refuse("an array of several numbers of each record as one row", "x.sum(axis=0), or one column")
+    return x.with_values(x.space, x.low[:, 0], None if x.is_exact else x.high[:, 0]) if x.width else x
+
+
+def c_reshape(x: Column, *shape: Any) -> Column:
+    """``reshape(-1)``."""
+    return c_ravel(x) if shape == (-1,) else x.refuse_others("reshape")
+
+
 def c_tolist(x: Column) -> Any:
     """A list of the values of all records, to loop over."""
     return records.records_of(x)
@@ -365,13 +397,17 @@ COLUMN |= {
 }
 COLUMN |= {
     "div": _operator("truediv"), "truediv": _operator("truediv"), "isnull": c_isna, "notnull": c_notna,
-    "to_list": c_tolist, "multiply": _operator("mul"), "subtract": _operator("sub"),
+    "to_list": c_tolist, "flatten": c_ravel, "multiply": _operator("mul"), "subtract": _operator("sub"),
 }  # fmt: skip
-_OF_ARRAYS = frozenset(("clip", "round", "astype", "copy", "sum", "tolist", "max", "min", "mean", "var", "std"))
+_ONE_ROW = ("ravel", "flatten", "reshape")
+_OTHERS = ("clip", "round", "astype", "copy", "sum", "tolist", "max", "min", "mean", "var", "std")
+_OF_ARRAYS = frozenset((*_ONE_ROW, *_OTHERS))
 
 
 def column_method(x: Column, name: str) -> Function | None:
     """Return a method of a column."""
+    if x.is_series and name in _ONE_ROW:
+        return None
     if not x.is_series and name not in _OF_ARRAYS:
         return None
     return COLUMN.get(name)
@@ -397,8 +433,10 @@ def column_attribute(x: Column, name: str) -> Any:
         return Accessor(x, name)
     if name in ("dtype", "name") and current().record:
         refuse(f".{name} within what is done with each record or group, which may tell its key", "a constant")
-    if name in ("dtype", "name") and x.is_stable:
-        return getattr(x.low, name, None) if x.is_series or name == "dtype" else refuse(f".{name} of an array")
+    if name == "name" and x.is_series and x.source:
+        return x.low.name
+    if name == "dtype" and x.is_stable:
+        return x.low.dtype
     return x.refuse_others(name)
 
 

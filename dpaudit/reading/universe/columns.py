@@ -105,7 +105,7 @@ class Rows(Private):
         space: the kinds that they can have.
         selection: what one record, or person, does to them.
         sample: number and rate of the Poisson sample that they are of; None for all.
-        order: rows in another order, or under other labels, line up with no others.
+        order: rows in another order, or under other labels, line up with no others; below 0 it was sorted.
         has_all: whether these are all rows of the data: then there are none only where there are no data.
         distinct: columns of the data in which two rows of one person differ; None where they may be alike.
         made: how they were chosen; None where no word fits.
@@ -206,6 +206,16 @@ class Column(Private):
         low = taken(self.low, mine)
         high = low if self.is_exact else taken(self.high, mine)
         found = Column(rows, space, low, high, self.source, is_stable=self.is_stable, made=self.made, what=self.what)
+        found.chain, found.none = self.chain, self.none
+        return found
+
+    def named(self, name: str) -> Column:
+        """Return the same column of pandas under a name."""
+        low = self.low.rename(name)
+        found = Column(
+            self.rows, self.space, low, low if self.is_exact else self.high.rename(name), self.source,
+            is_stable=self.is_stable, made=self.made, what=self.what,
+        )  # fmt: skip
         found.chain, found.none = self.chain, self.none
         return found
 

@@ -44,7 +44,7 @@ from dpaudit.reading.universe.state import (
     refuse,
     refuse_and_leave,
 )
-from dpaudit.reading.universe.values import PRIVATE, PUBLIC, RELEASED, is_of_users_class, sort_of
+from dpaudit.reading.universe.values import PRIVATE, PUBLIC, RELEASED, is_of_users_class, refuse_order, sort_of
 
 _VIEWS: tuple[type, ...] = (
     type({}.keys()),
@@ -121,6 +121,10 @@ class Universe(Parts):
         except NameError:
             return UNBOUND
 
+    def is_of_python(self, value: Any) -> bool:
+        """Whether what is called by a name, or its module, makes a dict or list that nobody else holds."""
+        return any(value is each for each in (dict, list, collections, collections.Counter, collections.defaultdict))
+
     def unbound(self, value: Any) -> bool:
         """Whether a name has no value."""
         return type(value) is Unbound
@@ -130,7 +134,7 @@ class Universe(Parts):
         try:
             if type(through) is key_loops.Loop:
                 return key_loops.looped(through, body, fresh, before)
-            return records.folded(through, body, before)
+            return records.folded(through, body, fresh, before)
         except RefusalError as why:
             self.state.note(Refused(line(), *why.args))
         except UnboundLocalError as why:
@@ -268,7 +272,7 @@ class Universe(Parts):
                 refuse("~ of what is no mask", "~(x > 0)")
             return value.apply(name, OPERATION[name])
         if isinstance(value, Number) and name in ("neg", "pos"):
-            return value.times(-1) if name == "neg" else value
+            return value.times(-1) if name == "neg" else value.same()
         if isinstance(value, Draw) and name == "neg":
             return value.negative()
         if isinstance(value, Cell) and name == "neg":
@@ -370,6 +374,8 @@ class Universe(Parts):
         kind = type(value)
         if hasattr(kind, "__next__"):  # who goes on with it changes it
             self.own(value)
+        if kind in (set, frozenset):
+            refuse_order(value)
         if kind in _HOLDING or kind in _VIEWS or kind in (range, types.GeneratorType):
             return value
         method = dispatch.method(value, "__iter__")
@@ -467,6 +473,7 @@ class Universe(Parts):
             self.unasked(value, specification)
             self.raises("any")
             return Token()
+        refuse_order(value)
         if "0x" in repr(value) if not isinstance(value, str | int | float) else False:
             refuse("the text of an object that shows where it is stored")
         return format(CONVERSIONS[conversion](value) if conversion != -1 else value, specification)

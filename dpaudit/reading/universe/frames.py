@@ -20,7 +20,7 @@ from dpaudit.reading.universe.cells import UNREAD, Space, Universe
 from dpaudit.reading.universe.columns import Column, Listed, Rows, plain, taken
 from dpaudit.reading.universe.lessons import refuse_by_name, refuse_form
 from dpaudit.reading.universe.numbers import Number
-from dpaudit.reading.universe.released import Token, parts_are_copies
+from dpaudit.reading.universe.released import parts_are_copies
 from dpaudit.reading.universe.state import Private, current, refuse
 
 _ORDERS = itertools.count(1)
@@ -91,6 +91,8 @@ class Frame(Private):
             found = base
         if found.rows is not self.rows:
             found = found.on(self.rows)
+        if found.is_series and found.low.name != name:
+            found = found.named(name)
         self.columns = {**self.columns, name: found}
         return found
 
@@ -241,14 +243,15 @@ class Frame(Private):
             refuse("reset_index makes the places of records a column", ".reset_index(drop=True)")
         return self.reordered(self.rows.selection)
 
-    def reordered(self, selection: Any, distinct: frozenset[str] | None = None) -> Frame:
+    def reordered(self, selection: Any, distinct: frozenset[str] | None = None, *, is_sorted: bool = False) -> Frame:
         """Return the rows in another order, or under other labels, perhaps of another selection."""
+        order = next(_ORDERS) * (-1 if is_sorted or self.rows.order < 0 else 1)
         made = self.rows.made
         if made is not None and selection is not self.rows.selection:
             bounded = ("bounded", {"most": selection.times}) if selection.kind == "person" else None
             name, more = bounded or ("chosen", {"in": 1, "out": 1})
             made = steps.Step(name, (made,), more)
-        rows = Rows(self.rows.space, selection, self.rows.sample, next(_ORDERS), distinct=distinct, made=made)
+        rows = Rows(self.rows.space, selection, self.rows.sample, order, distinct=distinct, made=made)
         columns: dict[str, Column | None] = {}
         for name in self.columns:
             if self.is_unread(name):
@@ -261,6 +264,36 @@ class Frame(Private):
             )  # fmt: skip
             columns[name].none = column.none  # type: ignore[union-attr]
         return Frame(self.universe, rows, columns)
+
+    def m_sort_values(self, by: Any, *, ascending: Any = True) -> Frame:
+        """``sort_values(names)``: another order."""
+        names = [by] if isinstance(by, str) else by
+        ways = ascending if type(ascending) is list else [ascending] * len(names)
+        if (
+            type(names) is not list
+            or not names
+            or len(ways) != len(names)
+            or not all(type(each) is bool for each in ways)
+        ):
+            refuse("sort_values in this form", 'df.sort_values("age"), or no sort_values')
+        for name in names:
+            column = self.column(name)
+            if column.low.dtype == object and not all(isinstance(each, str) for each in plain(column.low)):
+                refuse("sort_values of a column of several types, which may raise", "no sort_values")
+        return self.reordered(self.rows.selection, is_sorted=True)
+
+    def m_apply(self, func: Any, *, axis: Any = 0) -> Column:
+        """``apply(FUNCTION, axis=1)`` of a function of one record."""
+        if axis not in (1, "columns") or not isinstance(func, types.FunctionType):
+            refuse_by_name(".apply", "a private data frame")
+        found: Column = current_domain().applied_to_rows(func, self)
+        return found
+
+    def m_squeeze(self, axis: Any = None) -> Column:
+        """``squeeze(axis=1)`` of one column: of one record alone it would be a number where no axis is said."""
+        if axis not in (1, "columns") or len(self.columns) != 1:
+            refuse("squeeze without axis=1, or of several columns: of one record it is a number", "df[NAME]")
+        return self.column(*self.columns)
 
     def m_sample(self, n: Any = None, frac: Any = None) -> Frame:
         """``sample(frac=1)``: another order."""
@@ -294,6 +327,8 @@ class Frame(Private):
         """Return the first rows of each group."""
         if type(most) is not int or most < 1:
             refuse("a bound on rows that is not a whole number from 1 on", ".head(3)")
+        if self.rows.order < 0:
+            refuse("the first rows of a table that was sorted: how ties come hangs on all records", "no sort_values")
         selection, person = self.rows.selection, current().person
         if selection.kind == "unbounded" and len(keys) == 1 and person and keys[0].source == person:
             if self.universe.columns[person].missing:
@@ -323,10 +358,10 @@ class Frame(Private):
         if not all(isinstance(name, str) for name in (values, index, columns)) or aggfunc not in ("sum", "count"):
             refuse("pivot_table other than of sums or counts of one column by two", GROUPED)
         keys = [self.column(index), self.column(columns)]
-        from dpaudit.reading.universe.groups import Groups, Keyed
+        from dpaudit.reading.universe.groups import Groups, Keyed, leaves_holes
 
         part = Groups(self, keys, values).part(aggfunc)
-        return Keyed(keys, {values: part}, values, is_table=True, has_holes=fill_value != 0)
+        return Keyed(keys, {values: part}, values, is_table=True, has_holes=leaves_holes(fill_value))
 
     def m_merge(self, right: Any, how: str = "inner", on: Any = None) -> Frame:
         """``merge(table, on=name)`` with a public table."""
@@ -355,7 +390,8 @@ class Frame(Private):
             space = Space(self.universe, (*space.axes, name), np.concatenate([space.codes, which[None, :]]))
         selection = self.rows.selection
         made = self.rows.kept(space).made if most == 1 else None  # rows that are matched once, or not at all
-        rows = Rows(space, selection, self.rows.sample, next(_ORDERS), made=made)
+        order_ = next(_ORDERS) * (-1 if self.rows.order < 0 else 1)
+        rows = Rows(space, selection, self.rows.sample, order_, made=made)
         columns: dict[str, Column | None] = {}
         for name in self.columns:
             old = self.column(name)
@@ -399,6 +435,8 @@ class Frame(Private):
         """``sum()`` of all columns, or of each record."""
         if axis in (1, "columns"):
             return row_sum(self.matrix(), is_series=True)
+        if axis is None or axis not in (0, "index", "rows"):
+            refuse_form("a sum over an axis that is not there")
         listed = [self.column(name) for name in self.columns]
         if any(plain(each.low).dtype.kind not in "ifb" or not each.is_stable for each in listed):
             refuse("a sum of columns that are no numbers", 'df[["age", "income"]].sum()')
@@ -472,14 +510,16 @@ def beside(listed: Sequence[Column]) -> Column:
 
 def column_sum(column: Column) -> Number:
     """Return ``column.sum()``."""
-    if not column.is_stable:
-        refuse("a sum of a column whose type hangs on the data, as that of an empty table does", ".astype(float).sum()")
     low, high = plain(column.low), plain(column.high)
+    is_of_numbers = column.none is not None and plain(column.none).dtype.kind in "ifb"
+    if not column.is_stable and not is_of_numbers:
+        refuse("a sum of a column whose type hangs on the data, as that of an empty table does", ".astype(float).sum()")
     if low.dtype.kind not in "ifb":
         refuse(f"a sum of a column of type {column.low.dtype}", "numbers")
     refuse_to_wrap(low, high)
     whole = low.dtype.kind in "ib" or (column.is_exact and bool(np.all((low == np.round(low)) | np.isnan(low))))
     kinds = _INT if low.dtype.kind in "ib" else None
+    kinds = kinds if column.is_stable else frozenset(("np.int64", "np.float64"))
     low, high = low.astype(float), high.astype(float)
     if column.is_series:  # pandas leaves out what is missing
         low, high = np.where(np.isnan(low), 0.0, low), np.where(np.isnan(high), 0.0, high)
@@ -555,12 +595,14 @@ class Loc(Private):
             refuse(what, "x.mask(x > LIMIT, 0).sum() + laplace(…)")
         if not (isinstance(key, tuple) and len(key) == 2 and isinstance(key[0], Column) and isinstance(key[1], str)):
             refuse("an assignment to rows in this form", 'df.loc[mask, "age"] = 0')
-        if isinstance(value, Private | Token):
-            refuse("an assignment of what is not public to some rows", "x.where(mask, other)")
+        if type(value) not in (int, float, str, bool, np.int64, np.float64):
+            refuse("an assignment of what is no single constant to some rows", "x.where(mask, other)")
         old = self.frame.column(key[1])
-        self.frame.store(
-            key[1], old.apply("mask", lambda values, mask: values.mask(mask, value), key[0], dtype_hangs=True)
-        )
+        new = old.apply("mask", lambda values, mask: values.mask(mask, value), key[0], dtype_hangs=True)
+        if new.low.dtype != old.low.dtype:
+            refuse("an assignment of a constant of another type to some rows, which raises if there are any",
+                   ".astype(float) of the column before it")  # fmt: skip
+        self.frame.store(key[1], new)
 
 
 class Sampling(Private):

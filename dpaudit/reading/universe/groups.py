@@ -180,6 +180,11 @@ def summand_of(function: Any, column: Column) -> Column:
     return made
 
 
+def leaves_holes(fill: Any) -> bool:
+    """Whether cells without a record hold something else than the whole number 0."""
+    return type(fill) is not int or fill != 0
+
+
 class Keyed(Private):
     """Sums by keys that the data hold: which keys there are is private until they are named.
 
@@ -232,7 +237,7 @@ class Keyed(Private):
 
     def m_fillna(self, value: Any) -> Keyed:
         """``fillna(0)``."""
-        if value != 0:
+        if type(value) not in (int, float) or value != 0:
             refuse("fillna other than with 0 of a table by keys", ".fillna(0)")
         filled = self.is_filled or self.has_holes
         return Keyed(self.keys, self.parts, self.single, is_table=self.is_table, is_filled=filled)
@@ -241,7 +246,7 @@ class Keyed(Private):
         """``unstack(fill_value=0)`` of a table with two keys."""
         if len(self.keys) != 2 or self.single is None or self.is_table:
             refuse("unstack in this form", "unstack(fill_value=0) of a count by two keys")
-        return Keyed(self.keys, self.parts, self.single, is_table=True, has_holes=fill_value != 0)
+        return Keyed(self.keys, self.parts, self.single, is_table=True, has_holes=leaves_holes(fill_value))
 
     def m_sort_index(self) -> Any:
         """``sort_index()``: its order is looked at in a loop, and after reindex; that of all categories is public."""
@@ -294,6 +299,7 @@ class Keyed(Private):
                 "cells of pairs of keys that do not occur together are missing, whatever reindex fills in",
                 "fill_value=0 in unstack or pivot_table, or .fillna(0)",
             )
+        self.is_filled |= type(fill_value) is float
         index_, hits, space = self._hits(wanted, columns)
         if self.single is None:
             listed = {name: self._number(part, space, hits, index_, None) for name, part in self.parts.items()}
@@ -320,15 +326,15 @@ class Keyed(Private):
         labels = wanted if isinstance(wanted, pd.Index) else pd.Index(list(wanted))
         if self.is_table:
             heads = columns if isinstance(columns, pd.Index) else pd.Index(list(columns))
-            first, second = _hit(self.keys[0].low, labels), _hit(self.keys[1].low, heads)
+            first, second = hit(self.keys[0].low, labels), hit(self.keys[1].low, heads)
             return labels, first[places[0]][:, :, None] & second[places[1]][:, None, :], space
         if len(self.keys) == 1:
-            return labels, _hit(self.keys[0].low, labels)[places[0]], space
+            return labels, hit(self.keys[0].low, labels)[places[0]], space
         if not isinstance(labels, pd.MultiIndex) or labels.nlevels != len(self.keys):
             refuse("labels that are no tuples, for several keys", "reindex([(a, b), …], fill_value=0)")
         hits = np.ones((len(space), len(labels)), bool)
         for level, (key, place) in enumerate(zip(self.keys, places, strict=True)):
-            hits &= _hit(key.low, labels.get_level_values(level))[place]
+            hits &= hit(key.low, labels.get_level_values(level))[place]
         return labels, hits, space
 
     def _number(self, part: Column, space: Space, hits: Any, labels: Any, columns: Any) -> Number:
@@ -364,7 +370,7 @@ class Keyed(Private):
         )
 
 
-def _hit(values: Any, labels: Any) -> Any:
+def hit(values: Any, labels: Any) -> Any:
     """Return which kinds have which label, by pandas' own matching of labels."""
     if labels.hasnans:
         refuse_form("a missing value among the labels")

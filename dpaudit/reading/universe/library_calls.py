@@ -14,13 +14,13 @@ import numpy as np
 import pandas as pd
 
 from dpaudit.reading.universe import curves, numbers, sizes, steps
-from dpaudit.reading.universe.column_methods import c_isna, c_max, c_min, c_notna, c_sum, c_to_numpy
+from dpaudit.reading.universe.column_methods import c_isna, c_max, c_min, c_notna, c_sum, c_to_numpy, constants
 from dpaudit.reading.universe.columns import Column, plain
 from dpaudit.reading.universe.frames import Frame, column_sum, current_domain
-from dpaudit.reading.universe.groups import Keyed
+from dpaudit.reading.universe.groups import Keyed, hit
 from dpaudit.reading.universe.lessons import refuse_by_name, refuse_form
 from dpaudit.reading.universe.noise import Exponentials, Half, Normaliser, Perturbed, Shifted, largest, one_sided
-from dpaudit.reading.universe.number_methods import n_clip, n_cumsum, n_median, n_round, n_to_numpy
+from dpaudit.reading.universe.number_methods import n_clip, n_cumsum, n_median, n_round, n_sum, n_to_numpy
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.released import Token
 from dpaudit.reading.universe.state import NOISE_FIRST, Private, refuse
@@ -53,12 +53,12 @@ def np_sum(a: Any, axis: Any = None) -> Any:
         return numbers.stacked(a).total(axis)
     if isinstance(a, Exponentials):
         return a.total()
-    return a.total(axis) if isinstance(a, Number) else refuse_form("np.sum of this")
+    return n_sum(a, axis) if isinstance(a, Number) else refuse_form("np.sum of this")
 
 
 def np_count_nonzero(a: Any) -> Any:
     """``np.count_nonzero``."""
-    if not isinstance(a, Column) or a.width:
+    if not isinstance(a, Column) or a.width or plain(a.low).dtype.kind not in "iufb":
         refuse_form("np.count_nonzero of this")
     if plain(a.low).dtype != bool:
         a = current_domain().binary("ne", a, 0)
@@ -176,6 +176,8 @@ def np_histogram(a: Any, bins: Any = 10, range: Any = None) -> Any:  # noqa: A00
     if np.ndim(bins) == 0 and range is None:
         refuse("np.histogram takes its edges from the data", "bins=[…], or range=(low, high)")
     edges = np.histogram_bin_edges(np.zeros(0), bins, range)
+    if np.isnan(edges).any():
+        refuse("np.histogram with edges of which one is missing", "bins=[…]")
     values = plain(a.low).astype(float)
     if np.isnan(values).any():
         refuse("np.histogram of values that may be missing", ".dropna() first")
@@ -307,9 +309,10 @@ def np_cumsum(a: Any) -> Any:
 
 def np_isin(element: Any, test_elements: Any) -> Any:
     """``np.isin``."""
-    if not isinstance(element, Column) or isinstance(test_elements, Private | Token):
+    if not isinstance(element, Column):
         refuse("np.isin in this form", "a list of constants")
-    return c_to_numpy(element).apply("isin", lambda v, a: np.isin(v, a), list(test_elements))
+    values = constants("np.isin", element, test_elements)
+    return c_to_numpy(element).apply("isin", lambda v, a: np.isin(v, a), values)
 
 
 def np_abs(x: Any) -> Any:
@@ -403,6 +406,8 @@ MATH |= {"pow": math_pow, "fabs": lambda x: current_domain().absolute(x).same(ki
 
 def _binary(name: str, operation: str) -> Function:
     def handler(x1: Any, x2: Any) -> Any:
+        if isinstance(x1, list | tuple) or isinstance(x2, list | tuple):
+            refuse(f"np.{name} of a list, which is no operand of Python's operator", "np.array(…) of it")
         if operation in ("and_", "or_", "xor"):
             for each in (x1, x2):
                 if not (isinstance(each, Column) and each.is_mask):
@@ -508,8 +513,11 @@ class Dummies(Private):
         if isinstance(columns, Private | Token) or type(fill_value) not in (int, bool) or fill_value:
             refuse("reindex of this table in this form", ".reindex(columns=LABELS, fill_value=0)")
         found: dict[Any, Column] = {}
-        for label in columns:
-            column = self.column.apply("eq", operator.eq, label)
+        labels = pd.Index(list(columns))
+        if not labels.is_unique:
+            refuse("reindex to a label twice", "each label once")
+        for label, hits in zip(labels, hit(self.column.low, labels).T, strict=True):
+            column = self.column.apply("eq", lambda _, label, hits=hits: pd.Series(hits), label)
             column.is_stable = False  # truth values, or whole numbers where no record has the value
             found[label] = column
         return DummyFrame(self.column, found)

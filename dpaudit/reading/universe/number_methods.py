@@ -33,9 +33,11 @@ def n_clip(x: Number, lower: Any = None, upper: Any = None) -> Number:
     return found.same(kinds=_INT if whole else frozenset(("np.float64",)))
 
 
-def n_sum(x: Number, axis: Any = None) -> Number:
-    """``sum()``."""
-    return x.total(axis)
+def n_sum(x: Number, axis: Any = "") -> Number:
+    """``sum()``: of a table over its rows, where no axis is said."""
+    if x.columns is not None and axis not in ("", 0, 1):
+        refuse_form("a sum over an axis that is not there")
+    return x.total(None if axis == "" else axis)
 
 
 def n_max(x: Number) -> Number:
@@ -74,7 +76,7 @@ def n_items(x: Number) -> Any:
     """``items()``."""
     if x.labels is None or x.columns is not None:
         refuse_form("items() of this private table")
-    return list(zip(list(x.labels), x.parts(), strict=True))
+    return current_domain().born(zip(list(x.labels), x.parts(), strict=True))
 
 
 def n_keys(x: Number) -> Any:
@@ -94,6 +96,13 @@ def n_tolist(x: Number) -> list[Number]:
         refuse_form("tolist() of a private table")
     found: list[Number] = current_domain().born(x.as_array().parts())
     return found
+
+
+def n_to_frame(x: Number, name: str) -> Number:
+    """``to_frame(name)``."""
+    if x.labels is None or x.columns is not None or not isinstance(name, str):
+        refuse("to_frame of this", 'table.to_frame("n")')
+    return x.mapped(lambda table: table[..., None], columns=pd.Index([name]))
 
 
 def n_sort_index(x: Number) -> Number:

@@ -143,6 +143,7 @@ class Operators(Builtins):
         return combined(name, draw.alone(), other)
 
     def _of_columns(self, name: str, left: Any, right: Any) -> Any:
+        self.raises("any")
         if isinstance(left, Token) or isinstance(right, Token):
             column = left if isinstance(left, Column) else right
             if not column.is_series:

@@ -20,6 +20,7 @@ from dpaudit.reading.universe import calls, column_methods, number_methods
 from dpaudit.reading.universe.base import Bound, hook, naturally, stands_for_others
 from dpaudit.reading.universe.called import Calls
 from dpaudit.reading.universe.columns import Column
+from dpaudit.reading.universe.counting import ByKey, Counting
 from dpaudit.reading.universe.frames import Frame, Loc, Sampling
 from dpaudit.reading.universe.groups import Groups, Keyed, Tally
 from dpaudit.reading.universe.key_loops import Collected
@@ -35,6 +36,7 @@ from dpaudit.reading.universe.state import (
 )
 from dpaudit.reading.universe.values import PRIVATE, PUBLIC, RELEASED, is_of_users_class, sort_of
 from dpaudit.reading.universe.vectors import Lengths, Vectors, vectors_of
+from dpaudit.reading.universe.written import Written
 
 _VALUES = frozenset(
     ("T", "dtype", "name", "real", "imag", "str", "dt", "args", "index", "columns", "values", "size", "empty")
@@ -75,8 +77,8 @@ class Parts(Calls):
             self._certain(owner_)
             self.raises("any")
             return Token()
-        if isinstance(owner, Private):
-            return self._attribute_of_private(owner, name)
+        if isinstance(owner_, Private):
+            return self._attribute_of_private(owner_, name)
         if name[:2] == "__" and name not in _DUNDERS:
             refuse(f"the attribute {name}")
         if isinstance(owner, types.ModuleType):
@@ -266,11 +268,13 @@ class Parts(Calls):
         return refuse(f"an item of a {kind.__name__} is not known here")
 
     def _item_of_private(self, owner: Private, key: Any) -> Any:
+        if not (isinstance(owner, Frame) and isinstance(key, str)):
+            self.raises("any")
         if isinstance(owner, Column):
             return self._item_of_column(owner, key)
         if isinstance(owner, Number | Draw):
             return owner.at(key)
-        if isinstance(owner, Frame | Groups | Keyed | Loc | Row | Noisy | Tally | Vectors | Lengths):
+        if isinstance(owner, Frame | Groups | Keyed | Loc | Row | Noisy | Tally | Vectors | Lengths | ByKey | Written):
             return owner.select(key)
         return refuse(f"an item of a {owner.noun}", NOISE_FIRST)
 
@@ -343,10 +347,17 @@ class Parts(Calls):
         if method is not None:
             self.call(method, key, value)
             return
-        if isinstance(owner, Frame | Loc | Collected):
+        if isinstance(owner, Frame | Loc | Collected | Counting):
+            self.raises("any")
             owner.store(key, value)
             return
         owner_ = self.seen(owner)
+        if isinstance(owner_, Number) and owner_.columns is not None:
+            owner_ = Written(owner_)
+        if isinstance(owner_, Written):
+            self.raises("any")
+            self.write(owner, owner_.store(key, value))
+            return
         if isinstance(owner_, Private):
             of_rows = isinstance(owner_, Column)
             instead = "x.where(mask, other)" if of_rows else "noisy = table[NAME] + laplace(…, size=len(VALUES))"

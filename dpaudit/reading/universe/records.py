@@ -7,9 +7,10 @@ operation on a cell whose outcome is not one for all its values cuts it or is re
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -324,6 +325,29 @@ def applied(function: Any, column: Column, name: str) -> Column:
     return _collected(column, low, high)
 
 
+def applied_to_rows(function: Any, through: Records, names: Sequence[str]) -> Column:
+    """Return ``frame.apply(function, axis=1)``, which pandas also calls with a row of missing numbers.
+
+    It does so where there are no records, and gives numbers then; of a function that raises for it, the empty table.
+    """
+    low, high = [], []
+    domain = current_domain()
+    for row in [*(row for _, row in through.values), Row(dict.fromkeys(names, math.nan), "iterrows")]:
+        with one_record():
+            found = domain.call_of_record(function, row)
+        first, last = (found.low, found.high) if isinstance(found, Cell) else (found, found)
+        if sort_of(first) != PUBLIC or type(first) not in (int, float, bool, str, np.int64, np.float64, np.bool_):
+            refuse("apply of a function that returns no single value", "a number or a text")
+        low.append(first)
+        high.append(last)
+    ends = pd.Series(low[:-1]), pd.Series(high[:-1])
+    is_exact = all(a is b for a, b in zip(low, high, strict=True))
+    is_stable = all(isinstance(each, float) for each in low[:-1])
+    found_column = Column(through.rows, through.space, ends[0], ends[0] if is_exact else ends[1], is_stable=is_stable)
+    found_column.none, found_column.what = pd.Series([], dtype=float), "a function of a record with"
+    return found_column
+
+
 def _collected(column: Column, low: list[Any], high: list[Any]) -> Column:
     first = pd.Series(low)
     last = (
@@ -354,7 +378,7 @@ def comprehended(records: Records, element: Callable[[Any], Any], keep: Callable
                 continue
             found = for_a_record(element, each)
         first, last = (found.low, found.high) if isinstance(found, Cell) else (found, found)
-        if sort_of(first) != PUBLIC or isinstance(first, list | dict | set):
+        if sort_of(first) != PUBLIC or isinstance(first, list | dict | set | tuple):
             refuse("a comprehension over records of something that is no single value", "a number")
         low.append(first)
         high.append(last)
@@ -370,7 +394,7 @@ def comprehended(records: Records, element: Callable[[Any], Any], keep: Callable
     return found_column
 
 
-def folded(records: Records, body: Callable[..., Any], before: Sequence[Any]) -> list[Any]:
+def folded(records: Records, body: Callable[..., Any], fresh: Sequence[bool], before: Sequence[Any]) -> list[Any]:
     """What a loop over records makes of the names that it sets: numbers it adds to, or nothing that may be used.
 
     A name that the loop sets for some record has no value where another one begins, since which record came before is
@@ -381,10 +405,14 @@ def folded(records: Records, body: Callable[..., Any], before: Sequence[Any]) ->
         current_domain().own(each)
     if len(set(map(id, sums.values()))) < len(sums):
         refuse("a loop over records that adds to one dict by two names", "one name")
+    from dpaudit.reading.universe.counting import Counted, Counting, counts
+
+    by_key = {place for place, each in enumerate(before) if fresh[place] and counts(each)}
     carried = {place for place, each in enumerate(before) if each is UNBOUND or type(each) is Gone}
     while True:
         given = [_given(place, each, place in carried) for place, each in enumerate(before)]
-        added, changed = _folded_once(records, body, given, sums)
+        makers = {place: functools.partial(Counting, place, before[place]) for place in by_key - carried}
+        added, changed = _folded_once(records, body, given, sums, makers)
         more = {place for place in changed if not isinstance(place, tuple)} - carried
         more = {place for place in more if given[place] is before[place]}
         if not more:
@@ -400,6 +428,10 @@ def folded(records: Records, body: Callable[..., Any], before: Sequence[Any]) ->
     for place, each in enumerate(before):
         if place in changed:
             out.append(Gone())
+        elif place in makers:
+            listed = {key[1]: what for key, what in added.items() if key[0] == place}
+            totals = {key: (_added(records, 0, what), frozenset(what[2])) for key, what in listed.items()}
+            out.append(Counted(each, totals))
         elif isinstance(given[place], Adding):
             out.append(_added(records, each, added.get((place, None))))
         else:
@@ -419,7 +451,11 @@ def _given(place: int, value: Any, is_carried: bool) -> Any:
 
 
 def _folded_once(
-    records: Records, body: Callable[..., Any], given: Sequence[Any], sums: dict[int, dict[Any, Any]]
+    records: Records,
+    body: Callable[..., Any],
+    given: Sequence[Any],
+    sums: dict[int, dict[Any, Any]],
+    makers: Mapping[int, Callable[[], Any]],
 ) -> tuple[dict[Any, Any], set[Any]]:
     """Return what each record adds to which numbers, and which names and items are set to something else."""
     domain = current_domain()
@@ -433,8 +469,11 @@ def _folded_once(
             with one_record():
                 for each in sums.values():
                     domain.born(each)
+                by_key = {place: make() for place, make in makers.items()}
+                given = [by_key.get(place, each) for place, each in enumerate(given)]
                 after = for_a_record(body, record, *given)
             pairs = [((place, None), each) for place, each in enumerate(after) if isinstance(given[place], Adding)]
+            pairs += [((place, key), value) for place, each in by_key.items() for key, value in each.added.items()]
             for place, each in sums.items():
                 if after[place] is not each or list(each) != list(kept[place]):
                     refuse(

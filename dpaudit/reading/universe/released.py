@@ -123,7 +123,7 @@ def combined(name: str, first: Any, second: Any) -> Token:
             kind = kind_of_plain(each)
             sides.append((None, None, None) if kind is None else ((), frozenset((kind,)), None))
     (shape, kinds, labels), (other, others, more) = sides
-    if shape is None or other is None or kinds is None or others is None:
+    if shape is None or other is None or kinds is None or others is None or name == "matmul":
         return Token()
     if name in ("lt", "le", "gt", "ge", "eq", "ne"):
         if shape == other == ():
@@ -198,28 +198,32 @@ def is_of_numbers(value: Any) -> bool:
 SHAPED = frozenset(
     ("stack", "concatenate", "vstack", "hstack", "column_stack", "outer", "dot", "inner", "matmul", "reshape", "ravel",
      "transpose", "squeeze", "expand_dims", "diag", "trace", "tril", "triu", "cumsum", "sum", "mean", "max", "min",
-     "add", "subtract", "multiply", "divide", "maximum", "minimum")
+     "add", "subtract", "multiply", "divide", "maximum", "minimum", "clip", "round", "around", "abs", "absolute",
+     "nan_to_num", "floor", "ceil", "rint", "exp", "log", "sqrt", "square", "argsort", "sort", "zeros_like",
+     "ones_like", "array", "asarray")
 )  # fmt: skip
 """Functions of NumPy of which the shape of the result is made of shapes alone."""
-OF_EACH = frozenset(
-    ("clip", "round", "around", "abs", "absolute", "nan_to_num", "floor", "ceil", "rint", "exp", "log", "sqrt",
-     "square", "argsort", "sort", "cumsum", "zeros_like", "ones_like")
-)  # fmt: skip
-"""Functions of NumPy whose result has the shape of their argument."""
+REDUCING = frozenset(("sum", "mean", "max", "min", "median", "std", "var", "argmax", "argmin"))
+"""Functions of NumPy that make one number of an array."""
+OF_EACH = frozenset(("clip", "round", "astype", "copy", "abs", "fillna", "cumsum"))
+"""Methods that keep the shape of their owner, given single numbers."""
 
 
 def shaped(function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Token:
     """Return what a function of NumPy makes of released arrays, with its shape where those of all are known."""
 
     def stand_in(value: Any) -> Any:
-        if isinstance(value, list | tuple):
-            return type(value)(map(stand_in, value)) if type(value) in (list, tuple) else None
+        if type(value) in (list, tuple):
+            return type(value)(map(stand_in, value))
+        if value is None or value is float:
+            return value
         if not is_of_numbers(value):
             raise ValueError
         return np.ones(value.shape) if isinstance(value, Token) else value
 
     try:
-        shape = np.shape(function(*map(stand_in, args), **keywords))
+        found = function(*map(stand_in, args), **{name: stand_in(each) for name, each in keywords.items()})
     except (ValueError, TypeError, IndexError):
         return Token()
-    return array(shape) if shape else number("np.float64")
+    shape = np.shape(found)
+    return array(shape) if shape else Token() if isinstance(found, np.ndarray) else number("np.float64")

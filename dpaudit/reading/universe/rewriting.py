@@ -77,10 +77,17 @@ def _appended(body: list[ast.stmt]) -> list[str]:
     return [each.value.id for each in nodes if each.attr == "append" and isinstance(each.value, ast.Name)]
 
 
+_EMPTY = frozenset(
+    ("{}", "[]", "dict()", "list()", "Counter()", "defaultdict(int)", "defaultdict(float)", "collections.Counter()",
+     "collections.defaultdict(int)", "collections.defaultdict(float)")
+)  # fmt: skip
+"""How an empty list or dict is written down; what it is the domain looks at."""
+
+
 def _emptied(node: ast.AST) -> ast.Name | None:
     """Return the name that a statement sets to an empty list or dict."""
     targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-    is_empty = bool(targets) and ast.unparse(node.value or ast.Name("")) in ("{}", "[]", "dict()", "list()")  # type: ignore[attr-defined]
+    is_empty = bool(targets) and ast.unparse(node.value or ast.Name("")) in _EMPTY  # type: ignore[attr-defined]
     return targets[0] if is_empty and len(targets) == 1 and isinstance(targets[0], ast.Name) else None
 
 
@@ -123,6 +130,19 @@ class Rewriter(Statements):
                     found |= {one.id for one in ast.walk(each) if isinstance(one, ast.Name)}
                 pending.append(each)
         return bool(found & set(names))
+
+    def _fresh(self, name: str, loop: ast.For) -> ast.expr:
+        """Say whether `_is_fresh`; of what is made by a call, whether Python's own function is what is called."""
+        nodes = [] if self._around is None else list(ast.walk(self._around))
+        made = [each for each in nodes if (_emptied(each) or ast.Name("")).id == name]
+        called = [one for each in made for one in ast.walk(each.value) if isinstance(one, ast.Call)]  # type: ignore[attr-defined]
+        if not called or not self._is_fresh(name, loop):
+            return constant(not called and self._is_fresh(name, loop))
+        (function,) = called
+        owner = next(one.id for one in ast.walk(function.func) if isinstance(one, ast.Name))
+        bound = {one.id for one in nodes if isinstance(one, ast.Name) and not isinstance(one.ctx, ast.Load)}
+        bound |= {getattr(one, field, "") or "" for one in nodes for field in ("name", "arg", "asname")}
+        return constant(False) if owner in bound else ask("is_of_python", read(owner))
 
     def _is_fresh(self, name: str, loop: ast.For) -> bool:
         """Whether a name is that of an empty list or dict that was made for this loop, and that nothing else holds.
@@ -172,7 +192,7 @@ class Rewriter(Statements):
         each_record = ast.FunctionDef(body_name, arguments, [], [], None)
         each_record.type_params = []  # type: ignore[attr-defined]
         each_record.body = [*unbound, *self.stored(copy.deepcopy(node.target), read(given)), *self.block(body), end]
-        fresh = constant(tuple(self._is_fresh(name, node) for name in names))
+        fresh = ast.Tuple([self._fresh(name, node) for name in names], ast.Load())
         folded = ask(
             "fold", read(through), read(body_name), fresh, *(ask("bound", thunk(read(name))) for name in names)
         )

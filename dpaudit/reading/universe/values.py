@@ -28,6 +28,7 @@ from dpaudit.reading.universe.released import Token
 from dpaudit.reading.universe.state import Private, forget, refuse, written_into
 
 PUBLIC, RELEASED, PRIVATE = 0, 1, 2
+_HASHED_ALIKE = (int, float, np.integer, np.floating, np.bool_)
 _NOTHING_WITHIN = frozenset(
     (
         int, float, complex, str, bytes, bool, type(None), type(Ellipsis), type(NotImplemented), range,
@@ -49,6 +50,21 @@ _BASES = (
 )  # fmt: skip
 
 
+def refuse_order(*values: Any) -> None:
+    """Refuse what shows the order of a set, within containers too: that of texts is another in every process."""
+    for each in values:
+        if type(each) in (set, frozenset) and len(each) > 1 and not all(map(_is_hashed_alike, each)):
+            refuse("the order of a set, which is another in every process", "sorted(…) of it, or a list")
+        if type(each) in _LISTS:
+            refuse_order(*each)
+        elif type(each) in _DICTS:
+            refuse_order(*each.values())
+
+
+def _is_hashed_alike(value: Any) -> bool:
+    return all(map(_is_hashed_alike, value)) if type(value) is tuple else isinstance(value, _HASHED_ALIKE)
+
+
 def sort_of(value: Any) -> int:
     """Return what a value is, looked through."""
     return _sort(value, None)
@@ -62,7 +78,7 @@ def _sort(value: Any, seen: set[int] | None) -> int:
         forget(value)
         return RELEASED
     if issubclass(kind, Private):
-        return PRIVATE
+        return RELEASED if isinstance(written_into(value), Token) else PRIVATE
     if issubclass(kind, np.generic):
         return PRIVATE if kind is np.void or kind is np.object_ else PUBLIC
     seen = set() if seen is None else seen

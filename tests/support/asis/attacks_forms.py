@@ -1,0 +1,174 @@
+"""Wrong functions: arguments, exceptions, names, shapes and orders that a row of a table takes for others."""
+import collections, functools, itertools
+import numpy as np, pandas as pd
+DOMAIN = {"age": list(range(121)), "city": list("abc"), "income": (-1e6, 1e6), "flag": [False, True], "one": [1, 2],
+          "uno": [1], "name": ["", "x"], "k": list(range(12))}
+CITIES = ["a", "b", "c"]
+REPLACE = ('09', '10')
+TEXTS = {f"k{place:02}" for place in range(20)}
+def lap(s=1.0, n=None): return np.random.laplace(0, s, n)
+def whole(n=None): return np.random.geometric(.63, n) - np.random.geometric(.63, n)
+def noisy(df): return df["city"].value_counts().reindex(CITIES, fill_value=0) + lap(1, 3)
+def arr(df): return noisy(df).to_numpy()
+def two(df): return pd.crosstab(df["city"], df["flag"]).reindex(index=CITIES, columns=[False, True], fill_value=0) + lap(1, (3, 2))
+def one(df): return float(len(df) + lap(1))
+def raw(df, x): return 0.0 if x else len(df)
+# --- forms of arguments that mean something else to pandas and NumPy
+def w01_isin(df): return (~np.isin(df["age"].to_numpy(), set(range(121)))).sum() + lap(.5)
+def w02_isin(df): return (~np.isin(df["age"].to_numpy(), pd.DataFrame({k: [500] for k in range(121)}))).sum() + lap(.5)
+def w03_isin(df):
+    g = (x for x in range(121))
+    return (~df["age"].isin(g)).sum() + lap(.5)
+def w04_hist(df): return np.histogram(df["age"], bins=[0, np.nan, 50])[0] + lap(1, 2)
+def w05_npmultiply(df): return np.multiply([len(df)], 3)[0] + lap(1)
+def w06_dummies(df): return pd.get_dummies(df["city"]).reindex(columns=["a", "a"], fill_value=0).sum().sum() + lap(1)
+def w07_dummies(df): return len(df) - pd.get_dummies(df["uno"]).reindex(columns=[True], fill_value=0).sum().to_numpy()[0] + lap(.01)
+def w08_sum(df): return df[["age", "one"]].sum(axis=None) + lap(122, 2)
+def w09_nonzero(df): return np.count_nonzero(df["name"].to_numpy()) + lap(.001)
+def w10_nonzero(df): return np.count_nonzero(df["name"]) + lap(.001)
+def w11_loc(df):
+    df = df.copy(); df.loc[df["uno"] > 0, "uno"] = [1]
+    return df["uno"].sum() + lap(1)
+def w12_loc(df):
+    df = df.copy(); df.loc[df["age"] >= 0, "age"] = pd.Series(np.where(np.arange(10000) < 121, 0, 1))
+    return df["age"].sum() + lap(.01)
+def w13_loc(df):
+    df = df.copy(); df.loc[df["age"] >= 0, "age"] = pd.Series([0]*121)
+    return df["age"].astype(float).sum() + lap(.01)
+def w14_loc(df):
+    df = df.copy(); df.loc[df["age"] > 50, "age"] = 0.5
+    return df["age"].astype(float).sum() + lap(50)
+def w15_map(df):
+    x = round(len(df) + lap(2))
+    return (df["city"].map({"a": x, "b": 0, "c": 0}) == 5).sum() + lap(100)
+def w16_pairs(df):
+    x = np.array([(a, 1) for a in df["age"]], dtype=float)
+    return x.sum(axis=0)[1] + lap(1)
+def w17_pairs(df):
+    x = np.array([(a, 1) for a in df["age"]], dtype=float)
+    return x.shape[1] + len(df) * 0 + lap(1)
+def w18_matched(df): return np.isin(df["k"].to_numpy(), [str(k) for k in range(12)]).sum() + lap(.01)
+def w19_matched(df): return (~df["k"].isin([*range(11), 11, "x"])).sum() + lap(.01)
+def w20_again(df):
+    t = pd.crosstab(df["city"], df["flag"]).reindex(index=CITIES, columns=[False, True], fill_value=0)
+    return np.sum(t) + lap(1, 2)
+def w21_again(df):
+    t = pd.crosstab(df["city"], df["flag"]).reindex(index=CITIES, columns=[False, True], fill_value=0)
+    return t.sum(axis=None) + lap(1, 2)
+# --- zeros of another type, that make a table's type hang on the data
+def w22_fill(df):
+    n = df.groupby(["city", "flag"]).size().unstack().fillna(False)
+    return n.reindex(index=CITIES, columns=[False, True], fill_value=0) + lap(1, (3, 2))
+def w23_reindex(df): return df["city"].value_counts().reindex(CITIES, fill_value=0.0) + whole(3)
+def w24_unstack(df):
+    n = df.groupby(["city", "flag"]).size().unstack(fill_value=False)
+    return n.reindex(index=CITIES, columns=[False, True], fill_value=0) + lap(1, (3, 2))
+def w25_unstack(df):
+    n = df.groupby(["city", "flag"]).size().unstack(fill_value=0.0)
+    return n.reindex(index=CITIES, columns=[False, True], fill_value=0) + whole((3, 2))
+# --- what raises whatever the data, and is caught
+def w26_isin(df):
+    try: return float(df["city"].isin("abc").sum() + lap(1))
+    except TypeError: return len(df)
+def w27_select(df):
+    try: return float(len(np.select([df["age"] > 3], ["a"], default=0)) + lap(1))
+    except TypeError: return len(df)
+def w28_select(df):
+    try: return float((np.select([df["age"] > 3], ["a"], default=0) == "a").sum() + lap(1))
+    except TypeError: return len(df)
+def w29_sum(df):
+    try: return df[["age", "one"]].sum(axis="rows!").to_numpy() + lap(122, 2)
+    except ValueError: return len(df)
+def w30_frame(df):
+    try: return df[["age"]].clip(upper=df["one"])["age"].sum() + lap(2)
+    except ValueError: return len(df)
+def w31_drop(df):
+    try: return df.drop("age", columns="city")["age"].sum() + lap(120)
+    except ValueError: return len(df)
+def w32_agg(df):
+    try: return df.groupby("city")["age"].agg(["sum", "sum"])["sum"].reindex(CITIES, fill_value=0) + lap(120, 3)
+    except Exception: return len(df)
+def w33_pairs(df):
+    try: return sum([(a, 1) for a in df["age"]])[1] + lap(1)
+    except TypeError: return len(df)
+# --- names of columns
+def w34_name(df):
+    s = df["age"].rename("b")
+    return float(len(s) + lap(1)) if s.name == "age" else len(df)
+def w35_name(df):
+    s = df.assign(b=df["age"])["b"]
+    return float(len(s) + lap(1)) if s.name == "age" else len(df)
+def w36_name(df):
+    s = df.rename(columns={"age": "b"})["b"]
+    return float(len(s) + lap(1)) if s.name == "age" else len(df)
+def w37_name(df):
+    s = df["age"].apply(lambda x: x + 1)
+    return float(len(s) + lap(1)) if s.name is None else len(df)
+# --- iterators that show later changes, or are gone through twice
+def w38_again(df):
+    d = df.copy(); it = d.iterrows(); d["age"] = d["age"] * 1000; t = 0
+    for _, r in it: t += r["age"]
+    return t + lap(120)
+def w39_again(df):
+    t = df["city"].value_counts().reindex(CITIES, fill_value=0); it = t.items()
+    a = sum(v for _, v in it); b = sum(v for _, v in it)
+    return a - b + lap(.01)
+def w40_shape(df):
+    it = noisy(df).items(); list(it); hit = False
+    for k, v in it: hit = True
+    return raw(df, hit)
+# --- shapes of what was released
+def w41_shape(df): return raw(df, len(np.cumsum(two(df).to_numpy())) == 3)
+def w42_shape(df): return raw(df, np.clip(arr(df), np.zeros((2, 3)), 1).shape == (3,))
+def w43_shape(df): return raw(df, np.clip(one(df), np.zeros(3), 9).shape == ())
+def w44_shape(df): return raw(df, np.array([one(df)], ndmin=2).shape == (1,))
+def w45_shape(df): return raw(df, np.array(arr(df), ndmin=2).shape == (3,))
+def w46_shape(df): return raw(df, np.clip(arr(df), a_min=np.zeros((2, 3)), a_max=1).shape == (3,))
+def w47_shape(df): return raw(df, len(two(df).to_numpy().cumsum()) == 3)
+def w48_shape(df): return raw(df, arr(df).clip(np.zeros((2, 3)), 1).shape == (3,))
+def w49_shape(df): return raw(df, len(noisy(df).clip(lower=pd.Series([0], index=["zz"]))) == 3)
+def w50_shape(df): return raw(df, (two(df).to_numpy() @ np.ones(2)).shape == (3, 2))
+def w51_shape(df): return raw(df, (noisy(df) @ np.ones(3)).shape == (3,))
+# --- the order of a set of texts, which is another in every process
+def w52_set(df): return raw(df, list(TEXTS)[0] != "k00")
+def w53_set(df): return raw(df, next(iter(TEXTS)) != "k00")
+def w54_set(df): return raw(df, set(TEXTS).pop() != "k00")
+def w55_set(df): return raw(df, "".join(TEXTS)[:3] != "k00")
+def w56_set(df): return raw(df, str(TEXTS)[2:5] != "k00")
+def w57_set(df): return raw(df, f"{TEXTS}"[2:5] != "k00")
+def w58_set(df): return raw(df, str({"x": [TEXTS]})[8:11] != "k00")
+def w59_set(df): return raw(df, max(TEXTS, key=len) != "k00")
+def w60_set(df): return raw(df, sorted(TEXTS, key=len)[0] != "k00")
+def w61_set(df): return raw(df, [*TEXTS][0] != "k00")
+def w62_set(df): return raw(df, [x for x in TEXTS][0] != "k00")
+def w63_set(df): return raw(df, list(dict.fromkeys(TEXTS))[0] != "k00")
+def w64_set(df): return raw(df, collections.Counter(TEXTS).most_common(1)[0][0] != "k00")
+def w65_set(df): return raw(df, collections.deque(TEXTS)[0] != "k00")
+def w66_set(df): return raw(df, functools.reduce(lambda x, y: x, TEXTS) != "k00")
+def w67_set(df): return raw(df, list(zip(TEXTS, [1]))[0][0] != "k00")
+def w68_set(df): return raw(df, list(itertools.chain(TEXTS))[0] != "k00")
+def w69_set(df): return raw(df, (lambda x, *y: x)(*TEXTS) != "k00")
+def w70_set(df): return raw(df, list(dict.fromkeys(sorted(TEXTS)).keys() & TEXTS)[0] != "k00")
+def w71_set(df): return raw(df, list(TEXTS - {"k05"})[0] != "k00")
+def w72_set(df): return raw(df, sorted({(x,) for x in TEXTS}, key=len)[0] != ("k00",))
+def w73_set(df):
+    x = []
+    x.extend(TEXTS)
+    return raw(df, x[0] != "k00")
+def w74_set(df):
+    first, *rest = TEXTS
+    return raw(df, first != "k00")
+# --- right ones beside them
+WANTED = {"a", "b"}
+def p75_set(df): return df["city"].isin(WANTED).sum() + lap(1)
+def p76_sorted(df): return df["city"].value_counts().reindex(sorted(WANTED), fill_value=0) + lap(1, 2)
+def p77_within(df): return [(df["city"] == c).sum() + lap(1) for c in CITIES if c in WANTED]
+def p78_caught(df):
+    try: n = df["age"].clip(0, 100).sum() + lap(100)
+    except (KeyError, TypeError): return None
+    return float(n)
+def p79_isin(df): return np.isin(df["k"], [1, 2]).sum() + lap(1)
+def p80_items(df): return {c: n + lap(1) for c, n in df["city"].value_counts().reindex(CITIES, fill_value=0).items()}
+def p81_named(df):
+    ages = df["age"].clip(0, 100)
+    return {df["age"].name: ages.sum() + lap(100)}
