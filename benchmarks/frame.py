@@ -146,3 +146,28 @@ def environment(
     for wanted in [pins, ["--no-deps", *with_own]] if own == "alone" else [[*pins, *with_own]]:
         subprocess.run([*pip, *wanted], check=True, env={**os.environ, **(settings or {})})
     return python
+
+
+def in_parts(
+    about: str | None, place: Path, parts: Mapping[str, Callable[[], list[Any]]], draw: Callable[..., str]
+) -> None:
+    """Measure the parts that are asked for, keep their rows in a JSON file, and draw the page of all there are.
+
+    Args:
+        about: what the script says of itself.
+        place: of the JSON file; the page lies beside it.
+        parts: each with what measures it.
+        draw: makes the page of the rows by part.
+    """
+    import json
+
+    found = json.loads(place.read_text(encoding="utf-8")) if place.exists() else {}
+    for name in options(about, only=[*parts]).only:
+        found[name] = parts[name]()
+        save(place, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+        save(place.with_suffix(".md"), draw({key: found[key] for key in parts if key in found}))
+
+
+def section(title: str, titles: Iterable[str], rows: Iterable[Iterable[Any]], said: str = "") -> list[str]:
+    """Return the lines of a part of a page: a heading, perhaps a sentence, and a table."""
+    return ["", f"## {title}", "", *([said, ""] if said else []), *head(*titles), *map(line, rows)]

@@ -1,6 +1,6 @@
 """What does the watch of a training loop find, how often is a right loop called wrong, and what does it cost?
 
-    python benchmarks/training/measure.py [--only mistakes|written|alarms|cost|step]…
+    python benchmarks/training/measure.py [--only mistakes written alarms cost step]
 
 Needs torch, opacus and scikit-learn beside dpaudit; `make test-training` makes an environment for it. Each part writes
 its rows into results.json, from which the tables of results.md are drawn.
@@ -8,19 +8,21 @@ its rows into results.json, from which the tables of results.md are drawn.
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 import as_written
 import loops
 import torch
 import written_schedules  # noqa: F401
 import written_since  # noqa: F401
+from frame import in_parts, section
 
 import dpaudit as dp
 from dpaudit.training.facts.updates import checklist
@@ -175,90 +177,72 @@ def step(updates: int = 300) -> list[dict[str, Any]]:
     return rows
 
 
+def alarms_of(rows: list[dict[str, Any]]) -> list[str]:
+    """Return the table of alarms."""
+    total = {key: sum(row[key] for row in rows) for key in ("runs", "at 1 %", "at 0.1 %")}
+    columns = ("loop", "runs", "at 1 %", "at 0.1 %")
+    shown = ([row[key] for key in columns] for row in [*rows, {"loop": "all", **total}])
+    return section("Right loops, one epoch: alarms at a chance of 1 %, and of 0.1 % (the default)", columns, shown)
+
+
+def mistakes_of(rows: list[dict[str, Any]]) -> list[str]:
+    """Return the table of planted mistakes."""
+    shown = ([r["mistake"], r["loop"], f"{r['named']} of {r['of']}", "; ".join(r["found"])] for r in rows)
+    titles = ("mistake", "loop", "named", "all that was found")
+    return section("Planted mistakes, one epoch (20 updates)", titles, shown)
+
+
 def table(found: dict[str, list[dict[str, Any]]]) -> str:
     """Draw all rows there are."""
     lines = [
         "# What the watch of a training loop finds",
         "",
         "Made part by part with `measure.py --only …`, on scikit-learn's digits; `make test-training` makes all.",
+        *(mistakes_of(found["mistakes"]) if "mistakes" in found else ()),
     ]
-    if "mistakes" in found:
-        lines += [
-            "",
-            "## Planted mistakes, one epoch (20 updates)",
-            "",
-            "| mistake | loop | named | all that was found |",
-        ]
-        lines += ["|---|---|---|---|"]
-        lines += [f"| {r['mistake']} | {r['loop']} | {r['named']} of {r['of']} | {'; '.join(r['found'])} |"
-                  for r in found["mistakes"]]  # fmt: skip
-    if "written" in found:
-        for right, title in ((True, "Right loops as people write them"), (False, "Wrong loops as people write them")):
-            rows = [row for row in found["written"] if row["right"] == right]
-            good = f"{sum(row['good'] for row in rows)} of {len(rows)}"
-            seen = sum(row["good"] and bool(row["wrong"]) for row in rows)
-            said = (
-                f"not accused, and not ended: {good}"
-                if right
-                else f"mistake named as wrong: {seen} of {len(rows)}, or as not looked at, without a green word: {good}"
-            )
-            lines += ["", f"## {title}: {said}", "", "| loop | verdict | seen wrong | to note | not looked at |"]
-            lines += ["|---|---|---|---|---|"]
-            for row in rows:
-                shown = (row["verdict"], *(", ".join(row[name]) for name in ("wrong", "noted", "not looked at")))
-                lines.append(f"| {row['loop']} | {' | '.join(shown)} |")
+    for right in (True, False) if "written" in found else ():
+        rows = [row for row in found["written"] if row["right"] == right]
+        good = f"{sum(row['good'] for row in rows)} of {len(rows)}"
+        named = sum(row["good"] and bool(row["wrong"]) for row in rows)
+        said = (
+            f"Right loops as people write them: not accused, and not ended: {good}"
+            if right
+            else f"Wrong loops as people write them: mistake named as wrong: {named} of {len(rows)}, or as not looked "
+            f"at, without a green word: {good}"
+        )
+        lists = ("wrong", "noted", "not looked at")
+        shown = ([row["loop"], row["verdict"], *(", ".join(row[name]) for name in lists)] for row in rows)
+        lines += section(said, ("loop", "verdict", "seen wrong", "to note", "not looked at"), shown)
     if "alarms" in found:
-        rows = found["alarms"]
-        total = {key: sum(row[key] for row in rows) for key in ("runs", "at 1 %", "at 0.1 %")}
-        lines += ["", "## Right loops, one epoch: alarms at a chance of 1 %, and of 0.1 % (the default)", ""]
-        lines += ["| loop | runs | at 1 % | at 0.1 % |", "|---|---|---|---|"]
-        lines += [
-            f"| {r['loop']} | {r['runs']} | {r['at 1 %']} | {r['at 0.1 %']} |"
-            for r in [*rows, {"loop": "all", **total}]
-        ]
+        lines += alarms_of(found["alarms"])
     if "cost" in found:
         rows = found["cost"]
-        lines += ["", f"## Time of the training, {rows[0]['updates']} updates, beside the same without a watch", ""]
-        lines += [
+
+        def both(row: dict[str, Any], name: str) -> list[str]:
+            low, high = row[f"range of {name}"]
+            return [f"{row[name]:.2f}", f"{row[f'ratio of {name}']:.2f} ({low:.2f} to {high:.2f})"]
+
+        lines += section(
+            f"Time of the training, {rows[0]['updates']} updates, beside the same without a watch",
+            ("loop", "network", "bare, CPU s", "CPU time with the watch", "bare, s", "wall time with the watch"),
+            ([row["loop"], row["network"], *both(row, "cpu"), *both(row, "wall")] for row in rows),
             f"Medians, and in brackets the least and the largest, of {rows[0]['times']} pairs of runs in turns, on two "
             "shared cores, PyTorch with one thread.",
-            "",
-            "| loop | network | bare, CPU s | CPU time with the watch | bare, s | wall time with the watch |",
-            "|---|---|---|---|---|---|",
-        ]
-        for r in rows:
-            shown = [
-                f"{r[name]:.2f} | {r[f'ratio of {name}']:.2f} ({r[f'range of {name}'][0]:.2f} to "
-                f"{r[f'range of {name}'][1]:.2f})"
-                for name in ("cpu", "wall")
-            ]
-            lines.append(f"| {r['loop']} | {r['network']} | {' | '.join(shown)} |")
+        )
     if "step" in found:
-        lines += ["", "## The audit of a step: digits, T = 300, q = 0.05, δ = 1e-5", ""]
-        lines += [
-            "| σ | seed | values | μ of the truth | ε composed, conditional | ε if Gaussian | certified as seen |"
-        ]
-        lines += ["|---|---|---|---|---|---|---|"]
-        for r in found["step"]:
-            shown = f"{r['mu']:.4f} | {r['epsilon']:.3f} | {r['gaussian']:.3f} | {r['low']:.4f} to {r['high']:.4f}"
-            lines.append(f"| {r['sigma']:g} | {r['seed']} | {r['values']:,} | {shown} |")
+        lines += section(
+            "The audit of a step: digits, T = 300, q = 0.05, δ = 1e-5",
+            ("σ", "seed", "values", "μ of the truth", "ε composed, conditional", "ε if Gaussian", "certified as seen"),
+            (
+                [f"{r['sigma']:g}", r["seed"], f"{r['values']:,}", f"{r['mu']:.4f}", f"{r['epsilon']:.3f}",
+                 f"{r['gaussian']:.3f}", f"{r['low']:.4f} to {r['high']:.4f}"]
+                for r in found["step"]
+            ),
+        )  # fmt: skip
     return "\n".join(lines) + "\n"
 
 
-def main() -> None:
-    """Measure what is asked for and draw the tables."""
-    parts = {"mistakes": mistakes, "written": written, "alarms": alarms, "cost": cost, "step": step}
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--only", action="append", choices=list(parts))
-    asked = parser.parse_args()
-    torch.set_num_threads(1)
-    place = HERE / "results.json"
-    found = json.loads(place.read_text(encoding="utf-8")) if place.exists() else {}
-    for name in asked.only or parts:
-        found[name] = parts[name]()
-        place.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        (HERE / "results.md").write_text(table({key: found[key] for key in parts if key in found}), encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    torch.set_num_threads(1)
+    parts = {"mistakes": mistakes, "written": written, "alarms": alarms, "cost": cost, "step": step}
+    in_parts(__doc__, HERE / "results.json", parts, table)

@@ -1,6 +1,6 @@
 """What do the canaries of one run show, and how often do they show more than a loop loses?
 
-    python benchmarks/training/measure_canaries.py [--only shown|more|mistakes|small|valid]…
+    python benchmarks/training/measure_canaries.py [--only shown more mistakes small valid]
 
 Needs torch, opacus and scikit-learn beside dpaudit. `valid` and `more` are drawn by NumPy: noisy sums of canaries, each
 along a coordinate of its own, in loops whose loss is known.
@@ -8,8 +8,6 @@ along a coordinate of its own, in loops whose loss is known.
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
 import sys
 from pathlib import Path
@@ -18,8 +16,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import binom
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
+sys.path.append(str(Path(__file__).resolve().parents[1]))
 
+from frame import in_parts, section
 from support.steinke import one_run_bound
 
 from dpaudit.auditing.canaries import guessed
@@ -264,37 +263,51 @@ def table(found: dict[str, list[dict[str, Any]]]) -> str:
     lines = ["# What the canaries of one run show", ""]
     lines += ["Made by `python benchmarks/training/measure_canaries.py`, a part of `make test-training`."]
     if "shown" in found:
-        lines += ["", f"## Right loops on digits: 300 updates, σ = 1, q = 0.05, δ = 1e-5; true ε = {TRUE}", ""]
-        lines += ["Medians and ranges of five seeds; bounds at 95 %.", ""]
-        lines += ["| canaries | ε | ε, Steinke et al. (2023), same scores | μ | violated |", "|---|---|---|---|---|"]
+        shown = []
         for what, many in dict.fromkeys((r["what"], r["canaries"]) for r in found["shown"]):
             rows = [r for r in found["shown"] if (r["what"], r["canaries"]) == (what, many)]
             cells = [_range([r[name] for r in rows]) for name in ("epsilon", "earlier", "mu")]
             wrong = sum(r["verdict"] == "violated" for r in rows)
-            lines.append(f"| {many:,} {what} | {' | '.join(cells)} | {wrong} of {len(rows)} |")
+            shown.append([f"{many:,} {what}", *cells, f"{wrong} of {len(rows)}"])
+        lines += section(
+            f"Right loops on digits: 300 updates, σ = 1, q = 0.05, δ = 1e-5; true ε = {TRUE}",
+            ("canaries", "ε", "ε, Steinke et al. (2023), same scores", "μ", "violated"),
+            shown,
+            "Medians and ranges of five seeds; bounds at 95 %.",
+        )
     if "more" in found:
-        lines += ["", "## More canaries, drawn by NumPy: the same loop, medians of five", ""]
-        lines += ["| canaries | Steinke et al. (2023) | sharp law, sums as scores | sharp law | μ, if μ-GDP |"]
-        lines += ["|---|---|---|---|---|"]
-        for r in found["more"]:
-            cells = f"{r['earlier']:.2f} | {r['sums']:.2f} | {r['epsilon']:.2f} | {r['mu']:.2f}"
-            lines.append(f"| {r['canaries']:,} | {cells} |")
+        numbers = ("earlier", "sums", "epsilon", "mu")
+        lines += section(
+            "More canaries, drawn by NumPy: the same loop, medians of five",
+            ("canaries", "Steinke et al. (2023)", "sharp law, sums as scores", "sharp law", "μ, if μ-GDP"),
+            ([f"{r['canaries']:,}", *(f"{r[name]:.2f}" for name in numbers)] for r in found["more"]),
+        )
     if "mistakes" in found:
-        lines += ["", "## Mistakes by canaries alone: 1,000 gradients, 300 updates, a claim of ε = 8, two seeds", ""]
-        lines += ["| mistake | ε at 95 % | ε as sure as a violation | verdict of the watch |", "|---|---|---|---|"]
-        for r in found["mistakes"]:
-            cells = [", ".join(f"{each:.2f}" for each in r[name]) for name in ("epsilon", "sure")]
-            lines.append(f"| {r['mistake']} | {' | '.join(cells)} | {', '.join(dict.fromkeys(r['verdict']))} |")
+        lines += section(
+            "Mistakes by canaries alone: 1,000 gradients, 300 updates, a claim of ε = 8, two seeds",
+            ("mistake", "ε at 95 %", "ε as sure as a violation", "verdict of the watch"),
+            (
+                [r["mistake"], *(", ".join(f"{each:.2f}" for each in r[name]) for name in ("epsilon", "sure")),
+                 ", ".join(dict.fromkeys(r["verdict"]))]
+                for r in found["mistakes"]
+            ),
+        )  # fmt: skip
     if "small" in found:
-        lines += ["", "## Many small runs: ten updates with Opacus on the worst neighbours, a claim of μ = 3.17", ""]
-        lines += ["| loop | runs | μ at 95 % | true | verdict | ms a run |", "|---|---|---|---|---|---|"]
-        for r in found["small"]:
-            cells = f"{r['mu']:.2f} | {r['true']:.2f} | {r['verdict']} | {r['milliseconds']:.0f}"
-            lines.append(f"| {r['loop']} | {r['runs']:,} | {cells} |")
+        lines += section(
+            "Many small runs: ten updates with Opacus on the worst neighbours, a claim of μ = 3.17",
+            ("loop", "runs", "μ at 95 %", "true", "verdict", "ms a run"),
+            (
+                [r["loop"], f"{r['runs']:,}", f"{r['mu']:.2f}", f"{r['true']:.2f}", r["verdict"],
+                 f"{r['milliseconds']:.0f}"]
+                for r in found["small"]
+            ),
+        )  # fmt: skip
     if "valid" in found:
-        lines += ["", "## Loops that keep their claim exactly: bounds above it, at 5 %", ""]
-        lines += ["| loop | above | of | exact p of so many at 5 % |", "|---|---|---|---|"]
-        lines += [f"| {r['loop']} | {r['above']} | {r['runs']:,} | {r['p']:.2g} |" for r in found["valid"]]
+        lines += section(
+            "Loops that keep their claim exactly: bounds above it, at 5 %",
+            ("loop", "above", "of", "exact p of so many at 5 %"),
+            ([r["loop"], r["above"], f"{r['runs']:,}", f"{r['p']:.2g}"] for r in found["valid"]),
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -302,20 +315,10 @@ def _range(values: list[float]) -> str:
     return f"{statistics.median(values):.2f} ({min(values):.2f} to {max(values):.2f})"
 
 
-def main() -> None:
-    """Measure what is asked for and draw the tables."""
-    parts = {"shown": shown, "more": more, "mistakes": mistakes, "small": small, "valid": valid}
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--only", action="append", choices=list(parts))
-    asked = parser.parse_args()
-    place = HERE / "results_canaries.json"
-    found = json.loads(place.read_text(encoding="utf-8")) if place.exists() else {}
-    for name in asked.only or parts:
-        found[name] = parts[name]()
-        place.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        whole = {key: found[key] for key in parts if key in found}
-        (HERE / "results_canaries.md").write_text(table(whole), encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    in_parts(
+        __doc__,
+        HERE / "results_canaries.json",
+        {"shown": shown, "more": more, "mistakes": mistakes, "small": small, "valid": valid},
+        table,
+    )

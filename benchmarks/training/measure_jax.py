@@ -1,6 +1,6 @@
 """What does the watch find in loops of JAX, how often is a right one called wrong, and what does it cost?
 
-    python benchmarks/training/measure_jax.py [--only mistakes|alarms|cost|step]…
+    python benchmarks/training/measure_jax.py [--only mistakes alarms cost step]
 
 Needs jax, optax, jax-privacy and scikit-learn beside dpaudit; `make test-training` makes an environment for it. Each
 part writes its rows into results_jax.json, from which the tables of results_jax.md are drawn.
@@ -8,17 +8,19 @@ part writes its rows into results_jax.json, from which the tables of results_jax
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
 import jax
 import jax_loops as loops
+from frame import in_parts, section
 
 import dpaudit as dp
 from dpaudit.training.facts.updates import checklist
@@ -150,58 +152,44 @@ def table(found: dict[str, list[dict[str, Any]]]) -> str:
         "Made part by part with `measure_jax.py --only …`, on scikit-learn's digits; `make test-training` makes all.",
     ]
     if "mistakes" in found:
-        lines += ["", "## Planted mistakes, one epoch (20 updates)", ""]
-        lines += ["| mistake | loop | named | all that was found |", "|---|---|---|---|"]
-        lines += [f"| {r['mistake']} | {r['loop']} | {r['named']} of {r['of']} | {'; '.join(r['found'])} |"
-                  for r in found["mistakes"]]  # fmt: skip
+        shown = (
+            [r["mistake"], r["loop"], f"{r['named']} of {r['of']}", "; ".join(r["found"])] for r in found["mistakes"]
+        )
+        titles = ("mistake", "loop", "named", "all that was found")
+        lines += section("Planted mistakes, one epoch (20 updates)", titles, shown)
     if "alarms" in found:
-        rows = found["alarms"]
-        total = {key: sum(row[key] for row in rows) for key in ("runs", "at 1 %", "at 0.1 %")}
-        lines += ["", "## Right loops, one epoch: alarms at a chance of 1 %, and of 0.1 % (the default)", ""]
-        lines += ["| loop | runs | at 1 % | at 0.1 % |", "|---|---|---|---|"]
-        lines += [
-            f"| {r['loop']} | {r['runs']} | {r['at 1 %']} | {r['at 0.1 %']} |"
-            for r in [*rows, {"loop": "all", **total}]
-        ]
+        rows, columns = found["alarms"], ("loop", "runs", "at 1 %", "at 0.1 %")
+        total = {"loop": "all"} | {key: sum(row[key] for row in rows) for key in columns[1:]}
+        shown = ([row[key] for key in columns] for row in [*rows, total])
+        title = "Right loops, one epoch: alarms at a chance of 1 %, and of 0.1 % (the default)"
+        lines += section(title, columns, shown)
     if "cost" in found:
-        lines += ["", "## CPU time with a watch, beside the same training without it", ""]
-        lines += ["| loop | network | updates | runs | bare, s | all of it | bare updates, s | updates alone |"]
-        lines += ["|---|---|---|---|---|---|---|---|"]
-        lines += [
-            f"| {r['loop']} | {r['network']} | {r['updates']} | {r['times']} | {r['seconds']:.2f} | {r['ratio']:.2f} | "
-            f"{r['updating']:.2f} | {r['ratio of updates']:.2f} |"
-            for r in found["cost"]
-        ]
+        numbers = ("seconds", "ratio", "updating", "ratio of updates")
+        lines += section(
+            "CPU time with a watch, beside the same training without it",
+            ("loop", "network", "updates", "runs", "bare, s", "all of it", "bare updates, s", "updates alone"),
+            (
+                [*(r[key] for key in ("loop", "network", "updates", "times")), *(f"{r[key]:.2f}" for key in numbers)]
+                for r in found["cost"]
+            ),
+        )
     if "step" in found:
-        lines += ["", "## The audit of a step: digits, JAX Privacy, σ = 1, T = 300, q = 0.05, δ = 1e-5", ""]
-        lines += ["| seed | values | μ | ε composed, conditional | certified as seen |", "|---|---|---|---|---|"]
-        lines += [
-            f"| {r['seed']} | {r['values']:,} | {r['mu']:.4f} | {r['epsilon']:.3f} | "
-            f"{r['low']:.4f} to {r['high']:.4f} |"
-            for r in found["step"]
-        ]
+        lines += section(
+            "The audit of a step: digits, JAX Privacy, σ = 1, T = 300, q = 0.05, δ = 1e-5",
+            ("seed", "values", "μ", "ε composed, conditional", "certified as seen"),
+            (
+                [r["seed"], f"{r['values']:,}", f"{r['mu']:.4f}", f"{r['epsilon']:.3f}",
+                 f"{r['low']:.4f} to {r['high']:.4f}"]
+                for r in found["step"]
+            ),
+        )  # fmt: skip
     return "\n".join(lines) + "\n"
 
 
-def main() -> None:
-    """Measure what is asked for and draw the tables."""
-    parts: dict[str, Callable[[], list[dict[str, Any]]]] = {
-        "mistakes": mistakes,
-        "alarms": alarms,
-        "cost": cost,
-        "step": step,
-    }
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--only", action="append", choices=list(parts))
-    asked = parser.parse_args()
-    place = HERE / "results_jax.json"
-    found = json.loads(place.read_text(encoding="utf-8")) if place.exists() else {}
-    for name in asked.only or parts:
-        found[name] = parts[name]()
-        place.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        drawn = table({key: found[key] for key in parts if key in found})
-        (HERE / "results_jax.md").write_text(drawn, encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    in_parts(
+        __doc__,
+        HERE / "results_jax.json",
+        {"mistakes": mistakes, "alarms": alarms, "cost": cost, "step": step},
+        table,
+    )
