@@ -6,6 +6,7 @@ import random
 
 import numpy as np
 import pytest
+from support.nightly import mostly_at_night
 
 import dpaudit as dp
 from dpaudit.auditing import pair as rounds
@@ -84,7 +85,7 @@ def test_an_opaque_function_is_audited_and_says_that_it_cannot_be_reproduced():
     )
 
 
-@pytest.mark.parametrize("name", ["report_noisy_max", "k_anonymous_release"])
+@pytest.mark.parametrize("name", mostly_at_night(["report_noisy_max", "k_anonymous_release"]))
 def test_workers_do_not_change_the_evidence(name):
     alone, together = (dp.audit(name, runs=40_000, seed=3, workers=workers) for workers in (1, 2))
     assert alone.id == together.id
