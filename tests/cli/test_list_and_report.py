@@ -100,6 +100,7 @@ def test_a_report_is_the_same_page_from_evidence_and_from_a_page(evidence, run):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("undrawn")
 def test_several_pages_go_to_a_folder_with_an_index(evidence, run):
     evidence.save("f.json")
     for _ in range(2):  # the folder is made, or used where it is there
@@ -116,6 +117,7 @@ def links(page):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("undrawn")
 def test_pages_of_one_name_are_kept_apart(evidence, run):
     Path("other").mkdir()
     names = ["e.json", "other/e.json", "E.json", "index.json", "a #1?.json"]
@@ -130,6 +132,7 @@ def test_pages_of_one_name_are_kept_apart(evidence, run):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("undrawn")
 def test_an_index_begins_with_what_asks_for_attention(audit, evidence, run):
     audit("exact", "--claim", "epsilon=1", "--quiet", "--json", "violated.json")
     assert run("report", "e.json", "violated.json", "--html", "pages").exit_code == 0

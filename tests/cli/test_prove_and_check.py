@@ -91,7 +91,7 @@ def test_samplers_are_refused(run):
     assert "only a program" in result.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_standard_output_holds_the_evidence_alone(own):
     result = own("laplace", "--claim", "epsilon=1", "--json", "-")
     evidence = dp.Evidence.from_json(result.stdout)
@@ -190,7 +190,7 @@ def test_a_release_of_records_is_proved_checked_and_replayed(folder, run):
     assert "one row for every kind of record" in (folder / "proof.html").read_text()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_wrong_release_of_records_is_refuted_by_the_pair_that_it_suspects(folder, run):
     pytest.importorskip("pandas")
     (folder / "released.py").write_text(RELEASE)
@@ -221,6 +221,7 @@ def test_a_bad_domain_of_records_is_exit_code_2_and_a_sentence(folder, run, doma
     ("rows", "code", "sentence"),
     [("age\n7\n", 0, "PROVED"), ("age\n7\n151\n", 2, "'age' holds 151 in row 1"), (None, 2, "cannot read the dataset")],
 )
+@pytest.mark.nightly
 def test_a_proof_of_records_is_held_against_a_file_of_them(folder, run, rows, code, sentence):
     pytest.importorskip("pandas")
     (folder / "released.py").write_text(RELEASE)

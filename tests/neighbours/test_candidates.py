@@ -193,7 +193,7 @@ def within(data: pd.DataFrame) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("relation", [*RELATIONS])
+@pytest.mark.parametrize("relation", mostly_at_night(RELATIONS))
 def test_what_lies_outside_the_domain_is_tried_only_on_request(relation: str) -> None:
     inside = candidates(FRAME, relation, domain=DOMAIN, limit=80)
     assert all(within(data) for one in inside for data in one.pair())

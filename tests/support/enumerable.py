@@ -1,7 +1,6 @@
-"""Which programs with discrete noise are small enough to follow every trace? Shared by tests and benchmarks."""
+"""Which programs with discrete noise are small enough to follow every trace?"""
 
 import itertools
-import math
 from fractions import Fraction
 
 from dpaudit.program.fold import Fold, Stop
@@ -53,10 +52,6 @@ def exponential_base_2(data, noise):
     return noise.choice(range(3), [2**score for score in candidates(data)])
 
 
-def natural_exponential(data, noise):
-    return noise.choice(range(3), [math.exp(HALF * score) for score in candidates(data)])
-
-
 def permute_and_flip_base_2(data, noise):
     scores, waiting = candidates(data), [0, 1, 2]
     while True:
@@ -80,8 +75,6 @@ def sparse_vector(data, noise):
 
 
 SHUFFLED = Fold(lambda count, bit, noise, keep: count + (bit if noise.bernoulli(keep) else 1 - bit))
-# ε = 1: the exact reading keeps e^−1 as it is, where the program itself asks for it
-SHUFFLED_AT_ONE = Fold(lambda count, bit, noise: count + (bit if noise.bernoulli(1 / (1 + math.exp(-1))) else 1 - bit))
 
 
 def larger(state, bit, noise):
