@@ -31,7 +31,7 @@ from dpaudit.evidence.canonical_json import json_values, plain_value
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Verdict
 from dpaudit.neighbours import parse_relation
-from dpaudit.neighbours.digest import digest, kept_text
+from dpaudit.neighbours.digest import digest, kept_text, read_kept
 from dpaudit.neighbours.domain import is_two_numbers, parse_all
 from dpaudit.privacy import parse_claim
 from dpaudit.reading.forking import is_ours
@@ -578,13 +578,14 @@ def _domain(evidence: Evidence, request: Any) -> Compared:
         if evidence.verdict is not Verdict.INVALID:
             space = evidence.search or evidence.trace
             declared = None if space is None else space.domain
-            yield "what records may hold", declared, None if request.domain is None else kept_text(request.domain)
+            asked = None if request.domain is None else kept_text(request.domain)
+            yield "what records may hold", _sorted(declared), _sorted(asked)
         return
     domain = request.domain
     by_columns = isinstance(domain, Mapping)
     yield "whether it is proved from records", evidence.proof.method == "releases", by_columns
     if by_columns:
-        yield "what the columns may hold", evidence.proof.domain, kept_text(dict(domain))
+        yield "what the columns may hold", _sorted(evidence.proof.domain), _sorted(kept_text(dict(domain)))
         return
     if evidence.proof.method == "moves" and is_two_numbers(domain):
         yield "the range of the numbers", evidence.proof.domain, kept_text(tuple(domain))
@@ -597,6 +598,12 @@ def _domain(evidence: Evidence, request: Any) -> Compared:
     elif domain is not None:
         told = f"the {len(domain)} datasets of the domain that was given"
         yield "what it holds for", evidence.proof.scope.partition(", under ")[0], told
+
+
+def _sorted(domain: str | None) -> str | None:
+    """Return the text of a domain with its columns in one order; options may have another than data."""
+    found = None if domain is None else read_kept(domain)
+    return kept_text(dict(sorted(found.items(), key=str))) if isinstance(found, dict) else domain
 
 
 def _given(evidence: Evidence, request: Any) -> Compared:

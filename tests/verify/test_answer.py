@@ -117,7 +117,8 @@ def test_the_command_line_hands_the_proof_over_and_its_evidence_is_checked(tmp_p
     text = "import numpy as np\ndef f(df): return len(df) + np.random.laplace()\n"
     (tmp_path / "own.py").write_text(text)
     DATA.to_csv(tmp_path / "people.csv", index=False)
-    asked = ["own.py:f", "--data", "people.csv", "--domain", "age=[0, 100]", "--domain", 'city=["a", "b"]']
+    # the columns in another order than the data have them
+    asked = ["own.py:f", "--data", "people.csv", "--domain", 'city=["a", "b"]', "--domain", "age=[0, 100]"]
     codes = []
     for command in (
         ["audit", *asked, "--claim", "epsilon=1", "--runs", "30000", "--json", "e.json", "--quiet"],
