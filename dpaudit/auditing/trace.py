@@ -210,7 +210,7 @@ class _Looked:
     def raced(self, request: TraceRequest, runs: int) -> _Looked:
         """Let runs choose the pair, where no price tells on which of many neighbours most is shown."""
         found, worst = self.found, self.traced[self.record.pair].worst
-        if found is None or not found.alike or not worst.is_open:
+        if found is None or not found.alike or worst.word not in (Word.NOT_PRICED, Word.NOT_SUPPORTED):
             return self
         pair = found.pair
         pairs = [RacedPair(0, found.name, lambda: pair)]
@@ -221,7 +221,11 @@ class _Looked:
             return self
         if best is None or best.number == 0:
             return self
-        said = f"of {len(pairs)} neighbours on which the trace finds the same, {runs:,} further runs chose this one"
+        one = worst.found[0]
+        same, also = "the trace finds the same", ""
+        if not worst.is_open:
+            same, also = "no price tells how much is lost", f"; on another, {one.text}, at {one.where}"
+        said = f"of {len(pairs)} neighbours on which {same}, {runs:,} further runs chose this one{also}"
         found = replace(found, pair=best.make(), name=best.name, edges=(*found.edges, said))
         chosen = type(self)._at(self.question.about(found.pair), request, found, self.drawn)
         return chosen if chosen.traced[0].worst.word >= worst.word else self

@@ -48,7 +48,7 @@ class FoundPair:
     rank: tuple[int, float] | None
     edges: tuple[str, ...] = ()  # what was found at edges (`is_edge`), and nothing like it elsewhere
     in_part: bool = False  # whether it is a pair of a part of the data
-    alike: tuple[LazyPair, ...] = ()  # further ones on which the same is found, whatever it costs
+    alike: tuple[LazyPair, ...] = ()  # further ones that may show more
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,12 +253,18 @@ class _Looks:
         return min((place for place in sizes if sizes[place]), key=sizes.__getitem__, default=None)
 
     def alike(self, place: int, pairs: Sequence[LazyPair]) -> list[int]:
-        """Return other pairs on which the same is found, evenly among them; none that is far-fetched, and no edge."""
-        word = self.paths[place].word
+        """Return other pairs that may show more, evenly among them; none that is far-fetched, and no edge.
+
+        On those the same is found; or, where a price explains what is, something that no price explains.
+        """
+        worst = self.paths[place]
         places = [
             other
             for other, path in enumerate(self.paths)
-            if path.word is word and other != place and not self.edges[other] and not _is_far_fetched(pairs[other])
+            if (path.word is worst.word if worst.is_open else path.is_open)
+            and other != place
+            and not self.edges[other]
+            and not _is_far_fetched(pairs[other])
         ]
         return places[:: -(-len(places) // _ALIKE) or 1]
 

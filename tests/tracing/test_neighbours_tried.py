@@ -419,6 +419,23 @@ def test_runs_choose_the_pair_where_no_price_tells_which_shows_most(function, cl
         assert traced(function, **asked, runs=12_000).id == found.id
 
 
+def means_of_cities_that_there_are(df):
+    noisy = {}
+    for city, part in df.groupby("city"):
+        noisy[city] = (part["age"].clip(0, 1).sum() + np.random.laplace(0, 1)) / max(
+            len(part) + np.random.laplace(0, 1), 1
+        )
+    return noisy
+
+
+def test_a_price_does_not_hide_a_pair_that_runs_tell_apart():
+    alone = PEOPLE.assign(city=["c", *"ab" * 29, "b"])
+    found = traced(means_of_cities_that_there_are, data=alone, runs=12_000)
+    assert str(found.verdict) == "violated"
+    assert found.lower.value > 3
+    assert any("further runs chose this one; on another, Laplace noise" in each for each in found.trace.beside)
+
+
 @pytest.mark.nightly
 def test_no_runs_choose_the_pair_where_a_price_tells_or_none_are_made():
     for found in (traced(half, runs=12_000), traced(slopes_of_pairs, data=pd.DataFrame({"x": [1.0], "y": [2.0]}))):
