@@ -17,7 +17,7 @@ import itertools
 import math
 import re
 import struct
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from decimal import Decimal
@@ -68,6 +68,19 @@ def read_text(text: str) -> tuple[str, list[float]]:
         digest = hashlib.blake2b(rest.encode(errors="surrogatepass"), digest_size=8).hexdigest()
         pieces.append(f" … and {len(rest):,} letters more with the digest {digest}")
     return "".join(pieces), numbers
+
+
+def of_text(text: str) -> tuple[str, list[float]]:
+    """Return the form of a text that is an output, and its numbers, if it reports any: decimals, in lines, or in JSON.
+
+    Other texts with numerals in them, such as "c12" and "18 to 25", are names: each is a form of its own.
+    """
+    reports = text[:1] in ("{", "[") or "\n" in text
+    if reports or "." in text:
+        form, numbers = read_text(text)
+        if numbers and (reports or "#." in form or "#float" in form):
+            return f"the text '{form}'", [BELOW_ZERO if is_minus_zero(number) else number for number in numbers]
+    return repr(text), []
 
 
 def is_minus_zero(value: float) -> bool:
@@ -129,7 +142,16 @@ PLACE = "\ue000{}\ue001"
 """Stands in a form for a text that differs by run, by its number."""
 
 
-def read_form(output: Any, columns: list[Column], texts: list[ManyTexts] | None = None) -> str:
+@dataclasses.dataclass(frozen=True, slots=True)
+class PlacedTexts:
+    """Texts that differ by run, within an output."""
+
+    codes: np.ndarray[Any, Any]  # (runs,) which of them
+    read: list[tuple[str, list[float]]]  # the form of each, and its numbers
+    before: int  # how many numbers the output has before them
+
+
+def read_form(output: Any, columns: list[Column], texts: list[PlacedTexts] | None = None) -> str:
     """Return the form of an output, and append its numbers to ``columns``; `BatchValue` entries are one column each.
 
     Texts that differ by run are appended to ``texts``, and `PLACE` stands for each in the form.
@@ -172,7 +194,8 @@ def is_number(values: Any) -> Any:
 class _Reader:
     columns: list[Column]
     types: bool
-    texts: list[ManyTexts] | None = None
+    texts: list[PlacedTexts] | None = None
+    names: bool = False  # whether every text is a name, whatever numerals it holds
 
     def form(self, output: Any) -> str:
         kind = type(output)  # which an output cannot forge
@@ -183,8 +206,7 @@ class _Reader:
             self.columns.append(output.array)
             return self._named(str(kind_of(output.array.dtype)))
         if kind is ManyTexts and self.texts is not None:
-            self.texts.append(output)
-            return PLACE.format(len(self.texts) - 1)
+            return self._many_texts(output, of_text)
         if kind is ManyArrays:
             return self._many_arrays(output)
         if kind is ManyFrames:
@@ -192,6 +214,10 @@ class _Reader:
         if issubclass(kind, Enum):
             name, value = (object.__getattribute__(output, member) for member in ("_name_", "_value_"))
             return f"{kind.__name__}.{name or self.label(value)}" + ("" if name is None else f" = {self.label(value)}")
+        if issubclass(kind, str) and not self.names:
+            form, numbers = of_text(str.__str__(output))
+            self.columns += numbers
+            return form
         if issubclass(kind, str | bytes | bytearray):
             return next(base.__repr__(output) for base in (str, bytes, bytearray) if issubclass(kind, base))
         if issubclass(kind, np.generic):
@@ -209,7 +235,7 @@ class _Reader:
 
     def label(self, key: Any) -> str:
         """Return a key of a dict or of a table as part of a form; numbers are discrete here too."""
-        inside = _Reader([], self.types)
+        inside = _Reader([], self.types, names=True)
         form = inside.form(key)
         if type(key) in (bool, int, float) or (inside.columns and kind_of_scalar(key)):
             return repr(key.item() if isinstance(key, np.generic) else key) if inside.columns else form
@@ -360,6 +386,11 @@ class _Reader:
         items = plain.ravel().tolist() if dtype.name in _KINDS or dtype.kind in "OUS" else plain.flat
         return f"{name} of {self.listed(items)}"
 
+    def _many_texts(self, output: ManyTexts, read: Callable[[str], tuple[str, list[float]]]) -> str:
+        assert self.texts is not None
+        self.texts.append(PlacedTexts(output.codes, list(map(read, output.texts)), len(self.columns)))
+        return PLACE.format(len(self.texts) - 1)
+
     def _many_arrays(self, output: ManyArrays) -> str:
         array = output.array
         form = form_of_arrays(array.dtype, array.shape[1:]) if self.types else None
@@ -453,9 +484,10 @@ class _Reader:
 
     def _labels(self, index: Any) -> str:
         if type(index) is ManyLabels:
-            members, index = map(self.form, index.texts), index.like
+            members = [self._many_texts(each, lambda text: (repr(text), [])) for each in index.texts]
+            index = index.like
         else:
-            members = map(self.label, index.tolist())
+            members = list(map(self.label, index.tolist()))
         labels = type(index).__name__ + "[" + ", ".join(members) + "]"
         names = [name for name in index.names if name is not None]
         levels = "".join(map(self._labels, index.levels)) if hasattr(index, "levels") else ""  # of no row too

@@ -18,11 +18,11 @@ import numpy as np
 
 from dpaudit.arrays import Floats
 from dpaudit.program.batch_reading import ImpureError, PathOutputs
-from dpaudit.program.outcome import ManyTexts, Raised, entry
+from dpaudit.program.outcome import Raised, entry
 from dpaudit.reading.runs.outputs import parts_of
 from dpaudit.reading.runs.passes import Part, ReadBlock
 from dpaudit.reading.runs.values import at
-from dpaudit.sampling.forms import PLACE, Column, embedded, form_of_arrays, is_number, read_form
+from dpaudit.sampling.forms import PLACE, Column, PlacedTexts, embedded, form_of_arrays, is_number, read_form
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -106,24 +106,34 @@ class OutputSnapshot:
 
     def __init__(self, output: Any) -> None:
         self.numbers: list[Column] = []
-        self.texts: list[ManyTexts] = []
+        self.texts: list[PlacedTexts] = []
         self.form = read_form(output, self.numbers, self.texts)
 
     def by_text(self) -> Iterator[tuple[np.ndarray[Any, Any], OutputSnapshot]]:
-        """Yield the places of runs that have all texts in common, with what they returned."""
+        """Yield the places of runs whose texts have all forms in common, with what they returned."""
         key = np.zeros(len(self.texts[0].codes), dtype=np.int64)
         for each in self.texts:
-            key = np.unique(key, return_inverse=True)[1] * len(each.texts) + each.codes
+            forms = {form: number for number, (form, _) in enumerate(each.read)}
+            of_texts = np.array([forms[form] for form, _ in each.read], dtype=np.int64)
+            key = np.unique(key, return_inverse=True)[1] * len(each.read) + of_texts[each.codes]
         order = np.argsort(key, kind="stable")
         cuts = np.flatnonzero(np.diff(key[order])) + 1
-        numbers = [column[order] if isinstance(column, np.ndarray) else column for column in self.numbers]
         for first, last in itertools.pairwise((0, *cuts.tolist(), len(order))):
-            one = OutputSnapshot.__new__(OutputSnapshot)
-            one.form, one.texts = self.form, []
-            for number, each in enumerate(self.texts):
-                one.form = one.form.replace(PLACE.format(number), repr(each.texts[each.codes[order[first]]]))
-            one.numbers = [column[first:last] if isinstance(column, np.ndarray) else column for column in numbers]
-            yield order[first:last], one
+            yield order[first:last], self._of(order[first:last])
+
+    def _of(self, runs: np.ndarray[Any, Any]) -> OutputSnapshot:
+        """Return what runs returned whose texts have all forms in common."""
+        one = OutputSnapshot.__new__(OutputSnapshot)
+        one.form, one.texts, one.numbers = self.form, [], []
+        own = [column[runs] if isinstance(column, np.ndarray) else column for column in self.numbers]
+        done = 0
+        for number, each in enumerate(self.texts):
+            one.numbers += own[done : each.before]
+            done, codes = each.before, each.codes[runs]
+            one.form = one.form.replace(PLACE.format(number), each.read[codes[0]][0])
+            one.numbers += list(np.array([numbers for _, numbers in map(each.read.__getitem__, codes.tolist())]).T)
+        one.numbers += own[done:]
+        return one
 
 
 FIXED = frozenset({float, int, bool, str, type(None)})

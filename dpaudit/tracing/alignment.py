@@ -28,6 +28,7 @@ from dpaudit.tracing.runs import Run
 # --- Which law has each noise of a run? That of its draw, or one that a sample of derived noise seems to follow ---
 
 _SAMPLE = 4000
+_BEFORE, _SHOWN = 20, 60  # characters of texts that differ: before that, and in all
 
 
 class Noises:
@@ -172,7 +173,7 @@ def conditions(recorded: Run, frozen: Run, noises: Noises) -> Conditions:
     assert one is not None and two is not None
     for (place, text), (_, other) in zip(one.structure, two.structure, strict=False):
         if text != other:
-            found.differs.append((place, f"{text[:60]} and {other[:60]}"))
+            found.differs.append((place, " and ".join(_from_where_they_differ(text, other))))
     if len(one.structure) != len(two.structure) or len(one.values) != len(two.values):
         found.differs.append(("the output", f"{len(one.values)} numbers and {len(two.values)}"))
     else:
@@ -191,6 +192,13 @@ def conditions(recorded: Run, frozen: Run, noises: Noises) -> Conditions:
             if not mark.used and mark.form.is_noisy and _moved(mark.form, twin.form).any():
                 _released(found, mark.form, twin.form, noise, site)
     return found
+
+
+def _from_where_they_differ(*texts: str) -> list[str]:
+    """Return what texts hold from a little before they differ on."""
+    apart = (place for place, letters in enumerate(zip(*texts, strict=False)) if len(set(letters)) > 1)
+    start = max(next(apart, min(map(len, texts))) - _BEFORE, 0)
+    return [("…" if start else "") + text[start : start + _SHOWN] for text in texts]
 
 
 def _moved(one: NoiseForm, other: NoiseForm) -> Truths:

@@ -21,9 +21,9 @@ from hypothesis.extra import numpy as hnp
 
 from dpaudit.errors import UsageError
 from dpaudit.program.batch_reading import PathOutputs, run_batch
-from dpaudit.program.outcome import Raised, entry, raised
+from dpaudit.program.outcome import ManyNumbers, ManyTexts, Raised, entry, raised
 from dpaudit.sampling.forms import BELOW_ZERO
-from dpaudit.sampling.outputs import concatenate, from_array, from_list, from_paths, information
+from dpaudit.sampling.outputs import OutputSnapshot, concatenate, from_array, from_list, from_paths, information
 
 Point = collections.namedtuple("Point", ["x"])
 Other = collections.namedtuple("Other", ["x"])
@@ -306,8 +306,46 @@ def test_numbers_in_the_text_of_an_exception_are_numbers_of_the_output():
     assert [rows.tolist() for rows in outputs.numbers] == [[[1], [-7]], [[2.5]], [[-3e-7], [1 / 3]], [[]], [[]]]
 
 
+def test_texts_that_report_numbers_hold_them_and_names_do_not():
+    outputs = from_list(
+        ['{"n": 3, "sums": [1.5, -0.0]}', "mean 2.25, 7 rows", "a\n| b | 12 |", "c12", "18 to 25", "v1.2.3"]
+    )
+    assert outputs.forms == (
+        """the text '{"n": #, "sums": [#.#, #.#]}'""",
+        "the text 'mean #.##, # rows'",
+        "the text 'a\n| b | # |'",
+        "'c12'",
+        "'18 to 25'",
+        "'v1.2.3'",
+    )
+    assert [rows.tolist() for rows in outputs.numbers] == [
+        [[3, 1.5, BELOW_ZERO]],
+        [[2.25, 7]],
+        [[12]],
+        [[]],
+        [[]],
+        [[]],
+    ]
+    assert from_list([{"1.5": 2, ("a 0.5",): 1}]).forms == ("{'1.5': int, ('a 0.5'): int}",)
+
+
+def test_texts_of_many_runs_are_those_of_each():
+    def report(codes):
+        texts = ["1.5", "-0.25", "2.125", "a", "b\n3"]
+        return [ManyNumbers(codes * 1.0), ManyTexts(codes, texts), 7.0, ManyTexts(4 - codes, texts)]
+
+    codes = np.array([0, 1, 2, 3, 4, 4, 1, 0])
+    whole = OutputSnapshot(report(codes))
+    found = sorted((run, form.form, [float(column[place]) if np.ndim(column) else column for column in form.numbers])
+                   for runs, form in whole.by_text() for place, run in enumerate(runs.tolist()))  # fmt: skip
+    texts = ["1.5", "-0.25", "2.125", "a", "b\n3"]
+    single = [OutputSnapshot([float(code), texts[code], 7.0, texts[4 - code]]) for code in codes.tolist()]
+    assert found == [(run, one.form, one.numbers) for run, one in enumerate(single)]
+
+
 # --- laws ------------------------------------------------------------------------------------------------
 
+REPORTS = st.text(alphabet="01.-e{[\n\\#'a, ", max_size=8)
 ATOMS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=2) | st.just(Colour.RED)
 OUTPUTS = st.recursive(
     ATOMS,
@@ -353,6 +391,13 @@ def identical(one, two):
     if isinstance(one, list | tuple):
         return len(one) == len(two) and all(map(identical, one, two))
     return repr(one) == repr(two)
+
+
+@settings(derandomize=True, deadline=None, max_examples=400)
+@given(one=REPORTS, two=REPORTS)
+def test_two_reports_are_one_row_exactly_where_they_are_equal(one, two):
+    first, second = rows(from_list([one, two]))
+    assert (first == second) is (one == two)
 
 
 @settings(derandomize=True, deadline=None, max_examples=120)

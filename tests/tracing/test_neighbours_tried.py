@@ -1,8 +1,10 @@
 # ruff: noqa: NPY002 – targets draw from what people draw from
 """Is the pair found on which a function goes wrong, is what is tried counted, and does an edge hide nothing?"""
 
+import json
 import math
 import os
+import re
 
 import numpy as np
 import pandas as pd
@@ -15,6 +17,7 @@ from dpaudit.neighbours.candidates.candidates import chosen
 from dpaudit.neighbours.candidates.exhaustive import on_fewer_records
 from dpaudit.neighbours.relation import change_in_words, parse_relation
 from dpaudit.report.text.findings import trace_line, trace_story
+from dpaudit.report.text.verdict import headline
 from dpaudit.review.check import check, passes
 from dpaudit.targets.mechanism import mechanism
 from dpaudit.tracing.certain import CertainStep, loss_of
@@ -449,6 +452,16 @@ def test_noise_whose_scale_the_data_make_0_is_not_taken_for_a_fixed_seed():
     found = dp.trace(share, pairs=[([0.0], [0.0, 5.0])], claim="epsilon=1", relation="add-remove", runs=0)
     assert "the same in every run" not in str(found.trace.findings)
     assert "not read from the data" in found.trace.instead
+
+
+def test_texts_that_differ_are_shown_from_where_they_do():
+    def report(rows):
+        noisy = [round(sum(rows) + np.random.laplace(0, 5), 1) for _ in range(20)]
+        return json.dumps({"sums": noisy, "rows": len(rows)})
+
+    found = dp.trace(report, pairs=[([0.0], [0.0, 5.0])], claim="epsilon=1", relation="add-remove", runs=8_000, seed=1)
+    assert str(found.verdict) == "violated"
+    assert re.search(r"The pair: .*the output differs: ….{20}1}' and ….{20}2}', at", headline(found).sentence)
 
 
 def test_gaussian_noise_under_a_pure_claim_is_told_to_claim_a_delta_too():

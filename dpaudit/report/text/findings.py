@@ -361,6 +361,15 @@ def traced_pair(evidence: Evidence, bound: Bound) -> str:
     return _change(evidence, trace) if by_trace or same else ""
 
 
+def pair_story(evidence: Evidence, bound: Bound) -> list[str]:
+    """Return, in sentences, what differs in the pair of the trace, and what was seen of it that has no price."""
+    trace, pair = evidence.trace, traced_pair(evidence, bound)
+    if trace is None or not pair:
+        return []
+    seen = [_told(each) for each in trace.findings[:1] if each.word == "not priced"]
+    return [f"The pair: {pair}.", *(f"{text[0].upper()}{text[1:]}." for text in seen)]
+
+
 def _change(evidence: Evidence, trace: Trace) -> str:
     """Return the two datasets of a trace in words: answers as they are, for they have no records."""
     if not evidence.relation.startswith("queries"):

@@ -17,7 +17,7 @@ from dpaudit.evidence.records import Bound, Verdict
 from dpaudit.privacy.claims import Words
 from dpaudit.report.text import training
 from dpaudit.report.text.accounting import accounting_of, verdict_words
-from dpaudit.report.text.findings import MEANINGS, trace_story, traced_pair
+from dpaudit.report.text.findings import MEANINGS, pair_story, trace_story
 from dpaudit.report.text.numerals import (
     NBSP,
     confidence_text,
@@ -151,8 +151,7 @@ def _violated(evidence: Evidence, claim: str) -> tuple[str, str]:
     if bound.kind == "sampled":
         second, alarm = evidence.second, evidence.false_alarm
         again = "" if second is None else f"; {count_text(sum(second.counts.runs))} fresh runs of its event confirm it"
-        pair = traced_pair(evidence, bound)
-        story = trace_story(evidence) or ([f"The pair: {pair}."] if pair else [])
+        story = trace_story(evidence) or pair_story(evidence, bound)
         first = f"The runs contradict the claim {claim}{reader}: they show {text} {certainty(bound)}{again}."
         return (
             " ".join([first, *story]),
