@@ -217,7 +217,8 @@ class Keyed(Private):
         known = getattr(getattr(self.keys[0].low, "dtype", None), "categories", None)
         if known is None or len(self.keys) > 1:
             return None
-        return pd.CategoricalIndex(known, categories=known, ordered=self.keys[0].low.dtype.ordered)
+        key = self.keys[0].low
+        return pd.CategoricalIndex(known, categories=known, ordered=key.dtype.ordered, name=key.name)
 
     def get(self, name: str) -> Any:
         """Refuse what shows the keys."""
@@ -306,11 +307,17 @@ class Keyed(Private):
             found = numbers.stacked(listed.values())
             found = found.mapped(lambda table: np.moveaxis(table, 1, -1), labels=index_, columns=pd.Index(list(listed)))
         else:
-            found = self._number(
-                self.parts[self.single], space, hits, index_, None if columns is None else pd.Index(columns)
-            )
+            heads = None if columns is None else self._named(columns, self.keys[1:])
+            found = self._number(self.parts[self.single], space, hits, index_, heads)
         known = self.categories if self.is_of_all and columns is None else None
         return found if filled or (known is not None and index_.isin(known).all()) else Holes(found)
+
+    def _named(self, wanted: Any, keys: list[Column]) -> pd.Index:
+        """Return labels by the name that pandas gives them: their own, where they may have one, or that of the keys."""
+        labels = wanted if isinstance(wanted, pd.Index) else pd.Index(wanted if type(wanted) is range else list(wanted))
+        if hasattr(wanted, "name"):
+            return labels if isinstance(wanted, pd.Index) else labels.rename(wanted.name)
+        return labels.set_names([getattr(each.low, "name", None) for each in keys][: labels.nlevels])
 
     def _hits(self, wanted: Any, columns: Any) -> tuple[Any, Any, Space]:
         """Return labels, which kinds are under which of them, and the space of the keys."""
@@ -323,9 +330,9 @@ class Keyed(Private):
                 "keys of which only bounds are known",
                 "pd.cut(x, EDGES), or the values that are possible, in the domain",
             )
-        labels = wanted if isinstance(wanted, pd.Index) else pd.Index(list(wanted))
+        labels = self._named(wanted, self.keys[:1] if self.is_table else self.keys)
         if self.is_table:
-            heads = columns if isinstance(columns, pd.Index) else pd.Index(list(columns))
+            heads = self._named(columns, self.keys[1:])
             first, second = hit(self.keys[0].low, labels), hit(self.keys[1].low, heads)
             return labels, first[places[0]][:, :, None] & second[places[1]][:, None, :], space
         if len(self.keys) == 1:

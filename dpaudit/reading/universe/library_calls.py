@@ -474,6 +474,8 @@ def pd_crosstab(index: Any, columns: Any) -> Any:
     """``pd.crosstab(a, b)``."""
     if not isinstance(index, Column) or not isinstance(columns, Column) or not index.rows.same(columns.rows):
         refuse("pd.crosstab other than of two columns of one frame", "pd.crosstab(df.a, df.b)")
+    if not all(each.is_series and each.low.name for each in (index, columns)):
+        refuse("pd.crosstab of what has no name", "columns of a frame")
     ones = np.ones(len(index.space), "int64")
     return Keyed(
         [index, columns], {"n": index.with_values(index.space, ones, made=steps.constant(1))}, "n", is_table=True

@@ -123,6 +123,7 @@ def n_reindex(x: Number, labels: Any, *, fill_value: Any = None) -> Number:
         or any(each not in x.labels for each in wanted)
     ):
         refuse("reindex of this private table", "labels that it has")
+    wanted = wanted.rename(labels.name if hasattr(labels, "name") else x.labels.name)
     places = [int(x.labels.get_loc(each)) for each in wanted]
     return x.mapped(lambda table: table[:, places], labels=wanted)
 

@@ -195,6 +195,8 @@ class Number(Private):
             theirs = [other.index]
         elif isinstance(other, pd.DataFrame):
             theirs = [other.index, other.columns]
+        if isinstance(other, pd.Series | pd.DataFrame) and [a.names for a in mine] != [b.names for b in theirs]:
+            refuse("two tables of which the labels have other names", ".to_numpy() of the public one")
         if (
             mine
             and theirs

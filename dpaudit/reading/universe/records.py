@@ -349,7 +349,7 @@ def applied_to_rows(function: Any, through: Records, names: Sequence[str]) -> Co
 
 
 def _collected(column: Column, low: list[Any], high: list[Any]) -> Column:
-    first = pd.Series(low)
+    first = pd.Series(low, name=getattr(column.low, "name", None))
     last = (
         first
         if all(a is b for a, b in zip(low, high, strict=True))

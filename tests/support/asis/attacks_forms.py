@@ -158,6 +158,22 @@ def w73_set(df):
 def w74_set(df):
     first, *rest = TEXTS
     return raw(df, first != "k00")
+# --- names and types of labels
+def counted(df): return df["city"].value_counts().reindex(CITIES, fill_value=0)
+def pairs(df): return pd.crosstab(df["city"], df["flag"]).reindex(index=CITIES, columns=[False, True], fill_value=0)
+def bands(df): return pd.cut(df["age"], [-1, 50, 121], labels=["y", "o"])
+def w83_label(df): return raw(df, counted(df).index.name is None)
+def w84_label(df): return raw(df, counted(df).keys().name is None)
+def w85_label(df): return raw(df, noisy(df).index.name is None)
+def w86_label(df): return raw(df, pairs(df).columns.name is None)
+def w87_label(df): return raw(df, pairs(df).sum().index.name is None)
+def w88_label(df): return raw(df, two(df).columns.name is None)
+def w89_label(df): return raw(df, df["uno"].value_counts().reindex(range(2), fill_value=0).index.dtype != "int64" or type(df["uno"].value_counts().reindex(range(2), fill_value=0).index) is pd.Index)
+def w90_label(df): return raw(df, bands(df).value_counts(sort=False).index.name is None)
+def w91_label(df): return raw(df, df.groupby(["city", "flag"]).size().reindex([("a", True)], fill_value=0).index.names[0] is None)
+def w92_label(df): return raw(df, df["k"].apply(lambda x: x > 3).value_counts().reindex([True], fill_value=0).index.name is None)
+def w93_label(df): return raw(df, counted(df).reindex(["a"]).index.name is None)
+def w94_label(df): return raw(df, (pd.Series([1, 1, 1], index=CITIES) * counted(df)).index.name == "city")
 # --- right ones beside them
 WANTED = {"a", "b"}
 def p75_set(df): return df["city"].isin(WANTED).sum() + lap(1)
