@@ -103,6 +103,7 @@ class Base(Python):
         self._generators: dict[Any, Any] = {}
         self._made_generators: list[Any] = []
         self._guesses: set[str] = set()
+        self._entered: list[bool] = []  # for the managers that a statement entered, whether they let exceptions pass
         self._seeded: tuple[int, Seeded] | None = None  # by the modules of so many functions
 
     def _quiet(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
@@ -191,17 +192,37 @@ class Base(Python):
         Of released values it may be either way; of private ones it is one way for all data, of which nobody says which.
         """
         if self.state.attempts and not self.state.record:
-            kinds = _RAISES[what]
+            names = self._handled_names()
+            kinds = (
+                _RAISES[what]
+                if what != "any" or names is None
+                else tuple(each for each in _RAISES["any"] if each.__name__ in names)
+                + tuple(each for each in _RAISES["any"] if each.__name__ not in names)[:1]
+            )
             way = self.state.decide((None, *kinds))
             if way is not None:
                 error = way(Token())
+                error._dpaudit_names = names
                 error._dpaudit_natural = True
                 error._dpaudit_stands_for = what == "any"
                 raise error
 
+    def _handled_names(self) -> set[str] | None:
+        """Return the names of the classes that handlers are for; None where other classes may be told apart."""
+        open_ = [names for names, many in self.state.handlers.items() if many]
+        if None in open_:
+            return None
+        found = {name for names in open_ for name in names or ()}
+        known = {"", "Exception", "BaseException", *(each.__name__ for each in _RAISES["any"])}
+        return found if found <= known else None
+
     def handled(self, kinds: Any) -> Any:
         """What a handler is for; of an exception that stands for others too, which of them it is may not be asked."""
         if stands_for_others(error := sys.exception()):
+            names = getattr(error, "_dpaudit_names", None)
+            for each in kinds if type(kinds) is tuple else (kinds,):
+                if names is not None and getattr(each, "__name__", None) not in names:
+                    refuse_and_leave("a class of exceptions by another name than its own", "its own name")
             self._told_apart(error, kinds, leave=True)
         return kinds
 

@@ -95,9 +95,21 @@ class Universe(Parts):
         if self.state.level:
             refuse(f"a repeated step that sets {names}, from outside of it", "the state that it returns")
 
-    def trying(self, step: int) -> None:
-        """Enter or leave a part in which exceptions are seen."""
-        self.state.attempts += step
+    def trying(self, names: tuple[str, ...] | None) -> Any:
+        """Enter a part in which exceptions are seen, by handlers of these classes, or by a manager; None if by none."""
+        if names is None:
+            is_quiet, self._entered = all(self._entered), []
+            if is_quiet:
+                return None
+        self.state.attempts += 1
+        self.state.handlers[names] += 1
+        return (names,)
+
+    def tried(self, entered: Any) -> None:
+        """Leave such a part."""
+        if entered is not None:
+            self.state.attempts -= 1
+            self.state.handlers[entered[0]] -= 1
 
     def loop(self, value: Any) -> Any:
         """What a loop goes through: records, or what Python goes through."""
@@ -513,6 +525,7 @@ class Universe(Parts):
 
     def enter(self, manager: Any) -> Any:
         """``with a``."""
+        self._entered.append(type(manager) is contextlib.nullcontext or type(manager) in _MADE_HERE)
         if dispatch.method(manager, "__enter__") is not None:
             return super().enter(manager)
         if isinstance(manager, contextlib._GeneratorContextManager) or type(manager) is contextlib.nullcontext:

@@ -262,21 +262,23 @@ class Rewriter(Statements):
     def visit_Try(self, node: ast.Try) -> Any:  # noqa: N802
         """Within it, whether an operation on released values raises is seen."""
         mine = node.handlers[:]
+        types = [part for each in mine for part in getattr(each.type, "elts", [each.type])]
+        names = ast.Tuple([constant("" if each is None else ast.unparse(each)) for each in types], ast.Load())
         node = super().visit_Try(node)
         for each in mine:
             each.type = None if each.type is None else at(each, ask("handled", each.type))
-        node.body = self._watched(node, node.body)
+        node.body = self._watched(node, node.body, names)
         return node
 
     def visit_With(self, node: ast.With) -> Any:  # noqa: N802
         """A context manager sees what is raised within it."""
         node = super().visit_With(node)
-        node.body = self._watched(node, node.body)
+        node.body = self._watched(node, node.body, constant(None))
         return node
 
-    @staticmethod
-    def _watched(node: ast.stmt, body: list[ast.stmt]) -> list[ast.stmt]:
-        before, after = (ast.Expr(ask("trying", constant(step))) for step in (1, -1))
+    def _watched(self, node: ast.stmt, body: list[ast.stmt], names: ast.expr) -> list[ast.stmt]:
+        entered = self.temporary()
+        before, after = ast.Assign([written(entered)], ask("trying", names)), ast.Expr(ask("tried", read(entered)))
         inner = ast.Try(body, [], [], [after])
         found: list[ast.stmt] = at(node, [before, inner])
         return found

@@ -6,6 +6,7 @@ so that what lies before a decision is read once, and nothing that one path does
 
 from __future__ import annotations
 
+import collections
 import itertools
 import os
 import pickle
@@ -115,6 +116,7 @@ class Pass:
         self.pipe, self.person, self.persons, self.replaced = pipe, person, persons, replaced
         self.told = Told(_node(), "")
         self.depth = self.steps = self.samples = self.attempts = self.record = self.records = 0
+        self.handlers: collections.Counter[tuple[str, ...] | None] = collections.Counter()  # that could see exceptions
         self.is_over = False
         self.times = 1
         self.levels = self.places = 0  # repeated steps, and computed columns, so far

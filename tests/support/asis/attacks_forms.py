@@ -1,5 +1,5 @@
 """Wrong functions: arguments, exceptions, names, shapes and orders that a row of a table takes for others."""
-import collections, functools, itertools
+import collections, contextlib, functools, itertools
 import numpy as np, pandas as pd
 DOMAIN = {"age": list(range(121)), "city": list("abc"), "income": (-1e6, 1e6), "flag": [False, True], "one": [1, 2],
           "uno": [1], "name": ["", "x"], "k": list(range(12))}
@@ -174,6 +174,33 @@ def w91_label(df): return raw(df, df.groupby(["city", "flag"]).size().reindex([(
 def w92_label(df): return raw(df, df["k"].apply(lambda x: x > 3).value_counts().reindex([True], fill_value=0).index.name is None)
 def w93_label(df): return raw(df, counted(df).reindex(["a"]).index.name is None)
 def w94_label(df): return raw(df, (pd.Series([1, 1, 1], index=CITIES) * counted(df)).index.name == "city")
+# --- handlers by other names
+def w95_renamed(df):
+    Exception = TypeError
+    try: return float(df["city"].isin("abc").sum() + lap(1))
+    except Exception: return len(df)
+def w96_other(df):
+    try: return float(df["city"].isin("abc").sum() + lap(1))
+    except (KeyError, TypeError): return len(df)
+def w97_finally(df):
+    try: df["city"].isin("abc").sum(); x = 0.0
+    finally: return x if "x" in dir() else len(df)
+def w98_manager(df):
+    with contextlib.suppress(TypeError): return float(df["city"].isin("abc").sum() + lap(1))
+    return len(df)
+def w99_around(df):
+    def inner(): return df["city"].isin("abc").sum()
+    try: inner()
+    except: return len(df)
+    return 0.0
+def w991_ours(df):
+    @contextlib.contextmanager
+    def ours():
+        try: yield
+        except TypeError: box.append(1)
+    box = []
+    with ours(): return float(df["city"].isin("abc").sum() + lap(1))
+    return len(df)
 # --- right ones beside them
 WANTED = {"a", "b"}
 def p75_set(df): return df["city"].isin(WANTED).sum() + lap(1)
@@ -188,3 +215,10 @@ def p80_items(df): return {c: n + lap(1) for c, n in df["city"].value_counts().r
 def p81_named(df):
     ages = df["age"].clip(0, 100)
     return {df["age"].name: ages.sum() + lap(100)}
+def p82_many(df):
+    out = {}
+    try:
+        with np.errstate(all="ignore"):
+            for c in [*CITIES, *"defgh"]: out[c] = df["k"][df["city"] == c].sum() + lap(11)
+    except Exception: return None
+    return out
