@@ -22,8 +22,7 @@ from support.provable import TABLE as MECHANISMS  # the tests' table
 from dpaudit.checker import check_text
 from dpaudit.loading import load
 from dpaudit.program.fold import Emit, Fold
-from dpaudit.verify.fold import prove_fold
-from dpaudit.verify.prove import prove_program
+from dpaudit.verify.fold import prove_fold, prove_program
 
 GOALS = {5: 3, 8: 25}  # seconds for the whole table, read, compared and aligned
 CUTOFFS = (1, 2, 5, 20)

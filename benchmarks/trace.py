@@ -22,7 +22,7 @@ from frame import RESULTS, Page
 
 import dpaudit as dp
 from dpaudit.auditing.audit import audited
-from dpaudit.auditing.replayed import leads_of
+from dpaudit.auditing.race import leads_of
 from dpaudit.request import AuditRequest
 from dpaudit.sampling.outputs import OutputSnapshot
 from dpaudit.tracing.pair import trace_pair

@@ -97,7 +97,7 @@ def find(question: Question, total: int) -> SearchResult:
         ranked = _with_lead(race, ranked, led[1], int(_LEADING * allowed))
     best, climbed = ranked[0], None
     if space.domain is not None:
-        from dpaudit.auditing.replayed import climb  # imports Hypothesis, which is slow to import
+        from dpaudit.auditing.race import climb  # imports Hypothesis, which is slow to import
 
         runs = int(_CLIMBING * allowed)
         higher, climbed = climb(race, best, space.data, space.domain, question.relation, runs)
@@ -119,7 +119,7 @@ def _about(question: Question, pair: Pair, is_led: bool) -> Question:
     question = question.about(pair)
     if not is_led:
         return question
-    from dpaudit.auditing.replayed import leads_of
+    from dpaudit.auditing.race import leads_of
     from dpaudit.tracing.pair import trace_pair
     from dpaudit.tracing.runs import Target
 
@@ -209,7 +209,7 @@ def _led(
         return None
     lead = pairs[found.place]
     if space.domain is not None:
-        from dpaudit.auditing.replayed import climb_by_replay  # imports Hypothesis, which is slow to import
+        from dpaudit.auditing.race import climb_by_replay  # imports Hypothesis, which is slow to import
 
         pair, higher, _ = climb_by_replay(
             target,

@@ -23,8 +23,7 @@ import msgspec
 from dpaudit.auditing.audit import affordable, audited
 from dpaudit.auditing.pair import read_of
 from dpaudit.auditing.question import Question, SearchSpace, given_or_fresh, subject_of, validated, whole
-from dpaudit.auditing.race import LEAST, Race, RacedPair, halve, rounds_of
-from dpaudit.auditing.replayed import leads_of
+from dpaudit.auditing.race import LEAST, Race, RacedPair, halve, leads_of, rounds_of
 from dpaudit.auditing.search import DRAWN_PAIR
 from dpaudit.auditing.verdict import LEAK, TRACE, TwoLooks, decide
 from dpaudit.errors import InvalidRunsError
@@ -288,7 +287,7 @@ def _drawn(target: Target, question: Question, found: FoundPair, seed: int) -> t
     assert space is not None
     if space.domain is None or found.rank is None:
         return found, 0
-    from dpaudit.auditing.replayed import climb_by_replay  # imports Hypothesis, which is slow to import
+    from dpaudit.auditing.race import climb_by_replay  # imports Hypothesis, which is slow to import
 
     pair, higher, drawn = climb_by_replay(
         target,

@@ -39,7 +39,6 @@ __all__ = [
     "CertificateError",
     "Checked",
     "ForgedError",
-    "accounted",
     "bounds",
     "check_certificate",
     "check_text",

@@ -16,7 +16,6 @@ from fractions import Fraction
 from typing import Any
 
 from dpaudit.checker.accounting_laws import Discrete, Law, Smooth, Step, positive, rational, step, turned
-from dpaudit.checker.accounting_numbers import Field, Real
 from dpaudit.checker.accounting_sums import (
     ADDED,
     MOST_LOSS,
@@ -31,6 +30,7 @@ from dpaudit.checker.accounting_sums import (
     gaussian_sum,
     plain,
 )
+from dpaudit.checker.intervals import Field, Real
 from dpaudit.checker.reading import CertificateError, ForgedError, fields, items, shown, text, whole
 
 MOST_EVENTS = 1_000

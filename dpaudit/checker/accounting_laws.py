@@ -12,7 +12,7 @@ from fractions import Fraction
 from math import isqrt
 from typing import Any
 
-from dpaudit.checker.accounting_numbers import Field, Real, pure_rho
+from dpaudit.checker.intervals import Field, Real, pure_rho
 from dpaudit.checker.reading import CertificateError, fields, shown, text, whole
 
 MOST_DIGITS = 400

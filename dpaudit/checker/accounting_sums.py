@@ -18,7 +18,7 @@ from operator import mul
 from typing import Any
 
 from dpaudit.checker.accounting_laws import Discrete, Law, Smooth, Step
-from dpaudit.checker.accounting_numbers import Field, Real
+from dpaudit.checker.intervals import Field, Real
 from dpaudit.checker.reading import CertificateError, ForgedError
 
 ADDED = {"mu": "μ", "rho": "ρ"}

@@ -32,9 +32,9 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Verdict
 from dpaudit.gate import kept, target_process
 from dpaudit.gate import kept as baselines
-from dpaudit.gate.cache import Cache, alone_with, with_seed_of
 from dpaudit.gate.config import Configuration, is_of_records, pair_files, without_proof
 from dpaudit.gate.decide import OPAQUE, accepted, decide, is_reliable, relied_on
+from dpaudit.gate.kept import Cache, alone_with, with_seed_of
 from dpaudit.gate.result import BaselineComparison, GateResult, Location, Outcome, OutcomeRule, TargetResult
 from dpaudit.gate.schema import TargetSettings, offered, usual
 from dpaudit.gate.target_process import FrozenEvent, Limits, Report, Request

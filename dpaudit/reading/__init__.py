@@ -5,6 +5,18 @@ closures, the order of evaluation, generators and exceptions are Python's own. W
 """
 
 __all__ = [
-    "agreement", "alone", "callables", "callbacks", "definite", "dispatch", "draws", "expressions", "forking",
-    "patterns", "python", "rewrite", "runs", "seeded", "source", "universe",
+    "alone",
+    "callables",
+    "definite",
+    "dispatch",
+    "draws",
+    "expressions",
+    "forking",
+    "patterns",
+    "python",
+    "rewrite",
+    "runs",
+    "seeded",
+    "source",
+    "universe",
 ]  # fmt: skip

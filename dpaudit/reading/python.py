@@ -14,7 +14,7 @@ import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from dpaudit.reading import callbacks, dispatch
+from dpaudit.reading import dispatch
 from dpaudit.reading.rewrite import SEES_FRAMES, Statements, UnreadableError
 from dpaudit.reading.source import is_own, rewritten
 from dpaudit.reading.source import is_rewritten as is_rewritten
@@ -43,10 +43,10 @@ CONVERSIONS: dict[int, Callable[[Any], Any]] = {115: str, 114: repr, 97: ascii}
 """What ``!s``, ``!r`` and ``!a`` do in a text, by their number in the syntax tree."""
 
 
-_SEES_FRAMES = callbacks.by_identity(
+_SEES_FRAMES = dispatch.by_identity(
     *(getattr(builtins, name) for name in SEES_FRAMES), sys._getframe, inspect.currentframe, inspect.stack
 )
-_OF_BUILTINS = callbacks.by_identity(*dispatch.OF_BUILTINS)
+_OF_BUILTINS = dispatch.by_identity(*dispatch.OF_BUILTINS)
 OF_CONTEXTLIB = contextlib.contextmanager(lambda: iter(())).__code__
 _OF_SINGLEDISPATCH: Any = functools.singledispatch(len)
 _DEPTH, _DEEPEST = 4, 12_000
@@ -144,7 +144,7 @@ class Python:
                 return contextlib.contextmanager(self.twin(function.__wrapped__))(*args, **keywords)
             if code is _OF_SINGLEDISPATCH.__code__ and args:
                 return self.call(function.dispatch(type(args[0])), *args, **keywords)
-        args, keywords = callbacks.prepared(self, function, args, keywords)
+        args, keywords = dispatch.prepared(self, function, args, keywords)
         return function(*args, **keywords)
 
     def spread(self, function: Any, args: Iterable[Any], pairs: tuple[tuple[str | None, Any], ...]) -> Any:
@@ -258,7 +258,7 @@ class Python:
         if function in (getattr, hasattr, setattr, delattr):
             return functools.partial(self._by_name, function, *args)
         if function is next and dispatch.method(value, "__next__") is not None:
-            return lambda: next(callbacks.Iterating(self, value), *rest)
+            return lambda: next(dispatch.Iterating(self, value), *rest)
         if function is iter and not rest and dispatch.method(value, "__iter__") is not None:
             return lambda: self.checked(iter, value, "__iter__", self.call(dispatch.method(value, "__iter__")))
         if function is format:
@@ -442,7 +442,7 @@ class Python:
             return value  # type: ignore[no-any-return]
         else:
             value = iter(value)
-        return value if dispatch.method(value, "__next__") is None else callbacks.Iterating(self, value)
+        return value if dispatch.method(value, "__next__") is None else dispatch.Iterating(self, value)
 
     def _items(self, value: Any) -> Iterable[Any]:
         for place in itertools.count():
@@ -491,7 +491,7 @@ class Python:
         """``with a``: a user's manager is entered and left rewritten."""
         kind: Any = type(manager)
         both = [dispatch.in_class(kind, name) for name in ("__enter__", "__exit__")]
-        return callbacks.Entered(self, manager) if None not in both and any(map(is_own, both)) else manager
+        return dispatch.Entered(self, manager) if None not in both and any(map(is_own, both)) else manager
 
     def told_on_exit(self, *what: Any) -> tuple[Any, ...]:
         """What a user's manager is told when it is left: class, exception and traceback, or None three times."""

@@ -19,8 +19,7 @@ import numpy as np
 from dpaudit.arrays import Floats
 from dpaudit.program.batch_reading import ImpureError, PathOutputs
 from dpaudit.program.outcome import Raised, entry
-from dpaudit.reading.runs.outputs import parts_of
-from dpaudit.reading.runs.passes import Part, ReadBlock
+from dpaudit.reading.runs.passes import Part, ReadBlock, parts_of
 from dpaudit.reading.runs.values import at
 from dpaudit.sampling.forms import PLACE, Column, PlacedTexts, embedded, form_of_arrays, is_number, read_form
 

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.reading.callbacks import looks_up
 from dpaudit.reading.definite import Looped, PlainLoops
+from dpaudit.reading.dispatch import looks_up
 from dpaudit.reading.python import Python
 from dpaudit.reading.rewrite import UnreadableError
 from dpaudit.reading.source import is_own

@@ -10,6 +10,5 @@ __all__ = [
     "fold",
     "moves",
     "proofs",
-    "prove",
     "releases",
 ]

@@ -24,8 +24,8 @@ from dpaudit.accounting import (
 from dpaudit.accounting.lattice import coarser, shares
 from dpaudit.checker import CertificateError, ForgedError, check_certificate, check_text
 from dpaudit.checker.accounting_laws import step
-from dpaudit.checker.accounting_numbers import Field, Real
 from dpaudit.checker.accounting_sums import FINER, Composer, Lattice, Loss
+from dpaudit.checker.intervals import Field, Real
 
 
 def ball(value):

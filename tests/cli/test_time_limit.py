@@ -99,6 +99,6 @@ def test_what_took_too_long_is_named(monkeypatch):
         ("second look", "second look took more than 10 seconds"),
     ):
         assert says in apart._why(over, None, Limits(5))
-        monkeypatch.setattr(of_gate.process, "run", lambda *_, over=over, **__: of_gate.process.Ended(over=over))
+        monkeypatch.setattr(of_gate.processes, "run", lambda *_, over=over, **__: processes.Ended(over=over))
         asked = Request(target="f", root=".", runs=100, seed=0)
         assert says in of_gate.run(asked, Limits(5), None).error

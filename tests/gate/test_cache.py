@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from support import gate_projects as projects
 
-from dpaudit.gate.cache import Cache
+from dpaudit.gate.kept import Cache
 from dpaudit.gate.run import GateOptions, run
 from dpaudit.gate.target_process import depended_on, listing
 
@@ -129,7 +129,7 @@ def test_seed_confidence_and_claim_run_it_again_and_notes_do_not(project):
 def test_other_versions_and_another_dpaudit_run_it_again(project, monkeypatch):
     quick(project)
     assert quick(project).cached
-    monkeypatch.setattr("dpaudit.gate.cache.environment", lambda: "another")
+    monkeypatch.setattr("dpaudit.gate.kept.environment", lambda: "another")
     assert not quick(project).cached
 
 

@@ -7,7 +7,7 @@ from support import gate_projects as projects
 from dpaudit.auditing.question import SearchSpace
 from dpaudit.auditing.search import least_of
 from dpaudit.errors import UsageError
-from dpaudit.gate import cache, kept
+from dpaudit.gate import kept
 from dpaudit.gate.config import LEAST_SEARCHED
 from dpaudit.gate.decide import relied_on
 from dpaudit.gate.result import Outcome, OutcomeRule
@@ -51,11 +51,11 @@ def test_evidence_of_a_search_answers_for_its_own_data_and_options(tmp_path):
     for change in ({"data": None, "domain": None}, {"data": None, "domain": None, "pairs": [[[1], []]]}):
         with pytest.raises(UsageError, match="about something else"):
             relied_on(honest.evidence, msgspec.structs.replace(own, **change))
-    known = cache.key_of(own)
+    known = kept.key_of(own)
     (tmp_path / "numbers.json").write_text("[1, 2, 5]")
     with pytest.raises(UsageError, match="the digest of the data is"):
         relied_on(honest.evidence, own)
-    assert cache.key_of(own) != known
+    assert kept.key_of(own) != known
 
 
 @pytest.mark.nightly

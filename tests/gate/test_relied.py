@@ -12,7 +12,7 @@ from dpaudit.errors import UsageError
 from dpaudit.evidence.canonical_json import content_id
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.gate import kept
-from dpaudit.gate.cache import alone_with
+from dpaudit.gate.kept import alone_with
 from dpaudit.gate.result import Outcome, OutcomeRule
 from dpaudit.gate.run import GateOptions, run
 from dpaudit.gate.target_process import Request

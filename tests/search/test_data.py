@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dpaudit as dp
-from dpaudit.auditing import replayed
+from dpaudit.auditing import race
 from dpaudit.evidence.canonical_json import content_id
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.neighbours import parse_relation
@@ -371,5 +371,5 @@ def test_the_same_pairs_are_drawn_whatever_modules_are_loaded(tmp_path, monkeypa
             monkeypatch.syspath_prepend(tmp_path)
             importlib.import_module(name)
         drawn.append([])
-        replayed._climbed(look, [1, 2, 3], (0, 10**6), parse_relation("add-remove"), 60)
+        race._climbed(look, [1, 2, 3], (0, 10**6), parse_relation("add-remove"), 60)
     assert drawn[0] == drawn[1] and "777" not in str(drawn)

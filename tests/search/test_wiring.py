@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import dpaudit as dp
-from dpaudit.auditing.race import RacedPair, shrink
-from dpaudit.auditing.replayed import _climbed
+from dpaudit.auditing.race import RacedPair, _climbed, shrink
 from dpaudit.neighbours.candidates.candidates import candidates
 from dpaudit.neighbours.digest import digest
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import dpaudit as dp
-from dpaudit.auditing.replayed import leads_of
+from dpaudit.auditing.race import leads_of
 from dpaudit.events import Lead, choose, count_event
 from dpaudit.evidence.event import Box
 from dpaudit.privacy import PureDP

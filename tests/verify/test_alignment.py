@@ -17,7 +17,7 @@ from dpaudit.neighbours.relation import Relation, parse_relation
 from dpaudit.program.symbolic.noise import queries, read
 from dpaudit.verify.alignment import Part, align, align_parts
 from dpaudit.verify.differences import Direction, direction, worst_differences
-from dpaudit.verify.prove import prove_program
+from dpaudit.verify.fold import prove_program
 
 ROWS = [
     pytest.param(name, given, five, eight, id=f"{name}{given or ''}") for name, given, five, eight in provable.TABLE

@@ -14,8 +14,7 @@ from support import numbers
 
 from dpaudit.checker import CertificateError, check_certificate
 from dpaudit.checker.intervals import ONE
-from dpaudit.checker.moves import settled
-from dpaudit.checker.reductions import Written
+from dpaudit.checker.moves import Written, settled
 from dpaudit.loading import load
 from dpaudit.request import ProofRequest
 from dpaudit.verify.answer import prove, proving

@@ -85,7 +85,7 @@ def clock_that_stops(monkeypatch, after):
         linear.now(doing)
 
     monkeypatch.setattr("dpaudit.verify.proofs.answers.now", now)
-    monkeypatch.setattr("dpaudit.verify.prove.now", now)
+    monkeypatch.setattr("dpaudit.verify.fold.now", now)
 
 
 def test_a_proof_that_was_found_stays_when_its_counterexample_takes_too_long(monkeypatch):
@@ -104,16 +104,16 @@ def test_seconds_are_over_before_there_is_a_proof(monkeypatch):
 
 
 def test_a_shorter_program_than_four_answers_stands_beside_a_proof_for_any_number(monkeypatch):
-    from dpaudit.verify import prove
+    from dpaudit.verify import fold
 
-    lengths, real = [], prove.prove_program
+    lengths, real = [], fold.prove_program
 
     def proved(*given, length, **options):
         lengths.append(length)
         linear.spend(10**9 if length > 1 else 1)
         return real(*given, length=length, **options)
 
-    monkeypatch.setattr(prove, "prove_program", proved)
+    monkeypatch.setattr(fold, "prove_program", proved)
     found = dp.prove("prefix_sum", claim="epsilon=1", runs=0, seed=0)
     assert (str(found.verdict), lengths) == ("proved", [4, 2, 1])
 

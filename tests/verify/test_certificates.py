@@ -9,7 +9,7 @@ from support import provable
 
 from dpaudit.checker import CertificateError, check_certificate, check_text
 from dpaudit.loading import load
-from dpaudit.verify.prove import prove_program
+from dpaudit.verify.fold import prove_program
 
 FINITE = [(name, given, five) for name, given, five, _ in provable.TABLE if five != "oo"]
 OTHERS = [

@@ -20,7 +20,7 @@ from dpaudit.program.noise import ScalarNoise
 from dpaudit.program.symbolic.linear import Affine
 from dpaudit.program.symbolic.tree import NoiseDraw
 from dpaudit.verify.alignment import Shifter
-from dpaudit.verify.prove import prove_program
+from dpaudit.verify.fold import prove_program
 
 RELATIONS = ["queries", "queries(one)", "queries(monotone)", "queries(norm=1)", "queries(one, group=2)"]
 HALVES = [value / 2 for value in range(-4, 5)]

@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from dpaudit.checker import CertificateError, check_certificate, check_text
-from dpaudit.verify.prove import prove_program
+from dpaudit.verify.fold import prove_program
 
 
 def clipped(x, low, high):

@@ -28,7 +28,7 @@ from dpaudit.program.symbolic.linear import Affine
 from dpaudit.sampling.outputs import from_list, from_paths
 from dpaudit.verify.counterexample.counterexample import ExactCounterexample, find_counterexample
 from dpaudit.verify.counterexample.search import read_output
-from dpaudit.verify.prove import prove_program
+from dpaudit.verify.fold import prove_program
 
 pytest.importorskip("flint")
 

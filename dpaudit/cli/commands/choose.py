@@ -23,7 +23,7 @@ from dpaudit.cli.files import (
     loaded,
     prints_to_standard_error,
 )
-from dpaudit.cli.options import Command, asked, examples
+from dpaudit.cli.main import Command, asked, examples
 from dpaudit.errors import UsageError
 from dpaudit.request import AuditRequest, ProofRequest
 

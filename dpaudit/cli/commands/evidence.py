@@ -21,7 +21,7 @@ from dpaudit.cli.files import (
     no_script,
     prints_to_standard_error,
 )
-from dpaudit.cli.options import Command, examples
+from dpaudit.cli.main import Command, examples
 from dpaudit.report import FORMATS
 
 if TYPE_CHECKING:

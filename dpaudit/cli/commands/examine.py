@@ -21,7 +21,7 @@ from dpaudit.cli.files import (
     read_evidence,
     results,
 )
-from dpaudit.cli.options import Command, all_asked, asked, examples
+from dpaudit.cli.main import Command, all_asked, asked, examples
 from dpaudit.request import AuditRequest, ProofRequest, TraceRequest, TrainingRequest
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from dpaudit.cli.files import Results, prints_to_standard_error, results
-from dpaudit.cli.options import MECHANISMS, Command, Count, all_asked, asked, examples
+from dpaudit.cli.main import MECHANISMS, Command, Count, all_asked, asked, examples
 from dpaudit.request import AccountRequest, AuditRequest, ReleaseRequest, options_of
 
 _EXAMPLE = "dpaudit account --gaussian 1.1 --rate 0.004 --steps 14000 --claim 'epsilon=3.2, delta=1e-5'"

@@ -12,7 +12,7 @@ import click
 
 from dpaudit.cli.apart import OWNED
 from dpaudit.cli.files import OutputFiles, is_terminal
-from dpaudit.cli.options import Command, Count, examples
+from dpaudit.cli.main import Command, Count, examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,8 +18,19 @@ import numpy as np
 
 from dpaudit.reading.draws import is_maker, is_seeder, source_of
 from dpaudit.reading.expressions import tables
-from dpaudit.reading.expressions.graph import Graph, NotReadError, Value, exactly
-from dpaudit.reading.expressions.noise import Draw, Noisy, Release, Seen, Shown, noise_of, refuse
+from dpaudit.reading.expressions.graph import (
+    Draw,
+    Graph,
+    Noisy,
+    NotReadError,
+    Release,
+    Seen,
+    Shown,
+    Value,
+    exactly,
+    noise_of,
+    refuse,
+)
 from dpaudit.reading.expressions.selections import Coin, Flips, Largest, Order, drawn, flipped, picked, selected
 from dpaudit.reading.python import OPERATION, Python
 from dpaudit.reading.rewrite import UnreadableError

@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.reading.draws import Kind, Source
-from dpaudit.reading.expressions.graph import Value
-from dpaudit.reading.expressions.noise import (
+from dpaudit.reading.expressions.graph import (
     CHOSEN,
     COMPARED,
     SCORES,
@@ -29,6 +28,7 @@ from dpaudit.reading.expressions.noise import (
     Noisy,
     Release,
     Seen,
+    Value,
     is_private,
     line,
     noise_of,

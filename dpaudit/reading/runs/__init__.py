@@ -1,3 +1,3 @@
 """What does a function as it is do in very many runs?"""
 
-__all__ = ["outputs", "passes", "values"]
+__all__ = ["passes", "values"]

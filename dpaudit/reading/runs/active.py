@@ -20,7 +20,7 @@ from dpaudit.reading.definite import Looped, PlainLoops, Plan
 from dpaudit.reading.draws import Source
 from dpaudit.reading.python import Python, is_rewritten
 from dpaudit.reading.rewrite import UnreadableError
-from dpaudit.reading.runs import arrays, containers, draw, joins, loops, one_order
+from dpaudit.reading.runs import arrays, containers, draw, joins
 from dpaudit.reading.runs.applied import apply, each_group, groups_of
 from dpaudit.reading.runs.control import Branch, DeadError, Frame, GivenUpError, Loop, SplitError, Trying
 from dpaudit.reading.runs.values import UNBOUND, Alternatives, Array, Container, Mask, Numbers, differs
@@ -309,16 +309,16 @@ class Active(Python):
         """``for x in a``, or ``while``."""
         return Loop(self, *through)
 
-    def in_one_order(self, value: Any) -> one_order.InOneOrder | None:
+    def in_one_order(self, value: Any) -> containers.InOneOrder | None:
         """Lists that differ by run as parts of one, if they are."""
-        return one_order.in_one_order(self, value)
+        return containers.in_one_order(self, value)
 
     def left_to_python(
         self, plan: tuple[Any, ...], function: Callable[..., Any], values: Callable[[], Any]
     ) -> Looped | None:
         """``for x in y: …``, if it is left to Python as it stands."""
         try:
-            return loops.looped(self, Plan(*plan), function, values())
+            return containers.looped(self, Plan(*plan), function, values())
         except NameError:  # of a name that has no value yet
             return None
 

@@ -1,19 +1,26 @@
-"""What do lists, dicts, sets and arrays do whose content may differ by run?
+"""What do lists, dicts, sets and arrays do whose content may differ by run, and loops through them?
 
-A change reaches the runs that are active; the others keep what was there.
+A change reaches the runs that are active; the others keep what was there. A loop through lists that are parts of one
+goes through that one, each item by the runs whose own list has it: what the body does with an item is done once.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict
+import graphlib
+import itertools
+import types
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpaudit.reading import definite
+from dpaudit.reading.definite import Looped, Plan
 from dpaudit.reading.runs import joins, table_items, tables
 from dpaudit.reading.runs.applied import alternatives_in, apply, chosen_in, each_group, groups_of, nested_in, singly
 from dpaudit.reading.runs.control import Branch, DeadError
+from dpaudit.reading.runs.joins import is_of_pandas
 from dpaudit.reading.runs.values import (
     CONTENTS,
     UNBOUND,
@@ -22,12 +29,17 @@ from dpaudit.reading.runs.values import (
     Container,
     Mask,
     Numbers,
+    at,
     differs,
     raw,
 )
 
 if TYPE_CHECKING:
     from dpaudit.reading.runs.active import Active
+
+
+# --- What do lists, dicts, sets and arrays do whose content may differ by run? ---------------------------
+
 
 _READS: dict[type, frozenset[str]] = {
     list: frozenset(("copy", "index", "count")),
@@ -455,3 +467,148 @@ def _contains(value: Any, container: Any) -> bool:
 
 
 __all__ = ["UNBOUND", "contents", "delete_item", "is_in", "length", "member", "method", "set_item"]
+
+
+# --- How does a loop that is left to Python meet containers of ours? -------------------------------------
+
+
+_AS_THEY_ARE = (int, float, bool, str, bytes, types.NoneType, range)
+
+
+def looped(domain: Active, plan: Plan, function: Callable[..., Any], values: tuple[Any, ...]) -> Looped | None:
+    """Run a loop for all active runs at once; None if what it reads differs by run, or is not plain."""
+    if plan.changed and not domain.active.whole:
+        return None
+    values = tuple(map(domain.present, values))
+    if any(map(differs, values)):
+        return None
+    for name, value in zip(plan.names, values, strict=True):
+        if type(value) in CONTENTS and (name in plan.changed or not definite.is_flat(value)):
+            return None  # it is not of this call, or holds what is not
+    known: dict[int, Any] = {id(value): value for value in values if type(value) is not Container}
+    found = definite.looped(plan, function, tuple(_opened(value, known) for value in values))
+    for value in values:
+        if type(value) is Container:
+            _closed(domain, value.content, known, set())
+    if found is not None:
+        found.names = {name: _closed(domain, value, known, set()) for name, value in found.names.items()}
+    return found
+
+
+def _opened(value: Any, known: dict[int, Any]) -> Any:
+    """Return what a container holds, and note whose it is; those within it are opened in their places."""
+    if type(value) is not Container:
+        return value
+    content = value.content
+    if id(content) not in known:
+        known[id(content)] = value
+        if not value.bare:
+            if type(content) is list:
+                content[:] = [_opened(each, known) for each in content]
+            elif isinstance(content, dict):
+                for key, each in content.items():
+                    content[key] = _opened(each, known)
+    return content
+
+
+def _closed(domain: Active, value: Any, known: dict[int, Any], seen: set[int]) -> Any:
+    """Return the container of a value: the one that it had, or a new one."""
+    kind = type(value)
+    if (
+        kind is Container
+        or kind is Counter
+        or kind in _AS_THEY_ARE
+        or isinstance(value, np.generic)
+        or known.get(id(value)) is value
+    ):
+        return value
+    if isinstance(value, tuple):
+        parts = [_closed(domain, each, known, seen) for each in value]
+        if all(new is old for new, old in zip(parts, value, strict=True)):
+            return value
+        return tuple(parts) if kind is tuple else domain.give_up("a row of tables that a loop keeps")
+    if is_of_pandas(kind) or kind is np.ndarray:
+        return known.setdefault(id(value), Container(value, plain=True))
+    if kind not in CONTENTS:
+        if kind.__module__.startswith("pandas") and kind.__name__ in ("Timestamp", "Timedelta", "NaTType"):
+            return value
+        domain.give_up(f"a {kind.__name__} that a loop keeps")
+    owner = known.setdefault(id(value), Container(value))
+    if id(value) not in seen:
+        seen.add(id(value))
+        if kind is list:
+            value[:] = [_closed(domain, each, known, seen) for each in value]
+        elif kind is not set:
+            for key, each in value.items():
+                value[key] = _closed(domain, each, known, seen)
+        owner.change(value)
+    return owner
+
+
+# --- How does a loop go through lists that differ by run, if all of them are parts of one list? ----------
+
+
+_MOST_LISTS = 4096
+
+
+class InOneOrder:
+    """Lists that differ by run, all of them parts of one list in one order: a loop goes through that one.
+
+    Attributes:
+        rest: the items that are still to come, each with the runs whose list has it.
+    """
+
+    def __init__(self, value: Any, groups: list[Array], lists: list[Any], items: list[Any], count: int) -> None:
+        self._value, self._held = value, _held_by(value)
+        codes = np.zeros(count, dtype=np.int32)
+        for number, runs in enumerate(groups):
+            codes[runs] = number
+        members = [frozenset(each) for each in lists]
+        self.rest = ((item, np.array([item in each for each in members])[codes]) for item in items)
+
+    def is_changed(self) -> bool:
+        """Whether somebody changed such a list meanwhile."""
+        now = _held_by(self._value)
+        return len(now) != len(self._held) or any(a is not b for a, b in zip(now, self._held, strict=True))
+
+
+def in_one_order(domain: Active, value: Any) -> InOneOrder | None:
+    """Return lists or tuples that differ by run as parts of one, if they are; else None.
+
+    Their members are texts, or whole numbers of Python: equal ones are the same.
+    """
+    if not _is_list(value):
+        return None
+    groups = groups_of(nested_in(value), domain.active, _MOST_LISTS)
+    if groups is None or len(groups) < 2:
+        return None
+    lists = [at(value, int(runs[0])) for runs in groups]
+    kinds = {type(item) for each in lists for item in each}
+    if kinds not in ({str}, {int}) or any(len(set(each)) < len(each) for each in lists):
+        return None
+    sorter: graphlib.TopologicalSorter[Any] = graphlib.TopologicalSorter()
+    for each in lists:
+        for before, item in itertools.pairwise((None, *each)):
+            sorter.add(item, *(() if before is None else (before,)))
+    try:
+        return InOneOrder(value, groups, lists, list(sorter.static_order()), domain.count)
+    except graphlib.CycleError:
+        return None
+
+
+def _is_list(value: Any) -> bool:
+    """Whether a value is a list or a tuple in every run, whose members are no objects of ours but alternatives."""
+    if type(value) is Container:
+        return _is_list(value.content)
+    if type(value) is Alternatives:
+        return all(map(_is_list, value.values))
+    return type(value) in (list, tuple) and not any(type(each) in (Container, Numbers) for each in value)
+
+
+def _held_by(value: Any) -> list[Any]:
+    """What a list that differs by run consists of: it is changed where one of these is another object."""
+    if type(value) is Container:
+        return _held_by(value.content)
+    if type(value) is Alternatives:
+        return [value, *(part for each in value.values for part in _held_by(each))]
+    return list(value)

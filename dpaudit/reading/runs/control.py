@@ -16,7 +16,7 @@ from dpaudit.reading.runs.values import UNBOUND, Alternatives, Array, Container,
 
 if TYPE_CHECKING:
     from dpaudit.reading.runs.active import Active
-    from dpaudit.reading.runs.one_order import InOneOrder
+    from dpaudit.reading.runs.containers import InOneOrder
 
 
 class DeadError(BaseException):

@@ -1,32 +1,322 @@
-"""How are all runs of a block made, by as few passes as they need?
+"""How are all runs of a block made, what do they return, and does Python return the same?
 
 One pass for all; where runs have to go apart, a pass for each part, with the draws that its runs made already. Runs
 that cannot be read are made by the function itself, from their own draws on; so no run is drawn again because of what
 it drew. Some runs of every pass are repeated by the function itself, those first that would most likely show a
 difference: one difference, and nothing of the reading is used.
+
+What is returned is parted by its alternatives, until each part has one shape for all of its runs: plain values, and arrays with
+one row a run.
+
+To repeat a run, Python runs the function on plain values, with the draws of the run in their order handed out in place
+of fresh ones. So a reading of many runs is held against the function itself; and a run that could not be read is made.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import io
+import logging
 import types
 import warnings
-from collections.abc import Callable
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from dpaudit.program.outcome import Raised, raised, same
-from dpaudit.reading import dispatch
-from dpaudit.reading.agreement import Given, OtherDrawsError, made_by_python
-from dpaudit.reading.draws import Source
+from dpaudit.program.outcome import (
+    ManyArrays,
+    ManyFrames,
+    ManyLabels,
+    ManyNumbers,
+    ManyTexts,
+    Raised,
+    columns_of,
+    raised,
+    same,
+)
+from dpaudit.reading import callables, dispatch
+from dpaudit.reading.definite import PlainLoops
+from dpaudit.reading.draws import Failed, Source, is_maker, source_of
+from dpaudit.reading.python import Python
 from dpaudit.reading.rewrite import UnreadableError
+from dpaudit.reading.runs.applied import alternatives_in, chosen_in, groups_of
 from dpaudit.reading.runs.control import DeadError, GivenUpError, SplitError
 from dpaudit.reading.runs.domain import Runs
 from dpaudit.reading.runs.draw import Drawn, Recorded, Streams, one_draw
-from dpaudit.reading.runs.values import Alternatives, Array, at
+from dpaudit.reading.runs.joins import by_keys
+from dpaudit.reading.runs.tables import is_coded, regroup
+from dpaudit.reading.runs.values import (
+    Alternatives,
+    Array,
+    Coded,
+    Container,
+    Mask,
+    Numbers,
+    Table,
+    at,
+    differs,
+    holds_members,
+    members_of,
+    raw,
+    with_attributes,
+)
 from dpaudit.reading.source import is_own
+
+# --- What do runs that were read return, as values that hold one array for all of them? ------------------
+
+
+MOST_PARTS = 4096
+"""Of the runs of a block; what differs in more ways is read run by run."""
+
+
+class _Texts:
+    """Texts that differ by run, where their form is that of the text alone."""
+
+    def __init__(self, value: Alternatives) -> None:
+        self.value = value
+
+
+def parts_of(value: Any, places: Array, count: int) -> Iterator[tuple[Array, Any]] | None:
+    """Yield runs and the value that they share."""
+    chosen = np.zeros(count, dtype=bool)
+    chosen[places] = True
+    mask = Mask(chosen)
+    value = _with_texts(_settled(value, mask, count))
+    leaves = list(alternatives_in(value))
+    if not leaves:
+        return None if _has_coded(value) else iter([(places, of_runs(value, places))])
+    groups = groups_of(leaves, mask, min(MOST_PARTS, max(64, len(places) // 4)))
+    if groups is None:
+        return None
+    return _each(value, groups, count)
+
+
+def _each(value: Any, groups: list[Array], count: int) -> Iterator[tuple[Array, Any]]:
+    for runs in groups:
+        own = chosen_in(value, int(runs[0]))
+        if next(alternatives_in(own), None) is None and not _has_coded(own):
+            yield runs, of_runs(own, runs)
+            continue
+        inner = parts_of(own, runs, count)
+        yield from [(runs[k : k + 1], at(own, run)) for k, run in enumerate(runs.tolist())] if inner is None else inner
+
+
+def _has_coded(value: Any) -> bool:
+    """Whether a series or frame within stands in an order that differs by run."""
+    kind: Any = type(value)
+    if kind is Container:
+        return not value.plain and _has_coded(value.content)
+    if kind is list or (issubclass(kind, tuple) and differs(value)):
+        return any(map(_has_coded, value))
+    if kind in (dict, OrderedDict, defaultdict):
+        return any(map(_has_coded, value.values()))
+    if holds_members(kind) and differs(value):
+        return any(map(_has_coded, members_of(value)))
+    return is_coded(value) and not _is_of_texts(value)
+
+
+def _is_of_texts(content: Any) -> bool:
+    """Whether all that stands in an order that differs by run are texts whose form is that of each alone."""
+    parts = [content.labels] if type(content) is Numbers else [content.index, *content.columns.values()]
+    for each in parts:
+        if type(each) is Coded:
+            alone = (each.codes[:, 1:] != each.codes[:, :-1]).all()  # equal neighbours are counted
+            if not alone or len(set(each.values)) < len(each.values) or set(map(type, each.values)) != {str}:
+                return False
+    return True
+
+
+def _texts(coded: Coded, runs: Array) -> list[ManyTexts]:
+    values = list(coded.values)
+    return [ManyTexts(codes, values) for codes in coded.codes[runs].T]
+
+
+def _labels(labels: Any, runs: Array) -> Any:
+    return ManyLabels(labels.of(int(runs[0])), _texts(labels, runs)) if type(labels) is Coded else labels
+
+
+def _settled(value: Any, mask: Mask, count: int) -> Any:
+    """Return a value with labels and keys that differ by run as alternatives."""
+    kind = type(value)
+    if kind is Container:
+        content = value.content
+        if is_coded(content) and not _is_of_texts(content):
+            return Container(regroup(content, mask, count))
+        if not value.plain and type(content) in (dict, Alternatives):
+            content = by_keys(content, mask, count)
+        if type(content) is dict:
+            return Container({key: _settled(each, mask, count) for key, each in content.items()})
+        if type(content) is list and not value.plain:
+            return Container([_settled(each, mask, count) for each in content])
+        return value if content is value.content else Container(content)
+    if kind is Alternatives:
+        return Alternatives(value.codes, [_settled(each, mask, count) for each in value.values])
+    if kind is tuple and differs(value):
+        return tuple(_settled(each, mask, count) for each in value)
+    return value
+
+
+def _with_texts(value: Any) -> Any:
+    """Mark texts that differ by run: a whole output, or members of dicts, whose form no neighbour changes."""
+    if type(value) is Alternatives and all(type(each) is str for each in value.values):
+        return _Texts(value)
+    if type(value) is Container and type(value.content) is dict and not value.plain:
+        return Container({key: _with_texts(each) for key, each in value.content.items()}, False)
+    return value
+
+
+def of_runs(value: Any, runs: Array) -> Any:
+    """Return a value without alternatives as one whose leaves hold one row for each of some runs."""
+    kind: Any = type(value)
+    if kind is _Texts:
+        return ManyTexts(value.value.codes[runs], value.value.values)
+    if not differs(value):
+        return raw(value)
+    if kind is Container:
+        return of_runs(value.content, runs)
+    if kind is Numbers:
+        array = value.array[runs]
+        if value.labels is not None:
+            return ManyFrames("Series", _labels(value.labels, runs), None, value.name, columns_of(array), [array.dtype])
+        return ManyNumbers(array) if array.ndim == 1 else ManyArrays(array)
+    if kind is Table:
+        return _frame(value, runs)
+    if kind is list or kind is tuple:
+        return kind(of_runs(each, runs) for each in value)
+    if kind in (dict, OrderedDict, defaultdict):
+        return {key: of_runs(each, runs) for key, each in value.items()}
+    if issubclass(kind, tuple):
+        parts = [of_runs(each, runs) for each in tuple.__iter__(value)]
+        return kind(*parts) if hasattr(kind, "_fields") else tuple.__new__(kind, parts)
+    if holds_members(kind):
+        return with_attributes(value, lambda each: of_runs(each, runs))
+    raise TypeError(f"a {kind.__name__} that differs by run")
+
+
+def _frame(table: Table, runs: Array) -> Any:
+    import pandas as pd
+
+    cells, dtypes = [], []
+    for column in table.columns.values():
+        if type(column) is Numbers:
+            cells.append(columns_of(column.array[runs]))
+            dtypes.append(column.array.dtype)
+        elif type(column) is Coded:
+            cells.append(_texts(column, runs))
+            dtypes.append(pd.Series(column.of(int(runs[0]))).dtype)
+        else:
+            series = pd.Series(column)
+            cells.append(series.tolist())
+            dtypes.append(series.dtype)
+    return ManyFrames(
+        "DataFrame", _labels(table.index, runs), pd.Index(list(table.columns), name=table.title), None, cells, dtypes
+    )
+
+
+# --- Does Python, given the draws of one run, return what was read? --------------------------------------
+
+
+class OtherDrawsError(BaseException):
+    """The function asked for another draw than the reading did."""
+
+
+class Given(PlainLoops, Python):
+    """Python's own domain, in which draws are those of a tape.
+
+    Args:
+        tape: what was drawn, in its order: the title of the source, and the value.
+        beyond: makes a draw after the end of the tape; None where there may be none.
+    """
+
+    control = (OtherDrawsError, UnreadableError)
+
+    def __init__(self, tape: list[tuple[str, Any]], beyond: Callable[[Source, Any, Any], Any] | None = None) -> None:
+        super().__init__()
+        self._tape, self._place, self._beyond = tape, 0, beyond
+        self._fixed: dict[int, Any] = {}
+
+    @property
+    def is_done(self) -> bool:
+        """Whether every draw of the tape was asked for."""
+        return self._place == len(self._tape)
+
+    def foreign(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """Call a library; a source hands out what is on the tape."""
+        source = source_of(function)
+        if source is not None and (source.owner is None or id(source.owner) not in self._fixed):
+            return self._next(source, args, keywords)
+        if self._place < len(self._tape) and self._tape[self._place][0] == callables.title_of(function):
+            return self._taken()
+        if function is print:
+            return None
+        made = super().foreign(function, self._called_back(args), keywords)
+        given = next((each for each in (*args, *keywords.values()) if each is not None), None)
+        if is_maker(function) and given is not None and not isinstance(given, np.random.Generator):
+            self._fixed[id(made)] = made
+        return made
+
+    def _called_back(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return arguments whose functions ask this domain when a library calls them."""
+        if not any(type(each) is types.FunctionType for each in args):
+            return args
+        return tuple(
+            (lambda *own, _function=each, **more: self.call(_function, *own, **more))
+            if type(each) is types.FunctionType and each.__module__ not in _LIBRARIES
+            else each
+            for each in args
+        )
+
+    def _next(self, source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        if self._place < len(self._tape):
+            title = self._tape[self._place][0]
+            if title != source.title:
+                raise OtherDrawsError(f"asks for {source.title} where the reading asked for {title}")
+            return self._taken()
+        if self._beyond is None:
+            raise OtherDrawsError(f"asks for {source.title} after the last draw of the reading")
+        return self._beyond(source, args, keywords)
+
+    def _taken(self) -> Any:
+        value = self._tape[self._place][1]
+        self._place += 1
+        if type(value) is Failed:
+            raise value.error
+        return value
+
+
+_LIBRARIES = frozenset(("numpy", "pandas", "builtins", "functools"))
+
+
+@contextlib.contextmanager
+def quietly() -> Iterator[None]:
+    """Let nothing be heard of what a function says while it is run again."""
+    disabled = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(disabled)
+
+
+def made_by_python(domain: Given, function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """Return what a function returns in one run; an exception as an output."""
+    with quietly():
+        try:
+            return domain.call(function, *args, **keywords)
+        except OtherDrawsError:
+            raise
+        except (Exception, SystemExit) as error:
+            return raised(error)
+
+
+# --- How are all runs of a block made, by as few passes as they need? ------------------------------------
+
 
 MOST_PASSES = 512
 REPEATED, _LEAST_REPEATED = 24, 4

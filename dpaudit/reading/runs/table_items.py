@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpaudit.reading.runs import arrays, joins, shapes
+from dpaudit.reading.runs import arrays, joins, tables
 from dpaudit.reading.runs.applied import apply, opened
 from dpaudit.reading.runs.tables import frame_of_columns, is_coded, is_frame, plain_column, regrouped, the_pandas
 from dpaudit.reading.runs.values import (
@@ -446,7 +446,7 @@ def binary(domain: Active, name: str, left: Any, right: Any) -> Any:
         return NotImplemented
     table = next(each for each in parts if type(each) is Table)
     other = parts[1] if table is parts[0] else parts[0]
-    if any(is_grid) and (name not in shapes.ADDED or other.shape != (len(table.index), len(table.columns))):
+    if any(is_grid) and (name not in tables.ADDED or other.shape != (len(table.index), len(table.columns))):
         return NotImplemented
     columns = {}
     for place, (label, column) in enumerate(table.columns.items()):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpaudit.reading.callables import Effect, effect_of
-from dpaudit.reading.runs import arrays, joins, shapes, windows
+from dpaudit.reading.runs import arrays, joins, tables
 from dpaudit.reading.runs.applied import apply, opened
 from dpaudit.reading.runs.table_items import in_place, set_item
 from dpaudit.reading.runs.tables import is_coded, length, plain_column, regrouped, the_pandas
@@ -37,7 +37,7 @@ def method(domain: Calls, owner: Any, name: str, args: tuple[Any, ...], keywords
     """Call a method of an array, a series or a frame."""
     value = domain.present(opened(owner))
     if type(value) is Windows:
-        return windows.method(domain, value, name, args, keywords)
+        return tables.method(domain, value, name, args, keywords)
     if name == "reset_index" and keywords == {"drop": True} and not args and type(value) in (Numbers, Table):
         index = the_pandas().RangeIndex(length(value))
         return Container(
@@ -63,7 +63,7 @@ def method(domain: Calls, owner: Any, name: str, args: tuple[Any, ...], keywords
         if plain:
             dense = _of_series if value.labels is not None else _of_array
             if name == "rolling" and value.labels is not None:
-                return Windows(owner, windows.asked(domain, value, args, keywords))
+                return Windows(owner, tables.asked(domain, value, args, keywords))
             found = dense(
                 domain, value, name, tuple(map(raw, args)), {key: raw(each) for key, each in keywords.items()}
             )
@@ -80,7 +80,7 @@ def method(domain: Calls, owner: Any, name: str, args: tuple[Any, ...], keywords
         if found is not NotImplemented:
             return found
     elif type(value) is Table and name in ("div", "divide", "truediv") and len(args) == 1:
-        found = shapes.divided(domain, value, domain.present(args[0]), keywords)
+        found = tables.divided(domain, value, domain.present(args[0]), keywords)
         if found is not NotImplemented:
             return found
     return apply(domain, lambda own, *rest, **more: getattr(own, name)(*rest, **more), (owner, *args), keywords)
@@ -193,7 +193,7 @@ def _of_series(domain: Calls, value: Numbers, name: str, args: tuple[Any, ...], 
             return Container(Numbers(array, False, new, value.name))
         return Container(Numbers(array, False, labels, mapper))
     if name == "unstack":
-        return shapes.unstacked(value, args, keywords)
+        return tables.unstacked(value, args, keywords)
     if name == "reindex" and not missing and not keywords.keys() - {"index"} and len(args) + len(keywords) == 1:
         wanted = the_pandas().Index(args[0] if args else keywords["index"])
         places = labels.get_indexer(wanted) if labels.is_unique else np.array([-1])
@@ -276,7 +276,7 @@ def _of_table(domain: Calls, table: Table, name: str, args: tuple[Any, ...], key
     if name == "copy":
         return Container(table.like(dict(table.columns)))
     if name in ("sum", "mean", "max", "min"):
-        return shapes.along(domain, table, name, args, keywords)
+        return tables.along(domain, table, name, args, keywords)
     if name in ("to_numpy",) and not args and not keywords:
         return _as_array(domain, table)
     if name == "head" and len(args) <= 1 and not keywords:

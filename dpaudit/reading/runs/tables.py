@@ -5,27 +5,128 @@ What has no form here is done by NumPy or pandas themselves, run by run.
 
 from __future__ import annotations
 
+import functools
+import inspect
 import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpaudit.reading.runs import arrays, joins, shapes
-from dpaudit.reading.runs.applied import opened
+from dpaudit.reading.callables import Effect, effect_of
+from dpaudit.reading.runs import arrays, joins
+from dpaudit.reading.runs.applied import apply, opened
 from dpaudit.reading.runs.values import (
     Alternatives,
+    Array,
     Coded,
     Container,
     Mask,
     Numbers,
     Table,
+    Windows,
     differs,
     raw,
 )
 
 if TYPE_CHECKING:
     from dpaudit.reading.runs.active import Active
+
+
+# --- What do frames of noisy numbers become where their labels decide it? --------------------------------
+
+
+ADDED = ("add", "sub", "mul", "truediv")
+"""Operators between a frame and an array that pandas leaves to NumPy."""
+_SEQUENTIAL = 8
+"""From so many numbers on NumPy adds them in another order."""
+
+
+def along(domain: Active, table: Table, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """``t.sum(axis=…)``, ``max``: a series by column or by row; NotImplemented where it has no form here."""
+    import pandas as pd
+
+    axis = args[0] if args else keywords.get("axis", 0)
+    columns = list(table.columns.values())
+    if len(args) + len(keywords) > 1 or keywords.keys() - {"axis"} or axis not in (0, 1) or type(axis) is not int:
+        return NotImplemented
+    if not columns or not all(type(each) is Numbers and each.array.dtype == np.float64 for each in columns):
+        return NotImplemented
+    whole = np.stack([each.array for each in columns], axis=1)  # runs, columns, rows
+    if not np.isfinite(whole[domain.active.chosen]).all() or 0 in whole.shape:
+        return NotImplemented
+    count = whole.shape[2 - axis]
+    if name in ("sum", "mean") and count >= _SEQUENTIAL:
+        return NotImplemented
+    labels = pd.Index(list(table.columns), name=table.title) if axis == 0 else table.index
+    if name in ("sum", "mean"):
+        found = _added(whole, 2 - axis)
+        found = found / count if name == "mean" else found
+    else:
+        found = getattr(np, name)(whole, axis=2 - axis)
+    return Container(Numbers(found, False, labels))
+
+
+def _added(whole: Array, axis: int) -> Array:
+    """Return sums from left to right."""
+    parts = np.moveaxis(whole, axis, 0)
+    found: Array = parts[0].copy()
+    for each in parts[1:]:
+        found += each
+    return found
+
+
+def divided(domain: Active, table: Table, other: Any, keywords: dict[str, Any]) -> Any:
+    """``t.div(s, axis=0)`` by a series with the same rows."""
+    series = opened(other)
+    if keywords != {"axis": 0} or type(series) is not Numbers or series.labels is None:
+        return NotImplemented
+    if type(series.labels) is not type(table.index) or not series.labels.equals(table.index):
+        return NotImplemented
+    columns = {}
+    for label, column in table.columns.items():
+        if type(column) is not Numbers:
+            return NotImplemented
+        with np.errstate(all="ignore"):
+            columns[label] = Numbers(column.array / series.array)
+    return Container(table.like(columns))
+
+
+def unstacked(series: Numbers, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """``s.unstack()`` of a series with labels of two levels: where each number goes is asked of pandas."""
+    import pandas as pd
+
+    if args or keywords.keys() - {"fill_value"} or not isinstance(series.labels, pd.MultiIndex):
+        return NotImplemented
+    if series.labels.nlevels != 2 or not series.labels.is_unique:
+        return NotImplemented
+    where = pd.Series(np.arange(len(series.labels)), index=series.labels).unstack(fill_value=-1)
+    places = where.to_numpy()
+    if (places < 0).any():
+        return NotImplemented
+    columns = {label: Numbers(series.array[:, places[:, k]]) for k, label in enumerate(where.columns)}
+    return Container(Table(columns, where.index, where.columns.name))
+
+
+def of_rows(domain: Active, rows: list[Any], index: Any) -> Any:
+    """``DataFrame([{…}, {…}])``: all rows with the same keys."""
+    import pandas as pd
+
+    contents = [each.content if type(each) is Container else each for each in rows]
+    if not contents or not all(type(each) is dict and list(each) == list(contents[0]) for each in contents):
+        return NotImplemented
+    columns: dict[Any, Any] = {}
+    for label in contents[0]:
+        values = [each[label] for each in contents]
+        if not differs(values):
+            columns[label] = Container(list(values))
+            continue
+        stacked = arrays.stack(domain, values)
+        if stacked is None:
+            return NotImplemented
+        columns[label] = Container(Numbers(stacked))
+    return columns, pd.RangeIndex(len(rows)) if index is None else index
+
 
 _ROUNDED = 2.0**40
 """Numbers above this, times the power of ten, are rounded by Python itself."""
@@ -112,7 +213,7 @@ def made(domain: Active, function: Any, args: tuple[Any, ...], keywords: dict[st
         return NotImplemented
     columns = raw(given.get("columns"))
     if type(data) is Container and type(data.content) is list and columns is None:
-        rows = shapes.of_rows(domain, data.content, index)
+        rows = of_rows(domain, data.content, index)
         return NotImplemented if rows is NotImplemented else frame_of_columns(domain, *rows)
     if type(data) is Container and type(data.content) is dict and columns is None:
         return frame_of_columns(domain, data.content, index)
@@ -232,3 +333,76 @@ def is_coded(content: Any) -> bool:
     if type(content) is Numbers:
         return type(content.labels) is Coded
     return type(content) is Table and any(type(each) is Coded for each in (content.index, *content.columns.values()))
+
+
+# --- What do rolling windows over a series give whose values differ by run? ------------------------------
+
+
+_METHODS = ("mean", "sum", "min", "max", "median", "var", "std", "count")
+_PLAIN = {"window", "min_periods", "center"}
+
+
+def asked(domain: Active, value: Numbers, args: tuple[Any, ...], keywords: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of ``.rolling()`` by name; what pandas refuses is raised."""
+    import pandas as pd
+
+    plain = tuple(map(raw, args)), {key: raw(each) for key, each in keywords.items()}
+    try:
+        how = inspect.signature(pd.Series.rolling).bind(None, *plain[0], **plain[1]).arguments
+        del how["self"]
+        pd.Series(value.array[0], index=value.labels).rolling(**how)
+    except Exception as error:
+        domain.leave(error)
+        raise
+    return dict(how)
+
+
+def method(domain: Active, value: Windows, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """Call a method of windows."""
+    import pandas as pd
+
+    series, how = domain.present(opened(value.owner)), value.how
+    dense = type(series) is Numbers and series.array.ndim == 2 and series.array.dtype.kind in "fiu"
+    if name in _METHODS and not args and not keywords and how.keys() <= _PLAIN and type(how.get("window")) is int:
+        if dense and series.array.shape[1]:
+            return Container(series.like(_rolled(series.array, how, name)))
+    elif differs((args, tuple(keywords.values()))) or any(map(callable, (*args, *keywords.values()))):
+        domain.give_up(f".{name}() of windows with what differs by run, or a function")
+    if effect_of(None, pd.Series(dtype=float).rolling(1), name) is not Effect.PURE:
+        domain.give_up(f".{name}() of windows")
+    return apply(domain, lambda own, *rest, **more: getattr(own, name)(*rest, **more), (value, *args), keywords)
+
+
+def _rolled(array: Array, how: dict[str, Any], name: str) -> Array:
+    """What windows give, (runs, n): all runs lie behind each other in one series, and no window reaches over."""
+    import pandas as pd
+
+    runs, size = array.shape
+    least = how.get("min_periods")
+    bounds = _bounds()(size=size, window=how["window"], center=bool(how.get("center")))
+    rolled = pd.Series(array.reshape(-1)).rolling(bounds, min_periods=how["window"] if least is None else least)
+    found: Array = getattr(rolled, name)().to_numpy().reshape(runs, size)
+    return found
+
+
+@functools.cache
+def _bounds() -> Any:
+    """The windows within parts of equal size (``pandas.api.indexers.BaseIndexer``)."""
+    from pandas.api.indexers import BaseIndexer
+
+    class Bounds(BaseIndexer):  # type: ignore[misc]  # pandas has no stubs here
+        def get_window_bounds(
+            self,
+            num_values: int = 0,
+            min_periods: Any = None,
+            center: Any = None,
+            closed: Any = None,
+            step: Any = None,
+        ) -> tuple[Array, Array]:
+            place = np.arange(self.size)
+            past = place + 1 + ((self.window - 1) // 2 if self.center else 0)
+            first, last = np.clip(past - self.window, 0, self.size), np.clip(past, 0, self.size)
+            parts = np.arange(0, num_values, self.size)[:, None]
+            return (parts + first).reshape(-1), (parts + last).reshape(-1)
+
+    return Bounds

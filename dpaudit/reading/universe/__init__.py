@@ -20,7 +20,6 @@ __all__ = [
     "frames",
     "given",
     "groups",
-    "key_loops",
     "keys",
     "library_calls",
     "noise",
@@ -39,6 +38,5 @@ __all__ = [
     "steps",
     "values",
     "vectors",
-    "watched",
     "written",
 ]

@@ -13,7 +13,7 @@ from dpaudit.reading.universe import column_methods, records, sizes, sparse
 from dpaudit.reading.universe.base import Base, naturally, stands_for_others
 from dpaudit.reading.universe.columns import Column, Listed, plain
 from dpaudit.reading.universe.frames import Frame, column_sum
-from dpaudit.reading.universe.key_loops import Unsorted
+from dpaudit.reading.universe.keys import Unsorted
 from dpaudit.reading.universe.lessons import refuse_form
 from dpaudit.reading.universe.noise import Draw, Perturbed, largest
 from dpaudit.reading.universe.numbers import Number, among

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpaudit.reading.universe import curves, numbers, records, sizes, steps
+from dpaudit.reading.universe import numbers, records, sizes, steps, vectors
 from dpaudit.reading.universe.columns import CASTS, Column, Listed, Rows, plain, steps_of
 from dpaudit.reading.universe.frames import Frame, Selection, column_sum, current_domain, refuse_to_wrap, row_sum
 from dpaudit.reading.universe.groups import Keyed
@@ -269,7 +269,7 @@ def c_var(x: Column, *, ddof: Any = None) -> Number:
 
 def c_std(x: Column, *, ddof: Any = None) -> Number:
     """``std()``, where records are replaced."""
-    return curves.power(c_var(x, ddof=ddof), 0.5)
+    return vectors.power(c_var(x, ddof=ddof), 0.5)
 
 
 def c_count(x: Column) -> Any:

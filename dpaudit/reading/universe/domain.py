@@ -20,9 +20,9 @@ import numpy as np
 import pandas as pd
 
 from dpaudit.reading import dispatch
-from dpaudit.reading.callbacks import Iterating
+from dpaudit.reading.dispatch import Iterating
 from dpaudit.reading.python import CONVERSIONS, IN_PLACE, OPERATION
-from dpaudit.reading.universe import assumed, calls, key_loops, records, sizes, sparse
+from dpaudit.reading.universe import assumed, calls, keys, records, sizes, sparse
 from dpaudit.reading.universe.base import Bound, hook, naturally, stands_for_others
 from dpaudit.reading.universe.columns import Column, Listed
 from dpaudit.reading.universe.frames import Frame
@@ -113,7 +113,7 @@ class Universe(Parts):
 
     def loop(self, value: Any) -> Any:
         """What a loop goes through: records, or what Python goes through."""
-        if type(value) is key_loops.Loop:
+        if type(value) is keys.Loop:
             return value
         try:
             found = records.records_of(value) if isinstance(value, Private) else None
@@ -124,7 +124,7 @@ class Universe(Parts):
 
     def is_records(self, value: Any) -> bool:
         """Whether a loop goes through private records."""
-        return type(value) in (Records, key_loops.Loop)
+        return type(value) in (Records, keys.Loop)
 
     def bound(self, value: Callable[[], Any]) -> Any:
         """Return the value of a name, or `UNBOUND`."""
@@ -144,8 +144,8 @@ class Universe(Parts):
     def fold(self, through: Any, body: Callable[..., Any], fresh: Sequence[bool], *before: Any) -> Any:
         """A loop over records, or over keys of the data."""
         try:
-            if type(through) is key_loops.Loop:
-                return key_loops.looped(through, body, fresh, before)
+            if type(through) is keys.Loop:
+                return keys.looped(through, body, fresh, before)
             return records.folded(through, body, fresh, before)
         except RefusalError as why:
             self.state.note(Refused(line(), *why.args))
@@ -224,7 +224,7 @@ class Universe(Parts):
             if method is not None:
                 return self.truth(self.call(method, left)) == (name == "in_")
             return self._contains(left, right) if name == "in_" else self._negated(self._contains(left, right))
-        if self.state.of_key is not None and (outcome := key_loops.compared(name, left, right)) is not None:
+        if self.state.of_key is not None and (outcome := keys.compared(name, left, right)) is not None:
             return outcome
         if self.state.followed and (found := sparse.compared(self.state, name, left, right)) is not None:
             return found
@@ -414,8 +414,8 @@ class Universe(Parts):
                 "record to the next cannot be followed",
                 "sum(FUNCTION(v) for v in x) + laplace(…)"
                 if isinstance(value, Column)
-                else key_loops.LOOP
-                if isinstance(value, key_loops.Loop)
+                else keys.LOOP
+                if isinstance(value, keys.Loop)
                 else "[len(df[df[KEY] == v]) + laplace(…) for v in VALUES]",
             )
         if (

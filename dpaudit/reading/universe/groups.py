@@ -260,7 +260,7 @@ class Keyed(Private):
 
     def m_items(self) -> Any:
         """``items()``: a loop over keys and counts."""
-        from dpaudit.reading.universe.key_loops import Loop
+        from dpaudit.reading.universe.keys import Loop
 
         if self.is_of_all:
             refuse("a loop over all categories in the order of their counts", "x.value_counts(sort=False).items()")

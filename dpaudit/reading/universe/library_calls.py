@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpaudit.reading.universe import curves, numbers, sizes, steps
+from dpaudit.reading.universe import numbers, sizes, steps, vectors
 from dpaudit.reading.universe.column_methods import c_isna, c_max, c_min, c_notna, c_sum, c_to_numpy, constants
 from dpaudit.reading.universe.columns import Column, plain
 from dpaudit.reading.universe.frames import Frame, column_sum, current_domain
@@ -146,13 +146,13 @@ def np_var(a: Any, *, ddof: int = 0) -> Any:
 
 def np_std(a: Any, *, ddof: int = 0) -> Any:
     """``np.std``, where records are replaced."""
-    return curves.power(np_var(a, ddof=ddof), 0.5)
+    return vectors.power(np_var(a, ddof=ddof), 0.5)
 
 
 def np_norm(x: Any, ord: Any = None) -> Number:  # noqa: A002 – its name in NumPy
     """``np.linalg.norm`` of private numbers, or of a column: the root of the sum of squares."""
     if isinstance(x, Number):
-        return curves.norm(x, ord)
+        return vectors.norm(x, ord)
     column = x.matrix() if isinstance(x, Frame) else x
     if ord not in (None, 1, 2) or (column.width and ord is not None) or not column.is_stable:
         refuse("a norm of private columns in this form", "np.linalg.norm(x)")
@@ -162,7 +162,7 @@ def np_norm(x: Any, ord: Any = None) -> Number:  # noqa: A002 – its name in Nu
     if ord == 1:
         return column_sum(column.apply("abs", abs)).same(kinds=_FLOAT)
     squares = column.apply("pow", operator.pow, 2)
-    return curves.power(c_sum(squares, 0).total() if column.width else column_sum(squares), 0.5).same(kinds=_FLOAT)
+    return vectors.power(c_sum(squares, 0).total() if column.width else column_sum(squares), 0.5).same(kinds=_FLOAT)
 
 
 def np_histogram(a: Any, bins: Any = 10, range: Any = None) -> Any:  # noqa: A002 – its name in NumPy
@@ -349,7 +349,7 @@ def elementwise(name: str, function: Any) -> Function:
 
     def handler(x: Any) -> Any:
         if isinstance(x, Number) and (name in CURVES or name == "square"):
-            return curves.power(x, 2) if name == "square" else CURVES[name](x, _FLOAT)
+            return vectors.power(x, 2) if name == "square" else CURVES[name](x, _FLOAT)
         if not isinstance(x, Column):
             return refuse(f"np.{name} of a private number, which moves it farther than a record does", NOISE_FIRST)
         if name == "square":
@@ -361,14 +361,14 @@ def elementwise(name: str, function: Any) -> Function:
 
 _FLOAT = frozenset(("np.float64",))
 _OF_CURVES: dict[str, Callable[[Number], Number]] = {
-    "sqrt": lambda x: curves.power(x, 0.5),
-    "cbrt": lambda x: curves.power(x, 1 / 3),
-    "log": curves.logarithm,
-    "log1p": lambda x: curves.logarithm(x.plus(1, 1)),
-    "log2": lambda x: curves.logarithm(x).times(1 / math.log(2)),
-    "log10": lambda x: curves.logarithm(x).times(1 / math.log(10)),
-    "exp": curves.exponential,
-    "expm1": lambda x: curves.exponential(x).plus(-1, 1),
+    "sqrt": lambda x: vectors.power(x, 0.5),
+    "cbrt": lambda x: vectors.power(x, 1 / 3),
+    "log": vectors.logarithm,
+    "log1p": lambda x: vectors.logarithm(x.plus(1, 1)),
+    "log2": lambda x: vectors.logarithm(x).times(1 / math.log(2)),
+    "log10": lambda x: vectors.logarithm(x).times(1 / math.log(10)),
+    "exp": vectors.exponential,
+    "expm1": lambda x: vectors.exponential(x).plus(-1, 1),
 }
 
 
@@ -398,7 +398,7 @@ def math_pow(x: Any, y: Any) -> Any:
     """``math.pow``."""
     if not isinstance(x, Number) or x.shape or not isinstance(y, int | float):
         refuse_by_name("pow", "private values")
-    return curves.power(x, float(y)).same(is_whole=False, kinds=frozenset(("float",)))
+    return vectors.power(x, float(y)).same(is_whole=False, kinds=frozenset(("float",)))
 
 
 MATH |= {"pow": math_pow, "fabs": lambda x: current_domain().absolute(x).same(kinds=frozenset(("float",)))}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.reading.python import OPERATION
-from dpaudit.reading.universe import column_methods, curves, key_loops, keys, reports, sizes, steps, vectors
+from dpaudit.reading.universe import column_methods, keys, reports, sizes, steps, vectors
 from dpaudit.reading.universe.builtin_calls import Builtins
 from dpaudit.reading.universe.columns import COMPARISONS, Column
 from dpaudit.reading.universe.groups import Keyed, PerPerson
@@ -27,7 +27,7 @@ from dpaudit.reading.universe.values import PUBLIC, sort_of
 _OF_KEYS = (Keyed, keys.DrawOfKeys, keys.Noisy)
 _BY_ZERO = ("floordiv", "mod")
 """Operators of whole numbers that give floats where pandas divides by 0, and whole numbers elsewhere."""
-_OF_KEY_LOOPS = (key_loops.Key, key_loops.Count, key_loops.Noisy)
+_OF_KEY_LOOPS = (keys.Key, keys.Count, keys.NoisyInLoop)
 
 
 class Operators(Builtins):
@@ -55,7 +55,7 @@ class Operators(Builtins):
         if isinstance(left, _OF_KEYS) or isinstance(right, _OF_KEYS):
             return keys.operated(name, left, right)
         if isinstance(left, _OF_KEY_LOOPS) or isinstance(right, _OF_KEY_LOOPS):
-            return key_loops.operated(name, left, right)
+            return keys.operated_in_loop(name, left, right)
         if isinstance(left, reports.Flips) or isinstance(right, reports.Flips):
             return reports.operated(name, left, right)
         if isinstance(left, Half) or isinstance(right, Half):
@@ -193,15 +193,15 @@ class Operators(Builtins):
             size = other.size if isinstance(other, Token) else None
             if size is not None:
                 return sizes.over(exact, sizes.inverse(other))
-            return curves.product(left, right) if isinstance(other, Number) else exact.times(other)
+            return vectors.product(left, right) if isinstance(other, Number) else exact.times(other)
         if name == "truediv" and isinstance(left, Number):
             if isinstance(right, Token) and right.size is not None:
                 return sizes.over(left, right)
-            return curves.product(left, curves.power(right, -1.0)) if isinstance(right, Number) else left.over(right)
+            return vectors.product(left, vectors.power(right, -1.0)) if isinstance(right, Number) else left.over(right)
         if name == "truediv":
-            return curves.power(right, -1.0).times(left)
+            return vectors.power(right, -1.0).times(left)
         if name == "pow" and isinstance(left, Number) and isinstance(right, int | float | np.integer | np.floating):
-            return curves.power(left, right)
+            return vectors.power(left, right)
         if name == "matmul":
             return exact.product(other, is_left=exact is right)
         if name in COMPARISONS:

@@ -23,8 +23,7 @@ from dpaudit.reading.universe.columns import Column
 from dpaudit.reading.universe.counting import ByKey, Counting
 from dpaudit.reading.universe.frames import Frame, Loc, Sampling
 from dpaudit.reading.universe.groups import Groups, Keyed, Tally
-from dpaudit.reading.universe.key_loops import Collected
-from dpaudit.reading.universe.keys import Noisy
+from dpaudit.reading.universe.keys import Collected, Noisy
 from dpaudit.reading.universe.noise import Draw
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.records import Row

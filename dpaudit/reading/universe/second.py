@@ -28,6 +28,7 @@ import pandas as pd
 
 from dpaudit.reading.callables import constants_of
 from dpaudit.reading.forking import fork
+from dpaudit.reading.universe.assumed import Line, differs, refuted, watching
 from dpaudit.reading.universe.cells import UNREAD, Declared
 from dpaudit.reading.universe.second_draws import (
     DiffersError,
@@ -39,7 +40,6 @@ from dpaudit.reading.universe.second_draws import (
     patched,
     settled,
 )
-from dpaudit.reading.universe.watched import Line, differs, refuted, watching
 from dpaudit.settings import PATIENCE
 
 SIZES = (0, 1, 2, 3, 8, 40)

@@ -23,7 +23,7 @@ import pandas as pd
 from dpaudit.program.noise import LAWS, Noise, shape_of_size
 from dpaudit.reading.draws import BOUND
 from dpaudit.reading.source import is_of_user
-from dpaudit.reading.universe.watched import Line, Seen
+from dpaudit.reading.universe.assumed import Line, Seen
 
 __all__ = [
     "GivenNoise",

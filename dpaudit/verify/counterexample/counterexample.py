@@ -41,7 +41,7 @@ from dpaudit.verify.counterexample.search import (
     shapes,
 )
 from dpaudit.verify.differences import Difference
-from dpaudit.verify.prove import AlignmentProof
+from dpaudit.verify.fold import AlignmentProof
 
 _DIGITS = 30  # of a recorded probability: more than any reader needs
 _UNIT = 10**20  # a bound is rounded down to a multiple of 1/_UNIT

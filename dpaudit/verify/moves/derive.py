@@ -19,11 +19,9 @@ from dpaudit.errors import UsageError
 from dpaudit.loading import load, public_name
 from dpaudit.neighbours.domain import is_two_numbers
 from dpaudit.program.symbolic.linear import now
-from dpaudit.reading.expressions.any_length import read_any
 from dpaudit.reading.expressions.domain import GivenNoise
-from dpaudit.reading.expressions.graph import NotReadError, Value, exactly
-from dpaudit.reading.expressions.noise import ADDED, Release
-from dpaudit.reading.expressions.ways import Reading, plain_numbers, read
+from dpaudit.reading.expressions.graph import ADDED, NotReadError, Release, Value, exactly
+from dpaudit.reading.expressions.ways import Reading, plain_numbers, read, read_any
 from dpaudit.reading.rewrite import UnreadableError
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape

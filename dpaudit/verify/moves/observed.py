@@ -10,8 +10,7 @@ import numpy as np
 
 from dpaudit.reading.draws import is_maker, source_of
 from dpaudit.reading.expressions.domain import GivenNoise
-from dpaudit.reading.expressions.graph import Value
-from dpaudit.reading.expressions.noise import ADDED, CHOSEN, SCORES, SELECTED, Seen
+from dpaudit.reading.expressions.graph import ADDED, CHOSEN, SCORES, SELECTED, Seen, Value
 from dpaudit.reading.expressions.ways import Reading
 from dpaudit.reading.python import Python
 from dpaudit.verify.moves.movement import LENGTHS, evaluated, evaluated_any

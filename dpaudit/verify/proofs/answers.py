@@ -36,8 +36,7 @@ from dpaudit.verify.proofs.kind import (
 
 if TYPE_CHECKING:
     from dpaudit.verify.counterexample.counterexample import ExactCounterexample
-    from dpaudit.verify.fold import FoldProof
-    from dpaudit.verify.prove import AlignmentProof
+    from dpaudit.verify.fold import AlignmentProof, FoldProof
 
 _NEARLY = 0.8  # of the largest exact loss, for an event that runs can confirm; chosen, not tuned
 _MOST_DRAWS = 256  # on a path, for which a counterexample is looked for: some 20 s of a proof's 60
@@ -55,8 +54,7 @@ _ANY = {"x": 1, "s": 1_000}  # what the parts of a fold may depend on
 
 
 def _prove(asked: Asked) -> Found:
-    from dpaudit.verify.fold import prove_fold
-    from dpaudit.verify.prove import prove_program
+    from dpaudit.verify.fold import prove_fold, prove_program
 
     mechanism, given, length = asked.mechanism, asked.parameters, asked.length
     if length is None and not isinstance(mechanism.function, Fold):
@@ -263,8 +261,7 @@ def _output(form: tuple[Any, ...]) -> Output:
 
 def _read_again(evidence: Evidence, proof: Proof, asked: Asked) -> bool | None:
     from dpaudit.verify.certificate import nodes_as_data
-    from dpaudit.verify.fold import prove_fold
-    from dpaudit.verify.prove import prove_program
+    from dpaudit.verify.fold import prove_fold, prove_program
 
     mechanism, given = asked.mechanism, asked.parameters
 

@@ -19,9 +19,8 @@ import numpy as np
 import pandas as pd
 
 from dpaudit.checker import DERIVED_VERSION, CertificateError, ForgedError
-from dpaudit.checker.accounted import Listed, events_of, is_at_least
 from dpaudit.checker.derived import ROUNDED, Derivation
-from dpaudit.checker.prices import farthest, order_of
+from dpaudit.checker.prices import Listed, events_of, farthest, is_at_least, order_of
 from dpaudit.checker.reading import MOST_DIGITS, Steps
 from dpaudit.checker.releases import accounted, check_releases
 from dpaudit.errors import UsageError
