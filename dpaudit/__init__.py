@@ -14,27 +14,13 @@ if TYPE_CHECKING:
     __version__: str
 
     from dpaudit import strategies as strategies
-    from dpaudit.accounting import (
-        Block as Block,
-    )
-    from dpaudit.accounting import (
-        DiscreteGaussian as DiscreteGaussian,
-    )
-    from dpaudit.accounting import (
-        DiscreteLaplace as DiscreteLaplace,
-    )
-    from dpaudit.accounting import (
-        Exponential as Exponential,
-    )
-    from dpaudit.accounting import (
-        Gaussian as Gaussian,
-    )
-    from dpaudit.accounting import (
-        Laplace as Laplace,
-    )
-    from dpaudit.accounting import (
-        RandomisedResponse as RandomisedResponse,
-    )
+    from dpaudit.accounting import Block as Block
+    from dpaudit.accounting import DiscreteGaussian as DiscreteGaussian
+    from dpaudit.accounting import DiscreteLaplace as DiscreteLaplace
+    from dpaudit.accounting import Exponential as Exponential
+    from dpaudit.accounting import Gaussian as Gaussian
+    from dpaudit.accounting import Laplace as Laplace
+    from dpaudit.accounting import RandomisedResponse as RandomisedResponse
     from dpaudit.accounts.account import account as account
     from dpaudit.auditing.audit import privacy_curve as privacy_curve
     from dpaudit.auditing.plan import ErrorPlan as ErrorPlan
@@ -54,30 +40,14 @@ if TYPE_CHECKING:
     from dpaudit.loading import catalogue as catalogue
     from dpaudit.loading import load as load
     from dpaudit.neighbours import Relation as Relation
-    from dpaudit.privacy import (
-        ApproxDP as ApproxDP,
-    )
-    from dpaudit.privacy import (
-        Claim as Claim,
-    )
-    from dpaudit.privacy import (
-        GaussianDP as GaussianDP,
-    )
-    from dpaudit.privacy import (
-        PureDP as PureDP,
-    )
-    from dpaudit.privacy import (
-        RenyiDP as RenyiDP,
-    )
-    from dpaudit.privacy import (
-        ZeroConcentratedDP as ZeroConcentratedDP,
-    )
-    from dpaudit.privacy import (
-        composition as composition,
-    )
-    from dpaudit.privacy import (
-        parse_claim as parse_claim,
-    )
+    from dpaudit.privacy import ApproxDP as ApproxDP
+    from dpaudit.privacy import Claim as Claim
+    from dpaudit.privacy import GaussianDP as GaussianDP
+    from dpaudit.privacy import PureDP as PureDP
+    from dpaudit.privacy import RenyiDP as RenyiDP
+    from dpaudit.privacy import ZeroConcentratedDP as ZeroConcentratedDP
+    from dpaudit.privacy import composition as composition
+    from dpaudit.privacy import parse_claim as parse_claim
     from dpaudit.review.replay import replay as replay
     from dpaudit.targets.mechanism import Mechanism as Mechanism
     from dpaudit.targets.mechanism import mechanism as mechanism

@@ -24,14 +24,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dpaudit.reading.rewrite import (
-    DOMAIN,
-    Statements,
-    UnreadableError,
-    first_parameter,
-    located,
-    refuse_what_is_ours,
-)
+from dpaudit.reading.rewrite import DOMAIN, Statements, UnreadableError, first_parameter, located, refuse_what_is_ours
 
 Rewriter = Callable[[str, str], Statements]
 """Makes what rewrites one function, from the name of its class and its first parameter."""

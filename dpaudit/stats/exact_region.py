@@ -24,13 +24,7 @@ from dpaudit.arrays import Floats, Integers
 from dpaudit.evidence.records import Counts
 from dpaudit.privacy import Claim
 from dpaudit.stats.event_bound import Weight, of_one_side, single
-from dpaudit.stats.joint_region import (
-    CUT,
-    ConfidenceRegion,
-    Joint,
-    probability_at_least,
-    probability_at_most,
-)
+from dpaudit.stats.joint_region import CUT, ConfidenceRegion, Joint, probability_at_least, probability_at_most
 
 # the grid is rigorous for any of these, which were chosen by tightness and time
 CORNERS = 300

@@ -13,17 +13,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from dpaudit.reading.definite import Definite, Looping
-from dpaudit.reading.rewrite import (
-    OPERATORS,
-    ask,
-    at,
-    constant,
-    own_nodes,
-    read,
-    thunk,
-    unreadable,
-    written,
-)
+from dpaudit.reading.rewrite import OPERATORS, ask, at, constant, own_nodes, read, thunk, unreadable, written
 
 _FRAME, _GOES = "__dpaudit_frame__", "__dpaudit_goes__"
 _WHOLE = frozenset((

@@ -5,8 +5,8 @@ that cannot be read are made by the function itself, from their own draws on; so
 it drew. Some runs of every pass are repeated by the function itself, those first that would most likely show a
 difference: one difference, and nothing of the reading is used.
 
-What is returned is parted by its alternatives, until each part has one shape for all of its runs: plain values, and arrays with
-one row a run.
+What is returned is parted by its alternatives, until each part has one shape for all of its runs: plain values, and
+arrays with one row a run.
 
 To repeat a run, Python runs the function on plain values, with the draws of the run in their order handed out in place
 of fresh ones. So a reading of many runs is held against the function itself; and a run that could not be read is made.

@@ -9,16 +9,7 @@ import numpy as np
 from dpaudit.reading.runs import arrays, joins, tables
 from dpaudit.reading.runs.applied import apply, opened
 from dpaudit.reading.runs.tables import frame_of_columns, is_coded, is_frame, plain_column, regrouped, the_pandas
-from dpaudit.reading.runs.values import (
-    CONTENTS,
-    Alternatives,
-    Array,
-    Container,
-    Numbers,
-    Table,
-    differs,
-    raw,
-)
+from dpaudit.reading.runs.values import CONTENTS, Alternatives, Array, Container, Numbers, Table, differs, raw
 
 if TYPE_CHECKING:
     from dpaudit.reading.runs.active import Active

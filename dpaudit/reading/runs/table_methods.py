@@ -12,17 +12,7 @@ from dpaudit.reading.runs import arrays, joins, tables
 from dpaudit.reading.runs.applied import apply, opened
 from dpaudit.reading.runs.table_items import in_place, set_item
 from dpaudit.reading.runs.tables import is_coded, length, plain_column, regrouped, the_pandas
-from dpaudit.reading.runs.values import (
-    Alternatives,
-    Array,
-    Coded,
-    Container,
-    Numbers,
-    Table,
-    Windows,
-    differs,
-    raw,
-)
+from dpaudit.reading.runs.values import Alternatives, Array, Coded, Container, Numbers, Table, Windows, differs, raw
 
 if TYPE_CHECKING:
     from dpaudit.reading.runs.called import Calls

@@ -23,16 +23,7 @@ from dpaudit.program.fold import Fold
 from dpaudit.program.symbolic.linear import Affine, Constraint, SpentError, beside, now
 from dpaudit.program.symbolic.tree import NoiseDraw, Output, ProgramPath
 from dpaudit.verify.certificate import VALUES, Scope
-from dpaudit.verify.proofs.kind import (
-    UNREADABLE,
-    Asked,
-    Found,
-    NotShownError,
-    ProofKind,
-    Shown,
-    certified,
-    refuse,
-)
+from dpaudit.verify.proofs.kind import UNREADABLE, Asked, Found, NotShownError, ProofKind, Shown, certified, refuse
 
 if TYPE_CHECKING:
     from dpaudit.verify.counterexample.counterexample import ExactCounterexample
