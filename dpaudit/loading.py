@@ -33,8 +33,7 @@ from typing import Any
 
 from dpaudit.errors import UsageError, close, nearest
 from dpaudit.settings import ReplacedError, importing
-from dpaudit.targets.libraries import adapted, how_to_install, library_of
-from dpaudit.targets.mechanism import Mechanism, mechanism
+from dpaudit.targets.mechanism import Mechanism, adapted, how_to_install, library_of, mechanism
 from dpaudit.targets.signature import FORMS as SHAPES
 
 # --- Where is a named mechanism? -------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import dpaudit as dp
-from dpaudit.targets.libraries import LIBRARIES
+from dpaudit.targets.mechanism import LIBRARIES
 
 HERE = Path(__file__).parent
 CONFIDENCE = 0.999

@@ -25,7 +25,7 @@ import written_since  # noqa: F401
 from frame import in_parts, section
 
 import dpaudit as dp
-from dpaudit.training.facts.updates import checklist
+from dpaudit.training.updates import checklist
 from dpaudit.training.watchers.torch_watch import TorchWatch
 
 HERE = Path(__file__).resolve().parent

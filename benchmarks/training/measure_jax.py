@@ -23,7 +23,7 @@ import jax_loops as loops
 from frame import in_parts, section
 
 import dpaudit as dp
-from dpaudit.training.facts.updates import checklist
+from dpaudit.training.updates import checklist
 
 HERE = Path(__file__).resolve().parent
 KINDS: dict[str, Callable[..., loops.Loop]] = {"private": loops.private, "optax": loops.optax_alone}

@@ -18,8 +18,7 @@ import numpy as np
 
 from dpaudit.errors import UsageError
 from dpaudit.privacy import Claim
-from dpaudit.targets.libraries import answers, approximate, required, wrapped
-from dpaudit.targets.mechanism import Mechanism
+from dpaudit.targets.mechanism import Mechanism, answers, approximate, required, wrapped
 from dpaudit.tracing.laws import DISCRETE_LAPLACE, GAUSSIAN, LAPLACE, NoiseLaw
 from dpaudit.tracing.operations import array_of
 from dpaudit.tracing.primitives import Made, Row, Stated, apart, choose_one, group_price, noted

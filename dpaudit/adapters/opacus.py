@@ -14,8 +14,7 @@ import numpy as np
 
 from dpaudit.errors import UsageError
 from dpaudit.privacy import Claim
-from dpaudit.targets.libraries import approximate, required, wrapped
-from dpaudit.targets.mechanism import Mechanism
+from dpaudit.targets.mechanism import Mechanism, approximate, required, wrapped
 from dpaudit.tracing.primitives import Row, Stated, Unit, apart
 from dpaudit.tracing.recording import active, site
 

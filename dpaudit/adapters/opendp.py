@@ -15,8 +15,7 @@ import numpy as np
 
 from dpaudit.errors import UsageError
 from dpaudit.privacy import ApproxDP, Claim, PureDP, RenyiDP, ZeroConcentratedDP
-from dpaudit.targets.libraries import answers, required, wrapped
-from dpaudit.targets.mechanism import Mechanism
+from dpaudit.targets.mechanism import Mechanism, answers, required, wrapped
 from dpaudit.tracing.laws import DISCRETE_GAUSSIAN, DISCRETE_LAPLACE, GAUSSIAN, LAPLACE, NoiseLaw
 from dpaudit.tracing.operations import array_of
 from dpaudit.tracing.primitives import Made, Row, Stated, apart, as_unit, noted, records_apart, replaced

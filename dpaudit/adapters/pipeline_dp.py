@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dpaudit.errors import UsageError
-from dpaudit.targets.libraries import approximate, required, wrapped
-from dpaudit.targets.mechanism import Mechanism
+from dpaudit.targets.mechanism import Mechanism, approximate, required, wrapped
 
 
 def mechanism_of(
@@ -61,6 +60,6 @@ def mechanism_of(
 
 def _versions() -> dict[str, str]:
     """The version of the library that draws the noise."""
-    from dpaudit.targets.libraries import LIBRARIES
+    from dpaudit.targets.mechanism import LIBRARIES
 
     return {LIBRARIES["pydp"].distribution: LIBRARIES["pydp"].release()}

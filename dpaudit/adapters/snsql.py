@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from dpaudit.errors import UsageError
-from dpaudit.targets.libraries import approximate, required, wrapped
-from dpaudit.targets.mechanism import Mechanism
+from dpaudit.targets.mechanism import Mechanism, approximate, required, wrapped
 
 _SIDES = 2
 

@@ -14,8 +14,7 @@ from typing import Any
 
 from dpaudit.errors import UsageError
 from dpaudit.privacy import ApproxDP, Claim, PureDP, ZeroConcentratedDP
-from dpaudit.targets.libraries import answers, required, wrapped
-from dpaudit.targets.mechanism import Mechanism
+from dpaudit.targets.mechanism import Mechanism, answers, required, wrapped
 from dpaudit.tracing.primitives import Made, Row, Stated
 
 _RECORDS = {"SymmetricDifference": "add-remove", "HammingDistance": "replace"}

@@ -29,7 +29,7 @@ from dpaudit.checker.reading import (
     text,
     whole,
 )
-from dpaudit.checker.releases import RELATIONS, check_releases
+from dpaudit.checker.records import RELATIONS, check_releases
 from dpaudit.checker.shifts import MOST_GROUP, MOST_LENGTH, MOVEMENTS, Movement, check_tree, check_values
 
 __all__ = [
@@ -46,7 +46,7 @@ __all__ = [
     "moves",
     "prices",
     "reading",
-    "releases",
+    "records",
     "tree",
 ]
 

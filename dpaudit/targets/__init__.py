@@ -1,3 +1,3 @@
 """Which function is audited, with everything that it reaches, and what is claimed about it?"""
 
-__all__ = ["libraries", "mechanism", "signature"]
+__all__ = ["mechanism", "signature"]

@@ -20,10 +20,9 @@ from dpaudit.evidence.records import Bound, Target, Verdict, round_outward
 from dpaudit.privacy import ApproxDP, Claim
 from dpaudit.privacy.claims import number_text
 from dpaudit.training import canaries, losses
+from dpaudit.training.batches import Sampler, use_of
 from dpaudit.training.canaries import ASSUMED
-from dpaudit.training.facts.batches import Sampler, use_of
-from dpaudit.training.facts.clipping import NOT_LOOKED_AT, Scale, least_update, scale_of
-from dpaudit.training.facts.updates import checklist, several
+from dpaudit.training.clipping import NOT_LOOKED_AT, Scale, least_update, scale_of
 from dpaudit.training.losses import (
     DEPENDENT,
     Parts,
@@ -36,6 +35,7 @@ from dpaudit.training.losses import (
     unbounded,
 )
 from dpaudit.training.seen import Finding, Seen
+from dpaudit.training.updates import checklist, several
 
 _TOLERANCE = 1e-3  # of the claim's ε, or of 1 where that is more
 _WIDE = 0.01

@@ -40,10 +40,10 @@ from dpaudit.arrays import Floats, Integers
 from dpaudit.decimals import number_of
 from dpaudit.errors import UsageError
 from dpaudit.evidence.further_records import Training, TrainingFact
-from dpaudit.training.facts.batches import Use, rounds_of
-from dpaudit.training.facts.clipping import CORRELATED, DIGITS, ROUNDED
-from dpaudit.training.facts.updates import UNEXPLAINED
+from dpaudit.training.batches import Use, rounds_of
+from dpaudit.training.clipping import CORRELATED, DIGITS, ROUNDED
 from dpaudit.training.seen import Finding, Seen, Update
+from dpaudit.training.updates import UNEXPLAINED
 
 # --- What do the steps that were seen lose together? -----------------------------------------------------
 

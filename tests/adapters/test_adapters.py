@@ -10,7 +10,7 @@ from support.made_up_libraries import of_module, pretend
 
 import dpaudit as dp
 from dpaudit.neighbours import parse_relation
-from dpaudit.targets.libraries import LIBRARIES, adapted, answers, approximate, library_of, required
+from dpaudit.targets.mechanism import LIBRARIES, adapted, answers, approximate, library_of, required
 
 
 @pytest.mark.parametrize("adapter", LIBRARIES)
@@ -31,7 +31,7 @@ def test_what_comes_from_elsewhere_is_nobodys():
 def test_adapters_import_no_library():
     code = (
         "import importlib, sys\n"
-        "from dpaudit.targets.libraries import LIBRARIES\n"
+        "from dpaudit.targets.mechanism import LIBRARIES\n"
         "for name in LIBRARIES: importlib.import_module('dpaudit.adapters.' + name)\n"
         "assert not {each.package for each in LIBRARIES.values()} & set(sys.modules)\n"
     )
@@ -43,7 +43,7 @@ def test_a_missing_library_is_named_with_what_to_install(adapter, monkeypatch):
     def missing(name):
         raise PackageNotFoundError(name)
 
-    monkeypatch.setattr("dpaudit.targets.libraries.version", missing)
+    monkeypatch.setattr("dpaudit.targets.mechanism.version", missing)
     with pytest.raises(dp.UsageError) as caught:
         required(adapter)
     said = str(caught.value)
@@ -84,7 +84,7 @@ def test_a_library_that_does_not_import_is_a_sentence(monkeypatch):
     def broken(name):
         raise ImportError("cannot import name 'DOUBLE'")
 
-    monkeypatch.setattr("dpaudit.targets.libraries.importlib.import_module", broken)
+    monkeypatch.setattr("dpaudit.targets.mechanism.importlib.import_module", broken)
     with pytest.raises(dp.UsageError, match="is installed but cannot be imported: ImportError: cannot import name"):
         required("opendp")
 

@@ -15,8 +15,8 @@ from support.nightly import mostly_at_night
 import dpaudit as dp
 from dpaudit.report import html_page
 from dpaudit.report.html.index import IndexEntry, index_page
-from dpaudit.review.compare.intervals import compare
-from dpaudit.review.compare.page import compare_page
+from dpaudit.review.compare import compare_page
+from dpaudit.review.intervals import compare
 
 pytestmark = pytest.mark.slow
 

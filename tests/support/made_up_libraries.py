@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dpaudit.targets.libraries import LIBRARIES
+from dpaudit.targets.mechanism import LIBRARIES
 
 
 def pretend(monkeypatch: pytest.MonkeyPatch, adapter: str, *, release: str | None = None, **names: Any) -> ModuleType:
@@ -23,7 +23,7 @@ def pretend(monkeypatch: pytest.MonkeyPatch, adapter: str, *, release: str | Non
     monkeypatch.setitem(sys.modules, library.package, stand_in)
     found = release or ".".join(map(str, (*library.last, 3)))
     known = {library.distribution: found}
-    monkeypatch.setattr("dpaudit.targets.libraries.version", lambda name: known.get(name, "0"))
+    monkeypatch.setattr("dpaudit.targets.mechanism.version", lambda name: known.get(name, "0"))
     return stand_in
 
 

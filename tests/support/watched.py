@@ -8,7 +8,7 @@ import pytest
 from dpaudit.privacy import parse_claim
 from dpaudit.review.check import listed as check_training
 from dpaudit.training import judge
-from dpaudit.training.facts.clipping import replayed
+from dpaudit.training.clipping import replayed
 from dpaudit.training.judge import concluded, judged
 from dpaudit.training.seen import Delivery, Parameter, Played, Seen, Taken, Update
 

@@ -10,11 +10,11 @@ from support.watched import EPOCH, RATE, certified_once, evidence_of, poisson, s
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.review.check import check, passes
-from dpaudit.training.facts.batches import Use, use_of
-from dpaudit.training.facts.clipping import IN_PART, NOT_LOOKED_AT
-from dpaudit.training.facts.updates import checklist
+from dpaudit.training.batches import Use, use_of
+from dpaudit.training.clipping import IN_PART, NOT_LOOKED_AT
 from dpaudit.training.losses import groups_of, listed, parts_of, rounds_of_use
 from dpaudit.training.seen import Delivery, Played, Replay, Taken
+from dpaudit.training.updates import checklist
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -17,7 +17,7 @@ from dpaudit.request import TrainingOptions, TrainingRequest, options_of
 from dpaudit.review.check import check, passes
 from dpaudit.review.replay import replay
 from dpaudit.training import losses
-from dpaudit.training.facts.clipping import replayed
+from dpaudit.training.clipping import replayed
 from dpaudit.training.watch import watched
 
 

@@ -7,11 +7,11 @@ from support.nightly import mostly_at_night
 from support.watched import EPOCH, RATE, RECORDS, WEIGHTS, evidence_of, poisson, seen_loop
 
 from dpaudit.review.check import check, passes
-from dpaudit.training.facts import clipping as noise_facts
-from dpaudit.training.facts.batches import _returns
-from dpaudit.training.facts.clipping import TOLERANCE, clipping_finding, finite_finding, replayed
-from dpaudit.training.facts.updates import FACTS, OF_ALL, checklist, parameters_finding
+from dpaudit.training import clipping as noise_facts
+from dpaudit.training.batches import _returns
+from dpaudit.training.clipping import TOLERANCE, clipping_finding, finite_finding, replayed
 from dpaudit.training.seen import Parameter, Seen, Taken
+from dpaudit.training.updates import FACTS, OF_ALL, checklist, parameters_finding
 
 ERROR = 1e-2
 

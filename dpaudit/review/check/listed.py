@@ -53,10 +53,10 @@ from dpaudit.review.check.against import numbered
 from dpaudit.review.check.finding import Finding, agrees, answered, failing, unchecked
 from dpaudit.stats.joint_region import lower_bound
 from dpaudit.training import canaries, losses
-from dpaudit.training.facts.updates import FACTS
 from dpaudit.training.judge import COARSE, UNCLAIMED, certified
 from dpaudit.training.judge import concluded as concluded_of_loop
 from dpaudit.training.losses import DEPENDENT, factors_of, listed, parts_of, unbounded
+from dpaudit.training.updates import FACTS
 
 # --- Do the bounds of an accounting follow from its certificates, and everything else from the bounds? ---
 

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from dpaudit.arrays import Floats
-from dpaudit.training.facts.clipping import TOLERANCE
+from dpaudit.training.clipping import TOLERANCE
 from dpaudit.training.seen import Replay, Update
 from dpaudit.training.watchers.loader import Given
 from dpaudit.training.watchers.recorder import Recorder, Undo

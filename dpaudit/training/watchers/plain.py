@@ -11,7 +11,7 @@ import torch
 
 from dpaudit.arrays import Floats, Integers
 from dpaudit.errors import UsageError
-from dpaudit.training.facts.clipping import TOLERANCE, replayed
+from dpaudit.training.clipping import TOLERANCE, replayed
 from dpaudit.training.seen import Replay, Update
 from dpaudit.training.watchers.loader import Given, rows_of
 from dpaudit.training.watchers.noise_flow import Lost, Noise, NoiseFlow, Noisy

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from dpaudit.arrays import Floats, Integers
-from dpaudit.training.facts.clipping import replayed
-from dpaudit.training.facts.updates import kept_coordinates
+from dpaudit.training.clipping import replayed
 from dpaudit.training.seen import KEPT, MOST_KEPT, Delivery, Parameter, Replay, Seen, Taken, Update
+from dpaudit.training.updates import kept_coordinates
 
 _COORDINATES = 64  # of each parameter, in a replayed sum
 _LEAST = 16  # of a small parameter beside large ones

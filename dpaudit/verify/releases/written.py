@@ -22,7 +22,7 @@ from dpaudit.checker import DERIVED_VERSION, CertificateError, ForgedError
 from dpaudit.checker.derived import ROUNDED, Derivation
 from dpaudit.checker.prices import Listed, events_of, farthest, is_at_least, order_of
 from dpaudit.checker.reading import MOST_DIGITS, Steps
-from dpaudit.checker.releases import accounted, check_releases
+from dpaudit.checker.records import accounted, check_releases
 from dpaudit.errors import UsageError
 from dpaudit.reading.universe.cells import UNREAD, Axis, Declared, place_of, simple
 from dpaudit.reading.universe.drive import Reading

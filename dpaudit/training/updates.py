@@ -13,9 +13,9 @@ from dataclasses import replace
 import numpy as np
 
 from dpaudit.arrays import Floats
-from dpaudit.training.facts import batches, clipping
-from dpaudit.training.facts.batches import Sampler, Use, batch_finding, recognised, rounds_of, use_of
-from dpaudit.training.facts.clipping import (
+from dpaudit.training import batches, clipping
+from dpaudit.training.batches import Sampler, Use, batch_finding, recognised, rounds_of, use_of
+from dpaudit.training.clipping import (
     clipping_finding,
     finite_finding,
     independence_finding,

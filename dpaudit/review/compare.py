@@ -1,6 +1,6 @@
 """What changed between two audits, and does an event lose more than before? As text, as a page and as JSON.
 
-The results computed from counts (`dpaudit.review.compare.intervals`) are passed in as plain values; everything else is
+The results computed from counts (`dpaudit.review.intervals`) are passed in as plain values; everything else is
 in the two records. The wording separates what is certain about one event from what is unknown about the mechanism.
 """
 
@@ -31,7 +31,7 @@ from dpaudit.report.text.phrases import bound_text, claim_words, one_line, short
 from dpaudit.report.view import view
 
 if TYPE_CHECKING:
-    from dpaudit.review.compare.intervals import EventLoss, LossComparison
+    from dpaudit.review.intervals import EventLoss, LossComparison
 
 
 # --- What changed between two audits, the worst first? The headline of a comparison is the worst of all changes. ---

@@ -1,3 +1,0 @@
-"""What changed between two audits?"""
-
-__all__ = ["intervals", "page"]
