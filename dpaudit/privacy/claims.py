@@ -649,6 +649,12 @@ FORMS = f"{', '.join(_EXAMPLES[:-1])} or {_EXAMPLES[-1]}"
 SYMBOLS = {notion.parameter: notion.symbol for notion in NOTIONS}
 """The letter for each parameter that bounds are about."""
 
+
+def needs_delta(what: str, epsilon: str) -> str:
+    """Say what to claim where no finite ε holds without a δ, as of all Gaussian noise."""
+    return f"{what} keeps no ε without a δ: claim both, such as 'epsilon={epsilon}, delta=1e-5'"
+
+
 _ALIASES = {"eps": "epsilon", "δ": "delta", "α": "order"} | {symbol: name for name, symbol in SYMBOLS.items()}
 _KINDS = {frozenset(notion.names()): notion for notion in NOTIONS}
 _NAMES = frozenset().union(*_KINDS)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.privacy import Claim, PureDP
+from dpaudit.privacy.claims import needs_delta
 from dpaudit.targets.signature import Shape
 from dpaudit.tracing.alignment import Conditions, Noises, Spent, conditions, of_the_last_maximum
 from dpaudit.tracing.certain import RAISES, Certain, certain, constant_choice, constant_line, enumerated, repeated
@@ -396,10 +397,7 @@ def _trouble(task: Task, asked: Conditions, shift: Shift, run: Run, theirs: Run)
 def wider(moved: Sequence[Any], claim: Claim | None) -> str:
     """Say which scales of pure noise would keep a claim: they are as many times wider as the price is too high."""
     if isinstance(claim, PureDP) and any(each.law.cost == "gaussian" and each.by for each in moved):
-        return (
-            f"Gaussian noise keeps no ε without a δ: claim both, such as 'epsilon={claim.value:g}, delta=1e-6', or "
-            "draw Laplace noise."
-        )
+        return f"{needs_delta('Gaussian noise', f'{claim.value:g}')}, or draw Laplace noise."
     spent = sum(abs(each.by) / each.scale for each in moved if each.scale > 0)
     pure = all(each.law.cost == "pure" and each.scale > 0 for each in moved)
     if claim is None or not isinstance(claim, PureDP) or not pure or not claim.value < spent < float("inf"):

@@ -45,7 +45,7 @@ from dpaudit.evidence.build import installed_version, installed_versions
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import RunInfo
 from dpaudit.privacy import ApproxDP, Claim
-from dpaudit.privacy.claims import as_claim
+from dpaudit.privacy.claims import as_claim, needs_delta
 from dpaudit.request import TrainingOptions, TrainingRequest, known_keywords, taking
 from dpaudit.targets.signature import title_of
 from dpaudit.training.canaries import asked, scored
@@ -228,10 +228,7 @@ def _claim(given: Claim | str | None) -> Claim | None:
     if claim is None or (isinstance(claim, ApproxDP) and claim.delta > 0):
         return claim
     if claim.parameter == "epsilon" and not claim.delta:
-        raise UsageError(
-            f"the claim {claim} has no δ, and Gaussian noise keeps no ε without one: claim for example "
-            f"'epsilon={claim.value:g}, delta=1e-5'"
-        )
+        raise UsageError(f"the claim {claim} has no δ. {needs_delta('Gaussian noise', f'{claim.value:g}')}")
     raise UsageError(
         f"a training loop is judged by ε at a δ, and {claim} is {claim.notion}: claim 'epsilon=…, delta=…'"
     )

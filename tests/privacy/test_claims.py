@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dpaudit.errors import UsageError
 from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP, parse_claim
-from dpaudit.privacy.claims import as_claim, number_text
+from dpaudit.privacy.claims import as_claim, needs_delta, number_text
 
 laws = settings(derandomize=True, max_examples=300, deadline=None)
 finite = st.floats(0, allow_nan=False, allow_infinity=False)
@@ -133,3 +133,7 @@ def test_a_group_of_two_is_a_chain_of_two_neighbours():
     approx = ApproxDP(0.7, 0.01)
     chained = approx.tradeoff(np.minimum(1, 1 - approx.tradeoff(at)))
     assert np.all(approx.group(2).tradeoff(at) <= chained + 1e-12)
+
+
+def test_what_gaussian_noise_is_told_to_claim_is_a_claim():
+    assert parse_claim(needs_delta("Gaussian noise", "3").split("'")[1]) == ApproxDP(3, 1e-5)

@@ -13,7 +13,7 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.further_records import Accounting, OtherAccountant, Release, Statement
 from dpaudit.evidence.records import Verdict
 from dpaudit.privacy import parse_claim
-from dpaudit.privacy.claims import number_text
+from dpaudit.privacy.claims import needs_delta, number_text
 from dpaudit.report.text.numerals import NBSP, claim_text, count_text, lower_text, upper_text
 from dpaudit.report.text.phrases import relation_words
 
@@ -152,12 +152,9 @@ def _at_no_delta(statement: Statement, accounting: Accounting) -> str:
     if not math.isinf(statement.low) or statement.parameter != "epsilon" or Fraction(statement.at):
         return ""
     gaussian = any("aussian(" in each.event for each in accounting.releases)
-    of = "Gaussian noise, however much there is" if gaussian else "what is listed"
-    claim = f"epsilon={claim_text(_claimed(statement) or 1.0)}, delta=1e-5"
-    return (
-        f" Pure ε, without a δ, does not hold of {of}: claim a δ too (--claim '{claim}'), far below one in the number "
-        "of people, or let --delta 1e-5 say which ε holds at it."
-    )
+    of = "Gaussian noise, however much there is," if gaussian else "What is listed"
+    asked = needs_delta(of, claim_text(_claimed(statement) or 1.0))
+    return f" {asked}, with a δ far below one in the number of people, or let --delta 1e-5 say which ε holds at it."
 
 
 def _several(accounting: Accounting, verdict: Verdict) -> str:
