@@ -61,17 +61,13 @@ def mechanism_of(
         "opendp",
         invoke,
         name=name or "measurement",
-        shown=_shown(measurement),
+        shown=" ".join(str(measurement).split()),
         release=release,
         claim=claim,
         relation=relation or found or "declared",
         unit=unit,
         pairs=pairs,
     )
-
-
-def _shown(measurement: Any) -> str:
-    return " ".join(str(measurement).split())
 
 
 def _mapped(measurement: Any, distance: Any) -> Any:

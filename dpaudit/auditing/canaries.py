@@ -278,7 +278,7 @@ def _methods(evidence: Evidence, scores: Scores) -> tuple[bool, str]:
     runs = _counted(scores)
     holds = bool(counted) and runs is not None
     holds = holds and all(counts is not None and counts.runs == runs for counts in counted)
-    holds = holds and _planned(evidence, scores)
+    holds = holds and is_planned(evidence.attempts, scores.canaries or sum(scores.given), 1 - evidence.confidence)
     how = "are" if holds else "are not"
     return holds, f"the guesses {how} those that {scores.canaries or sum(scores.given)} canaries of one model fix"
 
@@ -290,10 +290,6 @@ def _counted(scores: Scores) -> tuple[int, int] | None:
         return None
     upper = -(-(sum(scores.given) + missing) // 2) - -(-sum(scores.given) // 2)  # counted as others
     return scores.given[0] + missing - upper, scores.given[1] + upper
-
-
-def _planned(evidence: Evidence, scores: Scores) -> bool:
-    return is_planned(evidence.attempts, scores.canaries or sum(scores.given), 1 - evidence.confidence)
 
 
 def is_planned(attempts: Sequence[Attempt], canaries: int, error: float) -> bool:

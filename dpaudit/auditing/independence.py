@@ -99,7 +99,7 @@ def refuse_copies(sides: tuple[Outputs, Outputs]) -> None:
 def copied(sides: tuple[Outputs, Outputs]) -> str:
     """Say how outputs are there more than once, which independent runs do not show; empty if they are not."""
     for side, outputs in enumerate(sides):
-        times = _too_regular(np.unique(_known(outputs), return_counts=True)[1])
+        times = _too_regular(np.unique(np.asarray(identities(outputs)), return_counts=True)[1])
         if times:
             return f"far too many outputs on {DATASETS[side]} are there exactly {times} times"
     sizes = len(sides[0]), len(sides[1])
@@ -109,10 +109,6 @@ def copied(sides: tuple[Outputs, Outputs]) -> str:
         if found:
             return found
     return ""
-
-
-def _known(outputs: Outputs) -> Integers:
-    return np.asarray(identities(outputs))
 
 
 def _by_form(outputs: Outputs) -> list[tuple[str, Floats]]:

@@ -70,17 +70,12 @@ def loss_section(shown: View, _: Evidence | None) -> Iterator[Section]:
     yield Section("loss", "Privacy loss", {"loss": loss_part(evidence, evidence.claimed), "of_score": of_score})
 
 
-def _limit(claim: Claim | None) -> float | None:
-    """Return the ε that limits the loss, for claims of pure and approximate DP only."""
-    return claim.value if claim is not None and claim.is_point else None
-
-
 def loss_part(evidence: Evidence, claim: Claim | None) -> LossPart | None:
     """Return the section; None if no histogram of both sides was recorded."""
     losses = cell_losses(evidence.histogram)
     if losses is None:
         return None
-    limit = _limit(claim)
+    limit = claim.value if claim is not None and claim.is_point else None
     text = "" if claim is None or limit is None else f"ε = {claim_text(limit)}"
     bins, upper = loss_bins(losses, limit), proved_limit(evidence)
     infinite = []
@@ -245,7 +240,7 @@ def certified_loss(bound: Bound) -> float:
 def posterior_part(evidence: Evidence, claim: Claim | None, *, drawn: bool = True) -> PosteriorPart:
     """Return the section on an attacker's suspicion."""
     limit = claim.value if _limits(claim) and claim is not None else None
-    bound = _used(evidence)
+    bound = exact_lower(evidence) if evidence.verdict is Verdict.INVALID else evidence.lower
     loss = 0.0 if bound is None else certified_loss(bound)
     rows = [
         PosteriorRow(
@@ -265,11 +260,6 @@ def posterior_part(evidence: Evidence, claim: Claim | None, *, drawn: bool = Tru
 
 def _limits(claim: Claim | None) -> bool:
     return claim is not None and claim.pure
-
-
-def _used(evidence: Evidence) -> Bound | None:
-    """Return the bound of the evidence, or None if its runs cannot be trusted."""
-    return exact_lower(evidence) if evidence.verdict is Verdict.INVALID else evidence.lower
 
 
 def _percent(prior: float, loss: float, rounding: str) -> str:

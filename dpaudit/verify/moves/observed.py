@@ -42,7 +42,7 @@ class Observed(Python):
         found = source.bound(args, keywords)
         assert found is not None and source.law is not None  # as it was read
         location = found[0].get(source.law.location, 0.0) if source.law.location else 0.0
-        return location + _zeros(found[1]) if found[1] is not None else location * 1.0
+        return location + np.zeros(found[1]) if found[1] is not None else location * 1.0
 
     def _chosen(self, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         names = ("a", "size", "replace", "p") if name == "choice" else ("population", "weights")
@@ -67,10 +67,6 @@ _HEAD = 1 - 5e-10  # a coin shows its head where its chance is 1
 
 def _in_order(items: Any) -> Any:
     return np.arange(items) if isinstance(items, int | np.integer) else items
-
-
-def _zeros(size: Any) -> Any:
-    return np.zeros(size)
 
 
 def _nothing(scale: Any = 1.0) -> Any:

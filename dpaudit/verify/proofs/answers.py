@@ -137,7 +137,7 @@ def _check(evidence: Evidence, proof: Proof) -> Shown:
     trees = [] if found is None else [found.record]
     if proof.method == "alignment" and certificate is not None and "values" not in certificate:
         trees.append(certificate)  # a tree of values has fewer paths
-    if any(_paths(tree) != proof.paths for tree in trees):
+    if any(len(leaves_of(tree["nodes"], tree["scope"]["length"])) != proof.paths for tree in trees):
         raise NotShownError(f"{proof.paths} paths are stated, and the tree has another number")
     if proof.domain is not None or proof.prices:
         raise NotShownError("answers have no domain of their own, and no prices of releases")
@@ -178,10 +178,6 @@ def _heads(evidence: Evidence, proof: Proof) -> list[str]:
     relation = Relation("queries")
     texts = [str(Scope(length, values, relation, {})) for values in VALUES]
     return [text.removesuffix(str(relation)) + evidence.relation for text in texts]
-
-
-def _paths(tree: Mapping[str, Any]) -> int:
-    return len(leaves_of(tree["nodes"], tree["scope"]["length"]))
 
 
 def _endings(certificate: Mapping[str, Any]) -> int:
