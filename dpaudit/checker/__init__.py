@@ -15,6 +15,7 @@ from dpaudit.checker.derived import BODY, Derivation
 from dpaudit.checker.fold import check_fold, check_selection
 from dpaudit.checker.moves import BODY as MOVES
 from dpaudit.checker.moves import GIVEN, MOST, check_moves, read_scope
+from dpaudit.checker.prices import ACCOUNT
 from dpaudit.checker.reading import (
     FORMAT,
     VERSION,
@@ -60,7 +61,6 @@ _BODY = {
     "releases": {"notion", "delta", "columns", "samples", "releases", "paths"},
     "moves": MOVES,
 }
-_ACCOUNT = {"format", "version", "kind", "events", "parameter", "at", "low", "high", "digits", "ends"}
 _SCOPE = {"data", "length", "values", "movement", "group", "parameters"}
 _SCOPE_OF_RECORDS = {"data", "relation", "group", "person", "parameters"}
 _SYMBOLS = {"epsilon": "ε", "rho": "ρ", "mu": "μ"}
@@ -154,7 +154,7 @@ def check_certificate(certificate: object) -> Checked:
 
 
 def _account(certificate: dict[str, Any]) -> Checked:
-    found = check_account(fields(certificate, _ACCOUNT, "the certificate"))
+    found = check_account(fields(certificate, ACCOUNT, "the certificate"))
     scope = {
         "parameter": found.parameter,
         "at": str(found.at),

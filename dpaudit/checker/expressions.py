@@ -261,7 +261,7 @@ class Expressions:
             if not any(type(each) is Range or each is EITHER for each in values):
                 return found.get(values, other)
             self.steps.spend(len(found))
-            possible = [result for key, result in found.items() if all(map(_may_be, values, key))]
+            possible = [result for key, result in found.items() if all(map(may_be, values, key))]
             result = other
             for each in possible:
                 result = ranges.hull(result, each)
@@ -373,7 +373,8 @@ def _key(value: Value) -> Value:
     return (type(value), value)
 
 
-def _may_be(value: Value, key: Value) -> bool:
+def may_be(value: Value, key: Value) -> bool:
+    """Whether a value is a key, or could be."""
     if type(value) is Range:
         return value.holds(key)
     return value is EITHER or (value is not None and bool(value == key))

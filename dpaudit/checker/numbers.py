@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpaudit.checker.curves import Curve, norm, product_moved, range_of, range_of_sums
-from dpaudit.checker.expressions import Expressions
+from dpaudit.checker.expressions import Expressions, may_be
 from dpaudit.checker.ranges import EITHER, Number, Range, Value, both, hull, plain
 from dpaudit.checker.reading import CertificateError, Steps, expression, fields, items, rational, whole
 from dpaudit.checker.records import point
@@ -610,14 +610,8 @@ def _adds_to_sum(of: Numbers, values: list[Value], number: int) -> Iterable[tupl
     if not any(type(key) is Range or key is EITHER for key in keys):
         place = of.given["places"].get(tuple(keys))
         return [] if place is None else [(place, each.low, each.high)]
-    possible = [place for key, place in of.given["places"].items() if all(map(_may_be, keys, key))]
+    possible = [place for key, place in of.given["places"].items() if all(map(may_be, keys, key))]
     return [(place, min(each.low, 0), max(each.high, 0)) for place in possible]
-
-
-def _may_be(value: Value, key: Value) -> bool:
-    if type(value) is Range:
-        return value.holds(key)
-    return value is EITHER or (value is not None and bool(value == key))
 
 
 def _adds_to_ball(of: Numbers, values: list[Value], number: int) -> Iterable[tuple[int, Number, Number]]:

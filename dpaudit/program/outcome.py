@@ -144,6 +144,10 @@ def run_once(program: Callable[[Noise], Any], noise: Noise) -> Any:
 _PLAIN = (bool, int, float, str, bytes, type(None))
 
 
+def _named(output: Any) -> bool:
+    return isinstance(output, tuple) and hasattr(output, "_fields")
+
+
 def _is_record(output: Any) -> bool:
     return dataclasses.is_dataclass(output) and not isinstance(output, type | Raised)
 
@@ -167,7 +171,7 @@ def entry(output: Any, run: int) -> Any:
         return output
     if kind in (list, tuple):
         return kind(entry(value, run) for value in output)
-    if isinstance(output, tuple) and hasattr(output, "_fields"):
+    if _named(output):
         return output._make(entry(value, run) for value in output)
     if isinstance(output, dict):
         changed = copy.copy(output)

@@ -472,9 +472,9 @@ def _facts(evidence: Evidence, trace: Trace) -> list[tuple[str, str]]:
         facts.append(("Pair", trace.found))
     elif len(evidence.pairs) > 1:
         facts.append(("Pair", f"{trace.pair + 1} of {len(evidence.pairs)}"))
-    drawn = f", {_many(trace.drawn, 'pair')} drawn over the domain" if trace.drawn else ""
+    drawn = f", {_times(trace.drawn, 'pair')} drawn over the domain" if trace.drawn else ""
     left = f"; {count_text(trace.left_out)} more were thought of and not tried" if trace.left_out else ""
-    facts.append(("Tried", f"{_many(trace.tried, 'pair')}{drawn}, {_many(trace.paths, 'path')} on this one{left}"))
+    facts.append(("Tried", f"{_times(trace.tried, 'pair')}{drawn}, {_times(trace.paths, 'path')} on this one{left}"))
     facts.append(("Runs", count_text(trace.runs)))
     if trace.epsilon is not None and (trace.epsilon or trace.mu):
         facts.append(("Price of the shift", f"{_price(trace)}, of one way to hide the change"))
@@ -489,7 +489,3 @@ def _facts(evidence: Evidence, trace: Trace) -> list[tuple[str, str]]:
     facts += [("Not followed", each) for each in trace.unseen]
     facts += [("Beside", each) for each in trace.beside]
     return facts
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count_text(count)} {what}{'' if count == 1 else 's'}"
