@@ -166,10 +166,7 @@ def _refuse_values(column: Any, name: str, allowed: Range | Values) -> None:
     )
 
 
-__all__ = ["columns_of", "given_frame", "whole_columns"]
-
-
-__all__ = ["Derivation", "derive"]
+__all__ = ["Derivation", "columns_of", "derive", "given_frame", "whole_columns"]
 
 
 SECONDS = 10.0
