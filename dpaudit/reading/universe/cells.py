@@ -51,6 +51,11 @@ class Declared:
     values: tuple[Any, ...] | None = None
     missing: bool = False
 
+    @property
+    def count(self) -> float:
+        """How many values it may hold, a missing one among them; infinity where they are not listed."""
+        return math.inf if self.values is None else len(self.values) + self.missing
+
     def __str__(self) -> str:
         also = " or missing" if self.missing else ""
         if self.values is None:

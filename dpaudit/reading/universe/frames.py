@@ -8,6 +8,7 @@ of each group is kept.
 from __future__ import annotations
 
 import itertools
+import math
 import types
 from collections.abc import Sequence
 from typing import Any
@@ -25,6 +26,7 @@ from dpaudit.reading.universe.state import Private, current, refuse
 
 _ORDERS = itertools.count(1)
 _SELECTIONS = itertools.count(1)
+_MOST_ROWS = 1_000  # of a person, of which no two are alike
 GROUPED = "df.groupby(KEY)[NAME].sum().reindex(VALUES, fill_value=0) + laplace(…, size=len(VALUES))"
 REINDEX = "df[KEY].value_counts().reindex(VALUES, fill_value=0) + laplace(…, size=len(VALUES))"
 
@@ -327,22 +329,37 @@ class Frame(Private):
         """Return the first rows of each group."""
         if type(most) is not int or most < 1:
             refuse("a bound on rows that is not a whole number from 1 on", ".head(3)")
-        if self.rows.order < 0:
-            refuse("the first rows of a table that was sorted: how ties come hangs on all records", "no sort_values")
         selection, person = self.rows.selection, current().person
-        if selection.kind == "unbounded" and len(keys) == 1 and person and keys[0].source == person:
-            if self.universe.columns[person].missing:
-                refuse("persons whose name may be missing", "a domain in which every record has one")
-            return self.reordered(Selection("person", most), self.rows.distinct)
+        if selection.kind in ("unbounded", "person") and len(keys) == 1 and person and keys[0].source == person:
+            most = most if selection.kind == "unbounded" else min(most, selection.times)
+            return self._of_each_person(most, self.rows.distinct)
+        self._refuse_sorted()
         return self.reordered(selection.swapped())
 
-    def m_drop_duplicates(self, subset: Any = None) -> Frame:
-        """``drop_duplicates(names)``: the first of each."""
+    def _of_each_person(self, most: int, distinct: frozenset[str] | None) -> Frame:
+        """Return so many rows of each person, chosen among their own."""
+        self._refuse_sorted()
+        if self.universe.columns[str(current().person)].missing:
+            refuse("persons whose name may be missing", "a domain in which every record has one")
+        return self.reordered(Selection("person", most), distinct)
+
+    def _refuse_sorted(self) -> None:
+        if self.rows.order < 0:
+            refuse("the first rows of a table that was sorted: how ties come hangs on all records", "no sort_values")
+
+    def m_drop_duplicates(self, subset: Any = None, *, keep: Any = "first") -> Frame:
+        """``drop_duplicates(names)``: the first of each, or the last."""
+        if type(keep) is not str or keep not in ("first", "last"):
+            refuse("drop_duplicates(keep=False), where a record takes others away", 'keep="first"')
         names = list(self.columns) if subset is None else [subset] if isinstance(subset, str) else list(subset)
         columns = [self.column(name) for name in names]
         sources, person = {each.source for each in columns}, current().person
         if self.rows.selection.kind == "unbounded" and person in sources and "" not in sources:
-            return self.reordered(self.rows.selection, frozenset(sources - {person}))  # each of a person's own rows
+            others = frozenset(sources - {person})  # of each person's own rows, one for each of what these hold
+            most = math.prod(self.universe.columns[each].count for each in others)
+            if most <= _MOST_ROWS:
+                return self._of_each_person(int(most), others)
+            return self.reordered(self.rows.selection, others)
         return self.first_of_each(columns, 1)
 
     def m_pivot_table(

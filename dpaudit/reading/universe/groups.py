@@ -100,6 +100,20 @@ class Groups(Private):
         """``sum()``."""
         return self.m_agg("sum")
 
+    @staticmethod
+    def _ends_of_persons(how: str, column: Column) -> tuple[float, float]:
+        """Return between which ends a number of a person is that is made of any number of a column's rows, or none."""
+        if how == "count":
+            return 0.0, math.inf
+        low, high = (np.asarray(plain(each)) for each in (column.low, column.high))
+        if low.ndim != 1 or low.dtype.kind not in "biuf" or high.dtype.kind not in "biuf":
+            refuse(f"agg({how!r:.30}) of what is no column of numbers", '["x"].sum()')
+        known = ~(np.isnan(low) | np.isnan(high))
+        least, most = float(low[known].min(initial=0.0)), float(high[known].max(initial=0.0))
+        if how == "sum":
+            return (0.0 if least == 0 else -math.inf), (0.0 if most == 0 else math.inf)
+        return least, most
+
     def _of_all(self, found: Keyed) -> Any:
         """Return sums by all categories, in their order, where groups are of all of them."""
         listed = None if self.observed else found.categories
@@ -124,7 +138,7 @@ class Groups(Private):
                 refuse("this aggregate of each person", f'groupby({current().person!r})["x"].sum().clip(low, high)')
             if how not in ("sum", "count", "mean", "max", "min", "median"):
                 refuse(f"agg({how!r:.30}) of each person", '"sum", "count", "mean", "max" or "min", clipped')
-            return PerPerson(self.frame, 0.0 if how == "count" else -math.inf, math.inf)
+            return PerPerson(self.frame, *self._ends_of_persons(how, self.frame.column(self.name)))
         if named:
             parts = {}
             for name, pair in named.items():

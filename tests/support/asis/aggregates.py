@@ -7,7 +7,7 @@ DOMAIN = {"x": (0.0, 100.0), "y": (-10.0, 10.0), "n": list(range(6)), "person": 
 CLAIM = {"08": 2.0}
 T, V = (10, 30, 50, 70), list(range(6))
 REPLACE = {"85", "86", "87", "88", "09", "10", "11", "12", "13", "14", "15", "55", "56", "57", "58", "59", "60", "61", "62", "63", "64", "65", "66", "67", "68", "69", "81", "82"}
-PERSON = {"16", "17", "70", "71", "72"}
+PERSON = {"16", "17", "70", "71", "72", *map(str, range(30, 38))}
 def lap(scale, size=None): return np.random.laplace(0.0, scale, size)
 # --- of a total
 def p01_root(df): return np.sqrt(df["x"].sum()) + lap(10)
@@ -106,6 +106,21 @@ def w16_three_rows(df): return np.sqrt(df.groupby("person").head(3)["x"].sum()) 
 def w17_two_roots(df):  # a row of each kind: √1 + √1, more than the √2 of two rows of one kind
     kept = df.groupby("person").head(2)
     return [np.sqrt((kept["n"] == k).sum()) + lap(math.sqrt(2)) for k in (0, 1)]
+# --- rows and totals of persons
+def p30_one_row(df): return len(df.drop_duplicates("person")) + lap(1)
+def w30_one_row(df): return len(df.drop_duplicates("person")) + lap(.5)
+def p31_last_row(df): return df.drop_duplicates(subset="person", keep="last")["x"].sum() + lap(100)
+def w31_row_alone(df): return df.drop_duplicates(subset="person", keep=False)["x"].sum() + lap(100)
+def p32_row_of_each_kind(df): return df.drop_duplicates(["person", "n"])["n"].value_counts().reindex(V, fill_value=0) + lap(6, 6)
+def w32_row_of_each_kind(df): return df.drop_duplicates(["person", "n"])["n"].value_counts().reindex(V, fill_value=0) + lap(5, 6)
+def p33_fewer_rows(df): return df.drop_duplicates(["person", "n"]).groupby("person").head(2)["x"].sum() + lap(200)
+def w33_fewer_rows(df): return df.drop_duplicates(["person", "n"]).groupby("person").head(9)["x"].sum() + lap(500)
+def p34_fewer_again(df): return df.groupby("person").head(5).groupby("person").head(2)["x"].sum() + lap(200)
+def w34_first_of_sorted(df): return df.sort_values("n").drop_duplicates("person")["x"].sum() + lap(100)
+def p35_total(df): return df.groupby("person")["x"].sum().clip(upper=300).sum() + lap(300)
+def w35_total(df): return df.groupby("person")["x"].sum().clip(upper=300).sum() + lap(200)
+def w36_total_below_0(df): return df.groupby("person")["y"].sum().clip(upper=300).sum() + lap(300)
+def w37_row_of_each_value(df): return df.drop_duplicates(["person", "x"])["n"].sum() + lap(500)
 # --- what may be below 0, missing, infinite, of another type, or moves farther than it looks
 def w50_below_0(df): return np.sqrt(df["y"].sum()) + lap(100)
 def w51_no_range(df): return np.log(df["x"].sum()) + lap(1000)
