@@ -62,7 +62,7 @@ def test_without_runs_nothing_has_drifted():
 
 def unique(data, rng):
     """A category that no other run shows."""
-    return f"{rng.random()} of {data}"
+    return f"{rng.integers(2**60):x} of {data}"
 
 
 def test_categories_that_never_come_again_are_no_drift():

@@ -22,6 +22,7 @@ from dpaudit.evidence.evidence import exit_code
 from dpaudit.gate.config import read
 from dpaudit.gate.drawn import gate_json, junit, markdown, sarif
 from dpaudit.gate.result import OutcomeRule
+from dpaudit.gate.result import summary as summary_of_gate
 from dpaudit.gate.run import GateOptions, run
 from dpaudit.gate.target_process import carry_out
 from dpaudit.loading import load
@@ -497,7 +498,7 @@ def test_a_gate_tells_it_in_every_format_and_fails_where_runs_refute_it(tmp_path
     monkeypatch.chdir(tmp_path)
     result = gated(tmp_path, '"release.py:7 moves by 40"')
     assert (result.exit_code, result.results[0].rule) == (0, OutcomeRule.PASSED), result.results[0].sentence
-    for draw in (result.summary, junit, markdown, gate_json):
+    for draw in (summary_of_gate, junit, markdown, gate_json):
         assert "release.py:7 moves by at most 40" in draw(result), draw
     beside = [each["message"]["text"] for each in sarif(result)["runs"][0]["results"]]  # low-order bits of a float
     assert all("proved given that release.py:7 moves by at most 40" in each for each in beside), beside

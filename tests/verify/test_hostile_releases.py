@@ -186,7 +186,7 @@ def lying_class_in_post(people, noise):
 
 
 def frames_in_post(people, noise):
-    return noise.post(lambda value: np.lib.sys._getframe(2), size(people, noise))
+    return noise.post(lambda value: np.testing._private.utils.sys._getframe(2), size(people, noise))
 
 
 COUNT = 0

@@ -331,7 +331,7 @@ class Frame(Private):
             refuse("a bound on rows that is not a whole number from 1 on", ".head(3)")
         selection, person = self.rows.selection, current().person
         if selection.kind in ("unbounded", "person") and len(keys) == 1 and person and keys[0].source == person:
-            most = most if selection.kind == "unbounded" else min(most, selection.times)
+            most = min(most, selection.times) if selection.kind == "person" else most
             return self._of_each_person(most, self.rows.distinct)
         self._refuse_sorted()
         return self.reordered(selection.swapped())
@@ -363,14 +363,9 @@ class Frame(Private):
         return self.first_of_each(columns, 1)
 
     def m_pivot_table(
-        self,
-        values: Any = None,
-        index: Any = None,
-        columns: Any = None,
-        aggfunc: Any = "mean",
-        *,
+        self, values: Any = None, index: Any = None, columns: Any = None, aggfunc: Any = "mean", *,
         fill_value: Any = None,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         """``pivot_table(values, index, columns, aggfunc="sum")``."""
         if not all(isinstance(name, str) for name in (values, index, columns)) or aggfunc not in ("sum", "count"):
             refuse("pivot_table other than of sums or counts of one column by two", GROUPED)
