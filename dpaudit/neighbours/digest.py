@@ -227,7 +227,7 @@ _MADE: dict[str, Any] = {
 # datasets are set aside first, column by column where there are columns, so that one different record among a million
 # is found without reading them all.
 
-_EXACT = (int, str, bool)  # types whose equal values are identical
+_EXACT = (int, str, bool, datetime.date)  # types whose equal values are identical
 _EDITS = 1000  # largest number of changes between two lists of which some records may have changed places
 _LARGE = 30  # records from which setting aside equal ones is faster
 
@@ -412,7 +412,7 @@ def _columns(data: Any, start: int, stop: int) -> list[Any] | None:
     if isinstance(cut, list | tuple):
         return [cut]
     if isinstance(cut, np.ndarray):
-        return [cut] if cut.dtype.names is None and cut.dtype.kind in "biufU" and type(cut) is np.ndarray else None
+        return [cut] if cut.dtype.names is None and cut.dtype.kind in "biufUmM" and type(cut) is np.ndarray else None
     if hasattr(cut, "iloc"):
         columns = [cut] if cut.ndim == 1 else [cut.iloc[:, number] for number in range(cut.shape[1])]
     else:
@@ -423,12 +423,13 @@ def _columns(data: Any, start: int, stop: int) -> list[Any] | None:
 
 
 def _comparable(column: Any) -> Any:
-    """A column as an array of numbers if it is one, else as something that can be compared value by value."""
+    """A column as an array of numbers or times if it is one, else as something that can be compared value by value."""
     if not hasattr(column, "tolist"):  # of polars
         if column.dtype.is_float():
             return column.to_list() if column.null_count() else column.to_numpy()
         return column if not column.dtype.is_nested() else column.to_list()
-    return column.to_numpy() if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf" else column.tolist()
+    plain = isinstance(column.dtype, np.dtype) and column.dtype.kind in "biufmM"
+    return column.to_numpy() if plain else column.tolist()
 
 
 def _same(own: Any, other: Any) -> np.ndarray[Any, np.dtype[np.bool_]] | None:
@@ -440,7 +441,7 @@ def _same(own: Any, other: Any) -> np.ndarray[Any, np.dtype[np.bool_]] | None:
         return np.fromiter((a is b or (type(a) is type(b) and _plainly(a, b)) for a, b in pairs), bool, len(own))
     if own.dtype != other.dtype or own.shape != other.shape:
         return None
-    if own.dtype.kind == "f":
+    if own.dtype.kind in "fmM":  # NaN, and no time, are equal to themselves
         if own.dtype.itemsize > 8:
             return None
         kind = np.dtype(f"u{own.dtype.itemsize}")

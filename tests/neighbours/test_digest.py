@@ -20,7 +20,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpaudit.neighbours.digest import digest
+from dpaudit.neighbours.digest import difference, digest
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary(),
@@ -192,3 +192,16 @@ def test_digests_do_not_depend_on_the_process() -> None:
     ]
     assert printed[0][0] == printed[1][0]
     assert printed[0][1] != printed[1][1]  # the processes do order their sets differently
+
+
+def test_a_changed_record_among_times_is_found_without_reading_them_all() -> None:
+    times = pd.Series(pd.date_range("2024-01-01", periods=60, freq="7h"))
+    data = pd.DataFrame({"at": times, "day": times.dt.date, "for": times - times[0], "n": range(60)})
+    data.loc[[3, 4, 50], "at"] = data.loc[[3, 40], "for"] = None
+    for other in (data.drop(index=20), data.assign(at=data["at"].where(data["n"] != 20))):
+        found = difference(data, other)
+        assert found is not None and found.gone == (20,)
+        assert len(found.inner[0]) == 1
+    assert difference(data, data.assign(at=data["at"].astype("datetime64[s]"))) is not None
+    shifted = difference(data, data.assign(at=data["at"].where(data["n"] != 7, pd.Timestamp("2024-01-03"))))
+    assert shifted is not None and shifted.gone == shifted.come == (7,)

@@ -44,6 +44,7 @@ Dense = Callable[..., Any]
 """An operation on whole arrays; it returns NotImplemented where it does not do what Python does."""
 _IMMUTABLE = {*SCALARS, str, bytes, types.NoneType}
 _NARROW = 2**16  # numbers below it are counted and sorted by their digits
+_BITS = 62  # truths that a whole number holds
 _LARGE = 10_000  # numbers of an array
 _FEW = 64
 """Groups of runs that are made one by one, however few runs each has."""
@@ -136,6 +137,17 @@ def groups_of(leaves: Iterable[Alternatives], mask: Mask, most: int) -> list[Arr
     order = np.argsort(key.astype(np.uint16) if size <= _NARROW else key, kind="stable")
     cuts = np.searchsorted(key[order], np.arange(size + 1))
     return [places[order[cuts[k] : cuts[k + 1]]] for k in range(size)]
+
+
+def groups_by_truth(domain: Active, mask: Any) -> list[Array] | None:
+    """Return the active runs by which of a row of truths hold; None where there are too many ways, or no truths."""
+    if type(mask) is not Numbers or mask.array.dtype != bool or mask.array.ndim != 2 or mask.array.shape[1] > _BITS:
+        return None
+    codes = mask.array @ (1 << np.arange(mask.array.shape[1]))
+    known, ranks = np.unique(codes[domain.active.places], return_inverse=True)
+    way = Alternatives(np.zeros(len(codes), dtype=np.int32), list(range(len(known))))
+    way.codes[domain.active.places] = ranks
+    return groups_of([way], domain.active, max(_FEW, domain.active.count // 4))
 
 
 def _dense(key: Array, size: int) -> tuple[Array, int]:

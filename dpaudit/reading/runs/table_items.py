@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpaudit.reading.runs import arrays, joins, tables
-from dpaudit.reading.runs.applied import apply, opened
+from dpaudit.reading.runs.applied import apply, each_group, groups_by_truth, opened
 from dpaudit.reading.runs.tables import frame_of_columns, is_coded, is_frame, plain_column, regrouped, the_pandas
-from dpaudit.reading.runs.values import CONTENTS, Alternatives, Array, Container, Numbers, Table, differs, raw
+from dpaudit.reading.runs.values import CONTENTS, Alternatives, Array, Container, Numbers, Table, at, differs, raw
 
 if TYPE_CHECKING:
     from dpaudit.reading.runs.active import Active
@@ -165,6 +165,9 @@ def item(domain: Active, owner: Any, key: Any) -> Any:
             places, outside = _inside(domain, own.array, len(value))
             if outside is None:
                 return Container(Numbers(value[places]))
+    groups = groups_by_truth(domain, opened(key)) if type(value) is Numbers else None
+    if groups is not None:
+        return each_group(domain, groups, lambda run: item(domain, owner, joins.wrapped(at(key, run))), fresh=True)
     return apply(domain, _get, (owner, key))
 
 

@@ -391,3 +391,41 @@ def c99_zip_strict(df):
         return sum(a * b for a, b in zip(kept, [1, 2], strict=True))
     except ValueError:
         return len(kept)
+
+
+def _noisy(df):
+    return df["city"].value_counts().reindex(CITIES[:6], fill_value=0) + np.random.laplace(0, 2, size=6)
+
+
+def t80_what_is_above(df):
+    c = _noisy(df)
+    return c[c > 10].to_dict()
+
+
+def t81_labels_above(df):
+    c = _noisy(df)
+    kept = c[~(c > 10)]
+    return kept.sort_values().index.tolist(), kept.sum()
+
+
+def t82_between(df):
+    c = _noisy(df)
+    kept = c[(c > 9) & (c < 12)]
+    return kept.max() if len(kept) else None
+
+
+def t83_positive_numbers(df):
+    x = np.random.laplace(0, 1, size=4) + np.arange(4)
+    return float(x[x > 1].sum()), len(x[x > 1])
+
+
+def t84_rows_above(df):
+    x = np.random.laplace(0, 1, size=(3, 2))
+    y = x[x[:, 0] > 0]
+    return y.shape[0], float(y.sum())
+
+
+def t85_set_above(df):
+    c = _noisy(df)
+    c[c > 10] = 0
+    return c.tolist()
