@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 
-def mostly_at_night(rows: Iterable[Any], *, every: int = 3, stay: Iterable[Any] | None = None) -> list[Any]:
-    """Mark the rows of a table for the night, but each third, or those that are named."""
+def mostly_at_night(rows: Iterable[Any], *, every: int = 5, stay: Iterable[Any] | None = None) -> list[Any]:
+    """Mark the rows of a table for the night, but each fifth, or those that are named."""
     kept = None if stay is None else set(stay)
     return [
         row if (number % every == 0 if kept is None else row in kept) else _at_night(row)
