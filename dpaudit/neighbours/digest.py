@@ -244,6 +244,11 @@ class Difference:
     # the digests of the records between those that are equal at the beginning and at the end, by their places
     inner: tuple[dict[int, str], dict[int, str]] = field(repr=False)
 
+    @property
+    def keeps_order(self) -> bool:
+        """Whether the records of `common` are matched in the order in which they stand."""
+        return bool(np.all(np.diff(self.common[1]) > 0))
+
 
 def in_order(own: Sequence[str], other: Sequence[str], most: int) -> bool:
     """Whether leaving out and putting in at most so many records, in all, makes one list of digests of another.

@@ -166,7 +166,7 @@ class Relation:
 
     def _check_order(self, sides: tuple[Any, Any], found: Difference, kept: Sequence[Sequence[str]], most: int) -> None:
         """Check that what stays of each side, but for at most so many records, stands in the same order in both."""
-        if any(isinstance(data, Mapping | Set) for data in sides) or np.all(np.diff(found.common[1]) > 0):
+        if any(isinstance(data, Mapping | Set) for data in sides) or found.keeps_order:
             return
         if not in_order(kept[0], kept[1], most):
             raise self._refuse("the records that both sides have stand in another order")
@@ -465,7 +465,7 @@ def _apart(data0: Any, data1: Any) -> str:
         return "records of the two cannot be compared"
     if not found.gone and not found.come:
         return "both sides hold the same records"
-    order = "" if np.all(np.diff(found.common[1]) > 0) else ", and others stand in another order"
+    order = "" if found.keeps_order else ", and others stand in another order"
     return f"{len(found.gone)} records are in the first dataset alone, and {len(found.come)} in the second{order}"
 
 

@@ -79,7 +79,7 @@ def of_text(text: str) -> tuple[str, list[float]]:
     if reports or "." in text:
         form, numbers = read_text(text)
         if numbers and (reports or "#." in form or "#float" in form):
-            return f"the text '{form}'", [BELOW_ZERO if is_minus_zero(number) else number for number in numbers]
+            return f"the text {form!r}", [BELOW_ZERO if is_minus_zero(number) else number for number in numbers]
     return repr(text), []
 
 

@@ -313,7 +313,7 @@ def test_texts_that_report_numbers_hold_them_and_names_do_not():
     assert outputs.forms == (
         """the text '{"n": #, "sums": [#.#, #.#]}'""",
         "the text 'mean #.##, # rows'",
-        "the text 'a\n| b | # |'",
+        r"the text 'a\n| b | # |'",
         "'c12'",
         "'18 to 25'",
         "'v1.2.3'",
