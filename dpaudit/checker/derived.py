@@ -7,7 +7,6 @@ of numbers and noise releases. All of it is computed again here, for every kind 
 from __future__ import annotations
 
 import itertools
-import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -28,6 +27,7 @@ from dpaudit.checker.prices import (
     Spent,
     by_account,
     by_rules,
+    dearest,
     larger,
     read_noise,
     read_notion,
@@ -40,7 +40,6 @@ BODY = {"notion", "delta", "columns", "expressions", "rows", "numbers", "samples
 _MOST_STEPS = 4_000_000
 MOST_PATHS = 20_000
 MOST_KINDS = 20_000  # that the releases of a path tell apart, of rows of one origin
-_MOST_DEAREST = 5_000  # prices of which none is at least another
 _STEPS_OF_CURVE = 50_000  # that one conversion of Gaussian noise counts for
 ROUNDED = Fraction(1, 10**9)
 """By how much the bounds of two certificates may differ that round at other places, relatively."""
@@ -166,7 +165,7 @@ class Derivation:
         parts = [self._dearest_part(part) for part in self._parts(path)]
         found = [Spent()]
         for part in parts:
-            found = self._largest([one.joined(other) for one in found for other in part])
+            found = dearest([one.joined(other) for one in found for other in part], self.samples, self.steps)
         return found
 
     def _parts(self, path: Counter[int]) -> list[Part]:
@@ -208,7 +207,7 @@ class Derivation:
             # several rows: each sum is largest where all are of one kind, but not all sums for the same kind
             found = [Spent.largest(spent)]
         else:
-            found = self._largest(spent)
+            found = dearest(spent, self.samples, self.steps)
         self._dearest[key] = found
         return found
 
@@ -293,20 +292,6 @@ class Derivation:
         # all rows have one key, or each its own
         one, other = law(noise, ends, False), Price().plus(law(noise, [(-far / rows, far / rows)], False), rows)
         return one if one.delta >= other.delta else other
-
-    def _largest(self, spent: list[Spent]) -> list[Spent]:
-        """Return those of which no other is at least as large in every sum."""
-        found: list[tuple[tuple[Amount, ...], Spent]] = []
-        distinct = {each.amounts(len(self.samples)): each for each in spent}
-        for amounts, each in sorted(distinct.items(), key=lambda entry: _size(entry[0]), reverse=True):
-            self.steps.spend(len(found) + 1)
-            if not any(_at_least(other, amounts) for other, _ in found):
-                found.append((amounts, each))
-                if len(found) > _MOST_DEAREST:
-                    raise CertificateError(
-                        f"more than {_MOST_DEAREST:,} kinds of records, of which none is the dearest"
-                    )
-        return [each for _, each in found]
 
     # --- what all paths cost -----------------------------------------------------------------------------------
 
@@ -405,12 +390,3 @@ def _sum(one: Moves, other: Moves) -> Moves:
         before = found.get(place, (0, 0))
         found[place] = before[0] + low, before[1] + high
     return {place: ends for place, ends in found.items() if any(ends)}
-
-
-def _at_least(one: tuple[Amount, ...], other: tuple[Amount, ...]) -> bool:
-    return all(a is None or (b is not None and a >= b) for a, b in zip(one, other, strict=True))
-
-
-def _size(amounts: tuple[Amount, ...]) -> tuple[int, float]:
-    finite = [float(min(each, Fraction(10**100))) for each in amounts if each is not None]
-    return len(amounts) - len(finite), math.fsum(finite)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
-from math import isfinite, isqrt
+from math import fsum, isfinite, isqrt
 from typing import Any
 
 from dpaudit.checker.accounting import check_account
@@ -25,6 +25,7 @@ from dpaudit.checker.reading import (
     VERSION,
     CertificateError,
     ForgedError,
+    Steps,
     fields,
     items,
     rational,
@@ -132,6 +133,7 @@ _MOST_BITS = 20_000  # of a sum of prices
 _PRECISE = Context(prec=60, rounding=ROUND_CEILING)
 _ROOM = Fraction(1, 10**40)  # relative: far more than the last of 60 digits
 _ROOT_DIGITS = 40
+_MOST_DEAREST = 5_000  # prices of which none is at least another
 _GAUSSIAN_DIGITS, _GAUSSIAN_PLACES = 50, 12  # of the arithmetic, and of the ε that is found
 
 Amount = Fraction | None
@@ -322,6 +324,28 @@ class Spent:
         elif not used and total.gaussian == 0 and not (total.other or total.delta):
             total.sampled = (Fraction(1), 1, Fraction(0))  # nothing moves
         return total
+
+
+def dearest(spent: Iterable[Spent], samples: Sequence[Sample], steps: Steps) -> list[Spent]:
+    """Return those of which no other is at least as large in every sum."""
+    found: list[tuple[tuple[Amount, ...], Spent]] = []
+    distinct = {each.amounts(len(samples)): each for each in spent}
+    for amounts, each in sorted(distinct.items(), key=lambda entry: _size(entry[0]), reverse=True):
+        steps.spend(len(found) + 1)
+        if not any(_at_least(other, amounts) for other, _ in found):
+            found.append((amounts, each))
+            if len(found) > _MOST_DEAREST:
+                raise CertificateError(f"more than {_MOST_DEAREST:,} kinds of records, of which none is the dearest")
+    return [each for _, each in found]
+
+
+def _at_least(one: tuple[Amount, ...], other: tuple[Amount, ...]) -> bool:
+    return all(a is None or (b is not None and a >= b) for a, b in zip(one, other, strict=True))
+
+
+def _size(amounts: tuple[Amount, ...]) -> tuple[int, float]:
+    finite = [float(min(each, Fraction(10**100))) for each in amounts if each is not None]
+    return len(amounts) - len(finite), fsum(finite)
 
 
 def by_rules(price: Price, notion: str, delta: Fraction, *, alone: bool) -> list[Amount]:

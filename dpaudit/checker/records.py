@@ -27,6 +27,7 @@ from dpaudit.checker.prices import (
     Spent,
     by_account,
     by_rules,
+    dearest,
     larger,
     read_noise,
     read_notion,
@@ -192,6 +193,11 @@ class Kind:
             self.known[id(value)] = value, (low, high)
         return self.known[id(value)][1]
 
+    def all_that_it_adds(self, value: Value) -> tuple[Any, ...]:
+        """Return what such a record adds to a value, and to all that moves within it."""
+        within = (self.all_that_it_adds(inner) for _, _, listed in value.bent for inner in listed)
+        return (self.adds(value), *within)
+
     def is_in(self, term: Term) -> bool:
         """Whether these records meet all conditions of a term."""
         return all((test in self.met) is holds for test, holds in term.conditions)
@@ -298,12 +304,43 @@ def accounted(given: dict[str, Any], relation: str) -> tuple[list[Accounted], li
 
 
 def _accounted(listed: Listed, columns: list[Column], relation: str, steps: Steps) -> list[Accounted]:
-    kinds = kinds_of(set().union(*(value.tests() for one, _ in listed for value in one.values)), columns, steps)
-    pairs = [(added, removed) for added in kinds for removed in (kinds if relation == "replace" else [None])]
-    return [
-        Accounted(each.noise, times, len(each.values), [_price(each, *pair) for pair in pairs])
-        for each, times in listed
-    ]
+    found = []
+    for each, times in listed:
+        pairs = _pairs([each], columns, relation, steps)
+        found.append(Accounted(each.noise, times, len(each.values), [_price(each, *pair) for pair in pairs]))
+    return found
+
+
+def _pairs(
+    releases: Sequence[Release], columns: list[Column], relation: str, steps: Steps
+) -> list[tuple[Kind, Kind | None]]:
+    """Return each kind of records that comes, with each that goes under "replace"; of kinds that add the same, one."""
+    values = [value for each in releases for value in each.values]
+    distinct: dict[tuple[Any, ...], Kind] = {}
+    for kind in kinds_of(set().union(*(value.tests() for value in values)), columns, steps):
+        steps.spend(sum(len(value.terms) + 1 for value in values))
+        distinct.setdefault(tuple(kind.all_that_it_adds(value) for value in values), kind)
+    kinds = list(distinct.values())
+    if relation != "replace":
+        return [(kind, None) for kind in kinds]
+    steps.spend(len(kinds) ** 2 * len(values))
+    return list(itertools.product(kinds, kinds))
+
+
+def _parts(listed: Listed) -> list[Listed]:
+    """Return releases in parts that share no column and no sample: any kind of the one goes with any of the other."""
+    parts: list[tuple[set[Any], Listed]] = []
+    for release, times in listed:
+        shares: set[Any] = {number for value in release.values for number, _, _ in value.tests()}
+        shares |= set() if release.noise.sample is None else {("sample", release.noise.sample)}
+        joined, apart = [(release, times)], []
+        for known, before in parts:
+            if known & shares:
+                shares, joined = shares | known, before + joined
+            else:
+                apart.append((known, before))
+        parts = [*apart, (shares, joined)]
+    return [part for _, part in parts]
 
 
 def check_releases(given: dict[str, Any], relation: str, group: int, steps: Steps) -> tuple[Fraction, list[str]]:
@@ -313,24 +350,24 @@ def check_releases(given: dict[str, Any], relation: str, group: int, steps: Step
     paths = items(given["paths"], "paths", MOST_PATHS, 1)
     alone, most_kinds = len(paths) == 1, 0
     worst: list[Amount] = [Fraction(0)] * RULES
+    of_parts: dict[tuple[tuple[int, int], ...], list[Spent]] = {}
     for number, path in enumerate(paths):
         counted = Counter(
             whole(each, f"path {number}", 0, len(releases) - 1) for each in items(path, f"path {number}", MOST_RELEASES)
         )
         listed = [(releases[place], times) for place, times in counted.items()]
-        tests = set().union(*(value.tests() for release, _ in listed for value in release.values))
-        kinds = kinds_of(tests, columns, steps)
-        most_kinds = max(most_kinds, len(kinds))
-        met: set[tuple[Interval, ...]] = set()  # the price of a pair hangs on its moves alone
-        for added in kinds:
-            for removed in kinds if relation == "replace" else [None]:
-                steps.spend(sum(len(value.terms) + 1 for release, _ in listed for value in release.values))
-                moves = tuple(value.moved(added, removed) for release, _ in listed for value in release.values)
-                if moves in met:
-                    continue
-                met.add(moves)
-                found = by_rules(_spent(listed, samples, added, removed).total(samples), notion, delta, alone=alone)
-                worst = [larger(one, more) for one, more in zip(worst, found, strict=True)]
+        spent = [Spent()]
+        for part in _parts(listed):
+            key = tuple((id(release), times) for release, times in part)
+            if key not in of_parts:
+                pairs = _pairs([release for release, _ in part], columns, relation, steps)
+                most_kinds = max(most_kinds, len(pairs))
+                steps.spend(sum(len(release.values) for release, _ in part) * len(pairs))
+                of_parts[key] = dearest([_spent(part, samples, *pair) for pair in pairs], samples, steps)
+            spent = dearest([one.joined(other) for one in spent for other in of_parts[key]], samples, steps)
+        for each in spent:
+            found_by = by_rules(each.total(samples), notion, delta, alone=alone)
+            worst = [larger(one, more) for one, more in zip(worst, found_by, strict=True)]
     if "account" in given:
         if not delta or not alone:
             raise CertificateError("an account is one of ε at a δ above 0, of releases on one path")
@@ -342,7 +379,7 @@ def check_releases(given: dict[str, Any], relation: str, group: int, steps: Step
     bound = min(known) * (group**2 if notion == "rho" else group)
     return bound, [
         f"There are {len(releases):,} releases on {len(paths):,} paths, and at most {most_kinds:,} kinds of "
-        "records on a path; every pair of them was priced.",
+        "records, or pairs of them, that releases which hang together tell apart; every one was priced.",
     ]
 
 

@@ -37,6 +37,19 @@ _ENTROPY = 2**80
 """Less than this many values of a seed are told from fresh ones by the generator itself."""
 
 
+class Place(str):
+    """Where something is seeded."""
+
+    __slots__ = ("by",)
+    by: str  # what may seed it there; "" where it is known to
+
+    def __new__(cls, place: str, by: str = "") -> Place:
+        """Make one."""
+        made = super().__new__(cls, place)
+        made.by = by
+        return made
+
+
 @dataclass(frozen=True, slots=True)
 class Seeded:
     """Where the modules of a function seed what it may draw from; "" for nowhere."""
@@ -55,6 +68,18 @@ class Seeded:
         if source.kind is Kind.SCIPY or owner is None or _is_shared(owner):
             return self.python if source.kind is Kind.PYTHON else self.numpy
         return next((place for each, place in self.generators if each is owner), self.kept)
+
+    def why(self, source: Source) -> str:
+        """Return why the noise of a source may be no noise; "" where its state is seeded nowhere."""
+        place = self.place(source)
+        if by := getattr(place, "by", ""):
+            return (
+                f"noise that may be the same in every process: {by} at {place} may seed it, while the module is "
+                "imported; what it does is not read"
+            )
+        return (
+            place and f"noise that is the same in every process: it is seeded at {place}, while the module is imported"
+        )
 
     def __bool__(self) -> bool:
         """Whether anything is seeded."""
@@ -291,10 +316,10 @@ class _Importing(ast.NodeVisitor):
         self.visit(node)
         return self.names
 
-    def note(self, node: Any, *kinds: str) -> None:
-        """Keep the first line for each kind."""
+    def note(self, node: Any, *kinds: str, by: str = "") -> None:
+        """Keep the first line for each kind, and ``by`` what it may be seeded there where that is not known."""
         for kind in kinds:
-            self.found[kind] = self.found[kind] or f"{os.path.basename(self.module.file)}:{node.lineno}"
+            self.found[kind] = self.found[kind] or Place(f"{os.path.basename(self.module.file)}:{node.lineno}", by)
 
     def value(self, node: ast.AST) -> Any:
         """Return what a dotted name is now, without calling anything of the user's."""
@@ -341,15 +366,15 @@ class _Importing(ast.NodeVisitor):
         name = self.aliases.get(name, name)
         value = self.value(called)
         if value is exec or value is eval or (value is _UNKNOWN and name in ("exec", "eval")):
-            self.note(node, "numpy", "python", "kept")
+            self.note(node, "numpy", "python", "kept", by=f"{name}(…)")
         texts = [each.value for each in node.args if isinstance(each, ast.Constant)]
         if name in _BY_NAME and any(each in _SEEDERS or each in _KEPT for each in texts):
-            self.note(node, "numpy", "python", "kept")
+            self.note(node, "numpy", "python", "kept", by=f"{name}(…)")
         seeds = _seeds(value) if value is not _UNKNOWN else name in _SEEDERS
         if seeds and not given and name == "seed":
             return  # it is made fresh
         if seeds and value is _UNKNOWN:
-            self.note(node, "numpy", "python", "kept")
+            self.note(node, "numpy", "python", "kept", by=f"{name}(…)")
         if (_is_kept(value) if value is not _UNKNOWN else name in _KEPT) and not all(
             self._is_told(each, name) for each in given
         ):
@@ -377,7 +402,7 @@ class _Importing(ast.NodeVisitor):
         self.names.add((node.attr, None))
         self._named(node)
         if node.attr == "bit_generator":
-            self.note(node, "kept")
+            self.note(node, "kept", by="bit_generator")
         is_hidden = (
             node.attr in _SEEDERS and self.value(node) is _UNKNOWN and ast.unparse(node.value).endswith("random")
         )
@@ -397,7 +422,7 @@ class _Importing(ast.NodeVisitor):
         if value is _UNKNOWN:
             return
         if value is pickle:
-            self.note(node, "kept")
+            self.note(node, "kept", by="pickle")
         if _seeds(value) or value is _set_bits:
             self.note(node, _seeded_state(value))
 

@@ -310,3 +310,30 @@ def test_what_is_no_fraction_is_rounded_up_and_hardly(number):
             shown = mpmath.mpf(found.numerator) / found.denominator
             assert wanted <= shown * (1 + mpmath.mpf(10) ** -70)
             assert shown <= wanted * (1 + mpmath.mpf(10) ** -25) + mpmath.mpf(10) ** -30
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+def test_releases_that_hang_on_other_columns_cost_what_every_kind_of_records_costs(relation):
+    rng = np.random.default_rng(3)
+    columns = [{"name": name, "low": None, "high": None, "values": [["text", each] for each in "pqr"], "missing": False}
+               for name in "abc"]  # fmt: skip
+    for _ in range(60):
+        adds, made = [], []
+        for _ in range(4):
+            used = rng.choice(3, rng.integers(1, 3), replace=False)
+            table = {key: int(rng.integers(-3, 4)) for key in itertools.product("pqr", repeat=len(used))}
+            adds.append(lambda kind, used=used, table=table: table[tuple(kind[each] for each in used)])
+            terms = [term(str(each), str(each), [(int(number), "==", ["text", one], True) for number, one in
+                     zip(used, key, strict=True)]) for key, each in table.items()]  # fmt: skip
+            made.append(release("laplace", "1", value(*terms)))
+        kinds = list(itertools.product("pqr", repeat=3))
+        going = kinds if relation == "replace" else [None]
+        worst = max(
+            sum(abs(each(one) - (0 if other is None else each(other))) for each in adds)
+            for one, other in itertools.product(kinds, going)
+        )
+        given = certificate(made, str(worst), relation=relation, columns=columns)
+        assert check_certificate(given).bound == worst
+        if worst:
+            with pytest.raises(CertificateError):
+                check_certificate({**given, "bound": str(worst - 1)})

@@ -11,7 +11,11 @@ from support.nightly import mostly_at_night
 from dpaudit.checker.derived import Derivation
 from dpaudit.neighbours import parse_relation
 from dpaudit.reading.universe import steps
+from dpaudit.reading.universe.cells import declared
+from dpaudit.reading.universe.drive import Reading
+from dpaudit.reading.universe.state import Released
 from dpaudit.verify.releases import written
+from dpaudit.verify.releases.read import as_releases
 
 FUNCTIONS = [case for table in RIGHT for case in cases(table) if case.is_right]
 
@@ -77,6 +81,46 @@ def same(derived, writer, release, each, places):
         assert np.allclose([[float(end) for end in ends] for ends in again], np.stack([low, high], 1), 1e-6, 1e-6)
         count += 1
     return count
+
+
+def meets(condition, record):
+    value = record[condition.column]
+    test = {"==": value == condition.operand, "missing": False}
+    if not isinstance(value, str):
+        test |= {"<": value < condition.operand, "<=": value <= condition.operand}
+    return test[condition.operator] is condition.holds
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_cells_that_are_not_told_apart_hold_what_each_adds_and_cost_what_the_dearest_does(replaced):
+    rng = np.random.default_rng(5)
+    columns = {"a": declared("a", list(range(7))), "b": declared("b", [0.5, 2.0, 3.0]), "c": declared("c", ["x", "y"])}
+    sizes = {"a": 7, "b": 3, "c": 2}
+    for number in range(60):
+        listed = []
+        for _ in range(rng.integers(1, 4)):
+            axes = tuple(sorted(rng.choice(list(columns), rng.integers(1, 4), replace=False)))
+            low = rng.integers(-3, 4, (*(sizes[axis] for axis in axes), 2)).astype(float)
+            low = np.cumsum(np.maximum(low, 0), 0) if number % 2 else low
+            low = np.minimum(low, 5).reshape(-1, 2)
+            law = "laplace" if number % 3 else "select"
+            listed.append(Released(law, axes, low, low, 1.0, ("record", 1, 0), None, "f.py:1"))
+        found = as_releases(Reading(columns, {}, (tuple(listed),), (), replaced=replaced))
+        kinds = list(itertools.product(*(range(size) for size in sizes.values())))
+        rows = []
+        for kind in kinds:
+            at = dict(zip(columns, kind, strict=True))
+            record = {name: columns[name].values[cell] for name, cell in at.items()}
+            adds = [each.low[np.ravel_multi_index([at[a] for a in each.axes], [sizes[a] for a in each.axes])]
+                    for each in listed]  # fmt: skip
+            for release, exact in zip(found.paths[0], adds, strict=True):
+                for value, one in zip(release.values, exact, strict=True):
+                    terms = [each for each in value.terms if all(meets(test, record) for test in each.part)]
+                    assert sum(each.low for each in terms) <= one <= sum(each.high for each in terms)
+            rows.append(np.array(adds))
+        moved = np.array(rows)[:, None] - (np.array(rows)[None] if replaced else 0.0)
+        each = np.abs(moved).sum(-1) if number % 3 else moved.max(-1) - moved.min(-1)
+        assert written.price(found, replace=replaced, group=1, notion="epsilon") == each.sum(-1).max()
 
 
 def counts_of_words(df):

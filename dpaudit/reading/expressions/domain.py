@@ -183,8 +183,8 @@ class Expressions(Python):
     def _refuse_seeded(self, source: Any) -> None:
         if self._seeded[0] != len(self._twins):
             self._seeded = len(self._twins), seeded_by(self._twins)
-        if place := self._seeded[1].place(source):
-            refuse(f"noise that is the same in every process: it is seeded at {place}, while the module is imported")
+        if why := self._seeded[1].why(source):
+            refuse(why)
 
     def _called(self, function: Any, owner: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         name = getattr(function, "__name__", str(function))

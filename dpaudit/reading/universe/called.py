@@ -385,7 +385,8 @@ class Calls(Operators):
         """Call a row of a table, whose signature says which arguments are read."""
         self.raises("any")
         try:
-            inspect.signature(function).bind(*args, **keywords)
+            owner = [function.__self__] if isinstance(function, types.MethodType) else []
+            _signature(getattr(function, "__func__", function)).bind(*owner, *args, **keywords)
         except TypeError:
             shown = ", ".join([f"{each}=" for each in keywords]) or f"{len(args)} arguments"
             refuse(f"{name} with {shown}, which is read as {_form(function, name)}", LESSONS.get(name, ("", ANY))[1])
@@ -425,12 +426,8 @@ class Calls(Operators):
             refuse("a distribution with a random_state of its own, which may be a fixed seed", "np.random.laplace()")
         if self._seeded is None or self._seeded[0] != len(self._twins):
             self._seeded = len(self._twins), seeded_by(self._twins)
-        place = self._seeded[1].place(source)
-        if place:
-            refuse(
-                f"noise that is the same in every process: it is seeded at {place}, while the module is imported",
-                "no seed there, or np.random.default_rng(0) for what is no noise",
-            )
+        if why := self._seeded[1].why(source):
+            refuse(why, "no seed there, or np.random.default_rng(0) for what is no noise")
         if isinstance(owner, np.random.Generator):
             seeds = owner.bit_generator.seed_seq
             entropy = getattr(seeds, "entropy", None)
@@ -690,6 +687,9 @@ class Calls(Operators):
             raise
         except (Exception, SystemExit) as error:
             refuse_raising("it", error)
+
+
+_signature = functools.lru_cache(maxsize=1_000)(inspect.signature)
 
 
 def _form(function: Callable[..., Any], name: str) -> str:

@@ -55,6 +55,7 @@ class Reading:
     seconds: float = 0.0  # that it took
     unknown_column: str = ""
     plain: tuple[tuple[Released, ...], ...] = ()  # the same, where comparisons are releases of the numbers compared
+    replaced: bool = False  # whether one record is replaced by another
     granted: tuple[GivenMove, ...] = ()  # statements on lines that are not read, under which all this holds
 
 
@@ -135,7 +136,7 @@ def read(
     blocks = set().union(*(each.blocks for each in told))
     not_run = tuple(f"{os.path.basename(file)}:{line}" for file, line in sorted(blocks - ran))
     plain, paths = zip(*_paths(told), strict=True)
-    return Reading(columns, cuts, paths, (), not_run, taken, granted=granted, plain=plain)
+    return Reading(columns, cuts, paths, (), not_run, taken, granted=granted, plain=plain, replaced=replaced)
 
 
 def _granted(told: list[Told], moves: Sequence[GivenMove], *, is_whole: bool) -> tuple[GivenMove, ...]:

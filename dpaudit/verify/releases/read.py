@@ -6,6 +6,7 @@ column is said without it.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -43,6 +44,11 @@ __all__ = [
 MOST_TERMS = 50_000
 MOST_STATED = 1_000  # values of a column on which nothing hangs
 _FINEST = 10**24
+_MANY_KINDS = 300
+_BY_DISTANCE = frozenset(
+    ("laplace", "discrete_laplace", "gaussian", "discrete_gaussian", "laplace_threshold", "truncated_laplace")
+)
+"""Laws whose price hangs on how far each number moves, whichever way."""
 
 
 def as_releases(reading: Reading) -> Releases:
@@ -72,8 +78,48 @@ class _Writer:
         self._known: dict[int, tuple[Any, list[Release]]] = {}
         self.columns: dict[str, ColumnDomain] = {}
         self._terms = 0
-        self._listed = list({id(each): each for path in reading.paths for each in path}.values())
-        self._nearest: dict[str, dict[int, int]] = {}
+        self._blocks: dict[str, list[tuple[int, int]]] = {}  # cells of a column that are not told apart, by their ends
+        self._adds: dict[int, tuple[Released, Any, Any]] = {}  # what records in these add
+        for each in (each for path in reading.paths for each in path):
+            shape, orders = [self._axis(axis).size for axis in each.axes], [self._order(axis) for axis in each.axes]
+            listed = np.ix_(*orders) if orders else ()
+            ends = (end.reshape(*shape, end.shape[-1])[listed] for end in (each.low, each.high))
+            self._adds[id(each)] = each, *ends
+            self._blocks.update((axis, [(k, k) for k in order]) for axis, order in zip(each.axes, orders, strict=True))
+        self._join_cells(replaced=reading.replaced)
+
+    def _join_cells(self, *, replaced: bool) -> None:
+        """Join neighbouring cells of which one is the dearest, whatever is released and whatever else a record holds.
+
+        What a price hangs on is no less for that one: a record of any of them costs no more. It is how far each number
+        moves; of two rows, one that comes and one that goes, that is so for most releases, and done where there are
+        many kinds.
+        """
+        many = max((math.prod(low.shape[:-1]) for _, low, _ in self._adds.values()), default=0) > _MANY_KINDS
+        for axis in sorted(filter(self._is_ordered, self._blocks), key=lambda name: -len(self._blocks[name])):
+            dearest: dict[str, list[Any]] = {}
+            using = [key for key, (each, _, _) in self._adds.items() if axis in each.axes]
+            for key in using:
+                each, low, high = self._adds[key]
+                place = each.axes.index(axis)
+                low, high = (np.moveaxis(end, place, 0) for end in (low, high))
+                is_pair = replaced or each.selection[0] == "swapped"
+                if each.law not in _BY_DISTANCE or (is_pair and not many):
+                    dearest.setdefault("all", []).extend((high, -low))
+                elif is_pair:
+                    dearest.setdefault("comes", []).append(high)
+                    dearest.setdefault("goes", []).append(-low)
+                else:
+                    dearest.setdefault("all", []).append(np.maximum(np.abs(low), np.abs(high)))
+            blocks = self._blocks[axis]
+            starts = _starts(list(dearest.values()), len(self._axis(axis).cells), len(blocks))
+            ends = [*starts[1:], len(blocks)]
+            self._blocks[axis] = [(blocks[a][0], blocks[b - 1][1]) for a, b in zip(starts, ends, strict=True)]
+            for key in using:
+                each, low, high = self._adds[key]
+                place = each.axes.index(axis)
+                low, high = np.minimum.reduceat(low, starts, place), np.maximum.reduceat(high, starts, place)
+                self._adds[key] = each, low, high
 
     def releases(self, each: Released, samples: dict[int, Sample]) -> list[Release]:
         """Return a release, split by the scales of its noise."""
@@ -108,17 +154,19 @@ class _Writer:
         kind, times, number = each.selection
         rows = 2 * times if kind == "swapped" else times  # a row comes, and another one goes
         name = "{}" if kind == "record" else f"{{}} of rows {number}"
-        terms = [] if kind == "swapped" else list(self._terms_of(each.axes, each.low[:, 0], each.high[:, 0], name))
+        _, low, high = self._adds[id(each)]
+        terms = [] if kind == "swapped" else list(self._terms_of(each.axes, low[..., 0], high[..., 0], name))
         radius = rows * outward(float(each.high.max()), 1)
         return Ball(terms[0].part if len(terms) == 1 else frozenset(), radius)
 
     def _movement(self, each: Released, place: int) -> Linear:
         kind, times, number = each.selection
-        low, high = each.low[:, place], each.high[:, place]
+        _, low, high = self._adds[id(each)]
+        low, high = low[..., place], high[..., place]
         if kind == "record":
             return Linear(tuple(self._terms_of(each.axes, low, high, "{}")))
         if kind == "total":
-            return Linear(tuple(self._terms_of((), low[:1], high[:1], "{}")))
+            return Linear(tuple(self._terms_of((), low.ravel()[0], high.ravel()[0], "{}")))
         low, high = np.minimum(low * times, 0), np.maximum(high * times, 0)
         coming = f"{{}} of rows {number}"
         if kind == "person":
@@ -132,9 +180,7 @@ class _Writer:
 
     def _terms_of(self, axes: tuple[str, ...], low: Any, high: Any, name: str) -> Iterator[Term]:
         """Yield what each kind adds, over the columns on which it hangs."""
-        cells = [self._axis(axis) for axis in axes]
-        shape = [axis.size for axis in cells]
-        low, high, left = low.reshape(shape), high.reshape(shape), list(axes)
+        low, high, left = np.asarray(low), np.asarray(high), list(axes)
         for number in reversed(range(len(left))):
             if all(np.array_equal(end, np.broadcast_to(np.take(end, [0], number), end.shape)) for end in (low, high)):
                 low, high = np.take(low, 0, number), np.take(high, 0, number)
@@ -145,14 +191,9 @@ class _Writer:
                 yield Term(frozenset(), first, last)
             return
         along = max(range(len(left)), key=lambda k: (self._is_ordered(left[k]), low.shape[k]))
-        low, high = np.moveaxis(low, along, -1).copy(), np.moveaxis(high, along, -1).copy()
-        within = self._within_others(left[along])
-        for point, cell in within.items():
-            low[..., cell] = np.minimum(low[..., cell], low[..., point])
-            high[..., cell] = np.maximum(high[..., cell], high[..., point])
-        for point, cell in within.items():
-            low[..., point], high[..., point] = low[..., cell], high[..., cell]
-        runs, others = left.pop(along), [self._part(axis, name) for axis in left]
+        low, high = np.moveaxis(low, along, -1), np.moveaxis(high, along, -1)
+        runs = left.pop(along)
+        others = [[self._run(axis, name, *block) for block in self._blocks[axis]] for axis in left]
         for place in np.ndindex(low.shape[:-1]):
             around: Part = frozenset().union(*(each[k] for each, k in zip(others, place, strict=True)))
             for start, stop in self._runs(runs, low[place], high[place]):
@@ -164,37 +205,8 @@ class _Writer:
                     raise RefusedError(
                         f"what records add takes more than {MOST_TERMS:,} lines to write; use fewer kinds of records"
                     )
-                yield Term(around | self._run(runs, name, start, stop), first, last)
-
-    def _within_others(self, axis: str) -> dict[int, int]:
-        """Return the values of a column at which nothing moves farther than in a cell beside them, with that cell.
-
-        A record at such an end costs no more than one beyond it, whatever is released: it need not be told apart.
-        """
-        if axis in self._nearest:
-            return self._nearest[axis]
-        found: dict[int, int] = {}
-        cells, order = self._axis(axis).cells, self._order(axis) if self._is_ordered(axis) else []
-        tables = [self._along(each, axis) for each in self._listed if axis in each.axes]
-        for place, point in enumerate(order):
-            if cells[point][0] != cells[point][1]:
-                continue
-            for beside in (place - 1, place + 1):
-                if not 0 <= beside < len(order) or cells[order[beside]][0] == cells[order[beside]][1]:
-                    continue
-                cell = order[beside]
-                if all(_within(low[point], high[point], low[cell], high[cell]) for low, high in tables):
-                    found[point] = cell
-                    break
-        self._nearest[axis] = found
-        return found
-
-    def _along(self, each: Released, axis: str) -> tuple[Any, Any]:
-        """Return what records add, with the cells of one column first."""
-        shape = [self._axis(name).size for name in each.axes]
-        place = each.axes.index(axis)
-        low, high = (np.moveaxis(end.reshape(*shape, -1), place, 0) for end in (each.low, each.high))
-        return low, high
+                blocks = self._blocks[runs]
+                yield Term(around | self._run(runs, name, blocks[start][0], blocks[stop - 1][1]), first, last)
 
     def _domain(self, axis: str) -> Declared:
         return self._declared[axis] if axis in self._declared else place_of(axis)
@@ -204,22 +216,20 @@ class _Writer:
 
     def _runs(self, axis: str, low: Any, high: Any) -> Iterator[tuple[int, int]]:
         """Yield from where to where, in the order of its cells, a column adds the same."""
-        cells = len(self._axis(axis).cells)
-        order = self._order(axis)
-        start = 0
-        for stop in range(1, cells + 1):
-            ends = stop == cells or not self._is_ordered(axis)
-            if ends or (low[order[stop]], high[order[stop]]) != (low[order[start]], high[order[start]]):
-                yield order[start], order[stop - 1]
+        blocks, cells, start = self._blocks[axis], len(self._axis(axis).cells), 0
+        for stop in range(1, len(blocks) + 1):
+            ends = stop == len(blocks) or not self._is_ordered(axis) or blocks[stop][0] == cells
+            if ends or (low[stop], high[stop]) != (low[start], high[start]):
+                yield start, stop
                 start = stop
-        if len(low) > cells:
-            yield cells, cells
 
     def _order(self, axis: str) -> list[int]:
-        cells = self._axis(axis).cells
+        """Return the cells of a column in their order; the missing value is the last one."""
+        found = list(range(self._axis(axis).size))
         if not self._is_ordered(axis):
-            return list(range(len(cells)))
-        return sorted(range(len(cells)), key=lambda place: float(cells[place][0]))
+            return found
+        cells = self._axis(axis).cells
+        return sorted(found, key=lambda place: float(cells[place][0]) if place < len(cells) else math.inf)
 
     def _run(self, axis: str, name: str, start: int, stop: int) -> Part:
         parts = self._part(axis, name)
@@ -238,7 +248,10 @@ class _Writer:
             else Condition(column, "<", self._ends(axis, last, end)[1], True)
         )
         order = self._order(axis)
-        reached = start == order[0], stop == order[-1]  # an end of the domain, beyond which there is nothing
+        reached = (
+            start == order[0],
+            stop == order[len(self._axis(axis).cells) - 1],
+        )  # an end of the domain, beyond which there is nothing
         if reached == (True, False):
             return frozenset((upper,))
         if reached == (False, True) and not self._domain(axis).missing:  # which is not below anything
@@ -276,11 +289,31 @@ class _Writer:
         return _exact(max(each for each in points if each < low)), _exact(min(each for each in points if each > high))
 
 
-def _within(low: Any, high: Any, least: Any, most: Any) -> bool:
-    """Whether intervals are within others, or beyond by the next float alone, at which an open cell begins."""
-    return bool(
-        np.all(low >= least - 2 * np.spacing(np.abs(least))) and np.all(high <= most + 2 * np.spacing(np.abs(most)))
-    )
+def _starts(dearest: Sequence[Sequence[Any]], cells: int, size: int) -> list[int]:
+    """Return where blocks of neighbouring cells begin, in each of which one cell is the dearest.
+
+    Args:
+        dearest: sums that hang on one record each, as what makes it dearer: tables with the cells first.
+        cells: so many may be joined.
+        size: how many there are, with the missing value.
+    """
+    found, best = [0], [0] * len(dearest)
+    for place in range(1, size):
+        further = [
+            one if _covers(tables, one, place) else place if _covers(tables, place, one) else None
+            for tables, one in zip(dearest, best, strict=True)
+        ]
+        if place >= cells or None in further:
+            found.append(place)
+            best = [place] * len(dearest)
+        else:
+            best = [one for one in further if one is not None]
+    return found
+
+
+def _covers(tables: Sequence[Any], one: int, other: int) -> bool:
+    """Whether one cell is as dear as another, or less by the next float alone, at which an open cell begins."""
+    return all(bool(np.all(each[one] >= each[other] - 2 * np.spacing(np.abs(each[other])))) for each in tables)
 
 
 def _exact(value: Any) -> Any:
@@ -291,6 +324,7 @@ def _exact(value: Any) -> Any:
     return Fraction(value) if isinstance(value, int) else Fraction(repr(float(value)))  # floats apart stay apart
 
 
+@functools.lru_cache(maxsize=10_000, typed=True)
 def outward(value: float, sign: int) -> Fraction:
     """Return what a record adds at most (sign 1) or at least (-1), with few digits."""
     found = simple(value)
