@@ -223,7 +223,8 @@ class _Looked:
         one = worst.found[0]
         same, also = "the trace finds the same", ""
         if not worst.is_open:
-            same, also = "no price tells how much is lost", f"; on another, {one.text}{one.where and f', at {one.where}'}"
+            where = one.where and f", at {one.where}"
+            same, also = "no price tells how much is lost", f"; on another, {one.text}{where}"
         said = f"of {len(pairs)} neighbours on which {same}, {runs:,} further runs chose this one{also}"
         found = replace(found, pair=best.make(), name=best.name, edges=(*found.edges, said))
         chosen = type(self)._at(self.question.about(found.pair), request, found, self.drawn)

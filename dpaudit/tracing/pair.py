@@ -337,7 +337,8 @@ def _moved_beside(asked: Conditions, recorder: Recorder) -> float:
     _, right = asked.equal.joined()
     scales = [float(block.scale.min()) for block in recorder.blocks if block.made is None and len(block.scale)]
     least = min((each for each in scales if each > 0), default=1.0)
-    return float(np.log1p(abs(right[np.isfinite(right)]).max(initial=0.0) / least))
+    with np.errstate(over="ignore"):  # beside a scale that is hardly more than 0
+        return float(np.log1p(abs(right[np.isfinite(right)]).max(initial=0.0) / least))
 
 
 def _far(moved: Shifted | None) -> str:

@@ -97,6 +97,47 @@ def test_each_run_is_what_pandas_makes(function):
     assert agree(from_reading(made, 60), made.repeated)
 
 
+def noisy(value, scale=1):
+    return value + np.random.laplace(0, scale)
+
+
+GIVEN_TO_PANDAS = {
+    "map": lambda df: df["city"].value_counts().map(noisy).clip(lower=0).to_dict(),
+    "apply": lambda df: df["city"].value_counts().apply(noisy, scale=2).sort_index().tolist(),
+    "some values": lambda df: df["city"].value_counts().apply(lambda n: noisy(n) if n > 20 else 0.0),
+    "texts": lambda df: df["city"].value_counts().map(lambda n: "many" if noisy(n) > 20 else "few").to_dict(),
+    "of a type": lambda df: df["city"].value_counts().map(lambda n: max(0, round(noisy(n)))),
+    "rows": lambda df: df.head(9).apply(lambda row: noisy(row["n"]), axis=1).sum(),
+    "groups": lambda df: df.groupby("city").apply(lambda one: noisy(len(one))).round(1).to_dict(),
+    "column of groups": lambda df: df.groupby("city")["n"].apply(lambda n: noisy(n.clip(0, 50).sum(), 50)),
+    "agg": lambda df: df.groupby(["city", "sex"])["n"].agg(lambda n: noisy(n.sum())).to_dict(),
+    "pipe": lambda df: df["city"].value_counts().pipe(lambda n: noisy(n)).to_dict(),
+    "assign": lambda df: df["city"].value_counts().to_frame("n").assign(n=lambda x: noisy(x["n"]), m=lambda x: 2 * x.n),
+    "ends of arrays": lambda df: noisy(np.bincount(df["n"])).clip(0).sum() + noisy(np.ones(3)).clip(noisy(1)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("function", GIVEN_TO_PANDAS.values(), ids=GIVEN_TO_PANDAS.keys())
+def test_pandas_may_call_what_draws(function):
+    made = make(function, (_data(),), {}, 40, np.random.SeedSequence(1), 40)
+    assert len(made.repeated) == 40
+    assert agree(from_reading(made, 40), made.repeated)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda df: df.astype({"city": "category"})["city"].map(lambda name: noisy(ord(name))).tolist(),
+        lambda df: df.groupby("city")["n"].apply(lambda n: pd.Series({"n": noisy(len(n))})).to_dict(),
+        lambda df: df["n"].transform(lambda n: noisy(n)).max(),
+    ],
+    ids=["categories", "series", "transform"],
+)
+def test_what_pandas_makes_of_draws_is_not_guessed(function):
+    with pytest.raises(UnreadError, match="a function that draws"):
+        make(function, (_data(),), {}, 40, np.random.SeedSequence(1), 40)
+
+
 @pytest.mark.parametrize("function", [crossed, pivoted, shares, unstacked, rows])
 def test_frames_are_made_once(function, monkeypatch):
     """None is made run by run."""

@@ -22,7 +22,7 @@ from dpaudit.reading.runs import arrays, containers, draw, joins, table_methods,
 from dpaudit.reading.runs.active import Active, Generating, unbound_error
 from dpaudit.reading.runs.applied import apply, each_group, plainly
 from dpaudit.reading.runs.builtin_calls import BUILTINS
-from dpaudit.reading.runs.control import DeadError, GivenUpError, SplitError
+from dpaudit.reading.runs.control import DeadError, SplitError
 from dpaudit.reading.runs.masked import Masked
 from dpaudit.reading.runs.values import (
     UNBOUND,
@@ -45,6 +45,18 @@ _SHOWING = frozenset((
     "ascontiguousarray", "matrix_transpose", "real", "imag", "require", "to_numpy",
 ))  # fmt: skip
 """Functions and methods of NumPy whose result may be a part of what they are given."""
+
+
+_OF_PANDAS = {
+    "map": ("Series",),
+    "apply": ("Series", "DataFrame", "SeriesGroupBy", "DataFrameGroupBy"),
+    "agg": ("SeriesGroupBy",),
+    "aggregate": ("SeriesGroupBy",),
+    "pipe": ("Series", "DataFrame", "SeriesGroupBy", "DataFrameGroupBy"),
+    "assign": ("DataFrame",),
+}
+"""Methods of pandas that call a function for each value, row or group, or for all, and the types whose they are."""
+_MARK = 2.0**52
 
 
 class Calls(Active):
@@ -223,9 +235,7 @@ class Calls(Active):
         return made, {name: self._callback(each) for name, each in keywords.items()}
 
     def _callback(self, function: Any) -> Any:
-        if not _is_function(function) or not is_own(getattr(function, "__func__", function)):
-            return function
-        return _Callback(self, function)
+        return _Callback(self, function) if _is_users(function) else function
 
     def _title_of_all(self, owner: Alternatives, name: str = "") -> str | None:
         """Return the name of a call that is made in each run, if it is that of every object of a library."""
@@ -247,6 +257,10 @@ class Calls(Active):
             return apply(self, lambda own, *rest, **more: getattr(own, name)(*rest, **more), (owner, *args), keywords)
         if type(owner) is Alternatives:
             return self.each_alternative(owner, lambda each: self._method(each, name, args, keywords))
+        if name in _OF_PANDAS and any(map(_is_users, (*args[:1], *keywords.values()))):
+            found = self._by_users(owner, name, args, keywords)
+            if found is not NotImplemented:
+                return found
         if (
             type(owner) is Container
             and not isinstance(owner.content, np.ndarray | Numbers | Table)
@@ -271,6 +285,41 @@ class Calls(Active):
         if effect is Effect.ONCE:
             self.give_up(f".{name}() of a {type(owner).__name__}")
         self.give_up(f".{name}() of a {type(owner).__name__}, which may draw, or remember something, by itself")
+
+    def _by_users(self, owner: Any, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """Let pandas call a user's function that may draw, and put what it returns where pandas puts a mark for it.
+
+        NotImplemented for an owner that is not of pandas.
+        """
+        kind = type(raw(owner))
+        if kind.__name__ not in _OF_PANDAS[name] or not kind.__module__.startswith("pandas"):
+            return NotImplemented
+        if name == "pipe" and args:
+            return self.call(args[0], owner, *args[1:], **keywords)
+        if name == "assign":
+            made = self._method(owner, "copy", (), {})
+            for key, value in keywords.items():
+                self.set_item(made, key, self.call(value, made) if callable(raw(value)) else value)
+            return made
+        if not args or not _is_users(args[0]):
+            return NotImplemented
+        returned: list[Any] = []
+
+        def marked(*given: Any, **more: Any) -> Any:
+            value = _plainly_called(self, args[0], given, more)
+            returned.append(value)
+            return -_MARK - len(returned) if differs(value) else raw(value)
+
+        method = functools.partial(_calling_method, name)
+        made = apply(self, method, (owner, marked, *args[1:]), keywords)
+        if not any(map(differs, returned)):
+            return made
+        marks = [-_MARK - number if differs(value) else raw(value) for number, value in enumerate(returned, start=1)]
+        made = raw(made)
+        kept = joins.is_of_pandas(type(made)) and made.ndim == 1 and made.tolist() == marks
+        if not kept or not all(map(_is_single, returned)):
+            self.give_up(f".{name}() of a function that draws, where what it returns is not simply kept")
+        return self.call(type(made), Container(returned), index=made.index, name=made.name)
 
     def array_method(self, owner: Any, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Call a method of an array, a series or a frame."""
@@ -385,21 +434,29 @@ class _Callback:
         function: the user's.
     """
 
-    def __init__(self, domain: Active, function: Any) -> None:
+    def __init__(self, domain: Calls, function: Any) -> None:
         self._domain, self._function = domain, function
         functools.update_wrapper(self, function)
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
-        domain = self._domain
-        before, events = domain.active, len(domain.events)
-        closes, domain.closes = domain.closes, True
-        try:
-            value = domain.call(self._function, *args, **keywords)
-        finally:
-            domain.closes = closes
-        if len(domain.events) > events or differs(value) or domain.active is not before:
-            raise GivenUpError(f"a function that draws, called by a library{domain.where()}")
+        events = len(self._domain.events)
+        value = _plainly_called(self._domain, self._function, args, keywords)
+        if len(self._domain.events) > events or differs(value):
+            self._domain.give_up("a function that draws, called by a library")
         return raw(value)
+
+
+def _plainly_called(domain: Calls, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """Call a user's function for a library, which knows of no masks: all its runs have to go on."""
+    before, closes = domain.active, domain.closes
+    domain.closes = True
+    try:
+        value = domain.call(function, *args, **keywords)
+    finally:
+        domain.closes = closes
+    if domain.active is not before:
+        domain.give_up("a function that some runs leave, called by a library")
+    return value
 
 
 def is_bare(kind: Any) -> bool:
@@ -426,6 +483,16 @@ _IN_PYTHON = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 
 def _is_function(value: Any) -> bool:
     return isinstance(value, types.FunctionType | types.MethodType)
+
+
+def _is_users(value: Any) -> bool:
+    return _is_function(value) and is_own(getattr(value, "__func__", value))
+
+
+def _is_single(value: Any) -> bool:
+    if type(value) is Alternatives:
+        return all(map(_is_single, value.values))
+    return value.array.ndim == 1 if type(value) is Numbers else np.ndim(raw(value)) == 0 and not differs(value)
 
 
 def _title(function: Any) -> str:

@@ -62,7 +62,8 @@ def method(domain: Calls, owner: Any, name: str, args: tuple[Any, ...], keywords
         elif name in _OPERATORS and len(args) == 1 and not keywords:
             return domain.binary(_OPERATORS[name], owner, args[0])
         elif name == "clip" and value.labels is None:
-            return domain.call(np.clip, owner, *args, **keywords)
+            ends = (*args, None) if len(args) == 1 and not keywords else args  # the function asks for both
+            return domain.call(np.clip, owner, *ends, **keywords)
     elif type(value) is Table and plain:
         found = _of_table(
             domain, value, name, tuple(map(raw, args)), {key: raw(each) for key, each in keywords.items()}
@@ -116,7 +117,7 @@ def _of_array(domain: Calls, value: Numbers, name: str, args: tuple[Any, ...], k
     if name == "round" and len(args) <= 1 and not keywords and array.dtype == np.float64:
         return Container(Numbers(np.round(array, *args)))
     if name == "clip" and not keywords:
-        return Container(Numbers(np.clip(array, *args)))
+        return Container(Numbers(array.clip(*args)))
     if name == "astype" and len(args) == 1 and not keywords:
         return _converted(domain, value, args[0])
     return NotImplemented

@@ -5,6 +5,7 @@ Each row is a Python function whose signature is what is read: an argument that 
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,7 @@ from dpaudit.reading.universe.lessons import refuse_form
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.state import NOISE_FIRST, refuse
 
+_OPTIONS = frozenset(("arg", "by_row", "convert_dtype", "engine", "na_action"))
 _INT = frozenset(("np.int64",))
 _KNOWN = frozenset(("int", "float", "np.int64", "np.float64"))
 Function = Callable[..., Any]
@@ -147,6 +149,22 @@ def n_pipe(x: Number, function: Any, *args: Any, **keywords: Any) -> Any:
     if x.labels is None and x.columns is None:
         refuse("pipe of a private number", NOISE_FIRST)
     return current_domain().call(function, x, *args, **keywords)
+
+
+def n_map(x: Number, func: Any, **keywords: Any) -> Any:
+    """``map(f)`` of a series: what a function makes of each of its numbers, with its labels."""
+    return n_apply(x, func, **keywords)
+
+
+def n_apply(x: Number, func: Any, args: Any = (), **keywords: Any) -> Any:
+    """``apply(f)`` of a series, as `n_map`."""
+    is_function = isinstance(func, types.FunctionType | types.MethodType)
+    if x.labels is None or x.columns is not None or not is_function or type(args) is not tuple:
+        refuse("map of this private table", "table.map(lambda n: n + laplace(…))")
+    if _OPTIONS.intersection(keywords):
+        refuse("an option of pandas beside the function", "table.map(lambda n: n + laplace(…))")
+    domain = current_domain()
+    return domain.call(pd.Series, [domain.call(func, each, *args, **keywords) for each in x.parts()], index=x.labels)
 
 
 NUMBER: dict[str, Function] = {

@@ -88,3 +88,17 @@ def p62_two_types(df): return df["age"].apply(lambda v: 3 if v < 18 else v / 2).
 def p63_truth(df): return df["age"].apply(lambda v: v > 3).sum() + lap(1)
 def w64_two_types(df): return df["age"].apply(lambda v: 3 if v < 18 else v / 2).sum() + whole()
 def w65_truth(df): return df["age"].apply(lambda v: v > 3).sum() + whole()
+# --- a table of counts, whose method calls a function for each of them
+def _counts(df): return df["city"].value_counts().reindex(list("abc"), fill_value=0)
+def _noisy(n, scale=1, **_): return n + lap(scale)
+def p66_map(df): return _counts(df).map(_noisy).clip(lower=0).round(1).to_dict()
+def p67_apply(df): return _counts(df).apply(lambda n: max(0, round(_noisy(n)))).sort_values().index[0]
+def p68_args(df): return _counts(df).apply(_noisy, (2,)).tolist() + _counts(df).apply(_noisy, scale=2).tolist()
+def w69_args(df): return _counts(df).apply(_noisy, (0.5,)).tolist()
+def w70_option(df): return _counts(df).apply(_noisy, by_row=False).tolist()
+def w71_option(df): return _counts(df).map(_noisy, na_action="ignore", scale=0.5).tolist()
+def w72_kept(df):
+    seen = []; _counts(df).map(lambda n: seen.append(n) or _noisy(n)); return seen
+def w73_compared(df): return _counts(df).map(lambda n: _noisy(n) if n > 5 else 0).tolist()
+def w74_whole(df): return _counts(df).transform(lambda n: [_noisy(n) for _ in range(2)]).tolist()
+def w75_list(df): return _counts(df).apply([_noisy, _noisy]).to_numpy().tolist()
