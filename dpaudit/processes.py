@@ -34,8 +34,8 @@ from dpaudit.neighbours import parse_relation
 from dpaudit.neighbours.digest import digest, kept_text, read_kept
 from dpaudit.neighbours.domain import is_two_numbers, parse_all
 from dpaudit.privacy import parse_claim
-from dpaudit.reading.forking import is_ours
 from dpaudit.request import AuditRequest, ProofRequest, Request, TraceRequest, options_of, proof_for, trace_for
+from dpaudit.settings import is_ours
 
 # --- How is other people's code prevented from doing harm? -----------------------------------------------
 

@@ -6,6 +6,8 @@ that its module made when it was loaded; dpaudit computes under its own; and wha
 restored after every block of runs. *Functions* that dpaudit computes with (Python's, NumPy's, its own): a target that
 replaces one is refused, and what it replaced is named and restored. This protects against accidents and is not a
 sandbox: see SECURITY.md.
+
+A target that forks would draw the same noise twice; a reading draws none, so that its own forks are told apart.
 """
 
 from __future__ import annotations
@@ -408,3 +410,20 @@ class Taken:
 
 def _cpu() -> float:
     return time.process_time() + sum(os.times()[2:4])
+
+
+_OURS = [False]
+
+
+def fork() -> int:
+    """Fork the process, as `os.fork` does."""
+    _OURS[0] = True
+    try:
+        return os.fork()
+    finally:
+        _OURS[0] = False
+
+
+def is_ours() -> bool:
+    """Whether the fork that happens now is one of a reading."""
+    return _OURS[0]

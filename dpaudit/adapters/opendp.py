@@ -17,10 +17,9 @@ from dpaudit.errors import UsageError
 from dpaudit.privacy import ApproxDP, Claim, PureDP, RenyiDP, ZeroConcentratedDP
 from dpaudit.targets.mechanism import Mechanism, answers, required, wrapped
 from dpaudit.tracing.laws import DISCRETE_GAUSSIAN, DISCRETE_LAPLACE, GAUSSIAN, LAPLACE, NoiseLaw
-from dpaudit.tracing.operations import array_of
 from dpaudit.tracing.primitives import Made, Row, Stated, apart, as_unit, noted, records_apart, replaced
 from dpaudit.tracing.recording import active, site
-from dpaudit.tracing.values import plain
+from dpaudit.tracing.values import array_of, plain
 
 # by the name of a metric: its relation, and the unit that one step stands for
 _RECORDS = {

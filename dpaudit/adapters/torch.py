@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from dpaudit.tracing.laws import EXPONENTIAL, GAUSSIAN, GUMBEL, LAPLACE, UNIFORM, NoiseLaw
-from dpaudit.tracing.operations import array_of
 from dpaudit.tracing.primitives import Row, noted
 from dpaudit.tracing.recording import active, site
-from dpaudit.tracing.values import closed, is_followed, plain
+from dpaudit.tracing.values import array_of, closed, is_followed, plain
 
 _SAME = ("clone", "detach", "cpu", "double", "float", "contiguous", "requires_grad_", "to", "type", "view_as", "data")
 _MOVED: dict[str, Callable[..., Any]] = {

@@ -16,8 +16,7 @@ from enum import Enum
 
 from dpaudit.evidence.evidence import SPEAKS_AGAINST, Evidence, qualified
 from dpaudit.evidence.records import DOES_NOT_HOLD
-from dpaudit.report.text.numerals import NBSP, confidence_text, lower_text, upper_text
-from dpaudit.report.text.phrases import one_line, shortened
+from dpaudit.report.text.phrases import NBSP, confidence_text, lower_text, one_line, shortened, upper_text
 from dpaudit.report.view import view
 
 # --- What is the result of a gate? -----------------------------------------------------------------------

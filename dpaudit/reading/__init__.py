@@ -11,7 +11,6 @@ __all__ = [
     "dispatch",
     "draws",
     "expressions",
-    "forking",
     "patterns",
     "python",
     "rewrite",
@@ -19,4 +18,4 @@ __all__ = [
     "seeded",
     "source",
     "universe",
-]  # fmt: skip
+]

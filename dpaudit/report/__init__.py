@@ -74,7 +74,7 @@ def wants_colour(stream: TextIO | None) -> bool:
 
 def evidence_from_page(html: str) -> Evidence:
     """Return the evidence embedded in a page; raise `UsageError` if there is none or it was altered."""
-    from dpaudit.report.html.recheck import extract
+    from dpaudit.report.html.templates import extract
 
     return extract(html)
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 from dpaudit.evidence.evidence import Evidence, qualified
 from dpaudit.report.rows import Importance, Row, audited, listed
-from dpaudit.report.text.accounting import accounting_of
 from dpaudit.report.text.findings import trace_line, trace_story
+from dpaudit.report.text.listed import accounting_of
 from dpaudit.report.text.verdict import Headline, headline
 
 ORDER: tuple[Callable[[Evidence], Iterator[Row]], ...] = (

@@ -1,3 +1,3 @@
 """Is evidence right? It is checked, run again, or compared with earlier evidence."""
 
-__all__ = ["check", "compare", "intervals", "replay"]
+__all__ = ["check", "compare", "replay"]

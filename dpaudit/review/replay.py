@@ -39,8 +39,8 @@ from dpaudit.stats.joint_region import lower_bound
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
 from dpaudit.verify.answer import prove
+from dpaudit.verify.proofs import KINDS
 from dpaudit.verify.proofs.domains import ENUMERATION
-from dpaudit.verify.proofs.kinds import KINDS
 from dpaudit.verify.proofs.releases import RELEASES, typed_frame
 
 # --- Which members of a record differ between two runs of the same question, and why may they? ---

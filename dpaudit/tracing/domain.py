@@ -24,9 +24,8 @@ from dpaudit.reading.python import Python
 from dpaudit.reading.rewrite import UnreadableError
 from dpaudit.reading.source import is_own
 from dpaudit.tracing.hooks import followed_generator, followed_method, original_of
-from dpaudit.tracing.operations import array_of, extreme, operate
 from dpaudit.tracing.recording import DivergedError, TooLongError, active
-from dpaudit.tracing.values import FollowedArray, FollowedFloat, closed, is_followed, plain
+from dpaudit.tracing.values import FollowedArray, FollowedFloat, array_of, closed, extreme, is_followed, operate, plain
 
 # --- What is a series or a frame of numbers that remember their noise? Labels, beside a followed array ---
 #

@@ -27,7 +27,6 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.tracing.operations import array_of, extreme, operate
 from dpaudit.tracing.primitives import (
     CHOICES_OF_NUMPY,
     CHOICES_OF_RANDOM,
@@ -41,7 +40,7 @@ from dpaudit.tracing.primitives import (
     told,
 )
 from dpaudit.tracing.recording import active, site
-from dpaudit.tracing.values import closed, is_followed, plain
+from dpaudit.tracing.values import array_of, closed, extreme, is_followed, operate, plain
 
 _MISSING = object()
 # these names stand for the followed ones while a run is made

@@ -14,10 +14,9 @@ import numpy as np
 from dpaudit.program.noise import LAWS as SAMPLED
 from dpaudit.program.noise import MOST_DRAWS, Noise, endless, pick, shape_of_size
 from dpaudit.tracing.laws import OF_KIND, UNKNOWN
-from dpaudit.tracing.operations import array_of, extreme
 from dpaudit.tracing.primitives import MOST_OPTIONS, choose_one, told
 from dpaudit.tracing.recording import SAMPLE, NoiseForm, active, site
-from dpaudit.tracing.values import closed, followed, is_followed
+from dpaudit.tracing.values import array_of, closed, extreme, followed, is_followed
 
 # --- How are coins followed that flip bits? As one choice of all flipped bits, whose chances are known ---
 #

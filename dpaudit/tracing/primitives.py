@@ -18,9 +18,8 @@ import numpy as np
 
 from dpaudit.reading import draws
 from dpaudit.tracing.laws import OF_KIND, UNIFORM, UNKNOWN, NoiseLaw, geometric_scale
-from dpaudit.tracing.operations import array_of
 from dpaudit.tracing.recording import NoiseForm, Recorder, active, site
-from dpaudit.tracing.values import closed, followed, is_followed, plain
+from dpaudit.tracing.values import array_of, closed, followed, is_followed, plain
 
 # --- Which functions draw noise, and by which law? -------------------------------------------------------
 

@@ -51,9 +51,9 @@ from dpaudit.stats.methods import JOINT, plain
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
 from dpaudit.verify.certificate import rounded
+from dpaudit.verify.proofs import check_proof, kind_asked, open_ends
 from dpaudit.verify.proofs.answers import is_readable
 from dpaudit.verify.proofs.kind import Asked, Found, NotShownError, named
-from dpaudit.verify.proofs.kinds import check_proof, kind_asked, open_ends
 
 if TYPE_CHECKING:
     from dpaudit.auditing.trace import Tracing

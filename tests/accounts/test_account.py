@@ -15,8 +15,7 @@ from dpaudit.errors import UsageError
 from dpaudit.privacy import ApproxDP, PureDP
 from dpaudit.request import AccountOptions, AccountRequest
 from dpaudit.review.check import check, exit_code
-from dpaudit.review.compare import sentence
-from dpaudit.review.intervals import compare
+from dpaudit.review.compare import compare, sentence
 
 NOISE = dp.Laplace(2).times(4)  # ε = 2 at δ = 0, and about 1.984 at δ = 0.001
 LOOSE = dp.Exponential(1).times(4)  # from below and from above another pair is known: 2 ≤ ε ≤ 4 at δ = 0

@@ -17,7 +17,7 @@ from dpaudit.accounting.certificate import written
 from dpaudit.accounts.plan import settings_plan
 from dpaudit.accounts.recorded import dp_event_plan, opacus_plan
 from dpaudit.errors import UsageError
-from dpaudit.report.text.accounting import neighbours_words, release_words
+from dpaudit.report.text.listed import neighbours_words, release_words
 from dpaudit.review.check import check, exit_code
 from dpaudit.training.losses import Parts, listed
 

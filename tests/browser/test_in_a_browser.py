@@ -15,8 +15,7 @@ from support.nightly import mostly_at_night
 import dpaudit as dp
 from dpaudit.report import html_page
 from dpaudit.report.html.index import IndexEntry, index_page
-from dpaudit.review.compare import compare_page
-from dpaudit.review.intervals import compare
+from dpaudit.review.compare import compare, compare_page
 
 pytestmark = pytest.mark.slow
 

@@ -5,7 +5,7 @@ import pytest
 from support.forging import noticed
 
 import dpaudit as dp
-from dpaudit.report.text.numerals import contradicting
+from dpaudit.report.text.phrases import contradicting
 from dpaudit.report.text.verdict import decisive, headline
 from dpaudit.review.check import check, passes
 

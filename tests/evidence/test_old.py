@@ -16,7 +16,7 @@ from support.forging import OLD, ROOT
 import dpaudit as dp
 from dpaudit.evidence import evidence as versions
 from dpaudit.evidence.canonical_json import content_id
-from dpaudit.report.html.recheck import embedded_json, unpacked
+from dpaudit.report.html.templates import embedded_json, unpacked
 from dpaudit.review.check import check_file, passes
 
 # files of 0.1.0, never to be changed: these ids may have been cited

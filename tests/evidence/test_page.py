@@ -13,7 +13,7 @@ import dpaudit as dp
 from dpaudit.cli.commands.evidence import check_command as command
 from dpaudit.errors import UsageError
 from dpaudit.report import html_page
-from dpaudit.report.html.recheck import drawn_with
+from dpaudit.report.html.templates import drawn_with
 from dpaudit.review.check import CheckResult, check_file
 
 pytestmark = pytest.mark.usefixtures("undrawn")

@@ -28,7 +28,7 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import NOT_ACCEPTED
 from dpaudit.review.check import check, check_file, exit_code
 from dpaudit.review.check.against import against
-from dpaudit.verify.proofs.kinds import KINDS, check_proof
+from dpaudit.verify.proofs import KINDS, check_proof
 
 pytest.importorskip("pandas")
 pytest.importorskip("flint")

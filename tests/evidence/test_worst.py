@@ -19,11 +19,11 @@ from dpaudit.evidence.canonical_json import content_id
 from dpaudit.evidence.evidence import SPEAKS_AGAINST, Evidence, against, exit_code, settled
 from dpaudit.evidence.further_records import Trace, TraceFinding
 from dpaudit.evidence.records import Curve, Moved, Search, Verdict
-from dpaudit.gate.decide import decide
 from dpaudit.gate.drawn import gate_json, junit, sarif_text
 from dpaudit.gate.drawn import markdown as gate_markdown
 from dpaudit.gate.result import GateResult, Outcome, TargetResult
 from dpaudit.gate.result import summary as gate_summary
+from dpaudit.gate.run import decide
 from dpaudit.gate.schema import TargetSettings
 from dpaudit.report import html_page
 from dpaudit.report.formats import markdown, statement_text, summary

@@ -14,9 +14,9 @@ from support import gate_results as made
 
 from dpaudit.cli.main import cli
 from dpaudit.errors import UsageError
-from dpaudit.gate.decide import accepted
 from dpaudit.gate.drawn import gate_json, index_page, junit, markdown, sarif, sarif_text
 from dpaudit.gate.result import Acceptance, Outcome, OutcomeRule, summary
+from dpaudit.gate.run import accepted
 
 TWICE = "parameters = { epsilon = 2.0 }"
 ACCEPTABLE = (

@@ -7,10 +7,9 @@ import pytest
 
 from dpaudit.errors import UsageError
 from dpaudit.gate.config import read
-from dpaudit.gate.decide import relied_on
 from dpaudit.gate.kept import BASELINE_FILE
 from dpaudit.gate.result import Outcome, OutcomeRule
-from dpaudit.gate.run import GateOptions, run
+from dpaudit.gate.run import GateOptions, relied_on, run
 from dpaudit.gate.target_process import Request, carry_out
 
 PLAN = 'claims = ["epsilon=2"]\n[[release]]\nmechanism = "laplace"\nscale = 2\nsteps = {steps}\n'

@@ -9,8 +9,8 @@ from dpaudit.auditing.search import least_of
 from dpaudit.errors import UsageError
 from dpaudit.gate import kept
 from dpaudit.gate.config import LEAST_SEARCHED
-from dpaudit.gate.decide import relied_on
 from dpaudit.gate.result import Outcome, OutcomeRule
+from dpaudit.gate.run import relied_on
 from dpaudit.gate.schema import offered
 from dpaudit.gate.target_process import Request
 

@@ -5,10 +5,9 @@ import pytest
 
 from dpaudit.errors import UsageError
 from dpaudit.gate.config import read
-from dpaudit.gate.decide import relied_on
 from dpaudit.gate.drawn import junit, markdown
 from dpaudit.gate.result import OutcomeRule, summary
-from dpaudit.gate.run import GateOptions, run
+from dpaudit.gate.run import GateOptions, relied_on, run
 from dpaudit.gate.target_process import Request, carry_out
 
 MODULE = """

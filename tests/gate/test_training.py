@@ -9,9 +9,8 @@ from support.watched import seen_loop
 
 from dpaudit.errors import UsageError
 from dpaudit.gate.config import read
-from dpaudit.gate.decide import relied_on
 from dpaudit.gate.result import OutcomeRule
-from dpaudit.gate.run import GateOptions, run
+from dpaudit.gate.run import GateOptions, relied_on, run
 from dpaudit.gate.target_process import Request, carry_out
 from dpaudit.training import watch
 from dpaudit.training.canaries import Canaries, coins_of

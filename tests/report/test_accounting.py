@@ -14,7 +14,7 @@ import dpaudit as dp
 from dpaudit.evidence.canonical_json import content_id
 from dpaudit.report import FORMATS, console_summary, evidence_card, evidence_from_page, html_page
 from dpaudit.report.html.index import IndexEntry, index_page
-from dpaudit.report.text.accounting import other_place, release_words
+from dpaudit.report.text.listed import other_place, release_words
 from dpaudit.report.view import view
 
 

@@ -16,8 +16,7 @@ from dpaudit.evidence.event import Coordinate, Event, Rule
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Attempt, Counts, Verdict
 from dpaudit.privacy import ApproxDP, PureDP
-from dpaudit.review.compare import bars, compare_json, compare_page, compare_text, rows, sentence
-from dpaudit.review.intervals import compare
+from dpaudit.review.compare import bars, compare, compare_json, compare_page, compare_text, rows, sentence
 from dpaudit.stats.joint_region import loss_interval
 
 pytestmark = pytest.mark.usefixtures("undrawn")

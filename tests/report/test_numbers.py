@@ -19,17 +19,17 @@ from dpaudit.evidence.event import Box, Coordinate, Event, Rows, Rule
 from dpaudit.evidence.records import Bound, Cell, Histogram
 from dpaudit.report.figures.event import EventInterval, bars, regions, speaks_for
 from dpaudit.report.figures.loss import LEAST, beyond, cell_losses, frequency_interval, loss_bins
-from dpaudit.report.html.proof import differences
-from dpaudit.report.text.numerals import (
+from dpaudit.report.html.certain import differences
+from dpaudit.report.text.phrases import (
     claim_text,
     confidence_text,
     enclosure_text,
     error_text,
+    full_text,
     lower_text,
     share_text,
     upper_text,
 )
-from dpaudit.report.text.phrases import full_text
 
 values = st.floats(1e-12, 1e12, allow_nan=False)
 

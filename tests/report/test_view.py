@@ -29,8 +29,7 @@ from dpaudit.report.html.index import IndexEntry, index_page
 from dpaudit.report.registry import registry_yaml
 from dpaudit.report.rows import Importance, Row, audited
 from dpaudit.report.view import ORDER, view
-from dpaudit.review.compare import compare_json, compare_page, compare_text
-from dpaudit.review.intervals import compare
+from dpaudit.review.compare import compare, compare_json, compare_page, compare_text
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 

@@ -12,8 +12,7 @@ from support import made_evidence as made
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Verdict
-from dpaudit.review.compare import NO_CHANGE, changes, compare_json, compare_page, compare_text, heading
-from dpaudit.review.intervals import compare
+from dpaudit.review.compare import NO_CHANGE, changes, compare, compare_json, compare_page, compare_text, heading
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 

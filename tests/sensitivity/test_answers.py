@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpaudit as dp
-from dpaudit.neighbours.answers import NORMS, answer_of, movement, norm_of, same
+from dpaudit.auditing.sensitivity import NORMS, answer_of, movement, norm_of, same
 
 
 def moved(first, second, norm="1"):

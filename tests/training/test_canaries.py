@@ -15,7 +15,7 @@ from dpaudit.evidence.records import Verdict
 from dpaudit.privacy import ApproxDP, GaussianDP, parse_claim
 from dpaudit.report import html_page
 from dpaudit.report.formats import summary
-from dpaudit.report.text.training import canaries_words
+from dpaudit.report.text.listed import canaries_words
 from dpaudit.report.view import view
 from dpaudit.review.check import check, passes
 from dpaudit.training.canaries import Canaries, best, chosen, coins_of, evidence_for_in, scored

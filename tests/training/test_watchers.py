@@ -18,7 +18,7 @@ import dpaudit as dp  # noqa: E402
 from dpaudit.errors import UsageError  # noqa: E402
 from dpaudit.training.canaries import coins_of  # noqa: E402
 from dpaudit.training.watch import watched  # noqa: E402
-from dpaudit.training.watchers.noise_flow import Lost, NoiseFlow, Noisy  # noqa: E402
+from dpaudit.training.watchers.plain import Lost, NoiseFlow, Noisy  # noqa: E402
 from dpaudit.training.watchers.torch_watch import TorchWatch  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("default")

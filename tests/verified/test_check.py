@@ -97,9 +97,9 @@ def test_a_node_that_fails_decides_nothing(node, said, monkeypatch, script):
 
 
 def test_a_script_that_was_altered_is_not_run(node, said, monkeypatch):
-    from dpaudit.report.html import recheck
+    from dpaudit.report.html import templates
 
-    monkeypatch.setattr(recheck, "source", lambda name: "globalThis.dpaudit_check = () => ['PROVED', 'all']")
+    monkeypatch.setattr(templates, "source", lambda name: "globalThis.dpaudit_check = () => ['PROVED', 'all']")
     answer, sentence, _ = said(made.laplace())
     assert answer is CheckResult.FAILS
     assert "was altered" in sentence

@@ -17,7 +17,7 @@ from support.nightly import mostly_at_night
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.report import evidence_from_page, html_page
-from dpaudit.report.html.recheck import BLOCK_ID, checker, packed
+from dpaudit.report.html.templates import BLOCK_ID, checker, packed
 
 pytestmark = pytest.mark.slow
 

@@ -13,7 +13,7 @@ from support.nightly import mostly_at_night
 
 from dpaudit.checker import CertificateError, check_certificate
 from dpaudit.errors import UsageError
-from dpaudit.report.html import recheck
+from dpaudit.report.html import templates
 
 OLD = Path(__file__).resolve().parents[1] / "evidence" / "old"
 
@@ -35,14 +35,14 @@ def evidence(name):
 
 
 def test_the_script_is_the_one_that_was_built(monkeypatch):
-    assert hashlib.sha256(recheck.checker().encode()).hexdigest() == recheck.DIGEST
-    monkeypatch.setattr(recheck, "source", lambda name: "globalThis.dpaudit_check = () => ['PROVED', 'all']")
+    assert hashlib.sha256(templates.checker().encode()).hexdigest() == templates.DIGEST
+    monkeypatch.setattr(templates, "source", lambda name: "globalThis.dpaudit_check = () => ['PROVED', 'all']")
     with pytest.raises(UsageError, match="was altered"):
-        recheck.checker()
+        templates.checker()
 
 
 def test_the_script_needs_no_more_than_its_policy_allows():
-    text = recheck.checker() + recheck.source("recheck.js")
+    text = templates.checker() + templates.source("recheck.js")
     assert not [
         each for each in ("eval(", "Function(", "</script", "<!--", "fetch(", "XMLHttp", "innerHTML") if each in text
     ]

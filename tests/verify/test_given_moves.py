@@ -33,8 +33,8 @@ from dpaudit.report import FORMATS, html_page
 from dpaudit.report.formats import summary
 from dpaudit.request import ProofRequest
 from dpaudit.review.check import against, check, passes
+from dpaudit.verify.proofs import check_proof
 from dpaudit.verify.proofs.kind import Asked, NotShownError
-from dpaudit.verify.proofs.kinds import check_proof
 from dpaudit.verify.proofs.releases import RELEASES
 
 pytest.importorskip("pandas")

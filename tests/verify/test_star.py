@@ -13,15 +13,7 @@ from scipy.stats import binomtest
 from dpaudit.errors import UsageError
 from dpaudit.program.symbolic.linear import Affine, Constraint
 from dpaudit.program.symbolic.tree import NoiseDraw
-from dpaudit.verify.counterexample.forest_probability import (
-    Balls,
-    Landscape,
-    enclosure,
-    exponential,
-    forest,
-    log_ratio,
-    probability,
-)
+from dpaudit.verify.forest_probability import Balls, Landscape, enclosure, exponential, forest, log_ratio, probability
 
 pytest.importorskip("flint")
 

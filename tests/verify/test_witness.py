@@ -26,8 +26,7 @@ from dpaudit.loading import load
 from dpaudit.program.batch_reading import run_batch
 from dpaudit.program.symbolic.linear import Affine
 from dpaudit.sampling.outputs import from_list, from_paths
-from dpaudit.verify.counterexample.counterexample import ExactCounterexample, find_counterexample
-from dpaudit.verify.counterexample.search import read_output
+from dpaudit.verify.counterexample import ExactCounterexample, find_counterexample, read_output
 from dpaudit.verify.fold import prove_program
 
 pytest.importorskip("flint")

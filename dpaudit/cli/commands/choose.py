@@ -253,8 +253,7 @@ def planned_error(target: str, error: float, vary: str, **options: Any) -> dict[
 def _error_words(plan: ErrorPlan) -> str:
     """Return a plan for an error as text: the answer first, then the errors around it."""
     from dpaudit.report.text.findings import SOURCES, accuracy_line
-    from dpaudit.report.text.numerals import NBSP, count_text
-    from dpaudit.report.text.phrases import shortened
+    from dpaudit.report.text.phrases import NBSP, count_text, shortened
 
     amounts = bool(plan.places[0].accuracy.errors)
     wanted = (
@@ -280,8 +279,7 @@ def _words(plan: Plan) -> str:
     """Return a plan as text: the answer first, then what it is based on."""
     from dpaudit.cli.files import duration
     from dpaudit.evidence.event import DATASETS
-    from dpaudit.report.text.numerals import NBSP, confidence_text, count_text, lower_text
-    from dpaudit.report.text.phrases import claim_words, shortened
+    from dpaudit.report.text.phrases import NBSP, claim_words, confidence_text, count_text, lower_text, shortened
 
     claim, found = plan.claim, f"{plan.claim.symbol} = {plan.value:.10g}"
     rows = [("target", shortened(plan.target, 80)), ("claim", claim_words(claim))]

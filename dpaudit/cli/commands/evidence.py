@@ -175,8 +175,7 @@ def _compare(evidence_files: Sequence[str], html_file: str | None, json_file: st
 
     if len(evidence_files) != 2:
         raise UsageError(f"--compare takes two evidence files, the older one first, not {len(evidence_files)}")
-    from dpaudit.review.compare import compare_json, compare_page, compare_text
-    from dpaudit.review.intervals import compare
+    from dpaudit.review.compare import compare, compare_json, compare_page, compare_text
 
     before, now = (checked_evidence(name) for name in evidence_files)
     outputs = OutputFiles(json_file, html_file)

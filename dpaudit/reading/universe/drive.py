@@ -26,7 +26,6 @@ import numpy as np
 from dpaudit.errors import UsageError
 from dpaudit.neighbours.domain import GivenMove
 from dpaudit.reading import seeded, source
-from dpaudit.reading.forking import fork
 from dpaudit.reading.source import is_of_user, is_own, is_rewritten
 from dpaudit.reading.universe import calls, sparse
 from dpaudit.reading.universe.assumed import Assumed, located, rewriter_for
@@ -37,7 +36,7 @@ from dpaudit.reading.universe.domain import Universe as Domain
 from dpaudit.reading.universe.frames import Selection, given_frame
 from dpaudit.reading.universe.state import AGAIN, Left, Pass, RefusalError, Refused, Released, Told, begin
 from dpaudit.reading.universe.values import PRIVATE, check_output, sort_of
-from dpaudit.settings import PATIENCE
+from dpaudit.settings import PATIENCE, fork
 
 MOST_PATHS = 2_000
 MOST_ROUNDS = 60

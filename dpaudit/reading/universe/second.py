@@ -27,7 +27,6 @@ import numpy as np
 import pandas as pd
 
 from dpaudit.reading.callables import constants_of
-from dpaudit.reading.forking import fork
 from dpaudit.reading.universe.assumed import Line, differs, refuted, watching
 from dpaudit.reading.universe.cells import UNREAD, Declared
 from dpaudit.reading.universe.second_draws import (
@@ -40,7 +39,7 @@ from dpaudit.reading.universe.second_draws import (
     patched,
     settled,
 )
-from dpaudit.settings import PATIENCE
+from dpaudit.settings import PATIENCE, fork
 
 SIZES = (0, 1, 2, 3, 8, 40)
 PAIRS = 24

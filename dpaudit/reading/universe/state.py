@@ -17,9 +17,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from dpaudit.reading.forking import fork
 from dpaudit.reading.source import is_of_user
 from dpaudit.reading.universe.steps import Step
+from dpaudit.settings import fork
 
 MOST_FORKS = 60  # decisions on one path
 MOST_REFUSALS = 20

@@ -27,7 +27,7 @@ from dpaudit.privacy import Claim, PureDP
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.figures.canvas import CLAIM, GRID, INK, MUTED, PROOF, canvas, svg
 from dpaudit.report.figures.loss import frequency_interval
-from dpaudit.report.text.numerals import Proved, claim_text, counterexample_attempt, sampled_attempt
+from dpaudit.report.text.phrases import Proved, claim_text, counterexample_attempt, sampled_attempt
 from dpaudit.stats.methods import method_of
 
 # --- Which error rates can an attacker certainly reach? --------------------------------------------------

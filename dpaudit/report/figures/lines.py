@@ -18,27 +18,25 @@ from dpaudit.privacy import Claim
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.figures.canvas import CLAIM, INK, MUTED, PROOF, alone, canvas, svg
 from dpaudit.report.figures.event import Mark, line_figure
-from dpaudit.report.text.numerals import (
+from dpaudit.report.text.phrases import (
     NBSP,
     claim_text,
+    claim_words,
     confidence_text,
     contradicting,
+    detectable_sentence,
     estimate_text,
     exact_lower,
     exact_value,
-    is_proof,
-    sampled_lower,
-    upper_text,
-    without_bound,
-)
-from dpaudit.report.text.phrases import (
-    claim_words,
-    detectable_sentence,
     full_text,
+    is_proof,
     kind_words,
+    sampled_lower,
     shortened,
     symbol,
+    upper_text,
     value_text,
+    without_bound,
     yardstick,
 )
 

@@ -33,7 +33,7 @@ from dpaudit.arrays import Floats
 from dpaudit.evidence.records import Cell, Histogram
 from dpaudit.report.figures.canvas import CLAIM, GRID, INK, MUTED, PROOF, SIDE0, SIDE1, SIDES, canvas, svg
 from dpaudit.report.figures.event import NTH, legend_sides
-from dpaudit.report.text.numerals import Proved
+from dpaudit.report.text.phrases import Proved
 
 # --- How well does each output distinguish the two sides? ------------------------------------------------
 

@@ -1,3 +1,3 @@
 """How does evidence become an HTML page?"""
 
-__all__ = ["index", "page", "recheck", "templates"]
+__all__ = ["index", "page", "templates"]

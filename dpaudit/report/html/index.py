@@ -18,8 +18,7 @@ from dpaudit.report.figures.canvas import both
 from dpaudit.report.figures.lines import Lane, Place, history_figure, side_by_side_figure
 from dpaudit.report.html.templates import environment, source
 from dpaudit.report.text.findings import error_text
-from dpaudit.report.text.numerals import NBSP
-from dpaudit.report.text.phrases import claim_words, one_line, symbol
+from dpaudit.report.text.phrases import NBSP, claim_words, one_line, symbol
 from dpaudit.report.text.reviewer import KINDS, answers, kinds_of
 from dpaudit.report.view import View, view
 

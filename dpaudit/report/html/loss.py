@@ -29,17 +29,18 @@ from dpaudit.report.figures.canvas import CLAIM, INK, MUTED, both, canvas, svg
 from dpaudit.report.figures.curves import Point, curve_points, measured_points, profile_figure, tradeoff_figure
 from dpaudit.report.figures.loss import Losses, beyond, cell_losses, frequency_interval, loss_bins, loss_figure
 from dpaudit.report.html.templates import Section
-from dpaudit.report.text.numerals import (
+from dpaudit.report.text.phrases import (
     claim_text,
     confidence_text,
     count_text,
+    detectable_sentence,
     estimate_text,
     exact_lower,
     proved_limit,
     share_text,
+    symbol,
     upper_text,
 )
-from dpaudit.report.text.phrases import detectable_sentence, symbol
 from dpaudit.report.view import View
 from dpaudit.stats.methods import SEQUENTIAL, method_of
 

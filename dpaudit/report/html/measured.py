@@ -15,16 +15,21 @@ from dpaudit.report.figures.canvas import INK, MUTED, both, canvas, svg
 from dpaudit.report.figures.event import bars, event_figure, is_drawn_as_bars, regions
 from dpaudit.report.figures.loss import frequency_interval
 from dpaudit.report.html.templates import Section
-from dpaudit.report.text.numerals import (
+from dpaudit.report.text.phrases import (
+    bound_text,
     confidence_text,
     count_text,
     error_text,
     estimate_text,
+    gaussian_text,
+    guesses_text,
     is_proof,
+    low_bits_sentence,
+    rate_text,
     sampled_lower,
     share_text,
+    shortened,
 )
-from dpaudit.report.text.phrases import bound_text, gaussian_text, guesses_text, low_bits_sentence, rate_text, shortened
 from dpaudit.report.text.reproduce import how_counted, how_fixed, is_by_rank
 from dpaudit.report.view import View
 from dpaudit.stats.methods import METHODS, method_of

@@ -19,17 +19,24 @@ from dpaudit.privacy import Claim
 from dpaudit.report.figures.canvas import alone
 from dpaudit.report.figures.lines import line, line_drawing, line_reading
 from dpaudit.report.figures.loss import Losses, beyond, cell_losses, loss_bins, loss_glance
-from dpaudit.report.html import listed, loss, measured, proof
-from dpaudit.report.html.listed import curve_drawing
+from dpaudit.report.html import certain, loss, measured
+from dpaudit.report.html.certain import Piece, curve_drawing, differences
 from dpaudit.report.html.loss import posterior_part
 from dpaudit.report.html.measured import methods
-from dpaudit.report.html.proof import Piece, differences
-from dpaudit.report.html.recheck import BLOCK_ID, LONG, drawn_with, embedded_json, recheck
-from dpaudit.report.html.templates import Section, environment, plain
-from dpaudit.report.text.accounting import accounting_of
+from dpaudit.report.html.templates import (
+    BLOCK_ID,
+    LONG,
+    Section,
+    drawn_with,
+    embedded_json,
+    environment,
+    plain,
+    recheck,
+)
 from dpaudit.report.text.chain import released
 from dpaudit.report.text.findings import accuracy_rows, accuracy_sentences, search_part, sensitivity_part, trace_part
-from dpaudit.report.text.numerals import (
+from dpaudit.report.text.listed import accounting_of, updates_of
+from dpaudit.report.text.phrases import (
     NBSP,
     claim_text,
     confidence_text,
@@ -40,8 +47,9 @@ from dpaudit.report.text.numerals import (
     is_proof,
     proved_limit,
     share_text,
+    shortened,
+    symbol,
 )
-from dpaudit.report.text.phrases import shortened, symbol
 from dpaudit.report.text.reproduce import (
     bibtex,
     citation,
@@ -52,7 +60,6 @@ from dpaudit.report.text.reproduce import (
     sources,
 )
 from dpaudit.report.text.reviewer import about, layers, sure
-from dpaudit.report.text.training import updates_of
 from dpaudit.report.text.verdict import plain_words
 from dpaudit.report.view import View, view
 
@@ -397,7 +404,7 @@ PARTS = (
 
 LAYOUT = Layout(
     summary=(about_section, glance_section, _words),
-    reviewers=(_line, proof.section, _scope, _limits, _change, _cite, _glossary),
+    reviewers=(_line, certain.section, _scope, _limits, _change, _cite, _glossary),
     engineers=(
         _pairs,
         _search,
@@ -422,15 +429,15 @@ LAYOUT = Layout(
 
 LAYOUT_OF_ACCOUNTING = Layout(
     summary=(about_section, glance_section, _words),
-    reviewers=(_line, listed.accounting_section, _scope, _limits, _cite, _glossary),
+    reviewers=(_line, certain.accounting_section, _scope, _limits, _cite, _glossary),
     engineers=(_reproduce,),
     statisticians=(_method, _raw),
 )
 """The same for an accounting, of which nothing was run."""
 
 LAYOUT_OF_TRAINING = Layout(
-    summary=(about_section, glance_section, listed.training_section, _words),
-    reviewers=(_line, listed.reviewed, _scope, _limits, _cite, _glossary),
+    summary=(about_section, glance_section, certain.training_section, _words),
+    reviewers=(_line, certain.reviewed, _scope, _limits, _cite, _glossary),
     engineers=(_reproduce,),
     statisticians=(_method, _raw),
 )

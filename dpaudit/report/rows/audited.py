@@ -17,7 +17,6 @@ from dpaudit.evidence.evidence import SPEAKS_AGAINST, Evidence, beyond_claim, lo
 from dpaudit.evidence.records import Bound, Counts, Curve, Proof, Scores, Verdict, round_outward
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.rows import Importance, Row
-from dpaudit.report.text.accounting import accounting_of
 from dpaudit.report.text.chain import chain
 from dpaudit.report.text.findings import (
     accuracy_line,
@@ -28,38 +27,37 @@ from dpaudit.report.text.findings import (
     trace_line,
     trace_part,
 )
-from dpaudit.report.text.numerals import (
-    confidence_text,
-    contradicting,
-    count_text,
-    counterexample_attempt,
-    estimate_text,
-    exact_lower,
-    is_proof,
-    proved_for,
-    sampled_lower,
-    share_text,
-    unconfirmed,
-    upper_text,
-    without_bound,
-)
+from dpaudit.report.text.listed import accounting_of
 from dpaudit.report.text.phrases import (
     ASKS,
     bound_text,
     certainty,
     claim_meaning,
     claim_words,
+    confidence_text,
+    contradicting,
+    count_text,
+    counterexample_attempt,
     detectable_text,
+    estimate_text,
+    exact_lower,
     full_text,
     gaussian_text,
     guesses_text,
+    is_proof,
     lacks_line,
     limits,
     low_bits_sentence,
+    proved_for,
     rate_text,
     relation_words,
+    sampled_lower,
+    share_text,
     shortened,
     symbol,
+    unconfirmed,
+    upper_text,
+    without_bound,
     yardstick,
 )
 from dpaudit.report.text.reproduce import citation, reproduce_command, reproduce_notes

@@ -9,30 +9,27 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.further_records import Accounting, Training
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.rows import Importance, Row
-from dpaudit.report.text.accounting import (
+from dpaudit.report.text.listed import (
     LIMITS,
+    LIMITS_OF_TRAINING,
     accounting_of,
+    canaries_text,
     claim_of,
     decisive_statement,
+    fact_name,
     high_text,
     interval_text,
     letter_of,
+    loss_text,
     low_text,
     neighbours_words,
     other_words,
     release_words,
-    where,
-)
-from dpaudit.report.text.numerals import NBSP, claim_text, count_text
-from dpaudit.report.text.phrases import one_line, shortened
-from dpaudit.report.text.training import (
-    LIMITS_OF_TRAINING,
-    canaries_text,
-    fact_name,
-    loss_text,
     status_words,
     updates_of,
+    where,
 )
+from dpaudit.report.text.phrases import NBSP, claim_text, count_text, one_line, shortened
 
 # --- What was certified of a list of releases, what was listed, and what do others say? ------------------
 

@@ -1,3 +1,3 @@
 """How is evidence put into words?"""
 
-__all__ = ["accounting", "chain", "findings", "numerals", "phrases", "reproduce", "reviewer", "training", "verdict"]
+__all__ = ["chain", "findings", "listed", "phrases", "reproduce", "reviewer", "verdict"]

@@ -19,8 +19,7 @@ from typing import Any
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Verdict
-from dpaudit.report.text.numerals import answers, count_text, upper_text
-from dpaudit.report.text.phrases import claim_words, full_text
+from dpaudit.report.text.phrases import answers, claim_words, count_text, full_text, upper_text
 
 # --- How does a proof get from records to its bound? -----------------------------------------------------
 

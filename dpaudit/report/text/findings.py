@@ -14,8 +14,7 @@ from dpaudit.evidence.evidence import SPEAKS_AGAINST, Evidence
 from dpaudit.evidence.further_records import Trace, TracedCall, TraceFinding
 from dpaudit.evidence.records import Accuracy, Bound, Errors, Moved, Search
 from dpaudit.privacy.claims import number_text
-from dpaudit.report.text.numerals import count_text, estimate_text, share_text
-from dpaudit.report.text.phrases import TRACED, shortened, symbol
+from dpaudit.report.text.phrases import TRACED, count_text, estimate_text, share_text, shortened, symbol
 
 # --- How was the pair found, in words? -------------------------------------------------------------------
 

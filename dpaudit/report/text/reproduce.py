@@ -18,10 +18,8 @@ from dpaudit.evidence.further_records import Accounting, Trace
 from dpaudit.evidence.records import Scores, Search
 from dpaudit.privacy import PureDP
 from dpaudit.privacy.claims import number_text
-from dpaudit.report.text import training
-from dpaudit.report.text.accounting import METHOD, METHOD_ADDED, SOURCES
-from dpaudit.report.text.numerals import count_text
-from dpaudit.report.text.phrases import visible
+from dpaudit.report.text.listed import METHOD, METHOD_ADDED, METHOD_OF_TRAINING, SOURCES, SOURCES_OF_TRAINING
+from dpaudit.report.text.phrases import count_text, visible
 from dpaudit.report.text.verdict import second_text
 from dpaudit.request import (
     AccountRequest,
@@ -85,7 +83,7 @@ def how_counted(evidence: Evidence, *, intervals: bool) -> str:
 def method_sentence(evidence: Evidence) -> str:
     """Say how counts became a bound, for this kind of audit."""
     if evidence.training is not None:
-        return training.METHOD
+        return METHOD_OF_TRAINING
     if evidence.accounting is not None:
         added = all(each.parameter in ADDED for each in evidence.accounting.statements)
         return METHOD_ADDED if added else METHOD
@@ -454,7 +452,7 @@ def sources(evidence: Evidence) -> list[str]:
     """Return the publications that this evidence rests on, each once."""
     definition = (evidence.claimed or PureDP(0.0)).words.source
     if evidence.training is not None:
-        return [definition, *training.SOURCES]
+        return [definition, *SOURCES_OF_TRAINING]
     if evidence.accounting is not None:
         return [definition, *SOURCES]
     used = {attempt.bound.method for attempt in evidence.attempts} | {evidence.lower.method}

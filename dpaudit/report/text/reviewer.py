@@ -17,12 +17,19 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.further_records import Training
 from dpaudit.evidence.records import Verdict
 from dpaudit.privacy import Claim
-from dpaudit.report.text.accounting import accounting_of, neighbours_words
 from dpaudit.report.text.chain import chain, released
 from dpaudit.report.text.findings import accuracy_line, traced_pair
-from dpaudit.report.text.numerals import confidence_text, error_text
-from dpaudit.report.text.phrases import claim_words, full_text, low_bits_sentence, one_line, relation_words, visible
-from dpaudit.report.text.training import status_words
+from dpaudit.report.text.listed import accounting_of, neighbours_words, status_words
+from dpaudit.report.text.phrases import (
+    claim_words,
+    confidence_text,
+    error_text,
+    full_text,
+    low_bits_sentence,
+    one_line,
+    relation_words,
+    visible,
+)
 from dpaudit.report.text.verdict import decisive
 
 # --- Of what does evidence speak, for whom, and how sure is it? ------------------------------------------

@@ -15,32 +15,29 @@ from dataclasses import dataclass
 from dpaudit.evidence.evidence import LOWERED, Evidence, against, low_bits_show_more, qualified
 from dpaudit.evidence.records import Bound, Verdict
 from dpaudit.privacy.claims import Words
-from dpaudit.report.text import training
-from dpaudit.report.text.accounting import accounting_of, verdict_words
 from dpaudit.report.text.findings import MEANINGS, pair_story, trace_story
-from dpaudit.report.text.numerals import (
+from dpaudit.report.text.listed import accounting_of, training_verdict, verdict_words
+from dpaudit.report.text.phrases import (
     NBSP,
+    bound_text,
+    certainty,
+    claim_words,
     confidence_text,
     contradicting,
     count_text,
     counterexample_attempt,
+    detectable_sentence,
     error_text,
     estimate_text,
     exact_lower,
+    full_text,
     is_proof,
     proved_for,
     sampled_lower,
-    without_bound,
-)
-from dpaudit.report.text.phrases import (
-    bound_text,
-    certainty,
-    claim_words,
-    detectable_sentence,
-    full_text,
     symbol,
     value_text,
     with_numbers,
+    without_bound,
 )
 
 # --- Which sentence states a verdict? --------------------------------------------------------------------
@@ -70,7 +67,7 @@ def headline(evidence: Evidence) -> Headline:
     word, tone = str(verdict).upper() + qualified(evidence).removeprefix(str(verdict)), str(verdict).replace(" ", "-")
     accounting = accounting_of(evidence)
     if evidence.training is not None:
-        sentence, caution = training.verdict_words(evidence, evidence.training)
+        sentence, caution = training_verdict(evidence, evidence.training)
     elif accounting is not None:
         sentence, caution = verdict_words(evidence, accounting)
     elif verdict is Verdict.VIOLATED:

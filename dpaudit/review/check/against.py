@@ -29,11 +29,11 @@ from dpaudit.loading import load, public_name
 from dpaudit.neighbours.data_files import with_tables
 from dpaudit.neighbours.digest import digest
 from dpaudit.report import evidence_from_page, html_page
-from dpaudit.report.html.recheck import CHECKER, COVERED, checker, drawn_with, generator, is_read, unpacked
+from dpaudit.report.html.templates import CHECKER, COVERED, checker, drawn_with, generator, is_read, unpacked
 from dpaudit.review.check.finding import Finding, agrees, answered, failing, unchecked
 from dpaudit.targets.mechanism import Mechanism
+from dpaudit.verify.proofs import KINDS
 from dpaudit.verify.proofs.kind import UNREADABLE, Asked
-from dpaudit.verify.proofs.kinds import KINDS
 
 
 def against(evidence: Evidence, name: str) -> Iterator[Finding]:

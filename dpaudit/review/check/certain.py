@@ -32,18 +32,18 @@ from dpaudit.tracing.certain import CertainStep, loss_of
 from dpaudit.tracing.laws import LAWS
 from dpaudit.tracing.pair import WORDS, Word
 from dpaudit.verify.certificate import VALUES, WITNESS, WITNESS_VERSION, rounded
-from dpaudit.verify.counterexample.forest_probability import probability
-from dpaudit.verify.counterexample.search import read_output
+from dpaudit.verify.counterexample import read_output
 from dpaudit.verify.differences import classes, merge
+from dpaudit.verify.forest_probability import probability
+from dpaudit.verify.proofs import KINDS, check_proof
 from dpaudit.verify.proofs.answers import leaves_of, scope_of, unlike_relation, unlike_scope
 from dpaudit.verify.proofs.kind import UNREADABLE, NotShownError, unlike_target
-from dpaudit.verify.proofs.kinds import KINDS, check_proof
 
 # --- How likely is the event of a counterexample, according to the tree in the file? ---
 #
 # The tree is read by the reader of certificates. Every leaf whose output has the form of the event adds the probability
 # of its conditions and the limits on its numbers, by exact integration
-# (`dpaudit.verify.counterexample.forest_probability`). If the conditions of the paths with one output form a cycle of
+# (`dpaudit.verify.forest_probability`). If the conditions of the paths with one output form a cycle of
 # draws, their hull is tried.
 
 _RECORD = {"format", "version", "mechanism", "scope", "nodes", "pair", "event", "probabilities", "epsilon"}

@@ -1,12 +1,13 @@
-"""Do sampled bounds follow from their counts?
+"""Do sampled bounds follow from their counts, and that of a sequential audit from its bets?
 
 Every bound is recomputed from its counts, every count compared with the number of runs, and the headline and the
-smallest detectable violation are derived again.
+smallest detectable violation are derived again. For every epoch and event of a sequential audit, the file contains the
+counts of the past and of the epoch's own runs, which determine the wealth. It cannot show that these runs were read in
+their order, or that the events were chosen on earlier runs.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 
@@ -14,19 +15,149 @@ import msgspec
 
 from dpaudit.auditing.verdict import RECORDED, TwoLooks, headline_of
 from dpaudit.checker.bounds import Hits, Notion, TooLongError, second_bound
-from dpaudit.errors import UsageError
 from dpaudit.evidence.build import at_whole, no_bound
 from dpaudit.evidence.event import DATASETS, Trees
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import Attempt, Bound, Counts, Curve, Power, Search, Verdict, round_outward
-from dpaudit.neighbours.digest import digest, read_kept
-from dpaudit.privacy import ApproxDP, Claim, PureDP, parse_claim
-from dpaudit.report.text.numerals import COUNTEREXAMPLE
+from dpaudit.evidence.records import (
+    Attempt,
+    Bound,
+    Counts,
+    Curve,
+    Epoch,
+    Power,
+    Sequential,
+    Stake,
+    Verdict,
+    round_outward,
+)
+from dpaudit.privacy import ApproxDP, Claim, GaussianDP, PureDP, parse_claim
+from dpaudit.report.text.phrases import COUNTEREXAMPLE
 from dpaudit.review.check.finding import DIGITS, Finding, agrees, answered, failing, unchecked
+from dpaudit.stats.e_process import foresee_sequential, log_wealth, sequential_bound
 from dpaudit.stats.joint_region import ConfidenceRegion, lower_bound
-from dpaudit.stats.methods import method_of
+from dpaudit.stats.methods import SEQUENTIAL, method_of
 from dpaudit.stats.renyi import about, delta_at_least, fnr_at_most, mu_at_least, region_of_bound
 from dpaudit.stats.two_looks import Detectable, FirstLook, LooksRule, first_look, foresee, second_look, second_method
+
+_SEARCHED = 2e-3  # relative; the accuracy of the search for it
+
+
+def check_bets(evidence: Evidence, sequential: Sequential) -> Iterator[Finding]:
+    """Yield a finding for everything that follows from the bets."""
+    notion = evidence.claimed or PureDP(0.0)
+    wrong = _impossible_bets(evidence, sequential)
+    if wrong:
+        yield failing("bets", wrong)
+        return
+    bound, pairs, error = evidence.attempts[0].bound, len(evidence.pairs), 1 - evidence.confidence
+    enough = error if evidence.false_alarm is None else evidence.false_alarm
+    wealth = log_wealth(sequential.epochs, pairs, notion)
+    said = f"the bets leave a log wealth of {wealth:.6g}"
+    yield answered("wealth", agrees(wealth, sequential.log_wealth, 1e3 * DIGITS), said)
+    again = round_outward(sequential_bound(sequential.epochs, pairs, notion, error), "lower")
+    refuted = again if enough == error else sequential_bound(sequential.epochs, pairs, notion, enough)
+    stopped = evidence.claimed is not None and refuted > notion.value
+    holds = agrees(again, bound.value) and stopped == sequential.stopped
+    yield answered("bound", holds, f"{len(sequential.epochs)} epochs of bets reject up to {again:.10g}")
+    yield _runs_of_bets(evidence, sequential)
+    if evidence.claimed is None:
+        yield answered("power", evidence.detectable is None, "nothing was to be found")
+        return
+    limit = _limit(evidence)
+    foreseen = foresee_sequential(sequential.epochs, limit, pairs, notion, enough)
+    stated = evidence.detectable
+    holds = stated is not None and agrees(foreseen.value, stated, _SEARCHED)
+    holds = holds and foreseen.where == evidence.detectable_on and not evidence.power
+    said = f"{notion.symbol} of {foreseen.value:.6g} would have been found with probability 0.9"
+    yield answered("power", holds, said)
+
+
+def _impossible_bets(evidence: Evidence, sequential: Sequential) -> str:
+    """Say what is impossible, before anything is computed; empty if nothing is wrong."""
+    if len(evidence.attempts) != 1 or evidence.attempts[0].bound.method != SEQUENTIAL:
+        return "a sequential audit has one attempt, by bets"
+    bound, notion = evidence.attempts[0].bound, evidence.claimed or PureDP(0.0)
+    if evidence.attempts[0].pair != bound.pair:
+        return "its attempt and its bound are about different pairs"
+    if (bound.notion, bound.delta, bound.parameter) != (str(notion), notion.delta, notion.parameter):
+        return f"it bounds {bound.parameter} of {bound.notion}, and the claim is {notion}"
+    if bound.confidence != evidence.confidence or not 0 < bound.confidence < 1 or bound.weight is not None:
+        return "its confidence is to be that of the whole, and it has no weight"
+    for pair in range(len(evidence.pairs)):
+        wrong = _disordered(
+            [epoch for epoch in sequential.epochs if epoch.pair == pair], isinstance(notion, GaussianDP)
+        )
+        if wrong:
+            return wrong
+    if {epoch.pair for epoch in sequential.epochs} not in (set(), set(range(len(evidence.pairs)))):
+        return "bets are made on all pairs of the evidence, and on no other"
+    if bound.event is None:
+        return "" if bound.counts is None else "counts stand there without an event"
+    last = [epoch for epoch in sequential.epochs if epoch.pair == bound.pair][-1:]
+    stakes = [stake for epoch in last for stake in epoch.stakes if stake.event == str(bound.event)]
+    if not any(bound.counts in (None, stake.own) for stake in stakes):
+        return "the event that is shown, or its counts, are not those of the last epoch"
+    return ""
+
+
+def _disordered(epochs: Sequence[Epoch], may_grade: bool) -> str:
+    """Say what is wrong with the epochs of a pair: the past of each must be exactly the runs before it."""
+    so_far: tuple[int, int] | None = None
+    graded = may_grade and any(stake.own.bins is not None for epoch in epochs for stake in epoch.stakes)
+    for epoch in epochs:
+        if not epoch.stakes:
+            return "an epoch has no event"
+        if wrong := _misgraded(epoch.stakes, graded):
+            return wrong
+        own = epoch.stakes[0].own.runs
+        for stake in epoch.stakes:
+            if not (_whole(stake.past, stake.speaks) and _whole(stake.own, stake.speaks)):
+                return "more runs point to a dataset than were made, or some to one that the event does not name"
+            if stake.own.runs != own or stake.past.runs != epoch.stakes[0].past.runs:
+                return "events of one epoch were counted on different runs"
+        past = epoch.stakes[0].past.runs
+        if so_far is not None and past != so_far:
+            return "an epoch knows other runs than those before it"
+        so_far = past[0] + own[0], past[1] + own[1]
+    return ""
+
+
+def _misgraded(stakes: Sequence[Stake], graded: bool) -> str:
+    """Say what is wrong with degrees: they are those of the last event of every epoch, or there are none."""
+    expected = [False] * (len(stakes) - 1) + [graded]
+    told = [(stake.past.bins is not None, stake.own.bins is not None) for stake in stakes]
+    if told != [(each, each) for each in expected]:
+        return "degrees are bet on in the last event of every epoch or in none, and for a claim of μ alone"
+    if not graded:
+        return ""
+    bins = [*(stakes[-1].past.bins or ()), *(stakes[-1].own.bins or ())]
+    runs = (*stakes[-1].past.runs, *stakes[-1].own.runs)
+    if len(stakes) < 2 or len({len(side) for side in bins}) > 1 or any(min(side, default=-1) < 0 for side in bins):
+        return "the degrees of an event are counted differently before the epoch and in it"
+    return "" if tuple(map(sum, bins)) == runs else "the degrees of an event do not add up to its runs"
+
+
+def _whole(counts: Counts, speaks: tuple[bool, bool]) -> bool:
+    filled = zip(counts.runs, counts.toward0, counts.toward1, strict=True)
+    said = zip(speaks, (counts.toward0, counts.toward1), strict=True)
+    named = all(names or not any(toward) for names, toward in said)
+    return named and all(min(a, b) >= 0 and a + b <= runs for runs, a, b in filled)
+
+
+def _runs_of_bets(evidence: Evidence, sequential: Sequential) -> Finding:
+    looked, own = sequential.looked, sum(sum(epoch.stakes[0].own.runs) for epoch in sequential.epochs)
+    firsts = {epoch.pair: sum(epoch.stakes[0].past.runs) for epoch in reversed(sequential.epochs)}
+    known = len(firsts) < len(evidence.pairs) or sum(firsts.values()) + looked == evidence.learning
+    holds = own == evidence.measuring and known and (looked == 0 or (looked > 0 and sequential.stopped))
+    holds = holds and evidence.learning + evidence.measuring - looked <= _limit(evidence)
+    return answered("runs", holds, f"{own} runs were bet on, and {evidence.measuring} are stated")
+
+
+def _limit(evidence: Evidence) -> int:
+    """Return the largest number of runs that could have been bet on."""
+    limit = evidence.budget
+    return limit - (0 if evidence.search is None else evidence.search.runs)
+
 
 # --- Is a bound above the claim a violation under the rule of two looks? Both looks are recomputed from their counts.
 
@@ -131,8 +262,6 @@ def sampled(evidence: Evidence, *, second: bool = True) -> Iterator[Finding]:
     """Yield a finding for everything that follows from counts; ``second``: by other means too."""
     sequential = evidence.sequential
     if sequential is not None:
-        from dpaudit.review.check.sequential import check_bets
-
         yield from check_bets(evidence, sequential)
     else:
         for number, attempt in enumerate(evidence.attempts):
@@ -507,73 +636,3 @@ def _points(found: Curve, regions: Sequence[ConfidenceRegion]) -> Finding:
     holds = holds and agrees(round_outward(mu_at_least(regions), "lower"), found.mu)
     said = f"its {len(found.deltas)} values of δ, {len(found.fnrs)} of fnr and μ"
     return answered("curve", holds, f"{said} {'follow' if holds else 'do not follow'} from the statements")
-
-
-# --- Can the pair have been found as the file says? A search cannot be repeated without the data. ---
-
-SOURCES = ("data", "domain", "given", "mechanism")
-
-
-def searched(evidence: Evidence) -> Iterator[Finding]:
-    """Yield a finding for how the pair was found."""
-    search = evidence.search
-    found = any(pair.origin == "found" for pair in evidence.pairs)
-    if search is None:
-        if found and evidence.trace is not None and evidence.trace.found:
-            said = f"{evidence.trace.found!r} was found by a trace of {evidence.trace.tried} pairs"
-            yield unchecked("search", f"{said}; only a replay shows that it was", decides=False)
-        elif found and evidence.verdict is not Verdict.INVALID:
-            yield failing("search", "a pair is called found, and nothing says how")
-        return
-    wrong = _impossible_search(search) or _data(search)
-    if not wrong and not (found and len(evidence.pairs) == 1):
-        wrong = "a search finds one pair, and measures no other"
-    if wrong:
-        yield failing("search", wrong)
-        return
-    said = f"{search.found!r} of {search.candidates} pairs, by {search.runs} runs that no bound looks at, can have been"
-    yield unchecked("search", f"{said}; only a replay shows that it was", decides=False)
-
-
-def _impossible_search(search: Search) -> str:
-    """Say what is impossible; empty if nothing is wrong."""
-    if search.source not in SOURCES:
-        return f"nothing is searched for in {search.source!r}"
-    if not 0 <= search.raised < max(search.candidates, 1) or min(search.runs, search.shrunk) < 0:
-        return "its numbers of pairs and of runs cannot be"
-    known = search.climbed is not None or (bool(search.tried) and search.tried[0].name == search.found)
-    if not known or len(search.tried) > search.candidates:
-        return "what was found is not the best of what was tried"
-    predicted = [one.predicted for one in search.tried]
-    if any(map(math.isnan, predicted)) or any(a < b for a, b in itertools.pairwise(predicted)):
-        return "the pairs that were tried do not stand in their order"
-    if sum(one.runs for one in search.tried) > search.runs or any(one.runs < 0 for one in search.tried):
-        return "single pairs were run more often than all of them"
-    if search.records is not None and (not search.shrunk or min(search.records) < 0):
-        return "a pair that was not made simpler has no size of its own"
-    made = search.source in ("data", "domain")
-    if not made and (search.shrunk or search.domain is not None or search.climbed is not None):
-        return "only pairs that are made have a domain and simpler neighbours"
-    if (search.data is None) != (search.source in ("mechanism", "domain")) or (search.beyond and search.domain is None):
-        return "its data, or their domain, are not what its source says"
-    if (search.led is None) != (search.replayed == 0) or search.replayed < 0 or (search.led and not made):
-        return "what a replay found, and its runs, cannot be"
-    if search.led is not None:
-        from dpaudit.tracing.pair import LEADS
-
-        if search.led not in LEADS:
-            return f"{search.led!r} is no lead"
-    if search.source == "domain" and search.domain is None:
-        return "it searches over a domain, and names none"
-    return ""
-
-
-def _data(search: Search) -> str:
-    try:
-        if search.domain is not None:
-            read_kept(search.domain)
-        if search.kept is not None and digest(read_kept(search.kept)) != search.data:
-            return "the data that it keeps have another digest"
-    except UsageError as error:
-        return str(error)
-    return ""

@@ -21,9 +21,8 @@ from dpaudit.training.seen import Parameter, Seen
 from dpaudit.training.watchers import loader as loaders
 from dpaudit.training.watchers.between import Between
 from dpaudit.training.watchers.loader import Given, RowsOfBatches, copies_in, in_set, together
-from dpaudit.training.watchers.noise_flow import NoiseFlow
 from dpaudit.training.watchers.opacus import accountant_of, given_back, is_ghost, is_opacus, norm_of, watch_opacus
-from dpaudit.training.watchers.plain import PlainWatcher
+from dpaudit.training.watchers.plain import NoiseFlow, PlainWatcher
 from dpaudit.training.watchers.recorder import Recorder, Undo
 from dpaudit.training.watchers.tape import Tape
 

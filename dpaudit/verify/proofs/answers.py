@@ -26,7 +26,7 @@ from dpaudit.verify.certificate import VALUES, Scope
 from dpaudit.verify.proofs.kind import UNREADABLE, Asked, Found, NotShownError, ProofKind, Shown, certified, refuse
 
 if TYPE_CHECKING:
-    from dpaudit.verify.counterexample.counterexample import ExactCounterexample
+    from dpaudit.verify.counterexample import ExactCounterexample
     from dpaudit.verify.fold import AlignmentProof, FoldProof
 
 _NEARLY = 0.8  # of the largest exact loss, for an event that runs can confirm; chosen, not tuned
@@ -108,7 +108,7 @@ def _counterexample(tree: AlignmentProof, asked: Asked) -> ExactCounterexample |
     """The counterexample with the largest exact loss, or one of nearly that loss that runs can confirm."""
     if find_spec("flint") is None or max((len(leaf.draws) for leaf in tree.tree.leaves), default=0) > _MOST_DRAWS:
         return None
-    from dpaudit.verify.counterexample.counterexample import find_counterexample
+    from dpaudit.verify.counterexample import find_counterexample
 
     function, given = asked.mechanism.function, asked.parameters
     largest, likely = None, None

@@ -25,7 +25,7 @@ from dpaudit.targets.mechanism import Mechanism
 from dpaudit.verify.certificate import as_text, rounded
 
 if TYPE_CHECKING:
-    from dpaudit.verify.counterexample.counterexample import ExactCounterexample
+    from dpaudit.verify.counterexample import ExactCounterexample
     from dpaudit.verify.exact import ExactLoss
 
 UNREADABLE = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError)

@@ -517,7 +517,7 @@ def log_ratio(top: Fraction, bottom: Fraction) -> Enclosure:
 
 # --- How likely is it, approximately, that independent draws satisfy linear conditions, for many datasets at once?
 #
-# The floating-point twin of `dpaudit.verify.counterexample.forest_probability`, for searches: Gauss–Legendre quadrature
+# The floating-point twin of `dpaudit.verify.forest_probability`, for searches: Gauss–Legendre quadrature
 # between the breakpoints of the integrand, vectorised over all points. All terms are positive, so small probabilities
 # keep their relative accuracy: about four digits for stars, two for deeper trees. None of its results is a proof.
 
