@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpaudit.reading.universe import lessons
+from dpaudit.reading.universe import state
 from dpaudit.reading.universe.cells import declared
 from dpaudit.reading.universe.drive import read
-from dpaudit.reading.universe.lessons import ANY, FORMS, LESSONS
+from dpaudit.reading.universe.state import ANY, FORMS, LESSONS
 
 DOMAIN = {"age": declared("age", list(range(12))), "pay": declared("pay", (0.0, 9.0))}
 CONSTANTS = {
@@ -131,7 +131,7 @@ def test_what_to_write_instead_of_what_people_write_is_read(tmp_path):
 
 def test_every_form_that_has_a_lesson_is_one_that_is_refused():
     told = set()
-    for file in Path(lessons.__file__).parent.glob("*.py"):
+    for file in Path(state.__file__).parent.glob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "refuse_form":
                 told.add(ast.literal_eval(node.args[0]))

@@ -39,12 +39,10 @@ from dpaudit.reading.universe.base import Bound
 from dpaudit.reading.universe.columns import Column, Rows
 from dpaudit.reading.universe.frames import Frame, Length, Selection
 from dpaudit.reading.universe.groups import Groups, Keyed
-from dpaudit.reading.universe.lessons import LESSONS
 from dpaudit.reading.universe.numbers import Number
-from dpaudit.reading.universe.released import Token
 from dpaudit.reading.universe.rewriting import Rewriter
-from dpaudit.reading.universe.state import Pass, Private, Refused, Unknown, line
-from dpaudit.reading.universe.values import PRIVATE, is_of_users_class, sort_of
+from dpaudit.reading.universe.state import LESSONS, Pass, Private, Refused, Unknown, line
+from dpaudit.reading.universe.values import PRIVATE, Token, is_of_users_class, sort_of
 from dpaudit.reading.universe.vectors import Vectors
 
 # --- What is taken for granted of a line that is not read? -----------------------------------------------

@@ -20,7 +20,6 @@ from dpaudit.reading.rewrite import UnreadableError
 from dpaudit.reading.seeded import Seeded
 from dpaudit.reading.source import is_rewritten
 from dpaudit.reading.universe import calls, sparse
-from dpaudit.reading.universe.released import Token, parts_are_copies, refuse_uncertain
 from dpaudit.reading.universe.state import (
     Left,
     Pass,
@@ -33,7 +32,7 @@ from dpaudit.reading.universe.state import (
     refuse_and_leave,
     written_into,
 )
-from dpaudit.reading.universe.values import is_of_users_class
+from dpaudit.reading.universe.values import Token, is_of_users_class, parts_are_copies, refuse_uncertain
 
 _RAISES: dict[str, tuple[type[Exception], ...]] = {
     "division": (ZeroDivisionError,),

@@ -14,17 +14,16 @@ from dpaudit.reading.universe.base import Base, naturally, stands_for_others
 from dpaudit.reading.universe.columns import Column, Listed, plain
 from dpaudit.reading.universe.frames import Frame, column_sum
 from dpaudit.reading.universe.keys import Unsorted
-from dpaudit.reading.universe.lessons import refuse_form
 from dpaudit.reading.universe.noise import Draw, Perturbed, largest
 from dpaudit.reading.universe.numbers import Number, among
 from dpaudit.reading.universe.records import Cell, Records
-from dpaudit.reading.universe.released import Token, items, number
 from dpaudit.reading.universe.state import (
     NOISE_FIRST,
     Private,
     refuse,
+    refuse_form,
 )
-from dpaudit.reading.universe.values import PRIVATE, PUBLIC, RELEASED, is_of_users_class, sort_of
+from dpaudit.reading.universe.values import PRIVATE, PUBLIC, RELEASED, Token, is_of_users_class, items, number, sort_of
 
 _CLASSES = (pd.DataFrame, pd.Series, np.ndarray, object, list, tuple, dict, set, str, bytes, int, float, bool)
 """Classes of which it is known whether data are objects of them."""

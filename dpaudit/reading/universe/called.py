@@ -24,44 +24,43 @@ from dpaudit.reading import dispatch
 from dpaudit.reading.draws import is_maker, is_seeder, source_of
 from dpaudit.reading.seeded import has_fixed_seed, seeded_by
 from dpaudit.reading.source import is_own
-from dpaudit.reading.universe import (
-    calls,
-    column_methods,
-    library_calls,
-    number_methods,
-    records,
-    sizes,
-    sparse,
-    vectors,
-)
+from dpaudit.reading.universe import calls, column_methods, library_calls, operators, records, sizes, sparse, vectors
 from dpaudit.reading.universe.base import Bound, hook, is_natural, naturally, runs
 from dpaudit.reading.universe.columns import Column, Listed
 from dpaudit.reading.universe.frames import Frame
 from dpaudit.reading.universe.groups import Tally
-from dpaudit.reading.universe.lessons import ANY, LESSONS, refuse_by_name, refuse_raising
 from dpaudit.reading.universe.noise import Draw, drawn
 from dpaudit.reading.universe.numbers import Number, stacked
 from dpaudit.reading.universe.operators import Operators
-from dpaudit.reading.universe.released import (
-    OF_EACH,
-    REDUCING,
-    SHAPED,
-    Token,
-    array,
-    combined,
-    is_of_numbers,
-    number,
-    refuse_uncertain,
-    shaped,
-)
 from dpaudit.reading.universe.state import (
+    ANY,
+    LESSONS,
     NOISE_FIRST,
     Left,
     Private,
     RefusalError,
     refuse,
+    refuse_by_name,
+    refuse_raising,
 )
-from dpaudit.reading.universe.values import PRIVATE, PUBLIC, RELEASED, is_of_users_class, refuse_order, sort_of
+from dpaudit.reading.universe.values import (
+    OF_EACH,
+    PRIVATE,
+    PUBLIC,
+    REDUCING,
+    RELEASED,
+    SHAPED,
+    Token,
+    array,
+    combined,
+    is_of_numbers,
+    is_of_users_class,
+    number,
+    refuse_order,
+    refuse_uncertain,
+    shaped,
+    sort_of,
+)
 
 QUIET = frozenset(("ignore", "warn"))
 """What NumPy does at most where it could raise."""
@@ -313,7 +312,7 @@ class Calls(Operators):
                 if isinstance(value, Column)
                 else value.m_copy()
                 if isinstance(value, Frame)
-                else number_methods.n_copy(value)
+                else operators.n_copy(value)
             )
         if name == "copy" and kind in (list, dict, set):
             return self.born(value.copy())
@@ -505,7 +504,7 @@ class Calls(Operators):
                 owner.refuse_others(name)
             return self._with_signature(function, name, (owner, *args), keywords)
         if isinstance(owner, Number):
-            function = number_methods.number_method(owner, name)
+            function = operators.number_method(owner, name)
             if function is None:
                 if name in calls.READS[pd.Series] and name in {
                     *library_calls.OF_OPERATORS.values(),

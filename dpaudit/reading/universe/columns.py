@@ -22,9 +22,8 @@ import pandas as pd
 
 from dpaudit.reading.universe import steps
 from dpaudit.reading.universe.cells import Space
-from dpaudit.reading.universe.lessons import refuse_by_name, refuse_raising
-from dpaudit.reading.universe.released import Token
-from dpaudit.reading.universe.state import NOISE_FIRST, Private, current, refuse
+from dpaudit.reading.universe.state import NOISE_FIRST, Private, current, refuse, refuse_by_name, refuse_raising
+from dpaudit.reading.universe.values import Token
 
 Truths = npt.NDArray[np.bool_]
 CASTS: dict[Any, str] = {

@@ -26,12 +26,10 @@ from dpaudit.reading.universe import assumed, calls, keys, records, sizes, spars
 from dpaudit.reading.universe.base import Bound, hook, naturally, stands_for_others
 from dpaudit.reading.universe.columns import Column, Listed
 from dpaudit.reading.universe.frames import Frame
-from dpaudit.reading.universe.lessons import refuse_form
 from dpaudit.reading.universe.noise import Draw, Exponentials
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.parts import Parts
 from dpaudit.reading.universe.records import UNBOUND, Adding, Cell, Records, Unbound
-from dpaudit.reading.universe.released import Token, combined, items, number, refuse_uncertain
 from dpaudit.reading.universe.rewriting import Rewriter
 from dpaudit.reading.universe.state import (
     NOISE_FIRST,
@@ -43,8 +41,21 @@ from dpaudit.reading.universe.state import (
     line,
     refuse,
     refuse_and_leave,
+    refuse_form,
 )
-from dpaudit.reading.universe.values import PRIVATE, PUBLIC, RELEASED, is_of_users_class, refuse_order, sort_of
+from dpaudit.reading.universe.values import (
+    PRIVATE,
+    PUBLIC,
+    RELEASED,
+    Token,
+    combined,
+    is_of_users_class,
+    items,
+    number,
+    refuse_order,
+    refuse_uncertain,
+    sort_of,
+)
 
 _VIEWS: tuple[type, ...] = (
     type({}.keys()),

@@ -19,10 +19,9 @@ import pandas as pd
 from dpaudit.reading.universe import numbers, sizes, steps
 from dpaudit.reading.universe.cells import UNREAD, Space, Universe
 from dpaudit.reading.universe.columns import Column, Listed, Rows, plain, taken
-from dpaudit.reading.universe.lessons import refuse_by_name, refuse_form
 from dpaudit.reading.universe.numbers import Number
-from dpaudit.reading.universe.released import parts_are_copies
-from dpaudit.reading.universe.state import Private, current, refuse
+from dpaudit.reading.universe.state import Private, current, refuse, refuse_by_name, refuse_form
+from dpaudit.reading.universe.values import parts_are_copies
 
 _ORDERS = itertools.count(1)
 _SELECTIONS = itertools.count(1)

@@ -4,6 +4,9 @@ Noise that is added to private numbers is a draw like that of any library. What 
 each of several, all of which are read, so that an option is a public value afterwards. A step that is repeated is read
 once, from any state of its form: along a path ε, ρ, μ² and δ add up, so that rounds that go different ways cost no more
 than as many rounds that all go the one that costs a kind of records most.
+
+A bit of each record that a coin of its own turns over is randomised response (Warner 1965). Each report is released by
+its own noise, at ln((1 − p)/p). How many there are is public where records are replaced.
 """
 
 from __future__ import annotations
@@ -16,13 +19,53 @@ from typing import Any
 import numpy as np
 
 from dpaudit.program.noise import WIDEST, Noise, shape_of_size
-from dpaudit.reading.universe import keys, noise, reports, sizes
-from dpaudit.reading.universe.frames import Frame, Sampling, current_domain
-from dpaudit.reading.universe.noise import Draw
+from dpaudit.reading.universe import keys, noise, sizes, steps
+from dpaudit.reading.universe.columns import Column
+from dpaudit.reading.universe.frames import Frame, Sampling, column_sum, current_domain
+from dpaudit.reading.universe.noise import Draw, note, same_step
 from dpaudit.reading.universe.numbers import Number, stacked
-from dpaudit.reading.universe.released import Token, array, number
 from dpaudit.reading.universe.state import NOISE_FIRST, Private, current, refuse
-from dpaudit.reading.universe.values import PRIVATE, PUBLIC, RELEASED, sort_of
+from dpaudit.reading.universe.values import PRIVATE, PUBLIC, RELEASED, Token, array, number, sort_of
+
+_FLIP = "mask ^ noise.bernoulli(p, size=len(df)) of the same df"
+
+
+class Flips(Private):
+    """A coin for each record."""
+
+    __slots__ = ("is_used", "level", "probability", "rows")
+    noun = "coin of each record"
+
+    def __init__(self, probability: float, length: Number) -> None:
+        rows = length.rows
+        if rows is None or not rows.has_all or rows.selection.kind != "record" or rows.sample is not None:
+            refuse("coins for rows that were chosen, of which the number is private", "size=len(df) of all records")
+        if probability >= 1:
+            refuse("coins that turn over every bit, which hides none", "a probability below 1")
+        self.probability, self.rows, self.is_used, self.level = probability, rows, False, current().level
+
+    def turned(self, mask: Any) -> Token:
+        """``mask ^ flips``."""
+        same_step(self.level)
+        if not isinstance(mask, Column) or not mask.is_mask or not mask.rows.same(self.rows):
+            refuse("coins together with anything but a mask of the same rows", _FLIP)
+        if self.is_used:
+            refuse("coins that are used twice", "coins of their own for each report")
+        self.is_used = True
+        told, truth, rows = column_sum(mask), mask.step(), mask.rows.made
+        told.terms = None if truth is None or rows is None else steps.alone(steps.Step("reports", (rows, truth)))
+        note("randomised_response", told, 1.0, (("probability", self.probability),))
+        return Token()
+
+
+def operated(name: str, left: Any, right: Any) -> Token:
+    """``mask ^ flips``, in either order."""
+    flips, mask = (left, right) if isinstance(left, Flips) else (right, left)
+    return flips.turned(mask) if name == "xor" else refuse("coins of each record in another form", _FLIP)
+
+
+__all__ = ["Flips", "operated"]
+
 
 _FEW = 64  # options of which each is read
 
@@ -99,7 +142,7 @@ class Given(Private):
         _not_private("a probability", probability)
         size = sizes.as_number(size)
         if isinstance(size, Number):
-            return reports.Flips(_positive("a probability", probability, 1.0), size)
+            return Flips(_positive("a probability", probability, 1.0), size)
         if size is not None:
             refuse("several coins at once, but for one for each row of the data", "size=len(df)")
         return number("bool")

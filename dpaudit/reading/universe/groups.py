@@ -13,11 +13,10 @@ from dpaudit.reading.universe import numbers, steps
 from dpaudit.reading.universe.cells import Space
 from dpaudit.reading.universe.columns import Column, plain, same
 from dpaudit.reading.universe.frames import _INT, REINDEX, Frame, Selection, current_domain, refuse_to_wrap
-from dpaudit.reading.universe.lessons import refuse_form
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.records import one_record
-from dpaudit.reading.universe.released import Token
-from dpaudit.reading.universe.state import Private, current, refuse
+from dpaudit.reading.universe.state import Private, current, refuse, refuse_form
+from dpaudit.reading.universe.values import Token
 
 MEANS = (
     "sums, n = [each.reindex(VALUES, fill_value=0) + laplace(…, size=len(VALUES)) "

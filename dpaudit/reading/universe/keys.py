@@ -25,9 +25,8 @@ from dpaudit.reading.universe.frames import REINDEX, Selection
 from dpaudit.reading.universe.groups import CUT, Keyed
 from dpaudit.reading.universe.noise import Draw, note, same_step
 from dpaudit.reading.universe.records import UNBOUND, Gone, for_a_record, one_record
-from dpaudit.reading.universe.released import Token
 from dpaudit.reading.universe.state import Private, current, refuse
-from dpaudit.reading.universe.values import PRIVATE, sort_of
+from dpaudit.reading.universe.values import PRIVATE, Token, sort_of
 
 
 class HowMany(Private):

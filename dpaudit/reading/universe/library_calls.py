@@ -18,12 +18,11 @@ from dpaudit.reading.universe.column_methods import c_isna, c_max, c_min, c_notn
 from dpaudit.reading.universe.columns import Column, plain
 from dpaudit.reading.universe.frames import Frame, column_sum, current_domain
 from dpaudit.reading.universe.groups import Keyed, hit
-from dpaudit.reading.universe.lessons import refuse_by_name, refuse_form
 from dpaudit.reading.universe.noise import Exponentials, Half, Normaliser, Perturbed, Shifted, largest, one_sided
-from dpaudit.reading.universe.number_methods import n_clip, n_cumsum, n_median, n_round, n_sum, n_to_numpy
 from dpaudit.reading.universe.numbers import Number
-from dpaudit.reading.universe.released import Token
-from dpaudit.reading.universe.state import NOISE_FIRST, Private, refuse
+from dpaudit.reading.universe.operators import n_clip, n_cumsum, n_median, n_round, n_sum, n_to_numpy
+from dpaudit.reading.universe.state import NOISE_FIRST, Private, refuse, refuse_by_name, refuse_form
+from dpaudit.reading.universe.values import Token
 
 _INT = frozenset(("np.int64",))
 Function = Callable[..., Any]

@@ -20,11 +20,9 @@ import pandas as pd
 from dpaudit.reading.draws import Kind, Source
 from dpaudit.reading.universe import numbers, sizes, sparse, steps
 from dpaudit.reading.universe.frames import Sampling
-from dpaudit.reading.universe.lessons import refuse_form
 from dpaudit.reading.universe.numbers import Number
-from dpaudit.reading.universe.released import Token, array, joined, number
-from dpaudit.reading.universe.state import NOISE_FIRST, Private, Released, current, line, refuse
-from dpaudit.reading.universe.values import PRIVATE, PUBLIC, RELEASED, sort_of
+from dpaudit.reading.universe.state import NOISE_FIRST, Private, Released, current, line, refuse, refuse_form
+from dpaudit.reading.universe.values import PRIVATE, PUBLIC, RELEASED, Token, array, joined, number, sort_of
 
 _TWO_SIDED = ("laplace", "gaussian", "discrete_laplace", "discrete_gaussian", "truncated_laplace")
 _WHOLE = ("discrete_laplace", "discrete_gaussian", "geometric")

@@ -18,9 +18,8 @@ import pandas as pd
 
 from dpaudit.reading.universe import steps
 from dpaudit.reading.universe.columns import CASTS, Column, Rows, plain
-from dpaudit.reading.universe.lessons import refuse_form
-from dpaudit.reading.universe.released import Token, joined, kind_of_plain
-from dpaudit.reading.universe.state import NOISE_FIRST, Private, current, refuse
+from dpaudit.reading.universe.state import NOISE_FIRST, Private, current, refuse, refuse_form
+from dpaudit.reading.universe.values import Token, joined, kind_of_plain
 
 _WHOLE = ("int", "np.int64", "bool")
 ROUGH = 1e-9  # by which what a number can be is wider than it is computed, relatively

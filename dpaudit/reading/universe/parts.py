@@ -16,26 +16,24 @@ import pandas as pd
 from dpaudit.reading import dispatch
 from dpaudit.reading.draws import BOUND, source_of
 from dpaudit.reading.source import is_of_user
-from dpaudit.reading.universe import calls, column_methods, number_methods
+from dpaudit.reading.universe import calls, column_methods, operators
 from dpaudit.reading.universe.base import Bound, hook, naturally, stands_for_others
 from dpaudit.reading.universe.called import Calls
+from dpaudit.reading.universe.column_methods import Written
 from dpaudit.reading.universe.columns import Column
-from dpaudit.reading.universe.counting import ByKey, Counting
 from dpaudit.reading.universe.frames import Frame, Loc, Sampling
 from dpaudit.reading.universe.groups import Groups, Keyed, Tally
 from dpaudit.reading.universe.keys import Collected, Noisy
 from dpaudit.reading.universe.noise import Draw
 from dpaudit.reading.universe.numbers import Number
-from dpaudit.reading.universe.records import Row
-from dpaudit.reading.universe.released import Token, array, number
+from dpaudit.reading.universe.records import ByKey, Counting, Row
 from dpaudit.reading.universe.state import (
     NOISE_FIRST,
     Private,
     refuse,
 )
-from dpaudit.reading.universe.values import PRIVATE, PUBLIC, RELEASED, is_of_users_class, sort_of
+from dpaudit.reading.universe.values import PRIVATE, PUBLIC, RELEASED, Token, array, is_of_users_class, number, sort_of
 from dpaudit.reading.universe.vectors import Lengths, Vectors, vectors_of
-from dpaudit.reading.universe.written import Written
 
 _VALUES = frozenset(
     ("T", "dtype", "name", "real", "imag", "str", "dt", "args", "index", "columns", "values", "size", "empty")
@@ -130,8 +128,8 @@ class Parts(Calls):
                 else column_methods.column_attribute(owner, name)
             )
         if isinstance(owner, Number):
-            known = number_methods.number_method(owner, name) is not None or name in ("add", "sub", "mul", "div")
-            return Bound(owner, name) if known else number_methods.number_attribute(owner, name)
+            known = operators.number_method(owner, name) is not None or name in ("add", "sub", "mul", "div")
+            return Bound(owner, name) if known else operators.number_attribute(owner, name)
         if isinstance(owner, Draw):
             return owner.shape if name == "shape" else refuse(f".{name} of noise", "the noise added to a number")
         if owner.method(name) is not None:

@@ -3,10 +3,14 @@
 What it is given are plain values, or cells between two ends. So within it nothing older than the record may change, be
 printed or drawn, and nothing but its result leaves it; it may add to numbers that were there before (a fold). An
 operation on a cell whose outcome is not one for all its values cuts it or is refused.
+
+A dict in which a loop over records adds up by a key of each record holds a sum for every key. Which keys there are is
+private: such a dict can be asked for a public key, and for nothing else.
 """
 
 from __future__ import annotations
 
+import collections
 import functools
 import math
 import operator
@@ -20,10 +24,9 @@ import pandas as pd
 from dpaudit.reading.universe import numbers
 from dpaudit.reading.universe.columns import Column, Listed, Rows, plain
 from dpaudit.reading.universe.frames import Frame, current_domain
-from dpaudit.reading.universe.lessons import refuse_raising
 from dpaudit.reading.universe.numbers import Number
-from dpaudit.reading.universe.state import Left, Private, RefusalError, current, refuse
-from dpaudit.reading.universe.values import PUBLIC, sort_of
+from dpaudit.reading.universe.state import Left, Private, RefusalError, current, refuse, refuse_raising
+from dpaudit.reading.universe.values import PUBLIC, kind_of_plain, sort_of
 
 MOST_CALLS = 20_000
 
@@ -137,7 +140,7 @@ class Adding(Private):
         low, high, kind = _ends(other)
         if sign < 0:
             low, high = -high, -low
-        from dpaudit.reading.universe.released import joined
+        from dpaudit.reading.universe.values import joined
 
         kinds = frozenset(joined(each, kind) for each in self.kinds)
         return Adding(self.key, self.low + low, self.high + high, kinds | self.kinds)
@@ -148,7 +151,7 @@ def _ends(value: Any) -> tuple[float, float, str]:
         return value.low, value.high, "float"
     if not _is_plain_number(value):
         refuse(f"a loop over records that adds a {type(value).__name__} to a number", "numbers")
-    from dpaudit.reading.universe.released import kind_of_plain
+    from dpaudit.reading.universe.values import kind_of_plain
 
     if (kind := kind_of_plain(value)) is None or (kind == "np.int64" and abs(int(value)) > 2**31):
         refuse(f"a loop over records that adds numbers of the type {type(value).__name__}, which wraps", "float(x)")
@@ -405,7 +408,6 @@ def folded(records: Records, body: Callable[..., Any], fresh: Sequence[bool], be
         current_domain().own(each)
     if len(set(map(id, sums.values()))) < len(sums):
         refuse("a loop over records that adds to one dict by two names", "one name")
-    from dpaudit.reading.universe.counting import Counted, Counting, counts
 
     by_key = {place for place, each in enumerate(before) if fresh[place] and counts(each)}
     carried = {place for place, each in enumerate(before) if each is UNBOUND or type(each) is Gone}
@@ -506,7 +508,7 @@ def _can_add(value: Any) -> bool:
 
 
 def _kinds(value: Any) -> frozenset[str]:
-    from dpaudit.reading.universe.released import kind_of_plain
+    from dpaudit.reading.universe.values import kind_of_plain
 
     return value.kinds if isinstance(value, Number) else frozenset((kind_of_plain(value) or "?",))
 
@@ -530,3 +532,127 @@ def _added(records: Records, start: Any, what: Any) -> Any:
         is_sum=True,
     )
     return total.plus(start, 1) if isinstance(start, Number) or start else total
+
+
+BY_KEY = "counts[key] = counts.get(key, 0) + 1; then {k: counts.get(k, 0) + laplace(…) for k in KEYS}"
+_FACTORIES = {int: 0, float: 0.0}
+
+
+def counts(made: Any) -> bool:
+    """Whether an empty dict is one in which a loop may add up."""
+    kind = type(made)
+    return kind in (dict, collections.Counter, collections.defaultdict) and not made and _start(made) is not refuse
+
+
+def _start(made: Any) -> Any:
+    """Return what stands for a key that is not there: a number, None where asking for it raises; else `refuse`."""
+    if type(made) is collections.defaultdict:
+        return _FACTORIES.get(made.default_factory, refuse) if isinstance(made.default_factory, type) else refuse
+    return 0 if type(made) is collections.Counter else None
+
+
+class ByKey(Private):
+    """Such a dict, in the loop or after it."""
+
+    __slots__ = ("start",)
+    noun = "dict by keys of the data"
+    to_release = BY_KEY
+    start: Any
+
+    def at(self, key: Any, default: Any) -> Any:
+        """Return what stands under a key, or what stands for it where there is none."""
+        raise NotImplementedError
+
+    def is_there(self, key: Any) -> bool:
+        """Whether a key is there for certain."""
+        return False
+
+    def select(self, key: Any) -> Any:
+        """``counts[key]``."""
+        if self.start is None and not self.is_there(key):
+            refuse("a key of a dict that the data may not have", "counts.get(key, 0)")
+        return self.at(_key(key), self.start)
+
+    def m_get(self, key: Any, default: Any = None) -> Any:
+        """``counts.get(key, 0)``."""
+        if type(default) not in (int, float) or default != 0:
+            refuse("get of a dict by keys of the data in this form", "counts.get(key, 0)")
+        return self.at(_key(key), default)
+
+    def method(self, name: str) -> Any:
+        """Return a method."""
+        return self.m_get if name == "get" else None
+
+    def get(self, name: str) -> Any:
+        """Refuse what shows the keys."""
+        refuse(f".{name} of a {self.noun} shows which there are", BY_KEY)
+
+
+class Counting(ByKey):
+    """Such a dict while a loop goes through one record.
+
+    Attributes:
+        place: of its name among those that the loop sets.
+        added: what the record adds, by key.
+    """
+
+    __slots__ = ("added", "place")
+
+    def __init__(self, place: int, made: Any) -> None:
+        self.place, self.start = place, _start(made)
+        self.added: dict[Any, Adding] = {}
+
+    def is_there(self, key: Any) -> bool:
+        """Whether the record itself made sure that a key is there."""
+        return sort_of(key) == PUBLIC and key in self.added
+
+    def at(self, key: Any, default: Any) -> Adding:
+        """Return the sum before this record, with what it added."""
+        found = self.added.get(key)
+        kinds = frozenset((str(kind_of_plain(default)),))
+        return Adding((self.place, key), 0.0, 0.0, kinds) if found is None else found
+
+    def store(self, key: Any, value: Any) -> None:
+        """``counts[key] = …``."""
+        if not isinstance(value, Adding) or value.key != (self.place, _key(key)):
+            refuse("a loop over records that puts something else into a dict than what it held, and more", BY_KEY)
+        self.added[key] = value
+
+    def method(self, name: str) -> Any:
+        """Return a method."""
+        return self.m_setdefault if name == "setdefault" else super().method(name)
+
+    def m_setdefault(self, key: Any, default: Any = None) -> Adding:
+        """``counts.setdefault(key, 0)``."""
+        found: Adding = self.m_get(key, default)
+        self.store(key, found)
+        return found
+
+
+class Counted(ByKey):
+    """Such a dict after the loop.
+
+    Attributes:
+        totals: by key the sum, a private number, and the types that it may have where there is one.
+    """
+
+    __slots__ = ("totals",)
+
+    def __init__(self, made: Any, totals: dict[Any, tuple[Any, frozenset[str]]]) -> None:
+        self.start, self.totals = _start(made), totals
+
+    def at(self, key: Any, default: Any) -> Any:
+        """Return the sum under a key."""
+        if key not in self.totals:  # no record has it
+            return default
+        total, kinds = self.totals[key]
+        if not isinstance(total, Number):
+            refuse("a sum by a key of the data to which nothing is added", BY_KEY)
+        return total.same(kinds=kinds | {kind_of_plain(default)})
+
+
+def _key(key: Any) -> Any:
+    parts = key if type(key) is tuple else (key,)
+    if any(type(each) not in (str, int, bool) for each in parts):
+        refuse("a key of a dict by keys of the data that is no text, no whole number and no truth value", BY_KEY)
+    return key

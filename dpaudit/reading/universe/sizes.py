@@ -18,10 +18,9 @@ import numpy as np
 from dpaudit.reading.universe import numbers, steps
 from dpaudit.reading.universe.cells import simple
 from dpaudit.reading.universe.columns import Column, Rows, plain
-from dpaudit.reading.universe.lessons import refuse_by_name
 from dpaudit.reading.universe.numbers import Number
-from dpaudit.reading.universe.released import Token, combined, number
-from dpaudit.reading.universe.state import current, refuse
+from dpaudit.reading.universe.state import current, refuse, refuse_by_name
+from dpaudit.reading.universe.values import Token, combined, number
 
 _MOST_POWER = 4
 _FLOAT = frozenset(("np.float64",))

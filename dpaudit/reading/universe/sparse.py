@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from dpaudit.reading.universe import steps
-from dpaudit.reading.universe.released import Token, combined, number
 from dpaudit.reading.universe.state import Pass, RefusalError, Released
+from dpaudit.reading.universe.values import Token, combined, number
 
 _ORDERED = {"lt": False, "le": False, "gt": True, "ge": True}
 """Comparisons, with whether the left side is above where they hold."""

@@ -26,12 +26,10 @@ from dpaudit.reading.python import OPERATION
 from dpaudit.reading.universe import numbers, sizes, steps
 from dpaudit.reading.universe.cells import place_of, simple
 from dpaudit.reading.universe.columns import Column, Rows, plain
-from dpaudit.reading.universe.lessons import refuse_form
 from dpaudit.reading.universe.noise import Draw, note
 from dpaudit.reading.universe.numbers import RATIO, Number, on_common_axes, padded, refuse_small, spanned, widened_range
-from dpaudit.reading.universe.released import Token, array, joined, kind_of_plain, number
-from dpaudit.reading.universe.state import NOISE_FIRST, Private, current, refuse
-from dpaudit.reading.universe.values import PUBLIC, sort_of
+from dpaudit.reading.universe.state import NOISE_FIRST, Private, current, refuse, refuse_form
+from dpaudit.reading.universe.values import PUBLIC, Token, array, joined, kind_of_plain, number, sort_of
 
 # --- What may be done with a row of numbers of each record of which only the shape is known? -------------
 
