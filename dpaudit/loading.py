@@ -38,7 +38,6 @@ from dpaudit.targets.signature import FORMS as SHAPES
 
 # --- Where is a named mechanism? -------------------------------------------------------------------------
 
-
 # --- Which code does the import of a target run? What its source says, never what lies compiled beside it. ---
 #
 # Python takes compiled code from ``__pycache__`` wherever the second and the size of the source fit. After an edit

@@ -39,7 +39,6 @@ from dpaudit.settings import is_ours
 
 # --- How is other people's code prevented from doing harm? -----------------------------------------------
 
-
 FORKED = (
     "it forks: a copy of the process would draw the same noise once more; start other programs with subprocess, "
     "or draw in one process"
@@ -459,7 +458,6 @@ def _outlived(asked: Any, leave: Any) -> None:
 
 # --- Does this evidence answer the request? --------------------------------------------------------------
 
-
 Digests = Sequence[tuple[str, str]]
 Compared = Iterator[tuple[str, Any, Any]]
 _READ = ("seeded", "opaque")  # whose source is read, so that an audit may be a trace, or a proof
@@ -468,18 +466,14 @@ _NOISE_ALONE = "program"  # stands for its mathematics, so it has no low-order b
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What was asked for: an audit, a trace, a proof, or a proof with an audit as the alternative.
+    """What was asked for: an audit, a trace, a proof, or a proof with an audit as the alternative."""
 
-    Attributes:
-        audit, proof, trace: the requests that evidence may answer; None if it may not.
-        folder: where the target was searched.
-        pairs: digests of the given pairs; None for the mechanism's own pairs, and for pairs that are found.
-    """
-
+    # audit, proof, trace: the requests that evidence may answer; None if it may not
     audit: AuditRequest | None = None
     proof: ProofRequest | None = None
     trace: TraceRequest | None = None
-    folder: str = "."
+    folder: str = "."  # where the target was searched
+    # digests of the given pairs; None for the mechanism's own pairs, and for pairs that are found
     pairs: Digests | None = None
 
 

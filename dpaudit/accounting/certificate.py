@@ -50,7 +50,6 @@ from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, ZeroConcentratedDP
 if TYPE_CHECKING:
     from dpaudit.accounting.compose import End
 
-
 FORMAT = "dpaudit-certificate"
 VERSION = 1
 KIND = "account"

@@ -87,7 +87,6 @@ class Shuffled:
 
 Sampling = Poisson | FixedSize | Shuffled
 
-
 # --- what is run -------------------------------------------------------------------------------------------
 
 

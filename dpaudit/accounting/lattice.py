@@ -35,7 +35,6 @@ from dpaudit.accounting.plan import Tilt, between, indices, thresholds
 if TYPE_CHECKING:
     from dpaudit.arrays import Floats
 
-
 _FINER = 16  # a common divisor may be so many times finer than what width asks for
 _FINEST = 64  # and the distance of ln(1 − q) from 0
 _LEFT_OUT = 1e-9  # of the mass, by the sketch of a cluster

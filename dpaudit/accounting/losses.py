@@ -25,7 +25,6 @@ from dpaudit.errors import UsageError
 if TYPE_CHECKING:
     from dpaudit.arrays import Floats
 
-
 # --- How is a real number computed with certainty? Arb's balls, at a precision that belongs to one computation. ---
 #
 # A ball contains the exact number (Johansson 2017, Arb). Everything that accounting proves is computed in balls or in
@@ -410,22 +409,18 @@ def _known(certain: bool, value: int) -> tuple[Any, Any]:
 
 @dataclass(frozen=True)
 class Atoms(LossLaw):
-    """A loss with finitely many values.
+    """A loss with finitely many values."""
 
-    Attributes:
-        values: gives the balls of (loss, mass under P, mass under Q), the losses rising.
-        unit: what the losses are whole multiples of, from the first on: exactly, or as a function that gives a ball;
-            None where there is no such unit.
-        indices: those multiples.
-        infinite, lost: the mass under P of an infinite loss, and under Q of −∞.
-        spare: whether ``values`` leave out a little mass; it counts as infinite from above, and not from below.
-    """
-
+    # gives the balls of (loss, mass under P, mass under Q), the losses rising
     values: Callable[[], list[tuple[Any, Any, Any]]]
+    # what the losses are whole multiples of, from the first on: exactly, or as a function that gives a ball; None where
+    # there is no such unit
     unit: Fraction | Callable[[], Any] | None
-    indices: tuple[int, ...]
+    indices: tuple[int, ...]  # those multiples
+    # infinite, lost: the mass under P of an infinite loss, and under Q of −∞
     infinite: Fraction = Fraction(0)
     lost: Fraction = Fraction(0)
+    # whether ``values`` leave out a little mass; it counts as infinite from above, and not from below
     spare: bool = False
     symmetric: bool = False
 

@@ -156,27 +156,19 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class AccountPlan:
-    """A list of releases, and what is asked of them.
+    """A list of releases, and what is asked of them."""
 
-    Attributes:
-        runs: what is run.
-        claims: texts of claims.
-        delta, epsilon: at which the other one is asked for.
-        tolerance, relation: as in `dpaudit.request.AccountRequest`; None where nothing is said.
-        name: what people call it; empty for the events themselves.
-        unit: what one record stands for.
-        recorded_by: the library whose record it is; empty where somebody wrote it.
-    """
-
-    runs: tuple[Run, ...]
-    claims: tuple[str, ...] = ()
+    runs: tuple[Run, ...]  # what is run
+    claims: tuple[str, ...] = ()  # texts of claims
+    # delta, epsilon: at which the other one is asked for
     delta: Any = None
     epsilon: Any = None
+    # tolerance, relation: as in `dpaudit.request.AccountRequest`; None where nothing is said
     tolerance: float | None = None
     relation: str | None = None
-    name: str = ""
-    unit: str = ""
-    recorded_by: str = ""
+    name: str = ""  # what people call it; empty for the events themselves
+    unit: str = ""  # what one record stands for
+    recorded_by: str = ""  # the library whose record it is; empty where somebody wrote it
 
     def __post_init__(self) -> None:
         if not self.runs:

@@ -34,7 +34,6 @@ from dpaudit.stats.methods import GAUSSIAN_ONE_RUN, SHARP_ONE_RUN, method_of
 
 # --- Which canaries of one model are guessed, at which tested values, and how many of the guesses are right? ---
 
-
 # --- How many canaries of one model are guessed, at which tested values, and at what share of the error? ---
 #
 # Everything is fixed by the number of canaries, the notion of the claim and the error level. Most of the error goes to
@@ -55,20 +54,14 @@ _FEWEST_ALWAYS = 16
 
 @dataclass(frozen=True, slots=True)
 class PlannedGuesses:
-    """What one bound is made of.
+    """What one bound is made of."""
 
-    Attributes:
-        name: of the attempt.
-        high, low: the highest scores that are guessed in, and the lowest that are guessed out; of a staircase the most.
-        steps: of a staircase, as `dpaudit.stats.guessing` wants them; else None.
-        share: of the error level.
-    """
-
-    name: str
+    name: str  # of the attempt
+    # high, low: the highest scores that are guessed in, and the lowest that are guessed out; of a staircase the most
     high: int
     low: int
-    steps: tuple[float, ...] | None
-    share: float
+    steps: tuple[float, ...] | None  # of a staircase, as `dpaudit.stats.guessing` wants them; else None
+    share: float  # of the error level
 
 
 def method_name(notion: Claim) -> str:

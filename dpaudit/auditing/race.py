@@ -36,7 +36,6 @@ from dpaudit.tracing.search import Worst, is_edge
 
 # --- What do search runs predict for each pair, which shows most, and is there a simpler one that shows as much? ---
 
-
 Pair = tuple[Any, Any]
 
 # measured by benchmarks/search.py
@@ -48,29 +47,21 @@ _MOST_NUMBERS = 20_000_000  # in the outputs of all pairs together; bounds memor
 
 @dataclass(eq=False)
 class RacedPair:
-    """A pair and its search runs.
+    """A pair and its search runs."""
 
-    Attributes:
-        number: selects its random streams; unique within a search.
-        name: what changes in it.
-        make: makes the pair; it is made anew for every round, so that a long list of pairs takes no memory.
-        common: for each side, a key of what it shares with the same side of other pairs, or None.
-        sides: the outputs of each side.
-        runs, blocks: executions spent on it, and the blocks that they came in.
-        predicted: the bound predicted for it.
-        made_up: whether it holds a value that is neither declared nor among those of the data.
-        silent: whether every run of both sides raises the same; or every run of one, over a value that is made up.
-    """
-
-    number: int
-    name: str
+    number: int  # selects its random streams; unique within a search
+    name: str  # what changes in it
+    # makes the pair; it is made anew for every round, so that a long list of pairs takes no memory
     make: Callable[[], Pair]
+    # for each side, a key of what it shares with the same side of other pairs, or None
     common: tuple[Hashable | None, Hashable | None] = (None, None)
-    sides: tuple[list[Outputs], list[Outputs]] = field(default_factory=lambda: ([], []))
+    sides: tuple[list[Outputs], list[Outputs]] = field(default_factory=lambda: ([], []))  # the outputs of each side
+    # runs, blocks: executions spent on it, and the blocks that they came in
     runs: int = 0
     blocks: int = 0
-    predicted: float = -np.inf
-    made_up: bool = False
+    predicted: float = -np.inf  # the bound predicted for it
+    made_up: bool = False  # whether it holds a value that is neither declared nor among those of the data
+    # whether every run of both sides raises the same; or every run of one, over a value that is made up
     silent: bool = False
 
 
@@ -284,7 +275,6 @@ def halve(race: Race, pairs: Sequence[RacedPair], runs: int, after: Callable[[],
 
 
 # --- What do traces add to a search and to an audit? -----------------------------------------------------
-
 
 # --- Is there a worse pair in a declared domain, beyond the neighbours of these data? ---
 #

@@ -35,7 +35,6 @@ from dpaudit.sampling.runs import first_exception
 if TYPE_CHECKING:
     from dpaudit.tracing.search import Worst
 
-
 # measured by benchmarks/search.py, for given pairs; the shares of shrinking and climbing are chosen
 _MOST_CANDIDATES, _RUNS_A_CANDIDATE = 500, 300
 _FOR_ONE = 1.0  # learning and measuring the winner count as so many rounds of halving

@@ -41,7 +41,6 @@ from dpaudit.targets.signature import Shape
 if TYPE_CHECKING:
     from dpaudit.evidence.records import Moved
 
-
 ROUNDING = 1e-9
 """The tolerance for rounding, as a share of the largest number involved."""
 

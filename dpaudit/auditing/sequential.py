@@ -66,7 +66,6 @@ from dpaudit.targets.signature import Shape
 
 # --- How does an audit proceed that may stop as soon as the claim is refuted? ----------------------------
 
-
 # chosen by the runs that false claims took
 _FIRST, _GROWTH = 32, 1.25  # runs of a pair that choose the first events; factor between the ends of two epochs
 _PARTS, _LEAST_BLOCK = 16, 32  # a block is 1/16 of the runs so far, but at least 32 runs
@@ -458,7 +457,6 @@ def _counts(array: Integers) -> Counts:
 
 # --- How private is a mechanism at every ε at once? ------------------------------------------------------
 
-
 # chosen by how close the curve of a Gaussian comes
 _STATEMENTS = 12  # about δ at some ε, approximately
 _STEPS = tuple(factor * 10.0**power for power in range(-3, 2) for factor in (1.0, 2.0, 2.5, 5.0))
@@ -466,7 +464,6 @@ _RATES = (0.01, 0.05, 0.25)
 _FARTHEST, _HALVINGS = 64.0, 4  # of the search for the largest ε at which a δ is shown
 _AS_GOOD = 0.93  # share of the best predicted δ at which a two-sided event, counted on all runs, is preferred
 _DRAWN, _NEAREST = 101, 1e-4  # points of the drawn curves (smooth to the eye), and their smallest positive rate
-
 
 # --- learning runs ---------------------------------------------------------------------------------------
 

@@ -24,7 +24,6 @@ from dpaudit.stats.two_looks import FirstLook, LooksRule, at_deciding
 
 # --- What do the bounds say about the claim? -------------------------------------------------------------
 
-
 NO_PROOF = "This is not a proof of privacy."
 TRACE, LEAK = "trace", "leak"
 """The methods of a bound that follows from the laws of the noise as a trace saw it, or from the flow of data alone."""
@@ -262,7 +261,6 @@ def _nothing(claim: Claim, claimed: str, lower: Bound, looks: TwoLooks | None) -
 
 
 # --- What does a bound from counts rest on that no file shows? -------------------------------------------
-
 
 RECORDED = ("scores", "outputs")
 """The values of ``target.asks`` for data that were recorded elsewhere; nothing is run for them."""

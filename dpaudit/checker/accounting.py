@@ -45,24 +45,16 @@ _NUMBER = re.compile(r"0|[1-9][0-9]{0,1999}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What an accepted certificate of an account proves.
+    """What an accepted certificate of an account proves."""
 
-    Attributes:
-        parameter: "epsilon", "delta", "mu" or "rho".
-        at: of ε and δ the other one.
-        low, high: the interval of the parameter; ``math.inf`` where an end is infinite.
-        sentences: what was checked, for people.
-        relations: for which neighbours.
-        events: what was accounted, for people.
-    """
-
-    parameter: str
-    at: Fraction
+    parameter: str  # "epsilon", "delta", "mu" or "rho"
+    at: Fraction  # of ε and δ the other one
+    # low, high: the interval of the parameter; ``math.inf`` where an end is infinite
     low: Number
     high: Number
-    sentences: tuple[str, ...]
-    relations: tuple[str, ...]
-    events: tuple[str, ...]
+    sentences: tuple[str, ...]  # what was checked, for people
+    relations: tuple[str, ...]  # for which neighbours
+    events: tuple[str, ...]  # what was accounted, for people
 
 
 def check_account(given: dict[str, Any]) -> Account:

@@ -24,40 +24,29 @@ Tails = Callable[[Real], tuple[Real, Real]]
 
 @dataclass(frozen=True)
 class Smooth:
-    """A loss with a density, perhaps between two ends that have atoms.
+    """A loss with a density, perhaps between two ends that have atoms."""
 
-    Attributes:
-        tails: P(L > u) and Q(L > u), and those of {L ≥ u} at the upper end.
-        low, high: its ends, or None.
-        span: their distance where it is a rational number, or None.
-        spliced: whether its two halves come from two pairs.
-        tested: whether ``tails`` are those of events of which only P and Q are known, not how large losses are.
-    """
-
-    tails: Tails
+    tails: Tails  # P(L > u) and Q(L > u), and those of {L ≥ u} at the upper end
+    # low, high: its ends, or None
     low: Real | None = None
     high: Real | None = None
-    span: Fraction | None = None
-    spliced: bool = False
+    span: Fraction | None = None  # their distance where it is a rational number, or None
+    spliced: bool = False  # whether its two halves come from two pairs
+    # whether ``tails`` are those of events of which only P and Q are known, not how large losses are
     tested: bool = False
 
 
 @dataclass(frozen=True)
 class Discrete:
-    """A loss with finitely many values.
+    """A loss with finitely many values."""
 
-    Attributes:
-        values: (loss, P, Q), the losses rising.
-        unit: what they are multiples of from the first on: rational; "pair" for the distance of the first two; or None.
-        infinite, lost: the mass under P of ∞, and under Q of −∞.
-        spare: whether a little mass is left out of ``values``.
-    """
-
-    values: tuple[tuple[Real, Real, Real], ...]
+    values: tuple[tuple[Real, Real, Real], ...]  # (loss, P, Q), the losses rising
+    # what they are multiples of from the first on: rational; "pair" for the distance of the first two; or None
     unit: Fraction | str | None
+    # infinite, lost: the mass under P of ∞, and under Q of −∞
     infinite: Fraction = Fraction(0)
     lost: Fraction = Fraction(0)
-    spare: bool = False
+    spare: bool = False  # whether a little mass is left out of ``values``
 
 
 Law = Smooth | Discrete
@@ -65,26 +54,17 @@ Law = Smooth | Discrete
 
 @dataclass(frozen=True)
 class Step:
-    """An event of a certificate.
+    """An event of a certificate."""
 
-    Attributes:
-        name: of the mechanism, with its numbers, for people.
-        count: how often it is run.
-        above, below: the losses of a pair that dominates, and of one that is attained.
-        symmetric: whether the one above is the same in both directions.
-        relations: for which neighbours.
-        rho: of zero-concentrated privacy, by theorem, or None.
-        curved: whether ``above`` is a pair that dominates; a claim of ρ has none.
-    """
-
-    name: str
-    count: int
+    name: str  # of the mechanism, with its numbers, for people
+    count: int  # how often it is run
+    # above, below: the losses of a pair that dominates, and of one that is attained
     above: Law
     below: Law
-    symmetric: bool
-    relations: frozenset[str]
-    rho: Fraction | None = None
-    curved: bool = True
+    symmetric: bool  # whether the one above is the same in both directions
+    relations: frozenset[str]  # for which neighbours
+    rho: Fraction | None = None  # of zero-concentrated privacy, by theorem, or None
+    curved: bool = True  # whether ``above`` is a pair that dominates; a claim of ρ has none
 
 
 _RELATIONS = {

@@ -201,7 +201,6 @@ _LARGEST: dict[str, Callable[[dict[str, Any]], tuple[Fraction, Fraction]]] = {
     "exponential": lambda mechanism: (_epsilon(mechanism)[0] / 2, _epsilon(mechanism)[1]),
 }
 
-
 # --- Which whole numbers stand for the loss of one step? Computed from a certificate's lattice. ---
 
 FINER = 4096  # thresholds of events in a step

@@ -244,7 +244,6 @@ def _record(document: Any) -> Record:
 
 # --- the verdict ------------------------------------------------------------------------------------------------
 
-
 _MORE = (("epsilon", "delta"), ("epsilon", "order"))
 """The parameters of claims that have two."""
 

@@ -20,7 +20,6 @@ from statistics import NormalDist
 
 # --- Which real numbers may a value be? ------------------------------------------------------------------
 
-
 BITS = 96
 ONE = 1 << BITS
 OPEN = 1 << 4096
@@ -227,7 +226,6 @@ SLOPES: dict[str, Callable[[Interval], Interval]] = {
 }
 """What encloses the slope of each smooth function."""
 
-
 # --- What are the tails of normal and binomial laws, and their quantiles, in plain Python? Computed without SciPy.
 #
 # Audits compute their bounds with SciPy; here the same limits come from continued fractions, and from Newton's method
@@ -422,7 +420,6 @@ def _guess(a: float, b: float, chance: float, upper: bool) -> float:
 
 
 # --- Between which decimals is a real number? ------------------------------------------------------------
-
 
 _ONE, _TWO = Decimal(1), Decimal(2)
 _GUARD_BITS = 24  # of the series of the normal law

@@ -32,7 +32,6 @@ from dpaudit.checker.reading import CertificateError, ForgedError, Steps, fields
 
 # --- What do any number of numbers come to, beside one of them? ------------------------------------------
 
-
 MOST = 2**30
 """Any number of numbers is from 1 to this."""
 REDUCTIONS = ("total", "largest", "smallest", "product", "quantile", "steps")
@@ -255,21 +254,13 @@ def side(low: Fraction, high: Fraction) -> Interval:
 
 @dataclass(frozen=True, slots=True)
 class Expressions:
-    """The expressions of a certificate.
+    """The expressions of a certificate."""
 
-    Attributes:
-        written: plain operations, as they are written.
-        nodes: the same, as they are read.
-        box: the range of every variable.
-        places: where a node of the certificate stands among them.
-        replaced: which variables may be replaced.
-    """
-
-    written: list[list[Any]]
-    nodes: list[Node]
-    box: tuple[Interval, ...]
-    places: Mapping[int, int]
-    replaced: range
+    written: list[list[Any]]  # plain operations, as they are written
+    nodes: list[Node]  # the same, as they are read
+    box: tuple[Interval, ...]  # the range of every variable
+    places: Mapping[int, int]  # where a node of the certificate stands among them
+    replaced: range  # which variables may be replaced
 
     @classmethod
     def of(cls, given: object, length: int | Literal["any"], within: Interval) -> Expressions:

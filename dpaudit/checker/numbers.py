@@ -36,28 +36,18 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Some rows of the data, and how many of them come and go between neighbours.
+    """Some rows of the data, and how many of them come and go between neighbours."""
 
-    Attributes:
-        origin: the rows by which it is decided which rows come and go: all, those of a bound or of a choice.
-        masks: expressions that hold for each of them.
-        matches: columns that number the rows of tables that they matched.
-        above: those of them that were matched after the origin: a row of it is here once for each.
-        sample: of which they are.
-        coming, going: how many rows of the origin at most; None for any number.
-        exact: whether exactly so many come and go.
-        own: whether those that come and go are rows of the record, or of the person, that does.
-    """
-
-    origin: int
-    masks: tuple[int, ...] = ()
-    matches: tuple[int, ...] = ()
-    above: tuple[int, ...] = ()
-    sample: int | None = None
+    origin: int  # the rows by which it is decided which rows come and go: all, those of a bound or of a choice
+    masks: tuple[int, ...] = ()  # expressions that hold for each of them
+    matches: tuple[int, ...] = ()  # columns that number the rows of tables that they matched
+    above: tuple[int, ...] = ()  # those of them that were matched after the origin: a row of it is here once for each
+    sample: int | None = None  # of which they are
+    # coming, going: how many rows of the origin at most; None for any number
     coming: int | None = 1
     going: int | None = 0
-    exact: bool = True
-    own: bool = True
+    exact: bool = True  # whether exactly so many come and go
+    own: bool = True  # whether those that come and go are rows of the record, or of the person, that does
 
 
 def read_rows(given: object, expressions: Expressions, samples: Sequence[str], scope: Scope) -> list[Rows]:
@@ -147,20 +137,16 @@ def _known_matches(expressions: Expressions, used: Iterable[int], rows: Rows, wh
 
 @dataclass(slots=True)
 class Made:
-    """What rows of each kind add to a number.
+    """What rows of each kind add to a number."""
 
-    Attributes:
-        origin: rows of one origin come and go together; a number that hangs on no kind has one of its own.
-        coming, going, exact: as of the rows.
-        columns: whose cells are the kinds.
-        adds: what a row of a kind adds; kinds that are not there add nothing.
-    """
-
+    # rows of one origin come and go together; a number that hangs on no kind has one of its own
     origin: tuple[str, int]
+    # coming, going, exact: as of the rows
     coming: int
     going: int
     exact: bool
-    columns: tuple[int, ...] = ()
+    columns: tuple[int, ...] = ()  # whose cells are the kinds
+    # what a row of a kind adds; kinds that are not there add nothing
     adds: dict[Cells, Moves] = field(default_factory=dict)
 
 

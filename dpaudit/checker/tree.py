@@ -54,7 +54,6 @@ LAWS = {
     "discrete_laplace": Law("integers", up=True, down=True),
 }
 
-
 # --- What is the mechanism? A tree of draws and branches, read from its nodes, and the conditions of its leaves. ---
 
 ALIGNED = frozenset({"shifts", "parts", "class"})

@@ -34,17 +34,13 @@ class OwnFaultError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Apart:
-    """How a command runs a target: in another process, within limits, or in this one.
+    """How a command runs a target: in another process, within limits, or in this one."""
 
-    Attributes:
-        here: do the work in this process.
-        seconds, megabytes: the limits of the other process; None for none.
-        then: modules that the answer is read and shown with; they are imported while the other process works.
-    """
-
-    here: bool = False
+    here: bool = False  # do the work in this process
+    # seconds, megabytes: the limits of the other process; None for none
     seconds: float | None = None
     megabytes: float | None = None
+    # modules that the answer is read and shown with; they are imported while the other process works
     then: tuple[str, ...] = ()
 
     def evidence(self, work: Callable[..., Any], arguments: Mapping[str, Any]) -> Evidence:

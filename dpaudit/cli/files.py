@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from dpaudit.evidence.evidence import Evidence
     from dpaudit.targets.mechanism import Mechanism
 
-
 # --- Which files does a command read, and where do its results go? ---------------------------------------
 
 
@@ -395,7 +394,6 @@ def _say(text: str | None) -> None:
 
 
 # --- How long will it take? An estimate, if it will take long. ---
-
 
 _LOOK, _LONG = 2.0, 20.0  # seconds: when the estimate is made, and the remaining time from which it is worth printing
 _VERY_LONG = 600.0  # seconds, from which on another way is told

@@ -25,7 +25,6 @@ from dpaudit.request import Option, Request, default_of, options_of
 
 # --- How are the options of a request typed on the command line? -----------------------------------------
 
-
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
@@ -224,7 +223,6 @@ def examples(*lines: str) -> str:
 
 
 # --- Which commands are there, and how do they end? ------------------------------------------------------
-
 
 _GROUPS = {  # in the order of the help, which imports none of them
     "Examine a mechanism": {

@@ -83,7 +83,6 @@ NUMBERS_AT_ONCE = 2**15  # that are worked on together, so that they stay in the
 _FEW_ROWS = 16  # up to which comparing runs with each row is faster than looking up their keys
 _FEW_EDGES = 8  # up to which counting edge by edge is faster than sorting the outputs
 
-
 _FARTHEST = 1e290  # at which a deviation counts, so that sums are finite
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # an odd constant that spreads bits (Knuth's multiplicative hashing)
 

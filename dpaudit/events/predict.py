@@ -363,32 +363,23 @@ FEW_CELLS = 12  # ordering so few cells overfits hardly more than choosing among
 
 @dataclass(frozen=True, slots=True)
 class LikelihoodOrder:
-    """Cells by value, and the learning runs that fresh thresholds would have caught.
+    """Cells by value, and the learning runs that fresh thresholds would have caught."""
 
-    Attributes:
-        cells: the cells that may carry a label.
-        values: (cells,) how strongly each of them points to side 0.
-        thresholds: decreasing thresholds; the first is +∞, so that nothing points to side 0.
-        above0, above1: (thresholds,) runs of side 0 and of side 1 at or above each threshold.
-        total0, total1: runs of each side, in any cell; ``all0``, ``all1`` those in ``cells``.
-        size: the number of cells of the partition.
-        slack: (thresholds,) runs of the other side that each threshold has probably just missed.
-        known: the number of independent runs that the frequencies are worth, as a share of the runs; less than 1 if the
-            order is learned, since runs that cross a threshold together make counts noisier.
-        gaps: (cells,) which cells of an order hold no run at all, or None.
-    """
-
-    cells: Integers
-    values: Floats
-    thresholds: Floats
+    cells: Integers  # the cells that may carry a label
+    values: Floats  # (cells,) how strongly each of them points to side 0
+    thresholds: Floats  # decreasing thresholds; the first is +∞, so that nothing points to side 0
+    # above0, above1: (thresholds,) runs of side 0 and of side 1 at or above each threshold
     above0: Floats
     above1: Floats
+    # total0, total1: runs of each side, in any cell; ``all0``, ``all1`` those in ``cells``
     total0: float
     total1: float
-    size: int
-    slack: Floats
+    size: int  # the number of cells of the partition
+    slack: Floats  # (thresholds,) runs of the other side that each threshold has probably just missed
+    # the number of independent runs that the frequencies are worth, as a share of the runs; less than 1 if the order is
+    # learned, since runs that cross a threshold together make counts noisier
     known: float
-    gaps: np.ndarray[Any, np.dtype[np.bool_]] | None
+    gaps: np.ndarray[Any, np.dtype[np.bool_]] | None  # (cells,) which cells of an order hold no run at all, or None
 
     @property
     def all0(self) -> float:

@@ -257,18 +257,12 @@ class Learner(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class BoostedTrees:
-    """Gradient boosting of the logistic loss by scikit-learn (Friedman 2001, Algorithm 5).
+    """Gradient boosting of the logistic loss by scikit-learn (Friedman 2001, Algorithm 5)."""
 
-    Attributes:
-        trees: their number, at most 100.
-        depth: how many numbers a tree may combine.
-        rate: the share of each tree that is kept.
-        name, needs, distribution: as for `Learner`.
-    """
-
-    trees: int = 60
-    depth: int = 3
-    rate: float = 0.2
+    trees: int = 60  # their number, at most 100
+    depth: int = 3  # how many numbers a tree may combine
+    rate: float = 0.2  # the share of each tree that is kept
+    # name, needs, distribution: as for `Learner`
     name: str = "boosted trees"
     needs: str = "sklearn"
     distribution: str = "scikit-learn"

@@ -404,24 +404,17 @@ def _graded_choice(bins: Quantised, others: list[_Scored]) -> SelectedEvent:
 
 @dataclass(frozen=True, slots=True)
 class _CandidateOrder:
-    """One order of the cells, prepared for a search with any penalty.
+    """One order of the cells, prepared for a search with any penalty."""
 
-    Attributes:
-        partition: the cells.
-        ordering: their order.
-        counted: the same order with the actual counts, if ``ordering`` is a smoothed one.
-        number, number_counted: which of all orders these are.
-        trust: the penalties for the stable and for the rare finalist; None if the order is a smoothed one.
-        fine: the thresholds tried alone.
-    """
-
-    partition: Partition
-    ordering: LikelihoodOrder
-    counted: LikelihoodOrder | None
+    partition: Partition  # the cells
+    ordering: LikelihoodOrder  # their order
+    counted: LikelihoodOrder | None  # the same order with the actual counts, if ``ordering`` is a smoothed one
+    # number, number_counted: which of all orders these are
     number: int
     number_counted: int
+    # the penalties for the stable and for the rare finalist; None if the order is a smoothed one
     trust: tuple[float, float] | None
-    fine: Integers
+    fine: Integers  # the thresholds tried alone
 
     @property
     def smooth(self) -> bool:

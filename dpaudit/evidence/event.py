@@ -115,7 +115,6 @@ class Box(Record, frozen=True, tag="box"):
 
 Score = Coordinate | Extreme | Ties | Deviation | Values | Linear | Trees | Rows | Step | Reach | Box
 
-
 DATASETS = ("the first dataset", "the second dataset")
 """What side 0 and side 1 of a pair are called wherever somebody reads of them."""
 

@@ -566,7 +566,6 @@ class RunInfo(Record, frozen=True):
 NOT_ACCEPTED = "its certificate was not accepted:"
 """How an open end begins that is none of the program: a bound was found, and the checker refuses what shows it."""
 
-
 DOES_NOT_HOLD = "what is given does not hold:"
 """How an open end begins that is none of the program either: runs refute what was stated of a line."""
 

@@ -59,7 +59,6 @@ from dpaudit.targets.signature import PREFIX
 
 # --- Is a target unchanged since it was last run? --------------------------------------------------------
 
-
 # --- Which gate may write to a shared file? One at a time, so that concurrent gates lose neither entries nor nights.
 #
 # The operating system holds the lock and releases it when the process ends, in whatever way, so a lock is never stale.
@@ -234,9 +233,7 @@ def _digest(values: Sequence[Any]) -> str:
 
 # --- What did each target lose when it was last reviewed, and what do many nights show together? ---------
 
-
 # --- What did each target lose when it was last reviewed, and does it lose more now? ---------------------
-
 
 BASELINE_FILE = "dpaudit-baseline.json"
 _VERSION_OF_BASELINE = 1
@@ -245,23 +242,17 @@ _EVEN = 0.7071  # 1/√2: equal weights for both counts of an event for which no
 
 
 class BaselineEvent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The fixed event of a baseline, and how often it occurred.
+    """The fixed event of a baseline, and how often it occurred."""
 
-    Attributes:
-        pair: digests of its two datasets.
-        method, weight: how counts become a bound, fixed before they were measured.
-        considered: how many events were measured, of which it was the most revealing.
-        event, counts: as in evidence.
-        notion: the claim whose parameter is compared.
-    """
-
-    pair: tuple[str, str]
+    pair: tuple[str, str]  # digests of its two datasets
+    # method, weight: how counts become a bound, fixed before they were measured
     method: str
     weight: float | None
-    considered: int
+    considered: int  # how many events were measured, of which it was the most revealing
+    # event, counts: as in evidence
     event: dict[str, Any]
     counts: dict[str, Any]
-    notion: str
+    notion: str  # the claim whose parameter is compared
 
 
 class BaselineInterval(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -274,28 +265,22 @@ class BaselineInterval(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class BaselineEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The baseline of one target.
-
-    Attributes:
-        claim, relation, parameters, code: of the target at that time; ``code`` is the digest of its function's source.
-        verdict, lower, confidence: of its evidence, whose id is ``evidence``.
-        measured: the event to compare with; None if nothing was measured.
-        releases: of a list of releases, what it was; empty where that takes many words.
-        accounted: of a list of releases, the finite intervals to compare with.
-    """
+    """The baseline of one target."""
 
     target: str
+    # claim, relation, parameters, code: of the target at that time; ``code`` is the digest of its function's source
     claim: str | None
     relation: str
     parameters: dict[str, Any]
     code: str | None
+    # verdict, lower, confidence: of its evidence, whose id is ``evidence``
     verdict: str
     lower: Any
     confidence: float
     evidence: str
-    measured: BaselineEvent | None
-    releases: str = ""
-    accounted: tuple[BaselineInterval, ...] = ()
+    measured: BaselineEvent | None  # the event to compare with; None if nothing was measured
+    releases: str = ""  # of a list of releases, what it was; empty where that takes many words
+    accounted: tuple[BaselineInterval, ...] = ()  # of a list of releases, the finite intervals to compare with
 
 
 def read_baseline(path: Path) -> dict[str, BaselineEntry]:
@@ -471,31 +456,22 @@ def _listed(parameters: Mapping[str, Any]) -> str:
 
 # --- What do many nights show together that no single night shows? ---------------------------------------
 
-
 NIGHTLY_FILE = "dpaudit-nightly.json"
 _VERSION = 1
 
 
 class Nights(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What has accumulated for one target since its last start.
+    """What has accumulated for one target since its last start."""
 
-    Attributes:
-        start: the number of this start, counted from 1 over all targets.
-        error: its error level.
-        claim: what is tested, for people; ``tested`` is the digest of everything that must stay the same.
-        nights, runs: how many so far.
-        log_wealth: the logarithm of the product of the nights' e-values.
-        most: the largest log_wealth so far; once above ``log(1/error)``, the claim stays rejected.
-    """
-
-    start: int
-    error: float
-    claim: str | None
+    start: int  # the number of this start, counted from 1 over all targets
+    error: float  # its error level
+    claim: str | None  # what is tested, for people; ``tested`` is the digest of everything that must stay the same
     tested: str
+    # nights, runs: how many so far
     nights: int = 0
     runs: int = 0
-    log_wealth: float = 0.0
-    most: float = 0.0
+    log_wealth: float = 0.0  # the logarithm of the product of the nights' e-values
+    most: float = 0.0  # the largest log_wealth so far; once above ``log(1/error)``, the claim stays rejected
 
     @property
     def threshold(self) -> float:

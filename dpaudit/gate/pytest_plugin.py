@@ -454,7 +454,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 # --- where pytest finds it --------------------------------------------------------------------------------
 
-
 _AUDITOR = pytest.StashKey[Auditor]()
 
 

@@ -134,7 +134,6 @@ class GateResult:
 
 # --- What does each rule mean, and what should be done about it? -----------------------------------------
 
-
 NO_PROOF = (
     "A target that passed was not proved private by that: runs see some pairs and some events. "
     "Only the verdict “proved” is about all data of its scope."
@@ -234,21 +233,16 @@ def scope(result: GateResult) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A target as every format shows it: its result, and what is selected from the view of its evidence.
+    """A target as every format shows it: its result, and what is selected from the view of its evidence."""
 
-    Attributes:
-        item: the result of the target.
-        verdict, claim, bounds: of its evidence; a dash if there is none.
-        beside: findings that are worse than the verdict; every format shows them, even for targets that passed.
-        comparison: with the baseline, or empty. time: how long it took.
-    """
-
-    item: TargetResult
+    item: TargetResult  # the result of the target
+    # verdict, claim, bounds: of its evidence; a dash if there is none
     verdict: str
     claim: str
     bounds: str
+    # findings that are worse than the verdict; every format shows them, even for targets that passed
     beside: tuple[str, ...]
-    comparison: str
+    comparison: str  # with the baseline, or empty. time: how long it took.
     time: str
 
     @property

@@ -45,7 +45,6 @@ TimeLimit = Annotated[
 ]
 MemoryLimit = Annotated[float, Meta(gt=0, description="MiB of memory that the process of a target may use.")]
 
-
 _PAIRS = Annotated[
     str | list[Any],
     Meta(

@@ -39,7 +39,6 @@ __all__ = [
     "run",
 ]
 
-
 LARGE = "it took more memory than memory_limit allows, and was ended: it leaks, or needs a higher one"
 _SITE = ("site-packages", "dist-packages")
 _LIBRARY = os.path.join(os.path.realpath(os.path.dirname(os.__file__)), "")

@@ -132,7 +132,6 @@ def _json(path: str | Path) -> Any:
 
 _READERS = {".csv": _csv, ".parquet": _parquet, ".npy": _array, ".json": _json}
 
-
 # --- How are neighbouring datasets read from files? ---
 #
 # JSON holds one pair, ``[data0, data1]``, or a list of pairs; two ``.npy``, ``.csv`` or ``.parquet`` files hold one

@@ -220,7 +220,6 @@ _MADE: dict[str, Any] = {
     "$datetime": datetime.datetime.fromisoformat,
 }  # fmt: skip
 
-
 # --- In which records do two datasets differ? ---
 #
 # Records are matched by their digests, first with first. Records that are equal at the beginning and at the end of both

@@ -27,7 +27,6 @@ from dpaudit.neighbours.dataset import Column, Dataset, Sort, dataset_of, is_mis
 
 # --- Which values may a record hold? ---------------------------------------------------------------------
 
-
 FORMS = "(low, high) for everything between two numbers, or a list of the allowed values"
 
 
@@ -324,7 +323,6 @@ def is_two_numbers(domain: Any) -> bool:
 
 
 # --- What does a user state of a value that is not read? -------------------------------------------------
-
 
 _FORM = re.compile(r"\s*(?P<file>\S.*):(?P<line>[0-9]+)\s+moves\s+by\s+(?:at\s+most\s+)?(?P<by>\S+)\s*\Z")
 _DIGITS, _LARGEST = 12, 100

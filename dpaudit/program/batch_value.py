@@ -25,7 +25,6 @@ import numpy as np
 if TYPE_CHECKING:
     from dpaudit.program.batch_reading import BatchPath
 
-
 Array = np.ndarray[Any, np.dtype[Any]]
 Binary = Callable[[Any, Any], Any]
 INTEGER_LIMIT = 2**62  # int64 wraps around beyond twice this; Python's integers do not
@@ -41,7 +40,6 @@ _UFUNC_NAMES = """
     equal not_equal bitwise_and bitwise_or bitwise_xor logical_and logical_or logical_not isnan isinf isfinite
 """
 _UFUNCS = frozenset(_UFUNC_NAMES.split())
-
 
 # --- the operands ----------------------------------------------------------------------------------------
 
@@ -250,7 +248,6 @@ _mod, _divmod = _division(operator.mod), _division(divmod)
 _and, _or, _xor = _logic(operator.and_), _logic(operator.or_), _logic(operator.xor)
 _pow, _lshift, _rshift = _run_by_run(operator.pow), _run_by_run(operator.lshift), _run_by_run(operator.rshift)
 
-
 # --- the value -------------------------------------------------------------------------------------------
 
 
@@ -413,7 +410,6 @@ class BatchValue:
 
 
 _equal, _unequal = _comparison(operator.eq), _comparison(operator.ne)
-
 
 # --- What is the sum of drawn values? What ``sum`` returns for the plain floats of each run, to the last bit ---
 #

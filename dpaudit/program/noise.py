@@ -203,7 +203,6 @@ _UNIFORM = Density(
     sf=lambda z: np.clip(1 - z, 0.0, 1.0),
 )
 
-
 # --- the interface of a program --------------------------------------------------------------------------
 
 _ORDER = "to flip coins in a random order, as permute-and-flip does, has the law of noise.argmax([score + "

@@ -82,7 +82,6 @@ _DESCRIPTORS = (types.MethodDescriptorType, types.WrapperDescriptorType, types.C
 _PLACES = (KeyError, IndexError, LookupError, StopIteration, AssertionError, NotImplementedError)
 """Exceptions of Python that no arithmetic raises."""
 
-
 # --- What is written otherwise than in other rewritten code? ---
 
 

@@ -175,7 +175,6 @@ def _of_method_type(kind: type, name: str) -> Effect:
 
 _VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 
-
 # --- Which numbers and texts stand in a function's code? Near them it may go wrong. ---
 #
 # Those of the function itself, of the functions and classes of the user that it names, and of plain values and

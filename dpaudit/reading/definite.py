@@ -157,29 +157,18 @@ _KNOWN: OrderedDict[bytes, _Known] = OrderedDict()
 
 
 class Plan(NamedTuple):
-    """What has to hold of the values that a loop reads.
+    """What has to hold of the values that a loop reads."""
 
-    Attributes:
-        text: the source of the loop.
-        names: that it reads before it assigns them.
-        stored: that it assigns.
-        called: of those it reads, that are called.
-        added: of those it reads, that are changed by an operator, so that they have to be scalars.
-        changed: of those it reads, into which it writes.
-        modules: of those it reads, that have to be modules: with a function that is called, and of how many arguments.
-        bare: of those it reads, that stand for themselves somewhere, and so are no modules.
-        through: of those it reads, what a comprehension goes through; "" if that has no name.
-    """
-
-    text: str
-    names: tuple[str, ...]
-    stored: tuple[str, ...]
-    called: tuple[str, ...]
-    added: tuple[str, ...]
-    changed: tuple[str, ...]
+    text: str  # the source of the loop
+    names: tuple[str, ...]  # that it reads before it assigns them
+    stored: tuple[str, ...]  # that it assigns
+    called: tuple[str, ...]  # of those it reads, that are called
+    added: tuple[str, ...]  # of those it reads, that are changed by an operator, so that they have to be scalars
+    changed: tuple[str, ...]  # of those it reads, into which it writes
+    # of those it reads, that have to be modules: with a function that is called, and of how many arguments
     modules: tuple[tuple[str, str, int], ...]
-    bare: tuple[str, ...]
-    through: str
+    bare: tuple[str, ...]  # of those it reads, that stand for themselves somewhere, and so are no modules
+    through: str  # of those it reads, what a comprehension goes through; "" if that has no name
 
 
 def plan_of(loop: ast.For | ast.expr, maybe: Callable[[Any, set[str]], set[str]]) -> Plan | None:

@@ -30,9 +30,7 @@ from dpaudit.reading.source import is_own
 if TYPE_CHECKING:
     from dpaudit.reading.python import Python
 
-
 # --- Which of the user's methods would Python call here? -------------------------------------------------
-
 
 SYMBOLS = {
     "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "** or pow()",

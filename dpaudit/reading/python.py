@@ -42,7 +42,6 @@ IN_PLACE: dict[str, Callable[..., Any]] = {
 CONVERSIONS: dict[int, Callable[[Any], Any]] = {115: str, 114: repr, 97: ascii}
 """What ``!s``, ``!r`` and ``!a`` do in a text, by their number in the syntax tree."""
 
-
 _SEES_FRAMES = dispatch.by_identity(
     *(getattr(builtins, name) for name in SEES_FRAMES), sys._getframe, inspect.currentframe, inspect.stack
 )

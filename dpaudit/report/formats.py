@@ -32,9 +32,7 @@ from dpaudit.report.view import View, view
 if TYPE_CHECKING:
     pass
 
-
 # --- What does a user need to see in a terminal? ---------------------------------------------------------
-
 
 _WIDTH, _LABEL = 100, 13
 # the largest number of lines of a row, by its key or section; all others have one
@@ -100,7 +98,6 @@ def _lines(row: Row, columns: int) -> list[str]:
 
 # --- How is evidence written as Markdown? ----------------------------------------------------------------
 
-
 _SENTENCE, _NAME, _COMMAND = 800, 160, 4_000
 _OBEYED = re.compile(r"[\\`*_{}\[\]<>#|~@&!$\"]|:(?=//|[\w+-]+:)|(?<=[wW])\.")  # never at the start of a line
 
@@ -155,7 +152,6 @@ def _code(text: str, length: int = _NAME) -> str:
 
 
 # --- How does a build attest what was found? -------------------------------------------------------------
-
 
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "https://in-toto.io/attestation/test-result/v0.1"
@@ -261,7 +257,6 @@ def _finding(shown: View) -> dict[str, Any]:
 
 
 # --- How does a page become a PDF? -----------------------------------------------------------------------
-
 
 EXTRA = "pip install 'dpaudit[pdf]'"
 

@@ -27,7 +27,6 @@ from dpaudit.report.view import view
 
 # --- What do people know about a deployment that evidence does not? --------------------------------------
 
-
 Answer = str | int | tuple[str, ...]
 
 _BASIC = ("deployment", "basic")
@@ -220,7 +219,6 @@ def _date(key: str, value: Any, name: str) -> str:
 
 
 # --- Which questions of a public registry of deployments does evidence answer? ---------------------------
-
 
 _HEAD = """\
 # A draft for the Differential Privacy Deployments Registry, drawn by dpaudit from evidence

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from dpaudit.evidence.evidence import Evidence
     from dpaudit.privacy import Claim
 
-
 # --- What is known about one option? ---------------------------------------------------------------------
-
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Kind = Literal["text", "file", "count", "number", "flag", "choice", "assignment", ""]

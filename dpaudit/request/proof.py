@@ -28,9 +28,7 @@ from dpaudit.request.audit import (
 if TYPE_CHECKING:
     from dpaudit.privacy import Claim
 
-
 # --- What may be asked of a proof, and of a trace? -------------------------------------------------------
-
 
 # --- What may be asked of a trace? ---
 
@@ -282,7 +280,6 @@ def proof_for(request: AuditRequest | TraceRequest) -> ProofRequest | None:
 
 
 # --- What may be asked of an accounting, and of the watch of a training loop? ----------------------------
-
 
 # --- What may be asked of an accounting? ---
 

@@ -50,44 +50,30 @@ _EVEN = 0.7071  # 1/√2: equal weights for both counts of an event with many de
 
 @dataclass(frozen=True, slots=True)
 class EventLoss:
-    """One measured event, and an interval for its loss.
+    """One measured event, and an interval for its loss."""
 
-    Attributes:
-        event: which outputs speak for which side, in words.
-        pair: digests of the two datasets.
-        parameter: the parameter of the ends: "epsilon", "mu" or "rho"; at ``delta`` or a Rényi ``order``, else 0.
-        method: the method of the bound; for many degrees, that of an event with two sides.
-        runs: measuring runs of both sides.
-        low, high: exact limits, rounded outward; ``high`` is ∞ if the counts do not exclude any loss.
-        considered: how many events of the audit have an interval; they share the error.
-    """
-
-    event: str
-    pair: tuple[str, str]
-    parameter: str
+    event: str  # which outputs speak for which side, in words
+    pair: tuple[str, str]  # digests of the two datasets
+    parameter: str  # the parameter of the ends: "epsilon", "mu" or "rho"; at ``delta`` or a Rényi ``order``, else 0
     delta: float
     order: float
-    method: str
-    runs: tuple[int, int]
+    method: str  # the method of the bound; for many degrees, that of an event with two sides
+    runs: tuple[int, int]  # measuring runs of both sides
+    # low, high: exact limits, rounded outward; ``high`` is ∞ if the counts do not exclude any loss
     low: float
     high: float
-    considered: int
+    considered: int  # how many events of the audit have an interval; they share the error
 
 
 @dataclass(frozen=True, slots=True)
 class LossComparison:
-    """The losses of two events, of an earlier audit and of a later one.
+    """The losses of two events, of an earlier audit and of a later one."""
 
-    Attributes:
-        before, after: None if an audit measured nothing that gives an interval.
-        confidence: that both intervals hold.
-        obstacle: why the two intervals cannot be compared, as a sentence; empty if both are about the same event.
-    """
-
+    # before, after: None if an audit measured nothing that gives an interval
     before: EventLoss | None
     after: EventLoss | None
-    confidence: float
-    obstacle: str
+    confidence: float  # that both intervals hold
+    obstacle: str  # why the two intervals cannot be compared, as a sentence; empty if both are about the same event
 
     @property
     def change(self) -> str:

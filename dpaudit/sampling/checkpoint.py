@@ -37,7 +37,6 @@ from dpaudit.targets.signature import Shape
 if TYPE_CHECKING:
     from dpaudit.sampling.play import BlockResult
 
-
 # --- What is run, and in which parts, so that a seed gives the same outputs on any number of workers? ---
 #
 # Runs come in *blocks* of a fixed size. Each block holds equally many runs of both sides, in pairs of one run of each

@@ -33,7 +33,6 @@ from dpaudit.targets.signature import Shape
 if TYPE_CHECKING:
     from dpaudit.sampling.checkpoint import Checkpoint
 
-
 # --- May other processes make runs with copies of a mechanism? ---
 #
 # A mechanism that has a name is loaded by each process itself. One that exists only in this process would have to be

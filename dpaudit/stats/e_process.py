@@ -274,7 +274,6 @@ _STEP, _LONG_STEP = 1.03, 1.08  # factor between two values; the longer one wher
 _AT_ONCE = 16  # values that are tried together
 _HAIR = 1e-6  # relative distance of the value just above the claim
 
-
 # --- one pair of datasets against one claim ---------------------------------------------------------------
 
 

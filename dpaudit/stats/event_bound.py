@@ -40,7 +40,6 @@ MIRRORED = 0.8  # p + q above which the complement of an event may show about as
 MOST_RUNS = 1e15  # no larger number of runs is named
 _FEW = 400  # guesses, up to which the power visibly jumps from one number of guesses to the next
 
-
 # --- how counts read ----------------------------------------------------------------------------------------
 
 
@@ -221,24 +220,19 @@ def _counts_of(numbers: Numbers, two_sided: bool) -> Counts:
 
 @dataclass(frozen=True, slots=True)
 class CountedEvent:
-    """A frozen event with its counts.
+    """A frozen event with its counts."""
 
-    Attributes:
-        method: computes its bound.
-        claim, weight, error: as for `EventBound.lower`.
-        runs: as the method counts them: of the side that the event points to, and of the other; or all, twice.
-        kept: what does not change with the loss: the probability of a guess, or of the event on the other side (if that
-            is more than a half, the event and its complement are a guess in every run instead).
-        counts: as measured.
-    """
-
-    method: EventBound
+    method: EventBound  # computes its bound
+    # claim, weight, error: as for `EventBound.lower`
     claim: Claim
     weight: Weight
     error: float
+    # as the method counts them: of the side that the event points to, and of the other; or all, twice
     runs: tuple[int, int]
+    # what does not change with the loss: the probability of a guess, or of the event on the other side (if that is more
+    # than a half, the event and its complement are a guess in every run instead)
     kept: float
-    counts: Counts
+    counts: Counts  # as measured
 
     @property
     def two_sided(self) -> bool:

@@ -61,7 +61,6 @@ from dpaudit.stats.joint_region import (
 
 # --- How large must ε be, given how often an attacker guessed the side correctly? ------------------------
 
-
 # --- How large must ε be, given how often an attacker guessed the side correctly? ---
 
 
@@ -325,7 +324,6 @@ class OddsRatio(EventBound):
 
 
 # --- How large must ε or μ be, given how many canaries of one model were guessed correctly? --------------
-
 
 # --- How many canaries of one model are guessed, at which values of a claim's parameter? ---
 #

@@ -50,7 +50,6 @@ from dpaudit.stats.joint_region import ConfidenceRegion, probability_at_least, p
 
 # --- How large must a Rényi divergence be, given how the runs of both sides fill several bins? -----------
 
-
 # chosen by tightness and time; the bound is valid for any of these
 ORDERS = (1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 64.0, 128.0)
 _CUT_SHARE = 1 / 25  # of the error level, for all cuts together
@@ -369,7 +368,6 @@ def _all(weight: Weight) -> Sequence[float]:
 
 
 # --- How much of the whole privacy curve do the counts of a few events prove, all of it at once? ---------
-
 
 _SLACK = 1e-15  # larger than the rounding error of a difference of probabilities
 

@@ -54,7 +54,6 @@ from dpaudit.stats.methods import method_for, method_of, plain
 
 # --- How sure must runs be before a claim is called violated? --------------------------------------------
 
-
 FALSE_ALARM = 1e-3
 AGAIN = 2  # factor of runs for the second look; its cost and power are measured by benchmarks/two_looks.py
 _POWER = 0.9
@@ -214,7 +213,6 @@ def second_look(rule: LooksRule, first: FirstLook, bound: Bound, counts: Counts,
 
 
 # --- What violation would an audit have shown, and how many runs would show a smaller one? ---------------
-
 
 _ROWS = 3  # of the report's table of smaller violations
 

@@ -376,7 +376,6 @@ def _declared(
 
 # --- Of which library is an object, and how does it become a mechanism? ----------------------------------
 
-
 _LARGEST_GROUP = 1e9  # that the text of a relation can state
 
 
@@ -443,7 +442,6 @@ LIBRARIES = {
         Library("opacus", "opacus", (1, 5), (1, 6), "opacus", recognised=False),
     )
 }
-
 
 _EXTRAS = {"torch": "torch", "jax": "jax", "optax": "jax", "polars": "data"}
 """Packages that targets import, with the extra of dpaudit that brings them."""

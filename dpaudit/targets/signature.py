@@ -41,7 +41,6 @@ from dpaudit.errors import UsageError
 
 # --- What does a function ask for, and so how is it run? -------------------------------------------------
 
-
 FILLED = ("noise", "rng", "size")
 
 
@@ -190,7 +189,6 @@ def _first_parameter(function: Callable[..., Any]) -> str:
 
 
 # --- Which code is this function, with everything that it reaches? ---------------------------------------
-
 
 PREFIX = "reached1:"
 """The prefix of digests that cover everything a function reaches; older ones cover its own source alone."""

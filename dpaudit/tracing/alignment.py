@@ -126,35 +126,28 @@ class Rows:
 
 @dataclass(slots=True)
 class Conditions:
-    """What a shift has to satisfy, and what no shift can mend.
+    """What a shift has to satisfy, and what no shift can mend."""
 
-    Attributes:
-        equal, least: conditions of the two kinds.
-        locked: columns that may not move.
-        chance: what coins and choices cost: Σ ln P(outcome on D)/P(outcome on D′).
-        cells: of uniform noise that is only compared, its column with the interval on D and that on D′.
-        differs: what differs and holds no noise that could hide it, with its line or place.
-        scales: lines where the scale of noise differs between the data; stretch: ln of the largest ratio of two.
-        unpriced: why no price is known at all; ``generous``: why the price may be more than is lost.
-        conditioned: of noise that is compared with a constant, its column with that line: if it has to move, the price
-            may be more than is lost.
-        coins: lines of choices whose chances differ.
-        stated: what mechanisms of libraries lose by their own statement.
-    """
-
+    # equal, least: conditions of the two kinds
     equal: Rows = field(default_factory=Rows)
     least: Rows = field(default_factory=Rows)
-    locked: set[int] = field(default_factory=set)
-    chance: float = 0.0
+    locked: set[int] = field(default_factory=set)  # columns that may not move
+    chance: float = 0.0  # what coins and choices cost: Σ ln P(outcome on D)/P(outcome on D′)
+    # of uniform noise that is only compared, its column with the interval on D and that on D′
     cells: dict[int, tuple[tuple[float, float], tuple[float, float]]] = field(default_factory=dict)
+    # what differs and holds no noise that could hide it, with its line or place
     differs: list[tuple[str, str]] = field(default_factory=list)
+    # lines where the scale of noise differs between the data; stretch: ln of the largest ratio of two
     scales: list[str] = field(default_factory=list)
     stretch: float = 0.0
+    # why no price is known at all; ``generous``: why the price may be more than is lost
     unpriced: list[str] = field(default_factory=list)
     generous: list[str] = field(default_factory=list)
+    # of noise that is compared with a constant, its column with that line: if it has to move, the price may be more
+    # than is lost
     conditioned: dict[int, str] = field(default_factory=dict)
-    coins: list[str] = field(default_factory=list)
-    stated: list[Spent] = field(default_factory=list)
+    coins: list[str] = field(default_factory=list)  # lines of choices whose chances differ
+    stated: list[Spent] = field(default_factory=list)  # what mechanisms of libraries lose by their own statement
 
 
 @dataclass(frozen=True, slots=True)

@@ -293,7 +293,6 @@ for _name, _sign in (("max", 1), ("min", -1)):
     for _what in (_name, f"idx{_name}", f"arg{_name}"):
         setattr(Labelled, _what, _extreme(_what, _sign))
 
-
 # --- What does a user's own function do with numbers that remember their noise? ---
 
 _FOLLOWED = frozenset((FollowedFloat, FollowedArray, Labelled))

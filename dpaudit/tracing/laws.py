@@ -19,22 +19,17 @@ _log1p, _sign, _abs, _exp, _log, _ceil = np.log1p, np.sign, np.abs, np.exp, np.l
 
 @dataclass(frozen=True, slots=True)
 class NoiseLaw:
-    """A kind of noise.
+    """A kind of noise."""
 
-    Attributes:
-        name: as it stands in evidence.
-        cost: how a shift c of noise of scale s is priced: "pure", |c|/s at most, and c/s exactly where the noise is far
-            out; "gaussian", μ = |c|/s; "locked", no shift has a finite price; "unknown".
-        up, down: whether the noise may be shifted up, and down.
-        whole: whether it takes whole numbers alone, so that only whole shifts exist.
-        quantile: of noise of scale 1, (n,) probabilities to (n,) values; None where it is not needed.
-    """
-
-    name: str
+    name: str  # as it stands in evidence
+    # how a shift c of noise of scale s is priced: "pure", |c|/s at most, and c/s exactly where the noise is far out;
+    # "gaussian", μ = |c|/s; "locked", no shift has a finite price; "unknown"
     cost: str
+    # up, down: whether the noise may be shifted up, and down
     up: bool = True
     down: bool = True
-    whole: bool = False
+    whole: bool = False  # whether it takes whole numbers alone, so that only whole shifts exist
+    # of noise of scale 1, (n,) probabilities to (n,) values; None where it is not needed
     quantile: Callable[[Floats], Floats] | None = None
 
 

@@ -137,7 +137,6 @@ _LOOKED_AT = ("and", "rand", "or", "ror", "add", "radd", "sub", "rsub", "mul", "
 for _name in _LOOKED_AT:
     setattr(Coins, f"__{_name}__", _operator(f"__{_name}__"))
 
-
 SELECT, PROPOSE = "noise.select", "noise.propose_test_release"
 _WIDE_CALLS, _WIDE_STEPS = 5_000, 5  # of a run that is only to release: a reading knows a repeated step from any state
 

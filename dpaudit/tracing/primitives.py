@@ -23,7 +23,6 @@ from dpaudit.tracing.values import array_of, closed, followed, is_followed, plai
 
 # --- Which functions draw noise, and by which law? -------------------------------------------------------
 
-
 MOST_OPTIONS = 64  # of a choice whose outcomes are all tried
 
 _asarray, _shape, _broadcast_to, _zeros = np.asarray, np.shape, np.broadcast_to, np.zeros
@@ -282,7 +281,6 @@ CHOICES_OF_RANDOM = ("choice", "choices", "sample", "randint", "randrange", "get
                      "gammavariate", "lognormvariate", "paretovariate", "triangular", "vonmisesvariate",
                      "weibullvariate")  # fmt: skip
 
-
 OF_NUMPY = {
     **{name: Drawn.of(row) for name, row in draws.OF_NUMPY.items() if name not in CHOICES_OF_NUMPY},
     "rand": Drawn.of(draws.OF_NUMPY["random"]),
@@ -311,22 +309,15 @@ def of_random(name: str, original: Callable[..., Any], *, bound: bool) -> Callab
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """What a unit loses between two inputs, as its library states it.
+    """What a unit loses between two inputs, as its library states it."""
 
-    Attributes:
-        epsilon, delta: of (ε, δ)-differential privacy.
-        mu: of Gaussian noise; composed as √Σμ².
-        rho: of zero-concentrated differential privacy, where that is all that is stated.
-        by: how far the inputs are apart, in the unit's own metric.
-        unknown: why no loss is known; empty where one is.
-    """
-
+    # epsilon, delta: of (ε, δ)-differential privacy
     epsilon: float = 0.0
     delta: float = 0.0
-    mu: float = 0.0
-    rho: float = 0.0
-    by: float = 0.0
-    unknown: str = ""
+    mu: float = 0.0  # of Gaussian noise; composed as √Σμ²
+    rho: float = 0.0  # of zero-concentrated differential privacy, where that is all that is stated
+    by: float = 0.0  # how far the inputs are apart, in the unit's own metric
+    unknown: str = ""  # why no loss is known; empty where one is
 
     @property
     def is_nothing(self) -> bool:
@@ -440,23 +431,18 @@ Made = tuple[Any, str, Callable[[Any, Any], Stated]]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One method.
+    """One method."""
 
-    Attributes:
-        module, owner, method: where it is; a function of the module where ``owner`` is empty.
-        below: whether the methods of subclasses count too, where they have their own.
-        made: takes the arguments of a call and returns input, settings and loss, as `units.as_unit` has it.
-        inherited: whether the method may be that of a class above.
-        followed: makes the followed version of the method, where it is no unit.
-    """
-
+    # module, owner, method: where it is; a function of the module where ``owner`` is empty
     module: str
     owner: str
     method: str
+    # takes the arguments of a call and returns input, settings and loss, as `units.as_unit` has it
     made: Callable[..., Made | None] | None = None
+    # makes the followed version of the method, where it is no unit
     followed: Callable[[Callable[..., Any]], Callable[..., Any]] | None = None
-    below: bool = False
-    inherited: bool = False
+    below: bool = False  # whether the methods of subclasses count too, where they have their own
+    inherited: bool = False  # whether the method may be that of a class above
 
 
 def group_price(epsilon: float, delta: float, times: float, moved: float) -> Stated:

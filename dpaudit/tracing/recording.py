@@ -256,38 +256,27 @@ class Mark:
 
 @dataclass(eq=False)
 class Recorder:
-    """What one run does with its noise.
+    """What one run does with its noise."""
 
-    Attributes:
-        reference: the run that this one is frozen to, or None.
-        given: noise to hand out in place of fresh noise, one number for each column that is drawn.
-        given_choices: outcomes of choices to hand out likewise.
-        like: a run whose released numbers are handed out where they are the same up to rounding.
-        forced: which option each choice is to take, in order; the first where none is named any more. None: as drawn.
-        closes: whether numbers are released where data come to their noise, and plain from there; a draw is no event of
-            its own then.
-        events, blocks, marks: what happened; marks by their line.
-        columns: how many noises there are.
-        unseen: what may draw or hide noise and is not followed, in words.
-        seeds: where a generator was seeded with a number, and with which.
-        diverged: where a frozen run left its reference; None where it did not.
-        too_long: whether it did more than is followed.
-    """
-
-    reference: Recorder | None = None
-    given: Floats | None = None
-    given_choices: Sequence[Any] = ()
-    like: Recorder | None = None
+    reference: Recorder | None = None  # the run that this one is frozen to, or None
+    given: Floats | None = None  # noise to hand out in place of fresh noise, one number for each column that is drawn
+    given_choices: Sequence[Any] = ()  # outcomes of choices to hand out likewise
+    like: Recorder | None = None  # a run whose released numbers are handed out where they are the same up to rounding
+    # which option each choice is to take, in order; the first where none is named any more. None: as drawn.
     forced: Sequence[int] | None = None
+    # whether numbers are released where data come to their noise, and plain from there; a draw is no event of its own
+    # then
     closes: bool = False
+    # events, blocks, marks: what happened; marks by their line
     events: list[RecordedEvent] = field(default_factory=list)
     blocks: list[DrawBlock] = field(default_factory=list)
     marks: dict[str, list[Mark]] = field(default_factory=dict)
-    columns: int = 0
-    unseen: dict[str, None] = field(default_factory=dict)
+    columns: int = 0  # how many noises there are
+    unseen: dict[str, None] = field(default_factory=dict)  # what may draw or hide noise and is not followed, in words
+    # where a generator was seeded with a number, and with which
     seeds: list[tuple[str, str]] = field(default_factory=list)
-    diverged: str | None = None
-    too_long: bool = False
+    diverged: str | None = None  # where a frozen run left its reference; None where it did not
+    too_long: bool = False  # whether it did more than is followed
     busy: int = 0
     thread: int = field(default_factory=threading.get_ident)
     taken: int = 0  # of the given noise

@@ -403,7 +403,6 @@ _KNOWN: dict[Any, Callable[..., Any]] = {
     np.min: _largest(-1),
 }
 
-
 # --- What are sums, multiples, comparisons and other functions of single numbers ---
 #
 # Sums and multiples keep the form, a comparison is a decision, any other function makes derived noise. In a run that
@@ -610,7 +609,6 @@ def _as_function(name: str) -> Callable[..., Any]:
 
 for _name in ("argmax", "argmin", "max", "min", "cumsum", "sum", "mean", "dot"):
     setattr(FollowedArray, _name, _as_function(_name))
-
 
 _NUMBERS = (int, float, np.ndarray, np.generic, list, tuple)
 

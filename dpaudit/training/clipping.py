@@ -29,7 +29,6 @@ from dpaudit.training.seen import Finding, Parameter, Played, Replay
 
 # --- Is the sum that gets noise the sum of clipped records? ----------------------------------------------
 
-
 DIGITS = {"bfloat16": 2.0**-6, "float16": 2.0**-9}
 """What rounding to few digits explains, of norms and products that have them: four units of the last one."""
 TOLERANCE = 1e-3
@@ -206,7 +205,6 @@ def records_finding(
 
 
 # --- Is the noise Gaussian, large enough at every coordinate, and drawn afresh each time? ----------------
-
 
 CORRELATED = "correlated between updates"
 """What noise is called of which some updates hang on others: it may be meant so."""

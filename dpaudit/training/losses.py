@@ -47,7 +47,6 @@ from dpaudit.training.updates import UNEXPLAINED
 
 # --- What do the steps that were seen lose together? -----------------------------------------------------
 
-
 _MOST_TOGETHER = 64  # batches of one update: of more, no sampling is accounted for
 _MOST_KINDS = 8  # of steps, which are composed with each other
 _MOST_FACTOR = 8  # of the sensitivity, for a bound from above: beyond, an ε is of no use, and takes minutes
@@ -68,31 +67,25 @@ _INFINITE = {
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What an accounting of a loop is made of; all of it is written into evidence.
+    """What an accounting of a loop is made of; all of it is written into evidence."""
 
-    Attributes:
-        sampler: "poisson", "fixed-size", "shuffled", "fixed order" or "another rate"; empty where none is known.
-        steps: (noise multiplier, sampling rate, updates).
-        scale: bounds of the noise over what is claimed, from above and below: (for the lower loss, for the upper one).
-        factors: the sensitivity over the clip norm, (for the lower loss, for the upper one).
-        groups: (noise multiplier, sampling rate, batches k in one update, Σm² of the updates into which a batch comes
-            m times, how many such groups); an update of which it is not known is in none.
-        loose: how many updates are in no group.
-        rounds: of shuffled or fixed batches, (least Σm², most Σm², how many epochs); None where not known.
-        batch, records, epoch: where the sampler needs them.
-        replaced: whether the claim is about records that are replaced, as the accounting of batches of one size is.
-    """
-
-    sampler: str
-    steps: tuple[tuple[float, float, int], ...]
+    sampler: str  # "poisson", "fixed-size", "shuffled", "fixed order" or "another rate"; empty where none is known
+    steps: tuple[tuple[float, float, int], ...]  # (noise multiplier, sampling rate, updates)
+    # bounds of the noise over what is claimed, from above and below: (for the lower loss, for the upper one)
     scale: tuple[float, float] = (1.0, 1.0)
+    # the sensitivity over the clip norm, (for the lower loss, for the upper one)
     factors: tuple[float, float] = (1.0, 1.0)
+    # (noise multiplier, sampling rate, batches k in one update, Σm² of the updates into which a batch comes m times,
+    # how many such groups); an update of which it is not known is in none
     groups: tuple[tuple[float, float, int, int, int], ...] = ()
-    loose: int = 0
+    loose: int = 0  # how many updates are in no group
+    # of shuffled or fixed batches, (least Σm², most Σm², how many epochs); None where not known
     rounds: tuple[tuple[int, int, int], ...] | None = None
+    # batch, records, epoch: where the sampler needs them
     batch: int | None = None
     records: int | None = None
     epoch: int | None = None
+    # whether the claim is about records that are replaced, as the accounting of batches of one size is
     replaced: bool = False
 
     @property
@@ -332,7 +325,6 @@ def refused(error: UsageError) -> str:
 
 # --- How much does one step tell, by the noise that was seen, and what do all steps tell together? -------
 
-
 _PARTS = 8  # thresholds in a shift; 4 to 16 give the same to three digits (σ from .6 to 4)
 _REACH = 5.0  # standard deviations
 _MOST = 400  # thresholds
@@ -345,16 +337,12 @@ _WIDEST = 60.0  # of ε
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What is certified of one step.
+    """What is certified of one step."""
 
-    Attributes:
-        fpr, tpr: corners of the hull, from (0, 0) to (1, 1): no attacker has less at more than this.
-        mu: if the step keeps μ-GDP, μ is at least this.
-    """
-
+    # fpr, tpr: corners of the hull, from (0, 0) to (1, 1): no attacker has less at more than this
     fpr: Floats
     tpr: Floats
-    mu: float
+    mu: float  # if the step keeps μ-GDP, μ is at least this
 
 
 def thresholds(sigma: float) -> tuple[Floats, int]:

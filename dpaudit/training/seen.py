@@ -43,30 +43,21 @@ class Taken:
 
 @dataclass(slots=True)
 class Update:
-    """One step with noise.
+    """One step with noise."""
 
-    Attributes:
-        delivered: how many batches had reached the loop.
-        taken: the rows that were clipped since the update before; None where nothing of it was seen.
-        sigma, clip: the noise multiplier that was accounted for, and the clip norm; None where neither is known.
-        rate: the sampling rate that was accounted for.
-        divisor: of the noisy sum; None where it was not seen.
-        altered: how far gradients were changed after the noise, relative.
-        kept: noise over σ·C at the kept coordinates, (k,); None where none was seen or enough was kept.
-        values: how many coordinates got noise.
-        square: the sum over these of (noise/σC)²; None where it was not seen.
-    """
-
-    delivered: int = 0
+    delivered: int = 0  # how many batches had reached the loop
+    # the rows that were clipped since the update before; None where nothing of it was seen
     taken: tuple[Taken, ...] | None = None
+    # sigma, clip: the noise multiplier that was accounted for, and the clip norm; None where neither is known
     sigma: float | None = None
     clip: float | None = None
-    rate: float | None = None
-    divisor: float | None = None
-    altered: float = 0.0
+    rate: float | None = None  # the sampling rate that was accounted for
+    divisor: float | None = None  # of the noisy sum; None where it was not seen
+    altered: float = 0.0  # how far gradients were changed after the noise, relative
+    # noise over σ·C at the kept coordinates, (k,); None where none was seen or enough was kept
     kept: Signature | None = None
-    values: int = 0
-    square: float | None = None
+    values: int = 0  # how many coordinates got noise
+    square: float | None = None  # the sum over these of (noise/σC)²; None where it was not seen
 
     @property
     def rows(self) -> int | None:
@@ -118,79 +109,55 @@ class Parameter:
 
 @dataclass
 class Seen:
-    """Everything that a watcher recorded.
+    """Everything that a watcher recorded."""
 
-    Attributes:
-        how: the watcher, in words.
-        records: in the training set; None where it has no length.
-        epoch: batches in an epoch, as the loader says; None where it does not.
-        rate: at which the loader says that it samples; None where it does not.
-        share: of all records in a batch, where the loader states a size instead.
-        assumed: the sampling that the claim's accounting assumes: "poisson", "fixed-size" or "shuffled".
-        batches: record indices of each batch, in the order drawn; None where they cannot be seen.
-        passes: which batches belong to each pass of the sampler, in the order drawn; empty where it has none.
-        deliveries: the batches that reached the loop, in that order.
-        updates, replays, parameters: see there.
-        squares: the sum over updates of (noise/σC)², (d,), and how often each coordinate got noise, (d,).
-        names: which coordinates belong to which parameter: (name, start, stop).
-        ranks: noise over σ·C at the same coordinates on several machines, (machines, k); None with one.
-        accounted: (noise multiplier, rate, steps) as an accountant recorded them; None without one.
-        played: what updates showed that were played again.
-        asked: what the training set, and what puts batches together, showed, by name; empty where none was asked.
-        alone: how many sums were those of their records, each given to the loop's own gradient function alone.
-        mixing: layers that compute across the records of a batch, by kind.
-        rounded: the type of gradients with fewer digits than float32; empty where there is none.
-        cast: the type that the forward pass is cast to; empty where it is not.
-        rounded_after: the type that noisy gradients were rounded to, after the noise; empty where they were not.
-        secure: whether the loop asks for a generator for cryptography; None where it says nothing.
-        readable: whether the state of its generator can be read, or it holds none.
-        adapting: counts to which the clip norm adapts, after their noise; None where it adapts to none.
-        planned: noise multipliers of a public plan, one for each update; 0 without one.
-        processes: that train together, and devices: that hold parameters of this one; None where not known.
-        partial: why not all of the loop was seen; empty where it was.
-        silent: why a fact could not be seen, by its name.
-        canaries: those of the loop; None without.
-        options: of the optimizer's steps, which the loop changed between them by no schedule of the library.
-        followed: whether the rate of learning was computed from losses of the batches.
-        copies: records of the training set that stand in it more than once, certainly.
-    """
-
-    how: str
-    records: int | None = None
-    epoch: int | None = None
-    rate: float | None = None
-    share: float | None = None
-    assumed: str = "poisson"
+    how: str  # the watcher, in words
+    records: int | None = None  # in the training set; None where it has no length
+    epoch: int | None = None  # batches in an epoch, as the loader says; None where it does not
+    rate: float | None = None  # at which the loader says that it samples; None where it does not
+    share: float | None = None  # of all records in a batch, where the loader states a size instead
+    assumed: str = "poisson"  # the sampling that the claim's accounting assumes: "poisson", "fixed-size" or "shuffled"
+    # record indices of each batch, in the order drawn; None where they cannot be seen
     batches: list[Integers] | None = None
+    # which batches belong to each pass of the sampler, in the order drawn; empty where it has none
     passes: list[list[int]] = field(default_factory=list)
-    deliveries: list[Delivery] = field(default_factory=list)
+    deliveries: list[Delivery] = field(default_factory=list)  # the batches that reached the loop, in that order
+    # updates, replays, parameters: see there
     updates: list[Update] = field(default_factory=list)
     replays: list[Replay] = field(default_factory=list)
     parameters: dict[str, Parameter] = field(default_factory=dict)
+    # the sum over updates of (noise/σC)², (d,), and how often each coordinate got noise, (d,)
     squares: Floats = field(default_factory=lambda: np.zeros(0))
     counts: Integers = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    # which coordinates belong to which parameter: (name, start, stop)
     names: list[tuple[str, int, int]] = field(default_factory=list)
+    # noise over σ·C at the same coordinates on several machines, (machines, k); None with one
     ranks: Floats | None = None
+    # (noise multiplier, rate, steps) as an accountant recorded them; None without one
     accounted: list[tuple[float, float, int]] | None = None
-    played: list[Played] = field(default_factory=list)
+    played: list[Played] = field(default_factory=list)  # what updates showed that were played again
+    # what the training set, and what puts batches together, showed, by name; empty where none was asked
     asked: dict[str, Played] = field(default_factory=dict)
-    alone: int = 0
-    mixing: tuple[str, ...] = ()
-    rounded: str = ""
-    cast: str = ""
-    rounded_after: str = ""
-    secure: bool | None = None
-    readable: bool = True
+    alone: int = 0  # how many sums were those of their records, each given to the loop's own gradient function alone
+    mixing: tuple[str, ...] = ()  # layers that compute across the records of a batch, by kind
+    rounded: str = ""  # the type of gradients with fewer digits than float32; empty where there is none
+    cast: str = ""  # the type that the forward pass is cast to; empty where it is not
+    rounded_after: str = ""  # the type that noisy gradients were rounded to, after the noise; empty where they were not
+    secure: bool | None = None  # whether the loop asks for a generator for cryptography; None where it says nothing
+    readable: bool = True  # whether the state of its generator can be read, or it holds none
+    # counts to which the clip norm adapts, after their noise; None where it adapts to none
     adapting: list[float] | None = None
-    planned: int = 0
+    planned: int = 0  # noise multipliers of a public plan, one for each update; 0 without one
+    # that train together, and devices: that hold parameters of this one; None where not known
     processes: int | None = None
     devices: int = 1
-    partial: str = ""
-    silent: dict[str, str] = field(default_factory=dict)
-    canaries: Canaries | None = None
+    partial: str = ""  # why not all of the loop was seen; empty where it was
+    silent: dict[str, str] = field(default_factory=dict)  # why a fact could not be seen, by its name
+    canaries: Canaries | None = None  # those of the loop; None without
+    # of the optimizer's steps, which the loop changed between them by no schedule of the library
     options: set[str] = field(default_factory=set)
-    followed: bool = False
-    copies: int = 0
+    followed: bool = False  # whether the rate of learning was computed from losses of the batches
+    copies: int = 0  # records of the training set that stand in it more than once, certainly
 
     @property
     def sampled(self) -> float | None:
@@ -218,22 +185,14 @@ Status = Literal["right", "wrong", "note", "not seen"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was seen of one fact.
+    """What was seen of one fact."""
 
-    Attributes:
-        fact: which: "batches", "clipping", "noise", "repetition", "independence", "divisor", "steps", "parameters",
-            "records", "numbers", "adaptive", "precision", "generator", "machines" or "altered".
-        status: "right" where a mistake would have shown; "wrong"; "note" for what costs no privacy that was claimed;
-            "not seen".
-        name: in a word or two.
-        text: a sentence that says nothing of any record, for evidence.
-        detail: the numbers behind it, for whoever runs the loop; they may depend on records.
-        error: the probability with which a right loop is called wrong here; 0.0 where it cannot be.
-    """
-
+    # which: "batches", "clipping", "noise", "repetition", "independence", "divisor", "steps", "parameters", "records",
+    # "numbers", "adaptive", "precision", "generator", "machines" or "altered"
     fact: str
+    # "right" where a mistake would have shown; "wrong"; "note" for what costs no privacy that was claimed; "not seen"
     status: Status
-    name: str
-    text: str
-    detail: str = ""
-    error: float = 0.0
+    name: str  # in a word or two
+    text: str  # a sentence that says nothing of any record, for evidence
+    detail: str = ""  # the numbers behind it, for whoever runs the loop; they may depend on records
+    error: float = 0.0  # the probability with which a right loop is called wrong here; 0.0 where it cannot be

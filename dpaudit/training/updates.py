@@ -27,7 +27,6 @@ from dpaudit.training.seen import Finding, Parameter, Seen, Update
 
 # --- What is a noisy sum divided by, how many were made, and which parameters moved? ---------------------
 
-
 _SAME = 1e-3  # relative, of two divisors
 _ALTERED = 1e-3
 FOLLOWS = "the rate follows the loss"
@@ -330,7 +329,6 @@ def machines_finding(processes: int | None, devices: int, updates: int) -> Findi
 
 
 # --- What is right and what is wrong in a loop that was watched? -----------------------------------------
-
 
 TESTS = batches.TESTS + clipping.TESTS
 """How many tests share the error."""

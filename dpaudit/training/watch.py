@@ -54,7 +54,6 @@ from dpaudit.training.seen import Finding, Seen
 
 # --- How is a training loop watched while it runs? -------------------------------------------------------
 
-
 _SAMPLING = ("poisson", "fixed-size", "shuffled")
 _OF_CANARIES = ("canaries", "canary_scores")
 _OF_LOOPS = ("sigma", "clip", "rate", "records", "sampling", "gradient", "accountant")
@@ -368,7 +367,6 @@ def _from_opacus(watch: Callable[..., Watch]) -> Iterator[None]:
 
 
 # --- How is a training that takes a second audited, by many runs? ----------------------------------------
-
 
 _SEED = 2**32  # of NumPy's global generator, the narrowest
 

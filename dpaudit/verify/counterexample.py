@@ -53,7 +53,6 @@ LEAST, MOST = "least", "most"  # the limits of number 0 are the variables least0
 _MOST_SIDES = 8  # choices of half-lines that are tried, to keep the search short
 _SLACK = Fraction(1, 1 << 20)  # around a number without noise, since programs compute it in floats
 
-
 # --- the form and the numbers of an output ---------------------------------------------------------------------
 
 

@@ -49,7 +49,6 @@ from dpaudit.verify.values import Values, align_values, branches_on_data
 
 # --- Is this program private, for all data of one length? ------------------------------------------------
 
-
 MOST_LENGTH = 1_000
 
 
@@ -165,7 +164,6 @@ def missed(agreement: Agreement) -> tuple[str, ...]:
 
 
 # --- Is this fold private, for data of every length? -----------------------------------------------------
-
 
 # --- How much privacy can a fold lose at most, however long its data are? Proof by induction over its steps. ---
 #

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from dpaudit.auditing.sensitivity import Sensitivity
     from dpaudit.evidence.evidence import Evidence
 
-
 from dpaudit.cli.files import prints_to_standard_error
 from dpaudit.cli.main import MECHANISMS, Count
 from dpaudit.request import AccountRequest, ReleaseRequest, options_of

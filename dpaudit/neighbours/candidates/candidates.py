@@ -28,7 +28,6 @@ from dpaudit.neighbours.relation import Relation, parse_relation
 
 __all__ = ["KINDS", "LazyPair", "candidates", "count_outside", "smaller"]
 
-
 # --- Which answers are neighbours of a user's answers? All, one, or some moved as far as the relation allows. ---
 
 _TRIED_ONE_BY_ONE = 40  # largest number of answers that are moved alone

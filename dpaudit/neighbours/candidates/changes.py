@@ -41,7 +41,6 @@ _OF_CODE = (CODE, BEHIND)
 _CROSSED = 120  # records of one, two and three values that stand in a function's code
 _COPIES = 60  # pairs in which one extreme record replaces another
 
-
 _KEY = 200  # characters by which values are one
 _ORDERS = {"first": "before all others", "between": "in the middle of all others"}
 """Where records that join are put, beside the end."""

@@ -179,7 +179,6 @@ def _shape(text: str) -> str:
 
 _FORMS: tuple[Callable[[Sequence[str]], TextForm | None], ...] = (_dates, _numbers, _documents, _codes)
 
-
 # --- On which values is a release most likely to be wrong? ---
 
 _NUMERAL = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w.])", re.ASCII)

@@ -79,7 +79,6 @@ _WAYS: dict[Way, tuple[Way, ...]] = {
     "=": ("<", "=", ">"),
 }
 
-
 RUNNING: ContextVar[SymbolicNoise | None] = ContextVar("running", default=None)
 
 

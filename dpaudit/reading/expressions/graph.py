@@ -24,7 +24,6 @@ from dpaudit.reading.source import is_of_user
 
 # --- What is a number made of? ---------------------------------------------------------------------------
 
-
 MOST_NODES = 20_000  # as in dpaudit.checker.movement
 _MOST_DIGITS = 50  # of a constant
 _MOST_POWER = 64
@@ -441,7 +440,6 @@ def _mod(a: Value, b: Value) -> Value:
 
 
 # --- What is released of the data? -----------------------------------------------------------------------
-
 
 TWO_SIDED = ("laplace", "gaussian")
 ADDED, SELECTED, CHOSEN = "added", "selected", "chosen"

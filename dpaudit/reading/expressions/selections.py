@@ -400,5 +400,4 @@ _OTHERS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 """Draws that are no noise of a scale, by the names of NumPy and `random`; each gives None for what it does not know."""
 
-
 __all__ = ["Coin", "Flips", "Largest", "Order", "drawn", "flipped", "picked", "selected"]

@@ -143,7 +143,6 @@ def plain_numbers(result: Any) -> list[Value]:
 
 # --- What does a function compute of any number of numbers? ----------------------------------------------
 
-
 _LENGTH = "; give a length (--length 3)"
 
 

@@ -33,9 +33,7 @@ from dpaudit.reading.source import is_rewritten
 if TYPE_CHECKING:
     from dpaudit.reading.runs.active import Active
 
-
 # --- How is JSON written of values that differ by run? ---------------------------------------------------
-
 
 _OPTIONS = {"sort_keys", "indent", "separators", "ensure_ascii"}
 _PLAIN = (str, int, float, bool, type(None))
@@ -111,7 +109,6 @@ def _texts(leaf: Any, places: Array, options: dict[str, Any]) -> list[str]:
 
 
 # --- What do the functions of Python itself do with values that differ by run? ---------------------------
-
 
 BUILTINS: dict[Any, Callable[..., Any]] = {}
 """What is done in place of a function of Python, by that function."""

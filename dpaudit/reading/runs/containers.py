@@ -37,9 +37,7 @@ from dpaudit.reading.runs.values import (
 if TYPE_CHECKING:
     from dpaudit.reading.runs.active import Active
 
-
 # --- What do lists, dicts, sets and arrays do whose content may differ by run? ---------------------------
-
 
 _READS: dict[type, frozenset[str]] = {
     list: frozenset(("copy", "index", "count")),
@@ -53,7 +51,6 @@ _WRITES: dict[type, frozenset[str]] = {
     dict: frozenset(("update", "setdefault", "pop", "popitem", "clear", "move_to_end")),
     set: frozenset(("add", "discard", "remove", "pop", "clear", "update")),
 }  # fmt: skip
-
 
 MOST_CONTENTS = 1024
 """Ways in which the content of one container may differ by run, and groups of runs by which it is changed."""
@@ -468,9 +465,7 @@ def _contains(value: Any, container: Any) -> bool:
 
 __all__ = ["UNBOUND", "contents", "delete_item", "is_in", "length", "member", "method", "set_item"]
 
-
 # --- How does a loop that is left to Python meet containers of ours? -------------------------------------
-
 
 _AS_THEY_ARE = (int, float, bool, str, bytes, types.NoneType, range)
 
@@ -546,7 +541,6 @@ def _closed(domain: Active, value: Any, known: dict[int, Any], seen: set[int]) -
 
 
 # --- How does a loop go through lists that differ by run, if all of them are parts of one list? ----------
-
 
 _MOST_LISTS = 4096
 

@@ -68,7 +68,6 @@ from dpaudit.reading.source import is_own
 
 # --- What do runs that were read return, as values that hold one array for all of them? ------------------
 
-
 MOST_PARTS = 4096
 """Of the runs of a block; what differs in more ways is read run by run."""
 
@@ -316,7 +315,6 @@ def made_by_python(domain: Given, function: Callable[..., Any], args: tuple[Any,
 
 
 # --- How are all runs of a block made, by as few passes as they need? ------------------------------------
-
 
 MOST_PASSES = 512
 REPEATED, _LEAST_REPEATED = 24, 4

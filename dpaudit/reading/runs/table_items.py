@@ -14,7 +14,6 @@ from dpaudit.reading.runs.values import CONTENTS, Alternatives, Array, Container
 if TYPE_CHECKING:
     from dpaudit.reading.runs.active import Active
 
-
 # --- attributes and items ---------------------------------------------------------------------------------
 
 

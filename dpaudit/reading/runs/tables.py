@@ -32,9 +32,7 @@ from dpaudit.reading.runs.values import (
 if TYPE_CHECKING:
     from dpaudit.reading.runs.active import Active
 
-
 # --- What do frames of noisy numbers become where their labels decide it? --------------------------------
-
 
 ADDED = ("add", "sub", "mul", "truediv")
 """Operators between a frame and an array that pandas leaves to NumPy."""
@@ -336,7 +334,6 @@ def is_coded(content: Any) -> bool:
 
 
 # --- What do rolling windows over a series give whose values differ by run? ------------------------------
-
 
 _METHODS = ("mean", "sum", "min", "max", "median", "var", "std", "count")
 _PLAIN = {"window", "min_periods", "center"}

@@ -22,7 +22,6 @@ LARGE = 2**62  # integers from here on are no int64 that can be computed with
 PYTHON_NUMBERS = (int, float, bool)
 SCALARS = (int, float, bool, np.float64, np.int64, np.bool_)
 
-
 _OF_PYTHON = {"f": np.float64, "i": np.int64, "u": np.int64, "b": np.bool_}
 _EXACT = frozenset(map(np.dtype, (np.float64, np.int64, np.uint64, np.bool_)))
 """Types whose numbers Python's own are held in as they are; a narrower one has the same values."""

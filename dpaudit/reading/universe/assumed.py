@@ -47,7 +47,6 @@ from dpaudit.reading.universe.vectors import Vectors
 
 # --- What is taken for granted of a line that is not read? -----------------------------------------------
 
-
 _HOLDS_NO_NOISE = (Frame, Column, Rows, Number, Groups, Keyed, Length, Vectors)
 """What a line may use of private values."""
 _INERT = (int, float, complex, str, bytes, bool, type(None), range, slice, pd.Timestamp, pd.Timedelta)
@@ -74,22 +73,15 @@ _NOTHING_ELSE = "one line that makes the number alone, and the rest in lines of 
 
 @dataclass(frozen=True, slots=True)
 class Assumed:
-    """A statement, and the assignment that it is about.
+    """A statement, and the assignment that it is about."""
 
-    Attributes:
-        move: the statement.
-        file: where the assignment is, with its folders.
-        first, last: its lines.
-        name: what is assigned to.
-        function: in which it stands.
-    """
-
-    move: GivenMove
-    file: str
+    move: GivenMove  # the statement
+    file: str  # where the assignment is, with its folders
+    # first, last: its lines
     first: int
     last: int
-    name: str
-    function: str
+    name: str  # what is assigned to
+    function: str  # in which it stands
 
     def is_at(self, file: str, number: int) -> bool:
         """Whether a line is one of the assignment."""
@@ -399,7 +391,6 @@ def asked(mine: Assuming, function: Any, args: Sequence[Any], keywords: Iterable
 
 
 # --- Does a line do what is given of it? -----------------------------------------------------------------
-
 
 _NUMBERS = (int, float, np.int64, np.float64)
 _CHANGING = (list, dict, set, bytearray, np.ndarray, pd.Series, pd.DataFrame)

@@ -78,7 +78,6 @@ _ITERATORS: tuple[type, ...] = (
     type(iter(range(0))),
 )
 
-
 _NEVER_RAISING = frozenset(("len", "float", "int", "list", "map", "zip", "filter", "isinstance", "iter", "tuple"))
 """Builtins that raise of no private value of which they are read."""
 _ASKING = (max, min, sum, sorted, any, all, next, getattr, str, repr, format, functools.reduce)

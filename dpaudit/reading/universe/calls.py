@@ -85,7 +85,6 @@ _TYPES = (
 _ITERATING = (itertools.product, itertools.combinations, itertools.permutations, itertools.chain, itertools.islice,
               itertools.pairwise, itertools.zip_longest)  # fmt: skip
 
-
 _GROUPED = (pd.core.groupby.SeriesGroupBy, pd.core.groupby.DataFrameGroupBy)
 
 

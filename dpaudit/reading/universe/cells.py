@@ -34,22 +34,15 @@ Ids = npt.NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Declared:
-    """What one column may hold.
+    """What one column may hold."""
 
-    Attributes:
-        name: of the column.
-        kind: "int64", "float64", "text", "truth", "time" or `UNREAD`.
-        low, high: ends of a range; None where values are listed.
-        values: what is listed, without the missing value; None of a range.
-        missing: whether a value may be missing.
-    """
-
-    name: str
-    kind: str
+    name: str  # of the column
+    kind: str  # "int64", "float64", "text", "truth", "time" or `UNREAD`
+    # low, high: ends of a range; None where values are listed
     low: Any = None
     high: Any = None
-    values: tuple[Any, ...] | None = None
-    missing: bool = False
+    values: tuple[Any, ...] | None = None  # what is listed, without the missing value; None of a range
+    missing: bool = False  # whether a value may be missing
 
     @property
     def count(self) -> float:

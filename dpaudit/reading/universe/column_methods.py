@@ -64,7 +64,6 @@ class Written(Private):
 _INT = frozenset(("np.int64",))
 Function = Callable[..., Any]
 
-
 # --- columns: what treats each record by itself -------------------------------------------------------------
 
 
@@ -519,7 +518,6 @@ _TIME = (
     "year", "month", "day", "hour", "minute", "second", "dayofweek", "day_of_week", "weekday", "quarter", "dayofyear",
     "day_of_year", "is_month_end", "is_month_start",
 )  # fmt: skip
-
 
 _TEXT_OF_TIME = {"strftime": 1, "day_name": 0, "month_name": 0}
 

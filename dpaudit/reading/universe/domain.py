@@ -72,7 +72,6 @@ _HOLDING = (list, tuple, dict, set, str, frozenset, collections.deque, collectio
 _MADE_HERE = (np.errstate, warnings.catch_warnings)
 """Managers that are known where this call made them: they hide warnings, and neither raise nor keep any."""
 
-
 _LEAVING = frozenset((int, float, bool, complex, str, bytes, list, tuple, dict, set, frozenset, type(None)))
 """Types that leave an operator to an object of a class that they do not know, but for texts and %."""
 

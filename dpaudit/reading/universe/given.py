@@ -66,7 +66,6 @@ def operated(name: str, left: Any, right: Any) -> Token:
 
 __all__ = ["Flips", "operated"]
 
-
 _FEW = 64  # options of which each is read
 
 

@@ -180,9 +180,7 @@ def _is_each_once(space: Any) -> bool:
 
 _DISTINCT = 'df[[person, "key"]].drop_duplicates().groupby(person).head(3)["key"].value_counts()'
 
-
 # --- What does a loop over counts by keys of the data release? -------------------------------------------
-
 
 LOOP = "for key, n in counts.sort_index().items(): noisy = n + laplace(…); if noisy > LIMIT: kept[key] = noisy"
 _ABOVE = {("gt", True): True, ("ge", True): True, ("lt", True): False, ("le", True): False}

@@ -27,7 +27,6 @@ from dpaudit.reading.universe.values import Token
 _INT = frozenset(("np.int64",))
 Function = Callable[..., Any]
 
-
 # --- functions of NumPy and pandas, by name -----------------------------------------------------------------
 
 

@@ -36,7 +36,6 @@ _INT = frozenset(("np.int64",))
 _KNOWN = frozenset(("int", "float", "np.int64", "np.float64"))
 Function = Callable[..., Any]
 
-
 # --- numbers ---------------------------------------------------------------------------------------------
 
 

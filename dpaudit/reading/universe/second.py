@@ -50,7 +50,6 @@ SECONDS = 30.0  # of the CPU
 _MOST_ROWS = 20  # of data whose neighbours are tried
 _SLACK = 1e-6
 
-
 Given = Mapping[str, Callable[[], Any]]
 Limits = tuple[float, float]
 """The ε that all noise but Gaussian costs at most, and the μ² of Gaussian noise."""

@@ -29,7 +29,6 @@ __all__ = [
     "GivenNoise",
 ]
 
-
 _SLACK = 1e-6
 
 

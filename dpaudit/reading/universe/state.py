@@ -55,36 +55,24 @@ class Refused:
 
 @dataclass(frozen=True)
 class Released:
-    """Noise on private numbers, or a choice by private scores, as it is told to the reader of all passes.
+    """Noise on private numbers, or a choice by private scores, as it is told to the reader of all passes."""
 
-    Attributes:
-        law: of the noise; "select" for the exponential mechanism.
-        axes: the columns by whose cells records are told apart, sorted.
-        low, high: what each kind adds to each number: (kinds, numbers).
-        scales: of each number.
-        selection: by whose rows the numbers are made: see `frames.Selection`.
-        sample: number, rate and times of the Poisson sample that they are made of; None for all.
-        line: where.
-        details: further numbers of the law.
-        times: how often it is done, within steps that are repeated.
-        number: which of its path it is, counted from 1; 0 where nothing asks.
-        is_ball: whether ``high`` is how far each kind moves all numbers together, as a vector in Euclidean length.
-        made: how the numbers were made, for others to do again; None where no word fits.
-    """
-
-    law: str
-    axes: tuple[str, ...]
+    law: str  # of the noise; "select" for the exponential mechanism
+    axes: tuple[str, ...]  # the columns by whose cells records are told apart, sorted
+    # low, high: what each kind adds to each number: (kinds, numbers)
     low: Any
     high: Any
-    scales: Any
-    selection: Any
+    scales: Any  # of each number
+    selection: Any  # by whose rows the numbers are made: see `frames.Selection`
+    # number, rate and times of the Poisson sample that they are made of; None for all
     sample: tuple[int, float, int] | None
-    line: str
-    details: tuple[tuple[str, float], ...] = ()
-    times: int = 1
+    line: str  # where
+    details: tuple[tuple[str, float], ...] = ()  # further numbers of the law
+    times: int = 1  # how often it is done, within steps that are repeated
+    # whether ``high`` is how far each kind moves all numbers together, as a vector in Euclidean length
     is_ball: bool = False
-    number: int = 0
-    made: Step | None = None
+    number: int = 0  # which of its path it is, counted from 1; 0 where nothing asks
+    made: Step | None = None  # how the numbers were made, for others to do again; None where no word fits
 
 
 @dataclass

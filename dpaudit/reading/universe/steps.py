@@ -36,21 +36,13 @@ _OF_ONE = {
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Step:
-    """One operation.
+    """One operation."""
 
-    Attributes:
-        name: of the operation, as certificates call it.
-        of: what it is made of.
-        more: its further fields.
-        kind: of an expression: "number", "text" or "truth".
-        size: of a number: how many places it has.
-    """
-
-    name: str
-    of: tuple[Step, ...] = ()
-    more: Mapping[str, Any] = field(default_factory=dict)
-    kind: str = "number"
-    size: int = 1
+    name: str  # of the operation, as certificates call it
+    of: tuple[Step, ...] = ()  # what it is made of
+    more: Mapping[str, Any] = field(default_factory=dict)  # its further fields
+    kind: str = "number"  # of an expression: "number", "text" or "truth"
+    size: int = 1  # of a number: how many places it has
 
 
 def column(name: str, values: Any) -> Step:

@@ -33,7 +33,6 @@ from dpaudit.reading.universe.values import PUBLIC, Token, array, joined, kind_o
 
 # --- What may be done with a row of numbers of each record of which only the shape is known? -------------
 
-
 _LENGTHS = (97, 89)  # of two stand-ins: what fits both by its shape treats every record by itself
 _CLIP = "x / np.maximum(1, np.linalg.norm(x, axis=1, keepdims=True) / radius)"
 _ALONG = {"sum": np.sum, "mean": np.mean, "max": np.max, "min": np.min, "argmin": np.argmin, "argmax": np.argmax}
@@ -338,7 +337,6 @@ def of_numpy(name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
 
 
 # --- How far do functions of private numbers move? -------------------------------------------------------
-
 
 _LESS = 1 - 2.0**-50  # a root is a float, and so is the scale that is made of it: they are read as equal
 WHOLE = {"np.int64", "number", "?"}

@@ -26,7 +26,6 @@ from matplotlib.textpath import text_to_path
 
 # --- How is a drawing of Matplotlib said in fewer characters, and stays the same picture? ----------------
 
-
 _TAG = re.compile(r"<[^>]*>")
 _ID = re.compile(r' id="([^"]*)"')
 _REFERENCE = re.compile(r'(?:href="#|url\(#)([^")]*)')

@@ -32,7 +32,6 @@ from dpaudit.stats.methods import method_of
 
 # --- Which error rates can an attacker certainly reach? --------------------------------------------------
 
-
 _SMALL = 0.02  # rates below this are unreadable on a linear axis
 
 
@@ -378,7 +377,6 @@ def _widest(points: Sequence[Point], claim: Claim | None, upper: Proved | None) 
 
 
 # --- What does the certified privacy curve look like? δ at every ε, from below and from above, with the claims. ---
-
 
 _LEAST = 1e-300
 

@@ -25,7 +25,6 @@ from dpaudit.report.text.phrases import shortened
 
 # --- Which cells of the histogram are in the event, and in which order are they shown? -------------------
 
-
 _PLAIN = {"float", "int", "bool"}
 _MOST_BARS = 24  # labels stay readable up to here
 _FEW = 40  # an axis with at most this many intervals is drawn as one bar per interval

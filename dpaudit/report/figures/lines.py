@@ -258,7 +258,6 @@ def _detectable_row(value: float, letter: str, where: str) -> LineRow:
 
 # --- How do several mechanisms compare? ------------------------------------------------------------------
 
-
 _LETTERS, _NARROW_LETTERS = 26, 16  # of a name; the table beside the drawing has all of it
 _FAR = 20.0  # how many times as large the largest error may be until the axis is logarithmic
 

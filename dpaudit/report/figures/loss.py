@@ -37,7 +37,6 @@ from dpaudit.report.text.phrases import Proved
 
 # --- How well does each output distinguish the two sides? ------------------------------------------------
 
-
 CONFIDENCE = 0.95
 _MOST_ATOMS = 30  # drawn without overlap
 _ONE_LOSS, _MANY = 0.02, 5  # at least 5 exact losses within 0.02 of a bin's width count as one atom
@@ -56,27 +55,21 @@ def frequency_interval(count: ArrayLike, runs: ArrayLike, confidence: float = CO
 
 @dataclass(frozen=True, slots=True)
 class Losses:
-    """The loss of every cell that was seen, each array of shape (cells,).
-
-    Attributes:
-        count0, count1: measuring runs of side 0 and side 1 in the cell; runs: the total of each side.
-        loss: ln(p/q) of the frequencies; ±inf if one side never occurred there.
-        low, high: an interval of the loss, from exact intervals of p and q.
-        infinite: seen on one side only, at least `LEAST` times; rare: seen on one side only, less often.
-        single: cells that are single outputs, not intervals of an axis.
-        exact: (2, cells) the probabilities that the mechanism states, or None.
-    """
+    """The loss of every cell that was seen, each array of shape (cells,)."""
 
     runs: tuple[int, int]
+    # count0, count1: measuring runs of side 0 and side 1 in the cell; runs: the total of each side
     count0: Floats
     count1: Floats
-    loss: Floats
+    loss: Floats  # ln(p/q) of the frequencies; ±inf if one side never occurred there
+    # low, high: an interval of the loss, from exact intervals of p and q
     low: Floats
     high: Floats
+    # seen on one side only, at least `LEAST` times; rare: seen on one side only, less often
     infinite: np.ndarray[Any, np.dtype[np.bool_]]
     rare: np.ndarray[Any, np.dtype[np.bool_]]
-    single: np.ndarray[Any, np.dtype[np.bool_]]
-    exact: Floats | None = None
+    single: np.ndarray[Any, np.dtype[np.bool_]]  # cells that are single outputs, not intervals of an axis
+    exact: Floats | None = None  # (2, cells) the probabilities that the mechanism states, or None
 
     @property
     def finite(self) -> np.ndarray[Any, np.dtype[np.bool_]]:

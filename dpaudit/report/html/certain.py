@@ -358,7 +358,6 @@ def _sampled_row(attempt: Attempt, claim: Claim | None) -> KindRow:
 
 # --- Where do two displayed datasets differ? ---
 
-
 _MOST_TOKENS = 2000  # the comparison is quadratic in them
 _CONTEXT = 12  # equal tokens shown on either side of a difference, about a line
 
@@ -405,7 +404,6 @@ def _same(tokens: list[str], *, first: bool, last: bool) -> list[Piece]:
 
 
 # --- What was listed, what is certified of it, and what do others say? -----------------------------------
-
 
 _MOST_RELEASES = 100  # rows of a table
 
@@ -528,7 +526,6 @@ def _claims(stated: Statement) -> list[Claim]:
 
 
 # --- What was seen of a training loop, and which pitfalls does that show? --------------------------------
-
 
 _MOST = 20  # releases in a table
 

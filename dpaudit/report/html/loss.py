@@ -176,7 +176,6 @@ def _loss_note(claim: Claim | None) -> str:
 
 # --- How sure can an attacker become? --------------------------------------------------------------------
 
-
 PRIORS = (0.01, 0.1, 0.5)
 
 
@@ -342,7 +341,6 @@ def posterior_figure(limit: float | None, loss: float, *, narrow: bool = False) 
 
 
 # --- What is in the sections on the trade-off curve and the privacy profile? -----------------------------
-
 
 _MOST_PLACES = 10  # points of a certified curve in the table, to keep it short
 

@@ -278,7 +278,6 @@ def roc_note(scores: Scores, confidence: float) -> str:
 
 # --- Which events were measured, and with which result? --------------------------------------------------
 
-
 _LONGEST = 200  # characters of an event in the table, about three lines
 _MOST = 5  # candidates that are named; the others were predicted to show less
 

@@ -234,7 +234,6 @@ _ORIGINS = {
     "counterexample": "found together with the event whose probabilities are computed exactly",
 }
 
-
 _RECORDED = {
     "scores": "recorded elsewhere: scores of members (the first dataset) and of others (the second)",
     "outputs": "recorded elsewhere: outputs on either dataset",
@@ -442,7 +441,6 @@ LAYOUT_OF_TRAINING = Layout(
     statisticians=(_method, _raw),
 )
 """The same for a training loop that was watched: a checklist."""
-
 
 # --- How does evidence look in a notebook? ---------------------------------------------------------------
 

@@ -83,7 +83,6 @@ def environment() -> jinja2.Environment:
 
 # --- How is evidence embedded in a page, and how is it read back? ----------------------------------------
 
-
 BLOCK_ID = "dpaudit-evidence"
 LONG = 30_000
 """Characters of a record; a longer one is packed, and is not shown as text, which would slow browsers down."""
@@ -144,7 +143,6 @@ def extract(html: str) -> Evidence:
 
 
 # --- Does the page check its own proof when it is opened? ------------------------------------------------
-
 
 CHECKER = "checker.js"
 DIGEST = "a9839d047adf37d0e8736ce57cfe6f7c4b58fa4dd4009a018324fb64ab9b4d6e"

@@ -67,7 +67,6 @@ from dpaudit.stats.methods import SEQUENTIAL
 
 # --- What was audited, why is this the verdict, and how is it run again? ---------------------------------
 
-
 _DATA = re.compile(r", sha256:[0-9a-f]{64}$")  # a parameter that is a table or an array
 
 

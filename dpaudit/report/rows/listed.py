@@ -33,7 +33,6 @@ from dpaudit.report.text.phrases import NBSP, claim_text, count_text, one_line, 
 
 # --- What was certified of a list of releases, what was listed, and what do others say? ------------------
 
-
 _MOST_SHOWN = 3  # releases, claims or accountants in a summary
 
 
@@ -126,7 +125,6 @@ _ROWS_OF_LISTS: tuple[Callable[[Evidence, Accounting], Iterator[Row]], ...] = (
     _trust_in_lists,
     _limits_of_lists,
 )
-
 
 # --- What was seen of a training loop, right, wrong or not at all, and what does it lose? ----------------
 

@@ -23,7 +23,6 @@ from dpaudit.report.text.phrases import answers, claim_words, count_text, full_t
 
 # --- How does a proof get from records to its bound? -----------------------------------------------------
 
-
 MOST_SHOWN = 12  # releases; the certificate has all of them
 _BEYOND = 0.05  # how often noise goes farther than is said of its accuracy
 _MOST_TERMS = 2  # of a movement, and numbers of a vector
@@ -279,7 +278,6 @@ def short_number(value: Fraction) -> str:
 
 
 # --- Which noise does a proof rest on, and what does each draw or release have to hide? ------------------
-
 
 _PHASES = {"init": "before the first answer", "step": "for every answer", "end": "after the last answer"}
 _LAWS_OF_DRAWS = {

@@ -18,7 +18,6 @@ from dpaudit.report.text.phrases import TRACED, count_text, estimate_text, share
 
 # --- How was the pair found, in words? -------------------------------------------------------------------
 
-
 _SHOWN, _LONGEST = 6, 160  # pairs in the table, and characters of a change, to keep it short
 
 
@@ -210,7 +209,6 @@ def _means(moved: Moved) -> str:
 
 # --- How far are outputs from the exact answer, in words? ------------------------------------------------
 
-
 SOURCES = {
     "query": "The exact answer is that of the query within.",
     "silent": "The exact answer is what the program returns without noise; what it does to its data before is in both.",
@@ -281,7 +279,6 @@ def _signed(value: float) -> str:
 
 
 # --- What did recorded and replayed runs show, in words? -------------------------------------------------
-
 
 _LONGEST_PAIR = 160  # characters of the answers of a pair in a sentence
 

@@ -260,7 +260,6 @@ SOURCES = (
     "Computers 66(8).",
 )
 
-
 FACTS = {
     "batches": "How records come in",
     "clipping": "Clipping",

@@ -25,7 +25,6 @@ from dpaudit.privacy.claims import SYMBOLS, number_text
 
 # --- How is a number written so that the statement stays true? -------------------------------------------
 
-
 NBSP = "\N{NO-BREAK SPACE}"
 DIGITS = 4  # of a bound, enough to compare it with a claim
 _ENCLOSED = 6  # digits of a probability between two exact limits
@@ -135,7 +134,6 @@ def count_text(count: int) -> str:
 
 
 # --- Is a bound sampled, exact or proved? ----------------------------------------------------------------
-
 
 COUNTEREXAMPLE = "counterexample"  # the name of the attempt that measures the event of the counterexample
 _LONGEST = 24  # characters of an exact value that is shown next to its decimals; longer ones are hard to read

@@ -124,7 +124,6 @@ def _again(evidence: Evidence) -> str:
 
 # --- How can the audit be run again? ---------------------------------------------------------------------
 
-
 _FALSE_ALARM = default_of(AuditRequest, "false_alarm")
 _RUNNABLE = {"program", "sampler", "seeded", "opaque"}
 # file names for data whose files are unknown
@@ -375,7 +374,6 @@ def _whole_answers(evidence: Evidence) -> bool:
 
 
 # --- How is evidence cited, and which publications does it rest on? --------------------------------------
-
 
 _TEX = {
     "\\": r"\textbackslash{}",

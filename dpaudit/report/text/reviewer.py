@@ -34,7 +34,6 @@ from dpaudit.report.text.verdict import decisive
 
 # --- Of what does evidence speak, for whom, and how sure is it? ------------------------------------------
 
-
 _LONGEST = 160  # characters of a pair in one line; a longer one is shown in its own section
 
 
@@ -296,7 +295,6 @@ def _answered(question: _Question, all_evidence: Sequence[Evidence], context: Ma
 
 
 # --- Which parts of a privacy guarantee does this evidence cover, and what is still to be asked? -----------
-
 
 _OPEN = "not in this evidence"
 

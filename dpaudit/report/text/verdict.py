@@ -42,7 +42,6 @@ from dpaudit.report.text.phrases import (
 
 # --- Which sentence states a verdict? --------------------------------------------------------------------
 
-
 NO_PROOF = "This is not a proof of privacy."
 
 
@@ -454,7 +453,6 @@ def _once(evidence: Evidence) -> bool:
 
 
 # --- What do verdicts, findings and terms mean, apart from any evidence? ---------------------------------
-
 
 _AT_WHICH_LINE = " With the same target and data, dpaudit trace says at which line."
 

@@ -60,7 +60,6 @@ from dpaudit.training.updates import FACTS
 
 # --- Do the bounds of an accounting follow from its certificates, and everything else from the bounds? ---
 
-
 _UNREADABLE = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, UsageError)
 
 
@@ -235,7 +234,6 @@ def _others(accounting: Accounting, events: Events) -> Iterator[Finding]:
 
 
 # --- Does what evidence says of a training loop follow from its findings, its counts and its certificates? ---
-
 
 _STATUSES = ("right", "wrong", "note", "not seen")
 _MOST_THRESHOLDS = 10_000

@@ -40,24 +40,16 @@ class Rows(NamedTuple):
 
 
 class Handed(NamedTuple):
-    """What one update hands over, each a list of arrays by parameter.
+    """What one update hands over, each a list of arrays by parameter."""
 
-    Attributes:
-        given: the sum; of gradients of single records, which are long, `Rows`.
-        noise: the update of zero; of single records, of small gradients that shrink to zero.
-        noisy: the update of what was given.
-        small, moved: a sum of gradients that no clipping touches, and what of it is in its update; empty for a sum.
-        final: what the whole chain returned.
-        params: that were given to the update, or None.
-    """
-
-    given: list[Any] | Rows
-    noise: list[Any]
-    noisy: list[Any]
+    given: list[Any] | Rows  # the sum; of gradients of single records, which are long, `Rows`
+    noise: list[Any]  # the update of zero; of single records, of small gradients that shrink to zero
+    noisy: list[Any]  # the update of what was given
+    # small, moved: a sum of gradients that no clipping touches, and what of it is in its update; empty for a sum
     small: list[Any]
     moved: list[Any]
-    final: list[Any]
-    params: list[Any] | None
+    final: list[Any]  # what the whole chain returned
+    params: list[Any] | None  # that were given to the update, or None
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,6 @@ from dpaudit.training.watchers.recorder import Recorder, Undo
 
 # --- Which records does a PyTorch loader draw? -----------------------------------------------------------
 
-
 _MARK = "_dpaudit_watched"
 
 
@@ -284,7 +283,6 @@ def _rows(tensor: Any, leaf: _Leaf) -> int | None:
 
 
 # --- Does a record of a training set hang on the others, or one of a batch on those it is put together with? ---
-
 
 IN_SET = "in the training set: what it returns for a record hangs on other records"
 TOGETHER = "where batches are put together: what is made of a record hangs on the others"

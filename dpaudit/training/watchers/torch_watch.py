@@ -28,7 +28,6 @@ from dpaudit.training.watchers.tape import Tape
 
 # --- How do canaries of gradients come into a loop of Opacus? --------------------------------------------
 
-
 LENGTH = 10.0
 """Of the gradient of a canary, in clip norms: so clipping has to shorten it."""
 _INSTEAD = "list records as canaries instead (canaries=[…] with canary_scores=)"

@@ -32,7 +32,6 @@ from dpaudit.verify.moves.observed import RUNS, disagreement
 
 # --- What bound do the releases of a function of n numbers prove? ----------------------------------------
 
-
 __all__ = [
     "RUNS",
     "Derived",
@@ -424,29 +423,19 @@ def _least(
 
 # --- How far does one of n numbers move a query: at least, by a pair, and at most, by a certificate? -----
 
-
 _STEPS = 200_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class BothEnds:
-    """How far one number moves a query, from both sides.
+    """How far one number moves a query, from both sides."""
 
-    Attributes:
-        query: its name.
-        scope: which data it is about, in words.
-        least: how far the pair moves it, computed by the function itself.
-        pair: two lists or arrays that differ in one number.
-        most: an upper bound, with a certificate that was checked.
-        claimed: what was declared; None where nothing was.
-    """
-
-    query: str
-    scope: str
-    least: float
-    pair: tuple[Any, Any]
-    most: Fraction
-    claimed: Fraction | None
+    query: str  # its name
+    scope: str  # which data it is about, in words
+    least: float  # how far the pair moves it, computed by the function itself
+    pair: tuple[Any, Any]  # two lists or arrays that differ in one number
+    most: Fraction  # an upper bound, with a certificate that was checked
+    claimed: Fraction | None  # what was declared; None where nothing was
 
     @property
     def exceeded(self) -> bool:

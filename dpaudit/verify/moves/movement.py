@@ -24,7 +24,6 @@ from dpaudit.reading.expressions.graph import OPERANDS, REDUCTIONS, Graph, Value
 
 # --- Which floats enclose a value? -----------------------------------------------------------------------
 
-
 Interval = tuple[float, float]
 ZERO: Interval = (0.0, 0.0)
 UNIT: Interval = (1.0, 1.0)
@@ -209,7 +208,6 @@ SLOPES: dict[str, Callable[[Interval], Interval]] = {
     "cos": lambda a: neg(_sine(a)),
 }
 """What encloses the slope of each smooth function."""
-
 
 __all__ = ["LENGTHS", "evaluated_any", "written"]
 
@@ -495,7 +493,6 @@ _OPERATIONS: dict[str, Callable[..., Triple]] = {
     "add": _add, "sub": _sub, "mul": _mul, "div": _div, "max": _max, "min": _min, "pow": _pow, "mod": _mod,
     "abs": _abs, "step": _step, "sgn": _sgn, "any": _any, **{kind: _called(kind) for kind in FUNCTIONS},
 }  # fmt: skip
-
 
 # --- the largest movement that is found --------------------------------------------------------------------------
 

@@ -40,7 +40,6 @@ _EXTRA: tuple[set[str], frozenset[str]] = (set(), ALIGNED)
 _ENDING: tuple[set[str], frozenset[str]] = ({"next", "state"}, ALIGNED)
 _ANY = {"x": 1, "s": 1_000}  # what the parts of a fold may depend on
 
-
 # --- proved and recorded ------------------------------------------------------------------------------------
 
 

@@ -43,7 +43,6 @@ from dpaudit.verify.proofs.kind import (
 
 # --- How is the exact loss over a whole domain found, checked from its laws, and held against its program? ---
 
-
 _RECORD = {"exp_epsilon", "pair", "output", "laws", "datasets", "pairs", "enumerated", "traces", "digest"}
 _RECORD |= {"mechanism", "scope"}
 
@@ -188,7 +187,6 @@ def _read_again(evidence: Evidence, proof: Proof, asked: Asked) -> bool | None:
 
 
 ENUMERATION = ProofKind("enumeration", "enumeration", "laws", _prove, _check, _read_again, domain_of)
-
 
 # --- How is a bound for lists of n numbers derived from how far one moves what is released? --------------
 

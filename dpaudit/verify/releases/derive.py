@@ -38,7 +38,6 @@ from dpaudit.verify.releases.written import WITH_DELTA, account, derivation, pri
 
 # --- What does each column hold, as it is declared and as given data have it? ----------------------------
 
-
 _NUMBERS = (("int64", "float64"), "numbers of 64 bits", "float64")
 _TYPES = {
     str: (("object", "str", "string", "category"), "texts", "str"),
@@ -167,7 +166,6 @@ def _refuse_values(column: Any, name: str, allowed: Range | Values) -> None:
 
 
 __all__ = ["Derivation", "columns_of", "derive", "given_frame", "whole_columns"]
-
 
 SECONDS = 10.0
 """Of the CPU, for the reading; most functions are read within a second."""

@@ -32,7 +32,6 @@ from dpaudit.verify.releases.read import RefusedError, Releases, outward, parts_
 
 # --- How is what was read written down so that a checker computes all of it again, from the columns to the bound? ---
 
-
 _DIGITS = 10**30
 _TYPES = {"time": "text"}
 _BY = "pandas " + ".".join(pd.__version__.split(".")[:2])
@@ -330,7 +329,6 @@ def _value(low: Any, high: Any) -> list[Any]:
 
 
 # --- What do releases cost, on every path and for every pair of kinds of records? ------------------------
-
 
 WITH_DELTA = ("laplace_threshold", "propose_test_release", "truncated_laplace")
 """Releases that lose a δ of their own."""
