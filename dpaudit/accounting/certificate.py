@@ -13,6 +13,7 @@ from hashlib import sha256
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from dpaudit.accounting import losses
 from dpaudit.accounting.events import (
     Block,
     DiscreteGaussian,
@@ -28,20 +29,6 @@ from dpaudit.accounting.events import (
     RandomisedResponse,
     Sampled,
     Shuffled,
-)
-from dpaudit.accounting.losses import (
-    Atoms,
-    BoundedRangeLaw,
-    Continuous,
-    GaussianLaw,
-    LaplaceLaw,
-    LargestLaw,
-    LossLaw,
-    SampledLaw,
-    Spliced,
-    discrete_gaussian,
-    discrete_laplace,
-    randomised_response,
 )
 from dpaudit.decimals import number_of, root_of
 from dpaudit.errors import UsageError
@@ -210,8 +197,8 @@ def digest(blocks: Iterable[Any]) -> str:
 class Pairs:
     """The laws of an event."""
 
-    above: LossLaw  # the loss with the record against without it, of a pair that dominates
-    below: LossLaw  # the same of a pair that is attained
+    above: losses.LossLaw  # the loss with the record against without it, of a pair that dominates
+    below: losses.LossLaw  # the same of a pair that is attained
     tight: bool = True  # whether both are one pair, so that the interval closes as the lattice gets finer
 
     @property
@@ -270,48 +257,50 @@ def pairs(event: Event, digits: int) -> Pairs:
         if sampling.rate == 1:
             return own
         above = _sampled(own.above, sampling.rate)
-        spliced = above.spliced() if isinstance(above, Atoms) else Spliced(above)
+        spliced = above.spliced() if isinstance(above, losses.Atoms) else losses.Spliced(above)
         return Pairs(spliced, _sampled(own.below, sampling.rate), tight=False)
     if sampling.batches == 1:
         return own
-    if not isinstance(own.above, GaussianLaw):
+    if not isinstance(own.above, losses.GaussianLaw):
         raise UsageError(
             f"{event}: shuffled batches are accounted for Gaussian noise; for others nothing is proved here"
         )
-    return Pairs(own.above, LargestLaw(own.above.square, sampling.batches), tight=False)
+    return Pairs(own.above, losses.LargestLaw(own.above.square, sampling.batches), tight=False)
 
 
-def _sampled(law: LossLaw, rate: Fraction) -> Atoms | Continuous:
-    if isinstance(law, Atoms):
+def _sampled(law: losses.LossLaw, rate: Fraction) -> losses.Atoms | losses.Continuous:
+    if isinstance(law, losses.Atoms):
         return law.sampled(rate)
-    if isinstance(law, Continuous):
-        return SampledLaw(law, rate)
+    if isinstance(law, losses.Continuous):
+        return losses.SampledLaw(law, rate)
     raise UsageError("nothing is proved of sampled records for this mechanism")
 
 
 def _mechanism_of_pair(mechanism: Mechanism, digits: int) -> Pairs:
     if isinstance(mechanism, Gaussian):
-        return _one(GaussianLaw((mechanism.ratio) ** 2))
+        return _one(losses.GaussianLaw((mechanism.ratio) ** 2))
     if isinstance(mechanism, Laplace):
-        return _one(LaplaceLaw(mechanism.ratio))
+        return _one(losses.LaplaceLaw(mechanism.ratio))
     if isinstance(mechanism, RandomisedResponse):
-        return _one(randomised_response(mechanism.epsilon))
+        return _one(losses.randomised_response(mechanism.epsilon))
     if isinstance(mechanism, DiscreteLaplace):
-        return _one(discrete_laplace(mechanism.scale, mechanism.sensitivity))
+        return _one(losses.discrete_laplace(mechanism.scale, mechanism.sensitivity))
     if isinstance(mechanism, DiscreteGaussian):
-        return _one(discrete_gaussian(mechanism.sigma**2, mechanism.sensitivity, digits))
+        return _one(losses.discrete_gaussian(mechanism.sigma**2, mechanism.sensitivity, digits))
     if isinstance(mechanism, Exponential):
         # losses ±ε/2: two answers, whose scores are equal in one dataset up to Δ each, against each other
-        return Pairs(BoundedRangeLaw(mechanism.epsilon), randomised_response(mechanism.epsilon / 2), tight=False)
+        return Pairs(
+            losses.BoundedRangeLaw(mechanism.epsilon), losses.randomised_response(mechanism.epsilon / 2), tight=False
+        )
     if isinstance(mechanism, Block):
         return _block(mechanism)
     raise UsageError(f"nothing is proved of the mechanism {mechanism!r}")
 
 
-def attained(event: Event, digits: int) -> LossLaw:
+def attained(event: Event, digits: int) -> losses.LossLaw:
     """Return the law from below; of a claim of ρ that of Gaussian noise with s² = 1/2ρ, which keeps it."""
     if isinstance(event, Block) and isinstance(event.claim, ZeroConcentratedDP) and event.claim.rho:
-        return GaussianLaw(1 / (2 * number_of(event.claim.rho)))
+        return losses.GaussianLaw(1 / (2 * number_of(event.claim.rho)))
     return pairs(event, digits).below
 
 
@@ -323,11 +312,11 @@ def _block(block: Block) -> Pairs:
             raise UsageError(f"{block}: a claim with ε = 0 adds only its δ; leave the event out, and add δ yourself")
         if delta >= 1:
             raise UsageError(f"{block}: with δ = 1 the claim promises nothing, and ε is infinite")
-        return _one(randomised_response(epsilon, delta))
+        return _one(losses.randomised_response(epsilon, delta))
     if isinstance(claim, GaussianDP):
         if not claim.mu:
             raise UsageError(f"{block}: a claim of μ = 0 adds nothing; leave the event out")
-        return _one(GaussianLaw(1 / root_of(claim.mu) ** 2))
+        return _one(losses.GaussianLaw(1 / root_of(claim.mu) ** 2))
     if isinstance(claim, ZeroConcentratedDP) and not claim.rho:
         raise UsageError(f"{block}: a claim of ρ = 0 adds nothing; leave the event out")
     raise UsageError(
@@ -336,5 +325,5 @@ def _block(block: Block) -> Pairs:
     )
 
 
-def _one(law: LossLaw) -> Pairs:
+def _one(law: losses.LossLaw) -> Pairs:
     return Pairs(law, law)

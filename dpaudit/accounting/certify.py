@@ -14,23 +14,12 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.accounting import closed_forms
-from dpaudit.accounting.beyond import (
-    LARGE,
-    MOST_NOISE,
-    SMALL,
-    BelowError,
-    BeyondError,
-    with_less_noise,
-    with_more_noise,
-)
+from dpaudit.accounting import beyond, closed_forms, lattice, plan
 from dpaudit.accounting.certificate import Pairs, apart, attained, certificate, ending, largest_losses, pairs, text
 from dpaudit.accounting.closed_forms import Order, best_order, concentrated, least, total
 from dpaudit.accounting.compose import Composition, End, Tail
 from dpaudit.accounting.events import Block, DiscreteGaussian, Event, Events, Gaussian, Sampled, as_events
-from dpaudit.accounting.lattice import Grid, step_for
 from dpaudit.accounting.losses import Atoms, Continuous, LossLaw, ball, decimal, middle, outward, precision, short
-from dpaudit.accounting.plan import Tilt, tilted
 from dpaudit.decimals import Number, read_number
 from dpaudit.errors import UsageError
 from dpaudit.privacy import GaussianDP, ZeroConcentratedDP
@@ -133,13 +122,15 @@ def _within(events: Events, tolerance: float, certified: Callable[[Events, float
     """Return what is certain of a list; of one whose losses are out of reach, what is certain of more or less noise."""
     try:
         return certified(events, tolerance, _ATTEMPTS)
-    except BelowError:
-        return _one_end(certified(with_less_noise(events), tolerance, _ATTEMPTS), events, tolerance, up=True)
-    except BeyondError as error:
-        for own in with_more_noise(events, _MOST_BY_FORMULA if closed_forms.square_of_mu(events) else _MOST_COMPOSED):
+    except beyond.BelowError:
+        return _one_end(certified(beyond.with_less_noise(events), tolerance, _ATTEMPTS), events, tolerance, up=True)
+    except beyond.BeyondError as error:
+        for own in beyond.with_more_noise(
+            events, _MOST_BY_FORMULA if closed_forms.square_of_mu(events) else _MOST_COMPOSED
+        ):
             try:
                 return _one_end(certified(own, _COARSE, _FEW), events, tolerance, up=False)
-            except BeyondError:
+            except beyond.BeyondError:
                 continue
         raise UsageError(str(error)) from None
 
@@ -157,7 +148,7 @@ def _one_end(found: Certified, events: Events, tolerance: float, *, up: bool) ->
         certificate={**found.certificate, **other, "ends": ends},
         tolerance=tolerance,
         curve=tuple((at, 0.0 if up else low, high if up else 1.0) for at, low, high in found.curve),
-        note=SMALL if up else LARGE,
+        note=beyond.SMALL if up else beyond.LARGE,
     )
 
 
@@ -208,7 +199,7 @@ class Account:
         log_delta = math.log(delta.numerator) - math.log(delta.denominator)
         self._open(log_delta)
         with precision(self.bits):
-            self.tilts = {key: tilted(self._counted(key), log_delta=log_delta) for key in self.laws}
+            self.tilts = {key: plan.tilted(self._counted(key), log_delta=log_delta) for key in self.laws}
             about = self.tilts[self.main].epsilon
             if about > _MOST_LOSS and any(isinstance(law, Continuous) for laws in self.laws.values() for law in laws):
                 _refuse_loss(about)
@@ -232,7 +223,7 @@ class Account:
         self._open(log_delta)
         with precision(self.bits):
             self.tilts = {
-                key: tilted(self._counted(key), epsilon=float(epsilon), log_delta=log_delta) for key in self.laws
+                key: plan.tilted(self._counted(key), epsilon=float(epsilon), log_delta=log_delta) for key in self.laws
             }
             tilt = self.tilts[self.main].tilt
 
@@ -257,7 +248,7 @@ class Account:
         for _ in range(_ATTEMPTS):
             self._open(found)
             with precision(self.bits):
-                tilt = tilted(self._counted(self.main), epsilon=float(epsilon), log_delta=found)
+                tilt = plan.tilted(self._counted(self.main), epsilon=float(epsilon), log_delta=found)
             before, found = found, max(min(tilt.log_delta, math.log(1e-3)), math.log(_LEAST_DELTA))
             if abs(found - before) < _SAME_DELTA * abs(found):
                 break
@@ -270,12 +261,12 @@ class Account:
         log_delta = math.log(delta.numerator) - math.log(delta.denominator)
         self._open(log_delta)
         with precision(self.bits):
-            return tilted(self._counted(self.main), log_delta=log_delta).epsilon
+            return plan.tilted(self._counted(self.main), log_delta=log_delta).epsilon
 
     def _counted(self, key: tuple[str, bool]) -> list[tuple[LossLaw, int]]:
         return list(zip(self.laws[key], self.counts, strict=True))
 
-    def _tilt(self, end: End) -> Tilt:
+    def _tilt(self, end: End) -> plan.Tilt:
         return self.tilts[end.direction, end.up]
 
     def _first_step(self) -> float:
@@ -353,10 +344,10 @@ class Account:
 
     def _compose(self, direction: str, up: bool, wanted: float) -> End:
         laws, tilt = self.laws[direction, up], self.tilts[direction, up]
-        step = step_for(self._counted((direction, up)), wanted)
+        step = lattice.step_for(self._counted((direction, up)), wanted)
         size = step.ball(laws)
         self._check(tilt, middle(size), 0)
-        grids = [Grid(law, number, step, size, tilt, self.unit) for number, law in enumerate(laws)]
+        grids = [lattice.Grid(law, number, step, size, tilt, self.unit) for number, law in enumerate(laws)]
         parts = [grid.above() if up else grid.below() for grid in grids]
         width, most = self.tolerance * min(1.0, wanted / self._first_step()) ** 2, _MOST_LEVELS
         while True:
@@ -377,7 +368,7 @@ class Account:
         tail = Tail(x, y, up=up, unit=self.unit, size=composition.size(x.level))
         return End(direction, up, step, parts, composition, tail, (x, y))
 
-    def _check(self, tilt: Tilt, size: float, places: int) -> None:
+    def _check(self, tilt: plan.Tilt, size: float, places: int) -> None:
         """Refuse what does not fit into memory, before it is tried."""
         span = max(sketch.losses[-1] - sketch.losses[0] for sketch in tilt.sketches)
         places = max(places, int(span / size))
@@ -463,17 +454,17 @@ def _refuse_extremes(events: Events) -> None:
     for event, _ in events.parts:
         mechanism = event.mechanism if isinstance(event, Sampled) else event
         ratio = _noise(mechanism)
-        if ratio is not None and ratio > MOST_NOISE:
-            raise BelowError(f"{f'{event}':.80}: noise of {_power(ratio)} times the sensitivity tells nothing")
+        if ratio is not None and ratio > beyond.MOST_NOISE:
+            raise beyond.BelowError(f"{f'{event}':.80}: noise of {_power(ratio)} times the sensitivity tells nothing")
         if ratio is not None and ratio < _LEAST_NOISE:
-            raise BeyondError(
+            raise beyond.BeyondError(
                 f"{f'{event}':.80}: noise of {_power(ratio)} times the sensitivity hides nothing; are both in one unit?"
             )
         if isinstance(mechanism, DiscreteGaussian) and 1 / mechanism.sigma**2 / 2 > _MOST_DISCRETE:
-            raise BeyondError(f"{f'{event}':.80}: noise of so small a σ is nearly always 0, and hides nothing")
+            raise beyond.BeyondError(f"{f'{event}':.80}: noise of so small a σ is nearly always 0, and hides nothing")
         claimed = getattr(getattr(mechanism, "claim", mechanism), "epsilon", 0)
         if claimed > _MOST_CLAIMED:
-            raise BeyondError(f"{f'{event}':.80}: an ε above {_MOST_CLAIMED:,} promises nothing")
+            raise beyond.BeyondError(f"{f'{event}':.80}: an ε above {_MOST_CLAIMED:,} promises nothing")
 
 
 def _noise(mechanism: Event) -> Fraction | None:
@@ -517,7 +508,7 @@ def _outward(value: Decimal, *, up: bool) -> float:
 
 
 def _refuse_loss(about: float) -> None:
-    raise BeyondError(
+    raise beyond.BeyondError(
         f"ε is about {about:,.0f}, which promises nothing, and curves are accounted for up to {_MOST_LOSS:,}; "
         "is the noise in the units of the answers, and the sensitivity that of one record?"
     )

@@ -13,18 +13,8 @@ import msgspec
 import numpy as np
 
 from dpaudit.arrays import Floats, Integers
+from dpaudit.auditing import independence
 from dpaudit.auditing.accuracy import sample
-from dpaudit.auditing.independence import (
-    BlockSummary,
-    Cells,
-    HomogeneityCells,
-    are_constant,
-    by_event,
-    homogeneity_cells,
-    outputs_in,
-    refuse_inhomogeneous,
-    refuse_repeated,
-)
 from dpaudit.auditing.question import LEAST_RUNS, Question
 from dpaudit.errors import UsageError
 from dpaudit.events import (
@@ -165,7 +155,8 @@ class LearnedPair:
 
     choices: tuple[SelectedEvent, ...]
     histogram_partition: Partition
-    homogeneity: HomogeneityCells | None  # what measuring runs must agree with; None for programs, which keep no state
+    # what measuring runs must agree with; None for programs, which keep no state
+    homogeneity: independence.HomogeneityCells | None
     runs: int
     seconds: float  # for all of learning
     fallback_reason: str | None  # why a program was run one call at a time
@@ -184,9 +175,11 @@ class _Tally:
 
     events: tuple[Event, ...]
     partitions: tuple[Partition, ...]
-    homogeneity: HomogeneityCells | None = None
+    homogeneity: independence.HomogeneityCells | None = None
 
-    def __call__(self, side0: Outputs, side1: Outputs) -> tuple[list[Counted], list[Cells], BlockSummary]:
+    def __call__(
+        self, side0: Outputs, side1: Outputs
+    ) -> tuple[list[Counted], list[independence.Cells], independence.BlockSummary]:
         """Count one block: for each event, the runs of each side that point to side 0 and 1; and runs in each cell."""
         events = [(count_event(event, side0), count_event(event, side1)) for event in self.events]
         cells = [(cells.counts(side0), cells.counts(side1)) for cells in self.partitions]
@@ -334,14 +327,14 @@ def _learn(question: Question, pair: int, runs: int, error: float, further: Furt
     )
     homogeneity = None
     if shape not in (Shape.PROGRAM, Shape.READ):
-        homogeneity = homogeneity_cells(outputs, question.observe)
+        homogeneity = independence.homogeneity_cells(outputs, question.observe)
         looked = [untimed(side) if question.observe else side for side in outputs]
         most = [min(len(side), _PICTURE_RUNS // 2) for side in looked]
         order = _order(question, made, sum(most))
         if order is not None:
             most = [int(np.count_nonzero(order == side)) for side in (0, 1)]
         known = [identities(side.first(own)) for side, own in zip(looked, most, strict=True)]
-        refuse_repeated(question.watch, pair, known, order)
+        independence.refuse_repeated(question.watch, pair, known, order)
     low_bits = None
     if question.reads_low_bits:
         low_bits = choose_low_bits(
@@ -349,7 +342,7 @@ def _learn(question: Question, pair: int, runs: int, error: float, further: Furt
         )
     beside = () if further is None else further(*outputs, ahead)
     seconds = time.perf_counter() - clock
-    constant = homogeneity is not None and are_constant(outputs)
+    constant = homogeneity is not None and independence.are_constant(outputs)
     return LearnedPair(
         choices,
         histogram_partition,
@@ -438,7 +431,7 @@ def measure(question: Question, pair: int, learned: LearnedPair, runs: int) -> M
     found = np.zeros((len(low_bits), 2, 2), dtype=np.int64)
     bins = [np.zeros((2, cells.size), dtype=np.int64) for cells in graded]
     filled = np.zeros((2, learned.histogram_partition.size), dtype=np.int64)
-    summaries: list[BlockSummary] = []  # of each block that is checked for drift and dependence
+    summaries: list[independence.BlockSummary] = []  # of each block that is checked for drift and dependence
     sizes, pictured = np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int64)
     laws = [question.mechanism.law_for(data, question.parameters) for data in question.pairs[pair]]
     reason = None
@@ -473,9 +466,11 @@ def measure(question: Question, pair: int, learned: LearnedPair, runs: int) -> M
             pictured += played.sizes
         reason = reason or played.fallback_reason
     if learned.homogeneity is not None:
-        refuse_inhomogeneous(learned.homogeneity, summaries)
+        independence.refuse_inhomogeneous(learned.homogeneity, summaries)
         order = _order(question, blocks[:drawn])
-        refuse_repeated(question.watch, pair, [outputs_in(summaries, side) for side in (0, 1)], order)
+        independence.refuse_repeated(
+            question.watch, pair, [independence.outputs_in(summaries, side) for side in (0, 1)], order
+        )
     filled_bins = iter(bins)
     counts = tuple(
         _in_bins(choice.event, _counts(sizes, own), next(filled_bins)) if choice.graded else _counts(sizes, own)
@@ -509,9 +504,9 @@ def measure_event(
     cells = (Partition(event.family, event.rules),) if graded else ()
     filled = [np.zeros((2, each.size), dtype=np.int64) for each in cells]
     blocks = blocks_of(question.runs_as, phase, pair, runs, width=width, most=question.block_size)
-    homogeneity = None if question.runs_as is Shape.PROGRAM else by_event(event, question.observe)
+    homogeneity = None if question.runs_as is Shape.PROGRAM else independence.by_event(event, question.observe)
     looked = 0 if homogeneity is None else -(-_PICTURE_RUNS // blocks[0].size)
-    summaries: list[BlockSummary] = []
+    summaries: list[independence.BlockSummary] = []
     for played in itertools.chain(
         play(
             question.experiment,
@@ -535,9 +530,11 @@ def measure_event(
         for total, own in zip(filled, bins, strict=True):
             total += np.array(own)
     if homogeneity is not None:
-        refuse_inhomogeneous(homogeneity, summaries)
+        independence.refuse_inhomogeneous(homogeneity, summaries)
         order = _order(question, blocks[:looked])
-        refuse_repeated(question.watch, pair, [outputs_in(summaries, side) for side in (0, 1)], order)
+        independence.refuse_repeated(
+            question.watch, pair, [independence.outputs_in(summaries, side) for side in (0, 1)], order
+        )
     counts = _counts(sizes, counted)
     return _in_bins(event, counts, filled[0]) if graded else counts
 

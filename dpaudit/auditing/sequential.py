@@ -37,21 +37,9 @@ from dpaudit.auditing.verdict import TwoLooks
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.events import SelectedEvent, choose, choose_each, count_event, degree_of_each, families, graded_along
 from dpaudit.events.partition import score_of
-from dpaudit.evidence.build import sampled_bound
+from dpaudit.evidence import build, records
 from dpaudit.evidence.event import Coordinate, Event, Rule
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import (
-    Attempt,
-    Bound,
-    Candidate,
-    Counts,
-    Curve,
-    Epoch,
-    Sequential,
-    Stake,
-    Verdict,
-    round_outward,
-)
 from dpaudit.privacy import Claim, GaussianDP
 from dpaudit.sampling.checkpoint import Phase, RunBlock, block_size, sides_of
 from dpaudit.sampling.outputs import Outputs
@@ -80,8 +68,8 @@ _SHOWN = 8  # smallest number of runs of each side for which the counts of an ev
 class SequentialResult:
     """The result of a sequential audit."""
 
-    attempt: Attempt
-    sequential: Sequential
+    attempt: records.Attempt
+    sequential: records.Sequential
     learning: int
     measuring: int
     limit: int
@@ -115,16 +103,16 @@ class _Graded:
             np.add.at(made[:, side], (seen_at, degree_of_each(self.event, outputs[side])), 1)
         return np.asarray(self.own + np.cumsum(made, axis=0))
 
-    def stake(self) -> Stake:
+    def stake(self) -> records.Stake:
         """The record of it."""
         most = self.event.degrees[0]
 
-        def counts(bins: Integers) -> Counts:
+        def counts(bins: Integers) -> records.Counts:
             runs, toward0, toward1 = bins.sum(axis=1), bins[:, :most].sum(axis=1), bins[:, most:].sum(axis=1)
             filled = _counts(np.stack([runs, toward0, toward1]))
             return msgspec.structs.replace(filled, bins=(tuple(bins[0].tolist()), tuple(bins[1].tolist())))
 
-        return Stake("graded", str(self.event), (True, True), counts(self.past), counts(self.own))
+        return records.Stake("graded", str(self.event), (True, True), counts(self.past), counts(self.own))
 
 
 @dataclass(slots=True)
@@ -141,10 +129,10 @@ class _Pair:
     blocks: int = 0
     width: int = 1
     choices: tuple[SelectedEvent, ...] = ()
-    pasts: tuple[Counts, ...] = ()
+    pasts: tuple[records.Counts, ...] = ()
     own: Integers = field(default_factory=lambda: np.zeros((0, 3, 2), dtype=np.int64))  # of events without degrees
     graded: _Graded | None = None  # against a claim of μ
-    epochs: list[Epoch] = field(default_factory=list)
+    epochs: list[records.Epoch] = field(default_factory=list)
 
     @property
     def speaks(self) -> list[tuple[bool, bool]]:
@@ -156,13 +144,13 @@ class _Pair:
         if self.graded is not None and graded is not None:
             self.graded.own = graded
 
-    def epoch(self) -> Epoch:
+    def epoch(self) -> records.Epoch:
         """The record of the current epoch."""
         stakes = [
-            Stake(choice.name, str(choice.event), speaks, past, _counts(own))
+            records.Stake(choice.name, str(choice.event), speaks, past, _counts(own))
             for choice, speaks, past, own in zip(self.choices, self.speaks, self.pasts, self.own, strict=True)
         ]
-        return Epoch(self.number, (*stakes, *([] if self.graded is None else [self.graded.stake()])))
+        return records.Epoch(self.number, (*stakes, *([] if self.graded is None else [self.graded.stake()])))
 
 
 def audit_sequentially(question: Question, total: int, seconds: float | None) -> SequentialResult:
@@ -189,7 +177,7 @@ class _Course:
         self.total, self.error = sum(limits), 1 - question.confidence
         self.enough = replace(question.rule, repeatable=False).at_once  # the level at which the claim is refuted
         self.wealth = np.zeros(count)  # log wealth of each pair, as of now
-        self.finished: list[Epoch] = []
+        self.finished: list[records.Epoch] = []
         self.clock = time.perf_counter()
         self.fallback_reason: str | None = None
         self.learning = self.reached = self.looked = 0
@@ -339,7 +327,7 @@ class _Course:
             homogeneity_cells(outputs, self.question.observe)
             pair.constant = are_constant(outputs)
 
-    def _epochs(self) -> tuple[Epoch, ...]:
+    def _epochs(self) -> tuple[records.Epoch, ...]:
         return (*self.finished, *(pair.epoch() for pair in self.pairs if pair.choices))
 
     # --- the result ---------------------------------------------------------------------------------------
@@ -350,12 +338,12 @@ class _Course:
         value = sequential_bound(epochs, pairs, notion, self.error)
         best = self.pairs[int(np.argmax(self.wealth))]
         event = counts = None
-        considered: tuple[Candidate, ...] = ()
+        considered: tuple[records.Candidate, ...] = ()
         if best.choices:
             shown = best.bettors.leading(best.own)
             event, considered = best.choices[shown].event, best.choices[shown].considered
             counts = _counts(best.own[shown]) if best.own[shown, 0].min() >= _SHOWN else None
-        bound = sampled_bound(
+        bound = build.sampled_bound(
             value,
             notion,
             method=SEQUENTIAL,
@@ -369,8 +357,8 @@ class _Course:
         limit = self.total if self.seconds is None else pairs * self.reached
         foreseen = None if question.claim is None else foresee_sequential(epochs, limit, pairs, notion, self.enough)
         return SequentialResult(
-            attempt=Attempt(best.number, "sequential", bound, considered),
-            sequential=Sequential(log_wealth(epochs, pairs, notion), stopped, epochs, self.looked),
+            attempt=records.Attempt(best.number, "sequential", bound, considered),
+            sequential=records.Sequential(log_wealth(epochs, pairs, notion), stopped, epochs, self.looked),
             learning=self.learning + self.looked,
             measuring=made - self.learning,
             limit=limit,
@@ -380,7 +368,7 @@ class _Course:
             looks=None if question.claim is None else self._looks(bound, stopped),
         )
 
-    def _looks(self, bound: Bound, stopped: bool) -> TwoLooks:
+    def _looks(self, bound: records.Bound, stopped: bool) -> TwoLooks:
         """Bets are one look that never ends: the claim is refuted once they have won enough."""
         above = bound.value > self.question.notion.value
         first = FirstLook(0, "real", self.enough if stopped else self.error, stopped) if above else None
@@ -445,14 +433,14 @@ def _looked(sides: Integers, labels: Integers, looks: Integers) -> Integers:
     return found
 
 
-def _past(event: Event, outputs: tuple[Outputs, Outputs]) -> Counts:
+def _past(event: Event, outputs: tuple[Outputs, Outputs]) -> records.Counts:
     toward = [count_event(event, side) for side in outputs]
     return _counts(np.array([[len(side) for side in outputs], *zip(*toward, strict=True)]))
 
 
-def _counts(array: Integers) -> Counts:
+def _counts(array: Integers) -> records.Counts:
     runs, toward0, toward1 = ((int(row[0]), int(row[1])) for row in array)
-    return Counts(runs, toward0, toward1)
+    return records.Counts(runs, toward0, toward1)
 
 
 # --- How private is a mechanism at every ε at once? ------------------------------------------------------
@@ -526,7 +514,9 @@ def _last(shows: Callable[[float], bool]) -> float:
 # --- measuring runs --------------------------------------------------------------------------------------
 
 
-def statement(choice: SelectedEvent, counts: Counts, pair: int, error: float, assumes: tuple[str, ...]) -> Bound:
+def statement(
+    choice: SelectedEvent, counts: records.Counts, pair: int, error: float, assumes: tuple[str, ...]
+) -> records.Bound:
     """Return the bound that the counts of one chosen statement prove.
 
     Args:
@@ -541,7 +531,7 @@ def statement(choice: SelectedEvent, counts: Counts, pair: int, error: float, as
     """
     parameter, _, notion = choice.name.partition(" ")
     own = about(parameter, notion)
-    made = sampled_bound(
+    made = build.sampled_bound(
         0.0,
         own,
         method=choice.method,
@@ -553,23 +543,23 @@ def statement(choice: SelectedEvent, counts: Counts, pair: int, error: float, as
         assumes=assumes,
     )
     value = float(region_of_bound(made).least(own.least))
-    return msgspec.structs.replace(made, value=round_outward(value, "lower"))
+    return msgspec.structs.replace(made, value=records.round_outward(value, "lower"))
 
 
-def curve_of(statements: Sequence[Bound], confidence: float) -> Curve:
+def curve_of(statements: Sequence[records.Bound], confidence: float) -> records.Curve:
     """Return what the statements show of the curve, at the points needed to draw it."""
     regions = [region_of_bound(bound) for bound in statements]
     epsilons = tuple(float(f"{epsilon:.6g}") for epsilon in np.linspace(0, _reach(regions), _DRAWN))
     near = np.concatenate([np.geomspace(_NEAREST, 0.05, _DRAWN // 2), np.linspace(0.05, 0.95, _DRAWN // 2 + 1)[1:]])
     fprs = tuple(dict.fromkeys(float(f"{rate:.6g}") for rate in (0.0, *near, 1.0)))
-    return Curve(
+    return records.Curve(
         confidence=confidence,
         statements=tuple(statements),
         epsilons=epsilons,
-        deltas=tuple(round_outward(float(delta), "lower") for delta in delta_at_least(regions, epsilons)),
+        deltas=tuple(records.round_outward(float(delta), "lower") for delta in delta_at_least(regions, epsilons)),
         fprs=fprs,
-        fnrs=tuple(round_outward(float(fnr), "upper") for fnr in fnr_at_most(regions, fprs)),
-        mu=round_outward(mu_at_least(regions), "lower"),
+        fnrs=tuple(records.round_outward(float(fnr), "upper") for fnr in fnr_at_most(regions, fprs)),
+        mu=records.round_outward(mu_at_least(regions), "lower"),
     )
 
 
@@ -592,12 +582,12 @@ class PrivacyCurve:
     _regions: tuple[ConfidenceRegion, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.evidence.verdict is Verdict.INVALID:
+        if self.evidence.verdict is records.Verdict.INVALID:
             raise InvalidRunsError(self.evidence.reason)
         object.__setattr__(self, "_regions", tuple(region_of_bound(bound) for bound in self.curve.statements))
 
     @property
-    def curve(self) -> Curve:
+    def curve(self) -> records.Curve:
         """The record of the curve."""
         if self.evidence.curve is None:
             raise UsageError("this evidence has no curve; audit with curve=True, or --curve")

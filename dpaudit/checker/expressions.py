@@ -14,10 +14,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.checker import ranges
+from dpaudit.checker import ranges, records
 from dpaudit.checker.ranges import EITHER, Column, Number, Range, Value, on_numbers, plain
 from dpaudit.checker.reading import CertificateError, Steps, fields, items, rational, shown, text, whole
-from dpaudit.checker.records import point
 
 MOST_EXPRESSIONS = 20_000
 MOST_CELLS = 100_000  # of the columns of an expression, in all
@@ -381,7 +380,7 @@ def may_be(value: Value, key: Value) -> bool:
 
 
 def _point(value: object, where: str) -> tuple[str, Value]:
-    found = point(value, where)
+    found = records.point(value, where)
     if isinstance(found, str):
         return "text", found
     if isinstance(found, bool):

@@ -254,9 +254,8 @@ _GROUPS = {  # in the order of the help, which imports none of them
 }
 _COMMANDS = [name for group in _GROUPS.values() for name in group]
 _MODULES = {  # of `dpaudit.cli.commands`
-    "examine": ("audit", "trace", "prove", "train", "replay", "sensitivity"),
+    "examine": ("audit", "trace", "prove", "account", "train", "scores", "replay", "sensitivity"),
     "choose": ("compare", "plan", "list"),
-    "releases": ("account", "scores"),
     "evidence": ("check", "report", "history", "dossier", "explain"),
     "repository": ("init", "gate"),
 }

@@ -15,20 +15,8 @@ from functools import partial
 import numpy as np
 
 from dpaudit.arrays import Floats, Integers
+from dpaudit.events import predict, scores
 from dpaudit.events.partition import Partition, counts_between, row_keys, score_of
-from dpaudit.events.predict import LED, Lead
-from dpaudit.events.scores import (
-    Fit,
-    center_and_scale,
-    cross_fitted,
-    cross_fitted_distinct,
-    discriminant_fit,
-    learned_fits,
-    logistic_fit,
-    on_one_thread,
-    sum_fit,
-    telling_columns,
-)
 from dpaudit.evidence.event import Coordinate, Deviation, Extreme, Linear, Rows, Rule, Score, Ties, Values
 from dpaudit.sampling.outputs import Outputs
 
@@ -122,7 +110,7 @@ class FormRuns:
     def standard(self) -> tuple[Floats, Floats]:
         """The median and the standard deviation of every number; computed only once."""
         if not self._standard:
-            self._standard.append(center_and_scale(self.rows))
+            self._standard.append(scores.center_and_scale(self.rows))
         return self._standard[0]
 
     def along(self, score: Score) -> ScoreLine:
@@ -266,7 +254,7 @@ def families(
     learn: str | None = None,
     *,
     quick: bool = False,
-    leads: Sequence[Lead] = (),
+    leads: Sequence[predict.Lead] = (),
 ) -> Iterator[FittedPartition]:
     """Yield every candidate partition.
 
@@ -313,7 +301,7 @@ def watched(outputs: Outputs) -> Partition:
         columns = rows.shape[1]
         score: Score = Coordinate(0)
         if columns > 1:
-            center, scale = center_and_scale((rows, rows[:0]))
+            center, scale = scores.center_and_scale((rows, rows[:0]))
             score = Linear(tuple(center.tolist()), tuple(scale.tolist()), (1.0,), ((1.0,) * columns,))
         edges = _bin_edges(np.sort(score_of(score, rows)), _WATCHED) if columns else ()
         rules.append(Rule(form, score if edges else None, edges, ()))
@@ -395,7 +383,7 @@ def _telling_families(forms: list[FormRuns], main: FormRuns) -> Iterator[FittedP
     if len(forms) > 1:
         yield _ranked("most telling numbers", rests, lambda item: _telling_bins(item, trials[item.form]))
     rest = next(item for item in rests if item.form == main.form)
-    for index in telling_columns(trials[main.form].rows, _COLUMNS_TRIED):
+    for index in scores.telling_columns(trials[main.form].rows, _COLUMNS_TRIED):
         yield _ordered(f"number {index}", rest, Coordinate(index))
         yield _ranked(f"histogram of number {index}", [rest], partial(_bins, score=Coordinate(index), bins=64))
 
@@ -408,23 +396,23 @@ class _Family:
     """A name, how to make a fit from center and scale, and whether fits take distinct outputs with weights."""
 
     name: str
-    make: Callable[[Floats, Floats], Fit]
+    make: Callable[[Floats, Floats], scores.Fit]
     weighted: bool = True
 
 
 def _quick_fits(columns: int) -> Iterator[_Family]:
-    yield _Family(f"sum clipped at {_SUM_CLIPS[1]:.1g}", partial(sum_fit, clip=_SUM_CLIPS[1]))
+    yield _Family(f"sum clipped at {_SUM_CLIPS[1]:.1g}", partial(scores.sum_fit, clip=_SUM_CLIPS[1]))
     if columns <= _WIDEST_SOLVED:
-        yield _Family("linear discriminant", discriminant_fit)
+        yield _Family("linear discriminant", scores.discriminant_fit)
 
 
 def _fits(columns: int, learn: str | None) -> Iterator[_Family]:
     for clip in _SUM_CLIPS:
-        yield _Family(f"sum clipped at {clip:.1g}", partial(sum_fit, clip=clip))
+        yield _Family(f"sum clipped at {clip:.1g}", partial(scores.sum_fit, clip=clip))
     if columns <= _WIDEST_SOLVED:
-        yield _Family("logistic score", logistic_fit)
-        yield _Family("linear discriminant", discriminant_fit)
-    for name, make in learned_fits(learn, columns):
+        yield _Family("logistic score", scores.logistic_fit)
+        yield _Family("linear discriminant", scores.discriminant_fit)
+    for name, make in scores.learned_fits(learn, columns):
         yield _Family(name, make, weighted=False)
 
 
@@ -433,17 +421,17 @@ def _fitted(item: FormRuns, family: _Family) -> tuple[Score, ScoreLine]:
     fit = family.make(*item.standard)
     folds = _FEW_FOLDS if len(item) * item.columns > _MANY_NUMBERS else _FOLDS
     known = item.distinct
-    with on_one_thread():
+    with scores.on_one_thread():
         if known is not None and family.weighted:
             totals0, totals1 = (np.bincount(side, minlength=len(known.rows)) for side in known.which)
             score = fit(known.rows, known.rows, (totals0, totals1))
-            return score, ScoreLine.of(*cross_fitted_distinct(fit, known.rows, known.which, folds))
+            return score, ScoreLine.of(*scores.cross_fitted_distinct(fit, known.rows, known.which, folds))
         most = max(_FITTED_NUMBERS // item.columns, _FITTED_RUNS)
         if max(map(len, item.rows)) <= 2 * most:
-            return fit(*item.rows), ScoreLine.of(*cross_fitted(fit, item.rows, folds))
+            return fit(*item.rows), ScoreLine.of(*scores.cross_fitted(fit, item.rows, folds))
         first = item.rows[0][:most], item.rows[1][:most]
         score = fit(*first)
-        seen = cross_fitted(fit, first, folds)
+        seen = scores.cross_fitted(fit, first, folds)
         unseen = (score_of(score, side[most:]) for side in item.rows)
         return score, ScoreLine.of(*(np.concatenate(values) for values in zip(seen, unseen, strict=True)))
 
@@ -467,7 +455,7 @@ def _fitted_bins(item: FormRuns, family: _Family) -> _Cut:
 
 def _telling_bins(item: FormRuns, trial: FormRuns) -> _Cut:
     """A few bins along the number of a form that differs most between the sides."""
-    telling = telling_columns(trial.rows, 1) if item.columns > 1 else []
+    telling = scores.telling_columns(trial.rows, 1) if item.columns > 1 else []
     return _bins(item, Coordinate(telling[0] if telling else 0), 8)
 
 
@@ -510,14 +498,14 @@ def _ordered(family: str, item: FormRuns, score: Score) -> FittedPartition:
     return _whole(family, [item], [cut], ordered=True)
 
 
-def _led(item: FormRuns, lead: Lead) -> Iterator[FittedPartition]:
+def _led(item: FormRuns, lead: predict.Lead) -> Iterator[FittedPartition]:
     """The outputs of a path that runs made earlier point to, beside all others."""
     for score, is_box in lead.scores(np.concatenate(item.rows)):
         if is_box:
             line = ScoreLine.of(*(score_of(score, side) for side in item.rows))
-            yield _whole(LED, [item], [_cut(item.form, score, line, (0.5,))], ordered=False)
+            yield _whole(predict.LED, [item], [_cut(item.form, score, line, (0.5,))], ordered=False)
         else:
-            yield _ordered(LED, item, score)
+            yield _ordered(predict.LED, item, score)
 
 
 def _whole(family: str, forms: list[FormRuns], cuts: list[_Cut], *, ordered: bool) -> FittedPartition:

@@ -18,19 +18,9 @@ from typing import Any, Literal
 
 import msgspec
 
+from dpaudit.evidence import records
 from dpaudit.evidence.event import Event
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import (
-    Attempt,
-    Bound,
-    Counts,
-    Histogram,
-    PairRecord,
-    RunInfo,
-    Target,
-    Verdict,
-    round_outward,
-)
 from dpaudit.privacy import Claim
 
 
@@ -57,15 +47,15 @@ def sampled_bound(
     method: str,
     confidence: float,
     weight: float | tuple[float, ...] | None = None,
-    counts: Counts | None = None,
+    counts: records.Counts | None = None,
     event: Event | None = None,
     pair: int | None = None,
     arithmetic: str = "real",
     assumes: tuple[str, ...] = (),
-) -> Bound:
+) -> records.Bound:
     """Return a lower bound from runs, rounded down."""
-    return Bound(
-        value=round_outward(value, "lower"),
+    return records.Bound(
+        value=records.round_outward(value, "lower"),
         side="lower",
         kind="sampled",
         parameter=notion.parameter,
@@ -82,7 +72,7 @@ def sampled_bound(
     )
 
 
-def no_bound(notion: Claim, confidence: float, arithmetic: str = "real") -> Bound:
+def no_bound(notion: Claim, confidence: float, arithmetic: str = "real") -> records.Bound:
     """Return the bound when nothing was measured: 0."""
     return sampled_bound(0.0, notion, method=NOTHING, confidence=confidence, arithmetic=arithmetic)
 
@@ -96,9 +86,9 @@ def certain_bound(
     method: str,
     exact: str | None,
     pair: int = 0,
-) -> Bound:
+) -> records.Bound:
     """Return a bound that does not depend on runs."""
-    return Bound(
+    return records.Bound(
         value=value,
         side=side,
         kind=kind,
@@ -112,13 +102,13 @@ def certain_bound(
     )
 
 
-def exact_bound(value: float, notion: Claim, *, method: str, pair: int) -> Bound:
+def exact_bound(value: float, notion: Claim, *, method: str, pair: int) -> records.Bound:
     """Return a lower bound of a notion's parameter that follows from the laws of the noise, and rests on no counts."""
     exact = "infinite" if math.isinf(value) else None
     return certain_bound(value, notion, side="lower", kind="exact", method=method, exact=exact, pair=pair)
 
 
-def at_whole(bound: Bound, confidence: float) -> Bound:
+def at_whole(bound: records.Bound, confidence: float) -> records.Bound:
     """Return the same bound, stated at the confidence of the whole audit (its own error is a share of that)."""
     return msgspec.structs.replace(bound, confidence=confidence)
 
@@ -127,13 +117,13 @@ def at_whole(bound: Bound, confidence: float) -> Bound:
 class Subject:
     """What evidence is about, known before anything is run; the members are those of `Evidence`."""
 
-    target: Target
+    target: records.Target
     # the claim, or None; ``notion`` is the privacy notion that is bounded: that of the claim, if there is one
     claim: Claim | None
     notion: Claim
     relation: str
     unit: str
-    pairs: tuple[PairRecord, ...]
+    pairs: tuple[records.PairRecord, ...]
     seed: int
     confidence: float
     versions: dict[str, str]
@@ -147,12 +137,12 @@ class Subject:
 
     def evidence(
         self,
-        verdict: Verdict,
+        verdict: records.Verdict,
         reason: str,
-        lower: Bound,
+        lower: records.Bound,
         *,
-        attempts: tuple[Attempt, ...] = (),
-        histogram: Histogram | None = None,
+        attempts: tuple[records.Attempt, ...] = (),
+        histogram: records.Histogram | None = None,
         learning: int = 0,
         measuring: int = 0,
         **found: Any,
@@ -192,7 +182,7 @@ class Subject:
             **found,
         )
 
-    def nothing(self, verdict: Verdict, reason: str = "", *, learning: int = 0, measuring: int = 0) -> Evidence:
+    def nothing(self, verdict: records.Verdict, reason: str = "", *, learning: int = 0, measuring: int = 0) -> Evidence:
         """Return evidence that shows nothing, because there were no runs or they cannot be used."""
         lower = no_bound(self.notion, self.confidence)
         return self.evidence(verdict, reason, lower, learning=learning, measuring=measuring)
@@ -200,12 +190,12 @@ class Subject:
     def invalid(self, why: str, *, learning: int = 0, measuring: int = 0) -> Evidence:
         """Return evidence with the verdict INVALID, for runs that cannot be trusted."""
         reason = f"The runs cannot be trusted: {why}."
-        return self.nothing(Verdict.INVALID, reason, learning=learning, measuring=measuring)
+        return self.nothing(records.Verdict.INVALID, reason, learning=learning, measuring=measuring)
 
 
-def run_info(started: datetime, clock: float, workers: int) -> RunInfo:
+def run_info(started: datetime, clock: float, workers: int) -> records.RunInfo:
     """Return when and where some work was done, and how long it took."""
-    return RunInfo(
+    return records.RunInfo(
         started=started.isoformat(timespec="seconds"),
         duration=round(time.perf_counter() - clock, 3),
         host=platform.node(),

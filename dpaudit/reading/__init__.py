@@ -11,7 +11,6 @@ __all__ = [
     "dispatch",
     "draws",
     "expressions",
-    "patterns",
     "python",
     "rewrite",
     "runs",

@@ -30,9 +30,8 @@ from dpaudit.program.fold import Fold
 from dpaudit.program.noise import Noise
 from dpaudit.program.symbolic.noise import AbandonedError, SymbolicNoise
 from dpaudit.program.symbolic.value import RefusedError, SymbolicValue
-from dpaudit.reading import source
+from dpaudit.reading import python, source
 from dpaudit.reading.callables import Effect, effect_of
-from dpaudit.reading.python import Python
 from dpaudit.reading.rewrite import OPERATORS, Statements, UnreadableError, ask, at, constant, read, thunk, written
 from dpaudit.reading.source import is_of_user, is_own, is_rewritten
 
@@ -134,7 +133,7 @@ def _is_named(node: ast.expr) -> bool:
 # --- What does a program do beside computing with numbers? ---
 
 
-class Alone(Python):
+class Alone(python.Python):
     """What a program does beside computing with numbers.
 
     Attributes:

@@ -14,9 +14,8 @@ import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from dpaudit.reading import dispatch
+from dpaudit.reading import dispatch, source
 from dpaudit.reading.rewrite import SEES_FRAMES, Statements, UnreadableError
-from dpaudit.reading.source import is_own, rewritten
 from dpaudit.reading.source import is_rewritten as is_rewritten
 
 _IN_PLACE = {"and_": "iand", "or_": "ior"}
@@ -102,7 +101,7 @@ class Python:
             return function
         found = self._twins.get(function)
         if found is None or found.__wrapped_code__ is not function.__code__:  # type: ignore[attr-defined]
-            found = self._twins[function] = rewritten(function, self.rewriter, self)
+            found = self._twins[function] = source.rewritten(function, self.rewriter, self)
             found.__wrapped_code__ = function.__code__  # type: ignore[attr-defined]
         found.__defaults__, found.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
         return found
@@ -113,10 +112,10 @@ class Python:
         """``f(x)``: what is the user's is called rewritten, all else by `foreign`."""
         kind = type(function)
         if kind is types.FunctionType:
-            if is_own(function):
+            if source.is_own(function):
                 return self.twin(function)(*args, **keywords)
         elif kind is types.MethodType:
-            if is_own(function.__func__):
+            if source.is_own(function.__func__):
                 return self.call(function.__func__, function.__self__, *args, **keywords)
         elif kind is functools.partial:
             return self.call(function.func, *function.args, *args, **{**function.keywords, **keywords})
@@ -139,7 +138,7 @@ class Python:
             return self.foreign(function.__func__, (function.__self__, *args), keywords)
         code = function.__code__ if type(function) is types.FunctionType else None
         if code is not None:
-            if code is OF_CONTEXTLIB and is_own(getattr(function, "__wrapped__", None)):
+            if code is OF_CONTEXTLIB and source.is_own(getattr(function, "__wrapped__", None)):
                 return contextlib.contextmanager(self.twin(function.__wrapped__))(*args, **keywords)
             if code is _OF_SINGLEDISPATCH.__code__ and args:
                 return self.call(function.dispatch(type(args[0])), *args, **keywords)
@@ -176,9 +175,9 @@ class Python:
     def construct(self, kind: type, /, *args: Any, **keywords: Any) -> Any:
         """Make an object of a user's class, as ``type.__call__`` does: its ``__new__`` and ``__init__`` are called."""
         new, init = dispatch.in_class(kind, "__new__"), dispatch.in_class(kind, "__init__")
-        if isinstance(new, staticmethod) and is_own(new.__func__):
+        if isinstance(new, staticmethod) and source.is_own(new.__func__):
             made = self.call(new.__func__, kind, *args, **keywords)
-        elif not is_own(init):
+        elif not source.is_own(init):
             if init is not None and init.__qualname__ == f"{kind.__qualname__}.__init__":
                 return self._dataclass(kind, init, args, keywords)
             return self.foreign(kind, args, keywords)
@@ -202,8 +201,8 @@ class Python:
         """Make an object whose ``__init__`` was written by `dataclasses`, which calls ``__post_init__``."""
         fields = kind.__dict__.get("__dataclass_fields__")
         after = dispatch.in_class(kind, "__post_init__")
-        factories = [each for each in (fields or {}).values() if is_own(each.default_factory)]
-        if fields is None or not (is_own(after) or factories):
+        factories = [each for each in (fields or {}).values() if source.is_own(each.default_factory)]
+        if fields is None or not (source.is_own(after) or factories):
             return self.foreign(kind, args, keywords)
         made = self.blank(kind)
         try:
@@ -233,9 +232,9 @@ class Python:
 
     def asking(self, function: Any) -> Any:
         """Return a function to be called by others, which asks the domain if it is the user's."""
-        if is_own(function):
+        if source.is_own(function):
             return self.twin(function)
-        called = type(function) is types.MethodType and is_own(function.__func__)
+        called = type(function) is types.MethodType and source.is_own(function.__func__)
         if called or type(function) is functools.partial or dispatch.method(function, "__call__") is not None:
             return functools.partial(self.call, function)
         own = issubclass(type(function), type) and dispatch.has_own_methods(function)
@@ -490,7 +489,7 @@ class Python:
         """``with a``: a user's manager is entered and left rewritten."""
         kind: Any = type(manager)
         both = [dispatch.in_class(kind, name) for name in ("__enter__", "__exit__")]
-        return dispatch.Entered(self, manager) if None not in both and any(map(is_own, both)) else manager
+        return dispatch.Entered(self, manager) if None not in both and any(map(source.is_own, both)) else manager
 
     def told_on_exit(self, *what: Any) -> tuple[Any, ...]:
         """What a user's manager is told when it is left: class, exception and traceback, or None three times."""

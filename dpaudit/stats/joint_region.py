@@ -24,18 +24,7 @@ from scipy.special import betainc, betaincc, betainccinv, betaincinv, ndtr, ndtr
 from dpaudit.arrays import Floats
 from dpaudit.evidence.records import Counts
 from dpaudit.privacy import Claim, RenyiDP, ZeroConcentratedDP
-from dpaudit.stats.event_bound import (
-    UNLUCKY,
-    CountedEvent,
-    EventBound,
-    Numbers,
-    Weight,
-    of_both_sides,
-    of_one_side,
-    single,
-    unlucky_bound,
-)
-from dpaudit.stats.methods import method_of
+from dpaudit.stats import event_bound, methods
 
 # --- How large or small must a probability be, given a count? ---
 #
@@ -218,7 +207,7 @@ def two_sided_region(
 # --- the methods --------------------------------------------------------------------------------------------
 
 
-class Joint(EventBound):
+class Joint(event_bound.EventBound):
     """By a joint region of the two probabilities of a one-sided event."""
 
     def region(self, counts: Counts, weight: float, error: float) -> ConfidenceRegion:
@@ -232,7 +221,7 @@ class Joint(EventBound):
         Returns:
             The region.
         """
-        return self.region_of(of_one_side(counts), weight, error)
+        return self.region_of(event_bound.of_one_side(counts), weight, error)
 
     def mirrored(self, counts: Counts, weight: float, error: float) -> ConfidenceRegion:
         """Return the region whose corners bound q from below (its p) and p from above (its q).
@@ -243,10 +232,10 @@ class Joint(EventBound):
         Returns:
             The region.
         """
-        hits, runs, others, other_runs = of_one_side(counts)
+        hits, runs, others, other_runs = event_bound.of_one_side(counts)
         return joint_region(others, other_runs, hits, runs, weight=weight, error=error)
 
-    def region_of(self, numbers: Numbers, weight: float, error: float) -> ConfidenceRegion:
+    def region_of(self, numbers: event_bound.Numbers, weight: float, error: float) -> ConfidenceRegion:
         """Return the region from the four numbers of an event.
 
         Args:
@@ -258,28 +247,28 @@ class Joint(EventBound):
         """
         return joint_region(*numbers, weight=weight, error=error)
 
-    def lower(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> float:
+    def lower(self, counts: Counts, claim: Claim, weight: event_bound.Weight, error: float) -> float:
         """Return the smallest value that some point of the region allows; arguments as for `EventBound.lower`."""
-        return float(self.region(counts, single(weight), error).least(claim.least))
+        return float(self.region(counts, event_bound.single(weight), error).least(claim.least))
 
-    def upper(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> float:
+    def upper(self, counts: Counts, claim: Claim, weight: event_bound.Weight, error: float) -> float:
         """Return the largest value that some point of the mirrored region allows; arguments as for `EventBound.upper`.
 
         The weights are exchanged together with the counts. An enumerated region gives the lower end only, and the plain
         one takes its place here: any region that was chosen before measuring is valid.
         """
-        mirrored = self.mirrored(counts, math.sqrt(1 - single(weight) ** 2), error)
+        mirrored = self.mirrored(counts, math.sqrt(1 - event_bound.single(weight) ** 2), error)
         return float(np.max(_outer(claim, mirrored.q, mirrored.p)))
 
-    def shown(self, event: CountedEvent, value: float, times: float) -> float:
+    def shown(self, event: event_bound.CountedEvent, value: float, times: float) -> float:
         """Return the bound in the unlucky tenth of the event."""
-        (p, q), weight = event.rates(value), single(event.weight)
+        (p, q), weight = event.rates(value), event_bound.single(event.weight)
         n, m = (max(round(times * runs), 1) for runs in event.runs)
 
-        def bound(numbers: Numbers) -> float:
+        def bound(numbers: event_bound.Numbers) -> float:
             return float(self.region_of(numbers, weight, event.error).least(event.claim.least))
 
-        return unlucky_bound(bound, p, q, n, m, weight, two_sided=self.two_sided)
+        return event_bound.unlucky_bound(bound, p, q, n, m, weight, two_sided=self.two_sided)
 
 
 class TwoSidedJoint(Joint):
@@ -289,14 +278,14 @@ class TwoSidedJoint(Joint):
 
     def region(self, counts: Counts, weight: float, error: float) -> ConfidenceRegion:
         """Return the region of the probabilities of right and wrong guesses that the counts leave possible."""
-        return self.region_of(of_both_sides(counts), weight, error)
+        return self.region_of(event_bound.of_both_sides(counts), weight, error)
 
     def mirrored(self, counts: Counts, weight: float, error: float) -> ConfidenceRegion:
         """Return the region with right and wrong guesses exchanged."""
-        right, runs, wrong, _ = of_both_sides(counts)
+        right, runs, wrong, _ = event_bound.of_both_sides(counts)
         return two_sided_region(wrong, right, runs, weight=weight, error=error)
 
-    def region_of(self, numbers: Numbers, weight: float, error: float) -> ConfidenceRegion:
+    def region_of(self, numbers: event_bound.Numbers, weight: float, error: float) -> ConfidenceRegion:
         """Return the region from right guesses, all runs, wrong guesses and all runs."""
         right, runs, wrong, _ = numbers
         return two_sided_region(right, wrong, runs, weight=weight, error=error)
@@ -462,10 +451,10 @@ class JointGivenSides(Joint):
         side1 = counts.toward0[1], counts.toward1[1], counts.runs[1]
         return region_given_sides(side0, side1, weight=weight, error=error)
 
-    def shown(self, event: CountedEvent, value: float, times: float) -> float:
+    def shown(self, event: event_bound.CountedEvent, value: float, times: float) -> float:
         """Return the bound in the unlucky tenth of the event."""
         p, q = event.rates(value)
-        return _shown_given_sides(p, q, times, event.counts, event.claim, single(event.weight), event.error)
+        return _shown_given_sides(p, q, times, event.counts, event.claim, event_bound.single(event.weight), event.error)
 
 
 def _shown_given_sides(
@@ -478,10 +467,12 @@ def _shown_given_sides(
     made = [max(round(times * runs), 1) for runs in counts.runs]
     total = sum(made)
     seen = (counts.toward0[0] + 0.5, counts.toward1[1] + 0.5), (counts.toward1[0] + 0.5, counts.toward0[1] + 0.5)
-    right = total * p - UNLUCKY * weight * math.sqrt(max(total * p * (1 - p), 0.0))
+    right = total * p - event_bound.UNLUCKY * weight * math.sqrt(max(total * p * (1 - p), 0.0))
     rest = total - right
     chance = min(q / max(1 - p, 1e-300), 1.0)
-    wrong = rest * chance + UNLUCKY * math.sqrt((1 - weight * weight) * max(rest * chance * (1 - chance), 0.0))
+    wrong = rest * chance + event_bound.UNLUCKY * math.sqrt(
+        (1 - weight * weight) * max(rest * chance * (1 - chance), 0.0)
+    )
     hits = _fitting([math.floor(right * own / sum(seen[0])) for own in seen[0]], made)
     left = [runs - own for runs, own in zip(made, hits, strict=True)]
     others = _fitting([math.ceil(wrong * own / sum(seen[1])) for own in seen[1]], left)
@@ -495,7 +486,7 @@ def _fitting(wanted: Sequence[int], most: Sequence[int]) -> list[int]:
     return [min(max(own + more, 0), room) for own, more, room in zip(wanted, reversed(over), most, strict=True)]
 
 
-def lower_bound(method: str, counts: Counts, *, claim: Claim, weight: Weight, error: float) -> float:
+def lower_bound(method: str, counts: Counts, *, claim: Claim, weight: event_bound.Weight, error: float) -> float:
     """Return the lower bound of the claim's parameter at confidence 1 − ``error``; 0.0 if nothing is shown.
 
     Args:
@@ -512,7 +503,7 @@ def lower_bound(method: str, counts: Counts, *, claim: Claim, weight: Weight, er
         ValueError: if the method is unknown, is not valid for the claim, or lacks its weights or bins.
         ArithmeticError: if the bound is not a number.
     """
-    found = method_of(method)
+    found = methods.method_of(method)
     if found.pure and not claim.pure:
         raise ValueError(f"a bound by the method {method!r} holds for pure DP only, not for {claim}")
     value = found.computed.lower(counts, claim, weight, error)
@@ -521,7 +512,7 @@ def lower_bound(method: str, counts: Counts, *, claim: Claim, weight: Weight, er
     return value
 
 
-def region_from(method: str, counts: Counts, *, weight: Weight, error: float) -> ConfidenceRegion:
+def region_from(method: str, counts: Counts, *, weight: event_bound.Weight, error: float) -> ConfidenceRegion:
     """Return the region of both probabilities that a joint method leaves possible, for every loss at once.
 
     Args:
@@ -533,10 +524,10 @@ def region_from(method: str, counts: Counts, *, weight: Weight, error: float) ->
     Raises:
         ValueError: if the method has no such region.
     """
-    found = method_of(method)
+    found = methods.method_of(method)
     if not found.whole_curve or not isinstance(found.computed, Joint):
         raise ValueError(f"the method {method!r} has no region that holds for every loss")
-    return found.computed.region(counts, single(weight), error)
+    return found.computed.region(counts, event_bound.single(weight), error)
 
 
 # --- Which interval holds the loss of one frozen event, given these counts? ---
@@ -572,7 +563,7 @@ def loss_interval(
         ArithmeticError: if an end is not a number.
     """
     low = lower_bound(method, counts, claim=claim, weight=weight, error=error / 2)
-    high = method_of(method).computed.upper(counts, claim, weight, error / 2)
+    high = methods.method_of(method).computed.upper(counts, claim, weight, error / 2)
     if math.isnan(low) or math.isnan(high):
         raise ArithmeticError(f"the loss of {counts} is not a number")
     return min(low, high), high  # if the ends cross, one of them is wrong; the smaller lower end is valid too

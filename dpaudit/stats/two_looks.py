@@ -39,16 +39,7 @@ from scipy.special import ndtr, ndtri
 from dpaudit.arrays import Floats
 from dpaudit.evidence.records import Attempt, Bound, Counts, Power, SecondLook, round_outward
 from dpaudit.privacy import Claim, GaussianDP
-from dpaudit.stats.event_bound import (
-    MIRRORED,
-    MOST_RUNS,
-    UNLUCKY,
-    Numbers,
-    Weight,
-    least_runs,
-    least_shown,
-    unlucky_bound,
-)
+from dpaudit.stats import event_bound
 from dpaudit.stats.joint_region import joint_region, joint_weight, lower_bound
 from dpaudit.stats.methods import method_for, method_of, plain
 
@@ -217,7 +208,7 @@ def second_look(rule: LooksRule, first: FirstLook, bound: Bound, counts: Counts,
 _ROWS = 3  # of the report's table of smaller violations
 
 
-def detectable(method: str, counts: Counts, *, claim: Claim, weight: Weight, error: float) -> float:
+def detectable(method: str, counts: Counts, *, claim: Claim, weight: event_bound.Weight, error: float) -> float:
     """Return the smallest value of the claim's parameter that this frozen event would have shown to exceed the claim.
 
     Args:
@@ -233,7 +224,9 @@ def detectable(method: str, counts: Counts, *, claim: Claim, weight: Weight, err
     return method_of(method).computed.detectable(counts, claim, weight, error)
 
 
-def runs_to_show(method: str, counts: Counts, *, claim: Claim, weight: Weight, error: float, value: float) -> float:
+def runs_to_show(
+    method: str, counts: Counts, *, claim: Claim, weight: event_bound.Weight, error: float, value: float
+) -> float:
     """Return the measuring runs in which this frozen event would show a loss of ``value`` with probability 0.9.
 
     Args:
@@ -265,7 +258,7 @@ def detectable_gaussian(claim: Claim, runs: int, error: float) -> float:
     Returns:
         The value that is shown with probability 0.9; infinity beyond 200.
     """
-    return least_shown(partial(_gaussian_margin, claim, runs, error), claim.value, 200, 1e-3)
+    return event_bound.least_shown(partial(_gaussian_margin, claim, runs, error), claim.value, 200, 1e-3)
 
 
 def runs_to_show_gaussian(claim: Claim, runs: int, error: float, value: float) -> float:
@@ -283,12 +276,12 @@ def runs_to_show_gaussian(claim: Claim, runs: int, error: float, value: float) -
     if not value > claim.value:
         return math.inf
     margin = lambda ahead: _gaussian_margin(claim, round(ahead), error, value)  # noqa: E731
-    return least_runs(margin, value - claim.value, runs)
+    return event_bound.least_runs(margin, value - claim.value, runs)
 
 
 def _gaussian_margin(claim: Claim, runs: int, error: float, value: float) -> float:
     """By how much the best event's bound exceeds the claim in its unlucky tenth (event by normal approximation)."""
-    half, critical = runs // 2, UNLUCKY - float(ndtri(error))
+    half, critical = runs // 2, event_bound.UNLUCKY - float(ndtri(error))
     p, q, told, noise = _gaussian_events(claim, value)
     usable = (half * p >= 5) & (half * q >= 1) & (told > 0)
     if not usable.any():
@@ -298,10 +291,10 @@ def _gaussian_margin(claim: Claim, runs: int, error: float, value: float) -> flo
     own_p, own_q, slope = float(p[best]), float(q[best]), float(p[best] / told[best])
     weight = joint_weight(own_p, own_q, half, half, slope_p=slope)
 
-    def bound(numbers: Numbers) -> float:
+    def bound(numbers: event_bound.Numbers) -> float:
         return float(joint_region(*numbers, weight=weight, error=error).least(claim.least))
 
-    return unlucky_bound(bound, own_p, own_q, half, half, weight) - claim.value
+    return event_bound.unlucky_bound(bound, own_p, own_q, half, half, weight) - claim.value
 
 
 def _gaussian_runs(claim: Claim, error: float, value: float) -> float:
@@ -311,7 +304,7 @@ def _gaussian_runs(claim: Claim, error: float, value: float) -> float:
     shows = excess > 0
     if not shows.any():
         return math.inf
-    return 2 * float(np.min(((UNLUCKY - float(ndtri(error))) * noise[shows] / excess[shows]) ** 2))
+    return 2 * float(np.min(((event_bound.UNLUCKY - float(ndtri(error))) * noise[shows] / excess[shows]) ** 2))
 
 
 def _gaussian_events(claim: Claim, value: float) -> tuple[Floats, Floats, Floats, Floats]:
@@ -383,7 +376,7 @@ def foresee(claim: Claim, attempts: Sequence[Attempt], learning: int, share: flo
     rows = tuple(
         Power(round_outward(value, "upper"), int(round_outward(whole * runs, "upper", 2)))
         for value, runs in found.smaller(claim)
-        if whole * runs < MOST_RUNS
+        if whole * runs < event_bound.MOST_RUNS
     )
     return Detectable(found.value, found.where, rows)
 
@@ -417,7 +410,7 @@ class _Detectable:
         noisier = 1.0
         frozen = method_of(bound.method).computed.frozen(bound.counts, claim, bound.weight, own)
         if frozen is not None:
-            if not frozen.two_sided and sum(frozen.rates(self.value)) > MIRRORED:
+            if not frozen.two_sided and sum(frozen.rates(self.value)) > event_bound.MIRRORED:
                 return self._searched(claim, value)  # whether event or complement shows more changes with the runs
             spreads = frozen.spread(value), frozen.spread(self.value)
             if not all(0 < spread < math.inf for spread in spreads):

@@ -27,18 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.tracing.primitives import (
-    CHOICES_OF_NUMPY,
-    CHOICES_OF_RANDOM,
-    OF_NUMPY,
-    OF_RANDOM,
-    Row,
-    as_unit,
-    of_numpy,
-    of_random,
-    scipy_rvs,
-    told,
-)
+from dpaudit.tracing import primitives
 from dpaudit.tracing.recording import active, site
 from dpaudit.tracing.values import array_of, closed, extreme, is_followed, operate, plain
 
@@ -50,7 +39,7 @@ _HANDED_OUT = frozenset((_Generator, _RandomState))
 _FOLLOWED = ("diffprivlib", "opendp", "pydp", "tmlt.core", "opacus", "torch", "jax")  # by `dpaudit.adapters`
 _OWN = ("dpaudit", "_dpaudit")  # whose names stay what they are
 _LIBRARIES = ("numpy", "scipy", "pandas", "polars", "hypothesis", "pytest", "_pytest", "matplotlib", "mypy")
-_NAMES = tuple(dict.fromkeys((*OF_NUMPY, *CHOICES_OF_NUMPY)))
+_NAMES = tuple(dict.fromkeys((*primitives.OF_NUMPY, *primitives.CHOICES_OF_NUMPY)))
 _MATH = {
     "exp": np.exp, "expm1": np.expm1, "log1p": np.log1p, "log2": np.log2, "log10": np.log10, "sqrt": np.sqrt,
     "sin": np.sin, "cos": np.cos, "tan": np.tan, "fabs": np.fabs, "isnan": np.isnan, "isinf": np.isinf,
@@ -68,7 +57,7 @@ _OF_LISTS = (
 @cache
 def _followed_generator() -> type[np.random.Generator]:
     base = np.random.Generator
-    own = {name: of_numpy(name, getattr(base, name), bound=True) for name in _NAMES if hasattr(base, name)}
+    own = {name: primitives.of_numpy(name, getattr(base, name), bound=True) for name in _NAMES if hasattr(base, name)}
     own["shuffle"] = _shuffling(base.shuffle, base.permutation)
     made: type[np.random.Generator] = _Family(base)("Generator", (base,), {**own, "__module__": "numpy.random"})
     return made
@@ -78,7 +67,7 @@ def _followed_generator() -> type[np.random.Generator]:
 def _followed_state() -> type[np.random.RandomState]:
     base = np.random.RandomState
     own: dict[str, Any] = {
-        name: of_numpy(name, getattr(base, name), bound=True) for name in _NAMES if hasattr(base, name)
+        name: primitives.of_numpy(name, getattr(base, name), bound=True) for name in _NAMES if hasattr(base, name)
     }
     own["shuffle"] = _shuffling(base.shuffle, base.permutation)
 
@@ -105,7 +94,7 @@ def _shuffling(original: Callable[..., Any], permutation: Callable[..., Any]) ->
             return
         with recorder.own_work():
             drawn = np.asarray(permutation(self, len(x)))
-        order = recorder.choose("shuffle", drawn, told(len(x)))
+        order = recorder.choose("shuffle", drawn, primitives.told(len(x)))
         x[:] = x[order] if isinstance(x, np.ndarray) else [x[place] for place in order]
 
     return shuffle
@@ -215,12 +204,12 @@ def original_of(value: Any) -> Any:
 
 
 @cache
-def _rows(package: str) -> tuple[Row, ...]:
+def _rows(package: str) -> tuple[primitives.Row, ...]:
     """Return the methods of a library that are followed, as wholes or as noise of a known law.
 
     Parameters are read when a method is called; where they depend on the data, so does the noise.
     """
-    rows: tuple[Row, ...] = importlib.import_module(f"dpaudit.adapters.{package.replace('.', '_')}").ROWS
+    rows: tuple[primitives.Row, ...] = importlib.import_module(f"dpaudit.adapters.{package.replace('.', '_')}").ROWS
     return rows
 
 
@@ -230,7 +219,7 @@ def _present() -> tuple[str, ...]:
     return tuple(name for name in dict.fromkeys(imported) if name in sys.modules)
 
 
-def _replacements(rows: Iterable[Row], made: dict[tuple[int, str], Any]) -> Iterator[tuple[Any, str, Any]]:
+def _replacements(rows: Iterable[primitives.Row], made: dict[tuple[int, str], Any]) -> Iterator[tuple[Any, str, Any]]:
     """Yield owner, name and followed version of every method that is there; ``made`` before, it is used again."""
     for row in rows:
         module = sys.modules.get(row.module)
@@ -245,7 +234,7 @@ def _replacements(rows: Iterable[Row], made: dict[tuple[int, str], Any]) -> Iter
                 original = getattr(each, row.method)
                 name = f"{row.module.partition('.')[0]} {each.__name__}"
                 followed = row.followed(original) if row.followed else None
-                made[key] = followed or as_unit(original, name, row.made, site=site)  # type: ignore[arg-type]
+                made[key] = followed or primitives.as_unit(original, name, row.made, site=site)  # type: ignore[arg-type]
             yield each, row.method, made[key]
 
 
@@ -323,9 +312,9 @@ class Hooks:
             for name in names
             if hasattr(np.random, name) and hasattr(own, name)
         ]
-        for name in (*OF_RANDOM, *CHOICES_OF_RANDOM):
+        for name in (*primitives.OF_RANDOM, *primitives.CHOICES_OF_RANDOM):
             original = getattr(random, name)
-            found.append((original, of_random(name, original, bound=False)))
+            found.append((original, primitives.of_random(name, original, bound=False)))
         found += [
             (value, _of_math(name, value)) for name, value in vars(math).items() if callable(value) and name[0] != "_"
         ]
@@ -347,11 +336,11 @@ class Hooks:
 
     def _classes(self) -> None:
         """Replace methods of classes of Python, and what begins threads and processes."""
-        for name in (*OF_RANDOM, *CHOICES_OF_RANDOM):
+        for name in (*primitives.OF_RANDOM, *primitives.CHOICES_OF_RANDOM):
             for owner in (random.Random, random.SystemRandom):
                 original = getattr(owner, name)
                 if name in vars(owner) or owner is random.Random:
-                    self._set(owner, name, of_random(name, original, bound=True))
+                    self._set(owner, name, primitives.of_random(name, original, bound=True))
         self._set(random.Random, "seed", _noting_seed_of(random.Random.seed))
         self._set(np.random.mtrand, "_rand", _followed_state()(np.random.mtrand._rand._bit_generator))
         self._set(threading.Thread, "start", _noting(threading.Thread.start, "a thread is started"))
@@ -364,7 +353,9 @@ class Hooks:
             original = known.rv_generic.rvs
             for kind in (known.rv_generic, known.rv_continuous, known.rv_discrete):
                 if "rvs" in vars(kind):
-                    self._set(kind, "rvs", scipy_rvs(original if kind is known.rv_generic else vars(kind)["rvs"]))
+                    self._set(
+                        kind, "rvs", primitives.scipy_rvs(original if kind is known.rv_generic else vars(kind)["rvs"])
+                    )
 
     def _scan(self, new: dict[int, tuple[Any, Any]]) -> None:
         """Replace what other modules imported by name, and the generators that they keep."""
@@ -451,7 +442,7 @@ def followed_method(owner: Any, function: Any) -> Callable[..., Any] | None:
         if isinstance(owner, base) and followed() not in type(owner).__mro__:
             own = getattr(type(owner), name, None) is getattr(base, name, _MISSING)
             return getattr(followed(), name) if own and (name in _NAMES or name == "shuffle") else None
-    if type(owner) is random.Random and name in (*OF_RANDOM, *CHOICES_OF_RANDOM):
+    if type(owner) is random.Random and name in (*primitives.OF_RANDOM, *primitives.CHOICES_OF_RANDOM):
         return getattr(random.Random, name)  # type: ignore[no-any-return]
     return None
 

@@ -5,4 +5,4 @@ facts, which no library knows of; the claim is held against the certified loss o
 was configured.
 """
 
-__all__ = ["canaries", "judge", "losses", "seen", "updates", "watch"]
+__all__ = ["canaries", "judge", "losses", "updates", "watch"]

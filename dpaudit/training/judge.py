@@ -19,8 +19,7 @@ from dpaudit.evidence.further_records import Release, Training, TrainingFact, Tr
 from dpaudit.evidence.records import Bound, Target, Verdict, round_outward
 from dpaudit.privacy import ApproxDP, Claim
 from dpaudit.privacy.claims import number_text
-from dpaudit.training import canaries, losses
-from dpaudit.training.batches import Sampler, use_of
+from dpaudit.training import batches, canaries, losses, updates
 from dpaudit.training.canaries import ASSUMED
 from dpaudit.training.clipping import NOT_LOOKED_AT, Scale, least_update, scale_of
 from dpaudit.training.losses import (
@@ -35,7 +34,6 @@ from dpaudit.training.losses import (
     unbounded,
 )
 from dpaudit.training.seen import Finding, Seen
-from dpaudit.training.updates import checklist, several
 
 _TOLERANCE = 1e-3  # of the claim's ε, or of 1 where that is more
 _WIDE = 0.01
@@ -61,9 +59,9 @@ def judged(
 ) -> tuple[Training, list[Finding]]:
     """Return what is said of a loop, for evidence, and the findings with the numbers behind them."""
     facts = false_alarm if seen.canaries is None else false_alarm * (1 - canaries.SHARE)
-    findings, sampler = checklist(seen, facts, seed)
+    findings, sampler = updates.checklist(seen, facts, seed)
     by_fact = {each.fact: each for each in findings}
-    scale = None if several(seen) else scale_of(seen.squares, seen.counts, 1 - confidence)
+    scale = None if updates.several(seen) else scale_of(seen.squares, seen.counts, 1 - confidence)
     parts = _shown(_parts(seen, by_fact, sampler, facts), claim)
     why, infinite = unbounded(findings)
     low, high, certificates = _losses(parts, claim, why, infinite)
@@ -108,16 +106,16 @@ def judged(
 # --- what was seen, as an accounting needs it ---------------------------------------------------------------
 
 
-def _parts(seen: Seen, by_fact: dict[str, Finding], sampler: Sampler | None, error: float) -> Parts:
+def _parts(seen: Seen, by_fact: dict[str, Finding], sampler: batches.Sampler | None, error: float) -> Parts:
     kind = sampler.kind if sampler is not None and sampler.kind else seen.assumed
     rate = seen.sampled
     if kind == "another rate" and seen.batches and seen.records:
         rate = _rate(seen, error)[0]
     low, high = factors_of(seen, by_fact["clipping"])
-    if several(seen):  # nobody knows how much noise all of them add
+    if updates.several(seen):  # nobody knows how much noise all of them add
         low = min(low, 1.0)
     batch = None if not seen.batches else int(np.median([len(each) for each in seen.batches]))
-    use = use_of(seen)
+    use = batches.use_of(seen)
     groups, loose = groups_of(seen, use, rate)
     epochs = rounds_of_use(seen, use, kind == "fixed order") if kind in ("shuffled", "fixed order") else None
     return Parts(

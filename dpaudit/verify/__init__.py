@@ -7,8 +7,7 @@ __all__ = [
     "counterexample",
     "differences",
     "exact",
-    "fold",
+    "forest_probability",
     "moves",
     "proofs",
-    "releases",
 ]

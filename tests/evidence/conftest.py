@@ -28,11 +28,17 @@ def _remembered(function: Callable[..., Any]) -> Callable[..., Any]:
 def remembered() -> list[tuple[Any, str, Callable[..., Any]]]:
     """The functions that remember, one memory of each for all tests."""
     wanted = {
-        "review.check.sampled": ("foresee", "lower_bound", "second_opinion"),
+        "review.check.sampled": (
+            "foresee",
+            "foresee_sequential",
+            "log_wealth",
+            "lower_bound",
+            "second_opinion",
+            "sequential_bound",
+        ),
         "review.check.certain": ("event_probabilities",),
         "verify.proofs.answers": ("leaves_of",),
         "verify.proofs.kind": ("check_certificate",),
-        "review.check.sequential": ("log_wealth", "sequential_bound", "foresee_sequential"),
         "review.check.against": ("check_certificate",),
         "review.check.listed": ("others_say",),
         "evidence.evidence": ("content_id",),

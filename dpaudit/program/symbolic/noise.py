@@ -23,15 +23,7 @@ from dpaudit.decimals import decimal_of, short_decimal
 from dpaudit.errors import UsageError
 from dpaudit.program.noise import LAWS, Noise, Support
 from dpaudit.program.outcome import Raised, global_state, raised
-from dpaudit.program.symbolic.linear import (
-    Affine,
-    Constraint,
-    contradiction,
-    count_branch,
-    count_path,
-    spend,
-    whole_where_possible,
-)
+from dpaudit.program.symbolic import linear
 from dpaudit.program.symbolic.tree import (
     DEPTH,
     NOT_READ,
@@ -124,7 +116,7 @@ class SymbolicNoise(Noise):
         self._slot: tuple[int, Any] | None = None  # the node before the next one, and the side taken there
         self._here = 0 if nodes else NOT_READ
         self._decided = 0
-        self._conditions: list[Constraint] = []
+        self._conditions: list[linear.Constraint] = []
         self._seen: set[str] = set()
         self._draws: list[NoiseDraw] = []
         self._is_null = False
@@ -135,7 +127,7 @@ class SymbolicNoise(Noise):
     def given(self, value: Any) -> Any:
         """Return data or parameters with numbers and unknowns replaced by exact numbers of this path."""
         if isinstance(value, Unknown):
-            return SymbolicValue(self, Affine.variable(value.name), is_whole=value.is_whole)
+            return SymbolicValue(self, linear.Affine.variable(value.name), is_whole=value.is_whole)
         if type(value) in (list, tuple):
             return type(value)(map(self.given, value))
         if type(value) is dict:
@@ -143,15 +135,17 @@ class SymbolicNoise(Noise):
         if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | Fraction | np.integer):
             return value
         if isinstance(value, int | np.integer):
-            return SymbolicValue(self, Affine({}, int(value)), is_whole=True, known=True)
+            return SymbolicValue(self, linear.Affine({}, int(value)), is_whole=True, known=True)
         if isinstance(value, Fraction):
-            return SymbolicValue(self, Affine({}, whole_where_possible(value)), is_whole=False, known=True)
+            return SymbolicValue(
+                self, linear.Affine({}, linear.whole_where_possible(value)), is_whole=False, known=True
+            )
         if not math.isfinite(value):
             return float(value)
         exact = short_decimal(value)
         if exact is None:
             raise SymbolicError(f"the number {value!r} is no short decimal; give it as a Fraction")
-        number, zero = Affine({}, whole_where_possible(exact)), zero_sign(float(value))
+        number, zero = linear.Affine({}, linear.whole_where_possible(exact)), zero_sign(float(value))
         return SymbolicValue(self, number, is_whole=False, zero=zero, known=True)
 
     # --- how a run ends ----------------------------------------------------------------------------------
@@ -223,7 +217,7 @@ class SymbolicNoise(Noise):
         self.refuse("another draw or branch than on the same draws before; a program must keep no state between runs")
 
     def _record(self, draw: NoiseDraw) -> SymbolicValue:
-        spend()
+        linear.spend()
         self.ensure_own(self)
         if len(self._draws) >= MOST_DRAWS:
             self.refuse(f"more than {MOST_DRAWS:,} draws on one path")
@@ -236,10 +230,10 @@ class SymbolicNoise(Noise):
         self._go(None, node.then)
         self._draws.append(draw)
         name = draw_name(len(self._draws) - 1)
-        return SymbolicValue(self, Affine.variable(name), is_whole=draw.is_discrete)
+        return SymbolicValue(self, linear.Affine.variable(name), is_whole=draw.is_discrete)
 
     def _decide(
-        self, new: CompareNode | ArgmaxNode, ways: Sequence[Any], conditions: Mapping[Any, list[Constraint]]
+        self, new: CompareNode | ArgmaxNode, ways: Sequence[Any], conditions: Mapping[Any, list[linear.Constraint]]
     ) -> Any:
         """Take one side of a branch: the replayed one, or the first that is open."""
         self.ensure_own(self)
@@ -247,7 +241,7 @@ class SymbolicNoise(Noise):
         if node is None:
             if self._decided >= MOST_BRANCHES:
                 self.refuse(f"more than {MOST_BRANCHES:,} branches on one path")
-            count_branch(line_of(sys._getframe(1)))
+            linear.count_branch(line_of(sys._getframe(1)))
             self._append(new)
             node = new
             here, left = self._here, []
@@ -276,13 +270,15 @@ class SymbolicNoise(Noise):
                 raise AbandonedError
         return way
 
-    def _why_not(self, conditions: list[Constraint]) -> Any:
+    def _why_not(self, conditions: list[linear.Constraint]) -> Any:
         """Return why no run takes a side with these conditions, or None."""
         if self._some_variable_decides(conditions):
             return None
-        return contradiction([*self._conditions, *conditions, *supports(self._draws)], continuous_names(self._draws))
+        return linear.contradiction(
+            [*self._conditions, *conditions, *supports(self._draws)], continuous_names(self._draws)
+        )
 
-    def _some_variable_decides(self, conditions: list[Constraint]) -> bool:
+    def _some_variable_decides(self, conditions: list[linear.Constraint]) -> bool:
         """Whether a variable that is new here can make all conditions true, whatever the others are."""
         return any(
             len({each.expression.terms.get(name, 0) > 0 for each in conditions}) == 1
@@ -296,7 +292,7 @@ class SymbolicNoise(Noise):
 
     # --- the interface of the program --------------------------------------------------------------------
 
-    def compare(self, expression: Affine, way: Way) -> bool:
+    def compare(self, expression: linear.Affine, way: Way) -> bool:
         """Decide whether the expression is <, ≤, =, ≥ or > 0."""
         if expression.is_constant:
             return way_condition(expression, way).holds({})
@@ -338,7 +334,7 @@ class SymbolicNoise(Noise):
         if type(value) is SymbolicValue:
             number = value.expression
         elif isinstance(value, int | float | Fraction | np.number):
-            number = SymbolicValue(self, Affine(), is_whole=True)._other(value).expression  # type: ignore[union-attr]
+            number = SymbolicValue(self, linear.Affine(), is_whole=True)._other(value).expression  # type: ignore[union-attr]
         else:
             self.refuse(f"{what} that is {type(value).__name__}")
         if not number.is_constant:
@@ -429,7 +425,7 @@ def read(
     leaves: list[ProgramPath] = []
     repeated = False
     while pending:
-        count_path()
+        linear.count_path()
         decisions = pending.pop()
         noise = SymbolicNoise(nodes, decisions)
         leaf = _run(function, data, parameters, noise)
@@ -543,7 +539,7 @@ def _output(result: Any, noise: SymbolicNoise, depth: int = 0) -> Output:
     if kind is bool or kind is np.bool_:
         return "bool", bool(result)
     if kind is int or kind is np.int64:
-        return "int", Affine({}, int(result))
+        return "int", linear.Affine({}, int(result))
     if kind is float or kind is np.float64:
         number = float(result)
         if math.copysign(1, number) < 0 and (number == 0 or math.isnan(number)):
@@ -551,7 +547,9 @@ def _output(result: Any, noise: SymbolicNoise, depth: int = 0) -> Output:
         if math.isnan(number) and struct.pack(">d", number) != struct.pack(">d", math.nan):
             noise.refuse("an output that is NaN with a payload")
         # a constant is compared with other constants only, so its decimal may be long
-        return "float", Affine({}, whole_where_possible(decimal_of(number))) if math.isfinite(number) else str(number)
+        return "float", linear.Affine({}, linear.whole_where_possible(decimal_of(number))) if math.isfinite(
+            number
+        ) else str(number)
     if kind is str:
         if any("\ud800" <= letter <= "\udfff" for letter in result):
             noise.refuse("a text with a lone surrogate, which is no Unicode")

@@ -1,3 +1,3 @@
 """What does a function compute of n numbers, as an expression?"""
 
-__all__ = ["domain", "graph", "selections", "tables", "ways"]
+__all__ = ["domain", "graph", "ways"]

@@ -21,10 +21,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from dpaudit.reading.expressions import tables
+from dpaudit.reading.expressions import selections, tables
 from dpaudit.reading.expressions.domain import MOST_WAYS, Expressions, Forked, _sets_outer, chosen_value
 from dpaudit.reading.expressions.graph import Graph, NotReadError, Release, Seen, Shown, Value, exactly, refuse
-from dpaudit.reading.expressions.selections import Flips
 from dpaudit.reading.rewrite import ask
 
 # --- What does a function release of n numbers, on every way that the data decide? -----------------------
@@ -169,7 +168,7 @@ class Many:
     __hash__ = __format__ = __contains__ = __array__ = __index__ = __add__ = __radd__ = __mul__ = __rmul__ = _no
 
 
-class Comprehensions(Flips):
+class Comprehensions(selections.Flips):
     """A list that goes through values is asked of the domain as a whole."""
 
     def visit_ListComp(self, node: ast.ListComp) -> Any:  # noqa: N802 – a name of the syntax tree

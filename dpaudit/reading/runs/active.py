@@ -15,11 +15,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from dpaudit.reading import dispatch
+from dpaudit.reading import dispatch, draws, rewrite
 from dpaudit.reading.definite import Looped, PlainLoops, Plan
-from dpaudit.reading.draws import Source
 from dpaudit.reading.python import Python, is_rewritten
-from dpaudit.reading.rewrite import UnreadableError
 from dpaudit.reading.runs import arrays, containers, draw, joins
 from dpaudit.reading.runs.applied import apply, each_group, groups_of
 from dpaudit.reading.runs.control import Branch, DeadError, Frame, GivenUpError, Loop, SplitError, Trying
@@ -47,7 +45,7 @@ class Active(Python):
         libraries: the calls of libraries that draw by themselves.
     """
 
-    control = (DeadError, SplitError, GivenUpError, UnreadableError)
+    control = (DeadError, SplitError, GivenUpError, rewrite.UnreadableError)
 
     length: Callable[[Any], Any]  # these are of `domain.Runs`
     member: Callable[[Any, int], Any]
@@ -229,7 +227,7 @@ class Active(Python):
             self._witness(drawn.places[flat.max(axis=1).argmax()], drawn.places[flat.min(axis=1).argmin()])
         return draw.as_value(self, drawn, like)
 
-    def too_large(self, source: Source, shape: tuple[int, ...]) -> NoReturn:
+    def too_large(self, source: draws.Source, shape: tuple[int, ...]) -> NoReturn:
         """A draw of so many numbers does not fit: the runs go apart in halves."""
         if self.active.count <= 64:
             raise GivenUpError(f"{source.title} of {np.prod(shape):,} numbers{self.where()}")

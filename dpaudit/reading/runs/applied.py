@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpaudit.reading.runs import joins
-from dpaudit.reading.runs.control import DeadError
+from dpaudit.reading.runs import control, joins
 from dpaudit.reading.runs.values import (
     ABSENT,
     CONTENTS,
@@ -242,7 +241,7 @@ def each_group(domain: Active, groups: list[Array], one: Callable[[int], Any], f
         domain.let(domain.mask_of(runs))
         try:
             value = one(int(runs[0]))
-        except DeadError:
+        except control.DeadError:
             whole = False
             continue
         whole = whole and domain.active.count == len(runs)

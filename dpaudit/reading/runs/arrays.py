@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpaudit.reading.python import OPERATION
-from dpaudit.reading.runs import joins
+from dpaudit.reading.runs import control, joins
 from dpaudit.reading.runs.applied import apply, singly
-from dpaudit.reading.runs.control import DeadError
 from dpaudit.reading.runs.values import LARGE, PYTHON_NUMBERS, Array, Coded, Container, Mask, Numbers
 
 if TYPE_CHECKING:
@@ -161,7 +160,7 @@ def repaired(domain: Active, odd: Array, function: Callable[..., Any], values: t
         own = singly(domain, function, values)
         left = domain.active.chosen
         value = joins.joined(left, own, value)
-    except DeadError:
+    except control.DeadError:
         left = np.zeros(domain.count, dtype=bool)
     domain.let(Mask((entry.chosen & ~odd) | left))
     domain.alive()

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpaudit.reading.runs import arrays, containers, joins, tables
+from dpaudit.reading.runs import arrays, containers, control, joins, tables
 from dpaudit.reading.runs.applied import apply, opened
-from dpaudit.reading.runs.control import Branch, Loop
 from dpaudit.reading.runs.values import (
     Alternatives,
     Array,
@@ -278,7 +277,7 @@ def _sum(domain: Active, value: Any, start: Any = 0) -> Any:
         return apply(domain, sum, (value, start))
     if type(value) is Numbers or (type(value) is Container and type(value.content) is Numbers):
         value = Container(list(tables.members(domain, opened(value))))
-    loop, total = Loop(domain, value), start
+    loop, total = control.Loop(domain, value), start
     while loop.go():
         with loop.body():
             total = domain.put(domain.binary("add", total, loop.item()), total)
@@ -307,7 +306,7 @@ def _extreme(function: Any, name: str) -> Callable[..., Any]:
         keys = members if key is None else [domain.call(key, each) for each in members]
         best, best_key = members[0], keys[0]
         for each, own in zip(members[1:], keys[1:], strict=True):
-            branch = Branch(domain, domain.decided(domain.compare(name, own, best_key)))
+            branch = control.Branch(domain, domain.decided(domain.compare(name, own, best_key)))
             with branch.arm(True) as goes:
                 if goes:
                     best, best_key = domain.put(each, best), domain.put(own, best_key)

@@ -17,9 +17,8 @@ import numpy as np
 
 from dpaudit.reading import definite
 from dpaudit.reading.definite import Looped, Plan
-from dpaudit.reading.runs import joins, table_items, tables
+from dpaudit.reading.runs import control, joins, table_items, tables
 from dpaudit.reading.runs.applied import alternatives_in, apply, chosen_in, each_group, groups_of, nested_in, singly
-from dpaudit.reading.runs.control import Branch, DeadError
 from dpaudit.reading.runs.joins import is_of_pandas
 from dpaudit.reading.runs.values import (
     CONTENTS,
@@ -103,7 +102,7 @@ def each_content(domain: Active, container: Container, one: Callable[[Any], Any]
         domain.let(mask)
         try:
             value = one(content)
-        except DeadError:
+        except control.DeadError:
             continue
         parts.append((domain.active.places, value))
         left |= domain.active.chosen
@@ -165,7 +164,7 @@ def member(domain: Active, value: Any, key: Any) -> Any:
 
 def _fill(domain: Active, container: Container, key: Any) -> None:
     """What is read of a `defaultdict` and is not there is put there first."""
-    branch = Branch(domain, domain.decided(domain.not_(is_in(domain, key, container))))
+    branch = control.Branch(domain, domain.decided(domain.not_(is_in(domain, key, container))))
     with branch.arm(True) as goes:
         if goes:
             first = container.content.values[0] if type(container.content) is Alternatives else container.content
@@ -325,7 +324,7 @@ def _changed(domain: Active, container: Container, name: str, args: tuple[Any, .
         except Exception as error:
             try:
                 domain.leave(error)
-            except DeadError:
+            except control.DeadError:
                 continue
         parts.append((mask, new))
         results.append((mask.places, found))
@@ -421,7 +420,7 @@ def set_item(domain: Active, container: Container, key: Any, value: Any) -> None
         except Exception as error:
             try:
                 domain.leave(error)
-            except DeadError:
+            except control.DeadError:
                 continue
         left |= mask.chosen
         old = joins.with_content(mask.chosen, new, container.content if old is None else old)

@@ -12,12 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.reading import dispatch
-from dpaudit.reading.python import CONVERSIONS
-from dpaudit.reading.runs import arrays, containers, joins, table_items, tables
-from dpaudit.reading.runs.active import unbound_error
+from dpaudit.reading import dispatch, python
+from dpaudit.reading.runs import active, arrays, called, containers, joins, table_items, tables
 from dpaudit.reading.runs.applied import apply
-from dpaudit.reading.runs.called import Calls
 from dpaudit.reading.runs.values import (
     CONTENTS,
     UNBOUND,
@@ -36,7 +33,7 @@ MOST_KEYS = 256
 """Values of a number that is a key, or a length."""
 
 
-class Runs(Calls):
+class Runs(called.Calls):
     """The domain of many runs: what it does with values."""
 
     def attribute(self, owner: Any, name: str) -> Any:
@@ -54,7 +51,7 @@ class Runs(Calls):
         if kind is Windows:
             return Member(owner, name)
         if owner is UNBOUND:
-            self.leave(unbound_error("a name"))
+            self.leave(active.unbound_error("a name"))
         if dispatch.computed(owner, name) is not None:
             self.give_up(f".{name}, a cached property")
         try:
@@ -350,7 +347,7 @@ class Runs(Calls):
             return super().format(value, conversion, specification)
 
         def text(own: Any, spec: Any) -> str:
-            return format(own if conversion == -1 else CONVERSIONS[conversion](own), spec)
+            return format(own if conversion == -1 else python.CONVERSIONS[conversion](own), spec)
 
         return apply(self, text, (value, specification))
 

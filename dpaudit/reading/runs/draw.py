@@ -19,9 +19,8 @@ import numpy as np
 
 from dpaudit.reading.callables import is_taken
 from dpaudit.reading.draws import Failed, Kind, Source
-from dpaudit.reading.runs import joins
+from dpaudit.reading.runs import control, joins
 from dpaudit.reading.runs.applied import alternatives_in, chosen_in, column, each_group, groups_of, opened
-from dpaudit.reading.runs.control import GivenUpError
 from dpaudit.reading.runs.values import Alternatives, Array, Container, Numbers, at, differs, raw
 
 if TYPE_CHECKING:
@@ -415,7 +414,7 @@ class Recorded:
         turn = int(self._position[places[0]])
         segment = next(each for each in self._segments[turn] if np.isin(places[0], each.places))
         if segment.title != title:
-            raise GivenUpError(f"it asked for {title} where it had asked for {segment.title} on the same draws")
+            raise control.GivenUpError(f"it asked for {title} where it had asked for {segment.title} on the same draws")
         where = np.searchsorted(segment.places, places)
         if np.array_equal(segment.places, places):
             values = segment.values

@@ -27,22 +27,9 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.program.outcome import (
-    ManyArrays,
-    ManyFrames,
-    ManyLabels,
-    ManyNumbers,
-    ManyTexts,
-    Raised,
-    columns_of,
-    raised,
-    same,
-)
-from dpaudit.reading import callables, dispatch
-from dpaudit.reading.definite import PlainLoops
+from dpaudit.program import outcome
+from dpaudit.reading import callables, definite, dispatch, python, rewrite
 from dpaudit.reading.draws import Failed, Source, is_maker, source_of
-from dpaudit.reading.python import Python
-from dpaudit.reading.rewrite import UnreadableError
 from dpaudit.reading.runs.applied import alternatives_in, chosen_in, groups_of
 from dpaudit.reading.runs.control import DeadError, GivenUpError, SplitError
 from dpaudit.reading.runs.domain import Runs
@@ -129,13 +116,13 @@ def _is_of_texts(content: Any) -> bool:
     return True
 
 
-def _texts(coded: Coded, runs: Array) -> list[ManyTexts]:
+def _texts(coded: Coded, runs: Array) -> list[outcome.ManyTexts]:
     values = list(coded.values)
-    return [ManyTexts(codes, values) for codes in coded.codes[runs].T]
+    return [outcome.ManyTexts(codes, values) for codes in coded.codes[runs].T]
 
 
 def _labels(labels: Any, runs: Array) -> Any:
-    return ManyLabels(labels.of(int(runs[0])), _texts(labels, runs)) if type(labels) is Coded else labels
+    return outcome.ManyLabels(labels.of(int(runs[0])), _texts(labels, runs)) if type(labels) is Coded else labels
 
 
 def _settled(value: Any, mask: Mask, count: int) -> Any:
@@ -172,7 +159,7 @@ def of_runs(value: Any, runs: Array) -> Any:
     """Return a value without alternatives as one whose leaves hold one row for each of some runs."""
     kind: Any = type(value)
     if kind is _Texts:
-        return ManyTexts(value.value.codes[runs], value.value.values)
+        return outcome.ManyTexts(value.value.codes[runs], value.value.values)
     if not differs(value):
         return raw(value)
     if kind is Container:
@@ -180,8 +167,10 @@ def of_runs(value: Any, runs: Array) -> Any:
     if kind is Numbers:
         array = value.array[runs]
         if value.labels is not None:
-            return ManyFrames("Series", _labels(value.labels, runs), None, value.name, columns_of(array), [array.dtype])
-        return ManyNumbers(array) if array.ndim == 1 else ManyArrays(array)
+            return outcome.ManyFrames(
+                "Series", _labels(value.labels, runs), None, value.name, outcome.columns_of(array), [array.dtype]
+            )
+        return outcome.ManyNumbers(array) if array.ndim == 1 else outcome.ManyArrays(array)
     if kind is Table:
         return _frame(value, runs)
     if kind is list or kind is tuple:
@@ -202,7 +191,7 @@ def _frame(table: Table, runs: Array) -> Any:
     cells, dtypes = [], []
     for column in table.columns.values():
         if type(column) is Numbers:
-            cells.append(columns_of(column.array[runs]))
+            cells.append(outcome.columns_of(column.array[runs]))
             dtypes.append(column.array.dtype)
         elif type(column) is Coded:
             cells.append(_texts(column, runs))
@@ -211,7 +200,7 @@ def _frame(table: Table, runs: Array) -> Any:
             series = pd.Series(column)
             cells.append(series.tolist())
             dtypes.append(series.dtype)
-    return ManyFrames(
+    return outcome.ManyFrames(
         "DataFrame", _labels(table.index, runs), pd.Index(list(table.columns), name=table.title), None, cells, dtypes
     )
 
@@ -223,7 +212,7 @@ class OtherDrawsError(BaseException):
     """The function asked for another draw than the reading did."""
 
 
-class Given(PlainLoops, Python):
+class Given(definite.PlainLoops, python.Python):
     """Python's own domain, in which draws are those of a tape.
 
     Args:
@@ -231,7 +220,7 @@ class Given(PlainLoops, Python):
         beyond: makes a draw after the end of the tape; None where there may be none.
     """
 
-    control = (OtherDrawsError, UnreadableError)
+    control = (OtherDrawsError, rewrite.UnreadableError)
 
     def __init__(self, tape: list[tuple[str, Any]], beyond: Callable[[Source, Any, Any], Any] | None = None) -> None:
         super().__init__()
@@ -311,7 +300,7 @@ def made_by_python(domain: Given, function: Callable[..., Any], args: tuple[Any,
         except OtherDrawsError:
             raise
         except (Exception, SystemExit) as error:
-            return raised(error)
+            return outcome.raised(error)
 
 
 # --- How are all runs of a block made, by as few passes as they need? ------------------------------------
@@ -420,7 +409,7 @@ def _pass(
         found = [(domain.active.places, value)]
     except DeadError:
         found = []
-    except (GivenUpError, UnreadableError) as error:
+    except (GivenUpError, rewrite.UnreadableError) as error:
         raise UnreadError(str(error)) from None
     except SplitError:
         raise
@@ -429,13 +418,13 @@ def _pass(
     except Exception as error:
         if not domain.closes and not _is_of_target(error):
             raise UnreadError(f"{type(error).__name__}: {error}") from error
-        found = [(domain.active.places, raised(error))]
+        found = [(domain.active.places, outcome.raised(error))]
     for chosen, exception in domain.leaving[0]:
         if type(exception) is Alternatives:
             for code, each in enumerate(exception.values):
-                found.append((np.flatnonzero(chosen & (exception.codes == code)), raised(each)))
+                found.append((np.flatnonzero(chosen & (exception.codes == code)), outcome.raised(each)))
         else:
-            found.append((np.flatnonzero(chosen), raised(exception)))
+            found.append((np.flatnonzero(chosen), outcome.raised(exception)))
     return found
 
 
@@ -498,13 +487,13 @@ def _checked(
             continue
         given = Given(tape_of(domain.events, run))
         value = found[owner[run]][1]
-        expected = value if type(value) is Raised else at(value, run)
+        expected = value if type(value) is outcome.Raised else at(value, run)
         try:
             returned = made_by_python(given, function, args, keywords)
         except OtherDrawsError as error:
             raise UnreadError(f"its reading differs from the function: given the same draws, it {error}") from None
         made[run] = returned
-        if not given.is_done or not same(returned, expected):
+        if not given.is_done or not outcome.same(returned, expected):
             raise UnreadError(
                 f"its reading differs from the function: given the same draws, it returns {_short(returned)} and not "
                 f"{_short(expected)}"

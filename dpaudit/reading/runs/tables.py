@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpaudit.reading.callables import Effect, effect_of
-from dpaudit.reading.runs import arrays, joins
-from dpaudit.reading.runs.applied import apply, opened
+from dpaudit.reading.runs import applied, arrays, joins
 from dpaudit.reading.runs.values import (
     Alternatives,
     Array,
@@ -76,7 +75,7 @@ def _added(whole: Array, axis: int) -> Array:
 
 def divided(domain: Active, table: Table, other: Any, keywords: dict[str, Any]) -> Any:
     """``t.div(s, axis=0)`` by a series with the same rows."""
-    series = opened(other)
+    series = applied.opened(other)
     if keywords != {"axis": 0} or type(series) is not Numbers or series.labels is None:
         return NotImplemented
     if type(series.labels) is not type(table.index) or not series.labels.equals(table.index):
@@ -200,7 +199,7 @@ def made(domain: Active, function: Any, args: tuple[Any, ...], keywords: dict[st
         return NotImplemented
     pd = the_pandas()
     given = dict(zip(("data", "index", "columns" if name == "DataFrame" else "dtype"), args, strict=False)) | keywords
-    data = opened(domain.present(given.pop("data", None)))
+    data = applied.opened(domain.present(given.pop("data", None)))
     if differs(tuple(given.values())):
         return NotImplemented
     index = raw(given.pop("index", None))
@@ -256,7 +255,7 @@ def frame_of_columns(domain: Active, columns: dict[Any, Any], index: Any) -> Any
     out: dict[Any, Any] = {}
     rows = None if index is None else pd.Index(index)
     for label, value in columns.items():
-        own = opened(domain.present(value))
+        own = applied.opened(domain.present(value))
         listed = own.content if type(own) is Container else own
         if type(listed) in (list, tuple, range):
             stacked = arrays.stack(domain, list(listed)) if differs(own) else None
@@ -358,7 +357,7 @@ def method(domain: Active, value: Windows, name: str, args: tuple[Any, ...], key
     """Call a method of windows."""
     import pandas as pd
 
-    series, how = domain.present(opened(value.owner)), value.how
+    series, how = domain.present(applied.opened(value.owner)), value.how
     dense = type(series) is Numbers and series.array.ndim == 2 and series.array.dtype.kind in "fiu"
     if name in _METHODS and not args and not keywords and how.keys() <= _PLAIN and type(how.get("window")) is int:
         if dense and series.array.shape[1]:
@@ -367,7 +366,7 @@ def method(domain: Active, value: Windows, name: str, args: tuple[Any, ...], key
         domain.give_up(f".{name}() of windows with what differs by run, or a function")
     if effect_of(None, pd.Series(dtype=float).rolling(1), name) is not Effect.PURE:
         domain.give_up(f".{name}() of windows")
-    return apply(domain, lambda own, *rest, **more: getattr(own, name)(*rest, **more), (value, *args), keywords)
+    return applied.apply(domain, lambda own, *rest, **more: getattr(own, name)(*rest, **more), (value, *args), keywords)
 
 
 def _rolled(array: Array, how: dict[str, Any], name: str) -> Array:

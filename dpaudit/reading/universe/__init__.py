@@ -5,33 +5,4 @@ record by itself is done by pandas and NumPy on it; sums over records are known 
 at a price. Private data are no object of the process.
 """
 
-__all__ = [
-    "assumed",
-    "base",
-    "builtin_calls",
-    "called",
-    "calls",
-    "cells",
-    "column_methods",
-    "columns",
-    "domain",
-    "drive",
-    "frames",
-    "given",
-    "groups",
-    "keys",
-    "library_calls",
-    "noise",
-    "numbers",
-    "operators",
-    "parts",
-    "records",
-    "rewriting",
-    "second",
-    "second_draws",
-    "sparse",
-    "state",
-    "steps",
-    "values",
-    "vectors",
-]
+__all__ = ["assumed", "cells", "drive", "given", "second", "second_draws", "state", "steps"]

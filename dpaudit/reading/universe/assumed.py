@@ -34,20 +34,15 @@ from dpaudit.neighbours.domain import GivenMove
 from dpaudit.reading.draws import is_maker, is_seeder, source_of
 from dpaudit.reading.rewrite import ask, at, constant, thunk
 from dpaudit.reading.source import is_of_user, is_own
-from dpaudit.reading.universe import calls
-from dpaudit.reading.universe.base import Bound
-from dpaudit.reading.universe.columns import Column, Rows
+from dpaudit.reading.universe import base, calls, columns, groups, numbers, rewriting
 from dpaudit.reading.universe.frames import Frame, Length, Selection
-from dpaudit.reading.universe.groups import Groups, Keyed
-from dpaudit.reading.universe.numbers import Number
-from dpaudit.reading.universe.rewriting import Rewriter
 from dpaudit.reading.universe.state import LESSONS, Pass, Private, Refused, Unknown, line
 from dpaudit.reading.universe.values import PRIVATE, Token, is_of_users_class, sort_of
 from dpaudit.reading.universe.vectors import Vectors
 
 # --- What is taken for granted of a line that is not read? -----------------------------------------------
 
-_HOLDS_NO_NOISE = (Frame, Column, Rows, Number, Groups, Keyed, Length, Vectors)
+_HOLDS_NO_NOISE = (Frame, columns.Column, columns.Rows, numbers.Number, groups.Groups, groups.Keyed, Length, Vectors)
 """What a line may use of private values."""
 _INERT = (int, float, complex, str, bytes, bool, type(None), range, slice, pd.Timestamp, pd.Timedelta)
 _KINDS = frozenset(("int", "float", "np.int64", "np.float64"))
@@ -134,7 +129,7 @@ class Assuming:
                 self.more[f"uses .{args[1]} of a {args[0].noun}"] = None
         elif what == "attribute" and not isinstance(args[0], Token) and not _is_library(args[0]):
             self.more[f"uses .{args[1]} of a {type(args[0]).__name__}"] = None
-        if what == "call" and isinstance(args[0], Bound) and {"inplace", "out"} & keywords.keys():
+        if what == "call" and isinstance(args[0], base.Bound) and {"inplace", "out"} & keywords.keys():
             self.more[f"changes what .{args[0].name} is a method of"] = None
         if what == "call" and any(map(_is_users, (*args[1:], *keywords.values()))):
             self.more["hands a function to what is not read"] = None
@@ -222,11 +217,11 @@ def _simple(node: ast.AST, inside: str) -> Iterator[tuple[ast.stmt, str]]:
             yield from _simple(child, inside)
 
 
-def rewriter_for(assumed: Iterable[Assumed]) -> type[Rewriter]:
+def rewriter_for(assumed: Iterable[Assumed]) -> type[rewriting.Rewriter]:
     """Return a rewriter that asks the domain of the assignments that statements are about."""
     starts = frozenset(each.first for each in assumed)
 
-    class Assuming(Rewriter):
+    class Assuming(rewriting.Rewriter):
         """Rewrites for the universe, and tells these assignments."""
 
         def visit_Assign(self, node: ast.Assign) -> Any:  # noqa: N802
@@ -277,14 +272,14 @@ def evaluated(state: Pass, assumed: Assumed, value: Callable[[], Any], universe:
     return _number(state, assumed, universe)
 
 
-def _number(state: Pass, assumed: Assumed, universe: Any) -> Number:
+def _number(state: Pass, assumed: Assumed, universe: Any) -> numbers.Number:
     """Return a number that moves by so much, whichever record comes, goes or takes the place of another.
 
     Where one is replaced by another, half of it comes and half goes.
     """
     far = float(assumed.move.by) / (2 if state.replaced else 1)
     rows = universe.rows.selection if state.person is None else Selection("total")
-    return Number(universe, (), np.array([-far]), np.array([far]), rows, None, kinds=_KINDS)
+    return numbers.Number(universe, (), np.array([-far]), np.array([far]), rows, None, kinds=_KINDS)
 
 
 def _elsewhere(state: Pass) -> Iterator[str]:
@@ -327,7 +322,7 @@ def _unfit(value: Any, seen: set[int]) -> str | None:
     seen.add(id(value))
     if isinstance(value, Private):
         return None if kind in _HOLDS_NO_NOISE else f"what is a {value.noun}"
-    if kind is Bound:
+    if kind is base.Bound:
         return _unfit(value.owner, seen)
     if kind in (list, tuple, set, frozenset):
         return next(filter(None, (_unfit(each, seen) for each in value)), None)
@@ -362,7 +357,7 @@ def _is_library(value: Any) -> bool:
 
 def asked(mine: Assuming, function: Any, args: Sequence[Any], keywords: Iterable[str]) -> None:
     """Note what a call in the line does besides giving a value, or may do where it is not read."""
-    if not mine.is_here() or isinstance(function, Private | Token | Bound):
+    if not mine.is_here() or isinstance(function, Private | Token | base.Bound):
         return
     if source_of(function) is not None or is_maker(function) or is_seeder(function):
         mine.more["draws"] = None

@@ -14,11 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpaudit.reading import dispatch
-from dpaudit.reading.python import Python
-from dpaudit.reading.rewrite import UnreadableError
-from dpaudit.reading.seeded import Seeded
-from dpaudit.reading.source import is_rewritten
+from dpaudit.reading import dispatch, python, rewrite, seeded, source
 from dpaudit.reading.universe import calls, sparse
 from dpaudit.reading.universe.state import (
     Left,
@@ -49,7 +45,7 @@ def is_natural(error: BaseException) -> bool:
     at = error.__traceback__
     while at is not None and at.tb_next is not None:
         at = at.tb_next
-    return at is not None and is_rewritten(at.tb_frame)  # what is not rewritten asks nobody what its values are
+    return at is not None and source.is_rewritten(at.tb_frame)  # what is not rewritten asks nobody what its values are
 
 
 def stands_for_others(error: Any) -> bool:
@@ -88,7 +84,7 @@ _CONTAINERS = (
 )
 
 
-class Base(Python):
+class Base(python.Python):
     """What was made in this call, and which operations on released values may raise."""
 
     control = (Left,)
@@ -103,7 +99,7 @@ class Base(Python):
         self._made_generators: list[Any] = []
         self._guesses: set[str] = set()
         self._entered: list[bool] = []  # for the managers that a statement entered, whether they let exceptions pass
-        self._seeded: tuple[int, Seeded] | None = None  # by the modules of so many functions
+        self._seeded: tuple[int, seeded.Seeded] | None = None  # by the modules of so many functions
 
     def _quiet(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """What goes to a log."""
@@ -315,7 +311,7 @@ def hook(function: Callable[..., Any]) -> Callable[..., Any]:
         except RefusalError as why:
             self._unread(function.__name__, args, keywords)
             self.state.note(Refused(line(), *why.args))
-        except UnreadableError as why:
+        except rewrite.UnreadableError as why:
             at = f"{os.path.basename(why.file)}:{why.line}" if why.file and why.line else line()
             self.state.note(Refused(at, why.what or str(why)))
         except Exception as error:

@@ -9,13 +9,12 @@ import numpy as np
 import pandas as pd
 
 from dpaudit.reading import dispatch
-from dpaudit.reading.universe import column_methods, records, sizes, sparse
+from dpaudit.reading.universe import column_methods, numbers, records, sizes, sparse
 from dpaudit.reading.universe.base import Base, naturally, stands_for_others
 from dpaudit.reading.universe.columns import Column, Listed, plain
 from dpaudit.reading.universe.frames import Frame, column_sum
 from dpaudit.reading.universe.keys import Unsorted
 from dpaudit.reading.universe.noise import Draw, Perturbed, largest
-from dpaudit.reading.universe.numbers import Number, among
 from dpaudit.reading.universe.records import Cell, Records
 from dpaudit.reading.universe.state import (
     NOISE_FIRST,
@@ -100,7 +99,7 @@ class Builtins(Base):
 
     def b_float(self, *args: Any) -> Any:
         """``float``."""
-        if args and isinstance(args[0], Number) and not args[0].shape:
+        if args and isinstance(args[0], numbers.Number) and not args[0].shape:
             return args[0].cast(float)
         return self._converted(float, args)
 
@@ -346,9 +345,9 @@ class Builtins(Base):
         return Token()
 
     def _extreme(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        is_private = isinstance(args[0], Private) and not (isinstance(args[0], Number) and keywords)
+        is_private = isinstance(args[0], Private) and not (isinstance(args[0], numbers.Number) and keywords)
         values = list(self.iterate(args[0])) if len(args) == 1 and not is_private else list(args)
-        if len(args) == 1 and isinstance(args[0], Number) and not keywords:
+        if len(args) == 1 and isinstance(args[0], numbers.Number) and not keywords:
             return args[0].extreme()
         if len(args) == 1 and isinstance(args[0], Private) and isinstance(args[0], Column):
             args[0].refuse_others("max")
@@ -372,9 +371,9 @@ class Builtins(Base):
         if sort == PUBLIC:
             return function(values, **{name: self._callback(each) for name, each in keywords.items()})
         if sort == PRIVATE:
-            if keywords or not all(isinstance(each, Number | int | float | np.number) for each in values):
+            if keywords or not all(isinstance(each, numbers.Number | int | float | np.number) for each in values):
                 refuse(f"{function.__name__}() of private values in this form", NOISE_FIRST)
-            return among(values, largest=function is max)
+            return numbers.among(values, largest=function is max)
         if len(values) == 2 and function is max and (many := sizes.at_least_1(*values)) is not None:
             return many
         self.unasked(values, keywords)
@@ -395,7 +394,7 @@ class Builtins(Base):
             return Token(value.shape, value.kinds, value.labels, value.columns)
         if isinstance(value, Column):
             return column_methods.c_abs(value)
-        if isinstance(value, Number | Cell):
+        if isinstance(value, numbers.Number | Cell):
             return value.absolute()
         return abs(value) if sort_of(value) == PUBLIC else refuse("abs() of this", NOISE_FIRST)
 
@@ -412,7 +411,7 @@ class Builtins(Base):
             found = args[0].like(args[0].scales)
             found.kind = "float"
             return found
-        if args and isinstance(args[0], Number) and args[0].is_whole and kind is int:
+        if args and isinstance(args[0], numbers.Number) and args[0].is_whole and kind is int:
             return args[0].cast(int)
         if sort_of(args) != PUBLIC:
             refuse(f"{kind.__name__}() of a private value", NOISE_FIRST)

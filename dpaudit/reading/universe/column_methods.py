@@ -13,12 +13,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpaudit.reading.universe import numbers, records, sizes, steps, vectors
+from dpaudit.reading.universe import groups, keys, noise, numbers, records, sizes, steps, vectors
 from dpaudit.reading.universe.columns import CASTS, Column, Listed, Rows, plain, steps_of
 from dpaudit.reading.universe.frames import Frame, Selection, column_sum, current_domain, refuse_to_wrap, row_sum
-from dpaudit.reading.universe.groups import Keyed
-from dpaudit.reading.universe.keys import HowMany
-from dpaudit.reading.universe.noise import Draw
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.state import Private, current, refuse, refuse_form
 from dpaudit.reading.universe.values import PUBLIC, Token, number, parts_are_copies, sort_of
@@ -319,12 +316,12 @@ def length(value: Any) -> Any:
         return UnboundedLength(rows) if rows.selection.kind == "unbounded" else sizes.length(rows)
     if isinstance(value, Listed) and not value.is_once:
         return length(value.column)
-    if isinstance(value, Number | Draw):
+    if isinstance(value, Number | noise.Draw):
         return value.shape[0] if value.shape else refuse_form("len() of a number")
     if isinstance(value, Written):
         return value.table.shape[0]
-    if isinstance(value, Keyed):
-        return HowMany(value)
+    if isinstance(value, groups.Keyed):
+        return keys.HowMany(value)
     return refuse(f"len() of a {value.noun}")
 
 
@@ -378,7 +375,7 @@ def c_value_counts(x: Column, *, sort: bool = True, dropna: bool = True) -> Any:
     if dropna is not True:
         refuse("value_counts(dropna=False)", ".fillna(label).value_counts()")
     ones = np.ones(len(x.space), "int64")
-    found = Keyed([x], {"count": x.with_values(x.space, ones, made=steps.constant(1))}, "count")
+    found = groups.Keyed([x], {"count": x.with_values(x.space, ones, made=steps.constant(1))}, "count")
     if found.categories is None:
         return found
     found.is_of_all = True

@@ -20,8 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpaudit.reading.universe import steps
-from dpaudit.reading.universe.cells import Space
+from dpaudit.reading.universe import cells, steps
 from dpaudit.reading.universe.state import NOISE_FIRST, Private, current, refuse, refuse_by_name, refuse_raising
 from dpaudit.reading.universe.values import Token
 
@@ -114,7 +113,7 @@ class Rows(Private):
     noun = "index of private rows"
 
     def __init__(
-        self, space: Space, selection: Any, sample: Any = None, order: int = 0, *, has_all: bool = False,
+        self, space: cells.Space, selection: Any, sample: Any = None, order: int = 0, *, has_all: bool = False,
         distinct: frozenset[str] | None = None, made: steps.Step | None = None,
     ) -> None:  # fmt: skip
         self.distinct, self.made = distinct, made
@@ -130,7 +129,7 @@ class Rows(Private):
             and self.space.same(other.space)
         )
 
-    def kept(self, space: Space, mask: Column | None = None) -> Rows:
+    def kept(self, space: cells.Space, mask: Column | None = None) -> Rows:
         """Return those of some kinds: those for which a mask holds, or others that are told apart."""
         all_of = np.ones(len(space), bool)
         how = steps.table(space, all_of, all_of, "which rows are kept, by") if mask is None else mask.step()
@@ -157,7 +156,7 @@ class Column(Private):
     noun = "private column"
 
     def __init__(
-        self, rows: Rows, space: Space, low: Any, high: Any, source: str = "", *, is_stable: bool = True,
+        self, rows: Rows, space: cells.Space, low: Any, high: Any, source: str = "", *, is_stable: bool = True,
         made: steps.Step | None = None, what: str = "",
     ) -> None:  # fmt: skip
         self.rows, self.space, self.low, self.high = rows, space, low, high
@@ -192,7 +191,7 @@ class Column(Private):
         return self.made
 
     def with_values(
-        self, space: Space, low: Any, high: Any = None, *, is_stable: bool = True, made: steps.Step | None = None
+        self, space: cells.Space, low: Any, high: Any = None, *, is_stable: bool = True, made: steps.Step | None = None
     ) -> Column:
         """Return other values of the same rows."""
         if high is not None and high is not low and bool(np.all(same(low, high))):
@@ -383,7 +382,7 @@ class Column(Private):
         return found
 
     def _compared(
-        self, name: str, columns: list[Column], others: Sequence[Any], space: Space, ends: Any, is_stable: bool
+        self, name: str, columns: list[Column], others: Sequence[Any], space: cells.Space, ends: Any, is_stable: bool
     ) -> Column:
         """A comparison: cells are cut at what they are compared with, so that both ends agree."""
         constants = [x for each in others if not isinstance(each, Column) for x in np.ravel(np.asarray(each, object))]
@@ -439,7 +438,7 @@ class Column(Private):
 
     # --- rows ---------------------------------------------------------------------------------------------
 
-    def where_true(self, mask: Column) -> Space:
+    def where_true(self, mask: Column) -> cells.Space:
         """Return the kinds for which a mask of these rows holds."""
         if not mask.is_mask or not mask.rows.same(self.rows):
             refuse(

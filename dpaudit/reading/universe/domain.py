@@ -22,15 +22,12 @@ import pandas as pd
 from dpaudit.reading import dispatch
 from dpaudit.reading.dispatch import Iterating
 from dpaudit.reading.python import CONVERSIONS, IN_PLACE, OPERATION
-from dpaudit.reading.universe import assumed, calls, keys, records, sizes, sparse
+from dpaudit.reading.universe import assumed, calls, columns, frames, keys, records, rewriting, sizes, sparse
 from dpaudit.reading.universe.base import Bound, hook, naturally, stands_for_others
-from dpaudit.reading.universe.columns import Column, Listed
-from dpaudit.reading.universe.frames import Frame
 from dpaudit.reading.universe.noise import Draw, Exponentials
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.parts import Parts
 from dpaudit.reading.universe.records import UNBOUND, Adding, Cell, Records, Unbound
-from dpaudit.reading.universe.rewriting import Rewriter
 from dpaudit.reading.universe.state import (
     NOISE_FIRST,
     Private,
@@ -79,7 +76,7 @@ _LEAVING = frozenset((int, float, bool, complex, str, bytes, list, tuple, dict, 
 class Universe(Parts):
     """Reads a function for all data of a declared domain."""
 
-    rewriter = Rewriter
+    rewriter = rewriting.Rewriter
     assumptions: Mapping[tuple[str, int], assumed.Assumed] = {}
     universe: Any = None
 
@@ -171,7 +168,7 @@ class Universe(Parts):
     @hook
     def comprehended(self, through: Records, element: Callable[[Any], Any], keep: Any, is_once: bool) -> Any:
         """A comprehension over records, or a generator."""
-        return Listed(records.comprehended(through, element, keep), is_once=is_once)
+        return columns.Listed(records.comprehended(through, element, keep), is_once=is_once)
 
     def slice(self, *parts: Any) -> Any:
         """``a:b:c``."""
@@ -246,7 +243,7 @@ class Universe(Parts):
                     return name == "is_not"
                 self._certain(each)
                 return Token()
-            if isinstance(each, Frame | Column | Number) and other is None:
+            if isinstance(each, frames.Frame | columns.Column | Number) and other is None:
                 return name == "is_not"
             if isinstance(each, Private):
                 refuse_form("'is' of a private value")
@@ -257,7 +254,7 @@ class Universe(Parts):
 
     def _contains(self, member: Any, container: Any) -> Any:
         container = self.seen(container)
-        if isinstance(container, Frame):
+        if isinstance(container, frames.Frame):
             return member in container.columns if isinstance(member, str) else refuse_form("'in' of the data")
         if isinstance(container, Private) or isinstance(member, Private):
             refuse("'in' of a private value", "isin([…]) of a column, or noise first")
@@ -289,7 +286,7 @@ class Universe(Parts):
                 self._certain(value)
                 self.raises("any")
             return Token(value.shape, value.kinds, value.labels, value.columns)
-        if isinstance(value, Column):
+        if isinstance(value, columns.Column):
             if name == "invert" and not value.is_mask:
                 refuse("~ of what is no mask", "~(x > 0)")
             return value.apply(name, OPERATION[name])
@@ -337,7 +334,7 @@ class Universe(Parts):
 
     def inplace_item(self, name: str, owner: Any, target: Any, value: Any) -> Any:
         """``a[k] += b``: what a table of pandas gives as its column is no part of it."""
-        if isinstance(owner, Frame) and isinstance(target, Column):
+        if isinstance(owner, frames.Frame) and isinstance(target, columns.Column):
             return self.binary(name, target, value)
         return self.inplace(name, target, value)
 
@@ -416,14 +413,14 @@ class Universe(Parts):
             return iter(found)
         if isinstance(value, Number | Draw):
             return iter(value.parts())
-        if isinstance(value, Frame):
+        if isinstance(value, frames.Frame):
             return iter(list(value.columns))
         if isinstance(value, Private):
             refuse(
                 f"a loop over a {value.noun} that does more than add to numbers, or ends early: what it keeps from one "
                 "record to the next cannot be followed",
                 "sum(FUNCTION(v) for v in x) + laplace(…)"
-                if isinstance(value, Column)
+                if isinstance(value, columns.Column)
                 else keys.LOOP
                 if isinstance(value, keys.Loop)
                 else "[len(df[df[KEY] == v]) + laplace(…) for v in VALUES]",

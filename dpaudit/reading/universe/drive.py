@@ -27,13 +27,10 @@ from dpaudit.errors import UsageError
 from dpaudit.neighbours.domain import GivenMove
 from dpaudit.reading import seeded, source
 from dpaudit.reading.source import is_of_user, is_own, is_rewritten
-from dpaudit.reading.universe import calls, sparse
+from dpaudit.reading.universe import base, calls, cells, frames, sparse
 from dpaudit.reading.universe.assumed import Assumed, located, rewriter_for
-from dpaudit.reading.universe.base import is_natural
 from dpaudit.reading.universe.called import QUIET
-from dpaudit.reading.universe.cells import Declared, Universe
 from dpaudit.reading.universe.domain import Universe as Domain
-from dpaudit.reading.universe.frames import Selection, given_frame
 from dpaudit.reading.universe.state import AGAIN, Left, Pass, RefusalError, Refused, Released, Told, begin
 from dpaudit.reading.universe.values import PRIVATE, check_output, sort_of
 from dpaudit.settings import PATIENCE, fork
@@ -46,7 +43,7 @@ MOST_ROUNDS = 60
 class Reading:
     """What a function releases."""
 
-    columns: Mapping[str, Declared]  # what each column holds
+    columns: Mapping[str, cells.Declared]  # what each column holds
     cuts: Mapping[str, frozenset[float]]  # where the cells of a column end, beside the ends of its range
     paths: tuple[tuple[Released, ...], ...]  # what is released on each path
     refused: tuple[Refused, ...]  # what is not read; nothing is known of the function where there is anything
@@ -60,7 +57,7 @@ class Reading:
 
 def read(
     function: Callable[..., Any],
-    columns: Mapping[str, Declared],
+    columns: Mapping[str, cells.Declared],
     parameters: Mapping[str, Any] | None = None,
     *,
     person: str | None = None,
@@ -166,7 +163,7 @@ def _paths(told: list[Told]) -> Iterator[tuple[tuple[Released, ...], tuple[Relea
 
 def _one_round(
     function: Any,
-    columns: Mapping[str, Declared],
+    columns: Mapping[str, cells.Declared],
     arguments: Mapping[str, Any],
     cuts: Mapping[str, frozenset[float]],
     used: frozenset[str],
@@ -251,7 +248,7 @@ def _messages(pipe: int, deadline: float) -> Iterator[Told]:
 
 def _pass(
     function: Any,
-    columns: Mapping[str, Declared],
+    columns: Mapping[str, cells.Declared],
     arguments: Mapping[str, Any],
     cuts: Mapping[str, frozenset[float]],
     used: frozenset[str],
@@ -265,12 +262,12 @@ def _pass(
     begin(state)
     domain = Domain(state, used)
     try:
-        universe = Universe(columns, cuts)
+        universe = cells.Universe(columns, cuts)
         if assumed:
             domain.rewriter, domain.universe = rewriter_for(assumed), universe
             domain.assumptions = {(each.file, each.first): each for each in assumed}
-        selection = Selection("record" if person is None else "unbounded", 1, 0)
-        frame = given_frame(universe, selection)
+        selection = frames.Selection("record" if person is None else "unbounded", 1, 0)
+        frame = frames.given_frame(universe, selection)
         with _unread_refused(state):
             ended = _called(domain, function, frame, arguments)
     except Left:
@@ -337,7 +334,7 @@ def _called(domain: Domain, function: Any, frame: Any, arguments: Mapping[str, A
     except Left:
         raise
     except (Exception, SystemExit) as error:
-        if not is_natural(error):
+        if not base.is_natural(error):
             raise
         if sort_of(error) == PRIVATE:
             state.note(

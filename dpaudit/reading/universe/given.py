@@ -19,11 +19,9 @@ from typing import Any
 import numpy as np
 
 from dpaudit.program.noise import WIDEST, Noise, shape_of_size
-from dpaudit.reading.universe import keys, noise, sizes, steps
-from dpaudit.reading.universe.columns import Column
+from dpaudit.reading.universe import columns, keys, noise, numbers, sizes, steps
 from dpaudit.reading.universe.frames import Frame, Sampling, column_sum, current_domain
 from dpaudit.reading.universe.noise import Draw, note, same_step
-from dpaudit.reading.universe.numbers import Number, stacked
 from dpaudit.reading.universe.state import NOISE_FIRST, Private, current, refuse
 from dpaudit.reading.universe.values import PRIVATE, PUBLIC, RELEASED, Token, array, number, sort_of
 
@@ -36,7 +34,7 @@ class Flips(Private):
     __slots__ = ("is_used", "level", "probability", "rows")
     noun = "coin of each record"
 
-    def __init__(self, probability: float, length: Number) -> None:
+    def __init__(self, probability: float, length: numbers.Number) -> None:
         rows = length.rows
         if rows is None or not rows.has_all or rows.selection.kind != "record" or rows.sample is not None:
             refuse("coins for rows that were chosen, of which the number is private", "size=len(df) of all records")
@@ -47,7 +45,7 @@ class Flips(Private):
     def turned(self, mask: Any) -> Token:
         """``mask ^ flips``."""
         same_step(self.level)
-        if not isinstance(mask, Column) or not mask.is_mask or not mask.rows.same(self.rows):
+        if not isinstance(mask, columns.Column) or not mask.is_mask or not mask.rows.same(self.rows):
             refuse("coins together with anything but a mask of the same rows", _FLIP)
         if self.is_used:
             refuse("coins that are used twice", "coins of their own for each report")
@@ -140,7 +138,7 @@ class Given(Private):
         """A coin that everybody sees, or one for each row, to flip bits with."""
         _not_private("a probability", probability)
         size = sizes.as_number(size)
-        if isinstance(size, Number):
+        if isinstance(size, numbers.Number):
             return Flips(_positive("a probability", probability, 1.0), size)
         if size is not None:
             refuse("several coins at once, but for one for each row of the data", "size=len(df)")
@@ -240,7 +238,7 @@ def _one_of(options: list[Any]) -> Any:
     return current().decide(options)
 
 
-def _scored(options: Any, scores: Any, least: int) -> tuple[list[Any], Number]:
+def _scored(options: Any, scores: Any, least: int) -> tuple[list[Any], numbers.Number]:
     """Return options, and as many private scores."""
     if sort_of(options) > RELEASED:
         refuse("options that depend on data without noise", "a public list")
@@ -248,19 +246,19 @@ def _scored(options: Any, scores: Any, least: int) -> tuple[list[Any], Number]:
     given = list(current_domain().iterate(scores))
     if len(listed) < least or len(given) != len(listed):
         refuse(f"{len(listed)} options, but {len(given)} scores", "one score for each option")
-    first = next((each for each in given if isinstance(each, Number)), None)
+    first = next((each for each in given if isinstance(each, numbers.Number)), None)
     if first is None:
         refuse("scores that are no private numbers", "sums or counts of the data, one for each option")
     found = []
     for each in given:
-        if not isinstance(each, Number):
+        if not isinstance(each, numbers.Number):
             if not isinstance(each, int | float | Token) or (isinstance(each, Token) and not each.is_number):
                 refuse("a score that is no number", "sums or counts of the data")
             each = first.times(0)
         if each.shape:
             refuse("a score that is no single number", "one number for each option")
         found.append(each)
-    return listed, stacked(found)
+    return listed, numbers.stacked(found)
 
 
 # --- states of a repeated step ------------------------------------------------------------------------------------

@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpaudit.reading.universe import numbers, steps
-from dpaudit.reading.universe.cells import Space
+from dpaudit.reading.universe import cells, numbers, records, steps
 from dpaudit.reading.universe.columns import Column, plain, same
 from dpaudit.reading.universe.frames import _INT, REINDEX, Frame, Selection, current_domain, refuse_to_wrap
 from dpaudit.reading.universe.numbers import Number
-from dpaudit.reading.universe.records import one_record
 from dpaudit.reading.universe.state import Private, current, refuse, refuse_form
 from dpaudit.reading.universe.values import Token
 
@@ -183,7 +181,7 @@ def summand_of(function: Any, column: Column) -> Column:
 
     It is called for each group of the data, so that it may change and draw no more than what is called for each record.
     """
-    with one_record():
+    with records.one_record():
         found = current_domain().call_of_record(function, column)
     if not isinstance(found, Number) or found.summand is None or found.selection is not column.rows.selection:
         refuse(
@@ -332,7 +330,7 @@ class Keyed(Private):
             return labels if isinstance(wanted, pd.Index) else labels.rename(wanted.name)
         return labels.set_names([getattr(each.low, "name", None) for each in keys][: labels.nlevels])
 
-    def _hits(self, wanted: Any, columns: Any) -> tuple[Any, Any, Space]:
+    def _hits(self, wanted: Any, columns: Any) -> tuple[Any, Any, cells.Space]:
         """Return labels, which kinds are under which of them, and the space of the keys."""
         space, places = self.keys[0].space, [np.arange(len(self.keys[0].space))]
         for each in self.keys[1:]:
@@ -357,7 +355,7 @@ class Keyed(Private):
             hits &= hit(key.low, labels.get_level_values(level))[place]
         return labels, hits, space
 
-    def _number(self, part: Column, space: Space, hits: Any, labels: Any, columns: Any) -> Number:
+    def _number(self, part: Column, space: cells.Space, hits: Any, labels: Any, columns: Any) -> Number:
         if not part.is_stable:
             refuse("a sum of a column whose type hangs on the data", ".astype(float) of the column")
         joined, mine, theirs = space.join(part.space)

@@ -19,9 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.reading.universe import numbers, steps
-from dpaudit.reading.universe.columns import plain
-from dpaudit.reading.universe.frames import REINDEX, Selection
+from dpaudit.reading.universe import columns, frames, numbers, steps
 from dpaudit.reading.universe.groups import CUT, Keyed
 from dpaudit.reading.universe.noise import Draw, note, same_step
 from dpaudit.reading.universe.records import UNBOUND, Gone, for_a_record, one_record
@@ -141,14 +139,14 @@ def operated(name: str, left: Any, right: Any) -> Any:
     if isinstance(left, Noisy) and name in ("ge", "gt") and type(right) in (int, float) and np.isfinite(right):
         return Above(left, float(right))
     if isinstance(left, Keyed) or isinstance(right, Keyed):
-        return refuse("an operator on a table whose keys are those of the data", REINDEX)
+        return refuse("an operator on a table whose keys are those of the data", frames.REINDEX)
     return refuse("noise, or noisy counts, for keys of the data in another form", CUT)
 
 
 def one_each(table: Keyed) -> tuple[numbers.Number, int]:
     """Return the count of one key, and in how many keys a record, or a person, is counted: once in each."""
     part = None if table.single is None or table.is_table or table.has_holes else table.parts[table.single]
-    if part is None or not part.is_exact or part.width or not np.all(plain(part.low) == 1):
+    if part is None or not part.is_exact or part.width or not np.all(columns.plain(part.low) == 1):
         refuse("a threshold for other numbers than counts", ".value_counts() or .size()")
     rows = part.rows
     if rows.sample is not None:
@@ -158,7 +156,7 @@ def one_each(table: Keyed) -> tuple[numbers.Number, int]:
     if selection.kind == "person" and rows.distinct is not None:
         if not rows.distinct <= {key.source for key in table.keys if key.source}:
             refuse("a threshold for counts in which a person may be more than once", _DISTINCT)
-        times, selection = selection.times, Selection("person", 1, selection.number)
+        times, selection = selection.times, frames.Selection("person", 1, selection.number)
     elif selection.kind == "record":
         if not _is_each_once(part.space):
             refuse("a threshold for counts in which a record may be more than once", "counts before the join")

@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpaudit.reading.universe import numbers, sizes, steps, vectors
+from dpaudit.reading.universe import groups, numbers, sizes, steps, vectors
 from dpaudit.reading.universe.column_methods import c_isna, c_max, c_min, c_notna, c_sum, c_to_numpy, constants
 from dpaudit.reading.universe.columns import Column, plain
 from dpaudit.reading.universe.frames import Frame, column_sum, current_domain
-from dpaudit.reading.universe.groups import Keyed, hit
 from dpaudit.reading.universe.noise import Exponentials, Half, Normaliser, Perturbed, Shifted, largest, one_sided
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.operators import n_clip, n_cumsum, n_median, n_round, n_sum, n_to_numpy
@@ -475,7 +474,7 @@ def pd_crosstab(index: Any, columns: Any) -> Any:
     if not all(each.is_series and each.low.name for each in (index, columns)):
         refuse("pd.crosstab of what has no name", "columns of a frame")
     ones = np.ones(len(index.space), "int64")
-    return Keyed(
+    return groups.Keyed(
         [index, columns], {"n": index.with_values(index.space, ones, made=steps.constant(1))}, "n", is_table=True
     )
 
@@ -516,7 +515,7 @@ class Dummies(Private):
         labels = pd.Index(list(columns))
         if not labels.is_unique:
             refuse("reindex to a label twice", "each label once")
-        for label, hits in zip(labels, hit(self.column.low, labels).T, strict=True):
+        for label, hits in zip(labels, groups.hit(self.column.low, labels).T, strict=True):
             column = self.column.apply("eq", lambda _, label, hits=hits: pd.Series(hits), label)
             column.is_stable = False  # truth values, or whole numbers where no record has the value
             found[label] = column

@@ -15,10 +15,7 @@ import numpy as np
 import pandas as pd
 
 from dpaudit.reading.python import OPERATION
-from dpaudit.reading.universe import column_methods, given, keys, sizes, steps, vectors
-from dpaudit.reading.universe.builtin_calls import Builtins
-from dpaudit.reading.universe.columns import COMPARISONS, Column
-from dpaudit.reading.universe.frames import current_domain
+from dpaudit.reading.universe import builtin_calls, column_methods, columns, frames, given, keys, sizes, steps, vectors
 from dpaudit.reading.universe.groups import Keyed, PerPerson
 from dpaudit.reading.universe.noise import Coins, Draw, Exponentials, Half, Normaliser, Shifted, meet
 from dpaudit.reading.universe.numbers import Number
@@ -91,7 +88,7 @@ def n_items(x: Number) -> Any:
     """``items()``."""
     if x.labels is None or x.columns is not None:
         refuse_form("items() of this private table")
-    return current_domain().born(zip(list(x.labels), x.parts(), strict=True))
+    return frames.current_domain().born(zip(list(x.labels), x.parts(), strict=True))
 
 
 def n_keys(x: Number) -> Any:
@@ -101,7 +98,7 @@ def n_keys(x: Number) -> Any:
 
 def n_to_dict(x: Number) -> dict[Any, Number]:
     """``to_dict()``."""
-    found: dict[Any, Number] = current_domain().born(dict(n_items(x)))
+    found: dict[Any, Number] = frames.current_domain().born(dict(n_items(x)))
     return found
 
 
@@ -109,7 +106,7 @@ def n_tolist(x: Number) -> list[Number]:
     """``tolist()``."""
     if len(x.shape) != 1:
         refuse_form("tolist() of a private table")
-    found: list[Number] = current_domain().born(x.as_array().parts())
+    found: list[Number] = frames.current_domain().born(x.as_array().parts())
     return found
 
 
@@ -161,7 +158,7 @@ def n_pipe(x: Number, function: Any, *args: Any, **keywords: Any) -> Any:
     """``pipe(f)`` of a series or frame."""
     if x.labels is None and x.columns is None:
         refuse("pipe of a private number", NOISE_FIRST)
-    return current_domain().call(function, x, *args, **keywords)
+    return frames.current_domain().call(function, x, *args, **keywords)
 
 
 def n_map(x: Number, func: Any, **keywords: Any) -> Any:
@@ -176,7 +173,7 @@ def n_apply(x: Number, func: Any, args: Any = (), **keywords: Any) -> Any:
         refuse("map of this private table", "table.map(lambda n: n + laplace(…))")
     if _OPTIONS.intersection(keywords):
         refuse("an option of pandas beside the function", "table.map(lambda n: n + laplace(…))")
-    domain = current_domain()
+    domain = frames.current_domain()
     return domain.call(pd.Series, [domain.call(func, each, *args, **keywords) for each in x.parts()], index=x.labels)
 
 
@@ -226,7 +223,7 @@ _BY_ZERO = ("floordiv", "mod")
 _OF_KEY_LOOPS = (keys.Key, keys.Count, keys.NoisyInLoop)
 
 
-class Operators(Builtins):
+class Operators(builtin_calls.Builtins):
     """Arithmetic and comparisons of private values."""
 
     def _raising(self, name: str, left: Any, right: Any) -> None:
@@ -272,7 +269,7 @@ class Operators(Builtins):
             if isinstance(right, Adding) and name == "add":
                 return right.plus(left, 1)
             first, other = (left, right) if isinstance(left, Cell) else (right, left)
-            if name in COMPARISONS:
+            if name in columns.COMPARISONS:
                 return first.compared(name, other, is_left=first is left)
             return first.combined(name, other, is_left=first is left)
         if isinstance(left, Adding) or isinstance(right, Adding):
@@ -283,9 +280,9 @@ class Operators(Builtins):
             refuse("a loop over records that does more than add to a number", "sums: total += x")
         if isinstance(left, column_methods.Turned) and name == "matmul":
             return left.times(right)
-        if isinstance(left, Column) or isinstance(right, Column):
+        if isinstance(left, columns.Column) or isinstance(right, columns.Column):
             return self._of_columns(name, left, right)
-        if isinstance(left, PerPerson) and name in COMPARISONS and isinstance(right, int | float):
+        if isinstance(left, PerPerson) and name in columns.COMPARISONS and isinstance(right, int | float):
             return left.test()
         if isinstance(left, Exponentials):
             return (
@@ -341,10 +338,10 @@ class Operators(Builtins):
     def _of_columns(self, name: str, left: Any, right: Any) -> Any:
         self.raises("any")
         if isinstance(left, Token) or isinstance(right, Token):
-            column = left if isinstance(left, Column) else right
+            column = left if isinstance(left, columns.Column) else right
             if not column.is_series:
                 return vectors.operated(name, left, right)
-        if isinstance(left, Column):
+        if isinstance(left, columns.Column):
             if isinstance(right, Number):
                 refuse("a private column with a private number, by which every record moves", "a constant in its place")
             if name == "matmul":
@@ -356,7 +353,7 @@ class Operators(Builtins):
                     else refuse_form("a product of rows with what has another shape")
                 )
             if name in ("and_", "or_", "xor"):
-                if not left.is_mask or not (isinstance(right, Column) and right.is_mask):
+                if not left.is_mask or not (isinstance(right, columns.Column) and right.is_mask):
                     refuse("&, | or ^ of what are no masks", "comparisons of columns, in brackets")
                 return left.apply(name.rstrip("_"), OPERATION[name], right)
             if name == "mul" and right is left and not left.is_exact:
@@ -365,10 +362,10 @@ class Operators(Builtins):
         function = OPERATION[name]
         if isinstance(left, Number):
             refuse("a private column with a private number, by which every record moves", "a constant in its place")
-        reflected = {"add": "add", "mul": "mul", "sub": "sub"} | {each: each for each in COMPARISONS}
+        reflected = {"add": "add", "mul": "mul", "sub": "sub"} | {each: each for each in columns.COMPARISONS}
         found = reflected.get(name, f"reflected {name}")
         flipped = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
-        if name in COMPARISONS:
+        if name in columns.COMPARISONS:
             return right.apply(flipped.get(name, name), OPERATION[flipped.get(name, name)], left)
         made = steps.operation(name, steps.constant(left), (right.step(),))
         return right.apply(
@@ -400,7 +397,7 @@ class Operators(Builtins):
             return vectors.power(left, right)
         if name == "matmul":
             return exact.product(other, is_left=exact is right)
-        if name in COMPARISONS:
+        if name in columns.COMPARISONS:
             refuse("a comparison of a private number", "noisy = n + laplace(…); noisy > LIMIT")
         return refuse(
             f"an operator ({name}) on a private number, which may move it farther than a record does", NOISE_FIRST

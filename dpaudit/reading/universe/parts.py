@@ -13,19 +13,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpaudit.reading import dispatch
-from dpaudit.reading.draws import BOUND, source_of
-from dpaudit.reading.source import is_of_user
-from dpaudit.reading.universe import calls, column_methods, operators
+from dpaudit.reading import dispatch, draws, source
+from dpaudit.reading.universe import called, calls, column_methods, columns, noise, numbers, operators
 from dpaudit.reading.universe.base import Bound, hook, naturally, stands_for_others
-from dpaudit.reading.universe.called import Calls
 from dpaudit.reading.universe.column_methods import Written
-from dpaudit.reading.universe.columns import Column
 from dpaudit.reading.universe.frames import Frame, Loc, Sampling
 from dpaudit.reading.universe.groups import Groups, Keyed, Tally
 from dpaudit.reading.universe.keys import Collected, Noisy
-from dpaudit.reading.universe.noise import Draw
-from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.records import ByKey, Counting, Row
 from dpaudit.reading.universe.state import (
     NOISE_FIRST,
@@ -47,7 +41,7 @@ _DUNDERS = (
 )  # fmt: skip
 
 
-class Parts(Calls):
+class Parts(called.Calls):
     """Attributes and items."""
 
     @hook
@@ -81,7 +75,7 @@ class Parts(Calls):
         if isinstance(owner, types.ModuleType):
             top = owner.__name__.split(".")[0]
             file = getattr(owner, "__file__", None)
-            if top not in calls.MODULES and not (file and is_of_user(file)):
+            if top not in calls.MODULES and not (file and source.is_of_user(file)):
                 refuse(f"the module {owner.__name__} is not known here")
             return naturally(getattr, owner, name)
         kind = type(owner)
@@ -103,14 +97,14 @@ class Parts(Calls):
             refuse(f".{name} of a function")
         if name.startswith("_"):
             refuse(f"the attribute {name}")
-        if name == "rvs" and source_of(getattr(owner, name, None)) is not None:
+        if name == "rvs" and draws.source_of(getattr(owner, name, None)) is not None:
             return getattr(owner, name)
         if kind not in calls.READS and kind is not types.SimpleNamespace and sort_of(owner) == PRIVATE:
             refuse(f".{name} of a {kind.__name__} is not known here")
         if kind is types.SimpleNamespace:
             return naturally(getattr, owner, name)
         found = naturally(getattr, owner, name)
-        if isinstance(owner, random.Random) and type(found) not in BOUND:
+        if isinstance(owner, random.Random) and type(found) not in draws.BOUND:
             refuse(f".{name} of a {kind.__name__}, which may be the next draw")
         if isinstance(found, np.ndarray):
             self.fresh(found, owner)
@@ -121,16 +115,16 @@ class Parts(Calls):
             refuse(f"the attribute {name}")
         if isinstance(owner, Frame) and name in ("iterrows", "itertuples"):
             return Bound(owner, name)
-        if isinstance(owner, Column):
+        if isinstance(owner, columns.Column):
             return (
                 Bound(owner, name)
                 if column_methods.column_method(owner, name) is not None
                 else column_methods.column_attribute(owner, name)
             )
-        if isinstance(owner, Number):
+        if isinstance(owner, numbers.Number):
             known = operators.number_method(owner, name) is not None or name in ("add", "sub", "mul", "div")
             return Bound(owner, name) if known else operators.number_attribute(owner, name)
-        if isinstance(owner, Draw):
+        if isinstance(owner, noise.Draw):
             return owner.shape if name == "shape" else refuse(f".{name} of noise", "the noise added to a number")
         if owner.method(name) is not None:
             return Bound(owner, name)
@@ -222,7 +216,7 @@ class Parts(Calls):
         sort = sort_of(key)
         if isinstance(owner, Token):
             return self._item_of_token(owner, key, sort)
-        if isinstance(key, Sampling | Column):
+        if isinstance(key, Sampling | columns.Column):
             refuse("a choice by a private mask of what is not of the same rows", "a mask of the same frame")
         if sort == PRIVATE:
             refuse("a choice by a private value", NOISE_FIRST)
@@ -267,20 +261,20 @@ class Parts(Calls):
     def _item_of_private(self, owner: Private, key: Any) -> Any:
         if not (isinstance(owner, Frame) and isinstance(key, str)):
             self.raises("any")
-        if isinstance(owner, Column):
+        if isinstance(owner, columns.Column):
             return self._item_of_column(owner, key)
-        if isinstance(owner, Number | Draw):
+        if isinstance(owner, numbers.Number | noise.Draw):
             return owner.at(key)
         if isinstance(owner, Frame | Groups | Keyed | Loc | Row | Noisy | Tally | Vectors | Lengths | ByKey | Written):
             return owner.select(key)
         return refuse(f"an item of a {owner.noun}", NOISE_FIRST)
 
-    def _item_of_column(self, owner: Column, key: Any) -> Any:
-        if isinstance(key, Column):
+    def _item_of_column(self, owner: columns.Column, key: Any) -> Any:
+        if isinstance(key, columns.Column):
             return owner.kept(key)
         if isinstance(key, Sampling):
             rows = key.of(owner.rows)
-            found = Column(
+            found = columns.Column(
                 rows, owner.space, owner.low, owner.high, owner.source, is_stable=owner.is_stable, made=owner.made
             )
             found.none = owner.none
@@ -349,14 +343,14 @@ class Parts(Calls):
             owner.store(key, value)
             return
         owner_ = self.seen(owner)
-        if isinstance(owner_, Number) and owner_.columns is not None:
+        if isinstance(owner_, numbers.Number) and owner_.columns is not None:
             owner_ = Written(owner_)
         if isinstance(owner_, Written):
             self.raises("any")
             self.write(owner, owner_.store(key, value))
             return
         if isinstance(owner_, Private):
-            of_rows = isinstance(owner_, Column)
+            of_rows = isinstance(owner_, columns.Column)
             instead = "x.where(mask, other)" if of_rows else "noisy = table[NAME] + laplace(…, size=len(VALUES))"
             refuse(f"an assignment into a {owner_.noun}", instead)
         sort, of_key = sort_of(value), sort_of(key)

@@ -21,9 +21,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpaudit.reading.universe import numbers
+from dpaudit.reading.universe import frames, numbers
 from dpaudit.reading.universe.columns import Column, Listed, Rows, plain
-from dpaudit.reading.universe.frames import Frame, current_domain
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.state import Left, Private, RefusalError, current, refuse, refuse_raising
 from dpaudit.reading.universe.values import PUBLIC, kind_of_plain, sort_of
@@ -259,7 +258,7 @@ def zipped(values: Sequence[Any]) -> Records:
     return Records(columns[0].rows, space, found, is_once=True)
 
 
-def of_frame(frame: Frame, kind: str, used: Sequence[str]) -> Records:
+def of_frame(frame: frames.Frame, kind: str, used: Sequence[str]) -> Records:
     """Return what ``iterrows()`` or ``itertuples()`` gives, with the columns that the function names."""
     names = [name for name in frame.columns if name in used] or list(frame.columns)[:1]
     columns = [frame.column(name) for name in names]
@@ -316,7 +315,7 @@ def applied(function: Any, column: Column, name: str) -> Column:
     if not column.is_stable:
         refuse(f"{name} of a column whose type hangs on the data", f".astype(float).{name}(FUNCTION)")
     low, high = [], []
-    domain = current_domain()
+    domain = frames.current_domain()
     for each in cells_of(column):
         with one_record():
             found = domain.call_of_record(function, each)
@@ -334,7 +333,7 @@ def applied_to_rows(function: Any, through: Records, names: Sequence[str]) -> Co
     It does so where there are no records, and gives numbers then; of a function that raises for it, the empty table.
     """
     low, high = [], []
-    domain = current_domain()
+    domain = frames.current_domain()
     for row in [*(row for _, row in through.values), Row(dict.fromkeys(names, math.nan), "iterrows")]:
         with one_record():
             found = domain.call_of_record(function, row)
@@ -405,7 +404,7 @@ def folded(records: Records, body: Callable[..., Any], fresh: Sequence[bool], be
     """
     sums = {place: each for place, each in enumerate(before) if _is_of_sums(each)}
     for each in sums.values():
-        current_domain().own(each)
+        frames.current_domain().own(each)
     if len(set(map(id, sums.values()))) < len(sums):
         refuse("a loop over records that adds to one dict by two names", "one name")
 
@@ -460,7 +459,7 @@ def _folded_once(
     makers: Mapping[int, Callable[[], Any]],
 ) -> tuple[dict[Any, Any], set[Any]]:
     """Return what each record adds to which numbers, and which names and items are set to something else."""
-    domain = current_domain()
+    domain = frames.current_domain()
     added: dict[Any, Any] = {}
     changed: set[Any] = set()
     kept = {place: dict(each) for place, each in sums.items()}

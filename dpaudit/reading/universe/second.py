@@ -27,18 +27,8 @@ import numpy as np
 import pandas as pd
 
 from dpaudit.reading.callables import constants_of
+from dpaudit.reading.universe import cells, second_draws
 from dpaudit.reading.universe.assumed import Line, differs, refuted, watching
-from dpaudit.reading.universe.cells import UNREAD, Declared
-from dpaudit.reading.universe.second_draws import (
-    DiffersError,
-    PassedOverError,
-    Pending,
-    Pendings,
-    Run,
-    begin,
-    patched,
-    settled,
-)
 from dpaudit.settings import PATIENCE, fork
 
 SIZES = (0, 1, 2, 3, 8, 40)
@@ -56,24 +46,24 @@ Limits = tuple[float, float]
 
 
 def _once(
-    function: Callable[..., Any], frame: Any, run: Run, parameters: Mapping[str, Any], given: Given
+    function: Callable[..., Any], frame: Any, run: second_draws.Run, parameters: Mapping[str, Any], given: Given
 ) -> tuple[str, Any]:
-    begin(run)
+    second_draws.begin(run)
     before = frame.copy()
-    with patched(function) as instead, warnings.catch_warnings(), np.errstate(all="ignore"):
+    with second_draws.patched(function) as instead, warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
             more = {name: make() for name, make in given.items()}
             with watching(run.lines, run.rng) as run.seen, _listening(run.said):
                 found = function(frame, **{name: instead(each) for name, each in parameters.items()}, **more)
             out = ("returns", _plain(found))
-        except (DiffersError, PassedOverError):
+        except (second_draws.DiffersError, second_draws.PassedOverError):
             raise
         except Exception as error:
             out = ("raises", type(error).__name__)
             run.said.append(str(error))
     if not before.equals(frame) or list(before.columns) != list(frame.columns):
-        raise DiffersError("it changes the data that it is given")
+        raise second_draws.DiffersError("it changes the data that it is given")
     return out
 
 
@@ -106,8 +96,8 @@ def _listening(said: list[str]) -> Iterator[None]:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, Pending | Pendings):
-        return settled(value) if isinstance(value, Pendings) else value.plain()
+    if isinstance(value, second_draws.Pending | second_draws.Pendings):
+        return second_draws.settled(value) if isinstance(value, second_draws.Pendings) else value.plain()
     if isinstance(value, dict):
         return {key: _plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple | types.GeneratorType | zip | map):
@@ -130,7 +120,7 @@ def alike(first: Any, second: Any) -> bool:
             type(first) is type(second)
             and first.shape == second.shape
             and list(map(_labels, first.axes)) == list(map(_labels, second.axes))
-            and alike(settled(first.to_numpy()).tolist(), settled(second.to_numpy()).tolist())
+            and alike(second_draws.settled(first.to_numpy()).tolist(), second_draws.settled(second.to_numpy()).tolist())
         )
     if isinstance(first, pd.Index):
         return isinstance(second, pd.Index) and _labels(first) == _labels(second)
@@ -152,7 +142,7 @@ def _labels(index: pd.Index) -> tuple[Any, ...]:
 
 
 Records = dict[str, list[Any]]
-_DTYPES = {"text": "str", "time": "datetime64[us]", UNREAD: "str"}
+_DTYPES = {"text": "str", "time": "datetime64[us]", cells.UNREAD: "str"}
 
 
 def _of_kind(kind: str, values: list[Any]) -> Any:
@@ -167,7 +157,7 @@ class Frames:
 
     def __init__(
         self,
-        columns: Mapping[str, Declared],
+        columns: Mapping[str, cells.Declared],
         cuts: Mapping[str, frozenset[float]],
         rng: np.random.Generator,
         sizes: Sequence[int] = SIZES,
@@ -184,10 +174,10 @@ class Frames:
     def _records(self, size: int) -> Records:
         return {name: self._column(each, size) for name, each in self.columns.items()}
 
-    def _column(self, column: Declared, size: int) -> list[Any]:
+    def _column(self, column: cells.Declared, size: int) -> list[Any]:
         rng = self.rng
         values: list[Any]
-        if column.kind == UNREAD:
+        if column.kind == cells.UNREAD:
             return [("", "a", "b")[rng.integers(3)] for _ in range(size)]
         if column.values is None:
             marks = [column.low, column.high, (column.low + column.high) / 2]
@@ -253,7 +243,7 @@ class Compared:
     refuted: str | None = None  # what shows that a line does not do what is given of it; None where nothing does
 
 
-def compared(function: Callable[..., Any], columns: Mapping[str, Declared], cuts: Any, **known: Any) -> Compared:
+def compared(function: Callable[..., Any], columns: Mapping[str, cells.Declared], cuts: Any, **known: Any) -> Compared:
     """Hold a bound against real runs, in a process of their own; the arguments are those of `disagreement`."""
     try:
         found: Compared = in_a_process(lambda: disagreement(function, columns, cuts, **known), SECONDS)
@@ -267,7 +257,7 @@ def compared(function: Callable[..., Any], columns: Mapping[str, Declared], cuts
 
 def disagreement(
     function: Callable[..., Any],
-    columns: Mapping[str, Declared],
+    columns: Mapping[str, cells.Declared],
     cuts: Mapping[str, frozenset[float]],
     *,
     limits: Limits,
@@ -293,8 +283,8 @@ def disagreement(
     while number < pairs and (draws < MOST_DRAWS or number < len(SIZES)):
         first, second, of_first, of_second = frames.pair(number, person, replaced)
         worst = worst or (first, second)
-        one = Run(number, new=of_first, size=len(first), lines=lines)
-        two = Run(number, new=of_second, size=len(second), before=one, lines=lines)
+        one = second_draws.Run(number, new=of_first, size=len(first), lines=lines)
+        two = second_draws.Run(number, new=of_second, size=len(second), before=one, lines=lines)
         number += 1
         try:
             before = _once(function, first, one, *more)
@@ -306,9 +296,9 @@ def disagreement(
             )
             if told is None and is_said_again:
                 told = "it prints, logs or raises other texts, though all noisy numbers are the same"
-        except DiffersError as error:
+        except second_draws.DiffersError as error:
             told = str(error)
-        except PassedOverError as error:
+        except second_draws.PassedOverError as error:
             over += 2
             spending = spending or (first, second)
             told = None if spends else str(error)
@@ -329,15 +319,15 @@ def disagreement(
     return Compared(2 * number - over, why, worst, raised, over, spending, against)
 
 
-def _again(function: Any, frame: Any, run: Run, more: tuple[Any, Any]) -> str | None:
+def _again(function: Any, frame: Any, run: second_draws.Run, more: tuple[Any, Any]) -> str | None:
     """Say whether a line assigns something else from the same data, with the same draws."""
     return differs(run.seen, _repeated(function, frame, run, more).seen)
 
 
-def _repeated(function: Any, frame: Any, run: Run, more: tuple[Any, Any]) -> Run:
+def _repeated(function: Any, frame: Any, run: second_draws.Run, more: tuple[Any, Any]) -> second_draws.Run:
     """Return another run on the same data, with the same draws."""
-    again = Run(run.seed, new=run.new, size=run.size, before=run.before, lines=run.lines)
-    with contextlib.suppress(DiffersError, PassedOverError):
+    again = second_draws.Run(run.seed, new=run.new, size=run.size, before=run.before, lines=run.lines)
+    with contextlib.suppress(second_draws.DiffersError, second_draws.PassedOverError):
         _once(function, frame, again, *more)
     return again
 
@@ -357,9 +347,11 @@ def _refuted_on(
         if replaced and person is None:
             other = data.iloc[[*(k if k != place else len(data) - 1 - place for k in range(len(data)))]]
             other = other.reset_index(drop=True)
-        one = Run(place, new=gone, size=len(data), lines=lines)
-        two = Run(place, new=gone if len(other) == len(data) else [], size=len(other), before=one, lines=lines)
-        with contextlib.suppress(DiffersError, PassedOverError):
+        one = second_draws.Run(place, new=gone, size=len(data), lines=lines)
+        two = second_draws.Run(
+            place, new=gone if len(other) == len(data) else [], size=len(other), before=one, lines=lines
+        )
+        with contextlib.suppress(second_draws.DiffersError, second_draws.PassedOverError):
             _once(function, data, one, *more)
             _once(function, other, two, *more)
         if shown := refuted(one.seen, two.seen):
@@ -387,7 +379,7 @@ def _sizes_of(function: Callable[..., Any], parameters: Mapping[str, Any]) -> li
     return list(found)[:_MOST_SIZES]
 
 
-def _differs(before: Any, after: Any, one: Run, two: Run, limits: Limits) -> str | None:
+def _differs(before: Any, after: Any, one: second_draws.Run, two: second_draws.Run, limits: Limits) -> str | None:
     if len(one.met) > two.draws:
         return "another number of draws"
     if before[0] != after[0] or not alike(before[1], after[1]):

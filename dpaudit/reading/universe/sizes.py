@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.reading.universe import numbers, steps
-from dpaudit.reading.universe.cells import simple
+from dpaudit.reading.universe import cells, numbers, steps
 from dpaudit.reading.universe.columns import Column, Rows, plain
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.state import current, refuse, refuse_by_name
@@ -70,7 +69,7 @@ def operated(name: str, left: Any, right: Any) -> Token | None:
     elif name == "truediv":
         found = Size(one.factor / other.factor, one.power - other.power, one.number)
     elif name == "pow" and not other.power and one.factor > 0 and abs(other.factor) <= _MOST_POWER:
-        found = Size(one.factor**other.factor, one.power * simple(other.factor), one.number)
+        found = Size(one.factor**other.factor, one.power * cells.simple(other.factor), one.number)
     else:
         return None
     if not 0 < abs(found.factor) < math.inf or abs(found.power) > _MOST_POWER:

@@ -23,10 +23,8 @@ from typing import Any
 import numpy as np
 
 from dpaudit.reading.python import OPERATION
-from dpaudit.reading.universe import numbers, sizes, steps
-from dpaudit.reading.universe.cells import place_of, simple
+from dpaudit.reading.universe import cells, noise, numbers, sizes, steps
 from dpaudit.reading.universe.columns import Column, Rows, plain
-from dpaudit.reading.universe.noise import Draw, note
 from dpaudit.reading.universe.numbers import RATIO, Number, on_common_axes, padded, refuse_small, spanned, widened_range
 from dpaudit.reading.universe.state import NOISE_FIRST, Private, current, refuse, refuse_form
 from dpaudit.reading.universe.values import PUBLIC, Token, array, joined, kind_of_plain, number, sort_of
@@ -107,7 +105,7 @@ class Vectors(Private):
         universe, state = self.rows.space.universe, current()
         state.places += 1
         name = f"=place {state.places} of {count}"
-        universe.columns = {**universe.columns, name: place_of(name)}
+        universe.columns = {**universe.columns, name: cells.place_of(name)}
         universe.axis(name)
         low = np.arange(count)
         made = steps.column(name, low)
@@ -206,7 +204,7 @@ class Ball(Private):
 
     def operated(self, name: str, other: Any, *, is_left: bool) -> Any:
         """Noise on it, or a multiple by a public number."""
-        if name in ("add", "sub") and isinstance(other, Draw):
+        if name in ("add", "sub") and isinstance(other, noise.Draw):
             return self._released(other)
         is_number = isinstance(other, int | float | np.number) and not isinstance(other, bool) and math.isfinite(other)
         if is_number and (name == "mul" or (name == "truediv" and is_left and other)):
@@ -214,7 +212,7 @@ class Ball(Private):
             return Ball(self.rows, self.radius * factor, self.shape)
         return refuse("a sum of rows of a known length in this form", "Gaussian noise on it, of its shape")
 
-    def _released(self, draw: Draw) -> Token:
+    def _released(self, draw: noise.Draw) -> Token:
         if draw.law != "gaussian" or np.ptp(draw.scales) > 0:
             refuse(f"{draw.law} noise on a sum of which only the Euclidean length is known", "one Gaussian scale")
         if draw.shape != self.shape:
@@ -226,7 +224,7 @@ class Ball(Private):
         exact = numbers.summed_of(
             self.rows, self.rows.space, -ends, ends, whole=False, labels=None, columns=None, kinds=None, made=made
         )
-        note("gaussian", exact, float(draw.scales.flat[0]), is_ball=True)
+        noise.note("gaussian", exact, float(draw.scales.flat[0]), is_ball=True)
         return array(self.shape) if self.shape else number("np.float64")
 
 
@@ -350,7 +348,7 @@ _BOUNDED = "np.clip(n, 0, HIGH) ** 2 + laplace(…)"
 def power(x: Number, exponent: Any) -> Number:
     """``x ** c``."""
     refuse_small(exponent)
-    p = simple(exponent)
+    p = cells.simple(exponent)
     if p == 1:
         return x.same()
     if p == 0 or abs(p) > 100 or p.denominator > 1000:
@@ -461,7 +459,7 @@ def _move(function: str, p: Fraction | None, end: Any, far: Any, *, above: bool)
 def _counted(table: Any) -> Any:
     """Return distances, those that are no simple fractions a little less than they are computed."""
     values, places = np.unique(table, return_inverse=True)
-    found = [each if simple(each).denominator <= 1_000_000 else each * _LESS for each in values.tolist()]
+    found = [each if cells.simple(each).denominator <= 1_000_000 else each * _LESS for each in values.tolist()]
     return np.array(found)[places].reshape(table.shape)
 
 

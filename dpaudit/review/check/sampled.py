@@ -15,21 +15,9 @@ import msgspec
 
 from dpaudit.auditing.verdict import RECORDED, TwoLooks, headline_of
 from dpaudit.checker.bounds import Hits, Notion, TooLongError, second_bound
-from dpaudit.evidence.build import at_whole, no_bound
+from dpaudit.evidence import build, records
 from dpaudit.evidence.event import DATASETS, Trees
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import (
-    Attempt,
-    Bound,
-    Counts,
-    Curve,
-    Epoch,
-    Power,
-    Sequential,
-    Stake,
-    Verdict,
-    round_outward,
-)
 from dpaudit.privacy import ApproxDP, Claim, GaussianDP, PureDP, parse_claim
 from dpaudit.report.text.phrases import COUNTEREXAMPLE
 from dpaudit.review.check.finding import DIGITS, Finding, agrees, answered, failing, unchecked
@@ -42,7 +30,7 @@ from dpaudit.stats.two_looks import Detectable, FirstLook, LooksRule, first_look
 _SEARCHED = 2e-3  # relative; the accuracy of the search for it
 
 
-def check_bets(evidence: Evidence, sequential: Sequential) -> Iterator[Finding]:
+def check_bets(evidence: Evidence, sequential: records.Sequential) -> Iterator[Finding]:
     """Yield a finding for everything that follows from the bets."""
     notion = evidence.claimed or PureDP(0.0)
     wrong = _impossible_bets(evidence, sequential)
@@ -54,7 +42,7 @@ def check_bets(evidence: Evidence, sequential: Sequential) -> Iterator[Finding]:
     wealth = log_wealth(sequential.epochs, pairs, notion)
     said = f"the bets leave a log wealth of {wealth:.6g}"
     yield answered("wealth", agrees(wealth, sequential.log_wealth, 1e3 * DIGITS), said)
-    again = round_outward(sequential_bound(sequential.epochs, pairs, notion, error), "lower")
+    again = records.round_outward(sequential_bound(sequential.epochs, pairs, notion, error), "lower")
     refuted = again if enough == error else sequential_bound(sequential.epochs, pairs, notion, enough)
     stopped = evidence.claimed is not None and refuted > notion.value
     holds = agrees(again, bound.value) and stopped == sequential.stopped
@@ -72,7 +60,7 @@ def check_bets(evidence: Evidence, sequential: Sequential) -> Iterator[Finding]:
     yield answered("power", holds, said)
 
 
-def _impossible_bets(evidence: Evidence, sequential: Sequential) -> str:
+def _impossible_bets(evidence: Evidence, sequential: records.Sequential) -> str:
     """Say what is impossible, before anything is computed; empty if nothing is wrong."""
     if len(evidence.attempts) != 1 or evidence.attempts[0].bound.method != SEQUENTIAL:
         return "a sequential audit has one attempt, by bets"
@@ -100,7 +88,7 @@ def _impossible_bets(evidence: Evidence, sequential: Sequential) -> str:
     return ""
 
 
-def _disordered(epochs: Sequence[Epoch], may_grade: bool) -> str:
+def _disordered(epochs: Sequence[records.Epoch], may_grade: bool) -> str:
     """Say what is wrong with the epochs of a pair: the past of each must be exactly the runs before it."""
     so_far: tuple[int, int] | None = None
     graded = may_grade and any(stake.own.bins is not None for epoch in epochs for stake in epoch.stakes)
@@ -122,7 +110,7 @@ def _disordered(epochs: Sequence[Epoch], may_grade: bool) -> str:
     return ""
 
 
-def _misgraded(stakes: Sequence[Stake], graded: bool) -> str:
+def _misgraded(stakes: Sequence[records.Stake], graded: bool) -> str:
     """Say what is wrong with degrees: they are those of the last event of every epoch, or there are none."""
     expected = [False] * (len(stakes) - 1) + [graded]
     told = [(stake.past.bins is not None, stake.own.bins is not None) for stake in stakes]
@@ -137,14 +125,14 @@ def _misgraded(stakes: Sequence[Stake], graded: bool) -> str:
     return "" if tuple(map(sum, bins)) == runs else "the degrees of an event do not add up to its runs"
 
 
-def _whole(counts: Counts, speaks: tuple[bool, bool]) -> bool:
+def _whole(counts: records.Counts, speaks: tuple[bool, bool]) -> bool:
     filled = zip(counts.runs, counts.toward0, counts.toward1, strict=True)
     said = zip(speaks, (counts.toward0, counts.toward1), strict=True)
     named = all(names or not any(toward) for names, toward in said)
     return named and all(min(a, b) >= 0 and a + b <= runs for runs, a, b in filled)
 
 
-def _runs_of_bets(evidence: Evidence, sequential: Sequential) -> Finding:
+def _runs_of_bets(evidence: Evidence, sequential: records.Sequential) -> Finding:
     looked, own = sequential.looked, sum(sum(epoch.stakes[0].own.runs) for epoch in sequential.epochs)
     firsts = {epoch.pair: sum(epoch.stakes[0].past.runs) for epoch in reversed(sequential.epochs)}
     known = len(firsts) < len(evidence.pairs) or sum(firsts.values()) + looked == evidence.learning
@@ -209,7 +197,9 @@ def looks_of(evidence: Evidence) -> TwoLooks | None:
     return TwoLooks(rule, first_look(rule, deciding, claim), evidence.second)
 
 
-def check_looks(evidence: Evidence, impossible: Callable[[Evidence, Bound, Counts], str]) -> Iterator[Finding]:
+def check_looks(
+    evidence: Evidence, impossible: Callable[[Evidence, records.Bound, records.Counts], str]
+) -> Iterator[Finding]:
     """Yield a finding for the stated false alarm probability, and for the second look.
 
     ``impossible`` says what is impossible in a counted bound; empty if nothing is wrong.
@@ -224,7 +214,7 @@ def check_looks(evidence: Evidence, impossible: Callable[[Evidence, Bound, Count
         return
     looks = looks_of(evidence)
     first = None if looks is None else looks.first
-    due = first is not None and not first.sure and rule.twice and evidence.verdict is not Verdict.INVALID
+    due = first is not None and not first.sure and rule.twice and evidence.verdict is not records.Verdict.INVALID
     if second is None or not due:
         holds = second is None and not due
         said = f"{'one' if due else 'none'} was due, and there is {'none' if second is None else 'one'}"
@@ -291,7 +281,7 @@ def _scores(evidence: Evidence) -> Iterator[Finding]:
 # --- one bound --------------------------------------------------------------------------------------------
 
 
-def _counted(evidence: Evidence, number: int, attempt: Attempt, *, second: bool) -> Iterator[Finding]:
+def _counted(evidence: Evidence, number: int, attempt: records.Attempt, *, second: bool) -> Iterator[Finding]:
     bound, title = attempt.bound, f"attempt {number} ({attempt.name})"
     counts = bound.counts
     wrong = _misplaced(evidence, attempt)
@@ -309,7 +299,7 @@ def _counted(evidence: Evidence, number: int, attempt: Attempt, *, second: bool)
     except (ValueError, ArithmeticError) as problem:
         yield failing("bound", f"{title}: {problem}")
         return
-    again = round_outward(value, "lower")
+    again = records.round_outward(value, "lower")
     holds = agrees(again, bound.value)
     said = f"{title}: its counts give {again:.10g}"
     yield answered("bound", holds, said if holds else f"{said}, and it states {bound.value:.10g}")
@@ -317,7 +307,7 @@ def _counted(evidence: Evidence, number: int, attempt: Attempt, *, second: bool)
         yield from second_opinion(title, bound, counts, claim)
 
 
-def second_opinion(title: str, bound: Bound, counts: Counts, claim: Claim) -> Iterator[Finding]:
+def second_opinion(title: str, bound: records.Bound, counts: records.Counts, claim: Claim) -> Iterator[Finding]:
     """Yield whether the same bound is found in another way, without SciPy, where there is one for the method."""
     hits = Hits(counts.runs, counts.toward0, counts.toward1)
     notion = Notion(claim.parameter, claim.delta, claim.numbers.get("order"))
@@ -339,7 +329,7 @@ def _notion(evidence: Evidence) -> Claim:
     return evidence.claimed or PureDP(0.0)
 
 
-def _misplaced(evidence: Evidence, attempt: Attempt) -> str:
+def _misplaced(evidence: Evidence, attempt: records.Attempt) -> str:
     """Say what is wrong with a sampled bound before its counts are considered; empty if nothing is."""
     bound = attempt.bound
     if (bound.side, bound.kind, bound.exact) != ("lower", "sampled", None):
@@ -356,7 +346,7 @@ def _misplaced(evidence: Evidence, attempt: Attempt) -> str:
     return ""
 
 
-def impossible(evidence: Evidence, bound: Bound, counts: Counts) -> str:
+def impossible(evidence: Evidence, bound: records.Bound, counts: records.Counts) -> str:
     """Say what is impossible in a counted bound, before anything is computed; empty if nothing is wrong."""
     notion = _notion(evidence)
     if bound.notion != str(notion) or bound.delta != notion.delta or bound.parameter != notion.parameter:
@@ -392,14 +382,14 @@ def impossible(evidence: Evidence, bound: Bound, counts: Counts) -> str:
     return ""
 
 
-def _speaks_for_both(bound: Bound) -> bool:
+def _speaks_for_both(bound: records.Bound) -> bool:
     """Whether outputs speak for either side (even if none occurred), or there is only one output."""
     if bound.event is None or (bound.event.toward(0) and bound.event.toward(1)):
         return True
     return all(label != 0 for rule in bound.event.rules for label in rule.labels)  # a single output speaks for a side
 
 
-def _bins_add_up(bound: Bound, counts: Counts) -> bool:
+def _bins_add_up(bound: records.Bound, counts: records.Counts) -> bool:
     """Whether there is a count for every degree of the event, and they add up to the other counts."""
     if bound.event is None or counts.bins is None:
         return False
@@ -432,7 +422,7 @@ def _runs(evidence: Evidence) -> Finding:
         return failing("runs", f"the evidence names pairs on which nothing was measured: {', '.join(missing)}")
     alike = all(len(runs) == 1 for runs in measured.values())
     counted = sum(sum(runs) for each in measured.values() for runs in each)
-    holds = (alike and counted == evidence.measuring) or evidence.verdict is Verdict.INVALID
+    holds = (alike and counted == evidence.measuring) or evidence.verdict is records.Verdict.INVALID
     return answered("runs", holds, f"{counted} runs are counted, and {evidence.measuring} were measured")
 
 
@@ -485,20 +475,20 @@ def _low_bits(evidence: Evidence) -> Finding:
     return answered("low-order bits", holds, f"their lower bound {stated.value:.10g} {how} the best that was shown")
 
 
-def _same_bound(stated: Bound, again: Bound) -> bool:
+def _same_bound(stated: records.Bound, again: records.Bound) -> bool:
     """Whether two bounds are the same but for the last digits of a value that was computed again."""
     return stated == msgspec.structs.replace(again, value=stated.value) and agrees(again.value, stated.value)
 
 
-def _shown(evidence: Evidence, arithmetic: str) -> list[Bound]:
+def _shown(evidence: Evidence, arithmetic: str) -> list[records.Bound]:
     """Return the bounds of the attempts, at the confidence of the whole audit."""
     bounds = [attempt.bound for attempt in evidence.attempts]
-    return [at_whole(bound, evidence.confidence) for bound in bounds if bound.arithmetic == arithmetic]
+    return [build.at_whole(bound, evidence.confidence) for bound in bounds if bound.arithmetic == arithmetic]
 
 
-def _nothing(evidence: Evidence, arithmetic: str) -> Bound:
+def _nothing(evidence: Evidence, arithmetic: str) -> records.Bound:
     """Return the bound when nothing was measured."""
-    return no_bound(_notion(evidence), evidence.confidence, arithmetic)
+    return build.no_bound(_notion(evidence), evidence.confidence, arithmetic)
 
 
 def _histogram(evidence: Evidence) -> Iterator[Finding]:
@@ -555,13 +545,13 @@ def _power(evidence: Evidence) -> Finding:
     else:
         again = foresee(claim, real, evidence.learning, planned_share(evidence))
     accuracy = _POWER_DIGITS if evidence.power else _ROUGH_DIGITS
-    holds = stated is not None and agrees(round_outward(again.value, "upper"), stated, accuracy)
+    holds = stated is not None and agrees(records.round_outward(again.value, "upper"), stated, accuracy)
     holds = holds and (where == again.where or again.value == math.inf) and _alike(again.smaller, evidence.power)
     said = f"{claim.symbol} of {again.value:.6g} would have been found with probability 0.9"
     return answered("power", holds, said if holds else f"{said} (by: {again.where}), and something else is stated")
 
 
-def _alike(again: Sequence[Power], stated: Sequence[Power]) -> bool:
+def _alike(again: Sequence[records.Power], stated: Sequence[records.Power]) -> bool:
     """Whether the runs for smaller violations are as stated, where any are."""
     return not stated or (
         len(again) == len(stated)
@@ -588,7 +578,7 @@ def curve(evidence: Evidence) -> Iterator[Finding]:
             yield failing("curve", f"{title}: {wrong}")
             return
         regions.append(region_of_bound(bound))
-        again = round_outward(float(regions[-1].least(about(bound.parameter, bound.notion).least)), "lower")
+        again = records.round_outward(float(regions[-1].least(about(bound.parameter, bound.notion).least)), "lower")
         yield answered("curve", agrees(again, bound.value), f"{title}: its counts give {again:.10g}")
     spent = sum(1 - bound.confidence for bound in found.statements)
     holds = found.confidence == evidence.confidence and spent <= (1 - found.confidence) * (1 + DIGITS) + DIGITS
@@ -596,7 +586,7 @@ def curve(evidence: Evidence) -> Iterator[Finding]:
     yield _points(found, regions)
 
 
-def _impossible(evidence: Evidence, bound: Bound) -> str:
+def _impossible(evidence: Evidence, bound: records.Bound) -> str:
     """Say what is impossible in a counted statement; empty if nothing is wrong."""
     said = bound.side, bound.kind, bound.arithmetic, bound.delta, bound.exact
     if said != ("lower", "sampled", "real", 0.0, None) or bound.assumes != evidence.assumptions:
@@ -620,7 +610,7 @@ def _impossible(evidence: Evidence, bound: Bound) -> str:
     return "" if counts.runs in measured else "it counts other runs than the attempts on its pair"
 
 
-def _points(found: Curve, regions: Sequence[ConfidenceRegion]) -> Finding:
+def _points(found: records.Curve, regions: Sequence[ConfidenceRegion]) -> Finding:
     """Check that every point is what the regions show, and that the points are in order and at the right places."""
     ordered = all(list(at) == sorted(set(at)) and min(at, default=0.0) >= 0 for at in (found.epsilons, found.fprs))
     if not ordered or max(found.fprs, default=0.0) > 1:
@@ -628,11 +618,12 @@ def _points(found: Curve, regions: Sequence[ConfidenceRegion]) -> Finding:
     deltas, fnrs = delta_at_least(regions, found.epsilons), fnr_at_most(regions, found.fprs)
     holds = len(deltas) == len(found.deltas) and len(fnrs) == len(found.fnrs)
     holds = holds and all(
-        agrees(round_outward(float(value), "lower"), said) for value, said in zip(deltas, found.deltas, strict=True)
+        agrees(records.round_outward(float(value), "lower"), said)
+        for value, said in zip(deltas, found.deltas, strict=True)
     )
     holds = holds and all(
-        agrees(round_outward(float(value), "upper"), said) for value, said in zip(fnrs, found.fnrs, strict=True)
+        agrees(records.round_outward(float(value), "upper"), said) for value, said in zip(fnrs, found.fnrs, strict=True)
     )
-    holds = holds and agrees(round_outward(mu_at_least(regions), "lower"), found.mu)
+    holds = holds and agrees(records.round_outward(mu_at_least(regions), "lower"), found.mu)
     said = f"its {len(found.deltas)} values of δ, {len(found.fnrs)} of fnr and μ"
     return answered("curve", holds, f"{said} {'follow' if holds else 'do not follow'} from the statements")

@@ -1,3 +1,3 @@
 """How far does one number of the data move what a function releases, and what follows?"""
 
-__all__ = ["bound", "derive", "movement"]
+__all__ = ["derive"]
