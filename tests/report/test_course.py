@@ -159,8 +159,8 @@ def stated(name: str, claim: str | None = None) -> str:
     evidence = dp.audit(name, runs=8_000, claim=claim)
     part = loss_part(evidence, evidence.claimed)
     assert part is not None
-    assert ("stated law, first dataset" in part.figure) == bool(part.stated)
-    return part.stated.replace("\u00a0", " ")
+    assert ("stated law, first dataset" in part["figure"]) == bool(part["stated"])
+    return str(part["stated"]).replace("\u00a0", " ")
 
 
 @pytest.mark.nightly

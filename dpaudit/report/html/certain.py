@@ -22,7 +22,7 @@ from dpaudit.report.figures.canvas import alone
 from dpaudit.report.figures.curves import accounting_figure
 from dpaudit.report.figures.loss import frequency_interval
 from dpaudit.report.html.templates import Section
-from dpaudit.report.text.chain import Chain, chain
+from dpaudit.report.text.chain import chain
 from dpaudit.report.text.listed import (
     accounting_of,
     canaries_words,
@@ -59,42 +59,6 @@ from dpaudit.report.text.phrases import (
 from dpaudit.report.view import View
 
 
-@dataclass(frozen=True, slots=True)
-class ProofPart:
-    """The section on the proof: a sentence, facts, the method, what is left out, and the certificate."""
-
-    sentence: str
-    facts: list[tuple[str, str]]
-    method: str
-    outside: list[tuple[str, str]]
-    certificate: str | None
-    chain: Chain | None
-
-
-@dataclass(frozen=True, slots=True)
-class KindRow:
-    """What one kind of evidence says about the event: its probability on each side, and the bound."""
-
-    kind: str
-    how: str
-    sides: tuple[str, str]
-    notes: tuple[str, str]
-    bound: str
-    confidence: str
-
-
-@dataclass(frozen=True, slots=True)
-class ExactPart:
-    """The section on the certain lower bound."""
-
-    title: str
-    lead: str
-    data: tuple[list[Piece], list[Piece]] | None
-    event: str
-    rows: list[KindRow]
-    note: str
-
-
 def section(shown: View, _: Evidence | None) -> Iterator[Section]:
     """Yield the sections on the proof and on the exact counterexample, if there are any."""
     evidence = shown.evidence
@@ -102,10 +66,10 @@ def section(shown: View, _: Evidence | None) -> Iterator[Section]:
     if proof is not None:
         yield Section("proof", "Proof", {"proof": proof})
     if exact is not None:
-        yield Section("exact", exact.title, {"exact": exact})
+        yield Section("exact", exact["title"], {"exact": exact})
 
 
-def proof_part(evidence: Evidence, claim: Claim | None) -> ProofPart | None:
+def proof_part(evidence: Evidence, claim: Claim | None) -> dict[str, Any] | None:
     """Return the section on the proof; None if no proof was tried."""
     proof, upper = evidence.proof, evidence.upper
     if proof is None:
@@ -147,14 +111,14 @@ def proof_part(evidence: Evidence, claim: Claim | None) -> ProofPart | None:
         size = len(json.dumps(proof.certificate, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"))
         certificate = f"{count_text(size)} bytes" if size < 2000 else f"{count_text(round(size / 1000))} kB"
         facts.append(("Certificate", f"{certificate} of JSON, in the raw evidence below"))
-    return ProofPart(
-        sentence=_sentence(evidence, proof, upper, claim),
-        facts=facts,
-        method=_METHODS.get(proof.method, ""),
-        outside=_outside(proof, bounded=upper is not None),
-        certificate=certificate,
-        chain=chain(evidence),
-    )
+    return {
+        "sentence": _sentence(evidence, proof, upper, claim),
+        "facts": facts,
+        "method": _METHODS.get(proof.method, ""),
+        "outside": _outside(proof, bounded=upper is not None),
+        "certificate": certificate,
+        "chain": chain(evidence),
+    }
 
 
 def _sentence(evidence: Evidence, proof: Proof, upper: Bound | None, claim: Claim | None) -> str:
@@ -281,7 +245,7 @@ def _outside(proof: Proof, *, bounded: bool) -> list[tuple[str, str]]:
 # --- the exact counterexample ----------------------------------------------------------------------------
 
 
-def exact_part(evidence: Evidence, claim: Claim | None) -> ExactPart | None:
+def exact_part(evidence: Evidence, claim: Claim | None) -> dict[str, Any] | None:
     """Return the section on the certain lower bound; None if there is none, or no details are recorded."""
     found, bound = evidence.counterexample, exact_lower(evidence)
     if bound is None or (found is None and evidence.proof is None):
@@ -294,19 +258,19 @@ def exact_part(evidence: Evidence, claim: Claim | None) -> ExactPart | None:
             f"The probability of every output was computed exactly; the largest ratio gives {full_text(bound, claim)}"
             f"{pair}. No run had a part in it."
         )
-        return ExactPart(title, lead, None, "", [], "")
+        return {"title": title, "lead": lead, "data": None, "event": "", "rows": [], "note": ""}
     attempt = counterexample_attempt(evidence)
     rows = [_exact_row(found, bound, claim)]
     if attempt is not None and attempt.bound.counts is not None:
         rows.append(_sampled_row(attempt, claim))
-    return ExactPart(
-        title=title,
-        lead=_lead(refutes=refutes),
-        data=differences(found.data0, found.data1),
-        event=found.event.describe(0),
-        rows=rows,
-        note=_note(bound, sampled=len(rows) > 1),
-    )
+    return {
+        "title": title,
+        "lead": _lead(refutes=refutes),
+        "data": differences(found.data0, found.data1),
+        "event": found.event.describe(0),
+        "rows": rows,
+        "note": _note(bound, sampled=len(rows) > 1),
+    }
 
 
 def _lead(*, refutes: bool) -> str:
@@ -333,12 +297,19 @@ def _note(bound: Bound, *, sampled: bool) -> str:
     )
 
 
-def _exact_row(found: Counterexample, bound: Bound, claim: Claim | None) -> KindRow:
+def _exact_row(found: Counterexample, bound: Bound, claim: Claim | None) -> dict[str, Any]:
     sides = (enclosure_text(*found.probability0), enclosure_text(*found.probability1))
-    return KindRow("exact", "computed", sides, ("", ""), full_text(bound, claim), "certain")
+    return {
+        "kind": "exact",
+        "how": "computed",
+        "sides": sides,
+        "notes": ("", ""),
+        "bound": full_text(bound, claim),
+        "confidence": "certain",
+    }
 
 
-def _sampled_row(attempt: Attempt, claim: Claim | None) -> KindRow:
+def _sampled_row(attempt: Attempt, claim: Claim | None) -> dict[str, Any]:
     bound, counts = attempt.bound, attempt.bound.counts
     assert counts is not None
     hits, runs = counts.toward0, counts.runs
@@ -353,7 +324,14 @@ def _sampled_row(attempt: Attempt, claim: Claim | None) -> KindRow:
     ]
     text = full_text(bound, claim) if bound.value > 0 else "none above 0"
     sure = confidence_text(bound.confidence)
-    return KindRow("sampled", "counted in runs", (sides[0], sides[1]), (notes[0], notes[1]), text, sure)
+    return {
+        "kind": "sampled",
+        "how": "counted in runs",
+        "sides": (sides[0], sides[1]),
+        "notes": (notes[0], notes[1]),
+        "bound": text,
+        "confidence": sure,
+    }
 
 
 # --- Where do two displayed datasets differ? ---
@@ -406,54 +384,6 @@ def _same(tokens: list[str], *, first: bool, last: bool) -> list[Piece]:
 # --- What was listed, what is certified of it, and what do others say? -----------------------------------
 
 _MOST_RELEASES = 100  # rows of a table
-
-
-@dataclass(frozen=True, slots=True)
-class StatementRow:
-    """One claim, or one number that was asked for."""
-
-    claim: str
-    verdict: str
-    low: str
-    high: str
-    where: str
-
-
-@dataclass(frozen=True, slots=True)
-class ReleaseRow:
-    """One release, in words and as it is written."""
-
-    name: str
-    words: str
-    event: str
-    steps: str
-
-
-@dataclass(frozen=True, slots=True)
-class OtherRow:
-    """What another accountant says, and where that lies."""
-
-    name: str
-    kind: str
-    value: str
-    place: str
-
-
-@dataclass(frozen=True, slots=True)
-class AccountingPart:
-    """The sections of an accounting."""
-
-    statements: list[StatementRow]
-    releases: list[ReleaseRow]
-    left_out: int
-    steps: str
-    neighbours: str
-    recorded_by: str
-    others: list[OtherRow]
-    note: str
-    certificates: str
-
-
 _KINDS = {"upper": "upper bound", "estimate": "estimate"}
 
 
@@ -469,42 +399,48 @@ def accounting_section(shown: View, _: Evidence | None) -> Iterator[Section]:
     yield Section("checking", "How to check it", {})
 
 
-def accounting_part(evidence: Evidence, accounting: Accounting) -> AccountingPart:
+def accounting_part(evidence: Evidence, accounting: Accounting) -> dict[str, Any]:
     """Return what the sections of an accounting show."""
     decisive = decisive_statement(accounting, evidence.verdict)
     size = len(
         json.dumps(accounting.certificates, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
     )
     many = "one certificate" if len(accounting.certificates) == 1 else f"{len(accounting.certificates)} certificates"
-    return AccountingPart(
-        statements=[_statement(each) for each in accounting.statements[:_MOST_RELEASES]],
-        releases=[
-            ReleaseRow(each.name, release_words(each), each.event, count_text(each.steps))
+    return {
+        "statements": [_statement(each) for each in accounting.statements[:_MOST_RELEASES]],
+        "releases": [
+            {"name": each.name, "words": release_words(each), "event": each.event, "steps": count_text(each.steps)}
             for each in accounting.releases[:_MOST_RELEASES]
         ],
-        left_out=max(0, len(accounting.releases) - _MOST_RELEASES),
-        steps=count_text(sum(each.steps for each in accounting.releases)),
-        neighbours=neighbours_words(evidence.relation, accounting),
-        recorded_by=accounting.recorded_by,
-        others=[
-            OtherRow(
-                f"{each.name} {each.version}",
-                _KINDS.get(each.side, each.side),
-                estimate_text(each.value, 7),
-                other_place(each, decisive),
-            )
+        "left_out": max(0, len(accounting.releases) - _MOST_RELEASES),
+        "steps": count_text(sum(each.steps for each in accounting.releases)),
+        "neighbours": neighbours_words(evidence.relation, accounting),
+        "recorded_by": accounting.recorded_by,
+        "others": [
+            {
+                "name": f"{each.name} {each.version}",
+                "kind": _KINDS.get(each.side, each.side),
+                "value": estimate_text(each.value, 7),
+                "place": other_place(each, decisive),
+            }
             for each in accounting.others[:_MOST_RELEASES]
         ],
-        note=accounting.note,
-        certificates=f"{many}, {count_text(max(1, round(size / 1000)))} kB of JSON",
-    )
+        "note": accounting.note,
+        "certificates": f"{many}, {count_text(max(1, round(size / 1000)))} kB of JSON",
+    }
 
 
-def _statement(stated: Statement) -> StatementRow:
+def _statement(stated: Statement) -> dict[str, Any]:
     letter = letter_of(stated)
     low = f"{letter} = ∞" if math.isinf(stated.low) else f"{letter} ≥ {low_text(stated)}"
     high = "none" if math.isinf(stated.high) else f"{letter} ≤ {high_text(stated)}"
-    return StatementRow(claim_of(stated), str(stated.verdict), low, high, where(stated).removeprefix(" at "))
+    return {
+        "claim": claim_of(stated),
+        "verdict": str(stated.verdict),
+        "low": low,
+        "high": high,
+        "where": where(stated).removeprefix(" at "),
+    }
 
 
 def curve_drawing(accounting: Accounting) -> Markup | None:

@@ -13,11 +13,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from markupsafe import Markup
 from matplotlib.patches import Patch
 
 from dpaudit.arrays import Floats
@@ -47,23 +45,6 @@ from dpaudit.stats.methods import SEQUENTIAL, method_of
 # --- How does the privacy loss compare with the claim? ---------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class LossPart:
-    """The section on the privacy loss: its drawing, and the mass beyond the claim."""
-
-    figure: Markup
-    runs: tuple[str, str]
-    limit: str | None
-    beyond: list[tuple[str, ...]]
-    with_excess: bool
-    within: str
-    infinite: list[str]
-    atoms: bool
-    rare: str
-    note: str
-    stated: str = ""
-
-
 def loss_section(shown: View, _: Evidence | None) -> Iterator[Section]:
     """Yield the section on the histogram of the loss; without a histogram it says so."""
     evidence = shown.evidence
@@ -71,7 +52,7 @@ def loss_section(shown: View, _: Evidence | None) -> Iterator[Section]:
     yield Section("loss", "Privacy loss", {"loss": loss_part(evidence, evidence.claimed), "of_score": of_score})
 
 
-def loss_part(evidence: Evidence, claim: Claim | None) -> LossPart | None:
+def loss_part(evidence: Evidence, claim: Claim | None) -> dict[str, Any] | None:
     """Return the section; None if no histogram of both sides was recorded."""
     losses = cell_losses(evidence.histogram)
     if losses is None:
@@ -87,19 +68,19 @@ def loss_part(evidence: Evidence, claim: Claim | None) -> LossPart | None:
                 f"{share_text(losses.mass(side, alone))} of the runs on {DATASETS[side]} fell into cells that "
                 f"{DATASETS[1 - side]} never reached ({'+' if side == 0 else '−'}∞ in the figure)."
             )
-    return LossPart(
-        figure=both(lambda narrow: loss_figure(bins, limit, text, upper, narrow=narrow)),
-        runs=(count_text(losses.runs[0]), count_text(losses.runs[1])),
-        limit=text or None,
-        beyond=[] if claim is None or limit is None else _beyond_rows(losses, limit, claim.delta),
-        with_excess=claim is not None and claim.delta > 0,
-        within="" if limit is None else _outside(losses, limit),
-        infinite=infinite,
-        atoms=bool(bins.atoms),
-        rare=_rare(losses),
-        note=_loss_note(claim),
-        stated="" if bins.stated is None else _stated(losses, claim, limit),
-    )
+    return {
+        "figure": both(lambda narrow: loss_figure(bins, limit, text, upper, narrow=narrow)),
+        "runs": (count_text(losses.runs[0]), count_text(losses.runs[1])),
+        "limit": text or None,
+        "beyond": [] if claim is None or limit is None else _beyond_rows(losses, limit, claim.delta),
+        "with_excess": claim is not None and claim.delta > 0,
+        "within": "" if limit is None else _outside(losses, limit),
+        "infinite": infinite,
+        "atoms": bool(bins.atoms),
+        "rare": _rare(losses),
+        "note": _loss_note(claim),
+        "stated": "" if bins.stated is None else _stated(losses, claim, limit),
+    }
 
 
 def _stated(losses: Losses, claim: Claim | None, limit: float | None) -> str:
@@ -179,32 +160,10 @@ def _loss_note(claim: Claim | None) -> str:
 PRIORS = (0.01, 0.1, 0.5)
 
 
-@dataclass(frozen=True, slots=True)
-class PosteriorRow:
-    """A suspicion before the output, and after it: at most by the claim, at least by the evidence."""
-
-    before: str
-    claim: str
-    evidence: str
-
-
-@dataclass(frozen=True, slots=True)
-class PosteriorPart:
-    """The table of suspicions, its drawing, and a sentence on their basis."""
-
-    rows: list[PosteriorRow]
-    limited: bool
-    shown: bool
-    basis: str
-    plain: str
-    note: str
-    figure: Markup | None
-
-
 def posterior_section(shown: View, _: Evidence | None) -> Iterator[Section]:
     """Yield the section, if the claim or the evidence limits single outputs."""
     part = posterior_part(shown.evidence, shown.evidence.claimed)
-    if part.figure is not None:
+    if part["figure"] is not None:
         yield Section("posterior", "What an attacker can believe", {"posterior": part})
 
 
@@ -237,25 +196,31 @@ def certified_loss(bound: Bound) -> float:
         return max(0.0, float(np.log(low[side]) - np.log(high[1 - side])))
 
 
-def posterior_part(evidence: Evidence, claim: Claim | None, *, drawn: bool = True) -> PosteriorPart:
+def posterior_part(evidence: Evidence, claim: Claim | None, *, drawn: bool = True) -> dict[str, Any]:
     """Return the section on an attacker's suspicion."""
     limit = claim.value if _limits(claim) and claim is not None else None
     bound = exact_lower(evidence) if evidence.verdict is Verdict.INVALID else evidence.lower
     loss = 0.0 if bound is None else certified_loss(bound)
     rows = [
-        PosteriorRow(
-            f"{100 * prior:g}\N{NO-BREAK SPACE}%",
-            "no limit" if limit is None else _percent(prior, limit, "upper"),
-            _percent(prior, loss, "lower") if loss > 0 else "nothing shown",
-        )
+        {
+            "before": f"{100 * prior:g}\N{NO-BREAK SPACE}%",
+            "claim": "no limit" if limit is None else _percent(prior, limit, "upper"),
+            "evidence": _percent(prior, loss, "lower") if loss > 0 else "nothing shown",
+        }
         for prior in PRIORS
     ]
     figure = None
     if drawn and (limit is not None or loss > 0):
         figure = both(lambda narrow: posterior_figure(limit, loss, narrow=narrow))
-    return PosteriorPart(
-        rows, limit is not None, loss > 0, _basis(bound, loss), _plain(bound, loss), _note(claim), figure
-    )
+    return {
+        "rows": rows,
+        "limited": limit is not None,
+        "shown": loss > 0,
+        "basis": _basis(bound, loss),
+        "plain": _plain(bound, loss),
+        "note": _note(claim),
+        "figure": figure,
+    }
 
 
 def _limits(claim: Claim | None) -> bool:
@@ -345,30 +310,6 @@ def posterior_figure(limit: float | None, loss: float, *, narrow: bool = False) 
 _MOST_PLACES = 10  # points of a certified curve in the table, to keep it short
 
 
-@dataclass(frozen=True, slots=True)
-class CurveRow:
-    """An event in the table: its two rates as counted, their limits, and the rate that the claim allows."""
-
-    name: str
-    rates: tuple[str, str]
-    corner: tuple[str, str]
-    allowed: str
-    beyond: bool
-
-
-@dataclass(frozen=True, slots=True)
-class CurvesPart:
-    """Both sections: drawings, table, and a sentence on their basis."""
-
-    tradeoff: Markup
-    profile: Markup
-    rows: list[CurveRow]
-    basis: str
-    zoomed: bool
-    claimed: bool
-    places: bool
-
-
 def curves_section(shown: View, _: Evidence | None) -> Iterator[Section]:
     """Yield both sections, if anything usable was measured or computed."""
     curves = curves_part(shown.evidence, shown.evidence.claimed)
@@ -377,7 +318,7 @@ def curves_section(shown: View, _: Evidence | None) -> Iterator[Section]:
         yield Section("profile", "Privacy profile", {})
 
 
-def curves_part(evidence: Evidence, claim: Claim | None) -> CurvesPart | None:
+def curves_part(evidence: Evidence, claim: Claim | None) -> dict[str, Any] | None:
     """Return the trade-off curve and the privacy profile; None if nothing usable was measured or computed."""
     points, curve, upper = measured_points(evidence), evidence.curve, proved_limit(evidence)
     if curve is not None and evidence.verdict is not Verdict.INVALID:
@@ -385,15 +326,15 @@ def curves_part(evidence: Evidence, claim: Claim | None) -> CurvesPart | None:
     if not points:
         return None
     known = [] if curve is None else list(zip(curve.epsilons, curve.deltas, strict=True))
-    return CurvesPart(
-        tradeoff=both(lambda narrow: tradeoff_figure(points, claim, upper, narrow=narrow)),
-        profile=both(lambda narrow: profile_figure(points, claim, upper, known, narrow=narrow)),
-        rows=[_row(point, claim) for point in _tabled(points)],
-        basis=_basis_of_curves(evidence, points),
-        zoomed=any(point.rare for point in points),
-        claimed=claim is not None,
-        places=not any(point.event for point in points),
-    )
+    return {
+        "tradeoff": both(lambda narrow: tradeoff_figure(points, claim, upper, narrow=narrow)),
+        "profile": both(lambda narrow: profile_figure(points, claim, upper, known, narrow=narrow)),
+        "rows": [_row(point, claim) for point in _tabled(points)],
+        "basis": _basis_of_curves(evidence, points),
+        "zoomed": any(point.rare for point in points),
+        "claimed": claim is not None,
+        "places": not any(point.event for point in points),
+    }
 
 
 def _tabled(points: Sequence[Point]) -> list[Point]:
@@ -425,7 +366,7 @@ def _basis_of_curves(evidence: Evidence, points: Sequence[Point]) -> str:
     return " ".join(parts)
 
 
-def _row(point: Point, claim: Claim | None) -> CurveRow:
+def _row(point: Point, claim: Claim | None) -> dict[str, Any]:
     allowed, beyond = "–", False
     if claim is not None:
         least = float(claim.tradeoff(point.corner[0]))
@@ -434,25 +375,25 @@ def _row(point: Point, claim: Claim | None) -> CurveRow:
     if not point.event:
         limits[0] = share_text(point.corner[0])  # a chosen point of the curve, not a limit
     shares = [share_text(rate) if point.event else "–" for rate in point.rates]
-    return CurveRow(point.name, (shares[0], shares[1]), (limits[0], limits[1]), allowed, beyond)
+    return {
+        "name": point.name,
+        "rates": (shares[0], shares[1]),
+        "corner": (limits[0], limits[1]),
+        "allowed": allowed,
+        "beyond": beyond,
+    }
 
 
 # --- What would this audit have found, and how many runs would smaller violations need? ---
 
 
 def power_section(shown: View, _: Evidence | None) -> Iterator[Section]:
-    """Yield the power_section, if there is a claim and the runs can be trusted."""
-    part = power_part(shown.evidence)
-    if part is not None:
+    """Yield the section, if there is a claim and the runs can be trusted."""
+    evidence = shown.evidence
+    if evidence.detectable is not None and evidence.verdict is not Verdict.INVALID:
+        rows = [(f"{symbol(evidence)} ≥ {upper_text(one.value)}", count_text(one.runs)) for one in evidence.power]
+        part = {"sentence": detectable_sentence(evidence), "rows": rows, "note": _power_note(evidence)}
         yield Section("power", "What it would have found", {"power": part})
-
-
-def power_part(evidence: Evidence) -> dict[str, Any] | None:
-    """Return the power_section; None without a claim, or if the runs cannot be trusted."""
-    if evidence.detectable is None or evidence.verdict is Verdict.INVALID:
-        return None
-    rows = [(f"{symbol(evidence)} ≥ {upper_text(one.value)}", count_text(one.runs)) for one in evidence.power]
-    return {"sentence": detectable_sentence(evidence), "rows": rows, "note": _power_note(evidence)}
 
 
 def _power_note(evidence: Evidence) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from typing import Any
 
 from markupsafe import Markup
 
@@ -35,30 +35,6 @@ from dpaudit.report.view import View
 from dpaudit.stats.methods import METHODS, method_of
 
 
-@dataclass(frozen=True, slots=True)
-class CountRow:
-    """A set of outputs, with count, share and interval on each side."""
-
-    name: str
-    cells: tuple[tuple[str, str, str], tuple[str, str, str]]
-
-
-@dataclass(frozen=True, slots=True)
-class EventPart:
-    """The event in words, its counts, and its drawing over the outputs of both sides."""
-
-    sentences: list[tuple[int, str]]
-    rows: list[CountRow]
-    totals: tuple[str, str]
-    guesses: str
-    figure: Markup | None
-    drawing: str
-    fixed: str
-    caption: str
-    intervals: bool
-    drawn_runs: str
-
-
 def measured_section(shown: View, _: Evidence | None) -> Iterator[Section]:
     """Yield the section on the event."""
     yield Section("event", "The event", {"event": event_part(shown.evidence)})
@@ -66,13 +42,13 @@ def measured_section(shown: View, _: Evidence | None) -> Iterator[Section]:
 
 def low_bits_section(shown: View, _: Evidence | None) -> Iterator[Section]:
     """Yield the section on the low-order bits, if they were examined."""
-    text = low_bits_sentence(shown.evidence)
+    text, bound = low_bits_sentence(shown.evidence), shown.evidence.floating_point
     if text is not None:
-        parts = {"low_bits": text, "low_event": low_bits_part(shown.evidence)}
-        yield Section("low-bits", "Low-order bits", parts)
+        event = None if bound is None or bound.event is None else _measured(shown.evidence, bound)
+        yield Section("low-bits", "Low-order bits", {"low_bits": text, "low_event": event})
 
 
-def event_part(evidence: Evidence) -> EventPart:
+def event_part(evidence: Evidence) -> dict[str, Any]:
     """Return the event that showed most in the runs."""
     bound, histogram = sampled_lower(evidence), evidence.histogram
     if bound is None:
@@ -92,7 +68,7 @@ def event_part(evidence: Evidence) -> EventPart:
     return part if evidence.scores is None else _with_scores(part, evidence, evidence.scores, bound)
 
 
-def _of_last_epoch(part: EventPart, sequential: Sequential) -> EventPart:
+def _of_last_epoch(part: dict[str, Any], sequential: Sequential) -> dict[str, Any]:
     """Return the part for the last of several events; a sequential audit has no exact intervals."""
     epochs = len(sequential.epochs)
     times = "once" if epochs == 1 else f"{count_text(epochs)} times"
@@ -100,33 +76,32 @@ def _of_last_epoch(part: EventPart, sequential: Sequential) -> EventPart:
         f"Events were chosen {times}, each from all runs before it; this is the last one, with the runs that were bet "
         "on with it alone. The bound rests on all bets together."
     )
-    return replace(part, guesses=said)
+    return part | {"guesses": said}
 
 
-def _with_scores(part: EventPart, evidence: Evidence, scores: Scores, bound: Bound) -> EventPart:
+def _with_scores(part: dict[str, Any], evidence: Evidence, scores: Scores, bound: Bound) -> dict[str, Any]:
     """Return the part with the ROC and other statistics of scores; guesses by rank have no event and no intervals."""
-    said = [part.guesses, *_scores_sentences(evidence)]
-    note = part.drawing
-    figure = part.figure or Markup()
+    said = [part["guesses"], *_scores_sentences(evidence)]
+    note = part["drawing"]
+    figure = part["figure"] or Markup()
     if scores.roc:
         figure += both(lambda narrow: roc_figure(scores, narrow=narrow))
         note += " " + roc_note(scores, evidence.confidence)
     if not method_of(bound.method).canaries or bound.counts is None:
-        return replace(part, guesses=" ".join(filter(None, said)), figure=figure or None, drawing=note.strip())
+        return part | {"guesses": " ".join(filter(None, said)), "figure": figure or None, "drawing": note.strip()}
     sentences = [
         (side, f"a score among the {count_text(sum(hits))} {end} of all {count_text(sum(bound.counts.runs))} canaries")
         for side, hits, end in ((0, bound.counts.toward0, "highest"), (1, bound.counts.toward1, "lowest"))
         if sum(hits)
     ]
-    return replace(
-        part,
-        sentences=sentences,
-        rows=_count_rows(bound.counts, [side for side, _ in sentences]),
-        guesses=" ".join([f"Guessed were the {guesses_text(bound)}.", *_scores_sentences(evidence)]),
-        figure=figure or None,
-        drawing=note.strip(),
-        drawn_runs=f"{count_text(scores.given[0])} scores of members and {count_text(scores.given[1])} of others",
-    )
+    return part | {
+        "sentences": sentences,
+        "rows": _count_rows(bound.counts, [side for side, _ in sentences]),
+        "guesses": " ".join([f"Guessed were the {guesses_text(bound)}.", *_scores_sentences(evidence)]),
+        "figure": figure or None,
+        "drawing": note.strip(),
+        "drawn_runs": f"{count_text(scores.given[0])} scores of members and {count_text(scores.given[1])} of others",
+    }
 
 
 def _scores_sentences(evidence: Evidence) -> list[str]:
@@ -148,12 +123,6 @@ def _scores_sentences(evidence: Evidence) -> list[str]:
     return said
 
 
-def low_bits_part(evidence: Evidence) -> EventPart | None:
-    """Return the event in the low-order bits; None if none was measured."""
-    bound = evidence.floating_point
-    return None if bound is None or bound.event is None else _measured(evidence, bound)
-
-
 def _measured(
     evidence: Evidence,
     bound: Bound | None,
@@ -162,22 +131,22 @@ def _measured(
     figure: Markup | None = None,
     drawing: str = "",
     drawn_runs: str = "",
-) -> EventPart:
+) -> dict[str, Any]:
     event, counts = (None, None) if bound is None else (bound.event, bound.counts)
     intervals = evidence.sequential is None and not is_by_rank(evidence)
     sentences = [] if event is None else [(side, event.describe(side)) for side in (0, 1) if event.toward(side)]
-    return EventPart(
-        sentences=sentences,
-        rows=[] if counts is None else _count_rows(counts, [side for side, _ in sentences]),
-        totals=("", "") if counts is None else (count_text(counts.runs[0]), count_text(counts.runs[1])),
-        guesses="" if bound is None or counts is None or not method_of(bound.method).guesses else _guesses(counts),
-        figure=figure,
-        drawing=drawing,
-        fixed=how_fixed(evidence, None if bound is None else bound.pair, computed=computed),
-        caption=how_counted(evidence, intervals=intervals),
-        intervals=intervals,
-        drawn_runs=drawn_runs,
-    )
+    return {
+        "sentences": sentences,
+        "rows": [] if counts is None else _count_rows(counts, [side for side, _ in sentences]),
+        "totals": ("", "") if counts is None else (count_text(counts.runs[0]), count_text(counts.runs[1])),
+        "guesses": "" if bound is None or counts is None or not method_of(bound.method).guesses else _guesses(counts),
+        "figure": figure,
+        "drawing": drawing,
+        "fixed": how_fixed(evidence, None if bound is None else bound.pair, computed=computed),
+        "caption": how_counted(evidence, intervals=intervals),
+        "intervals": intervals,
+        "drawn_runs": drawn_runs,
+    }
 
 
 def _drawing_note(histogram: Histogram, event: Event | None) -> str:
@@ -190,15 +159,15 @@ def _drawing_note(histogram: Histogram, event: Event | None) -> str:
     return strips + "Rare outputs outside of the axis are not drawn."
 
 
-def _count_rows(counts: Counts, sides: list[int]) -> list[CountRow]:
+def _count_rows(counts: Counts, sides: list[int]) -> list[dict[str, Any]]:
     rows = []
     rest = list(counts.runs)
     for side in sides:
         hits = counts.toward0 if side == 0 else counts.toward1
         rest = [rest[own] - hits[own] for own in (0, 1)]
-        rows.append(CountRow(f"points to {DATASETS[side]}", _shares(hits, counts.runs)))
+        rows.append({"name": f"points to {DATASETS[side]}", "cells": _shares(hits, counts.runs)})
     if sides:
-        rows.append(CountRow("any other output", _shares((rest[0], rest[1]), counts.runs)))
+        rows.append({"name": "any other output", "cells": _shares((rest[0], rest[1]), counts.runs)})
     return rows
 
 
@@ -282,48 +251,28 @@ _LONGEST = 200  # characters of an event in the table, about three lines
 _MOST = 5  # candidates that are named; the others were predicted to show less
 
 
-@dataclass(frozen=True, slots=True)
-class AttemptRow:
-    """One measured event on one pair."""
-
-    pair: int
-    name: str
-    event: str
-    method: str
-    counts: list[str]
-    bound: str
-    confidence: str
-    error: str
-    considered: list[str]
-
-
 def attempts_section(shown: View, _: Evidence | None) -> Iterator[Section]:
     """Yield the section on all measured events."""
-    evidence = shown.evidence
-    yield Section("attempts", "Every attempt", {"attempts": attempt_rows(evidence, evidence.claimed)})
+    claim, trusted = shown.evidence.claimed, shown.evidence.verdict is not Verdict.INVALID
+    rows = [_row(attempt, claim, trusted=trusted) for attempt in shown.evidence.attempts]
+    yield Section("attempts", "Every attempt", {"attempts": rows})
 
 
-def attempt_rows(evidence: Evidence, claim: Claim | None) -> list[AttemptRow]:
-    """Return a row for every attempt, in the order of the evidence."""
-    trusted = evidence.verdict is not Verdict.INVALID
-    return [_row(attempt, claim, trusted=trusted) for attempt in evidence.attempts]
-
-
-def _row(attempt: Attempt, claim: Claim | None, *, trusted: bool) -> AttemptRow:
+def _row(attempt: Attempt, claim: Claim | None, *, trusted: bool) -> dict[str, Any]:
     bound = attempt.bound
     value = bound_text(bound, claim) if bound.value > 0 else "none above 0"
     sampled = bound.kind == "sampled"
-    return AttemptRow(
-        pair=attempt.pair,
-        name=attempt.name,
-        event=_event(bound),
-        method=bound.method,
-        counts=_counts(attempt),
-        bound=value if trusted or not sampled else "not used",
-        confidence=confidence_text(bound.confidence) if sampled else "certain",
-        error=error_text(bound.confidence) if sampled else "none",
-        considered=_candidates(attempt.considered),
-    )
+    return {
+        "pair": attempt.pair,
+        "name": attempt.name,
+        "event": _event(bound),
+        "method": bound.method,
+        "counts": _counts(attempt),
+        "bound": value if trusted or not sampled else "not used",
+        "confidence": confidence_text(bound.confidence) if sampled else "certain",
+        "error": error_text(bound.confidence) if sampled else "none",
+        "considered": _candidates(attempt.considered),
+    }
 
 
 def _event(bound: Bound) -> str:
