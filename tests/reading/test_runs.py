@@ -59,15 +59,15 @@ def _ends(function, runs, repeated, data, seed=5):
 @pytest.mark.parametrize(
     ("name", "refused", "runs"),
     [
-        ("arithmetic", 6, 50),
+        ("arithmetic", 4, 50),
         ("control", 0, 50),
-        ("state_and_draws", 40, 50),
+        ("state_and_draws", 37, 50),
         *(
             pytest.param(name, refused, 100, marks=pytest.mark.nightly)
-            for name, refused in (("arithmetic", 6), ("control", 0), ("state_and_draws", 40))
+            for name, refused in (("arithmetic", 4), ("control", 0), ("state_and_draws", 37))
         ),
-        pytest.param("rare_branches", 25, 120, marks=pytest.mark.nightly),
-        pytest.param("rare_branches", 25, 500, marks=pytest.mark.nightly),
+        pytest.param("rare_branches", 13, 120, marks=pytest.mark.nightly),
+        pytest.param("rare_branches", 13, 500, marks=pytest.mark.nightly),
         pytest.param("lists_and_texts", 2, 40, marks=pytest.mark.nightly),
     ],
 )

@@ -140,22 +140,6 @@ class Node:
         raise AttributeError(n)
 
 
-class Ctx:
-    depth = 0
-
-    def __init__(self, n):
-        self.n = n
-
-    def __enter__(self):
-        Ctx.depth += 1
-        return (self.n, Ctx.depth)
-
-    def __exit__(self, t, v, tb):
-        Ctx.depth -= 1
-        if t is ValueError:
-            raise RuntimeError("from exit") from v
-
-
 class Err(Exception):
     code = 5
 
@@ -444,22 +428,6 @@ def b05():
     except AttributeError as e:
         out.append(str(e))
     return list(n), n.walk(lambda v: v * 2), n.get_x(1), out, [*n], sum(n), max(n), 3 in n, dict.fromkeys(n)
-
-
-def b06():
-    out = []
-    with Ctx("a") as (a, b), Ctx("c") as c:
-        out += [a, b, c]
-    try:
-        with Ctx("x"):
-            raise ValueError("v")
-    except RuntimeError as e:
-        out += [str(e), repr(e.__cause__)]
-    for k in range(2):
-        with Ctx(k):
-            if not k:
-                continue
-            return out, Ctx.depth
 
 
 def b07():

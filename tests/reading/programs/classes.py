@@ -73,26 +73,6 @@ class Child(Base):
         return __class__.__name__
 
 
-class Left(Base):
-    def name(self):
-        return "left " + super().name()
-
-
-class Right(Base):
-    def name(self):
-        return "right " + super(Right, self).name()
-
-
-class Diamond(Left, Right):
-    pass
-
-
-def methods():
-    b = Base(3)
-    f = b.name
-    return b.name(), f(), Base.name(b), Base.twice(4), b.twice(5), Base.of(6).x, Base.made
-
-
 def properties():
     b = Base(3)
     b.area = 10
@@ -114,20 +94,6 @@ def cached_properties():
 def inheritance():
     c = Child(3)
     return c.name(), c.area, c.whose, Child.of(1).x, isinstance(c, Base), vars(c), Child.made
-
-
-def diamond():
-    return Diamond(1).name(), [k.__name__ for k in Diamond.__mro__]
-
-
-def wrong_arguments():
-    out = []
-    for call in (lambda: Base(), lambda: Base(1, 2), lambda: Child(), lambda: Base(1).name(2), lambda: Base(1, z=3)):
-        try:
-            call()
-        except TypeError as error:
-            out.append(str(error))
-    return out
 
 
 class New:
@@ -225,39 +191,6 @@ def derived_from_builtins():
         [d["x"], d["y"], d, d.get("z"), "z" in d],
         [t.shout(), str(t), repr(t), f"{t} {t!r} {t:>5}", t + "x"],
     )
-
-
-class Shape(abc.ABC):
-    @abc.abstractmethod
-    def area(self): ...
-
-    @property
-    @abc.abstractmethod
-    def kind(self): ...
-
-    def told(self):
-        return f"{self.kind} of {self.area()}"
-
-
-class Square(Shape):
-    def __init__(self, side):
-        self.side = side
-
-    def area(self):
-        return self.side**2
-
-    @property
-    def kind(self):
-        return "square"
-
-
-def abstract_classes():
-    try:
-        Shape()
-    except TypeError as error:
-        told = str(error)
-    s = Square(3)
-    return s.told(), told, isinstance(s, Shape), isinstance([], collections.abc.Sized)
 
 
 @dataclasses.dataclass
@@ -431,82 +364,6 @@ def enums():
     )
 
 
-class Slotted:
-    __slots__ = ("a", "__b")
-
-    def __init__(self):
-        self.a, self.__b = 1, 2
-
-    def sum(self):
-        return self.a + self.__b
-
-
-def slots():
-    s = Slotted()
-    try:
-        s.c = 1
-    except AttributeError as error:
-        told = str(error)
-    return s.sum(), hasattr(s, "__dict__"), told
-
-
-class Dynamic:
-    def __init__(self):
-        self.real = 1
-
-    def __getattr__(self, name):
-        _t(("getattr", name))
-        if name.startswith("no"):
-            raise AttributeError(f"no {name}")
-        return name.upper()
-
-
-class AllOfIt:
-    x = 1
-
-    def __getattribute__(self, name):
-        _t(name)
-        return object.__getattribute__(self, name)
-
-
-class Strict:
-    def __setattr__(self, name, value):
-        if name == "bad":
-            raise AttributeError("bad")
-        super().__setattr__(name, value * 2)
-
-    def __delattr__(self, name):
-        _t(("del", name))
-        object.__delattr__(self, name)
-
-
-class Failing:
-    @property
-    def p(self):
-        return self.missing
-
-    def __getattr__(self, name):
-        return f"fallback {name}"
-
-
-def attributes_made():
-    d, s = Dynamic(), Strict()
-    s.a = 4
-    setattr(s, "b", 5)
-    out = [s.a, s.b, d.real, d.other, getattr(d, "third"), getattr(d, "nothing", "default"), hasattr(d, "noway")]
-    try:
-        d.none
-    except AttributeError as error:
-        out += [str(error), error.__context__]
-    try:
-        s.bad = 1
-    except AttributeError as error:
-        out.append(str(error))
-    del s.a
-    delattr(s, "b")
-    return out, vars(s), AllOfIt().x, Failing().p
-
-
 class Typed:
     def __set_name__(self, owner, name):
         self.name = "_" + name
@@ -565,86 +422,6 @@ def classes_are_values():
 def dynamic_class():
     K = type("K", (Base,), {"extra": lambda self: self.x + 1})
     return K(2).extra(), K(2).name(), K.__name__
-
-
-def methods_set_later():
-    class A:
-        pass
-
-    def f(self, y):
-        return self.x + y
-
-    A.f = f
-    a = A()
-    a.x = 1
-    a.g = lambda: a.x + 10
-    return a.f(2), a.g(), A.f(a, 3)
-
-
-def super_in_many_forms():
-    class A:
-        def f(self):
-            return ["A"]
-
-        @classmethod
-        def g(cls):
-            return [cls.__name__]
-
-        def __init__(self):
-            self.v = 1
-
-    class B(A):
-        def f(self):
-            out = super().f()
-            out += super(B, self).f()
-            out += (lambda s=self: super(B, s).f())()
-
-            def inner(me):
-                return super().f() + ["inner"]
-
-            return out + inner(self) + [__class__.__name__]
-
-        @classmethod
-        def g(cls):
-            return super().g() + ["B"]
-
-        def __init__(self):
-            super().__init__()
-            self.w = super().f
-
-        f2 = lambda self: super().f() + ["lambda"]
-
-        def changed(self):
-            old, self = self, B()
-            return super().f()
-
-    b = B()
-    return b.f(), B.g(), b.g(), b.w(), b.f2(), b.changed()
-
-
-def generic_alias():
-    T = typing.TypeVar("T")
-
-    class Box(typing.Generic[T]):
-        def __init__(self, x: T):
-            self.x = x
-
-        def get(self) -> T:
-            return self.x
-
-    return Box[int](3).get(), Box(4).get()
-
-
-def protocols():
-    @typing.runtime_checkable
-    class Closes(typing.Protocol):
-        def close(self): ...
-
-    class A:
-        def close(self):
-            return 1
-
-    return isinstance(A(), Closes), isinstance(3, Closes)
 
 
 def instance_state_is_shared():

@@ -223,23 +223,6 @@ def yield_as_value():
         return out, stop.value
 
 
-def yield_in_iterable():
-    def g():
-        out = [x for x in (yield 1) or [1, 2]]
-        out += [x for x in (yield "again")]
-        return out
-
-    it = g()
-    out = [
-        next(it),
-        it.send(None),
-    ]
-    try:
-        it.send("ab")
-    except StopIteration as stop:
-        return out, stop.value
-
-
 def generator_methods():
     class Tree:
         def __init__(self, v, *kids):
@@ -322,174 +305,11 @@ def own_exceptions():
     return out
 
 
-def causes():
-    def inner():
-        try:
-            {}["k"]
-        except KeyError as error:
-            raise ValueError("outer") from error
-
-    def hidden():
-        try:
-            {}["k"]
-        except KeyError:
-            raise ValueError("outer") from None
-
-    def context():
-        try:
-            {}["k"]
-        except KeyError:
-            return 1 / 0
-
-    out = []
-    for f in (inner, hidden, context):
-        try:
-            f()
-        except Exception as error:
-            out.append((repr(error), repr(error.__cause__), repr(error.__context__), error.__suppress_context__))
-    return out
-
-
-def raises_with_cause():
-    try:
-        raise KeyError("a")
-    except KeyError as error:
-        raise Own(5) from error
-
-
-def raises_in_finally():
-    try:
-        raise KeyError("a")
-    finally:
-        1 / 0
-
-
-def raised_again():
-    try:
-        try:
-            raise Own(1)
-        except Own:
-            _t("first")
-            raise
-    except Own as error:
-        again = error
-    try:
-        raise
-    except RuntimeError as error:
-        return again.code, str(error), error.__context__
-
-
-def raise_of_nonsense():
-    out = []
-    for what in (5, "text", int, None):
-        try:
-            raise what
-        except TypeError as error:
-            out.append(str(error))
-    try:
-        raise ValueError from 5
-    except TypeError as error:
-        out.append(str(error))
-    try:
-        try:
-            1 / 0
-        except 5:
-            pass
-    except TypeError as error:
-        out.append(str(error))
-    return out
-
-
-def finally_wins():
-    def f():
-        try:
-            return 1
-        finally:
-            return 2
-
-    def g():
-        for k in range(3):
-            try:
-                continue
-            finally:
-                _t(k)
-                if k == 1:
-                    break
-        return k
-
-    def h():
-        try:
-            1 / 0
-        finally:
-            return "swallowed"
-
-    def i():
-        while True:
-            try:
-                return "returned"
-            finally:
-                break
-        return "broke"
-
-    def j():
-        x = 1
-        try:
-            return x
-        finally:
-            x = 2
-
-    return f(), g(), h(), i(), j()
-
-
-def nested_tries():
-    out = []
-    try:
-        try:
-            out.append("body")
-            raise KeyError(1)
-        except ValueError:
-            out.append("never")
-        else:
-            out.append("never")
-        finally:
-            out.append("inner finally")
-    except KeyError as error:
-        out.append(error.args)
-        try:
-            raise ValueError(2) from error
-        except ValueError as second:
-            out.append((second.__cause__ is error, error.args))
-    return out
-
-
-def bare_except():
-    try:
-        raise KeyboardInterrupt
-    except:
-        return "caught"
-
-
-def exception_in_handler_type():
-    def kind():
-        _t("asked")
-        return KeyError
-
-    try:
-        {}[1]
-    except kind():
-        return "caught"
-
-
 def exit_of_system():
     try:
         raise SystemExit(3)
     except BaseException as error:
         return error.code
-
-
-def assertion():
-    x = [1]
-    assert x == [2], f"x is {x}"
 
 
 def notes():
@@ -564,29 +384,8 @@ def closing():
     return inside, c.closed
 
 
-def exit_sees_the_exception():
-    class M:
-        def __enter__(self):
-            return self
-
-        def __exit__(self, kind, value, trace):
-            self.seen = kind, value.args, trace.tb_lineno > 0, value.__traceback__ is trace
-            return True
-
-    with M() as m:
-        raise Own(7)
-    return m.seen
-
-
 def ternary_chain():
     return ["a" if k < 1 else "b" if k < 2 else "c" for k in range(3)]
-
-
-def while_with_walrus():
-    items, out = [3, 2, 1, 0, 5], []
-    while (x := items.pop(0)) and len(out) < 5:
-        out.append(x)
-    return out, items, x
 
 
 def decorated_wrappers():
@@ -665,11 +464,6 @@ def _(x: int):
     return f"int {x}"
 
 
-@_kind.register(list)
-def _of_list(x):
-    return [_kind(v) for v in x]
-
-
 def decorated_in_the_module():
     return (
         _quadrupled(1),
@@ -736,47 +530,6 @@ def callbacks():
     )
 
 
-def methods_as_callbacks():
-    class C:
-        def __init__(self, k):
-            self.k = k
-
-        def key(self, x):
-            return _t(x * self.k)
-
-        @classmethod
-        def made(cls, k):
-            return cls(k)
-
-        @staticmethod
-        def plus(a, b):
-            return a + b
-
-    c = C(-1)
-    return (
-        sorted([1, 2], key=c.key),
-        [o.k for o in map(C.made, [1, 2])],
-        functools.reduce(C.plus, [1, 2, 3]),
-        list(map(C, [5]))[0].k,
-    )
-
-
-def partials():
-    def f(a, b, *c, d=4, **e):
-        return a, b, c, d, e
-
-    p = functools.partial(f, 1, d=5)
-    q = functools.partial(p, 2, x=6)
-
-    class C:
-        def m(self, a, b):
-            return a + b
-
-        pm = functools.partialmethod(m, 10)
-
-    return p(2), p(2, 3, d=7), q(), q(9, y=1), C().pm(5), p.func is f, functools.partial(int, base=2)("101")
-
-
 def try_in_loop_with_state():
     state, out = {"n": 0}, []
     while True:
@@ -809,14 +562,6 @@ def aliasing():
     f.append(9)
     g = c * 2
     return a, b, c, d, e, f, g, a is c[2], d["x"] is a
-
-
-def cycles():
-    a = [1]
-    a.append(a)
-    d = {}
-    d["self"] = d
-    return a, d
 
 
 def printing():

@@ -147,15 +147,6 @@ def draws_of_all_kinds():
     )
 
 
-def own_generator_class():
-    class Noise(random.Random):
-        def laplace(self, b):
-            return self.expovariate(1 / b) - self.expovariate(1 / b)
-
-    n = Noise(5)
-    return n.laplace(2.0), n.random()
-
-
 def state_of_generators_is_shared():
     rng = np.random.default_rng(0)
 
@@ -305,19 +296,6 @@ def threads():
         return sorted(out), list(pool.map(square, range(5))), pool.submit(square, 3).result()
 
 
-def cached():
-    @functools.lru_cache
-    def f(x):
-        _t(x)
-        return x + 1
-
-    @functools.cache
-    def g(x):
-        return f(x) if x else 0
-
-    return f(1), f(1), g(2), g(0), f.cache_info().hits
-
-
 def default_factories():
     def make():
         return _t([0])
@@ -325,29 +303,6 @@ def default_factories():
     d = collections.defaultdict(make)
     d["a"].append(1)
     return d["a"], d["b"], d.default_factory is make
-
-
-def functions_in_containers():
-    def f(x):
-        return x + 1
-
-    table = {"f": f, "g": lambda x: x * 2, "h": str.upper, "i": [f]}
-    return (
-        table["f"](1),
-        table["g"](2),
-        table["h"]("a"),
-        table["i"][0](3),
-        [k for k, v in table.items() if v is f],
-        f in table["i"],
-    )
-
-
-def files(tmp="/nowhere/to/be/found"):
-    try:
-        with open(tmp) as f:
-            return f.read()
-    except FileNotFoundError as error:
-        return error.errno
 
 
 def text_methods():
@@ -358,30 +313,6 @@ def text_methods():
         "%s %(a)s" % {"a": 1} if False else "%(a)s" % {"a": 1},
         "%5.2f|%d|%r" % (1.5, 2, "x"),
         f"ab{1}c",
-    )
-
-
-def f_strings():
-    x, w, name = 3.14159, 10, "n"
-    return (
-        f"{x:.2f}",
-        f"{x:{w}.{w - 7}f}",
-        f"{x=}",
-        f"{x = :.1f}",
-        f"{name!r:>{w}}",
-        f"{{}}",
-        f"{[k for k in 'ab']}",
-        f"{'nested ' + f'{x:.0f}'}",
-        f"{x:>{'10'}}",
-        f"{(lambda: 5)()}",
-        f"",
-        f"{x!s}{name}",
-        f"{ {'a': 1}['a'] }",
-        f"{x if w else name}",
-        f"{name:{'>' if w else '<'}{5}}",
-        f"{w and x:.1f}",
-        f"""a
-{x}""",
     )
 
 

@@ -4,20 +4,6 @@ COUNT = 7
 _SEEN = []
 
 
-def shared_cell():
-    n = 0
-
-    def up():
-        nonlocal n
-        n += 1
-        return n
-
-    def seen():
-        return n
-
-    return up(), up(), seen(), n
-
-
 def loop_variable_is_shared():
     fs = [lambda: i for i in range(3)]
     gs = []
@@ -27,12 +13,6 @@ def loop_variable_is_shared():
     return [f() for f in fs], [g() for g in gs], [h() for h in hs], j
 
 
-def comprehension_has_its_own():
-    x = "outer"
-    y = [x for x in range(3)]
-    return x, y
-
-
 def walrus_of_a_comprehension():
     total = 0
     out = [total := total + v for v in range(5)]
@@ -40,18 +20,9 @@ def walrus_of_a_comprehension():
     return out, total, found
 
 
-def walrus_in_nested_comprehension():
-    out = [[last := (i, j) for j in range(2) if (i and j) or i] for i in range(3)]
-    return out, last
-
-
 def walrus_in_lambda():
     f = lambda a: (b := a + 1) and b * 2
     return f(3), "b" in f.__code__.co_varnames
-
-
-def walrus_with_and():
-    return [(y, z) for x in range(4) if (y := x) and (z := y * 2)]
 
 
 def unbound_local():
@@ -83,18 +54,6 @@ def annotation_of_attribute():
     return _SEEN, c.x
 
 
-def unbound_in_closure():
-    def f():
-        return late
-
-    try:
-        f()
-    except NameError as error:
-        told = str(error)
-    late = 1
-    return told, f()
-
-
 def deleted_name():
     x = 1
     del x
@@ -102,28 +61,6 @@ def deleted_name():
         return x
     except UnboundLocalError as error:
         return str(error)
-
-
-def deleted_cell():
-    x = 1
-
-    def f():
-        return x
-
-    del x
-    try:
-        f()
-    except NameError as error:
-        return str(error)
-
-
-def exception_name_goes():
-    error = "before"
-    try:
-        1 / 0
-    except ZeroDivisionError as error:
-        pass
-    return error
 
 
 def global_that_is_read():
@@ -141,35 +78,6 @@ def global_read_in_inner():
     return f(), COUNT
 
 
-def names_of_python_shadowed():
-    def len(x):
-        return "mine"
-
-    list, dict, vars = 1, 2, lambda: 3
-    return len([]), list, dict, vars()
-
-
-def parameter_called_locals(locals=lambda: 5, eval=str):
-    return locals(), eval(3)
-
-
-def nested_deeply():
-    def a():
-        x = 1
-
-        def b():
-            def c():
-                nonlocal x
-                x += 1
-                return lambda: (x, [x for _ in range(2)])
-
-            return c()
-
-        return b()
-
-    return a()()
-
-
 def class_scope_is_not_seen():
     x = "function"
 
@@ -185,18 +93,6 @@ def class_scope_is_not_seen():
         first = [v for v in x]
 
     return C.y, C.z, C().f(), C.w, C.first
-
-
-def class_scope_falls_back():
-    x = 1
-
-    class C:
-        y = x
-        x = 2
-        z = x
-        del x
-
-    return C.y, C.z, hasattr(C, "x")
 
 
 def class_with_conditions():
@@ -334,41 +230,6 @@ def globals_of_module():
     return vars(sys.modules[__name__])
 
 
-def mutable_default():
-    def f(x, seen=[]):
-        seen.append(x)
-        return seen
-
-    return f(1), f(2), f.__defaults__
-
-
-def _remembering(x, seen=[]):
-    seen.append(x)
-    return list(seen)
-
-
-def mutable_default_of_a_module():
-    return _remembering(1), _remembering(2), _remembering.__defaults__
-
-
-def defaults_changed():
-    old = _remembering.__defaults__
-    _remembering.__defaults__ = ([9],)
-    try:
-        return _remembering(1)
-    finally:
-        _remembering.__defaults__ = old
-
-
-def function_attributes():
-    def f():
-        f.calls += 1
-        return f.calls
-
-    f.calls = 0
-    return f(), f(), f.calls
-
-
 def _counted():
     _counted.calls = getattr(_counted, "calls", 0) + 1
     return _counted.calls
@@ -376,39 +237,6 @@ def _counted():
 
 def function_attributes_of_a_module():
     return _counted(), _counted(), _counted.calls
-
-
-def star_import_names():
-    import os.path as p
-    from math import floor, ceil as up
-    import collections.abc
-
-    return p.basename("a/b"), floor(1.5), up(1.5), collections.abc.Sized.__name__
-
-
-def recursion():
-    def f(n):
-        return 1 if n == 0 else n * f(n - 1)
-
-    return f(20)
-
-
-def _depth(n):
-    return 0 if n == 0 else 1 + _depth(n - 1)
-
-
-def recursion_deep():
-    return _depth(800)
-
-
-def mutual_recursion():
-    def even(n):
-        return True if n == 0 else odd(n - 1)
-
-    def odd(n):
-        return False if n == 0 else even(n - 1)
-
-    return even(50)
 
 
 def trivial_inner_functions():
@@ -423,19 +251,6 @@ def trivial_inner_functions():
 
     k = lambda: None
     return f(), g(), h(2), k(), list(map(h, [1]))
-
-
-def lambdas_on_one_line():
-    a, b, c = lambda: 1, lambda x: x, lambda *a: lambda: a
-    return a(), b(2), c(3)(), (lambda: lambda: lambda: 4)()()(), (lambda x=lambda: lambda: 5: x)()()()
-
-
-_A, _B, _C = lambda: 1 + 0, lambda: 2 + 0, lambda f=lambda: 3 + 0: f
-_NEST = lambda: lambda: lambda: 4 + 0
-
-
-def lambdas_of_a_module_on_one_line():
-    return _A(), _B(), _C()(), _NEST()()()
 
 
 def qualified_names():
@@ -516,11 +331,6 @@ def docstrings():
     return f.__doc__, C.__doc__, g.__doc__
 
 
-def debug_name():
-    assert True
-    return __debug__, __name__ == __name__
-
-
 def annotations_of_a_class():
     class C:
         x: int
@@ -530,31 +340,6 @@ def annotations_of_a_class():
         def f(self, a: int) -> str: ...
 
     return C.__annotations__, C.f.__annotations__, C.y
-
-
-def conditional_definition():
-    if COUNT:
-
-        def f():
-            return "a"
-    else:
-
-        def f():
-            return "b"
-
-    return f()
-
-
-def redefined():
-    def f():
-        return 1
-
-    g = f
-
-    def f():
-        return 2
-
-    return g(), f()
 
 
 def del_and_rebind_in_loop():

@@ -395,13 +395,6 @@ def texts():
     ]  # fmt: skip
 
 
-def format_error():
-    try:
-        return f"{OnlyRepr():>5}"
-    except TypeError as error:
-        return str(error)
-
-
 class Container:
     def __init__(self, *items):
         self.items = list(items)
@@ -533,36 +526,6 @@ def iteration_stops_early():
         if x == 3:
             break
     return x, c.n, any(v == 1 for v in c), c.n
-
-
-def callable_iterator():
-    values = [1, 2, 3, 0, 5]
-    return list(iter(lambda: values.pop(0), 0)), values
-
-
-class Callable:
-    def __init__(self, k):
-        self.k = k
-
-    def __call__(self, x, *, y=0):
-        return _t(self.k * x + y)
-
-
-class EqualCallable(Callable):
-    def __eq__(self, other):
-        return True
-
-
-def calls():
-    c = Callable(2)
-    return (
-        c(3),
-        c(3, y=1),
-        list(map(c, [1, 2])),
-        functools.partial(c, y=5)(1),
-        EqualCallable(2)(4),
-        EqualCallable(2)(x=4),
-    )
 
 
 class Manager:
@@ -796,8 +759,3 @@ def str_percent():
             return "told"
 
     return "%s" % R(), [1] and "x %s" % R()
-
-
-def instances_compared_by_identity():
-    a, b = Plain(), Plain()
-    return a == a, a == b, a != b, a is a, a in [b, a], [a].index(a)

@@ -19,22 +19,6 @@ def t01_unbound(df):
     return y + 1
 
 
-def t02_try(df):
-    n = round(lap(2))
-    out = []
-    for j in range(3):
-        try:
-            v = 10 / (n + j - 1)
-            out.append(round(v, 3))
-        except ZeroDivisionError as e:
-            out.append(str(e))
-        else:
-            out.append("ok")
-        finally:
-            out.append(j)
-    return out
-
-
 def t03_return_in_try(df):
     log = []
 
@@ -56,56 +40,6 @@ def t03_return_in_try(df):
     return (r, log)
 
 
-def t04_alias(df):
-    a = [1, 2]
-    b = a
-    if lap() > 0:
-        b.append(3)
-    else:
-        b = [9]
-    b.append(4)
-    return (a, b)
-
-
-def t05_continue_else(df):
-    out = []
-    for j in range(6):
-        x = lap()
-        if x < -1:
-            continue
-        if x > 2:
-            break
-        out.append(round(x, 2))
-    else:
-        out.append("full")
-    return (out, j)
-
-
-def t06_types(df):
-    x = lap()
-    if x > 1:
-        y = 1
-    elif x > 0:
-        y = 1.0
-    elif x > -1:
-        y = True
-    else:
-        y = "one"
-    return (y * 2, type(y) is bool)
-
-
-def t07_and_or(df):
-    calls = []
-
-    def f(p):
-        calls.append(p)
-        return lap() > 0
-
-    r = f(1) and f(2) or (not f(3) and f(4))
-    s = 0 < lap() < 1 < lap(3)
-    return (r, s, calls)
-
-
 def t08_nested(df):
     k = 0
 
@@ -124,57 +58,8 @@ def t09_any_lazy(df):
     return (any((lap() > 1.5 for _ in range(5))), lap())
 
 
-def t10_while_else(df):
-    n = 0
-    x = lap(3)
-    while x < 5:
-        x += abs(lap(3))
-        n += 1
-        if n == 4:
-            break
-    else:
-        return ("reached", n)
-    return (n, x)
-
-
-def t11_dict(df):
-    d = {}
-    for c in "abc":
-        x = lap()
-        if x > 0:
-            d[c] = x
-        if x > 1:
-            d["top"] = c
-    return (d, len(d), sorted(d))
-
-
-def t12_raise_top(df):
-    x = lap()
-    if x > 2:
-        raise RuntimeError("too high")
-    if x < -2:
-        return 1 / 0
-    return x
-
-
 def t13_ternary_draw(df):
     return lap(1) if lap(1) > 0 else lap(100) + lap(100)
-
-
-def t14_pop(df):
-    s = [1, 2, 3]
-    out = []
-    while s and lap() > -0.5:
-        out.append(s.pop())
-    return (out, s)
-
-
-def t15_mutate_iter(df):
-    q = [0]
-    for x in q:
-        if len(q) < 6 and lap() > 0:
-            q.append(x + 1)
-    return q
 
 
 def t16_sort(df):
@@ -182,21 +67,6 @@ def t16_sort(df):
     if a[0] > 0:
         a.sort()
     return (a, max(a), min(a[0], 0))
-
-
-def t17_class(df):
-
-    class B:
-        def __init__(s):
-            s.left = 1.0
-
-        def spend(s, e):
-            if e > s.left:
-                raise ValueError("spent")
-            s.left -= e
-            return lap(1 / e)
-
-    return 1
 
 
 class Budget:
@@ -221,46 +91,9 @@ def t18_budget(df):
         out.append(x > 0)
 
 
-def t19_recursion(df):
-
-    def split(lo, hi, depth):
-        if depth == 0 or hi - lo <= 2:
-            return [(lo, hi)]
-        mid = (lo + hi) // 2
-        if lap(5) > 2 * depth:
-            return split(lo, mid, depth - 1) + split(mid, hi, depth - 1)
-        return [(lo, hi)]
-
-    return split(0, 100, 5)
-
-
-def t20_tuple(df):
-    best, who = (-math.inf, None)
-    for c in CITIES[:6]:
-        v = lap()
-        if v > best:
-            best, who = (v, c)
-    return (best, who)
-
-
 def t21_int_div(df):
     n = round(lap(2))
     return (n // 3, n % 3, 7 % n)
-
-
-def t22_closure_late(df):
-    fs = []
-    for j in range(3):
-        if lap() > 0:
-            fs.append(lambda: j)
-    return [f() for f in fs]
-
-
-def t23_loop_var(df):
-    for x in [lap() for _ in range(3)]:
-        if x > 1:
-            break
-    return x
 
 
 def t51_noisy_max(df, epsilon=1.0):
@@ -270,29 +103,6 @@ def t51_noisy_max(df, epsilon=1.0):
         if v > best:
             best, who = (v, c)
     return (who, round(best))
-
-
-def t52_partition(df, epsilon=0.1):
-    out, rest = ({}, 0.0)
-    for c in CITIES:
-        n = (df["city"] == c).sum() + np.random.laplace(0, 1 / epsilon)
-        if n < 2500:
-            rest += n
-            continue
-        out[c] = int(round(n))
-    if rest > 0:
-        out["other"] = int(rest)
-    return out
-
-
-def t53_adaptive(df, epsilon=1.0):
-    bound, tries = (1000.0, 0)
-    while (df["income"] > bound).sum() + np.random.laplace(0, 2000 / epsilon) > 5000 and tries < 12:
-        bound *= 2
-        tries += 1
-    n = len(df) + np.random.laplace(0, 4 / epsilon)
-    total = df["income"].clip(0, bound).sum() + np.random.laplace(0, 2 * bound / epsilon)
-    return (bound, total / n if n > 0 else None)
 
 
 def t54_tree(df, epsilon=0.5):
@@ -334,15 +144,6 @@ def t56_draw_raises_for_all(df, epsilon=1.0):
     except ValueError as e:
         chosen = f"{e}: {np.random.laplace() > 0}"
     return n, chosen
-
-
-def t57_draw_raises_for_some(df, epsilon=1.0):
-    scale = 1.0 + np.random.laplace(0, 1 / epsilon)
-    try:
-        found = np.random.laplace(0, scale)
-    except ValueError:
-        found = np.random.normal()
-    return found, np.random.uniform()
 
 
 def t58_draw_raises_in_a_generator(df, epsilon=1.0):
@@ -395,11 +196,6 @@ def c99_zip_strict(df):
 
 def _noisy(df):
     return df["city"].value_counts().reindex(CITIES[:6], fill_value=0) + np.random.laplace(0, 2, size=6)
-
-
-def t80_what_is_above(df):
-    c = _noisy(df)
-    return c[c > 10].to_dict()
 
 
 def t81_labels_above(df):

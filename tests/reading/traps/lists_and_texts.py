@@ -16,27 +16,10 @@ def _large():
     return {c for c in CITIES if _noisy() > 0.3}
 
 
-def e01(data):
-    return [(c, round(_noisy(), 1)) for c in sorted(_large())]
-
-
 def e02(data):
     out = {}
     for c in sorted(_large(), reverse=True):
         out[c] = _noisy()
-    return out
-
-
-def e03(data):
-    out = []
-    for c in sorted(_large()):
-        if _noisy() > 1:
-            continue
-        if _noisy() > 2:
-            break
-        out.append(c)
-    else:
-        out.append("end")
     return out
 
 
@@ -73,68 +56,8 @@ def e08(data):
     return total
 
 
-def e09(data):
-    seen = []
-    for c in ["a", "b"] if _noisy() > 0 else ["b", "a"]:
-        seen.append(c)
-    return seen
-
-
-def e10(data):
-    seen = []
-    for c in ["a", "b", "a"] if _noisy() > 0 else ["b"]:
-        seen.append(c)
-    return seen
-
-
-def e11(data):
-    seen = []
-    for c in [1, 2.0] if _noisy() > 0 else [True, 3]:
-        seen.append(c)
-    return seen
-
-
-def e12(data):
-    out = []
-    for c in sorted(_large()):
-        for k in range(int(c[1:])):
-            if _noisy() > 1:
-                break
-            out.append(k)
-    return out
-
-
-def e13(data):
-    def first():
-        for c in sorted(_large()):
-            if _noisy() > 0:
-                return c
-        return None
-
-    return first()
-
-
-def e14(data):
-    out = []
-    for c in sorted(_large()):
-        try:
-            if _noisy() > 0:
-                raise ValueError(c)
-        except ValueError as error:
-            out.append(str(error))
-    return out
-
-
 def e15(data):
     return any(_noisy() > 1 for c in sorted(_large())), sum(int(c[1:]) for c in sorted(_large()))
-
-
-def e16(data):
-    return sorted(_large(), key=lambda c: -int(c[1:]))
-
-
-def e17(data):
-    return sorted(_large(), key=lambda c: _noisy())
 
 
 def e20(data):
@@ -166,36 +89,16 @@ def e26(data):
     return json.dumps({"np": np.random.laplace(0, 1, 3).round().astype(int)[0]})
 
 
-def e27(data):
-    return json.dumps({"list": np.random.laplace(0, 1, 3).tolist(), "set": {1} if _noisy() > 3 else 2})
-
-
 def e28(data):
     return json.dumps(_noisy()), json.dumps("a" if _noisy() > 0 else None), json.dumps(_noisy() > 0)
-
-
-def e29(data):
-    return json.dumps({_noisy(): 1})
-
-
-def e30(data):
-    return json.dumps({"a": _noisy(), "b": 1, "c": object if _noisy() > 2 else 3}, default=str)
 
 
 def _series(n=9):
     return pd.Series(np.random.laplace(0, 1, n), index=[f"k{i}" for i in range(n)], name="x")
 
 
-def e40(data):
-    return _series().rolling(3).mean()
-
-
 def e41(data):
     return _series().rolling(4, center=True, min_periods=1).sum()
-
-
-def e42(data):
-    return _series().rolling(window=5, min_periods=2).max().fillna(0)
 
 
 def e43(data):
@@ -206,16 +109,8 @@ def e44(data):
     return _series().round().astype(int).rolling(2).sum()
 
 
-def e45(data):
-    return _series().rolling(20, min_periods=1).mean(), _series().rolling(20).min()
-
-
 def e46(data):
     return (_series() / np.where(np.random.laplace(0, 1, 9) > 0, 1, 0)).rolling(3, min_periods=1).mean()
-
-
-def e47(data):
-    return _series().rolling(0).mean(), _series().rolling(1).count()
 
 
 def e48(data):

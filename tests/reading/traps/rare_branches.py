@@ -57,39 +57,6 @@ def b03(df):
     return (a.v, a.items)
 
 
-def b04(df):
-    x = [1]
-    y = x if rare() else [1]
-    y.append(2)
-    return (x, y)
-
-
-def b05(df):
-    x = [1]
-    y = [2]
-    if rare():
-        x, y = (y, x)
-    x.append(9)
-    return (x, y)
-
-
-def b06(df):
-    x = {"a": [0]}
-    y = dict(x)
-    if rare():
-        y["a"].append(1)
-        y["b"] = 1
-    return (x, y)
-
-
-def b07(df):
-    x = [[0]] * 3
-    if rare():
-        x[0].append(1)
-        x[1] = [5]
-    return x
-
-
 def b08(df):
     a = np.zeros(3)
     b = a
@@ -113,14 +80,6 @@ def b10(df):
     if rare():
         r[0] = 1
     return a.tolist()
-
-
-def b11(df):
-    a = np.random.laplace(size=(2, 2))
-    r = a[0]
-    if rare():
-        r[:] = 0
-    return (a == 0).tolist()
 
 
 def b12(df):
@@ -147,14 +106,6 @@ def b14(df):
     return (a == 0).sum()
 
 
-def b15(df):
-    a = np.random.laplace(size=3)
-    l = [a, a]
-    if rare():
-        l[0][0] = 99
-    return l[1][0] > 50
-
-
 def b16(df):
     d = df.head(3).copy()
     s = d["age"]
@@ -178,30 +129,6 @@ def b18(df):
     if rare():
         t["a"] = 50.0
     return s["a"] > 40
-
-
-def b19(df):
-    s = pd.Series(np.random.laplace(size=3), list("abc"))
-    t = s.copy()
-    if rare():
-        t["a"] = 50.0
-    return (s["a"] > 40, t["a"] > 40)
-
-
-def b20(df):
-    s = pd.Series(np.random.laplace(size=3), list("abc"))
-    v = s.values
-    if rare():
-        v[0] = 50.0
-    return s["a"] > 40
-
-
-def b21(df):
-    n = Node(1)
-    n.next = n
-    if rare():
-        n.k = 5
-    return n.next.next.k
 
 
 def b22(df):
@@ -245,13 +172,6 @@ def b27(df):
     return d
 
 
-def b28(df):
-    l = [3, 1, 2]
-    m = sorted(l, key=lambda v: -v) if rare() else l
-    m.append(0)
-    return l
-
-
 def b29(df):
     l = [[1], [2]]
     s = sorted(l, key=lambda v: v[0] + lap())
@@ -273,24 +193,6 @@ def b31(df):
             continue
         f.append(lambda i=i: i)
     return [g() for g in f]
-
-
-def b32(df):
-
-    def outer():
-        x = 0
-
-        def g():
-            nonlocal x
-            x += 1
-            return x
-
-        return g
-
-    g, h = (outer(), outer())
-    k = g if rare() else h
-    k()
-    return (g(), h())
 
 
 def b33(df):
@@ -337,23 +239,6 @@ def b35(df):
     else:
         return ("else", i)
     return ("broke", i)
-
-
-def b36(df):
-
-    def f():
-        for i in range(4):
-            try:
-                if rare():
-                    return i
-            finally:
-                if i == 3:
-                    log.append("last")
-        return "none"
-
-    log = []
-    r = f()
-    return (r, log)
 
 
 def b37(df):
@@ -412,69 +297,18 @@ def b41(df):
     return (a, next(g))
 
 
-def b42(df):
-    x = round(lap(3))
-    return x is 0 if False else (x == 0, x != 0, not x)
-
-
-def b43(df):
-    x = round(lap() * 2**60)
-    return (x + x, x * 3, x // 7, x % 5, -x, abs(x), x >> 3, x & 255)
-
-
-def b44(df):
-    x = np.int64(round(lap(9)))
-    return int(x // np.int64(0)) if rare() and False else (int(x) // 3, int(x) % -3, divmod(int(x), -4))
-
-
 def b45(df):
     n = round(lap(2))
     return ([1] * n, "a" * n, list(range(n)), "abc"[n : n + 2], (1, 2, 3)[:n])
-
-
-def b46(df):
-    x = round(lap(2))
-    return (f"{x:03d}", f"{x / 2:e}", str(x / 4), repr(float(x)), hex(x), bin(x))
 
 
 def b47(df):
     return (float(f"{lap():.3g}"), int(str(round(lap()))), str(lap() > 0).lower())
 
 
-def b48(df):
-    x = lap()
-    y = float("nan") if rare() else x
-    return (max(y, 0.0), min(0.0, y), max([y, 1.0, -1.0]), sorted([y, 0.0])[0], y == y)
-
-
-def b49(df):
-    x = -0.0 if rare() else 0.0
-    return (str(x), str(max(x, 0.0)), str(min(0.0, x)), x == 0, str(x + 0.0), math.copysign(1, x))
-
-
-def b50(df):
-    x = float("inf") if rare() else lap()
-    return (x - x, x * 0, x > 1e308, str(x)[:3])
-
-
 def b51(df):
     x = True if rare() else 1
     return (x + 1, str(x), x is True, isinstance(x, bool), type(x).__name__, json.dumps(x))
-
-
-def b52(df):
-    x = 1.0 if rare() else 1
-    return ({x: "a"}, str(x), x == 1, type(x + 1).__name__)
-
-
-def b53(df):
-    x = np.float64(1) if rare() else 1.0
-    return (type(x).__name__, str(x), repr([x]))
-
-
-def b54(df):
-    x = None if rare() else 5
-    return (x is None, x or "none", (x or 0) + 1, [v for v in [x] if v is not None])
 
 
 def b55(df):
@@ -494,14 +328,6 @@ def b57(df):
     if lap() > 0:
         d["c"] = 3
     return (list(d.items()), "b" in d, len(d), d.get("b", 0), sum(d.values()))
-
-
-def b58(df):
-    d = {"a": 1, "b": 2}
-    if rare():
-        d["a"] = d.pop("a")
-    d.pop("b", None) if lap() > 0 else None
-    return list(d)
 
 
 def b59(df):
@@ -535,13 +361,6 @@ def b62(df):
     return (c["a"], c["z"])
 
 
-def b63(df):
-    o = collections.OrderedDict(a=1, b=2)
-    if rare():
-        o.move_to_end("a")
-    return list(o)
-
-
 def b64(df):
     b = Box()
     if rare():
@@ -557,15 +376,6 @@ def b65(df):
         return b.v
     except AttributeError:
         return "gone"
-
-
-def b66(df):
-    b = Box()
-    m = b.add
-    if rare():
-        b = Box()
-    m(3)
-    return b.items
 
 
 def b67(df):
@@ -584,35 +394,13 @@ def b68(df):
     return (f(1, 2), f([3, 4]))
 
 
-def b69(df):
-    op = operator.add if rare() else operator.mul
-    return op(3, 4)
-
-
-def b70(df):
-    f = functools.partial(lambda a, b: a - b, 1 if rare() else 2)
-    return f(5)
-
-
 def b71(df):
     return ([x for x in range(3) if not rare()], {x: rare() for x in "ab"}, sum((1 for _ in range(3) if rare())))
-
-
-def b72(df):
-    return rare() and 1 / 0 if False else [1 if rare() else 0 for _ in range(2)]
 
 
 def b73(df):
     assert not rare(), "rare"
     return 1
-
-
-def b74(df):
-    try:
-        assert not rare(), f"v {1}"
-    except AssertionError as e:
-        return str(e)
-    return "ok"
 
 
 def b75(df):
@@ -625,23 +413,6 @@ def b75(df):
         return "unbound"
 
 
-def b76(df):
-    while True:
-        x = lap()
-        if x > 0:
-            break
-    return x > 3
-
-
-def b77(df):
-    k = 0
-    while k < 4 and (not rare()):
-        k += 1
-    else:
-        k += 100
-    return k
-
-
 def b78(df):
     q = [1]
     while q:
@@ -649,21 +420,6 @@ def b78(df):
         if rare():
             q += [v + 1, v + 2]
     return v
-
-
-def b79(df):
-
-    def f(n, acc):
-        if n == 0 or rare():
-            return acc
-        return f(n - 1, acc + [n])
-
-    return f(3, [])
-
-
-def b80(df):
-    a, *b = [1, 2, 3] if not rare() else [4]
-    return (a, b)
 
 
 def b81(df):
@@ -726,21 +482,9 @@ def b89(df):
     return (len(b), float(b.sum()) if len(b) else None)
 
 
-def b90(df):
-    s = pd.Series(np.random.laplace(size=4))
-    t = s[s > 0]
-    return (len(t), t.index.tolist())
-
-
 def b91(df):
     d = pd.DataFrame({"k": ["a", "b", "a"], "v": np.random.laplace(size=3)})
     return d.groupby("k")["v"].sum().round(2).to_dict()
-
-
-def b92(df):
-    s = pd.Series([1, 2, 3])
-    s = s + (0.5 if rare() else 0)
-    return (s.tolist(), str(s.dtype))
 
 
 def b93(df):

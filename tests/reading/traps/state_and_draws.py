@@ -50,32 +50,6 @@ def a04(df):
     return b
 
 
-def a05(df):
-    d = {}
-    l = d.setdefault("x", [])
-    l.append(round(lap()))
-    d["x"].append(1)
-    return d
-
-
-def a06(df):
-    x = [1, 2, 3]
-    y = x
-    if lap() > 0:
-        y = x[:]
-        y.append(4)
-    x.append(5)
-    return (x, y)
-
-
-def a07(df):
-    x = [1, 2, 3]
-    for v in x:
-        if lap() > 1 and len(x) < 6:
-            x.append(v * 2)
-    return x
-
-
 def a08(df, acc=[]):
     acc.append(round(lap()))
     return len(acc)
@@ -137,10 +111,6 @@ def a19(df):
     return float(np.random.default_rng(np.random.SeedSequence(5)).laplace())
 
 
-def a20(df):
-    return random.Random(1).gauss(0, 1) + lap()
-
-
 def a21(df):
     r = np.random.default_rng(3)
     return float(r.laplace() + lap() + r.laplace())
@@ -184,16 +154,6 @@ def a29(df):
     return float(stats.norm(loc=1, scale=2).rvs())
 
 
-def a30(df):
-    from scipy import stats
-
-    return float(stats.norm.rvs(random_state=4)) + lap()
-
-
-def a31(df):
-    return secrets.randbelow(5)
-
-
 def a32(df):
     return os.urandom(1)[0] % 3
 
@@ -208,33 +168,6 @@ def a34(df):
 
 def a35(df):
     return round(lap(5)) * 2**61
-
-
-def a36(df):
-    return round(lap(5)) + 2**63 - 3
-
-
-def a37(df):
-    return round(lap(5) * 1000000000000000.0) + 2**53
-
-
-def a38(df):
-    return round(round(lap(9)) / 2)
-
-
-def a39(df):
-    return (-0.0 * round(lap()), str(0.0 * lap()))
-
-
-def a40(df):
-    x = lap()
-    y = x / 0.0 if x > 4 else x
-    return y
-
-
-def a41(df):
-    x = np.float64(lap())
-    return float(x / np.float64(0)) if x > 2 else float(x)
 
 
 def a42(df):
@@ -280,46 +213,6 @@ def a49(df):
     return s.value_counts().to_dict()
 
 
-def a50(df):
-    d = {}
-    for _ in range(3):
-        d[round(lap())] = len(d)
-    return list(d)
-
-
-def a51(df):
-    s = {round(lap()) for _ in range(3)}
-    return sorted(s)
-
-
-def a52(df):
-
-    def f(n):
-        return 1 if n <= 0 else n * f(n - 1)
-
-    return f(abs(round(lap(2))) % 5)
-
-
-def a53(df):
-    return decimal.Decimal(round(lap())) / 3
-
-
-def a54(df):
-    return fractions.Fraction(round(lap()), 3)
-
-
-def a55(df):
-    return complex(lap(), 1) ** 2
-
-
-def a56(df):
-    return (datetime.date(2020, 1, 1) + datetime.timedelta(days=round(lap(20)))).isoformat()
-
-
-def a57(df):
-    return json.dumps({"a": lap() > 0, "b": round(lap(), 2)}, sort_keys=True)
-
-
 @dataclasses.dataclass
 class P:
     x: float
@@ -340,19 +233,6 @@ class F:
 
 def a59(df):
     return (max(F(lap()), F(lap())).x, F(1.0) < F(lap()))
-
-
-class Colour(enum.Enum):
-    RED = 1
-    BLUE = 2
-
-
-def a60(df):
-    return (Colour.RED if lap() > 0 else Colour.BLUE).name
-
-
-def a61(df):
-    return Colour(1 + (lap() > 0)).value
 
 
 N = collections.namedtuple("N", "a b")
@@ -472,45 +352,6 @@ def a67(df):
         return str(e)
 
 
-def a68(df):
-    k = 0
-    while lap() < 1:
-        k += 1
-        if k > 5:
-            break
-    else:
-        return ("else", k)
-    return ("break", k)
-
-
-def a69(df):
-    out = []
-    for i in range(3):
-        for j in range(3):
-            if lap() > 1:
-                break
-            if lap() > 1:
-                continue
-            out.append((i, j))
-        else:
-            out.append("full")
-    return out
-
-
-def a70(df):
-    n = 0
-
-    def inc(by):
-        nonlocal n
-        n += by
-        return n
-
-    if lap() > 0:
-        inc(2)
-    inc(1)
-    return n
-
-
 def a71(df):
 
     def f(a, *b, c=1, **d):
@@ -518,13 +359,6 @@ def a71(df):
 
     x = [round(lap()), 2]
     return f(*x, **{"c": 3, "e": x[0]})
-
-
-def a72(df):
-    fs = []
-    for i in range(3):
-        fs.append(lambda: i + 1)
-    return ([f() for f in fs], round(lap()))
 
 
 def a73(df):
@@ -545,10 +379,6 @@ def a76(df):
 
 def a77(df):
     return list(itertools.takewhile(lambda v: v < 1, [lap() for _ in range(4)]))
-
-
-def a78(df):
-    return (any((lap() > 1 for _ in range(4))), all((lap() < 1 for _ in range(4))))
 
 
 def a79(df):
@@ -581,10 +411,6 @@ def _gen(n):
             LOG
 
 
-def a82(df):
-    return list(_gen(3))
-
-
 def a83(df):
     g = _gen(3)
     a = next(g)
@@ -598,21 +424,6 @@ def a84(df):
     for _ in range(4):
         heapq.heappush(h, lap())
     return heapq.heappop(h)
-
-
-def a85(df):
-    return bisect.bisect([0.0, 1.0, 2.0], lap(2))
-
-
-def a86(df):
-    x = [3, 1, 2]
-    x.sort(key=lambda v: v + round(lap()))
-    return x
-
-
-def a87(df):
-    c = collections.Counter((round(lap()) for _ in range(5)))
-    return c.most_common(2)
 
 
 def a88(df):
@@ -633,18 +444,6 @@ def a90(df):
     return statistics.median([lap() for _ in range(3)])
 
 
-def a91(df):
-    return f"{lap():.1f}|{round(lap()):>4}|{lap() > 0!r}"
-
-
-def a92(df):
-    return "%.2f" % lap() + str(round(lap())) + "{:+d}".format(round(lap()))
-
-
-def a93(df):
-    return string.Template("$a").substitute(a=round(lap()))
-
-
 def a94(df):
     try:
         return [1, 2, 3][round(lap(2))]
@@ -657,20 +456,6 @@ def a95(df):
         return {0: "a", 1: "b"}[round(lap())]
     except KeyError as e:
         return repr(e)
-
-
-def a96(df):
-    try:
-        try:
-            return 1 / round(lap())
-        except ZeroDivisionError as e:
-            raise ValueError("v") from e
-    except ValueError as e:
-        return (repr(e.__cause__), repr(e.__context__))
-
-
-def a97(df):
-    return (np.where(np.random.laplace(size=3) > 0, 1, 0).tolist(), np.clip(lap(), 0, 1))
 
 
 def a98(df):

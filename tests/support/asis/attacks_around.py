@@ -7,34 +7,15 @@ def w01_recorded(df):
     with warnings.catch_warnings(record=True) as w:
         np.log(df["age"].to_numpy()); n = len(df) + lap()
     return len(w), n
-def w02_recorded_text(df):
-    with warnings.catch_warnings(record=True) as w:
-        1 / df["age"].to_numpy(); n = len(df) + lap()
-    return [str(x.message) for x in w], n
 def w03_as_error(df):
     try:
         with warnings.catch_warnings(action="error"): np.log(df["age"].to_numpy())
     except RuntimeWarning: return 1
     return 0
-def w04_errstate(df):
-    try:
-        with np.errstate(divide="raise"): 1 / df["age"].to_numpy()
-    except FloatingPointError: return 1
-    return 0
-def w05_underflow(df):
-    try:
-        with np.errstate(under="raise"): x = df["income"].to_numpy(); (x * 1e-300 * x).sum()
-    except FloatingPointError: return 1
-    return 0
 def w06_errcall(df):
     seen = []
     with np.errstate(divide="call", call=lambda *a: seen.append(1)): 1 / df["age"].to_numpy()
     return len(seen)
-def w07_seterr(df):
-    np.seterr(all="raise")
-    try: 1 / df["age"].to_numpy(); return 0
-    except FloatingPointError: return 1
-    finally: np.seterr(all="warn")
 def w08_seterrcall(df):
     seen = []
     old = np.seterrcall(lambda *a: seen.append(1)); np.seterr(all="call"); 1 / df["age"].to_numpy(); np.seterrcall(old)
@@ -48,8 +29,6 @@ def w10_stream(df):
     s = io.StringIO(); print(len(df), file=s); return s.getvalue()
 def w11_info(df):
     s = io.StringIO(); df.info(buf=s); return s.getvalue()
-def w12_getsizeof(df): return sys.getsizeof(df)
-def w13_memory(df): return int(df.memory_usage().sum())
 def w14_size(df): return df.size
 def w15_nbytes(df): return df["age"].to_numpy().nbytes
 def w16_strides(df): return df.to_numpy().shape
@@ -58,7 +37,6 @@ def w18_bytes(df): return len(df["age"].to_numpy().tobytes())
 def w19_pickle(df): return len(pickle.dumps(df))
 def w20_refcount(df): return len(gc.get_referrers(df))
 def w21_ndim_of_squeeze(df): return df[["age"]].squeeze().ndim if hasattr(df[["age"]].squeeze(), "ndim") else -1
-def w22_index_type(df): return type(df[df["vip"]].index).__name__
 def w23_monotone(df): return bool(df["age"].is_monotonic_increasing)
 def w24_unique(df): return bool(df["age"].is_unique)
 def w25_hasnans(df): return bool(df["age"].where(df["vip"]).hasnans)
@@ -72,33 +50,22 @@ def w32_infer(df): return pd.api.types.infer_dtype(df["city"])
 def w33_to_numeric(df): return str(pd.to_numeric(df["age"], downcast="integer").dtype)
 def w34_select(df): return list(df.select_dtypes("number").dropna(axis=1).columns)
 def w35_drop_empty(df): return list(df.where(df["vip"]).dropna(axis=1, how="all").columns)
-def w36_flags(df): return bool(df.to_numpy().flags["C_CONTIGUOUS"])
 def w37_item(df): return df["age"].item()
-def w38_bool_of_empty(df):
-    try: return bool(df["age"][df["age"] > 200].any())
-    except ValueError: return -1
 def w39_first_valid(df): return df["age"].where(df["vip"]).first_valid_index()
 def w40_math(df): return math.isnan(df["age"].where(df["age"] > 120).sum(min_count=1))
 def w41_repr_of_mask(df): return repr(df["age"] > 3)
-def w42_copy(df):
-    d = copy.deepcopy(df); return len(d)
 def w43_eq_frames(df): return df.equals(df.drop_duplicates())
 def w44_hash(df): return int(pd.util.hash_pandas_object(df).sum())
 def w45_sample_seed(df): return float(df.sample(1, random_state=1)["age"].iloc[0])
 def w46_style(df): return df.style.to_html()
 def w47_eval(df): return float(df.eval("age.sum()"))
 def w48_query_len(df): return len(df.query("age > age.mean()")) + lap()
-def w49_assign_mean(df): return float((df["age"] > df["age"].mean()).sum() + lap())
-def w50_standardised(df): return float(((df["age"] - df["age"].mean()) / df["age"].std()).clip(-1, 1).sum() + lap())
 def w51_minmax(df): return float(((df["age"] - df["age"].min()) / (df["age"].max() - df["age"].min())).sum() + lap())
 def w52_winsor(df): return float(df["income"].clip(upper=df["income"].quantile(.99)).sum() + lap(1e5))
-def w53_outliers(df): return len(df[df["income"] < df["income"].mean() + 3 * df["income"].std()]) + lap()
-def w54_top_coded(df): return len(df[df["age"] < df["age"].max()]) + lap()
 def w55_rank_pct(df): return float((df["income"].rank(pct=True) > .5).sum() + lap())
 def w56_dropna_thresh(df): return len(df.dropna(thresh=3)) + lap(.5)
 # --- managers that a module made
 RECORDING, DIVIDING = warnings.catch_warnings(record=True), np.errstate(divide="raise")
-UNDER = np.errstate(under="raise")
 def w57_recording(df):
     with RECORDING as w:
         x = np.log(df["income"].clip(-5, 5) ** 2 + 0.0).sum()
@@ -109,8 +76,3 @@ def w58_dividing(df):
         with DIVIDING: x = 1 / df["income"].to_numpy()
     except FloatingPointError: return 1
     return 0
-def w59_under(df):
-    try:
-        with UNDER: x = df["income"].to_numpy() * 1e-300 * 1e-10
-    except FloatingPointError: return 1
-    return len(df) + lap()

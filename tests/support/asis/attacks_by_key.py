@@ -63,34 +63,17 @@ def w12_by_key(df):
     d = {}
     for c in df["city"]: d[c] = d.get(c, 1) + 1
     return d.get("a", 0) + lap(1)
-def w13_by_key(df):
-    d = {}
-    for c in df["city"]:
-        d[c] = d.get(c, 0) + 1
-        d["b"] = d.get(c, 0)
-    return d.get("b", 0) + lap(1)
 def w14_by_key(df):
     d = {}; n = 0
     for c in df["city"]:
         d[c] = d.get(c, 0) + 1
         n += len(d)
     return n + lap(1)
-def w15_by_key(df):
-    d = {}; n = 0
-    for c in df["city"]:
-        d[c] = d.get(c, 0) + 1
-        if d[c] > 1: n += 1
-    return n + lap(1)
 def w16_by_key(df):
     d = {}
     for c in df["city"]: d[c] = d.get(c, 0) + 1
     for c in df["city"]: d[c] = d.get(c, 0) + 1
     return d.get("a", 0) + lap(1)
-def w17_by_key(df):
-    d = {}
-    for c in df["city"]: d[c] = d.get(c, 0) + 1
-    d["a"] = 5
-    return d.get("a", 0) + lap(.01)
 def w18_by_key(df):
     d = defaultdict(lambda: 0)
     for c in df["city"]: d[c] += 1
@@ -125,10 +108,6 @@ def w25_by_key(df):
     d = defaultdict(int)
     for c in df["city"]: d[c] -= 1
     return d["a"] + lap(.9)
-def w26_by_key(df):
-    d = defaultdict(int)
-    for c in df["city"]: d[c] += 1
-    return list(d)
 def w27_by_key(df):
     d = Counter()
     for c in df["city"]: d[c] += 1
@@ -137,10 +116,6 @@ def w28_by_key(df):
     d = Counter()
     for c in df["city"]: d[c] += 1
     return d.total() + lap(.5)
-def w29_by_key(df):
-    d = Counter()
-    for c in df["city"]: d.update([c])
-    return d["a"] + lap(.5)
 def w30_by_key(df):
     d = defaultdict(int)
     for c in df["city"]: d[c] += 1
@@ -162,37 +137,11 @@ def w34_by_key(df):
     d = {}
     for c in df["city"]: d[c] = d.get(c, 0) + 1
     return isinstance(d.get("a", 0.0), int)
-def w35_by_key(df):
-    d = {}
-    for c, a in zip(df["city"], df["age"]):
-        if a > 5: d[c] = d.get(c, 0) + 1
-        else: d[c] = 0
-    return d.get("a", 0) + lap(1)
 def w36_by_key(df):
     d = {}
     for c, a in zip(df["city"], df["age"]):
         d.setdefault(c, a)
         d[c] += 1
-    return d.get("a", 0) + lap(1)
-def w37_by_key(df):
-    d = {}
-    for c in df["city"]: d[c] = d.get("a", 0) + 1
-    return d.get("b", 0) + lap(1)
-def w38_by_key(df):
-    def add(d, c): d[c] = d.get(c, 0) + 2
-    d = {}
-    for c in df["city"]:
-        add(d, c); d[c] += 0
-    return d.get("a", 0) + lap(1)
-def w39_by_key(df):
-    d = {}; e = []
-    for c in df["city"]:
-        d[c] = d.get(c, 0) + 1
-        e.append(d)
-    return len(e[0]) if e else 0
-def w40_by_key(df):
-    d = {}
-    for c in df["city"]: d[c] = d.get(c, 0.5) + 1
     return d.get("a", 0) + lap(1)
 def w41_by_key(df):
     d = defaultdict(int)
@@ -207,12 +156,6 @@ def w43_by_key(df):
     f = lambda: len(d)
     for c in df["city"]: d[c] = d.get(c, 0) + 1
     return f()
-def w44_by_key(df):
-    d = {}
-    for c in df["city"]:
-        try: d[c] += 1
-        except KeyError: d[c] = 100
-    return d.get("a", 0) + lap(1)
 # --- right ones
 def p46_default(df):
     counts = defaultdict(int)

@@ -2,29 +2,12 @@
 import numpy as np
 DOMAIN = {"age": list(range(121)), "city": list("abc")}
 def lap(s=1.0, n=None): return np.random.laplace(0, s, n)
-def w01(df):
-    t = 0; y = 0
-    def show(): return t
-    for a in df["age"]:
-        t += 1
-        y += show()
-    return y + lap(1)
 def w02(df):
     t = 0; y = 0
     show = lambda: t
     for a in df["age"]:
         t += 1; y += show()
     return y + lap(1)
-def w03(df):
-    t = 0; g = (t for _ in range(10 ** 6)); y = 0
-    for a in df["age"]:
-        t += 1; y += next(g)
-    return y + lap(1)
-def w04(df):
-    class A: pass
-    o = A(); o.t = 0
-    for a in df["age"]: o.t += 1
-    return o.t + lap(.5)
 def w05(df):
     n = 0
     def add(x):
@@ -32,10 +15,6 @@ def w05(df):
         n += x
     [add(a) for a in df["age"]]
     return n + lap(1)
-def w06(df):
-    n = []
-    df["age"].apply(lambda a: n.append(a) or 1)
-    return len(n) + lap(1)
 def w07(df):
     x = 5
     for a in df["age"]:
@@ -45,25 +24,12 @@ def w08(df):
     d = {"a": 0}
     for a in df["age"]: d["b"] = 1
     return len(d) + lap(1)
-def w09(df):
-    xs = [0, 0]
-    for a in df["age"]: xs[0] += 1
-    return xs[0] + lap(.5)
-def w10(df):
-    xs = np.zeros(2)
-    for a in df["age"]: xs[0] += 1
-    return xs[0] + lap(.5)
 def w11(df):
     t = 0
     for a in df["age"]:
         t += 1
         t -= 1
         t += 121 if a == 120 else 0
-    return t + lap(1)
-def w12(df):
-    (t, u) = (0, 0)
-    for a in df["age"]:
-        t, u = u + 1, t
     return t + lap(1)
 def w13(df):
     t = 0
@@ -89,8 +55,6 @@ def w17(df):
     t = 0
     for a in df["age"][df["age"] > 3]: t += 2
     return t + lap(1)
-def w18(df):
-    return [df["age"].sum() + lap(120) for k in df["city"]]
 def w19(df):
     t = 0
     for k in (1, 2):

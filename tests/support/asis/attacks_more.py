@@ -29,31 +29,6 @@ def lap(scale=1.0, size=None): return np.random.laplace(0, scale, size)
 
 
 # --- loops over records
-def w01(df):
-    m = 0
-    for a in df["age"]: m = max(m, a)
-    return m + lap(1)
-def w02(df):
-    t = 0
-    for a in df["age"]:
-        if t > 5: t += 1
-        t += 1
-    return t + lap(1)
-def w03(df):
-    t = 1
-    for a in df["age"]: t = t * 2
-    return t + lap(1)
-def w04(df):
-    t, s = 0, ""
-    for c in df["city"]:
-        s += c; t += 1
-    return t + lap(1), s
-def w05(df):
-    t = 0
-    for a in df["age"]:
-        if a > 100: break
-        t += 1
-    return t + lap(1)
 def w06(df):
     for a in df["age"]:
         if a > 100: return "old"
@@ -63,60 +38,14 @@ def w07(df):
     for a in df["age"]:
         for b in df["age"]: t += 1
     return t + lap(1)
-def w08(df):
-    out = []
-    for a in df["age"]: out.append(a)
-    return len(out) + lap(1), out[:1]
-def w09(df):
-    t = 0
-    for a in df["age"]:
-        t += 1
-    else:
-        t += a
-    return t + lap(1)
-def w10(df):
-    d = {}
-    for c in df["city"]: d[c] = d.get(c, 0) + 1
-    return {c: v + lap(1) for c, v in d.items()}
-def w11(df):
-    d = collections.defaultdict(int)
-    for c in df["city"]: d[c] += 1
-    return {c: v + lap(1) for c, v in d.items()}
 def w12(df):
     d = collections.Counter(df["city"])
     return {c: d[c] + lap(1) for c in d}
-def w13(df):
-    t = 0
-    for a in df["age"]: t += lap(1)
-    return t
 def w14(df):
     t = 0
     for a in df["age"]:
         log.info("record %s", a); t += 1
     return t + lap(1)
-def w15(df):
-    t = 0
-    for a in df["age"]:
-        KEPT.append(a); t += 1
-    return t + lap(1)
-def w16(df):
-    t, n = 0, 0
-    for a in df["age"]:
-        n += 1
-        t += n
-    return t + lap(120)
-def w17(df):
-    t = 0
-    for a in df["age"]: t += 1
-    return t
-def w18(df):
-    t = 0
-    for i, a in enumerate(df["age"]): t += i
-    return t + lap(1)
-def w19(df):
-    t = 0
-    for a, b in zip(df["age"], df["age"][1:]): t += b > a
-    return t + lap(.5)
 def w20(df):
     it = iter(df["age"]); first = next(it)
     return first + len(df) + lap(1)
@@ -128,20 +57,12 @@ def w22(df):
     t = 0.0
     for _, row in df.iterrows(): t += row["income"]
     return t + lap(1e6 / 2)
-def w23(df):
-    last = None
-    for _, row in df.iterrows(): last = row
-    return len(df) + lap(1), last
 def w24(df):
     d = {c: 0 for c in CITIES}
     for c in df["city"]:
         d[c] += 1
         d["a"] += 1
     return {c: v + lap(1) for c, v in d.items()}
-def w25(df):
-    d = {c: [0] for c in CITIES}
-    for c in df["city"]: d[c][0] += 1
-    return {c: v[0] + lap(1) for c, v in d.items()}
 def w26(df):
     n = 0
     def add(x):
@@ -153,12 +74,6 @@ def w27(df): return sum(a * 2 for a in df["age"]) + lap(120)
 def w28(df): return len([a for a in df["age"] if a > 3]) * 3 + lap(1)
 def w29(df): return len(set(df["age"])) + lap(.5)
 def w30(df): return max(a for a in df["age"]) + lap(1)
-def w31(df):
-    t = 0
-    try:
-        for a in df["age"]: t += 100 // (a - 7)
-    except ZeroDivisionError: return -1
-    return t + lap(100)
 def w32(df):
     xs = list(df["age"]); return xs[0] + lap(1)
 def w33(df):
@@ -167,79 +82,43 @@ def w34(df):
     xs = sorted(df["age"]); return xs[len(xs) // 2] + lap(1)
 def w35(df): return len(" ".join(df["city"])) + lap(1)
 # --- functions of a record
-def w36(df):
-    k = [0]
-    def f(a):
-        k[0] += 1
-        return k[0]
-    return df["age"].apply(f).sum() + lap(1)
-def w37(df):
-    def f(a, memo=[]):
-        memo.append(a); return len(memo)
-    return df["age"].apply(f).sum() + lap(1)
 def w38(df):
     def f(a): f.n = getattr(f, "n", 0) + 1; return f.n
     return df["age"].apply(f).sum() + lap(1)
-def w39(df): c = itertools.count(); return df["age"].apply(lambda a: next(c)).sum() + lap(1)
 def w40(df): return df["age"].apply(lambda a: a if a > 3 else None).count() + lap(.5)
 def w41(df): return df["age"].apply(lambda a: random.random()).sum() + lap(1)
 def w42(df): return df["age"].map(lambda a: BOX.setdefault("first", a)).sum() + lap(1)
-class Counter2:
-    n = 0
-    def __call__(self, a): Counter2.n += 1; return Counter2.n
-def w43(df): return df["age"].apply(Counter2()).sum() + lap(1)
 def w44(df): return df.groupby("city")["age"].apply(max).reindex(CITIES, fill_value=0).sum() + lap(1)
 def w45(df): return df["age"].apply(lambda a: 1 / (a - 3) if a != 3 else 0).sum() + lap(.5)
 def w46(df): return df.apply(lambda r: r["age"], axis=1).sum() + lap(1)
 def w47(df): return df["age"].agg(lambda s: s.max()) + lap(1)
 def w48(df): return df.groupby("city").agg(m=("age", lambda s: s.max()))["m"].reindex(CITIES, fill_value=0) + lap(1, 3)
-def w49(df): return df.groupby("city").agg(m=("age", lambda s: s.sum() + 1))["m"].reindex(CITIES, fill_value=0) + lap(120, 3)
-def w50(df): return df.groupby("city")["age"].transform("sum").sum() + lap(120)
 # --- draws
-def w51(df): z = lap(1); return len(df) + z, (df.age > 3).sum() + z
-def w52(df): z = lap(1, 2); return len(df) + z[0], (df.age > 3).sum() + z[-2]
 def w53(df): return len(df) + 0 * lap(1)
 def w54(df): return len(df) + lap(1) * 1e-9
 def w55(df): z = lap(1e308) * 1e10; return len(df) + z, len(df) + lap(.5)
 def w56(df): z = lap(1); return len(df) + z, z
 def w57(df): z = lap(1); return (len(df) + z) - z
-def w58(df): z = [lap(2), lap(2)]; return [(df.age > k).sum() + zz for k, zz in zip((1, 2, 3, 4), z * 2)]
 def w59(df): return np.array([len(df), (df.age > 3).sum()]) + lap(2, 2)[::-1][[0, 0]]
 def w60(df): z = np.random.laplace(0, [1, 1e-3]); return np.array([len(df), (df.age > 3).sum()]) + z
 def w61(df): return len(df) + RNG.laplace(0, 1)
 def w62(df): return len(df) + np.random.Generator(np.random.PCG64(3)).laplace(0, 1)
-def w63(df): return len(df) + np.random.RandomState(1).laplace(0, 1)
-def w64(df): return len(df) + random.Random(4).gauss(0, 1)
 def w65(df): np.random.seed(len(CITIES)); return len(df) + lap(1)
 def w66(df): return len(df) + stats.laplace.rvs(scale=1, random_state=7)
 def w67(df): return len(df) + stats.laplace(scale=.1).rvs()
 def w68(df): return len(df) + np.random.default_rng(seed=0).laplace(0, 1)
-def w69(df): return len(df) + np.random.uniform(-1, 1)
 def w70(df): return len(df) + np.random.exponential(1)
 def w71(df): return len(df) + abs(lap(1))
-def w72(df): return len(df) + max(lap(1), 0)
-def w73(df): return len(df) + round(lap(1))
 def w74(df): return len(df) + np.round(lap(1))
 def w75(df): return len(df) + int(lap(1))
-def w76(df): return len(df) + lap(1) ** 3
 def w77(df): return len(df) * lap(1)
 def w78(df): return len(df) + lap(1) * len(df)
 def w79(df): return len(df) + np.random.laplace(0, len(df))
-def w80(df): return len(df) + np.random.laplace(0, 1 / max(df.age.max(), 1))
 def w81(df): return np.random.laplace(len(df), 1e-3)
 def w82(df): return np.random.laplace([len(df), (df.age > 3).sum()], 1)
 def w83(df): return len(df) + np.random.normal(0, 1)
-def w84(df): return len(df) + np.random.normal(0, 1, 4).mean()
-def w85(df): return len(df) + np.random.standard_cauchy()
-def w86(df): return len(df) + np.random.choice([-1, 1])
-def w87(df): return len(df) + (1 if random.random() < .5 else -1)
-def w88(df): return len(df) + (lap(1) if random.random() < .99 else 0)
 def w89(df): return [len(df) + lap(1) for _ in range(2)]
 def w90(df): return np.mean([len(df) + lap(1) for _ in range(10)])
-def w91(df):
-    while True:
-        n = len(df) + lap(1)
-        if n > 0: return n
 def w92(df): n = len(df) + random.expovariate(1) - random.expovariate(2); return n
 def w93(df): e = random.expovariate(1); return len(df) + e - e
 def w94(df): return len(df) + np.random.geometric(.5) - np.random.geometric(.6)
@@ -259,11 +138,9 @@ def w105(df): return -len(df) * 3 + lap(1)
 def w106(df): return abs(len(df) - 10) * 2 + lap(1)
 def w107(df): return max(len(df), 3) - min(len(df), 3) + lap(.4)
 def w108(df): return (len(df) > 3) + lap(1)
-def w109(df): return int(len(df) > 3) + lap(.1)
 def w110(df): return bool(len(df)) + lap(.1)
 def w111(df): return float(len(df)) * 2 + lap(1)
 def w112(df): return len(df) / 0.1 + lap(1)
-def w113(df): c = df.city.value_counts().reindex(CITIES, fill_value=0); return (c / c.sum()) + lap(.01, 3)
 def w114(df): c = df.city.value_counts().reindex(CITIES, fill_value=0); return c.max() * 2 + lap(1)
 def w115(df): c = df.city.value_counts().reindex(CITIES, fill_value=0); return c.idxmax(), c + lap(1, 3)
 def w116(df): c = df.city.value_counts().reindex(CITIES, fill_value=0); return c.sort_values() + lap(1, 3)
@@ -273,61 +150,18 @@ def w119(df): c = df.city.value_counts().to_dict(); return c.get("a", 0) + lap(1
 def w120(df): return np.array([(df.age > k).sum() for k in range(3)]).cumsum() + lap(3, 3)
 def w121(df): return np.outer([len(df), 1], [1, 2]) + lap(1, (2, 2))
 def w122(df): a = np.zeros(2); a[0] = len(df); return a + lap(1, 2)
-def w123(df): a = np.zeros(2); v = a[:1]; a[0] = len(df) + lap(1); return v[0], (df.age > 3).sum() + lap(1e9 if v[0] == 0 else .01)
 def w124(df): a = [0]; b = a; a[0] = len(df); return b[0] + lap(.5)
 def w125(df): d = {"n": len(df)}; return json.dumps(d), len(df) + lap(1)
-def w126(df): return f"{len(df)}", len(df) + lap(1)
-def w127(df): return str(len(df) + lap(1)) + str(len(df))
 def w128(df): print(len(df)); return len(df) + lap(1)
 def w129(df): log.warning("n=%d", len(df)); return len(df) + lap(1)
 def w130(df): raise ValueError(len(df))
-def w131(df):
-    try: raise ValueError(len(df))
-    except ValueError as e: return e.args[0]
-def w132(df): assert len(df) > 3; return len(df) + lap(1)
-def w133(df):
-    n = len(df) + lap(1)
-    if n > 5: return n
-    return len(df)
 def w134(df):
     n = len(df) + lap(1)
     return n if n > 5 else df.age.sum() + lap(1)
-def w135(df):
-    try: return math.sqrt(len(df) + lap(1))
-    except ValueError: return df.age.sum()
-def w136(df):
-    n = len(df) + lap(1)
-    try: return [1, 2, 3][int(n)]
-    except IndexError: return int(df.age.max() or 0)
-def w137(df):
-    n = len(df) + lap(1)
-    try: x = 1 / round(n)
-    except ZeroDivisionError: x = df.income.sum()
-    return x
-def w138(df):
-    class M:
-        def __enter__(self): return self
-        def __exit__(self, *e): return True
-    with M():
-        n = 1 / round(len(df) + lap(1)); return n
-    return len(df)
-def w139(df):
-    with contextlib.suppress(ZeroDivisionError):
-        return 1 / round(len(df) + lap(1))
-    return df.age.sum()
 def w140(df):
     try: return len(df) + lap(1)
     finally: KEPT.append(len(df))
-def w141(df):
-    try: n = len(df) + lap(1)
-    finally: return len(df)
-def w142(df):
-    def g():
-        yield len(df) + lap(1)
-        yield len(df)
-    return list(g())
 def w143(df): return {len(df) + lap(1): 1, len(df): 2}
-def w144(df): return {len(df): lap(1)}
 def w145(df): return [i for i in range(len(df))][:2], len(df) + lap(1)
 def w146(df): return range(len(df)), len(df) + lap(1)
 def w147(df): return lambda: len(df)
@@ -337,38 +171,30 @@ def w149(df): return functools.partial(int, len(df))
 class Out:
     noisy: float
     exact: object = None
-def w150(df): return Out(len(df) + lap(1), df)
-def w151(df): o = Out(len(df) + lap(1)); o.exact = df.age.sum(); return o
 def w152(df): return Out(len(df))
 # --- rows and tables
-def w153(df): a = df[df.age > 3]; b = df[df.age > 5]; return (a.income.clip(0, 1) + b.income.clip(0, 1)).count() + lap(.2)
 def w154(df): return df.reset_index(drop=True).age.iloc[0] + lap(1)
 def w155(df): return df.sort_values("age").head(3)["income"].clip(0, 1).sum() + lap(.1)
 def w156(df): return df.nlargest(3, "age")["age"].sum() + lap(1)
 def w157(df): return df.merge(df, on="city").shape[0] + lap(1)
 def w158(df): return df.merge(REG, on="city")["w"].sum() + lap(1)
 def w159(df): return df.merge(HOLES, on="city", how="left")["w"].sum() + lap(1)
-def w160(df): return pd.concat([df, df])["age"].count() + lap(1)
 def w161(df): return df.drop_duplicates("city")["age"].sum() + lap(1)
 def w162(df): return df.drop_duplicates()["age"].count() * 2 + lap(1)
 def w163(df): return df.groupby("city").head(2)["age"].sum() + lap(120)
 def w164(df): return df.groupby("vip").head(1).groupby("city").head(1)["age"].sum() + lap(120)
 def w165(df): return df.city.nunique() * 2 + lap(1)
 def w166(df): return df.dropna().shape[0] * 2 + lap(1)
-def w167(df): return df.score.sum() / df.score.count() + lap(.1)
-def w168(df): return df.score.fillna(df.score.mean()).sum() + lap(1)
 def w169(df): return (df.score == df.score).sum() * 2 + lap(1)
 def w170(df): return np.sum(df.score.to_numpy()) + lap(1)
 def w171(df): return (~(df.score < 1)).sum() * 2 + lap(1)
 def w172(df): return df.score.astype(str).str.len().sum() + lap(1)
-def w173(df): return df.age.astype("int8").sum() * 2 + lap(120)
 def w174(df): return df.age.astype("uint8").mul(3).sum() + lap(1)
 def w175(df): return (df.age ** 30).sum() + lap(1e9)
 def w176(df): return df.income.clip(0, 1).mul(2).sum() + lap(1)
 def w177(df): return df.income.abs().sum() + lap(1e5)
 def w178(df): return (df.income - 5e5).clip(-1e6, 1e6).sum() + lap(5e5)
 def w179(df): return (1 / df.income).clip(0, 1).sum() + lap(.1)
-def w180(df): return np.log(df.income.clip(0, 10)).sum() + lap(3)
 def w181(df): return np.exp(df.income).clip(0, 1).sum() + lap(.5)
 def w182(df): return df.income.round(-6).sum() + lap(5e5)
 def w183(df): return (df.income // 1e5).sum() + lap(5)
@@ -376,7 +202,6 @@ def w184(df): return (df.income > df.age).sum() * 2 + lap(1)
 def w185(df): return df.city.map({"a": 10}).fillna(1).sum() + lap(1)
 def w186(df): return df.city.replace({"a": "5"}).eq("5").sum() * 2 + lap(1)
 def w187(df): return df.city.isin(df.city.head(1)).sum() + lap(1)
-def w188(df): return df.age.between(df.age.min(), 50).sum() + lap(1)
 def w189(df): return df.loc[0, "age"] + lap(1)
 def w190(df): return df.at[0, "age"] + lap(1)
 def w191(df): return df.age[5] + lap(1)
@@ -393,14 +218,9 @@ def w201(df): return df[np.random.random(len(df)) < 1.5].shape[0] + lap(.5)
 def w202(df): s = df[np.random.random(len(df)) < .5]; return s.shape[0] + lap(.5), len(df) + lap(1)
 def w203(df): s = df[np.random.random(len(df)) < .5]; t = s[np.random.random(len(s)) < .5]; return t.shape[0] + lap(.2)
 def w204(df): s = df.sample(frac=.5); return s.shape[0] + lap(.5)
-def w205(df): return df.shape[0] + lap(1), df.shape
-def w206(df): return df.size + lap(1)
 def w207(df): return len(df.index) + lap(.5)
-def w208(df): return df.index.max() + lap(1)
 def w209(df): return df.dtypes.to_dict(), len(df) + lap(.1)
 def w210(df): return df.describe().loc["mean", "age"] + lap(1)
-def w211(df): return operator.itemgetter("age")(df).sum() + lap(1)
-def w212(df): return operator.attrgetter("age")(df).sum() + lap(1)
 def w213(df): return copy.deepcopy(df).age.sum() + lap(1)
 def w214(df): return vars(df)
 def w215(df): return df.__dict__
@@ -408,4 +228,3 @@ def w216(df): return type(df.age.sum()).__name__, len(df) + lap(1)
 def w217(df): return isinstance(df.age.sum(), int), len(df) + lap(1)
 def w218(df): return hash(len(df)), len(df) + lap(1)
 def w219(df): return id(df), len(df) + lap(.2)
-def w220(df): return max(df.age.count() - 3, 0) + lap(1)

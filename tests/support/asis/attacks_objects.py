@@ -1,7 +1,6 @@
 """Wrong functions: objects with methods of their own, conversions, outputs, generators and arrays of noise."""
 import numpy as np, pandas as pd, dataclasses, functools, random
 DOMAIN = {"age": list(range(121)), "city": list("abc")}
-CITIES = ["a","b","c"]
 def lap(s=1.0, n=None): return np.random.laplace(0, s, n)
 class S:
     def __init__(self, v): self.v = v
@@ -18,44 +17,17 @@ class S:
     def __hash__(self): return 1
     def __float__(self): return float(self.v)
     def __format__(self, s): return "x" * self.v
-def w01(df): return str(S(len(df)))
-def w02(df): return len(S(len(df)))
-def w03(df): return 1 if S(len(df)) else 2
-def w04(df): return S(len(df)) == 3
-def w05(df): return 3 in S(len(df))
-def w06(df): return list(S(len(df)))
-def w07(df): return S(len(df))[0]
-def w08(df): return S(len(df)).foo
 def w09(df): return S(len(df))()
-def w10(df): return S(len(df)) + 1
-def w11(df): return float(S(len(df)))
-def w12(df): return f"{S(len(df)):>5}"
-def w13(df): return {S(len(df)): 1}
 def w14(df): return sorted([S(len(df)), S(3)], key=lambda s: s.v)
 def w15(df): return [x for x in S(len(df))]
-def w16(df):
-    class E(Exception): pass
-    try: raise E(len(df))
-    except E as e: return str(e)
-def w17(df):
-    def g():
-        x = yield len(df)
-        yield x
-    it = g(); return next(it)
-def w18(df):
-    *a, b = [len(df), len(df)]; return a
-def w19(df): return (lambda *a, **k: k["x"])(x=len(df))
 def w20(df): return min(S(len(df)), S(3), key=len)
-def w21(df): return "%d" % len(df)
 def w22(df): return "{}".format(len(df))
 def w23(df): return bytes(len(df))
 def w24(df): return [0] * len(df)
 def w25(df): return "a" * len(df)
 def w26(df): return np.zeros(len(df)).sum()
 def w27(df): return np.arange(len(df))[-1:]
-def w28(df): return pd.Series(range(len(df))).sum()
 def w29(df): return pd.DataFrame({"n": [len(df)]})
-def w30(df): return pd.Series([len(df)]) + lap(1)
 def w31(df): return np.array([len(df), 2.0]) + lap(1, 2)
 def w32(df): return np.full(2, len(df)) + lap(1, 2)
 def w33(df): return divmod(len(df), 2)
@@ -63,33 +35,20 @@ def w34(df): return pow(len(df), 2) + lap(1)
 def w35(df): return complex(len(df))
 def w36(df): return np.float64(len(df))
 def w37(df): return np.int64(len(df)) + lap(.5)
-def w38(df): return any(df["age"] > 100)
 def w39(df): return (df["age"] > 100).any()
 def w40(df): return (df["age"] > 100).all()
-def w41(df): return df["age"].gt(100).sum().item()
-def w42(df): return df.equals(df)
-def w43(df): return df["age"].is_unique
 def w44(df): return df["age"].dtype, df["age"].name, len(df)
-def w45(df): return df.age.sum() if "age" in df else 0
-def w46(df): return [c for c in df], len(df)
 def w47(df): return dict(df)
 def w48(df): return list(df.items())
 def w49(df): return df.to_dict()
 def w50(df): return df.to_json()
 def w51(df): return df.head()
 def w52(df): return df
-def w53(df): return df["age"]
-def w54(df): return [df]
 def w55(df): return {"x": {"y": (df.age,)}}
-def w56(df): return df.age > 3
 def w57(df): return df.groupby("city")
-def w58(df): return lap(1)*0 + (df.age > 3).sum()
 def w59(df):
     rng = np.random.default_rng(); st = rng.bit_generator.state
     return len(df) + rng.laplace(0, 1)
-def w60(df):
-    rng = np.random.default_rng(); rng2 = np.random.default_rng(rng)
-    return len(df) + rng.laplace(0, 1), len(df) + rng2.laplace(0, 1)
 def w61(df):
     r1 = np.random.default_rng().spawn(1)[0]; return len(df) + r1.laplace(0, 1)
 def w62(df): random.seed(3); return len(df) + random.gauss(0, 1)
@@ -102,7 +61,6 @@ def w67(df):
     z = np.random.laplace(0, 1, 5); return len(df) + z[np.argmin(np.abs(z))]
 def w68(df): z = np.random.laplace(0, 1, 2); z[1] = 0; return np.array([len(df), len(df)]) + z
 def w69(df): z = np.random.laplace(0, 1, 2); z *= 0; return np.array([len(df), len(df)]) + z
-def w70(df): z = list(np.random.laplace(0, 1, 2)); z[1] = z[0]; return [len(df) + z[0], (df.age > 3).sum() + z[1]]
 # --- classes that a call makes hold what it knows
 def w71_attribute(df):
     class Out: n = len(df)
@@ -112,26 +70,10 @@ def w72_method(df):
     class Out:
         def get(self): return n
     return [Out()]
-def w73_base(df):
-    class A: n = len(df)
-    class B(A): pass
-    return B()
 def w74_default(df):
     class Out:
         def get(self, n=len(df)): return n
     return Out()
-def w75_slots(df):
-    class Out:
-        __slots__ = ("x",)
-        y = len(df)
-    return Out()
-def w76_metadata(df):
-    @dataclasses.dataclass
-    class Out: x: int = dataclasses.field(default=0, metadata={"n": len(df)})
-    return Out()
-def w77_index(df):
-    class K: __index__ = functools.partial(int, len(df))
-    return [0, 1, 2, 3, 4, 5, 6, 7, 8, 9][K()]
 def w78_raised(df):
     class E(Exception): n = len(df)
     raise E

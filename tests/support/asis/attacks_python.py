@@ -8,38 +8,19 @@ def lap(s=1.0, n=None): return np.random.laplace(0, s, n)
 def w01_frozen_uniform(df): return float(len(df[stats.uniform(0, 0.5).rvs(len(df)) < 0.5]) + lap(.7))
 def w02_in_brackets(df): return float(len(df[np.random.uniform(0, 0.5, (len(df),)) < 0.5]) + lap(.7))
 def w03_around_0(df): return float(len(df[np.random.uniform(-1, 1, [len(df)]) < 0.5]) + lap(.7))
-def w04_wide(df): return float(len(df[stats.uniform(scale=2).rvs(size=[len(df)]) > 0.5]) + lap(.7))
 def w05_integers(df): return float(len(df[np.random.randint(0, 2, len(df)) < 1]) + lap(.5))
 def w06_normal(df): return float(len(df[np.random.normal(size=len(df)) < 0.1]) + lap(.5))
 def w07_shared_coins(df):
     u = np.random.random(len(df)); return float(len(df[u < .5]) + lap(.7)), float(len(df[u >= .5]) + lap(.7))
-def w08_fixed(df): return float(len(df[np.random.default_rng(1).random(len(df)) < .1]) + lap(.5))
-def w09_choice(df): return float(len(df[np.random.choice([True, False], len(df))]) + lap(.5))
 def w10_sample_of_two(df):
     part = df[np.random.random(len(df)) < .5]; return float(len(part) + lap(.5)), float(part["vip"].sum() + lap(.5))
 # --- noise
-def w11_one_for_all(df):
-    z = lap(); return len(df) + z, (df["age"] > 9).sum() + z
-def w12_sliced_twice(df):
-    z = lap(1, 3); return len(df) + z[0], (df["age"] > 9).sum() + z[0:1][0]
-def w13_taken(df):
-    z = lap(1, 2); a, b = z; c, _ = z; return len(df) + a, df["vip"].sum() + c
-def w14_reversed(df):
-    z = lap(1, 2); return len(df) + z[::-1][0], df["vip"].sum() + z[1]
 def w15_repeat(df): return np.array([len(df), df["vip"].sum()]) + np.repeat(lap(1, 1), 2)
 def w16_tile(df): return np.array([len(df), df["vip"].sum()]) + np.tile(lap(1), 2)
-def w17_broadcast(df): return np.array([(df["age"] > k).sum() for k in (1, 2, 3)]) + lap(3)
 def w18_matmul(df): return np.array([len(df), df["vip"].sum()]) @ np.ones((2, 2)) + lap(1, 2)
 @functools.lru_cache(None)
 def once(): return lap()
 def w19_cached_noise(df): return len(df) + once()
-class Source:
-    @functools.cached_property
-    def z(self): return lap()
-def w20_cached_property(df):
-    s = Source(); return len(df) + s.z, df["vip"].sum() + s.z
-def default_noise(x, z=lap()): return x + z
-def w21_default_noise(df): return default_noise(len(df))
 def w22_partial_noise(df):
     f = functools.partial(operator.add, lap()); return f(len(df)), f(df["vip"].sum())
 def w23_iter_of_list(df):
@@ -48,30 +29,18 @@ def w24_tee(df):
     a, b = itertools.tee(iter([lap()])); return len(df) + next(a), df["vip"].sum() + next(b)
 def w25_small(df): return len(df) + lap(.5)
 def w26_int_scale(df): return len(df) + np.random.laplace(0, int(1.9))  , df["vip"].sum() + lap(2)
-def w27_loc_scale(df): return len(df) + np.random.laplace(1)  , df["vip"].sum() + lap(9)
 def w28_zero(df): return len(df) + np.random.laplace(0, 0)
-def w29_negative(df): return len(df) + np.random.normal(0, 1) * 0
-def w30_uniform(df): return len(df) + np.random.uniform(-5, 5)
-def w31_half(df): return len(df) + np.random.exponential(1)
-def w32_abs(df): return len(df) + abs(lap())
 def w33_clipped(df): return len(df) + np.clip(lap(), -1, 1)
 def w34_rounded(df): return len(df) + round(lap())  , df["vip"].sum() + lap(9)
-def w35_triangular(df): return len(df) + random.triangular(-3, 3)
 def w36_gauss(df): return len(df) + random.gauss(0, 1)
-def w37_cauchy(df): return len(df) + np.random.standard_cauchy()
 def w38_poisson(df): return np.random.poisson(len(df))
 def w39_binomial(df): return np.random.binomial(len(df), .5)
 def w40_location(df): return np.random.laplace(len(df) * 2, 1)
-def w41_scale_data(df): return 3 + np.random.laplace(0, 1 + len(df))
-def w42_where_noise(df): return np.where(len(df) > 3, len(df) + lap(), 0)
-def w43_max_noise(df): return max(len(df), lap())
 def w44_mean_of_noise(df): return len(df) + np.mean(lap(1, 100))
 def w45_sum_of_scaled(df): return len(df) + lap(2) / 4
 # --- closures, properties, generators, protocols
 def w46_late(df):
     fs = [lambda: (df["age"] > k).sum() + lap(3) for k in range(3)]; return [f() for f in fs] + [len(df) + lap(3)]
-def w47_budget_shared(df, eps=[1.0]):
-    eps.append(.5); return len(df) + lap(1 / sum(eps))
 class Query:
     calls = 0
     def __init__(self, df): self.df = df
@@ -97,20 +66,8 @@ class Query:
     def __lt__(self, o): return len(self.df) < o
 def w48_property_three(df):
     q = Query(df); return q.count, q.count, q.count
-def w49_len(df): return len(Query(df))
-def w50_bool(df): return 1 if Query(df) else 0
-def w51_eq(df): return Query(df) == 3
 def w52_iter(df): return list(Query(df))
-def w53_in(df): return 33 in Query(df)
-def w54_getattr(df): return float(Query(df).age)
 def w55_call(df): return float(Query(df)(3) + lap(.5))
-def w56_format(df): return f"{Query(df)}"
-def w57_index(df): return [0] * Query(df)
-def w58_hash(df): return hash(Query(df))
-def w59_with(df):
-    q = Query(df)
-    with q: pass
-    return q.seen
 def w60_add(df): return Query(df) + lap(.5)
 def w61_float(df): return math.floor(float(Query(df)))
 def w62_sorted(df): return type(sorted([Query(df), [1, 2, 3]], key=len)[0]) is list
@@ -141,21 +98,8 @@ def w67_stack(df):
     with contextlib.ExitStack() as s:
         out = []; s.callback(lambda: out.append(len(df)))
     return out
-def w68_suppress(df):
-    with contextlib.suppress(ZeroDivisionError):
-        1 / len(df[df["age"] > 3]); return 1
-    return 0
-def w69_raise_if(df):
-    if len(df) > 3: raise ValueError("many")
-    return lap()
-def w70_assert(df):
-    assert len(df) > 3; return lap()
 def w71_message(df):
     raise ValueError(f"{len(df)} rows")
-def w72_enum(df):
-    E = enum.Enum("E", [(c, i) for i, c in enumerate(df["city"].unique())]); return len(E)
-def w73_namedtuple(df):
-    P = collections.namedtuple("P", df["city"].unique()); return P._fields
 def w74_dataclass_eq(df):
     @dataclasses.dataclass
     class R: n: int
@@ -165,14 +109,9 @@ def w75_order(df):
     class R: n: int
     return max(R(len(df)), R(3)).n
 def w76_reduce(df): return functools.reduce(lambda a, b: a + 1, df["age"], 0) + lap(.5)
-def w77_accumulate(df): return list(itertools.accumulate(df["age"]))
 def w78_count_if(df): return sum(1 for a in df["age"] if a > 3) + lap(.5)
-def w79_min_key(df): return min(df["age"], key=lambda a: -a)
 def w80_any(df): return any(a > 100 for a in df["age"])
 def w81_chain(df): return sum(itertools.chain(df["age"], [1])) + lap(1)
-def w82_islice(df): return sum(itertools.islice(df["age"], 10)) + lap(1)
-def w83_groupby(df): return len(list(itertools.groupby(df["city"]))) + lap(.5)
-def w84_product(df): return len(list(itertools.product(df["age"], [1, 2]))) + lap(1)
 def w85_star(df): return (lambda *a: len(a))(*df["age"]) + lap(.5)
 def w86_star_target(df):
     first, *rest = df["age"]; return len(rest) + lap(.5)
@@ -180,19 +119,11 @@ def w87_slice_delete(df):
     xs = list(df["age"]); del xs[:3]; return len(xs) + lap(.5)
 def w88_log_raw(df):
     logging.getLogger("x").handlers; logging.warning("%d rows", len(df)); return str(len(df))
-def w89_print(df):
-    print(len(df)); return len(df) + lap()
 def w90_setattr(df):
     Query.calls = len(df); return Query.calls
 def w91_env_global(df):
     globals()["LEAK"] = len(df); return LEAK
 def w92_doc(df):
     w92_doc.__doc__ = str(len(df)); return w92_doc.__doc__
-def w93_attrs(df):
-    r = pd.Series([1.0]); r.attrs["n"] = len(df); return r
-def w94_name(df): return pd.Series([lap()], name=len(df))
-def w95_columns(df): return pd.DataFrame({len(df): [lap()]})
 def w96_key(df): return {len(df): lap()}
-def w97_set(df): return {len(df)}
 def w98_index_of(df): return [5, 6, 7, 8][min(len(df), 3)]
-def w99_cond_noise(df): return len(df) + (lap() if len(df) > 5 else lap(.1))

@@ -20,75 +20,31 @@ def w07(df):
 def w08(df):
     a = np.zeros(4); parts = np.split(a, 2); a[0] = len(df) + lap(1)
     return (df.age > 3).sum() + lap(1e9 if parts[0][0] == 0 else .1)
-def w09(df):
-    a = np.zeros(4); b = a.reshape(2, 2); a[0] = len(df) + lap(1)
-    return (df.age > 3).sum() + lap(1e9 if b[0, 0] == 0 else .1)
-def w10(df):
-    s = pd.Series([0.0, 0.0]); v = s.to_numpy(); s[0] = len(df) + lap(1)
-    return (df.age > 3).sum() + lap(1e9 if v[0] == 0 else .1)
-def w11(df):
-    a = np.zeros(3); a[0] = len(df) + lap(1)
-    if a.sum() == 0: return df.age.sum()
-    return 1
 def w12(df):
     a = np.zeros(3); d = {"a": a}; a[0] = len(df) + lap(1)
     if d["a"][0] == 0: return df.age.sum()
     return 1
-def w13(df):
-    a = np.zeros(3); a[0] = len(df) + lap(1); l = [a]
-    return sum(1 for x in l if x[0] == 0) and df.age.sum()
-def w14(df):
-    l = [0.0]; l[0] = len(df) + lap(1); m = l.copy()
-    return df.age.sum() if m[0] == 0 else 1
-def w15(df):
-    f = pd.DataFrame({"x": [0.0, 1.0]}); f.loc[0, "x"] = len(df) + lap(1)
-    return df.age.sum() if f["x"].iloc[0] == 0 else 1
-def w16(df):
-    a = np.zeros(3); b = a; b += 1; a[0] = len(df) + lap(1)
-    return df.age.sum() if b[0] == 1 else 1
 def w17(df):
     n = len(df) + lap(1); x = {True: 5, False: df.age.sum()}
     return x[n > 3]
 def w18(df):
     n = len(df) + lap(1); return [df.age.sum(), 1][n > 3]
-def w19(df): n = len(df) + lap(1); return n or df.age.sum()
-def w20(df): n = len(df) + lap(1); return (n > 3) and df.age.sum()
 def w21(df):
     n = len(df) + lap(1)
     while n > 0: n -= 1; last = df.age.sum()
     return last
 def w22(df):
     n = round(len(df) + lap(1)); return [df.age.sum() for _ in range(n)]
-def w23(df): n = len(df) + lap(1); return df[df.age > n].shape[0] + lap(1)
 def w24(df): n = len(df) + lap(1); return df.age.clip(0, n).sum() + lap(1)
-def w25(df): n = len(df) + lap(2); return (df.age > 3).sum() + np.random.laplace(0, 1 / max(n, 1))
 def w26(df): n = len(df) + lap(2); return (df.age > 3).sum() * n + lap(2)
-def w27(df):
-    try: n = 1 / int(len(df) + lap(1))
-    except ZeroDivisionError: n = df.age.sum()
-    except Exception: n = 0
-    return n
 def w28(df):
     try: n = {1: 2}[round(len(df) + lap(1))]
     except KeyError as e: return e.args, df.age.max()
     return n
-def w29(df):
-    n = len(df) + lap(1)
-    try:
-        if n > 5: raise KeyError("x")
-        return n
-    except KeyError: return df.age.sum()
-def w30(df):
-    def f():
-        try: return 1 / round(len(df) + lap(1))
-        finally: return df.age.sum()
-    return f()
 def w31(df): return functools.reduce(lambda a, b: a + b, [len(df), len(df)]) + lap(1)
 def w32(df): return sum([len(df)] * 3) + lap(1)
 def w33(df): return np.sum([len(df), len(df)]) + lap(1)
 def w34(df): return np.array([len(df)] * 3) + lap(1, 3)
-def w35(df): return np.tile(len(df), 3) + lap(1, 3)
-def w36(df): x = np.full(3, 1.0); x *= len(df); return x + lap(1, 3)
 def w37(df): return df.groupby("city").size().reindex(CITIES * 2, fill_value=0).to_numpy() + lap(1, 6)
 def w38(df): return df.city.value_counts().reindex(["a", "a"], fill_value=0) + lap(1, 2)
 def w39(df): return pd.Series({"a": len(df), "b": len(df)}) + lap(1, 2)
@@ -98,11 +54,9 @@ def kept(df):
     c = df["city"].value_counts(); z = c + np.random.laplace(0, 1, len(c)); return z[z >= 20].sort_index()
 def w61_base(df): return int(f"{round(len(df) + lap())}", min(len(df), 36))
 def w62_keyword(df): return dict(kept(df).to_dict(), n=len(df))
-def w63_start(df): return sum(kept(df), len(df))
 def w64_digits(df): return round(len(df) + lap(), len(df))
 def w65_digits(df): return round(3.14159, len(df))
 def w66_reverse(df): return sorted(kept(df).tolist(), reverse=len(df))
-def w67_key(df): return max(np.array([(df["city"] == x).sum() for x in "abc"]), key=lambda v: (v * 31) % 7) + lap()
 def w68_key(df): return max(df["city"].value_counts().reindex(list("abc"), fill_value=0), key=lambda v: -v * v) + lap()
 def w69_called(df):
     box = []; m = max([len(df) + lap(), 3.0], key=lambda v: box.append(1) or v, default=0); return len(df) if box else m

@@ -2,33 +2,23 @@
 import numpy as np, pandas as pd
 DOMAIN = {"age": list(range(121)), "city": list("abc"), "v": (0.0, 10.0), "k": [1, 2], "m": [False, True],
           "person": [1, 2, 3], "name": ["", "x"]}
-CITIES = ["a", "b", "c"]
 PERSON = ('17', '18', '19', '20')
 def lap(s=1.0, n=None): return np.random.laplace(0, s, n)
 def whole(n=None): return np.random.geometric(.63, n) - np.random.geometric(.63, n)
-def w01_rows(df): return df.sort_values("age")["k"].head(3).sum() + lap(2)
 def w02_rows(df): return df.sort_values("age").drop_duplicates("city")["k"].sum() + lap(2)
 def w03_rows(df): return df.sort_values("age").groupby("city").head(1)["k"].sum() + lap(2)
-def w04_rows(df): return df.sort_values("age").reset_index(drop=True).groupby("city").head(1)["k"].sum() + lap(2)
 def w05_rows(df): return (df.sort_values("age")["k"] + df["age"]).sum() + lap(122)
-def w06_rows(df): return (df.sort_values("age")["k"].to_numpy() + df["age"].to_numpy()).sum() + lap(122)
 def w07_rows(df): return df[df.sort_values("age")["k"] > 1]["k"].sum() + lap(2)
-def w08_rows(df): return df.sort_values("age").sample(frac=1).groupby("city").head(1)["k"].sum() + lap(2)
 def w09_rows(df): return df.sort_values("age", ascending="no")["k"].sum() + lap(2)
 def w10_rows(df):
     try: return df.sort_values(["age", "age"], ascending=[True])["k"].sum() + lap(2)
     except ValueError: return len(df)
-def w11_rows(df): return df.sort_values("age").merge(pd.DataFrame({"city": CITIES, "w": 1}), on="city").drop_duplicates("city")["k"].sum() + lap(2)
 def w12_rows(df):
     d = df.copy(); d["s"] = d.sort_values("age")["k"]; return d["s"].sum() + lap(2)
-def w13_rows(df): return df.sort_values("age")["age"].to_numpy()[0] + lap(1)
 def w14_rows(df): return np.diff(df.sort_values("age")["age"]).sum() + lap(1)
 def w15_rows(df): return df.sort_values("age", inplace=True) or len(df) + lap(.5)
-def w16_rows(df):
-    d = df.sort_values("age"); return [x + lap(1) for x in d["age"]][:1]
 def w17_rows(df): return df.sort_values("v").groupby("person").head(1)["v"].sum() + lap(10)
 def w18_rows(df): return df.sort_values("v").drop_duplicates("person")["v"].sum() + lap(10)
-def w19_rows(df): return df.groupby("person").head(1).sort_values("v").drop_duplicates("city")["v"].sum() + lap(20)
 def w20_rows(df): return df.sort_values("v").groupby("person")["v"].sum().clip(0, 9).sum() + lap(8)
 def w21_rows(df): return df.apply(lambda r: r["k"] * 2, axis=1).sum() + lap(2)
 def w22_rows(df): return df.apply(lambda r: r["city"].upper() == "A", axis=1).sum() + lap(1)
@@ -36,8 +26,6 @@ def w23_rows(df): return df.apply(lambda r: r["age"] + r.name, axis=1).sum() + l
 def w24_rows(df): return df.apply(lambda r: len(r), axis=1).sum() + lap(7)
 def w25_rows(df): return df.apply(lambda r: r.sum(), axis=1).sum() + lap(122)
 def w26_rows(df): return df.apply(lambda c: c.sum(), axis=0)["k"] + lap(2)
-def w27_rows(df): return df.apply(lambda r: [r["k"], r["k"]], axis=1).sum() + lap(2)
-def w28_rows(df): return df.apply(lambda r: r, axis=1)["k"].sum() + lap(1)
 def w29_rows(df):
     n = 0
     def f(r):
@@ -45,27 +33,14 @@ def w29_rows(df):
         n += 1
         return 1.0
     df.apply(f, axis=1); return n
-def w30_rows(df):
-    seen = []
-    df.apply(lambda r: seen.append(1) or 1.0, axis=1); return len(seen)
-def w31_rows(df): return df.apply(lambda r: lap(1), axis=1).sum() + lap(1)
-def w32_rows(df): return df.apply(lambda r: r["age"] - df["age"].mean(), axis=1).sum() + lap(120)
-def w33_rows(df): return (df.apply(lambda r: 1 if r["k"] > 1 else 0, axis=1)).sum() + whole()
-def w34_rows(df): return str(df.apply(lambda r: 1, axis=1).dtype) + str(len(df) + lap(1))
 def w35_rows(df): return df.apply(lambda r: 1, axis=1).to_numpy().dtype.kind, len(df) + lap(1)
 def w36_rows(df):
     s = df.apply(lambda r: "A" if r["k"] > 1 else "B", axis=1); return s.str.lower().eq("a").sum() + lap(1)
-def w37_rows(df): return df.apply(lambda r: r["k"] if r["m"] else None, axis=1).sum() + lap(2)
 def w38_rows(df): return df.apply(lambda r: True if r["k"] > 1 else 5, axis=1).sum() + lap(5)
-def w39_rows(df): return df.apply(lambda r: 1 / (r["k"] - 1), axis=1).sum() + lap(5)
 def w40_rows(df): return df.apply(lambda r, x: r["k"] * x, axis=1, args=(3,)).sum() + lap(2)
 def w41_rows(df): return df.apply(lambda r: r["k"], axis=1, raw=True).sum() + lap(2)
 def w42_rows(df): return df.apply(lambda r: r["k"], axis=1, result_type="expand").sum() + lap(2)
 def w43_rows(df): return df.apply(lambda r: float(r["k"]) * 2, axis=1).sum() + lap(3.9)
-def w44_rows(df):
-    x = df["k"].map({1: 1, 2: 2}).sum(); return isinstance(x, np.int64), len(df) + lap(1)
-def w45_rows(df): return df["city"].map({"a": 1, "b": 2, "c": 3}).sum() + whole()
-def w46_rows(df): return df["city"].map({"a": 1, "b": 2}).sum() + whole()
 def w47_rows(df): return repr(df["k"].map({1: 1.5}).sum() * 0 + 1)
 def w48_rows(df): return df[["age", "k"]].to_numpy().ravel().sum() + lap(60)
 def w49_rows(df): return df[["age", "k"]].to_numpy().reshape(-1).sum() + lap(60)

@@ -6,22 +6,10 @@ import numpy as np
 DOMAIN = {"age": list(range(0, 101, 10))}
 EDGES = (20, 30, 40)
 
-def w01_sparse(df):  # no noise on the queries
-    t = 50 + np.random.laplace(0, 2)
-    for e in EDGES:
-        if (df["age"] > e).sum() > t: return e
 def w02_sparse(df):  # one draw for all
     z = np.random.laplace(0, 4)
     for e in EDGES:
         if (df["age"] > e).sum() + z > 50: return e
-def w03_sparse(df):  # no noise at all
-    for e in EDGES:
-        if (df["age"] > e).sum() > 50: return e
-def w04_sparse(df):  # releases exact count
-    t = 50 + np.random.laplace(0, 2)
-    for e in EDGES:
-        c = (df["age"] > e).sum()
-        if c + np.random.laplace(0, 4) > t: return c
 def w05_sparse(df):  # threshold of data
     t = len(df) / 2 + np.random.laplace(0, 0.5)
     for e in EDGES:
@@ -36,47 +24,22 @@ def w07_sparse(df):  # noisy sum unscaled
 def w08_sparse(df):  # all answers
     t = 50 + np.random.laplace(0, 1)
     return [(df["age"] > e).sum() + np.random.laplace(0, 2) > t for e in EDGES]
-def w09_sparse(df):  # no noise in the else
-    n = len(df)
-    if n + np.random.laplace(0, 1) > 50: return "big"
-    return n
-def w10_sparse(df):  # early private
-    if len(df) == 0: return None
-    t = 50 + np.random.laplace(0, 2)
-    return len(df) + np.random.laplace(0, 4) > t
 def w11_sparse(df):  # while
     e = 0
     while (df["age"] > e).sum() + np.random.laplace(0, 1) > 5 and e < 5: e += 1
     return e
-def w12_sparse(df):  # break with leftover
-    c = 0
-    for e in EDGES:
-        c = (df["age"] > e).sum()
-        if c + np.random.laplace(0, 4) > 50: break
-    return c
 def w13_sparse(df):  # any over noisy with shared noise
     z = np.random.laplace(0, 2)
     return any((df["age"] > e).sum() + z > 50 for e in EDGES)
-def w14_sparse(df):  # noise added to threshold only, other side
-    return next((e for e in EDGES if 50 + np.random.laplace(0, 2) < (df["age"] > e).sum()), None)
-def w15_sparse(df):  # max of
-    return max((df["age"] > e).sum() for e in EDGES) > 50 + np.random.laplace(0, 0.5)
 def w16_sparse(df):  # seeded
     r = np.random.default_rng(1)
     return [e for e in EDGES if (df["age"] > e).sum() + r.laplace(0, 40) > 50]
-def w17_sparse(df):  # scale by data
-    for e in EDGES:
-        if (df["age"] > e).sum() + np.random.laplace(0, 1 + 1e-9 * len(df)) > 50: return e
 def w18_sparse(df):  # reuses
     zs = np.random.laplace(0, 10, 2)
     return [(df["age"] > e).sum() + zs[i % 2] > 50 for i, e in enumerate(EDGES)]
 def w19_sparse(df):  # noise clipped away
     for e in EDGES:
         if (df["age"] > e).sum() + np.clip(np.random.laplace(0, 10), -1, 1) > 50: return e
-def w20_sparse(df):  # exception tells
-    for e in EDGES:
-        if (df["age"] > e).sum() > 50: raise ValueError(e)
-    return len(df) + np.random.laplace(0, 10)
 def w21_sparse(df):
     t = 50 + np.random.laplace(0, 2)
     out = []
@@ -84,13 +47,5 @@ def w21_sparse(df):
         noisy = (df["age"] > e).sum() + np.random.laplace(0, 2)
         out.append(noisy if noisy > t else None)
     return out
-def w22_sparse(df):
-    t = np.random.laplace(0, 2)
-    for e in sorted(EDGES, key=lambda e: (df["age"] > e).sum()):
-        if (df["age"] > e).sum() + np.random.laplace(0, 40) > t: return e
-def w23_sparse(df):
-    for e in EDGES:
-        c = (df["age"] > e).sum()
-        if c + np.random.laplace(0, 100) > 50: return round(c, -1)
 def w24_sparse(df):
     return sum((df["age"] > e).sum() + np.random.laplace(0, 0.5) > 50 for e in EDGES)

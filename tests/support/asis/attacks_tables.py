@@ -9,21 +9,15 @@ ZONES = pd.DataFrame({"city": ["a", "b", "b", "c"], "zone": [1, 2, 3, 4]})
 def lap(s=1.0, n=None): return np.random.laplace(0, s, n)
 # --- keys that the data hold
 def w01_items(df): return {k: float(n + lap()) for k, n in df["city"].value_counts().items()}
-def w02_to_dict(df): return {k: float(n + lap()) for k, n in df.groupby("city").size().to_dict().items()}
 def w03_index(df): return list(df["city"].value_counts().index)
 def w04_len_of_counts(df): return len(df["city"].value_counts()) + lap(.1)
-def w05_unstacked(df): return (df.groupby(["city", "vip"]).size().unstack(fill_value=0) + lap(1, (3, 2))).to_dict()
 def w06_get_missing(df): return float(df["city"].value_counts().get("a") is None)
-def w07_reindex_nan(df): return (df["city"].value_counts().reindex(CITIES) + lap(1, 3)).to_dict()
 def w08_reindex_fill(df): return (df["city"].value_counts().reindex(CITIES, fill_value=1) + lap(1, 3)).to_dict()
 def w09_fill_mean(df):
     c = df["city"].value_counts().reindex(CITIES)
     return (c.fillna(c.mean()) + lap(1, 3)).to_dict()
-def w10_categories(df): return list(df["city"].astype("category").cat.categories)
 def w11_category_codes(df): return float(df["city"].astype("category").cat.codes.clip(0, 1).sum() + lap())
 def w12_dummies(df): return (pd.get_dummies(df["city"]).sum() + lap(1, 3)).to_dict()
-def w13_crosstab(df): return (pd.crosstab(df["city"], df["vip"]) + 0).to_numpy() + lap(1, (3, 2))
-def w14_unique_loop(df): return {c: float((df["city"] == c).sum() + lap()) for c in df["city"].unique()}
 def w15_set_loop(df): return {c: float((df["city"] == c).sum() + lap()) for c in set(df["city"])}
 def w16_group_loop(df): return {c: float(len(g) + lap()) for c, g in df.groupby("city")}
 def w17_groups(df): return {c: float(len(i) + lap()) for c, i in df.groupby("city").groups.items()}
@@ -33,22 +27,7 @@ def w20_value_counts_normalized(df): return (df["city"].value_counts(normalize=T
 def w21_bins(df): return (df["age"].value_counts(bins=4) + lap(1, 4)).to_numpy()
 def w22_qcut(df): return (pd.qcut(df["age"], 4, labels=False).value_counts().reindex(range(4), fill_value=0) + lap(1, 4)).to_dict()
 def w23_cut_int(df): return (pd.cut(df["age"], 4, labels=False).value_counts().reindex(range(4), fill_value=0) + lap(1, 4)).to_dict()
-def w24_observed(df):
-    g = df.assign(city=df["city"].astype("category")).groupby("city", observed=True).size()
-    return g.to_numpy() + lap(1, 3)
 # --- thresholds
-def w25_raw_threshold(df):
-    c = df["city"].value_counts()
-    return sorted(c[c > 5].index)
-def w26_noise_after(df):
-    c = df["city"].value_counts(); c = c[c > 20].sort_index()
-    return (c + lap(1, len(c))).to_dict()
-def w27_suppressed(df):
-    out = {}
-    for c in CITIES:
-        n = (df["city"] == c).sum()
-        if n > 10: out[c] = float(n + lap())
-    return out
 def w28_items_unsorted(df):
     out = {}
     for c, n in df["city"].value_counts().items():
@@ -84,9 +63,6 @@ def w39_merge_right(df): return len(df.merge(ZONES, on="city", how="right")) + l
 def w40_join_counts(df):
     c = df["city"].value_counts().rename("k").reset_index()
     return float(df.merge(c, on="city")["k"].clip(0, 1).sum() + lap(.4))
-def w41_cross(df): return len(df.merge(ZONES, how="cross")) + lap()
-def w42_map_counts(df): return float(df["city"].map(df["city"].value_counts()).clip(0, 3).sum() + lap())
-def w43_isin_data(df): return float(df["age"].isin(df.loc[df["vip"], "age"]).sum() + lap())
 def w44_concat(df): return len(pd.concat([df, df])) + lap()
 def w45_append_public(df): return len(pd.concat([df, ZONES])) + lap(.4)
 def w46_join_index(df): return float(df[["age"]].join(df[["vip"]].iloc[1:], how="inner")["age"].clip(0, 1).sum() + lap(.4))
@@ -97,39 +73,23 @@ def w49_combine_first(df): return float(df["age"].where(df["vip"]).combine_first
 def w50_align(df):
     a, b = df["age"].align(df["age"][df["vip"]]); return float(b.isna().sum() + lap(.4))
 # --- labels
-def w51_added_by_label(df):
-    x = df["age"].clip(0, 1); return float((x + x[df["vip"]]).sum() + lap(.4))
 def w52_sorted_then_added(df):
     x = df["age"].clip(0, 1); return float((x.sort_values().reset_index(drop=True) * df["vip"].reset_index(drop=True)).sum() + lap(.4))
 def w53_loc_label(df): return float(df.loc[0, "age"])
-def w54_duplicate_labels(df):
-    d = df.set_index("city"); return float(len(d.loc[d.index]) + lap())
 def w55_index_is_unique(df): return df.set_index("age").index.is_unique
 def w56_reset(df): return float(df[df["vip"]].reset_index()["index"].clip(0, 1).sum() + lap(.4))
-def w57_range(df): return float(pd.Series(range(len(df))).clip(0, 1).sum() + lap(.4))
-def w58_arange(df): return float((np.arange(len(df)) % 2).sum() + lap(.1))
-def w59_shift(df): return float((df["age"] > df["age"].shift(1)).sum() + lap())
 def w60_duplicated(df): return float(df["age"].duplicated().sum() + lap())
-def w61_rank(df): return float((df["age"].rank() > 5).sum() + lap())
 def w62_cumcount(df): return float((df.groupby("city").cumcount() < 1).sum() + lap(.1))
-def w63_transform(df): return float((df.groupby("city")["age"].transform("size") > 2).sum() + lap())
 def w64_filter(df): return float(len(df.groupby("city").filter(lambda g: len(g) > 2)) + lap())
 def w65_drop_duplicates(df): return len(df.drop_duplicates("city")) + lap(.1)
-def w66_head_after_sort(df): return float(df.sort_values("age").head(10)["income"].clip(0, 1).sum() + lap())
 # --- types, missing values
-def w67_int8(df): return float(df["age"].astype("int8").sum() + lap())
-def w68_uint(df): return float((df["age"].astype("uint8") - 1).sum() + lap(255))
 def w69_bool_sum(df): return float((df["vip"] + df["vip"]).sum() + lap(.4))
 def w70_bool_sub(df): return float(df["vip"].astype(int).diff().abs().sum() + lap())
 def w71_type_of_sum(df): return type(df["age"].sum() + int(lap())).__name__, str(df["age"].sum().dtype)
-def w72_max_int(df): return str(max(len(df), 3) - 3 + 0)
 def w73_nan_sum(df): return float(df["age"].where(df["age"] > 3).sum(skipna=False))
 def w74_count_missing(df): return float(df["income"].where(df["income"] > 0).isna().mean())
-def w75_fill_max(df): return float(df["age"].where(df["vip"]).fillna(df["age"].max()).clip(0, 1).sum() + lap(.4))
 def w76_two_ends(df): return float(df["income"].where(df["income"] > 0, -1e6).sum() + lap(.9e6))
-def w77_log(df): return float(np.log(df["income"].abs()).clip(0, 1).sum() + lap(.4))
 def w78_divide(df): return float((1 / df["age"]).clip(0, 1).sum() + lap(.4))
-def w79_to_numeric(df): return float(pd.to_numeric(df["city"], errors="coerce").isna().sum() + lap(.4))
 # --- persons with several rows
 def w80_rows(df): return len(df) + lap()
 def w81_head_two(df): return len(df.groupby("person").head(2)) + lap()
@@ -146,26 +106,16 @@ def w89_masked_head(df):
 def w90_selected_then_changed(df):
     d = df.copy(); g = d.groupby("city")["income"]; d["income"] = 0.0
     return g.sum().reindex(CITIES, fill_value=0).to_numpy() + lap(1, 3)
-def w91_selected_of_another(df):
-    d = df.copy(); d["w"] = d["income"]; g = d.groupby("city")[["w"]]; d["w"] = 0.0
-    return g.sum().reindex(CITIES, fill_value=0).to_numpy() + lap(1, (3, 1))
 def w92_taken_then_changed(df):
     d = df.copy(); x = d["income"]; d["income"] = 0.0; return x.sum() + lap()
 def w93_method_then_changed(df):
     d = df.copy(); f = d["income"].sum; d["income"] = 0.0; return f() + lap()
 def w94_later(df):
     d = df.copy(); d["w"] = 0.0; f = d.copy; d["w"] = d["income"]; return f()["w"].sum() + lap()
-def w95_rows_then_changed(df):
-    d = df.copy(); d["w"] = d["income"]; it = d.itertuples(); d["w"] = 0.0; t = 0.0
-    for r in it: t += r.w
-    return t + lap()
 def w96_generator_then_changed(df):
     d = df.copy(); d["w"] = 0.0; g = (d["w"].sum() for _ in range(1)); d["w"] = d["income"]; return next(g) + lap()
 def w97_mask_then_changed(df):
     d = df.copy(); m = d["age"] > 3; d["age"] = 0; return d.loc[m, "income"].sum() + lap()
-def w98_key_then_changed(df):
-    d = df.copy(); d["k"] = "a"; g = d.groupby("k"); d["k"] = d["city"]
-    return g["income"].sum().reindex(CITIES, fill_value=0).to_numpy() + lap(1, 3)
 def w99_part_then_changed(df):
     d = df.copy(); x = d[d["age"] > 3]; d["income"] = 0.0; return x["income"].sum() + lap()
 # --- what pandas and NumPy take for something else than it looks

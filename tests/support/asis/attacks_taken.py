@@ -28,11 +28,6 @@ class Key:
     def __hash__(self):
         object.__setattr__(self, "n", self.n + 1); return 1
     def __eq__(self, other): return True
-@functools.total_ordering
-class Ordered:
-    def __init__(self, v): self.v = v
-    def __eq__(self, other): return self.v == other.v
-    def __lt__(self, other): return self.v < other.v
 class Told:
     def __enter__(self): return self
     def __exit__(self, kind, error, trace):
@@ -61,27 +56,14 @@ def noisy(df): return len(df) + lap(1)
 def then(df): return float(df["age"].sum()) + lap(BOX[0])
 class Dies:
     def __del__(self): BOX[0] = .001
-class Made:
-    def __init__(self, value): BOX[0] = .001
 def table(df): return df["city"].value_counts().reindex(CITIES, fill_value=0) + np.random.laplace(0, 1, 3)
 TURNS = itertools.cycle([1000.0, .001])
-def w01_list_twice_len(df):
-    xs=[x for x in df["age"]]
-    return len(xs+xs)+lap(1)
-def w02_list_times_len(df):
-    xs=list(df["age"])
-    return len(xs*3)+lap(1)
-def w03_list_times_clip(df):
-    xs=[x for x in df["age"]]
-    return sum([min(x,1) for x in xs*2])+lap(1)
 def w04_zip_gen(df):
     g=(x for x in df["age"])
     return sum(min(abs(a-b),1) for a,b in zip(g,g))+lap(1)
 def w05_zip_map(df):
     g=map(lambda x:x,df["age"])
     return sum(min(abs(a-b),1) for a,b in zip(g,g))+lap(1)
-def w06_cut_labels_str(df):
-    return int((pd.cut(df["age"],[0,50],labels=False).map(str)=="0").sum())+lap(.01)
 def w07_map_str(df):
     return (df["city"].map({"a":1,"b":2}).map(str)=="1").sum()+lap(.01)
 def w08_merge_left_str(df):
@@ -105,11 +87,6 @@ def w11_iterrows_bool(df):
 def w12_fromkeys(df):
     d=dict.fromkeys([(df["age"]>50).sum(),(df["city"]=="a").sum()])
     return len(d)
-def w13_fromkeys_token(df):
-    a=round((df["age"]>50).sum()+lap(10)); b=round((df["city"]=="a").sum()+lap(10))
-    d=dict.fromkeys([a,b])
-    if len(d)==1: return float(df["age"].sum()+lap(1))
-    return 0.0
 def w14_enum_token(df):
     n=round(len(df)+lap(1))
     try: c=Colour(n)
@@ -120,15 +97,9 @@ def w15_enum_private(df):
     except ValueError: return 0
     return 1
 def w16_str_class(df): return Label(len(df))
-def w17_str_class_f(df): return f"{Label(len(df))}"
-def w18_str_class_eq(df): return 1 if Label(len(df))=="5" else 0
 def w19_int_class(df):
     try: return Num(len(df))+lap(1)
     except TypeError: return 0
-def w20_str_class_token(df):
-    s=Label(round(len(df)+lap(1)))
-    if s=="5": return float(df["age"].sum()+lap(1))
-    return 0.0
 def w21_linalg(df):
     m=np.round(np.array([[len(df)+lap(1),1],[1,1]]))
     try: inv=np.linalg.inv(m)
@@ -149,30 +120,12 @@ def w24_unicode(df):
     try: v=bytes([200]*n).decode("utf8")
     except UnicodeDecodeError: return float(df["age"].sum()+lap(1))
     return 0.0
-def x034_memory(df):
-    n=abs(round(len(df)+lap(1)))
-    try: v="x"*(10**n)
-    except MemoryError: return float(df["age"].sum()+lap(1))
-    return 0.0
 def w25_getattribute(df): return df["age"].sum()+lap(Answers().scale)
-def w26_agg_counts_calls(df):
-    calls=[0]
-    def total(s):
-        calls[0]+=1
-        return s.clip(0,100).sum()
-    t=df.groupby("city")["age"].agg(total).reindex(CITIES,fill_value=0)+np.random.laplace(0,100,3)
-    return t.tolist(),calls[0]
 def w27_agg_prints(df):
     def total(s):
         print("group"); return s.clip(0,100).sum()
     t=df.groupby("city")["age"].agg(total).reindex(CITIES,fill_value=0)+np.random.laplace(0,100,3)
     return t.tolist()
-def w28_agg_appends(df):
-    seen=[]
-    def total(s):
-        seen.append(1); return s.clip(0,100).sum()
-    t=df.groupby("city").agg({"age":total}).reindex(CITIES,fill_value=0)
-    return len(seen)
 def w29_hist_auto(df):
     c,e=np.histogram(df["age"],bins="auto",range=(0,121))
     return (c+np.random.laplace(0,1,len(c))).tolist()
@@ -214,7 +167,6 @@ def w40_cut_sum_type(df):
 def w41_index_random(df): return len(df)+lap([1000.0,1000.0][Place()]) + 0*lap([1.0,.001][Place()])
 def w42_class_descriptor(df): return len(df)+lap(Holds.scale)
 def w43_metaclass(df): return len(df)+lap(OfMeta.scale)
-def w44_total(df): return 1 if Ordered(len(df)) >= Ordered(5) else 0
 def w45_exit_class(df):
     s=str(round(len(df)+lap(1)))+"x"
     with Told() as w: json.loads(s); return 0.0
@@ -235,18 +187,6 @@ def w47_isinstance(df):
 def w48_hash_counter(df):
     h=Key(); d={h:1}; d[h]; d[h]
     return len(df)+lap(.001 if h.n==3 else 1000.0)
-def w49_generator_throw(df):
-    @contextlib.contextmanager
-    def cm():
-        try: yield
-        except json.JSONDecodeError: box.append(1)
-        except ValueError: pass
-    box=[]; s=str(round(len(df)+lap(1)))+"x"
-    with cm(): json.loads(s)
-    return leak(df) if box else 0.0
-def w50_walrus(df):
-    t=0
-    return sum((t:=t+x) for x in df["age"])+lap(120)
 def w51_gen_twice(df):
     g=(x for x in df["age"]); a=sum(g); b=sum(g)
     return a-b+lap(1)
@@ -260,8 +200,6 @@ def w53_itertuples_twice(df):
     for r in z: s+=r.age
     for r in z: t+=r.age
     return s-t+lap(1)
-def w54_map_twice(df):
-    m=map(float,df["age"]); return sum(m)-sum(m)+lap(1)
 def w55_nested_gen(df):
     g=(x for x in df["age"]); h=(2*x for x in g)
     return 2*sum(g)-sum(h)+lap(1)
@@ -281,11 +219,6 @@ def w60_row_count(df):
     t=0
     for row in df.itertuples(): t+=row.Index
     return t+lap(1)
-def w61_row_name_str(df):
-    t=0
-    for i,row in df.iterrows():
-        if row.name!="x" and row.name!="y": t+=100
-    return t+lap(1)
 def w62_hist(df):
     c,e=np.histogram(df["income"],bins=[-5,0,5]); return c+np.random.laplace(0,.5,2)
 def w63_hist2(df):
@@ -294,32 +227,23 @@ def w64_hist4(df):
     c,e=np.histogram(df["income"].abs(),bins=4,range=(10,20)); return c+np.random.laplace(0,.5,4)
 # --- what a released value meets may run the user's code: nothing is taken for what nobody asked
 def w65_opaque_math(df): math.pow(noisy(df), Asked()); return then(df)
-def w66_opaque_numpy(df): np.add(noisy(df), Asked()); return then(df)
 def w67_opaque_list(df): [noisy(df), Asked()] == [1, 1]; return then(df)
 def w68_opaque_in(df): noisy(df) in [Asked()]; return then(df)
-def w69_opaque_table(df): pd.Series([noisy(df), Asked()]); return then(df)
 def w70_opaque_text(df): str([noisy(df), Asked()]); return then(df)
 def w71_opaque_form(df): "{} {}".format(noisy(df), Asked()); return then(df)
 def w72_opaque_percent(df): "%s %s" % (noisy(df), Asked()); return then(df)
 def w73_opaque_join(df): ",".join([str(noisy(df)), AskedText("a")]); return then(df)
 def w74_opaque_largest(df): max(noisy(df), Asked()); return then(df)
-def w75_opaque_key(df): max([noisy(df), 1], key=Asked()); return then(df)
-def w76_opaque_sort(df): xs = [noisy(df), 1]; xs.sort(key=Asked()); return then(df)
 def w77_opaque_map(df): pd.Series([noisy(df)]).map(lambda v: BOX.append(v)); return then(df)
 def w78_opaque_class(df): isinstance(noisy(df), Which); return then(df)
 def w79_opaque_member(df): Missing(round(noisy(df))); return then(df)
 def w80_opaque_slice(df): [1, 2, 3][int(noisy(df)):Asked()]; return then(df)
-def w81_opaque_round(df): round(noisy(df), Asked()); return then(df)
-def w82_opaque_draw(df): np.random.normal(noisy(df), Asked()); return then(df)
 # --- what class data are of
 def w83_object(df): return df["age"].sum() + lap(1) if isinstance(df, object) else len(df) + lap(1)
 def w84_iterable(df): return df["age"].sum() + lap(1) if isinstance(df["age"], collections.abc.Iterable) else len(df) + lap(1)
 # --- whole noise on a table that is one of floats where a key is missing
 def whole(n): return np.random.geometric(.5, n) - np.random.geometric(.5, n)
 def w85_holes(df): return df["city"].value_counts().reindex(CITIES).fillna(0) + whole(3)
-def w86_pairs(df):
-    n = df.groupby(["city", "flag"]).size().unstack().fillna(0)
-    return n.reindex(index=CITIES, columns=[False, True], fill_value=0) + whole((3, 2))
 def w87_parts(df):
     n = df["city"].value_counts().reindex(CITIES).fillna(0)
     return np.array([n["a"], n["b"]]) + whole(2)
@@ -329,7 +253,6 @@ def w88_sum(df):
 def w89_sorted(df):
     n = df.groupby(["city", "flag"]).size().unstack().fillna(0).sort_index()
     return n.reindex(index=CITIES, columns=[False, True], fill_value=0) + whole((3, 2))
-def w90_said(df): print(Asked()); return then(df)
 def w91_printed(df): print(len(df)); return float(len(df) + lap(1))
 def w92_logged(df): logging.debug("%d records", len(df)); return float(len(df) + lap(1))
 # --- what Python runs when nobody asks, and iterators that go on from one call to the next
@@ -345,7 +268,6 @@ def w96_turn(df):
 # --- functions that are no Python, and classes, which a library is handed and calls
 def w97_method(df): table(df).map(BOX.append); return df["age"].sum() + lap(BOX[-1])
 def w98_of_public(df): pd.Series([1.0, 2.0]).map(BOX.append); return df["age"].sum() + lap(BOX[-1])
-def w99_class(df): table(df).map(Made); return then(df)
 def w991_eval(df): return df["age"].sum() + lap(float(pd.Series(["abs(np.random.laplace(0, 1000))"]).map(eval)[0]))
 def w992_descriptor(df): pd.Series([BOX]).map(list.clear); return then(df)
 def w993_listed(df): table(df).agg([BOX.append]); return then(df)
