@@ -87,6 +87,8 @@ class Builtins(Base):
                 if value.is_number
                 else Token()
             )
+        if isinstance(value, Draw) and digits is None:
+            return value.rounded()
         if isinstance(value, Private):
             refuse("round() of a private value, which jumps where it does not", "round(n + laplace(…), 1)")
         if digits is None:

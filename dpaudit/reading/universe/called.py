@@ -493,10 +493,11 @@ class Calls(Operators):
             if args or set(keywords) - {"index", "name"}:
                 refuse(f".{name} in this form")
             owner.is_grouped = True  # it may show later changes
-            found = records.of_frame(owner, name, self._used(owner))
-            if name == "itertuples" and keywords.get("index", True) is False:
-                return found
-            return found
+            return records.of_frame(owner, name, self._used(owner))
+        if isinstance(owner, Frame) and name == "to_dict":
+            if (args, keywords) not in ((("records",), {}), ((), {"orient": "records"})):
+                refuse_by_name(".to_dict", "a private data frame")
+            return records.of_frame(owner, name, self._used(owner))
         if isinstance(owner, Column):
             function = column_methods.column_method(owner, name)
             if function is None:

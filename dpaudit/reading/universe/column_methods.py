@@ -22,16 +22,23 @@ from dpaudit.reading.universe.values import PUBLIC, Token, number, parts_are_cop
 
 
 class Written(Private):
-    """A table of private numbers, whatever it is called by, since something was assigned to a column of it."""
+    """A table of private numbers, whatever it is called by, since something was assigned to a column of it.
 
-    __slots__ = ("released", "table")
+    Attributes:
+        table: the private numbers.
+        public: columns that are.
+        released: columns by name.
+    """
+
+    __slots__ = ("public", "released", "table")
     noun = "table of which some columns are released"
     to_release = "table[NAME] = table[NAME] + laplace(…, size=len(table)) of each column"
 
-    def __init__(self, table: Number) -> None:
+    def __init__(self, table: Number, public: Any = None) -> None:
         if not parts_are_copies() or current().scope != (0,):
             refuse("an assignment to a column of private numbers here", "noisy = table[NAME] + laplace(…, size=…)")
         self.table, self.released = table, dict[str, Token]()
+        self.public = pd.DataFrame(index=table.labels) if public is None else public
 
     def store(self, key: Any, value: Any) -> Any:
         """``table[name] = value``; return what it is then."""
@@ -44,13 +51,15 @@ class Written(Private):
         if type(key) is not str or not (is_one or is_series or is_public):
             refuse("an assignment into a table of private numbers of what is no noisy column of it", self.to_release)
         self.released[key] = Token(shape, frozenset(("series",)), labels)
-        names = [*self.table.columns, *(each for each in self.released if each not in self.table.columns)]
-        if set(self.released) < set(names):
+        names = list(dict.fromkeys([*self.public.columns, *self.table.columns, *self.released]))
+        if not set(self.table.columns) <= self.released.keys():
             return self
         return Token((*shape, len(names)), frozenset(("frame",)), labels, pd.Index(names))
 
     def select(self, key: Any) -> Any:
         """``table[name]``."""
+        if isinstance(key, str) and key in self.public.columns and key not in self.released:
+            return self.public[key].copy()
         return self.released[key] if isinstance(key, str) and key in self.released else self.table.at(key)
 
     def get(self, name: str) -> Any:
@@ -316,12 +325,18 @@ def length(value: Any) -> Any:
         return UnboundedLength(rows) if rows.selection.kind == "unbounded" else sizes.length(rows)
     if isinstance(value, Listed) and not value.is_once:
         return length(value.column)
+    if isinstance(value, records.Records) and not value.is_once:
+        return length(value.rows)
     if isinstance(value, Number | noise.Draw):
         return value.shape[0] if value.shape else refuse_form("len() of a number")
     if isinstance(value, Written):
         return value.table.shape[0]
     if isinstance(value, groups.Keyed):
         return keys.HowMany(value)
+    if isinstance(value, groups.PersonTable):
+        value = next(iter(value.parts.values()), value)
+    if isinstance(value, groups.PerPerson):
+        return value.m_count().same(kinds=frozenset(("int",)))
     return refuse(f"len() of a {value.noun}")
 
 
@@ -374,12 +389,31 @@ def c_value_counts(x: Column, *, sort: bool = True, dropna: bool = True) -> Any:
     """``value_counts()``."""
     if dropna is not True:
         refuse("value_counts(dropna=False)", ".fillna(label).value_counts()")
+    if (persons := _of_persons(x)) is not None:
+        return groups.Groups(persons, [x], None).m_size()
     ones = np.ones(len(x.space), "int64")
     found = groups.Keyed([x], {"count": x.with_values(x.space, ones, made=steps.constant(1))}, "count")
     if found.categories is None:
         return found
     found.is_of_all = True
     return found.m_sort_index() if sort is False else found
+
+
+def _of_persons(x: Column) -> Frame | None:
+    """Return the rows of persons, where a column is that of their names."""
+    is_theirs = x.rows.selection.kind == "unbounded" and x.source and x.source == current().person
+    return Frame(x.space.universe, x.rows, {x.source: x}) if is_theirs else None
+
+
+def c_drop_duplicates(x: Column) -> Any:
+    """``drop_duplicates()`` of the names of persons, and ``unique()``."""
+    persons = _of_persons(x)
+    return x.refuse_others("drop_duplicates") if persons is None else persons.m_drop_duplicates().column(x.source)
+
+
+def c_unique(x: Column) -> Any:
+    """``unique()`` of the names of persons."""
+    return c_to_numpy(c_drop_duplicates(x)) if _of_persons(x) is not None else x.refuse_others("unique")
 
 
 def c_dropna(x: Column) -> Column:
@@ -389,12 +423,10 @@ def c_dropna(x: Column) -> Column:
 
 def c_groupby(x: Column, by: Any) -> Any:
     """``x.groupby(column)``."""
-    from dpaudit.reading.universe.groups import Groups
-
     if not isinstance(by, Column) or not by.rows.same(x.rows):
         refuse("groupby by something else than a column of the same rows", "a column of the same frame")
     frame = Frame(x.space.universe, x.rows, {"#x": x})
-    return Groups(frame, [by], "#x")
+    return groups.Groups(frame, [by], "#x")
 
 
 def c_pipe(x: Any, function: Any, *args: Any, **keywords: Any) -> Any:

@@ -24,6 +24,7 @@ from dpaudit.reading.dispatch import Iterating
 from dpaudit.reading.python import CONVERSIONS, IN_PLACE, OPERATION
 from dpaudit.reading.universe import assumed, calls, columns, frames, keys, records, rewriting, sizes, sparse
 from dpaudit.reading.universe.base import Bound, hook, naturally, stands_for_others
+from dpaudit.reading.universe.counting import Counting
 from dpaudit.reading.universe.noise import Draw, Exponentials
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.parts import Parts
@@ -256,6 +257,8 @@ class Universe(Parts):
         container = self.seen(container)
         if isinstance(container, frames.Frame):
             return member in container.columns if isinstance(member, str) else refuse_form("'in' of the data")
+        if isinstance(container, Counting):
+            return container.has(member)
         if isinstance(container, Private) or isinstance(member, Private):
             refuse("'in' of a private value", "isin([…]) of a column, or noise first")
         if (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ MEANS = (
     "sums, n = [each.reindex(VALUES, fill_value=0) + laplace(…, size=len(VALUES)) "
     "for each in (df.groupby(KEY)[NAME].sum(), df[KEY].value_counts())]; sums / n.clip(1)"
 )
+_OF_PERSON = ("mean", "median", "max", "min", "first", "last", "nunique")
+"""What is made of the rows of each person, between the ends of the column."""
 _EITHER = frozenset(("np.int64", "np.float64"))
 CUT = "noisy = counts + np.random.laplace(0, scale, len(counts)); noisy[noisy >= threshold].sort_index()"
 
@@ -55,6 +58,8 @@ class Groups(Private):
 
     def method(self, name: str) -> Any:
         """Return a method."""
+        if name in _OF_PERSON and self._is_of_persons():
+            return lambda: self.m_agg(name)
         return getattr(self, f"m_{name}", None)
 
     def _is_of_persons(self) -> bool:
@@ -100,7 +105,7 @@ class Groups(Private):
     @staticmethod
     def _ends_of_persons(how: str, column: Column) -> tuple[float, float]:
         """Return between which ends a number of a person is that is made of any number of a column's rows, or none."""
-        if how == "count":
+        if how in ("size", "count", "nunique"):
             return 0.0, math.inf
         low, high = (np.asarray(plain(each)) for each in (column.low, column.high))
         if low.ndim != 1 or low.dtype.kind not in "biuf" or high.dtype.kind not in "biuf":
@@ -131,11 +136,7 @@ class Groups(Private):
     def m_agg(self, how: Any = None, **named: Any) -> Any:
         """``agg("sum")``, ``agg({"x": "sum"})``, ``agg(total=("x", "sum"))``."""
         if self._is_of_persons():
-            if named or not isinstance(how, str) or not isinstance(self.name, str):
-                refuse("this aggregate of each person", f'groupby({current().person!r})["x"].sum().clip(low, high)')
-            if how not in ("sum", "count", "mean", "max", "min", "median"):
-                refuse(f"agg({how!r:.30}) of each person", '"sum", "count", "mean", "max" or "min", clipped')
-            return PerPerson(self.frame, *self._ends_of_persons(how, self.frame.column(self.name)))
+            return self._of_persons(how, named)
         if named:
             parts = {}
             for name, pair in named.items():
@@ -155,6 +156,25 @@ class Groups(Private):
         return self._of_all(found) if isinstance(how, str) else found
 
     m_aggregate = m_agg
+
+    def _of_persons(self, how: Any, named: dict[str, Any]) -> Any:
+        """Return a number of each person, or several by name."""
+        if isinstance(how, dict) and not named:
+            named = {name: (name, each) for name, each in how.items()}
+        elif isinstance(how, list) and isinstance(self.name, str) and not named:
+            named = {str(each): (self.name, each) for each in how}
+        elif not named:
+            return self._of_person(how, self.name)
+        if not all(type(each) is tuple and len(each) == 2 for each in named.values()):
+            refuse("agg in this form", 'agg(total=("income", "sum"))')
+        return PersonTable({name: self._of_person(each, column) for name, (column, each) in named.items()})
+
+    def _of_person(self, how: Any, name: Any) -> PerPerson:
+        if not isinstance(how, str) or not isinstance(name, str):
+            refuse("this aggregate of each person", f'groupby({current().person!r})["x"].sum().clip(low, high)')
+        if how not in ("size", "sum", "count", *_OF_PERSON):
+            refuse(f"agg({how!r:.30}) of each person", '"sum", "count", "mean", "max" or "min", clipped')
+        return PerPerson(self.frame, *self._ends_of_persons(how, self.frame.column(name)))
 
     def _of(self, how: Any, name: Any) -> Column:
         if isinstance(how, str):
@@ -483,6 +503,23 @@ class PerPerson(Private):
         low, high = (low, high) if upper is None else (min(low, upper), min(high, upper))
         return PerPerson(self.frame, low, high)
 
+    def operated(self, name: str, other: Any, *, is_left: bool) -> PerPerson:
+        """Return arithmetic with a constant, or with another number of the same persons."""
+        is_number = type(other) in (int, float) and math.isfinite(other)
+        if isinstance(other, PerPerson) and other.frame.rows is self.frame.rows:
+            ends = [other.low, other.high]
+        elif is_number and not (name == "truediv" and (not is_left or not other)):
+            ends = [other]
+        else:
+            refuse(f"an operator on a {self.noun}", "arithmetic with constants")
+        if name not in ("add", "sub", "mul") and not (name == "truediv" and is_number):
+            refuse(f"this operator on a {self.noun} ({name})", "sums, differences and products, clipped")
+        function = getattr(operator, name)
+        pairs = [(end, each) if is_left else (each, end) for end in (self.low, self.high) for each in ends]
+        found = [function(*pair) for pair in pairs]
+        unbounded = any(map(math.isnan, found))  # ∞ - ∞, or 0 · ∞
+        return PerPerson(self.frame, *((-math.inf, math.inf) if unbounded else (min(found), max(found))))
+
     def test(self) -> PerPerson:
         """Return whether something holds of each person's number."""
         return PerPerson(self.frame, 0.0, 1.0, is_whole=True)
@@ -509,4 +546,26 @@ class PerPerson(Private):
         return self._total(0.0, 1.0, True)
 
 
-__all__ = ["Groups", "Holes", "Keyed", "PerPerson", "summand_of"]
+class PersonTable(Private):
+    """A table with a row for each person."""
+
+    __slots__ = ("parts",)
+    noun = "table of persons"
+
+    def __init__(self, parts: dict[str, PerPerson]) -> None:
+        self.parts = parts
+
+    def select(self, key: Any) -> PerPerson:
+        """``table[name]``."""
+        if not isinstance(key, str) or key not in self.parts:
+            refuse(f"a choice of rows or columns of a {self.noun}", "a column of it by its name, clipped and summed")
+        return self.parts[key]
+
+    def get(self, name: str) -> Any:
+        """``table.name``."""
+        if hasattr(pd.DataFrame, name):
+            refuse(f".{name} of a {self.noun}", "a column of it by its name, clipped and summed")
+        return self.select(name)
+
+
+__all__ = ["Groups", "Holes", "Keyed", "PerPerson", "PersonTable", "summand_of"]

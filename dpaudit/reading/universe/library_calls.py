@@ -201,8 +201,8 @@ def np_histogram(a: Any, bins: Any = 10, range: Any = None) -> Any:  # noqa: A00
     return counts, edges
 
 
-def np_bincount(x: Any, *, minlength: int = 0) -> Any:
-    """``np.bincount(x, minlength=…)``."""
+def np_bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
+    """``np.bincount(x, weights=…, minlength=…)``."""
     if not isinstance(x, Column) or not x.is_exact or plain(x.low).dtype.kind != "i" or len(x.low) == 0:
         refuse("np.bincount of values that are no whole numbers that can be listed", "np.histogram(x, bins=[…])")
     if not x.is_stable:
@@ -211,7 +211,20 @@ def np_bincount(x: Any, *, minlength: int = 0) -> Any:
     if values.min() < 0 or values.max() >= minlength:
         refuse("np.bincount grows with the largest value", "minlength=…, above every value that is possible")
     hits = (values[:, None] == np.arange(minlength)).astype(float)
-    made = steps.by_key(x.rows.made, None, [x.step()], [(each,) for each in range(minlength)])
+    keys = [(each,) for each in range(minlength)]
+    if weights is not None:
+        ends = [] if not isinstance(weights, Column) else [plain(end) for end in (weights.low, weights.high)]
+        is_right = ends and weights.rows.same(x.rows) and all(e.ndim == 1 and e.dtype.kind in "ifb" for e in ends)
+        if not is_right or not np.isfinite([end.astype(float) for end in ends]).all():
+            refuse("np.bincount with weights that are no numbers of the same rows", "a column of the same frame")
+        space, mine, theirs = x.space.join(weights.space)
+        low, high = (end.astype(float)[theirs, None] * hits[mine] for end in ends)
+        made = steps.by_key(x.rows.made, steps.as_number(weights.step()), [x.step()], keys)
+        return numbers.summed_of(
+            x.rows, space, low, high, whole=False, labels=None, columns=None, kinds=frozenset(("np.float64",)),
+            made=made, what="np.bincount of", is_sum=True,
+        )  # fmt: skip
+    made = steps.by_key(x.rows.made, None, [x.step()], keys)
     return numbers.summed_of(
         x.rows, x.space, hits, hits, whole=True, labels=None, columns=None, kinds=_INT, made=made,
         what="np.bincount of", is_sum=True,

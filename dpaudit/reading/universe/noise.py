@@ -44,16 +44,21 @@ class Draw(Private):
         level: within which repeated steps it was drawn.
         record: for which record, or key; 0 for none.
         per: by which power of the public number of records its scales are divided.
+        is_rounded: whether it is rounded to a whole number.
+        threshold: that it became with a public number; None where it did not.
     """
 
-    __slots__ = ("details", "kind", "law", "level", "per", "places", "record", "scales", "used")
+    __slots__ = (
+        "details", "is_rounded", "kind", "law", "level", "per", "places", "record", "scales", "threshold", "used",
+    )  # fmt: skip
     noun = "noise"
 
     def __init__(
         self, law: str, scales: Any, used: Any, kind: str, places: Any, details: tuple[tuple[str, float], ...] = (),
         per: Fraction = Fraction(0),
     ) -> None:  # fmt: skip
-        self.per = per
+        self.per, self.is_rounded = per, False
+        self.threshold: sparse.Threshold | None = None
         self.law, self.scales, self.used, self.kind, self.places = law, scales, used, kind, places
         self.details, self.level, self.record = details, current().level, current().record
 
@@ -69,20 +74,41 @@ class Draw(Private):
             refuse("noise whose scale hangs on the number of records in this form", numbers.ONE_SCALE)
         places = np.ravel(self.places)
         if self.used[places].any() or len(set(places.tolist())) < len(places):
-            refuse("one draw of noise that is used twice", ONE_DRAW_EACH)
+            instead = ONE_DRAW_EACH if self.shape else "noise of its own for each: x + laplace(…), y + laplace(…)"
+            refuse("one draw of noise that is used twice", instead)
         self.used[places] = True
 
     def like(self, scales: Any, places: Any = None) -> Draw:
         """Return the same draws at other scales."""
         places = self.places if places is None else places
         found = Draw(self.law, scales, self.used, self.kind, places, self.details, self.per)
-        found.level, found.record = self.level, self.record
+        found.level, found.record, found.is_rounded = self.level, self.record, self.is_rounded
+        return found
+
+    def rounded(self) -> Draw:
+        """``round(noise)``: on a whole number it is the sum that is rounded, but where a draw ends in a half."""
+        if self.shape or self.law != "laplace" or self.per:
+            refuse("noise that is rounded before it is added", "round(n + laplace(…))")
+        found = self.like(self.scales)
+        found.is_rounded, found.kind = True, "int"
+        return found
+
+    def added_to(self, public: Any) -> Any:
+        """Return the sum with something public; one that hides nothing may be added to several numbers."""
+        if self.threshold is None or self.shape or type(public) not in (int, float):
+            found = meet(self, public, 1)
+            self.threshold = sparse.threshold_of(current(), found)
+            return found
+        same_step(self.level)
+        found = number(joined(self.kind, "float"))
+        self.threshold.tokens += 1
+        sparse.followed(current(), found, self.threshold)
         return found
 
     def times(self, factor: Any) -> Draw:
         """Return a multiple by public numbers."""
-        if self.law not in ("laplace", "gaussian"):
-            refuse(f"a multiple of {self.law} noise", "its scale")
+        if self.law not in ("laplace", "gaussian") or self.is_rounded:
+            refuse(f"a multiple of {'rounded' if self.is_rounded else self.law} noise", "its scale")
         if (
             isinstance(factor, Private | Token)
             or not _is_finite(factor)
@@ -106,7 +132,9 @@ class Draw(Private):
 
     def negative(self) -> Draw:
         """Return minus the noise."""
-        return self if self.law in _TWO_SIDED else refuse(f"minus {self.law} noise", "noise of two sides")
+        if self.law not in _TWO_SIDED:
+            refuse(f"minus {self.law} noise", "noise of two sides")
+        return self.like(self.scales)  # another one: a threshold of minus the noise is not that of the noise
 
     def at(self, key: Any) -> Draw:
         """Return some of the draws, by public places."""
@@ -518,7 +546,7 @@ def meet(draw: Draw, other: Any, sign: int) -> Any:
         return Token()
     if not draw.shape and not shape and isinstance(other, int | float | np.generic):
         found = number(joined(draw.kind, "np.float64" if isinstance(other, np.generic) else "float"))
-        if draw.law == "laplace" and not draw.per:
+        if draw.law == "laplace" and not draw.per and not draw.is_rounded:
             sparse.followed(current(), found, sparse.Threshold(float(draw.scales)))
         return found
     return (
@@ -554,7 +582,7 @@ def release(exact: Number, draw: Draw, sign: int = 1) -> Any:
         refuse("one draw of noise for several numbers", ONE_DRAW_EACH)
     if exact.shape != shape:
         refuse("one private number with several draws of noise", "one draw for each number")
-    if draw.law in _WHOLE and not exact.is_whole:
+    if (draw.law in _WHOLE or draw.is_rounded) and not exact.is_whole:
         refuse("whole noise on a number that need not be whole", "np.random.laplace(0, scale)")
     if shape and draw.law in _WHOLE and len(exact.of_array()) > 1:
         refuse("whole noise on a table whose type hangs on the data", ".astype(int) of the table")
@@ -563,7 +591,7 @@ def release(exact: Number, draw: Draw, sign: int = 1) -> Any:
     if not shape:
         kinds = frozenset(joined(each, draw.kind) for each in exact.kinds)
         found = Token((), kinds if "?" not in exact.kinds else frozenset(("float", "np.float64")))
-        if draw.law == "laplace" and exact.sample is None and not draw.per:
+        if draw.law == "laplace" and exact.sample is None and not draw.per and not draw.is_rounded:
             state = current()
             sparse.followed(state, found, sparse.Query(exact, float(draw.scales), state.released, line()))
         return found

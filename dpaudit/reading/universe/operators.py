@@ -117,6 +117,22 @@ def n_to_frame(x: Number, name: str) -> Number:
     return x.mapped(lambda table: table[..., None], columns=pd.Index([name]))
 
 
+def n_rename_axis(x: Number, name: str) -> Number:
+    """``rename_axis(text)``."""
+    if x.labels is None or x.labels.nlevels > 1 or x.columns is not None or not isinstance(name, str):
+        refuse("rename_axis of this private table", '.rename_axis("key") of a series with one key')
+    return x.mapped(lambda table: table, labels=x.labels.rename(name))
+
+
+def n_reset_index(x: Number, *, name: Any = None) -> column_methods.Written:
+    """``reset_index(name=text)``: its labels are public columns."""
+    names = [] if x.labels is None or x.columns is not None else [*x.labels.names, name]
+    if not names or not all(isinstance(each, str) for each in names) or len(set(names)) < len(names):
+        refuse("reset_index in this form", '.rename_axis("key").reset_index(name="n")')
+    found = x.mapped(lambda table: table[..., None], labels=pd.RangeIndex(x.shape[0]), columns=pd.Index([name]))
+    return column_methods.Written(found, x.labels.to_frame(index=False))
+
+
 def n_sort_index(x: Number) -> Number:
     """``sort_index()``."""
     if x.labels is None or x.columns is not None:
@@ -284,6 +300,9 @@ class Operators(builtin_calls.Builtins):
             return self._of_columns(name, left, right)
         if isinstance(left, PerPerson) and name in columns.COMPARISONS and isinstance(right, int | float):
             return left.test()
+        if isinstance(left, PerPerson) or isinstance(right, PerPerson):
+            own, other = (left, right) if isinstance(left, PerPerson) else (right, left)
+            return own.operated(name, other, is_left=own is left)
         if isinstance(left, Exponentials):
             return (
                 left.over(right) if name == "truediv" else refuse("arithmetic of exponentials of scores", "e / e.sum()")
@@ -305,7 +324,7 @@ class Operators(builtin_calls.Builtins):
     def _with_draw(self, name: str, left: Any, right: Any) -> Any:
         draw, other = (left, right) if isinstance(left, Draw) else (right, left)
         if name == "add":
-            return meet(draw, other, 1)
+            return meet(draw, other, 1) if isinstance(other, Private | Token) else draw.added_to(other)
         if name == "sub":
             if isinstance(left, Draw) and isinstance(right, Draw):
                 return meet(left, right, -1)

@@ -17,10 +17,11 @@ from dpaudit.reading import dispatch, draws, source
 from dpaudit.reading.universe import called, calls, column_methods, columns, noise, numbers, operators
 from dpaudit.reading.universe.base import Bound, hook, naturally, stands_for_others
 from dpaudit.reading.universe.column_methods import Written
+from dpaudit.reading.universe.counting import ByKey, Counting, Within
 from dpaudit.reading.universe.frames import Frame, Loc, Sampling
-from dpaudit.reading.universe.groups import Groups, Keyed, Tally
+from dpaudit.reading.universe.groups import Groups, Keyed, PersonTable, Tally
 from dpaudit.reading.universe.keys import Collected, Noisy
-from dpaudit.reading.universe.records import ByKey, Counting, Row
+from dpaudit.reading.universe.records import Row
 from dpaudit.reading.universe.state import (
     NOISE_FIRST,
     Private,
@@ -33,6 +34,7 @@ _VALUES = frozenset(
     ("T", "dtype", "name", "real", "imag", "str", "dt", "args", "index", "columns", "values", "size", "empty")
 )
 """Attributes of released values that are no methods."""
+_SELECTING = (Frame, Groups, Keyed, PersonTable, Loc, Row, Noisy, Tally, Vectors, Lengths, ByKey, Written)
 _INDEXERS = frozenset(("_LocIndexer", "_iLocIndexer", "_AtIndexer", "_iAtIndexer"))
 _ARGS = vars(BaseException)["args"]
 _DUNDERS = (
@@ -113,7 +115,7 @@ class Parts(called.Calls):
     def _attribute_of_private(self, owner: Private, name: str) -> Any:
         if name.startswith("_"):
             refuse(f"the attribute {name}")
-        if isinstance(owner, Frame) and name in ("iterrows", "itertuples"):
+        if isinstance(owner, Frame) and name in ("iterrows", "itertuples", "to_dict"):
             return Bound(owner, name)
         if isinstance(owner, columns.Column):
             return (
@@ -231,7 +233,7 @@ class Parts(called.Calls):
         if kind is collections.defaultdict:
             if key not in owner:
                 self.own(owner)
-                owner[key] = self.call(owner.default_factory)
+                owner[key] = self.default_of(owner)
             return owner[key]
         if kind in (
             list,
@@ -258,6 +260,11 @@ class Parts(called.Calls):
             return Token()
         return refuse(f"an item of a {kind.__name__} is not known here")
 
+    def default_of(self, owner: collections.defaultdict[Any, Any]) -> Any:
+        """Return what a defaultdict makes for a key: its function was made a `_callback` when it was made."""
+        factory = owner.default_factory
+        return factory() if type(factory) is functools.partial and factory.func == self.call else self.call(factory)
+
     def _item_of_private(self, owner: Private, key: Any) -> Any:
         if not (isinstance(owner, Frame) and isinstance(key, str)):
             self.raises("any")
@@ -265,7 +272,7 @@ class Parts(called.Calls):
             return self._item_of_column(owner, key)
         if isinstance(owner, numbers.Number | noise.Draw):
             return owner.at(key)
-        if isinstance(owner, Frame | Groups | Keyed | Loc | Row | Noisy | Tally | Vectors | Lengths | ByKey | Written):
+        if isinstance(owner, _SELECTING):
             return owner.select(key)
         return refuse(f"an item of a {owner.noun}", NOISE_FIRST)
 
@@ -338,7 +345,7 @@ class Parts(called.Calls):
         if method is not None:
             self.call(method, key, value)
             return
-        if isinstance(owner, Frame | Loc | Collected | Counting):
+        if isinstance(owner, Frame | Loc | Collected | Counting | Within):
             self.raises("any")
             owner.store(key, value)
             return

@@ -10,7 +10,6 @@ private: such a dict can be asked for a public key, and for nothing else.
 
 from __future__ import annotations
 
-import collections
 import functools
 import math
 import operator
@@ -28,6 +27,8 @@ from dpaudit.reading.universe.state import Left, Private, RefusalError, current,
 from dpaudit.reading.universe.values import PUBLIC, kind_of_plain, sort_of
 
 MOST_CALLS = 20_000
+_MOST_WAYS = 16
+_COUNT = "counts[key] = counts.get(key, 0) + 1"
 
 
 class Unbound:
@@ -150,7 +151,6 @@ def _ends(value: Any) -> tuple[float, float, str]:
         return value.low, value.high, "float"
     if not _is_plain_number(value):
         refuse(f"a loop over records that adds a {type(value).__name__} to a number", "numbers")
-    from dpaudit.reading.universe.values import kind_of_plain
 
     if (kind := kind_of_plain(value)) is None or (kind == "np.int64" and abs(int(value)) > 2**31):
         refuse(f"a loop over records that adds numbers of the type {type(value).__name__}, which wraps", "float(x)")
@@ -183,7 +183,7 @@ class Index(Private):
 
 
 class Row(Private):
-    """A record, as ``iterrows`` and ``itertuples`` give it: a column that it asks for is looked at."""
+    """A record, as ``iterrows``, ``itertuples`` or ``to_dict("records")`` gives it, with the columns that are named."""
 
     __slots__ = ("kind", "values")
     noun = "record"
@@ -200,12 +200,14 @@ class Row(Private):
 
     def select(self, key: Any) -> Any:
         """``row[name]``, or ``row[place]`` of itertuples."""
-        if self.kind == "iterrows":
+        if self.kind != "itertuples":
             return self._value(key)
         return refuse("a place of a record", "row.name")
 
     def get(self, name: str) -> Any:
         """``row.name``."""
+        if self.kind == "to_dict":
+            refuse(f".{name} of a dict of a record", 'row["age"]')
         if name == "Index" if self.kind == "itertuples" else hasattr(pd.Series, name):
             refuse(f".{name} of a record, which is what pandas calls so, and no column", f'row["{name}"]')
         return self._value(name)
@@ -259,7 +261,7 @@ def zipped(values: Sequence[Any]) -> Records:
 
 
 def of_frame(frame: frames.Frame, kind: str, used: Sequence[str]) -> Records:
-    """Return what ``iterrows()`` or ``itertuples()`` gives, with the columns that the function names."""
+    """Return what ``iterrows``, ``itertuples`` or ``to_dict`` gives, with the columns that the function names."""
     names = [name for name in frame.columns if name in used] or list(frame.columns)[:1]
     columns = [frame.column(name) for name in names]
     types = {plain(frame.column(name).low).dtype for name in frame.columns} if kind == "iterrows" else set()
@@ -269,7 +271,7 @@ def of_frame(frame: frames.Frame, kind: str, used: Sequence[str]) -> Records:
     both = zipped(columns)
     rows: list[Any] = [Row(dict(zip(names, each, strict=True)), kind) for each in both.values]
     found = [(Index(), row) for row in rows] if kind == "iterrows" else rows
-    return Records(both.rows, both.space, found, is_once=True)
+    return Records(both.rows, both.space, found, is_once=kind != "to_dict")
 
 
 def column_of(column: Column, dtype: Any) -> Column:
@@ -402,17 +404,21 @@ def folded(records: Records, body: Callable[..., Any], fresh: Sequence[bool], be
     A name that the loop sets for some record has no value where another one begins, since which record came before is
     private. A dict of sums stays the one that it is, whoever else keeps it.
     """
-    sums = {place: each for place, each in enumerate(before) if _is_of_sums(each)}
+    sums: dict[Any, dict[Any, Any]] = {place: each for place, each in enumerate(before) if _is_of_sums(each)}
+    for place, outer in enumerate(before):
+        if type(outer) is dict and outer and all(map(_is_of_sums, outer.values())):
+            sums |= {(place, key): each for key, each in outer.items()}
     for each in sums.values():
         frames.current_domain().own(each)
     if len(set(map(id, sums.values()))) < len(sums):
         refuse("a loop over records that adds to one dict by two names", "one name")
+    from dpaudit.reading.universe.counting import Counted, Counting, counts, start_of
 
-    by_key = {place for place, each in enumerate(before) if fresh[place] and counts(each)}
+    starts = {place: start_of(each) for place, each in enumerate(before) if fresh[place] and counts(each)}
     carried = {place for place, each in enumerate(before) if each is UNBOUND or type(each) is Gone}
     while True:
         given = [_given(place, each, place in carried) for place, each in enumerate(before)]
-        makers = {place: functools.partial(Counting, place, before[place]) for place in by_key - carried}
+        makers = {p: functools.partial(Counting, p, start) for p, start in starts.items() if p not in carried}
         added, changed = _folded_once(records, body, given, sums, makers)
         more = {place for place in changed if not isinstance(place, tuple)} - carried
         more = {place for place in more if given[place] is before[place]}
@@ -432,7 +438,7 @@ def folded(records: Records, body: Callable[..., Any], fresh: Sequence[bool], be
         elif place in makers:
             listed = {key[1]: what for key, what in added.items() if key[0] == place}
             totals = {key: (_added(records, 0, what), frozenset(what[2])) for key, what in listed.items()}
-            out.append(Counted(each, totals))
+            out.append(Counted(starts[place], totals))
         elif isinstance(given[place], Adding):
             out.append(_added(records, each, added.get((place, None))))
         else:
@@ -455,40 +461,41 @@ def _folded_once(
     records: Records,
     body: Callable[..., Any],
     given: Sequence[Any],
-    sums: dict[int, dict[Any, Any]],
-    makers: Mapping[int, Callable[[], Any]],
+    sums: dict[Any, dict[Any, Any]],
+    makers: Mapping[int, Callable[..., Any]],
 ) -> tuple[dict[Any, Any], set[Any]]:
-    """Return what each record adds to which numbers, and which names and items are set to something else."""
+    """Return what each record adds to which numbers, and which names and items are set to something else.
+
+    Where a record asks whether a dict has a key, both answers have to come to the same.
+    """
     domain = frames.current_domain()
     added: dict[Any, Any] = {}
     changed: set[Any] = set()
     kept = {place: dict(each) for place, each in sums.items()}
     try:
         for number, record in enumerate(records.values):
-            for place, each in sums.items():
-                each.update({key: Adding((place, key), 0.0, 0.0, _kinds(v)) for key, v in kept[place].items()})
-            with one_record():
-                for each in sums.values():
-                    domain.born(each)
-                by_key = {place: make() for place, make in makers.items()}
-                given = [by_key.get(place, each) for place, each in enumerate(given)]
-                after = for_a_record(body, record, *given)
-            pairs = [((place, None), each) for place, each in enumerate(after) if isinstance(given[place], Adding)]
-            pairs += [((place, key), value) for place, each in by_key.items() for key, value in each.added.items()]
-            for place, each in sums.items():
-                if after[place] is not each or list(each) != list(kept[place]):
-                    refuse(
-                        "a loop over records that changes which keys a dict has",
-                        "a dict with all keys: {c: 0 for c in CITIES}",
-                    )
-                pairs += [((place, key), value) for key, value in each.items()]
-            for place, each in enumerate(after):
-                if not isinstance(given[place], Adding) and each is not given[place]:
-                    changed.add(place)
-            for key, value in pairs:
-                if not isinstance(value, Adding) or value.key != key:
-                    changed.add(key if key[0] in sums else key[0])
-                    continue
+            pending: list[dict[Any, bool]] = [{}]
+            ways = []
+            while pending:
+                answers = pending.pop()
+                known = len(answers)
+                for place, each in sums.items():
+                    each.update({key: Adding((place, key), 0.0, 0.0, _kinds(v)) for key, v in kept[place].items()})
+                with one_record():
+                    for each in sums.values():
+                        domain.born(each)
+                    by_key = {place: make(answers) for place, make in makers.items()}
+                    given = [by_key.get(place, each) for place, each in enumerate(given)]
+                    after = for_a_record(body, record, *given)
+                ways.append(_added_by(given, after, sums, kept, by_key, changed))
+                asked = list(answers.items())
+                pending += [{**dict(asked[:place]), asked[place][0]: True} for place in range(known, len(asked))]
+                if len(ways) > _MOST_WAYS:
+                    refuse("a loop over records that asks for many keys whether they are there", _COUNT)
+            alike = [{key: (value.low, value.high) for key, value in each.items()} for each in ways]
+            if any(each != alike[0] for each in alike):
+                refuse("a loop over records that does another thing for the first record of a key", _COUNT)
+            for key, value in ((key, value) for each in ways for key, value in each.items()):
                 low, high, kinds = added.setdefault(
                     key, (np.zeros(len(records.values)), np.zeros(len(records.values)), set())
                 )
@@ -502,12 +509,44 @@ def _folded_once(
     return added, changed
 
 
+def _added_by(
+    given: Sequence[Any],
+    after: Sequence[Any],
+    sums: Mapping[Any, dict[Any, Any]],
+    kept: Mapping[Any, dict[Any, Any]],
+    by_key: Mapping[int, Any],
+    changed: set[Any],
+) -> dict[Any, Adding]:
+    """Return what a record adds to which numbers; note in ``changed`` what is set to something else."""
+    pairs = [((place, None), each) for place, each in enumerate(after) if isinstance(given[place], Adding)]
+    pairs += [((place, key), value) for place, each in by_key.items() for key, value in each.added.items()]
+    for place, each in sums.items():
+        holder = after[place] if type(place) is int else after[place[0]]
+        if type(place) is not int:
+            holder = holder.get(place[1]) if type(holder) is dict else None
+        if holder is not each or list(each) != list(kept[place]):
+            refuse(
+                "a loop over records that changes which keys a dict has",
+                "a dict with all keys: {c: 0 for c in CITIES}",
+            )
+        pairs += [((place, key), value) for key, value in each.items()]
+    for place, each in enumerate(after):
+        if not isinstance(given[place], Adding) and each is not given[place]:
+            changed.add(place)
+    found = {}
+    for key, value in pairs:
+        if isinstance(value, Adding) and value.key == key:
+            found[key] = value
+        else:
+            changed.add(key if key[0] in sums else key[0])
+    return found
+
+
 def _can_add(value: Any) -> bool:
     return type(value) in (int, float, np.int64, np.float64) or (isinstance(value, Number) and not value.shape)
 
 
 def _kinds(value: Any) -> frozenset[str]:
-    from dpaudit.reading.universe.values import kind_of_plain
 
     return value.kinds if isinstance(value, Number) else frozenset((kind_of_plain(value) or "?",))
 
@@ -531,127 +570,3 @@ def _added(records: Records, start: Any, what: Any) -> Any:
         is_sum=True,
     )
     return total.plus(start, 1) if isinstance(start, Number) or start else total
-
-
-BY_KEY = "counts[key] = counts.get(key, 0) + 1; then {k: counts.get(k, 0) + laplace(…) for k in KEYS}"
-_FACTORIES = {int: 0, float: 0.0}
-
-
-def counts(made: Any) -> bool:
-    """Whether an empty dict is one in which a loop may add up."""
-    kind = type(made)
-    return kind in (dict, collections.Counter, collections.defaultdict) and not made and _start(made) is not refuse
-
-
-def _start(made: Any) -> Any:
-    """Return what stands for a key that is not there: a number, None where asking for it raises; else `refuse`."""
-    if type(made) is collections.defaultdict:
-        return _FACTORIES.get(made.default_factory, refuse) if isinstance(made.default_factory, type) else refuse
-    return 0 if type(made) is collections.Counter else None
-
-
-class ByKey(Private):
-    """Such a dict, in the loop or after it."""
-
-    __slots__ = ("start",)
-    noun = "dict by keys of the data"
-    to_release = BY_KEY
-    start: Any
-
-    def at(self, key: Any, default: Any) -> Any:
-        """Return what stands under a key, or what stands for it where there is none."""
-        raise NotImplementedError
-
-    def is_there(self, key: Any) -> bool:
-        """Whether a key is there for certain."""
-        return False
-
-    def select(self, key: Any) -> Any:
-        """``counts[key]``."""
-        if self.start is None and not self.is_there(key):
-            refuse("a key of a dict that the data may not have", "counts.get(key, 0)")
-        return self.at(_key(key), self.start)
-
-    def m_get(self, key: Any, default: Any = None) -> Any:
-        """``counts.get(key, 0)``."""
-        if type(default) not in (int, float) or default != 0:
-            refuse("get of a dict by keys of the data in this form", "counts.get(key, 0)")
-        return self.at(_key(key), default)
-
-    def method(self, name: str) -> Any:
-        """Return a method."""
-        return self.m_get if name == "get" else None
-
-    def get(self, name: str) -> Any:
-        """Refuse what shows the keys."""
-        refuse(f".{name} of a {self.noun} shows which there are", BY_KEY)
-
-
-class Counting(ByKey):
-    """Such a dict while a loop goes through one record.
-
-    Attributes:
-        place: of its name among those that the loop sets.
-        added: what the record adds, by key.
-    """
-
-    __slots__ = ("added", "place")
-
-    def __init__(self, place: int, made: Any) -> None:
-        self.place, self.start = place, _start(made)
-        self.added: dict[Any, Adding] = {}
-
-    def is_there(self, key: Any) -> bool:
-        """Whether the record itself made sure that a key is there."""
-        return sort_of(key) == PUBLIC and key in self.added
-
-    def at(self, key: Any, default: Any) -> Adding:
-        """Return the sum before this record, with what it added."""
-        found = self.added.get(key)
-        kinds = frozenset((str(kind_of_plain(default)),))
-        return Adding((self.place, key), 0.0, 0.0, kinds) if found is None else found
-
-    def store(self, key: Any, value: Any) -> None:
-        """``counts[key] = …``."""
-        if not isinstance(value, Adding) or value.key != (self.place, _key(key)):
-            refuse("a loop over records that puts something else into a dict than what it held, and more", BY_KEY)
-        self.added[key] = value
-
-    def method(self, name: str) -> Any:
-        """Return a method."""
-        return self.m_setdefault if name == "setdefault" else super().method(name)
-
-    def m_setdefault(self, key: Any, default: Any = None) -> Adding:
-        """``counts.setdefault(key, 0)``."""
-        found: Adding = self.m_get(key, default)
-        self.store(key, found)
-        return found
-
-
-class Counted(ByKey):
-    """Such a dict after the loop.
-
-    Attributes:
-        totals: by key the sum, a private number, and the types that it may have where there is one.
-    """
-
-    __slots__ = ("totals",)
-
-    def __init__(self, made: Any, totals: dict[Any, tuple[Any, frozenset[str]]]) -> None:
-        self.start, self.totals = _start(made), totals
-
-    def at(self, key: Any, default: Any) -> Any:
-        """Return the sum under a key."""
-        if key not in self.totals:  # no record has it
-            return default
-        total, kinds = self.totals[key]
-        if not isinstance(total, Number):
-            refuse("a sum by a key of the data to which nothing is added", BY_KEY)
-        return total.same(kinds=kinds | {kind_of_plain(default)})
-
-
-def _key(key: Any) -> Any:
-    parts = key if type(key) is tuple else (key,)
-    if any(type(each) not in (str, int, bool) for each in parts):
-        refuse("a key of a dict by keys of the data that is no text, no whole number and no truth value", BY_KEY)
-    return key

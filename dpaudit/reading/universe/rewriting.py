@@ -66,8 +66,11 @@ def _touched(body: list[ast.stmt]) -> list[str]:
     found: dict[str, None] = {}
     for each in body:
         for node in [each, *own_nodes(each)]:
-            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name):
-                found.setdefault(node.value.id)
+            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+                while isinstance(node, ast.Subscript):
+                    node = node.value
+                if isinstance(node, ast.Name):
+                    found.setdefault(node.id)
     return list(found)
 
 
@@ -77,18 +80,24 @@ def _appended(body: list[ast.stmt]) -> list[str]:
     return [each.value.id for each in nodes if each.attr == "append" and isinstance(each.value, ast.Name)]
 
 
+_FACTORIES = ("int", "float", "Counter", "collections.Counter", "lambda: 0", "lambda: 0.0", "lambda: defaultdict(int)",
+              "lambda: collections.defaultdict(int)")  # fmt: skip
 _EMPTY = frozenset(
-    ("{}", "[]", "dict()", "list()", "Counter()", "defaultdict(int)", "defaultdict(float)", "collections.Counter()",
-     "collections.defaultdict(int)", "collections.defaultdict(float)")
+    ("{}", "[]", "dict()", "list()", "Counter()", "collections.Counter()",
+     *(f"{made}({each})" for made in ("defaultdict", "collections.defaultdict") for each in _FACTORIES))
 )  # fmt: skip
 """How an empty list or dict is written down; what it is the domain looks at."""
 
 
-def _emptied(node: ast.AST) -> ast.Name | None:
-    """Return the name that a statement sets to an empty list or dict."""
+def _emptied(node: ast.AST) -> list[tuple[ast.Name, ast.expr]]:
+    """Return the names that a statement sets to an empty list or dict, each with what makes it."""
     targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-    is_empty = bool(targets) and ast.unparse(node.value or ast.Name("")) in _EMPTY  # type: ignore[attr-defined]
-    return targets[0] if is_empty and len(targets) == 1 and isinstance(targets[0], ast.Name) else None
+    if len(targets) != 1 or (value := getattr(node, "value", None)) is None:
+        return []
+    pairs: list[tuple[ast.expr, ast.expr]] = [(targets[0], value)]
+    if isinstance(targets[0], ast.Tuple) and isinstance(value, ast.Tuple) and len(targets[0].elts) == len(value.elts):
+        pairs = list(zip(targets[0].elts, value.elts, strict=True))
+    return [(name, made) for name, made in pairs if isinstance(name, ast.Name) and ast.unparse(made) in _EMPTY]
 
 
 def _holds(around: ast.AST, place: tuple[int, int]) -> bool:
@@ -134,11 +143,11 @@ class Rewriter(Statements):
     def _fresh(self, name: str, loop: ast.For) -> ast.expr:
         """Say whether `_is_fresh`; of what is made by a call, whether Python's own function is what is called."""
         nodes = [] if self._around is None else list(ast.walk(self._around))
-        made = [each for each in nodes if (_emptied(each) or ast.Name("")).id == name]
-        called = [one for each in made for one in ast.walk(each.value) if isinstance(one, ast.Call)]  # type: ignore[attr-defined]
+        made = [value for each in nodes for target, value in _emptied(each) if target.id == name]
+        called = [one for each in made for one in ast.walk(each) if isinstance(one, ast.Call)]
         if not called or not self._is_fresh(name, loop):
             return constant(not called and self._is_fresh(name, loop))
-        (function,) = called
+        function = called[0]  # what is called within it has the same name
         owner = next(one.id for one in ast.walk(function.func) if isinstance(one, ast.Name))
         bound = {one.id for one in nodes if isinstance(one, ast.Name) and not isinstance(one.ctx, ast.Load)}
         bound |= {getattr(one, field, "") or "" for one in nodes for field in ("name", "arg", "asname")}
@@ -152,7 +161,7 @@ class Rewriter(Statements):
         """
         place = (loop.lineno, loop.col_offset)
         nodes = [] if self._around is None else list(ast.walk(self._around))
-        made = [each for each in map(_emptied, nodes) if each is not None and each.id == name]
+        made = [target for each in nodes for target, _ in _emptied(each) if target.id == name]
         others = [each for each in nodes if isinstance(each, ast.Name) and each.id == name and each not in made]
         around = [each for each in nodes if isinstance(each, ast.For | ast.While) and _holds(each, place)]
         first = min(((each.lineno, each.col_offset) for each in others), default=place)

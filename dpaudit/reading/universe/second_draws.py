@@ -139,30 +139,32 @@ class Drawn:
             self.value = run.drawn(law)
 
 
-def _of_type(value: float, law: str, other: Any) -> float:
+def _of_type(value: float, is_whole: bool, other: Any) -> float:
     """Return a noisy number as the type that it has: of whole noise on what is whole, a whole number."""
-    return int(value) if law in _INTEGERS and not isinstance(other, float | np.floating) else value
+    return int(value) if is_whole and not isinstance(other, float | np.floating) else value
 
 
 class Pending:
-    """factor · draw + shift: a plain number as soon as it meets one."""
+    """factor · draw + shift, perhaps rounded: a plain number as soon as it meets one."""
 
-    __slots__ = ("draw", "factor", "shift")
+    __slots__ = ("draw", "factor", "is_rounded", "shift")
     __array_priority__ = 1e9
 
-    def __init__(self, draw: Drawn, factor: float = 1.0, shift: float = 0.0) -> None:
-        self.draw, self.factor, self.shift = draw, factor, shift
+    def __init__(self, draw: Drawn, factor: float = 1.0, shift: float = 0.0, *, is_rounded: bool = False) -> None:
+        self.draw, self.factor, self.shift, self.is_rounded = draw, factor, shift, is_rounded
 
     def _met(self, other: Any, sign: float = 1.0) -> Any:
         draw, run, factor = self.draw, _NOW[-1], sign * self.factor
         start = float(other) + sign * self.shift if sign < 0 else float(other) + self.shift
+        is_whole = self.is_rounded or draw.law in _INTEGERS
+        noise = float(round(factor * draw.value)) if self.is_rounded else factor * draw.value
         if draw.is_used or not factor:
-            return start + factor * draw.value
+            return _of_type(start + noise, is_whole, other)
         draw.is_used = True
         if run.before is None:
-            value = start + factor * draw.value
+            value = start + noise
             run.met[draw.number] = (draw.law, factor, value)
-            return _of_type(value, draw.law, other)
+            return _of_type(value, is_whole, other)
         known = run.before.met.get(draw.number)
         if known is None:
             raise DiffersError("another number of draws, or a number that was not noisy")
@@ -173,6 +175,10 @@ class Pending:
             run.met[draw.number] = (law, factor, value)
             return value
         needed = (value - start) / factor
+        if self.is_rounded:  # it has to come out as far apart after it is rounded
+            needed = draw.value + (value - start - noise) / factor
+            if round(factor * needed) + start != value:
+                raise DiffersError("rounded noise that would have to shift by no whole number")
         if not math.isfinite(needed):
             raise DiffersError("a noisy number that is not finite on one side")
         apart = abs(needed - draw.value)
@@ -186,7 +192,7 @@ class Pending:
             run.cost += apart * draw.unit
         run.met[draw.number] = (law, factor, value)
         draw.value = needed  # whatever else it is added to
-        return _of_type(value, draw.law, other)
+        return _of_type(value, is_whole, other)
 
     def plain(self) -> Any:
         """The draw by itself, which is one that is added to 0: of ``laplace(len(df), 1)`` it may be."""
@@ -221,6 +227,8 @@ class Pending:
         return self._met(other, -1.0) if np.ndim(other) == 0 else _each(other, lambda each: self._met(each, -1.0))
 
     def __mul__(self, other: Any) -> Any:
+        if self.is_rounded:
+            return self.plain() * other
         if np.ndim(other):
             return _each(other, lambda each: Pending(self.draw, self.factor * float(each), self.shift * float(each)))
         return Pending(self.draw, self.factor * float(other), self.shift * float(other))
@@ -231,7 +239,7 @@ class Pending:
         return self * (1 / other)
 
     def __neg__(self) -> Any:
-        return Pending(self.draw, -self.factor, -self.shift)
+        return Pending(self.draw, -self.factor, -self.shift, is_rounded=self.is_rounded)
 
     def __float__(self) -> float:
         return float(self.plain())
@@ -243,7 +251,9 @@ class Pending:
         return abs(self.plain())
 
     def __round__(self, digits: Any = None) -> Any:
-        return round(self.plain(), digits)
+        if digits is not None or self.is_rounded or self.draw.is_used or self.shift:
+            return round(self.plain(), digits)
+        return Pending(self.draw, self.factor, is_rounded=True)
 
     def __format__(self, specification: str) -> str:
         return format(self.plain(), specification)

@@ -10,6 +10,7 @@ or threshold leaves it as it was.
 
 from __future__ import annotations
 
+import collections
 import types
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,6 +32,7 @@ class Threshold:
 
     scale: float
     compared: list[tuple[Query, Token, bool]] = field(default_factory=list)  # which outcome says that it is above
+    tokens: int = 1  # sums of its noise and a public number
 
 
 @dataclass(eq=False)
@@ -126,6 +128,12 @@ def followed(state: Pass, token: Any, origin: Threshold | Query | Scores) -> Non
     state.followed[id(token)] = (token, origin)
 
 
+def threshold_of(state: Pass, token: Any) -> Threshold | None:
+    """Return the threshold that a number is, if nothing looked at it."""
+    origin = _origin(state, token)
+    return origin if isinstance(origin, Threshold) else None
+
+
 def renamed(state: Pass, token: Token, new: Token) -> Token:
     """Return a token that stands for the same released number as another, which nobody has."""
     known = state.followed.pop(id(token), None)
@@ -204,7 +212,8 @@ def forget(state: Pass, value: Any, seen: set[int] | None = None) -> None:
 
 def settle(state: Pass) -> None:
     """Tell, at the end of a path, which releases are comparisons with one threshold alone."""
-    thresholds = dict.fromkeys(each for _, each in state.followed.values() if isinstance(each, Threshold))
+    sums = collections.Counter(each for _, each in state.followed.values() if isinstance(each, Threshold))
+    thresholds = [each for each, many in sums.items() if many == each.tokens]
     queries = {id(each) for _, each in state.followed.values() if isinstance(each, Query)}
     live = {id(each) for _, each in state.followed.values()}
     for several in state.chosen:
@@ -271,5 +280,6 @@ __all__ = [
     "largest",
     "renamed",
     "settle",
+    "threshold_of",
     "touched",
 ]

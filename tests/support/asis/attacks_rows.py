@@ -1,8 +1,10 @@
 """Wrong functions: tables that are sorted, functions of a row, arrays of one row, and what the empty table is."""
+from collections import Counter, defaultdict
 import numpy as np, pandas as pd
 DOMAIN = {"age": list(range(121)), "city": list("abc"), "v": (0.0, 10.0), "k": [1, 2], "m": [False, True],
           "person": [1, 2, 3], "name": ["", "x"]}
-PERSON = ('17', '18', '19', '20')
+CITIES = ["a", "b", "c"]
+PERSON = ('17', '18', '19', '20', *map(str, range(100, 120)))
 def lap(s=1.0, n=None): return np.random.laplace(0, s, n)
 def whole(n=None): return np.random.geometric(.63, n) - np.random.geometric(.63, n)
 def w02_rows(df): return df.sort_values("age").drop_duplicates("city")["k"].sum() + lap(2)
@@ -77,3 +79,89 @@ def w72_kept(df):
 def w73_compared(df): return _counts(df).map(lambda n: _noisy(n) if n > 5 else 0).tolist()
 def w74_whole(df): return _counts(df).transform(lambda n: [_noisy(n) for _ in range(2)]).tolist()
 def w75_list(df): return _counts(df).apply([_noisy, _noisy]).to_numpy().tolist()
+# --- a number of each person
+def p100_max(df): return df.groupby("person")["v"].max().clip(0, 5).sum() + lap(5)
+def p101_span(df): g = df.groupby("person")["k"]; return (g.max() - g.min()).clip(0, 1).sum() + lap(1)
+def p102_table(df):
+    t = df.groupby("person").agg(total=("v", "sum"), n=("k", "size"))
+    return t["total"].clip(0, 9).sum() + lap(27), (t.n > 2).sum() + lap(3), len(t) + lap(3)
+def p103_rows(df): return df["person"].value_counts().clip(upper=5).sum() + lap(10), len(df["person"].unique()) + lap(2)
+def w104_unclipped(df): return (df.groupby("person")["v"].max() * 2).sum() + lap(10)
+def w105_span(df): g = df.groupby("person")["v"]; return (g.max() - g.min()).sum() + lap(5)
+def w106_values(df): best = df.groupby("person")["k"].max(); return [(best == v).sum() + lap(1) for v in (1, 2)]
+def w107_other_rows(df): return (df.groupby("person")["v"].max() - df[df["m"]].groupby("person")["v"].max()).fillna(9).sum() + lap(5)
+def w108_quotient(df): return (1 / df.groupby("person")["v"].max()).clip(0, 4).sum() + lap(3)
+def w109_table(df): t = df.groupby("person").agg(a=("v", "max"), b=("v", "min")); return t["a"].sum() + lap(10), t["b"].sum() + lap(10)
+def w110_shifted(df): return (df.groupby("person")["k"].max() + 10).sum() + lap(2)
+def w111_mean(df): return df.groupby("person")["k"].max().mean() + lap(1)
+def w112_keys(df): return df["k"].value_counts().clip(upper=5).reindex([1, 2], fill_value=0).sum() + lap(5)
+def w113_names(df): return df["person"].unique().sum() + lap(1)
+# --- dicts by keys of the records
+def p120_asked(df):
+    t, n = {}, {}
+    for r in df.to_dict("records"):
+        if r["city"] not in t: t[r["city"]] = 0
+        t[r["city"]] += r["k"]
+        if r["m"] in n: n[r["m"]] += 1
+        else: n[r["m"]] = 1
+    return {c: t.get(c, 0) + lap(4) for c in CITIES}, [n.get(m, 0) + lap(2) for m in (True, False)]
+def p121_two_keys(df):
+    t, u = defaultdict(lambda: defaultdict(int)), {c: {k: 0 for k in (1, 2)} for c in CITIES}
+    for c, k in zip(df["city"], df["k"]): t[c][k] += 1; u[c][k] += 1
+    return [(t[c][k] + lap(2), u[c][k] + lap(2)) for c in CITIES for k in (1, 2)]
+def w122_first(df):
+    t, n = {}, 0
+    for c in df["city"]:
+        if c not in t: t[c] = 0; n += 1
+        t[c] += 1
+    return n + lap(.1)
+def w123_starts_higher(df):
+    t = {}
+    for c in df["city"]:
+        if c not in t: t[c] = 50
+        t[c] += 1
+    return [t.get(c, 0) + lap(1) for c in CITIES]
+def w124_asking_puts(df):
+    t, n = defaultdict(int), 0
+    for c in df["city"]:
+        a = c in t; t[c]; b = c in t
+        if a != b: n += 50
+    return n + lap(1)
+def w125_two_names(df):
+    u = {k: 0 for k in (1, 2)}; t = {"a": u, "b": u, "c": u}
+    for c, k in zip(df["city"], df["k"]): t[c][k] += 1
+    return [t[c][k] + lap(1) for c in CITIES for k in (1, 2)]
+def w126_both(df):
+    t = defaultdict(Counter)
+    for c, k in zip(df["city"], df["k"]): t[c][k] += 1; t["a"][1] += 1
+    return [t[c][1] + lap(1) for c in CITIES]
+def w127_records(df):
+    rows, n = df.to_dict("records"), 0
+    for r in rows: n += r["k"]
+    for r in rows: n += r["k"]
+    return n + lap(2)
+# --- one threshold in many comparisons, and noise that is rounded
+def p130_threshold(df):
+    rho = lap(2)
+    for a in range(20, 100, 10):
+        if (df["age"] > a).sum() + lap(4) > a + rho: return a
+def p131_rounded(df): return (df["k"] > 1).sum() + round(lap(1))
+def w132_minus(df):
+    rho = lap(2)
+    for a in range(20, 100, 10):
+        if (df["age"] > a).sum() + lap(8) > 50 + rho: return a
+        if (df["age"] <= a).sum() + lap(8) > 50 + -rho: return -a
+def w133_shown(df):
+    rho = lap(2)
+    for a in range(20, 100, 10):
+        if (df["age"] > a).sum() + lap(4) > a + rho: return a, 50 + rho
+def w134_hides(df): rho = lap(1); return 5 + rho, 6 + rho, len(df) + rho
+def w135_rounded(df): return df["v"].sum() / 10 + round(lap(1))
+def w136_rounded_times(df): return 2 * len(df) + 2 * round(lap(1))
+def p137_table(df):
+    t = df.groupby("city").size().reindex(CITIES, fill_value=0).reset_index(name="n")
+    t["n"] += lap(1, 3)
+    return t.sort_values("n").to_dict("records")
+def w138_table(df):
+    t = df.groupby("city").size().reindex(CITIES, fill_value=0).reset_index(name="n")
+    return t.sort_values("n")["city"].tolist()
