@@ -34,6 +34,8 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import numpy as np  # noqa: E402
 
+from dpaudit.reading.universe import second  # noqa: E402
+
 # a busy machine draws slowly, and that is no finding
 settings.register_profile("same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("same")
@@ -134,6 +136,23 @@ def _few_own_functions() -> Iterator[None]:
 def _all_own_functions(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is replaced in any module is noticed, as it is outside of tests."""
     monkeypatch.setattr("dpaudit.settings._PACKAGES", ("dpaudit.",))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _few_pairs(request: pytest.FixtureRequest) -> Iterator[None]:
+    """By day a reading is held against runs on a pair of each size: most of the time of a proof goes into them."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not request.config.getoption("--nightly"):
+            patch.setitem(second.disagreement.__kwdefaults__, "pairs", len(second.SIZES))
+            patch.setattr(second, "MORE", 2)
+        yield
+
+
+@pytest.fixture(name="all_pairs")
+def _all_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many pairs as outside of tests, where runs have to find something."""
+    monkeypatch.setitem(second.disagreement.__kwdefaults__, "pairs", second.PAIRS)
+    monkeypatch.setattr(second, "MORE", 8)
 
 
 @pytest.fixture(name="undrawn")

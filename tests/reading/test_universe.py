@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from support.asis import RIGHT, WRONG, cases, read, second, small_process
+from support.asis import RIGHT, WRONG, Case, cases, read, second, small_process
 from support.nightly import mostly_at_night
 
 import dpaudit as dp
@@ -239,25 +239,39 @@ def test_without_a_claim_the_bound_is_told():
 # --- mistakes that are planted in the tables: real runs stop each of them ------------------------------------
 
 
+def of_the_table(function):
+    """A function of the user's that a library calls would be refused; this one is as if it stood in the table."""
+    function.__code__ = function.__code__.replace(co_filename=frames.__file__)
+    return function
+
+
 def halved(original):
     def found(*args, **more):
         number = original(*args, **more)
         return number.like(number.low / 2, number.high / 2)
 
-    return found
+    return of_the_table(found)
 
 
+@of_the_table
 def forgotten_axis(x, axis=None):
     zeros = 0.0 * columns.plain(x.low)
     return numbers.summed_of(x.rows, x.space, zeros, zeros, whole=False, labels=None, columns=None, kinds=None)
 
 
+@of_the_table
+def a_histogram_of_zeros(a, bins):
+    zeros = np.zeros((len(a.space), len(bins) - 1))
+    found = numbers.summed_of(a.rows, a.space, zeros, zeros, whole=True, labels=None, columns=None, kinds=None)
+    return found, bins
+
+
 def column_row(name, row):
-    return column_methods, "COLUMN", {**column_methods.COLUMN, name: row}
+    return column_methods, "COLUMN", {**column_methods.COLUMN, name: of_the_table(row)}
 
 
 def numpy_row(name, row):
-    return library_calls, "NUMPY", {**library_calls.NUMPY, name: row}
+    return library_calls, "NUMPY", {**library_calls.NUMPY, name: of_the_table(row)}
 
 
 PLANTED = {
@@ -268,36 +282,23 @@ PLANTED = {
     "fillna is 0": (*column_row("fillna", lambda x, value: x.constant(0)), "p37_fillna"),
     "isin is never true": (*column_row("isin", lambda x, values: x.constant(False)), "p08_isin"),
     "where is always the other": (*numpy_row("where", lambda c, x, y: c.constant(0)), "p27_where"),
-    "a histogram does not move": (
-        *numpy_row("histogram", lambda a, bins: (np_zeros(a, bins), bins)),
-        "p10_np_histogram",
-    ),
-    "nunique does not move": (*column_row("nunique", forgotten_axis), "p40_nunique"),
-    "a factor is forgotten": (numbers.Number, "times", lambda self, other: self, "w_times"),
+    "a histogram does not move": (*numpy_row("histogram", a_histogram_of_zeros), "p10_np_histogram"),
+    "a factor is forgotten": (numbers.Number, "times", of_the_table(lambda self, other: self), "p_three_times"),
 }
 
 
-def np_zeros(a, bins):
-    zeros = np.zeros((len(a.space), len(bins) - 1))
-    return numbers.summed_of(a.rows, a.space, zeros, zeros, whole=True, labels=None, columns=None, kinds=None)
+def three_times(df):
+    return len(df) * 3 + np.random.laplace(0, 3)
 
 
-def w_times(df):
-    return len(df) * 3 + np.random.laplace(0, 1)
-
-
-@pytest.mark.parametrize("planted", mostly_at_night(PLANTED))
+@pytest.mark.parametrize("planted", PLANTED)
 def test_a_mistake_in_a_table_is_stopped_by_real_runs(planted, monkeypatch):
     owner, name, wrong, program = PLANTED[planted]
     monkeypatch.setattr(owner, name, wrong)
     if name == "column_sum":
         monkeypatch.setattr(column_methods, "column_sum", wrong)
-    by_name = {case.name: case for case in cases("forty")}
-    if program == "w_times":
-        found = dp.prove(w_times, domain={"age": (0, 3)}, claim="epsilon=1", relation="add-remove", runs=0)
-        assert found.verdict.value != "proved"
-        return
-    case = by_name[program]
+    known = {case.name: case for case in cases("forty")}
+    case = known.get(program) or Case("", program, three_times, {"age": (0, 3)}, 1.0, None)
     reading, bound = read(case)
-    if not reading.refused and bound is not None:
-        assert second(case, float(bound)) is not None
+    assert not reading.refused and bound is not None
+    assert second(case, float(bound)) is not None

@@ -411,6 +411,7 @@ def test_a_column_that_does_not_exist_is_named_with_the_line():
 # --- the whole way ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("all_pairs")
 def test_prove_says_proved_with_a_certificate_and_runs_that_agree():
     evidence = dp.prove(table.count, domain=SMALL, relation="add-remove", claim="epsilon=1", runs=4_000, seed=1)
     assert evidence.verdict is Verdict.PROVED
