@@ -14,10 +14,9 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.accounting import beyond, closed_forms, lattice, plan
+from dpaudit.accounting import beyond, closed_forms, compose, lattice, plan
 from dpaudit.accounting.certificate import Pairs, apart, attained, certificate, ending, largest_losses, pairs, text
 from dpaudit.accounting.closed_forms import Order, best_order, concentrated, least, total
-from dpaudit.accounting.compose import Composition, End, Tail
 from dpaudit.accounting.events import Block, DiscreteGaussian, Event, Events, Gaussian, Sampled, as_events
 from dpaudit.accounting.losses import Atoms, Continuous, LossLaw, ball, decimal, middle, outward, precision, short
 from dpaudit.decimals import Number, read_number
@@ -204,7 +203,7 @@ class Account:
             if about > _MOST_LOSS and any(isinstance(law, Continuous) for laws in self.laws.values() for law in laws):
                 _refuse_loss(about)
 
-            def found(end: End) -> Decimal:
+            def found(end: compose.End) -> Decimal:
                 return end.tail.epsilon(delta, self._tilt(end).epsilon)
 
             if self.rho is not None:
@@ -227,7 +226,7 @@ class Account:
             }
             tilt = self.tilts[self.main].tilt
 
-            def found(end: End) -> Decimal:
+            def found(end: compose.End) -> Decimal:
                 value = end.tail.delta(epsilon)
                 return min(Decimal(1), max(Decimal(0), decimal(value, up=end.up)))
 
@@ -266,7 +265,7 @@ class Account:
     def _counted(self, key: tuple[str, bool]) -> list[tuple[LossLaw, int]]:
         return list(zip(self.laws[key], self.counts, strict=True))
 
-    def _tilt(self, end: End) -> plan.Tilt:
+    def _tilt(self, end: compose.End) -> plan.Tilt:
         return self.tilts[end.direction, end.up]
 
     def _first_step(self) -> float:
@@ -310,10 +309,10 @@ class Account:
         curve = _curve(around, points, float(at if parameter == "delta" else high))
         return Certified(self.events, parameter, at, *ends, given, tuple(curve), self.tolerance, note)
 
-    def _narrow(self, bound: Any, width: Any) -> tuple[list[End], Decimal, Decimal, str]:
+    def _narrow(self, bound: Any, width: Any) -> tuple[list[compose.End], Decimal, Decimal, str]:
         """Compose on finer and finer lattices, until the interval is narrow."""
         step = self._first_step()
-        best: tuple[list[End], Decimal, Decimal] | None = None
+        best: tuple[list[compose.End], Decimal, Decimal] | None = None
         reached = math.inf
         for _ in range(self.tries):
             try:
@@ -342,7 +341,7 @@ class Account:
         reason = apart(self.events) if not self.tight else "the lattice is too coarse"
         return *best, f"The interval is wider than {self.tolerance:g}: {reason}."
 
-    def _compose(self, direction: str, up: bool, wanted: float) -> End:
+    def _compose(self, direction: str, up: bool, wanted: float) -> compose.End:
         laws, tilt = self.laws[direction, up], self.tilts[direction, up]
         step = lattice.step_for(self._counted((direction, up)), wanted)
         size = step.ball(laws)
@@ -351,7 +350,7 @@ class Account:
         parts = [grid.above() if up else grid.below() for grid in grids]
         width, most = self.tolerance * min(1.0, wanted / self._first_step()) ** 2, _MOST_LEVELS
         while True:
-            composition = Composition(
+            composition = compose.Composition(
                 up=up,
                 unit=self.unit,
                 size=size,
@@ -365,8 +364,8 @@ class Account:
             if not composition.forced > _FORCED * width:
                 break
             most = x.level // 2
-        tail = Tail(x, y, up=up, unit=self.unit, size=composition.size(x.level))
-        return End(direction, up, step, parts, composition, tail, (x, y))
+        tail = compose.Tail(x, y, up=up, unit=self.unit, size=composition.size(x.level))
+        return compose.End(direction, up, step, parts, composition, tail, (x, y))
 
     def _check(self, tilt: plan.Tilt, size: float, places: int) -> None:
         """Refuse what does not fit into memory, before it is tried."""
@@ -384,7 +383,7 @@ class Account:
         self,
         parameter: str,
         at: Fraction,
-        ends: list[End],
+        ends: list[compose.End],
         low: Decimal,
         high: Decimal,
         note: str,

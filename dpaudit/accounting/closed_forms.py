@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.accounting.certificate import attained
+from dpaudit.accounting import certificate, lattice
 from dpaudit.accounting.events import (
     Block,
     DiscreteGaussian,
@@ -23,7 +23,6 @@ from dpaudit.accounting.events import (
     RandomisedResponse,
     Sampled,
 )
-from dpaudit.accounting.lattice import height
 from dpaudit.accounting.losses import Atoms, GaussianLaw, ball, decimal, precision
 from dpaudit.decimals import number_of, root_of
 from dpaudit.errors import UsageError
@@ -96,7 +95,7 @@ def least(event: Event) -> Fraction:
             loss = ball(1 / event.ratio)
             found = loss + (-loss).expm1()
         else:
-            law = attained(event, 0)
+            law = certificate.attained(event, 0)
             assert isinstance(law, Atoms)
             found = sum((loss * mass for loss, mass, _ in law.values()), ball(0))
         return max(Fraction(0), Fraction(decimal(found, up=False))) if found.is_finite() else Fraction(0)
@@ -240,4 +239,4 @@ def _at_most(square: Fraction, epsilon: Fraction, delta: Fraction) -> bool | Non
 
 
 def _delta(square: Fraction, epsilon: Fraction) -> Any:
-    return height(GaussianLaw(1 / square), ball(epsilon))
+    return lattice.height(GaussianLaw(1 / square), ball(epsilon))

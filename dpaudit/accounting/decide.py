@@ -16,8 +16,7 @@ from dpaudit.accounting.certify import TOLERANCE, Account, Certified, certify, c
 from dpaudit.accounting.events import Event, Events, as_events
 from dpaudit.decimals import number_of, root_of
 from dpaudit.errors import UsageError
-from dpaudit.privacy import ApproxDP, Claim, GaussianDP, PureDP, ZeroConcentratedDP
-from dpaudit.privacy.claims import as_claim, number_text
+from dpaudit.privacy import ApproxDP, Claim, GaussianDP, PureDP, ZeroConcentratedDP, claims
 
 PROVED, VIOLATED, INCONCLUSIVE = "PROVED", "VIOLATED", "INCONCLUSIVE"
 
@@ -60,7 +59,7 @@ def decide(
     Raises:
         UsageError: for a claim of which nothing can be proved, and as `certify` does.
     """
-    listed, claimed = as_events(events), as_claim(claim)
+    listed, claimed = as_events(events), claims.as_claim(claim)
     if isinstance(claimed, PureDP | ApproxDP):
         return _in_epsilon(listed, claimed, tolerance, points)
     if isinstance(claimed, GaussianDP | ZeroConcentratedDP):
@@ -73,7 +72,7 @@ def decide(
 
 def _in_epsilon(events: Events, claim: Claim, tolerance: float, points: int) -> Decision:
     found = certify(events, delta=number_of(claim.delta), tolerance=tolerance, points=points)
-    verdict, reason = _judged(found, claim, f" at δ = {number_text(claim.delta)}")
+    verdict, reason = _judged(found, claim, f" at δ = {claims.number_text(claim.delta)}")
     return Decision(verdict, claim, reason, found, found.low, found.high)
 
 
@@ -154,7 +153,7 @@ def calibrate(events: Asked, claim: Claim | str, *, steps: bool = False, precisi
     Raises:
         UsageError: where no noise between 0.001 and a million, or no number of steps up to 10⁹, is the last one.
     """
-    claimed = as_claim(claim)
+    claimed = claims.as_claim(claim)
     if claimed is None:
         raise UsageError("calibration needs a claim, such as 'epsilon=3, delta=1e-5'")
     if not 1e-6 <= precision <= 0.1:

@@ -22,8 +22,7 @@ from typing import ClassVar
 
 from dpaudit.decimals import Number, decimal_of, number_of, read_number, root_of
 from dpaudit.errors import UsageError
-from dpaudit.privacy import Claim
-from dpaudit.privacy.claims import as_claim
+from dpaudit.privacy import Claim, claims
 
 RELATIONS = ("add-remove", "replace-one", "zero-out")
 _NORMS = {"add-remove": 1, "replace-one": 2, "zero-out": 1}  # a record moves a sum by so many norms of clipping
@@ -393,7 +392,7 @@ class Block(Mechanism):
     claim: Claim
 
     def __init__(self, claim: Claim | str) -> None:
-        given = as_claim(claim)
+        given = claims.as_claim(claim)
         if given is None:
             raise UsageError("a block needs a claim, such as Block('epsilon=1, delta=1e-6')")
         object.__setattr__(self, "claim", given)

@@ -16,10 +16,7 @@ import numpy as np
 from dpaudit.errors import UsageError
 from dpaudit.privacy import ApproxDP, Claim, PureDP, RenyiDP, ZeroConcentratedDP
 from dpaudit.targets.mechanism import Mechanism, answers, required, wrapped
-from dpaudit.tracing.laws import DISCRETE_GAUSSIAN, DISCRETE_LAPLACE, GAUSSIAN, LAPLACE, NoiseLaw
-from dpaudit.tracing.primitives import Made, Row, Stated, apart, as_unit, noted, records_apart, replaced
-from dpaudit.tracing.recording import active, site
-from dpaudit.tracing.values import array_of, plain
+from dpaudit.tracing import laws, primitives, recording, values
 
 # by the name of a metric: its relation, and the unit that one step stands for
 _RECORDS = {
@@ -139,7 +136,7 @@ def _finite(loss: Any) -> float:
 # --- How are the measurements of OpenDP followed? ---
 
 
-def _of_opendp(self: Any, arg: Any) -> Made:
+def _of_opendp(self: Any, arg: Any) -> primitives.Made:
     metric, measure = str(self.input_metric), str(self.output_measure)
     told = f"{metric} {measure} {_stated_by_map(self, 1)}"
     return arg, told, lambda one, other: _opendp_loss(self, one, other, metric, measure)
@@ -147,20 +144,20 @@ def _of_opendp(self: Any, arg: Any) -> Made:
 
 def _opendp(original: Callable[..., Any]) -> Callable[..., Any]:
     """A measurement of a number or a vector that returns as many numbers adds noise; any other one is a unit."""
-    unit = as_unit(original, "OpenDP's measurement", _of_opendp, site=site)
+    unit = primitives.as_unit(original, "OpenDP's measurement", _of_opendp, site=recording.site)
 
     def invoke(self: Any, arg: Any) -> Any:
-        recorder = active()
+        recorder = recording.active()
         if recorder is None:
             return original(self, arg)
         with recorder.own_work():
             law = _opendp_law(self) if not isinstance(arg, dict) and _is_numeric(arg) else None
             if law is not None:
-                given = plain(array_of(arg))
+                given = values.plain(values.array_of(arg))
                 returned = original(self, given.tolist() if isinstance(given, np.ndarray) else given)
                 drawn = np.asarray(returned, dtype=float) - np.asarray(given, dtype=float)
                 if np.shape(returned) == np.shape(given):
-                    found = noted(recorder, *law, array_of(arg), drawn, site(), "OpenDP")
+                    found = primitives.noted(recorder, *law, values.array_of(arg), drawn, recording.site(), "OpenDP")
                     return found.tolist() if np.ndim(drawn) else found
         return unit(self, arg)
 
@@ -169,12 +166,12 @@ def _opendp(original: Callable[..., Any]) -> Callable[..., Any]:
 
 def _is_numeric(arg: Any) -> bool:
     try:
-        return np.asarray(plain(array_of(arg))).dtype.kind in "iuf"
+        return np.asarray(values.plain(values.array_of(arg))).dtype.kind in "iuf"
     except (TypeError, ValueError):
         return False
 
 
-def _opendp_law(measurement: Any) -> tuple[NoiseLaw, float] | None:
+def _opendp_law(measurement: Any) -> tuple[laws.NoiseLaw, float] | None:
     """Return law and scale of the noise that a measurement of numbers adds, from its map of a distance of 1."""
     metric, measure = str(measurement.input_metric), str(measurement.output_measure)
     stated = _stated_by_map(measurement, 1)
@@ -182,10 +179,10 @@ def _opendp_law(measurement: Any) -> tuple[NoiseLaw, float] | None:
         return None
     whole = "f" not in metric.rpartition("(")[2]
     if metric.startswith(("AbsoluteDistance", "L1Distance")) and measure == "MaxDivergence":
-        return DISCRETE_LAPLACE if whole else LAPLACE, 1 / stated
+        return laws.DISCRETE_LAPLACE if whole else laws.LAPLACE, 1 / stated
     if metric.startswith(("AbsoluteDistance", "L2Distance")) and measure == "ZeroConcentratedDivergence":
         # ρ = 1/(2σ²) at a distance of 1 (Bun & Steinke 2016, Proposition 1.6)
-        return DISCRETE_GAUSSIAN if whole else GAUSSIAN, 1 / math.sqrt(2 * stated)
+        return laws.DISCRETE_GAUSSIAN if whole else laws.GAUSSIAN, 1 / math.sqrt(2 * stated)
     return None
 
 
@@ -200,14 +197,14 @@ def _stated_by_map(measurement: Any, d_in: int) -> Any:
     return "refused"
 
 
-def _opendp_loss(measurement: Any, one: Any, other: Any, metric: str, measure: str) -> Stated:
+def _opendp_loss(measurement: Any, one: Any, other: Any, metric: str, measure: str) -> primitives.Stated:
     moved = _opendp_distance(one, other, metric)
     if moved is None:
-        return Stated(unknown=f"distances of OpenDP's {metric} are not known here")
+        return primitives.Stated(unknown=f"distances of OpenDP's {metric} are not known here")
     if moved == 0:
-        return Stated()
+        return primitives.Stated()
     if not math.isfinite(moved):
-        return Stated(math.inf, by=moved)
+        return primitives.Stated(math.inf, by=moved)
     stated: Any = None
     for d_in in (moved, math.ceil(moved)):
         try:
@@ -216,29 +213,29 @@ def _opendp_loss(measurement: Any, one: Any, other: Any, metric: str, measure: s
         except Exception:
             continue
     else:
-        return Stated(unknown="its map refuses the distance of the inputs")
+        return primitives.Stated(unknown="its map refuses the distance of the inputs")
     if "ZeroConcentrated" in measure:
-        return Stated(rho=float(stated), by=moved)
+        return primitives.Stated(rho=float(stated), by=moved)
     if "Approximate" in measure and isinstance(stated, tuple):
         if "ZeroConcentrated" in measure:
-            return Stated(rho=float(stated[0]), delta=float(stated[1]), by=moved)
-        return Stated(float(stated[0]), float(stated[1]), by=moved)
+            return primitives.Stated(rho=float(stated[0]), delta=float(stated[1]), by=moved)
+        return primitives.Stated(float(stated[0]), float(stated[1]), by=moved)
     if measure.startswith("MaxDivergence"):
-        return Stated(float(stated), by=moved)
-    return Stated(unknown=f"a statement in {measure} is not priced")
+        return primitives.Stated(float(stated), by=moved)
+    return primitives.Stated(unknown=f"a statement in {measure} is not priced")
 
 
 def _opendp_distance(one: Any, other: Any, metric: str) -> float | None:
     if metric.startswith(("AbsoluteDistance", "L1Distance")):
-        return apart(one, other)
+        return primitives.apart(one, other)
     if metric.startswith("L2Distance"):
-        return apart(one, other, 2)
+        return primitives.apart(one, other, 2)
     if metric.startswith("LInfDistance"):
-        return apart(one, other, math.inf)
+        return primitives.apart(one, other, math.inf)
     if metric.startswith(("SymmetricDistance", "InsertDeleteDistance", "FrameDistance(SymmetricDistance")):
-        return float(records_apart(one, other))
+        return float(primitives.records_apart(one, other))
     if metric.startswith(("ChangeOneDistance", "HammingDistance")):
-        return float(replaced(one, other))
+        return float(primitives.replaced(one, other))
     if metric.startswith("DiscreteDistance"):
         return 0.0 if one == other else 1.0
     return None
@@ -247,15 +244,15 @@ def _opendp_distance(one: Any, other: Any, metric: str) -> float | None:
 def _queryable(original: Callable[..., Any]) -> Callable[..., Any]:
     """What is asked of data that a composition holds was paid for when it was made."""
 
-    def made(self: Any, query: Any) -> Made:
-        return None, "", lambda one, other: Stated()
+    def made(self: Any, query: Any) -> primitives.Made:
+        return None, "", lambda one, other: primitives.Stated()
 
-    return as_unit(original, "a query of OpenDP's composition", made, site=site, asked_again=False)
+    return primitives.as_unit(original, "a query of OpenDP's composition", made, site=recording.site, asked_again=False)
 
 
 ROWS = (
-    Row("opendp.mod", "Measurement", "__call__", followed=_opendp),
-    Row("opendp.mod", "Measurement", "invoke", followed=_opendp),
-    Row("opendp.mod", "Queryable", "__call__", followed=_queryable),
+    primitives.Row("opendp.mod", "Measurement", "__call__", followed=_opendp),
+    primitives.Row("opendp.mod", "Measurement", "invoke", followed=_opendp),
+    primitives.Row("opendp.mod", "Queryable", "__call__", followed=_queryable),
 )  # fmt: skip
 """Its methods."""

@@ -21,6 +21,7 @@ from typing import Any, Unpack
 import msgspec
 import numpy as np
 
+from dpaudit.auditing import search, sensitivity
 from dpaudit.auditing.accuracy import accuracy
 from dpaudit.auditing.pair import (
     LearnedPair,
@@ -43,8 +44,6 @@ from dpaudit.auditing.question import (
     versions_of,
     whole,
 )
-from dpaudit.auditing.search import find, first_of, least_of, with_search
-from dpaudit.auditing.sensitivity import exposing, sensitivity_of
 from dpaudit.auditing.sequential import PrivacyCurve, audit_sequentially, choose_statements, curve_of, statement
 from dpaudit.auditing.verdict import TwoLooks, decide, headline_of
 from dpaudit.errors import InvalidRunsError, Notice, UsageError
@@ -172,7 +171,7 @@ def runs_within(seconds: float, question: Question, least: int, audit: Callable[
         session=None,
         false_alarm=1 - question.confidence,  # one look
     )
-    each, runs = _of_a_call(first_of(rehearsed)), least
+    each, runs = _of_a_call(search.first_of(rehearsed)), least
     while each * runs < seconds:
         clock = time.perf_counter()
         with warnings.catch_warnings(action="ignore", category=Notice):
@@ -213,9 +212,9 @@ def affordable(question: Question, runs: int, seconds: float | None) -> int:
     if not runs or seconds is None or shape is Shape.SAMPLER or (shape is Shape.PROGRAM and not of_records):
         return runs
     if shape is Shape.PROGRAM:
-        each = _of_a_call(first_of(question), _FEW_CALLS)  # one call for all of them, where its noise is read so
+        each = _of_a_call(search.first_of(question), _FEW_CALLS)  # one call for all of them, where its noise is read so
     elif (read := read_of(question)) is not None:
-        each = _seconds_of_a_read_run(first_of(read), seconds / runs, _TIMED * seconds)
+        each = _seconds_of_a_read_run(search.first_of(read), seconds / runs, _TIMED * seconds)
         if each * runs < seconds:
             return runs
     else:
@@ -352,8 +351,8 @@ def audited(
     question = replace(validated(replace(request, seed=seed_for(request))), leads=leads, later=later)
     if question.alone is not None:
         warnings.warn(question.alone, Notice, stacklevel=4)  # past `audit` and its decorator
-    question = replace(question, mechanism=exposing(question.mechanism, request.query, request.sensitivity))
-    least = LEAST_RUNS * len(question.pairs) if question.space is None else least_of(question.space)
+    question = replace(question, mechanism=sensitivity.exposing(question.mechanism, request.query, request.sensitivity))
+    least = LEAST_RUNS * len(question.pairs) if question.space is None else search.least_of(question.space)
     total = whole("runs", request.runs, least=LEAST_RUNS * max(len(question.pairs), 1))
     seconds = None
     if request.time_budget is not None:
@@ -368,7 +367,7 @@ def audited(
         few = few_blocks(question, total)
         if few is not None:
             warnings.warn(few, Notice, stacklevel=4)
-        moved = sensitivity_of(question, session.tell)
+        moved = sensitivity.sensitivity_of(question, session.tell)
         evidence = _answered(question, total, sequential=request.sequential, seconds=seconds, curve=request.curve)
     finally:
         session.close()
@@ -388,7 +387,7 @@ def _answered(
     try:
         if question.space is not None:
             with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # from hundreds of odd datasets
-                found = find(question, total)
+                found = search.find(question, total)
             question, total = found.question, found.left
         said, question = question.alone, with_call_style(question)
         if question.alone != said:
@@ -400,13 +399,13 @@ def _answered(
             evidence = _carry_out(question, described, total, curve)
     except InvalidRunsError as error:
         made = question.session or Session()
-        evidence = subject_of(first_of(question), described).invalid(
+        evidence = subject_of(search.first_of(question), described).invalid(
             str(error),
             learning=made.runs_for(Phase.LEARNING),
             measuring=made.runs_for(Phase.MEASURING, Phase.SEQUENTIAL),
         )
         evidence = msgspec.structs.replace(evidence, asked=None if seconds is not None else total)
-    return evidence if found is None else with_search(evidence, found)
+    return evidence if found is None else search.with_search(evidence, found)
 
 
 @taking(AuditRequest)

@@ -15,16 +15,14 @@ from dpaudit.auditing.verdict import assumed, measured_bound
 from dpaudit.decimals import refuse_confidence, refuse_false_alarm
 from dpaudit.errors import UsageError
 from dpaudit.events import Lead, SelectedEvent, learner, needed_by
-from dpaudit.evidence.build import Subject, installed_versions
-from dpaudit.evidence.canonical_json import plain_value
+from dpaudit.evidence import build, canonical_json
 from dpaudit.evidence.records import Attempt, Counts, PairRecord, Target
 from dpaudit.loading import load, public_name
 from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.neighbours.digest import digest, kept_text
 from dpaudit.neighbours.domain import by_columns, may_miss, pattern_of
 from dpaudit.neighbours.relation import as_pairs, change_in_words, inferred
-from dpaudit.privacy import Claim, PureDP
-from dpaudit.privacy.claims import as_claim
+from dpaudit.privacy import Claim, PureDP, claims
 from dpaudit.request import AuditRequest
 from dpaudit.sampling.checkpoint import LEAST_BLOCK, Experiment, Session
 from dpaudit.sampling.engines import Engine, engine_for
@@ -279,7 +277,7 @@ def validated(request: AuditRequest) -> Question:
     space, used = None, () if made else _pairs(mechanism, merged, pairs)
     said = request.relation if request.relation is not None else own_relation
     chosen = parse_relation(said) if said is not None else Relation("add-remove") if made else inferred(used)
-    stated = as_claim(request.claim)
+    stated = claims.as_claim(request.claim)
     if stated is None:
         stated = _own_claim(mechanism, merged, own_relation, chosen)
     if request.learn is not None:
@@ -418,7 +416,7 @@ def target_of(question: Question) -> Target:
     return Target(
         name=public_name(mechanism),
         digest=mechanism.digest,
-        parameters={name: plain_value(value) for name, value in question.parameters.items()},
+        parameters={name: canonical_json.plain_value(value) for name, value in question.parameters.items()},
         asks=str(mechanism.shape),
         reading=reading,
         summary=mechanism.summary,
@@ -429,12 +427,12 @@ def target_of(question: Question) -> Target:
 
 def versions_of(question: Question, learn: str | None = None) -> dict[str, str]:
     """Return the versions of everything that the evidence depends on; ``learn`` names the requested learner."""
-    return {**installed_versions(*needed_by(learn)), **question.mechanism.versions}
+    return {**build.installed_versions(*needed_by(learn)), **question.mechanism.versions}
 
 
-def subject_of(question: Question, target: Target | None = None, learn: str | None = None) -> Subject:
+def subject_of(question: Question, target: Target | None = None, learn: str | None = None) -> build.Subject:
     """Return what the evidence says about a question."""
-    return Subject(
+    return build.Subject(
         target=target_of(question) if target is None else target,
         claim=question.claim,
         notion=question.notion,

@@ -18,6 +18,7 @@ import msgspec
 import numpy as np
 
 from dpaudit.arrays import Floats
+from dpaudit.auditing import independence, pair, question
 from dpaudit.auditing.accuracy import (
     FALSE_POSITIVE_RATES,
     LEAST,
@@ -28,15 +29,11 @@ from dpaudit.auditing.accuracy import (
     thresholds,
 )
 from dpaudit.auditing.canaries import foresee_guesses, guessed, refuse_no_coin, refuse_other_notions
-from dpaudit.auditing.independence import are_constant, homogeneity_cells, refuse_copies
-from dpaudit.auditing.pair import histogram_cells
-from dpaudit.auditing.question import attempt_of, given_or_fresh, whole
 from dpaudit.auditing.verdict import ASSUMED, LOST, SHARE, SOME_CANARIES, TwoLooks, decide
 from dpaudit.decimals import refuse_confidence, refuse_false_alarm
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.events import Partition, SelectedEvent, choose, count_event, counts_by_degree
-from dpaudit.evidence.build import Subject, at_whole, installed_versions, run_info
-from dpaudit.evidence.canonical_json import read_text
+from dpaudit.evidence import build, canonical_json
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Attempt, Counts, Histogram, PairRecord, Scores, Target
 from dpaudit.neighbours.digest import digest
@@ -65,7 +62,7 @@ def read_scores(name: str | Path) -> Floats:
                 return as_scores(np.lib.format.read_array(file, allow_pickle=False), str(name))
         if kind not in _READERS:
             raise UsageError(f"'{name}' is no file of scores that dpaudit reads; it reads {FORMS}")
-        text = read_text(name, "the scores", f"; dpaudit reads {FORMS}")
+        text = canonical_json.read_text(name, "the scores", f"; dpaudit reads {FORMS}")
         return as_scores(_READERS[kind](text, str(name)), str(name))
     except UsageError:
         raise
@@ -247,9 +244,9 @@ class ScoresRequest(msgspec.Struct, frozen=True):
         return LooksRule(1 - self.confidence, self.false_alarm, repeatable=False)
 
     @property
-    def subject(self) -> Subject:
+    def subject(self) -> build.Subject:
         """What the evidence says about it."""
-        return Subject(
+        return build.Subject(
             target=self.target,
             claim=self.claim,
             notion=self.notion,
@@ -258,7 +255,7 @@ class ScoresRequest(msgspec.Struct, frozen=True):
             pairs=self.records,
             seed=self.seed,
             confidence=self.confidence,
-            versions=installed_versions(),
+            versions=build.installed_versions(),
             assumptions=self.assumptions,
             types=self.types,
         )
@@ -335,7 +332,7 @@ def audit_scores(
         cut = _split(case)
         evidence, cut = _independent_in_order(case, cut)
         scores = _beside(design, members, others, cut, at_delta, 1 - case.confidence)
-    return msgspec.structs.replace(evidence, scores=scores, run=run_info(started, clock, 1))
+    return msgspec.structs.replace(evidence, scores=scores, run=build.run_info(started, clock, 1))
 
 
 def refuse_design(design: Any) -> None:
@@ -352,7 +349,7 @@ def _missing(canaries: int | None, design: str, scores: int) -> int:
         return 0
     if design != "one-run":
         raise UsageError("canaries= counts those of one model, and belongs to the design 'one-run'")
-    if whole("canaries", canaries, least=1) < scores:
+    if question.whole("canaries", canaries, least=1) < scores:
         raise UsageError(f"canaries={canaries} is how many had a coin, and {scores} scores are given: it is no fewer")
     return canaries - scores
 
@@ -398,7 +395,7 @@ def audit_outputs(
     target = Target(name, None, {}, "outputs", "recorded")
     case = _case(target, (outputs0, outputs1), sides, claim, delta, confidence, seed, false_alarm)
     case = msgspec.structs.replace(case, types=types)
-    return msgspec.structs.replace(_independent_in_order(case, _split(case))[0], run=run_info(started, clock, 1))
+    return msgspec.structs.replace(_independent_in_order(case, _split(case))[0], run=build.run_info(started, clock, 1))
 
 
 def _case(
@@ -422,7 +419,7 @@ def _case(
         claim=stated,
         notion=stated or (bare if bare.delta > 0 else PureDP(0.0)),
         confidence=float(confidence),
-        seed=whole("seed", given_or_fresh(seed), least=0),
+        seed=question.whole("seed", question.given_or_fresh(seed), least=0),
         sides=sides,
         records=(PairRecord(digest(data[0]), digest(data[1]), "given"),),
         assumptions=ASSUMED["outputs"],
@@ -449,15 +446,15 @@ def _independent_in_order(case: ScoresRequest, cut: IndexSplit) -> tuple[Evidenc
 
 def _refuse_unsteady(case: ScoresRequest) -> ScoresRequest:
     """Raise if recorded outputs were copied, drift or depend on one another; sorted ones cannot show the last two."""
-    refuse_copies(case.sides)
+    independence.refuse_copies(case.sides)
     if any(map(_sorted, case.sides)):
         return msgspec.structs.replace(case, assumptions=(*case.assumptions, LOST))
-    homogeneity_cells(case.sides)
+    independence.homogeneity_cells(case.sides)
     return case
 
 
 def _constant(case: ScoresRequest) -> tuple[int, ...]:
-    return (0,) if are_constant(case.sides) else ()
+    return (0,) if independence.are_constant(case.sides) else ()
 
 
 def _sorted(outputs: Outputs) -> bool:
@@ -490,7 +487,7 @@ def _independent(
     share = case.rule.planned / case.rule.error
     foreseen = None if case.claim is None else foresee(case.claim, attempts, learned, share)
     sizes = np.array([len(side) for side in measuring])
-    drawn = histogram_cells(
+    drawn = pair.histogram_cells(
         histogram_partition, 0, np.array([histogram_partition.counts(side) for side in measuring]), sizes
     )
     evidence = _evidence(case, attempts, drawn, learned, runs, foreseen)
@@ -510,7 +507,7 @@ def _attempt(case: ScoresRequest, choice: SelectedEvent, measuring: Sequence[Out
         toward1=(hits[0][1], hits[1][1]),
         bins=bins,
     )
-    return attempt_of(choice, counts, case.notion, error=error, pair=0, assumes=case.assumptions)
+    return question.attempt_of(choice, counts, case.notion, error=error, pair=0, assumes=case.assumptions)
 
 
 # --- one model --------------------------------------------------------------------------------------------
@@ -520,7 +517,7 @@ def _one_run(case: ScoresRequest, members: Floats, others: Floats, missing: int)
     refuse_other_notions(case.notion)
     refuse_no_coin(len(members), len(others), missing)
     try:
-        refuse_copies(case.sides)
+        independence.refuse_copies(case.sides)
     except InvalidRunsError as error:
         return case.subject.invalid(str(error))
     canaries = len(members) + len(others) + missing
@@ -544,7 +541,7 @@ def _evidence(
     foreseen: Detectable | None,
 ) -> Evidence:
     best = max(attempts, key=lambda attempt: attempt.bound.value)
-    lower = at_whole(best.bound, case.confidence)
+    lower = build.at_whole(best.bound, case.confidence)
     looks = None
     if case.claim is not None:
         numbered = list(enumerate(attempt.bound for attempt in attempts))

@@ -23,9 +23,8 @@ from dpaudit.auditing.question import Question, SearchSpace
 from dpaudit.auditing.race import LEAST, Pair, Race, RacedPair, halve, rounds_of, shrink
 from dpaudit.auditing.sensitivity import worst_by_query
 from dpaudit.errors import UsageError
-from dpaudit.evidence.build import installed_version
+from dpaudit.evidence import build, records
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import Search, Tried
 from dpaudit.neighbours.candidates.candidates import chosen, smaller
 from dpaudit.neighbours.digest import digest, kept_text
 from dpaudit.reading.callables import constants_of
@@ -52,7 +51,7 @@ class SearchResult:
     """The result of a search."""
 
     question: Question  # the question about the pair that was found
-    record: Search  # how it was found
+    record: records.Search  # how it was found
     total: int  # the runs of the whole audit; ``left`` of them learn and measure the pair
 
     @property
@@ -143,7 +142,7 @@ def with_search(evidence: Evidence, found: SearchResult) -> Evidence:
     """Return the evidence about the pair that was found, with the record of the search."""
     asked = None if evidence.asked is None else evidence.asked + found.record.runs
     # Hypothesis draws the datasets
-    climbed = {} if found.record.climbed is None else {"hypothesis": installed_version("hypothesis")}
+    climbed = {} if found.record.climbed is None else {"hypothesis": build.installed_version("hypothesis")}
     versions = {**evidence.versions, **climbed}
     return msgspec.structs.replace(evidence, search=found.record, asked=asked, versions=versions)
 
@@ -288,16 +287,16 @@ def _record(
     steps: int,
     pair: Pair,
     left_out: int,
-) -> Search:
+) -> records.Search:
     sizes = [len(side) for side in pair if hasattr(side, "__len__")]
-    return Search(
+    return records.Search(
         source=space.source,
         candidates=len(pairs),
         left_out=left_out,
         raised=sum(one.silent for one in pairs),
         runs=race.runs,
         found=found,
-        tried=tuple(Tried(one.name, one.runs, _rounded(one.predicted)) for one in ranked[:_SHOWN]),
+        tried=tuple(records.Tried(one.name, one.runs, _rounded(one.predicted)) for one in ranked[:_SHOWN]),
         climbed=climbed,
         shrunk=steps,
         records=(sizes[0], sizes[1]) if steps and len(sizes) == len(pair) else None,

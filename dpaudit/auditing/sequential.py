@@ -30,10 +30,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpaudit.arrays import Floats, Integers
-from dpaudit.auditing.independence import are_constant, homogeneity_cells
+from dpaudit.auditing import independence, verdict
 from dpaudit.auditing.pair import both_sides, joined, numbers_a_run, refuse_if_nothing_ran
 from dpaudit.auditing.question import Question
-from dpaudit.auditing.verdict import TwoLooks
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.events import SelectedEvent, choose, choose_each, count_event, degree_of_each, families, graded_along
 from dpaudit.events.partition import score_of
@@ -45,11 +44,8 @@ from dpaudit.sampling.checkpoint import Phase, RunBlock, block_size, sides_of
 from dpaudit.sampling.outputs import Outputs
 from dpaudit.sampling.play import play
 from dpaudit.sampling.runs import RaisedTogetherError
+from dpaudit.stats import joint_region, methods, renyi, two_looks
 from dpaudit.stats.e_process import PairProcess, foresee_sequential, just_above, log_wealth, searched, sequential_bound
-from dpaudit.stats.joint_region import ConfidenceRegion
-from dpaudit.stats.methods import SEQUENTIAL, plain
-from dpaudit.stats.renyi import DeltaAt, PowerAt, about, delta_at_least, fnr_at_most, mu_at_least, region_of_bound
-from dpaudit.stats.two_looks import Detectable, FirstLook
 from dpaudit.targets.signature import Shape
 
 # --- How does an audit proceed that may stop as soon as the claim is refuted? ----------------------------
@@ -73,10 +69,10 @@ class SequentialResult:
     learning: int
     measuring: int
     limit: int
-    foreseen: Detectable | None
+    foreseen: two_looks.Detectable | None
     fallback_reason: str | None
     constant: tuple[int, ...]
-    looks: TwoLooks | None
+    looks: verdict.TwoLooks | None
 
 
 @dataclass(slots=True)
@@ -324,8 +320,8 @@ class _Course:
     def _refuse_unsteady(self, pair: _Pair) -> None:
         if self.question.runs_as is not Shape.PROGRAM and pair.outputs:
             outputs = joined(pair.outputs)
-            homogeneity_cells(outputs, self.question.observe)
-            pair.constant = are_constant(outputs)
+            independence.homogeneity_cells(outputs, self.question.observe)
+            pair.constant = independence.are_constant(outputs)
 
     def _epochs(self) -> tuple[records.Epoch, ...]:
         return (*self.finished, *(pair.epoch() for pair in self.pairs if pair.choices))
@@ -346,7 +342,7 @@ class _Course:
         bound = build.sampled_bound(
             value,
             notion,
-            method=SEQUENTIAL,
+            method=methods.SEQUENTIAL,
             confidence=question.confidence,
             counts=counts,
             event=event,
@@ -368,11 +364,11 @@ class _Course:
             looks=None if question.claim is None else self._looks(bound, stopped),
         )
 
-    def _looks(self, bound: records.Bound, stopped: bool) -> TwoLooks:
+    def _looks(self, bound: records.Bound, stopped: bool) -> verdict.TwoLooks:
         """Bets are one look that never ends: the claim is refuted once they have won enough."""
         above = bound.value > self.question.notion.value
-        first = FirstLook(0, "real", self.enough if stopped else self.error, stopped) if above else None
-        return TwoLooks(replace(self.question.rule, repeatable=False), first)
+        first = two_looks.FirstLook(0, "real", self.enough if stopped else self.error, stopped) if above else None
+        return verdict.TwoLooks(replace(self.question.rule, repeatable=False), first)
 
 
 def _unseen(outputs: tuple[Outputs, Outputs]) -> SelectedEvent:
@@ -397,7 +393,7 @@ def _unseen(outputs: tuple[Outputs, Outputs]) -> SelectedEvent:
             for seen, tried in found:
                 if seen > best:
                     best, rule = seen, tried
-    return SelectedEvent("unseen", Event("unseen", () if rule is None else (rule,)), SEQUENTIAL, None, 1.0, ())
+    return SelectedEvent("unseen", Event("unseen", () if rule is None else (rule,)), methods.SEQUENTIAL, None, 1.0, ())
 
 
 def _in_order(event: Event, outputs: tuple[Outputs, Outputs], sides: Integers) -> Integers:
@@ -471,20 +467,20 @@ def choose_statements(
         return found
 
     def shows(epsilon: float) -> bool:
-        return chosen([DeltaAt(epsilon)])[0][1] > 0
+        return chosen([renyi.DeltaAt(epsilon)])[0][1] > 0
 
     last = _last(shows)
-    chosen([GaussianDP(0.0), PowerAt(_RATES[0])])
+    chosen([GaussianDP(0.0), renyi.PowerAt(_RATES[0])])
     # families that were best nowhere along the curve so far are not tried at every point
     fitted = [item for item in fitted if item.partition.family in useful]
     epsilons = _round_values(last)
-    deltas = [DeltaAt(epsilon) for epsilon in epsilons]
-    others = [GaussianDP(0.0), *(PowerAt(rate) for rate in _RATES)]
+    deltas = [renyi.DeltaAt(epsilon) for epsilon in epsilons]
+    others = [GaussianDP(0.0), *(renyi.PowerAt(rate) for rate in _RATES)]
     notions = [*others, *deltas]
     joined: dict[Any, SelectedEvent] = {}
     for notion, (choice, _) in zip(notions, [*chosen(others), *chosen(deltas, _AS_GOOD)], strict=True):
         # enumerating a region would take a second, and there are many
-        method = plain(choice.method)
+        method = methods.plain(choice.method)
         key = choice.event, method
         own = joined.get(key) or SelectedEvent(
             f"{notion.parameter} {notion}", choice.event, method, choice.weight, 0.0, ()
@@ -530,7 +526,7 @@ def statement(
         The bound, rounded down.
     """
     parameter, _, notion = choice.name.partition(" ")
-    own = about(parameter, notion)
+    own = renyi.about(parameter, notion)
     made = build.sampled_bound(
         0.0,
         own,
@@ -542,13 +538,13 @@ def statement(
         pair=pair,
         assumes=assumes,
     )
-    value = float(region_of_bound(made).least(own.least))
+    value = float(renyi.region_of_bound(made).least(own.least))
     return msgspec.structs.replace(made, value=records.round_outward(value, "lower"))
 
 
 def curve_of(statements: Sequence[records.Bound], confidence: float) -> records.Curve:
     """Return what the statements show of the curve, at the points needed to draw it."""
-    regions = [region_of_bound(bound) for bound in statements]
+    regions = [renyi.region_of_bound(bound) for bound in statements]
     epsilons = tuple(float(f"{epsilon:.6g}") for epsilon in np.linspace(0, _reach(regions), _DRAWN))
     near = np.concatenate([np.geomspace(_NEAREST, 0.05, _DRAWN // 2), np.linspace(0.05, 0.95, _DRAWN // 2 + 1)[1:]])
     fprs = tuple(dict.fromkeys(float(f"{rate:.6g}") for rate in (0.0, *near, 1.0)))
@@ -556,21 +552,21 @@ def curve_of(statements: Sequence[records.Bound], confidence: float) -> records.
         confidence=confidence,
         statements=tuple(statements),
         epsilons=epsilons,
-        deltas=tuple(records.round_outward(float(delta), "lower") for delta in delta_at_least(regions, epsilons)),
+        deltas=tuple(records.round_outward(float(delta), "lower") for delta in renyi.delta_at_least(regions, epsilons)),
         fprs=fprs,
-        fnrs=tuple(records.round_outward(float(fnr), "upper") for fnr in fnr_at_most(regions, fprs)),
-        mu=records.round_outward(mu_at_least(regions), "lower"),
+        fnrs=tuple(records.round_outward(float(fnr), "upper") for fnr in renyi.fnr_at_most(regions, fprs)),
+        mu=records.round_outward(renyi.mu_at_least(regions), "lower"),
     )
 
 
-def _reach(regions: Sequence[ConfidenceRegion]) -> float:
+def _reach(regions: Sequence[joint_region.ConfidenceRegion]) -> float:
     """The smallest ε at which nothing is shown any more, rounded up to two digits; at least 1."""
     low, high = 0.0, 1.0
-    while high < _FARTHEST and delta_at_least(regions, high) > 0:
+    while high < _FARTHEST and renyi.delta_at_least(regions, high) > 0:
         low, high = high, 2 * high
     while high - low > 0.01 * high and high > 1:
         middle = (low + high) / 2
-        low, high = (middle, high) if delta_at_least(regions, middle) > 0 else (low, middle)
+        low, high = (middle, high) if renyi.delta_at_least(regions, middle) > 0 else (low, middle)
     return float(f"{high * 1.005:.2g}")
 
 
@@ -579,12 +575,12 @@ class PrivacyCurve:
     """Certified lower bounds of the whole privacy curve, all true at once with `confidence`."""
 
     evidence: Evidence  # the evidence that all of it is computed from
-    _regions: tuple[ConfidenceRegion, ...] = field(init=False, repr=False, compare=False)
+    _regions: tuple[joint_region.ConfidenceRegion, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.evidence.verdict is records.Verdict.INVALID:
             raise InvalidRunsError(self.evidence.reason)
-        object.__setattr__(self, "_regions", tuple(region_of_bound(bound) for bound in self.curve.statements))
+        object.__setattr__(self, "_regions", tuple(renyi.region_of_bound(bound) for bound in self.curve.statements))
 
     @property
     def curve(self) -> records.Curve:
@@ -614,11 +610,11 @@ class PrivacyCurve:
         """Return a lower bound of δ(ε) at any ε (nats, at least 0): a float for a number, else the shape of
         ``epsilon``.
         """
-        return self._at(epsilon, "epsilon", np.inf, lambda at: delta_at_least(self._regions, at))
+        return self._at(epsilon, "epsilon", np.inf, lambda at: renyi.delta_at_least(self._regions, at))
 
     def fnr(self, fpr: ArrayLike) -> Floats | float:
         """Return an upper bound of the smallest false negative rate, at any false positive rate from 0 to 1."""
-        return self._at(fpr, "fpr", 1.0, lambda at: fnr_at_most(self._regions, at))
+        return self._at(fpr, "fpr", 1.0, lambda at: renyi.fnr_at_most(self._regions, at))
 
     @staticmethod
     def _at(given: ArrayLike, name: str, most: float, found: Callable[[Floats], Floats]) -> Floats | float:

@@ -17,10 +17,8 @@ from dpaudit.evidence.event import Event
 from dpaudit.evidence.records import DOES_NOT_HOLD, NOT_ACCEPTED, Bound, Counts, SecondLook, Verdict
 from dpaudit.privacy import Claim
 from dpaudit.privacy.claims import number_text
-from dpaudit.stats.guessing import is_limited_by_delta
+from dpaudit.stats import guessing, methods, two_looks
 from dpaudit.stats.joint_region import lower_bound
-from dpaudit.stats.methods import SEQUENTIAL, method_of
-from dpaudit.stats.two_looks import FirstLook, LooksRule, at_deciding
 
 # --- What do the bounds say about the claim? -------------------------------------------------------------
 
@@ -48,8 +46,8 @@ class TwoLooks:
     it, or None if there was none.
     """
 
-    rule: LooksRule
-    first: FirstLook | None
+    rule: two_looks.LooksRule
+    first: two_looks.FirstLook | None
     second: SecondLook | None = None
 
     @property
@@ -82,7 +80,7 @@ def headline_of(bounds: Sequence[Bound], confidence: float, looks: TwoLooks | No
     if claim is None or looks is None or looks.second is None or looks.violated:
         shown = [at_whole(bound, confidence) for bound in bounds]
     else:
-        shown = [at_deciding(looks.rule, bound, claim) for bound in bounds]
+        shown = [two_looks.at_deciding(looks.rule, bound, claim) for bound in bounds]
     return max(shown, key=lambda bound: bound.value)
 
 
@@ -206,7 +204,7 @@ def _doubted(
         f"above the claimed {number_text(claim.value)}, as it is by chance {chance}"
     )
     less = f"a violation is called one where chance does this in at most one of {_times(rule.false_alarm)}"
-    if lower.method == SEQUENTIAL:
+    if lower.method == methods.SEQUENTIAL:
         return f"{text}; {less}. Allow more runs: the same audit goes on from there."
     if detectable is None or not math.isfinite(detectable):
         return f"{text}; {less}. {_too_few(claim, lower, detectable, looks)}"
@@ -244,14 +242,14 @@ def _nothing(claim: Claim, claimed: str, lower: Bound, looks: TwoLooks | None) -
         )
     if looks is None or not looks.rule.doubts:
         return f"These runs could not have shown any violation of {claimed}, however large; use more runs."
-    if looks.rule.repeatable or lower.method == SEQUENTIAL:
+    if looks.rule.repeatable or lower.method == methods.SEQUENTIAL:
         # a second look may show what no first one could
         return f"These runs were too few to count on showing any violation of {claimed}, however large; use more runs."
     never = f"could not have shown a violation of {claimed}, however large, with a false alarm of 1 in "
     never += _times(looks.rule.false_alarm)
-    if not method_of(lower.method).canaries or lower.counts is None:
+    if not methods.method_of(lower.method).canaries or lower.counts is None:
         return f"What was recorded {never}: record more."
-    if not claim.is_point or not is_limited_by_delta(sum(lower.counts.runs), claim.value, claim.delta):
+    if not claim.is_point or not guessing.is_limited_by_delta(sum(lower.counts.runs), claim.value, claim.delta):
         return f"So few canaries {never}: put more into one model."
     return (
         f"These canaries {never}, even if every guess had been right: at δ = {number_text(claim.delta)} a model that "

@@ -20,10 +20,9 @@ from fractions import Fraction
 from html.parser import HTMLParser
 from typing import Any
 
-from dpaudit.checker import Checked, check_certificate, check_text
+from dpaudit.checker import Checked, check_certificate, check_text, prices
 from dpaudit.checker.bounds import METHODS, PURE, Hits, Notion, TooLongError, second_bound
 from dpaudit.checker.derived import unlike
-from dpaudit.checker.prices import notion_at
 from dpaudit.checker.reading import CertificateError
 
 # --- What is the id of a record? The SHA-256 of its canonical JSON (RFC 8785), with the standard library alone. ---
@@ -576,7 +575,7 @@ def _proved(record: Record, claim: _Claim | None, proved: Checked | None) -> Fin
     if (record["proof"].get("comparison") or {}).get("open_ends"):
         return Finding("verdict", False, "not all of the program was read, and so nothing is proved")
     notion = claim.notion
-    alike = proved.notion == notion_at(notion.parameter, notion.order) and proved.delta <= _limit(notion.delta)
+    alike = proved.notion == prices.notion_at(notion.parameter, notion.order) and proved.delta <= _limit(notion.delta)
     holds = alike and Fraction(proved.bound) <= claim.limit
     return Finding("verdict", holds, f"{proved.statement}, and {record['claim']} is claimed")
 

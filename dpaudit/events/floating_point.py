@@ -19,9 +19,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.arrays import Floats
-from dpaudit.events.partition import score_of, steps
-from dpaudit.events.predict import method_for_one_side
-from dpaudit.events.select import SelectedEvent
+from dpaudit.events import partition, predict, select
 from dpaudit.evidence.event import Event, Reach, Rule, Score, Step
 from dpaudit.evidence.records import Candidate
 from dpaudit.privacy import Claim
@@ -57,7 +55,7 @@ class _Candidates:
 
 def choose_low_bits(
     outputs0: Outputs, outputs1: Outputs, *, claim: Claim, measuring: int, known: Sequence[float] = ()
-) -> SelectedEvent | None:
+) -> select.SelectedEvent | None:
     """Choose an event in the low-order bits, from learning runs alone (Mironov 2012).
 
     Args:
@@ -85,11 +83,11 @@ def choose_low_bits(
     _, item, at, below, side = rated[0]
     cells = item.below if below else item.above
     p, q = ((float(cells[own][at]) + 0.5) / (runs[own] + 1) for own in (side, 1 - side))
-    method, weight = method_for_one_side(p, q, (measuring / 2, measuring / 2), claim, _USUAL_ERROR)
+    method, weight = predict.method_for_one_side(p, q, (measuring / 2, measuring / 2), claim, _USUAL_ERROR)
     considered = tuple(
         Candidate(_words(entry[1]), method, float(f"{max(entry[0], -99.0):.6g}")) for entry in rated[:_SHOWN]
     )
-    return SelectedEvent(NAME, _event(item, at, below, side), method, weight, 1.0, considered)
+    return select.SelectedEvent(NAME, _event(item, at, below, side), method, weight, 1.0, considered)
 
 
 def _words(item: _Candidates) -> str:
@@ -136,7 +134,7 @@ def _of_form(form: str, outputs: tuple[Outputs, Outputs], known: Sequence[float]
         middles = _middles(rows0[:, index], rows1[:, index])
         centers = tuple(dict.fromkeys([*known, *middles]))
         for score in (Step(index), *(kind(index, center) for center in centers for kind in (Reach, Step))):
-            values = score_of(score, rows0), score_of(score, rows1)
+            values = partition.score_of(score, rows0), partition.score_of(score, rows1)
             edges = np.array([0.5])
             if isinstance(score, Step):
                 edges = np.unique(np.concatenate(values)) + 1
@@ -168,7 +166,7 @@ def _finest_of_interest(side0: Floats, side1: Floats) -> float | None:
     distinct, counts = np.unique(
         np.concatenate([side0[:_MOST_READ_AS_TEXT], side1[:_MOST_READ_AS_TEXT]]), return_counts=True
     )
-    fine = (steps(distinct) < limit) & (counts == 1) & ~_rounded(distinct)
+    fine = (partition.steps(distinct) < limit) & (counts == 1) & ~_rounded(distinct)
     return limit if np.count_nonzero(fine) >= max(_LEAST_FINE, len(distinct) / 4) else None
 
 

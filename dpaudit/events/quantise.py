@@ -20,9 +20,7 @@ from dpaudit.events.partition import Partition, score_of
 from dpaudit.evidence.event import Event, Rows, Rule
 from dpaudit.privacy import Claim
 from dpaudit.sampling.outputs import Outputs
-from dpaudit.stats.e_process import falling
-from dpaudit.stats.methods import MULTINOMIAL, SWAPPED
-from dpaudit.stats.renyi import multinomial_weights, orders_of, value_of, variational, variational_noise
+from dpaudit.stats import e_process, methods, renyi
 
 Counts = tuple[Integers, Integers]
 
@@ -76,8 +74,8 @@ def graded(fitted: Iterable[FittedPartition], *, claim: Claim, measuring: int, e
     labels = np.zeros(item.partition.size, dtype=np.int64)
     degrees = place - _negative(place, item.counts, cells)
     labels[cells] = np.where(degrees >= 0, degrees + 1, degrees)
-    weights = multinomial_weights(p, q, measuring / 2, measuring / 2, order)
-    method = MULTINOMIAL if toward == 0 else SWAPPED
+    weights = renyi.multinomial_weights(p, q, measuring / 2, measuring / 2, order)
+    method = methods.MULTINOMIAL if toward == 0 else methods.SWAPPED
     return Quantised(value, method, item.partition, labels, tuple(float(f"{weight:.6g}") for weight in weights))
 
 
@@ -166,13 +164,13 @@ def _predicted(
     ahead = measuring / 2
     cost = _MORE - float(ndtri(error)) + _A_BIN * len(p) / math.sqrt(max(ahead, 1.0))
     found = {}
-    for order in orders_of(claim):
-        value = variational(order, log_h, p_seen, q_seen)
-        noise = variational_noise(order, log_h, p_seen, q_seen, ahead, ahead)
+    for order in renyi.orders_of(claim):
+        value = renyi.variational(order, log_h, p_seen, q_seen)
+        noise = renyi.variational_noise(order, log_h, p_seen, q_seen, ahead, ahead)
         # the value is an average over two halves, with twice the runs of one
         n, m = (2 * max(float(side.sum()), 1.0) for side in (tested if toward == 0 else tested[::-1]))
-        doubt = variational_noise(order, log_h, p_seen, q_seen, n, m)
-        found[order] = float(value_of(claim, order, value - cost * noise - _DOUBT * doubt))
+        doubt = renyi.variational_noise(order, log_h, p_seen, q_seen, n, m)
+        found[order] = float(renyi.value_of(claim, order, value - cost * noise - _DOUBT * doubt))
     return found
 
 
@@ -239,7 +237,7 @@ def _log_odds(partition: Partition, counts: Integers) -> Floats:
         cells = slice(start, start + len(rule.edges) + 1)
         start = cells.stop
         a, n = first[cells], both[cells]
-        down, up = falling(a, n), falling(a[::-1], n[::-1])[::-1]
+        down, up = e_process.falling(a, n), e_process.falling(a[::-1], n[::-1])[::-1]
         fit, along = max((_likelihood(a, n, down), 0, down, -1.0), (_likelihood(a, n, up), 1, up, 1.0))[2:]
         if isinstance(rule.score, Rows):
             fit, along = a / n, 0.0

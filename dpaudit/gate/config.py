@@ -21,9 +21,8 @@ import msgspec
 from dpaudit.decimals import refuse_confidence, refuse_false_alarm
 from dpaudit.errors import UsageError, nearest
 from dpaudit.evidence.canonical_json import read_text
-from dpaudit.gate.result import OutcomeRule
+from dpaudit.gate import result, target_process
 from dpaudit.gate.schema import Accept, GateSettings, TargetSettings, json_schema, offered
-from dpaudit.gate.target_process import table_of
 from dpaudit.request import AuditRequest, TraceRequest, default_of, options_of
 
 FILE = "pyproject.toml"
@@ -186,7 +185,7 @@ class _Reader:
         found = self.converted(given, Accept, at)
         if raw.get("expect") == "violated":
             self.refuse(at, "expect = 'violated' asks for the finding that it accepts; leave one of the two out")
-        if found.up_to is not None and found.rule != str(OutcomeRule.CLAIM_VIOLATED):
+        if found.up_to is not None and found.rule != str(result.OutcomeRule.CLAIM_VIOLATED):
             self.refuse((*at, "up_to"), f"it is about a violated claim, and rule is {found.rule!r}; leave it out")
 
     def traced(self, raw: dict[str, Any], found: TargetSettings, gate: GateSettings, at: tuple[Key, ...]) -> None:
@@ -234,7 +233,7 @@ class _Reader:
             self.refuse((*at, "training"), "a watched loop proves nothing, and require is 'proved'; leave one out")
         self.check_texts(found, at)
         try:
-            table = table_of(found.training, found.claim)
+            table = target_process.table_of(found.training, found.claim)
         except UsageError as error:
             self.refuse((*at, "training"), str(error))
         missing = {key: getattr(gate, key) for key in _INHERITED if getattr(found, key) is None}

@@ -38,8 +38,7 @@ from dpaudit.gate.result import (
     scope,
     shown,
 )
-from dpaudit.report import html_page
-from dpaudit.report.formats import escaped
+from dpaudit.report import formats, html_page
 from dpaudit.report.html.templates import environment, source
 from dpaudit.report.text.findings import trace_story
 from dpaudit.report.text.phrases import visible
@@ -206,7 +205,7 @@ def markdown(result: GateResult) -> str:
 
 
 def _code(text: str) -> str:
-    return f"<code>{escaped(text, _NAME)}</code>"
+    return f"<code>{formats.escaped(text, _NAME)}</code>"
 
 
 def _table(targets: Sequence[Shown]) -> str:
@@ -219,7 +218,7 @@ def _table(targets: Sequence[Shown]) -> str:
         outcome = str(item.outcome) if item.outcome is Outcome.PASSED else f"**{item.outcome}**"
         cells = (target.verdict, target.claim, "; ".join(target.in_row), str(item.rule))
         unchanged = " (unchanged, not run again)" if item.cached else ""
-        lines.append(f"| {_code(item.name)} | {outcome}{unchanged} | {' | '.join(map(escaped, cells))} |")
+        lines.append(f"| {_code(item.name)} | {outcome}{unchanged} | {' | '.join(map(formats.escaped, cells))} |")
     text = "\n".join(lines)
     left = len(targets) - len(rows)
     return f"{text}\n\n{left} more targets are left out here." if left else text
@@ -232,13 +231,13 @@ def _details(target: Shown) -> str:
         "<details open>",
         f"<summary>{_code(item.name)}: {item.outcome}. {meaning.title}</summary>",
         "",
-        f"- What was found: {escaped(item.sentence)}",
-        *(f"- Beside the verdict: **{escaped(line)}**" for line in target.beside),
-        *(f"- Note: {escaped(note)}" for note in item.notes),
+        f"- What was found: {formats.escaped(item.sentence)}",
+        *(f"- Beside the verdict: **{formats.escaped(line)}**" for line in target.beside),
+        *(f"- Note: {formats.escaped(note)}" for note in item.notes),
         f"- What to do: {meaning.next}",
     ]
     if target.comparison:
-        lines.append(f"- Baseline: {escaped(target.comparison)}")
+        lines.append(f"- Baseline: {formats.escaped(target.comparison)}")
     place = target.place
     if place is not None:
         lines.append(f"- Where: {_code(f'{place.file}:{place.line}')}")
@@ -248,7 +247,7 @@ def _details(target: Shown) -> str:
         lines.append(f"- Evidence: <code>{item.evidence.id}</code>")
         command = reproduce_command(item.evidence)
         if command is not None:
-            lines.append(f"- Run it again: <code>{escaped(visible(command, one_line=True), 2_000)}</code>")
+            lines.append(f"- Run it again: <code>{formats.escaped(visible(command, one_line=True), 2_000)}</code>")
     return "\n".join([*lines, "", "</details>"])
 
 

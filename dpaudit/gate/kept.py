@@ -51,10 +51,8 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Bound, Counts, round_outward
 from dpaudit.gate.result import BaselineComparison
 from dpaudit.gate.target_process import FrozenEvent, Report, Request, files_of, listing
-from dpaudit.privacy import parse_claim
-from dpaudit.privacy.claims import number_text
-from dpaudit.stats.joint_region import loss_interval
-from dpaudit.stats.methods import BOTH_SIDES, method_of, plain
+from dpaudit.privacy import claims, parse_claim
+from dpaudit.stats import joint_region, methods
 from dpaudit.targets.signature import PREFIX
 
 # --- Is a target unchanged since it was last run? --------------------------------------------------------
@@ -374,14 +372,14 @@ def _measured(evidence: Evidence) -> BaselineEvent | None:
 def _comparable(bound: Bound) -> bool:
     """Whether an event was counted on a fixed number of runs, so that its counts give an interval."""
     counted = bound.counts is not None and bound.event is not None and bound.arithmetic == "real"
-    return counted and (method_of(bound.method).interval or isinstance(bound.weight, tuple))
+    return counted and (methods.method_of(bound.method).interval or isinstance(bound.weight, tuple))
 
 
 def _plain(bound: Bound) -> tuple[str, float | None]:
     """Return method and weight of the interval: those of the bound, or of an event with two sides for many degrees."""
     if isinstance(bound.weight, tuple):
-        return BOTH_SIDES, _EVEN
-    return plain(bound.method), bound.weight  # the method for many runs, since there may be more here
+        return methods.BOTH_SIDES, _EVEN
+    return methods.plain(bound.method), bound.weight  # the method for many runs, since there may be more here
 
 
 def frozen(entry: BaselineEntry, times: int = 1) -> FrozenEvent | None:
@@ -408,7 +406,7 @@ def compare(entry: BaselineEntry, counts: Mapping[str, Any] | None, error: float
     claim = parse_claim(measured.notion)
 
     def interval(counted: Mapping[str, Any], level: float) -> tuple[float, float]:
-        low, high = loss_interval(
+        low, high = joint_region.loss_interval(
             measured.method, msgspec.convert(counted, Counts), claim=claim, weight=measured.weight, error=level
         )
         return round_outward(low, "lower"), round_outward(high, "upper")
@@ -428,7 +426,7 @@ def compare_accounts(entry: BaselineEntry, evidence: Evidence) -> BaselineCompar
 
 
 def _about(parameter: str, at: str) -> str:
-    near = number_text(float(Fraction(at)))
+    near = claims.number_text(float(Fraction(at)))
     return {"epsilon": f"ε at δ = {near}", "delta": f"δ at ε = {near}", "mu": "μ", "rho": "ρ"}[parameter]
 
 

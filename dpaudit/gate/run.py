@@ -33,9 +33,8 @@ from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence, against
 from dpaudit.evidence.further_records import Release
 from dpaudit.evidence.records import Verdict
-from dpaudit.gate import kept, target_process
+from dpaudit.gate import config, kept, target_process
 from dpaudit.gate import kept as baselines
-from dpaudit.gate.config import Configuration, is_of_records, pair_files, without_proof
 from dpaudit.gate.kept import Cache, alone_with, with_seed_of
 from dpaudit.gate.result import Acceptance, BaselineComparison, GateResult, Location, Outcome, OutcomeRule, TargetResult
 from dpaudit.gate.schema import TargetSettings, offered, usual
@@ -251,7 +250,7 @@ class _Look:
 
 
 def run(
-    configuration: Configuration,
+    configuration: config.Configuration,
     options: GateOptions = GateOptions(),
     *,
     runner: Runner = target_process.run,
@@ -280,7 +279,7 @@ def run(
 
 
 def _run(
-    configuration: Configuration,
+    configuration: config.Configuration,
     options: GateOptions,
     runner: Runner,
     listen: Listener | None,
@@ -308,7 +307,7 @@ def _with_policy(target: TargetSettings, require: str | None) -> TargetSettings:
     if require is None:
         return target
     asked = msgspec.structs.replace(target, require=require)
-    why = without_proof(asked)
+    why = config.without_proof(asked)
     if why:
         raise UsageError(f"{target.name}: {why}")
     return asked
@@ -334,7 +333,7 @@ def seed_of(root: int, name: str, look: int) -> int:
 class _Gate:
     """The state that all targets of one gate share."""
 
-    configuration: Configuration
+    configuration: config.Configuration
     options: GateOptions
     runner: Runner
     seed: int
@@ -347,7 +346,7 @@ class _Gate:
     today: datetime.date = field(default_factory=lambda: datetime.datetime.now(datetime.UTC).date())
 
     @classmethod
-    def of(cls, configuration: Configuration, options: GateOptions, runner: Runner) -> _Gate:
+    def of(cls, configuration: config.Configuration, options: GateOptions, runner: Runner) -> _Gate:
         asked = configuration.settings.seed if options.seed is None else options.seed
         ledger = None
         if options.nightly:
@@ -471,7 +470,7 @@ class _Gate:
     def _request(
         self, target: TargetSettings, seed: int, times: int, confidence: float, frozen: FrozenEvent | None
     ) -> Request:
-        files = pair_files(target)
+        files = config.pair_files(target)
         said = {name: getattr(target, name) for name in offered("shared", "target")}
         asked: dict[str, Any] = {name: usual(name) if value is None else value for name, value in said.items()}
         return Request(
@@ -491,7 +490,7 @@ class _Gate:
                 "sequential": (self.options.nightly and _is_bet_on(target))
                 or (bool(target.sequential) and not target.trace and not self.options.update_baseline),
                 # what a domain of columns allows is proved, or audited where a proof would be worst
-                "prove": is_of_records(target)
+                "prove": config.is_of_records(target)
                 or (target.require == "proved" and target.expect != "violated" and not self.options.nightly),
                 "frozen": frozen,
                 "kept": self.options.update_baseline and _has_baseline(target) and target.data is not None,
@@ -612,7 +611,7 @@ def _running(left: Sequence[_Work], count: int) -> str:
 
 def _is_bet_on(target: TargetSettings) -> bool:
     """Whether nights add up for a target: not where nothing is run, nor where a proof or a watched loop decides."""
-    return _is_run(target) and not is_of_records(target)
+    return _is_run(target) and not config.is_of_records(target)
 
 
 def _is_run(target: TargetSettings) -> bool:

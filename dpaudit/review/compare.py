@@ -40,8 +40,7 @@ from dpaudit.report.text.phrases import (
     upper_text,
 )
 from dpaudit.report.view import view
-from dpaudit.stats.joint_region import loss_interval
-from dpaudit.stats.methods import BOTH_SIDES, method_of, plain
+from dpaudit.stats import joint_region, methods
 
 _LISTED = "accounting"  # the method of an interval that is about a whole list of releases
 
@@ -148,7 +147,7 @@ def _measured(evidence: Evidence) -> list[Bound]:
 
 def _is_countable(bound: Bound) -> bool:
     counted = bound.counts is not None and bound.event is not None and bound.pair is not None
-    return counted and bound.arithmetic == "real" and method_of(_method(bound)).interval
+    return counted and bound.arithmetic == "real" and methods.method_of(_method(bound)).interval
 
 
 def _ranked(bounds: Sequence[Bound]) -> list[int]:
@@ -158,8 +157,8 @@ def _ranked(bounds: Sequence[Bound]) -> list[int]:
 def _method(bound: Bound) -> str:
     """Return the method for the loss of an event; one with many degrees counts as an event with two sides."""
     if isinstance(bound.weight, tuple):
-        return BOTH_SIDES
-    return plain(bound.method)  # the variant for few runs only orders the outcomes
+        return methods.BOTH_SIDES
+    return methods.plain(bound.method)  # the variant for few runs only orders the outcomes
 
 
 def _interval(bound: Bound, evidence: Evidence, considered: int) -> EventLoss:
@@ -167,7 +166,7 @@ def _interval(bound: Bound, evidence: Evidence, considered: int) -> EventLoss:
     notion, method = parse_claim(bound.notion), _method(bound)
     weight = _EVEN if isinstance(bound.weight, tuple) else bound.weight
     error = (1 - evidence.confidence) / 2 / considered
-    low, high = loss_interval(method, bound.counts, claim=notion, weight=weight, error=error)
+    low, high = joint_region.loss_interval(method, bound.counts, claim=notion, weight=weight, error=error)
     return EventLoss(
         event=bound.event.words,
         pair=_pair(bound, evidence),

@@ -24,24 +24,20 @@ from dpaudit.auditing.pair import measure_event
 from dpaudit.auditing.question import Question, validated
 from dpaudit.auditing.trace import trace
 from dpaudit.errors import InvalidRunsError, UsageError
+from dpaudit.evidence import further_records, records
 from dpaudit.evidence.event import DATASETS
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.further_records import Accounting
-from dpaudit.evidence.records import Attempt, Counts, Verdict, round_outward
 from dpaudit.loading import load, load_trusted, public_name
 from dpaudit.neighbours.data_files import with_tables
 from dpaudit.neighbours.digest import digest, read_kept
 from dpaudit.request import AccountRequest, AuditRequest, ProofRequest, Request, TraceRequest, known_keywords, recorded
-from dpaudit.sampling.checkpoint import Listener, Phase
-from dpaudit.sampling.play import RepeatDetector
+from dpaudit.sampling import checkpoint, play
 from dpaudit.settings import own_settings
 from dpaudit.stats.joint_region import lower_bound
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
 from dpaudit.verify.answer import prove
-from dpaudit.verify.proofs import KINDS
-from dpaudit.verify.proofs.domains import ENUMERATION
-from dpaudit.verify.proofs.releases import RELEASES, typed_frame
+from dpaudit.verify.proofs import KINDS, domains, releases
 
 # --- Which members of a record differ between two runs of the same question, and why may they? ---
 
@@ -175,8 +171,8 @@ class Recount:
     """
 
     title: str
-    before: Counts
-    after: Counts
+    before: records.Counts
+    after: records.Counts
     p_value: float
     bound: float
 
@@ -213,26 +209,26 @@ def counted_again(
     )
 
 
-def _measured(question: Question, attempt: Attempt) -> Counts:
+def _measured(question: Question, attempt: records.Attempt) -> records.Counts:
     bound = attempt.bound
     assert bound.counts is not None and bound.event is not None
-    question = replace(question, watch=RepeatDetector())  # since all attempts on a pair use the same draws
-    return measure_event(question, attempt.pair, bound.event, sum(bound.counts.runs), Phase.CONFIRMING)
+    question = replace(question, watch=play.RepeatDetector())  # since all attempts on a pair use the same draws
+    return measure_event(question, attempt.pair, bound.event, sum(bound.counts.runs), checkpoint.Phase.CONFIRMING)
 
 
-def _recount(question: Question, number: int, attempt: Attempt, after: Counts, tests: int) -> Recount:
+def _recount(question: Question, number: int, attempt: records.Attempt, after: records.Counts, tests: int) -> Recount:
     bound = attempt.bound
     assert bound.counts is not None
     value = lower_bound(bound.method, after, claim=question.notion, weight=bound.weight, error=1 - bound.confidence)
     least = min((_fisher(table) for table in _tables(bound.counts, after)), default=1.0)
     title = f"event {number} ({attempt.name})"
-    return Recount(title, bound.counts, after, min(1.0, tests * least), round_outward(value, "lower"))
+    return Recount(title, bound.counts, after, min(1.0, tests * least), records.round_outward(value, "lower"))
 
 
 Table = tuple[tuple[int, int], tuple[int, int]]
 
 
-def _tables(before: Counts | None, after: Counts) -> list[Table]:
+def _tables(before: records.Counts | None, after: records.Counts) -> list[Table]:
     """Return tables of hits and misses, then and now, for each side and each direction that was counted."""
     assert before is not None
     tables = []
@@ -251,7 +247,7 @@ def _fisher(table: Table) -> float:
     return float(fisher_exact(np.array(table)).pvalue)
 
 
-def occurrences(counts: Counts) -> str:
+def occurrences(counts: records.Counts) -> str:
     """Say how often an event points to its datasets."""
     parts = []
     for side, hits in ((0, counts.toward0), (1, counts.toward1)):
@@ -316,7 +312,7 @@ def replay(
     workers: int = 1,
     trust: bool = False,
     say: Callable[[str], None] | None = None,
-    listen: Listener | None = None,
+    listen: checkpoint.Listener | None = None,
 ) -> Replay:
     """Run an audit or a proof again, and compare.
 
@@ -362,7 +358,7 @@ def replay(
             return _recounted(before, mechanism, given, workers)
         asked_again = {**_of_audit(before, given), "data": space, "workers": workers, "listen": listen}
         after = audited(AuditRequest(mechanism, **asked_again))
-    if not before.reproducible and before.verdict is after.verdict is Verdict.INVALID:
+    if not before.reproducible and before.verdict is after.verdict is records.Verdict.INVALID:
         return Replay(before, after, (), (), ("the runs could not be trusted then, and cannot be now",))
     if target is not None:  # whatever its name is now
         named = msgspec.structs.replace(after.target, name=before.target.name)
@@ -440,14 +436,14 @@ def _of_proof(evidence: Evidence, domain: Sequence[Any] | None) -> dict[str, Any
     assert proof is not None
     kind = KINDS[proof.method]
     which = kind.domain(proof)
-    if domain is not None and kind is ENUMERATION:
+    if domain is not None and kind is domains.ENUMERATION:
         which = domain
-    if which is None and kind is ENUMERATION:
+    if which is None and kind is domains.ENUMERATION:
         raise UsageError(
             "the evidence does not hold the domain that was enumerated; give it: --domain, or "
             "dp.replay(evidence, domain=…). Evidence made with --keep-data holds it"
         )
-    frame = typed_frame(proof) if kind is RELEASES else None
+    frame = releases.typed_frame(proof) if kind is releases.RELEASES else None
     return {**_recorded(ProofRequest, evidence), "domain": which, "data": frame, "steps": None, "seconds": None}
 
 
@@ -496,7 +492,7 @@ def _searched(
 # --- accounting -------------------------------------------------------------------------------------------
 
 
-def _accounted_again(before: Evidence, accounting: Accounting) -> Replay:
+def _accounted_again(before: Evidence, accounting: further_records.Accounting) -> Replay:
     """Account for the same releases again; nothing of anybody's is loaded or run."""
     stated, events = accounting.statements, events_of(accounting.releases, before.relation)
     named = before.target.name != name_of(accounting.releases)

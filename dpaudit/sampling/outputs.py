@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.arrays import Floats
-from dpaudit.program.batch_reading import ImpureError, PathOutputs
-from dpaudit.program.outcome import Raised, entry
+from dpaudit.program import batch_reading, outcome
 from dpaudit.reading.runs.passes import Part, ReadBlock, parts_of
 from dpaudit.reading.runs.values import at
 from dpaudit.sampling.forms import PLACE, Column, PlacedTexts, embedded, form_of_arrays, is_number, read_form
@@ -157,11 +156,11 @@ class TakenPath:
 def taken_path(runs: np.ndarray[Any, Any], output: Any) -> TakenPath | tuple[int, Any]:
     """Read the output of a path at once: that of a single run, or of many together."""
     if len(runs) == 1:
-        return int(runs[0]), taken(entry(output, 0))
+        return int(runs[0]), taken(outcome.entry(output, 0))
     whole = OutputSnapshot(output)
     if any(isinstance(column, np.ndarray) and len(column) != len(runs) for column in whole.numbers):
-        raise ImpureError("returned noise of an earlier call")
-    return _taken_whole(runs, whole, lambda run: entry(output, run))
+        raise batch_reading.ImpureError("returned noise of an earlier call")
+    return _taken_whole(runs, whole, lambda run: outcome.entry(output, run))
 
 
 def _taken_whole(runs: np.ndarray[Any, Any], whole: OutputSnapshot, one: Callable[[int], Any]) -> TakenPath:
@@ -197,7 +196,7 @@ def agree(outputs: Outputs, returned: dict[int, Any]) -> bool:
 
 
 def _taken_part(part: Part) -> Iterator[Any]:
-    if isinstance(part.value, Raised):
+    if isinstance(part.value, outcome.Raised):
         yield TakenPath(part.runs, OutputSnapshot(part.value), np.ones(len(part.runs), dtype=bool), ())
         return
     parts = parts_of(part.value, part.places, part.count)
@@ -269,7 +268,7 @@ def from_paths(paths: Sequence[Any], size: int) -> Outputs:
     """Return the outputs of a batch, in the order of its runs, as they are now or as `taken_path` read them."""
     collector = _Collector()
     for path in paths:
-        part = taken_path(path.runs, path.output) if isinstance(path, PathOutputs) else path
+        part = taken_path(path.runs, path.output) if isinstance(path, batch_reading.PathOutputs) else path
         if isinstance(part, tuple):
             collector.add_one(*part)
             continue

@@ -22,10 +22,9 @@ import numpy as np
 
 from dpaudit.arrays import Integers
 from dpaudit.errors import InvalidRunsError
+from dpaudit.sampling import engines, runs
 from dpaudit.sampling.checkpoint import Experiment, RunBlock, Session
-from dpaudit.sampling.engines import Engine, Processes
 from dpaudit.sampling.outputs import Outputs, information
-from dpaudit.sampling.runs import is_large, outputs_of, refuse_if_changed, untimed
 from dpaudit.settings import own_settings
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
@@ -211,19 +210,19 @@ def play_block(
 ) -> BlockResult[Result]:
     """Run one block and reduce its outputs; this is what a worker does."""
     with own_settings():
-        (side0, side1), reason = outputs_of(experiment, block)
-        known = (untimed(side0), untimed(side1)) if experiment.observe else (side0, side1)
+        (side0, side1), reason = runs.outputs_of(experiment, block)
+        known = (runs.untimed(side0), runs.untimed(side1)) if experiment.observe else (side0, side1)
         fingerprints = (_fingerprint(known[0]), _fingerprint(known[1]))
         return BlockResult(block, reduce(side0, side1), (len(side0), len(side1)), fingerprints, reason)
 
 
 def _repeats(experiment: Experiment, block: RunBlock) -> bool:
     with own_settings():
-        first, again = (outputs_of(experiment, block)[0] for _ in range(2))
+        first, again = (runs.outputs_of(experiment, block)[0] for _ in range(2))
     return all(one.equals(other) for one, other in zip(first, again, strict=True))
 
 
-def repeats(experiment: Experiment, block: RunBlock, *, workers: int | Engine = 1) -> bool:
+def repeats(experiment: Experiment, block: RunBlock, *, workers: int | engines.Engine = 1) -> bool:
     """Whether a block that is run twice in one process gives the same outputs both times.
 
     The process is one of those that make runs later. Raises as `play` does.
@@ -239,7 +238,7 @@ def play(
     blocks: Sequence[RunBlock],
     reduce: Callable[[Outputs, Outputs], Result],
     *,
-    workers: int | Engine = 1,
+    workers: int | engines.Engine = 1,
     watch: RepeatDetector | None = None,
 ) -> Iterator[BlockResult[Result]]:
     """Run blocks and yield their results in order.
@@ -261,15 +260,15 @@ def play(
     yield from play_each([(experiment, block) for block in blocks], reduce, workers=workers, watch=watch)
     if experiment.digests and not _shareable(experiment, _engine(workers)):  # workers have copies of their own
         for pair, side in itertools.product({block.pair for block in blocks}, (0, 1)):
-            if is_large(experiment.pairs[pair][side]):
-                refuse_if_changed(experiment, pair, side)
+            if runs.is_large(experiment.pairs[pair][side]):
+                runs.refuse_if_changed(experiment, pair, side)
 
 
 def play_each(
     parts: Iterable[tuple[Experiment, RunBlock]],
     reduce: Callable[[Outputs, Outputs], Result],
     *,
-    workers: int | Engine = 1,
+    workers: int | engines.Engine = 1,
     watch: RepeatDetector | None = None,
 ) -> Iterator[BlockResult[Result]]:
     """Run blocks, each of its own experiment, and yield their results in order.
@@ -304,7 +303,7 @@ def _seen(
 
 
 def _fresh(
-    parts: Iterable[tuple[Experiment, RunBlock]], reduce: Callable[[Outputs, Outputs], Result], engine: Engine
+    parts: Iterable[tuple[Experiment, RunBlock]], reduce: Callable[[Outputs, Outputs], Result], engine: engines.Engine
 ) -> Iterator[BlockResult[Result]]:
     """Run blocks here or by an engine, and yield their results in order."""
     every, first = _seen(parts)
@@ -319,7 +318,7 @@ def _fresh(
 def _kept(
     parts: Iterable[tuple[Experiment, RunBlock]],
     reduce: Callable[[Outputs, Outputs], Result],
-    engine: Engine,
+    engine: engines.Engine,
     session: Session,
     checkpoint: Checkpoint,
 ) -> Iterator[BlockResult[Result]]:
@@ -357,9 +356,9 @@ def _kept(
     yield from restored()
 
 
-def _engine(workers: int | Engine) -> Engine:
-    return Processes(workers) if isinstance(workers, int) else workers
+def _engine(workers: int | engines.Engine) -> engines.Engine:
+    return engines.Processes(workers) if isinstance(workers, int) else workers
 
 
-def _shareable(experiment: Experiment, engine: Engine) -> bool:
+def _shareable(experiment: Experiment, engine: engines.Engine) -> bool:
     return engine.apart and not experiment.observe and (experiment.copied or isinstance(experiment.mechanism, str))

@@ -19,9 +19,8 @@ import numpy as np
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.evidence.event import DATASETS
 from dpaudit.neighbours.digest import digest
-from dpaudit.program.batch_reading import run_batch
+from dpaudit.program import batch_reading, outcome
 from dpaudit.program.noise import ScalarNoise
-from dpaudit.program.outcome import raised
 from dpaudit.reading.runs.passes import REPEATED, UnreadError, make
 from dpaudit.sampling.checkpoint import Experiment, Phase, RunBlock, generator_of, heard, loaded, sides_of
 from dpaudit.sampling.forms import reading_types
@@ -168,7 +167,7 @@ def _with_seconds(call: Call) -> Any:
         output = call()
         end = clock()
     except (Exception, SystemExit) as error:
-        return raised(error, outer)
+        return outcome.raised(error, outer)
     return output, (end - start) / 1e9
 
 
@@ -264,7 +263,7 @@ def _program(
 ) -> tuple[Outputs, str | None]:
     """Run a program by the batch reading."""
     function, parameters = mechanism.function, experiment.parameters
-    result = run_batch(lambda noise: function(data, noise=noise, **parameters), size, rng, taken_path)
+    result = batch_reading.run_batch(lambda noise: function(data, noise=noise, **parameters), size, rng, taken_path)
     return from_paths(result.paths, size), result.fallback_reason
 
 
@@ -332,7 +331,7 @@ def _called(calls: Sequence[Callable[[], Any]], order: Iterable[int], mechanism:
         try:
             output = call()
         except (Exception, SystemExit) as error:
-            append(taken(raised(error, outer)))
+            append(taken(outcome.raised(error, outer)))
             continue
         if sampler:
             output = only(output)

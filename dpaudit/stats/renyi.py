@@ -43,8 +43,7 @@ from scipy.special import ndtr, ndtri
 
 from dpaudit.arrays import Floats, Integers
 from dpaudit.evidence.records import Bound, Counts
-from dpaudit.privacy import Claim, GaussianDP, RenyiDP
-from dpaudit.privacy.claims import Words
+from dpaudit.privacy import Claim, GaussianDP, RenyiDP, claims
 from dpaudit.stats.event_bound import UNLUCKY, CountedEvent, EventBound, Weight, least_runs
 from dpaudit.stats.joint_region import ConfidenceRegion, probability_at_least, probability_at_most, region_from
 
@@ -378,7 +377,7 @@ class _About(Claim):
     __slots__ = ()
 
     @property
-    def words(self) -> Words:
+    def words(self) -> claims.Words:
         """Not available."""
         raise NotImplementedError(f"{self} is no claim")
 

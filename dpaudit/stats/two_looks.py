@@ -39,9 +39,8 @@ from scipy.special import ndtr, ndtri
 from dpaudit.arrays import Floats
 from dpaudit.evidence.records import Attempt, Bound, Counts, Power, SecondLook, round_outward
 from dpaudit.privacy import Claim, GaussianDP
-from dpaudit.stats import event_bound
+from dpaudit.stats import event_bound, methods
 from dpaudit.stats.joint_region import joint_region, joint_weight, lower_bound
-from dpaudit.stats.methods import method_for, method_of, plain
 
 # --- How sure must runs be before a claim is called violated? --------------------------------------------
 
@@ -181,7 +180,7 @@ def second_method(bound: Bound) -> tuple[str, int]:
     """Return the method of the second look and its number of runs; both are determined by the first look."""
     assert bound.counts is not None
     runs = AGAIN * sum(bound.counts.runs)
-    return method_for(plain(bound.method), runs / 2), runs
+    return methods.method_for(methods.plain(bound.method), runs / 2), runs
 
 
 def second_look(rule: LooksRule, first: FirstLook, bound: Bound, counts: Counts, claim: Claim) -> SecondLook:
@@ -221,7 +220,7 @@ def detectable(method: str, counts: Counts, *, claim: Claim, weight: event_bound
     Returns:
         The value that is shown with probability 0.9; infinity if there is none.
     """
-    return method_of(method).computed.detectable(counts, claim, weight, error)
+    return methods.method_of(method).computed.detectable(counts, claim, weight, error)
 
 
 def runs_to_show(
@@ -238,7 +237,7 @@ def runs_to_show(
     """
     if value - claim.value <= 0:
         return math.inf
-    return method_of(method).computed.runs_to_show(counts, claim, weight, error, value)
+    return methods.method_of(method).computed.runs_to_show(counts, claim, weight, error, value)
 
 
 # --- the yardstick for δ > 0 --------------------------------------------------------------------------------
@@ -408,7 +407,7 @@ class _Detectable:
         if self.where == "gaussian":
             return runs * _gaussian_runs(claim, own, value) / _gaussian_runs(claim, own, self.value)
         noisier = 1.0
-        frozen = method_of(bound.method).computed.frozen(bound.counts, claim, bound.weight, own)
+        frozen = methods.method_of(bound.method).computed.frozen(bound.counts, claim, bound.weight, own)
         if frozen is not None:
             if not frozen.two_sided and sum(frozen.rates(self.value)) > event_bound.MIRRORED:
                 return self._searched(claim, value)  # whether event or complement shows more changes with the runs

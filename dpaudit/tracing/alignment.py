@@ -20,10 +20,9 @@ from functools import lru_cache
 import numpy as np
 
 from dpaudit.arrays import Floats
+from dpaudit.tracing import primitives, runs
 from dpaudit.tracing.laws import UNIFORM, NoiseLaw, extreme, recognised
-from dpaudit.tracing.primitives import Stated
 from dpaudit.tracing.recording import SAMPLE, DrawBlock, NoiseForm, RecordedEvent, Recorder, Whole, close
-from dpaudit.tracing.runs import Run
 
 # --- Which law has each noise of a run? That of its draw, or one that a sample of derived noise seems to follow ---
 
@@ -156,10 +155,10 @@ class Spent:
 
     site: str
     what: str
-    loss: Stated
+    loss: primitives.Stated
 
 
-def conditions(recorded: Run, frozen: Run, noises: Noises) -> Conditions:
+def conditions(recorded: runs.Run, frozen: runs.Run, noises: Noises) -> Conditions:
     """Return what a shift has to satisfy; both runs returned, and took one path; ``noises`` are those of the first."""
     found, noise = Conditions(), recorded.recorder.noise()
     one, two = recorded.output, frozen.output
@@ -300,7 +299,7 @@ def _unit(found: Conditions, one: RecordedEvent, two: RecordedEvent) -> None:
     if one.unit.settings != two.unit.settings:
         found.scales.append(one.site)
         return
-    loss: Stated = one.unit.loss(one.unit.taken, two.unit.taken)
+    loss: primitives.Stated = one.unit.loss(one.unit.taken, two.unit.taken)
     if loss.unknown:
         found.unpriced.append(f"{loss.unknown}, at {one.site}")
     elif not loss.is_nothing:

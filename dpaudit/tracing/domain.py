@@ -18,11 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.reading.definite import Looped, PlainLoops
-from dpaudit.reading.dispatch import looks_up
-from dpaudit.reading.python import Python
-from dpaudit.reading.rewrite import UnreadableError
-from dpaudit.reading.source import is_own
+from dpaudit.reading import definite, dispatch, python, rewrite, source
 from dpaudit.tracing.hooks import followed_generator, followed_method, original_of
 from dpaudit.tracing.recording import DivergedError, TooLongError, active
 from dpaudit.tracing.values import FollowedArray, FollowedFloat, array_of, closed, extreme, is_followed, operate, plain
@@ -313,7 +309,7 @@ _CLOSING = frozenset(("numpy", "scipy", "pandas", "polars", "sklearn", "statsmod
 _DEEPEST = 6
 
 
-class Following(PlainLoops, Python):
+class Following(definite.PlainLoops, python.Python):
     """Own functions are called rewritten; what they do with followed numbers is followed, or releases these."""
 
     control = (DivergedError, TooLongError)
@@ -329,13 +325,13 @@ class Following(PlainLoops, Python):
             return function
         try:
             return super().twin(function)
-        except UnreadableError:
+        except rewrite.UnreadableError:
             self._unread.add(function)
             return function
 
     def left_to_python(
         self, plan: tuple[Any, ...], function: Callable[..., Any], values: Callable[[], Any]
-    ) -> Looped | None:
+    ) -> definite.Looped | None:
         """``for x in y: …`` of plain values, with Python's own ``max`` and ``min``."""
         return super().left_to_python(plan, function, lambda: tuple(map(original_of, values())))
 
@@ -344,7 +340,7 @@ class Following(PlainLoops, Python):
     def foreign(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Call what is not the user's."""
         self.calls += 1
-        if looks_up(function):
+        if dispatch.looks_up(function):
             return super().foreign(function, args, keywords)
         if active() is None:
             return function(*args, **keywords)
@@ -378,11 +374,11 @@ class Following(PlainLoops, Python):
 
     def _callable(self, value: Any) -> Any:
         """Return a user's function rewritten; anything else as it is."""
-        return self.twin(value) if type(value) is types.FunctionType and is_own(value) else value
+        return self.twin(value) if type(value) is types.FunctionType and source.is_own(value) else value
 
     def _released_by(self, value: Any) -> Any:
         """Return a user's function rewritten, of which a library gets plain numbers; anything else as it is."""
-        if type(value) is not types.FunctionType or not is_own(value):
+        if type(value) is not types.FunctionType or not source.is_own(value):
             return value
         own = self.twin(value)
 

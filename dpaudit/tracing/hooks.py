@@ -27,8 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.tracing import primitives
-from dpaudit.tracing.recording import active, site
+from dpaudit.tracing import primitives, recording
 from dpaudit.tracing.values import array_of, closed, extreme, is_followed, operate, plain
 
 _MISSING = object()
@@ -88,7 +87,7 @@ def _Family(base: type) -> type:  # noqa: N802 – a class
 
 def _shuffling(original: Callable[..., Any], permutation: Callable[..., Any]) -> Callable[..., Any]:
     def shuffle(self: Any, x: Any, *args: Any, **keywords: Any) -> None:
-        recorder = active()
+        recorder = recording.active()
         if recorder is None or args or keywords:
             original(self, x, *args, **keywords)
             return
@@ -101,14 +100,14 @@ def _shuffling(original: Callable[..., Any], permutation: Callable[..., Any]) ->
 
 
 def _unwatched() -> AbstractContextManager[None]:
-    recorder = active()
+    recorder = recording.active()
     return nullcontext() if recorder is None else recorder.own_work()
 
 
 def _note_seed(seed: Any) -> None:
-    recorder = active()
+    recorder = recording.active()
     if recorder is not None and isinstance(seed, int | np.integer):
-        recorder.seeds.append((site(), repr(int(seed))))
+        recorder.seeds.append((recording.site(), repr(int(seed))))
 
 
 def _noting_seed(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -123,9 +122,9 @@ def _noting(original: Callable[..., Any], what: str) -> Callable[..., Any]:
     """Return a function that says, beside what it does, that something is not followed from there."""
 
     def unseen(*args: Any, **keywords: Any) -> Any:
-        recorder = active()
+        recorder = recording.active()
         if recorder is not None:
-            recorder.unseen[f"{what}, at {site()}"] = None
+            recorder.unseen[f"{what}, at {recording.site()}"] = None
         return original(*args, **keywords)
 
     return unseen
@@ -135,7 +134,7 @@ def _of_math(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
     ufunc = _MATH.get(name)
 
     def function(*args: Any, **keywords: Any) -> Any:
-        if active() is None or not any(map(is_followed, args)):
+        if recording.active() is None or not any(map(is_followed, args)):
             return original(*args, **keywords)
         original(*map(plain, args), **keywords)  # it raises where NumPy returns NaN
         if ufunc is not None and len(args) == 1:
@@ -153,7 +152,7 @@ def _of_lists(original: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function of NumPy that also follows lists of followed floats."""
 
     def function(*args: Any, **keywords: Any) -> Any:
-        if active() is None:
+        if recording.active() is None:
             return original(*args, **keywords)
         if original in (np.concatenate, np.stack, np.hstack, np.vstack):
             args = (
@@ -178,7 +177,7 @@ def _extreme_of(original: Callable[..., Any], sign: int) -> Callable[..., Any]:
     """Return Python's ``max`` or ``min``; among followed numbers it is one decision."""
 
     def function(*args: Any, **keywords: Any) -> Any:
-        if active() is None:
+        if recording.active() is None:
             return original(*args, **keywords)
         key = keywords.get("key")
         items = list(args[0]) if len(args) == 1 else list(args)
@@ -234,7 +233,7 @@ def _replacements(rows: Iterable[primitives.Row], made: dict[tuple[int, str], An
                 original = getattr(each, row.method)
                 name = f"{row.module.partition('.')[0]} {each.__name__}"
                 followed = row.followed(original) if row.followed else None
-                made[key] = followed or primitives.as_unit(original, name, row.made, site=site)  # type: ignore[arg-type]
+                made[key] = followed or primitives.as_unit(original, name, row.made, site=recording.site)  # type: ignore[arg-type]
             yield each, row.method, made[key]
 
 

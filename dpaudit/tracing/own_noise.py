@@ -13,9 +13,7 @@ import numpy as np
 
 from dpaudit.program.noise import LAWS as SAMPLED
 from dpaudit.program.noise import MOST_DRAWS, Noise, endless, pick, shape_of_size
-from dpaudit.tracing.laws import OF_KIND, UNKNOWN
-from dpaudit.tracing.primitives import MOST_OPTIONS, choose_one, told
-from dpaudit.tracing.recording import SAMPLE, NoiseForm, active, site
+from dpaudit.tracing import laws, primitives, recording
 from dpaudit.tracing.values import array_of, closed, extreme, followed, is_followed
 
 # --- How are coins followed that flip bits? As one choice of all flipped bits, whose chances are known ---
@@ -40,27 +38,27 @@ class Coins:
 
     def __init__(self, rng: np.random.Generator, chance: float, shape: tuple[int, ...]) -> None:
         self._chance, self.shape = chance, shape
-        with nullcontext() if (recorder := active()) is None else recorder.own_work():
+        with nullcontext() if (recorder := recording.active()) is None else recorder.own_work():
             self._drawn = rng.random(math.prod(shape)) < chance
         self._plain: Any = None
 
     def _looked_at(self) -> Any:
         """Return the coins, each of which is seen from now on."""
-        recorder = active()
+        recorder = recording.active()
         if self._plain is None:
             drawn = self._drawn.tolist()
             if recorder is not None:
                 with recorder.own_work():
                     chances = [self._chance, 1 - self._chance]
                     drawn = [
-                        choose_one(recorder, "noise.bernoulli", [True, False], chances, 0 if each else 1)
+                        primitives.choose_one(recorder, "noise.bernoulli", [True, False], chances, 0 if each else 1)
                         for each in drawn
                     ]
             self._plain = np.array(drawn, dtype=bool).reshape(self.shape)
         return self._plain
 
     def _flip(self, bits: Any) -> Any:
-        recorder = active()
+        recorder = recording.active()
         if recorder is None or self._plain is not None or np.shape(bits) != self.shape:
             return bits ^ self._looked_at()
         with recorder.own_work():
@@ -71,17 +69,17 @@ class Coins:
                 return _log(self._chance, flipped) + _log(1 - self._chance, len(own) - flipped)
 
             options = None
-            if 2 ** len(own) <= MOST_OPTIONS:
+            if 2 ** len(own) <= primitives.MOST_OPTIONS:
                 all_ways = [np.array(each, dtype=bool) for each in itertools.product((False, True), repeat=len(own))]
                 options = [(each, math.exp(chance(each))) for each in all_ways]
             cost = abs(_log(1 - self._chance, 1) - _log(self._chance, 1)) if 0 < self._chance < 1 else math.inf
             found = recorder.choose(
                 FLIP,
                 own ^ self._drawn,
-                told((own, self._chance)),
+                primitives.told((own, self._chance)),
                 chance,
                 options,
-                forms=(NoiseForm.constant(own),),
+                forms=(recording.NoiseForm.constant(own),),
                 scale=np.array([1 / cost if cost else math.inf]),
             )
             values = np.array(found, dtype=bool).reshape(self.shape)
@@ -179,19 +177,19 @@ class FollowedNoise(Noise):
         if method != "bernoulli":
             return self._noisy(method, (), values)
         self._count(1)
-        recorder = active()
+        recorder = recording.active()
         if recorder is None:
             return bool(SAMPLED[method].sample(self._rng, 1, *values)[0])
         with recorder.own_work():
             heads = bool(SAMPLED[method].sample(self._rng, 1, *values)[0])
             chances = [values[0], 1 - values[0]]
-            return choose_one(recorder, "noise.bernoulli", [True, False], chances, 0 if heads else 1)
+            return primitives.choose_one(recorder, "noise.bernoulli", [True, False], chances, 0 if heads else 1)
 
     def _noisy(self, method: str, shape: tuple[int, ...], values: list[float]) -> Any:
         size = math.prod(shape)
         self._count(size)
-        recorder = active()
-        where = site()
+        recorder = recording.active()
+        where = recording.site()
         if recorder is None:
             sample = SAMPLED[method].sample(self._rng, size, *values)
             return sample.reshape(shape) if shape else sample[0].item()
@@ -200,8 +198,8 @@ class FollowedNoise(Noise):
             low, scale = (values[0], values[1] - values[0]) if method == "uniform" else (0.0, values[0])
             wider = 1.0 if self._spread is None or method in ("exponential", "uniform") else self._spread
             drawn = wider * (np.asarray(sample, dtype=np.float64) - low)
-            law, scales = OF_KIND.get(method, UNKNOWN), np.full(size, scale)
-            offset = NoiseForm.constant(np.full(size, low))
+            law, scales = laws.OF_KIND.get(method, laws.UNKNOWN), np.full(size, scale)
+            offset = recording.NoiseForm.constant(np.full(size, low))
             form, found = recorder.draw(law, scales, offset, drawn, where, f"noise.{method}")
             return followed(found.reshape(shape), form, where, recorder)
 
@@ -210,7 +208,7 @@ class FollowedNoise(Noise):
 
     def _place(self, what: str, weights: Sequence[float], scores: Sequence[float] = (), scale: float = 1.0) -> int:
         """Note that a place was drawn by weights; scores and their scale are what the weights are made of."""
-        recorder = active()
+        recorder = recording.active()
         if recorder is None:
             return int(pick(self._rng, 1, weights)[0])
         with recorder.own_work():
@@ -219,13 +217,13 @@ class FollowedNoise(Noise):
             total = math.fsum(weights)
             chances = [each / total for each in weights]
             return int(
-                choose_one(
+                primitives.choose_one(
                     recorder,
                     what,
                     list(range(len(weights))),
                     chances,
                     place,
-                    forms=(NoiseForm.constant(list(scores)),) if len(scores) else (),
+                    forms=(recording.NoiseForm.constant(list(scores)),) if len(scores) else (),
                     scale=np.array([scale]) if len(scores) else None,
                 )
             )
@@ -254,12 +252,12 @@ class FollowedNoise(Noise):
         chance = float(closed(rate))
         if not 0 <= chance <= 1:
             raise ValueError(f"noise.bernoulli: the probability must lie in [0, 1], not {rate!r}")
-        recorder = active()
+        recorder = recording.active()
         if recorder is None:
             draw = int(self._rng.integers(2**62))
         else:
             with recorder.own_work():
-                draw = recorder.choose(SAMPLE, int(self._rng.integers(2**62)), repr(chance))
+                draw = recorder.choose(recording.SAMPLE, int(self._rng.integers(2**62)), repr(chance))
         is_frame = hasattr(data, "index") and hasattr(data, "columns")
         times: dict[Any, int] = {}
         kept = []

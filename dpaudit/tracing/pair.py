@@ -15,12 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.privacy import Claim, PureDP
-from dpaudit.privacy.claims import needs_delta
+from dpaudit.privacy import Claim, PureDP, claims
 from dpaudit.targets.signature import Shape
-from dpaudit.tracing.alignment import Conditions, Noises, Spent, conditions, of_the_last_maximum
+from dpaudit.tracing import alignment, recording
 from dpaudit.tracing.certain import RAISES, Certain, certain, constant_choice, constant_line, enumerated, repeated
-from dpaudit.tracing.recording import Recorder
 from dpaudit.tracing.runs import LEAST, Closing, Run, Target, forced, noises, telling_place
 from dpaudit.tracing.shift import OPEN, OVER, WITHIN, Price, Shift, Shifted, cheapest, priced
 
@@ -75,12 +73,12 @@ class Path:
     found: list[Found]  # what was found, the worst first
     price: Price | None = None  # of the shift; None where there is none
     shift: Shift | None = None  # the cheapest one that was found
-    recorder: Recorder | None = None  # of the recorded run, with its draws
+    recorder: recording.Recorder | None = None  # of the recorded run, with its draws
     stretch: float = 0.0  # how much the scale of the noise differs between the data: ln of the largest ratio
     # whether a run with shifted noise returned the recorded output; None where none was made
     checked: bool | None = None
     branches: bool = False  # whether the run decided anything by its noise
-    stated: Sequence[Spent] = ()  # what mechanisms of libraries lose by their own statement
+    stated: Sequence[alignment.Spent] = ()  # what mechanisms of libraries lose by their own statement
     # the recorded run and the one that was frozen to it; None where that took no such path
     runs: tuple[Run, Run] | None = None
     raised: tuple[str, str] = ("", "")  # the exceptions in which a run on either dataset ended; "" where it returned
@@ -212,7 +210,7 @@ def _ends(run: Run) -> str:
     return f"raises ({run.raised[:100]})" if run.raised else "returns"
 
 
-def drawn_columns(recorder: Recorder) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def drawn_columns(recorder: recording.Recorder) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """Return the columns that were drawn, in the order in which noise is handed out."""
     parts = [block.first + np.arange(len(block.values)) for block in recorder.blocks if block.made is None]
     return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
@@ -261,8 +259,8 @@ def _distinguished(task: Task, where: str) -> Found | None:
 
 def _judged(task: Task, path: Path, run: Run, frozen: Run, seed: int) -> None:
     claim = task.claim
-    noises = Noises.of(run.recorder)
-    asked = conditions(run, frozen, noises)
+    noises = alignment.Noises.of(run.recorder)
+    asked = alignment.conditions(run, frozen, noises)
     if task.target.closes is Closing.DIVERGES:
         asked.generous.append("all that data come to counts as released, since decisions on it cannot be told apart")
     shift = path.shift = cheapest(asked, noises, run.recorder.noise())
@@ -281,7 +279,7 @@ def _judged(task: Task, path: Path, run: Run, frozen: Run, seed: int) -> None:
     price = path.price = priced(shift.moved, shift.chance, claim, [each.loss for each in asked.stated])
     path.stated = asked.stated
     if price.answer == OVER and shift.moved and not asked.generous:
-        last = of_the_last_maximum(asked)
+        last = alignment.of_the_last_maximum(asked)
         fewer = None if last is None else cheapest(last, noises, run.recorder.noise())
         if fewer is not None and not fewer.trouble:
             losses = [each.loss for each in asked.stated]
@@ -330,7 +328,7 @@ def _judged(task: Task, path: Path, run: Run, frozen: Run, seed: int) -> None:
         path.found.append(Found(Word.SUPPORTED, _costs(price), where, met))
 
 
-def _moved_beside(asked: Conditions, recorder: Recorder) -> float:
+def _moved_beside(asked: alignment.Conditions, recorder: recording.Recorder) -> float:
     """Return how far what is released moves, beside the smallest scale of noise: where scales differ, nothing else is
     known of the price.
     """
@@ -360,7 +358,7 @@ def _beside(moved: Shifted | None, every: Sequence[Shifted]) -> str:
     )
 
 
-def _of_unit(spent: Spent) -> str:
+def _of_unit(spent: alignment.Spent) -> str:
     return f"{spent.what} has to hide a move of {spent.loss.by:.4g}"
 
 
@@ -371,7 +369,7 @@ def _costs(price: Price) -> str:
     return f"the shift costs {' and '.join(parts)}"
 
 
-def _trouble(task: Task, asked: Conditions, shift: Shift, run: Run, theirs: Run) -> Found:
+def _trouble(task: Task, asked: alignment.Conditions, shift: Shift, run: Run, theirs: Run) -> Found:
     if shift.trouble == "differs":
         place, values = asked.differs[0]
         if bool(run.raised) != bool(theirs.raised):
@@ -398,7 +396,7 @@ def _trouble(task: Task, asked: Conditions, shift: Shift, run: Run, theirs: Run)
 def wider(moved: Sequence[Any], claim: Claim | None) -> str:
     """Say which scales of pure noise would keep a claim: they are as many times wider as the price is too high."""
     if isinstance(claim, PureDP) and any(each.law.cost == "gaussian" and each.by for each in moved):
-        return f"{needs_delta('Gaussian noise', f'{claim.value:g}')}, or draw Laplace noise."
+        return f"{claims.needs_delta('Gaussian noise', f'{claim.value:g}')}, or draw Laplace noise."
     spent = sum(abs(each.by) / each.scale for each in moved if each.scale > 0)
     pure = all(each.law.cost == "pure" and each.scale > 0 for each in moved)
     if claim is None or not isinstance(claim, PureDP) or not pure or not claim.value < spent < float("inf"):

@@ -21,8 +21,7 @@ from dpaudit.arrays import Floats
 from dpaudit.errors import UsageError
 from dpaudit.privacy import Claim, PureDP
 from dpaudit.program.noise import ScalarNoise
-from dpaudit.reading.seeded import Seeded, seeded_by
-from dpaudit.reading.source import is_own
+from dpaudit.reading import seeded, source
 from dpaudit.settings import lent
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.tracing.domain import Following, Labelled, unlabelled
@@ -186,7 +185,7 @@ class Target:
         """Return where a module seeds, while it is imported, a state that a run draws from; empty if it does not."""
         function = inspect.unwrap(self.mechanism.function)
         function = getattr(function, "__func__", function)
-        found = seeded_by([function], surely=True) if is_own(function) else Seeded()
+        found = seeded.seeded_by([function], surely=True) if source.is_own(function) else seeded.Seeded()
         if not found:
             return ""
 

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dpaudit.neighbours import Relation
-from dpaudit.neighbours.candidates.candidates import LazyPair, chosen
-from dpaudit.neighbours.candidates.exhaustive import on_fewer_records
+from dpaudit.neighbours.candidates import candidates, exhaustive
 from dpaudit.privacy import Claim
 from dpaudit.tracing.pair import Path, Traced, Word, first_look, trace_pair
 from dpaudit.tracing.runs import Run, Target
@@ -48,7 +47,7 @@ class FoundPair:
     rank: tuple[int, float] | None
     edges: tuple[str, ...] = ()  # what was found at edges (`is_edge`), and nothing like it elsewhere
     in_part: bool = False  # whether it is a pair of a part of the data
-    alike: tuple[LazyPair, ...] = ()  # further ones that may show more
+    alike: tuple[candidates.LazyPair, ...] = ()  # further ones that may show more
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,16 +76,16 @@ def worst_neighbours(
     tell: Callable[[int, int], None],
 ) -> FoundPair:
     """Return the neighbours of a dataset on which a few runs show most."""
-    found, left_out = chosen(
+    found, left_out = candidates.chosen(
         data, relation, domain=domain, beyond_domain=beyond, seed=seed, limit=most, numbers=numbers
     )
     if found:
         fit = _fitting(target, found[0], seed, seconds)
         if fit < min(most, len(found)):
-            found, left_out = chosen(
+            found, left_out = candidates.chosen(
                 data, relation, domain=domain, beyond_domain=beyond, seed=seed, limit=fit, numbers=numbers
             )
-    small = on_fewer_records(found, PART)
+    small = exhaustive.on_fewer_records(found, PART)
     made_up = [each.made_up for each in small]
     looks = _Looks.at(target, [each.pair for each in small], claim, seed, made_up=made_up, tell=tell)
     if looks.nothing_followed:
@@ -108,7 +107,7 @@ def worst_neighbours(
 
 
 def _again(
-    target: Target, pairs: Sequence[LazyPair], places: Sequence[int], claim: Claim | None, seed: int
+    target: Target, pairs: Sequence[candidates.LazyPair], places: Sequence[int], claim: Claim | None, seed: int
 ) -> tuple[int, tuple[int, float]]:
     """Return which of these pairs shows most when it is looked at from both sides, and its rank."""
     ranks = [trace_pair(target, pairs[place].pair(), claim, seed=seed, quick=True).worst.rank for place in places]
@@ -157,7 +156,7 @@ def _holds_none(pair: tuple[Any, Any]) -> bool:
     return any(hasattr(side, "__len__") and not len(side) for side in pair)
 
 
-def _is_far_fetched(pair: LazyPair) -> bool:
+def _is_far_fetched(pair: candidates.LazyPair) -> bool:
     """Whether its change says less than others where both break the claim: nothing suggests that such a value comes."""
     return pair.kind in _FAR_FETCHED or (pair.made_up and pair.kind not in _OF_CODE)
 
@@ -167,14 +166,14 @@ def _trips(path: Path) -> bool:
     return bool(path.raised[0]) != bool(path.raised[1])
 
 
-def _fitting(target: Target, first: LazyPair, seed: int, seconds: float | None) -> int:
+def _fitting(target: Target, first: candidates.LazyPair, seed: int, seconds: float | None) -> int:
     """Return how many candidates may be tried; these runs are no part of what is recorded.
 
     A look costs what a run does, which is counted, so that no answer hangs on the clock; only where seconds are given,
     slow calls leave time for fewer.
     """
     before = target.runs
-    small = on_fewer_records([first], PART)[0]
+    small = exhaustive.on_fewer_records([first], PART)[0]
     target.run(small.pair()[0], seed)
     fit = max(_LEAST_OF_MANY, _WORK // max(target.work, 1))
     if seconds is not None:
@@ -236,7 +235,7 @@ class _Looks:
             first.setdefault((word, word < Word.NOT_SUPPORTED or place not in last, cost), place)
         return [first[rank] for rank in sorted(first, reverse=True)[:count]]
 
-    def of_few_records(self, rank: tuple[int, float], pairs: Sequence[LazyPair]) -> int | None:
+    def of_few_records(self, rank: tuple[int, float], pairs: Sequence[candidates.LazyPair]) -> int | None:
         """Return the pair of fewest records on which as much shows, where the noise decides what is released.
 
         Runs have to measure such a pair, and what many records decide, no noise changes. None where it decides nothing.
@@ -252,7 +251,7 @@ class _Looks:
         }
         return min((place for place in sizes if sizes[place]), key=sizes.__getitem__, default=None)
 
-    def alike(self, place: int, pairs: Sequence[LazyPair]) -> list[int]:
+    def alike(self, place: int, pairs: Sequence[candidates.LazyPair]) -> list[int]:
         """Return other pairs that may show more, evenly among them; none that is far-fetched, and no edge.
 
         On those the same is found; or, where a price explains what is, something that no price explains.
@@ -268,7 +267,7 @@ class _Looks:
         ]
         return places[:: -(-len(places) // _ALIKE) or 1]
 
-    def at_edges(self, rank: tuple[int, float], pairs: Sequence[LazyPair]) -> tuple[str, ...]:
+    def at_edges(self, rank: tuple[int, float], pairs: Sequence[candidates.LazyPair]) -> tuple[str, ...]:
         """Say what was found at edges, if that is more than was found elsewhere; else nothing."""
         if rank[0] >= Word.NOT_SUPPORTED:
             return ()
@@ -295,7 +294,7 @@ class _Looks:
         return tuple(said)
 
 
-def _tripped(path: Path, pair: LazyPair) -> bool:
+def _tripped(path: Path, pair: candidates.LazyPair) -> bool:
     return pair.made_up and _trips(path)
 
 

@@ -14,14 +14,11 @@ from dpaudit.accounting import Certified, Events, calibrate, certify
 from dpaudit.accounting.events import Event
 from dpaudit.accounts.account import at_of
 from dpaudit.errors import UsageError
-from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence import evidence, records
 from dpaudit.evidence.further_records import Release, Training, TrainingFact, TrainingLoss, TrainingStep
-from dpaudit.evidence.records import Bound, Target, Verdict, round_outward
-from dpaudit.privacy import ApproxDP, Claim
-from dpaudit.privacy.claims import number_text
-from dpaudit.training import batches, canaries, losses, updates
+from dpaudit.privacy import ApproxDP, Claim, claims
+from dpaudit.training import batches, canaries, clipping, losses, updates
 from dpaudit.training.canaries import ASSUMED
-from dpaudit.training.clipping import NOT_LOOKED_AT, Scale, least_update, scale_of
 from dpaudit.training.losses import (
     DEPENDENT,
     Parts,
@@ -61,7 +58,7 @@ def judged(
     facts = false_alarm if seen.canaries is None else false_alarm * (1 - canaries.SHARE)
     findings, sampler = updates.checklist(seen, facts, seed)
     by_fact = {each.fact: each for each in findings}
-    scale = None if updates.several(seen) else scale_of(seen.squares, seen.counts, 1 - confidence)
+    scale = None if updates.several(seen) else clipping.scale_of(seen.squares, seen.counts, 1 - confidence)
     parts = _shown(_parts(seen, by_fact, sampler, facts), claim)
     why, infinite = unbounded(findings)
     low, high, certificates = _losses(parts, claim, why, infinite)
@@ -147,11 +144,11 @@ def _scales(seen: Seen, finding: Finding, error: float) -> tuple[float, float]:
     """The noise over σ·C, for the loss from below and from above: as claimed, unless less was seen."""
     if finding.name not in ("too little noise", "more noise than claimed"):
         return 1.0, 1.0
-    found = [scale_of(seen.squares[a:b], seen.counts[a:b], error / len(seen.names)) for _, a, b in seen.names]
+    found = [clipping.scale_of(seen.squares[a:b], seen.counts[a:b], error / len(seen.names)) for _, a, b in seen.names]
     least = min((each for each in found if each is not None), key=lambda each: each.high)
     if finding.name == "more noise than claimed":
         return max(1.0, least.high), 1.0
-    return least.high, min(least.low, least_update(seen.each_update(), error))
+    return least.high, min(least.low, clipping.least_update(seen.each_update(), error))
 
 
 def _shown(parts: Parts, claim: Claim | None) -> Parts:
@@ -258,7 +255,7 @@ def _releases(events: Sequence[tuple[Event, int]]) -> tuple[Release, ...]:
     return tuple(Release(str(event), count) for event, count in events)
 
 
-def _if_gaussian(parts: Parts, claim: Claim | None, scale: Scale | None) -> float | None:
+def _if_gaussian(parts: Parts, claim: Claim | None, scale: clipping.Scale | None) -> float | None:
     """ε from below, of Gaussian noise as large as the interval of its scale allows."""
     if scale is None or len(parts.groups) > _EXACT:
         return None
@@ -335,15 +332,15 @@ def relation_of(training: Training) -> str:
     return _RELATIONS.get(training.sampler or training.assumed, "add-remove")
 
 
-def verdict_of(training: Training, claim: Claim | None) -> Verdict:
+def verdict_of(training: Training, claim: Claim | None) -> records.Verdict:
     """Return the verdict: VIOLATED needs a certain loss above the claim, NOT VIOLATED every core fact and its bound."""
     if claim is None:
-        return Verdict.NO_CLAIM
+        return records.Verdict.NO_CLAIM
     if training.low.value > claim.value or _found_out(training, claim):
-        return Verdict.VIOLATED
+        return records.Verdict.VIOLATED
     if training.partial or any(map(_blocks, training.facts)) or not training.high.value <= claim.value:
-        return Verdict.INCONCLUSIVE
-    return Verdict.NOT_VIOLATED
+        return records.Verdict.INCONCLUSIVE
+    return records.Verdict.NOT_VIOLATED
 
 
 def _found_out(training: Training, claim: Claim) -> bool:
@@ -371,7 +368,7 @@ def reason_of(training: Training, claim: Claim | None) -> str:
 
 def _between(training: Training) -> str:
     """What was seen loses, where nothing was claimed, without a full stop."""
-    low, high, near = training.low, training.high, f"δ = {number_text(UNCLAIMED.delta)}"
+    low, high, near = training.low, training.high, f"δ = {claims.number_text(UNCLAIMED.delta)}"
     what = "the part of the loop that was seen" if training.partial else "what was seen"
     if math.isinf(low.value):
         return f"Nothing was claimed; no ε bounds {what}" + (f" ({low.why})" if low.why else "")
@@ -387,17 +384,17 @@ def _between(training: Training) -> str:
 def _because(training: Training, claim: Claim) -> str:
     """What decides the verdict, without a full stop."""
     verdict, low, high = verdict_of(training, claim), training.low, training.high
-    claimed = number_text(claim.value)
-    if verdict is Verdict.VIOLATED and not low.value > claim.value:
+    claimed = claims.number_text(claim.value)
+    if verdict is records.Verdict.VIOLATED and not low.value > claim.value:
         assert training.canaries is not None
         least = _lower(training.canaries.sure)
         return f"The canaries of this run show ε ≥ {least}, and ε = {claimed} is claimed"
-    if verdict is Verdict.VIOLATED:
+    if verdict is records.Verdict.VIOLATED:
         least = "any ε" if math.isinf(low.value) else f"at least {_lower(low.value)}"
         why = f" ({low.why})" if low.why else ""
         return f"What was seen loses {least} on some data{why}, and ε = {claimed} is claimed"
-    if verdict is Verdict.NOT_VIOLATED:
-        most = number_text(round_outward(high.value, "upper", 7))
+    if verdict is records.Verdict.NOT_VIOLATED:
+        most = claims.number_text(records.round_outward(high.value, "upper", 7))
         return f"What was seen loses at most {most}, and ε = {claimed} is claimed"
     if not high.value <= claim.value:
         most = f"nothing bounds the loss: {high.why}" if high.why else f"ε may be up to {_upper(high.value)}"
@@ -412,15 +409,15 @@ def _words(fact: str) -> str:
 
 def _blocks(fact: TrainingFact) -> bool:
     """Whether nothing is said to be kept without a fact: one of the core, or records that nobody looked at."""
-    return fact.status == "not seen" and (fact.fact in CORE or fact.name == NOT_LOOKED_AT)
+    return fact.status == "not seen" and (fact.fact in CORE or fact.name == clipping.NOT_LOOKED_AT)
 
 
 def _lower(value: float) -> str:
-    return number_text(round_outward(value, "lower", 7))
+    return claims.number_text(records.round_outward(value, "lower", 7))
 
 
 def _upper(value: float) -> str:
-    return number_text(round_outward(value, "upper", 7)) if math.isfinite(value) else "any number"
+    return claims.number_text(records.round_outward(value, "upper", 7)) if math.isfinite(value) else "any number"
 
 
 def assumptions_of(training: Training) -> tuple[str, ...]:
@@ -446,11 +443,11 @@ def concluded(
     confidence: float,
     false_alarm: float,
     versions: dict[str, str],
-) -> Evidence:
+) -> evidence.Evidence:
     """Return the evidence of a watched loop."""
     notion = claim if claim is not None else UNCLAIMED
-    return Evidence(
-        target=Target(name, None, {}, ASKS, training.how),
+    return evidence.Evidence(
+        target=records.Target(name, None, {}, ASKS, training.how),
         claim=None if claim is None else str(claim),
         relation=relation_of(training),
         unit=unit,
@@ -461,8 +458,8 @@ def concluded(
         measuring=0,
         verdict=verdict_of(training, claim),
         reason=reason_of(training, claim),
-        lower=Bound(
-            value=round_outward(lowest(training), "lower"),
+        lower=records.Bound(
+            value=records.round_outward(lowest(training), "lower"),
             side="lower",
             kind="sampled",
             parameter="epsilon",

@@ -34,14 +34,12 @@ from fractions import Fraction
 import numpy as np
 from scipy import stats
 
-from dpaudit.accounting import Gaussian
-from dpaudit.accounting.events import Event
+from dpaudit.accounting import Gaussian, events
 from dpaudit.arrays import Floats, Integers
 from dpaudit.decimals import number_of
 from dpaudit.errors import UsageError
 from dpaudit.evidence.further_records import Training, TrainingFact
-from dpaudit.training.batches import Use, rounds_of
-from dpaudit.training.clipping import CORRELATED, DIGITS, ROUNDED
+from dpaudit.training import batches, clipping
 from dpaudit.training.seen import Finding, Seen, Update
 from dpaudit.training.updates import UNEXPLAINED
 
@@ -125,7 +123,7 @@ def steps_of(seen: Seen, rate: float | None) -> tuple[tuple[float, float, int], 
 
 
 def groups_of(
-    seen: Seen, use: Use | None, rate: float | None
+    seen: Seen, use: batches.Use | None, rate: float | None
 ) -> tuple[tuple[tuple[float, float, int, int, int], ...], int]:
     """Return the groups of `Parts`, and how many updates are in none; of batches that were not seen, each is one."""
     if use is None:
@@ -143,14 +141,14 @@ def groups_of(
     return tuple((*each, count) for each, count in counts.items()), rest
 
 
-def rounds_of_use(seen: Seen, use: Use | None, fixed: bool) -> tuple[tuple[int, int, int], ...] | None:
+def rounds_of_use(seen: Seen, use: batches.Use | None, fixed: bool) -> tuple[tuple[int, int, int], ...] | None:
     """Return (least, most, how many) of the Σm² of the batches of an epoch; None where batches were not seen."""
     if use is None or not seen.epoch or seen.batches is None:
         return None
     squares, alone = use.squares(), use.alone()
     of = {each.drawn: squares[number] for number, each in enumerate(seen.deliveries) if each.drawn is not None}
     sure = {each.drawn for number, each in enumerate(seen.deliveries) if number in alone}
-    epochs = rounds_of(seen.passes, seen.epoch, len(seen.batches))
+    epochs = batches.rounds_of(seen.passes, seen.epoch, len(seen.batches))
     if fixed:
         places = range(seen.epoch)
         totals = [sum(of.get(one[at], 0) for one in epochs if at < len(one)) for at in places]
@@ -177,7 +175,7 @@ def factors_of(seen: Seen | None, finding: Finding | TrainingFact) -> tuple[floa
     What records of this training moved it by is rounded to a power of 2, so that no gradient shows.
     """
     if finding.status != "wrong":
-        return 1.0, 1 + max(DIGITS.values()) if finding.name == ROUNDED else 1.0
+        return 1.0, 1 + max(clipping.DIGITS.values()) if finding.name == clipping.ROUNDED else 1.0
     if finding.name == "clipped per batch":  # two sums of norm C at most
         return 1.0, 2.0
     replays = [] if seen is None else seen.replays
@@ -208,7 +206,7 @@ def unbounded(findings: Sequence[Finding] | Sequence[TrainingFact]) -> tuple[str
         return "the noise is not Gaussian of one scale", False
     if "independence" in by_fact:
         return "the noise is not independent", False
-    if any(each.fact == "independence" and each.name == CORRELATED for each in findings):
+    if any(each.fact == "independence" and each.name == clipping.CORRELATED for each in findings):
         return DEPENDENT, False
     if "divisor" in by_fact:
         return "the divisor tells how many records a batch has", False
@@ -222,14 +220,14 @@ def unbounded(findings: Sequence[Finding] | Sequence[TrainingFact]) -> tuple[str
     return "", False
 
 
-def listed(parts: Parts, *, up: bool) -> list[tuple[Event, int]] | None:
+def listed(parts: Parts, *, up: bool) -> list[tuple[events.Event, int]] | None:
     """Return the events that bound what was seen, from above or below; None where there are none."""
     factor, scale = parts.factors[up], parts.scale[up]
     if up and factor > _MOST_FACTOR:
         return None
     if not parts.steps or not 0 < factor < math.inf or not 0 < scale < math.inf:
         return None
-    found: list[tuple[Event, int]] = []
+    found: list[tuple[events.Event, int]] = []
     if up and parts.loose:
         return None
     if parts.sampler in ("shuffled", "fixed order"):
@@ -266,7 +264,7 @@ def _few(groups: Sequence[tuple[float, float, int, int, int]], *, up: bool) -> l
 
 def _event(
     parts: Parts, sigma: Fraction, factor: Fraction, rate: Fraction, together: int, square: int, *, up: bool
-) -> Event | None:
+) -> events.Event | None:
     """What a group of updates loses; None where nothing is accounted for."""
     moved = factor * _root(square, up=up)
     if rate == UNKNOWN and parts.sampler == "poisson":  # whatever the rate is, all records lose no less
@@ -283,7 +281,7 @@ def _event(
     return Gaussian(sigma, sensitivity=moved).fixed_size(parts.batch, parts.records)
 
 
-def _in_epochs(parts: Parts, factor: Fraction, scale: Fraction, *, up: bool) -> list[tuple[Event, int]]:
+def _in_epochs(parts: Parts, factor: Fraction, scale: Fraction, *, up: bool) -> list[tuple[events.Event, int]]:
     """What shuffled or fixed batches lose: each record is in one batch of an epoch."""
     noises = {sigma for sigma, _, _, _, _ in parts.groups}
     if not parts.epoch or parts.together > 1 or not noises or not min(noises) > 0:
@@ -294,7 +292,7 @@ def _in_epochs(parts: Parts, factor: Fraction, scale: Fraction, *, up: bool) -> 
     if rounds is None:
         epochs = -(-updates // parts.epoch) if up else updates // parts.epoch
         rounds = ((1, 1, epochs),)
-    found: list[tuple[Event, int]] = []
+    found: list[tuple[events.Event, int]] = []
     for least, most, epochs in rounds:
         square = most if up else least
         if not square or not epochs:

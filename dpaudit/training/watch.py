@@ -44,13 +44,11 @@ from dpaudit.errors import UsageError
 from dpaudit.evidence.build import installed_version, installed_versions
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import RunInfo
-from dpaudit.privacy import ApproxDP, Claim
-from dpaudit.privacy.claims import as_claim, needs_delta
+from dpaudit.privacy import ApproxDP, Claim, claims
 from dpaudit.request import TrainingOptions, TrainingRequest, known_keywords, taking
 from dpaudit.targets.signature import title_of
+from dpaudit.training import judge, seen
 from dpaudit.training.canaries import asked, scored
-from dpaudit.training.judge import concluded, judged
-from dpaudit.training.seen import Finding, Seen
 
 # --- How is a training loop watched while it runs? -------------------------------------------------------
 
@@ -87,8 +85,8 @@ class Watch:
         self.claim = check_request(request)
         self.seed = given_or_fresh(request.seed)
         self._watch = _watcher(request, self.seed)
-        self._seen: Seen | None = None
-        self._found: tuple[Evidence, list[Finding]] | None = None
+        self._seen: seen.Seen | None = None
+        self._found: tuple[Evidence, list[seen.Finding]] | None = None
 
     def __enter__(self) -> Watch:
         if self._seen is not None:
@@ -134,16 +132,16 @@ class Watch:
         return self._judged()[0]
 
     @property
-    def findings(self) -> list[Finding]:
+    def findings(self) -> list[seen.Finding]:
         """What was found of every fact, with the numbers behind it, which may tell of records: do not publish them."""
         return self._judged()[1]
 
-    def _judged(self) -> tuple[Evidence, list[Finding]]:
+    def _judged(self) -> tuple[Evidence, list[seen.Finding]]:
         if self._seen is None:
             raise UsageError("the loop is still being watched: ask after the with block")
         if self._found is None:
             request = self.request
-            training, findings = judged(
+            training, findings = judge.judged(
                 self._seen,
                 self.claim,
                 clip=self._watch.clip,
@@ -152,7 +150,7 @@ class Watch:
                 seed=self.seed,
                 stated=self._stated(),
             )
-            evidence = concluded(
+            evidence = judge.concluded(
                 training,
                 self.claim,
                 name=request.name or "training",
@@ -223,11 +221,11 @@ def _is_optax(optimizer: Any) -> bool:
 
 
 def _claim(given: Claim | str | None) -> Claim | None:
-    claim = as_claim(given)
+    claim = claims.as_claim(given)
     if claim is None or (isinstance(claim, ApproxDP) and claim.delta > 0):
         return claim
     if claim.parameter == "epsilon" and not claim.delta:
-        raise UsageError(f"the claim {claim} has no δ. {needs_delta('Gaussian noise', f'{claim.value:g}')}")
+        raise UsageError(f"the claim {claim} has no δ. {claims.needs_delta('Gaussian noise', f'{claim.value:g}')}")
     raise UsageError(
         f"a training loop is judged by ε at a δ, and {claim} is {claim.notion}: claim 'epsilon=…, delta=…'"
     )

@@ -51,8 +51,7 @@ from dpaudit.stats.methods import JOINT, plain
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
 from dpaudit.verify.certificate import rounded
-from dpaudit.verify.proofs import check_proof, kind_asked, open_ends
-from dpaudit.verify.proofs.answers import is_readable
+from dpaudit.verify.proofs import answers, check_proof, kind_asked, open_ends
 from dpaudit.verify.proofs.kind import Asked, Found, NotShownError, named
 
 if TYPE_CHECKING:
@@ -327,7 +326,7 @@ def _accepted(question: Question, found: Found) -> Found:
 
     Every kind of proof passes here, and is held against the evidence that will state it, before anything is run.
     """
-    if found.counterexample is not None and not is_readable(found.counterexample.record):
+    if found.counterexample is not None and not answers.is_readable(found.counterexample.record):
         found = replace(found, counterexample=None, exact_counterexample=None)
     claim = None if question.claim is None else str(question.claim)
     try:

@@ -25,20 +25,14 @@ from scipy.stats import binom
 from dpaudit.arrays import Floats
 from dpaudit.decimals import Enclosure
 from dpaudit.errors import UsageError
-from dpaudit.events.partition import count_event
-from dpaudit.events.predict import predicted_bound
+from dpaudit.events import partition, predict
 from dpaudit.evidence.event import Box, Event, Rule
 from dpaudit.privacy import PureDP
-from dpaudit.program.batch_reading import run_batch
-from dpaudit.program.outcome import Raised
+from dpaudit.program import batch_reading, outcome
 from dpaudit.program.symbolic.linear import Affine, Constraint, spend
 from dpaudit.program.symbolic.tree import Output, draw_name
-from dpaudit.sampling.forms import read_form
-from dpaudit.sampling.outputs import from_paths, taken_path
-from dpaudit.verify.alignment import AlignedClass
-from dpaudit.verify.certificate import WITNESS, WITNESS_VERSION, nodes_as_data, rational
-from dpaudit.verify.differences import Difference
-from dpaudit.verify.fold import AlignmentProof
+from dpaudit.sampling import forms, outputs
+from dpaudit.verify import alignment, certificate, differences, fold
 from dpaudit.verify.forest_probability import Forest, Landscape, flint, forest, forest_probability, log_ratio
 
 # --- Which events can reveal a class? Outputs of its form, with limits on the numbers whose values are left open. ---
@@ -70,7 +64,7 @@ def read_output(output: Output) -> ReadOutput | None:
     numbers: list[tuple[Affine, bool]] = []
     columns: list[Any] = []
     try:
-        form = read_form(_example(output, numbers), columns)
+        form = forms.read_form(_example(output, numbers), columns)
     except TypeError:  # a noisy number used as a key
         return None
     if len(columns) != len(numbers):
@@ -92,8 +86,8 @@ def _example(output: Output, numbers: list[tuple[Affine, bool]]) -> Any:
         return int(value) if kind == "int" else float(value)
     if kind == "exception":
         name, _, message = output[1].partition(": ")
-        found, in_text = Raised(name, message), list[Any]()
-        read_form(found, in_text)
+        found, in_text = outcome.Raised(name, message), list[Any]()
+        forms.read_form(found, in_text)
         numbers += [(Affine({}, Fraction(number)), True) for number in in_text]  # the numbers in its text
         return found
     if kind == "dict":
@@ -118,8 +112,8 @@ class ClassRegion:
 class EventShape:
     """An event whose limits are variables."""
 
-    source: AlignedClass  # the class that it is made for
-    difference: Difference  # of the datasets, side 1 minus side 0
+    source: alignment.AlignedClass  # the class that it is made for
+    difference: differences.Difference  # of the datasets, side 1 minus side 0
     form: str  # of the outputs
     count: int  # how many numbers they have
     fixed: Mapping[str, Fraction]  # known limits, by their variable (``least0``, ``most0``, …)
@@ -134,9 +128,9 @@ class EventShape:
 
 
 def shapes(
-    source: AlignedClass,
-    difference: Difference,
-    classes: Sequence[AlignedClass],
+    source: alignment.AlignedClass,
+    difference: differences.Difference,
+    classes: Sequence[alignment.AlignedClass],
     reads: Mapping[int, ReadOutput | None],
 ) -> Iterator[EventShape]:
     """Yield events for a class, the simplest choice of half-lines first; none if no probability can be computed.
@@ -165,7 +159,7 @@ def _has_draws(expression: Affine) -> bool:
     return any(name.startswith("h") for name in expression.terms)
 
 
-def _limited(source: AlignedClass, own: ReadOutput, moved: Mapping[str, int]) -> list[int] | None:
+def _limited(source: alignment.AlignedClass, own: ReadOutput, moved: Mapping[str, int]) -> list[int] | None:
     """Return the noisy numbers worth a limit: the conditions stay a forest, and depend on the queries that differ."""
     limited = [place for place, number in enumerate(own.numbers) if _has_draws(number)]
     while True:
@@ -209,11 +203,11 @@ def _sides(numbers: Sequence[Affine], moved: Mapping[str, int]) -> Iterator[tupl
 
 
 def _shape(
-    source: AlignedClass,
-    difference: Difference,
+    source: alignment.AlignedClass,
+    difference: differences.Difference,
     own: ReadOutput,
     sides: Mapping[int, str],
-    same: Sequence[tuple[AlignedClass, ReadOutput]],
+    same: Sequence[tuple[alignment.AlignedClass, ReadOutput]],
     moved: Mapping[str, int],
 ) -> EventShape | None:
     fixed: dict[str, Fraction] = {}
@@ -285,7 +279,7 @@ def largest_bound(runs: int) -> Objective:
     """Return the bound that is expected from ``runs`` runs, of both sides together, at 95 % confidence."""
 
     def objective(p0: Floats, p1: Floats, penalty: float) -> Floats:
-        found = predicted_bound(
+        found = predict.predicted_bound(
             p0,
             p1,
             _EXACTLY,
@@ -474,7 +468,7 @@ class ExactCounterexample:
     pair: tuple[Data, Data]  # the data of sides 0 and 1; every number is exactly a float
     event: Event  # the outputs that are likelier on side 0
     probabilities: tuple[Enclosure, Enclosure]  # of the event on both sides, enclosed
-    proof: AlignmentProof  # the proof that was tried, with its scope and its tree
+    proof: fold.AlignmentProof  # the proof that was tried, with its scope and its tree
 
     @property
     def infinite(self) -> bool:
@@ -510,8 +504,8 @@ class ExactCounterexample:
         (rule,) = self.event.rules
         low, high = (rule.score.low, rule.score.high) if isinstance(rule.score, Box) else ((), ())
         return {
-            "format": WITNESS,
-            "version": WITNESS_VERSION,
+            "format": certificate.WITNESS,
+            "version": certificate.WITNESS_VERSION,
             "mechanism": {"name": self.proof.name, "source": self.proof.source},
             "scope": {
                 "data": "queries",
@@ -521,15 +515,15 @@ class ExactCounterexample:
                 "group": scope.relation.group,
                 "parameters": dict(scope.parameters),
             },
-            "nodes": nodes_as_data(self.proof.tree, {}),
-            "pair": [[rational(Fraction(value)) for value in data] for data in self.pair],
+            "nodes": certificate.nodes_as_data(self.proof.tree, {}),
+            "pair": [[certificate.rational(Fraction(value)) for value in data] for data in self.pair],
             "event": {
                 "form": rule.form,
-                "low": [None if value is None else rational(Fraction(value)) for value in low],
-                "high": [None if value is None else rational(Fraction(value)) for value in high],
+                "low": [None if value is None else certificate.rational(Fraction(value)) for value in low],
+                "high": [None if value is None else certificate.rational(Fraction(value)) for value in high],
             },
             "probabilities": [list(each.decimals(_DIGITS)) for each in self.probabilities],
-            "epsilon": "infinite" if self.epsilon is None else rational(self.epsilon),
+            "epsilon": "infinite" if self.epsilon is None else certificate.rational(self.epsilon),
         }
 
     def __str__(self) -> str:
@@ -539,7 +533,7 @@ class ExactCounterexample:
 
 
 def find_counterexample(
-    proof: AlignmentProof,
+    proof: fold.AlignmentProof,
     function: Callable[..., Any],
     parameters: Mapping[str, Any],
     *,
@@ -560,8 +554,8 @@ def find_counterexample(
     # run the program on both sides; its counts must not contradict the computed probabilities
     for side, data in enumerate(counterexample.pair):
         run = partial(_run, function, data, parameters)
-        result = run_batch(run, _RUNS, np.random.default_rng([seed, side]), taken_path)
-        hits, _ = count_event(counterexample.event, from_paths(result.paths, _RUNS))
+        result = batch_reading.run_batch(run, _RUNS, np.random.default_rng([seed, side]), outputs.taken_path)
+        hits, _ = partition.count_event(counterexample.event, outputs.from_paths(result.paths, _RUNS))
         p = counterexample.probabilities[side]
         too_few, too_many = binom.cdf(hits, _RUNS, float(p.low)), binom.sf(hits - 1, _RUNS, float(p.high))
         if min(too_few, too_many) < _NEVER:
@@ -585,7 +579,7 @@ def _objective(budget_runs: int | None, least_mass: float | None) -> Objective:
     return largest_loss(least_mass * (1 + 1e-3))  # so that an error of quadrature does not bring it below
 
 
-def _search(proof: AlignmentProof, objective: Objective, seed: int) -> LikelyCounterexample | None:
+def _search(proof: fold.AlignmentProof, objective: Objective, seed: int) -> LikelyCounterexample | None:
     """Return the best point over classes, differences and half-lines: all are searched briefly, the best to the end."""
     rng = np.random.default_rng(seed)
     whole = proof.scope.values == "integer"
@@ -604,7 +598,7 @@ def _search(proof: AlignmentProof, objective: Objective, seed: int) -> LikelyCou
     return max(ended, key=lambda found: found.score, default=None)
 
 
-def _candidates(classes: Sequence[AlignedClass]) -> Iterator[tuple[EventShape, float]]:
+def _candidates(classes: Sequence[alignment.AlignedClass]) -> Iterator[tuple[EventShape, float]]:
     """Return each event once, with the largest loss that it can have; those with the largest come first."""
     reads = {place: read_output(each.output) for place, each in enumerate(classes)}
     costs = [math.inf if each.cost is None else float(each.cost) for each in classes]
@@ -620,13 +614,13 @@ def _candidates(classes: Sequence[AlignedClass]) -> Iterator[tuple[EventShape, f
                     return
 
 
-def _differences(each: AlignedClass) -> list[Difference]:
+def _differences(each: alignment.AlignedClass) -> list[differences.Difference]:
     """Return the differences that cost most."""
     same = [tuple(map(int, shift.difference)) for shift in each.shifts if shift.cost == each.cost]
     return list(dict.fromkeys([each.worst, *same[-_MOST_DIFFERENCES:]]))
 
 
-def _certified(found: LikelyCounterexample, proof: AlignmentProof) -> ExactCounterexample:
+def _certified(found: LikelyCounterexample, proof: fold.AlignmentProof) -> ExactCounterexample:
     shape = found.shape
     after = tuple(value + change for value, change in zip(found.data, shape.difference, strict=True))
     p0, p1 = (_probability(shape, data, found.limits) for data in (found.data, after))

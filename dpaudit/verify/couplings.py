@@ -19,8 +19,7 @@ from dpaudit.neighbours.relation import Relation
 from dpaudit.program.symbolic.fold_machine import RECORD, Ending, FoldMachine, real_name
 from dpaudit.program.symbolic.linear import Affine, Constraint, Farkas, Rational, contradiction, spend
 from dpaudit.program.symbolic.tree import NoiseDraw, continuous_names, supports
-from dpaudit.verify.alignment import Shift, Shifter
-from dpaudit.verify.differences import FloatLinearProgram, is_summed
+from dpaudit.verify import alignment, differences
 
 MOST_COUPLINGS = 1_500  # beyond, the linear programme takes minutes
 _DENOMINATOR = 10_000  # distances are rounded to fractions at most this fine
@@ -46,7 +45,7 @@ class Step:
 
     source: int | None
     difference: int
-    shift: Shift
+    shift: alignment.Shift
     target: int | None
 
 
@@ -61,7 +60,7 @@ class CoupledCase:
 
 def couple_fold(machine: FoldMachine, relation: Relation) -> tuple[CoupledCase, CoupledCase] | None:
     """Return couplings for both signs of the difference, or None if there are none of this kind."""
-    if not is_summed(relation) or not machine.reals:
+    if not differences.is_summed(relation) or not machine.reals:
         return None
     endings = list(_placed(machine))
     if relation.group > 1 and any(each.is_discrete for each in endings):
@@ -115,8 +114,8 @@ class _Ending:
         ]
         reals = range(machine.reals)
         variables = [RECORD, *map(real_name, reals), *map(_next_name, reals)]
-        self._shifter = Shifter(self.rows, self.equalities, leaf.draws, variables)
-        self._known: dict[tuple[Rational, ...], Shift | None] = {}
+        self._shifter = alignment.Shifter(self.rows, self.equalities, leaf.draws, variables)
+        self._known: dict[tuple[Rational, ...], alignment.Shift | None] = {}
 
     def after(self, node: _Node | None, moves: bool) -> _Node | None:
         """Return where the two runs are after this ending."""
@@ -130,7 +129,7 @@ class _Ending:
             read_in = _LATER
         return self.follows, read_in
 
-    def shift(self, difference: int, before: Sequence[Fraction], after: Sequence[Fraction]) -> Shift | None:
+    def shift(self, difference: int, before: Sequence[Fraction], after: Sequence[Fraction]) -> alignment.Shift | None:
         """Return the cheapest shift between two couplings, or None if there is none."""
         at: tuple[Rational, ...] = (difference, *before, *after)
         if at not in self._known:
@@ -197,7 +196,7 @@ class _Coupled:
 
     def _distances(self) -> dict[_Node, tuple[Fraction, ...]] | None:
         """Return the distances of all couplings from a linear programme, rounded; they are only a suggestion."""
-        programme = FloatLinearProgram()
+        programme = differences.FloatLinearProgram()
         total = programme.unknown()
         reals = range(self.machine.reals)
         known = {node: [programme.unknown(free=True) for _ in reals] for node in self.nodes}
@@ -234,7 +233,7 @@ class _Coupled:
     def _at(self, distances: Mapping[_Node, tuple[Fraction, ...]]) -> CoupledCase | None:
         """Return the couplings with these distances, with the cheapest shifts in fractions; None if there are none."""
         zero = (Fraction(0),) * self.machine.reals
-        found: list[tuple[_Ending, _Node | None, _Node | None, Shift]] = []
+        found: list[tuple[_Ending, _Node | None, _Node | None, alignment.Shift]] = []
         for each, node, difference, target in self.edges():
             before = zero if node is None else distances[node]
             shift = each.shift(difference, before, zero if target is None else distances[target])
@@ -265,7 +264,7 @@ class _Coupled:
         )
 
     def _allowances(
-        self, found: Sequence[tuple[_Ending, _Node | None, _Node | None, Shift]]
+        self, found: Sequence[tuple[_Ending, _Node | None, _Node | None, alignment.Shift]]
     ) -> dict[_Node, Fraction] | None:
         """Return the length of the longest path from each coupling; None if a cycle costs something."""
         steps = dict.fromkeys((node, target, shift.cost) for _, node, target, shift in found if node is not None)

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpaudit.cli.apart import OWNED
+from dpaudit.cli import apart, main
 from dpaudit.cli.files import OutputFiles, is_terminal
-from dpaudit.cli.main import Command, Count, examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,13 +44,13 @@ def _formats(command: Callable[..., int]) -> Callable[..., int]:
     return command
 
 
-@click.command("gate", cls=Command, epilog=examples("dpaudit gate", "dpaudit gate count mean --html pages"))
+@click.command("gate", cls=main.Command, epilog=main.examples("dpaudit gate", "dpaudit gate count mean --html pages"))
 @click.argument("names", metavar="[NAME]...", nargs=-1)
 @click.option("--config", "config_file", metavar="FILE", help="Instead of the nearest pyproject.toml.")
 @click.option("--update-baseline", is_flag=True, help="Write dpaudit-baseline.json, to be compared with later.")
 @click.option("--nightly", is_flag=True, help="Fresh seeds; evidence accumulates in dpaudit-nightly.json.")
-@click.option("--workers", type=Count(), help="Targets side by side; by default one for each processor.")
-@click.option("--seed", type=Count(), help="Root of every random draw, instead of the configuration's.")
+@click.option("--workers", type=main.Count(), help="Targets side by side; by default one for each processor.")
+@click.option("--seed", type=main.Count(), help="Root of every random draw, instead of the configuration's.")
 @click.option("--require", type=click.Choice(["audited", "proved"]), help="What every target needs to pass.")
 @click.option("--fresh", is_flag=True, help="Run unchanged targets again.")
 @_formats
@@ -89,7 +88,7 @@ def gate_command(
     outputs = OutputFiles(*files.values(), read=[str(configuration.path), *kept])
     folder = _folder(html_folder)
     _refuse_pages(folder, *files.values())
-    if click.get_current_context().obj is OWNED:
+    if click.get_current_context().obj is apart.OWNED:
         adopt_orphans()
     options = GateOptions(
         names=names,
@@ -190,7 +189,7 @@ their place, and commit the files. The workflow installs dpaudit from {source}, 
 _WHEELS = "tests/privacy"
 
 
-@click.command("init", cls=Command, epilog=examples("dpaudit init", "dpaudit init . --ci gitlab"))
+@click.command("init", cls=main.Command, epilog=main.examples("dpaudit init", "dpaudit init . --ci gitlab"))
 @click.argument("folder", default=".", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--ci", type=click.Choice(list(_WORKFLOWS)), default="github", help="For which service the workflow is.")
 def init_command(folder: Path, ci: str) -> None:

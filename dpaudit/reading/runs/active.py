@@ -15,11 +15,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from dpaudit.reading import dispatch, draws, rewrite
-from dpaudit.reading.definite import Looped, PlainLoops, Plan
+from dpaudit.reading import definite, dispatch, draws, rewrite
 from dpaudit.reading.python import Python, is_rewritten
-from dpaudit.reading.runs import arrays, containers, draw, joins
-from dpaudit.reading.runs.applied import apply, each_group, groups_of
+from dpaudit.reading.runs import applied, arrays, containers, draw, joins
 from dpaudit.reading.runs.control import Branch, DeadError, Frame, GivenUpError, Loop, SplitError, Trying
 from dpaudit.reading.runs.values import UNBOUND, Alternatives, Array, Container, Mask, Numbers, differs
 
@@ -177,9 +175,9 @@ class Active(Python):
 
     def each_alternative(self, value: Alternatives, one: Callable[[Any], Any]) -> Any:
         """Return what is made of each alternative, under a mask of its runs."""
-        groups = groups_of([value], self.active, self.count)
+        groups = applied.groups_of([value], self.active, self.count)
         assert groups is not None
-        return each_group(self, groups, lambda run: one(value.values[value.codes[run]]))
+        return applied.each_group(self, groups, lambda run: one(value.values[value.codes[run]]))
 
     def give_up(self, why: str) -> NoReturn:
         """The active runs cannot be read further: the function itself makes them, if they are few."""
@@ -313,10 +311,10 @@ class Active(Python):
 
     def left_to_python(
         self, plan: tuple[Any, ...], function: Callable[..., Any], values: Callable[[], Any]
-    ) -> Looped | None:
+    ) -> definite.Looped | None:
         """``for x in y: …``, if it is left to Python as it stands."""
         try:
-            return containers.looped(self, Plan(*plan), function, values())
+            return containers.looped(self, definite.Plan(*plan), function, values())
         except NameError:  # of a name that has no value yet
             return None
 
@@ -325,9 +323,9 @@ class Active(Python):
         if error is not None:
             self.leave(error)
 
-    def left_value(self, done: Looped) -> Any:
+    def left_value(self, done: definite.Looped) -> Any:
         """The value of such a comprehension."""
-        return PlainLoops.left_value(self, done)  # type: ignore[arg-type]
+        return definite.PlainLoops.left_value(self, done)  # type: ignore[arg-type]
 
     def trying(self) -> Trying:
         """``try``."""
@@ -350,7 +348,7 @@ class Active(Python):
             )
         if type(value) is Numbers:
             if value.array.ndim > 1:
-                value = apply(self, bool, (value,))
+                value = applied.apply(self, bool, (value,))
                 return self.decided(value)
             truth = value.array.astype(bool)
             count = int(np.count_nonzero(truth & self.active.chosen))
@@ -371,7 +369,7 @@ class Active(Python):
                 return self.call(bool, self.call(method))
         if type(value) is tuple or type(value) is list:
             return bool(value)
-        return apply(self, bool, (value,))
+        return applied.apply(self, bool, (value,))
 
     def truth(self, value: Any) -> bool:
         """Whether a value is true, for Python's own control: runs that differ go apart."""

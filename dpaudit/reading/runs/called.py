@@ -12,17 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.reading import callables, dispatch
+from dpaudit.reading import callables, definite, dispatch, draws, python, rewrite, seeded
 from dpaudit.reading.callables import Effect, effect_of
-from dpaudit.reading.definite import Looping
-from dpaudit.reading.draws import Source, is_maker, is_seeder, source_of
-from dpaudit.reading.python import OF_CONTEXTLIB, is_rewritten
-from dpaudit.reading.rewrite import UnreadableError
-from dpaudit.reading.runs import arrays, containers, draw, joins, table_methods, tables
-from dpaudit.reading.runs.active import Active, Generating, unbound_error
+from dpaudit.reading.runs import active, arrays, builtin_calls, containers, control, draw, joins, table_methods, tables
 from dpaudit.reading.runs.applied import apply, each_group, plainly
-from dpaudit.reading.runs.builtin_calls import BUILTINS
-from dpaudit.reading.runs.control import DeadError, SplitError
 from dpaudit.reading.runs.masked import Masked
 from dpaudit.reading.runs.values import (
     UNBOUND,
@@ -36,7 +29,6 @@ from dpaudit.reading.runs.values import (
     differs,
     raw,
 )
-from dpaudit.reading.seeded import Seeded, seeded_by
 from dpaudit.reading.source import is_own, rewritten
 
 _SHOWING = frozenset((
@@ -59,12 +51,12 @@ _OF_PANDAS = {
 _MARK = 2.0**52
 
 
-class Calls(Active):
+class Calls(active.Active):
     """The calls of many runs."""
 
     @functools.cached_property
-    def _seeded(self) -> Seeded:
-        return seeded_by(self._twins)
+    def _seeded(self) -> seeded.Seeded:
+        return seeded.seeded_by(self._twins)
 
     def twin(self, function: types.FunctionType) -> types.FunctionType:
         """Return a user's function rewritten with control under masks; where that has no form, with Python's own."""
@@ -72,10 +64,10 @@ class Calls(Active):
         if found is None:
             try:
                 found = rewritten(function, Masked, self)
-            except UnreadableError:
+            except rewrite.UnreadableError:
                 try:
-                    found = rewritten(function, Looping, self)
-                except UnreadableError as error:
+                    found = rewritten(function, definite.Looping, self)
+                except rewrite.UnreadableError as error:
                     self.give_up(str(error))
                 found.__dict__["closes"] = True
             self._twins[function] = found
@@ -87,7 +79,7 @@ class Calls(Active):
         kind = type(function)
         if kind is types.FunctionType:
             if is_own(function):
-                new = function if is_rewritten(function) else self.twin(function)
+                new = function if python.is_rewritten(function) else self.twin(function)
                 return self._entered(new, args, keywords)
         elif kind is Member:
             return self._bearing(self._method(function.owner, function.name, args, keywords))
@@ -97,7 +89,7 @@ class Calls(Active):
                 return self._of_library(_calling, title, (function, *args), keywords)
             return self.each_alternative(function, lambda each: self.call(each, *args, **keywords))
         elif function is UNBOUND:
-            self.leave(unbound_error("a function"))
+            self.leave(active.unbound_error("a function"))
         return self._bearing(super().call(function, *args, **keywords))
 
     def _bearing(self, made: Any) -> Any:
@@ -112,7 +104,7 @@ class Calls(Active):
             self.closes and "__dpaudit_frame__" not in function.__code__.co_varnames
         )
         if function.__code__.co_flags & inspect.CO_GENERATOR:
-            return Generating(self, function(*args, **keywords))
+            return active.Generating(self, function(*args, **keywords))
         if closes == self.closes:
             return function(*args, **keywords)
         before, self.closes = self.closes, closes
@@ -136,7 +128,7 @@ class Calls(Active):
         self.leaving.append(mine)
         try:
             value = function(*args, **keywords)
-        except DeadError:
+        except control.DeadError:
             if not mine:
                 raise
             value = None
@@ -148,17 +140,17 @@ class Calls(Active):
             chosen, error = mine[0]
             if np.array_equal(chosen, entry.chosen):
                 raise error
-            raise SplitError(chosen)
+            raise control.SplitError(chosen)
         return value
 
     def foreign(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Call what is not the user's."""
-        own = BUILTINS.get(function) if type(function) in _HASHED else None
+        own = builtin_calls.BUILTINS.get(function) if type(function) in _HASHED else None
         if own is not None:
             return own(self, *args, **keywords)
-        if is_seeder(function):
+        if draws.is_seeder(function):
             self.give_up(f"{getattr(function, '__qualname__', 'seed')}: what is seeded is no noise")
-        source = source_of(function)
+        source = draws.source_of(function)
         if source is not None:
             if source.owner is not None and id(source.owner) in self._fixed:
                 return self._of_fixed(function, args, keywords)
@@ -166,9 +158,9 @@ class Calls(Active):
             if place:
                 self.give_up(f"noise that is the same in every process: seeded by {place}, before it is called")
             return self.drawn(source, args, keywords)
-        if is_maker(function):
+        if draws.is_maker(function):
             return self._maker(function, args, keywords)
-        if type(function) is types.FunctionType and function.__code__ is OF_CONTEXTLIB:
+        if type(function) is types.FunctionType and function.__code__ is python.OF_CONTEXTLIB:
             return self._managed(function, args, keywords)
         if not differs((args, tuple(keywords.values()))) and callables.makes(function, args, keywords):
             return plainly(self, function, args, keywords)
@@ -176,7 +168,7 @@ class Calls(Active):
         if title is not None:
             return self._of_library(function, title, args, keywords)
         bound = getattr(function, "__self__", None)
-        if type(bound) is Generating:
+        if type(bound) is active.Generating:
             return self._made_really(function, args, keywords)
         if bound is not None and type(bound) is not types.ModuleType and not isinstance(bound, type):
             return self._method(bound, function.__name__, args, keywords, function)
@@ -186,7 +178,7 @@ class Calls(Active):
         """Return arguments with a list in place of an iterator, whose members may differ by run."""
         if not any(hasattr(type(each), "__next__") for each in args):
             return args
-        if getattr(function, "__module__", "") == "itertools" and any(type(each) is Generating for each in args):
+        if getattr(function, "__module__", "") == "itertools" and any(type(each) is active.Generating for each in args):
             self.give_up(f"{_title(function)} of a generator")
         return tuple(Container(list(self.iterate(each))) if hasattr(type(each), "__next__") else each for each in args)
 
@@ -377,7 +369,7 @@ class Calls(Active):
 
     # --- draws --------------------------------------------------------------------------------------------
 
-    def drawn(self, source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    def drawn(self, source: draws.Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Return what a source draws for the active runs, or what they drew in an earlier pass."""
         return self._next(source.title, lambda: draw.draw(self, source, args, keywords))
 

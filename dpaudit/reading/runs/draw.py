@@ -19,8 +19,7 @@ import numpy as np
 
 from dpaudit.reading.callables import is_taken
 from dpaudit.reading.draws import Failed, Kind, Source
-from dpaudit.reading.runs import control, joins
-from dpaudit.reading.runs.applied import alternatives_in, chosen_in, column, each_group, groups_of, opened
+from dpaudit.reading.runs import applied, control, joins
 from dpaudit.reading.runs.values import Alternatives, Array, Container, Numbers, at, differs, raw
 
 if TYPE_CHECKING:
@@ -87,23 +86,23 @@ def _method(source: Source, streams: Streams) -> Any:
 
 def draw(domain: Active, source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """Return what a call of a source draws for each active run."""
-    args = tuple(opened(domain.present(each)) for each in args)
-    keywords = {name: opened(domain.present(each)) for name, each in keywords.items() if name != "random_state"}
-    leaves = [leaf for each in (*args, *keywords.values()) for leaf in alternatives_in(each)]
+    args = tuple(applied.opened(domain.present(each)) for each in args)
+    keywords = {name: applied.opened(domain.present(each)) for name, each in keywords.items() if name != "random_state"}
+    leaves = [leaf for each in (*args, *keywords.values()) for leaf in applied.alternatives_in(each)]
     if leaves:
         numbers = [joins.as_numbers(each, domain.active) if type(each) is Alternatives else each for each in args]
         more = {n: joins.as_numbers(e, domain.active) if type(e) is Alternatives else e for n, e in keywords.items()}
-        if not any(True for each in (*numbers, *more.values()) for _ in alternatives_in(each)):
+        if not any(True for each in (*numbers, *more.values()) for _ in applied.alternatives_in(each)):
             return _drawn(domain, source, tuple(numbers), more)
-        groups = groups_of(leaves, domain.active, max(64, domain.active.count // 64))
+        groups = applied.groups_of(leaves, domain.active, max(64, domain.active.count // 64))
         if groups is None:
             return _singly(domain, source.title, _method(source, domain.streams), args, keywords)
 
         def one(run: int) -> Any:
-            mine = tuple(chosen_in(each, run) for each in args)
-            return draw(domain, source, mine, {name: chosen_in(each, run) for name, each in keywords.items()})
+            mine = tuple(applied.chosen_in(each, run) for each in args)
+            return draw(domain, source, mine, {name: applied.chosen_in(each, run) for name, each in keywords.items()})
 
-        return each_group(domain, groups, one, fresh=True)
+        return applied.each_group(domain, groups, one, fresh=True)
     return _drawn(domain, source, args, keywords)
 
 
@@ -293,8 +292,8 @@ def _singly(
 ) -> Any:
     """Draw run by run."""
     places = domain.active.places
-    columns = [column(each, places) for each in args]
-    more = [column(each, places) for each in keywords.values()]
+    columns = [applied.column(each, places) for each in args]
+    more = [applied.column(each, places) for each in keywords.values()]
     values: list[Any] = []
     failed: list[Failed] = []
     good: list[int] = []

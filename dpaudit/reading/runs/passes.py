@@ -30,12 +30,9 @@ import numpy as np
 from dpaudit.program import outcome
 from dpaudit.reading import callables, definite, dispatch, python, rewrite
 from dpaudit.reading.draws import Failed, Source, is_maker, source_of
-from dpaudit.reading.runs.applied import alternatives_in, chosen_in, groups_of
+from dpaudit.reading.runs import applied, draw, joins, tables
 from dpaudit.reading.runs.control import DeadError, GivenUpError, SplitError
 from dpaudit.reading.runs.domain import Runs
-from dpaudit.reading.runs.draw import Drawn, Recorded, Streams, one_draw
-from dpaudit.reading.runs.joins import by_keys
-from dpaudit.reading.runs.tables import is_coded, regroup
 from dpaudit.reading.runs.values import (
     Alternatives,
     Array,
@@ -72,10 +69,10 @@ def parts_of(value: Any, places: Array, count: int) -> Iterator[tuple[Array, Any
     chosen[places] = True
     mask = Mask(chosen)
     value = _with_texts(_settled(value, mask, count))
-    leaves = list(alternatives_in(value))
+    leaves = list(applied.alternatives_in(value))
     if not leaves:
         return None if _has_coded(value) else iter([(places, of_runs(value, places))])
-    groups = groups_of(leaves, mask, min(MOST_PARTS, max(64, len(places) // 4)))
+    groups = applied.groups_of(leaves, mask, min(MOST_PARTS, max(64, len(places) // 4)))
     if groups is None:
         return None
     return _each(value, groups, count)
@@ -83,8 +80,8 @@ def parts_of(value: Any, places: Array, count: int) -> Iterator[tuple[Array, Any
 
 def _each(value: Any, groups: list[Array], count: int) -> Iterator[tuple[Array, Any]]:
     for runs in groups:
-        own = chosen_in(value, int(runs[0]))
-        if next(alternatives_in(own), None) is None and not _has_coded(own):
+        own = applied.chosen_in(value, int(runs[0]))
+        if next(applied.alternatives_in(own), None) is None and not _has_coded(own):
             yield runs, of_runs(own, runs)
             continue
         inner = parts_of(own, runs, count)
@@ -102,7 +99,7 @@ def _has_coded(value: Any) -> bool:
         return any(map(_has_coded, value.values()))
     if holds_members(kind) and differs(value):
         return any(map(_has_coded, members_of(value)))
-    return is_coded(value) and not _is_of_texts(value)
+    return tables.is_coded(value) and not _is_of_texts(value)
 
 
 def _is_of_texts(content: Any) -> bool:
@@ -130,10 +127,10 @@ def _settled(value: Any, mask: Mask, count: int) -> Any:
     kind = type(value)
     if kind is Container:
         content = value.content
-        if is_coded(content) and not _is_of_texts(content):
-            return Container(regroup(content, mask, count))
+        if tables.is_coded(content) and not _is_of_texts(content):
+            return Container(tables.regroup(content, mask, count))
         if not value.plain and type(content) in (dict, Alternatives):
-            content = by_keys(content, mask, count)
+            content = joins.by_keys(content, mask, count)
         if type(content) is dict:
             return Container({key: _settled(each, mask, count) for key, each in content.items()})
         if type(content) is list and not value.plain:
@@ -351,7 +348,7 @@ def make(
     """Make many runs of a function by reading it."""
     if not is_of_user(function):
         raise UnreadError("it is not written in modules of yours")
-    waiting: list[tuple[Array, Recorded | None]] = [(np.arange(count), None)]
+    waiting: list[tuple[Array, draw.Recorded | None]] = [(np.arange(count), None)]
     parts: list[Part] = []
     single: dict[int, Any] = {}
     passes, checked = 0, dict[int, Any]()
@@ -362,14 +359,14 @@ def make(
         if passes > MOST_PASSES:
             raise UnreadError(f"its runs go more than {MOST_PASSES} ways that cannot be read at once")
         own, probing = seeds.spawn(2)
-        domain = Runs(len(runs), Streams(np.random.SFC64(own)), Streams(np.random.SFC64(probing)), recorded)
+        domain = Runs(len(runs), draw.Streams(np.random.SFC64(own)), draw.Streams(np.random.SFC64(probing)), recorded)
         try:
             found = _pass(domain, function, args, keywords)
         except SplitError as split:
             for chosen in (split.chosen, ~split.chosen):
                 lanes = np.flatnonzero(chosen)
                 if len(lanes):
-                    waiting.append((runs[lanes], Recorded(domain.events, lanes, len(runs))))
+                    waiting.append((runs[lanes], draw.Recorded(domain.events, lanes, len(runs))))
             continue
         mine = [Part(runs[places], value, places, domain.count) for places, value in found if len(places)]
         for run in np.flatnonzero(domain.ejected).tolist():
@@ -436,7 +433,7 @@ def _is_of_target(error: BaseException) -> bool:
     return trace is not None and "__dpaudit__" in trace.tb_frame.f_code.co_freevars
 
 
-def tape_of(events: list[Drawn], run: int) -> list[tuple[str, Any]]:
+def tape_of(events: list[draw.Drawn], run: int) -> list[tuple[str, Any]]:
     """Return what one run drew, in its order."""
     out = []
     for each in events:
@@ -455,7 +452,7 @@ def _finished(
     """Let the function itself make a run, from the draws that it made already."""
 
     def beyond(source: Source, own: Any, more: Any) -> Any:
-        return one_draw(source, own, more, domain.streams)
+        return draw.one_draw(source, own, more, domain.streams)
 
     try:
         return made_by_python(Given(tape_of(domain.events, run), beyond), function, args, keywords)

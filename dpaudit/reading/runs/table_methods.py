@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpaudit.reading.callables import Effect, effect_of
-from dpaudit.reading.runs import arrays, joins, tables
+from dpaudit.reading.runs import arrays, joins, table_items, tables
 from dpaudit.reading.runs.applied import apply, opened
-from dpaudit.reading.runs.table_items import in_place, set_item
 from dpaudit.reading.runs.tables import is_coded, length, plain_column, regrouped, the_pandas
 from dpaudit.reading.runs.values import Alternatives, Array, Coded, Container, Numbers, Table, Windows, differs, raw
 
@@ -43,7 +42,7 @@ def method(domain: Calls, owner: Any, name: str, args: tuple[Any, ...], keywords
         return apply(domain, lambda own, *rest, **more: getattr(own, name)(*rest, **more), (owner, *args), keywords)
     effect = effect_of(None, value if type(value) not in (Numbers, Table) else _typed(value), name)
     if effect is Effect.CHANGES or keywords.get("inplace") or "out" in keywords:
-        return in_place(domain, owner, name, args, keywords)
+        return table_items.in_place(domain, owner, name, args, keywords)
     args, keywords = domain.callbacks(None, args, keywords)
     if effect is not Effect.PURE:
         domain.give_up(f".{name}() of a table or array, which may draw, or remember something, by itself")
@@ -282,7 +281,7 @@ def _of_table(domain: Calls, table: Table, name: str, args: tuple[Any, ...], key
     if name == "assign" and not args:
         new = Container(table.like(dict(table.columns)))
         for label, value in keywords.items():
-            set_item(domain, new, label, domain.call(value, new) if callable(value) else value)
+            table_items.set_item(domain, new, label, domain.call(value, new) if callable(value) else value)
         return new
     if name in ("set_index",) and len(args) == 1 and isinstance(args[0], str) and not keywords:
         column = table.columns.get(args[0])

@@ -19,10 +19,9 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, NullLocator
 
 from dpaudit.arrays import Floats
+from dpaudit.evidence import further_records, records
 from dpaudit.evidence.event import DATASETS
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.further_records import AccountingCurve
-from dpaudit.evidence.records import Bound, Counterexample, Curve, Verdict
 from dpaudit.privacy import Claim, PureDP
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.figures.canvas import CLAIM, GRID, INK, MUTED, PROOF, canvas, svg
@@ -61,7 +60,7 @@ def measured_points(evidence: Evidence) -> list[Point]:
     """
     points = _computed_points(evidence.counterexample)
     best = counterexample_attempt(evidence) or sampled_attempt(evidence)
-    if best is None or evidence.verdict is Verdict.INVALID:
+    if best is None or evidence.verdict is records.Verdict.INVALID:
         return points
     measured = [
         (attempt.name, attempt.bound, side)
@@ -73,7 +72,7 @@ def measured_points(evidence: Evidence) -> list[Point]:
     return points + [_point(name, bound, side, each) for name, bound, side in measured]
 
 
-def _computed_points(found: Counterexample | None) -> list[Point]:
+def _computed_points(found: records.Counterexample | None) -> list[Point]:
     """Return the rates of the counterexample, rounded outward to doubles; empty if they are not decimals."""
     if found is None:
         return []
@@ -87,7 +86,7 @@ def _computed_points(found: Counterexample | None) -> list[Point]:
     return [Point("counterexample, computed", rates, rates, exact=True)]
 
 
-def _is_measured(bound: Bound) -> bool:
+def _is_measured(bound: records.Bound) -> bool:
     """Whether the counts come from a fixed number of independent runs, as exact intervals require."""
     if not method_of(bound.method).independent:
         return False
@@ -99,12 +98,12 @@ def _is_measured(bound: Bound) -> bool:
     )
 
 
-def _sides(bound: Bound) -> list[int]:
+def _sides(bound: records.Bound) -> list[int]:
     assert bound.event is not None
     return [side for side in (0, 1) if bound.event.toward(side)]
 
 
-def _point(name: str, bound: Bound, side: int, confidence: float) -> Point:
+def _point(name: str, bound: records.Bound, side: int, confidence: float) -> Point:
     """Return the rates of "side 0 if in the event", or of "side 0 unless in the event that speaks for side 1"."""
     counts, event = bound.counts, bound.event
     assert counts is not None and event is not None
@@ -118,7 +117,7 @@ def _point(name: str, bound: Bound, side: int, confidence: float) -> Point:
     return Point(name, (1 - share[1], share[0]), (float(1 - low[1]), float(high[0])))
 
 
-def curve_points(curve: Curve) -> list[Point]:
+def curve_points(curve: records.Curve) -> list[Point]:
     """Return the points of a certified trade-off curve that are below the trivial one."""
     return [
         Point("certified curve", (fpr, fnr), (fpr, fnr), event=False)
@@ -381,7 +380,7 @@ def _widest(points: Sequence[Point], claim: Claim | None, upper: Proved | None) 
 _LEAST = 1e-300
 
 
-def accounting_figure(curve: AccountingCurve, claims: Sequence[Claim]) -> str:
+def accounting_figure(curve: further_records.AccountingCurve, claims: Sequence[Claim]) -> str:
     """Draw δ against ε on a logarithmic axis."""
     epsilon, low, high = (np.array(each, dtype=np.float64) for each in (curve.epsilons, curve.lows, curve.highs))
     seen = high > _LEAST

@@ -18,8 +18,7 @@ from dpaudit.evidence.further_records import Accounting, Statement, Training, Tr
 from dpaudit.evidence.records import DOES_NOT_HOLD, NOT_ACCEPTED, Attempt, Bound, Counterexample, Proof, Verdict
 from dpaudit.privacy import Claim, parse_claim
 from dpaudit.privacy.claims import number_text
-from dpaudit.report.figures.canvas import alone
-from dpaudit.report.figures.curves import accounting_figure
+from dpaudit.report.figures import canvas, curves
 from dpaudit.report.figures.loss import frequency_interval
 from dpaudit.report.html.templates import Section
 from dpaudit.report.text.chain import chain
@@ -451,7 +450,7 @@ def curve_drawing(accounting: Accounting) -> Markup | None:
     if not all(map(math.isfinite, (*curve.epsilons, *curve.lows, *curve.highs))) or not max(curve.highs) > 0:
         return None
     claims = [claim for each in accounting.statements for claim in _claims(each)]
-    return alone(accounting_figure(curve, claims))
+    return canvas.alone(curves.accounting_figure(curve, claims))
 
 
 def _claims(stated: Statement) -> list[Claim]:

@@ -19,9 +19,8 @@ import numpy as np
 from matplotlib.patches import Patch
 
 from dpaudit.arrays import Floats
-from dpaudit.evidence.event import DATASETS
+from dpaudit.evidence import event, records
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import Bound, Verdict
 from dpaudit.privacy import Claim
 from dpaudit.report.figures.canvas import CLAIM, INK, MUTED, both, canvas, svg
 from dpaudit.report.figures.curves import Point, curve_points, measured_points, profile_figure, tradeoff_figure
@@ -65,8 +64,8 @@ def loss_part(evidence: Evidence, claim: Claim | None) -> dict[str, Any] | None:
         alone = losses.infinite & ((losses.count0 if side == 0 else losses.count1) > 0)
         if alone.any():
             infinite.append(
-                f"{share_text(losses.mass(side, alone))} of the runs on {DATASETS[side]} fell into cells that "
-                f"{DATASETS[1 - side]} never reached ({'+' if side == 0 else '−'}∞ in the figure)."
+                f"{share_text(losses.mass(side, alone))} of the runs on {event.DATASETS[side]} fell into cells that "
+                f"{event.DATASETS[1 - side]} never reached ({'+' if side == 0 else '−'}∞ in the figure)."
             )
     return {
         "figure": both(lambda narrow: loss_figure(bins, limit, text, upper, narrow=narrow)),
@@ -175,7 +174,7 @@ def raised(prior: Floats, loss: float) -> Floats:
     return np.where(prior <= 0, 0.0, after)
 
 
-def certified_loss(bound: Bound) -> float:
+def certified_loss(bound: records.Bound) -> float:
     """Return L such that some event is at least e^L times as likely on one side; 0 if nothing is shown.
 
     A bound of ε is itself such an L, at any δ, since P ≥ e^ε·Q + δ; so is a bound of a Rényi divergence, which never
@@ -199,7 +198,7 @@ def certified_loss(bound: Bound) -> float:
 def posterior_part(evidence: Evidence, claim: Claim | None, *, drawn: bool = True) -> dict[str, Any]:
     """Return the section on an attacker's suspicion."""
     limit = claim.value if _limits(claim) and claim is not None else None
-    bound = exact_lower(evidence) if evidence.verdict is Verdict.INVALID else evidence.lower
+    bound = exact_lower(evidence) if evidence.verdict is records.Verdict.INVALID else evidence.lower
     loss = 0.0 if bound is None else certified_loss(bound)
     rows = [
         {
@@ -234,7 +233,7 @@ def _percent(prior: float, loss: float, rounding: str) -> str:
     return share_text(after, rounding=rounding)
 
 
-def _basis(bound: Bound | None, loss: float) -> str:
+def _basis(bound: records.Bound | None, loss: float) -> str:
     if bound is None or loss <= 0:
         return "Nothing was shown that would raise a suspicion."
     sure = f"at {confidence_text(bound.confidence)} confidence" if bound.kind == "sampled" else "with certainty"
@@ -249,7 +248,7 @@ def _basis(bound: Bound | None, loss: float) -> str:
     )
 
 
-def _plain(bound: Bound | None, loss: float) -> str:
+def _plain(bound: records.Bound | None, loss: float) -> str:
     """Return the same for readers who know nothing of events."""
     if bound is None or loss <= 0:
         return "Nothing was shown that would raise a suspicion."
@@ -321,7 +320,7 @@ def curves_section(shown: View, _: Evidence | None) -> Iterator[Section]:
 def curves_part(evidence: Evidence, claim: Claim | None) -> dict[str, Any] | None:
     """Return the trade-off curve and the privacy profile; None if nothing usable was measured or computed."""
     points, curve, upper = measured_points(evidence), evidence.curve, proved_limit(evidence)
-    if curve is not None and evidence.verdict is not Verdict.INVALID:
+    if curve is not None and evidence.verdict is not records.Verdict.INVALID:
         points = [point for point in points if point.exact] + curve_points(curve)
     if not points:
         return None
@@ -390,7 +389,7 @@ def _row(point: Point, claim: Claim | None) -> dict[str, Any]:
 def power_section(shown: View, _: Evidence | None) -> Iterator[Section]:
     """Yield the section, if there is a claim and the runs can be trusted."""
     evidence = shown.evidence
-    if evidence.detectable is not None and evidence.verdict is not Verdict.INVALID:
+    if evidence.detectable is not None and evidence.verdict is not records.Verdict.INVALID:
         rows = [(f"{symbol(evidence)} ≥ {upper_text(one.value)}", count_text(one.runs)) for one in evidence.power]
         part = {"sentence": detectable_sentence(evidence), "rows": rows, "note": _power_note(evidence)}
         yield Section("power", "What it would have found", {"power": part})

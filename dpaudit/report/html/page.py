@@ -33,9 +33,8 @@ from dpaudit.report.html.templates import (
     plain,
     recheck,
 )
+from dpaudit.report.text import findings, listed, verdict
 from dpaudit.report.text.chain import released
-from dpaudit.report.text.findings import accuracy_rows, accuracy_sentences, search_part, sensitivity_part, trace_part
-from dpaudit.report.text.listed import accounting_of, updates_of
 from dpaudit.report.text.phrases import (
     NBSP,
     claim_text,
@@ -60,7 +59,6 @@ from dpaudit.report.text.reproduce import (
     sources,
 )
 from dpaudit.report.text.reviewer import about, layers, sure
-from dpaudit.report.text.verdict import plain_words
 from dpaudit.report.view import View, view
 
 # --- What does a reader see first, beside the verdict? ---------------------------------------------------
@@ -87,7 +85,7 @@ def glance_section(shown: View, _: Evidence | None) -> Iterator[Section]:
 
 
 def _first_line(evidence: Evidence) -> Picture:
-    letter, meaning = symbol(evidence), plain_words(evidence)
+    letter, meaning = symbol(evidence), verdict.plain_words(evidence)
     rows = (("For a person in the data", meaning.means),)
     how, drawing = line_reading(evidence), line_drawing(evidence, narrow=True)
     return Picture(f"Where {letter} lies", f"The {letter} line", drawing, (how,) if how else (), rows)
@@ -139,7 +137,7 @@ def _percent(share: float) -> str:
 
 
 def _curve(evidence: Evidence) -> Iterator[Picture]:
-    accounting = accounting_of(evidence)
+    accounting = listed.accounting_of(evidence)
     drawing = None if accounting is None else curve_drawing(accounting)
     if drawing is not None:
         sentences = (
@@ -158,7 +156,7 @@ def about_section(shown: View, _: Evidence | None) -> Iterator[Section]:
     evidence = shown.evidence
     rows = dict(about(evidence))
     made = {"made_with": rows.pop("Made with"), "digest": evidence.target.digest}
-    parts = {"about": list(rows.items()), "not_shown": plain_words(evidence).not_shown, "sure": sure(evidence)}
+    parts = {"about": list(rows.items()), "not_shown": verdict.plain_words(evidence).not_shown, "sure": sure(evidence)}
     yield Section("about", "What it is about", parts)
     table = released(evidence)
     if table is not None:
@@ -172,7 +170,7 @@ def about_section(shown: View, _: Evidence | None) -> Iterator[Section]:
 def render(evidence: Evidence, baseline: Evidence | None = None, *, script: bool = True) -> str:
     """Return the page of an audit; with a baseline it includes what changed since."""
     shown = view(evidence)
-    layout = LAYOUT if accounting_of(evidence) is None else LAYOUT_OF_ACCOUNTING
+    layout = LAYOUT if listed.accounting_of(evidence) is None else LAYOUT_OF_ACCOUNTING
     layout = layout if evidence.training is None else LAYOUT_OF_TRAINING
     summary, *others = [
         [section for sections in makers for section in sections(shown, baseline)]
@@ -198,8 +196,8 @@ def _context(shown: View, baseline: Evidence | None) -> dict[str, Any]:
         "apart": is_proof(evidence),
         "counted": counted(evidence),
         "proof": None,
-        "accounted": accounting_of(evidence) is not None,
-        "watched": "" if evidence.training is None else count_text(updates_of(evidence.training)),
+        "accounted": listed.accounting_of(evidence) is not None,
+        "watched": "" if evidence.training is None else count_text(listed.updates_of(evidence.training)),
         "drawn_with": drawn_with(beside=baseline),
         "block_id": BLOCK_ID,
         "embedded": Markup(embedded_json(evidence)),
@@ -267,7 +265,7 @@ def _words(shown: View, _: Evidence | None) -> Iterator[Section]:
         "words",
         "What was claimed, and what was found",
         {
-            "meaning": plain_words(evidence),
+            "meaning": verdict.plain_words(evidence),
             "posterior": posterior,
             "accuracy": shown.cell("accuracy", ""),
         },
@@ -290,13 +288,13 @@ def _pairs(shown: View, _: Evidence | None) -> Iterator[Section]:
 
 
 def _search(shown: View, _: Evidence | None) -> Iterator[Section]:
-    search = search_part(shown.evidence)
+    search = findings.search_part(shown.evidence)
     if search is not None:
         yield Section("search", "How the pair was found", {"search": search})
 
 
 def _sensitivity(shown: View, _: Evidence | None) -> Iterator[Section]:
-    sensitivity = sensitivity_part(shown.evidence)
+    sensitivity = findings.sensitivity_part(shown.evidence)
     if sensitivity is not None:
         yield Section("sensitivity", "Sensitivity", {"sensitivity": sensitivity})
 
@@ -304,11 +302,11 @@ def _sensitivity(shown: View, _: Evidence | None) -> Iterator[Section]:
 def _accuracy(shown: View, _: Evidence | None) -> Iterator[Section]:
     found = shown.evidence.accuracy
     if found is not None:
-        yield plain("accuracy", "Accuracy", accuracy_sentences(found), accuracy_rows(found))
+        yield plain("accuracy", "Accuracy", findings.accuracy_sentences(found), findings.accuracy_rows(found))
 
 
 def _trace(shown: View, _: Evidence | None) -> Iterator[Section]:
-    trace = trace_part(shown.evidence)
+    trace = findings.trace_part(shown.evidence)
     if trace is not None:
         yield Section("trace", "Trace", {"trace": trace})
 

@@ -17,6 +17,7 @@ from dpaudit.evidence.evidence import SPEAKS_AGAINST, Evidence, beyond_claim, lo
 from dpaudit.evidence.records import Bound, Counts, Curve, Proof, Scores, Verdict, round_outward
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.rows import Importance, Row
+from dpaudit.report.text import reproduce, reviewer, verdict
 from dpaudit.report.text.chain import chain
 from dpaudit.report.text.findings import (
     accuracy_line,
@@ -60,9 +61,6 @@ from dpaudit.report.text.phrases import (
     without_bound,
     yardstick,
 )
-from dpaudit.report.text.reproduce import citation, reproduce_command, reproduce_notes
-from dpaudit.report.text.reviewer import parameter_text
-from dpaudit.report.text.verdict import decisive, doubt_sentence, reason_says_more, second_text
 from dpaudit.stats.methods import SEQUENTIAL
 
 # --- What was audited, why is this the verdict, and how is it run again? ---------------------------------
@@ -72,14 +70,14 @@ _DATA = re.compile(r", sha256:[0-9a-f]{64}$")  # a parameter that is a table or 
 
 def reason(evidence: Evidence) -> Iterator[Row]:
     """Yield the recorded reason, if it says more than the headline."""
-    if evidence.reason and reason_says_more(evidence):
+    if evidence.reason and verdict.reason_says_more(evidence):
         yield Row("reason", "reason", "Reason", evidence.reason, importance=Importance.BRIEF)
 
 
 def scope(evidence: Evidence) -> Iterator[Row]:
     """Yield what was audited, as it was recorded, with explanations."""
     target, claim, unit = evidence.target, evidence.claimed, evidence.unit
-    values = ", ".join(f"{name} = {parameter_text(value)}" for name, value in target.parameters.items())
+    values = ", ".join(f"{name} = {reviewer.parameter_text(value)}" for name, value in target.parameters.items())
     yield _scope("target", "Mechanism", target.name, target.summary, "target", _named(evidence), Importance.BRIEF)
     how = search_line(evidence)
     if how is not None:
@@ -171,7 +169,7 @@ def _conditions(evidence: Evidence) -> Iterator[Row]:
 
 def pair(evidence: Evidence) -> Iterator[Row]:
     """Yield the pair that the verdict rests on, if there is one."""
-    number, pairs = decisive(evidence).pair, evidence.pairs
+    number, pairs = verdict.decisive(evidence).pair, evidence.pairs
     if number is not None and number < len(pairs):
         found, trace = pairs[number], evidence.trace
         searched = trace is not None and trace.source in ("data", "domain")
@@ -192,16 +190,16 @@ def uncovered(evidence: Evidence) -> Iterator[Row]:
 
 def again(evidence: Evidence) -> Iterator[Row]:
     """Yield how the evidence is identified, reproduced and cited."""
-    command, identity = reproduce_command(evidence), evidence.id
+    command, identity = reproduce.reproduce_command(evidence), evidence.id
     yield _again("id", "id", "Evidence", identity, Importance.SUMMARY, code=True)
     kept = Importance.SUMMARY if command is None else Importance.FULL
     if accounting_of(evidence) is None:
         yield _again("seed", "seed", "Seed", str(evidence.seed), kept)
     if command is not None:
         yield _again("reproduce", "reproduce", "Run it again", command, Importance.BRIEF, code=True)
-    for note in reproduce_notes(evidence):
+    for note in reproduce.reproduce_notes(evidence):
         yield _again("note", "", "To run it again", note, Importance.BRIEF)
-    yield _again("cite", "cite as", "Cite as", citation(evidence, identity), Importance.FULL)
+    yield _again("cite", "cite as", "Cite as", reproduce.citation(evidence, identity), Importance.FULL)
 
 
 def _again(key: str, label: str, name: str, text: str, importance: Importance, *, code: bool = False) -> Row:
@@ -318,7 +316,7 @@ def _sampled(evidence: Evidence) -> Iterator[Row]:
 
 def events(evidence: Evidence) -> Iterator[Row]:
     """Yield the event that showed most in the runs, and the event that the verdict rests on if it is another."""
-    decided, violated = decisive(evidence), evidence.verdict is Verdict.VIOLATED
+    decided, violated = verdict.decisive(evidence), evidence.verdict is Verdict.VIOLATED
     event, counts = _most_telling(evidence)
     other = decided.event if violated and decided.counts is not None and decided.event != event else None
     scores = None if is_proof(evidence) else evidence.scores
@@ -394,7 +392,7 @@ def _score(key: str, label: str, name: str, text: str) -> Row:
 
 def second_look(evidence: Evidence) -> Iterator[Row]:
     """Yield the result of a second look, and what an unconfirmed bound above the claim means."""
-    text, doubt = second_text(evidence), doubt_sentence(evidence)
+    text, doubt = verdict.second_text(evidence), verdict.doubt_sentence(evidence)
     if text is not None:
         yield Row("second", "second look", "Second look", text, importance=Importance.BRIEF)
     if doubt:  # the headline says this already

@@ -9,10 +9,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from dpaudit.evidence.event import DATASETS
+from dpaudit.evidence import event, further_records, records
 from dpaudit.evidence.evidence import SPEAKS_AGAINST, Evidence
-from dpaudit.evidence.further_records import Trace, TracedCall, TraceFinding
-from dpaudit.evidence.records import Accuracy, Bound, Errors, Moved, Search
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.text.phrases import TRACED, count_text, estimate_text, share_text, shortened, symbol
 
@@ -53,7 +51,7 @@ def search_line(evidence: Evidence) -> str | None:
     return f"{found}; the most telling of {_candidates(search)}{left}, by {count_text(search.runs)} search runs{steps}"
 
 
-def _candidates(search: Search) -> str:
+def _candidates(search: records.Search) -> str:
     one = search.candidates == 1
     if search.source == "data":
         return f"{count_text(search.candidates)} neighbour{'' if one else 's'} of the data"
@@ -63,7 +61,7 @@ def _candidates(search: Search) -> str:
     return f"{count_text(search.candidates)} pair{'' if one else 's'} {whose}"
 
 
-def _done(search: Search) -> list[str]:
+def _done(search: records.Search) -> list[str]:
     text = (
         f"Of {_candidates(search)} this one promised to give most away: {shortened(search.found, _LONGEST)}. They were "
         f"compared by {count_text(search.runs)} runs of their own, the less telling half of them dropped again and "
@@ -92,14 +90,14 @@ def _done(search: Search) -> list[str]:
     return found
 
 
-def _searched(search: Search) -> str:
+def _searched(search: records.Search) -> str:
     return (
         "It was then learned and measured afresh, with the whole confidence. A search finds a bad pair and never shows "
         "that there is none: another neighbour, or other data, may give more away."
     )
 
 
-def _sizes(search: Search) -> str:
+def _sizes(search: records.Search) -> str:
     """Say how large the sides are, if that is known."""
     if search.records is None:
         return ""
@@ -167,32 +165,32 @@ _NORMS = {
 }
 
 
-def _finite(moved: Moved) -> list[tuple[str, str]]:
+def _finite(moved: records.Moved) -> list[tuple[str, str]]:
     if moved.finite is None or not math.isinf(moved.largest):
         return []
     return [("Where it gives numbers", f"{number_text(moved.finite)}, by: {moved.finite_change}")]
 
 
-def _declared(moved: Moved) -> str:
+def _declared(moved: records.Moved) -> str:
     return "none" if moved.claimed is None else number_text(moved.claimed)
 
 
-def _distance(moved: Moved) -> str:
+def _distance(moved: records.Moved) -> str:
     return "any distance" if math.isinf(moved.largest) else number_text(moved.largest)
 
 
-def _moves_tried(moved: Moved) -> str:
+def _moves_tried(moved: records.Moved) -> str:
     text = f"{count_text(moved.tried)} pair{'' if moved.tried == 1 else 's'} of neighbours"
     return f"{text}; on {count_text(moved.silent)} both datasets gave no number" if moved.silent else text
 
 
-def _found(moved: Moved) -> list[str]:
+def _found(moved: records.Moved) -> list[str]:
     if math.isinf(moved.largest) and moved.troubles:
         return ["On one dataset of some pairs the query answers with no number, which is infinitely far from any."]
     return [f"One neighbour moves the query by {_distance(moved)}."]
 
 
-def _means(moved: Moved) -> str:
+def _means(moved: records.Moved) -> str:
     if moved.claimed is None:
         return "No sensitivity is declared that this could be held against."
     if moved.exceeded:
@@ -215,7 +213,7 @@ SOURCES = {
 }
 
 
-def accuracy_line(found: Accuracy) -> str:
+def accuracy_line(found: records.Accuracy) -> str:
     """Return the error in one line: an interval for amounts, how often it is exact for anything else."""
     errors = found.errors
     if not errors:
@@ -226,19 +224,19 @@ def accuracy_line(found: Accuracy) -> str:
     return f"90 % of answers within {_signed(low)} to {_signed(high)} of the exact one (RMSE {_range(errors)}{of})"
 
 
-def error_text(found: Accuracy) -> str:
+def error_text(found: records.Accuracy) -> str:
     """Return the error in a few words, as a table has room for."""
     if found.errors:
         return f"RMSE {_range(found.errors)}"
     return f"exact in {share_text(found.same / found.runs)} of the runs"
 
 
-def _range(errors: tuple[Errors, ...]) -> str:
+def _range(errors: tuple[records.Errors, ...]) -> str:
     ends = [estimate_text(end(each.rmse for each in errors), 3) for end in (min, max)]
     return " to ".join(dict.fromkeys(ends))
 
 
-def accuracy_sentences(found: Accuracy) -> list[str]:
+def accuracy_sentences(found: records.Accuracy) -> list[str]:
     """Return the error, where it comes from, and what it is not."""
     runs, said = count_text(found.runs), []
     if len(found.errors) == 1:
@@ -260,14 +258,14 @@ def accuracy_sentences(found: Accuracy) -> list[str]:
     return said
 
 
-def accuracy_rows(found: Accuracy) -> list[tuple[str, str]]:
+def accuracy_rows(found: records.Accuracy) -> list[tuple[str, str]]:
     """Return (number, its errors) where an output has several that are told apart."""
     if len(found.errors) < 2:
         return []
     return [(f"number {place}", _errors_words(each)) for place, each in enumerate(found.errors)]
 
 
-def _errors_words(errors: Errors) -> str:
+def _errors_words(errors: records.Errors) -> str:
     return (
         f"between {_signed(errors.low)} and {_signed(errors.high)} in 90 % of the runs; root mean square "
         f"{estimate_text(errors.rmse, 3)}, mean (the bias) {_signed(errors.bias)}"
@@ -319,7 +317,7 @@ def trace_line(evidence: Evidence, *, told: bool = False) -> str | None:
     return "; ".join([f"{trace.word}{tried}: {said}", *trace.beside])
 
 
-def _tried(trace: Trace) -> str:
+def _tried(trace: further_records.Trace) -> str:
     """How many of how many neighbours were tried."""
     of = f" of {count_text(trace.tried + trace.left_out)}" if trace.left_out else ""
     return f"{count_text(trace.tried)}{of} neighbours tried"
@@ -347,7 +345,7 @@ def trace_story(evidence: Evidence) -> list[str]:
     return [*found, trace.instead] if trace.instead else found
 
 
-def traced_pair(evidence: Evidence, bound: Bound) -> str:
+def traced_pair(evidence: Evidence, bound: records.Bound) -> str:
     """Return what differs in the pair of the trace, where a bound is about that pair; else empty."""
     trace = evidence.trace
     if trace is None:
@@ -357,7 +355,7 @@ def traced_pair(evidence: Evidence, bound: Bound) -> str:
     return _change(evidence, trace) if by_trace or same else ""
 
 
-def pair_story(evidence: Evidence, bound: Bound) -> list[str]:
+def pair_story(evidence: Evidence, bound: records.Bound) -> list[str]:
     """Return, in sentences, what differs in the pair of the trace, and what was seen of it that has no price."""
     trace, pair = evidence.trace, traced_pair(evidence, bound)
     if trace is None or not pair:
@@ -366,7 +364,7 @@ def pair_story(evidence: Evidence, bound: Bound) -> list[str]:
     return [f"The pair: {pair}.", *(f"{text[0].upper()}{text[1:]}." for text in seen)]
 
 
-def _change(evidence: Evidence, trace: Trace) -> str:
+def _change(evidence: Evidence, trace: further_records.Trace) -> str:
     """Return the two datasets of a trace in words: answers as they are, for they have no records."""
     if not evidence.relation.startswith("queries"):
         return trace.change
@@ -376,7 +374,7 @@ def _change(evidence: Evidence, trace: Trace) -> str:
     return f"the answers {pair.shown0} and {pair.shown1}"
 
 
-def _moving(call: TracedCall) -> str:
+def _moving(call: further_records.TracedCall) -> str:
     """What moves at a line, what hides it, and at which price."""
     what = f"'{call.name}'" if call.name else "what is released"
     several = f" {count_text(call.moved)} times, by up to {abs(call.by):,.6g}" if call.moved > 1 else ""
@@ -388,13 +386,13 @@ def _moving(call: TracedCall) -> str:
     return f"{what} moves{by}, hidden by {call.law} noise of scale {about}{call.scale:,.6g}{cost}, at {where}"
 
 
-def _price(trace: Trace) -> str:
+def _price(trace: further_records.Trace) -> str:
     parts = [f"ε = {number_text(trace.epsilon or 0.0)}"] if trace.epsilon or not trace.mu else []
     parts += [f"μ = {number_text(trace.mu)}"] if trace.mu else []
     return " and ".join(parts)
 
 
-def _left_out(trace: Trace) -> list[str]:
+def _left_out(trace: further_records.Trace) -> list[str]:
     """What was not seen or not priced beside paths that are supported."""
     if trace.word != "supported on this path":
         return []
@@ -402,7 +400,7 @@ def _left_out(trace: Trace) -> list[str]:
     return [*found, *trace.unseen]
 
 
-def _told(finding: TraceFinding) -> str:
+def _told(finding: further_records.TraceFinding) -> str:
     return f"{finding.text}, at {finding.where}" if finding.where else finding.text
 
 
@@ -434,7 +432,7 @@ def led_sentences(evidence: Evidence) -> list[str]:
     found = []
     for led in evidence.led:
         times = " and ".join(
-            f"{count_text(met)} of {count_text(runs)} learning runs on {DATASETS[side]}"
+            f"{count_text(met)} of {count_text(runs)} learning runs on {event.DATASETS[side]}"
             for side, (met, runs) in enumerate(zip(led.met, led.runs, strict=True))
         )
         side = 0 if led.event.toward(0) else 1
@@ -451,7 +449,7 @@ def led_sentences(evidence: Evidence) -> list[str]:
     return found
 
 
-def _call(call: TracedCall) -> tuple[str, str, str, str, str]:
+def _call(call: further_records.TracedCall) -> tuple[str, str, str, str, str]:
     about = "about " if call.recognised else ""
     law = f"{call.law}, scale {about}{number_text(call.scale)}" if call.scale == call.scale else call.law
     law += f" ({count_text(call.draws)} draws)" if call.draws > 1 else ""
@@ -462,7 +460,7 @@ def _call(call: TracedCall) -> tuple[str, str, str, str, str]:
     return call.where, law, by, cost, call.met
 
 
-def _facts(evidence: Evidence, trace: Trace) -> list[tuple[str, str]]:
+def _facts(evidence: Evidence, trace: further_records.Trace) -> list[tuple[str, str]]:
     facts = []
     if trace.found:
         facts.append(("Pair", trace.found))

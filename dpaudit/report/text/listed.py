@@ -6,8 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpaudit.accounting import meaning
-from dpaudit.accounting.events import WORST
+from dpaudit.accounting import events, meaning
 from dpaudit.accounts.plan import parse_events
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
@@ -42,7 +41,7 @@ ON_SOME_DATA = (
 def on_some_data(accounting: Accounting) -> str:
     """Say what a bound from below is about."""
     claims = any("Block(" in each.event for each in accounting.releases)
-    return f"{ON_SOME_DATA} {WORST}" if claims else ON_SOME_DATA
+    return f"{ON_SOME_DATA} {events.WORST}" if claims else ON_SOME_DATA
 
 
 def accounting_of(evidence: Evidence) -> Accounting | None:

@@ -17,11 +17,9 @@ from fractions import Fraction
 import msgspec
 
 from dpaudit.errors import UsageError
-from dpaudit.evidence.build import NOTHING, at_whole
+from dpaudit.evidence import build, records
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import Attempt, Bound, Proof, Rate, Scores, Verdict
-from dpaudit.privacy import Claim, parse_claim
-from dpaudit.privacy.claims import SYMBOLS, number_text
+from dpaudit.privacy import Claim, claims, parse_claim
 
 # --- How is a number written so that the statement stays true? -------------------------------------------
 
@@ -43,7 +41,7 @@ def _written(value: float) -> str:
         text = format(Decimal(repr(value)), "f")
         text = text.rstrip("0").rstrip(".") if "." in text else text
     else:
-        text = number_text(value)
+        text = claims.number_text(value)
     return text.replace("-", "−", 1) if text.startswith("-") else text
 
 
@@ -74,7 +72,7 @@ def upper_text(value: float, *, claim: float | None = None, digits: int = DIGITS
 
 def claim_text(value: float) -> str:
     """Write a claimed number as it was given; if it has many digits, the first six and an ellipsis."""
-    exact = number_text(value)
+    exact = claims.number_text(value)
     if len(exact) <= 8 or not math.isfinite(value):
         return exact
     cut = _rounded(value, ROUND_FLOOR, 6)
@@ -144,12 +142,12 @@ def is_proof(evidence: Evidence) -> bool:
     return evidence.proof is not None or evidence.exact is not None
 
 
-def exact_lower(evidence: Evidence) -> Bound | None:
+def exact_lower(evidence: Evidence) -> records.Bound | None:
     """Return the certain lower bound, or None."""
     return evidence.exact or (evidence.lower if evidence.lower.kind == "exact" else None)
 
 
-def sampled_attempt(evidence: Evidence) -> Attempt | None:
+def sampled_attempt(evidence: Evidence) -> records.Attempt | None:
     """Return the attempt that showed most, among those in real arithmetic."""
     return max(
         (attempt for attempt in evidence.attempts if attempt.bound.arithmetic == "real"),
@@ -158,36 +156,36 @@ def sampled_attempt(evidence: Evidence) -> Attempt | None:
     )
 
 
-def sampled_lower(evidence: Evidence) -> Bound | None:
+def sampled_lower(evidence: Evidence) -> records.Bound | None:
     """Return the sampled lower bound, at the confidence of the whole audit; None if nothing was run."""
     if evidence.lower.kind == "sampled":
         return evidence.lower if evidence.measuring > 0 or evidence.lower.value > 0 else None
     best = sampled_attempt(evidence)
     if best is None:
         return None
-    bound = at_whole(best.bound, evidence.confidence)
+    bound = build.at_whole(best.bound, evidence.confidence)
     return msgspec.structs.replace(bound, value=0.0) if unconfirmed(evidence) else bound
 
 
 def unconfirmed(evidence: Evidence) -> bool:
     """Whether runs showed more than is certain or claimed, and fresh runs did not confirm it: then it is not shown."""
     claim, best = evidence.claimed, sampled_attempt(evidence)
-    if claim is None or best is None or evidence.lower.kind != "exact" or evidence.verdict is Verdict.VIOLATED:
+    if claim is None or best is None or evidence.lower.kind != "exact" or evidence.verdict is records.Verdict.VIOLATED:
         return False
     return best.bound.value > claim.value
 
 
-def counterexample_attempt(evidence: Evidence) -> Attempt | None:
+def counterexample_attempt(evidence: Evidence) -> records.Attempt | None:
     """Return the attempt that measured the counterexample's event; if there are two, the one of higher confidence."""
     named = [attempt for attempt in evidence.attempts if attempt.name == COUNTEREXAMPLE]
     return max(named, key=lambda attempt: attempt.bound.confidence, default=None)
 
 
-def contradicting(evidence: Evidence) -> Bound | None:
+def contradicting(evidence: Evidence) -> records.Bound | None:
     """Return the sampled bound that contradicts the proof with the highest confidence; None if none decided."""
     upper, lower = evidence.upper, evidence.lower
     # a sampled headline exceeds a proved bound only if it was confirmed (`dpaudit.verify.answer`)
-    decided = evidence.verdict is Verdict.VIOLATED and lower.kind == "sampled"
+    decided = evidence.verdict is records.Verdict.VIOLATED and lower.kind == "sampled"
     if upper is None or not decided or lower.value <= upper.value:
         return None
     above = [
@@ -216,7 +214,7 @@ def proved_limit(evidence: Evidence) -> Proved | None:
         return None
     limit = evidence.claimed.value if evidence.claimed is not None else None
     text = f"ε ≤ {upper_text(upper.value, claim=limit)}"
-    return Proved(upper.value, text, evidence.verdict is Verdict.PROVED)
+    return Proved(upper.value, text, evidence.verdict is records.Verdict.PROVED)
 
 
 def without_bound(evidence: Evidence) -> str:
@@ -227,7 +225,7 @@ def without_bound(evidence: Evidence) -> str:
     return "this by itself refutes nothing"
 
 
-def proved_for(proof: Proof | None) -> str:
+def proved_for(proof: records.Proof | None) -> str:
     """Say for which data a proof holds, short enough for a headline."""
     if proof is None:
         return "within the scope of the proof"
@@ -249,7 +247,7 @@ def answers(length: int) -> str:
     return f"{count_text(length)}{NBSP}answer{'' if length == 1 else 's'}"
 
 
-def exact_value(bound: Bound, written: str) -> str:
+def exact_value(bound: records.Bound, written: str) -> str:
     """Return the text after the decimals ``written`` of a bound: " = 5/8", " (exact: 1/3)", or nothing."""
     text = bound.exact
     if text is None or text == written or text == "infinite" or len(text) > _LONGEST:
@@ -287,7 +285,7 @@ def shortened(text: str, length: int) -> str:
     return text if len(text) <= length else text[: max(length - 1, 0)].rstrip() + "…"
 
 
-def notion_of(bound: Bound) -> Claim | None:
+def notion_of(bound: records.Bound) -> Claim | None:
     """Return the privacy notion of a bound as a claim (its value has no meaning), or None."""
     try:
         return parse_claim(bound.notion)
@@ -295,7 +293,7 @@ def notion_of(bound: Bound) -> Claim | None:
         return None
 
 
-_LETTERS = {**SYMBOLS, "delta": "δ"}
+_LETTERS = {**claims.SYMBOLS, "delta": "δ"}
 
 
 def symbol(evidence: Evidence) -> str:
@@ -304,7 +302,7 @@ def symbol(evidence: Evidence) -> str:
     return claim.symbol if claim is not None else _LETTERS.get(evidence.lower.parameter, evidence.lower.parameter)
 
 
-def at(bound: Bound) -> str:
+def at(bound: records.Bound) -> str:
     """Return " at δ = …" or " at order …" if a bound only holds there, else nothing."""
     if bound.delta > 0:
         return f" at δ{NBSP}={NBSP}{claim_text(bound.delta)}"
@@ -317,25 +315,25 @@ def at(bound: Bound) -> str:
 _DIGITS = {"accounting": 7}  # of methods whose bounds lie close to each other
 
 
-def value_text(bound: Bound, claim: Claim | None) -> str:
+def value_text(bound: records.Bound, claim: Claim | None) -> str:
     """Write the value of a bound, rounded so that it stays true, and never across the claim."""
     limit = None if claim is None else claim.value
     written = upper_text if bound.side == "upper" else lower_text
     return written(bound.value, claim=limit, digits=_DIGITS.get(bound.method, DIGITS))
 
 
-def bound_text(bound: Bound, claim: Claim | None) -> str:
+def bound_text(bound: records.Bound, claim: Claim | None) -> str:
     """Write a bound as an inequality, rounded so that it stays true."""
     return f"{_inequality(bound, value_text(bound, claim))}{at(bound)}"
 
 
-def full_text(bound: Bound, claim: Claim | None) -> str:
+def full_text(bound: records.Bound, claim: Claim | None) -> str:
     """Write a bound as an inequality, with its exact value after the decimals if that is short."""
     text = value_text(bound, claim)
     return f"{_inequality(bound, text)}{exact_value(bound, text)}{at(bound)}"
 
 
-def _inequality(bound: Bound, text: str) -> str:
+def _inequality(bound: records.Bound, text: str) -> str:
     letter = _LETTERS.get(bound.parameter, bound.parameter)
     sign = "≤" if bound.side == "upper" else "=" if math.isinf(bound.value) else "≥"
     return f"{letter}{NBSP}{sign}{NBSP}{text}"
@@ -345,7 +343,7 @@ TRACED = {"trace": "given the stated laws of its noise", "leak": "whatever its n
 """How certain a bound is that a trace found, by its method."""
 
 
-def certainty(bound: Bound) -> str:
+def certainty(bound: records.Bound) -> str:
     """Say how certain a bound is."""
     if bound.kind == "proof":
         return "by proof"
@@ -354,7 +352,7 @@ def certainty(bound: Bound) -> str:
     return f"at {confidence_text(bound.confidence)} confidence"
 
 
-def kind_words(bound: Bound) -> str:
+def kind_words(bound: records.Bound) -> str:
     """Say where a bound comes from."""
     return {
         "sampled": "counted in runs",
@@ -389,7 +387,7 @@ def low_bits_sentence(evidence: Evidence) -> str | None:
     bound = evidence.floating_point
     if bound is None:
         return None
-    if bound.method == NOTHING:
+    if bound.method == build.NOTHING:
         return "The outputs have no low-order bits to read: they lie on a coarse grid, or are no numbers."
     if bound.value <= 0:
         return f"Nothing was found in the low-order bits of the output ({certainty(bound)})."
@@ -415,7 +413,7 @@ def lacks_line(evidence: Evidence) -> bool:
     """Whether runs alone show a violation, and a trace, which would name the line at fault, was not made."""
     told = evidence.trace is not None or evidence.proof is not None or evidence.accounting is not None
     run = evidence.target.asks in ("program", "sampler", "seeded", "opaque") and evidence.decided_in == "real"
-    return evidence.verdict is Verdict.VIOLATED and run and not told and evidence.training is None
+    return evidence.verdict is records.Verdict.VIOLATED and run and not told and evidence.training is None
 
 
 def detectable_text(evidence: Evidence) -> str | None:
@@ -493,7 +491,7 @@ ASKS = {
 }
 
 
-def rate_text(rate: Rate) -> str:
+def rate_text(rate: records.Rate) -> str:
     """Write the true positive rate at a false positive rate, with its exact limits if there are any."""
     text = f"{share_text(rate.estimate)} at {share_text(rate.at)} false positives"
     if rate.limits is None:
@@ -502,7 +500,7 @@ def rate_text(rate: Rate) -> str:
     return f"{text} ({share_text(low, rounding='lower')} to {share_text(high, rounding='upper')})"
 
 
-def gaussian_text(scores: Scores) -> str:
+def gaussian_text(scores: records.Scores) -> str:
     """Write the loss of a Gaussian mechanism with such scores; empty if it cannot be estimated."""
     if scores.mu is None or scores.epsilon_if_gaussian is None:
         return ""
@@ -512,7 +510,7 @@ def gaussian_text(scores: Scores) -> str:
     )
 
 
-def guesses_text(bound: Bound) -> str:
+def guesses_text(bound: records.Bound) -> str:
     """Say which canaries of one model were guessed, and how many guesses were correct."""
     counts = bound.counts
     assert counts is not None

@@ -13,9 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dpaudit.evidence import further_records, records
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.further_records import Training
-from dpaudit.evidence.records import Verdict
 from dpaudit.privacy import Claim
 from dpaudit.report.text.chain import chain, released
 from dpaudit.report.text.findings import accuracy_line, traced_pair
@@ -42,7 +41,7 @@ def about(evidence: Evidence) -> Iterator[tuple[str, str]]:
     claim, accounting = evidence.claimed, accounting_of(evidence)
     yield "Claim", "none was given" if claim is None else f"{claim_words(claim)} ({claim.notion})"
     yield "Neighbours", _neighbours(evidence)
-    upper, is_proved = evidence.upper, evidence.verdict is Verdict.PROVED
+    upper, is_proved = evidence.upper, evidence.verdict is records.Verdict.PROVED
     # the verdict says what a proof holds for, but where columns are declared
     if evidence.proof is not None and upper is not None and not (is_proved and chain(evidence) is None):
         data = _proved_for(evidence)
@@ -113,7 +112,7 @@ def sure(evidence: Evidence) -> str:
         return "" if not alarm else f"A right loop is called wrong in at most {error_text(1 - alarm)} of such watches."
     if accounting_of(evidence) is not None:
         return "Both bounds are computed, with proof; chance had no part in them."
-    if evidence.verdict is Verdict.INVALID:
+    if evidence.verdict is records.Verdict.INVALID:
         return ""
     bounds = (evidence.lower, evidence.floating_point, *(each.bound for each in evidence.attempts))
     if not any(each is not None and each.kind == "sampled" for each in bounds):
@@ -394,7 +393,7 @@ def _time(evidence: Evidence) -> str:
     return "observed with every output" if "time" in evidence.observed else "not examined"
 
 
-def _of_training(claim: Claim | None, training: Training) -> list[Layer]:
+def _of_training(claim: Claim | None, training: further_records.Training) -> list[Layer]:
     """Return the same of a training loop that was watched."""
     seen = {each.fact: each for each in training.facts}
 

@@ -17,11 +17,9 @@ from dpaudit.auditing.verdict import LEAK, TRACE
 from dpaudit.checker.reading import rational
 from dpaudit.decimals import Enclosure, limit_of
 from dpaudit.errors import UsageError
-from dpaudit.evidence.build import certain_bound, exact_bound
+from dpaudit.evidence import build, further_records, records
 from dpaudit.evidence.event import DATASETS, Box, Event, Rule
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.further_records import Trace
-from dpaudit.evidence.records import Bound, Counterexample, Verdict, round_outward
 from dpaudit.neighbours.digest import digest
 from dpaudit.privacy import Claim, PureDP
 from dpaudit.program.symbolic.linear import Affine, Constraint
@@ -35,8 +33,7 @@ from dpaudit.verify.certificate import VALUES, WITNESS, WITNESS_VERSION, rounded
 from dpaudit.verify.counterexample import read_output
 from dpaudit.verify.differences import classes, merge
 from dpaudit.verify.forest_probability import probability
-from dpaudit.verify.proofs import KINDS, check_proof
-from dpaudit.verify.proofs.answers import leaves_of, scope_of, unlike_relation, unlike_scope
+from dpaudit.verify.proofs import KINDS, answers, check_proof
 from dpaudit.verify.proofs.kind import UNREADABLE, NotShownError, unlike_target
 
 # --- How likely is the event of a counterexample, according to the tree in the file? ---
@@ -49,9 +46,9 @@ from dpaudit.verify.proofs.kind import UNREADABLE, NotShownError, unlike_target
 _RECORD = {"format", "version", "mechanism", "scope", "nodes", "pair", "event", "probabilities", "epsilon"}
 
 
-def misread(evidence: Evidence, found: Counterexample) -> str:
+def misread(evidence: Evidence, found: records.Counterexample) -> str:
     """Say what differs between a counterexample and the record that it was computed from; empty if nothing does."""
-    record, given = found.record, scope_of(found.record["scope"])
+    record, given = found.record, answers.scope_of(found.record["scope"])
     if record.keys() != _RECORD or (record["format"], record["version"]) != (WITNESS, WITNESS_VERSION):
         return f"its record is none of the format {WITNESS!r}, version {WITNESS_VERSION}"
     pair = [[rational(value, "the pair") for value in data] for data in record["pair"]]
@@ -66,9 +63,9 @@ def misread(evidence: Evidence, found: Counterexample) -> str:
     if record["scope"]["data"] != "queries" or given.values not in VALUES or len(data[0]) != given.length:
         return "its scope is not that of its data"
     if evidence.proof is not None and evidence.proof.method == "alignment":
-        wrong = unlike_scope(evidence, given)
+        wrong = answers.unlike_scope(evidence, given)
     else:
-        wrong = unlike_relation(evidence, given)
+        wrong = answers.unlike_relation(evidence, given)
     return wrong or unlike_target(evidence, record["mechanism"], given.parameters)
 
 
@@ -83,10 +80,10 @@ def _limit(text: str | None) -> float | None:
     return None if text is None else float(rational(text, "a limit"))
 
 
-def event_probabilities(found: Counterexample) -> tuple[Enclosure, Enclosure] | None:
+def event_probabilities(found: records.Counterexample) -> tuple[Enclosure, Enclosure] | None:
     """Return the probabilities of the event on both sides; None if exact integration cannot compute them."""
     record = found.record
-    leaves = leaves_of(record["nodes"], record["scope"]["length"])
+    leaves = answers.leaves_of(record["nodes"], record["scope"]["length"])
     tree = ProgramTree((), tuple(leaves))
     first, second = (
         _probability(tree, record["event"], [rational(value, "the pair") for value in data]) for data in record["pair"]
@@ -171,7 +168,7 @@ def _proof(evidence: Evidence) -> Iterator[Finding]:
     for sentence in shown.sentences:
         yield answered(title, True, sentence)
     if shown.unseen:
-        rests = evidence.upper is not None and evidence.verdict is not Verdict.VIOLATED
+        rests = evidence.upper is not None and evidence.verdict is not records.Verdict.VIOLATED
         yield unchecked(title, shown.unseen, decides=rests or evidence.counterexample is not None)
 
 
@@ -181,12 +178,12 @@ def _forms(evidence: Evidence) -> Iterator[Finding]:
     method = None if evidence.proof is None else evidence.proof.method
     above: Claim = claim if method in ("releases", "moves") else PureDP(0.0)
     kind = "exact" if method == "enumeration" else "proof"
-    wanted: tuple[tuple[Literal["upper", "lower"], str, Bound | None, Claim], ...]
+    wanted: tuple[tuple[Literal["upper", "lower"], str, records.Bound | None, Claim], ...]
     wanted = (("upper", kind, evidence.upper, above), ("lower", "exact", evidence.exact, claim))
     for side, kind, bound, notion in wanted:
         if bound is None or (side == "lower" and evidence.trace is not None):
             continue
-        plain = certain_bound(bound.value, notion, side=side, kind=kind, method=method or "", exact=bound.exact)
+        plain = build.certain_bound(bound.value, notion, side=side, kind=kind, method=method or "", exact=bound.exact)
         if bound != plain:
             yield failing("certain", f"a certain {side} bound for {notion} says something else of itself")
 
@@ -216,7 +213,7 @@ def _counterexample(evidence: Evidence) -> Finding:
     return answered("counterexample", holds, said)
 
 
-def _probabilities(found: Counterexample) -> Finding:
+def _probabilities(found: records.Counterexample) -> Finding:
     """Check that the probabilities of a counterexample are those of its event in its tree."""
     try:
         again = event_probabilities(found)
@@ -257,7 +254,7 @@ def _loss(low: str, high: str, delta: Fraction) -> Decimal:
     return Decimal("inf") if q == 0 else max(Decimal(0), _PRECISE.ln(_PRECISE.divide(p, q)))
 
 
-def _is_lower(exact: Bound, value: Decimal) -> bool:
+def _is_lower(exact: records.Bound, value: Decimal) -> bool:
     """Whether a bound's text is this number, and its value is the number rounded down to 10 digits."""
     if value.is_infinite() or exact.exact == "infinite":
         return value.is_infinite() and exact.exact == "infinite" and exact.value == math.inf
@@ -291,7 +288,7 @@ def traced(evidence: Evidence) -> Iterator[Finding]:
             yield failing("certain", "a lower bound is called exact, and the trace found no loss that is certain")
         return
     notion = evidence.claimed or PureDP(0.0)
-    wanted = exact_bound(loss.value, notion, method=LEAK if loss.leaks else TRACE, pair=trace.pair)
+    wanted = build.exact_bound(loss.value, notion, method=LEAK if loss.leaks else TRACE, pair=trace.pair)
     if exact != wanted:
         yield failing("certain", "the exact bound is not the loss that the trace found")
     elif not loss.steps:
@@ -300,7 +297,7 @@ def traced(evidence: Evidence) -> Iterator[Finding]:
             yield failing("certain", "a finite loss is stated, and neither shifts of noise nor choices that lose it")
             return
         said = "it is the loss that the trace states; what its runs returned is in no file, and only a replay shows it"
-        yield unchecked("certain", said, decides=evidence.verdict is Verdict.VIOLATED and _rests_on(evidence))
+        yield unchecked("certain", said, decides=evidence.verdict is records.Verdict.VIOLATED and _rests_on(evidence))
     else:
         try:
             steps = [CertainStep(LAWS[each.law], each.scale, each.by, each.where, each.other) for each in loss.steps]
@@ -308,14 +305,14 @@ def traced(evidence: Evidence) -> Iterator[Finding]:
             yield failing("certain", f"no law of noise is called {error}")
             return
         again = loss_of(steps, evidence.claimed)
-        value = None if again is None else round_outward(again.epsilon, "lower")
+        value = None if again is None else records.round_outward(again.epsilon, "lower")
         holds = value is not None and (value == loss.value or math.isclose(value, loss.value, rel_tol=1e-6))
         yield answered(
             "certain", holds, f"the shifts of the noise give a loss of at least {value}; {loss.value} is stated"
         )
 
 
-def _worded(trace: Trace) -> tuple[bool, str]:
+def _worded(trace: further_records.Trace) -> tuple[bool, str]:
     """Whether the word of a trace is the worst of its findings, and what certain loss there is agrees with it."""
     words = {text: word for word, text in WORDS.items()}
     if trace.word not in words or any(each.word not in words for each in trace.findings):
@@ -328,7 +325,7 @@ def _worded(trace: Trace) -> tuple[bool, str]:
     return True, f"{trace.word}, as its findings say"
 
 
-def _impossible(trace: Trace, evidence: Evidence) -> str:
+def _impossible(trace: further_records.Trace, evidence: Evidence) -> str:
     """Say what of a trace cannot be; empty if nothing is wrong."""
     if min(trace.runs, trace.tried, trace.paths, trace.limit) < 1 or min(trace.left_out, trace.drawn) < 0:
         return "its numbers of runs, pairs and paths cannot be"
@@ -359,7 +356,7 @@ def _rests_on(evidence: Evidence) -> bool:
     return evidence.exact is not None and evidence.lower == evidence.exact
 
 
-def _unlike_checked(trace: Trace) -> str:
+def _unlike_checked(trace: further_records.Trace) -> str:
     """Say where a run with shifted noise, or none, does not go with the word."""
     if trace.word != str(Word.SUPPORTED) or trace.findings[0].text.startswith("all ways"):
         return ""
@@ -371,7 +368,7 @@ def _unlike_checked(trace: Trace) -> str:
     return ""
 
 
-def _unlike_calls(trace: Trace) -> str:
+def _unlike_calls(trace: further_records.Trace) -> str:
     """Say where the price of a path is not that of its draws."""
     pure, squares, stated = 0.0, 0.0, False
     for call in trace.calls:
@@ -399,7 +396,7 @@ def _unlike_calls(trace: Trace) -> str:
     return ""
 
 
-def _over(trace: Trace, evidence: Evidence) -> str:
+def _over(trace: further_records.Trace, evidence: Evidence) -> str:
     """Say where a path is called supported, and costs more than a plain claim allows."""
     claim = evidence.claimed
     if trace.word != str(Word.SUPPORTED) or trace.epsilon is None or not isinstance(claim, PureDP):

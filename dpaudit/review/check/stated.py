@@ -14,10 +14,9 @@ from dpaudit.auditing.sensitivity import ROUNDING
 from dpaudit.auditing.verdict import ASSUMED, LOST, RECORDED, SHARE, SOME_CANARIES, TwoLooks, assumed, decide
 from dpaudit.decimals import limit_of
 from dpaudit.errors import UsageError
-from dpaudit.evidence.build import installed_version
+from dpaudit.evidence import build, records
 from dpaudit.evidence.event import TYPES, Coordinate, Event, Reach, Rows, Step, types_agree
 from dpaudit.evidence.evidence import Evidence, against, lowered
-from dpaudit.evidence.records import Attempt, Cell, Histogram, PairRecord, Scores, Search, Target, Verdict
 from dpaudit.neighbours import parse_relation
 from dpaudit.neighbours.digest import digest, read_kept
 from dpaudit.review.check.finding import Finding, answered, failing, unchecked
@@ -107,7 +106,7 @@ def _led(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _verdict(evidence: Evidence) -> Iterator[Finding]:
-    if evidence.verdict is Verdict.INVALID:
+    if evidence.verdict is records.Verdict.INVALID:
         holds = not evidence.attempts and evidence.histogram is None and evidence.detectable is None
         if holds:
             yield unchecked("verdict", "that the runs could not be trusted, only another audit can show", decides=True)
@@ -115,7 +114,7 @@ def _verdict(evidence: Evidence) -> Iterator[Finding]:
             yield failing("verdict", "runs that could not be trusted show nothing, and these do")
         return
     lower, upper, looks = evidence.lower, evidence.upper, looks_of(evidence)
-    stated = evidence.verdict if evidence.written is None else Verdict(evidence.written["verdict"])
+    stated = evidence.verdict if evidence.written is None else records.Verdict(evidence.written["verdict"])
     contradicts = upper is not None and lower.kind == "sampled" and lower.value > upper.value
     try:
         verdict, reason = decide(
@@ -133,17 +132,17 @@ def _verdict(evidence: Evidence) -> Iterator[Finding]:
     except (ValueError, ArithmeticError) as error:
         yield failing("verdict", str(error))
         return
-    if contradicts and verdict is Verdict.PROVED:
-        verdict, reason = Verdict.VIOLATED, evidence.reason
+    if contradicts and verdict is records.Verdict.PROVED:
+        verdict, reason = records.Verdict.VIOLATED, evidence.reason
     finding = against(evidence)
     verdict, reason = lowered(verdict, reason, finding)
     holds = verdict is stated
     how = "follows" if holds else "does not follow"
-    also = f", and from what was found: {finding}" if finding and verdict is Verdict.INCONCLUSIVE else ""
+    also = f", and from what was found: {finding}" if finding and verdict is records.Verdict.INCONCLUSIVE else ""
     yield answered("verdict", holds, f"{stated} {how} from the bounds and the claim{also}")
     yield from _decided(evidence, looks)
     # other versions may word the reason differently, but not with different numbers
-    same = evidence.versions.get("dpaudit") == installed_version("dpaudit")
+    same = evidence.versions.get("dpaudit") == build.installed_version("dpaudit")
     same_reason = evidence.reason == reason if same else _numbers(evidence.reason) == _numbers(reason)
     if holds and not same_reason:
         yield failing("reason", f"the sentence of the verdict is: {reason}")
@@ -155,7 +154,7 @@ def _decided(evidence: Evidence, looks: TwoLooks | None) -> Iterator[Finding]:
     """Check that a violation rests on the stated bound: that of low-order bits, or that of real numbers."""
     claim = evidence.claimed
     above = claim is not None and evidence.lower.value > claim.value
-    by_one_look = "float" if evidence.verdict is Verdict.VIOLATED and not above else "real"
+    by_one_look = "float" if evidence.verdict is records.Verdict.VIOLATED and not above else "real"
     decided = by_one_look if looks is None else looks.decided_in
     unsaid = evidence.decided_in == "real" and not above  # as in older evidence
     if evidence.decided_in != decided and not unsaid:
@@ -255,7 +254,7 @@ def _of_runs(evidence: Evidence, shape: Shape) -> str:
     return _types(evidence)
 
 
-def _is_rewritten(target: Target) -> bool:
+def _is_rewritten(target: records.Target) -> bool:
     return target.reading == "rewritten" or target.reading.startswith("rewritten; called in each run: ")
 
 
@@ -285,10 +284,10 @@ def _assumptions(evidence: Evidence) -> Finding:
 
 
 def _judged(evidence: Evidence) -> bool:
-    return evidence.verdict is not Verdict.INVALID and bool(evidence.attempts)
+    return evidence.verdict is not records.Verdict.INVALID and bool(evidence.attempts)
 
 
-def _pair(evidence: Evidence, number: int, pair: PairRecord) -> Iterator[Finding]:
+def _pair(evidence: Evidence, number: int, pair: records.PairRecord) -> Iterator[Finding]:
     """Yield findings for a pair whose data are in the file: their digests, and that they are neighbours."""
     if pair.origin not in ("mechanism", "given", "found", "made"):
         yield failing("pair", f"pair {number}: nothing comes from {pair.origin!r}")
@@ -350,7 +349,7 @@ def _all(evidence: Evidence) -> Iterator[str]:
     yield _digests(evidence)
     if evidence.histogram is not None:
         yield _histogram(evidence.histogram)
-    if evidence.scores is not None and evidence.verdict is not Verdict.INVALID:
+    if evidence.scores is not None and evidence.verdict is not records.Verdict.INVALID:
         yield _scores(evidence.scores)
     yield _recorded(evidence)
     for epoch in () if evidence.sequential is None else evidence.sequential.epochs:
@@ -358,7 +357,7 @@ def _all(evidence: Evidence) -> Iterator[str]:
             yield f"no event that is bet on is called {min(other)!r:.40}"
 
 
-def _attempt(title: str, attempt: Attempt) -> str:
+def _attempt(title: str, attempt: records.Attempt) -> str:
     bound = attempt.bound
     if attempt.name not in NAMES and not method_of(bound.method).canaries:
         return f"{title} is called {attempt.name!r:.40}, and attempts are called {', '.join(NAMES)}"
@@ -395,7 +394,7 @@ def _digests(evidence: Evidence) -> str:
     return "" if other is None else f"{other!r:.40} is no digest of data"
 
 
-def _histogram(histogram: Histogram) -> str:
+def _histogram(histogram: records.Histogram) -> str:
     """What is wrong with the cells of a histogram; empty where nothing is."""
     if histogram.axis not in AXES:
         return f"a histogram is of {', '.join(AXES)}, and not of {histogram.axis!r:.40}"
@@ -413,7 +412,7 @@ def _histogram(histogram: Histogram) -> str:
     return ""
 
 
-def _form(cell: Cell) -> str | None:
+def _form(cell: records.Cell) -> str | None:
     """The form of the outputs in a cell, as its label says; None where the label says another place."""
     low = "below" if cell.low is None else f"{cell.low:.4g} to"
     high = "and more" if cell.high is None else f"{cell.high:.4g}"
@@ -423,7 +422,7 @@ def _form(cell: Cell) -> str | None:
     return cell.label.removesuffix(place) if cell.label.endswith(place) else None
 
 
-def _scores(scores: Scores) -> str:
+def _scores(scores: records.Scores) -> str:
     """What is wrong with what scores show beside the bound; empty where nothing is."""
     if any(not 0 <= part <= whole for part, whole in zip(scores.measured, scores.given, strict=True)):
         return f"{scores.measured} scores are measured, of {scores.given}"
@@ -455,7 +454,7 @@ def _recorded(evidence: Evidence) -> str:
     if evidence.relation != "declared":
         return f"what was recorded elsewhere is declared to be of neighbours, and not {evidence.relation!r:.40}"
     scores = evidence.scores
-    if scores is None or scores.design != "independent" or evidence.verdict is Verdict.INVALID:
+    if scores is None or scores.design != "independent" or evidence.verdict is records.Verdict.INVALID:
         return "" if evidence.learning >= 0 else "numbers of runs are not negative"
     learned = sum(round(SHARE * given) for given in scores.given if math.isfinite(given))
     whole, measured = sum(scores.given), sum(scores.measured)
@@ -477,7 +476,7 @@ def searched(evidence: Evidence) -> Iterator[Finding]:
         if found and evidence.trace is not None and evidence.trace.found:
             said = f"{evidence.trace.found!r} was found by a trace of {evidence.trace.tried} pairs"
             yield unchecked("search", f"{said}; only a replay shows that it was", decides=False)
-        elif found and evidence.verdict is not Verdict.INVALID:
+        elif found and evidence.verdict is not records.Verdict.INVALID:
             yield failing("search", "a pair is called found, and nothing says how")
         return
     wrong = _impossible_search(search) or _data(search)
@@ -490,7 +489,7 @@ def searched(evidence: Evidence) -> Iterator[Finding]:
     yield unchecked("search", f"{said}; only a replay shows that it was", decides=False)
 
 
-def _impossible_search(search: Search) -> str:
+def _impossible_search(search: records.Search) -> str:
     """Say what is impossible; empty if nothing is wrong."""
     if search.source not in SOURCES:
         return f"nothing is searched for in {search.source!r}"
@@ -523,7 +522,7 @@ def _impossible_search(search: Search) -> str:
     return ""
 
 
-def _data(search: Search) -> str:
+def _data(search: records.Search) -> str:
     try:
         if search.domain is not None:
             read_kept(search.domain)

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from dpaudit.arrays import Floats, Integers
-from dpaudit.training.clipping import replayed
+from dpaudit.training import clipping, updates
 from dpaudit.training.seen import KEPT, MOST_KEPT, Delivery, Parameter, Replay, Seen, Taken, Update
-from dpaudit.training.updates import kept_coordinates
 
 _COORDINATES = 64  # of each parameter, in a replayed sum
 _LEAST = 16  # of a small parameter beside large ones
@@ -37,7 +36,7 @@ class Recorder:
         self.seen.names = [(name, int(a), int(b)) for name, a, b in zip(self.sizes, ends, ends[1:], strict=False)]
         self.seen.squares = np.zeros(int(ends[-1]))
         self.seen.counts = np.zeros(int(ends[-1]), dtype=np.int64)
-        self.where = kept_coordinates(int(ends[-1]), KEPT)
+        self.where = updates.kept_coordinates(int(ends[-1]), KEPT)
         self.taken: list[Taken] | None = None
         self.plan: tuple[float, ...] = ()
         self.linking: list[list[int]] | None = None
@@ -129,7 +128,7 @@ class Recorder:
         before: bool = True,
     ) -> Replay:
         """Compare a sum with that of clipped records (`replayed`), and write it down."""
-        found = replayed(rows, norms, total, clip, whole=whole, before=before, cast=self.seen.cast)
+        found = clipping.replayed(rows, norms, total, clip, whole=whole, before=before, cast=self.seen.cast)
         self.seen.replays.append(found)
         return found
 

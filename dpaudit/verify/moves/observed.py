@@ -8,18 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.reading.draws import is_maker, source_of
-from dpaudit.reading.expressions.domain import GivenNoise
-from dpaudit.reading.expressions.graph import ADDED, CHOSEN, SCORES, SELECTED, Seen, Value
-from dpaudit.reading.expressions.ways import Reading
-from dpaudit.reading.python import Python
+from dpaudit.reading import draws, python
+from dpaudit.reading.expressions import domain, graph, ways
 from dpaudit.verify.moves.movement import LENGTHS, evaluated, evaluated_any
 
 RUNS = 40
 _NEAR = 1e-9
 
 
-class Observed(Python):
+class Observed(python.Python):
     """Python itself, where noise is 0 and the likeliest option is chosen."""
 
     def __init__(self) -> None:
@@ -28,9 +25,9 @@ class Observed(Python):
 
     def foreign(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Call what is not the user's; draws are what they are added to."""
-        source = source_of(function)
+        source = draws.source_of(function)
         if source is None:
-            return function() if is_maker(function) else super().foreign(function, args, keywords)
+            return function() if draws.is_maker(function) else super().foreign(function, args, keywords)
         if source.name in ("choice", "choices"):
             return self._chosen(source.name, args, keywords)
         if source.name in _ORDERS and args:
@@ -58,7 +55,7 @@ class Observed(Python):
 
     def attribute(self, owner: Any, name: str) -> Any:
         """``o.a``."""
-        return _nothing if isinstance(owner, GivenNoise) else super().attribute(owner, name)
+        return _nothing if isinstance(owner, domain.GivenNoise) else super().attribute(owner, name)
 
 
 _ORDERS = ("permutation", "shuffle", "sample")
@@ -75,7 +72,7 @@ def _nothing(scale: Any = 1.0) -> Any:
 
 def disagreement(
     function: Callable[..., Any],
-    reading: Reading,
+    reading: ways.Reading,
     numbers: Any,
     container: str,
     parameters: Mapping[str, Any],
@@ -100,15 +97,15 @@ def disagreement(
 def _on(
     points: Any,
     function: Callable[..., Any],
-    reading: Reading,
-    evaluate: Callable[[Value, Any], Any],
+    reading: ways.Reading,
+    evaluate: Callable[[graph.Value, Any], Any],
     container: str,
     parameters: Mapping[str, Any],
     given: Mapping[str, Callable[[], Any]],
 ) -> str:
     """Say where runs on these lists, one a row, differ from what was read."""
     wanted = [[evaluate(value, points) for value in release.values] for release in reading.releases]
-    chosen = [number for number, each in enumerate(reading.releases) if each.how == CHOSEN]
+    chosen = [number for number, each in enumerate(reading.releases) if each.how == graph.CHOSEN]
     for run, point in enumerate(points):
         observed = Observed()
         data: Any = point.copy() if container == "array" else point.tolist()
@@ -121,7 +118,7 @@ def _on(
             return f"on {_numbers(point)} it makes {len(observed.chances)} choices, and {len(chosen)} were read"
         for number, chances in zip(chosen, observed.chances, strict=True):
             read = np.array([float(each[run]) for each in wanted[number]])
-            if reading.releases[number].law == SCORES:
+            if reading.releases[number].law == graph.SCORES:
                 read = np.exp(read - read.max()) / np.exp(read - read.max()).sum()
             if len(read) != len(chances) or not np.allclose(chances, read, rtol=_NEAR, atol=1e-12):
                 return f"on {_numbers(point)} it chooses by other chances than were read"
@@ -130,20 +127,20 @@ def _on(
     return ""
 
 
-def _unlike(reading: Reading, shown: Any, result: Any, run: int, wanted: Any, points: Any) -> str:
+def _unlike(reading: ways.Reading, shown: Any, result: Any, run: int, wanted: Any, points: Any) -> str:
     """Say how a result differs from what was read."""
-    if isinstance(shown, Seen):
+    if isinstance(shown, graph.Seen):
         if len(shown.form) != 2 or shown.form[0] != "release":
             return ""  # made of outputs with noise
         release, values = reading.releases[shown.form[1]], wanted[shown.form[1]]
-        if release.how == ADDED:
+        if release.how == graph.ADDED:
             return _apart(result, values[0][run])
         scores = sorted(float(each[run]) for each in values)
-        if release.how == SELECTED and scores[-1] - scores[-2] > _NEAR:
+        if release.how == graph.SELECTED and scores[-1] - scores[-2] > _NEAR:
             best = max(range(len(values)), key=lambda place: values[place][run])
             return "" if int(result) == best else f"the largest is number {int(result)}, and number {best} was read"
         return ""
-    if isinstance(shown, Value):
+    if isinstance(shown, graph.Value):
         return _apart(result, float(points[0](shown, points[1][run : run + 1])[0]))
     if isinstance(shown, list):
         parts = (

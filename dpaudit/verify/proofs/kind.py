@@ -14,11 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from dpaudit.checker import CertificateError, Checked, check_certificate
 from dpaudit.decimals import limit_of
-from dpaudit.evidence.canonical_json import plain_value
+from dpaudit.evidence import canonical_json, records
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import Counterexample, Proof
-from dpaudit.neighbours import Relation
-from dpaudit.neighbours.digest import read_kept
+from dpaudit.neighbours import Relation, digest
 from dpaudit.neighbours.domain import GivenMove
 from dpaudit.privacy import Claim, PureDP
 from dpaudit.targets.mechanism import Mechanism
@@ -63,13 +61,13 @@ class Found:
     come with an ``exact_counterexample``, and an enumeration comes with its ``loss``.
     """
 
-    proof: Proof
+    proof: records.Proof
     kind: str  # of the upper bound: "proof" or "exact"
     relation: Relation
     upper: Fraction | None  # in nats; for an exact loss, a float above it
     upper_text: str | None
     pair: tuple[Any, Any]
-    counterexample: Counterexample | None = None
+    counterexample: records.Counterexample | None = None
     exact_counterexample: ExactCounterexample | None = None
     loss: ExactLoss | None = None
     notion: Claim = field(default_factory=lambda: PureDP(0.0))  # what the upper bound bounds
@@ -112,11 +110,11 @@ class ProofKind:
     prove: Callable[[Asked], Found]  # from what is asked to what is found; its record is ``proof``
     # whether the record of evidence shows what the evidence states. Raises `NotShownError` where it does not, and
     # any of `UNREADABLE` where it is none.
-    check: Callable[[Evidence, Proof], Shown]
+    check: Callable[[Evidence, records.Proof], Shown]
     # whether the program of now is that of the record; None where the record does not hold it
-    read_again: Callable[[Evidence, Proof, Asked], bool | None]
+    read_again: Callable[[Evidence, records.Proof, Asked], bool | None]
     # the domain that a proof was asked for, as far as its record says it; None where it does not
-    domain: Callable[[Proof], Any]
+    domain: Callable[[records.Proof], Any]
     only_epsilon: bool = True  # whether nothing but ε is bounded
 
 
@@ -132,7 +130,7 @@ def named(found: Found, name: str) -> Found:
 # --- a certificate, and the evidence around it --------------------------------------------------------------
 
 
-def certified(evidence: Evidence, proof: Proof, kinds: tuple[str, ...]) -> Checked:
+def certified(evidence: Evidence, proof: records.Proof, kinds: tuple[str, ...]) -> Checked:
     """Return what the certificate of a proof shows, having compared it with what is stated of program and bound."""
     try:
         checked = check_certificate(proof.certificate)
@@ -181,11 +179,11 @@ def _same_parameter(text: Any, value: Any) -> bool:
     try:
         if isinstance(value, str) and value.startswith("Fraction("):
             return repr(Fraction(text)) == value
-        return isinstance(value, list) and plain_value(ast.literal_eval(text)) == value
+        return isinstance(value, list) and canonical_json.plain_value(ast.literal_eval(text)) == value
     except (ValueError, ZeroDivisionError, SyntaxError, MemoryError, RecursionError, TypeError):
         return False
 
 
-def domain_of(proof: Proof) -> Any:
+def domain_of(proof: records.Proof) -> Any:
     """Return the domain that a proof keeps; None if it keeps none."""
-    return None if proof.domain is None else read_kept(proof.domain)
+    return None if proof.domain is None else digest.read_kept(proof.domain)

@@ -19,8 +19,7 @@ from dpaudit.decimals import limit_of
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Comparison, Proof, computed_of
-from dpaudit.neighbours import Relation, parse_relation
-from dpaudit.neighbours.digest import kept_text, read_kept
+from dpaudit.neighbours import Relation, digest, parse_relation
 from dpaudit.neighbours.domain import GivenMove, Range, allowed_of, by_columns, parse_all
 from dpaudit.privacy import PureDP
 from dpaudit.verify.certificate import as_text, notion_of, scope_of_records
@@ -69,7 +68,7 @@ def _prove(asked: Asked) -> Found:
             length=None,
             paths=read,
             certificate=found.certificate,
-            domain=kept_text(dict(domain)),
+            domain=digest.kept_text(dict(domain)),
             comparison=Comparison(found.runs, found.passed_over, 0, read, found.open_ends),
             prices=() if found.certificate is None else prices_alone(found.certificate),
             whole=found.whole,
@@ -95,7 +94,7 @@ def _check(evidence: Evidence, proof: Proof) -> Shown:
     if compared is not None and (compared.compared or compared.paths != proof.paths):
         raise NotShownError(f"{proof.paths} paths are said to be read, and runs compared with {compared.paths}")
     parameters = {name: as_text(value) for name, value in evidence.target.parameters.items()}
-    domain = read_kept(proof.domain or "null")
+    domain = digest.read_kept(proof.domain or "null")
     unread = _unread(proof.columns, domain)
     if certificate is None:
         if (

@@ -18,9 +18,8 @@ import numpy as np
 from dpaudit.checker import FORMAT, VERSION
 from dpaudit.neighbours import Relation
 from dpaudit.neighbours.domain import GivenMove
+from dpaudit.reading.universe import drive, state
 from dpaudit.reading.universe.cells import UNREAD, Axis, Declared, place_of, simple
-from dpaudit.reading.universe.drive import Reading
-from dpaudit.reading.universe.state import Released
 
 __all__ = [
     "Ball",
@@ -51,7 +50,7 @@ _BY_DISTANCE = frozenset(
 """Laws whose price hangs on how far each number moves, whichever way."""
 
 
-def as_releases(reading: Reading) -> Releases:
+def as_releases(reading: drive.Reading) -> Releases:
     """Return what was read, for prices and the certificate."""
     writer = _Writer(reading)
     paths: dict[tuple[Release, ...], None] = {}
@@ -71,7 +70,7 @@ def _is_stated(column: Declared) -> bool:
 
 
 class _Writer:
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: drive.Reading) -> None:
         self._declared, self._cuts = reading.columns, reading.cuts
         self._axes: dict[str, Axis] = {}
         self._parts: dict[tuple[str, str], list[Part]] = {}
@@ -79,7 +78,7 @@ class _Writer:
         self.columns: dict[str, ColumnDomain] = {}
         self._terms = 0
         self._blocks: dict[str, list[tuple[int, int]]] = {}  # cells of a column that are not told apart, by their ends
-        self._adds: dict[int, tuple[Released, Any, Any]] = {}  # what records in these add
+        self._adds: dict[int, tuple[state.Released, Any, Any]] = {}  # what records in these add
         for each in (each for path in reading.paths for each in path):
             shape, orders = [self._axis(axis).size for axis in each.axes], [self._order(axis) for axis in each.axes]
             listed = np.ix_(*orders) if orders else ()
@@ -121,7 +120,7 @@ class _Writer:
                 low, high = np.minimum.reduceat(low, starts, place), np.maximum.reduceat(high, starts, place)
                 self._adds[key] = each, low, high
 
-    def releases(self, each: Released, samples: dict[int, Sample]) -> list[Release]:
+    def releases(self, each: state.Released, samples: dict[int, Sample]) -> list[Release]:
         """Return a release, split by the scales of its noise."""
         sample = None
         if each.sample is not None:
@@ -149,7 +148,7 @@ class _Writer:
         self._known[hash(key)] = (key, found)
         return found
 
-    def _ball(self, each: Released) -> Ball:
+    def _ball(self, each: state.Released) -> Ball:
         """Return how far a vector moves, by some kinds of records where one condition on each column tells them."""
         kind, times, number = each.selection
         rows = 2 * times if kind == "swapped" else times  # a row comes, and another one goes
@@ -159,7 +158,7 @@ class _Writer:
         radius = rows * outward(float(each.high.max()), 1)
         return Ball(terms[0].part if len(terms) == 1 else frozenset(), radius)
 
-    def _movement(self, each: Released, place: int) -> Linear:
+    def _movement(self, each: state.Released, place: int) -> Linear:
         kind, times, number = each.selection
         _, low, high = self._adds[id(each)]
         low, high = low[..., place], high[..., place]

@@ -18,16 +18,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpaudit.checker import DERIVED_VERSION, CertificateError, ForgedError
+from dpaudit.checker import DERIVED_VERSION, CertificateError, ForgedError, prices, records
 from dpaudit.checker.derived import ROUNDED, Derivation
-from dpaudit.checker.prices import Listed, events_of, farthest, is_at_least, order_of
 from dpaudit.checker.reading import MOST_DIGITS, Steps
-from dpaudit.checker.records import accounted, check_releases
 from dpaudit.errors import UsageError
-from dpaudit.reading.universe.cells import UNREAD, Axis, Declared, place_of, simple
-from dpaudit.reading.universe.drive import Reading
-from dpaudit.reading.universe.state import Released
-from dpaudit.reading.universe.steps import Step
+from dpaudit.reading.universe import cells, drive, state, steps
 from dpaudit.verify.releases.read import RefusedError, Releases, outward, parts_of
 
 # --- How is what was read written down so that a checker computes all of it again, from the columns to the bound? ---
@@ -41,7 +36,7 @@ class _UnwrittenError(Exception):
     """Something that a certificate has no word for."""
 
 
-def derivation(reading: Reading, certificate: Mapping[str, Any]) -> dict[str, Any] | None:
+def derivation(reading: drive.Reading, certificate: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the certificate of version 2 beside one of version 1; None where it cannot be written, or shows more.
 
     Args:
@@ -54,7 +49,7 @@ def derivation(reading: Reading, certificate: Mapping[str, Any]) -> dict[str, An
         return None
 
 
-def _derivation(reading: Reading, certificate: Mapping[str, Any]) -> dict[str, Any] | None:
+def _derivation(reading: drive.Reading, certificate: Mapping[str, Any]) -> dict[str, Any] | None:
     writer = _Writer(reading, certificate["scope"]["person"])
     paths = dict.fromkeys(writer.path(path) for path in reading.paths)
     head = ("format", "kind", "mechanism", "scope", "notion", "delta")
@@ -98,27 +93,27 @@ class _Listed:
 
 
 class _Writer:
-    def __init__(self, reading: Reading, person: str | None) -> None:
+    def __init__(self, reading: drive.Reading, person: str | None) -> None:
         self._reading, self._person = reading, person
         computed = {axis for path in reading.paths for each in path for axis in each.axes} - set(reading.columns)
-        self.names = sorted({*(name for name, each in reading.columns.items() if each.kind != UNREAD), *computed})
+        self.names = sorted({*(name for name, each in reading.columns.items() if each.kind != cells.UNREAD), *computed})
         self.expressions, self.rows, self.numbers = _Listed(), _Listed(), _Listed()
         self.samples, self.released = _Listed(), _Listed()
         self._used: set[str] = set()
-        self._axes: dict[str, Axis] = {}
+        self._axes: dict[str, cells.Axis] = {}
         self._known: dict[tuple[int, str], int] = {}
         self.rows.place({"kind": "all"})
 
     # --- columns ---------------------------------------------------------------------------------------------
 
-    def _declared(self, name: str) -> Declared:
-        found: Declared = self._reading.columns[name] if name in self._reading.columns else place_of(name)
+    def _declared(self, name: str) -> cells.Declared:
+        found: cells.Declared = self._reading.columns[name] if name in self._reading.columns else cells.place_of(name)
         return found
 
-    def axis(self, name: str) -> Axis:
+    def axis(self, name: str) -> cells.Axis:
         """Return the cells of a column."""
         if name not in self._axes:
-            self._axes[name] = Axis(self._declared(name), self._reading.cuts.get(name, ()))
+            self._axes[name] = cells.Axis(self._declared(name), self._reading.cuts.get(name, ()))
         return self._axes[name]
 
     def column(self, name: str) -> dict[str, Any]:
@@ -150,17 +145,17 @@ class _Writer:
 
     # --- expressions of a record -----------------------------------------------------------------------------
 
-    def expression(self, step: Step) -> int:
+    def expression(self, step: steps.Step) -> int:
         """Return the number of an expression."""
         return self._once(step, "expression", self._expression)
 
-    def _once(self, step: Step, sort: str, write: Callable[[Step], int]) -> int:
+    def _once(self, step: steps.Step, sort: str, write: Callable[[steps.Step], int]) -> int:
         key = (id(step), sort)
         if key not in self._known:
             self._known[key] = write(step)
         return self._known[key]
 
-    def _expression(self, step: Step) -> int:
+    def _expression(self, step: steps.Step) -> int:
         name, more = step.name, step.more
         if name == "column":
             return self._column_of(more["column"])
@@ -187,7 +182,7 @@ class _Writer:
         self._used.add(name)
         return self.expressions.place({"op": "column", "of": [], "column": self.names.index(name)})
 
-    def _table(self, step: Step) -> int:
+    def _table(self, step: steps.Step) -> int:
         axes, low, high = (step.more[name] for name in ("axes", "low", "high"))
         values = [_value(first, last) for first, last in zip(low.tolist(), high.tolist(), strict=True)]
         if step.kind == "truth":
@@ -199,11 +194,11 @@ class _Writer:
 
     # --- rows and numbers ------------------------------------------------------------------------------------
 
-    def of_rows(self, step: Step) -> int:
+    def of_rows(self, step: steps.Step) -> int:
         """Return the number of some rows."""
         return self._once(step, "rows", self._rows)
 
-    def _rows(self, step: Step) -> int:
+    def _rows(self, step: steps.Step) -> int:
         if step.name == "all":
             return self.rows.place({"kind": "all"})
         of = self.of_rows(step.of[0])
@@ -211,17 +206,17 @@ class _Writer:
             return self.rows.place({"kind": "kept", "of": of, "mask": self.expression(step.of[1])})
         if step.name == "sampled":
             number, rate, times = step.more["sample"]
-            sample = {"rate": str(simple(rate)), "times": times, "of": "records"}
+            sample = {"rate": str(cells.simple(rate)), "times": times, "of": "records"}
             return self.rows.place(
                 {"kind": "sampled", "of": of, "sample": self.samples.place(sample, (number, str(rate), times))}
             )
         return self.rows.place({"kind": step.name, "of": of, **step.more})
 
-    def number(self, step: Step) -> int:
+    def number(self, step: steps.Step) -> int:
         """Return the number of a number."""
         return self._once(step, "number", self._number)
 
-    def _number(self, step: Step) -> int:
+    def _number(self, step: steps.Step) -> int:
         name, more = step.name, step.more
         if name == "linear":
             of = [self.number(each) for each in step.of]
@@ -230,7 +225,7 @@ class _Writer:
         if name in ("abs", "clip", "among"):
             given: dict[str, Any] = {"kind": name, "of": self.number(step.of[0])}
             if name == "clip":
-                given |= {end: None if more[end] is None else str(simple(more[end])) for end in ("low", "high")}
+                given |= {end: None if more[end] is None else str(cells.simple(more[end])) for end in ("low", "high")}
             if name == "among":
                 given |= {"to": [list(each) for each in more["to"]], "middle": more["middle"]}
             return self.numbers.place(given)
@@ -255,13 +250,13 @@ class _Writer:
                 }
             )
         if name == "ball":
-            radius = str(simple(more["radius"]))
+            radius = str(cells.simple(more["radius"]))
             return self.numbers.place({"kind": "ball", "rows": rows, "norm": 2, "radius": radius})
         if name == "groups":
             person = self._person
             if person is None:
                 raise _UnwrittenError
-            ends = {end: str(simple(more[end])) for end in ("low", "high")}
+            ends = {end: str(cells.simple(more[end])) for end in ("low", "high")}
             return self.numbers.place({"kind": "groups", "rows": rows, "by": self.names.index(person), **ends})
         of_what = self.expression(step.of[1]) if len(step.of) > 1 else None
         return self.numbers.place({"kind": name, "rows": rows, "of": of_what})
@@ -270,18 +265,18 @@ class _Writer:
         to: list[dict[str, str]] = []
         for place in range(counts.shape[1]):
             used = np.flatnonzero(counts[:, place])
-            to.append({f"n{each}": str(simple(counts[each, place])) for each in used.tolist()})
+            to.append({f"n{each}": str(cells.simple(counts[each, place])) for each in used.tolist()})
             if constants is not None and constants[place]:
-                to[-1]["1"] = str(simple(constants[place]))
+                to[-1]["1"] = str(cells.simple(constants[place]))
         return self.numbers.place({"kind": "linear", "of": inner, "to": to})
 
     # --- releases --------------------------------------------------------------------------------------------
 
-    def path(self, path: Sequence[Released]) -> tuple[int, ...]:
+    def path(self, path: Sequence[state.Released]) -> tuple[int, ...]:
         """Return the releases of a path, by number."""
         return tuple(number for each in path for number in self._releases(each))
 
-    def _releases(self, each: Released) -> list[int]:
+    def _releases(self, each: state.Released) -> list[int]:
         if each.made is None:
             raise _UnwrittenError
         whole, scales = self.number(each.made), np.broadcast_to(each.scales, each.low.shape[1:]).tolist()
@@ -296,11 +291,11 @@ class _Writer:
                 number = self._linear(whole, counts)
             release = {
                 "law": each.law,
-                "scale": str(simple(scale)),
+                "scale": str(cells.simple(scale)),
                 "number": number,
                 "times": each.times,
                 "line": each.line,
-                "details": {name: str(simple(value)) for name, value in each.details},
+                "details": {name: str(cells.simple(value)) for name, value in each.details},
             }
             found.append(self.released.place(release, {**release, "line": None}))
         return found
@@ -358,7 +353,7 @@ def price(
         raise RefusedError(f"{release.line}: {why}")
     given = {**parts_of(releases), "notion": notion, "delta": str(delta)}
     try:
-        found, _ = check_releases(given, "replace" if replace else "add-remove", group, Steps())
+        found, _ = records.check_releases(given, "replace" if replace else "add-remove", group, Steps())
     except ForgedError:
         return None
     except CertificateError as error:
@@ -390,11 +385,11 @@ def account(releases: Releases, *, replace: bool, delta: Fraction) -> tuple[Frac
     if len(releases.paths) != 1 or not delta:
         return None
     try:
-        listed, samples = accounted(parts_of(releases), "replace" if replace else "add-remove")
-        moved, epsilon, spent = farthest(listed, samples, is_replaced=replace)
+        listed, samples = records.accounted(parts_of(releases), "replace" if replace else "add-remove")
+        moved, epsilon, spent = prices.farthest(listed, samples, is_replaced=replace)
     except CertificateError:
         return None
-    needed = events_of(moved)
+    needed = prices.events_of(moved)
     if not needed or not spent < delta or sum(map(_lost, needed)) > _MOST:
         return None
     try:
@@ -404,7 +399,7 @@ def account(releases: Releases, *, replace: bool, delta: Fraction) -> tuple[Frac
     return (epsilon + Fraction(found.certificate["high"]), found.certificate) if math.isfinite(found.high) else None
 
 
-def _lost(event: Listed) -> float:
+def _lost(event: prices.Listed) -> float:
     """Return about the μ² of an event: of sampled Gaussian noise q²·n·(e^μ² − 1) (Bu, Dong, Long & Su 2020)."""
     name, number, count, rate = event
     square = float(number if name == "gaussian" else number**2)
@@ -413,7 +408,7 @@ def _lost(event: Listed) -> float:
     return math.inf if square > _MOST else float(rate) ** 2 * count * math.expm1(square)
 
 
-def _events(needed: Sequence[Listed]) -> Any:
+def _events(needed: Sequence[prices.Listed]) -> Any:
     from dpaudit.accounting import Events, Gaussian, Laplace, RandomisedResponse
 
     parts = []
@@ -425,7 +420,7 @@ def _events(needed: Sequence[Listed]) -> Any:
             math.isqrt(int(_OF_LISTED**2 / number)) if name == "gaussian" else int(_OF_LISTED / number),
             _OF_LISTED,
         )
-        assert is_at_least(name, noise, number)
+        assert prices.is_at_least(name, noise, number)
         event: Any = Gaussian(noise) if name == "gaussian" else Laplace(noise)
         parts.append((event if rate is None else event.poisson(rate), count))
     return Events(tuple(parts))
@@ -448,7 +443,7 @@ def prices_alone(certificate: Mapping[str, Any]) -> tuple[str, ...]:
 def _notion(certificate: Mapping[str, Any], release: Mapping[str, Any]) -> str:
     """Return what a release is priced in: there is no ε of Gaussian noise without a δ."""
     notion: str = certificate["notion"]
-    return "rho" if order_of(notion) or (notion == "epsilon" and release["law"] in _GAUSSIAN) else notion
+    return "rho" if prices.order_of(notion) or (notion == "epsilon" and release["law"] in _GAUSSIAN) else notion
 
 
 def _price(certificate: Mapping[str, Any], release: Mapping[str, Any]) -> str:
@@ -461,5 +456,5 @@ def _price(certificate: Mapping[str, Any], release: Mapping[str, Any]) -> str:
         "notion": notion,
         "delta": certificate["delta"] if law in _SPENDING else "0",
     }
-    found, _ = check_releases(alone, certificate["scope"]["relation"], 1, Steps())
+    found, _ = records.check_releases(alone, certificate["scope"]["relation"], 1, Steps())
     return f"{notion}={found}"
