@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from dpaudit.evidence.registered import register
+from dpaudit.evidence import register
 
 if TYPE_CHECKING:
     __version__: str

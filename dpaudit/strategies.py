@@ -40,9 +40,6 @@ def datasets(domain: Any = None, *, min_size: int = 0, max_size: int = 5, like: 
         like: data whose type and columns the datasets should have; a column without a declared domain then holds
             anything of its type. Without it the datasets are lists, of values or of dicts.
 
-    Returns:
-        The strategy.
-
     Raises:
         UsageError: without a domain and data, and if the domain does not suit the data.
 
@@ -67,9 +64,6 @@ def pairs(
         domain: as for `datasets`; under "queries" the range of the answers, by default (-10, 10).
         max_size: the largest number of records, or answers, on either side.
         like: as for `datasets`; not used under "queries".
-
-    Returns:
-        The strategy.
 
     Raises:
         UsageError: as for `datasets`, and for the relation "declared".

@@ -18,8 +18,8 @@ from dpaudit.accounting import Events
 from dpaudit.accounting.events import Event, Mechanism, Sampled, Shuffled
 from dpaudit.decimals import read_whole
 from dpaudit.errors import UsageError, nearest
+from dpaudit.evidence import registered
 from dpaudit.evidence.canonical_json import read_text
-from dpaudit.evidence.registered import registered
 
 # --- Which events does a text write? The inverse of ``str`` of events ---
 #

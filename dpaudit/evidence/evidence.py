@@ -18,6 +18,7 @@ import msgspec
 
 from dpaudit.decimals import LEAST_ERROR
 from dpaudit.errors import UsageError
+from dpaudit.evidence import draw
 from dpaudit.evidence.canonical_json import content_id, json_values, read_json, read_text, write_whole
 from dpaudit.evidence.further_records import Accounting, Trace, TraceFinding, Training
 from dpaudit.evidence.records import (
@@ -41,7 +42,6 @@ from dpaudit.evidence.records import (
     Verdict,
     round_outward,
 )
-from dpaudit.evidence.registered import draw
 from dpaudit.privacy import Claim, parse_claim
 from dpaudit.privacy.claims import number_text
 

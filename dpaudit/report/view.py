@@ -11,24 +11,25 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from dpaudit.evidence.evidence import Evidence, qualified
-from dpaudit.report.rows import Importance, Row, audited, listed
+from dpaudit.report import rows
+from dpaudit.report.rows import Importance, Row, listed
 from dpaudit.report.text.findings import trace_line, trace_story
 from dpaudit.report.text.listed import accounting_of
 from dpaudit.report.text.verdict import Headline, headline
 
 ORDER: tuple[Callable[[Evidence], Iterator[Row]], ...] = (
-    audited.reason,
-    audited.scope,
-    audited.bounds,
-    audited.events,
-    audited.pair,
-    audited.second_look,
-    audited.findings,
-    audited.next_step,
-    audited.power,
-    audited.accuracy,
-    audited.runs,
-    audited.uncovered,
+    rows.reason,
+    rows.scope,
+    rows.bounds,
+    rows.events,
+    rows.pair,
+    rows.second_look,
+    rows.findings,
+    rows.next_step,
+    rows.power,
+    rows.accuracy,
+    rows.runs,
+    rows.uncovered,
 )
 
 
@@ -49,7 +50,7 @@ class View:
     def rows(self) -> Iterator[Row]:
         """Yield all rows; the last ones hash the record, which takes longer than all others."""
         yield from self.stated
-        yield from audited.again(self.evidence)
+        yield from rows.again(self.evidence)
 
     def select(self, importance: Importance, *also: str) -> list[Row]:
         """Return the rows of at least this importance, and those with the named keys."""
@@ -111,4 +112,4 @@ def view(evidence: Evidence) -> View:
     """Return the view of evidence."""
     order = ORDER if accounting_of(evidence) is None else (listed.accounted,)
     order = order if evidence.training is None else (listed.trained,)
-    return View(evidence, headline(evidence), tuple(row for rows in order for row in rows(evidence)))
+    return View(evidence, headline(evidence), tuple(row for yielded in order for row in yielded(evidence)))

@@ -217,9 +217,6 @@ class Joint(event_bound.EventBound):
             counts: of the event.
             weight: w₁, fixed before measuring.
             error: 1 − confidence.
-
-        Returns:
-            The region.
         """
         return self.region_of(event_bound.of_one_side(counts), weight, error)
 
@@ -228,9 +225,6 @@ class Joint(event_bound.EventBound):
 
         Args:
             counts, weight, error: as for `region`.
-
-        Returns:
-            The region.
         """
         hits, runs, others, other_runs = event_bound.of_one_side(counts)
         return joint_region(others, other_runs, hits, runs, weight=weight, error=error)
@@ -241,9 +235,6 @@ class Joint(event_bound.EventBound):
         Args:
             numbers: hits and runs of each side; or right guesses, all runs, wrong guesses, all runs.
             weight, error: as for `region`.
-
-        Returns:
-            The region.
         """
         return joint_region(*numbers, weight=weight, error=error)
 

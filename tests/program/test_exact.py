@@ -20,9 +20,8 @@ from scipy.stats import binomtest
 import mechanisms
 from dpaudit.errors import UsageError
 from dpaudit.program.batch_reading import run_batch
-from dpaudit.program.enumerate import Exact, Whole, exact_reading, output_text, parse_exact
+from dpaudit.program.enumerate import Exact, Whole, exact_reading, nearest_float, output_text, parse_exact
 from dpaudit.program.enumerate.number import exponential_bounds
-from dpaudit.program.enumerate.reading import nearest_float
 from dpaudit.program.fold import Fold, Stop
 from dpaudit.program.outcome import entry
 

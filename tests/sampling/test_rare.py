@@ -19,7 +19,7 @@ from scipy.stats import binomtest
 from support.nightly import mostly_at_night
 
 import dpaudit as dp
-from dpaudit.program.enumerate.reading import TraceBudget, all_traces
+from dpaudit.program.enumerate import TraceBudget, all_traces
 from dpaudit.review.check import check, passes
 from dpaudit.sampling.checkpoint import Experiment, Phase, RunBlock
 from dpaudit.sampling.outputs import Outputs
