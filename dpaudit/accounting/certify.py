@@ -14,10 +14,20 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.accounting import beyond, closed_forms, compose, lattice, plan
+from dpaudit.accounting import closed_forms, compose, lattice, plan
 from dpaudit.accounting.certificate import Pairs, apart, attained, certificate, ending, largest_losses, pairs, text
 from dpaudit.accounting.closed_forms import Order, best_order, concentrated, least, total
-from dpaudit.accounting.events import Block, DiscreteGaussian, Event, Events, Gaussian, Sampled, as_events
+from dpaudit.accounting.events import (
+    BelowError,
+    BeyondError,
+    Block,
+    DiscreteGaussian,
+    Event,
+    Events,
+    Gaussian,
+    Sampled,
+    as_events,
+)
 from dpaudit.accounting.losses import Atoms, Continuous, LossLaw, ball, decimal, middle, outward, precision, short
 from dpaudit.decimals import Number, read_number
 from dpaudit.errors import UsageError
@@ -121,15 +131,17 @@ def _within(events: Events, tolerance: float, certified: Callable[[Events, float
     """Return what is certain of a list; of one whose losses are out of reach, what is certain of more or less noise."""
     try:
         return certified(events, tolerance, _ATTEMPTS)
-    except beyond.BelowError:
-        return _one_end(certified(beyond.with_less_noise(events), tolerance, _ATTEMPTS), events, tolerance, up=True)
-    except beyond.BeyondError as error:
-        for own in beyond.with_more_noise(
+    except BelowError:
+        return _one_end(
+            certified(closed_forms.with_less_noise(events), tolerance, _ATTEMPTS), events, tolerance, up=True
+        )
+    except BeyondError as error:
+        for own in closed_forms.with_more_noise(
             events, _MOST_BY_FORMULA if closed_forms.square_of_mu(events) else _MOST_COMPOSED
         ):
             try:
                 return _one_end(certified(own, _COARSE, _FEW), events, tolerance, up=False)
-            except beyond.BeyondError:
+            except BeyondError:
                 continue
         raise UsageError(str(error)) from None
 
@@ -147,7 +159,7 @@ def _one_end(found: Certified, events: Events, tolerance: float, *, up: bool) ->
         certificate={**found.certificate, **other, "ends": ends},
         tolerance=tolerance,
         curve=tuple((at, 0.0 if up else low, high if up else 1.0) for at, low, high in found.curve),
-        note=beyond.SMALL if up else beyond.LARGE,
+        note=closed_forms.SMALL if up else closed_forms.LARGE,
     )
 
 
@@ -453,17 +465,17 @@ def _refuse_extremes(events: Events) -> None:
     for event, _ in events.parts:
         mechanism = event.mechanism if isinstance(event, Sampled) else event
         ratio = _noise(mechanism)
-        if ratio is not None and ratio > beyond.MOST_NOISE:
-            raise beyond.BelowError(f"{f'{event}':.80}: noise of {_power(ratio)} times the sensitivity tells nothing")
+        if ratio is not None and ratio > closed_forms.MOST_NOISE:
+            raise BelowError(f"{f'{event}':.80}: noise of {_power(ratio)} times the sensitivity tells nothing")
         if ratio is not None and ratio < _LEAST_NOISE:
-            raise beyond.BeyondError(
+            raise BeyondError(
                 f"{f'{event}':.80}: noise of {_power(ratio)} times the sensitivity hides nothing; are both in one unit?"
             )
         if isinstance(mechanism, DiscreteGaussian) and 1 / mechanism.sigma**2 / 2 > _MOST_DISCRETE:
-            raise beyond.BeyondError(f"{f'{event}':.80}: noise of so small a σ is nearly always 0, and hides nothing")
+            raise BeyondError(f"{f'{event}':.80}: noise of so small a σ is nearly always 0, and hides nothing")
         claimed = getattr(getattr(mechanism, "claim", mechanism), "epsilon", 0)
         if claimed > _MOST_CLAIMED:
-            raise beyond.BeyondError(f"{f'{event}':.80}: an ε above {_MOST_CLAIMED:,} promises nothing")
+            raise BeyondError(f"{f'{event}':.80}: an ε above {_MOST_CLAIMED:,} promises nothing")
 
 
 def _noise(mechanism: Event) -> Fraction | None:
@@ -507,7 +519,7 @@ def _outward(value: Decimal, *, up: bool) -> float:
 
 
 def _refuse_loss(about: float) -> None:
-    raise beyond.BeyondError(
+    raise BeyondError(
         f"ε is about {about:,.0f}, which promises nothing, and curves are accounted for up to {_MOST_LOSS:,}; "
         "is the noise in the units of the answers, and the sensitivity that of one record?"
     )

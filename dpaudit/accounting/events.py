@@ -545,3 +545,11 @@ def _amount(name: str, noise: Fraction, sensitivity: Fraction | int | None) -> s
     if sensitivity is None:
         return f"{float(noise):.6g} times the norm that each record's part of a sum is clipped to"
     return f"{name} {float(noise):.6g} on answers that move by {float(sensitivity):.6g}"
+
+
+class BeyondError(UsageError):
+    """What was listed loses more than curves reach."""
+
+
+class BelowError(UsageError):
+    """What was listed loses less than is accounted for."""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpaudit.accounting.beyond import BeyondError
+from dpaudit.accounting.events import BeyondError
 from dpaudit.accounting.losses import Atoms, LossLaw, Sketch
 
 if TYPE_CHECKING:

@@ -12,7 +12,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpaudit.accounting import compose, losses
+from dpaudit.accounting.compose import Level, enclosed, formula
+from dpaudit.accounting.losses import GaussianLaw, LaplaceLaw, flint
+from dpaudit.accounting.losses import discrete_gaussian as discrete_gaussian_law
+from dpaudit.accounting.losses import discrete_laplace as discrete_laplace_law
+from dpaudit.accounting.losses import randomised_response as randomised_response_law
 from dpaudit.decimals import Enclosure
 from dpaudit.errors import UsageError
 from dpaudit.verify.exact import Number, exact_number, exp_of
@@ -20,19 +24,19 @@ from dpaudit.verify.exact import Number, exact_number, exp_of
 _MOST_VALUES = 2_000_000  # of discrete noise, on each side; more would not fit into memory
 
 
-def _level(epsilon: Number) -> compose.Level:
+def _level(epsilon: Number) -> Level:
     """Return ε: a decimal exactly as it is written, ``"ln(3)"`` as the logarithm."""
-    losses.flint()
+    flint()
     number = exp_of(epsilon)
     if number < 1:
         raise UsageError(f"ε must be at least 0, not {epsilon!r}")
     if number.fraction is not None:
-        return compose.Level(Fraction(0), number.fraction)
+        return Level(Fraction(0), number.fraction)
     top, bottom = number.sums
     if bottom != {Fraction(0): 1} or len(top) != 1:
         raise UsageError(f"ε is a number or ln(a number), not the logarithm of {number}")
     ((exponent, coefficient),) = top.items()
-    return compose.Level(exponent, Fraction(coefficient))
+    return Level(exponent, Fraction(coefficient))
 
 
 def _positive(name: str, value: Number) -> Fraction:
@@ -55,7 +59,7 @@ def gaussian(sigma: Number, epsilon: Number, *, shift: Number = 1, releases: int
     one of √k times the shift). The precision grows until the relative width of the enclosure is 1e-15.
     """
     ratio = _positive("shift", shift) / _positive("sigma", sigma)
-    return compose.formula(losses.GaussianLaw(1 / (ratio**2 * _whole("releases", releases))), _level(epsilon))
+    return formula(GaussianLaw(1 / (ratio**2 * _whole("releases", releases))), _level(epsilon))
 
 
 def randomised_response(epsilon0: Number, epsilon: Number, *, releases: int = 1) -> Enclosure:
@@ -63,8 +67,8 @@ def randomised_response(epsilon0: Number, epsilon: Number, *, releases: int = 1)
 
     The loss is ±ε₀, with probabilities in the ratio e^ε₀ (Kairouz, Oh & Viswanath 2015).
     """
-    law = losses.randomised_response(_positive("epsilon0", epsilon0))
-    return compose.enclosed(lambda _: law, _whole("releases", releases), _level(epsilon))
+    law = randomised_response_law(_positive("epsilon0", epsilon0))
+    return enclosed(lambda _: law, _whole("releases", releases), _level(epsilon))
 
 
 def laplace(scale: Number, epsilon: Number, *, shift: Number = 1, releases: int = 1, cells: int = 200) -> Enclosure:
@@ -73,11 +77,11 @@ def laplace(scale: Number, epsilon: Number, *, shift: Number = 1, releases: int 
     One release: 1 − e^((ε − shift/scale)/2), where positive. The losses reach from −shift/scale to shift/scale, which
     is cut into 2·``cells``; from above chords of the curve, from below test lines at their ends are composed.
     """
-    law = losses.LaplaceLaw(_positive("scale", scale) / _positive("shift", shift))
+    law = LaplaceLaw(_positive("scale", scale) / _positive("shift", shift))
     _whole("cells", cells)
     if _whole("releases", releases) == 1:
-        return compose.formula(law, _level(epsilon))
-    return compose.enclosed(lambda _: law, releases, _level(epsilon), cells=2 * cells)
+        return formula(law, _level(epsilon))
+    return enclosed(lambda _: law, releases, _level(epsilon), cells=2 * cells)
 
 
 def discrete_laplace(scale: Number, epsilon: Number, *, shift: int = 1, releases: int = 1) -> Enclosure:
@@ -86,8 +90,8 @@ def discrete_laplace(scale: Number, epsilon: Number, *, shift: int = 1, releases
     The loss (|x − shift| − |x|)/scale is (shift − 2x)/scale for 0 < x < shift, with mass t^x·(1 − t)/(1 + t), and
     ±shift/scale beyond, with masses 1/(1 + t) and t^shift/(1 + t).
     """
-    law = losses.discrete_laplace(_positive("scale", scale), _whole("shift", shift))
-    return compose.enclosed(lambda _: law, _whole("releases", releases), _level(epsilon))
+    law = discrete_laplace_law(_positive("scale", scale), _whole("shift", shift))
+    return enclosed(lambda _: law, _whole("releases", releases), _level(epsilon))
 
 
 def discrete_gaussian(variance: Number, epsilon: Number, *, shift: int = 1, releases: int = 1) -> Enclosure:
@@ -99,8 +103,8 @@ def discrete_gaussian(variance: Number, epsilon: Number, *, shift: int = 1, rele
     """
     square = _positive("variance", variance)
     _whole("shift", shift)
-    return compose.enclosed(
-        lambda digits: losses.discrete_gaussian(square, shift, digits, _MOST_VALUES),
+    return enclosed(
+        lambda digits: discrete_gaussian_law(square, shift, digits, _MOST_VALUES),
         _whole("releases", releases),
         _level(epsilon),
     )

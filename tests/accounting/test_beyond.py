@@ -10,8 +10,8 @@ from support.nightly import mostly_at_night
 
 import dpaudit as dp
 from dpaudit.accounting import as_events, certify
-from dpaudit.accounting.beyond import loses_no_more, with_more_noise
 from dpaudit.accounting.certificate import written
+from dpaudit.accounting.closed_forms import loses_no_more, with_more_noise
 from dpaudit.checker import CertificateError, check_certificate
 from dpaudit.review.check import check, exit_code
 

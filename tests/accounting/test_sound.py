@@ -14,7 +14,7 @@ from scipy.integrate import quad
 from scipy.special import ndtr
 
 from dpaudit.accounting import DiscreteLaplace, Exponential, Gaussian, Laplace, RandomisedResponse, certify
-from dpaudit.accounting.beyond import LARGE
+from dpaudit.accounting.closed_forms import LARGE
 from dpaudit.accounting.compose import Composition, Tail
 from dpaudit.accounting.lattice import Masses, above, below, coarser, shares
 from dpaudit.accounting.losses import (

@@ -23,11 +23,11 @@ import msgspec
 import numpy as np
 from scipy import stats
 
-from dpaudit.accounting import ADDED, Certified, Events, beyond, certify, certify_added
+from dpaudit.accounting import ADDED, Certified, Events, certify, certify_added
 from dpaudit.accounting.certificate import written
+from dpaudit.accounting.closed_forms import loses_no_more
 from dpaudit.accounting.decide import number
 from dpaudit.accounting.losses import outward
-from dpaudit.accounts import plan, recorded
 from dpaudit.accounts.account import (
     POINTS,
     SENSITIVITY,
@@ -40,6 +40,8 @@ from dpaudit.accounts.account import (
     name_of,
     statement,
 )
+from dpaudit.accounts.plan import parse_events
+from dpaudit.accounts.recorded import others_say
 from dpaudit.auditing.canaries import is_planned
 from dpaudit.errors import UsageError
 from dpaudit.evidence.build import installed_version
@@ -50,8 +52,9 @@ from dpaudit.privacy import Claim, GaussianDP, parse_claim
 from dpaudit.review.check.against import numbered
 from dpaudit.review.check.finding import Finding, agrees, answered, failing, unchecked
 from dpaudit.stats.joint_region import lower_bound
-from dpaudit.training import canaries, judge, losses
+from dpaudit.training import canaries, losses
 from dpaudit.training.judge import COARSE, UNCLAIMED, certified
+from dpaudit.training.judge import concluded as concluded_of_loop
 from dpaudit.training.losses import DEPENDENT, factors_of, listed, parts_of, unbounded
 from dpaudit.training.updates import FACTS
 
@@ -105,7 +108,7 @@ def _listed(evidence: Evidence, accounting: Accounting, events: Events) -> str:
     name = evidence.target.name
     if name != name_of(accounting.releases):
         try:
-            plan.parse_events(name)
+            parse_events(name)
         except UsageError:
             return ""
         return f"it is called {name:.80}, and is another list"
@@ -120,8 +123,8 @@ def _is_about(certificate: dict[str, Any], own: list[dict[str, Any]]) -> bool:
     open_above = certificate["high"] == "infinity" or (
         certificate["parameter"] == "delta" and certificate["high"] == "1"
     )
-    return (open_above and beyond.loses_no_more(events, own)) or (
-        certificate["low"] == "0" and isinstance(events, list) and beyond.loses_no_more(own, events)
+    return (open_above and loses_no_more(events, own)) or (
+        certificate["low"] == "0" and isinstance(events, list) and loses_no_more(own, events)
     )
 
 
@@ -220,7 +223,7 @@ def _others(accounting: Accounting, events: Events) -> Iterator[Finding]:
     """Whether other accountants say what is stated; only the same versions can tell."""
     if not accounting.others:
         return
-    now = {(each.name, each.version): each for each in recorded.others_say(events, headline(accounting.statements))}
+    now = {(each.name, each.version): each for each in others_say(events, headline(accounting.statements))}
     for each in accounting.others:
         own = now.get((each.name, each.version))
         if own is None:
@@ -386,7 +389,7 @@ def _loss(training: Training, loss: TrainingLoss, claim: Claim | None, why: str,
         return "other steps are accounted for than were seen"
     certificate = training.certificates[loss.certificate]
     own = [written(event, count) for event, count in Events(tuple(events)).parts]
-    if certificate.get("events") != own and (up or not beyond.loses_no_more(certificate.get("events"), own)):
+    if certificate.get("events") != own and (up or not loses_no_more(certificate.get("events"), own)):
         return "a certificate is about other steps"
     if certificate["parameter"] != "epsilon" or Fraction(str(certificate["at"])) != at_of(claim):
         return "a certificate is about another δ"
@@ -485,7 +488,7 @@ def _gaussian(training: Training, claim: Claim | None) -> Iterator[Finding]:
 
 def _concluded_of_loop(evidence: Evidence, training: Training) -> Finding:
     """Whether all that stands around the findings follows from them."""
-    own = judge.concluded(
+    own = concluded_of_loop(
         training,
         evidence.claimed,
         name=evidence.target.name,
