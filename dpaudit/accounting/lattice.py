@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -31,9 +31,7 @@ from dpaudit.accounting.losses import (
     rounded_up,
 )
 from dpaudit.accounting.plan import Tilt, between, indices, thresholds
-
-if TYPE_CHECKING:
-    from dpaudit.arrays import Floats
+from dpaudit.arrays import Floats
 
 _FINER = 16  # a common divisor may be so many times finer than what width asks for
 _FINEST = 64  # and the distance of ln(1 − q) from 0

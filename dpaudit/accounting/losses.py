@@ -16,14 +16,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from dpaudit.arrays import Floats
 from dpaudit.errors import UsageError
-
-if TYPE_CHECKING:
-    from dpaudit.arrays import Floats
 
 # --- How is a real number computed with certainty? Arb's balls, at a precision that belongs to one computation. ---
 #

@@ -14,15 +14,13 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from dpaudit.accounting.events import BeyondError
 from dpaudit.accounting.losses import Atoms, LossLaw, Sketch
-
-if TYPE_CHECKING:
-    from dpaudit.arrays import Floats
+from dpaudit.arrays import Floats
 
 KEPT = 1e-6  # of δ: what all cuts of one kind together may take
 _TO_STEP = 0.75  # of the width

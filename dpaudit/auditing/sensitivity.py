@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from dpaudit.auditing.question import Question, given_or_fresh, whole
 from dpaudit.decimals import limit_of
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.evidence.event import DATASETS
+from dpaudit.evidence.records import Moved
 from dpaudit.loading import load, public_name
 from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.neighbours.digest import digest
@@ -37,9 +38,6 @@ from dpaudit.request import known_keywords
 from dpaudit.settings import lent, own_settings
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
-
-if TYPE_CHECKING:
-    from dpaudit.evidence.records import Moved
 
 ROUNDING = 1e-9
 """The tolerance for rounding, as a share of the largest number involved."""

@@ -19,7 +19,7 @@ import os
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence, qualified
@@ -28,9 +28,6 @@ from dpaudit.report.rows import Importance, Row
 from dpaudit.report.text.phrases import count_text, one_line, shortened, visible
 from dpaudit.report.text.verdict import NO_PROOF
 from dpaudit.report.view import View, view
-
-if TYPE_CHECKING:
-    pass
 
 # --- What does a user need to see in a terminal? ---------------------------------------------------------
 

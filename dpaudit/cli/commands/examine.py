@@ -18,19 +18,24 @@ from dpaudit.cli.files import (
     domain_of,
     loaded,
     no_script,
+    prints_to_standard_error,
     read_evidence,
     results,
 )
-from dpaudit.cli.main import Command, all_asked, asked, examples
-from dpaudit.request import AuditRequest, ProofRequest, TraceRequest, TrainingRequest
+from dpaudit.cli.main import MECHANISMS, Command, Count, all_asked, asked, examples
+from dpaudit.request import (
+    AccountRequest,
+    AuditRequest,
+    ProofRequest,
+    ReleaseRequest,
+    TraceRequest,
+    TrainingRequest,
+    options_of,
+)
 
 if TYPE_CHECKING:
     from dpaudit.auditing.sensitivity import Sensitivity
     from dpaudit.evidence.evidence import Evidence
-
-from dpaudit.cli.files import prints_to_standard_error
-from dpaudit.cli.main import MECHANISMS, Count
-from dpaudit.request import AccountRequest, ReleaseRequest, options_of
 
 
 @click.command(
