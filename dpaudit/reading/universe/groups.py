@@ -135,39 +135,25 @@ class Groups(Private):
 
     def m_agg(self, how: Any = None, **named: Any) -> Any:
         """``agg("sum")``, ``agg({"x": "sum"})``, ``agg(total=("x", "sum"))``."""
-        if self._is_of_persons():
-            return self._of_persons(how, named)
-        if named:
-            parts = {}
-            for name, pair in named.items():
-                if not (isinstance(pair, tuple) and len(pair) == 2):
-                    refuse("agg in this form", 'agg(total=("income", "sum"))')
-                parts[name] = self._of(pair[1], pair[0])
-            return Keyed(self.keys, parts, None)
-        if isinstance(how, dict):
-            return Keyed(self.keys, {name: self._of(each, name) for name, each in how.items()}, None)
-        if isinstance(how, list) and isinstance(self.name, str):
-            return Keyed(self.keys, {str(each): self._of(each, self.name) for each in how}, None)
-        if isinstance(self.name, list):
-            return Keyed(self.keys, {name: self._of(how, name) for name in self.name}, None)
-        if not isinstance(self.name, str):
+        if not named and isinstance(how, dict):
+            named = {name: (name, each) for name, each in how.items()}
+        elif not named and isinstance(how, list) and isinstance(self.name, str):
+            named = {str(each): (self.name, each) for each in how}
+        elif not named and isinstance(self.name, list):
+            named = {name: (name, how) for name in self.name}
+        if not all(isinstance(each, tuple) and len(each) == 2 for each in named.values()):
+            refuse("agg in this form", 'agg(total=("income", "sum"))')
+        if not named and not isinstance(self.name, str):
             refuse("an aggregate of all columns", 'groupby("city")["income"].sum()')
+        if self._is_of_persons():
+            totals = {name: self._of_person(each, column) for name, (column, each) in named.items()}
+            return PersonTable(totals) if named else self._of_person(how, self.name)
+        if named:
+            return Keyed(self.keys, {name: self._of(each, column) for name, (column, each) in named.items()}, None)
         found = Keyed(self.keys, {self.name: self._of(how, self.name)}, self.name)
         return self._of_all(found) if isinstance(how, str) else found
 
     m_aggregate = m_agg
-
-    def _of_persons(self, how: Any, named: dict[str, Any]) -> Any:
-        """Return a number of each person, or several by name."""
-        if isinstance(how, dict) and not named:
-            named = {name: (name, each) for name, each in how.items()}
-        elif isinstance(how, list) and isinstance(self.name, str) and not named:
-            named = {str(each): (self.name, each) for each in how}
-        elif not named:
-            return self._of_person(how, self.name)
-        if not all(type(each) is tuple and len(each) == 2 for each in named.values()):
-            refuse("agg in this form", 'agg(total=("income", "sum"))')
-        return PersonTable({name: self._of_person(each, column) for name, (column, each) in named.items()})
 
     def _of_person(self, how: Any, name: Any) -> PerPerson:
         if not isinstance(how, str) or not isinstance(name, str):
