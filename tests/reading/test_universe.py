@@ -84,6 +84,25 @@ MEANS = {
 }  # fmt: skip
 
 
+def of_many_columns(df):
+    return {c: df[c].value_counts().reindex(range(12), fill_value=0) + np.random.laplace(0, 6, 12) for c in df.columns}
+
+
+def of_two_record_by_record(df):
+    total = 0
+    for age, visits in zip(df["a0"], df["a1"], strict=True):
+        total += min(0.1 * age + 0.5 * visits, 20)
+    return total + np.random.laplace(0, 20)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("function", "sizes"), [(of_many_columns, [12] * 6), (of_two_record_by_record, [121, 51])])
+def test_records_of_more_than_5000_kinds_are_told_apart_where_that_matters_alone(function, sizes):
+    domain = {f"a{number}": list(range(size)) for number, size in enumerate(sizes)}
+    found = dp.prove(function, domain=domain, relation="add-remove", claim="epsilon=1", runs=0, seed=0)
+    assert (found.verdict, found.upper.exact) == (dp.Verdict.PROVED, "1")
+
+
 def filled_by_column(df):
     d = df.fillna({"few": 3.0})
     return d["few"].sum() + np.random.laplace(0, 6), len(df.index) + np.random.laplace(0, 2)

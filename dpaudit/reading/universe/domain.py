@@ -65,6 +65,8 @@ _VIEWS: tuple[type, ...] = (
     filter,
     type(reversed([])),
 )
+_PLAIN = frozenset((int, float, bool, str))
+"""Types of which no operation runs code of the user's, or keeps anything."""
 _HOLDING = (list, tuple, dict, set, str, frozenset, collections.deque, collections.defaultdict, collections.OrderedDict,
             collections.Counter)  # fmt: skip
 _MADE_HERE = (np.errstate, warnings.catch_warnings)
@@ -178,6 +180,8 @@ class Universe(Parts):
     @hook
     def binary(self, name: str, left: Any, right: Any) -> Any:
         """``a + b``."""
+        if type(left) in _PLAIN and type(right) in _PLAIN:  # in loops over records nearly all is
+            return naturally(OPERATION[name], left, right)
         for method, other in dispatch.attempts(name, left, right):
             negated = type(method) is dispatch.Negated
             if not negated and not dispatch.is_users(method):

@@ -496,9 +496,9 @@ def _folded_once(
             if any(each != alike[0] for each in alike):
                 refuse("a loop over records that does another thing for the first record of a key", _COUNT)
             for key, value in ((key, value) for each in ways for key, value in each.items()):
-                low, high, kinds = added.setdefault(
-                    key, (np.zeros(len(records.values)), np.zeros(len(records.values)), set())
-                )
+                if key not in added:
+                    added[key] = np.zeros(len(records.values)), np.zeros(len(records.values)), set()
+                low, high, kinds = added[key]
                 low[number], high[number] = value.low, value.high
                 kinds.update(value.kinds)
     finally:
