@@ -79,7 +79,8 @@ class _Writer:
         self._terms = 0
         self._blocks: dict[str, list[tuple[int, int]]] = {}  # cells of a column that are not told apart, by their ends
         self._adds: dict[int, tuple[state.Released, Any, Any]] = {}  # what records in these add
-        for each in (each for path in reading.paths for each in path):
+        self._orders: dict[str, list[int]] = {}
+        for each in {id(each): each for path in reading.paths for each in path}.values():
             shape, orders = [self._axis(axis).size for axis in each.axes], [self._order(axis) for axis in each.axes]
             listed = np.ix_(*orders) if orders else ()
             ends = (end.reshape(*shape, end.shape[-1])[listed] for end in (each.low, each.high))
@@ -224,11 +225,11 @@ class _Writer:
 
     def _order(self, axis: str) -> list[int]:
         """Return the cells of a column in their order; the missing value is the last one."""
-        found = list(range(self._axis(axis).size))
-        if not self._is_ordered(axis):
-            return found
-        cells = self._axis(axis).cells
-        return sorted(found, key=lambda place: float(cells[place][0]) if place < len(cells) else math.inf)
+        if axis not in self._orders:
+            cells, size = self._axis(axis).cells, self._axis(axis).size
+            starts = [float(low) for low, _ in cells] if self._is_ordered(axis) else list(range(len(cells)))
+            self._orders[axis] = sorted(range(size), key=lambda k: starts[k] if k < len(cells) else math.inf)
+        return self._orders[axis]
 
     def _run(self, axis: str, name: str, start: int, stop: int) -> Part:
         parts = self._part(axis, name)
