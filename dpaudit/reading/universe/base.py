@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from dpaudit.reading import dispatch, python, rewrite, seeded, source
-from dpaudit.reading.universe import calls, sparse
+from dpaudit.reading.universe import calls, choices, sparse
 from dpaudit.reading.universe.state import (
     Left,
     Pass,
@@ -307,7 +307,10 @@ def hook(function: Callable[..., Any]) -> Callable[..., Any]:
                 self._unread(function.__name__, args, keywords)
                 return each
         try:
-            return function(self, *args, **keywords)
+            if not self.state.has_choices:
+                return function(self, *args, **keywords)
+            args, keywords = choices.met(function.__name__, args, keywords)
+            return choices.derived(function(self, *args, **keywords), function.__name__, args, keywords)
         except RefusalError as why:
             self._unread(function.__name__, args, keywords)
             self.state.note(Refused(line(), *why.args))

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dpaudit.reading import dispatch
-from dpaudit.reading.universe import column_methods, numbers, records, sizes, sparse
+from dpaudit.reading.universe import choices, column_methods, numbers, records, sizes, sparse
 from dpaudit.reading.universe.base import Base, naturally, stands_for_others
 from dpaudit.reading.universe.columns import Column, Listed, plain
 from dpaudit.reading.universe.frames import Frame, column_sum
@@ -335,6 +335,29 @@ class Builtins(Base):
         """``format``."""
         return self.format(value, -1, specification)
 
+    def _copied(self, value: Any, name: str) -> Any:
+        """A copy of containers, arrays and tables; no copy of a generator, which would draw the same again."""
+        value = self.seen(value)
+        kind = type(value)
+        if kind in (int, float, str, bool, bytes, type(None), tuple) and name == "copy":
+            return value
+        if isinstance(value, Frame | Column | numbers.Number):
+            if isinstance(value, Frame):
+                return value.m_copy()
+            return column_methods.c_copy(value) if isinstance(value, Column) else value.same()
+        if name == "copy" and kind in (list, dict, set):
+            return self.born(value.copy())
+        if kind in (list, tuple):
+            found = [self._copied(each, name) for each in value]
+            return self.born(found) if kind is list else tuple(found)
+        if kind is dict:
+            return self.born({key: self._copied(each, name) for key, each in value.items()})
+        if kind in (np.ndarray, pd.Series, pd.DataFrame) and sort_of(value) == PUBLIC:
+            return self.born(value.copy())
+        if kind in (int, float, str, bool, bytes, type(None), Token):
+            return value
+        return refuse(f"{name} of a {kind.__name__}", "the values themselves")
+
     def _plain_builtin(self, function: Any, *args: Any, **keywords: Any) -> Any:
         sort = sort_of((args, keywords))
         name = function.__name__
@@ -360,12 +383,12 @@ class Builtins(Base):
             is_by_get = type(args[0]) is dict and getattr(key, "__self__", None) is args[0] and key.__name__ == "get"
             found = list(args[0].values()) if is_by_get else [self.call(key, each) for each in values]
             if function is max and sparse.largest(self.state, found):
-                return Token()
+                return choices.among(Token(), values) if sort_of(values) == PUBLIC else Token()
             self.unasked(found)
             if all(isinstance(each, Perturbed) for each in found) and function is max and sort_of(values) == PUBLIC:
-                return largest(found)
+                return choices.among(largest(found), values)
             if max(map(sort_of, (*found, *values))) == RELEASED:
-                return Token()
+                return choices.among(Token(), values) if sort_of(values) == PUBLIC else Token()
             if max(map(sort_of, (*found, *values))) == PRIVATE:
                 refuse(f"{function.__name__}() by private values", "Gumbel noise on each of them")
             return values[found.index(function(found))]

@@ -24,7 +24,17 @@ from dpaudit.reading import dispatch
 from dpaudit.reading.draws import is_maker, is_seeder, source_of
 from dpaudit.reading.seeded import has_fixed_seed, seeded_by
 from dpaudit.reading.source import is_own
-from dpaudit.reading.universe import calls, column_methods, library_calls, operators, records, sizes, sparse, vectors
+from dpaudit.reading.universe import (
+    calls,
+    choices,
+    column_methods,
+    library_calls,
+    operators,
+    records,
+    sizes,
+    sparse,
+    vectors,
+)
 from dpaudit.reading.universe.base import Bound, hook, is_natural, naturally, runs
 from dpaudit.reading.universe.columns import Column, Listed
 from dpaudit.reading.universe.frames import Frame
@@ -284,8 +294,10 @@ class Calls(Operators):
         if (many := sizes.called(function, name, args, keywords)) is not None:
             return many
         self.raises("any")
-        first = self.seen(args[0]) if args else None
-        is_alone = len(args) == 1 and not keywords and isinstance(first, Token) and first.is_array
+        first = self.seen(args[0]) if len(args) == 1 and not keywords else None
+        is_alone = isinstance(first, Token) and first.is_array
+        if of_numpy and (found := choices.of_numbers(first, name)) is not None:
+            return found
         if of_numpy and name in REDUCING and is_alone:
             return number("np.float64")
         if (
@@ -298,33 +310,6 @@ class Calls(Operators):
             return shaped(function, args, keywords)
         self._certain(args, keywords)
         return Token()
-
-    def _copied(self, value: Any, name: str) -> Any:
-        """A copy of containers, arrays and tables; no copy of a generator, which would draw the same again."""
-        value = self.seen(value)
-        kind = type(value)
-        if kind in (int, float, str, bool, bytes, type(None), tuple) and name == "copy":
-            return value
-        if isinstance(value, Frame | Column | Number):
-            return (
-                column_methods.c_copy(value)
-                if isinstance(value, Column)
-                else value.m_copy()
-                if isinstance(value, Frame)
-                else operators.n_copy(value)
-            )
-        if name == "copy" and kind in (list, dict, set):
-            return self.born(value.copy())
-        if kind in (list, tuple):
-            found = [self._copied(each, name) for each in value]
-            return self.born(found) if kind is list else tuple(found)
-        if kind is dict:
-            return self.born({key: self._copied(each, name) for key, each in value.items()})
-        if kind in (np.ndarray, pd.Series, pd.DataFrame) and sort_of(value) == PUBLIC:
-            return self.born(value.copy())
-        if kind in (int, float, str, bool, bytes, type(None), Token):
-            return value
-        return refuse(f"{name} of a {kind.__name__}", "the values themselves")
 
     def _public(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Python or a library does it, with callbacks rewritten."""
@@ -553,6 +538,8 @@ class Calls(Operators):
                 and owner.columns is None
             ):
                 return number("np.float64")
+            if not args and not keywords and (found := choices.of_numbers(owner, name)) is not None:
+                return found
             if name in ("to_numpy",) and owner.shape is not None:
                 return array(owner.shape)
             if name in ("tolist", "to_list") and owner.shape is not None and len(owner.shape) == 1:

@@ -260,7 +260,10 @@ class Column(Private):
                 )
         for each in others:
             if isinstance(each, Token):
-                refuse(f"{name} of a private column with a released value", "a constant in its place")
+                refuse(
+                    f"{name} of a private column with a released value",
+                    "a constant, or one of few that noise chooses: np.random.choice(LIMITS, p=e / e.sum())",
+                )
             if isinstance(each, Private) and not isinstance(each, Column):
                 refuse(f"{name} of a private column with another {each.noun}", NOISE_FIRST)
             is_long = isinstance(each, pd.Series | pd.Index | pd.DataFrame) or (np.ndim(each) and not self._fits(each))

@@ -357,6 +357,8 @@ class Universe(Parts):
         forget(value)
         if isinstance(value, Token):
             try:
+                if value.choice is not None:
+                    return value.choice.truth()
                 if not value.is_certain and not value.is_number:
                     refuse_uncertain()
                 if value.shape is None:
@@ -411,6 +413,8 @@ class Universe(Parts):
                 return self._iterated(value)
             return self.born(Iterating(self, value))
         if isinstance(value, Token):
+            if value.choice is not None:
+                return self.iterate(value.choice.settled())
             found = items(value)
             if found is None:
                 refuse(
@@ -451,6 +455,8 @@ class Universe(Parts):
         forget(value)
         if type(value) is Unknown:
             return [value] * count
+        if isinstance(value, Token) and value.choice is not None:
+            value = value.choice.settled()
         if isinstance(value, Token) and items(value) is None:
             if star is not None:
                 self.state.note(Refused(line(), "a starred target of something released of unknown length", ""))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpaudit.reading.universe import groups, numbers, sizes, steps, vectors
+from dpaudit.reading.universe import choices, groups, numbers, sizes, steps, vectors
 from dpaudit.reading.universe.column_methods import c_isna, c_max, c_min, c_notna, c_sum, c_to_numpy, constants
 from dpaudit.reading.universe.columns import Column, plain
 from dpaudit.reading.universe.frames import Frame, column_sum, current_domain
@@ -110,13 +110,11 @@ def np_array(a: Any, dtype: Any = None) -> Any:
 
 def np_argmax(a: Any) -> Any:
     """``np.argmax``: which score is largest."""
-    if isinstance(a, Perturbed):
-        return largest([a])
-    if isinstance(a, list | tuple) and a and all(isinstance(each, Perturbed) for each in a):
-        return largest(a)
-    halves = list(a) if isinstance(a, list | tuple) else [a]
-    if halves and all(isinstance(each, Half) for each in halves):
-        return one_sided(halves)
+    scores = list(a) if isinstance(a, list | tuple) else [a]
+    for kind, found in ((Perturbed, largest), (Half, one_sided)):
+        if scores and all(isinstance(each, kind) for each in scores):
+            token = found(scores)
+            return choices.place(token, len(scores) if isinstance(a, list | tuple) else a.number.shape[0])
     return refuse("which private number is largest", "np.argmax(scores + np.random.gumbel(0, scale, len(scores)))")
 
 

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from dpaudit.reading.draws import Kind, Source
-from dpaudit.reading.universe import frames, numbers, sizes, sparse, steps
+from dpaudit.reading.universe import choices, frames, numbers, sizes, sparse, steps
 from dpaudit.reading.universe.numbers import Number
 from dpaudit.reading.universe.state import NOISE_FIRST, Private, Released, current, line, refuse, refuse_form
 from dpaudit.reading.universe.values import PRIVATE, PUBLIC, RELEASED, Token, array, joined, number, sort_of
@@ -174,12 +174,13 @@ class _Scores(Private):
 
     def m_argmax(self) -> Any:
         """Which is largest, by its place."""
-        return one_sided([self]) if isinstance(self, Half) else largest([self])
+        found = one_sided([self]) if isinstance(self, Half) else largest([self])
+        return choices.place(found, self.number.shape[0])
 
     def m_idxmax(self) -> Any:
         """Which is largest, by its label."""
         self.m_argmax()
-        return Token()
+        return choices.among(Token(), list(self.number.labels))
 
     def get(self, name: str) -> Any:
         """Nothing else is known."""
@@ -493,7 +494,7 @@ def _chosen(source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> 
     names = dict(zip(("a", "size", "replace", "p"), args, strict=False)) | keywords
     chances = names.get("p")
     if isinstance(chances, Exponentials):
-        options = names.get("a")
+        options: Any = names.get("a")
         if chances.what != "chances" or names.get("size") is not None or set(names) - {"a", "p", "size"}:
             refuse("a choice by private chances in this form", "np.random.choice(options, p=e / e.sum())")
         if sort_of(options) > RELEASED:
@@ -507,7 +508,11 @@ def _chosen(source: Source, args: tuple[Any, ...], keywords: dict[str, Any]) -> 
         )
         if many != chances.scores.shape[0]:
             refuse_form("a choice among another number of options than there are chances")
-        return select(chances.scores, 1.0)
+        token = select(chances.scores, 1.0)
+        if many > choices.MOST or sort_of(options) != PUBLIC:
+            return token
+        call = np.random.RandomState(0).choice if source.kind is Kind.LEGACY else np.random.default_rng(0).choice
+        return choices.among(token, [call(options, p=chance) for chance in np.eye(many)])
     if any(sort_of(each) > RELEASED for each in names.values()):
         refuse(
             "a choice by private chances", "e = np.exp(scores * epsilon / 2); np.random.choice(options, p=e / e.sum())"

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.reading.universe import steps
+from dpaudit.reading.universe import choices, steps
 from dpaudit.reading.universe.state import Pass, RefusalError, Released
 from dpaudit.reading.universe.values import Token, combined, number
 
@@ -88,8 +88,13 @@ def chosen(state: Pass, function: Any, args: Sequence[Any], keywords: Mapping[st
     """Return the place of the largest of noisy numbers that are asked nothing else; None of other calls."""
     found = _asked(state, function, args, keywords)
     _choose(state, found)
-    is_label = getattr(function, "name", "") == "idxmax"
-    return None if not found else Token() if is_label else number("np.int64")
+    if not found:
+        return None
+    asked = args[0] if args else function.owner
+    if getattr(function, "name", "") == "idxmax":
+        return choices.among(Token(), () if asked.labels is None else list(asked.labels))
+    many = len(asked) if type(asked) in (list, tuple) else (asked.shape or (0,))[0]
+    return choices.place(number("np.int64"), many)
 
 
 def largest(state: Pass, tokens: Sequence[Any]) -> bool:

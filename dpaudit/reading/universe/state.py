@@ -110,7 +110,7 @@ class Pass:
         self.told = Told(_node(), "")
         self.depth = self.steps = self.samples = self.attempts = self.record = self.records = 0
         self.handlers: collections.Counter[tuple[str, ...] | None] = collections.Counter()  # that could see exceptions
-        self.is_over = False
+        self.is_over = self.has_choices = False
         self.times = 1
         self.levels = self.places = 0  # repeated steps, and computed columns, so far
         self.level: tuple[int, ...] = ()  # within which repeated steps this is

@@ -47,9 +47,10 @@ class Token:
         columns: of a frame, where they are public.
         size: the multiple of a power of the number of records that it is (`sizes`), where that is public; None of all
             else.
+        choice: which of a few public values it is (`choices`), where that is known; None of all else.
     """
 
-    __slots__ = ("__weakref__", "_decided", "columns", "kinds", "labels", "shape", "size")
+    __slots__ = ("__weakref__", "_decided", "choice", "columns", "kinds", "labels", "shape", "size")
 
     def __init__(
         self,
@@ -61,6 +62,7 @@ class Token:
         self.shape, self.kinds, self.labels, self.columns = shape, kinds, labels, columns
         self._decided: bool | None = None
         self.size: Any = None
+        self.choice: Any = None
 
     def __repr__(self) -> str:
         return "<released value>"
